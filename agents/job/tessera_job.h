@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TESSERA_JOB_H_
+#define TESSERA_JOB_H_
+
+/* The rank library: what a training process calls so that its state lives outside of it.
+ *
+ * One process is one rank on one device. Its parameters, moments and scalars are views into the
+ * device's arena (tessera_pieces); once a step all ranks agree on the step decision
+ * (tessera_decide); when the decision says pause, the rank waits at the step boundary
+ * (tessera_wait) and is told to resume, to adopt another layout, or to leave.
+ *
+ * Threads: all calls come from one thread, except the connect callback, which the library runs on
+ * a thread of its own so that training goes on while the groups of a coming epoch are built.
+ * Errors: 0 is success; otherwise a negative number, and tessera_last_error() names what failed.
+ * The library reconnects to a restarted agent by itself; no call fails because of that.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TESSERA_MAX_RANK 8
+#define TESSERA_MAX_AXES 5 /* pp, dp, ep, cp, tp */
+
+typedef struct tessera_job tessera_job;
+
+/* One box of one tensor on this device. */
+typedef struct tessera_piece {
+  const char* name; /* of the tensor */
+  const char* dtype; /* "f32", … */
+  const char* role; /* "param", "exp_avg", "exp_avg_sq", "scalar", … */
+  int rank;
+  int64_t shape[TESSERA_MAX_RANK]; /* of the uncut tensor */
+  int64_t begin[TESSERA_MAX_RANK]; /* the box */
+  int64_t end[TESSERA_MAX_RANK];
+  int64_t num_elements;
+  void* data;     /* row-major, in the arena */
+  void* gradient; /* same shape, in the arena, for role "param"; NULL otherwise */
+} tessera_piece;
+
+/* A layout as one rank sees it. */
+typedef struct tessera_view {
+  int64_t epoch;
+  int64_t attempt;   /* distinguishes tries to reach the same epoch */
+  int rank;          /* -1: this device is not in the mesh */
+  int world;
+  int64_t axis_size[TESSERA_MAX_AXES];  /* pp, dp, ep, cp, tp */
+  int64_t axis_coord[TESSERA_MAX_AXES];
+  const int32_t* node_of_rank; /* [world]: node number of each rank's device */
+  const int32_t* host_of_rank; /* [world]: ranks with equal hosts can share memory */
+  const char* const* address_of_rank; /* [world]: network address for groups that cross hosts */
+} tessera_view;
+
+/* Attaches to the device that the agent chose for this process. Reads the environment that the
+ * agent set (TESSERA_RANK_SOCKET, TESSERA_ARENA_FD, …). */
+int tessera_attach(tessera_job** job);
+void tessera_detach(tessera_job* job);
+const char* tessera_last_error(void);
+
+/* The job's own settings, as the JSON text that `job start` recorded. Owned by the job. */
+const char* tessera_settings(tessera_job* job);
+/* The view that this process was started for; becomes the current one by adopt. */
+const tessera_view* tessera_current_view(tessera_job* job);
+/* 1 for a process that starts the job: its pieces hold no data yet and it must initialise them. */
+int tessera_must_initialise(tessera_job* job);
+
+/* Pieces of the current epoch in order of (tensor name, box). Valid until the next adopt. */
+int tessera_pieces(tessera_job* job, const tessera_piece** pieces, size_t* count);
+
+/* Builds the process groups of `view` beside those in use. Called on a thread of the library;
+ * returns 0 when every group of this rank stands. Must come back soon after tessera_abandoned()
+ * turns 1 for the same epoch and attempt. */
+typedef int (*tessera_connect_fn)(void* context, tessera_job* job, const tessera_view* view);
+/* Sets the callback and builds the groups of the current view (blocks until done). */
+int tessera_connect(tessera_job* job, tessera_connect_fn connect, void* context);
+/* 1 once groups of (epoch, attempt) are no longer wanted. Any thread. */
+int tessera_abandoned(tessera_job* job, int64_t epoch, int64_t attempt);
+
+/* Rendezvous for connect callbacks, kept by the agents, keyed by (epoch, attempt). Any thread.
+ * get blocks until the key is set, the attempt is abandoned, or timeout_ms passed. The caller
+ * frees *value with tessera_free. */
+int tessera_store_set(tessera_job* job, int64_t epoch, int64_t attempt, const char* key,
+                      const void* value, size_t size);
+int tessera_store_get(tessera_job* job, int64_t epoch, int64_t attempt, const char* key,
+                      void** value, size_t* size, int timeout_ms);
+void tessera_free(void* value);
+/* A zeroed shared-memory file for a group of ranks on one host, the same for every caller that
+ * names the same key; sized by the first. Returns a file descriptor owned by the caller, or < 0. */
+int tessera_shared_memory(tessera_job* job, int64_t epoch, int64_t attempt, const char* key,
+                          size_t size);
+
+/* What each rank puts into the step decision. Unused fields are 0. */
+typedef struct tessera_record {
+  double loss;      /* this rank's share: shares add up to the loss */
+  double norm2;     /* this rank's share of the squared gradient norm */
+  int64_t found_inf;
+  int64_t tokens;   /* this rank's share of the tokens of the step */
+  uint64_t request; /* filled by the library */
+} tessera_record;
+typedef struct tessera_decision {
+  int64_t step;
+  double loss, norm2;
+  int64_t found_inf, tokens;
+  double clip;      /* coefficient for the gradients; 1 without clipping */
+  int skip;         /* 1: no update in this step (found_inf) */
+  uint64_t pause;   /* not 0: wait at the boundary after this step */
+} tessera_decision;
+/* All-gathers `mine` from every rank of the current epoch into all[world], in rank order. */
+typedef int (*tessera_gather_fn)(void* context, const tessera_record* mine, tessera_record* all);
+/* The step decision of `step` (from 1). \pre the reduced gradients lie in the arena. `max_norm` is
+ * the limit of the global norm, 0 for none. Publishes grads_step before and the decision after the
+ * gather; every rank gets the same values. */
+int tessera_decide(tessera_job* job, int64_t step, const tessera_record* mine, double max_norm,
+                   tessera_gather_fn gather, void* context, tessera_decision* decision);
+/* Around the update of the state in place; no collective in between. begin waits while the agent
+ * holds updates. */
+int tessera_begin_update(tessera_job* job, int64_t step);
+int tessera_end_update(tessera_job* job, int64_t step);
+
+typedef enum tessera_command {
+  TESSERA_RESUME = 1, /* go on in the same epoch */
+  TESSERA_ADOPT = 2,  /* a new layout is committed: call tessera_adopt, rebuild views, go on */
+  TESSERA_LEAVE = 3   /* this device is no longer in the job: exit with status 0 */
+} tessera_command;
+/* Reports "paused after `step`" and waits for what follows. `request` is decision.pause, or
+ * 1 when all steps are made. A newly started rank of a coming epoch calls it first (after connect)
+ * with step -1. The first rank of a starting job gets TESSERA_RESUME. */
+int tessera_wait(tessera_job* job, int64_t step, uint64_t request, tessera_command* command);
+/* Makes the committed layout current: the pieces change; views of the old ones must no longer be
+ * used. Then tessera_attached reports it and blocks until all ranks have. */
+int tessera_adopt(tessera_job* job, const tessera_view** view);
+int tessera_attached(tessera_job* job);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

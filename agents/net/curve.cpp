@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// Key pairs and their files; the context with its ZAP handler (rfc.zeromq.org/spec/27).
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "agents/net/socket.h"
+#include "ptc/base/check.h"
+
+namespace tessera::agents {
+
+CurveKeys NewCurveKeys() {
+  char public_key[41] = {};
+  char secret_key[41] = {};
+  // Fails only where libzmq was built without CURVE: then nothing here can work.
+  TESSERA_CHECK(zmq_curve_keypair(public_key, secret_key) == 0);
+  return {public_key, secret_key};
+}
+
+Status SaveKeys(const CurveKeys& keys, const std::string& path) {
+  const std::string text = "public " + keys.public_key + "\nsecret " + keys.secret_key + "\n";
+  const std::string temporary = path + ".new";
+  ::unlink(temporary.c_str());
+  const int fd = ::open(temporary.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+  if (fd < 0) return Unavailable("cannot write " + temporary + ": " + std::strerror(errno));
+  const bool written = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+                       ::fsync(fd) == 0;
+  const int error = errno;
+  ::close(fd);
+  if (!written || ::rename(temporary.c_str(), path.c_str()) != 0) {
+    const int why = written ? errno : error;
+    ::unlink(temporary.c_str());
+    return Unavailable("cannot write " + path + ": " + std::strerror(why));
+  }
+  return OkStatus();
+}
+
+Result<CurveKeys> LoadKeys(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return NotFound("no key file " + path);
+  CurveKeys keys;
+  std::string line;
+  for (int number = 1; std::getline(file, line); ++number) {
+    if (line.empty()) continue;
+    const auto wrong = [&](const std::string& why) {
+      return InvalidArgument(path + ":" + std::to_string(number) + ": " + why);
+    };
+    const std::size_t space = line.find(' ');
+    const std::string name = line.substr(0, space);
+    std::string* key = name == "public"   ? &keys.public_key
+                       : name == "secret" ? &keys.secret_key
+                                          : nullptr;
+    if (key == nullptr) return wrong("line is neither 'public KEY' nor 'secret KEY'");
+    if (!key->empty()) return wrong("second " + name + " key");
+    *key = space == std::string::npos ? "" : line.substr(space + 1);
+    std::uint8_t raw[32];
+    if (key->size() != 40 || zmq_z85_decode(raw, key->c_str()) == nullptr) {
+      return wrong(name + " key of " + std::to_string(key->size()) +
+                   " characters is not 40 characters of Z85");
+    }
+  }
+  if (keys.public_key.empty()) return InvalidArgument(path + ": no public key");
+  if (keys.secret_key.empty()) return InvalidArgument(path + ": no secret key");
+  char derived[41] = {};
+  if (zmq_curve_public(derived, keys.secret_key.c_str()) != 0 || keys.public_key != derived) {
+    return InvalidArgument(path + ": public key does not belong to the secret key");
+  }
+  return keys;
+}
+
+namespace {
+constexpr const char* kZapEndpoint = "inproc://zeromq.zap.01";
+constexpr const char* kZapControl = "inproc://tessera.zap.control";
+}  // namespace
+
+struct NetContext::Impl {
+  void* context = nullptr;
+  void* zap = nullptr;            // REP, made here, then the thread's
+  void* control_inside = nullptr;  // PAIR, the thread's
+  void* control = nullptr;        // PAIR, the owner's: any message ends the thread
+  std::atomic<std::int64_t> num_refused{0};
+  std::mutex mutex;
+  std::set<std::string> allowed;  // under `mutex`
+  std::thread thread;
+
+  bool IsAllowed(const std::string& key) {
+    const std::lock_guard lock(mutex);
+    return allowed.contains(key);
+  }
+
+  static std::vector<std::string> ReceiveAll(void* socket) {
+    std::vector<std::string> frames;
+    for (;;) {
+      zmq_msg_t part;
+      zmq_msg_init(&part);
+      if (zmq_msg_recv(&part, socket, 0) < 0) {
+        zmq_msg_close(&part);
+        return {};
+      }
+      frames.emplace_back(static_cast<const char*>(zmq_msg_data(&part)), zmq_msg_size(&part));
+      const bool more = zmq_msg_more(&part) != 0;
+      zmq_msg_close(&part);
+      if (!more) return frames;
+    }
+  }
+
+  // Request: version, id, domain, address, identity, mechanism, credentials.
+  void Answer() {
+    const std::vector<std::string> request = ReceiveAll(zap);
+    std::string key;
+    if (request.size() == 7 && request[0] == "1.0" && request[5] == "CURVE" &&
+        request[6].size() == 32) {
+      char text[41] = {};
+      zmq_z85_encode(text, reinterpret_cast<const std::uint8_t*>(request[6].data()), 32);
+      key = text;
+    }
+    const bool good = !key.empty() && IsAllowed(key);
+    if (!good) ++num_refused;
+    const std::string id = request.size() > 1 ? request[1] : "";
+    const std::string reply[] = {"1.0", id, good ? "200" : "400",
+                                 good ? "OK" : "key is not in the allow-list", good ? key : "", ""};
+    constexpr std::size_t kFrames = std::size(reply);
+    for (std::size_t i = 0; i < kFrames; ++i) {
+      zmq_send(zap, reply[i].data(), reply[i].size(), i + 1 < kFrames ? ZMQ_SNDMORE : 0);
+    }
+  }
+
+  void RunZap() {
+    for (;;) {
+      zmq_pollitem_t items[] = {{zap, 0, ZMQ_POLLIN, 0}, {control_inside, 0, ZMQ_POLLIN, 0}};
+      if (zmq_poll(items, 2, -1) < 0) {
+        if (zmq_errno() == EINTR) continue;
+        break;
+      }
+      if (items[1].revents != 0) break;
+      if (items[0].revents != 0) Answer();
+    }
+    zmq_close(zap);
+    zmq_close(control_inside);
+  }
+};
+
+NetContext::NetContext(int io_threads) : impl_(std::make_unique<Impl>()) {
+  Impl& impl = *impl_;
+  impl.context = zmq_ctx_new();
+  TESSERA_CHECK(impl.context != nullptr);
+  zmq_ctx_set(impl.context, ZMQ_IO_THREADS, io_threads);
+  const auto make = [&](int type) {
+    void* socket = zmq_socket(impl.context, type);
+    TESSERA_CHECK(socket != nullptr);
+    const int none = 0;
+    zmq_setsockopt(socket, ZMQ_LINGER, &none, sizeof none);
+    return socket;
+  };
+  impl.zap = make(ZMQ_REP);
+  impl.control = make(ZMQ_PAIR);
+  impl.control_inside = make(ZMQ_PAIR);
+  TESSERA_CHECK(zmq_bind(impl.zap, kZapEndpoint) == 0);
+  TESSERA_CHECK(zmq_bind(impl.control, kZapControl) == 0);
+  TESSERA_CHECK(zmq_connect(impl.control_inside, kZapControl) == 0);
+  impl.thread = std::thread([&impl] { impl.RunZap(); });
+}
+
+NetContext::~NetContext() {
+  zmq_send(impl_->control, "", 0, 0);
+  impl_->thread.join();
+  zmq_close(impl_->control);
+  zmq_ctx_term(impl_->context);
+}
+
+void NetContext::SetAllowed(std::vector<std::string> public_keys) {
+  std::set<std::string> allowed(public_keys.begin(), public_keys.end());
+  const std::lock_guard lock(impl_->mutex);
+  impl_->allowed.swap(allowed);
+}
+
+std::int64_t NetContext::num_refused() const { return impl_->num_refused; }
+
+void* NetContext::handle() const { return impl_->context; }
+
+}  // namespace tessera::agents

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/net/socket.h"
+
+#include <zmq.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "ptc/base/check.h"
+
+namespace tessera::agents {
+namespace {
+
+// Frames below this are copied: cheaper than an allocation and a callback.
+constexpr std::size_t kCopyBytes = 4096;
+constexpr int kHeartbeatMs = 500;
+constexpr int kHeartbeatTimeoutMs = 1500;
+constexpr int kHandshakeMs = 10000;
+constexpr int kReconnectMs = 250;
+constexpr int kReconnectMaxMs = 30000;
+
+int TypeOf(SocketKind kind) {
+  switch (kind) {
+    case SocketKind::kRouter: return ZMQ_ROUTER;
+    case SocketKind::kDealer: return ZMQ_DEALER;
+    case SocketKind::kPub: return ZMQ_PUB;
+    case SocketKind::kSub: return ZMQ_SUB;
+    case SocketKind::kPush: return ZMQ_PUSH;
+    case SocketKind::kPull: return ZMQ_PULL;
+    case SocketKind::kPair: return ZMQ_PAIR;
+  }
+  return -1;
+}
+
+Status CheckKey(const char* what, const std::string& key) {
+  std::uint8_t raw[32];
+  if (key.size() != 40 || zmq_z85_decode(raw, key.c_str()) == nullptr) {
+    return InvalidArgument(std::string(what) + " key of " + std::to_string(key.size()) +
+                           " characters is not 40 characters of Z85");
+  }
+  return OkStatus();
+}
+
+Error FromErrno(const std::string& what) {
+  const int error = zmq_errno();
+  std::string text = what + ": " + zmq_strerror(error);
+  const bool wrong = error == EINVAL || error == EPROTONOSUPPORT || error == ENODEV;
+  return wrong ? InvalidArgument(std::move(text)) : Unavailable(std::move(text));
+}
+
+/// A zmq_msg_t that closes itself.
+class Part {
+ public:
+  Part() { zmq_msg_init(&msg_); }
+  explicit Part(Frame& frame) {
+    if (!frame.borrowed.empty()) {
+      auto* owner = new std::shared_ptr<void>(std::move(frame.owner));
+      // ZeroMQ does not write through this pointer.
+      zmq_msg_init_data(
+          &msg_, const_cast<std::byte*>(frame.borrowed.data()), frame.borrowed.size(),
+          [](void*, void* hint) { delete static_cast<std::shared_ptr<void>*>(hint); }, owner);
+    } else if (frame.bytes.size() < kCopyBytes) {
+      zmq_msg_init_size(&msg_, frame.bytes.size());
+      if (!frame.bytes.empty()) {
+        std::memcpy(zmq_msg_data(&msg_), frame.bytes.data(), frame.bytes.size());
+      }
+    } else {
+      auto* text = new std::string(std::move(frame.bytes));
+      zmq_msg_init_data(
+          &msg_, text->data(), text->size(),
+          [](void*, void* hint) { delete static_cast<std::string*>(hint); }, text);
+    }
+  }
+  Part(Part&& other) noexcept {
+    zmq_msg_init(&msg_);
+    zmq_msg_move(&msg_, &other.msg_);
+  }
+  Part& operator=(Part&& other) noexcept {
+    zmq_msg_move(&msg_, &other.msg_);
+    return *this;
+  }
+  ~Part() { zmq_msg_close(&msg_); }
+
+  zmq_msg_t* get() { return &msg_; }
+  std::span<const std::byte> bytes() const {
+    // zmq_msg_data takes no const message but changes nothing.
+    auto* msg = const_cast<zmq_msg_t*>(&msg_);
+    return {static_cast<const std::byte*>(zmq_msg_data(msg)), zmq_msg_size(&msg_)};
+  }
+
+ private:
+  zmq_msg_t msg_;
+};
+
+struct CloseSocket {
+  void operator()(void* handle) const { zmq_close(handle); }
+};
+
+}  // namespace
+
+struct Message::Impl {
+  std::vector<Part> frames;
+};
+Message::Message() : impl_(std::make_unique<Impl>()) {}
+Message::~Message() = default;
+Message::Message(Message&&) noexcept = default;
+Message& Message::operator=(Message&&) noexcept = default;
+std::size_t Message::size() const { return impl_->frames.size(); }
+std::span<const std::byte> Message::operator[](std::size_t i) const {
+  TESSERA_DCHECK(i < size());
+  return impl_->frames[i].bytes();
+}
+std::string_view Message::Text(std::size_t i) const {
+  const auto bytes = (*this)[i];
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+struct Socket::Impl {
+  std::unique_ptr<void, CloseSocket> handle;
+  SocketKind kind = SocketKind::kDealer;
+
+  Status Set(int option, int value) {
+    if (zmq_setsockopt(handle.get(), option, &value, sizeof value) == 0) return OkStatus();
+    return FromErrno("cannot set socket option " + std::to_string(option) + " to " +
+                     std::to_string(value));
+  }
+  Status Set(int option, const std::string& value) {
+    if (zmq_setsockopt(handle.get(), option, value.data(), value.size()) == 0) return OkStatus();
+    return FromErrno("cannot set socket option " + std::to_string(option));
+  }
+  Status SetCommon() {
+    TESSERA_RETURN_IF_ERROR(Set(ZMQ_LINGER, 0));
+    if (zmq_setsockopt(handle.get(), ZMQ_MAXMSGSIZE, &kMaxMessageBytes, sizeof kMaxMessageBytes) !=
+        0) {
+      return FromErrno("cannot limit messages");
+    }
+    TESSERA_RETURN_IF_ERROR(Set(ZMQ_HEARTBEAT_IVL, kHeartbeatMs));
+    TESSERA_RETURN_IF_ERROR(Set(ZMQ_HEARTBEAT_TIMEOUT, kHeartbeatTimeoutMs));
+    TESSERA_RETURN_IF_ERROR(Set(ZMQ_HANDSHAKE_IVL, kHandshakeMs));
+    TESSERA_RETURN_IF_ERROR(Set(ZMQ_RECONNECT_IVL, kReconnectMs));
+    TESSERA_RETURN_IF_ERROR(Set(ZMQ_RECONNECT_IVL_MAX, kReconnectMaxMs));
+    if (kind == SocketKind::kRouter) {
+      TESSERA_RETURN_IF_ERROR(Set(ZMQ_ROUTER_MANDATORY, 1));
+      // A peer that comes back under its name takes the route over from its dead connection.
+      TESSERA_RETURN_IF_ERROR(Set(ZMQ_ROUTER_HANDOVER, 1));
+    }
+    return OkStatus();
+  }
+};
+
+Socket::Socket() : impl_(std::make_unique<Impl>()) {}
+Socket::Socket(Socket&&) noexcept = default;
+Socket& Socket::operator=(Socket&&) noexcept = default;
+Socket::~Socket() = default;
+void* Socket::handle() const { return impl_->handle.get(); }
+
+Result<Socket> Socket::Plain(NetContext& context, SocketKind kind) {
+  Socket socket;
+  socket.impl_->kind = kind;
+  socket.impl_->handle.reset(zmq_socket(context.handle(), TypeOf(kind)));
+  if (socket.handle() == nullptr) return FromErrno("cannot make a socket");
+  TESSERA_RETURN_IF_ERROR(socket.impl_->SetCommon());
+  return socket;
+}
+
+Result<Socket> Socket::Server(NetContext& context, SocketKind kind, const CurveKeys& keys) {
+  TESSERA_TRY(Socket socket, Plain(context, kind));
+  if (keys.secret_key.empty() && keys.public_key.empty()) return socket;
+  TESSERA_RETURN_IF_ERROR(CheckKey("secret", keys.secret_key));
+  TESSERA_RETURN_IF_ERROR(socket.impl_->Set(ZMQ_CURVE_SERVER, 1));
+  TESSERA_RETURN_IF_ERROR(socket.impl_->Set(ZMQ_CURVE_SECRETKEY, keys.secret_key));
+  TESSERA_RETURN_IF_ERROR(socket.impl_->Set(ZMQ_ZAP_DOMAIN, "tessera"));
+  return socket;
+}
+
+Result<Socket> Socket::Client(NetContext& context, SocketKind kind, const CurveKeys& keys,
+                              const std::string& server_key) {
+  TESSERA_TRY(Socket socket, Plain(context, kind));
+  if (keys.secret_key.empty() && keys.public_key.empty()) return socket;
+  TESSERA_RETURN_IF_ERROR(CheckKey("public", keys.public_key));
+  TESSERA_RETURN_IF_ERROR(CheckKey("secret", keys.secret_key));
+  TESSERA_RETURN_IF_ERROR(CheckKey("server", server_key));
+  TESSERA_RETURN_IF_ERROR(socket.impl_->Set(ZMQ_CURVE_PUBLICKEY, keys.public_key));
+  TESSERA_RETURN_IF_ERROR(socket.impl_->Set(ZMQ_CURVE_SECRETKEY, keys.secret_key));
+  TESSERA_RETURN_IF_ERROR(socket.impl_->Set(ZMQ_CURVE_SERVERKEY, server_key));
+  return socket;
+}
+
+Result<std::string> Socket::Bind(const std::string& endpoint) {
+  if (zmq_bind(handle(), endpoint.c_str()) != 0) {
+    if (zmq_errno() == EADDRINUSE) return Unavailable("port in use: " + endpoint);
+    return FromErrno("cannot bind " + endpoint);
+  }
+  char bound[256] = {};
+  std::size_t size = sizeof bound;
+  if (zmq_getsockopt(handle(), ZMQ_LAST_ENDPOINT, bound, &size) != 0) {
+    return FromErrno("cannot read the endpoint of " + endpoint);
+  }
+  return std::string(bound);
+}
+
+Status Socket::Connect(const std::string& endpoint) {
+  if (zmq_connect(handle(), endpoint.c_str()) == 0) return OkStatus();
+  return FromErrno("cannot connect to " + endpoint);
+}
+
+Status Socket::SetIdentity(const std::string& identity) {
+  return impl_->Set(ZMQ_ROUTING_ID, identity);
+}
+
+Status Socket::SetHighWater(int messages) {
+  TESSERA_RETURN_IF_ERROR(impl_->Set(ZMQ_RCVHWM, messages));
+  return impl_->Set(ZMQ_SNDHWM, messages);
+}
+
+Status Socket::Subscribe(const std::string& prefix) { return impl_->Set(ZMQ_SUBSCRIBE, prefix); }
+
+Status Socket::Send(std::vector<Frame> frames) {
+  TESSERA_DCHECK(!frames.empty());
+  Status status;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    Part part(frames[i]);
+    const int more = i + 1 < frames.size() ? ZMQ_SNDMORE : 0;
+    if (zmq_msg_send(part.get(), handle(), ZMQ_DONTWAIT | more) >= 0) continue;
+    if (status) {
+      if (zmq_errno() == EAGAIN) {
+        status = Unavailable("queue of the peer is full or the peer is away");
+      } else if (zmq_errno() == EHOSTUNREACH) {
+        status = Unavailable("no route to peer '" + frames[0].bytes + "'");
+      } else {
+        status = FromErrno("cannot send");
+      }
+    }
+    // Once the first frame went, ZeroMQ drops the rest of a message whose pipe died, up to and
+    // with its last frame: so the rest is offered all the same.
+    if (i == 0) break;
+  }
+  return status;
+}
+
+Result<std::optional<Message>> Socket::Receive() {
+  Message message;
+  for (;;) {
+    Part part;
+    if (zmq_msg_recv(part.get(), handle(), ZMQ_DONTWAIT) < 0) {
+      if (zmq_errno() == EAGAIN) return std::optional<Message>();
+      return FromErrno("cannot receive");
+    }
+    const bool more = zmq_msg_more(part.get()) != 0;
+    message.impl_->frames.push_back(std::move(part));
+    if (!more) return std::optional<Message>(std::move(message));
+  }
+}
+
+namespace {
+constexpr int kMonitored = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_CLOSED | ZMQ_EVENT_CONNECT_RETRIED |
+                           ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED |
+                           ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
+                           ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
+
+std::optional<LinkEvent::Kind> KindOf(std::uint16_t event) {
+  switch (event) {
+    case ZMQ_EVENT_CONNECTED: return LinkEvent::Kind::kConnected;
+    case ZMQ_EVENT_HANDSHAKE_SUCCEEDED: return LinkEvent::Kind::kReady;
+    case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH: return LinkEvent::Kind::kRefused;
+    case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
+    case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL: return LinkEvent::Kind::kHandshakeFailed;
+    case ZMQ_EVENT_DISCONNECTED: return LinkEvent::Kind::kDisconnected;
+    case ZMQ_EVENT_CLOSED: return LinkEvent::Kind::kUnreachable;
+    default: return std::nullopt;
+  }
+}
+}  // namespace
+
+Result<LinkMonitor> Socket::Monitor(NetContext& context) {
+  static std::atomic<std::uint64_t> next{0};
+  const std::string endpoint = "inproc://monitor-" + std::to_string(next++);
+  if (zmq_socket_monitor(handle(), endpoint.c_str(), kMonitored) != 0) {
+    return FromErrno("cannot monitor a socket");
+  }
+  TESSERA_TRY(Socket socket, Plain(context, SocketKind::kPair));
+  TESSERA_RETURN_IF_ERROR(socket.Connect(endpoint));
+  return LinkMonitor(std::make_unique<Socket>(std::move(socket)));
+}
+
+LinkMonitor::LinkMonitor(std::unique_ptr<Socket> socket) : socket_(std::move(socket)) {}
+LinkMonitor::LinkMonitor(LinkMonitor&&) noexcept = default;
+LinkMonitor& LinkMonitor::operator=(LinkMonitor&&) noexcept = default;
+LinkMonitor::~LinkMonitor() = default;
+Socket& LinkMonitor::socket() { return *socket_; }
+
+std::optional<LinkEvent> LinkMonitor::Receive() {
+  for (;;) {
+    const auto message = socket_->Receive();
+    if (!message || !*message) return std::nullopt;
+    if ((*message)->size() != 2 || (**message)[0].size() < sizeof(std::uint16_t)) continue;
+    std::uint16_t event = 0;  // of this process, so in its own byte order
+    std::memcpy(&event, (**message)[0].data(), sizeof event);
+    if (const auto kind = KindOf(event)) return LinkEvent{*kind, std::string((*message)->Text(1))};
+  }
+}
+
+}  // namespace tessera::agents

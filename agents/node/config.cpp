@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/node/config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace tessera::agents {
+namespace {
+
+using Json = nlohmann::json;
+
+std::int64_t LineOf(const std::string& text, std::size_t offset) {
+  return 1 + std::count(text.begin(),
+                        text.begin() + static_cast<std::ptrdiff_t>(std::min(offset, text.size())),
+                        '\n');
+}
+
+// One row a key: reads it from and writes it to the struct.
+struct Field {
+  std::function<bool(const Json&, AgentConfig&)> read;
+  std::function<Json(const AgentConfig&)> write;
+};
+
+template <typename T>
+Field Of(T AgentConfig::*member) {
+  return {[member](const Json& json, AgentConfig& config) {
+            if constexpr (std::is_integral_v<T>) {
+              if (!json.is_number_integer()) return false;
+            } else if constexpr (std::is_same_v<T, std::string>) {
+              if (!json.is_string()) return false;
+            } else {
+              if (!json.is_array()) return false;
+              for (const Json& item : json) {
+                if (!item.is_string()) return false;
+              }
+            }
+            config.*member = json.get<T>();
+            return true;
+          },
+          [member](const AgentConfig& config) { return Json(config.*member); }};
+}
+
+const std::map<std::string, Field>& Fields() {
+  static const std::map<std::string, Field> fields = {
+      {"cluster", Of(&AgentConfig::cluster)},
+      {"node", Of(&AgentConfig::node)},
+      {"host", Of(&AgentConfig::host)},
+      {"directory", Of(&AgentConfig::directory)},
+      {"endpoint", Of(&AgentConfig::endpoint)},
+      {"events", Of(&AgentConfig::events)},
+      {"lanes", Of(&AgentConfig::lanes)},
+      {"registrar_endpoint", Of(&AgentConfig::registrar_endpoint)},
+      {"devices", Of(&AgentConfig::devices)},
+      {"device_bytes", Of(&AgentConfig::device_bytes)},
+      {"link_bytes_per_second", Of(&AgentConfig::link_bytes_per_second)},
+      {"agent_keys", Of(&AgentConfig::agent_keys)},
+      {"allowed", Of(&AgentConfig::allowed)},
+  };
+  return fields;
+}
+
+Status CheckRanges(const std::string& path, const AgentConfig& c) {
+  const auto refuse = [&](const char* key, const auto& value, const char* limit) {
+    return InvalidArgument(fmt::format("{}: {} = {} {}", path, key, value, limit));
+  };
+  if (c.node < 0) return refuse("node", c.node, "is below 0");
+  if (c.devices < 1 || c.devices > 1024) return refuse("devices", c.devices, "is not in 1…1024");
+  if (c.device_bytes < (std::int64_t{4} << 20)) {
+    return refuse("device_bytes", c.device_bytes, "is below 4194304");
+  }
+  if (c.link_bytes_per_second < 0) {
+    return refuse("link_bytes_per_second", c.link_bytes_per_second, "is below 0");
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+Result<AgentConfig> LoadAgentConfig(const std::string& path) {
+  std::ifstream in(path);
+  if (!in) return NotFound(fmt::format("config file '{}': {}", path, std::strerror(errno)));
+  std::stringstream buffer;
+  buffer << in.rdbuf();
+  const std::string text = buffer.str();
+  Json json;
+  try {
+    json = Json::parse(text);
+  } catch (const Json::parse_error& e) {
+    return InvalidArgument(fmt::format("{}:{}: not valid JSON", path, LineOf(text, e.byte)));
+  }
+  if (!json.is_object()) return InvalidArgument(fmt::format("{}:1: not a JSON object", path));
+  AgentConfig config;
+  for (const auto& [key, value] : json.items()) {
+    const auto field = Fields().find(key);
+    const std::int64_t line = LineOf(text, text.find('"' + key + '"'));
+    if (field == Fields().end()) {
+      return InvalidArgument(fmt::format("{}:{}: unknown key '{}'", path, line, key));
+    }
+    if (!field->second.read(value, config)) {
+      return InvalidArgument(
+          fmt::format("{}:{}: key '{}' has the wrong type: {}", path, line, key, value.dump()));
+    }
+  }
+  for (const auto& [key, field] : Fields()) {
+    if (!json.contains(key)) {
+      return InvalidArgument(fmt::format("{}: key '{}' is missing", path, key));
+    }
+  }
+  TESSERA_RETURN_IF_ERROR(CheckRanges(path, config));
+  return config;
+}
+
+Status SaveAgentConfig(const AgentConfig& config, const std::string& path) {
+  Json json = Json::object();
+  for (const auto& [key, field] : Fields()) json[key] = field.write(config);
+  const std::string fresh = path + ".new";
+  {
+    std::ofstream out(fresh, std::ios::trunc);
+    out << json.dump(2) << '\n';
+    out.flush();
+    if (!out) return Unavailable(fmt::format("cannot write '{}': {}", fresh, std::strerror(errno)));
+  }
+  if (std::rename(fresh.c_str(), path.c_str()) != 0) {
+    return Unavailable(fmt::format("cannot rename '{}': {}", fresh, std::strerror(errno)));
+  }
+  return OkStatus();
+}
+
+}  // namespace tessera::agents

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// The arenas of one node's devices, as the agent sees them: which job holds which, what the current
+/// piece tables say, and the flip to the next ones. Lives on the agent's loop thread; the memory
+/// itself is also read and written by transfers and ranks.
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agents/keeper/keeper_client.h"
+#include "engine/store/arena.h"
+#include "engine/store/piece_table.h"
+#include "ptc/mesh.h"
+
+namespace tessera::agents {
+
+class DeviceStore {
+ public:
+  struct Device {
+    ptc::DeviceId id;
+    std::unique_ptr<engine::Arena> arena;
+    std::string path;  // /proc/PID/fd/N, for other agents of this host
+    std::optional<engine::PieceTable> table;  // current; empty: the device is in the pool
+    bool failed = false;
+  };
+
+  /// Maps every arena and reads its current table.
+  /// \error as Arena::Map and PieceTable::Read
+  static Result<DeviceStore> Open(std::int32_t node, const std::vector<KeeperClient::Arena>& arenas);
+
+  std::map<ptc::DeviceId, Device>& devices() { return devices_; }
+  const std::map<ptc::DeviceId, Device>& devices() const { return devices_; }
+  /// nullptr if this node has no such device.
+  Device* Find(ptc::DeviceId id);
+  /// Devices that hold pieces of `job`.
+  std::vector<ptc::DeviceId> Of(const std::string& job) const;
+
+  /// Makes `table` (already in its slot) current: the state in it is that after `step`. A table
+  /// without entries puts the device back into the pool.
+  void Flip(Device& device, const engine::PieceTable& table, std::int64_t timeline,
+            std::int64_t step);
+  /// Puts the device back into the pool, whatever it holds.
+  void Free(Device& device);
+
+ private:
+  std::map<ptc::DeviceId, Device> devices_;
+};
+
+}  // namespace tessera::agents

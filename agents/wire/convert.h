@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Between messages of the wire and the plain values of engine/cluster/snapshot.h. Decoding checks
+/// every enum and range: bytes from a peer never abort a process.
+
+#include "agents/wire/tessera/wire/control.pb.h"
+#include "engine/cluster/snapshot.h"
+#include "ptc/base/result.h"
+
+namespace tessera::agents {
+
+inline constexpr std::uint32_t kProtocolMajor = 1;
+inline constexpr std::uint32_t kProtocolMinor = 0;
+
+void Encode(ptc::DeviceId device, wire::Device* out);
+void Encode(const ptc::MeshShape& mesh, wire::Mesh* out);
+void Encode(const engine::ClusterSnapshot& snapshot, wire::Snapshot* out);
+void Encode(const engine::TxnStatus& txn, wire::TxnInfo* out);
+void Encode(const engine::Event& event, wire::EventInfo* out);
+void Encode(const engine::Sample& sample, wire::SampleInfo* out);
+void Encode(const engine::PlanSummary& plan, wire::PlanInfo* out);
+void Encode(const engine::HistoryEntry& entry, wire::HistoryInfo* out);
+void Encode(const Error& error, wire::ErrorReply* out);
+
+Result<ptc::DeviceId> Decode(const wire::Device& in);
+Result<ptc::MeshShape> Decode(const wire::Mesh& in);
+Result<engine::ClusterSnapshot> Decode(const wire::Snapshot& in);
+Result<engine::TxnStatus> Decode(const wire::TxnInfo& in);
+Result<engine::Event> Decode(const wire::EventInfo& in);
+Result<engine::Sample> Decode(const wire::SampleInfo& in);
+Result<engine::PlanSummary> Decode(const wire::PlanInfo& in);
+Result<engine::HistoryEntry> Decode(const wire::HistoryInfo& in);
+Error Decode(const wire::ErrorReply& in);
+
+}  // namespace tessera::agents

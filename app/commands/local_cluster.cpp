@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/commands/local_cluster.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "agents/node/config.h"
+#include "agents/wire/convert.h"
+#include "app/commands/process.h"
+
+namespace tessera::app {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr seconds kStartPatience{20};
+constexpr int kLanesPerNode = 2;
+
+fs::path clustersFolder() { return fs::absolute(fs::path(agents::TesseraHome())) / "clusters"; }
+fs::path keepersFile(const fs::path& directory) { return directory / "keepers.json"; }
+fs::path nodeFolder(const fs::path& directory, int node) {
+  return directory / fmt::format("n{}", node);
+}
+
+/// Makes a folder that only its owner may enter.
+Status makePrivate(const fs::path& folder) {
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  if (!failure) fs::permissions(folder, fs::perms::owner_all, failure);
+  if (failure)
+    return Unavailable(fmt::format("cannot make {}: {}", folder.string(), failure.message()));
+  return OkStatus();
+}
+
+/// Free TCP ports of the loopback. All are held open until all are known, so that they differ.
+Result<std::vector<int>> freePorts(std::size_t count) {
+  std::vector<int> sockets, ports;
+  Status status = OkStatus();
+  for (std::size_t i = 0; i < count && status; ++i) {
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* generic = reinterpret_cast<sockaddr*>(&address);
+    if (fd < 0 || bind(fd, generic, size) != 0 || getsockname(fd, generic, &size) != 0)
+      status = Unavailable(
+          fmt::format("no free port on 127.0.0.1 ({} of {}): {}", i + 1, count, std::strerror(errno)));
+    else
+      ports.push_back(ntohs(address.sin_port));
+    if (fd >= 0) sockets.push_back(fd);
+  }
+  for (const int fd : sockets) close(fd);
+  if (!status) return status.error();
+  return ports;
+}
+
+bool answers(const std::string& endpoint) {
+  const auto colon = endpoint.rfind(':');
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return false;
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<std::uint16_t>(std::atoi(endpoint.c_str() + colon + 1)));
+  const bool connected = connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+  close(fd);
+  return connected;
+}
+
+std::string lastLine(const fs::path& log) {
+  std::ifstream file(log);
+  std::string line, last;
+  while (std::getline(file, line))
+    if (!line.empty()) last = line;
+  return last;
+}
+
+Status saveKeepers(const fs::path& directory, const std::vector<ProcessId>& keepers) {
+  nlohmann::json json = nlohmann::json::array();
+  for (const ProcessId& keeper : keepers) json.push_back({{"pid", keeper.pid}, {"start", keeper.start}});
+  std::ofstream file(keepersFile(directory), std::ios::trunc);
+  file << json.dump() << '\n';
+  file.close();
+  if (!file) return Unavailable(fmt::format("cannot write {}", keepersFile(directory).string()));
+  return OkStatus();
+}
+
+/// The keepers of the cluster that still live and are ours.
+std::vector<ProcessId> livingKeepers(const fs::path& directory) {
+  std::ifstream file(keepersFile(directory));
+  const auto json = nlohmann::json::parse(file, nullptr, false);
+  std::vector<ProcessId> keepers;
+  if (!json.is_array()) return keepers;
+  int node = 0;
+  for (const auto& entry : json) {
+    const std::string config = (nodeFolder(directory, node++) / "agent.json").string();
+    if (!entry.is_object() || !entry.contains("pid") || !entry["pid"].is_number_integer() ||
+        !entry.contains("start") || !entry["start"].is_number_unsigned())
+      continue;
+    const ProcessId keeper{entry["pid"].get<pid_t>(), entry["start"].get<std::uint64_t>()};
+    if (isAlive(keeper) && hasArgument(keeper, config)) keepers.push_back(keeper);
+  }
+  return keepers;
+}
+
+/// Ends keepers and whatever they started: by their own will, by SIGTERM, by SIGKILL.
+void endKeepers(const std::vector<ProcessId>& keepers, milliseconds grace) {
+  std::vector<ProcessId> family = keepers;
+  for (const ProcessId& keeper : keepers)
+    for (const ProcessId& process : descendantsOf(keeper)) family.push_back(process);
+  if (waitGone(keepers, grace) && waitGone(family, seconds(2))) return;
+  for (const ProcessId& keeper : keepers) signalProcess(keeper, SIGTERM);
+  waitGone(keepers, seconds(3));
+  for (const ProcessId& keeper : keepers)
+    for (const ProcessId& process : descendantsOf(keeper)) family.push_back(process);
+  for (const ProcessId& keeper : keepers) signalProcess(keeper, SIGKILL);
+  if (!waitGone(family, seconds(2)))
+    for (const ProcessId& process : family) signalProcess(process, SIGKILL);
+  waitGone(family, seconds(2));
+}
+
+void removeSockets(const fs::path& directory) {
+  std::error_code ignored;
+  std::vector<fs::path> sockets;
+  for (const auto& entry : fs::recursive_directory_iterator(directory, ignored))
+    if (entry.is_socket(ignored)) sockets.push_back(entry.path());
+  for (const fs::path& socket : sockets) fs::remove(socket, ignored);
+}
+
+/// Writes keys and configurations. \return the profile, and each node's configuration file
+struct Prepared {
+  agents::Profile profile;
+  std::vector<std::string> configs;
+};
+Result<Prepared> prepare(const LocalClusterOptions& options, const fs::path& directory) {
+  std::error_code failure;
+  fs::remove_all(directory, failure);  // a stopped cluster of the same name
+  TESSERA_RETURN_IF_ERROR(makePrivate(agents::TesseraHome()));
+  TESSERA_RETURN_IF_ERROR(makePrivate(directory));
+  const agents::CurveKeys agentKeys = agents::NewCurveKeys();
+  const agents::CurveKeys operatorKeys = agents::NewCurveKeys();
+  const std::string agentFile = (directory / "agents.key").string();
+  const std::string operatorFile = (directory / "operator.key").string();
+  TESSERA_RETURN_IF_ERROR(agents::SaveKeys(agentKeys, agentFile));
+  TESSERA_RETURN_IF_ERROR(agents::SaveKeys(operatorKeys, operatorFile));
+
+  constexpr std::size_t kPortsPerNode = 2 + kLanesPerNode;
+  TESSERA_TRY(const auto ports, freePorts(kPortsPerNode * static_cast<std::size_t>(options.nodes)));
+  const auto endpoint = [&](int node, std::size_t i) {
+    return fmt::format("tcp://127.0.0.1:{}", ports[static_cast<std::size_t>(node) * kPortsPerNode + i]);
+  };
+  Prepared prepared;
+  for (int node = 0; node < options.nodes; ++node) {
+    agents::AgentConfig config;
+    config.cluster = options.name;
+    config.node = node;
+    config.host = fmt::format("{}-n{}", options.name, options.oneHost ? 0 : node);
+    config.directory = nodeFolder(directory, node).string();
+    config.endpoint = endpoint(node, 0);
+    config.events = endpoint(node, 1);
+    for (std::size_t lane = 0; lane < kLanesPerNode; ++lane)
+      config.lanes.push_back(endpoint(node, 2 + lane));
+    config.registrar_endpoint = endpoint(0, 0);
+    config.devices = options.devices;
+    config.device_bytes = options.deviceBytes;
+    config.link_bytes_per_second = options.linkBytesPerSecond;
+    config.agent_keys = agentFile;
+    config.allowed = {operatorKeys.public_key, agentKeys.public_key};
+    TESSERA_RETURN_IF_ERROR(makePrivate(config.directory));
+    prepared.configs.push_back((fs::path(config.directory) / "agent.json").string());
+    TESSERA_RETURN_IF_ERROR(agents::SaveAgentConfig(config, prepared.configs.back()));
+  }
+  prepared.profile.name = options.name;
+  prepared.profile.registrar_endpoint = endpoint(0, 0);
+  prepared.profile.events_endpoint = endpoint(0, 1);
+  prepared.profile.server_key = agentKeys.public_key;
+  prepared.profile.key_file = operatorFile;
+  prepared.profile.directory = directory.string();
+  return prepared;
+}
+
+/// What a node that does not come up said last.
+Error notUp(const fs::path& directory, int node, const std::string& what) {
+  const std::string line = lastLine(agentLog(directory.string(), node));
+  return Unavailable(fmt::format("node n{} {}{}", node, what,
+                                 line.empty() ? "; its log is empty" : "; it wrote last: " + line));
+}
+
+/// Waits until the registrar says that all nodes are alive.
+Status waitAlive(const LocalClusterOptions& options, const agents::Profile& profile,
+                 const std::vector<ProcessId>& keepers) {
+  const auto deadline = Clock::now() + kStartPatience;
+  const auto ended = [&]() -> int {
+    for (std::size_t i = 0; i < keepers.size(); ++i)
+      if (!isAlive(keepers[i])) return static_cast<int>(i);
+    return -1;
+  };
+  while (!answers(profile.registrar_endpoint)) {
+    if (const int node = ended(); node >= 0) return notUp(profile.directory, node, "ended");
+    if (Clock::now() >= deadline)
+      return notUp(profile.directory, 0,
+                   fmt::format("did not answer at {} within {} s", profile.registrar_endpoint,
+                               kStartPatience.count()));
+    std::this_thread::sleep_for(milliseconds(50));
+  }
+  TESSERA_TRY(const auto client, agents::ClusterClient::OpenForCommands(profile));
+  int waitingFor = 0;
+  while (Clock::now() < deadline) {
+    if (const int node = ended(); node >= 0) return notUp(profile.directory, node, "ended");
+    agents::wire::Request request;
+    request.mutable_status();
+    const auto reply = client->CallAndWait(std::move(request), seconds(2));
+    if (reply && reply->has_status()) {
+      TESSERA_TRY(const auto snapshot, agents::Decode(reply->status()));
+      std::vector<bool> alive(static_cast<std::size_t>(options.nodes), false);
+      for (const engine::NodeStatus& node : snapshot.nodes)
+        if (node.node >= 0 && node.node < options.nodes && node.state == engine::NodeState::kAlive &&
+            std::ssize(node.devices) == options.devices)
+          alive[static_cast<std::size_t>(node.node)] = true;
+      const auto missing = std::ranges::find(alive, false);
+      if (missing == alive.end()) return OkStatus();
+      waitingFor = static_cast<int>(missing - alive.begin());
+    } else if (!reply && reply.error().code != ErrorCode::kTimeout &&
+               reply.error().code != ErrorCode::kUnavailable) {
+      return reply.error();
+    }
+    std::this_thread::sleep_for(milliseconds(50));
+  }
+  return notUp(profile.directory, waitingFor,
+               fmt::format("was not alive within {} s", kStartPatience.count()));
+}
+
+std::vector<std::string> stemsIn(const fs::path& folder, bool folders) {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    if (folders && entry.is_directory(ignored)) names.push_back(entry.path().filename().string());
+    if (!folders && entry.path().extension() == ".json") names.push_back(entry.path().stem().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+}  // namespace
+
+Result<agents::Profile> startLocalCluster(const LocalClusterOptions& options) {
+  const fs::path directory = clustersFolder() / options.name;
+  if (isRunning(directory.string()))
+    return AlreadyExists(fmt::format("cluster '{}' is running; `tesseractl down --name {}` stops it",
+                                     options.name, options.name));
+  const std::string program = programFolder() + "/tessera-agent";
+  if (access(program.c_str(), X_OK) != 0)
+    return NotFound(fmt::format("{} is missing beside tesseractl", program));
+  TESSERA_TRY(const auto prepared, prepare(options, directory));
+
+  std::vector<ProcessId> keepers;
+  Status status = OkStatus();
+  for (int node = 0; node < options.nodes && status; ++node) {
+    const std::string& config = prepared.configs[static_cast<std::size_t>(node)];
+    const auto keeper = startDaemon({program, "--config", config}, nodeFolder(directory, node).string(),
+                                    agentLog(directory.string(), node));
+    if (keeper)
+      keepers.push_back(*keeper);
+    else
+      status = keeper.error();
+  }
+  if (status) status = saveKeepers(directory, keepers);
+  if (status) status = waitAlive(options, prepared.profile, keepers);
+  if (status) status = agents::SaveProfile(prepared.profile);
+  if (!status) {
+    endKeepers(keepers, milliseconds(0));
+    removeSockets(directory);
+    return status.error();
+  }
+  return prepared.profile;
+}
+
+Result<bool> stopLocalCluster(const std::string& name) {
+  const fs::path directory = clustersFolder() / name;
+  std::error_code ignored;
+  if (!fs::is_directory(directory, ignored))
+    return NotFound(fmt::format("no local cluster is named '{}'", name));
+  const std::vector<ProcessId> keepers = livingKeepers(directory);
+  if (!keepers.empty()) {
+    milliseconds grace{0};
+    if (const auto profile = agents::LoadProfile(profilePath(name)); profile) {
+      if (const auto client = agents::ClusterClient::OpenForCommands(*profile); client) {
+        agents::wire::Request request;
+        request.mutable_shutdown();
+        if ((*client)->CallAndWait(std::move(request), seconds(3))) grace = seconds(5);
+      }
+    }
+    endKeepers(keepers, grace);
+  }
+  removeSockets(directory);
+  fs::remove(keepersFile(directory), ignored);
+  fs::remove(profilePath(name), ignored);
+  return !keepers.empty();
+}
+
+bool isRunning(const std::string& directory) { return !livingKeepers(directory).empty(); }
+
+std::vector<std::string> localClusterNames() { return stemsIn(clustersFolder(), true); }
+
+std::vector<std::string> profileNames() {
+  return stemsIn(fs::path(agents::TesseraHome()) / "profiles", false);
+}
+
+std::string profilePath(const std::string& name) {
+  return (fs::path(agents::TesseraHome()) / "profiles" / (name + ".json")).string();
+}
+
+std::string agentLog(const std::string& directory, int node) {
+  return (nodeFolder(directory, node) / "agent.log").string();
+}
+
+}  // namespace tessera::app

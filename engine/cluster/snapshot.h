@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// What a cluster looks like at one moment, as plain values: the registrar makes it, the wire
+/// carries it, command line and panel show it. Bytes are integers, times seconds.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ptc/base/result.h"
+#include "ptc/mesh.h"
+
+namespace tessera::engine {
+
+enum class NodeState : std::uint8_t { kJoining, kAlive, kSuspect, kUnmanaged, kDead, kLeft };
+enum class JobState : std::uint8_t {
+  kStarting, kRunning, kPausing, kPaused, kReconfiguring, kWaitingDecision, kStopped, kFailed
+};
+/// One enum for JSON, history and panel.
+enum class TxnPhase : std::uint8_t {
+  kPlanned, kPreparing, kPrecopying, kPausing, kTransferring, kVerifying, kCommitting, kResuming,
+  kDone, kRollingBack, kRolledBack, kFailed, kNeedsDecision, kInDoubt
+};
+enum class Severity : std::uint8_t { kDebug, kInfo, kWarning, kError };
+
+std::string_view ToString(NodeState state);  // "alive", …
+std::string_view ToString(JobState state);   // "waiting_decision", …
+std::string_view ToString(TxnPhase phase);   // "rolling_back", …
+std::string_view ToString(Severity severity);
+Result<NodeState> ParseNodeState(std::string_view text);
+Result<JobState> ParseJobState(std::string_view text);
+Result<TxnPhase> ParseTxnPhase(std::string_view text);
+Result<Severity> ParseSeverity(std::string_view text);
+/// Whether nothing follows this phase.
+bool IsFinal(TxnPhase phase);
+
+struct DeviceStatus {
+  ptc::DeviceId id;
+  std::int64_t used_bytes = 0;
+  std::int64_t total_bytes = 0;
+  std::string job;          // empty: in the pool
+  std::optional<int> rank;  // set where `job` is
+  bool joining = false;     // a rank is being started here for a transaction
+  bool failed = false;
+  friend bool operator==(const DeviceStatus&, const DeviceStatus&) = default;
+};
+
+struct NodeStatus {
+  std::int32_t node = 0;  // n0 is 0
+  NodeState state = NodeState::kJoining;
+  double last_seen = 0;   // seconds ago
+  std::vector<DeviceStatus> devices;
+  friend bool operator==(const NodeStatus&, const NodeStatus&) = default;
+};
+
+struct JobStatus {
+  std::string name;
+  std::string model;
+  JobState state = JobState::kStarting;
+  std::string reason;  // why it failed or waits; empty otherwise
+  std::int64_t step = 0;
+  std::optional<double> loss;
+  std::optional<double> tokens_per_second;
+  ptc::MeshShape mesh;
+  std::vector<ptc::DeviceId> devices;  // rank order
+  std::int64_t epoch = 0;
+  std::int64_t timeline = 0;
+  std::string layout_hash;
+  std::int64_t global_batch = 0;
+  std::int64_t num_tensors = 0;
+  std::int64_t state_bytes = 0;  // one whole copy
+  std::int64_t max_steps = 0;    // 0: no end
+  friend bool operator==(const JobStatus&, const JobStatus&) = default;
+};
+
+/// Bytes that one device sends another in a transaction.
+struct FlowStatus {
+  ptc::DeviceId source;
+  ptc::DeviceId destination;
+  std::int64_t bytes_done = 0;
+  std::int64_t bytes_total = 0;
+  double bytes_per_second = 0;
+  friend bool operator==(const FlowStatus&, const FlowStatus&) = default;
+};
+
+struct TxnStatus {
+  std::int64_t id = 0;
+  std::string job;
+  TxnPhase phase = TxnPhase::kPlanned;
+  ptc::MeshShape from_mesh, to_mesh;
+  std::vector<ptc::DeviceId> from_devices, to_devices;  // rank order
+  std::int64_t bytes_done = 0;
+  std::int64_t bytes_total = 0;
+  std::optional<double> eta;     // seconds, where known
+  double paused = 0;             // seconds the job has stood still so far
+  std::int64_t checksums_equal = 0;  // moved cells whose digests were compared and equal
+  std::string reason;            // why it rolls back or failed
+  std::vector<FlowStatus> flows;
+  bool can_cancel = false;       // before the commit point
+  friend bool operator==(const TxnStatus&, const TxnStatus&) = default;
+};
+
+struct Event {
+  std::int64_t sequence = 0;
+  double time = 0;  // wall clock, seconds since 1970, for display only
+  Severity severity = Severity::kInfo;
+  std::string source;  // "n0", "gpt-mini", "txn 3"
+  std::string text;
+  friend bool operator==(const Event&, const Event&) = default;
+};
+
+struct Sample {
+  std::string job;
+  std::int64_t step = 0;
+  double loss = 0;
+  double grad_norm = 0;
+  double tokens_per_second = 0;
+  double time = 0;  // wall clock
+  friend bool operator==(const Sample&, const Sample&) = default;
+};
+
+struct ClusterSnapshot {
+  std::string cluster;
+  std::int64_t sequence = 0;
+  double link_bytes_per_second = 0;  // emulated port limit, 0: none
+  bool one_host = false;
+  std::vector<NodeStatus> nodes;
+  std::vector<JobStatus> jobs;
+  std::optional<TxnStatus> transaction;  // running, or the last one until the next begins
+  friend bool operator==(const ClusterSnapshot&, const ClusterSnapshot&) = default;
+};
+
+/// What a dry run answers.
+struct PlanSummary {
+  std::string job;
+  std::int64_t epoch = 0;  // the plan is bound to this epoch and `from_layout_hash`
+  std::string from_layout_hash;
+  ptc::MeshShape from_mesh, to_mesh;
+  std::vector<ptc::DeviceId> from_devices, to_devices;  // rank order
+  std::string hash;
+  std::int64_t kept = 0, device = 0, host = 0, network = 0, snapshot = 0, storage = 0;
+  std::int64_t volume_bound = 0;
+  std::int64_t busiest_port_bytes = 0;
+  std::optional<std::int64_t> busiest_port_bound;
+  std::vector<ptc::DeviceId> idle;  // given but left over
+  struct Peak {
+    ptc::DeviceId device;
+    std::int64_t bytes = 0;
+    std::int64_t capacity = 0;
+    friend bool operator==(const Peak&, const Peak&) = default;
+  };
+  std::vector<Peak> peak_memory;
+  std::int64_t single_source = 0;
+  double pause_estimate = 0;
+  bool rollback = true;
+  std::vector<FlowStatus> flows;  // bytes_total by (source, destination) device
+  std::int64_t global_batch = 0;
+  std::string why;  // one sentence on how the mesh was chosen; empty where it was given
+  std::int64_t moved() const { return host + network + snapshot + storage; }
+  friend bool operator==(const PlanSummary&, const PlanSummary&) = default;
+};
+
+/// One finished (or running) transaction of the history.
+struct HistoryEntry {
+  std::int64_t id = 0;
+  std::string job;
+  std::string from, to;  // text form of the meshes with devices
+  double started = 0;    // wall clock
+  std::string result;    // "committed", "rolled_back", "failed"; empty while running
+  std::string reason;
+  std::map<std::string, double> phases;  // phase name -> seconds
+  double pause = 0;
+  std::int64_t bytes_moved = 0;
+  std::int64_t volume_bound = 0;
+  std::string digest_before, digest_after;
+  std::int64_t step = 0;
+  std::int64_t epoch = 0;  // after it
+  friend bool operator==(const HistoryEntry&, const HistoryEntry&) = default;
+};
+
+}  // namespace tessera::engine

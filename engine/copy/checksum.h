@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// The checksum of a frame on the wire and of tables in memory: xxh3-64, seed 0.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace tessera::engine {
+
+std::uint64_t Checksum(std::span<const std::byte> bytes);
+
+}  // namespace tessera::engine

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/txn/coordinator.h"
+
+#include <fmt/format.h>
+
+#include "ptc/base/overloaded.h"
+
+namespace tessera::engine {
+
+Coordinator::Coordinator(Setup setup) : setup_(std::move(setup)), step_(setup_.paused_at) {}
+
+Coordinator Coordinator::Recovered(Setup setup) {
+  Coordinator c(std::move(setup));
+  c.phase_ = TxnPhase::kCommitting;
+  c.asked_abort_ = true;
+  c.reason_ = "the registrar's agent restarted";
+  return c;
+}
+
+bool Coordinator::can_cancel() const {
+  switch (phase_) {
+    case TxnPhase::kPlanned:
+    case TxnPhase::kPreparing:
+    case TxnPhase::kPrecopying:
+    case TxnPhase::kPausing:
+    case TxnPhase::kTransferring:
+    case TxnPhase::kVerifying:
+      return true;
+    case TxnPhase::kCommitting:
+    case TxnPhase::kResuming:
+    case TxnPhase::kDone:
+    case TxnPhase::kRollingBack:
+    case TxnPhase::kRolledBack:
+    case TxnPhase::kFailed:
+    case TxnPhase::kNeedsDecision:
+    case TxnPhase::kInDoubt:
+      return false;
+  }
+  return false;
+}
+
+bool Coordinator::Answered(NodeNumber node, TxnPhase expected) {
+  if (phase_ != expected || waiting_.erase(node) == 0) return false;
+  return waiting_.empty();
+}
+
+Coordinator::Actions Coordinator::Abort(std::string reason) {
+  if (!can_cancel()) return {};
+  reason_ = std::move(reason);
+  return Decide(false);
+}
+
+// From here on only the register's answer leads further: `commit` and `abort` alike are asked of it,
+// because a participant that gave up may have written `abort` first.
+Coordinator::Actions Coordinator::Decide(bool commit) {
+  phase_ = TxnPhase::kCommitting;
+  asked_abort_ = !commit;
+  waiting_.clear();
+  return {WriteRegister{commit}};
+}
+
+Coordinator::Actions Coordinator::StartPause() {
+  if (setup_.paused_at) return StartTransfer();
+  phase_ = TxnPhase::kPausing;
+  waiting_ = setup_.pausing;
+  Actions actions;
+  for (const NodeNumber node : waiting_) actions.push_back(SendPause{node});
+  return actions;
+}
+
+Coordinator::Actions Coordinator::StartTransfer() {
+  phase_ = TxnPhase::kTransferring;
+  waiting_ = setup_.participants;
+  Actions actions;
+  for (const NodeNumber node : waiting_) actions.push_back(SendTransfer{node, *step_});
+  return actions;
+}
+
+Coordinator::Actions Coordinator::Follow(bool commit) {
+  phase_ = commit ? TxnPhase::kResuming : TxnPhase::kRollingBack;
+  if (commit) reason_.clear();
+  if (!commit && reason_.empty()) reason_ = "a participant gave up waiting";
+  waiting_ = setup_.participants;
+  Actions actions;
+  for (const NodeNumber node : waiting_) actions.push_back(SendOutcome{node, commit});
+  return actions;
+}
+
+Coordinator::Actions Coordinator::OnFollowed() {
+  const bool committed = phase_ == TxnPhase::kResuming;
+  phase_ = committed ? TxnPhase::kDone : TxnPhase::kRolledBack;
+  Actions actions;
+  for (const NodeNumber node : setup_.participants) actions.push_back(SendGo{node});
+  actions.push_back(Finish{committed, reason_});
+  return actions;
+}
+
+Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
+  return std::visit(
+      Overloaded{
+          [&](const Begin&) -> Actions {
+            if (phase_ != TxnPhase::kPlanned) return {};
+            phase_ = TxnPhase::kPreparing;
+            waiting_ = setup_.participants;
+            Actions actions;
+            for (const NodeNumber node : waiting_) actions.push_back(SendPrepare{node});
+            return actions;
+          },
+          // The job pauses only when all joining ranks have started and all groups stand.
+          [&](const NodePrepared& e) -> Actions {
+            return Answered(e.node, TxnPhase::kPreparing) ? StartPause() : Actions{};
+          },
+          [&](const NodeRefused& e) -> Actions {
+            return phase_ == TxnPhase::kPreparing
+                       ? Abort(fmt::format("n{} refused: {}", e.node, e.reason))
+                       : Actions{};
+          },
+          // All ranks share one step decision, so unequal steps mean a broken job.
+          [&](const NodePaused& e) -> Actions {
+            if (phase_ != TxnPhase::kPausing) return {};
+            if (step_ && *step_ != e.step) {
+              return Abort(fmt::format("n{} paused after step {}, others after step {}", e.node,
+                                       e.step, *step_));
+            }
+            step_ = e.step;
+            return Answered(e.node, TxnPhase::kPausing) ? StartTransfer() : Actions{};
+          },
+          [&](const NodeTransferred& e) -> Actions {
+            if (!Answered(e.node, TxnPhase::kTransferring)) return {};
+            phase_ = TxnPhase::kVerifying;
+            return {CompareDigests{}};
+          },
+          [&](const NodeTransferFailed& e) -> Actions {
+            return Abort(fmt::format("n{}: {}", e.node, e.reason));
+          },
+          [&](const DigestsCompared& e) -> Actions {
+            if (phase_ != TxnPhase::kVerifying || compared_) return {};
+            if (!e.equal) return Abort(e.difference);
+            compared_ = true;
+            waiting_ = setup_.participants;
+            Actions actions;
+            for (const NodeNumber node : waiting_) actions.push_back(SendVerify{node});
+            return actions;
+          },
+          // Commit may be written only when every participant has journaled `verified`.
+          [&](const NodeVerified& e) -> Actions {
+            return compared_ && Answered(e.node, TxnPhase::kVerifying) ? Decide(true) : Actions{};
+          },
+          [&](const RegisterAnswered& e) -> Actions {
+            return phase_ == TxnPhase::kCommitting ? Follow(e.commit) : Actions{};
+          },
+          // The same barrier for both ways: no rank goes on before all have followed.
+          [&](const NodeFollowed& e) -> Actions {
+            if (phase_ != TxnPhase::kResuming && phase_ != TxnPhase::kRollingBack) return {};
+            return Answered(e.node, phase_) ? OnFollowed() : Actions{};
+          },
+          [&](const NodeRestarted& e) -> Actions {
+            if (!setup_.participants.contains(e.node)) return {};
+            if (phase_ == TxnPhase::kResuming || phase_ == TxnPhase::kRollingBack) {
+              if (!waiting_.contains(e.node)) return {};
+              return {SendOutcome{e.node, phase_ == TxnPhase::kResuming}};
+            }
+            // Journaled `verified` survives the restart, also when the answer itself was lost.
+            if (e.verified) return On(NodeVerified{e.node});
+            return Abort(fmt::format("the agent of n{} restarted", e.node));
+          },
+          [&](const RankLost& e) -> Actions {
+            return Abort(e.joining ? fmt::format("joiner_lost: {}", e.reason) : e.reason);
+          },
+          // After the outcome nobody waits for a node that is gone: the outcome stands, and what the
+          // loss means for the job is decided after it.
+          [&](const NodeSilent& e) -> Actions {
+            if (!setup_.participants.contains(e.node)) return {};
+            if (phase_ == TxnPhase::kRollingBack || phase_ == TxnPhase::kResuming) {
+              return Answered(e.node, phase_) ? OnFollowed() : Actions{};
+            }
+            return Abort(!setup_.pausing.contains(e.node)
+                             ? fmt::format("joiner_lost: {}", e.reason)
+                             : e.reason);
+          },
+          [&](const PauseOverdue& e) -> Actions {
+            return phase_ == TxnPhase::kPausing ? Abort(e.reason) : Actions{};
+          },
+          [&](const CancelAsked& e) -> Actions { return Abort(e.reason); },
+      },
+      event);
+}
+
+}  // namespace tessera::engine

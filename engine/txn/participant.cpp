@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/txn/participant.h"
+
+#include <fmt/format.h>
+
+#include "ptc/base/overloaded.h"
+
+namespace tessera::engine {
+
+using State = ParticipantState;
+using Actions = std::vector<ParticipantAction>;
+
+std::string_view ToString(ParticipantState state) {
+  switch (state) {
+    case State::kIdle: return "idle";
+    case State::kPreparing: return "preparing";
+    case State::kPrepared: return "prepared";
+    case State::kTransferring: return "transferring";
+    case State::kTransferred: return "transferred";
+    case State::kVerified: return "verified";
+    case State::kCommitted: return "committed";
+    case State::kAborted: return "aborted";
+  }
+  return "idle";
+}
+
+Result<ParticipantState> ParseParticipantState(std::uint32_t number) {
+  if (number > static_cast<std::uint32_t>(State::kAborted)) {
+    return InvalidArgument(fmt::format("participant state {} is above {}", number,
+                                       static_cast<int>(State::kAborted)));
+  }
+  return static_cast<ParticipantState>(number);
+}
+
+Participant Participant::Recovered(ParticipantState state) {
+  Participant p;
+  p.state_ = state;
+  return p;
+}
+
+std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
+  return std::visit(
+      Overloaded{
+          // Journaled before anything else: whatever dies later finds that there was a transaction.
+          [&](const PrepareAsked&) -> Actions {
+            if (state_ != State::kIdle) return {};
+            state_ = State::kPreparing;
+            return {JournalState{state_}, CheckAndReserve{}};
+          },
+          [&](const LocalChecked& e) -> Actions {
+            if (state_ != State::kPreparing) return {};
+            if (!e.status) return {Report{ReportKind::kRefused, e.status.error().ToString(), 0}};
+            return {ConnectRanks{}};
+          },
+          [&](const RanksConnected& e) -> Actions {
+            if (state_ != State::kPreparing) return {};
+            if (!e.status) return {Report{ReportKind::kRefused, e.status.error().ToString(), 0}};
+            state_ = State::kPrepared;
+            return {JournalState{state_}, Report{ReportKind::kPrepared, {}, 0}};
+          },
+          // The request word may be raised: the transaction is journaled since PrepareAsked.
+          [&](const PauseAsked& e) -> Actions {
+            return state_ == State::kPrepared ? Actions{RaiseRequest{e.at_step}} : Actions{};
+          },
+          [&](const RanksPaused& e) -> Actions {
+            return state_ == State::kPrepared ? Actions{Report{ReportKind::kPaused, {}, e.step}}
+                                              : Actions{};
+          },
+          [&](const TransferAsked&) -> Actions {
+            if (state_ != State::kPrepared) return {};
+            state_ = State::kTransferring;
+            return {RunTransfer{}};
+          },
+          [&](const TransferEnded& e) -> Actions {
+            if (state_ != State::kTransferring) return {};
+            if (!e.status) {
+              return {Report{ReportKind::kTransferFailed, e.status.error().ToString(), 0}};
+            }
+            state_ = State::kTransferred;
+            return {Report{ReportKind::kTransferred, {}, 0}};
+          },
+          // After this line is in the journal the node cannot abort alone any more.
+          [&](const VerifyAsked&) -> Actions {
+            if (state_ != State::kTransferred && state_ != State::kVerified) return {};
+            state_ = State::kVerified;
+            return {JournalState{state_}, Report{ReportKind::kVerified, {}, 0}};
+          },
+          // Repeated after a restart on either side; flipping and cleaning up are idempotent.
+          [&](const OutcomeTold& e) -> Actions {
+            if (followed_) {
+              return {Report{e.commit ? ReportKind::kCommitted : ReportKind::kAborted, {}, 0}};
+            }
+            state_ = e.commit ? State::kCommitted : State::kAborted;
+            if (e.commit) return {JournalState{state_}, FlipAndAdopt{}};
+            return {JournalState{state_}, CleanUp{}};
+          },
+          [&](const RanksAttached&) -> Actions {
+            if (state_ != State::kCommitted || followed_) return {};
+            followed_ = true;
+            return {Report{ReportKind::kCommitted, {}, 0}};
+          },
+          [&](const CleanedUp&) -> Actions {
+            if (state_ != State::kAborted || followed_) return {};
+            followed_ = true;
+            return {Report{ReportKind::kAborted, {}, 0}};
+          },
+          [&](const GoTold&) -> Actions {
+            if (state_ == State::kCommitted) return {LetGo{}, Forget{}};
+            if (state_ == State::kAborted) return {ResumeOld{}, Forget{}};
+            return {};
+          },
+          [&](const RegistrarSilent&) -> Actions {
+            if (state_ == State::kIdle || state_ == State::kCommitted || state_ == State::kAborted) {
+              return {};
+            }
+            return {AskRegister{state_ != State::kVerified}};
+          },
+      },
+      event);
+}
+
+}  // namespace tessera::engine

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+# What every target of the project shares: warnings, sanitizers, a compiler cache, a fast linker.
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM)
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+endif()
+
+add_library(tessera_flags INTERFACE)
+target_include_directories(tessera_flags INTERFACE ${CMAKE_SOURCE_DIR})
+find_program(MOLD_PROGRAM mold)
+if(MOLD_PROGRAM)
+  target_link_options(tessera_flags INTERFACE -fuse-ld=mold)
+endif()
+if(TESSERA_SANITIZE)
+  target_compile_options(tessera_flags INTERFACE -fsanitize=${TESSERA_SANITIZE}
+                         -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(tessera_flags INTERFACE -fsanitize=${TESSERA_SANITIZE})
+endif()
+
+add_library(tessera_warnings INTERFACE)
+target_compile_options(tessera_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow
+  $<$<COMPILE_LANGUAGE:CXX>:-Wconversion -Wsign-conversion -Wold-style-cast -Wnon-virtual-dtor
+                            -Woverloaded-virtual>)
+if(TESSERA_WERROR)
+  target_compile_options(tessera_warnings INTERFACE -Werror)
+endif()
+
+# tessera_library(NAME SOURCES…): a static library of one folder.
+function(tessera_library name)
+  add_library(${name} STATIC ${ARGN})
+  target_link_libraries(${name} PUBLIC tessera_flags PRIVATE tessera_warnings)
+endfunction()
+
+# tessera_program(NAME SOURCES…): a program in bin/.
+function(tessera_program name)
+  add_executable(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE tessera_flags tessera_warnings)
+endfunction()

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// A layout: which boxes of which tensors each device of a mesh holds (alpha after phi after sigma).
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ptc/mesh.h"
+#include "ptc/tensor_spec.h"
+
+namespace tessera::ptc {
+
+/// Mesh and tensors; expands lazily to boxes. Cheap to copy, immutable.
+class Layout {
+ public:
+  /// \error kInvalidArgument for a cut that is not even:
+  ///     `tensor 'h.0.w': dim 1 = 10 is not divisible by axis tp = 4`
+  ///     (a segment is named as `segment 2 of dim 0 = 10`).
+  static Result<Layout> Make(DeviceMesh mesh, CollectionPtr tensors);
+
+  const DeviceMesh& mesh() const { return mesh_; }
+  const Collection& collection() const { return *tensors_; }
+  const CollectionPtr& collection_ptr() const { return tensors_; }
+
+  /// Boxes of tensor `tensor` that `rank` holds, ascending: one a segment (never merged across
+  /// segments), none where the tensor is on another stage or has no elements.
+  /// \pre 0 <= rank < mesh().num_ranks(), 0 <= tensor < tensors().size()
+  std::vector<Box> Boxes(int rank, int tensor) const;
+  /// Bytes of state that `rank` holds.
+  std::int64_t BytesOf(int rank) const;
+  /// Equal on every machine for equal layouts: xxh3-64 of the compact text form.
+  std::uint64_t hash() const;
+  friend bool operator==(const Layout& a, const Layout& b) {
+    return a.mesh_ == b.mesh_ && *a.tensors_ == *b.tensors_;
+  }
+
+ private:
+  Layout(DeviceMesh mesh, CollectionPtr tensors);
+  DeviceMesh mesh_;
+  CollectionPtr tensors_;
+};
+
+/// Compact JSON, keys sorted: {"mesh":"dp=2,tp=2,pp=1 on n0g0,…","num_layers":4,"tensors":[…]}.
+std::string ToJson(const Layout& layout);
+/// \error kInvalidArgument naming the byte offset or the key; never throws, never aborts.
+Result<Layout> ParseLayout(std::string_view json);
+/// 16 lower-case hex digits: the spelling of every hash and digest.
+std::string Hex16(std::uint64_t value);
+Result<std::uint64_t> ParseHex16(std::string_view text);
+
+}  // namespace tessera::ptc

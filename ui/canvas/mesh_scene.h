@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+/// \file
+/// What MeshView draws, as plain values: node frames with GPU cells, flows between them, a legend.
+/// Bytes are integers, rates bytes a second, times seconds.
+
+#include <QString>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/cluster/snapshot.h"
+#include "ptc/mesh.h"
+
+namespace tessera::ui {
+
+struct MeshScene {
+  struct Cell {
+    /// In order of drawing priority from the bottom: a later state hides an earlier one.
+    enum class State {
+      Healthy, Idle, Staying, Joining, Leaving, Sending, Receiving, Stalled, Suspect, Dead, Loading
+    };
+    ptc::DeviceId id;
+    bool inMesh = false;       // in the mesh or in the pool, never in both
+    bool taken = false;        // runs another job: shown in the pool, cannot be moved
+    std::optional<int> rank;   // in the shown layout
+    std::optional<int> piece;  // (pp, tp) as an index for colour and pattern
+    int dp = 0, tp = 0, pp = 0, ep = 0, cp = 0;  // meaningful where `piece` is set
+    std::int64_t used = 0;
+    std::int64_t total = 0;
+    State state = State::Idle;
+    double progress = 0;  // 0 to 1, of Receiving
+    QString note;         // "rank 2", "stays", "receives 9.4 MiB", "62 %"
+    friend bool operator==(const Cell&, const Cell&) = default;
+  };
+  struct Node {
+    std::int32_t node = 0;
+    QString name;      // "n1"
+    QString subtitle;  // "4 GPUs · 12.1 GB/s", "+4 GPUs"
+    engine::NodeState state = engine::NodeState::kAlive;
+    double lastSeen = 0;       // seconds ago
+    bool highlighted = false;  // some of its GPUs join or receive
+    std::vector<Cell> cells;   // by device index
+    friend bool operator==(const Node&, const Node&) = default;
+  };
+  struct Flow {
+    ptc::DeviceId from, to;
+    std::int64_t done = 0;
+    std::int64_t total = 0;
+    double rate = 0;
+    bool live = false;     // bytes move now; otherwise planned, drawn dashed
+    bool stalled = false;  // no bytes for 3 s: dashed, no dots
+    friend bool operator==(const Flow&, const Flow&) = default;
+  };
+  struct LegendEntry {
+    int piece = 0;
+    QString text;  // "tp 0", "pp 1 · tp 0"
+    friend bool operator==(const LegendEntry&, const LegendEntry&) = default;
+  };
+
+  std::vector<Node> nodes;  // by number
+  std::vector<Flow> flows;  // by (from, to)
+  std::vector<LegendEntry> legend;
+  bool draft = false;
+  QString jobName;    // empty: no job
+  QString emptyHint;  // shown in the middle where there are no nodes
+  friend bool operator==(const MeshScene&, const MeshScene&) = default;
+
+  /// The cell of `device`, or nullptr. O(log nodes).
+  const Cell* find(ptc::DeviceId device) const;
+  /// Whether a flow has bytes on the way.
+  bool moving() const;
+};
+
+/// The scene of `job` in `snapshot`.
+///
+/// Live (`draftDevices` null): a device is in the mesh if it belongs to the job, and from the start
+/// of a transaction to its end also if it joins. Coordinates are those of the committed mesh, of a
+/// joining device those of the mesh to come. Flows are those of the transaction while it runs.
+///
+/// Draft (`draftDevices` given): a device is in the mesh if it is in the set. With `preview` the
+/// order of its `to_devices` gives ranks and coordinates and its flows are drawn; a preview of
+/// another job or another set of devices is ignored. Without one, joining cells have no piece yet.
+///
+/// Devices of other jobs are `taken`. An empty `job` gives a scene with every device in the pool.
+MeshScene makeScene(const engine::ClusterSnapshot& snapshot, const std::string& job,
+                    const std::set<ptc::DeviceId>* draftDevices = nullptr,
+                    const engine::PlanSummary* preview = nullptr);
+
+}  // namespace tessera::ui

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+/// \file
+/// What the panel may ask of a cluster. The panel knows no agent: app/bridge implements this.
+
+#include <QString>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "engine/cluster/snapshot.h"
+#include "ptc/base/result.h"
+#include "ptc/mesh.h"
+
+namespace tessera::ui {
+
+/// A job on a set of devices. Without `mesh` the cluster proposes one.
+struct PlanRequest {
+  QString job;
+  std::vector<ptc::DeviceId> devices;
+  std::optional<ptc::MeshShape> mesh;
+  friend bool operator==(const PlanRequest&, const PlanRequest&) = default;
+};
+
+enum class JobAct { Pause, Resume, Stop };
+
+/// Asynchronous: every call returns at once and its callback runs exactly once, later, on the GUI
+/// thread; it may come after the caller is gone, which the caller guards against.
+/// Only plan(), history() and samples() leave the cluster as it is.
+class ClusterCommands {
+ public:
+  template <typename T>
+  using Done = std::function<void(Result<T>)>;
+
+  virtual ~ClusterCommands() = default;
+  /// A dry run. \error kInvalidArgument and friends, said to the user as they stand.
+  virtual void plan(const PlanRequest& request, Done<engine::PlanSummary> done) = 0;
+  /// Starts the transaction of a plan and answers its id once it runs.
+  /// \error kFailedPrecondition if the cluster is no longer what `planHash` was made for.
+  virtual void apply(const PlanRequest& request, const QString& planHash,
+                     Done<std::int64_t> done) = 0;
+  /// Rolls a transaction back. \error kFailedPrecondition after its commit point.
+  virtual void cancel(std::int64_t txn, Done<void> done) = 0;
+  /// Newest first.
+  virtual void history(Done<std::vector<engine::HistoryEntry>> done) = 0;
+  virtual void jobAct(const QString& job, JobAct act, Done<void> done) = 0;
+  /// Samples of `job` with a step above `afterStep`, oldest first.
+  virtual void samples(const QString& job, std::int64_t afterStep,
+                       Done<std::vector<engine::Sample>> done) = 0;
+  /// Tries the connection again now instead of at the end of the back-off.
+  virtual void reconnect() = 0;
+};
+
+}  // namespace tessera::ui

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/models/cluster_model.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tessera::ui {
+
+ClusterModel::ClusterModel(QObject* parent) : QObject(parent) {
+  m_timer.setSingleShot(true);
+  m_timer.setTimerType(Qt::PreciseTimer);
+  connect(&m_timer, &QTimer::timeout, this, &ClusterModel::flush);
+}
+
+std::optional<double> ClusterModel::ageSeconds() const {
+  if (!m_hasSnapshot) return std::nullopt;
+  return static_cast<double>(m_sinceSnapshot.elapsed()) / 1000.0;
+}
+
+const engine::JobStatus* ClusterModel::job() const {
+  const auto& jobs = m_snapshot.jobs;
+  const auto alive = std::find_if(jobs.begin(), jobs.end(), [](const engine::JobStatus& job) {
+    return job.state != engine::JobState::kStopped && job.state != engine::JobState::kFailed;
+  });
+  if (alive != jobs.end()) return &*alive;
+  return jobs.empty() ? nullptr : &jobs.front();
+}
+
+const engine::JobStatus* ClusterModel::findJob(const std::string& name) const {
+  const auto& jobs = m_snapshot.jobs;
+  const auto found = std::find_if(jobs.begin(), jobs.end(),
+                                  [&](const engine::JobStatus& job) { return job.name == name; });
+  return found == jobs.end() ? nullptr : &*found;
+}
+
+const engine::NodeStatus* ClusterModel::findNode(std::int32_t node) const {
+  const auto& nodes = m_snapshot.nodes;
+  const auto found = std::find_if(nodes.begin(), nodes.end(), [&](const engine::NodeStatus& each) {
+    return each.node == node;
+  });
+  return found == nodes.end() ? nullptr : &*found;
+}
+
+const engine::DeviceStatus* ClusterModel::findDevice(ptc::DeviceId device) const {
+  const engine::NodeStatus* node = findNode(device.node);
+  if (node == nullptr) return nullptr;
+  const auto found =
+      std::find_if(node->devices.begin(), node->devices.end(),
+                   [&](const engine::DeviceStatus& each) { return each.id == device; });
+  return found == node->devices.end() ? nullptr : &*found;
+}
+
+const engine::TxnStatus* ClusterModel::runningTxn() const {
+  const auto& txn = m_snapshot.transaction;
+  return txn && !engine::IsFinal(txn->phase) ? &*txn : nullptr;
+}
+
+void ClusterModel::setSnapshot(engine::ClusterSnapshot snapshot) {
+  m_snapshot = std::move(snapshot);
+  m_hasSnapshot = true;
+  m_sinceSnapshot.start();
+  m_dirty = true;
+  schedule();
+}
+
+void ClusterModel::setLink(LinkState state, const QString& detail) {
+  if (state == m_link && detail == m_linkDetail) return;
+  m_link = state;
+  m_linkDetail = detail;
+  m_dirty = true;
+  schedule();
+}
+
+void ClusterModel::addEvent(engine::Event event) {
+  m_newEvents.push_back(std::move(event));
+  schedule();
+}
+
+void ClusterModel::addSample(engine::Sample sample) {
+  const engine::JobStatus* shown = job();
+  if (shown != nullptr && sample.job != shown->name) return;
+  if (!m_samples.empty() && m_samples.back().job != sample.job) m_samples.clear();
+  // A job that rolled back repeats steps: the newer course replaces the older one.
+  while (!m_samples.empty() && m_samples.back().step >= sample.step) m_samples.pop_back();
+  m_samples.push_back(std::move(sample));
+  if (m_samples.size() > kMaxSamples) m_samples.pop_front();
+  m_dirty = true;
+  schedule();
+}
+
+void ClusterModel::schedule() {
+  if (m_timer.isActive()) return;
+  constexpr qint64 kPeriod = 1000 / kMaxNotificationsPerSecond + 1;
+  const qint64 waited = m_sinceFlush.isValid() ? m_sinceFlush.elapsed() : kPeriod;
+  m_timer.start(static_cast<int>(std::max<qint64>(0, kPeriod - waited)));
+}
+
+void ClusterModel::flush() {
+  m_timer.stop();
+  m_sinceFlush.start();
+  if (std::exchange(m_dirty, false)) emit changed();
+  if (!m_newEvents.empty()) emit eventsAdded(std::exchange(m_newEvents, {}));
+}
+
+}  // namespace tessera::ui

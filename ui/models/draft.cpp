@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/models/draft.h"
+
+#include <QUndoCommand>
+#include <algorithm>
+#include <utility>
+
+#include "ui/models/device_names.h"
+
+namespace tessera::ui {
+
+/// Goes from one set of edits to another. The edits are small values, so both ends are kept.
+class Draft::Command : public QUndoCommand {
+ public:
+  Command(Draft& draft, Edits before, Edits after, const QString& name, int mergeId)
+      : QUndoCommand(name),
+        m_draft(draft),
+        m_before(std::move(before)),
+        m_after(std::move(after)),
+        m_mergeId(mergeId) {}
+
+  void undo() override { m_draft.apply(m_before); }
+  void redo() override { m_draft.apply(m_after); }
+  int id() const override { return m_mergeId; }
+  bool mergeWith(const QUndoCommand* next) override {
+    m_after = static_cast<const Command*>(next)->m_after;
+    setText(next->text());
+    setObsolete(m_after == m_before);
+    return true;
+  }
+
+ private:
+  Draft& m_draft;
+  Edits m_before, m_after;
+  int m_mergeId;
+};
+
+bool Draft::Pins::none() const {
+  return std::none_of(sizes.begin(), sizes.end(), [](const auto& size) { return size.has_value(); });
+}
+
+Draft::Draft(ClusterModel& model, QObject* parent) : QObject(parent), m_model(model) {
+  connect(&m_model, &ClusterModel::changed, this, &Draft::followLive);
+  followLive();
+}
+
+QString Draft::job() const { return m_job; }
+
+std::vector<ptc::DeviceId> Draft::devices() const {
+  std::vector<ptc::DeviceId> devices;
+  for (const ptc::DeviceId device : m_live) {
+    if (!m_edits.out.contains(device)) devices.push_back(device);
+  }
+  devices.insert(devices.end(), m_edits.in.begin(), m_edits.in.end());
+  return devices;
+}
+
+std::set<ptc::DeviceId> Draft::deviceSet() const {
+  const std::vector<ptc::DeviceId> list = devices();
+  return {list.begin(), list.end()};
+}
+
+bool Draft::contains(ptc::DeviceId device) const {
+  if (m_edits.in.contains(device)) return true;
+  return !m_edits.out.contains(device) &&
+         std::find(m_live.begin(), m_live.end(), device) != m_live.end();
+}
+
+std::optional<ptc::MeshShape> Draft::mesh() const {
+  const engine::JobStatus* job = m_model.job();
+  if (job == nullptr || m_edits.pins.none()) return std::nullopt;
+  ptc::MeshShape shape = job->mesh;
+  std::int64_t others = 1;
+  for (const ptc::Axis axis : ptc::kAxes) {
+    if (const auto& size = m_edits.pins[axis]) shape[axis] = *size;
+    if (axis != ptc::Axis::kDp) others *= shape[axis];
+  }
+  if (!m_edits.pins[ptc::Axis::kDp]) {
+    const auto total = static_cast<std::int64_t>(devices().size());
+    shape[ptc::Axis::kDp] = std::max<std::int64_t>(1, total / others);
+  }
+  return shape;
+}
+
+PlanRequest Draft::request() const { return {m_job, devices(), mesh()}; }
+
+std::vector<ptc::DeviceId> Draft::usable(const std::vector<ptc::DeviceId>& devices) const {
+  std::vector<ptc::DeviceId> result;
+  const std::string job = m_job.toStdString();
+  for (const ptc::DeviceId device : devices) {
+    const engine::DeviceStatus* status = m_model.findDevice(device);
+    if (status != nullptr && (status->job.empty() || status->job == job)) result.push_back(device);
+  }
+  return result;
+}
+
+void Draft::add(const std::vector<ptc::DeviceId>& devices) {
+  Edits next = m_edits;
+  std::vector<ptc::DeviceId> news;
+  for (const ptc::DeviceId device : usable(devices)) {
+    if (contains(device)) continue;
+    if (next.out.erase(device) == 0) next.in.insert(device);
+    news.push_back(device);
+  }
+  push(std::move(next), tr("add %1").arg(deviceNames(news)));
+}
+
+void Draft::remove(const std::vector<ptc::DeviceId>& devices) {
+  Edits next = m_edits;
+  std::vector<ptc::DeviceId> gone;
+  for (const ptc::DeviceId device : devices) {
+    if (!contains(device)) continue;
+    if (next.in.erase(device) == 0) next.out.insert(device);
+    gone.push_back(device);
+  }
+  push(std::move(next), tr("take out %1").arg(deviceNames(gone)));
+}
+
+void Draft::toggle(const std::vector<ptc::DeviceId>& devices) {
+  std::vector<ptc::DeviceId> in, out;
+  for (const ptc::DeviceId device : usable(devices)) {
+    (contains(device) ? out : in).push_back(device);
+  }
+  if (out.empty()) return add(in);
+  if (in.empty()) return remove(out);
+  Edits next = m_edits;
+  for (const ptc::DeviceId device : in) {
+    if (next.out.erase(device) == 0) next.in.insert(device);
+  }
+  for (const ptc::DeviceId device : out) {
+    if (next.in.erase(device) == 0) next.out.insert(device);
+  }
+  push(std::move(next), tr("swap %1 for %2").arg(deviceNames(out), deviceNames(in)));
+}
+
+void Draft::replace(const std::vector<ptc::DeviceId>& devices,
+                    const std::optional<ptc::MeshShape>& mesh, const QString& name) {
+  Edits next;
+  const std::vector<ptc::DeviceId> wanted = usable(devices);
+  for (const ptc::DeviceId device : wanted) {
+    if (std::find(m_live.begin(), m_live.end(), device) == m_live.end()) next.in.insert(device);
+  }
+  for (const ptc::DeviceId device : m_live) {
+    if (std::find(wanted.begin(), wanted.end(), device) == wanted.end()) next.out.insert(device);
+  }
+  if (mesh) {
+    for (const ptc::Axis axis : {ptc::Axis::kDp, ptc::Axis::kTp, ptc::Axis::kPp}) {
+      next.pins[axis] = (*mesh)[axis];
+    }
+  }
+  push(std::move(next), name);
+}
+
+void Draft::pin(ptc::Axis axis, std::optional<std::int64_t> size) {
+  Edits next = m_edits;
+  next.pins[axis] = size;
+  const QString name = QString::fromUtf8(ptc::ToString(axis).data(),
+                                         static_cast<qsizetype>(ptc::ToString(axis).size()));
+  push(std::move(next), size ? tr("fix %1 = %2").arg(name).arg(*size) : tr("free %1").arg(name),
+       static_cast<int>(axis));
+}
+
+void Draft::discard() { push(Edits{}, tr("discard the draft")); }
+
+void Draft::clear() {
+  m_stack.clear();
+  apply(Edits{});
+}
+
+void Draft::push(Edits next, const QString& name, int mergeId) {
+  if (m_job.isEmpty() || next == m_edits) return;
+  m_stack.push(new Command(*this, m_edits, std::move(next), name, mergeId));
+}
+
+void Draft::apply(const Edits& edits) {
+  if (edits == m_edits) return;
+  m_edits = edits;
+  emit changed();
+}
+
+void Draft::followLive() {
+  const engine::JobStatus* job = m_model.job();
+  const QString name = job == nullptr ? QString() : QString::fromStdString(job->name);
+  const std::int64_t epoch = job == nullptr ? -1 : job->epoch;
+  const std::vector<ptc::DeviceId> live =
+      job == nullptr ? std::vector<ptc::DeviceId>() : job->devices;
+  if (name == m_job && epoch == m_epoch && live == m_live) return;
+
+  const bool sameJob = name == m_job;
+  const std::vector<ptc::DeviceId> wanted = devices();
+  m_job = name;
+  m_epoch = epoch;
+  m_live = live;
+  m_stack.clear();
+  Edits next;
+  if (sameJob && !isEmpty()) {
+    for (const ptc::DeviceId device : usable(wanted)) {
+      if (std::find(live.begin(), live.end(), device) == live.end()) next.in.insert(device);
+    }
+    for (const ptc::DeviceId device : live) {
+      if (std::find(wanted.begin(), wanted.end(), device) == wanted.end()) next.out.insert(device);
+    }
+    next.pins = m_edits.pins;
+    // The cluster reached what was drafted.
+    if (next.in.empty() && next.out.empty() && (next.pins.none() || mesh() == job->mesh)) next = {};
+  }
+  m_edits = next;
+  emit changed();
+}
+
+}  // namespace tessera::ui
