@@ -12,7 +12,21 @@
 namespace tessera::ptc {
 
 enum class DType : std::uint8_t {
-  kBool, kU8, kI8, kF8E4M3, kF8E5M2, kU16, kI16, kF16, kBF16, kU32, kI32, kF32, kU64, kI64, kF64
+  kBool,
+  kU8,
+  kI8,
+  kF8E4M3,
+  kF8E5M2,
+  kU16,
+  kI16,
+  kF16,
+  kBF16,
+  kU32,
+  kI32,
+  kF32,
+  kU64,
+  kI64,
+  kF64
 };
 
 /// "bool", "u8", "f8e4m3", "bf16", "f32", …

@@ -45,8 +45,9 @@ Status CheckEven(const MeshShape& mesh, const TensorSpec& spec) {
       for (std::size_t s = 0; s < spec.segments->sizes.size(); ++s) {
         const std::int64_t size = spec.segments->sizes[s];
         if (size % degree == 0) continue;
-        return InvalidArgument(fmt::format("tensor '{}': segment {} of dim {} = {} is not divisible by {}",
-                                           spec.name, s, d, size, DescribeCut(mesh, axes)));
+        return InvalidArgument(
+            fmt::format("tensor '{}': segment {} of dim {} = {} is not divisible by {}", spec.name,
+                        s, d, size, DescribeCut(mesh, axes)));
       }
     } else if (spec.shape[d] % degree != 0) {
       return InvalidArgument(fmt::format("tensor '{}': dim {} = {} is not divisible by {}",

@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// A layout: which boxes of which tensors each device of a mesh holds (alpha after phi after sigma).
+/// A layout: which boxes of which tensors each device of a mesh holds (alpha after phi after
+/// sigma).
 
 #include <cstdint>
 #include <memory>

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <initializer_list>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -72,10 +73,10 @@ Result<std::string> StringField(const Json& object, const char* key) {
 }
 
 Result<std::int64_t> Integer(const Json& value, const char* key) {
-  const bool fits = value.is_number_unsigned()
-                        ? value.get<std::uint64_t>() <=
-                              std::uint64_t{std::numeric_limits<std::int64_t>::max()}
-                        : value.is_number_integer();
+  const bool fits =
+      value.is_number_unsigned()
+          ? value.get<std::uint64_t>() <= std::uint64_t{std::numeric_limits<std::int64_t>::max()}
+          : value.is_number_integer();
   if (!fits) return InvalidArgument(fmt::format("key '{}' is not a 64-bit integer", key));
   return value.get<std::int64_t>();
 }
@@ -98,14 +99,16 @@ Result<std::vector<std::int64_t>> IntegersField(const Json& object, const char* 
 
 Result<ShardRule> ParseRule(const Json& object) {
   TESSERA_TRY(const Json* dims, Field(object, "rule"));
-  const Error bad = InvalidArgument("key 'rule' is not an array of arrays of axis names");
-  if (!dims->is_array()) return bad;
+  const auto bad = [] {
+    return InvalidArgument("key 'rule' is not an array of arrays of axis names");
+  };
+  if (!dims->is_array()) return bad();
   ShardRule rule;
   for (const Json& dim : *dims) {
-    if (!dim.is_array()) return bad;
+    if (!dim.is_array()) return bad();
     std::vector<Axis>& axes = rule.dims.emplace_back();
     for (const Json& name : dim) {
-      if (!name.is_string()) return bad;
+      if (!name.is_string()) return bad();
       TESSERA_TRY(const Axis axis, ParseAxis(name.get<std::string>()));
       axes.push_back(axis);
     }
@@ -126,8 +129,8 @@ Result<Segments> ParseSegments(const Json& object) {
 }
 
 Result<TensorSpec> ParseTensor(const Json& object) {
-  TESSERA_RETURN_IF_ERROR(CheckKeys(
-      object, {"dtype", "layer", "name", "place", "role", "rule", "segments", "shape"}));
+  TESSERA_RETURN_IF_ERROR(
+      CheckKeys(object, {"dtype", "layer", "name", "place", "role", "rule", "segments", "shape"}));
   TensorSpec spec;
   TESSERA_TRY(spec.name, StringField(object, "name"));
   TESSERA_TRY(const std::string dtype, StringField(object, "dtype"));

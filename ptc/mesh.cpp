@@ -149,7 +149,8 @@ Result<MeshShape> ParseMeshShape(std::string_view text) {
     if (!axis) return std::move(axis).Context(fmt::format("mesh '{}'", text)).error();
     bool& given = seen[static_cast<std::size_t>(*axis)];
     if (given) {
-      return InvalidArgument(fmt::format("mesh '{}': axis {} is given twice", text, ToString(*axis)));
+      return InvalidArgument(
+          fmt::format("mesh '{}': axis {} is given twice", text, ToString(*axis)));
     }
     given = true;
     const auto degree = ParseDecimal<std::int64_t>(part.substr(equals + 1));
@@ -176,8 +177,7 @@ Result<DeviceMesh> DeviceMesh::Make(MeshShape shape, std::vector<DeviceId> devic
   for (Axis axis : kAxes) {
     if (shape[axis] < 1 || shape[axis] > kMaxDegree) {
       return InvalidArgument(fmt::format("mesh {}: degree {} of axis {} is not in 1..{}",
-                                         ToString(shape), shape[axis], ToString(axis),
-                                         kMaxDegree));
+                                         ToString(shape), shape[axis], ToString(axis), kMaxDegree));
     }
   }
   const std::int64_t ranks = shape.num_ranks();

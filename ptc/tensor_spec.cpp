@@ -90,8 +90,8 @@ Status CheckRule(const TensorSpec& spec) {
       used = true;
       // A stage would hold only its share of the tensor, and no other stage the rest.
       if (axis == Axis::kPp && spec.place != StagePlace::kAll) {
-        return InvalidArgument(fmt::format("axis pp cuts the tensor, but its place is '{}'",
-                                           ToString(spec.place)));
+        return InvalidArgument(
+            fmt::format("axis pp cuts the tensor, but its place is '{}'", ToString(spec.place)));
       }
     }
   }
@@ -159,9 +159,9 @@ Result<std::shared_ptr<const Collection>> Collection::Make(std::vector<TensorSpe
   }
   std::sort(tensors.begin(), tensors.end(),
             [](const TensorSpec& a, const TensorSpec& b) { return a.name < b.name; });
-  const auto twice = std::adjacent_find(
-      tensors.begin(), tensors.end(),
-      [](const TensorSpec& a, const TensorSpec& b) { return a.name == b.name; });
+  const auto twice =
+      std::adjacent_find(tensors.begin(), tensors.end(),
+                         [](const TensorSpec& a, const TensorSpec& b) { return a.name == b.name; });
   if (twice != tensors.end()) {
     return InvalidArgument(fmt::format("tensor '{}' is given twice", twice->name));
   }

@@ -20,7 +20,13 @@
 namespace tessera::ptc {
 
 enum class TensorRole : std::uint8_t {
-  kParam, kMaster, kExpAvg, kExpAvgSq, kBuffer, kRng, kScalar
+  kParam,
+  kMaster,
+  kExpAvg,
+  kExpAvgSq,
+  kBuffer,
+  kRng,
+  kScalar
 };
 std::string_view ToString(TensorRole role);  // "param", "exp_avg", …
 Result<TensorRole> ParseTensorRole(std::string_view name);

@@ -15,13 +15,13 @@
 
 namespace tessera::ui::format {
 
-/// "0 B", "512 B", "37.4 MiB", "118 MiB": three significant digits.
+/// "512 B", "37.4 MiB", "118 MiB": one decimal below 100 unless it is exactly 0.
 QString bytes(std::int64_t count);
 /// "118 of 512 MiB": one unit for both where the first is not below 1 of it.
 QString bytesOf(std::int64_t part, std::int64_t whole);
 /// "98 MB/s", "12.1 GB/s".
 QString rate(double bytesPerSecond);
-/// "350 µs", "35 ms", "0.31 s", "4.1 s", "42 s", "3 min 5 s", "2 h 4 min".
+/// "350 µs", "3.5 ms", "35 ms", "0.31 s", "4.1 s", "42 s", "3 min 5 s", "2 h 4 min".
 QString seconds(double seconds);
 /// "just now", "12 s ago", "3 min ago".
 QString age(double seconds);

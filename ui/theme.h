@@ -5,39 +5,39 @@
 /// The two colour tables of the panel, the colours that name a piece, and the style of the standard
 /// widgets. Sizes are logical pixels. GUI thread only.
 
-#include <QBrush>
 #include <QColor>
 #include <QFont>
 
 class QApplication;
 class QPainter;
+class QRectF;
 
 namespace tessera::ui {
 
 enum class ThemeMode { System, Light, Dark };
 
-/// Number of hues that name pieces (Tol's "muted" scheme: at least ΔE2000 11 between any two, also
-/// for colour-blind eyes). Pieces beyond it repeat the hues under another pattern.
+/// Number of hues that name pieces: Paul Tol's "muted" scheme, at least ΔE2000 11 between any two,
+/// for colour-blind eyes too. Further pieces repeat the hues under another pattern.
 inline constexpr int kNumHues = 9;
 
 /// Solid first, so that small jobs have plain colours.
-enum class Pattern { Solid, Dots, Falling, Level, Upright, Rising };
+enum class Pattern { Solid, Falling, Level, Upright, Rising, Dots };
 inline constexpr int kNumPatterns = 6;
 
 /// Every colour that the panel paints with. State is told by shape first, then by `ok`, `warn` or
 /// `bad`; identity colours name pieces and nothing else.
 struct Theme {
-  QColor window, panel, canvas;     // backgrounds: menu and status bar, docks, canvas
-  QColor line, soft;                // hairlines; sunken or grouped areas
-  QColor text, dim, faint;          // `faint` only for hints and disabled text
-  QColor accent, accentSoft;        // selection, motion, primary button; its tint
+  QColor window, panel, canvas;  // backgrounds: menu and status bar, docks, canvas
+  QColor line, soft;             // hairlines; sunken or grouped areas
+  QColor text, dim, faint;       // `faint` is for disabled text and marks, too pale to inform
+  QColor accent, accentSoft;     // selection, motion, primary button; its tint
   QColor ok, warn, bad;
-  QColor frame, cell, shadow, track;  // node frame, cell body, cell shadow, empty part of a bar
+  QColor frame, cell, shadow, track;  // node frame, cell body, its shadow, empty part of a bar
   bool isDark = false;
 
   static const Theme& light();
   static const Theme& dark();
-  /// The table that `apply` chose last; light before.
+  /// The table that applyTheme chose last; light before.
   static const Theme& current();
 
   friend bool operator==(const Theme&, const Theme&) = default;
@@ -45,27 +45,28 @@ struct Theme {
 
 /// Chooses a table and sets the application's palette, font (Inter where installed) and style
 /// sheet. May be called again at run time: every widget gets a palette change event and repaints.
-/// System follows the lightness of the palette that the platform gave at the first call.
+/// System follows the lightness of the palette that the platform gave before the first call.
 ///
-/// Style sheet hooks (dynamic properties, set before the widget is shown): `primary` on a
-/// QPushButton for the one button that acts, `flat` for a link-like button, `role` on a QLabel:
-/// "heading", "group", "caption", "number", "ok", "warn", "bad", "hint".
+/// Hooks for widgets, set before they are shown: dynamic property `primary` = true on the one
+/// QPushButton that acts; setFlat(true) for a link-like button; dynamic property `role` on a
+/// QLabel: "heading", "group", "caption", "number", "hint", "ok", "warn", "bad", "accent".
 void applyTheme(QApplication& application, ThemeMode mode);
 
 /// The colour that names `piece`. \pre piece >= 0
 QColor identity(int piece);
 /// The pattern that names `piece` together with `identity`. \pre piece >= 0
 Pattern pattern(int piece);
-/// Paints `pattern` over `area` (already filled with the identity colour) in a tint of `ink`.
-void paintPattern(QPainter& painter, const QRectF& area, Pattern pattern, const QColor& ink);
-/// Black or white, whichever reads better on `background`.
+/// Paints `pattern` over `area`, which has the identity colour already, in a tint of white or black
+/// that shows on it. Honours the clip of `painter`.
+void paintPattern(QPainter& painter, const QRectF& area, Pattern pattern, const QColor& on);
+/// Near-black or white, whichever reads better on `background`.
 QColor ink(const QColor& background);
-/// Contrast ratio of WCAG 2.1, 1 to 21.
+/// Contrast ratio, 1 to 21 (WCAG 2.1). Alpha is ignored.
 double contrast(const QColor& a, const QColor& b);
 /// `top` at `opacity` 0 to 1 over `bottom`, opaque.
 QColor blend(const QColor& top, const QColor& bottom, double opacity);
 
-/// The panel's typeface in logical pixels, fractions allowed.
+/// The panel's typeface at a size in logical pixels, fractions allowed.
 QFont uiFont(double pixels, int weight = QFont::Normal);
 
 }  // namespace tessera::ui

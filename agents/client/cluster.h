@@ -31,14 +31,22 @@ struct Profile {
 /// Reads a profile by name or by path. \error kNotFound naming the file; kInvalidArgument naming
 /// file and key (an unknown key is an error).
 Result<Profile> LoadProfile(const std::string& name_or_path);
+/// Writes TesseraHome()/profiles/NAME.json, making the folders (mode 0700).
+/// \error kInvalidArgument for a name that is not [a-z0-9][a-z0-9-]{0,62}; kUnavailable.
 Status SaveProfile(const Profile& profile);
+/// Where SaveProfile puts it.
+std::string ProfilePath(const std::string& name);
 /// $TESSERA_HOME, else $XDG_DATA_HOME/tessera, else ~/.local/share/tessera.
 std::string TesseraHome();
 
+/// kRefused: the cluster does not take this key, or speaks another protocol version; `detail` says
+/// which. kLost: anything that may pass. Both are tried again.
 enum class LinkState { kConnecting, kConnected, kLost, kRefused };
 
 class ClusterClient {
  public:
+  /// Each may be empty. Events come in ascending order, each once: after connecting the last 200,
+  /// after a reconnect or a gap those that were missed.
   struct Handlers {
     std::function<void(LinkState, std::string detail)> link;
     std::function<void(const engine::ClusterSnapshot&)> snapshot;
@@ -51,11 +59,14 @@ class ClusterClient {
   static Result<std::unique_ptr<ClusterClient>> Open(const Profile& profile, Handlers handlers);
   /// As Open, without the published stream: for one command.
   static Result<std::unique_ptr<ClusterClient>> OpenForCommands(const Profile& profile);
+  /// Ends open calls with kCancelled. \pre not on the client's own thread
   ~ClusterClient();
 
   /// Sends one request (its `id` is made here, retried with the same id after a reconnect) and
-  /// calls `done` exactly once. \error kUnavailable / kTimeout naming the endpoint and the seconds;
-  /// an ErrorReply comes as its error.
+  /// calls `done` exactly once, on the client's thread. An id that is set already is kept.
+  /// \error kUnavailable (not connected) / kTimeout (connected, no reply) naming the endpoint and
+  ///     the seconds; kFailedPrecondition at once where the link is kRefused; kDataLoss for a reply
+  ///     of another kind; kCancelled; an ErrorReply comes as its error.
   void Call(wire::Request request, std::chrono::milliseconds timeout,
             std::function<void(Result<wire::Reply>)> done);
   /// The same, waiting. Not on the client's own thread.

@@ -29,9 +29,9 @@ typedef struct tessera_job tessera_job;
 
 /* One box of one tensor on this device. */
 typedef struct tessera_piece {
-  const char* name; /* of the tensor */
+  const char* name;  /* of the tensor */
   const char* dtype; /* "f32", … */
-  const char* role; /* "param", "exp_avg", "exp_avg_sq", "scalar", … */
+  const char* role;  /* "param", "exp_avg", "exp_avg_sq", "scalar", … */
   int rank;
   int64_t shape[TESSERA_MAX_RANK]; /* of the uncut tensor */
   int64_t begin[TESSERA_MAX_RANK]; /* the box */
@@ -44,13 +44,13 @@ typedef struct tessera_piece {
 /* A layout as one rank sees it. */
 typedef struct tessera_view {
   int64_t epoch;
-  int64_t attempt;   /* distinguishes tries to reach the same epoch */
-  int rank;          /* -1: this device is not in the mesh */
+  int64_t attempt; /* distinguishes tries to reach the same epoch */
+  int rank;        /* -1: this device is not in the mesh */
   int world;
-  int64_t axis_size[TESSERA_MAX_AXES];  /* pp, dp, ep, cp, tp */
+  int64_t axis_size[TESSERA_MAX_AXES]; /* pp, dp, ep, cp, tp */
   int64_t axis_coord[TESSERA_MAX_AXES];
-  const int32_t* node_of_rank; /* [world]: node number of each rank's device */
-  const int32_t* host_of_rank; /* [world]: ranks with equal hosts can share memory */
+  const int32_t* node_of_rank;        /* [world]: node number of each rank's device */
+  const int32_t* host_of_rank;        /* [world]: ranks with equal hosts can share memory */
   const char* const* address_of_rank; /* [world]: network address for groups that cross hosts */
 } tessera_view;
 
@@ -94,8 +94,8 @@ int tessera_shared_memory(tessera_job* job, int64_t epoch, int64_t attempt, cons
 
 /* What each rank puts into the step decision. Unused fields are 0. */
 typedef struct tessera_record {
-  double loss;      /* this rank's share: shares add up to the loss */
-  double norm2;     /* this rank's share of the squared gradient norm */
+  double loss;  /* this rank's share: shares add up to the loss */
+  double norm2; /* this rank's share of the squared gradient norm */
   int64_t found_inf;
   int64_t tokens;   /* this rank's share of the tokens of the step */
   uint64_t request; /* filled by the library */
@@ -104,9 +104,9 @@ typedef struct tessera_decision {
   int64_t step;
   double loss, norm2;
   int64_t found_inf, tokens;
-  double clip;      /* coefficient for the gradients; 1 without clipping */
-  int skip;         /* 1: no update in this step (found_inf) */
-  uint64_t pause;   /* not 0: wait at the boundary after this step */
+  double clip;    /* coefficient for the gradients; 1 without clipping */
+  int skip;       /* 1: no update in this step (found_inf) */
+  uint64_t pause; /* not 0: wait at the boundary after this step */
 } tessera_decision;
 /* All-gathers `mine` from every rank of the current epoch into all[world], in rank order. */
 typedef int (*tessera_gather_fn)(void* context, const tessera_record* mine, tessera_record* all);

@@ -45,7 +45,8 @@ void Become(const ChildSpec& spec, char* const* argv, char* const* environment, 
   if (null < 0 || (spec.output >= 0 && output < 0) || (spec.descriptor >= 0 && extra < 0)) return;
   ::close_range(kChildDescriptor, ~0U, CLOSE_RANGE_CLOEXEC);
   if (::dup2(null, STDIN_FILENO) < 0) return;
-  if (output >= 0 && (::dup2(output, STDOUT_FILENO) < 0 || ::dup2(output, STDERR_FILENO) < 0)) return;
+  if (output >= 0 && (::dup2(output, STDOUT_FILENO) < 0 || ::dup2(output, STDERR_FILENO) < 0))
+    return;
   if (extra >= 0 && ::dup2(extra, kChildDescriptor) < 0) return;
   ::execvpe(argv[0], argv, environment);
 }
@@ -81,11 +82,13 @@ Result<pid_t> StartChild(const ChildSpec& spec) {
   int reason = 0;
   ssize_t got = 0;
   do {
-    got = ::read(read_end.get(), &reason, sizeof reason);  // ends when exec has closed the other end
+    got =
+        ::read(read_end.get(), &reason, sizeof reason);  // ends when exec has closed the other end
   } while (got < 0 && errno == EINTR);
   if (got == static_cast<ssize_t>(sizeof reason)) {
     ::waitpid(pid, nullptr, 0);
-    return Unavailable(fmt::format("cannot start {}: {}", spec.argv.front(), std::strerror(reason)));
+    return Unavailable(
+        fmt::format("cannot start {}: {}", spec.argv.front(), std::strerror(reason)));
   }
   return pid;
 }
@@ -93,7 +96,8 @@ Result<pid_t> StartChild(const ChildSpec& spec) {
 std::string DescribeExit(int status) {
   if (WIFEXITED(status)) return fmt::format("exited with status {}", WEXITSTATUS(status));
   if (WIFSIGNALED(status)) {
-    return fmt::format("was killed by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
+    return fmt::format("was killed by signal {} ({})", WTERMSIG(status),
+                       ::strsignal(WTERMSIG(status)));
   }
   return fmt::format("ended with wait status {}", status);
 }

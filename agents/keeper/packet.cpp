@@ -47,13 +47,17 @@ Status SendPacket(int socket, std::string_view bytes, std::span<const int> fds) 
   while (true) {
     if (::sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) return OkStatus();
     switch (errno) {
-      case EINTR: continue;
+      case EINTR:
+        continue;
       case EAGAIN:
       case ENOBUFS:
-      case ETOOMANYREFS: return Unavailable("the socket's queue is full");
+      case ETOOMANYREFS:
+        return Unavailable("the socket's queue is full");
       case EMSGSIZE:
-        return InvalidArgument(fmt::format("packet of {} bytes: too large for the socket", bytes.size()));
-      default: return Cancelled(fmt::format("the peer is gone: {}", std::strerror(errno)));
+        return InvalidArgument(
+            fmt::format("packet of {} bytes: too large for the socket", bytes.size()));
+      default:
+        return Cancelled(fmt::format("the peer is gone: {}", std::strerror(errno)));
     }
   }
 }

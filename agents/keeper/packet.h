@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// Packets with file descriptors over AF_UNIX SOCK_SEQPACKET sockets, and an owner of one descriptor.
+/// Packets with file descriptors over AF_UNIX SOCK_SEQPACKET sockets, and an owner of one
+/// descriptor.
 
 #include <cstddef>
 #include <optional>

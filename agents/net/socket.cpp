@@ -120,6 +120,13 @@ std::string_view Message::Text(std::size_t i) const {
 struct Socket::Impl {
   std::unique_ptr<void, CloseSocket> handle;
   SocketKind kind = SocketKind::kDealer;
+  std::unique_ptr<Socket> monitor;
+
+  // Events are sent by ZeroMQ's I/O thread, which would block for ever on a reader that is gone: so
+  // reporting ends before its reader does.
+  ~Impl() {
+    if (monitor) zmq_socket_monitor(handle.get(), nullptr, 0);
+  }
 
   Status Set(int option, int value) {
     if (zmq_setsockopt(handle.get(), option, &value, sizeof value) == 0) return OkStatus();
@@ -274,26 +281,26 @@ std::optional<LinkEvent::Kind> KindOf(std::uint16_t event) {
 }
 }  // namespace
 
-Result<LinkMonitor> Socket::Monitor(NetContext& context) {
+Status Socket::Monitor(NetContext& context) {
   static std::atomic<std::uint64_t> next{0};
   const std::string endpoint = "inproc://monitor-" + std::to_string(next++);
   if (zmq_socket_monitor(handle(), endpoint.c_str(), kMonitored) != 0) {
     return FromErrno("cannot monitor a socket");
   }
-  TESSERA_TRY(Socket socket, Plain(context, SocketKind::kPair));
-  TESSERA_RETURN_IF_ERROR(socket.Connect(endpoint));
-  return LinkMonitor(std::make_unique<Socket>(std::move(socket)));
+  TESSERA_TRY(Socket reader, Plain(context, SocketKind::kPair));
+  TESSERA_RETURN_IF_ERROR(reader.Connect(endpoint));
+  impl_->monitor = std::make_unique<Socket>(std::move(reader));
+  return OkStatus();
 }
 
-LinkMonitor::LinkMonitor(std::unique_ptr<Socket> socket) : socket_(std::move(socket)) {}
-LinkMonitor::LinkMonitor(LinkMonitor&&) noexcept = default;
-LinkMonitor& LinkMonitor::operator=(LinkMonitor&&) noexcept = default;
-LinkMonitor::~LinkMonitor() = default;
-Socket& LinkMonitor::socket() { return *socket_; }
+Socket& Socket::monitor() {
+  TESSERA_DCHECK(impl_->monitor);
+  return *impl_->monitor;
+}
 
-std::optional<LinkEvent> LinkMonitor::Receive() {
+std::optional<LinkEvent> Socket::NextLinkEvent() {
   for (;;) {
-    const auto message = socket_->Receive();
+    const auto message = monitor().Receive();
     if (!message || !*message) return std::nullopt;
     if ((*message)->size() != 2 || (**message)[0].size() < sizeof(std::uint16_t)) continue;
     std::uint16_t event = 0;  // of this process, so in its own byte order

@@ -93,24 +93,6 @@ struct LinkEvent {
   std::string endpoint;
 };
 
-class Socket;
-
-/// Reports the connections of one socket; lives on the socket's loop, which watches `socket()`.
-class LinkMonitor {
- public:
-  LinkMonitor(LinkMonitor&&) noexcept;
-  LinkMonitor& operator=(LinkMonitor&&) noexcept;
-  ~LinkMonitor();
-  Socket& socket();
-  /// nullopt: nothing to read. Never blocks.
-  std::optional<LinkEvent> Receive();
-
- private:
-  friend class Socket;
-  explicit LinkMonitor(std::unique_ptr<Socket> socket);
-  std::unique_ptr<Socket> socket_;
-};
-
 class Socket {
  public:
   /// A socket with linger 0, heartbeats (500 ms, timeout 1500 ms) and, where `keys` are given, CURVE:
@@ -128,8 +110,12 @@ class Socket {
   /// Binds "tcp://127.0.0.1:5555", or port * for a free one; returns the endpoint bound.
   /// \error kUnavailable `port in use: tcp://…`; kInvalidArgument naming the endpoint.
   Result<std::string> Bind(const std::string& endpoint);
-  /// Before the first Bind or Connect.
-  Result<LinkMonitor> Monitor(NetContext& context);
+  /// Begins to report what becomes of connections. Before the first Connect.
+  Status Monitor(NetContext& context);
+  /// What the socket's loop watches to read events, \pre Monitor() succeeded. Unwatch it as well.
+  Socket& monitor();
+  /// nullopt: nothing to read. Never blocks. \pre Monitor() succeeded
+  std::optional<LinkEvent> NextLinkEvent();
   /// Returns before the connection stands. \error kInvalidArgument naming the endpoint.
   Status Connect(const std::string& endpoint);
   /// Routing id of a DEALER, before Connect.

@@ -68,11 +68,11 @@ Result<std::size_t> verbStart(const std::vector<std::string>& words) {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> all = {
-      upCommand(),          downCommand(),        statusCommand(),     logsCommand(),
-      profileListCommand(), profileRemoveCommand(), jobStartCommand(), jobStopCommand(),
-      jobPauseCommand(),    jobResumeCommand(),   jobMetricsCommand(), planCommand(),
-      applyCommand(),       txnShowCommand(),     txnCancelCommand(),  deviceFailCommand(),
-      nodeKillCommand(),    digestCommand(),      historyCommand()};
+      upCommand(),          downCommand(),          statusCommand(),     logsCommand(),
+      profileListCommand(), profileRemoveCommand(), jobStartCommand(),   jobStopCommand(),
+      jobPauseCommand(),    jobResumeCommand(),     jobMetricsCommand(), planCommand(),
+      applyCommand(),       txnShowCommand(),       txnCancelCommand(),  deviceFailCommand(),
+      nodeKillCommand(),    digestCommand(),        historyCommand()};
   return all;
 }
 
@@ -116,16 +116,18 @@ int runCommandLine(const std::vector<std::string>& words) {
     if (known.empty())
       return wrongUsage(InvalidArgument(
           fmt::format("unknown verb '{}'; `tesseractl --help` lists them", words[*start])));
-    const std::string what = *start + 1 < words.size()
-                                 ? fmt::format("unknown verb '{} {}'", words[*start], words[*start + 1])
-                                 : fmt::format("`{}` needs one more word", words[*start]);
+    const std::string what =
+        *start + 1 < words.size()
+            ? fmt::format("unknown verb '{} {}'", words[*start], words[*start + 1])
+            : fmt::format("`{}` needs one more word", words[*start]);
     return wrongUsage(InvalidArgument(fmt::format("{}; there are: {}", what, known)));
   }
 
   std::vector<std::string> rest = before;  // options before the verb count as well
-  rest.insert(rest.end(),
-              words.begin() + static_cast<std::ptrdiff_t>(*start + numWordsOf(command->syntax.verb)),
-              words.end());
+  rest.insert(
+      rest.end(),
+      words.begin() + static_cast<std::ptrdiff_t>(*start + numWordsOf(command->syntax.verb)),
+      words.end());
   auto arguments = parseArguments(command->syntax, rest);
   if (!arguments) return wrongUsage(arguments.error());
   if (arguments->has("help")) {

@@ -20,7 +20,8 @@ Json place(const ptc::MeshShape& mesh, const std::vector<ptc::DeviceId>& devices
 }  // namespace
 
 Json toJson(const ptc::MeshShape& mesh) {
-  Json json = {{"dp", mesh[ptc::Axis::kDp]}, {"tp", mesh[ptc::Axis::kTp]}, {"pp", mesh[ptc::Axis::kPp]}};
+  Json json = {
+      {"dp", mesh[ptc::Axis::kDp]}, {"tp", mesh[ptc::Axis::kTp]}, {"pp", mesh[ptc::Axis::kPp]}};
   for (const ptc::Axis axis : {ptc::Axis::kEp, ptc::Axis::kCp})
     if (mesh[axis] > 1) json[std::string(ptc::ToString(axis))] = mesh[axis];
   return json;
@@ -151,11 +152,10 @@ Json toJson(const engine::Sample& sample) {
           {"time", sample.time}};
 }
 
-Json toJson(const agents::wire::DigestReply& digest) {
+Json toJson(const wire::DigestReply& digest) {
   std::map<std::string, std::string> tensors(digest.tensors().begin(), digest.tensors().end());
-  return {{"job", digest.job()},           {"epoch", digest.epoch()},
-          {"timeline", digest.timeline()}, {"step", digest.step()},
-          {"digest", digest.digest()},     {"tensors", std::move(tensors)}};
+  return {{"job", digest.job()},   {"epoch", digest.epoch()},   {"timeline", digest.timeline()},
+          {"step", digest.step()}, {"digest", digest.digest()}, {"tensors", std::move(tensors)}};
 }
 
 void printLine(const Json& json) {

@@ -22,7 +22,7 @@ Json toJson(const engine::TxnStatus& txn);
 Json toJson(const engine::PlanSummary& plan);
 Json toJson(const engine::HistoryEntry& entry);
 Json toJson(const engine::Sample& sample);
-Json toJson(const agents::wire::DigestReply& digest);
+Json toJson(const wire::DigestReply& digest);
 
 /// Prints one line.
 void printLine(const Json& json);

@@ -60,8 +60,8 @@ Result<std::vector<int>> freePorts(std::size_t count) {
     socklen_t size = sizeof address;
     auto* generic = reinterpret_cast<sockaddr*>(&address);
     if (fd < 0 || bind(fd, generic, size) != 0 || getsockname(fd, generic, &size) != 0)
-      status = Unavailable(
-          fmt::format("no free port on 127.0.0.1 ({} of {}): {}", i + 1, count, std::strerror(errno)));
+      status = Unavailable(fmt::format("no free port on 127.0.0.1 ({} of {}): {}", i + 1, count,
+                                       std::strerror(errno)));
     else
       ports.push_back(ntohs(address.sin_port));
     if (fd >= 0) sockets.push_back(fd);
@@ -94,7 +94,8 @@ std::string lastLine(const fs::path& log) {
 
 Status saveKeepers(const fs::path& directory, const std::vector<ProcessId>& keepers) {
   nlohmann::json json = nlohmann::json::array();
-  for (const ProcessId& keeper : keepers) json.push_back({{"pid", keeper.pid}, {"start", keeper.start}});
+  for (const ProcessId& keeper : keepers)
+    json.push_back({{"pid", keeper.pid}, {"start", keeper.start}});
   std::ofstream file(keepersFile(directory), std::ios::trunc);
   file << json.dump() << '\n';
   file.close();
@@ -164,7 +165,8 @@ Result<Prepared> prepare(const LocalClusterOptions& options, const fs::path& dir
   constexpr std::size_t kPortsPerNode = 2 + kLanesPerNode;
   TESSERA_TRY(const auto ports, freePorts(kPortsPerNode * static_cast<std::size_t>(options.nodes)));
   const auto endpoint = [&](int node, std::size_t i) {
-    return fmt::format("tcp://127.0.0.1:{}", ports[static_cast<std::size_t>(node) * kPortsPerNode + i]);
+    return fmt::format("tcp://127.0.0.1:{}",
+                       ports[static_cast<std::size_t>(node) * kPortsPerNode + i]);
   };
   Prepared prepared;
   for (int node = 0; node < options.nodes; ++node) {
@@ -224,15 +226,15 @@ Status waitAlive(const LocalClusterOptions& options, const agents::Profile& prof
   int waitingFor = 0;
   while (Clock::now() < deadline) {
     if (const int node = ended(); node >= 0) return notUp(profile.directory, node, "ended");
-    agents::wire::Request request;
+    wire::Request request;
     request.mutable_status();
     const auto reply = client->CallAndWait(std::move(request), seconds(2));
     if (reply && reply->has_status()) {
       TESSERA_TRY(const auto snapshot, agents::Decode(reply->status()));
       std::vector<bool> alive(static_cast<std::size_t>(options.nodes), false);
       for (const engine::NodeStatus& node : snapshot.nodes)
-        if (node.node >= 0 && node.node < options.nodes && node.state == engine::NodeState::kAlive &&
-            std::ssize(node.devices) == options.devices)
+        if (node.node >= 0 && node.node < options.nodes &&
+            node.state == engine::NodeState::kAlive && std::ssize(node.devices) == options.devices)
           alive[static_cast<std::size_t>(node.node)] = true;
       const auto missing = std::ranges::find(alive, false);
       if (missing == alive.end()) return OkStatus();
@@ -252,7 +254,8 @@ std::vector<std::string> stemsIn(const fs::path& folder, bool folders) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
     if (folders && entry.is_directory(ignored)) names.push_back(entry.path().filename().string());
-    if (!folders && entry.path().extension() == ".json") names.push_back(entry.path().stem().string());
+    if (!folders && entry.path().extension() == ".json")
+      names.push_back(entry.path().stem().string());
   }
   std::ranges::sort(names);
   return names;
@@ -263,8 +266,9 @@ std::vector<std::string> stemsIn(const fs::path& folder, bool folders) {
 Result<agents::Profile> startLocalCluster(const LocalClusterOptions& options) {
   const fs::path directory = clustersFolder() / options.name;
   if (isRunning(directory.string()))
-    return AlreadyExists(fmt::format("cluster '{}' is running; `tesseractl down --name {}` stops it",
-                                     options.name, options.name));
+    return AlreadyExists(
+        fmt::format("cluster '{}' is running; `tesseractl down --name {}` stops it", options.name,
+                    options.name));
   const std::string program = programFolder() + "/tessera-agent";
   if (access(program.c_str(), X_OK) != 0)
     return NotFound(fmt::format("{} is missing beside tesseractl", program));
@@ -274,8 +278,9 @@ Result<agents::Profile> startLocalCluster(const LocalClusterOptions& options) {
   Status status = OkStatus();
   for (int node = 0; node < options.nodes && status; ++node) {
     const std::string& config = prepared.configs[static_cast<std::size_t>(node)];
-    const auto keeper = startDaemon({program, "--config", config}, nodeFolder(directory, node).string(),
-                                    agentLog(directory.string(), node));
+    const auto keeper =
+        startDaemon({program, "--config", config}, nodeFolder(directory, node).string(),
+                    agentLog(directory.string(), node));
     if (keeper)
       keepers.push_back(*keeper);
     else
@@ -302,7 +307,7 @@ Result<bool> stopLocalCluster(const std::string& name) {
     milliseconds grace{0};
     if (const auto profile = agents::LoadProfile(profilePath(name)); profile) {
       if (const auto client = agents::ClusterClient::OpenForCommands(*profile); client) {
-        agents::wire::Request request;
+        wire::Request request;
         request.mutable_shutdown();
         if ((*client)->CallAndWait(std::move(request), seconds(3))) grace = seconds(5);
       }

@@ -10,8 +10,10 @@ namespace tessera::app {
 namespace {
 
 const OptionSpec* find(const Syntax& syntax, std::string_view name) {
-  for (const auto* table : {&syntax.options, &globalOptions()})
-    for (const OptionSpec& option : *table)
+  for (const OptionSpec& option : syntax.options)
+    if (option.name == name) return &option;
+  if (syntax.isVerb)
+    for (const OptionSpec& option : globalOptions())
       if (option.name == name) return &option;
   return nullptr;
 }
@@ -59,8 +61,8 @@ Result<std::int64_t> Arguments::integer(std::string_view option, std::int64_t fa
   const char* end = text->data() + text->size();
   const auto [stop, failure] = std::from_chars(text->data(), end, number);
   if (failure != std::errc() || stop != end || number < least || number > most)
-    return InvalidArgument(fmt::format("--{} '{}' is not a whole number from {} to {}", option,
-                                       *text, least, most));
+    return InvalidArgument(
+        fmt::format("--{} '{}' is not a whole number from {} to {}", option, *text, least, most));
   return number;
 }
 
@@ -87,8 +89,8 @@ Result<Arguments> parseArguments(const Syntax& syntax, std::span<const std::stri
     const OptionSpec* option =
         word.starts_with("--") || word == "-h" ? find(syntax, name) : nullptr;
     if (!option)
-      return InvalidArgument(fmt::format("unknown option '{}' of `{}`", word.substr(0, equals),
-                                         syntax.verb));
+      return InvalidArgument(
+          fmt::format("unknown option '{}' of `{}`", word.substr(0, equals), syntax.verb));
     std::string text;
     if (option->value.empty()) {
       if (equals != std::string::npos)
@@ -106,8 +108,8 @@ Result<Arguments> parseArguments(const Syntax& syntax, std::span<const std::stri
   const auto required = static_cast<std::size_t>(
       std::ranges::count_if(syntax.words, [](const WordSpec& w) { return w.required; }));
   if (parsed.m_words.size() < required)
-    return InvalidArgument(fmt::format("`{}` needs {}", syntax.verb,
-                                       syntax.words[parsed.m_words.size()].name));
+    return InvalidArgument(
+        fmt::format("`{}` needs {}", syntax.verb, syntax.words[parsed.m_words.size()].name));
   if (parsed.m_words.size() > syntax.words.size())
     return InvalidArgument(fmt::format("unexpected word '{}' after `{}`",
                                        parsed.m_words[syntax.words.size()], syntax.verb));
@@ -124,17 +126,18 @@ std::string describeOptions(const std::vector<OptionSpec>& options) {
 }
 
 std::string helpOf(std::string_view program, const Syntax& syntax) {
-  std::string text = fmt::format("{} {}", program, syntax.verb);
+  std::string text = program.empty() ? syntax.verb : fmt::format("{} {}", program, syntax.verb);
   for (const WordSpec& word : syntax.words)
     text += word.required ? " " + word.name : " [" + word.name + "]";
   if (!syntax.options.empty()) text += " [options]";
   text += "\n" + syntax.summary + "\n";
   if (!syntax.words.empty()) {
     text += "\n";
-    for (const WordSpec& word : syntax.words) text += fmt::format("  {}  {}\n", word.name, word.help);
+    for (const WordSpec& word : syntax.words)
+      text += fmt::format("  {}  {}\n", word.name, word.help);
   }
   if (!syntax.options.empty()) text += "\noptions\n" + describeOptions(syntax.options);
-  text += "\noptions of every verb\n" + describeOptions(globalOptions());
+  if (syntax.isVerb) text += "\noptions of every verb\n" + describeOptions(globalOptions());
   if (!syntax.notes.empty()) text += "\n";
   for (const std::string& note : syntax.notes) text += note + "\n";
   return text;

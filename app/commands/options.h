@@ -38,6 +38,7 @@ struct Syntax {
   std::vector<WordSpec> words;
   std::vector<OptionSpec> options;
   std::vector<std::string> notes;  // further lines of --help
+  bool isVerb = true;              // takes globalOptions() as well
 };
 
 /// Options that every verb takes, before or after it.
@@ -69,7 +70,7 @@ class Arguments {
 /// \error kInvalidArgument in one line naming the word that is wrong, and the verb.
 Result<Arguments> parseArguments(const Syntax& syntax, std::span<const std::string> words);
 
-/// The text of `PROGRAM VERB --help`.
+/// The text of `PROGRAM VERB --help`; `program` is empty where the verb is the program.
 std::string helpOf(std::string_view program, const Syntax& syntax);
 /// Aligned lines `  --name VALUE  help`.
 std::string describeOptions(const std::vector<OptionSpec>& options);

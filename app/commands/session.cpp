@@ -16,28 +16,27 @@ Result<agents::Profile> findProfile(const std::string& named) {
   if (names.size() == 1) return agents::LoadProfile(names.front());
   for (const std::string& name : names)
     if (name == "local") return agents::LoadProfile(name);
-  if (names.empty())
-    return NotFound("no cluster is known; `tesseractl up` starts a local one");
-  return NotFound(fmt::format("{} profiles are known and none is named local; choose one with --cluster",
-                              names.size()));
+  if (names.empty()) return NotFound("no cluster is known; `tesseractl up` starts a local one");
+  return NotFound(fmt::format(
+      "{} profiles are known and none is named local; choose one with --cluster", names.size()));
 }
 
 Result<Session> openSession(const Invocation& call) {
   TESSERA_TRY(auto profile, findProfile(call.cluster));
   if (!profile.directory.empty() && !isRunning(profile.directory))
-    return Unavailable(fmt::format("cluster '{}' is not running; `tesseractl up --name {}` starts it",
-                                   profile.name, profile.name));
+    return Unavailable(
+        fmt::format("cluster '{}' is not running; `tesseractl up --name {}` starts it",
+                    profile.name, profile.name));
   TESSERA_TRY(auto client, agents::ClusterClient::OpenForCommands(profile));
   return Session{std::move(profile), std::move(client)};
 }
 
-Result<agents::wire::Reply> Session::ask(agents::wire::Request request,
-                                         std::chrono::milliseconds timeout) {
+Result<wire::Reply> Session::ask(wire::Request request, std::chrono::milliseconds timeout) {
   return client->CallAndWait(std::move(request), timeout);
 }
 
 Result<engine::ClusterSnapshot> Session::snapshot(std::chrono::milliseconds timeout) {
-  agents::wire::Request request;
+  wire::Request request;
   request.mutable_status();
   TESSERA_TRY(const auto reply, ask(std::move(request), timeout));
   if (!reply.has_status()) return unexpectedReply("status");

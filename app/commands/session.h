@@ -27,8 +27,8 @@ struct Session {
   agents::Profile profile;
   std::unique_ptr<agents::ClusterClient> client;
 
-  Result<agents::wire::Reply> ask(agents::wire::Request request,
-                                  std::chrono::milliseconds timeout = kAnswerTimeout);
+  Result<wire::Reply> ask(wire::Request request,
+                          std::chrono::milliseconds timeout = kAnswerTimeout);
   Result<engine::ClusterSnapshot> snapshot(std::chrono::milliseconds timeout = kAnswerTimeout);
 };
 

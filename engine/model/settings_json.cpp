@@ -25,7 +25,7 @@ class ObjectReader {
  public:
   ObjectReader(const json& object, std::string where)
       : object_(object), where_(std::move(where)) {
-    if (!object_.is_object()) Fail(fmt::format("{} is not an object", where_));
+    if (!object_.is_object()) Fail(fmt::format("{}: not a JSON object", where_));
   }
 
   void Integer(const char* key, std::int64_t low, std::int64_t high, std::int64_t* out) {
@@ -37,7 +37,7 @@ class ObjectReader {
          value->get<std::uint64_t>() <=
              static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
     if (!is_integer || value->get<std::int64_t>() < low || value->get<std::int64_t>() > high) {
-      return Fail(fmt::format("{} '{}' = {} is not an integer from {} to {}", where_, key,
+      return Fail(fmt::format("{}: '{}' = {} is not an integer from {} to {}", where_, key,
                               value->dump(), low, high));
     }
     *out = value->get<std::int64_t>();
@@ -47,7 +47,7 @@ class ObjectReader {
     const json* value = Find(key);
     if (value == nullptr) return;
     if (!value->is_number() || !(value->get<double>() >= low && value->get<double>() <= high)) {
-      return Fail(fmt::format("{} '{}' = {} is not a number from {} to {}", where_, key,
+      return Fail(fmt::format("{}: '{}' = {} is not a number from {} to {}", where_, key,
                               value->dump(), low, high));
     }
     *out = value->get<double>();
@@ -57,7 +57,7 @@ class ObjectReader {
     const json* value = Find(key);
     if (value == nullptr) return;
     if (!value->is_string()) {
-      return Fail(fmt::format("{} '{}' = {} is not a string", where_, key, value->dump()));
+      return Fail(fmt::format("{}: '{}' = {} is not a string", where_, key, value->dump()));
     }
     *out = value->get<std::string>();
   }
@@ -66,12 +66,12 @@ class ObjectReader {
     const json* value = Find(key);
     if (value == nullptr) return;
     if (!value->is_array()) {
-      return Fail(fmt::format("{} '{}' is not a list of strings", where_, key));
+      return Fail(fmt::format("{}: '{}' is not a list of strings", where_, key));
     }
     out->clear();
     for (const json& entry : *value) {
       if (!entry.is_string()) {
-        return Fail(fmt::format("{} '{}' is not a list of strings", where_, key));
+        return Fail(fmt::format("{}: '{}' is not a list of strings", where_, key));
       }
       out->push_back(entry.get<std::string>());
     }
@@ -94,7 +94,7 @@ class ObjectReader {
     if (!status_) return status_;
     for (const auto& item : object_.items()) {
       if (!known_.contains(item.key())) {
-        return InvalidArgument(fmt::format("{} has an unknown key '{}'", where_, item.key()));
+        return InvalidArgument(fmt::format("{}: unknown key '{}'", where_, item.key()));
       }
     }
     return OkStatus();
@@ -115,7 +115,7 @@ Result<GptConfig> ParseModel(const json& value) {
   reader.Integer("width", 1, 1 << 20, &model.width);
   reader.Integer("heads", 1, 1 << 20, &model.heads);
   reader.Integer("ffn", 1, 1 << 22, &model.ffn);
-  reader.Integer("vocab", 1, 1 << 22, &model.vocab);
+  reader.Integer("vocab", 256, 1 << 22, &model.vocab);
   reader.Integer("sequence", 1, 1 << 22, &model.sequence);
   TESSERA_RETURN_IF_ERROR(reader.Finish());
   if (model.name.empty()) return InvalidArgument("model has no 'name'");
@@ -165,7 +165,7 @@ Result<JobSettings> ParseJobSettings(std::string_view text) {
   const json value = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (value.is_discarded()) return InvalidArgument("job settings are not JSON");
   JobSettings settings;
-  ObjectReader reader(value, "job settings:");
+  ObjectReader reader(value, "job settings");
   if (const json* model = reader.Find("model")) {
     TESSERA_TRY(settings.model, ParseModel(*model));
   } else {

@@ -16,10 +16,4 @@ double CosineSchedule::LearningRate(std::int64_t step) const {
   return floor + (peak - floor) * 0.5 * (1.0 + std::cos(std::numbers::pi * progress));
 }
 
-double ClipCoefficient(double norm2, double max_norm) {
-  if (max_norm == 0 || !std::isfinite(norm2)) return 1;
-  const double norm = std::sqrt(norm2);
-  return norm > max_norm ? max_norm / norm : 1;
-}
-
 }  // namespace tessera::engine

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What a step's update takes from step number and gradient norm: learning rate and clip coefficient.
+/// The learning rate as a function of the step.
 
 #include <cstdint>
 
@@ -17,9 +17,5 @@ struct CosineSchedule {
   /// Learning rate of `step`. \pre step >= 1
   double LearningRate(std::int64_t step) const;
 };
-
-/// Factor that brings gradients whose squared norm is `norm2` to at most `max_norm`; 1 where they
-/// are inside already, where `max_norm` is 0 (no limit), and where norm2 is not finite.
-double ClipCoefficient(double norm2, double max_norm);
 
 }  // namespace tessera::engine

@@ -65,7 +65,9 @@ inline Status OkStatus() { return Status(); }
 inline Error InvalidArgument(std::string message) {
   return {ErrorCode::kInvalidArgument, std::move(message), {}};
 }
-inline Error NotFound(std::string message) { return {ErrorCode::kNotFound, std::move(message), {}}; }
+inline Error NotFound(std::string message) {
+  return {ErrorCode::kNotFound, std::move(message), {}};
+}
 inline Error AlreadyExists(std::string message) {
   return {ErrorCode::kAlreadyExists, std::move(message), {}};
 }
@@ -79,11 +81,15 @@ inline Error Timeout(std::string message) { return {ErrorCode::kTimeout, std::mo
 inline Error Cancelled(std::string message) {
   return {ErrorCode::kCancelled, std::move(message), {}};
 }
-inline Error DataLoss(std::string message) { return {ErrorCode::kDataLoss, std::move(message), {}}; }
+inline Error DataLoss(std::string message) {
+  return {ErrorCode::kDataLoss, std::move(message), {}};
+}
 inline Error ResourceExhausted(std::string message) {
   return {ErrorCode::kResourceExhausted, std::move(message), {}};
 }
-inline Error Internal(std::string message) { return {ErrorCode::kInternal, std::move(message), {}}; }
+inline Error Internal(std::string message) {
+  return {ErrorCode::kInternal, std::move(message), {}};
+}
 
 }  // namespace tessera
 
@@ -91,15 +97,15 @@ inline Error Internal(std::string message) { return {ErrorCode::kInternal, std::
 #define TESSERA_CONCAT(a, b) TESSERA_CONCAT_INNER(a, b)
 
 /// `TESSERA_TRY(auto x, Expression());` binds the value or returns the error from this function.
-#define TESSERA_TRY(decl, expr) TESSERA_TRY_IMPL(TESSERA_CONCAT(tessera_try_, __COUNTER__), decl, expr)
-#define TESSERA_TRY_IMPL(tmp, decl, expr)      \
-  auto tmp = (expr);                           \
-  if (!tmp) return std::move(tmp).error();     \
+#define TESSERA_TRY(decl, expr) \
+  TESSERA_TRY_IMPL(TESSERA_CONCAT(tessera_try_, __COUNTER__), decl, expr)
+#define TESSERA_TRY_IMPL(tmp, decl, expr)  \
+  auto tmp = (expr);                       \
+  if (!tmp) return std::move(tmp).error(); \
   decl = std::move(*tmp)
 
 /// Returns the error of a Status-valued expression from this function.
-#define TESSERA_RETURN_IF_ERROR(expr)                                        \
-  do {                                                                       \
-    if (auto tessera_status = (expr); !tessera_status)                       \
-      return std::move(tessera_status).error();                              \
+#define TESSERA_RETURN_IF_ERROR(expr)                                                            \
+  do {                                                                                           \
+    if (auto tessera_status = (expr); !tessera_status) return std::move(tessera_status).error(); \
   } while (false)

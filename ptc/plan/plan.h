@@ -52,7 +52,8 @@ struct Drop {
 };
 using Move = std::variant<Keep, LocalCopy, RemoteCopy, Drop>;
 
-/// Which devices share a host. Nodes left out are hosts of their own.
+/// Which devices share a host. A host is named by one of its nodes; nodes left out are hosts of
+/// their own, or the host that bears their name.
 struct Topology {
   std::map<std::int32_t, std::int32_t> host_of_node;
   std::int32_t HostOf(DeviceId device) const;
@@ -80,7 +81,7 @@ struct Plan {
   std::vector<Move> moves;  // ordered by (tensor, box, device)
   PlanBytes bytes;
   std::int64_t volume_bound = 0;
-  std::int64_t busiest_port_bytes = 0;          // max over devices and directions
+  std::int64_t busiest_port_bytes = 0;  // max over ports: a device's, a host's to the network
   std::optional<std::int64_t> busiest_port_bound;  // empty until a certificate computes it
   std::map<DeviceId, std::int64_t> peak_memory;    // old + new - kept, during the move
   std::int64_t single_source_pieces = 0;           // moved cells that only one device holds
@@ -93,7 +94,8 @@ struct Plan {
 Result<Plan> MakePlan(const Layout& from, const Layout& to, const Topology& topology);
 
 /// Which device of `devices` plays which rank of `shape` so that as many bytes as possible already
-/// lie where they are needed (assignment problem, exact). Ties: devices in ascending order.
+/// lie where they are needed (assignment problem, exact). Ties: as many bytes as possible on the
+/// host, then devices in ascending order.
 /// Only as many devices as the shape has ranks are taken; \pre devices.size() >= ranks.
 /// \error as Layout::Make for the target.
 Result<DeviceMesh> Place(const Layout& from, const MeshShape& shape,

@@ -19,9 +19,19 @@ namespace tessera::ui {
 
 struct MeshScene {
   struct Cell {
-    /// In order of drawing priority from the bottom: a later state hides an earlier one.
+    /// What the cell does now. Where several hold, the later one in this list is shown.
     enum class State {
-      Healthy, Idle, Staying, Joining, Leaving, Sending, Receiving, Stalled, Suspect, Dead, Loading
+      Idle,
+      Healthy,
+      Staying,
+      Joining,
+      Leaving,
+      Sending,
+      Receiving,
+      Stalled,
+      Loading,
+      Suspect,
+      Dead
     };
     ptc::DeviceId id;
     bool inMesh = false;       // in the mesh or in the pool, never in both
@@ -29,11 +39,14 @@ struct MeshScene {
     std::optional<int> rank;   // in the shown layout
     std::optional<int> piece;  // (pp, tp) as an index for colour and pattern
     int dp = 0, tp = 0, pp = 0, ep = 0, cp = 0;  // meaningful where `piece` is set
+    QString label;                               // of the piece: "tp 0", "pp 1 · tp 0"
+    QString replica;                             // which copy of it: "dp 1", "dp 1 · cp 0"
     std::int64_t used = 0;
     std::int64_t total = 0;
     State state = State::Idle;
-    double progress = 0;  // 0 to 1, of Receiving
-    QString note;         // "rank 2", "stays", "receives 9.4 MiB", "62 %"
+    double progress = 0;        // 0 to 1, of `incoming`
+    std::int64_t incoming = 0;  // bytes that this move brings to the device
+    QString note;               // "rank 2", "stays", "receives 9.4 MiB", "62 %"
     friend bool operator==(const Cell&, const Cell&) = default;
   };
   struct Node {
@@ -52,7 +65,8 @@ struct MeshScene {
     std::int64_t total = 0;
     double rate = 0;
     bool live = false;     // bytes move now; otherwise planned, drawn dashed
-    bool stalled = false;  // no bytes for 3 s: dashed, no dots
+    bool stalled = false;  // no bytes for 3 s, or an end is lost: dashed, no dots
+    bool finished() const { return total > 0 && done >= total; }  // keeps its lane, not drawn
     friend bool operator==(const Flow&, const Flow&) = default;
   };
   struct LegendEntry {
@@ -74,6 +88,10 @@ struct MeshScene {
   /// Whether a flow has bytes on the way.
   bool moving() const;
 };
+
+/// Every fact of a cell in words, for tooltips and screen readers: "n1 GPU 3, rank 11, DP 1 TP 1
+/// PP 0, receiving 62 percent".
+QString describe(const MeshScene::Cell& cell);
 
 /// The scene of `job` in `snapshot`.
 ///

@@ -201,10 +201,12 @@ void Draft::followLive() {
       if (std::find(wanted.begin(), wanted.end(), device) == wanted.end()) next.out.insert(device);
     }
     next.pins = m_edits.pins;
-    // The cluster reached what was drafted.
-    if (next.in.empty() && next.out.empty() && (next.pins.none() || mesh() == job->mesh)) next = {};
   }
   m_edits = next;
+  // The cluster reached what was drafted.
+  if (m_edits.in.empty() && m_edits.out.empty() && job != nullptr && mesh() == job->mesh) {
+    m_edits = {};
+  }
   emit changed();
 }
 

@@ -1,0 +1,569 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/client/cluster.h"
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <map>
+#include <optional>
+#include <random>
+#include <thread>
+#include <utility>
+
+#include "agents/net/backoff.h"
+#include "agents/net/loop.h"
+#include "agents/wire/convert.h"
+#include "ptc/base/check.h"
+
+namespace tessera::agents {
+namespace {
+
+using std::chrono::milliseconds;
+
+// From the first packet to the answer to Hello.
+constexpr milliseconds kConnectTimeout{5000};
+constexpr milliseconds kInternalTimeout{10000};  // of the client's own questions
+constexpr std::int64_t kFirstEvents = 200;
+constexpr std::int64_t kMissedEvents = 10000;
+constexpr const char* kProgram = "tessera-client 0.1.0";
+
+/// 128 random bits in hex.
+std::string NewRequestId() {
+  static thread_local std::random_device random;
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string id;
+  for (int word = 0; word < 4; ++word) {
+    auto bits = random();
+    for (int digit = 0; digit < 8; ++digit, bits >>= 4) id += kDigits[bits & 15];
+  }
+  return id;
+}
+
+std::string Seconds(milliseconds time) {
+  return time.count() % 1000 == 0 ? std::to_string(time.count() / 1000) + " s"
+                                  : std::to_string(time.count()) + " ms";
+}
+
+wire::Reply::BodyCase ReplyTo(wire::Request::BodyCase request) {
+  using Request = wire::Request;
+  using Reply = wire::Reply;
+  switch (request) {
+    case Request::kHello: return Reply::kHello;
+    case Request::kStatus: return Reply::kStatus;
+    case Request::kStartJob: return Reply::kStartJob;
+    case Request::kJob: return Reply::kJob;
+    case Request::kPlan: return Reply::kPlan;
+    case Request::kApply: return Reply::kApply;
+    case Request::kTxn: return Reply::kTxn;
+    case Request::kCancel: return Reply::kCancel;
+    case Request::kDigest: return Reply::kDigest;
+    case Request::kHistory: return Reply::kHistory;
+    case Request::kSamples: return Reply::kSamples;
+    case Request::kEvents: return Reply::kEvents;
+    case Request::kFailDevice:
+    case Request::kKillNode:
+    case Request::kShutdown: return Reply::kDone;
+    case Request::BODY_NOT_SET: return Reply::BODY_NOT_SET;
+  }
+  return Reply::BODY_NOT_SET;
+}
+
+/// "start_job": the request's name in control.proto.
+std::string NameOf(const wire::Request& request) {
+  const auto* field =
+      wire::Request::descriptor()->FindFieldByNumber(static_cast<int>(request.body_case()));
+  return field != nullptr ? field->name() : "empty";
+}
+
+}  // namespace
+
+struct ClusterClient::Impl {
+  using Done = std::function<void(Result<wire::Reply>)>;
+
+  struct PendingCall {
+    wire::Request request;
+    milliseconds timeout;
+    Loop::TimerId timer = 0;
+    Done done;
+  };
+  /// A question of the client's own: not sent again, dropped with the link.
+  struct InternalCall {
+    wire::Request::BodyCase asked = wire::Request::BODY_NOT_SET;
+    Loop::TimerId timer = 0;
+    Done done;
+  };
+  /// The sockets of one attempt; all go together.
+  struct Link {
+    std::optional<Socket> commands;
+    std::optional<Socket> events;
+  };
+
+  const Profile profile;
+  const CurveKeys keys;
+  const Handlers handlers;
+  const bool with_stream;
+  NetContext context;
+  Loop loop;
+  std::atomic<bool> closing{false};
+
+  // The loop's thread.
+  Link link;
+  LinkState state = LinkState::kConnecting;
+  std::string detail;                                // of `state`
+  std::optional<std::pair<LinkState, std::string>> reported;
+  std::string problem;                               // why the last attempt failed
+  std::string note;                                  // last malformed thing, for error texts
+  Backoff backoff;
+  Loop::TimerId attempt_timer = 0;
+  std::map<std::uint64_t, PendingCall> calls;        // by order of Call
+  std::map<std::string, InternalCall> internal;      // by request id
+  std::uint64_t next_call = 1;
+  std::uint64_t last_sequence = 0;
+  // The stream.
+  std::optional<std::uint64_t> last_published;
+  std::int64_t newest_snapshot = 0;
+  std::int64_t last_event = 0;
+  bool asked_snapshot = false, ask_snapshot_again = false;
+  bool asked_events = false, ask_events_again = false;
+  std::map<std::int64_t, engine::Event> held_events;  // came while older ones are asked for
+
+  std::jthread thread;  // last: it uses all of the above
+
+  Impl(Profile which, CurveKeys own, Handlers whom, bool stream)
+      : profile(std::move(which)),
+        keys(std::move(own)),
+        handlers(std::move(whom)),
+        with_stream(stream) {}
+
+  // ---- connecting ----
+
+  Status OpenLinkOnLoop() {
+    Link fresh;
+    TESSERA_TRY(Socket commands, Socket::Client(context, SocketKind::kDealer, keys,
+                                                profile.server_key));
+    TESSERA_RETURN_IF_ERROR(commands.Monitor(context));
+    TESSERA_RETURN_IF_ERROR(commands.Connect(profile.registrar_endpoint));
+    fresh.commands.emplace(std::move(commands));
+    if (with_stream) {
+      TESSERA_TRY(Socket events,
+                  Socket::Client(context, SocketKind::kSub, keys, profile.server_key));
+      TESSERA_RETURN_IF_ERROR(events.Subscribe(""));
+      TESSERA_RETURN_IF_ERROR(events.Connect(profile.events_endpoint));
+      fresh.events.emplace(std::move(events));
+    }
+    link = std::move(fresh);
+    loop.Watch(*link.commands, [this] { ReadReplies(); });
+    loop.Watch(link.commands->monitor(), [this] { ReadMonitor(); });
+    if (link.events) loop.Watch(*link.events, [this] { ReadStream(); });
+    attempt_timer = loop.After(kConnectTimeout, [this] {
+      FailLink(LinkState::kLost, "no answer from " + profile.registrar_endpoint + " within " +
+                                     Seconds(kConnectTimeout));
+    });
+    return OkStatus();
+  }
+
+  void CloseLink() {
+    loop.Cancel(attempt_timer);
+    if (link.commands) {
+      loop.Unwatch(*link.commands);
+      loop.Unwatch(link.commands->monitor());
+    }
+    if (link.events) loop.Unwatch(*link.events);
+    link = Link{};
+    last_published.reset();
+    newest_snapshot = 0;
+    held_events.clear();  // they are asked for again, with those before them
+    asked_snapshot = ask_snapshot_again = asked_events = ask_events_again = false;
+  }
+
+  void SetState(LinkState next, std::string why) {
+    state = next;
+    detail = std::move(why);
+    if (state == LinkState::kLost) problem = detail;
+    if (state == LinkState::kConnected) problem.clear();
+    if (reported && reported->first == state && reported->second == detail) return;
+    reported.emplace(state, detail);
+    if (handlers.link) handlers.link(state, detail);
+  }
+
+  /// Drops the link and tries again after the back-off. Open calls wait, unless we are refused.
+  void FailLink(LinkState next, const std::string& why) {
+    if (!link.commands) return;
+    CloseLink();
+    DropInternalCalls();
+    SetState(next, why);
+    if (next == LinkState::kRefused) FailAllCalls(FailedPrecondition(why));
+    ReopenLater();
+  }
+
+  void ReopenLater() {
+    loop.After(backoff.Next(), [this] {
+      // A refusal stands until something better is known.
+      if (state != LinkState::kRefused) {
+        SetState(LinkState::kConnecting, "connecting to " + profile.registrar_endpoint);
+      }
+      if (auto opened = OpenLinkOnLoop(); !opened) {
+        SetState(LinkState::kLost, opened.error().ToString());
+        ReopenLater();
+      }
+    });
+  }
+
+  void ReadMonitor() {
+    while (link.commands) {
+      const auto event = link.commands->NextLinkEvent();
+      if (!event) return;
+      const std::string& endpoint = profile.registrar_endpoint;
+      switch (event->kind) {
+        case LinkEvent::Kind::kConnected: break;
+        case LinkEvent::Kind::kReady: SayHello(); break;
+        case LinkEvent::Kind::kRefused:
+          FailLink(LinkState::kRefused,
+                   "key refused by " + endpoint +
+                       ": this client's key is not in the cluster's allow-list");
+          return;
+        case LinkEvent::Kind::kHandshakeFailed:
+          FailLink(LinkState::kLost, "handshake with " + endpoint +
+                                         " failed: it is not an agent with the server key of "
+                                         "profile " + profile.name);
+          return;
+        case LinkEvent::Kind::kDisconnected:
+          FailLink(LinkState::kLost, "connection to " + endpoint + " was lost");
+          return;
+        case LinkEvent::Kind::kUnreachable:
+          FailLink(LinkState::kLost, "nobody listens at " + endpoint);
+          return;
+      }
+    }
+  }
+
+  void SayHello() {
+    wire::Request request;
+    request.mutable_hello()->set_major(kProtocolMajor);
+    request.mutable_hello()->set_minor(kProtocolMinor);
+    request.mutable_hello()->set_program(kProgram);
+    CallInternal(std::move(request), [this](Result<wire::Reply> reply) {
+      if (!reply) {
+        const bool may_pass = reply.error().code == ErrorCode::kUnavailable ||
+                              reply.error().code == ErrorCode::kTimeout;
+        FailLink(may_pass ? LinkState::kLost : LinkState::kRefused, reply.error().ToString());
+        return;
+      }
+      const wire::HelloReply& hello = reply->hello();
+      if (hello.major() != kProtocolMajor || hello.minor() != kProtocolMinor) {
+        FailLink(LinkState::kRefused,
+                 "protocol " + std::to_string(hello.major()) + "." +
+                     std::to_string(hello.minor()) + " of " + profile.registrar_endpoint +
+                     " is not " + std::to_string(kProtocolMajor) + "." +
+                     std::to_string(kProtocolMinor) + " of this program");
+        return;
+      }
+      loop.Cancel(attempt_timer);
+      backoff.Reset();
+      SetState(LinkState::kConnected, "cluster " + hello.cluster() + " at " +
+                                          profile.registrar_endpoint);
+      for (auto& [order, call] : calls) SendNow(call.request);
+      if (with_stream) {
+        AskSnapshot();
+        AskEvents();
+      }
+    });
+  }
+
+  // ---- calls ----
+
+  void CallInternal(wire::Request request, Done done) {
+    request.set_id(NewRequestId());
+    InternalCall& call = internal[request.id()];
+    call.asked = request.body_case();
+    call.done = std::move(done);
+    call.timer = loop.After(kInternalTimeout, [this, id = request.id()] {
+      FinishInternal(id, Timeout("no reply within " + Seconds(kInternalTimeout)));
+    });
+    SendNow(request);
+  }
+
+  void FinishInternal(const std::string& id, Result<wire::Reply> result) {
+    const auto found = internal.find(id);
+    if (found == internal.end()) return;
+    loop.Cancel(found->second.timer);
+    const Done done = std::move(found->second.done);
+    internal.erase(found);
+    done(std::move(result));
+  }
+
+  void DropInternalCalls() {
+    for (const auto& [id, call] : internal) loop.Cancel(call.timer);
+    internal.clear();
+  }
+
+  void SendNow(wire::Request& request) {
+    request.set_sequence(++last_sequence);
+    std::vector<Frame> frames;
+    frames.push_back(Frame::Of(request.SerializeAsString()));
+    // A full queue or a dying link: the call is sent again after the reconnect, or times out.
+    if (auto sent = link.commands->Send(std::move(frames)); !sent) note = sent.error().ToString();
+  }
+
+  void CallOnLoop(wire::Request request, milliseconds timeout, Done done) {
+    if (closing) return done(ClosedError());
+    if (state == LinkState::kRefused) return done(FailedPrecondition(detail));
+    if (request.id().empty()) request.set_id(NewRequestId());
+    const std::uint64_t order = next_call++;
+    PendingCall& call = calls[order];
+    call.request = std::move(request);
+    call.timeout = timeout;
+    call.done = std::move(done);
+    call.timer = loop.After(timeout, [this, order] { TimeOut(order); });
+    if (state == LinkState::kConnected) SendNow(call.request);
+  }
+
+  Error ClosedError() const {
+    return Cancelled("connection to " + profile.registrar_endpoint + " was closed");
+  }
+
+  void TimeOut(std::uint64_t order) {
+    const auto found = calls.find(order);
+    if (found == calls.end()) return;
+    const PendingCall& call = found->second;
+    const std::string limit = Seconds(call.timeout);
+    const std::string more = note.empty() ? "" : " (" + std::exchange(note, {}) + ")";
+    if (state == LinkState::kConnected) {
+      Finish(found, Timeout("no reply to " + NameOf(call.request) + " from " +
+                            profile.registrar_endpoint + " within " + limit + more));
+    } else {
+      Finish(found, Unavailable("cannot reach " + profile.registrar_endpoint + " within " + limit +
+                                ": " + (problem.empty() ? detail : problem) + more));
+    }
+  }
+
+  void Finish(std::map<std::uint64_t, PendingCall>::iterator call, Result<wire::Reply> result) {
+    loop.Cancel(call->second.timer);
+    const Done done = std::move(call->second.done);
+    calls.erase(call);
+    done(std::move(result));
+  }
+
+  void FailAllCalls(const Error& error) {
+    auto failed = std::exchange(calls, {});
+    for (auto& [order, call] : failed) {
+      loop.Cancel(call.timer);
+      call.done(error);
+    }
+  }
+
+  void ReadReplies() {
+    for (int n = 0; n < 64 && link.commands; ++n) {
+      auto message = link.commands->Receive();
+      if (!message || !*message) return;
+      wire::Reply reply;
+      const auto bytes = (**message)[0];
+      if ((*message)->size() != 1 ||
+          !reply.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+        note = "malformed reply of " + std::to_string(bytes.size()) + " bytes from " +
+               profile.registrar_endpoint;
+        continue;
+      }
+      TakeReply(std::move(reply));
+    }
+  }
+
+  Result<wire::Reply> Check(wire::Request::BodyCase asked, wire::Reply reply) const {
+    if (reply.has_error()) return Decode(reply.error());
+    if (reply.body_case() != ReplyTo(asked)) {
+      return DataLoss("reply of kind " + std::to_string(reply.body_case()) + " from " +
+                      profile.registrar_endpoint + " to a request of kind " +
+                      std::to_string(asked));
+    }
+    return reply;
+  }
+
+  void TakeReply(wire::Reply reply) {
+    if (const auto found = internal.find(reply.id()); found != internal.end()) {
+      const auto asked = found->second.asked;
+      const std::string id = reply.id();
+      return FinishInternal(id, Check(asked, std::move(reply)));
+    }
+    const auto found = std::find_if(calls.begin(), calls.end(), [&](const auto& entry) {
+      return entry.second.request.id() == reply.id();
+    });
+    if (found == calls.end()) return;  // of a call that timed out
+    const auto asked = found->second.request.body_case();
+    Finish(found, Check(asked, std::move(reply)));
+  }
+
+  // ---- the published stream ----
+
+  void ReadStream() {
+    for (int n = 0; n < 64 && link.events; ++n) {
+      auto message = link.events->Receive();
+      if (!message || !*message) return;
+      wire::Published published;
+      const auto bytes = (**message)[0];
+      if ((*message)->size() != 1 ||
+          !published.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+        note = "malformed publication of " + std::to_string(bytes.size()) + " bytes from " +
+               profile.events_endpoint;
+        continue;  // shows as a gap
+      }
+      TakePublished(published);
+    }
+  }
+
+  void TakePublished(const wire::Published& published) {
+    // The first one of a link may follow on others that came before we were subscribed.
+    const bool gap = !last_published || published.sequence() != *last_published + 1;
+    last_published = published.sequence();
+    if (gap && state == LinkState::kConnected) {
+      AskSnapshot();
+      AskEvents();  // before the event at hand is taken: it holds that one back
+    }
+    if (published.has_snapshot()) {
+      if (auto snapshot = Decode(published.snapshot())) TakeSnapshot(*snapshot);
+    } else if (published.has_event()) {
+      if (auto event = Decode(published.event())) TakeEvent(*event);
+    } else if (published.has_sample()) {
+      if (auto sample = Decode(published.sample()); sample && handlers.sample) {
+        handlers.sample(*sample);
+      }
+    }
+  }
+
+  /// A reply may be older than what was published while it was under way.
+  void TakeSnapshot(const engine::ClusterSnapshot& snapshot) {
+    if (snapshot.sequence < newest_snapshot) return;
+    newest_snapshot = snapshot.sequence;
+    if (handlers.snapshot) handlers.snapshot(snapshot);
+  }
+
+  void AskSnapshot() {
+    if (asked_snapshot) {
+      ask_snapshot_again = true;
+      return;
+    }
+    asked_snapshot = true;
+    wire::Request request;
+    request.mutable_status();
+    CallInternal(std::move(request), [this](Result<wire::Reply> reply) {
+      asked_snapshot = false;
+      if (reply) {
+        if (auto snapshot = Decode(reply->status())) {
+          TakeSnapshot(*snapshot);
+        } else {
+          note = "malformed snapshot: " + snapshot.error().ToString();
+        }
+      }
+      if (std::exchange(ask_snapshot_again, false) && link.commands) AskSnapshot();
+    });
+  }
+
+  /// While older events are asked for, newer ones are held so that all come in order.
+  void TakeEvent(const engine::Event& event) {
+    if (event.sequence <= last_event) return;
+    held_events.emplace(event.sequence, event);
+    const bool waiting = asked_events || state != LinkState::kConnected;
+    if (!waiting) FlushHeldEvents();
+  }
+
+  void FlushHeldEvents() {
+    const auto events = std::exchange(held_events, {});
+    for (const auto& [sequence, event] : events) {
+      if (sequence <= last_event) continue;
+      last_event = sequence;
+      if (handlers.event) handlers.event(event);
+    }
+  }
+
+  void AskEvents() {
+    if (asked_events) {
+      ask_events_again = true;
+      return;
+    }
+    asked_events = true;
+    wire::Request request;
+    request.mutable_events()->set_after_sequence(last_event);
+    request.mutable_events()->set_limit(last_event == 0 ? kFirstEvents : kMissedEvents);
+    CallInternal(std::move(request), [this](Result<wire::Reply> reply) {
+      asked_events = false;
+      if (reply) {
+        for (const wire::EventInfo& info : reply->events().events()) {
+          if (auto event = Decode(info)) held_events.emplace(event->sequence, std::move(*event));
+        }
+      }
+      FlushHeldEvents();
+      if (std::exchange(ask_events_again, false) && link.commands) AskEvents();
+    });
+  }
+
+  // ---- life ----
+
+  Status Start() {
+    TESSERA_RETURN_IF_ERROR(OpenLinkOnLoop());  // the loop does not run yet
+    loop.Post([this] {
+      SetState(LinkState::kConnecting, "connecting to " + profile.registrar_endpoint);
+    });
+    thread = std::jthread([this] {
+      loop.Run();
+      CloseLink();
+    });
+    return OkStatus();
+  }
+
+  void Close() {
+    TESSERA_CHECK(!loop.InLoop());
+    loop.Post([this] {
+      closing = true;
+      FailAllCalls(ClosedError());
+      loop.Stop();
+    });
+    thread.join();
+  }
+};
+
+ClusterClient::ClusterClient(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+namespace {
+Result<CurveKeys> KeysOf(const Profile& profile) {
+  return LoadKeys(profile.key_file).Context("profile " + profile.name);
+}
+}  // namespace
+
+Result<std::unique_ptr<ClusterClient>> ClusterClient::Open(const Profile& profile,
+                                                           Handlers handlers) {
+  TESSERA_TRY(CurveKeys keys, KeysOf(profile));
+  auto impl = std::make_unique<Impl>(profile, std::move(keys), std::move(handlers), true);
+  TESSERA_RETURN_IF_ERROR(impl->Start());
+  return std::unique_ptr<ClusterClient>(new ClusterClient(std::move(impl)));
+}
+
+Result<std::unique_ptr<ClusterClient>> ClusterClient::OpenForCommands(const Profile& profile) {
+  TESSERA_TRY(CurveKeys keys, KeysOf(profile));
+  auto impl = std::make_unique<Impl>(profile, std::move(keys), Handlers{}, false);
+  TESSERA_RETURN_IF_ERROR(impl->Start());
+  return std::unique_ptr<ClusterClient>(new ClusterClient(std::move(impl)));
+}
+
+ClusterClient::~ClusterClient() { impl_->Close(); }
+
+void ClusterClient::Call(wire::Request request, std::chrono::milliseconds timeout,
+                         std::function<void(Result<wire::Reply>)> done) {
+  if (impl_->closing) return done(impl_->ClosedError());
+  impl_->loop.Post([impl = impl_.get(), request = std::move(request), timeout,
+                    done = std::move(done)]() mutable {
+    impl->CallOnLoop(std::move(request), timeout, std::move(done));
+  });
+}
+
+Result<wire::Reply> ClusterClient::CallAndWait(wire::Request request,
+                                               std::chrono::milliseconds timeout) {
+  if (impl_->loop.InLoop()) {
+    return FailedPrecondition("waiting for a reply on the thread that brings it");
+  }
+  auto promise = std::make_shared<std::promise<Result<wire::Reply>>>();
+  auto future = promise->get_future();
+  Call(std::move(request), timeout,
+       [promise](Result<wire::Reply> reply) { promise->set_value(std::move(reply)); });
+  return future.get();
+}
+
+}  // namespace tessera::agents

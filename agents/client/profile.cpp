@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "agents/client/cluster.h"
+
+namespace tessera::agents {
+namespace {
+
+struct Field {
+  const char* key;
+  std::string Profile::*member;
+  bool required;
+};
+constexpr Field kFields[] = {
+    {"name", &Profile::name, true},
+    {"registrar", &Profile::registrar_endpoint, true},
+    {"events", &Profile::events_endpoint, true},
+    {"server_key", &Profile::server_key, true},
+    {"key_file", &Profile::key_file, true},
+    {"directory", &Profile::directory, false},
+};
+
+bool IsName(const std::string& name) {
+  const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  return !name.empty() && name.size() <= 63 && plain(name[0]) &&
+         std::all_of(name.begin(), name.end(), [&](char c) { return plain(c) || c == '-'; });
+}
+
+Result<nlohmann::json> Parse(const std::string& text, const std::string& path) {
+  try {
+    return nlohmann::json::parse(text);
+  } catch (const nlohmann::json::parse_error& error) {
+    const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));
+    const auto line = 1 + std::count(text.begin(), end, '\n');
+    return InvalidArgument(path + ":" + std::to_string(line) + ": not JSON");
+  }
+}
+
+}  // namespace
+
+std::string TesseraHome() {
+  const auto set = [](const char* name) -> std::string {
+    const char* value = std::getenv(name);
+    return value != nullptr ? value : "";
+  };
+  if (const std::string home = set("TESSERA_HOME"); !home.empty()) return home;
+  if (const std::string data = set("XDG_DATA_HOME"); !data.empty()) return data + "/tessera";
+  return set("HOME") + "/.local/share/tessera";
+}
+
+std::string ProfilePath(const std::string& name) {
+  return TesseraHome() + "/profiles/" + name + ".json";
+}
+
+Result<Profile> LoadProfile(const std::string& name_or_path) {
+  const bool is_path =
+      name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".json");
+  if (!is_path && !IsName(name_or_path)) {
+    return InvalidArgument("profile name '" + name_or_path + "' is not [a-z0-9][a-z0-9-]{0,62}");
+  }
+  const std::string path = is_path ? name_or_path : ProfilePath(name_or_path);
+  std::ifstream file(path);
+  if (!file) {
+    return NotFound(is_path ? "no profile file " + path
+                            : "no profile '" + name_or_path + "': no file " + path);
+  }
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  TESSERA_TRY(const nlohmann::json json, Parse(text, path));
+  if (!json.is_object()) return InvalidArgument(path + ": not a JSON object");
+
+  Profile profile;
+  for (const auto& [key, value] : json.items()) {
+    const auto* field =
+        std::find_if(std::begin(kFields), std::end(kFields),
+                     [&key = key](const Field& candidate) { return key == candidate.key; });
+    if (field == std::end(kFields)) return InvalidArgument(path + ": unknown key '" + key + "'");
+    if (!value.is_string()) return InvalidArgument(path + ": key '" + key + "' is not a string");
+    profile.*field->member = value.get<std::string>();
+  }
+  for (const Field& field : kFields) {
+    if (field.required && (profile.*field.member).empty()) {
+      return InvalidArgument(path + ": key '" + field.key + "' is missing");
+    }
+  }
+  return profile;
+}
+
+Status SaveProfile(const Profile& profile) {
+  if (!IsName(profile.name)) {
+    return InvalidArgument("profile name '" + profile.name + "' is not [a-z0-9][a-z0-9-]{0,62}");
+  }
+  nlohmann::ordered_json json;
+  for (const Field& field : kFields) json[field.key] = profile.*field.member;
+  const std::string text =
+      json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+
+  const std::string path = ProfilePath(profile.name);
+  const std::string temporary = path + ".new";
+  const auto cannot = [&](int error) {
+    return Unavailable("cannot write " + path + ": " + std::strerror(error));
+  };
+  std::error_code made;
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  const bool fresh = std::filesystem::create_directories(folder, made);
+  if (made) return cannot(made.value());
+  if (fresh) ::chmod(folder.c_str(), 0700);
+
+  const int fd =
+      ::open(temporary.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
+  if (fd < 0) return cannot(errno);
+  const bool written =
+      ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  const int error = errno;
+  ::close(fd);
+  if (!written) return cannot(error);
+  if (::rename(temporary.c_str(), path.c_str()) != 0) return cannot(errno);
+  return OkStatus();
+}
+
+}  // namespace tessera::agents

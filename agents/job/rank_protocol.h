@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// What both ends of the rank protocol share besides the messages.
+
+#include <compare>
+#include <cstdint>
+#include <string>
+
+#include "ptc/base/result.h"
+
+namespace tessera::agents {
+
+inline constexpr std::uint32_t kRankProtocol = 1;
+
+/// One try to reach an epoch: what groups, rendezvous entries and shared memory belong to.
+struct Attempt {
+  std::int64_t epoch = 0;
+  std::int64_t attempt = 0;
+  friend auto operator<=>(const Attempt&, const Attempt&) = default;
+};
+
+/// One step decision as a rank reports it. All ranks of a job report the same but for `seconds`.
+struct RankDecision {
+  std::int64_t step = 0;
+  double loss = 0;
+  double norm2 = 0;
+  std::int64_t tokens = 0;
+  double clip = 1;
+  bool skip = false;
+  std::uint64_t pause = 0;
+  double seconds = 0;        // since the decision before it; 0: there was none
+  std::int64_t dropped = 0;  // reports of this process lost so far because nobody read them
+};
+
+enum class RankCommand : std::uint8_t { kResume = 1, kAdopt = 2, kLeave = 3 };
+
+/// The codes of RankConnected: 0 for success, else 1 + the error's code.
+inline std::uint32_t CodeToWire(const Status& status) {
+  return status ? 0 : 1 + static_cast<std::uint32_t>(status.error().code);
+}
+inline Status StatusFromWire(std::uint32_t code, const std::string& message) {
+  if (code == 0) return OkStatus();
+  const auto last = static_cast<std::uint32_t>(ErrorCode::kInternal);
+  return Error{static_cast<ErrorCode>(code - 1 < last ? code - 1 : last), message, {}};
+}
+
+}  // namespace tessera::agents

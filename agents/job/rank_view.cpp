@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/job/rank_view.h"
+
+#include <fmt/format.h>
+#include <google/protobuf/util/json_util.h>
+
+#include <algorithm>
+
+#include "agents/wire/tessera/wire/rank.pb.h"
+
+namespace tessera::agents {
+
+std::string ToString(const RankId& id) { return id.job + " on " + ptc::ToString(id.device); }
+
+void ToWire(const RankView& view, wire::RankView* out) {
+  out->Clear();
+  out->set_epoch(view.epoch);
+  out->set_attempt(view.attempt);
+  out->set_rank(view.rank);
+  out->set_world(view.world);
+  out->mutable_axis_size()->Assign(view.axis_size.begin(), view.axis_size.end());
+  out->mutable_axis_coord()->Assign(view.axis_coord.begin(), view.axis_coord.end());
+  out->mutable_node_of_rank()->Assign(view.node_of_rank.begin(), view.node_of_rank.end());
+  out->mutable_host_of_rank()->Assign(view.host_of_rank.begin(), view.host_of_rank.end());
+  for (const std::string& address : view.address_of_rank) out->add_address_of_rank(address);
+}
+
+Result<RankView> FromWire(const wire::RankView& in) {
+  if (in.world() < 1 || in.rank() < -1 || in.rank() >= in.world()) {
+    return InvalidArgument(
+        fmt::format("rank view: rank {} of a world of {}", in.rank(), in.world()));
+  }
+  for (const auto& [name, size] : {std::pair("node_of_rank", in.node_of_rank_size()),
+                                   std::pair("host_of_rank", in.host_of_rank_size()),
+                                   std::pair("address_of_rank", in.address_of_rank_size())}) {
+    if (size != in.world()) {
+      return InvalidArgument(
+          fmt::format("rank view: {} has {} entries, the world is {}", name, size, in.world()));
+    }
+  }
+  if (in.axis_size_size() != ptc::kNumAxes || in.axis_coord_size() != ptc::kNumAxes) {
+    return InvalidArgument(fmt::format("rank view: {} degrees and {} coordinates, {} expected",
+                                       in.axis_size_size(), in.axis_coord_size(), ptc::kNumAxes));
+  }
+  for (int axis = 0; axis < ptc::kNumAxes; ++axis) {
+    if (in.axis_size(axis) < 1 || in.axis_coord(axis) < 0 ||
+        in.axis_coord(axis) >= in.axis_size(axis)) {
+      return InvalidArgument(fmt::format(
+          "rank view: coordinate {} on axis {} of degree {}", in.axis_coord(axis),
+          ptc::ToString(ptc::kAxes[static_cast<std::size_t>(axis)]), in.axis_size(axis)));
+    }
+  }
+  RankView view;
+  view.epoch = in.epoch();
+  view.attempt = in.attempt();
+  view.rank = in.rank();
+  view.world = in.world();
+  std::copy(in.axis_size().begin(), in.axis_size().end(), view.axis_size.begin());
+  std::copy(in.axis_coord().begin(), in.axis_coord().end(), view.axis_coord.begin());
+  view.node_of_rank.assign(in.node_of_rank().begin(), in.node_of_rank().end());
+  view.host_of_rank.assign(in.host_of_rank().begin(), in.host_of_rank().end());
+  view.address_of_rank.assign(in.address_of_rank().begin(), in.address_of_rank().end());
+  return view;
+}
+
+std::string ToJson(const RankView& view) {
+  wire::RankView message;
+  ToWire(view, &message);
+  std::string json;
+  google::protobuf::util::JsonPrintOptions options;
+  options.preserve_proto_field_names = true;
+  // Fails only for messages with Any fields, and this one has none.
+  if (!google::protobuf::util::MessageToJsonString(message, &json, options).ok()) json.clear();
+  return json;
+}
+
+Result<RankView> ParseRankView(std::string_view json) {
+  wire::RankView message;
+  const auto status = google::protobuf::util::JsonStringToMessage(
+      google::protobuf::StringPiece(json.data(), json.size()), &message);
+  if (!status.ok()) return InvalidArgument("rank view: " + status.ToString());
+  return FromWire(message);
+}
+
+}  // namespace tessera::agents

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/job/tessera_job.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "agents/job/decision.h"
+#include "agents/job/rank_environment.h"
+#include "agents/job/rank_pieces.h"
+#include "agents/job/rank_session.h"
+#include "agents/keeper/keeper.h"
+#include "engine/store/arena.h"
+#include "engine/store/piece_table.h"
+#include "ptc/layout.h"
+
+namespace tessera::agents {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+thread_local std::string last_error;
+
+int Failed(const Error& error) {
+  last_error = error.ToString();
+  return -1 - static_cast<int>(error.code);
+}
+
+Result<std::string> Variable(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr)
+    return FailedPrecondition(fmt::format("{} is not set: not started by an agent", name));
+  return std::string(value);
+}
+
+Result<std::string> ReadFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file) return NotFound(fmt::format("{}: cannot be read", path));
+  return text;
+}
+
+Result<std::string> ReadSettings() {
+  if (const char* path = std::getenv(rank_variable::kSettingsFile)) return ReadFile(path);
+  return Variable(rank_variable::kSettings);
+}
+
+Result<int> ArenaFd() {
+  TESSERA_TRY(const std::string text, Variable(kArenaFdVariable));
+  int fd = -1;
+  const char* end = text.data() + text.size();
+  if (std::from_chars(text.data(), end, fd).ptr != end || fd < 0) {
+    return InvalidArgument(fmt::format("{}={} is not a descriptor", kArenaFdVariable, text));
+  }
+  return fd;
+}
+
+/// A RankView with the arrays that the C struct points to.
+struct ViewOfC {
+  explicit ViewOfC(RankView from) : view(std::move(from)) {
+    for (const std::string& address : view.address_of_rank) addresses.push_back(address.c_str());
+    c.epoch = view.epoch;
+    c.attempt = view.attempt;
+    c.rank = view.rank;
+    c.world = view.world;
+    std::copy(view.axis_size.begin(), view.axis_size.end(), c.axis_size);
+    std::copy(view.axis_coord.begin(), view.axis_coord.end(), c.axis_coord);
+    c.node_of_rank = view.node_of_rank.data();
+    c.host_of_rank = view.host_of_rank.data();
+    c.address_of_rank = addresses.data();
+  }
+  ViewOfC(const ViewOfC&) = delete;
+  ViewOfC& operator=(const ViewOfC&) = delete;
+
+  RankView view;
+  std::vector<const char*> addresses;
+  tessera_view c{};
+};
+
+}  // namespace
+}  // namespace tessera::agents
+
+using tessera::agents::Attempt;
+using tessera::agents::RankSession;
+
+struct tessera_job {
+  tessera_job(tessera::engine::Arena mapped, tessera::ptc::CollectionPtr names, std::string text)
+      : arena(std::move(mapped)), collection(std::move(names)), settings(std::move(text)) {}
+
+  tessera::engine::Arena arena;
+  tessera::ptc::CollectionPtr collection;
+  std::string settings;
+  bool initialise = false;
+  // The current view is the last; earlier ones stay for those who still hold a pointer.
+  std::deque<tessera::agents::ViewOfC> views;
+  tessera::agents::RankPieces pieces;
+  std::optional<RankSession::Command> commanded;  // to adopt
+  std::optional<tessera::agents::Clock::time_point> last_decision;
+  std::unique_ptr<RankSession> session;
+  std::thread connector;
+};
+
+namespace tessera::agents {
+namespace {
+
+Result<std::unique_ptr<tessera_job>> Attach() {
+  TESSERA_TRY(const int fd, ArenaFd());
+  TESSERA_TRY(std::string socket, Variable(rank_variable::kSocket));
+  TESSERA_TRY(std::string name, Variable(rank_variable::kJob));
+  TESSERA_TRY(const std::string device_text, Variable(rank_variable::kDevice));
+  TESSERA_TRY(const std::string view_text, Variable(rank_variable::kView));
+  TESSERA_TRY(const std::string layout_file, Variable(rank_variable::kLayoutFile));
+  TESSERA_TRY(const std::string initialise, Variable(rank_variable::kInitialise));
+  TESSERA_TRY(std::string settings, ReadSettings());
+  TESSERA_TRY(const ptc::DeviceId device, ptc::ParseDevice(device_text));
+  TESSERA_TRY(RankView view, ParseRankView(view_text));
+  TESSERA_TRY(const std::string layout_text, ReadFile(layout_file));
+  TESSERA_TRY(const ptc::Layout layout, ptc::ParseLayout(layout_text).Context(layout_file));
+  TESSERA_TRY(engine::Arena arena, engine::Arena::Map(fd, true));
+  ::close(fd);
+
+  auto job =
+      std::make_unique<tessera_job>(std::move(arena), layout.collection_ptr(), std::move(settings));
+  job->initialise = initialise == "1";
+  // A process started for a coming epoch finds another one in the header and has no pieces yet.
+  std::int64_t epoch = -1;
+  if (job->arena.header().epoch.load() == static_cast<std::uint64_t>(view.epoch)) {
+    TESSERA_TRY(const engine::PieceTable table, engine::PieceTable::ReadCurrent(job->arena));
+    if (table.job() == name) {
+      TESSERA_TRY(job->pieces, RankPieces::Make(job->arena, table, *job->collection));
+      epoch = view.epoch;
+    }
+  }
+  job->views.emplace_back(std::move(view));
+  job->session =
+      std::make_unique<RankSession>(std::move(socket), RankId{std::move(name), device}, epoch);
+  return job;
+}
+
+Status Adopt(tessera_job& job) {
+  if (!job.commanded) return FailedPrecondition("adopt: no layout was commanded");
+  const std::int64_t epoch = job.commanded->epoch;
+  const auto selected =
+      static_cast<std::int64_t>(job.arena.header().epoch.load(std::memory_order_acquire));
+  if (selected != epoch) {
+    return DataLoss(
+        fmt::format("adopt: epoch {} was commanded, the arena is at {}", epoch, selected));
+  }
+  TESSERA_TRY(const engine::PieceTable table, engine::PieceTable::ReadCurrent(job.arena));
+  TESSERA_TRY(job.pieces, RankPieces::Make(job.arena, table, *job.collection));
+  job.views.emplace_back(std::move(*job.commanded->view));
+  job.commanded.reset();
+  return OkStatus();
+}
+
+void RunConnects(tessera_job* job, tessera_connect_fn connect, void* context) {
+  while (const std::optional<RankView> view = job->session->NextConnect()) {
+    const ViewOfC shown(*view);
+    const int code = connect(context, job, &shown.c);
+    job->session->ReportConnected(
+        {view->epoch, view->attempt},
+        code == 0
+            ? OkStatus()
+            : Status(Unavailable(fmt::format("groups of epoch {} attempt {}: the job returned {}",
+                                             view->epoch, view->attempt, code))));
+  }
+}
+
+// `hold` and `begin` are written before each other's word is read (sequentially consistent), so
+// either the agent sees the update begun or the rank sees the hold, never neither.
+void BeginUpdate(engine::ArenaHeader& header, std::uint64_t step) {
+  constexpr std::chrono::microseconds kPause{200};
+  const std::uint64_t before = header.begin.load();
+  while (true) {
+    while (header.hold.load() != 0) std::this_thread::sleep_for(kPause);
+    header.begin.store(step);
+    if (header.hold.load() == 0) break;
+    header.begin.store(before);
+  }
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // no write to state goes before `begin`
+}
+
+}  // namespace
+}  // namespace tessera::agents
+
+using namespace tessera::agents;  // the functions below are the C interface of what stands above
+
+int tessera_attach(tessera_job** job) {
+  auto attached = Attach();
+  if (!attached) return Failed(attached.error());
+  *job = attached->release();
+  return 0;
+}
+
+void tessera_detach(tessera_job* job) {
+  if (job == nullptr) return;
+  job->session->EndConnects();
+  if (job->connector.joinable()) job->connector.join();
+  delete job;
+}
+
+const char* tessera_last_error(void) { return last_error.c_str(); }
+const char* tessera_settings(tessera_job* job) { return job->settings.c_str(); }
+const tessera_view* tessera_current_view(tessera_job* job) { return &job->views.back().c; }
+int tessera_must_initialise(tessera_job* job) { return job->initialise ? 1 : 0; }
+
+int tessera_pieces(tessera_job* job, const tessera_piece** pieces, size_t* count) {
+  *pieces = job->pieces.pieces().data();
+  *count = job->pieces.pieces().size();
+  return 0;
+}
+
+int tessera_connect(tessera_job* job, tessera_connect_fn connect, void* context) {
+  if (job->connector.joinable()) {
+    return Failed(tessera::FailedPrecondition("connect: the callback is already set"));
+  }
+  const RankView& view = job->views.back().view;
+  job->session->QueueConnect(view);
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  job->connector = std::thread(RunConnects, job, connect, context);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  const tessera::Status connected = job->session->WaitConnected({view.epoch, view.attempt});
+  return connected ? 0 : Failed(connected.error());
+}
+
+int tessera_abandoned(tessera_job* job, int64_t epoch, int64_t attempt) {
+  return job->session->IsAbandoned({epoch, attempt}) ? 1 : 0;
+}
+
+int tessera_store_set(tessera_job* job, int64_t epoch, int64_t attempt, const char* key,
+                      const void* value, size_t size) {
+  const tessera::Status set = job->session->StoreSet(
+      {epoch, attempt}, key, std::string(static_cast<const char*>(value), size));
+  return set ? 0 : Failed(set.error());
+}
+
+int tessera_store_get(tessera_job* job, int64_t epoch, int64_t attempt, const char* key,
+                      void** value, size_t* size, int timeout_ms) {
+  const auto got =
+      job->session->StoreGet({epoch, attempt}, key, std::chrono::milliseconds(timeout_ms));
+  if (!got) return Failed(got.error());
+  *value = std::malloc(std::max<std::size_t>(got->size(), 1));
+  if (*value == nullptr) {
+    return Failed(tessera::ResourceExhausted(fmt::format("no memory for {} bytes", got->size())));
+  }
+  std::memcpy(*value, got->data(), got->size());
+  *size = got->size();
+  return 0;
+}
+
+void tessera_free(void* value) { std::free(value); }
+
+int tessera_shared_memory(tessera_job* job, int64_t epoch, int64_t attempt, const char* key,
+                          size_t size) {
+  auto fd = job->session->SharedMemory({epoch, attempt}, key, static_cast<std::int64_t>(size));
+  if (!fd) return Failed(fd.error());
+  return fd->Release();
+}
+
+int tessera_decide(tessera_job* job, int64_t step, const tessera_record* mine, double max_norm,
+                   tessera_gather_fn gather, void* context, tessera_decision* decision) {
+  tessera::engine::ArenaHeader& header = job->arena.header();
+  tessera_record record = *mine;
+  const std::uint64_t request = header.request.load(std::memory_order_acquire);
+  const auto from = static_cast<std::int64_t>(header.request_step.load());
+  record.request = step >= from ? request : 0;
+  header.grads_step.store(static_cast<std::uint64_t>(step), std::memory_order_release);
+
+  std::vector<tessera_record> all(static_cast<std::size_t>(job->views.back().c.world));
+  if (const int code = gather(context, &record, all.data()); code != 0) {
+    return Failed(tessera::Unavailable(fmt::format("step {}: the gather returned {}", step, code)));
+  }
+  *decision = Decide(step, all, max_norm);
+
+  // A reader that finds the same step before and after has read one decision.
+  header.decision_step.store(0);
+  header.decision_clip.store(std::bit_cast<std::uint64_t>(decision->clip));
+  header.decision_skip.store(static_cast<std::uint64_t>(decision->skip));
+  header.decision_pause.store(decision->pause);
+  header.decision_step.store(static_cast<std::uint64_t>(step), std::memory_order_release);
+
+  const Clock::time_point now = Clock::now();
+  const double seconds =
+      job->last_decision ? std::chrono::duration<double>(now - *job->last_decision).count() : 0;
+  job->last_decision = now;
+  job->session->ReportDecided({step, decision->loss, decision->norm2, decision->tokens,
+                               decision->clip, decision->skip != 0, decision->pause, seconds, 0});
+  return 0;
+}
+
+int tessera_begin_update(tessera_job* job, int64_t step) {
+  BeginUpdate(job->arena.header(), static_cast<std::uint64_t>(step));
+  return 0;
+}
+
+int tessera_end_update(tessera_job* job, int64_t step) {
+  job->arena.header().end.store(static_cast<std::uint64_t>(step), std::memory_order_release);
+  return 0;
+}
+
+int tessera_wait(tessera_job* job, int64_t step, uint64_t request, tessera_command* command) {
+  auto answer = job->session->Wait(step, request);
+  if (!answer) return Failed(answer.error());
+  *command = static_cast<tessera_command>(answer->act);
+  if (answer->act == RankCommand::kAdopt) job->commanded = std::move(*answer);
+  job->last_decision.reset();  // the time of a pause is not the time of a step
+  return 0;
+}
+
+int tessera_adopt(tessera_job* job, const tessera_view** view) {
+  if (const tessera::Status adopted = Adopt(*job); !adopted) return Failed(adopted.error());
+  *view = &job->views.back().c;
+  return 0;
+}
+
+int tessera_attached(tessera_job* job) {
+  const tessera::Status go = job->session->WaitForGo(job->views.back().c.epoch);
+  return go ? 0 : Failed(go.error());
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// How long to wait before the next attempt: 1, 2, 4, 8, 16, 30, 30… seconds.
+
+#include <algorithm>
+#include <chrono>
+
+namespace tessera::agents {
+
+class Backoff {
+ public:
+  using Duration = std::chrono::milliseconds;
+  explicit Backoff(Duration first = std::chrono::seconds(1),
+                   Duration longest = std::chrono::seconds(30))
+      : first_(first), longest_(longest), next_(first) {}
+
+  Duration Next() {
+    const Duration now = next_;
+    next_ = std::min(next_ * 2, longest_);
+    return now;
+  }
+  /// After a success.
+  void Reset() { next_ = first_; }
+
+ private:
+  Duration first_;
+  Duration longest_;
+  Duration next_;
+};
+
+}  // namespace tessera::agents

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/net/lane_wire.h"
+
+#include <bit>
+#include <cstring>
+#include <optional>
+#include <type_traits>
+
+#include "engine/copy/checksum.h"
+#include "ptc/base/check.h"
+
+namespace tessera::agents {
+namespace {
+
+static_assert(std::endian::native == std::endian::little);
+
+constexpr std::uint32_t kMagic = 0x314e4c54;  // "TLN1"
+enum class Kind : std::uint32_t {
+  kFrameRequest = 1,
+  kTrailerRequest = 2,
+  kFrame = 3,
+  kTrailer = 4,
+  kRefusal = 5,
+};
+constexpr std::size_t kMaxErrorText = 4096;
+
+class Writer {
+ public:
+  Writer(Kind kind, const LaneKey& key, std::uint64_t sequence) {
+    TESSERA_DCHECK(key.job.size() <= kMaxJobName);
+    Put(kMagic);
+    Put(static_cast<std::uint32_t>(kind));
+    PutText(key.job);
+    Put(key.transaction);
+    Put(key.attempt);
+    Put(sequence);
+  }
+  template <typename Number>
+  void Put(Number value) {
+    static_assert(std::is_arithmetic_v<Number>);
+    char raw[sizeof value];
+    std::memcpy(raw, &value, sizeof value);
+    bytes_.append(raw, sizeof value);
+  }
+  void PutText(std::string_view text) {
+    Put(static_cast<std::uint32_t>(text.size()));
+    bytes_ += text;
+  }
+  std::string Finish() && {
+    Put(engine::Checksum(std::as_bytes(std::span(bytes_))));
+    return std::move(bytes_);
+  }
+
+ private:
+  std::string bytes_;
+};
+
+/// Reads past the end give zeros and set `failed`, so that a decoder checks once at its end.
+class Reader {
+ public:
+  explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}
+  template <typename Number>
+  Number Get() {
+    Number value{};
+    if (rest_.size() < sizeof value) {
+      failed_ = true;
+      rest_ = {};
+      return value;
+    }
+    std::memcpy(&value, rest_.data(), sizeof value);
+    rest_ = rest_.subspan(sizeof value);
+    return value;
+  }
+  std::string GetText(std::size_t limit) {
+    const auto size = Get<std::uint32_t>();
+    if (size > limit || size > rest_.size()) {
+      failed_ = true;
+      rest_ = {};
+      return {};
+    }
+    std::string text(reinterpret_cast<const char*>(rest_.data()), size);
+    rest_ = rest_.subspan(size);
+    return text;
+  }
+  /// The length of a list, 0 and `failed` where it exceeds kMaxSegments.
+  std::size_t GetCount() {
+    const auto count = Get<std::uint32_t>();
+    if (count <= kMaxSegments) return count;
+    failed_ = true;
+    return 0;
+  }
+  bool done() const { return !failed_ && rest_.empty(); }
+
+ private:
+  std::span<const std::byte> rest_;
+  bool failed_ = false;
+};
+
+struct Head {
+  Kind kind;
+  LaneKey key;
+  std::uint64_t sequence = 0;
+};
+
+/// Checks magic and checksum and leaves `reader` at the body.
+Result<Head> DecodeHead(std::span<const std::byte> bytes, std::optional<Reader>& reader) {
+  if (bytes.size() < sizeof(std::uint64_t)) {
+    return InvalidArgument("lane message of " + std::to_string(bytes.size()) + " bytes");
+  }
+  const auto body = bytes.first(bytes.size() - sizeof(std::uint64_t));
+  if (Reader(bytes.subspan(body.size())).Get<std::uint64_t>() != engine::Checksum(body)) {
+    return DataLoss("lane message of " + std::to_string(bytes.size()) +
+                    " bytes does not have its checksum");
+  }
+  reader.emplace(body);
+  if (const auto magic = reader->Get<std::uint32_t>(); magic != kMagic) {
+    return InvalidArgument("lane message has magic " + std::to_string(magic) + ", not " +
+                           std::to_string(kMagic));
+  }
+  Head head;
+  head.kind = static_cast<Kind>(reader->Get<std::uint32_t>());
+  head.key.job = reader->GetText(kMaxJobName);
+  head.key.transaction = reader->Get<std::int64_t>();
+  head.key.attempt = reader->Get<std::int64_t>();
+  head.sequence = reader->Get<std::uint64_t>();
+  return head;
+}
+
+Error UnknownKind(const Head& head) {
+  return InvalidArgument("lane message of unknown kind " +
+                         std::to_string(static_cast<std::uint32_t>(head.kind)));
+}
+Error BadBody(std::string_view what) {
+  return InvalidArgument(std::string(what) + " has bytes missing, left over or out of range");
+}
+
+}  // namespace
+
+std::string ToString(const LaneKey& key) {
+  return key.job + " transaction " + std::to_string(key.transaction) + " attempt " +
+         std::to_string(key.attempt);
+}
+
+std::string Encode(const LaneRequest& request) {
+  if (const auto* frame = std::get_if<FrameRequest>(&request)) {
+    Writer out(Kind::kFrameRequest, frame->key, frame->sequence);
+    out.Put(frame->message);
+    out.Put(frame->frame);
+    out.Put(static_cast<std::uint32_t>(frame->segments.size()));
+    for (const LaneSegment& segment : frame->segments) {
+      out.Put(segment.move);
+      out.Put(segment.offset);
+      out.Put(segment.size);
+    }
+    return std::move(out).Finish();
+  }
+  const auto& trailer = std::get<TrailerRequest>(request);
+  Writer out(Kind::kTrailerRequest, trailer.key, trailer.sequence);
+  out.Put(static_cast<std::uint32_t>(trailer.moves.size()));
+  for (const std::int64_t move : trailer.moves) out.Put(move);
+  return std::move(out).Finish();
+}
+
+std::string Encode(const LaneReply& reply) {
+  if (const auto* frame = std::get_if<FrameHeader>(&reply)) {
+    Writer out(Kind::kFrame, frame->key, frame->sequence);
+    out.Put(frame->message);
+    out.Put(frame->frame);
+    out.Put(frame->move);
+    out.Put(frame->offset);
+    out.Put(frame->size);
+    out.Put(frame->checksum);
+    return std::move(out).Finish();
+  }
+  if (const auto* trailer = std::get_if<Trailer>(&reply)) {
+    Writer out(Kind::kTrailer, trailer->key, trailer->sequence);
+    out.Put(static_cast<std::uint32_t>(trailer->digests.size()));
+    for (const auto& [move, digest] : trailer->digests) {
+      out.Put(move);
+      out.Put(digest);
+    }
+    return std::move(out).Finish();
+  }
+  const auto& refusal = std::get<LaneRefusal>(reply);
+  Writer out(Kind::kRefusal, refusal.key, refusal.sequence);
+  out.Put(static_cast<std::uint32_t>(refusal.error.code));
+  out.PutText(std::string_view(refusal.error.ToString()).substr(0, kMaxErrorText));
+  return std::move(out).Finish();
+}
+
+Result<LaneRequest> DecodeLaneRequest(std::span<const std::byte> bytes) {
+  std::optional<Reader> in;
+  TESSERA_TRY(Head head, DecodeHead(bytes, in));
+  if (head.kind == Kind::kFrameRequest) {
+    FrameRequest request{std::move(head.key), head.sequence, 0, 0, {}};
+    request.message = in->Get<std::uint32_t>();
+    request.frame = in->Get<std::uint32_t>();
+    request.segments.resize(in->GetCount());
+    std::int64_t total = 0;
+    bool good = !request.segments.empty();
+    for (LaneSegment& segment : request.segments) {
+      segment.move = in->Get<std::int64_t>();
+      segment.offset = in->Get<std::int64_t>();
+      segment.size = in->Get<std::int64_t>();
+      good = good && segment.move >= 0 && segment.offset >= 0 && segment.size > 0 &&
+             segment.size <= kLaneFrameBytes - total;
+      if (good) total += segment.size;
+    }
+    if (!good || !in->done()) return BadBody("lane frame request");
+    return LaneRequest(std::move(request));
+  }
+  if (head.kind == Kind::kTrailerRequest) {
+    TrailerRequest request{std::move(head.key), head.sequence, {}};
+    request.moves.resize(in->GetCount());
+    bool good = !request.moves.empty();
+    for (std::int64_t& move : request.moves) {
+      move = in->Get<std::int64_t>();
+      good = good && move >= 0;
+    }
+    if (!good || !in->done()) return BadBody("lane trailer request");
+    return LaneRequest(std::move(request));
+  }
+  return UnknownKind(head);
+}
+
+Result<LaneReply> DecodeLaneReply(std::span<const std::byte> bytes) {
+  std::optional<Reader> in;
+  TESSERA_TRY(Head head, DecodeHead(bytes, in));
+  if (head.kind == Kind::kFrame) {
+    FrameHeader frame;
+    frame.key = std::move(head.key);
+    frame.sequence = head.sequence;
+    frame.message = in->Get<std::uint32_t>();
+    frame.frame = in->Get<std::uint32_t>();
+    frame.move = in->Get<std::int64_t>();
+    frame.offset = in->Get<std::int64_t>();
+    frame.size = in->Get<std::int64_t>();
+    frame.checksum = in->Get<std::uint64_t>();
+    if (!in->done() || frame.move < 0 || frame.offset < 0 || frame.size <= 0 ||
+        frame.size > kLaneFrameBytes) {
+      return BadBody("lane frame header");
+    }
+    return LaneReply(std::move(frame));
+  }
+  if (head.kind == Kind::kTrailer) {
+    Trailer trailer{std::move(head.key), head.sequence, {}};
+    trailer.digests.resize(in->GetCount());
+    for (auto& [move, digest] : trailer.digests) {
+      move = in->Get<std::int64_t>();
+      digest = in->Get<std::uint64_t>();
+    }
+    if (!in->done()) return BadBody("lane trailer");
+    return LaneReply(std::move(trailer));
+  }
+  if (head.kind == Kind::kRefusal) {
+    LaneRefusal refusal{std::move(head.key), head.sequence, {}};
+    const auto code = in->Get<std::uint32_t>();
+    refusal.error.message = in->GetText(kMaxErrorText);
+    if (!in->done() || code > static_cast<std::uint32_t>(ErrorCode::kInternal)) {
+      return BadBody("lane refusal");
+    }
+    refusal.error.code = static_cast<ErrorCode>(code);
+    return LaneReply(std::move(refusal));
+  }
+  return UnknownKind(head);
+}
+
+}  // namespace tessera::agents

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Messages of the bulk lanes as bytes: see FORMAT.md. Small fixed binary, little-endian, each with
+/// a checksum of its own; bulk bytes follow in a frame of ZeroMQ's, never inside.
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "ptc/base/result.h"
+
+namespace tessera::agents {
+
+/// What a frame belongs to. Frames of any other key are dropped.
+struct LaneKey {
+  std::string job;
+  std::int64_t transaction = 0;
+  std::int64_t attempt = 0;
+  friend auto operator<=>(const LaneKey&, const LaneKey&) = default;
+};
+/// "gpt-mini transaction 3 attempt 1".
+std::string ToString(const LaneKey& key);
+
+/// Bytes [offset, offset + size) of the packed cell of one move.
+struct LaneSegment {
+  std::int64_t move = 0;  // index into the plan's moves
+  std::int64_t offset = 0;
+  std::int64_t size = 0;
+  friend bool operator==(const LaneSegment&, const LaneSegment&) = default;
+};
+
+inline constexpr std::int64_t kLaneFrameBytes = 1LL << 20;   // unit of wire and checksum
+inline constexpr std::size_t kMaxSegments = 1024;            // of a frame, and cells of a trailer
+inline constexpr std::size_t kMaxJobName = 255;
+
+// Destination to source.
+struct FrameRequest {
+  LaneKey key;
+  std::uint64_t sequence = 0;  // of the connection; the source answers in this order
+  std::uint32_t message = 0;   // which unit of schedule, and which frame of it: for people
+  std::uint32_t frame = 0;
+  std::vector<LaneSegment> segments;  // the frame is their bytes, one after another
+  friend bool operator==(const FrameRequest&, const FrameRequest&) = default;
+};
+struct TrailerRequest {
+  LaneKey key;
+  std::uint64_t sequence = 0;
+  std::vector<std::int64_t> moves;
+  friend bool operator==(const TrailerRequest&, const TrailerRequest&) = default;
+};
+using LaneRequest = std::variant<FrameRequest, TrailerRequest>;
+
+// Source to destination.
+struct FrameHeader {
+  LaneKey key;
+  std::uint64_t sequence = 0;
+  std::uint32_t message = 0;
+  std::uint32_t frame = 0;
+  std::int64_t move = 0;    // of the first segment
+  std::int64_t offset = 0;  // of the first segment
+  std::int64_t size = 0;    // of the whole frame, which follows
+  std::uint64_t checksum = 0;  // engine::Checksum of the frame
+  friend bool operator==(const FrameHeader&, const FrameHeader&) = default;
+};
+struct Trailer {
+  LaneKey key;
+  std::uint64_t sequence = 0;
+  std::vector<std::pair<std::int64_t, std::uint64_t>> digests;  // move, digest at the source
+  friend bool operator==(const Trailer&, const Trailer&) = default;
+};
+struct LaneRefusal {
+  LaneKey key;
+  std::uint64_t sequence = 0;
+  Error error;
+  friend bool operator==(const LaneRefusal&, const LaneRefusal&) = default;
+};
+using LaneReply = std::variant<FrameHeader, Trailer, LaneRefusal>;
+
+std::string Encode(const LaneRequest& request);
+std::string Encode(const LaneReply& reply);
+/// \error kDataLoss for a checksum that does not fit; kInvalidArgument naming what is wrong:
+///     another magic, an unknown kind, a list above its limit, a negative or too large range,
+///     bytes missing or left over.
+Result<LaneRequest> DecodeLaneRequest(std::span<const std::byte> bytes);
+Result<LaneReply> DecodeLaneReply(std::span<const std::byte> bytes);
+
+}  // namespace tessera::agents

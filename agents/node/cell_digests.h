@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Digests cell by cell: what every holder of a cell reports is compared, so that replicas that
+/// differ are found and named, and one holder a cell adds up to the digest of the collection.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ptc/cells.h"
+#include "ptc/digest.h"
+#include "ptc/layout.h"
+
+namespace tessera::agents {
+
+/// A cell of the whole collection.
+struct JobCell {
+  int tensor = 0;
+  ptc::Box box;
+  std::vector<ptc::DeviceId> holders;  // ascending
+  std::vector<ptc::DeviceId> needers;  // ascending
+};
+/// In ascending order of (tensor, box): equal on every machine.
+std::vector<JobCell> FindCells(const ptc::Layout& from, const ptc::Layout& to);
+
+/// Digests of the cells that a device holds, in the order of FindCells.
+struct DeviceDigests {
+  ptc::DeviceId device;
+  std::vector<std::uint64_t> digests;
+};
+
+/// The digest of a collection and of each of its tensors.
+struct JobDigest {
+  std::uint64_t digest = 0;
+  std::vector<std::uint64_t> tensors;  // by index
+  std::vector<std::uint64_t> cells;    // in the order of FindCells
+};
+enum class CellSide { kHolders, kNeeders };
+/// \error kDataLoss `tensor 'x' [0:4]: n0g0 holds digest …, n0g2 holds …` for replicas that
+///     differ; kInvalidArgument for a device that reports another number of cells than it has or
+///     for a cell that nobody reports.
+Result<JobDigest> CombineDigests(const ptc::Collection& collection,
+                                 const std::vector<JobCell>& cells, CellSide side,
+                                 const std::vector<DeviceDigests>& reports);
+
+}  // namespace tessera::agents

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// tessera-agent: the node's daemon. Started with --config it becomes the keeper; the keeper starts
+// this program again as the agent.
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "agents/keeper/keeper.h"
+#include "agents/net/loop.h"
+#include "agents/net/socket.h"
+#include "agents/node/config.h"
+#include "agents/node/node_agent.h"
+#include "agents/node/registrar.h"
+
+namespace tessera::agents {
+namespace {
+
+constexpr char kVersion[] = "tessera-agent " TESSERA_VERSION;
+constexpr char kHelp[] =
+    "usage: tessera-agent --config FILE\n"
+    "\n"
+    "Runs one node of a cluster: owns the memory of its devices (the keeper) and does the work on\n"
+    "it (the agent, restarted whenever it dies). `tesseractl up` writes FILE and starts one\n"
+    "tessera-agent a node.\n"
+    "\n"
+    "  --config FILE   JSON: node, endpoints, lanes, devices and capacities, keys, registrar\n"
+    "  --help          this text\n"
+    "  --version       the version\n";
+
+int Fail(const std::string& message, int code) {
+  std::fprintf(stderr, "tessera-agent: %s\n", message.c_str());
+  return code;
+}
+
+int RunAgent(const AgentConfig& config) {
+  const auto keys = LoadKeys(config.agent_keys);
+  if (!keys) return Fail(keys.error().ToString(), 1);
+
+  // SIGTERM ends the loop from inside; blocked before any thread starts.
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  const int signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+
+  Loop loop;
+  NetContext net;
+  net.SetAllowed(config.allowed);
+  loop.WatchFd(signal_fd, 1 /* POLLIN */, [&loop](short) { loop.Stop(); });
+  std::unique_ptr<Registrar> registrar;
+  if (config.registrar_endpoint == config.endpoint) {
+    auto started = Registrar::Start(loop, net, config, *keys);
+    if (!started) return Fail(started.error().ToString(), 1);
+    registrar = std::move(*started);
+  }
+  auto node = NodeAgent::Start(loop, net, config, *keys);
+  if (!node) return Fail(node.error().ToString(), 1);
+  loop.Run();
+  return 0;
+}
+
+int Run(int argc, char** argv) {
+  std::string config_path;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument == "--help") return std::fputs(kHelp, stdout) < 0;
+    if (argument == "--version") return std::puts(kVersion) < 0;
+    if (argument == "--config" && i + 1 < argc) {
+      config_path = argv[++i];
+      continue;
+    }
+    return Fail(fmt::format("unknown argument '{}'; see --help", argument), 2);
+  }
+  if (config_path.empty()) return Fail("--config FILE is missing; see --help", 2);
+  const auto config = LoadAgentConfig(config_path);
+  if (!config) return Fail(config.error().ToString(), 1);
+  if (std::getenv("TESSERA_KEEPER_FD")) return RunAgent(*config);
+
+  std::error_code error;
+  std::filesystem::create_directories(config->directory, error);
+  if (error) return Fail(fmt::format("cannot make '{}': {}", config->directory, error.message()), 1);
+  KeeperOptions options;
+  options.node = config->node;
+  options.devices = config->devices;
+  options.device_bytes = config->device_bytes;
+  options.directory = config->directory;
+  options.name_prefix = "tessera-" + config->cluster + "-";
+  options.agent_argv = {std::filesystem::read_symlink("/proc/self/exe", error).string(), "--config",
+                        config_path};
+  return RunKeeper(options);
+}
+
+}  // namespace
+}  // namespace tessera::agents
+
+int main(int argc, char** argv) { return tessera::agents::Run(argc, argv); }

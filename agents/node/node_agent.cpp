@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent's start, and its connection to the registrar.
+#include "agents/node/node_agent.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "agents/wire/convert.h"
+
+namespace tessera::agents {
+namespace {
+constexpr auto kHeartbeat = std::chrono::seconds(1);
+constexpr auto kProgressPeriod = std::chrono::milliseconds(100);
+/// DESIGN.md: who hears nothing for this long gives up waiting.
+constexpr auto kSilence = std::chrono::seconds(15);
+constexpr std::int64_t kPortBurst = 1 << 20;
+
+std::int64_t NewIncarnation() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+}
+
+// Pid and start time (field 22 of /proc/PID/stat) of the parent.
+std::string KeeperIdentity() {
+  std::ifstream in(fmt::format("/proc/{}/stat", getppid()));
+  std::string text((std::istreambuf_iterator<char>(in)), {});
+  std::istringstream fields(text.substr(std::min(text.size(), text.rfind(')') + 1)));
+  std::string start;
+  for (int field = 3; field <= 22; ++field) fields >> start;
+  return fmt::format("{} {}", getppid(), start);
+}
+
+// The part of an endpoint that other hosts reach this one by: "tcp://10.0.0.1:40001" -> "10.0.0.1".
+std::string AddressOf(const std::string& endpoint) {
+  const auto begin = endpoint.find("://");
+  const auto end = endpoint.rfind(':');
+  if (begin == std::string::npos || end == std::string::npos || end <= begin + 3) return endpoint;
+  return endpoint.substr(begin + 3, end - begin - 3);
+}
+}  // namespace
+
+NodeAgent::NodeAgent(Loop& loop, NetContext& net, AgentConfig config, CurveKeys keys)
+    : loop_(loop),
+      net_(net),
+      config_(std::move(config)),
+      keys_(std::move(keys)),
+      incarnation_(NewIncarnation()),
+      last_heard_(Loop::Now()),
+      egress_(std::make_shared<engine::TokenBucket>(config_.link_bytes_per_second, kPortBurst)),
+      ingress_(std::make_shared<engine::TokenBucket>(config_.link_bytes_per_second, kPortBurst)) {}
+
+NodeAgent::~NodeAgent() = default;
+
+Result<std::unique_ptr<NodeAgent>> NodeAgent::Start(Loop& loop, NetContext& net,
+                                                    const AgentConfig& config, CurveKeys keys) {
+  std::unique_ptr<NodeAgent> agent(new NodeAgent(loop, net, config, std::move(keys)));
+  TESSERA_RETURN_IF_ERROR(agent->Open());
+  return agent;
+}
+
+Status NodeAgent::Open() {
+  TESSERA_TRY(journal_, engine::Journal::Open(config_.directory + "/journal.db"));
+  TESSERA_RETURN_IF_ERROR(ForgetOtherKeepers());
+  TESSERA_TRY(keeper_, KeeperClient::FromEnvironment(loop_, KeeperHandlers()));
+  TESSERA_TRY(store_, DeviceStore::Open(config_.node, keeper_->arenas()));
+  TESSERA_RETURN_IF_ERROR(RecoverRanks());
+  TESSERA_RETURN_IF_ERROR(RecoverTxn());
+  TESSERA_TRY(rank_port_, RankPort::Listen(loop_, config_.directory + "/ranks.sock", RankHandlers()));
+  LaneServerOptions lanes;
+  lanes.endpoints = config_.lanes;
+  lanes.keys = keys_;
+  lanes.egress = egress_;
+  TESSERA_TRY(lanes_, LaneServer::Start(net_, std::move(lanes), MakeResolver()));
+
+  TESSERA_TRY(Socket socket, Socket::Client(net_, SocketKind::kDealer, keys_, keys_.public_key));
+  TESSERA_RETURN_IF_ERROR(
+      socket.SetIdentity(fmt::format("n{}-{}", config_.node, incarnation_)));
+  TESSERA_RETURN_IF_ERROR(socket.SetHighWater(100000));
+  TESSERA_RETURN_IF_ERROR(socket.Connect(config_.registrar_endpoint));
+  registrar_ = std::move(socket);
+  loop_.Watch(*registrar_, [this] { OnRegistrarReady(); });
+  loop_.Every(kHeartbeat, [this] {
+    if (welcomed_) {
+      SendHeartbeat();
+    } else {
+      SendRegister();
+    }
+    if (Loop::Now() - last_heard_ > kSilence) Feed(engine::RegistrarSilent{});
+  });
+  loop_.Every(kProgressPeriod, [this] { SendProgress(); });
+  SendRegister();
+  return OkStatus();
+}
+
+// What was promised about memory that a keeper before this one held is void with that memory.
+Status NodeAgent::ForgetOtherKeepers() {
+  const std::string keeper = KeeperIdentity();
+  TESSERA_TRY(const std::optional<std::string> known, journal_->Get("keeper"));
+  if (known == keeper) return OkStatus();
+  TESSERA_TRY(const auto rows, journal_->List(""));
+  for (const auto& [key, value] : rows) TESSERA_RETURN_IF_ERROR(journal_->Erase(key));
+  return journal_->Put("keeper", keeper);
+}
+
+// ---- registrar
+
+void NodeAgent::Send(wire::FromNode message) {
+  message.set_node(config_.node);
+  message.set_incarnation(incarnation_);
+  std::vector<Frame> frames;
+  frames.push_back(Frame::Of("node"));
+  frames.push_back(Frame::Of(message.SerializeAsString()));
+  // What cannot be sent now is said again: state by Register, outcomes when they are asked for.
+  static_cast<void>(registrar_->Send(std::move(frames)));
+}
+
+void NodeAgent::FillDevices(google::protobuf::RepeatedPtrField<wire::NodeDevice>* out) const {
+  for (const auto& [id, device] : store_->devices()) {
+    auto* row = out->Add();
+    row->set_index(id.index);
+    row->set_capacity(device.arena->capacity());
+    row->set_failed(device.failed);
+    row->set_arena_path(device.path);
+    if (!device.table) continue;
+    row->set_used(device.table->used_bytes());
+    row->set_job(device.table->job());
+    row->set_epoch(device.table->epoch());
+  }
+}
+
+void NodeAgent::SendRegister() {
+  wire::FromNode message;
+  auto* r = message.mutable_register_();
+  r->set_major(kProtocolMajor);
+  r->set_minor(kProtocolMinor);
+  r->set_node(config_.node);
+  r->set_host(config_.host);
+  r->set_address(AddressOf(config_.endpoint));
+  for (const std::string& lane : lanes_->endpoints()) r->add_lanes(lane);
+  r->set_keeper_pid(getppid());
+  r->set_incarnation(incarnation_);
+  FillDevices(r->mutable_devices());
+  for (const auto& [name, job] : jobs_) {
+    auto* row = r->add_jobs();
+    row->set_job(name);
+    row->set_epoch(job.epoch);
+    std::int64_t ranks = 0;
+    for (const auto& [id, rank] : ranks_) ranks += id.job == name && !rank.expendable ? 1 : 0;
+    row->set_ranks(ranks);
+    if (const auto all = AllPaused(name)) {
+      row->set_paused(true);
+      row->set_step(all->step);
+      row->set_request(all->request);
+    }
+  }
+  if (txn_) {
+    r->set_transaction(txn_->prepare.transaction());
+    r->set_transaction_state(static_cast<std::uint32_t>(txn_->machine.state()));
+  }
+  Send(std::move(message));
+}
+
+void NodeAgent::SendHeartbeat() {
+  wire::FromNode message;
+  FillDevices(message.mutable_heartbeat()->mutable_devices());
+  Send(std::move(message));
+}
+
+void NodeAgent::Tell(engine::Severity severity, const std::string& source, const std::string& text) {
+  std::fprintf(stderr, "%s: %s\n", source.c_str(), text.c_str());
+  wire::FromNode message;
+  auto* event = message.mutable_event();
+  event->set_severity(static_cast<std::uint32_t>(severity));
+  event->set_source(source);
+  event->set_text(text);
+  if (registrar_) Send(std::move(message));
+}
+
+void NodeAgent::OnRegistrarReady() {
+  for (;;) {
+    auto received = registrar_->Receive();
+    if (!received || !*received) return;
+    wire::ToNode message;
+    const Message& frames = **received;
+    if (frames.size() != 1 ||
+        !message.ParseFromArray(frames[0].data(), static_cast<int>(frames[0].size()))) {
+      std::fprintf(stderr, "dropped a malformed message from the registrar\n");
+      continue;
+    }
+    last_heard_ = Loop::Now();
+    OnMessage(message);
+  }
+}
+
+void NodeAgent::OnMessage(const wire::ToNode& m) {
+  switch (m.body_case()) {
+    case wire::ToNode::kWelcome:
+      if (!m.welcome().error().empty()) {
+        std::fprintf(stderr, "the registrar refused n%d: %s\n", config_.node,
+                     m.welcome().error().c_str());
+        return;
+      }
+      welcomed_ = true;
+      return;
+    case wire::ToNode::kHeartbeat: return;
+    case wire::ToNode::kUnknown:
+      welcomed_ = false;
+      SendRegister();
+      return;
+    case wire::ToNode::kStartJob: return OnStartJob(m.start_job());
+    case wire::ToNode::kResumeJob: return OnResumeJob(m.resume_job());
+    case wire::ToNode::kPauseJob: return OnPauseJob(m.pause_job());
+    case wire::ToNode::kStopJob: return OnStopJob(m.stop_job());
+    case wire::ToNode::kTakeDigests: return OnTakeDigests(m.take_digests());
+    case wire::ToNode::kPrepare: return OnPrepare(m.prepare());
+    case wire::ToNode::kPauseTxn:
+      if (txn_ && txn_->prepare.transaction() == m.pause_txn().transaction()) {
+        Feed(engine::PauseAsked{m.pause_txn().at_step()});
+      }
+      return;
+    case wire::ToNode::kTransfer:
+      if (txn_ && txn_->prepare.transaction() == m.transfer().transaction()) {
+        txn_->step = m.transfer().step();
+        Feed(engine::TransferAsked{});
+      }
+      return;
+    case wire::ToNode::kVerify:
+      if (txn_ && txn_->prepare.transaction() == m.verify().transaction()) {
+        Feed(engine::VerifyAsked{});
+      }
+      return;
+    case wire::ToNode::kOutcome: return OnOutcome(m.outcome());
+    case wire::ToNode::kGo: return OnGo(m.go());
+    case wire::ToNode::kStoreValue: return OnStoreValue(m.store_value());
+    case wire::ToNode::kDecided: return OnDecided(m.decided());
+    case wire::ToNode::kFailDevice: return OnFailDevice(m.fail_device().index());
+    case wire::ToNode::kDie:
+      if (m.die().clean()) {
+        static_cast<void>(keeper_->Shutdown());
+      } else {
+        static_cast<void>(keeper_->Die());
+      }
+      return;
+    case wire::ToNode::BODY_NOT_SET: return;
+  }
+}
+
+void NodeAgent::OnStoreValue(const wire::StoreValue& value) {
+  const auto it = store_waits_.find(value.ticket());
+  if (it == store_waits_.end()) return;
+  const auto reply = std::move(it->second);
+  store_waits_.erase(it);
+  reply(value.present() ? std::optional<std::string>(value.value()) : std::nullopt);
+}
+
+}  // namespace tessera::agents

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// The agent of one node: holds the connection to the registrar, runs the ranks of its devices,
+/// and takes part in transactions. Everything lives on one loop thread; transfers and lanes have
+/// threads of their own and post their results.
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "agents/job/rank_port.h"
+#include "agents/keeper/keeper_client.h"
+#include "agents/net/lanes.h"
+#include "agents/net/loop.h"
+#include "agents/net/socket.h"
+#include "agents/node/config.h"
+#include "agents/node/device_store.h"
+#include "agents/node/mover.h"
+#include "agents/node/peers.h"
+#include "agents/wire/tessera/wire/node.pb.h"
+#include "engine/cluster/snapshot.h"
+#include "engine/history/journal.h"
+#include "engine/transfer/token_bucket.h"
+#include "engine/txn/participant.h"
+
+namespace tessera::agents {
+
+class NodeAgent {
+ public:
+  /// \error what cannot be bound, opened or mapped, by name.
+  static Result<std::unique_ptr<NodeAgent>> Start(Loop& loop, NetContext& net,
+                                                  const AgentConfig& config, CurveKeys keys);
+  ~NodeAgent();
+
+ private:
+  /// One rank's process on this node.
+  struct Rank {
+    RankId id;
+    std::int64_t pid = 0;
+    std::int64_t started_epoch = 0;
+    bool attached = false;
+    std::map<std::pair<std::int64_t, std::int64_t>, bool> connected;  // (epoch, attempt)
+    struct Pause { std::int64_t step; std::uint64_t request; };
+    std::optional<Pause> paused;
+    std::int64_t current_epoch = 0;  // the last one that it attached to or went on in
+    bool adopted = false;            // waits for Go in current_epoch
+    bool expendable = false;         // its end is wanted
+    std::string last_line;           // of stderr
+  };
+  struct Job {
+    std::string name;
+    std::string settings;
+    ptc::Layout layout;
+    std::int64_t epoch = 0;
+    std::int64_t timeline = 0;
+    std::uint64_t resumed_through = 0;
+    bool starting = false;
+  };
+  struct Txn {
+    wire::Prepare prepare;
+    engine::Participant machine;
+    std::optional<ptc::Layout> from, to;
+    ptc::Plan plan;
+    std::map<ptc::DeviceId, engine::PieceTable> old, next;  // by local device
+    std::unique_ptr<Mover> mover;
+    MoveResult result;
+    std::int64_t step = 0;
+    bool stay_paused = false;
+  };
+
+  NodeAgent(Loop& loop, NetContext& net, AgentConfig config, CurveKeys keys);
+  Status Open();
+  Status ForgetOtherKeepers();
+
+  // ---- registrar (node_agent.cpp)
+  void Send(wire::FromNode message);
+  void SendRegister();
+  void SendHeartbeat();
+  void FillDevices(google::protobuf::RepeatedPtrField<wire::NodeDevice>* out) const;
+  void OnRegistrarReady();
+  void OnMessage(const wire::ToNode& message);
+  void Tell(engine::Severity severity, const std::string& source, const std::string& text);
+  void OnStoreValue(const wire::StoreValue& value);
+
+  // ---- jobs and ranks (node_ranks.cpp)
+  Status RecoverRanks();
+  RankPort::Handlers RankHandlers();
+  KeeperClient::Handlers KeeperHandlers();
+  Status WriteJobFiles(const std::string& job, const std::string& settings,
+                       const ptc::Layout& layout);
+  Status SpawnRank(const std::string& job, const ptc::Layout& layout, int rank, std::int64_t epoch,
+                   std::int64_t attempt, bool initialise, const Peers& peers);
+  void OnStartJob(const wire::StartJob& message);
+  Status StartJob(const wire::StartJob& message);
+  void OnResumeJob(const wire::ResumeJob& message);
+  void OnPauseJob(const wire::PauseJob& message);
+  void OnStopJob(const wire::StopJob& message);
+  void OnTakeDigests(const wire::TakeDigests& message);
+  void OnFailDevice(std::int32_t index);
+  void OnRankAttached(const RankId& id, std::int64_t pid);
+  void OnRankConnected(const RankId& id, std::int64_t epoch, std::int64_t attempt,
+                       const Status& status);
+  void OnRankPaused(const RankId& id, std::int64_t step, std::uint64_t request);
+  void OnRankDecided(const RankId& id, const RankDecision& decision);
+  void OnRankAdopted(const RankId& id, std::int64_t epoch);
+  void OnRankExited(const KeeperClient::Rank& exited);
+  void KillRank(Rank& rank);
+  void ReportPaused(const std::string& job);
+  void RaiseRequest(const std::string& job, std::uint64_t number, std::int64_t at_step);
+  void Resume(const std::string& job);
+  Rank* FindRank(const RankId& id);
+  /// The step at which all of the job's ranks here wait, or nullopt.
+  std::optional<Rank::Pause> AllPaused(const std::string& job) const;
+  void JournalJob(const Job& job);
+
+  // ---- transaction (node_txn.cpp)
+  Status RecoverTxn();
+  void OnPrepare(const wire::Prepare& message);
+  void OnOutcome(const wire::Outcome& message);
+  void OnGo(const wire::Go& message);
+  void OnDecided(const wire::Decided& message);
+  void Feed(const engine::ParticipantEvent& event);
+  Status CheckAndReserve();
+  Status BuildPlan();
+  void ConnectRanks();
+  void CheckConnected();
+  void RunTransfer();
+  void SendReport(const engine::Report& report);
+  void SendProgress();
+  void FlipAndAdopt();
+  void CheckAdopted();
+  void CleanUp();
+  void CheckCleanedUp();
+  void LetGo();
+  void ForgetTxn();
+  std::shared_ptr<const MoveContext> MakeContext() const;
+  void SetServing(std::shared_ptr<const MoveContext> context);
+  std::function<Result<SourceCell>(const LaneKey&, std::int64_t)> MakeResolver();
+  std::vector<ptc::DeviceId> LocalOf(const ptc::Layout& layout) const;
+  bool IsJoiner(const RankId& id) const;
+
+  Loop& loop_;
+  NetContext& net_;
+  const AgentConfig config_;
+  const CurveKeys keys_;
+  const std::int64_t incarnation_;
+  std::unique_ptr<engine::Journal> journal_;
+  std::unique_ptr<KeeperClient> keeper_;
+  std::optional<DeviceStore> store_;
+  std::unique_ptr<RankPort> rank_port_;
+  std::optional<Socket> registrar_;
+  bool welcomed_ = false;
+  Loop::Clock::time_point last_heard_;
+  std::map<std::string, Job> jobs_;
+  std::map<RankId, Rank> ranks_;
+  std::optional<Txn> txn_;
+  std::map<std::uint64_t, std::function<void(std::optional<std::string>)>> store_waits_;
+  std::uint64_t next_ticket_ = 1;
+  std::map<std::uint64_t, std::unique_ptr<Mover>> digest_runs_;
+  std::uint64_t next_digest_run_ = 1;
+
+  std::shared_ptr<engine::TokenBucket> egress_, ingress_;
+  struct Serving;  // what lanes may serve now, shared with their threads
+  std::shared_ptr<Serving> serving_;
+  std::unique_ptr<LaneServer> lanes_;
+};
+
+}  // namespace tessera::agents

@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs and ranks of one node: starting, pausing, resuming, stopping, and what ranks report.
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "agents/job/rank_environment.h"
+#include "agents/keeper/child.h"
+#include "agents/node/node_agent.h"
+#include "agents/train/blas_environment.h"
+#include "agents/wire/convert.h"
+#include "engine/store/allocate.h"
+
+namespace tessera::agents {
+namespace {
+
+using Json = nlohmann::json;
+
+// What the keeper remembers of a rank for an agent that comes after this one.
+std::string TagOf(const RankId& id, std::int64_t epoch) {
+  return fmt::format("{} {} {}", id.job, ToString(id.device), epoch);
+}
+
+Result<std::pair<RankId, std::int64_t>> ParseTag(const std::string& tag) {
+  std::istringstream in(tag);
+  std::string job, device;
+  std::int64_t epoch = 0;
+  if (!(in >> job >> device >> epoch)) {
+    return DataLoss(fmt::format("rank tag '{}' is not 'job device epoch'", tag));
+  }
+  TESSERA_TRY(const ptc::DeviceId id, ptc::ParseDevice(device));
+  return std::pair{RankId{job, id}, epoch};
+}
+
+// Beside this program, so that an installed and a built tree both find their own.
+std::string TrainerPath() {
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  return (self.parent_path() / "tessera-train").string();
+}
+
+Status WriteFile(const std::string& path, const std::string& text) {
+  std::ofstream out(path + ".new", std::ios::trunc);
+  out << text;
+  out.flush();
+  if (!out || std::rename((path + ".new").c_str(), path.c_str()) != 0) {
+    return Unavailable(fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+NodeAgent::Rank* NodeAgent::FindRank(const RankId& id) {
+  const auto it = ranks_.find(id);
+  return it == ranks_.end() ? nullptr : &it->second;
+}
+
+KeeperClient::Handlers NodeAgent::KeeperHandlers() {
+  KeeperClient::Handlers handlers;
+  handlers.exited = [this](const KeeperClient::Rank& rank) { OnRankExited(rank); };
+  handlers.stderr_line = [this](const KeeperClient::Rank& kept, const std::string& line) {
+    const auto tag = ParseTag(kept.tag);
+    if (!tag) return;
+    if (Rank* rank = FindRank(tag->first)) rank->last_line = line;
+    Tell(engine::Severity::kInfo, fmt::format("{} {}", tag->first.job, ToString(tag->first.device)),
+         line);
+  };
+  return handlers;
+}
+
+RankPort::Handlers NodeAgent::RankHandlers() {
+  RankPort::Handlers h;
+  h.attached = [this](const RankId& id, std::int64_t pid) { OnRankAttached(id, pid); };
+  h.connected = [this](const RankId& id, std::int64_t epoch, std::int64_t attempt,
+                       const Status& status) { OnRankConnected(id, epoch, attempt, status); };
+  h.paused = [this](const RankId& id, std::int64_t step, std::uint64_t request) {
+    OnRankPaused(id, step, request);
+  };
+  h.decided = [this](const RankId& id, const RankDecision& d) { OnRankDecided(id, d); };
+  h.adopted = [this](const RankId& id, std::int64_t epoch) { OnRankAdopted(id, epoch); };
+  h.gone = [this](const RankId& id) {
+    if (Rank* rank = FindRank(id)) rank->attached = false;
+  };
+  h.store_set = [this](const RankId& id, std::int64_t epoch, std::int64_t attempt,
+                       const std::string& key, const std::string& value) {
+    wire::FromNode message;
+    auto* set = message.mutable_store_set();
+    set->set_job(id.job);
+    set->set_epoch(epoch);
+    set->set_attempt(attempt);
+    set->set_key(key);
+    set->set_value(value);
+    Send(std::move(message));
+  };
+  h.store_get = [this](const RankId& id, std::int64_t epoch, std::int64_t attempt,
+                       const std::string& key,
+                       std::function<void(std::optional<std::string>)> reply) {
+    const std::uint64_t ticket = next_ticket_++;
+    store_waits_[ticket] = std::move(reply);
+    wire::FromNode message;
+    auto* get = message.mutable_store_get();
+    get->set_job(id.job);
+    get->set_epoch(epoch);
+    get->set_attempt(attempt);
+    get->set_key(key);
+    get->set_ticket(ticket);
+    Send(std::move(message));
+  };
+  return h;
+}
+
+Status NodeAgent::RecoverRanks() {
+  TESSERA_TRY(const auto rows, journal_->List("job/"));
+  for (const auto& [key, text] : rows) {
+    const Json json = Json::parse(text, nullptr, false);
+    if (!json.is_object() || !json.contains("layout")) {
+      return DataLoss(fmt::format("journal row '{}' is not a job", key));
+    }
+    TESSERA_TRY(ptc::Layout layout, ptc::ParseLayout(json["layout"].get<std::string>()));
+    Job job{key.substr(4), json["settings"].get<std::string>(), std::move(layout),
+            json["epoch"].get<std::int64_t>(), json["timeline"].get<std::int64_t>(), 0, false};
+    if (store_->Of(job.name).empty()) continue;  // its keeper, and so its memory, is another one
+    jobs_.emplace(job.name, std::move(job));
+  }
+  for (const KeeperClient::Rank& kept : keeper_->ranks()) {
+    TESSERA_TRY(const auto tag, ParseTag(kept.tag));
+    Rank rank;
+    rank.id = tag.first;
+    rank.pid = kept.pid;
+    rank.started_epoch = tag.second;
+    ranks_[rank.id] = rank;
+  }
+  return OkStatus();
+}
+
+void NodeAgent::JournalJob(const Job& job) {
+  const Json json = {{"settings", job.settings},
+                     {"layout", ptc::ToJson(job.layout)},
+                     {"epoch", job.epoch},
+                     {"timeline", job.timeline}};
+  if (const Status put = journal_->Put("job/" + job.name, json.dump()); !put) {
+    Tell(engine::Severity::kError, fmt::format("n{}", config_.node),
+         "journal: " + put.error().ToString());
+  }
+}
+
+Status NodeAgent::WriteJobFiles(const std::string& job, const std::string& settings,
+                                const ptc::Layout& layout) {
+  const std::string folder = config_.directory + "/jobs/" + job;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return Unavailable(fmt::format("cannot make '{}': {}", folder, error.message()));
+  TESSERA_RETURN_IF_ERROR(WriteFile(folder + "/settings.json", settings));
+  return WriteFile(folder + "/layout.json", ptc::ToJson(layout));
+}
+
+Status NodeAgent::SpawnRank(const std::string& job, const ptc::Layout& layout, int rank,
+                            std::int64_t epoch, std::int64_t attempt, bool initialise,
+                            const Peers& peers) {
+  const ptc::DeviceId device = layout.mesh().devices()[static_cast<std::size_t>(rank)];
+  const std::string folder = config_.directory + "/jobs/" + job;
+  const RankId id{job, device};
+  RankEnvironmentSpec spec;
+  for (char** entry = environ; *entry; ++entry) spec.base.emplace_back(*entry);
+  for (const std::string& entry : train::BlasEnvironment()) spec.base.push_back(entry);
+  spec.socket = config_.directory + "/ranks.sock";
+  spec.id = id;
+  spec.settings_file = folder + "/settings.json";
+  spec.layout_file = folder + "/layout.json";
+  spec.initialise = initialise;
+  spec.view = ViewOf(layout, rank, epoch, attempt, peers);
+  KeeperClient::SpawnRequest request;
+  request.argv = {TrainerPath()};
+  request.environment = RankEnvironment(spec);
+  request.device = device.index;
+  request.tag = TagOf(id, epoch);
+  TESSERA_TRY(const std::int64_t pid, keeper_->Spawn(request));
+  Rank fresh;
+  fresh.id = id;
+  fresh.pid = pid;
+  fresh.started_epoch = epoch;
+  ranks_[id] = fresh;
+  return OkStatus();
+}
+
+void NodeAgent::OnStartJob(const wire::StartJob& message) {
+  const Status status = StartJob(message);
+  if (status) return;
+  wire::FromNode reply;
+  reply.mutable_job_ready()->set_job(message.job());
+  reply.mutable_job_ready()->set_ok(false);
+  reply.mutable_job_ready()->set_reason(status.error().ToString());
+  Send(std::move(reply));
+}
+
+Status NodeAgent::StartJob(const wire::StartJob& message) {
+  if (jobs_.contains(message.job())) {
+    return AlreadyExists(fmt::format("job '{}' is already on n{}", message.job(), config_.node));
+  }
+  TESSERA_TRY(ptc::Layout layout, ptc::ParseLayout(message.layout()));
+  std::vector<std::pair<DeviceStore::Device*, engine::PieceTable>> tables;
+  for (const ptc::DeviceId id : LocalOf(layout)) {
+    DeviceStore::Device* device = store_->Find(id);
+    if (!device) return NotFound(fmt::format("device {} does not exist", ToString(id)));
+    if (device->failed) return FailedPrecondition(fmt::format("device {} failed", ToString(id)));
+    if (device->table) {
+      return FailedPrecondition(
+          fmt::format("device {} is in job '{}'", ToString(id), device->table->job()));
+    }
+    TESSERA_TRY(engine::PieceTable table,
+                engine::AllocateInitial(message.job(), message.epoch(), layout,
+                                        *layout.mesh().RankOf(id), device->arena->capacity()));
+    tables.emplace_back(device, std::move(table));
+  }
+  TESSERA_RETURN_IF_ERROR(WriteJobFiles(message.job(), message.settings(), layout));
+  for (auto& [device, table] : tables) {
+    TESSERA_RETURN_IF_ERROR(
+        table.Write(*device->arena, engine::PieceTable::SlotOf(message.epoch())));
+    store_->Flip(*device, table, message.timeline(), 0);
+  }
+  Job job{message.job(), message.settings(), layout, message.epoch(), message.timeline(), 0, true};
+  JournalJob(job);
+  jobs_.emplace(job.name, std::move(job));
+  for (const ptc::DeviceId id : LocalOf(layout)) {
+    TESSERA_RETURN_IF_ERROR(SpawnRank(message.job(), layout, *layout.mesh().RankOf(id),
+                                      message.epoch(), message.attempt(), true, message.peers()));
+  }
+  return OkStatus();
+}
+
+void NodeAgent::OnRankAttached(const RankId& id, std::int64_t pid) {
+  Rank* rank = FindRank(id);
+  if (!rank || rank->pid != pid) {
+    Tell(engine::Severity::kWarning, fmt::format("n{}", config_.node),
+         fmt::format("process {} attached as {} of '{}', which is not expected", pid,
+                     ToString(id.device), id.job));
+    return;
+  }
+  rank->attached = true;
+  // What it went through while no agent was there.
+  if (const auto state = rank_port_->Find(id)) rank->current_epoch = state->epoch;
+}
+
+void NodeAgent::OnRankConnected(const RankId& id, std::int64_t epoch, std::int64_t attempt,
+                                const Status& status) {
+  Rank* rank = FindRank(id);
+  if (!rank) return;
+  rank->connected[{epoch, attempt}] = status.has_value();
+  if (txn_ && txn_->prepare.job() == id.job && txn_->prepare.epoch() == epoch &&
+      txn_->prepare.attempt() == attempt) {
+    if (!status) {
+      Feed(engine::RanksConnected{Status(Error(status.error()))});
+    } else {
+      CheckConnected();
+    }
+  }
+}
+
+void NodeAgent::OnRankPaused(const RankId& id, std::int64_t step, std::uint64_t request) {
+  Rank* rank = FindRank(id);
+  const auto job = jobs_.find(id.job);
+  if (!rank) return;
+  rank->paused = Rank::Pause{step, request};
+  rank->adopted = false;
+  if (txn_ && txn_->prepare.job() == id.job) {
+    // A rank whose socket was down when the commit came: it is told again.
+    if (txn_->machine.state() == engine::ParticipantState::kCommitted) FlipAndAdopt();
+    if (IsJoiner(id)) return;
+    if (const auto all = AllPaused(id.job)) Feed(engine::RanksPaused{all->step});
+    return;
+  }
+  if (job == jobs_.end()) return;
+  // A pause that was called off while the decision was on its way.
+  if (request > engine::kRequestStepsDone && request <= job->second.resumed_through) {
+    rank->paused.reset();
+    static_cast<void>(rank_port_->SendCommand(id, RankCommand::kResume, job->second.epoch, nullptr));
+    return;
+  }
+  ReportPaused(id.job);
+}
+
+void NodeAgent::ReportPaused(const std::string& name) {
+  const auto all = AllPaused(name);
+  const auto job = jobs_.find(name);
+  if (!all || job == jobs_.end()) return;
+  wire::FromNode message;
+  if (job->second.starting) {
+    message.mutable_job_ready()->set_job(name);
+    message.mutable_job_ready()->set_ok(true);
+  } else {
+    message.mutable_job_paused()->set_job(name);
+    message.mutable_job_paused()->set_request(all->request);
+    message.mutable_job_paused()->set_step(all->step);
+  }
+  Send(std::move(message));
+}
+
+std::optional<NodeAgent::Rank::Pause> NodeAgent::AllPaused(const std::string& job) const {
+  std::optional<Rank::Pause> all;
+  for (const ptc::DeviceId device : store_->Of(job)) {
+    const auto rank = ranks_.find(RankId{job, device});
+    if (rank == ranks_.end() || !rank->second.paused) return std::nullopt;
+    if (all && all->step != rank->second.paused->step) return std::nullopt;
+    all = rank->second.paused;
+  }
+  return all;
+}
+
+void NodeAgent::OnRankDecided(const RankId& id, const RankDecision& decision) {
+  const auto job = jobs_.find(id.job);
+  if (Rank* rank = FindRank(id)) rank->paused.reset();
+  if (job == jobs_.end() || job->second.layout.mesh().RankOf(id.device) != 0) return;
+  wire::FromNode message;
+  auto* step = message.mutable_step();
+  step->set_job(id.job);
+  step->set_step(decision.step);
+  step->set_loss(decision.loss);
+  step->set_norm2(decision.norm2);
+  step->set_clip(decision.clip);
+  step->set_tokens(decision.tokens);
+  step->set_seconds(decision.seconds);
+  step->set_epoch(job->second.epoch);
+  Send(std::move(message));
+}
+
+void NodeAgent::OnRankAdopted(const RankId& id, std::int64_t epoch) {
+  Rank* rank = FindRank(id);
+  if (!rank) return;
+  rank->current_epoch = epoch;
+  rank->adopted = true;
+  rank->paused.reset();
+  if (txn_ && txn_->prepare.job() == id.job && txn_->prepare.epoch() == epoch) {
+    CheckAdopted();
+    return;
+  }
+  // The barrier was passed while this rank's socket was down.
+  const auto job = jobs_.find(id.job);
+  if (job != jobs_.end() && job->second.epoch == epoch) {
+    rank->adopted = false;
+    static_cast<void>(rank_port_->SendGo(id, epoch));
+  }
+}
+
+void NodeAgent::OnRankExited(const KeeperClient::Rank& exited) {
+  const auto tag = ParseTag(exited.tag);
+  static_cast<void>(keeper_->Acknowledge(exited.pid));
+  if (!tag) return;
+  Rank* rank = FindRank(tag->first);
+  if (!rank || rank->pid != exited.pid) return;
+  const bool expendable = rank->expendable;
+  const std::string last_line = rank->last_line;
+  const bool joiner = IsJoiner(tag->first);
+  ranks_.erase(tag->first);
+  if (txn_ && txn_->machine.state() == engine::ParticipantState::kAborted) CheckCleanedUp();
+  if (expendable) return;
+  std::string reason = fmt::format("the rank on {} {}", ToString(tag->first.device),
+                                   DescribeExit(exited.status));
+  if (!last_line.empty()) reason += ": " + last_line;
+  Tell(engine::Severity::kError, tag->first.job, reason);
+  wire::FromNode message;
+  auto* out = message.mutable_rank_exited();
+  out->set_job(tag->first.job);
+  Encode(tag->first.device, out->mutable_device());
+  out->set_epoch(joiner ? txn_->prepare.epoch() : tag->second);
+  out->set_joining(joiner);
+  out->set_reason(reason);
+  Send(std::move(message));
+}
+
+void NodeAgent::KillRank(Rank& rank) {
+  rank.expendable = true;
+  static_cast<void>(keeper_->Signal(rank.pid, SIGKILL));
+}
+
+void NodeAgent::RaiseRequest(const std::string& job, std::uint64_t number, std::int64_t at_step) {
+  for (const ptc::DeviceId id : store_->Of(job)) {
+    engine::ArenaHeader& header = store_->Find(id)->arena->header();
+    header.request_step.store(static_cast<std::uint64_t>(at_step));
+    header.request.store(number);
+  }
+}
+
+void NodeAgent::OnPauseJob(const wire::PauseJob& message) {
+  RaiseRequest(message.job(), message.number(), message.at_step());
+  ReportPaused(message.job());  // it may stand already
+}
+
+void NodeAgent::OnResumeJob(const wire::ResumeJob& message) {
+  const auto job = jobs_.find(message.job());
+  if (job == jobs_.end()) return;
+  job->second.starting = false;
+  job->second.resumed_through = std::max<std::uint64_t>(job->second.resumed_through,
+                                                        message.through());
+  Resume(message.job());
+}
+
+void NodeAgent::Resume(const std::string& name) {
+  const auto job = jobs_.find(name);
+  if (job == jobs_.end()) return;
+  for (const ptc::DeviceId device : store_->Of(name)) {
+    store_->Find(device)->arena->header().request.store(0);
+    Rank* rank = FindRank(RankId{name, device});
+    if (!rank || !rank->paused || rank->paused->request == engine::kRequestStepsDone) continue;
+    rank->paused.reset();
+    static_cast<void>(
+        rank_port_->SendCommand(rank->id, RankCommand::kResume, job->second.epoch, nullptr));
+  }
+}
+
+void NodeAgent::OnStopJob(const wire::StopJob& message) {
+  for (auto& [id, rank] : ranks_) {
+    if (id.job == message.job()) KillRank(rank);
+  }
+  const auto job = jobs_.find(message.job());
+  if (job != jobs_.end()) {
+    rank_port_->Abandon(message.job(), job->second.epoch, -1);
+  }
+  if (!message.forget()) return;
+  for (const ptc::DeviceId device : store_->Of(message.job())) store_->Free(*store_->Find(device));
+  if (job != jobs_.end()) jobs_.erase(job);
+  static_cast<void>(journal_->Erase("job/" + message.job()));
+  std::error_code ignored;
+  std::filesystem::remove_all(config_.directory + "/jobs/" + message.job(), ignored);
+  SendHeartbeat();
+}
+
+void NodeAgent::OnTakeDigests(const wire::TakeDigests& message) {
+  const auto job = jobs_.find(message.job());
+  if (job == jobs_.end()) return;
+  auto context = std::make_shared<MoveContext>(MoveContext{
+      {message.job(), static_cast<std::int64_t>(message.number()), 0},
+      job->second.layout, job->second.layout, {}, {}, config_.node, {}, {}});
+  for (const ptc::DeviceId id : store_->Of(message.job())) {
+    const DeviceStore::Device* device = store_->Find(id);
+    context->local.emplace(id, MoveContext::Local{device->arena.get(), *device->table,
+                                                  *device->table});
+  }
+  const std::uint64_t run = next_digest_run_++;
+  digest_runs_[run] = std::make_unique<Mover>(
+      std::move(context), Mover::Wire{}, [this, run, name = message.job(),
+                                          number = message.number()](MoveResult result) {
+        loop_.Post([this, run, name, number, result = std::move(result)] {
+          wire::FromNode reply;
+          auto* out = reply.mutable_digests();
+          out->set_job(name);
+          out->set_number(number);
+          if (!result.status) out->set_error(result.status.error().ToString());
+          for (const DeviceDigests& device : result.before) {
+            auto* row = out->add_devices();
+            Encode(device.device, row->mutable_device());
+            row->mutable_digests()->Add(device.digests.begin(), device.digests.end());
+          }
+          Send(std::move(reply));
+          digest_runs_.erase(run);
+        });
+      });
+}
+
+void NodeAgent::OnFailDevice(std::int32_t index) {
+  DeviceStore::Device* device = store_->Find({config_.node, index});
+  if (!device) return;
+  device->failed = true;
+  static_cast<void>(journal_->Put(fmt::format("failed/{}", index), "1"));
+  for (auto& [id, rank] : ranks_) {
+    if (id.device.index == index) static_cast<void>(keeper_->Signal(rank.pid, SIGKILL));
+  }
+  Tell(engine::Severity::kError, ToString(device->id), "the device failed (on request)");
+  SendHeartbeat();
+}
+
+}  // namespace tessera::agents

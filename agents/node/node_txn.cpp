@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: Apache-2.0
+// One node's part in a transaction: carries out what engine::Participant asks for.
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "agents/node/node_agent.h"
+#include "agents/wire/convert.h"
+#include "engine/store/allocate.h"
+#include "ptc/base/overloaded.h"
+
+namespace tessera::agents {
+namespace {
+
+using State = engine::ParticipantState;
+
+constexpr char kPrepareKey[] = "txn/prepare";
+constexpr char kStateKey[] = "txn/state";
+
+wire::TxnReport::Kind KindOf(engine::ReportKind kind) {
+  switch (kind) {
+    case engine::ReportKind::kPrepared: return wire::TxnReport::PREPARED;
+    case engine::ReportKind::kRefused: return wire::TxnReport::REFUSED;
+    case engine::ReportKind::kPaused: return wire::TxnReport::PAUSED;
+    case engine::ReportKind::kTransferred: return wire::TxnReport::TRANSFERRED;
+    case engine::ReportKind::kTransferFailed: return wire::TxnReport::TRANSFER_FAILED;
+    case engine::ReportKind::kVerified: return wire::TxnReport::VERIFIED;
+    case engine::ReportKind::kCommitted: return wire::TxnReport::COMMITTED;
+    case engine::ReportKind::kAborted: return wire::TxnReport::ABORTED;
+  }
+  return wire::TxnReport::REFUSED;
+}
+
+void EncodeDigests(const std::vector<DeviceDigests>& in,
+                   google::protobuf::RepeatedPtrField<wire::CellDigests>* out) {
+  for (const DeviceDigests& device : in) {
+    auto* row = out->Add();
+    Encode(device.device, row->mutable_device());
+    row->mutable_digests()->Add(device.digests.begin(), device.digests.end());
+  }
+}
+
+}  // namespace
+
+struct NodeAgent::Serving {
+  std::mutex mutex;
+  std::shared_ptr<const MoveContext> context;
+};
+
+void NodeAgent::SetServing(std::shared_ptr<const MoveContext> context) {
+  const std::lock_guard lock(serving_->mutex);
+  serving_->context = std::move(context);
+}
+
+std::function<Result<SourceCell>(const LaneKey&, std::int64_t)> NodeAgent::MakeResolver() {
+  serving_ = std::make_shared<Serving>();
+  return [serving = serving_](const LaneKey& key, std::int64_t move) -> Result<SourceCell> {
+    std::shared_ptr<const MoveContext> context;
+    {
+      const std::lock_guard lock(serving->mutex);
+      context = serving->context;
+    }
+    if (!context || !(context->key == key)) {
+      return FailedPrecondition(fmt::format("transaction {} of '{}' is not being transferred here",
+                                            key.transaction, key.job));
+    }
+    return ResolveSource(context, move);
+  };
+}
+
+std::vector<ptc::DeviceId> NodeAgent::LocalOf(const ptc::Layout& layout) const {
+  std::vector<ptc::DeviceId> out;
+  for (const ptc::DeviceId device : layout.mesh().devices()) {
+    if (device.node == config_.node) out.push_back(device);
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+bool NodeAgent::IsJoiner(const RankId& id) const {
+  return txn_ && txn_->from && txn_->to && txn_->prepare.job() == id.job &&
+         txn_->to->mesh().RankOf(id.device) && !txn_->from->mesh().RankOf(id.device);
+}
+
+// ---- recovery after a restart of the agent
+
+Status NodeAgent::RecoverTxn() {
+  TESSERA_TRY(const std::optional<std::string> bytes, journal_->Get(kPrepareKey));
+  TESSERA_TRY(const std::optional<std::string> state, journal_->Get(kStateKey));
+  if (!bytes || !state) return OkStatus();
+  wire::Prepare prepare;
+  if (!prepare.ParseFromString(*bytes)) return DataLoss("journal row 'txn/prepare' is damaged");
+  TESSERA_TRY(const State recovered, engine::ParseParticipantState(static_cast<std::uint32_t>(
+                                         std::strtoul(state->c_str(), nullptr, 10))));
+  txn_.emplace();
+  txn_->prepare = prepare;
+  txn_->machine = engine::Participant::Recovered(recovered);
+  TESSERA_RETURN_IF_ERROR(BuildPlan());
+  for (const auto& [id, device] : store_->devices()) {
+    const auto next = engine::PieceTable::Read(
+        *device.arena, engine::PieceTable::SlotOf(prepare.epoch()));
+    if (next && next->epoch() == prepare.epoch() && next->job() == prepare.job() &&
+        next->layout_hash() == prepare.to_hash()) {
+      txn_->next.emplace(id, *next);
+    }
+  }
+  return OkStatus();
+}
+
+// ---- what the registrar says
+
+void NodeAgent::OnPrepare(const wire::Prepare& message) {
+  if (txn_) {
+    if (txn_->prepare.transaction() == message.transaction()) return;
+    wire::FromNode reply;
+    auto* report = reply.mutable_txn();
+    report->set_transaction(message.transaction());
+    report->set_kind(wire::TxnReport::REFUSED);
+    report->set_reason(fmt::format("transaction {} is still {} here",
+                                   txn_->prepare.transaction(),
+                                   ToString(txn_->machine.state())));
+    Send(std::move(reply));
+    return;
+  }
+  txn_.emplace();
+  txn_->prepare = message;
+  if (const Status put = journal_->Put(kPrepareKey, message.SerializeAsString()); !put) {
+    SendReport({engine::ReportKind::kRefused, put.error().ToString(), 0});
+    txn_.reset();
+    return;
+  }
+  Feed(engine::PrepareAsked{});
+}
+
+void NodeAgent::OnOutcome(const wire::Outcome& message) {
+  if (!txn_ || txn_->prepare.transaction() != message.transaction()) {
+    // Followed and forgotten, or never begun here: either way nothing of it is left.
+    wire::FromNode reply;
+    auto* report = reply.mutable_txn();
+    report->set_transaction(message.transaction());
+    report->set_kind(message.commit() ? wire::TxnReport::COMMITTED : wire::TxnReport::ABORTED);
+    Send(std::move(reply));
+    return;
+  }
+  if (message.commit()) txn_->step = message.step();
+  Feed(engine::OutcomeTold{message.commit()});
+}
+
+void NodeAgent::OnGo(const wire::Go& message) {
+  if (!txn_ || txn_->prepare.transaction() != message.transaction()) return;
+  txn_->stay_paused = message.stay_paused();
+  Feed(engine::GoTold{});
+}
+
+void NodeAgent::OnDecided(const wire::Decided& message) {
+  if (!txn_ || txn_->prepare.job() != message.job() || txn_->prepare.slot() != message.slot()) return;
+  if (message.value().rfind("commit", 0) == 0) Feed(engine::OutcomeTold{true});
+  if (message.value().rfind("abort", 0) == 0) Feed(engine::OutcomeTold{false});
+}
+
+// ---- the machine and its actions
+
+void NodeAgent::Feed(const engine::ParticipantEvent& event) {
+  if (!txn_) return;
+  for (const engine::ParticipantAction& action : txn_->machine.On(event)) {
+    if (!txn_) return;
+    std::visit(
+        Overloaded{
+            [&](const engine::CheckAndReserve&) { Feed(engine::LocalChecked{CheckAndReserve()}); },
+            [&](const engine::ConnectRanks&) { ConnectRanks(); },
+            [&](const engine::RaiseRequest& a) {
+              RaiseRequest(txn_->prepare.job(),
+                           static_cast<std::uint64_t>(txn_->prepare.transaction()), a.at_step);
+              if (const auto all = AllPaused(txn_->prepare.job())) {
+                Feed(engine::RanksPaused{all->step});
+              }
+            },
+            [&](const engine::RunTransfer&) { RunTransfer(); },
+            [&](const engine::JournalState& a) {
+              const Status put =
+                  journal_->Put(kStateKey, std::to_string(static_cast<int>(a.state)));
+              if (!put) Tell(engine::Severity::kError, fmt::format("n{}", config_.node),
+                             "journal: " + put.error().ToString());
+            },
+            [&](const engine::Report& a) { SendReport(a); },
+            [&](const engine::FlipAndAdopt&) { FlipAndAdopt(); },
+            [&](const engine::CleanUp&) { CleanUp(); },
+            [&](const engine::LetGo&) { LetGo(); },
+            [&](const engine::ResumeOld&) {
+              const auto job = jobs_.find(txn_->prepare.job());
+              if (job == jobs_.end()) return;
+              job->second.resumed_through =
+                  std::max(job->second.resumed_through,
+                           static_cast<std::uint64_t>(txn_->prepare.transaction()));
+              for (const ptc::DeviceId id : store_->Of(job->first)) {
+                store_->Find(id)->arena->header().request.store(0);
+              }
+              if (!txn_->stay_paused) Resume(job->first);
+            },
+            [&](const engine::AskRegister& a) {
+              wire::FromNode message;
+              auto* ask = message.mutable_decide();
+              ask->set_job(txn_->prepare.job());
+              ask->set_slot(txn_->prepare.slot());
+              if (a.write_abort) {
+                ask->set_value(fmt::format("abort {}", txn_->prepare.transaction()));
+              }
+              Send(std::move(message));
+            },
+            [&](const engine::Forget&) { ForgetTxn(); },
+        },
+        action);
+  }
+}
+
+void NodeAgent::SendReport(const engine::Report& report) {
+  wire::FromNode message;
+  auto* out = message.mutable_txn();
+  out->set_transaction(txn_->prepare.transaction());
+  out->set_kind(KindOf(report.kind));
+  out->set_reason(report.reason);
+  out->set_step(report.step);
+  if (report.kind == engine::ReportKind::kTransferred) {
+    SendProgress();
+    EncodeDigests(txn_->result.before, out->mutable_before());
+    EncodeDigests(txn_->result.after, out->mutable_after());
+    out->set_checksums_equal(txn_->result.checksums_equal);
+    out->set_network_bytes(txn_->result.network_bytes);
+  }
+  Send(std::move(message));
+}
+
+// Layouts and plan from the message; both are deterministic, so only hashes are compared.
+Status NodeAgent::BuildPlan() {
+  const wire::Prepare& p = txn_->prepare;
+  TESSERA_TRY(ptc::Layout from, ptc::ParseLayout(p.from_layout()));
+  TESSERA_TRY(ptc::DeviceMesh mesh, ptc::ParseDeviceMesh(p.to_mesh()));
+  TESSERA_TRY(ptc::Layout to, ptc::Layout::Make(std::move(mesh), from.collection_ptr()));
+  TESSERA_TRY(txn_->plan, ptc::MakePlan(from, to, TopologyOf(p.peers())));
+  txn_->from = std::move(from);
+  txn_->to = std::move(to);
+  const auto check = [](const char* what, std::uint64_t mine, std::uint64_t theirs) -> Status {
+    if (mine == theirs) return OkStatus();
+    return FailedPrecondition(fmt::format("stale plan: {} is {} here, {} at the registrar", what,
+                                          ptc::Hex16(mine), ptc::Hex16(theirs)));
+  };
+  TESSERA_RETURN_IF_ERROR(check("the old layout", txn_->from->hash(), p.from_hash()));
+  TESSERA_RETURN_IF_ERROR(check("the new layout", txn_->to->hash(), p.to_hash()));
+  return check("the plan", txn_->plan.hash, p.plan_hash());
+}
+
+Status NodeAgent::CheckAndReserve() {
+  TESSERA_RETURN_IF_ERROR(BuildPlan());
+  const wire::Prepare& p = txn_->prepare;
+  const auto job = jobs_.find(p.job());
+  for (const auto& [id, device] : store_->devices()) {
+    const bool old_rank = txn_->from->mesh().RankOf(id).has_value();
+    const bool new_rank = txn_->to->mesh().RankOf(id).has_value();
+    if (!old_rank && !new_rank) continue;
+    if (device.failed) return FailedPrecondition(fmt::format("device {} failed", ToString(id)));
+    if (old_rank && (job == jobs_.end() || !device.table || device.table->job() != p.job() ||
+                     device.table->epoch() != p.epoch() - 1 ||
+                     device.table->layout_hash() != p.from_hash())) {
+      return FailedPrecondition(fmt::format(
+          "stale plan: device {} does not hold epoch {} of '{}'", ToString(id), p.epoch() - 1,
+          p.job()));
+    }
+    if (!old_rank && device.table) {
+      return FailedPrecondition(
+          fmt::format("device {} is in job '{}'", ToString(id), device.table->job()));
+    }
+    TESSERA_TRY(const engine::PieceTable nothing,
+                engine::PieceTable::Make(p.epoch() - 1, p.from_hash(), p.job(), {},
+                                         device.arena->capacity()));
+    const engine::PieceTable& old_table = device.table ? *device.table : nothing;
+    TESSERA_TRY(engine::PieceTable next,
+                engine::AllocateNext(old_table, *txn_->from, *txn_->to, id, txn_->plan,
+                                     device.arena->capacity()));
+    TESSERA_RETURN_IF_ERROR(
+        next.Write(*device.arena, engine::PieceTable::SlotOf(p.epoch())));
+    txn_->old.emplace(id, old_table);
+    txn_->next.emplace(id, std::move(next));
+  }
+  return WriteJobFiles(p.job(), p.settings(), *txn_->to);
+}
+
+void NodeAgent::ConnectRanks() {
+  const wire::Prepare& p = txn_->prepare;
+  for (const ptc::DeviceId device : LocalOf(*txn_->to)) {
+    const RankId id{p.job(), device};
+    const int rank = *txn_->to->mesh().RankOf(device);
+    Status status = OkStatus();
+    if (IsJoiner(id)) {
+      status = SpawnRank(p.job(), *txn_->to, rank, p.epoch(), p.attempt(), false, p.peers());
+    } else {
+      status = rank_port_->SendConnect(id, ViewOf(*txn_->to, rank, p.epoch(), p.attempt(),
+                                                  p.peers()));
+    }
+    if (!status) {
+      Feed(engine::RanksConnected{std::move(status)});
+      return;
+    }
+  }
+  CheckConnected();
+}
+
+void NodeAgent::CheckConnected() {
+  const std::pair key{txn_->prepare.epoch(), txn_->prepare.attempt()};
+  for (const ptc::DeviceId device : LocalOf(*txn_->to)) {
+    const Rank* rank = FindRank({txn_->prepare.job(), device});
+    if (!rank || !rank->connected.contains(key)) return;
+  }
+  Feed(engine::RanksConnected{OkStatus()});
+}
+
+std::shared_ptr<const MoveContext> NodeAgent::MakeContext() const {
+  const wire::Prepare& p = txn_->prepare;
+  auto context = std::make_shared<MoveContext>(
+      MoveContext{{p.job(), p.transaction(), p.attempt()},
+                  *txn_->from, *txn_->to, txn_->plan, TopologyOf(p.peers()), config_.node, {}, {}});
+  for (const auto& [id, table] : txn_->next) {
+    const engine::Arena* arena = store_->devices().at(id).arena.get();
+    context->local.emplace(id, MoveContext::Local{arena, txn_->old.at(id), table});
+  }
+  for (const wire::Peer& peer : p.peers()) {
+    context->nodes[peer.node()] = {{peer.lanes().begin(), peer.lanes().end()},
+                                   {peer.arena_paths().begin(), peer.arena_paths().end()}};
+  }
+  return context;
+}
+
+void NodeAgent::RunTransfer() {
+  const auto context = MakeContext();
+  SetServing(context);
+  // Space of old gradients may be written from here on.
+  for (const auto& [id, table] : txn_->next) {
+    store_->Find(id)->arena->header().grads_step.store(0);
+  }
+  const std::int64_t number = txn_->prepare.transaction();
+  txn_->mover = std::make_unique<Mover>(
+      context, Mover::Wire{&net_, keys_, ingress_}, [this, number](MoveResult result) {
+        loop_.Post([this, number, result = std::move(result)]() mutable {
+          if (!txn_ || txn_->prepare.transaction() != number) return;
+          txn_->result = std::move(result);
+          Feed(engine::TransferEnded{txn_->result.status});
+        });
+      });
+}
+
+void NodeAgent::SendProgress() {
+  if (!txn_ || !txn_->mover) return;
+  wire::FromNode message;
+  auto* progress = message.mutable_progress();
+  progress->set_transaction(txn_->prepare.transaction());
+  for (const auto& flow : txn_->mover->flows()) {
+    auto* row = progress->add_flows();
+    Encode(flow->source, row->mutable_source());
+    Encode(flow->destination, row->mutable_destination());
+    row->set_bytes_total(flow->total);
+    row->set_bytes_done(flow->done.load());
+  }
+  Send(std::move(message));
+}
+
+// Idempotent: a device that has flipped already only loads its table, a rank that has adopted is not
+// told again.
+void NodeAgent::FlipAndAdopt() {
+  const wire::Prepare& p = txn_->prepare;
+  for (const auto& [id, table] : txn_->next) {
+    DeviceStore::Device& device = *store_->Find(id);
+    if (device.table && device.table->job() == p.job() && device.table->epoch() == p.epoch()) continue;
+    store_->Flip(device, table, p.timeline(), txn_->step);
+  }
+  const bool stays = !LocalOf(*txn_->to).empty();
+  if (stays) {
+    const auto old = jobs_.find(p.job());
+    Job job{p.job(), p.settings(), *txn_->to, p.epoch(), p.timeline(),
+            old == jobs_.end() ? 0 : old->second.resumed_through, false};
+    JournalJob(job);
+    jobs_.insert_or_assign(p.job(), std::move(job));
+  }
+  for (const ptc::DeviceId device : LocalOf(*txn_->to)) {
+    Rank* rank = FindRank({p.job(), device});
+    if (!rank || rank->current_epoch >= p.epoch()) continue;
+    const RankView view =
+        ViewOf(*txn_->to, *txn_->to->mesh().RankOf(device), p.epoch(), p.attempt(), p.peers());
+    static_cast<void>(rank_port_->SendCommand(rank->id, RankCommand::kAdopt, p.epoch(), &view));
+  }
+  CheckAdopted();
+}
+
+void NodeAgent::CheckAdopted() {
+  for (const ptc::DeviceId device : LocalOf(*txn_->to)) {
+    const Rank* rank = FindRank({txn_->prepare.job(), device});
+    if (!rank || rank->current_epoch < txn_->prepare.epoch()) return;
+  }
+  Feed(engine::RanksAttached{});
+}
+
+void NodeAgent::CleanUp() {
+  const wire::Prepare& p = txn_->prepare;
+  if (txn_->mover) txn_->mover->Cancel();
+  SetServing(nullptr);
+  rank_port_->Abandon(p.job(), p.epoch(), p.attempt());
+  for (auto& [id, rank] : ranks_) {
+    if (IsJoiner(id)) KillRank(rank);
+  }
+  CheckCleanedUp();
+}
+
+void NodeAgent::CheckCleanedUp() {
+  for (const auto& [id, rank] : ranks_) {
+    if (IsJoiner(id)) return;
+  }
+  txn_->mover.reset();  // waits for its end: nothing of it writes after this line
+  Feed(engine::CleanedUp{});
+}
+
+void NodeAgent::LetGo() {
+  const wire::Prepare& p = txn_->prepare;
+  for (auto& [id, rank] : ranks_) {
+    if (id.job != p.job()) continue;
+    if (txn_->to->mesh().RankOf(id.device)) {
+      if (rank.adopted) static_cast<void>(rank_port_->SendGo(id, p.epoch()));
+      rank.adopted = false;
+      continue;
+    }
+    rank.expendable = true;
+    static_cast<void>(rank_port_->SendCommand(id, RankCommand::kLeave, p.epoch(), nullptr));
+    const std::int64_t pid = rank.pid;
+    loop_.After(std::chrono::seconds(5), [this, id = id, pid] {
+      Rank* late = FindRank(id);
+      if (late && late->pid == pid) KillRank(*late);
+    });
+  }
+  if (LocalOf(*txn_->to).empty()) {
+    jobs_.erase(p.job());
+    static_cast<void>(journal_->Erase("job/" + p.job()));
+  }
+}
+
+void NodeAgent::ForgetTxn() {
+  SetServing(nullptr);
+  // State first: a row without its partner means nothing.
+  static_cast<void>(journal_->Erase(kStateKey));
+  static_cast<void>(journal_->Erase(kPrepareKey));
+  txn_.reset();
+  SendHeartbeat();
+}
+
+}  // namespace tessera::agents

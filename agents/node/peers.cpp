@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/node/peers.h"
+
+#include <map>
+#include <string>
+
+namespace tessera::agents {
+
+ptc::Topology TopologyOf(const Peers& peers) {
+  ptc::Topology topology;
+  std::map<std::string, std::int32_t> hosts;
+  for (const wire::Peer& peer : peers) {
+    const auto [it, fresh] = hosts.emplace(peer.host(), static_cast<std::int32_t>(hosts.size()));
+    topology.host_of_node[peer.node()] = it->second;
+  }
+  return topology;
+}
+
+const wire::Peer* FindPeer(const Peers& peers, std::int32_t node) {
+  for (const wire::Peer& peer : peers) {
+    if (peer.node() == node) return &peer;
+  }
+  return nullptr;
+}
+
+RankView ViewOf(const ptc::Layout& layout, int rank, std::int64_t epoch, std::int64_t attempt,
+                const Peers& peers) {
+  const ptc::DeviceMesh& mesh = layout.mesh();
+  const ptc::Topology topology = TopologyOf(peers);
+  RankView view;
+  view.epoch = epoch;
+  view.attempt = attempt;
+  view.rank = rank;
+  view.world = mesh.num_ranks();
+  for (const ptc::Axis axis : ptc::kAxes) {
+    const auto i = static_cast<std::size_t>(axis);
+    view.axis_size[i] = mesh.shape()[axis];
+    view.axis_coord[i] = mesh.Coordinate(rank, axis);
+  }
+  for (const ptc::DeviceId device : mesh.devices()) {
+    view.node_of_rank.push_back(device.node);
+    view.host_of_rank.push_back(topology.HostOf(device));
+    const wire::Peer* peer = FindPeer(peers, device.node);
+    view.address_of_rank.push_back(peer ? peer->address() : std::string());
+  }
+  return view;
+}
+
+}  // namespace tessera::agents

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+// The registrar's start, its sockets, and what it publishes.
+#include "agents/node/registrar.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "agents/node/pending_reply.h"
+
+namespace tessera::agents {
+namespace {
+constexpr auto kTick = std::chrono::seconds(1);
+constexpr auto kPublishPeriod = std::chrono::milliseconds(100);
+constexpr std::size_t kMaxReplies = 2000;
+constexpr char kProgram[] = "tessera-agent 0.1.0";
+
+double WallClock() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+}  // namespace
+
+Registrar::Registrar(Loop& loop, const AgentConfig& config) : loop_(loop), config_(config) {}
+Registrar::~Registrar() = default;
+
+Result<std::unique_ptr<Registrar>> Registrar::Start(Loop& loop, NetContext& net,
+                                                    const AgentConfig& config,
+                                                    const CurveKeys& keys) {
+  std::unique_ptr<Registrar> registrar(new Registrar(loop, config));
+  TESSERA_RETURN_IF_ERROR(registrar->Open(net, keys));
+  return registrar;
+}
+
+Status Registrar::Open(NetContext& net, const CurveKeys& keys) {
+  TESSERA_TRY(journal_, engine::Journal::Open(config_.directory + "/registrar.db"));
+  TESSERA_TRY(history_, engine::History::Open(config_.directory + "/history.db"));
+  register_ = std::make_unique<EmbeddedRegister>(*journal_);
+  TESSERA_TRY(router_, Socket::Server(net, SocketKind::kRouter, keys));
+  TESSERA_RETURN_IF_ERROR(router_->SetHighWater(100000));
+  TESSERA_TRY(events_, Socket::Server(net, SocketKind::kPub, keys));
+  TESSERA_RETURN_IF_ERROR(router_->Bind(config_.endpoint));
+  TESSERA_RETURN_IF_ERROR(events_->Bind(config_.events));
+  TESSERA_RETURN_IF_ERROR(Recover());
+  loop_.Watch(*router_, [this] { OnReady(); });
+  loop_.Every(kTick, [this] { OnTick(); });
+  loop_.Every(kPublishPeriod, [this] {
+    if (dirty_ || Clock::now() - last_snapshot_ > kTick) PublishSnapshot();
+  });
+  return OkStatus();
+}
+
+// ---- messages
+
+void Registrar::OnReady() {
+  for (;;) {
+    auto received = router_->Receive();
+    if (!received || !*received) return;
+    const Message& frames = **received;
+    const std::string identity(frames.Text(0));
+    if (frames.size() == 3 && frames.Text(1) == "node") {
+      wire::FromNode message;
+      if (message.ParseFromArray(frames[2].data(), static_cast<int>(frames[2].size()))) {
+        OnNode(identity, message);
+        continue;
+      }
+    } else if (frames.size() == 2) {
+      wire::Request request;
+      if (request.ParseFromArray(frames[1].data(), static_cast<int>(frames[1].size()))) {
+        OnRequest(identity, request);
+        continue;
+      }
+    }
+    AddEvent(engine::Severity::kWarning, "registrar",
+             fmt::format("dropped a malformed message of {} frames", frames.size()));
+  }
+}
+
+void Registrar::SendReply(const std::string& identity, const wire::Reply& reply) {
+  std::vector<Frame> frames;
+  frames.push_back(Frame::Of(identity));
+  frames.push_back(Frame::Of(reply.SerializeAsString()));
+  static_cast<void>(router_->Send(std::move(frames)));  // a client that is gone asks again
+}
+
+Status Registrar::SendTo(std::int32_t node, const wire::ToNode& message) {
+  const Node* to = FindNode(node);
+  if (!to) return Unavailable(fmt::format("n{} is not connected", node));
+  std::vector<Frame> frames;
+  frames.push_back(Frame::Of(to->identity));
+  frames.push_back(Frame::Of(message.SerializeAsString()));
+  return router_->Send(std::move(frames)).Context(fmt::format("n{}", node));
+}
+
+void Registrar::OnRequest(const std::string& identity, const wire::Request& request) {
+  const bool is_act = request.has_start_job() || request.has_job() || request.has_apply() ||
+                      request.has_cancel() || request.has_fail_device() ||
+                      request.has_kill_node() || request.has_shutdown() || request.has_digest();
+  ReplyPtr reply;
+  if (is_act && !request.id().empty()) {
+    if (const auto known = replies_.find(request.id()); known != replies_.end()) {
+      known->second->Join(identity, request.sequence());
+      return;
+    }
+  }
+  reply = std::make_shared<PendingReply>(
+      request.id(),
+      [this](const std::string& to, const wire::Reply& out) { SendReply(to, out); });
+  reply->Join(identity, request.sequence());
+  if (is_act && !request.id().empty()) {
+    replies_[request.id()] = reply;
+    reply_order_.push_back(request.id());
+    if (reply_order_.size() > kMaxReplies) {
+      replies_.erase(reply_order_.front());
+      reply_order_.pop_front();
+    }
+  }
+
+  wire::Reply out;
+  switch (request.body_case()) {
+    case wire::Request::kHello:
+      out.mutable_hello()->set_major(kProtocolMajor);
+      out.mutable_hello()->set_minor(kProtocolMinor);
+      out.mutable_hello()->set_cluster(config_.cluster);
+      out.mutable_hello()->set_node(config_.node);
+      out.mutable_hello()->set_registrar(true);
+      out.mutable_hello()->set_program(kProgram);
+      return reply->Done(std::move(out));
+    case wire::Request::kStatus:
+      Encode(Snapshot(), out.mutable_status());
+      return reply->Done(std::move(out));
+    case wire::Request::kStartJob: return OnStartJob(request.start_job(), reply);
+    case wire::Request::kJob: return OnJobRequest(request.job(), reply);
+    case wire::Request::kPlan: {
+      const Result<Job*> job = NeedJob(request.plan().job());
+      if (!job) return reply->Fail(job.error());
+      const Result<Planned> planned = MakePlanFor(**job, request.plan());
+      if (!planned) return reply->Fail(planned.error());
+      Encode(planned->summary, out.mutable_plan());
+      return reply->Done(std::move(out));
+    }
+    case wire::Request::kApply: return OnApply(request.apply(), reply);
+    case wire::Request::kTxn: return OnTxnRequest(request.txn(), reply);
+    case wire::Request::kCancel: return OnCancel(request.cancel(), reply);
+    case wire::Request::kDigest: {
+      const Result<Job*> job = NeedJob(request.digest().job());
+      if (!job) return reply->Fail(job.error());
+      return BeginOperation(JobOperation::Kind::kDigest, **job, reply);
+    }
+    case wire::Request::kHistory: {
+      const auto entries =
+          history_->Transactions(request.history().job(), request.history().limit());
+      if (!entries) return reply->Fail(entries.error());
+      out.mutable_history();
+      for (const auto& entry : *entries) Encode(entry, out.mutable_history()->add_entries());
+      return reply->Done(std::move(out));
+    }
+    case wire::Request::kSamples: {
+      FlushSamples();
+      const auto rows = history_->Samples(request.samples().job(), request.samples().after_step(),
+                                          request.samples().limit());
+      if (!rows) return reply->Fail(rows.error());
+      out.mutable_samples();
+      for (const auto& row : *rows) Encode(row, out.mutable_samples()->add_samples());
+      return reply->Done(std::move(out));
+    }
+    case wire::Request::kEvents: {
+      const auto rows =
+          history_->Events(request.events().after_sequence(), request.events().limit());
+      if (!rows) return reply->Fail(rows.error());
+      out.mutable_events();
+      for (const auto& row : *rows) Encode(row, out.mutable_events()->add_events());
+      return reply->Done(std::move(out));
+    }
+    case wire::Request::kFailDevice: return OnFailDevice(request.fail_device(), reply);
+    case wire::Request::kKillNode: return OnKillNode(request.kill_node(), reply);
+    case wire::Request::kShutdown: return OnShutdown(reply);
+    case wire::Request::BODY_NOT_SET:
+      return reply->Fail(InvalidArgument("the request has no body this program knows"));
+  }
+}
+
+void Registrar::OnNode(const std::string& identity, const wire::FromNode& m) {
+  if (m.has_register_()) return OnRegister(identity, m.register_());
+  Node* node = FindNode(m.node());
+  if (!node || node->incarnation != m.incarnation()) {
+    wire::ToNode unknown;
+    unknown.mutable_unknown();
+    std::vector<Frame> frames;
+    frames.push_back(Frame::Of(identity));
+    frames.push_back(Frame::Of(unknown.SerializeAsString()));
+    static_cast<void>(router_->Send(std::move(frames)));
+    return;
+  }
+  node->identity = identity;
+  node->last_seen = Clock::now();
+  switch (m.body_case()) {
+    case wire::FromNode::kHeartbeat: {
+      std::vector<wire::NodeDevice> devices(m.heartbeat().devices().begin(),
+                                            m.heartbeat().devices().end());
+      node->devices = std::move(devices);
+      MarkDirty();
+      wire::ToNode ack;
+      ack.mutable_heartbeat();
+      static_cast<void>(SendTo(m.node(), ack));
+      return;
+    }
+    case wire::FromNode::kRankExited: return OnRankExited(m.node(), m.rank_exited());
+    case wire::FromNode::kStep: return OnStep(m.step());
+    case wire::FromNode::kJobReady: return OnJobReady(m.node(), m.job_ready());
+    case wire::FromNode::kJobPaused: return OnJobPaused(m.node(), m.job_paused());
+    case wire::FromNode::kDigests: return OnDigests(m.node(), m.digests());
+    case wire::FromNode::kTxn: return OnTxnReport(m.node(), m.txn());
+    case wire::FromNode::kProgress: return OnTxnProgress(m.progress());
+    case wire::FromNode::kEvent: {
+      const auto severity = m.event().severity();
+      AddEvent(severity <= static_cast<std::uint32_t>(engine::Severity::kError)
+                   ? static_cast<engine::Severity>(severity)
+                   : engine::Severity::kInfo,
+               m.event().source(), m.event().text());
+      return;
+    }
+    case wire::FromNode::kStoreSet: return OnStoreSet(m.store_set());
+    case wire::FromNode::kStoreGet: return OnStoreGet(m.node(), m.store_get());
+    case wire::FromNode::kDecide: return OnDecide(m.node(), m.decide());
+    case wire::FromNode::kRegister:
+    case wire::FromNode::BODY_NOT_SET: return;
+  }
+}
+
+// ---- publishing
+
+void Registrar::Publish(wire::Published message) {
+  message.set_sequence(++published_);
+  std::vector<Frame> frames;
+  frames.push_back(Frame::Of(message.SerializeAsString()));
+  static_cast<void>(events_->Send(std::move(frames)));
+}
+
+void Registrar::PublishSnapshot() {
+  dirty_ = false;
+  last_snapshot_ = Clock::now();
+  wire::Published message;
+  Encode(Snapshot(), message.mutable_snapshot());
+  Publish(std::move(message));
+}
+
+void Registrar::AddEvent(engine::Severity severity, const std::string& source,
+                         const std::string& text) {
+  engine::Event event{0, WallClock(), severity, source, text};
+  if (const Status added = history_->AddEvent(event); !added) {
+    std::fprintf(stderr, "event lost (%s): %s\n", added.error().ToString().c_str(), text.c_str());
+    return;
+  }
+  wire::Published message;
+  Encode(event, message.mutable_event());
+  Publish(std::move(message));
+}
+
+void Registrar::OnStep(const wire::StepReport& m) {
+  Job* job = FindJob(m.job());
+  if (!job || m.step() <= 0) return;
+  const bool fresh = m.step() != job->step;
+  job->step = m.step();
+  job->loss = m.loss();
+  job->last_step = Clock::now();
+  job->paused_nodes.clear();
+  if (!fresh) return;
+  if (m.seconds() > 0) {
+    job->tokens_per_second = static_cast<double>(m.tokens()) / m.seconds();
+    job->step_seconds.push_back(m.seconds());
+    if (job->step_seconds.size() > 20) job->step_seconds.pop_front();
+  }
+  const engine::Sample sample{m.job(),
+                              m.step(),
+                              m.loss(),
+                              std::sqrt(m.norm2()),
+                              job->tokens_per_second.value_or(0),
+                              WallClock()};
+  samples_.push_back(sample);
+  wire::Published message;
+  Encode(sample, message.mutable_sample());
+  Publish(std::move(message));
+  MarkDirty();
+}
+
+void Registrar::FlushSamples() {
+  if (samples_.empty()) return;
+  if (const Status added = history_->AddSamples(samples_); !added) {
+    AddEvent(engine::Severity::kError, "history", added.error().ToString());
+  }
+  samples_.clear();
+}
+
+engine::TxnStatus Registrar::TxnStatusNow() const {
+  engine::TxnStatus out;
+  const Txn& txn = *txn_;
+  out.id = txn.id;
+  out.job = txn.job;
+  out.phase = txn.machine.phase();
+  out.from_mesh = txn.planned.summary.from_mesh;
+  out.to_mesh = txn.planned.summary.to_mesh;
+  out.from_devices = txn.planned.summary.from_devices;
+  out.to_devices = txn.planned.summary.to_devices;
+  out.bytes_total = txn.planned.plan.bytes.moved();
+  for (const auto& [ends, flow] : txn.flows) {
+    out.bytes_done += flow.bytes_done;
+    out.flows.push_back(flow);
+  }
+  if (out.phase == engine::TxnPhase::kTransferring) out.eta = txn.progress.Eta(Clock::now());
+  out.paused = txn.standing_since
+                   ? std::chrono::duration<double>(Clock::now() - *txn.standing_since).count()
+                   : txn.pause;
+  out.checksums_equal = txn.checksums_equal;
+  out.reason = txn.machine.reason();
+  out.can_cancel = txn.machine.can_cancel();
+  return out;
+}
+
+engine::ClusterSnapshot Registrar::Snapshot() const {
+  engine::ClusterSnapshot out;
+  out.cluster = config_.cluster;
+  out.sequence = static_cast<std::int64_t>(published_);
+  out.link_bytes_per_second = static_cast<double>(config_.link_bytes_per_second);
+  std::set<std::string> hosts;
+  for (const auto& [number, node] : nodes_) {
+    hosts.insert(node.peer.host());
+    engine::NodeStatus row;
+    row.node = number;
+    row.state = node.state;
+    row.last_seen = std::chrono::duration<double>(Clock::now() - node.last_seen).count();
+    for (const wire::NodeDevice& device : node.devices) {
+      engine::DeviceStatus d;
+      d.id = {number, device.index()};
+      d.used_bytes = device.used();
+      d.total_bytes = device.capacity();
+      d.failed = device.failed();
+      for (const auto& [name, job] : jobs_) {
+        if (const auto rank = job.layout.mesh().RankOf(d.id)) {
+          d.job = name;
+          d.rank = *rank;
+        }
+      }
+      if (txn_ && !d.rank && txn_->planned.to.mesh().RankOf(d.id)) {
+        d.job = txn_->job;
+        d.rank = txn_->planned.to.mesh().RankOf(d.id);
+        d.joining = true;
+      }
+      row.devices.push_back(std::move(d));
+    }
+    out.nodes.push_back(std::move(row));
+  }
+  out.one_host = hosts.size() == 1 && nodes_.size() > 1;
+  for (const auto& [name, job] : jobs_) {
+    engine::JobStatus row;
+    row.name = name;
+    row.model = job.settings.model.name;
+    row.state = job.state;
+    row.reason = job.reason;
+    row.step = job.step;
+    row.loss = job.loss;
+    if (job.state == engine::JobState::kRunning) row.tokens_per_second = job.tokens_per_second;
+    row.mesh = job.layout.mesh().shape();
+    row.devices = job.layout.mesh().devices();
+    row.epoch = job.epoch;
+    row.timeline = job.timeline;
+    row.layout_hash = ptc::Hex16(job.layout.hash());
+    row.global_batch = job.settings.global_batch;
+    row.num_tensors = std::ssize(job.layout.collection().tensors());
+    row.state_bytes = job.layout.collection().total_bytes();
+    row.max_steps = job.settings.max_steps;
+    out.jobs.push_back(std::move(row));
+  }
+  if (txn_) {
+    out.transaction = TxnStatusNow();
+  } else {
+    out.transaction = last_txn_;
+  }
+  return out;
+}
+
+}  // namespace tessera::agents

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// The registrar: part of the agent of the profile's first node. It holds the job table and the
+/// decision register, plans and coordinates transactions, answers panels and command lines, and
+/// writes the cluster's history. Everything lives on the agent's loop thread.
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "agents/decision/embedded.h"
+#include "agents/net/loop.h"
+#include "agents/net/socket.h"
+#include "agents/node/cell_digests.h"
+#include "agents/node/config.h"
+#include "agents/node/peers.h"
+#include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
+#include "agents/wire/tessera/wire/node.pb.h"
+#include "engine/cluster/snapshot.h"
+#include "engine/history/history.h"
+#include "engine/history/journal.h"
+#include "engine/model/gpt.h"
+#include "engine/transfer/progress.h"
+#include "engine/txn/coordinator.h"
+#include "ptc/plan/plan.h"
+
+namespace tessera::agents {
+
+class Registrar {
+ public:
+  /// \error `port in use: tcp://…`, or what cannot be opened.
+  static Result<std::unique_ptr<Registrar>> Start(Loop& loop, NetContext& net,
+                                                  const AgentConfig& config, const CurveKeys& keys);
+  ~Registrar();
+
+ private:
+  using Clock = Loop::Clock;
+  /// An answer that may come later, to everybody who asked with the same request id.
+  class PendingReply;
+  using ReplyPtr = std::shared_ptr<PendingReply>;
+
+  struct Node {
+    std::int32_t number = 0;
+    engine::NodeState state = engine::NodeState::kJoining;
+    std::string identity;  // routing id of its connection
+    std::int64_t incarnation = 0;
+    std::int64_t keeper_pid = 0;
+    Clock::time_point last_seen;
+    bool killed = false;  // on request: once silent it is dead
+    wire::Peer peer;
+    std::vector<wire::NodeDevice> devices;
+  };
+  struct Job {
+    Job(std::string job_name, engine::JobSettings job_settings, ptc::Layout job_layout)
+        : name(std::move(job_name)),
+          settings(std::move(job_settings)),
+          layout(std::move(job_layout)) {}
+    std::string name;
+    engine::JobSettings settings;
+    ptc::Layout layout;
+    std::int64_t epoch = 1;
+    std::int64_t timeline = 0;
+    std::int64_t slot = 1;  // of the next decision
+    engine::JobState state = engine::JobState::kStarting;
+    std::string reason;
+    std::int64_t step = 0;
+    std::optional<double> loss, tokens_per_second;
+    std::deque<double> step_seconds;
+    Clock::time_point last_step;
+    ReplyPtr starting;                 // answered once all ranks are ready
+    std::set<std::int32_t> not_ready;  // nodes that have not said so
+    std::map<std::int32_t, std::int64_t> paused_nodes;  // node -> step
+  };
+  /// Pausing a job, or digesting it at a step boundary.
+  struct JobOperation {
+    enum class Kind { kPause, kDigest } kind = Kind::kPause;
+    std::string job;
+    std::uint64_t number = 0;
+    bool was_paused = false;
+    std::int64_t step = 0;
+    std::set<std::int32_t> waiting;
+    bool digesting = false;
+    std::vector<DeviceDigests> digests;
+    ReplyPtr reply;
+    Clock::time_point deadline;
+  };
+  struct Planned {
+    ptc::Layout to;
+    ptc::Plan plan;
+    engine::PlanSummary summary;
+  };
+  struct Txn {
+    std::int64_t id = 0;
+    std::string job;
+    Planned planned;
+    std::int64_t slot = 0, epoch = 0, at_step = 0;
+    bool was_paused = false;
+    engine::Coordinator machine;
+    engine::HistoryEntry entry;
+    Clock::time_point phase_began;
+    std::optional<Clock::time_point> standing_since, pause_deadline;
+    double pause = 0;
+    std::map<std::pair<ptc::DeviceId, ptc::DeviceId>, engine::FlowStatus> flows;
+    engine::Progress progress;
+    std::int64_t checksums_equal = 0;
+    std::vector<DeviceDigests> before, after;
+    std::string fail_job;  // why the job cannot go on after the transaction
+  };
+
+  Registrar(Loop& loop, const AgentConfig& config);
+  Status Open(NetContext& net, const CurveKeys& keys);
+  Status Recover();
+
+  // ---- messages (registrar.cpp)
+  void OnReady();
+  void OnRequest(const std::string& identity, const wire::Request& request);
+  void OnNode(const std::string& identity, const wire::FromNode& message);
+  void SendReply(const std::string& identity, const wire::Reply& reply);
+  /// \error kUnavailable if the node is not connected
+  Status SendTo(std::int32_t node, const wire::ToNode& message);
+  void Publish(wire::Published message);
+  void PublishSnapshot();
+  void MarkDirty() { dirty_ = true; }
+  void AddEvent(engine::Severity severity, const std::string& source, const std::string& text);
+  engine::ClusterSnapshot Snapshot() const;
+  engine::TxnStatus TxnStatusNow() const;
+  void FlushSamples();
+
+  // ---- nodes (registrar_nodes.cpp)
+  void OnRegister(const std::string& identity, const wire::Register& message);
+  void OnTick();
+  void OnNodeSilent(Node& node);
+  void OnStoreSet(const wire::StoreSet& message);
+  void OnStoreGet(std::int32_t node, const wire::StoreGet& message);
+  void OnDecide(std::int32_t node, const wire::Decide& message);
+  void OnKillNode(const wire::KillNodeRequest& request, const ReplyPtr& reply);
+  void OnFailDevice(const wire::FailDeviceRequest& request, const ReplyPtr& reply);
+  void OnShutdown(const ReplyPtr& reply);
+  Peers AllPeers() const;
+  Node* FindNode(std::int32_t number);
+  const wire::NodeDevice* FindDevice(ptc::DeviceId id) const;
+  /// \error naming the device and why it cannot be used by `job`
+  Status CheckDevice(ptc::DeviceId id, const std::string& job) const;
+
+  // ---- jobs (registrar_jobs.cpp)
+  Job* FindJob(const std::string& name);
+  Result<Job*> NeedJob(const std::string& name);
+  std::set<std::int32_t> NodesOf(const ptc::Layout& layout) const;
+  void OnStartJob(const wire::StartJobRequest& request, const ReplyPtr& reply);
+  Status StartJob(const wire::StartJobRequest& request, const ReplyPtr& reply);
+  Result<ptc::DeviceMesh> ChooseStart(const wire::StartJobRequest& request,
+                                      const engine::JobSettings& settings, std::string* note) const;
+  void OnJobReady(std::int32_t node, const wire::JobReady& message);
+  void OnJobRequest(const wire::JobRequest& request, const ReplyPtr& reply);
+  void BeginOperation(JobOperation::Kind kind, Job& job, const ReplyPtr& reply);
+  void OnJobPaused(std::int32_t node, const wire::JobPaused& message);
+  void OnDigests(std::int32_t node, const wire::DigestsReport& message);
+  void EndOperation();
+  void FailOperation(const Error& error);
+  void ResumeJob(Job& job);
+  void StopJob(const std::string& name, bool forget);
+  void FailJob(Job& job, const std::string& reason);
+  void OnRankExited(std::int32_t node, const wire::RankExited& message);
+  void OnStep(const wire::StepReport& message);
+  void JournalJob(const Job& job);
+  Status CheckIdle() const;
+  std::chrono::milliseconds PauseDeadline(const Job& job, std::int64_t at_step) const;
+
+  // ---- plans (registrar_plan.cpp)
+  Result<Planned> MakePlanFor(const Job& job, const wire::PlanRequest& request) const;
+  ptc::Topology TopologyNow() const;
+
+  // ---- transactions (registrar_txn.cpp)
+  void OnApply(const wire::ApplyRequest& request, const ReplyPtr& reply);
+  void OnTxnRequest(const wire::TxnRequest& request, const ReplyPtr& reply);
+  void OnCancel(const wire::CancelRequest& request, const ReplyPtr& reply);
+  void OnTxnReport(std::int32_t node, const wire::TxnReport& message);
+  void OnTxnProgress(const wire::TxnProgress& message);
+  void Feed(const engine::CoordinatorEvent& event);
+  void Perform(const engine::CoordinatorAction& action);
+  void OnPhaseChanged(engine::TxnPhase before);
+  void SendPrepare(std::int32_t node);
+  void CompareDigests();
+  std::int64_t BytesArrived() const;
+  void WriteRegister(bool commit);
+  void FinishTxn(bool committed, const std::string& reason);
+  void JournalTxn();
+  Status RecoverTxn();
+  std::int64_t NextNumber();
+
+  Loop& loop_;
+  const AgentConfig config_;
+  std::optional<Socket> router_, events_;
+  std::unique_ptr<engine::Journal> journal_;
+  std::unique_ptr<engine::History> history_;
+  std::unique_ptr<EmbeddedRegister> register_;
+
+  std::map<std::int32_t, Node> nodes_;
+  std::map<std::string, Job> jobs_;
+  std::optional<JobOperation> operation_;
+  std::optional<Txn> txn_;                       // running
+  std::optional<engine::TxnStatus> last_txn_;    // the last that ended
+  std::map<std::string, ReplyPtr> replies_;      // by request id
+  std::deque<std::string> reply_order_;
+  struct Rendezvous {
+    std::map<std::string, std::string> values;
+    std::multimap<std::string, std::pair<std::int32_t, std::uint64_t>> waits;  // key -> node, ticket
+  };
+  std::map<std::tuple<std::string, std::int64_t, std::int64_t>, Rendezvous>
+      rendezvous_;  // by job, epoch, attempt
+  std::vector<engine::Sample> samples_;
+  std::uint64_t published_ = 0;
+  bool dirty_ = true;
+  Clock::time_point last_snapshot_{};
+};
+
+}  // namespace tessera::agents

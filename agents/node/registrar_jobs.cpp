@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: Apache-2.0
+// The job table: starting, pausing, digesting, resuming and stopping jobs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "agents/node/pending_reply.h"
+#include "agents/node/registrar.h"
+#include "engine/search/choice.h"
+#include "engine/store/arena_format.h"
+
+namespace tessera::agents {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr auto kStartDeadline = std::chrono::seconds(120);
+
+Status CheckName(const std::string& name) {
+  static const std::regex form("[a-z0-9][a-z0-9-]{0,62}");
+  if (std::regex_match(name, form)) return OkStatus();
+  return InvalidArgument(
+      fmt::format("job name '{}' is not of the form [a-z0-9][a-z0-9-]{{0,62}}", name));
+}
+
+}  // namespace
+
+Registrar::Job* Registrar::FindJob(const std::string& name) {
+  const auto it = jobs_.find(name);
+  return it == jobs_.end() ? nullptr : &it->second;
+}
+
+Result<Registrar::Job*> Registrar::NeedJob(const std::string& name) {
+  if (Job* job = FindJob(name)) return job;
+  std::string known;
+  for (const auto& [other, job] : jobs_) known += (known.empty() ? "" : ", ") + other;
+  return NotFound(fmt::format("job '{}' does not exist: {}", name,
+                              known.empty() ? "there is none" : "there is " + known));
+}
+
+std::set<std::int32_t> Registrar::NodesOf(const ptc::Layout& layout) const {
+  std::set<std::int32_t> out;
+  for (const ptc::DeviceId device : layout.mesh().devices()) out.insert(device.node);
+  return out;
+}
+
+void Registrar::JournalJob(const Job& job) {
+  const Json json = {{"settings", engine::ToJson(job.settings)},
+                     {"layout", ptc::ToJson(job.layout)},
+                     {"epoch", job.epoch},
+                     {"timeline", job.timeline},
+                     {"slot", job.slot},
+                     {"state", ToString(job.state)},
+                     {"reason", job.reason},
+                     {"step", job.step}};
+  if (const Status put = journal_->Put("job/" + job.name, json.dump()); !put) {
+    AddEvent(engine::Severity::kError, "registrar", "journal: " + put.error().ToString());
+  }
+}
+
+Status Registrar::Recover() {
+  TESSERA_TRY(const auto rows, journal_->List("job/"));
+  for (const auto& [key, text] : rows) {
+    const Json json = Json::parse(text, nullptr, false);
+    if (!json.is_object() || !json.contains("layout")) {
+      return DataLoss(fmt::format("journal row '{}' is not a job", key));
+    }
+    TESSERA_TRY(ptc::Layout layout, ptc::ParseLayout(json["layout"].get<std::string>()));
+    TESSERA_TRY(engine::JobSettings settings,
+                engine::ParseJobSettings(json["settings"].get<std::string>()));
+    TESSERA_TRY(engine::JobState state, engine::ParseJobState(json["state"].get<std::string>()));
+    Job job(key.substr(4), std::move(settings), std::move(layout));
+    job.epoch = json["epoch"].get<std::int64_t>();
+    job.timeline = json["timeline"].get<std::int64_t>();
+    job.slot = json["slot"].get<std::int64_t>();
+    job.state = state;
+    job.reason = json["reason"].get<std::string>();
+    job.step = json["step"].get<std::int64_t>();
+    job.last_step = Clock::now();
+    jobs_.emplace(job.name, std::move(job));
+  }
+  return RecoverTxn();
+}
+
+std::int64_t Registrar::NextNumber() {
+  std::int64_t number = static_cast<std::int64_t>(engine::kFirstTransaction);
+  if (const auto row = journal_->Get("next_number"); row && *row) {
+    number = std::max<std::int64_t>(number, std::strtoll((**row).c_str(), nullptr, 10));
+  }
+  static_cast<void>(journal_->Put("next_number", std::to_string(number + 1)));
+  return number;
+}
+
+Status Registrar::CheckIdle() const {
+  if (txn_) {
+    return FailedPrecondition(fmt::format("transaction {} of '{}' is {}: wait for it or cancel it",
+                                          txn_->id, txn_->job, ToString(txn_->machine.phase())));
+  }
+  if (operation_) {
+    return FailedPrecondition(
+        fmt::format("'{}' is being {}: wait for it", operation_->job,
+                    operation_->kind == JobOperation::Kind::kPause ? "paused" : "digested"));
+  }
+  return OkStatus();
+}
+
+// ---- start
+
+void Registrar::OnStartJob(const wire::StartJobRequest& request, const ReplyPtr& reply) {
+  if (const Status status = StartJob(request, reply); !status) reply->Fail(status.error());
+}
+
+Result<ptc::DeviceMesh> Registrar::ChooseStart(const wire::StartJobRequest& request,
+                                               const engine::JobSettings& settings,
+                                               std::string* note) const {
+  std::vector<ptc::DeviceId> devices;
+  const bool given = !request.devices().empty();
+  for (const wire::Device& device : request.devices()) {
+    TESSERA_TRY(const ptc::DeviceId id, Decode(device));
+    TESSERA_RETURN_IF_ERROR(CheckDevice(id, ""));
+    devices.push_back(id);
+  }
+  if (!given) {
+    for (const auto& [number, node] : nodes_) {
+      for (const wire::NodeDevice& device : node.devices) {
+        const ptc::DeviceId id{number, device.index()};
+        if (CheckDevice(id, "")) devices.push_back(id);
+      }
+    }
+  }
+  if (request.has_mesh()) {
+    TESSERA_TRY(const ptc::MeshShape shape, Decode(request.mesh()));
+    TESSERA_RETURN_IF_ERROR(engine::CheckMesh(settings, shape));
+    if (!given) {
+      if (std::ssize(devices) < shape.num_ranks()) {
+        return ResourceExhausted(fmt::format("mesh {} has {} ranks, {} devices are idle",
+                                             ToString(shape), shape.num_ranks(), devices.size()));
+      }
+      devices.resize(static_cast<std::size_t>(shape.num_ranks()));
+    }
+    return ptc::DeviceMesh::Make(shape, std::move(devices));
+  }
+  if (devices.empty()) return ResourceExhausted("no device is idle");
+  ptc::MeshShape wanted;
+  wanted[ptc::Axis::kTp] = devices.size() >= 4 ? 2 : 1;
+  TESSERA_TRY(const engine::Choice choice,
+              engine::ChooseMesh(wanted, settings.global_batch, devices, {},
+                                 [&](const ptc::MeshShape& shape) {
+                                   return engine::CheckMesh(settings, shape);
+                                 }));
+  *note = choice.why;
+  return ptc::DeviceMesh::Make(choice.mesh, choice.used);
+}
+
+Status Registrar::StartJob(const wire::StartJobRequest& request, const ReplyPtr& reply) {
+  TESSERA_RETURN_IF_ERROR(CheckIdle());
+  engine::JobSettings settings;
+  TESSERA_TRY(settings.model, engine::FindModel(request.model()));
+  const std::string name = request.name().empty() ? request.model() : request.name();
+  TESSERA_RETURN_IF_ERROR(CheckName(name));
+  if (jobs_.contains(name)) {
+    return AlreadyExists(fmt::format("job '{}' exists and is {}: choose another --name, or stop it",
+                                     name, ToString(jobs_.at(name).state)));
+  }
+  if (request.global_batch() < 0 || request.max_steps() < 0) {
+    return InvalidArgument("steps and global batch must not be below 0");
+  }
+  if (request.global_batch() > 0) settings.global_batch = request.global_batch();
+  settings.max_steps = request.max_steps();
+  settings.seed = request.seed();
+  for (const std::string& path : request.data()) {
+    std::error_code error;
+    if (!std::filesystem::exists(path, error)) {
+      return NotFound(fmt::format("data path '{}' does not exist", path));
+    }
+    settings.data.push_back(path);
+  }
+  std::string note;
+  TESSERA_TRY(ptc::DeviceMesh mesh, ChooseStart(request, settings, &note));
+  TESSERA_TRY(ptc::CollectionPtr tensors, engine::MakeCollection(settings.model));
+  TESSERA_TRY(ptc::Layout layout, ptc::Layout::Make(std::move(mesh), std::move(tensors)));
+  Job job(name, std::move(settings), std::move(layout));
+  job.starting = reply;
+  job.not_ready = NodesOf(job.layout);
+  job.last_step = Clock::now();
+  wire::ToNode message;
+  auto* start = message.mutable_start_job();
+  start->set_job(name);
+  start->set_settings(engine::ToJson(job.settings));
+  start->set_layout(ptc::ToJson(job.layout));
+  start->set_epoch(job.epoch);
+  start->set_attempt(0);
+  start->set_timeline(job.timeline);
+  *start->mutable_peers() = AllPeers();
+  JournalJob(job);
+  const auto [it, fresh] = jobs_.emplace(name, std::move(job));
+  AddEvent(engine::Severity::kInfo, name,
+           fmt::format("starting {} as {}", request.model(), ToString(it->second.layout.mesh())));
+  if (!note.empty()) AddEvent(engine::Severity::kInfo, name, note);
+  for (const std::int32_t node : it->second.not_ready) {
+    if (const Status sent = SendTo(node, message); !sent) {
+      FailJob(it->second, sent.error().ToString());
+      return OkStatus();
+    }
+  }
+  loop_.After(kStartDeadline, [this, name] {
+    Job* late = FindJob(name);
+    if (late && late->starting) {
+      FailJob(*late, fmt::format("its ranks were not ready after {} s", kStartDeadline.count()));
+    }
+  });
+  MarkDirty();
+  return OkStatus();
+}
+
+void Registrar::OnJobReady(std::int32_t node, const wire::JobReady& m) {
+  Job* job = FindJob(m.job());
+  if (!job || !job->starting) return;
+  if (!m.ok()) return FailJob(*job, m.reason());
+  job->not_ready.erase(node);
+  if (!job->not_ready.empty()) return;
+  job->state = engine::JobState::kRunning;
+  job->last_step = Clock::now();
+  JournalJob(*job);
+  AddEvent(engine::Severity::kInfo, job->name,
+           fmt::format("training on {} GPUs", job->layout.mesh().num_ranks()));
+  rendezvous_.erase({job->name, job->epoch, 0});
+  ResumeJob(*job);
+  wire::Reply out;
+  out.mutable_start_job()->set_job(job->name);
+  job->starting->Done(std::move(out));
+  job->starting.reset();
+  MarkDirty();
+}
+
+// ---- pause, digest, resume, stop
+
+std::chrono::milliseconds Registrar::PauseDeadline(const Job& job, std::int64_t at_step) const {
+  std::vector<double> steps(job.step_seconds.begin(), job.step_seconds.end());
+  double median = 1;
+  if (!steps.empty()) {
+    std::nth_element(steps.begin(), steps.begin() + std::ssize(steps) / 2, steps.end());
+    median = steps[steps.size() / 2];
+  }
+  const auto ahead = static_cast<double>(std::max<std::int64_t>(0, at_step - job.step));
+  const double seconds = std::max(30.0, 10 * median) + 5 * median * ahead;
+  return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+}
+
+void Registrar::OnJobRequest(const wire::JobRequest& request, const ReplyPtr& reply) {
+  const Result<Job*> found = NeedJob(request.job());
+  if (!found) return reply->Fail(found.error());
+  Job& job = **found;
+  if (request.act() == wire::JobRequest::STOP) {
+    if (txn_ && txn_->job == job.name) return reply->Fail(CheckIdle().error());
+    if (operation_ && operation_->job == job.name) {
+      FailOperation(Cancelled(fmt::format("job '{}' was stopped", job.name)));
+    }
+    wire::Reply out;
+    out.mutable_job()->set_step(job.step);
+    if (job.starting) job.starting->Fail(Cancelled(fmt::format("job '{}' was stopped", job.name)));
+    const std::string name = job.name;
+    StopJob(name, true);
+    static_cast<void>(journal_->Erase("job/" + name));
+    AddEvent(engine::Severity::kInfo, name,
+             fmt::format("stopped after step {}; its memory is free", job.step));
+    jobs_.erase(name);
+    MarkDirty();
+    return reply->Done(std::move(out));
+  }
+  if (request.act() == wire::JobRequest::PAUSE) {
+    return BeginOperation(JobOperation::Kind::kPause, job, reply);
+  }
+  if (const Status idle = CheckIdle(); !idle) return reply->Fail(idle.error());
+  if (job.state != engine::JobState::kPaused) {
+    return reply->Fail(FailedPrecondition(
+        fmt::format("job '{}' is {}, not paused", job.name, ToString(job.state))));
+  }
+  if (job.settings.max_steps > 0 && job.step >= job.settings.max_steps) {
+    return reply->Fail(FailedPrecondition(
+        fmt::format("job '{}' has made all of its {} steps", job.name, job.settings.max_steps)));
+  }
+  job.state = engine::JobState::kRunning;
+  job.reason.clear();
+  job.last_step = Clock::now();
+  JournalJob(job);
+  ResumeJob(job);
+  AddEvent(engine::Severity::kInfo, job.name, fmt::format("resumed after step {}", job.step));
+  wire::Reply out;
+  out.mutable_job()->set_step(job.step);
+  reply->Done(std::move(out));
+  MarkDirty();
+}
+
+void Registrar::BeginOperation(JobOperation::Kind kind, Job& job, const ReplyPtr& reply) {
+  if (const Status idle = CheckIdle(); !idle) return reply->Fail(idle.error());
+  const bool paused = job.state == engine::JobState::kPaused;
+  if (!paused && job.state != engine::JobState::kRunning) {
+    return reply->Fail(FailedPrecondition(
+        fmt::format("job '{}' is {}{}", job.name, ToString(job.state),
+                    job.reason.empty() ? "" : ": " + job.reason)));
+  }
+  if (kind == JobOperation::Kind::kPause && paused) {
+    return reply->Fail(FailedPrecondition(
+        fmt::format("job '{}' is paused already, after step {}", job.name, job.step)));
+  }
+  JobOperation op;
+  op.kind = kind;
+  op.job = job.name;
+  op.number = static_cast<std::uint64_t>(NextNumber());
+  op.was_paused = paused;
+  op.step = job.step;
+  op.reply = reply;
+  op.waiting = NodesOf(job.layout);
+  op.deadline = Clock::now() + PauseDeadline(job, 0);
+  operation_ = std::move(op);
+  if (!paused) {
+    job.state = engine::JobState::kPausing;
+    MarkDirty();
+  }
+  wire::ToNode message;
+  if (paused) {
+    operation_->digesting = true;
+    message.mutable_take_digests()->set_job(job.name);
+    message.mutable_take_digests()->set_number(operation_->number);
+  } else {
+    message.mutable_pause_job()->set_job(job.name);
+    message.mutable_pause_job()->set_number(operation_->number);
+  }
+  for (const std::int32_t node : NodesOf(job.layout)) {
+    if (const Status sent = SendTo(node, message); !sent) return FailOperation(sent.error());
+  }
+}
+
+void Registrar::OnJobPaused(std::int32_t node, const wire::JobPaused& m) {
+  Job* job = FindJob(m.job());
+  if (!job || job->state == engine::JobState::kFailed) return;
+  job->paused_nodes[node] = m.step();
+  if (operation_ && operation_->job == job->name && !operation_->digesting) {
+    operation_->waiting.erase(node);
+    operation_->step = m.step();
+    if (!operation_->waiting.empty()) return;
+    job->step = m.step();
+    if (operation_->kind == JobOperation::Kind::kPause) {
+      job->state = engine::JobState::kPaused;
+      JournalJob(*job);
+      AddEvent(engine::Severity::kInfo, job->name, fmt::format("paused after step {}", m.step()));
+      return EndOperation();
+    }
+    operation_->digesting = true;
+    operation_->waiting = NodesOf(job->layout);
+    operation_->deadline = Clock::now() + std::chrono::seconds(60);
+    wire::ToNode message;
+    message.mutable_take_digests()->set_job(job->name);
+    message.mutable_take_digests()->set_number(operation_->number);
+    for (const std::int32_t to : NodesOf(job->layout)) {
+      if (const Status sent = SendTo(to, message); !sent) return FailOperation(sent.error());
+    }
+    return;
+  }
+  // Without an operation a job stands only because it has made all of its steps.
+  if (m.request() == engine::kRequestStepsDone && job->state == engine::JobState::kRunning &&
+      job->paused_nodes.size() == NodesOf(job->layout).size()) {
+    job->state = engine::JobState::kPaused;
+    job->step = m.step();
+    job->reason = fmt::format("all {} steps are made", job->settings.max_steps);
+    JournalJob(*job);
+    AddEvent(engine::Severity::kInfo, job->name, job->reason + "; its state is kept");
+    MarkDirty();
+  }
+}
+
+void Registrar::OnDigests(std::int32_t node, const wire::DigestsReport& m) {
+  if (!operation_ || operation_->number != m.number() || !operation_->digesting) return;
+  if (!m.error().empty()) {
+    return FailOperation(Internal(fmt::format("n{}: {}", node, m.error())));
+  }
+  for (const wire::CellDigests& row : m.devices()) {
+    const auto device = Decode(row.device());
+    if (!device) return FailOperation(device.error());
+    operation_->digests.push_back({*device, {row.digests().begin(), row.digests().end()}});
+  }
+  operation_->waiting.erase(node);
+  if (!operation_->waiting.empty()) return;
+  Job* job = FindJob(m.job());
+  if (!job) return FailOperation(NotFound(fmt::format("job '{}' is gone", m.job())));
+  const auto digest = CombineDigests(job->layout.collection(), FindCells(job->layout, job->layout),
+                                     CellSide::kHolders, operation_->digests);
+  if (!digest) return FailOperation(digest.error());
+  wire::Reply out;
+  auto* reply = out.mutable_digest();
+  reply->set_job(job->name);
+  reply->set_epoch(job->epoch);
+  reply->set_timeline(job->timeline);
+  reply->set_step(operation_->step);
+  reply->set_digest(ptc::Hex16(digest->digest));
+  const auto& tensors = job->layout.collection().tensors();
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    (*reply->mutable_tensors())[tensors[i].name] = ptc::Hex16(digest->tensors[i]);
+  }
+  operation_->reply->Done(std::move(out));
+  EndOperation();
+}
+
+// Answers a pause; lets a digested job go on if it ran before.
+void Registrar::EndOperation() {
+  const JobOperation op = std::move(*operation_);
+  operation_.reset();
+  MarkDirty();
+  Job* job = FindJob(op.job);
+  if (op.kind == JobOperation::Kind::kPause && !op.reply->done()) {
+    wire::Reply out;
+    out.mutable_job()->set_step(op.step);
+    op.reply->Done(std::move(out));
+  }
+  if (op.kind == JobOperation::Kind::kDigest && job && !op.was_paused &&
+      job->state == engine::JobState::kPausing) {
+    job->state = engine::JobState::kRunning;
+    job->last_step = Clock::now();
+    ResumeJob(*job);
+  }
+}
+
+void Registrar::FailOperation(const Error& error) {
+  const JobOperation op = std::move(*operation_);
+  operation_.reset();
+  MarkDirty();
+  op.reply->Fail(error);
+  Job* job = FindJob(op.job);
+  if (job && !op.was_paused && job->state == engine::JobState::kPausing) {
+    job->state = engine::JobState::kRunning;
+    job->last_step = Clock::now();
+    ResumeJob(*job);
+  }
+}
+
+// Idempotent: nodes clear the request and let go of those that wait for an earlier number.
+void Registrar::ResumeJob(Job& job) {
+  job.paused_nodes.clear();
+  wire::ToNode message;
+  message.mutable_resume_job()->set_job(job.name);
+  std::int64_t through = 0;
+  if (const auto row = journal_->Get("next_number"); row && *row) {
+    through = std::strtoll((**row).c_str(), nullptr, 10) - 1;
+  }
+  message.mutable_resume_job()->set_through(static_cast<std::uint64_t>(through));
+  for (const std::int32_t node : NodesOf(job.layout)) static_cast<void>(SendTo(node, message));
+}
+
+void Registrar::StopJob(const std::string& name, bool forget) {
+  wire::ToNode message;
+  message.mutable_stop_job()->set_job(name);
+  message.mutable_stop_job()->set_forget(forget);
+  for (const auto& [number, node] : nodes_) static_cast<void>(SendTo(number, message));
+  std::erase_if(rendezvous_, [&](const auto& row) { return std::get<0>(row.first) == name; });
+}
+
+// The arenas are kept: the state of the last step is still there.
+void Registrar::FailJob(Job& job, const std::string& reason) {
+  if (job.state == engine::JobState::kFailed) return;
+  const bool starting = job.starting != nullptr;
+  job.state = engine::JobState::kFailed;
+  job.reason = reason;
+  AddEvent(engine::Severity::kError, job.name, "failed: " + reason);
+  MarkDirty();
+  const std::string name = job.name;
+  if (operation_ && operation_->job == name) {
+    FailOperation(FailedPrecondition(fmt::format("job '{}' failed: {}", name, reason)));
+  }
+  if (!starting) {
+    StopJob(name, false);
+    JournalJob(job);
+    return;
+  }
+  // It never made a step: nothing of it is kept, and the name is free again.
+  job.starting->Fail(FailedPrecondition(fmt::format("job '{}' did not start: {}", name, reason)));
+  StopJob(name, true);
+  static_cast<void>(journal_->Erase("job/" + name));
+  jobs_.erase(name);
+}
+
+void Registrar::OnRankExited(std::int32_t node, const wire::RankExited& m) {
+  Job* job = FindJob(m.job());
+  if (txn_ && txn_->job == m.job()) {
+    if (!m.joining()) txn_->fail_job = m.reason();
+    return Feed(engine::RankLost{node, m.joining(), m.reason()});
+  }
+  if (job && !m.joining()) FailJob(*job, m.reason());
+}
+
+}  // namespace tessera::agents

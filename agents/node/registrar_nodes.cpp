@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+// Membership: who is there, who is silent, and the rendezvous of process groups.
+#include <fmt/format.h>
+
+#include "agents/node/pending_reply.h"
+#include "agents/node/registrar.h"
+#include "engine/txn/participant.h"
+
+namespace tessera::agents {
+namespace {
+constexpr auto kSuspectAfter = std::chrono::seconds(3);
+constexpr auto kUnmanagedAfter = std::chrono::seconds(10);
+}  // namespace
+
+Registrar::Node* Registrar::FindNode(std::int32_t number) {
+  const auto it = nodes_.find(number);
+  return it == nodes_.end() ? nullptr : &it->second;
+}
+
+const wire::NodeDevice* Registrar::FindDevice(ptc::DeviceId id) const {
+  const auto node = nodes_.find(id.node);
+  if (node == nodes_.end()) return nullptr;
+  for (const wire::NodeDevice& device : node->second.devices) {
+    if (device.index() == id.index) return &device;
+  }
+  return nullptr;
+}
+
+Status Registrar::CheckDevice(ptc::DeviceId id, const std::string& job) const {
+  const wire::NodeDevice* device = FindDevice(id);
+  if (!device) {
+    std::int64_t count = 0;
+    for (const auto& [number, node] : nodes_) count += std::ssize(node.devices);
+    return NotFound(fmt::format("device {} does not exist: the cluster has {} devices on {} nodes",
+                                ToString(id), count, nodes_.size()));
+  }
+  const Node& node = nodes_.at(id.node);
+  if (node.state != engine::NodeState::kAlive) {
+    return FailedPrecondition(fmt::format(
+        "device {} cannot be used: n{} is {}, last heard of {} s ago", ToString(id), id.node,
+        ToString(node.state),
+        std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - node.last_seen).count()));
+  }
+  if (device->failed()) {
+    return FailedPrecondition(fmt::format("device {} cannot be used: it failed", ToString(id)));
+  }
+  for (const auto& [name, other] : jobs_) {
+    if (name != job && other.layout.mesh().RankOf(id)) {
+      return FailedPrecondition(
+          fmt::format("device {} is in job '{}'", ToString(id), name));
+    }
+  }
+  return OkStatus();
+}
+
+Peers Registrar::AllPeers() const {
+  Peers peers;
+  for (const auto& [number, node] : nodes_) *peers.Add() = node.peer;
+  return peers;
+}
+
+void Registrar::OnRegister(const std::string& identity, const wire::Register& m) {
+  wire::ToNode welcome;
+  welcome.mutable_welcome()->set_cluster(config_.cluster);
+  if (m.major() != kProtocolMajor || m.minor() != kProtocolMinor) {
+    welcome.mutable_welcome()->set_error(
+        fmt::format("protocol {}.{} of n{} is not {}.{} of the registrar", m.major(), m.minor(),
+                    m.node(), kProtocolMajor, kProtocolMinor));
+    std::vector<Frame> frames;
+    frames.push_back(Frame::Of(identity));
+    frames.push_back(Frame::Of(welcome.SerializeAsString()));
+    static_cast<void>(router_->Send(std::move(frames)));
+    AddEvent(engine::Severity::kError, fmt::format("n{}", m.node()), welcome.welcome().error());
+    return;
+  }
+  Node& node = nodes_[m.node()];
+  const bool fresh = node.incarnation == 0;
+  const bool restarted = !fresh && node.incarnation != m.incarnation();
+  const bool new_keeper = !fresh && node.keeper_pid != m.keeper_pid();
+  const bool was_away = !fresh && node.state != engine::NodeState::kAlive;
+  node.number = m.node();
+  node.identity = identity;
+  node.incarnation = m.incarnation();
+  node.keeper_pid = m.keeper_pid();
+  node.last_seen = Clock::now();
+  node.state = engine::NodeState::kAlive;
+  node.killed = false;
+  node.peer.set_node(m.node());
+  node.peer.set_host(m.host());
+  node.peer.set_address(m.address());
+  *node.peer.mutable_lanes() = m.lanes();
+  node.peer.clear_arena_paths();
+  for (const wire::NodeDevice& device : m.devices()) node.peer.add_arena_paths(device.arena_path());
+  node.devices.assign(m.devices().begin(), m.devices().end());
+  static_cast<void>(SendTo(m.node(), welcome));
+  MarkDirty();
+
+  const std::string name = fmt::format("n{}", m.node());
+  if (fresh || new_keeper) {
+    AddEvent(engine::Severity::kInfo, name, fmt::format("joined with {} GPUs", node.devices.size()));
+  } else if (restarted || was_away) {
+    AddEvent(engine::Severity::kInfo, name,
+             restarted ? "the agent restarted and rejoined; its ranks went on" : "is back");
+  }
+
+  // What its journal says of a transaction.
+  if (txn_) {
+    const auto state = engine::ParseParticipantState(m.transaction_state());
+    const bool verified = m.transaction() == txn_->id && state &&
+                          *state >= engine::ParticipantState::kVerified;
+    if (restarted || txn_->machine.phase() == engine::TxnPhase::kRollingBack ||
+        txn_->machine.phase() == engine::TxnPhase::kResuming) {
+      Feed(engine::NodeRestarted{m.node(), verified});
+    }
+  } else if (m.transaction() != 0) {
+    const auto row = journal_->Get(fmt::format("ended/{}", m.transaction()));
+    wire::ToNode outcome;
+    outcome.mutable_outcome()->set_transaction(m.transaction());
+    if (row && *row) {
+      const auto decision = engine::ParseDecision(**row);
+      outcome.mutable_outcome()->set_commit(decision && decision->commit);
+      outcome.mutable_outcome()->set_step(decision ? decision->step : 0);
+    }
+    static_cast<void>(SendTo(m.node(), outcome));
+  }
+
+  // Jobs whose memory this node held, or whose pause nobody waits for any more.
+  for (auto& [job_name, job] : jobs_) {
+    if (!NodesOf(job.layout).contains(m.node()) || job.state == engine::JobState::kFailed) continue;
+    const wire::NodeJob* here = nullptr;
+    for (const wire::NodeJob& row : m.jobs()) {
+      if (row.job() == job_name) here = &row;
+    }
+    if (!here && !txn_ && job.state != engine::JobState::kStarting) {
+      FailJob(job, fmt::format("{} came back without the state of this job: its keeper was another",
+                               name));
+      continue;
+    }
+    if (!here || txn_) continue;
+    if (here->paused()) {
+      wire::JobPaused paused;
+      paused.set_job(job_name);
+      paused.set_request(here->request());
+      paused.set_step(here->step());
+      OnJobPaused(m.node(), paused);
+    }
+    const bool wanted = operation_ && operation_->job == job_name;
+    if (job.state == engine::JobState::kRunning && !wanted) ResumeJob(job);
+  }
+}
+
+void Registrar::OnTick() {
+  const auto now = Clock::now();
+  for (auto& [number, node] : nodes_) {
+    const auto silent = now - node.last_seen;
+    const auto before = node.state;
+    if (node.state == engine::NodeState::kAlive && silent > kSuspectAfter) {
+      node.state = engine::NodeState::kSuspect;
+      AddEvent(engine::Severity::kWarning, fmt::format("n{}", number),
+               "suspect: 3 heartbeats are missing");
+    }
+    if (node.state == engine::NodeState::kSuspect && silent <= kSuspectAfter) {
+      node.state = engine::NodeState::kAlive;
+    }
+    if (node.state == engine::NodeState::kSuspect && silent > kUnmanagedAfter) OnNodeSilent(node);
+    if (node.state != before) MarkDirty();
+  }
+  // A node that holds ranks is lost when it is unmanaged and the job makes no steps.
+  for (auto& [name, job] : jobs_) {
+    if (job.state == engine::JobState::kFailed || txn_) continue;
+    for (const std::int32_t number : NodesOf(job.layout)) {
+      const Node* node = FindNode(number);
+      const bool gone = node && (node->state == engine::NodeState::kUnmanaged ||
+                                 node->state == engine::NodeState::kDead);
+      const auto patience = std::max<std::chrono::milliseconds>(kUnmanagedAfter,
+                                                                PauseDeadline(job, 0) / 6);
+      if (gone && now - job.last_step > patience) {
+        FailJob(job, fmt::format("n{} was lost", number));
+        break;
+      }
+    }
+  }
+  if (txn_ && txn_->pause_deadline && now > *txn_->pause_deadline) {
+    txn_->pause_deadline.reset();
+    Feed(engine::PauseOverdue{fmt::format("'{}' did not reach a step boundary in time", txn_->job)});
+  }
+  if (operation_ && now > operation_->deadline) {
+    FailOperation(Timeout(fmt::format("'{}' did not reach a step boundary in time",
+                                      operation_->job)));
+  }
+  FlushSamples();
+}
+
+void Registrar::OnNodeSilent(Node& node) {
+  node.state = node.killed ? engine::NodeState::kDead : engine::NodeState::kUnmanaged;
+  const std::string text = fmt::format("n{} was silent for 10 s", node.number);
+  AddEvent(engine::Severity::kError, fmt::format("n{}", node.number),
+           node.killed ? "dead: its keeper was killed" : "unmanaged: silent for 10 s");
+  if (txn_) Feed(engine::NodeSilent{node.number, text});
+  if (operation_ && operation_->waiting.contains(node.number)) FailOperation(Unavailable(text));
+  for (auto& [name, job] : jobs_) {
+    if (job.starting && job.not_ready.contains(node.number)) FailJob(job, text);
+  }
+}
+
+// ---- rendezvous
+
+void Registrar::OnStoreSet(const wire::StoreSet& m) {
+  Rendezvous& store = rendezvous_[{m.job(), m.epoch(), m.attempt()}];
+  store.values[m.key()] = m.value();
+  const auto [first, last] = store.waits.equal_range(m.key());
+  for (auto it = first; it != last; ++it) {
+    wire::ToNode answer;
+    answer.mutable_store_value()->set_ticket(it->second.second);
+    answer.mutable_store_value()->set_present(true);
+    answer.mutable_store_value()->set_value(m.value());
+    static_cast<void>(SendTo(it->second.first, answer));
+  }
+  store.waits.erase(first, last);
+}
+
+void Registrar::OnStoreGet(std::int32_t node, const wire::StoreGet& m) {
+  Rendezvous& store = rendezvous_[{m.job(), m.epoch(), m.attempt()}];
+  const auto value = store.values.find(m.key());
+  if (value == store.values.end()) {
+    store.waits.emplace(m.key(), std::pair{node, m.ticket()});
+    return;
+  }
+  wire::ToNode answer;
+  answer.mutable_store_value()->set_ticket(m.ticket());
+  answer.mutable_store_value()->set_present(true);
+  answer.mutable_store_value()->set_value(value->second);
+  static_cast<void>(SendTo(node, answer));
+}
+
+// A participant asks what was decided, or gives up and writes `abort`.
+void Registrar::OnDecide(std::int32_t node, const wire::Decide& m) {
+  wire::ToNode answer;
+  answer.mutable_decided()->set_job(m.job());
+  answer.mutable_decided()->set_slot(m.slot());
+  if (!m.value().empty()) {
+    const auto wanted = engine::ParseDecision(m.value());
+    if (wanted && !wanted->commit) {
+      const auto held = register_->Write(m.job(), m.slot(), *wanted);
+      if (held) answer.mutable_decided()->set_value(ToText(*held));
+      if (held && !held->commit && txn_ && txn_->id == wanted->transaction) {
+        Feed(engine::CancelAsked{fmt::format("n{} gave up waiting", node)});
+      }
+    }
+  } else if (const auto held = register_->Read(m.job(), m.slot()); held && *held) {
+    answer.mutable_decided()->set_value(ToText(**held));
+  }
+  static_cast<void>(SendTo(node, answer));
+}
+
+// ---- acts on nodes
+
+void Registrar::OnKillNode(const wire::KillNodeRequest& request, const ReplyPtr& reply) {
+  Node* node = FindNode(request.node());
+  if (!node) {
+    return reply->Fail(NotFound(fmt::format("node n{} does not exist: the cluster has {} nodes",
+                                            request.node(), nodes_.size())));
+  }
+  if (node->state == engine::NodeState::kDead) {
+    return reply->Fail(FailedPrecondition(fmt::format("node n{} is dead already", request.node())));
+  }
+  if (request.node() == config_.node) {
+    return reply->Fail(FailedPrecondition(
+        fmt::format("node n{} holds the registrar: use `tesseractl down`", request.node())));
+  }
+  node->killed = true;
+  wire::ToNode die;
+  die.mutable_die()->set_clean(false);
+  if (const Status sent = SendTo(request.node(), die); !sent) return reply->Fail(sent.error());
+  AddEvent(engine::Severity::kWarning, fmt::format("n{}", request.node()), "killed on request");
+  wire::Reply done;
+  done.mutable_done();
+  reply->Done(std::move(done));
+}
+
+void Registrar::OnFailDevice(const wire::FailDeviceRequest& request, const ReplyPtr& reply) {
+  const auto id = Decode(request.device());
+  if (!id) return reply->Fail(id.error());
+  if (!FindDevice(*id)) {
+    return reply->Fail(NotFound(fmt::format("device {} does not exist", ToString(*id))));
+  }
+  wire::ToNode message;
+  message.mutable_fail_device()->set_index(id->index);
+  if (const Status sent = SendTo(id->node, message); !sent) return reply->Fail(sent.error());
+  wire::Reply done;
+  done.mutable_done();
+  reply->Done(std::move(done));
+}
+
+void Registrar::OnShutdown(const ReplyPtr& reply) {
+  AddEvent(engine::Severity::kInfo, "registrar", "the cluster goes down on request");
+  wire::Reply done;
+  done.mutable_done();
+  reply->Done(std::move(done));
+  FlushSamples();
+  // The registrar's own node last, when the others have their message.
+  loop_.After(std::chrono::milliseconds(100), [this] {
+    wire::ToNode die;
+    die.mutable_die()->set_clean(true);
+    for (const auto& [number, node] : nodes_) {
+      if (number != config_.node) static_cast<void>(SendTo(number, die));
+    }
+    loop_.After(std::chrono::milliseconds(100),
+                [this, die] { static_cast<void>(SendTo(config_.node, die)); });
+  });
+}
+
+}  // namespace tessera::agents

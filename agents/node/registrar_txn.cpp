@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: Apache-2.0
+// Carries out what engine::Coordinator asks for, and records what happened.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "agents/node/pending_reply.h"
+#include "agents/node/registrar.h"
+#include "ptc/base/overloaded.h"
+
+namespace tessera::agents {
+namespace {
+
+using Json = nlohmann::json;
+using engine::TxnPhase;
+
+constexpr char kTxnKey[] = "txn";
+
+double WallClock() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::string MiB(std::int64_t bytes) {
+  return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
+}
+
+std::string ShapeText(const ptc::MeshShape& shape) {
+  return fmt::format("{}×{}×{}", shape[ptc::Axis::kDp], shape[ptc::Axis::kTp],
+                     shape[ptc::Axis::kPp]);
+}
+
+}  // namespace
+
+// ---- requests
+
+void Registrar::OnApply(const wire::ApplyRequest& request, const ReplyPtr& reply) {
+  const Result<Job*> found = NeedJob(request.plan().job());
+  if (!found) return reply->Fail(found.error());
+  Job& job = **found;
+  if (const Status idle = CheckIdle(); !idle) return reply->Fail(idle.error());
+  Result<Planned> planned = MakePlanFor(job, request.plan());
+  if (!planned) return reply->Fail(planned.error());
+  if (!request.plan_hash().empty() && request.plan_hash() != planned->summary.hash) {
+    return reply->Fail(FailedPrecondition(
+        fmt::format("stale plan: {} was made for another epoch, the plan now is {} of epoch {}",
+                    request.plan_hash(), planned->summary.hash, job.epoch)));
+  }
+  const bool paused = job.state == engine::JobState::kPaused;
+  if (!paused && job.state != engine::JobState::kRunning) {
+    return reply->Fail(FailedPrecondition(
+        fmt::format("job '{}' is {}", job.name, ToString(job.state))));
+  }
+  if (request.at_step() > 0 && (paused || request.at_step() <= job.step)) {
+    return reply->Fail(FailedPrecondition(fmt::format(
+        "--at-step {} is not ahead: job '{}' is {} after step {}", request.at_step(), job.name,
+        ToString(job.state), job.step)));
+  }
+
+  engine::Coordinator::Setup setup;
+  setup.participants = NodesOf(job.layout);
+  setup.pausing = setup.participants;
+  setup.participants.merge(NodesOf(planned->to));
+  if (paused) setup.paused_at = job.step;
+
+  const std::int64_t id = NextNumber();
+  engine::HistoryEntry entry;
+  entry.id = id;
+  entry.job = job.name;
+  entry.from = ToString(job.layout.mesh());
+  entry.to = ToString(planned->to.mesh());
+  entry.started = WallClock();
+  entry.volume_bound = planned->plan.volume_bound;
+  entry.epoch = job.epoch;
+  const std::int64_t bytes = planned->plan.bytes.moved();
+  txn_.emplace(Txn{id, job.name, std::move(*planned), job.slot, job.epoch + 1, request.at_step(),
+                   paused, engine::Coordinator(setup), std::move(entry), Clock::now(), {}, {}, 0,
+                   {}, engine::Progress(bytes, Clock::now()), 0, {}, {}, {}});
+  for (const engine::FlowStatus& flow : txn_->planned.summary.flows) {
+    txn_->flows[{flow.source, flow.destination}] = flow;
+  }
+  if (!paused) job.state = engine::JobState::kReconfiguring;
+  JournalTxn();
+  static_cast<void>(history_->PutTransaction(txn_->entry));
+  AddEvent(engine::Severity::kInfo, fmt::format("txn {}", id),
+           fmt::format("reconfigure {} {} → {}, {}", job.name,
+                       ShapeText(txn_->planned.summary.from_mesh),
+                       ShapeText(txn_->planned.summary.to_mesh), MiB(bytes)));
+  wire::Reply out;
+  out.mutable_apply()->set_transaction(id);
+  Encode(txn_->planned.summary, out.mutable_apply()->mutable_plan());
+  reply->Done(std::move(out));
+  Feed(engine::Begin{});
+}
+
+void Registrar::OnTxnRequest(const wire::TxnRequest& request, const ReplyPtr& reply) {
+  wire::Reply out;
+  auto* answer = out.mutable_txn();
+  if (txn_ && (request.transaction() == 0 || request.transaction() == txn_->id)) {
+    Encode(TxnStatusNow(), answer->mutable_transaction());
+    return reply->Done(std::move(out));
+  }
+  const std::int64_t wanted =
+      request.transaction() != 0 ? request.transaction() : (last_txn_ ? last_txn_->id : 0);
+  const auto entries = history_->Transactions("", 0);
+  if (!entries) return reply->Fail(entries.error());
+  for (const engine::HistoryEntry& entry : *entries) {
+    if (entry.id != wanted && wanted != 0) continue;
+    Encode(entry, answer->mutable_record());
+    if (last_txn_ && last_txn_->id == entry.id) Encode(*last_txn_, answer->mutable_transaction());
+    return reply->Done(std::move(out));
+  }
+  reply->Fail(wanted == 0 ? NotFound("there was no transaction yet")
+                          : NotFound(fmt::format("transaction {} does not exist", wanted)));
+}
+
+void Registrar::OnCancel(const wire::CancelRequest& request, const ReplyPtr& reply) {
+  if (!txn_ || (request.transaction() != 0 && request.transaction() != txn_->id)) {
+    return reply->Fail(NotFound(request.transaction() == 0
+                                    ? std::string("no transaction is running")
+                                    : fmt::format("transaction {} is not running",
+                                                  request.transaction())));
+  }
+  if (!txn_->machine.can_cancel()) {
+    return reply->Fail(FailedPrecondition(
+        fmt::format("transaction {} is {}: past the commit point nothing is undone; plan the reverse",
+                    txn_->id, ToString(txn_->machine.phase()))));
+  }
+  wire::Reply out;
+  out.mutable_cancel();
+  reply->Done(std::move(out));
+  Feed(engine::CancelAsked{"cancelled by the operator"});
+}
+
+// ---- what nodes report
+
+void Registrar::OnTxnReport(std::int32_t node, const wire::TxnReport& m) {
+  const bool followed =
+      m.kind() == wire::TxnReport::COMMITTED || m.kind() == wire::TxnReport::ABORTED;
+  if (!txn_ || txn_->id != m.transaction()) {
+    // A participant that was away when the others passed the barrier.
+    if (!followed) return;
+    wire::ToNode go;
+    go.mutable_go()->set_transaction(m.transaction());
+    return static_cast<void>(SendTo(node, go));
+  }
+  const auto take = [&](const auto& rows, std::vector<DeviceDigests>& out) {
+    for (const wire::CellDigests& row : rows) {
+      const auto device = Decode(row.device());
+      if (device) out.push_back({*device, {row.digests().begin(), row.digests().end()}});
+    }
+  };
+  switch (m.kind()) {
+    case wire::TxnReport::PREPARED: return Feed(engine::NodePrepared{node});
+    case wire::TxnReport::REFUSED: return Feed(engine::NodeRefused{node, m.reason()});
+    case wire::TxnReport::PAUSED: return Feed(engine::NodePaused{node, m.step()});
+    case wire::TxnReport::TRANSFERRED:
+      if (txn_->machine.waiting_for().contains(node)) {
+        take(m.before(), txn_->before);
+        take(m.after(), txn_->after);
+        txn_->checksums_equal += m.checksums_equal();
+      }
+      return Feed(engine::NodeTransferred{node});
+    case wire::TxnReport::TRANSFER_FAILED:
+      return Feed(engine::NodeTransferFailed{node, m.reason()});
+    case wire::TxnReport::VERIFIED: return Feed(engine::NodeVerified{node});
+    case wire::TxnReport::COMMITTED:
+    case wire::TxnReport::ABORTED: return Feed(engine::NodeFollowed{node});
+    default: return;
+  }
+}
+
+void Registrar::OnTxnProgress(const wire::TxnProgress& m) {
+  if (!txn_ || txn_->id != m.transaction()) return;
+  for (const wire::FlowInfo& row : m.flows()) {
+    const auto source = Decode(row.source());
+    const auto destination = Decode(row.destination());
+    if (!source || !destination) continue;
+    const auto flow = txn_->flows.find({*source, *destination});
+    if (flow == txn_->flows.end()) continue;
+    // Monotone whatever order reports come in.
+    const std::int64_t done =
+        std::clamp(row.bytes_done(), flow->second.bytes_done, flow->second.bytes_total);
+    if (txn_->standing_since) {
+      const double seconds =
+          std::chrono::duration<double>(Clock::now() - txn_->phase_began).count();
+      flow->second.bytes_per_second =
+          seconds > 0 ? static_cast<double>(done) / seconds : flow->second.bytes_per_second;
+    }
+    flow->second.bytes_done = done;
+  }
+  txn_->progress.Update(BytesArrived(), Clock::now());
+  MarkDirty();
+}
+
+std::int64_t Registrar::BytesArrived() const {
+  std::int64_t bytes = 0;
+  for (const auto& [ends, flow] : txn_->flows) bytes += flow.bytes_done;
+  return bytes;
+}
+
+// ---- the machine and its actions
+
+void Registrar::Feed(const engine::CoordinatorEvent& event) {
+  if (!txn_) return;
+  const TxnPhase before = txn_->machine.phase();
+  const std::vector<engine::CoordinatorAction> actions = txn_->machine.On(event);
+  if (txn_->machine.phase() != before) OnPhaseChanged(before);
+  const std::int64_t id = txn_->id;
+  for (const engine::CoordinatorAction& action : actions) {
+    if (!txn_ || txn_->id != id) return;
+    Perform(action);
+  }
+}
+
+void Registrar::OnPhaseChanged(TxnPhase before) {
+  const auto now = Clock::now();
+  const double seconds = std::chrono::duration<double>(now - txn_->phase_began).count();
+  if (before != TxnPhase::kPlanned) txn_->entry.phases[std::string(ToString(before))] += seconds;
+  txn_->phase_began = now;
+  const TxnPhase phase = txn_->machine.phase();
+  const std::string source = fmt::format("txn {}", txn_->id);
+  if (phase == TxnPhase::kTransferring) {
+    txn_->standing_since = now;
+    txn_->pause_deadline.reset();
+    txn_->progress = engine::Progress(txn_->planned.plan.bytes.moved(), now);
+    if (Job* job = FindJob(txn_->job)) job->step = *txn_->machine.step();
+    AddEvent(engine::Severity::kInfo, source,
+             fmt::format("paused after step {}; transferring {}", *txn_->machine.step(),
+                         MiB(txn_->planned.plan.bytes.moved())));
+  } else if (phase == TxnPhase::kPausing) {
+    const Job* job = FindJob(txn_->job);
+    if (job) txn_->pause_deadline = now + PauseDeadline(*job, txn_->at_step);
+    AddEvent(engine::Severity::kInfo, source, "prepared: all ranks started, groups connected");
+  } else if (phase == TxnPhase::kRollingBack) {
+    AddEvent(engine::Severity::kWarning, source, "rolling back: " + txn_->machine.reason());
+  }
+  MarkDirty();
+  PublishSnapshot();
+}
+
+void Registrar::Perform(const engine::CoordinatorAction& action) {
+  const auto send = [&](std::int32_t node, const wire::ToNode& message) {
+    const std::int64_t id = txn_->id;
+    if (const Status sent = SendTo(node, message); !sent) {
+      // Said again when the node registers; a node that stays away is noticed by its silence.
+      std::fprintf(stderr, "txn %lld: %s\n", static_cast<long long>(id),
+                   sent.error().ToString().c_str());
+    }
+  };
+  wire::ToNode m;
+  std::visit(
+      Overloaded{
+          [&](const engine::SendPrepare& a) { SendPrepare(a.node); },
+          [&](const engine::SendPause& a) {
+            m.mutable_pause_txn()->set_transaction(txn_->id);
+            m.mutable_pause_txn()->set_at_step(txn_->at_step);
+            send(a.node, m);
+          },
+          [&](const engine::SendTransfer& a) {
+            m.mutable_transfer()->set_transaction(txn_->id);
+            m.mutable_transfer()->set_step(a.step);
+            send(a.node, m);
+          },
+          [&](const engine::CompareDigests&) { CompareDigests(); },
+          [&](const engine::SendVerify& a) {
+            m.mutable_verify()->set_transaction(txn_->id);
+            send(a.node, m);
+          },
+          [&](const engine::WriteRegister& a) { WriteRegister(a.commit); },
+          [&](const engine::SendOutcome& a) {
+            m.mutable_outcome()->set_transaction(txn_->id);
+            m.mutable_outcome()->set_commit(a.commit);
+            m.mutable_outcome()->set_step(txn_->entry.step);
+            send(a.node, m);
+          },
+          [&](const engine::SendGo& a) {
+            m.mutable_go()->set_transaction(txn_->id);
+            m.mutable_go()->set_stay_paused(txn_->was_paused);
+            send(a.node, m);
+          },
+          [&](const engine::Finish& a) { FinishTxn(a.committed, a.reason); },
+      },
+      action);
+}
+
+void Registrar::SendPrepare(std::int32_t node) {
+  const Job* job = FindJob(txn_->job);
+  wire::ToNode message;
+  auto* p = message.mutable_prepare();
+  p->set_transaction(txn_->id);
+  p->set_attempt(txn_->id);
+  p->set_slot(txn_->slot);
+  p->set_job(txn_->job);
+  p->set_epoch(txn_->epoch);
+  p->set_settings(engine::ToJson(job->settings));
+  p->set_from_layout(ptc::ToJson(job->layout));
+  p->set_to_mesh(ToString(txn_->planned.to.mesh()));
+  p->set_from_hash(txn_->planned.plan.from_hash);
+  p->set_to_hash(txn_->planned.plan.to_hash);
+  p->set_plan_hash(txn_->planned.plan.hash);
+  p->set_timeline(job->timeline);
+  *p->mutable_peers() = AllPeers();
+  if (const Status sent = SendTo(node, message); !sent) {
+    Feed(engine::NodeRefused{node, sent.error().ToString()});
+  }
+}
+
+// Every holder of every cell, before and after: replicas agree, and nothing changed on the way.
+void Registrar::CompareDigests() {
+  const Job* job = FindJob(txn_->job);
+  const std::vector<JobCell> cells = FindCells(job->layout, txn_->planned.to);
+  const auto before =
+      CombineDigests(job->layout.collection(), cells, CellSide::kHolders, txn_->before);
+  if (!before) return Feed(engine::DigestsCompared{false, before.error().ToString()});
+  const auto after =
+      CombineDigests(job->layout.collection(), cells, CellSide::kNeeders, txn_->after);
+  if (!after) return Feed(engine::DigestsCompared{false, after.error().ToString()});
+  txn_->entry.digest_before = ptc::Hex16(before->digest);
+  txn_->entry.digest_after = ptc::Hex16(after->digest);
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (before->cells[i] == after->cells[i]) continue;
+    const auto& spec =
+        job->layout.collection().tensors()[static_cast<std::size_t>(cells[i].tensor)];
+    return Feed(engine::DigestsCompared{
+        false, fmt::format("tensor '{}' {}: digest {} became {}", spec.name,
+                           ToString(cells[i].box), ptc::Hex16(before->cells[i]),
+                           ptc::Hex16(after->cells[i]))});
+  }
+  // On record before the decision: a registrar that dies now finds it again.
+  txn_->entry.bytes_moved = BytesArrived();
+  static_cast<void>(history_->PutTransaction(txn_->entry));
+  Feed(engine::DigestsCompared{true, {}});
+}
+
+void Registrar::WriteRegister(bool commit) {
+  engine::Decision decision;
+  decision.commit = commit;
+  decision.transaction = txn_->id;
+  if (commit) {
+    decision.epoch = txn_->epoch;
+    decision.layout_hash = ptc::Hex16(txn_->planned.plan.to_hash);
+    decision.step = txn_->machine.step().value_or(0);
+  }
+  const auto held = register_->Write(txn_->job, txn_->slot, decision);
+  if (!held) {
+    AddEvent(engine::Severity::kError, fmt::format("txn {}", txn_->id),
+             "the register does not answer: " + held.error().ToString());
+    const std::int64_t id = txn_->id;
+    loop_.After(std::chrono::seconds(1), [this, id, commit] {
+      if (txn_ && txn_->id == id) WriteRegister(commit);
+    });
+    return;
+  }
+  static_cast<void>(journal_->Put(fmt::format("ended/{}", txn_->id), ToText(*held)));
+  // What the register holds is the outcome, whatever was asked.
+  Job* job = FindJob(txn_->job);
+  job->slot = txn_->slot + 1;
+  txn_->entry.step = held->commit ? held->step : job->step;
+  if (held->commit) {
+    job->layout = txn_->planned.to;
+    job->epoch = txn_->epoch;
+    job->step = held->step;
+  }
+  JournalJob(*job);
+  Feed(engine::RegisterAnswered{held->commit});
+}
+
+void Registrar::FinishTxn(bool committed, const std::string& reason) {
+  const auto now = Clock::now();
+  Job* job = FindJob(txn_->job);
+  if (txn_->standing_since) {
+    txn_->pause = std::chrono::duration<double>(now - *txn_->standing_since).count();
+    txn_->standing_since.reset();
+  }
+  engine::HistoryEntry& entry = txn_->entry;
+  entry.result = committed ? "committed" : "rolled_back";
+  entry.reason = reason;
+  entry.pause = txn_->pause;
+  entry.epoch = job->epoch;
+  if (entry.bytes_moved == 0) entry.bytes_moved = BytesArrived();
+  if (const Status put = history_->PutTransaction(entry); !put) {
+    AddEvent(engine::Severity::kError, "history", put.error().ToString());
+  }
+  last_txn_ = TxnStatusNow();
+  last_txn_->reason = reason;
+  rendezvous_.erase({txn_->job, txn_->epoch, txn_->id});
+  static_cast<void>(journal_->Erase(kTxnKey));
+  job->state = txn_->was_paused ? engine::JobState::kPaused : engine::JobState::kRunning;
+  job->last_step = now;
+  JournalJob(*job);
+  const std::string source = fmt::format("txn {}", txn_->id);
+  if (committed) {
+    AddEvent(engine::Severity::kInfo, source,
+             fmt::format("epoch {} committed, digests equal, pause {:.2f} s", job->epoch, entry.pause));
+  } else {
+    AddEvent(engine::Severity::kWarning, source,
+             fmt::format("rolled back: {}; the old layout is whole", reason));
+  }
+  const std::string fail = txn_->fail_job;
+  txn_.reset();
+  MarkDirty();
+  PublishSnapshot();
+  if (!fail.empty()) FailJob(*job, fail);
+}
+
+// ---- restart
+
+void Registrar::JournalTxn() {
+  const Json json = {{"id", txn_->id},
+                     {"job", txn_->job},
+                     {"slot", txn_->slot},
+                     {"epoch", txn_->epoch},
+                     {"to", ToString(txn_->planned.to.mesh())},
+                     {"was_paused", txn_->was_paused},
+                     {"started", txn_->entry.started}};
+  if (const Status put = journal_->Put(kTxnKey, json.dump()); !put) {
+    AddEvent(engine::Severity::kError, "registrar", "journal: " + put.error().ToString());
+  }
+}
+
+// A coordinator that died asks the register by writing `abort`; what it then holds is followed.
+Status Registrar::RecoverTxn() {
+  TESSERA_TRY(const std::optional<std::string> row, journal_->Get(kTxnKey));
+  if (!row) return OkStatus();
+  const Json json = Json::parse(*row, nullptr, false);
+  if (!json.is_object()) return DataLoss("journal row 'txn' is damaged");
+  Job* job = FindJob(json["job"].get<std::string>());
+  if (!job) return journal_->Erase(kTxnKey);
+  const auto id = json["id"].get<std::int64_t>();
+  const bool was_paused = json["was_paused"].get<bool>();
+  TESSERA_TRY(ptc::DeviceMesh mesh, ptc::ParseDeviceMesh(json["to"].get<std::string>()));
+  TESSERA_TRY(ptc::Layout to, ptc::Layout::Make(std::move(mesh), job->layout.collection_ptr()));
+
+  engine::HistoryEntry entry;
+  TESSERA_TRY(const auto entries, history_->Transactions(job->name, 0));
+  for (const engine::HistoryEntry& known : entries) {
+    if (known.id == id) entry = known;
+  }
+  TESSERA_TRY(ptc::DeviceMesh old_mesh, ptc::ParseDeviceMesh(entry.from));
+  engine::Coordinator::Setup setup;
+  for (const ptc::DeviceId device : old_mesh.devices()) setup.participants.insert(device.node);
+  setup.pausing = setup.participants;
+  setup.participants.merge(NodesOf(to));
+
+  engine::PlanSummary summary;
+  summary.from_mesh = old_mesh.shape();
+  summary.from_devices = old_mesh.devices();
+  summary.to_mesh = to.mesh().shape();
+  summary.to_devices = to.mesh().devices();
+  ptc::Plan plan;
+  plan.to_hash = to.hash();
+  txn_.emplace(Txn{id, job->name, Planned{std::move(to), std::move(plan), std::move(summary)},
+                   json["slot"].get<std::int64_t>(), json["epoch"].get<std::int64_t>(), 0,
+                   was_paused, engine::Coordinator::Recovered(setup), std::move(entry),
+                   Clock::now(), {}, {}, 0, {}, engine::Progress(0, Clock::now()), 0, {}, {}, {}});
+  job->state = was_paused ? engine::JobState::kPaused : engine::JobState::kReconfiguring;
+  AddEvent(engine::Severity::kWarning, fmt::format("txn {}", id),
+           "the registrar's agent restarted: asking the register for the outcome");
+  WriteRegister(false);
+  return OkStatus();
+}
+
+}  // namespace tessera::agents

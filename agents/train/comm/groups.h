@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// The groups of one rank in one epoch.
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+
+#include "agents/job/tessera_job.h"
+#include "agents/train/comm/collective.h"
+#include "agents/train/comm/rendezvous.h"
+
+namespace tessera::agents::train {
+
+/// A rank's place in the mesh and the groups it is in. Groups with the same members are one object.
+struct Groups {
+  std::int64_t epoch = 0;
+  std::int64_t attempt = 0;
+  CollectivePtr world;  // all ranks: the step decision
+  CollectivePtr dp;     // ranks that hold the same pieces: gradients
+  CollectivePtr tp;     // ranks that hold the parts of one replica: activations
+
+  void Abort();
+};
+
+/// Groups of a job that is one process.
+Groups SelfGroups();
+
+/// Builds the groups of `view`: shared memory where all members are on one host, Gloo elsewhere.
+/// Blocks until all members have come. All ranks give the same `fingerprint` of their data set.
+/// \error kInvalidArgument if the view's mesh has other axes than dp and tp above 1
+/// \error kFailedPrecondition naming the ranks whose fingerprints differ
+/// \error what MakeShmGroup, MakeGlooGroup and the rendezvous return
+Result<Groups> ConnectGroups(const tessera_view& view, std::shared_ptr<Rendezvous> rendezvous,
+                             std::uint64_t fingerprint, std::chrono::milliseconds timeout);
+
+}  // namespace tessera::agents::train

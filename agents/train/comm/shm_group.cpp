@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/train/comm/shm_group.h"
+
+#include <fmt/format.h>
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdint>
+#include <cstring>
+#include <ctime>
+
+#include "ptc/base/check.h"
+
+namespace tessera::agents::train {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
+constexpr std::size_t kChunkFloats = kChunkBytes / sizeof(float);
+/// Up to here every rank adds up everything: one barrier instead of two.
+constexpr std::size_t kDirectFloats = 16 * 1024;
+/// How long a rank sleeps between looks at the abandoned() flag.
+constexpr timespec kSlice{.tv_sec = 0, .tv_nsec = 20'000'000};
+
+struct Header {
+  std::atomic<std::uint32_t> generation;  // the futex: number of barriers passed
+  std::atomic<std::uint32_t> arrived;
+  std::atomic<std::uint32_t> aborted;
+};
+constexpr std::size_t kHeaderBytes = 4096;
+static_assert(sizeof(Header) <= kHeaderBytes && std::atomic<std::uint32_t>::is_always_lock_free);
+
+class ShmGroup final : public Collective {
+ public:
+  ShmGroup(const GroupOptions& options, std::byte* memory)
+      : Collective(options.rank, options.size),
+        options_(options),
+        memory_(memory),
+        header_(reinterpret_cast<Header*>(memory)) {}
+
+  ~ShmGroup() override { ::munmap(memory_, ShmGroupBytes(size())); }
+
+  Status AllReduceSum(std::span<float> values) override {
+    return AllReduce(values, [](float a, float b) { return a + b; });
+  }
+  Status AllReduceMax(std::span<float> values) override {
+    return AllReduce(values, [](float a, float b) { return a < b ? b : a; });
+  }
+
+  Status AllGather(std::span<const std::byte> mine, std::span<std::byte> all) override {
+    TESSERA_CHECK(all.size() == mine.size() * static_cast<std::size_t>(size()));
+    for (std::size_t begin = 0; begin < mine.size(); begin += kChunkBytes) {
+      const std::size_t count = std::min(kChunkBytes, mine.size() - begin);
+      const int half = NextHalf();
+      std::memcpy(Slot(half, rank()), mine.data() + begin, count);
+      TESSERA_RETURN_IF_ERROR(Meet());
+      for (int r = 0; r < size(); ++r) {
+        std::memcpy(all.data() + static_cast<std::size_t>(r) * mine.size() + begin, Slot(half, r),
+                    count);
+      }
+    }
+    return OkStatus();
+  }
+
+  void Abort() override {
+    header_->aborted.store(1, std::memory_order_release);
+    // A waiter compares the generation, then sleeps; one that misses this wake-up looks again after
+    // its slice.
+    Futex(FUTEX_WAKE, INT_MAX, nullptr);
+  }
+
+ private:
+  // Memory after the header: two halves that collectives use in turn, each one slot a rank and one
+  // for the result. A rank writes into a half only after a barrier that every rank reaches after it
+  // has read what the half held before, so one barrier a collective is enough.
+  std::byte* Slot(int half, int index) const {
+    return memory_ + kHeaderBytes +
+           static_cast<std::size_t>(half * (size() + 1) + index) * kChunkBytes;
+  }
+  float* Floats(int half, int index) const {
+    return reinterpret_cast<float*>(Slot(half, index));
+  }
+  int NextHalf() { return half_ ^= 1; }
+
+  template <typename Operation>
+  Status AllReduce(std::span<float> values, Operation operation) {
+    for (std::size_t begin = 0; begin < values.size(); begin += kChunkFloats) {
+      TESSERA_RETURN_IF_ERROR(AllReduceChunk(
+          values.subspan(begin, std::min(kChunkFloats, values.size() - begin)), operation));
+    }
+    return OkStatus();
+  }
+
+  template <typename Operation>
+  Status AllReduceChunk(std::span<float> values, Operation operation) {
+    const int half = NextHalf();
+    std::memcpy(Slot(half, rank()), values.data(), values.size_bytes());
+    TESSERA_RETURN_IF_ERROR(Meet());
+    if (size() == 2 || values.size() <= kDirectFloats) {
+      Combine(half, 0, values.size(), values.data(), operation);
+      return OkStatus();
+    }
+    // Each rank adds up its share, then everybody takes the whole.
+    const auto part = [&](int r) {
+      return values.size() * static_cast<std::size_t>(r) / static_cast<std::size_t>(size());
+    };
+    Combine(half, part(rank()), part(rank() + 1), Floats(half, size()) + part(rank()), operation);
+    TESSERA_RETURN_IF_ERROR(Meet());
+    std::memcpy(values.data(), Slot(half, size()), values.size_bytes());
+    return OkStatus();
+  }
+
+  /// out[i - begin] = slot 0 [i] op slot 1 [i] op …, in rank order, for i in [begin, end).
+  template <typename Operation>
+  void Combine(int half, std::size_t begin, std::size_t end, float* out,
+               Operation operation) const {
+    const std::size_t count = end - begin;
+    const float* first = Floats(half, 0) + begin;
+    const float* second = Floats(half, 1) + begin;
+    for (std::size_t i = 0; i < count; ++i) out[i] = operation(first[i], second[i]);
+    for (int r = 2; r < size(); ++r) {
+      const float* next = Floats(half, r) + begin;
+      for (std::size_t i = 0; i < count; ++i) out[i] = operation(out[i], next[i]);
+    }
+  }
+
+  /// The barrier. The last rank to come resets the count and opens the next generation.
+  Status Meet() {
+    const std::uint32_t generation = header_->generation.load(std::memory_order_acquire);
+    if (header_->aborted.load(std::memory_order_acquire) != 0) return Broken();
+    if (header_->arrived.fetch_add(1, std::memory_order_acq_rel) + 1 ==
+        static_cast<std::uint32_t>(size())) {
+      header_->arrived.store(0, std::memory_order_relaxed);
+      header_->generation.fetch_add(1, std::memory_order_release);
+      Futex(FUTEX_WAKE, INT_MAX, nullptr);
+      return OkStatus();
+    }
+    const auto deadline = steady_clock::now() + options_.timeout;
+    while (header_->generation.load(std::memory_order_acquire) == generation) {
+      if (header_->aborted.load(std::memory_order_acquire) != 0) return Broken();
+      if (options_.abandoned && options_.abandoned()) {
+        Abort();
+        return Cancelled(fmt::format("group {} is no longer wanted", options_.name));
+      }
+      if (steady_clock::now() >= deadline) {
+        Abort();
+        return Timeout(fmt::format("a rank of group {} did not come within {} ms", options_.name,
+                                   options_.timeout.count()));
+      }
+      Futex(FUTEX_WAIT, static_cast<int>(generation), &kSlice);
+    }
+    return OkStatus();
+  }
+
+  Error Broken() const { return Cancelled(fmt::format("group {} was aborted", options_.name)); }
+
+  void Futex(int operation, int value, const timespec* timeout) const {
+    ::syscall(SYS_futex, &header_->generation, operation, value, timeout, nullptr, 0);
+  }
+
+  const GroupOptions options_;
+  std::byte* const memory_;
+  Header* const header_;
+  int half_ = 0;
+};
+
+}  // namespace
+
+std::size_t ShmGroupBytes(int size) {
+  return kHeaderBytes + 2 * static_cast<std::size_t>(size + 1) * kChunkBytes;
+}
+
+Result<CollectivePtr> MakeShmGroup(const GroupOptions& options, int fd) {
+  TESSERA_CHECK(options.size >= 2 && 0 <= options.rank && options.rank < options.size);
+  const std::size_t bytes = ShmGroupBytes(options.size);
+  struct stat status {};
+  if (::fstat(fd, &status) != 0 || static_cast<std::size_t>(status.st_size) < bytes) {
+    ::close(fd);
+    return InvalidArgument(fmt::format("shared memory of group {} has {} bytes, {} are needed",
+                                       options.name, status.st_size, bytes));
+  }
+  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  const int error = errno;
+  ::close(fd);
+  if (memory == MAP_FAILED) {
+    return ResourceExhausted(fmt::format("cannot map {} bytes for group {}: {}", bytes,
+                                         options.name, std::strerror(error)));
+  }
+  return CollectivePtr(std::make_shared<ShmGroup>(options, static_cast<std::byte*>(memory)));
+}
+
+}  // namespace tessera::agents::train

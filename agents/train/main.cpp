@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// tessera-train: the built-in training job.
+
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "agents/train/blas_environment.h"
+#include "agents/train/numeric_libraries.h"
+#include "agents/train/rank.h"
+#include "agents/train/solo.h"
+#include "engine/model/gpt.h"
+
+namespace {
+
+using namespace tessera;
+
+constexpr int kExitFailed = 1;
+constexpr int kExitUsage = 2;
+
+std::string Help() {
+  const engine::JobSettings defaults;
+  std::string models;
+  for (const std::string& name : engine::ModelNames()) {
+    const auto m = *engine::FindModel(name);
+    models += fmt::format("  {:<9} {} layers, width {}, {} heads, sequence {}\n", name, m.layers,
+                          m.width, m.heads, m.sequence);
+  }
+  return fmt::format(
+      R"(tessera-train: the built-in training job, a GPT on bytes of text, one process a rank
+
+An agent starts it: `tesseractl job start MODEL`. Without an agent it trains as one process:
+
+  tessera-train --solo MODEL --steps N [--seed S] [--global-batch B] [--data PATH]... [--json]
+
+  --solo MODEL        train MODEL in this process's own memory
+  --steps N           stop after N steps; the schedule does not depend on it
+  --seed S            of weights and data order (default {})
+  --global-batch B    samples a step (default {})
+  --data PATH         text file or folder, may come several times (default: the licences in
+                      /usr/share/common-licenses and the sources of the Python library)
+  --json              one object a step: {{"step","loss","grad_norm"}}
+  --help, --version
+
+Models (vocabulary: the 256 bytes):
+{}
+Defaults of a job: AdamW with beta {} and {}, weight decay {}; gradients clipped to norm {};
+learning rate {} after {} steps of warm-up, then half a cosine down to {} at step {}.
+)",
+      defaults.seed, defaults.global_batch, models, defaults.beta1, defaults.beta2,
+      defaults.weight_decay, defaults.max_norm, defaults.learning_rate, defaults.warmup_steps,
+      defaults.min_learning_rate, defaults.cosine_steps);
+}
+
+struct Arguments {
+  bool solo = false, json = false, help = false, version = false;
+  engine::JobSettings settings;
+};
+
+Result<std::int64_t> ParseInteger(std::string_view flag, std::string_view text,
+                                  std::int64_t lowest) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < lowest) {
+    return InvalidArgument(
+        fmt::format("{} '{}' is not a whole number from {} on", flag, text, lowest));
+  }
+  return value;
+}
+
+Result<Arguments> ParseArguments(int argc, char** argv) {
+  Arguments arguments;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view flag = argv[i];
+    if (flag == "--help") {
+      arguments.help = true;
+    } else if (flag == "--version") {
+      arguments.version = true;
+    } else if (flag == "--json") {
+      arguments.json = true;
+    } else if (flag == "--solo" || flag == "--steps" || flag == "--seed" ||
+               flag == "--global-batch" || flag == "--data") {
+      if (i + 1 == argc) return InvalidArgument(fmt::format("{} needs a value", flag));
+      const std::string_view value = argv[++i];
+      if (flag == "--solo") {
+        arguments.solo = true;
+        TESSERA_TRY(arguments.settings.model, engine::FindModel(value));
+      } else if (flag == "--steps") {
+        TESSERA_TRY(arguments.settings.max_steps, ParseInteger(flag, value, 1));
+      } else if (flag == "--seed") {
+        TESSERA_TRY(arguments.settings.seed, ParseInteger(flag, value, 0));
+      } else if (flag == "--global-batch") {
+        TESSERA_TRY(arguments.settings.global_batch, ParseInteger(flag, value, 1));
+      } else {
+        arguments.settings.data.push_back(std::filesystem::absolute(value).string());
+      }
+    } else {
+      return InvalidArgument(fmt::format("unknown argument '{}'", flag));
+    }
+  }
+  if (arguments.solo && arguments.settings.max_steps == 0) {
+    return InvalidArgument("--solo needs --steps");
+  }
+  if (!arguments.solo && argc > 1 && !arguments.help && !arguments.version) {
+    return InvalidArgument(fmt::format("'{}' needs --solo", argv[1]));
+  }
+  return arguments;
+}
+
+/// Starts this program again with the environment that its numeric libraries should have seen.
+/// Returns where nothing is missing, or where it cannot be done (then it is only slower).
+void ReexecWithEnvironment(char** argv) {
+  const auto variables = agents::train::BlasEnvironment();
+  if (variables.empty()) return;
+  for (const std::string& variable : variables) {
+    const auto split = variable.find('=');
+    ::setenv(variable.substr(0, split).c_str(), variable.substr(split + 1).c_str(), 1);
+  }
+  ::execv("/proc/self/exe", argv);
+}
+
+/// Leaves without running destructors: abandoned collectives may hold their threads for long.
+[[noreturn]] void Exit(const Status& status) {
+  if (!status) fmt::print(stderr, "tessera-train: {}\n", status.error().ToString());
+  std::fflush(nullptr);
+  ::_exit(status ? 0 : kExitFailed);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto arguments = ParseArguments(argc, argv);
+  if (!arguments) {
+    fmt::print(stderr, "tessera-train: {}\n", arguments.error().ToString());
+    return kExitUsage;
+  }
+  if (arguments->help || arguments->version) {
+    fmt::print("{}", arguments->help ? Help() : "tessera-train " TESSERA_VERSION "\n");
+    return 0;
+  }
+  if (!arguments->solo && ::getenv("TESSERA_RANK_SOCKET") == nullptr) {
+    fmt::print(stderr,
+               "tessera-train: started without an agent; see --help, or --solo MODEL --steps N\n");
+    return kExitUsage;
+  }
+  if (arguments->solo) ReexecWithEnvironment(argv);
+  if (const std::string warning = agents::train::NumericLibraryWarning(); !warning.empty()) {
+    fmt::print(stderr, "tessera-train: {}\n", warning);
+  }
+  Exit(arguments->solo ? agents::train::RunSolo(arguments->settings, arguments->json, stdout)
+                       : agents::train::RunRank());
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/train/rank.h"
+
+#include <fmt/format.h>
+
+#include <condition_variable>
+#include <cstdio>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "agents/job/tessera_job.h"
+#include "agents/train/model/initialise.h"
+#include "agents/train/settings_data.h"
+#include "agents/train/termination.h"
+#include "agents/train/trainer.h"
+
+namespace tessera::agents::train {
+namespace {
+
+constexpr std::chrono::seconds kCollectiveTimeout{60};
+
+/// An error of the rank library.
+Error JobError(const char* what) {
+  return Unavailable(fmt::format("{}: {}", what, tessera_last_error()));
+}
+
+/// Lets go of groups on a thread of its own: destroying a Gloo group takes tens of milliseconds, and
+/// up to its timeout when a collective in it was abandoned.
+class Graveyard {
+ public:
+  Graveyard() : thread_([this](std::stop_token stop) { Run(stop); }) {}
+  void Bury(Groups groups) {
+    const std::lock_guard lock(mutex_);
+    buried_.push_back(std::move(groups));
+    changed_.notify_one();
+  }
+
+ private:
+  void Run(std::stop_token stop) {
+    std::unique_lock lock(mutex_);
+    while (changed_.wait(lock, stop, [this] { return !buried_.empty(); })) {
+      Groups groups = std::move(buried_.front());
+      buried_.pop_front();
+      lock.unlock();
+      groups = {};
+      lock.lock();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<Groups> buried_;
+  std::jthread thread_;  // last: it uses the others
+};
+
+/// One rank from attach to leave.
+///
+/// Threads: Run and all it calls on the main thread; OnConnect on the rank library's. They share
+/// `coming_` only.
+class Rank {
+ public:
+  Status Run() {
+    if (tessera_attach(&job_) != 0) return JobError("cannot attach");
+    TESSERA_TRY(const auto settings, engine::ParseJobSettings(tessera_settings(job_)));
+    TESSERA_TRY(auto dataset, OpenData(settings));
+    fingerprint_ = dataset.fingerprint();
+    trainer_.emplace(settings, std::move(dataset));
+
+    if (tessera_connect(job_, &Rank::OnConnect, this) != 0) {
+      return ConnectError().value_or(JobError("cannot connect"));
+    }
+    if (tessera_must_initialise(job_) != 0) TESSERA_RETURN_IF_ERROR(InitialisePieces());
+    tessera_command command{};
+    if (tessera_wait(job_, -1, 0, &command) != 0) return JobError("cannot wait for the start");
+    if (command == TESSERA_RESUME) TESSERA_RETURN_IF_ERROR(Bind(*tessera_current_view(job_)));
+    while (true) {
+      if (command == TESSERA_LEAVE) break;
+      if (command == TESSERA_ADOPT) TESSERA_RETURN_IF_ERROR(Adopt());
+      auto next = TrainUntilPaused();
+      if (!next) {
+        // The others wait in a collective that this rank will not join: break it for them, too.
+        Groups groups = trainer_->groups();
+        groups.Abort();
+        return next.error();
+      }
+      command = *next;
+    }
+    tessera_detach(job_);
+    return OkStatus();
+  }
+
+ private:
+  static int OnConnect(void* context, tessera_job*, const tessera_view* view) {
+    return static_cast<Rank*>(context)->Connect(*view);
+  }
+
+  /// On the rank library's thread.
+  int Connect(const tessera_view& view) {
+    const auto rendezvous = std::make_shared<JobRendezvous>(job_, view.epoch, view.attempt);
+    auto groups = ConnectGroups(view, rendezvous, fingerprint_, kCollectiveTimeout);
+    const std::lock_guard lock(mutex_);
+    if (!groups) {
+      // What is no longer wanted is no error of this rank.
+      if (!rendezvous->Abandoned()) {
+        fmt::print(stderr, "tessera-train: groups of epoch {}: {}\n", view.epoch,
+                   groups.error().ToString());
+      }
+      connect_error_ = groups.error();
+      return -1;
+    }
+    // Groups of an attempt that came to nothing make way.
+    if (coming_) graveyard_.Bury(std::move(*coming_));
+    coming_ = std::move(*groups);
+    return 0;
+  }
+
+  std::optional<Error> ConnectError() {
+    const std::lock_guard lock(mutex_);
+    return connect_error_;
+  }
+
+  Result<std::span<const tessera_piece>> Pieces() {
+    const tessera_piece* pieces = nullptr;
+    std::size_t count = 0;
+    if (tessera_pieces(job_, &pieces, &count) != 0) return JobError("cannot list the pieces");
+    return std::span(pieces, count);
+  }
+
+  Status InitialisePieces() {
+    TESSERA_TRY(const auto pieces, Pieces());
+    TESSERA_TRY(const RankState state, BindState(pieces));
+    Initialise(trainer_->settings(), state);
+    return OkStatus();
+  }
+
+  /// Takes the groups that were built for `view` into use, with views of the current pieces.
+  Status Bind(const tessera_view& view) {
+    std::optional<Groups> groups;
+    {
+      const std::lock_guard lock(mutex_);
+      groups = std::exchange(coming_, std::nullopt);
+    }
+    if (!groups || groups->epoch != view.epoch || groups->attempt != view.attempt) {
+      return Internal(fmt::format("no groups of epoch {}, attempt {} were built", view.epoch,
+                                  view.attempt));
+    }
+    TESSERA_TRY(const auto pieces, Pieces());
+    TESSERA_TRY(Groups old, trainer_->Bind(pieces, std::move(*groups)));
+    graveyard_.Bury(std::move(old));
+    return OkStatus();
+  }
+
+  Status Adopt() {
+    const tessera_view* view = nullptr;
+    if (tessera_adopt(job_, &view) != 0) return JobError("cannot adopt the new layout");
+    TESSERA_RETURN_IF_ERROR(Bind(*view));
+    if (tessera_attached(job_) != 0) return JobError("cannot report the new layout as attached");
+    return OkStatus();
+  }
+
+  /// Makes steps until the job is paused and told what comes next.
+  Result<tessera_command> TrainUntilPaused() {
+    const std::int64_t max_steps = trainer_->settings().max_steps;
+    while (true) {
+      std::uint64_t pause = kAllStepsMade;
+      if (max_steps == 0 || trainer_->step() < max_steps) {
+        TESSERA_TRY(pause, Step());
+        if (pause == 0) continue;
+      }
+      tessera_command command{};
+      if (tessera_wait(job_, trainer_->step(), pause, &command) != 0) {
+        return JobError("cannot wait in the pause");
+      }
+      if (command != TESSERA_RESUME) return command;
+    }
+  }
+
+  /// Makes one step. Returns the transaction that pauses the job after it, or 0.
+  Result<std::uint64_t> Step() {
+    const std::int64_t step = trainer_->step() + 1;
+    TESSERA_TRY(const tessera_record record, trainer_->ComputeGradients());
+    tessera_decision decision{};
+    if (tessera_decide(job_, step, &record, trainer_->settings().max_norm, &Rank::Gather, this,
+                       &decision) != 0) {
+      if (gather_error_) return *gather_error_;
+      return JobError("no step decision");
+    }
+    const UpdateSection section;
+    if (tessera_begin_update(job_, step) != 0) return JobError("cannot begin the update");
+    trainer_->Update(decision.clip, decision.skip != 0);
+    if (tessera_end_update(job_, step) != 0) return JobError("cannot end the update");
+    return decision.pause;
+  }
+
+  static int Gather(void* context, const tessera_record* mine, tessera_record* all) {
+    auto* rank = static_cast<Rank*>(context);
+    Collective& world = *rank->trainer_->groups().world;
+    const Status status = world.AllGather(
+        std::as_bytes(std::span(mine, 1)),
+        std::as_writable_bytes(std::span(all, static_cast<std::size_t>(world.size()))));
+    if (status) return 0;
+    rank->gather_error_ = status.error();
+    return -1;
+  }
+
+  /// What tessera_wait is given when nobody asked for the pause.
+  static constexpr std::uint64_t kAllStepsMade = 1;
+
+  tessera_job* job_ = nullptr;
+  std::uint64_t fingerprint_ = 0;
+  std::optional<Trainer> trainer_;
+  std::optional<Error> gather_error_;
+  Graveyard graveyard_;
+
+  std::mutex mutex_;
+  std::optional<Groups> coming_;        // guarded by mutex_
+  std::optional<Error> connect_error_;  // guarded by mutex_
+};
+
+}  // namespace
+
+Status RunRank() {
+  InstallTermination();
+  // Never destroyed: after an error, the rank library's thread and abandoned collectives may still
+  // use it until the process exits.
+  Rank* const rank = new Rank;
+  return rank->Run();
+}
+
+}  // namespace tessera::agents::train

@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/wire/convert.h"
+
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agents/wire/utf8.h"
+
+namespace tessera::agents {
+namespace {
+
+constexpr std::int64_t kMaxDegree = 65536;  // as ptc::ParseMeshShape
+
+template <typename Enum>
+Result<Enum> DecodeEnum(std::string_view what, std::uint32_t value, Enum last) {
+  if (value > static_cast<std::uint32_t>(last)) {
+    return InvalidArgument(std::string(what) + " " + std::to_string(value) +
+                           " is above the last known one, " +
+                           std::to_string(static_cast<std::uint32_t>(last)));
+  }
+  return static_cast<Enum>(value);
+}
+
+template <typename Int>
+Status NotNegative(std::string_view what, Int value) {
+  if (value >= 0) return OkStatus();
+  return InvalidArgument(std::string(what) + " " + std::to_string(value) + " is below 0");
+}
+
+Status Finite(std::string_view what, double value) {
+  if (std::isfinite(value)) return OkStatus();
+  return InvalidArgument(std::string(what) + " " + std::to_string(value) + " is not finite");
+}
+
+template <typename Repeated>
+void EncodeAll(const std::vector<ptc::DeviceId>& devices, Repeated* out) {
+  for (const ptc::DeviceId device : devices) Encode(device, out->Add());
+}
+
+template <typename Repeated>
+Result<std::vector<ptc::DeviceId>> DecodeAll(const Repeated& in) {
+  std::vector<ptc::DeviceId> devices;
+  devices.reserve(static_cast<std::size_t>(in.size()));
+  for (const wire::Device& device : in) {
+    TESSERA_TRY(const ptc::DeviceId id, Decode(device));
+    devices.push_back(id);
+  }
+  return devices;
+}
+
+void Encode(const engine::FlowStatus& flow, wire::FlowInfo* out) {
+  agents::Encode(flow.source, out->mutable_source());
+  agents::Encode(flow.destination, out->mutable_destination());
+  out->set_bytes_done(flow.bytes_done);
+  out->set_bytes_total(flow.bytes_total);
+  out->set_bytes_per_second(flow.bytes_per_second);
+}
+
+Result<engine::FlowStatus> Decode(const wire::FlowInfo& in) {
+  engine::FlowStatus flow;
+  TESSERA_TRY(flow.source, agents::Decode(in.source()));
+  TESSERA_TRY(flow.destination, agents::Decode(in.destination()));
+  TESSERA_RETURN_IF_ERROR(NotNegative("flow.bytes_done", in.bytes_done()));
+  TESSERA_RETURN_IF_ERROR(NotNegative("flow.bytes_total", in.bytes_total()));
+  TESSERA_RETURN_IF_ERROR(Finite("flow.bytes_per_second", in.bytes_per_second()));
+  flow.bytes_done = in.bytes_done();
+  flow.bytes_total = in.bytes_total();
+  flow.bytes_per_second = in.bytes_per_second();
+  return flow;
+}
+
+void Encode(const engine::NodeStatus& node, wire::NodeInfo* out) {
+  out->set_node(node.node);
+  out->set_state(static_cast<std::uint32_t>(node.state));
+  out->set_last_seen(node.last_seen);
+  for (const engine::DeviceStatus& device : node.devices) {
+    wire::DeviceInfo* info = out->add_devices();
+    agents::Encode(device.id, info->mutable_id());
+    info->set_used_bytes(device.used_bytes);
+    info->set_total_bytes(device.total_bytes);
+    info->set_job(Utf8(device.job));
+    if (device.rank) info->set_rank(*device.rank);
+    info->set_joining(device.joining);
+    info->set_failed(device.failed);
+  }
+}
+
+Result<engine::DeviceStatus> Decode(const wire::DeviceInfo& in) {
+  engine::DeviceStatus device;
+  TESSERA_TRY(device.id, agents::Decode(in.id()));
+  TESSERA_RETURN_IF_ERROR(NotNegative("device.used_bytes", in.used_bytes()));
+  TESSERA_RETURN_IF_ERROR(NotNegative("device.total_bytes", in.total_bytes()));
+  device.used_bytes = in.used_bytes();
+  device.total_bytes = in.total_bytes();
+  device.job = in.job();
+  if (in.has_rank()) {
+    TESSERA_RETURN_IF_ERROR(NotNegative("device.rank", in.rank()));
+    device.rank = in.rank();
+  }
+  device.joining = in.joining();
+  device.failed = in.failed();
+  return device;
+}
+
+Result<engine::NodeStatus> Decode(const wire::NodeInfo& in) {
+  engine::NodeStatus node;
+  TESSERA_RETURN_IF_ERROR(NotNegative("node", in.node()));
+  TESSERA_RETURN_IF_ERROR(Finite("node.last_seen", in.last_seen()));
+  node.node = in.node();
+  TESSERA_TRY(node.state, DecodeEnum("node state", in.state(), engine::NodeState::kLeft));
+  node.last_seen = in.last_seen();
+  for (const wire::DeviceInfo& info : in.devices()) {
+    TESSERA_TRY(engine::DeviceStatus device, Decode(info));
+    node.devices.push_back(std::move(device));
+  }
+  return node;
+}
+
+void Encode(const engine::JobStatus& job, wire::JobInfo* out) {
+  out->set_name(Utf8(job.name));
+  out->set_model(Utf8(job.model));
+  out->set_state(static_cast<std::uint32_t>(job.state));
+  out->set_reason(Utf8(job.reason));
+  out->set_step(job.step);
+  if (job.loss) out->set_loss(*job.loss);
+  if (job.tokens_per_second) out->set_tokens_per_second(*job.tokens_per_second);
+  agents::Encode(job.mesh, out->mutable_mesh());
+  EncodeAll(job.devices, out->mutable_devices());
+  out->set_epoch(job.epoch);
+  out->set_timeline(job.timeline);
+  out->set_layout_hash(Utf8(job.layout_hash));
+  out->set_global_batch(job.global_batch);
+  out->set_num_tensors(job.num_tensors);
+  out->set_state_bytes(job.state_bytes);
+  out->set_max_steps(job.max_steps);
+}
+
+Result<engine::JobStatus> Decode(const wire::JobInfo& in) {
+  engine::JobStatus job;
+  job.name = in.name();
+  job.model = in.model();
+  TESSERA_TRY(job.state, DecodeEnum("job state", in.state(), engine::JobState::kFailed));
+  job.reason = in.reason();
+  if (in.has_loss()) job.loss = in.loss();  // a diverged loss is NaN and is shown as such
+  if (in.has_tokens_per_second()) job.tokens_per_second = in.tokens_per_second();
+  TESSERA_TRY(job.mesh, agents::Decode(in.mesh()));
+  TESSERA_TRY(job.devices, DecodeAll(in.devices()));
+  TESSERA_RETURN_IF_ERROR(NotNegative("job.step", in.step()));
+  TESSERA_RETURN_IF_ERROR(NotNegative("job.epoch", in.epoch()));
+  TESSERA_RETURN_IF_ERROR(NotNegative("job.timeline", in.timeline()));
+  TESSERA_RETURN_IF_ERROR(NotNegative("job.global_batch", in.global_batch()));
+  TESSERA_RETURN_IF_ERROR(NotNegative("job.num_tensors", in.num_tensors()));
+  TESSERA_RETURN_IF_ERROR(NotNegative("job.state_bytes", in.state_bytes()));
+  TESSERA_RETURN_IF_ERROR(NotNegative("job.max_steps", in.max_steps()));
+  job.step = in.step();
+  job.epoch = in.epoch();
+  job.timeline = in.timeline();
+  job.layout_hash = in.layout_hash();
+  job.global_batch = in.global_batch();
+  job.num_tensors = in.num_tensors();
+  job.state_bytes = in.state_bytes();
+  job.max_steps = in.max_steps();
+  return job;
+}
+
+}  // namespace
+
+void Encode(ptc::DeviceId device, wire::Device* out) {
+  out->set_node(device.node);
+  out->set_index(device.index);
+}
+
+Result<ptc::DeviceId> Decode(const wire::Device& in) {
+  TESSERA_RETURN_IF_ERROR(NotNegative("device.node", in.node()));
+  TESSERA_RETURN_IF_ERROR(NotNegative("device.index", in.index()));
+  return ptc::DeviceId{in.node(), in.index()};
+}
+
+void Encode(const ptc::MeshShape& mesh, wire::Mesh* out) {
+  out->clear_sizes();
+  for (const std::int64_t size : mesh.sizes) out->add_sizes(size);
+}
+
+Result<ptc::MeshShape> Decode(const wire::Mesh& in) {
+  ptc::MeshShape mesh;
+  if (in.sizes_size() != ptc::kNumAxes) {
+    return InvalidArgument("mesh has " + std::to_string(in.sizes_size()) + " degrees, not " +
+                           std::to_string(ptc::kNumAxes));
+  }
+  for (int axis = 0; axis < ptc::kNumAxes; ++axis) {
+    if (in.sizes(axis) < 1 || in.sizes(axis) > kMaxDegree) {
+      return InvalidArgument("mesh degree " + std::to_string(in.sizes(axis)) +
+                             " is not between 1 and " + std::to_string(kMaxDegree));
+    }
+    mesh.sizes[static_cast<std::size_t>(axis)] = in.sizes(axis);
+  }
+  return mesh;
+}
+
+void Encode(const engine::ClusterSnapshot& snapshot, wire::Snapshot* out) {
+  out->Clear();
+  out->set_cluster(Utf8(snapshot.cluster));
+  out->set_sequence(snapshot.sequence);
+  out->set_link_bytes_per_second(snapshot.link_bytes_per_second);
+  out->set_one_host(snapshot.one_host);
+  for (const auto& node : snapshot.nodes) Encode(node, out->add_nodes());
+  for (const auto& job : snapshot.jobs) Encode(job, out->add_jobs());
+  if (snapshot.transaction) Encode(*snapshot.transaction, out->mutable_transaction());
+}
+
+Result<engine::ClusterSnapshot> Decode(const wire::Snapshot& in) {
+  engine::ClusterSnapshot snapshot;
+  snapshot.cluster = in.cluster();
+  TESSERA_RETURN_IF_ERROR(NotNegative("snapshot.sequence", in.sequence()));
+  TESSERA_RETURN_IF_ERROR(Finite("snapshot.link_bytes_per_second", in.link_bytes_per_second()));
+  snapshot.sequence = in.sequence();
+  snapshot.link_bytes_per_second = in.link_bytes_per_second();
+  snapshot.one_host = in.one_host();
+  for (const wire::NodeInfo& info : in.nodes()) {
+    TESSERA_TRY(engine::NodeStatus node, Decode(info));
+    snapshot.nodes.push_back(std::move(node));
+  }
+  for (const wire::JobInfo& info : in.jobs()) {
+    TESSERA_TRY(engine::JobStatus job, Decode(info));
+    snapshot.jobs.push_back(std::move(job));
+  }
+  if (in.has_transaction()) {
+    TESSERA_TRY(snapshot.transaction, Decode(in.transaction()));
+  }
+  return snapshot;
+}
+
+void Encode(const engine::TxnStatus& txn, wire::TxnInfo* out) {
+  out->Clear();
+  out->set_id(txn.id);
+  out->set_job(Utf8(txn.job));
+  out->set_phase(static_cast<std::uint32_t>(txn.phase));
+  Encode(txn.from_mesh, out->mutable_from_mesh());
+  Encode(txn.to_mesh, out->mutable_to_mesh());
+  EncodeAll(txn.from_devices, out->mutable_from_devices());
+  EncodeAll(txn.to_devices, out->mutable_to_devices());
+  out->set_bytes_done(txn.bytes_done);
+  out->set_bytes_total(txn.bytes_total);
+  if (txn.eta) out->set_eta(*txn.eta);
+  out->set_paused(txn.paused);
+  out->set_checksums_equal(txn.checksums_equal);
+  out->set_reason(Utf8(txn.reason));
+  for (const auto& flow : txn.flows) Encode(flow, out->add_flows());
+  out->set_can_cancel(txn.can_cancel);
+}
+
+Result<engine::TxnStatus> Decode(const wire::TxnInfo& in) {
+  engine::TxnStatus txn;
+  TESSERA_RETURN_IF_ERROR(NotNegative("transaction.id", in.id()));
+  TESSERA_RETURN_IF_ERROR(NotNegative("transaction.bytes_done", in.bytes_done()));
+  TESSERA_RETURN_IF_ERROR(NotNegative("transaction.bytes_total", in.bytes_total()));
+  TESSERA_RETURN_IF_ERROR(NotNegative("transaction.checksums_equal", in.checksums_equal()));
+  TESSERA_RETURN_IF_ERROR(Finite("transaction.paused", in.paused()));
+  txn.id = in.id();
+  txn.job = in.job();
+  TESSERA_TRY(txn.phase,
+              DecodeEnum("transaction phase", in.phase(), engine::TxnPhase::kInDoubt));
+  TESSERA_TRY(txn.from_mesh, Decode(in.from_mesh()));
+  TESSERA_TRY(txn.to_mesh, Decode(in.to_mesh()));
+  TESSERA_TRY(txn.from_devices, DecodeAll(in.from_devices()));
+  TESSERA_TRY(txn.to_devices, DecodeAll(in.to_devices()));
+  txn.bytes_done = in.bytes_done();
+  txn.bytes_total = in.bytes_total();
+  if (in.has_eta()) {
+    TESSERA_RETURN_IF_ERROR(Finite("transaction.eta", in.eta()));
+    txn.eta = in.eta();
+  }
+  txn.paused = in.paused();
+  txn.checksums_equal = in.checksums_equal();
+  txn.reason = in.reason();
+  for (const wire::FlowInfo& info : in.flows()) {
+    TESSERA_TRY(engine::FlowStatus flow, Decode(info));
+    txn.flows.push_back(flow);
+  }
+  txn.can_cancel = in.can_cancel();
+  return txn;
+}
+
+void Encode(const engine::Event& event, wire::EventInfo* out) {
+  out->set_sequence(event.sequence);
+  out->set_time(event.time);
+  out->set_severity(static_cast<std::uint32_t>(event.severity));
+  out->set_source(Utf8(event.source));
+  out->set_text(Utf8(event.text));
+}
+
+Result<engine::Event> Decode(const wire::EventInfo& in) {
+  engine::Event event;
+  TESSERA_RETURN_IF_ERROR(NotNegative("event.sequence", in.sequence()));
+  TESSERA_RETURN_IF_ERROR(Finite("event.time", in.time()));
+  event.sequence = in.sequence();
+  event.time = in.time();
+  TESSERA_TRY(event.severity,
+              DecodeEnum("event severity", in.severity(), engine::Severity::kError));
+  event.source = in.source();
+  event.text = in.text();
+  return event;
+}
+
+void Encode(const engine::Sample& sample, wire::SampleInfo* out) {
+  out->set_job(Utf8(sample.job));
+  out->set_step(sample.step);
+  out->set_loss(sample.loss);
+  out->set_grad_norm(sample.grad_norm);
+  out->set_tokens_per_second(sample.tokens_per_second);
+  out->set_time(sample.time);
+}
+
+Result<engine::Sample> Decode(const wire::SampleInfo& in) {
+  TESSERA_RETURN_IF_ERROR(NotNegative("sample.step", in.step()));
+  TESSERA_RETURN_IF_ERROR(Finite("sample.time", in.time()));
+  return engine::Sample{in.job(),       in.step(),
+                        in.loss(),      in.grad_norm(),
+                        in.tokens_per_second(), in.time()};
+}
+
+void Encode(const engine::PlanSummary& plan, wire::PlanInfo* out) {
+  out->Clear();
+  out->set_job(Utf8(plan.job));
+  out->set_epoch(plan.epoch);
+  out->set_from_layout_hash(Utf8(plan.from_layout_hash));
+  Encode(plan.from_mesh, out->mutable_from_mesh());
+  Encode(plan.to_mesh, out->mutable_to_mesh());
+  EncodeAll(plan.from_devices, out->mutable_from_devices());
+  EncodeAll(plan.to_devices, out->mutable_to_devices());
+  out->set_hash(Utf8(plan.hash));
+  out->set_kept(plan.kept);
+  out->set_device(plan.device);
+  out->set_host(plan.host);
+  out->set_network(plan.network);
+  out->set_snapshot(plan.snapshot);
+  out->set_storage(plan.storage);
+  out->set_volume_bound(plan.volume_bound);
+  out->set_busiest_port_bytes(plan.busiest_port_bytes);
+  if (plan.busiest_port_bound) out->set_busiest_port_bound(*plan.busiest_port_bound);
+  EncodeAll(plan.idle, out->mutable_idle());
+  for (const auto& peak : plan.peak_memory) {
+    wire::PlanInfo::Peak* info = out->add_peak_memory();
+    Encode(peak.device, info->mutable_device());
+    info->set_bytes(peak.bytes);
+    info->set_capacity(peak.capacity);
+  }
+  out->set_single_source(plan.single_source);
+  out->set_pause_estimate(plan.pause_estimate);
+  out->set_rollback(plan.rollback);
+  for (const auto& flow : plan.flows) Encode(flow, out->add_flows());
+  out->set_global_batch(plan.global_batch);
+  out->set_why(Utf8(plan.why));
+}
+
+Result<engine::PlanSummary> Decode(const wire::PlanInfo& in) {
+  engine::PlanSummary plan;
+  const std::pair<const char*, std::int64_t> counts[] = {
+      {"plan.epoch", in.epoch()},
+      {"plan.kept", in.kept()},
+      {"plan.device", in.device()},
+      {"plan.host", in.host()},
+      {"plan.network", in.network()},
+      {"plan.snapshot", in.snapshot()},
+      {"plan.storage", in.storage()},
+      {"plan.volume_bound", in.volume_bound()},
+      {"plan.busiest_port_bytes", in.busiest_port_bytes()},
+      {"plan.busiest_port_bound", in.busiest_port_bound()},
+      {"plan.single_source", in.single_source()},
+      {"plan.global_batch", in.global_batch()},
+  };
+  for (const auto& [what, value] : counts) TESSERA_RETURN_IF_ERROR(NotNegative(what, value));
+  TESSERA_RETURN_IF_ERROR(Finite("plan.pause_estimate", in.pause_estimate()));
+  plan.job = in.job();
+  plan.epoch = in.epoch();
+  plan.from_layout_hash = in.from_layout_hash();
+  TESSERA_TRY(plan.from_mesh, Decode(in.from_mesh()));
+  TESSERA_TRY(plan.to_mesh, Decode(in.to_mesh()));
+  TESSERA_TRY(plan.from_devices, DecodeAll(in.from_devices()));
+  TESSERA_TRY(plan.to_devices, DecodeAll(in.to_devices()));
+  plan.hash = in.hash();
+  plan.kept = in.kept();
+  plan.device = in.device();
+  plan.host = in.host();
+  plan.network = in.network();
+  plan.snapshot = in.snapshot();
+  plan.storage = in.storage();
+  plan.volume_bound = in.volume_bound();
+  plan.busiest_port_bytes = in.busiest_port_bytes();
+  if (in.has_busiest_port_bound()) plan.busiest_port_bound = in.busiest_port_bound();
+  TESSERA_TRY(plan.idle, DecodeAll(in.idle()));
+  for (const wire::PlanInfo::Peak& info : in.peak_memory()) {
+    engine::PlanSummary::Peak peak;
+    TESSERA_TRY(peak.device, Decode(info.device()));
+    TESSERA_RETURN_IF_ERROR(NotNegative("plan.peak_memory.bytes", info.bytes()));
+    TESSERA_RETURN_IF_ERROR(NotNegative("plan.peak_memory.capacity", info.capacity()));
+    peak.bytes = info.bytes();
+    peak.capacity = info.capacity();
+    plan.peak_memory.push_back(peak);
+  }
+  plan.single_source = in.single_source();
+  plan.pause_estimate = in.pause_estimate();
+  plan.rollback = in.rollback();
+  for (const wire::FlowInfo& info : in.flows()) {
+    TESSERA_TRY(engine::FlowStatus flow, Decode(info));
+    plan.flows.push_back(flow);
+  }
+  plan.global_batch = in.global_batch();
+  plan.why = in.why();
+  return plan;
+}
+
+void Encode(const engine::HistoryEntry& entry, wire::HistoryInfo* out) {
+  out->Clear();
+  out->set_id(entry.id);
+  out->set_job(Utf8(entry.job));
+  out->set_from(Utf8(entry.from));
+  out->set_to(Utf8(entry.to));
+  out->set_started(entry.started);
+  out->set_result(Utf8(entry.result));
+  out->set_reason(Utf8(entry.reason));
+  for (const auto& [phase, seconds] : entry.phases) (*out->mutable_phases())[Utf8(phase)] = seconds;
+  out->set_pause(entry.pause);
+  out->set_bytes_moved(entry.bytes_moved);
+  out->set_volume_bound(entry.volume_bound);
+  out->set_digest_before(Utf8(entry.digest_before));
+  out->set_digest_after(Utf8(entry.digest_after));
+  out->set_step(entry.step);
+  out->set_epoch(entry.epoch);
+}
+
+Result<engine::HistoryEntry> Decode(const wire::HistoryInfo& in) {
+  engine::HistoryEntry entry;
+  TESSERA_RETURN_IF_ERROR(NotNegative("history.id", in.id()));
+  TESSERA_RETURN_IF_ERROR(NotNegative("history.bytes_moved", in.bytes_moved()));
+  TESSERA_RETURN_IF_ERROR(NotNegative("history.volume_bound", in.volume_bound()));
+  TESSERA_RETURN_IF_ERROR(NotNegative("history.step", in.step()));
+  TESSERA_RETURN_IF_ERROR(NotNegative("history.epoch", in.epoch()));
+  TESSERA_RETURN_IF_ERROR(Finite("history.started", in.started()));
+  TESSERA_RETURN_IF_ERROR(Finite("history.pause", in.pause()));
+  entry.id = in.id();
+  entry.job = in.job();
+  entry.from = in.from();
+  entry.to = in.to();
+  entry.started = in.started();
+  entry.result = in.result();
+  entry.reason = in.reason();
+  for (const auto& [phase, seconds] : in.phases()) {
+    TESSERA_RETURN_IF_ERROR(Finite("history.phases", seconds));
+    entry.phases[phase] = seconds;
+  }
+  entry.pause = in.pause();
+  entry.bytes_moved = in.bytes_moved();
+  entry.volume_bound = in.volume_bound();
+  entry.digest_before = in.digest_before();
+  entry.digest_after = in.digest_after();
+  entry.step = in.step();
+  entry.epoch = in.epoch();
+  return entry;
+}
+
+void Encode(const Error& error, wire::ErrorReply* out) {
+  out->set_code(static_cast<std::uint32_t>(error.code));
+  out->set_message(Utf8(error.ToString()));
+}
+
+Error Decode(const wire::ErrorReply& in) {
+  const auto code = DecodeEnum("error code", in.code(), ErrorCode::kInternal);
+  return Error{code.value_or(ErrorCode::kInternal), in.message(), {}};
+}
+
+}  // namespace tessera::agents

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/bridge.h"
+
+#include <utility>
+
+#include "agents/wire/convert.h"
+#include "app/commands/session.h"
+
+namespace tessera::app {
+namespace {
+
+constexpr std::int64_t kEventBacklog = 500;
+constexpr std::int64_t kHistoryRows = 500;
+
+ui::LinkState toUi(agents::LinkState state) {
+  switch (state) {
+    case agents::LinkState::kConnecting:
+      return ui::LinkState::Connecting;
+    case agents::LinkState::kConnected:
+      return ui::LinkState::Connected;
+    case agents::LinkState::kLost:
+      return ui::LinkState::Lost;
+    case agents::LinkState::kRefused:
+      return ui::LinkState::Refused;
+  }
+  return ui::LinkState::Lost;
+}
+
+wire::JobRequest::Act toWire(ui::JobAct act) {
+  switch (act) {
+    case ui::JobAct::Pause:
+      return wire::JobRequest::PAUSE;
+    case ui::JobAct::Resume:
+      return wire::JobRequest::RESUME;
+    case ui::JobAct::Stop:
+      return wire::JobRequest::STOP;
+  }
+  return wire::JobRequest::PAUSE;
+}
+
+void fill(const ui::PlanRequest& request, wire::PlanRequest* out) {
+  out->set_job(request.job.toStdString());
+  for (const ptc::DeviceId device : request.devices) agents::Encode(device, out->add_devices());
+  if (request.mesh) agents::Encode(*request.mesh, out->mutable_mesh());
+}
+
+/// Decodes each message of a repeated field.
+template <typename T, typename Messages>
+Result<std::vector<T>> decodeAll(const Messages& messages) {
+  std::vector<T> values;
+  for (const auto& message : messages) {
+    TESSERA_TRY(auto value, agents::Decode(message));
+    values.push_back(std::move(value));
+  }
+  return values;
+}
+
+Status accept(const wire::Reply&) { return OkStatus(); }
+
+}  // namespace
+
+Bridge::Bridge(ui::ClusterModel& model, QObject* parent) : QObject(parent), m_model(model) {}
+
+// The client's thread ends before anything that its callbacks reach.
+Bridge::~Bridge() { m_client.reset(); }
+
+Status Bridge::open(const std::string& profile) {
+  m_profile = profile;
+  letGo();
+  const auto found = findProfile(profile);
+  if (!found) return found.error();
+  agents::ClusterClient::Handlers handlers;
+  handlers.link = [this](agents::LinkState state, std::string detail) {
+    QMetaObject::invokeMethod(
+        this, [this, state, detail = std::move(detail)] { onLink(state, detail); },
+        Qt::QueuedConnection);
+  };
+  handlers.snapshot = [this](const engine::ClusterSnapshot& snapshot) {
+    QMetaObject::invokeMethod(
+        this, [this, snapshot] { m_model.setSnapshot(snapshot); }, Qt::QueuedConnection);
+  };
+  handlers.event = [this](const engine::Event& event) {
+    QMetaObject::invokeMethod(
+        this, [this, event] { onEvent(event); }, Qt::QueuedConnection);
+  };
+  handlers.sample = [this](const engine::Sample& sample) {
+    QMetaObject::invokeMethod(
+        this, [this, sample] { m_model.addSample(sample); }, Qt::QueuedConnection);
+  };
+  m_model.setLink(ui::LinkState::Connecting, QString::fromStdString(found->registrar_endpoint));
+  auto client = agents::ClusterClient::Open(*found, std::move(handlers));
+  if (!client) {
+    m_model.setLink(ui::LinkState::Refused, QString::fromStdString(client.error().ToString()));
+    return client.error();
+  }
+  m_client = std::move(*client);
+  return OkStatus();
+}
+
+void Bridge::letGo() {
+  if (!m_client) return;
+  m_closing = std::jthread([client = std::move(m_client)]() mutable { client.reset(); });
+}
+
+void Bridge::reconnect() {
+  if (const auto status = open(m_profile); !status)
+    m_model.setLink(ui::LinkState::Lost, QString::fromStdString(status.error().ToString()));
+}
+
+void Bridge::onLink(agents::LinkState state, const std::string& detail) {
+  m_model.setLink(toUi(state), QString::fromStdString(detail));
+  if (state == agents::LinkState::kConnected) fetchEvents();
+}
+
+void Bridge::onEvent(const engine::Event& event) {
+  if (m_fetchingEvents) {
+    m_heldEvents.push_back(event);
+    return;
+  }
+  if (event.sequence <= m_lastEvent) return;
+  m_lastEvent = event.sequence;
+  m_model.addEvent(event);
+}
+
+void Bridge::fetchEvents() {
+  if (m_fetchingEvents) return;
+  m_fetchingEvents = true;
+  wire::Request request;
+  request.mutable_events()->set_after_sequence(m_lastEvent);
+  request.mutable_events()->set_limit(kEventBacklog);
+  ask<std::vector<engine::Event>>(
+      std::move(request), kAnswerTimeout,
+      [this](Result<std::vector<engine::Event>> events) {
+        m_fetchingEvents = false;
+        std::vector<engine::Event> held = std::exchange(m_heldEvents, {});
+        if (events)
+          for (const engine::Event& event : *events) onEvent(event);
+        for (const engine::Event& event : held) onEvent(event);
+      },
+      [](const wire::Reply& reply) -> Result<std::vector<engine::Event>> {
+        if (!reply.has_events()) return unexpectedReply("events");
+        return decodeAll<engine::Event>(reply.events().events());
+      });
+}
+
+template <typename T>
+void Bridge::ask(wire::Request request, std::chrono::milliseconds timeout, Done<T> done,
+                 Reader<T> read) {
+  if (!m_client) {
+    QMetaObject::invokeMethod(
+        this, [done = std::move(done)] { done(Unavailable("no cluster is connected")); },
+        Qt::QueuedConnection);
+    return;
+  }
+  m_client->Call(std::move(request), timeout,
+                 [this, done = std::move(done), read = std::move(read)](Result<wire::Reply> reply) {
+                   Result<T> result = reply ? read(*reply) : Result<T>(reply.error());
+                   QMetaObject::invokeMethod(
+                       this,
+                       [done, result = std::move(result)]() mutable { done(std::move(result)); },
+                       Qt::QueuedConnection);
+                 });
+}
+
+void Bridge::plan(const ui::PlanRequest& request, Done<engine::PlanSummary> done) {
+  wire::Request message;
+  fill(request, message.mutable_plan());
+  ask<engine::PlanSummary>(std::move(message), kAnswerTimeout, std::move(done),
+                           [](const wire::Reply& reply) -> Result<engine::PlanSummary> {
+                             if (!reply.has_plan()) return unexpectedReply("plan");
+                             return agents::Decode(reply.plan());
+                           });
+}
+
+void Bridge::apply(const ui::PlanRequest& request, const QString& planHash,
+                   Done<std::int64_t> done) {
+  wire::Request message;
+  fill(request, message.mutable_apply()->mutable_plan());
+  message.mutable_apply()->set_plan_hash(planHash.toStdString());
+  ask<std::int64_t>(std::move(message), kAnswerTimeout, std::move(done),
+                    [](const wire::Reply& reply) -> Result<std::int64_t> {
+                      if (!reply.has_apply()) return unexpectedReply("apply");
+                      return std::int64_t{reply.apply().transaction()};
+                    });
+}
+
+void Bridge::cancel(std::int64_t txn, Done<void> done) {
+  wire::Request message;
+  message.mutable_cancel()->set_transaction(txn);
+  ask<void>(std::move(message), kAnswerTimeout, std::move(done), accept);
+}
+
+void Bridge::history(Done<std::vector<engine::HistoryEntry>> done) {
+  wire::Request message;
+  message.mutable_history()->set_limit(kHistoryRows);
+  ask<std::vector<engine::HistoryEntry>>(
+      std::move(message), kAnswerTimeout, std::move(done),
+      [](const wire::Reply& reply) -> Result<std::vector<engine::HistoryEntry>> {
+        if (!reply.has_history()) return unexpectedReply("history");
+        return decodeAll<engine::HistoryEntry>(reply.history().entries());
+      });
+}
+
+void Bridge::jobAct(const QString& job, ui::JobAct act, Done<void> done) {
+  wire::Request message;
+  message.mutable_job()->set_job(job.toStdString());
+  message.mutable_job()->set_act(toWire(act));
+  ask<void>(std::move(message), kJobTimeout, std::move(done), accept);
+}
+
+void Bridge::samples(const QString& job, std::int64_t afterStep,
+                     Done<std::vector<engine::Sample>> done) {
+  wire::Request message;
+  message.mutable_samples()->set_job(job.toStdString());
+  message.mutable_samples()->set_after_step(afterStep);
+  message.mutable_samples()->set_limit(static_cast<std::int64_t>(ui::ClusterModel::kMaxSamples));
+  ask<std::vector<engine::Sample>>(
+      std::move(message), kAnswerTimeout, std::move(done),
+      [](const wire::Reply& reply) -> Result<std::vector<engine::Sample>> {
+        if (!reply.has_samples()) return unexpectedReply("samples");
+        return decodeAll<engine::Sample>(reply.samples().samples());
+      });
+}
+
+void Bridge::killNode(std::int32_t node, Done<void> done) {
+  wire::Request message;
+  message.mutable_kill_node()->set_node(node);
+  ask<void>(std::move(message), kAnswerTimeout, std::move(done), accept);
+}
+
+}  // namespace tessera::app

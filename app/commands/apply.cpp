@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/// \file
+/// `apply`: plans, asks, carries out, and follows to the outcome. Ctrl-C asks the coordinator to
+/// roll back and waits for it.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <iostream>
+#include <thread>
+
+#include "agents/wire/convert.h"
+#include "app/commands/command.h"
+#include "app/commands/interrupt.h"
+#include "app/commands/json.h"
+#include "app/commands/placement.h"
+#include "app/commands/session.h"
+#include "app/commands/units.h"
+
+namespace tessera::app {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr milliseconds kPoll{100};
+/// A registrar that restarts is away for a second; this long means that nobody knows the outcome.
+constexpr seconds kSilence{60};
+
+/// Shows how far a transaction is: a bar on a terminal, JSON or plain lines elsewhere.
+class Progress {
+ public:
+  explicit Progress(bool json) : m_json(json), m_terminal(!json && isatty(STDOUT_FILENO) != 0) {}
+
+  void show(const engine::TxnStatus& txn) {
+    const std::string phase(engine::ToString(txn.phase));
+    if (phase == m_phase && txn.bytes_done == m_bytes) return;
+    const bool samePhase = phase == m_phase;
+    m_phase = phase;
+    m_bytes = txn.bytes_done;
+    if (m_json) {
+      printLine(
+          {{"phase", phase}, {"bytes_done", txn.bytes_done}, {"bytes_total", txn.bytes_total}});
+    } else if (m_terminal) {
+      fmt::print("\r\033[K{:<13} {} {} of {}", phase, bar(txn), formatBytes(txn.bytes_done),
+                 formatBytes(txn.bytes_total));
+      std::fflush(stdout);
+    } else if (!samePhase) {
+      fmt::print("{} {} of {}\n", phase, formatBytes(txn.bytes_done), formatBytes(txn.bytes_total));
+      std::fflush(stdout);
+    }
+  }
+
+  /// One line on stderr, below the bar.
+  void note(const std::string& text) {
+    endLine();
+    fmt::print(stderr, "tesseractl: {}\n", text);
+    m_phase.clear();
+  }
+
+  void endLine() const {
+    if (m_terminal && !m_phase.empty()) {
+      fmt::print("\n");
+      std::fflush(stdout);
+    }
+  }
+
+ private:
+  static std::string bar(const engine::TxnStatus& txn) {
+    constexpr std::int64_t kWidth = 30;
+    const std::int64_t filled =
+        txn.bytes_total > 0 ? kWidth * std::min(txn.bytes_done, txn.bytes_total) / txn.bytes_total
+                            : 0;
+    return fmt::format("[{:#<{}}{:.<{}}]", "", filled, "", kWidth - filled);
+  }
+
+  bool m_json;
+  bool m_terminal;
+  std::string m_phase;
+  std::int64_t m_bytes = -1;
+};
+
+/// y or yes on the terminal.
+bool confirmed(const engine::PlanSummary& plan) {
+  fmt::print("move {} (pause about {})? [y/N] ", formatBytes(plan.moved()),
+             formatSeconds(plan.pause_estimate));
+  std::fflush(stdout);
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "Y" || answer == "yes";
+}
+
+int finish(const Invocation& call, const wire::TxnReply& reply, Progress& progress) {
+  progress.endLine();
+  const auto record = agents::Decode(reply.record());
+  if (!record) return failed(record.error());
+  const bool committed = record->result == "committed";
+  if (call.json) {
+    // No gradients travel: what a transaction moves is the state after a step's update.
+    printLine({{"result", record->result},
+               {"epoch", record->epoch},
+               {"pause", record->pause},
+               {"bytes_moved", record->bytes_moved},
+               {"gradient_bytes", 0},
+               {"step", record->step},
+               {"transaction", record->id},
+               {"volume_bound", record->volume_bound},
+               {"digest_before", record->digest_before},
+               {"digest_after", record->digest_after},
+               {"reason", record->reason}});
+  } else if (committed) {
+    fmt::print("committed: epoch {}, step {}, {} moved (bound {}), pause {}\n", record->epoch,
+               record->step, formatBytes(record->bytes_moved), formatBytes(record->volume_bound),
+               formatSeconds(record->pause));
+    fmt::print("digest {} before, {} after\n", record->digest_before, record->digest_after);
+  }
+  if (committed) return kDone;
+  return failed(FailedPrecondition(
+      fmt::format("transaction {} {}{}", record->id,
+                  record->result == "rolled_back" ? "was rolled back, nothing changed" : "failed",
+                  record->reason.empty() ? "" : ": " + record->reason)));
+}
+
+/// Where nobody can say more: needs_decision and in_doubt.
+int unresolved(const Invocation& call, const engine::TxnStatus& txn, const std::string& result,
+               const std::string& why, Progress& progress) {
+  progress.endLine();
+  if (call.json)
+    printLine({{"result", result},
+               {"epoch", nullptr},
+               {"pause", txn.paused},
+               {"bytes_moved", txn.bytes_done},
+               {"gradient_bytes", 0},
+               {"step", nullptr},
+               {"transaction", txn.id},
+               {"reason", why}});
+  failed(FailedPrecondition(fmt::format("transaction {}: {}", txn.id, why)));
+  return kNeedsDecision;
+}
+
+int follow(const Invocation& call, Session& session, std::int64_t id) {
+  Progress progress(call.json);
+  engine::TxnStatus last;
+  last.id = id;
+  int cancelsSent = 0;
+  auto lastAnswer = Clock::now();
+  for (;;) {
+    if (const int interrupts = numInterrupts(); interrupts > cancelsSent) {
+      if (cancelsSent == 0) {
+        progress.note("asking the coordinator to roll back");
+        wire::Request cancel;
+        cancel.mutable_cancel()->set_transaction(id);
+        const auto reply = session.ask(std::move(cancel));
+        if (!reply) progress.note(reply.error().ToString());
+      } else {
+        progress.note(
+            "still waiting for the outcome; the coordinator decides, this program may be killed");
+      }
+      cancelsSent = interrupts;
+    }
+    wire::Request request;
+    request.mutable_txn()->set_transaction(id);
+    const auto reply = session.ask(std::move(request), seconds(2));
+    if (reply) {
+      if (!reply->has_txn()) return failed(unexpectedReply("txn"));
+      lastAnswer = Clock::now();
+      if (reply->txn().has_transaction()) {
+        const auto txn = agents::Decode(reply->txn().transaction());
+        if (!txn) return failed(txn.error());
+        last = *txn;
+        progress.show(last);
+      }
+      if (last.phase == engine::TxnPhase::kNeedsDecision ||
+          last.phase == engine::TxnPhase::kInDoubt)
+        return unresolved(call, last, std::string(engine::ToString(last.phase)), last.reason,
+                          progress);
+      if (!reply->txn().record().result().empty()) return finish(call, reply->txn(), progress);
+    } else if (reply.error().code != ErrorCode::kTimeout &&
+               reply.error().code != ErrorCode::kUnavailable) {
+      progress.endLine();
+      return failed(reply.error());
+    } else if (Clock::now() - lastAnswer > kSilence) {
+      return unresolved(
+          call, last, "in_doubt",
+          fmt::format("the registrar at {} is silent for {} s; `tesseractl txn show {}` "
+                      "tells the outcome once it answers",
+                      session.profile.registrar_endpoint, kSilence.count(), id),
+          progress);
+    }
+    std::this_thread::sleep_for(kPoll);
+  }
+}
+
+int run(const Invocation& call) {
+  const auto planRequest = readPlanRequest(call.arguments);
+  if (!planRequest) return wrongUsage(planRequest.error());
+  const auto atStep = call.arguments.integer("at-step", 0, 1, std::int64_t{1} << 40);
+  if (!atStep) return wrongUsage(atStep.error());
+  const bool yes = call.arguments.has("yes");
+  const bool canAsk = isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0 && !call.json;
+  if (!yes && !canAsk)
+    return wrongUsage(InvalidArgument("apply needs --yes where nobody can be asked"));
+
+  auto session = openSession(call);
+  if (!session) return failed(session.error());
+  wire::Request dryRun;
+  *dryRun.mutable_plan() = *planRequest;
+  const auto planned = session->ask(std::move(dryRun));
+  if (!planned) return failed(planned.error());
+  if (!planned->has_plan()) return failed(unexpectedReply("plan"));
+  const auto plan = agents::Decode(planned->plan());
+  if (!plan) return failed(plan.error());
+  if (!call.json) fmt::print("{}", describePlan(*plan));
+  if (!yes && !confirmed(*plan)) {
+    fmt::print("nothing changed\n");
+    return kFailed;
+  }
+
+  countInterrupts();
+  wire::Request request;
+  wire::ApplyRequest& apply = *request.mutable_apply();
+  *apply.mutable_plan() = *planRequest;
+  apply.set_plan_hash(plan->hash);
+  apply.set_at_step(*atStep);
+  const auto reply = session->ask(std::move(request));
+  if (!reply) return failed(reply.error());
+  if (!reply->has_apply()) return failed(unexpectedReply("apply"));
+  return follow(call, *session, reply->apply().transaction());
+}
+
+}  // namespace
+
+Command applyCommand() {
+  return {{"apply",
+           "moves a job to other devices while it lives",
+           {{"JOB", "job"}},
+           {devicesOption("(required)"),
+            meshOption("(default: same tp, the largest dp that divides the batch)"),
+            pinOption(),
+            {"at-step", "K", "pauses the job after step K (default: as soon as all is prepared)"},
+            {"yes", "", "does not ask"}},
+           {"Ctrl-C rolls back and waits for the outcome.",
+            "With --json one object a line: {\"phase\",\"bytes_done\",\"bytes_total\"}, the last "
+            "{\"result\",...}."}},
+          run};
+}
+
+}  // namespace tessera::app

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/// \file
+/// `digest`: the layout-independent digest of a job's state.
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "app/commands/command.h"
+#include "app/commands/json.h"
+#include "app/commands/session.h"
+#include "app/commands/units.h"
+
+namespace tessera::app {
+namespace {
+
+int run(const Invocation& call) {
+  const std::string job = call.arguments.word(0);
+  if (const auto good = checkName("job", job); !good) return wrongUsage(good.error());
+  auto session = openSession(call);
+  if (!session) return failed(session.error());
+  wire::Request request;
+  request.mutable_digest()->set_job(job);
+  const auto reply = session->ask(std::move(request), kJobTimeout);
+  if (!reply) return failed(reply.error());
+  if (!reply->has_digest()) return failed(unexpectedReply("digest"));
+  const wire::DigestReply& digest = reply->digest();
+  if (call.json) {
+    printLine(toJson(digest));
+    return kDone;
+  }
+  fmt::print("{}  {} at step {} (epoch {}, timeline {}), {} tensors\n", digest.digest(),
+             digest.job(), digest.step(), digest.epoch(), digest.timeline(),
+             digest.tensors().size());
+  if (call.arguments.has("tensors")) {
+    const std::map<std::string, std::string> sorted(digest.tensors().begin(),
+                                                    digest.tensors().end());
+    for (const auto& [name, value] : sorted) fmt::print("{}  {}\n", value, name);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Command digestCommand() {
+  return {{"digest",
+           "prints the digest of a job's state, equal under every mesh",
+           {{"JOB", "job"}},
+           {{"tensors", "", "prints the digest of each tensor as well"}},
+           {"A running job is paused for it at a step boundary; a paused one stays paused."}},
+          run};
+}
+
+}  // namespace tessera::app

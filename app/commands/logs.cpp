@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/// \file
+/// `logs`: what the agents of a local cluster wrote.
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <chrono>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "app/commands/command.h"
+#include "app/commands/json.h"
+#include "app/commands/local_cluster.h"
+#include "app/commands/session.h"
+
+namespace tessera::app {
+namespace {
+
+struct Log {
+  std::string node;
+  std::ifstream file;
+};
+
+void printEntry(const Invocation& call, const std::string& node, const std::string& line) {
+  if (call.json)
+    printLine({{"node", node}, {"line", line}});
+  else
+    fmt::print("{}  {}\n", node, line);
+}
+
+/// Index of "n0"; nullopt for another text.
+std::optional<int> nodeIndex(const std::string& name) {
+  int node = 0;
+  const char* end = name.data() + name.size();
+  if (name.size() < 2 || name[0] != 'n') return std::nullopt;
+  const auto [stop, failure] = std::from_chars(name.data() + 1, end, node);
+  if (failure != std::errc() || stop != end || node < 0) return std::nullopt;
+  return node;
+}
+
+int run(const Invocation& call) {
+  const auto count = call.arguments.integer("lines", 100, 0, 1'000'000);
+  if (!count) return wrongUsage(count.error());
+  const std::string wanted = call.arguments.word(0);
+  if (!wanted.empty() && !nodeIndex(wanted))
+    return wrongUsage(InvalidArgument(fmt::format("'{}' is not a node such as n0", wanted)));
+  std::string cluster = call.cluster;
+  if (cluster.empty() && profileNames().empty() && localClusterNames().size() == 1)
+    cluster = localClusterNames().front();  // stopped: its logs are still there
+
+  std::string directory;
+  if (const auto profile = findProfile(cluster); profile) {
+    directory = profile->directory;
+    if (directory.empty())
+      return failed(FailedPrecondition(fmt::format(
+          "the logs of '{}' lie on its own nodes: it is not a local cluster", profile->name)));
+  } else {
+    directory = (std::filesystem::path(agents::TesseraHome()) / "clusters" / cluster).string();
+    if (cluster.empty() || !std::filesystem::is_directory(directory))
+      return failed(profile.error());
+  }
+  std::vector<Log> logs;
+  for (int node = 0; std::filesystem::exists(agentLog(directory, node)); ++node)
+    if (wanted.empty() || nodeIndex(wanted) == node)
+      logs.push_back({fmt::format("n{}", node), std::ifstream(agentLog(directory, node))});
+  if (logs.empty())
+    return failed(NotFound(
+        fmt::format("no log of {} in {}", wanted.empty() ? "any node" : wanted, directory)));
+  for (Log& log : logs) {
+    std::deque<std::string> last;
+    for (std::string line; std::getline(log.file, line);) {
+      last.push_back(line);
+      if (std::ssize(last) > *count) last.pop_front();
+    }
+    for (const std::string& line : last) printEntry(call, log.node, line);
+  }
+  while (call.arguments.has("follow")) {
+    std::fflush(stdout);
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    for (Log& log : logs) {
+      log.file.clear();
+      for (std::string line; std::getline(log.file, line);) printEntry(call, log.node, line);
+    }
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Command logsCommand() {
+  return {{"logs",
+           "prints what the agents of a local cluster wrote",
+           {{"NODE", "n0, n1, ... (default: all)", false}},
+           {{"lines", "N", "the last N lines of each node (default 100)"},
+            {"follow", "", "goes on with new lines until interrupted"}},
+           {}},
+          run};
+}
+
+}  // namespace tessera::app

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/commands/placement.h"
+
+#include <fmt/format.h>
+
+#include "agents/wire/convert.h"
+#include "app/commands/units.h"
+
+namespace tessera::app {
+
+Result<Placement> readPlacement(const Arguments& arguments) {
+  Placement placement;
+  if (const auto text = arguments.value("devices")) {
+    TESSERA_TRY(placement.devices, ptc::ParseDevices(*text).Context("--devices"));
+  }
+  if (const auto text = arguments.value("mesh")) {
+    TESSERA_TRY(placement.mesh, ptc::ParseMeshShape(*text).Context("--mesh"));
+  }
+  if (!placement.devices.empty() && placement.mesh) {
+    const auto mesh = ptc::DeviceMesh::Make(*placement.mesh, placement.devices);
+    if (!mesh) return mesh.error();
+  }
+  return placement;
+}
+
+Result<wire::PlanRequest> readPlanRequest(const Arguments& arguments) {
+  TESSERA_RETURN_IF_ERROR(checkName("job", arguments.word(0)));
+  TESSERA_TRY(const auto placement, readPlacement(arguments));
+  if (placement.devices.empty())
+    return InvalidArgument("--devices is missing: on which devices shall the job run");
+  wire::PlanRequest request;
+  request.set_job(arguments.word(0));
+  for (const ptc::DeviceId device : placement.devices)
+    agents::Encode(device, request.add_devices());
+  if (placement.mesh) agents::Encode(*placement.mesh, request.mutable_mesh());
+  request.set_pin(arguments.has("pin"));
+  return request;
+}
+
+std::string describePlan(const engine::PlanSummary& plan) {
+  std::string text = fmt::format("plan {} for {} (epoch {})\n", plan.hash, plan.job, plan.epoch);
+  text += fmt::format("  from     {} on {}\n", ptc::ToString(plan.from_mesh),
+                      ptc::ToString(plan.from_devices));
+  text += fmt::format("  to       {} on {}\n", ptc::ToString(plan.to_mesh),
+                      ptc::ToString(plan.to_devices));
+  if (!plan.idle.empty()) text += fmt::format("  idle     {}\n", ptc::ToString(plan.idle));
+  if (!plan.why.empty()) text += fmt::format("  because  {}\n", plan.why);
+  text += formatTable({{"  stays in place", formatBytes(plan.kept)},
+                       {"  repacked on its device", formatBytes(plan.device)},
+                       {"  inside a host", formatBytes(plan.host)},
+                       {"  over the network", formatBytes(plan.network)},
+                       {"  moved in all", formatBytes(plan.moved())},
+                       {"  least that must move", formatBytes(plan.volume_bound)},
+                       {"  busiest port", formatBytes(plan.busiest_port_bytes)}},
+                      {1});
+  text += fmt::format("  pause    {} (estimate); pieces with one source: {}; rollback: {}\n",
+                      formatSeconds(plan.pause_estimate), plan.single_source,
+                      plan.rollback ? "yes" : "no");
+  std::vector<std::vector<std::string>> peaks = {{"  device", "peak", "of"}};
+  for (const auto& peak : plan.peak_memory)
+    peaks.push_back(
+        {"  " + ptc::ToString(peak.device), formatBytes(peak.bytes), formatBytes(peak.capacity)});
+  return text + formatTable(peaks, {1, 2});
+}
+
+OptionSpec devicesOption(const std::string& fallback) {
+  return {"devices", "LIST", "n0g0,n0g1,... or 2x4 for two nodes of four " + fallback};
+}
+OptionSpec meshOption(const std::string& fallback) {
+  return {"mesh", "MESH", "dp=2,tp=2,pp=1; axes left out are 1 " + fallback};
+}
+OptionSpec pinOption() {
+  return {"pin", "", "takes --devices as the order of ranks, not as a set"};
+}
+
+}  // namespace tessera::app

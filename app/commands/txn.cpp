@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/// \file
+/// `txn show` and `txn cancel`.
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <optional>
+
+#include "agents/wire/convert.h"
+#include "app/commands/command.h"
+#include "app/commands/json.h"
+#include "app/commands/session.h"
+#include "app/commands/units.h"
+
+namespace tessera::app {
+namespace {
+
+/// The number given, or 0 for the current transaction.
+Result<std::int64_t> readId(const Arguments& arguments) {
+  const std::string text = arguments.word(0);
+  std::int64_t id = 0;
+  if (text.empty()) return id;
+  const char* end = text.data() + text.size();
+  const auto [stop, failure] = std::from_chars(text.data(), end, id);
+  if (failure != std::errc() || stop != end || id < 1)
+    return InvalidArgument(fmt::format("'{}' is not a transaction such as 3", text));
+  return id;
+}
+
+/// What the registrar knows of a transaction: its state while it is remembered, its record once it
+/// has an outcome.
+struct Shown {
+  std::optional<engine::TxnStatus> txn;
+  std::optional<engine::HistoryEntry> record;
+};
+Result<Shown> decode(const wire::TxnReply& reply) {
+  Shown shown;
+  if (reply.has_transaction()) {
+    TESSERA_TRY(shown.txn, agents::Decode(reply.transaction()));
+  }
+  if (reply.has_record()) {
+    TESSERA_TRY(shown.record, agents::Decode(reply.record()));
+  }
+  return shown;
+}
+
+void print(const Shown& shown) {
+  if (shown.txn) {
+    const engine::TxnStatus& txn = *shown.txn;
+    fmt::print("transaction {} of {}: {}\n", txn.id, txn.job, engine::ToString(txn.phase));
+    fmt::print("  from   {} on {}\n", ptc::ToString(txn.from_mesh),
+               ptc::ToString(txn.from_devices));
+    fmt::print("  to     {} on {}\n", ptc::ToString(txn.to_mesh), ptc::ToString(txn.to_devices));
+    fmt::print("  moved  {} of {}\n", formatBytes(txn.bytes_done), formatBytes(txn.bytes_total));
+  }
+  if (shown.record) {
+    const engine::HistoryEntry& record = *shown.record;
+    if (!shown.txn)
+      fmt::print("transaction {} of {}\n  from   {}\n  to     {}\n", record.id, record.job,
+                 record.from, record.to);
+    fmt::print("  {} at step {}, {} moved, pause {}\n", record.result, record.step,
+               formatBytes(record.bytes_moved), formatSeconds(record.pause));
+    if (!record.digest_before.empty())
+      fmt::print("  digest {} before, {} after\n", record.digest_before, record.digest_after);
+    if (!record.reason.empty()) fmt::print("  {}\n", record.reason);
+  }
+}
+
+int runShow(const Invocation& call) {
+  const auto id = readId(call.arguments);
+  if (!id) return wrongUsage(id.error());
+  auto session = openSession(call);
+  if (!session) return failed(session.error());
+  wire::Request request;
+  request.mutable_txn()->set_transaction(*id);
+  const auto reply = session->ask(std::move(request));
+  if (!reply) return failed(reply.error());
+  if (!reply->has_txn()) return failed(unexpectedReply("txn"));
+  const auto shown = decode(reply->txn());
+  if (!shown) return failed(shown.error());
+  if (call.json) {
+    Json json = shown->txn ? toJson(*shown->txn) : Json::object();
+    json["record"] = shown->record ? toJson(*shown->record) : Json(nullptr);
+    printLine(json);
+  } else {
+    print(*shown);
+  }
+  return kDone;
+}
+
+int runCancel(const Invocation& call) {
+  const auto id = readId(call.arguments);
+  if (!id) return wrongUsage(id.error());
+  auto session = openSession(call);
+  if (!session) return failed(session.error());
+  wire::Request request;
+  request.mutable_cancel()->set_transaction(*id);
+  const auto reply = session->ask(std::move(request));
+  if (!reply) return failed(reply.error());
+  if (call.json)
+    printLine({{"cancelled", *id}});
+  else
+    fmt::print("the coordinator rolls back; `tesseractl txn show` tells the outcome\n");
+  return kDone;
+}
+
+Syntax syntaxOf(const std::string& verb, const std::string& summary) {
+  return {verb, summary, {{"ID", "transaction (default: the current one)", false}}, {}, {}};
+}
+
+}  // namespace
+
+Command txnShowCommand() {
+  return {syntaxOf("txn show", "shows a transaction: phase, bytes, outcome"), runShow};
+}
+Command txnCancelCommand() {
+  return {syntaxOf("txn cancel", "rolls back a transaction that is not committed"), runCancel};
+}
+
+}  // namespace tessera::app

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Compiled with -ffp-contract=off: without fused multiply-adds every machine rounds alike.
+#include "engine/data/random_stream.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "engine/data/philox.h"
+#include "ptc/digest.h"
+
+namespace tessera::engine {
+namespace {
+
+std::array<std::uint32_t, 2> Halves(std::uint64_t word) {
+  return {static_cast<std::uint32_t>(word), static_cast<std::uint32_t>(word >> 32)};
+}
+
+/// FNV-1a, 64 bits.
+std::uint64_t HashName(std::string_view name) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const char c : name) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  }
+  return hash;
+}
+
+/// Natural logarithm of x in (0, 1]: 2 artanh((m - 1) / (m + 1)) of the mantissa as a series.
+double Log(double x) {
+  int exponent = 0;
+  double mantissa = std::frexp(x, &exponent);
+  if (mantissa < 1.0 / std::numbers::sqrt2) {
+    mantissa *= 2;
+    --exponent;
+  }
+  const double s = (mantissa - 1) / (mantissa + 1);  // |s| < 0.172: 12 terms give 1e-18
+  double series = 0;
+  for (int k = 23; k >= 1; k -= 2) series = series * (s * s) + 1.0 / k;
+  return 2 * s * series + exponent * std::numbers::ln2;
+}
+
+struct CosSin {
+  double cos, sin;
+};
+
+/// Cosine and sine of 2 pi u for u in [0, 1): Taylor series inside an octant, then quarter turns.
+CosSin CosSinOfTurns(double u) {
+  const int quarter = static_cast<int>(u * 4 + 0.5);
+  const double x = 2 * std::numbers::pi * (u - quarter * 0.25);
+  double c = 1, s = 1;
+  for (int k = 18; k >= 2; k -= 2) {  // (pi / 4)^20 / 20! < 1e-20
+    c = 1 - c * (x * x) / (k * (k - 1));
+    s = 1 - s * (x * x) / (k * (k + 1));
+  }
+  s *= x;
+  switch (quarter % 4) {
+    case 0: return {c, s};
+    case 1: return {-s, c};
+    case 2: return {-c, -s};
+    default: return {s, -c};
+  }
+}
+
+/// A word as a number in (0, 1), exact.
+double Uniform(std::uint32_t word) { return (static_cast<double>(word) + 0.5) * 0x1p-32; }
+
+}  // namespace
+
+RandomStream::RandomStream(std::int64_t seed, RandomPurpose purpose, std::string_view tensor)
+    : key_(Halves(ptc::Mix(ptc::Mix(static_cast<std::uint64_t>(seed) + 0x9e3779b97f4a7c15ULL) +
+                           static_cast<std::uint64_t>(purpose)))),
+      tensor_(Halves(HashName(tensor))) {}
+
+std::array<float, 4> RandomStream::NormalBlock(std::uint64_t block) const {
+  const auto index = Halves(block);
+  const auto words = Philox4x32({index[0], index[1], tensor_[0], tensor_[1]}, key_);
+  std::array<float, 4> values{};
+  for (std::size_t pair = 0; pair < 2; ++pair) {  // Box and Muller 1958
+    const double radius = std::sqrt(-2 * Log(Uniform(words[2 * pair])));
+    const CosSin angle = CosSinOfTurns(Uniform(words[2 * pair + 1]));
+    values[2 * pair] = static_cast<float>(radius * angle.cos);
+    values[2 * pair + 1] = static_cast<float>(radius * angle.sin);
+  }
+  return values;
+}
+
+}  // namespace tessera::engine

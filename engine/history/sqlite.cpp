@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/history/sqlite.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <limits>
+#include <utility>
+
+namespace tessera::engine {
+namespace {
+
+constexpr int kBusyTimeoutMs = 2000;
+
+ErrorCode CodeOf(int code) {
+  switch (code & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return ErrorCode::kUnavailable;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_FORMAT:
+      return ErrorCode::kDataLoss;
+    case SQLITE_FULL:
+    case SQLITE_NOMEM:
+    case SQLITE_TOOBIG:
+      return ErrorCode::kResourceExhausted;
+    case SQLITE_CANTOPEN:
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+    case SQLITE_IOERR:
+      return ErrorCode::kFailedPrecondition;
+    case SQLITE_CONSTRAINT:
+      return ErrorCode::kAlreadyExists;
+    default:
+      return ErrorCode::kInternal;
+  }
+}
+
+Error MakeError(const std::string& path, int code, const char* message) {
+  return {CodeOf(code), fmt::format("{}: {} (sqlite {})", path, message, code), {}};
+}
+
+Error LastError(const std::string& path, sqlite3* handle) {
+  return MakeError(path, sqlite3_extended_errcode(handle), sqlite3_errmsg(handle));
+}
+
+}  // namespace
+
+void Statement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+
+Status Statement::Bind(int parameter, std::int64_t value) {
+  if (sqlite3_bind_int64(handle_.get(), parameter + 1, value) == SQLITE_OK) return OkStatus();
+  return LastError(*path_, sqlite3_db_handle(handle_.get()));
+}
+
+Status Statement::Bind(int parameter, double value) {
+  if (sqlite3_bind_double(handle_.get(), parameter + 1, value) == SQLITE_OK) return OkStatus();
+  return LastError(*path_, sqlite3_db_handle(handle_.get()));
+}
+
+Status Statement::Bind(int parameter, std::string_view text) {
+  // An empty view may have no address, which SQLite would take for NULL.
+  const char* data = text.empty() ? "" : text.data();
+  if (sqlite3_bind_text64(handle_.get(), parameter + 1, data, text.size(), SQLITE_TRANSIENT,
+                          SQLITE_UTF8) == SQLITE_OK) {
+    return OkStatus();
+  }
+  return LastError(*path_, sqlite3_db_handle(handle_.get()));
+}
+
+Status Statement::BindBlob(int parameter, std::string_view bytes) {
+  const char* data = bytes.empty() ? "" : bytes.data();
+  if (sqlite3_bind_blob64(handle_.get(), parameter + 1, data, bytes.size(), SQLITE_TRANSIENT) ==
+      SQLITE_OK) {
+    return OkStatus();
+  }
+  return LastError(*path_, sqlite3_db_handle(handle_.get()));
+}
+
+Result<bool> Statement::Step() {
+  switch (sqlite3_step(handle_.get())) {
+    case SQLITE_ROW:
+      return true;
+    case SQLITE_DONE:
+      return false;
+    default: {
+      Error error = LastError(*path_, sqlite3_db_handle(handle_.get()));
+      Reset();
+      return error;
+    }
+  }
+}
+
+Status Statement::Run() {
+  TESSERA_RETURN_IF_ERROR(Step());
+  Reset();
+  return OkStatus();
+}
+
+void Statement::Reset() {
+  sqlite3_reset(handle_.get());
+  sqlite3_clear_bindings(handle_.get());
+}
+
+std::int64_t Statement::Int(int column) const {
+  return sqlite3_column_int64(handle_.get(), column);
+}
+
+double Statement::Double(int column) const {
+  if (sqlite3_column_type(handle_.get(), column) == SQLITE_NULL) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  return sqlite3_column_double(handle_.get(), column);
+}
+
+std::string Statement::Text(int column) const {
+  const void* data = sqlite3_column_blob(handle_.get(), column);
+  const int size = sqlite3_column_bytes(handle_.get(), column);
+  return data == nullptr
+             ? std::string()
+             : std::string(static_cast<const char*>(data), static_cast<std::size_t>(size));
+}
+
+Result<std::unique_ptr<Database>> Database::Open(const std::string& path, Durability durability) {
+  sqlite3* handle = nullptr;
+  const int opened = sqlite3_open_v2(
+      path.c_str(), &handle,
+      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
+      nullptr);
+  // Even a failed open leaves a handle that must be closed.
+  std::unique_ptr<Database> database(new Database(handle, path));
+  if (opened != SQLITE_OK) {
+    return MakeError(path, opened, handle ? sqlite3_errmsg(handle) : sqlite3_errstr(opened));
+  }
+  sqlite3_busy_timeout(handle, kBusyTimeoutMs);
+  TESSERA_RETURN_IF_ERROR(database->Execute("PRAGMA journal_mode = WAL"));
+  TESSERA_RETURN_IF_ERROR(database->Execute(durability == Durability::kFull
+                                                ? "PRAGMA synchronous = FULL"
+                                                : "PRAGMA synchronous = NORMAL"));
+  TESSERA_RETURN_IF_ERROR(database->Execute("PRAGMA foreign_keys = ON"));
+  return database;
+}
+
+Database::~Database() { sqlite3_close(handle_); }
+
+Status Database::Execute(const std::string& sql) {
+  if (sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK) return OkStatus();
+  return LastError(path_, handle_);
+}
+
+Result<Statement> Database::Prepare(std::string_view sql) {
+  sqlite3_stmt* statement = nullptr;
+  if (sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()),
+                         SQLITE_PREPARE_PERSISTENT, &statement, nullptr) != SQLITE_OK) {
+    return LastError(path_, handle_);
+  }
+  return Statement(statement, path_);
+}
+
+std::int64_t Database::last_insert_rowid() const { return sqlite3_last_insert_rowid(handle_); }
+
+Status Database::InTransaction(const std::function<Status()>& body) {
+  TESSERA_RETURN_IF_ERROR(Execute("BEGIN IMMEDIATE"));
+  Status done = body();
+  if (done) done = Execute("COMMIT");
+  if (!done) {
+    // Some errors end the transaction by themselves; then this one fails, and the first one counts.
+    (void)Execute("ROLLBACK");
+  }
+  return done;
+}
+
+}  // namespace tessera::engine

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// A SQLite connection and its prepared statements with errors as values. One thread at a time.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "ptc/base/result.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace tessera::engine {
+
+/// A prepared statement. It must not outlive its database. Parameters and columns count from 0.
+class Statement {
+ public:
+  Status Bind(int parameter, std::int64_t value);
+  /// NaN is bound as NULL: SQLite has no NaN.
+  Status Bind(int parameter, double value);
+  Status Bind(int parameter, std::string_view text);
+  /// Bytes of any kind.
+  Status BindBlob(int parameter, std::string_view bytes);
+
+  /// Whether there is a row; false: the statement is done.
+  Result<bool> Step();
+  /// Runs a statement that returns no rows, and makes it ready for the next use.
+  Status Run();
+  /// Ready for the next use; ends what the statement reads. Bindings go.
+  void Reset();
+
+  /// Columns of the current row. \pre the last Step() was true
+  std::int64_t Int(int column) const;
+  double Double(int column) const;     // NULL is NaN
+  std::string Text(int column) const;  // of text and of blobs, bytes of value 0 included
+
+ private:
+  friend class Database;
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const;
+  };
+  Statement(sqlite3_stmt* statement, const std::string& path) : handle_(statement), path_(&path) {}
+  std::unique_ptr<sqlite3_stmt, Finalize> handle_;
+  const std::string* path_;
+};
+
+class Database {
+ public:
+  /// Whether a commit may be lost when power fails. Neither loses one when a process is killed.
+  enum class Durability : std::uint8_t {
+    kNormal,  // perhaps the last ones; the file stays whole
+    kFull,    // none: synchronous = FULL
+  };
+
+  /// Opens or makes the file, in WAL mode. Another connection that holds a lock is waited for, 2 s.
+  /// \error kUnavailable: locked; kDataLoss: not a database, or damaged; kResourceExhausted: disk
+  ///     full; kFailedPrecondition: cannot be opened or written. Each names the path.
+  static Result<std::unique_ptr<Database>> Open(const std::string& path, Durability durability);
+
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+  ~Database();
+
+  const std::string& path() const { return path_; }
+  /// Statements without results, separated by semicolons. \error as Open
+  Status Execute(const std::string& sql);
+  Result<Statement> Prepare(std::string_view sql);
+  std::int64_t last_insert_rowid() const;
+
+  /// Runs `body` in a write transaction, which its error rolls back. No nesting.
+  Status InTransaction(const std::function<Status()>& body);
+
+ private:
+  Database(sqlite3* handle, std::string path) : handle_(handle), path_(std::move(path)) {}
+  sqlite3* handle_;
+  std::string path_;
+};
+
+}  // namespace tessera::engine

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/transfer/progress.h"
+
+#include <cmath>
+
+#include "ptc/base/check.h"
+
+namespace tessera::engine {
+namespace {
+
+constexpr double kEtaAfterSeconds = 2;
+constexpr double kEtaAfterFraction = 0.02;
+
+double Seconds(Progress::Time::duration time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+/// The weight that a mean of the last seconds keeps when `seconds` pass.
+double Decay(double seconds) { return std::exp(-seconds / Seconds(Progress::kTimeConstant)); }
+
+}  // namespace
+
+Progress::Progress(std::int64_t bytes_total, Time start)
+    : bytes_total_(bytes_total), start_(start), last_(start) {
+  TESSERA_DCHECK(bytes_total >= 0);
+}
+
+void Progress::Update(std::int64_t bytes_done, Time now) {
+  TESSERA_DCHECK(0 <= bytes_done && bytes_done <= bytes_total_);
+  bytes_done_ = bytes_done;
+  const double passed = Seconds(now - last_);
+  if (passed <= 0) return;  // counted with the next update that has a duration
+  const double decay = Decay(passed);
+  mean_ = decay * mean_ + (1 - decay) * static_cast<double>(bytes_done_ - counted_) / passed;
+  counted_ = bytes_done_;
+  last_ = now;
+}
+
+double Progress::Rate(Time now) const {
+  const double age = Seconds(now - start_);
+  if (age <= 0) return 0;
+  return mean_ * Decay(Seconds(now - last_)) / (1 - Decay(age));
+}
+
+std::optional<double> Progress::Eta(Time now) const {
+  const auto left = static_cast<double>(bytes_total_ - bytes_done_);
+  if (left <= 0) return 0.0;
+  const bool known =
+      Seconds(now - start_) >= kEtaAfterSeconds ||
+      static_cast<double>(bytes_done_) >= kEtaAfterFraction * static_cast<double>(bytes_total_);
+  const double rate = Rate(now);
+  if (!known || rate <= 0) return std::nullopt;
+  return left / rate;
+}
+
+}  // namespace tessera::engine

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// The rectangular assignment problem, exact.
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace tessera::ptc {
+
+/// Costs compared in order: an earlier entry outweighs any amount of a later one. The algorithm
+/// needs only sums, differences and order, so such triples do as well as numbers do.
+struct AssignmentCost {
+  std::int64_t first = 0;
+  std::int64_t second = 0;
+  std::int64_t third = 0;
+  friend AssignmentCost operator+(AssignmentCost a, AssignmentCost b) {
+    return {a.first + b.first, a.second + b.second, a.third + b.third};
+  }
+  friend AssignmentCost operator-(AssignmentCost a, AssignmentCost b) {
+    return {a.first - b.first, a.second - b.second, a.third - b.third};
+  }
+  friend auto operator<=>(const AssignmentCost&, const AssignmentCost&) = default;
+};
+
+/// For each row its column so that the columns differ and the sum of costs is least.
+/// O(rows^2 * columns): shortest augmenting paths with potentials (Jonker and Volgenant 1987).
+/// \pre every row has the same number of columns, at least the number of rows
+std::vector<std::size_t> SolveAssignment(const std::vector<std::vector<AssignmentCost>>& costs);
+
+}  // namespace tessera::ptc

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Tensors that two layouts treat alike: same shape, element size, cut and stages. A model of any
+/// depth has few such classes, and pieces, cells and moves are computed once for each.
+
+#include <vector>
+
+#include "ptc/layout.h"
+
+namespace tessera::ptc {
+
+struct TensorClasses {
+  std::vector<std::size_t> class_of;  // by tensor
+  std::vector<int> first;             // by class: the first tensor of it
+  std::vector<std::int64_t> count;    // by class: number of tensors
+};
+
+/// Classes are numbered in the order of their first tensors.
+/// \pre both layouts are of the same collection
+TensorClasses ClassifyTensors(const Layout& from, const Layout& to);
+
+}  // namespace tessera::ptc

@@ -1,0 +1,702 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/net/lanes.h"
+
+#include <QTest>
+#include <atomic>
+#include <future>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <thread>
+
+#include "agents/net/loop.h"
+#include "engine/copy/checksum.h"
+#include "tests/support/random.h"
+
+using namespace tessera;
+using namespace tessera::agents;
+using namespace std::chrono_literals;
+
+namespace {
+
+const CurveKeys& AgentKeys() {
+  static const CurveKeys keys = NewCurveKeys();
+  return keys;
+}
+const LaneKey kKey{"gpt-mini", 3, 1};
+
+std::vector<std::byte> RandomBytes(std::size_t size, std::mt19937_64& rng) {
+  std::vector<std::byte> bytes(size);
+  for (auto& byte : bytes) byte = static_cast<std::byte>(rng());
+  return bytes;
+}
+
+/// A piece in memory with one cell of it.
+struct Store {
+  ptc::Box piece = ptc::Box::Scalar();
+  ptc::Box cell = ptc::Box::Scalar();
+  std::int64_t element_bytes = 1;
+  std::vector<std::byte> memory;
+
+  engine::CellView View() { return {piece, cell, element_bytes, memory.data()}; }
+  std::vector<std::byte> Packed() {
+    std::vector<std::byte> packed(static_cast<std::size_t>(View().size_bytes()));
+    View().Read(0, packed);
+    return packed;
+  }
+  std::uint64_t Digest() { return engine::Checksum(Packed()); }
+};
+
+/// A piece around a cell, of other size at each end, so that runs differ.
+Store MakeStore(const ptc::Box& cell, std::int64_t element_bytes, std::mt19937_64& rng) {
+  Store store;
+  std::vector<ptc::Interval> dims;
+  for (int d = 0; d < cell.rank(); ++d) {
+    const auto low = std::min<std::int64_t>(cell[d].begin, static_cast<std::int64_t>(rng() % 3));
+    dims.push_back({cell[d].begin - low, cell[d].end + static_cast<std::int64_t>(rng() % 3)});
+  }
+  store.piece = *ptc::Box::Make(dims);
+  store.cell = cell;
+  store.element_bytes = element_bytes;
+  store.memory =
+      RandomBytes(static_cast<std::size_t>(store.piece.num_elements() * element_bytes), rng);
+  return store;
+}
+
+ptc::Box BoxOf(std::vector<std::int64_t> sizes) { return *ptc::Box::Whole(sizes); }
+
+/// Cells at two sides: move i goes from sources[i] to destinations[i].
+struct Pair {
+  std::vector<Store> sources;
+  std::vector<Store> destinations;
+
+  void Add(const ptc::Box& cell, std::int64_t element_bytes, std::mt19937_64& rng) {
+    sources.push_back(MakeStore(cell, element_bytes, rng));
+    destinations.push_back(MakeStore(cell, element_bytes, rng));
+  }
+  LaneServer::Resolve Resolve() {
+    return [this](const LaneKey& key, std::int64_t move) -> Result<SourceCell> {
+      if (key != kKey) return FailedPrecondition("no transaction " + ToString(key));
+      if (move < 0 || move >= std::ssize(sources)) {
+        return NotFound("no move " + std::to_string(move));
+      }
+      Store& store = sources[static_cast<std::size_t>(move)];
+      return SourceCell{store.View(), [&store] { return store.Digest(); }, {}};
+    };
+  }
+  FetchBatch Batch(std::vector<std::string> endpoints, std::size_t begin, std::size_t end) {
+    FetchBatch batch;
+    batch.endpoints = std::move(endpoints);
+    for (std::size_t i = begin; i < end; ++i) {
+      batch.cells.push_back({static_cast<std::int64_t>(i), destinations[i].View(), {}});
+    }
+    return batch;
+  }
+  std::int64_t TotalBytes() {
+    return std::accumulate(sources.begin(), sources.end(), std::int64_t{0},
+                           [](std::int64_t sum, Store& s) { return sum + s.View().size_bytes(); });
+  }
+};
+
+/// What the callbacks said.
+struct Outcome {
+  std::mutex mutex;
+  std::map<std::int64_t, std::int64_t> bytes;      // by move
+  std::map<std::int64_t, std::uint64_t> digests;   // by move
+  std::atomic<std::int64_t> total{0};
+  std::atomic<int> num_done{0};
+  std::promise<Status> promise;
+  std::future<Status> future = promise.get_future();
+
+  FetchCallbacks Callbacks() {
+    FetchCallbacks callbacks;
+    callbacks.progress = [this](std::size_t, std::int64_t move, std::int64_t size) {
+      total += size;
+      const std::lock_guard lock(mutex);
+      bytes[move] += size;
+    };
+    callbacks.cell_done = [this](std::int64_t move, std::uint64_t digest) {
+      const std::lock_guard lock(mutex);
+      if (!digests.emplace(move, digest).second) qFatal("cell done twice");
+    };
+    callbacks.done = [this](Status status) {
+      if (++num_done == 1) promise.set_value(std::move(status));
+    };
+    return callbacks;
+  }
+  Status Wait() {
+    if (future.wait_for(30s) != std::future_status::ready) return Timeout("test: no done in 30 s");
+    return future.get();
+  }
+};
+
+/// Two sides that share nothing but loopback.
+struct Net {
+  NetContext source{2};
+  NetContext destination{2};
+  Net() {
+    source.SetAllowed({AgentKeys().public_key});
+    destination.SetAllowed({AgentKeys().public_key});
+  }
+  std::unique_ptr<LaneServer> Serve(LaneServer::Resolve resolve, int lanes = 2,
+                                    std::shared_ptr<engine::TokenBucket> egress = {}) {
+    LaneServerOptions options;
+    options.endpoints.assign(static_cast<std::size_t>(lanes), "tcp://127.0.0.1:*");
+    options.keys = AgentKeys();
+    options.egress = std::move(egress);
+    auto server = LaneServer::Start(source, std::move(options), std::move(resolve));
+    if (!server) qFatal("%s", server.error().ToString().c_str());
+    return std::move(*server);
+  }
+  LaneClientOptions Options() const {
+    LaneClientOptions options;
+    options.keys = AgentKeys();
+    options.server_key = AgentKeys().public_key;
+    return options;
+  }
+};
+
+/// Stands between destination and one lane of a source and does harm on the way back.
+class Relay {
+ public:
+  /// Sees and changes a reply; sends what it returns, perhaps nothing, perhaps more than one.
+  using Harm = std::function<std::vector<std::pair<LaneReply, std::vector<std::byte>>>(
+      LaneReply, std::vector<std::byte>)>;
+
+  Relay(const std::string& lane, Harm harm)
+      : harm_(std::move(harm)),
+        router_(*Socket::Server(context_, SocketKind::kRouter, AgentKeys())),
+        dealer_(*Socket::Client(context_, SocketKind::kDealer, AgentKeys(),
+                                AgentKeys().public_key)) {
+    context_.SetAllowed({AgentKeys().public_key});
+    endpoint_ = *router_.Bind("tcp://127.0.0.1:*");
+    if (!dealer_.Connect(lane)) qFatal("relay cannot connect");
+    thread_ = std::jthread([this] {
+      loop_.Watch(router_, [this] { Forward(); });
+      loop_.Watch(dealer_, [this] { Back(); });
+      loop_.Run();
+    });
+  }
+  ~Relay() {
+    loop_.Stop();
+    thread_.join();
+  }
+  const std::string& endpoint() const { return endpoint_; }
+
+ private:
+  void Forward() {
+    auto message = router_.Receive();
+    if (!message || !*message) return;
+    peer_ = (*message)->Text(0);  // one destination a relay
+    std::vector<Frame> frames;
+    frames.push_back(Frame::Of(std::string((*message)->Text(1))));
+    static_cast<void>(dealer_.Send(std::move(frames)));
+  }
+  void Back() {
+    auto message = dealer_.Receive();
+    if (!message || !*message) return;
+    auto reply = DecodeLaneReply((**message)[0]);
+    if (!reply) qFatal("%s", reply.error().ToString().c_str());
+    std::vector<std::byte> body;
+    if ((*message)->size() > 1) body.assign((**message)[1].begin(), (**message)[1].end());
+    for (auto& [head, bytes] : harm_(*reply, body)) {
+      std::vector<Frame> frames;
+      frames.push_back(Frame::Of(peer_));
+      frames.push_back(Frame::Of(Encode(head)));
+      if (!bytes.empty()) {
+        frames.push_back(
+            Frame::Of(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())));
+      }
+      static_cast<void>(router_.Send(std::move(frames)));
+    }
+  }
+
+  Harm harm_;
+  NetContext context_;
+  Loop loop_;
+  Socket router_;
+  Socket dealer_;
+  std::string endpoint_;
+  std::string peer_;
+  std::jthread thread_;
+};
+
+using Replies = std::vector<std::pair<LaneReply, std::vector<std::byte>>>;
+
+}  // namespace
+
+class LanesTest : public QObject {
+  Q_OBJECT
+
+  static void verify(Pair& pair, Outcome& outcome) {
+    QCOMPARE(outcome.digests.size(), pair.sources.size());
+    QCOMPARE(outcome.total.load(), pair.TotalBytes());
+    for (std::size_t i = 0; i < pair.sources.size(); ++i) {
+      const auto move = static_cast<std::int64_t>(i);
+      QVERIFY(pair.destinations[i].Packed() == pair.sources[i].Packed());
+      QCOMPARE(outcome.digests.at(move), pair.sources[i].Digest());
+      QCOMPARE(outcome.bytes.at(move), pair.sources[i].View().size_bytes());
+    }
+    QCOMPARE(outcome.num_done.load(), 1);
+  }
+
+ private slots:
+  // Tiny cells share frames, large ones span messages, strided ones are packed.
+  void randomCellsOfTwoSourcesArrive() {
+    std::mt19937_64 rng(test::Seed());
+    for (int round = 0; round < 5; ++round) {
+      Pair pair;
+      const std::int64_t kElementBytes[] = {1, 2, 4, 8};
+      for (int i = 0; i < 60; ++i) {
+        pair.Add(test::AnyBox(rng, static_cast<int>(rng() % 4), 40), kElementBytes[rng() % 4], rng);
+      }
+      pair.Add(BoxOf({1 << 20, 3}), 4, rng);     // 12 MiB, perhaps in runs of 12 bytes
+      pair.Add(BoxOf({(9 << 20) + 5}), 1, rng);  // more than a message, no round size
+      pair.Add(BoxOf({300000}), 2, rng);
+      // What lies around the cells at the destination stays as it was.
+      const std::vector<Store> before = pair.destinations;
+
+      Net net;
+      const auto first = net.Serve(pair.Resolve());
+      const auto second = net.Serve(pair.Resolve(), 1);
+      LaneClient client(net.destination, net.Options());
+      Outcome outcome;
+      const std::size_t middle = pair.sources.size() / 2;
+      QVERIFY(client.Start(kKey,
+                           {pair.Batch(first->endpoints(), 0, middle),
+                            pair.Batch(second->endpoints(), middle, pair.sources.size())},
+                           outcome.Callbacks()));
+      const Status status = outcome.Wait();
+      QVERIFY2(status, qPrintable(QString::fromStdString(status ? "" : status.error().ToString())));
+      verify(pair, outcome);
+      QCOMPARE(first->bytes_sent() + second->bytes_sent(), pair.TotalBytes());
+      QCOMPARE(client.num_dropped(), std::int64_t{0});
+      QCOMPARE(client.num_corrupt(), std::int64_t{0});
+      for (std::size_t i = 0; i < before.size(); ++i) {
+        std::vector<std::byte> mine = pair.destinations[i].memory;
+        Store expected = before[i];
+        expected.View().Write(0, pair.sources[i].Packed());
+        QVERIFY(mine == expected.memory);
+      }
+    }
+  }
+
+  void ownWriteIsCalledInsteadOfTheView() {
+    std::mt19937_64 rng(test::Seed());
+    Pair pair;
+    pair.Add(BoxOf({3}), 1, rng);
+    pair.Add(BoxOf({(2 << 20) + 3}), 1, rng);
+    Net net;
+    const auto server = net.Serve(pair.Resolve());
+    LaneClient client(net.destination, net.Options());
+    FetchBatch batch = pair.Batch(server->endpoints(), 0, 2);
+    const std::vector<std::byte> untouched = pair.destinations[1].memory;
+    std::vector<std::byte> got(static_cast<std::size_t>(pair.sources[1].View().size_bytes()));
+    std::atomic<bool> aligned{true};
+    batch.cells[1].write = [&](std::int64_t offset, std::span<const std::byte> bytes) {
+      if (offset % 8 != 0) aligned = false;
+      std::copy(bytes.begin(), bytes.end(), got.begin() + offset);
+    };
+    Outcome outcome;
+    QVERIFY(client.Start(kKey, {batch}, outcome.Callbacks()));
+    QVERIFY(outcome.Wait());
+    QVERIFY(aligned);
+    QVERIFY(got == pair.sources[1].Packed());
+    QVERIFY(pair.destinations[1].memory == untouched);
+  }
+
+  void noCellsAreDoneAtOnce() {
+    Net net;
+    LaneClient client(net.destination, net.Options());
+    Outcome outcome;
+    QVERIFY(client.Start(kKey, {}, outcome.Callbacks()));
+    QVERIFY(outcome.Wait());
+  }
+
+  void oneClientFetchesAgainAndAgainButOneAtATime() {
+    std::mt19937_64 rng(test::Seed());
+    Pair pair;
+    pair.Add(BoxOf({4 << 20}), 1, rng);
+    Net net;
+    const auto server = net.Serve(pair.Resolve());
+    LaneClient client(net.destination, net.Options());
+    for (int i = 0; i < 3; ++i) {
+      Outcome outcome;
+      QVERIFY(client.Start(kKey, {pair.Batch(server->endpoints(), 0, 1)}, outcome.Callbacks()));
+      Outcome second;
+      const Status refused = client.Start(kKey, {}, second.Callbacks());
+      if (!refused) QCOMPARE(refused.error().code, ErrorCode::kFailedPrecondition);
+      if (!refused) QVERIFY(outcome.Wait());
+      verify(pair, outcome);
+    }
+  }
+
+  // Every third frame comes with one bit turned, the first time.
+  void aCorruptFrameIsAskedForAgain() {
+    std::mt19937_64 rng(test::Seed());
+    Pair pair;
+    for (int i = 0; i < 5; ++i) pair.Add(BoxOf({3 << 20}), 1, rng);
+    Net net;
+    const auto server = net.Serve(pair.Resolve(), 1);
+    std::atomic<int> harmed{0};
+    int frames = 0;
+    Relay relay(server->endpoints()[0], [&](LaneReply reply, std::vector<std::byte> body) {
+      if (!body.empty() && ++frames % 3 == 0) {
+        body[body.size() / 2] ^= std::byte{16};
+        ++harmed;
+      }
+      return Replies{{std::move(reply), std::move(body)}};
+    });
+    LaneClient client(net.destination, net.Options());
+    Outcome outcome;
+    QVERIFY(client.Start(kKey, {pair.Batch({relay.endpoint()}, 0, 5)}, outcome.Callbacks()));
+    QVERIFY(outcome.Wait());
+    verify(pair, outcome);
+    QVERIFY(harmed > 0);
+    QCOMPARE(client.num_corrupt(), std::int64_t{harmed});
+  }
+
+  void aLostAnswerIsAskedForAgain() {
+    std::mt19937_64 rng(test::Seed());
+    Pair pair;
+    for (int i = 0; i < 8; ++i) pair.Add(BoxOf({1 << 20}), 1, rng);
+    Net net;
+    const auto server = net.Serve(pair.Resolve(), 1);
+    int replies = 0;
+    Relay relay(server->endpoints()[0], [&](LaneReply reply, std::vector<std::byte> body) {
+      if (++replies == 2 || replies == 5) return Replies{};
+      return Replies{{std::move(reply), std::move(body)}};
+    });
+    LaneClient client(net.destination, net.Options());
+    Outcome outcome;
+    QVERIFY(client.Start(kKey, {pair.Batch({relay.endpoint()}, 0, 8)}, outcome.Callbacks()));
+    QVERIFY(outcome.Wait());
+    verify(pair, outcome);
+  }
+
+  void aFrameThatStaysCorruptEndsTheFetchByName() {
+    std::mt19937_64 rng(test::Seed());
+    Pair pair;
+    pair.Add(BoxOf({100}), 1, rng);
+    pair.Add(BoxOf({10 << 20}), 1, rng);
+    Net net;
+    const auto server = net.Serve(pair.Resolve(), 1);
+    Relay relay(server->endpoints()[0], [&](LaneReply reply, std::vector<std::byte> body) {
+      const auto* frame = std::get_if<FrameHeader>(&reply);
+      if (frame != nullptr && frame->message == 1 && frame->frame == 1) body[0] ^= std::byte{1};
+      return Replies{{std::move(reply), std::move(body)}};
+    });
+    LaneClient client(net.destination, net.Options());
+    Outcome outcome;
+    QVERIFY(client.Start(kKey, {pair.Batch({relay.endpoint()}, 0, 2)}, outcome.Callbacks()));
+    const Status status = outcome.Wait();
+    QVERIFY(!status);
+    QCOMPARE(status.error(), DataLoss("source " + relay.endpoint() +
+                                      ": move 1 message 1 frame 1 came with a wrong checksum "
+                                      "4 times"));
+    QCOMPARE(client.num_corrupt(), std::int64_t{4});
+  }
+
+  // Frames of another attempt, transaction or job never reach memory.
+  void framesOfOthersAreDroppedAndCounted() {
+    std::mt19937_64 rng(test::Seed());
+    Pair pair;
+    for (int i = 0; i < 6; ++i) pair.Add(BoxOf({1 << 20}), 1, rng);
+    Net net;
+    const auto server = net.Serve(pair.Resolve(), 1);
+    std::atomic<int> strangers{0};
+    Relay relay(server->endpoints()[0], [&](LaneReply reply, std::vector<std::byte> body) {
+      Replies out;
+      if (const auto* frame = std::get_if<FrameHeader>(&reply)) {
+        FrameHeader stranger = *frame;
+        std::vector<std::byte> wrong(body.size(), std::byte{0xee});
+        stranger.checksum = engine::Checksum(wrong);
+        const int kind = strangers++ % 3;
+        if (kind == 0) stranger.key.attempt = 2;
+        if (kind == 1) stranger.key.transaction = 2;
+        if (kind == 2) stranger.key.job = "other";
+        out.emplace_back(LaneReply(stranger), std::move(wrong));
+      }
+      out.emplace_back(std::move(reply), std::move(body));
+      return out;
+    });
+    LaneClient client(net.destination, net.Options());
+    Outcome outcome;
+    QVERIFY(client.Start(kKey, {pair.Batch({relay.endpoint()}, 0, 6)}, outcome.Callbacks()));
+    QVERIFY(outcome.Wait());
+    verify(pair, outcome);
+    QVERIFY(strangers >= 6);
+    QCOMPARE(client.num_dropped(), std::int64_t{strangers});
+  }
+
+  void aSilentSourceIsNamed() {
+    std::mt19937_64 rng(test::Seed());
+    Pair pair;
+    pair.Add(BoxOf({100}), 1, rng);
+    Net net;
+    auto mute = *Socket::Server(net.source, SocketKind::kRouter, AgentKeys());
+    const std::string endpoint = *mute.Bind("tcp://127.0.0.1:*");
+    LaneClientOptions options = net.Options();
+    options.silence = 300ms;
+    LaneClient client(net.destination, options);
+    Outcome outcome;
+    const auto begin = Loop::Now();
+    QVERIFY(client.Start(kKey, {pair.Batch({endpoint}, 0, 1)}, outcome.Callbacks()));
+    const Status status = outcome.Wait();
+    QVERIFY(!status);
+    QCOMPARE(status.error(), Unavailable("source " + endpoint + " silent for 300 ms"));
+    QVERIFY(Loop::Now() - begin >= 300ms);
+    QVERIFY(Loop::Now() - begin < 3s);
+  }
+
+  void aSourceThatComesBackIsAskedAgain() {
+    std::mt19937_64 rng(test::Seed());
+    Pair pair;
+    pair.Add(BoxOf({24 << 20}), 1, rng);
+    Net net;
+    auto slow = std::make_shared<engine::TokenBucket>(40 << 20, 1 << 20);
+    auto server = net.Serve(pair.Resolve(), 2, slow);
+    const std::vector<std::string> endpoints = server->endpoints();
+    LaneClient client(net.destination, net.Options());
+    Outcome outcome;
+    QVERIFY(client.Start(kKey, {pair.Batch(endpoints, 0, 1)}, outcome.Callbacks()));
+    QTRY_VERIFY(outcome.total > (4 << 20));
+    server.reset();
+    LaneServerOptions again;
+    again.endpoints = endpoints;
+    again.keys = AgentKeys();
+    // ZeroMQ lets go of a port a moment after its socket closed.
+    Result<std::unique_ptr<LaneServer>> restarted = Unavailable("not yet");
+    QTRY_VERIFY((restarted = LaneServer::Start(net.source, again, pair.Resolve())).has_value());
+    QVERIFY(outcome.Wait());
+    verify(pair, outcome);
+  }
+
+  void whatTheSourceRefusesIsToldWithItsName() {
+    std::mt19937_64 rng(test::Seed());
+    Pair pair;
+    pair.Add(BoxOf({100}), 1, rng);
+    Net net;
+    const auto server = net.Serve(
+        [](const LaneKey&, std::int64_t move) -> Result<SourceCell> {
+          return NotFound("no move " + std::to_string(move) + " in the plan");
+        },
+        1);
+    LaneClient client(net.destination, net.Options());
+    Outcome outcome;
+    QVERIFY(client.Start(kKey, {pair.Batch(server->endpoints(), 0, 1)}, outcome.Callbacks()));
+    const Status status = outcome.Wait();
+    QVERIFY(!status);
+    QCOMPARE(status.error().code, ErrorCode::kNotFound);
+    QCOMPARE(QString::fromStdString(status.error().ToString()),
+             QString::fromStdString("source " + server->endpoints()[0] +
+                                    ": no move 0 in the plan"));
+  }
+
+  // Both sides computed the plan; if they differ in the size of a cell, nothing is read outside.
+  void aRangeOutsideTheCellIsRefused() {
+    std::mt19937_64 rng(test::Seed());
+    Pair pair;
+    pair.Add(BoxOf({100}), 1, rng);
+    pair.destinations[0] = MakeStore(BoxOf({200}), 1, rng);
+    Net net;
+    const auto server = net.Serve(pair.Resolve(), 1);
+    LaneClient client(net.destination, net.Options());
+    Outcome outcome;
+    QVERIFY(client.Start(kKey, {pair.Batch(server->endpoints(), 0, 1)}, outcome.Callbacks()));
+    const Status status = outcome.Wait();
+    QVERIFY(!status);
+    QCOMPARE(status.error().message,
+             std::string("move 0: bytes 0 to 200 are outside a cell of 100 bytes"));
+  }
+
+  void afterCancelNothingIsWrittenAndDoneRanOnce() {
+    std::mt19937_64 rng(test::Seed());
+    Pair pair;
+    pair.Add(BoxOf({64 << 20}), 1, rng);
+    Net net;
+    auto slow = std::make_shared<engine::TokenBucket>(50 << 20, 1 << 20);
+    const auto server = net.Serve(pair.Resolve(), 2, slow);
+    LaneClient client(net.destination, net.Options());
+    Outcome outcome;
+    QVERIFY(client.Start(kKey, {pair.Batch(server->endpoints(), 0, 1)}, outcome.Callbacks()));
+    QTRY_VERIFY(outcome.total > (3 << 20));
+    const auto begin = Loop::Now();
+    client.Cancel();
+    QVERIFY(Loop::Now() - begin < 2s);
+    QCOMPARE(outcome.num_done.load(), 1);
+    const Status status = outcome.Wait();
+    QVERIFY(!status);
+    QCOMPARE(status.error(),
+             Cancelled("fetch of gpt-mini transaction 3 attempt 1 was cancelled"));
+    const std::int64_t total = outcome.total;
+    QVERIFY(total < (64 << 20));
+    const std::uint64_t memory = engine::Checksum(pair.destinations[0].memory);
+    std::this_thread::sleep_for(100ms);  // in which frames under way would arrive
+    QCOMPARE(outcome.total.load(), total);
+    QCOMPARE(engine::Checksum(pair.destinations[0].memory), memory);
+    client.Cancel();  // again: nothing to do
+    QCOMPARE(outcome.num_done.load(), 1);
+  }
+
+  void aPortLimitsTheRate_data() {
+    QTest::addColumn<bool>("at_source");
+    QTest::newRow("egress of the source") << true;
+    QTest::newRow("ingress of the destination") << false;
+  }
+  void aPortLimitsTheRate() {
+    QFETCH(bool, at_source);
+    std::mt19937_64 rng(test::Seed());
+    Pair pair;
+    pair.Add(BoxOf({16 << 20}), 1, rng);
+    Net net;
+    constexpr std::int64_t kRate = 40 << 20;
+    const auto port = std::make_shared<engine::TokenBucket>(kRate, 1 << 20);
+    const auto server = net.Serve(pair.Resolve(), 2, at_source ? port : nullptr);
+    LaneClientOptions options = net.Options();
+    if (!at_source) options.ingress = port;
+    LaneClient client(net.destination, options);
+    Outcome outcome;
+    const auto begin = Loop::Now();
+    QVERIFY(client.Start(kKey, {pair.Batch(server->endpoints(), 0, 1)}, outcome.Callbacks()));
+    QVERIFY(outcome.Wait());
+    const std::chrono::duration<double> took = Loop::Now() - begin;
+    verify(pair, outcome);
+    const double rate = static_cast<double>(pair.TotalBytes()) / took.count();
+    const double ratio = rate / static_cast<double>(kRate);
+    QVERIFY2(ratio < 1.15 && ratio > 0.3, qPrintable(QString::number(ratio)));
+  }
+
+  void aKeyThatTheSourceDoesNotKnowIsRefused() {
+    std::mt19937_64 rng(test::Seed());
+    Pair pair;
+    pair.Add(BoxOf({100}), 1, rng);
+    Net net;
+    const auto server = net.Serve(pair.Resolve(), 1);
+    LaneClientOptions options = net.Options();
+    options.keys = NewCurveKeys();
+    LaneClient client(net.destination, options);
+    Outcome outcome;
+    QVERIFY(client.Start(kKey, {pair.Batch(server->endpoints(), 0, 1)}, outcome.Callbacks()));
+    const Status status = outcome.Wait();
+    QVERIFY(!status);
+    QCOMPARE(status.error(),
+             FailedPrecondition("key refused by " + server->endpoints()[0] +
+                                ": this agent's key is not in the source's allow-list"));
+    QCOMPARE(outcome.total.load(), std::int64_t{0});
+  }
+
+  void aPortInUseIsNamed() {
+    Net net;
+    Pair pair;
+    const auto server = net.Serve(pair.Resolve(), 1);
+    LaneServerOptions options;
+    options.endpoints = server->endpoints();
+    options.keys = AgentKeys();
+    const auto second = LaneServer::Start(net.destination, options, pair.Resolve());
+    QVERIFY(!second);
+    QCOMPARE(second.error(), Unavailable("port in use: " + server->endpoints()[0]));
+  }
+
+  void wrongBatchesAreRefusedAtOnce() {
+    std::mt19937_64 rng(test::Seed());
+    Pair pair;
+    pair.Add(BoxOf({100}), 1, rng);
+    Net net;
+    LaneClient client(net.destination, net.Options());
+    Outcome outcome;
+    QCOMPARE(client.Start(kKey, {pair.Batch({}, 0, 1)}, outcome.Callbacks()).error(),
+             InvalidArgument("a source without endpoints"));
+    FetchBatch twice = pair.Batch({"tcp://127.0.0.1:1"}, 0, 1);
+    twice.cells.push_back(twice.cells[0]);
+    QCOMPARE(client.Start(kKey, {twice}, outcome.Callbacks()).error(),
+             InvalidArgument("move 0 is fetched twice"));
+    QCOMPARE(outcome.num_done.load(), 0);
+  }
+
+  void garbageDoesNotHarmASource() {
+    std::mt19937_64 rng(test::Seed());
+    Pair pair;
+    pair.Add(BoxOf({100}), 1, rng);
+    Net net;
+    const auto server = net.Serve(pair.Resolve(), 1);
+    auto dealer = *Socket::Client(net.destination, SocketKind::kDealer, AgentKeys(),
+                                  AgentKeys().public_key);
+    QVERIFY(dealer.Connect(server->endpoints()[0]));
+    for (int i = 0; i < 200; ++i) {
+      const auto bytes = RandomBytes(rng() % 300, rng);
+      std::vector<Frame> frames;
+      frames.push_back(
+          Frame::Of(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())));
+      if (i % 7 == 0) frames.push_back(Frame::Of("and more"));
+      QVERIFY(dealer.Send(std::move(frames)));
+    }
+    QTRY_COMPARE(server->num_malformed(), std::int64_t{200});
+    LaneClient client(net.destination, net.Options());
+    Outcome outcome;
+    QVERIFY(client.Start(kKey, {pair.Batch(server->endpoints(), 0, 1)}, outcome.Callbacks()));
+    QVERIFY(outcome.Wait());
+    verify(pair, outcome);
+  }
+
+  void messagesComeBackAsTheyWereAndDamageIsNoticed() {
+    std::mt19937_64 rng(test::Seed());
+    FrameRequest request{kKey, 17, 2, 3, {{1, 0, 100}, {7, 8, 1 << 19}}};
+    TrailerRequest trailer_request{kKey, 18, {1, 7, 9}};
+    FrameHeader frame{kKey, 17, 2, 3, 1, 64, 4096, 0xdeadbeefULL};
+    Trailer trailer{kKey, 18, {{1, 2}, {7, ~0ULL}}};
+    LaneRefusal refusal{kKey, 19, NotFound("no move 7")};
+    for (const LaneRequest& message : {LaneRequest(request), LaneRequest(trailer_request)}) {
+      const std::string bytes = Encode(message);
+      const auto decoded = DecodeLaneRequest(std::as_bytes(std::span(bytes)));
+      QVERIFY(decoded && *decoded == message);
+      QVERIFY(!DecodeLaneReply(std::as_bytes(std::span(bytes))));
+    }
+    for (const LaneReply& message : {LaneReply(frame), LaneReply(trailer), LaneReply(refusal)}) {
+      const std::string bytes = Encode(message);
+      const auto decoded = DecodeLaneReply(std::as_bytes(std::span(bytes)));
+      QVERIFY(decoded && *decoded == message);
+      for (std::size_t i = 0; i < bytes.size(); ++i) {
+        std::string damaged = bytes;
+        damaged[i] = static_cast<char>(damaged[i] ^ (1 << (rng() % 8)));
+        const auto refused = DecodeLaneReply(std::as_bytes(std::span(damaged)));
+        QVERIFY(!refused);
+        QCOMPARE(refused.error().code, ErrorCode::kDataLoss);
+        QVERIFY(!DecodeLaneReply(std::as_bytes(std::span(bytes)).first(i)));
+      }
+    }
+  }
+
+  // Well-formed bytes with a right checksum from a peer that means harm.
+  void requestsOutOfRangeAreRefused() {
+    const auto refused = [](FrameRequest request) {
+      const std::string bytes = Encode(LaneRequest(std::move(request)));
+      return !DecodeLaneRequest(std::as_bytes(std::span(bytes)));
+    };
+    QVERIFY(!refused({kKey, 1, 0, 0, {{0, 0, kLaneFrameBytes}}}));
+    QVERIFY(refused({kKey, 1, 0, 0, {}}));
+    QVERIFY(refused({kKey, 1, 0, 0, {{0, 0, kLaneFrameBytes + 1}}}));
+    QVERIFY(refused({kKey, 1, 0, 0, {{0, 0, kLaneFrameBytes}, {1, 0, 1}}}));
+    QVERIFY(refused({kKey, 1, 0, 0, {{0, 0, 0}}}));
+    QVERIFY(refused({kKey, 1, 0, 0, {{0, 0, -1}}}));
+    QVERIFY(refused({kKey, 1, 0, 0, {{0, -8, 8}}}));
+    QVERIFY(refused({kKey, 1, 0, 0, {{-1, 0, 8}}}));
+    QVERIFY(refused({kKey, 1, 0, 0, std::vector<LaneSegment>(kMaxSegments + 1, {0, 0, 1})}));
+  }
+
+  // The bytes of FORMAT.md.
+  void theFormatIsPinned() {
+    const std::string bytes = Encode(LaneRequest(TrailerRequest{{"j", 2, 1}, 5, {9}}));
+    const QByteArray expected = QByteArray::fromHex(
+        "544c4e31" "02000000" "01000000" "6a" "0200000000000000" "0100000000000000"
+        "0500000000000000" "01000000" "0900000000000000");
+    QCOMPARE(QByteArray(bytes.data(), static_cast<qsizetype>(bytes.size()) - 8), expected);
+    const auto body = std::as_bytes(std::span(bytes)).first(bytes.size() - 8);
+    std::uint64_t checksum = 0;
+    std::memcpy(&checksum, bytes.data() + body.size(), sizeof checksum);
+    QCOMPARE(checksum, engine::Checksum(body));
+  }
+};
+QTEST_GUILESS_MAIN(LanesTest)
+#include "lanes_test.moc"

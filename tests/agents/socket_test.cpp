@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/net/socket.h"
+
+#include <sys/stat.h>
+
+#include <QTemporaryDir>
+#include <QTest>
+#include <atomic>
+#include <functional>
+
+#include "agents/net/loop.h"
+
+using namespace tessera;
+using namespace tessera::agents;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::vector<Frame> Frames(std::initializer_list<std::string> texts) {
+  std::vector<Frame> frames;
+  for (const auto& text : texts) frames.push_back(Frame::Of(text));
+  return frames;
+}
+
+/// Runs a loop until `socket` has a message.
+std::optional<Message> Wait(Socket& socket, std::chrono::milliseconds limit = 10s) {
+  Loop loop;
+  loop.Watch(socket, [&] { loop.Stop(); });
+  loop.After(limit, [&] { loop.Stop(); });
+  loop.Run();
+  auto message = socket.Receive();
+  return message ? std::move(*message) : std::nullopt;
+}
+
+/// The first event of a wanted kind.
+std::optional<LinkEvent> WaitLink(Socket& socket, std::vector<LinkEvent::Kind> kinds,
+                              std::chrono::milliseconds limit = 10s) {
+  std::optional<LinkEvent> found;
+  Loop loop;
+  loop.Watch(socket.monitor(), [&] {
+    while (auto event = socket.NextLinkEvent()) {
+      if (std::find(kinds.begin(), kinds.end(), event->kind) == kinds.end()) continue;
+      found = event;
+      loop.Stop();
+      return;
+    }
+  });
+  loop.After(limit, [&] { loop.Stop(); });
+  loop.Run();
+  return found;
+}
+
+}  // namespace
+
+class SocketTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void encryptedMessagesGoBothWays() {
+    NetContext server_context;
+    NetContext client_context;
+    const CurveKeys server_keys = NewCurveKeys();
+    const CurveKeys client_keys = NewCurveKeys();
+    server_context.SetAllowed({client_keys.public_key});
+    auto router = *Socket::Server(server_context, SocketKind::kRouter, server_keys);
+    const std::string endpoint = *router.Bind("tcp://127.0.0.1:*");
+    auto dealer = *Socket::Client(client_context, SocketKind::kDealer, client_keys,
+                                  server_keys.public_key);
+    QVERIFY(dealer.SetIdentity("n1"));
+    QVERIFY(dealer.Connect(endpoint));
+    QVERIFY(dealer.Send(Frames({"first", "", std::string(100000, 'x')})));
+
+    const auto request = Wait(router);
+    QVERIFY(request);
+    QCOMPARE(request->size(), std::size_t{4});
+    QVERIFY(request->Text(0) == "n1");
+    QVERIFY(request->Text(1) == "first");
+    QVERIFY(request->Text(2).empty());
+    QVERIFY(request->Text(3) == std::string(100000, 'x'));
+
+    QVERIFY(router.Send(Frames({"n1", "back"})));
+    const auto reply = Wait(dealer);
+    QVERIFY(reply);
+    QVERIFY(reply->Text(0) == "back");
+    QCOMPARE(server_context.num_refused(), std::int64_t{0});
+  }
+
+  void aKeyThatIsNotAllowedIsRefusedAndToldSo() {
+    NetContext context;
+    const CurveKeys server_keys = NewCurveKeys();
+    context.SetAllowed({NewCurveKeys().public_key});
+    auto router = *Socket::Server(context, SocketKind::kRouter, server_keys);
+    const std::string endpoint = *router.Bind("tcp://127.0.0.1:*");
+    auto dealer = *Socket::Client(context, SocketKind::kDealer, NewCurveKeys(),
+                                  server_keys.public_key);
+    QVERIFY(dealer.Monitor(context));
+    const auto begin = Loop::Now();
+    QVERIFY(dealer.Connect(endpoint));
+    QVERIFY(dealer.Send(Frames({"let me in"})));
+    const auto event = WaitLink(dealer, {LinkEvent::Kind::kRefused});
+    QVERIFY(event);
+    QVERIFY(Loop::Now() - begin < 2s);
+    QCOMPARE(context.num_refused(), std::int64_t{1});
+    QVERIFY(!*router.Receive());
+  }
+
+  // Again and again: closing a socket that was just refused must hold up nobody else's events.
+  void anEmptyListRefusesEverybodyAndALaterListAdmits() {
+    for (int i = 0; i < 40; ++i) refuseThenAdmit();
+  }
+  void refuseThenAdmit() {
+    NetContext context;
+    const CurveKeys server_keys = NewCurveKeys();
+    const CurveKeys client_keys = NewCurveKeys();
+    auto router = *Socket::Server(context, SocketKind::kRouter, server_keys);
+    const std::string endpoint = *router.Bind("tcp://127.0.0.1:*");
+    for (const bool allowed : {false, true}) {
+      if (allowed) context.SetAllowed({client_keys.public_key});
+      auto dealer = *Socket::Client(context, SocketKind::kDealer, client_keys,
+                                    server_keys.public_key);
+      QVERIFY(dealer.Monitor(context));
+      QVERIFY(dealer.Connect(endpoint));
+      const auto event = WaitLink(dealer, {LinkEvent::Kind::kRefused, LinkEvent::Kind::kReady});
+      QVERIFY(event);
+      QCOMPARE(event->kind, allowed ? LinkEvent::Kind::kReady : LinkEvent::Kind::kRefused);
+    }
+  }
+
+  void aClientOfAnotherServerKeyFailsItsHandshake() {
+    NetContext context;
+    const CurveKeys client_keys = NewCurveKeys();
+    context.SetAllowed({client_keys.public_key});
+    auto router = *Socket::Server(context, SocketKind::kRouter, NewCurveKeys());
+    const std::string endpoint = *router.Bind("tcp://127.0.0.1:*");
+    auto dealer = *Socket::Client(context, SocketKind::kDealer, client_keys,
+                                  NewCurveKeys().public_key);
+    QVERIFY(dealer.Monitor(context));
+    QVERIFY(dealer.Connect(endpoint));
+    QVERIFY(WaitLink(dealer, {LinkEvent::Kind::kHandshakeFailed}));
+  }
+
+  void anUnencryptedClientGetsNothingThrough() {
+    NetContext context;
+    context.SetAllowed({NewCurveKeys().public_key});
+    auto router = *Socket::Server(context, SocketKind::kRouter, NewCurveKeys());
+    const std::string endpoint = *router.Bind("tcp://127.0.0.1:*");
+    auto dealer = *Socket::Client(context, SocketKind::kDealer, {}, {});
+    QVERIFY(dealer.Connect(endpoint));
+    QVERIFY(dealer.Send(Frames({"in the clear"})));
+    QVERIFY(!Wait(router, 300ms));
+  }
+
+  void nobodyListeningIsReported() {
+    NetContext context;
+    auto probe = *Socket::Server(context, SocketKind::kRouter, {});
+    const std::string endpoint = *probe.Bind("tcp://127.0.0.1:*");
+    { const Socket closed = std::move(probe); }
+    auto dealer = *Socket::Client(context, SocketKind::kDealer, {}, {});
+    QVERIFY(dealer.Monitor(context));
+    QVERIFY(dealer.Connect(endpoint));
+    const auto event = WaitLink(dealer, {LinkEvent::Kind::kUnreachable});
+    QVERIFY(event);
+    QCOMPARE(event->endpoint, endpoint);
+  }
+
+  void aPortInUseIsNamed() {
+    NetContext context;
+    auto first = *Socket::Server(context, SocketKind::kRouter, {});
+    const std::string endpoint = *first.Bind("tcp://127.0.0.1:*");
+    auto second = *Socket::Server(context, SocketKind::kRouter, {});
+    const auto bound = second.Bind(endpoint);
+    QVERIFY(!bound);
+    QCOMPARE(bound.error(), Unavailable("port in use: " + endpoint));
+    const auto nonsense = second.Bind("nonsense");
+    QVERIFY(!nonsense);
+    QCOMPARE(nonsense.error().code, ErrorCode::kInvalidArgument);
+    QVERIFY(nonsense.error().message.find("nonsense") != std::string::npos);
+  }
+
+  void aRouterRefusesToSendWhereNoRouteExists() {
+    NetContext context;
+    auto router = *Socket::Server(context, SocketKind::kRouter, {});
+    QVERIFY(router.Bind("tcp://127.0.0.1:*"));
+    const auto sent = router.Send(Frames({"n7", "x"}));
+    QVERIFY(!sent);
+    QCOMPARE(sent.error(), Unavailable("no route to peer 'n7'"));
+  }
+
+  void aFullQueueSaysUnavailableAndLosesNothingElse() {
+    NetContext context;
+    auto dealer = *Socket::Client(context, SocketKind::kDealer, {}, {});
+    QVERIFY(dealer.SetHighWater(4));
+    auto router = *Socket::Server(context, SocketKind::kRouter, {});
+    const std::string endpoint = *router.Bind("tcp://127.0.0.1:*");
+    { const Socket closed = std::move(router); }
+    QVERIFY(dealer.Connect(endpoint));
+    int sent = 0;
+    Status last;
+    while (last && sent < 100) {
+      last = dealer.Send(Frames({"part", std::to_string(sent)}));
+      if (last) ++sent;
+    }
+    QCOMPARE(sent, 4);
+    QCOMPARE(last.error().code, ErrorCode::kUnavailable);
+  }
+
+  // The bytes are not copied on the way in, and their owner is let go of once they have gone.
+  void borrowedFramesKeepTheirOwnerAsLongAsNeeded() {
+    NetContext context;
+    auto pull = *Socket::Server(context, SocketKind::kPull, {});
+    const std::string endpoint = *pull.Bind("tcp://127.0.0.1:*");
+    auto push = *Socket::Client(context, SocketKind::kPush, {}, {});
+    QVERIFY(push.Connect(endpoint));
+    std::atomic<bool> released{false};
+    {
+      auto* data = new std::vector<std::byte>(1 << 20, std::byte{42});
+      const std::shared_ptr<std::vector<std::byte>> owner(data, [&](auto* gone) {
+        delete gone;
+        released = true;
+      });
+      std::vector<Frame> frames;
+      frames.push_back(Frame{{}, *owner, owner});
+      QVERIFY(push.Send(std::move(frames)));
+    }
+    const auto message = Wait(pull);
+    QVERIFY(message);
+    QCOMPARE((*message)[0].size(), std::size_t{1} << 20);
+    QVERIFY((*message)[0][123456] == std::byte{42});
+    QTRY_VERIFY(released);
+  }
+
+  void publicationsReachSubscribers() {
+    NetContext context;
+    const CurveKeys server_keys = NewCurveKeys();
+    const CurveKeys client_keys = NewCurveKeys();
+    context.SetAllowed({client_keys.public_key});
+    auto pub = *Socket::Server(context, SocketKind::kPub, server_keys);
+    const std::string endpoint = *pub.Bind("tcp://127.0.0.1:*");
+    auto sub = *Socket::Client(context, SocketKind::kSub, client_keys, server_keys.public_key);
+    QVERIFY(sub.Subscribe("a"));
+    QVERIFY(sub.Connect(endpoint));
+    // What is published before the subscription arrived is not for us: publish until one comes.
+    std::optional<Message> message;
+    for (int i = 0; i < 500 && !message; ++i) {
+      QVERIFY(pub.Send(Frames({"b not this"})));
+      QVERIFY(pub.Send(Frames({"a this"})));
+      message = Wait(sub, 20ms);
+    }
+    QVERIFY(message);
+    QVERIFY(message->Text(0) == "a this");
+  }
+
+  void keysSurviveTheirFile() {
+    QTemporaryDir folder;
+    const std::string path = folder.filePath("keys").toStdString();
+    const CurveKeys keys = NewCurveKeys();
+    QCOMPARE(keys.public_key.size(), std::size_t{40});
+    QVERIFY(SaveKeys(keys, path));
+    QVERIFY(SaveKeys(keys, path));  // again, over the old one
+    struct stat info {};
+    QCOMPARE(::stat(path.c_str(), &info), 0);
+    QCOMPARE(info.st_mode & 0777U, 0600U);
+    const auto loaded = LoadKeys(path);
+    QVERIFY(loaded);
+    QCOMPARE(loaded->public_key, keys.public_key);
+    QCOMPARE(loaded->secret_key, keys.secret_key);
+    QCOMPARE(LoadKeys(path + "x").error().code, ErrorCode::kNotFound);
+  }
+
+  void badKeyFilesAreNamedWithTheirLine_data() {
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<QString>("message");
+    const CurveKeys keys = NewCurveKeys();
+    const QString good = QString::fromStdString("public " + keys.public_key);
+    const QString other = QString::fromStdString(NewCurveKeys().secret_key);
+    QTest::newRow("unknown word") << good + "\nprivate x\n"
+                                  << ":2: line is neither 'public KEY' nor 'secret KEY'";
+    QTest::newRow("short key") << "public abc\n"
+                               << ":1: public key of 3 characters is not 40 characters of Z85";
+    QTest::newRow("twice") << good + "\n" + good + "\n" << ":2: second public key";
+    QTest::newRow("empty") << "" << ": no public key";
+    QTest::newRow("one only") << good + "\n" << ": no secret key";
+    QTest::newRow("not a pair") << good + "\nsecret " + other + "\n"
+                                << ": public key does not belong to the secret key";
+  }
+  void badKeyFilesAreNamedWithTheirLine() {
+    QFETCH(QString, text);
+    QFETCH(QString, message);
+    QTemporaryDir folder;
+    const QString path = folder.filePath("keys");
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(text.toUtf8());
+    file.close();
+    const auto loaded = LoadKeys(path.toStdString());
+    QVERIFY(!loaded);
+    QCOMPARE(loaded.error().code, ErrorCode::kInvalidArgument);
+    QCOMPARE(QString::fromStdString(loaded.error().message), path + message);
+  }
+
+  void aBadKeyIsRefusedBeforeAnySocketOpens() {
+    NetContext context;
+    CurveKeys keys = NewCurveKeys();
+    keys.secret_key = "short";
+    QCOMPARE(Socket::Server(context, SocketKind::kRouter, keys).error().code,
+             ErrorCode::kInvalidArgument);
+    QCOMPARE(Socket::Client(context, SocketKind::kDealer, NewCurveKeys(), "").error().code,
+             ErrorCode::kInvalidArgument);
+  }
+};
+QTEST_GUILESS_MAIN(SocketTest)
+#include "socket_test.moc"

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/json.h"
+
+#include <QTest>
+
+using namespace tessera;
+using app::Json;
+
+namespace {
+
+ptc::MeshShape Mesh(std::string_view text) { return *ptc::ParseMeshShape(text); }
+
+QStringList Keys(const Json& json) {
+  QStringList keys;
+  for (const auto& [key, value] : json.items()) keys << QString::fromStdString(key);
+  return keys;
+}
+
+/// Whether `json` has all of `keys`: scripts may rely on these, more may stand beside them.
+bool HasKeys(const Json& json, const QStringList& keys) {
+  const QStringList there = Keys(json);
+  return std::ranges::all_of(keys, [&](const QString& key) { return there.contains(key); });
+}
+
+}  // namespace
+
+class JsonTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void statusHasTheKeysThatScriptsUse() {
+    engine::ClusterSnapshot snapshot;
+    snapshot.cluster = "local";
+    snapshot.nodes = {
+        {0,
+         engine::NodeState::kAlive,
+         0.2,
+         {{{0, 0}, 5, 512, "gpt", 3, false, false}, {{0, 1}, 0, 512, "", {}, false, false}}}};
+    engine::JobStatus job;
+    job.name = "gpt";
+    job.state = engine::JobState::kRunning;
+    job.step = 12;
+    job.mesh = Mesh("dp=2,tp=2");
+    job.devices = {{0, 0}, {1, 2}};
+    snapshot.jobs = {job};
+    const Json json = app::toJson(snapshot);
+    QVERIFY(HasKeys(json, {"cluster", "nodes", "jobs", "transaction"}));
+    QVERIFY(json["transaction"].is_null());
+    const Json& node = json["nodes"][0];
+    QVERIFY(HasKeys(node, {"name", "state", "devices"}));
+    QCOMPARE(node["name"].get<std::string>(), std::string("n0"));
+    QCOMPARE(node["state"].get<std::string>(), std::string("alive"));
+    QVERIFY(HasKeys(node["devices"][0], {"name", "used", "total", "job", "rank"}));
+    QCOMPARE(node["devices"][0]["rank"].get<int>(), 3);
+    QVERIFY(node["devices"][1]["job"].is_null());
+    QVERIFY(node["devices"][1]["rank"].is_null());
+    const Json& first = json["jobs"][0];
+    QVERIFY(HasKeys(first, {"name", "state", "step", "loss", "tokens_per_s", "mesh", "devices",
+                            "epoch", "timeline", "layout_hash"}));
+    QVERIFY(first["loss"].is_null());
+    QCOMPARE(first["mesh"]["dp"].get<int>(), 2);
+    QCOMPARE(first["devices"].dump(), std::string(R"(["n0g0","n1g2"])"));
+  }
+
+  void transactionIsNullOnceItIsOver() {
+    engine::ClusterSnapshot snapshot;
+    snapshot.transaction.emplace();
+    snapshot.transaction->id = 4;
+    snapshot.transaction->phase = engine::TxnPhase::kTransferring;
+    const Json moving = app::toJson(snapshot)["transaction"];
+    QVERIFY(HasKeys(moving, {"id", "job", "phase", "bytes_done", "bytes_total", "eta"}));
+    QCOMPARE(moving["phase"].get<std::string>(), std::string("transferring"));
+    QVERIFY(moving["eta"].is_null());
+    for (const auto phase :
+         {engine::TxnPhase::kDone, engine::TxnPhase::kRolledBack, engine::TxnPhase::kFailed}) {
+      snapshot.transaction->phase = phase;
+      QVERIFY(app::toJson(snapshot)["transaction"].is_null());
+    }
+  }
+
+  void planHasTheKeysThatScriptsUse() {
+    engine::PlanSummary plan;
+    plan.host = 3;
+    plan.network = 4;
+    plan.peak_memory = {{{0, 1}, 77, 512}};
+    plan.idle = {{1, 3}};
+    const Json json = app::toJson(plan);
+    QVERIFY(HasKeys(json, {"job", "from", "to", "hash", "bytes", "volume_bound", "busiest_port",
+                           "idle", "peak_memory", "single_source", "pause_estimate", "rollback"}));
+    QCOMPARE(Keys(json["bytes"]),
+             (QStringList{"kept", "device", "host", "network", "snapshot", "storage"}));
+    QVERIFY(HasKeys(json["from"], {"mesh", "devices"}));
+    QVERIFY(json["busiest_port"]["bound"].is_null());
+    QCOMPARE(json["peak_memory"]["n0g1"].get<int>(), 77);
+    QCOMPARE(json["idle"].dump(), std::string(R"(["n1g3"])"));
+  }
+
+  void historyAndMetricsHaveTheirKeys() {
+    engine::HistoryEntry entry;
+    entry.phases = {{"pausing", 0.25}};
+    const Json json = app::toJson(entry);
+    QVERIFY(HasKeys(json, {"id", "job", "from", "to", "started", "result", "phases", "bytes_moved",
+                           "volume_bound", "digest_before", "digest_after"}));
+    QCOMPARE(json["phases"]["pausing"].get<double>(), 0.25);
+    QCOMPARE(Keys(app::toJson(engine::Sample())),
+             (QStringList{"step", "loss", "grad_norm", "tokens_per_s", "time"}));
+    wire::DigestReply digest;
+    (*digest.mutable_tensors())["wte"] = "00ff";
+    QCOMPARE(Keys(app::toJson(digest)),
+             (QStringList{"job", "epoch", "timeline", "step", "digest", "tensors"}));
+  }
+
+  void lossKeepsEveryDigit() {
+    engine::Sample sample;
+    sample.loss = 5.123456789012345;
+    QCOMPARE(Json::parse(app::toJson(sample).dump())["loss"].get<double>(), sample.loss);
+  }
+};
+
+QTEST_APPLESS_MAIN(JsonTest)
+#include "json_test.moc"

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/units.h"
+
+#include <QTest>
+
+using namespace tessera::app;
+
+class UnitsTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void memoryIsBinary_data() {
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<qint64>("bytes");  // -1: refused
+    QTest::newRow("bare") << "4096" << qint64{4096};
+    QTest::newRow("K") << "64K" << qint64{65536};
+    QTest::newRow("M") << "512M" << qint64{536870912};
+    QTest::newRow("fraction") << "1.5G" << qint64{1610612736};
+    QTest::newRow("MiB") << "2MiB" << qint64{2097152};
+    QTest::newRow("decimal unit") << "512MB" << qint64{-1};
+    QTest::newRow("no number") << "M" << qint64{-1};
+    QTest::newRow("zero") << "0M" << qint64{-1};
+    QTest::newRow("negative") << "-1M" << qint64{-1};
+    QTest::newRow("blank") << "1 M" << qint64{-1};
+    QTest::newRow("too much") << "99999999T" << qint64{-1};
+    QTest::newRow("not a number") << "nanM" << qint64{-1};
+    QTest::newRow("empty") << "" << qint64{-1};
+  }
+  void memoryIsBinary() {
+    QFETCH(QString, text);
+    QFETCH(qint64, bytes);
+    const auto parsed = parseMemory(text.toStdString());
+    QCOMPARE(parsed.has_value(), bytes >= 0);
+    if (parsed) QCOMPARE(qint64{*parsed}, bytes);
+    if (!parsed) QVERIFY(parsed.error().message.find("'" + text.toStdString() + "'") == 0);
+  }
+
+  void ratesAreDecimal() {
+    QCOMPARE(*parseRate("100MB/s"), std::int64_t{100'000'000});
+    QCOMPARE(*parseRate("1.5GB/s"), std::int64_t{1'500'000'000});
+    QVERIFY(!parseRate("100M"));
+    QVERIFY(!parseRate("100MiB/s"));
+    QVERIFY(!parseRate("fast"));
+  }
+
+  void namesAreChecked_data() {
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<bool>("good");
+    QTest::newRow("plain") << "local" << true;
+    QTest::newRow("digits and dashes") << "3-gpt-mini" << true;
+    QTest::newRow("63 letters") << QString(63, u'a') << true;
+    QTest::newRow("64 letters") << QString(64, u'a') << false;
+    QTest::newRow("leading dash") << "-a" << false;
+    QTest::newRow("capital") << "Local" << false;
+    QTest::newRow("a way out of the folder") << "../x" << false;
+    QTest::newRow("empty") << "" << false;
+  }
+  void namesAreChecked() {
+    QFETCH(QString, name);
+    QFETCH(bool, good);
+    QCOMPARE(checkName("job", name.toStdString()).has_value(), good);
+  }
+
+  void sizesAndTimesAsText() {
+    QCOMPARE(formatBytes(0), std::string("0 B"));
+    QCOMPARE(formatBytes(1023), std::string("1023 B"));
+    QCOMPARE(formatBytes(1536), std::string("1.5 KiB"));
+    QCOMPARE(formatBytes(536870912), std::string("512.0 MiB"));
+    QCOMPARE(formatSeconds(0.0124), std::string("12.4 ms"));
+    QCOMPARE(formatSeconds(3.214), std::string("3.21 s"));
+    QCOMPARE(formatSeconds(125), std::string("2 min 05 s"));
+  }
+
+  void tableColumnsAlign() {
+    QCOMPARE(formatTable({{"name", "used"}, {"n0g0", "1 B"}, {"n0", "512 B"}, {"x"}}, {1}),
+             std::string("name   used\n"
+                         "n0g0    1 B\n"
+                         "n0    512 B\n"
+                         "x\n"));
+  }
+};
+
+QTEST_APPLESS_MAIN(UnitsTest)
+#include "units_test.moc"

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// A user's first quarter of an hour, without a window: up, a job, its numbers, pause, digest,
+// moves, history, mistakes, down.
+#include <QDir>
+#include <QFile>
+#include <QTest>
+
+#include "tests/support/local_cluster.h"
+
+using tessera::test::FirstDevices;
+using tessera::test::Json;
+using tessera::test::LocalCluster;
+using tessera::test::Outcome;
+
+namespace {
+const QString kJob = QStringLiteral("nano");
+}  // namespace
+
+class E2eBasicTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void initTestCase() {
+    m_cluster = std::make_unique<LocalCluster>(LocalCluster::Options{});
+    QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
+    const Outcome job = m_cluster->StartJob(kJob, "dp=2,tp=2", FirstDevices(4));
+    QVERIFY2(job.code == 0, job.Text());
+  }
+  void cleanupTestCase() { m_cluster.reset(); }
+
+  void upMadeAPrivateFolderAndAProfile() {
+    const QDir folder(m_cluster->home() + "/clusters/t");
+    QCOMPARE(QFile::permissions(folder.path()) &
+                 (QFile::ReadGroup | QFile::ReadOther | QFile::ExeGroup | QFile::ExeOther),
+             QFile::Permissions());
+    QVERIFY(folder.exists("operator.key"));
+    QVERIFY(QFile::exists(m_cluster->home() + "/profiles/t.json"));
+    const Json profiles = m_cluster->Ask({"profile", "list"});
+    QCOMPARE(profiles.size(), std::size_t{1});
+    QCOMPARE(profiles[0]["state"].get<std::string>(), std::string("running"));
+  }
+
+  void statusShowsNodesAndJob() {
+    QVERIFY(m_cluster->WaitStep(kJob, 3));
+    const Json status = m_cluster->Status();
+    QCOMPARE(status["nodes"].size(), std::size_t{2});
+    for (const Json& node : status["nodes"]) {
+      QCOMPARE(node["state"].get<std::string>(), std::string("alive"));
+      QCOMPARE(node["devices"].size(), std::size_t{4});
+    }
+    const Json& first = status["nodes"][0]["devices"][0];
+    QCOMPARE(first["job"].get<std::string>(), kJob.toStdString());
+    QCOMPARE(first["rank"].get<int>(), 0);
+    QCOMPARE(first["total"].get<std::int64_t>(), std::int64_t{256} << 20);
+    QVERIFY(first["used"].get<std::int64_t>() > 0);
+    QVERIFY(status["nodes"][1]["devices"][0]["job"].is_null());
+    const Json job = m_cluster->Job(kJob);
+    QCOMPARE(job["state"].get<std::string>(), std::string("running"));
+    QCOMPARE(job["mesh"]["dp"].get<int>(), 2);
+    QCOMPARE(job["mesh"]["tp"].get<int>(), 2);
+    QCOMPARE(job["devices"].size(), std::size_t{4});
+    QVERIFY(job["loss"].get<double>() > 0);
+    QVERIFY(job["tokens_per_s"].get<double>() > 0);
+  }
+
+  void metricsAreOneLineAStep() {
+    const Outcome outcome = m_cluster->Run({"job", "metrics", kJob, "--json"});
+    QCOMPARE(outcome.code, 0);
+    const QStringList lines = outcome.output.trimmed().split(u'\n');
+    QVERIFY(lines.size() >= 3);
+    std::int64_t last = 0;
+    for (const QString& line : lines) {
+      const Json sample = Json::parse(line.toStdString(), nullptr, false);
+      QVERIFY2(sample.is_object(), qPrintable(line));
+      QCOMPARE(sample["step"].get<std::int64_t>(), last + 1);
+      QVERIFY(sample["grad_norm"].get<double>() > 0);
+      last = sample["step"].get<std::int64_t>();
+    }
+  }
+
+  void pausedJobKeepsItsDigest() {
+    const Outcome paused = m_cluster->Run({"job", "pause", kJob});
+    QVERIFY2(paused.code == 0, paused.Text());
+    const Json once = m_cluster->Ask({"digest", kJob});
+    const Json again = m_cluster->Ask({"digest", kJob});
+    QVERIFY(once.is_object());
+    QCOMPARE(once["digest"].get<std::string>().size(), std::size_t{16});
+    QVERIFY(once["tensors"].size() > 10);
+    QCOMPARE(once, again);
+    QCOMPARE(m_cluster->Job(kJob)["state"].get<std::string>(), std::string("paused"));
+
+    // A paused job can be moved; its state is the same there and back, and it stays paused.
+    for (const QString& devices : {QString("n1g0,n1g1"), FirstDevices(4)}) {
+      const QString mesh = devices.count(u',') == 1 ? "dp=1,tp=2" : "dp=2,tp=2";
+      const Json moved = m_cluster->Apply(kJob, mesh, devices);
+      QCOMPARE(moved["result"].get<std::string>(), std::string("committed"));
+      const Json there = m_cluster->Ask({"digest", kJob});
+      QCOMPARE(there["digest"], once["digest"]);
+      QCOMPARE(there["tensors"], once["tensors"]);
+      QCOMPARE(there["step"], once["step"]);
+    }
+    QCOMPARE(m_cluster->Job(kJob)["state"].get<std::string>(), std::string("paused"));
+    const Outcome resumed = m_cluster->Run({"job", "resume", kJob});
+    QVERIFY2(resumed.code == 0, resumed.Text());
+    QVERIFY(m_cluster->GoesOn(kJob));
+  }
+
+  void digestOfARunningJobLetsItGoOn() {
+    const Json digest = m_cluster->Ask({"digest", kJob});
+    QVERIFY(digest.is_object());
+    QVERIFY(m_cluster->GoesOn(kJob));
+  }
+
+  void runningJobMovesAndTheHistoryKnows() {
+    const Json plan =
+        m_cluster->Ask({"plan", kJob, "--devices", FirstDevices(8), "--mesh", "dp=4,tp=2"});
+    QVERIFY(plan.is_object());
+    const std::int64_t moved =
+        plan["bytes"]["host"].get<std::int64_t>() + plan["bytes"]["network"].get<std::int64_t>();
+    QVERIFY(moved > 0);
+    QCOMPARE(plan["volume_bound"].get<std::int64_t>(), moved);
+
+    const Outcome apply = m_cluster->Run(
+        {"apply", kJob, "--devices", FirstDevices(8), "--mesh", "dp=4,tp=2", "--yes", "--json"},
+        150);
+    QVERIFY2(apply.code == 0, apply.Text());
+    for (const QString& line :
+         apply.output.trimmed().split(u'\n').sliced(0, apply.output.count(u'\n') - 1)) {
+      const Json progress = Json::parse(line.toStdString(), nullptr, false);
+      QVERIFY2(progress.contains("phase") && progress.contains("bytes_done") &&
+                   progress.contains("bytes_total"),
+               qPrintable(line));
+    }
+    const Json result = apply.LastJson();
+    QCOMPARE(result["result"].get<std::string>(), std::string("committed"));
+    QCOMPARE(result["bytes_moved"].get<std::int64_t>(), moved);
+    QVERIFY(result["pause"].get<double>() > 0);
+    QVERIFY(m_cluster->GoesOn(kJob));
+    QCOMPARE(m_cluster->Job(kJob)["devices"].size(), std::size_t{8});
+
+    const Json back = m_cluster->Apply(kJob, "dp=2,tp=2", FirstDevices(4));
+    QCOMPARE(back["result"].get<std::string>(), std::string("committed"));
+    QVERIFY(m_cluster->GoesOn(kJob));
+
+    const Json history = m_cluster->Ask({"history"});
+    QCOMPARE(history.size(), std::size_t{4});
+    for (const Json& row : history) {
+      QCOMPARE(row["result"].get<std::string>(), std::string("committed"));
+      QCOMPARE(row["digest_before"].get<std::string>().size(), std::size_t{16});
+      QCOMPARE(row["digest_before"], row["digest_after"]);
+      QCOMPARE(row["bytes_moved"], row["volume_bound"]);
+      QVERIFY(row["phases"].contains("transferring"));
+    }
+    const Outcome table = m_cluster->Run({"history"});
+    QVERIFY(table.output.contains("committed"));
+  }
+
+  void cancelRollsBack() {
+    const auto apply = m_cluster->Start({"apply", kJob, "--devices", FirstDevices(8), "--mesh",
+                                         "dp=4,tp=2", "--at-step", "1000000", "--yes", "--json"});
+    QVERIFY(LocalCluster::WaitFor([&] { return !m_cluster->Phase().empty(); }, 20));
+    QVERIFY(m_cluster->GoesOn(kJob));
+    const Outcome cancel = m_cluster->Run({"txn", "cancel"});
+    QVERIFY2(cancel.code == 0, cancel.Text());
+    const Outcome outcome = LocalCluster::Finish(*apply);
+    QVERIFY2(outcome.code == 1, outcome.Text());
+    QCOMPARE(outcome.LastJson()["result"].get<std::string>(), std::string("rolled_back"));
+    QVERIFY(m_cluster->GoesOn(kJob));
+    QCOMPARE(m_cluster->Job(kJob)["devices"].size(), std::size_t{4});
+    QVERIFY2(m_cluster->Run({"txn", "cancel"}).code == 1, "there is nothing to cancel");
+  }
+
+  void interruptInApplyRollsBack() {
+    const auto apply = m_cluster->Start({"apply", kJob, "--devices", FirstDevices(8), "--mesh",
+                                         "dp=4,tp=2", "--at-step", "1000000", "--yes", "--json"});
+    QVERIFY(LocalCluster::WaitFor([&] { return !m_cluster->Phase().empty(); }, 20));
+    apply->terminate();  // as Ctrl-C does
+    const Outcome outcome = LocalCluster::Finish(*apply);
+    QVERIFY2(outcome.code == 1, outcome.Text());
+    QCOMPARE(outcome.LastJson()["result"].get<std::string>(), std::string("rolled_back"));
+    QVERIFY(m_cluster->GoesOn(kJob));
+  }
+
+  void mistakesChangeNothing_data() {
+    QTest::addColumn<QStringList>("words");
+    QTest::addColumn<int>("code");
+    QTest::addColumn<QString>("says");
+    const auto row = [](const char* name, const QStringList& words, int code, const char* says) {
+      QTest::newRow(name) << words << code << QString::fromLatin1(says);
+    };
+    row("mesh and devices differ",
+        {"apply", kJob, "--devices", "n0g0,n0g1", "--mesh", "dp=2,tp=2", "--yes"}, 2, "4 ranks");
+    row("unknown node", {"apply", kJob, "--devices", "n7g0", "--mesh", "dp=1", "--yes"}, 1, "n7");
+    row("unknown device", {"apply", kJob, "--devices", "n0g9", "--mesh", "dp=1", "--yes"}, 1,
+        "n0g9");
+    row("unknown job", {"apply", "other", "--devices", "n0g0", "--yes"}, 1, "other");
+    row("tp that does not divide the heads",
+        {"apply", kJob, "--devices", "n0g0,n0g1,n0g2", "--mesh", "tp=3", "--yes"}, 1, "tp = 3");
+    row("pipeline is not there yet",
+        {"apply", kJob, "--devices", "n0g0,n0g1", "--mesh", "pp=2", "--yes"}, 1, "pp");
+    row("a set too small for the tp", {"plan", kJob, "--devices", "n0g0"}, 1, "2");
+    row("data that is missing",
+        {"job", "start", "gpt-nano", "--name", "b", "--devices", "n1g0", "--data", "/no/such/text"},
+        1, "/no/such/text");
+    row("a job of that name", {"job", "start", "gpt-nano", "--name", kJob, "--devices", "n1g0"}, 1,
+        "nano");
+    row("devices that are taken", {"job", "start", "gpt-nano", "--name", "b", "--devices", "n0g0"},
+        1, "n0g0");
+    row("a step that is past",
+        {"apply", kJob, "--devices", "n0g0,n0g1", "--mesh", "tp=2", "--at-step", "1", "--yes"}, 1,
+        "1");
+    row("resume of what runs", {"job", "resume", kJob}, 1, "running");
+    row("nothing to cancel", {"txn", "cancel"}, 1, "no transaction");
+    row("unknown transaction", {"txn", "show", "999999999"}, 1, "999999999");
+    row("unknown node to kill", {"node", "kill", "n9"}, 1, "n9");
+    row("unknown device to fail", {"device", "fail", "n0g9"}, 1, "n0g9");
+    row("up under the same name", {"up", "--name", "t"}, 1, "is running");
+  }
+  void mistakesChangeNothing() {
+    QFETCH(QStringList, words);
+    QFETCH(int, code);
+    QFETCH(QString, says);
+    const Json before = m_cluster->Job(kJob);
+    const Outcome outcome = m_cluster->Run(words);
+    QVERIFY2(outcome.code == code, outcome.Text());
+    QVERIFY2(outcome.errors.startsWith("tesseractl: ") && outcome.errors.count(u'\n') == 1,
+             outcome.Text());
+    QVERIFY2(outcome.errors.contains(says), outcome.Text());
+    const Json after = m_cluster->Job(kJob);
+    for (const char* key : {"state", "mesh", "devices", "epoch", "layout_hash"})
+      QCOMPARE(after[key], before[key]);
+    QCOMPARE(m_cluster->Status()["jobs"].size(), std::size_t{1});
+  }
+
+  void moreMemoryThanThereIsIsRefused() {
+    LocalCluster small({.nodes = 1, .devices = 1, .memory = "4M", .link = {}, .one_host = false});
+    QVERIFY2(small.up().code == 0, small.up().Text());
+    const Outcome outcome = small.Run({"job", "start", "gpt-mini", "--devices", "n0g0"});
+    QVERIFY2(outcome.code == 1, outcome.Text());
+    QVERIFY2(outcome.errors.count(u'\n') == 1 && outcome.errors.contains("n0g0"), outcome.Text());
+  }
+
+  void aWrongKeyIsRefused() {
+    const QString profile = m_cluster->home() + "/profiles/t.json";
+    QFile file(profile);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    Json json = Json::parse(file.readAll().toStdString());
+    // A stranger's keys are good keys, only nobody has let them in.
+    LocalCluster other({.nodes = 1, .devices = 1, .memory = "64M", .link = {}, .one_host = false});
+    QVERIFY2(other.up().code == 0, other.up().Text());
+    json["key_file"] = (other.home() + "/clusters/t/operator.key").toStdString();
+    QFile forged(m_cluster->home() + "/forged.json");
+    QVERIFY(forged.open(QIODevice::WriteOnly));
+    forged.write(QByteArray::fromStdString(json.dump()));
+    forged.close();
+    const Outcome outcome = m_cluster->Run({"--cluster", forged.fileName(), "status"});
+    QVERIFY2(outcome.code == 1, outcome.Text());
+    QVERIFY2(outcome.errors.count(u'\n') == 1 && outcome.errors.contains("127.0.0.1"),
+             outcome.Text());
+  }
+
+  void stopFreesTheState() {
+    const Outcome stopped = m_cluster->Run({"job", "stop", kJob});
+    QVERIFY2(stopped.code == 0, stopped.Text());
+    QVERIFY(LocalCluster::WaitFor(
+        [&] {
+          const Json status = m_cluster->Status();
+          if (!status["jobs"].empty()) return false;
+          for (const Json& device : status["nodes"][0]["devices"])
+            if (!device["job"].is_null() || device["used"].get<std::int64_t>() != 0) return false;
+          return true;
+        },
+        20));
+  }
+
+  void downLeavesNothingRunning() {
+    std::vector<tessera::app::ProcessId> family;
+    for (int node = 0; node < 2; ++node) {
+      family.push_back(m_cluster->Keeper(node));
+      for (const auto& process : tessera::app::descendantsOf(m_cluster->Keeper(node)))
+        family.push_back(process);
+    }
+    QVERIFY(family.size() >= 4);
+    const Outcome down = m_cluster->Run({"down"});
+    QVERIFY2(down.code == 0, down.Text());
+    for (const auto& process : family) QVERIFY(!tessera::app::isAlive(process));
+    const Outcome status = m_cluster->Run({"status"});
+    QCOMPARE(status.code, 1);
+    QVERIFY(m_cluster->Run({"logs"}).code == 0);  // what was written stays
+  }
+
+ private:
+  std::unique_ptr<LocalCluster> m_cluster;
+};
+
+QTEST_GUILESS_MAIN(E2eBasicTest)
+#include "e2e_basic_test.moc"

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same 60 steps under four lives of a job: what is learned does not depend on where it runs.
+#include <QTest>
+
+#include "tests/e2e/losses.h"
+
+using namespace tessera::test;
+
+namespace {
+constexpr std::int64_t kSteps = 60;
+constexpr std::int64_t kBatch = 256;  // slow enough steps that 20 of them outlast the preparations
+}  // namespace
+
+class E2eLossesTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void initTestCase() {
+    m_cluster = std::make_unique<LocalCluster>(LocalCluster::Options{});
+    QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
+    m_solo = SoloRun("gpt-nano", kSteps, kBatch);
+    QCOMPARE(m_solo.size(), std::size_t{kSteps});
+  }
+  void cleanupTestCase() { m_cluster.reset(); }
+
+  void oneMeshThroughout() { compare(train("dp=2,tp=2", 4, {})); }
+  void fourWayTensorParallel() { compare(train("dp=1,tp=4", 4, {})); }
+  void reconfiguredTwice() {
+    compare(train("dp=2,tp=2", 4, {{20, "dp=4,tp=2", 8}, {40, "dp=1,tp=1", 1}}));
+  }
+
+ private:
+  struct Change {
+    std::int64_t at;
+    QString mesh;
+    int devices;
+  };
+
+  Run train(const QString& mesh, int devices, const std::vector<Change>& changes) {
+    const QString job = QStringLiteral("job%1").arg(++m_jobs);
+    const Outcome start = m_cluster->StartJob(
+        job, mesh, FirstDevices(devices),
+        {"--steps", QString::number(kSteps), "--global-batch", QString::number(kBatch)});
+    if (start.code != 0) {
+      qWarning("%s", start.Text().constData());
+      return {};
+    }
+    for (const Change& change : changes) {
+      const Json result = m_cluster->Apply(job, change.mesh, FirstDevices(change.devices),
+                                           {"--at-step", QString::number(change.at)});
+      if (!result.is_object() || result["result"] != "committed" || result["step"] != change.at ||
+          result["digest_before"] != result["digest_after"]) {
+        qWarning("to %s at step %lld: %s", qPrintable(change.mesh),
+                 static_cast<long long>(change.at), result.dump().c_str());
+        return {};
+      }
+      qInfo("to %s after step %lld: pause %.3f s, %lld bytes", qPrintable(change.mesh),
+            static_cast<long long>(change.at), result["pause"].get<double>(),
+            result["bytes_moved"].get<long long>());
+    }
+    m_cluster->WaitJob(
+        job, [](const Json& j) { return j["state"] == "paused"; }, 240);
+    const Run run = RunOf(*m_cluster, job);
+    m_cluster->Run({"job", "stop", job});
+    return run;
+  }
+
+  void compare(const Run& run) {
+    QCOMPARE(run.size(), std::size_t{kSteps});
+    const double loss = LargestDifference(run, m_solo);
+    const double norm =
+        RelativeDifference(run.begin()->second.grad_norm, m_solo.begin()->second.grad_norm);
+    qInfo("largest relative difference of the losses %.2g, of the first gradient norm %.2g", loss,
+          norm);
+    QVERIFY2(loss <= 1e-5, qPrintable(QString::number(loss)));
+    QVERIFY2(norm <= 1e-4, qPrintable(QString::number(norm)));
+    QVERIFY(run.rbegin()->second.loss < run.begin()->second.loss);
+  }
+
+  std::unique_ptr<LocalCluster> m_cluster;
+  Run m_solo;
+  int m_jobs = 0;
+};
+
+QTEST_GUILESS_MAIN(E2eLossesTest)
+#include "e2e_losses_test.moc"

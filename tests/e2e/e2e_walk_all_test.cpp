@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each ordered pair of the eight meshes as a real reconfiguration, in one walk of one running job.
+#include <QTest>
+
+#include "tests/e2e/walk.h"
+
+using namespace tessera::test;
+
+class E2eWalkAllTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void everyPair() {
+    const LocalCluster cluster(LocalCluster::Options{});
+    QVERIFY2(cluster.up().code == 0, cluster.up().Text());
+    const QStringList complaints = Walk(cluster, EveryPairOnce());
+    QVERIFY2(complaints.isEmpty(), qPrintable(complaints.join(u'\n')));
+  }
+};
+
+QTEST_GUILESS_MAIN(E2eWalkAllTest)
+#include "e2e_walk_all_test.moc"

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Six reconfigurations of a running job that between them grow, shrink, cut finer, join and do
+// both.
+#include <QTest>
+#include <set>
+
+#include "tests/e2e/walk.h"
+
+using namespace tessera::test;
+
+class E2eWalkTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void theFullWalkTakesEveryPairOnce() {
+    const std::vector<std::size_t> walk = EveryPairOnce();
+    std::set<std::pair<std::size_t, std::size_t>> pairs;
+    for (std::size_t i = 1; i < walk.size(); ++i) {
+      QVERIFY(walk[i - 1] != walk[i]);
+      QVERIFY(pairs.insert({walk[i - 1], walk[i]}).second);
+    }
+    QCOMPARE(pairs.size(), std::size_t{56});
+  }
+
+  void sixPairs() {
+    const LocalCluster cluster(LocalCluster::Options{});
+    QVERIFY2(cluster.up().code == 0, cluster.up().Text());
+    // (1,1) (2,2) (4,2) (2,4) (1,4) (4,1) (1,2)
+    const QStringList complaints = Walk(cluster, {0, 3, 6, 7, 5, 4, 2});
+    QVERIFY2(complaints.isEmpty(), qPrintable(complaints.join(u'\n')));
+  }
+};
+
+QTEST_GUILESS_MAIN(E2eWalkTest)
+#include "e2e_walk_test.moc"

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/e2e/losses.h"
+
+#include <QProcess>
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::test {
+
+Run ParseRun(const QString& lines) {
+  Run run;
+  for (const QString& line : lines.split(u'\n')) {
+    const Json json = Json::parse(line.toStdString(), nullptr, false);
+    if (json.is_object() && json.contains("step"))
+      run[json["step"].get<std::int64_t>()] = {json["loss"].get<double>(),
+                                               json["grad_norm"].get<double>()};
+  }
+  return run;
+}
+
+Run RunOf(const LocalCluster& cluster, const QString& job) {
+  return ParseRun(
+      cluster.Run({QStringLiteral("job"), QStringLiteral("metrics"), job, QStringLiteral("--json")})
+          .output);
+}
+
+Run SoloRun(const QString& model, std::int64_t steps, std::int64_t global_batch) {
+  QProcess process;
+  process.start(
+      QStringLiteral(TESSERA_BIN_DIR "/tessera-train"),
+      {QStringLiteral("--solo"), model, QStringLiteral("--steps"), QString::number(steps),
+       QStringLiteral("--global-batch"), QString::number(global_batch), QStringLiteral("--json")});
+  const Outcome outcome = LocalCluster::Finish(process, 240);
+  if (outcome.code != 0) qWarning("solo: %s", outcome.Text().constData());
+  return outcome.code == 0 ? ParseRun(outcome.output) : Run();
+}
+
+double RelativeDifference(double a, double b) {
+  return std::abs(a - b) / std::max({std::abs(a), std::abs(b), 1e-12});
+}
+
+double LargestDifference(const Run& a, const Run& b) {
+  double largest = 0;
+  for (const auto& [step, numbers] : a)
+    if (const auto other = b.find(step); other != b.end())
+      largest = std::max(largest, RelativeDifference(numbers.loss, other->second.loss));
+  return largest;
+}
+
+}  // namespace tessera::test

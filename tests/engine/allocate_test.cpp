@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/store/allocate.h"
+
+#include <QTest>
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/copy/fused.h"
+#include "ptc/digest.h"
+#include "tests/engine/cells.h"
+#include "tests/support/random.h"
+#include "tests/support/verify.h"
+
+using namespace tessera;
+using namespace tessera::engine;
+using ptc::Axis;
+using ptc::Box;
+using ptc::DeviceId;
+
+namespace {
+
+constexpr auto kFirst = static_cast<std::int64_t>(kArenaDataOffset);
+constexpr std::int64_t kCapacity = kFirst + (std::int64_t{1} << 18);
+
+/// Tensors of all ranks up to 3 whose dims 8 ranks can always divide; some have segments.
+ptc::CollectionPtr AnyCollection(std::mt19937_64& rng) {
+  std::vector<ptc::TensorSpec> tensors;
+  const int count = 1 + static_cast<int>(rng() % 8);
+  for (int t = 0; t < count; ++t) {
+    ptc::TensorSpec spec;
+    spec.name = "t" + std::to_string(t);
+    const ptc::DType types[] = {ptc::DType::kF32, ptc::DType::kBF16, ptc::DType::kI64};
+    spec.dtype = types[rng() % 3];
+    const ptc::TensorRole roles[] = {ptc::TensorRole::kParam, ptc::TensorRole::kExpAvg,
+                                     ptc::TensorRole::kScalar};
+    spec.role = roles[rng() % 3];
+    const auto rank = rng() % 4;
+    for (std::size_t d = 0; d < rank; ++d) {
+      spec.shape.push_back(8 * (1 + static_cast<std::int64_t>(rng() % 2)));
+      spec.rule.dims.emplace_back();
+    }
+    if (rank > 0 && rng() % 4 != 0) {
+      const std::size_t dim = rng() % rank;
+      spec.rule.dims[dim] = {Axis::kTp};
+      if (rng() % 3 == 0) {
+        spec.shape[dim] = 24;
+        spec.segments = ptc::Segments{static_cast<int>(dim), {8, 8, 8}};
+      }
+    }
+    tensors.push_back(std::move(spec));
+  }
+  return *ptc::Collection::Make(std::move(tensors), 1);
+}
+
+ptc::Layout AnyLayout(std::mt19937_64& rng, const ptc::CollectionPtr& tensors) {
+  std::vector<DeviceId> devices;
+  for (std::int32_t i = 0; i < 8; ++i) devices.push_back({i / 4, i % 4});
+  std::shuffle(devices.begin(), devices.end(), rng);
+  const std::int64_t degrees[][2] = {{1, 1}, {2, 1}, {1, 2}, {2, 2},
+                                     {4, 1}, {1, 4}, {4, 2}, {2, 4}};
+  const auto& degree = degrees[rng() % 8];
+  ptc::MeshShape shape;
+  shape[Axis::kDp] = degree[0];
+  shape[Axis::kTp] = degree[1];
+  devices.resize(static_cast<std::size_t>(shape.num_ranks()));
+  return *ptc::Layout::Make(*ptc::DeviceMesh::Make(shape, devices), tensors);
+}
+
+std::vector<ptc::Interval> Ranges(const PieceTable& table, PieceEntry::Kind kind) {
+  std::vector<ptc::Interval> ranges;
+  for (const PieceEntry& e : table.entries()) {
+    if (e.kind == kind) ranges.push_back({e.offset_bytes, e.offset_bytes + e.size_bytes});
+  }
+  return ranges;
+}
+
+bool Overlaps(const std::vector<ptc::Interval>& ranges, const PieceEntry& entry) {
+  return std::any_of(ranges.begin(), ranges.end(), [&entry](const ptc::Interval& r) {
+    return r.begin < entry.offset_bytes + entry.size_bytes && entry.offset_bytes < r.end;
+  });
+}
+
+/// The pieces that the table must have and no others, each with its gradient if it is a parameter.
+bool HoldsExactly(const PieceTable& table, const ptc::Layout& layout, int rank) {
+  std::size_t expected = 0;
+  const auto& tensors = layout.collection().tensors();
+  for (int t = 0; t < static_cast<int>(tensors.size()); ++t) {
+    const auto& spec = tensors[static_cast<std::size_t>(t)];
+    for (const Box& box : layout.Boxes(rank, t)) {
+      const PieceEntry* state = table.Find(PieceEntry::kState, t, box);
+      if (!state || state->size_bytes != box.num_elements() * ptc::SizeBytes(spec.dtype)) {
+        return false;
+      }
+      ++expected;
+      if (spec.role != ptc::TensorRole::kParam) continue;
+      const PieceEntry* gradient = table.Find(PieceEntry::kGradient, t, box);
+      if (!gradient || gradient->size_bytes != box.num_elements() * 4) return false;
+      ++expected;
+    }
+  }
+  return expected == table.entries().size();
+}
+
+PieceTable Nothing(std::int64_t epoch) { return *PieceTable::Make(epoch, 0, "j", {}, kCapacity); }
+
+/// Device memories with their tables, moved from layout to layout by plans.
+class World {
+ public:
+  World(const ptc::Layout& layout, std::int64_t epoch) : layout_(layout), epoch_(epoch) {
+    for (int rank = 0; rank < layout.mesh().num_ranks(); ++rank) {
+      const DeviceId device = layout.mesh().devices()[static_cast<std::size_t>(rank)];
+      tables_.emplace(device, *AllocateInitial("j", epoch, layout, rank, kCapacity));
+      memory_[device].resize(static_cast<std::size_t>(kCapacity));
+    }
+  }
+
+  /// Writes to each element of state a value made from its tensor and index alone.
+  void Fill() {
+    ForEachStateElement([](std::byte* element, std::size_t size, std::uint64_t value) {
+      std::memcpy(element, &value, size);
+    });
+  }
+  std::int64_t CountWrong() {
+    std::int64_t wrong = 0;
+    ForEachStateElement([&wrong](std::byte* element, std::size_t size, std::uint64_t value) {
+      if (std::memcmp(element, &value, size) != 0) ++wrong;
+    });
+    return wrong;
+  }
+
+  /// Tables of the next epoch, the copies of the plan, the change. \return digests that differed
+  Result<int> MoveTo(const ptc::Layout& to) {
+    TESSERA_TRY(const ptc::Plan plan, ptc::MakePlan(layout_, to, {}));
+    std::map<DeviceId, PieceTable> next;
+    for (const DeviceId device : to.mesh().devices()) {
+      memory_[device].resize(static_cast<std::size_t>(kCapacity));
+      TESSERA_TRY(auto table, AllocateNext(TableOf(device), layout_, to, device, plan, kCapacity));
+      next.emplace(device, std::move(table));
+    }
+    int unequal = 0;
+    for (const ptc::Move& move : plan.moves) {
+      if (const auto* local = std::get_if<ptc::LocalCopy>(&move)) {
+        unequal += Copy(next, local->device, local->device, local->tensor, *local);
+      } else if (const auto* remote = std::get_if<ptc::RemoteCopy>(&move)) {
+        unequal += Copy(next, remote->source, remote->device, remote->tensor, *remote);
+      }
+    }
+    tables_ = std::move(next);
+    layout_ = to;
+    ++epoch_;
+    return unequal;
+  }
+
+  const ptc::Layout& layout() const { return layout_; }
+  PieceTable TableOf(DeviceId device) const {
+    const auto at = tables_.find(device);
+    return at == tables_.end() ? Nothing(epoch_) : at->second;
+  }
+
+ private:
+  template <typename Visit>
+  void ForEachStateElement(Visit visit) {
+    for (auto& [device, table] : tables_) {
+      for (const PieceEntry& e : table.entries()) {
+        if (e.kind != PieceEntry::kState) continue;
+        const auto& spec = layout_.collection().tensors()[static_cast<std::size_t>(e.tensor)];
+        const auto size = static_cast<std::size_t>(ptc::SizeBytes(spec.dtype));
+        const Box whole = *Box::Whole(spec.shape);
+        std::byte* first = memory_[device].data() + e.offset_bytes;
+        test::ForEachElement(e.box, [&](const std::vector<std::int64_t>& at) {
+          const auto index = static_cast<std::uint64_t>(test::IndexIn(whole, at));
+          const auto tensor = static_cast<std::uint64_t>(e.tensor);
+          visit(first + static_cast<std::size_t>(test::IndexIn(e.box, at)) * size, size,
+                ptc::Mix(tensor * 1000003 + index + 1));
+        });
+      }
+    }
+  }
+
+  template <typename CellMove>
+  int Copy(const std::map<DeviceId, PieceTable>& next, DeviceId source, DeviceId target, int tensor,
+           const CellMove& move) {
+    const auto& spec = layout_.collection().tensors()[static_cast<std::size_t>(tensor)];
+    const std::int64_t element = ptc::SizeBytes(spec.dtype);
+    const PieceEntry* from = tables_.at(source).Find(PieceEntry::kState, tensor, move.from);
+    const PieceEntry* to = next.at(target).Find(PieceEntry::kState, tensor, move.piece);
+    std::byte* read = memory_[source].data() + from->offset_bytes;
+    std::byte* write = memory_[target].data() + to->offset_bytes;
+    const std::uint64_t copied = CopyCellAndDigest(CellView(to->box, move.cell, element, write),
+                                                   CellView(from->box, move.cell, element, read),
+                                                   spec.dtype, spec.shape, move.cell);
+    return copied == ptc::DigestBox(spec.dtype, spec.shape, from->box, read, move.cell) ? 0 : 1;
+  }
+
+  ptc::Layout layout_;
+  std::int64_t epoch_;
+  std::map<DeviceId, PieceTable> tables_;
+  std::map<DeviceId, std::vector<std::byte>> memory_;
+};
+
+}  // namespace
+
+class AllocateTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void initialTablesHoldTheLayoutInAsLittleAsTheySay() {
+    std::mt19937_64 rng(test::Seed());
+    for (int i = 0; i < 200; ++i) {
+      const ptc::Layout layout = AnyLayout(rng, AnyCollection(rng));
+      for (int rank = 0; rank < layout.mesh().num_ranks(); ++rank) {
+        const std::int64_t needed = BytesNeeded(layout, rank);
+        const auto table = AllocateInitial("job", 3, layout, rank, needed);
+        VERIFY_OK(table);
+        QVERIFY(HoldsExactly(*table, layout, rank));
+        QCOMPARE(table->epoch(), 3);
+        QCOMPARE(table->layout_hash(), layout.hash());
+        for (const PieceEntry& e : table->entries()) QCOMPARE(e.offset_bytes % 64, 0);
+        const auto less = AllocateInitial("job", 3, layout, rank, needed - 64);
+        VERIFY_ERROR(less, ErrorCode::kResourceExhausted, "arena holds 2 MiB");
+      }
+    }
+  }
+
+  void nextTablesLeaveOldStateAlone() {
+    std::mt19937_64 rng(test::Seed() + 1);
+    for (int i = 0; i < 300; ++i) {
+      const ptc::CollectionPtr tensors = AnyCollection(rng);
+      World world(AnyLayout(rng, tensors), 1);
+      for (int hop = 0; hop < 3; ++hop) {
+        const ptc::Layout from = world.layout();
+        const ptc::Layout to = AnyLayout(rng, tensors);
+        const auto plan = ptc::MakePlan(from, to, {});
+        VERIFY_OK(plan);
+        for (int rank = 0; rank < to.mesh().num_ranks(); ++rank) {
+          const DeviceId device = to.mesh().devices()[static_cast<std::size_t>(rank)];
+          const PieceTable old = world.TableOf(device);
+          const auto next = AllocateNext(old, from, to, device, *plan, kCapacity);
+          VERIFY_OK(next);
+          QCOMPARE(next->epoch(), old.epoch() + 1);
+          QVERIFY(HoldsExactly(*next, to, rank));
+          QVERIFY(*AllocateNext(old, from, to, device, *plan, kCapacity) == *next);
+
+          const auto old_state = Ranges(old, PieceEntry::kState);
+          std::size_t kept = 0;
+          for (const ptc::Move& move : plan->moves) {
+            const auto* keep = std::get_if<ptc::Keep>(&move);
+            if (keep == nullptr || keep->device != device) continue;
+            ++kept;
+            const PieceEntry* before = old.Find(PieceEntry::kState, keep->tensor, keep->from);
+            const PieceEntry* after = next->Find(PieceEntry::kState, keep->tensor, keep->piece);
+            QVERIFY(before && after);
+            const std::int64_t element = before->size_bytes / before->box.num_elements();
+            QCOMPARE(after->offset_bytes,
+                     before->offset_bytes + *ContiguousOffset(keep->from, keep->piece) * element);
+          }
+          std::size_t inside_old = 0;
+          for (const PieceEntry& e : next->entries()) {
+            if (Overlaps(old_state, e)) {
+              ++inside_old;
+            } else {
+              QCOMPARE(e.offset_bytes % 64, 0);
+            }
+          }
+          QCOMPARE(inside_old, kept);  // nothing but what is kept touches old state
+        }
+        QVERIFY(world.MoveTo(to));
+      }
+    }
+  }
+
+  void plansCarryEveryElement() {
+    std::mt19937_64 rng(test::Seed() + 2);
+    for (int i = 0; i < 60; ++i) {
+      const ptc::CollectionPtr tensors = AnyCollection(rng);
+      World world(AnyLayout(rng, tensors), 0);
+      world.Fill();
+      for (int hop = 0; hop < 4; ++hop) {
+        const auto unequal = world.MoveTo(AnyLayout(rng, tensors));
+        VERIFY_OK(unequal);
+        QCOMPARE(*unequal, 0);
+        QCOMPARE(world.CountWrong(), 0);
+      }
+    }
+  }
+
+  void aDeviceThatLeavesGetsAnEmptyTable() {
+    std::mt19937_64 rng(test::Seed() + 3);
+    const ptc::CollectionPtr tensors = AnyCollection(rng);
+    const DeviceId first{0, 0}, second{0, 1};
+    ptc::MeshShape two;
+    two[Axis::kDp] = 2;
+    const auto from = *ptc::Layout::Make(*ptc::DeviceMesh::Make(two, {first, second}), tensors);
+    const auto to = *ptc::Layout::Make(*ptc::DeviceMesh::Make({}, {first}), tensors);
+    const auto plan = *ptc::MakePlan(from, to, {});
+    const auto old = AllocateInitial("j", 8, from, 1, kCapacity);
+    VERIFY_OK(old);
+    const auto next = AllocateNext(*old, from, to, second, plan, kCapacity);
+    VERIFY_OK(next);
+    QVERIFY(next->entries().empty());
+    QCOMPARE(next->epoch(), 9);
+    QCOMPARE(next->layout_hash(), to.hash());
+  }
+
+  void lackOfMemoryNamesDeviceNeedAndLimit() {
+    ptc::TensorSpec spec;
+    spec.name = "w";
+    spec.shape = {1024, 1024};
+    spec.rule.dims = {{}, {Axis::kTp}};
+    const ptc::CollectionPtr tensors = *ptc::Collection::Make({spec}, 1);
+    const DeviceId first{0, 0}, second{0, 1};
+    ptc::MeshShape two;
+    two[Axis::kTp] = 2;
+    const auto from = *ptc::Layout::Make(*ptc::DeviceMesh::Make(two, {first, second}), tensors);
+    const auto to = *ptc::Layout::Make(*ptc::DeviceMesh::Make({}, {second}), tensors);
+    const auto plan = *ptc::MakePlan(from, to, {});
+
+    VERIFY_ERROR(AllocateInitial("j", 0, from, 1, std::int64_t{5} << 20),
+                 ErrorCode::kResourceExhausted,
+                 "device n0g1: layout needs 7 MiB, arena holds 5 MiB");
+    const std::int64_t tight = std::int64_t{8} << 20;
+    const auto old = AllocateInitial("j", 0, from, 1, tight);
+    VERIFY_OK(old);
+    // Header and tables 2, old half 2, new whole and its gradient 4 each: above 12 MiB.
+    VERIFY_ERROR(AllocateNext(*old, from, to, second, plan, tight), ErrorCode::kResourceExhausted,
+                 "device n0g1: layout needs 13 MiB during the move, arena holds 8 MiB");
+    const std::int64_t during = BytesNeededDuringMove(from, to, second, plan);
+    QCOMPARE(during, kFirst + (std::int64_t{10} << 20));
+    QVERIFY(AllocateNext(*old, from, to, second, plan, during));
+    VERIFY_ERROR(AllocateNext(*old, from, to, second, plan, during - 64),
+                 ErrorCode::kResourceExhausted, "during the move");
+  }
+
+  void gapsThatAreTooSmallAreNamed() {
+    ptc::TensorSpec spec;
+    spec.name = "w";
+    spec.shape = {1024};
+    spec.role = ptc::TensorRole::kBuffer;
+    spec.rule.dims = {{Axis::kTp}};
+    const ptc::CollectionPtr tensors = *ptc::Collection::Make({spec}, 1);
+    const DeviceId first{0, 0}, second{0, 1};
+    ptc::MeshShape two;
+    two[Axis::kTp] = 2;
+    const auto from = *ptc::Layout::Make(*ptc::DeviceMesh::Make(two, {first, second}), tensors);
+    const auto to = *ptc::Layout::Make(*ptc::DeviceMesh::Make({}, {first}), tensors);
+    const auto plan = *ptc::MakePlan(from, to, {});
+    // The old half lies in the middle: 6 KiB are free, but in two gaps of 3 KiB.
+    const std::int64_t capacity = kFirst + 8192;
+    const PieceEntry middle{0, from.Boxes(0, 0)[0], PieceEntry::kState, kFirst + 3072, 2048};
+    const auto old = PieceTable::Make(0, from.hash(), "j", {middle}, capacity);
+    VERIFY_OK(old);
+    VERIFY_ERROR(AllocateNext(*old, from, to, first, plan, capacity), ErrorCode::kResourceExhausted,
+                 "no gap of 4096 bytes for a piece of tensor 'w' during the move");
+  }
+
+  void inputsThatDoNotBelongTogetherAreRefused() {
+    std::mt19937_64 rng(test::Seed() + 4);
+    const ptc::CollectionPtr tensors = AnyCollection(rng);
+    const DeviceId first{0, 0}, second{0, 1};
+    ptc::MeshShape two;
+    two[Axis::kDp] = 2;
+    const auto one = *ptc::Layout::Make(*ptc::DeviceMesh::Make({}, {first}), tensors);
+    const auto both = *ptc::Layout::Make(*ptc::DeviceMesh::Make(two, {first, second}), tensors);
+    const auto plan = *ptc::MakePlan(one, both, {});
+    const auto table = *AllocateInitial("j", 0, one, 0, kCapacity);
+    VERIFY_ERROR(AllocateNext(table, both, one, first, plan, kCapacity),
+                 ErrorCode::kFailedPrecondition, "the plan leads from layout");
+    const auto foreign = *AllocateInitial("j", 0, both, 0, kCapacity);
+    VERIFY_ERROR(AllocateNext(foreign, one, both, first, plan, kCapacity),
+                 ErrorCode::kFailedPrecondition, "its pieces are of layout");
+    const auto empty = *PieceTable::Make(0, one.hash(), "j", {}, kCapacity);
+    VERIFY_ERROR(AllocateNext(empty, one, both, first, plan, kCapacity),
+                 ErrorCode::kFailedPrecondition, "no piece of tensor 't0'");
+  }
+};
+QTEST_APPLESS_MAIN(AllocateTest)
+#include "allocate_test.moc"

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/store/arena.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <QTest>
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "tests/support/verify.h"
+
+using namespace tessera;
+using namespace tessera::engine;
+
+static_assert(!std::is_copy_constructible_v<Arena> && std::is_nothrow_move_constructible_v<Arena>);
+
+namespace {
+
+constexpr std::int64_t kCapacity = std::int64_t{4} << 20;
+
+struct Fd {
+  int fd = -1;
+  explicit Fd(int value) : fd(value) {}
+  Fd(const Fd&) = delete;
+  Fd& operator=(const Fd&) = delete;
+  ~Fd() {
+    if (fd >= 0) close(fd);
+  }
+};
+
+}  // namespace
+
+class ArenaTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void twoMappingsShareTheMemory() {
+    const auto made = Arena::CreateMemfd("test", kCapacity);
+    VERIFY_OK(made);
+    const Fd fd(*made);
+    auto writer = Arena::Map(fd.fd, true);
+    VERIFY_OK(writer);
+    auto reader = Arena::Map(fd.fd, false);
+    VERIFY_OK(reader);
+    QCOMPARE(reader->capacity(), kCapacity);
+    QVERIFY(writer->writable() && !reader->writable());
+    QCOMPARE(reader->header().epoch.load(), 0U);
+
+    writer->header().epoch.store(7);
+    *writer->data(kCapacity - 1) = std::byte{42};
+    writer->table_slot(1).back() = std::byte{43};
+    QCOMPARE(reader->header().epoch.load(), 7U);
+    QCOMPARE(*reader->data(kCapacity - 1), std::byte{42});
+    QCOMPARE(*reader->data(static_cast<std::int64_t>(kArenaDataOffset) - 1), std::byte{43});
+  }
+  void everyPageIsThereFromTheStart() {
+    const auto made = Arena::CreateMemfd("test", kCapacity);
+    VERIFY_OK(made);
+    const Fd fd(*made);
+    const auto arena = Arena::Map(fd.fd, true);
+    VERIFY_OK(arena);
+    std::vector<unsigned char> resident(static_cast<std::size_t>(kCapacity) / 4096);
+    QCOMPARE(mincore(arena->data(0), static_cast<std::size_t>(kCapacity), resident.data()), 0);
+    QCOMPARE(std::count_if(resident.begin(), resident.end(),
+                           [](unsigned char page) { return (page & 1U) != 0; }),
+             std::ssize(resident));
+  }
+  void outlivesItsDescriptorAndMoves() {
+    const auto made = Arena::CreateMemfd("test", kCapacity);
+    VERIFY_OK(made);
+    auto arena = Arena::Map(*made, true);
+    close(*made);
+    VERIFY_OK(arena);
+    *arena->data(kCapacity / 2) = std::byte{9};
+    Arena moved = std::move(*arena);
+    QCOMPARE(*moved.data(kCapacity / 2), std::byte{9});
+  }
+  void theSizeIsSealed() {
+    const auto made = Arena::CreateMemfd("test", kCapacity);
+    VERIFY_OK(made);
+    const Fd fd(*made);
+    QVERIFY(ftruncate(fd.fd, kCapacity / 2) != 0);
+    QVERIFY(ftruncate(fd.fd, kCapacity * 2) != 0);
+  }
+  void badCapacityIsRefused_data() {
+    QTest::addColumn<qint64>("capacity");
+    QTest::newRow("negative") << qint64{-4096};
+    QTest::newRow("no room for a piece") << static_cast<qint64>(kArenaDataOffset);
+    QTest::newRow("not whole pages") << static_cast<qint64>(kCapacity + 1);
+  }
+  void badCapacityIsRefused() {
+    QFETCH(qint64, capacity);
+    const auto made = Arena::CreateMemfd("test", capacity);
+    VERIFY_ERROR(made, ErrorCode::kInvalidArgument, std::to_string(capacity));
+  }
+  void otherFilesAreRefused() {
+    VERIFY_ERROR(Arena::Map(-1, false), ErrorCode::kInvalidArgument, "descriptor -1");
+
+    const Fd small(memfd_create("small", MFD_CLOEXEC));
+    QCOMPARE(ftruncate(small.fd, 4096), 0);
+    VERIFY_ERROR(Arena::Map(small.fd, false), ErrorCode::kDataLoss, "4096 bytes");
+
+    const Fd zeros(memfd_create("zeros", MFD_CLOEXEC));
+    QCOMPARE(ftruncate(zeros.fd, kCapacity), 0);
+    VERIFY_ERROR(Arena::Map(zeros.fd, false), ErrorCode::kDataLoss, "magic");
+  }
+  void otherVersionsAndSizesAreRefused() {
+    const auto made = Arena::CreateMemfd("test", kCapacity);
+    VERIFY_OK(made);
+    const Fd fd(*made);
+    const auto arena = Arena::Map(fd.fd, true);
+    VERIFY_OK(arena);
+    arena->header().version.store(9);
+    VERIFY_ERROR(Arena::Map(fd.fd, false), ErrorCode::kUnimplemented, "version 9");
+    arena->header().version.store(kArenaVersion);
+    arena->header().capacity_bytes.store(kCapacity * 2);
+    VERIFY_ERROR(Arena::Map(fd.fd, false), ErrorCode::kDataLoss, "8388608 bytes by its header");
+  }
+};
+QTEST_APPLESS_MAIN(ArenaTest)
+#include "arena_test.moc"

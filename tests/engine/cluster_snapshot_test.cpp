@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QTest>
+#include <set>
+#include <string>
+
+#include "engine/cluster/snapshot.h"
+#include "tests/support/verify.h"
+
+using namespace tessera;
+using namespace tessera::engine;
+
+namespace {
+
+/// Walks the values of an enum from 0 up; returns the texts that came back as the same value.
+template <typename Enum, typename ParseFunction>
+std::set<std::string> RoundTrip(int count, ParseFunction parse) {
+  std::set<std::string> texts;
+  for (int i = 0; i < count; ++i) {
+    const auto value = static_cast<Enum>(i);
+    const auto parsed = parse(ToString(value));
+    if (parsed && *parsed == value) texts.emplace(ToString(value));
+  }
+  return texts;
+}
+
+}  // namespace
+
+class ClusterSnapshotTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void textsAreTheClosedSetsOfTheInterface() {
+    QVERIFY((RoundTrip<NodeState>(6, ParseNodeState) ==
+             std::set<std::string>{"joining", "alive", "suspect", "unmanaged", "dead", "left"}));
+    QVERIFY((RoundTrip<JobState>(8, ParseJobState) ==
+             std::set<std::string>{"starting", "running", "pausing", "paused", "reconfiguring",
+                                   "waiting_decision", "stopped", "failed"}));
+    QVERIFY((RoundTrip<TxnPhase>(14, ParseTxnPhase) ==
+             std::set<std::string>{"planned", "preparing", "precopying", "pausing", "transferring",
+                                   "verifying", "committing", "resuming", "done", "rolling_back",
+                                   "rolled_back", "failed", "needs_decision", "in_doubt"}));
+    QVERIFY((RoundTrip<Severity>(4, ParseSeverity) ==
+             std::set<std::string>{"debug", "info", "warning", "error"}));
+  }
+  void unknownTextIsNamed() {
+    const auto phase = ParseTxnPhase("flying");
+    VERIFY_ERROR(phase, ErrorCode::kInvalidArgument, "transaction phase 'flying' is not one of");
+    VERIFY_ERROR(ParseNodeState(""), ErrorCode::kInvalidArgument, "node state ''");
+    VERIFY_ERROR(ParseJobState("Running"), ErrorCode::kInvalidArgument, "job state 'Running'");
+  }
+  void finalPhasesAreThoseWithNothingBehind() {
+    std::set<std::string> final_phases;
+    for (int i = 0; i < 14; ++i) {
+      const auto phase = static_cast<TxnPhase>(i);
+      if (IsFinal(phase)) final_phases.emplace(ToString(phase));
+    }
+    QVERIFY((final_phases == std::set<std::string>{"done", "rolled_back", "failed"}));
+  }
+};
+QTEST_APPLESS_MAIN(ClusterSnapshotTest)
+#include "cluster_snapshot_test.moc"

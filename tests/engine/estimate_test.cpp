@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/search/estimate.h"
+
+#include <QTest>
+#include <cmath>
+
+#include "tests/support/verify.h"
+
+using namespace tessera;
+using engine::EstimatePause;
+using engine::PauseCosts;
+using ptc::Axis;
+
+namespace {
+
+constexpr std::int64_t kElements = 1 << 20;  // of the one tensor, 4 bytes each
+constexpr double kBytes = 4.0 * kElements;
+
+ptc::Layout LayoutOn(const char* mesh) {
+  ptc::TensorSpec spec;
+  spec.name = "w";
+  spec.shape = {kElements};
+  spec.rule.dims = {{Axis::kTp}};
+  return *ptc::Layout::Make(*ptc::ParseDeviceMesh(mesh), *ptc::Collection::Make({spec}, 1));
+}
+
+double Estimate(const char* from, const char* to, const ptc::Topology& topology,
+                const PauseCosts& costs) {
+  const ptc::Layout a = LayoutOn(from), b = LayoutOn(to);
+  return EstimatePause(*ptc::MakePlan(a, b, topology), a, b, topology, costs);
+}
+
+bool Near(double a, double b) { return std::abs(a - b) < 1e-12 * std::max(1.0, b); }
+
+}  // namespace
+
+class EstimateTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void nothingToMoveCostsTheFixedPartAndTheDigests() {
+    const PauseCosts costs{0.5, 1e9, 1e8};
+    QVERIFY(Near(Estimate("tp=1 on n0g0", "tp=1 on n0g0", {}, costs), 0.5 + 2 * kBytes / 1e8));
+  }
+  void theNetworkCountsByTheBusiestNodePort() {
+    ptc::Topology topology;
+    topology.network_bytes_per_second = 1e6;
+    topology.host_bytes_per_second = 1e30;
+    const PauseCosts costs{0, 1e30, 1e30};
+    // Two new replicas on the other node: both come through its one port.
+    QVERIFY(Near(Estimate("dp=1 on n0g0", "dp=3 on n0g0,n1g0,n1g1", topology, costs),
+                 2 * kBytes / 1e6));
+  }
+  void nodesOfOneHostShareItsMemory() {
+    ptc::Topology topology;
+    topology.host_of_node = {{0, 0}, {1, 0}};
+    topology.network_bytes_per_second = 1;
+    topology.host_bytes_per_second = 1e6;
+    const PauseCosts costs{0, 1e30, 1e30};
+    QVERIFY(Near(Estimate("dp=1 on n0g0", "dp=2 on n0g0,n1g0", topology, costs), kBytes / 1e6));
+  }
+};
+QTEST_APPLESS_MAIN(EstimateTest)
+#include "estimate_test.moc"

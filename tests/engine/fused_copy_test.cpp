@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QTest>
+#include <cstring>
+#include <vector>
+
+#include "engine/copy/fused.h"
+#include "ptc/digest.h"
+#include "tests/engine/cells.h"
+#include "tests/support/random.h"
+
+using namespace tessera;
+using engine::CellView;
+using ptc::Box;
+using ptc::DType;
+using Bytes = std::vector<std::byte>;
+
+namespace {
+
+constexpr DType kTypes[] = {DType::kU8, DType::kBF16, DType::kF32, DType::kI64};
+
+ptc::Shape EndOf(std::mt19937_64& rng, const Box& box) {
+  ptc::Shape shape;
+  for (int d = 0; d < box.rank(); ++d) {
+    shape.push_back(box[d].end + static_cast<std::int64_t>(rng() % 3));
+  }
+  return shape;
+}
+
+std::uint64_t MixByDefinition(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
+
+/// The definition of the digest, element by element.
+std::uint64_t NaiveDigest(DType dtype, const ptc::Shape& shape, const Box& piece,
+                          const Bytes& memory, const Box& cell) {
+  const auto element = static_cast<std::size_t>(ptc::SizeBytes(dtype));
+  const Box whole = *Box::Whole(shape);
+  std::uint64_t digest = 0;
+  test::ForEachElement(cell, [&](const std::vector<std::int64_t>& at) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, memory.data() + static_cast<std::size_t>(test::IndexIn(piece, at)) * element,
+                element);
+    const auto index = static_cast<std::uint64_t>(test::IndexIn(whole, at));
+    digest += MixByDefinition(MixByDefinition(index) ^ bits);
+  });
+  return digest;
+}
+
+}  // namespace
+
+class FusedCopyTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void copyReturnsTheDigestOfTheSource() {
+    std::mt19937_64 rng(test::Seed());
+    for (int i = 0; i < 500; ++i) {
+      const Box cell = test::AnyBox(rng, static_cast<int>(rng() % 5), 6);
+      const Box source = test::AnyAround(rng, cell, 3);
+      const Box target = test::AnyAround(rng, cell, 3);
+      ptc::Shape shape = EndOf(rng, source);
+      for (int d = 0; d < cell.rank(); ++d) {
+        auto& size = shape[static_cast<std::size_t>(d)];
+        size = std::max(size, target[d].end);
+      }
+      const DType dtype = kTypes[rng() % 4];
+      const std::int64_t element = ptc::SizeBytes(dtype);
+      Bytes from = test::AnyBytes(rng, source.num_elements() * element);
+      Bytes to = test::AnyBytes(rng, target.num_elements() * element);
+      Bytes expected = to;
+      CopyCell(CellView(target, cell, element, expected.data()),
+               CellView(source, cell, element, from.data()));
+
+      const std::uint64_t digest =
+          CopyCellAndDigest(CellView(target, cell, element, to.data()),
+                            CellView(source, cell, element, from.data()), dtype, shape, cell);
+      QVERIFY(to == expected);
+      QCOMPARE(digest, NaiveDigest(dtype, shape, source, from, cell));
+      QCOMPARE(digest, ptc::DigestBox(dtype, shape, source, from.data(), cell));
+    }
+  }
+
+  void framesAddUpToTheDigestOfTheCell() {
+    std::mt19937_64 rng(test::Seed() + 1);
+    for (int i = 0; i < 500; ++i) {
+      const Box piece = test::AnyBox(rng, static_cast<int>(rng() % 5), 7);
+      const Box cell = test::AnyInside(rng, piece);
+      const ptc::Shape shape = EndOf(rng, piece);
+      const DType dtype = kTypes[rng() % 4];
+      const std::int64_t element = ptc::SizeBytes(dtype);
+      Bytes memory = test::AnyBytes(rng, piece.num_elements() * element);
+      Bytes expected = memory;
+      const Bytes packed = test::AnyBytes(rng, cell.num_elements() * element);
+      CellView(piece, cell, element, expected.data()).Write(0, packed);
+
+      const CellView view(piece, cell, element, memory.data());
+      std::uint64_t digest = 0;
+      for (std::int64_t done = 0; done < cell.num_elements();) {
+        const auto left = static_cast<std::uint64_t>(cell.num_elements() - done);
+        const auto count = 1 + static_cast<std::int64_t>(rng() % left);
+        digest +=
+            WriteAndDigest(view, done * element,
+                           std::span(packed).subspan(static_cast<std::size_t>(done * element),
+                                                     static_cast<std::size_t>(count * element)),
+                           dtype, shape, cell);
+        done += count;
+      }
+      QVERIFY(memory == expected);
+      QCOMPARE(digest, NaiveDigest(dtype, shape, piece, memory, cell));
+    }
+  }
+
+  // Longer than the blocks that a copy is made in.
+  void longRunsAreDigestedInBlocks() {
+    std::mt19937_64 rng(test::Seed() + 2);
+    const ptc::Shape shape{3, 150001};
+    const Box whole = *Box::Whole(shape);
+    const std::vector<ptc::Interval> dims{{1, 3}, {5, 150001}};
+    const Box cell = *Box::Make(dims);
+    Bytes from = test::AnyBytes(rng, whole.num_elements() * 4);
+    Bytes to(static_cast<std::size_t>(cell.num_elements() * 4));
+    const std::uint64_t digest =
+        CopyCellAndDigest(CellView(cell, cell, 4, to.data()), CellView(whole, cell, 4, from.data()),
+                          DType::kF32, shape, cell);
+    QCOMPARE(digest, ptc::DigestBox(DType::kF32, shape, whole, from.data(), cell));
+    QCOMPARE(digest, ptc::DigestBox(DType::kF32, shape, cell, to.data(), cell));
+  }
+
+  // Values of the published algorithm (xxHash's own test vectors for seed 0).
+  void checksumIsXxh3() {
+    QCOMPARE(engine::Checksum({}), 0x2d06800538d394c2ULL);
+    Bytes frame(4096, std::byte{7});
+    const std::uint64_t before = engine::Checksum(frame);
+    frame[4000] ^= std::byte{1};
+    QVERIFY(engine::Checksum(frame) != before);
+  }
+};
+QTEST_APPLESS_MAIN(FusedCopyTest)
+#include "fused_copy_test.moc"

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/history/journal.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <QTemporaryDir>
+#include <QTest>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/history/sqlite.h"
+#include "tests/support/random.h"
+#include "tests/support/verify.h"
+
+using namespace tessera;
+using namespace tessera::engine;
+
+class JournalTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void behavesLikeAMap() {
+    std::mt19937_64 rng(test::Seed());
+    auto journal = Journal::Open(Path("map.db"));
+    VERIFY_OK(journal);
+    std::map<std::string, std::string> model;
+    for (int i = 0; i < 300; ++i) {
+      const std::string key = std::string(1, "abc"[rng() % 3]) + "/" + std::to_string(rng() % 8);
+      std::string value;
+      for (auto n = rng() % 20; n > 0; --n) value.push_back(static_cast<char>(rng() & 0xff));
+      switch (rng() % 4) {
+        case 0:
+          QVERIFY((*journal)->Erase(key));
+          model.erase(key);
+          break;
+        case 1: {
+          const auto stored = (*journal)->PutIfAbsent(key, value);
+          VERIFY_OK(stored);
+          QVERIFY(*stored == model.emplace(key, value).first->second);
+          break;
+        }
+        default:
+          QVERIFY((*journal)->Put(key, value));
+          model[key] = value;
+      }
+      const auto read = (*journal)->Get(key);
+      VERIFY_OK(read);
+      QCOMPARE(read->has_value(), model.contains(key));
+      if (*read) QVERIFY(**read == model[key]);
+    }
+    for (const std::string prefix : {"", "a", "b/", "c/1", "z"}) {
+      std::vector<std::pair<std::string, std::string>> expected;
+      for (const auto& entry : model) {
+        if (entry.first.starts_with(prefix)) expected.emplace_back(entry);
+      }
+      const auto listed = (*journal)->List(prefix);
+      VERIFY_OK(listed);
+      QVERIFY(*listed == expected);
+    }
+  }
+
+  void oneOfManyWritersWinsAndAllLearnWho() {
+    const std::string path = Path("race.db");
+    QVERIFY(Journal::Open(path));
+    for (int round = 0; round < 5; ++round) {
+      const std::string key = "slot/" + std::to_string(round);
+      std::vector<std::string> outcomes(4);
+      {
+        std::vector<std::jthread> writers;
+        for (std::size_t w = 0; w < outcomes.size(); ++w) {
+          writers.emplace_back([&, w] {
+            auto journal = Journal::Open(path);
+            if (!journal) return;
+            const auto stored = (*journal)->PutIfAbsent(key, "writer " + std::to_string(w));
+            if (stored) outcomes[w] = *stored;
+          });
+        }
+      }
+      QVERIFY(outcomes[0].starts_with("writer "));
+      for (const std::string& outcome : outcomes) QCOMPARE(outcome, outcomes[0]);
+    }
+  }
+
+  // The child promises a value over the pipe only after Put came back, and is killed while it works
+  // on further ones.
+  void everyPromiseSurvivesKillNine() {
+    for (int round = 0; round < 3; ++round) {
+      const std::string path = Path("killed" + std::to_string(round) + ".db");
+      int pipe_ends[2];
+      QCOMPARE(pipe(pipe_ends), 0);
+      const pid_t child = fork();
+      QVERIFY(child >= 0);
+      if (child == 0) {
+        close(pipe_ends[0]);
+        auto journal = Journal::Open(path);
+        for (int i = 0; journal && i < 1'000'000; ++i) {
+          const auto put = i % 2 == 0 ? (*journal)->Put("key" + std::to_string(i), "value")
+                                      : (*journal)
+                                            ->PutIfAbsent("key" + std::to_string(i), "value")
+                                            .map([](const std::string&) {});
+          if (!put || write(pipe_ends[1], &i, sizeof(i)) != sizeof(i)) break;
+        }
+        _exit(1);
+      }
+      close(pipe_ends[1]);
+      int promised = -1, next = 0;
+      while (promised < 20 + 7 * round && read(pipe_ends[0], &next, sizeof(next)) == sizeof(next)) {
+        promised = next;
+      }
+      kill(child, SIGKILL);
+      while (read(pipe_ends[0], &next, sizeof(next)) == sizeof(next)) promised = next;
+      waitpid(child, nullptr, 0);
+      close(pipe_ends[0]);
+      QVERIFY(promised >= 20 + 7 * round);
+
+      auto journal = Journal::Open(path);
+      VERIFY_OK(journal);
+      for (int i = 0; i <= promised; ++i) {
+        const auto value = (*journal)->Get("key" + std::to_string(i));
+        VERIFY_OK(value);
+        QVERIFY(*value == std::optional<std::string>("value"));
+      }
+    }
+  }
+
+  void aNewerFileIsRefused() {
+    const std::string path = Path("newer.db");
+    QVERIFY(Journal::Open(path));
+    {
+      auto database = Database::Open(path, Database::Durability::kFull);
+      VERIFY_OK(database);
+      QVERIFY((*database)->Execute("PRAGMA user_version = 2"));
+    }
+    VERIFY_ERROR(Journal::Open(path), ErrorCode::kFailedPrecondition,
+                 "schema version 2, this program knows up to 1");
+  }
+
+ private:
+  std::string Path(const std::string& name) {
+    return folder_.filePath(QString::fromStdString(name)).toStdString();
+  }
+  QTemporaryDir folder_;
+};
+QTEST_APPLESS_MAIN(JournalTest)
+#include "journal_test.moc"

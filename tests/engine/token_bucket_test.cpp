@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/transfer/token_bucket.h"
+
+#include <QTest>
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+#include "tests/support/random.h"
+
+using namespace tessera;
+using engine::TokenBucket;
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+using std::chrono::seconds;
+
+namespace {
+const TokenBucket::Time kStart{seconds{1000}};
+}
+
+class TokenBucketTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void withoutALimitNobodyWaits() {
+    TokenBucket bucket(0, 0);
+    QCOMPARE(bucket.Take(std::int64_t{1} << 60, kStart).count(), 0);
+    QCOMPARE(bucket.Take(std::int64_t{1} << 60, kStart).count(), 0);
+  }
+  void burstPassesThenTheRateRules() {
+    TokenBucket bucket(1000, 500);
+    QVERIFY(bucket.Take(500, kStart) == nanoseconds{0});
+    QVERIFY(bucket.Take(100, kStart) == milliseconds{100});
+    QVERIFY(bucket.Take(100, kStart) == milliseconds{200});  // queued behind the one before
+    QVERIFY(bucket.Take(0, kStart) == milliseconds{200});
+    QVERIFY(bucket.Take(100, kStart + milliseconds{200}) == milliseconds{100});
+  }
+  void restRefillsUpToTheBurst() {
+    TokenBucket bucket(1000, 500);
+    QVERIFY(bucket.Take(500, kStart) == nanoseconds{0});
+    QVERIFY(bucket.Take(250, kStart + milliseconds{250}) == nanoseconds{0});
+    // A long rest is worth no more than the burst.
+    QVERIFY(bucket.Take(500, kStart + seconds{3600}) == nanoseconds{0});
+    QVERIFY(bucket.Take(1, kStart + seconds{3600}) == milliseconds{1});
+  }
+  void biggerThanTheBurstIsPaidInFull() {
+    TokenBucket bucket(1000, 500);
+    QVERIFY(bucket.Take(1500, kStart) == seconds{1});
+    QVERIFY(bucket.Take(500, kStart) == milliseconds{1500});
+  }
+  void fractionsOfNanosecondsAreNotLost() {
+    TokenBucket bucket(3'000'000'000, 0);  // a third of a nanosecond a byte
+    nanoseconds last{0};
+    for (int i = 0; i < 3'000'000; ++i) last = bucket.Take(1, kStart);
+    QVERIFY(std::abs(last.count() - 1'000'000) <= 1);
+  }
+  // Whatever is asked for when: in any window no more than burst + rate * time gets through.
+  void neverExceedsTheEnvelope() {
+    std::mt19937_64 rng(test::Seed());
+    for (int round = 0; round < 100; ++round) {
+      const auto rate = static_cast<std::int64_t>(1000 + rng() % 1'000'000);
+      const auto burst = static_cast<std::int64_t>(rng() % 10'000);
+      TokenBucket bucket(rate, burst);
+      auto now = kStart;
+      std::vector<std::pair<double, std::int64_t>> passed;  // when, bytes
+      for (int i = 0; i < 60; ++i) {
+        now += std::chrono::microseconds(rng() % 50'000);
+        const auto bytes = static_cast<std::int64_t>(rng() % 5'000);
+        const auto wait = bucket.Take(bytes, now);
+        QVERIFY(wait >= nanoseconds{0});
+        passed.emplace_back(std::chrono::duration<double>(now + wait - kStart).count(), bytes);
+      }
+      for (std::size_t first = 0; first < passed.size(); ++first) {
+        std::int64_t sum = 0;
+        for (std::size_t last = first; last < passed.size(); ++last) {
+          sum += passed[last].second;
+          const double window = passed[last].first - passed[first].first;
+          // Bytes are used when the wait is over, so the first ones were earned before the window.
+          const double allowed = static_cast<double>(burst + passed[first].second) +
+                                 static_cast<double>(rate) * window;
+          QVERIFY(static_cast<double>(sum) <= allowed + 1);
+        }
+      }
+    }
+  }
+  void lanesShareOnePort() {
+    TokenBucket bucket(1'000'000, 0);
+    std::vector<nanoseconds> longest(4);
+    {
+      std::vector<std::jthread> lanes;
+      for (nanoseconds& mine : longest) {
+        lanes.emplace_back([&bucket, &mine] {
+          for (int i = 0; i < 1000; ++i) mine = std::max(mine, bucket.Take(250, kStart));
+        });
+      }
+    }
+    // 4 lanes took a million bytes in all: the last one waits a second, whoever it was.
+    QVERIFY(*std::max_element(longest.begin(), longest.end()) == seconds{1});
+  }
+};
+QTEST_APPLESS_MAIN(TokenBucketTest)
+#include "token_bucket_test.moc"

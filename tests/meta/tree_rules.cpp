@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/meta/tree_rules.h"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <regex>
+#include <sstream>
+
+namespace tessera::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Layer -> layers whose headers it may include.
+const std::map<std::string, std::string, std::less<>> kMayInclude = {
+    {"ptc", "ptc"},
+    {"engine", "ptc engine"},
+    {"agents", "ptc engine agents"},
+    {"ui", "ptc engine ui"},
+    {"app", "ptc engine agents ui app"},
+    {"tests", "ptc engine agents ui app tests"},
+};
+
+/// Headers of a library and the folders (or files) that may see it.
+struct Confined {
+  const char* headers;  // regular expression for the whole name
+  std::vector<std::string> where;
+};
+const std::array<Confined, 6> kConfined = {{
+    {"Q[A-Z].*|Qt[A-Z].*", {"ui/", "app/", "tests/"}},
+    {"zmq\\.hpp|zmq_addon\\.hpp", {"agents/net/socket.cpp"}},
+    {"torch/.*|ATen/.*|c10/.*|c10d/.*|gloo/.*", {"agents/train/", "tests/"}},
+    {"cuda.*\\.h|nccl\\.h", {"agents/gpu/"}},
+    {"fuse.*\\.h", {"agents/fuse/"}},
+    {"qcustomplot\\.h", {"ui/charts/"}},
+}};
+
+std::string FirstFolder(std::string_view path) {
+  return std::string(path.substr(0, path.find('/')));
+}
+
+bool Contains(std::string_view list, std::string_view word) {
+  std::istringstream words{std::string(list)};
+  for (std::string each; words >> each;)
+    if (each == word) return true;
+  return false;
+}
+
+bool IsCode(std::string_view path) { return path.ends_with(".h") || path.ends_with(".cpp"); }
+
+bool HasLicence(std::string_view path) {
+  return IsCode(path) || path.ends_with(".c") || path.ends_with(".proto") ||
+         path.ends_with(".cmake") || path.ends_with(".sh") || path.ends_with("CMakeLists.txt") ||
+         path.starts_with("packaging/demo") || path.starts_with("packaging/test");
+}
+
+}  // namespace
+
+std::vector<std::string> CheckSource(const std::string& path, std::string_view text) {
+  std::vector<std::string> complaints;
+  const auto complain = [&](int line, const std::string& what) {
+    complaints.push_back(path + ":" + std::to_string(line) + ": " + what);
+  };
+  const std::string layer = FirstFolder(path);
+  const std::string licence = layer == "ui" || layer == "app" ? "GPL-3.0-or-later" : "Apache-2.0";
+  if (HasLicence(path)) {
+    const std::string spdx = std::string("SPDX-License-Identifier: ") + licence;
+    const std::string head(text.substr(0, 200));
+    const auto first = head.find('\n');
+    const auto second = first == std::string::npos ? first : head.find('\n', first + 1);
+    const std::string lines =
+        head.starts_with("#!") ? head.substr(0, second) : head.substr(0, first);
+    if (lines.find(spdx) == std::string::npos) complain(1, "the first line is not '" + spdx + "'");
+  }
+  if (!IsCode(path)) return complaints;
+  const auto has = [&](std::string_view part) { return text.find(part) != std::string_view::npos; };
+  const bool is_c = has("extern \"C\"");  // a C header has an include guard
+  if (path.ends_with(".h") && !has("#pragma once") && !(is_c && has("#ifndef ")))
+    complain(1, "no #pragma once");
+  if (path.ends_with(".h") && !has("/// \\file") && !is_c)
+    complain(1, "no /// \\file comment");
+
+  static const std::regex kInclude("^\\s*#\\s*include\\s*([<\"])([^>\"]+)[>\"].*");
+  const auto allowed = kMayInclude.find(layer);
+  std::istringstream lines{std::string(text)};
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    std::smatch match;
+    if (!std::regex_match(line, match, kInclude)) continue;
+    const std::string name = match[2];
+    const std::string target = FirstFolder(name);
+    const bool ours = name.find('/') != std::string::npos && kMayInclude.contains(target);
+    if (ours && allowed != kMayInclude.end() && !Contains(allowed->second, target))
+      complain(number, layer + " must not include " + name);
+    if (match[1] == "\"" && !ours && !name.ends_with(".moc"))
+      complain(number, "'" + name + "' is not named from the root of the tree");
+    if (ours) continue;
+    for (const Confined& rule : kConfined) {
+      if (!std::regex_match(name, std::regex(rule.headers))) continue;
+      const bool inside = std::ranges::any_of(
+          rule.where, [&](const std::string& where) { return path.starts_with(where); });
+      if (!inside) complain(number, name + " may be included in " + rule.where[0] + " only");
+    }
+  }
+  return complaints;
+}
+
+std::vector<std::string> CheckTree(const fs::path& root, int* num_files) {
+  std::vector<std::string> complaints;
+  std::vector<std::string> paths;
+  for (const char* folder : {"ptc", "engine", "agents", "ui", "app", "tests", "packaging"})
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder))
+      if (entry.is_regular_file()) paths.push_back(fs::relative(entry.path(), root).string());
+  std::ranges::sort(paths);
+  *num_files = 0;
+  for (const std::string& path : paths) {
+    if (!HasLicence(path)) continue;
+    ++*num_files;
+    std::ifstream file(root / path, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    for (std::string& line : CheckSource(path, text)) complaints.push_back(std::move(line));
+  }
+  return complaints;
+}
+
+}  // namespace tessera::test

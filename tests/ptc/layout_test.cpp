@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ptc/layout.h"
+
+#include <QTest>
+#include <nlohmann/json.hpp>
+
+#include "tests/ptc/oracle.h"
+#include "tests/support/random.h"
+
+using namespace tessera::ptc;
+using tessera::test::AnyJob;
+using tessera::test::ElementsOf;
+using tessera::test::HeldElements;
+
+namespace {
+
+using Specs = std::vector<TensorSpec>;
+
+TensorSpec Spec(std::string name, Shape shape, std::vector<std::vector<Axis>> rule = {}) {
+  TensorSpec spec;
+  spec.name = std::move(name);
+  spec.shape = std::move(shape);
+  spec.rule.dims = std::move(rule);
+  return spec;
+}
+
+TensorSpec Fused(std::string name) {
+  TensorSpec spec = Spec(std::move(name), {12, 4}, {{Axis::kTp}, {}});
+  spec.segments = Segments{0, {4, 4, 4}};
+  return spec;
+}
+
+TensorSpec Placed(std::string name, StagePlace place, std::int64_t layer = 0) {
+  TensorSpec spec = Spec(std::move(name), {2});
+  spec.place = place;
+  spec.layer = layer;
+  return spec;
+}
+
+Layout LayoutOf(const std::string& mesh, Specs specs, std::int64_t num_layers = 4) {
+  return *Layout::Make(*ParseDeviceMesh(mesh), *Collection::Make(std::move(specs), num_layers));
+}
+
+/// One layout with every optional part in it.
+Layout Golden() {
+  TensorSpec qkv = Fused("h.0.qkv");
+  qkv.place = StagePlace::kLayer;
+  TensorSpec moment = Spec("wte", {8, 4}, {{Axis::kDp, Axis::kTp}, {}});
+  moment.name = "wte.exp_avg";
+  moment.role = TensorRole::kExpAvg;
+  moment.place = StagePlace::kFirstAndLast;
+  TensorSpec step = Spec("step", {});
+  step.dtype = DType::kI64;
+  step.role = TensorRole::kScalar;
+  return LayoutOf("dp=2,tp=2,pp=1 on n0g0,n0g1,n1g0,n1g1", {qkv, moment, step}, 2);
+}
+
+const std::string kGoldenText =
+    R"({"mesh":"dp=2,tp=2,pp=1 on n0g0,n0g1,n1g0,n1g1","num_layers":2,"tensors":[)"
+    R"({"dtype":"f32","layer":0,"name":"h.0.qkv","place":"layer","role":"param",)"
+    R"("rule":[["tp"],[]],"segments":{"dim":0,"sizes":[4,4,4]},"shape":[12,4]},)"
+    R"({"dtype":"i64","name":"step","place":"all","role":"scalar","rule":[],"shape":[]},)"
+    R"({"dtype":"f32","name":"wte.exp_avg","place":"first_and_last","role":"exp_avg",)"
+    R"("rule":[["dp","tp"],[]],"shape":[8,4]}]})";
+
+std::string Boxes(const Layout& layout, int rank, int tensor) {
+  std::string text;
+  for (const Box& box : layout.Boxes(rank, tensor)) text += ToString(box);
+  return text;
+}
+
+}  // namespace
+
+class LayoutTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void unevenCutsAreRefused_data() {
+    QTest::addColumn<QString>("mesh");
+    QTest::addColumn<TensorSpec>("spec");
+    QTest::addColumn<QString>("message");
+    QTest::newRow("one axis") << "tp=4 on 1x4" << Spec("h.0.w", {3, 10}, {{}, {Axis::kTp}})
+                              << "tensor 'h.0.w': dim 1 = 10 is not divisible by axis tp = 4";
+    QTest::newRow("two axes") << "dp=2,tp=3 on 1x6" << Spec("w", {8}, {{Axis::kDp, Axis::kTp}})
+                              << "tensor 'w': dim 0 = 8 is not divisible by axes dp*tp = 6";
+    QTest::newRow("an axis of degree 1 is not named")
+        << "dp=1,tp=3 on 1x3" << Spec("w", {8}, {{Axis::kDp, Axis::kTp}})
+        << "tensor 'w': dim 0 = 8 is not divisible by axis tp = 3";
+    TensorSpec fused = Spec("qkv", {24}, {{Axis::kTp}});
+    fused.segments = Segments{0, {4, 10, 10}};
+    QTest::newRow("a segment") << "tp=4 on 1x4" << fused
+                               << "tensor 'qkv': segment 1 of dim 0 = 10 is not divisible by axis "
+                                  "tp = 4";
+  }
+  void unevenCutsAreRefused() {
+    QFETCH(QString, mesh);
+    QFETCH(TensorSpec, spec);
+    QFETCH(QString, message);
+    const auto layout =
+        Layout::Make(*ParseDeviceMesh(mesh.toStdString()), *Collection::Make({spec}, 0));
+    QVERIFY(!layout);
+    QCOMPARE(layout.error().code, tessera::ErrorCode::kInvalidArgument);
+    QCOMPARE(layout.error().ToString(), message.toStdString());
+  }
+
+  void collectionRejects_data() {
+    QTest::addColumn<Specs>("specs");
+    QTest::addColumn<QString>("message");
+    QTest::newRow("name twice") << Specs{Spec("a", {}), Spec("a", {2})}
+                                << "tensor 'a' is given twice";
+    QTest::newRow("no name") << Specs{Spec("", {})} << "a tensor has no name";
+    QTest::newRow("line break in a name")
+        << Specs{Spec("a\nb", {})} << "the name of a tensor is not printable utf-8";
+    QTest::newRow("broken utf-8 in a name")
+        << Specs{Spec("a\xc3", {})} << "the name of a tensor is not printable utf-8";
+    QTest::newRow("overlong utf-8 in a name")
+        << Specs{Spec("a\xc0\x80", {})} << "the name of a tensor is not printable utf-8";
+    QTest::newRow("negative size")
+        << Specs{Spec("a", {-1})} << "tensor 'a': dim 0 = -1 of a shape is negative";
+    QTest::newRow("rule longer than the shape")
+        << Specs{Spec("a", {2}, {{}, {}})} << "tensor 'a': rule has 2 dims, but the tensor has 1";
+    QTest::newRow("axis twice") << Specs{Spec("a", {4, 4}, {{Axis::kTp}, {Axis::kTp}})}
+                                << "tensor 'a': axis tp is twice in the rule";
+    TensorSpec staged = Placed("a", StagePlace::kFirst);
+    staged.rule.dims = {{Axis::kPp}};
+    QTest::newRow("pp cuts a tensor of one stage")
+        << Specs{staged} << "tensor 'a': axis pp cuts the tensor, but its place is 'first'";
+    QTest::newRow("layer past the last")
+        << Specs{Placed("a", StagePlace::kLayer, 4)} << "tensor 'a': layer 4 is not in 0..3";
+    TensorSpec dim = Fused("a");
+    dim.segments->dim = 2;
+    QTest::newRow("segment dim") << Specs{dim}
+                                 << "tensor 'a': segments of dim 2, but the tensor has 2 dims";
+    TensorSpec sum = Fused("a");
+    sum.segments->sizes = {4, 4};
+    QTest::newRow("segments too short")
+        << Specs{sum} << "tensor 'a': segments [4,4] do not add up to dim 0 = 12";
+    sum.segments->sizes = {16, -4};
+    QTest::newRow("negative segment")
+        << Specs{sum} << "tensor 'a': segments [16,-4] do not add up to dim 0 = 12";
+    QTest::newRow("too many bytes")
+        << Specs{Spec("a", {std::int64_t{1} << 62})}
+        << "tensor 'a': shape [4611686018427387904] of f32 has more than 2^63-1 bytes";
+    QTest::newRow("too many bytes together")
+        << Specs{Spec("a", {std::int64_t{1} << 60}), Spec("b", {std::int64_t{1} << 60})}
+        << "all tensors together have more than 2^63-1 bytes";
+  }
+  void collectionRejects() {
+    QFETCH(Specs, specs);
+    QFETCH(QString, message);
+    const auto collection = Collection::Make(specs, 4);
+    QVERIFY(!collection);
+    QCOMPARE(collection.error().ToString(), message.toStdString());
+  }
+
+  void collectionIsSortedAndFound() {
+    const auto collection = *Collection::Make({Spec("b", {3}), Spec("a", {2}), Spec("B", {})}, 0);
+    QCOMPARE(collection->tensors()[0].name, "B");
+    QCOMPARE(collection->Find("b"), std::optional<int>(2));
+    QCOMPARE(collection->Find("c"), std::optional<int>());
+    QCOMPARE(collection->total_bytes(), 4 * (3 + 2 + 1));
+  }
+
+  void fusedSegmentsAreCutEachForItself() {
+    const Layout layout = LayoutOf("tp=2 on 1x2", {Fused("qkv")});
+    QCOMPARE(Boxes(layout, 0, 0), "[0:2,0:4][4:6,0:4][8:10,0:4]");
+    QCOMPARE(Boxes(layout, 1, 0), "[2:4,0:4][6:8,0:4][10:12,0:4]");
+    // Not merged even where they touch.
+    QCOMPARE(Boxes(LayoutOf("tp=1 on 1x1", {Fused("qkv")}), 0, 0), "[0:4,0:4][4:8,0:4][8:12,0:4]");
+  }
+
+  void axesCutMajorToMinor() {
+    const Layout dp_first =
+        LayoutOf("dp=2,tp=2 on 1x4", {Spec("w", {8}, {{Axis::kDp, Axis::kTp}})});
+    const Layout tp_first =
+        LayoutOf("dp=2,tp=2 on 1x4", {Spec("w", {8}, {{Axis::kTp, Axis::kDp}})});
+    QCOMPARE(Boxes(dp_first, 1, 0), "[2:4]");
+    QCOMPARE(Boxes(tp_first, 1, 0), "[4:6]");
+  }
+
+  void stagesHoldWhatTheirPlaceSays() {
+    const Layout layout = LayoutOf(
+        "pp=3 on 1x3",
+        {Placed("all", StagePlace::kAll), Placed("both", StagePlace::kFirstAndLast),
+         Placed("first", StagePlace::kFirst), Placed("last", StagePlace::kLast),
+         Placed("layer.1", StagePlace::kLayer, 1), Placed("layer.2", StagePlace::kLayer, 2),
+         Placed("layer.3", StagePlace::kLayer, 3)},
+        4);  // stages hold layers {0,1} {2} {3}
+    const std::vector<std::string> expected = {"+++", "+-+", "+--", "--+", "+--", "-+-", "--+"};
+    for (int t = 0; t < 7; ++t) {
+      std::string where;
+      for (int rank = 0; rank < 3; ++rank) where += layout.Boxes(rank, t).empty() ? '-' : '+';
+      QCOMPARE(where, expected[static_cast<std::size_t>(t)]);
+    }
+  }
+
+  void moreStagesThanLayersLeavesTheLastEmpty() {
+    QCOMPARE(StageOfLayer(0, 2, 4), 0);
+    QCOMPARE(StageOfLayer(1, 2, 4), 1);
+  }
+
+  void scalarsAndEmptyTensors() {
+    const Layout layout =
+        LayoutOf("tp=2 on 1x2", {Spec("empty", {0, 4}, {{Axis::kTp}, {}}), Spec("step", {})});
+    QCOMPARE(Boxes(layout, 1, 0), "");
+    QCOMPARE(Boxes(layout, 1, 1), "[]");
+    QCOMPARE(layout.BytesOf(1), 4);
+  }
+
+  // Boxes tile every tensor: each element on the ranks that the rule says, and on no other; boxes
+  // of one rank disjoint and ascending.
+  void boxesAgreeWithElementOwnership() {
+    std::mt19937_64 rng(tessera::test::Seed());
+    for (int i = 0; i < 1000; ++i) {
+      const Layout layout = AnyJob(rng).from;
+      const auto& tensors = layout.collection().tensors();
+      for (int rank = 0; rank < layout.mesh().num_ranks(); ++rank) {
+        std::int64_t bytes = 0;
+        for (std::size_t t = 0; t < tensors.size(); ++t) {
+          const std::vector<bool> expected = HeldElements(layout.mesh().shape(), rank, tensors[t],
+                                                          layout.collection().num_layers());
+          std::vector<bool> held(expected.size());
+          const std::vector<Box> boxes = layout.Boxes(rank, static_cast<int>(t));
+          QVERIFY(std::is_sorted(boxes.begin(), boxes.end()));
+          for (const Box& box : boxes) {
+            for (std::size_t element : ElementsOf(tensors[t].shape, box)) {
+              QVERIFY(!held[element]);
+              held[element] = true;
+              bytes += SizeBytes(tensors[t].dtype);
+            }
+          }
+          QCOMPARE(held, expected);
+        }
+        QCOMPARE(layout.BytesOf(rank), bytes);
+      }
+    }
+  }
+
+  // Each element lies on ranks / (degree of the axes that cut it) / (stages) * (stages that hold
+  // it).
+  void replicationIsWhatTheMeshSays() {
+    const Layout layout =
+        LayoutOf("pp=2,dp=3,tp=2 on 1x12",
+                 {Spec("cut", {4}, {{Axis::kTp}}), Placed("layer", StagePlace::kLayer, 0)}, 4);
+    for (int t = 0; t < 2; ++t) {
+      std::vector<int> holders(t == 0 ? 4 : 2);
+      for (int rank = 0; rank < 12; ++rank) {
+        const TensorSpec& spec = layout.collection().tensors()[static_cast<std::size_t>(t)];
+        for (const Box& box : layout.Boxes(rank, t)) {
+          for (std::size_t element : ElementsOf(spec.shape, box)) ++holders[element];
+        }
+      }
+      for (int count : holders) QCOMPARE(count, 6);
+    }
+  }
+
+  void goldenTextAndHash() {
+    const Layout layout = Golden();
+    QCOMPARE(ToJson(layout), kGoldenText);
+    QCOMPARE(Hex16(layout.hash()), "80a358822214db95");
+  }
+
+  // The printer is our own, so the canonical form is checked against another one's.
+  void textIsCanonicalJsonAndRoundTrips() {
+    std::mt19937_64 rng(tessera::test::Seed() + 1);
+    for (int i = 0; i < 300; ++i) {
+      const Layout layout = AnyJob(rng).to;
+      const std::string text = ToJson(layout);
+      QCOMPARE(text, nlohmann::json::parse(text).dump());
+      const auto parsed = ParseLayout(text);
+      QVERIFY(parsed);
+      QVERIFY(*parsed == layout);
+      QCOMPARE(parsed->hash(), layout.hash());
+    }
+  }
+
+  void namesAreQuoted() {
+    const Layout layout = LayoutOf("dp=1 on n0g0", {Spec("a\"b\\c/\xc3\xa9", {})});
+    const std::string text = ToJson(layout);
+    QCOMPARE(text, nlohmann::json::parse(text).dump());
+    QVERIFY(*ParseLayout(text) == layout);
+  }
+
+  void hashTellsLayoutsApart() {
+    const Layout a = LayoutOf("dp=2 on n0g0,n0g1", {Spec("w", {4})});
+    const Layout b = LayoutOf("dp=2 on n0g1,n0g0", {Spec("w", {4})});
+    const Layout c = LayoutOf("dp=2 on n0g0,n0g1", {Spec("w", {4}, {{Axis::kDp}})});
+    QVERIFY(a.hash() != b.hash());
+    QVERIFY(a.hash() != c.hash());
+  }
+
+  void rulesOfEqualMeaningAreEqual() {
+    const Layout a = LayoutOf("dp=2 on 1x2", {Spec("w", {4, 4})});
+    const Layout b = LayoutOf("dp=2 on 1x2", {Spec("w", {4, 4}, {{}, {}})});
+    QVERIFY(a == b);
+    QCOMPARE(a.hash(), b.hash());
+  }
+
+  void everyTruncationIsAnError() {
+    for (std::size_t length = 0; length < kGoldenText.size(); ++length) {
+      const auto layout = ParseLayout(std::string_view(kGoldenText).substr(0, length));
+      QVERIFY2(!layout, std::to_string(length).c_str());
+      QCOMPARE(layout.error().code, tessera::ErrorCode::kInvalidArgument);
+    }
+    QVERIFY(ParseLayout(kGoldenText));
+  }
+
+  // Any byte changed to any of a few others: an error or a layout, and never a crash. A layout that
+  // comes out must print and parse to itself.
+  void damagedTextNeverCrashes() {
+    int refused = 0;
+    for (std::size_t at = 0; at < kGoldenText.size(); ++at) {
+      for (char c : {'\0', '"', '{', ']', ',', '-', '9', '.', 'e', '\xff'}) {
+        std::string text = kGoldenText;
+        text[at] = c;
+        const auto layout = ParseLayout(text);
+        if (layout) {
+          QVERIFY(*ParseLayout(ToJson(*layout)) == *layout);
+        } else {
+          QCOMPARE(layout.error().code, tessera::ErrorCode::kInvalidArgument);
+          ++refused;
+        }
+      }
+    }
+    QVERIFY(refused > 1000);
+  }
+
+  void parseRejects_data() {
+    QTest::addColumn<QString>("old_text");
+    QTest::addColumn<QString>("new_text");
+    QTest::addColumn<QString>("message");
+    const QString t0 = "layout: tensors[0]: ";
+    QTest::newRow("unknown key") << "\"num_layers\""
+                                 << "\"layers\""
+                                 << "layout: unknown key 'layers'";
+    QTest::newRow("missing key") << ",\"num_layers\":2"
+                                 << ""
+                                 << "layout: key 'num_layers' is missing";
+    QTest::newRow("number for text") << "\"name\":\"h.0.qkv\""
+                                     << "\"name\":3" << t0 + "key 'name' is not a string";
+    QTest::newRow("fraction") << "\"layer\":0"
+                              << "\"layer\":0.5" << t0 + "key 'layer' is not a 64-bit integer";
+    QTest::newRow("past int64") << "\"layer\":0"
+                                << "\"layer\":9223372036854775808"
+                                << t0 + "key 'layer' is not a 64-bit integer";
+    QTest::newRow("unknown dtype") << "\"dtype\":\"f32\",\"layer\""
+                                   << "\"dtype\":\"f33\",\"layer\"" << t0 + "unknown dtype 'f33'";
+    QTest::newRow("unknown role") << "\"role\":\"param\""
+                                  << "\"role\":\"grad\"" << t0 + "unknown tensor role 'grad'";
+    QTest::newRow("unknown place") << "\"place\":\"layer\""
+                                   << "\"place\":\"middle\"" << t0 + "unknown stage place 'middle'";
+    QTest::newRow("layer without a layer place")
+        << "\"place\":\"layer\""
+        << "\"place\":\"all\"" << t0 + "key 'layer' does not go with place 'all'";
+    QTest::newRow("unknown axis") << "[[\"tp\"],[]]"
+                                  << "[[\"xp\"],[]]"
+                                  << t0 + "unknown axis 'xp', known are pp, dp, ep, cp, tp";
+    QTest::newRow("rule not nested")
+        << "[[\"tp\"],[]]"
+        << "[\"tp\",[]]" << t0 + "key 'rule' is not an array of arrays of axis names";
+    QTest::newRow("segment dim out of range")
+        << "\"dim\":0"
+        << "\"dim\":4294967296" << t0 + "key 'segments': dim 4294967296 is not in 0..7";
+    QTest::newRow("bad mesh") << "dp=2,tp=2"
+                              << "dp=2,tp=3"
+                              << "layout: mesh dp=2,tp=3,pp=1 has 6 ranks but 4 devices are given";
+    QTest::newRow("uneven cut") << "\"shape\":[8,4]"
+                                << "\"shape\":[6,4]"
+                                << "layout: tensor 'wte.exp_avg': dim 0 = 6 is not divisible by "
+                                   "axes dp*tp = 4";
+  }
+  void parseRejects() {
+    QFETCH(QString, old_text);
+    QFETCH(QString, new_text);
+    QFETCH(QString, message);
+    std::string text = kGoldenText;
+    const std::size_t at = text.find(old_text.toStdString());
+    QVERIFY(at != std::string::npos);
+    text.replace(at, old_text.toStdString().size(), new_text.toStdString());
+    const auto layout = ParseLayout(text);
+    QVERIFY(!layout);
+    QCOMPARE(layout.error().ToString(), message.toStdString());
+  }
+
+  void trailingTextIsRefusedWithItsPlace() {
+    const auto layout = ParseLayout(kGoldenText + " x");
+    QVERIFY(!layout);
+    QCOMPARE(layout.error().ToString(),
+             "layout: not json at byte " + std::to_string(kGoldenText.size() + 2));
+  }
+
+  void deepNestingIsRefusedWithoutRecursion() {
+    QVERIFY(!ParseLayout(std::string(1'000'000, '[')));
+    QVERIFY(!ParseLayout(std::string(200'000, '[') + std::string(200'000, ']')));
+    for (const char* text : {"", "null", "[]", "3", "\"x\"", "{}"}) QVERIFY(!ParseLayout(text));
+  }
+
+  void hex16() {
+    QCOMPARE(Hex16(0), "0000000000000000");
+    QCOMPARE(Hex16(0xfedcba9876543210ULL), "fedcba9876543210");
+    QCOMPARE(*ParseHex16("fedcba9876543210"), 0xfedcba9876543210ULL);
+    for (const char* text :
+         {"", "0", "FEDCBA9876543210", "fedcba987654321g", "00000000000000000"}) {
+      QVERIFY(!ParseHex16(text));
+    }
+  }
+
+  void dtypeNamesRoundTrip() {
+    std::int64_t sum = 0;
+    for (int i = 0; i < 15; ++i) {
+      const auto dtype = static_cast<DType>(i);
+      QCOMPARE(*ParseDType(ToString(dtype)), dtype);
+      sum += SizeBytes(dtype);
+    }
+    QCOMPARE(sum, 5 * 1 + 4 * 2 + 3 * 4 + 3 * 8);
+    QVERIFY(!ParseDType("float32"));
+    QVERIFY(!ParseDType(""));
+  }
+};
+
+QTEST_APPLESS_MAIN(LayoutTest)
+#include "layout_test.moc"

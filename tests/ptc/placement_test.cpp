@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QTest>
+#include <algorithm>
+#include <numeric>
+
+#include "ptc/plan/assignment.h"
+#include "ptc/plan/plan.h"
+#include "tests/ptc/oracle.h"
+#include "tests/support/random.h"
+
+using namespace tessera::ptc;
+using tessera::test::AnyJob;
+using tessera::test::HeldElements;
+
+namespace {
+
+using Costs = std::vector<std::vector<AssignmentCost>>;
+
+AssignmentCost Total(const Costs& costs, const std::vector<std::size_t>& columns) {
+  AssignmentCost sum;
+  for (std::size_t row = 0; row < costs.size(); ++row) sum = sum + costs[row][columns[row]];
+  return sum;
+}
+
+/// Calls visit(columns) for every way to give each row its own column.
+template <typename Visit>
+void ForEachAssignment(std::size_t rows, std::size_t columns, Visit visit) {
+  std::vector<std::size_t> order(columns);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  do {
+    visit(
+        std::vector<std::size_t>(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(rows)));
+  } while (std::next_permutation(order.begin(), order.end()));
+}
+
+/// Bytes that `mesh` would find in place, element by element.
+std::int64_t InPlace(const Layout& from, const DeviceMesh& mesh) {
+  std::int64_t bytes = 0;
+  const Collection& collection = from.collection();
+  for (const TensorSpec& spec : collection.tensors()) {
+    for (int rank = 0; rank < mesh.num_ranks(); ++rank) {
+      const auto old = from.mesh().RankOf(mesh.devices()[static_cast<std::size_t>(rank)]);
+      if (!old) continue;
+      const auto needed = HeldElements(mesh.shape(), rank, spec, collection.num_layers());
+      const auto held = HeldElements(from.mesh().shape(), *old, spec, collection.num_layers());
+      for (std::size_t i = 0; i < held.size(); ++i) {
+        if (held[i] && needed[i]) bytes += SizeBytes(spec.dtype);
+      }
+    }
+  }
+  return bytes;
+}
+
+Layout Matrix(const std::string& mesh) {
+  TensorSpec spec;
+  spec.name = "w";
+  spec.shape = {64};
+  spec.rule.dims = {{Axis::kTp}};
+  return *Layout::Make(*ParseDeviceMesh(mesh), *Collection::Make({spec}, 0));
+}
+
+std::string Placed(const Layout& from, const std::string& shape, const std::string& devices,
+                   const Topology& topology = {}) {
+  const auto mesh = Place(from, *ParseMeshShape(shape), *ParseDevices(devices), topology);
+  return mesh ? ToString(mesh->devices()) : mesh.error().ToString();
+}
+
+}  // namespace
+
+class PlacementTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void assignmentIsOptimal() {
+    std::mt19937_64 rng(tessera::test::Seed());
+    for (int i = 0; i < 500; ++i) {
+      const std::size_t columns = 1 + rng() % 6;
+      const std::size_t rows = 1 + rng() % columns;
+      const auto any = [&] { return static_cast<std::int64_t>(rng() % 4) - 2; };
+      Costs costs(rows);
+      for (auto& row : costs) {
+        for (std::size_t c = 0; c < columns; ++c) row.push_back({any(), any(), any()});
+      }
+      AssignmentCost best = Total(costs, SolveAssignment(costs));
+      ForEachAssignment(rows, columns, [&](const std::vector<std::size_t>& other) {
+        QVERIFY(!(Total(costs, other) < best));
+      });
+      auto taken = SolveAssignment(costs);
+      std::sort(taken.begin(), taken.end());
+      QVERIFY(std::adjacent_find(taken.begin(), taken.end()) == taken.end());
+    }
+  }
+
+  // No way to number the devices leaves more bytes in place, counted element by element.
+  void placementKeepsTheMostBytes() {
+    std::mt19937_64 rng(tessera::test::Seed() + 1);
+    int better = 0;
+    for (int i = 0; i < 4000 && better < 40; ++i) {
+      const auto job = AnyJob(rng);
+      auto devices = job.from.mesh().devices();
+      const MeshShape& shape = job.to.mesh().shape();
+      const auto ranks = static_cast<std::size_t>(shape.num_ranks());
+      if (ranks > 6 || devices.size() > 6) continue;
+      while (devices.size() < ranks) {
+        devices.push_back({9, static_cast<std::int32_t>(devices.size())});
+      }
+      const auto placed = Place(job.from, shape, devices, {});
+      QVERIFY(placed);
+      const std::int64_t kept = InPlace(job.from, *placed);
+      std::sort(devices.begin(), devices.end());
+      std::int64_t most = 0;
+      ForEachAssignment(ranks, devices.size(), [&](const std::vector<std::size_t>& columns) {
+        std::vector<DeviceId> chosen;
+        for (std::size_t c : columns) chosen.push_back(devices[c]);
+        most = std::max(most, InPlace(job.from, *DeviceMesh::Make(shape, chosen)));
+      });
+      QCOMPARE(kept, most);
+      devices.resize(ranks);
+      better += kept > InPlace(job.from, *DeviceMesh::Make(shape, devices)) ? 1 : 0;
+    }
+    QVERIFY(better > 0);
+  }
+
+  void tiesAndTiers_data() {
+    QTest::addColumn<QString>("from");
+    QTest::addColumn<QString>("shape");
+    QTest::addColumn<QString>("devices");
+    QTest::addColumn<QString>("placed");
+    QTest::newRow("nothing in place: ascending in rank order") << "tp=2 on n5g0,n5g1"
+                                                               << "tp=4"
+                                                               << "n1g1,n0g1,n1g0,n0g0"
+                                                               << "n0g0,n0g1,n1g0,n1g1";
+    QTest::newRow("the same mesh stays as it is") << "tp=2 on n0g1,n0g0"
+                                                  << "tp=2"
+                                                  << "n0g0,n0g1"
+                                                  << "n0g1,n0g0";
+    QTest::newRow("only as many devices as ranks, the lowest of equals") << "dp=4 on 1x4"
+                                                                         << "dp=2"
+                                                                         << "n0g3,n0g2,n0g1,n0g0"
+                                                                         << "n0g0,n0g1";
+    QTest::newRow("the ones that hold it win over lower ones") << "tp=2 on n1g0,n1g1"
+                                                               << "tp=2"
+                                                               << "2x2"
+                                                               << "n1g0,n1g1";
+    QTest::newRow("of devices without it, one beside the holder") << "tp=2 on n0g0,n1g0"
+                                                                  << "tp=2"
+                                                                  << "n0g3,n1g3"
+                                                                  << "n0g3,n1g3";
+    QTest::newRow("and also against the ascending order") << "tp=2 on n1g0,n0g0"
+                                                          << "tp=2"
+                                                          << "n0g3,n1g3"
+                                                          << "n1g3,n0g3";
+    QTest::newRow("too few devices") << "tp=2 on n0g0,n0g1"
+                                     << "tp=4"
+                                     << "n0g0,n0g1"
+                                     << "mesh dp=1,tp=4,pp=1 has 4 ranks but 2 devices are given";
+    QTest::newRow("an uneven cut") << "tp=2 on n0g0,n0g1"
+                                   << "tp=3"
+                                   << "1x3"
+                                   << "tensor 'w': dim 0 = 64 is not divisible by axis tp = 3";
+  }
+  void tiesAndTiers() {
+    QFETCH(QString, from);
+    QFETCH(QString, shape);
+    QFETCH(QString, devices);
+    QFETCH(QString, placed);
+    QCOMPARE(Placed(Matrix(from.toStdString()), shape.toStdString(), devices.toStdString()),
+             placed.toStdString());
+  }
+
+  void orderOfTheDevicesGivenDoesNotMatter() {
+    std::mt19937_64 rng(tessera::test::Seed() + 2);
+    for (int i = 0; i < 200; ++i) {
+      const auto job = AnyJob(rng);
+      auto devices = job.to.mesh().devices();
+      const auto placed = Place(job.from, job.to.mesh().shape(), devices, {});
+      std::shuffle(devices.begin(), devices.end(), rng);
+      QCOMPARE(ToString(*placed), ToString(*Place(job.from, job.to.mesh().shape(), devices, {})));
+    }
+  }
+};
+
+QTEST_APPLESS_MAIN(PlacementTest)
+#include "placement_test.moc"

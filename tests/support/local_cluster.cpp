@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/local_cluster.h"
+
+#include <QElapsedTimer>
+#include <QFile>
+#include <QProcess>
+#include <QTest>
+#include <QThread>
+#include <algorithm>
+#include <csignal>
+
+namespace tessera::test {
+namespace {
+
+const QString kName = QStringLiteral("t");  // short: socket paths have 108 bytes
+
+QString Program(const QString& name) {
+  return QStringLiteral(TESSERA_BIN_FOLDER) + QLatin1Char('/') + name;
+}
+
+Outcome OutcomeOf(QProcess& process) {
+  Outcome outcome;
+  if (process.exitStatus() == QProcess::NormalExit) outcome.code = process.exitCode();
+  outcome.output = QString::fromUtf8(process.readAllStandardOutput());
+  outcome.errors = QString::fromUtf8(process.readAllStandardError());
+  return outcome;
+}
+
+void PrintTail(const QString& path) {
+  QFile file(path);
+  if (!file.open(QIODevice::ReadOnly)) return;
+  const QList<QByteArray> lines = file.readAll().split('\n');
+  for (qsizetype i = std::max<qsizetype>(0, lines.size() - 25); i < lines.size(); ++i)
+    if (!lines[i].isEmpty()) qInfo("%s", lines[i].constData());
+}
+
+}  // namespace
+
+Json Outcome::LastJson() const {
+  const QStringList lines = output.trimmed().split(u'\n');
+  Json json = Json::parse(lines.last().toStdString(), nullptr, false);
+  return json.is_discarded() ? Json() : json;
+}
+
+QByteArray Outcome::Text() const {
+  return QStringLiteral("exit %1: %2 %3")
+      .arg(code)
+      .arg(errors.trimmed(), output.trimmed())
+      .toUtf8();
+}
+
+LocalCluster::LocalCluster(const Options& options) : home_(QStringLiteral("/tmp/tsr.XXXXXX")) {
+  QStringList words = {QStringLiteral("up"),
+                       QStringLiteral("--name"),
+                       kName,
+                       QStringLiteral("--nodes"),
+                       QString::number(options.nodes),
+                       QStringLiteral("--gpus"),
+                       QString::number(options.devices),
+                       QStringLiteral("--gpu-memory"),
+                       options.memory};
+  if (!options.link.isEmpty()) words << QStringLiteral("--link") << options.link;
+  if (options.one_host) words << QStringLiteral("--one-host");
+  up_ = Run(words);
+  QFile file(home() + QStringLiteral("/clusters/t/keepers.json"));
+  if (!file.open(QIODevice::ReadOnly)) return;
+  const Json keepers = Json::parse(file.readAll().toStdString(), nullptr, false);
+  if (!keepers.is_array()) return;
+  for (const Json& keeper : keepers)
+    keepers_.push_back({keeper["pid"].get<pid_t>(), keeper["start"].get<std::uint64_t>()});
+}
+
+LocalCluster::~LocalCluster() {
+  if (up_.code != 0 || QTest::currentTestFailed())
+    for (int node = 0; node < std::max(1, static_cast<int>(keepers_.size())); ++node) {
+      qInfo("last lines of n%d:", node);
+      PrintTail(home() + QStringLiteral("/clusters/t/n%1/agent.log").arg(node));
+    }
+  Run({QStringLiteral("down"), QStringLiteral("--all")});
+  std::vector<app::ProcessId> left;
+  for (const app::ProcessId& keeper : keepers_) {
+    left.push_back(keeper);
+    for (const app::ProcessId& process : app::descendantsOf(keeper)) left.push_back(process);
+  }
+  for (const app::ProcessId& process : left) app::signalProcess(process, SIGKILL);
+}
+
+QStringList LocalCluster::Environment() const {
+  QStringList environment = QProcess::systemEnvironment();
+  environment.removeIf([](const QString& entry) { return entry.startsWith(u"TESSERA_HOME="); });
+  environment << QStringLiteral("TESSERA_HOME=") + home();
+  return environment;
+}
+
+std::unique_ptr<QProcess> LocalCluster::Start(const QStringList& words) const {
+  auto process = std::make_unique<QProcess>();
+  process->setEnvironment(Environment());
+  process->setStandardInputFile(QProcess::nullDevice());
+  process->start(Program(QStringLiteral("tesseractl")), words);
+  return process;
+}
+
+Outcome LocalCluster::Finish(QProcess& process, int seconds) {
+  if (!process.waitForFinished(seconds * 1000)) {
+    Outcome outcome;
+    outcome.errors = QStringLiteral("no end after %1 s: %2")
+                         .arg(seconds)
+                         .arg(process.program() + u' ' + process.arguments().join(u' '));
+    process.kill();
+    process.waitForFinished(2000);
+    return outcome;
+  }
+  return OutcomeOf(process);
+}
+
+Outcome LocalCluster::Run(const QStringList& words, int seconds) const {
+  return Finish(*Start(words), seconds);
+}
+
+Json LocalCluster::Ask(const QStringList& words, int seconds) const {
+  const Outcome outcome = Run(QStringList{QStringLiteral("--json")} + words, seconds);
+  return outcome.code == 0 ? outcome.LastJson() : Json();
+}
+
+Json LocalCluster::Job(const QString& job) const {
+  const Json status = Status();
+  if (!status.is_object()) return {};
+  for (const Json& each : status["jobs"])
+    if (each["name"] == job.toStdString()) return each;
+  return {};
+}
+
+std::int64_t LocalCluster::Step(const QString& job) const {
+  const Json found = Job(job);
+  return found.is_object() ? found["step"].get<std::int64_t>() : -1;
+}
+
+std::string LocalCluster::Phase() const {
+  const Json status = Status();
+  if (!status.is_object() || !status["transaction"].is_object()) return {};
+  return status["transaction"]["phase"].get<std::string>();
+}
+
+Outcome LocalCluster::StartJob(const QString& job, const QString& mesh, const QString& devices,
+                               const QStringList& more) const {
+  return Run(QStringList{QStringLiteral("job"), QStringLiteral("start"), QStringLiteral("gpt-nano"),
+                         QStringLiteral("--name"), job, QStringLiteral("--mesh"), mesh,
+                         QStringLiteral("--devices"), devices} +
+                 more,
+             160);
+}
+
+Json LocalCluster::Apply(const QString& job, const QString& mesh, const QString& devices,
+                         const QStringList& more) const {
+  const Outcome outcome = Run(QStringList{QStringLiteral("apply"), job, QStringLiteral("--devices"),
+                                          devices, QStringLiteral("--mesh"), mesh,
+                                          QStringLiteral("--yes"), QStringLiteral("--json")} +
+                                  more,
+                              150);
+  const Json json = outcome.LastJson();
+  if (!json.is_object() || !json.contains("result")) {
+    qWarning("apply: %s", outcome.Text().constData());
+    return {};
+  }
+  return json;
+}
+
+bool LocalCluster::WaitFor(const std::function<bool()>& wanted, int seconds) {
+  QElapsedTimer clock;
+  clock.start();
+  while (!wanted()) {
+    if (clock.elapsed() > seconds * 1000) return false;
+    QThread::msleep(50);
+  }
+  return true;
+}
+
+bool LocalCluster::WaitJob(const QString& job, const std::function<bool(const Json&)>& wanted,
+                           int seconds) const {
+  Json last;
+  const bool came = WaitFor(
+      [&] {
+        last = Job(job);
+        return last.is_object() && wanted(last);
+      },
+      seconds);
+  if (!came) qWarning("the job after %d s: %s", seconds, last.dump().c_str());
+  return came;
+}
+
+bool LocalCluster::WaitStep(const QString& job, std::int64_t step, int seconds) const {
+  return WaitJob(
+      job, [&](const Json& j) { return j["step"].get<std::int64_t>() >= step; }, seconds);
+}
+
+bool LocalCluster::GoesOn(const QString& job, std::int64_t steps, int seconds) const {
+  const std::int64_t now = Step(job);
+  return now >= 0 && WaitStep(job, now + steps, seconds);
+}
+
+app::ProcessId LocalCluster::Keeper(int node) const {
+  const auto index = static_cast<std::size_t>(node);
+  return index < keepers_.size() ? keepers_[index] : app::ProcessId{};
+}
+
+std::optional<app::ProcessId> LocalCluster::Agent(int node) const {
+  for (const app::ProcessId& process : app::descendantsOf(Keeper(node)))
+    if (app::hasArgument(process, "--config")) return process;
+  return std::nullopt;
+}
+
+bool LocalCluster::Kill(const app::ProcessId& process) {
+  if (process.pid <= 1 || !app::isAlive(process)) return false;
+  app::signalProcess(process, SIGKILL);
+  return app::waitGone({process}, std::chrono::seconds(5));
+}
+
+QString FirstDevices(int count, int per_node) {
+  QStringList names;
+  for (int i = 0; i < count; ++i)
+    names << QStringLiteral("n%1g%2").arg(i / per_node).arg(i % per_node);
+  return names.join(u',');
+}
+
+}  // namespace tessera::test

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// A cluster of this machine for end-to-end tests: `tesseractl up` in a TESSERA_HOME of its own,
+/// everything through the program as a user calls it, and nothing left behind.
+
+#include <QString>
+#include <QStringList>
+#include <QTemporaryDir>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/commands/process.h"
+
+class QProcess;
+
+namespace tessera::test {
+
+using Json = nlohmann::json;
+
+/// What a call of a program left.
+struct Outcome {
+  int code = -1;  // -1: it did not end in time, or crashed
+  QString output;
+  QString errors;
+  /// The last line of the output; null where it is not JSON.
+  Json LastJson() const;
+  /// Code and errors in one line, for the message of a failed check.
+  QByteArray Text() const;
+};
+
+class LocalCluster {
+ public:
+  struct Options {
+    int nodes = 2;
+    int devices = 4;
+    QString memory = QStringLiteral("256M");
+    QString link;  // "100MB/s"; empty: none
+    bool one_host = false;
+  };
+
+  /// Starts it; `up()` says how that went.
+  explicit LocalCluster(const Options& options);
+  /// `down --all`, then ends by pid whatever it started. Prints the agents' last lines where a test
+  /// has failed.
+  ~LocalCluster();
+  LocalCluster(const LocalCluster&) = delete;
+  LocalCluster& operator=(const LocalCluster&) = delete;
+
+  const Outcome& up() const { return up_; }
+  QString home() const { return home_.path(); }
+  /// Environment with this TESSERA_HOME, for programs that a test starts itself.
+  QStringList Environment() const;
+
+  /// `tesseractl WORDS…`, in at most `seconds`.
+  Outcome Run(const QStringList& words, int seconds = 60) const;
+  /// The same with --json; null where the exit code is not 0.
+  Json Ask(const QStringList& words, int seconds = 60) const;
+  /// `tesseractl WORDS…` that goes on while the test does other things.
+  std::unique_ptr<QProcess> Start(const QStringList& words) const;
+  /// Waits for such a process. \return its outcome
+  static Outcome Finish(QProcess& process, int seconds = 120);
+
+  Json Status() const { return Ask({QStringLiteral("status")}); }
+  /// The job's object of `status`; null if it is not there.
+  Json Job(const QString& job) const;
+  /// Step of the job, or -1.
+  std::int64_t Step(const QString& job) const;
+  /// Phase of the transaction under way; empty if there is none.
+  std::string Phase() const;
+  /// Starts gpt-nano as `job`. \return the outcome of `job start`
+  Outcome StartJob(const QString& job, const QString& mesh, const QString& devices,
+                   const QStringList& more = {}) const;
+  /// `apply JOB --devices … --mesh … --yes --json`. \return its last object; null where it ended
+  /// without one
+  Json Apply(const QString& job, const QString& mesh, const QString& devices,
+             const QStringList& more = {}) const;
+  /// Polls `status` until `wanted(job)`. \return whether that came in time
+  bool WaitJob(const QString& job, const std::function<bool(const Json& job)>& wanted,
+               int seconds = 60) const;
+  bool WaitStep(const QString& job, std::int64_t step, int seconds = 60) const;
+  /// Waits until the job has trained `steps` more than now. \return whether it did
+  bool GoesOn(const QString& job, std::int64_t steps = 3, int seconds = 60) const;
+  /// Polls until `wanted()`.
+  static bool WaitFor(const std::function<bool()>& wanted, int seconds = 60);
+
+  app::ProcessId Keeper(int node) const;
+  /// The agent that the node's keeper runs now.
+  std::optional<app::ProcessId> Agent(int node) const;
+  /// kill -9. \return whether the process was there and is gone
+  static bool Kill(const app::ProcessId& process);
+
+ private:
+  QTemporaryDir home_;
+  Outcome up_;
+  std::vector<app::ProcessId> keepers_;
+};
+
+/// "n0g0,n0g1,…": the first `count` devices of a cluster with `per_node` a node.
+QString FirstDevices(int count, int per_node = 4);
+
+}  // namespace tessera::test

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/actions/action_registry.h"
+
+#include <QMenu>
+#include <QMenuBar>
+#include <algorithm>
+#include <utility>
+
+#include "ptc/base/check.h"
+#include "ui/icons.h"
+#include "ui/theme.h"
+
+namespace tessera::ui {
+
+ActionRegistry::ActionRegistry(QWidget* window) : QObject(window), m_window(window) {}
+
+QAction* ActionRegistry::add(const Spec& spec, std::function<void(bool)> run) {
+  TESSERA_CHECK(find(spec.id) == nullptr);
+  auto* action = new QAction(spec.text, this);
+  action->setObjectName(spec.id);
+  action->setStatusTip(spec.statusTip);
+  action->setCheckable(spec.checkable);
+  action->setShortcuts(spec.shortcuts);
+  if (spec.canvasKey) action->setShortcutContext(Qt::WidgetShortcut);
+  connect(action, &QAction::triggered, this, std::move(run));
+  if (!spec.canvasKey) m_window->addAction(action);
+  m_entries.push_back({spec, action});
+  return action;
+}
+
+QAction* ActionRegistry::find(const QString& id) const {
+  const auto found = std::find_if(m_entries.begin(), m_entries.end(),
+                                  [&](const Entry& entry) { return entry.spec.id == id; });
+  return found == m_entries.end() ? nullptr : found->action;
+}
+
+QList<QAction*> ActionRegistry::all() const {
+  QList<QAction*> actions;
+  for (const Entry& entry : m_entries) actions << entry.action;
+  return actions;
+}
+
+QString ActionRegistry::menuOf(const QAction* action) const {
+  for (const Entry& entry : m_entries) {
+    if (entry.action == action) return entry.spec.menu;
+  }
+  return {};
+}
+
+void ActionRegistry::refresh() {
+  for (const Entry& entry : m_entries) {
+    const QString reason = entry.spec.blocked ? entry.spec.blocked() : QString();
+    entry.action->setEnabled(reason.isEmpty());
+    entry.action->setToolTip(reason.isEmpty() ? entry.spec.statusTip : reason);
+  }
+}
+
+void ActionRegistry::refreshIcons() {
+  for (const Entry& entry : m_entries) {
+    if (!entry.spec.icon.isEmpty()) {
+      entry.action->setIcon(icon(entry.spec.icon, Theme::current().dim));
+    }
+  }
+}
+
+void ActionRegistry::fillMenuBar(QMenuBar* bar) const {
+  for (const Entry& entry : m_entries) {
+    QMenu* menu = nullptr;
+    for (QAction* existing : bar->actions()) {
+      if (existing->text() == entry.spec.menu) menu = existing->menu();
+    }
+    if (menu == nullptr) {
+      menu = bar->addMenu(entry.spec.menu);
+      menu->setToolTipsVisible(true);
+    }
+    if (entry.spec.separatorBefore) menu->addSeparator();
+    menu->addAction(entry.action);
+  }
+}
+
+}  // namespace tessera::ui

@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/canvas/mesh_scene.h"
+
+#include <QCoreApplication>
+#include <QStringList>
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "ui/format.h"
+
+namespace tessera::ui {
+namespace {
+
+using Cell = MeshScene::Cell;
+using engine::NodeState;
+using engine::TxnPhase;
+
+struct Words {
+  Q_DECLARE_TR_FUNCTIONS(tessera::ui::MeshScene)
+};
+
+// What one device sends and gets, summed over flows.
+struct Traffic {
+  std::int64_t outDone = 0, outTotal = 0, inDone = 0, inTotal = 0;
+  double outRate = 0, inRate = 0;
+};
+using TrafficMap = std::map<ptc::DeviceId, Traffic>;
+
+TrafficMap trafficOf(const std::vector<engine::FlowStatus>& flows) {
+  TrafficMap map;
+  for (const auto& flow : flows) {
+    if (flow.source == flow.destination) continue;
+    Traffic& out = map[flow.source];
+    out.outDone += flow.bytes_done;
+    out.outTotal += flow.bytes_total;
+    out.outRate += flow.bytes_per_second;
+    Traffic& in = map[flow.destination];
+    in.inDone += flow.bytes_done;
+    in.inTotal += flow.bytes_total;
+    in.inRate += flow.bytes_per_second;
+  }
+  return map;
+}
+
+// Whether the bytes of a transaction are still to be moved in this phase, and whether they move
+// now.
+struct FlowPhase {
+  bool shown = false;
+  bool live = false;
+};
+FlowPhase flowPhase(TxnPhase phase) {
+  switch (phase) {
+    case TxnPhase::kPlanned:
+    case TxnPhase::kPreparing:
+    case TxnPhase::kPausing:
+    case TxnPhase::kNeedsDecision:
+      return {true, false};
+    case TxnPhase::kPrecopying:
+    case TxnPhase::kTransferring:
+      return {true, true};
+    case TxnPhase::kVerifying:
+    case TxnPhase::kCommitting:
+    case TxnPhase::kResuming:
+    case TxnPhase::kDone:
+    case TxnPhase::kRollingBack:
+    case TxnPhase::kRolledBack:
+    case TxnPhase::kFailed:
+    case TxnPhase::kInDoubt:
+      return {};
+  }
+  return {};
+}
+
+QString pieceLabel(const ptc::MeshShape& shape, int pp, int tp) {
+  const QString tensor = QStringLiteral("tp %1").arg(tp);
+  const QString stage = QStringLiteral("pp %1").arg(pp);
+  if (shape[ptc::Axis::kPp] == 1) return tensor;
+  if (shape[ptc::Axis::kTp] == 1) return stage;
+  return stage + QStringLiteral(" · ") + tensor;
+}
+
+// Ranks and coordinates of a mesh, ready to be written into cells.
+class Places {
+ public:
+  Places() = default;
+  Places(const ptc::MeshShape& shape, const std::vector<ptc::DeviceId>& devices) {
+    auto mesh = ptc::DeviceMesh::Make(shape, devices);
+    if (mesh) m_mesh = std::move(*mesh);  // a mesh that does not add up shows no coordinates
+    if (!m_mesh) return;
+    for (int rank = 0; rank < m_mesh->num_ranks(); ++rank) {
+      m_ranks.emplace(m_mesh->devices()[static_cast<std::size_t>(rank)], rank);
+    }
+  }
+  bool holds(ptc::DeviceId device) const { return m_ranks.contains(device); }
+
+  // \pre holds(cell->id)
+  void put(Cell* cell) const {
+    const int rank = m_ranks.at(cell->id);
+    const auto at = [&](ptc::Axis axis) {
+      return static_cast<int>(m_mesh->Coordinate(rank, axis));
+    };
+    const ptc::MeshShape& shape = m_mesh->shape();
+    cell->rank = rank;
+    cell->dp = at(ptc::Axis::kDp);
+    cell->tp = at(ptc::Axis::kTp);
+    cell->pp = at(ptc::Axis::kPp);
+    cell->ep = at(ptc::Axis::kEp);
+    cell->cp = at(ptc::Axis::kCp);
+    cell->piece = cell->pp * static_cast<int>(shape[ptc::Axis::kTp]) + cell->tp;
+    cell->label = pieceLabel(shape, cell->pp, cell->tp);
+    cell->replica = QStringLiteral("dp %1").arg(cell->dp);
+    if (shape[ptc::Axis::kEp] > 1) cell->replica += QStringLiteral(" · ep %1").arg(cell->ep);
+    if (shape[ptc::Axis::kCp] > 1) cell->replica += QStringLiteral(" · cp %1").arg(cell->cp);
+  }
+
+  std::vector<MeshScene::LegendEntry> legend() const {
+    std::vector<MeshScene::LegendEntry> entries;
+    if (!m_mesh) return entries;
+    const auto stages = static_cast<int>(m_mesh->shape()[ptc::Axis::kPp]);
+    const auto slices = static_cast<int>(m_mesh->shape()[ptc::Axis::kTp]);
+    for (int pp = 0; pp < stages; ++pp) {
+      for (int tp = 0; tp < slices; ++tp) {
+        entries.push_back({pp * slices + tp, pieceLabel(m_mesh->shape(), pp, tp)});
+      }
+    }
+    return entries;
+  }
+
+ private:
+  std::optional<ptc::DeviceMesh> m_mesh;
+  std::map<ptc::DeviceId, int> m_ranks;
+};
+
+// Everything that decides what a cell shows, gathered once for a scene.
+struct View {
+  const engine::JobStatus* job = nullptr;
+  const engine::TxnStatus* txn = nullptr;  // of this job, not over
+  const std::set<ptc::DeviceId>* draft = nullptr;
+  const engine::PlanSummary* preview = nullptr;  // fits the draft
+  std::set<ptc::DeviceId> members;               // of the job now
+  std::set<ptc::DeviceId> coming;                // of the transaction's new mesh
+  Places now, next;
+  TrafficMap traffic;
+  FlowPhase phase;
+  bool draftDiffers = false;
+};
+
+bool fits(const engine::PlanSummary& preview, const std::string& job,
+          const std::set<ptc::DeviceId>& devices) {
+  std::set<ptc::DeviceId> planned(preview.to_devices.begin(), preview.to_devices.end());
+  planned.insert(preview.idle.begin(), preview.idle.end());
+  return preview.job == job && planned == devices;
+}
+
+View gather(const engine::ClusterSnapshot& snapshot, const std::string& jobName,
+            const std::set<ptc::DeviceId>* draft, const engine::PlanSummary* preview) {
+  View view;
+  view.draft = draft;
+  for (const auto& job : snapshot.jobs) {
+    if (!jobName.empty() && job.name == jobName) view.job = &job;
+  }
+  if (!view.job) return view;
+  view.members.insert(view.job->devices.begin(), view.job->devices.end());
+  view.now = Places(view.job->mesh, view.job->devices);
+  if (draft) {
+    view.draftDiffers = *draft != view.members;
+    if (preview && fits(*preview, jobName, *draft)) {
+      view.preview = preview;
+      view.next = Places(preview->to_mesh, preview->to_devices);
+      view.traffic = trafficOf(preview->flows);
+      view.phase = {true, false};
+    }
+    return view;
+  }
+  if (snapshot.transaction && snapshot.transaction->job == jobName &&
+      !engine::IsFinal(snapshot.transaction->phase)) {
+    view.txn = &*snapshot.transaction;
+    view.coming.insert(view.txn->to_devices.begin(), view.txn->to_devices.end());
+    view.next = Places(view.txn->to_mesh, view.txn->to_devices);
+    view.traffic = trafficOf(view.txn->flows);
+    view.phase = flowPhase(view.txn->phase);
+  }
+  return view;
+}
+
+void fillDraftCell(const View& view, Cell* cell) {
+  const bool member = view.members.contains(cell->id);
+  cell->inMesh = view.draft->contains(cell->id);
+  if (!cell->inMesh) {
+    cell->state = member ? Cell::State::Leaving : Cell::State::Idle;
+    cell->note = member ? Words::tr("leaves") : Words::tr("idle");
+    return;
+  }
+  if (!view.preview) {
+    if (member && view.now.holds(cell->id)) view.now.put(cell);
+    cell->state = !member             ? Cell::State::Joining
+                  : view.draftDiffers ? Cell::State::Staying
+                                      : Cell::State::Healthy;
+    cell->note = !member             ? Words::tr("joins")
+                 : view.draftDiffers ? Words::tr("stays")
+                 : cell->rank        ? Words::tr("rank %1").arg(*cell->rank)
+                                     : QString();
+    return;
+  }
+  if (!view.next.holds(cell->id)) {
+    cell->state = Cell::State::Idle;
+    cell->note = Words::tr("left over");
+    return;
+  }
+  view.next.put(cell);
+  for (const auto& peak : view.preview->peak_memory) {
+    if (peak.device == cell->id) cell->used = peak.bytes;
+  }
+  const auto traffic = view.traffic.find(cell->id);
+  const std::int64_t comes = traffic == view.traffic.end() ? 0 : traffic->second.inTotal;
+  cell->incoming = comes;
+  cell->note = comes > 0 ? Words::tr("receives %1").arg(format::bytes(comes))
+               : member  ? Words::tr("stays")
+                         : Words::tr("joins");
+  cell->state = !member     ? Cell::State::Joining
+                : comes > 0 ? Cell::State::Receiving
+                            : Cell::State::Staying;
+}
+
+void fillLiveCell(const View& view, const engine::DeviceStatus& device, Cell* cell) {
+  const bool member = view.members.contains(cell->id);
+  const bool coming = view.coming.contains(cell->id);
+  cell->inMesh = member || coming || (device.joining && device.job == view.job->name);
+  if (!cell->inMesh) {
+    cell->note = Words::tr("idle");
+    return;
+  }
+  if (member && view.now.holds(cell->id)) {
+    view.now.put(cell);
+  } else if (view.next.holds(cell->id)) {
+    view.next.put(cell);
+  }
+  if (!view.txn) {
+    cell->state = member ? Cell::State::Healthy : Cell::State::Joining;
+    cell->note = !member      ? Words::tr("starting")
+                 : cell->rank ? Words::tr("rank %1").arg(*cell->rank)
+                              : QString();
+    return;
+  }
+  if (member && !coming) {
+    cell->state = Cell::State::Leaving;
+    cell->note = Words::tr("leaves");
+  } else if (member) {
+    cell->state = Cell::State::Staying;
+    cell->note = Words::tr("stays");
+  } else {
+    cell->state = Cell::State::Joining;
+    cell->note = Words::tr("starting");
+  }
+  const auto found = view.traffic.find(cell->id);
+  if (!view.phase.live || found == view.traffic.end()) return;
+  const Traffic& traffic = found->second;
+  if (traffic.inTotal > 0) {
+    cell->state = Cell::State::Receiving;
+    cell->incoming = traffic.inTotal;
+    cell->progress = static_cast<double>(traffic.inDone) / static_cast<double>(traffic.inTotal);
+    cell->note = format::percent(cell->progress);
+  } else if (traffic.outDone < traffic.outTotal) {
+    cell->state = Cell::State::Sending;
+    cell->note = Words::tr("sends");
+  }
+}
+
+Cell makeCell(const View& view, const engine::NodeStatus& node,
+              const engine::DeviceStatus& device) {
+  Cell cell;
+  cell.id = device.id;
+  cell.used = device.used_bytes;
+  cell.total = device.total_bytes;
+  const bool foreign = !device.job.empty() && (!view.job || device.job != view.job->name);
+  if (foreign) {
+    cell.taken = true;
+    cell.rank = device.rank;
+    cell.state = Cell::State::Healthy;
+    cell.note = QString::fromStdString(device.job);
+  } else if (!view.job) {
+    cell.note = Words::tr("idle");
+  } else if (view.draft) {
+    fillDraftCell(view, &cell);
+  } else {
+    fillLiveCell(view, device, &cell);
+  }
+  // What the node suffers hides what the device does.
+  switch (node.state) {
+    case NodeState::kJoining:
+      cell.state = Cell::State::Loading;
+      break;
+    case NodeState::kSuspect:
+      cell.state = Cell::State::Suspect;
+      cell.note = Words::tr("no answer");
+      break;
+    case NodeState::kDead:
+    case NodeState::kLeft:
+      cell.state = Cell::State::Dead;
+      cell.note = Words::tr("lost");
+      break;
+    case NodeState::kAlive:
+    case NodeState::kUnmanaged:
+      break;
+  }
+  if (device.failed) {
+    cell.state = Cell::State::Dead;
+    cell.note = Words::tr("failed");
+  }
+  return cell;
+}
+
+QString gpus(int number) { return Words::tr("%n GPU(s)", nullptr, number); }
+
+QString subtitleOf(const View& view, const engine::ClusterSnapshot& snapshot,
+                   const MeshScene::Node& node) {
+  switch (node.state) {
+    case NodeState::kJoining:
+      return Words::tr("joining");
+    case NodeState::kSuspect:
+      return Words::tr("no answer for %1").arg(format::seconds(node.lastSeen));
+    case NodeState::kUnmanaged:
+      return Words::tr("last seen %1").arg(format::age(node.lastSeen));
+    case NodeState::kDead:
+      return Words::tr("lost %1").arg(format::age(node.lastSeen));
+    case NodeState::kLeft:
+      return Words::tr("left");
+    case NodeState::kAlive:
+      break;
+  }
+  int inMesh = 0, joining = 0, leaving = 0;
+  Traffic sum;
+  for (const Cell& cell : node.cells) {
+    const bool member = view.members.contains(cell.id);
+    inMesh += cell.inMesh;
+    joining += cell.inMesh && !member;
+    leaving += member && !cell.inMesh;
+    if (const auto it = view.traffic.find(cell.id); it != view.traffic.end()) {
+      sum.outRate += it->second.outRate;
+      sum.inRate += it->second.inRate;
+    }
+  }
+  if (view.phase.live && sum.inRate >= sum.outRate && sum.inRate > 0) {
+    return Words::tr("receives %1").arg(format::rate(sum.inRate));
+  }
+  if (view.phase.live && sum.outRate > 0) {
+    return Words::tr("sends %1").arg(format::rate(sum.outRate));
+  }
+  if (view.draft && (joining > 0 || leaving > 0)) {
+    QStringList parts;
+    if (joining > 0) parts += Words::tr("+%n GPU(s)", nullptr, joining);
+    if (leaving > 0) parts += Words::tr("−%n GPU(s)", nullptr, leaving);
+    return parts.join(QStringLiteral(" · "));
+  }
+  if (inMesh == 0) return gpus(static_cast<int>(node.cells.size()));
+  if (snapshot.link_bytes_per_second > 0 && !view.draft) {
+    return gpus(inMesh) + QStringLiteral(" · ") + format::rate(snapshot.link_bytes_per_second);
+  }
+  return gpus(inMesh);
+}
+
+QString stateWords(const Cell& cell) {
+  const auto percent = static_cast<int>(cell.progress * 100);
+  switch (cell.state) {
+    case Cell::State::Idle:
+      return cell.inMesh ? Words::tr("left over") : Words::tr("idle");
+    case Cell::State::Healthy:
+      return cell.taken ? Words::tr("runs %1").arg(cell.note) : QString();
+    case Cell::State::Staying:
+      return Words::tr("stays");
+    case Cell::State::Joining:
+      return cell.note == Words::tr("joins") ? Words::tr("joining")
+                                             : Words::tr("joining, %1").arg(cell.note);
+    case Cell::State::Leaving:
+      return Words::tr("leaving");
+    case Cell::State::Sending:
+      return Words::tr("sending");
+    case Cell::State::Receiving:
+      return cell.progress > 0 ? Words::tr("receiving %1 percent").arg(percent) : cell.note;
+    case Cell::State::Stalled:
+      return Words::tr("stalled at %1 percent").arg(percent);
+    case Cell::State::Loading:
+      return Words::tr("loading");
+    case Cell::State::Suspect:
+      return Words::tr("suspect, no answer");
+    case Cell::State::Dead:
+      return cell.note;
+  }
+  Q_UNREACHABLE();
+}
+
+}  // namespace
+
+const MeshScene::Cell* MeshScene::find(ptc::DeviceId device) const {
+  const auto node = std::lower_bound(nodes.begin(), nodes.end(), device.node,
+                                     [](const Node& n, std::int32_t key) { return n.node < key; });
+  if (node == nodes.end() || node->node != device.node) return nullptr;
+  const auto cell = std::lower_bound(node->cells.begin(), node->cells.end(), device,
+                                     [](const Cell& c, ptc::DeviceId key) { return c.id < key; });
+  return cell != node->cells.end() && cell->id == device ? &*cell : nullptr;
+}
+
+bool MeshScene::moving() const {
+  return std::any_of(flows.begin(), flows.end(),
+                     [](const Flow& flow) { return flow.live && !flow.stalled; });
+}
+
+QString describe(const MeshScene::Cell& cell) {
+  QStringList parts;
+  parts += Words::tr("%1 GPU %2").arg(format::node(cell.id.node)).arg(cell.id.index);
+  if (cell.rank && !cell.taken) parts += Words::tr("rank %1").arg(*cell.rank);
+  if (cell.piece) {
+    QString place = Words::tr("DP %1 TP %2 PP %3").arg(cell.dp).arg(cell.tp).arg(cell.pp);
+    if (cell.ep > 0) place += Words::tr(" EP %1").arg(cell.ep);
+    if (cell.cp > 0) place += Words::tr(" CP %1").arg(cell.cp);
+    parts += place;
+  }
+  if (!cell.inMesh && !cell.taken) parts += Words::tr("in the pool");
+  if (const QString words = stateWords(cell); !words.isEmpty()) parts += words;
+  return parts.join(QStringLiteral(", "));
+}
+
+MeshScene makeScene(const engine::ClusterSnapshot& snapshot, const std::string& job,
+                    const std::set<ptc::DeviceId>* draftDevices,
+                    const engine::PlanSummary* preview) {
+  const View view = gather(snapshot, job, draftDevices, preview);
+  MeshScene scene;
+  scene.draft = draftDevices != nullptr;
+  if (view.job) scene.jobName = QString::fromStdString(view.job->name);
+  scene.emptyHint = snapshot.nodes.empty() ? Words::tr("No cluster yet")
+                    : view.job             ? QString()
+                                           : Words::tr("No job is running");
+  scene.legend = view.preview ? view.next.legend() : view.now.legend();
+  if (view.txn && view.next.legend().size() > scene.legend.size()) {
+    scene.legend = view.next.legend();
+  }
+
+  for (const auto& status : snapshot.nodes) {
+    MeshScene::Node node;
+    node.node = status.node;
+    node.name = format::node(status.node);
+    node.state = status.state;
+    // Whole seconds, and only where they are shown: an idle scene must stay equal to itself.
+    node.lastSeen = status.state == NodeState::kAlive ? 0 : std::floor(status.last_seen);
+    for (const auto& device : status.devices) {
+      node.cells.push_back(makeCell(view, status, device));
+    }
+    std::sort(node.cells.begin(), node.cells.end(),
+              [](const Cell& a, const Cell& b) { return a.id < b.id; });
+    node.highlighted = std::any_of(node.cells.begin(), node.cells.end(), [&](const Cell& cell) {
+      return cell.inMesh &&
+             (cell.state == Cell::State::Joining || cell.state == Cell::State::Receiving);
+    });
+    node.subtitle = subtitleOf(view, snapshot, node);
+    // A node that left on purpose matters only while something of the job is still on it.
+    const bool inUse = std::any_of(node.cells.begin(), node.cells.end(),
+                                   [](const Cell& cell) { return cell.inMesh; });
+    if (node.state != NodeState::kLeft || inUse) scene.nodes.push_back(std::move(node));
+  }
+  std::sort(scene.nodes.begin(), scene.nodes.end(),
+            [](const auto& a, const auto& b) { return a.node < b.node; });
+
+  if (view.phase.shown) {
+    const auto dead = [&](ptc::DeviceId id) {
+      const Cell* cell = scene.find(id);
+      return !cell || cell->state == Cell::State::Dead;
+    };
+    for (const auto& flow : view.preview ? view.preview->flows : view.txn->flows) {
+      if (flow.source == flow.destination || flow.bytes_total == 0) continue;
+      const bool lost = dead(flow.source) || dead(flow.destination);
+      scene.flows.push_back({.from = flow.source,
+                             .to = flow.destination,
+                             .done = flow.bytes_done,
+                             .total = flow.bytes_total,
+                             .rate = flow.bytes_per_second,
+                             .live = view.phase.live && !lost && flow.bytes_done < flow.bytes_total,
+                             .stalled = lost && flow.bytes_done < flow.bytes_total});
+    }
+    std::sort(scene.flows.begin(), scene.flows.end(), [](const auto& a, const auto& b) {
+      return std::pair(a.from, a.to) < std::pair(b.from, b.to);
+    });
+  }
+  return scene;
+}
+
+}  // namespace tessera::ui

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Mouse, keys and drags of MeshView.
+#include <QApplication>
+#include <QContextMenuEvent>
+#include <QDrag>
+#include <QDropEvent>
+#include <QKeyEvent>
+#include <QMimeData>
+#include <QMouseEvent>
+#include <QPixmap>
+#include <QScrollBar>
+#include <QWheelEvent>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "ui/canvas/mesh_view.h"
+
+namespace tessera::ui {
+namespace {
+
+// How far `to` lies from `from` in the direction of an arrow key, or nothing if it does not lie
+// there. Sideways distance counts more, so that a row or column is followed to its end.
+std::optional<double> distanceTowards(int key, QPoint from, QPoint to) {
+  const QPoint d = to - from;
+  const bool across = key == Qt::Key_Left || key == Qt::Key_Right;
+  const int ahead = (key == Qt::Key_Left || key == Qt::Key_Up) ? -(across ? d.x() : d.y())
+                                                               : (across ? d.x() : d.y());
+  const int aside = std::abs(across ? d.y() : d.x());
+  if (ahead <= 0) return std::nullopt;
+  return ahead + 3.0 * aside;
+}
+
+bool isArrow(int key) {
+  return key == Qt::Key_Left || key == Qt::Key_Right || key == Qt::Key_Up || key == Qt::Key_Down;
+}
+
+}  // namespace
+
+bool MeshView::canMove(ptc::DeviceId device) const {
+  const MeshScene::Cell* cell = cellAt(device);
+  return cell && !cell->taken && cell->state != MeshScene::Cell::State::Loading;
+}
+
+std::vector<ptc::DeviceId> MeshView::devicesOfBox(int box) const {
+  return m_layout.boxes()[static_cast<std::size_t>(box)].devices;
+}
+
+// Ctrl adds what is new and takes away what is all selected already; without it the selection is
+// replaced.
+void MeshView::select(const std::vector<ptc::DeviceId>& devices, Qt::KeyboardModifiers modifiers) {
+  if (devices.empty()) return;
+  std::set<ptc::DeviceId> chosen;
+  if (modifiers & Qt::ControlModifier) {
+    chosen = m_selection;
+    const bool all = std::all_of(devices.begin(), devices.end(),
+                                 [&](ptc::DeviceId id) { return chosen.contains(id); });
+    for (const ptc::DeviceId id : devices) {
+      if (all) {
+        chosen.erase(id);
+      } else {
+        chosen.insert(id);
+      }
+    }
+  } else {
+    chosen.insert(devices.begin(), devices.end());
+  }
+  m_anchor = devices.front();
+  setSelection(std::move(chosen));
+  setCurrent(devices.front());
+}
+
+void MeshView::extendTo(ptc::DeviceId device) {
+  const auto& order = m_layout.order();
+  if (!m_anchor) m_anchor = m_current.value_or(device);
+  auto from = std::find(order.begin(), order.end(), *m_anchor);
+  auto to = std::find(order.begin(), order.end(), device);
+  if (from == order.end() || to == order.end()) return;
+  if (to < from) std::swap(from, to);
+  setSelection({from, to + 1});
+  setCurrent(device);
+}
+
+std::optional<ptc::DeviceId> MeshView::neighbour(int key, bool byNode) const {
+  if (!m_current) return std::nullopt;
+  const QPoint from = m_layout.cellRect(*m_current).center();
+  if (!byNode) {
+    std::optional<ptc::DeviceId> best;
+    double least = std::numeric_limits<double>::max();
+    for (const ptc::DeviceId id : m_layout.order()) {
+      const auto distance = distanceTowards(key, from, m_layout.cellRect(id).center());
+      if (distance && *distance < least) {
+        least = *distance;
+        best = id;
+      }
+    }
+    return best;
+  }
+  const auto here = m_layout.boxOf(*m_current);
+  if (!here) return std::nullopt;
+  const auto& boxes = m_layout.boxes();
+  const auto& box = boxes[static_cast<std::size_t>(*here)];
+  const MeshLayout::Box* best = nullptr;
+  double least = std::numeric_limits<double>::max();
+  for (const auto& other : boxes) {
+    if (&other == &box || other.devices.empty()) continue;
+    const auto distance = distanceTowards(key, box.frame.center(), other.frame.center());
+    if (distance && *distance < least) {
+      least = *distance;
+      best = &other;
+    }
+  }
+  if (!best) return std::nullopt;
+  const auto at = std::find(box.devices.begin(), box.devices.end(), *m_current);
+  const auto place = static_cast<std::size_t>(at - box.devices.begin());
+  return best->devices[std::min(place, best->devices.size() - 1)];
+}
+
+void MeshView::moveCurrent(int key, Qt::KeyboardModifiers modifiers) {
+  const auto& order = m_layout.order();
+  if (order.empty()) return;
+  std::optional<ptc::DeviceId> target;
+  if (key == Qt::Key_Home) {
+    target = order.front();
+  } else if (key == Qt::Key_End) {
+    target = order.back();
+  } else if (!m_current) {
+    target = order.front();
+  } else {
+    target = neighbour(key, modifiers & Qt::ControlModifier);
+  }
+  if (!target) return;
+  if (modifiers & Qt::ShiftModifier) {
+    extendTo(*target);
+  } else {
+    select({*target}, Qt::NoModifier);
+  }
+}
+
+void MeshView::keyPressEvent(QKeyEvent* event) {
+  const int key = event->key();
+  const auto modifiers = event->modifiers() & ~Qt::KeypadModifier;
+  const bool plain = modifiers == Qt::NoModifier || modifiers == Qt::ShiftModifier;
+  if (isArrow(key) || key == Qt::Key_Home || key == Qt::Key_End) {
+    moveCurrent(key, modifiers);
+  } else if (event->matches(QKeySequence::SelectAll)) {
+    setSelection({m_layout.order().begin(), m_layout.order().end()});
+  } else if (key == Qt::Key_Space && plain) {
+    std::set<ptc::DeviceId> chosen = m_selection;
+    if (chosen.empty() && m_current) chosen.insert(*m_current);
+    QList<ptc::DeviceId> devices;
+    for (const ptc::DeviceId id : chosen) {
+      if (canMove(id)) devices.append(id);
+    }
+    if (!m_readOnly && !m_scene.jobName.isEmpty() && !devices.isEmpty()) {
+      emit toggleRequested(devices);
+    }
+  } else if (key == Qt::Key_N && plain) {
+    if (const auto box = m_current ? m_layout.boxOf(*m_current) : std::nullopt) {
+      const ptc::DeviceId current = *m_current;
+      select(devicesOfBox(*box), Qt::NoModifier);
+      setCurrent(current);
+    }
+  } else if ((key == Qt::Key_Return || key == Qt::Key_Enter) && plain) {
+    if (m_current) emit activated(*m_current);
+  } else if (key == Qt::Key_Plus || key == Qt::Key_Equal) {
+    setZoom(m_zoom * 1.25);
+  } else if (key == Qt::Key_Minus) {
+    setZoom(m_zoom / 1.25);
+  } else if (key == Qt::Key_0 && modifiers == Qt::NoModifier) {
+    setZoom(1);
+  } else if (key == Qt::Key_F && plain) {
+    frameSelection();
+  } else {
+    QAbstractScrollArea::keyPressEvent(event);
+    event->ignore();  // so that Esc and the rest reach the window
+    return;
+  }
+  event->accept();
+}
+
+void MeshView::frameSelection() {
+  if (m_framed || m_selection.empty()) {
+    setZoom(1);
+    return;
+  }
+  const auto bounds = [this] {
+    QRect all;
+    for (const ptc::DeviceId id : m_selection) all |= m_layout.cellRect(id);
+    return all;
+  };
+  const QRect before = bounds().adjusted(-24, -48, 24, 24);
+  const QSize room = maximumViewportSize();
+  setZoom(m_zoom * std::min(room.width() / static_cast<double>(before.width()),
+                            room.height() / static_cast<double>(before.height())));
+  const QPoint middle = bounds().center();
+  horizontalScrollBar()->setValue(middle.x() - viewport()->width() / 2);
+  verticalScrollBar()->setValue(middle.y() - viewport()->height() / 2);
+  m_framed = true;
+}
+
+void MeshView::ensureVisible(const QRect& content) {
+  if (content.isNull()) return;
+  const auto reveal = [](QScrollBar* bar, int low, int high, int page) {
+    constexpr int kMargin = 16;
+    if (low - kMargin < bar->value()) bar->setValue(low - kMargin);
+    if (high + kMargin > bar->value() + page) bar->setValue(high + kMargin - page);
+  };
+  reveal(horizontalScrollBar(), content.left(), content.right(), viewport()->width());
+  reveal(verticalScrollBar(), content.top(), content.bottom(), viewport()->height());
+}
+
+void MeshView::focusInEvent(QFocusEvent* event) {
+  // The focus must be visible wherever it came from.
+  if (!m_current && !m_layout.order().empty()) setCurrent(m_layout.order().front());
+  QAbstractScrollArea::focusInEvent(event);
+  viewport()->update();
+}
+
+void MeshView::focusOutEvent(QFocusEvent* event) {
+  QAbstractScrollArea::focusOutEvent(event);
+  viewport()->update();
+}
+
+void MeshView::mousePressEvent(QMouseEvent* event) {
+  m_pressed = event->position().toPoint();
+  m_selectOnRelease = false;
+  if (event->button() == Qt::MiddleButton) {
+    m_press = Press::Pan;
+    viewport()->setCursor(Qt::ClosedHandCursor);
+    return;
+  }
+  if (event->button() != Qt::LeftButton) return;
+  m_pressedDevice = deviceAt(m_pressed);
+  if (m_pressedDevice) {
+    m_press = Press::Cell;
+    if (event->modifiers() & Qt::ShiftModifier) {
+      extendTo(*m_pressedDevice);
+    } else if (event->modifiers() & Qt::ControlModifier) {
+      select({*m_pressedDevice}, Qt::ControlModifier);
+    } else if (m_selection.contains(*m_pressedDevice)) {
+      m_selectOnRelease = true;  // unless the whole selection is dragged from here
+      m_anchor = m_pressedDevice;
+      setCurrent(*m_pressedDevice);
+    } else {
+      select({*m_pressedDevice}, Qt::NoModifier);
+    }
+    return;
+  }
+  if (const auto box = m_layout.headerAt(toContent(m_pressed))) {
+    select(devicesOfBox(*box), event->modifiers());
+    return;
+  }
+  m_press = Press::Band;
+  m_band = QRect();
+  const bool keep = event->modifiers() & (Qt::ControlModifier | Qt::ShiftModifier);
+  m_bandBase = keep ? m_selection : std::set<ptc::DeviceId>();
+  setSelection(m_bandBase);
+}
+
+void MeshView::mouseMoveEvent(QMouseEvent* event) {
+  const QPoint at = event->position().toPoint();
+  switch (m_press) {
+    case Press::None: {
+      const auto hovered = deviceAt(at);
+      if (hovered == m_hovered) return;
+      QRegion dirty;
+      for (const auto& device : {m_hovered, hovered}) {
+        if (device) dirty |= cellRect(*device).adjusted(-2, -2, 2, 2);
+      }
+      m_hovered = hovered;
+      viewport()->update(dirty);
+      return;
+    }
+    case Press::Cell:
+      if ((at - m_pressed).manhattanLength() >= QApplication::startDragDistance()) startDrag();
+      return;
+    case Press::Band:
+      m_band = QRect(toContent(m_pressed), toContent(at)).normalized();
+      updateBand();
+      return;
+    case Press::Pan: {
+      const QPoint by = at - m_pressed;
+      m_pressed = at;
+      horizontalScrollBar()->setValue(horizontalScrollBar()->value() - by.x());
+      verticalScrollBar()->setValue(verticalScrollBar()->value() - by.y());
+      return;
+    }
+  }
+}
+
+void MeshView::updateBand() {
+  std::set<ptc::DeviceId> chosen = m_bandBase;
+  for (const auto& box : m_layout.boxes()) {
+    if (!box.frame.intersects(m_band)) continue;
+    for (std::size_t i = 0; i < box.devices.size(); ++i) {
+      if (box.cellRect(static_cast<int>(i)).intersects(m_band)) chosen.insert(box.devices[i]);
+    }
+  }
+  setSelection(std::move(chosen));
+  viewport()->update();
+}
+
+void MeshView::mouseReleaseEvent(QMouseEvent* event) {
+  const Press press = std::exchange(m_press, Press::None);
+  if (press == Press::Pan) viewport()->unsetCursor();
+  if (press == Press::Cell && m_selectOnRelease && event->button() == Qt::LeftButton) {
+    select({*m_pressedDevice}, Qt::NoModifier);
+  }
+  if (press == Press::Band) {
+    m_band = QRect();
+    viewport()->update();
+  }
+}
+
+void MeshView::mouseDoubleClickEvent(QMouseEvent* event) {
+  if (const auto device = deviceAt(event->position().toPoint())) {
+    emit activated(*device);
+  }
+}
+
+void MeshView::wheelEvent(QWheelEvent* event) {
+  if (event->modifiers() & Qt::ControlModifier) {
+    setZoom(m_zoom * std::pow(1.25, event->angleDelta().y() / 120.0), event->position().toPoint());
+    event->accept();
+    return;
+  }
+  QAbstractScrollArea::wheelEvent(event);
+}
+
+void MeshView::contextMenuEvent(QContextMenuEvent* event) {
+  const bool byKey = event->reason() == QContextMenuEvent::Keyboard;
+  const auto device = byKey ? m_current : deviceAt(event->pos());
+  if (!device) return event->ignore();
+  if (!m_selection.contains(*device)) select({*device}, Qt::NoModifier);
+  const QPoint where =
+      byKey ? viewport()->mapToGlobal(cellRect(*device).center()) : event->globalPos();
+  emit contextMenuRequested(*device, where);
+}
+
+// Carries what is selected on the pressed cell's side; cells of the other side stay.
+void MeshView::startDrag() {
+  m_press = Press::None;
+  m_selectOnRelease = false;
+  const MeshScene::Cell* pressed = m_pressedDevice ? cellAt(*m_pressedDevice) : nullptr;
+  if (m_readOnly || !pressed || !canMove(pressed->id) || m_scene.jobName.isEmpty()) return;
+  std::vector<ptc::DeviceId> devices{pressed->id};
+  for (const ptc::DeviceId id : m_selection) {
+    const MeshScene::Cell* cell = cellAt(id);
+    if (id != pressed->id && cell && cell->inMesh == pressed->inMesh && canMove(id)) {
+      devices.push_back(id);
+    }
+  }
+  auto* mime = new QMimeData;
+  mime->setData(mimeType(), QByteArray::fromStdString(ptc::ToString(devices)));
+  auto* drag = new QDrag(this);
+  drag->setMimeData(mime);
+  // The view paints what is carried, because that changes on the way.
+  QPixmap nothing(1, 1);
+  nothing.fill(Qt::transparent);
+  drag->setPixmap(nothing);
+  drag->exec(Qt::MoveAction);
+  m_drag.reset();
+  viewport()->update();
+}
+
+// Follows a drag that carries devices; returns whether a drop here would carry any across.
+bool MeshView::track(QDropEvent* event) {
+  if (m_readOnly || m_scene.jobName.isEmpty() || !event->mimeData()->hasFormat(mimeType())) {
+    return false;
+  }
+  Drag drag;
+  drag.position = event->position().toPoint();
+  if (m_drag) {
+    drag.devices = m_drag->devices;
+  } else {
+    const auto parsed = ptc::ParseDevices(event->mimeData()->data(mimeType()).toStdString());
+    if (!parsed) return false;  // another program's idea of our type
+    drag.devices = QList<ptc::DeviceId>(parsed->begin(), parsed->end());
+  }
+  drag.intoMesh = !m_layout.isPoolAt(toContent(drag.position));
+  for (const ptc::DeviceId id : drag.devices) {
+    const MeshScene::Cell* cell = cellAt(id);
+    if (cell && canMove(id) && cell->inMesh != drag.intoMesh) drag.crossing.append(id);
+  }
+  if (!drag.crossing.isEmpty()) {
+    const auto number = static_cast<int>(drag.crossing.size());
+    drag.hint = m_dragHint      ? m_dragHint(drag.crossing, drag.intoMesh)
+                : drag.intoMesh ? tr("%n GPU(s) into %1", nullptr, number).arg(m_scene.jobName)
+                                : tr("%n GPU(s) out of %1", nullptr, number).arg(m_scene.jobName);
+  }
+  m_drag = std::move(drag);
+  viewport()->update();
+  return !m_drag->crossing.isEmpty();
+}
+
+void MeshView::dragEnterEvent(QDragEnterEvent* event) {
+  // Accepted even where a drop would change nothing: the way may lead to where it does.
+  track(event);
+  event->setAccepted(m_drag.has_value());
+}
+
+void MeshView::dragMoveEvent(QDragMoveEvent* event) {
+  if (track(event)) {
+    event->setDropAction(Qt::MoveAction);
+    event->accept();
+  } else {
+    event->ignore();
+  }
+}
+
+void MeshView::dragLeaveEvent(QDragLeaveEvent*) {
+  m_drag.reset();
+  viewport()->update();
+}
+
+void MeshView::dropEvent(QDropEvent* event) {
+  const bool crosses = track(event);
+  const auto drag = std::exchange(m_drag, std::nullopt);
+  viewport()->update();
+  if (!crosses) return event->ignore();
+  event->setDropAction(Qt::MoveAction);
+  event->accept();
+  emit devicesDropped(drag->crossing, drag->intoMesh);
+}
+
+}  // namespace tessera::ui

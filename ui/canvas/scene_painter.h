@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+/// \file
+/// Draws a MeshScene at the places that a MeshLayout gives: frames, cells, pool, and what floats
+/// above them. Every mark is a painted path, because fonts lack them.
+
+#include <QFont>
+#include <QRect>
+#include <QRegion>
+#include <QString>
+#include <vector>
+
+#include "ui/canvas/flow_paths.h"
+#include "ui/canvas/mesh_layout.h"
+#include "ui/canvas/mesh_scene.h"
+
+class QPainter;
+
+namespace tessera::ui {
+
+struct Theme;
+
+/// Borrows its arguments for as long as it lives. Coordinates are those of the layout.
+class ScenePainter {
+ public:
+  ScenePainter(const MeshScene& scene, const MeshLayout& layout, const Theme& theme, bool editable);
+
+  /// Canvas, pool, drop zone, and the frames and cells that touch `clip`.
+  void paintAll(QPainter& painter, const QRect& clip) const;
+  /// One frame with what of it touches `clip`, over whatever was there. Clips to `clip` itself.
+  void patchBox(QPainter& painter, const MeshLayout::Box& box, const QRegion& clip) const;
+  void paintFlows(QPainter& painter, const std::vector<FlowPath>& paths) const;
+  void paintDots(QPainter& painter, const std::vector<FlowPath>& paths, double seconds) const;
+
+  void paintSelected(QPainter& painter, const QRect& cell) const;
+  void paintHovered(QPainter& painter, const QRect& cell) const;
+  void paintCurrent(QPainter& painter, const QRect& cell) const;
+  /// The side that a drop would go to.
+  void paintDropTarget(QPainter& painter, bool intoMesh) const;
+  /// A stack of chips with what the drop would mean below it. `bounds` keeps it in view.
+  void paintGhost(QPainter& painter, QPoint at, const std::vector<ptc::DeviceId>& devices,
+                  const QString& hint, const QRect& bounds) const;
+  /// A label in a rounded box centred at the top of `area`.
+  void paintPill(QPainter& painter, const QRect& area, const QString& text) const;
+
+ private:
+  using Cell = MeshScene::Cell;
+  void paintBox(QPainter& painter, const MeshLayout::Box& box, const QRegion& clip) const;
+  void paintCell(QPainter& painter, const QRect& rect, const Cell& cell, bool chip) const;
+  void paintCard(QPainter& painter, const QRect& rect, const Cell& cell) const;
+  void paintCompact(QPainter& painter, const QRect& rect, const Cell& cell) const;
+  void paintTile(QPainter& painter, const QRect& rect, const Cell& cell) const;
+  void paintPlainTile(QPainter& painter, const QRect& rect, const Cell& cell) const;
+  void paintChip(QPainter& painter, const QRect& rect, const Cell& cell) const;
+  void paintSkeleton(QPainter& painter, const QRect& rect) const;
+  void paintBand(QPainter& painter, const QRect& rect, double height, const Cell& cell) const;
+  void paintMemory(QPainter& painter, const QRectF& bar, const Cell& cell) const;
+  void paintMark(QPainter& painter, QPointF center, double scale, const Cell& cell) const;
+  void paintCross(QPainter& painter, const QRectF& area, double width) const;
+  void paintTray(QPainter& painter) const;
+  void paintDropZone(QPainter& painter) const;
+  QColor noteColor(const Cell& cell) const;
+  QColor fillOf(const Cell& cell) const;
+
+  const MeshScene& m_scene;
+  const MeshLayout& m_layout;
+  const Theme& m_theme;
+  bool m_editable;
+  bool m_ranksFit = false;  // in number tiles
+  QFont m_band, m_bandSub, m_name, m_note, m_small, m_node, m_nodeSub, m_tile;
+};
+
+}  // namespace tessera::ui

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/format.h"
+
+#include <QCoreApplication>
+#include <QLocale>
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace tessera::ui::format {
+namespace {
+
+struct Words {
+  Q_DECLARE_TR_FUNCTIONS(tessera::ui::format)
+};
+
+// Without a language the C locale prints no group separators; people get English then.
+QLocale locale() {
+  const QLocale chosen;
+  return chosen.language() == QLocale::C ? QLocale(QLocale::English) : chosen;
+}
+
+QString number(double value, int decimals) { return locale().toString(value, 'f', decimals); }
+
+// One decimal below 100 unless that would print a zero that says nothing.
+QString scaled(double value) {
+  const double tenths = std::round(value * 10) / 10;
+  return number(value, tenths < 100 && value != std::round(value) ? 1 : 0);
+}
+
+struct Unit {
+  double size;
+  const char* name;
+};
+constexpr std::array<Unit, 6> kBinary{{{1, "B"},
+                                       {0x1p10, "KiB"},
+                                       {0x1p20, "MiB"},
+                                       {0x1p30, "GiB"},
+                                       {0x1p40, "TiB"},
+                                       {0x1p50, "PiB"}}};
+constexpr std::array<Unit, 5> kRates{
+    {{1, "B/s"}, {1e3, "kB/s"}, {1e6, "MB/s"}, {1e9, "GB/s"}, {1e12, "TB/s"}}};
+
+// The largest unit that leaves a value of at least 1 after rounding to what is printed.
+template <std::size_t N>
+const Unit& unitFor(double value, const std::array<Unit, N>& units) {
+  const Unit* best = &units.front();
+  for (const Unit& unit : units) {
+    if (std::abs(value) >= unit.size * 0.9995) best = &unit;
+  }
+  return *best;
+}
+
+QString joined(const QString& value, const QString& unit) {
+  return value + QLatin1Char(' ') + unit;
+}
+
+}  // namespace
+
+QString bytes(std::int64_t count) {
+  const auto value = static_cast<double>(count);
+  const Unit& unit = unitFor(value, kBinary);
+  return joined(scaled(value / unit.size), QLatin1String(unit.name));
+}
+
+QString bytesOf(std::int64_t part, std::int64_t whole) {
+  const Unit& unit = unitFor(static_cast<double>(whole), kBinary);
+  const double share = static_cast<double>(part) / unit.size;
+  const QString left = part != 0 && std::abs(share) < 1 ? bytes(part) : scaled(share);
+  return Words::tr("%1 of %2", "118 of 512 MiB").arg(left, bytes(whole));
+}
+
+QString rate(double bytesPerSecond) {
+  const Unit& unit = unitFor(bytesPerSecond, kRates);
+  const double value = bytesPerSecond / unit.size;
+  const bool whole = unit.size < 1e9 && value >= 9.95;
+  return joined(whole || value == 0 ? number(value, 0) : scaled(value), QLatin1String(unit.name));
+}
+
+QString seconds(double value) {
+  if (value < 0) return QString(QChar(0x2212)) + seconds(-value);
+  if (value == 0) return joined(number(0, 0), Words::tr("s"));
+  if (value < 0.0009995) return joined(number(value * 1e6, 0), Words::tr("µs"));
+  if (value < 0.00995) return joined(number(value * 1e3, 1), Words::tr("ms"));
+  if (value < 0.0995) return joined(number(value * 1e3, 0), Words::tr("ms"));
+  if (value < 0.995) return joined(number(value, 2), Words::tr("s"));
+  if (value < 9.95) return joined(number(value, 1), Words::tr("s"));
+  const auto whole = static_cast<std::int64_t>(std::llround(value));
+  if (whole < 60) return joined(number(static_cast<double>(whole), 0), Words::tr("s"));
+  const QLocale in = locale();
+  if (whole < 3600) {
+    return Words::tr("%1 min %2 s").arg(in.toString(whole / 60), in.toString(whole % 60));
+  }
+  return Words::tr("%1 h %2 min").arg(in.toString(whole / 3600), in.toString(whole / 60 % 60));
+}
+
+QString age(double value) {
+  if (value < 1) return Words::tr("just now");
+  const auto whole = static_cast<std::int64_t>(value);
+  const QLocale in = locale();
+  if (whole < 60) return Words::tr("%1 s ago").arg(in.toString(whole));
+  if (whole < 3600) return Words::tr("%1 min ago").arg(in.toString(whole / 60));
+  if (whole < 86400) return Words::tr("%1 h ago").arg(in.toString(whole / 3600));
+  return Words::tr("%1 d ago").arg(in.toString(whole / 86400));
+}
+
+QString count(std::int64_t value) { return locale().toString(static_cast<qlonglong>(value)); }
+
+QString shortCount(double value) {
+  if (std::abs(value) < 999.5) return number(value, 0);
+  const bool millions = std::abs(value) >= 999.5e3;
+  const bool billions = std::abs(value) >= 999.5e6;
+  const double shown = value / (billions ? 1e9 : millions ? 1e6 : 1e3);
+  const double size = std::abs(shown);
+  const int decimals = millions ? (size < 9.995 ? 2 : size < 99.95 ? 1 : 0) : (size < 9.95 ? 1 : 0);
+  return joined(number(shown, decimals), billions   ? Words::tr("G", "thousand millions")
+                                         : millions ? Words::tr("M", "millions")
+                                                    : Words::tr("k", "thousands"));
+}
+
+QString percent(double fraction) {
+  const double whole = fraction >= 1 ? 100 : std::clamp(std::floor(fraction * 100), 0.0, 99.0);
+  return joined(number(whole, 0), QStringLiteral("%"));
+}
+
+QString shape(const ptc::MeshShape& shape) {
+  const QLocale in = locale();
+  const auto size = [&](ptc::Axis axis) {
+    return in.toString(static_cast<qlonglong>(shape[axis]));
+  };
+  QString text = size(ptc::Axis::kDp) + QStringLiteral(" × ") + size(ptc::Axis::kTp) +
+                 QStringLiteral(" × ") + size(ptc::Axis::kPp);
+  if (shape[ptc::Axis::kEp] > 1) text += QStringLiteral(" · ep ") + size(ptc::Axis::kEp);
+  if (shape[ptc::Axis::kCp] > 1) text += QStringLiteral(" · cp ") + size(ptc::Axis::kCp);
+  return text;
+}
+
+QString device(ptc::DeviceId device) { return QString::fromStdString(ptc::ToString(device)); }
+
+QString node(std::int32_t node) { return QStringLiteral("n") + QString::number(node); }
+
+QString orUnknown(const std::optional<QString>& text) {
+  return text.value_or(QString(QChar(0x2014)));
+}
+
+QString text(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kInvalidArgument:
+      return Words::tr("Not a valid value");
+    case ErrorCode::kNotFound:
+      return Words::tr("Not found");
+    case ErrorCode::kAlreadyExists:
+      return Words::tr("Exists already");
+    case ErrorCode::kFailedPrecondition:
+      return Words::tr("Not possible now");
+    case ErrorCode::kUnavailable:
+      return Words::tr("Not reachable");
+    case ErrorCode::kTimeout:
+      return Words::tr("No answer in time");
+    case ErrorCode::kCancelled:
+      return Words::tr("Cancelled");
+    case ErrorCode::kDataLoss:
+      return Words::tr("Data are damaged or lost");
+    case ErrorCode::kResourceExhausted:
+      return Words::tr("Out of room");
+    case ErrorCode::kUnimplemented:
+      return Words::tr("Not supported");
+    case ErrorCode::kInternal:
+      return Words::tr("Internal error");
+  }
+  Q_UNREACHABLE();
+}
+
+QString error(const Error& error) {
+  // A message may hold text from a peer: one line, whatever it contains.
+  const QString words = QString::fromStdString(error.ToString()).simplified();
+  return words.isEmpty()
+             ? text(error.code)
+             : Words::tr("%1: %2", "kind of error: its words").arg(text(error.code), words);
+}
+
+QString text(engine::NodeState state) {
+  switch (state) {
+    case engine::NodeState::kJoining:
+      return Words::tr("joining");
+    case engine::NodeState::kAlive:
+      return Words::tr("alive");
+    case engine::NodeState::kSuspect:
+      return Words::tr("suspect");
+    case engine::NodeState::kUnmanaged:
+      return Words::tr("unreachable");
+    case engine::NodeState::kDead:
+      return Words::tr("lost");
+    case engine::NodeState::kLeft:
+      return Words::tr("left");
+  }
+  Q_UNREACHABLE();
+}
+
+QString text(engine::JobState state) {
+  switch (state) {
+    case engine::JobState::kStarting:
+      return Words::tr("starting");
+    case engine::JobState::kRunning:
+      return Words::tr("training");
+    case engine::JobState::kPausing:
+      return Words::tr("pausing");
+    case engine::JobState::kPaused:
+      return Words::tr("paused");
+    case engine::JobState::kReconfiguring:
+      return Words::tr("reconfiguring");
+    case engine::JobState::kWaitingDecision:
+      return Words::tr("waiting for a decision");
+    case engine::JobState::kStopped:
+      return Words::tr("stopped");
+    case engine::JobState::kFailed:
+      return Words::tr("failed");
+  }
+  Q_UNREACHABLE();
+}
+
+QString text(engine::TxnPhase phase) {
+  switch (phase) {
+    case engine::TxnPhase::kPlanned:
+      return Words::tr("planned");
+    case engine::TxnPhase::kPreparing:
+      return Words::tr("preparing");
+    case engine::TxnPhase::kPrecopying:
+      return Words::tr("copying ahead");
+    case engine::TxnPhase::kPausing:
+      return Words::tr("pausing");
+    case engine::TxnPhase::kTransferring:
+      return Words::tr("transferring");
+    case engine::TxnPhase::kVerifying:
+      return Words::tr("verifying");
+    case engine::TxnPhase::kCommitting:
+      return Words::tr("committing");
+    case engine::TxnPhase::kResuming:
+      return Words::tr("resuming");
+    case engine::TxnPhase::kDone:
+      return Words::tr("done");
+    case engine::TxnPhase::kRollingBack:
+      return Words::tr("rolling back");
+    case engine::TxnPhase::kRolledBack:
+      return Words::tr("rolled back");
+    case engine::TxnPhase::kFailed:
+      return Words::tr("failed");
+    case engine::TxnPhase::kNeedsDecision:
+      return Words::tr("needs a decision");
+    case engine::TxnPhase::kInDoubt:
+      return Words::tr("outcome unknown");
+  }
+  Q_UNREACHABLE();
+}
+
+QString text(engine::Severity severity) {
+  switch (severity) {
+    case engine::Severity::kDebug:
+      return Words::tr("debug");
+    case engine::Severity::kInfo:
+      return Words::tr("info");
+    case engine::Severity::kWarning:
+      return Words::tr("warning");
+    case engine::Severity::kError:
+      return Words::tr("error");
+  }
+  Q_UNREACHABLE();
+}
+
+}  // namespace tessera::ui::format

@@ -1,0 +1,653 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/main_window_impl.h"
+
+#include <QApplication>
+#include <QCloseEvent>
+#include <QDockWidget>
+#include <QLabel>
+#include <QMenu>
+#include <QMenuBar>
+#include <QMessageBox>
+#include <QPointer>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QStatusBar>
+#include <QTableView>
+#include <QToolBar>
+#include <QTreeView>
+#include <QVBoxLayout>
+#include <utility>
+
+#include "ui/canvas/mesh_view.h"
+#include "ui/format.h"
+#include "ui/models/device_names.h"
+#include "ui/pages/apply_sheet.h"
+#include "ui/pages/countdown_bar.h"
+#include "ui/pages/events_page.h"
+#include "ui/pages/header_bar.h"
+#include "ui/pages/history_page.h"
+#include "ui/pages/inspector.h"
+#include "ui/pages/navigator.h"
+#include "ui/pages/notice_bar.h"
+#include "ui/pages/plan_panel.h"
+#include "ui/pages/progress_panel.h"
+#include "ui/pages/shortcut_sheet.h"
+#include "ui/pages/state_page.h"
+#include "ui/theme.h"
+#include "ui/widgets/key_values.h"
+#include "ui/widgets/surface.h"
+
+namespace tessera::ui {
+namespace {
+
+constexpr int kNavigatorWidth = 216;
+constexpr int kDockWidth = 332;
+constexpr int kBottomHeight = 194;
+constexpr int kErrorSeconds = 15;
+constexpr int kDraftMark = 3;
+
+std::vector<ptc::DeviceId> toVector(const QList<ptc::DeviceId>& devices) {
+  return {devices.begin(), devices.end()};
+}
+
+}  // namespace
+
+MainWindow::MainWindow(ClusterModel& model, ClusterCommands& commands, WindowOptions options,
+                       QWidget* parent)
+    : QMainWindow(parent), m_impl(std::make_unique<Impl>(*this, model, commands)) {
+  MoveControl& control = m_impl->control;
+  control.setCountdownMs(options.liveCountdownSeconds * 1000);
+  if (options.readonly) control.setReadOnly();
+  if (options.operate) control.setOperating(true);
+  if (options.live) control.setLive(true);
+  m_impl->build();
+}
+
+MainWindow::~MainWindow() = default;
+
+MeshView* MainWindow::meshView() const { return m_impl->mesh; }
+Draft* MainWindow::draft() const { return &m_impl->draft; }
+PlanPanel* MainWindow::planPanel() const { return m_impl->planPanel; }
+ProgressPanel* MainWindow::progressPanel() const { return m_impl->progress; }
+ActionRegistry* MainWindow::actions() const { return m_impl->actions; }
+bool MainWindow::isOperating() const { return m_impl->control.isOperating(); }
+bool MainWindow::isLiveMode() const { return m_impl->control.isLive(); }
+bool MainWindow::isCountingDown() const { return m_impl->control.isCountingDown(); }
+bool MainWindow::grabTo(const QString& file) { return grab().save(file, "PNG"); }
+
+void MainWindow::Impl::build() {
+  window.setObjectName(QStringLiteral("panel"));
+  window.setMinimumSize(1024, 640);
+  window.resize(1440, 900);
+
+  auto* bar = new QToolBar(tr("Main"), &window);
+  bar->setObjectName(QStringLiteral("main"));
+  bar->setMovable(false);
+  bar->setContextMenuPolicy(Qt::PreventContextMenu);
+  header = new HeaderBar(model, draft, control, bar);
+  header->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+  bar->addWidget(header);
+  window.addToolBar(Qt::TopToolBarArea, bar);
+
+  buildCentre();
+  buildDocks();
+  buildStatusBar();
+  addActions();
+  actions->refreshIcons();
+  actions->fillMenuBar(window.menuBar());
+  connectAll();
+
+  initialLayout = window.saveState();
+  ageTimer.start(1000);
+  refresh();
+  mesh->setFocus();
+}
+
+void MainWindow::Impl::buildCentre() {
+  centre = new Surface(Surface::Tone::Canvas, &window);
+  linkNotice = new NoticeBar(centre);
+  jobNotice = new NoticeBar(centre);
+  errorNotice = new NoticeBar(centre);
+  draftNotice = new NoticeBar(centre);
+  countdown = new CountdownBar(control, centre);
+  canvas = new QStackedWidget(centre);
+  mesh = new MeshView(canvas);
+  state = new StatePage(canvas);
+  canvas->addWidget(mesh);
+  canvas->addWidget(state);
+  progress = new ProgressPanel(model, control, centre);
+
+  auto* card = new QVBoxLayout;
+  card->setContentsMargins(14, 0, 14, 13);
+  card->addWidget(progress);
+  auto* column = new QVBoxLayout(centre);
+  column->setContentsMargins(kDraftMark, kDraftMark, kDraftMark, kDraftMark);
+  column->setSpacing(0);
+  for (QWidget* notice : {static_cast<QWidget*>(linkNotice), static_cast<QWidget*>(jobNotice),
+                          static_cast<QWidget*>(errorNotice), static_cast<QWidget*>(draftNotice),
+                          static_cast<QWidget*>(countdown)}) {
+    column->addWidget(notice);
+  }
+  column->addWidget(canvas, 1);
+  column->addLayout(card);
+  window.setCentralWidget(centre);
+}
+
+void MainWindow::Impl::buildDocks() {
+  const auto dock = [this](const QString& name, const QString& title, QWidget* content,
+                           Qt::DockWidgetArea area) {
+    auto* widget = new QDockWidget(title, &window);
+    widget->setObjectName(name);
+    widget->setFeatures(QDockWidget::NoDockWidgetFeatures);
+    widget->setTitleBarWidget(new QWidget(widget));
+    widget->setWidget(content);
+    window.addDockWidget(area, widget);
+    return widget;
+  };
+  window.setCorner(Qt::BottomLeftCorner, Qt::BottomDockWidgetArea);
+  window.setCorner(Qt::BottomRightCorner, Qt::BottomDockWidgetArea);
+
+  navigator = new Navigator(model, &window);
+  navigatorDock = dock(QStringLiteral("navigator"), tr("Navigator"), navigator,
+                       Qt::LeftDockWidgetArea);
+
+  inspector = new Inspector(model, &window);
+  planPanel = new PlanPanel(model, draft, plan, control, &window);
+  right = new QStackedWidget(&window);
+  right->addWidget(inspector);
+  right->addWidget(planPanel);
+  right->setMinimumWidth(290);
+  rightDock = dock(QStringLiteral("side"), tr("Inspector and plan"), right,
+                   Qt::RightDockWidgetArea);
+
+  history = new HistoryPage(commands, &window);
+  events = new EventsPage(&window);
+  auto* splitter = new QSplitter(Qt::Horizontal, &window);
+  splitter->addWidget(history);
+  splitter->addWidget(events);
+  splitter->setStretchFactor(0, 3);
+  splitter->setStretchFactor(1, 2);
+  splitter->setChildrenCollapsible(false);
+  splitter->setSizes({880, 560});
+  splitter->setMinimumHeight(110);
+  bottomDock = dock(QStringLiteral("records"), tr("History and events"), splitter,
+                    Qt::BottomDockWidgetArea);
+
+  window.resizeDocks({navigatorDock, rightDock}, {kNavigatorWidth, kDockWidth}, Qt::Horizontal);
+  window.resizeDocks({bottomDock}, {kBottomHeight}, Qt::Vertical);
+}
+
+void MainWindow::Impl::buildStatusBar() {
+  QStatusBar* bar = window.statusBar();
+  bar->setSizeGripEnabled(false);
+  statusDot = new StateDot(bar);
+  statusLeft = new QLabel(bar);
+  statusRight = new QLabel(bar);
+  statusBar = new QProgressBar(bar);
+  statusBar->setTextVisible(false);
+  statusBar->setRange(0, 1000);
+  statusBar->setFixedWidth(160);
+  statusBar->setAccessibleName(tr("Progress of the move"));
+  auto* left = new QWidget(bar);
+  auto* row = new QHBoxLayout(left);
+  row->setContentsMargins(10, 0, 0, 0);
+  row->setSpacing(7);
+  row->addWidget(statusDot);
+  row->addWidget(statusLeft);
+  bar->addWidget(left);
+  bar->addPermanentWidget(statusBar);
+  bar->addPermanentWidget(statusRight);
+  statusRight->setContentsMargins(8, 0, 10, 0);
+}
+
+void MainWindow::Impl::connectAll() {
+  connect(&model, &ClusterModel::changed, this, &Impl::refresh);
+  connect(&model, &ClusterModel::eventsAdded, events, &EventsPage::append);
+  connect(&draft, &Draft::changed, this, &Impl::refresh);
+  connect(&plan, &DraftPlan::changed, this, &Impl::refreshScene);
+  connect(&control, &MoveControl::changed, this, [this] {
+    actions->refresh();
+    refreshStatus();
+    mesh->setReadOnly(!control.editBlockedReason().isEmpty());
+  });
+  connect(&control, &MoveControl::failed, this, &Impl::showError);
+  connect(&control, &MoveControl::applied, this, [this] { setSource(HeaderBar::LiveSource); });
+  connect(&ageTimer, &QTimer::timeout, this, &Impl::refreshAge);
+  errorTimer.setSingleShot(true);
+  connect(&errorTimer, &QTimer::timeout, errorNotice, &QWidget::hide);
+
+  connect(header, &HeaderBar::sourceChosen, this, &Impl::setSource);
+  connect(mesh, &MeshView::devicesDropped, this,
+          [this](const QList<ptc::DeviceId>& devices, bool into) { editByHand(devices, into); });
+  connect(mesh, &MeshView::toggleRequested, this,
+          [this](const QList<ptc::DeviceId>& devices) { editByHand(devices, std::nullopt); });
+  connect(mesh, &MeshView::selectionChanged, this, [this] {
+    navigator->setSelection(mesh->selection());
+    inspector->setSelection(mesh->selection());
+    actions->refresh();
+  });
+  connect(mesh, &MeshView::activated, this, [this] { setSource(HeaderBar::LiveSource); });
+  connect(mesh, &MeshView::contextMenuRequested, this,
+          [this](ptc::DeviceId device, const QPoint& at) {
+            if (!mesh->selection().contains(device)) chooseSelection({device});
+            auto* menu = new QMenu(&window);
+            menu->setAttribute(Qt::WA_DeleteOnClose);
+            menu->setToolTipsVisible(true);
+            for (const char* name : {"edit.toggle", "edit.selectNode", "plan.apply", "plan.discard",
+                                     "plan.cancelMove"}) {
+              menu->addAction(actions->find(QString::fromLatin1(name)));
+            }
+            menu->popup(at);
+          });
+  mesh->setDragHint([this](const QList<ptc::DeviceId>& devices, bool intoMesh) {
+    std::set<ptc::DeviceId> set = draft.deviceSet();
+    for (const ptc::DeviceId device : devices) {
+      if (intoMesh) {
+        set.insert(device);
+      } else {
+        set.erase(device);
+      }
+    }
+    return tr("%n GPU(s) in %1 after the drop", nullptr, static_cast<int>(set.size()))
+        .arg(draft.job());
+  });
+
+  connect(navigator, &Navigator::selectionChosen, this, &Impl::chooseSelection);
+  connect(planPanel, &PlanPanel::applyRequested, this, &Impl::requestApply);
+  connect(planPanel, &PlanPanel::discardRequested, this, &Impl::discard);
+  connect(history, &HistoryPage::reverseRequested, this, &Impl::planReverse);
+  connect(history, &HistoryPage::loaded, actions, &ActionRegistry::refresh);
+  connect(events, &EventsPage::sourceChosen, this, &Impl::chooseSource);
+  connect(state, &StatePage::retryRequested, this, [this] { commands.reconnect(); });
+  connect(linkNotice, &NoticeBar::actionTriggered, this, [this] { commands.reconnect(); });
+  connect(errorNotice, &NoticeBar::actionTriggered, errorNotice, &QWidget::hide);
+  connect(draftNotice, &NoticeBar::actionTriggered, this,
+          [this] { setSource(HeaderBar::LiveSource); });
+  connect(progress, &ProgressPanel::viewChanged, this, [this] {
+    refreshTitle();
+    refreshStatus();
+  });
+  connect(progress, &ProgressPanel::ended, this, [this] {
+    history->reload();
+    if (!window.isActiveWindow()) QApplication::alert(&window);
+    if (std::exchange(closeWhenRolledBack, false)) window.close();
+  });
+  connect(progress, &ProgressPanel::reverseRequested, this, [this] {
+    const auto& txn = model.snapshot().transaction;
+    if (txn) draftLayout(txn->from_devices, txn->from_mesh, tr("reverse the last move"));
+  });
+  connect(progress, &ProgressPanel::againRequested, this, [this] {
+    const auto& txn = model.snapshot().transaction;
+    if (txn) draftLayout(txn->to_devices, txn->to_mesh, tr("plan the last move again"));
+  });
+}
+
+void MainWindow::Impl::setSource(Source next) {
+  if (next == HeaderBar::DraftSource && !control.editBlockedReason().isEmpty()) {
+    next = HeaderBar::LiveSource;
+  }
+  source = next;
+  header->setSource(source);
+  right->setCurrentWidget(source == HeaderBar::DraftSource ? static_cast<QWidget*>(planPanel)
+                                                           : inspector);
+  refresh();
+}
+
+void MainWindow::Impl::editByHand(const QList<ptc::DeviceId>& devices,
+                                  std::optional<bool> intoMesh) {
+  if (const QString reason = control.editBlockedReason(); !reason.isEmpty()) {
+    window.statusBar()->showMessage(reason, 4000);
+    return;
+  }
+  const Draft::Edits before = draft.edits();
+  if (!intoMesh) {
+    draft.toggle(toVector(devices));
+  } else if (*intoMesh) {
+    draft.add(toVector(devices));
+  } else {
+    draft.remove(toVector(devices));
+  }
+  if (draft.edits() == before) return;
+  setSource(HeaderBar::DraftSource);
+  control.draftEditedByHand();
+}
+
+void MainWindow::Impl::requestApply() {
+  if (const QString reason = control.applyBlockedReason(); !reason.isEmpty()) {
+    window.statusBar()->showMessage(reason, 4000);
+    return;
+  }
+  control.stopCountdown();
+  if (control.isLive()) {
+    control.apply();
+    return;
+  }
+  auto* sheet = new ApplySheet(model, plan, control, &window);
+  sheet->setAttribute(Qt::WA_DeleteOnClose);
+  connect(sheet, &QDialog::accepted, &control, &MoveControl::apply);
+  sheet->open();
+}
+
+void MainWindow::Impl::discard() {
+  control.stopCountdown();
+  draft.discard();
+  setSource(HeaderBar::LiveSource);
+}
+
+void MainWindow::Impl::stepBack() {
+  if (control.stopCountdown()) return;
+  if (!mesh->selection().empty()) {
+    mesh->setSelection({});
+    return;
+  }
+  if (source == HeaderBar::DraftSource) setSource(HeaderBar::LiveSource);
+}
+
+void MainWindow::Impl::planReverse(const engine::HistoryEntry& entry) {
+  const auto before = ptc::ParseDeviceMesh(entry.from);
+  if (!before) {
+    showError(tr("Change %1 cannot be reversed: %2.")
+                  .arg(entry.id)
+                  .arg(format::error(before.error())));
+    return;
+  }
+  if (QString::fromStdString(entry.job) != draft.job()) {
+    showError(tr("Change %1 was one of %2, which is not the job shown.")
+                  .arg(entry.id)
+                  .arg(QString::fromStdString(entry.job)));
+    return;
+  }
+  draftLayout(before->devices(), before->shape(), tr("reverse change %1").arg(entry.id));
+}
+
+void MainWindow::Impl::draftLayout(const std::vector<ptc::DeviceId>& devices,
+                                   const ptc::MeshShape& layout, const QString& name) {
+  if (const QString reason = control.editBlockedReason(); !reason.isEmpty()) {
+    return showError(reason);
+  }
+  draft.replace(devices, layout, name);
+  setSource(HeaderBar::DraftSource);
+}
+
+void MainWindow::Impl::chooseSelection(const std::set<ptc::DeviceId>& devices) {
+  mesh->setSelection(devices);
+  if (devices.size() == 1) mesh->setCurrent(*devices.begin());
+}
+
+void MainWindow::Impl::chooseSource(const QString& name) {
+  std::set<ptc::DeviceId> devices;
+  for (const engine::NodeStatus& node : model.snapshot().nodes) {
+    for (const engine::DeviceStatus& device : node.devices) {
+      if (format::node(node.node) == name || format::device(device.id) == name ||
+          (!device.job.empty() && QString::fromStdString(device.job) == name)) {
+        devices.insert(device.id);
+      }
+    }
+  }
+  if (!devices.empty()) chooseSelection(devices);
+}
+
+void MainWindow::Impl::showError(const QString& text) {
+  errorNotice->say(Surface::Tone::Problem, text, tr("Dismiss"));
+  errorTimer.start(kErrorSeconds * 1000);
+}
+
+void MainWindow::Impl::nextPane(int direction) {
+  QWidget* side = source == HeaderBar::DraftSource
+                      ? static_cast<QWidget*>(planPanel->axisBox(ptc::Axis::kDp))
+                      : nullptr;
+  QList<QWidget*> panes;
+  for (QWidget* pane : {static_cast<QWidget*>(navigator->tree()), static_cast<QWidget*>(mesh), side,
+                        static_cast<QWidget*>(history->table()),
+                        static_cast<QWidget*>(events->table())}) {
+    if (pane != nullptr && pane->isVisible() && pane->isEnabled()) panes << pane;
+  }
+  if (panes.isEmpty()) return;
+  const auto inPane = [](const QWidget* pane, const QWidget* focus) {
+    return focus != nullptr && (pane == focus || pane->isAncestorOf(focus));
+  };
+  qsizetype at = direction > 0 ? -1 : 0;
+  for (qsizetype i = 0; i < panes.size(); ++i) {
+    if (inPane(panes[i], QApplication::focusWidget())) at = i;
+  }
+  panes[(at + direction + panes.size()) % panes.size()]->setFocus(Qt::TabFocusReason);
+}
+
+void MainWindow::Impl::confirmStop() {
+  auto* box = new QMessageBox(
+      QMessageBox::Warning, tr("Stop %1").arg(draft.job()),
+      tr("Stop %1 and free its state? What is not saved elsewhere is gone.").arg(draft.job()),
+      QMessageBox::NoButton, &window);
+  box->setAttribute(Qt::WA_DeleteOnClose);
+  QPushButton* stop = box->addButton(tr("Stop %1").arg(draft.job()), QMessageBox::DestructiveRole);
+  QPushButton* keep = box->addButton(tr("Keep it"), QMessageBox::RejectRole);
+  stop->setAutoDefault(false);
+  box->setDefaultButton(keep);
+  connect(stop, &QPushButton::clicked, this, [this] { control.act(JobAct::Stop); });
+  box->open();
+}
+
+void MainWindow::Impl::setTheme(ThemeMode mode) {
+  if (auto* application = qobject_cast<QApplication*>(QCoreApplication::instance())) {
+    applyTheme(*application, mode);
+  }
+}
+
+void MainWindow::Impl::refresh() {
+  // A move, also one that somebody else began, is watched in Live.
+  if (source == HeaderBar::DraftSource && !control.editBlockedReason().isEmpty()) {
+    setSource(HeaderBar::LiveSource);
+    return;
+  }
+  if (!historyLoaded && model.hasSnapshot() && model.link() == LinkState::Connected) {
+    historyLoaded = true;
+    history->reload();
+  }
+  refreshScene();
+  refreshNotices();
+  navigator->refresh(source == HeaderBar::DraftSource ? &draft : nullptr);
+  navigator->setSelection(mesh->selection());
+  inspector->refresh();
+  refreshStatus();
+  refreshTitle();
+  refreshAge();
+  actions->find(QStringLiteral("cluster.operate"))->setChecked(control.isOperating());
+  actions->find(QStringLiteral("cluster.live"))->setChecked(control.isLive());
+  actions->refresh();
+}
+
+void MainWindow::Impl::refreshScene() {
+  const engine::JobStatus* job = model.job();
+  const bool drafting = source == HeaderBar::DraftSource;
+  const std::set<ptc::DeviceId> devices = draft.deviceSet();
+  mesh->setScene(makeScene(model.snapshot(), job == nullptr ? std::string() : job->name,
+                           drafting ? &devices : nullptr,
+                           drafting && plan.summary() ? &*plan.summary() : nullptr));
+  mesh->setReadOnly(!control.editBlockedReason().isEmpty());
+}
+
+void MainWindow::Impl::refreshNotices() {
+  const bool shown = model.hasSnapshot();
+  const QString detail = model.linkDetail();
+  canvas->setCurrentWidget(shown ? static_cast<QWidget*>(mesh) : state);
+  linkNotice->hide();
+  switch (model.link()) {
+    case LinkState::None:
+      if (!shown) state->showEmpty();
+      break;
+    case LinkState::Connecting:
+      if (!shown) state->showConnecting(detail);
+      break;
+    case LinkState::Connected:
+      if (!shown) state->showConnecting(tr("Waiting for the first node to answer."));
+      break;
+    case LinkState::Lost:
+      if (shown) {
+        linkNotice->say(Surface::Tone::Problem,
+                        tr("The connection is lost; what you see is from %1. %2")
+                            .arg(format::age(model.ageSeconds().value_or(0)), detail)
+                            .trimmed(),
+                        tr("Retry now"));
+      } else {
+        state->showProblem(tr("The cluster does not answer"), detail, true);
+      }
+      break;
+    case LinkState::Refused:
+      if (shown) {
+        linkNotice->say(Surface::Tone::Problem,
+                        tr("The cluster refuses this panel: %1").arg(detail), tr("Retry now"));
+      } else {
+        state->showProblem(tr("The cluster refuses this panel"), detail, true);
+      }
+      break;
+  }
+
+  jobNotice->hide();
+  if (shown && model.link() == LinkState::Connected) {
+    const engine::JobStatus* job = model.job();
+    const QString start = QStringLiteral("tesseractl job start gpt-mini");
+    if (job == nullptr || job->state == engine::JobState::kStopped) {
+      jobNotice->say(Surface::Tone::Accent, tr("No job is running. Start one:"), {}, start);
+    } else if (job->state == engine::JobState::kFailed) {
+      const QString reason = job->reason.empty() ? tr("the cluster gave no reason")
+                                                 : QString::fromStdString(job->reason);
+      jobNotice->say(Surface::Tone::Problem,
+                     tr("%1 failed: %2").arg(QString::fromStdString(job->name), reason));
+    } else if (job->state == engine::JobState::kWaitingDecision) {
+      jobNotice->say(Surface::Tone::Warning, tr("%1 waits for a decision: %2")
+                                                 .arg(QString::fromStdString(job->name),
+                                                      QString::fromStdString(job->reason)));
+    }
+  }
+
+  const bool drafting = source == HeaderBar::DraftSource;
+  if (drafting) {
+    draftNotice->say(Surface::Tone::Accent, tr("Draft: nothing moves until you apply it."),
+                     tr("Back to live  Esc"));
+  } else {
+    draftNotice->hide();
+  }
+  centre->setMark(drafting ? kDraftMark : 0);
+}
+
+void MainWindow::Impl::refreshStatus() {
+  const engine::ClusterSnapshot& snapshot = model.snapshot();
+  int alive = 0;
+  for (const engine::NodeStatus& node : snapshot.nodes) {
+    alive += node.state == engine::NodeState::kAlive;
+  }
+  const int nodes = static_cast<int>(snapshot.nodes.size());
+  QString left;
+  switch (model.link()) {
+    case LinkState::None:
+      left = tr("no cluster");
+      break;
+    case LinkState::Connecting:
+      left = tr("connecting");
+      break;
+    case LinkState::Connected:
+      left = tr("%1 of %n agent(s)", nullptr, nodes).arg(alive);
+      break;
+    case LinkState::Lost:
+      left = tr("connection lost");
+      break;
+    case LinkState::Refused:
+      left = tr("refused");
+      break;
+  }
+  statusLeft->setText(left);
+  const bool good = model.link() == LinkState::Connected;
+  statusDot->setTone(model.link() == LinkState::None ? StateDot::Tone::Quiet
+                     : !good                         ? StateDot::Tone::Bad
+                     : alive == nodes                ? StateDot::Tone::Good
+                                                     : StateDot::Tone::Warning);
+
+  const std::optional<double> done = progress->overall();
+  const bool moving = done && progress->view() && !progress->view()->ended;
+  statusBar->setVisible(moving);
+  if (moving) {
+    statusBar->setValue(static_cast<int>(*done * 1000));
+    double rate = 0;
+    for (const engine::FlowStatus& flow : snapshot.transaction->flows) {
+      rate += flow.bytes_per_second;
+    }
+    QString text = tr("moving %1").arg(format::percent(*done));
+    if (rate > 0) text += QStringLiteral(" · ") + format::rate(rate);
+    statusRight->setText(text);
+  } else if (!draft.isEmpty()) {
+    statusRight->setText(tr("draft: %1 in, %2 out · Ctrl+Z undoes")
+                             .arg(draft.edits().in.size())
+                             .arg(draft.edits().out.size()));
+  } else {
+    statusRight->setText(model.hasSnapshot() ? tr("nothing is moving") : QString());
+  }
+}
+
+void MainWindow::Impl::refreshTitle() {
+  QString title = tr("Tessera");
+  if (model.hasSnapshot()) {
+    title = header->jobText() + QStringLiteral(" — ") + title;
+  }
+  const std::optional<double> done = progress->overall();
+  if (done && progress->view() && !progress->view()->ended) {
+    title = QStringLiteral("[%1] ").arg(format::percent(*done)) + title;
+  }
+  window.setWindowTitle(title);
+}
+
+void MainWindow::Impl::refreshAge() {
+  const bool current = model.link() == LinkState::Connected || !model.hasSnapshot();
+  mesh->setStale(current ? 0.0 : model.ageSeconds().value_or(0));
+  if (!current) {
+    header->refresh();
+    refreshNotices();
+  }
+}
+
+bool MainWindow::event(QEvent* event) {
+  switch (event->type()) {
+    case QEvent::KeyPress:
+    case QEvent::ShortcutOverride:
+    case QEvent::HoverMove:
+      if (m_impl) m_impl->control.noteInput();
+      break;
+    case QEvent::PaletteChange:
+    case QEvent::ApplicationPaletteChange:
+      if (m_impl && m_impl->header != nullptr) {
+        m_impl->actions->refreshIcons();
+        m_impl->planPanel->refresh();
+      }
+      break;
+    default:
+      break;
+  }
+  return QMainWindow::event(event);
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+  const engine::TxnStatus* txn = m_impl->model.runningTxn();
+  if (txn == nullptr || !txn->can_cancel || !m_impl->control.lockReason().isEmpty()) {
+    event->accept();
+    return;
+  }
+  event->ignore();
+  auto* box = new QMessageBox(QMessageBox::Question, tr("A move is running"),
+                              tr("Bytes of %1 are on the way.")
+                                  .arg(QString::fromStdString(txn->job)),
+                              QMessageBox::NoButton, this);
+  box->setAttribute(Qt::WA_DeleteOnClose);
+  QPushButton* quit = box->addButton(tr("Roll back and quit"), QMessageBox::DestructiveRole);
+  QPushButton* keep = box->addButton(tr("Keep window"), QMessageBox::RejectRole);
+  quit->setAutoDefault(false);
+  box->setDefaultButton(keep);
+  connect(quit, &QPushButton::clicked, this, [this] {
+    m_impl->closeWhenRolledBack = true;
+    m_impl->control.cancelMove();
+  });
+  box->open();
+}
+
+}  // namespace tessera::ui

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/models/draft_plan.h"
+
+#include <QPointer>
+#include <algorithm>
+#include <utility>
+
+#include "ui/format.h"
+
+namespace tessera::ui {
+
+DraftPlan::DraftPlan(Draft& draft, ClusterModel& model, ClusterCommands& commands, QObject* parent)
+    : QObject(parent), m_draft(draft), m_model(model), m_commands(commands) {
+  m_delay.setSingleShot(true);
+  connect(&m_delay, &QTimer::timeout, this, &DraftPlan::ask);
+  connect(&m_draft, &Draft::changed, this, &DraftPlan::onDraftChanged);
+  connect(&m_model, &ClusterModel::changed, this, &DraftPlan::onModelChanged);
+}
+
+std::vector<engine::PlanSummary::Peak> DraftPlan::overflows() const {
+  std::vector<engine::PlanSummary::Peak> result;
+  if (!m_summary) return result;
+  for (const auto& peak : m_summary->peak_memory) {
+    if (peak.bytes > peak.capacity) result.push_back(peak);
+  }
+  return result;
+}
+
+bool DraftPlan::matchesLive(const engine::PlanSummary& summary) const {
+  const engine::JobStatus* job = m_model.findJob(summary.job);
+  return job != nullptr && job->epoch == summary.epoch &&
+         job->layout_hash == summary.from_layout_hash;
+}
+
+void DraftPlan::set(State state, const QString& problem) {
+  m_state = state;
+  m_problem = problem;
+  if (state == State::None || state == State::Invalid || state == State::Failed) m_summary.reset();
+  emit changed();
+}
+
+void DraftPlan::onDraftChanged() {
+  ++m_generation;
+  m_delay.stop();
+  if (m_draft.isEmpty()) {
+    m_request = {};
+    return set(State::None);
+  }
+  const PlanRequest request = m_draft.request();
+  const auto count = static_cast<std::int64_t>(request.devices.size());
+  if (count == 0) return set(State::Invalid, tr("A job needs at least one GPU."));
+  if (request.mesh && request.mesh->num_ranks() != count) {
+    const std::int64_t ranks = request.mesh->num_ranks();
+    return set(State::Invalid,
+               ranks > count ? tr("%1 needs %2 GPUs, the draft has %3.")
+                                   .arg(format::shape(*request.mesh))
+                                   .arg(ranks)
+                                   .arg(count)
+                             : tr("%1 uses %2 of %3 GPUs: take %4 out or raise a degree.")
+                                   .arg(format::shape(*request.mesh))
+                                   .arg(ranks)
+                                   .arg(count)
+                                   .arg(count - ranks));
+  }
+  m_delay.start(kEditDelayMs);
+  set(State::Planning);
+}
+
+void DraftPlan::onModelChanged() {
+  if (m_state != State::Ready || matchesLive(*m_summary)) return;
+  ++m_generation;
+  m_delay.start(kReplanDelayMs);
+  set(State::Stale, tr("The cluster changed: planning again."));
+}
+
+void DraftPlan::replan() {
+  if (!m_draft.isEmpty()) onDraftChanged();
+}
+
+void DraftPlan::ask() {
+  const std::uint64_t generation = ++m_generation;
+  m_request = m_draft.request();
+  if (m_state != State::Planning) set(State::Planning);
+  m_commands.plan(m_request, [self = QPointer<DraftPlan>(this),
+                              generation](Result<engine::PlanSummary> result) {
+    if (self) self->answer(generation, std::move(result));
+  });
+}
+
+void DraftPlan::answer(std::uint64_t generation, Result<engine::PlanSummary> result) {
+  if (generation != m_generation) return;
+  if (!result) return set(State::Failed, format::error(result.error()));
+  m_summary = std::move(*result);
+  if (matchesLive(*m_summary)) return set(State::Ready);
+  // The answer is of another epoch than the newest snapshot: one of both is on its way.
+  m_delay.start(kReplanDelayMs);
+  set(State::Stale, tr("The cluster changed: planning again."));
+}
+
+}  // namespace tessera::ui

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+/// \file
+/// The plan of the Draft: asked for after each edit, dropped when it comes too late, and good only
+/// for the epoch and layout that it was made for.
+
+#include <QObject>
+#include <QString>
+#include <QTimer>
+#include <optional>
+
+#include "ui/commands.h"
+#include "ui/models/cluster_model.h"
+#include "ui/models/draft.h"
+
+namespace tessera::ui {
+
+class DraftPlan : public QObject {
+  Q_OBJECT
+
+ public:
+  /// None: the draft equals Live. Invalid: the draft cannot be planned, see `problem`. Stale: the
+  /// cluster changed under the plan; a new one is asked for on its own.
+  enum class State { None, Invalid, Planning, Ready, Stale, Failed };
+  static constexpr int kEditDelayMs = 30;
+  static constexpr int kReplanDelayMs = 300;
+
+  /// All three outlive the plan.
+  DraftPlan(Draft& draft, ClusterModel& model, ClusterCommands& commands,
+            QObject* parent = nullptr);
+
+  State state() const { return m_state; }
+  /// The newest answer for this draft, also while a newer one is on its way (Planning, Stale);
+  /// nothing in None, Invalid and Failed.
+  const std::optional<engine::PlanSummary>& summary() const { return m_summary; }
+  /// What is wrong, one sentence; empty otherwise.
+  const QString& problem() const { return m_problem; }
+  /// The request that `summary` answers.
+  const PlanRequest& request() const { return m_request; }
+  /// Devices whose memory the move would not fit in.
+  std::vector<engine::PlanSummary::Peak> overflows() const;
+  /// Asks again now.
+  void replan();
+
+ signals:
+  void changed();
+
+ private:
+  void onDraftChanged();
+  void onModelChanged();
+  void ask();
+  void answer(std::uint64_t generation, Result<engine::PlanSummary> result);
+  void set(State state, const QString& problem = {});
+  bool matchesLive(const engine::PlanSummary& summary) const;
+
+  Draft& m_draft;
+  ClusterModel& m_model;
+  ClusterCommands& m_commands;
+  State m_state = State::None;
+  std::optional<engine::PlanSummary> m_summary;
+  PlanRequest m_request;
+  QString m_problem;
+  std::uint64_t m_generation = 0;  // of the newest question; older answers are dropped
+  QTimer m_delay;
+};
+
+}  // namespace tessera::ui

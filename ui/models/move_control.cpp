@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/models/move_control.h"
+
+#include <QPointer>
+#include <QStringList>
+#include <chrono>
+#include <utility>
+
+#include "ui/format.h"
+#include "ui/models/device_names.h"
+
+namespace tessera::ui {
+
+MoveControl::MoveControl(ClusterModel& model, Draft& draft, DraftPlan& plan,
+                         ClusterCommands& commands, QObject* parent)
+    : QObject(parent), m_model(model), m_draft(draft), m_plan(plan), m_commands(commands) {
+  m_countdown.setSingleShot(true);
+  m_relock.setSingleShot(true);
+  connect(&m_countdown, &QTimer::timeout, this, &MoveControl::apply);
+  connect(&m_relock, &QTimer::timeout, this, [this] { setOperating(false); });
+  connect(&m_plan, &DraftPlan::changed, this, &MoveControl::onPlanChanged);
+  connect(&m_draft, &Draft::changed, this, [this] {
+    if (isCountingDown()) stopCountdown();
+  });
+  connect(&m_model, &ClusterModel::changed, this, [this] {
+    if (isCountingDown() && !applyBlockedReason().isEmpty()) stopCountdown();
+    emit changed();
+  });
+}
+
+void MoveControl::setReadOnly() {
+  setOperating(false);
+  m_readOnly = true;
+  emit changed();
+}
+
+void MoveControl::setOperating(bool on) {
+  if (m_readOnly || on == m_operating) return;
+  m_operating = on;
+  if (!on) {
+    m_live = false;
+    stopCountdown();
+  }
+  noteInput();
+  emit changed();
+}
+
+void MoveControl::setLive(bool on) {
+  if (on == m_live || (on && !m_operating)) return;
+  m_live = on;
+  if (!on) stopCountdown();
+  emit changed();
+}
+
+void MoveControl::noteInput() {
+  if (m_operating) {
+    m_relock.start(std::chrono::minutes(kRelockMinutes));
+  } else {
+    m_relock.stop();
+  }
+}
+
+QString MoveControl::lockReason() const {
+  if (m_readOnly) return tr("This panel is read-only.");
+  if (!m_operating) return tr("Monitor mode: arm Operate first (Ctrl+Shift+O).");
+  if (m_model.link() != LinkState::Connected) return tr("There is no connection to the cluster.");
+  return {};
+}
+
+QString MoveControl::editBlockedReason() const {
+  if (m_draft.job().isEmpty()) return tr("No job is running.");
+  if (m_model.runningTxn() != nullptr || m_sending) return tr("A move is running.");
+  return {};
+}
+
+QString MoveControl::applyBlockedReason() const {
+  if (const QString reason = lockReason(); !reason.isEmpty()) return reason;
+  if (const QString reason = editBlockedReason(); !reason.isEmpty()) return reason;
+  switch (m_plan.state()) {
+    case DraftPlan::State::None:
+      return tr("Change something: drag a GPU or edit an axis.");
+    case DraftPlan::State::Planning:
+      return tr("Planning…");
+    case DraftPlan::State::Invalid:
+    case DraftPlan::State::Stale:
+    case DraftPlan::State::Failed:
+      return m_plan.problem();
+    case DraftPlan::State::Ready:
+      break;
+  }
+  QStringList offenders;
+  for (const auto& peak : m_plan.overflows()) {
+    offenders << tr("%1 would hold %2").arg(format::device(peak.device),
+                                            format::bytesOf(peak.bytes, peak.capacity));
+  }
+  if (!offenders.isEmpty()) {
+    return tr("Not enough memory: %1.").arg(offenders.join(QStringLiteral(", ")));
+  }
+  return {};
+}
+
+void MoveControl::draftEditedByHand() {
+  if (!m_live) return;
+  m_countdown.stop();
+  m_applyWhenPlanned = !m_draft.isEmpty();
+  onPlanChanged();
+}
+
+void MoveControl::onPlanChanged() {
+  if (isCountingDown() && !applyBlockedReason().isEmpty()) m_countdown.stop();
+  if (m_applyWhenPlanned) {
+    switch (m_plan.state()) {
+      case DraftPlan::State::Planning:
+      case DraftPlan::State::Stale:
+        break;
+      case DraftPlan::State::None:
+      case DraftPlan::State::Invalid:
+      case DraftPlan::State::Failed:
+        m_applyWhenPlanned = false;
+        break;
+      case DraftPlan::State::Ready:
+        m_applyWhenPlanned = false;
+        if (applyBlockedReason().isEmpty()) startCountdown();
+        break;
+    }
+  }
+  emit changed();
+}
+
+void MoveControl::startCountdown() { m_countdown.start(m_countdownMs); }
+
+bool MoveControl::stopCountdown() {
+  const bool was = isCountingDown() || m_applyWhenPlanned;
+  m_countdown.stop();
+  m_applyWhenPlanned = false;
+  if (was) emit changed();
+  return was;
+}
+
+void MoveControl::apply() {
+  m_countdown.stop();
+  if (!applyBlockedReason().isEmpty()) {
+    emit changed();
+    return;
+  }
+  m_sending = true;
+  const QString hash = QString::fromStdString(m_plan.summary()->hash);
+  m_commands.apply(m_plan.request(), hash,
+                   [self = QPointer<MoveControl>(this)](Result<std::int64_t> result) {
+                     if (!self) return;
+                     self->m_sending = false;
+                     if (result) {
+                       self->m_draft.clear();
+                       emit self->applied(*result);
+                     } else {
+                       emit self->failed(tr("Nothing was moved: %1.")
+                                             .arg(format::error(result.error())));
+                       self->m_plan.replan();
+                     }
+                     emit self->changed();
+                   });
+  emit changed();
+}
+
+void MoveControl::cancelMove() {
+  const engine::TxnStatus* txn = m_model.runningTxn();
+  if (txn == nullptr || !txn->can_cancel || !lockReason().isEmpty()) return;
+  emit cancelRequested(txn->id);
+  m_commands.cancel(txn->id, [self = QPointer<MoveControl>(this)](Status result) {
+    if (self && !result) {
+      emit self->failed(tr("The move was not cancelled: %1.").arg(format::error(result.error())));
+    }
+  });
+}
+
+void MoveControl::act(JobAct act) {
+  if (!lockReason().isEmpty() || m_draft.job().isEmpty()) return;
+  m_commands.jobAct(m_draft.job(), act, [self = QPointer<MoveControl>(this)](Status result) {
+    if (self && !result) {
+      emit self->failed(tr("The job did not follow: %1.").arg(format::error(result.error())));
+    }
+  });
+}
+
+}  // namespace tessera::ui

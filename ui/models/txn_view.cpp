@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/models/txn_view.h"
+
+#include <QCoreApplication>
+#include <QStringList>
+#include <algorithm>
+#include <set>
+
+#include "ui/format.h"
+
+namespace tessera::ui {
+namespace {
+
+using engine::TxnPhase;
+
+QString tr(const char* text, int n = -1) {
+  return QCoreApplication::translate("TxnView", text, nullptr, n);
+}
+
+QString cancelCost() {
+  return tr("Until the commit the old layout is whole: cancelling costs nothing but the time.");
+}
+
+QString withReason(const QString& sentence, const engine::TxnStatus& txn) {
+  if (txn.reason.empty()) return sentence;
+  return sentence + QLatin1Char(' ') + tr("Reason: %1.").arg(QString::fromStdString(txn.reason));
+}
+
+int joiners(const engine::TxnStatus& txn) {
+  const std::set<ptc::DeviceId> old(txn.from_devices.begin(), txn.from_devices.end());
+  return static_cast<int>(
+      std::count_if(txn.to_devices.begin(), txn.to_devices.end(),
+                    [&](ptc::DeviceId device) { return !old.contains(device); }));
+}
+
+double fraction(std::int64_t done, std::int64_t total) {
+  return total <= 0 ? 0.0
+                    : std::clamp(static_cast<double>(done) / static_cast<double>(total), 0.0, 1.0);
+}
+
+QString numbersOf(const engine::TxnStatus& txn, const TxnMemory& memory) {
+  if (txn.bytes_total <= 0) return {};
+  QStringList parts{format::bytesOf(memory.bytesDone, txn.bytes_total)};
+  double rate = 0;
+  for (const engine::FlowStatus& flow : txn.flows) rate += flow.bytes_per_second;
+  if (rate > 0) parts << format::rate(rate);
+  // A first guess says nothing: after 2 s or 2 %.
+  const bool settled = memory.transferAge.value_or(0) >= 2.0 ||
+                       fraction(memory.bytesDone, txn.bytes_total) >= 0.02;
+  if (txn.eta && settled) parts << tr("%1 left").arg(format::seconds(*txn.eta));
+  return parts.join(QStringLiteral(" · "));
+}
+
+QString committedSentence(const engine::TxnStatus& txn, const engine::JobStatus* job) {
+  QString sentence = job == nullptr || job->state != engine::JobState::kRunning
+                         ? tr("The new layout is committed.")
+                         : tr("Training resumed at step %1.").arg(format::count(job->step));
+  QStringList facts{tr("pause %1").arg(format::seconds(txn.paused))};
+  if (txn.checksums_equal > 0) {
+    facts << tr("%1 checksums equal").arg(format::count(txn.checksums_equal));
+  }
+  return sentence + QLatin1Char(' ') + tr("Moved %1").arg(format::bytes(txn.bytes_total)) +
+         QStringLiteral(", ") + facts.join(QStringLiteral(", ")) + QLatin1Char('.');
+}
+
+}  // namespace
+
+QString stepName(int step) {
+  switch (step) {
+    case 0:
+      return tr("prepare");
+    case 1:
+      return tr("pause");
+    case 2:
+      return tr("transfer");
+    case 3:
+      return tr("verify");
+    case 4:
+      return tr("commit");
+    default:
+      return tr("resume");
+  }
+}
+
+std::optional<int> stepOf(TxnPhase phase) {
+  switch (phase) {
+    case TxnPhase::kPlanned:
+    case TxnPhase::kPreparing:
+    case TxnPhase::kPrecopying:
+      return 0;
+    case TxnPhase::kPausing:
+      return 1;
+    case TxnPhase::kTransferring:
+      return 2;
+    case TxnPhase::kVerifying:
+      return 3;
+    case TxnPhase::kCommitting:
+      return 4;
+    case TxnPhase::kResuming:
+      return 5;
+    case TxnPhase::kDone:
+      return TxnView::kNumSteps;
+    case TxnPhase::kRollingBack:
+    case TxnPhase::kRolledBack:
+    case TxnPhase::kFailed:
+    case TxnPhase::kNeedsDecision:
+    case TxnPhase::kInDoubt:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+TxnView viewOf(const engine::TxnStatus& txn, const engine::JobStatus* job,
+               const TxnMemory& memory) {
+  TxnView view;
+  const QString change =
+      format::shape(txn.from_mesh) + QStringLiteral(" → ") + format::shape(txn.to_mesh);
+  const QString name = QString::fromStdString(txn.job);
+  view.headline = tr("Reconfiguring %1: %2").arg(name, change);
+  view.step = stepOf(txn.phase).value_or(memory.reachedStep);
+  view.active = true;
+  const auto cancellable = [&](const QString& sentence) {
+    return txn.can_cancel ? sentence + QLatin1Char(' ') + cancelCost() : sentence;
+  };
+  switch (txn.phase) {
+    case TxnPhase::kPlanned:
+      view.sentence = cancellable(tr("The cluster has the plan."));
+      break;
+    case TxnPhase::kPreparing: {
+      const int count = joiners(txn);
+      view.sentence = cancellable(
+          count > 0 ? tr("%n GPU(s) are starting; training goes on.", count)
+                    : tr("The ranks make their new groups; training goes on."));
+      break;
+    }
+    case TxnPhase::kPrecopying:
+      view.progress = fraction(memory.bytesDone, txn.bytes_total);
+      view.numbers = numbersOf(txn, memory);
+      view.sentence = cancellable(tr("Copying ahead; training goes on."));
+      break;
+    case TxnPhase::kPausing:
+      view.sentence = cancellable(
+          job == nullptr ? tr("Waiting for the step to end.")
+                         : tr("Waiting for step %1 to end.").arg(format::count(job->step + 1)));
+      break;
+    case TxnPhase::kTransferring:
+      view.progress = fraction(memory.bytesDone, txn.bytes_total);
+      view.numbers = numbersOf(txn, memory);
+      view.sentence = txn.can_cancel ? cancelCost() : tr("Bytes are on the way.");
+      break;
+    case TxnPhase::kVerifying:
+      view.numbers = format::bytesOf(memory.bytesDone, txn.bytes_total);
+      view.sentence = cancellable(
+          tr("Comparing checksums: %1 equal so far.").arg(format::count(txn.checksums_equal)));
+      break;
+    case TxnPhase::kCommitting:
+      view.sentence = tr("Switching over: decided, so it cannot be cancelled any more.");
+      break;
+    case TxnPhase::kResuming:
+      view.sentence = tr("The new layout is committed; the ranks go on.");
+      break;
+    case TxnPhase::kDone:
+      view.active = false;
+      view.ended = true;
+      view.tone = TxnView::Tone::Good;
+      view.headline = tr("Reconfigured %1: %2").arg(name, change);
+      view.sentence = committedSentence(txn, job);
+      break;
+    case TxnPhase::kRollingBack:
+      view.active = false;
+      view.tone = TxnView::Tone::Warning;
+      view.headline = tr("Rolling back %1 to %2").arg(name, format::shape(txn.from_mesh));
+      view.sentence = withReason(tr("The old layout is whole."), txn);
+      break;
+    case TxnPhase::kRolledBack:
+      view.active = false;
+      view.ended = true;
+      view.tone = TxnView::Tone::Warning;
+      view.headline = memory.rollBack
+                          ? tr("Rolled back in %1").arg(format::seconds(*memory.rollBack))
+                          : tr("Rolled back");
+      view.sentence = withReason(
+          tr("%1 keeps its old layout, %2.").arg(name, format::shape(txn.from_mesh)), txn);
+      break;
+    case TxnPhase::kFailed:
+      view.active = false;
+      view.ended = true;
+      view.tone = TxnView::Tone::Bad;
+      view.headline = tr("The move of %1 failed").arg(name);
+      view.sentence = withReason(QString(), txn).trimmed();
+      if (view.sentence.isEmpty()) view.sentence = tr("The cluster gave no reason.");
+      break;
+    case TxnPhase::kNeedsDecision:
+      view.active = false;
+      view.tone = TxnView::Tone::Warning;
+      view.headline = tr("%1 needs a decision").arg(name);
+      view.sentence = withReason(tr("The move stands still; nothing is lost."), txn);
+      break;
+    case TxnPhase::kInDoubt:
+      view.active = false;
+      view.tone = TxnView::Tone::Bad;
+      view.headline = tr("Outcome of the move of %1 is unknown").arg(name);
+      view.sentence = withReason(tr("Both layouts are kept until it is known."), txn);
+      break;
+  }
+  return view;
+}
+
+}  // namespace tessera::ui

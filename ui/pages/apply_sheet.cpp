@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/apply_sheet.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "ui/format.h"
+#include "ui/models/device_names.h"
+#include "ui/widgets/key_values.h"
+
+namespace tessera::ui {
+
+ApplySheet::ApplySheet(const ClusterModel& model, const DraftPlan& plan, MoveControl& control,
+                       QWidget* parent)
+    : QDialog(parent),
+      m_plan(plan),
+      m_control(control),
+      m_hash(plan.summary()->hash),
+      m_facts(new KeyValues(this)),
+      m_cancel(new QPushButton(tr("Cancel"), this)),
+      m_apply(new QPushButton(this)) {
+  const engine::PlanSummary& summary = *plan.summary();
+  const QString cluster = QString::fromStdString(model.snapshot().cluster);
+  const QString job = QString::fromStdString(summary.job);
+  setWindowTitle(tr("Apply to %1 · %2").arg(cluster, job));
+
+  auto* title = new QLabel(
+      tr("Reconfigure %1: %2 → %3")
+          .arg(job, format::shape(summary.from_mesh), format::shape(summary.to_mesh)),
+      this);
+  setRole(title, QStringLiteral("number"));
+
+  std::vector<KeyValues::Row> rows{
+      {tr("cluster"), cluster},
+      {tr("job"), job},
+      {tr("GPUs"), tr("%1 → %2").arg(summary.from_devices.size()).arg(summary.to_devices.size())},
+      {tr("bytes to move"), format::bytes(summary.moved())},
+      {tr("pause (estimate)"), tr("≈ %1").arg(format::seconds(summary.pause_estimate))}};
+  const auto peak = std::max_element(summary.peak_memory.begin(), summary.peak_memory.end(),
+                                     [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
+  if (peak != summary.peak_memory.end()) {
+    rows.push_back({tr("peak memory"), tr("%1 on %2").arg(format::bytesOf(peak->bytes, peak->capacity),
+                                                          format::device(peak->device))});
+  }
+  rows.push_back({tr("can be rolled back"),
+                  summary.rollback ? tr("yes, until the commit") : tr("no"),
+                  summary.rollback ? QString() : QStringLiteral("bad")});
+  if (!summary.idle.empty()) rows.push_back({tr("stay idle"), deviceNames(summary.idle)});
+  m_facts->setRows(rows);
+
+  m_apply->setText(tr("Move %1, pause ≈ %2")
+                       .arg(format::bytes(summary.moved()),
+                            format::seconds(summary.pause_estimate)));
+  m_apply->setProperty("primary", true);
+  // Enter must not apply, wherever the focus is.
+  m_apply->setAutoDefault(false);
+  m_apply->setDefault(false);
+  m_cancel->setAutoDefault(true);
+  m_cancel->setDefault(true);
+  m_apply->setAccessibleName(m_apply->text());
+  m_cancel->setAccessibleName(tr("Cancel, nothing moves"));
+
+  auto* buttons = new QHBoxLayout;
+  buttons->addStretch();
+  buttons->addWidget(m_cancel);
+  buttons->addWidget(m_apply);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(20, 18, 20, 16);
+  column->setSpacing(14);
+  column->addWidget(title);
+  column->addWidget(m_facts);
+  column->addLayout(buttons);
+  setMinimumWidth(420);
+
+  connect(m_cancel, &QPushButton::clicked, this, &QDialog::reject);
+  connect(m_apply, &QPushButton::clicked, this, &QDialog::accept);
+  connect(&m_plan, &DraftPlan::changed, this, &ApplySheet::follow);
+  connect(&m_control, &MoveControl::changed, this, &ApplySheet::follow);
+  m_cancel->setFocus();
+}
+
+void ApplySheet::follow() {
+  if (!isVisible()) return;
+  const bool same = m_plan.state() == DraftPlan::State::Ready && m_plan.summary()->hash == m_hash;
+  if (!same || !m_control.applyBlockedReason().isEmpty()) reject();
+}
+
+}  // namespace tessera::ui

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+/// \file
+/// The one question before bytes move: what, how much, how long, and whether it can be undone.
+
+#include <QDialog>
+
+#include "ui/models/cluster_model.h"
+#include "ui/models/draft_plan.h"
+#include "ui/models/move_control.h"
+
+class QLabel;
+class QPushButton;
+
+namespace tessera::ui {
+
+class KeyValues;
+
+/// Cancel has the focus and Enter never applies. The sheet closes itself when the plan it shows is
+/// no longer the one that would be applied.
+class ApplySheet : public QDialog {
+  Q_OBJECT
+
+ public:
+  /// \pre `plan` has a summary
+  ApplySheet(const ClusterModel& model, const DraftPlan& plan, MoveControl& control,
+             QWidget* parent);
+
+  QPushButton* applyButton() const { return m_apply; }
+  QPushButton* cancelButton() const { return m_cancel; }
+  KeyValues* facts() const { return m_facts; }
+
+ private:
+  void follow();
+
+  const DraftPlan& m_plan;
+  MoveControl& m_control;
+  std::string m_hash;
+  KeyValues* m_facts;
+  QPushButton* m_cancel;
+  QPushButton* m_apply;
+};
+
+}  // namespace tessera::ui

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/events_page.h"
+
+#include <QAction>
+#include <QCheckBox>
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPainter>
+#include <QScrollBar>
+#include <QSignalBlocker>
+#include <QStringList>
+#include <QStyledItemDelegate>
+#include <QTableView>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "ui/icons.h"
+#include "ui/theme.h"
+#include "ui/widgets/key_values.h"
+
+namespace tessera::ui {
+namespace {
+
+constexpr int kRowHeight = 22;
+
+/// Severity as a shape, then as a colour.
+class EventDelegate : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+
+  void paint(QPainter* painter, const QStyleOptionViewItem& option,
+             const QModelIndex& index) const override {
+    QStyledItemDelegate::paint(painter, option, index);
+    if (index.column() != EventTableModel::SeverityColumn) return;
+    const Theme& theme = Theme::current();
+    QString name;
+    QColor color = theme.dim;
+    switch (static_cast<engine::Severity>(index.data(EventTableModel::SeverityRole).toInt())) {
+      case engine::Severity::kDebug:
+        name = QStringLiteral("debug");
+        color = theme.faint;
+        break;
+      case engine::Severity::kInfo:
+        name = QStringLiteral("info");
+        break;
+      case engine::Severity::kWarning:
+        name = QStringLiteral("warning");
+        color = theme.warn;
+        break;
+      case engine::Severity::kError:
+        name = QStringLiteral("error");
+        color = theme.bad;
+        break;
+    }
+    constexpr int kIcon = 14;
+    const QPoint at = option.rect.center() - QPoint(kIcon / 2 - 1, kIcon / 2 - 1);
+    painter->drawPixmap(at, iconPixmap(name, color, kIcon, painter->device()->devicePixelRatioF()));
+  }
+
+ protected:
+  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+    QStyledItemDelegate::initStyleOption(option, index);
+    option->font = uiFont(index.column() == EventTableModel::TimeColumn ? 11.5 : 12);
+    if (index.column() == EventTableModel::TimeColumn) {
+      option->palette.setColor(QPalette::Text, Theme::current().dim);
+    }
+  }
+};
+
+}  // namespace
+
+EventsPage::EventsPage(QWidget* parent)
+    : Surface(Tone::Panel, parent),
+      m_table(new QTableView(this)),
+      m_filter(new QLineEdit(this)),
+      m_follow(new QCheckBox(tr("Follow"), this)) {
+  auto* title = new QLabel(tr("Events"), this);
+  setRole(title, QStringLiteral("heading"));
+  m_filter->setPlaceholderText(tr("Filter"));
+  m_filter->setAccessibleName(tr("Filter events"));
+  m_filter->setClearButtonEnabled(true);
+  m_filter->setMaximumWidth(150);
+  m_follow->setChecked(true);
+  m_follow->setAccessibleName(tr("Follow the newest event"));
+
+  m_proxy.setSourceModel(&m_model);
+  m_proxy.setFilterRole(EventTableModel::FilterRole);
+  m_proxy.setFilterCaseSensitivity(Qt::CaseInsensitive);
+  m_proxy.setDynamicSortFilter(false);
+  m_table->setModel(&m_proxy);
+  m_table->setItemDelegate(new EventDelegate(m_table));
+  m_table->setAccessibleName(tr("Events"));
+  m_table->setShowGrid(false);
+  m_table->setFrameShape(QFrame::NoFrame);
+  m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
+  m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
+  m_table->setTabKeyNavigation(false);
+  m_table->setWordWrap(false);
+  m_table->verticalHeader()->hide();
+  m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+  m_table->verticalHeader()->setDefaultSectionSize(kRowHeight);
+  m_table->horizontalHeader()->hide();
+  m_table->horizontalHeader()->setMinimumSectionSize(20);
+  m_table->horizontalHeader()->setStretchLastSection(true);
+  m_table->setColumnWidth(EventTableModel::TimeColumn, 66);
+  m_table->setColumnWidth(EventTableModel::SeverityColumn, 24);
+
+  auto* copy = new QAction(tr("Copy"), m_table);
+  copy->setShortcut(QKeySequence::Copy);
+  copy->setShortcutContext(Qt::WidgetShortcut);
+  m_table->addAction(copy);
+  m_table->setContextMenuPolicy(Qt::ActionsContextMenu);
+  connect(copy, &QAction::triggered, this, &EventsPage::copySelected);
+
+  auto* top = new QHBoxLayout;
+  top->addWidget(title);
+  top->addStretch();
+  top->addWidget(m_filter);
+  top->addWidget(m_follow);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(16, 6, 10, 6);
+  column->setSpacing(4);
+  column->addLayout(top);
+  column->addWidget(m_table, 1);
+
+  connect(m_filter, &QLineEdit::textChanged, &m_proxy, [this](const QString& text) {
+    m_proxy.setFilterFixedString(text);
+    if (isFollowing()) m_table->scrollToBottom();
+  });
+  connect(m_follow, &QCheckBox::toggled, this, [this](bool on) {
+    if (on) m_table->scrollToBottom();
+  });
+  connect(m_table->verticalScrollBar(), &QScrollBar::actionTriggered, this, [this] {
+    onScrolled(m_table->verticalScrollBar()->sliderPosition());
+  });
+  connect(m_table, &QTableView::clicked, this, [this](const QModelIndex& index) {
+    emit sourceChosen(index.data(EventTableModel::SourceRole).toString());
+  });
+}
+
+bool EventsPage::isFollowing() const { return m_follow->isChecked(); }
+
+void EventsPage::append(const std::vector<engine::Event>& events) {
+  m_model.append(events);
+  if (isFollowing()) m_table->scrollToBottom();
+}
+
+void EventsPage::onScrolled(int value) {
+  const QSignalBlocker silent(m_follow);
+  m_follow->setChecked(value >= m_table->verticalScrollBar()->maximum());
+}
+
+void EventsPage::copySelected() {
+  QStringList lines;
+  QModelIndexList rows = m_table->selectionModel()->selectedRows();
+  std::sort(rows.begin(), rows.end());
+  for (const QModelIndex& row : rows) {
+    const QModelIndex text = row.siblingAtColumn(EventTableModel::TextColumn);
+    lines << row.siblingAtColumn(EventTableModel::TimeColumn).data().toString() + QLatin1Char(' ') +
+                 text.data(EventTableModel::SourceRole).toString() + QLatin1Char(' ') +
+                 text.data().toString();
+  }
+  if (!lines.isEmpty()) QGuiApplication::clipboard()->setText(lines.join(QLatin1Char('\n')));
+}
+
+}  // namespace tessera::ui

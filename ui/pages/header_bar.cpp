@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/header_bar.h"
+
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLocale>
+#include <QPainter>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+#include "ui/format.h"
+#include "ui/theme.h"
+#include "ui/widgets/key_values.h"
+#include "ui/widgets/segmented_switch.h"
+#include "ui/widgets/toggle_switch.h"
+
+namespace tessera::ui {
+namespace {
+
+const QString kUnknown = QStringLiteral("—");
+enum MetricIndex : std::size_t { kStep, kLoss, kSpeed, kMesh, kNumMetrics };
+
+StateDot::Tone toneOf(engine::JobState state) {
+  switch (state) {
+    case engine::JobState::kRunning:
+      return StateDot::Tone::Good;
+    case engine::JobState::kStarting:
+    case engine::JobState::kPausing:
+    case engine::JobState::kPaused:
+    case engine::JobState::kReconfiguring:
+    case engine::JobState::kWaitingDecision:
+      return StateDot::Tone::Warning;
+    case engine::JobState::kStopped:
+      return StateDot::Tone::Quiet;
+    case engine::JobState::kFailed:
+      return StateDot::Tone::Bad;
+  }
+  return StateDot::Tone::Quiet;
+}
+
+/// An equal hint at any width: the toolbar does not move while numbers run.
+QLabel* fixedLabel(const QString& role, int width, QWidget* parent) {
+  auto* label = new QLabel(parent);
+  setRole(label, role);
+  label->setMinimumWidth(width);
+  return label;
+}
+
+}  // namespace
+
+StateDot::StateDot(QWidget* parent) : QWidget(parent) { setFixedSize(10, 10); }
+
+void StateDot::setTone(Tone tone) {
+  if (tone == m_tone) return;
+  m_tone = tone;
+  update();
+}
+
+void StateDot::paintEvent(QPaintEvent*) {
+  const Theme& theme = Theme::current();
+  QColor color;
+  switch (m_tone) {
+    case Tone::Quiet:
+      color = theme.faint;
+      break;
+    case Tone::Good:
+      color = theme.ok;
+      break;
+    case Tone::Warning:
+      color = theme.warn;
+      break;
+    case Tone::Bad:
+      color = theme.bad;
+      break;
+  }
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(color);
+  painter.drawEllipse(QRectF(1, 1, 8, 8));
+}
+
+HeaderBar::HeaderBar(ClusterModel& model, Draft& draft, MoveControl& control, QWidget* parent)
+    : QWidget(parent),
+      m_model(model),
+      m_draft(draft),
+      m_control(control),
+      m_sources(new SegmentedSwitch(this)),
+      m_dot(new StateDot(this)),
+      m_job(fixedLabel(QStringLiteral("heading"), 0, this)),
+      m_state(fixedLabel(QStringLiteral("caption"), 150, this)),
+      m_operate(new QPushButton(tr("Monitor"), this)),
+      m_live(new ToggleSwitch(tr("Live moves"), this)) {
+  m_sources->addSegment(LiveSource, tr("Live"), tr("Show the live layout"));
+  m_sources->addSegment(DraftSource, tr("Draft"), tr("Show the draft"));
+  m_operate->setCheckable(true);
+  m_operate->setMinimumWidth(104);
+  m_live->setAccessibleName(tr("Live moves: a drop applies after a countdown"));
+
+  auto* name = new QVBoxLayout;
+  name->setSpacing(0);
+  name->addWidget(m_job);
+  name->addWidget(m_state);
+  auto* row = new QHBoxLayout(this);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(8);
+  row->addWidget(m_sources);
+  row->addSpacing(10);
+  row->addWidget(m_dot);
+  row->addLayout(name);
+  row->addSpacing(16);
+  constexpr int kWidths[kNumMetrics] = {76, 76, 76, 132};
+  for (const int width : kWidths) {
+    Metric metric{fixedLabel(QStringLiteral("number"), width, this),
+                  fixedLabel(QStringLiteral("caption"), width, this)};
+    auto* column = new QVBoxLayout;
+    column->setSpacing(0);
+    column->addWidget(metric.value);
+    column->addWidget(metric.caption);
+    row->addLayout(column);
+    row->addSpacing(8);
+    m_metrics.push_back(metric);
+  }
+  row->addStretch();
+  row->addWidget(m_operate);
+  row->addSpacing(6);
+  row->addWidget(m_live);
+
+  connect(m_sources, &SegmentedSwitch::chosen, this,
+          [this](int id) { emit sourceChosen(id == DraftSource ? DraftSource : LiveSource); });
+  connect(m_operate, &QPushButton::clicked, this,
+          [this](bool checked) { m_control.setOperating(checked); });
+  connect(m_live, &QAbstractButton::clicked, this,
+          [this](bool checked) { m_control.setLive(checked); });
+  connect(&m_model, &ClusterModel::changed, this, &HeaderBar::refresh);
+  connect(&m_draft, &Draft::changed, this, &HeaderBar::refresh);
+  connect(&m_control, &MoveControl::changed, this, &HeaderBar::refresh);
+  refresh();
+}
+
+void HeaderBar::setSource(Source source) { m_sources->setCurrent(source); }
+
+QString HeaderBar::jobText() const { return m_job->text(); }
+QString HeaderBar::stateText() const { return m_state->text(); }
+
+QString HeaderBar::metric(const QString& caption) const {
+  for (const Metric& metric : m_metrics) {
+    if (metric.caption->text() == caption) return metric.value->text();
+  }
+  return {};
+}
+
+void HeaderBar::setMetric(std::size_t index, const QString& value, const QString& caption) {
+  m_metrics[index].value->setText(value);
+  m_metrics[index].value->setAccessibleName(caption + QLatin1Char(' ') + value);
+  m_metrics[index].caption->setText(caption);
+}
+
+void HeaderBar::refresh() {
+  const engine::ClusterSnapshot& snapshot = m_model.snapshot();
+  const engine::JobStatus* job = m_model.job();
+  const engine::TxnStatus* txn = m_model.runningTxn();
+  const QString cluster = QString::fromStdString(snapshot.cluster);
+
+  if (!m_model.hasSnapshot()) {
+    m_job->setText(tr("No cluster"));
+    m_state->setText(m_model.link() == LinkState::Connecting ? tr("connecting") : QString());
+    m_dot->setTone(StateDot::Tone::Quiet);
+  } else if (m_model.link() != LinkState::Connected) {
+    m_job->setText(job == nullptr
+                       ? cluster
+                       : cluster + QStringLiteral(" · ") + QString::fromStdString(job->name));
+    m_state->setText(tr("as of %1").arg(format::age(m_model.ageSeconds().value_or(0))));
+    m_dot->setTone(StateDot::Tone::Bad);
+  } else if (job == nullptr) {
+    m_job->setText(cluster);
+    m_state->setText(tr("no job"));
+    m_dot->setTone(StateDot::Tone::Quiet);
+  } else {
+    m_job->setText(cluster + QStringLiteral(" · ") + QString::fromStdString(job->name));
+    const bool still = txn != nullptr && txn->paused > 0;
+    m_state->setText(still ? tr("paused after step %1").arg(format::count(job->step))
+                           : tr("%1, epoch %2").arg(format::text(job->state)).arg(job->epoch));
+    m_dot->setTone(still ? StateDot::Tone::Warning : toneOf(job->state));
+  }
+
+  const bool known = job != nullptr;
+  setMetric(kStep, known ? format::count(job->step) : kUnknown, tr("step"));
+  setMetric(kLoss, known && job->loss ? QLocale().toString(*job->loss, 'f', 3) : kUnknown,
+            tr("loss"));
+  if (txn != nullptr && txn->paused > 0) {
+    setMetric(kSpeed, format::seconds(txn->paused), tr("paused"));
+  } else {
+    setMetric(kSpeed,
+              known && job->tokens_per_second ? format::shortCount(*job->tokens_per_second)
+                                              : kUnknown,
+              tr("tokens/s"));
+  }
+  QString mesh = known ? format::shape(job->mesh) : kUnknown;
+  if (txn != nullptr) {
+    mesh = format::shape(txn->from_mesh) + QStringLiteral(" → ") + format::shape(txn->to_mesh);
+  }
+  setMetric(kMesh, mesh, tr("dp × tp × pp"));
+
+  const Draft::Edits& edits = m_draft.edits();
+  QString draft = tr("Draft");
+  if (!edits.in.empty()) draft += QStringLiteral("  +%1").arg(edits.in.size());
+  if (!edits.out.empty()) {
+    draft += QStringLiteral("  ") + QChar(0x2212) + QString::number(edits.out.size());
+  }
+  QAbstractButton* segment = m_sources->segment(DraftSource);
+  if (segment->text() != draft) {
+    segment->setText(draft);
+    segment->updateGeometry();
+  }
+
+  m_operate->setText(m_control.isOperating() ? tr("Operate") : tr("Monitor"));
+  m_operate->setChecked(m_control.isOperating());
+  m_operate->setEnabled(!m_control.isReadOnly());
+  m_operate->setAccessibleName(m_control.isOperating() ? tr("Operate: this panel may move bytes")
+                                                       : tr("Monitor: this panel only looks"));
+  m_operate->setToolTip(m_control.isReadOnly()    ? tr("This panel is read-only.")
+                        : m_control.isOperating() ? tr("Lock again (Ctrl+Shift+O)")
+                                                  : tr("Arm Operate (Ctrl+Shift+O)"));
+  m_live->setEnabled(m_control.isOperating());
+  m_live->setChecked(m_control.isLive());
+  m_live->setToolTip(m_control.isOperating()
+                         ? tr("A drop moves bytes after a countdown that Esc stops")
+                         : tr("Arm Operate first (Ctrl+Shift+O)"));
+}
+
+}  // namespace tessera::ui

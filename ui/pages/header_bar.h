@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+/// \file
+/// The toolbar's content: which source is shown, which job, its numbers, and whether this panel may
+/// change it.
+
+#include <QWidget>
+#include <vector>
+
+#include "ui/models/cluster_model.h"
+#include "ui/models/draft.h"
+#include "ui/models/move_control.h"
+
+class QLabel;
+class QPushButton;
+
+namespace tessera::ui {
+
+class SegmentedSwitch;
+class StateDot;
+class ToggleSwitch;
+
+class HeaderBar : public QWidget {
+  Q_OBJECT
+
+ public:
+  enum Source { LiveSource, DraftSource };
+
+  HeaderBar(ClusterModel& model, Draft& draft, MoveControl& control, QWidget* parent = nullptr);
+  void setSource(Source source);
+  void refresh();
+
+  SegmentedSwitch* sourceSwitch() const { return m_sources; }
+  QPushButton* operateButton() const { return m_operate; }
+  ToggleSwitch* liveToggle() const { return m_live; }
+  QString jobText() const;
+  QString stateText() const;
+  /// Value of a metric by its caption; empty where it is not shown.
+  QString metric(const QString& caption) const;
+
+ signals:
+  void sourceChosen(tessera::ui::HeaderBar::Source source);
+
+ private:
+  struct Metric {
+    QLabel* value;
+    QLabel* caption;
+  };
+  void setMetric(std::size_t index, const QString& value, const QString& caption);
+
+  ClusterModel& m_model;
+  Draft& m_draft;
+  MoveControl& m_control;
+  SegmentedSwitch* m_sources;
+  StateDot* m_dot;
+  QLabel* m_job;
+  QLabel* m_state;
+  std::vector<Metric> m_metrics;
+  QPushButton* m_operate;
+  ToggleSwitch* m_live;
+};
+
+/// A filled circle; the words beside it say the same.
+class StateDot : public QWidget {
+  Q_OBJECT
+
+ public:
+  enum class Tone { Quiet, Good, Warning, Bad };
+  explicit StateDot(QWidget* parent = nullptr);
+  void setTone(Tone tone);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  Tone m_tone = Tone::Quiet;
+};
+
+}  // namespace tessera::ui

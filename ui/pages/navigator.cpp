@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/navigator.h"
+
+#include <QHeaderView>
+#include <QLabel>
+#include <QScopedValueRollback>
+#include <QStyledItemDelegate>
+#include <QTreeView>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "ui/format.h"
+#include "ui/theme.h"
+#include "ui/widgets/key_values.h"
+
+namespace tessera::ui {
+namespace {
+
+constexpr int kRowHeight = 24;
+
+/// The mockup's rows: names in the text colour, states smaller and dim.
+class TreeDelegate : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+
+  QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    return {QStyledItemDelegate::sizeHint(option, index).width(), kRowHeight};
+  }
+
+ protected:
+  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+    QStyledItemDelegate::initStyleOption(option, index);
+    const bool name = index.column() == ClusterTreeModel::NameColumn;
+    option->font =
+        uiFont(name ? 12.5 : 11.5,
+               name && !index.parent().isValid() ? QFont::DemiBold : QFont::Normal);
+    if (!name) {
+      const QColor dim = Theme::current().dim;
+      option->palette.setColor(QPalette::Text, dim);
+      option->palette.setColor(QPalette::HighlightedText, dim);
+    }
+  }
+};
+
+QLabel* groupLabel(const QString& text, QWidget* parent) {
+  auto* label = new QLabel(text, parent);
+  label->setProperty("role", QStringLiteral("group"));
+  label->setContentsMargins(8, 0, 0, 0);
+  return label;
+}
+
+}  // namespace
+
+Navigator::Navigator(ClusterModel& model, QWidget* parent)
+    : Surface(Tone::Panel, parent),
+      m_model(model),
+      m_tree(new QTreeView(this)),
+      m_jobTitle(groupLabel(tr("JOB"), this)),
+      m_job(new KeyValues(this)) {
+  m_tree->setModel(&m_treeModel);
+  m_tree->setItemDelegate(new TreeDelegate(m_tree));
+  m_tree->setHeaderHidden(true);
+  m_tree->setIndentation(14);
+  m_tree->setUniformRowHeights(true);
+  m_tree->setSelectionMode(QAbstractItemView::ExtendedSelection);
+  m_tree->setAllColumnsShowFocus(true);
+  m_tree->setFrameShape(QFrame::NoFrame);
+  m_tree->setAccessibleName(tr("Cluster"));
+  m_tree->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  m_tree->header()->setStretchLastSection(false);
+  m_tree->header()->setMinimumSectionSize(20);
+  m_tree->header()->setSectionResizeMode(ClusterTreeModel::NameColumn, QHeaderView::Stretch);
+  m_tree->header()->setSectionResizeMode(ClusterTreeModel::StateColumn,
+                                         QHeaderView::ResizeToContents);
+
+  auto* facts = new QVBoxLayout;
+  facts->setContentsMargins(8, 0, 8, 0);
+  facts->addWidget(m_job);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(6, 12, 6, 12);
+  column->setSpacing(6);
+  column->addWidget(groupLabel(tr("CLUSTER"), this));
+  column->addWidget(m_tree, 1);
+  column->addSpacing(6);
+  column->addWidget(m_jobTitle);
+  column->addLayout(facts);
+  column->addStretch();
+  setMinimumWidth(168);
+
+  connect(m_tree->selectionModel(), &QItemSelectionModel::selectionChanged, this,
+          &Navigator::onSelectionChanged);
+  connect(&m_treeModel, &QAbstractItemModel::modelReset, this, [this] {
+    m_tree->expandAll();
+    fitTree();
+  });
+  connect(m_tree, &QTreeView::expanded, this, &Navigator::fitTree);
+  connect(m_tree, &QTreeView::collapsed, this, &Navigator::fitTree);
+  refresh(nullptr);
+}
+
+void Navigator::fitTree() {
+  int rows = 0;
+  for (QModelIndex index = m_treeModel.index(0, 0); index.isValid();
+       index = m_tree->indexBelow(index)) {
+    ++rows;
+  }
+  m_tree->setMaximumHeight(std::max(rows, 1) * kRowHeight + 4);
+}
+
+void Navigator::refresh(const Draft* draft) {
+  {
+    // A reset drops the selection of the tree, not that of the user.
+    const QScopedValueRollback<bool> silent(m_silent, true);
+    m_treeModel.setSnapshot(m_model.snapshot(), draft);
+  }
+  const engine::JobStatus* job = m_model.job();
+  m_jobTitle->setVisible(job != nullptr);
+  m_job->setVisible(job != nullptr);
+  if (job == nullptr) return;
+  std::vector<KeyValues::Row> rows{
+      {tr("Model"), QString::fromStdString(job->model)},
+      {tr("Tensors"), format::count(job->num_tensors)},
+      {tr("State"), format::bytes(job->state_bytes)},
+      {tr("Replicas"), format::count(job->mesh[ptc::Axis::kDp])},
+      {tr("Global batch"), format::count(job->global_batch)},
+  };
+  if (job->max_steps > 0) rows.push_back({tr("Ends at step"), format::count(job->max_steps)});
+  m_job->setRows(rows);
+}
+
+void Navigator::setSelection(const std::set<ptc::DeviceId>& devices) {
+  const QScopedValueRollback<bool> silent(m_silent, true);
+  QItemSelection selection;
+  QModelIndex first;
+  for (const ptc::DeviceId device : devices) {
+    const QModelIndex index = m_treeModel.indexOf(device);
+    if (!index.isValid()) continue;
+    if (!first.isValid()) first = index;
+    selection.select(index, index.siblingAtColumn(ClusterTreeModel::StateColumn));
+  }
+  m_tree->selectionModel()->select(selection, QItemSelectionModel::ClearAndSelect);
+  if (first.isValid() && !m_tree->hasFocus()) {
+    m_tree->selectionModel()->setCurrentIndex(first, QItemSelectionModel::NoUpdate);
+    m_tree->scrollTo(first);
+  }
+}
+
+void Navigator::onSelectionChanged() {
+  if (m_silent) return;
+  std::set<ptc::DeviceId> devices;
+  for (const QModelIndex& index : m_tree->selectionModel()->selectedRows()) {
+    if (const auto device = m_treeModel.device(index)) devices.insert(*device);
+    if (!m_treeModel.node(index)) continue;
+    for (int row = 0; row < m_treeModel.rowCount(index); ++row) {
+      devices.insert(*m_treeModel.device(m_treeModel.index(row, 0, index)));
+    }
+  }
+  emit selectionChosen(devices);
+}
+
+}  // namespace tessera::ui

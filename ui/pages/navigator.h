@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+/// \file
+/// The left pane: the cluster as a tree, and facts of the shown job.
+
+#include <set>
+
+#include "ui/models/cluster_model.h"
+#include "ui/models/cluster_tree_model.h"
+#include "ui/widgets/surface.h"
+
+class QLabel;
+class QTreeView;
+
+namespace tessera::ui {
+
+class KeyValues;
+
+class Navigator : public Surface {
+  Q_OBJECT
+
+ public:
+  explicit Navigator(ClusterModel& model, QWidget* parent = nullptr);
+  /// `draft` is null in Live.
+  void refresh(const Draft* draft);
+  /// Shows a selection that was made elsewhere, silently.
+  void setSelection(const std::set<ptc::DeviceId>& devices);
+  QTreeView* tree() const { return m_tree; }
+  ClusterTreeModel* treeModel() { return &m_treeModel; }
+
+ signals:
+  /// The user selected these GPUs; a node stands for all of its GPUs.
+  void selectionChosen(const std::set<tessera::ptc::DeviceId>& devices);
+
+ private:
+  void onSelectionChanged();
+  void fitTree();
+
+  ClusterModel& m_model;
+  ClusterTreeModel m_treeModel;
+  QTreeView* m_tree;
+  QLabel* m_jobTitle;
+  KeyValues* m_job;
+  bool m_silent = false;
+};
+
+}  // namespace tessera::ui

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+/// \file
+/// The right pane in Draft: choose the mesh, see what the move would do, apply it.
+
+#include <array>
+
+#include "ui/models/cluster_model.h"
+#include "ui/models/draft.h"
+#include "ui/models/draft_plan.h"
+#include "ui/models/move_control.h"
+#include "ui/widgets/surface.h"
+
+class QLabel;
+class QPushButton;
+class QSpinBox;
+class QToolButton;
+
+namespace tessera::ui {
+
+class KeyValues;
+class StackedBar;
+
+class PlanPanel : public Surface {
+  Q_OBJECT
+
+ public:
+  PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, MoveControl& control,
+            QWidget* parent = nullptr);
+
+  /// One of the axes dp, tp, pp.
+  QSpinBox* axisBox(ptc::Axis axis) const;
+  QToolButton* axisLock(ptc::Axis axis) const;
+  QPushButton* applyButton() const { return m_apply; }
+  QPushButton* discardButton() const { return m_discard; }
+  QPushButton* copyButton() const { return m_copy; }
+  /// "4 × 2 × 1 = 8 of 8 ✓"
+  QString productText() const;
+  QString problemText() const;
+  QString whyText() const;
+  KeyValues* facts() const { return m_facts; }
+  StackedBar* bar() const { return m_bar; }
+  /// The draft as a command line: "tesseractl plan gpt-mini --devices …".
+  QString command() const;
+  void refresh();
+
+ signals:
+  void applyRequested();
+  void discardRequested();
+
+ private:
+  struct AxisRow {
+    ptc::Axis axis;
+    QSpinBox* box = nullptr;
+    QToolButton* lock = nullptr;
+  };
+  QWidget* makeAxisField(AxisRow& row);
+  const AxisRow& rowOf(ptc::Axis axis) const;
+  /// The mesh to show: pinned, planned, or Live's.
+  ptc::MeshShape shownMesh() const;
+  void refreshFields();
+  void refreshPlan();
+  void refreshButtons();
+
+  ClusterModel& m_model;
+  Draft& m_draft;
+  DraftPlan& m_plan;
+  MoveControl& m_control;
+  std::array<AxisRow, 3> m_axes;
+  QLabel* m_change;
+  QLabel* m_product;
+  QString m_productText;
+  QLabel* m_problem;
+  QLabel* m_batch;
+  QLabel* m_planTitle;
+  StackedBar* m_bar;
+  KeyValues* m_facts;
+  QLabel* m_why;
+  QPushButton* m_copy;
+  QPushButton* m_discard;
+  QPushButton* m_apply;
+};
+
+}  // namespace tessera::ui

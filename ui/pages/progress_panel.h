@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+/// \file
+/// The card below the canvas while a transaction runs, and its outcome for some seconds after.
+
+#include <QElapsedTimer>
+#include <QTimer>
+#include <QWidget>
+#include <optional>
+
+#include "ui/models/cluster_model.h"
+#include "ui/models/move_control.h"
+#include "ui/models/txn_view.h"
+
+class QLabel;
+class QPushButton;
+
+namespace tessera::ui {
+
+class PhaseBar;
+
+class ProgressPanel : public QWidget {
+  Q_OBJECT
+
+ public:
+  static constexpr int kOutcomeSeconds = 20;
+
+  ProgressPanel(ClusterModel& model, MoveControl& control, QWidget* parent = nullptr);
+
+  /// What is shown; nothing while the card is hidden.
+  const std::optional<TxnView>& view() const { return m_view; }
+  QString headline() const;
+  QString sentence() const;
+  QString numbers() const;
+  /// 0 to 1 of the bytes; 1 only after the commit. Nothing without a transaction.
+  std::optional<double> overall() const;
+  QPushButton* cancelButton() const { return m_cancel; }
+  QPushButton* followButton() const { return m_follow; }
+  /// Hides an outcome.
+  void dismiss();
+
+ signals:
+  /// "Plan the reverse…" after a commit, "Plan again" after a roll back.
+  void reverseRequested();
+  void againRequested();
+  /// A transaction that was seen running has ended.
+  void ended();
+  void viewChanged();
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+
+ private:
+  void refresh();
+  void refreshButtons();
+
+  ClusterModel& m_model;
+  MoveControl& m_control;
+  std::optional<TxnView> m_view;
+  bool m_first = true;             // no snapshot was seen yet
+  std::int64_t m_txn = -1;         // the transaction that is followed
+  std::int64_t m_dismissed = -1;   // the one whose outcome was closed or never watched
+  std::optional<engine::TxnStatus> m_last;
+  TxnMemory m_memory;
+  QElapsedTimer m_rollBackClock;
+  QElapsedTimer m_transferClock;
+  QTimer m_hide;
+  PhaseBar* m_bar;
+  QLabel* m_headline;
+  QLabel* m_numbers;
+  QLabel* m_sentence;
+  QPushButton* m_cancel;
+  QPushButton* m_follow;
+  QPushButton* m_close;
+};
+
+}  // namespace tessera::ui

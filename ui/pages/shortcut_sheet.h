@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+/// \file
+/// The `?` sheet: every action with its keys, made from the registry.
+
+#include <QDialog>
+
+class QTreeWidget;
+
+namespace tessera::ui {
+
+class ActionRegistry;
+
+class ShortcutSheet : public QDialog {
+  Q_OBJECT
+
+ public:
+  ShortcutSheet(const ActionRegistry& actions, QWidget* parent);
+  QTreeWidget* list() const { return m_list; }
+
+ private:
+  QTreeWidget* m_list;
+};
+
+}  // namespace tessera::ui

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/widgets/flow_bars.h"
+
+#include <QPainter>
+#include <QStringList>
+#include <algorithm>
+#include <utility>
+
+#include "ui/format.h"
+#include "ui/theme.h"
+
+namespace tessera::ui {
+namespace {
+
+constexpr int kRow = 26;
+constexpr int kNameWidth = 104;
+constexpr int kRateWidth = 76;
+
+double fraction(const engine::FlowStatus& flow) {
+  if (flow.bytes_total <= 0) return 0;
+  return std::clamp(static_cast<double>(flow.bytes_done) / static_cast<double>(flow.bytes_total),
+                    0.0, 1.0);
+}
+
+QString name(const engine::FlowStatus& flow) {
+  return format::device(flow.source) + QStringLiteral(" → ") + format::device(flow.destination);
+}
+
+}  // namespace
+
+FlowBars::FlowBars(QWidget* parent) : QWidget(parent) {
+  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+}
+
+void FlowBars::setFlows(std::vector<engine::FlowStatus> flows) {
+  if (flows == m_flows) return;
+  const bool resized = flows.size() != m_flows.size();
+  m_flows = std::move(flows);
+  QStringList names;
+  for (const engine::FlowStatus& flow : m_flows) {
+    if (names.size() == kMaxRows) break;
+    names << name(flow) + QLatin1Char(' ') + format::percent(fraction(flow));
+  }
+  setAccessibleName(names.join(QStringLiteral(", ")));
+  if (resized) updateGeometry();
+  update();
+}
+
+QSize FlowBars::sizeHint() const {
+  const int rows = std::min(static_cast<int>(m_flows.size()), kMaxRows);
+  const bool more = static_cast<int>(m_flows.size()) > kMaxRows;
+  return {280, kRow * (rows + (more ? 1 : 0))};
+}
+
+void FlowBars::paintEvent(QPaintEvent*) {
+  const Theme& theme = Theme::current();
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  const QFont font = uiFont(12);
+  painter.setFont(font);
+  int y = 0;
+  for (const engine::FlowStatus& flow : m_flows) {
+    if (y == kRow * kMaxRows) break;
+    painter.setPen(theme.text);
+    painter.drawText(QRect(0, y, kNameWidth, kRow), Qt::AlignLeft | Qt::AlignVCenter, name(flow));
+    const QRectF track(kNameWidth, y + kRow / 2 - 4, width() - kNameWidth - kRateWidth, 8);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(theme.track);
+    painter.drawRoundedRect(track, 4, 4);
+    if (const double part = fraction(flow); part > 0) {
+      painter.setBrush(theme.accent);
+      painter.drawRoundedRect(
+          QRectF(track.left(), track.top(), std::max(8.0, track.width() * part), 8), 4, 4);
+    }
+    const bool whole = flow.bytes_done >= flow.bytes_total;
+    painter.setPen(theme.dim);
+    painter.drawText(QRect(width() - kRateWidth, y, kRateWidth, kRow),
+                     Qt::AlignRight | Qt::AlignVCenter,
+                     whole ? tr("done")
+                     : flow.bytes_per_second > 0 ? format::rate(flow.bytes_per_second)
+                                                 : QStringLiteral("—"));
+    y += kRow;
+  }
+  const int rest = static_cast<int>(m_flows.size()) - kMaxRows;
+  if (rest > 0) {
+    painter.setPen(theme.faint);
+    painter.drawText(QRect(0, y, width(), kRow), Qt::AlignLeft | Qt::AlignVCenter,
+                     tr("and %n more", nullptr, rest));
+  }
+}
+
+}  // namespace tessera::ui

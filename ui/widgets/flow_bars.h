@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+/// \file
+/// Rows of "n0g0 → n1g0", a bar, and a rate.
+
+#include <QWidget>
+#include <vector>
+
+#include "engine/cluster/snapshot.h"
+
+namespace tessera::ui {
+
+class FlowBars : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit FlowBars(QWidget* parent = nullptr);
+  /// At most `kMaxRows` are drawn, in the order given; the rest is counted in words.
+  void setFlows(std::vector<engine::FlowStatus> flows);
+  QSize sizeHint() const override;
+  QSize minimumSizeHint() const override { return sizeHint(); }
+
+  static constexpr int kMaxRows = 8;
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  std::vector<engine::FlowStatus> m_flows;
+};
+
+}  // namespace tessera::ui

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+/// \file
+/// Rows of a name on the left and its value on the right.
+
+#include <QString>
+#include <QWidget>
+#include <vector>
+
+class QGridLayout;
+class QLabel;
+
+namespace tessera::ui {
+
+class KeyValues : public QWidget {
+  Q_OBJECT
+
+ public:
+  struct Row {
+    QString key;
+    QString value;
+    QString role = {};  // of the value label: "", "ok", "warn", "bad", "accent"
+    QString toolTip = {};
+    friend bool operator==(const Row&, const Row&) = default;
+  };
+
+  explicit KeyValues(QWidget* parent = nullptr);
+  /// Changes only the labels that differ.
+  void setRows(const std::vector<Row>& rows);
+  const std::vector<Row>& rows() const { return m_rows; }
+  /// Value of a key, or an empty text.
+  QString value(const QString& key) const;
+
+ private:
+  struct Labels {
+    QLabel* key;
+    QLabel* value;
+  };
+  QGridLayout* m_grid;
+  std::vector<Row> m_rows;
+  std::vector<Labels> m_labels;
+};
+
+/// Sets the dynamic property `role` of a label and applies the style sheet again if it differs.
+void setRole(QWidget* widget, const QString& role);
+
+}  // namespace tessera::ui
