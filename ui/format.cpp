@@ -118,9 +118,21 @@ QString shortCount(double value) {
                                                     : Words::tr("k", "thousands"));
 }
 
+QString gpus(std::int64_t number) {
+  return number == 1 ? Words::tr("1 GPU") : Words::tr("%1 GPUs").arg(count(number));
+}
+
+int wholePercent(double fraction) {
+  if (fraction >= 1) return 100;
+  return static_cast<int>(std::clamp(std::round(fraction * 100), 0.0, 99.0));
+}
+
 QString percent(double fraction) {
-  const double whole = fraction >= 1 ? 100 : std::clamp(std::floor(fraction * 100), 0.0, 99.0);
-  return joined(number(whole, 0), QStringLiteral("%"));
+  return joined(number(wholePercent(fraction), 0), QStringLiteral("%"));
+}
+
+QString wait(double value) {
+  return value < 10 ? joined(number(std::floor(value), 0), Words::tr("s")) : seconds(value);
 }
 
 QString shape(const ptc::MeshShape& shape) {

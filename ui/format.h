@@ -15,7 +15,7 @@
 
 namespace tessera::ui::format {
 
-/// "512 B", "37.4 MiB", "118 MiB": one decimal below 100 unless it is exactly 0.
+/// "512 B", "37.4 MiB", "118 MiB": one decimal below 100, none for a whole number of units.
 QString bytes(std::int64_t count);
 /// "118 of 512 MiB": one unit for both where the first is not below 1 of it.
 QString bytesOf(std::int64_t part, std::int64_t whole);
@@ -27,10 +27,16 @@ QString seconds(double seconds);
 QString age(double seconds);
 /// "1,284".
 QString count(std::int64_t number);
+/// "1 GPU", "4 GPUs".
+QString gpus(std::int64_t number);
 /// "950", "5.8 k", "1.21 M".
 QString shortCount(double number);
-/// "62 %"; clamped to 0…100, and 100 only from exactly 1 on.
+/// A part of 1 as a whole number of percent, 0 to 100; 100 only from exactly 1 on.
+int wholePercent(double fraction);
+/// "62 %", rounded as above.
 QString percent(double fraction);
+/// "5 s", "59 s", then as `seconds`: for waiting times, whose fractions say nothing.
+QString wait(double seconds);
 /// "2 × 2 × 1": dp × tp × pp, with ep and cp appended as "· ep 2" where above 1.
 QString shape(const ptc::MeshShape& shape);
 /// "n1g3".

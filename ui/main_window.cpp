@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/main_window_impl.h"
-
 #include <QApplication>
 #include <QCloseEvent>
 #include <QDockWidget>
@@ -23,6 +21,7 @@
 
 #include "ui/canvas/mesh_view.h"
 #include "ui/format.h"
+#include "ui/main_window_impl.h"
 #include "ui/models/device_names.h"
 #include "ui/pages/apply_sheet.h"
 #include "ui/pages/countdown_bar.h"
@@ -38,6 +37,7 @@
 #include "ui/pages/state_page.h"
 #include "ui/theme.h"
 #include "ui/widgets/key_values.h"
+#include "ui/widgets/legend.h"
 #include "ui/widgets/surface.h"
 
 namespace tessera::ui {
@@ -120,12 +120,29 @@ void MainWindow::Impl::buildCentre() {
   canvas->addWidget(state);
   progress = new ProgressPanel(model, control, centre);
 
+  auto* title = new Surface(Surface::Tone::Canvas, centre);
+  title->setEdge(Qt::BottomEdge);
+  title->setFixedHeight(38);
+  auto* name = new QLabel(tr("Mesh"), title);
+  setRole(name, QStringLiteral("heading"));
+  auto* colours = new QLabel(tr("coloured by piece (tp × pp)"), title);
+  setRole(colours, QStringLiteral("hint"));
+  legend = new Legend(title);
+  auto* titleRow = new QHBoxLayout(title);
+  titleRow->setContentsMargins(17, 0, 6, 0);
+  titleRow->addWidget(name);
+  titleRow->addSpacing(12);
+  titleRow->addWidget(colours);
+  titleRow->addStretch();
+  titleRow->addWidget(legend);
+
   auto* card = new QVBoxLayout;
   card->setContentsMargins(14, 0, 14, 13);
   card->addWidget(progress);
   auto* column = new QVBoxLayout(centre);
-  column->setContentsMargins(kDraftMark, kDraftMark, kDraftMark, kDraftMark);
+  column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
+  column->addWidget(title);
   for (QWidget* notice : {static_cast<QWidget*>(linkNotice), static_cast<QWidget*>(jobNotice),
                           static_cast<QWidget*>(errorNotice), static_cast<QWidget*>(draftNotice),
                           static_cast<QWidget*>(countdown)}) {
@@ -151,8 +168,8 @@ void MainWindow::Impl::buildDocks() {
   window.setCorner(Qt::BottomRightCorner, Qt::BottomDockWidgetArea);
 
   navigator = new Navigator(model, &window);
-  navigatorDock = dock(QStringLiteral("navigator"), tr("Navigator"), navigator,
-                       Qt::LeftDockWidgetArea);
+  navigatorDock =
+      dock(QStringLiteral("navigator"), tr("Navigator"), navigator, Qt::LeftDockWidgetArea);
 
   inspector = new Inspector(model, &window);
   planPanel = new PlanPanel(model, draft, plan, control, &window);
@@ -160,8 +177,8 @@ void MainWindow::Impl::buildDocks() {
   right->addWidget(inspector);
   right->addWidget(planPanel);
   right->setMinimumWidth(290);
-  rightDock = dock(QStringLiteral("side"), tr("Inspector and plan"), right,
-                   Qt::RightDockWidgetArea);
+  rightDock =
+      dock(QStringLiteral("side"), tr("Inspector and plan"), right, Qt::RightDockWidgetArea);
 
   history = new HistoryPage(commands, &window);
   events = new EventsPage(&window);
@@ -173,8 +190,8 @@ void MainWindow::Impl::buildDocks() {
   splitter->setChildrenCollapsible(false);
   splitter->setSizes({880, 560});
   splitter->setMinimumHeight(110);
-  bottomDock = dock(QStringLiteral("records"), tr("History and events"), splitter,
-                    Qt::BottomDockWidgetArea);
+  bottomDock =
+      dock(QStringLiteral("records"), tr("History and events"), splitter, Qt::BottomDockWidgetArea);
 
   window.resizeDocks({navigatorDock, rightDock}, {kNavigatorWidth, kDockWidth}, Qt::Horizontal);
   window.resizeDocks({bottomDock}, {kBottomHeight}, Qt::Vertical);
@@ -211,6 +228,7 @@ void MainWindow::Impl::connectAll() {
   connect(&control, &MoveControl::changed, this, [this] {
     actions->refresh();
     refreshStatus();
+    refreshNotices();
     mesh->setReadOnly(!control.editBlockedReason().isEmpty());
   });
   connect(&control, &MoveControl::failed, this, &Impl::showError);
@@ -230,18 +248,18 @@ void MainWindow::Impl::connectAll() {
     actions->refresh();
   });
   connect(mesh, &MeshView::activated, this, [this] { setSource(HeaderBar::LiveSource); });
-  connect(mesh, &MeshView::contextMenuRequested, this,
-          [this](ptc::DeviceId device, const QPoint& at) {
-            if (!mesh->selection().contains(device)) chooseSelection({device});
-            auto* menu = new QMenu(&window);
-            menu->setAttribute(Qt::WA_DeleteOnClose);
-            menu->setToolTipsVisible(true);
-            for (const char* name : {"edit.toggle", "edit.selectNode", "plan.apply", "plan.discard",
-                                     "plan.cancelMove"}) {
-              menu->addAction(actions->find(QString::fromLatin1(name)));
-            }
-            menu->popup(at);
-          });
+  connect(
+      mesh, &MeshView::contextMenuRequested, this, [this](ptc::DeviceId device, const QPoint& at) {
+        if (!mesh->selection().contains(device)) chooseSelection({device});
+        auto* menu = new QMenu(&window);
+        menu->setAttribute(Qt::WA_DeleteOnClose);
+        menu->setToolTipsVisible(true);
+        for (const char* name :
+             {"edit.toggle", "edit.selectNode", "plan.apply", "plan.discard", "plan.cancelMove"}) {
+          menu->addAction(actions->find(QString::fromLatin1(name)));
+        }
+        menu->popup(at);
+      });
   mesh->setDragHint([this](const QList<ptc::DeviceId>& devices, bool intoMesh) {
     std::set<ptc::DeviceId> set = draft.deviceSet();
     for (const ptc::DeviceId device : devices) {
@@ -251,8 +269,8 @@ void MainWindow::Impl::connectAll() {
         set.erase(device);
       }
     }
-    return tr("%n GPU(s) in %1 after the drop", nullptr, static_cast<int>(set.size()))
-        .arg(draft.job());
+    return tr("%1 in %2 after the drop")
+        .arg(format::gpus(static_cast<std::int64_t>(set.size())), draft.job());
   });
 
   connect(navigator, &Navigator::selectionChosen, this, &Impl::chooseSelection);
@@ -349,9 +367,8 @@ void MainWindow::Impl::stepBack() {
 void MainWindow::Impl::planReverse(const engine::HistoryEntry& entry) {
   const auto before = ptc::ParseDeviceMesh(entry.from);
   if (!before) {
-    showError(tr("Change %1 cannot be reversed: %2.")
-                  .arg(entry.id)
-                  .arg(format::error(before.error())));
+    showError(
+        tr("Change %1 cannot be reversed: %2.").arg(entry.id).arg(format::error(before.error())));
     return;
   }
   if (QString::fromStdString(entry.job) != draft.job()) {
@@ -400,9 +417,9 @@ void MainWindow::Impl::nextPane(int direction) {
                       ? static_cast<QWidget*>(planPanel->axisBox(ptc::Axis::kDp))
                       : nullptr;
   QList<QWidget*> panes;
-  for (QWidget* pane : {static_cast<QWidget*>(navigator->tree()), static_cast<QWidget*>(mesh), side,
-                        static_cast<QWidget*>(history->table()),
-                        static_cast<QWidget*>(events->table())}) {
+  for (QWidget* pane :
+       {static_cast<QWidget*>(navigator->tree()), static_cast<QWidget*>(mesh), side,
+        static_cast<QWidget*>(history->table()), static_cast<QWidget*>(events->table())}) {
     if (pane != nullptr && pane->isVisible() && pane->isEnabled()) panes << pane;
   }
   if (panes.isEmpty()) return;
@@ -467,6 +484,7 @@ void MainWindow::Impl::refreshScene() {
                            drafting ? &devices : nullptr,
                            drafting && plan.summary() ? &*plan.summary() : nullptr));
   mesh->setReadOnly(!control.editBlockedReason().isEmpty());
+  legend->setEntries(mesh->scene().legend);
 }
 
 void MainWindow::Impl::refreshNotices() {
@@ -524,7 +542,7 @@ void MainWindow::Impl::refreshNotices() {
   }
 
   const bool drafting = source == HeaderBar::DraftSource;
-  if (drafting) {
+  if (drafting && countdown->isHidden()) {
     draftNotice->say(Surface::Tone::Accent, tr("Draft: nothing moves until you apply it."),
                      tr("Back to live  Esc"));
   } else {
@@ -549,7 +567,8 @@ void MainWindow::Impl::refreshStatus() {
       left = tr("connecting");
       break;
     case LinkState::Connected:
-      left = tr("%1 of %n agent(s)", nullptr, nodes).arg(alive);
+      left = nodes == 1 ? tr("%1 of 1 agent").arg(alive)
+                        : tr("%1 of %2 agents").arg(alive).arg(nodes);
       break;
     case LinkState::Lost:
       left = tr("connection lost");
@@ -560,7 +579,8 @@ void MainWindow::Impl::refreshStatus() {
   }
   statusLeft->setText(left);
   const bool good = model.link() == LinkState::Connected;
-  statusDot->setTone(model.link() == LinkState::None ? StateDot::Tone::Quiet
+  const bool waiting = model.link() == LinkState::None || model.link() == LinkState::Connecting;
+  statusDot->setTone(waiting                         ? StateDot::Tone::Quiet
                      : !good                         ? StateDot::Tone::Bad
                      : alive == nodes                ? StateDot::Tone::Good
                                                      : StateDot::Tone::Warning);
@@ -634,10 +654,10 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     return;
   }
   event->ignore();
-  auto* box = new QMessageBox(QMessageBox::Question, tr("A move is running"),
-                              tr("Bytes of %1 are on the way.")
-                                  .arg(QString::fromStdString(txn->job)),
-                              QMessageBox::NoButton, this);
+  auto* box =
+      new QMessageBox(QMessageBox::Question, tr("A move is running"),
+                      tr("Bytes of %1 are on the way.").arg(QString::fromStdString(txn->job)),
+                      QMessageBox::NoButton, this);
   box->setAttribute(Qt::WA_DeleteOnClose);
   QPushButton* quit = box->addButton(tr("Roll back and quit"), QMessageBox::DestructiveRole);
   QPushButton* keep = box->addButton(tr("Keep window"), QMessageBox::RejectRole);

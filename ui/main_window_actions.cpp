@@ -35,60 +35,85 @@ void MainWindow::Impl::addActions() {
   const auto keys = [](const char* text) { return QKeySequence(QLatin1String(text)); };
   const auto id = [](const char* text) { return QString::fromLatin1(text); };
 
-  actions->add({.id = id("file.picture"), .menu = file, .text = tr("Save &Picture…"),
+  actions->add({.id = id("file.picture"),
+                .menu = file,
+                .text = tr("Save &Picture…"),
                 .statusTip = tr("Write what the window shows to a PNG file"),
-                .icon = id("picture"), .shortcuts = Keys{keys("Ctrl+Shift+P")}},
+                .icon = id("picture"),
+                .shortcuts = Keys{keys("Ctrl+Shift+P")}},
                [this] {
-                 const QString name = QFileDialog::getSaveFileName(
-                     &window, tr("Save picture"), QStringLiteral("tessera.png"), tr("PNG pictures (*.png)"));
+                 const QString name = QFileDialog::getSaveFileName(&window, tr("Save picture"),
+                                                                   QStringLiteral("tessera.png"),
+                                                                   tr("PNG pictures (*.png)"));
                  if (!name.isEmpty() && !window.grabTo(name)) {
                    showError(tr("The picture could not be written to %1.").arg(name));
                  }
                });
-  actions->add({.id = id("file.quit"), .menu = file, .text = tr("&Quit"),
+  actions->add({.id = id("file.quit"),
+                .menu = file,
+                .text = tr("&Quit"),
                 .statusTip = tr("Close the panel; the job and its cluster go on"),
-                .icon = id("quit"), .shortcuts = Keys{keys("Ctrl+Q")}, .separatorBefore = true},
+                .icon = id("quit"),
+                .shortcuts = Keys{keys("Ctrl+Q")},
+                .separatorBefore = true},
                [this] { window.close(); });
 
-  actions->add({.id = id("edit.undo"), .menu = edit, .text = tr("&Undo"),
-                .statusTip = tr("Take back the last edit of the draft"), .icon = id("undo"),
+  actions->add({.id = id("edit.undo"),
+                .menu = edit,
+                .text = tr("&Undo"),
+                .statusTip = tr("Take back the last edit of the draft"),
+                .icon = id("undo"),
                 .shortcuts = Keys{keys("Ctrl+Z")},
-                .blocked = [this] {
-                  if (!draft.undoStack()->canUndo()) return tr("There is nothing to undo.");
-                  return control.editBlockedReason();
-                }},
+                .blocked =
+                    [this] {
+                      if (!draft.undoStack()->canUndo()) return tr("There is nothing to undo.");
+                      return control.editBlockedReason();
+                    }},
                [this] {
                  draft.undoStack()->undo();
                  setSource(HeaderBar::DraftSource);
                });
-  actions->add({.id = id("edit.redo"), .menu = edit, .text = tr("&Redo"),
-                .statusTip = tr("Do the edit again that was taken back"), .icon = id("redo"),
+  actions->add({.id = id("edit.redo"),
+                .menu = edit,
+                .text = tr("&Redo"),
+                .statusTip = tr("Do the edit again that was taken back"),
+                .icon = id("redo"),
                 .shortcuts = Keys{keys("Ctrl+Y"), keys("Ctrl+Shift+Z")},
-                .blocked = [this] {
-                  if (!draft.undoStack()->canRedo()) return tr("There is nothing to redo.");
-                  return control.editBlockedReason();
-                }},
+                .blocked =
+                    [this] {
+                      if (!draft.undoStack()->canRedo()) return tr("There is nothing to redo.");
+                      return control.editBlockedReason();
+                    }},
                [this] {
                  draft.undoStack()->redo();
                  setSource(HeaderBar::DraftSource);
                });
-  actions->add({.id = id("edit.toggle"), .menu = edit, .text = tr("&Add or Take Out"),
+  actions->add({.id = id("edit.toggle"),
+                .menu = edit,
+                .text = tr("&Add or Take Out"),
                 .statusTip = tr("Draft the selected GPUs into the job, or out of it"),
-                .icon = id("move"), .shortcuts = Keys{keys("Space")}, .canvasKey = true,
+                .icon = id("move"),
+                .shortcuts = Keys{keys("Space")},
+                .canvasKey = true,
                 .separatorBefore = true,
-                .blocked = [this, editBlocked, noSelection] {
-                  const QString reason = noSelection();
-                  return reason.isEmpty() ? editBlocked() : reason;
-                }},
+                .blocked =
+                    [this, editBlocked, noSelection] {
+                      const QString reason = noSelection();
+                      return reason.isEmpty() ? editBlocked() : reason;
+                    }},
                [this] {
                  const auto& selected = mesh->selection();
                  QList<ptc::DeviceId> devices(selected.begin(), selected.end());
                  if (devices.isEmpty() && mesh->current()) devices << *mesh->current();
                  editByHand(devices, std::nullopt);
                });
-  actions->add({.id = id("edit.selectNode"), .menu = edit, .text = tr("Select the &Node"),
+  actions->add({.id = id("edit.selectNode"),
+                .menu = edit,
+                .text = tr("Select the &Node"),
                 .statusTip = tr("Select all GPUs of the current GPU's node"),
-                .shortcuts = Keys{keys("N")}, .canvasKey = true, .blocked = noSelection},
+                .shortcuts = Keys{keys("N")},
+                .canvasKey = true,
+                .blocked = noSelection},
                [this] {
                  std::set<ptc::DeviceId> devices;
                  const auto current = mesh->current();
@@ -98,44 +123,77 @@ void MainWindow::Impl::addActions() {
                  for (const auto& device : node->devices) devices.insert(device.id);
                  chooseSelection(devices);
                });
-  actions->add({.id = id("edit.back"), .menu = edit, .text = tr("&Step Back"),
+  actions->add({.id = id("edit.back"),
+                .menu = edit,
+                .text = tr("&Step Back"),
                 .statusTip = tr("Stop the countdown, else clear the selection, else show Live; a "
                                 "running move goes on"),
-                .icon = id("back"), .shortcuts = Keys{keys("Esc")}},
+                .icon = id("back"),
+                .shortcuts = Keys{keys("Esc")}},
                [this] { stepBack(); });
 
-  actions->add({.id = id("view.live"), .menu = view, .text = tr("&Live"),
-                .statusTip = tr("Show the layout that the agents report"), .icon = id("live"),
+  actions->add({.id = id("view.live"),
+                .menu = view,
+                .text = tr("&Live"),
+                .statusTip = tr("Show the layout that the agents report"),
+                .icon = id("live"),
                 .shortcuts = Keys{keys("Alt+1")}},
                [this] { setSource(HeaderBar::LiveSource); });
-  actions->add({.id = id("view.draft"), .menu = view, .text = tr("&Draft"),
+  actions->add({.id = id("view.draft"),
+                .menu = view,
+                .text = tr("&Draft"),
                 .statusTip = tr("Show the layout as you edit it; nothing moves"),
-                .icon = id("draft"), .shortcuts = Keys{keys("Alt+2")}, .blocked = editBlocked},
+                .icon = id("draft"),
+                .shortcuts = Keys{keys("Alt+2")},
+                .blocked = editBlocked},
                [this] { setSource(HeaderBar::DraftSource); });
-  actions->add({.id = id("view.zoomIn"), .menu = view, .text = tr("Zoom &In"),
-                .statusTip = tr("Draw the mesh larger"), .icon = id("zoom-in"),
-                .shortcuts = Keys{keys("+")}, .canvasKey = true, .separatorBefore = true},
+  actions->add({.id = id("view.zoomIn"),
+                .menu = view,
+                .text = tr("Zoom &In"),
+                .statusTip = tr("Draw the mesh larger"),
+                .icon = id("zoom-in"),
+                .shortcuts = Keys{keys("+")},
+                .canvasKey = true,
+                .separatorBefore = true},
                [this] { mesh->setZoom(mesh->zoom() * 1.25); });
-  actions->add({.id = id("view.zoomOut"), .menu = view, .text = tr("Zoom &Out"),
-                .statusTip = tr("Draw the mesh smaller"), .icon = id("zoom-out"),
-                .shortcuts = Keys{keys("-")}, .canvasKey = true},
+  actions->add({.id = id("view.zoomOut"),
+                .menu = view,
+                .text = tr("Zoom &Out"),
+                .statusTip = tr("Draw the mesh smaller"),
+                .icon = id("zoom-out"),
+                .shortcuts = Keys{keys("-")},
+                .canvasKey = true},
                [this] { mesh->setZoom(mesh->zoom() / 1.25); });
-  actions->add({.id = id("view.fit"), .menu = view, .text = tr("&Fit All"),
-                .statusTip = tr("Show the whole mesh"), .icon = id("fit"),
-                .shortcuts = Keys{keys("0")}, .canvasKey = true},
+  actions->add({.id = id("view.fit"),
+                .menu = view,
+                .text = tr("&Fit All"),
+                .statusTip = tr("Show the whole mesh"),
+                .icon = id("fit"),
+                .shortcuts = Keys{keys("0")},
+                .canvasKey = true},
                [this] { mesh->setZoom(1.0); });
-  actions->add({.id = id("view.reduceMotion"), .menu = view, .text = tr("&Reduce Motion"),
-                .statusTip = tr("Static arrows instead of running dots"), .checkable = true},
+  actions->add({.id = id("view.reduceMotion"),
+                .menu = view,
+                .text = tr("&Reduce Motion"),
+                .statusTip = tr("Static arrows instead of running dots"),
+                .checkable = true},
                [this](bool on) { mesh->setReduceMotion(on); });
-  actions->add({.id = id("view.nextPane"), .menu = view, .text = tr("Next &Pane"),
+  actions->add({.id = id("view.nextPane"),
+                .menu = view,
+                .text = tr("Next &Pane"),
                 .statusTip = tr("Move the keyboard focus to the next pane"),
-                .shortcuts = Keys{keys("F6")}, .separatorBefore = true},
+                .shortcuts = Keys{keys("F6")},
+                .separatorBefore = true},
                [this] { nextPane(1); });
-  actions->add({.id = id("view.previousPane"), .menu = view, .text = tr("Pre&vious Pane"),
+  actions->add({.id = id("view.previousPane"),
+                .menu = view,
+                .text = tr("Pre&vious Pane"),
                 .statusTip = tr("Move the keyboard focus to the previous pane"),
                 .shortcuts = Keys{keys("Shift+F6")}},
                [this] { nextPane(-1); });
-  actions->add({.id = id("view.find"), .menu = view, .text = tr("Filter &Events"),
+  actions->add({.id = id("view.find"),
+                .menu = view,
+                .text = tr("Filter &Events"),
                 .statusTip = tr("Type to show only matching events"),
                 .shortcuts = Keys{keys("Ctrl+F")}},
                [this] {
@@ -150,14 +208,19 @@ void MainWindow::Impl::addActions() {
   bool firstPane = true;
   for (const auto& [name, pane] : panes) {
     QDockWidget* widget = pane.second;
-    QAction* action = actions->add({.id = id(name), .menu = view, .text = pane.first,
-                                    .statusTip = tr("Show or hide this pane"), .checkable = true,
+    QAction* action = actions->add({.id = id(name),
+                                    .menu = view,
+                                    .text = pane.first,
+                                    .statusTip = tr("Show or hide this pane"),
+                                    .checkable = true,
                                     .separatorBefore = std::exchange(firstPane, false)},
                                    [widget](bool on) { widget->setVisible(on); });
     action->setChecked(true);
     connect(widget->toggleViewAction(), &QAction::toggled, action, &QAction::setChecked);
   }
-  actions->add({.id = id("view.resetLayout"), .menu = view, .text = tr("Rese&t Layout"),
+  actions->add({.id = id("view.resetLayout"),
+                .menu = view,
+                .text = tr("Rese&t Layout"),
                 .statusTip = tr("Every pane back to its first place and size")},
                [this] { window.restoreState(initialLayout); });
   auto* themes = new QActionGroup(&window);
@@ -168,24 +231,34 @@ void MainWindow::Impl::addActions() {
   bool firstMode = true;
   for (const auto& [name, mode] : modes) {
     const ThemeMode value = mode.second;
-    QAction* action =
-        actions->add({.id = id(name), .menu = view, .text = mode.first,
-                      .statusTip = tr("Choose the colours of the panel"), .checkable = true,
-                      .separatorBefore = std::exchange(firstMode, false)},
-                     [this, value] { setTheme(value); });
+    QAction* action = actions->add({.id = id(name),
+                                    .menu = view,
+                                    .text = mode.first,
+                                    .statusTip = tr("Choose the colours of the panel"),
+                                    .checkable = true,
+                                    .separatorBefore = std::exchange(firstMode, false)},
+                                   [this, value] { setTheme(value); });
     themes->addAction(action);
   }
 
-  actions->add({.id = id("cluster.operate"), .menu = cluster, .text = tr("&Operate"),
-                .statusTip = tr("Arm this panel: it may move bytes until it is locked again"),
-                .icon = id("operate"), .shortcuts = Keys{keys("Ctrl+Shift+O")}, .checkable = true,
-                .blocked = [this] {
-                  return control.isReadOnly() ? tr("This panel is read-only.") : QString();
-                }},
-               [this](bool on) { control.setOperating(on); });
-  actions->add({.id = id("cluster.live"), .menu = cluster, .text = tr("&Live Moves"),
+  actions->add(
+      {.id = id("cluster.operate"),
+       .menu = cluster,
+       .text = tr("&Operate"),
+       .statusTip = tr("Arm this panel: it may move bytes until it is locked again"),
+       .icon = id("operate"),
+       .shortcuts = Keys{keys("Ctrl+Shift+O")},
+       .checkable = true,
+       .blocked =
+           [this] { return control.isReadOnly() ? tr("This panel is read-only.") : QString(); }},
+      [this](bool on) { control.setOperating(on); });
+  actions->add({.id = id("cluster.live"),
+                .menu = cluster,
+                .text = tr("&Live Moves"),
                 .statusTip = tr("A drop moves bytes after a countdown that Esc stops"),
-                .shortcuts = Keys{keys("Ctrl+Shift+L")}, .checkable = true, .blocked = locked},
+                .shortcuts = Keys{keys("Ctrl+Shift+L")},
+                .checkable = true,
+                .blocked = locked},
                [this](bool on) { control.setLive(on); });
   const auto jobBlocked = [this](std::initializer_list<engine::JobState> allowed,
                                  const QString& otherwise) {
@@ -196,91 +269,137 @@ void MainWindow::Impl::addActions() {
     }
     return otherwise;
   };
-  actions->add({.id = id("cluster.pauseJob"), .menu = cluster, .text = tr("&Pause the Job"),
+  actions->add({.id = id("cluster.pauseJob"),
+                .menu = cluster,
+                .text = tr("&Pause the Job"),
                 .statusTip = tr("Hold the job at its next step boundary; its state stays"),
-                .icon = id("pause"), .separatorBefore = true,
-                .blocked = [jobBlocked] {
-                  return jobBlocked({engine::JobState::kRunning}, tr("The job is not running."));
-                }},
+                .icon = id("pause"),
+                .separatorBefore = true,
+                .blocked =
+                    [jobBlocked] {
+                      return jobBlocked({engine::JobState::kRunning},
+                                        tr("The job is not running."));
+                    }},
                [this] { control.act(JobAct::Pause); });
-  actions->add({.id = id("cluster.resumeJob"), .menu = cluster, .text = tr("&Resume the Job"),
-                .statusTip = tr("Let the paused job go on"), .icon = id("play"),
-                .blocked = [jobBlocked] {
-                  return jobBlocked({engine::JobState::kPaused}, tr("The job is not paused."));
-                }},
+  actions->add({.id = id("cluster.resumeJob"),
+                .menu = cluster,
+                .text = tr("&Resume the Job"),
+                .statusTip = tr("Let the paused job go on"),
+                .icon = id("play"),
+                .blocked =
+                    [jobBlocked] {
+                      return jobBlocked({engine::JobState::kPaused}, tr("The job is not paused."));
+                    }},
                [this] { control.act(JobAct::Resume); });
-  actions->add({.id = id("cluster.stopJob"), .menu = cluster, .text = tr("&Stop the Job…"),
+  actions->add({.id = id("cluster.stopJob"),
+                .menu = cluster,
+                .text = tr("&Stop the Job…"),
                 .statusTip = tr("End the job and free its state, after a question"),
                 .icon = id("stop"),
-                .blocked = [this, jobBlocked] {
-                  using enum engine::JobState;
-                  return jobBlocked({kStarting, kRunning, kPausing, kPaused, kWaitingDecision,
-                                     kFailed},
-                                    tr("The job has ended."));
-                }},
+                .blocked =
+                    [this, jobBlocked] {
+                      using enum engine::JobState;
+                      return jobBlocked(
+                          {kStarting, kRunning, kPausing, kPaused, kWaitingDecision, kFailed},
+                          tr("The job has ended."));
+                    }},
                [this] { confirmStop(); });
-  actions->add({.id = id("cluster.reconnect"), .menu = cluster, .text = tr("Re&connect Now"),
-                .statusTip = tr("Try the connection again at once"), .icon = id("refresh"),
-                .shortcuts = Keys{keys("Ctrl+R")}, .separatorBefore = true,
-                .blocked = [this] {
-                  if (model.link() == LinkState::None) return tr("No cluster is named.");
-                  return model.link() == LinkState::Connected ? tr("The cluster is connected.")
-                                                              : QString();
-                }},
+  actions->add({.id = id("cluster.reconnect"),
+                .menu = cluster,
+                .text = tr("Re&connect Now"),
+                .statusTip = tr("Try the connection again at once"),
+                .icon = id("refresh"),
+                .shortcuts = Keys{keys("Ctrl+R")},
+                .separatorBefore = true,
+                .blocked =
+                    [this] {
+                      if (model.link() == LinkState::None) return tr("No cluster is named.");
+                      return model.link() == LinkState::Connected ? tr("The cluster is connected.")
+                                                                  : QString();
+                    }},
                [this] { commands.reconnect(); });
 
-  actions->add({.id = id("plan.apply"), .menu = planMenu, .text = tr("&Apply…"),
-                .statusTip = tr("Move the bytes of the draft's plan"), .icon = id("apply"),
+  actions->add({.id = id("plan.apply"),
+                .menu = planMenu,
+                .text = tr("&Apply…"),
+                .statusTip = tr("Move the bytes of the draft's plan"),
+                .icon = id("apply"),
                 .shortcuts = Keys{keys("Ctrl+Return")},
                 .blocked = [this] { return control.applyBlockedReason(); }},
                [this] { requestApply(); });
   const auto noDraft = [this] {
     return draft.isEmpty() ? tr("There is nothing drafted.") : control.editBlockedReason();
   };
-  actions->add({.id = id("plan.discard"), .menu = planMenu, .text = tr("&Discard the Draft"),
+  actions->add({.id = id("plan.discard"),
+                .menu = planMenu,
+                .text = tr("&Discard the Draft"),
                 .statusTip = tr("Back to the live layout; Undo brings the draft back"),
-                .icon = id("close"), .shortcuts = Keys{keys("Ctrl+Backspace")}, .blocked = noDraft},
+                .icon = id("close"),
+                .shortcuts = Keys{keys("Ctrl+Backspace")},
+                .blocked = noDraft},
                [this] { discard(); });
-  actions->add({.id = id("plan.copy"), .menu = planMenu, .text = tr("&Copy as Command"),
+  actions->add({.id = id("plan.copy"),
+                .menu = planMenu,
+                .text = tr("&Copy as Command"),
                 .statusTip = tr("Copy the command line that makes the same plan"),
-                .icon = id("copy"), .shortcuts = Keys{keys("Ctrl+Shift+C")}, .blocked = noDraft},
+                .icon = id("copy"),
+                .shortcuts = Keys{keys("Ctrl+Shift+C")},
+                .blocked = noDraft},
                [this] { planPanel->copyButton()->click(); });
-  actions->add({.id = id("plan.cancelMove"), .menu = planMenu, .text = tr("Cancel and &Roll Back"),
+  actions->add({.id = id("plan.cancelMove"),
+                .menu = planMenu,
+                .text = tr("Cancel and &Roll Back"),
                 .statusTip = tr("Give the running move up; before the commit nothing is lost"),
-                .icon = id("stop"), .separatorBefore = true,
-                .blocked = [this] {
-                  const engine::TxnStatus* txn = model.runningTxn();
-                  if (txn == nullptr) return tr("Nothing is moving.");
-                  if (!txn->can_cancel) return tr("The move is past its commit.");
-                  return control.lockReason();
-                }},
+                .icon = id("stop"),
+                .separatorBefore = true,
+                .blocked =
+                    [this] {
+                      const engine::TxnStatus* txn = model.runningTxn();
+                      if (txn == nullptr) return tr("Nothing is moving.");
+                      if (!txn->can_cancel) return tr("The move is past its commit.");
+                      return control.lockReason();
+                    }},
                [this] { control.cancelMove(); });
 
-  actions->add({.id = id("history.reverse"), .menu = historyMenu, .text = tr("&Do the Reverse…"),
+  actions->add({.id = id("history.reverse"),
+                .menu = historyMenu,
+                .text = tr("&Do the Reverse…"),
                 .statusTip = tr("Draft the layout from before the chosen, or the newest, change"),
-                .icon = id("reverse"), .shortcuts = Keys{keys("Ctrl+Shift+R")},
-                .blocked = [this, editBlocked] {
-                  return history->reversible() == nullptr ? tr("There is no change to reverse.")
-                                                          : editBlocked();
-                }},
+                .icon = id("reverse"),
+                .shortcuts = Keys{keys("Ctrl+Shift+R")},
+                .blocked =
+                    [this, editBlocked] {
+                      return history->reversible() == nullptr ? tr("There is no change to reverse.")
+                                                              : editBlocked();
+                    }},
                [this] {
                  if (const auto* entry = history->reversible()) planReverse(*entry);
                });
-  actions->add({.id = id("history.reload"), .menu = historyMenu, .text = tr("Re&load"),
-                .statusTip = tr("Read the history from the cluster again"), .icon = id("refresh"),
-                .shortcuts = Keys{keys("F5")}, .blocked = noCluster},
+  actions->add({.id = id("history.reload"),
+                .menu = historyMenu,
+                .text = tr("Re&load"),
+                .statusTip = tr("Read the history from the cluster again"),
+                .icon = id("refresh"),
+                .shortcuts = Keys{keys("F5")},
+                .blocked = noCluster},
                [this] { history->reload(); });
 
-  actions->add({.id = id("help.shortcuts"), .menu = help, .text = tr("&Shortcuts"),
-                .statusTip = tr("Every action and its keys"), .icon = id("keyboard"),
+  actions->add({.id = id("help.shortcuts"),
+                .menu = help,
+                .text = tr("&Shortcuts"),
+                .statusTip = tr("Every action and its keys"),
+                .icon = id("keyboard"),
                 .shortcuts = Keys{keys("?")}},
                [this] {
                  auto* sheet = new ShortcutSheet(*actions, &window);
                  sheet->setAttribute(Qt::WA_DeleteOnClose);
                  sheet->open();
                });
-  actions->add({.id = id("help.about"), .menu = help, .text = tr("&About Tessera"),
-                .statusTip = tr("What this program is, and its licence"), .icon = id("info")},
+  actions->add({.id = id("help.about"),
+                .menu = help,
+                .text = tr("&About Tessera"),
+                .statusTip = tr("What this program is, and its licence"),
+                .icon = id("info")},
                [this] {
                  auto* box = new QMessageBox(
                      QMessageBox::NoIcon, tr("About Tessera"),

@@ -30,6 +30,7 @@ class CountdownBar;
 class EventsPage;
 class HistoryPage;
 class Inspector;
+class Legend;
 class MeshView;
 class Navigator;
 class NoticeBar;
@@ -102,6 +103,7 @@ struct MainWindow::Impl : QObject {
   CountdownBar* countdown = nullptr;
   QStackedWidget* canvas = nullptr;
   MeshView* mesh = nullptr;
+  Legend* legend = nullptr;
   StatePage* state = nullptr;
   ProgressPanel* progress = nullptr;
   QStackedWidget* right = nullptr;

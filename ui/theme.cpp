@@ -112,7 +112,7 @@ const Theme& Theme::light() {
                            .text = rgb(0x1b1f24),
                            .dim = rgb(0x5f6b7a),
                            .faint = rgb(0x98a2b0),
-                           .accent = rgb(0x2f6fde),
+                           .accent = rgb(0x2866d2),
                            .accentSoft = rgb(0xe4edfc),
                            .ok = rgb(0x1a7f4b),
                            .warn = rgb(0xa15c00),
@@ -172,10 +172,10 @@ QColor identity(int piece) {
 
 Pattern pattern(int piece) { return static_cast<Pattern>(piece / kNumHues % kNumPatterns); }
 
-void paintPattern(QPainter& painter, const QRectF& area, Pattern pattern, const QColor& on) {
+void paintPattern(QPainter& painter, const QRectF& area, Pattern pattern, const QColor& on,
+                  double strength) {
   if (pattern == Pattern::Solid) return;
-  const bool light = ink(on) == QColor(Qt::white);
-  static const auto brushes = [] {
+  static const auto tiles = [] {
     std::array<std::array<QBrush, kNumPatterns>, 2> made;
     for (std::size_t i = 0; i < kNumPatterns; ++i) {
       made[0][i] = QBrush(patternTile(static_cast<Pattern>(i), QColor(0, 0, 0, 90)));
@@ -183,10 +183,14 @@ void paintPattern(QPainter& painter, const QRectF& area, Pattern pattern, const 
     }
     return made;
   }();
-  const QBrush& brush = brushes[light ? 1 : 0][static_cast<std::size_t>(pattern)];
+  const bool light = ink(on) == QColor(Qt::white);
+  const QBrush& tile = tiles[light ? 1 : 0][static_cast<std::size_t>(pattern)];
   const QPointF origin = painter.brushOrigin();
+  const qreal opacity = painter.opacity();
   painter.setBrushOrigin(area.topLeft());
-  painter.fillRect(area, brush);
+  painter.setOpacity(opacity * strength);
+  painter.fillRect(area, tile);
+  painter.setOpacity(opacity);
   painter.setBrushOrigin(origin);
 }
 

@@ -58,7 +58,9 @@ QColor identity(int piece);
 Pattern pattern(int piece);
 /// Paints `pattern` over `area`, which has the identity colour already, in a tint of white or black
 /// that shows on it. Honours the clip of `painter`.
-void paintPattern(QPainter& painter, const QRectF& area, Pattern pattern, const QColor& on);
+/// `strength` 0 to 1.
+void paintPattern(QPainter& painter, const QRectF& area, Pattern pattern, const QColor& on,
+                  double strength = 1);
 /// Near-black or white, whichever reads better on `background`.
 QColor ink(const QColor& background);
 /// Contrast ratio, 1 to 21 (WCAG 2.1). Alpha is ignored.

@@ -84,8 +84,9 @@ int main(int argc, char** argv) {
     if (tessera_wait(job, step, request, &command) != 0) return fail("wait");
     if (command == TESSERA_LEAVE) break;
     const tessera_view* view = tessera_current_view(job);
+    int stays_paused = 0;
     if (command == TESSERA_ADOPT &&
-        (tessera_adopt(job, &view) != 0 || tessera_attached(job) != 0)) {
+        (tessera_adopt(job, &view) != 0 || (stays_paused = tessera_attached(job)) < 0)) {
       return fail("adopt");
     }
     struct group* group = &groups[view->epoch % 2];
@@ -93,7 +94,8 @@ int main(int argc, char** argv) {
     size_t count;
     tessera_pieces(job, &pieces, &count);
     step = (int64_t)((float*)pieces[0].data)[0]; /* the position is part of the state */
-    for (request = 0; request == 0;) {
+    request = 0;
+    while (!stays_paused && request == 0) {
       if (step >= last_step) {
         request = 1; /* all steps are made */
         break;

@@ -499,13 +499,14 @@ Status RankPort::SendCommand(const RankId& id, RankCommand command, std::int64_t
   return OkStatus();
 }
 
-Status RankPort::SendGo(const RankId& id, std::int64_t epoch) {
+Status RankPort::SendGo(const RankId& id, std::int64_t epoch, bool stay_paused) {
   std::erase_if(impl_->shared, [&](const auto& entry) {
     return std::get<0>(entry.first) == id.job && std::get<1>(entry.first) < epoch;
   });
   std::erase_if(impl_->abandoned[id.job], [&](const Attempt& a) { return a.epoch < epoch; });
   wire::AgentToRank message;
   message.mutable_go()->set_epoch(epoch);
+  message.mutable_go()->set_stay_paused(stay_paused);
   TESSERA_RETURN_IF_ERROR(impl_->SendTo(id, message));
   impl_->Find(impl_->by_rank.at(id))->state.adopted = false;
   return OkStatus();

@@ -246,6 +246,7 @@ void RankSession::Handle(const Lock& lock, wire::AgentToRank& message, std::vect
     }
     case wire::AgentToRank::kGo:
       go_ = message.go().epoch();
+      stay_paused_ = message.go().stay_paused();
       return;
     case wire::AgentToRank::kStoreValue: {
       const auto found = gets_.find(message.store_value().id());
@@ -387,7 +388,7 @@ Result<RankSession::Command> RankSession::Wait(std::int64_t step, std::uint64_t 
   return *std::exchange(command_, std::nullopt);
 }
 
-Status RankSession::WaitForGo(std::int64_t epoch) {
+bool RankSession::WaitForGo(std::int64_t epoch) {
   Lock lock(mutex_);
   epoch_ = epoch;
   adopted_ = epoch;
@@ -399,7 +400,7 @@ Status RankSession::WaitForGo(std::int64_t epoch) {
   std::erase_if(held_, earlier);
   std::erase_if(results_, [&](const auto& entry) { return entry.first.epoch <= epoch; });
   std::erase_if(abandoned_, [&](const Attempt& attempt) { return attempt.epoch < epoch; });
-  return OkStatus();
+  return stay_paused_;
 }
 
 void RankSession::QueueConnect(const RankView& view) {

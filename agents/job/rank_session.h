@@ -54,7 +54,7 @@ class RankSession {
   /// Reports a pause and waits for the command that answers it.
   Result<Command> Wait(std::int64_t step, std::uint64_t request);
   /// Reports that `epoch` is adopted and waits until all ranks have.
-  Status WaitForGo(std::int64_t epoch);
+  bool WaitForGo(std::int64_t epoch);
 
   /// Wants groups of `view`, as a connect message of the agent does.
   void QueueConnect(const RankView& view);
@@ -132,6 +132,7 @@ class RankSession {
   std::optional<Command> command_;
   std::optional<std::int64_t> adopted_;  // epoch that waits for go
   std::optional<std::int64_t> go_;
+  bool stay_paused_ = false;  // of that go
 
   std::deque<RankView> connects_;
   std::optional<Attempt> connecting_;

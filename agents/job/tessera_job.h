@@ -130,7 +130,8 @@ typedef enum tessera_command {
  * with step -1. The first rank of a starting job gets TESSERA_RESUME. */
 int tessera_wait(tessera_job* job, int64_t step, uint64_t request, tessera_command* command);
 /* Makes the committed layout current: the pieces change; views of the old ones must no longer be
- * used. Then tessera_attached reports it and blocks until all ranks have. */
+ * used. Then tessera_attached reports it and blocks until all ranks have: it returns 0 to train on,
+ * or 1 if the job was paused and stays so: call tessera_wait with request 0 before any step. */
 int tessera_adopt(tessera_job* job, const tessera_view** view);
 int tessera_attached(tessera_job* job);
 

@@ -268,8 +268,10 @@ void Keeper::ReadAgent() {
   while (agent_socket_) {
     auto packet = ReceivePacket(agent_socket_.get());
     if (!packet) {
-      Say(fmt::format("agent: {}", packet.error().ToString()));
-      if (packet.error().code != ErrorCode::kCancelled) continue;
+      if (packet.error().code != ErrorCode::kCancelled) {
+        Say(fmt::format("agent: {}", packet.error().ToString()));
+        continue;
+      }
       // An agent without its keeper is no use: it is killed and reaped as any other dead agent.
       agent_socket_.Reset();
       outbox_.clear();

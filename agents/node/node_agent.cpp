@@ -172,7 +172,11 @@ void NodeAgent::SendHeartbeat() {
 }
 
 void NodeAgent::Tell(engine::Severity severity, const std::string& source, const std::string& text) {
-  std::fprintf(stderr, "%s: %s\n", source.c_str(), text.c_str());
+  // The registrar of this process prints what it records; other nodes keep their own account.
+  if (config_.endpoint != config_.registrar_endpoint) {
+    std::fprintf(stderr, "%s %s: %s\n", std::string(ToString(severity)).c_str(), source.c_str(),
+                 text.c_str());
+  }
   wire::FromNode message;
   auto* event = message.mutable_event();
   event->set_severity(static_cast<std::uint32_t>(severity));

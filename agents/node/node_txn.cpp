@@ -423,7 +423,7 @@ void NodeAgent::LetGo() {
   for (auto& [id, rank] : ranks_) {
     if (id.job != p.job()) continue;
     if (txn_->to->mesh().RankOf(id.device)) {
-      if (rank.adopted) static_cast<void>(rank_port_->SendGo(id, p.epoch()));
+      if (rank.adopted) static_cast<void>(rank_port_->SendGo(id, p.epoch(), txn_->stay_paused));
       rank.adopted = false;
       continue;
     }

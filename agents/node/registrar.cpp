@@ -251,6 +251,7 @@ void Registrar::AddEvent(engine::Severity severity, const std::string& source,
     std::fprintf(stderr, "event lost (%s): %s\n", added.error().ToString().c_str(), text.c_str());
     return;
   }
+  std::fprintf(stderr, "%s %s: %s\n", std::string(ToString(severity)).c_str(), source.c_str(), text.c_str());
   wire::Published message;
   Encode(event, message.mutable_event());
   Publish(std::move(message));

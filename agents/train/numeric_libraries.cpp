@@ -10,8 +10,7 @@ namespace tessera::agents::train {
 
 std::string NumericLibraryWarning() {
   using CoreName = char* (*)();
-  const auto core_name =
-      reinterpret_cast<CoreName>(::dlsym(RTLD_DEFAULT, "openblas_get_corename"));
+  const auto core_name = reinterpret_cast<CoreName>(::dlsym(RTLD_DEFAULT, "openblas_get_corename"));
   if (core_name == nullptr) {
     if (::dlsym(RTLD_DEFAULT, "mkl_get_version") != nullptr) return {};
     return "the BLAS library is not OpenBLAS but likely the reference one, about 15 times slower; "
@@ -21,9 +20,10 @@ std::string NumericLibraryWarning() {
 #if defined(__x86_64__)
   for (const std::string_view old : {"Prescott", "Nehalem", "Core2", "Barcelona"}) {
     if (core == old && __builtin_cpu_supports("avx2")) {
-      return fmt::format("OpenBLAS runs its {} kernels, which do not use AVX; set "
-                         "OPENBLAS_CORETYPE=Haswell",
-                         core);
+      return fmt::format(
+          "OpenBLAS runs its {} kernels, which do not use AVX; set "
+          "OPENBLAS_CORETYPE=Haswell",
+          core);
     }
   }
 #endif

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdio>
 #include <deque>
@@ -28,8 +29,8 @@ Error JobError(const char* what) {
   return Unavailable(fmt::format("{}: {}", what, tessera_last_error()));
 }
 
-/// Lets go of groups on a thread of its own: destroying a Gloo group takes tens of milliseconds, and
-/// up to its timeout when a collective in it was abandoned.
+/// Lets go of groups on a thread of its own: destroying a Gloo group takes tens of milliseconds,
+/// and up to its timeout when a collective in it was abandoned.
 class Graveyard {
  public:
   Graveyard() : thread_([this](std::stop_token stop) { Run(stop); }) {}
@@ -60,7 +61,7 @@ class Graveyard {
 /// One rank from attach to leave.
 ///
 /// Threads: Run and all it calls on the main thread; OnConnect on the rank library's. They share
-/// `coming_` only.
+/// what mutex_ guards.
 class Rank {
  public:
   Status Run() {
@@ -79,8 +80,11 @@ class Rank {
     if (command == TESSERA_RESUME) TESSERA_RETURN_IF_ERROR(Bind(*tessera_current_view(job_)));
     while (true) {
       if (command == TESSERA_LEAVE) break;
-      if (command == TESSERA_ADOPT) TESSERA_RETURN_IF_ERROR(Adopt());
-      auto next = TrainUntilPaused();
+      bool stays_paused = false;
+      if (command == TESSERA_ADOPT) {
+        TESSERA_TRY(stays_paused, Adopt());
+      }
+      auto next = TrainUntilPaused(stays_paused);
       if (!next) {
         // The others wait in a collective that this rank will not join: break it for them, too.
         Groups groups = trainer_->groups();
@@ -104,8 +108,8 @@ class Rank {
     auto groups = ConnectGroups(view, rendezvous, fingerprint_, kCollectiveTimeout);
     const std::lock_guard lock(mutex_);
     if (!groups) {
-      // What is no longer wanted is no error of this rank.
-      if (!rendezvous->Abandoned()) {
+      // What is no longer wanted is no error of this rank; what fails before the start ends it.
+      if (!rendezvous->Abandoned() && trains_) {
         fmt::print(stderr, "tessera-train: groups of epoch {}: {}\n", view.epoch,
                    groups.error().ToString());
       }
@@ -145,29 +149,32 @@ class Rank {
       groups = std::exchange(coming_, std::nullopt);
     }
     if (!groups || groups->epoch != view.epoch || groups->attempt != view.attempt) {
-      return Internal(fmt::format("no groups of epoch {}, attempt {} were built", view.epoch,
-                                  view.attempt));
+      return Internal(
+          fmt::format("no groups of epoch {}, attempt {} were built", view.epoch, view.attempt));
     }
+    trains_ = true;
     TESSERA_TRY(const auto pieces, Pieces());
     TESSERA_TRY(Groups old, trainer_->Bind(pieces, std::move(*groups)));
     graveyard_.Bury(std::move(old));
     return OkStatus();
   }
 
-  Status Adopt() {
+  /// Whether the job stays paused.
+  Result<bool> Adopt() {
     const tessera_view* view = nullptr;
     if (tessera_adopt(job_, &view) != 0) return JobError("cannot adopt the new layout");
     TESSERA_RETURN_IF_ERROR(Bind(*view));
-    if (tessera_attached(job_) != 0) return JobError("cannot report the new layout as attached");
-    return OkStatus();
+    const int stays_paused = tessera_attached(job_);
+    if (stays_paused < 0) return JobError("cannot report the new layout as attached");
+    return stays_paused == 1;
   }
 
-  /// Makes steps until the job is paused and told what comes next.
-  Result<tessera_command> TrainUntilPaused() {
+  /// Makes steps until the job is paused and told what comes next; none if it `stays_paused`.
+  Result<tessera_command> TrainUntilPaused(bool stays_paused) {
     const std::int64_t max_steps = trainer_->settings().max_steps;
     while (true) {
-      std::uint64_t pause = kAllStepsMade;
-      if (max_steps == 0 || trainer_->step() < max_steps) {
+      std::uint64_t pause = stays_paused ? 0 : kAllStepsMade;
+      if (!std::exchange(stays_paused, false) && (max_steps == 0 || trainer_->step() < max_steps)) {
         TESSERA_TRY(pause, Step());
         if (pause == 0) continue;
       }
@@ -176,7 +183,16 @@ class Rank {
         return JobError("cannot wait in the pause");
       }
       if (command != TESSERA_RESUME) return command;
+      DropAbandoned();
     }
+  }
+
+  /// Lets go of groups whose transaction was rolled back.
+  void DropAbandoned() {
+    const std::lock_guard lock(mutex_);
+    if (!coming_ || tessera_abandoned(job_, coming_->epoch, coming_->attempt) == 0) return;
+    graveyard_.Bury(std::move(*coming_));
+    coming_.reset();
   }
 
   /// Makes one step. Returns the transaction that pauses the job after it, or 0.
@@ -215,6 +231,7 @@ class Rank {
   std::optional<Trainer> trainer_;
   std::optional<Error> gather_error_;
   Graveyard graveyard_;
+  std::atomic<bool> trains_ = false;  // has been bound to groups
 
   std::mutex mutex_;
   std::optional<Groups> coming_;        // guarded by mutex_

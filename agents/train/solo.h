@@ -10,8 +10,8 @@
 
 namespace tessera::agents::train {
 
-/// Trains for settings.max_steps steps in private memory and prints a line a step to `out`: text, or
-/// with `json` {"step","loss","grad_norm"}.
+/// Trains for settings.max_steps steps in private memory and prints a line a step to `out`: text,
+/// or with `json` {"step","loss","grad_norm"}.
 Status RunSolo(const engine::JobSettings& settings, bool json, std::FILE* out);
 
 }  // namespace tessera::agents::train

@@ -15,8 +15,9 @@
 namespace tessera::agents::train {
 namespace {
 
-/// Samples of one forward and backward pass: small enough for its activations to stay in the cache.
-constexpr std::int64_t kMicroBatch = 4;
+/// Samples of one forward and backward pass. More make matrix products no faster, and hold more
+/// activations.
+constexpr std::int64_t kMicroBatch = 8;
 
 engine::Cursor CursorOf(const RankState& state) {
   return engine::Cursor::FromArray({state.cursor[0], state.cursor[1], state.cursor[2]});
@@ -42,8 +43,8 @@ Result<Groups> Trainer::Bind(std::span<const tessera_piece> pieces, Groups group
 Result<std::vector<std::uint8_t>> Trainer::ReadBatch() const {
   const std::int64_t share = settings_.global_batch / groups_.dp->size();
   const std::int64_t first = share * groups_.dp->rank();
-  TESSERA_TRY(const auto samples, engine::SamplesAt(CursorOf(state_), first, first + share,
-                                                    dataset_.num_samples()));
+  TESSERA_TRY(const auto samples,
+              engine::SamplesAt(CursorOf(state_), first, first + share, dataset_.num_samples()));
   const auto window = static_cast<std::size_t>(settings_.model.sequence + 1);
   std::vector<std::uint8_t> tokens(samples.size() * window);
   for (std::size_t i = 0; i < samples.size(); ++i) {

@@ -39,11 +39,12 @@ class Trainer {
 
   /// Gradients of step step() + 1, summed over the data-parallel ranks and copied to the pieces'
   /// gradient memory; state is not touched. Returns this rank's part of the step decision.
-  /// \error what a group returns, kDataLoss from the data set, kInvalidArgument for a damaged cursor
+  /// \error what a group returns, kDataLoss from the data set, kInvalidArgument for a damaged
+  /// cursor
   Result<tessera_record> ComputeGradients();
 
-  /// Makes step step() + 1: parameters and moments by the gradients times `clip`, unless `skip`; then
-  /// cursor and step count. Elementwise; makes no collective.
+  /// Makes step step() + 1: parameters and moments by the gradients times `clip`, unless `skip`;
+  /// then cursor and step count. Elementwise; makes no collective.
   void Update(double clip, bool skip);
 
  private:

@@ -38,9 +38,10 @@ Result<std::vector<std::int64_t>> SamplesAt(const Cursor& cursor, std::int64_t b
   std::vector<std::int64_t> samples;
   samples.reserve(static_cast<std::size_t>(end - begin));
   for (std::int64_t i = begin; i < end;) {
-    TESSERA_TRY(const Permutation order,
-                Permutation::Make(num_samples, KeyOfPass(cursor.seed, cursor.pass +
-                                                         (cursor.next + i) / num_samples)));
+    TESSERA_TRY(
+        const Permutation order,
+        Permutation::Make(num_samples,
+                          KeyOfPass(cursor.seed, cursor.pass + (cursor.next + i) / num_samples)));
     std::int64_t position = (cursor.next + i) % num_samples;
     for (; position < num_samples && i < end; ++position, ++i) samples.push_back(order(position));
   }

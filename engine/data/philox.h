@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Philox4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011,
-/// section 4.3): four random words as a function of counter and key.
+/// Philox4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3", SC
+/// 2011, section 4.3): four random words as a function of counter and key.
 
 #include <array>
 #include <cstdint>

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Random numbers that belong to elements of tensors, not to ranks: value i of a stream is a function
-/// of (seed, purpose, tensor name, i), so every cut of a tensor sees the same values.
+/// Random numbers that belong to elements of tensors, not to ranks: value i of a stream is a
+/// function of (seed, purpose, tensor name, i), so every cut of a tensor sees the same values.
 
 #include <array>
 #include <cstdint>

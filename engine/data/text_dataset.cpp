@@ -133,8 +133,8 @@ Result<TextDataset> TextDataset::Open(const std::vector<std::string>& paths,
     }
   }
   if (dataset.size_bytes_ < sequence + 1) {
-    return InvalidArgument(fmt::format("data set has {} bytes, a sample needs {}",
-                                       dataset.size_bytes_, sequence + 1));
+    return InvalidArgument(
+        fmt::format("data set has {} bytes, a sample needs {}", dataset.size_bytes_, sequence + 1));
   }
   return dataset;
 }
@@ -159,14 +159,13 @@ Status TextDataset::Read(std::int64_t sample, std::span<std::uint8_t> out) const
     const std::size_t count = static_cast<std::size_t>(
         std::min(file->size_bytes - offset, static_cast<std::int64_t>(out.size())));
     const FileDescriptor descriptor(file->path);
-    const auto done =
-        descriptor.ok() ? descriptor.ReadAt(offset, out.first(count)) : std::nullopt;
+    const auto done = descriptor.ok() ? descriptor.ReadAt(offset, out.first(count)) : std::nullopt;
     if (!done) {
       return DataLoss(fmt::format("data file '{}': {}", file->path, std::strerror(errno)));
     }
     if (*done < count) {
-      return DataLoss(fmt::format("data file '{}' shrank: {} bytes expected", file->path,
-                                  file->size_bytes));
+      return DataLoss(
+          fmt::format("data file '{}' shrank: {} bytes expected", file->path, file->size_bytes));
     }
     out = out.subspan(count);
     position += static_cast<std::int64_t>(count);

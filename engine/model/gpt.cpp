@@ -16,13 +16,33 @@ using ptc::TensorSpec;
 
 std::vector<GptConfig> BuiltInModels() {
   return {
-      {.name = "gpt-nano", .layers = 2, .width = 64, .heads = 4, .ffn = 256, .vocab = 256,
+      {.name = "gpt-nano",
+       .layers = 2,
+       .width = 64,
+       .heads = 4,
+       .ffn = 256,
+       .vocab = 256,
        .sequence = 64},
-      {.name = "gpt-mini", .layers = 4, .width = 256, .heads = 8, .ffn = 1024, .vocab = 256,
+      {.name = "gpt-mini",
+       .layers = 4,
+       .width = 256,
+       .heads = 8,
+       .ffn = 1024,
+       .vocab = 256,
        .sequence = 128},
-      {.name = "gpt-10m", .layers = 6, .width = 384, .heads = 8, .ffn = 1536, .vocab = 256,
+      {.name = "gpt-10m",
+       .layers = 6,
+       .width = 384,
+       .heads = 8,
+       .ffn = 1536,
+       .vocab = 256,
        .sequence = 128},
-      {.name = "gpt-25m", .layers = 8, .width = 512, .heads = 8, .ffn = 2048, .vocab = 256,
+      {.name = "gpt-25m",
+       .layers = 8,
+       .width = 512,
+       .heads = 8,
+       .ffn = 2048,
+       .vocab = 256,
        .sequence = 256},
   };
 }
@@ -126,10 +146,11 @@ Status CheckMesh(const JobSettings& settings, const ptc::MeshShape& mesh) {
     }
   }
   const std::int64_t tp = mesh[Axis::kTp];
-  const std::pair<std::string_view, std::int64_t> cut_by_tp[] = {{"heads", model.heads},
-                                                                 {"ffn units", model.ffn},
-                                                                 {"vocabulary entries", model.vocab},
-                                                                 {"channels", model.width}};
+  const std::pair<std::string_view, std::int64_t> cut_by_tp[] = {
+      {"heads", model.heads},
+      {"ffn units", model.ffn},
+      {"vocabulary entries", model.vocab},
+      {"channels", model.width}};
   for (const auto& [what, size] : cut_by_tp) {
     if (size % tp != 0) {
       return InvalidArgument(

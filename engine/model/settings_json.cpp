@@ -23,8 +23,7 @@ constexpr std::int64_t kMaxCount = std::int64_t{1} << 40;
 /// Reads the members of one JSON object; keeps the first error.
 class ObjectReader {
  public:
-  ObjectReader(const json& object, std::string where)
-      : object_(object), where_(std::move(where)) {
+  ObjectReader(const json& object, std::string where) : object_(object), where_(std::move(where)) {
     if (!object_.is_object()) Fail(fmt::format("{}: not a JSON object", where_));
   }
 
@@ -119,9 +118,11 @@ Result<GptConfig> ParseModel(const json& value) {
   reader.Integer("sequence", 1, 1 << 22, &model.sequence);
   TESSERA_RETURN_IF_ERROR(reader.Finish());
   if (model.name.empty()) return InvalidArgument("model has no 'name'");
-  const std::pair<const char*, std::int64_t> required[] = {
-      {"layers", model.layers}, {"width", model.width}, {"heads", model.heads},
-      {"ffn", model.ffn},       {"sequence", model.sequence}};
+  const std::pair<const char*, std::int64_t> required[] = {{"layers", model.layers},
+                                                           {"width", model.width},
+                                                           {"heads", model.heads},
+                                                           {"ffn", model.ffn},
+                                                           {"sequence", model.sequence}};
   for (const auto& [key, size] : required) {
     if (size == 0) return InvalidArgument(fmt::format("model '{}' has no '{}'", model.name, key));
   }

@@ -80,9 +80,17 @@ Coordinator::Actions Coordinator::Follow(bool commit) {
   phase_ = commit ? TxnPhase::kResuming : TxnPhase::kRollingBack;
   if (commit) reason_.clear();
   if (!commit && reason_.empty()) reason_ = "a participant gave up waiting";
-  waiting_ = setup_.participants;
+  // Nobody waits for a node that is gone: it learns the outcome when it comes back.
+  waiting_.clear();
   Actions actions;
-  for (const NodeNumber node : waiting_) actions.push_back(SendOutcome{node, commit});
+  for (const NodeNumber node : setup_.participants) {
+    if (silent_.contains(node)) continue;
+    waiting_.insert(node);
+    actions.push_back(SendOutcome{node, commit});
+  }
+  if (waiting_.empty()) {
+    for (auto& action : OnFollowed()) actions.push_back(std::move(action));
+  }
   return actions;
 }
 
@@ -156,6 +164,7 @@ Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
           },
           [&](const NodeRestarted& e) -> Actions {
             if (!setup_.participants.contains(e.node)) return {};
+            silent_.erase(e.node);
             if (phase_ == TxnPhase::kResuming || phase_ == TxnPhase::kRollingBack) {
               if (!waiting_.contains(e.node)) return {};
               return {SendOutcome{e.node, phase_ == TxnPhase::kResuming}};
@@ -167,10 +176,11 @@ Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
           [&](const RankLost& e) -> Actions {
             return Abort(e.joining ? fmt::format("joiner_lost: {}", e.reason) : e.reason);
           },
-          // After the outcome nobody waits for a node that is gone: the outcome stands, and what the
-          // loss means for the job is decided after it.
+          // The outcome stands whatever becomes of a node; what its loss means for the job is decided
+          // after it.
           [&](const NodeSilent& e) -> Actions {
             if (!setup_.participants.contains(e.node)) return {};
+            silent_.insert(e.node);
             if (phase_ == TxnPhase::kRollingBack || phase_ == TxnPhase::kResuming) {
               return Answered(e.node, phase_) ? OnFollowed() : Actions{};
             }

@@ -109,6 +109,7 @@ class Coordinator {
   Setup setup_;
   TxnPhase phase_ = TxnPhase::kPlanned;
   std::set<NodeNumber> waiting_;
+  std::set<NodeNumber> silent_;  // not heard of since
   std::optional<std::int64_t> step_;
   bool compared_ = false;
   bool asked_abort_ = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Compiled with -O3 -fno-math-errno -ffp-contract=off: sqrt then vectorizes (3.5 times as fast), and
-// without fused multiply-adds every vector width rounds alike.
+// Compiled with -O3 -fno-math-errno -ffp-contract=off: sqrt then vectorizes (3.5 times as fast),
+// and without fused multiply-adds every vector width rounds alike.
 #include "engine/update/adamw.h"
 
 #include <array>
@@ -23,8 +23,7 @@ AdamWCoefficients MakeAdamW(const AdamWSettings& settings, std::int64_t step, do
   c.one_minus_beta1 = static_cast<float>(1.0 - settings.beta1);
   c.one_minus_beta2 = static_cast<float>(1.0 - settings.beta2);
   c.step_size = static_cast<float>(learning_rate / (1.0 - std::pow(settings.beta1, t)));
-  c.inverse_sqrt_bias2 =
-      static_cast<float>(1.0 / std::sqrt(1.0 - std::pow(settings.beta2, t)));
+  c.inverse_sqrt_bias2 = static_cast<float>(1.0 / std::sqrt(1.0 - std::pow(settings.beta2, t)));
   c.epsilon = static_cast<float>(settings.epsilon);
   return c;
 }

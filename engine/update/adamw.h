@@ -4,8 +4,8 @@
 /// \file
 /// The update of the state: AdamW (Loshchilov and Hutter, "Decoupled Weight Decay Regularization",
 /// ICLR 2019, algorithm 2) as one elementwise pass with fixed rounding. An element's new value
-/// depends on nothing but its old value, its moments, its gradient and the coefficients, so that any
-/// cut of a tensor gives the same bits on any device.
+/// depends on nothing but its old value, its moments, its gradient and the coefficients, so that
+/// any cut of a tensor gives the same bits on any device.
 
 #include <cstdint>
 #include <span>
@@ -19,11 +19,11 @@ struct AdamWSettings {
 
 /// All that a step's update reads besides the tensors, rounded once to float.
 struct AdamWCoefficients {
-  float clip = 1;   // factor of the gradient
-  float keep = 1;   // factor of the parameter: 1 - learning rate * weight decay
+  float clip = 1;  // factor of the gradient
+  float keep = 1;  // factor of the parameter: 1 - learning rate * weight decay
   float beta1 = 0, beta2 = 0, one_minus_beta1 = 1, one_minus_beta2 = 1;
-  float step_size = 0;            // learning rate / (1 - beta1^step)
-  float inverse_sqrt_bias2 = 1;   // 1 / sqrt(1 - beta2^step)
+  float step_size = 0;           // learning rate / (1 - beta1^step)
+  float inverse_sqrt_bias2 = 1;  // 1 / sqrt(1 - beta2^step)
   float epsilon = 0;
   friend bool operator==(const AdamWCoefficients&, const AdamWCoefficients&) = default;
 };

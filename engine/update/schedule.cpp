@@ -11,8 +11,8 @@ double CosineSchedule::LearningRate(std::int64_t step) const {
     return peak * static_cast<double>(step) / static_cast<double>(warmup_steps);
   }
   if (step >= cosine_steps) return floor;
-  const double progress = static_cast<double>(step - warmup_steps) /
-                          static_cast<double>(cosine_steps - warmup_steps);
+  const double progress =
+      static_cast<double>(step - warmup_steps) / static_cast<double>(cosine_steps - warmup_steps);
   return floor + (peak - floor) * 0.5 * (1.0 + std::cos(std::numbers::pi * progress));
 }
 

@@ -82,7 +82,9 @@ class LocalRendezvous final : public agents::train::Rendezvous {
 class LocalMesh {
  public:
   LocalMesh(int dp, int tp, int hosts)
-      : dp_(dp), tp_(tp), hosts_(static_cast<std::size_t>(dp * tp)),
+      : dp_(dp),
+        tp_(tp),
+        hosts_(static_cast<std::size_t>(dp * tp)),
         addresses_(static_cast<std::size_t>(dp * tp), "127.0.0.1") {
     for (int rank = 0; rank < dp * tp; ++rank) {
       hosts_[static_cast<std::size_t>(rank)] = rank * hosts / (dp * tp);

@@ -54,6 +54,25 @@ std::optional<LinkEvent> WaitLink(Socket& socket, std::vector<LinkEvent::Kind> k
 
 class SocketTest : public QObject {
   Q_OBJECT
+ private:
+  static void refuseThenAdmit() {
+    NetContext context;
+    const CurveKeys server_keys = NewCurveKeys();
+    const CurveKeys client_keys = NewCurveKeys();
+    auto router = *Socket::Server(context, SocketKind::kRouter, server_keys);
+    const std::string endpoint = *router.Bind("tcp://127.0.0.1:*");
+    for (const bool allowed : {false, true}) {
+      if (allowed) context.SetAllowed({client_keys.public_key});
+      auto dealer = *Socket::Client(context, SocketKind::kDealer, client_keys,
+                                    server_keys.public_key);
+      QVERIFY(dealer.Monitor(context));
+      QVERIFY(dealer.Connect(endpoint));
+      const auto event = WaitLink(dealer, {LinkEvent::Kind::kRefused, LinkEvent::Kind::kReady});
+      QVERIFY(event);
+      QCOMPARE(event->kind, allowed ? LinkEvent::Kind::kReady : LinkEvent::Kind::kRefused);
+    }
+  }
+
  private slots:
   void encryptedMessagesGoBothWays() {
     NetContext server_context;
@@ -106,23 +125,6 @@ class SocketTest : public QObject {
   // Again and again: closing a socket that was just refused must hold up nobody else's events.
   void anEmptyListRefusesEverybodyAndALaterListAdmits() {
     for (int i = 0; i < 40; ++i) refuseThenAdmit();
-  }
-  void refuseThenAdmit() {
-    NetContext context;
-    const CurveKeys server_keys = NewCurveKeys();
-    const CurveKeys client_keys = NewCurveKeys();
-    auto router = *Socket::Server(context, SocketKind::kRouter, server_keys);
-    const std::string endpoint = *router.Bind("tcp://127.0.0.1:*");
-    for (const bool allowed : {false, true}) {
-      if (allowed) context.SetAllowed({client_keys.public_key});
-      auto dealer = *Socket::Client(context, SocketKind::kDealer, client_keys,
-                                    server_keys.public_key);
-      QVERIFY(dealer.Monitor(context));
-      QVERIFY(dealer.Connect(endpoint));
-      const auto event = WaitLink(dealer, {LinkEvent::Kind::kRefused, LinkEvent::Kind::kReady});
-      QVERIFY(event);
-      QCOMPARE(event->kind, allowed ? LinkEvent::Kind::kReady : LinkEvent::Kind::kRefused);
-    }
   }
 
   void aClientOfAnotherServerKeyFailsItsHandshake() {

@@ -89,9 +89,9 @@ class TrainAgreementTest : public QObject {
   std::vector<StepResult> m_reference;
 
   States statesFor(int dp, int tp) const {
-    const auto mesh = ptc::ParseDeviceMesh("dp=" + std::to_string(dp) + ",tp=" +
-                                           std::to_string(tp) + " on 1x" +
-                                           std::to_string(dp * tp));
+    const auto mesh =
+        ptc::ParseDeviceMesh("dp=" + std::to_string(dp) + ",tp=" + std::to_string(tp) + " on 1x" +
+                             std::to_string(dp * tp));
     const auto layout = ptc::Layout::Make(*mesh, *engine::MakeCollection(m_settings.model));
     States states;
     for (int rank = 0; rank < dp * tp; ++rank) {
@@ -116,8 +116,8 @@ class TrainAgreementTest : public QObject {
         ranks.emplace_back([&, rank] {
           const auto index = static_cast<std::size_t>(rank);
           const auto run = [&]() -> Status {
-            TESSERA_TRY(auto dataset, engine::TextDataset::Open(m_settings.data,
-                                                                m_settings.model.sequence));
+            TESSERA_TRY(auto dataset,
+                        engine::TextDataset::Open(m_settings.data, m_settings.model.sequence));
             TESSERA_TRY(Groups groups,
                         ConnectGroups(mesh.View(rank), rendezvous, dataset.fingerprint(),
                                       std::chrono::seconds(30)));
@@ -128,11 +128,9 @@ class TrainAgreementTest : public QObject {
             for (int i = 0; i < steps; ++i) {
               TESSERA_TRY(const tessera_record mine, trainer.ComputeGradients());
               std::vector<tessera_record> all(states.size());
-              TESSERA_RETURN_IF_ERROR(
-                  world->AllGather(std::as_bytes(std::span(&mine, 1)),
-                                   std::as_writable_bytes(std::span(all))));
-              const auto decision =
-                  agents::Decide(trainer.step() + 1, all, m_settings.max_norm);
+              TESSERA_RETURN_IF_ERROR(world->AllGather(std::as_bytes(std::span(&mine, 1)),
+                                                       std::as_writable_bytes(std::span(all))));
+              const auto decision = agents::Decide(trainer.step() + 1, all, m_settings.max_norm);
               if (decision.tokens != m_settings.global_batch * m_settings.model.sequence) {
                 return Internal("tokens were counted twice or not at all");
               }
@@ -156,7 +154,11 @@ class TrainAgreementTest : public QObject {
     QCOMPARE(results.size(), reference.size());
     for (std::size_t i = 0; i < results.size(); ++i) {
       const auto message = [&](const char* what, double a, double b) {
-        return QString("%1 of step %2: %3, %4").arg(what).arg(i).arg(a, 0, 'g', 9).arg(b, 0, 'g', 9);
+        return QString("%1 of step %2: %3, %4")
+            .arg(what)
+            .arg(i)
+            .arg(a, 0, 'g', 9)
+            .arg(b, 0, 'g', 9);
       };
       const StepResult &a = results[i], &b = reference[i];
       QVERIFY2(std::abs(a.loss - b.loss) <= 1e-5 * b.loss,
@@ -178,7 +180,7 @@ class TrainAgreementTest : public QObject {
     }
     file.close();
     m_settings.model = *engine::FindModel("gpt-nano");
-    m_settings.global_batch = 8;
+    m_settings.global_batch = 16;  // two micro-batches on one rank
     m_settings.warmup_steps = 2;
     m_settings.data = {m_folder.filePath("text").toStdString()};
 

@@ -64,26 +64,27 @@ std::string CheckCollectives(Collective& group, bool is_rank_order_sum) {
     // All ranks have the same bits.
     const std::vector<float> mine = sum;
     std::vector<float> all(size * static_cast<std::size_t>(ranks));
-    if (const auto status = group.AllGather(std::as_bytes(std::span(mine)),
-                                            std::as_writable_bytes(std::span(all)));
+    if (const auto status =
+            group.AllGather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)));
         !status) {
       return status.error().ToString();
     }
     for (int r = 0; r < ranks; ++r) {
-      if (std::memcmp(all.data() + static_cast<std::size_t>(r) * size, mine.data(), size * 4) != 0) {
+      if (std::memcmp(all.data() + static_cast<std::size_t>(r) * size, mine.data(), size * 4) !=
+          0) {
         return "gathered sums differ";
       }
     }
     const std::vector<float> own = ValuesOf(group.rank(), size, round);
-    if (const auto status = group.AllGather(std::as_bytes(std::span(own)),
-                                            std::as_writable_bytes(std::span(all)));
+    if (const auto status =
+            group.AllGather(std::as_bytes(std::span(own)), std::as_writable_bytes(std::span(all)));
         !status) {
       return status.error().ToString();
     }
     for (int r = 0; r < ranks; ++r) {
       const auto expected = ValuesOf(r, size, round);
-      if (std::memcmp(all.data() + static_cast<std::size_t>(r) * size, expected.data(),
-                      size * 4) != 0) {
+      if (std::memcmp(all.data() + static_cast<std::size_t>(r) * size, expected.data(), size * 4) !=
+          0) {
         return "gathered values of rank " + std::to_string(r);
       }
     }
@@ -231,8 +232,7 @@ class TrainCommTest : public QObject {
     const Status status = (*group)->Barrier();
     QVERIFY(!status);
     QCOMPARE(status.error().code, ErrorCode::kTimeout);
-    QCOMPARE(status.error().message,
-             std::string("a rank of group g did not come within 100 ms"));
+    QCOMPARE(status.error().message, std::string("a rank of group g did not come within 100 ms"));
     QVERIFY(steady_clock::now() - start >= milliseconds(100));
   }
 

@@ -4,6 +4,7 @@
 #include <QProcess>
 #include <QTest>
 #include <atomic>
+#include <csignal>
 
 #include "agents/client/cluster.h"
 #include "tests/e2e/losses.h"
@@ -47,8 +48,8 @@ class E2eKillTest : public QObject {
     QVERIFY(rejoined(node, *agent));
     const Json after = m_cluster->Job(kJob);
     QCOMPARE(after["state"].get<std::string>(), std::string("running"));
-    QCOMPARE(after["epoch"], before["epoch"]);
-    QCOMPARE(after["layout_hash"], before["layout_hash"]);
+    QCOMPARE(after["epoch"].dump(), before["epoch"].dump());
+    QCOMPARE(after["layout_hash"].dump(), before["layout_hash"].dump());
     QVERIFY(m_cluster->GoesOn(kJob));
   }
 
@@ -83,7 +84,7 @@ class E2eKillTest : public QObject {
     qInfo("%s: %s", qPrintable(phase), result.dump().c_str());
     QVERIFY2(committed || result["result"] == "rolled_back", outcome.Text());
     QCOMPARE(outcome.code, committed ? 0 : 1);
-    if (committed) QCOMPARE(result["digest_before"], result["digest_after"]);
+    if (committed) QCOMPARE(result["digest_before"].dump(), result["digest_after"].dump());
 
     QVERIFY(rejoined(node, *agent));
     const Json after = m_cluster->Job(kJob);
@@ -122,8 +123,8 @@ class E2eKillTest : public QObject {
     QVERIFY(!tessera::app::isAlive(m_cluster->Keeper(kParticipant)));
     QVERIFY(m_cluster->GoesOn(kJob));
     const Json after = m_cluster->Job(kJob);
-    QCOMPARE(after["devices"], before["devices"]);
-    QCOMPARE(after["epoch"], before["epoch"]);
+    QCOMPARE(after["devices"].dump(), before["devices"].dump());
+    QCOMPARE(after["epoch"].dump(), before["epoch"].dump());
     const Outcome refused = m_cluster->Run({"plan", kJob, "--devices", FirstDevices(8)});
     QVERIFY2(refused.code == 1 && refused.errors.count(u'\n') == 1, refused.Text());
   }

@@ -52,8 +52,8 @@ class AdamWTest : public QObject {
       const std::size_t size = 1 + rng() % 700;
       const State before = AnyState(rng, size);
       const std::vector<float> gradient = AnyValues(rng, size, 0.3F);
-      const AdamWCoefficients c = engine::MakeAdamW(
-          {}, static_cast<std::int64_t>(1 + rng() % 1000), 1e-3, 0.37, rng() % 2 == 0);
+      const AdamWCoefficients c = engine::MakeAdamW({}, static_cast<std::int64_t>(1 + rng() % 1000),
+                                                    1e-3, 0.37, rng() % 2 == 0);
       State whole = before;
       AdamW(c, whole.param, whole.exp_avg, whole.exp_avg_sq, gradient);
       State cut = before;

@@ -76,8 +76,8 @@ class DataOrderTest : public QObject {
       Cursor cursor{.seed = 5};
       while (cursor.pass < 3) {
         for (std::int64_t rank = 0; rank < dp; ++rank) {
-          const auto share = engine::SamplesAt(cursor, rank * kBatch / dp,
-                                               (rank + 1) * kBatch / dp, kSamples);
+          const auto share =
+              engine::SamplesAt(cursor, rank * kBatch / dp, (rank + 1) * kBatch / dp, kSamples);
           QVERIFY(share.has_value());
           order.insert(order.end(), share->begin(), share->end());
         }

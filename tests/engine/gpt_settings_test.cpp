@@ -78,8 +78,7 @@ class GptSettingsTest : public QObject {
 
   void rankHoldsItsHeadsOfEachOfQkv() {
     const auto collection = *engine::MakeCollection(*engine::FindModel("gpt-mini"));
-    const auto layout =
-        ptc::Layout::Make(*ptc::ParseDeviceMesh("dp=1,tp=4 on 1x4"), collection);
+    const auto layout = ptc::Layout::Make(*ptc::ParseDeviceMesh("dp=1,tp=4 on 1x4"), collection);
     QVERIFY(layout.has_value());
     const auto boxes = layout->Boxes(1, *collection->Find("h.2.attn.qkv.weight"));
     QCOMPARE(boxes.size(), std::size_t{3});
@@ -103,8 +102,8 @@ class GptSettingsTest : public QObject {
         shape[ptc::Axis::kTp] = tp;
         QCOMPARE(engine::CheckMesh(settings, shape).has_value(), 16 % dp == 0 && 8 % tp == 0);
         if (!engine::CheckMesh(settings, shape)) continue;
-        const auto mesh = ptc::ParseDeviceMesh(ptc::ToString(shape) + " on 1x" +
-                                               std::to_string(dp * tp));
+        const auto mesh =
+            ptc::ParseDeviceMesh(ptc::ToString(shape) + " on 1x" + std::to_string(dp * tp));
         QVERIFY(ptc::Layout::Make(*mesh, collection).has_value());
       }
     }
@@ -113,16 +112,20 @@ class GptSettingsTest : public QObject {
   void meshIsRefused_data() {
     QTest::addColumn<QString>("mesh");
     QTest::addColumn<QString>("message");
-    QTest::newRow("heads") << "tp=3" << "8 heads of gpt-mini are not divisible by tp = 3";
-    QTest::newRow("batch") << "dp=3" << "global batch 16 is not divisible by dp = 3";
-    QTest::newRow("pipeline") << "pp=2" << "pp = 2: the built-in trainer runs pp = 1 only";
-    QTest::newRow("context") << "cp=2" << "cp = 2: the built-in trainer runs cp = 1 only";
+    QTest::newRow("heads") << "tp=3"
+                           << "8 heads of gpt-mini are not divisible by tp = 3";
+    QTest::newRow("batch") << "dp=3"
+                           << "global batch 16 is not divisible by dp = 3";
+    QTest::newRow("pipeline") << "pp=2"
+                              << "pp = 2: the built-in trainer runs pp = 1 only";
+    QTest::newRow("context") << "cp=2"
+                             << "cp = 2: the built-in trainer runs cp = 1 only";
   }
   void meshIsRefused() {
     QFETCH(QString, mesh);
     QFETCH(QString, message);
-    const auto status = engine::CheckMesh(SettingsOf("gpt-mini"),
-                                          *ptc::ParseMeshShape(mesh.toStdString()));
+    const auto status =
+        engine::CheckMesh(SettingsOf("gpt-mini"), *ptc::ParseMeshShape(mesh.toStdString()));
     QVERIFY(!status);
     QCOMPARE(status.error().code, ErrorCode::kInvalidArgument);
     QCOMPARE(QString::fromStdString(status.error().message), message);
@@ -147,8 +150,10 @@ class GptSettingsTest : public QObject {
     QTest::addColumn<QString>("message");
     const QString model =
         R"("model":{"name":"m","layers":1,"width":8,"heads":2,"ffn":8,"sequence":4})";
-    QTest::newRow("no JSON") << "{" << "job settings are not JSON";
-    QTest::newRow("no model") << "{}" << "job settings have no 'model'";
+    QTest::newRow("no JSON") << "{"
+                             << "job settings are not JSON";
+    QTest::newRow("no model") << "{}"
+                              << "job settings have no 'model'";
     QTest::newRow("unknown key") << "{" + model + R"(,"lr":1})"
                                  << "job settings: unknown key 'lr'";
     QTest::newRow("batch of 0")

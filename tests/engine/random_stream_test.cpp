@@ -35,8 +35,8 @@ class RandomStreamTest : public QObject {
     for (std::uint64_t block = 0; block < 50000; ++block) {
       const auto z = stream.NormalBlock(block);
       for (std::size_t pair = 0; pair < 4; pair += 2) {
-        const double radius = std::hypot(static_cast<double>(z[pair]),
-                                         static_cast<double>(z[pair + 1]));
+        const double radius =
+            std::hypot(static_cast<double>(z[pair]), static_cast<double>(z[pair + 1]));
         // exp(-r^2 / 2) of a Box-Muller pair is uniform.
         radii.push_back(std::exp(-radius * radius / 2));
       }
@@ -78,8 +78,9 @@ class RandomStreamTest : public QObject {
   void elementsDoNotDependOnTheOrderOfAsking() {
     const RandomStream stream(9, RandomPurpose::kInitialise, "t");
     for (const std::int64_t i : {0, 1, 2, 3, 4, 1001, 77}) {
-      QCOMPARE(stream.Normal(i),
-               stream.NormalBlock(static_cast<std::uint64_t>(i / 4))[static_cast<std::size_t>(i % 4)]);
+      QCOMPARE(
+          stream.Normal(i),
+          stream.NormalBlock(static_cast<std::uint64_t>(i / 4))[static_cast<std::size_t>(i % 4)]);
     }
   }
 

@@ -62,7 +62,9 @@ class TextDatasetTest : public QObject {
     write(".git/config", "0123456789");
     write("__pycache__/x.pyc", "0123456789");
     write("site-packages/x.py", "0123456789");
-    write("binary", QByteArray("01234\0" "6789", 10));
+    write("binary", QByteArray("01234\0"
+                               "6789",
+                               10));
     QVERIFY(QFile::link(m_folder.filePath("text"), m_folder.filePath("link")));
     QVERIFY(QFile::link(m_folder.path(), m_folder.filePath("loop")));
     QCOMPARE(TextDataset::Open({path()}, 4)->num_files(), std::int64_t{1});

@@ -5,6 +5,7 @@
 /// A cluster of this machine for end-to-end tests: `tesseractl up` in a TESSERA_HOME of its own,
 /// everything through the program as a user calls it, and nothing left behind.
 
+#include <QProcess>
 #include <QString>
 #include <QStringList>
 #include <QTemporaryDir>
@@ -16,8 +17,6 @@
 #include <vector>
 
 #include "app/commands/process.h"
-
-class QProcess;
 
 namespace tessera::test {
 

@@ -132,7 +132,8 @@ engine::ClusterSnapshot MovingCluster(const std::vector<int>& done, engine::TxnP
 engine::ClusterSnapshot LargeCluster(int nodes, int devices, int idle, int bundles) {
   auto cluster = IdleCluster(nodes, devices);
   cluster.cluster = "lab-a";
-  AddJob(&cluster, Shape((nodes - idle) / 4, devices, 4));
+  const int stages = nodes - idle < 8 ? 1 : 4;
+  AddJob(&cluster, Shape((nodes - idle) / stages, devices, stages));
   if (bundles == 0) return cluster;
   engine::TxnStatus txn;
   txn.job = kJob;

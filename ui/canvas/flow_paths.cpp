@@ -119,8 +119,14 @@ std::vector<FlowPath> routeSingly(const MeshScene& scene, const MeshLayout& layo
     };
 
     std::vector<QPointF> corners;
+    bool clear = true;  // in a lane of its own
+    const auto takeLane = [&](const Port& port, double start, double end) {
+      const int lane = lanes.take(port.edge(), start, end);
+      clear &= lane < maxLanes;
+      return gutterY(port, lane);
+    };
     if (from->edge() == to->edge() && from->pool == to->pool) {
-      const double y = gutterY(*from, lanes.take(from->edge(), x1, x2));
+      const double y = takeLane(*from, x1, x2);
       corners = {{x1, static_cast<double>(from->edge())},
                  {x1, y},
                  {x2, y},
@@ -133,8 +139,8 @@ std::vector<FlowPath> routeSingly(const MeshScene& scene, const MeshLayout& layo
       const double xv = within     ? to->frame.left() + gap / 2 + offset / 3
                         : fromLeft ? to->frame.left() - m.spacing.width() / 2.0 + offset
                                    : to->frame.right() + m.spacing.width() / 2.0 + offset;
-      const double y1 = gutterY(*from, lanes.take(from->edge(), x1, xv));
-      const double y2 = gutterY(*to, lanes.take(to->edge(), xv, x2));
+      const double y1 = takeLane(*from, x1, xv);
+      const double y2 = takeLane(*to, xv, x2);
       corners = {
           {x1, static_cast<double>(from->edge())},           {x1, y1}, {xv, y1}, {xv, y2}, {x2, y2},
           {x2, static_cast<double>(to->edge() + to->sign())}};
@@ -149,6 +155,7 @@ std::vector<FlowPath> routeSingly(const MeshScene& scene, const MeshLayout& layo
     path.head.lineTo(tip + QPointF(4, back));
     path.live = flow.live;
     path.stalled = flow.stalled;
+    path.dotted = clear;
     path.speed = speedOf(flow.rate, fastest);
     flatten(&path);
     paths.push_back(std::move(path));
@@ -234,7 +241,8 @@ std::vector<FlowPath> routeBundles(const MeshScene& scene, const MeshLayout& lay
       path.head.lineTo(middle - ahead * size - aside * size);
     }
     // Few dots: more would be noise among many curves.
-    path.spacing = path.length() / std::max(1.0, std::round(path.length() / 70));
+    path.spacing =
+        path.length() / std::max(1.0, std::round(path.length() / (largest.size() > 64 ? 260 : 70)));
     paths.push_back(std::move(path));
   }
   return paths;

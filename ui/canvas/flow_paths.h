@@ -27,6 +27,7 @@ struct FlowPath {
   double width = 2.2;  // by the logarithm of bytes in a bundle
   bool live = false;
   bool stalled = false;
+  bool dotted = true;           // false where the gutter is so full that its dots would be a blur
   double speed = 0;             // of the dots, pixels a second
   double spacing = 40;          // of the dots, divides the length
   std::vector<QPointF> points;  // the line as straight pieces

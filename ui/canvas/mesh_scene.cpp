@@ -311,15 +311,13 @@ Cell makeCell(const View& view, const engine::NodeStatus& node,
   return cell;
 }
 
-QString gpus(int number) { return Words::tr("%n GPU(s)", nullptr, number); }
-
 QString subtitleOf(const View& view, const engine::ClusterSnapshot& snapshot,
                    const MeshScene::Node& node) {
   switch (node.state) {
     case NodeState::kJoining:
       return Words::tr("joining");
     case NodeState::kSuspect:
-      return Words::tr("no answer for %1").arg(format::seconds(node.lastSeen));
+      return Words::tr("no answer for %1").arg(format::wait(node.lastSeen));
     case NodeState::kUnmanaged:
       return Words::tr("last seen %1").arg(format::age(node.lastSeen));
     case NodeState::kDead:
@@ -349,19 +347,20 @@ QString subtitleOf(const View& view, const engine::ClusterSnapshot& snapshot,
   }
   if (view.draft && (joining > 0 || leaving > 0)) {
     QStringList parts;
-    if (joining > 0) parts += Words::tr("+%n GPU(s)", nullptr, joining);
-    if (leaving > 0) parts += Words::tr("−%n GPU(s)", nullptr, leaving);
+    if (joining > 0) parts += QStringLiteral("+") + format::gpus(joining);
+    if (leaving > 0) parts += QString(QChar(0x2212)) + format::gpus(leaving);
     return parts.join(QStringLiteral(" · "));
   }
-  if (inMesh == 0) return gpus(static_cast<int>(node.cells.size()));
+  if (inMesh == 0) return format::gpus(std::ssize(node.cells));
   if (snapshot.link_bytes_per_second > 0 && !view.draft) {
-    return gpus(inMesh) + QStringLiteral(" · ") + format::rate(snapshot.link_bytes_per_second);
+    return format::gpus(inMesh) + QStringLiteral(" · ") +
+           format::rate(snapshot.link_bytes_per_second);
   }
-  return gpus(inMesh);
+  return format::gpus(inMesh);
 }
 
 QString stateWords(const Cell& cell) {
-  const auto percent = static_cast<int>(cell.progress * 100);
+  const int percent = format::wholePercent(cell.progress);
   switch (cell.state) {
     case Cell::State::Idle:
       return cell.inMesh ? Words::tr("left over") : Words::tr("idle");

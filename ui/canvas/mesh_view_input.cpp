@@ -15,6 +15,7 @@
 #include <limits>
 
 #include "ui/canvas/mesh_view.h"
+#include "ui/format.h"
 
 namespace tessera::ui {
 namespace {
@@ -211,8 +212,10 @@ void MeshView::ensureVisible(const QRect& content) {
 }
 
 void MeshView::focusInEvent(QFocusEvent* event) {
-  // The focus must be visible wherever it came from.
-  if (!m_current && !m_layout.order().empty()) setCurrent(m_layout.order().front());
+  // Someone who comes by keyboard must see where the focus is.
+  const bool byKey =
+      event->reason() != Qt::MouseFocusReason && event->reason() != Qt::ActiveWindowFocusReason;
+  if (byKey && !m_current && !m_layout.order().empty()) setCurrent(m_layout.order().front());
   QAbstractScrollArea::focusInEvent(event);
   viewport()->update();
 }
@@ -384,10 +387,10 @@ bool MeshView::track(QDropEvent* event) {
     if (cell && canMove(id) && cell->inMesh != drag.intoMesh) drag.crossing.append(id);
   }
   if (!drag.crossing.isEmpty()) {
-    const auto number = static_cast<int>(drag.crossing.size());
+    const QString number = format::gpus(drag.crossing.size());
     drag.hint = m_dragHint      ? m_dragHint(drag.crossing, drag.intoMesh)
-                : drag.intoMesh ? tr("%n GPU(s) into %1", nullptr, number).arg(m_scene.jobName)
-                                : tr("%n GPU(s) out of %1", nullptr, number).arg(m_scene.jobName);
+                : drag.intoMesh ? tr("%1 into %2").arg(number, m_scene.jobName)
+                                : tr("%1 out of %2").arg(number, m_scene.jobName);
   }
   m_drag = std::move(drag);
   viewport()->update();

@@ -207,8 +207,9 @@ void ScenePainter::paintTray(QPainter& p) const {
   const double y = slim ? baselineAt(title, area.center().y() + 0.5) : area.top() + 22;
   const QString name = Words::tr("Pool");
   textLeft(p, area.left() + 14, y, name, title, m_theme.text);
-  QString count = idle == 0 ? Words::tr("empty") : Words::tr("%n idle GPU(s)", nullptr, idle);
-  if (taken > 0) count += Words::tr(" · %n in other jobs", nullptr, taken);
+  QString count =
+      idle == 0 ? Words::tr("empty") : Words::tr("%1 idle", "4 GPUs idle").arg(format::gpus(idle));
+  if (taken > 0) count += Words::tr(" · %1 in other jobs").arg(taken);
   const double after = area.left() + 14 + widthOf(title, name) + 10;
   textLeft(p, after, y, count, hint, m_theme.dim);
   if (idle + taken == 0 && m_editable && !m_scene.jobName.isEmpty()) {
@@ -311,7 +312,7 @@ void ScenePainter::paintBox(QPainter& p, const MeshLayout::Box& box, const QRegi
     const double left = box.frame.left() + m.footer;
     const double right = box.frame.right() + 1 - m.footer;
     textLeft(p, left, baseline, node.name, m_node, caption);
-    const QString state = troubled   ? format::seconds(std::floor(node.lastSeen))
+    const QString state = troubled   ? format::wait(node.lastSeen)
                           : box.pool ? Words::tr("pool")
                                      : QString();
     if (!state.isEmpty() &&
@@ -412,7 +413,8 @@ void ScenePainter::paintCross(QPainter& p, const QRectF& area, double width) con
 }
 
 // The state of a cell as a shape of about 14 px times `scale`.
-void ScenePainter::paintMark(QPainter& p, QPointF center, double scale, const Cell& cell) const {
+void ScenePainter::paintMark(QPainter& p, QPointF center, double scale, const Cell& cell,
+                             const QColor& color) const {
   p.save();
   p.translate(center);
   p.scale(scale, scale);
@@ -421,9 +423,10 @@ void ScenePainter::paintMark(QPainter& p, QPointF center, double scale, const Ce
     case State::Joining:
     case State::Leaving: {
       const bool joining = cell.state == State::Joining;
-      p.setBrush(joining ? m_theme.accent : m_theme.dim);
+      const QColor disc = color.isValid() ? color : joining ? m_theme.accent : m_theme.dim;
+      p.setBrush(disc);
       p.drawEllipse(QPointF(0, 0), 7, 7);
-      p.setPen(QPen(ink(joining ? m_theme.accent : m_theme.dim), 1.8, Qt::SolidLine, Qt::RoundCap));
+      p.setPen(QPen(ink(disc), 1.8, Qt::SolidLine, Qt::RoundCap));
       p.drawLine(QPointF(-3.2, 0), QPointF(3.2, 0));
       if (joining) p.drawLine(QPointF(0, -3.2), QPointF(0, 3.2));
       break;
@@ -434,7 +437,7 @@ void ScenePainter::paintMark(QPainter& p, QPointF center, double scale, const Ce
       up.lineTo(6.5, 4.5);
       up.lineTo(0, -5);
       up.closeSubpath();
-      p.fillPath(up, m_theme.accent);
+      p.fillPath(up, color.isValid() ? color : m_theme.accent);
       break;
     }
     case State::Receiving: {
@@ -443,16 +446,19 @@ void ScenePainter::paintMark(QPainter& p, QPointF center, double scale, const Ce
       down.lineTo(6.5, -4.5);
       down.lineTo(0, 5);
       down.closeSubpath();
-      p.fillPath(down, blend(m_theme.accent, m_theme.cell, 0.28));
+      const QColor full = color.isValid() ? color : m_theme.accent;
+      QColor pale = full;
+      pale.setAlphaF(0.28F);
+      p.fillPath(down, pale);
       QPainterPath part;
       const double filled = m_scene.draft ? 0 : 9.5 * cell.progress;
       part.addRect(QRectF(-7, -4.5, 14, filled));
-      p.fillPath(down.intersected(part), m_theme.accent);
-      p.strokePath(down, QPen(m_theme.accent, 1.2, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+      p.fillPath(down.intersected(part), full);
+      p.strokePath(down, QPen(full, 1.2, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
       break;
     }
     case State::Stalled:
-      p.setBrush(m_theme.warn);
+      p.setBrush(color.isValid() ? color : m_theme.warn);
       p.drawRoundedRect(QRectF(-5, -5.5, 3.6, 11), 1, 1);
       p.drawRoundedRect(QRectF(1.4, -5.5, 3.6, 11), 1, 1);
       break;
@@ -477,7 +483,11 @@ void ScenePainter::paintCard(QPainter& p, const QRect& rect, const Cell& cell) c
   const double top = rect.top();
   roundedRect(p, QRectF(rect).translated(0, 1.5), m.cellRadius, Qt::NoPen, m_theme.shadow);
   roundedRect(p, onPixels(rect), m.cellRadius, Qt::NoPen, m_theme.cell);
-  if (cell.piece) paintBand(p, rect, 30 * s, cell);
+  if (cell.piece) {
+    paintBand(p, rect, 30 * s, cell);
+  } else {
+    p.fillPath(bandPath(onPixels(rect), 30 * s, m.cellRadius), m_theme.soft);  // not placed yet
+  }
   QPen border(m_theme.line, 1);
   if (cell.state == State::Joining || cell.state == State::Leaving || !cell.piece) {
     border = dashes(m_theme.line, 1);
@@ -507,7 +517,11 @@ void ScenePainter::paintCompact(QPainter& p, const QRect& rect, const Cell& cell
   roundedRect(p, QRectF(rect).translated(0, 1), m.cellRadius, Qt::NoPen, m_theme.shadow);
   roundedRect(p, onPixels(rect), m.cellRadius, Qt::NoPen, m_theme.cell);
   const double band = rect.height() >= 60 ? 22 : 20;
-  if (cell.piece) paintBand(p, rect, band, cell);
+  if (cell.piece) {
+    paintBand(p, rect, band, cell);
+  } else {
+    p.fillPath(bandPath(onPixels(rect), band, m.cellRadius), m_theme.soft);
+  }
   QPen border(m_theme.line, 1);
   if (cell.state == State::Joining || cell.state == State::Leaving || !cell.piece) {
     border = dashes(m_theme.line, 1, 4, 3);
@@ -545,7 +559,8 @@ void ScenePainter::paintTile(QPainter& p, const QRect& rect, const Cell& cell) c
   const Pattern marks = cell.piece ? pattern(*cell.piece) : Pattern::Solid;
   roundedRect(p, onPixels(rect), m.cellRadius, Qt::NoPen, fill);
   if (marks != Pattern::Solid && cell.state != State::Dead) {
-    paintPattern(p, QRectF(rect).adjusted(1, 1, -1, -1), marks, fill);
+    // Pale enough to read letters over it.
+    paintPattern(p, QRectF(rect).adjusted(1, 1, -1, -1), marks, fill, 0.5);
   }
   roundedRect(p, onPixels(rect), m.cellRadius, border, Qt::NoBrush);
 
@@ -556,51 +571,48 @@ void ScenePainter::paintTile(QPainter& p, const QRect& rect, const Cell& cell) c
     return;
   }
   if (m.detail == Detail::Label) {
-    const double left = rect.left() + 5;
-    const double right = rect.right() + 1 - 5;
-    const QString name = QStringLiteral("g%1").arg(cell.id.index);
-    if (marks != Pattern::Solid) {
-      roundedRect(p, QRectF(rect).adjusted(3, 3, -3, -7), 3, Qt::NoPen, fill);
-    }
-    textLeft(p, left, rect.top() + 14, name, m_name, letters);
-    if (rect.height() >= 30) {
-      const QString label = cell.piece ? cell.label : cell.note;
-      textLeft(p, left, rect.top() + 26,
-               QFontMetricsF(m_small).elidedText(label, Qt::ElideRight, right - left + 2), m_small,
-               letters);
-    }
-    const QRectF area(left, rect.bottom() - 5, right - left, 3);
-    if (cell.piece && cell.total > 0) {
-      QColor track = letters;
-      track.setAlphaF(0.25F);
-      bar(p, area, 1, track);
-      bar(p, area,
-          static_cast<double>(std::max(cell.used, cell.incoming)) / static_cast<double>(cell.total),
-          letters);
-    }
-    if (m.width >= 44) paintMark(p, {right - 4, rect.top() + 10.0}, 0.65, cell);
+    paintLabelTile(p, rect, cell, letters);
     return;
   }
+  const bool moves = cell.state == State::Receiving || cell.state == State::Stalled;
   if (cell.piece || cell.taken) {
     const int number = m_ranksFit && cell.rank ? *cell.rank : cell.id.index;
-    if (marks != Pattern::Solid) {
-      const double side = rect.width() * 0.34;
-      roundedRect(
-          p, {rect.center().x() + 0.5 - side, rect.center().y() + 0.5 - side, 2 * side, 2 * side},
-          3, Qt::NoPen, fill);
-    }
-    const QString text = QString::number(number);
-    textCentered(p, rect.center().x() + 0.5, baselineAt(m_tile, rect.center().y() + 0.5), text,
-                 m_tile, letters);
+    textCentered(p, rect.center().x() + 0.5,
+                 baselineAt(m_tile, rect.center().y() + (moves ? -0.5 : 0.5)),
+                 QString::number(number), m_tile, letters);
   }
-  if (cell.state == State::Receiving || cell.state == State::Stalled) {
-    const QRectF area(rect.left() + 2, rect.bottom() - 4, rect.width() - 4, 3);
-    bar(p, area, 1, m_theme.cell);
-    bar(p, area, std::max(0.05, cell.progress),
-        cell.state == State::Stalled ? m_theme.warn : m_theme.accent);
+  if (moves) {
+    const QRectF area(rect.left() + 2, rect.bottom() - 3, rect.width() - 4, 3);
+    p.fillRect(area, m_theme.cell);
+    p.fillRect(QRectF(area.topLeft(), QSizeF(area.width() * cell.progress, area.height())),
+               cell.state == State::Stalled ? m_theme.warn : m_theme.accent);
   } else if (cell.state == State::Sending) {
-    paintMark(p, {rect.right() - 3.5, rect.top() + 4.5}, 0.5, cell);
+    paintMark(p, {rect.right() - 3.0, rect.top() + 4.0}, 0.42, cell, letters);
   }
+}
+
+void ScenePainter::paintLabelTile(QPainter& p, const QRect& rect, const Cell& cell,
+                                  const QColor& letters) const {
+  const double left = rect.left() + 5;
+  const double right = rect.right() + 1 - 5;
+  const bool tall = rect.height() >= 38;
+  textLeft(p, left, rect.top() + 14, QStringLiteral("g%1").arg(cell.id.index), m_name, letters);
+  if (tall && cell.piece) {
+    // "pp 1 · tp 0" without its spaces where it is too long.
+    QString label = cell.label;
+    if (widthOf(m_small, label) > right - left) label.remove(QLatin1Char(' '));
+    textLeft(p, left, rect.top() + 27, label, m_small, letters);
+  }
+  if (cell.piece && cell.total > 0) {
+    const QRectF area(left, rect.bottom() - (tall ? 6 : 7), right - left, 3);
+    QColor track = letters;
+    track.setAlphaF(0.25F);
+    bar(p, area, 1, track);
+    bar(p, area,
+        static_cast<double>(std::max(cell.used, cell.incoming)) / static_cast<double>(cell.total),
+        letters);
+  }
+  paintMark(p, {right - 3.5, rect.top() + 10.0}, 0.6, cell, letters);
 }
 
 // Without antialiasing: thousands of these are drawn at once.
@@ -632,7 +644,7 @@ void ScenePainter::paintPlainTile(QPainter& p, const QRect& rect, const Cell& ce
     const int filled = static_cast<int>(std::lround((side - 2) * cell.progress));
     p.fillRect(QRect(rect.right() - 2, rect.bottom() - filled, 2, filled), m_theme.accent);
   } else if (side >= 9 && cell.state == State::Sending) {
-    paintMark(p, {rect.right() - 2.5, rect.top() + 3.5}, 0.38, cell);
+    paintMark(p, {rect.right() - 2.5, rect.top() + 3.5}, 0.38, cell, ink(fill));
   }
 }
 
@@ -658,11 +670,20 @@ void ScenePainter::paintChip(QPainter& p, const QRect& rect, const Cell& cell) c
 void ScenePainter::paintFlows(QPainter& p, const std::vector<FlowPath>& paths) const {
   p.setRenderHint(QPainter::Antialiasing);
   for (const FlowPath& path : paths) {
+    const bool solid = path.live && !path.stalled;
     QColor color = path.stalled ? m_theme.warn : m_theme.accent;
-    const bool bundle = path.bundle;
-    color.setAlphaF(path.live && !path.stalled ? (bundle ? 0.38F : 0.45F) : 0.75F);
-    QPen pen(color, path.width, Qt::SolidLine, bundle ? Qt::FlatCap : Qt::RoundCap, Qt::RoundJoin);
-    if (!path.live || path.stalled) {
+    if (paths.size() > kMaxSingleFlows) {
+      // Thousands of pixels each, hundreds of them: hairlines are drawn ten times faster, and the
+      // cells stay visible. Bytes show as strength.
+      color.setAlphaF(static_cast<float>(std::clamp(0.1 * path.width, 0.12, 0.4)));
+      p.setPen(QPen(color, 0, solid ? Qt::SolidLine : Qt::DotLine));
+      p.drawPolyline(path.points.data(), static_cast<int>(path.points.size()));
+      continue;
+    }
+    color.setAlphaF(!solid ? 0.75F : path.bundle ? 0.38F : 0.45F);
+    QPen pen(color, path.width, Qt::SolidLine, path.bundle ? Qt::FlatCap : Qt::RoundCap,
+             Qt::RoundJoin);
+    if (!solid) {
       pen.setCapStyle(Qt::RoundCap);
       pen.setDashPattern({1.2, 2.2});
     }
@@ -674,15 +695,23 @@ void ScenePainter::paintFlows(QPainter& p, const std::vector<FlowPath>& paths) c
 
 void ScenePainter::paintDots(QPainter& p, const std::vector<FlowPath>& paths,
                              double seconds) const {
+  std::vector<QPointF> dots;
+  if (paths.size() > kMaxSingleFlows) {
+    for (const FlowPath& path : paths) {
+      if (path.live && !path.stalled) path.dots(seconds, &dots);
+    }
+    for (const QPointF& dot : dots)
+      p.fillRect(QRectF(dot.x() - 1, dot.y() - 1, 2, 2), m_theme.accent);
+    return;
+  }
   p.setRenderHint(QPainter::Antialiasing);
   p.setPen(Qt::NoPen);
   p.setBrush(m_theme.accent);
-  std::vector<QPointF> dots;
   for (const FlowPath& path : paths) {
-    if (!path.live || path.stalled) continue;
+    if (!path.live || path.stalled || !path.dotted) continue;
     dots.clear();
     path.dots(seconds, &dots);
-    const double radius = std::clamp(path.width * 0.6 + 1.2, 1.6, 3.0);
+    const double radius = std::clamp(path.width * 0.5 + 1.4, 2.0, 3.2);
     for (const QPointF& dot : dots) p.drawEllipse(dot, radius, radius);
   }
 }
@@ -713,20 +742,15 @@ void ScenePainter::paintHovered(QPainter& p, const QRect& cell) const {
   roundedRect(p, onPixels(cell), radius, QPen(color, 1), Qt::NoBrush);
 }
 
+// Outside the cell, where it shows whatever the cell's colour.
 void ScenePainter::paintCurrent(QPainter& p, const QRect& cell) const {
-  const int side = std::min(cell.width(), cell.height());
-  const int inset = side >= 36 ? 3 : side >= 16 ? 2 : -2;
+  const int out = std::min(cell.width(), cell.height()) >= 24 ? 3 : 2;
   QPen pen(m_theme.text, 1, Qt::CustomDashLine, Qt::FlatCap);
   pen.setDashPattern({1, 2});
   p.setRenderHint(QPainter::Antialiasing, false);
   p.setPen(pen);
   p.setBrush(Qt::NoBrush);
-  // Dots in both inks, so that they show on any identity colour.
-  p.drawRect(cell.adjusted(inset, inset, -inset - 1, -inset - 1));
-  pen.setColor(m_theme.canvas);
-  pen.setDashOffset(1);
-  p.setPen(pen);
-  p.drawRect(cell.adjusted(inset, inset, -inset - 1, -inset - 1));
+  p.drawRect(cell.adjusted(-out, -out, out - 1, out - 1));
   p.setRenderHint(QPainter::Antialiasing);
 }
 
@@ -790,7 +814,7 @@ void ScenePainter::paintGhost(QPainter& p, QPoint at, const std::vector<ptc::Dev
 void ScenePainter::paintPill(QPainter& p, const QRect& area, const QString& text) const {
   const QFont font = uiFont(12, QFont::Medium);
   const double width = widthOf(font, text) + 24;
-  const QRectF pill(area.center().x() - width / 2, area.top() + 12.0, width, 26);
+  const QRectF pill(area.center().x() - width / 2, area.bottom() - 40.0, width, 26);
   roundedRect(p, pill, 13, QPen(m_theme.warn, 1), m_theme.cell);
   textCentered(p, pill.center().x(), baselineAt(font, pill.center().y()), text, font, m_theme.warn);
 }

@@ -5,6 +5,7 @@
 /// Draws a MeshScene at the places that a MeshLayout gives: frames, cells, pool, and what floats
 /// above them. Every mark is a painted path, because fonts lack them.
 
+#include <QColor>
 #include <QFont>
 #include <QRect>
 #include <QRegion>
@@ -41,7 +42,7 @@ class ScenePainter {
   /// A stack of chips with what the drop would mean below it. `bounds` keeps it in view.
   void paintGhost(QPainter& painter, QPoint at, const std::vector<ptc::DeviceId>& devices,
                   const QString& hint, const QRect& bounds) const;
-  /// A label in a rounded box centred at the top of `area`.
+  /// A label in a rounded box centred at the bottom of `area`.
   void paintPill(QPainter& painter, const QRect& area, const QString& text) const;
 
  private:
@@ -56,7 +57,11 @@ class ScenePainter {
   void paintSkeleton(QPainter& painter, const QRect& rect) const;
   void paintBand(QPainter& painter, const QRect& rect, double height, const Cell& cell) const;
   void paintMemory(QPainter& painter, const QRectF& bar, const Cell& cell) const;
-  void paintMark(QPainter& painter, QPointF center, double scale, const Cell& cell) const;
+  void paintLabelTile(QPainter& painter, const QRect& rect, const Cell& cell,
+                      const QColor& letters) const;
+  /// In the colour of the state, or in `color` where the ground has one of its own.
+  void paintMark(QPainter& painter, QPointF center, double scale, const Cell& cell,
+                 const QColor& color = QColor()) const;
   void paintCross(QPainter& painter, const QRectF& area, double width) const;
   void paintTray(QPainter& painter) const;
   void paintDropZone(QPainter& painter) const;

@@ -14,10 +14,13 @@ constexpr quintptr kClusterId = 0;
 constexpr quintptr kNodeId = 1;
 constexpr quintptr kFirstDeviceId = 2;
 
-QString deviceState(const engine::DeviceStatus& device, const engine::TxnStatus* txn,
-                    const Draft* draft) {
+QString deviceState(const engine::NodeStatus& node, const engine::DeviceStatus& device,
+                    const engine::TxnStatus* txn, const Draft* draft) {
   using Tree = ClusterTreeModel;
   if (device.failed) return Tree::tr("failed");
+  if (node.state == engine::NodeState::kDead || node.state == engine::NodeState::kLeft) {
+    return format::text(node.state);
+  }
   if (draft != nullptr) {
     const Draft::Edits& edits = draft->edits();
     if (edits.in.contains(device.id)) return Tree::tr("joins");
@@ -60,7 +63,7 @@ ClusterTreeModel::Tree ClusterTreeModel::makeTree(const engine::ClusterSnapshot&
     node.number = status.node;
     int idle = 0, in = 0, out = 0;
     for (const engine::DeviceStatus& device : status.devices) {
-      node.devices.push_back({device.id, deviceState(device, txn, draft)});
+      node.devices.push_back({device.id, deviceState(status, device, txn, draft)});
       idle += device.job.empty() && !device.joining;
       if (draft != nullptr) {
         in += draft->edits().in.contains(device.id);
@@ -82,7 +85,7 @@ ClusterTreeModel::Tree ClusterTreeModel::makeTree(const engine::ClusterSnapshot&
     }
     tree.nodes.push_back(std::move(node));
   }
-  tree.state = tr("%n GPU(s)", nullptr, total);
+  tree.state = format::gpus(total);
   return tree;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/models/device_names.h"
 
-#include <QCoreApplication>
 #include <QStringList>
 #include <algorithm>
 
@@ -25,8 +24,7 @@ QString deviceNames(std::vector<ptc::DeviceId> devices) {
     first = last + 1;
   }
   if (runs.size() > kMaxRuns) {
-    return QCoreApplication::translate("deviceNames", "%n GPU(s)", nullptr,
-                                       static_cast<int>(devices.size()));
+    return format::gpus(static_cast<std::int64_t>(devices.size()));
   }
   return runs.join(QStringLiteral(", "));
 }

@@ -13,9 +13,7 @@ namespace {
 
 using engine::TxnPhase;
 
-QString tr(const char* text, int n = -1) {
-  return QCoreApplication::translate("TxnView", text, nullptr, n);
-}
+QString tr(const char* text) { return QCoreApplication::translate("TxnView", text); }
 
 QString cancelCost() {
   return tr("Until the commit the old layout is whole: cancelling costs nothing but the time.");
@@ -129,7 +127,8 @@ TxnView viewOf(const engine::TxnStatus& txn, const engine::JobStatus* job,
     case TxnPhase::kPreparing: {
       const int count = joiners(txn);
       view.sentence = cancellable(
-          count > 0 ? tr("%n GPU(s) are starting; training goes on.", count)
+          count == 1  ? tr("1 GPU is starting; training goes on.")
+          : count > 1 ? tr("%1 GPUs are starting; training goes on.").arg(count)
                     : tr("The ranks make their new groups; training goes on."));
       break;
     }

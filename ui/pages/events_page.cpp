@@ -106,7 +106,7 @@ EventsPage::EventsPage(QWidget* parent)
   m_table->horizontalHeader()->hide();
   m_table->horizontalHeader()->setMinimumSectionSize(20);
   m_table->horizontalHeader()->setStretchLastSection(true);
-  m_table->setColumnWidth(EventTableModel::TimeColumn, 66);
+  m_table->setColumnWidth(EventTableModel::TimeColumn, 78);
   m_table->setColumnWidth(EventTableModel::SeverityColumn, 24);
 
   auto* copy = new QAction(tr("Copy"), m_table);

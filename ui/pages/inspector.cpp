@@ -165,10 +165,11 @@ std::vector<KeyValues::Row> Inspector::clusterRows() const {
   const engine::ClusterSnapshot& snapshot = m_model.snapshot();
   int alive = 0, devices = 0, idle = 0;
   for (const engine::NodeStatus& node : snapshot.nodes) {
-    alive += node.state == engine::NodeState::kAlive;
+    const bool isAlive = node.state == engine::NodeState::kAlive;
+    alive += isAlive;
     for (const engine::DeviceStatus& device : node.devices) {
       ++devices;
-      idle += device.job.empty() && !device.joining;
+      idle += isAlive && device.job.empty() && !device.joining && !device.failed;
     }
   }
   std::vector<KeyValues::Row> rows{
@@ -194,7 +195,7 @@ void Inspector::refresh() {
     m_title->setText(format::device(*m_selection.begin()));
     m_facts->setRows(deviceRows(*m_selection.begin()));
   } else if (!m_selection.empty()) {
-    m_title->setText(tr("%n GPU(s)", nullptr, static_cast<int>(m_selection.size())));
+    m_title->setText(format::gpus(static_cast<std::int64_t>(m_selection.size())));
     m_facts->setRows(selectionRows());
   } else {
     m_title->setText(m_model.hasSnapshot() ? QString::fromStdString(snapshot.cluster)

@@ -111,7 +111,7 @@ void Navigator::refresh(const Draft* draft) {
   {
     // A reset drops the selection of the tree, not that of the user.
     const QScopedValueRollback<bool> silent(m_silent, true);
-    m_treeModel.setSnapshot(m_model.snapshot(), draft);
+    if (m_model.hasSnapshot()) m_treeModel.setSnapshot(m_model.snapshot(), draft);
   }
   const engine::JobStatus* job = m_model.job();
   m_jobTitle->setVisible(job != nullptr);

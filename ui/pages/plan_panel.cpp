@@ -60,10 +60,8 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, MoveCon
   titleRow->addWidget(m_change);
 
   auto* axes = new QHBoxLayout;
-  axes->setSpacing(6);
-  for (AxisRow& row : m_axes) axes->addWidget(makeAxisField(row));
-  axes->addWidget(m_product, 1);
-  m_product->setAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+  axes->setSpacing(8);
+  for (AxisRow& row : m_axes) axes->addWidget(makeAxisField(row), 1);
 
   setRole(m_problem, QStringLiteral("bad"));
   setRole(m_batch, QStringLiteral("hint"));
@@ -108,6 +106,7 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, MoveCon
   column->setSpacing(10);
   column->addLayout(titleRow);
   column->addLayout(axes);
+  column->addWidget(m_product);
   column->addWidget(m_problem);
   column->addWidget(m_batch);
   column->addWidget(new Rule(this));
@@ -127,27 +126,26 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, MoveCon
 
 QWidget* PlanPanel::makeAxisField(AxisRow& row) {
   const QString name = axisName(row.axis);
-  auto* field = new QWidget(this);
-  row.box = new QSpinBox(field);
+  row.box = new QSpinBox(this);
   row.box->setRange(1, kMaxDegree);
   row.box->setPrefix(name + QStringLiteral("  "));
   row.box->setButtonSymbols(QAbstractSpinBox::NoButtons);
   row.box->setKeyboardTracking(false);
-  row.box->setFixedWidth(62);
   row.box->setAccessibleName(tr("%1 degree").arg(name));
   row.box->setStatusTip(tr("Degree of %1: typing or the arrow keys fix it").arg(name));
-  row.lock = new QToolButton(field);
+  row.lock = new QToolButton(row.box);
   row.lock->setCheckable(true);
-  row.lock->setFixedSize(20, 24);
+  row.lock->setFixedSize(22, 22);
   row.lock->setIconSize({12, 12});
   row.lock->setStyleSheet(QStringLiteral("QToolButton { padding: 0px; }"));
+  row.lock->setCursor(Qt::ArrowCursor);
   row.lock->setAccessibleName(tr("Fix %1").arg(name));
   row.lock->setStatusTip(tr("Keep %1 as it is; the cluster chooses the degrees that are not fixed")
                              .arg(name));
-  auto* layout = new QHBoxLayout(field);
-  layout->setContentsMargins(0, 0, 0, 0);
-  layout->setSpacing(0);
-  layout->addWidget(row.box);
+  // The lock lies at the right end of the field.
+  auto* layout = new QHBoxLayout(row.box);
+  layout->setContentsMargins(0, 0, 3, 0);
+  layout->addStretch();
   layout->addWidget(row.lock);
   const ptc::Axis axis = row.axis;
   connect(row.box, &QSpinBox::valueChanged, this, [this, axis](int value) {
@@ -160,7 +158,7 @@ QWidget* PlanPanel::makeAxisField(AxisRow& row) {
       m_draft.pin(axis, std::nullopt);
     }
   });
-  return field;
+  return row.box;
 }
 
 const PlanPanel::AxisRow& PlanPanel::rowOf(ptc::Axis axis) const {
@@ -171,7 +169,7 @@ const PlanPanel::AxisRow& PlanPanel::rowOf(ptc::Axis axis) const {
 
 QSpinBox* PlanPanel::axisBox(ptc::Axis axis) const { return rowOf(axis).box; }
 QToolButton* PlanPanel::axisLock(ptc::Axis axis) const { return rowOf(axis).lock; }
-QString PlanPanel::productText() const { return m_productText; }
+QString PlanPanel::productText() const { return m_product->text(); }
 QString PlanPanel::problemText() const { return m_problem->text(); }
 QString PlanPanel::whyText() const { return m_why->isHidden() ? QString() : m_why->text(); }
 
@@ -225,12 +223,10 @@ void PlanPanel::refreshFields() {
   const auto idle = planned ? static_cast<std::int64_t>(m_plan.summary()->idle.size()) : 0;
   const bool fits = used + idle == given;
   const QString mark = fits ? QStringLiteral(" ✓") : QStringLiteral(" ✕");
-  m_productText = format::shape(mesh) + tr(" = %1 of %2").arg(used).arg(given) + mark;
-  const bool unsettled = m_plan.state() == DraftPlan::State::Planning && m_draft.mesh() == std::nullopt;
-  if (unsettled) m_productText = tr("planning…");
-  m_product->setText(unsettled ? m_productText : tr("= %1 of %2").arg(used).arg(given) + mark);
-  m_product->setToolTip(m_productText);
-  m_product->setAccessibleName(m_productText);
+  const bool unsettled = m_plan.state() == DraftPlan::State::Planning && !m_draft.mesh();
+  m_product->setText(unsettled ? tr("planning…")
+                               : tr("%1 = %2 of %3").arg(format::shape(mesh)).arg(used).arg(given) +
+                                     mark);
   setRole(m_product, unsettled ? QStringLiteral("hint")
                      : fits    ? QStringLiteral("ok")
                                : QStringLiteral("bad"));
@@ -247,9 +243,12 @@ void PlanPanel::refreshFields() {
   const bool even = job != nullptr && job->global_batch > 0 && job->global_batch % replicas == 0;
   m_batch->setVisible(even && !bad);
   if (even) {
-    m_batch->setText(tr("global batch %1 kept: %n sample(s) a replica", nullptr,
-                        static_cast<int>(job->global_batch / replicas))
-                         .arg(job->global_batch));
+    const std::int64_t samples = job->global_batch / replicas;
+    m_batch->setText(samples == 1 ? tr("global batch %1 kept: 1 sample a replica")
+                                        .arg(job->global_batch)
+                                  : tr("global batch %1 kept: %2 samples a replica")
+                                        .arg(job->global_batch)
+                                        .arg(samples));
   }
 }
 

@@ -70,7 +70,6 @@ class PlanPanel : public Surface {
   std::array<AxisRow, 3> m_axes;
   QLabel* m_change;
   QLabel* m_product;
-  QString m_productText;
   QLabel* m_problem;
   QLabel* m_batch;
   QLabel* m_planTitle;

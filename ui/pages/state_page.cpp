@@ -14,9 +14,16 @@
 #include "ui/widgets/key_values.h"
 
 namespace tessera::ui {
+namespace {
+// The frames of MeshView: two rows of two cells.
+constexpr int kCellWidth = 148, kCellHeight = 112, kGap = 12, kHeader = 34;
+constexpr int kSkeletonTop = 24;
+constexpr int kSkeletonHeight = kHeader + 2 * (kCellHeight + kGap);
+}  // namespace
 
 StatePage::StatePage(QWidget* parent)
     : Surface(Tone::Canvas, parent),
+      m_top(new QWidget(this)),
       m_title(new QLabel(this)),
       m_detail(new QLabel(this)),
       m_command(new QLabel(this)),
@@ -29,7 +36,6 @@ StatePage::StatePage(QWidget* parent)
     label->setWordWrap(true);
     label->setTextInteractionFlags(Qt::TextSelectableByMouse);
   }
-  m_detail->setMaximumWidth(560);
   m_command->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
   m_command->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   m_command->setAccessibleName(tr("Command that starts a local cluster"));
@@ -43,9 +49,10 @@ StatePage::StatePage(QWidget* parent)
   commandRow->addStretch();
   auto* column = new QVBoxLayout(this);
   column->setSpacing(10);
+  column->addWidget(m_top);
   column->addStretch(2);
   column->addWidget(m_title);
-  column->addWidget(m_detail, 0, Qt::AlignHCenter);
+  column->addWidget(m_detail);
   column->addLayout(commandRow);
   column->addWidget(m_retry, 0, Qt::AlignHCenter);
   column->addStretch(3);
@@ -56,8 +63,13 @@ StatePage::StatePage(QWidget* parent)
 
 QString StatePage::title() const { return m_title->text(); }
 
+void StatePage::setSkeleton(bool shown) {
+  m_skeleton = shown;
+  m_top->setFixedHeight(shown ? kSkeletonTop + kSkeletonHeight : 0);
+}
+
 void StatePage::showEmpty() {
-  m_skeleton = false;
+  setSkeleton(false);
   m_title->setText(tr("No cluster yet"));
   m_detail->setText(
       tr("Start a local one with 2 nodes of 4 emulated GPUs, then open the panel again:"));
@@ -69,7 +81,7 @@ void StatePage::showEmpty() {
 }
 
 void StatePage::showConnecting(const QString& detail) {
-  m_skeleton = true;
+  setSkeleton(true);
   m_title->setText(tr("Connecting…"));
   m_detail->setText(detail);
   m_command->hide();
@@ -79,7 +91,7 @@ void StatePage::showConnecting(const QString& detail) {
 }
 
 void StatePage::showProblem(const QString& title, const QString& detail, bool canRetry) {
-  m_skeleton = false;
+  setSkeleton(false);
   m_title->setText(title);
   m_detail->setText(detail);
   m_command->hide();
@@ -91,20 +103,18 @@ void StatePage::showProblem(const QString& title, const QString& detail, bool ca
 void StatePage::paintEvent(QPaintEvent* event) {
   Surface::paintEvent(event);
   if (!m_skeleton) return;
-  constexpr int kCellWidth = 148, kCellHeight = 112, kGap = 12, kHeader = 34;
   const Theme& theme = Theme::current();
   QPainter painter(this);
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setPen(Qt::NoPen);
   const int wide = 2 * kCellWidth + 3 * kGap;
-  const int high = kHeader + 2 * (kCellHeight + kGap);
   for (int x = 33; x + wide < width(); x += wide + 40) {
     painter.setBrush(theme.frame);
-    painter.drawRoundedRect(x, 24, wide, high, 10, 10);
+    painter.drawRoundedRect(x, kSkeletonTop, wide, kSkeletonHeight, 10, 10);
     painter.setBrush(theme.soft);
     for (int i = 0; i < 4; ++i) {
       painter.drawRoundedRect(x + kGap + (i % 2) * (kCellWidth + kGap),
-                              24 + kHeader + (i / 2) * (kCellHeight + kGap), kCellWidth,
+                              kSkeletonTop + kHeader + (i / 2) * (kCellHeight + kGap), kCellWidth,
                               kCellHeight, 8, 8);
     }
   }

@@ -33,6 +33,9 @@ class StatePage : public Surface {
   void paintEvent(QPaintEvent* event) override;
 
  private:
+  void setSkeleton(bool shown);
+
+  QWidget* m_top;  // keeps the words below the skeleton
   QLabel* m_title;
   QLabel* m_detail;
   QLabel* m_command;

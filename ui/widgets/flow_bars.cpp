@@ -85,7 +85,7 @@ void FlowBars::paintEvent(QPaintEvent*) {
   if (rest > 0) {
     painter.setPen(theme.faint);
     painter.drawText(QRect(0, y, width(), kRow), Qt::AlignLeft | Qt::AlignVCenter,
-                     tr("and %n more", nullptr, rest));
+                     tr("and %1 more").arg(rest));
   }
 }
 

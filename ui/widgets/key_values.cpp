@@ -5,6 +5,8 @@
 #include <QLabel>
 #include <QStyle>
 
+#include "ui/theme.h"
+
 namespace tessera::ui {
 
 void setRole(QWidget* widget, const QString& role) {
@@ -27,11 +29,13 @@ void KeyValues::setRows(const std::vector<Row>& rows) {
   while (m_labels.size() < rows.size()) {
     const int row = static_cast<int>(m_labels.size());
     auto* key = new QLabel(this);
-    key->setProperty("role", QStringLiteral("caption"));
+    key->setProperty("role", QStringLiteral("hint"));
+    key->setContentsMargins(0, 1, 0, 0);
     key->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     auto* value = new QLabel(this);
     value->setAlignment(Qt::AlignRight | Qt::AlignTop);
     value->setWordWrap(true);
+    value->setFont(uiFont(12));
     value->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_grid->addWidget(key, row, 0);
     m_grid->addWidget(value, row, 1);

@@ -6,6 +6,22 @@
 #include "ui/theme.h"
 
 namespace tessera::ui {
+namespace {
+
+class Mark : public QWidget {
+ public:
+  explicit Mark(QWidget* parent) : QWidget(parent) {
+    setAttribute(Qt::WA_TransparentForMouseEvents);
+  }
+
+ protected:
+  void paintEvent(QPaintEvent*) override {
+    QPainter painter(this);
+    painter.fillRect(rect(), Theme::current().accent);
+  }
+};
+
+}  // namespace
 
 Surface::Surface(Tone tone, QWidget* parent) : QWidget(parent), m_tone(tone) {}
 
@@ -21,10 +37,22 @@ void Surface::setEdge(Qt::Edges edges) {
 }
 
 void Surface::setMark(int width) {
-  if (width == m_mark) return;
-  m_mark = width;
-  update();
+  if (width == m_markWidth) return;
+  m_markWidth = width;
+  if (m_mark == nullptr) m_mark = new Mark(this);
+  placeMark();
 }
+
+void Surface::placeMark() {
+  if (m_mark == nullptr) return;
+  m_mark->setVisible(m_markWidth > 0);
+  m_mark->setGeometry(rect());
+  const int w = m_markWidth;
+  m_mark->setMask(QRegion(rect()) - QRegion(rect().adjusted(w, w, -w, -w)));
+  m_mark->raise();
+}
+
+void Surface::resizeEvent(QResizeEvent*) { placeMark(); }
 
 void Surface::paintEvent(QPaintEvent*) {
   const Theme& theme = Theme::current();
@@ -55,12 +83,6 @@ void Surface::paintEvent(QPaintEvent*) {
   if (m_edges & Qt::RightEdge) painter.fillRect(width() - 1, 0, 1, height(), theme.line);
   if (m_edges & Qt::TopEdge) painter.fillRect(0, 0, width(), 1, theme.line);
   if (m_edges & Qt::BottomEdge) painter.fillRect(0, height() - 1, width(), 1, theme.line);
-  if (m_mark > 0) {
-    painter.fillRect(0, 0, width(), m_mark, theme.accent);
-    painter.fillRect(0, height() - m_mark, width(), m_mark, theme.accent);
-    painter.fillRect(0, 0, m_mark, height(), theme.accent);
-    painter.fillRect(width() - m_mark, 0, m_mark, height(), theme.accent);
-  }
 }
 
 Rule::Rule(QWidget* parent) : QWidget(parent) { setFixedHeight(1); }

@@ -24,11 +24,15 @@ class Surface : public QWidget {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
+  void placeMark();
+
   Tone m_tone;
   Qt::Edges m_edges;
-  int m_mark = 0;
+  int m_markWidth = 0;
+  QWidget* m_mark = nullptr;  // over the children, only as large as its lines
 };
 
 /// A hairline between groups of a panel.

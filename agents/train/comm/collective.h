@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// Collectives of a group of ranks: the one interface that the trainer knows, whatever carries them.
+/// Collectives of a group of ranks: the one interface that the trainer knows, whatever carries
+/// them.
 
 #include <atomic>
 #include <chrono>
@@ -18,11 +19,11 @@ namespace tessera::agents::train {
 
 /// A group of ranks as one of them sees it.
 ///
-/// All ranks of a group make the same calls in the same order. Every rank gets the same bits. A call
-/// that fails leaves the group broken: every later call fails at once, on this rank and soon on the
-/// others. Memory that is handed in is no longer touched once the call has returned, also when it
-/// failed.
-/// \error kCancelled after Abort or when the group is abandoned, kTimeout when a rank did not come,
+/// All ranks of a group make the same calls in the same order. Every rank gets the same bits. A
+/// call that fails leaves the group broken: every later call fails at once, on this rank and soon
+/// on the others. Memory that is handed in is no longer touched once the call has returned, also
+/// when it failed. \error kCancelled after Abort or when the group is abandoned, kTimeout when a
+/// rank did not come,
 ///     kUnavailable when a rank is gone
 /// \threadsafety One thread at a time; Abort may come from any.
 class Collective {

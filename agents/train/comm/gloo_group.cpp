@@ -198,8 +198,8 @@ Result<CollectivePtr> MakeGlooGroup(const GroupOptions& options, const std::stri
     return Cancelled(fmt::format("group {} is no longer wanted", options.name));
   };
   // Where a rank dies between announcing its address and connecting, Gloo waits for it until the
-  // timeout and cannot be told not to. So it connects on a thread that is left behind when the group
-  // is no longer wanted; that thread owns all that it uses.
+  // timeout and cannot be told not to. So it connects on a thread that is left behind when the
+  // group is no longer wanted; that thread owns all that it uses.
   std::packaged_task<GlooPtr()> task(
       [options, address, rendezvous] { return Connect(options, address, rendezvous); });
   auto connected = task.get_future();
@@ -211,8 +211,8 @@ Result<CollectivePtr> MakeGlooGroup(const GroupOptions& options, const std::stri
     return CollectivePtr(std::make_shared<GlooGroup>(options, connected.get()));
   } catch (const std::exception& exception) {
     if (rendezvous->Abandoned()) return no_longer_wanted();
-    return Unavailable(fmt::format("cannot connect group {}: {}", options.name,
-                                   FirstLine(exception.what())));
+    return Unavailable(
+        fmt::format("cannot connect group {}: {}", options.name, FirstLine(exception.what())));
   }
 }
 

@@ -18,13 +18,14 @@ constexpr std::size_t kTp = static_cast<std::size_t>(ptc::Axis::kTp);
 
 /// Builds the group of the ranks `members`, of which this rank is one.
 Result<CollectivePtr> Connect(const tessera_view& view, const std::vector<int>& members,
-                              const std::string& name, const std::shared_ptr<Rendezvous>& rendezvous,
+                              const std::string& name,
+                              const std::shared_ptr<Rendezvous>& rendezvous,
                               std::chrono::milliseconds timeout) {
   if (members.size() == 1) return MakeSelfGroup();
   GroupOptions options;
   options.name = name;
-  options.rank = static_cast<int>(std::find(members.begin(), members.end(), view.rank) -
-                                  members.begin());
+  options.rank =
+      static_cast<int>(std::find(members.begin(), members.end(), view.rank) - members.begin());
   options.size = static_cast<int>(members.size());
   options.timeout = timeout;
   options.abandoned = [rendezvous] { return rendezvous->Abandoned(); };

@@ -84,9 +84,7 @@ class ShmGroup final : public Collective {
     return memory_ + kHeaderBytes +
            static_cast<std::size_t>(half * (size() + 1) + index) * kChunkBytes;
   }
-  float* Floats(int half, int index) const {
-    return reinterpret_cast<float*>(Slot(half, index));
-  }
+  float* Floats(int half, int index) const { return reinterpret_cast<float*>(Slot(half, index)); }
   int NextHalf() { return half_ ^= 1; }
 
   template <typename Operation>

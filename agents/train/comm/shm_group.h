@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Collectives of ranks on one host: a shared-memory file and one futex. Sums are made in rank order,
-/// so they are the same bits in every run.
+/// Collectives of ranks on one host: a shared-memory file and one futex. Sums are made in rank
+/// order, so they are the same bits in every run.
 
 #include <cstddef>
 

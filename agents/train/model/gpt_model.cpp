@@ -56,8 +56,8 @@ struct CopyToGroup : torch::autograd::Function<CopyToGroup> {
   }
 };
 
-/// Megatron's g: sum over the group forward, identity backward. Stands after a matrix that is cut by
-/// rows. Works in place on `x`, a temporary.
+/// Megatron's g: sum over the group forward, identity backward. Stands after a matrix that is cut
+/// by rows. Works in place on `x`, a temporary.
 struct ReduceFromGroup : torch::autograd::Function<ReduceFromGroup> {
   static Tensor forward(AutogradContext* context, Tensor x, Collective* group) {
     ThrowIfError(group->AllReduceSum(SpanOf(x)));
@@ -93,8 +93,7 @@ class GptModelImpl final : public GptModel {
     for (const ParameterPiece& piece : state.parameters) {
       const ptc::Shape shape = piece.box.shape();
       Tensor leaf = at::from_blob(piece.value.data(), shape, at::kFloat).set_requires_grad(true);
-      leaf.mutable_grad() =
-          gradients_.narrow(0, offset, piece.box.num_elements()).view(shape);
+      leaf.mutable_grad() = gradients_.narrow(0, offset, piece.box.num_elements()).view(shape);
       offset += piece.box.num_elements();
       leaves_.push_back(std::move(leaf));
     }
@@ -182,9 +181,9 @@ class GptModelImpl final : public GptModel {
     const std::int64_t window = config_.sequence + 1;
     TESSERA_CHECK(static_cast<std::int64_t>(tokens.size()) % window == 0);
     const std::int64_t batch = static_cast<std::int64_t>(tokens.size()) / window;
-    const Tensor ids = at::from_blob(const_cast<std::uint8_t*>(tokens.data()), {batch, window},
-                                     at::kByte)
-                           .to(at::kLong);
+    const Tensor ids =
+        at::from_blob(const_cast<std::uint8_t*>(tokens.data()), {batch, window}, at::kByte)
+            .to(at::kLong);
     const Tensor inputs = ids.narrow(1, 0, config_.sequence);
     const Tensor targets = ids.narrow(1, 1, config_.sequence).reshape({-1});
 

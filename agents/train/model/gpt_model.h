@@ -15,15 +15,15 @@
 namespace tessera::agents::train {
 
 /// A pre-norm transformer decoder with learned positions, erf GELU and a head tied to the token
-/// embedding (GPT-2; Radford et al. 2019), cut over tensor-parallel ranks as in Megatron-LM (Shoeybi
-/// et al. 2019, section 3): heads, MLP columns and vocabulary are divided.
+/// embedding (GPT-2; Radford et al. 2019), cut over tensor-parallel ranks as in Megatron-LM
+/// (Shoeybi et al. 2019, section 3): heads, MLP columns and vocabulary are divided.
 ///
 /// Parameters are views of the pieces' values; gradients are added up in private memory, because a
 /// collective that is abandoned may still write to what it was given.
 class GptModel {
  public:
-  /// The memory behind `state` outlives the model. `tp` has as many ranks as the tensors have parts.
-  /// \error kInvalidArgument naming a tensor whose pieces are not what the model needs
+  /// The memory behind `state` outlives the model. `tp` has as many ranks as the tensors have
+  /// parts. \error kInvalidArgument naming a tensor whose pieces are not what the model needs
   static Result<std::unique_ptr<GptModel>> Make(const engine::GptConfig& config,
                                                 const RankState& state, CollectivePtr tp);
   virtual ~GptModel() = default;

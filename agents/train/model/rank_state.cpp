@@ -49,8 +49,7 @@ Result<std::int64_t*> Scalar(const PieceMap& pieces, std::string_view name,
 
 std::span<const ParameterPiece> RankState::Find(std::string_view name) const {
   const auto [first, last] = std::equal_range(
-      parameters.begin(), parameters.end(), name,
-      [](const auto& a, const auto& b) {
+      parameters.begin(), parameters.end(), name, [](const auto& a, const auto& b) {
         const auto key = [](const auto& x) -> std::string_view {
           if constexpr (requires { x.name; }) {
             return x.name;

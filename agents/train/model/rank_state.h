@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The state of one rank as the trainer uses it: parameters with their moments and gradients, and the
-/// job's scalars, all in memory that belongs to somebody else (the arena).
+/// The state of one rank as the trainer uses it: parameters with their moments and gradients, and
+/// the job's scalars, all in memory that belongs to somebody else (the arena).
 
 #include <array>
 #include <cstdint>
@@ -38,7 +38,8 @@ struct RankState {
 };
 
 /// Sorts out what the rank library hands over.
-/// \error kInvalidArgument naming a piece that has no moments of the same box, is not f32, or has no
+/// \error kInvalidArgument naming a piece that has no moments of the same box, is not f32, or has
+/// no
 ///     memory; kNotFound if job.step or job.cursor is missing
 Result<RankState> BindState(std::span<const tessera_piece> pieces);
 

@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/client/cluster.h"
+
+#include <QDir>
+#include <QTemporaryDir>
+#include <QTest>
+#include <atomic>
+#include <mutex>
+#include <set>
+
+#include "tests/agents/fake_registrar.h"
+
+using namespace tessera;
+using namespace tessera::agents;
+using namespace std::chrono_literals;
+using test::FakeRegistrar;
+
+namespace {
+
+wire::Request StatusRequest() {
+  wire::Request request;
+  request.mutable_status();
+  return request;
+}
+wire::Request JobRequest(const std::string& job) {
+  wire::Request request;
+  request.mutable_job()->set_job(job);
+  return request;
+}
+engine::Event EventOf(std::int64_t sequence) {
+  return {sequence, 1.5, engine::Severity::kInfo, "n0", "event " + std::to_string(sequence)};
+}
+
+/// Everything a client was told.
+struct Seen {
+  std::mutex mutex;
+  std::vector<std::pair<LinkState, std::string>> links;
+  std::vector<engine::ClusterSnapshot> snapshots;
+  std::vector<engine::Event> events;
+  std::vector<engine::Sample> samples;
+
+  ClusterClient::Handlers Handlers() {
+    ClusterClient::Handlers handlers;
+    handlers.link = [this](LinkState state, std::string detail) {
+      const std::lock_guard lock(mutex);
+      links.emplace_back(state, std::move(detail));
+    };
+    handlers.snapshot = [this](const engine::ClusterSnapshot& snapshot) {
+      const std::lock_guard lock(mutex);
+      snapshots.push_back(snapshot);
+    };
+    handlers.event = [this](const engine::Event& event) {
+      const std::lock_guard lock(mutex);
+      events.push_back(event);
+    };
+    handlers.sample = [this](const engine::Sample& sample) {
+      const std::lock_guard lock(mutex);
+      samples.push_back(sample);
+    };
+    return handlers;
+  }
+  bool Reached(LinkState state) {
+    const std::lock_guard lock(mutex);
+    return !links.empty() && links.back().first == state;
+  }
+  std::string Detail() {
+    const std::lock_guard lock(mutex);
+    return links.empty() ? "" : links.back().second;
+  }
+  std::vector<std::int64_t> EventSequences() {
+    const std::lock_guard lock(mutex);
+    std::vector<std::int64_t> sequences;
+    for (const auto& event : events) sequences.push_back(event.sequence);
+    return sequences;
+  }
+  std::size_t NumEvents() { return EventSequences().size(); }
+  std::size_t NumSnapshots() {
+    const std::lock_guard lock(mutex);
+    return snapshots.size();
+  }
+  std::size_t NumSamples() {
+    const std::lock_guard lock(mutex);
+    return samples.size();
+  }
+};
+
+std::vector<std::int64_t> Sequences(std::int64_t from, std::int64_t to) {
+  std::vector<std::int64_t> sequences;
+  for (std::int64_t i = from; i <= to; ++i) sequences.push_back(i);
+  return sequences;
+}
+
+int CountEntries(const char* folder) {
+  return static_cast<int>(
+      QDir(folder).entryList(QDir::NoDotAndDotDot | QDir::AllEntries | QDir::System).size());
+}
+
+}  // namespace
+
+class ClusterClientTest : public QObject {
+  Q_OBJECT
+
+  std::unique_ptr<QTemporaryDir> folder;
+  std::unique_ptr<FakeRegistrar> registrar;
+  CurveKeys keys;
+  Profile profile;
+
+  // Publishes until the client has subscribed, as ZeroMQ tells nobody when that is.
+  void publishSampleUntilSeen(Seen& seen) {
+    for (int i = 0; i < 1000 && seen.NumSamples() == 0; ++i) {
+      registrar->Do([&] {
+        wire::Published message;
+        Encode(engine::Sample{"gpt", 1, 2.5, 1, 100, 0}, message.mutable_sample());
+        registrar->Publish(message);
+      });
+      QTest::qWait(5);
+    }
+    QVERIFY(seen.NumSamples() > 0);
+  }
+  int count(wire::Request::BodyCase body) {
+    int found = 0;
+    registrar->Do([&] { found = registrar->num_of(body); });
+    return found;
+  }
+
+ private slots:
+  void init() {
+    folder = std::make_unique<QTemporaryDir>();
+    registrar = std::make_unique<FakeRegistrar>();
+    keys = NewCurveKeys();
+    registrar->Allow({keys.public_key});
+    const std::string key_file = folder->filePath("client.key").toStdString();
+    QVERIFY(SaveKeys(keys, key_file));
+    profile = Profile{"test",
+                      registrar->commands_endpoint(),
+                      registrar->events_endpoint(),
+                      registrar->keys().public_key,
+                      key_file,
+                      ""};
+  }
+  void cleanup() {
+    registrar.reset();
+    folder.reset();
+  }
+
+  void aCallGetsItsReplyOrItsError() {
+    registrar->Do([&] { registrar->snapshot.sequence = 7; });
+    auto client = ClusterClient::OpenForCommands(profile);
+    QVERIFY(client);
+    const auto reply = (*client)->CallAndWait(StatusRequest(), 5s);
+    QVERIFY(reply);
+    QCOMPARE(reply->status().sequence(), std::int64_t{7});
+    const auto error = (*client)->CallAndWait(JobRequest("x"), 5s);
+    QVERIFY(!error);
+    QCOMPARE(error.error(), NotFound("test: no answer to this"));
+    QCOMPARE(count(wire::Request::kHello), 1);
+    // For commands only: no questions of its own.
+    QCOMPARE(count(wire::Request::kStatus), 1);
+    QCOMPARE(count(wire::Request::kEvents), 0);
+  }
+
+  void manyCallsFromManyThreadsAreEachDoneOnce() {
+    registrar->Do([&] {
+      registrar->answer = [](const wire::Request& request) -> std::optional<wire::Reply> {
+        if (!request.has_job()) return std::nullopt;
+        wire::Reply reply;
+        reply.mutable_job()->set_step(std::stoll(request.job().job()));
+        return reply;
+      };
+    });
+    auto client = ClusterClient::OpenForCommands(profile);
+    QVERIFY(client);
+    std::atomic<int> done{0};
+    std::atomic<int> right{0};
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&, t] {
+        for (int i = 0; i < 100; ++i) {
+          const int number = t * 100 + i;
+          (*client)->Call(JobRequest(std::to_string(number)), 20s,
+                          [&, number](Result<wire::Reply> reply) {
+                            if (reply && reply->job().step() == number) ++right;
+                            ++done;
+                          });
+        }
+      });
+    }
+    for (auto& thread : threads) thread.join();
+    QTRY_COMPARE(done.load(), 400);
+    QCOMPARE(right.load(), 400);
+    registrar->Do([&] {
+      std::set<std::string> ids;
+      for (const auto& request : registrar->requests) ids.insert(request.id());
+      QCOMPARE(ids.size(), registrar->requests.size());
+      QCOMPARE(ids.begin()->size(), std::size_t{32});
+    });
+  }
+
+  // The registrar goes away with the request unanswered and comes back on the same ports.
+  void aRetryAfterAReconnectCarriesTheSameId() {
+    registrar->Do([&] { registrar->swallow = true; });
+    auto client = ClusterClient::OpenForCommands(profile);
+    QVERIFY(client);
+    std::promise<Result<wire::Reply>> promise;
+    std::atomic<int> done{0};
+    (*client)->Call(JobRequest("5"), 30s, [&](Result<wire::Reply> reply) {
+      if (++done == 1) promise.set_value(std::move(reply));
+    });
+    QTRY_COMPARE(count(wire::Request::kJob), 1);
+    registrar->Do([&] {
+      registrar->Close();
+      registrar->swallow = false;
+      registrar->answer = [](const wire::Request& request) -> std::optional<wire::Reply> {
+        if (!request.has_job()) return std::nullopt;
+        wire::Reply reply;
+        reply.mutable_job()->set_step(5);
+        return reply;
+      };
+      registrar->Reopen();
+    });
+    const auto reply = promise.get_future().get();
+    QVERIFY(reply);
+    QCOMPARE(reply->job().step(), std::int64_t{5});
+    registrar->Do([&] {
+      std::vector<std::string> ids;
+      for (const auto& request : registrar->requests) {
+        if (request.has_job()) ids.push_back(request.id());
+      }
+      QCOMPARE(ids.size(), std::size_t{2});
+      QCOMPARE(ids[0], ids[1]);
+      QCOMPARE(registrar->num_of(wire::Request::kHello), 2);
+    });
+    QCOMPARE(done.load(), 1);
+  }
+
+  void noReplyIsATimeoutThatNamesEndpointAndSeconds() {
+    registrar->Do([&] { registrar->swallow = true; });
+    auto client = ClusterClient::OpenForCommands(profile);
+    QVERIFY(client);
+    const auto reply = (*client)->CallAndWait(JobRequest("x"), 1s);
+    QVERIFY(!reply);
+    QCOMPARE(reply.error(), Timeout("no reply to job from " + profile.registrar_endpoint +
+                                    " within 1 s"));
+  }
+
+  void nobodyThereIsUnavailableWithTheReason() {
+    registrar.reset();
+    auto client = ClusterClient::OpenForCommands(profile);
+    QVERIFY(client);
+    const auto reply = (*client)->CallAndWait(StatusRequest(), 500ms);
+    QVERIFY(!reply);
+    QCOMPARE(reply.error(),
+             Unavailable("cannot reach " + profile.registrar_endpoint +
+                         " within 500 ms: nobody listens at " + profile.registrar_endpoint));
+  }
+
+  void aKeyThatIsNotAllowedIsRefusedWithinTwoSeconds() {
+    registrar->Allow({});
+    Seen seen;
+    const auto begin = Loop::Now();
+    auto client = ClusterClient::Open(profile, seen.Handlers());
+    QVERIFY(client);
+    const auto reply = (*client)->CallAndWait(StatusRequest(), 10s);
+    QVERIFY(Loop::Now() - begin < 2s);
+    const std::string text = "key refused by " + profile.registrar_endpoint +
+                             ": this client's key is not in the cluster's allow-list";
+    QVERIFY(!reply);
+    QCOMPARE(reply.error(), FailedPrecondition(text));
+    QVERIFY(seen.Reached(LinkState::kRefused));
+    QCOMPARE(seen.Detail(), text);
+    // Once refused, calls are told at once.
+    QCOMPARE((*client)->CallAndWait(StatusRequest(), 10s).error(), FailedPrecondition(text));
+    // The key is added: the next attempt succeeds.
+    registrar->Allow({keys.public_key});
+    QTRY_VERIFY(seen.Reached(LinkState::kConnected));
+    QVERIFY((*client)->CallAndWait(StatusRequest(), 5s));
+  }
+
+  void anotherServerKeyIsNamed() {
+    profile.server_key = NewCurveKeys().public_key;
+    Seen seen;
+    auto client = ClusterClient::Open(profile, seen.Handlers());
+    QVERIFY(client);
+    QTRY_VERIFY(seen.Reached(LinkState::kLost));
+    QCOMPARE(seen.Detail(), "handshake with " + profile.registrar_endpoint +
+                                " failed: it is not an agent with the server key of profile test");
+  }
+
+  void anotherProtocolVersionIsRefusedByName_data() {
+    QTest::addColumn<int>("major");
+    QTest::addColumn<int>("minor");
+    QTest::newRow("major") << 2 << 0;
+    QTest::newRow("minor") << 1 << 1;
+  }
+  void anotherProtocolVersionIsRefusedByName() {
+    QFETCH(int, major);
+    QFETCH(int, minor);
+    registrar->Do([&] {
+      registrar->major = static_cast<std::uint32_t>(major);
+      registrar->minor = static_cast<std::uint32_t>(minor);
+    });
+    Seen seen;
+    auto client = ClusterClient::Open(profile, seen.Handlers());
+    QVERIFY(client);
+    const auto reply = (*client)->CallAndWait(StatusRequest(), 5s);
+    const std::string text = "protocol " + std::to_string(major) + "." + std::to_string(minor) +
+                             " of " + profile.registrar_endpoint + " is not 1.0 of this program";
+    QVERIFY(!reply);
+    QCOMPARE(reply.error(), FailedPrecondition(text));
+    QVERIFY(seen.Reached(LinkState::kRefused));
+    QCOMPARE(seen.Detail(), text);
+  }
+
+  void theStreamIsDelivered() {
+    registrar->Do([&] {
+      registrar->snapshot.cluster = "first";
+      for (int i = 1; i <= 250; ++i) registrar->history.push_back(EventOf(i));
+    });
+    Seen seen;
+    auto client = ClusterClient::Open(profile, seen.Handlers());
+    QVERIFY(client);
+    QTRY_COMPARE(seen.NumEvents(), std::size_t{200});
+    QCOMPARE(seen.EventSequences(), Sequences(51, 250));
+    QTRY_VERIFY(seen.NumSnapshots() > 0);
+    QCOMPARE(seen.snapshots[0].cluster, std::string("first"));
+    QVERIFY(seen.Reached(LinkState::kConnected));
+    publishSampleUntilSeen(seen);
+    registrar->Do([&] {
+      registrar->snapshot.sequence = 9;
+      wire::Published message;
+      Encode(registrar->snapshot, message.mutable_snapshot());
+      registrar->Publish(message);
+      registrar->PublishEvent(EventOf(251));
+    });
+    QTRY_COMPARE(seen.NumEvents(), std::size_t{201});
+    QCOMPARE(seen.EventSequences(), Sequences(51, 251));
+    const std::lock_guard lock(seen.mutex);
+    QCOMPARE(seen.snapshots.back().sequence, std::int64_t{9});
+    QCOMPARE(seen.samples.back().loss, 2.5);
+  }
+
+  // Two publications never arrive. The next one brings a question for a snapshot and for the events
+  // in between, and they come in order, each once.
+  void aGapAsksForASnapshotAndTheMissedEvents() {
+    Seen seen;
+    auto client = ClusterClient::Open(profile, seen.Handlers());
+    QVERIFY(client);
+    publishSampleUntilSeen(seen);
+    registrar->Do([&] { registrar->PublishEvent(EventOf(1)); });
+    QTRY_COMPARE(seen.NumEvents(), std::size_t{1});
+    // The first publication seen also asks; wait until that has passed.
+    QTRY_COMPARE(count(wire::Request::kStatus), 2);
+    const std::size_t snapshots = 2;
+    QTRY_COMPARE(seen.NumSnapshots(), snapshots);
+
+    registrar->Do([&] {
+      registrar->history.push_back(EventOf(2));
+      registrar->history.push_back(EventOf(3));
+      registrar->published += 2;  // lost on the way
+      registrar->PublishEvent(EventOf(4));
+    });
+    QTRY_COMPARE(seen.NumEvents(), std::size_t{4});
+    QCOMPARE(seen.EventSequences(), Sequences(1, 4));
+    QTRY_COMPARE(seen.NumSnapshots(), snapshots + 1);
+    QCOMPARE(count(wire::Request::kStatus), 3);
+
+    // No gap, no question.
+    registrar->Do([&] { registrar->PublishEvent(EventOf(5)); });
+    QTRY_COMPARE(seen.NumEvents(), std::size_t{5});
+    QCOMPARE(count(wire::Request::kStatus), 3);
+  }
+
+  void eventsMissedWhileAwayComeAfterTheReconnect() {
+    Seen seen;
+    registrar->Do([&] {
+      for (int i = 1; i <= 3; ++i) registrar->history.push_back(EventOf(i));
+    });
+    auto client = ClusterClient::Open(profile, seen.Handlers());
+    QVERIFY(client);
+    QTRY_COMPARE(seen.NumEvents(), std::size_t{3});
+    registrar->Do([&] {
+      registrar->Close();
+      for (int i = 4; i <= 300; ++i) registrar->history.push_back(EventOf(i));
+      registrar->published = 0;
+      registrar->Reopen();
+    });
+    QTRY_COMPARE_WITH_TIMEOUT(seen.NumEvents(), std::size_t{300}, 15000);
+    QCOMPARE(seen.EventSequences(), Sequences(1, 300));
+    const std::lock_guard lock(seen.mutex);
+    std::vector<LinkState> states;
+    for (const auto& [state, detail] : seen.links) states.push_back(state);
+    QCOMPARE(states.front(), LinkState::kConnecting);
+    QVERIFY(std::count(states.begin(), states.end(), LinkState::kLost) >= 1);
+    QCOMPARE(states.back(), LinkState::kConnected);
+  }
+
+  void anOldSnapshotDoesNotReplaceANewerOne() {
+    Seen seen;
+    auto client = ClusterClient::Open(profile, seen.Handlers());
+    QVERIFY(client);
+    publishSampleUntilSeen(seen);
+    QTRY_COMPARE(seen.NumSnapshots(), std::size_t{2});
+    const auto publish = [&](std::int64_t sequence) {
+      registrar->Do([&] {
+        engine::ClusterSnapshot snapshot = registrar->snapshot;
+        snapshot.sequence = sequence;
+        wire::Published message;
+        Encode(snapshot, message.mutable_snapshot());
+        registrar->Publish(message);
+      });
+    };
+    publish(10);
+    publish(9);
+    publish(11);
+    QTRY_COMPARE(seen.NumSnapshots(), std::size_t{4});
+    const std::lock_guard lock(seen.mutex);
+    QCOMPARE(seen.snapshots[2].sequence, std::int64_t{10});
+    QCOMPARE(seen.snapshots[3].sequence, std::int64_t{11});
+  }
+
+  void malformedRepliesHarmNobody() {
+    auto client = ClusterClient::OpenForCommands(profile);
+    QVERIFY(client);
+    QVERIFY((*client)->CallAndWait(StatusRequest(), 5s));
+    registrar->Do([&] { registrar->garbage = {"\xff\xff\xff not a reply"}; });
+    const auto lost = (*client)->CallAndWait(StatusRequest(), 300ms);
+    QVERIFY(!lost);
+    QCOMPARE(lost.error(), Timeout("no reply to status from " + profile.registrar_endpoint +
+                                   " within 300 ms (malformed reply of 15 bytes from " +
+                                   profile.registrar_endpoint + ")"));
+    QVERIFY((*client)->CallAndWait(StatusRequest(), 5s));
+  }
+
+  void aReplyOfAnotherKindIsAnError() {
+    registrar->Do([&] {
+      registrar->answer = [](const wire::Request&) -> std::optional<wire::Reply> {
+        wire::Reply reply;
+        reply.mutable_cancel();
+        return reply;
+      };
+    });
+    auto client = ClusterClient::OpenForCommands(profile);
+    QVERIFY(client);
+    const auto reply = (*client)->CallAndWait(StatusRequest(), 5s);
+    QVERIFY(!reply);
+    QCOMPARE(reply.error().code, ErrorCode::kDataLoss);
+  }
+
+  void malformedPublicationsHarmNobody() {
+    Seen seen;
+    auto client = ClusterClient::Open(profile, seen.Handlers());
+    QVERIFY(client);
+    publishSampleUntilSeen(seen);
+    registrar->Do([&] {
+      wire::Published bad;
+      bad.mutable_snapshot()->add_nodes()->set_state(99);
+      registrar->Publish(bad);
+      bad.mutable_event()->set_severity(99);
+      registrar->Publish(bad);
+      registrar->PublishEvent(EventOf(1));
+    });
+    QTRY_COMPARE(seen.NumEvents(), std::size_t{1});
+    const std::lock_guard lock(seen.mutex);
+    for (const auto& snapshot : seen.snapshots) QVERIFY(snapshot.nodes.empty());
+  }
+
+  void closingEndsOpenCalls() {
+    registrar->Do([&] { registrar->swallow = true; });
+    auto client = ClusterClient::OpenForCommands(profile);
+    QVERIFY(client);
+    std::vector<Error> errors;
+    for (int i = 0; i < 10; ++i) {
+      (*client)->Call(JobRequest("x"), 60s,
+                      [&](Result<wire::Reply> reply) { errors.push_back(reply.error()); });
+    }
+    client->reset();
+    QCOMPARE(errors.size(), std::size_t{10});
+    for (const Error& error : errors) {
+      QCOMPARE(error, Cancelled("connection to " + profile.registrar_endpoint + " was closed"));
+    }
+  }
+
+  void waitingOnTheClientsOwnThreadIsRefused() {
+    auto client = ClusterClient::OpenForCommands(profile);
+    QVERIFY(client);
+    std::promise<ErrorCode> code;
+    (*client)->Call(StatusRequest(), 5s, [&](Result<wire::Reply>) {
+      code.set_value((*client)->CallAndWait(StatusRequest(), 5s).error().code);
+    });
+    QCOMPARE(code.get_future().get(), ErrorCode::kFailedPrecondition);
+  }
+
+  void connectingFiftyTimesLeavesNoThreadsAndNoDescriptors() {
+    const auto once = [&] {
+      Seen seen;
+      auto client = ClusterClient::Open(profile, seen.Handlers());
+      QVERIFY(client);
+      QVERIFY((*client)->CallAndWait(StatusRequest(), 5s));
+    };
+    for (int i = 0; i < 3; ++i) once();
+    QTest::qWait(50);
+    const int threads = CountEntries("/proc/self/task");
+    const int descriptors = CountEntries("/proc/self/fd");
+    for (int i = 0; i < 50; ++i) once();
+    // The registrar's side of the last connections closes a moment later.
+    QTRY_VERIFY(CountEntries("/proc/self/fd") <= descriptors);
+    QTRY_VERIFY(CountEntries("/proc/self/task") <= threads);
+  }
+
+  void aMissingKeyFileIsNamed() {
+    profile.key_file = "/nowhere/client.key";
+    const auto client = ClusterClient::OpenForCommands(profile);
+    QVERIFY(!client);
+    QCOMPARE(client.error().ToString(), std::string("profile test: no key file "
+                                                    "/nowhere/client.key"));
+  }
+
+  void aBadEndpointIsNamed() {
+    profile.registrar_endpoint = "nonsense";
+    const auto client = ClusterClient::OpenForCommands(profile);
+    QVERIFY(!client);
+    QCOMPARE(client.error().code, ErrorCode::kInvalidArgument);
+    QVERIFY(client.error().message.find("nonsense") != std::string::npos);
+  }
+};
+QTEST_GUILESS_MAIN(ClusterClientTest)
+#include "cluster_client_test.moc"

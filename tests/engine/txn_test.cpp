@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coordinator and participants as a world of messages: delivered in any order between nodes, with
+// kills of agents and of the registrar at any point.
+#include <QTest>
+#include <deque>
+#include <map>
+#include <optional>
+#include <random>
+
+#include "engine/txn/coordinator.h"
+#include "engine/txn/decision.h"
+#include "engine/txn/participant.h"
+#include "ptc/base/overloaded.h"
+#include "tests/support/random.h"
+
+using namespace tessera;
+using namespace tessera::engine;
+
+namespace {
+
+// One cluster with one transaction. The driver's duties (agents/node) are played here, with memory
+// that survives kills kept apart from memory that does not.
+class World {
+ public:
+  struct Node {
+    // Survives the agent: its journal, the arena, the ranks.
+    std::optional<ParticipantState> journal;
+    bool flipped = false;
+    bool paused = false;
+    int go_on_new = 0, go_on_old = 0;
+    // Does not.
+    std::optional<Participant> machine;
+    std::deque<ParticipantEvent> inbox;
+  };
+
+  World(std::mt19937_64& rng, int nodes, bool already_paused) : rng_(rng) {
+    for (int n = 0; n < nodes; ++n) {
+      setup_.participants.insert(n);
+      if (n < (nodes + 1) / 2) setup_.pausing.insert(n);
+      nodes_[n] = {};
+    }
+    if (already_paused) setup_.paused_at = 7;
+    coordinator_.emplace(setup_);
+    Perform(coordinator_->On(Begin{}));
+  }
+
+  /// Runs until nothing is left to do. With `kills` above 0 that many agents die on the way.
+  void Run(int kills, bool cancel) {
+    for (int i = 0; i < 20000; ++i) {
+      if (kills > 0 && rng_() % 12 == 0) {
+        --kills;
+        Kill();
+        continue;
+      }
+      if (cancel && rng_() % 20 == 0 && coordinator_) {
+        cancel = false;
+        Perform(coordinator_->On(CancelAsked{"cancelled"}));
+        continue;
+      }
+      if (!Deliver()) {
+        if (kills <= 0) return;
+        --kills;
+        Kill();
+      }
+    }
+    QFAIL("the world does not come to rest");
+  }
+
+  void Check() {
+    QVERIFY2(finished_.has_value(), "the coordinator did not finish");
+    QVERIFY(decided_.has_value());
+    QCOMPARE(*finished_, *decided_);
+    for (const auto& [number, node] : nodes_) {
+      QCOMPARE(node.flipped, *decided_);
+      QVERIFY2(!node.journal, "a participant still remembers the transaction");
+      if (*decided_) {
+        QVERIFY(node.go_on_new >= 1 && node.go_on_old == 0);
+      } else {
+        QCOMPARE(node.go_on_new, 0);
+      }
+    }
+  }
+  bool committed() const { return decided_.value_or(false); }
+
+ private:
+  void Kill() {
+    const auto victim = static_cast<int>(rng_() % (nodes_.size() + 1));
+    if (victim == static_cast<int>(nodes_.size())) {
+      // The registrar: it comes back and asks the register, unless all was over.
+      if (finished_) return;
+      to_coordinator_.clear();
+      coordinator_.emplace(Coordinator::Recovered(setup_));
+      asked_ = true;
+      WriteDecision(false);
+      for (auto& [number, node] : nodes_) Restarted(number);
+      return;
+    }
+    Node& node = nodes_[victim];
+    node.inbox.clear();
+    node.machine.reset();
+    if (node.journal) node.machine = Participant::Recovered(*node.journal);
+    Restarted(victim);
+  }
+
+  // The agent registers and says what its journal holds.
+  void Restarted(int number) {
+    Node& node = nodes_[number];
+    if (finished_) {
+      if (node.journal) {
+        node.inbox.push_back(OutcomeTold{*decided_});
+        node.inbox.push_back(GoTold{});
+      }
+      return;
+    }
+    to_coordinator_.push_back(
+        NodeRestarted{number, node.journal && *node.journal >= ParticipantState::kVerified});
+  }
+
+  bool Deliver() {
+    std::vector<int> ready;
+    for (auto& [number, node] : nodes_) {
+      if (!node.inbox.empty()) ready.push_back(number);
+    }
+    if (!to_coordinator_.empty()) ready.push_back(-1);
+    if (ready.empty()) return false;
+    const int who = ready[rng_() % ready.size()];
+    if (who == -1) {
+      const CoordinatorEvent event = to_coordinator_.front();
+      to_coordinator_.pop_front();
+      Perform(coordinator_->On(event));
+      return true;
+    }
+    Node& node = nodes_[who];
+    const ParticipantEvent event = node.inbox.front();
+    node.inbox.pop_front();
+    if (!node.machine) {
+      if (std::holds_alternative<PrepareAsked>(event)) {
+        node.machine.emplace();
+      } else if (const auto* outcome = std::get_if<OutcomeTold>(&event)) {
+        // Nothing of it is here: never begun, or followed and forgotten.
+        if (outcome->commit) QVERIFY(node.flipped);
+        Say(who, outcome->commit ? ReportKind::kCommitted : ReportKind::kAborted);
+        return true;
+      } else {
+        return true;
+      }
+    }
+    for (const ParticipantAction& action : node.machine->On(event)) Perform(who, action);
+    return true;
+  }
+
+  void Say(int number, ReportKind kind) {
+    if (finished_) return;
+    switch (kind) {
+      case ReportKind::kPrepared: to_coordinator_.push_back(NodePrepared{number}); break;
+      case ReportKind::kRefused: to_coordinator_.push_back(NodeRefused{number, "no"}); break;
+      case ReportKind::kPaused: to_coordinator_.push_back(NodePaused{number, 7}); break;
+      case ReportKind::kTransferred: to_coordinator_.push_back(NodeTransferred{number}); break;
+      case ReportKind::kTransferFailed:
+        to_coordinator_.push_back(NodeTransferFailed{number, "broken"});
+        break;
+      case ReportKind::kVerified: to_coordinator_.push_back(NodeVerified{number}); break;
+      case ReportKind::kCommitted:
+      case ReportKind::kAborted: to_coordinator_.push_back(NodeFollowed{number}); break;
+    }
+  }
+
+  void Perform(int number, const ParticipantAction& action) {
+    Node& node = nodes_[number];
+    std::visit(Overloaded{
+                   [&](const CheckAndReserve&) { node.inbox.push_back(LocalChecked{OkStatus()}); },
+                   [&](const ConnectRanks&) { node.inbox.push_back(RanksConnected{OkStatus()}); },
+                   [&](const RaiseRequest&) {
+                     QVERIFY2(node.journal, "a pause was asked for without a journaled transaction");
+                     node.paused = true;
+                     node.inbox.push_back(RanksPaused{7});
+                   },
+                   [&](const RunTransfer&) { node.inbox.push_back(TransferEnded{OkStatus()}); },
+                   [&](const JournalState& a) { node.journal = a.state; },
+                   [&](const Report& a) { Say(number, a.kind); },
+                   [&](const FlipAndAdopt&) {
+                     QVERIFY2(decided_ == true, "a flip before the register held commit");
+                     node.flipped = true;
+                     node.inbox.push_back(RanksAttached{});
+                   },
+                   [&](const CleanUp&) {
+                     QVERIFY2(decided_ == false, "a rollback before the register held abort");
+                     node.inbox.push_back(CleanedUp{});
+                   },
+                   [&](const LetGo&) {
+                     // The barrier: no step in the new epoch before every node has flipped.
+                     for (const auto& [other, state] : nodes_) QVERIFY(state.flipped);
+                     ++node.go_on_new;
+                   },
+                   [&](const ResumeOld&) {
+                     QVERIFY(!node.flipped);
+                     ++node.go_on_old;
+                   },
+                   [&](const AskRegister&) {},
+                   [&](const Forget&) {
+                     node.journal.reset();
+                     node.machine.reset();
+                   },
+               },
+               action);
+  }
+
+  void WriteDecision(bool commit) {
+    if (!decided_) {
+      if (commit) {
+        for (const auto& [number, node] : nodes_) {
+          QVERIFY2(node.journal && *node.journal >= ParticipantState::kVerified,
+                   "commit was written before every participant had journaled verified");
+        }
+      }
+      decided_ = commit;
+    }
+    Perform(coordinator_->On(RegisterAnswered{*decided_}));
+  }
+
+  void Perform(const std::vector<CoordinatorAction>& actions) {
+    for (const CoordinatorAction& action : actions) {
+      std::visit(Overloaded{
+                     [&](const SendPrepare& a) { nodes_[a.node].inbox.push_back(PrepareAsked{}); },
+                     [&](const SendPause& a) { nodes_[a.node].inbox.push_back(PauseAsked{0}); },
+                     [&](const SendTransfer& a) {
+                       if (!setup_.paused_at) {
+                         for (const NodeNumber n : setup_.pausing) QVERIFY(nodes_[n].paused);
+                       }
+                       nodes_[a.node].inbox.push_back(TransferAsked{});
+                     },
+                     [&](const CompareDigests&) {
+                       to_coordinator_.push_back(DigestsCompared{true, {}});
+                     },
+                     [&](const SendVerify& a) { nodes_[a.node].inbox.push_back(VerifyAsked{}); },
+                     [&](const WriteRegister& a) { WriteDecision(a.commit); },
+                     [&](const SendOutcome& a) {
+                       nodes_[a.node].inbox.push_back(OutcomeTold{a.commit});
+                     },
+                     [&](const SendGo& a) { nodes_[a.node].inbox.push_back(GoTold{}); },
+                     [&](const Finish& a) { finished_ = a.committed; },
+                 },
+                 action);
+    }
+  }
+
+  std::mt19937_64& rng_;
+  Coordinator::Setup setup_;
+  std::optional<Coordinator> coordinator_;
+  std::deque<CoordinatorEvent> to_coordinator_;
+  std::map<int, Node> nodes_;
+  std::optional<bool> decided_;   // the write-once register
+  std::optional<bool> finished_;
+  bool asked_ = false;
+};
+
+}  // namespace
+
+class TxnTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void commitsWithoutFaults() {
+    std::mt19937_64 rng(test::Seed());
+    for (const bool paused : {false, true}) {
+      for (int nodes = 1; nodes <= 5; ++nodes) {
+        World world(rng, nodes, paused);
+        world.Run(0, false);
+        world.Check();
+        QVERIFY(world.committed());
+      }
+    }
+  }
+
+  void everyOutcomeIsTheRegisters() {
+    std::mt19937_64 rng(test::Seed());
+    int commits = 0, aborts = 0;
+    for (int i = 0; i < 4000; ++i) {
+      World world(rng, 1 + static_cast<int>(rng() % 4), rng() % 4 == 0);
+      world.Run(static_cast<int>(rng() % 4), rng() % 3 == 0);
+      world.Check();
+      if (QTest::currentTestFailed()) return;
+      ++(world.committed() ? commits : aborts);
+    }
+    // Both ways were taken often enough to mean something.
+    QVERIFY(commits > 200);
+    QVERIFY(aborts > 200);
+  }
+
+  void aRefusalEndsItBeforeAnyPause() {
+    Coordinator c({{0, 1}, {0}, {}});
+    QCOMPARE(c.On(Begin{}).size(), 2U);
+    const auto actions = c.On(NodeRefused{1, "device n1g0 failed"});
+    QCOMPARE(actions.size(), 1U);
+    QVERIFY(!std::get<WriteRegister>(actions[0]).commit);
+    QCOMPARE(c.reason(), std::string("n1 refused: device n1g0 failed"));
+    QVERIFY(!c.can_cancel());
+  }
+
+  void aLostJoinerRollsBackWithoutWaitingForIt() {
+    Coordinator c({{0, 1}, {0}, {}});
+    c.On(Begin{});
+    c.On(NodeSilent{1, "n1 was silent for 10 s"});
+    QCOMPARE(c.reason(), std::string("joiner_lost: n1 was silent for 10 s"));
+    QCOMPARE(c.On(RegisterAnswered{false}).size(), 1U);
+    QCOMPARE(c.phase(), TxnPhase::kRollingBack);
+    const auto actions = c.On(NodeFollowed{0});
+    QCOMPARE(c.phase(), TxnPhase::kRolledBack);
+    QVERIFY(std::holds_alternative<Finish>(actions.back()));
+  }
+
+  void unequalStepsEndIt() {
+    Coordinator c({{0, 1}, {0, 1}, {}});
+    c.On(Begin{});
+    c.On(NodePrepared{0});
+    c.On(NodePrepared{1});
+    c.On(NodePaused{0, 41});
+    const auto actions = c.On(NodePaused{1, 42});
+    QVERIFY(!std::get<WriteRegister>(actions.at(0)).commit);
+    QCOMPARE(c.reason(), std::string("n1 paused after step 42, others after step 41"));
+  }
+
+  void differentDigestsEndIt() {
+    Coordinator c({{0}, {0}, 5});
+    c.On(Begin{});
+    c.On(NodePrepared{0});
+    c.On(NodeTransferred{0});
+    QCOMPARE(c.phase(), TxnPhase::kVerifying);
+    const auto actions = c.On(DigestsCompared{false, "tensor 'w' [0:4]: digest a became b"});
+    QVERIFY(!std::get<WriteRegister>(actions.at(0)).commit);
+  }
+
+  void anAnswerOfTheRegisterBeatsWhatWasAsked() {
+    Coordinator c = Coordinator::Recovered({{0}, {0}, {}});
+    c.On(RegisterAnswered{true});
+    QCOMPARE(c.phase(), TxnPhase::kResuming);
+    QVERIFY(c.reason().empty());
+  }
+
+  void nothingIsCancelledAfterTheDecision_data() {
+    QTest::addColumn<int>("phase");
+    for (int p = 0; p <= static_cast<int>(TxnPhase::kInDoubt); ++p) {
+      QTest::newRow(std::string(ToString(static_cast<TxnPhase>(p))).c_str()) << p;
+    }
+  }
+  void nothingIsCancelledAfterTheDecision() {
+    QFETCH(int, phase);
+    const auto p = static_cast<TxnPhase>(phase);
+    QCOMPARE(*ParseTxnPhase(ToString(p)), p);
+    if (p == TxnPhase::kCommitting) {
+      Coordinator c = Coordinator::Recovered({{0}, {0}, {}});
+      QVERIFY(!c.can_cancel());
+      QVERIFY(c.On(CancelAsked{"late"}).empty());
+    }
+  }
+
+  void aParticipantThatVerifiedOnlyAsks() {
+    Participant verified = Participant::Recovered(ParticipantState::kVerified);
+    QVERIFY(!std::get<AskRegister>(verified.On(RegistrarSilent{}).at(0)).write_abort);
+    Participant prepared = Participant::Recovered(ParticipantState::kPrepared);
+    QVERIFY(std::get<AskRegister>(prepared.On(RegistrarSilent{}).at(0)).write_abort);
+    QVERIFY(prepared.On(VerifyAsked{}).empty());  // it lost what it had transferred
+  }
+
+  void decisionsRoundTrip() {
+    const Decision commit{true, 9, 4, "00ff00ff00ff00ff", 128};
+    QCOMPARE(*ParseDecision(ToText(commit)), commit);
+    const Decision abort{false, 9, 0, "", 0};
+    QCOMPARE(*ParseDecision(ToText(abort)), abort);
+    for (const char* bad : {"", "maybe 3", "commit", "commit 1 2", "abort x", "abort 1 2"}) {
+      QVERIFY2(!ParseDecision(bad), bad);
+    }
+  }
+};
+
+QTEST_APPLESS_MAIN(TxnTest)
+#include "txn_test.moc"

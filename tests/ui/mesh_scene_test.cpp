@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/canvas/mesh_scene.h"
+
+#include <QTest>
+
+#include "tests/ui/sample_clusters.h"
+#include "ui/canvas/flow_watch.h"
+
+using namespace tessera;
+using tessera::test::kJob;
+using ui::makeScene;
+using ui::MeshScene;
+using State = MeshScene::Cell::State;
+
+namespace {
+// "n1g0 mesh 4 tp 0/dp 2 receiving": what a cell shows, as one line.
+QString line(const MeshScene& scene, ptc::DeviceId id) {
+  const MeshScene::Cell* cell = scene.find(id);
+  if (!cell) return QStringLiteral("absent");
+  static const char* const names[] = {"idle",    "healthy", "staying",   "joining",
+                                      "leaving", "sending", "receiving", "stalled",
+                                      "loading", "suspect", "dead"};
+  QString text = cell->inMesh ? QStringLiteral("mesh") : QStringLiteral("pool");
+  if (cell->taken) text += QStringLiteral(" taken");
+  if (cell->rank) text += QStringLiteral(" rank %1").arg(*cell->rank);
+  if (cell->piece)
+    text += QStringLiteral(" [%1] %2/%3").arg(*cell->piece).arg(cell->label, cell->replica);
+  return text + QLatin1Char(' ') + QLatin1String(names[static_cast<int>(cell->state)]) +
+         QStringLiteral(" \"") + cell->note + QLatin1Char('"');
+}
+}  // namespace
+
+class MeshSceneTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void cells_data() {
+    QTest::addColumn<QString>("which");
+    QTest::addColumn<QString>("n0g1");
+    QTest::addColumn<QString>("n0g2");
+    QTest::addColumn<QString>("n1g0");
+    QTest::newRow("live") << "live"
+                          << "mesh rank 1 [1] tp 1/dp 0 healthy \"rank 1\""
+                          << "mesh rank 2 [0] tp 0/dp 1 healthy \"rank 2\""
+                          << "pool idle \"idle\"";
+    QTest::newRow("no job") << "no job"
+                            << "pool idle \"idle\""
+                            << "pool idle \"idle\""
+                            << "pool idle \"idle\"";
+    QTest::newRow("another job") << "other"
+                                 << "pool taken rank 1 healthy \"gpt-mini\""
+                                 << "pool taken rank 2 healthy \"gpt-mini\""
+                                 << "pool idle \"idle\"";
+    QTest::newRow("moving") << "moving"
+                            << "mesh rank 1 [1] tp 1/dp 0 sending \"sends\""
+                            << "mesh rank 2 [0] tp 0/dp 1 sending \"sends\""
+                            << "mesh rank 4 [0] tp 0/dp 2 receiving \"62 %\"";
+    QTest::newRow("preparing") << "preparing"
+                               << "mesh rank 1 [1] tp 1/dp 0 staying \"stays\""
+                               << "mesh rank 2 [0] tp 0/dp 1 staying \"stays\""
+                               << "mesh rank 4 [0] tp 0/dp 2 joining \"starting\"";
+    QTest::newRow("shrinking") << "shrinking"
+                               << "mesh rank 1 [1] tp 1/dp 0 staying \"stays\""
+                               << "mesh rank 2 [0] tp 0/dp 1 leaving \"leaves\""
+                               << "pool idle \"idle\"";
+    QTest::newRow("over") << "over"
+                          << "mesh rank 1 [1] tp 1/dp 0 healthy \"rank 1\""
+                          << "mesh rank 2 [0] tp 0/dp 1 healthy \"rank 2\""
+                          << "pool idle \"idle\"";
+    QTest::newRow("draft with plan") << "plan"
+                                     << "mesh rank 1 [1] tp 1/dp 0 staying \"stays\""
+                                     << "mesh rank 2 [0] tp 0/dp 1 staying \"stays\""
+                                     << "mesh rank 4 [0] tp 0/dp 2 joining \"receives 9.4 MiB\"";
+    QTest::newRow("draft without plan") << "draft"
+                                        << "mesh rank 1 [1] tp 1/dp 0 staying \"stays\""
+                                        << "mesh rank 2 [0] tp 0/dp 1 staying \"stays\""
+                                        << "mesh joining \"joins\"";
+    QTest::newRow("plan of another draft") << "stale plan"
+                                           << "mesh rank 1 [1] tp 1/dp 0 staying \"stays\""
+                                           << "pool leaving \"leaves\""
+                                           << "pool idle \"idle\"";
+    QTest::newRow("draft without a change") << "same"
+                                            << "mesh rank 1 [1] tp 1/dp 0 healthy \"rank 1\""
+                                            << "mesh rank 2 [0] tp 0/dp 1 healthy \"rank 2\""
+                                            << "pool idle \"idle\"";
+    QTest::newRow("plan that leaves one over") << "left over"
+                                               << "mesh rank 1 [1] tp 1/dp 0 staying \"stays\""
+                                               << "mesh rank 2 [0] tp 0/dp 1 staying \"stays\""
+                                               << "mesh idle \"left over\"";
+    QTest::newRow("node suspect") << "suspect"
+                                  << "mesh rank 1 [1] tp 1/dp 0 suspect \"no answer\""
+                                  << "mesh rank 2 [0] tp 0/dp 1 suspect \"no answer\""
+                                  << "pool idle \"idle\"";
+    QTest::newRow("node lost") << "dead"
+                               << "mesh rank 1 [1] tp 1/dp 0 dead \"lost\""
+                               << "mesh rank 2 [0] tp 0/dp 1 dead \"lost\""
+                               << "pool idle \"idle\"";
+    QTest::newRow("device failed") << "failed"
+                                   << "mesh rank 1 [1] tp 1/dp 0 healthy \"rank 1\""
+                                   << "mesh rank 2 [0] tp 0/dp 1 dead \"failed\""
+                                   << "pool idle \"idle\"";
+    QTest::newRow("mesh that does not add up") << "odd"
+                                               << "mesh healthy \"\""
+                                               << "mesh healthy \"\""
+                                               << "pool idle \"idle\"";
+  }
+  void cells() {
+    QFETCH(QString, which);
+    auto cluster = test::SmallCluster();
+    auto all = test::AllDevices(cluster);
+    auto own = test::JobDevices(cluster);
+    auto plan = test::GrowthPlan();
+    MeshScene scene;
+    if (which == QStringLiteral("live")) {
+      scene = makeScene(cluster, kJob);
+    } else if (which == QStringLiteral("no job")) {
+      scene = makeScene(test::IdleCluster(2, 4), {});
+    } else if (which == QStringLiteral("other")) {
+      scene = makeScene(cluster, "another");
+    } else if (which == QStringLiteral("moving")) {
+      scene = makeScene(test::MovingCluster(), kJob);
+    } else if (which == QStringLiteral("preparing")) {
+      scene = makeScene(test::MovingCluster({0, 0, 0, 0}, engine::TxnPhase::kPreparing), kJob);
+    } else if (which == QStringLiteral("shrinking")) {
+      cluster.transaction.emplace();
+      cluster.transaction->job = kJob;
+      cluster.transaction->phase = engine::TxnPhase::kPausing;
+      cluster.transaction->to_mesh = test::Shape(1, 2, 1);
+      cluster.transaction->to_devices = {{0, 0}, {0, 1}};
+      scene = makeScene(cluster, kJob);
+    } else if (which == QStringLiteral("over")) {
+      auto over = test::MovingCluster({100, 100, 100, 100}, engine::TxnPhase::kRolledBack);
+      for (auto& device : over.nodes[1].devices) device.joining = false;
+      scene = makeScene(over, kJob);
+      QVERIFY(scene.flows.empty());
+    } else if (which == QStringLiteral("plan")) {
+      scene = makeScene(cluster, kJob, &all, &plan);
+    } else if (which == QStringLiteral("draft")) {
+      scene = makeScene(cluster, kJob, &all);
+    } else if (which == QStringLiteral("stale plan")) {
+      own.erase({0, 2});
+      scene = makeScene(cluster, kJob, &own, &plan);
+    } else if (which == QStringLiteral("same")) {
+      scene = makeScene(cluster, kJob, &own);
+    } else if (which == QStringLiteral("left over")) {
+      own.insert({1, 0});
+      plan.to_mesh = test::Shape(2, 2, 1);
+      plan.to_devices = {{0, 0}, {0, 1}, {0, 2}, {0, 3}};
+      plan.idle = {{1, 0}};
+      plan.flows.clear();
+      scene = makeScene(cluster, kJob, &own, &plan);
+    } else if (which == QStringLiteral("suspect")) {
+      cluster.nodes[0].state = engine::NodeState::kSuspect;
+      scene = makeScene(cluster, kJob);
+    } else if (which == QStringLiteral("dead")) {
+      cluster.nodes[0].state = engine::NodeState::kDead;
+      scene = makeScene(cluster, kJob);
+    } else if (which == QStringLiteral("failed")) {
+      cluster.nodes[0].devices[2].failed = true;
+      scene = makeScene(cluster, kJob);
+    } else {
+      cluster.jobs[0].mesh = test::Shape(3, 1, 1);
+      scene = makeScene(cluster, kJob);
+    }
+    QTEST(line(scene, {0, 1}), "n0g1");
+    QTEST(line(scene, {0, 2}), "n0g2");
+    QTEST(line(scene, {1, 0}), "n1g0");
+  }
+
+  void flowsFollowThePhase() {
+    const auto flows = [](engine::TxnPhase phase) {
+      return makeScene(test::MovingCluster({62, 58, 64, 100}, phase), kJob).flows;
+    };
+    for (int i = 0; i <= static_cast<int>(engine::TxnPhase::kInDoubt); ++i) {
+      const auto phase = static_cast<engine::TxnPhase>(i);
+      const bool moves =
+          phase == engine::TxnPhase::kPrecopying || phase == engine::TxnPhase::kTransferring;
+      const bool waits =
+          phase == engine::TxnPhase::kPlanned || phase == engine::TxnPhase::kPreparing ||
+          phase == engine::TxnPhase::kPausing || phase == engine::TxnPhase::kNeedsDecision;
+      QCOMPARE(flows(phase).size(), moves || waits ? 4U : 0U);
+      if (!moves && !waits) continue;
+      QCOMPARE(flows(phase)[0].live, moves);
+      QVERIFY(!flows(phase)[3].live);  // it has arrived
+      QVERIFY(flows(phase)[3].finished());
+    }
+  }
+
+  void flowToALostNodeIsStalled() {
+    auto cluster = test::MovingCluster();
+    cluster.nodes[1].state = engine::NodeState::kDead;
+    const auto scene = makeScene(cluster, kJob);
+    QCOMPARE(scene.flows.size(), 4U);
+    for (const auto& flow : scene.flows) QVERIFY(flow.stalled && !flow.live);
+    QVERIFY(!scene.moving());
+  }
+
+  void subtitlesAndHighlights() {
+    auto scene = makeScene(test::SmallCluster(), kJob);
+    QCOMPARE(scene.nodes[0].subtitle, QStringLiteral("4 GPUs"));
+    QVERIFY(!scene.nodes[0].highlighted);
+    scene = makeScene(test::MovingCluster(), kJob);
+    QCOMPARE(scene.nodes[0].subtitle, QStringLiteral("sends 94 MB/s"));
+    QCOMPARE(scene.nodes[1].subtitle, QStringLiteral("receives 94 MB/s"));
+    QVERIFY(scene.nodes[1].highlighted);
+    const auto cluster = test::SmallCluster();
+    const auto all = test::AllDevices(cluster);
+    scene = makeScene(cluster, kJob, &all);
+    QCOMPARE(scene.nodes[1].subtitle, QStringLiteral("+4 GPUs"));
+    const std::set<ptc::DeviceId> fewer{{0, 0}, {1, 0}};
+    scene = makeScene(cluster, kJob, &fewer);
+    QCOMPARE(scene.nodes[0].subtitle, QStringLiteral("−3 GPUs"));
+  }
+
+  void legendNamesThePieces() {
+    QCOMPARE(makeScene(test::SmallCluster(), kJob).legend.size(), 2U);
+    auto cluster = test::IdleCluster(2, 4);
+    test::AddJob(&cluster, test::Shape(2, 2, 2));
+    const auto legend = makeScene(cluster, kJob).legend;
+    QCOMPARE(legend.size(), 4U);
+    QCOMPARE(legend[3].piece, 3);
+    QCOMPARE(legend[3].text, QStringLiteral("pp 1 · tp 1"));
+    QVERIFY(makeScene(cluster, {}).legend.empty());
+  }
+
+  void emptyHints() {
+    QCOMPARE(makeScene({}, kJob).emptyHint, QStringLiteral("No cluster yet"));
+    QCOMPARE(makeScene(test::IdleCluster(1, 1), kJob).emptyHint,
+             QStringLiteral("No job is running"));
+    QVERIFY(makeScene(test::SmallCluster(), kJob).emptyHint.isEmpty());
+  }
+
+  // Or every snapshot would repaint a canvas on which nothing happens.
+  void idleSceneDoesNotChangeWithTime() {
+    auto cluster = test::SmallCluster();
+    const auto before = makeScene(cluster, kJob);
+    for (auto& node : cluster.nodes) node.last_seen += 0.7;
+    ++cluster.sequence;
+    ++cluster.jobs[0].step;
+    QCOMPARE(makeScene(cluster, kJob) == before, true);
+  }
+
+  void describesACellInWords() {
+    auto cluster = test::IdleCluster(2, 4);
+    test::AddJob(&cluster, test::Shape(2, 2, 2));
+    const auto scene = makeScene(cluster, kJob);
+    QCOMPARE(ui::describe(*scene.find({1, 3})), QStringLiteral("n1 GPU 3, rank 7, DP 1 TP 1 PP 1"));
+    QCOMPARE(ui::describe(*makeScene(test::MovingCluster(), kJob).find({1, 0})),
+             QStringLiteral("n1 GPU 0, rank 4, DP 2 TP 0 PP 0, receiving 62 percent"));
+    QCOMPARE(ui::describe(*makeScene(test::SmallCluster(), kJob).find({1, 0})),
+             QStringLiteral("n1 GPU 0, in the pool, idle"));
+  }
+
+  void watchMarksFlowsWithoutNewBytes() {
+    ui::FlowWatch watch;
+    const auto at = [&](int first, std::int64_t now, bool* changed = nullptr) {
+      auto scene = makeScene(test::MovingCluster({first, 58, 64, 41}), kJob);
+      const bool marked = watch.mark(&scene, now);
+      if (changed) *changed = marked;
+      return scene;
+    };
+    bool changed = false;
+    at(62, 0);
+    QVERIFY(!at(62, 2999, &changed).flows[1].stalled);
+    QVERIFY(!changed);
+    const auto late = at(63, 3000, &changed);
+    QVERIFY(changed);
+    QVERIFY(!late.flows[0].stalled);  // it got a byte
+    QVERIFY(late.flows[1].stalled);
+    QCOMPARE(late.find({1, 1})->state, State::Stalled);
+    QCOMPARE(late.find({1, 0})->state, State::Receiving);
+    QVERIFY(late.moving());
+    QVERIFY(!at(63, 6001).moving());
+    QVERIFY(at(64, 6002).moving());
+  }
+};
+QTEST_APPLESS_MAIN(MeshSceneTest)
+#include "mesh_scene_test.moc"

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Draws the whole panel in its states into PNG files, for eyes:
+//   render_window DIRECTORY [WIDTH HEIGHT]
+#include <QApplication>
+#include <QDir>
+#include <QTest>
+#include <cstdio>
+
+#include "tests/ui/panel_fixture.h"
+#include "ui/canvas/mesh_view.h"
+#include "ui/models/draft.h"
+#include "ui/pages/plan_panel.h"
+#include "ui/theme.h"
+
+using namespace tessera;
+using engine::TxnPhase;
+
+namespace {
+
+QString g_directory;
+QSize g_size(1440, 900);
+
+void save(test::Panel& panel, const QByteArray& name) {
+  panel.model.flush();
+  QTest::qWait(250);
+  const QString file =
+      g_directory + QLatin1Char('/') + QString::fromLatin1(name) + QLatin1String(".png");
+  if (!panel.window->grabTo(file)) std::fprintf(stderr, "cannot write %s\n", qPrintable(file));
+}
+
+std::unique_ptr<test::Panel> open(ui::WindowOptions options,
+                                  engine::ClusterSnapshot snapshot = test::PanelCluster()) {
+  auto panel = std::make_unique<test::Panel>(options, std::move(snapshot));
+  panel->window->resize(g_size);
+  for (auto& event : test::PanelEvents()) panel->model.addEvent(event);
+  return panel;
+}
+
+const ui::WindowOptions kArmed{.operate = true};
+const ui::WindowOptions kLive{.operate = true, .live = true};
+const std::vector<ptc::DeviceId> kN1{{1, 0}, {1, 1}, {1, 2}, {1, 3}};
+
+void renderAll(const char* suffix) {
+  const auto name = [&](const char* base) { return QByteArray(base) + suffix; };
+  {
+    auto panel = open(kLive);
+    panel->window->meshView()->setSelection({{0, 2}});
+    save(*panel, name("live"));
+  }
+  {
+    auto panel = open(kArmed);
+    panel->window->meshView()->setSelection({kN1.begin(), kN1.end()});
+    emit panel->window->meshView()->toggleRequested({kN1.begin(), kN1.end()});
+    panel->waitForPlan();
+    panel->window->meshView()->setSelection({});
+    save(*panel, name("draft"));
+  }
+  {
+    auto panel = open({});
+    emit panel->window->meshView()->toggleRequested({{1, 0}});
+    panel->waitForPlan();
+    save(*panel, name("draft-monitor-idle"));
+  }
+  {
+    auto panel = open(kArmed);
+    emit panel->window->meshView()->toggleRequested({kN1.begin(), kN1.end()});
+    panel->waitForPlan();
+    panel->window->draft()->pin(ptc::Axis::kTp, 3);
+    save(*panel, name("draft-invalid"));
+  }
+  {
+    auto panel = open(kLive);
+    emit panel->window->meshView()->toggleRequested({kN1.begin(), kN1.end()});
+    panel->waitForPlan();
+    save(*panel, name("countdown"));
+  }
+  {
+    auto panel = open(kLive, test::PanelMove(TxnPhase::kPreparing, {0, 0, 0, 0}));
+    panel->setSnapshot(test::PanelMove(TxnPhase::kTransferring, {62, 58, 64, 41}));
+    panel->window->meshView()->setSelection({{1, 0}});
+    save(*panel, name("moving"));
+    panel->setSnapshot(test::PanelGrown());
+    save(*panel, name("done"));
+  }
+  {
+    auto panel = open(kLive, test::PanelMove(TxnPhase::kTransferring, {62, 58, 64, 41}));
+    panel->setSnapshot(test::PanelMove(TxnPhase::kRollingBack, {62, 58, 64, 41}));
+    auto back = test::PanelCluster();
+    back.transaction = test::PanelMove(TxnPhase::kRolledBack, {62, 58, 64, 41}).transaction;
+    back.transaction->reason = "n1 was lost while its GPUs were joining";
+    back.nodes[1].state = engine::NodeState::kDead;
+    back.nodes[1].last_seen = 12;
+    panel->setSnapshot(back);
+    save(*panel, name("rolled-back"));
+  }
+  {
+    auto panel = open({});
+    panel->model.setLink(ui::LinkState::Lost, QStringLiteral("Trying again in 4 s."));
+    panel->model.flush();
+    QTest::qWait(3500);
+    save(*panel, name("lost"));
+  }
+  {
+    auto cluster = test::PanelCluster();
+    cluster.jobs.front().state = engine::JobState::kFailed;
+    cluster.jobs.front().reason = "rank 2 on n0g2 ended with signal 9";
+    auto panel = open({}, cluster);
+    save(*panel, name("failed"));
+  }
+  {
+    auto panel = open({}, test::IdleCluster(2, 4));
+    save(*panel, name("no-job"));
+  }
+  {
+    ui::ClusterModel model;
+    test::SpyCommands commands(model);
+    ui::MainWindow window(model, commands, {});
+    window.resize(g_size);
+    window.show();
+    const auto shot = [&](const char* base) {
+      model.flush();
+      QTest::qWait(100);
+      window.grabTo(g_directory + QLatin1Char('/') + QString::fromLatin1(name(base)) +
+                    QLatin1String(".png"));
+    };
+    shot("empty");
+    model.setLink(ui::LinkState::Connecting, QStringLiteral("local at tcp://127.0.0.1:40001"));
+    shot("connecting");
+    model.setLink(ui::LinkState::Refused, QStringLiteral("key of ~/.tessera/admin is not known"));
+    shot("refused");
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  qputenv("QT_QPA_PLATFORM", "offscreen");
+  QApplication app(argc, argv);
+  if (argc != 2 && argc != 4) {
+    std::fprintf(stderr, "usage: render_window DIRECTORY [WIDTH HEIGHT]\n");
+    return 2;
+  }
+  g_directory = QString::fromLocal8Bit(argv[1]);
+  QDir().mkpath(g_directory);
+  if (argc == 4) g_size = QSize(atoi(argv[2]), atoi(argv[3]));
+  ui::applyTheme(app, ui::ThemeMode::Light);
+  renderAll("");
+  ui::applyTheme(app, ui::ThemeMode::Dark);
+  renderAll("-dark");
+  return 0;
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// A cluster's command side for tests of the panel: it records every call and answers later, on the
+/// event loop, as the real one does.
+
+#include <QObject>
+#include <deque>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "ui/commands.h"
+#include "ui/models/cluster_model.h"
+
+namespace tessera::test {
+
+class SpyCommands : public QObject, public ui::ClusterCommands {
+  Q_OBJECT
+
+ public:
+  /// `model` is what plans are made for; it outlives the spy.
+  explicit SpyCommands(const ui::ClusterModel& model) : m_model(model) {}
+
+  void plan(const ui::PlanRequest& request, Done<engine::PlanSummary> done) override;
+  void apply(const ui::PlanRequest& request, const QString& planHash,
+             Done<std::int64_t> done) override;
+  void cancel(std::int64_t txn, Done<void> done) override;
+  void history(Done<std::vector<engine::HistoryEntry>> done) override;
+  void jobAct(const QString& job, ui::JobAct act, Done<void> done) override;
+  void samples(const QString& job, std::int64_t afterStep,
+               Done<std::vector<engine::Sample>> done) override;
+  void reconnect() override { ++reconnects; }
+
+  /// Calls that change a cluster.
+  int mutations() const {
+    return static_cast<int>(applied.size() + cancelled.size() + acts.size());
+  }
+  /// Answers the oldest (or the newest) plan that is held back.
+  void releasePlan(bool newest = false);
+
+  std::vector<ui::PlanRequest> planned;
+  std::vector<std::pair<ui::PlanRequest, QString>> applied;
+  std::vector<std::int64_t> cancelled;
+  std::vector<ui::JobAct> acts;
+  int reconnects = 0;
+  int historyCalls = 0;
+
+  std::vector<engine::HistoryEntry> entries;
+  std::function<Result<engine::PlanSummary>(engine::PlanSummary)> adjustPlan;
+  Result<std::int64_t> applyAnswer = 7;
+  bool holdPlans = false;
+  std::deque<std::function<void()>> heldPlans;
+
+ private:
+  Result<engine::PlanSummary> makePlan(const ui::PlanRequest& request) const;
+  const ui::ClusterModel& m_model;
+};
+
+}  // namespace tessera::test
