@@ -24,9 +24,14 @@ namespace {
 constexpr int kConnectPatienceMs = 20'000;
 constexpr int kOutcomePatienceMs = 120'000;
 constexpr int kGoesOnPatienceMs = 60'000;
+constexpr int kPictureMs = 120;  // until a change is drawn
 constexpr std::int64_t kStepsToSee = 3;
 constexpr std::int32_t kNodeToKill = 1;
 constexpr std::size_t kDevicesAfterShrink = 2;
+
+bool isAlive(const engine::NodeStatus* node) {
+  return node && node->state == engine::NodeState::kAlive;
+}
 
 bool isUnderWay(const engine::TxnStatus* txn) {
   return txn && txn->phase != engine::TxnPhase::kPlanned;
@@ -99,13 +104,17 @@ PlayedStep DemoPlayer::run(const QString& name, int number) {
     return step;
   }
   const std::int64_t txn = m_model.runningTxn()->id;
-  if (loses)
+  if (loses) {
     m_bridge.killNode(kNodeToKill, [](Result<void>) {});  // its outcome is what is measured below
-  if (wait([&] { return !m_model.runningTxn() || m_model.runningTxn()->bytes_done > 0; },
-           kOutcomePatienceMs) &&
-      m_model.runningTxn()) {
-    wait([] { return false; }, 120);
-    shoot(picture + QStringLiteral("-moving"));
+    wait([&] { return !m_model.runningTxn() || !isAlive(m_model.findNode(kNodeToKill)); },
+         kOutcomePatienceMs);
+  } else {
+    wait([&] { return !m_model.runningTxn() || m_model.runningTxn()->bytes_done > 0; },
+         kOutcomePatienceMs);
+  }
+  if (m_model.runningTxn()) {
+    wait([] { return false; }, kPictureMs);
+    shoot(picture + (loses ? QStringLiteral("-lost") : QStringLiteral("-moving")));
   }
   if (!wait([&] { return !m_model.runningTxn(); }, kOutcomePatienceMs)) {
     step.wrong << QStringLiteral("transaction %1 has no outcome after %2 s")

@@ -117,8 +117,10 @@ Result<PanelOptions> readOptions(const Arguments& arguments) {
   return options;
 }
 
-/// Saves the window once its first snapshot is drawn, or what there is after 10 s.
-void shootWhenDrawn(ui::MainWindow& window, ui::ClusterModel& model, const PanelOptions& options) {
+/// Saves the window once its first snapshot is drawn, or what there is after 10 s; without a
+/// cluster to wait for, at once.
+void shootWhenDrawn(ui::MainWindow& window, ui::ClusterModel& model, const PanelOptions& options,
+                    bool hasCluster) {
   const auto shoot = [&window, &options] {
     const bool written = window.grabTo(options.screenshot);
     if (!written)
@@ -128,7 +130,7 @@ void shootWhenDrawn(ui::MainWindow& window, ui::ClusterModel& model, const Panel
   auto* patience = new QTimer(&window);
   patience->setSingleShot(true);
   QObject::connect(patience, &QTimer::timeout, &window, shoot);
-  patience->start(kScreenshotPatienceMs);
+  patience->start(hasCluster ? kScreenshotPatienceMs : kSettleMs);
   QObject::connect(&model, &ui::ClusterModel::changed, patience, [&model, patience] {
     if (model.hasSnapshot() && patience->remainingTime() > kSettleMs) {
       QObject::disconnect(&model, nullptr, patience, nullptr);
@@ -193,12 +195,12 @@ int run(int argc, char** argv) {
   ui::ClusterModel model;
   Bridge bridge(model);
   // A profile that was asked for must be there; without one the window says what to do.
-  if (const auto opened = bridge.open(options->profile); !opened && !options->profile.empty())
-    return wrong(opened.error(), 1);
+  const auto opened = bridge.open(options->profile);
+  if (!opened && !options->profile.empty()) return wrong(opened.error(), 1);
   ui::MainWindow window(model, bridge, options->window);
   window.resize(options->size);
   window.show();
-  if (!options->screenshot.isEmpty()) shootWhenDrawn(window, model, *options);
+  if (!options->screenshot.isEmpty()) shootWhenDrawn(window, model, *options, opened.has_value());
   if (options->printGeometry) printGeometry(window);
   if (!options->script.isEmpty()) {
     QDir folder(options->screenshots);

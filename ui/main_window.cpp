@@ -3,6 +3,7 @@
 #include <QCloseEvent>
 #include <QDockWidget>
 #include <QLabel>
+#include <QLayout>
 #include <QMenu>
 #include <QMenuBar>
 #include <QMessageBox>
@@ -43,9 +44,12 @@
 namespace tessera::ui {
 namespace {
 
+constexpr int kToolBarHeight = 48;
 constexpr int kNavigatorWidth = 216;
 constexpr int kDockWidth = 332;
 constexpr int kBottomHeight = 194;
+constexpr int kLowBottomHeight = 150;  // in windows lower than kLowWindow
+constexpr int kLowWindow = 800;
 constexpr int kErrorSeconds = 15;
 constexpr int kDraftMark = 3;
 
@@ -90,6 +94,9 @@ void MainWindow::Impl::build() {
   header = new HeaderBar(model, draft, control, bar);
   header->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   bar->addWidget(header);
+  bar->setFixedHeight(kToolBarHeight);
+  bar->setStyleSheet(QStringLiteral("QToolBar { padding: 0px 8px; }"));
+  bar->layout()->setContentsMargins(0, 0, 0, 0);
   window.addToolBar(Qt::TopToolBarArea, bar);
 
   buildCentre();
@@ -137,7 +144,7 @@ void MainWindow::Impl::buildCentre() {
   titleRow->addWidget(legend);
 
   auto* card = new QVBoxLayout;
-  card->setContentsMargins(14, 0, 14, 13);
+  card->setContentsMargins(14, 0, 14, 8);
   card->addWidget(progress);
   auto* column = new QVBoxLayout(centre);
   column->setContentsMargins(0, 0, 0, 0);
@@ -194,7 +201,8 @@ void MainWindow::Impl::buildDocks() {
       dock(QStringLiteral("records"), tr("History and events"), splitter, Qt::BottomDockWidgetArea);
 
   window.resizeDocks({navigatorDock, rightDock}, {kNavigatorWidth, kDockWidth}, Qt::Horizontal);
-  window.resizeDocks({bottomDock}, {kBottomHeight}, Qt::Vertical);
+  recordsHeight = kBottomHeight;
+  window.resizeDocks({bottomDock}, {recordsHeight}, Qt::Vertical);
 }
 
 void MainWindow::Impl::buildStatusBar() {
@@ -627,8 +635,21 @@ void MainWindow::Impl::refreshAge() {
   }
 }
 
+void MainWindow::Impl::fitRecords() {
+  // A low window gives its height to the canvas, unless the user has set the pane's own.
+  const int wanted = window.height() < kLowWindow ? kLowBottomHeight : kBottomHeight;
+  if (wanted == recordsHeight || bottomDock->height() != recordsHeight) return;
+  recordsHeight = wanted;
+  window.resizeDocks({bottomDock}, {wanted}, Qt::Vertical);
+}
+
 bool MainWindow::event(QEvent* event) {
   switch (event->type()) {
+    case QEvent::Resize: {
+      const bool done = QMainWindow::event(event);
+      if (m_impl && m_impl->bottomDock != nullptr && isVisible()) m_impl->fitRecords();
+      return done;
+    }
     case QEvent::KeyPress:
     case QEvent::ShortcutOverride:
     case QEvent::HoverMove:

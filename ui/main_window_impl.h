@@ -81,6 +81,7 @@ struct MainWindow::Impl : QObject {
   void refreshStatus();
   void refreshTitle();
   void refreshAge();
+  void fitRecords();
 
   MainWindow& window;
   ClusterModel& model;
@@ -93,6 +94,7 @@ struct MainWindow::Impl : QObject {
   bool closeWhenRolledBack = false;
   bool historyLoaded = false;
   QByteArray initialLayout;
+  int recordsHeight = 0;  // of the bottom pane, as set last by the window itself
   QTimer ageTimer, errorTimer;
 
   HeaderBar* header = nullptr;

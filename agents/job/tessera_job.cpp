@@ -188,9 +188,9 @@ void BeginUpdate(engine::ArenaHeader& header, std::uint64_t step) {
   constexpr std::chrono::microseconds kPause{200};
   const std::uint64_t before = header.begin.load();
   while (true) {
-    while (false) std::this_thread::sleep_for(kPause);
+    while (header.hold.load() != 0) std::this_thread::sleep_for(kPause);
     header.begin.store(step);
-    break;
+    if (header.hold.load() == 0) break;
     header.begin.store(before);
   }
   std::atomic_thread_fence(std::memory_order_seq_cst);  // no write to state goes before `begin`

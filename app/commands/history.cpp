@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "agents/wire/convert.h"
 #include "app/commands/command.h"
 #include "app/commands/json.h"
@@ -12,6 +14,15 @@
 
 namespace tessera::app {
 namespace {
+
+/// "dp=2,tp=2,pp=1 on n0g0,n0g1,…" with the number of devices instead of their names.
+std::string shorten(const std::string& mesh) {
+  const auto on = mesh.find(" on ");
+  if (on == std::string::npos) return mesh;
+  const auto count =
+      1 + std::count(mesh.begin() + static_cast<std::ptrdiff_t>(on), mesh.end(), ',');
+  return fmt::format("{} ({} GPUs)", mesh.substr(0, on), count);
+}
 
 int run(const Invocation& call) {
   const std::string job = call.arguments.word(0);
@@ -35,8 +46,9 @@ int run(const Invocation& call) {
     const auto entry = agents::Decode(info);
     if (!entry) return failed(entry.error());
     json.push_back(toJson(*entry));
-    rows.push_back({std::to_string(entry->id), formatClock(entry->started), entry->job, entry->from,
-                    entry->to, entry->result.empty() ? "running" : entry->result,
+    rows.push_back({std::to_string(entry->id), formatClock(entry->started), entry->job,
+                    shorten(entry->from), shorten(entry->to),
+                    entry->result.empty() ? "running" : entry->result,
                     formatBytes(entry->bytes_moved), formatBytes(entry->volume_bound),
                     formatSeconds(entry->pause),
                     entry->digest_after +

@@ -17,6 +17,7 @@
 
 #include "engine/copy/fused.h"
 #include "ptc/digest.h"
+#include "tests/bench/machine.h"
 
 using namespace tessera;
 using engine::CellView;
@@ -28,14 +29,6 @@ constexpr std::int64_t kCellBytes = std::int64_t{16} << 20;
 constexpr std::int64_t kBufferBytes = std::int64_t{256} << 20;  // above any cache
 constexpr std::int64_t kCells = kBufferBytes / kCellBytes;
 constexpr int kRounds = 9;
-
-std::string MachineName() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);) {
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  }
-  return "unknown processor";
-}
 
 double Seconds(const std::function<void()>& work) {
   const auto start = std::chrono::steady_clock::now();
@@ -59,7 +52,7 @@ std::byte* AllocateTouched() {
 int main() {
   std::byte* const from = AllocateTouched();
   std::byte* const to = AllocateTouched();
-  std::printf("%s, one thread, cells of %lld MiB, medians of %d rounds\n", MachineName().c_str(),
+  std::printf("%s, one thread, cells of %lld MiB, medians of %d rounds\n", tessera::test::Machine().c_str(),
               static_cast<long long>(kCellBytes >> 20), kRounds);
   std::printf("%10s %8s | %14s %14s %14s %14s\n", "run", "memcpy", "CopyCell", "copy + digest",
               "digest alone", "checksum");

@@ -25,8 +25,8 @@ class E2eWalkTest : public QObject {
   void sixPairs() {
     const LocalCluster cluster(LocalCluster::Options{});
     QVERIFY2(cluster.up().code == 0, cluster.up().Text());
-    // (1,1) (2,2) (4,2) (2,4) (1,4) (4,1) (1,2)
-    const QStringList complaints = Walk(cluster, {0, 3, 6, 7, 5, 4, 2});
+    // (1,1) (2,2) (4,2) (1,4) (2,1) (2,4) (4,1)
+    const QStringList complaints = Walk(cluster, {0, 3, 6, 5, 1, 7, 4});
     QVERIFY2(complaints.isEmpty(), qPrintable(complaints.join(u'\n')));
   }
 };

@@ -90,7 +90,6 @@ class World {
       if (finished_) return;
       to_coordinator_.clear();
       coordinator_.emplace(Coordinator::Recovered(setup_));
-      asked_ = true;
       WriteDecision(false);
       for (auto& [number, node] : nodes_) Restarted(number);
       return;
@@ -138,7 +137,7 @@ class World {
         node.machine.emplace();
       } else if (const auto* outcome = std::get_if<OutcomeTold>(&event)) {
         // Nothing of it is here: never begun, or followed and forgotten.
-        if (outcome->commit) QVERIFY(node.flipped);
+        if (outcome->commit) Expect(node.flipped, "a commit was forgotten before the flip");
         Say(who, outcome->commit ? ReportKind::kCommitted : ReportKind::kAborted);
         return true;
       } else {
@@ -148,6 +147,8 @@ class World {
     for (const ParticipantAction& action : node.machine->On(event)) Perform(who, action);
     return true;
   }
+
+  static void Expect(bool holds, const char* otherwise) { QVERIFY2(holds, otherwise); }
 
   void Say(int number, ReportKind kind) {
     if (finished_) return;
@@ -251,7 +252,6 @@ class World {
   std::map<int, Node> nodes_;
   std::optional<bool> decided_;   // the write-once register
   std::optional<bool> finished_;
-  bool asked_ = false;
 };
 
 }  // namespace

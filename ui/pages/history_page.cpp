@@ -79,12 +79,12 @@ HistoryPage::HistoryPage(ClusterCommands& commands, QWidget* parent)
   m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Interactive);
   m_table->horizontalHeader()->setStretchLastSection(true);
   for (const auto& [column, width] :
-       {std::pair(HistoryTableModel::WhenColumn, 76), std::pair(HistoryTableModel::JobColumn, 92),
-        std::pair(HistoryTableModel::ChangeColumn, 190),
-        std::pair(HistoryTableModel::MovedColumn, 84),
-        std::pair(HistoryTableModel::BoundColumn, 104),
-        std::pair(HistoryTableModel::PauseColumn, 78),
-        std::pair(HistoryTableModel::ResultColumn, 110)}) {
+       {std::pair(HistoryTableModel::WhenColumn, 72), std::pair(HistoryTableModel::JobColumn, 80),
+        std::pair(HistoryTableModel::ChangeColumn, 172),
+        std::pair(HistoryTableModel::MovedColumn, 76),
+        std::pair(HistoryTableModel::BoundColumn, 98),
+        std::pair(HistoryTableModel::PauseColumn, 72),
+        std::pair(HistoryTableModel::ResultColumn, 96)}) {
     m_table->setColumnWidth(column, width);
   }
 

@@ -70,7 +70,7 @@ class PhaseBar : public QWidget {
 
  private:
   static constexpr int kGap = 8;
-  static constexpr int kHeight = 40;
+  static constexpr int kHeight = 38;
 
   QString stepText(int step) const {
     QString text = stepName(step);
@@ -102,6 +102,7 @@ ProgressPanel::ProgressPanel(ClusterModel& model, MoveControl& control, QWidget*
   m_cancel->setAccessibleName(m_cancel->text());
   m_cancel->setAutoDefault(true);
   m_follow->setAutoDefault(true);
+  m_follow->setAccessibleName(tr("Plan what comes next"));
   m_close->setAutoDefault(true);
   m_close->setAccessibleName(tr("Close the outcome"));
 
@@ -116,8 +117,8 @@ ProgressPanel::ProgressPanel(ClusterModel& model, MoveControl& control, QWidget*
   bottom->addWidget(m_close);
   bottom->addWidget(m_cancel);
   auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(18, 12, 18, 10);
-  column->setSpacing(8);
+  column->setContentsMargins(18, 9, 18, 9);
+  column->setSpacing(5);
   column->addLayout(top);
   column->addWidget(m_bar);
   column->addLayout(bottom);

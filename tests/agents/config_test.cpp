@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/node/config.h"
+
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace tessera;
+using namespace tessera::agents;
+
+class ConfigTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void roundTrips() {
+    const std::string path = Path("agent.json");
+    const AgentConfig config = Sample();
+    QVERIFY(SaveAgentConfig(config, path));
+    const auto read = LoadAgentConfig(path);
+    QVERIFY2(read, read ? "" : read.error().ToString().c_str());
+    QCOMPARE(read->cluster, config.cluster);
+    QCOMPARE(read->node, config.node);
+    QCOMPARE(read->lanes, config.lanes);
+    QCOMPARE(read->device_bytes, config.device_bytes);
+    QCOMPARE(read->allowed, config.allowed);
+    QVERIFY(!QFile::exists(QString::fromStdString(path + ".new")));
+  }
+
+  void refuses_data() {
+    QTest::addColumn<QByteArray>("from");
+    QTest::addColumn<QByteArray>("to");
+    QTest::addColumn<QByteArray>("message");  // after the path
+    QTest::newRow("an unknown key, with its line")
+        << QByteArray("\"cluster\"") << QByteArray("\"colour\"") << QByteArray(":7: unknown key 'colour'");
+    QTest::newRow("a key of the wrong type")
+        << QByteArray("\"node\": 1") << QByteArray("\"node\": \"one\"")
+        << QByteArray(": key 'node' has the wrong type: \"one\"");
+    QTest::newRow("text that ends early") << QByteArray("}") << QByteArray("") << QByteArray(": not valid JSON");
+    QTest::newRow("a missing key") << QByteArray("\"events\": \"tcp://127.0.0.1:40002\",")
+                                   << QByteArray("") << QByteArray(": key 'events' is missing");
+    QTest::newRow("no devices") << QByteArray("\"devices\": 4") << QByteArray("\"devices\": 0")
+                                << QByteArray(": devices = 0 is not in 1…1024");
+    QTest::newRow("too small an arena")
+        << QByteArray("\"device_bytes\": 67108864") << QByteArray("\"device_bytes\": 1000")
+        << QByteArray(": device_bytes = 1000 is below 4194304");
+  }
+  void refuses() {
+    QFETCH(QByteArray, from);
+    QFETCH(QByteArray, to);
+    QFETCH(QByteArray, message);
+    const std::string path = Path("bad.json");
+    QVERIFY(SaveAgentConfig(Sample(), path));
+    QFile file(QString::fromStdString(path));
+    QVERIFY(file.open(QIODevice::ReadWrite));
+    QByteArray text = file.readAll();
+    QVERIFY2(text.contains(from), text.constData());
+    text.replace(from, to);
+    file.resize(0);
+    file.seek(0);
+    file.write(text);
+    file.close();
+    const auto read = LoadAgentConfig(path);
+    QVERIFY(!read);
+    const QByteArray said = QByteArray::fromStdString(read.error().ToString());
+    QVERIFY2(said.startsWith(QByteArray::fromStdString(path)), said.constData());
+    QVERIFY2(said.contains(message), said.constData());
+    QVERIFY(!said.contains('\n'));
+  }
+
+  void namesAMissingFile() {
+    const auto read = LoadAgentConfig(Path("absent.json"));
+    QVERIFY(!read);
+    QCOMPARE(read.error().code, ErrorCode::kNotFound);
+    QVERIFY(read.error().message.find("absent.json") != std::string::npos);
+  }
+
+ private:
+  std::string Path(const char* name) const { return m_folder.filePath(QString::fromLatin1(name)).toStdString(); }
+  static AgentConfig Sample() {
+    AgentConfig c;
+    c.cluster = "lab";
+    c.node = 1;
+    c.host = "h1";
+    c.directory = "/tmp/x";
+    c.endpoint = "tcp://127.0.0.1:40001";
+    c.events = "tcp://127.0.0.1:40002";
+    c.lanes = {"tcp://127.0.0.1:40003", "tcp://127.0.0.1:40004"};
+    c.registrar_endpoint = "tcp://127.0.0.1:40000";
+    c.devices = 4;
+    c.device_bytes = 64 << 20;
+    c.agent_keys = "/tmp/x/agents.key";
+    c.allowed = {"a", "b"};
+    return c;
+  }
+  QTemporaryDir m_folder;
+};
+
+QTEST_GUILESS_MAIN(ConfigTest)
+#include "config_test.moc"

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// tessera-train as a process: its environment, its end by a signal, its command line.
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QTest>
+#include <algorithm>
+#include <functional>
+
+#include "agents/train/blas_environment.h"
+#include "agents/train/termination.h"
+
+using namespace tessera::agents::train;
+
+namespace {
+
+/// Runs `body(out)` in a child, which then exits with 0. Returns its wait status; `said` is what it
+/// wrote to the descriptor `out`.
+int InChild(const std::function<void(int)>& body, QByteArray* said) {
+  int ends[2];
+  if (::pipe(ends) != 0) return -1;
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    body(ends[1]);
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  char buffer[64];
+  ssize_t n = 0;
+  while ((n = ::read(ends[0], buffer, sizeof buffer)) > 0) said->append(buffer, n);
+  ::close(ends[0]);
+  int status = -1;
+  ::waitpid(pid, &status, 0);
+  return status;
+}
+
+void Say(int out, char c) {
+  if (::write(out, &c, 1) != 1) ::_exit(9);
+}
+
+struct Outcome {
+  int exit_code = -1;
+  QByteArray out, error;
+};
+
+Outcome RunTrainer(const QStringList& arguments) {
+  QProcess process;
+  process.start(QStringLiteral(TESSERA_BIN_DIR "/tessera-train"), arguments);
+  Outcome outcome;
+  if (!process.waitForFinished(60000) || process.exitStatus() != QProcess::NormalExit) {
+    return outcome;
+  }
+  outcome.exit_code = process.exitCode();
+  outcome.out = process.readAllStandardOutput();
+  outcome.error = process.readAllStandardError();
+  return outcome;
+}
+
+}  // namespace
+
+class TrainProcessTest : public QObject {
+  Q_OBJECT
+
+  QTemporaryDir m_folder;
+  QString textFile(const QString& name, const QByteArray& bytes) {
+    QFile file(m_folder.filePath(name));
+    if (!file.open(QIODevice::WriteOnly)) return {};
+    file.write(bytes);
+    return file.fileName();
+  }
+
+ private slots:
+  void sigtermWaitsForTheUpdate() {
+    QByteArray said;
+    const int status = InChild(
+        [](int out) {
+          InstallTermination();
+          {
+            const UpdateSection section;
+            ::kill(::getpid(), SIGTERM);
+            Say(out, 'u');  // the update goes on to its end
+          }
+          Say(out, 'x');  // never reached
+        },
+        &said);
+    QCOMPARE(said, QByteArray("u"));
+    QVERIFY(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+  }
+
+  void sigtermEndsAWaitAtOnce() {
+    QByteArray said;
+    const int status = InChild(
+        [](int out) {
+          InstallTermination();
+          { const UpdateSection finished; }
+          Say(out, 'a');
+          ::kill(::getpid(), SIGTERM);
+          Say(out, 'x');
+        },
+        &said);
+    QCOMPARE(said, QByteArray("a"));
+    QVERIFY(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+  }
+
+  void environmentLeavesWhatTheUserSet() {
+    const auto has = [](const char* key) {
+      const auto variables = BlasEnvironment();
+      return std::any_of(variables.begin(), variables.end(), [&](const std::string& variable) {
+        return variable.starts_with(std::string(key) + "=");
+      });
+    };
+    qunsetenv("OMP_NUM_THREADS");
+    QVERIFY(has("OMP_NUM_THREADS"));
+    qputenv("OMP_NUM_THREADS", "3");
+    QVERIFY(!has("OMP_NUM_THREADS"));
+    qunsetenv("OMP_NUM_THREADS");
+    for (const char* key : {"OPENBLAS_CORETYPE", "ATEN_CPU_CAPABILITY"}) {
+      qputenv(key, "chosen");
+      QVERIFY(!has(key));
+      qunsetenv(key);
+    }
+  }
+
+  void soloPrintsTheSameTwice() {
+    const QString text = textFile("text", QByteArray("All work and no play. ").repeated(500));
+    const QStringList arguments{"--solo", "gpt-nano", "--steps", "3",
+                                "--json", "--data",   text,      "--seed"};
+    const Outcome first = RunTrainer(arguments + QStringList{"5"});
+    QCOMPARE(first.exit_code, 0);
+    const QList<QByteArray> lines = first.out.trimmed().split('\n');
+    QCOMPARE(lines.size(), 3);
+    for (qsizetype i = 0; i < lines.size(); ++i) {
+      const QJsonObject line = QJsonDocument::fromJson(lines[i]).object();
+      QCOMPARE(line.keys(), QStringList({"grad_norm", "loss", "step"}));
+      QCOMPARE(line["step"].toInt(), static_cast<int>(i) + 1);
+      QVERIFY(line["loss"].toDouble() > 0 && line["grad_norm"].toDouble() > 0);
+    }
+    QCOMPARE(RunTrainer(arguments + QStringList{"5"}).out, first.out);
+    QVERIFY(RunTrainer(arguments + QStringList{"6"}).out != first.out);
+  }
+
+  void scheduleDoesNotDependOnTheSteps() {
+    const QString text = textFile("text", QByteArray("All work and no play. ").repeated(500));
+    const auto run = [&](const char* steps) {
+      return RunTrainer({"--solo", "gpt-nano", "--steps", steps, "--json", "--data", text}).out;
+    };
+    const QByteArray few = run("2");
+    QVERIFY(!few.isEmpty());
+    QVERIFY(run("4").startsWith(few));
+  }
+
+  void wrongUseIsOneLine_data() {
+    QTest::addColumn<QStringList>("arguments");
+    QTest::addColumn<int>("code");
+    QTest::addColumn<QString>("message");
+    QTest::newRow("no agent")
+        << QStringList{} << 2
+        << "tessera-train: started without an agent; see --help, or --solo MODEL --steps N\n";
+    QTest::newRow("unknown flag") << QStringList{"--frob"} << 2
+                                  << "tessera-train: unknown argument '--frob'\n";
+    QTest::newRow("no steps") << QStringList{"--solo", "gpt-nano"} << 2
+                              << "tessera-train: --solo needs --steps\n";
+    QTest::newRow("steps of 0") << QStringList{"--solo", "gpt-nano", "--steps", "0"} << 2
+                                << "tessera-train: --steps '0' is not a whole number from 1 on\n";
+    QTest::newRow("unknown model")
+        << QStringList{"--solo", "gpt-9"} << 2
+        << "tessera-train: no model 'gpt-9'; there are gpt-nano, gpt-mini, gpt-10m, gpt-25m\n";
+    QTest::newRow("no data") << QStringList{"--solo", "gpt-nano", "--steps",
+                                            "1",      "--data",   "/no/such/path"}
+                             << 1 << "tessera-train: data path '/no/such/path' does not exist\n";
+  }
+  void wrongUseIsOneLine() {
+    QFETCH(QStringList, arguments);
+    QFETCH(int, code);
+    QFETCH(QString, message);
+    const Outcome outcome = RunTrainer(arguments);
+    // Before it there may be the warning of a slow BLAS library.
+    QVERIFY2(outcome.error.endsWith(message.toUtf8()), outcome.error.constData());
+    QCOMPARE(outcome.exit_code, code);
+    QVERIFY(outcome.out.isEmpty());
+  }
+
+  void helpNamesTheDefaults() {
+    const Outcome outcome = RunTrainer({"--help"});
+    QCOMPARE(outcome.exit_code, 0);
+    for (const char* word : {"gpt-mini", "default 16", "sequence 128", "2000", "An agent starts"}) {
+      QVERIFY2(outcome.out.contains(word), word);
+    }
+  }
+};
+QTEST_GUILESS_MAIN(TrainProcessTest)
+#include "train_process_test.moc"

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// The panel as a shell sees it: options before any display, one line of error, a picture without a
+// cluster.
+#include <QImage>
+#include <QProcess>
+#include <QSet>
+#include <QTemporaryDir>
+#include <QTest>
+
+class PanelCliTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void init() {
+    m_home = std::make_unique<QTemporaryDir>();
+    QVERIFY(m_home->isValid());
+  }
+
+  void helpNeedsNoDisplay() {
+    const Outcome help = run({"--help"});
+    QCOMPARE(help.code, 0);
+    QCOMPARE(help.errors, QString());
+    for (const char* option : {"--connect", "--readonly", "--operate", "--live", "--screenshot",
+                               "--quit", "--size", "--theme", "--play", "--version"})
+      QVERIFY2(help.output.contains(QString::fromLatin1(option)), option);
+    const Outcome version = run({"--version"});
+    QCOMPARE(version.code, 0);
+    QVERIFY2(version.output.startsWith("tessera 0."), qPrintable(version.output));
+  }
+
+  void wrongUsageIsTwo_data() {
+    QTest::addColumn<QStringList>("words");
+    QTest::addColumn<QString>("says");
+    QTest::newRow("unknown option") << QStringList{"--fast"} << "unknown option '--fast'";
+    QTest::newRow("an option of tesseractl") << QStringList{"--json"} << "unknown option '--json'";
+    QTest::newRow("a word") << QStringList{"demo"} << "unexpected word 'demo'";
+    QTest::newRow("missing value") << QStringList{"--connect"} << "needs a value";
+    QTest::newRow("no theme") << QStringList{"--theme", "blue"} << "'blue'";
+    QTest::newRow("no size") << QStringList{"--size", "big"} << "'big'";
+    QTest::newRow("too small") << QStringList{"--size", "10x10"} << "'10x10'";
+    QTest::newRow("locked and armed") << QStringList{"--readonly", "--operate"} << "--readonly";
+    QTest::newRow("live but not armed") << QStringList{"--live"} << "--operate";
+    QTest::newRow("quit without a picture") << QStringList{"--quit"} << "--screenshot";
+    QTest::newRow("unknown step") << QStringList{"--play", "grow,jump"} << "grow,shrink,lose";
+  }
+  void wrongUsageIsTwo() {
+    QFETCH(QStringList, words);
+    QFETCH(QString, says);
+    const Outcome outcome = run(words);
+    QCOMPARE(outcome.code, 2);
+    verifyOneLine(outcome, says);
+  }
+
+  void noDisplayIsSaid() {
+    const Outcome outcome = run({});
+    QCOMPARE(outcome.code, 1);
+    verifyOneLine(outcome, "no display");
+  }
+
+  void anUnknownProfileIsSaid() {
+    const Outcome outcome = run({"--connect", "nowhere"}, true);
+    QCOMPARE(outcome.code, 1);
+    verifyOneLine(outcome, "nowhere");
+  }
+
+  void withoutAClusterTheWindowIsNotBlank() {
+    const QString file = m_home->filePath("empty.png");
+    const Outcome outcome = run({"--screenshot", file, "--quit", "--size", "1280x720"}, true);
+    QVERIFY2(outcome.code == 0, qPrintable(outcome.errors));
+    const QImage picture(file);
+    QCOMPARE(picture.size(), QSize(1280, 720));
+    QSet<QRgb> colours;
+    for (int y = 0; y < picture.height(); y += 4)
+      for (int x = 0; x < picture.width(); x += 4) colours.insert(picture.pixel(x, y));
+    QVERIFY2(colours.size() > 8, qPrintable(QString::number(colours.size())));
+  }
+
+ private:
+  struct Outcome {
+    int code = -1;
+    QString output, errors;
+  };
+
+  Outcome run(const QStringList& words, bool offscreen = false) const {
+    QProcess process;
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
+      environment.remove(QString::fromLatin1(name));
+    environment.insert("TESSERA_HOME", m_home->path());
+    environment.insert("XDG_RUNTIME_DIR", m_home->path());
+    if (offscreen) environment.insert("QT_QPA_PLATFORM", "offscreen");
+    process.setProcessEnvironment(environment);
+    process.start(QStringLiteral(TESSERA_BIN_DIR "/tessera"), words);
+    if (!process.waitForFinished(20'000) || process.exitStatus() != QProcess::NormalExit) {
+      process.kill();
+      process.waitForFinished(2000);
+      return {};
+    }
+    return {process.exitCode(), QString::fromUtf8(process.readAllStandardOutput()),
+            QString::fromUtf8(process.readAllStandardError())};
+  }
+
+  static void verifyOneLine(const Outcome& outcome, const QString& says) {
+    QVERIFY2(outcome.errors.startsWith("tessera: "), qPrintable(outcome.errors));
+    QCOMPARE(outcome.errors.count(u'\n'), 1);
+    QVERIFY2(outcome.errors.contains(says), qPrintable(outcome.errors));
+  }
+
+  std::unique_ptr<QTemporaryDir> m_home;
+};
+
+QTEST_GUILESS_MAIN(PanelCliTest)
+#include "panel_cli_test.moc"

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QApplication>
+#include <QSignalSpy>
+#include <QTest>
+
+#include "tests/ui/panel_fixture.h"
+#include "ui/models/device_names.h"
+#include "ui/models/draft.h"
+#include "ui/models/draft_plan.h"
+
+using namespace tessera;
+using ui::Draft;
+using ui::DraftPlan;
+
+namespace {
+using Devices = std::vector<ptc::DeviceId>;
+const Devices kN1{{1, 0}, {1, 1}, {1, 2}, {1, 3}};
+}  // namespace
+
+class DraftTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void init() {
+    m_model = std::make_unique<ui::ClusterModel>();
+    m_model->setLink(ui::LinkState::Connected, {});
+    m_model->setSnapshot(test::PanelCluster());
+    m_commands = std::make_unique<test::SpyCommands>(*m_model);
+    m_draft = std::make_unique<Draft>(*m_model);
+    m_plan = std::make_unique<DraftPlan>(*m_draft, *m_model, *m_commands);
+    m_model->flush();
+  }
+  void cleanup() {
+    m_plan.reset();
+    m_draft.reset();
+    m_commands.reset();
+    m_model.reset();
+  }
+
+  void startsAsLive() {
+    QVERIFY(m_draft->isEmpty());
+    QCOMPARE(m_draft->job(), QStringLiteral("gpt-mini"));
+    QCOMPARE(m_draft->devices(), (Devices{{0, 0}, {0, 1}, {0, 2}, {0, 3}}));
+    QVERIFY(!m_draft->mesh());
+  }
+
+  void everyEditIsOneStepAndUndoGivesLive() {
+    const Devices live = m_draft->devices();
+    m_draft->add({{1, 0}, {1, 1}});
+    QCOMPARE(m_draft->undoStack()->undoText(), QStringLiteral("add n1g0–n1g1"));
+    m_draft->remove({{0, 3}});
+    QCOMPARE(m_draft->undoStack()->undoText(), QStringLiteral("take out n0g3"));
+    m_draft->toggle({{0, 3}, {1, 0}});
+    QCOMPARE(m_draft->undoStack()->undoText(), QStringLiteral("swap n1g0 for n0g3"));
+    QCOMPARE(m_draft->undoStack()->count(), 3);
+    const Draft::Edits edited = m_draft->edits();
+    QCOMPARE(m_draft->devices(), (Devices{{0, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 1}}));
+
+    while (m_draft->undoStack()->canUndo()) m_draft->undoStack()->undo();
+    QVERIFY(m_draft->isEmpty());
+    QCOMPARE(m_draft->devices(), live);
+    while (m_draft->undoStack()->canRedo()) m_draft->undoStack()->redo();
+    QVERIFY(m_draft->edits() == edited);
+  }
+
+  void editsThatChangeNothingAreNoSteps() {
+    m_draft->add({{0, 0}});
+    m_draft->remove({{1, 0}});
+    m_draft->add({{7, 7}});
+    QCOMPARE(m_draft->undoStack()->count(), 0);
+    QVERIFY(m_draft->isEmpty());
+  }
+
+  void devicesOfOtherJobsStayAway() {
+    auto cluster = test::PanelCluster();
+    cluster.nodes[1].devices[2].job = "other";
+    m_model->setSnapshot(cluster);
+    m_model->flush();
+    m_draft->add(kN1);
+    QCOMPARE(m_draft->added(), (Devices{{1, 0}, {1, 1}, {1, 3}}));
+  }
+
+  void discardCanBeUndone() {
+    m_draft->add(kN1);
+    m_draft->discard();
+    QVERIFY(m_draft->isEmpty());
+    m_draft->undoStack()->undo();
+    QCOMPARE(m_draft->added(), kN1);
+  }
+
+  void repeatedChangesOfAnAxisAreOneStep() {
+    m_draft->add(kN1);
+    m_draft->pin(ptc::Axis::kTp, 3);
+    m_draft->pin(ptc::Axis::kTp, 4);
+    QCOMPARE(m_draft->undoStack()->count(), 2);
+    QCOMPARE(*m_draft->mesh(), test::Shape(2, 4, 1));
+    m_draft->pin(ptc::Axis::kPp, 2);
+    QCOMPARE(m_draft->undoStack()->count(), 3);
+    QCOMPARE(*m_draft->mesh(), test::Shape(1, 4, 2));
+    m_draft->undoStack()->undo();
+    m_draft->undoStack()->undo();
+    QVERIFY(!m_draft->mesh());
+  }
+
+  void aCommitClearsDraftAndStack() {
+    m_draft->add(kN1);
+    m_model->setSnapshot(test::PanelGrown());
+    m_model->flush();
+    QVERIFY(m_draft->isEmpty());
+    QVERIFY(!m_draft->undoStack()->canUndo());
+    QCOMPARE(m_draft->devices().size(), std::size_t{8});
+  }
+
+  void anothersCommitKeepsWhatIsWanted() {
+    m_draft->add({{1, 0}, {1, 1}});
+    auto cluster = test::PanelCluster();
+    cluster.jobs.front().epoch = 9;
+    cluster.jobs.front().devices.push_back({1, 0});
+    cluster.nodes[1].devices[0].job = test::kJob;
+    m_model->setSnapshot(cluster);
+    m_model->flush();
+    QCOMPARE(m_draft->added(), (Devices{{1, 1}}));
+    QVERIFY(!m_draft->undoStack()->canUndo());
+  }
+
+  void plansAreAskedForOnceAfterABurst() {
+    m_draft->add({{1, 0}});
+    m_draft->add({{1, 1}});
+    m_draft->add({{1, 2}, {1, 3}});
+    QCOMPARE(m_plan->state(), DraftPlan::State::Planning);
+    QTRY_COMPARE(m_plan->state(), DraftPlan::State::Ready);
+    QCOMPARE(m_commands->planned.size(), std::size_t{1});
+    QCOMPARE(m_commands->planned.front().devices.size(), std::size_t{8});
+    QCOMPARE(m_plan->summary()->to_mesh, test::Shape(4, 2, 1));
+  }
+
+  void lateAnswersAreDropped() {
+    m_commands->holdPlans = true;
+    m_draft->add(kN1);
+    QTRY_COMPARE(m_commands->heldPlans.size(), std::size_t{1});
+    m_draft->remove({{1, 2}, {1, 3}});
+    QTRY_COMPARE(m_commands->heldPlans.size(), std::size_t{2});
+    m_commands->releasePlan(true);
+    QCOMPARE(m_plan->state(), DraftPlan::State::Ready);
+    m_commands->releasePlan();
+    QCOMPARE(m_plan->summary()->to_mesh, test::Shape(3, 2, 1));
+    m_draft->discard();
+    QCOMPARE(m_plan->state(), DraftPlan::State::None);
+  }
+
+  void aChangeOfLiveMakesThePlanStaleAndPlansAgain() {
+    m_draft->add(kN1);
+    QTRY_COMPARE(m_plan->state(), DraftPlan::State::Ready);
+    auto cluster = test::PanelCluster();
+    cluster.jobs.front().layout_hash = "0000000000000001";
+    m_model->setSnapshot(cluster);
+    m_model->flush();
+    QCOMPARE(m_plan->state(), DraftPlan::State::Stale);
+    QVERIFY(!m_plan->problem().isEmpty());
+    QTRY_COMPARE(m_plan->state(), DraftPlan::State::Ready);
+    QCOMPARE(m_commands->planned.size(), std::size_t{2});
+    QCOMPARE(m_plan->summary()->from_layout_hash, std::string("0000000000000001"));
+  }
+
+  void aMeshThatDoesNotMultiplyIsNotSent() {
+    m_draft->add(kN1);
+    m_draft->pin(ptc::Axis::kTp, 3);
+    QCOMPARE(m_plan->state(), DraftPlan::State::Invalid);
+    QCOMPARE(m_plan->problem(),
+             QStringLiteral("2 × 3 × 1 uses 6 of 8 GPUs: take 2 out or raise a degree."));
+    QTest::qWait(2 * DraftPlan::kEditDelayMs);
+    QCOMPARE(m_commands->planned.size(), std::size_t{0});
+    m_draft->remove({{0, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 0}, {1, 1}, {1, 2}, {1, 3}});
+    QCOMPARE(m_plan->problem(), QStringLiteral("A job needs at least one GPU."));
+  }
+
+  void theClustersRefusalIsSaid() {
+    m_draft->remove({{0, 1}, {0, 2}, {0, 3}});
+    QTRY_COMPARE(m_plan->state(), DraftPlan::State::Failed);
+    QVERIFY2(m_plan->problem().contains(QStringLiteral("tp = 2 needs at least 2 devices")),
+             qPrintable(m_plan->problem()));
+    QVERIFY(!m_plan->summary());
+  }
+
+  void namesOfDevices_data() {
+    QTest::addColumn<QString>("devices");
+    QTest::addColumn<QString>("names");
+    QTest::newRow("one") << "n0g1" << "n0g1";
+    QTest::newRow("run") << "n1g2,n1g0,n1g1" << "n1g0–n1g2";
+    QTest::newRow("two runs") << "n0g3,n1g0" << "n0g3, n1g0";
+    QTest::newRow("gap") << "n0g0,n0g2" << "n0g0, n0g2";
+    QTest::newRow("many") << "n0g0,n0g2,n1g0,n1g2" << "4 GPUs";
+  }
+  void namesOfDevices() {
+    QFETCH(QString, devices);
+    QFETCH(QString, names);
+    QCOMPARE(ui::deviceNames(*ptc::ParseDevices(devices.toStdString())), names);
+  }
+
+  void coordinatesAreThoseOfTheMesh() {
+    const ptc::MeshShape shape = test::Shape(2, 2, 2);
+    Devices devices;
+    for (int i = 0; i < 8; ++i) devices.push_back({0, i});
+    const auto mesh = ptc::DeviceMesh::Make(shape, devices);
+    QVERIFY(mesh.has_value());
+    for (int rank = 0; rank < 8; ++rank) {
+      for (const ptc::Axis axis : ptc::kAxes) {
+        QCOMPARE(ui::coordinate(shape, rank, axis), mesh->Coordinate(rank, axis));
+      }
+    }
+  }
+
+ private:
+  std::unique_ptr<ui::ClusterModel> m_model;
+  std::unique_ptr<test::SpyCommands> m_commands;
+  std::unique_ptr<Draft> m_draft;
+  std::unique_ptr<DraftPlan> m_plan;
+};
+
+int main(int argc, char** argv) {
+  qputenv("QT_QPA_PLATFORM", "offscreen");
+  QApplication app(argc, argv);
+  DraftTest test;
+  return QTest::qExec(&test, argc, argv);
+}
+#include "draft_test.moc"

@@ -1,0 +1,669 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QAbstractButton>
+#include <QApplication>
+#include <QComboBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QSpinBox>
+#include <QTableView>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QToolButton>
+#include <QTreeWidget>
+#include <set>
+
+#include "tests/ui/panel_fixture.h"
+#include "ui/actions/action_registry.h"
+#include "ui/canvas/mesh_view.h"
+#include "ui/models/draft.h"
+#include "ui/pages/apply_sheet.h"
+#include "ui/pages/countdown_bar.h"
+#include "ui/pages/events_page.h"
+#include "ui/pages/header_bar.h"
+#include "ui/pages/history_page.h"
+#include "ui/pages/inspector.h"
+#include "ui/pages/navigator.h"
+#include "ui/pages/notice_bar.h"
+#include "ui/pages/plan_panel.h"
+#include "ui/pages/progress_panel.h"
+#include "ui/pages/shortcut_sheet.h"
+#include "ui/pages/state_page.h"
+#include "ui/theme.h"
+#include "ui/widgets/key_values.h"
+#include "ui/widgets/segmented_switch.h"
+#include "ui/widgets/toggle_switch.h"
+
+using namespace tessera;
+using engine::TxnPhase;
+using test::Panel;
+
+namespace {
+
+using Devices = std::vector<ptc::DeviceId>;
+using Set = std::set<ptc::DeviceId>;
+const QList<ptc::DeviceId> kN1{{1, 0}, {1, 1}, {1, 2}, {1, 3}};
+const Set kN1Set(kN1.begin(), kN1.end());
+
+void drop(Panel& panel, const QList<ptc::DeviceId>& devices, bool intoMesh) {
+  emit panel.window->meshView()->devicesDropped(devices, intoMesh);
+}
+
+QAction* action(Panel& panel, const char* id) {
+  return panel.window->actions()->find(QString::fromLatin1(id));
+}
+
+template <typename T>
+T* child(Panel& panel) {
+  return panel.window->findChild<T*>();
+}
+
+/// The texts of the notices that are shown.
+QStringList notices(Panel& panel) {
+  QStringList texts;
+  for (auto* bar : panel.window->findChildren<ui::NoticeBar*>()) {
+    if (bar->isVisible()) texts << bar->text();
+  }
+  return texts;
+}
+
+}  // namespace
+
+class MainWindowTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  // Draft
+  void aDropOpensADraftAndSendsNothing() {
+    Panel panel({.operate = true});
+    drop(panel, kN1, true);
+    QCOMPARE(panel.window->draft()->added(), Devices(kN1.begin(), kN1.end()));
+    QVERIFY(panel.window->meshView()->scene().draft);
+    QVERIFY(panel.waitForPlan());
+    QCOMPARE(panel.window->planPanel()->productText(), QStringLiteral("4 × 2 × 1 = 8 of 8 ✓"));
+    QVERIFY(panel.window->planPanel()->applyButton()->text().startsWith(
+        QStringLiteral("Apply: move 37.6 MiB")));
+    QVERIFY(panel.window->planPanel()->applyButton()->isEnabled());
+    QTest::qWait(50);
+    QCOMPARE(panel.commands.mutations(), 0);
+    QVERIFY(notices(panel).contains(QStringLiteral("Draft: nothing moves until you apply it.")));
+  }
+
+  void undoAndRedoByKeys() {
+    Panel panel({.operate = true});
+    const Devices live = panel.window->draft()->devices();
+    drop(panel, {{1, 0}, {1, 1}}, true);
+    drop(panel, {{0, 3}}, false);
+    QTest::keyClick(panel.window.get(), Qt::Key_Z, Qt::ControlModifier);
+    QCOMPARE(panel.window->draft()->added(), (Devices{{1, 0}, {1, 1}}));
+    QVERIFY(panel.window->draft()->removed().empty());
+    QTest::keyClick(panel.window.get(), Qt::Key_Z, Qt::ControlModifier);
+    QVERIFY(panel.window->draft()->isEmpty());
+    QCOMPARE(panel.window->draft()->devices(), live);
+    QTest::keyClick(panel.window.get(), Qt::Key_Y, Qt::ControlModifier);
+    QTest::keyClick(panel.window.get(), Qt::Key_Y, Qt::ControlModifier);
+    QCOMPARE(panel.window->draft()->removed(), (Devices{{0, 3}}));
+    QVERIFY(!action(panel, "edit.redo")->isEnabled());
+  }
+
+  void spaceBuildsTheSameDraftAsADrop() {
+    Panel byMouse({.operate = true});
+    drop(byMouse, kN1, true);
+    QVERIFY(byMouse.waitForPlan());
+
+    Panel byKeys({.operate = true});
+    byKeys.window->meshView()->setFocus();
+    byKeys.window->meshView()->setSelection(kN1Set);
+    QTest::keyClick(byKeys.window->meshView(), Qt::Key_Space);
+    QVERIFY(byKeys.waitForPlan());
+    QVERIFY(byKeys.window->draft()->edits() == byMouse.window->draft()->edits());
+    QCOMPARE(byKeys.commands.planned.back(), byMouse.commands.planned.back());
+    QCOMPARE(byKeys.window->draft()->undoStack()->count(), 1);
+
+    byKeys.window->planPanel()->applyButton()->setFocus();
+    QTest::keyClick(byKeys.window->planPanel()->applyButton(), Qt::Key_Return);
+    auto* sheet = child<ui::ApplySheet>(byKeys);
+    QVERIFY(sheet != nullptr);
+    sheet->applyButton()->click();
+    QTRY_COMPARE(byKeys.commands.applied.size(), std::size_t{1});
+  }
+
+  void escStepsBackOneLevel() {
+    Panel panel({.operate = true});
+    drop(panel, {{1, 0}}, true);
+    panel.window->meshView()->setSelection({{0, 1}});
+    QTest::keyClick(panel.window.get(), Qt::Key_Escape);
+    QVERIFY(panel.window->meshView()->selection().empty());
+    QVERIFY(panel.window->meshView()->scene().draft);
+    QTest::keyClick(panel.window.get(), Qt::Key_Escape);
+    QVERIFY(!panel.window->meshView()->scene().draft);
+    QVERIFY(!panel.window->draft()->isEmpty());
+    panel.setSnapshot(test::PanelMove(TxnPhase::kTransferring, {1, 1, 1, 1}));
+    QTest::keyClick(panel.window.get(), Qt::Key_Escape);
+    QCOMPARE(panel.commands.mutations(), 0);
+  }
+
+  void discardGoesBackToLive() {
+    Panel panel({.operate = true});
+    drop(panel, kN1, true);
+    panel.window->planPanel()->discardButton()->click();
+    QVERIFY(panel.window->draft()->isEmpty());
+    QVERIFY(!panel.window->meshView()->scene().draft);
+  }
+
+  void axisFieldsFixDegrees() {
+    Panel panel({.operate = true});
+    drop(panel, kN1, true);
+    QVERIFY(panel.waitForPlan());
+    auto* plan = panel.window->planPanel();
+    plan->axisBox(ptc::Axis::kTp)->setValue(4);
+    QVERIFY(plan->axisLock(ptc::Axis::kTp)->isChecked());
+    QVERIFY(panel.waitForPlan());
+    QTRY_COMPARE(panel.commands.planned.back().mesh, std::optional(test::Shape(2, 4, 1)));
+    QCOMPARE(plan->productText(), QStringLiteral("2 × 4 × 1 = 8 of 8 ✓"));
+    plan->axisBox(ptc::Axis::kTp)->setValue(3);
+    QCOMPARE(plan->productText(), QStringLiteral("2 × 3 × 1 = 6 of 8 ✕"));
+    QVERIFY(plan->problemText().contains(QStringLiteral("uses 6 of 8 GPUs")));
+    QVERIFY(!plan->applyButton()->isEnabled());
+    QCOMPARE(plan->applyButton()->toolTip(), plan->problemText());
+    plan->axisLock(ptc::Axis::kTp)->click();
+    QTRY_VERIFY(!panel.commands.planned.back().mesh);
+  }
+
+  void idleDevicesAndTheReasonAreNamed() {
+    Panel panel({.operate = true});
+    drop(panel, {{1, 0}}, true);
+    QVERIFY(panel.waitForPlan());
+    auto* plan = panel.window->planPanel();
+    QCOMPARE(plan->facts()->value(QStringLiteral("stay idle")), QStringLiteral("n1g0"));
+    QVERIFY(plan->whyText().startsWith(QStringLiteral("tp stays at 2")));
+    QCOMPARE(plan->productText(), QStringLiteral("2 × 2 × 1 = 4 of 5 ✓"));
+    QCOMPARE(plan->command(),
+             QStringLiteral("tesseractl plan gpt-mini --devices n0g0,n0g1,n0g2,n0g3,n1g0"));
+  }
+
+  void tooMuchMemoryBlocksApplyAndNamesTheDevice() {
+    Panel panel({.operate = true});
+    panel.commands.adjustPlan = [](engine::PlanSummary plan) {
+      plan.peak_memory[5].bytes = plan.peak_memory[5].capacity + 1;
+      return plan;
+    };
+    drop(panel, kN1, true);
+    QVERIFY(panel.waitForPlan());
+    QVERIFY(!panel.window->planPanel()->applyButton()->isEnabled());
+    QVERIFY(panel.window->planPanel()->applyButton()->toolTip().contains(QStringLiteral("n1g1")));
+  }
+
+  void aStalePlanCannotBeApplied() {
+    Panel panel({.operate = true});
+    drop(panel, kN1, true);
+    QVERIFY(panel.waitForPlan());
+    auto cluster = test::PanelCluster();
+    cluster.jobs.front().layout_hash = "0000000000000001";
+    panel.setSnapshot(cluster);
+    QVERIFY(!panel.window->planPanel()->applyButton()->isEnabled());
+    QVERIFY(!action(panel, "plan.apply")->isEnabled());
+    QTRY_VERIFY(panel.window->planPanel()->applyButton()->isEnabled());
+    QCOMPARE(panel.commands.planned.size(), std::size_t{2});
+  }
+
+  // Monitor and Operate
+  void monitorSendsNothing() {
+    Panel panel;
+    drop(panel, kN1, true);
+    QVERIFY(panel.waitForPlan());
+    auto* plan = panel.window->planPanel();
+    QVERIFY(!plan->applyButton()->isEnabled());
+    QCOMPARE(plan->applyButton()->text(), QStringLiteral("Apply: arm Operate first"));
+    QVERIFY(plan->applyButton()->toolTip().contains(QStringLiteral("Ctrl+Shift+O")));
+    emit plan->applyRequested();
+    for (QAction* each : panel.window->actions()->all()) {
+      const QString id = each->objectName();
+      if (id.startsWith(QLatin1String("plan.")) ||
+          (id.startsWith(QLatin1String("cluster.")) && id != QLatin1String("cluster.operate"))) {
+        each->setEnabled(true);  // even if a rule were wrong
+        each->trigger();
+      }
+    }
+    panel.setSnapshot(test::PanelMove(TxnPhase::kTransferring, {1, 1, 1, 1}));
+    QVERIFY(!panel.window->progressPanel()->cancelButton()->isEnabled());
+    action(panel, "plan.cancelMove")->setEnabled(true);
+    action(panel, "plan.cancelMove")->trigger();
+    for (auto* box : panel.window->findChildren<QMessageBox*>()) {
+      for (QAbstractButton* button : box->buttons()) button->click();
+    }
+    QTest::qWait(50);
+    QCOMPARE(panel.commands.mutations(), 0);
+  }
+
+  void readOnlyCannotBeArmed() {
+    Panel panel({.readonly = true, .operate = true, .live = true});
+    QVERIFY(!panel.window->isOperating());
+    QVERIFY(!panel.window->isLiveMode());
+    QTest::keyClick(panel.window.get(), Qt::Key_O, Qt::ControlModifier | Qt::ShiftModifier);
+    QVERIFY(!panel.window->isOperating());
+    QVERIFY(!child<ui::HeaderBar>(panel)->operateButton()->isEnabled());
+  }
+
+  void operateIsArmedByKeysAndLockedAgain() {
+    Panel panel;
+    QTest::keyClick(panel.window.get(), Qt::Key_O, Qt::ControlModifier | Qt::ShiftModifier);
+    QVERIFY(panel.window->isOperating());
+    child<ui::HeaderBar>(panel)->liveToggle()->click();
+    QVERIFY(panel.window->isLiveMode());
+    QTest::keyClick(panel.window.get(), Qt::Key_O, Qt::ControlModifier | Qt::ShiftModifier);
+    QVERIFY(!panel.window->isOperating());
+    QVERIFY(!panel.window->isLiveMode());
+  }
+
+  // Apply
+  void theSheetNamesWhatWillHappenAndEnterDoesNotApply() {
+    Panel panel({.operate = true});
+    drop(panel, kN1, true);
+    QVERIFY(panel.waitForPlan());
+    panel.window->planPanel()->applyButton()->click();
+    auto* sheet = child<ui::ApplySheet>(panel);
+    QVERIFY(sheet != nullptr && sheet->isVisible());
+    for (const char* key : {"cluster", "job", "bytes to move", "pause (estimate)", "peak memory",
+                            "can be rolled back"}) {
+      QVERIFY2(!sheet->facts()->value(QString::fromLatin1(key)).isEmpty(), key);
+    }
+    QCOMPARE(sheet->applyButton()->text(), QStringLiteral("Move 37.6 MiB, pause ≈ 0.42 s"));
+    QTRY_VERIFY(sheet->cancelButton()->hasFocus());
+    QTest::keyClick(sheet, Qt::Key_Return);
+    QTest::qWait(30);
+    QCOMPARE(panel.commands.mutations(), 0);
+
+    panel.window->planPanel()->applyButton()->click();
+    sheet = panel.window->findChildren<ui::ApplySheet*>().last();
+    sheet->applyButton()->setFocus();
+    QTest::keyClick(sheet->applyButton(), Qt::Key_Return);
+    QTest::qWait(30);
+    QCOMPARE(panel.commands.mutations(), 0);
+  }
+
+  void anAcceptedSheetSendsThePlanThatItShowed() {
+    Panel panel({.operate = true});
+    drop(panel, kN1, true);
+    QVERIFY(panel.waitForPlan());
+    action(panel, "plan.apply")->trigger();
+    child<ui::ApplySheet>(panel)->applyButton()->click();
+    QTRY_COMPARE(panel.commands.applied.size(), std::size_t{1});
+    QCOMPARE(panel.commands.applied[0].first, panel.commands.planned.back());
+    QCOMPARE(panel.commands.applied[0].second, QStringLiteral("plan1"));
+    QTRY_VERIFY(panel.window->draft()->isEmpty());
+    QVERIFY(!panel.window->draft()->undoStack()->canUndo());
+    QVERIFY(!panel.window->meshView()->scene().draft);
+  }
+
+  void aSheetOfAStalePlanClosesItself() {
+    Panel panel({.operate = true});
+    drop(panel, kN1, true);
+    QVERIFY(panel.waitForPlan());
+    panel.window->planPanel()->applyButton()->click();
+    QPointer<ui::ApplySheet> sheet = child<ui::ApplySheet>(panel);
+    auto cluster = test::PanelCluster();
+    cluster.jobs.front().epoch = 8;
+    panel.setSnapshot(cluster);
+    QTRY_VERIFY(sheet.isNull());
+    QCOMPARE(panel.commands.mutations(), 0);
+  }
+
+  void aRefusalKeepsTheDraftAndSaysWhy() {
+    Panel panel({.operate = true, .live = true, .liveCountdownSeconds = 0});
+    panel.commands.applyAnswer = FailedPrecondition("plan is of epoch 3, the job is at epoch 4");
+    drop(panel, kN1, true);
+    QTRY_COMPARE(panel.commands.applied.size(), std::size_t{1});
+    QTRY_VERIFY(notices(panel).join(QLatin1Char(' ')).contains(QStringLiteral("epoch 4")));
+    QCOMPARE(panel.window->draft()->added().size(), std::size_t{4});
+  }
+
+  // Live mode
+  void aDropInLiveModeAppliesAfterTheCountdown() {
+    Panel panel({.operate = true, .live = true, .liveCountdownSeconds = 1});
+    drop(panel, kN1, true);
+    QTRY_VERIFY(panel.window->isCountingDown());
+    auto* bar = child<ui::CountdownBar>(panel);
+    QVERIFY(bar->isVisible());
+    QCOMPARE(bar->text(), QStringLiteral("Moving in 1 s, Esc stops"));
+    QCOMPARE(panel.commands.mutations(), 0);
+    QTRY_COMPARE_WITH_TIMEOUT(panel.commands.applied.size(), std::size_t{1}, 5000);
+    QVERIFY(!panel.window->isCountingDown());
+    QVERIFY(child<ui::ApplySheet>(panel) == nullptr);
+    QCOMPARE(panel.commands.applied[0].first.devices.size(), std::size_t{8});
+  }
+
+  void escStopsTheCountdownAndKeepsTheDraft() {
+    Panel panel({.operate = true, .live = true, .liveCountdownSeconds = 1});
+    panel.window->meshView()->setSelection(kN1Set);
+    drop(panel, kN1, true);
+    QTRY_VERIFY(panel.window->isCountingDown());
+    QTest::keyClick(panel.window.get(), Qt::Key_Escape);
+    QVERIFY(!panel.window->isCountingDown());
+    QVERIFY(!child<ui::CountdownBar>(panel)->isVisible());
+    QCOMPARE(panel.window->meshView()->selection(), kN1Set);
+    QTest::qWait(1200);
+    QCOMPARE(panel.commands.mutations(), 0);
+    QCOMPARE(panel.window->draft()->added().size(), std::size_t{4});
+  }
+
+  void anotherDropStartsTheCountdownAnew() {
+    Panel panel({.operate = true, .live = true, .liveCountdownSeconds = 1});
+    drop(panel, {{1, 0}, {1, 1}}, true);
+    QTRY_VERIFY(panel.window->isCountingDown());
+    drop(panel, {{1, 2}, {1, 3}}, true);
+    QVERIFY(!panel.window->isCountingDown());
+    QTRY_VERIFY(panel.window->isCountingDown());
+    QTRY_COMPARE_WITH_TIMEOUT(panel.commands.applied.size(), std::size_t{1}, 5000);
+    QCOMPARE(panel.commands.applied[0].first.devices.size(), std::size_t{8});
+  }
+
+  void aDropThatCannotBePlannedNeverCounts() {
+    Panel panel({.operate = true, .live = true, .liveCountdownSeconds = 0});
+    drop(panel, {{0, 1}, {0, 2}, {0, 3}}, false);
+    QTRY_VERIFY(panel.window->planPanel()->problemText().contains(QStringLiteral("tp = 2")));
+    QTest::qWait(50);
+    QCOMPARE(panel.commands.mutations(), 0);
+    QVERIFY(!child<ui::CountdownBar>(panel)->isVisible());
+  }
+
+  void aMoveIsWatchedInLiveAndNothingCanBeEdited() {
+    Panel panel({.operate = true});
+    drop(panel, kN1, true);
+    panel.setSnapshot(test::PanelMove(TxnPhase::kTransferring, {62, 58, 64, 41}));
+    QVERIFY(!panel.window->meshView()->scene().draft);
+    QVERIFY(panel.window->meshView()->isReadOnly());
+    const auto edits = panel.window->draft()->edits();
+    drop(panel, {{0, 0}}, false);
+    QVERIFY(panel.window->draft()->edits() == edits);
+    QVERIFY(!action(panel, "view.draft")->isEnabled());
+  }
+
+  void closingDuringAMoveAsks() {
+    Panel panel({.operate = true}, test::PanelMove(TxnPhase::kTransferring, {1, 1, 1, 1}));
+    panel.window->close();
+    QVERIFY(panel.window->isVisible());
+    auto* box = child<QMessageBox>(panel);
+    QVERIFY(box != nullptr);
+    box->defaultButton()->click();  // keep window
+    QTRY_VERIFY(child<QMessageBox>(panel) == nullptr);
+    QCOMPARE(panel.commands.mutations(), 0);
+
+    panel.window->close();
+    box = child<QMessageBox>(panel);
+    for (QAbstractButton* button : box->buttons()) {
+      if (button != box->defaultButton()) button->click();
+    }
+    QTRY_COMPARE(panel.commands.cancelled.size(), std::size_t{1});
+    QVERIFY(panel.window->isVisible());
+    auto back = test::PanelCluster();
+    back.transaction = test::PanelMove(TxnPhase::kRolledBack, {1, 1, 1, 1}).transaction;
+    panel.setSnapshot(back);
+    QVERIFY(!panel.window->isVisible());
+  }
+
+  // History
+  void theReverseOfAChangeIsADraft() {
+    Panel panel({.operate = true});
+    auto* history = child<ui::HistoryPage>(panel);
+    QTRY_COMPARE(history->model()->rowCount(), 3);
+    history->reverseButton()->click();
+    QCOMPARE(panel.window->draft()->removed(), (Devices{{0, 2}, {0, 3}}));
+    QCOMPARE(*panel.window->draft()->mesh(), test::Shape(1, 2, 1));
+    QVERIFY(panel.window->meshView()->scene().draft);
+    QCOMPARE(panel.commands.mutations(), 0);
+  }
+
+  void theReverseOfTheLastMove() {
+    Panel panel({.operate = true}, test::PanelMove(TxnPhase::kTransferring, {1, 1, 1, 1}));
+    const int before = panel.commands.historyCalls;
+    panel.setSnapshot(test::PanelGrown());
+    QTRY_VERIFY(panel.commands.historyCalls > before);
+    QVERIFY(panel.window->progressPanel()->headline().startsWith(QStringLiteral("Reconfigured")));
+    panel.window->progressPanel()->followButton()->click();
+    QCOMPARE(panel.window->draft()->removed(), Devices(kN1.begin(), kN1.end()));
+  }
+
+  // What is shown
+  void theHeaderNamesJobAndNumbers() {
+    Panel panel;
+    auto* header = child<ui::HeaderBar>(panel);
+    QCOMPARE(header->jobText(), QStringLiteral("local · gpt-mini"));
+    QVERIFY(header->stateText().endsWith(QStringLiteral("epoch 3")));
+    QCOMPARE(header->metric(QStringLiteral("step")), QStringLiteral("1,284"));
+    QCOMPARE(header->metric(QStringLiteral("loss")), QStringLiteral("2.214"));
+    QCOMPARE(header->metric(QStringLiteral("tokens/s")), QStringLiteral("5.8 k"));
+    QCOMPARE(header->metric(QStringLiteral("dp × tp × pp")), QStringLiteral("2 × 2 × 1"));
+    auto cluster = test::PanelCluster();
+    cluster.jobs.front().loss.reset();
+    panel.setSnapshot(cluster);
+    QCOMPARE(header->metric(QStringLiteral("loss")), QStringLiteral("—"));
+    panel.setSnapshot(test::PanelMove(TxnPhase::kTransferring, {1, 1, 1, 1}));
+    QCOMPARE(header->stateText(), QStringLiteral("paused after step 1,284"));
+    QCOMPARE(header->metric(QStringLiteral("paused")), QStringLiteral("0.20 s"));
+  }
+
+  void selectionIsSharedByMeshNavigatorAndInspector() {
+    Panel panel;
+    auto* inspector = child<ui::Inspector>(panel);
+    auto* navigator = child<ui::Navigator>(panel);
+    panel.window->meshView()->setSelection({{0, 2}});
+    QCOMPARE(inspector->title(), QStringLiteral("n0g2"));
+    QCOMPARE(inspector->facts()->value(QStringLiteral("job")), QStringLiteral("gpt-mini, rank 2"));
+    QCOMPARE(inspector->facts()->value(QStringLiteral("coordinates")),
+             QStringLiteral("dp 1 · tp 0 · pp 0"));
+    QCOMPARE(inspector->facts()->value(QStringLiteral("memory")), QStringLiteral("118 of 512 MiB"));
+    emit navigator->selectionChosen(kN1Set);
+    QCOMPARE(panel.window->meshView()->selection(), kN1Set);
+    QCOMPARE(inspector->title(), QStringLiteral("4 GPUs"));
+    // A snapshot does not take the selection away.
+    panel.setSnapshot(test::PanelMove(TxnPhase::kTransferring, {62, 58, 64, 41}));
+    QCOMPARE(panel.window->meshView()->selection(), kN1Set);
+    panel.window->meshView()->setSelection({{1, 0}});
+    QCOMPARE(inspector->facts()->value(QStringLiteral("receives")),
+             QStringLiteral("9.4 MiB from n0g0"));
+  }
+
+  void eventsAreFilteredAndFollowed() {
+    Panel panel;
+    for (auto& event : test::PanelEvents()) panel.model.addEvent(event);
+    panel.model.flush();
+    auto* events = child<ui::EventsPage>(panel);
+    QCOMPARE(events->table()->model()->rowCount(), 7);
+    events->filterEdit()->setText(QStringLiteral("COMMITTED"));
+    QCOMPARE(events->table()->model()->rowCount(), 2);
+    events->filterEdit()->clear();
+    QVERIFY(events->isFollowing());
+    emit events->sourceChosen(QStringLiteral("n1"));
+    QCOMPARE(panel.window->meshView()->selection(), kN1Set);
+  }
+
+  void everyConditionIsSaid() {
+    Panel panel;
+    auto* state = child<ui::StatePage>(panel);
+    QVERIFY(!state->isVisible());
+    panel.model.setLink(ui::LinkState::Lost, QStringLiteral("Trying again in 4 s."));
+    panel.model.flush();
+    QVERIFY(notices(panel).join(QLatin1Char(' ')).contains(QStringLiteral("connection is lost")));
+    for (auto* bar : panel.window->findChildren<ui::NoticeBar*>()) {
+      if (bar->isVisible()) bar->actionButton()->click();
+    }
+    QCOMPARE(panel.commands.reconnects, 1);
+
+    panel.model.setLink(ui::LinkState::Connected, {});
+    auto failed = test::PanelCluster();
+    failed.jobs.front().state = engine::JobState::kFailed;
+    failed.jobs.front().reason = "rank 2 on n0g2 ended with signal 9";
+    panel.setSnapshot(failed);
+    QCOMPARE(notices(panel),
+             QStringList{QStringLiteral("gpt-mini failed: rank 2 on n0g2 ended with signal 9")});
+    panel.setSnapshot(test::IdleCluster(2, 4));
+    QCOMPARE(notices(panel), QStringList{QStringLiteral("No job is running. Start one:")});
+    QVERIFY(panel.window->meshView()->isReadOnly());
+  }
+
+  void withoutAClusterThePanelSaysHowToStart() {
+    ui::ClusterModel model;
+    test::SpyCommands commands(model);
+    ui::MainWindow window(model, commands, {});
+    window.show();
+    auto* state = window.findChild<ui::StatePage*>();
+    QVERIFY(state->isVisible());
+    QCOMPARE(state->title(), QStringLiteral("No cluster yet"));
+    bool command = false;
+    for (auto* label : state->findChildren<QLabel*>()) {
+      command |= label->text() == QLatin1String("tesseractl up") && label->isVisible();
+    }
+    QVERIFY(command);
+    model.setLink(ui::LinkState::Connecting, QStringLiteral("local"));
+    model.flush();
+    QCOMPARE(state->title(), QStringLiteral("Connecting…"));
+    model.setLink(ui::LinkState::Refused, QStringLiteral("key is not known"));
+    model.flush();
+    QCOMPARE(state->title(), QStringLiteral("The cluster refuses this panel"));
+    model.setSnapshot(test::PanelCluster());
+    model.setLink(ui::LinkState::Connected, {});
+    model.flush();
+    QVERIFY(!state->isVisible());
+    QVERIFY(window.meshView()->isVisible());
+  }
+
+  void thePictureIsWritten() {
+    Panel panel;
+    QTemporaryDir directory;
+    const QString file = directory.filePath(QStringLiteral("panel.png"));
+    QVERIFY(panel.window->grabTo(file));
+    QVERIFY(!QImage(file).isNull());
+    QVERIFY(!panel.window->grabTo(directory.filePath(QStringLiteral("no/such/panel.png"))));
+  }
+
+  // Conventions
+  void actionsAreComplete() {
+    Panel panel;
+    std::set<QString> shortcuts;
+    const QList<QAction*> all = panel.window->actions()->all();
+    QVERIFY(all.size() > 20);
+    for (const QAction* each : all) {
+      const QByteArray id = each->objectName().toUtf8();
+      QVERIFY2(!each->text().isEmpty(), id);
+      QVERIFY2(!each->statusTip().isEmpty(), id);
+      for (const QKeySequence& key : each->shortcuts()) {
+        QVERIFY2(shortcuts.insert(key.toString()).second, id);
+      }
+    }
+    // The sheet lists them all.
+    ui::ShortcutSheet sheet(*panel.window->actions(), nullptr);
+    qsizetype listed = 0;
+    for (int i = 0; i < sheet.list()->topLevelItemCount(); ++i) {
+      listed += sheet.list()->topLevelItem(i)->childCount();
+    }
+    QCOMPARE(listed, all.size());
+  }
+
+  void interactiveWidgetsHaveNames() {
+    Panel panel({.operate = true});
+    drop(panel, kN1, true);
+    QVERIFY(panel.waitForPlan());
+    for (QWidget* widget : panel.window->findChildren<QWidget*>()) {
+      const bool interactive =
+          qobject_cast<QAbstractButton*>(widget) || qobject_cast<QAbstractItemView*>(widget) ||
+          qobject_cast<QAbstractSpinBox*>(widget) || qobject_cast<QLineEdit*>(widget) ||
+          qobject_cast<QComboBox*>(widget) || qobject_cast<ui::MeshView*>(widget);
+      // Parts of a widget belong to it.
+      const bool part = widget->objectName().startsWith(QLatin1String("qt_")) ||
+                        qobject_cast<QAbstractSpinBox*>(widget->parentWidget()) != nullptr ||
+                        qobject_cast<QLineEdit*>(widget->parentWidget()) != nullptr ||
+                        qobject_cast<QTableView*>(widget->parentWidget()) != nullptr ||
+                        QByteArray(widget->metaObject()->className()).contains("Header");
+      if (!interactive || (part && qobject_cast<QToolButton*>(widget) == nullptr)) continue;
+      if (part && widget->accessibleName().isEmpty() &&
+          qobject_cast<QLineEdit*>(widget->parentWidget()) != nullptr) {
+        continue;  // the clear button of a line edit
+      }
+      if (widget->objectName() == QLatin1String("qt_toolbar_ext_button")) continue;
+      const auto* button = qobject_cast<QAbstractButton*>(widget);
+      const bool named = !widget->accessibleName().isEmpty() ||
+                         (button != nullptr && !button->text().isEmpty() && !button->isVisible());
+      QVERIFY2(named, qPrintable(QStringLiteral("%1 '%2' in %3")
+                                     .arg(QString::fromLatin1(widget->metaObject()->className()),
+                                          button != nullptr ? button->text() : QString(),
+                                          QString::fromLatin1(widget->parentWidget()
+                                                                  ->metaObject()
+                                                                  ->className()))));
+    }
+  }
+
+  void nothingIsClippedAt1280x720_data() {
+    QTest::addColumn<int>("scene");
+    QTest::newRow("live") << 0;
+    QTest::newRow("draft") << 1;
+    QTest::newRow("moving") << 2;
+    QTest::newRow("done") << 3;
+  }
+  void nothingIsClippedAt1280x720() {
+    QFETCH(int, scene);
+    Panel panel({.operate = true});
+    if (scene == 1) {
+      drop(panel, kN1, true);
+      QVERIFY(panel.waitForPlan());
+    }
+    if (scene >= 2) panel.setSnapshot(test::PanelMove(TxnPhase::kTransferring, {62, 58, 64, 41}));
+    if (scene == 3) panel.setSnapshot(test::PanelGrown());
+    panel.window->resize(1280, 720);
+    QTest::qWait(30);
+    QCOMPARE(panel.window->size(), QSize(1280, 720));
+    for (QAbstractButton* button : panel.window->findChildren<QAbstractButton*>()) {
+      if (!button->isVisible() || button->text().isEmpty()) continue;
+      QVERIFY2(button->width() >= button->sizeHint().width() &&
+                   button->height() >= button->sizeHint().height(),
+               qPrintable(QStringLiteral("%1: %2x%3 of %4x%5")
+                              .arg(button->text())
+                              .arg(button->width())
+                              .arg(button->height())
+                              .arg(button->sizeHint().width())
+                              .arg(button->sizeHint().height())));
+      const QRect inWindow(button->mapTo(panel.window.get(), QPoint()), button->size());
+      QVERIFY2(panel.window->rect().contains(inWindow), qPrintable(button->text()));
+    }
+  }
+
+  void f6ReachesEveryPane() {
+    Panel panel({.operate = true});
+    drop(panel, kN1, true);
+    QVERIFY(panel.waitForPlan());
+    std::set<QWidget*> reached;
+    for (int i = 0; i < 5; ++i) {
+      QTest::keyClick(panel.window.get(), Qt::Key_F6);
+      reached.insert(QApplication::focusWidget());
+    }
+    QCOMPARE(reached.size(), std::size_t{5});
+    QVERIFY(reached.contains(panel.window->meshView()));
+    QVERIFY(reached.contains(panel.window->planPanel()->axisBox(ptc::Axis::kDp)));
+  }
+
+  void aChangeOfThemeKeepsTheWindow() {
+    Panel panel({.operate = true});
+    drop(panel, kN1, true);
+    QVERIFY(panel.waitForPlan());
+    action(panel, "view.themeDark")->trigger();
+    QVERIFY(ui::Theme::current().isDark);
+    const QImage dark = panel.window->grab().toImage();
+    action(panel, "view.themeLight")->trigger();
+    QVERIFY(!ui::Theme::current().isDark);
+    const QImage light = panel.window->grab().toImage();
+    QVERIFY(dark.pixelColor(5, 300).lightness() < 100);
+    QVERIFY(light.pixelColor(5, 300).lightness() > 200);
+    QCOMPARE(panel.window->draft()->added().size(), std::size_t{4});
+  }
+};
+
+int main(int argc, char** argv) {
+  qputenv("QT_QPA_PLATFORM", "offscreen");
+  QApplication app(argc, argv);
+  ui::applyTheme(app, ui::ThemeMode::Light);
+  MainWindowTest test;
+  return QTest::qExec(&test, argc, argv);
+}
+#include "main_window_test.moc"

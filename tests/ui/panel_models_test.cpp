@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QAbstractItemModelTester>
+#include <QApplication>
+#include <QSignalSpy>
+#include <QTest>
+
+#include "tests/ui/panel_fixture.h"
+#include "ui/models/cluster_tree_model.h"
+#include "ui/models/event_table_model.h"
+#include "ui/models/history_table_model.h"
+
+using namespace tessera;
+using Tester = QAbstractItemModelTester;
+
+class PanelModelsTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void clusterTreeUnderChurn() {
+    ui::ClusterTreeModel model;
+    Tester tester(&model, Tester::FailureReportingMode::Fatal);
+    QCOMPARE(model.rowCount(), 0);
+    model.setSnapshot(test::PanelCluster(), nullptr);
+    const QModelIndex root = model.index(0, 0);
+    QCOMPARE(root.data().toString(), QStringLiteral("local"));
+    QCOMPARE(root.siblingAtColumn(1).data().toString(), QStringLiteral("8 GPUs"));
+    QCOMPARE(model.rowCount(root), 2);
+    const QModelIndex n1 = model.index(1, 0, root);
+    QCOMPARE(n1.siblingAtColumn(1).data().toString(), QStringLiteral("4 idle"));
+    QVERIFY(model.node(n1) == 1);
+    const QModelIndex device = model.indexOf({0, 2});
+    QVERIFY((model.device(device) == ptc::DeviceId{0, 2}));
+    QCOMPARE(device.siblingAtColumn(1).data().toString(), QStringLiteral("rank 2"));
+
+    QSignalSpy reset(&model, &QAbstractItemModel::modelReset);
+    QSignalSpy changed(&model, &QAbstractItemModel::dataChanged);
+    model.setSnapshot(
+        test::PanelMove(engine::TxnPhase::kTransferring, {62, 58, 64, 41}), nullptr);
+    QCOMPARE(reset.count(), 0);
+    QVERIFY(changed.count() > 0);
+    QCOMPARE(device.siblingAtColumn(1).data().toString(), QStringLiteral("sending"));
+    QCOMPARE(model.indexOf({1, 3}).siblingAtColumn(1).data().toString(), QStringLiteral("41 %"));
+
+    model.setSnapshot(test::IdleCluster(3, 8), nullptr);
+    QCOMPARE(reset.count(), 1);
+    model.setSnapshot(test::LargeCluster(64, 8, 4, 6), nullptr);
+    model.setSnapshot({}, nullptr);
+    model.setSnapshot(test::PanelGrown(), nullptr);
+  }
+
+  void theTreeSaysWhatIsDrafted() {
+    ui::ClusterModel cluster;
+    cluster.setSnapshot(test::PanelCluster());
+    ui::Draft draft(cluster);
+    cluster.flush();
+    draft.toggle({{0, 3}, {1, 0}, {1, 1}});
+    ui::ClusterTreeModel model;
+    Tester tester(&model, Tester::FailureReportingMode::Fatal);
+    model.setSnapshot(cluster.snapshot(), &draft);
+    const auto state = [&](const QModelIndex& index) {
+      return index.siblingAtColumn(1).data().toString();
+    };
+    QCOMPARE(state(model.indexOf({1, 0})), QStringLiteral("joins"));
+    QCOMPARE(state(model.indexOf({0, 3})), QStringLiteral("leaves"));
+    QCOMPARE(state(model.index(1, 0, model.index(0, 0))), QStringLiteral("+2"));
+    QCOMPARE(state(model.index(0, 0, model.index(0, 0))), QStringLiteral("−1"));
+  }
+
+  void eventsGrowAndTheOldestGiveWay() {
+    ui::EventTableModel model;
+    Tester tester(&model, Tester::FailureReportingMode::Fatal);
+    model.append(test::PanelEvents());
+    QCOMPARE(model.rowCount(), 7);
+    const QModelIndex error = model.index(6, ui::EventTableModel::TextColumn);
+    QCOMPARE(error.data(ui::EventTableModel::SeverityRole).toInt(),
+             static_cast<int>(engine::Severity::kError));
+    QVERIFY(error.data(ui::EventTableModel::FilterRole).toString().contains(QStringLiteral("n2")));
+  }
+
+  void theNumberOfEventsIsBounded() {
+    ui::EventTableModel model;
+    std::vector<engine::Event> many(static_cast<std::size_t>(ui::EventTableModel::kMaxRows));
+    for (std::size_t i = 0; i < many.size(); ++i) many[i].text = std::to_string(i);
+    model.append(many);
+    model.append(test::PanelEvents());
+    QCOMPARE(model.rowCount(), ui::EventTableModel::kMaxRows);
+    QCOMPARE(model.index(0, ui::EventTableModel::TextColumn).data().toString(),
+             QStringLiteral("7"));
+  }
+
+  void historyIsNewestFirst() {
+    ui::HistoryTableModel model;
+    Tester tester(&model, Tester::FailureReportingMode::Fatal);
+    auto entries = test::PanelHistory();
+    std::reverse(entries.begin(), entries.end());
+    model.setEntries(entries);
+    QCOMPARE(model.rowCount(), 3);
+    const auto text = [&](int row, int column) { return model.index(row, column).data().toString(); };
+    using Model = ui::HistoryTableModel;
+    QCOMPARE(text(0, Model::ChangeColumn), QStringLiteral("1 × 2 × 1 → 2 × 2 × 1"));
+    QCOMPARE(text(0, Model::MovedColumn), QStringLiteral("18.7 MiB"));
+    QCOMPARE(text(0, Model::BoundColumn), QStringLiteral("18.7 MiB"));
+    QCOMPARE(text(0, Model::PauseColumn), QStringLiteral("0.31 s"));
+    QCOMPARE(text(0, Model::ResultColumn), QStringLiteral("committed"));
+    QCOMPARE(text(0, Model::DigestsColumn), QStringLiteral("equal"));
+    QCOMPARE(text(2, Model::ResultColumn), QStringLiteral("rolled back"));
+    QCOMPARE(text(2, Model::DigestsColumn), QStringLiteral("—"));
+    QCOMPARE(model.lastCommitted(), 0);
+    model.setEntries({});
+    QCOMPARE(model.lastCommitted(), -1);
+    QVERIFY(model.entry(0) == nullptr);
+  }
+
+  void differentDigestsAreSaid() {
+    auto entries = test::PanelHistory();
+    entries[0].digest_after = "0000000000000000";
+    ui::HistoryTableModel model;
+    model.setEntries(entries);
+    QCOMPARE(model.index(0, ui::HistoryTableModel::DigestsColumn).data().toString(),
+             QStringLiteral("different"));
+  }
+
+  void updatesAreBundled() {
+    ui::ClusterModel model;
+    QSignalSpy changed(&model, &ui::ClusterModel::changed);
+    QElapsedTimer clock;
+    clock.start();
+    int updates = 0;
+    while (clock.elapsed() < 500) {
+      model.setSnapshot(test::PanelCluster());
+      ++updates;
+      QTest::qWait(1);
+    }
+    model.flush();
+    const auto allowed = clock.elapsed() * ui::ClusterModel::kMaxNotificationsPerSecond / 1000 + 2;
+    QVERIFY2(changed.count() <= allowed, qPrintable(QString::number(changed.count())));
+    QVERIFY(changed.count() >= 1);
+    QVERIFY(updates > changed.count());
+  }
+
+  void samplesOfARepeatedStepReplaceTheOldOnes() {
+    ui::ClusterModel model;
+    model.setSnapshot(test::PanelCluster());
+    for (const int step : {1, 2, 3, 2}) {
+      engine::Sample sample;
+      sample.job = test::kJob;
+      sample.step = step;
+      model.addSample(sample);
+    }
+    QCOMPARE(model.samples().size(), std::size_t{2});
+    engine::Sample other;
+    other.job = "other";
+    other.step = 9;
+    model.addSample(other);
+    QCOMPARE(model.samples().back().step, std::int64_t{2});
+  }
+};
+
+int main(int argc, char** argv) {
+  qputenv("QT_QPA_PLATFORM", "offscreen");
+  QApplication app(argc, argv);
+  PanelModelsTest test;
+  return QTest::qExec(&test, argc, argv);
+}
+#include "panel_models_test.moc"

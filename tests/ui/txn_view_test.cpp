@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QApplication>
+#include <QPushButton>
+#include <QTest>
+
+#include "tests/ui/panel_fixture.h"
+#include "ui/models/txn_view.h"
+#include "ui/pages/progress_panel.h"
+
+using namespace tessera;
+using engine::TxnPhase;
+using ui::TxnView;
+
+namespace {
+constexpr int kNumPhases = static_cast<int>(TxnPhase::kInDoubt) + 1;
+
+TxnPhase phaseAt(int index) { return static_cast<TxnPhase>(index); }
+
+QByteArray nameOf(TxnPhase phase) {
+  const std::string_view name = engine::ToString(phase);
+  return QByteArray(name.data(), static_cast<qsizetype>(name.size()));
+}
+}  // namespace
+
+class TxnViewTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void everyPhaseIsSaid_data() {
+    QTest::addColumn<int>("phase");
+    QTest::addColumn<int>("step");
+    QTest::addColumn<bool>("active");
+    QTest::addColumn<bool>("ended");
+    QTest::addColumn<QString>("sentence");  // begins with
+    const QString cost =
+        QStringLiteral("Until the commit the old layout is whole: cancelling costs nothing");
+    const auto row = [](TxnPhase phase, int step, bool active, bool ended, const QString& text) {
+      QTest::newRow(nameOf(phase)) << static_cast<int>(phase) << step << active << ended << text;
+    };
+    row(TxnPhase::kPlanned, 0, true, false, QStringLiteral("The cluster has the plan. ") + cost);
+    row(TxnPhase::kPreparing, 0, true, false,
+        QStringLiteral("4 GPUs are starting; training goes on. ") + cost);
+    row(TxnPhase::kPrecopying, 0, true, false,
+        QStringLiteral("Copying ahead; training goes on. ") + cost);
+    row(TxnPhase::kPausing, 1, true, false,
+        QStringLiteral("Waiting for step 1,285 to end. ") + cost);
+    row(TxnPhase::kTransferring, 2, true, false, cost);
+    row(TxnPhase::kVerifying, 3, true, false,
+        QStringLiteral("Comparing checksums: 24 equal so far. ") + cost);
+    row(TxnPhase::kCommitting, 4, true, false, QStringLiteral("Switching over: decided"));
+    row(TxnPhase::kResuming, 5, true, false, QStringLiteral("The new layout is committed"));
+    row(TxnPhase::kDone, 6, false, true, QStringLiteral("Training resumed at step 1,284. Moved"));
+    row(TxnPhase::kRollingBack, 2, false, false, QStringLiteral("The old layout is whole."));
+    row(TxnPhase::kRolledBack, 2, false, true,
+        QStringLiteral("gpt-mini keeps its old layout, 2 × 2 × 1. Reason: n1 was lost."));
+    row(TxnPhase::kFailed, 2, false, true, QStringLiteral("Reason: n1 was lost."));
+    row(TxnPhase::kNeedsDecision, 2, false, false, QStringLiteral("The move stands still"));
+    row(TxnPhase::kInDoubt, 2, false, false, QStringLiteral("Both layouts are kept"));
+  }
+  void everyPhaseIsSaid() {
+    QFETCH(int, phase);
+    QFETCH(int, step);
+    QFETCH(bool, active);
+    QFETCH(bool, ended);
+    QFETCH(QString, sentence);
+    auto cluster = test::PanelMove(phaseAt(phase), {62, 58, 64, 41});
+    auto& txn = *cluster.transaction;
+    if (step == 2 && phaseAt(phase) != TxnPhase::kTransferring) txn.reason = "n1 was lost";
+    cluster.jobs.front().state = engine::JobState::kRunning;
+    ui::TxnMemory memory;
+    memory.reachedStep = 2;
+    memory.bytesDone = txn.bytes_done;
+    const TxnView view = ui::viewOf(txn, &cluster.jobs.front(), memory);
+    QCOMPARE(view.step, step);
+    QCOMPARE(view.active, active);
+    QCOMPARE(view.ended, ended);
+    QVERIFY(!view.headline.isEmpty());
+    QVERIFY2(view.sentence.startsWith(sentence), qPrintable(view.sentence));
+  }
+  void noPhaseIsLeftOut() {
+    // Every value up to the last one has a name, so the rows above are all there are.
+    QCOMPARE(kNumPhases, 14);
+    for (int i = 0; i < kNumPhases; ++i) QVERIFY(!nameOf(phaseAt(i)).isEmpty());
+  }
+
+  void theFirstGuessOfTheTimeLeftIsHidden() {
+    auto txn = *test::PanelMove(TxnPhase::kTransferring, {1, 1, 1, 1}).transaction;
+    ui::TxnMemory memory;
+    memory.bytesDone = txn.bytes_done;
+    memory.transferAge = 0.5;
+    QVERIFY(!ui::viewOf(txn, nullptr, memory).numbers.contains(QStringLiteral("left")));
+    memory.transferAge = 2.0;
+    QVERIFY(ui::viewOf(txn, nullptr, memory).numbers.contains(QStringLiteral("0.20 s left")));
+  }
+
+  void bytesNeverDecreaseAndTheWholeIsKeptForTheCommit() {
+    test::Panel panel({.operate = true}, test::PanelMove(TxnPhase::kPreparing, {0, 0, 0, 0}));
+    auto* progress = panel.window->progressPanel();
+    double last = 0;
+    for (const std::vector<int>& done :
+         {std::vector<int>{10, 10, 10, 10}, {60, 60, 60, 60}, {30, 30, 30, 30}, {100, 100, 100, 100}}) {
+      panel.setSnapshot(test::PanelMove(TxnPhase::kTransferring, done));
+      QVERIFY(*progress->overall() >= last);
+      last = *progress->overall();
+    }
+    QCOMPARE(last, 0.99);
+    QVERIFY(panel.window->windowTitle().startsWith(QStringLiteral("[99 %]")));
+    panel.setSnapshot(test::PanelMove(TxnPhase::kCommitting, {100, 100, 100, 100}));
+    QCOMPARE(*progress->overall(), 0.99);
+    panel.setSnapshot(test::PanelGrown());
+    QCOMPARE(*progress->overall(), 1.0);
+    QVERIFY(!panel.window->windowTitle().contains(QLatin1Char('%')));
+  }
+
+  void cancelIsThereOnlyBeforeTheCommit() {
+    test::Panel panel({.operate = true}, test::PanelMove(TxnPhase::kTransferring, {1, 2, 3, 4}));
+    auto* progress = panel.window->progressPanel();
+    QVERIFY(progress->cancelButton()->isVisible());
+    progress->cancelButton()->click();
+    QCOMPARE(panel.commands.cancelled, (std::vector<std::int64_t>{4}));
+    panel.setSnapshot(test::PanelMove(TxnPhase::kRollingBack, {1, 2, 3, 4}));
+    QTest::qWait(20);
+    auto back = test::PanelCluster();
+    back.transaction = test::PanelMove(TxnPhase::kRolledBack, {1, 2, 3, 4}).transaction;
+    back.transaction->can_cancel = false;
+    panel.setSnapshot(back);
+    QVERIFY(progress->headline().startsWith(QStringLiteral("Rolled back in ")));
+    QVERIFY(!progress->cancelButton()->isVisible());
+    QVERIFY(progress->followButton()->isVisible());
+
+    panel.setSnapshot(test::PanelMove(TxnPhase::kCommitting, {100, 100, 100, 100}));
+    QVERIFY(!progress->cancelButton()->isVisible());
+  }
+
+  void anOldOutcomeIsNoNews() {
+    test::Panel panel({}, test::PanelGrown());
+    QVERIFY(!panel.window->progressPanel()->isVisible());
+  }
+
+  void aMoveThatWasTooQuickToSeeIsStillReported() {
+    test::Panel panel({.operate = true});
+    panel.setSnapshot(test::PanelGrown());
+    QVERIFY(panel.window->progressPanel()->isVisible());
+    QVERIFY(panel.window->progressPanel()->sentence().contains(QStringLiteral("pause 0.31 s")));
+    panel.window->progressPanel()->dismiss();
+    QVERIFY(!panel.window->progressPanel()->isVisible());
+    panel.setSnapshot(test::PanelGrown());
+    QVERIFY(!panel.window->progressPanel()->isVisible());
+  }
+};
+
+int main(int argc, char** argv) {
+  qputenv("QT_QPA_PLATFORM", "offscreen");
+  QApplication app(argc, argv);
+  TxnViewTest test;
+  return QTest::qExec(&test, argc, argv);
+}
+#include "txn_view_test.moc"
