@@ -95,7 +95,7 @@ void MainWindow::Impl::build() {
   header->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   bar->addWidget(header);
   bar->setFixedHeight(kToolBarHeight);
-  bar->setStyleSheet(QStringLiteral("QToolBar { padding: 0px 8px; }"));
+  bar->setStyleSheet(QStringLiteral("QToolBar { padding: 0px; }"));
   bar->layout()->setContentsMargins(0, 0, 0, 0);
   window.addToolBar(Qt::TopToolBarArea, bar);
 

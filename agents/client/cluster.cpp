@@ -48,22 +48,36 @@ wire::Reply::BodyCase ReplyTo(wire::Request::BodyCase request) {
   using Request = wire::Request;
   using Reply = wire::Reply;
   switch (request) {
-    case Request::kHello: return Reply::kHello;
-    case Request::kStatus: return Reply::kStatus;
-    case Request::kStartJob: return Reply::kStartJob;
-    case Request::kJob: return Reply::kJob;
-    case Request::kPlan: return Reply::kPlan;
-    case Request::kApply: return Reply::kApply;
-    case Request::kTxn: return Reply::kTxn;
-    case Request::kCancel: return Reply::kCancel;
-    case Request::kDigest: return Reply::kDigest;
-    case Request::kHistory: return Reply::kHistory;
-    case Request::kSamples: return Reply::kSamples;
-    case Request::kEvents: return Reply::kEvents;
+    case Request::kHello:
+      return Reply::kHello;
+    case Request::kStatus:
+      return Reply::kStatus;
+    case Request::kStartJob:
+      return Reply::kStartJob;
+    case Request::kJob:
+      return Reply::kJob;
+    case Request::kPlan:
+      return Reply::kPlan;
+    case Request::kApply:
+      return Reply::kApply;
+    case Request::kTxn:
+      return Reply::kTxn;
+    case Request::kCancel:
+      return Reply::kCancel;
+    case Request::kDigest:
+      return Reply::kDigest;
+    case Request::kHistory:
+      return Reply::kHistory;
+    case Request::kSamples:
+      return Reply::kSamples;
+    case Request::kEvents:
+      return Reply::kEvents;
     case Request::kFailDevice:
     case Request::kKillNode:
-    case Request::kShutdown: return Reply::kDone;
-    case Request::BODY_NOT_SET: return Reply::BODY_NOT_SET;
+    case Request::kShutdown:
+      return Reply::kDone;
+    case Request::BODY_NOT_SET:
+      return Reply::BODY_NOT_SET;
   }
   return Reply::BODY_NOT_SET;
 }
@@ -109,14 +123,14 @@ struct ClusterClient::Impl {
   // The loop's thread.
   Link link;
   LinkState state = LinkState::kConnecting;
-  std::string detail;                                // of `state`
+  std::string detail;  // of `state`
   std::optional<std::pair<LinkState, std::string>> reported;
-  std::string problem;                               // why the last attempt failed
-  std::string note;                                  // last malformed thing, for error texts
+  std::string problem;  // why the last attempt failed
+  std::string note;     // last malformed thing, for error texts
   Backoff backoff;
   Loop::TimerId attempt_timer = 0;
-  std::map<std::uint64_t, PendingCall> calls;        // by order of Call
-  std::map<std::string, InternalCall> internal;      // by request id
+  std::map<std::uint64_t, PendingCall> calls;    // by order of Call
+  std::map<std::string, InternalCall> internal;  // by request id
   std::uint64_t next_call = 1;
   std::uint64_t last_sequence = 0;
   // The stream.
@@ -139,8 +153,8 @@ struct ClusterClient::Impl {
 
   Status OpenLinkOnLoop() {
     Link fresh;
-    TESSERA_TRY(Socket commands, Socket::Client(context, SocketKind::kDealer, keys,
-                                                profile.server_key));
+    TESSERA_TRY(Socket commands,
+                Socket::Client(context, SocketKind::kDealer, keys, profile.server_key));
     TESSERA_RETURN_IF_ERROR(commands.Monitor(context));
     TESSERA_RETURN_IF_ERROR(commands.Connect(profile.registrar_endpoint));
     fresh.commands.emplace(std::move(commands));
@@ -215,8 +229,11 @@ struct ClusterClient::Impl {
       if (!event) return;
       const std::string& endpoint = profile.registrar_endpoint;
       switch (event->kind) {
-        case LinkEvent::Kind::kConnected: break;
-        case LinkEvent::Kind::kReady: SayHello(); break;
+        case LinkEvent::Kind::kConnected:
+          break;
+        case LinkEvent::Kind::kReady:
+          SayHello();
+          break;
         case LinkEvent::Kind::kRefused:
           FailLink(LinkState::kRefused,
                    "key refused by " + endpoint +
@@ -225,7 +242,8 @@ struct ClusterClient::Impl {
         case LinkEvent::Kind::kHandshakeFailed:
           FailLink(LinkState::kLost, "handshake with " + endpoint +
                                          " failed: it is not an agent with the server key of "
-                                         "profile " + profile.name);
+                                         "profile " +
+                                         profile.name);
           return;
         case LinkEvent::Kind::kDisconnected:
           FailLink(LinkState::kLost, "connection to " + endpoint + " was lost");
@@ -251,17 +269,17 @@ struct ClusterClient::Impl {
       }
       const wire::HelloReply& hello = reply->hello();
       if (hello.major() != kProtocolMajor || hello.minor() != kProtocolMinor) {
-        FailLink(LinkState::kRefused,
-                 "protocol " + std::to_string(hello.major()) + "." +
-                     std::to_string(hello.minor()) + " of " + profile.registrar_endpoint +
-                     " is not " + std::to_string(kProtocolMajor) + "." +
-                     std::to_string(kProtocolMinor) + " of this program");
+        FailLink(LinkState::kRefused, "protocol " + std::to_string(hello.major()) + "." +
+                                          std::to_string(hello.minor()) + " of " +
+                                          profile.registrar_endpoint + " is not " +
+                                          std::to_string(kProtocolMajor) + "." +
+                                          std::to_string(kProtocolMinor) + " of this program");
         return;
       }
       loop.Cancel(attempt_timer);
       backoff.Reset();
-      SetState(LinkState::kConnected, "cluster " + hello.cluster() + " at " +
-                                          profile.registrar_endpoint);
+      SetState(LinkState::kConnected,
+               "cluster " + hello.cluster() + " at " + profile.registrar_endpoint);
       for (auto& [order, call] : calls) SendNow(call.request);
       if (with_stream) {
         AskSnapshot();

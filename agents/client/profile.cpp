@@ -116,11 +116,9 @@ Status SaveProfile(const Profile& profile) {
   if (made) return cannot(made.value());
   if (fresh) ::chmod(folder.c_str(), 0700);
 
-  const int fd =
-      ::open(temporary.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
+  const int fd = ::open(temporary.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
   if (fd < 0) return cannot(errno);
-  const bool written =
-      ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  const bool written = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   const int error = errno;
   ::close(fd);
   if (!written) return cannot(error);

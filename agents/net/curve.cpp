@@ -84,9 +84,9 @@ constexpr const char* kZapControl = "inproc://tessera.zap.control";
 
 struct NetContext::Impl {
   void* context = nullptr;
-  void* zap = nullptr;            // REP, made here, then the thread's
+  void* zap = nullptr;             // REP, made here, then the thread's
   void* control_inside = nullptr;  // PAIR, the thread's
-  void* control = nullptr;        // PAIR, the owner's: any message ends the thread
+  void* control = nullptr;         // PAIR, the owner's: any message ends the thread
   std::atomic<std::int64_t> num_refused{0};
   std::mutex mutex;
   std::set<std::string> allowed;  // under `mutex`
@@ -126,8 +126,9 @@ struct NetContext::Impl {
     const bool good = !key.empty() && IsAllowed(key);
     if (!good) ++num_refused;
     const std::string id = request.size() > 1 ? request[1] : "";
-    const std::string reply[] = {"1.0", id, good ? "200" : "400",
-                                 good ? "OK" : "key is not in the allow-list", good ? key : "", ""};
+    const std::string reply[] = {
+        "1.0",           id, good ? "200" : "400", good ? "OK" : "key is not in the allow-list",
+        good ? key : "", ""};
     constexpr std::size_t kFrames = std::size(reply);
     for (std::size_t i = 0; i < kFrames; ++i) {
       zmq_send(zap, reply[i].data(), reply[i].size(), i + 1 < kFrames ? ZMQ_SNDMORE : 0);

@@ -52,15 +52,15 @@ Schedule MakeSchedule(const std::vector<Fetch>& cells) {
     }
     message_bytes += frame.size;
     frame.message = static_cast<std::uint32_t>(schedule.message_begin.size() - 1);
-    frame.frame = static_cast<std::uint32_t>(schedule.frames.size() - schedule.message_begin.back());
+    frame.frame =
+        static_cast<std::uint32_t>(schedule.frames.size() - schedule.message_begin.back());
     schedule.frames.push_back(std::exchange(frame, {}));
   };
   for (std::size_t cell = 0; cell < cells.size(); ++cell) {
     const std::int64_t size = cells[cell].destination.size_bytes();
     for (std::int64_t offset = 0; offset < size;) {
       const std::int64_t room = kLaneFrameBytes - frame.size;
-      const std::int64_t take =
-          size - offset <= room ? size - offset : room / kAlign * kAlign;
+      const std::int64_t take = size - offset <= room ? size - offset : room / kAlign * kAlign;
       if (take == 0 || frame.parts.size() == kMaxSegments) {
         flush();
         continue;
@@ -149,8 +149,8 @@ class Connection {
   }
 
   Status Open() {
-    TESSERA_TRY(Socket socket, Socket::Client(run_.context, SocketKind::kDealer,
-                                              run_.options.keys, run_.options.server_key));
+    TESSERA_TRY(Socket socket, Socket::Client(run_.context, SocketKind::kDealer, run_.options.keys,
+                                              run_.options.server_key));
     TESSERA_RETURN_IF_ERROR(socket.Monitor(run_.context));
     TESSERA_RETURN_IF_ERROR(socket.Connect(endpoint_));
     socket_.emplace(std::move(socket));
@@ -211,8 +211,7 @@ class Connection {
       const FramePlan& plan = batch_.schedule.frames[pending.frame];
       FrameRequest frame{run_.key, sequence, plan.message, plan.frame, {}};
       for (const FramePlan::Part& part : plan.parts) {
-        frame.segments.push_back(
-            {batch_.fetch.cells[part.cell].move, part.offset, part.size});
+        frame.segments.push_back({batch_.fetch.cells[part.cell].move, part.offset, part.size});
       }
       request = std::move(frame);
     }
@@ -236,9 +235,8 @@ class Connection {
         what = "digest of move " + std::to_string(pending.trailer[0]);
       } else {
         const FramePlan& plan = batch_.schedule.frames[pending.frame];
-        what = "move " + std::to_string(batch_.fetch.cells[plan.parts[0].cell].move) +
-               " message " + std::to_string(plan.message) + " frame " +
-               std::to_string(plan.frame);
+        what = "move " + std::to_string(batch_.fetch.cells[plan.parts[0].cell].move) + " message " +
+               std::to_string(plan.message) + " frame " + std::to_string(plan.frame);
       }
       run_.Finish(DataLoss(Name() + ": " + what + " " + why + " " +
                            std::to_string(pending.attempts) + " times"));
@@ -265,8 +263,10 @@ class Connection {
   void Take(const Message& message) {
     auto reply = DecodeLaneReply(message[0]);
     if (!reply) {
-      if (reply.error().code == ErrorCode::kDataLoss) ++run_.counters.corrupt;
-      else ++run_.counters.dropped;
+      if (reply.error().code == ErrorCode::kDataLoss)
+        ++run_.counters.corrupt;
+      else
+        ++run_.counters.dropped;
       return;  // whatever was asked for shows as lost by the next answer, or as silence
     }
     std::visit(
@@ -354,9 +354,8 @@ class Connection {
   void ReadMonitor() {
     while (const auto event = socket_->NextLinkEvent()) {
       if (event->kind == LinkEvent::Kind::kRefused) {
-        run_.Finish(FailedPrecondition(
-            "key refused by " + endpoint_ +
-            ": this agent's key is not in the source's allow-list"));
+        run_.Finish(FailedPrecondition("key refused by " + endpoint_ +
+                                       ": this agent's key is not in the source's allow-list"));
       } else if (event->kind == LinkEvent::Kind::kDisconnected) {
         was_lost_ = true;
       } else if (event->kind == LinkEvent::Kind::kReady && was_lost_) {
@@ -486,8 +485,17 @@ Status LaneClient::Start(const LaneKey& key, std::vector<FetchBatch> batches,
     }
   }
   impl_->Join();
-  impl_->run.reset(new Run{impl_->context, impl_->options, impl_->counters, key,
-                           std::move(callbacks), {}, {}, {}, {}, {}, {}});
+  impl_->run.reset(new Run{impl_->context,
+                           impl_->options,
+                           impl_->counters,
+                           key,
+                           std::move(callbacks),
+                           {},
+                           {},
+                           {},
+                           {},
+                           {},
+                           {}});
   Run& run = *impl_->run;
   for (std::size_t i = 0; i < batches.size(); ++i) {
     run.batches.push_back(std::make_unique<Batch>(i, std::move(batches[i])));

@@ -129,8 +129,8 @@ struct LaneServer::Impl {
     void ServeFirst() {
       Waiting first = std::move(queue.front());
       queue.pop_front();
-      auto answer = std::visit([this](const auto& request) { return Answer(request); },
-                               first.request);
+      auto answer =
+          std::visit([this](const auto& request) { return Answer(request); }, first.request);
       if (!answer) {
         const LaneRefusal refusal{KeyOf(first.request), SequenceOf(first.request), answer.error()};
         answer.emplace();
@@ -144,18 +144,23 @@ struct LaneServer::Impl {
     Result<SourceCell> Find(const LaneKey& key, const LaneSegment& segment) {
       TESSERA_TRY(SourceCell cell, impl.resolve(key, segment.move));
       if (segment.size > cell.view.size_bytes() - segment.offset) {
-        return InvalidArgument("move " + std::to_string(segment.move) + ": bytes " +
-                               std::to_string(segment.offset) + " to " +
-                               std::to_string(segment.offset + segment.size) +
-                               " are outside a cell of " +
-                               std::to_string(cell.view.size_bytes()) + " bytes");
+        return InvalidArgument(
+            "move " + std::to_string(segment.move) + ": bytes " + std::to_string(segment.offset) +
+            " to " + std::to_string(segment.offset + segment.size) + " are outside a cell of " +
+            std::to_string(cell.view.size_bytes()) + " bytes");
       }
       return cell;
     }
 
     Result<std::vector<Frame>> Answer(const FrameRequest& request) {
-      FrameHeader header{request.key, request.sequence, request.message, request.frame,
-                         request.segments[0].move, request.segments[0].offset, 0, 0};
+      FrameHeader header{request.key,
+                         request.sequence,
+                         request.message,
+                         request.frame,
+                         request.segments[0].move,
+                         request.segments[0].offset,
+                         0,
+                         0};
       Frame body;
       if (request.segments.size() == 1) {
         TESSERA_TRY(SourceCell cell, Find(request.key, request.segments[0]));
@@ -209,14 +214,12 @@ struct LaneServer::Impl {
 LaneServer::LaneServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Result<std::unique_ptr<LaneServer>> LaneServer::Start(NetContext& context,
-                                                      LaneServerOptions options,
-                                                      Resolve resolve) {
+                                                      LaneServerOptions options, Resolve resolve) {
   auto impl = std::make_unique<Impl>();
   impl->options = std::move(options);
   impl->resolve = std::move(resolve);
   for (const std::string& endpoint : impl->options.endpoints) {
-    TESSERA_TRY(Socket socket,
-                Socket::Server(context, SocketKind::kRouter, impl->options.keys));
+    TESSERA_TRY(Socket socket, Socket::Server(context, SocketKind::kRouter, impl->options.keys));
     TESSERA_TRY(std::string bound, socket.Bind(endpoint));
     impl->endpoints.push_back(std::move(bound));
     impl->lanes.push_back(std::make_unique<Impl::Lane>(*impl, std::move(socket)));

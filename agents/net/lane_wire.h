@@ -36,8 +36,8 @@ struct LaneSegment {
   friend bool operator==(const LaneSegment&, const LaneSegment&) = default;
 };
 
-inline constexpr std::int64_t kLaneFrameBytes = 1LL << 20;   // unit of wire and checksum
-inline constexpr std::size_t kMaxSegments = 1024;            // of a frame, and cells of a trailer
+inline constexpr std::int64_t kLaneFrameBytes = 1LL << 20;  // unit of wire and checksum
+inline constexpr std::size_t kMaxSegments = 1024;           // of a frame, and cells of a trailer
 inline constexpr std::size_t kMaxJobName = 255;
 
 // Destination to source.
@@ -63,9 +63,9 @@ struct FrameHeader {
   std::uint64_t sequence = 0;
   std::uint32_t message = 0;
   std::uint32_t frame = 0;
-  std::int64_t move = 0;    // of the first segment
-  std::int64_t offset = 0;  // of the first segment
-  std::int64_t size = 0;    // of the whole frame, which follows
+  std::int64_t move = 0;       // of the first segment
+  std::int64_t offset = 0;     // of the first segment
+  std::int64_t size = 0;       // of the whole frame, which follows
   std::uint64_t checksum = 0;  // engine::Checksum of the frame
   friend bool operator==(const FrameHeader&, const FrameHeader&) = default;
 };

@@ -88,10 +88,10 @@ struct FetchCallbacks {
 };
 
 struct LaneClientOptions {
-  int lanes = 2;           // threads, each with a connection to every source
-  CurveKeys keys;          // the agents'; empty: unencrypted
-  std::string server_key;  // the agents' public key
-  int window = 4;          // frames under way on one connection: the credit
+  int lanes = 2;                                 // threads, each with a connection to every source
+  CurveKeys keys;                                // the agents'; empty: unencrypted
+  std::string server_key;                        // the agents' public key
+  int window = 4;                                // frames under way on one connection: the credit
   std::chrono::milliseconds silence{10000};      // how long a source may say nothing while asked
   int attempts = 3;                              // times a frame is asked for again
   std::shared_ptr<engine::TokenBucket> ingress;  // of the node's port; null: no limit

@@ -153,15 +153,14 @@ void Loop::Run() {
     for (const auto& source : impl.sources) {
       short events = ZMQ_POLLIN;
       if (source->socket == nullptr) {
-        events = static_cast<short>(((source->events & POLLIN) != 0 ? ZMQ_POLLIN : 0) |
-                                    ((source->events & POLLOUT) != 0 ? ZMQ_POLLOUT : 0) |
-                                    ZMQ_POLLERR);
+        events =
+            static_cast<short>(((source->events & POLLIN) != 0 ? ZMQ_POLLIN : 0) |
+                               ((source->events & POLLOUT) != 0 ? ZMQ_POLLOUT : 0) | ZMQ_POLLERR);
       }
       items.push_back({source->socket, source->fd, events, 0});
     }
     const std::vector<std::shared_ptr<Source>> polled = impl.sources;
-    const int ready =
-        zmq_poll(items.data(), static_cast<int>(items.size()), impl.PollTimeout());
+    const int ready = zmq_poll(items.data(), static_cast<int>(items.size()), impl.PollTimeout());
     if (ready < 0 && zmq_errno() != EINTR) break;  // the context is gone: nothing more can come
     if (ready > 0 && items[0].revents != 0) {
       std::uint64_t count = 0;
@@ -226,9 +225,9 @@ void Loop::UnwatchFd(int fd) {
 
 Loop::TimerId Loop::After(std::chrono::milliseconds delay, std::function<void()> task) {
   const TimerId id = impl_->next_timer++;
-  impl_->timers[id] = std::make_shared<Timer>(
-      Timer{Clock::now() + std::max(delay, std::chrono::milliseconds(0)),
-            std::chrono::milliseconds(0), std::move(task)});
+  impl_->timers[id] =
+      std::make_shared<Timer>(Timer{Clock::now() + std::max(delay, std::chrono::milliseconds(0)),
+                                    std::chrono::milliseconds(0), std::move(task)});
   return id;
 }
 

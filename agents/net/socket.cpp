@@ -23,13 +23,20 @@ constexpr int kReconnectMaxMs = 30000;
 
 int TypeOf(SocketKind kind) {
   switch (kind) {
-    case SocketKind::kRouter: return ZMQ_ROUTER;
-    case SocketKind::kDealer: return ZMQ_DEALER;
-    case SocketKind::kPub: return ZMQ_PUB;
-    case SocketKind::kSub: return ZMQ_SUB;
-    case SocketKind::kPush: return ZMQ_PUSH;
-    case SocketKind::kPull: return ZMQ_PULL;
-    case SocketKind::kPair: return ZMQ_PAIR;
+    case SocketKind::kRouter:
+      return ZMQ_ROUTER;
+    case SocketKind::kDealer:
+      return ZMQ_DEALER;
+    case SocketKind::kPub:
+      return ZMQ_PUB;
+    case SocketKind::kSub:
+      return ZMQ_SUB;
+    case SocketKind::kPush:
+      return ZMQ_PUSH;
+    case SocketKind::kPull:
+      return ZMQ_PULL;
+    case SocketKind::kPair:
+      return ZMQ_PAIR;
   }
   return -1;
 }
@@ -269,14 +276,21 @@ constexpr int kMonitored = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_CLOSED | ZMQ_EVENT_CO
 
 std::optional<LinkEvent::Kind> KindOf(std::uint16_t event) {
   switch (event) {
-    case ZMQ_EVENT_CONNECTED: return LinkEvent::Kind::kConnected;
-    case ZMQ_EVENT_HANDSHAKE_SUCCEEDED: return LinkEvent::Kind::kReady;
-    case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH: return LinkEvent::Kind::kRefused;
+    case ZMQ_EVENT_CONNECTED:
+      return LinkEvent::Kind::kConnected;
+    case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
+      return LinkEvent::Kind::kReady;
+    case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
+      return LinkEvent::Kind::kRefused;
     case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
-    case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL: return LinkEvent::Kind::kHandshakeFailed;
-    case ZMQ_EVENT_DISCONNECTED: return LinkEvent::Kind::kDisconnected;
-    case ZMQ_EVENT_CLOSED: return LinkEvent::Kind::kUnreachable;
-    default: return std::nullopt;
+    case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
+      return LinkEvent::Kind::kHandshakeFailed;
+    case ZMQ_EVENT_DISCONNECTED:
+      return LinkEvent::Kind::kDisconnected;
+    case ZMQ_EVENT_CLOSED:
+      return LinkEvent::Kind::kUnreachable;
+    default:
+      return std::nullopt;
   }
 }
 }  // namespace

@@ -52,9 +52,9 @@ class NetContext {
 
 /// A frame to send; `owner` keeps borrowed bytes alive until ZeroMQ has let go of them.
 struct Frame {
-  std::string bytes;                     // used where `borrowed` is empty
+  std::string bytes;  // used where `borrowed` is empty
   std::span<const std::byte> borrowed{};
-  std::shared_ptr<void> owner;           // may be let go on a thread of ZeroMQ's own
+  std::shared_ptr<void> owner;  // may be let go on a thread of ZeroMQ's own
   static Frame Of(std::string text) { return Frame{std::move(text), {}, {}}; }
 };
 /// A received message: frames are views into ZeroMQ's own buffers, valid as long as the object.
@@ -87,7 +87,7 @@ struct LinkEvent {
     kRefused,          // the peer's allow-list lacks our key; ZeroMQ does not try again
     kHandshakeFailed,  // the peer is no CURVE server with the key we expect, or fell silent
     kDisconnected,
-    kUnreachable,      // nobody listens; ZeroMQ tries again by itself
+    kUnreachable,  // nobody listens; ZeroMQ tries again by itself
   };
   Kind kind = Kind::kConnected;
   std::string endpoint;
@@ -95,9 +95,9 @@ struct LinkEvent {
 
 class Socket {
  public:
-  /// A socket with linger 0, heartbeats (500 ms, timeout 1500 ms) and, where `keys` are given, CURVE:
-  /// as a server, or as a client of `server_key`. Empty keys: unencrypted, for one process or a
-  /// trusted fabric. A lost connection is tried again after 0.25-0.5-1…30 s, for ever.
+  /// A socket with linger 0, heartbeats (500 ms, timeout 1500 ms) and, where `keys` are given,
+  /// CURVE: as a server, or as a client of `server_key`. Empty keys: unencrypted, for one process
+  /// or a trusted fabric. A lost connection is tried again after 0.25-0.5-1…30 s, for ever.
   /// Messages above kMaxMessageBytes are refused. A ROUTER refuses to send where no route exists.
   /// \error kInvalidArgument for a key that is not 40 characters of Z85.
   static Result<Socket> Server(NetContext& context, SocketKind kind, const CurveKeys& keys);

@@ -138,7 +138,7 @@ void Registrar::OnRequest(const std::string& identity, const wire::Request& requ
       Encode(planned->summary, out.mutable_plan());
       return reply->Done(std::move(out));
     }
-    case wire::Request::kApply: return OnApply(request.apply(), reply);
+    case wire::Request::kApply: return OnApply(request.id(), request.apply(), reply);
     case wire::Request::kTxn: return OnTxnRequest(request.txn(), reply);
     case wire::Request::kCancel: return OnCancel(request.cancel(), reply);
     case wire::Request::kDigest: {

@@ -180,7 +180,8 @@ class Registrar {
   ptc::Topology TopologyNow() const;
 
   // ---- transactions (registrar_txn.cpp)
-  void OnApply(const wire::ApplyRequest& request, const ReplyPtr& reply);
+  void OnApply(const std::string& request_id, const wire::ApplyRequest& request,
+               const ReplyPtr& reply);
   void OnTxnRequest(const wire::TxnRequest& request, const ReplyPtr& reply);
   void OnCancel(const wire::CancelRequest& request, const ReplyPtr& reply);
   void OnTxnReport(std::int32_t node, const wire::TxnReport& message);

@@ -33,7 +33,15 @@ std::string ShapeText(const ptc::MeshShape& shape) {
 
 // ---- requests
 
-void Registrar::OnApply(const wire::ApplyRequest& request, const ReplyPtr& reply) {
+void Registrar::OnApply(const std::string& request_id, const wire::ApplyRequest& request,
+                        const ReplyPtr& reply) {
+  // An act is done once, also when its answer was lost with this agent's predecessor.
+  const std::string act_key = "act/" + request_id;
+  if (const auto row = journal_->Get(act_key); !request_id.empty() && row && *row) {
+    wire::Reply out;
+    out.mutable_apply()->set_transaction(std::strtoll((**row).c_str(), nullptr, 10));
+    return reply->Done(std::move(out));
+  }
   const Result<Job*> found = NeedJob(request.plan().job());
   if (!found) return reply->Fail(found.error());
   Job& job = **found;
@@ -80,6 +88,7 @@ void Registrar::OnApply(const wire::ApplyRequest& request, const ReplyPtr& reply
   }
   if (!paused) job.state = engine::JobState::kReconfiguring;
   JournalTxn();
+  if (!request_id.empty()) static_cast<void>(journal_->Put(act_key, std::to_string(id)));
   static_cast<void>(history_->PutTransaction(txn_->entry));
   AddEvent(engine::Severity::kInfo, fmt::format("txn {}", id),
            fmt::format("reconfigure {} {} → {}, {}", job.name,

@@ -260,8 +260,7 @@ Result<engine::TxnStatus> Decode(const wire::TxnInfo& in) {
   TESSERA_RETURN_IF_ERROR(Finite("transaction.paused", in.paused()));
   txn.id = in.id();
   txn.job = in.job();
-  TESSERA_TRY(txn.phase,
-              DecodeEnum("transaction phase", in.phase(), engine::TxnPhase::kInDoubt));
+  TESSERA_TRY(txn.phase, DecodeEnum("transaction phase", in.phase(), engine::TxnPhase::kInDoubt));
   TESSERA_TRY(txn.from_mesh, Decode(in.from_mesh()));
   TESSERA_TRY(txn.to_mesh, Decode(in.to_mesh()));
   TESSERA_TRY(txn.from_devices, DecodeAll(in.from_devices()));
@@ -316,9 +315,8 @@ void Encode(const engine::Sample& sample, wire::SampleInfo* out) {
 Result<engine::Sample> Decode(const wire::SampleInfo& in) {
   TESSERA_RETURN_IF_ERROR(NotNegative("sample.step", in.step()));
   TESSERA_RETURN_IF_ERROR(Finite("sample.time", in.time()));
-  return engine::Sample{in.job(),       in.step(),
-                        in.loss(),      in.grad_norm(),
-                        in.tokens_per_second(), in.time()};
+  return engine::Sample{in.job(), in.step(), in.loss(), in.grad_norm(), in.tokens_per_second(),
+                        in.time()};
 }
 
 void Encode(const engine::PlanSummary& plan, wire::PlanInfo* out) {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agents/client/cluster.h"
-
 #include <QDir>
 #include <QTemporaryDir>
 #include <QTest>
@@ -8,6 +6,7 @@
 #include <mutex>
 #include <set>
 
+#include "agents/client/cluster.h"
 #include "tests/agents/fake_registrar.h"
 
 using namespace tessera;
@@ -239,8 +238,8 @@ class ClusterClientTest : public QObject {
     QVERIFY(client);
     const auto reply = (*client)->CallAndWait(JobRequest("x"), 1s);
     QVERIFY(!reply);
-    QCOMPARE(reply.error(), Timeout("no reply to job from " + profile.registrar_endpoint +
-                                    " within 1 s"));
+    QCOMPARE(reply.error(),
+             Timeout("no reply to job from " + profile.registrar_endpoint + " within 1 s"));
   }
 
   void nobodyThereIsUnavailableWithTheReason() {

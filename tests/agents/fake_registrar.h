@@ -163,8 +163,7 @@ class FakeRegistrar {
     return reply;
   }
 
-  void Reply(const std::string& peer, const wire::Request& request,
-             wire::Reply reply) {
+  void Reply(const std::string& peer, const wire::Request& request, wire::Reply reply) {
     reply.set_id(request.id());
     reply.set_sequence(request.sequence());
     Send(*commands_, peer, reply.SerializeAsString());

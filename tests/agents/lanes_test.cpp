@@ -102,8 +102,8 @@ struct Pair {
 /// What the callbacks said.
 struct Outcome {
   std::mutex mutex;
-  std::map<std::int64_t, std::int64_t> bytes;      // by move
-  std::map<std::int64_t, std::uint64_t> digests;   // by move
+  std::map<std::int64_t, std::int64_t> bytes;     // by move
+  std::map<std::int64_t, std::uint64_t> digests;  // by move
   std::atomic<std::int64_t> total{0};
   std::atomic<int> num_done{0};
   std::promise<Status> promise;
@@ -167,8 +167,8 @@ class Relay {
   Relay(const std::string& lane, Harm harm)
       : harm_(std::move(harm)),
         router_(*Socket::Server(context_, SocketKind::kRouter, AgentKeys())),
-        dealer_(*Socket::Client(context_, SocketKind::kDealer, AgentKeys(),
-                                AgentKeys().public_key)) {
+        dealer_(
+            *Socket::Client(context_, SocketKind::kDealer, AgentKeys(), AgentKeys().public_key)) {
     context_.SetAllowed({AgentKeys().public_key});
     endpoint_ = *router_.Bind("tcp://127.0.0.1:*");
     if (!dealer_.Connect(lane)) qFatal("relay cannot connect");
@@ -500,9 +500,9 @@ class LanesTest : public QObject {
     const Status status = outcome.Wait();
     QVERIFY(!status);
     QCOMPARE(status.error().code, ErrorCode::kNotFound);
-    QCOMPARE(QString::fromStdString(status.error().ToString()),
-             QString::fromStdString("source " + server->endpoints()[0] +
-                                    ": no move 0 in the plan"));
+    QCOMPARE(
+        QString::fromStdString(status.error().ToString()),
+        QString::fromStdString("source " + server->endpoints()[0] + ": no move 0 in the plan"));
   }
 
   // Both sides computed the plan; if they differ in the size of a cell, nothing is read outside.
@@ -539,8 +539,7 @@ class LanesTest : public QObject {
     QCOMPARE(outcome.num_done.load(), 1);
     const Status status = outcome.Wait();
     QVERIFY(!status);
-    QCOMPARE(status.error(),
-             Cancelled("fetch of gpt-mini transaction 3 attempt 1 was cancelled"));
+    QCOMPARE(status.error(), Cancelled("fetch of gpt-mini transaction 3 attempt 1 was cancelled"));
     const std::int64_t total = outcome.total;
     QVERIFY(total < (64 << 20));
     const std::uint64_t memory = engine::Checksum(pair.destinations[0].memory);
@@ -632,8 +631,8 @@ class LanesTest : public QObject {
     pair.Add(BoxOf({100}), 1, rng);
     Net net;
     const auto server = net.Serve(pair.Resolve(), 1);
-    auto dealer = *Socket::Client(net.destination, SocketKind::kDealer, AgentKeys(),
-                                  AgentKeys().public_key);
+    auto dealer =
+        *Socket::Client(net.destination, SocketKind::kDealer, AgentKeys(), AgentKeys().public_key);
     QVERIFY(dealer.Connect(server->endpoints()[0]));
     for (int i = 0; i < 200; ++i) {
       const auto bytes = RandomBytes(rng() % 300, rng);
@@ -700,8 +699,15 @@ class LanesTest : public QObject {
   void theFormatIsPinned() {
     const std::string bytes = Encode(LaneRequest(TrailerRequest{{"j", 2, 1}, 5, {9}}));
     const QByteArray expected = QByteArray::fromHex(
-        "544c4e31" "02000000" "01000000" "6a" "0200000000000000" "0100000000000000"
-        "0500000000000000" "01000000" "0900000000000000");
+        "544c4e31"
+        "02000000"
+        "01000000"
+        "6a"
+        "0200000000000000"
+        "0100000000000000"
+        "0500000000000000"
+        "01000000"
+        "0900000000000000");
     QCOMPARE(QByteArray(bytes.data(), static_cast<qsizetype>(bytes.size()) - 8), expected);
     const auto body = std::as_bytes(std::span(bytes)).first(bytes.size() - 8);
     std::uint64_t checksum = 0;

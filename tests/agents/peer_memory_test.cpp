@@ -27,8 +27,8 @@ class PeerMemoryTest : public QObject {
     const pid_t child = ::fork();
     QVERIFY(child >= 0);
     if (child == 0) {
-      auto* memory = static_cast<char*>(
-          ::mmap(nullptr, 1 << 20, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+      auto* memory =
+          static_cast<char*>(::mmap(nullptr, 1 << 20, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
       char byte = 0;
       memory[12345] = 1;
       bool good = ::write(ready[1], "r", 1) == 1 && ::read(go[0], &byte, 1) == 1;

@@ -29,8 +29,8 @@ class ProfileTest : public QObject {
   }
 
   void aProfileComesBackAsItWas() {
-    const Profile profile{"local", "tcp://127.0.0.1:40001", "tcp://127.0.0.1:40002", "key",
-                          "/keys/ä", "/tmp/x"};
+    const Profile profile{
+        "local", "tcp://127.0.0.1:40001", "tcp://127.0.0.1:40002", "key", "/keys/ä", "/tmp/x"};
     QVERIFY(SaveProfile(profile));
     QVERIFY(SaveProfile(profile));  // again, over the old one
     for (const std::string& where : {std::string("local"), ProfilePath("local")}) {
@@ -66,21 +66,28 @@ class ProfileTest : public QObject {
     profile.name = name.toStdString();
     const auto saved = SaveProfile(profile);
     QVERIFY(!saved);
-    QCOMPARE(saved.error(), InvalidArgument("profile name '" + profile.name +
-                                            "' is not [a-z0-9][a-z0-9-]{0,62}"));
+    QCOMPARE(saved.error(),
+             InvalidArgument("profile name '" + profile.name + "' is not [a-z0-9][a-z0-9-]{0,62}"));
     QCOMPARE(LoadProfile(profile.name).error().code, ErrorCode::kInvalidArgument);
   }
 
   void badFilesAreNamed_data() {
     QTest::addColumn<QString>("text");
     QTest::addColumn<QString>("message");
-    const QString good = R"("name":"a","registrar":"r","events":"e","server_key":"s","key_file":"k")";
-    QTest::newRow("unknown key") << "{" + good + R"(,"colour":"red"})" << ": unknown key 'colour'";
-    QTest::newRow("missing key") << R"({"name":"a"})" << ": key 'registrar' is missing";
-    QTest::newRow("not text") << R"({"name":7})" << ": key 'name' is not a string";
-    QTest::newRow("not an object") << "[]" << ": not a JSON object";
-    QTest::newRow("not JSON") << "{\n\"name\": nonsense\n}" << ":2: not JSON";
-    QTest::newRow("empty") << "" << ":1: not JSON";
+    const QString good =
+        R"("name":"a","registrar":"r","events":"e","server_key":"s","key_file":"k")";
+    QTest::newRow("unknown key") << "{" + good + R"(,"colour":"red"})"
+                                 << ": unknown key 'colour'";
+    QTest::newRow("missing key") << R"({"name":"a"})"
+                                 << ": key 'registrar' is missing";
+    QTest::newRow("not text") << R"({"name":7})"
+                              << ": key 'name' is not a string";
+    QTest::newRow("not an object") << "[]"
+                                   << ": not a JSON object";
+    QTest::newRow("not JSON") << "{\n\"name\": nonsense\n}"
+                              << ":2: not JSON";
+    QTest::newRow("empty") << ""
+                           << ":1: not JSON";
   }
   void badFilesAreNamed() {
     QFETCH(QString, text);

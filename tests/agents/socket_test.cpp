@@ -34,7 +34,7 @@ std::optional<Message> Wait(Socket& socket, std::chrono::milliseconds limit = 10
 
 /// The first event of a wanted kind.
 std::optional<LinkEvent> WaitLink(Socket& socket, std::vector<LinkEvent::Kind> kinds,
-                              std::chrono::milliseconds limit = 10s) {
+                                  std::chrono::milliseconds limit = 10s) {
   std::optional<LinkEvent> found;
   Loop loop;
   loop.Watch(socket.monitor(), [&] {
@@ -63,8 +63,8 @@ class SocketTest : public QObject {
     const std::string endpoint = *router.Bind("tcp://127.0.0.1:*");
     for (const bool allowed : {false, true}) {
       if (allowed) context.SetAllowed({client_keys.public_key});
-      auto dealer = *Socket::Client(context, SocketKind::kDealer, client_keys,
-                                    server_keys.public_key);
+      auto dealer =
+          *Socket::Client(context, SocketKind::kDealer, client_keys, server_keys.public_key);
       QVERIFY(dealer.Monitor(context));
       QVERIFY(dealer.Connect(endpoint));
       const auto event = WaitLink(dealer, {LinkEvent::Kind::kRefused, LinkEvent::Kind::kReady});
@@ -82,8 +82,8 @@ class SocketTest : public QObject {
     server_context.SetAllowed({client_keys.public_key});
     auto router = *Socket::Server(server_context, SocketKind::kRouter, server_keys);
     const std::string endpoint = *router.Bind("tcp://127.0.0.1:*");
-    auto dealer = *Socket::Client(client_context, SocketKind::kDealer, client_keys,
-                                  server_keys.public_key);
+    auto dealer =
+        *Socket::Client(client_context, SocketKind::kDealer, client_keys, server_keys.public_key);
     QVERIFY(dealer.SetIdentity("n1"));
     QVERIFY(dealer.Connect(endpoint));
     QVERIFY(dealer.Send(Frames({"first", "", std::string(100000, 'x')})));
@@ -109,8 +109,8 @@ class SocketTest : public QObject {
     context.SetAllowed({NewCurveKeys().public_key});
     auto router = *Socket::Server(context, SocketKind::kRouter, server_keys);
     const std::string endpoint = *router.Bind("tcp://127.0.0.1:*");
-    auto dealer = *Socket::Client(context, SocketKind::kDealer, NewCurveKeys(),
-                                  server_keys.public_key);
+    auto dealer =
+        *Socket::Client(context, SocketKind::kDealer, NewCurveKeys(), server_keys.public_key);
     QVERIFY(dealer.Monitor(context));
     const auto begin = Loop::Now();
     QVERIFY(dealer.Connect(endpoint));
@@ -133,8 +133,8 @@ class SocketTest : public QObject {
     context.SetAllowed({client_keys.public_key});
     auto router = *Socket::Server(context, SocketKind::kRouter, NewCurveKeys());
     const std::string endpoint = *router.Bind("tcp://127.0.0.1:*");
-    auto dealer = *Socket::Client(context, SocketKind::kDealer, client_keys,
-                                  NewCurveKeys().public_key);
+    auto dealer =
+        *Socket::Client(context, SocketKind::kDealer, client_keys, NewCurveKeys().public_key);
     QVERIFY(dealer.Monitor(context));
     QVERIFY(dealer.Connect(endpoint));
     QVERIFY(WaitLink(dealer, {LinkEvent::Kind::kHandshakeFailed}));
@@ -278,9 +278,12 @@ class SocketTest : public QObject {
                                   << ":2: line is neither 'public KEY' nor 'secret KEY'";
     QTest::newRow("short key") << "public abc\n"
                                << ":1: public key of 3 characters is not 40 characters of Z85";
-    QTest::newRow("twice") << good + "\n" + good + "\n" << ":2: second public key";
-    QTest::newRow("empty") << "" << ": no public key";
-    QTest::newRow("one only") << good + "\n" << ": no secret key";
+    QTest::newRow("twice") << good + "\n" + good + "\n"
+                           << ":2: second public key";
+    QTest::newRow("empty") << ""
+                           << ": no public key";
+    QTest::newRow("one only") << good + "\n"
+                              << ": no secret key";
     QTest::newRow("not a pair") << good + "\nsecret " + other + "\n"
                                 << ": public key does not belong to the secret key";
   }

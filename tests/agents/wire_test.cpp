@@ -20,7 +20,8 @@ class Any {
   std::int64_t Count() { return static_cast<std::int64_t>(rng_() >> (1 + Below(62))); }
   double Real() { return static_cast<double>(rng_() >> 11) * 0x1p-40 - 4096.0; }
   std::string Text() {
-    static const char* kTexts[] = {"", "n0", "gpt-mini", "loss fell", "größer als 2 GiB", "→ 8 GPUs"};
+    static const char* kTexts[] = {"",        "n0", "gpt-mini", "loss fell", "größer als 2 GiB",
+                                   "→ 8 GPUs"};
     return kTexts[Below(std::size(kTexts))];
   }
   template <typename Enum>
@@ -42,9 +43,11 @@ class Any {
   }
   engine::FlowStatus Flow() { return {Device(), Device(), Count(), Count(), Real()}; }
   engine::TxnStatus Txn() {
-    engine::TxnStatus txn{Count(), Text(), OneOf(engine::TxnPhase::kInDoubt), Mesh(), Mesh(),
-                          Devices(), Devices(), Count(), Count(), {}, Real(), Count(), Text(), {},
-                          Flip()};
+    engine::TxnStatus txn{Count(),   Text(),  OneOf(engine::TxnPhase::kInDoubt),
+                          Mesh(),    Mesh(),  Devices(),
+                          Devices(), Count(), Count(),
+                          {},        Real(),  Count(),
+                          Text(),    {},      Flip()};
     if (Flip()) txn.eta = Real();
     for (std::uint64_t n = Below(4); n > 0; --n) txn.flows.push_back(Flow());
     return txn;
@@ -56,8 +59,8 @@ class Any {
     snapshot.link_bytes_per_second = Real();
     snapshot.one_host = Flip();
     for (std::uint64_t n = Below(4); n > 0; --n) {
-      engine::NodeStatus node{static_cast<std::int32_t>(Below(100)),
-                              OneOf(engine::NodeState::kLeft), Real(), {}};
+      engine::NodeStatus node{
+          static_cast<std::int32_t>(Below(100)), OneOf(engine::NodeState::kLeft), Real(), {}};
       for (std::uint64_t d = Below(4); d > 0; --d) {
         engine::DeviceStatus device{Device(), Count(), Count(), Text(), {}, Flip(), Flip()};
         if (Flip()) device.rank = static_cast<int>(Below(99));
@@ -124,9 +127,10 @@ class Any {
     return plan;
   }
   engine::HistoryEntry History() {
-    engine::HistoryEntry entry{Count(), Text(), Text(), Text(), Real(),  Text(),  Text(), {},
+    engine::HistoryEntry entry{Count(), Text(),  Text(),  Text(), Real(), Text(),  Text(), {},
                                Real(),  Count(), Count(), Text(), Text(), Count(), Count()};
-    for (std::uint64_t n = Below(4); n > 0; --n) entry.phases["phase " + std::to_string(n)] = Real();
+    for (std::uint64_t n = Below(4); n > 0; --n)
+      entry.phases["phase " + std::to_string(n)] = Real();
     return entry;
   }
 
@@ -255,16 +259,21 @@ class WireTest : public QObject {
 
   void anyBytesOfAProcessMayTravelAsText() {
     engine::Event event;
-    event.text = "abc\xff\xc3(\xed\xa0\x80 gr\xc3\xb6\xc3\x9f" "er";
+    event.text =
+        "abc\xff\xc3(\xed\xa0\x80 gr\xc3\xb6\xc3\x9f"
+        "er";
     QCOMPARE(QString::fromStdString(RoundTrip<wire::EventInfo>(event).text),
-             QString::fromUtf8("abc\xef\xbf\xbd\xef\xbf\xbd(\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd größer"));
+             QString::fromUtf8(
+                 "abc\xef\xbf\xbd\xef\xbf\xbd(\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd größer"));
   }
 
   void utf8KeepsWhatIsWellFormed() {
-    const std::string all = "a\xc2\x80\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf";
+    const std::string all =
+        "a\xc2\x80\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf";
     QCOMPARE(Utf8(all), all);
     QCOMPARE(Utf8(""), std::string());
-    for (const char* bad : {"\xc0\x80", "\xe0\x80\x80", "\xf4\x90\x80\x80", "\xc3", "\xf0\x90\x80"}) {
+    for (const char* bad :
+         {"\xc0\x80", "\xe0\x80\x80", "\xf4\x90\x80\x80", "\xc3", "\xf0\x90\x80"}) {
       QVERIFY(Utf8(bad) != bad);
       QCOMPARE(Utf8(Utf8(bad)), Utf8(bad));
     }

@@ -2,11 +2,14 @@
 // Draws the whole panel in its states into PNG files, for eyes:
 //   render_window DIRECTORY [WIDTH HEIGHT]
 #include <QApplication>
+#include <QDialog>
 #include <QDir>
+#include <QPushButton>
 #include <QTest>
 #include <cstdio>
 
 #include "tests/ui/panel_fixture.h"
+#include "ui/actions/action_registry.h"
 #include "ui/canvas/mesh_view.h"
 #include "ui/models/draft.h"
 #include "ui/pages/plan_panel.h"
@@ -26,6 +29,17 @@ void save(test::Panel& panel, const QByteArray& name) {
   const QString file =
       g_directory + QLatin1Char('/') + QString::fromLatin1(name) + QLatin1String(".png");
   if (!panel.window->grabTo(file)) std::fprintf(stderr, "cannot write %s\n", qPrintable(file));
+}
+
+/// The dialog that was opened last.
+void saveDialog(test::Panel& panel, const QByteArray& name) {
+  QTest::qWait(100);
+  const auto dialogs = panel.window->findChildren<QDialog*>();
+  if (dialogs.isEmpty()) return;
+  dialogs.last()->grab().save(g_directory + QLatin1Char('/') + QString::fromLatin1(name) +
+                              QLatin1String(".png"));
+  dialogs.last()->reject();
+  QTest::qWait(20);
 }
 
 std::unique_ptr<test::Panel> open(ui::WindowOptions options,
@@ -54,6 +68,10 @@ void renderAll(const char* suffix) {
     panel->waitForPlan();
     panel->window->meshView()->setSelection({});
     save(*panel, name("draft"));
+    panel->window->planPanel()->applyButton()->click();
+    saveDialog(*panel, name("sheet"));
+    panel->window->actions()->find(QStringLiteral("help.shortcuts"))->trigger();
+    saveDialog(*panel, name("shortcuts"));
   }
   {
     auto panel = open({});

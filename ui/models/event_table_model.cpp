@@ -42,8 +42,10 @@ QVariant EventTableModel::data(const QModelIndex& index, int role) const {
   const auto time = [&] {
     return QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(event.time * 1000));
   };
-  const QString text = QString::fromStdString(event.text);
   const QString source = QString::fromStdString(event.source);
+  // What happened is said of its source: "n1" "joined with 4 GPUs".
+  const QString text =
+      QString(source + QLatin1Char(' ') + QString::fromStdString(event.text)).trimmed();
   switch (role) {
     case Qt::DisplayRole:
       switch (index.column()) {
@@ -55,9 +57,9 @@ QVariant EventTableModel::data(const QModelIndex& index, int role) const {
           return text;
       }
     case Qt::ToolTipRole:
-      return tr("%1 · %2 · %3\n%4")
+      return tr("%1 · %2\n%3")
           .arg(time().toString(QStringLiteral("yyyy-MM-dd HH:mm:ss.zzz")),
-               format::text(event.severity), source, text);
+               format::text(event.severity), text);
     case Qt::AccessibleTextRole:
       if (index.column() == SeverityColumn) return format::text(event.severity);
       return index.column() == TimeColumn ? data(index, Qt::DisplayRole) : QVariant(text);
@@ -66,8 +68,7 @@ QVariant EventTableModel::data(const QModelIndex& index, int role) const {
     case SourceRole:
       return source;
     case FilterRole:
-      return QString(format::text(event.severity) + QLatin1Char(' ') + source + QLatin1Char(' ') +
-                     text);
+      return QString(format::text(event.severity) + QLatin1Char(' ') + text);
     default:
       return {};
   }

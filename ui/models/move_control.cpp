@@ -88,6 +88,10 @@ QString MoveControl::applyBlockedReason() const {
     case DraftPlan::State::Ready:
       break;
   }
+  const engine::PlanSummary& summary = *m_plan.summary();
+  if (summary.to_mesh == summary.from_mesh && summary.to_devices == summary.from_devices) {
+    return tr("The job would stay as it is.");
+  }
   QStringList offenders;
   for (const auto& peak : m_plan.overflows()) {
     offenders << tr("%1 would hold %2").arg(format::device(peak.device),

@@ -161,7 +161,6 @@ void EventsPage::copySelected() {
   for (const QModelIndex& row : rows) {
     const QModelIndex text = row.siblingAtColumn(EventTableModel::TextColumn);
     lines << row.siblingAtColumn(EventTableModel::TimeColumn).data().toString() + QLatin1Char(' ') +
-                 text.data(EventTableModel::SourceRole).toString() + QLatin1Char(' ') +
                  text.data().toString();
   }
   if (!lines.isEmpty()) QGuiApplication::clipboard()->setText(lines.join(QLatin1Char('\n')));

@@ -103,7 +103,7 @@ HeaderBar::HeaderBar(ClusterModel& model, Draft& draft, MoveControl& control, QW
   name->addWidget(m_job);
   name->addWidget(m_state);
   auto* row = new QHBoxLayout(this);
-  row->setContentsMargins(0, 0, 0, 0);
+  row->setContentsMargins(12, 0, 12, 0);
   row->setSpacing(8);
   row->addWidget(m_sources);
   row->addSpacing(10);

@@ -202,7 +202,7 @@ void PlanPanel::refreshFields() {
   if (!edits.in.empty()) change << QStringLiteral("+%1").arg(edits.in.size());
   if (!edits.out.empty()) change << QChar(0x2212) + QString::number(edits.out.size());
   m_change->setText(change.isEmpty() ? (m_draft.isEmpty() ? tr("nothing drafted") : tr("new mesh"))
-                                     : tr("draft %1 GPUs").arg(change.join(QLatin1Char(' '))));
+                                     : tr("draft %1").arg(change.join(QLatin1Char(' '))));
 
   const ptc::MeshShape mesh = shownMesh();
   for (const AxisRow& row : m_axes) {
