@@ -107,6 +107,8 @@ void MainWindow::Impl::build() {
   actions->fillMenuBar(window.menuBar());
   connectAll();
 
+  QCoreApplication::instance()->installEventFilter(this);
+
   initialLayout = window.saveState();
   ageTimer.start(1000);
   refresh();
@@ -467,8 +469,10 @@ void MainWindow::Impl::refresh() {
     setSource(HeaderBar::LiveSource);
     return;
   }
-  if (!historyLoaded && model.hasSnapshot() && model.link() == LinkState::Connected) {
-    historyLoaded = true;
+  // Read once a connection: others may have changed the cluster while it was away.
+  if (model.link() != LinkState::Connected) {
+    historyLoaded = false;
+  } else if (model.hasSnapshot() && !std::exchange(historyLoaded, true)) {
     history->reload();
   }
   refreshScene();
@@ -575,8 +579,8 @@ void MainWindow::Impl::refreshStatus() {
       left = tr("connecting");
       break;
     case LinkState::Connected:
-      left = nodes == 1 ? tr("%1 of 1 agent").arg(alive)
-                        : tr("%1 of %2 agents").arg(alive).arg(nodes);
+      left =
+          nodes == 1 ? tr("%1 of 1 agent").arg(alive) : tr("%1 of %2 agents").arg(alive).arg(nodes);
       break;
     case LinkState::Lost:
       left = tr("connection lost");
@@ -588,10 +592,10 @@ void MainWindow::Impl::refreshStatus() {
   statusLeft->setText(left);
   const bool good = model.link() == LinkState::Connected;
   const bool waiting = model.link() == LinkState::None || model.link() == LinkState::Connecting;
-  statusDot->setTone(waiting                         ? StateDot::Tone::Quiet
-                     : !good                         ? StateDot::Tone::Bad
-                     : alive == nodes                ? StateDot::Tone::Good
-                                                     : StateDot::Tone::Warning);
+  statusDot->setTone(waiting          ? StateDot::Tone::Quiet
+                     : !good          ? StateDot::Tone::Bad
+                     : alive == nodes ? StateDot::Tone::Good
+                                      : StateDot::Tone::Warning);
 
   const std::optional<double> done = progress->overall();
   const bool moving = done && progress->view() && !progress->view()->ended;
@@ -643,6 +647,20 @@ void MainWindow::Impl::fitRecords() {
   window.resizeDocks({bottomDock}, {wanted}, Qt::Vertical);
 }
 
+bool MainWindow::Impl::eventFilter(QObject* watched, QEvent* event) {
+  switch (event->type()) {
+    case QEvent::KeyPress:
+    case QEvent::MouseButtonPress:
+    case QEvent::Wheel:
+    case QEvent::Drop:
+      control.noteInput();
+      break;
+    default:
+      break;
+  }
+  return QObject::eventFilter(watched, event);
+}
+
 bool MainWindow::event(QEvent* event) {
   switch (event->type()) {
     case QEvent::Resize: {
@@ -650,11 +668,6 @@ bool MainWindow::event(QEvent* event) {
       if (m_impl && m_impl->bottomDock != nullptr && isVisible()) m_impl->fitRecords();
       return done;
     }
-    case QEvent::KeyPress:
-    case QEvent::ShortcutOverride:
-    case QEvent::HoverMove:
-      if (m_impl) m_impl->control.noteInput();
-      break;
     case QEvent::PaletteChange:
     case QEvent::ApplicationPaletteChange:
       if (m_impl && m_impl->header != nullptr) {

@@ -51,6 +51,9 @@ struct MainWindow::Impl : QObject {
         control(m, draft, plan, c),
         actions(new ActionRegistry(&w)) {}
 
+  /// Any input of the user keeps an armed panel armed.
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
   void build();
   void buildCentre();
   void buildDocks();

@@ -6,6 +6,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -52,7 +53,7 @@ int RunAgent(const AgentConfig& config) {
   const int signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 
   Loop loop;
-  NetContext net;
+  NetContext net(static_cast<int>(std::max<std::size_t>(1, config.lanes.size())));
   net.SetAllowed(config.allowed);
   loop.WatchFd(signal_fd, 1 /* POLLIN */, [&loop](short) { loop.Stop(); });
   std::unique_ptr<Registrar> registrar;

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "agents/wire/convert.h"
+#include "agents/wire/utf8.h"
 
 namespace tessera::agents {
 namespace {
@@ -181,7 +182,7 @@ void NodeAgent::Tell(engine::Severity severity, const std::string& source, const
   auto* event = message.mutable_event();
   event->set_severity(static_cast<std::uint32_t>(severity));
   event->set_source(source);
-  event->set_text(text);
+  event->set_text(Utf8(text));
   if (registrar_) Send(std::move(message));
 }
 

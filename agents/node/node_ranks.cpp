@@ -15,6 +15,7 @@
 #include "agents/node/node_agent.h"
 #include "agents/train/blas_environment.h"
 #include "agents/wire/convert.h"
+#include "agents/wire/utf8.h"
 #include "engine/store/allocate.h"
 
 namespace tessera::agents {
@@ -95,7 +96,7 @@ RankPort::Handlers NodeAgent::RankHandlers() {
     set->set_job(id.job);
     set->set_epoch(epoch);
     set->set_attempt(attempt);
-    set->set_key(key);
+    set->set_key(Utf8(key));
     set->set_value(value);
     Send(std::move(message));
   };
@@ -109,7 +110,7 @@ RankPort::Handlers NodeAgent::RankHandlers() {
     get->set_job(id.job);
     get->set_epoch(epoch);
     get->set_attempt(attempt);
-    get->set_key(key);
+    get->set_key(Utf8(key));
     get->set_ticket(ticket);
     Send(std::move(message));
   };
@@ -370,7 +371,7 @@ void NodeAgent::OnRankExited(const KeeperClient::Rank& exited) {
   Encode(tag->first.device, out->mutable_device());
   out->set_epoch(joiner ? txn_->prepare.epoch() : tag->second);
   out->set_joining(joiner);
-  out->set_reason(reason);
+  out->set_reason(Utf8(reason));
   Send(std::move(message));
 }
 

@@ -8,6 +8,7 @@
 
 #include "agents/node/node_agent.h"
 #include "agents/wire/convert.h"
+#include "agents/wire/utf8.h"
 #include "engine/store/allocate.h"
 #include "ptc/base/overloaded.h"
 
@@ -220,7 +221,7 @@ void NodeAgent::SendReport(const engine::Report& report) {
   auto* out = message.mutable_txn();
   out->set_transaction(txn_->prepare.transaction());
   out->set_kind(KindOf(report.kind));
-  out->set_reason(report.reason);
+  out->set_reason(Utf8(report.reason));
   out->set_step(report.step);
   if (report.kind == engine::ReportKind::kTransferred) {
     SendProgress();

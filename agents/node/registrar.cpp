@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "agents/node/pending_reply.h"
@@ -164,8 +165,12 @@ void Registrar::OnRequest(const std::string& identity, const wire::Request& requ
       return reply->Done(std::move(out));
     }
     case wire::Request::kEvents: {
-      const auto rows =
-          history_->Events(request.events().after_sequence(), request.events().limit());
+      const auto newest = history_->LastEvent();
+      if (!newest) return reply->Fail(newest.error());
+      const std::int64_t limit = request.events().limit();
+      const std::int64_t after =
+          std::max(request.events().after_sequence(), limit > 0 ? *newest - limit : 0);
+      const auto rows = history_->Events(after, limit);
       if (!rows) return reply->Fail(rows.error());
       out.mutable_events();
       for (const auto& row : *rows) Encode(row, out.mutable_events()->add_events());

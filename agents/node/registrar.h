@@ -173,6 +173,7 @@ class Registrar {
   void OnStep(const wire::StepReport& message);
   void JournalJob(const Job& job);
   Status CheckIdle() const;
+  double MedianStepSeconds(const Job& job) const;
   std::chrono::milliseconds PauseDeadline(const Job& job, std::int64_t at_step) const;
 
   // ---- plans (registrar_plan.cpp)

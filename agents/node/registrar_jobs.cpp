@@ -238,13 +238,15 @@ void Registrar::OnJobReady(std::int32_t node, const wire::JobReady& m) {
 
 // ---- pause, digest, resume, stop
 
-std::chrono::milliseconds Registrar::PauseDeadline(const Job& job, std::int64_t at_step) const {
+double Registrar::MedianStepSeconds(const Job& job) const {
   std::vector<double> steps(job.step_seconds.begin(), job.step_seconds.end());
-  double median = 1;
-  if (!steps.empty()) {
-    std::nth_element(steps.begin(), steps.begin() + std::ssize(steps) / 2, steps.end());
-    median = steps[steps.size() / 2];
-  }
+  if (steps.empty()) return 1;
+  std::nth_element(steps.begin(), steps.begin() + std::ssize(steps) / 2, steps.end());
+  return steps[steps.size() / 2];
+}
+
+std::chrono::milliseconds Registrar::PauseDeadline(const Job& job, std::int64_t at_step) const {
+  const double median = MedianStepSeconds(job);
   const auto ahead = static_cast<double>(std::max<std::int64_t>(0, at_step - job.step));
   const double seconds = std::max(30.0, 10 * median) + 5 * median * ahead;
   return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));

@@ -172,8 +172,8 @@ void Registrar::OnTick() {
       const Node* node = FindNode(number);
       const bool gone = node && (node->state == engine::NodeState::kUnmanaged ||
                                  node->state == engine::NodeState::kDead);
-      const auto patience = std::max<std::chrono::milliseconds>(kUnmanagedAfter,
-                                                                PauseDeadline(job, 0) / 6);
+      const auto patience = std::max<std::chrono::duration<double>>(
+          kUnmanagedAfter, std::chrono::duration<double>(5 * MedianStepSeconds(job)));
       if (gone && now - job.last_step > patience) {
         FailJob(job, fmt::format("n{} was lost", number));
         break;

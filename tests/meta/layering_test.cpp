@@ -44,8 +44,8 @@ class LayeringTest : public QObject {
         "engine/a.cpp:2: engine must not include tests/support/random.h");
     row("Qt outside ui", "engine/a.cpp", kApache + "#include <QString>\n",
         "engine/a.cpp:2: QString may be included in ui/ only");
-    row("zmq outside the socket", "agents/net/lanes.cpp", kApache + "#include <zmq.hpp>\n",
-        "agents/net/lanes.cpp:2: zmq.hpp may be included in agents/net/socket.cpp only");
+    row("zmq outside the sockets", "agents/node/a.cpp", kApache + "#include <zmq.h>\n",
+        "agents/node/a.cpp:2: zmq.h may be included in agents/net/ only");
     row("libtorch outside the trainer", "agents/node/a.cpp", kApache + "#include <ATen/ATen.h>\n",
         "agents/node/a.cpp:2: ATen/ATen.h may be included in agents/train/ only");
     row("a path not from the root", "ptc/a.cpp", kApache + "#include \"box.h\"\n",

@@ -31,7 +31,7 @@ struct Confined {
 };
 const std::array<Confined, 6> kConfined = {{
     {"Q[A-Z].*|Qt[A-Z].*", {"ui/", "app/", "tests/"}},
-    {"zmq\\.hpp|zmq_addon\\.hpp", {"agents/net/socket.cpp"}},
+    {"zmq.*\\.h(pp)?", {"agents/net/"}},
     {"torch/.*|ATen/.*|c10/.*|c10d/.*|gloo/.*", {"agents/train/", "tests/"}},
     {"cuda.*\\.h|nccl\\.h", {"agents/gpu/"}},
     {"fuse.*\\.h", {"agents/fuse/"}},

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ui/models/draft.h"
+
 #include <QApplication>
 #include <QSignalSpy>
 #include <QTest>
 
 #include "tests/ui/panel_fixture.h"
 #include "ui/models/device_names.h"
-#include "ui/models/draft.h"
 #include "ui/models/draft_plan.h"
 
 using namespace tessera;
@@ -185,11 +186,16 @@ class DraftTest : public QObject {
   void namesOfDevices_data() {
     QTest::addColumn<QString>("devices");
     QTest::addColumn<QString>("names");
-    QTest::newRow("one") << "n0g1" << "n0g1";
-    QTest::newRow("run") << "n1g2,n1g0,n1g1" << "n1g0–n1g2";
-    QTest::newRow("two runs") << "n0g3,n1g0" << "n0g3, n1g0";
-    QTest::newRow("gap") << "n0g0,n0g2" << "n0g0, n0g2";
-    QTest::newRow("many") << "n0g0,n0g2,n1g0,n1g2" << "4 GPUs";
+    QTest::newRow("one") << "n0g1"
+                         << "n0g1";
+    QTest::newRow("run") << "n1g2,n1g0,n1g1"
+                         << "n1g0–n1g2";
+    QTest::newRow("two runs") << "n0g3,n1g0"
+                              << "n0g3, n1g0";
+    QTest::newRow("gap") << "n0g0,n0g2"
+                         << "n0g0, n0g2";
+    QTest::newRow("many") << "n0g0,n0g2,n1g0,n1g2"
+                          << "4 GPUs";
   }
   void namesOfDevices() {
     QFETCH(QString, devices);

@@ -585,12 +585,12 @@ class MainWindowTest : public QObject {
                         qobject_cast<QHeaderView*>(widget) != nullptr;
       if (!interactive || part) continue;
       const auto* button = qobject_cast<QAbstractButton*>(widget);
-      QVERIFY2(!widget->accessibleName().isEmpty(), qPrintable(QStringLiteral("%1 '%2' in %3")
-                                     .arg(QString::fromLatin1(widget->metaObject()->className()),
-                                          button != nullptr ? button->text() : QString(),
-                                          QString::fromLatin1(widget->parentWidget()
-                                                                  ->metaObject()
-                                                                  ->className()))));
+      QVERIFY2(!widget->accessibleName().isEmpty(),
+               qPrintable(QStringLiteral("%1 '%2' in %3")
+                              .arg(QString::fromLatin1(widget->metaObject()->className()),
+                                   button != nullptr ? button->text() : QString(),
+                                   QString::fromLatin1(
+                                       widget->parentWidget()->metaObject()->className()))));
     }
   }
 

@@ -56,13 +56,13 @@ std::vector<engine::Event> PanelEvents() {
   const double noon = 1'750'000'000;
   using engine::Severity;
   return {
-      {1, noon, Severity::kInfo, "gpt-mini", "gpt-mini started on n0g0, n0g1"},
+      {1, noon, Severity::kInfo, "gpt-mini", "started on n0g0, n0g1"},
       {2, noon + 59, Severity::kInfo, "txn 2", "epoch 2 committed, pause 0.28 s"},
-      {3, noon + 157, Severity::kInfo, "n1", "n1 joined: 4 GPUs in the pool"},
-      {4, noon + 180, Severity::kWarning, "n1", "n1 answers late, 2.1 s"},
+      {3, noon + 157, Severity::kInfo, "n1", "joined with 4 GPUs"},
+      {4, noon + 180, Severity::kWarning, "n1", "answers late, 2.1 s"},
       {5, noon + 248, Severity::kInfo, "txn 3", "reconfigure gpt-mini 1×2 → 2×2, 18.7 MiB"},
       {6, noon + 249, Severity::kInfo, "txn 3", "epoch 3 committed, digests equal, pause 0.31 s"},
-      {7, noon + 260, Severity::kError, "n2", "n2 does not answer: connection refused"}};
+      {7, noon + 260, Severity::kError, "n2", "does not answer: connection refused"}};
 }
 
 std::vector<engine::HistoryEntry> PanelHistory() {

@@ -25,8 +25,7 @@ std::vector<engine::HistoryEntry> PanelHistory();
 
 class Panel {
  public:
-  explicit Panel(ui::WindowOptions options = {},
-                 engine::ClusterSnapshot snapshot = PanelCluster());
+  explicit Panel(ui::WindowOptions options = {}, engine::ClusterSnapshot snapshot = PanelCluster());
 
   void setSnapshot(engine::ClusterSnapshot snapshot);
   /// Waits until the plan of the draft is there, at most a second. \return whether it is

@@ -34,8 +34,7 @@ class PanelModelsTest : public QObject {
 
     QSignalSpy reset(&model, &QAbstractItemModel::modelReset);
     QSignalSpy changed(&model, &QAbstractItemModel::dataChanged);
-    model.setSnapshot(
-        test::PanelMove(engine::TxnPhase::kTransferring, {62, 58, 64, 41}), nullptr);
+    model.setSnapshot(test::PanelMove(engine::TxnPhase::kTransferring, {62, 58, 64, 41}), nullptr);
     QCOMPARE(reset.count(), 0);
     QVERIFY(changed.count() > 0);
     QCOMPARE(device.siblingAtColumn(1).data().toString(), QStringLiteral("sending"));
@@ -95,7 +94,9 @@ class PanelModelsTest : public QObject {
     std::reverse(entries.begin(), entries.end());
     model.setEntries(entries);
     QCOMPARE(model.rowCount(), 3);
-    const auto text = [&](int row, int column) { return model.index(row, column).data().toString(); };
+    const auto text = [&](int row, int column) {
+      return model.index(row, column).data().toString();
+    };
     using Model = ui::HistoryTableModel;
     QCOMPARE(text(0, Model::ChangeColumn), QStringLiteral("1 × 2 × 1 → 2 × 2 × 1"));
     QCOMPARE(text(0, Model::MovedColumn), QStringLiteral("18.7 MiB"));

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ui/models/txn_view.h"
+
 #include <QApplication>
 #include <QPushButton>
 #include <QTest>
 
 #include "tests/ui/panel_fixture.h"
-#include "ui/models/txn_view.h"
 #include "ui/pages/progress_panel.h"
 
 using namespace tessera;
@@ -97,8 +98,10 @@ class TxnViewTest : public QObject {
     test::Panel panel({.operate = true}, test::PanelMove(TxnPhase::kPreparing, {0, 0, 0, 0}));
     auto* progress = panel.window->progressPanel();
     double last = 0;
-    for (const std::vector<int>& done :
-         {std::vector<int>{10, 10, 10, 10}, {60, 60, 60, 60}, {30, 30, 30, 30}, {100, 100, 100, 100}}) {
+    for (const std::vector<int>& done : {std::vector<int>{10, 10, 10, 10},
+                                         {60, 60, 60, 60},
+                                         {30, 30, 30, 30},
+                                         {100, 100, 100, 100}}) {
       panel.setSnapshot(test::PanelMove(TxnPhase::kTransferring, done));
       QVERIFY(*progress->overall() >= last);
       last = *progress->overall();

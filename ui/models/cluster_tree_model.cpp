@@ -54,9 +54,8 @@ ClusterTreeModel::Tree ClusterTreeModel::makeTree(const engine::ClusterSnapshot&
   Tree tree;
   tree.cluster = QString::fromStdString(snapshot.cluster);
   const engine::TxnStatus* txn =
-      snapshot.transaction && !engine::IsFinal(snapshot.transaction->phase)
-          ? &*snapshot.transaction
-          : nullptr;
+      snapshot.transaction && !engine::IsFinal(snapshot.transaction->phase) ? &*snapshot.transaction
+                                                                            : nullptr;
   int total = 0;
   for (const engine::NodeStatus& status : snapshot.nodes) {
     Node node;
@@ -76,8 +75,9 @@ ClusterTreeModel::Tree ClusterTreeModel::makeTree(const engine::ClusterSnapshot&
       node.state = format::text(status.state);
     } else if (in > 0 || out > 0) {
       if (in > 0) node.state = tr("+%1").arg(in);
-      if (out > 0) node.state += (in > 0 ? QStringLiteral(" ") : QString()) +
-                                 QChar(0x2212) + QString::number(out);
+      if (out > 0)
+        node.state +=
+            (in > 0 ? QStringLiteral(" ") : QString()) + QChar(0x2212) + QString::number(out);
     } else if (idle == count && count > 0) {
       node.state = tr("%1 idle").arg(count);
     } else {
@@ -90,13 +90,13 @@ ClusterTreeModel::Tree ClusterTreeModel::makeTree(const engine::ClusterSnapshot&
 }
 
 bool ClusterTreeModel::sameRows(const Tree& a, const Tree& b) {
-  return std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(),
-                    [](const Node& x, const Node& y) {
-                      return x.number == y.number &&
-                             std::equal(x.devices.begin(), x.devices.end(), y.devices.begin(),
-                                        y.devices.end(),
-                                        [](const Device& p, const Device& q) { return p.id == q.id; });
-                    });
+  return std::equal(
+      a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(),
+      [](const Node& x, const Node& y) {
+        return x.number == y.number &&
+               std::equal(x.devices.begin(), x.devices.end(), y.devices.begin(), y.devices.end(),
+                          [](const Device& p, const Device& q) { return p.id == q.id; });
+      });
 }
 
 void ClusterTreeModel::setSnapshot(const engine::ClusterSnapshot& snapshot, const Draft* draft) {

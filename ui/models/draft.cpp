@@ -36,7 +36,8 @@ class Draft::Command : public QUndoCommand {
 };
 
 bool Draft::Pins::none() const {
-  return std::none_of(sizes.begin(), sizes.end(), [](const auto& size) { return size.has_value(); });
+  return std::none_of(sizes.begin(), sizes.end(),
+                      [](const auto& size) { return size.has_value(); });
 }
 
 Draft::Draft(ClusterModel& model, QObject* parent) : QObject(parent), m_model(model) {

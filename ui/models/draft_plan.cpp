@@ -51,16 +51,16 @@ void DraftPlan::onDraftChanged() {
   if (count == 0) return set(State::Invalid, tr("A job needs at least one GPU."));
   if (request.mesh && request.mesh->num_ranks() != count) {
     const std::int64_t ranks = request.mesh->num_ranks();
-    return set(State::Invalid,
-               ranks > count ? tr("%1 needs %2 GPUs, the draft has %3.")
-                                   .arg(format::shape(*request.mesh))
-                                   .arg(ranks)
-                                   .arg(count)
-                             : tr("%1 uses %2 of %3 GPUs: take %4 out or raise a degree.")
-                                   .arg(format::shape(*request.mesh))
-                                   .arg(ranks)
-                                   .arg(count)
-                                   .arg(count - ranks));
+    return set(State::Invalid, ranks > count
+                                   ? tr("%1 needs %2 GPUs, the draft has %3.")
+                                         .arg(format::shape(*request.mesh))
+                                         .arg(ranks)
+                                         .arg(count)
+                                   : tr("%1 uses %2 of %3 GPUs: take %4 out or raise a degree.")
+                                         .arg(format::shape(*request.mesh))
+                                         .arg(ranks)
+                                         .arg(count)
+                                         .arg(count - ranks));
   }
   m_delay.start(kEditDelayMs);
   set(State::Planning);

@@ -102,8 +102,8 @@ QVariant HistoryTableModel::data(const QModelIndex& index, int role) const {
                         .arg(QString::number(entry.id), QString::fromStdString(entry.from),
                              QString::fromStdString(entry.to));
       for (const auto& [phase, seconds] : entry.phases) {
-        tip += QStringLiteral("\n%1 %2").arg(QString::fromStdString(phase),
-                                             format::seconds(seconds));
+        tip +=
+            QStringLiteral("\n%1 %2").arg(QString::fromStdString(phase), format::seconds(seconds));
       }
       if (!entry.digest_before.empty()) {
         tip += QLatin1Char('\n') + tr("digest %1 → %2")

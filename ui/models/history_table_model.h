@@ -16,8 +16,15 @@ class HistoryTableModel : public QAbstractTableModel {
 
  public:
   enum Columns {
-    WhenColumn, JobColumn, ChangeColumn, MovedColumn, BoundColumn, PauseColumn, ResultColumn,
-    DigestsColumn, NUM_COLUMNS
+    WhenColumn,
+    JobColumn,
+    ChangeColumn,
+    MovedColumn,
+    BoundColumn,
+    PauseColumn,
+    ResultColumn,
+    DigestsColumn,
+    NUM_COLUMNS
   };
   enum Roles { ResultRole = Qt::UserRole + 1 };  // "committed", "rolled_back", "failed", ""
 

@@ -94,8 +94,8 @@ QString MoveControl::applyBlockedReason() const {
   }
   QStringList offenders;
   for (const auto& peak : m_plan.overflows()) {
-    offenders << tr("%1 would hold %2").arg(format::device(peak.device),
-                                            format::bytesOf(peak.bytes, peak.capacity));
+    offenders << tr("%1 would hold %2")
+                     .arg(format::device(peak.device), format::bytesOf(peak.bytes, peak.capacity));
   }
   if (!offenders.isEmpty()) {
     return tr("Not enough memory: %1.").arg(offenders.join(QStringLiteral(", ")));
@@ -149,20 +149,19 @@ void MoveControl::apply() {
   }
   m_sending = true;
   const QString hash = QString::fromStdString(m_plan.summary()->hash);
-  m_commands.apply(m_plan.request(), hash,
-                   [self = QPointer<MoveControl>(this)](Result<std::int64_t> result) {
-                     if (!self) return;
-                     self->m_sending = false;
-                     if (result) {
-                       self->m_draft.clear();
-                       emit self->applied(*result);
-                     } else {
-                       emit self->failed(tr("Nothing was moved: %1.")
-                                             .arg(format::error(result.error())));
-                       self->m_plan.replan();
-                     }
-                     emit self->changed();
-                   });
+  m_commands.apply(
+      m_plan.request(), hash, [self = QPointer<MoveControl>(this)](Result<std::int64_t> result) {
+        if (!self) return;
+        self->m_sending = false;
+        if (result) {
+          self->m_draft.clear();
+          emit self->applied(*result);
+        } else {
+          emit self->failed(tr("Nothing was moved: %1.").arg(format::error(result.error())));
+          self->m_plan.replan();
+        }
+        emit self->changed();
+      });
   emit changed();
 }
 

@@ -43,8 +43,8 @@ QString numbersOf(const engine::TxnStatus& txn, const TxnMemory& memory) {
   for (const engine::FlowStatus& flow : txn.flows) rate += flow.bytes_per_second;
   if (rate > 0) parts << format::rate(rate);
   // A first guess says nothing: after 2 s or 2 %.
-  const bool settled = memory.transferAge.value_or(0) >= 2.0 ||
-                       fraction(memory.bytesDone, txn.bytes_total) >= 0.02;
+  const bool settled =
+      memory.transferAge.value_or(0) >= 2.0 || fraction(memory.bytesDone, txn.bytes_total) >= 0.02;
   if (txn.eta && settled) parts << tr("%1 left").arg(format::seconds(*txn.eta));
   return parts.join(QStringLiteral(" · "));
 }
@@ -126,10 +126,10 @@ TxnView viewOf(const engine::TxnStatus& txn, const engine::JobStatus* job,
       break;
     case TxnPhase::kPreparing: {
       const int count = joiners(txn);
-      view.sentence = cancellable(
-          count == 1  ? tr("1 GPU is starting; training goes on.")
-          : count > 1 ? tr("%1 GPUs are starting; training goes on.").arg(count)
-                    : tr("The ranks make their new groups; training goes on."));
+      view.sentence =
+          cancellable(count == 1  ? tr("1 GPU is starting; training goes on.")
+                      : count > 1 ? tr("%1 GPUs are starting; training goes on.").arg(count)
+                                  : tr("The ranks make their new groups; training goes on."));
       break;
     }
     case TxnPhase::kPrecopying:

@@ -36,14 +36,13 @@ struct TxnView {
 
 /// What the panel remembers of a transaction between two snapshots.
 struct TxnMemory {
-  int reachedStep = 0;               // furthest step seen
-  std::int64_t bytesDone = 0;        // never decreases
-  std::optional<double> rollBack;    // seconds that the roll back took, as seen here
-  std::optional<double> transferAge; // seconds since the transfer was first seen
+  int reachedStep = 0;                // furthest step seen
+  std::int64_t bytesDone = 0;         // never decreases
+  std::optional<double> rollBack;     // seconds that the roll back took, as seen here
+  std::optional<double> transferAge;  // seconds since the transfer was first seen
 };
 
-TxnView viewOf(const engine::TxnStatus& txn, const engine::JobStatus* job,
-               const TxnMemory& memory);
+TxnView viewOf(const engine::TxnStatus& txn, const engine::JobStatus* job, const TxnMemory& memory);
 /// Name of a step: "prepare", …
 QString stepName(int step);
 /// The step that a phase belongs to; nothing for phases off the way to the commit.

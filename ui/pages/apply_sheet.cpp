@@ -27,10 +27,10 @@ ApplySheet::ApplySheet(const ClusterModel& model, const DraftPlan& plan, MoveCon
   const QString job = QString::fromStdString(summary.job);
   setWindowTitle(tr("Apply to %1 · %2").arg(cluster, job));
 
-  auto* title = new QLabel(
-      tr("Reconfigure %1: %2 → %3")
-          .arg(job, format::shape(summary.from_mesh), format::shape(summary.to_mesh)),
-      this);
+  auto* title =
+      new QLabel(tr("Reconfigure %1: %2 → %3")
+                     .arg(job, format::shape(summary.from_mesh), format::shape(summary.to_mesh)),
+                 this);
   setRole(title, QStringLiteral("number"));
 
   std::vector<KeyValues::Row> rows{
@@ -39,11 +39,13 @@ ApplySheet::ApplySheet(const ClusterModel& model, const DraftPlan& plan, MoveCon
       {tr("GPUs"), tr("%1 → %2").arg(summary.from_devices.size()).arg(summary.to_devices.size())},
       {tr("bytes to move"), format::bytes(summary.moved())},
       {tr("pause (estimate)"), tr("≈ %1").arg(format::seconds(summary.pause_estimate))}};
-  const auto peak = std::max_element(summary.peak_memory.begin(), summary.peak_memory.end(),
-                                     [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
+  const auto peak =
+      std::max_element(summary.peak_memory.begin(), summary.peak_memory.end(),
+                       [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
   if (peak != summary.peak_memory.end()) {
-    rows.push_back({tr("peak memory"), tr("%1 on %2").arg(format::bytesOf(peak->bytes, peak->capacity),
-                                                          format::device(peak->device))});
+    rows.push_back({tr("peak memory"), tr("%1 on %2")
+                                           .arg(format::bytesOf(peak->bytes, peak->capacity),
+                                                format::device(peak->device))});
   }
   rows.push_back({tr("can be rolled back"),
                   summary.rollback ? tr("yes, until the commit") : tr("no"),
@@ -51,9 +53,9 @@ ApplySheet::ApplySheet(const ClusterModel& model, const DraftPlan& plan, MoveCon
   if (!summary.idle.empty()) rows.push_back({tr("stay idle"), deviceNames(summary.idle)});
   m_facts->setRows(rows);
 
-  m_apply->setText(tr("Move %1, pause ≈ %2")
-                       .arg(format::bytes(summary.moved()),
-                            format::seconds(summary.pause_estimate)));
+  m_apply->setText(
+      tr("Move %1, pause ≈ %2")
+          .arg(format::bytes(summary.moved()), format::seconds(summary.pause_estimate)));
   m_apply->setProperty("primary", true);
   // Enter must not apply, wherever the focus is.
   m_apply->setAutoDefault(false);

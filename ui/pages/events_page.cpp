@@ -134,9 +134,8 @@ EventsPage::EventsPage(QWidget* parent)
   connect(m_follow, &QCheckBox::toggled, this, [this](bool on) {
     if (on) m_table->scrollToBottom();
   });
-  connect(m_table->verticalScrollBar(), &QScrollBar::actionTriggered, this, [this] {
-    onScrolled(m_table->verticalScrollBar()->sliderPosition());
-  });
+  connect(m_table->verticalScrollBar(), &QScrollBar::actionTriggered, this,
+          [this] { onScrolled(m_table->verticalScrollBar()->sliderPosition()); });
   connect(m_table, &QTableView::clicked, this, [this](const QModelIndex& index) {
     emit sourceChosen(index.data(EventTableModel::SourceRole).toString());
   });

@@ -192,10 +192,10 @@ void HeaderBar::refresh() {
   if (txn != nullptr && txn->paused > 0) {
     setMetric(kSpeed, format::seconds(txn->paused), tr("paused"));
   } else {
-    setMetric(kSpeed,
-              known && job->tokens_per_second ? format::shortCount(*job->tokens_per_second)
-                                              : kUnknown,
-              tr("tokens/s"));
+    setMetric(
+        kSpeed,
+        known && job->tokens_per_second ? format::shortCount(*job->tokens_per_second) : kUnknown,
+        tr("tokens/s"));
   }
   QString mesh = known ? format::shape(job->mesh) : kUnknown;
   if (txn != nullptr) {

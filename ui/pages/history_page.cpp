@@ -125,22 +125,21 @@ void HistoryPage::refresh() { m_reverse->setEnabled(reversible() != nullptr); }
 
 void HistoryPage::reload() {
   if (std::exchange(m_loading, true)) return;
-  m_commands.history(
-      [self = QPointer<HistoryPage>(this)](Result<std::vector<engine::HistoryEntry>> result) {
-        if (!self) return;
-        self->m_loading = false;
-        if (result) {
-          self->m_model.setEntries(std::move(*result));
-          self->m_note->setText(self->m_model.rowCount() == 0
-                                    ? tr("History starts with your first change.")
-                                    : QString());
-        } else {
-          self->m_note->setText(
-              tr("The history could not be read: %1.").arg(format::error(result.error())));
-        }
-        self->refresh();
-        emit self->loaded();
-      });
+  m_commands.history([self = QPointer<HistoryPage>(this)](
+                         Result<std::vector<engine::HistoryEntry>> result) {
+    if (!self) return;
+    self->m_loading = false;
+    if (result) {
+      self->m_model.setEntries(std::move(*result));
+      self->m_note->setText(
+          self->m_model.rowCount() == 0 ? tr("History starts with your first change.") : QString());
+    } else {
+      self->m_note->setText(
+          tr("The history could not be read: %1.").arg(format::error(result.error())));
+    }
+    self->refresh();
+    emit self->loaded();
+  });
 }
 
 }  // namespace tessera::ui

@@ -27,9 +27,9 @@ QString coordinates(const ptc::MeshShape& shape, int rank) {
 
 std::vector<engine::FlowStatus> slowestFirst(std::vector<engine::FlowStatus> flows) {
   const auto left = [](const engine::FlowStatus& flow) {
-    return flow.bytes_total <= 0 ? 1.0
-                                 : static_cast<double>(flow.bytes_done) /
-                                       static_cast<double>(flow.bytes_total);
+    return flow.bytes_total <= 0
+               ? 1.0
+               : static_cast<double>(flow.bytes_done) / static_cast<double>(flow.bytes_total);
   };
   std::stable_sort(flows.begin(), flows.end(),
                    [&](const auto& a, const auto& b) { return left(a) < left(b); });
@@ -97,9 +97,9 @@ std::vector<KeyValues::Row> Inspector::deviceRows(ptc::DeviceId id) const {
     }
   }
   if (device->joining && txn != nullptr && coming) {
-    rows.push_back({tr("job"), tr("%1, rank %2 (joining)")
-                                   .arg(QString::fromStdString(txn->job))
-                                   .arg(*coming)});
+    rows.push_back(
+        {tr("job"),
+         tr("%1, rank %2 (joining)").arg(QString::fromStdString(txn->job)).arg(*coming)});
     rows.push_back({tr("coordinates"), coordinates(txn->to_mesh, *coming)});
   } else if (job != nullptr && device->rank) {
     rows.push_back(
@@ -132,13 +132,14 @@ std::vector<KeyValues::Row> Inspector::deviceRows(ptc::DeviceId id) const {
       if (flow.source == id && flow.destination != id) toSend += flow.bytes_total;
     }
     if (toReceive > 0) {
-      rows.push_back({tr("receives"), tr("%1 from %2").arg(format::bytes(toReceive),
-                                                           sources.join(QStringLiteral(", ")))});
-      rows.push_back({tr("done"),
-                      format::bytes(received) + QStringLiteral(", ") +
-                          format::percent(static_cast<double>(received) /
-                                          static_cast<double>(toReceive)),
-                      QStringLiteral("accent")});
+      rows.push_back(
+          {tr("receives"),
+           tr("%1 from %2").arg(format::bytes(toReceive), sources.join(QStringLiteral(", ")))});
+      rows.push_back(
+          {tr("done"),
+           format::bytes(received) + QStringLiteral(", ") +
+               format::percent(static_cast<double>(received) / static_cast<double>(toReceive)),
+           QStringLiteral("accent")});
     }
     if (toSend > 0) rows.push_back({tr("sends"), format::bytes(toSend)});
   }

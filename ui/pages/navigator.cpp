@@ -31,9 +31,8 @@ class TreeDelegate : public QStyledItemDelegate {
   void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
     QStyledItemDelegate::initStyleOption(option, index);
     const bool name = index.column() == ClusterTreeModel::NameColumn;
-    option->font =
-        uiFont(name ? 12.5 : 11.5,
-               name && !index.parent().isValid() ? QFont::DemiBold : QFont::Normal);
+    option->font = uiFont(name ? 12.5 : 11.5,
+                          name && !index.parent().isValid() ? QFont::DemiBold : QFont::Normal);
     if (!name) {
       const QColor dim = Theme::current().dim;
       option->palette.setColor(QPalette::Text, dim);

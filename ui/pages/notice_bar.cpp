@@ -42,8 +42,7 @@ NoticeBar::NoticeBar(QWidget* parent)
 
 QString NoticeBar::text() const { return m_text->text(); }
 
-void NoticeBar::say(Tone tone, const QString& text, const QString& action,
-                    const QString& command) {
+void NoticeBar::say(Tone tone, const QString& text, const QString& action, const QString& command) {
   setTone(tone);
   m_text->setText(text);
   QString role = QStringLiteral("accent");

@@ -140,17 +140,16 @@ QWidget* PlanPanel::makeAxisField(AxisRow& row) {
   row.lock->setStyleSheet(QStringLiteral("QToolButton { padding: 0px; }"));
   row.lock->setCursor(Qt::ArrowCursor);
   row.lock->setAccessibleName(tr("Fix %1").arg(name));
-  row.lock->setStatusTip(tr("Keep %1 as it is; the cluster chooses the degrees that are not fixed")
-                             .arg(name));
+  row.lock->setStatusTip(
+      tr("Keep %1 as it is; the cluster chooses the degrees that are not fixed").arg(name));
   // The lock lies at the right end of the field.
   auto* layout = new QHBoxLayout(row.box);
   layout->setContentsMargins(0, 0, 3, 0);
   layout->addStretch();
   layout->addWidget(row.lock);
   const ptc::Axis axis = row.axis;
-  connect(row.box, &QSpinBox::valueChanged, this, [this, axis](int value) {
-    m_draft.pin(axis, value);
-  });
+  connect(row.box, &QSpinBox::valueChanged, this,
+          [this, axis](int value) { m_draft.pin(axis, value); });
   connect(row.lock, &QToolButton::clicked, this, [this, axis](bool checked) {
     if (checked) {
       m_draft.pin(axis, rowOf(axis).box->value());
@@ -231,8 +230,8 @@ void PlanPanel::refreshFields() {
                      : fits    ? QStringLiteral("ok")
                                : QStringLiteral("bad"));
 
-  const bool bad = m_plan.state() == DraftPlan::State::Invalid ||
-                   m_plan.state() == DraftPlan::State::Failed;
+  const bool bad =
+      m_plan.state() == DraftPlan::State::Invalid || m_plan.state() == DraftPlan::State::Failed;
   const bool stale = m_plan.state() == DraftPlan::State::Stale;
   m_problem->setText(m_plan.problem());
   m_problem->setVisible(bad || stale);
@@ -244,18 +243,17 @@ void PlanPanel::refreshFields() {
   m_batch->setVisible(even && !bad);
   if (even) {
     const std::int64_t samples = job->global_batch / replicas;
-    m_batch->setText(samples == 1 ? tr("global batch %1 kept: 1 sample a replica")
-                                        .arg(job->global_batch)
-                                  : tr("global batch %1 kept: %2 samples a replica")
-                                        .arg(job->global_batch)
-                                        .arg(samples));
+    m_batch->setText(
+        samples == 1
+            ? tr("global batch %1 kept: 1 sample a replica").arg(job->global_batch)
+            : tr("global batch %1 kept: %2 samples a replica").arg(job->global_batch).arg(samples));
   }
 }
 
 void PlanPanel::refreshPlan() {
   const auto& summary = m_plan.summary();
-  const bool outdated = m_plan.state() == DraftPlan::State::Planning ||
-                        m_plan.state() == DraftPlan::State::Stale;
+  const bool outdated =
+      m_plan.state() == DraftPlan::State::Planning || m_plan.state() == DraftPlan::State::Stale;
   m_bar->setVisible(summary.has_value());
   m_facts->setVisible(summary.has_value());
   m_copy->setVisible(!m_draft.isEmpty());
@@ -289,12 +287,13 @@ void PlanPanel::refreshPlan() {
   m_bar->setParts(std::move(parts));
 
   std::vector<KeyValues::Row> rows;
-  rows.push_back({tr("pause (estimate)"), tr("≈ %1").arg(format::seconds(summary->pause_estimate))});
-  const auto peak = std::max_element(
-      summary->peak_memory.begin(), summary->peak_memory.end(), [](const auto& a, const auto& b) {
-        return a.bytes * std::max<std::int64_t>(1, b.capacity) <
-               b.bytes * std::max<std::int64_t>(1, a.capacity);
-      });
+  rows.push_back(
+      {tr("pause (estimate)"), tr("≈ %1").arg(format::seconds(summary->pause_estimate))});
+  const auto peak = std::max_element(summary->peak_memory.begin(), summary->peak_memory.end(),
+                                     [](const auto& a, const auto& b) {
+                                       return a.bytes * std::max<std::int64_t>(1, b.capacity) <
+                                              b.bytes * std::max<std::int64_t>(1, a.capacity);
+                                     });
   if (peak != summary->peak_memory.end()) {
     const bool fits = peak->bytes <= peak->capacity;
     rows.push_back({tr("peak memory"),
@@ -311,7 +310,8 @@ void PlanPanel::refreshPlan() {
   }
   rows.push_back({tr("busiest port"), port});
   rows.push_back({tr("pieces with one source"), format::count(summary->single_source)});
-  rows.push_back({tr("can be rolled back"), summary->rollback ? tr("yes, until the commit") : tr("no"),
+  rows.push_back({tr("can be rolled back"),
+                  summary->rollback ? tr("yes, until the commit") : tr("no"),
                   summary->rollback ? QString() : QStringLiteral("warn")});
   if (!summary->idle.empty()) {
     rows.push_back({tr("stay idle"), deviceNames(summary->idle), QStringLiteral("warn")});
@@ -319,8 +319,8 @@ void PlanPanel::refreshPlan() {
   QStringList offenders;
   for (const auto& over : m_plan.overflows()) offenders << format::device(over.device);
   if (!offenders.isEmpty()) {
-    rows.push_back({tr("does not fit on"), offenders.join(QStringLiteral(", ")),
-                    QStringLiteral("bad")});
+    rows.push_back(
+        {tr("does not fit on"), offenders.join(QStringLiteral(", ")), QStringLiteral("bad")});
   }
   m_facts->setRows(rows);
   m_why->setText(QString::fromStdString(summary->why));

@@ -48,8 +48,8 @@ class PhaseBar : public QWidget {
       // Without a measure a step under way is drawn half full, without motion.
       if (now) filled = m_view.progress.value_or(0.5);
       if (filled > 0) {
-        const bool wayBack = m_view.tone == TxnView::Tone::Warning ||
-                             m_view.tone == TxnView::Tone::Bad;
+        const bool wayBack =
+            m_view.tone == TxnView::Tone::Warning || m_view.tone == TxnView::Tone::Bad;
         painter.setBrush(wayBack ? theme.faint : done ? theme.ok : theme.accent);
         painter.setOpacity(now && !m_view.progress ? 0.55 : 1.0);
         painter.drawRoundedRect(
@@ -154,8 +154,8 @@ std::optional<double> ProgressPanel::overall() const {
   if (m_view->tone == TxnView::Tone::Good) return 1.0;
   if (m_last->bytes_total <= 0) return 0.0;
   // Bytes are not the whole way: 100 % is kept for the commit.
-  return std::min(0.99, static_cast<double>(m_memory.bytesDone) /
-                            static_cast<double>(m_last->bytes_total));
+  return std::min(
+      0.99, static_cast<double>(m_memory.bytesDone) / static_cast<double>(m_last->bytes_total));
 }
 
 void ProgressPanel::refresh() {

@@ -59,9 +59,9 @@ class ProgressPanel : public QWidget {
   ClusterModel& m_model;
   MoveControl& m_control;
   std::optional<TxnView> m_view;
-  bool m_first = true;             // no snapshot was seen yet
-  std::int64_t m_txn = -1;         // the transaction that is followed
-  std::int64_t m_dismissed = -1;   // the one whose outcome was closed or never watched
+  bool m_first = true;            // no snapshot was seen yet
+  std::int64_t m_txn = -1;        // the transaction that is followed
+  std::int64_t m_dismissed = -1;  // the one whose outcome was closed or never watched
   std::optional<engine::TxnStatus> m_last;
   TxnMemory m_memory;
   QElapsedTimer m_rollBackClock;

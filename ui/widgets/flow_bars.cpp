@@ -76,7 +76,7 @@ void FlowBars::paintEvent(QPaintEvent*) {
     painter.setPen(theme.dim);
     painter.drawText(QRect(width() - kRateWidth, y, kRateWidth, kRow),
                      Qt::AlignRight | Qt::AlignVCenter,
-                     whole ? tr("done")
+                     whole                       ? tr("done")
                      : flow.bytes_per_second > 0 ? format::rate(flow.bytes_per_second)
                                                  : QStringLiteral("—"));
     y += kRow;

@@ -42,9 +42,7 @@ class Segment : public QAbstractButton {
       painter.drawRoundedRect(area.adjusted(1, 1, -1, -1), 4, 4);
     }
     painter.setFont(uiFont(12.5, isChecked() ? QFont::DemiBold : QFont::Normal));
-    painter.setPen(!isEnabled()            ? theme.faint
-                   : isChecked() || isDown() ? theme.text
-                                             : theme.dim);
+    painter.setPen(!isEnabled() ? theme.faint : isChecked() || isDown() ? theme.text : theme.dim);
     painter.drawText(rect(), Qt::AlignCenter, text());
   }
 };
