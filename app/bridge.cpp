@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "agents/wire/convert.h"
-#include "app/commands/session.h"
 
 namespace tessera::app {
 namespace {
@@ -129,7 +128,7 @@ void Bridge::fetchEvents() {
   request.mutable_events()->set_after_sequence(m_lastEvent);
   request.mutable_events()->set_limit(kEventBacklog);
   ask<std::vector<engine::Event>>(
-      std::move(request), kAnswerTimeout,
+      std::move(request), ReplyKind::kEvents, kAnswerTimeout,
       [this](Result<std::vector<engine::Event>> events) {
         m_fetchingEvents = false;
         std::vector<engine::Event> held = std::exchange(m_heldEvents, {});
@@ -137,39 +136,34 @@ void Bridge::fetchEvents() {
           for (const engine::Event& event : *events) onEvent(event);
         for (const engine::Event& event : held) onEvent(event);
       },
-      [](const wire::Reply& reply) -> Result<std::vector<engine::Event>> {
-        if (!reply.has_events()) return unexpectedReply("events");
-        return decodeAll<engine::Event>(reply.events().events());
-      });
+      [](const wire::Reply& reply) { return decodeAll<engine::Event>(reply.events().events()); });
 }
 
 template <typename T>
-void Bridge::ask(wire::Request request, std::chrono::milliseconds timeout, Done<T> done,
-                 Reader<T> read) {
+void Bridge::ask(wire::Request request, ReplyKind expected, std::chrono::milliseconds timeout,
+                 Done<T> done, Reader<T> read) {
   if (!m_client) {
     QMetaObject::invokeMethod(
         this, [done = std::move(done)] { done(Unavailable("no cluster is connected")); },
         Qt::QueuedConnection);
     return;
   }
-  m_client->Call(std::move(request), timeout,
-                 [this, done = std::move(done), read = std::move(read)](Result<wire::Reply> reply) {
-                   Result<T> result = reply ? read(*reply) : Result<T>(reply.error());
-                   QMetaObject::invokeMethod(
-                       this,
-                       [done, result = std::move(result)]() mutable { done(std::move(result)); },
-                       Qt::QueuedConnection);
-                 });
+  m_client->Call(
+      std::move(request), timeout,
+      [this, expected, done = std::move(done), read = std::move(read)](Result<wire::Reply> reply) {
+        if (reply) reply = checkKind(std::move(*reply), expected);
+        Result<T> result = reply ? read(*reply) : Result<T>(reply.error());
+        QMetaObject::invokeMethod(
+            this, [done, result = std::move(result)]() mutable { done(std::move(result)); },
+            Qt::QueuedConnection);
+      });
 }
 
 void Bridge::plan(const ui::PlanRequest& request, Done<engine::PlanSummary> done) {
   wire::Request message;
   fill(request, message.mutable_plan());
-  ask<engine::PlanSummary>(std::move(message), kAnswerTimeout, std::move(done),
-                           [](const wire::Reply& reply) -> Result<engine::PlanSummary> {
-                             if (!reply.has_plan()) return unexpectedReply("plan");
-                             return agents::Decode(reply.plan());
-                           });
+  ask<engine::PlanSummary>(std::move(message), ReplyKind::kPlan, kAnswerTimeout, std::move(done),
+                           [](const wire::Reply& reply) { return agents::Decode(reply.plan()); });
 }
 
 void Bridge::apply(const ui::PlanRequest& request, const QString& planHash,
@@ -177,26 +171,23 @@ void Bridge::apply(const ui::PlanRequest& request, const QString& planHash,
   wire::Request message;
   fill(request, message.mutable_apply()->mutable_plan());
   message.mutable_apply()->set_plan_hash(planHash.toStdString());
-  ask<std::int64_t>(std::move(message), kAnswerTimeout, std::move(done),
-                    [](const wire::Reply& reply) -> Result<std::int64_t> {
-                      if (!reply.has_apply()) return unexpectedReply("apply");
-                      return std::int64_t{reply.apply().transaction()};
-                    });
+  ask<std::int64_t>(
+      std::move(message), ReplyKind::kApply, kAnswerTimeout, std::move(done),
+      [](const wire::Reply& reply) { return std::int64_t{reply.apply().transaction()}; });
 }
 
 void Bridge::cancel(std::int64_t txn, Done<void> done) {
   wire::Request message;
   message.mutable_cancel()->set_transaction(txn);
-  ask<void>(std::move(message), kAnswerTimeout, std::move(done), accept);
+  ask<void>(std::move(message), ReplyKind::kCancel, kAnswerTimeout, std::move(done), accept);
 }
 
 void Bridge::history(Done<std::vector<engine::HistoryEntry>> done) {
   wire::Request message;
   message.mutable_history()->set_limit(kHistoryRows);
   ask<std::vector<engine::HistoryEntry>>(
-      std::move(message), kAnswerTimeout, std::move(done),
-      [](const wire::Reply& reply) -> Result<std::vector<engine::HistoryEntry>> {
-        if (!reply.has_history()) return unexpectedReply("history");
+      std::move(message), ReplyKind::kHistory, kAnswerTimeout, std::move(done),
+      [](const wire::Reply& reply) {
         return decodeAll<engine::HistoryEntry>(reply.history().entries());
       });
 }
@@ -205,7 +196,7 @@ void Bridge::jobAct(const QString& job, ui::JobAct act, Done<void> done) {
   wire::Request message;
   message.mutable_job()->set_job(job.toStdString());
   message.mutable_job()->set_act(toWire(act));
-  ask<void>(std::move(message), kJobTimeout, std::move(done), accept);
+  ask<void>(std::move(message), ReplyKind::kJob, kJobTimeout, std::move(done), accept);
 }
 
 void Bridge::samples(const QString& job, std::int64_t afterStep,
@@ -214,18 +205,16 @@ void Bridge::samples(const QString& job, std::int64_t afterStep,
   message.mutable_samples()->set_job(job.toStdString());
   message.mutable_samples()->set_after_step(afterStep);
   message.mutable_samples()->set_limit(static_cast<std::int64_t>(ui::ClusterModel::kMaxSamples));
-  ask<std::vector<engine::Sample>>(
-      std::move(message), kAnswerTimeout, std::move(done),
-      [](const wire::Reply& reply) -> Result<std::vector<engine::Sample>> {
-        if (!reply.has_samples()) return unexpectedReply("samples");
-        return decodeAll<engine::Sample>(reply.samples().samples());
-      });
+  ask<std::vector<engine::Sample>>(std::move(message), ReplyKind::kSamples, kAnswerTimeout,
+                                   std::move(done), [](const wire::Reply& reply) {
+                                     return decodeAll<engine::Sample>(reply.samples().samples());
+                                   });
 }
 
 void Bridge::killNode(std::int32_t node, Done<void> done) {
   wire::Request message;
   message.mutable_kill_node()->set_node(node);
-  ask<void>(std::move(message), kAnswerTimeout, std::move(done), accept);
+  ask<void>(std::move(message), ReplyKind::kDone, kAnswerTimeout, std::move(done), accept);
 }
 
 }  // namespace tessera::app

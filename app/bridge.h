@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "agents/client/cluster.h"
+#include "app/commands/session.h"
 #include "ui/commands.h"
 #include "ui/models/cluster_model.h"
 
@@ -52,9 +53,11 @@ class Bridge final : public QObject, public ui::ClusterCommands {
   template <typename T>
   using Reader = std::function<Result<T>(const wire::Reply&)>;
 
-  /// Sends, and calls `done` later on this thread with what `read` makes of the reply.
+  /// Sends, and calls `done` later on this thread with what `read` makes of the reply, which is of
+  /// the kind `expected`.
   template <typename T>
-  void ask(wire::Request request, std::chrono::milliseconds timeout, Done<T> done, Reader<T> read);
+  void ask(wire::Request request, ReplyKind expected, std::chrono::milliseconds timeout,
+           Done<T> done, Reader<T> read);
   void onLink(agents::LinkState state, const std::string& detail);
   void onEvent(const engine::Event& event);
   /// Fetches the events that were written before this connection.

@@ -39,12 +39,14 @@ install_missing() {
   [ -z "$missing" ] || die "still missing after the installation: $missing"
 }
 
-# Configures and builds a preset with all cores; the whole log on failure only.
+# Configures and builds a preset with all cores: the targets named, or all. The whole log on failure
+# only.
 build_preset() {
   local preset=$1 log
+  shift
   say "building ($preset, $(nproc) cores)"
   log=$(mktemp)
-  if ! { cd "$ROOT" && cmake --preset "$preset" && cmake --build --preset "$preset" -j "$(nproc)"; } >"$log" 2>&1; then
+  if ! { cd "$ROOT" && cmake --preset "$preset" && cmake --build --preset "$preset" -j "$(nproc)" ${1:+--target "$@"}; } >"$log" 2>&1; then
     grep -E -A 20 'FAILED|error|Error' "$log" | head -n 60 >&2 || tail -n 40 "$log" >&2
     say "the whole log: $log" >&2
     exit 1

@@ -26,7 +26,6 @@ const wire::Peer* FindPeer(const Peers& peers, std::int32_t node) {
 RankView ViewOf(const ptc::Layout& layout, int rank, std::int64_t epoch, std::int64_t attempt,
                 const Peers& peers) {
   const ptc::DeviceMesh& mesh = layout.mesh();
-  const ptc::Topology topology = TopologyOf(peers);
   RankView view;
   view.epoch = epoch;
   view.attempt = attempt;
@@ -39,7 +38,9 @@ RankView ViewOf(const ptc::Layout& layout, int rank, std::int64_t epoch, std::in
   }
   for (const ptc::DeviceId device : mesh.devices()) {
     view.node_of_rank.push_back(device.node);
-    view.host_of_rank.push_back(topology.HostOf(device));
+    // The memory of groups is made by one agent, so only its own ranks can share it, also where
+    // several nodes are of one host.
+    view.host_of_rank.push_back(device.node);
     const wire::Peer* peer = FindPeer(peers, device.node);
     view.address_of_rank.push_back(peer ? peer->address() : std::string());
   }

@@ -152,7 +152,7 @@ int follow(const Invocation& call, Session& session, std::int64_t id) {
         progress.note("asking the coordinator to roll back");
         wire::Request cancel;
         cancel.mutable_cancel()->set_transaction(id);
-        const auto reply = session.ask(std::move(cancel));
+        const auto reply = session.ask(std::move(cancel), ReplyKind::kCancel);
         if (!reply) progress.note(reply.error().ToString());
       } else {
         progress.note(
@@ -162,9 +162,8 @@ int follow(const Invocation& call, Session& session, std::int64_t id) {
     }
     wire::Request request;
     request.mutable_txn()->set_transaction(id);
-    const auto reply = session.ask(std::move(request), seconds(2));
+    const auto reply = session.ask(std::move(request), ReplyKind::kTxn, seconds(2));
     if (reply) {
-      if (!reply->has_txn()) return failed(unexpectedReply("txn"));
       lastAnswer = Clock::now();
       if (reply->txn().has_transaction()) {
         const auto txn = agents::Decode(reply->txn().transaction());
@@ -207,9 +206,8 @@ int run(const Invocation& call) {
   if (!session) return failed(session.error());
   wire::Request dryRun;
   *dryRun.mutable_plan() = *planRequest;
-  const auto planned = session->ask(std::move(dryRun));
+  const auto planned = session->ask(std::move(dryRun), ReplyKind::kPlan);
   if (!planned) return failed(planned.error());
-  if (!planned->has_plan()) return failed(unexpectedReply("plan"));
   const auto plan = agents::Decode(planned->plan());
   if (!plan) return failed(plan.error());
   if (!call.json) fmt::print("{}", describePlan(*plan));
@@ -224,9 +222,8 @@ int run(const Invocation& call) {
   *apply.mutable_plan() = *planRequest;
   apply.set_plan_hash(plan->hash);
   apply.set_at_step(*atStep);
-  const auto reply = session->ask(std::move(request));
+  const auto reply = session->ask(std::move(request), ReplyKind::kApply);
   if (!reply) return failed(reply.error());
-  if (!reply->has_apply()) return failed(unexpectedReply("apply"));
   return follow(call, *session, reply->apply().transaction());
 }
 

@@ -17,13 +17,10 @@ namespace {
 int run(const Invocation& call) {
   const std::string job = call.arguments.word(0);
   if (const auto good = checkName("job", job); !good) return wrongUsage(good.error());
-  auto session = openSession(call);
-  if (!session) return failed(session.error());
   wire::Request request;
   request.mutable_digest()->set_job(job);
-  const auto reply = session->ask(std::move(request), kJobTimeout);
+  const auto reply = askOnce(call, std::move(request), ReplyKind::kDigest, kJobTimeout);
   if (!reply) return failed(reply.error());
-  if (!reply->has_digest()) return failed(unexpectedReply("digest"));
   const wire::DigestReply& digest = reply->digest();
   if (call.json) {
     printLine(toJson(digest));

@@ -18,7 +18,7 @@ int send(const Invocation& call, wire::Request request, const std::string& what)
   if (session->profile.directory.empty())
     return failed(FailedPrecondition(
         fmt::format("'{}' is not a cluster of emulated devices", session->profile.name)));
-  const auto reply = session->ask(std::move(request));
+  const auto reply = session->ask(std::move(request), ReplyKind::kDone);
   if (!reply) return failed(reply.error());
   if (call.json)
     printLine({{"done", what}});

@@ -30,14 +30,11 @@ int run(const Invocation& call) {
     if (const auto good = checkName("job", job); !good) return wrongUsage(good.error());
   const auto limit = call.arguments.integer("limit", 100, 1, 100'000);
   if (!limit) return wrongUsage(limit.error());
-  auto session = openSession(call);
-  if (!session) return failed(session.error());
   wire::Request request;
   request.mutable_history()->set_job(job);
   request.mutable_history()->set_limit(*limit);
-  const auto reply = session->ask(std::move(request));
+  const auto reply = askOnce(call, std::move(request), ReplyKind::kHistory);
   if (!reply) return failed(reply.error());
-  if (!reply->has_history()) return failed(unexpectedReply("history"));
   Json json = Json::array();
   std::vector<std::vector<std::string>> rows = {
       {"id", "started", "job", "from", "to", "result", "moved", "bound", "pause", "digest after"}};

@@ -17,14 +17,11 @@ using Act = wire::JobRequest;
 int act(const Invocation& call, Act::Act what, const std::string& state) {
   const std::string job = call.arguments.word(0);
   if (const auto good = checkName("job", job); !good) return wrongUsage(good.error());
-  auto session = openSession(call);
-  if (!session) return failed(session.error());
   wire::Request request;
   request.mutable_job()->set_job(job);
   request.mutable_job()->set_act(what);
-  const auto reply = session->ask(std::move(request), kJobTimeout);
+  const auto reply = askOnce(call, std::move(request), ReplyKind::kJob, kJobTimeout);
   if (!reply) return failed(reply.error());
-  if (!reply->has_job()) return failed(unexpectedReply("job"));
   if (call.json)
     printLine({{"job", job}, {"state", state}, {"step", reply->job().step()}});
   else

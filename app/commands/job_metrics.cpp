@@ -25,8 +25,7 @@ Result<std::vector<engine::Sample>> samplesAfter(Session& session, const std::st
   request.mutable_samples()->set_job(job);
   request.mutable_samples()->set_after_step(step);
   request.mutable_samples()->set_limit(kPage);
-  TESSERA_TRY(const auto reply, session.ask(std::move(request)));
-  if (!reply.has_samples()) return unexpectedReply("samples");
+  TESSERA_TRY(const auto reply, session.ask(std::move(request), ReplyKind::kSamples));
   std::vector<engine::Sample> samples;
   for (const auto& info : reply.samples().samples()) {
     TESSERA_TRY(auto sample, agents::Decode(info));

@@ -54,9 +54,8 @@ int run(const Invocation& call) {
   if (!session) return failed(session.error());
   wire::Request request;
   *request.mutable_start_job() = *start;
-  const auto reply = session->ask(std::move(request), kStartPatience);
+  const auto reply = session->ask(std::move(request), ReplyKind::kStartJob, kStartPatience);
   if (!reply) return failed(reply.error());
-  if (!reply->has_start_job()) return failed(unexpectedReply("job start"));
   const auto snapshot = session->snapshot();
   if (!snapshot) return failed(snapshot.error());
   const auto job =

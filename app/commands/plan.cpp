@@ -16,13 +16,10 @@ namespace {
 int run(const Invocation& call) {
   auto request = readPlanRequest(call.arguments);
   if (!request) return wrongUsage(request.error());
-  auto session = openSession(call);
-  if (!session) return failed(session.error());
   wire::Request message;
   *message.mutable_plan() = *request;
-  const auto reply = session->ask(std::move(message));
+  const auto reply = askOnce(call, std::move(message), ReplyKind::kPlan);
   if (!reply) return failed(reply.error());
-  if (!reply->has_plan()) return failed(unexpectedReply("plan"));
   const auto plan = agents::Decode(reply->plan());
   if (!plan) return failed(plan.error());
   if (call.json)

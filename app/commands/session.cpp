@@ -31,20 +31,30 @@ Result<Session> openSession(const Invocation& call) {
   return Session{std::move(profile), std::move(client)};
 }
 
-Result<wire::Reply> Session::ask(wire::Request request, std::chrono::milliseconds timeout) {
-  return client->CallAndWait(std::move(request), timeout);
+Result<wire::Reply> Session::ask(wire::Request request, ReplyKind expected,
+                                 std::chrono::milliseconds timeout) {
+  TESSERA_TRY(auto reply, client->CallAndWait(std::move(request), timeout));
+  return checkKind(std::move(reply), expected);
 }
 
 Result<engine::ClusterSnapshot> Session::snapshot(std::chrono::milliseconds timeout) {
   wire::Request request;
   request.mutable_status();
-  TESSERA_TRY(const auto reply, ask(std::move(request), timeout));
-  if (!reply.has_status()) return unexpectedReply("status");
+  TESSERA_TRY(const auto reply, ask(std::move(request), ReplyKind::kStatus, timeout));
   return agents::Decode(reply.status());
 }
 
-Error unexpectedReply(const std::string& asked) {
-  return Internal(fmt::format("the registrar answered '{}' with a reply of another kind", asked));
+Result<wire::Reply> askOnce(const Invocation& call, wire::Request request, ReplyKind expected,
+                            std::chrono::milliseconds timeout) {
+  TESSERA_TRY(auto session, openSession(call));
+  return session.ask(std::move(request), expected, timeout);
+}
+
+Result<wire::Reply> checkKind(wire::Reply reply, ReplyKind expected) {
+  if (reply.body_case() != expected)
+    return Internal(fmt::format("the registrar answered with a reply of kind {}, expected {}",
+                                static_cast<int>(reply.body_case()), static_cast<int>(expected)));
+  return reply;
 }
 
 }  // namespace tessera::app

@@ -23,11 +23,15 @@ inline constexpr std::chrono::seconds kJobTimeout{120};
 /// `local`. \error kNotFound saying what to do.
 Result<agents::Profile> findProfile(const std::string& named);
 
+/// The kind of a reply.
+using ReplyKind = wire::Reply::BodyCase;
+
 struct Session {
   agents::Profile profile;
   std::unique_ptr<agents::ClusterClient> client;
 
-  Result<wire::Reply> ask(wire::Request request,
+  /// \error also kInternal for a reply of another kind than `expected`.
+  Result<wire::Reply> ask(wire::Request request, ReplyKind expected,
                           std::chrono::milliseconds timeout = kAnswerTimeout);
   Result<engine::ClusterSnapshot> snapshot(std::chrono::milliseconds timeout = kAnswerTimeout);
 };
@@ -36,7 +40,11 @@ struct Session {
 /// that name is known but stopped.
 Result<Session> openSession(const Invocation& call);
 
-/// The error of a reply of another kind than was asked for.
-Error unexpectedReply(const std::string& asked);
+/// openSession and one `ask`, for a command that needs no more.
+Result<wire::Reply> askOnce(const Invocation& call, wire::Request request, ReplyKind expected,
+                            std::chrono::milliseconds timeout = kAnswerTimeout);
+
+/// `reply` if it is of the kind `expected`.
+Result<wire::Reply> checkKind(wire::Reply reply, ReplyKind expected);
 
 }  // namespace tessera::app

@@ -70,13 +70,10 @@ void print(const Shown& shown) {
 int runShow(const Invocation& call) {
   const auto id = readId(call.arguments);
   if (!id) return wrongUsage(id.error());
-  auto session = openSession(call);
-  if (!session) return failed(session.error());
   wire::Request request;
   request.mutable_txn()->set_transaction(*id);
-  const auto reply = session->ask(std::move(request));
+  const auto reply = askOnce(call, std::move(request), ReplyKind::kTxn);
   if (!reply) return failed(reply.error());
-  if (!reply->has_txn()) return failed(unexpectedReply("txn"));
   const auto shown = decode(reply->txn());
   if (!shown) return failed(shown.error());
   if (call.json) {
@@ -92,11 +89,9 @@ int runShow(const Invocation& call) {
 int runCancel(const Invocation& call) {
   const auto id = readId(call.arguments);
   if (!id) return wrongUsage(id.error());
-  auto session = openSession(call);
-  if (!session) return failed(session.error());
   wire::Request request;
   request.mutable_cancel()->set_transaction(*id);
-  const auto reply = session->ask(std::move(request));
+  const auto reply = askOnce(call, std::move(request), ReplyKind::kCancel);
   if (!reply) return failed(reply.error());
   if (call.json)
     printLine({{"cancelled", *id}});

@@ -29,6 +29,25 @@ class E2eWalkTest : public QObject {
     const QStringList complaints = Walk(cluster, {0, 3, 6, 5, 1, 7, 4});
     QVERIFY2(complaints.isEmpty(), qPrintable(complaints.join(u'\n')));
   }
+
+  // Nodes of one host map each other's arenas: nothing crosses a network.
+  void nodesOfOneHostShareMemory() {
+    const LocalCluster cluster(LocalCluster::Options{.one_host = true});
+    QVERIFY2(cluster.up().code == 0, cluster.up().Text());
+    const QString job = QStringLiteral("nano");
+    const Outcome start = cluster.StartJob(job, QStringLiteral("dp=2,tp=2"), FirstDevices(4));
+    QVERIFY2(start.code == 0, start.Text());
+    const Json plan =
+        cluster.Ask({QStringLiteral("plan"), job, QStringLiteral("--devices"), FirstDevices(8)});
+    QVERIFY(plan.is_object());
+    QCOMPARE(plan["bytes"]["network"].get<std::int64_t>(), 0);
+    QVERIFY(plan["bytes"]["host"].get<std::int64_t>() > 0);
+    const Json moved = cluster.Apply(job, QStringLiteral("dp=4,tp=2"), FirstDevices(8));
+    QVERIFY(moved.is_object() && moved["result"] == "committed");
+    QCOMPARE(moved["bytes_moved"].dump(), moved["volume_bound"].dump());
+    QCOMPARE(moved["digest_before"].dump(), moved["digest_after"].dump());
+    QVERIFY(cluster.GoesOn(job));
+  }
 };
 
 QTEST_GUILESS_MAIN(E2eWalkTest)
