@@ -32,7 +32,9 @@ class E2eWalkTest : public QObject {
 
   // Nodes of one host map each other's arenas: nothing crosses a network.
   void nodesOfOneHostShareMemory() {
-    const LocalCluster cluster(LocalCluster::Options{.one_host = true});
+    LocalCluster::Options options;
+    options.one_host = true;
+    const LocalCluster cluster(options);
     QVERIFY2(cluster.up().code == 0, cluster.up().Text());
     const QString job = QStringLiteral("nano");
     const Outcome start = cluster.StartJob(job, QStringLiteral("dp=2,tp=2"), FirstDevices(4));
