@@ -69,6 +69,11 @@ Status NodeAgent::Open() {
   TESSERA_RETURN_IF_ERROR(ForgetOtherKeepers());
   TESSERA_TRY(keeper_, KeeperClient::FromEnvironment(loop_, KeeperHandlers()));
   TESSERA_TRY(store_, DeviceStore::Open(config_.node, keeper_->arenas()));
+  for (auto& [id, device] : store_->devices()) {
+    TESSERA_TRY(const std::optional<std::string> failed,
+                journal_->Get(fmt::format("failed/{}", id.index)));
+    device.failed = failed.has_value();
+  }
   TESSERA_RETURN_IF_ERROR(RecoverRanks());
   TESSERA_RETURN_IF_ERROR(RecoverTxn());
   TESSERA_TRY(rank_port_, RankPort::Listen(loop_, config_.directory + "/ranks.sock", RankHandlers()));

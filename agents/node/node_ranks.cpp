@@ -360,6 +360,7 @@ void NodeAgent::OnRankExited(const KeeperClient::Rank& exited) {
   const bool joiner = IsJoiner(tag->first);
   ranks_.erase(tag->first);
   if (txn_ && txn_->machine.state() == engine::ParticipantState::kAborted) CheckCleanedUp();
+  if (txn_ && txn_->machine.state() == engine::ParticipantState::kCommitted) CheckAdopted();
   if (expendable) return;
   std::string reason = fmt::format("the rank on {} {}", ToString(tag->first.device),
                                    DescribeExit(exited.status));
@@ -419,13 +420,10 @@ void NodeAgent::OnStopJob(const wire::StopJob& message) {
   for (auto& [id, rank] : ranks_) {
     if (id.job == message.job()) KillRank(rank);
   }
-  const auto job = jobs_.find(message.job());
-  if (job != jobs_.end()) {
-    rank_port_->Abandon(message.job(), job->second.epoch, -1);
-  }
+  rank_port_->Forget(message.job());
   if (!message.forget()) return;
   for (const ptc::DeviceId device : store_->Of(message.job())) store_->Free(*store_->Find(device));
-  if (job != jobs_.end()) jobs_.erase(job);
+  jobs_.erase(message.job());
   static_cast<void>(journal_->Erase("job/" + message.job()));
   std::error_code ignored;
   std::filesystem::remove_all(config_.directory + "/jobs/" + message.job(), ignored);

@@ -394,8 +394,9 @@ void NodeAgent::FlipAndAdopt() {
 
 void NodeAgent::CheckAdopted() {
   for (const ptc::DeviceId device : LocalOf(*txn_->to)) {
+    // A rank that died is not waited for: the commit stands, and the job fails after it.
     const Rank* rank = FindRank({txn_->prepare.job(), device});
-    if (!rank || rank->current_epoch < txn_->prepare.epoch()) return;
+    if (rank && rank->current_epoch < txn_->prepare.epoch()) return;
   }
   Feed(engine::RanksAttached{});
 }

@@ -80,6 +80,10 @@ Status Registrar::Recover() {
     job.reason = json["reason"].get<std::string>();
     job.step = json["step"].get<std::int64_t>();
     job.last_step = Clock::now();
+    if (job.state == engine::JobState::kStarting) {
+      job.state = engine::JobState::kFailed;
+      job.reason = "the registrar's agent restarted while it started";
+    }
     jobs_.emplace(job.name, std::move(job));
   }
   return RecoverTxn();
