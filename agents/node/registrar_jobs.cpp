@@ -202,7 +202,8 @@ Status Registrar::StartJob(const wire::StartJobRequest& request, const ReplyPtr&
   JournalJob(job);
   const auto [it, fresh] = jobs_.emplace(name, std::move(job));
   AddEvent(engine::Severity::kInfo, name,
-           fmt::format("starting {} as {}", request.model(), ToString(it->second.layout.mesh())));
+           fmt::format("starts: model {}, {}", request.model(),
+                       ToString(it->second.layout.mesh())));
   if (!note.empty()) AddEvent(engine::Severity::kInfo, name, note);
   for (const std::int32_t node : it->second.not_ready) {
     if (const Status sent = SendTo(node, message); !sent) {
