@@ -79,8 +79,8 @@ class RankPort {
   /// view.
   Status SendCommand(const RankId& id, RankCommand command, std::int64_t epoch,
                      const RankView* view);
-  /// All ranks have adopted `epoch`: train on, or, with `stay_paused`, wait at this step boundary for
-  /// the next command. \error kUnavailable not attached.
+  /// All ranks have adopted `epoch`: train on, or, with `stay_paused`, wait at this step boundary
+  /// for the next command. \error kUnavailable not attached.
   Status SendGo(const RankId& id, std::int64_t epoch, bool stay_paused = false);
   /// Drops everything kept for a job that is over: shared memory, abandoned attempts.
   void Forget(const std::string& job);

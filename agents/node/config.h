@@ -14,18 +14,18 @@
 namespace tessera::agents {
 
 struct AgentConfig {
-  std::string cluster;               // "local"
-  std::int32_t node = 0;             // n0 is 0
-  std::string host;                  // nodes with equal hosts share memory
-  std::string directory;             // state of this node: journal, logs, sockets; mode 0700
-  std::string endpoint;              // ROUTER: tcp://127.0.0.1:40001
-  std::string events;                // PUB
-  std::vector<std::string> lanes;    // bulk endpoints, one a lane
-  std::string registrar_endpoint;    // ROUTER of the registrar; equal to `endpoint` on the registrar
+  std::string cluster;             // "local"
+  std::int32_t node = 0;           // n0 is 0
+  std::string host;                // nodes with equal hosts share memory
+  std::string directory;           // state of this node: journal, logs, sockets; mode 0700
+  std::string endpoint;            // ROUTER: tcp://127.0.0.1:40001
+  std::string events;              // PUB
+  std::vector<std::string> lanes;  // bulk endpoints, one a lane
+  std::string registrar_endpoint;  // ROUTER of the registrar; equal to `endpoint` on the registrar
   std::int32_t devices = 4;
   std::int64_t device_bytes = 512LL << 20;
   std::int64_t link_bytes_per_second = 0;  // emulated full-duplex port; 0: none
-  std::string agent_keys;            // key file of the cluster's agents
+  std::string agent_keys;                  // key file of the cluster's agents
   std::vector<std::string> allowed;  // public keys of operators (and of the agents themselves)
 };
 

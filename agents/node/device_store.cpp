@@ -20,8 +20,9 @@ Result<DeviceStore> DeviceStore::Open(std::int32_t node,
     device.arena = std::make_unique<engine::Arena>(std::move(arena));
     device.path = fmt::format("/proc/{}/fd/{}", getpid(), kept.fd);
     if (device.arena->header().job_hash.load() != 0) {
-      TESSERA_TRY(device.table, engine::PieceTable::ReadCurrent(*device.arena)
-                                    .Context("arena of " + ToString(id)));
+      TESSERA_TRY(
+          device.table,
+          engine::PieceTable::ReadCurrent(*device.arena).Context("arena of " + ToString(id)));
     }
     store.devices_.emplace(id, std::move(device));
   }

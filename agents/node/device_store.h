@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// The arenas of one node's devices, as the agent sees them: which job holds which, what the current
-/// piece tables say, and the flip to the next ones. Lives on the agent's loop thread; the memory
-/// itself is also read and written by transfers and ranks.
+/// The arenas of one node's devices, as the agent sees them: which job holds which, what the
+/// current piece tables say, and the flip to the next ones. Lives on the agent's loop thread; the
+/// memory itself is also read and written by transfers and ranks.
 
 #include <map>
 #include <memory>
@@ -24,14 +24,15 @@ class DeviceStore {
   struct Device {
     ptc::DeviceId id;
     std::unique_ptr<engine::Arena> arena;
-    std::string path;  // /proc/PID/fd/N, for other agents of this host
+    std::string path;                         // /proc/PID/fd/N, for other agents of this host
     std::optional<engine::PieceTable> table;  // current; empty: the device is in the pool
     bool failed = false;
   };
 
   /// Maps every arena and reads its current table.
   /// \error as Arena::Map and PieceTable::Read
-  static Result<DeviceStore> Open(std::int32_t node, const std::vector<KeeperClient::Arena>& arenas);
+  static Result<DeviceStore> Open(std::int32_t node,
+                                  const std::vector<KeeperClient::Arena>& arenas);
 
   std::map<ptc::DeviceId, Device>& devices() { return devices_; }
   const std::map<ptc::DeviceId, Device>& devices() const { return devices_; }

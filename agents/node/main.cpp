@@ -87,7 +87,8 @@ int Run(int argc, char** argv) {
 
   std::error_code error;
   std::filesystem::create_directories(config->directory, error);
-  if (error) return Fail(fmt::format("cannot make '{}': {}", config->directory, error.message()), 1);
+  if (error)
+    return Fail(fmt::format("cannot make '{}': {}", config->directory, error.message()), 1);
   KeeperOptions options;
   options.node = config->node;
   options.devices = config->devices;

@@ -28,9 +28,8 @@ const ptc::TensorSpec& SpecOf(const MoveContext& c, int tensor) {
 }
 
 Error MissingPiece(const MoveContext& c, ptc::DeviceId device, int tensor, const ptc::Box& box) {
-  return Internal(fmt::format("{} has no piece of tensor '{}' with {}",
-                                           ToString(device), SpecOf(c, tensor).name,
-                                           ToString(box)));
+  return Internal(fmt::format("{} has no piece of tensor '{}' with {}", ToString(device),
+                              SpecOf(c, tensor).name, ToString(box)));
 }
 
 // Another node's arena on this host, through its agent's descriptor.
@@ -100,11 +99,11 @@ Mover::Mover(std::shared_ptr<const MoveContext> context, Wire wire,
       flow->source = copy->source;
       flow->destination = copy->device;
     }
-    flow->total += copy->cell.num_elements() * ptc::SizeBytes(SpecOf(*context_, copy->tensor).dtype);
+    flow->total +=
+        copy->cell.num_elements() * ptc::SizeBytes(SpecOf(*context_, copy->tensor).dtype);
   }
-  thread_ = std::jthread([this, done = std::move(done)](const std::stop_token& stop) {
-    done(Run(stop));
-  });
+  thread_ = std::jthread(
+      [this, done = std::move(done)](const std::stop_token& stop) { done(Run(stop)); });
 }
 
 Mover::~Mover() { Cancel(); }
@@ -133,10 +132,10 @@ MoveResult Mover::Run(const std::stop_token& stop) {
         const auto& holders = before ? cell.holders : cell.needers;
         if (!std::binary_search(holders.begin(), holders.end(), id)) continue;
         if (stop.stop_requested()) return Cancelled("the transfer was cancelled");
-        TESSERA_TRY(const std::uint64_t digest,
-                    DigestOfCell(c, id, *device.arena,
-                                 before ? device.old_table : device.next_table, cell.tensor,
-                                 cell.box));
+        TESSERA_TRY(
+            const std::uint64_t digest,
+            DigestOfCell(c, id, *device.arena, before ? device.old_table : device.next_table,
+                         cell.tensor, cell.box));
         out.digests.push_back(digest);
       }
       (before ? result.before : result.after).push_back(std::move(out));
@@ -159,9 +158,9 @@ MoveResult Mover::Run(const std::stop_token& stop) {
         DigestOfCell(c, move.device, *device.arena, device.next_table, move.tensor, move.cell);
     if (!digest || *digest != expected) {
       result.status = DataLoss(fmt::format(
-          "tensor '{}' {}: digest on {} is {}, on its source {} {}",
-          SpecOf(c, move.tensor).name, ToString(move.cell), ToString(move.device),
-          digest ? ptc::Hex16(*digest) : "unknown", ToString(move.source), ptc::Hex16(expected)));
+          "tensor '{}' {}: digest on {} is {}, on its source {} {}", SpecOf(c, move.tensor).name,
+          ToString(move.cell), ToString(move.device), digest ? ptc::Hex16(*digest) : "unknown",
+          ToString(move.source), ptc::Hex16(expected)));
       return result;
     }
     ++result.checksums_equal;
@@ -173,8 +172,8 @@ MoveResult Mover::Run(const std::stop_token& stop) {
 Status Mover::Copy(const std::stop_token& stop, MoveResult& result) {
   const MoveContext& c = *context_;
   std::map<ptc::DeviceId, std::pair<engine::Arena, PieceTable>> peers;  // of other nodes, same host
-  const auto source_of = [&](ptc::DeviceId id)
-      -> Result<std::pair<const engine::Arena*, const PieceTable*>> {
+  const auto source_of =
+      [&](ptc::DeviceId id) -> Result<std::pair<const engine::Arena*, const PieceTable*>> {
     if (const auto local = c.local.find(id); local != c.local.end()) {
       return std::pair{local->second.arena, &local->second.old_table};
     }
@@ -198,8 +197,8 @@ Status Mover::Copy(const std::stop_token& stop, MoveResult& result) {
     if (stop.stop_requested()) return Cancelled("the transfer was cancelled");
     const MoveContext::Local& to = c.local.at(device);
     TESSERA_TRY(const auto origin, source_of(source));
-    TESSERA_TRY(const CellView read, ViewOfCell(c, source, *origin.first, *origin.second, tensor,
-                                                from, cell));
+    TESSERA_TRY(const CellView read,
+                ViewOfCell(c, source, *origin.first, *origin.second, tensor, from, cell));
     TESSERA_TRY(const CellView write,
                 ViewOfCell(c, device, *to.arena, to.next_table, tensor, piece, cell));
     engine::CopyCell(write, read);
@@ -211,23 +210,23 @@ Status Mover::Copy(const std::stop_token& stop, MoveResult& result) {
     return OkStatus();
   };
   for (std::int64_t i = 0; i < std::ssize(c.plan.moves); ++i) {
-    TESSERA_RETURN_IF_ERROR(std::visit(
-        Overloaded{
-            [&](const ptc::LocalCopy& m) {
-              if (!c.local.contains(m.device)) return OkStatus();
-              return copy(i, m.device, m.device, m.tensor, m.from, m.piece, m.cell);
-            },
-            [&](const ptc::RemoteCopy& m) {
-              if (!c.local.contains(m.device) ||
-                  c.topology.HostOf(m.source) != c.topology.HostOf(m.device)) {
-                return OkStatus();
-              }
-              return copy(i, m.source, m.device, m.tensor, m.from, m.piece, m.cell);
-            },
-            [](const ptc::Keep&) { return OkStatus(); },
-            [](const ptc::Drop&) { return OkStatus(); },
-        },
-        c.plan.moves[static_cast<std::size_t>(i)]));
+    TESSERA_RETURN_IF_ERROR(
+        std::visit(Overloaded{
+                       [&](const ptc::LocalCopy& m) {
+                         if (!c.local.contains(m.device)) return OkStatus();
+                         return copy(i, m.device, m.device, m.tensor, m.from, m.piece, m.cell);
+                       },
+                       [&](const ptc::RemoteCopy& m) {
+                         if (!c.local.contains(m.device) ||
+                             c.topology.HostOf(m.source) != c.topology.HostOf(m.device)) {
+                           return OkStatus();
+                         }
+                         return copy(i, m.source, m.device, m.tensor, m.from, m.piece, m.cell);
+                       },
+                       [](const ptc::Keep&) { return OkStatus(); },
+                       [](const ptc::Drop&) { return OkStatus(); },
+                   },
+                   c.plan.moves[static_cast<std::size_t>(i)]));
   }
   static_cast<void>(result);
   return OkStatus();
@@ -243,8 +242,8 @@ Status Mover::Receive(const std::stop_token& stop, MoveResult& result) {
       continue;
     }
     const MoveContext::Local& to = c.local.at(m->device);
-    TESSERA_TRY(const CellView write, ViewOfCell(c, m->device, *to.arena, to.next_table, m->tensor,
-                                                 m->piece, m->cell));
+    TESSERA_TRY(const CellView write,
+                ViewOfCell(c, m->device, *to.arena, to.next_table, m->tensor, m->piece, m->cell));
     FetchBatch& batch = batches[m->source.node];
     batch.endpoints = c.nodes.at(m->source.node).lanes;
     batch.cells.push_back(Fetch{i, write, {}});

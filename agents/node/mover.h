@@ -28,7 +28,7 @@ struct MoveContext {
   LaneKey key;
   ptc::Layout from;
   ptc::Layout to;
-  ptc::Plan plan;               // without moves: digests only
+  ptc::Plan plan;  // without moves: digests only
   ptc::Topology topology;
   std::int32_t node = 0;
   struct Local {
@@ -46,9 +46,9 @@ struct MoveContext {
 
 struct MoveResult {
   Status status = OkStatus();
-  std::vector<DeviceDigests> before;   // devices of the old layout
-  std::vector<DeviceDigests> after;    // devices of the new layout
-  std::int64_t checksums_equal = 0;    // moved cells whose digest equals its source's
+  std::vector<DeviceDigests> before;  // devices of the old layout
+  std::vector<DeviceDigests> after;   // devices of the new layout
+  std::int64_t checksums_equal = 0;   // moved cells whose digest equals its source's
   std::int64_t network_bytes = 0;
 };
 

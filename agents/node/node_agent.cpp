@@ -76,7 +76,8 @@ Status NodeAgent::Open() {
   }
   TESSERA_RETURN_IF_ERROR(RecoverRanks());
   TESSERA_RETURN_IF_ERROR(RecoverTxn());
-  TESSERA_TRY(rank_port_, RankPort::Listen(loop_, config_.directory + "/ranks.sock", RankHandlers()));
+  TESSERA_TRY(rank_port_,
+              RankPort::Listen(loop_, config_.directory + "/ranks.sock", RankHandlers()));
   LaneServerOptions lanes;
   lanes.endpoints = config_.lanes;
   lanes.keys = keys_;
@@ -84,8 +85,7 @@ Status NodeAgent::Open() {
   TESSERA_TRY(lanes_, LaneServer::Start(net_, std::move(lanes), MakeResolver()));
 
   TESSERA_TRY(Socket socket, Socket::Client(net_, SocketKind::kDealer, keys_, keys_.public_key));
-  TESSERA_RETURN_IF_ERROR(
-      socket.SetIdentity(fmt::format("n{}-{}", config_.node, incarnation_)));
+  TESSERA_RETURN_IF_ERROR(socket.SetIdentity(fmt::format("n{}-{}", config_.node, incarnation_)));
   TESSERA_RETURN_IF_ERROR(socket.SetHighWater(100000));
   TESSERA_RETURN_IF_ERROR(socket.Connect(config_.registrar_endpoint));
   registrar_ = std::move(socket);
@@ -177,7 +177,8 @@ void NodeAgent::SendHeartbeat() {
   Send(std::move(message));
 }
 
-void NodeAgent::Tell(engine::Severity severity, const std::string& source, const std::string& text) {
+void NodeAgent::Tell(engine::Severity severity, const std::string& source,
+                     const std::string& text) {
   // The registrar of this process prints what it records; other nodes keep their own account.
   if (config_.endpoint != config_.registrar_endpoint) {
     std::fprintf(stderr, "%s %s: %s\n", std::string(ToString(severity)).c_str(), source.c_str(),
@@ -217,17 +218,24 @@ void NodeAgent::OnMessage(const wire::ToNode& m) {
       }
       welcomed_ = true;
       return;
-    case wire::ToNode::kHeartbeat: return;
+    case wire::ToNode::kHeartbeat:
+      return;
     case wire::ToNode::kUnknown:
       welcomed_ = false;
       SendRegister();
       return;
-    case wire::ToNode::kStartJob: return OnStartJob(m.start_job());
-    case wire::ToNode::kResumeJob: return OnResumeJob(m.resume_job());
-    case wire::ToNode::kPauseJob: return OnPauseJob(m.pause_job());
-    case wire::ToNode::kStopJob: return OnStopJob(m.stop_job());
-    case wire::ToNode::kTakeDigests: return OnTakeDigests(m.take_digests());
-    case wire::ToNode::kPrepare: return OnPrepare(m.prepare());
+    case wire::ToNode::kStartJob:
+      return OnStartJob(m.start_job());
+    case wire::ToNode::kResumeJob:
+      return OnResumeJob(m.resume_job());
+    case wire::ToNode::kPauseJob:
+      return OnPauseJob(m.pause_job());
+    case wire::ToNode::kStopJob:
+      return OnStopJob(m.stop_job());
+    case wire::ToNode::kTakeDigests:
+      return OnTakeDigests(m.take_digests());
+    case wire::ToNode::kPrepare:
+      return OnPrepare(m.prepare());
     case wire::ToNode::kPauseTxn:
       if (txn_ && txn_->prepare.transaction() == m.pause_txn().transaction()) {
         Feed(engine::PauseAsked{m.pause_txn().at_step()});
@@ -244,11 +252,16 @@ void NodeAgent::OnMessage(const wire::ToNode& m) {
         Feed(engine::VerifyAsked{});
       }
       return;
-    case wire::ToNode::kOutcome: return OnOutcome(m.outcome());
-    case wire::ToNode::kGo: return OnGo(m.go());
-    case wire::ToNode::kStoreValue: return OnStoreValue(m.store_value());
-    case wire::ToNode::kDecided: return OnDecided(m.decided());
-    case wire::ToNode::kFailDevice: return OnFailDevice(m.fail_device().index());
+    case wire::ToNode::kOutcome:
+      return OnOutcome(m.outcome());
+    case wire::ToNode::kGo:
+      return OnGo(m.go());
+    case wire::ToNode::kStoreValue:
+      return OnStoreValue(m.store_value());
+    case wire::ToNode::kDecided:
+      return OnDecided(m.decided());
+    case wire::ToNode::kFailDevice:
+      return OnFailDevice(m.fail_device().index());
     case wire::ToNode::kDie:
       if (m.die().clean()) {
         static_cast<void>(keeper_->Shutdown());
@@ -256,7 +269,8 @@ void NodeAgent::OnMessage(const wire::ToNode& m) {
         static_cast<void>(keeper_->Die());
       }
       return;
-    case wire::ToNode::BODY_NOT_SET: return;
+    case wire::ToNode::BODY_NOT_SET:
+      return;
   }
 }
 

@@ -45,7 +45,10 @@ class NodeAgent {
     std::int64_t started_epoch = 0;
     bool attached = false;
     std::map<std::pair<std::int64_t, std::int64_t>, bool> connected;  // (epoch, attempt)
-    struct Pause { std::int64_t step; std::uint64_t request; };
+    struct Pause {
+      std::int64_t step;
+      std::uint64_t request;
+    };
     std::optional<Pause> paused;
     std::int64_t current_epoch = 0;  // the last one that it attached to or went on in
     bool adopted = false;            // waits for Go in current_epoch

@@ -125,8 +125,13 @@ Status NodeAgent::RecoverRanks() {
       return DataLoss(fmt::format("journal row '{}' is not a job", key));
     }
     TESSERA_TRY(ptc::Layout layout, ptc::ParseLayout(json["layout"].get<std::string>()));
-    Job job{key.substr(4), json["settings"].get<std::string>(), std::move(layout),
-            json["epoch"].get<std::int64_t>(), json["timeline"].get<std::int64_t>(), 0, false};
+    Job job{key.substr(4),
+            json["settings"].get<std::string>(),
+            std::move(layout),
+            json["epoch"].get<std::int64_t>(),
+            json["timeline"].get<std::int64_t>(),
+            0,
+            false};
     if (store_->Of(job.name).empty()) continue;  // its keeper, and so its memory, is another one
     jobs_.emplace(job.name, std::move(job));
   }
@@ -281,7 +286,8 @@ void NodeAgent::OnRankPaused(const RankId& id, std::int64_t step, std::uint64_t 
   // A pause that was called off while the decision was on its way.
   if (request > engine::kRequestStepsDone && request <= job->second.resumed_through) {
     rank->paused.reset();
-    static_cast<void>(rank_port_->SendCommand(id, RankCommand::kResume, job->second.epoch, nullptr));
+    static_cast<void>(
+        rank_port_->SendCommand(id, RankCommand::kResume, job->second.epoch, nullptr));
     return;
   }
   ReportPaused(id.job);
@@ -362,8 +368,8 @@ void NodeAgent::OnRankExited(const KeeperClient::Rank& exited) {
   if (txn_ && txn_->machine.state() == engine::ParticipantState::kAborted) CheckCleanedUp();
   if (txn_ && txn_->machine.state() == engine::ParticipantState::kCommitted) CheckAdopted();
   if (expendable) return;
-  std::string reason = fmt::format("the rank on {} {}", ToString(tag->first.device),
-                                   DescribeExit(exited.status));
+  std::string reason =
+      fmt::format("the rank on {} {}", ToString(tag->first.device), DescribeExit(exited.status));
   if (!last_line.empty()) reason += ": " + last_line;
   Tell(engine::Severity::kError, tag->first.job, reason);
   wire::FromNode message;
@@ -398,8 +404,8 @@ void NodeAgent::OnResumeJob(const wire::ResumeJob& message) {
   const auto job = jobs_.find(message.job());
   if (job == jobs_.end()) return;
   job->second.starting = false;
-  job->second.resumed_through = std::max<std::uint64_t>(job->second.resumed_through,
-                                                        message.through());
+  job->second.resumed_through =
+      std::max<std::uint64_t>(job->second.resumed_through, message.through());
   Resume(message.job());
 }
 
@@ -433,18 +439,24 @@ void NodeAgent::OnStopJob(const wire::StopJob& message) {
 void NodeAgent::OnTakeDigests(const wire::TakeDigests& message) {
   const auto job = jobs_.find(message.job());
   if (job == jobs_.end()) return;
-  auto context = std::make_shared<MoveContext>(MoveContext{
-      {message.job(), static_cast<std::int64_t>(message.number()), 0},
-      job->second.layout, job->second.layout, {}, {}, config_.node, {}, {}});
+  auto context = std::make_shared<MoveContext>(
+      MoveContext{{message.job(), static_cast<std::int64_t>(message.number()), 0},
+                  job->second.layout,
+                  job->second.layout,
+                  {},
+                  {},
+                  config_.node,
+                  {},
+                  {}});
   for (const ptc::DeviceId id : store_->Of(message.job())) {
     const DeviceStore::Device* device = store_->Find(id);
-    context->local.emplace(id, MoveContext::Local{device->arena.get(), *device->table,
-                                                  *device->table});
+    context->local.emplace(id,
+                           MoveContext::Local{device->arena.get(), *device->table, *device->table});
   }
   const std::uint64_t run = next_digest_run_++;
   digest_runs_[run] = std::make_unique<Mover>(
-      std::move(context), Mover::Wire{}, [this, run, name = message.job(),
-                                          number = message.number()](MoveResult result) {
+      std::move(context), Mover::Wire{},
+      [this, run, name = message.job(), number = message.number()](MoveResult result) {
         loop_.Post([this, run, name, number, result = std::move(result)] {
           wire::FromNode reply;
           auto* out = reply.mutable_digests();

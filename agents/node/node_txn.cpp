@@ -22,14 +22,22 @@ constexpr char kStateKey[] = "txn/state";
 
 wire::TxnReport::Kind KindOf(engine::ReportKind kind) {
   switch (kind) {
-    case engine::ReportKind::kPrepared: return wire::TxnReport::PREPARED;
-    case engine::ReportKind::kRefused: return wire::TxnReport::REFUSED;
-    case engine::ReportKind::kPaused: return wire::TxnReport::PAUSED;
-    case engine::ReportKind::kTransferred: return wire::TxnReport::TRANSFERRED;
-    case engine::ReportKind::kTransferFailed: return wire::TxnReport::TRANSFER_FAILED;
-    case engine::ReportKind::kVerified: return wire::TxnReport::VERIFIED;
-    case engine::ReportKind::kCommitted: return wire::TxnReport::COMMITTED;
-    case engine::ReportKind::kAborted: return wire::TxnReport::ABORTED;
+    case engine::ReportKind::kPrepared:
+      return wire::TxnReport::PREPARED;
+    case engine::ReportKind::kRefused:
+      return wire::TxnReport::REFUSED;
+    case engine::ReportKind::kPaused:
+      return wire::TxnReport::PAUSED;
+    case engine::ReportKind::kTransferred:
+      return wire::TxnReport::TRANSFERRED;
+    case engine::ReportKind::kTransferFailed:
+      return wire::TxnReport::TRANSFER_FAILED;
+    case engine::ReportKind::kVerified:
+      return wire::TxnReport::VERIFIED;
+    case engine::ReportKind::kCommitted:
+      return wire::TxnReport::COMMITTED;
+    case engine::ReportKind::kAborted:
+      return wire::TxnReport::ABORTED;
   }
   return wire::TxnReport::REFUSED;
 }
@@ -100,8 +108,8 @@ Status NodeAgent::RecoverTxn() {
   txn_->machine = engine::Participant::Recovered(recovered);
   TESSERA_RETURN_IF_ERROR(BuildPlan());
   for (const auto& [id, device] : store_->devices()) {
-    const auto next = engine::PieceTable::Read(
-        *device.arena, engine::PieceTable::SlotOf(prepare.epoch()));
+    const auto next =
+        engine::PieceTable::Read(*device.arena, engine::PieceTable::SlotOf(prepare.epoch()));
     if (next && next->epoch() == prepare.epoch() && next->job() == prepare.job() &&
         next->layout_hash() == prepare.to_hash()) {
       txn_->next.emplace(id, *next);
@@ -119,8 +127,7 @@ void NodeAgent::OnPrepare(const wire::Prepare& message) {
     auto* report = reply.mutable_txn();
     report->set_transaction(message.transaction());
     report->set_kind(wire::TxnReport::REFUSED);
-    report->set_reason(fmt::format("transaction {} is still {} here",
-                                   txn_->prepare.transaction(),
+    report->set_reason(fmt::format("transaction {} is still {} here", txn_->prepare.transaction(),
                                    ToString(txn_->machine.state())));
     Send(std::move(reply));
     return;
@@ -156,7 +163,8 @@ void NodeAgent::OnGo(const wire::Go& message) {
 }
 
 void NodeAgent::OnDecided(const wire::Decided& message) {
-  if (!txn_ || txn_->prepare.job() != message.job() || txn_->prepare.slot() != message.slot()) return;
+  if (!txn_ || txn_->prepare.job() != message.job() || txn_->prepare.slot() != message.slot())
+    return;
   if (message.value().rfind("commit", 0) == 0) Feed(engine::OutcomeTold{true});
   if (message.value().rfind("abort", 0) == 0) Feed(engine::OutcomeTold{false});
 }
@@ -182,8 +190,9 @@ void NodeAgent::Feed(const engine::ParticipantEvent& event) {
             [&](const engine::JournalState& a) {
               const Status put =
                   journal_->Put(kStateKey, std::to_string(static_cast<int>(a.state)));
-              if (!put) Tell(engine::Severity::kError, fmt::format("n{}", config_.node),
-                             "journal: " + put.error().ToString());
+              if (!put)
+                Tell(engine::Severity::kError, fmt::format("n{}", config_.node),
+                     "journal: " + put.error().ToString());
             },
             [&](const engine::Report& a) { SendReport(a); },
             [&](const engine::FlipAndAdopt&) { FlipAndAdopt(); },
@@ -261,12 +270,11 @@ Status NodeAgent::CheckAndReserve() {
     const bool new_rank = txn_->to->mesh().RankOf(id).has_value();
     if (!old_rank && !new_rank) continue;
     if (device.failed) return FailedPrecondition(fmt::format("device {} failed", ToString(id)));
-    if (old_rank && (job == jobs_.end() || !device.table || device.table->job() != p.job() ||
-                     device.table->epoch() != p.epoch() - 1 ||
-                     device.table->layout_hash() != p.from_hash())) {
-      return FailedPrecondition(fmt::format(
-          "stale plan: device {} does not hold epoch {} of '{}'", ToString(id), p.epoch() - 1,
-          p.job()));
+    if (old_rank &&
+        (job == jobs_.end() || !device.table || device.table->job() != p.job() ||
+         device.table->epoch() != p.epoch() - 1 || device.table->layout_hash() != p.from_hash())) {
+      return FailedPrecondition(fmt::format("stale plan: device {} does not hold epoch {} of '{}'",
+                                            ToString(id), p.epoch() - 1, p.job()));
     }
     if (!old_rank && device.table) {
       return FailedPrecondition(
@@ -279,8 +287,7 @@ Status NodeAgent::CheckAndReserve() {
     TESSERA_TRY(engine::PieceTable next,
                 engine::AllocateNext(old_table, *txn_->from, *txn_->to, id, txn_->plan,
                                      device.arena->capacity()));
-    TESSERA_RETURN_IF_ERROR(
-        next.Write(*device.arena, engine::PieceTable::SlotOf(p.epoch())));
+    TESSERA_RETURN_IF_ERROR(next.Write(*device.arena, engine::PieceTable::SlotOf(p.epoch())));
     txn_->old.emplace(id, old_table);
     txn_->next.emplace(id, std::move(next));
   }
@@ -296,8 +303,8 @@ void NodeAgent::ConnectRanks() {
     if (IsJoiner(id)) {
       status = SpawnRank(p.job(), *txn_->to, rank, p.epoch(), p.attempt(), false, p.peers());
     } else {
-      status = rank_port_->SendConnect(id, ViewOf(*txn_->to, rank, p.epoch(), p.attempt(),
-                                                  p.peers()));
+      status =
+          rank_port_->SendConnect(id, ViewOf(*txn_->to, rank, p.epoch(), p.attempt(), p.peers()));
     }
     if (!status) {
       Feed(engine::RanksConnected{std::move(status)});
@@ -318,9 +325,14 @@ void NodeAgent::CheckConnected() {
 
 std::shared_ptr<const MoveContext> NodeAgent::MakeContext() const {
   const wire::Prepare& p = txn_->prepare;
-  auto context = std::make_shared<MoveContext>(
-      MoveContext{{p.job(), p.transaction(), p.attempt()},
-                  *txn_->from, *txn_->to, txn_->plan, TopologyOf(p.peers()), config_.node, {}, {}});
+  auto context = std::make_shared<MoveContext>(MoveContext{{p.job(), p.transaction(), p.attempt()},
+                                                           *txn_->from,
+                                                           *txn_->to,
+                                                           txn_->plan,
+                                                           TopologyOf(p.peers()),
+                                                           config_.node,
+                                                           {},
+                                                           {}});
   for (const auto& [id, table] : txn_->next) {
     const engine::Arena* arena = store_->devices().at(id).arena.get();
     context->local.emplace(id, MoveContext::Local{arena, txn_->old.at(id), table});
@@ -365,20 +377,22 @@ void NodeAgent::SendProgress() {
   Send(std::move(message));
 }
 
-// Idempotent: a device that has flipped already only loads its table, a rank that has adopted is not
-// told again.
+// Idempotent: a device that has flipped already only loads its table, a rank that has adopted is
+// not told again.
 void NodeAgent::FlipAndAdopt() {
   const wire::Prepare& p = txn_->prepare;
   for (const auto& [id, table] : txn_->next) {
     DeviceStore::Device& device = *store_->Find(id);
-    if (device.table && device.table->job() == p.job() && device.table->epoch() == p.epoch()) continue;
+    if (device.table && device.table->job() == p.job() && device.table->epoch() == p.epoch())
+      continue;
     store_->Flip(device, table, p.timeline(), txn_->step);
   }
   const bool stays = !LocalOf(*txn_->to).empty();
   if (stays) {
     const auto old = jobs_.find(p.job());
-    Job job{p.job(), p.settings(), *txn_->to, p.epoch(), p.timeline(),
-            old == jobs_.end() ? 0 : old->second.resumed_through, false};
+    Job job{p.job(),   p.settings(), *txn_->to,
+            p.epoch(), p.timeline(), old == jobs_.end() ? 0 : old->second.resumed_through,
+            false};
     JournalJob(job);
     jobs_.insert_or_assign(p.job(), std::move(job));
   }

@@ -104,8 +104,7 @@ void Registrar::OnRequest(const std::string& identity, const wire::Request& requ
     }
   }
   reply = std::make_shared<PendingReply>(
-      request.id(),
-      [this](const std::string& to, const wire::Reply& out) { SendReply(to, out); });
+      request.id(), [this](const std::string& to, const wire::Reply& out) { SendReply(to, out); });
   reply->Join(identity, request.sequence());
   if (is_act && !request.id().empty()) {
     replies_[request.id()] = reply;
@@ -129,8 +128,10 @@ void Registrar::OnRequest(const std::string& identity, const wire::Request& requ
     case wire::Request::kStatus:
       Encode(Snapshot(), out.mutable_status());
       return reply->Done(std::move(out));
-    case wire::Request::kStartJob: return OnStartJob(request.start_job(), reply);
-    case wire::Request::kJob: return OnJobRequest(request.job(), reply);
+    case wire::Request::kStartJob:
+      return OnStartJob(request.start_job(), reply);
+    case wire::Request::kJob:
+      return OnJobRequest(request.job(), reply);
     case wire::Request::kPlan: {
       const Result<Job*> job = NeedJob(request.plan().job());
       if (!job) return reply->Fail(job.error());
@@ -139,9 +140,12 @@ void Registrar::OnRequest(const std::string& identity, const wire::Request& requ
       Encode(planned->summary, out.mutable_plan());
       return reply->Done(std::move(out));
     }
-    case wire::Request::kApply: return OnApply(request.id(), request.apply(), reply);
-    case wire::Request::kTxn: return OnTxnRequest(request.txn(), reply);
-    case wire::Request::kCancel: return OnCancel(request.cancel(), reply);
+    case wire::Request::kApply:
+      return OnApply(request.id(), request.apply(), reply);
+    case wire::Request::kTxn:
+      return OnTxnRequest(request.txn(), reply);
+    case wire::Request::kCancel:
+      return OnCancel(request.cancel(), reply);
     case wire::Request::kDigest: {
       const Result<Job*> job = NeedJob(request.digest().job());
       if (!job) return reply->Fail(job.error());
@@ -176,9 +180,12 @@ void Registrar::OnRequest(const std::string& identity, const wire::Request& requ
       for (const auto& row : *rows) Encode(row, out.mutable_events()->add_events());
       return reply->Done(std::move(out));
     }
-    case wire::Request::kFailDevice: return OnFailDevice(request.fail_device(), reply);
-    case wire::Request::kKillNode: return OnKillNode(request.kill_node(), reply);
-    case wire::Request::kShutdown: return OnShutdown(reply);
+    case wire::Request::kFailDevice:
+      return OnFailDevice(request.fail_device(), reply);
+    case wire::Request::kKillNode:
+      return OnKillNode(request.kill_node(), reply);
+    case wire::Request::kShutdown:
+      return OnShutdown(reply);
     case wire::Request::BODY_NOT_SET:
       return reply->Fail(InvalidArgument("the request has no body this program knows"));
   }
@@ -209,13 +216,20 @@ void Registrar::OnNode(const std::string& identity, const wire::FromNode& m) {
       static_cast<void>(SendTo(m.node(), ack));
       return;
     }
-    case wire::FromNode::kRankExited: return OnRankExited(m.node(), m.rank_exited());
-    case wire::FromNode::kStep: return OnStep(m.step());
-    case wire::FromNode::kJobReady: return OnJobReady(m.node(), m.job_ready());
-    case wire::FromNode::kJobPaused: return OnJobPaused(m.node(), m.job_paused());
-    case wire::FromNode::kDigests: return OnDigests(m.node(), m.digests());
-    case wire::FromNode::kTxn: return OnTxnReport(m.node(), m.txn());
-    case wire::FromNode::kProgress: return OnTxnProgress(m.progress());
+    case wire::FromNode::kRankExited:
+      return OnRankExited(m.node(), m.rank_exited());
+    case wire::FromNode::kStep:
+      return OnStep(m.step());
+    case wire::FromNode::kJobReady:
+      return OnJobReady(m.node(), m.job_ready());
+    case wire::FromNode::kJobPaused:
+      return OnJobPaused(m.node(), m.job_paused());
+    case wire::FromNode::kDigests:
+      return OnDigests(m.node(), m.digests());
+    case wire::FromNode::kTxn:
+      return OnTxnReport(m.node(), m.txn());
+    case wire::FromNode::kProgress:
+      return OnTxnProgress(m.progress());
     case wire::FromNode::kEvent: {
       const auto severity = m.event().severity();
       AddEvent(severity <= static_cast<std::uint32_t>(engine::Severity::kError)
@@ -224,11 +238,15 @@ void Registrar::OnNode(const std::string& identity, const wire::FromNode& m) {
                m.event().source(), m.event().text());
       return;
     }
-    case wire::FromNode::kStoreSet: return OnStoreSet(m.store_set());
-    case wire::FromNode::kStoreGet: return OnStoreGet(m.node(), m.store_get());
-    case wire::FromNode::kDecide: return OnDecide(m.node(), m.decide());
+    case wire::FromNode::kStoreSet:
+      return OnStoreSet(m.store_set());
+    case wire::FromNode::kStoreGet:
+      return OnStoreGet(m.node(), m.store_get());
+    case wire::FromNode::kDecide:
+      return OnDecide(m.node(), m.decide());
     case wire::FromNode::kRegister:
-    case wire::FromNode::BODY_NOT_SET: return;
+    case wire::FromNode::BODY_NOT_SET:
+      return;
   }
 }
 
@@ -256,7 +274,8 @@ void Registrar::AddEvent(engine::Severity severity, const std::string& source,
     std::fprintf(stderr, "event lost (%s): %s\n", added.error().ToString().c_str(), text.c_str());
     return;
   }
-  std::fprintf(stderr, "%s %s: %s\n", std::string(ToString(severity)).c_str(), source.c_str(), text.c_str());
+  std::fprintf(stderr, "%s %s: %s\n", std::string(ToString(severity)).c_str(), source.c_str(),
+               text.c_str());
   wire::Published message;
   Encode(event, message.mutable_event());
   Publish(std::move(message));
@@ -276,12 +295,9 @@ void Registrar::OnStep(const wire::StepReport& m) {
     job->step_seconds.push_back(m.seconds());
     if (job->step_seconds.size() > 20) job->step_seconds.pop_front();
   }
-  const engine::Sample sample{m.job(),
-                              m.step(),
-                              m.loss(),
-                              std::sqrt(m.norm2()),
-                              job->tokens_per_second.value_or(0),
-                              WallClock()};
+  const engine::Sample sample{
+      m.job(),    m.step(), m.loss(), std::sqrt(m.norm2()), job->tokens_per_second.value_or(0),
+      WallClock()};
   samples_.push_back(sample);
   wire::Published message;
   Encode(sample, message.mutable_sample());

@@ -76,8 +76,8 @@ class Registrar {
     std::optional<double> loss, tokens_per_second;
     std::deque<double> step_seconds;
     Clock::time_point last_step;
-    ReplyPtr starting;                 // answered once all ranks are ready
-    std::set<std::int32_t> not_ready;  // nodes that have not said so
+    ReplyPtr starting;                                  // answered once all ranks are ready
+    std::set<std::int32_t> not_ready;                   // nodes that have not said so
     std::map<std::int32_t, std::int64_t> paused_nodes;  // node -> step
   };
   /// Pausing a job, or digesting it at a step boundary.
@@ -209,13 +209,14 @@ class Registrar {
   std::map<std::int32_t, Node> nodes_;
   std::map<std::string, Job> jobs_;
   std::optional<JobOperation> operation_;
-  std::optional<Txn> txn_;                       // running
-  std::optional<engine::TxnStatus> last_txn_;    // the last that ended
-  std::map<std::string, ReplyPtr> replies_;      // by request id
+  std::optional<Txn> txn_;                     // running
+  std::optional<engine::TxnStatus> last_txn_;  // the last that ended
+  std::map<std::string, ReplyPtr> replies_;    // by request id
   std::deque<std::string> reply_order_;
   struct Rendezvous {
     std::map<std::string, std::string> values;
-    std::multimap<std::string, std::pair<std::int32_t, std::uint64_t>> waits;  // key -> node, ticket
+    std::multimap<std::string, std::pair<std::int32_t, std::uint64_t>>
+        waits;  // key -> node, ticket
   };
   std::map<std::tuple<std::string, std::int64_t, std::int64_t>, Rendezvous>
       rendezvous_;  // by job, epoch, attempt

@@ -151,10 +151,9 @@ Result<ptc::DeviceMesh> Registrar::ChooseStart(const wire::StartJobRequest& requ
   ptc::MeshShape wanted;
   wanted[ptc::Axis::kTp] = devices.size() >= 4 ? 2 : 1;
   TESSERA_TRY(const engine::Choice choice,
-              engine::ChooseMesh(wanted, settings.global_batch, devices, {},
-                                 [&](const ptc::MeshShape& shape) {
-                                   return engine::CheckMesh(settings, shape);
-                                 }));
+              engine::ChooseMesh(
+                  wanted, settings.global_batch, devices, {},
+                  [&](const ptc::MeshShape& shape) { return engine::CheckMesh(settings, shape); }));
   *note = choice.why;
   return ptc::DeviceMesh::Make(choice.mesh, choice.used);
 }
@@ -201,9 +200,9 @@ Status Registrar::StartJob(const wire::StartJobRequest& request, const ReplyPtr&
   *start->mutable_peers() = AllPeers();
   JournalJob(job);
   const auto [it, fresh] = jobs_.emplace(name, std::move(job));
-  AddEvent(engine::Severity::kInfo, name,
-           fmt::format("starts: model {}, {}", request.model(),
-                       ToString(it->second.layout.mesh())));
+  AddEvent(
+      engine::Severity::kInfo, name,
+      fmt::format("starts: model {}, {}", request.model(), ToString(it->second.layout.mesh())));
   if (!note.empty()) AddEvent(engine::Severity::kInfo, name, note);
   for (const std::int32_t node : it->second.not_ready) {
     if (const Status sent = SendTo(node, message); !sent) {
@@ -306,9 +305,9 @@ void Registrar::BeginOperation(JobOperation::Kind kind, Job& job, const ReplyPtr
   if (const Status idle = CheckIdle(); !idle) return reply->Fail(idle.error());
   const bool paused = job.state == engine::JobState::kPaused;
   if (!paused && job.state != engine::JobState::kRunning) {
-    return reply->Fail(FailedPrecondition(
-        fmt::format("job '{}' is {}{}", job.name, ToString(job.state),
-                    job.reason.empty() ? "" : ": " + job.reason)));
+    return reply->Fail(
+        FailedPrecondition(fmt::format("job '{}' is {}{}", job.name, ToString(job.state),
+                                       job.reason.empty() ? "" : ": " + job.reason)));
   }
   if (kind == JobOperation::Kind::kPause && paused) {
     return reply->Fail(FailedPrecondition(

@@ -46,8 +46,7 @@ Status Registrar::CheckDevice(ptc::DeviceId id, const std::string& job) const {
   }
   for (const auto& [name, other] : jobs_) {
     if (name != job && other.layout.mesh().RankOf(id)) {
-      return FailedPrecondition(
-          fmt::format("device {} is in job '{}'", ToString(id), name));
+      return FailedPrecondition(fmt::format("device {} is in job '{}'", ToString(id), name));
     }
   }
   return OkStatus();
@@ -97,7 +96,8 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
 
   const std::string name = fmt::format("n{}", m.node());
   if (fresh || new_keeper) {
-    AddEvent(engine::Severity::kInfo, name, fmt::format("joined with {} GPUs", node.devices.size()));
+    AddEvent(engine::Severity::kInfo, name,
+             fmt::format("joined with {} GPUs", node.devices.size()));
   } else if (restarted || was_away) {
     AddEvent(engine::Severity::kInfo, name,
              restarted ? "the agent restarted and rejoined; its ranks went on" : "is back");
@@ -106,8 +106,8 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
   // What its journal says of a transaction.
   if (txn_) {
     const auto state = engine::ParseParticipantState(m.transaction_state());
-    const bool verified = m.transaction() == txn_->id && state &&
-                          *state >= engine::ParticipantState::kVerified;
+    const bool verified =
+        m.transaction() == txn_->id && state && *state >= engine::ParticipantState::kVerified;
     if (restarted || txn_->machine.phase() == engine::TxnPhase::kRollingBack ||
         txn_->machine.phase() == engine::TxnPhase::kResuming) {
       Feed(engine::NodeRestarted{m.node(), verified});
@@ -182,11 +182,12 @@ void Registrar::OnTick() {
   }
   if (txn_ && txn_->pause_deadline && now > *txn_->pause_deadline) {
     txn_->pause_deadline.reset();
-    Feed(engine::PauseOverdue{fmt::format("'{}' did not reach a step boundary in time", txn_->job)});
+    Feed(
+        engine::PauseOverdue{fmt::format("'{}' did not reach a step boundary in time", txn_->job)});
   }
   if (operation_ && now > operation_->deadline) {
-    FailOperation(Timeout(fmt::format("'{}' did not reach a step boundary in time",
-                                      operation_->job)));
+    FailOperation(
+        Timeout(fmt::format("'{}' did not reach a step boundary in time", operation_->job)));
   }
   FlushSamples();
 }

@@ -23,8 +23,7 @@ std::vector<engine::FlowStatus> FlowsOf(const ptc::Plan& plan, const ptc::Collec
   for (const ptc::Move& move : plan.moves) {
     if (const auto* copy = std::get_if<ptc::RemoteCopy>(&move)) {
       const auto& spec = tensors.tensors()[static_cast<std::size_t>(copy->tensor)];
-      bytes[{copy->source, copy->device}] +=
-          copy->cell.num_elements() * ptc::SizeBytes(spec.dtype);
+      bytes[{copy->source, copy->device}] += copy->cell.num_elements() * ptc::SizeBytes(spec.dtype);
     }
   }
   std::vector<engine::FlowStatus> out;
@@ -101,8 +100,7 @@ Result<Registrar::Planned> Registrar::MakePlanFor(const Job& job,
   for (const auto& [device, bytes] : plan.peak_memory) {
     const wire::NodeDevice* info = FindDevice(device);
     const std::int64_t capacity = info ? info->capacity() : 0;
-    const std::int64_t needed =
-        engine::BytesNeededDuringMove(job.layout, to, device, plan);
+    const std::int64_t needed = engine::BytesNeededDuringMove(job.layout, to, device, plan);
     if (needed > capacity) {
       return ResourceExhausted(fmt::format("device {} needs {} during the move, it has {}",
                                            ToString(device), MiB(needed), MiB(capacity)));

@@ -55,13 +55,13 @@ void Registrar::OnApply(const std::string& request_id, const wire::ApplyRequest&
   }
   const bool paused = job.state == engine::JobState::kPaused;
   if (!paused && job.state != engine::JobState::kRunning) {
-    return reply->Fail(FailedPrecondition(
-        fmt::format("job '{}' is {}", job.name, ToString(job.state))));
+    return reply->Fail(
+        FailedPrecondition(fmt::format("job '{}' is {}", job.name, ToString(job.state))));
   }
   if (request.at_step() > 0 && (paused || request.at_step() <= job.step)) {
-    return reply->Fail(FailedPrecondition(fmt::format(
-        "--at-step {} is not ahead: job '{}' is {} after step {}", request.at_step(), job.name,
-        ToString(job.state), job.step)));
+    return reply->Fail(FailedPrecondition(
+        fmt::format("--at-step {} is not ahead: job '{}' is {} after step {}", request.at_step(),
+                    job.name, ToString(job.state), job.step)));
   }
 
   engine::Coordinator::Setup setup;
@@ -80,9 +80,25 @@ void Registrar::OnApply(const std::string& request_id, const wire::ApplyRequest&
   entry.volume_bound = planned->plan.volume_bound;
   entry.epoch = job.epoch;
   const std::int64_t bytes = planned->plan.bytes.moved();
-  txn_.emplace(Txn{id, job.name, std::move(*planned), job.slot, job.epoch + 1, request.at_step(),
-                   paused, engine::Coordinator(setup), std::move(entry), Clock::now(), {}, {}, 0,
-                   {}, engine::Progress(bytes, Clock::now()), 0, {}, {}, {}});
+  txn_.emplace(Txn{id,
+                   job.name,
+                   std::move(*planned),
+                   job.slot,
+                   job.epoch + 1,
+                   request.at_step(),
+                   paused,
+                   engine::Coordinator(setup),
+                   std::move(entry),
+                   Clock::now(),
+                   {},
+                   {},
+                   0,
+                   {},
+                   engine::Progress(bytes, Clock::now()),
+                   0,
+                   {},
+                   {},
+                   {}});
   for (const engine::FlowStatus& flow : txn_->planned.summary.flows) {
     txn_->flows[{flow.source, flow.destination}] = flow;
   }
@@ -124,15 +140,15 @@ void Registrar::OnTxnRequest(const wire::TxnRequest& request, const ReplyPtr& re
 
 void Registrar::OnCancel(const wire::CancelRequest& request, const ReplyPtr& reply) {
   if (!txn_ || (request.transaction() != 0 && request.transaction() != txn_->id)) {
-    return reply->Fail(NotFound(request.transaction() == 0
-                                    ? std::string("no transaction is running")
-                                    : fmt::format("transaction {} is not running",
-                                                  request.transaction())));
+    return reply->Fail(
+        NotFound(request.transaction() == 0
+                     ? std::string("no transaction is running")
+                     : fmt::format("transaction {} is not running", request.transaction())));
   }
   if (!txn_->machine.can_cancel()) {
-    return reply->Fail(FailedPrecondition(
-        fmt::format("transaction {} is {}: past the commit point nothing is undone; plan the reverse",
-                    txn_->id, ToString(txn_->machine.phase()))));
+    return reply->Fail(FailedPrecondition(fmt::format(
+        "transaction {} is {}: past the commit point nothing is undone; plan the reverse", txn_->id,
+        ToString(txn_->machine.phase()))));
   }
   wire::Reply out;
   out.mutable_cancel();
@@ -159,9 +175,12 @@ void Registrar::OnTxnReport(std::int32_t node, const wire::TxnReport& m) {
     }
   };
   switch (m.kind()) {
-    case wire::TxnReport::PREPARED: return Feed(engine::NodePrepared{node});
-    case wire::TxnReport::REFUSED: return Feed(engine::NodeRefused{node, m.reason()});
-    case wire::TxnReport::PAUSED: return Feed(engine::NodePaused{node, m.step()});
+    case wire::TxnReport::PREPARED:
+      return Feed(engine::NodePrepared{node});
+    case wire::TxnReport::REFUSED:
+      return Feed(engine::NodeRefused{node, m.reason()});
+    case wire::TxnReport::PAUSED:
+      return Feed(engine::NodePaused{node, m.step()});
     case wire::TxnReport::TRANSFERRED:
       if (txn_->machine.waiting_for().contains(node)) {
         take(m.before(), txn_->before);
@@ -171,10 +190,13 @@ void Registrar::OnTxnReport(std::int32_t node, const wire::TxnReport& m) {
       return Feed(engine::NodeTransferred{node});
     case wire::TxnReport::TRANSFER_FAILED:
       return Feed(engine::NodeTransferFailed{node, m.reason()});
-    case wire::TxnReport::VERIFIED: return Feed(engine::NodeVerified{node});
+    case wire::TxnReport::VERIFIED:
+      return Feed(engine::NodeVerified{node});
     case wire::TxnReport::COMMITTED:
-    case wire::TxnReport::ABORTED: return Feed(engine::NodeFollowed{node});
-    default: return;
+    case wire::TxnReport::ABORTED:
+      return Feed(engine::NodeFollowed{node});
+    default:
+      return;
   }
 }
 
@@ -257,39 +279,38 @@ void Registrar::Perform(const engine::CoordinatorAction& action) {
     }
   };
   wire::ToNode m;
-  std::visit(
-      Overloaded{
-          [&](const engine::SendPrepare& a) { SendPrepare(a.node); },
-          [&](const engine::SendPause& a) {
-            m.mutable_pause_txn()->set_transaction(txn_->id);
-            m.mutable_pause_txn()->set_at_step(txn_->at_step);
-            send(a.node, m);
-          },
-          [&](const engine::SendTransfer& a) {
-            m.mutable_transfer()->set_transaction(txn_->id);
-            m.mutable_transfer()->set_step(a.step);
-            send(a.node, m);
-          },
-          [&](const engine::CompareDigests&) { CompareDigests(); },
-          [&](const engine::SendVerify& a) {
-            m.mutable_verify()->set_transaction(txn_->id);
-            send(a.node, m);
-          },
-          [&](const engine::WriteRegister& a) { WriteRegister(a.commit); },
-          [&](const engine::SendOutcome& a) {
-            m.mutable_outcome()->set_transaction(txn_->id);
-            m.mutable_outcome()->set_commit(a.commit);
-            m.mutable_outcome()->set_step(txn_->entry.step);
-            send(a.node, m);
-          },
-          [&](const engine::SendGo& a) {
-            m.mutable_go()->set_transaction(txn_->id);
-            m.mutable_go()->set_stay_paused(txn_->was_paused);
-            send(a.node, m);
-          },
-          [&](const engine::Finish& a) { FinishTxn(a.committed, a.reason); },
-      },
-      action);
+  std::visit(Overloaded{
+                 [&](const engine::SendPrepare& a) { SendPrepare(a.node); },
+                 [&](const engine::SendPause& a) {
+                   m.mutable_pause_txn()->set_transaction(txn_->id);
+                   m.mutable_pause_txn()->set_at_step(txn_->at_step);
+                   send(a.node, m);
+                 },
+                 [&](const engine::SendTransfer& a) {
+                   m.mutable_transfer()->set_transaction(txn_->id);
+                   m.mutable_transfer()->set_step(a.step);
+                   send(a.node, m);
+                 },
+                 [&](const engine::CompareDigests&) { CompareDigests(); },
+                 [&](const engine::SendVerify& a) {
+                   m.mutable_verify()->set_transaction(txn_->id);
+                   send(a.node, m);
+                 },
+                 [&](const engine::WriteRegister& a) { WriteRegister(a.commit); },
+                 [&](const engine::SendOutcome& a) {
+                   m.mutable_outcome()->set_transaction(txn_->id);
+                   m.mutable_outcome()->set_commit(a.commit);
+                   m.mutable_outcome()->set_step(txn_->entry.step);
+                   send(a.node, m);
+                 },
+                 [&](const engine::SendGo& a) {
+                   m.mutable_go()->set_transaction(txn_->id);
+                   m.mutable_go()->set_stay_paused(txn_->was_paused);
+                   send(a.node, m);
+                 },
+                 [&](const engine::Finish& a) { FinishTxn(a.committed, a.reason); },
+             },
+             action);
 }
 
 void Registrar::SendPrepare(std::int32_t node) {
@@ -331,9 +352,8 @@ void Registrar::CompareDigests() {
     const auto& spec =
         job->layout.collection().tensors()[static_cast<std::size_t>(cells[i].tensor)];
     return Feed(engine::DigestsCompared{
-        false, fmt::format("tensor '{}' {}: digest {} became {}", spec.name,
-                           ToString(cells[i].box), ptc::Hex16(before->cells[i]),
-                           ptc::Hex16(after->cells[i]))});
+        false, fmt::format("tensor '{}' {}: digest {} became {}", spec.name, ToString(cells[i].box),
+                           ptc::Hex16(before->cells[i]), ptc::Hex16(after->cells[i]))});
   }
   // On record before the decision: a registrar that dies now finds it again.
   txn_->entry.bytes_moved = BytesArrived();
@@ -399,8 +419,9 @@ void Registrar::FinishTxn(bool committed, const std::string& reason) {
   JournalJob(*job);
   const std::string source = fmt::format("txn {}", txn_->id);
   if (committed) {
-    AddEvent(engine::Severity::kInfo, source,
-             fmt::format("epoch {} committed, digests equal, pause {:.2f} s", job->epoch, entry.pause));
+    AddEvent(
+        engine::Severity::kInfo, source,
+        fmt::format("epoch {} committed, digests equal, pause {:.2f} s", job->epoch, entry.pause));
   } else {
     AddEvent(engine::Severity::kWarning, source,
              fmt::format("rolled back: {}; the old layout is whole", reason));
@@ -458,10 +479,25 @@ Status Registrar::RecoverTxn() {
   summary.to_devices = to.mesh().devices();
   ptc::Plan plan;
   plan.to_hash = to.hash();
-  txn_.emplace(Txn{id, job->name, Planned{std::move(to), std::move(plan), std::move(summary)},
-                   json["slot"].get<std::int64_t>(), json["epoch"].get<std::int64_t>(), 0,
-                   was_paused, engine::Coordinator::Recovered(setup), std::move(entry),
-                   Clock::now(), {}, {}, 0, {}, engine::Progress(0, Clock::now()), 0, {}, {}, {}});
+  txn_.emplace(Txn{id,
+                   job->name,
+                   Planned{std::move(to), std::move(plan), std::move(summary)},
+                   json["slot"].get<std::int64_t>(),
+                   json["epoch"].get<std::int64_t>(),
+                   0,
+                   was_paused,
+                   engine::Coordinator::Recovered(setup),
+                   std::move(entry),
+                   Clock::now(),
+                   {},
+                   {},
+                   0,
+                   {},
+                   engine::Progress(0, Clock::now()),
+                   0,
+                   {},
+                   {},
+                   {}});
   job->state = was_paused ? engine::JobState::kPaused : engine::JobState::kReconfiguring;
   AddEvent(engine::Severity::kWarning, fmt::format("txn {}", id),
            "the registrar's agent restarted: asking the register for the outcome");

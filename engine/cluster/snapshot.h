@@ -19,12 +19,31 @@ namespace tessera::engine {
 
 enum class NodeState : std::uint8_t { kJoining, kAlive, kSuspect, kUnmanaged, kDead, kLeft };
 enum class JobState : std::uint8_t {
-  kStarting, kRunning, kPausing, kPaused, kReconfiguring, kWaitingDecision, kStopped, kFailed
+  kStarting,
+  kRunning,
+  kPausing,
+  kPaused,
+  kReconfiguring,
+  kWaitingDecision,
+  kStopped,
+  kFailed
 };
 /// One enum for JSON, history and panel.
 enum class TxnPhase : std::uint8_t {
-  kPlanned, kPreparing, kPrecopying, kPausing, kTransferring, kVerifying, kCommitting, kResuming,
-  kDone, kRollingBack, kRolledBack, kFailed, kNeedsDecision, kInDoubt
+  kPlanned,
+  kPreparing,
+  kPrecopying,
+  kPausing,
+  kTransferring,
+  kVerifying,
+  kCommitting,
+  kResuming,
+  kDone,
+  kRollingBack,
+  kRolledBack,
+  kFailed,
+  kNeedsDecision,
+  kInDoubt
 };
 enum class Severity : std::uint8_t { kDebug, kInfo, kWarning, kError };
 
@@ -53,7 +72,7 @@ struct DeviceStatus {
 struct NodeStatus {
   std::int32_t node = 0;  // n0 is 0
   NodeState state = NodeState::kJoining;
-  double last_seen = 0;   // seconds ago
+  double last_seen = 0;  // seconds ago
   std::vector<DeviceStatus> devices;
   friend bool operator==(const NodeStatus&, const NodeStatus&) = default;
 };
@@ -96,12 +115,12 @@ struct TxnStatus {
   std::vector<ptc::DeviceId> from_devices, to_devices;  // rank order
   std::int64_t bytes_done = 0;
   std::int64_t bytes_total = 0;
-  std::optional<double> eta;     // seconds, where known
-  double paused = 0;             // seconds the job has stood still so far
+  std::optional<double> eta;         // seconds, where known
+  double paused = 0;                 // seconds the job has stood still so far
   std::int64_t checksums_equal = 0;  // moved cells whose digests were compared and equal
-  std::string reason;            // why it rolls back or failed
+  std::string reason;                // why it rolls back or failed
   std::vector<FlowStatus> flows;
-  bool can_cancel = false;       // before the commit point
+  bool can_cancel = false;  // before the commit point
   friend bool operator==(const TxnStatus&, const TxnStatus&) = default;
 };
 

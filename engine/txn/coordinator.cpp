@@ -50,8 +50,8 @@ Coordinator::Actions Coordinator::Abort(std::string reason) {
   return Decide(false);
 }
 
-// From here on only the register's answer leads further: `commit` and `abort` alike are asked of it,
-// because a participant that gave up may have written `abort` first.
+// From here on only the register's answer leads further: `commit` and `abort` alike are asked of
+// it, because a participant that gave up may have written `abort` first.
 Coordinator::Actions Coordinator::Decide(bool commit) {
   phase_ = TxnPhase::kCommitting;
   asked_abort_ = !commit;
@@ -176,17 +176,16 @@ Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
           [&](const RankLost& e) -> Actions {
             return Abort(e.joining ? fmt::format("joiner_lost: {}", e.reason) : e.reason);
           },
-          // The outcome stands whatever becomes of a node; what its loss means for the job is decided
-          // after it.
+          // The outcome stands whatever becomes of a node; what its loss means for the job is
+          // decided after it.
           [&](const NodeSilent& e) -> Actions {
             if (!setup_.participants.contains(e.node)) return {};
             silent_.insert(e.node);
             if (phase_ == TxnPhase::kRollingBack || phase_ == TxnPhase::kResuming) {
               return Answered(e.node, phase_) ? OnFollowed() : Actions{};
             }
-            return Abort(!setup_.pausing.contains(e.node)
-                             ? fmt::format("joiner_lost: {}", e.reason)
-                             : e.reason);
+            return Abort(!setup_.pausing.contains(e.node) ? fmt::format("joiner_lost: {}", e.reason)
+                                                          : e.reason);
           },
           [&](const PauseOverdue& e) -> Actions {
             return phase_ == TxnPhase::kPausing ? Abort(e.reason) : Actions{};

@@ -26,46 +26,101 @@ using NodeNumber = std::int32_t;
 
 // ---- events
 struct Begin {};
-struct NodePrepared { NodeNumber node; };
-struct NodeRefused { NodeNumber node; std::string reason; };
+struct NodePrepared {
+  NodeNumber node;
+};
+struct NodeRefused {
+  NodeNumber node;
+  std::string reason;
+};
 /// All of the node's ranks wait at the boundary after `step`.
-struct NodePaused { NodeNumber node; std::int64_t step; };
-struct NodeTransferred { NodeNumber node; };
-struct NodeTransferFailed { NodeNumber node; std::string reason; };
+struct NodePaused {
+  NodeNumber node;
+  std::int64_t step;
+};
+struct NodeTransferred {
+  NodeNumber node;
+};
+struct NodeTransferFailed {
+  NodeNumber node;
+  std::string reason;
+};
 /// The registrar compared the digests of all cells before and after.
-struct DigestsCompared { bool equal; std::string difference; };
-struct NodeVerified { NodeNumber node; };
+struct DigestsCompared {
+  bool equal;
+  std::string difference;
+};
+struct NodeVerified {
+  NodeNumber node;
+};
 /// What the register holds.
-struct RegisterAnswered { bool commit; };
+struct RegisterAnswered {
+  bool commit;
+};
 /// The node has followed the outcome (attached to the new epoch, or cleaned up).
-struct NodeFollowed { NodeNumber node; };
+struct NodeFollowed {
+  NodeNumber node;
+};
 /// The node's agent came back; `verified` tells whether it had journaled that.
-struct NodeRestarted { NodeNumber node; bool verified; };
+struct NodeRestarted {
+  NodeNumber node;
+  bool verified;
+};
 /// A rank of the job ended, or its device failed.
-struct RankLost { NodeNumber node; bool joining; std::string reason; };
+struct RankLost {
+  NodeNumber node;
+  bool joining;
+  std::string reason;
+};
 /// Nothing was heard of the node for 10 s, or its keeper is gone.
-struct NodeSilent { NodeNumber node; std::string reason; };
+struct NodeSilent {
+  NodeNumber node;
+  std::string reason;
+};
 /// The job did not reach a step boundary in time.
-struct PauseOverdue { std::string reason; };
-struct CancelAsked { std::string reason; };
+struct PauseOverdue {
+  std::string reason;
+};
+struct CancelAsked {
+  std::string reason;
+};
 using CoordinatorEvent =
     std::variant<Begin, NodePrepared, NodeRefused, NodePaused, NodeTransferred, NodeTransferFailed,
                  DigestsCompared, NodeVerified, RegisterAnswered, NodeFollowed, NodeRestarted,
                  RankLost, NodeSilent, PauseOverdue, CancelAsked>;
 
 // ---- actions
-struct SendPrepare { NodeNumber node; };
-struct SendPause { NodeNumber node; };
-struct SendTransfer { NodeNumber node; std::int64_t step; };
+struct SendPrepare {
+  NodeNumber node;
+};
+struct SendPause {
+  NodeNumber node;
+};
+struct SendTransfer {
+  NodeNumber node;
+  std::int64_t step;
+};
 struct CompareDigests {};
-struct SendVerify { NodeNumber node; };
+struct SendVerify {
+  NodeNumber node;
+};
 /// Journal, then write to the register; answer with RegisterAnswered.
-struct WriteRegister { bool commit; };
-struct SendOutcome { NodeNumber node; bool commit; };
+struct WriteRegister {
+  bool commit;
+};
+struct SendOutcome {
+  NodeNumber node;
+  bool commit;
+};
 /// Every participant has followed: ranks may go on.
-struct SendGo { NodeNumber node; };
+struct SendGo {
+  NodeNumber node;
+};
 /// The transaction is over. `reason` is empty after a commit.
-struct Finish { bool committed; std::string reason; };
+struct Finish {
+  bool committed;
+  std::string reason;
+};
 using CoordinatorAction = std::variant<SendPrepare, SendPause, SendTransfer, CompareDigests,
                                        SendVerify, WriteRegister, SendOutcome, SendGo, Finish>;
 

@@ -17,9 +17,9 @@ namespace tessera::engine {
 struct Decision {
   bool commit = false;
   std::int64_t transaction = 0;
-  std::int64_t epoch = 0;       // the new one, for a commit
-  std::string layout_hash;      // of the new layout, for a commit
-  std::int64_t step = 0;        // the version that is committed
+  std::int64_t epoch = 0;   // the new one, for a commit
+  std::string layout_hash;  // of the new layout, for a commit
+  std::int64_t step = 0;    // the version that is committed
   friend bool operator==(const Decision&, const Decision&) = default;
 };
 std::string ToText(const Decision& decision);

@@ -12,22 +12,30 @@ using Actions = std::vector<ParticipantAction>;
 
 std::string_view ToString(ParticipantState state) {
   switch (state) {
-    case State::kIdle: return "idle";
-    case State::kPreparing: return "preparing";
-    case State::kPrepared: return "prepared";
-    case State::kTransferring: return "transferring";
-    case State::kTransferred: return "transferred";
-    case State::kVerified: return "verified";
-    case State::kCommitted: return "committed";
-    case State::kAborted: return "aborted";
+    case State::kIdle:
+      return "idle";
+    case State::kPreparing:
+      return "preparing";
+    case State::kPrepared:
+      return "prepared";
+    case State::kTransferring:
+      return "transferring";
+    case State::kTransferred:
+      return "transferred";
+    case State::kVerified:
+      return "verified";
+    case State::kCommitted:
+      return "committed";
+    case State::kAborted:
+      return "aborted";
   }
   return "idle";
 }
 
 Result<ParticipantState> ParseParticipantState(std::uint32_t number) {
   if (number > static_cast<std::uint32_t>(State::kAborted)) {
-    return InvalidArgument(fmt::format("participant state {} is above {}", number,
-                                       static_cast<int>(State::kAborted)));
+    return InvalidArgument(
+        fmt::format("participant state {} is above {}", number, static_cast<int>(State::kAborted)));
   }
   return static_cast<ParticipantState>(number);
 }
@@ -110,7 +118,8 @@ std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
             return {};
           },
           [&](const RegistrarSilent&) -> Actions {
-            if (state_ == State::kIdle || state_ == State::kCommitted || state_ == State::kAborted) {
+            if (state_ == State::kIdle || state_ == State::kCommitted ||
+                state_ == State::kAborted) {
               return {};
             }
             return {AskRegister{state_ != State::kVerified}};

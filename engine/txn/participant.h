@@ -18,12 +18,12 @@ namespace tessera::engine {
 /// Journaled under these numbers: never renumber.
 enum class ParticipantState : std::uint8_t {
   kIdle = 0,
-  kPreparing = 1,     // checking the plan, starting ranks, building groups
+  kPreparing = 1,  // checking the plan, starting ranks, building groups
   kPrepared = 2,
   kTransferring = 3,
   kTransferred = 4,
-  kVerified = 5,      // from here on only the register knows the outcome
-  kCommitted = 6,     // flipped or flipping
+  kVerified = 5,   // from here on only the register knows the outcome
+  kCommitted = 6,  // flipped or flipping
   kAborted = 7,
 };
 std::string_view ToString(ParticipantState state);
@@ -32,16 +32,28 @@ Result<ParticipantState> ParseParticipantState(std::uint32_t number);
 // ---- events
 struct PrepareAsked {};
 /// Plan, memory and hash were checked and staging is reserved, or why not.
-struct LocalChecked { Status status; };
+struct LocalChecked {
+  Status status;
+};
 /// Every local rank of the coming epoch has built its groups, or why one could not.
-struct RanksConnected { Status status; };
-struct PauseAsked { std::int64_t at_step; };
-struct RanksPaused { std::int64_t step; };
+struct RanksConnected {
+  Status status;
+};
+struct PauseAsked {
+  std::int64_t at_step;
+};
+struct RanksPaused {
+  std::int64_t step;
+};
 struct TransferAsked {};
-struct TransferEnded { Status status; };
+struct TransferEnded {
+  Status status;
+};
 struct VerifyAsked {};
 /// What the register holds.
-struct OutcomeTold { bool commit; };
+struct OutcomeTold {
+  bool commit;
+};
 /// All local ranks of the new epoch have rebuilt their views.
 struct RanksAttached {};
 /// Joining ranks and the transfer of an aborted transaction are gone.
@@ -57,15 +69,30 @@ using ParticipantEvent =
 // ---- actions
 struct CheckAndReserve {};
 struct ConnectRanks {};
-struct RaiseRequest { std::int64_t at_step; };
+struct RaiseRequest {
+  std::int64_t at_step;
+};
 struct RunTransfer {};
 /// Write the state to the journal, durably, before the next action.
-struct JournalState { ParticipantState state; };
+struct JournalState {
+  ParticipantState state;
+};
 /// Tell the registrar. `kind` as in wire TxnReport.
 enum class ReportKind : std::uint8_t {
-  kPrepared, kRefused, kPaused, kTransferred, kTransferFailed, kVerified, kCommitted, kAborted
+  kPrepared,
+  kRefused,
+  kPaused,
+  kTransferred,
+  kTransferFailed,
+  kVerified,
+  kCommitted,
+  kAborted
 };
-struct Report { ReportKind kind; std::string reason; std::int64_t step; };
+struct Report {
+  ReportKind kind;
+  std::string reason;
+  std::int64_t step;
+};
 /// Publish the new piece tables (one store a device) and tell ranks to adopt.
 struct FlipAndAdopt {};
 /// Stop the transfer, abandon the coming groups, kill joining ranks.
@@ -75,7 +102,9 @@ struct LetGo {};
 /// Let ranks of the old epoch take steps again.
 struct ResumeOld {};
 /// Ask the register; `write_abort` if this node may still abort alone.
-struct AskRegister { bool write_abort; };
+struct AskRegister {
+  bool write_abort;
+};
 /// Forget the transaction.
 struct Forget {};
 using ParticipantAction =
@@ -89,8 +118,8 @@ class Participant {
   /// nothing and waits for the outcome.
   static Participant Recovered(ParticipantState state);
 
-  /// Handles one event; events that do not fit the state (late or repeated) are ignored, except that
-  /// a repeated outcome repeats its answer.
+  /// Handles one event; events that do not fit the state (late or repeated) are ignored, except
+  /// that a repeated outcome repeats its answer.
   std::vector<ParticipantAction> On(const ParticipantEvent& event);
   ParticipantState state() const { return state_; }
 

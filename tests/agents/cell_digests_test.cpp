@@ -63,8 +63,8 @@ class CellDigestsTest : public QObject {
     const ptc::Layout cut = LayoutOf(m_tensors, "dp=2,tp=4,pp=1 on 2x4");
     std::vector<std::vector<std::byte>> data;
     for (const auto& spec : tensors) {
-      std::vector<std::byte> bytes(static_cast<std::size_t>(*ptc::NumElements(spec.shape) *
-                                                            ptc::SizeBytes(spec.dtype)));
+      std::vector<std::byte> bytes(
+          static_cast<std::size_t>(*ptc::NumElements(spec.shape) * ptc::SizeBytes(spec.dtype)));
       for (auto& byte : bytes) byte = static_cast<std::byte>(rng());
       data.push_back(std::move(bytes));
     }
@@ -75,14 +75,13 @@ class CellDigestsTest : public QObject {
       for (const JobCell& cell : cells) {
         const auto t = static_cast<std::size_t>(cell.tensor);
         const ptc::Box piece = *ptc::Box::Whole(tensors[t].shape);
-        const auto digest = ptc::DigestBox(tensors[t].dtype, tensors[t].shape, piece,
-                                           data[t].data(), cell.box);
+        const auto digest =
+            ptc::DigestBox(tensors[t].dtype, tensors[t].shape, piece, data[t].data(), cell.box);
         for (const auto device : cell.holders) rows[device].push_back(digest);
       }
       std::vector<DeviceDigests> reports;
       for (auto& [device, row] : rows) reports.push_back({device, std::move(row)});
-      const auto combined =
-          CombineDigests(layout.collection(), cells, CellSide::kHolders, reports);
+      const auto combined = CombineDigests(layout.collection(), cells, CellSide::kHolders, reports);
       QVERIFY(combined);
       digests.push_back(combined->digest);
     }
@@ -94,8 +93,7 @@ class CellDigestsTest : public QObject {
     const auto cells = FindCells(layout, layout);
     auto reports = Reports(cells, CellSide::kHolders);
     reports.back().digests.front() ^= 1;
-    const auto combined =
-        CombineDigests(layout.collection(), cells, CellSide::kHolders, reports);
+    const auto combined = CombineDigests(layout.collection(), cells, CellSide::kHolders, reports);
     QVERIFY(!combined);
     QCOMPARE(combined.error().code, ErrorCode::kDataLoss);
     const auto& name = m_tensors->tensors()[static_cast<std::size_t>(cells.front().tensor)].name;

@@ -31,11 +31,13 @@ class ConfigTest : public QObject {
     QTest::addColumn<QByteArray>("to");
     QTest::addColumn<QByteArray>("message");  // after the path
     QTest::newRow("an unknown key, with its line")
-        << QByteArray("\"cluster\"") << QByteArray("\"colour\"") << QByteArray(":7: unknown key 'colour'");
+        << QByteArray("\"cluster\"") << QByteArray("\"colour\"")
+        << QByteArray(":7: unknown key 'colour'");
     QTest::newRow("a key of the wrong type")
         << QByteArray("\"node\": 1") << QByteArray("\"node\": \"one\"")
         << QByteArray(": key 'node' has the wrong type: \"one\"");
-    QTest::newRow("text that ends early") << QByteArray("}") << QByteArray("") << QByteArray(": not valid JSON");
+    QTest::newRow("text that ends early")
+        << QByteArray("}") << QByteArray("") << QByteArray(": not valid JSON");
     QTest::newRow("a missing key") << QByteArray("\"events\": \"tcp://127.0.0.1:40002\",")
                                    << QByteArray("") << QByteArray(": key 'events' is missing");
     QTest::newRow("no devices") << QByteArray("\"devices\": 4") << QByteArray("\"devices\": 0")
@@ -75,7 +77,9 @@ class ConfigTest : public QObject {
   }
 
  private:
-  std::string Path(const char* name) const { return m_folder.filePath(QString::fromLatin1(name)).toStdString(); }
+  std::string Path(const char* name) const {
+    return m_folder.filePath(QString::fromLatin1(name)).toStdString();
+  }
   static AgentConfig Sample() {
     AgentConfig c;
     c.cluster = "lab";

@@ -40,13 +40,16 @@ double MemcpySeconds(std::size_t bytes) {
 }
 
 void BenchPause(bool one_host) {
-  LocalCluster cluster({.nodes = 2, .devices = 4, .memory = QStringLiteral("256M"), .link = {},
+  LocalCluster cluster({.nodes = 2,
+                        .devices = 4,
+                        .memory = QStringLiteral("256M"),
+                        .link = {},
                         .one_host = one_host});
   if (cluster.up().code != 0) return fmt::print("up: {}\n", cluster.up().Text().toStdString());
   const QString job = QStringLiteral("gpt-mini");
-  const Outcome start = cluster.Run({QStringLiteral("job"), QStringLiteral("start"), job,
-                                     QStringLiteral("--mesh"), QStringLiteral("dp=2,tp=2"),
-                                     QStringLiteral("--devices"), FirstDevices(4)});
+  const Outcome start =
+      cluster.Run({QStringLiteral("job"), QStringLiteral("start"), job, QStringLiteral("--mesh"),
+                   QStringLiteral("dp=2,tp=2"), QStringLiteral("--devices"), FirstDevices(4)});
   if (start.code != 0) return fmt::print("start: {}\n", start.Text().toStdString());
   if (!cluster.WaitStep(job, 3)) return;
   std::vector<double> grow, shrink;
@@ -60,10 +63,11 @@ void BenchPause(bool one_host) {
     bytes = up["bytes_moved"].get<std::size_t>();
   }
   const double copy = MemcpySeconds(bytes);
-  fmt::print("pause of gpt-mini, {}, median of 10: 4 -> 8 {:.0f} ms ({:.1f} MiB moved; memcpy of "
-             "them {:.1f} ms), 8 -> 4 {:.0f} ms\n",
-             one_host ? "one host" : "two hosts over loopback", 1e3 * Median(grow),
-             static_cast<double>(bytes) / (1 << 20), 1e3 * copy, 1e3 * Median(shrink));
+  fmt::print(
+      "pause of gpt-mini, {}, median of 10: 4 -> 8 {:.0f} ms ({:.1f} MiB moved; memcpy of "
+      "them {:.1f} ms), 8 -> 4 {:.0f} ms\n",
+      one_host ? "one host" : "two hosts over loopback", 1e3 * Median(grow),
+      static_cast<double>(bytes) / (1 << 20), 1e3 * copy, 1e3 * Median(shrink));
 }
 
 /// Seconds a step: median over steps 5 to 25 of one process without an agent.
@@ -88,14 +92,14 @@ double SoloStep() {
 }
 
 double AgentStep() {
-  LocalCluster cluster({.nodes = 1, .devices = 1, .memory = QStringLiteral("256M"), .link = {},
-                        .one_host = false});
+  LocalCluster cluster(
+      {.nodes = 1, .devices = 1, .memory = QStringLiteral("256M"), .link = {}, .one_host = false});
   const QString job = QStringLiteral("gpt-mini");
   cluster.Run({QStringLiteral("job"), QStringLiteral("start"), job, QStringLiteral("--mesh"),
                QStringLiteral("dp=1,tp=1"), QStringLiteral("--steps"), QStringLiteral("25")});
   cluster.WaitStep(job, 25, 120);
-  const Outcome metrics =
-      cluster.Run({QStringLiteral("--json"), QStringLiteral("job"), QStringLiteral("metrics"), job});
+  const Outcome metrics = cluster.Run(
+      {QStringLiteral("--json"), QStringLiteral("job"), QStringLiteral("metrics"), job});
   std::vector<double> seconds;
   for (const QString& line : metrics.output.split(QLatin1Char('\n'))) {
     const Json row = Json::parse(line.toStdString(), nullptr, false);
@@ -112,14 +116,15 @@ void BenchAgent() {
     solo.push_back(SoloStep());
     agent.push_back(AgentStep());
   }
-  fmt::print("step of gpt-mini, one rank, median of 3 runs of 20 steps: alone {:.0f} ms, under an "
-             "agent {:.0f} ms, ratio {:.3f}\n",
-             1e3 * Median(solo), 1e3 * Median(agent), Median(agent) / Median(solo));
+  fmt::print(
+      "step of gpt-mini, one rank, median of 3 runs of 20 steps: alone {:.0f} ms, under an "
+      "agent {:.0f} ms, ratio {:.3f}\n",
+      1e3 * Median(solo), 1e3 * Median(agent), Median(agent) / Median(solo));
 }
 
 void BenchSteps(const char* mesh, int devices) {
-  LocalCluster cluster({.nodes = 2, .devices = 4, .memory = QStringLiteral("256M"), .link = {},
-                        .one_host = false});
+  LocalCluster cluster(
+      {.nodes = 2, .devices = 4, .memory = QStringLiteral("256M"), .link = {}, .one_host = false});
   const QString job = QStringLiteral("gpt-mini");
   cluster.Run({QStringLiteral("job"), QStringLiteral("start"), job, QStringLiteral("--mesh"),
                QString::fromLatin1(mesh), QStringLiteral("--devices"), FirstDevices(devices)});

@@ -52,8 +52,8 @@ std::byte* AllocateTouched() {
 int main() {
   std::byte* const from = AllocateTouched();
   std::byte* const to = AllocateTouched();
-  std::printf("%s, one thread, cells of %lld MiB, medians of %d rounds\n", tessera::test::Machine().c_str(),
-              static_cast<long long>(kCellBytes >> 20), kRounds);
+  std::printf("%s, one thread, cells of %lld MiB, medians of %d rounds\n",
+              tessera::test::Machine().c_str(), static_cast<long long>(kCellBytes >> 20), kRounds);
   std::printf("%10s %8s | %14s %14s %14s %14s\n", "run", "memcpy", "CopyCell", "copy + digest",
               "digest alone", "checksum");
 

@@ -24,7 +24,8 @@ void Time(const char* model, const char* from_text, const char* to_text) {
     const auto begin = std::chrono::steady_clock::now();
     const auto plan = ptc::MakePlan(from, to, {});
     milliseconds.push_back(
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+            .count());
     moves = plan->moves.size();
   }
   std::sort(milliseconds.begin(), milliseconds.end());

@@ -95,7 +95,8 @@ class E2eFailureTest : public QObject {
     QVERIFY(m_cluster->Job(kJob).is_null());
   }
   bool hasFailed() const {
-    return m_cluster->WaitJob(kJob, [](const Json& job) { return job["state"] == "failed"; }, 20);
+    return m_cluster->WaitJob(
+        kJob, [](const Json& job) { return job["state"] == "failed"; }, 20);
   }
   /// Children of the keeper that train.
   std::vector<pid_t> rankPids() const {

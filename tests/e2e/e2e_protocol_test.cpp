@@ -26,7 +26,8 @@ class E2eProtocolTest : public QObject {
     m_cluster = std::make_unique<LocalCluster>(LocalCluster::Options{
         .nodes = 2, .devices = 2, .memory = QStringLiteral("64M"), .link = {}, .one_host = false});
     QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
-    const Outcome start = m_cluster->StartJob(kJob, QStringLiteral("dp=1,tp=2"), FirstDevices(2, 2));
+    const Outcome start =
+        m_cluster->StartJob(kJob, QStringLiteral("dp=1,tp=2"), FirstDevices(2, 2));
     QVERIFY2(start.code == 0, start.Text());
     QVERIFY(m_cluster->WaitStep(kJob, 2));
     const auto profile =
@@ -97,7 +98,8 @@ class E2eProtocolTest : public QObject {
 
   void aPortInUseIsNamed() {
     const QString folder = m_cluster->home() + QStringLiteral("/clusters/t");
-    auto config = agents::LoadAgentConfig((folder + QStringLiteral("/n0/agent.json")).toStdString());
+    auto config =
+        agents::LoadAgentConfig((folder + QStringLiteral("/n0/agent.json")).toStdString());
     QVERIFY2(config, config ? "" : config.error().ToString().c_str());
     QTemporaryDir other;
     config->directory = other.path().toStdString();

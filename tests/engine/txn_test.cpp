@@ -153,16 +153,28 @@ class World {
   void Say(int number, ReportKind kind) {
     if (finished_) return;
     switch (kind) {
-      case ReportKind::kPrepared: to_coordinator_.push_back(NodePrepared{number}); break;
-      case ReportKind::kRefused: to_coordinator_.push_back(NodeRefused{number, "no"}); break;
-      case ReportKind::kPaused: to_coordinator_.push_back(NodePaused{number, 7}); break;
-      case ReportKind::kTransferred: to_coordinator_.push_back(NodeTransferred{number}); break;
+      case ReportKind::kPrepared:
+        to_coordinator_.push_back(NodePrepared{number});
+        break;
+      case ReportKind::kRefused:
+        to_coordinator_.push_back(NodeRefused{number, "no"});
+        break;
+      case ReportKind::kPaused:
+        to_coordinator_.push_back(NodePaused{number, 7});
+        break;
+      case ReportKind::kTransferred:
+        to_coordinator_.push_back(NodeTransferred{number});
+        break;
       case ReportKind::kTransferFailed:
         to_coordinator_.push_back(NodeTransferFailed{number, "broken"});
         break;
-      case ReportKind::kVerified: to_coordinator_.push_back(NodeVerified{number}); break;
+      case ReportKind::kVerified:
+        to_coordinator_.push_back(NodeVerified{number});
+        break;
       case ReportKind::kCommitted:
-      case ReportKind::kAborted: to_coordinator_.push_back(NodeFollowed{number}); break;
+      case ReportKind::kAborted:
+        to_coordinator_.push_back(NodeFollowed{number});
+        break;
     }
   }
 
@@ -172,7 +184,8 @@ class World {
                    [&](const CheckAndReserve&) { node.inbox.push_back(LocalChecked{OkStatus()}); },
                    [&](const ConnectRanks&) { node.inbox.push_back(RanksConnected{OkStatus()}); },
                    [&](const RaiseRequest&) {
-                     QVERIFY2(node.journal, "a pause was asked for without a journaled transaction");
+                     QVERIFY2(node.journal,
+                              "a pause was asked for without a journaled transaction");
                      node.paused = true;
                      node.inbox.push_back(RanksPaused{7});
                    },
@@ -221,27 +234,26 @@ class World {
 
   void Perform(const std::vector<CoordinatorAction>& actions) {
     for (const CoordinatorAction& action : actions) {
-      std::visit(Overloaded{
-                     [&](const SendPrepare& a) { nodes_[a.node].inbox.push_back(PrepareAsked{}); },
-                     [&](const SendPause& a) { nodes_[a.node].inbox.push_back(PauseAsked{0}); },
-                     [&](const SendTransfer& a) {
-                       if (!setup_.paused_at) {
-                         for (const NodeNumber n : setup_.pausing) QVERIFY(nodes_[n].paused);
-                       }
-                       nodes_[a.node].inbox.push_back(TransferAsked{});
-                     },
-                     [&](const CompareDigests&) {
-                       to_coordinator_.push_back(DigestsCompared{true, {}});
-                     },
-                     [&](const SendVerify& a) { nodes_[a.node].inbox.push_back(VerifyAsked{}); },
-                     [&](const WriteRegister& a) { WriteDecision(a.commit); },
-                     [&](const SendOutcome& a) {
-                       nodes_[a.node].inbox.push_back(OutcomeTold{a.commit});
-                     },
-                     [&](const SendGo& a) { nodes_[a.node].inbox.push_back(GoTold{}); },
-                     [&](const Finish& a) { finished_ = a.committed; },
-                 },
-                 action);
+      std::visit(
+          Overloaded{
+              [&](const SendPrepare& a) { nodes_[a.node].inbox.push_back(PrepareAsked{}); },
+              [&](const SendPause& a) { nodes_[a.node].inbox.push_back(PauseAsked{0}); },
+              [&](const SendTransfer& a) {
+                if (!setup_.paused_at) {
+                  for (const NodeNumber n : setup_.pausing) QVERIFY(nodes_[n].paused);
+                }
+                nodes_[a.node].inbox.push_back(TransferAsked{});
+              },
+              [&](const CompareDigests&) {
+                to_coordinator_.push_back(DigestsCompared{true, {}});
+              },
+              [&](const SendVerify& a) { nodes_[a.node].inbox.push_back(VerifyAsked{}); },
+              [&](const WriteRegister& a) { WriteDecision(a.commit); },
+              [&](const SendOutcome& a) { nodes_[a.node].inbox.push_back(OutcomeTold{a.commit}); },
+              [&](const SendGo& a) { nodes_[a.node].inbox.push_back(GoTold{}); },
+              [&](const Finish& a) { finished_ = a.committed; },
+          },
+          action);
     }
   }
 
@@ -250,7 +262,7 @@ class World {
   std::optional<Coordinator> coordinator_;
   std::deque<CoordinatorEvent> to_coordinator_;
   std::map<int, Node> nodes_;
-  std::optional<bool> decided_;   // the write-once register
+  std::optional<bool> decided_;  // the write-once register
   std::optional<bool> finished_;
 };
 

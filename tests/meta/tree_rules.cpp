@@ -80,8 +80,7 @@ std::vector<std::string> CheckSource(const std::string& path, std::string_view t
   const bool is_c = has("extern \"C\"");  // a C header has an include guard
   if (path.ends_with(".h") && !has("#pragma once") && !(is_c && has("#ifndef ")))
     complain(1, "no #pragma once");
-  if (path.ends_with(".h") && !has("/// \\file") && !is_c)
-    complain(1, "no /// \\file comment");
+  if (path.ends_with(".h") && !has("/// \\file") && !is_c) complain(1, "no /// \\file comment");
 
   static const std::regex kInclude("^\\s*#\\s*include\\s*([<\"])([^>\"]+)[>\"].*");
   const auto allowed = kMayInclude.find(layer);
