@@ -498,6 +498,15 @@ Status Registrar::RecoverTxn() {
                    {},
                    {},
                    {}});
+  // The record tells since when the job stands, if it got as far as comparing digests.
+  if (const auto& phases = txn_->entry.phases; phases.contains("transferring")) {
+    double began = txn_->entry.started;
+    for (const char* phase : {"preparing", "pausing"}) {
+      if (const auto it = phases.find(phase); it != phases.end()) began += it->second;
+    }
+    const auto standing = std::chrono::duration<double>(std::max(0.0, WallClock() - began));
+    txn_->standing_since = Clock::now() - std::chrono::duration_cast<Clock::duration>(standing);
+  }
   job->state = was_paused ? engine::JobState::kPaused : engine::JobState::kReconfiguring;
   AddEvent(engine::Severity::kWarning, fmt::format("txn {}", id),
            "the registrar's agent restarted: asking the register for the outcome");

@@ -8,7 +8,11 @@ using namespace tessera::test;
 
 namespace {
 constexpr std::int64_t kSteps = 60;
-constexpr std::int64_t kBatch = 256;  // slow enough steps that 20 of them outlast the preparations
+
+// TESSERA_TEST_MODEL=gpt-mini takes minutes; the small model is the default. Either way the batch
+// makes steps slow enough that 20 of them outlast the preparations of a change.
+QString Model() { return qEnvironmentVariable("TESSERA_TEST_MODEL", QStringLiteral("gpt-nano")); }
+std::int64_t Batch() { return Model() == QStringLiteral("gpt-nano") ? 256 : 16; }
 }  // namespace
 
 class E2eLossesTest : public QObject {
@@ -18,7 +22,7 @@ class E2eLossesTest : public QObject {
   void initTestCase() {
     m_cluster = std::make_unique<LocalCluster>(LocalCluster::Options{});
     QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
-    m_solo = SoloRun("gpt-nano", kSteps, kBatch);
+    m_solo = SoloRun(Model(), kSteps, Batch());
     QCOMPARE(m_solo.size(), std::size_t{kSteps});
   }
   void cleanupTestCase() { m_cluster.reset(); }
@@ -38,9 +42,10 @@ class E2eLossesTest : public QObject {
 
   Run train(const QString& mesh, int devices, const std::vector<Change>& changes) {
     const QString job = QStringLiteral("job%1").arg(++m_jobs);
-    const Outcome start = m_cluster->StartJob(
-        job, mesh, FirstDevices(devices),
-        {"--steps", QString::number(kSteps), "--global-batch", QString::number(kBatch)});
+    const Outcome start = m_cluster->Run(
+        {"job", "start", Model(), "--name", job, "--mesh", mesh, "--devices", FirstDevices(devices),
+         "--steps", QString::number(kSteps), "--global-batch", QString::number(Batch())},
+        160);
     if (start.code != 0) {
       qWarning("%s", start.Text().constData());
       return {};
