@@ -164,8 +164,7 @@ double LaneRate(Ends& ends, Memory& memory, int lanes, int window) {
 
 int main() {
   Memory memory;
-  std::printf("lanes beside bare ZeroMQ on loopback, %s, %u cores\n",
-              tessera::test::Machine().c_str(), std::thread::hardware_concurrency());
+  std::printf("lanes beside bare ZeroMQ on loopback, %s\n", tessera::test::Machine().c_str());
   std::printf("%lld MiB in frames of 1 MiB, medians of %d rounds, GB/s\n",
               static_cast<long long>(kBytes >> 20), kRounds);
   std::printf("%-8s %-6s %-7s %8s %8s %7s\n", "security", "lanes", "window", "bare", "lanes",
