@@ -194,10 +194,12 @@ void ScenePainter::paintAll(QPainter& p, const QRect& clip) const {
 void ScenePainter::paintTray(QPainter& p) const {
   const QRect area = m_layout.poolAreas().back();
   roundedRect(p, onPixels(area), 10, dashes(m_theme.line, 1.2, 6, 5), m_theme.canvas);
-  int idle = 0, taken = 0;
+  int idle = 0, taken = 0, lost = 0;
   for (const auto& node : m_scene.nodes) {
     for (const auto& cell : node.cells) {
-      idle += !cell.inMesh && !cell.taken;
+      const bool dead = cell.state == MeshScene::Cell::State::Dead;
+      lost += !cell.inMesh && !cell.taken && dead;
+      idle += !cell.inMesh && !cell.taken && !dead;
       taken += cell.taken;
     }
   }
@@ -207,12 +209,14 @@ void ScenePainter::paintTray(QPainter& p) const {
   const double y = slim ? baselineAt(title, area.center().y() + 0.5) : area.top() + 22;
   const QString name = Words::tr("Pool");
   textLeft(p, area.left() + 14, y, name, title, m_theme.text);
-  QString count =
-      idle == 0 ? Words::tr("empty") : Words::tr("%1 idle", "4 GPUs idle").arg(format::gpus(idle));
+  QString count = idle == 0 && lost == 0
+                      ? Words::tr("empty")
+                      : Words::tr("%1 idle", "4 GPUs idle").arg(format::gpus(idle));
+  if (lost > 0) count += Words::tr(", %1 lost").arg(lost);
   if (taken > 0) count += Words::tr(" · %1 in other jobs").arg(taken);
   const double after = area.left() + 14 + widthOf(title, name) + 10;
   textLeft(p, after, y, count, hint, m_theme.dim);
-  if (idle + taken == 0 && m_editable && !m_scene.jobName.isEmpty()) {
+  if (idle + taken + lost == 0 && m_editable && !m_scene.jobName.isEmpty()) {
     const QFont font = uiFont(12);
     textCentered(p, area.center().x(),
                  slim ? baselineAt(font, area.center().y() + 0.5) : area.top() + 62,
