@@ -145,8 +145,8 @@ MoveResult Mover::Run(const std::stop_token& stop) {
 
   result.status = digest_all(true);
   if (c.plan.moves.empty()) return result;
-  if (result.status) result.status = Copy(stop, result);
-  if (result.status) result.status = Receive(stop, result);
+  if (result.status) result.status = Copy(stop);
+  if (result.status) result.status = Receive(stop);
   if (result.status) result.status = digest_all(false);
   if (!result.status) return result;
 
@@ -169,7 +169,7 @@ MoveResult Mover::Run(const std::stop_token& stop) {
 }
 
 // What stays on its device or comes from memory that this host maps.
-Status Mover::Copy(const std::stop_token& stop, MoveResult& result) {
+Status Mover::Copy(const std::stop_token& stop) {
   const MoveContext& c = *context_;
   std::map<ptc::DeviceId, std::pair<engine::Arena, PieceTable>> peers;  // of other nodes, same host
   const auto source_of =
@@ -228,11 +228,10 @@ Status Mover::Copy(const std::stop_token& stop, MoveResult& result) {
                    },
                    c.plan.moves[static_cast<std::size_t>(i)]));
   }
-  static_cast<void>(result);
   return OkStatus();
 }
 
-Status Mover::Receive(const std::stop_token& stop, MoveResult& result) {
+Status Mover::Receive(const std::stop_token& stop) {
   const MoveContext& c = *context_;
   std::map<std::int32_t, FetchBatch> batches;  // by source node
   for (std::int64_t i = 0; i < std::ssize(c.plan.moves); ++i) {
@@ -247,7 +246,6 @@ Status Mover::Receive(const std::stop_token& stop, MoveResult& result) {
     FetchBatch& batch = batches[m->source.node];
     batch.endpoints = c.nodes.at(m->source.node).lanes;
     batch.cells.push_back(Fetch{i, write, {}});
-    result.network_bytes += write.size_bytes();
   }
   if (batches.empty()) return OkStatus();
 

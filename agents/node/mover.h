@@ -49,7 +49,6 @@ struct MoveResult {
   std::vector<DeviceDigests> before;  // devices of the old layout
   std::vector<DeviceDigests> after;   // devices of the new layout
   std::int64_t checksums_equal = 0;   // moved cells whose digest equals its source's
-  std::int64_t network_bytes = 0;
 };
 
 /// Bytes that one device sends another of this node, and how many have arrived.
@@ -83,8 +82,8 @@ class Mover {
 
  private:
   MoveResult Run(const std::stop_token& stop);
-  Status Copy(const std::stop_token& stop, MoveResult& result);
-  Status Receive(const std::stop_token& stop, MoveResult& result);
+  Status Copy(const std::stop_token& stop);
+  Status Receive(const std::stop_token& stop);
   MoveFlow* FlowOf(ptc::DeviceId source, ptc::DeviceId destination);
 
   std::shared_ptr<const MoveContext> context_;

@@ -12,6 +12,7 @@
 
 #include "agents/job/rank_environment.h"
 #include "agents/keeper/child.h"
+#include "agents/node/digest_wire.h"
 #include "agents/node/node_agent.h"
 #include "agents/train/blas_environment.h"
 #include "agents/wire/convert.h"
@@ -463,11 +464,7 @@ void NodeAgent::OnTakeDigests(const wire::TakeDigests& message) {
           out->set_job(name);
           out->set_number(number);
           if (!result.status) out->set_error(result.status.error().ToString());
-          for (const DeviceDigests& device : result.before) {
-            auto* row = out->add_devices();
-            Encode(device.device, row->mutable_device());
-            row->mutable_digests()->Add(device.digests.begin(), device.digests.end());
-          }
+          EncodeDigests(result.before, out->mutable_devices());
           Send(std::move(reply));
           digest_runs_.erase(run);
         });

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "agents/node/digest_wire.h"
 #include "agents/node/node_agent.h"
 #include "agents/wire/convert.h"
 #include "agents/wire/utf8.h"
@@ -40,15 +41,6 @@ wire::TxnReport::Kind KindOf(engine::ReportKind kind) {
       return wire::TxnReport::ABORTED;
   }
   return wire::TxnReport::REFUSED;
-}
-
-void EncodeDigests(const std::vector<DeviceDigests>& in,
-                   google::protobuf::RepeatedPtrField<wire::CellDigests>* out) {
-  for (const DeviceDigests& device : in) {
-    auto* row = out->Add();
-    Encode(device.device, row->mutable_device());
-    row->mutable_digests()->Add(device.digests.begin(), device.digests.end());
-  }
 }
 
 }  // namespace
@@ -237,7 +229,6 @@ void NodeAgent::SendReport(const engine::Report& report) {
     EncodeDigests(txn_->result.before, out->mutable_before());
     EncodeDigests(txn_->result.after, out->mutable_after());
     out->set_checksums_equal(txn_->result.checksums_equal);
-    out->set_network_bytes(txn_->result.network_bytes);
   }
   Send(std::move(message));
 }

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "agents/node/pending_reply.h"
+#include "agents/node/wall_clock.h"
 
 namespace tessera::agents {
 namespace {
@@ -16,9 +17,6 @@ constexpr auto kPublishPeriod = std::chrono::milliseconds(100);
 constexpr std::size_t kMaxReplies = 2000;
 constexpr char kProgram[] = "tessera-agent 0.1.0";
 
-double WallClock() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 }  // namespace
 
 Registrar::Registrar(Loop& loop, const AgentConfig& config) : loop_(loop), config_(config) {}

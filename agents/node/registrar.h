@@ -165,6 +165,7 @@ class Registrar {
   void OnJobPaused(std::int32_t node, const wire::JobPaused& message);
   void OnDigests(std::int32_t node, const wire::DigestsReport& message);
   void EndOperation();
+  void LetGoOn(const JobOperation& operation);
   void FailOperation(const Error& error);
   void ResumeJob(Job& job);
   void StopJob(const std::string& name, bool forget);
@@ -197,6 +198,8 @@ class Registrar {
   void FinishTxn(bool committed, const std::string& reason);
   void JournalTxn();
   Status RecoverTxn();
+  /// The number that NextNumber will give out.
+  std::int64_t UpcomingNumber();
   std::int64_t NextNumber();
 
   Loop& loop_;

@@ -89,11 +89,16 @@ Status Registrar::Recover() {
   return RecoverTxn();
 }
 
-std::int64_t Registrar::NextNumber() {
+std::int64_t Registrar::UpcomingNumber() {
   std::int64_t number = static_cast<std::int64_t>(engine::kFirstTransaction);
   if (const auto row = journal_->Get("next_number"); row && *row) {
     number = std::max<std::int64_t>(number, std::strtoll((**row).c_str(), nullptr, 10));
   }
+  return number;
+}
+
+std::int64_t Registrar::NextNumber() {
+  const std::int64_t number = UpcomingNumber();
   static_cast<void>(journal_->Put("next_number", std::to_string(number + 1)));
   return number;
 }
@@ -416,18 +421,12 @@ void Registrar::EndOperation() {
   const JobOperation op = std::move(*operation_);
   operation_.reset();
   MarkDirty();
-  Job* job = FindJob(op.job);
   if (op.kind == JobOperation::Kind::kPause && !op.reply->done()) {
     wire::Reply out;
     out.mutable_job()->set_step(op.step);
     op.reply->Done(std::move(out));
   }
-  if (op.kind == JobOperation::Kind::kDigest && job && !op.was_paused &&
-      job->state == engine::JobState::kPausing) {
-    job->state = engine::JobState::kRunning;
-    job->last_step = Clock::now();
-    ResumeJob(*job);
-  }
+  LetGoOn(op);
 }
 
 void Registrar::FailOperation(const Error& error) {
@@ -435,12 +434,16 @@ void Registrar::FailOperation(const Error& error) {
   operation_.reset();
   MarkDirty();
   op.reply->Fail(error);
+  LetGoOn(op);
+}
+
+// A job that stands for this operation only; one that was paused, or is now, stays so.
+void Registrar::LetGoOn(const JobOperation& op) {
   Job* job = FindJob(op.job);
-  if (job && !op.was_paused && job->state == engine::JobState::kPausing) {
-    job->state = engine::JobState::kRunning;
-    job->last_step = Clock::now();
-    ResumeJob(*job);
-  }
+  if (!job || op.was_paused || job->state != engine::JobState::kPausing) return;
+  job->state = engine::JobState::kRunning;
+  job->last_step = Clock::now();
+  ResumeJob(*job);
 }
 
 // Idempotent: nodes clear the request and let go of those that wait for an earlier number.
@@ -448,11 +451,7 @@ void Registrar::ResumeJob(Job& job) {
   job.paused_nodes.clear();
   wire::ToNode message;
   message.mutable_resume_job()->set_job(job.name);
-  std::int64_t through = 0;
-  if (const auto row = journal_->Get("next_number"); row && *row) {
-    through = std::strtoll((**row).c_str(), nullptr, 10) - 1;
-  }
-  message.mutable_resume_job()->set_through(static_cast<std::uint64_t>(through));
+  message.mutable_resume_job()->set_through(static_cast<std::uint64_t>(UpcomingNumber() - 1));
   for (const std::int32_t node : NodesOf(job.layout)) static_cast<void>(SendTo(node, message));
 }
 

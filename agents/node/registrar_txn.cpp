@@ -6,6 +6,7 @@
 
 #include "agents/node/pending_reply.h"
 #include "agents/node/registrar.h"
+#include "agents/node/wall_clock.h"
 #include "ptc/base/overloaded.h"
 
 namespace tessera::agents {
@@ -15,10 +16,6 @@ using Json = nlohmann::json;
 using engine::TxnPhase;
 
 constexpr char kTxnKey[] = "txn";
-
-double WallClock() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 std::string MiB(std::int64_t bytes) {
   return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));

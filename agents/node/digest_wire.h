@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Digests of cells in the messages between agents and registrar.
+
+#include <google/protobuf/repeated_field.h>
+
+#include <vector>
+
+#include "agents/node/cell_digests.h"
+#include "agents/wire/tessera/wire/node.pb.h"
+
+namespace tessera::agents {
+
+/// Appends a row a device.
+void EncodeDigests(const std::vector<DeviceDigests>& in,
+                   google::protobuf::RepeatedPtrField<wire::CellDigests>* out);
+
+}  // namespace tessera::agents

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Wall time, for display and records only: nothing is decided by it.
+
+#include <chrono>
+
+namespace tessera::agents {
+
+/// Seconds since 1970.
+inline double WallClock() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace tessera::agents
