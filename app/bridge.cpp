@@ -10,6 +10,9 @@ namespace {
 
 constexpr std::int64_t kEventBacklog = 500;
 constexpr std::int64_t kHistoryRows = 500;
+constexpr std::int64_t kSamplesPage = 4096;
+constexpr std::int64_t kCandidates = 32;
+constexpr std::chrono::seconds kDoctorTimeout{30};  // every node looks around
 
 ui::LinkState toUi(agents::LinkState state) {
   switch (state) {
@@ -41,6 +44,10 @@ void fill(const ui::PlanRequest& request, wire::PlanRequest* out) {
   out->set_job(request.job.toStdString());
   for (const ptc::DeviceId device : request.devices) agents::Encode(device, out->add_devices());
   if (request.mesh) agents::Encode(*request.mesh, out->mutable_mesh());
+  if (request.options) {
+    out->mutable_options()->set_zero(request.options->zero);
+    out->mutable_options()->set_micro_batch(request.options->micro_batch);
+  }
 }
 
 /// Decodes each message of a repeated field.
@@ -68,23 +75,30 @@ Status Bridge::open(const std::string& profile) {
   letGo();
   const auto found = findProfile(profile);
   if (!found) return found.error();
-  agents::ClusterClient::Handlers handlers;
-  handlers.link = [this](agents::LinkState state, std::string detail) {
+  // What a client that was let go still had to say is not of this connection.
+  const auto later = [this, connection = m_connection](auto call) {
     QMetaObject::invokeMethod(
-        this, [this, state, detail = std::move(detail)] { onLink(state, detail); },
+        this,
+        [this, connection, call = std::move(call)] {
+          if (connection == m_connection) call();
+        },
         Qt::QueuedConnection);
   };
-  handlers.snapshot = [this](const engine::ClusterSnapshot& snapshot) {
-    QMetaObject::invokeMethod(
-        this, [this, snapshot] { m_model.setSnapshot(snapshot); }, Qt::QueuedConnection);
+  agents::ClusterClient::Handlers handlers;
+  handlers.link = [this, later](agents::LinkState state, std::string detail) {
+    later([this, state, detail = std::move(detail)] { onLink(state, detail); });
   };
-  handlers.event = [this](const engine::Event& event) {
-    QMetaObject::invokeMethod(
-        this, [this, event] { onEvent(event); }, Qt::QueuedConnection);
+  handlers.snapshot = [this, later](const engine::ClusterSnapshot& snapshot) {
+    later([this, snapshot] { m_model.setSnapshot(snapshot); });
   };
-  handlers.sample = [this](const engine::Sample& sample) {
-    QMetaObject::invokeMethod(
-        this, [this, sample] { m_model.addSample(sample); }, Qt::QueuedConnection);
+  handlers.event = [this, later](const engine::Event& event) {
+    later([this, event] { onEvent(event); });
+  };
+  handlers.sample = [this, later](const engine::Sample& sample) {
+    later([this, sample] {
+      m_model.addSample(sample);
+      if (m_mirror) m_mirror->touch();
+    });
   };
   m_model.setLink(ui::LinkState::Connecting, QString::fromStdString(found->registrar_endpoint));
   auto client = agents::ClusterClient::Open(*found, std::move(handlers));
@@ -93,10 +107,47 @@ Status Bridge::open(const std::string& profile) {
     return client.error();
   }
   m_client = std::move(*client);
+  mirrorHistory(found->name);
   return OkStatus();
 }
 
+void Bridge::mirrorHistory(const std::string& cluster) {
+  if (!m_mirrorIsOn || (m_mirror && m_mirror->cluster() == cluster)) return;
+  m_mirror = std::make_unique<HistoryMirror>(
+      cluster, [this](wire::Request request, HistoryMirror::Answer answer) {
+        if (m_client)
+          m_client->Call(std::move(request), kAnswerTimeout, std::move(answer));
+        else
+          answer(Cancelled("no cluster is connected"));
+      });
+  m_mirror->setRetention(m_retention);
+}
+
+void Bridge::close() {
+  letGo();
+  m_lastEvent = 0;
+}
+
+void Bridge::setMirror(bool on, const engine::Retention& retention) {
+  m_mirrorIsOn = on;
+  m_retention = retention;
+  if (!on) {
+    m_mirror.reset();
+  } else if (m_mirror) {
+    m_mirror->setRetention(retention);
+  } else if (m_client) {
+    if (const auto found = findProfile(m_profile)) {
+      mirrorHistory(found->name);
+      m_mirror->setConnected(m_model.link() == ui::LinkState::Connected);
+    }
+  }
+}
+
 void Bridge::letGo() {
+  ++m_connection;
+  if (m_mirror) m_mirror->setConnected(false);
+  m_fetchingEvents = false;
+  m_heldEvents.clear();
   if (!m_client) return;
   m_closing = std::jthread([client = std::move(m_client)]() mutable { client.reset(); });
 }
@@ -108,6 +159,7 @@ void Bridge::reconnect() {
 
 void Bridge::onLink(agents::LinkState state, const std::string& detail) {
   m_model.setLink(toUi(state), QString::fromStdString(detail));
+  if (m_mirror) m_mirror->setConnected(state == agents::LinkState::kConnected);
   if (state == agents::LinkState::kConnected) fetchEvents();
 }
 
@@ -119,6 +171,7 @@ void Bridge::onEvent(const engine::Event& event) {
   if (event.sequence <= m_lastEvent) return;
   m_lastEvent = event.sequence;
   m_model.addEvent(event);
+  if (m_mirror) m_mirror->touch();
 }
 
 void Bridge::fetchEvents() {
@@ -129,7 +182,8 @@ void Bridge::fetchEvents() {
   request.mutable_events()->set_limit(kEventBacklog);
   ask<std::vector<engine::Event>>(
       std::move(request), ReplyKind::kEvents, kAnswerTimeout,
-      [this](Result<std::vector<engine::Event>> events) {
+      [this, connection = m_connection](Result<std::vector<engine::Event>> events) {
+        if (connection != m_connection) return;
         m_fetchingEvents = false;
         std::vector<engine::Event> held = std::exchange(m_heldEvents, {});
         if (events)
@@ -204,11 +258,31 @@ void Bridge::samples(const QString& job, std::int64_t afterStep,
   wire::Request message;
   message.mutable_samples()->set_job(job.toStdString());
   message.mutable_samples()->set_after_step(afterStep);
-  message.mutable_samples()->set_limit(static_cast<std::int64_t>(ui::ClusterModel::kMaxSamples));
+  message.mutable_samples()->set_limit(kSamplesPage);
   ask<std::vector<engine::Sample>>(std::move(message), ReplyKind::kSamples, kAnswerTimeout,
                                    std::move(done), [](const wire::Reply& reply) {
                                      return decodeAll<engine::Sample>(reply.samples().samples());
                                    });
+}
+
+void Bridge::propose(const QString& job, const std::vector<ptc::DeviceId>& devices,
+                     Done<engine::Proposal> done) {
+  wire::Request message;
+  message.mutable_propose()->set_job(job.toStdString());
+  for (const ptc::DeviceId device : devices) {
+    agents::Encode(device, message.mutable_propose()->add_devices());
+  }
+  message.mutable_propose()->set_limit(kCandidates);
+  ask<engine::Proposal>(std::move(message), ReplyKind::kPropose, kAnswerTimeout, std::move(done),
+                        [](const wire::Reply& reply) { return agents::Decode(reply.propose()); });
+}
+
+void Bridge::doctor(Done<std::vector<engine::Check>> done) {
+  wire::Request message;
+  message.mutable_doctor();
+  ask<std::vector<engine::Check>>(
+      std::move(message), ReplyKind::kDoctor, kDoctorTimeout, std::move(done),
+      [](const wire::Reply& reply) { return agents::Decode(reply.doctor()); });
 }
 
 void Bridge::killNode(std::int32_t node, Done<void> done) {

@@ -17,6 +17,7 @@
 
 #include "agents/client/cluster.h"
 #include "app/commands/session.h"
+#include "app/history_mirror.h"
 #include "ui/commands.h"
 #include "ui/models/cluster_model.h"
 
@@ -35,6 +36,9 @@ class Bridge final : public QObject, public ui::ClusterCommands {
   /// hears of every change of the link from then on. \error of the profile or its keys; the model
   /// then shows no cluster.
   Status open(const std::string& profile);
+  /// Lets the cluster go. The model keeps what it has, and hears no more; what comes after the next
+  /// open() is told from the beginning.
+  void close();
 
   void plan(const ui::PlanRequest& request, Done<engine::PlanSummary> done) override;
   void apply(const ui::PlanRequest& request, const QString& planHash,
@@ -44,7 +48,15 @@ class Bridge final : public QObject, public ui::ClusterCommands {
   void jobAct(const QString& job, ui::JobAct act, Done<void> done) override;
   void samples(const QString& job, std::int64_t afterStep,
                Done<std::vector<engine::Sample>> done) override;
+  void propose(const QString& job, const std::vector<ptc::DeviceId>& devices,
+               Done<engine::Proposal> done) override;
+  void doctor(Done<std::vector<engine::Check>> done) override;
   void reconnect() override;
+
+  /// Whether this panel keeps a copy of the cluster's history, and how large it may grow.
+  void setMirror(bool on, const engine::Retention& retention);
+  /// That copy; null before the first open() and where there is to be none.
+  HistoryMirror* mirror() const { return m_mirror.get(); }
 
   /// Kills a node of an emulated cluster: the demo's fault.
   void killNode(std::int32_t node, Done<void> done);
@@ -63,11 +75,17 @@ class Bridge final : public QObject, public ui::ClusterCommands {
   /// Fetches the events that were written before this connection.
   void fetchEvents();
   void letGo();
+  /// Follows the history of that cluster in a file of this panel's.
+  void mirrorHistory(const std::string& cluster);
 
   ui::ClusterModel& m_model;
   std::string m_profile;
   std::unique_ptr<agents::ClusterClient> m_client;
   std::jthread m_closing;  // ends the previous client: that may wait for the network
+  bool m_mirrorIsOn = true;
+  engine::Retention m_retention;
+  std::unique_ptr<HistoryMirror> m_mirror;
+  std::uint64_t m_connection = 0;
   std::int64_t m_lastEvent = 0;
   bool m_fetchingEvents = false;
   std::vector<engine::Event> m_heldEvents;  // came while older ones were asked for

@@ -3,23 +3,31 @@
 /// tessera: the control panel. Options are read before Qt starts, so that --help needs no display.
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <QApplication>
 #include <QDir>
 #include <QTimer>
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <fstream>
 #include <optional>
+#include <sstream>
 
 #include "app/bridge.h"
 #include "app/commands/json.h"
 #include "app/commands/options.h"
+#include "app/connections.h"
 #include "app/demo_player.h"
 #include "app/version.h"
 #include "ui/canvas/mesh_view.h"
 #include "ui/main_window.h"
 #include "ui/models/cluster_model.h"
+#include "ui/settings/settings.h"
 #include "ui/theme.h"
 
 namespace tessera::app {
@@ -27,12 +35,36 @@ namespace {
 
 constexpr int kScreenshotPatienceMs = 10'000;
 constexpr int kSettleMs = 400;  // from the first snapshot to a drawn window
+constexpr int kRestart = 1000;  // the event loop's code that asks for a new start
+
+bool g_trace = false;
+bool g_scaled = false;  // QT_SCALE_FACTOR was set here, from the settings
+
+/// Milliseconds since this process was started, by the clock of the kernel.
+double sinceExec() {
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  std::ifstream stat("/proc/self/stat");
+  const std::string text{std::istreambuf_iterator<char>(stat), {}};
+  // Field 22, counted behind the name, which may hold spaces (proc(5)).
+  std::istringstream fields(text.substr(text.rfind(')') + 2));
+  std::string field;
+  for (int i = 3; i <= 22; ++i) fields >> field;
+  const double begun = std::atof(field.c_str()) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  return (static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9 - begun) * 1e3;
+}
+
+void trace(const char* what) {
+  if (g_trace) fmt::print(stderr, "{:7.0f} ms  {}\n", sinceExec(), what);
+}
 
 struct PanelOptions {
   std::string profile;
+  QString history;
   ui::WindowOptions window;
-  ui::ThemeMode theme = ui::ThemeMode::System;
-  QSize size{1440, 900};
+  std::optional<ui::ThemeMode> theme;  // without: as the settings say
+  std::optional<QSize> size;           // without: as the window was last
+  bool startupTrace = false;
   QString screenshot;
   bool quit = false;
   bool printGeometry = false;
@@ -46,20 +78,22 @@ const Syntax& panelSyntax() {
       "the control panel: shows a cluster and moves jobs between its GPUs",
       {},
       {{"connect", "PROFILE", "name or file of a profile (default: the only one, else `local`)"},
+       {"history", "FILE", "shows a history file instead of a cluster"},
        {"readonly", "", "Monitor for good: nothing can be changed"},
        {"operate", "", "starts armed (default: Monitor)"},
        {"live", "", "starts in live mode: a drop applies after 3 s; needs --operate"},
-       {"theme", "light|dark", "default: the desktop's"},
-       {"size", "WxH", "of the window, logical pixels (default 1440x900)"},
+       {"theme", "light|dark", "of this run (default: as in the settings)"},
+       {"size", "WxH", "of the window, logical pixels (default: as it was last, else 1440x900)"},
        {"screenshot", "FILE", "saves a PNG once the first live snapshot is drawn (10 s at most)"},
        {"quit", "", "ends after the screenshot"},
        {"play", "STEPS",
         "plays a scenario without a user: grow,shrink,lose; implies --operate --live"},
        {"screenshots", "DIR", "where --play leaves screenshots and its report (default: here)"},
        {"print-geometry", "", "prints where cells stand on the screen, one JSON object a change"},
+       {"startup-trace", "", "prints to stderr when what of the start was done, in ms"},
        {"help", "", "print this help"},
        {"version", "", "print the version"}},
-      {},
+      {"TESSERA_HOME holds profiles, keys, history and panel.ini, the panel's own settings."},
       false};
   return syntax;
 }
@@ -84,6 +118,8 @@ Result<QSize> parseSize(const std::string& text) {
 Result<PanelOptions> readOptions(const Arguments& arguments) {
   PanelOptions options;
   options.profile = arguments.valueOr("connect", "");
+  options.history = QString::fromStdString(arguments.valueOr("history", ""));
+  options.startupTrace = arguments.has("startup-trace");
   options.window.readonly = arguments.has("readonly");
   options.window.operate = arguments.has("operate");
   options.window.live = arguments.has("live");
@@ -92,7 +128,8 @@ Result<PanelOptions> readOptions(const Arguments& arguments) {
   options.screenshot = QString::fromStdString(arguments.valueOr("screenshot", ""));
   options.screenshots = QString::fromStdString(arguments.valueOr("screenshots", "."));
   if (const auto text = arguments.value("size")) {
-    TESSERA_TRY(options.size, parseSize(*text));
+    TESSERA_TRY(const QSize size, parseSize(*text));
+    options.size = size;
   }
   if (const auto text = arguments.value("theme")) {
     if (*text != "light" && *text != "dark")
@@ -112,6 +149,8 @@ Result<PanelOptions> readOptions(const Arguments& arguments) {
     return InvalidArgument("--readonly excludes --operate, --live and --play");
   if (options.window.live && !options.window.operate)
     return InvalidArgument("--live needs --operate");
+  if (!options.history.isEmpty() && !options.profile.empty())
+    return InvalidArgument("--history excludes --connect");
   if (options.quit && options.screenshot.isEmpty())
     return InvalidArgument("--quit needs --screenshot");
   return options;
@@ -137,6 +176,32 @@ void shootWhenDrawn(ui::MainWindow& window, ui::ClusterModel& model, const Panel
       patience->start(kSettleMs);
     }
   });
+}
+
+ui::ThemeMode themeOf(const ui::Settings& settings) {
+  const QString name = settings.text(ui::Setting::Theme);
+  if (name == QLatin1String("light")) return ui::ThemeMode::Light;
+  return name == QLatin1String("dark") ? ui::ThemeMode::Dark : ui::ThemeMode::System;
+}
+
+/// Tells on stderr when the first live snapshot is on the screen.
+void traceFirstMesh(ui::MainWindow& window, ui::ClusterModel& model) {
+  class FirstPaint : public QObject {
+   public:
+    FirstPaint(QObject* parent, ui::ClusterModel& model) : QObject(parent), m_model(model) {}
+    bool eventFilter(QObject*, QEvent* event) override {
+      if (event->type() == QEvent::Paint && m_model.hasSnapshot() && !m_done) {
+        m_done = true;
+        QTimer::singleShot(0, this, [] { trace("first live mesh painted"); });
+      }
+      return false;
+    }
+
+   private:
+    ui::ClusterModel& m_model;
+    bool m_done = false;
+  };
+  window.meshView()->viewport()->installEventFilter(new FirstPaint(&window, model));
 }
 
 /// Prints the screen rectangles of cells and drop zones whenever they change.
@@ -188,18 +253,56 @@ int run(int argc, char** argv) {
                              "(QT_QPA_PLATFORM=offscreen draws without one)"),
                  1);
 
+  g_trace = options->startupTrace;
+  trace("main");
+  const QString home = QString::fromStdString(agents::TesseraHome());
+  const QString settingsFile = home + QStringLiteral("/panel.ini");
+  // Qt reads its scale once, before the first window.
+  const int scale = ui::Settings::peek(settingsFile, ui::Setting::Scale);
+  if (scale != 100 && !qEnvironmentVariableIsSet("QT_SCALE_FACTOR")) {
+    qputenv("QT_SCALE_FACTOR", QByteArray::number(scale / 100.0));
+    g_scaled = true;
+  }
   QApplication application(argc, argv);
   QCoreApplication::setApplicationName(QStringLiteral("tessera"));
   QCoreApplication::setOrganizationName(QStringLiteral("tessera"));
-  ui::applyTheme(application, options->theme);
+  trace("Qt is up");
+  ui::Settings settings(settingsFile);
+  ui::applyTheme(application, options->theme.value_or(themeOf(settings)));
   ui::ClusterModel model;
   Bridge bridge(model);
-  // A profile that was asked for must be there; without one the window says what to do.
-  const auto opened = bridge.open(options->profile);
-  if (!opened && !options->profile.empty()) return wrong(opened.error(), 1);
-  ui::MainWindow window(model, bridge, options->window);
-  window.resize(options->size);
+  const auto mirror = [&settings, &bridge] {
+    engine::Retention retention;
+    retention.max_bytes = std::int64_t{settings.number(ui::Setting::MirrorSize)} << 20;
+    bridge.setMirror(settings.flag(ui::Setting::Mirror), retention);
+  };
+  mirror();
+  QObject::connect(&settings, &ui::Settings::changed, &bridge, [mirror](ui::Setting changed) {
+    if (changed == ui::Setting::Mirror || changed == ui::Setting::MirrorSize) mirror();
+  });
+  AppConnections connections(model, bridge);
+  // What was asked for must be there; without it the window says what to do.
+  const auto opened = options->history.isEmpty() ? connections.open(options->profile)
+                                                 : connections.openHistory(options->history);
+  if (!opened && (!options->profile.empty() || !options->history.isEmpty()))
+    return wrong(opened.error(), 1);
+  trace("connecting");
+  ui::WindowOptions windowOptions = options->window;
+  windowOptions.settings = &settings;
+  windowOptions.connections = &connections;
+  windowOptions.places = {home, home + QStringLiteral("/mirror")};
+  windowOptions.version = QString::fromLatin1(kVersion);
+  // Pictures and scenarios look the same on every machine, and leave no trace in the settings.
+  windowOptions.keepLayout =
+      !options->size && options->screenshot.isEmpty() && options->script.isEmpty();
+  ui::MainWindow window(model, connections, windowOptions);
+  if (!window.isPlaced()) window.resize(options->size.value_or(QSize(1440, 900)));
+  QObject::connect(&window, &ui::MainWindow::restartRequested, &application,
+                   [] { QCoreApplication::exit(kRestart); });
+  trace("window is built");
   window.show();
+  trace("window is shown");
+  if (g_trace) traceFirstMesh(window, model);
   if (!options->screenshot.isEmpty()) shootWhenDrawn(window, model, *options, opened.has_value());
   if (options->printGeometry) printGeometry(window);
   if (!options->script.isEmpty()) {
@@ -215,7 +318,17 @@ int run(int argc, char** argv) {
   return QApplication::exec();
 }
 
+/// As `run`; a panel that wants to start anew does so in the same process.
+int runAgainWhereWanted(int argc, char** argv) {
+  const int code = run(argc, argv);
+  if (code != kRestart) return code;
+  if (g_scaled) qunsetenv("QT_SCALE_FACTOR");
+  ::execv("/proc/self/exe", argv);
+  fmt::print(stderr, "tessera: the panel cannot start again: {}\n", std::strerror(errno));
+  return 1;
+}
+
 }  // namespace
 }  // namespace tessera::app
 
-int main(int argc, char** argv) { return tessera::app::run(argc, argv); }
+int main(int argc, char** argv) { return tessera::app::runAgainWhereWanted(argc, argv); }

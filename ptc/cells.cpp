@@ -4,75 +4,98 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <numeric>
 
 namespace tessera::ptc {
 namespace {
 
-/// The cuts of all dims and the row-major grid of boxes between them.
-class Grid {
+/// A piece with all devices that hold or need just this one.
+struct SharedPiece {
+  Box box;
+  DeviceSet holders;
+  DeviceSet needers;
+};
+
+std::vector<SharedPiece> JoinEqual(const TensorPieces& pieces) {
+  struct Owned {
+    Box box;
+    std::size_t device;
+    bool is_held;
+  };
+  std::vector<Owned> all;
+  for (const bool is_held : {true, false}) {
+    const auto& side = is_held ? pieces.held : pieces.needed;
+    for (std::size_t device = 0; device < side.size(); ++device) {
+      for (const Box& box : side[device]) all.push_back({box, device, is_held});
+    }
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Owned& a, const Owned& b) { return a.box < b.box; });
+  const DeviceSet nobody(pieces.held.size());
+  std::vector<SharedPiece> shared;
+  for (const Owned& owned : all) {
+    if (shared.empty() || shared.back().box != owned.box) {
+      shared.push_back({owned.box, nobody, nobody});
+    }
+    (owned.is_held ? shared.back().holders : shared.back().needers).Insert(owned.device);
+  }
+  return shared;
+}
+
+/// Cuts slab by slab, dim by dim.
+class Slicer {
  public:
-  explicit Grid(const TensorPieces& pieces) {
-    for (const auto* side : {&pieces.held, &pieces.needed}) {
-      for (const std::vector<Box>& boxes : *side) {
-        for (const Box& box : boxes) Cut(box);
-      }
-    }
-    for (int d = rank_ - 1; d >= 0; --d) {
-      std::vector<std::int64_t>& cuts = cuts_[Index(d)];
-      std::sort(cuts.begin(), cuts.end());
-      cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
-      strides_[Index(d)] = size_;
-      size_ *= cuts.size() - 1;
-    }
-  }
+  Slicer(const std::vector<SharedPiece>& pieces, std::size_t num_devices)
+      : pieces_(pieces), nobody_(num_devices) {}
 
-  std::size_t size() const { return size_; }
-
-  Box BoxAt(std::size_t cell) const {
-    std::array<Interval, kMaxRank> dims{};
-    for (int d = 0; d < rank_; ++d) {
-      const std::size_t at = cell / strides_[Index(d)];
-      cell %= strides_[Index(d)];
-      dims[Index(d)] = {cuts_[Index(d)][at], cuts_[Index(d)][at + 1]};
-    }
-    return *Box::Make({dims.data(), Index(rank_)});
-  }
-
-  template <typename Visit>
-  void ForEachCellOf(const Box& box, Visit&& visit) const {
-    Descend(box, 0, 0, visit);
+  std::vector<Cell> Run() && {
+    if (pieces_.empty()) return {};
+    std::vector<std::size_t> all(pieces_.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    Slice(0, all);
+    return std::move(cells_);
   }
 
  private:
-  static std::size_t Index(int dim) { return static_cast<std::size_t>(dim); }
-
-  void Cut(const Box& box) {
-    rank_ = box.rank();
-    for (int d = 0; d < rank_; ++d) {
-      cuts_[Index(d)].push_back(box[d].begin);
-      cuts_[Index(d)].push_back(box[d].end);
+  /// Cells of the slab that `slab_` describes in the dims before `dim`; `crossing` are the pieces
+  /// that span it there.
+  void Slice(std::size_t dim, const std::vector<std::size_t>& crossing) {
+    const auto rank = static_cast<std::size_t>(pieces_.front().box.rank());
+    if (dim == rank) return Emit(rank, crossing);
+    const int d = static_cast<int>(dim);
+    std::vector<std::int64_t> cuts;
+    for (std::size_t p : crossing) {
+      cuts.push_back(pieces_[p].box[d].begin);
+      cuts.push_back(pieces_[p].box[d].end);
+    }
+    std::sort(cuts.begin(), cuts.end());
+    cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+    std::vector<std::vector<std::size_t>> slabs(cuts.size() - 1);
+    for (std::size_t p : crossing) {
+      const auto first = std::lower_bound(cuts.begin(), cuts.end(), pieces_[p].box[d].begin);
+      for (auto at = first; *at < pieces_[p].box[d].end; ++at) {
+        slabs[static_cast<std::size_t>(at - cuts.begin())].push_back(p);
+      }
+    }
+    for (std::size_t i = 0; i < slabs.size(); ++i) {
+      if (slabs[i].empty()) continue;
+      slab_[dim] = {cuts[i], cuts[i + 1]};
+      Slice(dim + 1, slabs[i]);
     }
   }
 
-  std::size_t CutAt(int dim, std::int64_t position) const {
-    const std::vector<std::int64_t>& cuts = cuts_[Index(dim)];
-    return static_cast<std::size_t>(std::lower_bound(cuts.begin(), cuts.end(), position) -
-                                    cuts.begin());
-  }
-
-  template <typename Visit>
-  void Descend(const Box& box, int dim, std::size_t base, Visit&& visit) const {
-    if (dim == rank_) return visit(base);
-    const std::size_t end = CutAt(dim, box[dim].end);
-    for (std::size_t at = CutAt(dim, box[dim].begin); at < end; ++at) {
-      Descend(box, dim + 1, base + at * strides_[Index(dim)], visit);
+  void Emit(std::size_t rank, const std::vector<std::size_t>& owners) {
+    Cell& cell = cells_.emplace_back(Cell{*Box::Make({slab_.data(), rank}), nobody_, nobody_});
+    for (std::size_t p : owners) {
+      cell.holders.InsertAll(pieces_[p].holders);
+      cell.needers.InsertAll(pieces_[p].needers);
     }
   }
 
-  int rank_ = 0;
-  std::array<std::vector<std::int64_t>, kMaxRank> cuts_;
-  std::array<std::size_t, kMaxRank> strides_{};
-  std::size_t size_ = 1;
+  const std::vector<SharedPiece>& pieces_;
+  const DeviceSet nobody_;
+  std::array<Interval, kMaxRank> slab_{};
+  std::vector<Cell> cells_;
 };
 
 }  // namespace
@@ -118,29 +141,8 @@ TensorPieces PiecesOf(const Layout& from, const Layout& to, const std::vector<De
 }
 
 std::vector<Cell> MakeCells(const TensorPieces& pieces) {
-  const auto is_empty = [](const std::vector<Box>& boxes) { return boxes.empty(); };
-  if (std::all_of(pieces.held.begin(), pieces.held.end(), is_empty) &&
-      std::all_of(pieces.needed.begin(), pieces.needed.end(), is_empty)) {
-    return {};
-  }
-  const Grid grid(pieces);
-  const std::size_t num_devices = pieces.held.size();
-  std::vector<DeviceSet> holders(grid.size(), DeviceSet(num_devices));
-  std::vector<DeviceSet> needers(grid.size(), DeviceSet(num_devices));
-  for (std::size_t device = 0; device < num_devices; ++device) {
-    for (const Box& box : pieces.held[device]) {
-      grid.ForEachCellOf(box, [&](std::size_t cell) { holders[cell].Insert(device); });
-    }
-    for (const Box& box : pieces.needed[device]) {
-      grid.ForEachCellOf(box, [&](std::size_t cell) { needers[cell].Insert(device); });
-    }
-  }
-  std::vector<Cell> cells;
-  for (std::size_t cell = 0; cell < grid.size(); ++cell) {
-    if (holders[cell].empty() && needers[cell].empty()) continue;
-    cells.push_back({grid.BoxAt(cell), std::move(holders[cell]), std::move(needers[cell])});
-  }
-  return cells;
+  const std::vector<SharedPiece> shared = JoinEqual(pieces);
+  return Slicer(shared, pieces.held.size()).Run();
 }
 
 }  // namespace tessera::ptc

@@ -5,9 +5,10 @@
 /// From two layouts of one tensor to cells: the finest common boxes, with the devices that hold
 /// each and the devices that need it.
 ///
-/// Along every dim the tensor is cut at all starts and ends of old and new pieces. Each piece is
-/// then a range of cut indices a dim, found by binary search, and its device is or-ed into the
-/// bitsets of the cells in that range. No pair of pieces is ever compared.
+/// Equal pieces are joined first. Dim 0 is then cut at all starts and ends of old and new pieces,
+/// each slab in dim 1 at those of the pieces that cross it, and so on. No pair of pieces is ever
+/// compared, and a ragged piece (a flat cut has them) cuts only the slabs that it reaches into, not
+/// the grid.
 
 #include <cstdint>
 #include <vector>
@@ -21,6 +22,10 @@ class DeviceSet {
  public:
   explicit DeviceSet(std::size_t capacity = 0) : words_((capacity + 63) / 64) {}
   void Insert(std::size_t device) { words_[device / 64] |= std::uint64_t{1} << (device % 64); }
+  /// \pre equal capacities
+  void InsertAll(const DeviceSet& other) {
+    for (std::size_t w = 0; w < words_.size(); ++w) words_[w] |= other.words_[w];
+  }
   bool Contains(std::size_t device) const {
     return (words_[device / 64] >> (device % 64) & 1) != 0;
   }
@@ -42,11 +47,11 @@ struct TensorPieces {
   std::vector<std::vector<Box>> held;
   std::vector<std::vector<Box>> needed;
 };
-/// \pre `from` and `to` are of the same collection; `devices` is DevicesOf(from, to)
+/// \pre `from` and `to` are of the same tensors; `devices` is DevicesOf(from, to)
 TensorPieces PiecesOf(const Layout& from, const Layout& to, const std::vector<DeviceId>& devices,
                       int tensor);
 
-/// A finest common box. Every old or new piece is a disjoint union of cells.
+/// A common box. Every old or new piece is a disjoint union of cells.
 struct Cell {
   Box box;
   DeviceSet holders;

@@ -19,7 +19,7 @@ namespace tessera::ptc {
 /// Mesh and tensors; expands lazily to boxes. Cheap to copy, immutable.
 class Layout {
  public:
-  /// \error kInvalidArgument for a cut that is not even:
+  /// \error kInvalidArgument for a Split::kEven that does not divide:
   ///     `tensor 'h.0.w': dim 1 = 10 is not divisible by axis tp = 4`
   ///     (a segment is named as `segment 2 of dim 0 = 10`).
   static Result<Layout> Make(DeviceMesh mesh, CollectionPtr tensors);
@@ -29,8 +29,10 @@ class Layout {
   const CollectionPtr& collection_ptr() const { return tensors_; }
 
   /// Boxes of tensor `tensor` that `rank` holds, ascending: one a segment (never merged across
-  /// segments), none where the tensor is on another stage or has no elements.
-  /// \pre 0 <= rank < mesh().num_ranks(), 0 <= tensor < tensors().size()
+  /// segments), none where the tensor is on another stage or the rank's part has no elements. Of a
+  /// flat tensor of n dims up to max(1, 2n-1) for each such box, each one contiguous row-major
+  /// range of it; where the segments are those of dim 0 (or there are none), the ascending order is
+  /// the order along the shard. \pre 0 <= rank < mesh().num_ranks(), 0 <= tensor < tensors().size()
   std::vector<Box> Boxes(int rank, int tensor) const;
   /// Bytes of state that `rank` holds.
   std::int64_t BytesOf(int rank) const;

@@ -29,6 +29,7 @@ void AppendQuoted(std::string& out, std::string_view text) {
 void AppendTensor(std::string& out, const TensorSpec& spec) {
   const auto sink = std::back_inserter(out);
   fmt::format_to(sink, R"({{"dtype":"{}")", ToString(spec.dtype));
+  if (spec.rule.flat) fmt::format_to(sink, R"(,"flat":"{}")", ToString(*spec.rule.flat));
   if (spec.place == StagePlace::kLayer) fmt::format_to(sink, R"(,"layer":{})", spec.layer);
   out += R"(,"name":)";
   AppendQuoted(out, spec.name);
@@ -46,7 +47,11 @@ void AppendTensor(std::string& out, const TensorSpec& spec) {
     fmt::format_to(sink, R"(,"segments":{{"dim":{},"sizes":[{}]}})", spec.segments->dim,
                    fmt::join(spec.segments->sizes, ","));
   }
-  fmt::format_to(sink, R"(,"shape":[{}]}})", fmt::join(spec.shape, ","));
+  fmt::format_to(sink, R"(,"shape":[{}])", fmt::join(spec.shape, ","));
+  if (spec.rule.split != Split::kEven) {
+    fmt::format_to(sink, R"(,"split":"{}")", ToString(spec.rule.split));
+  }
+  out += '}';
 }
 
 /// The value of a required key.
@@ -113,6 +118,14 @@ Result<ShardRule> ParseRule(const Json& object) {
       axes.push_back(axis);
     }
   }
+  if (object.contains("split")) {
+    TESSERA_TRY(const std::string split, StringField(object, "split"));
+    TESSERA_TRY(rule.split, ParseSplit(split));
+  }
+  if (object.contains("flat")) {
+    TESSERA_TRY(const std::string flat, StringField(object, "flat"));
+    TESSERA_TRY(rule.flat, ParseAxis(flat));
+  }
   return rule;
 }
 
@@ -129,8 +142,8 @@ Result<Segments> ParseSegments(const Json& object) {
 }
 
 Result<TensorSpec> ParseTensor(const Json& object) {
-  TESSERA_RETURN_IF_ERROR(
-      CheckKeys(object, {"dtype", "layer", "name", "place", "role", "rule", "segments", "shape"}));
+  TESSERA_RETURN_IF_ERROR(CheckKeys(object, {"dtype", "flat", "layer", "name", "place", "role",
+                                             "rule", "segments", "shape", "split"}));
   TensorSpec spec;
   TESSERA_TRY(spec.name, StringField(object, "name"));
   TESSERA_TRY(const std::string dtype, StringField(object, "dtype"));

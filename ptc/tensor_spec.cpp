@@ -13,6 +13,7 @@ constexpr std::array<std::string_view, 7> kRoleNames = {"param",  "master", "exp
                                                         "buffer", "rng",    "scalar"};
 constexpr std::array<std::string_view, 5> kPlaceNames = {"layer", "first", "last", "first_and_last",
                                                          "all"};
+constexpr std::array<std::string_view, 2> kSplitNames = {"even", "ceil"};
 
 /// Printable UTF-8: names go into JSON and into lines of text.
 bool IsPrintableUtf8(std::string_view text) {
@@ -81,21 +82,21 @@ Status CheckRule(const TensorSpec& spec) {
                                        spec.rule.dims.size(), spec.shape.size()));
   }
   std::array<bool, kNumAxes> seen{};
-  for (const std::vector<Axis>& axes : spec.rule.dims) {
-    for (Axis axis : axes) {
-      bool& used = seen[static_cast<std::size_t>(axis)];
-      if (used) {
-        return InvalidArgument(fmt::format("axis {} is twice in the rule", ToString(axis)));
-      }
-      used = true;
-      // A stage would hold only its share of the tensor, and no other stage the rest.
-      if (axis == Axis::kPp && spec.place != StagePlace::kAll) {
-        return InvalidArgument(
-            fmt::format("axis pp cuts the tensor, but its place is '{}'", ToString(spec.place)));
-      }
+  const auto use = [&](Axis axis) -> Status {
+    bool& used = seen[static_cast<std::size_t>(axis)];
+    if (used) return InvalidArgument(fmt::format("axis {} is twice in the rule", ToString(axis)));
+    used = true;
+    // A stage would hold only its share of the tensor, and no other stage the rest.
+    if (axis == Axis::kPp && spec.place != StagePlace::kAll) {
+      return InvalidArgument(
+          fmt::format("axis pp cuts the tensor, but its place is '{}'", ToString(spec.place)));
     }
+    return OkStatus();
+  };
+  for (const std::vector<Axis>& axes : spec.rule.dims) {
+    for (Axis axis : axes) TESSERA_RETURN_IF_ERROR(use(axis));
   }
-  return OkStatus();
+  return spec.rule.flat ? use(*spec.rule.flat) : OkStatus();
 }
 
 Status CheckSpec(const TensorSpec& spec, std::int64_t num_layers) {
@@ -135,6 +136,15 @@ Result<StagePlace> ParseStagePlace(std::string_view name) {
   return static_cast<StagePlace>(it - kPlaceNames.begin());
 }
 
+std::string_view ToString(Split split) { return kSplitNames[static_cast<std::size_t>(split)]; }
+
+Result<Split> ParseSplit(std::string_view name) {
+  const auto it = std::find(kSplitNames.begin(), kSplitNames.end(), name);
+  if (it == kSplitNames.end())
+    return InvalidArgument(fmt::format("unknown split '{}', known are even, ceil", name));
+  return static_cast<Split>(it - kSplitNames.begin());
+}
+
 Result<std::shared_ptr<const Collection>> Collection::Make(std::vector<TensorSpec> tensors,
                                                            std::int64_t num_layers) {
   if (num_layers < 0) {
@@ -151,6 +161,10 @@ Result<std::shared_ptr<const Collection>> Collection::Make(std::vector<TensorSpe
     }
     // One spelling for each value, so that equal collections compare and hash as equal.
     spec.rule.dims.resize(spec.shape.size());
+    const auto& dims = spec.rule.dims;
+    if (std::all_of(dims.begin(), dims.end(), [](const auto& axes) { return axes.empty(); })) {
+      spec.rule.split = Split::kEven;
+    }
     if (spec.place != StagePlace::kLayer) spec.layer = 0;
     if (__builtin_add_overflow(total_bytes, *NumElements(spec.shape) * SizeBytes(spec.dtype),
                                &total_bytes)) {

@@ -43,12 +43,27 @@ struct Segments {
   friend bool operator==(const Segments&, const Segments&) = default;
 };
 
-/// How one tensor is cut: for each dim the mesh axes that cut it, major to minor, each `even`.
+/// How a dim, or each segment of it, is divided among the parts that its axes make.
+enum class Split : std::uint8_t {
+  kEven,  // must divide
+  kCeil,  // part r of n gets [r*c, min(size, (r+1)*c)), c = ceil(size/n): the last hold less or
+          // nothing
+};
+std::string_view ToString(Split split);  // "even", "ceil"
+Result<Split> ParseSplit(std::string_view name);
+
+/// How one tensor is cut: for each dim the mesh axes that cut it, major to minor.
 /// Axes that are not named replicate.
-/// Collection::Make adds the empty lists of dims past the last one given. Axis pp may cut only
-/// tensors that are placed on all stages.
+/// Collection::Make adds the empty lists of dims past the last one given, and where no dim is cut
+/// the split is kEven. Axis pp may cut only tensors that are placed on all stages.
 struct ShardRule {
   std::vector<std::vector<Axis>> dims;
+  Split split = Split::kEven;
+  /// A ZeRO shard (Rajbhandari et al., SC 2020, section 5): of the elements that the other rules
+  /// leave on a rank (its boxes in order, each row-major, N in all) part r of the d along this axis
+  /// holds [r*c, min(N, (r+1)*c)), c = ceil(N/d), as boxes that are each one contiguous range of
+  /// them. The axis cuts no dim.
+  std::optional<Axis> flat = std::nullopt;
   friend bool operator==(const ShardRule&, const ShardRule&) = default;
 };
 

@@ -21,6 +21,7 @@ struct PlanRequest {
   QString job;
   std::vector<ptc::DeviceId> devices;
   std::optional<ptc::MeshShape> mesh;
+  std::optional<engine::StepOptions> options = {};  // without: as the job runs now
   friend bool operator==(const PlanRequest&, const PlanRequest&) = default;
 };
 
@@ -28,7 +29,7 @@ enum class JobAct { Pause, Resume, Stop };
 
 /// Asynchronous: every call returns at once and its callback runs exactly once, later, on the GUI
 /// thread; it may come after the caller is gone, which the caller guards against.
-/// Only plan(), history() and samples() leave the cluster as it is.
+/// Only plan(), propose(), doctor(), history() and samples() leave the cluster as it is.
 class ClusterCommands {
  public:
   template <typename T>
@@ -49,6 +50,11 @@ class ClusterCommands {
   /// Samples of `job` with a step above `afterStep`, oldest first.
   virtual void samples(const QString& job, std::int64_t afterStep,
                        Done<std::vector<engine::Sample>> done) = 0;
+  /// The configurations that `job` could run on these devices, best first.
+  virtual void propose(const QString& job, const std::vector<ptc::DeviceId>& devices,
+                       Done<engine::Proposal> done) = 0;
+  /// What each node finds about itself.
+  virtual void doctor(Done<std::vector<engine::Check>> done) = 0;
   /// Tries the connection again now instead of at the end of the back-off.
   virtual void reconnect() = 0;
 };

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <QAbstractItemView>
 #include <QApplication>
 #include <QCloseEvent>
+#include <QComboBox>
+#include <QDateTime>
 #include <QDockWidget>
 #include <QLabel>
 #include <QLayout>
@@ -21,10 +24,12 @@
 #include <utility>
 
 #include "ui/canvas/mesh_view.h"
+#include "ui/connections.h"
 #include "ui/format.h"
 #include "ui/main_window_impl.h"
 #include "ui/models/device_names.h"
 #include "ui/pages/apply_sheet.h"
+#include "ui/pages/change_details.h"
 #include "ui/pages/countdown_bar.h"
 #include "ui/pages/events_page.h"
 #include "ui/pages/header_bar.h"
@@ -34,8 +39,12 @@
 #include "ui/pages/notice_bar.h"
 #include "ui/pages/plan_panel.h"
 #include "ui/pages/progress_panel.h"
+#include "ui/pages/records_pane.h"
 #include "ui/pages/shortcut_sheet.h"
 #include "ui/pages/state_page.h"
+#include "ui/pages/timeline_page.h"
+#include "ui/plots/job_plots.h"
+#include "ui/settings/layout_keeper.h"
 #include "ui/theme.h"
 #include "ui/widgets/key_values.h"
 #include "ui/widgets/legend.h"
@@ -61,9 +70,8 @@ std::vector<ptc::DeviceId> toVector(const QList<ptc::DeviceId>& devices) {
 
 MainWindow::MainWindow(ClusterModel& model, ClusterCommands& commands, WindowOptions options,
                        QWidget* parent)
-    : QMainWindow(parent), m_impl(std::make_unique<Impl>(*this, model, commands)) {
+    : QMainWindow(parent), m_impl(std::make_unique<Impl>(*this, model, commands, options)) {
   MoveControl& control = m_impl->control;
-  control.setCountdownMs(options.liveCountdownSeconds * 1000);
   if (options.readonly) control.setReadOnly();
   if (options.operate) control.setOperating(true);
   if (options.live) control.setLive(true);
@@ -77,6 +85,10 @@ Draft* MainWindow::draft() const { return &m_impl->draft; }
 PlanPanel* MainWindow::planPanel() const { return m_impl->planPanel; }
 ProgressPanel* MainWindow::progressPanel() const { return m_impl->progress; }
 ActionRegistry* MainWindow::actions() const { return m_impl->actions; }
+Settings& MainWindow::settings() const { return m_impl->settings; }
+CommandPalette* MainWindow::commandPalette() const { return m_impl->palette; }
+HelpWindow* MainWindow::helpWindow() const { return m_impl->help; }
+bool MainWindow::isPlaced() const { return m_impl->placed; }
 bool MainWindow::isOperating() const { return m_impl->control.isOperating(); }
 bool MainWindow::isLiveMode() const { return m_impl->control.isLive(); }
 bool MainWindow::isCountingDown() const { return m_impl->control.isCountingDown(); }
@@ -110,6 +122,7 @@ void MainWindow::Impl::build() {
   QCoreApplication::instance()->installEventFilter(this);
 
   initialLayout = window.saveState();
+  adoptSettings();
   ageTimer.start(1000);
   refresh();
   mesh->setFocus();
@@ -134,14 +147,25 @@ void MainWindow::Impl::buildCentre() {
   title->setFixedHeight(38);
   auto* name = new QLabel(tr("Mesh"), title);
   setRole(name, QStringLiteral("heading"));
-  auto* colours = new QLabel(tr("coloured by piece (tp × pp)"), title);
+  auto* colours = new QLabel(tr("colour by"), title);
   setRole(colours, QStringLiteral("hint"));
+  colourBox = new QComboBox(title);
+  colourBox->setProperty("flat", true);
+  for (int i = 0; i < kNumColourings; ++i) colourBox->addItem(text(static_cast<ColourBy>(i)), i);
+  colourBox->setAccessibleName(tr("What the colours of the mesh tell"));
+  colourBox->setStatusTip(tr("What the colours of the mesh tell"));
+  colourBox->view()->setAccessibleName(colourBox->accessibleName());
+  colours->setBuddy(colourBox);
+  bool known = false;
+  const int kept = settings.entry(QStringLiteral("view/colour_by")).toInt(&known);
+  if (known && kept >= 0 && kept < kNumColourings) colourBox->setCurrentIndex(kept);
   legend = new Legend(title);
   auto* titleRow = new QHBoxLayout(title);
   titleRow->setContentsMargins(17, 0, 6, 0);
   titleRow->addWidget(name);
   titleRow->addSpacing(12);
   titleRow->addWidget(colours);
+  titleRow->addWidget(colourBox);
   titleRow->addStretch();
   titleRow->addWidget(legend);
 
@@ -181,18 +205,25 @@ void MainWindow::Impl::buildDocks() {
       dock(QStringLiteral("navigator"), tr("Navigator"), navigator, Qt::LeftDockWidgetArea);
 
   inspector = new Inspector(model, &window);
-  planPanel = new PlanPanel(model, draft, plan, control, &window);
+  planPanel = new PlanPanel(model, draft, plan, proposal, control, &window);
   right = new QStackedWidget(&window);
   right->addWidget(inspector);
   right->addWidget(planPanel);
+  details = new ChangeDetails(&window);
+  right->addWidget(details);
   right->setMinimumWidth(290);
   rightDock =
       dock(QStringLiteral("side"), tr("Inspector and plan"), right, Qt::RightDockWidgetArea);
 
-  history = new HistoryPage(commands, &window);
+  records = new RecordsPane(&window);
+  history = new HistoryPage(commands, records);
+  timeline = new TimelinePage(model, commands, *history->model(), records);
+  records->addPage(tr("Timeline"), timeline, timeline->corner());
+  records->addPage(tr("History"), history, history->corner());
   events = new EventsPage(&window);
   auto* splitter = new QSplitter(Qt::Horizontal, &window);
-  splitter->addWidget(history);
+  splitter->setObjectName(QStringLiteral("recordsSplitter"));
+  splitter->addWidget(records);
   splitter->addWidget(events);
   splitter->setStretchFactor(0, 3);
   splitter->setStretchFactor(1, 2);
@@ -233,6 +264,7 @@ void MainWindow::Impl::buildStatusBar() {
 void MainWindow::Impl::connectAll() {
   connect(&model, &ClusterModel::changed, this, &Impl::refresh);
   connect(&model, &ClusterModel::eventsAdded, events, &EventsPage::append);
+  connect(&model, &ClusterModel::eventsAdded, timeline, &TimelinePage::addEvents);
   connect(&draft, &Draft::changed, this, &Impl::refresh);
   connect(&plan, &DraftPlan::changed, this, &Impl::refreshScene);
   connect(&control, &MoveControl::changed, this, [this] {
@@ -255,6 +287,7 @@ void MainWindow::Impl::connectAll() {
   connect(mesh, &MeshView::selectionChanged, this, [this] {
     navigator->setSelection(mesh->selection());
     inspector->setSelection(mesh->selection());
+    if (!mesh->selection().empty()) history->choose({});
     actions->refresh();
   });
   connect(mesh, &MeshView::activated, this, [this] { setSource(HeaderBar::LiveSource); });
@@ -283,14 +316,53 @@ void MainWindow::Impl::connectAll() {
         .arg(format::gpus(static_cast<std::int64_t>(set.size())), draft.job());
   });
 
+  connect(colourBox, &QComboBox::currentIndexChanged, this, [this](int index) {
+    isolated.reset();
+    settings.setEntry(QStringLiteral("view/colour_by"), QString::number(index));
+    refreshScene();
+  });
+  connect(legend, &Legend::isolateRequested, this, [this](std::optional<int> swatch) {
+    isolated = swatch;
+    refreshScene();
+  });
   connect(navigator, &Navigator::selectionChosen, this, &Impl::chooseSelection);
   connect(planPanel, &PlanPanel::applyRequested, this, &Impl::requestApply);
   connect(planPanel, &PlanPanel::discardRequested, this, &Impl::discard);
   connect(history, &HistoryPage::reverseRequested, this, &Impl::planReverse);
   connect(history, &HistoryPage::loaded, actions, &ActionRegistry::refresh);
+  connect(history, &HistoryPage::failed, this, &Impl::showError);
+  connect(history, &HistoryPage::chosenChanged, this, [this] {
+    const engine::HistoryEntry* entry = history->chosen();
+    timeline->setSelected(entry == nullptr ? std::nullopt : std::optional(entry->id));
+    if (entry != nullptr) details->setEntry(*entry);
+    refreshSide();
+    actions->refresh();
+  });
+  connect(timeline, &TimelinePage::changeChosen, this, [this](qint64 txn) {
+    if (history->choose(txn)) setSource(HeaderBar::LiveSource);
+  });
+  connect(details, &ChangeDetails::reverseRequested, this, &Impl::planReverse);
+  connect(details, &ChangeDetails::closeRequested, this, [this] { history->choose({}); });
+  connect(events, &EventsPage::failed, this, &Impl::showError);
   connect(events, &EventsPage::sourceChosen, this, &Impl::chooseSource);
+  connect(&model, &ClusterModel::cleared, this, [this] {
+    events->clear();
+    historyLoaded = false;
+    followProfile();
+  });
+  connect(header, &HeaderBar::jobChosen, this, &Impl::showJob);
+  connect(header, &HeaderBar::goToRequested, this, &Impl::openPalette);
   connect(state, &StatePage::retryRequested, this, [this] { commands.reconnect(); });
-  connect(linkNotice, &NoticeBar::actionTriggered, this, [this] { commands.reconnect(); });
+  connect(state, &StatePage::startRequested, this, &Impl::startLocal);
+  connect(state, &StatePage::connectRequested, this, &Impl::openConnect);
+  connect(state, &StatePage::openRequested, this, &Impl::chooseHistoryFile);
+  connect(linkNotice, &NoticeBar::actionTriggered, this, [this] {
+    if (model.isFile()) {
+      connections->closeHistory();
+    } else {
+      commands.reconnect();
+    }
+  });
   connect(errorNotice, &NoticeBar::actionTriggered, errorNotice, &QWidget::hide);
   connect(draftNotice, &NoticeBar::actionTriggered, this,
           [this] { setSource(HeaderBar::LiveSource); });
@@ -305,11 +377,14 @@ void MainWindow::Impl::connectAll() {
   });
   connect(progress, &ProgressPanel::reverseRequested, this, [this] {
     const auto& txn = model.snapshot().transaction;
-    if (txn) draftLayout(txn->from_devices, txn->from_mesh, tr("reverse the last move"));
+    if (txn)
+      draftLayout(txn->from_devices, txn->from_mesh, txn->from_options,
+                  tr("reverse the last move"));
   });
   connect(progress, &ProgressPanel::againRequested, this, [this] {
     const auto& txn = model.snapshot().transaction;
-    if (txn) draftLayout(txn->to_devices, txn->to_mesh, tr("plan the last move again"));
+    if (txn)
+      draftLayout(txn->to_devices, txn->to_mesh, txn->to_options, tr("plan the last move again"));
   });
 }
 
@@ -318,10 +393,22 @@ void MainWindow::Impl::setSource(Source next) {
     next = HeaderBar::LiveSource;
   }
   source = next;
+  settings.set(Setting::Source,
+               source == HeaderBar::DraftSource ? QStringLiteral("draft") : QStringLiteral("live"));
   header->setSource(source);
-  right->setCurrentWidget(source == HeaderBar::DraftSource ? static_cast<QWidget*>(planPanel)
-                                                           : inspector);
+  proposal.setActive(source == HeaderBar::DraftSource);
+  refreshSide();
   refresh();
+}
+
+void MainWindow::Impl::refreshSide() {
+  if (source == HeaderBar::DraftSource) {
+    right->setCurrentWidget(planPanel);
+    return;
+  }
+  const bool looking = history->chosen() != nullptr;
+  if (looking) details->setReverseBlocked(control.editBlockedReason());
+  right->setCurrentWidget(looking ? static_cast<QWidget*>(details) : inspector);
 }
 
 void MainWindow::Impl::editByHand(const QList<ptc::DeviceId>& devices,
@@ -349,7 +436,7 @@ void MainWindow::Impl::requestApply() {
     return;
   }
   control.stopCountdown();
-  if (control.isLive()) {
+  if (!mustConfirm(*plan.summary())) {
     control.apply();
     return;
   }
@@ -371,6 +458,10 @@ void MainWindow::Impl::stepBack() {
     mesh->setSelection({});
     return;
   }
+  if (history->chosen() != nullptr && source == HeaderBar::LiveSource) {
+    history->choose({});
+    return;
+  }
   if (source == HeaderBar::DraftSource) setSource(HeaderBar::LiveSource);
 }
 
@@ -387,15 +478,17 @@ void MainWindow::Impl::planReverse(const engine::HistoryEntry& entry) {
                   .arg(QString::fromStdString(entry.job)));
     return;
   }
-  draftLayout(before->devices(), before->shape(), tr("reverse change %1").arg(entry.id));
+  draftLayout(before->devices(), before->shape(), entry.from_options,
+              tr("reverse change %1").arg(entry.id));
 }
 
 void MainWindow::Impl::draftLayout(const std::vector<ptc::DeviceId>& devices,
-                                   const ptc::MeshShape& layout, const QString& name) {
+                                   const ptc::MeshShape& layout, const engine::StepOptions& options,
+                                   const QString& name) {
   if (const QString reason = control.editBlockedReason(); !reason.isEmpty()) {
     return showError(reason);
   }
-  draft.replace(devices, layout, name);
+  draft.replace(devices, layout, name, options);
   setSource(HeaderBar::DraftSource);
 }
 
@@ -429,7 +522,8 @@ void MainWindow::Impl::nextPane(int direction) {
   QList<QWidget*> panes;
   for (QWidget* pane :
        {static_cast<QWidget*>(navigator->tree()), static_cast<QWidget*>(mesh), side,
-        static_cast<QWidget*>(history->table()), static_cast<QWidget*>(events->table())}) {
+        static_cast<QWidget*>(timeline->plots()), static_cast<QWidget*>(history->table()),
+        static_cast<QWidget*>(events->table())}) {
     if (pane != nullptr && pane->isVisible() && pane->isEnabled()) panes << pane;
   }
   if (panes.isEmpty()) return;
@@ -469,6 +563,10 @@ void MainWindow::Impl::refresh() {
     setSource(HeaderBar::LiveSource);
     return;
   }
+  if (wantedSource && control.editBlockedReason().isEmpty()) {
+    setSource(*std::exchange(wantedSource, std::nullopt));
+    return;
+  }
   // Read once a connection: others may have changed the cluster while it was away.
   if (model.link() != LinkState::Connected) {
     historyLoaded = false;
@@ -492,21 +590,52 @@ void MainWindow::Impl::refreshScene() {
   const engine::JobStatus* job = model.job();
   const bool drafting = source == HeaderBar::DraftSource;
   const std::set<ptc::DeviceId> devices = draft.deviceSet();
-  mesh->setScene(makeScene(model.snapshot(), job == nullptr ? std::string() : job->name,
-                           drafting ? &devices : nullptr,
-                           drafting && plan.summary() ? &*plan.summary() : nullptr));
+  MeshScene scene = makeScene(model.snapshot(), job == nullptr ? std::string() : job->name,
+                              drafting ? &devices : nullptr,
+                              drafting && plan.summary() ? &*plan.summary() : nullptr);
+  scene.isolated = isolated;
+  colourScene(&scene, static_cast<ColourBy>(colourBox->currentIndex()));
+  isolated = scene.isolated;
+  mesh->setScene(std::move(scene));
   mesh->setReadOnly(!control.editBlockedReason().isEmpty());
-  legend->setEntries(mesh->scene().legend);
+  legend->setEntries(mesh->scene().legend, mesh->scene().colourBy == ColourBy::Memory);
+  legend->setIsolated(isolated);
 }
 
 void MainWindow::Impl::refreshNotices() {
-  const bool shown = model.hasSnapshot();
+  const bool shown = model.hasSnapshot() && !model.isFile();
   const QString detail = model.linkDetail();
   canvas->setCurrentWidget(shown ? static_cast<QWidget*>(mesh) : state);
   linkNotice->hide();
+  if (starting) {
+    if (shown) {
+      linkNotice->say(Surface::Tone::Accent, tr("Starting a local cluster: %1").arg(*starting));
+    } else {
+      state->showStarting(*starting);
+    }
+  } else if (model.isFile()) {
+    linkNotice->say(Surface::Tone::Accent, tr("A history file, not live: %1").arg(model.file()),
+                    tr("Close the file"));
+    state->showFile(model.file());
+  } else {
+    refreshLink(shown, detail);
+  }
+  refreshJobNotice(shown);
+
+  const bool drafting = source == HeaderBar::DraftSource;
+  if (drafting && countdown->isHidden()) {
+    draftNotice->say(Surface::Tone::Accent, tr("Draft: nothing moves until you apply it."),
+                     tr("Back to live  Esc"));
+  } else {
+    draftNotice->hide();
+  }
+  centre->setMark(drafting ? kDraftMark : 0);
+}
+
+void MainWindow::Impl::refreshLink(bool shown, const QString& detail) {
   switch (model.link()) {
     case LinkState::None:
-      if (!shown) state->showEmpty();
+      if (!shown) state->showEmpty(connections != nullptr);
       break;
     case LinkState::Connecting:
       if (!shown) state->showConnecting(detail);
@@ -534,13 +663,15 @@ void MainWindow::Impl::refreshNotices() {
       }
       break;
   }
+}
 
+void MainWindow::Impl::refreshJobNotice(bool shown) {
   jobNotice->hide();
   if (shown && model.link() == LinkState::Connected) {
     const engine::JobStatus* job = model.job();
-    const QString start = QStringLiteral("tesseractl job start gpt-mini");
+    const QString command = QStringLiteral("tesseractl job start gpt-mini");
     if (job == nullptr || job->state == engine::JobState::kStopped) {
-      jobNotice->say(Surface::Tone::Accent, tr("No job is running. Start one:"), {}, start);
+      jobNotice->say(Surface::Tone::Accent, tr("No job is running. Start one:"), {}, command);
     } else if (job->state == engine::JobState::kFailed) {
       const QString reason = job->reason.empty() ? tr("the cluster gave no reason")
                                                  : QString::fromStdString(job->reason);
@@ -552,15 +683,6 @@ void MainWindow::Impl::refreshNotices() {
                                                       QString::fromStdString(job->reason)));
     }
   }
-
-  const bool drafting = source == HeaderBar::DraftSource;
-  if (drafting && countdown->isHidden()) {
-    draftNotice->say(Surface::Tone::Accent, tr("Draft: nothing moves until you apply it."),
-                     tr("Back to live  Esc"));
-  } else {
-    draftNotice->hide();
-  }
-  centre->setMark(drafting ? kDraftMark : 0);
 }
 
 void MainWindow::Impl::refreshStatus() {
@@ -579,6 +701,10 @@ void MainWindow::Impl::refreshStatus() {
       left = tr("connecting");
       break;
     case LinkState::Connected:
+      if (model.isFile()) {
+        left = tr("history file");
+        break;
+      }
       left =
           nodes == 1 ? tr("%1 of 1 agent").arg(alive) : tr("%1 of %2 agents").arg(alive).arg(nodes);
       break;
@@ -591,7 +717,8 @@ void MainWindow::Impl::refreshStatus() {
   }
   statusLeft->setText(left);
   const bool good = model.link() == LinkState::Connected;
-  const bool waiting = model.link() == LinkState::None || model.link() == LinkState::Connecting;
+  const bool waiting =
+      model.link() == LinkState::None || model.link() == LinkState::Connecting || model.isFile();
   statusDot->setTone(waiting          ? StateDot::Tone::Quiet
                      : !good          ? StateDot::Tone::Bad
                      : alive == nodes ? StateDot::Tone::Good
@@ -633,6 +760,12 @@ void MainWindow::Impl::refreshTitle() {
 void MainWindow::Impl::refreshAge() {
   const bool current = model.link() == LinkState::Connected || !model.hasSnapshot();
   mesh->setStale(current ? 0.0 : model.ageSeconds().value_or(0));
+  history->setStale(
+      current ? QString()
+              : tr("as of %1")
+                    .arg(QDateTime::currentDateTime()
+                             .addSecs(-static_cast<qint64>(model.ageSeconds().value_or(0)))
+                             .toString(QStringLiteral("HH:mm:ss"))));
   if (!current) {
     header->refresh();
     refreshNotices();
@@ -673,6 +806,7 @@ bool MainWindow::event(QEvent* event) {
       if (m_impl && m_impl->header != nullptr) {
         m_impl->actions->refreshIcons();
         m_impl->planPanel->refresh();
+        m_impl->followProfile();
       }
       break;
     default:
@@ -682,6 +816,7 @@ bool MainWindow::event(QEvent* event) {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
+  if (m_impl->keeper != nullptr) m_impl->keeper->capture();
   const engine::TxnStatus* txn = m_impl->model.runningTxn();
   if (txn == nullptr || !txn->can_cancel || !m_impl->control.lockReason().isEmpty()) {
     event->accept();

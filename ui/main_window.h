@@ -6,23 +6,35 @@
 
 #include <QMainWindow>
 #include <memory>
+#include <optional>
 
 #include "ui/commands.h"
+#include "ui/dialogs/settings_dialog.h"
 #include "ui/models/cluster_model.h"
 
 namespace tessera::ui {
 
 class ActionRegistry;
+class CommandPalette;
+class Connections;
 class Draft;
+class HelpWindow;
 class MeshView;
 class PlanPanel;
 class ProgressPanel;
+class Settings;
 
 struct WindowOptions {
-  bool readonly = false;         // Monitor for good: cannot be armed
-  bool operate = false;          // starts armed
-  bool live = false;             // starts with "Live moves" on; needs `operate`
-  int liveCountdownSeconds = 3;  // between a drop and its apply in live mode; 0: at once
+  bool readonly = false;  // Monitor for good: cannot be armed
+  bool operate = false;   // starts armed
+  bool live = false;      // starts with "Live moves" on; needs `operate`
+  /// Between a drop and its apply in live mode, 0: at once; without it the settings say.
+  std::optional<int> liveCountdownSeconds = {};
+  Settings* settings = nullptr;        // outlives the window; without it nothing is kept
+  bool keepLayout = true;              // restores and keeps places and sizes in the settings
+  Connections* connections = nullptr;  // outlives the window; without it there is no connect dialog
+  DataPlaces places = {};
+  QString version = {};  // for the About box
 };
 
 /// Shows the model, edits the draft, and sends through `commands`. Never waits.
@@ -40,6 +52,12 @@ class MainWindow : public QMainWindow {
   PlanPanel* planPanel() const;
   ProgressPanel* progressPanel() const;
   ActionRegistry* actions() const;
+  Settings& settings() const;
+  /// The palette, once it was opened; the guide's window, once it was opened.
+  CommandPalette* commandPalette() const;
+  HelpWindow* helpWindow() const;
+  /// Whether the settings knew the window's place.
+  bool isPlaced() const;
 
   bool isOperating() const;
   bool isLiveMode() const;
@@ -48,6 +66,10 @@ class MainWindow : public QMainWindow {
 
   /// Writes what the window shows to a PNG file, without the cursor. \return whether it was written
   bool grabTo(const QString& file);
+
+ signals:
+  /// The window is closed and wants to come back: a setting needs a new start.
+  void restartRequested();
 
  protected:
   bool event(QEvent* event) override;

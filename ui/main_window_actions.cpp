@@ -6,8 +6,8 @@
 #include <QDockWidget>
 #include <QFileDialog>
 #include <QLineEdit>
-#include <QMessageBox>
 #include <QPushButton>
+#include <tuple>
 #include <utility>
 
 #include "ui/canvas/mesh_view.h"
@@ -22,7 +22,7 @@ namespace tessera::ui {
 void MainWindow::Impl::addActions() {
   const QString file = tr("&File"), edit = tr("&Edit"), view = tr("&View"),
                 cluster = tr("&Cluster"), planMenu = tr("&Plan"), historyMenu = tr("&History"),
-                help = tr("&Help");
+                helpMenu = tr("&Help");
   const auto editBlocked = [this] { return control.editBlockedReason(); };
   const auto locked = [this] { return control.lockReason(); };
   const auto noSelection = [this] {
@@ -35,6 +35,42 @@ void MainWindow::Impl::addActions() {
   const auto keys = [](const char* text) { return QKeySequence(QLatin1String(text)); };
   const auto id = [](const char* text) { return QString::fromLatin1(text); };
 
+  const auto noConnections = [this] {
+    return connections == nullptr ? tr("This panel has no profiles.") : QString();
+  };
+  actions->add({.id = id("file.connect"),
+                .menu = file,
+                .text = tr("&Connect…"),
+                .statusTip = tr("Known clusters: test one, connect to it, add another"),
+                .icon = id("live"),
+                .shortcuts = Keys{keys("Ctrl+O")},
+                .blocked = noConnections},
+               [this] { openConnect(); });
+  actions->add({.id = id("file.startLocal"),
+                .menu = file,
+                .text = tr("Start &Local Cluster"),
+                .statusTip = tr("Start 2 nodes with 4 emulated GPUs each here and connect to them"),
+                .icon = id("play"),
+                .blocked =
+                    [this, noConnections] {
+                      return starting ? tr("A local cluster is being started.") : noConnections();
+                    }},
+               [this] { startLocal(); });
+  actions->add({.id = id("file.openHistory"),
+                .menu = file,
+                .text = tr("Open &History File…"),
+                .statusTip = tr("Show changes, events and plots of a file instead of a cluster"),
+                .icon = id("reverse"),
+                .shortcuts = Keys{keys("Ctrl+Shift+H")},
+                .blocked = noConnections},
+               [this] { chooseHistoryFile(); });
+  actions->add({.id = id("file.settings"),
+                .menu = file,
+                .text = tr("&Settings…"),
+                .statusTip = tr("Colours, size, safety, data and shortcuts"),
+                .shortcuts = Keys{keys("Ctrl+,")},
+                .separatorBefore = true},
+               [this] { openSettings(); });
   actions->add({.id = id("file.picture"),
                 .menu = file,
                 .text = tr("Save &Picture…"),
@@ -132,6 +168,14 @@ void MainWindow::Impl::addActions() {
                 .shortcuts = Keys{keys("Esc")}},
                [this] { stepBack(); });
 
+  actions->add({.id = id("edit.goTo"),
+                .menu = edit,
+                .text = tr("&Go To…"),
+                .statusTip = tr("Find an action, a GPU, a node, a job, a change or an event"),
+                .shortcuts = Keys{keys("Ctrl+K")},
+                .separatorBefore = true},
+               [this] { openPalette(); });
+
   actions->add({.id = id("view.live"),
                 .menu = view,
                 .text = tr("&Live"),
@@ -177,7 +221,7 @@ void MainWindow::Impl::addActions() {
                 .text = tr("&Reduce Motion"),
                 .statusTip = tr("Static arrows instead of running dots"),
                 .checkable = true},
-               [this](bool on) { mesh->setReduceMotion(on); });
+               [this](bool on) { settings.set(Setting::ReduceMotion, on); });
   actions->add({.id = id("view.nextPane"),
                 .menu = view,
                 .text = tr("Next &Pane"),
@@ -218,26 +262,47 @@ void MainWindow::Impl::addActions() {
     action->setChecked(true);
     connect(widget->toggleViewAction(), &QAction::toggled, action, &QAction::setChecked);
   }
+  const std::pair<const char*, std::tuple<QString, QString, Arrangement>> arrangements[] = {
+      {"view.layoutOperate",
+       {tr("Layout: &Operate"), tr("Every pane: run jobs and move them"), Arrangement::Operate}},
+      {"view.layoutTeach",
+       {tr("Layout: &Teach"), tr("A large mesh beside what it says: for a projector"),
+        Arrangement::Teach}},
+      {"view.layoutReview",
+       {tr("Layout: Re&view"), tr("Tall plots, history and events: what happened, and how long"),
+        Arrangement::Review}}};
+  int layoutNumber = 1;
+  for (const auto& [name, words] : arrangements) {
+    const Arrangement value = std::get<Arrangement>(words);
+    actions->add({.id = id(name),
+                  .menu = view,
+                  .text = std::get<0>(words),
+                  .statusTip = std::get<1>(words),
+                  .shortcuts = Keys{QKeySequence(QStringLiteral("Ctrl+Alt+%1").arg(layoutNumber))},
+                  .separatorBefore = layoutNumber == 1},
+                 [this, value] { arrange(value); });
+    ++layoutNumber;
+  }
   actions->add({.id = id("view.resetLayout"),
                 .menu = view,
                 .text = tr("Rese&t Layout"),
                 .statusTip = tr("Every pane back to its first place and size")},
-               [this] { window.restoreState(initialLayout); });
+               [this] { resetLayout(); });
   auto* themes = new QActionGroup(&window);
-  const std::pair<const char*, std::pair<QString, ThemeMode>> modes[] = {
-      {"view.themeSystem", {tr("S&ystem Colours"), ThemeMode::System}},
-      {"view.themeLight", {tr("Li&ght Colours"), ThemeMode::Light}},
-      {"view.themeDark", {tr("Dar&k Colours"), ThemeMode::Dark}}};
+  const std::pair<const char*, std::pair<QString, QString>> modes[] = {
+      {"view.themeSystem", {tr("S&ystem Colours"), id("system")}},
+      {"view.themeLight", {tr("Li&ght Colours"), id("light")}},
+      {"view.themeDark", {tr("Dar&k Colours"), id("dark")}}};
   bool firstMode = true;
   for (const auto& [name, mode] : modes) {
-    const ThemeMode value = mode.second;
+    const QString value = mode.second;
     QAction* action = actions->add({.id = id(name),
                                     .menu = view,
                                     .text = mode.first,
                                     .statusTip = tr("Choose the colours of the panel"),
                                     .checkable = true,
                                     .separatorBefore = std::exchange(firstMode, false)},
-                                   [this, value] { setTheme(value); });
+                                   [this, value] { settings.set(Setting::Theme, value); });
     themes->addAction(action);
   }
 
@@ -384,8 +449,20 @@ void MainWindow::Impl::addActions() {
                 .blocked = noCluster},
                [this] { history->reload(); });
 
+  actions->add({.id = id("help.guide"),
+                .menu = helpMenu,
+                .text = tr("&Guide"),
+                .statusTip = tr("First hour, the mesh, changes, your own job, real clusters"),
+                .icon = id("info"),
+                .shortcuts = Keys{keys("F1")}},
+               [this] { openHelp({}); });
+  actions->add({.id = id("help.errors"),
+                .menu = helpMenu,
+                .text = tr("&Troubleshooting"),
+                .statusTip = tr("What the error messages mean and what to do")},
+               [this] { openHelp(QStringLiteral("troubleshooting.md")); });
   actions->add({.id = id("help.shortcuts"),
-                .menu = help,
+                .menu = helpMenu,
                 .text = tr("&Shortcuts"),
                 .statusTip = tr("Every action and its keys"),
                 .icon = id("keyboard"),
@@ -396,20 +473,11 @@ void MainWindow::Impl::addActions() {
                  sheet->open();
                });
   actions->add({.id = id("help.about"),
-                .menu = help,
+                .menu = helpMenu,
                 .text = tr("&About Tessera"),
                 .statusTip = tr("What this program is, and its licence"),
                 .icon = id("info")},
-               [this] {
-                 auto* box = new QMessageBox(
-                     QMessageBox::NoIcon, tr("About Tessera"),
-                     tr("<b>Tessera</b><br>Moves the state of a deep-learning job to another mesh "
-                        "of GPUs while the job lives.<br><br>The panel is free software under the "
-                        "GNU General Public License, version 3 or later."),
-                     QMessageBox::Close, &window);
-                 box->setAttribute(Qt::WA_DeleteOnClose);
-                 box->open();
-               });
+               [this] { openAbout(); });
 }
 
 }  // namespace tessera::ui

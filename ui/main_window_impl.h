@@ -15,10 +15,14 @@
 #include "ui/main_window.h"
 #include "ui/models/draft.h"
 #include "ui/models/draft_plan.h"
+#include "ui/models/draft_proposal.h"
 #include "ui/models/move_control.h"
 #include "ui/pages/header_bar.h"
+#include "ui/palette/palette_items.h"
+#include "ui/settings/settings.h"
 #include "ui/theme.h"
 
+class QComboBox;
 class QDockWidget;
 class QLabel;
 class QProgressBar;
@@ -26,28 +30,38 @@ class QStackedWidget;
 
 namespace tessera::ui {
 
+class ChangeDetails;
 class CountdownBar;
 class EventsPage;
 class HistoryPage;
 class Inspector;
+class LayoutKeeper;
 class Legend;
 class MeshView;
 class Navigator;
 class NoticeBar;
 class PlanPanel;
 class ProgressPanel;
+class RecordsPane;
 class StatePage;
 class Surface;
+class TimelinePage;
 
 struct MainWindow::Impl : QObject {
   using Source = HeaderBar::Source;
 
-  Impl(MainWindow& w, ClusterModel& m, ClusterCommands& c)
+  enum class Arrangement { Operate, Teach, Review };
+
+  Impl(MainWindow& w, ClusterModel& m, ClusterCommands& c, WindowOptions o)
       : window(w),
         model(m),
         commands(c),
+        start(std::move(o)),
+        settings(start.settings == nullptr ? ownSettings : *start.settings),
+        connections(start.connections),
         draft(m),
         plan(draft, m, c),
+        proposal(draft, m, c),
         control(m, draft, plan, c),
         actions(new ActionRegistry(&w)) {}
 
@@ -69,7 +83,7 @@ struct MainWindow::Impl : QObject {
   void stepBack();
   void planReverse(const engine::HistoryEntry& entry);
   void draftLayout(const std::vector<ptc::DeviceId>& devices, const ptc::MeshShape& mesh,
-                   const QString& name);
+                   const engine::StepOptions& options, const QString& name);
   void chooseSelection(const std::set<ptc::DeviceId>& devices);
   void chooseSource(const QString& source);
   void showError(const QString& text);
@@ -77,28 +91,66 @@ struct MainWindow::Impl : QObject {
   void confirmStop();
   void setTheme(ThemeMode mode);
 
+  // Beside the panes: main_window_tools.cpp.
+  void adoptSettings();
+  void applySetting(Setting setting);
+  void checkTheme();
+  /// Whether the apply sheet is shown before this plan is applied.
+  bool mustConfirm(const engine::PlanSummary& summary) const;
+  void arrange(Arrangement arrangement);
+  void resetLayout();
+  void openSettings();
+  void openConnect();
+  void connectTo(const QString& profile);
+  void startLocal();
+  void chooseHistoryFile();
+  void openHistory(const QString& file);
+  /// Takes over colour tag and read-only mark of the profile.
+  void followProfile();
+  std::vector<PaletteItem> paletteItems();
+  void openPalette();
+  void showJob(const QString& name);
+  void openHelp(const QString& page);
+  void openAbout();
+
   // What follows from the state.
   void refresh();
   void refreshScene();
   void refreshNotices();
+  void refreshLink(bool shown, const QString& detail);
+  void refreshJobNotice(bool shown);
   void refreshStatus();
   void refreshTitle();
   void refreshAge();
   void fitRecords();
+  /// The side that the source and the chosen row of the history call for.
+  void refreshSide();
 
   MainWindow& window;
   ClusterModel& model;
   ClusterCommands& commands;
+  WindowOptions start;   // as the window was asked for
+  Settings ownSettings;  // where none are given: of this run only
+  Settings& settings;
+  Connections* connections;
   Draft draft;
   DraftPlan plan;
+  DraftProposal proposal;
   MoveControl control;
   ActionRegistry* actions;
   Source source = HeaderBar::LiveSource;
+  std::optional<Source> wantedSource = {};  // of the last run, until it can be shown
+  std::optional<QString> starting = {};     // a local cluster: what is being done
+  bool placed = false;
   bool closeWhenRolledBack = false;
   bool historyLoaded = false;
   QByteArray initialLayout;
-  int recordsHeight = 0;  // of the bottom pane, as set last by the window itself
+  std::optional<int> isolated = {};  // swatch of the legend that the others fade for
+  int recordsHeight = 0;             // of the bottom pane, as set last by the window itself
   QTimer ageTimer, errorTimer;
+  LayoutKeeper* keeper = nullptr;
+  CommandPalette* palette = nullptr;
+  HelpWindow* help = nullptr;
 
   HeaderBar* header = nullptr;
   Navigator* navigator = nullptr;
@@ -108,12 +160,16 @@ struct MainWindow::Impl : QObject {
   CountdownBar* countdown = nullptr;
   QStackedWidget* canvas = nullptr;
   MeshView* mesh = nullptr;
+  QComboBox* colourBox = nullptr;
   Legend* legend = nullptr;
   StatePage* state = nullptr;
   ProgressPanel* progress = nullptr;
   QStackedWidget* right = nullptr;
   Inspector* inspector = nullptr;
   PlanPanel* planPanel = nullptr;
+  ChangeDetails* details = nullptr;
+  RecordsPane* records = nullptr;
+  TimelinePage* timeline = nullptr;
   HistoryPage* history = nullptr;
   EventsPage* events = nullptr;
   QDockWidget *navigatorDock = nullptr, *rightDock = nullptr, *bottomDock = nullptr;

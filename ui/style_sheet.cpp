@@ -68,13 +68,24 @@ QLineEdit, QSpinBox, QDoubleSpinBox, QComboBox, QPlainTextEdit, QTextEdit { back
   selection-background-color: @accent; selection-color: @onAccent; }
 QLineEdit, QSpinBox, QDoubleSpinBox { padding: 0px 8px; min-height: 26px; }
 QComboBox { padding: 0px 8px; min-height: 26px; }
+QComboBox::drop-down { border: none; width: 18px; }
+QComboBox::down-arrow { image: url(:/tessera/icons/chevron-down.svg); width: 10px; height: 10px; }
+QComboBox[flat="true"] { background: transparent; border-color: transparent; font-weight: 500; }
+QComboBox[flat="true"]:hover { background: @soft; }
+QComboBox[flat="true"]:focus { border-color: @accent; }
 QComboBox QAbstractItemView { background: @cell; border: 1px solid @line; }
 QLineEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus, QPlainTextEdit:focus,
 QTextEdit:focus { border-color: @accent; }
+QSpinBox[wrong="true"] { border: 2px solid @bad; padding: 0px 7px; min-height: 24px; }
 QLineEdit:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled, QComboBox:disabled {
   background: @soft; color: @faint; }
 QCheckBox, QRadioButton { spacing: 7px; padding: 2px; border: 1px solid transparent;
   border-radius: 4px; }
+QCheckBox::indicator { width: 13px; height: 13px; border: 1px solid @faint; border-radius: 3px;
+  background: @cell; }
+QCheckBox::indicator:checked { background: @accent; border-color: @accent;
+  image: url(:/tessera/icons/tick-@tone.svg); }
+QCheckBox::indicator:disabled { background: @soft; border-color: @line; }
 QCheckBox:focus, QRadioButton:focus { border-color: @accent; }
 
 QAbstractItemView { background: @panel; border: none; outline: none;
@@ -159,7 +170,11 @@ QString styleSheet(const Theme& theme) {
       {QStringLiteral("accentDown"),
        blend(theme.isDark ? QColor(Qt::white) : QColor(Qt::black), theme.accent, 0.20)},
   }};
-  const QString source = QString::fromUtf8(kTemplate);
+  QString source = QString::fromUtf8(kTemplate);
+  // A tick of the colour that reads on the accent.
+  source.replace(QStringLiteral("@tone"), contrastInk == QColor(Qt::white)
+                                              ? QStringLiteral("light")
+                                              : QStringLiteral("dark"));
   static const QRegularExpression token(QStringLiteral("@([A-Za-z]+)"));
   QString sheet;
   qsizetype at = 0;

@@ -8,6 +8,7 @@
 #include <QPainter>
 #include <QPalette>
 #include <QStyle>
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -171,6 +172,15 @@ QColor identity(int piece) {
 }
 
 Pattern pattern(int piece) { return static_cast<Pattern>(piece / kNumHues % kNumPatterns); }
+
+QColor quantity(double fraction) {
+  static const std::array<QColor, 10> stops{
+      rgb(0x00204d), rgb(0x00336f), rgb(0x39486b), rgb(0x575c6d), rgb(0x707173),
+      rgb(0x8a8779), rgb(0xa69d75), rgb(0xc4b56c), rgb(0xe4cf5b), rgb(0xffea46)};
+  const double at = std::clamp(fraction, 0.0, 1.0) * (stops.size() - 1);
+  const auto below = std::min(static_cast<std::size_t>(at), stops.size() - 2);
+  return blend(stops[below + 1], stops[below], at - static_cast<double>(below));
+}
 
 void paintPattern(QPainter& painter, const QRectF& area, Pattern pattern, const QColor& on,
                   double strength) {

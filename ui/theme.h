@@ -56,6 +56,9 @@ void applyTheme(QApplication& application, ThemeMode mode);
 QColor identity(int piece);
 /// The pattern that names `piece` together with `identity`. \pre piece >= 0
 Pattern pattern(int piece);
+/// The colour of a quantity, 0 to 1: dark to light, readable without any one kind of cone (cividis:
+/// Nunez, Anderton, Renslow, PLoS ONE 13(7), 2018).
+QColor quantity(double fraction);
 /// Paints `pattern` over `area`, which has the identity colour already, in a tint of white or black
 /// that shows on it. Honours the clip of `painter`.
 /// `strength` 0 to 1.

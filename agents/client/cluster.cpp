@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agents/client/cluster.h"
 
+#include <errno.h>
+#include <pwd.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <future>
 #include <map>
@@ -13,6 +18,7 @@
 #include "agents/net/backoff.h"
 #include "agents/net/loop.h"
 #include "agents/wire/convert.h"
+#include "agents/wire/utf8.h"
 #include "ptc/base/check.h"
 
 namespace tessera::agents {
@@ -25,7 +31,25 @@ constexpr milliseconds kConnectTimeout{5000};
 constexpr milliseconds kInternalTimeout{10000};  // of the client's own questions
 constexpr std::int64_t kFirstEvents = 200;
 constexpr std::int64_t kMissedEvents = 10000;
-constexpr const char* kProgram = "tessera-client 0.1.0";
+
+/// "tesseractl 0.1.0"
+std::string ProgramOfThisProcess() {
+  return std::string(program_invocation_short_name) + " " TESSERA_VERSION;
+}
+
+/// "lena@lab3": whom the record of an act names.
+std::string UserOfThisProcess() {
+  std::array<char, 4096> text{};
+  passwd entry{};
+  passwd* found = nullptr;
+  std::string user = std::to_string(::getuid());
+  if (::getpwuid_r(::getuid(), &entry, text.data(), text.size(), &found) == 0 && found) {
+    user = found->pw_name;
+  }
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) != 0) return Utf8(user);
+  return Utf8(user + "@" + host.data());
+}
 
 /// 128 random bits in hex.
 std::string NewRequestId() {
@@ -72,6 +96,16 @@ wire::Reply::BodyCase ReplyTo(wire::Request::BodyCase request) {
       return Reply::kSamples;
     case Request::kEvents:
       return Reply::kEvents;
+    case Request::kChanges:
+      return Reply::kChanges;
+    case Request::kPropose:
+      return Reply::kPropose;
+    case Request::kProbe:
+      return Reply::kProbe;
+    case Request::kDoctor:
+      return Reply::kDoctor;
+    case Request::kLog:
+      return Reply::kLog;
     case Request::kFailDevice:
     case Request::kKillNode:
     case Request::kShutdown:
@@ -259,7 +293,9 @@ struct ClusterClient::Impl {
     wire::Request request;
     request.mutable_hello()->set_major(kProtocolMajor);
     request.mutable_hello()->set_minor(kProtocolMinor);
-    request.mutable_hello()->set_program(kProgram);
+    request.mutable_hello()->set_program(ProgramOfThisProcess());
+    request.mutable_hello()->set_user(UserOfThisProcess());
+    request.mutable_hello()->set_cluster(profile.name);
     CallInternal(std::move(request), [this](Result<wire::Reply> reply) {
       if (!reply) {
         const bool may_pass = reply.error().code == ErrorCode::kUnavailable ||

@@ -27,6 +27,7 @@ struct Profile {
   std::string server_key;          // public key of the cluster's agents
   std::string key_file;            // the client's own key pair
   std::string directory;           // a local cluster's folder; empty for others
+  std::string calibration = {};    // JSON object of engine::Calibration; empty: never probed
 };
 /// Reads a profile by name or by path. \error kNotFound naming the file; kInvalidArgument naming
 /// file and key (an unknown key is an error).

@@ -31,6 +31,9 @@ constexpr Field kFields[] = {
     {"directory", &Profile::directory, false},
 };
 
+/// The one key that is no string: kept as it is for those who read it.
+constexpr const char* kCalibration = "calibration";
+
 bool IsName(const std::string& name) {
   const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
   return !name.empty() && name.size() <= 63 && plain(name[0]) &&
@@ -81,6 +84,13 @@ Result<Profile> LoadProfile(const std::string& name_or_path) {
 
   Profile profile;
   for (const auto& [key, value] : json.items()) {
+    if (key == kCalibration) {
+      if (!value.is_object()) {
+        return InvalidArgument(path + ": key '" + key + "' is not an object");
+      }
+      profile.calibration = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+      continue;
+    }
     const auto* field =
         std::find_if(std::begin(kFields), std::end(kFields),
                      [&key = key](const Field& candidate) { return key == candidate.key; });
@@ -102,6 +112,13 @@ Status SaveProfile(const Profile& profile) {
   }
   nlohmann::ordered_json json;
   for (const Field& field : kFields) json[field.key] = profile.*field.member;
+  if (!profile.calibration.empty()) {
+    const auto calibration = nlohmann::ordered_json::parse(profile.calibration, nullptr, false);
+    if (!calibration.is_object()) {
+      return InvalidArgument("profile '" + profile.name + "': calibration is not a JSON object");
+    }
+    json[kCalibration] = calibration;
+  }
   const std::string text =
       json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 

@@ -1,116 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The smallest job: its tensors count its steps. `tessera-job-example STEPS [MILLISECONDS]` */
-#define _POSIX_C_SOURCE 200809L
-#include <sched.h>
-#include <stdatomic.h>
+/* Learns a vector from noisy looks at it, on any mesh: its elements cut over tp, looks over dp. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "agents/job/tessera_job.h"
-
-/* One group of ranks on one host: a slot a rank in shared memory. Two records a slot are enough:
- * nobody can be two rounds ahead of a rank that has not published the round before. */
-struct slot {
-  _Atomic long round;
-  tessera_record record[2];
-};
-struct group {
-  tessera_job* job;
-  tessera_view view;
-  long round;
-  struct slot* slots;
-};
-
-/* Called beside the training: the group in use and the coming one have places of their own. */
-static int build(void* context, tessera_job* job, const tessera_view* view) {
-  struct group* group = (struct group*)context + view->epoch % 2;
-  size_t bytes = (size_t)view->world * sizeof(struct slot);
-  int fd = tessera_shared_memory(job, view->epoch, view->attempt, "world", bytes);
-  if (fd < 0) return fd;
-  void* memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  close(fd);
-  if (memory == MAP_FAILED) return -1;
-  if (group->slots) munmap(group->slots, (size_t)group->view.world * sizeof(struct slot));
-  *group = (struct group){job, *view, 0, memory};
-  return 0;
-}
-
-static int gather(void* context, const tessera_record* mine, tessera_record* all) {
-  struct group* group = context;
-  long round = ++group->round;
-  group->slots[group->view.rank].record[round % 2] = *mine;
-  atomic_store(&group->slots[group->view.rank].round, round);
-  for (int rank = 0; rank < group->view.world; ++rank) {
-    while (atomic_load(&group->slots[rank].round) < round) {
-      if (tessera_abandoned(group->job, group->view.epoch, group->view.attempt)) return -1;
-      sched_yield();
+enum { kSize = 256, kBatch = 32 };
+static int train(tessera_job* job, const tessera_view* view, int64_t step, tessera_decision* out) {
+  const tessera_piece* part = tessera_find_piece(job, "weights"); /* what this rank holds of them */
+  float *w = part->data, *gradient = part->gradient, look[kSize];
+  tessera_record mine = {0};
+  for (int64_t i = 0; i < part->num_elements; ++i) gradient[i] = 0;
+  for (int64_t s = view->axis_coord[TESSERA_DP]; s < kBatch; s += view->axis_size[TESSERA_DP]) {
+    int64_t first = (step * kBatch + s) * kSize + part->begin[0]; /* of the sample, of no rank */
+    tessera_random_normal(1, "looks", first, look, (size_t)part->num_elements);
+    for (int64_t i = 0; i < part->num_elements; ++i) {
+      float error = w[i] - (1 + 0.01F * look[i]);
+      gradient[i] += error / kBatch;
+      if (view->axis_coord[TESSERA_PP] > 0) continue; /* other stages hold copies: counted once */
+      mine.loss += error * error / kBatch, ++mine.tokens;
     }
-    all[rank] = group->slots[rank].record[round % 2];
   }
-  return 0;
+  if (tessera_all_reduce_sum(job, "dp", gradient, (size_t)part->num_elements) != 0) return -1;
+  if (tessera_decide(job, step, &mine, 0, NULL, NULL, out) != 0) return -1;
+  tessera_begin_update(job, step);
+  for (int64_t i = 0; i < part->num_elements; ++i) w[i] -= 0.05F * gradient[i];
+  *(int64_t*)tessera_find_piece(job, "step")->data = step; /* where the job stands is state, too */
+  return tessera_end_update(job, step);
 }
-
-/* Adds to every element of this rank's pieces (f32), or starts over where !keep. */
-static void update(tessera_job* job, int keep, float amount) {
-  const tessera_piece* pieces;
-  size_t count;
-  tessera_pieces(job, &pieces, &count);
-  for (size_t p = 0; p < count; ++p) {
-    float* x = pieces[p].data;
-    for (int64_t i = 0; i < pieces[p].num_elements; ++i) x[i] = (keep ? x[i] : 0) + amount;
-  }
-}
-
-static int fail(const char* what) {
-  fprintf(stderr, "%s: %s\n", what, tessera_last_error());
-  return 1;
-}
-
 int main(int argc, char** argv) {
-  long last_step = argc > 1 ? atol(argv[1]) : 10;
-  struct timespec pause = {0, (argc > 2 ? atol(argv[2]) : 0) * 1000000};
-  struct group groups[2] = {0};
-  tessera_job* job;
-  if (tessera_attach(&job) != 0) return fail("attach");
-  if (tessera_connect(job, build, groups) != 0) return fail("connect");
-  if (tessera_must_initialise(job)) update(job, 0, 0);
-  int64_t step = -1;    /* of a process that has not yet begun */
-  uint64_t request = 0; /* why it waits at the boundary */
-  for (;;) {
-    tessera_command command;
-    if (tessera_wait(job, step, request, &command) != 0) return fail("wait");
-    if (command == TESSERA_LEAVE) break;
-    const tessera_view* view = tessera_current_view(job);
-    int stays_paused = 0;
-    if (command == TESSERA_ADOPT &&
-        (tessera_adopt(job, &view) != 0 || (stays_paused = tessera_attached(job)) < 0)) {
-      return fail("adopt");
-    }
-    struct group* group = &groups[view->epoch % 2];
-    const tessera_piece* pieces;
-    size_t count;
-    tessera_pieces(job, &pieces, &count);
-    step = (int64_t)((float*)pieces[0].data)[0]; /* the position is part of the state */
-    request = 0;
-    while (!stays_paused && request == 0) {
-      if (step >= last_step) {
-        request = 1; /* all steps are made */
-        break;
-      }
-      nanosleep(&pause, NULL); /* the work of a step */
-      tessera_record mine = {.loss = 1.0 / (double)view->world, .tokens = 1};
-      tessera_decision decision;
-      if (tessera_decide(job, ++step, &mine, 0, gather, group, &decision) != 0)
-        return fail("decide");
-      tessera_begin_update(job, step);
-      update(job, 1, 1);
-      tessera_end_update(job, step);
-      request = decision.pause;
-    }
+  int64_t last_step = argc > 1 ? atol(argv[1]) : 1000;
+  tessera_job* job = NULL;
+  const tessera_view* view;
+  int go_on = tessera_attach(&job) || tessera_connect(job, NULL, NULL) ? -1 : 1;
+  if (go_on > 0) go_on = tessera_boundary(job, -1, 0, &view);
+  while (go_on > 0) { /* mesh and pieces may be others after each boundary */
+    int64_t step = *(int64_t*)tessera_find_piece(job, "step")->data;
+    tessera_decision decision = {.pause = step >= last_step}; /* 1: all steps are made */
+    if (step < last_step && train(job, view, ++step, &decision) != 0) break;
+    if (decision.pause) go_on = tessera_boundary(job, step, decision.pause, &view);
   }
+  if (go_on != 0) fprintf(stderr, "%s\n", tessera_last_error());
   tessera_detach(job);
-  return 0;
+  return go_on != 0;
 }

@@ -1,12 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agents/job/rank_environment.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 namespace tessera::agents {
+namespace {
+
+/// Variables that the agent sets for every rank: none of them comes from its own environment.
+bool IsOfTheRank(std::string_view entry) {
+  constexpr std::array<std::string_view, 6> kTorchrun = {
+      "RANK=", "WORLD_SIZE=", "LOCAL_RANK=", "LOCAL_WORLD_SIZE=", "MASTER_ADDR=", "MASTER_PORT="};
+  return entry.starts_with("TESSERA_") ||
+         std::any_of(kTorchrun.begin(), kTorchrun.end(),
+                     [&](std::string_view name) { return entry.starts_with(name); });
+}
+
+}  // namespace
 
 std::vector<std::string> RankEnvironment(const RankEnvironmentSpec& spec) {
   std::vector<std::string> environment;
   for (const std::string& entry : spec.base) {
-    if (!entry.starts_with("TESSERA_")) environment.push_back(entry);
+    if (!IsOfTheRank(entry)) environment.push_back(entry);
   }
   const auto add = [&](const char* name, const std::string& value) {
     environment.push_back(std::string(name) + "=" + value);
@@ -23,6 +41,19 @@ std::vector<std::string> RankEnvironment(const RankEnvironmentSpec& spec) {
   add(rank_variable::kView, ToJson(spec.view));
   add(rank_variable::kLayoutFile, spec.layout_file);
   return environment;
+}
+
+std::vector<std::string> TorchrunEnvironment(const RankView& view,
+                                             const std::string& master_address, int master_port) {
+  if (view.rank < 0) return {};
+  const auto& nodes = view.node_of_rank;
+  const auto mine = nodes.begin() + view.rank;
+  return {fmt::format("RANK={}", view.rank),
+          fmt::format("WORLD_SIZE={}", view.world),
+          fmt::format("LOCAL_RANK={}", std::count(nodes.begin(), mine, *mine)),
+          fmt::format("LOCAL_WORLD_SIZE={}", std::count(nodes.begin(), nodes.end(), *mine)),
+          fmt::format("MASTER_ADDR={}", master_address),
+          fmt::format("MASTER_PORT={}", master_port)};
 }
 
 }  // namespace tessera::agents

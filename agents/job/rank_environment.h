@@ -24,8 +24,9 @@ inline constexpr const char* kLayoutFile = "TESSERA_LAYOUT_FILE";
 }  // namespace rank_variable
 
 struct RankEnvironmentSpec {
-  std::vector<std::string> base;  // KEY=VALUE of everything else; its TESSERA_* are left out
-  std::string socket;             // path that RankPort listens on
+  /// KEY=VALUE of everything else; its TESSERA_* and what TorchrunEnvironment names are left out.
+  std::vector<std::string> base;
+  std::string socket;  // path that RankPort listens on
   RankId id;
   std::string settings;       // JSON text, or
   std::string settings_file;  // the path of a file with it; used where not empty
@@ -36,5 +37,11 @@ struct RankEnvironmentSpec {
 
 /// `base` and what the rank library needs, but for TESSERA_ARENA_FD, which the keeper adds.
 std::vector<std::string> RankEnvironment(const RankEnvironmentSpec& spec);
+
+/// What programs that torchrun starts read: RANK, WORLD_SIZE, LOCAL_RANK and LOCAL_WORLD_SIZE
+/// (among the ranks of the same node), MASTER_ADDR, MASTER_PORT. They hold for the epoch that the
+/// process is started for; a later one is in its view. Empty for a rank outside the mesh.
+std::vector<std::string> TorchrunEnvironment(const RankView& view,
+                                             const std::string& master_address, int master_port);
 
 }  // namespace tessera::agents

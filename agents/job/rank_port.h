@@ -21,8 +21,8 @@ namespace tessera::agents {
 /// Lives on a loop; every member is called on the loop's thread, or before Loop::Run().
 ///
 /// A restarted agent makes a new port on the same path. Ranks find it within a second, attach again
-/// and repeat what still holds: groups that stand for a coming epoch, the last decision, a pause or
-/// an adoption that waits for an answer, rendezvous entries and requests. So handlers see some
+/// and repeat what still holds: groups that stand for a coming epoch, the last decisions, a pause
+/// or an adoption that waits for an answer, rendezvous entries and requests. So handlers see some
 /// reports twice, never too few; each is to be taken as "this is so".
 ///
 /// Shared memory of groups is made here: one zeroed memfd for each (job, epoch, attempt, key),
@@ -38,7 +38,7 @@ class RankPort {
     std::function<void(const RankId&, std::int64_t epoch, std::int64_t attempt, Status)> connected;
     /// It waits at the boundary after `step` (-1: newly started). See SendCommand.
     std::function<void(const RankId&, std::int64_t step, std::uint64_t request)> paused;
-    /// Every step, in order; the last one again after a restart of the agent.
+    /// Every step, in order; after a restart of the agent the last 256 again.
     std::function<void(const RankId&, const RankDecision&)> decided;
     /// Its views are those of `epoch`; it waits for SendGo.
     std::function<void(const RankId&, std::int64_t epoch)> adopted;

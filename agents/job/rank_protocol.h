@@ -32,6 +32,7 @@ struct RankDecision {
   std::uint64_t pause = 0;
   double seconds = 0;        // since the decision before it; 0: there was none
   std::int64_t dropped = 0;  // reports of this process lost so far because nobody read them
+  double time = 0;           // wall clock at the rank, seconds since 1970; set by the session
 };
 
 enum class RankCommand : std::uint8_t { kResume = 1, kAdopt = 2, kLeave = 3 };

@@ -132,11 +132,17 @@ bool RankSession::Attach() {
 
 // A new agent knows nothing: what it has to know goes first, in an order in which it makes sense.
 void RankSession::Rebuild(const Lock& lock) {
+  // Those that wait to be sent are the newest; what the agent before this one had read, it may not
+  // have passed on.
   std::deque<Outgoing> decided;
   for (Outgoing& old : outbox_) {
     if (old.decided) decided.push_back(std::move(old));
   }
   outbox_.clear();
+  const std::size_t waiting = std::min(decided.size(), recent_.size());
+  for (std::size_t i = recent_.size() - waiting; i > 0; --i) {
+    decided.push_front({recent_[i - 1], UniqueFd(), true});
+  }
 
   wire::RankToAgent message;
   wire::RankAttach* attach = message.mutable_attach();
@@ -155,9 +161,6 @@ void RankSession::Rebuild(const Lock& lock) {
     Send(lock, held, fd.Duplicate());
   }
   for (const auto& [key, value] : sets_) SendSet(lock, key, value);
-  if (decided.empty() && !last_decided_.empty()) {
-    decided.push_back({last_decided_, UniqueFd(), true});
-  }
   num_decided_ = decided.size();
   std::move(decided.begin(), decided.end(), std::back_inserter(outbox_));
   for (const auto& [attempt, status] : results_) SendConnected(lock, attempt, status);
@@ -359,6 +362,8 @@ void RankSession::ReportDecided(const RankDecision& decision) {
   body->set_skip(decision.skip);
   body->set_pause(decision.pause);
   body->set_seconds(decision.seconds);
+  body->set_time(
+      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count());
   const Lock lock(mutex_);
   if (num_decided_ >= kMaxDecided) {
     const auto oldest = std::find_if(outbox_.begin(), outbox_.end(),
@@ -368,8 +373,9 @@ void RankSession::ReportDecided(const RankDecision& decision) {
     ++dropped_;
   }
   body->set_dropped(dropped_);
-  last_decided_ = message.SerializeAsString();
-  outbox_.push_back({last_decided_, UniqueFd(), true});
+  recent_.push_back(message.SerializeAsString());
+  if (recent_.size() > kMaxRepeated) recent_.pop_front();
+  outbox_.push_back({recent_.back(), UniqueFd(), true});
   ++num_decided_;
   if (connected_) Wake();
 }

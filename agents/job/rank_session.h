@@ -45,6 +45,8 @@ class RankSession {
   /// are counted in the next that leaves.
   void ReportDecided(const RankDecision& decision);
   static constexpr std::size_t kMaxDecided = 1024;
+  /// So many of the last reports are sent again to an agent that comes after a restart.
+  static constexpr std::size_t kMaxRepeated = 256;
 
   struct Command {
     RankCommand act = RankCommand::kResume;
@@ -122,9 +124,9 @@ class RankSession {
   bool attached_before_ = false;
   bool stopping_ = false;
   std::deque<Outgoing> outbox_;
-  std::size_t num_decided_ = 0;  // in the outbox
-  std::int64_t dropped_ = 0;     // decided reports that found no room
-  std::string last_decided_;     // serialized
+  std::size_t num_decided_ = 0;     // in the outbox
+  std::int64_t dropped_ = 0;        // decided reports that found no room
+  std::deque<std::string> recent_;  // serialized decisions, the newest last
 
   std::int64_t epoch_;
   std::uint64_t wait_ = 0;                                        // number of the last pause

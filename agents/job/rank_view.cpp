@@ -20,6 +20,7 @@ void ToWire(const RankView& view, wire::RankView* out) {
   out->set_world(view.world);
   out->mutable_axis_size()->Assign(view.axis_size.begin(), view.axis_size.end());
   out->mutable_axis_coord()->Assign(view.axis_coord.begin(), view.axis_coord.end());
+  out->set_micro_batch(view.micro_batch);
   out->mutable_node_of_rank()->Assign(view.node_of_rank.begin(), view.node_of_rank.end());
   out->mutable_host_of_rank()->Assign(view.host_of_rank.begin(), view.host_of_rank.end());
   for (const std::string& address : view.address_of_rank) out->add_address_of_rank(address);
@@ -50,6 +51,9 @@ Result<RankView> FromWire(const wire::RankView& in) {
           ptc::ToString(ptc::kAxes[static_cast<std::size_t>(axis)]), in.axis_size(axis)));
     }
   }
+  if (in.micro_batch() < 0) {
+    return InvalidArgument(fmt::format("rank view: a micro-batch of {}", in.micro_batch()));
+  }
   RankView view;
   view.epoch = in.epoch();
   view.attempt = in.attempt();
@@ -57,6 +61,7 @@ Result<RankView> FromWire(const wire::RankView& in) {
   view.world = in.world();
   std::copy(in.axis_size().begin(), in.axis_size().end(), view.axis_size.begin());
   std::copy(in.axis_coord().begin(), in.axis_coord().end(), view.axis_coord.begin());
+  view.micro_batch = in.micro_batch();
   view.node_of_rank.assign(in.node_of_rank().begin(), in.node_of_rank().end());
   view.host_of_rank.assign(in.host_of_rank().begin(), in.host_of_rank().end());
   view.address_of_rank.assign(in.address_of_rank().begin(), in.address_of_rank().end());

@@ -37,6 +37,7 @@ struct RankView {
   std::int32_t world = 0;
   std::array<std::int64_t, ptc::kNumAxes> axis_size{1, 1, 1, 1, 1};  // pp, dp, ep, cp, tp
   std::array<std::int64_t, ptc::kNumAxes> axis_coord{};
+  std::int64_t micro_batch = 0;              // samples of one pass; 0: the job chooses
   std::vector<std::int32_t> node_of_rank;    // [world]
   std::vector<std::int32_t> host_of_rank;    // [world]: equal hosts can share memory
   std::vector<std::string> address_of_rank;  // [world]: for groups that cross hosts
@@ -45,7 +46,7 @@ struct RankView {
 
 void ToWire(const RankView& view, wire::RankView* out);
 /// \error kInvalidArgument naming the field: lists that are not `world` long, a rank outside the
-///     world, a degree below 1, a coordinate outside its degree.
+///     world, a degree below 1, a coordinate outside its degree, a micro-batch below 0.
 Result<RankView> FromWire(const wire::RankView& view);
 
 /// One line of JSON, for the environment of a process.

@@ -10,6 +10,7 @@
 #include <charconv>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -17,15 +18,19 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "agents/job/decision.h"
+#include "agents/job/job_rendezvous.h"
 #include "agents/job/rank_environment.h"
+#include "agents/job/rank_groups.h"
 #include "agents/job/rank_pieces.h"
 #include "agents/job/rank_session.h"
 #include "agents/keeper/keeper.h"
+#include "engine/data/random_stream.h"
 #include "engine/store/arena.h"
 #include "engine/store/piece_table.h"
 #include "ptc/layout.h"
@@ -81,6 +86,7 @@ struct ViewOfC {
     c.world = view.world;
     std::copy(view.axis_size.begin(), view.axis_size.end(), c.axis_size);
     std::copy(view.axis_coord.begin(), view.axis_coord.end(), c.axis_coord);
+    c.micro_batch = view.micro_batch;
     c.node_of_rank = view.node_of_rank.data();
     c.host_of_rank = view.host_of_rank.data();
     c.address_of_rank = addresses.data();
@@ -112,12 +118,20 @@ struct tessera_job {
   tessera::agents::RankPieces pieces;
   std::optional<RankSession::Command> commanded;  // to adopt
   std::optional<tessera::agents::Clock::time_point> last_decision;
+  tessera::agents::RankGroupsByAttempt groups;  // of a job that brings none
   std::unique_ptr<RankSession> session;
   std::thread connector;
 };
 
 namespace tessera::agents {
 namespace {
+
+/// What a piece holds before it was ever written is left from another job.
+void Zero(const engine::PieceTable& table, engine::Arena& arena) {
+  for (const engine::PieceEntry& entry : table.entries()) {
+    std::memset(arena.data(entry.offset_bytes), 0, static_cast<std::size_t>(entry.size_bytes));
+  }
+}
 
 Result<std::unique_ptr<tessera_job>> Attach() {
   TESSERA_TRY(const int fd, ArenaFd());
@@ -145,6 +159,7 @@ Result<std::unique_ptr<tessera_job>> Attach() {
     if (table.job() == name) {
       TESSERA_TRY(job->pieces, RankPieces::Make(job->arena, table, *job->collection));
       epoch = view.epoch;
+      if (job->initialise) Zero(table, job->arena);
     }
   }
   job->views.emplace_back(std::move(view));
@@ -166,6 +181,7 @@ Status Adopt(tessera_job& job) {
   TESSERA_TRY(job.pieces, RankPieces::Make(job.arena, table, *job.collection));
   job.views.emplace_back(std::move(*job.commanded->view));
   job.commanded.reset();
+  job.groups.KeepFrom({job.views.back().c.epoch, job.views.back().c.attempt});
   return OkStatus();
 }
 
@@ -179,6 +195,58 @@ void RunConnects(tessera_job* job, tessera_connect_fn connect, void* context) {
             ? OkStatus()
             : Status(Unavailable(fmt::format("groups of epoch {} attempt {}: the job returned {}",
                                              view->epoch, view->attempt, code))));
+  }
+}
+
+/// The connect callback of a job that brings none.
+int ConnectOwnGroups(void*, tessera_job* job, const tessera_view* view) {
+  const Attempt attempt{view->epoch, view->attempt};
+  auto groups = RankGroups::Connect(
+      *view, std::make_shared<JobRendezvous>(job, attempt.epoch, attempt.attempt));
+  if (!groups) {
+    std::fprintf(stderr, "tessera: groups of epoch %lld: %s\n",
+                 static_cast<long long>(attempt.epoch), groups.error().ToString().c_str());
+    return Failed(groups.error());
+  }
+  job->groups.Put(attempt, std::move(*groups));
+  return 0;
+}
+
+/// The library's groups of the current view.
+Result<std::shared_ptr<const RankGroups>> OwnGroups(const tessera_job& job) {
+  const tessera_view& view = job.views.back().c;
+  auto groups = job.groups.Get({view.epoch, view.attempt});
+  if (!groups) {
+    return FailedPrecondition(
+        fmt::format("epoch {} has no groups of the library's own", view.epoch));
+  }
+  return groups;
+}
+
+Status GatherRecords(const tessera_job& job, const tessera_record& mine,
+                     std::span<tessera_record> all) {
+  TESSERA_TRY(const auto groups, OwnGroups(job));
+  return groups->world->AllGather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(all));
+}
+
+Status AllReduceSum(const tessera_job& job, const char* axis, std::span<float> values) {
+  TESSERA_TRY(const auto groups, OwnGroups(job));
+  if (axis == nullptr) return groups->world->AllReduceSum(values);
+  TESSERA_TRY(const ptc::Axis along, ptc::ParseAxis(axis));
+  return groups->along[static_cast<std::size_t>(along)]->AllReduceSum(values);
+}
+
+/// Waits at the boundary and follows what is commanded; false: leave.
+Result<bool> PassBoundary(tessera_job& job, std::int64_t step, std::uint64_t request) {
+  while (true) {
+    TESSERA_TRY(RankSession::Command answer, job.session->Wait(step, request));
+    job.last_decision.reset();  // the time of a pause is not the time of a step
+    if (answer.act == RankCommand::kLeave) return false;
+    if (answer.act == RankCommand::kResume) return true;
+    job.commanded = std::move(answer);
+    TESSERA_RETURN_IF_ERROR(Adopt(job));
+    if (!job.session->WaitForGo(job.views.back().c.epoch)) return true;
+    request = 0;  // paused before and still: waits for the next command
   }
 }
 
@@ -226,6 +294,19 @@ int tessera_pieces(tessera_job* job, const tessera_piece** pieces, size_t* count
   return 0;
 }
 
+const tessera_piece* tessera_find_piece(tessera_job* job, const char* tensor) {
+  for (const tessera_piece& piece : job->pieces.pieces()) {
+    if (std::strcmp(piece.name, tensor) == 0) return &piece;
+  }
+  return nullptr;
+}
+
+void tessera_random_normal(int64_t seed, const char* tensor, int64_t first_element, float* out,
+                           size_t count) {
+  tessera::engine::RandomStream(seed, tessera::engine::RandomPurpose::kInitialise, tensor)
+      .Normal(first_element, {out, count});
+}
+
 int tessera_connect(tessera_job* job, tessera_connect_fn connect, void* context) {
   if (job->connector.joinable()) {
     return Failed(tessera::FailedPrecondition("connect: the callback is already set"));
@@ -236,7 +317,8 @@ int tessera_connect(tessera_job* job, tessera_connect_fn connect, void* context)
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  job->connector = std::thread(RunConnects, job, connect, context);
+  job->connector =
+      std::thread(RunConnects, job, connect == nullptr ? ConnectOwnGroups : connect, context);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   const tessera::Status connected = job->session->WaitConnected({view.epoch, view.attempt});
   return connected ? 0 : Failed(connected.error());
@@ -286,7 +368,11 @@ int tessera_decide(tessera_job* job, int64_t step, const tessera_record* mine, d
   header.grads_step.store(static_cast<std::uint64_t>(step), std::memory_order_release);
 
   std::vector<tessera_record> all(static_cast<std::size_t>(job->views.back().c.world));
-  if (const int code = gather(context, &record, all.data()); code != 0) {
+  if (gather == nullptr) {
+    if (const tessera::Status gathered = GatherRecords(*job, record, all); !gathered) {
+      return Failed(gathered.error());
+    }
+  } else if (const int code = gather(context, &record, all.data()); code != 0) {
     return Failed(tessera::Unavailable(fmt::format("step {}: the gather returned {}", step, code)));
   }
   *decision = Decide(step, all, max_norm);
@@ -315,6 +401,18 @@ int tessera_begin_update(tessera_job* job, int64_t step) {
 int tessera_end_update(tessera_job* job, int64_t step) {
   job->arena.header().end.store(static_cast<std::uint64_t>(step), std::memory_order_release);
   return 0;
+}
+
+int tessera_all_reduce_sum(tessera_job* job, const char* axis, float* values, size_t count) {
+  const tessera::Status summed = AllReduceSum(*job, axis, {values, count});
+  return summed ? 0 : Failed(summed.error());
+}
+
+int tessera_boundary(tessera_job* job, int64_t step, uint64_t request, const tessera_view** view) {
+  const auto goes_on = PassBoundary(*job, step, request);
+  if (!goes_on) return Failed(goes_on.error());
+  *view = &job->views.back().c;
+  return *goes_on ? 1 : 0;
 }
 
 int tessera_wait(tessera_job* job, int64_t step, uint64_t request, tessera_command* command) {

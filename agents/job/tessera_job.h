@@ -7,7 +7,8 @@
  * One process is one rank on one device. Its parameters, moments and scalars are views into the
  * device's arena (tessera_pieces); once a step all ranks agree on the step decision
  * (tessera_decide); when the decision says pause, the rank waits at the step boundary
- * (tessera_wait) and is told to resume, to adopt another layout, or to leave.
+ * (tessera_boundary) until it may train on, perhaps with another mesh and other pieces, or is to
+ * leave. example.c beside this file is a whole job.
  *
  * Threads: all calls come from one thread, except the connect callback, which the library runs on
  * a thread of its own so that training goes on while the groups of a coming epoch are built.
@@ -23,7 +24,9 @@ extern "C" {
 #endif
 
 #define TESSERA_MAX_RANK 8
-#define TESSERA_MAX_AXES 5 /* pp, dp, ep, cp, tp */
+#define TESSERA_MAX_AXES 5
+/* Indices of axis_size and axis_coord. */
+enum { TESSERA_PP, TESSERA_DP, TESSERA_EP, TESSERA_CP, TESSERA_TP };
 
 typedef struct tessera_job tessera_job;
 
@@ -47,10 +50,11 @@ typedef struct tessera_view {
   int64_t attempt; /* distinguishes tries to reach the same epoch */
   int rank;        /* -1: this device is not in the mesh */
   int world;
-  int64_t axis_size[TESSERA_MAX_AXES]; /* pp, dp, ep, cp, tp */
+  int64_t axis_size[TESSERA_MAX_AXES]; /* by TESSERA_PP … TESSERA_TP */
   int64_t axis_coord[TESSERA_MAX_AXES];
-  const int32_t* node_of_rank;        /* [world]: node number of each rank's device */
-  const int32_t* host_of_rank;        /* [world]: ranks with equal hosts can share memory */
+  int64_t micro_batch;         /* samples of one forward and backward pass; 0: the job chooses */
+  const int32_t* node_of_rank; /* [world]: node number of each rank's device */
+  const int32_t* host_of_rank; /* [world]: ranks with equal hosts can share memory */
   const char* const* address_of_rank; /* [world]: network address for groups that cross hosts */
 } tessera_view;
 
@@ -64,17 +68,28 @@ const char* tessera_last_error(void);
 const char* tessera_settings(tessera_job* job);
 /* The view that this process was started for; becomes the current one by adopt. */
 const tessera_view* tessera_current_view(tessera_job* job);
-/* 1 for a process that starts the job: its pieces hold no data yet and it must initialise them. */
+/* 1 for a process that starts the job: its pieces hold zeros and it must initialise them, before
+ * its first step boundary, where zeros will not do. */
 int tessera_must_initialise(tessera_job* job);
+
+/* Standard normal numbers of elements first_element, first_element + 1, … of the stream that `seed`
+ * and `tensor` name. An element's number depends on nothing else, so every cut of a tensor, and any
+ * number of ranks, see the same; the built-in trainer initialises its weights from them. */
+void tessera_random_normal(int64_t seed, const char* tensor, int64_t first_element, float* out,
+                           size_t count);
 
 /* Pieces of the current epoch in order of (tensor name, box). Valid until the next adopt. */
 int tessera_pieces(tessera_job* job, const tessera_piece** pieces, size_t* count);
+/* The first piece of a tensor, or NULL where this device holds none of it. */
+const tessera_piece* tessera_find_piece(tessera_job* job, const char* tensor);
 
 /* Builds the process groups of `view` beside those in use. Called on a thread of the library;
  * returns 0 when every group of this rank stands. Must come back soon after tessera_abandoned()
  * turns 1 for the same epoch and attempt. */
 typedef int (*tessera_connect_fn)(void* context, tessera_job* job, const tessera_view* view);
-/* Sets the callback and builds the groups of the current view (blocks until done). */
+/* Sets the callback and builds the groups of the current view (blocks until done). Without a
+ * callback (NULL) the library has groups of its own: all ranks, and those along each axis. They use
+ * shared memory where all members are on one host, TCP elsewhere; TCP is not encrypted. */
 int tessera_connect(tessera_job* job, tessera_connect_fn connect, void* context);
 /* 1 once groups of (epoch, attempt) are no longer wanted. Any thread. */
 int tessera_abandoned(tessera_job* job, int64_t epoch, int64_t attempt);
@@ -91,6 +106,11 @@ void tessera_free(void* value);
  * names the same key; sized by the first. Returns a file descriptor owned by the caller, or < 0. */
 int tessera_shared_memory(tessera_job* job, int64_t epoch, int64_t attempt, const char* key,
                           size_t size);
+
+/* Adds up values[count] over ranks, in place; all get the same bits. `axis` ("dp", "tp", …) names
+ * those that differ in this coordinate only, NULL all. All of them make the same calls in the same
+ * order. Needs the library's own groups. */
+int tessera_all_reduce_sum(tessera_job* job, const char* axis, float* values, size_t count);
 
 /* What each rank puts into the step decision. Unused fields are 0. */
 typedef struct tessera_record {
@@ -112,13 +132,21 @@ typedef struct tessera_decision {
 typedef int (*tessera_gather_fn)(void* context, const tessera_record* mine, tessera_record* all);
 /* The step decision of `step` (from 1). \pre the reduced gradients lie in the arena. `max_norm` is
  * the limit of the global norm, 0 for none. Publishes grads_step before and the decision after the
- * gather; every rank gets the same values. */
+ * gather; every rank gets the same values. Without `gather` (NULL) the library's own groups serve.
+ */
 int tessera_decide(tessera_job* job, int64_t step, const tessera_record* mine, double max_norm,
                    tessera_gather_fn gather, void* context, tessera_decision* decision);
 /* Around the update of the state in place; no collective in between. begin waits while the agent
  * holds updates. */
 int tessera_begin_update(tessera_job* job, int64_t step);
 int tessera_end_update(tessera_job* job, int64_t step);
+
+/* The step boundary after `step` (-1: this process has made none): waits for what follows, does it,
+ * and returns 1 to train on, 0 to leave (exit with status 0), or a negative number for an error.
+ * `request` is decision.pause, 1 when all steps are made, or 0 before the first step. To train on,
+ * *view is what holds now, and pieces must be asked for again. tessera_wait, tessera_adopt and
+ * tessera_attached below are the parts of this, for a job that has its own to do in between. */
+int tessera_boundary(tessera_job* job, int64_t step, uint64_t request, const tessera_view** view);
 
 typedef enum tessera_command {
   TESSERA_RESUME = 1, /* go on in the same epoch */

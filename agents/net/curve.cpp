@@ -26,11 +26,13 @@ CurveKeys NewCurveKeys() {
   return {public_key, secret_key};
 }
 
-Status SaveKeys(const CurveKeys& keys, const std::string& path) {
-  const std::string text = "public " + keys.public_key + "\nsecret " + keys.secret_key + "\n";
+namespace {
+
+/// Writes a small file as a whole: through a temporary one, synced, renamed.
+Status WriteWhole(const std::string& text, const std::string& path, mode_t mode) {
   const std::string temporary = path + ".new";
   ::unlink(temporary.c_str());
-  const int fd = ::open(temporary.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+  const int fd = ::open(temporary.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode);
   if (fd < 0) return Unavailable("cannot write " + temporary + ": " + std::strerror(errno));
   const bool written = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
                        ::fsync(fd) == 0;
@@ -44,10 +46,10 @@ Status SaveKeys(const CurveKeys& keys, const std::string& path) {
   return OkStatus();
 }
 
-Result<CurveKeys> LoadKeys(const std::string& path) {
+/// Reads lines `NAME KEY` into the keys that `keys` names.
+Status ReadKeyLines(const std::string& path, CurveKeys* keys) {
   std::ifstream file(path);
   if (!file) return NotFound("no key file " + path);
-  CurveKeys keys;
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {
     if (line.empty()) continue;
@@ -56,19 +58,45 @@ Result<CurveKeys> LoadKeys(const std::string& path) {
     };
     const std::size_t space = line.find(' ');
     const std::string name = line.substr(0, space);
-    std::string* key = name == "public"   ? &keys.public_key
-                       : name == "secret" ? &keys.secret_key
+    std::string* key = name == "public"   ? &keys->public_key
+                       : name == "secret" ? &keys->secret_key
                                           : nullptr;
     if (key == nullptr) return wrong("line is neither 'public KEY' nor 'secret KEY'");
     if (!key->empty()) return wrong("second " + name + " key");
     *key = space == std::string::npos ? "" : line.substr(space + 1);
-    std::uint8_t raw[32];
-    if (key->size() != 40 || zmq_z85_decode(raw, key->c_str()) == nullptr) {
+    if (!IsPublicKey(*key)) {
       return wrong(name + " key of " + std::to_string(key->size()) +
                    " characters is not 40 characters of Z85");
     }
   }
-  if (keys.public_key.empty()) return InvalidArgument(path + ": no public key");
+  if (keys->public_key.empty()) return InvalidArgument(path + ": no public key");
+  return OkStatus();
+}
+
+}  // namespace
+
+bool IsPublicKey(std::string_view text) {
+  std::uint8_t raw[32];
+  return text.size() == 40 && zmq_z85_decode(raw, std::string(text).c_str()) != nullptr;
+}
+
+Status SaveKeys(const CurveKeys& keys, const std::string& path) {
+  return WriteWhole("public " + keys.public_key + "\nsecret " + keys.secret_key + "\n", path, 0600);
+}
+
+Status SavePublicKey(const std::string& public_key, const std::string& path) {
+  return WriteWhole("public " + public_key + "\n", path, 0644);
+}
+
+Result<std::string> LoadPublicKey(const std::string& path) {
+  CurveKeys keys;
+  TESSERA_RETURN_IF_ERROR(ReadKeyLines(path, &keys));
+  return keys.public_key;
+}
+
+Result<CurveKeys> LoadKeys(const std::string& path) {
+  CurveKeys keys;
+  TESSERA_RETURN_IF_ERROR(ReadKeyLines(path, &keys));
   if (keys.secret_key.empty()) return InvalidArgument(path + ": no secret key");
   char derived[41] = {};
   if (zmq_curve_public(derived, keys.secret_key.c_str()) != 0 || keys.public_key != derived) {

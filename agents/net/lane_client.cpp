@@ -150,7 +150,7 @@ class Connection {
 
   Status Open() {
     TESSERA_TRY(Socket socket, Socket::Client(run_.context, SocketKind::kDealer, run_.options.keys,
-                                              run_.options.server_key));
+                                              batch_.fetch.server_key));
     TESSERA_RETURN_IF_ERROR(socket.Monitor(run_.context));
     TESSERA_RETURN_IF_ERROR(socket.Connect(endpoint_));
     socket_.emplace(std::move(socket));

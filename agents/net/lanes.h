@@ -74,6 +74,7 @@ struct Fetch {
 /// Cells that one source node holds.
 struct FetchBatch {
   std::vector<std::string> endpoints;  // the source's lanes
+  std::string server_key = {};         // its public key; read only where the client has keys
   std::vector<Fetch> cells;
 };
 
@@ -90,7 +91,6 @@ struct FetchCallbacks {
 struct LaneClientOptions {
   int lanes = 2;                                 // threads, each with a connection to every source
   CurveKeys keys;                                // the agents'; empty: unencrypted
-  std::string server_key;                        // the agents' public key
   int window = 4;                                // frames under way on one connection: the credit
   std::chrono::milliseconds silence{10000};      // how long a source may say nothing while asked
   int attempts = 3;                              // times a frame is asked for again

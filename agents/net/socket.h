@@ -28,6 +28,13 @@ CurveKeys NewCurveKeys();
 Status SaveKeys(const CurveKeys& keys, const std::string& path);
 /// \error kNotFound, kInvalidArgument naming file and line.
 Result<CurveKeys> LoadKeys(const std::string& path);
+/// Whether `text` is 40 characters of Z85.
+bool IsPublicKey(std::string_view text);
+/// File form: one line `public <z85>`, mode 0644; what may be copied to other machines.
+Status SavePublicKey(const std::string& public_key, const std::string& path);
+/// Reads what SavePublicKey wrote, or the public half of a key file.
+/// \error kNotFound, kInvalidArgument naming file and line.
+Result<std::string> LoadPublicKey(const std::string& path);
 
 /// One ZeroMQ context with its ZAP handler: peers whose public key is not in the allow-list are
 /// refused. An empty list refuses everybody. Outlives all its sockets.

@@ -28,10 +28,11 @@ std::int64_t LineOf(const std::string& text, std::size_t offset) {
 struct Field {
   std::function<bool(const Json&, AgentConfig&)> read;
   std::function<Json(const AgentConfig&)> write;
+  bool required = true;
 };
 
 template <typename T>
-Field Of(T AgentConfig::*member) {
+Field Of(T AgentConfig::*member, bool required = true) {
   return {[member](const Json& json, AgentConfig& config) {
             if constexpr (std::is_integral_v<T>) {
               if (!json.is_number_integer()) return false;
@@ -46,7 +47,7 @@ Field Of(T AgentConfig::*member) {
             config.*member = json.get<T>();
             return true;
           },
-          [member](const AgentConfig& config) { return Json(config.*member); }};
+          [member](const AgentConfig& config) { return Json(config.*member); }, required};
 }
 
 const std::map<std::string, Field>& Fields() {
@@ -64,6 +65,11 @@ const std::map<std::string, Field>& Fields() {
       {"link_bytes_per_second", Of(&AgentConfig::link_bytes_per_second)},
       {"agent_keys", Of(&AgentConfig::agent_keys)},
       {"allowed", Of(&AgentConfig::allowed)},
+      {"registrar_key", Of(&AgentConfig::registrar_key, false)},
+      {"allowed_folder", Of(&AgentConfig::allowed_folder, false)},
+      {"log_file", Of(&AgentConfig::log_file, false)},
+      {"history_bytes", Of(&AgentConfig::history_bytes, false)},
+      {"history_days", Of(&AgentConfig::history_days, false)},
   };
   return fields;
 }
@@ -77,6 +83,10 @@ Status CheckRanges(const std::string& path, const AgentConfig& c) {
   if (c.device_bytes < (std::int64_t{4} << 20)) {
     return refuse("device_bytes", c.device_bytes, "is below 4194304");
   }
+  if (c.history_bytes < (std::int64_t{1} << 20)) {
+    return refuse("history_bytes", c.history_bytes, "is below 1048576");
+  }
+  if (c.history_days < 1) return refuse("history_days", c.history_days, "is below 1");
   if (c.link_bytes_per_second < 0) {
     return refuse("link_bytes_per_second", c.link_bytes_per_second, "is below 0");
   }
@@ -111,7 +121,7 @@ Result<AgentConfig> LoadAgentConfig(const std::string& path) {
     }
   }
   for (const auto& [key, field] : Fields()) {
-    if (!json.contains(key)) {
+    if (field.required && !json.contains(key)) {
       return InvalidArgument(fmt::format("{}: key '{}' is missing", path, key));
     }
   }
@@ -121,7 +131,10 @@ Result<AgentConfig> LoadAgentConfig(const std::string& path) {
 
 Status SaveAgentConfig(const AgentConfig& config, const std::string& path) {
   Json json = Json::object();
-  for (const auto& [key, field] : Fields()) json[key] = field.write(config);
+  for (const auto& [key, field] : Fields()) {
+    json[key] = field.write(config);
+    if (!field.required && json[key] == "") json.erase(key);
+  }
   const std::string fresh = path + ".new";
   {
     std::ofstream out(fresh, std::ios::trunc);

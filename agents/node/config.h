@@ -27,6 +27,13 @@ struct AgentConfig {
   std::int64_t link_bytes_per_second = 0;  // emulated full-duplex port; 0: none
   std::string agent_keys;                  // key file of the cluster's agents
   std::vector<std::string> allowed;  // public keys of operators (and of the agents themselves)
+  // What follows may be left out of the file.
+  std::string registrar_key;   // public key of the registrar's agent; empty: the same as this one's
+  std::string allowed_folder;  // every NAME.pub in it is allowed, too; read again when it changes
+  std::string log_file;        // where stdout and stderr go, rotated; empty: as inherited
+  std::int64_t history_bytes = 256LL << 20;  // of the registrar's history: more is thinned, then
+                                             // let go, oldest first
+  std::int64_t history_days = 90;            // older rows of it are let go
 };
 
 /// \error kNotFound naming the file; kInvalidArgument `FILE:LINE: unknown key 'x'` and the like.

@@ -7,22 +7,28 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "agents/keeper/keeper.h"
 #include "agents/net/loop.h"
 #include "agents/net/socket.h"
+#include "agents/node/allow_list.h"
 #include "agents/node/config.h"
+#include "agents/node/log_file.h"
 #include "agents/node/node_agent.h"
 #include "agents/node/registrar.h"
 
 namespace tessera::agents {
 namespace {
 
+// How soon a full log or a change of the allow-list is noticed.
+constexpr std::chrono::seconds kHousekeeping{2};
 constexpr char kVersion[] = "tessera-agent " TESSERA_VERSION;
 constexpr char kHelp[] =
     "usage: tessera-agent --config FILE\n"
@@ -53,8 +59,32 @@ int RunAgent(const AgentConfig& config) {
   const int signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 
   Loop loop;
+  std::optional<LogFile> log;
+  if (!config.log_file.empty()) {
+    auto opened = LogFile::Redirect(config.log_file);
+    if (!opened) return Fail(opened.error().ToString(), 1);
+    log = std::move(*opened);
+    loop.Every(kHousekeeping, [&log] {
+      if (const Status rotated = log->RotateIfFull(); !rotated) {
+        std::fprintf(stderr, "tessera-agent: %s\n", rotated.error().ToString().c_str());
+      }
+    });
+  }
+  AllowList allowed(config);
   NetContext net(static_cast<int>(std::max<std::size_t>(1, config.lanes.size())));
-  net.SetAllowed(config.allowed);
+  const auto report = [&allowed] {
+    for (const std::string& problem : allowed.problems()) {
+      std::fprintf(stderr, "tessera-agent: allow-list: %s\n", problem.c_str());
+    }
+  };
+  net.SetAllowed(allowed.keys());
+  report();
+  loop.Every(kHousekeeping, [&] {
+    if (!allowed.Refresh()) return;
+    net.SetAllowed(allowed.keys());
+    report();
+    std::fprintf(stderr, "tessera-agent: allow-list has %zu keys\n", allowed.keys().size());
+  });
   loop.WatchFd(signal_fd, 1 /* POLLIN */, [&loop](short) { loop.Stop(); });
   std::unique_ptr<Registrar> registrar;
   if (config.registrar_endpoint == config.endpoint) {

@@ -245,6 +245,7 @@ Status Mover::Receive(const std::stop_token& stop) {
                 ViewOfCell(c, m->device, *to.arena, to.next_table, m->tensor, m->piece, m->cell));
     FetchBatch& batch = batches[m->source.node];
     batch.endpoints = c.nodes.at(m->source.node).lanes;
+    batch.server_key = c.nodes.at(m->source.node).public_key;
     batch.cells.push_back(Fetch{i, write, {}});
   }
   if (batches.empty()) return OkStatus();
@@ -260,7 +261,6 @@ Status Mover::Receive(const std::stop_token& stop) {
   };
   LaneClientOptions options;
   options.keys = wire_.keys;
-  options.server_key = wire_.keys.public_key;  // all agents of a cluster have the same keys
   options.ingress = wire_.ingress;
   LaneClient client(*wire_.net, std::move(options));
   FetchCallbacks callbacks;

@@ -39,6 +39,7 @@ struct MoveContext {
   std::map<ptc::DeviceId, Local> local;
   struct Remote {
     std::vector<std::string> lanes;
+    std::string public_key;                // of its lanes
     std::vector<std::string> arena_paths;  // by device index
   };
   std::map<std::int32_t, Remote> nodes;

@@ -2,7 +2,10 @@
 // The agent's start, and its connection to the registrar.
 #include "agents/node/node_agent.h"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -43,6 +46,31 @@ std::string AddressOf(const std::string& endpoint) {
   if (begin == std::string::npos || end == std::string::npos || end <= begin + 3) return endpoint;
   return endpoint.substr(begin + 3, end - begin - 3);
 }
+
+// What nodes have in common whose ranks share cores: the running kernel.
+std::string MachineIdentity() {
+  std::ifstream in("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  std::getline(in, id);
+  return Utf8(id);
+}
+
+// A TCP port of `address` that nobody has now; 0 where there is none. Nothing holds it: that it is
+// still free when a rank binds it is likely, not certain, as with torchrun's own choice.
+std::int32_t FindFreePort(const std::string& address) {
+  sockaddr_in socket_address{};
+  socket_address.sin_family = AF_INET;
+  if (inet_pton(AF_INET, address.c_str(), &socket_address.sin_addr) != 1) {
+    socket_address.sin_addr.s_addr = htonl(INADDR_ANY);
+  }
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return 0;
+  socklen_t size = sizeof socket_address;
+  auto* generic = reinterpret_cast<sockaddr*>(&socket_address);
+  const bool bound = ::bind(fd, generic, size) == 0 && ::getsockname(fd, generic, &size) == 0;
+  ::close(fd);
+  return bound ? ntohs(socket_address.sin_port) : 0;
+}
 }  // namespace
 
 NodeAgent::NodeAgent(Loop& loop, NetContext& net, AgentConfig config, CurveKeys keys)
@@ -52,6 +80,8 @@ NodeAgent::NodeAgent(Loop& loop, NetContext& net, AgentConfig config, CurveKeys 
       keys_(std::move(keys)),
       incarnation_(NewIncarnation()),
       last_heard_(Loop::Now()),
+      queries_(loop, config_),
+      master_port_(FindFreePort(AddressOf(config_.endpoint))),
       egress_(std::make_shared<engine::TokenBucket>(config_.link_bytes_per_second, kPortBurst)),
       ingress_(std::make_shared<engine::TokenBucket>(config_.link_bytes_per_second, kPortBurst)) {}
 
@@ -84,7 +114,9 @@ Status NodeAgent::Open() {
   lanes.egress = egress_;
   TESSERA_TRY(lanes_, LaneServer::Start(net_, std::move(lanes), MakeResolver()));
 
-  TESSERA_TRY(Socket socket, Socket::Client(net_, SocketKind::kDealer, keys_, keys_.public_key));
+  TESSERA_TRY(Socket socket, Socket::Client(net_, SocketKind::kDealer, keys_,
+                                            config_.registrar_key.empty() ? keys_.public_key
+                                                                          : config_.registrar_key));
   TESSERA_RETURN_IF_ERROR(socket.SetIdentity(fmt::format("n{}-{}", config_.node, incarnation_)));
   TESSERA_RETURN_IF_ERROR(socket.SetHighWater(100000));
   TESSERA_RETURN_IF_ERROR(socket.Connect(config_.registrar_endpoint));
@@ -147,14 +179,18 @@ void NodeAgent::SendRegister() {
   r->set_node(config_.node);
   r->set_host(config_.host);
   r->set_address(AddressOf(config_.endpoint));
+  r->set_public_key(Utf8(keys_.public_key));
   for (const std::string& lane : lanes_->endpoints()) r->add_lanes(lane);
+  r->set_version(TESSERA_VERSION);
+  r->set_machine(MachineIdentity());
+  r->set_master_port(master_port_);
   r->set_keeper_pid(getppid());
   r->set_incarnation(incarnation_);
   FillDevices(r->mutable_devices());
   for (const auto& [name, job] : jobs_) {
     auto* row = r->add_jobs();
     row->set_job(name);
-    row->set_epoch(job.epoch);
+    row->set_epoch(job.row.epoch);
     std::int64_t ranks = 0;
     for (const auto& [id, rank] : ranks_) ranks += id.job == name && !rank.expendable ? 1 : 0;
     row->set_ranks(ranks);
@@ -217,6 +253,7 @@ void NodeAgent::OnMessage(const wire::ToNode& m) {
         return;
       }
       welcomed_ = true;
+      RepeatSteps(m.welcome());
       return;
     case wire::ToNode::kHeartbeat:
       return;
@@ -260,6 +297,12 @@ void NodeAgent::OnMessage(const wire::ToNode& m) {
       return OnStoreValue(m.store_value());
     case wire::ToNode::kDecided:
       return OnDecided(m.decided());
+    case wire::ToNode::kQuery:
+      return queries_.Ask(m.query(), [this](wire::NodeAnswer answer) {
+        wire::FromNode message;
+        *message.mutable_answer() = std::move(answer);
+        Send(std::move(message));
+      });
     case wire::ToNode::kFailDevice:
       return OnFailDevice(m.fail_device().index());
     case wire::ToNode::kDie:

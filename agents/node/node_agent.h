@@ -7,6 +7,7 @@
 /// threads of their own and post their results.
 
 #include <chrono>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -20,7 +21,9 @@
 #include "agents/net/socket.h"
 #include "agents/node/config.h"
 #include "agents/node/device_store.h"
+#include "agents/node/job_row.h"
 #include "agents/node/mover.h"
+#include "agents/node/node_queries.h"
 #include "agents/node/peers.h"
 #include "agents/wire/tessera/wire/node.pb.h"
 #include "engine/cluster/snapshot.h"
@@ -57,10 +60,7 @@ class NodeAgent {
   };
   struct Job {
     std::string name;
-    std::string settings;
-    ptc::Layout layout;
-    std::int64_t epoch = 0;
-    std::int64_t timeline = 0;
+    JobRow row;
     std::uint64_t resumed_through = 0;
     bool starting = false;
   };
@@ -96,8 +96,16 @@ class NodeAgent {
   KeeperClient::Handlers KeeperHandlers();
   Status WriteJobFiles(const std::string& job, const std::string& settings,
                        const ptc::Layout& layout);
-  Status SpawnRank(const std::string& job, const ptc::Layout& layout, int rank, std::int64_t epoch,
-                   std::int64_t attempt, bool initialise, const Peers& peers);
+  /// What the ranks of one epoch are started for.
+  struct Launch {
+    std::string job;
+    std::string settings;  // JSON
+    ptc::Layout layout;
+    std::int64_t epoch = 0, attempt = 0, micro_batch = 0;
+    bool initialise = false;
+    Peers peers;
+  };
+  Status SpawnRank(const Launch& launch, int rank);
   void OnStartJob(const wire::StartJob& message);
   Status StartJob(const wire::StartJob& message);
   void OnResumeJob(const wire::ResumeJob& message);
@@ -120,6 +128,8 @@ class NodeAgent {
   /// The step at which all of the job's ranks here wait, or nullopt.
   std::optional<Rank::Pause> AllPaused(const std::string& job) const;
   void JournalJob(const Job& job);
+  /// Sends the steps again that the registrar says it has no record of.
+  void RepeatSteps(const wire::Welcome& welcome);
 
   // ---- transaction (node_txn.cpp)
   Status RecoverTxn();
@@ -161,6 +171,9 @@ class NodeAgent {
   Loop::Clock::time_point last_heard_;
   std::map<std::string, Job> jobs_;
   std::map<RankId, Rank> ranks_;
+  std::map<std::string, std::deque<wire::StepReport>> recent_steps_;  // by job, the last reported
+  NodeQueries queries_;
+  const std::int32_t master_port_;
   std::optional<Txn> txn_;
   std::map<std::uint64_t, std::function<void(std::optional<std::string>)>> store_waits_;
   std::uint64_t next_ticket_ = 1;

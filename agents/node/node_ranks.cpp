@@ -8,21 +8,22 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "agents/job/rank_environment.h"
 #include "agents/keeper/child.h"
 #include "agents/node/digest_wire.h"
 #include "agents/node/node_agent.h"
-#include "agents/train/blas_environment.h"
+#include "agents/node/trainer.h"
 #include "agents/wire/convert.h"
 #include "agents/wire/utf8.h"
+#include "engine/model/gpt.h"
 #include "engine/store/allocate.h"
 
 namespace tessera::agents {
 namespace {
 
-using Json = nlohmann::json;
+/// As many as a rank repeats.
+constexpr std::size_t kMaxRecentSteps = 256;
 
 // What the keeper remembers of a rank for an agent that comes after this one.
 std::string TagOf(const RankId& id, std::int64_t epoch) {
@@ -38,13 +39,6 @@ Result<std::pair<RankId, std::int64_t>> ParseTag(const std::string& tag) {
   }
   TESSERA_TRY(const ptc::DeviceId id, ptc::ParseDevice(device));
   return std::pair{RankId{job, id}, epoch};
-}
-
-// Beside this program, so that an installed and a built tree both find their own.
-std::string TrainerPath() {
-  std::error_code error;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  return (self.parent_path() / "tessera-train").string();
 }
 
 Status WriteFile(const std::string& path, const std::string& text) {
@@ -121,18 +115,8 @@ RankPort::Handlers NodeAgent::RankHandlers() {
 Status NodeAgent::RecoverRanks() {
   TESSERA_TRY(const auto rows, journal_->List("job/"));
   for (const auto& [key, text] : rows) {
-    const Json json = Json::parse(text, nullptr, false);
-    if (!json.is_object() || !json.contains("layout")) {
-      return DataLoss(fmt::format("journal row '{}' is not a job", key));
-    }
-    TESSERA_TRY(ptc::Layout layout, ptc::ParseLayout(json["layout"].get<std::string>()));
-    Job job{key.substr(4),
-            json["settings"].get<std::string>(),
-            std::move(layout),
-            json["epoch"].get<std::int64_t>(),
-            json["timeline"].get<std::int64_t>(),
-            0,
-            false};
+    TESSERA_TRY(JobRow row, ParseJobRow(key, text));
+    Job job{key.substr(4), std::move(row), 0, false};
     if (store_->Of(job.name).empty()) continue;  // its keeper, and so its memory, is another one
     jobs_.emplace(job.name, std::move(job));
   }
@@ -148,11 +132,7 @@ Status NodeAgent::RecoverRanks() {
 }
 
 void NodeAgent::JournalJob(const Job& job) {
-  const Json json = {{"settings", job.settings},
-                     {"layout", ptc::ToJson(job.layout)},
-                     {"epoch", job.epoch},
-                     {"timeline", job.timeline}};
-  if (const Status put = journal_->Put("job/" + job.name, json.dump()); !put) {
+  if (const Status put = journal_->Put("job/" + job.name, ToJson(job.row).dump()); !put) {
     Tell(engine::Severity::kError, fmt::format("n{}", config_.node),
          "journal: " + put.error().ToString());
   }
@@ -168,31 +148,39 @@ Status NodeAgent::WriteJobFiles(const std::string& job, const std::string& setti
   return WriteFile(folder + "/layout.json", ptc::ToJson(layout));
 }
 
-Status NodeAgent::SpawnRank(const std::string& job, const ptc::Layout& layout, int rank,
-                            std::int64_t epoch, std::int64_t attempt, bool initialise,
-                            const Peers& peers) {
-  const ptc::DeviceId device = layout.mesh().devices()[static_cast<std::size_t>(rank)];
-  const std::string folder = config_.directory + "/jobs/" + job;
-  const RankId id{job, device};
+Status NodeAgent::SpawnRank(const Launch& launch, int rank) {
+  const std::vector<ptc::DeviceId>& devices = launch.layout.mesh().devices();
+  const ptc::DeviceId device = devices[static_cast<std::size_t>(rank)];
+  const std::string folder = config_.directory + "/jobs/" + launch.job;
+  const RankId id{launch.job, device};
   RankEnvironmentSpec spec;
-  for (char** entry = environ; *entry; ++entry) spec.base.emplace_back(*entry);
-  for (const std::string& entry : train::BlasEnvironment()) spec.base.push_back(entry);
+  spec.base = TrainerEnvironment();
   spec.socket = config_.directory + "/ranks.sock";
   spec.id = id;
   spec.settings_file = folder + "/settings.json";
   spec.layout_file = folder + "/layout.json";
-  spec.initialise = initialise;
-  spec.view = ViewOf(layout, rank, epoch, attempt, peers);
+  spec.initialise = launch.initialise;
+  spec.view =
+      ViewOf(launch.layout, rank, launch.epoch, launch.attempt, launch.micro_batch, launch.peers);
+  TESSERA_TRY(const engine::JobSettings settings, engine::ParseJobSettings(launch.settings));
   KeeperClient::SpawnRequest request;
-  request.argv = {TrainerPath()};
+  request.argv = settings.program
+                     ? std::vector<std::string>{"/bin/sh", "-c", settings.program->command}
+                     : std::vector<std::string>{TrainerPath()};
   request.environment = RankEnvironment(spec);
+  if (const wire::Peer* first = FindPeer(launch.peers, devices.front().node)) {
+    for (std::string& entry :
+         TorchrunEnvironment(spec.view, first->address(), first->master_port())) {
+      request.environment.push_back(std::move(entry));
+    }
+  }
   request.device = device.index;
-  request.tag = TagOf(id, epoch);
+  request.tag = TagOf(id, launch.epoch);
   TESSERA_TRY(const std::int64_t pid, keeper_->Spawn(request));
   Rank fresh;
   fresh.id = id;
   fresh.pid = pid;
-  fresh.started_epoch = epoch;
+  fresh.started_epoch = launch.epoch;
   ranks_[id] = fresh;
   return OkStatus();
 }
@@ -232,12 +220,14 @@ Status NodeAgent::StartJob(const wire::StartJob& message) {
         table.Write(*device->arena, engine::PieceTable::SlotOf(message.epoch())));
     store_->Flip(*device, table, message.timeline(), 0);
   }
-  Job job{message.job(), message.settings(), layout, message.epoch(), message.timeline(), 0, true};
+  Job job{
+      message.job(), {message.settings(), layout, message.epoch(), message.timeline()}, 0, true};
   JournalJob(job);
   jobs_.emplace(job.name, std::move(job));
+  const Launch launch{message.job(),     message.settings(),    layout, message.epoch(),
+                      message.attempt(), message.micro_batch(), true,   message.peers()};
   for (const ptc::DeviceId id : LocalOf(layout)) {
-    TESSERA_RETURN_IF_ERROR(SpawnRank(message.job(), layout, *layout.mesh().RankOf(id),
-                                      message.epoch(), message.attempt(), true, message.peers()));
+    TESSERA_RETURN_IF_ERROR(SpawnRank(launch, *layout.mesh().RankOf(id)));
   }
   return OkStatus();
 }
@@ -288,7 +278,7 @@ void NodeAgent::OnRankPaused(const RankId& id, std::int64_t step, std::uint64_t 
   if (request > engine::kRequestStepsDone && request <= job->second.resumed_through) {
     rank->paused.reset();
     static_cast<void>(
-        rank_port_->SendCommand(id, RankCommand::kResume, job->second.epoch, nullptr));
+        rank_port_->SendCommand(id, RankCommand::kResume, job->second.row.epoch, nullptr));
     return;
   }
   ReportPaused(id.job);
@@ -324,9 +314,9 @@ std::optional<NodeAgent::Rank::Pause> NodeAgent::AllPaused(const std::string& jo
 void NodeAgent::OnRankDecided(const RankId& id, const RankDecision& decision) {
   const auto job = jobs_.find(id.job);
   if (Rank* rank = FindRank(id)) rank->paused.reset();
-  if (job == jobs_.end() || job->second.layout.mesh().RankOf(id.device) != 0) return;
+  if (job == jobs_.end() || job->second.row.layout.mesh().RankOf(id.device) != 0) return;
   wire::FromNode message;
-  auto* step = message.mutable_step();
+  wire::StepReport* step = message.mutable_step();
   step->set_job(id.job);
   step->set_step(decision.step);
   step->set_loss(decision.loss);
@@ -334,8 +324,25 @@ void NodeAgent::OnRankDecided(const RankId& id, const RankDecision& decision) {
   step->set_clip(decision.clip);
   step->set_tokens(decision.tokens);
   step->set_seconds(decision.seconds);
-  step->set_epoch(job->second.epoch);
+  step->set_epoch(job->second.row.epoch);
+  step->set_time(decision.time);
+  std::deque<wire::StepReport>& recent = recent_steps_[id.job];
+  recent.push_back(*step);
+  if (recent.size() > kMaxRecentSteps) recent.pop_front();
   Send(std::move(message));
+}
+
+void NodeAgent::RepeatSteps(const wire::Welcome& welcome) {
+  for (const auto& [job, recorded] : welcome.steps()) {
+    const auto recent = recent_steps_.find(job);
+    if (recent == recent_steps_.end()) continue;
+    for (const wire::StepReport& step : recent->second) {
+      if (step.step() <= recorded) continue;
+      wire::FromNode message;
+      *message.mutable_step() = step;
+      Send(std::move(message));
+    }
+  }
 }
 
 void NodeAgent::OnRankAdopted(const RankId& id, std::int64_t epoch) {
@@ -350,7 +357,7 @@ void NodeAgent::OnRankAdopted(const RankId& id, std::int64_t epoch) {
   }
   // The barrier was passed while this rank's socket was down.
   const auto job = jobs_.find(id.job);
-  if (job != jobs_.end() && job->second.epoch == epoch) {
+  if (job != jobs_.end() && job->second.row.epoch == epoch) {
     rank->adopted = false;
     static_cast<void>(rank_port_->SendGo(id, epoch));
   }
@@ -419,7 +426,7 @@ void NodeAgent::Resume(const std::string& name) {
     if (!rank || !rank->paused || rank->paused->request == engine::kRequestStepsDone) continue;
     rank->paused.reset();
     static_cast<void>(
-        rank_port_->SendCommand(rank->id, RankCommand::kResume, job->second.epoch, nullptr));
+        rank_port_->SendCommand(rank->id, RankCommand::kResume, job->second.row.epoch, nullptr));
   }
 }
 
@@ -431,6 +438,7 @@ void NodeAgent::OnStopJob(const wire::StopJob& message) {
   if (!message.forget()) return;
   for (const ptc::DeviceId device : store_->Of(message.job())) store_->Free(*store_->Find(device));
   jobs_.erase(message.job());
+  recent_steps_.erase(message.job());
   static_cast<void>(journal_->Erase("job/" + message.job()));
   std::error_code ignored;
   std::filesystem::remove_all(config_.directory + "/jobs/" + message.job(), ignored);
@@ -442,8 +450,8 @@ void NodeAgent::OnTakeDigests(const wire::TakeDigests& message) {
   if (job == jobs_.end()) return;
   auto context = std::make_shared<MoveContext>(
       MoveContext{{message.job(), static_cast<std::int64_t>(message.number()), 0},
-                  job->second.layout,
-                  job->second.layout,
+                  job->second.row.layout,
+                  job->second.row.layout,
                   {},
                   {},
                   config_.node,

@@ -237,8 +237,7 @@ void NodeAgent::SendReport(const engine::Report& report) {
 Status NodeAgent::BuildPlan() {
   const wire::Prepare& p = txn_->prepare;
   TESSERA_TRY(ptc::Layout from, ptc::ParseLayout(p.from_layout()));
-  TESSERA_TRY(ptc::DeviceMesh mesh, ptc::ParseDeviceMesh(p.to_mesh()));
-  TESSERA_TRY(ptc::Layout to, ptc::Layout::Make(std::move(mesh), from.collection_ptr()));
+  TESSERA_TRY(ptc::Layout to, ptc::ParseLayout(p.to_layout()));
   TESSERA_TRY(txn_->plan, ptc::MakePlan(from, to, TopologyOf(p.peers())));
   txn_->from = std::move(from);
   txn_->to = std::move(to);
@@ -292,10 +291,12 @@ void NodeAgent::ConnectRanks() {
     const int rank = *txn_->to->mesh().RankOf(device);
     Status status = OkStatus();
     if (IsJoiner(id)) {
-      status = SpawnRank(p.job(), *txn_->to, rank, p.epoch(), p.attempt(), false, p.peers());
+      status = SpawnRank({p.job(), p.settings(), *txn_->to, p.epoch(), p.attempt(), p.micro_batch(),
+                          false, p.peers()},
+                         rank);
     } else {
-      status =
-          rank_port_->SendConnect(id, ViewOf(*txn_->to, rank, p.epoch(), p.attempt(), p.peers()));
+      status = rank_port_->SendConnect(
+          id, ViewOf(*txn_->to, rank, p.epoch(), p.attempt(), p.micro_batch(), p.peers()));
     }
     if (!status) {
       Feed(engine::RanksConnected{std::move(status)});
@@ -330,6 +331,7 @@ std::shared_ptr<const MoveContext> NodeAgent::MakeContext() const {
   }
   for (const wire::Peer& peer : p.peers()) {
     context->nodes[peer.node()] = {{peer.lanes().begin(), peer.lanes().end()},
+                                   peer.public_key(),
                                    {peer.arena_paths().begin(), peer.arena_paths().end()}};
   }
   return context;
@@ -381,8 +383,9 @@ void NodeAgent::FlipAndAdopt() {
   const bool stays = !LocalOf(*txn_->to).empty();
   if (stays) {
     const auto old = jobs_.find(p.job());
-    Job job{p.job(),   p.settings(), *txn_->to,
-            p.epoch(), p.timeline(), old == jobs_.end() ? 0 : old->second.resumed_through,
+    Job job{p.job(),
+            {p.settings(), *txn_->to, p.epoch(), p.timeline()},
+            old == jobs_.end() ? 0 : old->second.resumed_through,
             false};
     JournalJob(job);
     jobs_.insert_or_assign(p.job(), std::move(job));
@@ -390,8 +393,8 @@ void NodeAgent::FlipAndAdopt() {
   for (const ptc::DeviceId device : LocalOf(*txn_->to)) {
     Rank* rank = FindRank({p.job(), device});
     if (!rank || rank->current_epoch >= p.epoch()) continue;
-    const RankView view =
-        ViewOf(*txn_->to, *txn_->to->mesh().RankOf(device), p.epoch(), p.attempt(), p.peers());
+    const RankView view = ViewOf(*txn_->to, *txn_->to->mesh().RankOf(device), p.epoch(),
+                                 p.attempt(), p.micro_batch(), p.peers());
     static_cast<void>(rank_port_->SendCommand(rank->id, RankCommand::kAdopt, p.epoch(), &view));
   }
   CheckAdopted();

@@ -24,11 +24,12 @@ const wire::Peer* FindPeer(const Peers& peers, std::int32_t node) {
 }
 
 RankView ViewOf(const ptc::Layout& layout, int rank, std::int64_t epoch, std::int64_t attempt,
-                const Peers& peers) {
+                std::int64_t micro_batch, const Peers& peers) {
   const ptc::DeviceMesh& mesh = layout.mesh();
   RankView view;
   view.epoch = epoch;
   view.attempt = attempt;
+  view.micro_batch = micro_batch;
   view.rank = rank;
   view.world = mesh.num_ranks();
   for (const ptc::Axis axis : ptc::kAxes) {

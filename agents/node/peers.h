@@ -22,6 +22,6 @@ ptc::Topology TopologyOf(const Peers& peers);
 const wire::Peer* FindPeer(const Peers& peers, std::int32_t node);
 /// \pre 0 <= rank < layout.mesh().num_ranks()
 RankView ViewOf(const ptc::Layout& layout, int rank, std::int64_t epoch, std::int64_t attempt,
-                const Peers& peers);
+                std::int64_t micro_batch, const Peers& peers);
 
 }  // namespace tessera::agents

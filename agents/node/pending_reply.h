@@ -19,7 +19,13 @@ namespace tessera::agents {
 class Registrar::PendingReply {
  public:
   using Sender = std::function<void(const std::string& identity, const wire::Reply& reply)>;
-  PendingReply(std::string id, Sender send) : id_(std::move(id)), send_(std::move(send)) {}
+  /// \param who "tesseractl, lena@lab3", or empty where nobody said
+  PendingReply(std::string id, std::string who, Sender send)
+      : id_(std::move(id)), who_(std::move(who)), send_(std::move(send)) {}
+
+  const std::string& who() const { return who_; }
+  /// " (tesseractl, lena@lab3)", for the end of an event.
+  std::string ByWhom() const { return who_.empty() ? "" : " (" + who_ + ")"; }
 
   void Join(const std::string& identity, std::uint64_t sequence) {
     if (reply_) return SendTo(identity, sequence);
@@ -46,6 +52,7 @@ class Registrar::PendingReply {
     send_(identity, *reply_);
   }
   std::string id_;
+  std::string who_;
   Sender send_;
   std::optional<wire::Reply> reply_;
   std::vector<std::pair<std::string, std::uint64_t>> waiting_;

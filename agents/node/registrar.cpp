@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
+#include "agents/node/history_answers.h"
 #include "agents/node/pending_reply.h"
 #include "agents/node/wall_clock.h"
 
@@ -15,11 +15,24 @@ namespace {
 constexpr auto kTick = std::chrono::seconds(1);
 constexpr auto kPublishPeriod = std::chrono::milliseconds(100);
 constexpr std::size_t kMaxReplies = 2000;
-constexpr char kProgram[] = "tessera-agent 0.1.0";
+constexpr std::size_t kMaxClients = 2000;
+constexpr char kProgram[] = "tessera-agent " TESSERA_VERSION;
+
+/// "tesseractl, lena@lab3": who asks for something, for the record.
+std::string WhoOf(const wire::Hello& hello) {
+  const std::string program = hello.program().substr(0, hello.program().find(' '));
+  if (hello.user().empty()) return program;
+  return program.empty() ? hello.user() : program + ", " + hello.user();
+}
 
 }  // namespace
 
-Registrar::Registrar(Loop& loop, const AgentConfig& config) : loop_(loop), config_(config) {}
+Registrar::Registrar(Loop& loop, const AgentConfig& config)
+    : loop_(loop),
+      config_(config),
+      asks_(loop, [this](std::int32_t node, const wire::ToNode& message) {
+        return SendTo(node, message);
+      }) {}
 Registrar::~Registrar() = default;
 
 Result<std::unique_ptr<Registrar>> Registrar::Start(Loop& loop, NetContext& net,
@@ -32,7 +45,9 @@ Result<std::unique_ptr<Registrar>> Registrar::Start(Loop& loop, NetContext& net,
 
 Status Registrar::Open(NetContext& net, const CurveKeys& keys) {
   TESSERA_TRY(journal_, engine::Journal::Open(config_.directory + "/registrar.db"));
-  TESSERA_TRY(history_, engine::History::Open(config_.directory + "/history.db"));
+  std::string history_note;
+  TESSERA_TRY(history_,
+              engine::History::OpenOrQuarantine(config_.directory + "/history.db", &history_note));
   register_ = std::make_unique<EmbeddedRegister>(*journal_);
   TESSERA_TRY(router_, Socket::Server(net, SocketKind::kRouter, keys));
   TESSERA_RETURN_IF_ERROR(router_->SetHighWater(100000));
@@ -40,6 +55,7 @@ Status Registrar::Open(NetContext& net, const CurveKeys& keys) {
   TESSERA_RETURN_IF_ERROR(router_->Bind(config_.endpoint));
   TESSERA_RETURN_IF_ERROR(events_->Bind(config_.events));
   TESSERA_RETURN_IF_ERROR(Recover());
+  if (!history_note.empty()) AddEvent(engine::Severity::kError, "history", history_note);
   loop_.Watch(*router_, [this] { OnReady(); });
   loop_.Every(kTick, [this] { OnTick(); });
   loop_.Every(kPublishPeriod, [this] {
@@ -93,7 +109,8 @@ Status Registrar::SendTo(std::int32_t node, const wire::ToNode& message) {
 void Registrar::OnRequest(const std::string& identity, const wire::Request& request) {
   const bool is_act = request.has_start_job() || request.has_job() || request.has_apply() ||
                       request.has_cancel() || request.has_fail_device() ||
-                      request.has_kill_node() || request.has_shutdown() || request.has_digest();
+                      request.has_kill_node() || request.has_shutdown() || request.has_digest() ||
+                      request.has_probe();
   ReplyPtr reply;
   if (is_act && !request.id().empty()) {
     if (const auto known = replies_.find(request.id()); known != replies_.end()) {
@@ -101,8 +118,10 @@ void Registrar::OnRequest(const std::string& identity, const wire::Request& requ
       return;
     }
   }
+  const auto client = clients_.find(identity);
   reply = std::make_shared<PendingReply>(
-      request.id(), [this](const std::string& to, const wire::Reply& out) { SendReply(to, out); });
+      request.id(), client == clients_.end() ? std::string() : client->second,
+      [this](const std::string& to, const wire::Reply& out) { SendReply(to, out); });
   reply->Join(identity, request.sequence());
   if (is_act && !request.id().empty()) {
     replies_[request.id()] = reply;
@@ -116,13 +135,7 @@ void Registrar::OnRequest(const std::string& identity, const wire::Request& requ
   wire::Reply out;
   switch (request.body_case()) {
     case wire::Request::kHello:
-      out.mutable_hello()->set_major(kProtocolMajor);
-      out.mutable_hello()->set_minor(kProtocolMinor);
-      out.mutable_hello()->set_cluster(config_.cluster);
-      out.mutable_hello()->set_node(config_.node);
-      out.mutable_hello()->set_registrar(true);
-      out.mutable_hello()->set_program(kProgram);
-      return reply->Done(std::move(out));
+      return OnHello(identity, request.hello(), reply);
     case wire::Request::kStatus:
       Encode(Snapshot(), out.mutable_status());
       return reply->Done(std::move(out));
@@ -149,34 +162,14 @@ void Registrar::OnRequest(const std::string& identity, const wire::Request& requ
       if (!job) return reply->Fail(job.error());
       return BeginOperation(JobOperation::Kind::kDigest, **job, reply);
     }
-    case wire::Request::kHistory: {
-      const auto entries =
-          history_->Transactions(request.history().job(), request.history().limit());
-      if (!entries) return reply->Fail(entries.error());
-      out.mutable_history();
-      for (const auto& entry : *entries) Encode(entry, out.mutable_history()->add_entries());
-      return reply->Done(std::move(out));
-    }
-    case wire::Request::kSamples: {
+    case wire::Request::kHistory:
+    case wire::Request::kSamples:
+    case wire::Request::kEvents:
+    case wire::Request::kChanges: {
       FlushSamples();
-      const auto rows = history_->Samples(request.samples().job(), request.samples().after_step(),
-                                          request.samples().limit());
-      if (!rows) return reply->Fail(rows.error());
-      out.mutable_samples();
-      for (const auto& row : *rows) Encode(row, out.mutable_samples()->add_samples());
-      return reply->Done(std::move(out));
-    }
-    case wire::Request::kEvents: {
-      const auto newest = history_->LastEvent();
-      if (!newest) return reply->Fail(newest.error());
-      const std::int64_t limit = request.events().limit();
-      const std::int64_t after =
-          std::max(request.events().after_sequence(), limit > 0 ? *newest - limit : 0);
-      const auto rows = history_->Events(after, limit);
-      if (!rows) return reply->Fail(rows.error());
-      out.mutable_events();
-      for (const auto& row : *rows) Encode(row, out.mutable_events()->add_events());
-      return reply->Done(std::move(out));
+      auto answer = AnswerFromHistory(*history_, request);
+      if (!answer) return reply->Fail(answer.error());
+      return reply->Done(std::move(*answer));
     }
     case wire::Request::kFailDevice:
       return OnFailDevice(request.fail_device(), reply);
@@ -184,9 +177,40 @@ void Registrar::OnRequest(const std::string& identity, const wire::Request& requ
       return OnKillNode(request.kill_node(), reply);
     case wire::Request::kShutdown:
       return OnShutdown(reply);
+    case wire::Request::kPropose:
+      return OnPropose(request.propose(), reply);
+    case wire::Request::kProbe:
+      return OnProbe(request.probe(), reply);
+    case wire::Request::kDoctor:
+      return OnDoctor(reply);
+    case wire::Request::kLog:
+      return OnLog(request.log(), reply);
     case wire::Request::BODY_NOT_SET:
       return reply->Fail(InvalidArgument("the request has no body this program knows"));
   }
+}
+
+void Registrar::OnHello(const std::string& identity, const wire::Hello& hello,
+                        const ReplyPtr& reply) {
+  if (!hello.cluster().empty() && hello.cluster() != config_.cluster) {
+    return reply->Fail(FailedPrecondition(fmt::format("this is cluster '{}', the profile says '{}'",
+                                                      config_.cluster, hello.cluster())));
+  }
+  if (clients_.insert_or_assign(identity, WhoOf(hello)).second) {
+    client_order_.push_back(identity);
+    if (client_order_.size() > kMaxClients) {
+      clients_.erase(client_order_.front());
+      client_order_.pop_front();
+    }
+  }
+  wire::Reply out;
+  out.mutable_hello()->set_major(kProtocolMajor);
+  out.mutable_hello()->set_minor(kProtocolMinor);
+  out.mutable_hello()->set_cluster(config_.cluster);
+  out.mutable_hello()->set_node(config_.node);
+  out.mutable_hello()->set_registrar(true);
+  out.mutable_hello()->set_program(kProgram);
+  reply->Done(std::move(out));
 }
 
 void Registrar::OnNode(const std::string& identity, const wire::FromNode& m) {
@@ -242,6 +266,8 @@ void Registrar::OnNode(const std::string& identity, const wire::FromNode& m) {
       return OnStoreGet(m.node(), m.store_get());
     case wire::FromNode::kDecide:
       return OnDecide(m.node(), m.decide());
+    case wire::FromNode::kAnswer:
+      return asks_.OnAnswer(m.node(), m.answer());
     case wire::FromNode::kRegister:
     case wire::FromNode::BODY_NOT_SET:
       return;
@@ -279,38 +305,6 @@ void Registrar::AddEvent(engine::Severity severity, const std::string& source,
   Publish(std::move(message));
 }
 
-void Registrar::OnStep(const wire::StepReport& m) {
-  Job* job = FindJob(m.job());
-  if (!job || m.step() <= 0) return;
-  const bool fresh = m.step() != job->step;
-  job->step = m.step();
-  job->loss = m.loss();
-  job->last_step = Clock::now();
-  job->paused_nodes.clear();
-  if (!fresh) return;
-  if (m.seconds() > 0) {
-    job->tokens_per_second = static_cast<double>(m.tokens()) / m.seconds();
-    job->step_seconds.push_back(m.seconds());
-    if (job->step_seconds.size() > 20) job->step_seconds.pop_front();
-  }
-  const engine::Sample sample{
-      m.job(),    m.step(), m.loss(), std::sqrt(m.norm2()), job->tokens_per_second.value_or(0),
-      WallClock()};
-  samples_.push_back(sample);
-  wire::Published message;
-  Encode(sample, message.mutable_sample());
-  Publish(std::move(message));
-  MarkDirty();
-}
-
-void Registrar::FlushSamples() {
-  if (samples_.empty()) return;
-  if (const Status added = history_->AddSamples(samples_); !added) {
-    AddEvent(engine::Severity::kError, "history", added.error().ToString());
-  }
-  samples_.clear();
-}
-
 engine::TxnStatus Registrar::TxnStatusNow() const {
   engine::TxnStatus out;
   const Txn& txn = *txn_;
@@ -321,6 +315,8 @@ engine::TxnStatus Registrar::TxnStatusNow() const {
   out.to_mesh = txn.planned.summary.to_mesh;
   out.from_devices = txn.planned.summary.from_devices;
   out.to_devices = txn.planned.summary.to_devices;
+  out.from_options = txn.planned.summary.from_options;
+  out.to_options = txn.planned.summary.to_options;
   out.bytes_total = txn.planned.plan.bytes.moved();
   for (const auto& [ends, flow] : txn.flows) {
     out.bytes_done += flow.bytes_done;
@@ -347,6 +343,9 @@ engine::ClusterSnapshot Registrar::Snapshot() const {
     engine::NodeStatus row;
     row.node = number;
     row.state = node.state;
+    row.host = node.peer.host();
+    row.address = node.peer.address();
+    row.version = node.version;
     row.last_seen = std::chrono::duration<double>(Clock::now() - node.last_seen).count();
     for (const wire::NodeDevice& device : node.devices) {
       engine::DeviceStatus d;
@@ -388,6 +387,9 @@ engine::ClusterSnapshot Registrar::Snapshot() const {
     row.num_tensors = std::ssize(job.layout.collection().tensors());
     row.state_bytes = job.layout.collection().total_bytes();
     row.max_steps = job.settings.max_steps;
+    row.options = job.options;
+    row.step_seconds = MedianStepSeconds(job);
+    if (job.settings.program) row.command = job.settings.program->command;
     out.jobs.push_back(std::move(row));
   }
   if (txn_) {

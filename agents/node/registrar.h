@@ -21,6 +21,7 @@
 #include "agents/net/socket.h"
 #include "agents/node/cell_digests.h"
 #include "agents/node/config.h"
+#include "agents/node/node_asks.h"
 #include "agents/node/peers.h"
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
@@ -29,6 +30,7 @@
 #include "engine/history/history.h"
 #include "engine/history/journal.h"
 #include "engine/model/gpt.h"
+#include "engine/search/propose.h"
 #include "engine/transfer/progress.h"
 #include "engine/txn/coordinator.h"
 #include "ptc/plan/plan.h"
@@ -56,6 +58,8 @@ class Registrar {
     std::int64_t keeper_pid = 0;
     Clock::time_point last_seen;
     bool killed = false;  // on request: once silent it is dead
+    std::string machine;  // whose cores it shares
+    std::string version;  // of its agent
     wire::Peer peer;
     std::vector<wire::NodeDevice> devices;
   };
@@ -67,6 +71,7 @@ class Registrar {
     std::string name;
     engine::JobSettings settings;
     ptc::Layout layout;
+    engine::StepOptions options;
     std::int64_t epoch = 1;
     std::int64_t timeline = 0;
     std::int64_t slot = 1;  // of the next decision
@@ -74,10 +79,14 @@ class Registrar {
     std::string reason;
     std::int64_t step = 0;
     std::optional<double> loss, tokens_per_second;
-    std::deque<double> step_seconds;
+    std::deque<double> step_seconds;  // of this configuration, the last few
+    double usual_step_seconds = 1;    // of whatever ran last
     Clock::time_point last_step;
-    ReplyPtr starting;                                  // answered once all ranks are ready
-    std::set<std::int32_t> not_ready;                   // nodes that have not said so
+    std::int64_t recorded = 0;                     // step up to which samples went to the history
+    std::map<std::int64_t, engine::Sample> ahead;  // reported before an earlier one
+    ReplyPtr starting;                             // answered once all ranks are ready
+    std::string start_note;                        // for that answer: why this mesh
+    std::set<std::int32_t> not_ready;              // nodes that have not said so
     std::map<std::int32_t, std::int64_t> paused_nodes;  // node -> step
   };
   /// Pausing a job, or digesting it at a step boundary.
@@ -99,6 +108,10 @@ class Registrar {
     engine::PlanSummary summary;
   };
   struct Txn {
+    Txn(Planned what, engine::Coordinator how)
+        : planned(std::move(what)),
+          machine(std::move(how)),
+          progress(planned.plan.bytes.moved(), Clock::now()) {}
     std::int64_t id = 0;
     std::string job;
     Planned planned;
@@ -106,7 +119,7 @@ class Registrar {
     bool was_paused = false;
     engine::Coordinator machine;
     engine::HistoryEntry entry;
-    Clock::time_point phase_began;
+    Clock::time_point phase_began = Clock::now();
     std::optional<Clock::time_point> standing_since, pause_deadline;
     double pause = 0;
     std::map<std::pair<ptc::DeviceId, ptc::DeviceId>, engine::FlowStatus> flows;
@@ -123,6 +136,7 @@ class Registrar {
   // ---- messages (registrar.cpp)
   void OnReady();
   void OnRequest(const std::string& identity, const wire::Request& request);
+  void OnHello(const std::string& identity, const wire::Hello& hello, const ReplyPtr& reply);
   void OnNode(const std::string& identity, const wire::FromNode& message);
   void SendReply(const std::string& identity, const wire::Reply& reply);
   /// \error kUnavailable if the node is not connected
@@ -133,7 +147,6 @@ class Registrar {
   void AddEvent(engine::Severity severity, const std::string& source, const std::string& text);
   engine::ClusterSnapshot Snapshot() const;
   engine::TxnStatus TxnStatusNow() const;
-  void FlushSamples();
 
   // ---- nodes (registrar_nodes.cpp)
   void OnRegister(const std::string& identity, const wire::Register& message);
@@ -151,14 +164,30 @@ class Registrar {
   /// \error naming the device and why it cannot be used by `job`
   Status CheckDevice(ptc::DeviceId id, const std::string& job) const;
 
+  // ---- starting a job (registrar_start.cpp)
+  void OnStartJob(const wire::StartJobRequest& request, const ReplyPtr& reply);
+  Status StartJob(const wire::StartJobRequest& request, const ReplyPtr& reply);
+  struct StartChoice {
+    ptc::DeviceMesh mesh;
+    engine::StepOptions options;
+    std::string why;  // empty where all was given
+  };
+  Result<StartChoice> ChooseStart(const wire::StartJobRequest& request, const std::string& name,
+                                  const engine::JobSettings& settings) const;
+
+  // ---- steps and samples (registrar_samples.cpp)
+  void OnStep(const wire::StepReport& message);
+  /// Passes on samples whose steps follow the ones on record; with `all` the others as well.
+  void ReleaseSamples(Job& job, bool all);
+  void FlushSamples();
+  /// Keeps the history within its limits, a bounded piece at a time.
+  void RetainHistory();
+  Status RecoverSteps();
+
   // ---- jobs (registrar_jobs.cpp)
   Job* FindJob(const std::string& name);
   Result<Job*> NeedJob(const std::string& name);
   std::set<std::int32_t> NodesOf(const ptc::Layout& layout) const;
-  void OnStartJob(const wire::StartJobRequest& request, const ReplyPtr& reply);
-  Status StartJob(const wire::StartJobRequest& request, const ReplyPtr& reply);
-  Result<ptc::DeviceMesh> ChooseStart(const wire::StartJobRequest& request,
-                                      const engine::JobSettings& settings, std::string* note) const;
   void OnJobReady(std::int32_t node, const wire::JobReady& message);
   void OnJobRequest(const wire::JobRequest& request, const ReplyPtr& reply);
   void BeginOperation(JobOperation::Kind kind, Job& job, const ReplyPtr& reply);
@@ -171,15 +200,42 @@ class Registrar {
   void StopJob(const std::string& name, bool forget);
   void FailJob(Job& job, const std::string& reason);
   void OnRankExited(std::int32_t node, const wire::RankExited& message);
-  void OnStep(const wire::StepReport& message);
   void JournalJob(const Job& job);
   Status CheckIdle() const;
-  double MedianStepSeconds(const Job& job) const;
+  /// Of its present configuration; nullopt before it has made a few steps.
+  static std::optional<double> MedianStepSeconds(const Job& job);
+  /// For deadlines: what a step took lately, whatever the configuration.
+  static double UsualStepSeconds(const Job& job);
   std::chrono::milliseconds PauseDeadline(const Job& job, std::int64_t at_step) const;
 
   // ---- plans (registrar_plan.cpp)
+  static Status CheckCanMove(const Job& job);
+  struct Target {
+    ptc::MeshShape shape;
+    engine::StepOptions options;
+    std::vector<ptc::DeviceId> devices, idle;
+    std::string why;
+  };
+  Result<Target> ChooseTarget(const Job& job, const wire::PlanRequest& request,
+                              std::vector<ptc::DeviceId> devices) const;
   Result<Planned> MakePlanFor(const Job& job, const wire::PlanRequest& request) const;
   ptc::Topology TopologyNow() const;
+  /// What the search needs to know of a job that may run on `devices`.
+  engine::SearchInput SearchInputOf(const std::string& name, const engine::JobSettings& settings,
+                                    std::vector<ptc::DeviceId> devices) const;
+  engine::SearchInput SearchInputOf(const Job& job, std::vector<ptc::DeviceId> devices) const;
+  /// \error naming the device that does not exist, is not usable or is given twice
+  Result<std::vector<ptc::DeviceId>> UsableDevices(
+      const google::protobuf::RepeatedPtrField<wire::Device>& devices,
+      const std::string& job) const;
+  void OnPropose(const wire::ProposeRequest& request, const ReplyPtr& reply) const;
+
+  // ---- questions that nodes answer (registrar_queries.cpp)
+  void OnProbe(const wire::ProbeRequest& request, const ReplyPtr& reply);
+  void OnDoctor(const ReplyPtr& reply);
+  void OnLog(const wire::LogRequest& request, const ReplyPtr& reply);
+  Status InstallCalibration(engine::Calibration calibration);
+  Status RecoverCalibration();
 
   // ---- transactions (registrar_txn.cpp)
   void OnApply(const std::string& request_id, const wire::ApplyRequest& request,
@@ -212,10 +268,14 @@ class Registrar {
   std::map<std::int32_t, Node> nodes_;
   std::map<std::string, Job> jobs_;
   std::optional<JobOperation> operation_;
+  engine::Calibration calibration_;
+  NodeAsks asks_;
   std::optional<Txn> txn_;                     // running
   std::optional<engine::TxnStatus> last_txn_;  // the last that ended
   std::map<std::string, ReplyPtr> replies_;    // by request id
   std::deque<std::string> reply_order_;
+  std::map<std::string, std::string> clients_;  // who, by the identity of a connection
+  std::deque<std::string> client_order_;
   struct Rendezvous {
     std::map<std::string, std::string> values;
     std::multimap<std::string, std::pair<std::int32_t, std::uint64_t>>
@@ -224,6 +284,8 @@ class Registrar {
   std::map<std::tuple<std::string, std::int64_t, std::int64_t>, Rendezvous>
       rendezvous_;  // by job, epoch, attempt
   std::vector<engine::Sample> samples_;
+  Clock::time_point next_retention_{};
+  bool history_fails_ = false;
   std::uint64_t published_ = 0;
   bool dirty_ = true;
   Clock::time_point last_snapshot_{};

@@ -1,31 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The job table: starting, pausing, digesting, resuming and stopping jobs.
+// The job table: pausing, digesting, resuming and stopping jobs.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <regex>
 
+#include "agents/node/job_row.h"
 #include "agents/node/pending_reply.h"
 #include "agents/node/registrar.h"
-#include "engine/search/choice.h"
 #include "engine/store/arena_format.h"
 
 namespace tessera::agents {
 namespace {
-
 using Json = nlohmann::json;
-
-constexpr auto kStartDeadline = std::chrono::seconds(120);
-
-Status CheckName(const std::string& name) {
-  static const std::regex form("[a-z0-9][a-z0-9-]{0,62}");
-  if (std::regex_match(name, form)) return OkStatus();
-  return InvalidArgument(
-      fmt::format("job name '{}' is not of the form [a-z0-9][a-z0-9-]{{0,62}}", name));
-}
-
 }  // namespace
 
 Registrar::Job* Registrar::FindJob(const std::string& name) {
@@ -48,14 +35,13 @@ std::set<std::int32_t> Registrar::NodesOf(const ptc::Layout& layout) const {
 }
 
 void Registrar::JournalJob(const Job& job) {
-  const Json json = {{"settings", engine::ToJson(job.settings)},
-                     {"layout", ptc::ToJson(job.layout)},
-                     {"epoch", job.epoch},
-                     {"timeline", job.timeline},
-                     {"slot", job.slot},
-                     {"state", ToString(job.state)},
-                     {"reason", job.reason},
-                     {"step", job.step}};
+  Json json = ToJson(JobRow{engine::ToJson(job.settings), job.layout, job.epoch, job.timeline});
+  json["zero"] = job.options.zero;
+  json["micro_batch"] = job.options.micro_batch;
+  json["slot"] = job.slot;
+  json["state"] = ToString(job.state);
+  json["reason"] = job.reason;
+  json["step"] = job.step;
   if (const Status put = journal_->Put("job/" + job.name, json.dump()); !put) {
     AddEvent(engine::Severity::kError, "registrar", "journal: " + put.error().ToString());
   }
@@ -64,21 +50,21 @@ void Registrar::JournalJob(const Job& job) {
 Status Registrar::Recover() {
   TESSERA_TRY(const auto rows, journal_->List("job/"));
   for (const auto& [key, text] : rows) {
-    const Json json = Json::parse(text, nullptr, false);
-    if (!json.is_object() || !json.contains("layout")) {
-      return DataLoss(fmt::format("journal row '{}' is not a job", key));
+    Json json;
+    TESSERA_TRY(JobRow row, ParseJobRow(key, text, &json));
+    TESSERA_TRY(engine::JobSettings settings, engine::ParseJobSettings(row.settings));
+    Job job(key.substr(4), std::move(settings), std::move(row.layout));
+    job.epoch = row.epoch;
+    job.timeline = row.timeline;
+    try {
+      job.options = {json.at("zero").get<bool>(), json.at("micro_batch").get<std::int64_t>()};
+      job.slot = json.at("slot").get<std::int64_t>();
+      job.reason = json.at("reason").get<std::string>();
+      job.step = json.at("step").get<std::int64_t>();
+      TESSERA_TRY(job.state, engine::ParseJobState(json.at("state").get<std::string>()));
+    } catch (const Json::exception& error) {
+      return DataLoss(fmt::format("journal row '{}' is damaged: {}", key, error.what()));
     }
-    TESSERA_TRY(ptc::Layout layout, ptc::ParseLayout(json["layout"].get<std::string>()));
-    TESSERA_TRY(engine::JobSettings settings,
-                engine::ParseJobSettings(json["settings"].get<std::string>()));
-    TESSERA_TRY(engine::JobState state, engine::ParseJobState(json["state"].get<std::string>()));
-    Job job(key.substr(4), std::move(settings), std::move(layout));
-    job.epoch = json["epoch"].get<std::int64_t>();
-    job.timeline = json["timeline"].get<std::int64_t>();
-    job.slot = json["slot"].get<std::int64_t>();
-    job.state = state;
-    job.reason = json["reason"].get<std::string>();
-    job.step = json["step"].get<std::int64_t>();
     job.last_step = Clock::now();
     if (job.state == engine::JobState::kStarting) {
       job.state = engine::JobState::kFailed;
@@ -86,6 +72,8 @@ Status Registrar::Recover() {
     }
     jobs_.emplace(job.name, std::move(job));
   }
+  TESSERA_RETURN_IF_ERROR(RecoverSteps());
+  TESSERA_RETURN_IF_ERROR(RecoverCalibration());
   return RecoverTxn();
 }
 
@@ -116,115 +104,6 @@ Status Registrar::CheckIdle() const {
   return OkStatus();
 }
 
-// ---- start
-
-void Registrar::OnStartJob(const wire::StartJobRequest& request, const ReplyPtr& reply) {
-  if (const Status status = StartJob(request, reply); !status) reply->Fail(status.error());
-}
-
-Result<ptc::DeviceMesh> Registrar::ChooseStart(const wire::StartJobRequest& request,
-                                               const engine::JobSettings& settings,
-                                               std::string* note) const {
-  std::vector<ptc::DeviceId> devices;
-  const bool given = !request.devices().empty();
-  for (const wire::Device& device : request.devices()) {
-    TESSERA_TRY(const ptc::DeviceId id, Decode(device));
-    TESSERA_RETURN_IF_ERROR(CheckDevice(id, ""));
-    devices.push_back(id);
-  }
-  if (!given) {
-    for (const auto& [number, node] : nodes_) {
-      for (const wire::NodeDevice& device : node.devices) {
-        const ptc::DeviceId id{number, device.index()};
-        if (CheckDevice(id, "")) devices.push_back(id);
-      }
-    }
-  }
-  if (request.has_mesh()) {
-    TESSERA_TRY(const ptc::MeshShape shape, Decode(request.mesh()));
-    TESSERA_RETURN_IF_ERROR(engine::CheckMesh(settings, shape));
-    if (!given) {
-      if (std::ssize(devices) < shape.num_ranks()) {
-        return ResourceExhausted(fmt::format("mesh {} has {} ranks, {} devices are idle",
-                                             ToString(shape), shape.num_ranks(), devices.size()));
-      }
-      devices.resize(static_cast<std::size_t>(shape.num_ranks()));
-    }
-    return ptc::DeviceMesh::Make(shape, std::move(devices));
-  }
-  if (devices.empty()) return ResourceExhausted("no device is idle");
-  ptc::MeshShape wanted;
-  wanted[ptc::Axis::kTp] = devices.size() >= 4 ? 2 : 1;
-  TESSERA_TRY(const engine::Choice choice,
-              engine::ChooseMesh(
-                  wanted, settings.global_batch, devices, {},
-                  [&](const ptc::MeshShape& shape) { return engine::CheckMesh(settings, shape); }));
-  *note = choice.why;
-  return ptc::DeviceMesh::Make(choice.mesh, choice.used);
-}
-
-Status Registrar::StartJob(const wire::StartJobRequest& request, const ReplyPtr& reply) {
-  TESSERA_RETURN_IF_ERROR(CheckIdle());
-  engine::JobSettings settings;
-  TESSERA_TRY(settings.model, engine::FindModel(request.model()));
-  const std::string name = request.name().empty() ? request.model() : request.name();
-  TESSERA_RETURN_IF_ERROR(CheckName(name));
-  if (jobs_.contains(name)) {
-    return AlreadyExists(fmt::format("job '{}' exists and is {}: choose another --name, or stop it",
-                                     name, ToString(jobs_.at(name).state)));
-  }
-  if (request.global_batch() < 0 || request.max_steps() < 0) {
-    return InvalidArgument("steps and global batch must not be below 0");
-  }
-  if (request.global_batch() > 0) settings.global_batch = request.global_batch();
-  settings.max_steps = request.max_steps();
-  settings.seed = request.seed();
-  for (const std::string& path : request.data()) {
-    std::error_code error;
-    if (!std::filesystem::exists(path, error)) {
-      return NotFound(fmt::format("data path '{}' does not exist", path));
-    }
-    settings.data.push_back(path);
-  }
-  std::string note;
-  TESSERA_TRY(ptc::DeviceMesh mesh, ChooseStart(request, settings, &note));
-  TESSERA_TRY(ptc::CollectionPtr tensors, engine::MakeCollection(settings.model));
-  TESSERA_TRY(ptc::Layout layout, ptc::Layout::Make(std::move(mesh), std::move(tensors)));
-  Job job(name, std::move(settings), std::move(layout));
-  job.starting = reply;
-  job.not_ready = NodesOf(job.layout);
-  job.last_step = Clock::now();
-  wire::ToNode message;
-  auto* start = message.mutable_start_job();
-  start->set_job(name);
-  start->set_settings(engine::ToJson(job.settings));
-  start->set_layout(ptc::ToJson(job.layout));
-  start->set_epoch(job.epoch);
-  start->set_attempt(0);
-  start->set_timeline(job.timeline);
-  *start->mutable_peers() = AllPeers();
-  JournalJob(job);
-  const auto [it, fresh] = jobs_.emplace(name, std::move(job));
-  AddEvent(
-      engine::Severity::kInfo, name,
-      fmt::format("starts: model {}, {}", request.model(), ToString(it->second.layout.mesh())));
-  if (!note.empty()) AddEvent(engine::Severity::kInfo, name, note);
-  for (const std::int32_t node : it->second.not_ready) {
-    if (const Status sent = SendTo(node, message); !sent) {
-      FailJob(it->second, sent.error().ToString());
-      return OkStatus();
-    }
-  }
-  loop_.After(kStartDeadline, [this, name] {
-    Job* late = FindJob(name);
-    if (late && late->starting) {
-      FailJob(*late, fmt::format("its ranks were not ready after {} s", kStartDeadline.count()));
-    }
-  });
-  MarkDirty();
-  return OkStatus();
-}
-
 void Registrar::OnJobReady(std::int32_t node, const wire::JobReady& m) {
   Job* job = FindJob(m.job());
   if (!job || !job->starting) return;
@@ -240,6 +119,7 @@ void Registrar::OnJobReady(std::int32_t node, const wire::JobReady& m) {
   ResumeJob(*job);
   wire::Reply out;
   out.mutable_start_job()->set_job(job->name);
+  out.mutable_start_job()->set_note(job->start_note);
   job->starting->Done(std::move(out));
   job->starting.reset();
   MarkDirty();
@@ -247,15 +127,20 @@ void Registrar::OnJobReady(std::int32_t node, const wire::JobReady& m) {
 
 // ---- pause, digest, resume, stop
 
-double Registrar::MedianStepSeconds(const Job& job) const {
+std::optional<double> Registrar::MedianStepSeconds(const Job& job) {
+  constexpr std::size_t kFewest = 3;  // the first one has the pause before it in its time
+  if (job.step_seconds.size() < kFewest) return std::nullopt;
   std::vector<double> steps(job.step_seconds.begin(), job.step_seconds.end());
-  if (steps.empty()) return 1;
   std::nth_element(steps.begin(), steps.begin() + std::ssize(steps) / 2, steps.end());
   return steps[steps.size() / 2];
 }
 
+double Registrar::UsualStepSeconds(const Job& job) {
+  return MedianStepSeconds(job).value_or(job.usual_step_seconds);
+}
+
 std::chrono::milliseconds Registrar::PauseDeadline(const Job& job, std::int64_t at_step) const {
-  const double median = MedianStepSeconds(job);
+  const double median = UsualStepSeconds(job);
   const auto ahead = static_cast<double>(std::max<std::int64_t>(0, at_step - job.step));
   const double seconds = std::max(30.0, 10 * median) + 5 * median * ahead;
   return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
@@ -276,8 +161,10 @@ void Registrar::OnJobRequest(const wire::JobRequest& request, const ReplyPtr& re
     const std::string name = job.name;
     StopJob(name, true);
     static_cast<void>(journal_->Erase("job/" + name));
+    ReleaseSamples(job, true);
+    FlushSamples();
     AddEvent(engine::Severity::kInfo, name,
-             fmt::format("stopped after step {}; its memory is free", job.step));
+             fmt::format("stopped after step {}; its memory is free{}", job.step, reply->ByWhom()));
     jobs_.erase(name);
     MarkDirty();
     return reply->Done(std::move(out));
@@ -299,7 +186,8 @@ void Registrar::OnJobRequest(const wire::JobRequest& request, const ReplyPtr& re
   job.last_step = Clock::now();
   JournalJob(job);
   ResumeJob(job);
-  AddEvent(engine::Severity::kInfo, job.name, fmt::format("resumed after step {}", job.step));
+  AddEvent(engine::Severity::kInfo, job.name,
+           fmt::format("resumed after step {}{}", job.step, reply->ByWhom()));
   wire::Reply out;
   out.mutable_job()->set_step(job.step);
   reply->Done(std::move(out));
@@ -358,7 +246,8 @@ void Registrar::OnJobPaused(std::int32_t node, const wire::JobPaused& m) {
     if (operation_->kind == JobOperation::Kind::kPause) {
       job->state = engine::JobState::kPaused;
       JournalJob(*job);
-      AddEvent(engine::Severity::kInfo, job->name, fmt::format("paused after step {}", m.step()));
+      AddEvent(engine::Severity::kInfo, job->name,
+               fmt::format("paused after step {}{}", m.step(), operation_->reply->ByWhom()));
       return EndOperation();
     }
     operation_->digesting = true;

@@ -88,9 +88,16 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
   node.peer.set_host(m.host());
   node.peer.set_address(m.address());
   *node.peer.mutable_lanes() = m.lanes();
+  node.peer.set_public_key(m.public_key());
   node.peer.clear_arena_paths();
   for (const wire::NodeDevice& device : m.devices()) node.peer.add_arena_paths(device.arena_path());
   node.devices.assign(m.devices().begin(), m.devices().end());
+  node.peer.set_master_port(m.master_port());
+  node.machine = m.machine();
+  node.version = m.version();
+  for (const auto& [job_name, job] : jobs_) {
+    (*welcome.mutable_welcome()->mutable_steps())[job_name] = job.recorded;
+  }
   static_cast<void>(SendTo(m.node(), welcome));
   MarkDirty();
 
@@ -173,7 +180,7 @@ void Registrar::OnTick() {
       const bool gone = node && (node->state == engine::NodeState::kUnmanaged ||
                                  node->state == engine::NodeState::kDead);
       const auto patience = std::max<std::chrono::duration<double>>(
-          kUnmanagedAfter, std::chrono::duration<double>(5 * MedianStepSeconds(job)));
+          kUnmanagedAfter, std::chrono::duration<double>(5 * UsualStepSeconds(job)));
       if (gone && now - job.last_step > patience) {
         FailJob(job, fmt::format("n{} was lost", number));
         break;
@@ -190,6 +197,7 @@ void Registrar::OnTick() {
         Timeout(fmt::format("'{}' did not reach a step boundary in time", operation_->job)));
   }
   FlushSamples();
+  RetainHistory();
 }
 
 void Registrar::OnNodeSilent(Node& node) {

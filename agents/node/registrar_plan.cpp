@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a set of devices to a plan and what it will cost.
+// From a set of devices to a plan and what it will cost, and to the configurations to choose from.
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "agents/node/pending_reply.h"
 #include "agents/node/registrar.h"
-#include "engine/search/choice.h"
+#include "engine/copy/checksum.h"
 #include "engine/search/estimate.h"
+#include "engine/search/fit.h"
 #include "engine/store/allocate.h"
 #include "ptc/base/overloaded.h"
 
 namespace tessera::agents {
 namespace {
-
-std::string MiB(std::int64_t bytes) {
-  return fmt::format("{:.0f} MiB", static_cast<double>(bytes) / (1 << 20));
-}
 
 // Bytes by pair of devices.
 std::vector<engine::FlowStatus> FlowsOf(const ptc::Plan& plan, const ptc::Collection& tensors) {
@@ -31,6 +29,13 @@ std::vector<engine::FlowStatus> FlowsOf(const ptc::Plan& plan, const ptc::Collec
   return out;
 }
 
+/// A plan is for one epoch and one way to run: the moves alone do not tell them apart.
+std::string HashOf(const ptc::Plan& plan, std::int64_t epoch, const engine::StepOptions& options) {
+  const std::string text =
+      fmt::format("{} {} {} {}", ptc::Hex16(plan.hash), epoch, options.zero, options.micro_batch);
+  return ptc::Hex16(engine::Checksum(std::as_bytes(std::span(text))));
+}
+
 }  // namespace
 
 ptc::Topology Registrar::TopologyNow() const {
@@ -41,69 +46,144 @@ ptc::Topology Registrar::TopologyNow() const {
   return topology;
 }
 
-Result<Registrar::Planned> Registrar::MakePlanFor(const Job& job,
-                                                  const wire::PlanRequest& request) const {
+engine::SearchInput Registrar::SearchInputOf(const std::string& name,
+                                             const engine::JobSettings& settings,
+                                             std::vector<ptc::DeviceId> devices) const {
+  engine::SearchInput input;
+  input.job = name;
+  input.settings = settings;
+  input.devices = std::move(devices);
+  std::map<std::string, std::int32_t> machines;
+  for (const auto& [number, node] : nodes_) {
+    const auto next = static_cast<std::int32_t>(machines.size());
+    input.machines.machine_of_node[number] = machines.emplace(node.machine, next).first->second;
+    for (const wire::NodeDevice& device : node.devices) {
+      input.capacities[{number, device.index()}] = device.capacity();
+    }
+  }
+  input.machines.topology = TopologyNow();
+  input.calibration = calibration_;
+  return input;
+}
+
+engine::SearchInput Registrar::SearchInputOf(const Job& job,
+                                             std::vector<ptc::DeviceId> devices) const {
+  engine::SearchInput input = SearchInputOf(job.name, job.settings, std::move(devices));
+  input.layout = job.layout;
+  input.options = job.options;
+  input.step_seconds = MedianStepSeconds(job);
+  return input;
+}
+
+Result<std::vector<ptc::DeviceId>> Registrar::UsableDevices(
+    const google::protobuf::RepeatedPtrField<wire::Device>& devices, const std::string& job) const {
+  std::vector<ptc::DeviceId> out;
+  for (const wire::Device& device : devices) {
+    TESSERA_TRY(const ptc::DeviceId id, Decode(device));
+    TESSERA_RETURN_IF_ERROR(CheckDevice(id, job));
+    if (std::find(out.begin(), out.end(), id) != out.end()) {
+      return InvalidArgument(fmt::format("device {} is given twice", ToString(id)));
+    }
+    out.push_back(id);
+  }
+  return out;
+}
+
+void Registrar::OnPropose(const wire::ProposeRequest& request, const ReplyPtr& reply) const {
+  const auto job = jobs_.find(request.job());
+  if (job == jobs_.end()) {
+    return reply->Fail(NotFound(fmt::format("job '{}' does not exist", request.job())));
+  }
+  if (const Status can = CheckCanMove(job->second); !can) return reply->Fail(can.error());
+  const auto devices = UsableDevices(request.devices(), request.job());
+  if (!devices) return reply->Fail(devices.error());
+  const std::int64_t limit = request.limit() > 0 ? request.limit() : engine::kMaxProposed;
+  const auto proposal = engine::Propose(SearchInputOf(job->second, *devices), limit);
+  if (!proposal) return reply->Fail(proposal.error());
+  wire::Reply out;
+  Encode(*proposal, out.mutable_propose());
+  reply->Done(std::move(out));
+}
+
+Status Registrar::CheckCanMove(const Job& job) {
   if (job.state == engine::JobState::kFailed) {
     return FailedPrecondition(fmt::format("job '{}' failed: {}", job.name, job.reason));
   }
   if (job.state == engine::JobState::kStarting) {
     return FailedPrecondition(fmt::format("job '{}' is still starting", job.name));
   }
-  std::vector<ptc::DeviceId> devices;
-  for (const wire::Device& device : request.devices()) {
-    TESSERA_TRY(const ptc::DeviceId id, Decode(device));
-    TESSERA_RETURN_IF_ERROR(CheckDevice(id, job.name));
-    if (std::find(devices.begin(), devices.end(), id) != devices.end()) {
-      return InvalidArgument(fmt::format("device {} is given twice", ToString(id)));
-    }
-    devices.push_back(id);
+  return OkStatus();
+}
+
+Result<Registrar::Target> Registrar::ChooseTarget(const Job& job, const wire::PlanRequest& request,
+                                                  std::vector<ptc::DeviceId> devices) const {
+  std::optional<engine::StepOptions> asked;
+  if (request.has_options()) {
+    TESSERA_TRY(asked, Decode(request.options()));
   }
+  // As it runs now; a micro-batch that does not divide the new share is left to the trainer.
+  const engine::StepOptions as_now = asked.value_or(job.options);
+  const engine::StepOptions relaxed{as_now.zero, 0};
+  const bool may_relax = !asked && as_now.micro_batch != 0;
+  if (request.has_mesh()) {
+    TESSERA_TRY(const ptc::MeshShape shape, Decode(request.mesh()));
+    // Names both numbers where they differ.
+    TESSERA_RETURN_IF_ERROR(ptc::DeviceMesh::Make(shape, devices));
+    const Status can = engine::CheckMesh(job.settings, shape, as_now);
+    if (can) return Target{shape, as_now, std::move(devices), {}, {}};
+    if (!may_relax || !engine::CheckMesh(job.settings, shape, relaxed)) return can.error();
+    return Target{shape,
+                  relaxed,
+                  std::move(devices),
+                  {},
+                  fmt::format("micro-batch {} does not divide a rank's share with {}: the trainer "
+                              "chooses",
+                              as_now.micro_batch, ToString(shape))};
+  }
+  const engine::SearchInput input = SearchInputOf(job, std::move(devices));
+  auto choice = engine::ChooseMesh(input, as_now);
+  if (!choice && may_relax) choice = engine::ChooseMesh(input, relaxed);
+  if (!choice) return choice.error();
+  return Target{choice->mesh, choice->options, std::move(choice->used), std::move(choice->idle),
+                std::move(choice->why)};
+}
+
+Result<Registrar::Planned> Registrar::MakePlanFor(const Job& job,
+                                                  const wire::PlanRequest& request) const {
+  TESSERA_RETURN_IF_ERROR(CheckCanMove(job));
+  TESSERA_TRY(std::vector<ptc::DeviceId> devices, UsableDevices(request.devices(), job.name));
   if (devices.empty()) {
     return InvalidArgument(
         fmt::format("no devices are given: job '{}' needs at least 1", job.name));
   }
-
-  engine::PlanSummary summary;
-  ptc::MeshShape shape;
-  const std::vector<ptc::DeviceId>& in_job = job.layout.mesh().devices();
-  if (request.has_mesh()) {
-    TESSERA_TRY(shape, Decode(request.mesh()));
-    // Names both numbers where they differ.
-    TESSERA_TRY(const ptc::DeviceMesh fits, ptc::DeviceMesh::Make(shape, devices));
-    static_cast<void>(fits);
-    TESSERA_RETURN_IF_ERROR(engine::CheckMesh(job.settings, shape));
-  } else {
-    TESSERA_TRY(engine::Choice choice,
-                engine::ChooseMesh(job.layout.mesh().shape(), job.settings.global_batch, devices,
-                                   in_job, [&](const ptc::MeshShape& candidate) {
-                                     return engine::CheckMesh(job.settings, candidate);
-                                   }));
-    shape = choice.mesh;
-    devices = choice.used;
-    summary.idle = choice.idle;
-    summary.why = choice.why;
-  }
+  TESSERA_TRY(Target target, ChooseTarget(job, request, std::move(devices)));
+  TESSERA_TRY(const ptc::CollectionPtr tensors,
+              engine::MakeCollection(job.settings, target.options.zero));
   const ptc::Topology topology = TopologyNow();
   std::optional<ptc::DeviceMesh> mesh;
   if (request.pin()) {
-    TESSERA_TRY(mesh, ptc::DeviceMesh::Make(shape, devices));
+    TESSERA_TRY(mesh, ptc::DeviceMesh::Make(target.shape, target.devices));
   } else {
-    std::sort(devices.begin(), devices.end());
-    TESSERA_TRY(mesh, ptc::Place(job.layout, shape, devices, topology));
+    std::sort(target.devices.begin(), target.devices.end());
+    TESSERA_TRY(mesh, ptc::Place(job.layout, target.shape, tensors, target.devices, topology));
   }
-  TESSERA_TRY(ptc::Layout to, ptc::Layout::Make(*mesh, job.layout.collection_ptr()));
+  TESSERA_TRY(ptc::Layout to, ptc::Layout::Make(*mesh, tensors));
   TESSERA_TRY(ptc::Plan plan, ptc::MakePlan(job.layout, to, topology));
-  if (to == job.layout) {
-    return FailedPrecondition(
-        fmt::format("job '{}' already runs {}", job.name, ToString(job.layout.mesh())));
+  if (to == job.layout && target.options == job.options) {
+    const std::string options = ToString(job.options);
+    return FailedPrecondition(fmt::format("job '{}' already runs {}{}", job.name,
+                                          ToString(job.layout.mesh()),
+                                          options.empty() ? "" : ", " + options));
   }
+  engine::PlanSummary summary;
   for (const auto& [device, bytes] : plan.peak_memory) {
     const wire::NodeDevice* info = FindDevice(device);
     const std::int64_t capacity = info ? info->capacity() : 0;
     const std::int64_t needed = engine::BytesNeededDuringMove(job.layout, to, device, plan);
     if (needed > capacity) {
       return ResourceExhausted(fmt::format("device {} needs {} during the move, it has {}",
-                                           ToString(device), MiB(needed), MiB(capacity)));
+                                           ToString(device), engine::BytesText(needed),
+                                           engine::BytesText(capacity)));
     }
     summary.peak_memory.push_back({device, needed, capacity});
   }
@@ -111,10 +191,14 @@ Result<Registrar::Planned> Registrar::MakePlanFor(const Job& job,
   summary.epoch = job.epoch;
   summary.from_layout_hash = ptc::Hex16(job.layout.hash());
   summary.from_mesh = job.layout.mesh().shape();
-  summary.to_mesh = shape;
-  summary.from_devices = in_job;
+  summary.to_mesh = target.shape;
+  summary.from_devices = job.layout.mesh().devices();
   summary.to_devices = mesh->devices();
-  summary.hash = ptc::Hex16(plan.hash);
+  summary.from_options = job.options;
+  summary.to_options = target.options;
+  summary.hash = HashOf(plan, job.epoch, target.options);
+  summary.idle = std::move(target.idle);
+  summary.why = std::move(target.why);
   summary.kept = plan.bytes.kept;
   summary.device = plan.bytes.device;
   summary.host = plan.bytes.host;
@@ -128,6 +212,9 @@ Result<Registrar::Planned> Registrar::MakePlanFor(const Job& job,
   summary.pause_estimate = engine::EstimatePause(plan, job.layout, to, topology);
   summary.flows = FlowsOf(plan, job.layout.collection());
   summary.global_batch = job.settings.global_batch;
+  const engine::SearchInput input = SearchInputOf(job, mesh->devices());
+  summary.from_step_seconds = engine::EstimateStepSeconds(input, job.layout.mesh(), job.options);
+  summary.to_step_seconds = engine::EstimateStepSeconds(input, *mesh, target.options);
   return Planned{std::move(to), std::move(plan), std::move(summary)};
 }
 

@@ -7,6 +7,7 @@
 #include "agents/node/pending_reply.h"
 #include "agents/node/registrar.h"
 #include "agents/node/wall_clock.h"
+#include "engine/search/fit.h"
 #include "ptc/base/overloaded.h"
 
 namespace tessera::agents {
@@ -17,13 +18,10 @@ using engine::TxnPhase;
 
 constexpr char kTxnKey[] = "txn";
 
-std::string MiB(std::int64_t bytes) {
-  return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
-}
-
-std::string ShapeText(const ptc::MeshShape& shape) {
-  return fmt::format("{}×{}×{}", shape[ptc::Axis::kDp], shape[ptc::Axis::kTp],
-                     shape[ptc::Axis::kPp]);
+std::string Describe(const ptc::MeshShape& shape, const engine::StepOptions& options) {
+  const std::string more = ToString(options);
+  return fmt::format("{}×{}×{}{}", shape[ptc::Axis::kDp], shape[ptc::Axis::kTp],
+                     shape[ptc::Axis::kPp], more.empty() ? "" : " " + more);
 }
 
 }  // namespace
@@ -76,26 +74,23 @@ void Registrar::OnApply(const std::string& request_id, const wire::ApplyRequest&
   entry.started = WallClock();
   entry.volume_bound = planned->plan.volume_bound;
   entry.epoch = job.epoch;
+  entry.who = reply->who();
+  entry.from_options = planned->summary.from_options;
+  entry.to_options = planned->summary.to_options;
+  entry.kept = planned->summary.kept;
+  entry.device = planned->summary.device;
+  entry.host = planned->summary.host;
+  entry.network = planned->summary.network;
+  entry.pause_estimate = planned->summary.pause_estimate;
   const std::int64_t bytes = planned->plan.bytes.moved();
-  txn_.emplace(Txn{id,
-                   job.name,
-                   std::move(*planned),
-                   job.slot,
-                   job.epoch + 1,
-                   request.at_step(),
-                   paused,
-                   engine::Coordinator(setup),
-                   std::move(entry),
-                   Clock::now(),
-                   {},
-                   {},
-                   0,
-                   {},
-                   engine::Progress(bytes, Clock::now()),
-                   0,
-                   {},
-                   {},
-                   {}});
+  txn_.emplace(std::move(*planned), engine::Coordinator(setup));
+  txn_->id = id;
+  txn_->job = job.name;
+  txn_->slot = job.slot;
+  txn_->epoch = job.epoch + 1;
+  txn_->at_step = request.at_step();
+  txn_->was_paused = paused;
+  txn_->entry = std::move(entry);
   for (const engine::FlowStatus& flow : txn_->planned.summary.flows) {
     txn_->flows[{flow.source, flow.destination}] = flow;
   }
@@ -104,9 +99,10 @@ void Registrar::OnApply(const std::string& request_id, const wire::ApplyRequest&
   if (!request_id.empty()) static_cast<void>(journal_->Put(act_key, std::to_string(id)));
   static_cast<void>(history_->PutTransaction(txn_->entry));
   AddEvent(engine::Severity::kInfo, fmt::format("txn {}", id),
-           fmt::format("reconfigure {} {} → {}, {}", job.name,
-                       ShapeText(txn_->planned.summary.from_mesh),
-                       ShapeText(txn_->planned.summary.to_mesh), MiB(bytes)));
+           fmt::format("reconfigure {} {} → {}, {}{}", job.name,
+                       Describe(txn_->planned.summary.from_mesh, txn_->entry.from_options),
+                       Describe(txn_->planned.summary.to_mesh, txn_->entry.to_options),
+                       engine::BytesText(bytes), reply->ByWhom()));
   wire::Reply out;
   out.mutable_apply()->set_transaction(id);
   Encode(txn_->planned.summary, out.mutable_apply()->mutable_plan());
@@ -123,10 +119,13 @@ void Registrar::OnTxnRequest(const wire::TxnRequest& request, const ReplyPtr& re
   }
   const std::int64_t wanted =
       request.transaction() != 0 ? request.transaction() : (last_txn_ ? last_txn_->id : 0);
-  const auto entries = history_->Transactions("", 0);
+  engine::TransactionQuery query;
+  if (wanted != 0) query.id = wanted;
+  query.limit = 1;
+  const auto entries = history_->Transactions(query);
   if (!entries) return reply->Fail(entries.error());
-  for (const engine::HistoryEntry& entry : *entries) {
-    if (entry.id != wanted && wanted != 0) continue;
+  if (!entries->empty()) {
+    const engine::HistoryEntry& entry = entries->front();
     Encode(entry, answer->mutable_record());
     if (last_txn_ && last_txn_->id == entry.id) Encode(*last_txn_, answer->mutable_transaction());
     return reply->Done(std::move(out));
@@ -254,7 +253,7 @@ void Registrar::OnPhaseChanged(TxnPhase before) {
     if (Job* job = FindJob(txn_->job)) job->step = *txn_->machine.step();
     AddEvent(engine::Severity::kInfo, source,
              fmt::format("paused after step {}; transferring {}", *txn_->machine.step(),
-                         MiB(txn_->planned.plan.bytes.moved())));
+                         engine::BytesText(txn_->planned.plan.bytes.moved())));
   } else if (phase == TxnPhase::kPausing) {
     const Job* job = FindJob(txn_->job);
     if (job) txn_->pause_deadline = now + PauseDeadline(*job, txn_->at_step);
@@ -321,11 +320,12 @@ void Registrar::SendPrepare(std::int32_t node) {
   p->set_epoch(txn_->epoch);
   p->set_settings(engine::ToJson(job->settings));
   p->set_from_layout(ptc::ToJson(job->layout));
-  p->set_to_mesh(ToString(txn_->planned.to.mesh()));
+  p->set_to_layout(ptc::ToJson(txn_->planned.to));
   p->set_from_hash(txn_->planned.plan.from_hash);
   p->set_to_hash(txn_->planned.plan.to_hash);
   p->set_plan_hash(txn_->planned.plan.hash);
   p->set_timeline(job->timeline);
+  p->set_micro_batch(txn_->planned.summary.to_options.micro_batch);
   *p->mutable_peers() = AllPeers();
   if (const Status sent = SendTo(node, message); !sent) {
     Feed(engine::NodeRefused{node, sent.error().ToString()});
@@ -384,8 +384,11 @@ void Registrar::WriteRegister(bool commit) {
   txn_->entry.step = held->commit ? held->step : job->step;
   if (held->commit) {
     job->layout = txn_->planned.to;
+    job->options = txn_->planned.summary.to_options;
     job->epoch = txn_->epoch;
     job->step = held->step;
+    job->usual_step_seconds = UsualStepSeconds(*job);
+    job->step_seconds.clear();
   }
   JournalJob(*job);
   Feed(engine::RegisterAnswered{held->commit});
@@ -403,6 +406,7 @@ void Registrar::FinishTxn(bool committed, const std::string& reason) {
   entry.reason = reason;
   entry.pause = txn_->pause;
   entry.epoch = job->epoch;
+  for (const auto& [ends, flow] : txn_->flows) entry.flows.push_back(flow);
   if (entry.bytes_moved == 0) entry.bytes_moved = BytesArrived();
   if (const Status put = history_->PutTransaction(entry); !put) {
     AddEvent(engine::Severity::kError, "history", put.error().ToString());
@@ -437,7 +441,9 @@ void Registrar::JournalTxn() {
                      {"job", txn_->job},
                      {"slot", txn_->slot},
                      {"epoch", txn_->epoch},
-                     {"to", ToString(txn_->planned.to.mesh())},
+                     {"to", ptc::ToJson(txn_->planned.to)},
+                     {"zero", txn_->planned.summary.to_options.zero},
+                     {"micro_batch", txn_->planned.summary.to_options.micro_batch},
                      {"was_paused", txn_->was_paused},
                      {"started", txn_->entry.started}};
   if (const Status put = journal_->Put(kTxnKey, json.dump()); !put) {
@@ -455,13 +461,16 @@ Status Registrar::RecoverTxn() {
   if (!job) return journal_->Erase(kTxnKey);
   const auto id = json["id"].get<std::int64_t>();
   const bool was_paused = json["was_paused"].get<bool>();
-  TESSERA_TRY(ptc::DeviceMesh mesh, ptc::ParseDeviceMesh(json["to"].get<std::string>()));
-  TESSERA_TRY(ptc::Layout to, ptc::Layout::Make(std::move(mesh), job->layout.collection_ptr()));
+  TESSERA_TRY(ptc::Layout to, ptc::ParseLayout(json["to"].get<std::string>()));
 
-  engine::HistoryEntry entry;
-  TESSERA_TRY(const auto entries, history_->Transactions(job->name, 0));
-  for (const engine::HistoryEntry& known : entries) {
-    if (known.id == id) entry = known;
+  TESSERA_TRY(const auto known, history_->Transaction(id));
+  engine::HistoryEntry entry = known.value_or(engine::HistoryEntry{});
+  if (!known) {  // the history was damaged and begins anew
+    entry.id = id;
+    entry.job = job->name;
+    entry.from = ToString(job->layout.mesh());
+    entry.to = ToString(to.mesh());
+    entry.started = json["started"].get<double>();
   }
   TESSERA_TRY(ptc::DeviceMesh old_mesh, ptc::ParseDeviceMesh(entry.from));
   engine::Coordinator::Setup setup;
@@ -474,27 +483,18 @@ Status Registrar::RecoverTxn() {
   summary.from_devices = old_mesh.devices();
   summary.to_mesh = to.mesh().shape();
   summary.to_devices = to.mesh().devices();
+  summary.from_options = entry.from_options;
+  summary.to_options = {json["zero"].get<bool>(), json["micro_batch"].get<std::int64_t>()};
   ptc::Plan plan;
   plan.to_hash = to.hash();
-  txn_.emplace(Txn{id,
-                   job->name,
-                   Planned{std::move(to), std::move(plan), std::move(summary)},
-                   json["slot"].get<std::int64_t>(),
-                   json["epoch"].get<std::int64_t>(),
-                   0,
-                   was_paused,
-                   engine::Coordinator::Recovered(setup),
-                   std::move(entry),
-                   Clock::now(),
-                   {},
-                   {},
-                   0,
-                   {},
-                   engine::Progress(0, Clock::now()),
-                   0,
-                   {},
-                   {},
-                   {}});
+  txn_.emplace(Planned{std::move(to), std::move(plan), std::move(summary)},
+               engine::Coordinator::Recovered(setup));
+  txn_->id = id;
+  txn_->job = job->name;
+  txn_->slot = json["slot"].get<std::int64_t>();
+  txn_->epoch = json["epoch"].get<std::int64_t>();
+  txn_->was_paused = was_paused;
+  txn_->entry = std::move(entry);
   // The record tells since when the job stands, if it got as far as comparing digests.
   if (const auto& phases = txn_->entry.phases; phases.contains("transferring")) {
     double began = txn_->entry.started;

@@ -13,9 +13,11 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "agents/train/blas_environment.h"
 #include "agents/train/numeric_libraries.h"
+#include "agents/train/probe.h"
 #include "agents/train/rank.h"
 #include "agents/train/solo.h"
 #include "engine/model/gpt.h"
@@ -26,6 +28,23 @@ using namespace tessera;
 
 constexpr int kExitFailed = 1;
 constexpr int kExitUsage = 2;
+
+/// All settings with their defaults, in lines of at most 100 characters.
+std::string SettingsText() {
+  engine::JobSettings settings;
+  settings.model = *engine::FindModel("gpt-mini");
+  std::string text = " ";
+  std::size_t width = 1;
+  for (const std::string& setting : engine::SettingNames(settings)) {
+    if (width + 1 + setting.size() > 100) {
+      text += "\n ";
+      width = 1;
+    }
+    text += " " + setting;
+    width += 1 + setting.size();
+  }
+  return text;
+}
 
 std::string Help() {
   const engine::JobSettings defaults;
@@ -40,29 +59,36 @@ std::string Help() {
 
 An agent starts it: `tesseractl job start MODEL`. Without an agent it trains as one process:
 
-  tessera-train --solo MODEL --steps N [--seed S] [--global-batch B] [--data PATH]... [--json]
+  tessera-train --solo MODEL --steps N [--seed S] [--global-batch B] [--set NAME=VALUE]...
+                [--data PATH]... [--json]
 
   --solo MODEL        train MODEL in this process's own memory
   --steps N           stop after N steps; the schedule does not depend on it
-  --seed S            of weights and data order (default {})
+  --seed S            of weights, data order and dropout (default {})
   --global-batch B    samples a step (default {})
+  --set NAME=VALUE    any setting of the job or its model, may come several times; see below
   --data PATH         text file or folder, may come several times (default: the licences in
                       /usr/share/common-licenses and the sources of the Python library)
   --json              one object a step: {{"step","loss","grad_norm"}}
+  --probe             measure what the cost model needs (a few seconds, all cores) and print it as
+                      one line of JSON
   --help, --version
 
 Models (vocabulary: the 256 bytes):
 {}
 Defaults of a job: AdamW with beta {} and {}, weight decay {}; gradients clipped to norm {};
 learning rate {} after {} steps of warm-up, then half a cosine down to {} at step {}.
+
+Settings, with their values for gpt-mini:
+{}
 )",
       defaults.seed, defaults.global_batch, models, defaults.beta1, defaults.beta2,
       defaults.weight_decay, defaults.max_norm, defaults.learning_rate, defaults.warmup_steps,
-      defaults.min_learning_rate, defaults.cosine_steps);
+      defaults.min_learning_rate, defaults.cosine_steps, SettingsText());
 }
 
 struct Arguments {
-  bool solo = false, json = false, help = false, version = false;
+  bool solo = false, probe = false, json = false, help = false, version = false;
   engine::JobSettings settings;
 };
 
@@ -79,6 +105,7 @@ Result<std::int64_t> ParseInteger(std::string_view flag, std::string_view text,
 
 Result<Arguments> ParseArguments(int argc, char** argv) {
   Arguments arguments;
+  std::vector<std::string_view> settings;  // applied last: they change the model that is named
   for (int i = 1; i < argc; ++i) {
     const std::string_view flag = argv[i];
     if (flag == "--help") {
@@ -87,8 +114,10 @@ Result<Arguments> ParseArguments(int argc, char** argv) {
       arguments.version = true;
     } else if (flag == "--json") {
       arguments.json = true;
+    } else if (flag == "--probe") {
+      arguments.probe = true;
     } else if (flag == "--solo" || flag == "--steps" || flag == "--seed" ||
-               flag == "--global-batch" || flag == "--data") {
+               flag == "--global-batch" || flag == "--data" || flag == "--set") {
       if (i + 1 == argc) return InvalidArgument(fmt::format("{} needs a value", flag));
       const std::string_view value = argv[++i];
       if (flag == "--solo") {
@@ -100,6 +129,8 @@ Result<Arguments> ParseArguments(int argc, char** argv) {
         TESSERA_TRY(arguments.settings.seed, ParseInteger(flag, value, 0));
       } else if (flag == "--global-batch") {
         TESSERA_TRY(arguments.settings.global_batch, ParseInteger(flag, value, 1));
+      } else if (flag == "--set") {
+        settings.push_back(value);
       } else {
         arguments.settings.data.push_back(std::filesystem::absolute(value).string());
       }
@@ -107,10 +138,19 @@ Result<Arguments> ParseArguments(int argc, char** argv) {
       return InvalidArgument(fmt::format("unknown argument '{}'", flag));
     }
   }
+  if (!settings.empty() && !arguments.solo) return InvalidArgument("--set needs --solo");
+  for (const std::string_view setting : settings) {
+    const auto split = setting.find('=');
+    if (split == std::string_view::npos) {
+      return InvalidArgument(fmt::format("--set '{}' is not NAME=VALUE", setting));
+    }
+    TESSERA_RETURN_IF_ERROR(engine::ApplySetting(arguments.settings, setting.substr(0, split),
+                                                 setting.substr(split + 1)));
+  }
   if (arguments.solo && arguments.settings.max_steps == 0) {
     return InvalidArgument("--solo needs --steps");
   }
-  if (!arguments.solo && argc > 1 && !arguments.help && !arguments.version) {
+  if (!arguments.solo && argc > 1 && !arguments.probe && !arguments.help && !arguments.version) {
     return InvalidArgument(fmt::format("'{}' needs --solo", argv[1]));
   }
   return arguments;
@@ -147,14 +187,20 @@ int main(int argc, char** argv) {
     fmt::print("{}", arguments->help ? Help() : "tessera-train " TESSERA_VERSION "\n");
     return 0;
   }
-  if (!arguments->solo && ::getenv("TESSERA_RANK_SOCKET") == nullptr) {
+  if (!arguments->solo && !arguments->probe && ::getenv("TESSERA_RANK_SOCKET") == nullptr) {
     fmt::print(stderr,
                "tessera-train: started without an agent; see --help, or --solo MODEL --steps N\n");
     return kExitUsage;
   }
-  if (arguments->solo) ReexecWithEnvironment(argv);
+  if (arguments->solo || arguments->probe) ReexecWithEnvironment(argv);
   if (const std::string warning = agents::train::NumericLibraryWarning(); !warning.empty()) {
     fmt::print(stderr, "tessera-train: {}\n", warning);
+  }
+  if (arguments->probe) {
+    const auto calibration = agents::train::Probe();
+    if (!calibration) Exit(calibration.error());
+    fmt::print("{}\n", engine::ToJson(*calibration));
+    Exit(OkStatus());
   }
   Exit(arguments->solo ? agents::train::RunSolo(arguments->settings, arguments->json, stdout)
                        : agents::train::RunRank());

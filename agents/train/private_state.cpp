@@ -25,7 +25,8 @@ PrivateState::PrivateState(const ptc::Layout& layout, int rank) : layout_(layout
           static_cast<std::size_t>(piece.num_elements * ptc::SizeBytes(tensor.dtype));
       piece.data = memory_.emplace_back(bytes).data();
       if (tensor.role == ptc::TensorRole::kParam) {
-        piece.gradient = memory_.emplace_back(bytes).data();
+        const auto elements = static_cast<std::size_t>(piece.num_elements);
+        piece.gradient = memory_.emplace_back(elements * sizeof(float)).data();
       }
       pieces_.push_back(piece);
     }

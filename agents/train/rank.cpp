@@ -13,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "agents/job/job_rendezvous.h"
 #include "agents/job/tessera_job.h"
 #include "agents/train/model/initialise.h"
 #include "agents/train/settings_data.h"
@@ -105,7 +106,8 @@ class Rank {
   /// On the rank library's thread.
   int Connect(const tessera_view& view) {
     const auto rendezvous = std::make_shared<JobRendezvous>(job_, view.epoch, view.attempt);
-    auto groups = ConnectGroups(view, rendezvous, fingerprint_, kCollectiveTimeout);
+    auto groups = ConnectGroups(view, rendezvous, fingerprint_, kCollectiveTimeout,
+                                StageMessageFloats(trainer_->settings(), view));
     const std::lock_guard lock(mutex_);
     if (!groups) {
       // What is no longer wanted is no error of this rank; what fails before the start ends it.
@@ -154,7 +156,7 @@ class Rank {
     }
     trains_ = true;
     TESSERA_TRY(const auto pieces, Pieces());
-    TESSERA_TRY(Groups old, trainer_->Bind(pieces, std::move(*groups)));
+    TESSERA_TRY(Groups old, trainer_->Bind(pieces, std::move(*groups), view.micro_batch));
     graveyard_.Bury(std::move(old));
     return OkStatus();
   }
@@ -205,9 +207,10 @@ class Rank {
       if (gather_error_) return *gather_error_;
       return JobError("no step decision");
     }
+    TESSERA_RETURN_IF_ERROR(trainer_->PrepareUpdate(decision.clip, decision.skip != 0));
     const UpdateSection section;
     if (tessera_begin_update(job_, step) != 0) return JobError("cannot begin the update");
-    trainer_->Update(decision.clip, decision.skip != 0);
+    trainer_->CommitUpdate();
     if (tessera_end_update(job_, step) != 0) return JobError("cannot end the update");
     return decision.pause;
   }

@@ -18,20 +18,21 @@ namespace tessera::agents::train {
 
 Status RunSolo(const engine::JobSettings& settings, bool json, std::FILE* out) {
   TESSERA_TRY(auto dataset, OpenData(settings));
-  TESSERA_TRY(const auto collection, engine::MakeCollection(settings.model));
+  TESSERA_TRY(const auto collection, engine::MakeCollection(settings, false));
   TESSERA_TRY(const auto mesh, ptc::DeviceMesh::Make({}, {ptc::DeviceId{}}));
   TESSERA_TRY(const auto layout, ptc::Layout::Make(mesh, collection));
   const PrivateState memory(layout, 0);
   TESSERA_TRY(const RankState state, BindState(memory.pieces()));
   Initialise(settings, state);
   Trainer trainer(settings, std::move(dataset));
-  if (auto bound = trainer.Bind(memory.pieces(), SelfGroups()); !bound) return bound.error();
+  if (auto bound = trainer.Bind(memory.pieces(), SelfGroups(), 0); !bound) return bound.error();
   while (trainer.step() < settings.max_steps) {
     const auto start = std::chrono::steady_clock::now();
     TESSERA_TRY(const tessera_record record, trainer.ComputeGradients());
     const tessera_decision decision =
         Decide(trainer.step() + 1, std::span(&record, 1), settings.max_norm);
-    trainer.Update(decision.clip, decision.skip != 0);
+    TESSERA_RETURN_IF_ERROR(trainer.PrepareUpdate(decision.clip, decision.skip != 0));
+    trainer.CommitUpdate();
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     const double norm = std::sqrt(decision.norm2);
     if (json) {

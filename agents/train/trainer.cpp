@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agents/train/trainer.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <utility>
 
 #include "engine/data/cursor.h"
@@ -15,27 +14,40 @@
 namespace tessera::agents::train {
 namespace {
 
-/// Samples of one forward and backward pass. More make matrix products no faster, and hold more
-/// activations.
-constexpr std::int64_t kMicroBatch = 8;
-
 engine::Cursor CursorOf(const RankState& state) {
   return engine::Cursor::FromArray({state.cursor[0], state.cursor[1], state.cursor[2]});
 }
 
 }  // namespace
 
+std::size_t StageMessageFloats(const engine::JobSettings& settings, const tessera_view& view) {
+  ptc::MeshShape mesh;
+  std::copy(std::begin(view.axis_size), std::end(view.axis_size), mesh.sizes.begin());
+  if (mesh[ptc::Axis::kPp] == 1) return 0;
+  return static_cast<std::size_t>(
+      engine::MicroBatch(settings, mesh, {.micro_batch = view.micro_batch}) *
+      settings.model.sequence * settings.model.width);
+}
+
 Trainer::Trainer(engine::JobSettings settings, engine::TextDataset dataset)
     : settings_(std::move(settings)), dataset_(std::move(dataset)) {}
 
-Result<Groups> Trainer::Bind(std::span<const tessera_piece> pieces, Groups groups) {
-  if (settings_.global_batch % groups.dp->size() != 0) {
-    return InvalidArgument(fmt::format("global batch {} is not divisible by dp = {}",
-                                       settings_.global_batch, groups.dp->size()));
-  }
+Result<Groups> Trainer::Bind(std::span<const tessera_piece> pieces, Groups groups,
+                             std::int64_t micro_batch) {
+  ptc::MeshShape mesh;
+  mesh[ptc::Axis::kPp] = groups.pp->size();
+  mesh[ptc::Axis::kDp] = groups.dp->size();
+  mesh[ptc::Axis::kTp] = groups.tp->size();
+  const engine::StepOptions options{.micro_batch = micro_batch};
+  TESSERA_RETURN_IF_ERROR(engine::CheckMesh(settings_, mesh, options));
   TESSERA_TRY(RankState state, BindState(pieces));
-  TESSERA_TRY(auto model, GptModel::Make(settings_.model, state, groups.tp));
+  TESSERA_TRY(auto model, GptModel::Make(settings_, state, groups.tp, groups.pp));
+  TESSERA_TRY(auto updater, Updater::Make(state.parameters, groups.dp));
+  micro_batch_ = engine::MicroBatch(settings_, mesh, options);
+  schedule_ = OneForwardOneBackward(groups.pp->rank(), groups.pp->size(),
+                                    settings_.global_batch / groups.dp->size() / micro_batch_);
   model_ = std::move(model);
+  updater_ = std::move(updater);
   state_ = std::move(state);
   return std::exchange(groups_, std::move(groups));
 }
@@ -54,79 +66,117 @@ Result<std::vector<std::uint8_t>> Trainer::ReadBatch() const {
   return tokens;
 }
 
-double Trainer::NormShare(std::span<const float> gradients) const {
+Result<double> Trainer::RunMicroBatches() {
+  const std::int64_t share = settings_.global_batch / groups_.dp->size();
+  // Samples are numbered through the whole run, passes and data-parallel ranks.
+  const std::int64_t first = *state_.step * settings_.global_batch + share * groups_.dp->rank();
+  std::vector<std::uint8_t> tokens;  // stages in the middle see none
+  if (is_first_stage() || is_last_stage()) {
+    TESSERA_TRY(tokens, ReadBatch());
+  }
+  const auto bytes =
+      tokens.size() / static_cast<std::size_t>(share) * static_cast<std::size_t>(micro_batch_);
+  model_->BeginStep();
+  double loss = 0;
+  for (const StageAction& action : schedule_) {
+    if (action.kind == StageAction::kBackward) {
+      TESSERA_RETURN_IF_ERROR(model_->Backward());
+      continue;
+    }
+    const auto begin = static_cast<std::size_t>(action.micro_batch) * bytes;
+    TESSERA_TRY(const double part,
+                model_->Forward({.first_sample = first + action.micro_batch * micro_batch_,
+                                 .num_samples = micro_batch_,
+                                 .tokens = std::span(tokens).subspan(begin, bytes)}));
+    loss += part;
+  }
+  return loss;
+}
+
+Status Trainer::ReduceTiedEmbedding() {
+  const std::span<float> mine = model_->tied_gradient();
+  if (mine.empty()) return OkStatus();
+  std::vector<float> other(mine.size());
+  Collective& pp = *groups_.pp;
+  const int last = pp.size() - 1;
+  if (is_first_stage()) {
+    TESSERA_RETURN_IF_ERROR(pp.Send(last, mine));
+    TESSERA_RETURN_IF_ERROR(pp.Receive(last, other));
+  } else {
+    TESSERA_RETURN_IF_ERROR(pp.Receive(0, other));
+    TESSERA_RETURN_IF_ERROR(pp.Send(0, mine));
+  }
+  // A sum of two has the same bits in either order: both stages get first + last.
+  std::transform(mine.begin(), mine.end(), other.begin(), mine.begin(), std::plus<>());
+  return OkStatus();
+}
+
+double Trainer::NormShare() const {
   if (groups_.dp->rank() != 0) return 0;
+  const bool is_second_copy = !model_->tied_gradient().empty() && is_last_stage();
   double sum = 0;
-  std::size_t offset = 0;
   for (const ParameterPiece& piece : state_.parameters) {
-    const std::size_t count = piece.gradient.size();
     // A piece that is its whole tensor is held by every tensor-parallel rank.
     const bool is_replicated = *ptc::Box::Whole(piece.shape) == piece.box;
-    if (!is_replicated || groups_.tp->rank() == 0) {
-      sum += engine::SumOfSquares(gradients.subspan(offset, count));
-    }
-    offset += count;
+    if (is_replicated && groups_.tp->rank() != 0) continue;
+    if (is_second_copy && piece.name == kTokenEmbedding) continue;
+    sum += engine::SumOfSquares(piece.gradient);
   }
   return sum;
 }
 
 Result<tessera_record> Trainer::ComputeGradients() {
-  TESSERA_TRY(const auto tokens, ReadBatch());
-  const auto window = static_cast<std::size_t>(settings_.model.sequence + 1);
-  const auto micro_batch = static_cast<std::size_t>(kMicroBatch) * window;
-  // Divided by the tokens of the whole job: gradients just add up over micro-batches and ranks.
-  const std::int64_t all_tokens = settings_.global_batch * settings_.model.sequence;
-  const double scale = 1.0 / static_cast<double>(all_tokens);
-  model_->ZeroGradients();
-  double loss = 0;
-  for (std::size_t begin = 0; begin < tokens.size(); begin += micro_batch) {
-    const auto part =
-        std::span(tokens).subspan(begin, std::min(micro_batch, tokens.size() - begin));
-    TESSERA_TRY(const double share, model_->Accumulate(part, scale));
-    loss += share;
-  }
+  TESSERA_TRY(const double loss, RunMicroBatches());
   const std::span<float> gradients = model_->gradients();
   TESSERA_RETURN_IF_ERROR(groups_.dp->AllReduceSum(gradients));
+  TESSERA_RETURN_IF_ERROR(ReduceTiedEmbedding());
   std::size_t offset = 0;
   for (const ParameterPiece& piece : state_.parameters) {
-    const auto reduced = gradients.subspan(offset, piece.gradient.size());
+    const auto reduced = gradients.subspan(offset, piece.size());
     std::copy(reduced.begin(), reduced.end(), piece.gradient.begin());
-    offset += piece.gradient.size();
+    offset += piece.size();
   }
 
   tessera_record record{};
-  record.norm2 = NormShare(gradients);
-  if (groups_.tp->rank() == 0) {
+  record.norm2 = NormShare();
+  if (is_last_stage() && groups_.tp->rank() == 0) {
     record.loss = loss;
-    record.tokens = all_tokens / groups_.dp->size();
+    record.tokens = settings_.global_batch * settings_.model.sequence / groups_.dp->size();
   }
   record.found_inf = std::isfinite(record.norm2) && std::isfinite(loss) ? 0 : 1;
   return record;
 }
 
-void Trainer::Update(double clip, bool skip) {
+UpdateCoefficients Trainer::Coefficients(double clip) const {
   const std::int64_t step = *state_.step + 1;
-  if (!skip) {
-    const engine::CosineSchedule schedule{.peak = settings_.learning_rate,
-                                          .floor = settings_.min_learning_rate,
-                                          .warmup_steps = settings_.warmup_steps,
-                                          .cosine_steps = settings_.cosine_steps};
-    const engine::AdamWSettings adamw{.beta1 = settings_.beta1,
-                                      .beta2 = settings_.beta2,
-                                      .epsilon = settings_.epsilon,
-                                      .weight_decay = settings_.weight_decay};
-    const double learning_rate = schedule.LearningRate(step);
-    const auto with_decay = engine::MakeAdamW(adamw, step, learning_rate, clip, true);
-    const auto without_decay = engine::MakeAdamW(adamw, step, learning_rate, clip, false);
-    for (const ParameterPiece& piece : state_.parameters) {
-      engine::AdamW(piece.decays() ? with_decay : without_decay, piece.value, piece.exp_avg,
-                    piece.exp_avg_sq, piece.gradient);
-    }
-  }
+  const engine::CosineSchedule schedule{.peak = settings_.learning_rate,
+                                        .floor = settings_.min_learning_rate,
+                                        .warmup_steps = settings_.warmup_steps,
+                                        .cosine_steps = settings_.cosine_steps};
+  const engine::AdamWSettings adamw{.beta1 = settings_.beta1,
+                                    .beta2 = settings_.beta2,
+                                    .epsilon = settings_.epsilon,
+                                    .weight_decay = settings_.weight_decay};
+  const double learning_rate = schedule.LearningRate(step);
+  return {.with_decay = engine::MakeAdamW(adamw, step, learning_rate, clip, true),
+          .without_decay = engine::MakeAdamW(adamw, step, learning_rate, clip, false)};
+}
+
+Status Trainer::PrepareUpdate(double clip, bool skip) {
+  prepared_.reset();
+  if (skip) return OkStatus();
+  const UpdateCoefficients coefficients = Coefficients(clip);
+  TESSERA_RETURN_IF_ERROR(updater_.Prepare(coefficients));
+  prepared_ = coefficients;
+  return OkStatus();
+}
+
+void Trainer::CommitUpdate() {
+  if (prepared_) updater_.Commit(*std::exchange(prepared_, std::nullopt));
   const auto cursor =
       engine::Advance(CursorOf(state_), settings_.global_batch, dataset_.num_samples()).ToArray();
   std::copy(cursor.begin(), cursor.end(), state_.cursor);
-  *state_.step = step;
+  ++*state_.step;
 }
 
 }  // namespace tessera::agents::train

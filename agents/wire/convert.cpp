@@ -23,8 +23,8 @@ Result<Enum> DecodeEnum(std::string_view what, std::uint32_t value, Enum last) {
   return static_cast<Enum>(value);
 }
 
-template <typename Int>
-Status NotNegative(std::string_view what, Int value) {
+template <typename Number>
+Status NotNegative(std::string_view what, Number value) {
   if (value >= 0) return OkStatus();
   return InvalidArgument(std::string(what) + " " + std::to_string(value) + " is below 0");
 }
@@ -71,10 +71,36 @@ Result<engine::FlowStatus> Decode(const wire::FlowInfo& in) {
   return flow;
 }
 
+template <typename Repeated>
+void EncodeAll(const std::vector<engine::FlowStatus>& flows, Repeated* out) {
+  for (const engine::FlowStatus& flow : flows) Encode(flow, out->Add());
+}
+
+Result<std::vector<engine::FlowStatus>> DecodeFlows(
+    const google::protobuf::RepeatedPtrField<wire::FlowInfo>& in) {
+  std::vector<engine::FlowStatus> flows;
+  flows.reserve(static_cast<std::size_t>(in.size()));
+  for (const wire::FlowInfo& info : in) {
+    TESSERA_TRY(const engine::FlowStatus flow, Decode(info));
+    flows.push_back(flow);
+  }
+  return flows;
+}
+
+/// \error also for a time that is below 0
+Result<double> DecodeSeconds(std::string_view what, double value) {
+  TESSERA_RETURN_IF_ERROR(Finite(what, value));
+  TESSERA_RETURN_IF_ERROR(NotNegative(what, value));
+  return value;
+}
+
 void Encode(const engine::NodeStatus& node, wire::NodeInfo* out) {
   out->set_node(node.node);
   out->set_state(static_cast<std::uint32_t>(node.state));
   out->set_last_seen(node.last_seen);
+  out->set_host(Utf8(node.host));
+  out->set_address(Utf8(node.address));
+  out->set_version(Utf8(node.version));
   for (const engine::DeviceStatus& device : node.devices) {
     wire::DeviceInfo* info = out->add_devices();
     agents::Encode(device.id, info->mutable_id());
@@ -111,6 +137,9 @@ Result<engine::NodeStatus> Decode(const wire::NodeInfo& in) {
   node.node = in.node();
   TESSERA_TRY(node.state, DecodeEnum("node state", in.state(), engine::NodeState::kLeft));
   node.last_seen = in.last_seen();
+  node.host = in.host();
+  node.address = in.address();
+  node.version = in.version();
   for (const wire::DeviceInfo& info : in.devices()) {
     TESSERA_TRY(engine::DeviceStatus device, Decode(info));
     node.devices.push_back(std::move(device));
@@ -135,6 +164,9 @@ void Encode(const engine::JobStatus& job, wire::JobInfo* out) {
   out->set_num_tensors(job.num_tensors);
   out->set_state_bytes(job.state_bytes);
   out->set_max_steps(job.max_steps);
+  agents::Encode(job.options, out->mutable_options());
+  if (job.step_seconds) out->set_step_seconds(*job.step_seconds);
+  out->set_command(Utf8(job.command));
 }
 
 Result<engine::JobStatus> Decode(const wire::JobInfo& in) {
@@ -162,6 +194,11 @@ Result<engine::JobStatus> Decode(const wire::JobInfo& in) {
   job.num_tensors = in.num_tensors();
   job.state_bytes = in.state_bytes();
   job.max_steps = in.max_steps();
+  TESSERA_TRY(job.options, agents::Decode(in.options()));
+  if (in.has_step_seconds()) {
+    TESSERA_TRY(job.step_seconds, DecodeSeconds("job.step_seconds", in.step_seconds()));
+  }
+  job.command = in.command();
   return job;
 }
 
@@ -197,6 +234,16 @@ Result<ptc::MeshShape> Decode(const wire::Mesh& in) {
     mesh.sizes[static_cast<std::size_t>(axis)] = in.sizes(axis);
   }
   return mesh;
+}
+
+void Encode(const engine::StepOptions& options, wire::StepOptions* out) {
+  out->set_zero(options.zero);
+  out->set_micro_batch(options.micro_batch);
+}
+
+Result<engine::StepOptions> Decode(const wire::StepOptions& in) {
+  TESSERA_RETURN_IF_ERROR(NotNegative("micro-batch", in.micro_batch()));
+  return engine::StepOptions{in.zero(), in.micro_batch()};
 }
 
 void Encode(const engine::ClusterSnapshot& snapshot, wire::Snapshot* out) {
@@ -247,8 +294,10 @@ void Encode(const engine::TxnStatus& txn, wire::TxnInfo* out) {
   out->set_paused(txn.paused);
   out->set_checksums_equal(txn.checksums_equal);
   out->set_reason(Utf8(txn.reason));
-  for (const auto& flow : txn.flows) Encode(flow, out->add_flows());
+  EncodeAll(txn.flows, out->mutable_flows());
   out->set_can_cancel(txn.can_cancel);
+  Encode(txn.from_options, out->mutable_from_options());
+  Encode(txn.to_options, out->mutable_to_options());
 }
 
 Result<engine::TxnStatus> Decode(const wire::TxnInfo& in) {
@@ -274,11 +323,10 @@ Result<engine::TxnStatus> Decode(const wire::TxnInfo& in) {
   txn.paused = in.paused();
   txn.checksums_equal = in.checksums_equal();
   txn.reason = in.reason();
-  for (const wire::FlowInfo& info : in.flows()) {
-    TESSERA_TRY(engine::FlowStatus flow, Decode(info));
-    txn.flows.push_back(flow);
-  }
+  TESSERA_TRY(txn.flows, DecodeFlows(in.flows()));
   txn.can_cancel = in.can_cancel();
+  TESSERA_TRY(txn.from_options, Decode(in.from_options()));
+  TESSERA_TRY(txn.to_options, Decode(in.to_options()));
   return txn;
 }
 
@@ -310,13 +358,14 @@ void Encode(const engine::Sample& sample, wire::SampleInfo* out) {
   out->set_grad_norm(sample.grad_norm);
   out->set_tokens_per_second(sample.tokens_per_second);
   out->set_time(sample.time);
+  out->set_sequence(sample.sequence);
 }
 
 Result<engine::Sample> Decode(const wire::SampleInfo& in) {
   TESSERA_RETURN_IF_ERROR(NotNegative("sample.step", in.step()));
   TESSERA_RETURN_IF_ERROR(Finite("sample.time", in.time()));
-  return engine::Sample{in.job(), in.step(), in.loss(), in.grad_norm(), in.tokens_per_second(),
-                        in.time()};
+  return engine::Sample{in.job(),  in.step(),    in.loss(), in.grad_norm(), in.tokens_per_second(),
+                        in.time(), in.sequence()};
 }
 
 void Encode(const engine::PlanSummary& plan, wire::PlanInfo* out) {
@@ -348,9 +397,13 @@ void Encode(const engine::PlanSummary& plan, wire::PlanInfo* out) {
   out->set_single_source(plan.single_source);
   out->set_pause_estimate(plan.pause_estimate);
   out->set_rollback(plan.rollback);
-  for (const auto& flow : plan.flows) Encode(flow, out->add_flows());
+  EncodeAll(plan.flows, out->mutable_flows());
   out->set_global_batch(plan.global_batch);
   out->set_why(Utf8(plan.why));
+  Encode(plan.from_options, out->mutable_from_options());
+  Encode(plan.to_options, out->mutable_to_options());
+  if (plan.from_step_seconds) out->set_from_step_seconds(*plan.from_step_seconds);
+  if (plan.to_step_seconds) out->set_to_step_seconds(*plan.to_step_seconds);
 }
 
 Result<engine::PlanSummary> Decode(const wire::PlanInfo& in) {
@@ -401,12 +454,18 @@ Result<engine::PlanSummary> Decode(const wire::PlanInfo& in) {
   plan.single_source = in.single_source();
   plan.pause_estimate = in.pause_estimate();
   plan.rollback = in.rollback();
-  for (const wire::FlowInfo& info : in.flows()) {
-    TESSERA_TRY(engine::FlowStatus flow, Decode(info));
-    plan.flows.push_back(flow);
-  }
+  TESSERA_TRY(plan.flows, DecodeFlows(in.flows()));
   plan.global_batch = in.global_batch();
   plan.why = in.why();
+  TESSERA_TRY(plan.from_options, Decode(in.from_options()));
+  TESSERA_TRY(plan.to_options, Decode(in.to_options()));
+  if (in.has_from_step_seconds()) {
+    TESSERA_TRY(plan.from_step_seconds,
+                DecodeSeconds("plan.from_step_seconds", in.from_step_seconds()));
+  }
+  if (in.has_to_step_seconds()) {
+    TESSERA_TRY(plan.to_step_seconds, DecodeSeconds("plan.to_step_seconds", in.to_step_seconds()));
+  }
   return plan;
 }
 
@@ -427,17 +486,34 @@ void Encode(const engine::HistoryEntry& entry, wire::HistoryInfo* out) {
   out->set_digest_after(Utf8(entry.digest_after));
   out->set_step(entry.step);
   out->set_epoch(entry.epoch);
+  Encode(entry.from_options, out->mutable_from_options());
+  Encode(entry.to_options, out->mutable_to_options());
+  out->set_who(Utf8(entry.who));
+  out->set_kept(entry.kept);
+  out->set_device(entry.device);
+  out->set_host(entry.host);
+  out->set_network(entry.network);
+  out->set_pause_estimate(entry.pause_estimate);
+  EncodeAll(entry.flows, out->mutable_flows());
 }
 
 Result<engine::HistoryEntry> Decode(const wire::HistoryInfo& in) {
   engine::HistoryEntry entry;
-  TESSERA_RETURN_IF_ERROR(NotNegative("history.id", in.id()));
-  TESSERA_RETURN_IF_ERROR(NotNegative("history.bytes_moved", in.bytes_moved()));
-  TESSERA_RETURN_IF_ERROR(NotNegative("history.volume_bound", in.volume_bound()));
-  TESSERA_RETURN_IF_ERROR(NotNegative("history.step", in.step()));
-  TESSERA_RETURN_IF_ERROR(NotNegative("history.epoch", in.epoch()));
+  const std::pair<const char*, std::int64_t> counts[] = {
+      {"history.id", in.id()},
+      {"history.bytes_moved", in.bytes_moved()},
+      {"history.volume_bound", in.volume_bound()},
+      {"history.step", in.step()},
+      {"history.epoch", in.epoch()},
+      {"history.kept", in.kept()},
+      {"history.device", in.device()},
+      {"history.host", in.host()},
+      {"history.network", in.network()},
+  };
+  for (const auto& [what, value] : counts) TESSERA_RETURN_IF_ERROR(NotNegative(what, value));
   TESSERA_RETURN_IF_ERROR(Finite("history.started", in.started()));
   TESSERA_RETURN_IF_ERROR(Finite("history.pause", in.pause()));
+  TESSERA_RETURN_IF_ERROR(Finite("history.pause_estimate", in.pause_estimate()));
   entry.id = in.id();
   entry.job = in.job();
   entry.from = in.from();
@@ -456,7 +532,110 @@ Result<engine::HistoryEntry> Decode(const wire::HistoryInfo& in) {
   entry.digest_after = in.digest_after();
   entry.step = in.step();
   entry.epoch = in.epoch();
+  TESSERA_TRY(entry.from_options, Decode(in.from_options()));
+  TESSERA_TRY(entry.to_options, Decode(in.to_options()));
+  entry.who = in.who();
+  entry.kept = in.kept();
+  entry.device = in.device();
+  entry.host = in.host();
+  entry.network = in.network();
+  entry.pause_estimate = in.pause_estimate();
+  TESSERA_TRY(entry.flows, DecodeFlows(in.flows()));
   return entry;
+}
+
+void Encode(const engine::Candidate& candidate, wire::CandidateInfo* out) {
+  out->Clear();
+  Encode(candidate.mesh, out->mutable_mesh());
+  Encode(candidate.options, out->mutable_options());
+  EncodeAll(candidate.devices, out->mutable_devices());
+  EncodeAll(candidate.idle, out->mutable_idle());
+  out->set_step_seconds(candidate.step_seconds);
+  out->set_pause_seconds(candidate.pause_seconds);
+  out->set_moved_bytes(candidate.moved_bytes);
+  out->set_peak_bytes(candidate.peak_bytes);
+  out->set_capacity(candidate.capacity);
+  out->set_current(candidate.current);
+  out->set_recommended(candidate.recommended);
+}
+
+Result<engine::Candidate> Decode(const wire::CandidateInfo& in) {
+  engine::Candidate candidate;
+  TESSERA_RETURN_IF_ERROR(NotNegative("candidate.moved_bytes", in.moved_bytes()));
+  TESSERA_RETURN_IF_ERROR(NotNegative("candidate.peak_bytes", in.peak_bytes()));
+  TESSERA_RETURN_IF_ERROR(NotNegative("candidate.capacity", in.capacity()));
+  TESSERA_TRY(candidate.mesh, Decode(in.mesh()));
+  TESSERA_TRY(candidate.options, Decode(in.options()));
+  TESSERA_TRY(candidate.devices, DecodeAll(in.devices()));
+  TESSERA_TRY(candidate.idle, DecodeAll(in.idle()));
+  TESSERA_TRY(candidate.step_seconds, DecodeSeconds("candidate.step_seconds", in.step_seconds()));
+  TESSERA_TRY(candidate.pause_seconds,
+              DecodeSeconds("candidate.pause_seconds", in.pause_seconds()));
+  candidate.moved_bytes = in.moved_bytes();
+  candidate.peak_bytes = in.peak_bytes();
+  candidate.capacity = in.capacity();
+  candidate.current = in.current();
+  candidate.recommended = in.recommended();
+  return candidate;
+}
+
+void Encode(const engine::Proposal& proposal, wire::ProposeReply* out) {
+  out->Clear();
+  out->set_job(Utf8(proposal.job));
+  for (const auto& candidate : proposal.candidates) Encode(candidate, out->add_candidates());
+  out->set_why(Utf8(proposal.why));
+  if (proposal.calibrated) out->set_calibrated(*proposal.calibrated);
+}
+
+Result<engine::Proposal> Decode(const wire::ProposeReply& in) {
+  engine::Proposal proposal;
+  proposal.job = in.job();
+  for (const wire::CandidateInfo& info : in.candidates()) {
+    TESSERA_TRY(engine::Candidate candidate, Decode(info));
+    proposal.candidates.push_back(std::move(candidate));
+  }
+  proposal.why = in.why();
+  if (in.has_calibrated()) {
+    TESSERA_TRY(proposal.calibrated, DecodeSeconds("proposal.calibrated", in.calibrated()));
+  }
+  return proposal;
+}
+
+void Encode(const engine::Check& check, wire::CheckInfo* out) {
+  out->Clear();
+  if (check.node) out->set_node(*check.node);
+  out->set_name(Utf8(check.name));
+  out->set_verdict(static_cast<std::uint32_t>(check.verdict));
+  out->set_value(Utf8(check.value));
+  out->set_remedy(Utf8(check.remedy));
+}
+
+Result<engine::Check> Decode(const wire::CheckInfo& in) {
+  engine::Check check;
+  if (in.has_node()) {
+    TESSERA_RETURN_IF_ERROR(NotNegative("check.node", in.node()));
+    check.node = in.node();
+  }
+  check.name = in.name();
+  TESSERA_TRY(check.verdict,
+              DecodeEnum("check verdict", in.verdict(), engine::Check::Verdict::kSkipped));
+  check.value = in.value();
+  check.remedy = in.remedy();
+  return check;
+}
+
+void Encode(const std::vector<engine::Check>& checks, wire::DoctorReply* out) {
+  out->Clear();
+  for (const engine::Check& check : checks) Encode(check, out->add_checks());
+}
+
+Result<std::vector<engine::Check>> Decode(const wire::DoctorReply& in) {
+  std::vector<engine::Check> checks;
+  for (const wire::CheckInfo& info : in.checks()) {
+    TESSERA_TRY(engine::Check check, Decode(info));
+    checks.push_back(std::move(check));
+  }
+  return checks;
 }
 
 void Encode(const Error& error, wire::ErrorReply* out) {

@@ -5,6 +5,8 @@
 /// Between messages of the wire and the plain values of engine/cluster/snapshot.h. Decoding checks
 /// every enum and range: bytes from a peer never abort a process.
 
+#include <vector>
+
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "engine/cluster/snapshot.h"
 #include "ptc/base/result.h"
@@ -12,26 +14,36 @@
 namespace tessera::agents {
 
 inline constexpr std::uint32_t kProtocolMajor = 1;
-inline constexpr std::uint32_t kProtocolMinor = 0;
+inline constexpr std::uint32_t kProtocolMinor = 1;
 
 void Encode(ptc::DeviceId device, wire::Device* out);
 void Encode(const ptc::MeshShape& mesh, wire::Mesh* out);
+void Encode(const engine::StepOptions& options, wire::StepOptions* out);
 void Encode(const engine::ClusterSnapshot& snapshot, wire::Snapshot* out);
 void Encode(const engine::TxnStatus& txn, wire::TxnInfo* out);
 void Encode(const engine::Event& event, wire::EventInfo* out);
 void Encode(const engine::Sample& sample, wire::SampleInfo* out);
 void Encode(const engine::PlanSummary& plan, wire::PlanInfo* out);
 void Encode(const engine::HistoryEntry& entry, wire::HistoryInfo* out);
+void Encode(const engine::Candidate& candidate, wire::CandidateInfo* out);
+void Encode(const engine::Proposal& proposal, wire::ProposeReply* out);
+void Encode(const engine::Check& check, wire::CheckInfo* out);
+void Encode(const std::vector<engine::Check>& checks, wire::DoctorReply* out);
 void Encode(const Error& error, wire::ErrorReply* out);
 
 Result<ptc::DeviceId> Decode(const wire::Device& in);
 Result<ptc::MeshShape> Decode(const wire::Mesh& in);
+Result<engine::StepOptions> Decode(const wire::StepOptions& in);
 Result<engine::ClusterSnapshot> Decode(const wire::Snapshot& in);
 Result<engine::TxnStatus> Decode(const wire::TxnInfo& in);
 Result<engine::Event> Decode(const wire::EventInfo& in);
 Result<engine::Sample> Decode(const wire::SampleInfo& in);
 Result<engine::PlanSummary> Decode(const wire::PlanInfo& in);
 Result<engine::HistoryEntry> Decode(const wire::HistoryInfo& in);
+Result<engine::Candidate> Decode(const wire::CandidateInfo& in);
+Result<engine::Proposal> Decode(const wire::ProposeReply& in);
+Result<engine::Check> Decode(const wire::CheckInfo& in);
+Result<std::vector<engine::Check>> Decode(const wire::DoctorReply& in);
 Error Decode(const wire::ErrorReply& in);
 
 }  // namespace tessera::agents

@@ -193,7 +193,7 @@ int follow(const Invocation& call, Session& session, std::int64_t id) {
 }
 
 int run(const Invocation& call) {
-  const auto planRequest = readPlanRequest(call.arguments);
+  auto planRequest = readPlanRequest(call.arguments);
   if (!planRequest) return wrongUsage(planRequest.error());
   const auto atStep = call.arguments.integer("at-step", 0, 1, std::int64_t{1} << 40);
   if (!atStep) return wrongUsage(atStep.error());
@@ -204,6 +204,8 @@ int run(const Invocation& call) {
 
   auto session = openSession(call);
   if (!session) return failed(session.error());
+  if (const auto added = addStepOptions(*session, call.arguments, &*planRequest); !added)
+    return failed(added.error());
   wire::Request dryRun;
   *dryRun.mutable_plan() = *planRequest;
   const auto planned = session->ask(std::move(dryRun), ReplyKind::kPlan);
@@ -221,6 +223,14 @@ int run(const Invocation& call) {
   wire::ApplyRequest& apply = *request.mutable_apply();
   *apply.mutable_plan() = *planRequest;
   apply.set_plan_hash(plan->hash);
+  // What was shown is what is asked for, also where the cluster chose it.
+  agents::Encode(plan->to_mesh, apply.mutable_plan()->mutable_mesh());
+  agents::Encode(plan->to_options, apply.mutable_plan()->mutable_options());
+  if (!planRequest->pin()) {
+    apply.mutable_plan()->clear_devices();
+    for (const ptc::DeviceId device : plan->to_devices)
+      agents::Encode(device, apply.mutable_plan()->add_devices());
+  }
   apply.set_at_step(*atStep);
   const auto reply = session->ask(std::move(request), ReplyKind::kApply);
   if (!reply) return failed(reply.error());
@@ -234,7 +244,9 @@ Command applyCommand() {
            "moves a job to other devices while it lives",
            {{"JOB", "job"}},
            {devicesOption("(required)"),
-            meshOption("(default: same tp, the largest dp that divides the batch)"),
+            meshOption("(default: the fastest, see `propose`)"),
+            zeroOption("(default: as now)"),
+            microBatchOption("(default: as now)"),
             pinOption(),
             {"at-step", "K", "pauses the job after step K (default: as soon as all is prepared)"},
             {"yes", "", "does not ask"}},

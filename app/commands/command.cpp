@@ -69,10 +69,13 @@ Result<std::size_t> verbStart(const std::vector<std::string>& words) {
 const std::vector<Command>& commands() {
   static const std::vector<Command> all = {
       upCommand(),          downCommand(),          statusCommand(),     logsCommand(),
+      doctorCommand(),      explainCommand(),       probeCommand(),      keysNewCommand(),
+      keysListCommand(),    keysRevokeCommand(),    nodeSetupCommand(),  profileAddCommand(),
       profileListCommand(), profileRemoveCommand(), jobStartCommand(),   jobStopCommand(),
-      jobPauseCommand(),    jobResumeCommand(),     jobMetricsCommand(), planCommand(),
-      applyCommand(),       txnShowCommand(),       txnCancelCommand(),  deviceFailCommand(),
-      nodeKillCommand(),    digestCommand(),        historyCommand()};
+      jobPauseCommand(),    jobResumeCommand(),     jobMetricsCommand(), jobTuneCommand(),
+      proposeCommand(),     planCommand(),          applyCommand(),      txnShowCommand(),
+      txnCancelCommand(),   deviceFailCommand(),    nodeKillCommand(),   digestCommand(),
+      historyCommand(),     eventsCommand(),        exportCommand()};
   return all;
 }
 

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `history`: the transactions of the cluster, newest first.
+/// `history`: the transactions of the cluster, newest first, or the whole record of one.
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 
-#include "agents/wire/convert.h"
 #include "app/commands/command.h"
 #include "app/commands/json.h"
-#include "app/commands/session.h"
+#include "app/commands/past.h"
 #include "app/commands/units.h"
+#include "app/commands/when.h"
 
 namespace tessera::app {
 namespace {
+
+constexpr std::size_t kBarWidth = 30;
 
 /// "dp=2,tp=2,pp=1 on n0g0,n0g1,…" with the number of devices instead of their names.
 std::string shorten(const std::string& mesh) {
@@ -24,40 +28,152 @@ std::string shorten(const std::string& mesh) {
   return fmt::format("{} ({} GPUs)", mesh.substr(0, on), count);
 }
 
+std::string resultOf(const engine::HistoryEntry& entry) {
+  return entry.result.empty() ? "running" : entry.result;
+}
+
+/// A share of the longest as a bar of eighths of a character.
+std::string bar(double value, double longest) {
+  static constexpr std::array<const char*, 8> kEighths = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  if (!(longest > 0) || !(value > 0)) return "";
+  const auto eighths =
+      static_cast<std::size_t>(std::lround(8.0 * kBarWidth * std::min(1.0, value / longest)));
+  std::string text;
+  for (std::size_t i = 0; i < eighths / 8; ++i) text += "█";
+  return text + kEighths[eighths % 8];
+}
+
+/// In the order in which a transaction goes through them.
+std::vector<std::pair<std::string, double>> phasesInOrder(const engine::HistoryEntry& entry) {
+  std::vector<std::pair<std::string, double>> phases(entry.phases.begin(), entry.phases.end());
+  std::ranges::stable_sort(phases, {}, [](const auto& phase) {
+    const auto known = engine::ParseTxnPhase(phase.first);
+    return known ? static_cast<int>(*known) : 99;
+  });
+  return phases;
+}
+
+void printWhole(const engine::HistoryEntry& entry) {
+  fmt::print("transaction {} of {}: {}\n", entry.id, entry.job, resultOf(entry));
+  std::vector<std::vector<std::string>> facts;
+  const auto fact = [&](const char* name, const std::string& value) {
+    if (!value.empty()) facts.push_back({fmt::format("  {}", name), value});
+  };
+  const auto place = [](const std::string& mesh, const engine::StepOptions& options) {
+    const std::string more = engine::ToString(options);
+    return more.empty() ? mesh : fmt::format("{}, {}", mesh, more);
+  };
+  fact("started", formatClock(entry.started));
+  fact("asked by", entry.who);
+  fact("from", place(entry.from, entry.from_options));
+  fact("to", place(entry.to, entry.to_options));
+  fact("at", fmt::format("step {}, epoch {} after it", entry.step, entry.epoch));
+  fact("reason", entry.reason);
+  if (!entry.digest_before.empty())
+    fact("digest", fmt::format("{} before, {} after{}", entry.digest_before, entry.digest_after,
+                               entry.digest_before == entry.digest_after ? ": equal" : ""));
+  fmt::print("{}\n", formatTable(facts));
+
+  const auto planned = [](bool known, const std::string& value) { return known ? value : "-"; };
+  const std::int64_t classes = entry.kept + entry.device + entry.host + entry.network;
+  const bool plan = classes > 0 || entry.pause_estimate > 0;
+  fmt::print("{}\n",
+             formatTable({{"", "planned", "actual"},
+                          {"  pause", planned(plan, formatSeconds(entry.pause_estimate)),
+                           formatSeconds(entry.pause)},
+                          {"  bytes moved", planned(plan, formatBytes(entry.host + entry.network)),
+                           formatBytes(entry.bytes_moved)},
+                          {"  at least", formatBytes(entry.volume_bound), ""},
+                          {"  kept in place", planned(plan, formatBytes(entry.kept)), ""},
+                          {"  on the device", planned(plan, formatBytes(entry.device)), ""},
+                          {"  inside a host", planned(plan, formatBytes(entry.host)), ""},
+                          {"  over the network", planned(plan, formatBytes(entry.network)), ""}},
+                         {1, 2}));
+
+  double longest = 0;
+  for (const auto& [phase, seconds] : entry.phases) longest = std::max(longest, seconds);
+  if (!entry.phases.empty()) {
+    std::vector<std::vector<std::string>> rows = {{"phase", "time", ""}};
+    for (const auto& [phase, seconds] : phasesInOrder(entry))
+      rows.push_back({"  " + phase, formatSeconds(seconds), bar(seconds, longest)});
+    fmt::print("{}\n", formatTable(rows, {1}));
+  }
+  if (!entry.flows.empty()) {
+    std::vector<std::vector<std::string>> rows = {{"flow", "to", "planned", "moved", "rate"}};
+    for (const engine::FlowStatus& flow : entry.flows)
+      rows.push_back({"  " + ptc::ToString(flow.source), ptc::ToString(flow.destination),
+                      formatBytes(flow.bytes_total), formatBytes(flow.bytes_done),
+                      flow.bytes_per_second > 0
+                          ? fmt::format("{:.1f} MB/s", flow.bytes_per_second * 1e-6)
+                          : "-"});
+    fmt::print("{}", formatTable(rows, {2, 3, 4}));
+  } else {
+    fmt::print("no bytes went from one device to another\n");
+  }
+}
+
+int runOne(const Invocation& call, std::int64_t id) {
+  auto session = openSession(call);
+  if (!session) return failed(session.error());
+  engine::TransactionQuery query;
+  query.id = id;
+  const auto entries = ask(*session, query);
+  if (!entries) return failed(entries.error());
+  if (entries->empty()) return failed(NotFound(fmt::format("no transaction {} on record", id)));
+  if (call.json)
+    printLine(toJson(entries->front()));
+  else
+    printWhole(entries->front());
+  return kDone;
+}
+
 int run(const Invocation& call) {
-  const std::string job = call.arguments.word(0);
+  const std::string job = call.arguments.valueOr("job", "");
   if (!job.empty())
     if (const auto good = checkName("job", job); !good) return wrongUsage(good.error());
   const auto limit = call.arguments.integer("limit", 100, 1, 100'000);
   if (!limit) return wrongUsage(limit.error());
-  wire::Request request;
-  request.mutable_history()->set_job(job);
-  request.mutable_history()->set_limit(*limit);
-  const auto reply = askOnce(call, std::move(request), ReplyKind::kHistory);
-  if (!reply) return failed(reply.error());
-  Json json = Json::array();
+  const auto range = parseRange(call.arguments, wallClock());
+  if (!range) return wrongUsage(range.error());
+  if (const std::string word = call.arguments.word(0); !word.empty()) {
+    std::int64_t id = 0;
+    const auto [stop, failure] = std::from_chars(word.data(), word.data() + word.size(), id);
+    if (failure != std::errc() || stop != word.data() + word.size() || id < 1)
+      return wrongUsage(InvalidArgument(
+          fmt::format("'{}' is not the number of a transaction; a job is chosen by --job", word)));
+    return runOne(call, id);
+  }
+
+  auto session = openSession(call);
+  if (!session) return failed(session.error());
+  engine::TransactionQuery query;
+  query.job = job;
+  query.time = *range;
+  query.limit = *limit;
+  const auto entries = ask(*session, query);
+  if (!entries) return failed(entries.error());
+  if (call.json) {
+    Json json = Json::array();
+    for (const engine::HistoryEntry& entry : *entries) json.push_back(toJson(entry));
+    printLine(json);
+    return kDone;
+  }
+  if (entries->empty()) {
+    fmt::print("no transactions on record\n");
+    return kDone;
+  }
   std::vector<std::vector<std::string>> rows = {
       {"id", "started", "job", "from", "to", "result", "moved", "bound", "pause", "digest after"}};
   std::string reasons;
-  for (const auto& info : reply->history().entries()) {
-    const auto entry = agents::Decode(info);
-    if (!entry) return failed(entry.error());
-    json.push_back(toJson(*entry));
-    rows.push_back({std::to_string(entry->id), formatClock(entry->started), entry->job,
-                    shorten(entry->from), shorten(entry->to),
-                    entry->result.empty() ? "running" : entry->result,
-                    formatBytes(entry->bytes_moved), formatBytes(entry->volume_bound),
-                    formatSeconds(entry->pause),
-                    entry->digest_after +
-                        (!entry->digest_after.empty() && entry->digest_after == entry->digest_before
-                             ? " (= before)"
-                             : "")});
-    if (!entry->reason.empty()) reasons += fmt::format("{}: {}\n", entry->id, entry->reason);
+  for (const engine::HistoryEntry& entry : *entries) {
+    const bool equal = !entry.digest_after.empty() && entry.digest_after == entry.digest_before;
+    rows.push_back({std::to_string(entry.id), formatClock(entry.started), entry.job,
+                    shorten(entry.from), shorten(entry.to), resultOf(entry),
+                    formatBytes(entry.bytes_moved), formatBytes(entry.volume_bound),
+                    formatSeconds(entry.pause), entry.digest_after + (equal ? " (= before)" : "")});
+    if (!entry.reason.empty()) reasons += fmt::format("{}: {}\n", entry.id, entry.reason);
   }
-  if (call.json)
-    printLine(json);
-  else
-    fmt::print("{}{}", formatTable(rows, {0, 6, 7, 8}), reasons);
+  fmt::print("{}{}", formatTable(rows, {0, 6, 7, 8}), reasons);
   return kDone;
 }
 
@@ -65,9 +181,12 @@ int run(const Invocation& call) {
 
 Command historyCommand() {
   return {{"history",
-           "lists the transactions of the cluster, newest first",
-           {{"JOB", "only of this job", false}},
-           {{"limit", "N", "at most N (default 100)"}},
+           "lists the transactions of the cluster, newest first, or shows one as a whole",
+           {{"ID", "one transaction: phases, plan and outcome, flows, digests", false}},
+           {{"job", "JOB", "only of this job"},
+            {"limit", "N", "at most N (default 100)"},
+            {"from", "TIME", "only what began since then: 2h, 2026-11-21T14:02"},
+            {"to", "TIME", "only what began before then"}},
            {}},
           run};
 }

@@ -5,34 +5,19 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstdio>
 #include <thread>
 
-#include "agents/wire/convert.h"
 #include "app/commands/command.h"
 #include "app/commands/json.h"
-#include "app/commands/session.h"
+#include "app/commands/past.h"
 #include "app/commands/units.h"
+#include "app/commands/when.h"
 
 namespace tessera::app {
 namespace {
 
-constexpr std::int64_t kPage = 1000;
-
-/// The next samples after `step`, at most kPage.
-Result<std::vector<engine::Sample>> samplesAfter(Session& session, const std::string& job,
-                                                 std::int64_t step) {
-  wire::Request request;
-  request.mutable_samples()->set_job(job);
-  request.mutable_samples()->set_after_step(step);
-  request.mutable_samples()->set_limit(kPage);
-  TESSERA_TRY(const auto reply, session.ask(std::move(request), ReplyKind::kSamples));
-  std::vector<engine::Sample> samples;
-  for (const auto& info : reply.samples().samples()) {
-    TESSERA_TRY(auto sample, agents::Decode(info));
-    samples.push_back(std::move(sample));
-  }
-  return samples;
-}
+constexpr std::int64_t kMostSteps = std::int64_t{1} << 40;
 
 void print(const Invocation& call, const engine::Sample& sample) {
   if (call.json)
@@ -44,23 +29,50 @@ void print(const Invocation& call, const engine::Sample& sample) {
 }
 
 int run(const Invocation& call) {
-  const std::string job = call.arguments.word(0);
-  if (const auto good = checkName("job", job); !good) return wrongUsage(good.error());
-  const auto after = call.arguments.integer("after", -1, 0, std::int64_t{1} << 40);
-  if (!after) return wrongUsage(after.error());
+  const Arguments& arguments = call.arguments;
+  engine::SampleQuery query;
+  query.job = arguments.word(0);
+  if (const auto good = checkName("job", query.job); !good) return wrongUsage(good.error());
+  const auto from = arguments.integer("from-step", 0, 0, kMostSteps);
+  if (!from) return wrongUsage(from.error());
+  const auto last = arguments.integer("last", 0, 1, 20'000);
+  if (arguments.has("last") && !last) return wrongUsage(last.error());
+  if (arguments.has("since") && arguments.has("from-step"))
+    return wrongUsage(InvalidArgument("--since and --from-step are two ways to say the same"));
+  if (const auto since = arguments.value("since")) {
+    const auto time = parseWhen(*since, wallClock());
+    if (!time) return wrongUsage(time.error());
+    query.time.from = *time;
+  }
+  query.after_step = *from - 1;
+
   auto session = openSession(call);
   if (!session) return failed(session.error());
-  std::int64_t step = *after;
-  for (;;) {
-    const auto samples = samplesAfter(*session, job, step);
+  const auto each = [&](const engine::Sample& sample) {
+    print(call, sample);
+    // What is new is told by the order of its making: a job that went back makes steps again.
+    query.after = sample.sequence;
+    return OkStatus();
+  };
+  if (arguments.has("last")) {
+    query.limit = *last;
+    query.newest = true;
+    const auto samples = ask(*session, query);
     if (!samples) return failed(samples.error());
-    for (const engine::Sample& sample : *samples) {
-      print(call, sample);
-      step = sample.step;
+    for (const engine::Sample& sample : *samples) static_cast<void>(each(sample));
+  }
+  bool done = arguments.has("last"), said = false;
+  for (;;) {
+    if (!done) {
+      const Status printed = forEach(*session, query, each);
+      if (printed)
+        said = false;
+      else if (!arguments.has("follow") || !waitsForRegistrar(printed.error(), said))
+        return failed(printed.error());
     }
+    done = false;
     std::fflush(stdout);
-    if (std::ssize(*samples) == kPage) continue;
-    if (!call.arguments.has("follow")) return kDone;
+    if (!arguments.has("follow")) return kDone;
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
   }
 }
@@ -71,7 +83,9 @@ Command jobMetricsCommand() {
   return {{"job metrics",
            "prints loss, gradient norm and tokens/s of each step",
            {{"JOB", "job"}},
-           {{"after", "STEP", "only steps after this one (default: all)"},
+           {{"from-step", "STEP", "only from this step on (default: all)"},
+            {"since", "TIME", "only steps made since then: 10m, 2h, 2026-11-21T14:02"},
+            {"last", "N", "only the last N of these"},
             {"follow", "", "goes on with new steps until interrupted"}},
            {}},
           run};

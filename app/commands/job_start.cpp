@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `job start`: starts a built-in model and waits until its ranks train.
+/// `job start`: starts a built-in model or a program of the user's own, and waits until its ranks
+/// train.
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "agents/wire/convert.h"
+#include "agents/wire/utf8.h"
 #include "app/commands/command.h"
 #include "app/commands/json.h"
 #include "app/commands/placement.h"
@@ -24,13 +30,74 @@ using std::chrono::seconds;
 /// The registrar answers when all ranks are ready, or gives up before this.
 constexpr seconds kStartPatience{150};
 
+/// A file as it is, to be read by the cluster; it is called by `path` in messages.
+Status readText(const std::string& path, wire::StartJobRequest::NamedText* out) {
+  std::ifstream file(path);
+  if (!file) return NotFound(fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
+  std::stringstream text;
+  text << file.rdbuf();
+  out->set_name(agents::Utf8(path));
+  out->set_text(agents::Utf8(text.str()));
+  return OkStatus();
+}
+
+/// MODEL, or --exec with its two files.
+Status readProgram(const Arguments& arguments, wire::StartJobRequest* request) {
+  const auto command = arguments.value("exec");
+  if (!command) {
+    for (const char* option : {"tensors", "rules"})
+      if (arguments.has(option))
+        return InvalidArgument(
+            fmt::format("--{} is for a program of your own: give --exec", option));
+    if (arguments.word(0).empty())
+      return InvalidArgument("`job start` needs MODEL, or --exec with --tensors and --rules");
+    TESSERA_TRY(const auto model, engine::FindModel(arguments.word(0)));
+    request->set_model(model.name);
+    return OkStatus();
+  }
+  if (!arguments.word(0).empty())
+    return InvalidArgument(
+        fmt::format("MODEL '{}' and --exec are given: choose one", arguments.word(0)));
+  if (command->empty()) return InvalidArgument("--exec is empty");
+  for (const char* option : {"name", "tensors", "rules"})
+    if (!arguments.has(option)) return InvalidArgument(fmt::format("--exec needs --{}", option));
+  request->set_command(*command);
+  TESSERA_RETURN_IF_ERROR(readText(*arguments.value("tensors"), request->mutable_tensors()));
+  return readText(*arguments.value("rules"), request->mutable_rules());
+}
+
+/// --set KEY=VALUE and the options that stand for one. The cluster checks them; what it would
+/// refuse is told before it is asked.
+Status readSettings(const Arguments& arguments, wire::StartJobRequest* request) {
+  auto& settings = *request->mutable_settings();
+  for (const char* option : {"precision", "dropout"})
+    if (const auto value = arguments.value(option)) settings[option] = *value;
+  for (const std::string& text : arguments.values("set")) {
+    const auto equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return InvalidArgument(fmt::format("--set '{}' is not of the form KEY=VALUE", text));
+    settings[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  engine::JobSettings tried;
+  if (!request->model().empty()) {
+    TESSERA_TRY(tried.model, engine::FindModel(request->model()));
+  } else {
+    tried.program = engine::OwnProgram{request->command(), {}, {}};
+  }
+  for (const auto& [key, value] : settings)
+    TESSERA_RETURN_IF_ERROR(engine::ApplySetting(tried, key, value));
+  return OkStatus();
+}
+
 Result<wire::StartJobRequest> readRequest(const Arguments& arguments) {
   wire::StartJobRequest request;
-  TESSERA_TRY(const auto model, engine::FindModel(arguments.word(0)));
-  request.set_model(model.name);
-  const std::string name = arguments.valueOr("name", model.name);
+  TESSERA_RETURN_IF_ERROR(readProgram(arguments, &request));
+  const std::string name = arguments.valueOr("name", request.model());
   TESSERA_RETURN_IF_ERROR(checkName("job", name));
   request.set_name(name);
+  TESSERA_RETURN_IF_ERROR(readSettings(arguments, &request));
+  TESSERA_TRY(const auto options, readStepOptions(arguments));
+  if (options) agents::Encode(*options, request.mutable_options());
   TESSERA_TRY(const auto placement, readPlacement(arguments));
   for (const ptc::DeviceId device : placement.devices)
     agents::Encode(device, request.add_devices());
@@ -70,8 +137,10 @@ int run(const Invocation& call) {
     json["note"] = note;
     printLine(json);
   } else {
-    fmt::print("{} is {}: {} on {}\n", job->name, engine::ToString(job->state),
-               ptc::ToString(job->mesh), ptc::ToString(job->devices));
+    const std::string options = engine::ToString(job->options);
+    fmt::print("{} is {}: {} on {}{}\n", job->name, engine::ToString(job->state),
+               ptc::ToString(job->mesh), ptc::ToString(job->devices),
+               options.empty() ? "" : " with " + options);
     if (!note.empty()) fmt::print("{}\n", note);
   }
   return kDone;
@@ -92,6 +161,14 @@ std::vector<std::string> describeModels() {
       "never depends on --steps",
       settings.learning_rate, settings.min_learning_rate, settings.cosine_steps,
       settings.warmup_steps));
+  lines.push_back("settings (--set) of gpt-mini and their defaults");
+  engine::JobSettings mini;
+  if (const auto model = engine::FindModel("gpt-mini")) mini.model = *model;
+  for (const std::string& setting : engine::SettingNames(mini)) lines.push_back("  " + setting);
+  lines.push_back(
+      "a program of your own (--exec, --name, --tensors, --rules) links the rank library and finds "
+      "RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT in its "
+      "environment");
   return lines;
 }
 
@@ -101,19 +178,29 @@ Command jobStartCommand() {
   const engine::JobSettings settings;
   return {
       {"job start",
-       "starts a built-in model and waits until it trains",
-       {{"MODEL", "one of the models below"}},
+       "starts a built-in model, or a program of your own, and waits until it trains",
+       {{"MODEL", "one of the models below, where --exec is not given", false}},
        {{"name", "J", "name of the job (default: the model's)"},
-        meshOption(
-            "(default: tp=2 from four devices on, and the largest dp that divides the batch)"),
+        meshOption("(default: the fastest that fits the devices)"),
         devicesOption("(default: all idle ones)"),
+        zeroOption("(default: off; where the mesh is chosen, so is this)"),
+        microBatchOption("(default 0)"),
         {"data", "PATH",
          "text file or folder, bytes as tokens; may be repeated (default: text "
          "found on the machine)"},
         {"steps", "N", "pauses the job after step N (default: no end)"},
         {"global-batch", "B", fmt::format("samples a step (default {})", settings.global_batch)},
-        {"seed", "S",
-         fmt::format("of initial state and sample order (default {})", settings.seed)}},
+        {"seed", "S", fmt::format("of initial state and sample order (default {})", settings.seed)},
+        {"precision", "fp32|bf16",
+         fmt::format("of the parameters; bf16 keeps fp32 masters (default {})",
+                     engine::ToString(settings.precision))},
+        {"dropout", "P", fmt::format("probability (default {})", settings.dropout)},
+        {"set", "KEY=VALUE", "any other setting, see below; may be repeated"},
+        {"exec", "CMD",
+         "a program on the rank library instead of MODEL; `sh -c CMD` is run for each rank, on the "
+         "nodes: give absolute paths"},
+        {"tensors", "FILE", "for --exec: the job's tensors"},
+        {"rules", "FILE", "for --exec: how they are cut and placed"}},
        describeModels()},
       run};
 }

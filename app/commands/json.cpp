@@ -13,8 +13,25 @@ Json orNull(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-Json place(const ptc::MeshShape& mesh, const std::vector<ptc::DeviceId>& devices) {
-  return {{"mesh", toJson(mesh)}, {"devices", toJson(devices)}};
+/// A configuration: {"mesh","devices","zero","micro_batch"}.
+Json place(const ptc::MeshShape& mesh, const std::vector<ptc::DeviceId>& devices,
+           const engine::StepOptions& options) {
+  return {{"mesh", toJson(mesh)},
+          {"devices", toJson(devices)},
+          {"zero", options.zero},
+          {"micro_batch", options.micro_batch}};
+}
+
+/// Each pair of devices with the bytes that go, or went, over it.
+Json flowsOf(const std::vector<engine::FlowStatus>& flows, bool withRates) {
+  Json json = Json::array();
+  for (const engine::FlowStatus& flow : flows) {
+    json.push_back({{"source", ptc::ToString(flow.source)},
+                    {"destination", ptc::ToString(flow.destination)},
+                    {"bytes", flow.bytes_total}});
+    if (withRates) json.back()["bytes_per_s"] = flow.bytes_per_second;
+  }
+  return json;
 }
 
 }  // namespace
@@ -48,7 +65,12 @@ Json toJson(const engine::JobStatus& job) {
           {"reason", job.reason},
           {"global_batch", job.global_batch},
           {"state_bytes", job.state_bytes},
-          {"max_steps", job.max_steps}};
+          {"max_steps", job.max_steps},
+          {"num_tensors", job.num_tensors},
+          {"zero", job.options.zero},
+          {"micro_batch", job.options.micro_batch},
+          {"step_seconds", orNull(job.step_seconds)},
+          {"command", job.command.empty() ? Json(nullptr) : Json(job.command)}};
 }
 
 Json toJson(const engine::TxnStatus& txn) {
@@ -58,8 +80,8 @@ Json toJson(const engine::TxnStatus& txn) {
           {"bytes_done", txn.bytes_done},
           {"bytes_total", txn.bytes_total},
           {"eta", orNull(txn.eta)},
-          {"from", place(txn.from_mesh, txn.from_devices)},
-          {"to", place(txn.to_mesh, txn.to_devices)},
+          {"from", place(txn.from_mesh, txn.from_devices, txn.from_options)},
+          {"to", place(txn.to_mesh, txn.to_devices, txn.to_options)},
           {"paused", txn.paused},
           {"can_cancel", txn.can_cancel},
           {"reason", txn.reason}};
@@ -80,7 +102,10 @@ Json toJson(const engine::ClusterSnapshot& snapshot) {
     nodes.push_back({{"name", fmt::format("n{}", node.node)},
                      {"state", engine::ToString(node.state)},
                      {"devices", std::move(devices)},
-                     {"last_seen", node.last_seen}});
+                     {"last_seen", node.last_seen},
+                     {"host", node.host},
+                     {"address", node.address},
+                     {"version", node.version}});
   }
   Json jobs = Json::array();
   for (const engine::JobStatus& job : snapshot.jobs) jobs.push_back(toJson(job));
@@ -95,14 +120,9 @@ Json toJson(const engine::ClusterSnapshot& snapshot) {
 Json toJson(const engine::PlanSummary& plan) {
   Json peaks = Json::object();
   for (const auto& peak : plan.peak_memory) peaks[ptc::ToString(peak.device)] = peak.bytes;
-  Json flows = Json::array();
-  for (const engine::FlowStatus& flow : plan.flows)
-    flows.push_back({{"source", ptc::ToString(flow.source)},
-                     {"destination", ptc::ToString(flow.destination)},
-                     {"bytes", flow.bytes_total}});
   return {{"job", plan.job},
-          {"from", place(plan.from_mesh, plan.from_devices)},
-          {"to", place(plan.to_mesh, plan.to_devices)},
+          {"from", place(plan.from_mesh, plan.from_devices, plan.from_options)},
+          {"to", place(plan.to_mesh, plan.to_devices, plan.to_options)},
           {"hash", plan.hash},
           {"bytes",
            {{"kept", plan.kept},
@@ -121,9 +141,11 @@ Json toJson(const engine::PlanSummary& plan) {
           {"rollback", plan.rollback},
           {"epoch", plan.epoch},
           {"layout_hash", plan.from_layout_hash},
-          {"flows", std::move(flows)},
+          {"flows", flowsOf(plan.flows, false)},
           {"global_batch", plan.global_batch},
-          {"why", plan.why}};
+          {"why", plan.why},
+          {"step_seconds",
+           {{"from", orNull(plan.from_step_seconds)}, {"to", orNull(plan.to_step_seconds)}}}};
 }
 
 Json toJson(const engine::HistoryEntry& entry) {
@@ -141,7 +163,50 @@ Json toJson(const engine::HistoryEntry& entry) {
           {"pause", entry.pause},
           {"step", entry.step},
           {"epoch", entry.epoch},
-          {"reason", entry.reason}};
+          {"reason", entry.reason},
+          {"who", entry.who},
+          {"from_options", toJson(entry.from_options)},
+          {"to_options", toJson(entry.to_options)},
+          {"bytes",
+           {{"kept", entry.kept},
+            {"device", entry.device},
+            {"host", entry.host},
+            {"network", entry.network}}},
+          {"pause_estimate", entry.pause_estimate},
+          {"flows", flowsOf(entry.flows, true)}};
+}
+
+Json toJson(const engine::StepOptions& options) {
+  return {{"zero", options.zero}, {"micro_batch", options.micro_batch}};
+}
+
+Json toJson(const engine::Proposal& proposal) {
+  Json candidates = Json::array();
+  for (const engine::Candidate& candidate : proposal.candidates) {
+    Json json = place(candidate.mesh, candidate.devices, candidate.options);
+    json["idle"] = toJson(candidate.idle);
+    json["step_seconds"] = candidate.step_seconds;
+    json["pause_seconds"] = candidate.pause_seconds;
+    json["moved_bytes"] = candidate.moved_bytes;
+    json["peak_bytes"] = candidate.peak_bytes;
+    json["capacity"] = candidate.capacity;
+    json["fits"] = candidate.fits();
+    json["current"] = candidate.current;
+    json["recommended"] = candidate.recommended;
+    candidates.push_back(std::move(json));
+  }
+  return {{"job", proposal.job},
+          {"candidates", std::move(candidates)},
+          {"why", proposal.why},
+          {"calibrated", orNull(proposal.calibrated)}};
+}
+
+Json toJson(const engine::Check& check) {
+  return {{"node", check.node ? Json(fmt::format("n{}", *check.node)) : Json(nullptr)},
+          {"name", check.name},
+          {"verdict", engine::ToString(check.verdict)},
+          {"value", check.value},
+          {"remedy", check.remedy}};
 }
 
 Json toJson(const engine::Sample& sample) {
@@ -150,6 +215,14 @@ Json toJson(const engine::Sample& sample) {
           {"grad_norm", sample.grad_norm},
           {"tokens_per_s", sample.tokens_per_second},
           {"time", sample.time}};
+}
+
+Json toJson(const engine::Event& event) {
+  return {{"sequence", event.sequence},
+          {"time", event.time},
+          {"severity", engine::ToString(event.severity)},
+          {"source", event.source},
+          {"text", event.text}};
 }
 
 Json toJson(const wire::DigestReply& digest) {

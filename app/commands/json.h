@@ -21,7 +21,11 @@ Json toJson(const engine::JobStatus& job);
 Json toJson(const engine::TxnStatus& txn);
 Json toJson(const engine::PlanSummary& plan);
 Json toJson(const engine::HistoryEntry& entry);
+Json toJson(const engine::StepOptions& options);  // {"zero":false,"micro_batch":0}
+Json toJson(const engine::Proposal& proposal);
+Json toJson(const engine::Check& check);
 Json toJson(const engine::Sample& sample);
+Json toJson(const engine::Event& event);
 Json toJson(const wire::DigestReply& digest);
 
 /// Prints one line.

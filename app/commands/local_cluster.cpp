@@ -184,6 +184,7 @@ Result<Prepared> prepare(const LocalClusterOptions& options, const fs::path& dir
     config.device_bytes = options.deviceBytes;
     config.link_bytes_per_second = options.linkBytesPerSecond;
     config.agent_keys = agentFile;
+    config.log_file = agentLog(directory.string(), node);
     config.allowed = {operatorKeys.public_key, agentKeys.public_key};
     TESSERA_RETURN_IF_ERROR(makePrivate(config.directory));
     prepared.configs.push_back((fs::path(config.directory) / "agent.json").string());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `logs`: what the agents of a local cluster wrote.
+/// `logs`: what the agents wrote, read from a local cluster's folder or asked for over the wire.
 
 #include <fmt/format.h>
 
@@ -18,6 +18,9 @@
 
 namespace tessera::app {
 namespace {
+
+/// The registrar asks the node, which has ten seconds.
+constexpr std::chrono::seconds kLogPatience{15};
 
 struct Log {
   std::string node;
@@ -41,6 +44,31 @@ std::optional<int> nodeIndex(const std::string& name) {
   return node;
 }
 
+/// The logs of a cluster whose nodes are other machines, over the wire.
+int runRemote(const Invocation& call, const std::string& wanted, std::int64_t count) {
+  if (call.arguments.has("follow"))
+    return failed(FailedPrecondition("--follow works for local clusters only"));
+  auto session = openSession(call);
+  if (!session) return failed(session.error());
+  const auto snapshot = session->snapshot();
+  if (!snapshot) return failed(snapshot.error());
+  int code = kDone;
+  for (const engine::NodeStatus& node : snapshot->nodes) {
+    const std::string name = fmt::format("n{}", node.node);
+    if (!wanted.empty() && wanted != name) continue;
+    wire::Request request;
+    request.mutable_log()->set_node(node.node);
+    request.mutable_log()->set_lines(count);
+    const auto reply = session->ask(std::move(request), ReplyKind::kLog, kLogPatience);
+    if (!reply) {
+      code = failed(reply.error());
+      continue;
+    }
+    for (const std::string& line : reply->log().lines()) printEntry(call, name, line);
+  }
+  return code;
+}
+
 int run(const Invocation& call) {
   const auto count = call.arguments.integer("lines", 100, 0, 1'000'000);
   if (!count) return wrongUsage(count.error());
@@ -54,9 +82,7 @@ int run(const Invocation& call) {
   std::string directory;
   if (const auto profile = findProfile(cluster); profile) {
     directory = profile->directory;
-    if (directory.empty())
-      return failed(FailedPrecondition(fmt::format(
-          "the logs of '{}' lie on its own nodes: it is not a local cluster", profile->name)));
+    if (directory.empty()) return runRemote(call, wanted, *count);
   } else {
     directory = (std::filesystem::path(agents::TesseraHome()) / "clusters" / cluster).string();
     if (cluster.empty() || !std::filesystem::is_directory(directory))
@@ -92,10 +118,10 @@ int run(const Invocation& call) {
 
 Command logsCommand() {
   return {{"logs",
-           "prints what the agents of a local cluster wrote",
+           "prints what the agents wrote",
            {{"NODE", "n0, n1, ... (default: all)", false}},
            {{"lines", "N", "the last N lines of each node (default 100)"},
-            {"follow", "", "goes on with new lines until interrupted"}},
+            {"follow", "", "goes on with new lines until interrupted (local clusters)"}},
            {}},
           run};
 }

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "agents/wire/convert.h"
 #include "app/commands/units.h"
 
@@ -23,6 +25,31 @@ Result<Placement> readPlacement(const Arguments& arguments) {
   return placement;
 }
 
+Result<std::optional<engine::StepOptions>> readStepOptions(const Arguments& arguments,
+                                                           engine::StepOptions base) {
+  if (!arguments.has("zero") && !arguments.has("micro-batch")) return std::nullopt;
+  if (const auto text = arguments.value("zero")) {
+    if (*text != "on" && *text != "off")
+      return InvalidArgument(fmt::format("--zero '{}' is neither on nor off", *text));
+    base.zero = *text == "on";
+  }
+  TESSERA_TRY(base.micro_batch,
+              arguments.integer("micro-batch", base.micro_batch, 0, std::int64_t{1} << 20));
+  return base;
+}
+
+Status addStepOptions(Session& session, const Arguments& arguments, wire::PlanRequest* request) {
+  TESSERA_TRY(const auto given, readStepOptions(arguments));
+  if (!given) return OkStatus();
+  TESSERA_TRY(const auto snapshot, session.snapshot());
+  const auto job = std::ranges::find(snapshot.jobs, request->job(), &engine::JobStatus::name);
+  if (job == snapshot.jobs.end())
+    return NotFound(fmt::format("job '{}' does not exist", request->job()));
+  TESSERA_TRY(const auto options, readStepOptions(arguments, job->options));
+  agents::Encode(*options, request->mutable_options());
+  return OkStatus();
+}
+
 Result<wire::PlanRequest> readPlanRequest(const Arguments& arguments) {
   TESSERA_RETURN_IF_ERROR(checkName("job", arguments.word(0)));
   TESSERA_TRY(const auto placement, readPlacement(arguments));
@@ -34,15 +61,29 @@ Result<wire::PlanRequest> readPlanRequest(const Arguments& arguments) {
     agents::Encode(device, request.add_devices());
   if (placement.mesh) agents::Encode(*placement.mesh, request.mutable_mesh());
   request.set_pin(arguments.has("pin"));
+  TESSERA_RETURN_IF_ERROR(readStepOptions(arguments));
   return request;
 }
 
+namespace {
+
+/// "dp=2,tp=2 on n0g0,… with zero, micro-batch 4, 0.25 s a step".
+std::string describePlace(const ptc::MeshShape& mesh, const std::vector<ptc::DeviceId>& devices,
+                          const engine::StepOptions& options, const std::optional<double>& step) {
+  const std::string with = engine::ToString(options);
+  return fmt::format("{} on {}{}{}", ptc::ToString(mesh), ptc::ToString(devices),
+                     with.empty() ? "" : " with " + with,
+                     step ? fmt::format(", {} a step (estimate)", formatSeconds(*step)) : "");
+}
+
+}  // namespace
+
 std::string describePlan(const engine::PlanSummary& plan) {
   std::string text = fmt::format("plan {} for {} (epoch {})\n", plan.hash, plan.job, plan.epoch);
-  text += fmt::format("  from     {} on {}\n", ptc::ToString(plan.from_mesh),
-                      ptc::ToString(plan.from_devices));
-  text += fmt::format("  to       {} on {}\n", ptc::ToString(plan.to_mesh),
-                      ptc::ToString(plan.to_devices));
+  text += fmt::format("  from     {}\n", describePlace(plan.from_mesh, plan.from_devices,
+                                                       plan.from_options, plan.from_step_seconds));
+  text += fmt::format("  to       {}\n", describePlace(plan.to_mesh, plan.to_devices,
+                                                       plan.to_options, plan.to_step_seconds));
   if (!plan.idle.empty()) text += fmt::format("  idle     {}\n", ptc::ToString(plan.idle));
   if (!plan.why.empty()) text += fmt::format("  because  {}\n", plan.why);
   text += formatTable({{"  stays in place", formatBytes(plan.kept)},
@@ -68,6 +109,13 @@ OptionSpec devicesOption(const std::string& fallback) {
 }
 OptionSpec meshOption(const std::string& fallback) {
   return {"mesh", "MESH", "dp=2,tp=2,pp=1; axes left out are 1 " + fallback};
+}
+OptionSpec zeroOption(const std::string& fallback) {
+  return {"zero", "on|off", "cuts the optimizer's state over the dp ranks (ZeRO-1) " + fallback};
+}
+OptionSpec microBatchOption(const std::string& fallback) {
+  return {"micro-batch", "N",
+          "samples of one forward and backward pass; 0: the trainer chooses " + fallback};
 }
 OptionSpec pinOption() {
   return {"pin", "", "takes --devices as the order of ranks, not as a set"};

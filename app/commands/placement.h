@@ -2,10 +2,12 @@
 #pragma once
 
 /// \file
-/// `--devices` and `--mesh`, as `job start`, `plan` and `apply` take them.
+/// `--devices`, `--mesh`, `--zero` and `--micro-batch`, as `job start`, `plan` and `apply` take
+/// them.
 
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/command.h"
+#include "app/commands/session.h"
 #include "engine/cluster/snapshot.h"
 
 namespace tessera::app {
@@ -19,8 +21,18 @@ struct Placement {
 ///     product is not the number of devices (names both).
 Result<Placement> readPlacement(const Arguments& arguments);
 
+/// `base` with what --zero and --micro-batch say; nullopt where neither is given.
+/// \error kInvalidArgument naming option and text
+Result<std::optional<engine::StepOptions>> readStepOptions(const Arguments& arguments,
+                                                           engine::StepOptions base = {});
+
 /// J and the placement of `plan` and `apply`. \error also for missing --devices.
 Result<wire::PlanRequest> readPlanRequest(const Arguments& arguments);
+
+/// Adds what --zero and --micro-batch say; the one that is not given stays as the job runs now.
+/// \pre readPlanRequest(arguments) gave `request`
+/// \error also kNotFound for a job that is not there
+Status addStepOptions(Session& session, const Arguments& arguments, wire::PlanRequest* request);
 
 /// The plan as a person reads it.
 std::string describePlan(const engine::PlanSummary& plan);
@@ -28,5 +40,7 @@ std::string describePlan(const engine::PlanSummary& plan);
 OptionSpec devicesOption(const std::string& fallback);
 OptionSpec meshOption(const std::string& fallback);
 OptionSpec pinOption();
+OptionSpec zeroOption(const std::string& fallback);
+OptionSpec microBatchOption(const std::string& fallback);
 
 }  // namespace tessera::app

@@ -8,24 +8,48 @@
 #include "app/commands/command.h"
 #include "app/commands/json.h"
 #include "app/commands/placement.h"
-#include "app/commands/session.h"
+#include "app/commands/proposal.h"
 
 namespace tessera::app {
 namespace {
 
+constexpr std::int64_t kMostCandidates = 64;
+
 int run(const Invocation& call) {
   auto request = readPlanRequest(call.arguments);
   if (!request) return wrongUsage(request.error());
+  const auto numCandidates = call.arguments.integer("candidates", 0, 1, kMostCandidates);
+  if (!numCandidates) return wrongUsage(numCandidates.error());
+  auto session = openSession(call);
+  if (!session) return failed(session.error());
+  if (const auto added = addStepOptions(*session, call.arguments, &*request); !added)
+    return failed(added.error());
   wire::Request message;
   *message.mutable_plan() = *request;
-  const auto reply = askOnce(call, std::move(message), ReplyKind::kPlan);
+  const auto reply = session->ask(std::move(message), ReplyKind::kPlan);
   if (!reply) return failed(reply.error());
   const auto plan = agents::Decode(reply->plan());
   if (!plan) return failed(plan.error());
-  if (call.json)
-    printLine(toJson(*plan));
-  else
+  std::optional<engine::Proposal> proposal;
+  std::optional<double> tokens;
+  if (*numCandidates > 0) {
+    std::vector<ptc::DeviceId> devices = plan->to_devices;
+    devices.insert(devices.end(), plan->idle.begin(), plan->idle.end());
+    auto proposed = askProposal(*session, plan->job, devices, *numCandidates);
+    if (!proposed) return failed(proposed.error());
+    proposal = std::move(*proposed);
+    const auto snapshot = session->snapshot();
+    if (!snapshot) return failed(snapshot.error());
+    if (const auto job = findJob(*snapshot, plan->job)) tokens = tokensOfStep(*job);
+  }
+  if (call.json) {
+    Json json = toJson(*plan);
+    if (proposal) json["candidates"] = toJson(*proposal)["candidates"];
+    printLine(json);
+  } else {
     fmt::print("{}", describePlan(*plan));
+    if (proposal) fmt::print("\n{}", describeProposal(*proposal, tokens));
+  }
   return kDone;
 }
 
@@ -36,7 +60,11 @@ Command planCommand() {
            "says what moving a job to other devices would cost; changes nothing",
            {{"JOB", "job"}},
            {devicesOption("(required)"),
-            meshOption("(default: same tp, the largest dp that divides the batch)"), pinOption()},
+            meshOption("(default: the fastest, see `propose`)"),
+            zeroOption("(default: as now)"),
+            microBatchOption("(default: as now)"),
+            pinOption(),
+            {"candidates", "N", "lists also the best N configurations of these devices"}},
            {}},
           run};
 }

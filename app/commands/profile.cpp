@@ -6,7 +6,9 @@
 
 #include <filesystem>
 
+#include "agents/net/socket.h"
 #include "app/commands/command.h"
+#include "app/commands/endpoint.h"
 #include "app/commands/json.h"
 #include "app/commands/local_cluster.h"
 #include "app/commands/units.h"
@@ -65,6 +67,73 @@ int runRemove(const Invocation& call) {
 }
 
 }  // namespace
+
+namespace {
+
+Result<agents::Profile> readProfile(const Arguments& arguments) {
+  if (const auto file = arguments.value("from")) {
+    TESSERA_TRY(auto profile, agents::LoadProfile(std::filesystem::absolute(*file).string()));
+    if (!arguments.word(0).empty()) profile.name = arguments.word(0);
+    return profile;
+  }
+  agents::Profile profile;
+  profile.name = arguments.word(0);
+  const auto need = [&](const char* option) -> Result<std::string> {
+    const auto value = arguments.value(option);
+    if (!value) return InvalidArgument(fmt::format("profile add needs --{}, or --from", option));
+    return *value;
+  };
+  TESSERA_TRY(const std::string registrar, need("registrar"));
+  TESSERA_TRY(const Endpoint endpoint,
+              parseEndpoint(registrar, kDefaultPort).Context("--registrar"));
+  profile.registrar_endpoint = endpoint.text();
+  Endpoint events{endpoint.host, endpoint.port + 1};
+  if (const auto given = arguments.value("events")) {
+    TESSERA_TRY(events, parseEndpoint(*given, events.port).Context("--events"));
+  }
+  profile.events_endpoint = events.text();
+  TESSERA_TRY(const std::string serverKey, need("server-key"));
+  TESSERA_TRY(profile.server_key, readPublicKey(serverKey).Context("--server-key"));
+  TESSERA_TRY(const std::string key, need("key"));
+  profile.key_file = std::filesystem::absolute(key).string();
+  return profile;
+}
+
+int runAdd(const Invocation& call) {
+  const std::string name = call.arguments.word(0);
+  if (const auto good = checkName("profile", name); !good) return wrongUsage(good.error());
+  const auto profile = readProfile(call.arguments);
+  if (!profile) return wrongUsage(profile.error());
+  if (const auto keys = agents::LoadKeys(profile->key_file); !keys) return failed(keys.error());
+  std::error_code ignored;
+  if (std::filesystem::exists(profilePath(name), ignored) && !call.arguments.has("force"))
+    return failed(AlreadyExists(fmt::format("profile '{}' exists; --force replaces it", name)));
+  if (const auto saved = agents::SaveProfile(*profile); !saved) return failed(saved.error());
+  if (call.json)
+    printLine({{"name", name},
+               {"profile", profilePath(name)},
+               {"registrar", profile->registrar_endpoint},
+               {"events", profile->events_endpoint}});
+  else
+    fmt::print("profile '{}' is saved; `tesseractl --cluster {} doctor` tries it\n", name, name);
+  return kDone;
+}
+
+}  // namespace
+
+Command profileAddCommand() {
+  return {{"profile add",
+           "names a cluster that runs on other machines",
+           {{"NAME", "the cluster's name"}},
+           {{"registrar", "HOST[:PORT]", fmt::format("node 0 (default port {})", kDefaultPort)},
+            {"events", "HOST:PORT", "where it publishes (default: the registrar's port + 1)"},
+            {"server-key", "KEY|FILE", "public key of node 0, or its .pub file"},
+            {"key", "FILE", "your key pair, as `keys new` made it"},
+            {"from", "FILE", "takes all this from a profile file"},
+            {"force", "", "replaces a profile of that name"}},
+           {}},
+          runAdd};
+}
 
 Command profileListCommand() {
   return {{"profile list", "lists the clusters that are known here", {}, {}, {}}, runList};

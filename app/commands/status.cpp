@@ -18,6 +18,8 @@ std::string describe(const engine::DeviceStatus& device) {
   return device.job.empty() ? "idle" : device.job;
 }
 
+std::string orDash(std::string text) { return text.empty() ? "-" : std::move(text); }
+
 std::string deviceTable(const engine::ClusterSnapshot& snapshot) {
   std::vector<std::vector<std::string>> rows = {
       {"node", "state", "device", "used", "total", "job", "rank"}};
@@ -39,13 +41,17 @@ std::string deviceTable(const engine::ClusterSnapshot& snapshot) {
 
 std::string jobTable(const engine::ClusterSnapshot& snapshot) {
   std::vector<std::vector<std::string>> rows = {
-      {"job", "state", "step", "loss", "tokens/s", "mesh", "epoch", "layout"}};
+      {"job", "state", "step", "loss", "tokens/s", "s/step", "mesh", "options", "epoch", "layout"}};
   for (const engine::JobStatus& job : snapshot.jobs)
     rows.push_back({job.name, std::string(engine::ToString(job.state)), std::to_string(job.step),
                     job.loss ? fmt::format("{:.4f}", *job.loss) : "-",
                     job.tokens_per_second ? fmt::format("{:.0f}", *job.tokens_per_second) : "-",
-                    ptc::ToString(job.mesh), std::to_string(job.epoch), job.layout_hash});
-  std::string text = formatTable(rows, {2, 3, 4, 6});
+                    job.step_seconds ? fmt::format("{:.3f}", *job.step_seconds) : "-",
+                    ptc::ToString(job.mesh), orDash(engine::ToString(job.options)),
+                    std::to_string(job.epoch), job.layout_hash});
+  std::string text = formatTable(rows, {2, 3, 4, 5, 8});
+  for (const engine::JobStatus& job : snapshot.jobs)
+    if (!job.command.empty()) text += fmt::format("{}: runs `{}`\n", job.name, job.command);
   for (const engine::JobStatus& job : snapshot.jobs)
     if (!job.reason.empty()) text += fmt::format("{}: {}\n", job.name, job.reason);
   return text;

@@ -45,20 +45,28 @@ Result<Shown> decode(const wire::TxnReply& reply) {
   return shown;
 }
 
+std::string withOptions(const engine::StepOptions& options) {
+  const std::string text = engine::ToString(options);
+  return text.empty() ? "" : " with " + text;
+}
+
 void print(const Shown& shown) {
   if (shown.txn) {
     const engine::TxnStatus& txn = *shown.txn;
     fmt::print("transaction {} of {}: {}\n", txn.id, txn.job, engine::ToString(txn.phase));
-    fmt::print("  from   {} on {}\n", ptc::ToString(txn.from_mesh),
-               ptc::ToString(txn.from_devices));
-    fmt::print("  to     {} on {}\n", ptc::ToString(txn.to_mesh), ptc::ToString(txn.to_devices));
+    fmt::print("  from   {} on {}{}\n", ptc::ToString(txn.from_mesh),
+               ptc::ToString(txn.from_devices), withOptions(txn.from_options));
+    fmt::print("  to     {} on {}{}\n", ptc::ToString(txn.to_mesh), ptc::ToString(txn.to_devices),
+               withOptions(txn.to_options));
     fmt::print("  moved  {} of {}\n", formatBytes(txn.bytes_done), formatBytes(txn.bytes_total));
   }
   if (shown.record) {
     const engine::HistoryEntry& record = *shown.record;
     if (!shown.txn)
-      fmt::print("transaction {} of {}\n  from   {}\n  to     {}\n", record.id, record.job,
-                 record.from, record.to);
+      fmt::print("transaction {} of {}\n  from   {}{}\n  to     {}{}\n", record.id, record.job,
+                 record.from, withOptions(record.from_options), record.to,
+                 withOptions(record.to_options));
+    if (!record.who.empty()) fmt::print("  asked for by {}\n", record.who);
     fmt::print("  {} at step {}, {} moved, pause {}\n", record.result, record.step,
                formatBytes(record.bytes_moved), formatSeconds(record.pause));
     if (!record.digest_before.empty())

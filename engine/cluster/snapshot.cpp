@@ -21,6 +21,8 @@ constexpr std::array kTxnPhases = {
     TxnPhase::kNeedsDecision, TxnPhase::kInDoubt};
 constexpr std::array kSeverities = {Severity::kDebug, Severity::kInfo, Severity::kWarning,
                                     Severity::kError};
+constexpr std::array kVerdicts = {Check::Verdict::kOk, Check::Verdict::kWarning,
+                                  Check::Verdict::kFailed, Check::Verdict::kSkipped};
 
 /// The inverse of ToString over all values of one enum.
 template <typename Enum>
@@ -159,6 +161,24 @@ bool IsFinal(TxnPhase phase) {
       return false;
   }
   return false;
+}
+
+std::string_view ToString(Check::Verdict verdict) {
+  switch (verdict) {
+    case Check::Verdict::kOk:
+      return "ok";
+    case Check::Verdict::kWarning:
+      return "warning";
+    case Check::Verdict::kFailed:
+      return "failed";
+    case Check::Verdict::kSkipped:
+      return "skipped";
+  }
+  return "unknown";
+}
+
+Result<Check::Verdict> ParseVerdict(std::string_view text) {
+  return Parse<Check::Verdict>(text, kVerdicts, "verdict");
 }
 
 }  // namespace tessera::engine

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/cluster/step_options.h"
 #include "ptc/base/result.h"
 #include "ptc/mesh.h"
 
@@ -74,6 +75,9 @@ struct NodeStatus {
   NodeState state = NodeState::kJoining;
   double last_seen = 0;  // seconds ago
   std::vector<DeviceStatus> devices;
+  std::string host = {};     // nodes with equal hosts share memory
+  std::string address = {};  // where its ranks are reached
+  std::string version = {};  // of its agent
   friend bool operator==(const NodeStatus&, const NodeStatus&) = default;
 };
 
@@ -94,6 +98,9 @@ struct JobStatus {
   std::int64_t num_tensors = 0;
   std::int64_t state_bytes = 0;  // one whole copy
   std::int64_t max_steps = 0;    // 0: no end
+  StepOptions options = {};
+  std::optional<double> step_seconds = {};  // median of the last steps
+  std::string command = {};                 // of a job that is not the built-in trainer
   friend bool operator==(const JobStatus&, const JobStatus&) = default;
 };
 
@@ -121,6 +128,7 @@ struct TxnStatus {
   std::string reason;                // why it rolls back or failed
   std::vector<FlowStatus> flows;
   bool can_cancel = false;  // before the commit point
+  StepOptions from_options = {}, to_options = {};
   friend bool operator==(const TxnStatus&, const TxnStatus&) = default;
 };
 
@@ -139,7 +147,8 @@ struct Sample {
   double loss = 0;
   double grad_norm = 0;
   double tokens_per_second = 0;
-  double time = 0;  // wall clock
+  double time = 0;            // wall clock
+  std::int64_t sequence = 0;  // in the history; 0 where it does not come from there
   friend bool operator==(const Sample&, const Sample&) = default;
 };
 
@@ -180,6 +189,8 @@ struct PlanSummary {
   std::vector<FlowStatus> flows;  // bytes_total by (source, destination) device
   std::int64_t global_batch = 0;
   std::string why;  // one sentence on how the mesh was chosen; empty where it was given
+  StepOptions from_options = {}, to_options = {};
+  std::optional<double> from_step_seconds = {}, to_step_seconds = {};  // estimates
   std::int64_t moved() const { return host + network + snapshot + storage; }
   friend bool operator==(const PlanSummary&, const PlanSummary&) = default;
 };
@@ -199,7 +210,52 @@ struct HistoryEntry {
   std::string digest_before, digest_after;
   std::int64_t step = 0;
   std::int64_t epoch = 0;  // after it
+  StepOptions from_options = {}, to_options = {};
+  std::string who = {};                                      // program and user that asked for it
+  std::int64_t kept = 0, device = 0, host = 0, network = 0;  // planned bytes by class
+  double pause_estimate = 0;                                 // what the plan said
+  std::vector<FlowStatus> flows = {};                        // what went over each pair of devices
   friend bool operator==(const HistoryEntry&, const HistoryEntry&) = default;
 };
+
+/// One configuration that a job could run on a set of devices, with what it would cost to get
+/// there.
+struct Candidate {
+  ptc::MeshShape mesh;
+  StepOptions options = {};
+  std::vector<ptc::DeviceId> devices = {};  // that it would use, ascending
+  std::vector<ptc::DeviceId> idle = {};     // given but left over
+  double step_seconds = 0;                  // estimate
+  double pause_seconds = 0;                 // estimate of the move
+  std::int64_t moved_bytes = 0;
+  std::int64_t peak_bytes = 0;  // of the device nearest to its capacity, during the move
+  std::int64_t capacity = 0;    // of that device
+  bool current = false;         // what the job runs now
+  bool recommended = false;     // at most one of a proposal
+  friend bool operator==(const Candidate&, const Candidate&) = default;
+  bool fits() const { return peak_bytes <= capacity; }
+};
+
+struct Proposal {
+  std::string job;
+  std::vector<Candidate> candidates = {};  // best first; those that do not fit last
+  std::string why = {};                    // one sentence on the recommended one
+  /// When the cost model's constants were measured on this cluster; empty: the built-in ones.
+  std::optional<double> calibrated = {};  // wall clock
+  friend bool operator==(const Proposal&, const Proposal&) = default;
+};
+
+/// One finding about a machine, with what to do about it.
+struct Check {
+  enum class Verdict : std::uint8_t { kOk, kWarning, kFailed, kSkipped };
+  std::optional<std::int32_t> node = {};  // empty: the machine that asks
+  std::string name = {};                  // "clock", "huge pages", …
+  Verdict verdict = Verdict::kOk;
+  std::string value = {};   // what was found
+  std::string remedy = {};  // empty where nothing is to be done
+  friend bool operator==(const Check&, const Check&) = default;
+};
+std::string_view ToString(Check::Verdict verdict);  // "ok", "warning", "failed", "skipped"
+Result<Check::Verdict> ParseVerdict(std::string_view text);
 
 }  // namespace tessera::engine

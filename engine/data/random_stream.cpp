@@ -3,18 +3,15 @@
 // Compiled with -ffp-contract=off: without fused multiply-adds every machine rounds alike.
 #include "engine/data/random_stream.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <numbers>
 
 #include "engine/data/philox.h"
-#include "ptc/digest.h"
 
 namespace tessera::engine {
 namespace {
-
-std::array<std::uint32_t, 2> Halves(std::uint64_t word) {
-  return {static_cast<std::uint32_t>(word), static_cast<std::uint32_t>(word >> 32)};
-}
 
 /// FNV-1a, 64 bits.
 std::uint64_t HashName(std::string_view name) {
@@ -71,9 +68,7 @@ double Uniform(std::uint32_t word) { return (static_cast<double>(word) + 0.5) * 
 }  // namespace
 
 RandomStream::RandomStream(std::int64_t seed, RandomPurpose purpose, std::string_view tensor)
-    : key_(Halves(ptc::Mix(ptc::Mix(static_cast<std::uint64_t>(seed) + 0x9e3779b97f4a7c15ULL) +
-                           static_cast<std::uint64_t>(purpose)))),
-      tensor_(Halves(HashName(tensor))) {}
+    : key_(Halves(StreamKey(seed, purpose))), tensor_(Halves(HashName(tensor))) {}
 
 std::array<float, 4> RandomStream::NormalBlock(std::uint64_t block) const {
   const auto index = Halves(block);
@@ -86,6 +81,18 @@ std::array<float, 4> RandomStream::NormalBlock(std::uint64_t block) const {
     values[2 * pair + 1] = static_cast<float>(radius * angle.sin);
   }
   return values;
+}
+
+void RandomStream::Normal(std::int64_t first_element, std::span<float> out) const {
+  auto element = static_cast<std::uint64_t>(first_element);
+  while (!out.empty()) {
+    const auto block = NormalBlock(element / 4);
+    const auto skipped = static_cast<std::size_t>(element % 4);
+    const std::size_t count = std::min(out.size(), block.size() - skipped);
+    std::copy_n(block.begin() + static_cast<std::ptrdiff_t>(skipped), count, out.begin());
+    out = out.subspan(count);
+    element += count;
+  }
 }
 
 }  // namespace tessera::engine

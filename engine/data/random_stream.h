@@ -7,12 +7,25 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
+
+#include "ptc/digest.h"
 
 namespace tessera::engine {
 
 /// Streams of different purposes are independent. Values are part of what a seed means.
-enum class RandomPurpose : std::uint64_t { kInitialise = 1 };
+enum class RandomPurpose : std::uint64_t { kInitialise = 1, kDropout = 2 };
+
+/// The key of all streams of one purpose under one seed.
+constexpr std::uint64_t StreamKey(std::int64_t seed, RandomPurpose purpose) {
+  return ptc::Mix(ptc::Mix(static_cast<std::uint64_t>(seed) + 0x9e3779b97f4a7c15ULL) +
+                  static_cast<std::uint64_t>(purpose));
+}
+/// A word as Philox takes it: the lower half first.
+constexpr std::array<std::uint32_t, 2> Halves(std::uint64_t word) {
+  return {static_cast<std::uint32_t>(word), static_cast<std::uint32_t>(word >> 32)};
+}
 
 /// \threadsafety Immutable.
 class RandomStream {
@@ -28,6 +41,8 @@ class RandomStream {
     const auto index = static_cast<std::uint64_t>(element);
     return NormalBlock(index / 4)[index % 4];
   }
+  /// The numbers of consecutive elements. \pre first_element >= 0
+  void Normal(std::int64_t first_element, std::span<float> out) const;
 
  private:
   std::array<std::uint32_t, 2> key_;

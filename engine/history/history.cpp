@@ -1,135 +1,193 @@
 // SPDX-License-Identifier: Apache-2.0
+// Opening a history, and writing to it.
 #include "engine/history/history.h"
 
+#include <fmt/format.h>
+
+#include <filesystem>
 #include <utility>
 
+#include "engine/history/history_impl.h"
 #include "engine/history/schema.h"
-#include "engine/history/sqlite.h"
 
 namespace tessera::engine {
 namespace {
 
-/// Binds values to parameters 0, 1, … in order.
-template <typename... Values>
-Status BindAll(Statement& statement, const Values&... values) {
-  Status status = OkStatus();
-  int parameter = 0;
-  ((status = status ? statement.Bind(parameter++, values) : std::move(status)), ...);
-  return status;
+/// Whether the tables are there that this program reads.
+Status CheckTables(Database& database) {
+  auto query = database.Prepare(
+      "SELECT 1 FROM transactions, transaction_phases, transaction_flows, events, samples, about, "
+      "covered LIMIT 0");
+  if (query) return OkStatus();
+  if (query.error().code != ErrorCode::kInternal) return query.error();
+  return DataLoss(query.error().message);
 }
 
-std::int64_t LimitOf(std::int64_t limit) { return limit <= 0 ? -1 : limit; }  // SQL: -1 is all
+Error WithRemedy(Error error) {
+  if (error.code == ErrorCode::kDataLoss) {
+    error.message += "; move the file aside, then a new history begins";
+  }
+  return error;
+}
+
+/// Moves the file with what SQLite keeps beside it. \return the new name
+Result<std::string> MoveAside(const std::string& path) {
+  std::string bad = path + ".bad";
+  std::error_code failure;
+  for (int number = 2; std::filesystem::exists(bad, failure); ++number) {
+    bad = fmt::format("{}.bad.{}", path, number);
+  }
+  std::filesystem::rename(path, bad, failure);
+  if (failure) return Unavailable(fmt::format("{}: {}", bad, failure.message()));
+  for (const char* suffix : {"-wal", "-shm"}) {
+    std::filesystem::rename(path + suffix, bad + suffix, failure);  // need not be there
+  }
+  return bad;
+}
+
+/// Files of before there was retention cannot give pages back: made so once. Not being able to, for
+/// want of space, is no error.
+void AllowShrinking(Database& database) {
+  constexpr std::int64_t kIncremental = 2;
+  const auto mode = database.ReadInt("PRAGMA auto_vacuum");
+  if (!mode || *mode == kIncremental) return;
+  if (database.Execute("PRAGMA auto_vacuum = INCREMENTAL")) (void)database.Execute("VACUUM");
+}
+
+Result<std::unique_ptr<Database>> OpenDatabase(const std::string& path, bool check) {
+  TESSERA_TRY(auto database, Database::Open(path, Database::Durability::kNormal));
+  if (check) TESSERA_RETURN_IF_ERROR(CheckWhole(*database));
+  TESSERA_RETURN_IF_ERROR(Migrate(*database, kHistorySchema));
+  TESSERA_RETURN_IF_ERROR(CheckTables(*database));
+  AllowShrinking(*database);
+  return database;
+}
+
+Result<std::unique_ptr<Database>> OpenToLook(const std::string& path) {
+  TESSERA_TRY(auto database, Database::OpenReadOnly(path));
+  TESSERA_TRY(const std::int64_t version, database->ReadInt("PRAGMA user_version"));
+  if (version > 0) {
+    // Does nothing to a file of this version.
+    const Status known = Migrate(*database, kHistorySchema, /*keep_backup=*/false);
+    if (!known && known.error().code == ErrorCode::kUnavailable) {  // older: it cannot be written
+      TESSERA_TRY(database, database->CopyToMemory());
+      TESSERA_RETURN_IF_ERROR(Migrate(*database, kHistorySchema, /*keep_backup=*/false));
+    } else if (!known) {
+      return known.error();
+    }
+  }
+  TESSERA_RETURN_IF_ERROR(CheckTables(*database));
+  return database;
+}
 
 }  // namespace
-
-struct History::Impl {
-  std::unique_ptr<Database> database;
-  Statement put_transaction, drop_phases, put_phase, transactions, transactions_of_job, phases;
-  Statement add_event, events, last_event;
-  Statement put_sample, samples;
-};
-
-Result<std::unique_ptr<History>> History::Open(const std::string& path) {
-  TESSERA_TRY(auto database, Database::Open(path, Database::Durability::kNormal));
-  TESSERA_RETURN_IF_ERROR(Migrate(*database, kHistorySchema));
-  Database& db = *database;
-
-  // An upsert, because REPLACE would delete the row and its phases with it.
-  TESSERA_TRY(auto put_transaction, db.Prepare(R"(
-      INSERT INTO transactions VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)
-      ON CONFLICT (id) DO UPDATE SET job = excluded.job, from_mesh = excluded.from_mesh,
-        to_mesh = excluded.to_mesh, started = excluded.started, result = excluded.result,
-        reason = excluded.reason, pause = excluded.pause, bytes_moved = excluded.bytes_moved,
-        volume_bound = excluded.volume_bound, digest_before = excluded.digest_before,
-        digest_after = excluded.digest_after, step = excluded.step, epoch = excluded.epoch)"));
-  TESSERA_TRY(auto drop_phases, db.Prepare("DELETE FROM transaction_phases WHERE id = ?"));
-  TESSERA_TRY(auto put_phase, db.Prepare("INSERT INTO transaction_phases VALUES (?,?,?)"));
-  const std::string columns =
-      "SELECT id, job, from_mesh, to_mesh, started, result, reason, pause, bytes_moved, "
-      "volume_bound, digest_before, digest_after, step, epoch FROM transactions ";
-  TESSERA_TRY(auto transactions, db.Prepare(columns + "ORDER BY id DESC LIMIT ?"));
-  TESSERA_TRY(auto transactions_of_job,
-              db.Prepare(columns + "WHERE job = ?2 ORDER BY id DESC LIMIT ?1"));
-  TESSERA_TRY(auto phases,
-              db.Prepare("SELECT phase, seconds FROM transaction_phases WHERE id = ?"));
-  TESSERA_TRY(auto add_event,
-              db.Prepare("INSERT INTO events (time, severity, source, text) VALUES (?,?,?,?)"));
-  TESSERA_TRY(auto events, db.Prepare("SELECT sequence, time, severity, source, text FROM events "
-                                      "WHERE sequence > ? ORDER BY sequence LIMIT ?"));
-  TESSERA_TRY(auto last_event, db.Prepare("SELECT ifnull(max(sequence), 0) FROM events"));
-  TESSERA_TRY(auto put_sample, db.Prepare("INSERT OR REPLACE INTO samples VALUES (?,?,?,?,?,?)"));
-  TESSERA_TRY(auto samples,
-              db.Prepare("SELECT job, step, loss, grad_norm, tokens_per_second, time FROM samples "
-                         "WHERE job = ? AND step > ? ORDER BY step LIMIT ?"));
-
-  auto impl = std::unique_ptr<Impl>(
-      new Impl{std::move(database), std::move(put_transaction), std::move(drop_phases),
-               std::move(put_phase), std::move(transactions), std::move(transactions_of_job),
-               std::move(phases), std::move(add_event), std::move(events), std::move(last_event),
-               std::move(put_sample), std::move(samples)});
-  return std::unique_ptr<History>(new History(std::move(impl)));
-}
 
 History::History(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 History::~History() = default;
 
-Status History::PutTransaction(const HistoryEntry& e) {
-  return impl_->database->InTransaction([&]() -> Status {
-    Statement& put = impl_->put_transaction;
-    TESSERA_RETURN_IF_ERROR(BindAll(put, e.id, e.job, e.from, e.to, e.started, e.result, e.reason,
-                                    e.pause, e.bytes_moved, e.volume_bound, e.digest_before,
-                                    e.digest_after, e.step, e.epoch));
-    TESSERA_RETURN_IF_ERROR(put.Run());
-    TESSERA_RETURN_IF_ERROR(impl_->drop_phases.Bind(0, e.id));
-    TESSERA_RETURN_IF_ERROR(impl_->drop_phases.Run());
-    for (const auto& [phase, seconds] : e.phases) {
-      TESSERA_RETURN_IF_ERROR(BindAll(impl_->put_phase, e.id, phase, seconds));
-      TESSERA_RETURN_IF_ERROR(impl_->put_phase.Run());
-    }
-    return OkStatus();
-  });
+Result<std::unique_ptr<History>> History::Open(const std::string& path) {
+  auto database = OpenDatabase(path, /*check=*/false);
+  if (!database) return WithRemedy(std::move(database).error());
+  return std::unique_ptr<History>(
+      new History(std::unique_ptr<Impl>(new Impl{std::move(*database)})));
 }
 
-Result<std::vector<HistoryEntry>> History::Transactions(std::string_view job, std::int64_t limit) {
-  Statement& query = job.empty() ? impl_->transactions : impl_->transactions_of_job;
-  TESSERA_RETURN_IF_ERROR(query.Bind(0, LimitOf(limit)));
-  if (!job.empty()) TESSERA_RETURN_IF_ERROR(query.Bind(1, job));
-  std::vector<HistoryEntry> entries;
-  for (;;) {
-    TESSERA_TRY(const bool row, query.Step());
-    if (!row) break;
-    HistoryEntry e;
-    e.id = query.Int(0);
-    e.job = query.Text(1);
-    e.from = query.Text(2);
-    e.to = query.Text(3);
-    e.started = query.Double(4);
-    e.result = query.Text(5);
-    e.reason = query.Text(6);
-    e.pause = query.Double(7);
-    e.bytes_moved = query.Int(8);
-    e.volume_bound = query.Int(9);
-    e.digest_before = query.Text(10);
-    e.digest_after = query.Text(11);
-    e.step = query.Int(12);
-    e.epoch = query.Int(13);
-    entries.push_back(std::move(e));
+Result<std::unique_ptr<History>> History::OpenOrQuarantine(const std::string& path,
+                                                           std::string* note) {
+  note->clear();
+  auto database = OpenDatabase(path, /*check=*/true);
+  if (!database && database.error().code == ErrorCode::kDataLoss) {
+    TESSERA_TRY(const std::string bad, MoveAside(path));
+    *note = fmt::format("the history was damaged ({}); it is kept as {}, and a new one begins",
+                        database.error().ToString(), bad);
+    database = OpenDatabase(path, /*check=*/false);
   }
-  query.Reset();
-  for (HistoryEntry& entry : entries) {
-    TESSERA_RETURN_IF_ERROR(impl_->phases.Bind(0, entry.id));
-    for (;;) {
-      TESSERA_TRY(const bool row, impl_->phases.Step());
-      if (!row) break;
-      entry.phases.emplace(impl_->phases.Text(0), impl_->phases.Double(1));
-    }
-    impl_->phases.Reset();
+  if (!database) return std::move(database).error();
+  return std::unique_ptr<History>(
+      new History(std::unique_ptr<Impl>(new Impl{std::move(*database)})));
+}
+
+Result<std::unique_ptr<History>> History::OpenReadOnly(const std::string& path) {
+  auto database = OpenToLook(path);
+  if (!database) return std::move(database).error();
+  return std::unique_ptr<History>(
+      new History(std::unique_ptr<Impl>(new Impl{std::move(*database)})));
+}
+
+// ---- what the file says of itself
+
+Result<std::string> History::Impl::About(std::string_view key) {
+  TESSERA_TRY(auto query, database->Prepare("SELECT value FROM about WHERE key = ?"));
+  TESSERA_RETURN_IF_ERROR(query.Bind(0, key));
+  TESSERA_TRY(const bool row, query.Step());
+  return row ? query.Text(0) : std::string();
+}
+
+Result<std::int64_t> History::Impl::AboutInt(std::string_view key) {
+  TESSERA_TRY(auto query, database->Prepare("SELECT value FROM about WHERE key = ?"));
+  TESSERA_RETURN_IF_ERROR(query.Bind(0, key));
+  TESSERA_TRY(const bool row, query.Step());
+  return row ? query.Int(0) : 0;
+}
+
+Status History::Impl::SetAbout(std::string_view key, std::string_view value) {
+  TESSERA_TRY(auto put, database->Prepare("INSERT OR REPLACE INTO about VALUES (?,?)"));
+  TESSERA_RETURN_IF_ERROR(BindAll(put, key, value));
+  return put.Run();
+}
+
+Status History::Impl::SetAbout(std::string_view key, std::int64_t value) {
+  TESSERA_TRY(auto put, database->Prepare("INSERT OR REPLACE INTO about VALUES (?,?)"));
+  TESSERA_RETURN_IF_ERROR(BindAll(put, key, value));
+  return put.Run();
+}
+
+// ---- writing
+
+Status History::Impl::PutTransaction(const HistoryEntry& e) {
+  Database& db = *database;
+  TESSERA_TRY(const std::int64_t newest, AboutInt("revision"));
+  const std::int64_t revision = newest + 1;
+  TESSERA_RETURN_IF_ERROR(SetAbout("revision", revision));
+  for (const char* table : {"transaction_phases", "transaction_flows"}) {
+    TESSERA_TRY(auto drop, db.Prepare(fmt::format("DELETE FROM {} WHERE id = ?", table)));
+    TESSERA_RETURN_IF_ERROR(drop.Bind(0, e.id));
+    TESSERA_RETURN_IF_ERROR(drop.Run());
   }
-  return entries;
+  // Nothing refers to the row any more, so that it may be replaced.
+  TESSERA_TRY(auto put,
+              db.Prepare(fmt::format("INSERT OR REPLACE INTO transactions ({}, revision) VALUES "
+                                     "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                                     kTransactionColumns)));
+  TESSERA_RETURN_IF_ERROR(BindAll(put, e.id, e.job, e.from, e.to, e.started, e.result, e.reason,
+                                  e.pause, e.bytes_moved, e.volume_bound, e.digest_before,
+                                  e.digest_after, e.step, e.epoch, ToString(e.from_options),
+                                  ToString(e.to_options), e.who, e.kept, e.device, e.host,
+                                  e.network, e.pause_estimate, revision));
+  TESSERA_RETURN_IF_ERROR(put.Run());
+  TESSERA_TRY(auto put_phase, db.Prepare("INSERT INTO transaction_phases VALUES (?,?,?)"));
+  for (const auto& [phase, seconds] : e.phases) {
+    TESSERA_RETURN_IF_ERROR(BindAll(put_phase, e.id, phase, seconds));
+    TESSERA_RETURN_IF_ERROR(put_phase.Run());
+  }
+  TESSERA_TRY(auto put_flow,
+              db.Prepare("INSERT OR REPLACE INTO transaction_flows VALUES (?,?,?,?,?,?)"));
+  for (const FlowStatus& flow : e.flows) {
+    TESSERA_RETURN_IF_ERROR(BindAll(put_flow, e.id, ptc::ToString(flow.source),
+                                    ptc::ToString(flow.destination), flow.bytes_done,
+                                    flow.bytes_total, flow.bytes_per_second));
+    TESSERA_RETURN_IF_ERROR(put_flow.Run());
+  }
+  return OkStatus();
+}
+
+Status History::PutTransaction(const HistoryEntry& entry) {
+  return impl_->database->InTransaction([&] { return impl_->PutTransaction(entry); });
 }
 
 Status History::AddEvent(Event& event) {
-  Statement& add = impl_->add_event;
+  TESSERA_TRY(auto add, impl_->database->Prepare(
+                            "INSERT INTO events (time, severity, source, text) VALUES (?,?,?,?)"));
   TESSERA_RETURN_IF_ERROR(
       BindAll(add, event.time, ToString(event.severity), event.source, event.text));
   TESSERA_RETURN_IF_ERROR(add.Run());
@@ -137,62 +195,38 @@ Status History::AddEvent(Event& event) {
   return OkStatus();
 }
 
-Result<std::vector<Event>> History::Events(std::int64_t after_sequence, std::int64_t limit) {
-  Statement& query = impl_->events;
-  TESSERA_RETURN_IF_ERROR(BindAll(query, after_sequence, LimitOf(limit)));
-  std::vector<Event> events;
-  for (;;) {
-    TESSERA_TRY(const bool row, query.Step());
-    if (!row) break;
-    Event event;
-    event.sequence = query.Int(0);
-    event.time = query.Double(1);
-    auto severity = ParseSeverity(query.Text(2));
-    event.source = query.Text(3);
-    event.text = query.Text(4);
-    if (!severity) {
-      query.Reset();
-      return std::move(severity).Context(impl_->database->path()).error();
+Status History::Impl::PutSamples(std::span<const Sample> samples, bool with_sequence) {
+  Database& db = *database;
+  TESSERA_TRY(auto newest, db.Prepare("SELECT step FROM samples WHERE job = ? AND undone = 0 "
+                                      "ORDER BY step DESC LIMIT 1"));
+  TESSERA_TRY(auto replaced,
+              db.Prepare("DELETE FROM samples WHERE job = ? AND step = ? AND undone = 0"));
+  TESSERA_TRY(auto undo, db.Prepare("UPDATE samples SET undone = 1 "
+                                    "WHERE job = ? AND step >= ? AND undone = 0"));
+  TESSERA_TRY(auto put, db.Prepare("INSERT INTO samples (job, step, loss, grad_norm, "
+                                   "tokens_per_second, time, sequence) VALUES (?,?,?,?,?,?,?)"));
+  for (const Sample& s : samples) {
+    TESSERA_RETURN_IF_ERROR(newest.Bind(0, s.job));
+    TESSERA_TRY(const bool row, newest.Step());
+    const std::optional<std::int64_t> last = row ? std::optional(newest.Int(0)) : std::nullopt;
+    newest.Reset();
+    if (last && s.step <= *last) {
+      Statement& make_room = s.step == *last ? replaced : undo;
+      TESSERA_RETURN_IF_ERROR(BindAll(make_room, s.job, s.step));
+      TESSERA_RETURN_IF_ERROR(make_room.Run());
     }
-    event.severity = *severity;
-    events.push_back(std::move(event));
+    TESSERA_RETURN_IF_ERROR(
+        BindAll(put, s.job, s.step, s.loss, s.grad_norm, s.tokens_per_second, s.time));
+    if (with_sequence) TESSERA_RETURN_IF_ERROR(put.Bind(6, s.sequence));  // else NULL: the next
+    TESSERA_RETURN_IF_ERROR(put.Run());
   }
-  query.Reset();
-  return events;
-}
-
-Result<std::int64_t> History::LastEvent() {
-  TESSERA_TRY(const bool row, impl_->last_event.Step());
-  const std::int64_t last = row ? impl_->last_event.Int(0) : 0;
-  impl_->last_event.Reset();
-  return last;
+  return OkStatus();
 }
 
 Status History::AddSamples(std::span<const Sample> samples) {
   if (samples.empty()) return OkStatus();
-  return impl_->database->InTransaction([&]() -> Status {
-    for (const Sample& s : samples) {
-      TESSERA_RETURN_IF_ERROR(BindAll(impl_->put_sample, s.job, s.step, s.loss, s.grad_norm,
-                                      s.tokens_per_second, s.time));
-      TESSERA_RETURN_IF_ERROR(impl_->put_sample.Run());
-    }
-    return OkStatus();
-  });
-}
-
-Result<std::vector<Sample>> History::Samples(std::string_view job, std::int64_t after_step,
-                                             std::int64_t limit) {
-  Statement& query = impl_->samples;
-  TESSERA_RETURN_IF_ERROR(BindAll(query, job, after_step, LimitOf(limit)));
-  std::vector<Sample> samples;
-  for (;;) {
-    TESSERA_TRY(const bool row, query.Step());
-    if (!row) break;
-    samples.push_back({query.Text(0), query.Int(1), query.Double(2), query.Double(3),
-                       query.Double(4), query.Double(5)});
-  }
-  query.Reset();
-  return samples;
+  return impl_->database->InTransaction(
+      [&] { return impl_->PutSamples(samples, /*with_sequence=*/false); });
 }
 
 }  // namespace tessera::engine

@@ -35,26 +35,68 @@ std::vector<std::string> Sections(std::string_view schema) {
   return sections;
 }
 
+/// The version of the database, checked against what this program knows.
+Result<std::int64_t> VersionOf(Database& database, std::int64_t newest) {
+  TESSERA_TRY(const std::int64_t version, database.ReadInt("PRAGMA user_version"));
+  if (version < 0 || version > newest) {
+    return FailedPrecondition(fmt::format("{}: schema version {}, this program knows up to {}",
+                                          database.path(), version, newest));
+  }
+  if (version == 0) {
+    TESSERA_TRY(const std::int64_t tables, database.ReadInt("SELECT count(*) FROM sqlite_master"));
+    if (tables > 0) {
+      return FailedPrecondition(
+          fmt::format("{}: a database of another program: {} tables and indices, schema version 0",
+                      database.path(), tables));
+    }
+  }
+  return version;
+}
+
+Status BackUp(Database& database, std::int64_t version) {
+  const std::string path = fmt::format("{}.v{}.bak", database.path(), version);
+  for (int number = 1;; ++number) {
+    Status copied = database.BackupTo(number == 1 ? path : fmt::format("{}.{}", path, number));
+    if (copied || copied.error().code != ErrorCode::kAlreadyExists) return copied;
+  }
+}
+
 }  // namespace
 
-Status Migrate(Database& database, std::string_view schema) {
+Status CheckWhole(Database& database) {
+  TESSERA_TRY(auto check, database.Prepare("PRAGMA quick_check(1)"));
+  TESSERA_TRY(const bool row, check.Step());
+  if (!row || check.Text(0) != "ok") {
+    return DataLoss(database.path() + ": " + (row ? check.Text(0) : "the check says nothing"));
+  }
+  return OkStatus();
+}
+
+Status Migrate(Database& database, std::string_view schema, bool keep_backup) {
   const std::vector<std::string> sections = Sections(schema);
-  return database.InTransaction([&]() -> Status {
-    TESSERA_TRY(auto query, database.Prepare("PRAGMA user_version"));
-    TESSERA_TRY(const bool row, query.Step());
-    const std::int64_t version = row ? query.Int(0) : 0;
-    query.Reset();
-    const std::int64_t newest = std::ssize(sections);
-    if (version < 0 || version > newest) {
-      return FailedPrecondition(fmt::format("{}: schema version {}, this program knows up to {}",
-                                            database.path(), version, newest));
-    }
-    if (version == newest) return OkStatus();
+  const std::int64_t newest = std::ssize(sections);
+  TESSERA_TRY(const std::int64_t found, VersionOf(database, newest));
+  if (found == newest) return OkStatus();
+  if (found > 0 && keep_backup) {
+    TESSERA_RETURN_IF_ERROR(BackUp(database, found)
+                                .Context(fmt::format("{}: no backup of schema version {}, so it "
+                                                     "stays as it is",
+                                                     database.path(), found)));
+  }
+  Status migrated = database.InTransaction([&]() -> Status {
+    // Again, now that nobody else writes: somebody may have been faster.
+    TESSERA_TRY(const std::int64_t version, VersionOf(database, newest));
     for (auto i = static_cast<std::size_t>(version); i < sections.size(); ++i) {
       TESSERA_RETURN_IF_ERROR(database.Execute(sections[i]));
     }
-    return database.Execute(fmt::format("PRAGMA user_version = {}", newest));
+    TESSERA_RETURN_IF_ERROR(database.Execute(fmt::format("PRAGMA user_version = {}", newest)));
+    return found > 0 ? CheckWhole(database) : OkStatus();
   });
+  if (!migrated && found > 0) {
+    return std::move(migrated).Context(
+        fmt::format("from schema version {} to {}, the file is as before", found, newest));
+  }
+  return migrated;
 }
 
 }  // namespace tessera::engine

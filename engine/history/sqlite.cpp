@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <filesystem>
 #include <limits>
 #include <utility>
 
@@ -11,11 +12,18 @@ namespace tessera::engine {
 namespace {
 
 constexpr int kBusyTimeoutMs = 2000;
+// What a write-ahead log may keep on disk once its pages are in the file.
+constexpr char kLogLimit[] = "PRAGMA journal_size_limit = 4194304";
 
 ErrorCode CodeOf(int code) {
   switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
+    case SQLITE_CANTOPEN:
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+    case SQLITE_IOERR:
       return ErrorCode::kUnavailable;
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
@@ -25,12 +33,6 @@ ErrorCode CodeOf(int code) {
     case SQLITE_NOMEM:
     case SQLITE_TOOBIG:
       return ErrorCode::kResourceExhausted;
-    case SQLITE_CANTOPEN:
-    case SQLITE_READONLY:
-    case SQLITE_PERM:
-    case SQLITE_AUTH:
-    case SQLITE_IOERR:
-      return ErrorCode::kFailedPrecondition;
     case SQLITE_CONSTRAINT:
       return ErrorCode::kAlreadyExists;
     default:
@@ -104,12 +106,16 @@ void Statement::Reset() {
   sqlite3_clear_bindings(handle_.get());
 }
 
+bool Statement::IsNull(int column) const {
+  return sqlite3_column_type(handle_.get(), column) == SQLITE_NULL;
+}
+
 std::int64_t Statement::Int(int column) const {
   return sqlite3_column_int64(handle_.get(), column);
 }
 
 double Statement::Double(int column) const {
-  if (sqlite3_column_type(handle_.get(), column) == SQLITE_NULL) {
+  if (IsNull(column)) {
     return std::numeric_limits<double>::quiet_NaN();
   }
   return sqlite3_column_double(handle_.get(), column);
@@ -123,24 +129,79 @@ std::string Statement::Text(int column) const {
              : std::string(static_cast<const char*>(data), static_cast<std::size_t>(size));
 }
 
-Result<std::unique_ptr<Database>> Database::Open(const std::string& path, Durability durability) {
+Result<std::unique_ptr<Database>> Database::OpenWith(const std::string& file, int flags,
+                                                     const std::string& path) {
   sqlite3* handle = nullptr;
-  const int opened = sqlite3_open_v2(
-      path.c_str(), &handle,
-      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
-      nullptr);
+  const int opened = sqlite3_open_v2(file.c_str(), &handle,
+                                     flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
   // Even a failed open leaves a handle that must be closed.
   std::unique_ptr<Database> database(new Database(handle, path));
   if (opened != SQLITE_OK) {
     return MakeError(path, opened, handle ? sqlite3_errmsg(handle) : sqlite3_errstr(opened));
   }
   sqlite3_busy_timeout(handle, kBusyTimeoutMs);
+  return database;
+}
+
+Result<std::unique_ptr<Database>> Database::Open(const std::string& path, Durability durability) {
+  TESSERA_TRY(auto database, OpenWith(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, path));
+  // Has to come before anything is written, and does nothing later.
+  TESSERA_RETURN_IF_ERROR(database->Execute("PRAGMA auto_vacuum = INCREMENTAL"));
   TESSERA_RETURN_IF_ERROR(database->Execute("PRAGMA journal_mode = WAL"));
+  TESSERA_RETURN_IF_ERROR(database->Execute(kLogLimit));
   TESSERA_RETURN_IF_ERROR(database->Execute(durability == Durability::kFull
                                                 ? "PRAGMA synchronous = FULL"
                                                 : "PRAGMA synchronous = NORMAL"));
   TESSERA_RETURN_IF_ERROR(database->Execute("PRAGMA foreign_keys = ON"));
   return database;
+}
+
+Result<std::unique_ptr<Database>> Database::OpenReadOnly(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return NotFound(path + ": no such file");
+  const bool log_beside = std::filesystem::exists(path + "-wal", ignored);
+  if (log_beside) {  // of a process that still writes, or was killed: read together
+    return OpenWith(path, SQLITE_OPEN_READONLY, path);
+  }
+  // Nobody has it open: read without the lock files that SQLite would make beside it.
+  std::string uri = "file:";
+  for (const char c : std::filesystem::absolute(path, ignored).string()) {
+    uri += c == '?' || c == '#' || c == '%' ? fmt::format("%{:02x}", c) : std::string(1, c);
+  }
+  return OpenWith(uri + "?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, path);
+}
+
+Status Database::CopyTo(Database& target) {
+  sqlite3_backup* const copy = sqlite3_backup_init(target.handle_, "main", handle_, "main");
+  if (copy == nullptr) return LastError(target.path_, target.handle_);
+  sqlite3_backup_step(copy, -1);
+  // The target has the error of either side.
+  if (sqlite3_backup_finish(copy) != SQLITE_OK) return LastError(target.path_, target.handle_);
+  return OkStatus();
+}
+
+Result<std::unique_ptr<Database>> Database::CopyToMemory() {
+  TESSERA_TRY(auto memory, OpenWith(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, path_));
+  TESSERA_RETURN_IF_ERROR(CopyTo(*memory));
+  return memory;
+}
+
+Status Database::BackupTo(const std::string& path) {
+  std::error_code failure;
+  if (std::filesystem::exists(path, failure)) return AlreadyExists(path + ": exists");
+  const std::string fresh = path + ".new";
+  std::filesystem::remove(fresh, failure);
+  const auto copy = [&]() -> Status {
+    TESSERA_TRY(auto target, OpenWith(fresh, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, fresh));
+    return CopyTo(*target);
+  };
+  Status done = copy();
+  if (done) {
+    std::filesystem::rename(fresh, path, failure);
+    if (failure) done = Unavailable(fmt::format("{}: {}", path, failure.message()));
+  }
+  if (!done) std::filesystem::remove(fresh, failure);
+  return done;
 }
 
 Database::~Database() { sqlite3_close(handle_); }
@@ -159,7 +220,14 @@ Result<Statement> Database::Prepare(std::string_view sql) {
   return Statement(statement, path_);
 }
 
+Result<std::int64_t> Database::ReadInt(std::string_view sql) {
+  TESSERA_TRY(auto query, Prepare(sql));
+  TESSERA_TRY(const bool row, query.Step());
+  return row ? query.Int(0) : 0;
+}
+
 std::int64_t Database::last_insert_rowid() const { return sqlite3_last_insert_rowid(handle_); }
+std::int64_t Database::num_changed() const { return sqlite3_changes64(handle_); }
 
 Status Database::InTransaction(const std::function<Status()>& body) {
   TESSERA_RETURN_IF_ERROR(Execute("BEGIN IMMEDIATE"));

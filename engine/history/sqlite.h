@@ -35,6 +35,7 @@ class Statement {
   void Reset();
 
   /// Columns of the current row. \pre the last Step() was true
+  bool IsNull(int column) const;
   std::int64_t Int(int column) const;
   double Double(int column) const;     // NULL is NaN
   std::string Text(int column) const;  // of text and of blobs, bytes of value 0 included
@@ -58,9 +59,16 @@ class Database {
   };
 
   /// Opens or makes the file, in WAL mode. Another connection that holds a lock is waited for, 2 s.
-  /// \error kUnavailable: locked; kDataLoss: not a database, or damaged; kResourceExhausted: disk
-  ///     full; kFailedPrecondition: cannot be opened or written. Each names the path.
+  /// \error kUnavailable: locked, read-only, or cannot be opened, read or written;
+  ///     kResourceExhausted: disk full; kDataLoss: not a database, or damaged. Each names the path.
   static Result<std::unique_ptr<Database>> Open(const std::string& path, Durability durability);
+  /// Opens a file that is there, without ever writing to it. \error also kNotFound
+  static Result<std::unique_ptr<Database>> OpenReadOnly(const std::string& path);
+  /// A copy in memory under the same name. \error as Open
+  Result<std::unique_ptr<Database>> CopyToMemory();
+  /// Copies what is committed to a file that must not be there yet. It appears as a whole or not at
+  /// all. \error as Open; kAlreadyExists
+  Status BackupTo(const std::string& path);
 
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
@@ -70,12 +78,20 @@ class Database {
   /// Statements without results, separated by semicolons. \error as Open
   Status Execute(const std::string& sql);
   Result<Statement> Prepare(std::string_view sql);
+  /// First column of the only row that `sql` gives; 0 where there is none.
+  Result<std::int64_t> ReadInt(std::string_view sql);
   std::int64_t last_insert_rowid() const;
+  /// Rows that the last statement changed.
+  std::int64_t num_changed() const;
 
   /// Runs `body` in a write transaction, which its error rolls back. No nesting.
   Status InTransaction(const std::function<Status()>& body);
 
  private:
+  static Result<std::unique_ptr<Database>> OpenWith(const std::string& file, int flags,
+                                                    const std::string& path);
+  Status CopyTo(Database& target);
+
   Database(sqlite3* handle, std::string path) : handle_(handle), path_(std::move(path)) {}
   sqlite3* handle_;
   std::string path_;

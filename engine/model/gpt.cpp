@@ -3,11 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 namespace tessera::engine {
 namespace {
+
+/// More samples make matrix products no faster, and hold more activations.
+constexpr std::int64_t kLargestMicroBatch = 8;
 
 using ptc::Axis;
 using ptc::StagePlace;
@@ -44,6 +48,14 @@ std::vector<GptConfig> BuiltInModels() {
        .ffn = 2048,
        .vocab = 256,
        .sequence = 256},
+      // Radford et al. 2019; trained on bytes like the others, so most of its vocabulary rests.
+      {.name = "gpt2",
+       .layers = 12,
+       .width = 768,
+       .heads = 12,
+       .ffn = 3072,
+       .vocab = 50257,
+       .sequence = 1024},
   };
 }
 
@@ -53,28 +65,38 @@ struct Place {
   std::int64_t layer = 0;
 };
 
-/// Collects each parameter together with its two moments, which are cut alike.
+/// How tp cuts a parameter.
+struct Cut {
+  std::optional<std::size_t> dim = std::nullopt;  // none: replicated
+  std::optional<ptc::Segments> segments = std::nullopt;
+  ptc::Split split = ptc::Split::kEven;
+};
+
+/// Collects each parameter together with its optimizer state, which is cut alike and, with ZeRO,
+/// flat over dp on top.
 class Builder {
  public:
-  /// Adds a parameter of which tp cuts dimension `cut_dim`, or that is replicated.
-  void Add(const std::string& name, ptc::Shape shape, Place place,
-           std::optional<std::size_t> cut_dim = std::nullopt,
-           std::optional<ptc::Segments> segments = std::nullopt) {
+  Builder(Precision precision, bool zero) : precision_(precision), zero_(zero) {}
+
+  void Add(const std::string& name, ptc::Shape shape, Place place, Cut cut = {}) {
     TensorSpec spec;
     spec.name = name;
     spec.place = place.place;
     spec.layer = place.layer;
     spec.rule.dims.resize(shape.size());
-    if (cut_dim) spec.rule.dims[*cut_dim] = {Axis::kTp};
+    if (cut.dim) {
+      spec.rule.dims[*cut.dim] = {Axis::kTp};
+      spec.rule.split = cut.split;
+    }
     spec.shape = std::move(shape);
-    spec.segments = std::move(segments);
+    spec.segments = std::move(cut.segments);
+    if (precision_ == Precision::kBf16) spec.dtype = ptc::DType::kBF16;
     tensors_.push_back(spec);
-    spec.name = name + ".exp_avg";
-    spec.role = TensorRole::kExpAvg;
-    tensors_.push_back(spec);
-    spec.name = name + ".exp_avg_sq";
-    spec.role = TensorRole::kExpAvgSq;
-    tensors_.push_back(std::move(spec));
+    spec.dtype = ptc::DType::kF32;
+    if (zero_) spec.rule.flat = Axis::kDp;
+    if (precision_ == Precision::kBf16) AddState(spec, name + ".master", TensorRole::kMaster);
+    AddState(spec, name + ".exp_avg", TensorRole::kExpAvg);
+    AddState(spec, name + ".exp_avg_sq", TensorRole::kExpAvgSq);
   }
 
   void AddScalar(std::string name, ptc::Shape shape) {
@@ -90,8 +112,42 @@ class Builder {
   std::vector<TensorSpec> Take() { return std::move(tensors_); }
 
  private:
+  void AddState(TensorSpec spec, std::string name, TensorRole role) {
+    spec.name = std::move(name);
+    spec.role = role;
+    tensors_.push_back(std::move(spec));
+  }
+
+  const Precision precision_;
+  const bool zero_;
   std::vector<TensorSpec> tensors_;
 };
+
+/// What the built-in trainer needs of a mesh.
+Status CheckModel(const JobSettings& settings, const ptc::MeshShape& mesh) {
+  const GptConfig& model = settings.model;
+  for (const Axis axis : {Axis::kEp, Axis::kCp}) {
+    if (mesh[axis] != 1) {
+      return InvalidArgument(fmt::format("{} = {}: the built-in trainer runs {} = 1 only",
+                                         ptc::ToString(axis), mesh[axis], ptc::ToString(axis)));
+    }
+  }
+  const std::int64_t tp = mesh[Axis::kTp];
+  const std::pair<std::string_view, std::int64_t> cut_by_tp[] = {
+      {"heads", model.heads},
+      {"key and value heads", model.num_kv_heads()},
+      {"ffn units", model.ffn}};
+  for (const auto& [what, size] : cut_by_tp) {
+    if (size % tp == 0) continue;
+    return InvalidArgument(
+        fmt::format("{} {} of {} are not divisible by tp = {}", size, what, model.name, tp));
+  }
+  if (mesh[Axis::kPp] > model.layers) {
+    return InvalidArgument(fmt::format("pp = {} is more stages than the {} layers of {}",
+                                       mesh[Axis::kPp], model.layers, model.name));
+  }
+  return OkStatus();
+}
 
 }  // namespace
 
@@ -108,28 +164,55 @@ Result<GptConfig> FindModel(std::string_view name) {
   return NotFound(fmt::format("no model '{}'; there are {}", name, fmt::join(ModelNames(), ", ")));
 }
 
-Result<ptc::CollectionPtr> MakeCollection(const GptConfig& config) {
+std::string_view ToString(Precision precision) {
+  return precision == Precision::kBf16 ? "bf16" : "fp32";
+}
+
+Result<Precision> ParsePrecision(std::string_view name) {
+  for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
+    if (ToString(precision) == name) return precision;
+  }
+  return InvalidArgument(fmt::format("precision '{}' is neither fp32 nor bf16", name));
+}
+
+Result<ptc::CollectionPtr> MakeCollection(const JobSettings& settings, bool zero) {
+  if (settings.program) {
+    return ptc::ApplyRules(settings.program->tensors, settings.program->rules, zero);
+  }
+  const GptConfig& config = settings.model;
   const std::int64_t d = config.width;
-  Builder builder;
-  builder.Add("tok_emb.weight", {config.vocab, d}, {StagePlace::kFirstAndLast}, 0);
+  const std::int64_t kv = d / config.heads * config.num_kv_heads();
+  const Cut rows{.dim = 0}, columns{.dim = 1};
+  const Cut vocabulary{.dim = 0, .split = ptc::Split::kCeil};
+  const Cut qkv{.dim = 0, .segments = ptc::Segments{.dim = 0, .sizes = {d, kv, kv}}};
+  const Cut fc1 = config.gated_mlp
+                      ? Cut{.dim = 0, .segments = ptc::Segments{0, {config.ffn, config.ffn}}}
+                      : rows;
+  const std::int64_t fc1_rows = config.gated_mlp ? 2 * config.ffn : config.ffn;
+
+  Builder builder(settings.precision, zero);
+  const StagePlace embedding = config.tied_head ? StagePlace::kFirstAndLast : StagePlace::kFirst;
+  builder.Add("tok_emb.weight", {config.vocab, d}, {embedding}, vocabulary);
+  if (!config.tied_head) {
+    builder.Add("head.weight", {config.vocab, d}, {StagePlace::kLast}, vocabulary);
+  }
   builder.Add("pos_emb.weight", {config.sequence, d}, {StagePlace::kFirst});
   builder.Add("ln_f.weight", {d}, {StagePlace::kLast});
   builder.Add("ln_f.bias", {d}, {StagePlace::kLast});
   for (std::int64_t layer = 0; layer < config.layers; ++layer) {
     const std::string h = fmt::format("h.{}.", layer);
     const Place place{StagePlace::kLayer, layer};
-    const ptc::Segments qkv{.dim = 0, .sizes = {d, d, d}};
     builder.Add(h + "ln1.weight", {d}, place);
     builder.Add(h + "ln1.bias", {d}, place);
-    builder.Add(h + "attn.qkv.weight", {3 * d, d}, place, 0, qkv);
-    builder.Add(h + "attn.qkv.bias", {3 * d}, place, 0, qkv);
-    builder.Add(h + "attn.proj.weight", {d, d}, place, 1);
+    builder.Add(h + "attn.qkv.weight", {d + 2 * kv, d}, place, qkv);
+    builder.Add(h + "attn.qkv.bias", {d + 2 * kv}, place, qkv);
+    builder.Add(h + "attn.proj.weight", {d, d}, place, columns);
     builder.Add(h + "attn.proj.bias", {d}, place);
     builder.Add(h + "ln2.weight", {d}, place);
     builder.Add(h + "ln2.bias", {d}, place);
-    builder.Add(h + "mlp.fc1.weight", {config.ffn, d}, place, 0);
-    builder.Add(h + "mlp.fc1.bias", {config.ffn}, place, 0);
-    builder.Add(h + "mlp.fc2.weight", {d, config.ffn}, place, 1);
+    builder.Add(h + "mlp.fc1.weight", {fc1_rows, d}, place, fc1);
+    builder.Add(h + "mlp.fc1.bias", {fc1_rows}, place, fc1);
+    builder.Add(h + "mlp.fc2.weight", {d, config.ffn}, place, columns);
     builder.Add(h + "mlp.fc2.bias", {d}, place);
   }
   builder.AddScalar("job.step", {});
@@ -137,31 +220,41 @@ Result<ptc::CollectionPtr> MakeCollection(const GptConfig& config) {
   return ptc::Collection::Make(builder.Take(), config.layers);
 }
 
-Status CheckMesh(const JobSettings& settings, const ptc::MeshShape& mesh) {
-  const GptConfig& model = settings.model;
-  for (const Axis axis : {Axis::kPp, Axis::kEp, Axis::kCp}) {
-    if (mesh[axis] != 1) {
-      return InvalidArgument(fmt::format("{} = {}: the built-in trainer runs {} = 1 only",
-                                         ptc::ToString(axis), mesh[axis], ptc::ToString(axis)));
-    }
+Status CheckMesh(const JobSettings& settings, const ptc::MeshShape& mesh,
+                 const StepOptions& options) {
+  if (options.micro_batch < 0) {
+    return InvalidArgument(fmt::format("micro-batch {} is below 0", options.micro_batch));
   }
-  const std::int64_t tp = mesh[Axis::kTp];
-  const std::pair<std::string_view, std::int64_t> cut_by_tp[] = {
-      {"heads", model.heads},
-      {"ffn units", model.ffn},
-      {"vocabulary entries", model.vocab},
-      {"channels", model.width}};
-  for (const auto& [what, size] : cut_by_tp) {
-    if (size % tp != 0) {
-      return InvalidArgument(
-          fmt::format("{} {} of {} are not divisible by tp = {}", size, what, model.name, tp));
-    }
+  // What an own program does with its batch is its own affair.
+  if (settings.program) return OkStatus();
+  TESSERA_RETURN_IF_ERROR(CheckModel(settings, mesh));
+  const std::int64_t dp = mesh[Axis::kDp];
+  if (settings.global_batch < dp) {
+    return InvalidArgument(
+        fmt::format("global batch {} is smaller than dp = {}", settings.global_batch, dp));
   }
-  if (settings.global_batch % mesh[Axis::kDp] != 0) {
-    return InvalidArgument(fmt::format("global batch {} is not divisible by dp = {}",
-                                       settings.global_batch, mesh[Axis::kDp]));
+  if (settings.global_batch % dp != 0) {
+    return InvalidArgument(
+        fmt::format("global batch {} is not divisible by dp = {}", settings.global_batch, dp));
+  }
+  const std::int64_t share = settings.global_batch / dp;
+  if (options.micro_batch > 0 && share % options.micro_batch != 0) {
+    return InvalidArgument(
+        fmt::format("a rank's share of {} samples is not divisible by the micro-batch of {}", share,
+                    options.micro_batch));
   }
   return OkStatus();
+}
+
+std::int64_t MicroBatch(const JobSettings& settings, const ptc::MeshShape& mesh,
+                        const StepOptions& options) {
+  if (options.micro_batch > 0) return options.micro_batch;
+  const std::int64_t share = settings.global_batch / mesh[Axis::kDp];
+  const std::int64_t stages = mesh[Axis::kPp];
+  std::int64_t size = kLargestMicroBatch;
+  if (stages > 1) size = std::clamp<std::int64_t>(share / (2 * stages), 1, size);
+  while (share % size != 0) --size;
+  return size;
 }
 
 }  // namespace tessera::engine

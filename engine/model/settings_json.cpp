@@ -61,6 +61,16 @@ class ObjectReader {
     *out = value->get<std::string>();
   }
 
+  void Bool(const char* key, bool* out) {
+    const json* value = Find(key);
+    if (value == nullptr) return;
+    if (!value->is_boolean()) {
+      return Fail(fmt::format("{}: '{}' = {} is neither true nor false", where_, key,
+                              value->dump(-1, ' ', false, json::error_handler_t::replace)));
+    }
+    *out = value->get<bool>();
+  }
+
   void Strings(const char* key, std::vector<std::string>* out) {
     const json* value = Find(key);
     if (value == nullptr) return;
@@ -116,6 +126,9 @@ Result<GptConfig> ParseModel(const json& value) {
   reader.Integer("ffn", 1, 1 << 22, &model.ffn);
   reader.Integer("vocab", 256, 1 << 22, &model.vocab);
   reader.Integer("sequence", 1, 1 << 22, &model.sequence);
+  reader.Integer("kv_heads", 0, 1 << 20, &model.kv_heads);
+  reader.Bool("gated_mlp", &model.gated_mlp);
+  reader.Bool("tied_head", &model.tied_head);
   TESSERA_RETURN_IF_ERROR(reader.Finish());
   if (model.name.empty()) return InvalidArgument("model has no 'name'");
   const std::pair<const char*, std::int64_t> required[] = {{"layers", model.layers},
@@ -130,44 +143,85 @@ Result<GptConfig> ParseModel(const json& value) {
     return InvalidArgument(fmt::format("model '{}': width {} is not divisible by its {} heads",
                                        model.name, model.width, model.heads));
   }
+  if (model.heads % model.num_kv_heads() != 0) {
+    return InvalidArgument(
+        fmt::format("model '{}': its {} heads are not divisible by {} key and value heads",
+                    model.name, model.heads, model.num_kv_heads()));
+  }
   return model;
 }
 
-}  // namespace
-
-std::string ToJson(const JobSettings& settings) {
-  const GptConfig& m = settings.model;
-  const json out = {{"model",
-                     {{"name", m.name},
-                      {"layers", m.layers},
-                      {"width", m.width},
-                      {"heads", m.heads},
-                      {"ffn", m.ffn},
-                      {"vocab", m.vocab},
-                      {"sequence", m.sequence}}},
-                    {"global_batch", settings.global_batch},
-                    {"seed", settings.seed},
-                    {"max_steps", settings.max_steps},
-                    {"cosine_steps", settings.cosine_steps},
-                    {"warmup_steps", settings.warmup_steps},
-                    {"learning_rate", settings.learning_rate},
-                    {"min_learning_rate", settings.min_learning_rate},
-                    {"weight_decay", settings.weight_decay},
-                    {"beta1", settings.beta1},
-                    {"beta2", settings.beta2},
-                    {"epsilon", settings.epsilon},
-                    {"max_norm", settings.max_norm},
-                    {"data", settings.data}};
-  // A path may hold bytes that are not UTF-8; they are replaced, never thrown at.
-  return out.dump(-1, ' ', false, json::error_handler_t::replace);
+json ToJsonObject(const GptConfig& m) {
+  return {{"name", m.name},          {"layers", m.layers},     {"width", m.width},
+          {"heads", m.heads},        {"ffn", m.ffn},           {"vocab", m.vocab},
+          {"sequence", m.sequence},  {"kv_heads", m.kv_heads}, {"gated_mlp", m.gated_mlp},
+          {"tied_head", m.tied_head}};
 }
 
-Result<JobSettings> ParseJobSettings(std::string_view text) {
-  const json value = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (value.is_discarded()) return InvalidArgument("job settings are not JSON");
+json ToJsonObject(const ptc::NamedText& file) { return {{"name", file.name}, {"text", file.text}}; }
+
+json ToJsonObject(const JobSettings& settings) {
+  json out = {{"global_batch", settings.global_batch},
+              {"seed", settings.seed},
+              {"max_steps", settings.max_steps},
+              {"cosine_steps", settings.cosine_steps},
+              {"warmup_steps", settings.warmup_steps},
+              {"learning_rate", settings.learning_rate},
+              {"min_learning_rate", settings.min_learning_rate},
+              {"weight_decay", settings.weight_decay},
+              {"beta1", settings.beta1},
+              {"beta2", settings.beta2},
+              {"epsilon", settings.epsilon},
+              {"max_norm", settings.max_norm},
+              {"precision", ToString(settings.precision)},
+              {"dropout", settings.dropout},
+              {"data", settings.data}};
+  if (settings.program) {
+    out["program"] = {{"command", settings.program->command},
+                      {"tensors", ToJsonObject(settings.program->tensors)},
+                      {"rules", ToJsonObject(settings.program->rules)}};
+  } else {
+    out["model"] = ToJsonObject(settings.model);
+  }
+  return out;
+}
+
+Result<ptc::NamedText> ParseNamedText(const json& value, const char* what) {
+  ptc::NamedText file;
+  ObjectReader reader(value, what);
+  reader.String("name", &file.name);
+  reader.String("text", &file.text);
+  TESSERA_RETURN_IF_ERROR(reader.Finish());
+  return file;
+}
+
+Result<OwnProgram> ParseProgram(const json& value) {
+  OwnProgram program;
+  ObjectReader reader(value, "program");
+  reader.String("command", &program.command);
+  for (const auto& [key, file] :
+       {std::pair{"tensors", &program.tensors}, {"rules", &program.rules}}) {
+    if (const json* text = reader.Find(key)) {
+      TESSERA_TRY(*file, ParseNamedText(*text, key));
+    } else {
+      reader.Fail(fmt::format("program has no '{}'", key));
+    }
+  }
+  if (program.command.empty()) reader.Fail("program has no 'command'");
+  TESSERA_RETURN_IF_ERROR(reader.Finish());
+  return program;
+}
+
+Result<JobSettings> ParseSettings(const json& value) {
   JobSettings settings;
   ObjectReader reader(value, "job settings");
-  if (const json* model = reader.Find("model")) {
+  const json* const model = reader.Find("model");
+  const json* const program = reader.Find("program");
+  if (program != nullptr && model != nullptr) {
+    reader.Fail("job settings have both a 'model' and a 'program'");
+  } else if (program != nullptr) {
+    TESSERA_TRY(settings.program, ParseProgram(*program));
+  } else if (model != nullptr) {
     TESSERA_TRY(settings.model, ParseModel(*model));
   } else {
     reader.Fail("job settings have no 'model'");
@@ -185,14 +239,81 @@ Result<JobSettings> ParseJobSettings(std::string_view text) {
   reader.Real("beta2", 0, 0.999999999, &settings.beta2);
   reader.Real("epsilon", 1e-30, 1, &settings.epsilon);
   reader.Real("max_norm", 0, 1e30, &settings.max_norm);
+  reader.Real("dropout", 0, 0.95, &settings.dropout);
+  std::string precision(ToString(settings.precision));
+  reader.String("precision", &precision);
   reader.Strings("data", &settings.data);
   TESSERA_RETURN_IF_ERROR(reader.Finish());
+  TESSERA_TRY(settings.precision, ParsePrecision(precision));
   for (const std::string& path : settings.data) {
     if (!path.starts_with('/')) {
       return InvalidArgument(fmt::format("data path '{}' is not absolute", path));
     }
   }
   return settings;
+}
+
+/// Members that are chosen by flags of their own, or are no single value.
+bool IsSetting(const std::string& key, const json& value) {
+  return !value.is_structured() && key != "name" && key != "seed" && key != "max_steps" &&
+         key != "global_batch";
+}
+
+/// The object that holds setting `name`: the job's or its model's; nullptr if neither does.
+json* OwnerOf(json& settings, const std::string& name) {
+  for (json* object : {&settings, settings.contains("model") ? &settings["model"] : nullptr}) {
+    if (object != nullptr && object->contains(name) && IsSetting(name, (*object)[name])) {
+      return object;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string ToJson(const JobSettings& settings) {
+  // A path may hold bytes that are not UTF-8; they are replaced, never thrown at.
+  return ToJsonObject(settings).dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+Result<JobSettings> ParseJobSettings(std::string_view text) {
+  const json value = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (value.is_discarded()) return InvalidArgument("job settings are not JSON");
+  return ParseSettings(value);
+}
+
+std::vector<std::string> SettingNames(const JobSettings& settings) {
+  const json all = ToJsonObject(settings);
+  std::vector<std::string> names;
+  for (const json* object : {&all, all.contains("model") ? &all["model"] : nullptr}) {
+    if (object == nullptr) continue;
+    for (const auto& [key, value] : object->items()) {
+      if (IsSetting(key, value)) {
+        names.push_back(key + "=" + (value.is_string() ? value.get<std::string>() : value.dump()));
+      }
+    }
+  }
+  return names;
+}
+
+Status ApplySetting(JobSettings& settings, std::string_view name, std::string_view value) {
+  json all = ToJsonObject(settings);
+  const std::string key(name);
+  json* const owner = OwnerOf(all, key);
+  if (owner == nullptr) {
+    return InvalidArgument(fmt::format("there is no setting '{}'; there are {}", name,
+                                       fmt::join(SettingNames(settings), ", ")));
+  }
+  json& member = (*owner)[key];
+  if (member.is_string()) {
+    member = value;
+  } else {
+    // Anything but a number or a boolean is kept as text, which the reader then refuses by name.
+    member = json::parse(value, nullptr, /*allow_exceptions=*/false);
+    if (!member.is_number() && !member.is_boolean()) member = value;
+  }
+  TESSERA_TRY(settings, ParseSettings(all));
+  return OkStatus();
 }
 
 }  // namespace tessera::engine

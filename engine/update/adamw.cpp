@@ -11,6 +11,21 @@
 #include "ptc/base/check.h"
 
 namespace tessera::engine {
+namespace {
+
+struct Element {
+  float param, exp_avg, exp_avg_sq;
+};
+
+inline Element Update(const AdamWCoefficients& k, Element old, float gradient) {
+  const float g = gradient * k.clip;
+  const float m = k.beta1 * old.exp_avg + k.one_minus_beta1 * g;
+  const float v = k.beta2 * old.exp_avg_sq + k.one_minus_beta2 * (g * g);
+  const float denominator = std::sqrt(v) * k.inverse_sqrt_bias2 + k.epsilon;
+  return {old.param * k.keep - k.step_size * (m / denominator), m, v};
+}
+
+}  // namespace
 
 AdamWCoefficients MakeAdamW(const AdamWSettings& settings, std::int64_t step, double learning_rate,
                             double clip, bool decay) {
@@ -39,13 +54,35 @@ void AdamW(const AdamWCoefficients& c, std::span<float> param, std::span<float> 
   const float* __restrict gradients = gradient.data();
   const std::size_t size = gradient.size();
   for (std::size_t i = 0; i < size; ++i) {
-    const float g = gradients[i] * k.clip;
-    const float new_m = k.beta1 * m[i] + k.one_minus_beta1 * g;
-    const float new_v = k.beta2 * v[i] + k.one_minus_beta2 * (g * g);
-    const float denominator = std::sqrt(new_v) * k.inverse_sqrt_bias2 + k.epsilon;
-    m[i] = new_m;
-    v[i] = new_v;
-    p[i] = p[i] * k.keep - k.step_size * (new_m / denominator);
+    const Element updated = Update(k, {p[i], m[i], v[i]}, gradients[i]);
+    p[i] = updated.param;
+    m[i] = updated.exp_avg;
+    v[i] = updated.exp_avg_sq;
+  }
+}
+
+void AdamWInto(const AdamWCoefficients& c, std::span<const float> param,
+               std::span<const float> exp_avg, std::span<const float> exp_avg_sq,
+               std::span<const float> gradient, std::span<float> new_param,
+               std::span<float> new_exp_avg, std::span<float> new_exp_avg_sq) {
+  for (const std::size_t size : {param.size(), exp_avg.size(), exp_avg_sq.size(), new_param.size(),
+                                 new_exp_avg.size(), new_exp_avg_sq.size()}) {
+    TESSERA_CHECK(size == gradient.size());
+  }
+  const AdamWCoefficients k = c;
+  const float* __restrict p = param.data();
+  const float* __restrict m = exp_avg.data();
+  const float* __restrict v = exp_avg_sq.data();
+  const float* __restrict gradients = gradient.data();
+  float* __restrict new_p = new_param.data();
+  float* __restrict new_m = new_exp_avg.data();
+  float* __restrict new_v = new_exp_avg_sq.data();
+  const std::size_t size = gradient.size();
+  for (std::size_t i = 0; i < size; ++i) {
+    const Element updated = Update(k, {p[i], m[i], v[i]}, gradients[i]);
+    new_p[i] = updated.param;
+    new_m[i] = updated.exp_avg;
+    new_v[i] = updated.exp_avg_sq;
   }
 }
 

@@ -38,6 +38,13 @@ AdamWCoefficients MakeAdamW(const AdamWSettings& settings, std::int64_t step, do
 void AdamW(const AdamWCoefficients& c, std::span<float> param, std::span<float> exp_avg,
            std::span<float> exp_avg_sq, std::span<const float> gradient);
 
+/// The same bits as AdamW, out of place: the old values stay as they are.
+/// \pre equal sizes; no output overlaps another span
+void AdamWInto(const AdamWCoefficients& c, std::span<const float> param,
+               std::span<const float> exp_avg, std::span<const float> exp_avg_sq,
+               std::span<const float> gradient, std::span<float> new_param,
+               std::span<float> new_exp_avg, std::span<float> new_exp_avg_sq);
+
 /// Sum of squares in double precision. The order of additions depends on the cut, so the last bits
 /// do too.
 double SumOfSquares(std::span<const float> values);

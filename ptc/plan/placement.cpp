@@ -60,13 +60,20 @@ Benefits ComputeBenefits(const Layout& from, const Layout& trial,
 
 Result<DeviceMesh> Place(const Layout& from, const MeshShape& shape,
                          const std::vector<DeviceId>& devices, const Topology& topology) {
+  return Place(from, shape, from.collection_ptr(), devices, topology);
+}
+
+Result<DeviceMesh> Place(const Layout& from, const MeshShape& shape,
+                         const CollectionPtr& collection, const std::vector<DeviceId>& devices,
+                         const Topology& topology) {
+  TESSERA_RETURN_IF_ERROR(CheckSameTensors(from.collection(), *collection));
   std::vector<DeviceId> ascending = devices;
   std::sort(ascending.begin(), ascending.end());
   const auto ranks = static_cast<std::size_t>(shape.num_ranks());
   std::vector<DeviceId> first = ascending;
   if (first.size() > ranks) first.resize(ranks);
   TESSERA_TRY(DeviceMesh trial_mesh, DeviceMesh::Make(shape, std::move(first)));
-  TESSERA_TRY(const Layout trial, Layout::Make(std::move(trial_mesh), from.collection_ptr()));
+  TESSERA_TRY(const Layout trial, Layout::Make(std::move(trial_mesh), collection));
 
   const Benefits benefits = ComputeBenefits(from, trial, ascending, topology);
   std::vector<std::vector<AssignmentCost>> costs(ranks);

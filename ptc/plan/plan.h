@@ -90,19 +90,28 @@ struct Plan {
   std::uint64_t hash = 0;
 };
 
-/// \error kInvalidArgument if the two layouts are not of the same collection (names the tensor).
+/// The layouts may differ in mesh and devices and also in how the tensors are cut and placed (ZeRO
+/// switched on), not in what the tensors are.
+/// \error kInvalidArgument if a tensor is in one layout only or has another dtype, shape or role in
+///     the other (names it).
 Result<Plan> MakePlan(const Layout& from, const Layout& to, const Topology& topology);
 
 /// Which device of `devices` plays which rank of `shape` so that as many bytes as possible already
 /// lie where they are needed (assignment problem, exact). Ties: as many bytes as possible on the
 /// host, then devices in ascending order.
 /// Only as many devices as the shape has ranks are taken; \pre devices.size() >= ranks.
-/// \error as Layout::Make for the target.
+/// `collection` is the target's: the tensors of `from`, maybe under other rules.
+/// \error as Layout::Make for the target, and as MakePlan.
+Result<DeviceMesh> Place(const Layout& from, const MeshShape& shape,
+                         const CollectionPtr& collection, const std::vector<DeviceId>& devices,
+                         const Topology& topology);
+/// The same where the rules stay.
 Result<DeviceMesh> Place(const Layout& from, const MeshShape& shape,
                          const std::vector<DeviceId>& devices, const Topology& topology);
 
 /// Least bytes that any plan between the two must bring to devices that lack them: the sum over
 /// devices of what they need and do not hold. Shares no code with the planner.
+/// \pre the layouts are of the same tensors (MakePlan checks it)
 std::int64_t VolumeBound(const Layout& from, const Layout& to);
 
 }  // namespace tessera::ptc

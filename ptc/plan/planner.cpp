@@ -3,6 +3,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "ptc/cells.h"
 #include "ptc/plan/plan.h"
@@ -150,14 +151,12 @@ class ClassPlanner {
   std::vector<std::vector<Box>> kept_;  // by device
 };
 
-/// Bytes in a fixed order and width, so that every machine hashes the same.
+static_assert(std::endian::native == std::endian::little, "hashed words are little-endian");
+
+/// Words in a fixed order, so that every machine hashes the same.
 class Encoder {
  public:
-  void U64(std::uint64_t value) {
-    for (unsigned shift = 0; shift < 64; shift += 8) {
-      bytes_.push_back(static_cast<char>(value >> shift & 0xffU));
-    }
-  }
+  void U64(std::uint64_t value) { words_.push_back(value); }
   void I64(std::int64_t value) { U64(static_cast<std::uint64_t>(value)); }
   void Device(DeviceId device) {
     I64(device.node);
@@ -170,11 +169,13 @@ class Encoder {
       I64(box[d].end);
     }
   }
-  std::uint64_t Hash() const { return XXH3_64bits(bytes_.data(), bytes_.size()); }
-  void Reserve(std::size_t size) { bytes_.reserve(size); }
+  std::uint64_t Hash() const {
+    return XXH3_64bits(words_.data(), words_.size() * sizeof(words_[0]));
+  }
+  void Reserve(std::size_t words) { words_.reserve(words); }
 
  private:
-  std::string bytes_;
+  std::vector<std::uint64_t> words_;
 };
 
 struct EncodeMove {
@@ -210,30 +211,11 @@ struct EncodeMove {
 
 std::uint64_t HashOf(const Plan& plan) {
   Encoder encoder;
-  encoder.Reserve(64 + plan.moves.size() * 192);
+  encoder.Reserve(2 + plan.moves.size() * 22);  // three boxes of two dims each
   encoder.U64(plan.from_hash);
   encoder.U64(plan.to_hash);
   for (const Move& move : plan.moves) std::visit(EncodeMove{encoder}, move);
   return encoder.Hash();
-}
-
-Status CheckSameCollection(const Collection& from, const Collection& to) {
-  if (&from == &to || from == to) return OkStatus();
-  const auto& a = from.tensors();
-  const auto& b = to.tensors();
-  for (std::size_t t = 0; t < std::max(a.size(), b.size()); ++t) {
-    if (t >= b.size() || (t < a.size() && a[t].name < b[t].name)) {
-      return InvalidArgument(fmt::format("tensor '{}' is only in the old layout", a[t].name));
-    }
-    if (t >= a.size() || b[t].name < a[t].name) {
-      return InvalidArgument(fmt::format("tensor '{}' is only in the new layout", b[t].name));
-    }
-    if (a[t] != b[t]) {
-      return InvalidArgument(fmt::format("tensor '{}' differs between the layouts", a[t].name));
-    }
-  }
-  return InvalidArgument(fmt::format("the old layout has {} layers, the new one {}",
-                                     from.num_layers(), to.num_layers()));
 }
 
 /// Fills in the sources of all open remote copies, and what depends on them.
@@ -273,7 +255,7 @@ std::int32_t Topology::HostOf(DeviceId device) const {
 }
 
 Result<Plan> MakePlan(const Layout& from, const Layout& to, const Topology& topology) {
-  TESSERA_RETURN_IF_ERROR(CheckSameCollection(from.collection(), to.collection()));
+  TESSERA_RETURN_IF_ERROR(CheckSameTensors(from.collection(), to.collection()));
   const std::vector<DeviceId> devices = DevicesOf(from, to);
   const TensorClasses grouping = ClassifyTensors(from, to);
   std::vector<ClassMoves> classes;

@@ -47,3 +47,69 @@ CREATE TABLE samples (
   time              REAL,
   PRIMARY KEY (job, step)
 ) WITHOUT ROWID;
+
+-- version 2
+-- Who asked for a transaction, what its plan said, and the bytes that went over each pair of
+-- devices. `revision` grows with every write of a row, so that a mirror can ask for what changed.
+ALTER TABLE transactions ADD COLUMN from_options TEXT NOT NULL DEFAULT '';
+ALTER TABLE transactions ADD COLUMN to_options TEXT NOT NULL DEFAULT '';
+ALTER TABLE transactions ADD COLUMN who TEXT NOT NULL DEFAULT '';
+ALTER TABLE transactions ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;     -- planned bytes
+ALTER TABLE transactions ADD COLUMN device INTEGER NOT NULL DEFAULT 0;   -- planned bytes
+ALTER TABLE transactions ADD COLUMN host INTEGER NOT NULL DEFAULT 0;     -- planned bytes
+ALTER TABLE transactions ADD COLUMN network INTEGER NOT NULL DEFAULT 0;  -- planned bytes
+ALTER TABLE transactions ADD COLUMN pause_estimate REAL;
+ALTER TABLE transactions ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
+UPDATE transactions SET revision = id;
+CREATE INDEX transactions_of_revision ON transactions (revision);
+CREATE INDEX transactions_of_time ON transactions (started);
+
+CREATE TABLE transaction_flows (
+  id               INTEGER NOT NULL REFERENCES transactions (id) ON DELETE CASCADE,
+  source           TEXT NOT NULL,  -- 'n0g0'
+  destination      TEXT NOT NULL,
+  bytes_done       INTEGER NOT NULL,
+  bytes_total      INTEGER NOT NULL,
+  bytes_per_second REAL,
+  PRIMARY KEY (id, source, destination)
+) WITHOUT ROWID;
+
+CREATE INDEX events_of_time ON events (time);
+CREATE INDEX events_of_note ON events (sequence) WHERE severity IN ('warning', 'error');
+
+-- Samples in the order in which they were made. A job that goes back to an earlier step, or begins
+-- anew under its old name, makes steps again: those from that step on are `undone` then. They stay
+-- on record; of the others there is one a step.
+ALTER TABLE samples RENAME TO samples_1;
+CREATE TABLE samples (
+  sequence          INTEGER PRIMARY KEY AUTOINCREMENT,  -- a number is never given twice
+  job               TEXT NOT NULL,
+  step              INTEGER NOT NULL,
+  loss              REAL,
+  grad_norm         REAL,
+  tokens_per_second REAL,
+  time              REAL,
+  undone            INTEGER NOT NULL DEFAULT 0
+);
+INSERT INTO samples (job, step, loss, grad_norm, tokens_per_second, time)
+  SELECT job, step, loss, grad_norm, tokens_per_second, time FROM samples_1
+  ORDER BY time, job, step;
+DROP TABLE samples_1;
+CREATE UNIQUE INDEX samples_of_step ON samples (job, step) WHERE undone = 0;
+CREATE INDEX samples_of_time ON samples (job, time);
+
+-- What the file says of itself: 'id' tells histories apart, 'revision' is the last one given out,
+-- 'thinned', 'removed_samples', 'removed_events' are the last sequence numbers that retention has
+-- been at; 'mirror_of' and 'cursor_…' stand in a panel's mirror only.
+CREATE TABLE about (
+  key   TEXT PRIMARY KEY,
+  value NOT NULL
+) WITHOUT ROWID;
+INSERT INTO about VALUES ('id', lower(hex(randomblob(8))));
+INSERT INTO about SELECT 'revision', ifnull(max(revision), 0) FROM transactions;
+
+-- Of a mirror: the intervals of time in which nothing is missing.
+CREATE TABLE covered (
+  began REAL NOT NULL,
+  ended REAL NOT NULL
+);

@@ -288,8 +288,10 @@ class ClusterClientTest : public QObject {
   void anotherProtocolVersionIsRefusedByName_data() {
     QTest::addColumn<int>("major");
     QTest::addColumn<int>("minor");
-    QTest::newRow("major") << 2 << 0;
-    QTest::newRow("minor") << 1 << 1;
+    QTest::newRow("major") << static_cast<int>(kProtocolMajor) + 1
+                           << static_cast<int>(kProtocolMinor);
+    QTest::newRow("minor") << static_cast<int>(kProtocolMajor)
+                           << static_cast<int>(kProtocolMinor) + 1;
   }
   void anotherProtocolVersionIsRefusedByName() {
     QFETCH(int, major);
@@ -303,7 +305,9 @@ class ClusterClientTest : public QObject {
     QVERIFY(client);
     const auto reply = (*client)->CallAndWait(StatusRequest(), 5s);
     const std::string text = "protocol " + std::to_string(major) + "." + std::to_string(minor) +
-                             " of " + profile.registrar_endpoint + " is not 1.0 of this program";
+                             " of " + profile.registrar_endpoint + " is not " +
+                             std::to_string(kProtocolMajor) + "." +
+                             std::to_string(kProtocolMinor) + " of this program";
     QVERIFY(!reply);
     QCOMPARE(reply.error(), FailedPrecondition(text));
     QVERIFY(seen.Reached(LinkState::kRefused));

@@ -7,6 +7,7 @@
 
 #include <QTemporaryDir>
 #include <QTest>
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <csignal>
@@ -15,6 +16,7 @@
 #include <fstream>
 #include <functional>
 #include <future>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
@@ -31,10 +33,12 @@
 #include "agents/keeper/child.h"
 #include "agents/keeper/packet.h"
 #include "agents/wire/tessera/wire/rank.pb.h"
+#include "engine/data/random_stream.h"
 #include "engine/store/allocate.h"
 #include "engine/store/arena.h"
 #include "engine/store/piece_table.h"
 #include "ptc/layout.h"
+#include "ptc/rules/rules.h"
 
 using namespace tessera;
 using namespace tessera::agents;
@@ -197,6 +201,26 @@ ptc::Layout LayoutOf(int ranks) {
   return *ptc::Layout::Make(*mesh, *collection);
 }
 
+std::string Text(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// The example's tensors as its two files cut them.
+ptc::Layout ExampleLayout(int dp, int tp) {
+  const std::string path = TESSERA_SOURCE_DIR "/agents/job/example.";
+  auto collection = ptc::ApplyRules({"tensors", Text(path + "tensors.json")},
+                                    {"rules", Text(path + "rules.json")}, false);
+  if (!collection) qFatal("%s", collection.error().ToString().c_str());
+  ptc::MeshShape shape;
+  shape[ptc::Axis::kDp] = dp;
+  shape[ptc::Axis::kTp] = tp;
+  std::vector<ptc::DeviceId> devices;
+  for (int r = 0; r < dp * tp; ++r) devices.push_back({0, r});
+  auto mesh = ptc::DeviceMesh::Make(shape, devices);
+  return *ptc::Layout::Make(*mesh, *collection);
+}
+
 RankView ViewOf(int rank, int world, std::int64_t epoch, std::int64_t attempt = 0) {
   RankView view;
   view.epoch = epoch;
@@ -208,6 +232,18 @@ RankView ViewOf(int rank, int world, std::int64_t epoch, std::int64_t attempt = 
   view.node_of_rank.assign(static_cast<std::size_t>(world), 0);
   view.host_of_rank.assign(static_cast<std::size_t>(world), 0);
   view.address_of_rank.assign(static_cast<std::size_t>(world), "127.0.0.1");
+  return view;
+}
+
+RankView ExampleView(int rank, int dp, int tp, int hosts, std::int64_t epoch) {
+  RankView view = ViewOf(rank, dp * tp, epoch);
+  view.axis_size[1] = dp;
+  view.axis_size[4] = tp;
+  view.axis_coord[1] = rank / tp;
+  view.axis_coord[4] = rank % tp;
+  for (int r = 0; r < view.world; ++r) {
+    view.host_of_rank[static_cast<std::size_t>(r)] = r * hosts / view.world;
+  }
   return view;
 }
 
@@ -225,6 +261,8 @@ struct Node {
   Agent agent{socket};
   std::vector<Device> devices;
   std::map<int, pid_t> processes;  // by device
+
+  std::string program = "tessera-counting-job";
 
   explicit Node(int count) {
     for (int d = 0; d < count; ++d) {
@@ -289,13 +327,55 @@ struct Node {
   void StartRank(int device, const RankView& view, bool initialise, int steps, int step_ms) {
     auto environment = RankEnvironment(Environment(device, view, initialise));
     environment.push_back("TESSERA_ARENA_FD=" + std::to_string(kChildDescriptor));
-    const auto pid = StartChild({.argv = {TESSERA_BIN_DIR "/tessera-job-example",
-                                          std::to_string(steps), std::to_string(step_ms)},
-                                 .environment = environment,
-                                 .output = -1,
-                                 .descriptor = devices[static_cast<std::size_t>(device)].fd.get()});
+    const auto pid = StartChild(
+        {.argv = {TESSERA_BIN_DIR "/" + program, std::to_string(steps), std::to_string(step_ms)},
+         .environment = environment,
+         .output = -1,
+         .descriptor = devices[static_cast<std::size_t>(device)].fd.get()});
     if (!pid) qFatal("%s", pid.error().ToString().c_str());
     processes[device] = *pid;
+  }
+  // The example on devices 0…dp*tp-1 in epoch 1; what its pieces hold is not zero.
+  void StartExample(int dp, int tp, int hosts, int steps) {
+    program = "tessera-job-example";
+    std::ofstream(layout_file) << ptc::ToJson(ExampleLayout(1, 1));
+    PlaceExample(dp, tp, 1, std::vector<float>(256, 7), 7);
+    for (int r = 0; r < dp * tp; ++r) {
+      StartRank(r, ExampleView(r, dp, tp, hosts, 1), true, steps, 0);
+    }
+  }
+  // As a transfer that is over.
+  void PlaceExample(int dp, int tp, std::int64_t epoch, const std::vector<float>& weights,
+                    std::int64_t step) {
+    for (int r = 0; r < dp * tp; ++r) {
+      auto table = engine::AllocateInitial(kJob, epoch, ExampleLayout(dp, tp), r, kCapacity);
+      auto& arena = *devices[static_cast<std::size_t>(r)].arena;
+      if (!table || !table->Write(arena, engine::PieceTable::SlotOf(epoch))) qFatal("no table");
+      for (const auto& entry : table->entries()) {
+        if (entry.kind != engine::PieceEntry::kState) continue;
+        void* data = arena.data(entry.offset_bytes);
+        if (entry.box.rank() == 0) {
+          std::memcpy(data, &step, sizeof step);
+        } else {
+          std::memcpy(data, weights.data() + entry.box[0].begin,
+                      static_cast<std::size_t>(entry.size_bytes));
+        }
+      }
+      engine::FlipTo(arena, epoch);
+    }
+  }
+  std::vector<float> ExampleWeights(int ranks) {
+    std::vector<float> weights(256);
+    for (int r = 0; r < ranks; ++r) {
+      auto& arena = *devices[static_cast<std::size_t>(r)].arena;
+      const auto table = engine::PieceTable::ReadCurrent(arena);
+      for (const auto& entry : table->entries()) {
+        if (entry.kind != engine::PieceEntry::kState || entry.box.rank() == 0) continue;
+        std::memcpy(weights.data() + entry.box[0].begin, arena.data(entry.offset_bytes),
+                    static_cast<std::size_t>(entry.size_bytes));
+      }
+    }
+    return weights;
   }
   // A job on devices 0…ranks-1 in epoch 1.
   void StartJob(int ranks, int steps, int step_ms) {
@@ -398,6 +478,7 @@ class JobTest : public QObject {
 
   void viewsSurviveTheirTextForm() {
     RankView view = ViewOf(1, 3, 1LL << 40, 2);
+    view.micro_batch = 4;
     view.address_of_rank[1] = "fe80::1%eth0";
     const auto parsed = ParseRankView(ToJson(view));
     SUCCEEDS(parsed);
@@ -409,6 +490,10 @@ class JobTest : public QObject {
     QTest::newRow("empty world") << "{}";
     QTest::newRow("rank outside the world") << R"({"rank": 2, "world": 2})";
     QTest::newRow("lists too short") << R"({"rank": 0, "world": 1, "node_of_rank": [0]})";
+    QTest::newRow("negative micro-batch")
+        << R"({"rank": 0, "world": 1, "axis_size": [1,1,1,1,1], "axis_coord": [0,0,0,0,0],
+               "micro_batch": -1, "node_of_rank": [0], "host_of_rank": [0],
+               "address_of_rank": ["127.0.0.1"]})";
     QTest::newRow("unknown key") << R"({"rnak": 0})";
   }
   void badViewsAreRefused() {
@@ -760,8 +845,8 @@ class JobTest : public QObject {
       QTRY_VERIFY_WITH_TIMEOUT(node.agent.Of(Node::Id(1)).decided.size() > 55, kLimit);
       const Heard heard = node.agent.Of(Node::Id(1));
       QCOMPARE(heard.pid, node.processes[1]);
-      QVERIFY(heard.decided.front().step > before);
-      QVERIFY(!Steps(heard.decided).empty());  // those made without an agent among them
+      QVERIFY(heard.decided.front().step <= before + 1);  // nothing is missing in between
+      QVERIFY(!Steps(heard.decided).empty());             // those made without an agent among them
       QCOMPARE(heard.decided.back().dropped, 0);
     }
     for (int r = 0; r < 2; ++r) {
@@ -803,6 +888,147 @@ class JobTest : public QObject {
     }
     QTRY_VERIFY_WITH_TIMEOUT(
         node.devices[1].header().end.load() > static_cast<std::uint64_t>(step) + 5, kLimit);
+  }
+
+  // The example trains to the same losses on one rank, on two hosts, and across a change of its
+  // mesh; it stops where it is asked to and goes on from there.
+  void theExampleTrainsOnAnyMesh_data() {
+    QTest::addColumn<int>("dp");
+    QTest::addColumn<int>("tp");
+    QTest::addColumn<int>("hosts");
+    QTest::newRow("dp 2") << 2 << 1 << 1;
+    QTest::newRow("dp 2, tp 2") << 2 << 2 << 1;
+    QTest::newRow("dp 2, tp 2 on two hosts") << 2 << 2 << 2;
+    QTest::newRow("tp 4 on four hosts") << 1 << 4 << 4;
+  }
+  void theExampleTrainsOnAnyMesh() {
+    QFETCH(int, dp);
+    QFETCH(int, tp);
+    QFETCH(int, hosts);
+    constexpr int kSteps = 200;
+    Node alone(1);
+    QVERIFY(alone.agent.Start());
+    alone.StartExample(1, 1, 1, kSteps);
+    QTRY_VERIFY_WITH_TIMEOUT(alone.Pausing(1), kLimit);
+    SUCCEEDS(alone.agent.Command(Node::Id(0), RankCommand::kResume, 1));
+    QTRY_VERIFY_WITH_TIMEOUT(alone.Pausing(1), kLimit);
+    const std::vector<RankDecision> expected = alone.agent.Of(Node::Id(0)).decided;
+    QCOMPARE(expected.size(), std::size_t{kSteps});
+    QVERIFY(expected.back().loss < 0.01 * expected.front().loss);
+
+    const int ranks = dp * tp;
+    Node node(ranks);
+    QVERIFY(node.agent.Start());
+    node.StartExample(dp, tp, hosts, kSteps);
+    QTRY_VERIFY_WITH_TIMEOUT(node.Pausing(ranks), kLimit);
+    for (const float w : node.ExampleWeights(ranks)) QCOMPARE(w, 0.0F);
+    node.devices[0].header().request_step.store(60);
+    node.devices[0].header().request.store(5);
+    for (int r = 0; r < ranks; ++r) {
+      SUCCEEDS(node.agent.Command(Node::Id(r), RankCommand::kResume, 1));
+    }
+    QTRY_VERIFY_WITH_TIMEOUT(node.Pausing(ranks), kLimit);
+    node.devices[0].header().request.store(0);
+    for (int r = 0; r < ranks; ++r) QCOMPARE(*node.agent.Of(Node::Id(r)).paused, 60);
+
+    // To dp 1, tp 2: the first two stay, the others leave.
+    node.PlaceExample(1, 2, 2, node.ExampleWeights(ranks), 60);
+    for (int r = 0; r < 2; ++r) {
+      SUCCEEDS(node.agent.Do([&](RankPort& port) {
+        return port.SendConnect(Node::Id(r), ExampleView(r, 1, 2, 1, 2));
+      }));
+    }
+    for (int r = 0; r < 2; ++r) {
+      QTRY_VERIFY_WITH_TIMEOUT(node.agent.Of(Node::Id(r)).connected.contains({2, 0}), kLimit);
+      SUCCEEDS(node.agent.Of(Node::Id(r)).connected.at({2, 0}));
+      const RankView view = ExampleView(r, 1, 2, 1, 2);
+      SUCCEEDS(node.agent.Command(Node::Id(r), RankCommand::kAdopt, 2, &view));
+    }
+    for (int r = 2; r < ranks; ++r) {
+      SUCCEEDS(node.agent.Command(Node::Id(r), RankCommand::kLeave));
+      QCOMPARE(node.ExitStatus(r), 0);
+    }
+    // It stays paused until it is told to go on.
+    for (int r = 0; r < 2; ++r) {
+      QTRY_VERIFY_WITH_TIMEOUT(node.agent.Of(Node::Id(r)).adopted == 2, kLimit);
+      SUCCEEDS(node.agent.Do([&](RankPort& port) { return port.SendGo(Node::Id(r), 2, true); }));
+    }
+    QTRY_VERIFY_WITH_TIMEOUT(node.Pausing(2), kLimit);
+    QCOMPARE(node.agent.Of(Node::Id(0)).decided.back().step, 60);
+    for (int r = 0; r < 2; ++r) {
+      SUCCEEDS(node.agent.Command(Node::Id(r), RankCommand::kResume, 2));
+    }
+    QTRY_VERIFY_WITH_TIMEOUT(node.Pausing(2), kLimit);
+    const std::vector<RankDecision> decided = node.agent.Of(Node::Id(0)).decided;
+    QCOMPARE(decided.size(), expected.size());
+    for (std::size_t i = 0; i < decided.size(); ++i) {
+      QCOMPARE(decided[i].step, expected[i].step);
+      QCOMPARE(decided[i].tokens, 32 * 256);
+      QVERIFY2(std::abs(decided[i].loss - expected[i].loss) <= 1e-3 * expected[i].loss + 1e-6,
+               qPrintable(QString("step %1: %2 instead of %3")
+                              .arg(decided[i].step)
+                              .arg(decided[i].loss)
+                              .arg(expected[i].loss)));
+    }
+    for (int r = 0; r < 2; ++r) SUCCEEDS(node.agent.Command(Node::Id(r), RankCommand::kLeave));
+    for (int r = 0; r < 2; ++r) QCOMPARE(node.ExitStatus(r), 0);
+  }
+
+  // Its peers of a rank that is killed wait until the agent abandons the attempt, then end.
+  void theExampleEndsWhenItsGroupIsAbandoned_data() {
+    QTest::addColumn<int>("hosts");
+    QTest::newRow("one host") << 1;
+    QTest::newRow("two hosts") << 2;
+  }
+  void theExampleEndsWhenItsGroupIsAbandoned() {
+    QFETCH(int, hosts);
+    Node node(2);
+    QVERIFY(node.agent.Start());
+    node.StartExample(2, 1, hosts, 1000000);
+    QTRY_VERIFY_WITH_TIMEOUT(node.Pausing(2), kLimit);
+    for (int r = 0; r < 2; ++r) SUCCEEDS(node.agent.Command(Node::Id(r), RankCommand::kResume, 1));
+    QTRY_VERIFY_WITH_TIMEOUT(node.agent.Of(Node::Id(0)).decided.size() > 5, kLimit);
+    ::kill(node.processes[1], SIGKILL);
+    QTRY_COMPARE_WITH_TIMEOUT(node.agent.Of(Node::Id(1)).gone, 1, kLimit);
+    node.agent.Do([](RankPort& port) {
+      port.Abandon(kJob, 1, 0);
+      return 0;
+    });
+    QCOMPARE(node.ExitStatus(0), 1);
+  }
+
+  void torchrunVariables() {
+    RankView view = ViewOf(2, 4, 1);
+    view.node_of_rank = {0, 3, 0, 3};
+    QCOMPARE(
+        TorchrunEnvironment(view, "10.0.0.1", 29400),
+        (std::vector<std::string>{"RANK=2", "WORLD_SIZE=4", "LOCAL_RANK=1", "LOCAL_WORLD_SIZE=2",
+                                  "MASTER_ADDR=10.0.0.1", "MASTER_PORT=29400"}));
+    view.rank = -1;
+    QVERIFY(TorchrunEnvironment(view, "10.0.0.1", 29400).empty());
+    RankEnvironmentSpec spec{.base = {"RANK=7", "MASTER_PORT=1", "RANKING=1"},
+                             .socket = "/s",
+                             .id = Node::Id(0),
+                             .settings = "{}",
+                             .settings_file = {},
+                             .initialise = false,
+                             .view = ViewOf(0, 1, 1),
+                             .layout_file = "/l"};
+    const auto environment = RankEnvironment(spec);
+    QCOMPARE(environment[0], std::string("RANKING=1"));
+    QCOMPARE(std::count(environment.begin(), environment.end(), "RANK=7"), 0);
+    QCOMPARE(std::count(environment.begin(), environment.end(), "MASTER_PORT=1"), 0);
+  }
+
+  void randomNumbersAreThoseOfTheTrainer() {
+    const engine::RandomStream stream(5, engine::RandomPurpose::kInitialise, "w");
+    for (const std::int64_t first : {0, 1, 3, 1000}) {
+      std::vector<float> values(11);
+      tessera_random_normal(5, "w", first, values.data(), values.size());
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        QCOMPARE(values[i], stream.Normal(first + static_cast<std::int64_t>(i)));
+      }
+    }
   }
 
   void aKilledRankIsReported() {

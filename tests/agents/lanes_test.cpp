@@ -88,6 +88,7 @@ struct Pair {
   FetchBatch Batch(std::vector<std::string> endpoints, std::size_t begin, std::size_t end) {
     FetchBatch batch;
     batch.endpoints = std::move(endpoints);
+    batch.server_key = AgentKeys().public_key;
     for (std::size_t i = begin; i < end; ++i) {
       batch.cells.push_back({static_cast<std::int64_t>(i), destinations[i].View(), {}});
     }
@@ -152,7 +153,6 @@ struct Net {
   LaneClientOptions Options() const {
     LaneClientOptions options;
     options.keys = AgentKeys();
-    options.server_key = AgentKeys().public_key;
     return options;
   }
 };

@@ -1,20 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <QTemporaryDir>
 #include <QTest>
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <functional>
+#include <iterator>
+#include <mutex>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "agents/train/comm/gloo_group.h"
 #include "agents/train/comm/groups.h"
 #include "agents/train/comm/shm_group.h"
+#include "agents/train/comm/tcp_group.h"
 #include "tests/agents/local_rendezvous.h"
 
 using namespace tessera;
@@ -93,18 +104,161 @@ std::string CheckCollectives(Collective& group, bool is_rank_order_sum) {
   return {};
 }
 
-int Memory(int ranks) {
+/// One step of a pipeline as 1F1B has it (Narayanan et al., SC 2021, section 2.2): what a stage
+/// receives says which micro-batch it is and through which stages it has gone. What is wrong, or
+/// an empty string.
+std::string CheckPipeline(Collective& pp, int micro_batches, std::size_t size) {
+  const int stage = pp.rank(), last = pp.size() - 1;
+  const auto message = [&](int micro_batch, int from, bool is_forward) {
+    return ValuesOf(from + (is_forward ? 0 : 100), size, micro_batch);
+  };
+  std::vector<float> values(size);
+  std::string wrong;
+  const auto pass = [&](int micro_batch, bool is_forward) {
+    const int before = is_forward ? stage - 1 : stage + 1;
+    const int after = is_forward ? stage + 1 : stage - 1;
+    if (wrong.empty() && 0 <= before && before <= last) {
+      const Status status = pp.Receive(before, values);
+      if (!status) {
+        wrong = status.error().ToString();
+      } else if (values != message(micro_batch, before, is_forward)) {
+        wrong = "stage " + std::to_string(stage) + (is_forward ? " forward" : " backward");
+      }
+    }
+    if (wrong.empty() && 0 <= after && after <= last) {
+      std::vector<float> mine = message(micro_batch, stage, is_forward);
+      const Status status = pp.Send(after, mine);
+      std::fill(mine.begin(), mine.end(), -1.0F);  // as a buffer that is used again
+      if (!status) wrong = status.error().ToString();
+    }
+  };
+  int forward = 0, backward = 0;
+  while (forward < std::min(last - stage, micro_batches)) pass(forward++, true);
+  while (forward < micro_batches) {
+    pass(forward++, true);
+    pass(backward++, false);
+  }
+  while (backward < micro_batches) pass(backward++, false);
+  return wrong;
+}
+
+constexpr std::size_t kMessageFloats = 5000;
+
+/// What is wrong with the messages of this rank, or an empty string.
+std::string CheckMessages(Collective& group) {
+  const int first = 0, last = group.size() - 1, rank = group.rank();
+  for (const std::size_t size : {std::size_t{1}, kMessageFloats, kMessageFloats - 1}) {
+    if (auto wrong = CheckPipeline(group, 9, size); !wrong.empty()) return wrong;
+    if (auto wrong = CheckPipeline(group, 1, size); !wrong.empty()) return wrong;
+  }
+  // As many messages as may be under way wait for nobody: their receiver comes only after all have
+  // met. They keep their order.
+  const auto in_order = [](int i) {
+    return ValuesOf(i, kMessageFloats - static_cast<std::size_t>(i), 1);
+  };
+  for (int i = 0; rank == first && i < Collective::kMaxInFlight; ++i) {
+    if (!group.Send(last, in_order(i))) return "send";
+  }
+  if (!group.Barrier()) return "barrier";
+  for (int i = 0; rank == last && i < Collective::kMaxInFlight; ++i) {
+    std::vector<float> values(in_order(i).size());
+    if (!group.Receive(first, values) || values != in_order(i)) return "order";
+  }
+  // 16 MiB both ways, far more than the group was made for, and one beside it.
+  constexpr std::size_t kLarge = 4 << 20;
+  const auto large = [](int from) {
+    std::vector<float> values(kLarge);
+    for (std::size_t i = 0; i < kLarge; ++i) {
+      values[i] = static_cast<float>(i % 65537) + static_cast<float>(from);
+    }
+    return values;
+  };
+  std::vector<float> values(kLarge), one(1);
+  if (rank == first) {
+    if (!group.Send(last, large(rank)) || !group.Send(last, std::vector<float>{3})) return "large";
+    if (!group.Receive(last, values) || values != large(last)) return "large back";
+  } else if (rank == last) {
+    if (!group.Receive(first, values) || values != large(first)) return "large there";
+    if (!group.Receive(first, one) || one[0] != 3) return "one beside it";
+    if (!group.Send(first, large(rank))) return "large";
+  }
+  return group.Barrier() ? "" : "barrier";
+}
+
+int Memory(int ranks, std::size_t message_floats = 0) {
   const int fd = ::memfd_create("group", MFD_CLOEXEC);
-  if (::ftruncate(fd, static_cast<off_t>(ShmGroupBytes(ranks))) != 0) ::abort();
+  if (::ftruncate(fd, static_cast<off_t>(ShmGroupBytes(ranks, message_floats))) != 0) ::abort();
   return fd;
 }
 
-GroupOptions Options(int rank, int size) {
+GroupOptions Options(int rank, int size, std::size_t message_floats = 0) {
   GroupOptions options;
   options.name = "g";
   options.rank = rank;
   options.size = size;
+  options.message_floats = message_floats;
   return options;
+}
+
+/// A rendezvous of processes: a file a key. Abandoned once it has one of that name.
+class FolderRendezvous final : public Rendezvous {
+ public:
+  explicit FolderRendezvous(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  Status Set(const std::string& key, std::span<const std::byte> value) override {
+    const auto unfinished = FileOf("." + std::to_string(::getpid()) + key);
+    std::ofstream(unfinished, std::ios::binary)
+        .write(reinterpret_cast<const char*>(value.data()),
+               static_cast<std::streamsize>(value.size()));
+    std::filesystem::rename(unfinished, FileOf(key));
+    return OkStatus();
+  }
+  Result<std::vector<std::byte>> Get(const std::string& key, milliseconds timeout) override {
+    const auto deadline = steady_clock::now() + timeout;
+    while (!std::filesystem::exists(FileOf(key))) {
+      if (steady_clock::now() >= deadline) return tessera::Timeout("no key '" + key + "'");
+      std::this_thread::sleep_for(milliseconds(2));
+    }
+    std::ifstream file(FileOf(key), std::ios::binary);
+    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    const auto bytes = std::as_bytes(std::span(text));
+    return std::vector<std::byte>(bytes.begin(), bytes.end());
+  }
+  Result<int> SharedMemory(const std::string& key, std::size_t size_bytes) override {
+    const int fd = ::open(FileOf(key).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0 || ::ftruncate(fd, static_cast<off_t>(size_bytes)) != 0) {
+      return ResourceExhausted("no memory '" + key + "'");
+    }
+    return fd;
+  }
+  bool Abandoned() const override { return std::filesystem::exists(folder_ / "abandoned"); }
+  void Abandon() { std::ofstream(folder_ / "abandoned") << "x"; }
+
+ private:
+  std::filesystem::path FileOf(std::string key) const {
+    std::replace(key.begin(), key.end(), '/', '_');
+    return folder_ / key;
+  }
+  const std::filesystem::path folder_;
+};
+
+constexpr std::size_t kKilledFloats = 4 << 20;
+constexpr const char* kPeer = "--peer";
+
+/// A mesh of three stages of one replica, on one host or on three.
+Result<Groups> ThreeStages(int rank, bool one_host, std::shared_ptr<Rendezvous> rendezvous) {
+  const test::LocalMesh mesh(3, 1, 1, one_host ? 1 : 3);
+  return ConnectGroups(mesh.View(rank), std::move(rendezvous), 1, std::chrono::seconds(30),
+                       kMessageFloats);
+}
+
+/// The life of the rank that is killed: sends and sends.
+int RunPeer(const char* folder, bool one_host) {
+  auto groups = ThreeStages(2, one_host, std::make_shared<FolderRendezvous>(folder));
+  if (!groups) return 1;
+  const std::vector<float> values(kKilledFloats, 1);
+  while (groups->pp->Send(1, values)) {
+  }
+  return 0;
 }
 
 /// Runs `body(rank)` on a thread each and returns what they returned.
@@ -124,7 +278,7 @@ class TrainCommTest : public QObject {
   Q_OBJECT
 
   static void compareWithNothing(const std::vector<std::string>& results) {
-    for (const std::string& result : results) QCOMPARE(result, std::string());
+    for (const std::string& result : results) QCOMPARE(QString::fromStdString(result), QString());
   }
 
  private slots:
@@ -152,6 +306,175 @@ class TrainCommTest : public QObject {
       QCOMPARE(::waitpid(pid, &status, 0), pid);
       QCOMPARE(status, 0);
     }
+  }
+
+  void messagesInSharedMemoryBetweenProcesses_data() {
+    QTest::addColumn<int>("ranks");
+    for (const int ranks : {2, 3, 4}) QTest::addRow("%d ranks", ranks) << ranks;
+  }
+  void messagesInSharedMemoryBetweenProcesses() {
+    QFETCH(int, ranks);
+    const int fd = Memory(ranks, kMessageFloats);
+    std::vector<pid_t> children;
+    for (int rank = 0; rank < ranks; ++rank) {
+      const pid_t pid = ::fork();
+      if (pid == 0) {
+        auto group = MakeShmGroup(Options(rank, ranks, kMessageFloats), ::dup(fd));
+        const std::string wrong = group ? CheckMessages(**group) : "no group";
+        if (!wrong.empty()) std::fprintf(stderr, "rank %d: %s\n", rank, wrong.c_str());
+        ::_exit(wrong.empty() ? 0 : 1);
+      }
+      children.push_back(pid);
+    }
+    ::close(fd);
+    for (const pid_t pid : children) {
+      int status = -1;
+      QCOMPARE(::waitpid(pid, &status, 0), pid);
+      QCOMPARE(status, 0);
+    }
+  }
+
+  void messagesInSharedMemoryBetweenThreads() {
+    const int fd = Memory(3, kMessageFloats);
+    compareWithNothing(OnThreads(3, [&](int rank) -> std::string {
+      auto group = MakeShmGroup(Options(rank, 3, kMessageFloats), ::dup(fd));
+      return group ? CheckMessages(**group) : group.error().ToString();
+    }));
+    ::close(fd);
+  }
+
+  void messagesOverGloo_data() {
+    QTest::addColumn<int>("ranks");
+    for (const int ranks : {2, 4}) QTest::addRow("%d ranks", ranks) << ranks;
+  }
+  void messagesOverGloo() {
+    QFETCH(int, ranks);
+    const auto rendezvous = std::make_shared<test::LocalRendezvous>();
+    compareWithNothing(OnThreads(ranks, [&](int rank) -> std::string {
+      auto group = MakeGlooGroup(Options(rank, ranks, kMessageFloats), "127.0.0.1", rendezvous);
+      return group ? CheckMessages(**group) : group.error().ToString();
+    }));
+  }
+
+  void aGroupOfOneHasNoPeer() {
+    std::vector<float> values(1);
+    QCOMPARE(MakeSelfGroup()->Send(1, values).error().message,
+             std::string("rank 1 of a group of 1"));
+    QVERIFY(!MakeSelfGroup()->Receive(0, values));
+  }
+
+  // One rank waits, the other does not come; the wait ends by an abort of the rank's own from
+  // another thread, by abandonment, or by the timeout.
+  void waitForAMessageEnds_data() {
+    QTest::addColumn<bool>("shared");
+    QTest::addColumn<bool>("sends");
+    QTest::addColumn<QString>("by");
+    for (const bool shared : {true, false}) {
+      for (const bool sends : {true, false}) {
+        for (const char* by : {"abort", "abandonment", "timeout"}) {
+          QTest::addRow("%s, %s, %s", shared ? "shared memory" : "gloo",
+                        sends ? "sending" : "receiving", by)
+              << shared << sends << by;
+        }
+      }
+    }
+  }
+  void waitForAMessageEnds() {
+    QFETCH(bool, shared);
+    QFETCH(bool, sends);
+    QFETCH(QString, by);
+    const auto rendezvous = std::make_shared<test::LocalRendezvous>();
+    const int fd = Memory(2, kMessageFloats);
+    std::atomic<bool> is_out = false;
+    steady_clock::time_point ended_at, out_at;
+    const auto results = OnThreads(2, [&](int rank) -> std::string {
+      GroupOptions options = Options(rank, 2, kMessageFloats);
+      options.abandoned = [&] { return rank == 0 && rendezvous->Abandoned(); };
+      options.timeout = by == "timeout" ? milliseconds(300) : milliseconds(20000);
+      auto group = shared ? MakeShmGroup(options, ::dup(fd))
+                          : MakeGlooGroup(options, "127.0.0.1", rendezvous);
+      if (!group) return group.error().ToString();
+      if (rank == 1) {
+        while (!is_out) std::this_thread::sleep_for(milliseconds(1));
+        return {};
+      }
+      std::jthread end([&] {
+        std::this_thread::sleep_for(milliseconds(by == "timeout" ? 300 : 100));
+        ended_at = steady_clock::now();
+        if (by == "abort") (*group)->Abort();
+        if (by == "abandonment") rendezvous->Abandon();
+      });
+      std::vector<float> values(kMessageFloats);
+      Status status = OkStatus();
+      for (int i = 0; status && i <= Collective::kMaxInFlight; ++i) {
+        status = sends ? (*group)->Send(1, values) : (*group)->Receive(1, values);
+      }
+      out_at = steady_clock::now();
+      end.join();
+      is_out = true;
+      if (status) return "done";
+      if ((*group)->Send(1, values) || (*group)->Barrier()) return "still usable";
+      return status.error().code == (by == "timeout" ? ErrorCode::kTimeout : ErrorCode::kCancelled)
+                 ? ""
+                 : status.error().ToString();
+    });
+    ::close(fd);
+    compareWithNothing(results);
+    QVERIFY(out_at - ended_at < milliseconds(1000));
+  }
+
+  // A stage is killed while it sends; the next waits for the rest of the message, the one after for
+  // that one. Once the attempt is abandoned both are out.
+  void killedStage_data() {
+    QTest::addColumn<bool>("one_host");
+    QTest::newRow("shared memory") << true;
+    QTest::newRow("gloo") << false;
+  }
+  void killedStage() {
+    QFETCH(bool, one_host);
+    QTemporaryDir folder;
+    const auto rendezvous = std::make_shared<FolderRendezvous>(folder.path().toStdString());
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      ::execl("/proc/self/exe", "peer", kPeer, folder.path().toStdString().c_str(),
+              one_host ? "1" : "0", nullptr);
+      ::_exit(127);
+    }
+    std::atomic<int> received = 0, out = 0;
+    steady_clock::time_point abandoned_at, out_at;
+    std::jthread kill([&] {
+      while (received < 2 && out == 0) std::this_thread::sleep_for(milliseconds(1));
+      ::kill(pid, SIGKILL);
+      ::waitpid(pid, nullptr, 0);
+      std::this_thread::sleep_for(milliseconds(50));
+      abandoned_at = steady_clock::now();
+      rendezvous->Abandon();
+    });
+    std::mutex mutex;
+    const auto results = OnThreads(2, [&](int rank) -> std::string {
+      const auto groups = ThreeStages(rank, one_host, rendezvous);
+      if (!groups) return groups.error().ToString();
+      std::vector<float> values(kKilledFloats);
+      Status status = OkStatus();
+      while (status) {
+        status = groups->pp->Receive(rank + 1, values);
+        if (rank == 1 && status) ++received;
+      }
+      const std::lock_guard lock(mutex);
+      ++out;
+      out_at = steady_clock::now();
+      const ErrorCode code = status.error().code;
+      return code == ErrorCode::kCancelled || code == ErrorCode::kUnavailable
+                 ? ""
+                 : status.error().ToString();
+    });
+    kill.join();
+    compareWithNothing(results);
+    QVERIFY(received >= 2);
+    const auto took = std::chrono::duration_cast<milliseconds>(out_at - abandoned_at);
+    qInfo("all out %lld ms after the attempt was abandoned (below 0: before)",
+          static_cast<long long>(took.count()));
+    QVERIFY(took < milliseconds(1000));
   }
 
   // A rank that is killed never comes; the others get out once somebody says that it is over.
@@ -294,12 +617,118 @@ class TrainCommTest : public QObject {
     QVERIFY(out_at - abandoned_at < milliseconds(1000));
   }
 
+  void tcpBetweenThreads_data() {
+    QTest::addColumn<int>("ranks");
+    for (const int ranks : {2, 3, 5}) QTest::addRow("%d ranks", ranks) << ranks;
+  }
+  void tcpBetweenThreads() {
+    QFETCH(int, ranks);
+    const auto rendezvous = std::make_shared<test::LocalRendezvous>();
+    compareWithNothing(OnThreads(ranks, [&](int rank) -> std::string {
+      auto group =
+          MakeTcpGroup(Options(rank, ranks), rank % 2 == 0 ? "127.0.0.1" : "127.0.0.2", rendezvous);
+      return group ? CheckCollectives(**group, true) : group.error().ToString();
+    }));
+  }
+
+  // Without any abandonment: who is gone is noticed, and by those who wait for the noticer, too.
+  void tcpRankThatIsGoneIsNoticedByAll() {
+    const auto rendezvous = std::make_shared<test::LocalRendezvous>();
+    steady_clock::time_point gone_at;
+    compareWithNothing(OnThreads(3, [&](int rank) -> std::string {
+      auto group = MakeTcpGroup(Options(rank, 3), "127.0.0.1", rendezvous);
+      if (!group) return group.error().ToString();
+      std::vector<float> values(1 << 20, 1);
+      if (!(*group)->AllReduceSum(values)) return "first";
+      if (rank == 2) {
+        std::this_thread::sleep_for(milliseconds(50));
+        gone_at = steady_clock::now();
+        return {};
+      }
+      const Status status = (*group)->AllReduceSum(values);
+      if (status || status.error().code != ErrorCode::kUnavailable) return "not noticed";
+      return (*group)->Barrier() ? "still usable" : "";
+    }));
+    QVERIFY(steady_clock::now() - gone_at < milliseconds(1000));
+  }
+
+  void tcpWaitEnds_data() {
+    QTest::addColumn<QString>("by");
+    for (const char* by : {"abort", "abandonment", "timeout"}) QTest::addRow("%s", by) << by;
+  }
+  void tcpWaitEnds() {
+    QFETCH(QString, by);
+    const auto rendezvous = std::make_shared<test::LocalRendezvous>();
+    std::atomic<bool> is_out = false;
+    const auto start = steady_clock::now();
+    compareWithNothing(OnThreads(2, [&](int rank) -> std::string {
+      GroupOptions options = Options(rank, 2);
+      options.abandoned = [&] { return rank == 0 && rendezvous->Abandoned(); };
+      options.timeout = by == "timeout" ? milliseconds(300) : milliseconds(20000);
+      auto group = MakeTcpGroup(options, "127.0.0.1", rendezvous);
+      if (!group) return group.error().ToString();
+      if (rank == 1) {
+        while (!is_out) std::this_thread::sleep_for(milliseconds(1));
+        return {};
+      }
+      std::jthread end([&] {
+        std::this_thread::sleep_for(milliseconds(100));
+        if (by == "abort") (*group)->Abort();
+        if (by == "abandonment") rendezvous->Abandon();
+      });
+      const Status status = (*group)->Barrier();
+      is_out = true;
+      if (status) return "done";
+      return status.error().code == (by == "timeout" ? ErrorCode::kTimeout : ErrorCode::kCancelled)
+                 ? ""
+                 : status.error().ToString();
+    }));
+    QVERIFY(steady_clock::now() - start < milliseconds(1500));
+  }
+
+  void tcpRanksThatDoNotComeAreATimeout() {
+    GroupOptions options = Options(0, 2);
+    options.timeout = milliseconds(100);
+    const auto group =
+        MakeTcpGroup(options, "127.0.0.1", std::make_shared<test::LocalRendezvous>());
+    QVERIFY(!group);
+    QCOMPARE(group.error().message, std::string("a rank of group g did not come within 100 ms"));
+    const auto bad = MakeTcpGroup(options, "nowhere", std::make_shared<test::LocalRendezvous>());
+    QCOMPARE(bad.error().message, std::string("group g: 'nowhere' is not a network address"));
+  }
+
+  // What connects without knowing the group's secret is turned away; the ranks find each other.
+  void tcpStrangersAreTurnedAway() {
+    const auto rendezvous = std::make_shared<test::LocalRendezvous>();
+    compareWithNothing(OnThreads(2, [&](int rank) -> std::string {
+      if (rank == 1) {
+        const auto endpoint = rendezvous->Get("g/tcp/0", std::chrono::seconds(10));
+        if (!endpoint) return "no endpoint";
+        sockaddr_in address{};
+        std::memcpy(&address, endpoint->data(), sizeof address);
+        for (const bool talks : {true, false}) {
+          const int stranger = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+          if (::connect(stranger, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
+            return "connect";
+          }
+          const std::string noise(16, 'x');
+          if (talks && ::send(stranger, noise.data(), noise.size(), 0) != 16) return "send";
+          ::close(stranger);
+        }
+      }
+      auto group = MakeTcpGroup(Options(rank, 2), "127.0.0.1", rendezvous);
+      return group ? CheckCollectives(**group, true) : group.error().ToString();
+    }));
+  }
+
   // Rank r of dp = 2, tp = 2 on two hosts: tp inside a host, the rest across.
   void transportFollowsTheHosts_data() {
     QTest::addColumn<int>("hosts");
     QTest::addColumn<QStringList>("shared");
-    QTest::newRow("one host") << 1 << QStringList{"dp-t0", "dp-t1", "tp-d0", "tp-d1", "world"};
-    QTest::newRow("two hosts") << 2 << QStringList{"tp-d0", "tp-d1"};
+    QTest::newRow("one host") << 1
+                              << QStringList{"dp-p0-t0", "dp-p0-t1", "tp-p0-d0", "tp-p0-d1",
+                                             "world"};
+    QTest::newRow("two hosts") << 2 << QStringList{"tp-p0-d0", "tp-p0-d1"};
     QTest::newRow("four hosts") << 4 << QStringList{};
   }
   void transportFollowsTheHosts() {
@@ -324,6 +753,64 @@ class TrainCommTest : public QObject {
     QCOMPARE(rendezvous->has_keys(), hosts > 1);
   }
 
+  // Every rank adds its bit in each of its groups; stages pass theirs on.
+  void groupsFollowTheMesh_data() {
+    QTest::addColumn<int>("pp");
+    QTest::addColumn<int>("dp");
+    QTest::addColumn<int>("tp");
+    QTest::addColumn<int>("hosts");
+    QTest::newRow("pp 2, dp 2, tp 2") << 2 << 2 << 2 << 1;
+    QTest::newRow("pp 2, dp 2, tp 2 on two hosts") << 2 << 2 << 2 << 2;
+    QTest::newRow("pp 2, dp 3, tp 1") << 2 << 3 << 1 << 1;
+    QTest::newRow("pp 3, dp 1, tp 2") << 3 << 1 << 2 << 1;
+    QTest::newRow("stages only") << 4 << 1 << 1 << 1;
+    QTest::newRow("stages only, on two hosts") << 4 << 1 << 1 << 2;
+    QTest::newRow("one rank") << 1 << 1 << 1 << 1;
+  }
+  void groupsFollowTheMesh() {
+    QFETCH(int, pp);
+    QFETCH(int, dp);
+    QFETCH(int, tp);
+    QFETCH(int, hosts);
+    const auto rendezvous = std::make_shared<test::LocalRendezvous>();
+    const test::LocalMesh mesh(pp, dp, tp, hosts);
+    compareWithNothing(OnThreads(mesh.world(), [&](int rank) -> std::string {
+      const tessera_view view = mesh.View(rank);
+      const auto groups =
+          ConnectGroups(view, rendezvous, 7, std::chrono::seconds(20), kMessageFloats);
+      if (!groups) return groups.error().ToString();
+      // Rank of the mesh from coordinates, and the bits of those that differ in one of them.
+      const auto at = [&](std::int64_t p, std::int64_t d, std::int64_t t) {
+        return static_cast<int>((p * dp + d) * tp + t);
+      };
+      const std::int64_t p = view.axis_coord[0], d = view.axis_coord[1], t = view.axis_coord[4];
+      int along_dp = 0, along_tp = 0, along_pp = 0;
+      for (int i = 0; i < dp; ++i) along_dp |= 1 << at(p, i, t);
+      for (int i = 0; i < tp; ++i) along_tp |= 1 << at(p, d, i);
+      for (int i = 0; i < pp; ++i) along_pp |= 1 << at(i, d, t);
+      for (const auto& [group, members, coordinate] :
+           {std::tuple(groups->world, (1 << mesh.world()) - 1, std::int64_t{rank}),
+            std::tuple(groups->dp, along_dp, d), std::tuple(groups->tp, along_tp, t),
+            std::tuple(groups->pp, along_pp, p)}) {
+        std::vector<float> value{static_cast<float>(1 << rank)};
+        if (!group->AllReduceSum(value)) return "sum";
+        if (value[0] != static_cast<float>(members)) return "members";
+        if (group->rank() != coordinate) return "place";
+      }
+      const std::string wrong = pp > 1 ? CheckPipeline(*groups->pp, 5, kMessageFloats) : "";
+      // As the step decision does: no group goes before all messages are received.
+      return wrong.empty() && !groups->world->Barrier() ? "barrier" : wrong;
+    }));
+  }
+
+  void stagesNeedTheSizeOfTheirMessages() {
+    const test::LocalMesh mesh(2, 1, 1, 1);
+    const auto groups = ConnectGroups(mesh.View(0), std::make_shared<test::LocalRendezvous>(), 7,
+                                      std::chrono::seconds(1));
+    QVERIFY(!groups);
+    QCOMPARE(groups.error().message, std::string("2 stages without a size of their messages"));
+  }
+
   void ranksWithOtherDataAreFound() {
     const auto rendezvous = std::make_shared<test::LocalRendezvous>();
     const test::LocalMesh mesh(2, 1, 1);
@@ -337,5 +824,13 @@ class TrainCommTest : public QObject {
     }
   }
 };
-QTEST_GUILESS_MAIN(TrainCommTest)
+
+int main(int argc, char** argv) {
+  if (argc == 4 && std::strcmp(argv[1], kPeer) == 0) {
+    return RunPeer(argv[2], std::strcmp(argv[3], "1") == 0);
+  }
+  const QCoreApplication application(argc, argv);
+  TrainCommTest test;
+  return QTest::qExec(&test, argc, argv);
+}
 #include "train_comm_test.moc"

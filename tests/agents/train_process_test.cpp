@@ -17,7 +17,9 @@
 
 #include "agents/train/blas_environment.h"
 #include "agents/train/termination.h"
+#include "engine/model/gpt.h"
 
+using namespace tessera;
 using namespace tessera::agents::train;
 
 namespace {
@@ -70,6 +72,11 @@ class TrainProcessTest : public QObject {
   Q_OBJECT
 
   QTemporaryDir m_folder;
+  static QString modelNames() {
+    QStringList names;
+    for (const std::string& name : engine::ModelNames()) names << QString::fromStdString(name);
+    return names.join(", ");
+  }
   QString textFile(const QString& name, const QByteArray& bytes) {
     QFile file(m_folder.filePath(name));
     if (!file.open(QIODevice::WriteOnly)) return {};
@@ -157,6 +164,30 @@ class TrainProcessTest : public QObject {
     QVERIFY(run("4").startsWith(few));
   }
 
+  void settingsChangeTheRun() {
+    const QString text = textFile("text", QByteArray("All work and no play. ").repeated(500));
+    const auto run = [&](const QStringList& settings) {
+      QStringList arguments;
+      for (const QString& setting : settings) arguments << "--set" << setting;
+      // A setting counts wherever it stands.
+      return RunTrainer(
+          arguments + QStringList{"--solo", "gpt-nano", "--steps", "2", "--json", "--data", text});
+    };
+    const Outcome plain = run({});
+    QCOMPARE(plain.exit_code, 0);
+    const QByteArray first = plain.out.left(plain.out.indexOf('\n') + 1);
+    const Outcome changed = run({"dropout=0.1", "vocab=300", "gated_mlp=true", "tied_head=false",
+                                 "kv_heads=2", "precision=bf16"});
+    QVERIFY2(changed.exit_code == 0, changed.error.constData());
+    QVERIFY(changed.out.count('\n') == 2 && !changed.out.startsWith(first));
+    const Outcome faster = run({"learning_rate=0.01"});  // counts from the second step on
+    QVERIFY(faster.out.startsWith(first) && faster.out != plain.out);
+    const Outcome refused = run({"learning_speed=1"});
+    QCOMPARE(refused.exit_code, 2);
+    QVERIFY(refused.error.contains("there is no setting 'learning_speed'; there are "));
+    QVERIFY(refused.error.contains("learning_rate=0.001"));
+  }
+
   void wrongUseIsOneLine_data() {
     QTest::addColumn<QStringList>("arguments");
     QTest::addColumn<int>("code");
@@ -172,7 +203,13 @@ class TrainProcessTest : public QObject {
                                 << "tessera-train: --steps '0' is not a whole number from 1 on\n";
     QTest::newRow("unknown model")
         << QStringList{"--solo", "gpt-9"} << 2
-        << "tessera-train: no model 'gpt-9'; there are gpt-nano, gpt-mini, gpt-10m, gpt-25m\n";
+        << "tessera-train: no model 'gpt-9'; there are " + modelNames() + "\n";
+    const QStringList one_step{"--solo", "gpt-nano", "--steps", "1", "--set"};
+    QTest::newRow("setting without a value")
+        << one_step + QStringList{"dropout"} << 2
+        << "tessera-train: --set 'dropout' is not NAME=VALUE\n";
+    QTest::newRow("setting without a model")
+        << QStringList{"--set", "dropout=0.1"} << 2 << "tessera-train: --set needs --solo\n";
     QTest::newRow("no data") << QStringList{"--solo", "gpt-nano", "--steps",
                                             "1",      "--data",   "/no/such/path"}
                              << 1 << "tessera-train: data path '/no/such/path' does not exist\n";
@@ -191,7 +228,8 @@ class TrainProcessTest : public QObject {
   void helpNamesTheDefaults() {
     const Outcome outcome = RunTrainer({"--help"});
     QCOMPARE(outcome.exit_code, 0);
-    for (const char* word : {"gpt-mini", "default 16", "sequence 128", "2000", "An agent starts"}) {
+    for (const char* word : {"gpt-mini", "default 16", "sequence 128", "2000", "An agent starts",
+                             "dropout=0", "precision=fp32", "kv_heads=0"}) {
       QVERIFY2(outcome.out.contains(word), word);
     }
   }

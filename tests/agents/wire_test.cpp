@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QTest>
+#include <cmath>
 #include <limits>
 #include <string>
 
@@ -41,15 +42,22 @@ class Any {
     for (auto& size : mesh.sizes) size = 1 + static_cast<std::int64_t>(Below(64));
     return mesh;
   }
+  engine::StepOptions Options() { return {Flip(), Count()}; }
+  double Seconds() { return std::abs(Real()); }
+  std::vector<engine::FlowStatus> Flows() {
+    std::vector<engine::FlowStatus> flows(Below(4));
+    for (auto& flow : flows) flow = Flow();
+    return flows;
+  }
   engine::FlowStatus Flow() { return {Device(), Device(), Count(), Count(), Real()}; }
   engine::TxnStatus Txn() {
-    engine::TxnStatus txn{Count(),   Text(),  OneOf(engine::TxnPhase::kInDoubt),
-                          Mesh(),    Mesh(),  Devices(),
-                          Devices(), Count(), Count(),
-                          {},        Real(),  Count(),
-                          Text(),    {},      Flip()};
+    engine::TxnStatus txn{Count(),   Text(),   OneOf(engine::TxnPhase::kInDoubt),
+                          Mesh(),    Mesh(),   Devices(),
+                          Devices(), Count(),  Count(),
+                          {},        Real(),   Count(),
+                          Text(),    Flows(),  Flip(),
+                          Options(), Options()};
     if (Flip()) txn.eta = Real();
-    for (std::uint64_t n = Below(4); n > 0; --n) txn.flows.push_back(Flow());
     return txn;
   }
   engine::ClusterSnapshot Snapshot() {
@@ -59,8 +67,13 @@ class Any {
     snapshot.link_bytes_per_second = Real();
     snapshot.one_host = Flip();
     for (std::uint64_t n = Below(4); n > 0; --n) {
-      engine::NodeStatus node{
-          static_cast<std::int32_t>(Below(100)), OneOf(engine::NodeState::kLeft), Real(), {}};
+      engine::NodeStatus node{static_cast<std::int32_t>(Below(100)),
+                              OneOf(engine::NodeState::kLeft),
+                              Real(),
+                              {},
+                              Text(),
+                              Text(),
+                              Text()};
       for (std::uint64_t d = Below(4); d > 0; --d) {
         engine::DeviceStatus device{Device(), Count(), Count(), Text(), {}, Flip(), Flip()};
         if (Flip()) device.rank = static_cast<int>(Below(99));
@@ -86,6 +99,9 @@ class Any {
       job.num_tensors = Count();
       job.state_bytes = Count();
       job.max_steps = Count();
+      job.options = Options();
+      if (Flip()) job.step_seconds = Seconds();
+      job.command = Text();
       snapshot.jobs.push_back(job);
     }
     if (Flip()) snapshot.transaction = Txn();
@@ -121,9 +137,13 @@ class Any {
     plan.single_source = Count();
     plan.pause_estimate = Real();
     plan.rollback = Flip();
-    for (std::uint64_t n = Below(4); n > 0; --n) plan.flows.push_back(Flow());
+    plan.flows = Flows();
     plan.global_batch = Count();
     plan.why = Text();
+    plan.from_options = Options();
+    plan.to_options = Options();
+    if (Flip()) plan.from_step_seconds = Seconds();
+    if (Flip()) plan.to_step_seconds = Seconds();
     return plan;
   }
   engine::HistoryEntry History() {
@@ -131,7 +151,49 @@ class Any {
                                Real(),  Count(), Count(), Text(), Text(), Count(), Count()};
     for (std::uint64_t n = Below(4); n > 0; --n)
       entry.phases["phase " + std::to_string(n)] = Real();
+    entry.from_options = Options();
+    entry.to_options = Options();
+    entry.who = Text();
+    entry.kept = Count();
+    entry.device = Count();
+    entry.host = Count();
+    entry.network = Count();
+    entry.pause_estimate = Seconds();
+    entry.flows = Flows();
     return entry;
+  }
+  engine::Proposal Proposal() {
+    engine::Proposal proposal;
+    proposal.job = Text();
+    for (std::uint64_t n = Below(4); n > 0; --n) {
+      engine::Candidate candidate;
+      candidate.mesh = Mesh();
+      candidate.options = Options();
+      candidate.devices = Devices();
+      candidate.idle = Devices();
+      candidate.step_seconds = Seconds();
+      candidate.pause_seconds = Seconds();
+      candidate.moved_bytes = Count();
+      candidate.peak_bytes = Count();
+      candidate.capacity = Count();
+      candidate.current = Flip();
+      candidate.recommended = Flip();
+      proposal.candidates.push_back(candidate);
+    }
+    proposal.why = Text();
+    if (Flip()) proposal.calibrated = Seconds();
+    return proposal;
+  }
+  std::vector<engine::Check> Checks() {
+    std::vector<engine::Check> checks(Below(5));
+    for (engine::Check& check : checks) {
+      if (Flip()) check.node = static_cast<std::int32_t>(Below(100));
+      check.name = Text();
+      check.verdict = OneOf(engine::Check::Verdict::kSkipped);
+      check.value = Text();
+      check.remedy = Text();
+    }
+    return checks;
   }
 
  private:
@@ -170,6 +232,10 @@ class WireTest : public QObject {
       QVERIFY(RoundTrip<wire::PlanInfo>(plan) == plan);
       const auto entry = any.History();
       QVERIFY(RoundTrip<wire::HistoryInfo>(entry) == entry);
+      const auto proposal = any.Proposal();
+      QVERIFY(RoundTrip<wire::ProposeReply>(proposal) == proposal);
+      const auto checks = any.Checks();
+      QVERIFY(RoundTrip<wire::DoctorReply>(checks) == checks);
     }
   }
 
@@ -237,6 +303,14 @@ class WireTest : public QObject {
     snapshot.Clear();
     snapshot.set_link_bytes_per_second(std::numeric_limits<double>::infinity());
     row("infinite rate", snapshot, "snapshot.link_bytes_per_second inf is not finite");
+    snapshot.Clear();
+    wire::JobInfo& job = *snapshot.add_jobs();
+    Encode(ptc::MeshShape{}, job.mutable_mesh());
+    job.mutable_options()->set_micro_batch(-4);
+    row("negative micro-batch", snapshot, "micro-batch -4 is below 0");
+    job.mutable_options()->set_micro_batch(4);
+    job.set_step_seconds(-0.5);
+    row("negative time", snapshot, "job.step_seconds -0.500000 is below 0");
   }
   void refusalsNameWhatIsWrong() {
     QFETCH(QByteArray, bytes);

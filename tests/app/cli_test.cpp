@@ -40,9 +40,22 @@ class CliTest : public QObject {
     row("mesh that does not multiply", {"plan", "gpt", "--devices", "n0g0,n0g1", "--mesh", "dp=3"},
         "3");
     row("apply where nobody can be asked", {"apply", "gpt", "--devices", "n0g0"}, "--yes");
+    row("tune where nobody can be asked", {"job", "tune", "gpt"}, "--yes");
+    row("tune for the warm-up only", {"job", "tune", "gpt", "--steps", "2", "--yes"}, "from 3 to");
+    row("keeps neither", {"job", "tune", "gpt", "--keep", "worst", "--yes"}, "'worst'");
+    row("no candidates", {"propose", "gpt", "--limit", "0"}, "from 1 to 64");
+    row("candidates of a plan", {"plan", "gpt", "--devices", "n0g0", "--candidates", "x"}, "'x'");
     row("unknown model", {"job", "start", "gpt-huge"}, "gpt-huge");
     row("bad job name", {"digest", "Gpt"}, "'Gpt'");
     row("not a transaction", {"txn", "show", "last"}, "'last'");
+    row("not a number of the history", {"history", "last"}, "'last'");
+    row("not a time", {"history", "--from", "soon"}, "--from: 'soon'");
+    row("time that runs backwards", {"events", "--from", "1h", "--to", "2h"}, "--from 1h");
+    row("not a severity", {"events", "--severity", "awful"}, "awful");
+    row("two beginnings", {"job", "metrics", "g", "--since", "1h", "--from-step", "3"}, "--since");
+    row("nothing to export", {"export", "--what", "everything"}, "'everything'");
+    row("no such format", {"export", "--format", "xml"}, "'xml'");
+    row("three tables in one csv", {"export", "--what", "all", "--format", "csv"}, "one table");
     row("not a node", {"node", "kill", "1"}, "'1'");
     row("not a device to fail", {"device", "fail", "n1"}, "n1");
     row("two ways at once", {"down", "--all", "--name", "x"}, "--all and --name");
@@ -79,9 +92,10 @@ class CliTest : public QObject {
     QTest::addColumn<QStringList>("verb");
     QTest::newRow("program") << QStringList{};
     for (const char* verb :
-         {"up", "down", "status", "logs", "profile list", "profile remove", "job start", "job stop",
-          "job pause", "job resume", "job metrics", "plan", "apply", "txn show", "txn cancel",
-          "device fail", "node kill", "digest", "history"})
+         {"up",        "down",     "status",     "logs",        "profile list", "profile remove",
+          "job start", "job stop", "job pause",  "job resume",  "job metrics",  "plan",
+          "apply",     "txn show", "txn cancel", "device fail", "node kill",    "digest",
+          "history",   "events",   "export"})
       QTest::newRow(verb) << QString::fromLatin1(verb).split(u' ');
   }
   void helpAndVersionEverywhere() {

@@ -35,13 +35,18 @@ class JsonTest : public QObject {
         {0,
          engine::NodeState::kAlive,
          0.2,
-         {{{0, 0}, 5, 512, "gpt", 3, false, false}, {{0, 1}, 0, 512, "", {}, false, false}}}};
+         {{{0, 0}, 5, 512, "gpt", 3, false, false}, {{0, 1}, 0, 512, "", {}, false, false}},
+         "lab3",
+         "10.0.0.3",
+         "0.1.0"}};
     engine::JobStatus job;
     job.name = "gpt";
     job.state = engine::JobState::kRunning;
     job.step = 12;
     job.mesh = Mesh("dp=2,tp=2");
     job.devices = {{0, 0}, {1, 2}};
+    job.options = {true, 4};
+    job.step_seconds = 0.25;
     snapshot.jobs = {job};
     const Json json = app::toJson(snapshot);
     QVERIFY(HasKeys(json, {"cluster", "nodes", "jobs", "transaction"}));
@@ -50,6 +55,9 @@ class JsonTest : public QObject {
     QVERIFY(HasKeys(node, {"name", "state", "devices"}));
     QCOMPARE(node["name"].get<std::string>(), std::string("n0"));
     QCOMPARE(node["state"].get<std::string>(), std::string("alive"));
+    QCOMPARE(node["host"].get<std::string>(), std::string("lab3"));
+    QCOMPARE(node["address"].get<std::string>(), std::string("10.0.0.3"));
+    QCOMPARE(node["version"].get<std::string>(), std::string("0.1.0"));
     QVERIFY(HasKeys(node["devices"][0], {"name", "used", "total", "job", "rank"}));
     QCOMPARE(node["devices"][0]["rank"].get<int>(), 3);
     QVERIFY(node["devices"][1]["job"].is_null());
@@ -58,6 +66,10 @@ class JsonTest : public QObject {
     QVERIFY(HasKeys(first, {"name", "state", "step", "loss", "tokens_per_s", "mesh", "devices",
                             "epoch", "timeline", "layout_hash"}));
     QVERIFY(first["loss"].is_null());
+    QVERIFY(first["zero"].get<bool>());
+    QCOMPARE(first["micro_batch"].get<int>(), 4);
+    QCOMPARE(first["step_seconds"].get<double>(), 0.25);
+    QVERIFY(first["command"].is_null());
     QCOMPARE(first["mesh"]["dp"].get<int>(), 2);
     QCOMPARE(first["devices"].dump(), std::string(R"(["n0g0","n1g2"])"));
   }
@@ -89,7 +101,8 @@ class JsonTest : public QObject {
                            "idle", "peak_memory", "single_source", "pause_estimate", "rollback"}));
     QCOMPARE(Keys(json["bytes"]),
              (QStringList{"kept", "device", "host", "network", "snapshot", "storage"}));
-    QVERIFY(HasKeys(json["from"], {"mesh", "devices"}));
+    QVERIFY(HasKeys(json["from"], {"mesh", "devices", "zero", "micro_batch"}));
+    QVERIFY(json["step_seconds"]["to"].is_null());
     QVERIFY(json["busiest_port"]["bound"].is_null());
     QCOMPARE(json["peak_memory"]["n0g1"].get<int>(), 77);
     QCOMPARE(json["idle"].dump(), std::string(R"(["n1g3"])"));
@@ -98,16 +111,57 @@ class JsonTest : public QObject {
   void historyAndMetricsHaveTheirKeys() {
     engine::HistoryEntry entry;
     entry.phases = {{"pausing", 0.25}};
+    entry.who = "tesseractl, lena@lab3";
+    entry.network = 9;
+    entry.flows = {{{0, 0}, {1, 1}, 9, 9, 4.5}};
     const Json json = app::toJson(entry);
     QVERIFY(HasKeys(json, {"id", "job", "from", "to", "started", "result", "phases", "bytes_moved",
                            "volume_bound", "digest_before", "digest_after"}));
     QCOMPARE(json["phases"]["pausing"].get<double>(), 0.25);
+    QCOMPARE(json["who"].get<std::string>(), std::string("tesseractl, lena@lab3"));
+    QCOMPARE(json["bytes"]["network"].get<int>(), 9);
+    QCOMPARE(json["flows"].dump(),
+             std::string(R"([{"source":"n0g0","destination":"n1g1","bytes":9,)"
+                         R"("bytes_per_s":4.5}])"));
     QCOMPARE(Keys(app::toJson(engine::Sample())),
              (QStringList{"step", "loss", "grad_norm", "tokens_per_s", "time"}));
     wire::DigestReply digest;
     (*digest.mutable_tensors())["wte"] = "00ff";
     QCOMPARE(Keys(app::toJson(digest)),
              (QStringList{"job", "epoch", "timeline", "step", "digest", "tensors"}));
+  }
+
+  void proposalsAndChecksHaveTheirKeys() {
+    engine::Proposal proposal;
+    proposal.job = "gpt";
+    proposal.candidates.resize(2);
+    proposal.candidates[0].mesh = Mesh("dp=2,pp=2");
+    proposal.candidates[0].devices = {{0, 0}, {0, 1}, {0, 2}, {0, 3}};
+    proposal.candidates[0].options = {true, 8};
+    proposal.candidates[0].recommended = true;
+    proposal.candidates[1].peak_bytes = 2;
+    proposal.candidates[1].capacity = 1;
+    const Json json = app::toJson(proposal);
+    QCOMPARE(Keys(json), (QStringList{"job", "candidates", "why", "calibrated"}));
+    QVERIFY(json["calibrated"].is_null());
+    const Json& best = json["candidates"][0];
+    QCOMPARE(Keys(best), (QStringList{"mesh", "devices", "zero", "micro_batch", "idle",
+                                      "step_seconds", "pause_seconds", "moved_bytes", "peak_bytes",
+                                      "capacity", "fits", "current", "recommended"}));
+    QCOMPARE(best["mesh"]["pp"].get<int>(), 2);
+    QVERIFY(best["zero"].get<bool>() && best["recommended"].get<bool>() &&
+            best["fits"].get<bool>());
+    QVERIFY(!json["candidates"][1]["fits"].get<bool>());
+
+    engine::Check check;
+    check.name = "clock";
+    check.verdict = engine::Check::Verdict::kWarning;
+    const Json one = app::toJson(check);
+    QCOMPARE(Keys(one), (QStringList{"node", "name", "verdict", "value", "remedy"}));
+    QVERIFY(one["node"].is_null());
+    QCOMPARE(one["verdict"].get<std::string>(), std::string("warning"));
+    check.node = 3;
+    QCOMPARE(app::toJson(check)["node"].get<std::string>(), std::string("n3"));
   }
 
   void lossKeepsEveryDigit() {

@@ -138,11 +138,11 @@ double LaneRate(Ends& ends, Memory& memory, int lanes, int window) {
   LaneClientOptions options;
   options.lanes = lanes;
   options.keys = ends.keys;
-  options.server_key = ends.keys.public_key;
   options.window = window;
   LaneClient client(ends.destination, options);
   FetchBatch batch;
   batch.endpoints = server->endpoints();
+  batch.server_key = ends.keys.public_key;
   for (std::int64_t cell = 0; cell < kBytes / kCellBytes; ++cell) {
     batch.cells.push_back({cell, View(memory.destination.data(), cell), {}});
   }

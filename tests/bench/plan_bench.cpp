@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 #include <vector>
 
 #include "engine/model/gpt.h"
@@ -14,10 +15,19 @@ using namespace tessera;
 
 namespace {
 
-void Time(const char* model, const char* from_text, const char* to_text) {
-  const auto tensors = *engine::MakeCollection(*engine::FindModel(model));
-  const auto from = *ptc::Layout::Make(*ptc::ParseDeviceMesh(from_text), tensors);
-  const auto to = *ptc::Layout::Make(*ptc::ParseDeviceMesh(to_text), tensors);
+struct Side {
+  const char* mesh;
+  bool zero = false;
+};
+
+void Time(const char* model, const Side& from_side, const Side& to_side) {
+  const auto layout = [model](const Side& side) {
+    const engine::JobSettings settings{.model = *engine::FindModel(model)};
+    return *ptc::Layout::Make(*ptc::ParseDeviceMesh(side.mesh),
+                              *engine::MakeCollection(settings, side.zero));
+  };
+  const ptc::Layout from = layout(from_side);
+  const ptc::Layout to = layout(to_side);
   std::vector<double> milliseconds;
   std::size_t moves = 0;
   for (int i = 0; i < 21; ++i) {
@@ -29,17 +39,28 @@ void Time(const char* model, const char* from_text, const char* to_text) {
     moves = plan->moves.size();
   }
   std::sort(milliseconds.begin(), milliseconds.end());
-  fmt::print("{:<10} {:<28} -> {:<28} {:>5} tensors {:>6} moves {:>8.2f} ms\n", model, from_text,
-             to_text, tensors->tensors().size(), moves, milliseconds[milliseconds.size() / 2]);
+  const auto describe = [](const Side& side) {
+    return fmt::format("{}{}", side.mesh, side.zero ? " zero" : "");
+  };
+  fmt::print("{:<10} {:<30} -> {:<30} {:>5} tensors {:>6} moves {:>8.2f} ms\n", model,
+             describe(from_side), describe(to_side), from.collection().tensors().size(), moves,
+             milliseconds[milliseconds.size() / 2]);
 }
 
 }  // namespace
 
 int main() {
   fmt::print("{}\nplanning, median of 21\n", test::Machine());
-  Time("gpt-mini", "dp=2,tp=2,pp=1 on 1x4", "dp=4,tp=2,pp=1 on 2x4");
-  Time("gpt-mini", "dp=4,tp=2,pp=1 on 2x4", "dp=2,tp=4,pp=1 on 2x4");
-  Time("gpt-mini", "dp=8,tp=2,pp=1 on 2x8", "dp=4,tp=4,pp=1 on 2x8");
-  Time("gpt-mini", "dp=16,tp=4,pp=1 on 8x8", "dp=8,tp=8,pp=1 on 8x8");
+  for (const auto& [from_zero, to_zero] :
+       {std::pair{false, false}, {true, true}, {false, true}, {true, false}}) {
+    const auto time = [&](const char* from, const char* to) {
+      Time("gpt-mini", {from, from_zero}, {to, to_zero});
+    };
+    time("dp=2,tp=2,pp=1 on 1x4", "dp=4,tp=2,pp=1 on 2x4");
+    time("dp=4,tp=2,pp=1 on 2x4", "dp=2,tp=4,pp=1 on 2x4");
+    time("dp=8,tp=2,pp=1 on 2x8", "dp=4,tp=4,pp=1 on 2x8");
+    time("dp=4,tp=2,pp=2 on 2x8", "dp=2,tp=2,pp=4 on 2x8");
+    time("dp=16,tp=4,pp=1 on 8x8", "dp=8,tp=8,pp=1 on 8x8");
+  }
   return 0;
 }

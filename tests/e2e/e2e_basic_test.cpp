@@ -196,9 +196,14 @@ class E2eBasicTest : public QObject {
     row("unknown job", {"apply", "other", "--devices", "n0g0", "--yes"}, 1, "other");
     row("tp that does not divide the heads",
         {"apply", kJob, "--devices", "n0g0,n0g1,n0g2", "--mesh", "tp=3", "--yes"}, 1, "tp = 3");
-    row("pipeline is not there yet",
-        {"apply", kJob, "--devices", "n0g0,n0g1", "--mesh", "pp=2", "--yes"}, 1, "pp");
-    row("a set too small for the tp", {"plan", kJob, "--devices", "n0g0"}, 1, "2");
+    row("more stages than layers",
+        {"apply", kJob, "--devices", "n0g0,n0g1,n0g2,n0g3", "--mesh", "pp=4", "--yes"}, 1,
+        "pp = 4");
+    row("a micro-batch that does not divide",
+        {"plan", kJob, "--devices", "n0g0", "--mesh", "dp=1", "--micro-batch", "3"}, 1,
+        "micro-batch of 3");
+    row("what runs already", {"plan", kJob, "--devices", FirstDevices(4), "--mesh", "dp=2,tp=2"}, 1,
+        "already runs dp=2,tp=2");
     row("data that is missing",
         {"job", "start", "gpt-nano", "--name", "b", "--devices", "n1g0", "--data", "/no/such/text"},
         1, "/no/such/text");
@@ -237,7 +242,9 @@ class E2eBasicTest : public QObject {
     QVERIFY2(small.up().code == 0, small.up().Text());
     const Outcome outcome = small.Run({"job", "start", "gpt-mini", "--devices", "n0g0"});
     QVERIFY2(outcome.code == 1, outcome.Text());
-    QVERIFY2(outcome.errors.count(u'\n') == 1 && outcome.errors.contains("n0g0"), outcome.Text());
+    QVERIFY2(
+        outcome.errors.count(u'\n') == 1 && outcome.errors.contains("the smallest set that fits"),
+        outcome.Text());
   }
 
   void aWrongKeyIsRefused() {

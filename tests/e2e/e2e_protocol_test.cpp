@@ -4,6 +4,8 @@
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QTest>
+#include <cmath>
+#include <set>
 
 #include "agents/client/cluster.h"
 #include "agents/node/config.h"
@@ -90,6 +92,210 @@ class E2eProtocolTest : public QObject {
     QVERIFY(m_cluster->GoesOn(kJob));
   }
 
+  // Another micro-batch is a change that moves nothing; it makes a new epoch all the same, and the
+  // plans of the one before are stale although the layouts are equal.
+  void onlyTheMicroBatchChanges() {
+    wire::Request ask;
+    *ask.mutable_plan() = ApplyTo(1).apply().plan();
+    const auto plan = m_client->CallAndWait(ask, 10s);
+    QVERIFY2(plan && plan->has_plan(), plan ? "" : plan.error().message.c_str());
+    const Json before = m_cluster->Job(kJob);
+    const QStringList apply = {"apply",           kJob,     "--devices",
+                               devicesOf(before), "--mesh", meshOf(before),
+                               "--micro-batch",   "2",      "--yes"};
+    const Json moved = m_cluster->Run(apply + QStringList{"--json"}, 90).LastJson();
+    QVERIFY(moved.is_object() && moved["result"] == "committed");
+    QCOMPARE(moved["bytes_moved"].get<std::int64_t>(), std::int64_t{0});
+    const Json after = m_cluster->Job(kJob);
+    QCOMPARE(after["micro_batch"].get<int>(), 2);
+    QCOMPARE(after["layout_hash"].dump(), before["layout_hash"].dump());
+    QCOMPARE(after["epoch"].get<std::int64_t>(), before["epoch"].get<std::int64_t>() + 1);
+    QVERIFY(m_cluster->GoesOn(kJob));
+    const Outcome again = m_cluster->Run(apply, 90);
+    QVERIFY2(again.code == 1 && again.errors.contains("already runs"), again.Text());
+
+    wire::Request request = ApplyTo(1);
+    request.mutable_apply()->set_plan_hash(plan->plan().hash());
+    const auto reply = m_client->CallAndWait(std::move(request), 10s);
+    QVERIFY(!reply);
+    QVERIFY2(reply.error().message.starts_with("stale plan: "), reply.error().message.c_str());
+  }
+
+  void zeroIsSwitchedOnAndOff() {
+    for (const char* zero : {"on", "off"}) {
+      const Json moved = m_cluster->Apply(kJob, "dp=2,tp=2", FirstDevices(4, 2), {"--zero", zero});
+      QVERIFY(moved.is_object() && moved["result"] == "committed");
+      QCOMPARE(moved["digest_before"].dump(), moved["digest_after"].dump());
+      QCOMPARE(m_cluster->Job(kJob)["zero"].get<bool>(), zero == std::string("on"));
+      QVERIFY(m_cluster->GoesOn(kJob));
+    }
+    const Json last = m_cluster->Ask({"history", "--job", kJob})[0];
+    QVERIFY(last["from_options"]["zero"].get<bool>() && !last["to_options"]["zero"].get<bool>());
+    QVERIFY2(last["who"].get<std::string>().starts_with("tesseractl, "), last.dump().c_str());
+    QVERIFY(last["pause_estimate"].get<double>() > 0);
+    std::int64_t bytes = 0;
+    for (const Json& flow : last["flows"]) bytes += flow["bytes"].get<std::int64_t>();
+    QCOMPARE(bytes, last["bytes_moved"].get<std::int64_t>());
+    QCOMPARE(
+        last["bytes"]["host"].get<std::int64_t>() + last["bytes"]["network"].get<std::int64_t>(),
+        bytes);
+  }
+
+  // Whatever is proposed can be planned, and the plan says the same of it.
+  void proposalsCanBePlanned() {
+    QVERIFY(m_cluster->Run({"job", "pause", kJob}).code == 0);  // its step time stays as it is
+    wire::Request ask;
+    ask.mutable_propose()->set_job(kJob.toStdString());
+    for (int i = 0; i < 4; ++i) {
+      agents::Encode(ptc::DeviceId{i / 2, i % 2}, ask.mutable_propose()->add_devices());
+    }
+    const auto reply = m_client->CallAndWait(std::move(ask), 10s);
+    QVERIFY2(reply && reply->has_propose(), reply ? "" : reply.error().message.c_str());
+    const auto proposal = agents::Decode(reply->propose());
+    QVERIFY(proposal);
+    QVERIFY(proposal->candidates.size() >= 4);
+    QVERIFY(!proposal->why.empty());
+    int recommended = 0, current = 0;
+    for (const engine::Candidate& candidate : proposal->candidates) {
+      recommended += candidate.recommended ? 1 : 0;
+      current += candidate.current ? 1 : 0;
+      QVERIFY(candidate.step_seconds > 0 && candidate.fits());
+      if (candidate.current) continue;
+      wire::Request dry_run;
+      dry_run.mutable_plan()->set_job(kJob.toStdString());
+      agents::Encode(candidate.mesh, dry_run.mutable_plan()->mutable_mesh());
+      agents::Encode(candidate.options, dry_run.mutable_plan()->mutable_options());
+      for (const ptc::DeviceId id : candidate.devices) {
+        agents::Encode(id, dry_run.mutable_plan()->add_devices());
+      }
+      const auto planned = m_client->CallAndWait(std::move(dry_run), 10s);
+      QVERIFY2(planned && planned->has_plan(), planned ? "" : planned.error().message.c_str());
+      const auto plan = agents::Decode(planned->plan());
+      QVERIFY(plan && plan->to_step_seconds.has_value());
+      QVERIFY(plan->to_options == candidate.options);
+      QCOMPARE(plan->moved(), candidate.moved_bytes);
+      QVERIFY(std::abs(*plan->to_step_seconds - candidate.step_seconds) <
+              0.05 * candidate.step_seconds);
+    }
+    QCOMPARE(recommended, 1);
+    QCOMPARE(current, 1);
+    QVERIFY(m_cluster->Run({"job", "resume", kJob}).code == 0);
+  }
+
+  void anotherClustersNameIsRefused() {
+    auto profile =
+        agents::LoadProfile((m_cluster->home() + QStringLiteral("/profiles/t.json")).toStdString());
+    QVERIFY(profile);
+    profile->name = "lab";
+    const auto client = agents::ClusterClient::OpenForCommands(*profile);
+    QVERIFY(client);
+    wire::Request request;
+    request.mutable_status();
+    const auto reply = (*client)->CallAndWait(std::move(request), 10s);
+    QVERIFY(!reply);
+    QCOMPARE(QString::fromStdString(reply.error().message),
+             QString("this is cluster 't', the profile says 'lab'"));
+  }
+
+  void everyNodeAnswersForItself() {
+    wire::Request doctor;
+    doctor.mutable_doctor();
+    const auto checks = m_client->CallAndWait(std::move(doctor), 20s);
+    QVERIFY2(checks && checks->has_doctor(), checks ? "" : checks.error().message.c_str());
+    std::set<std::int32_t> nodes;
+    for (const wire::CheckInfo& check : checks->doctor().checks()) nodes.insert(check.node());
+    QCOMPARE(nodes, (std::set<std::int32_t>{0, 1}));
+
+    wire::Request probe;  // a probe of busy machines measures nothing
+    probe.mutable_probe();
+    const auto refused = m_client->CallAndWait(std::move(probe), 10s);
+    QVERIFY(!refused);
+    QVERIFY2(refused.error().message.find(kJob.toStdString()) != std::string::npos,
+             refused.error().message.c_str());
+
+    wire::Request log;
+    log.mutable_log()->set_node(7);
+    const auto unknown = m_client->CallAndWait(std::move(log), 10s);
+    QVERIFY(!unknown);
+    QCOMPARE(unknown.error().code, ErrorCode::kNotFound);
+  }
+
+  // What the registrar had not yet written down when it was killed is told again.
+  void noStepIsMissingAfterTheRegistrarsAgentWasKilled() {
+    for (int node : {0, 1, 0}) {
+      QVERIFY(m_cluster->GoesOn(kJob, 5));
+      const auto agent = m_cluster->Agent(node);
+      QVERIFY(agent && LocalCluster::Kill(*agent));
+      QVERIFY(LocalCluster::WaitFor([&] { return m_cluster->Job(kJob).is_object(); }, 30));
+    }
+    QVERIFY(m_cluster->GoesOn(kJob, 20));
+    const Outcome metrics = m_cluster->Run({"job", "metrics", kJob, "--json"});
+    QCOMPARE(metrics.code, 0);
+    std::int64_t last = 0;
+    for (const QString& line : metrics.output.trimmed().split(u'\n')) {
+      const Json sample = Json::parse(line.toStdString(), nullptr, false);
+      QVERIFY2(sample.is_object(), qPrintable(line));
+      QCOMPARE(sample["step"].get<std::int64_t>(), last + 1);
+      ++last;
+    }
+    QVERIFY(last > 30);
+  }
+
+  void mistakesAtTheStart_data() {
+    QTest::addColumn<QStringList>("words");
+    QTest::addColumn<int>("code");
+    QTest::addColumn<QString>("says");
+    const auto row = [](const char* name, const QStringList& words, int code, const char* says) {
+      QTest::newRow(name) << words << code << QString::fromUtf8(says);
+    };
+    row("a name that is taken", {"gpt-nano", "--name", kJob}, 1, "job 'nano' exists");
+    row("an empty data set", {"gpt-nano", "--name", "b", "--data", "EMPTY"}, 1, "has 0 bytes");
+    row("a data set without a sample", {"gpt-nano", "--name", "b", "--data", "SHORT"}, 1,
+        "has 5 bytes");
+    row("a setting that does not exist", {"gpt-nano", "--name", "b", "--set", "lr=1"}, 2,
+        "there is no setting 'lr'");
+    row("a setting out of range", {"gpt-nano", "--name", "b", "--dropout", "1.5"}, 2, "dropout");
+    row("a precision that does not exist", {"gpt-nano", "--name", "b", "--precision", "fp8"}, 2,
+        "fp8");
+    row("a micro-batch that does not divide",
+        {"gpt-nano", "--name", "b", "--devices", "n0g0,n0g1", "--mesh", "dp=2", "--micro-batch",
+         "3"},
+        1, "n0g0 is in job 'nano'");
+  }
+  void mistakesAtTheStart() {
+    QFETCH(QStringList, words);
+    QFETCH(int, code);
+    QFETCH(QString, says);
+    QTemporaryDir files;
+    for (const auto& [name, text] : {std::pair{"EMPTY", ""}, {"SHORT", "short"}}) {
+      QFile file(files.filePath(QString::fromLatin1(name)));
+      QVERIFY(file.open(QIODevice::WriteOnly));
+      file.write(text);
+      words.replaceInStrings(QString::fromLatin1(name), file.fileName());
+    }
+    const Outcome outcome = m_cluster->Run(QStringList{"job", "start"} + words);
+    QVERIFY2(outcome.code == code, outcome.Text());
+    QVERIFY2(outcome.errors.count(u'\n') == 1 && outcome.errors.contains(says), outcome.Text());
+    QCOMPARE(m_cluster->Status()["jobs"].size(), std::size_t{1});
+  }
+
+  // On devices that are free, and too small.
+  void mistakesOnIdleDevices() {
+    QVERIFY(m_cluster->Run({"job", "stop", kJob}).code == 0);
+    const auto says = [&](const QStringList& words, const char* part) {
+      const Outcome outcome = m_cluster->Run(QStringList{"job", "start"} + words);
+      QVERIFY2(outcome.code == 1 && outcome.errors.count(u'\n') == 1 &&
+                   outcome.errors.contains(QString::fromLatin1(part)),
+               outcome.Text());
+    };
+    says({"gpt-nano", "--mesh", "dp=4", "--global-batch", "2"},
+         "global batch 2 is smaller than dp = 4");
+    says({"gpt-nano", "--mesh", "dp=2", "--micro-batch", "3"}, "micro-batch of 3");
+    says({"gpt-25m"}, "model gpt-25m needs");
+    says({"gpt-25m", "--mesh", "dp=1"}, "the smallest set that fits has");
+    QVERIFY(m_cluster->Status()["jobs"].empty());
+  }
+
   void aRequestWithoutABodyIsAnswered() {
     const auto reply = m_client->CallAndWait(wire::Request(), 10s);
     QVERIFY(!reply);
@@ -103,6 +309,7 @@ class E2eProtocolTest : public QObject {
     QVERIFY2(config, config ? "" : config.error().ToString().c_str());
     QTemporaryDir other;
     config->directory = other.path().toStdString();
+    config->log_file.clear();  // it says so where this test can hear it
     const std::string path = other.filePath(QStringLiteral("agent.json")).toStdString();
     QVERIFY(agents::SaveAgentConfig(*config, path));
     QProcess agent;
@@ -133,6 +340,18 @@ class E2eProtocolTest : public QObject {
       agents::Encode(ptc::DeviceId{i / 2, i % 2}, plan->add_devices());
     }
     return request;
+  }
+
+  static QString devicesOf(const Json& job) {
+    QStringList names;
+    for (const Json& name : job["devices"]) names << QString::fromStdString(name);
+    return names.join(u',');
+  }
+  static QString meshOf(const Json& job) {
+    return QStringLiteral("dp=%1,tp=%2,pp=%3")
+        .arg(job["mesh"]["dp"].get<int>())
+        .arg(job["mesh"]["tp"].get<int>())
+        .arg(job["mesh"]["pp"].get<int>());
   }
 
   std::unique_ptr<LocalCluster> m_cluster;

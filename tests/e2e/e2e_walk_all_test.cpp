@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each ordered pair of the eight meshes as a real reconfiguration, in one walk of one running job.
+// Each ordered pair of the twelve meshes as a real reconfiguration, in one walk of one running job;
+// without ZeRO and with it.
 #include <QTest>
 
 #include "tests/e2e/walk.h"
@@ -10,10 +11,16 @@ class E2eWalkAllTest : public QObject {
   Q_OBJECT
 
  private slots:
+  void everyPair_data() {
+    QTest::addColumn<bool>("zero");
+    QTest::newRow("without zero") << false;
+    QTest::newRow("with zero") << true;
+  }
   void everyPair() {
+    QFETCH(bool, zero);
     const LocalCluster cluster(LocalCluster::Options{});
     QVERIFY2(cluster.up().code == 0, cluster.up().Text());
-    const QStringList complaints = Walk(cluster, EveryPairOnce());
+    const QStringList complaints = Walk(cluster, EveryPairOnce(zero));
     QVERIFY2(complaints.isEmpty(), qPrintable(complaints.join(u'\n')));
   }
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Six reconfigurations of a running job that between them grow, shrink, cut finer, join and do
-// both.
+// 24 reconfigurations of a running job that between them grow, shrink, cut finer, join, move layers
+// between stages and switch ZeRO.
 #include <QTest>
 #include <set>
 
@@ -12,21 +12,32 @@ class E2eWalkTest : public QObject {
   Q_OBJECT
 
  private slots:
-  void theFullWalkTakesEveryPairOnce() {
-    const std::vector<std::size_t> walk = EveryPairOnce();
-    std::set<std::pair<std::size_t, std::size_t>> pairs;
+  void walksAreClosedAndTakeNoPairTwice_data() {
+    QTest::addColumn<bool>("full");
+    QTest::addColumn<std::size_t>("pairs");
+    QTest::newRow("every pair") << true << std::size_t{12 * 11};
+    QTest::newRow("twice around") << false << std::size_t{24};
+  }
+  void walksAreClosedAndTakeNoPairTwice() {
+    QFETCH(bool, full);
+    QFETCH(std::size_t, pairs);
+    const WalkStops walk = full ? EveryPairOnce(true) : TwiceAround();
+    std::set<std::pair<std::size_t, std::size_t>> taken;
+    std::set<std::pair<bool, bool>> zero;
     for (std::size_t i = 1; i < walk.size(); ++i) {
-      QVERIFY(walk[i - 1] != walk[i]);
-      QVERIFY(pairs.insert({walk[i - 1], walk[i]}).second);
+      QVERIFY(walk[i - 1].mesh != walk[i].mesh);
+      QVERIFY(taken.insert({walk[i - 1].mesh, walk[i].mesh}).second);
+      zero.insert({walk[i - 1].zero, walk[i].zero});
     }
-    QCOMPARE(pairs.size(), std::size_t{56});
+    QCOMPARE(taken.size(), pairs);
+    QCOMPARE(walk.front().mesh, walk.back().mesh);
+    QCOMPARE(zero.size(), std::size_t{full ? 1U : 4U});
   }
 
-  void sixPairs() {
+  void twiceAround() {
     const LocalCluster cluster(LocalCluster::Options{});
     QVERIFY2(cluster.up().code == 0, cluster.up().Text());
-    // (1,1) (2,2) (4,2) (1,4) (2,1) (2,4) (4,1)
-    const QStringList complaints = Walk(cluster, {0, 3, 6, 5, 1, 7, 4});
+    const QStringList complaints = Walk(cluster, TwiceAround());
     QVERIFY2(complaints.isEmpty(), qPrintable(complaints.join(u'\n')));
   }
 

@@ -4,24 +4,35 @@
 #include <algorithm>
 
 namespace tessera::test {
+namespace {
+
+QString TextOf(const WalkStop& stop) {
+  return WalkMeshes()[stop.mesh].Text() + (stop.zero ? QStringLiteral(" with zero") : QString());
+}
+
+QString OnOff(bool on) { return on ? QStringLiteral("on") : QStringLiteral("off"); }
+
+}  // namespace
 
 const std::vector<WalkMesh>& WalkMeshes() {
-  static const std::vector<WalkMesh> meshes = {{1, 1}, {2, 1}, {1, 2}, {2, 2},
-                                               {4, 1}, {1, 4}, {4, 2}, {2, 4}};
+  static const std::vector<WalkMesh> meshes = {{1, 1, 1}, {2, 1, 1}, {1, 2, 1}, {1, 1, 2},
+                                               {4, 1, 1}, {2, 2, 1}, {2, 1, 2}, {1, 2, 2},
+                                               {1, 1, 4}, {4, 2, 1}, {1, 4, 2}, {2, 2, 2}};
   return meshes;
 }
 
-std::vector<std::size_t> EveryPairOnce() {
+WalkStops EveryPairOnce(bool zero) {
   const std::size_t n = WalkMeshes().size();
   std::vector<std::vector<std::size_t>> open(n);
   for (std::size_t from = 0; from < n; ++from)
     for (std::size_t to = n; to-- > 0;)
       if (to != from) open[from].push_back(to);
-  std::vector<std::size_t> stack = {0}, circuit;
+  std::vector<std::size_t> stack = {0};
+  WalkStops circuit;
   while (!stack.empty()) {
     const std::size_t at = stack.back();
     if (open[at].empty()) {
-      circuit.push_back(at);
+      circuit.push_back({at, zero});
       stack.pop_back();
     } else {
       stack.push_back(open[at].back());
@@ -32,18 +43,33 @@ std::vector<std::size_t> EveryPairOnce() {
   return circuit;
 }
 
-QStringList Walk(const LocalCluster& cluster, const std::vector<std::size_t>& walk) {
+WalkStops TwiceAround() {
+  const std::size_t n = WalkMeshes().size();
+  WalkStops walk = {{0, false}};
+  for (std::size_t i = 1; i <= 2 * n; ++i) {
+    const std::size_t stride = i <= n ? 5 : 7;
+    walk.push_back({(walk.back().mesh + stride) % n, i / 2 % 2 == 1});
+  }
+  return walk;
+}
+
+QStringList Walk(const LocalCluster& cluster, const WalkStops& walk) {
   const QString job = QStringLiteral("walker");
-  const auto devices = [](const WalkMesh& mesh) { return FirstDevices(mesh.dp * mesh.tp); };
-  const WalkMesh& first = WalkMeshes()[walk.front()];
-  const Outcome start = cluster.StartJob(job, first.Text(), devices(first));
+  const auto devices = [](const WalkStop& stop) {
+    return FirstDevices(WalkMeshes()[stop.mesh].Ranks());
+  };
+  const auto zero = [](const WalkStop& stop) {
+    return QStringList{QStringLiteral("--zero"), OnOff(stop.zero)};
+  };
+  const Outcome start = cluster.StartJob(
+      job, WalkMeshes()[walk.front().mesh].Text(), devices(walk.front()),
+      zero(walk.front()) + QStringList{QStringLiteral("--set"), QStringLiteral("layers=4")});
   if (start.code != 0) return {QString::fromUtf8(start.Text())};
   QStringList complaints;
   for (std::size_t i = 1; i < walk.size(); ++i) {
-    const WalkMesh& from = WalkMeshes()[walk[i - 1]];
-    const WalkMesh& to = WalkMeshes()[walk[i]];
-    const QString name = from.Text() + QStringLiteral(" to ") + to.Text();
-    const Json result = cluster.Apply(job, to.Text(), devices(to));
+    const WalkStop& to = walk[i];
+    const QString name = TextOf(walk[i - 1]) + QStringLiteral(" to ") + TextOf(to);
+    const Json result = cluster.Apply(job, WalkMeshes()[to.mesh].Text(), devices(to), zero(to));
     if (!result.is_object() || result["result"] != "committed") {
       complaints << name + QStringLiteral(": ") + QString::fromStdString(result.dump());
       break;  // the next pair would start from another mesh
@@ -57,6 +83,9 @@ QStringList Walk(const LocalCluster& cluster, const std::vector<std::size_t>& wa
         result["digest_before"].get<std::string>().size() != 16)
       complaints << name + QStringLiteral(": the digests differ");
     if (!cluster.GoesOn(job, 1)) complaints << name + QStringLiteral(": the job does not go on");
+    const Json now = cluster.Job(job);
+    if (now["zero"] != to.zero)
+      complaints << name + QStringLiteral(": the job runs with zero ") + OnOff(!to.zero);
   }
   return complaints;
 }

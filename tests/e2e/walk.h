@@ -11,21 +11,35 @@
 
 namespace tessera::test {
 
-/// One of the eight meshes with dp·tp <= 8 and tp <= 4 that powers of two allow, bar (8,1).
 struct WalkMesh {
   int dp = 1;
   int tp = 1;
-  QString Text() const { return QStringLiteral("dp=%1,tp=%2").arg(dp).arg(tp); }
+  int pp = 1;
+  int Ranks() const { return dp * tp * pp; }
+  QString Text() const { return QStringLiteral("dp=%1,tp=%2,pp=%3").arg(dp).arg(tp).arg(pp); }
 };
+/// Twelve meshes on 1, 2, 4 and 8 devices: each kind of parallelism alone, every two together, and
+/// all three.
 const std::vector<WalkMesh>& WalkMeshes();
 
-/// A closed walk over WalkMeshes() that takes every ordered pair of different meshes exactly once:
-/// an Eulerian circuit of the complete directed graph (Hierholzer). Indices; the first equals the
-/// last.
-std::vector<std::size_t> EveryPairOnce();
+/// Where a walk comes by: the number of a mesh, and whether the optimizer is cut over dp there.
+struct WalkStop {
+  std::size_t mesh = 0;
+  bool zero = false;
+};
+using WalkStops = std::vector<WalkStop>;
 
-/// Starts a job on the first mesh of `walk` and applies the others, one after another. Prints bytes
-/// and pause of each. \return the complaints, one line each
-QStringList Walk(const LocalCluster& cluster, const std::vector<std::size_t>& walk);
+/// A closed walk over WalkMeshes() that takes every ordered pair of different meshes exactly once:
+/// an Eulerian circuit of the complete directed graph (Hierholzer). The first stop equals the last.
+WalkStops EveryPairOnce(bool zero);
+
+/// A closed walk of 24 steps, all between different pairs: twice around the meshes, five on and
+/// then seven on at a time (12 is prime to both). ZeRO is off for two stops and on for two, so it
+/// stays off, comes, stays and goes.
+WalkStops TwiceAround();
+
+/// Starts a job of four layers on the first mesh of `walk` and applies the others, one after
+/// another. Prints bytes and pause of each. \return the complaints, one line each
+QStringList Walk(const LocalCluster& cluster, const WalkStops& walk);
 
 }  // namespace tessera::test

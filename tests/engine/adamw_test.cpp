@@ -83,6 +83,22 @@ class AdamWTest : public QObject {
     }
   }
 
+  void outOfPlaceGivesTheSameBitsAndKeepsTheOld() {
+    std::mt19937_64 rng(test::Seed());
+    for (const std::size_t size : {0U, 1U, 3U, 4U, 63U, 1000U}) {
+      const State before = AnyState(rng, size);
+      const std::vector<float> gradient = AnyValues(rng, size, 0.3F);
+      const AdamWCoefficients c = engine::MakeAdamW({}, 7, 1e-3, 0.37, true);
+      const State old = before;
+      State updated = AnyState(rng, size), expected = before;
+      engine::AdamWInto(c, old.param, old.exp_avg, old.exp_avg_sq, gradient, updated.param,
+                        updated.exp_avg, updated.exp_avg_sq);
+      AdamW(c, expected.param, expected.exp_avg, expected.exp_avg_sq, gradient);
+      QVERIFY(updated == expected);
+      QVERIFY(old == before);
+    }
+  }
+
   // The algorithm as the paper states it, in double precision, over many steps.
   void followsThePaper() {
     std::mt19937_64 rng(test::Seed());

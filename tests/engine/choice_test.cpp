@@ -1,139 +1,329 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/search/choice.h"
-
 #include <QTest>
 #include <algorithm>
+#include <chrono>
+#include <numeric>
 #include <set>
 
+#include "engine/search/enumerate.h"
+#include "engine/search/propose.h"
+#include "engine/store/allocate.h"
 #include "tests/support/random.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
-using engine::ChooseMesh;
+using engine::Candidate;
+using engine::SearchInput;
+using engine::StepOptions;
 using ptc::Axis;
 using ptc::DeviceId;
 
 namespace {
 
+constexpr std::int64_t kMiB = 1 << 20;
+
 ptc::MeshShape Mesh(const char* text) { return *ptc::ParseMeshShape(text); }
 std::vector<DeviceId> Devices(const char* text) { return *ptc::ParseDevices(text); }
+
+engine::JobSettings Settings(const char* model, std::int64_t batch = 16) {
+  engine::JobSettings settings;
+  settings.model = *engine::FindModel(model);
+  settings.global_batch = batch;
+  return settings;
+}
+
+/// A job on `mesh` ("dp=2,tp=2 on n0g0,…"; empty: not started) that may use `devices`.
+SearchInput Input(const char* model, const char* mesh, const char* devices,
+                  std::int64_t capacity = 512 * kMiB) {
+  SearchInput input;
+  input.job = "job";
+  input.settings = Settings(model);
+  input.devices = Devices(devices);
+  if (*mesh != '\0') {
+    input.layout = *ptc::Layout::Make(*ptc::ParseDeviceMesh(mesh),
+                                      *engine::MakeCollection(input.settings, false));
+    for (const DeviceId device : input.layout->mesh().devices())
+      input.capacities[device] = capacity;
+  }
+  for (const DeviceId device : input.devices) input.capacities[device] = capacity;
+  return input;
+}
+
+const Candidate& Recommended(const engine::Proposal& proposal) {
+  return proposal.candidates.front();
+}
 
 }  // namespace
 
 class ChoiceTest : public QObject {
   Q_OBJECT
  private slots:
-  void takesTheLargestDp_data() {
-    QTest::addColumn<QString>("devices");
-    QTest::addColumn<QString>("current");
+  // ---- enumeration
+
+  void everyMeshThatCanRunIsEnumerated_data() {
+    QTest::addColumn<QString>("model");
     QTest::addColumn<qint64>("batch");
-    QTest::addColumn<QString>("mesh");
-    QTest::addColumn<QString>("idle");
-    QTest::newRow("grow to all") << "2x4"
-                                 << "dp=2,tp=2" << qint64{16} << "dp=4,tp=2,pp=1"
-                                 << "";
-    QTest::newRow("shrink to one replica") << "n0g2,n0g3"
-                                           << "dp=4,tp=2" << qint64{16} << "dp=1,tp=2,pp=1"
-                                           << "";
-    QTest::newRow("an odd device is left over") << "n0g0,n0g1,n0g2,n0g3,n1g0"
-                                                << "dp=1,tp=2" << qint64{16} << "dp=2,tp=2,pp=1"
-                                                << "n1g0";
-    QTest::newRow("the batch does not divide") << "n0g0,n0g1,n0g2"
-                                               << "dp=1,tp=1" << qint64{16} << "dp=2,tp=1,pp=1"
-                                               << "n0g2";
-    QTest::newRow("a small batch") << "2x4"
-                                   << "dp=1,tp=1" << qint64{3} << "dp=3,tp=1,pp=1"
-                                   << "n0g3,n1g0,n1g1,n1g2,n1g3";
-    QTest::newRow("pipeline stages stay") << "2x4"
-                                          << "dp=1,tp=2,pp=2" << qint64{16} << "dp=2,tp=2,pp=2"
-                                          << "";
+    QTest::newRow("mini") << "gpt-mini" << qint64{16};
+    QTest::newRow("odd batch") << "gpt-mini" << qint64{15};
+    QTest::newRow("twelve heads") << "gpt2" << qint64{24};
+    QTest::newRow("two layers") << "gpt-nano" << qint64{8};
   }
-  void takesTheLargestDp() {
-    QFETCH(QString, devices);
-    QFETCH(QString, current);
+  void everyMeshThatCanRunIsEnumerated() {
+    QFETCH(QString, model);
     QFETCH(qint64, batch);
-    const auto choice = ChooseMesh(Mesh(current.toUtf8().constData()), batch,
-                                   Devices(devices.toUtf8().constData()));
-    VERIFY_OK(choice);
-    QTEST(QString::fromStdString(ptc::ToString(choice->mesh)), "mesh");
-    QTEST(QString::fromStdString(ptc::ToString(choice->idle)), "idle");
-    QCOMPARE(std::ssize(choice->used), choice->mesh.num_ranks());
+    const engine::JobSettings settings = Settings(model.toUtf8().constData(), batch);
+    constexpr std::int64_t kMost = 16;
+    std::map<std::int64_t, std::set<ptc::MeshShape>> all;
+    for (std::int64_t dp = 1; dp <= kMost; ++dp) {
+      for (std::int64_t tp = 1; tp <= kMost; ++tp) {
+        for (std::int64_t pp = 1; pp <= kMost; ++pp) {
+          ptc::MeshShape mesh;
+          mesh[Axis::kDp] = dp, mesh[Axis::kTp] = tp, mesh[Axis::kPp] = pp;
+          if (engine::CheckMesh(settings, mesh, {})) all[dp * tp * pp].insert(mesh);
+        }
+      }
+    }
+    for (std::int64_t ranks = 1; ranks <= kMost; ++ranks) {
+      const auto meshes = engine::MeshesOf(settings, ranks);
+      QCOMPARE(meshes.size(), all[ranks].size());
+      QVERIFY((std::set<ptc::MeshShape>(meshes.begin(), meshes.end()) == all[ranks]));
+    }
   }
 
-  void devicesOfTheJobAreUsedFirst() {
-    const auto choice = ChooseMesh(Mesh("dp=1,tp=2"), 16, Devices("n1g3,n0g0,n1g2,n0g1,n0g2"),
-                                   Devices("n1g2,n1g3"));
-    VERIFY_OK(choice);
-    QCOMPARE(ptc::ToString(choice->used), std::string("n0g0,n0g1,n1g2,n1g3"));
-    QCOMPARE(ptc::ToString(choice->idle), std::string("n0g2"));
+  void microBatchesDivideTheShare() {
+    const engine::JobSettings settings = Settings("gpt-mini", 24);
+    const auto sizes = engine::MicroBatchesOf(settings, Mesh("dp=2"));
+    QCOMPARE(sizes.front(), 0);
+    QVERIFY(std::set<std::int64_t>(sizes.begin(), sizes.end()).size() == sizes.size());
+    for (const std::int64_t size : sizes) {
+      QVERIFY(engine::CheckMesh(settings, Mesh("dp=2"), {.micro_batch = size}));
+    }
+    QVERIFY(std::find(sizes.begin(), sizes.end(), 4) != sizes.end());
+  }
+
+  // ---- proposals
+
+  void theRecommendedOneIsTheFastestThatUsesAllDevices() {
+    std::mt19937_64 rng(test::Seed());
+    for (int i = 0; i < 20; ++i) {
+      SearchInput input = Input("gpt-mini", "dp=2,tp=2 on n0g0,n0g1,n0g2,n0g3", "2x4");
+      std::shuffle(input.devices.begin(), input.devices.end(), rng);
+      input.devices.resize(1 + rng() % 8);
+      input.calibration.cores = 1 + static_cast<std::int64_t>(rng() % 8);
+      input.calibration.flops_per_second = 1e9 * static_cast<double>(1 + rng() % 200);
+      const auto proposal = engine::Propose(input, 16);
+      VERIFY_OK(proposal);
+      const Candidate& best = Recommended(*proposal);
+      QVERIFY(best.recommended && best.fits());
+      QCOMPARE(std::ssize(best.devices), best.mesh.num_ranks());
+      std::vector<DeviceId> all = best.devices;
+      all.insert(all.end(), best.idle.begin(), best.idle.end());
+      std::sort(all.begin(), all.end());
+      std::sort(input.devices.begin(), input.devices.end());
+      QVERIFY(all == input.devices);
+      int recommended = 0;
+      for (const Candidate& c : proposal->candidates) {
+        recommended += c.recommended;
+        if (!c.fits()) continue;
+        QVERIFY(c.idle.size() >= best.idle.size());
+        if (c.idle.size() > best.idle.size()) continue;
+        QVERIFY(best.step_seconds <= c.step_seconds * (1 + engine::kEqualSpeed) + 1e-12);
+        // Of equally fast ones none moves less.
+        if (c.step_seconds <= best.step_seconds) QVERIFY(best.moved_bytes <= c.moved_bytes);
+      }
+      QCOMPARE(recommended, 1);
+      QVERIFY(proposal->why.ends_with('.'));
+    }
+  }
+
+  // Nothing but fixed costs: all configurations are equally fast, so nothing moves.
+  void atEqualSpeedNothingMoves() {
+    SearchInput input =
+        Input("gpt-mini", "dp=2,tp=2 on n0g0,n0g1,n0g2,n0g3", "n0g0,n0g1,n0g2,n0g3");
+    input.calibration = FreeCalibration();
+    input.calibration.step_seconds = 0.01;
+    const auto proposal = engine::Propose(input);
+    VERIFY_OK(proposal);
+    QVERIFY(Recommended(*proposal).current);
+    QCOMPARE(Recommended(*proposal).moved_bytes, 0);
+    QCOMPARE(Recommended(*proposal).pause_seconds, 0.0);
+    QCOMPARE(QString::fromStdString(proposal->why).section(';', 0, 0),
+             QString("dp=2,tp=2 stays: no other configuration is estimated to be clearly faster"));
+  }
+
+  void ofEquallyFastNewOnesThatWhichMovesLeastIsTaken() {
+    SearchInput input = Input("gpt-mini", "dp=2,tp=2 on n0g0,n0g1,n0g2,n0g3", "2x4");
+    input.calibration = FreeCalibration();
+    input.calibration.step_seconds = 0.01;
+    const auto proposal = engine::Propose(input, 64);
+    VERIFY_OK(proposal);
+    const Candidate& best = Recommended(*proposal);
+    QVERIFY(best.idle.empty());
+    for (const Candidate& c : proposal->candidates) {
+      if (c.idle.empty()) QVERIFY(best.moved_bytes <= c.moved_bytes);
+    }
+  }
+
+  void theMeasuredStepTimeAnchorsTheEstimates() {
+    SearchInput input =
+        Input("gpt-mini", "dp=2,tp=2 on n0g0,n0g1,n0g2,n0g3", "n0g0,n0g1,n0g2,n0g3");
+    const auto mesh = *ptc::ParseDeviceMesh("dp=4 on n0g0,n0g1,n0g2,n0g3");
+    const double before = *engine::EstimateStepSeconds(input, input.layout->mesh(), {});
+    const double other = *engine::EstimateStepSeconds(input, mesh, {});
+    input.step_seconds = 2 * before;
+    QVERIFY(
+        qFuzzyCompare(*engine::EstimateStepSeconds(input, input.layout->mesh(), {}), 2 * before));
+    QVERIFY(qFuzzyCompare(*engine::EstimateStepSeconds(input, mesh, {}), 2 * other));
   }
 
   void theReasonIsASentence() {
-    QCOMPARE(ChooseMesh(Mesh("dp=2,tp=2"), 16, Devices("2x4"))->why,
-             std::string("tp = 2 stays; dp = 4 is the largest that fits 8 devices and divides the "
-                         "batch of 16."));
-    QCOMPARE(ChooseMesh(Mesh("tp=1"), 16, Devices("n0g0,n0g1,n0g2"))->why,
-             std::string("tp = 1 stays; dp = 2 is the largest that fits 3 devices and divides the "
-                         "batch of 16; n0g2 stays idle."));
-    QCOMPARE(ChooseMesh(Mesh("tp=1"), 4, Devices("n0g0,n0g1,n0g2,n0g3,n1g0,n1g1,n1g2"))->why,
-             std::string("tp = 1 stays; dp = 4 is the largest that fits 7 devices and divides the "
-                         "batch of 4; n1g0, n1g1 and n1g2 stay idle."));
+    // One core a device and free communication: more data parallelism is proportionally faster.
+    SearchInput input = Input("gpt-mini", "dp=2,tp=2 on n0g0,n0g1,n0g2,n0g3", "2x4");
+    input.calibration = FreeCalibration();
+    input.calibration.cores = 8;
+    input.calibration.all_cores_speed = 8;
+    input.calibration.flops_per_second = 1e10;
+    const auto grown = engine::Propose(input);
+    VERIFY_OK(grown);
+    const QString why = QString::fromStdString(grown->why);
+    QVERIFY2(why.contains("is estimated 2.0 times as fast as now and moves "), qPrintable(why));
+
+    input = Input("gpt-mini", "", "n0g0,n0g1,n0g2");
+    input.calibration = FreeCalibration();
+    input.calibration.cores = 4;
+    input.calibration.all_cores_speed = 4;
+    input.calibration.flops_per_second = 1e10;
+    input.settings.global_batch = 4;
+    const auto started = engine::ChooseMesh(input, StepOptions{});
+    VERIFY_OK(started);
+    QVERIFY2(started->why.find(" is estimated the fastest, ") != std::string::npos,
+             started->why.c_str());
   }
 
-  void tooFewDevicesAreRefusedWithTheSmallestSetThatFits() {
-    VERIFY_ERROR(ChooseMesh(Mesh("dp=2,tp=2"), 16, Devices("n0g0")), ErrorCode::kInvalidArgument,
-                 "1 device cannot hold tp = 2: the smallest set that fits has 2 devices");
-    VERIFY_ERROR(ChooseMesh(Mesh("pp=2,tp=4"), 16, Devices("n0g0,n0g1,n0g2")),
-                 ErrorCode::kInvalidArgument,
-                 "3 devices cannot hold pp = 2, tp = 4: the smallest set that fits has 8 devices");
-    VERIFY_ERROR(ChooseMesh(Mesh("tp=1"), 16, {}), ErrorCode::kInvalidArgument, "no device");
-    VERIFY_ERROR(ChooseMesh(Mesh("tp=1"), 0, Devices("n0g0")), ErrorCode::kInvalidArgument,
-                 "global batch = 0");
-  }
-
-  void limitsOfTheJobAreRespected() {
-    const auto at_most_two = [](const ptc::MeshShape& mesh) -> Status {
-      if (mesh[Axis::kDp] <= 2) return OkStatus();
-      return InvalidArgument("dp above 2");
-    };
-    const auto choice = ChooseMesh(Mesh("tp=2"), 16, Devices("2x4"), {}, at_most_two);
-    VERIFY_OK(choice);
-    QCOMPARE(choice->mesh[Axis::kDp], 2);
-    QVERIFY(choice->why.find("among those that the job can run") != std::string::npos);
-    const auto never = [](const ptc::MeshShape& mesh) -> Status {
-      return InvalidArgument("no dp = " + std::to_string(mesh[Axis::kDp]));
-    };
-    VERIFY_ERROR(ChooseMesh(Mesh("tp=2"), 16, Devices("2x4"), {}, never),
-                 ErrorCode::kInvalidArgument, "no dp = 1");
-  }
-
-  // Against a search over all dp, with the devices accounted for.
-  void isTheBestOfAll() {
-    std::mt19937_64 rng(test::Seed());
-    for (int i = 0; i < 500; ++i) {
-      std::vector<DeviceId> devices;
-      for (std::int32_t d = 0; d < 20; ++d) {
-        if (rng() % 2 == 0) devices.push_back({d / 4, d % 4});
-      }
-      std::shuffle(devices.begin(), devices.end(), rng);
-      ptc::MeshShape current;
-      current[Axis::kTp] = 1 + static_cast<std::int64_t>(rng() % 4);
-      const auto batch = 1 + static_cast<std::int64_t>(rng() % 24);
-      std::int64_t best = 0;
-      for (std::int64_t dp = 1; dp <= 20; ++dp) {
-        if (batch % dp == 0 && dp * current[Axis::kTp] <= std::ssize(devices)) best = dp;
-      }
-      const auto choice = ChooseMesh(current, batch, devices);
-      QCOMPARE(choice.has_value(), best > 0);
-      if (!choice) continue;
-      QCOMPARE(choice->mesh[Axis::kDp], best);
-      QCOMPARE(choice->mesh[Axis::kTp], current[Axis::kTp]);
-      std::vector<DeviceId> all = choice->used;
-      all.insert(all.end(), choice->idle.begin(), choice->idle.end());
-      QVERIFY(std::is_sorted(all.begin(), all.end()));  // used are the lowest
-      std::sort(devices.begin(), devices.end());
-      QVERIFY(all == devices);
+  void optionsThatAreGivenStay() {
+    const SearchInput input = Input("gpt-mini", "", "2x4");
+    for (const bool zero : {false, true}) {
+      const auto choice = engine::ChooseMesh(input, StepOptions{.zero = zero, .micro_batch = 2});
+      VERIFY_OK(choice);
+      QCOMPARE(choice->options.zero, zero);
+      QCOMPARE(choice->options.micro_batch, 2);
+      QCOMPARE(std::ssize(choice->used), 8);
     }
+  }
+
+  void devicesThatNoMeshUsesStayIdle() {
+    const auto choice =
+        engine::ChooseMesh(Input("gpt-nano", "", "n0g0,n0g1,n0g2,n0g3,n1g0"), StepOptions{});
+    VERIFY_OK(choice);
+    QCOMPARE(choice->mesh.num_ranks(), 4);
+    QCOMPARE(ptc::ToString(choice->idle), std::string("n1g0"));
+    QVERIFY2(choice->why.ends_with("; n1g0 stays idle."), choice->why.c_str());
+  }
+
+  void devicesOfTheJobAreUsedFirst() {
+    SearchInput input = Input("gpt-nano", "dp=1,tp=2 on n1g2,n1g3", "n1g3,n0g0,n1g2,n0g1,n0g2");
+    const auto proposal = engine::Propose(input, 16);
+    VERIFY_OK(proposal);
+    bool hasCurrent = false;
+    for (const Candidate& c : proposal->candidates) hasCurrent = hasCurrent || c.current;
+    QVERIFY(hasCurrent);
+  }
+
+  void badInputIsRefused() {
+    SearchInput input = Input("gpt-mini", "", "n0g0");
+    input.devices.clear();
+    VERIFY_ERROR(engine::Propose(input), ErrorCode::kInvalidArgument, "no device given");
+    input = Input("gpt2", "", "n0g0,n0g1");
+    VERIFY_ERROR(engine::Propose(input), ErrorCode::kResourceExhausted,
+                 "the smallest set that fits has");
+    input = Input("gpt-mini", "", "n0g0");
+    input.capacities.clear();
+    VERIFY_ERROR(engine::Propose(input), ErrorCode::kResourceExhausted, "devices have 0.0 MiB");
+  }
+
+  void aProposalForSixteenDevicesTakesATenthOfASecond() {
+    const SearchInput input =
+        Input("gpt-mini", "dp=4,tp=2 on n0g0,n0g1,n0g2,n0g3,n1g0,n1g1,n1g2,n1g3", "4x4");
+    double fastest = 1e9;
+    for (int i = 0; i < 5; ++i) {
+      const auto begin = std::chrono::steady_clock::now();
+      const auto proposal = engine::Propose(input);
+      VERIFY_OK(proposal);
+      const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+      fastest = std::min(fastest, seconds.count());
+    }
+    qInfo("16 devices: %.1f ms", 1e3 * fastest);
+    QVERIFY(fastest < 0.4);  // 0.1 s on an idle machine
+  }
+
+  // ---- the smallest set that fits
+
+  void theSmallestSetIsTheSmallest_data() {
+    QTest::addColumn<QString>("model");
+    QTest::addColumn<qint64>("mib");
+    QTest::newRow("one is enough") << "gpt-mini" << qint64{512};
+    QTest::newRow("mini on little") << "gpt-mini" << qint64{24};
+    QTest::newRow("10m") << "gpt-10m" << qint64{64};
+    QTest::newRow("too little for any") << "gpt-mini" << qint64{1};
+  }
+  void theSmallestSetIsTheSmallest() {
+    QFETCH(QString, model);
+    QFETCH(qint64, mib);
+    const engine::JobSettings settings = Settings(model.toUtf8().constData());
+    constexpr std::int64_t kMost = 16;
+    const auto fit = engine::SmallestFit(settings, mib * kMiB, kMost);
+    std::optional<std::int64_t> fewest;
+    for (std::int64_t ranks = 1; ranks <= kMost && !fewest; ++ranks) {
+      for (const ptc::MeshShape& mesh : engine::MeshesOf(settings, ranks)) {
+        for (const bool zero : {false, true}) {
+          if (MostNeeded(settings, mesh, zero) <= mib * kMiB) fewest = ranks;
+        }
+      }
+    }
+    QCOMPARE(fit.has_value(), fewest.has_value());
+    if (!fit) return;
+    QCOMPARE(fit->mesh.num_ranks(), *fewest);
+    QCOMPARE(fit->needed, MostNeeded(settings, fit->mesh, fit->options.zero));
+    QVERIFY(fit->needed <= mib * kMiB);
+  }
+
+  void aModelThatDoesNotFitIsRefusedWithWhatWould() {
+    engine::Capacities capacities;
+    for (const DeviceId device : Devices("2x4")) capacities[device] = 512 * kMiB;
+    const auto mesh = *ptc::ParseDeviceMesh("dp=1 on n0g0");
+    const Status refused = engine::CheckFits(Settings("gpt2"), mesh, {}, capacities);
+    VERIFY_ERROR(refused, ErrorCode::kResourceExhausted, "model gpt2 needs ");
+    VERIFY_ERROR(refused, ErrorCode::kResourceExhausted,
+                 " GiB a device with dp=1; devices have 512 MiB: the smallest set that fits has ");
+    const Status fits = engine::CheckFits(Settings("gpt-mini"), mesh, {}, capacities);
+    VERIFY_OK(fits);
+  }
+
+ private:
+  static engine::Calibration FreeCalibration() {
+    engine::Calibration c;
+    c.pass_seconds = c.layer_seconds = c.element_seconds = c.gradient_seconds = 0;
+    c.step_seconds = 0;
+    c.update_seconds = 1e-15;
+    c.flops_per_second = 1e15;
+    c.shared_all_reduce = c.network_all_reduce = c.shared_gather = c.network_gather = {};
+    c.shared_send = c.network_send = {};
+    c.cores = 1;
+    c.all_cores_speed = 1;
+    return c;
+  }
+
+  static std::int64_t MostNeeded(const engine::JobSettings& settings, const ptc::MeshShape& mesh,
+                                 bool zero) {
+    std::vector<DeviceId> devices;
+    for (std::int32_t i = 0; i < mesh.num_ranks(); ++i) devices.push_back({0, i});
+    const auto layout = *ptc::Layout::Make(*ptc::DeviceMesh::Make(mesh, devices),
+                                           *engine::MakeCollection(settings, zero));
+    std::int64_t most = 0;
+    for (int rank = 0; rank < layout.mesh().num_ranks(); ++rank) {
+      most = std::max(most, engine::BytesNeeded(layout, rank));
+    }
+    return most;
   }
 };
 QTEST_APPLESS_MAIN(ChoiceTest)

@@ -16,6 +16,14 @@ JobSettings SettingsOf(const char* model) {
   return settings;
 }
 
+ptc::CollectionPtr Tensors(const char* model, bool zero = false) {
+  return *engine::MakeCollection(SettingsOf(model), zero);
+}
+
+const ptc::TensorSpec& Find(const ptc::Collection& collection, const std::string& name) {
+  return collection.tensors()[static_cast<std::size_t>(collection.Find(name).value())];
+}
+
 std::int64_t Parameters(const ptc::Collection& collection) {
   std::int64_t sum = 0;
   for (const auto& tensor : collection.tensors()) {
@@ -30,14 +38,14 @@ class GptSettingsTest : public QObject {
   Q_OBJECT
  private slots:
   void modelsHaveTheirSizes() {
-    const auto parameters = [](const char* name) {
-      return Parameters(**engine::MakeCollection(*engine::FindModel(name)));
-    };
+    const auto parameters = [](const char* name) { return Parameters(*Tensors(name)); };
     // Counted by hand: embeddings, 12 d^2 + 13 d a layer, final norm.
     QCOMPARE(parameters("gpt-mini"), std::int64_t{3257856});
     QCOMPARE(parameters("gpt-10m"),
              std::int64_t{256 * 384 + 128 * 384 + 6 * (12 * 384 * 384 + 13 * 384) + 2 * 384});
     QVERIFY(parameters("gpt-nano") < 200000);
+    // The figure that Radford et al. 2019 give as 117M, as counted by their released weights.
+    QCOMPARE(parameters("gpt2"), std::int64_t{124439808});
   }
 
   void namesAreFoundSmallestFirst() {
@@ -47,7 +55,7 @@ class GptSettingsTest : public QObject {
       QVERIFY(model.has_value());
       QCOMPARE(model->name, name);
       QCOMPARE(model->width % model->heads, std::int64_t{0});
-      const std::int64_t parameters = Parameters(**engine::MakeCollection(*model));
+      const std::int64_t parameters = Parameters(*Tensors(name.c_str()));
       QVERIFY(parameters > last);
       last = parameters;
     }
@@ -55,11 +63,11 @@ class GptSettingsTest : public QObject {
     QVERIFY(!unknown);
     QCOMPARE(unknown.error().code, ErrorCode::kNotFound);
     QCOMPARE(unknown.error().message,
-             std::string("no model 'gpt-5'; there are gpt-nano, gpt-mini, gpt-10m, gpt-25m"));
+             std::string("no model 'gpt-5'; there are gpt-nano, gpt-mini, gpt-10m, gpt-25m, gpt2"));
   }
 
   void momentsAreCutAsTheirParameter() {
-    const auto collection = *engine::MakeCollection(*engine::FindModel("gpt-mini"));
+    const auto collection = Tensors("gpt-mini");
     int parameters = 0;
     for (const auto& tensor : collection->tensors()) {
       if (tensor.role != ptc::TensorRole::kParam) continue;
@@ -77,7 +85,7 @@ class GptSettingsTest : public QObject {
   }
 
   void rankHoldsItsHeadsOfEachOfQkv() {
-    const auto collection = *engine::MakeCollection(*engine::FindModel("gpt-mini"));
+    const auto collection = Tensors("gpt-mini");
     const auto layout = ptc::Layout::Make(*ptc::ParseDeviceMesh("dp=1,tp=4 on 1x4"), collection);
     QVERIFY(layout.has_value());
     const auto boxes = layout->Boxes(1, *collection->Find("h.2.attn.qkv.weight"));
@@ -92,43 +100,164 @@ class GptSettingsTest : public QObject {
     QCOMPARE(ptc::ToString(columns[0]), std::string("[0:256,768:1024]"));
   }
 
+  void optimizerStateIsFlatWithZero() {
+    const auto plain = Tensors("gpt-mini");
+    const auto zero = Tensors("gpt-mini", true);
+    QCOMPARE(zero->tensors().size(), plain->tensors().size());
+    for (std::size_t t = 0; t < plain->tensors().size(); ++t) {
+      ptc::TensorSpec spec = zero->tensors()[t];
+      const bool is_optimizer_state =
+          spec.role == ptc::TensorRole::kExpAvg || spec.role == ptc::TensorRole::kExpAvgSq;
+      QCOMPARE(spec.rule.flat.has_value(), is_optimizer_state);
+      spec.rule.flat.reset();
+      QVERIFY2(spec == plain->tensors()[t], spec.name.c_str());
+    }
+  }
+
+  void bf16KeepsMasters() {
+    JobSettings settings = SettingsOf("gpt-nano");
+    settings.precision = engine::Precision::kBf16;
+    const auto collection = *engine::MakeCollection(settings, false);
+    for (const auto& tensor : collection->tensors()) {
+      if (tensor.role != ptc::TensorRole::kParam) continue;
+      QVERIFY(tensor.dtype == ptc::DType::kBF16);
+      const auto& master = Find(*collection, tensor.name + ".master");
+      QVERIFY(master.dtype == ptc::DType::kF32 && master.role == ptc::TensorRole::kMaster &&
+              master.shape == tensor.shape && master.rule == tensor.rule);
+    }
+  }
+
+  void optionsOfTheModelShapeItsTensors() {
+    JobSettings settings = SettingsOf("gpt-mini");  // width 256, 8 heads of 32
+    for (const auto& [name, value] : {std::pair{"kv_heads", "2"},
+                                      {"gated_mlp", "true"},
+                                      {"tied_head", "false"},
+                                      {"vocab", "257"}}) {
+      const auto status = engine::ApplySetting(settings, name, value);
+      QVERIFY2(status.has_value(), status ? "" : status.error().ToString().c_str());
+    }
+    const auto collection = *engine::MakeCollection(settings, false);
+    const auto& qkv = Find(*collection, "h.0.attn.qkv.weight");
+    QVERIFY((qkv.shape == ptc::Shape{384, 256}));
+    QVERIFY((qkv.segments->sizes == std::vector<std::int64_t>{256, 64, 64}));
+    const auto& gate_up = Find(*collection, "h.3.mlp.fc1.weight");
+    QVERIFY((gate_up.shape == ptc::Shape{2048, 256}));
+    QVERIFY((gate_up.segments->sizes == std::vector<std::int64_t>{1024, 1024}));
+    QVERIFY(Find(*collection, "head.weight").place == ptc::StagePlace::kLast);
+    QVERIFY(Find(*collection, "tok_emb.weight").place == ptc::StagePlace::kFirst);
+    // 257 rows on two ranks: 129 and 128.
+    const auto layout = *ptc::Layout::Make(*ptc::ParseDeviceMesh("tp=2 on 1x2"), collection);
+    QCOMPARE(ptc::ToString(layout.Boxes(1, *collection->Find("head.weight")).at(0)),
+             std::string("[129:257,0:256]"));
+  }
+
   void everyAcceptedMeshHasALayout() {
     const JobSettings settings = SettingsOf("gpt-mini");
-    const auto collection = *engine::MakeCollection(settings.model);
+    const auto plain = Tensors("gpt-mini");
+    const auto zero = Tensors("gpt-mini", true);
     for (std::int64_t dp = 1; dp <= 17; ++dp) {
       for (std::int64_t tp = 1; tp <= 9; ++tp) {
-        ptc::MeshShape shape;
-        shape[ptc::Axis::kDp] = dp;
-        shape[ptc::Axis::kTp] = tp;
-        QCOMPARE(engine::CheckMesh(settings, shape).has_value(), 16 % dp == 0 && 8 % tp == 0);
-        if (!engine::CheckMesh(settings, shape)) continue;
-        const auto mesh =
-            ptc::ParseDeviceMesh(ptc::ToString(shape) + " on 1x" + std::to_string(dp * tp));
-        QVERIFY(ptc::Layout::Make(*mesh, collection).has_value());
+        for (std::int64_t pp = 1; pp <= 5; ++pp) {
+          ptc::MeshShape shape;
+          shape[ptc::Axis::kDp] = dp;
+          shape[ptc::Axis::kTp] = tp;
+          shape[ptc::Axis::kPp] = pp;
+          const bool runs = engine::CheckMesh(settings, shape, {}).has_value();
+          QCOMPARE(runs, 16 % dp == 0 && 8 % tp == 0 && pp <= 4);
+          if (!runs) continue;
+          const auto mesh =
+              ptc::ParseDeviceMesh(ptc::ToString(shape) + " on 1x" + std::to_string(dp * tp * pp));
+          QVERIFY(ptc::Layout::Make(*mesh, plain).has_value());
+          QVERIFY(ptc::Layout::Make(*mesh, zero).has_value());
+        }
       }
     }
   }
 
   void meshIsRefused_data() {
     QTest::addColumn<QString>("mesh");
+    QTest::addColumn<int>("microBatch");
     QTest::addColumn<QString>("message");
-    QTest::newRow("heads") << "tp=3"
-                           << "8 heads of gpt-mini are not divisible by tp = 3";
-    QTest::newRow("batch") << "dp=3"
-                           << "global batch 16 is not divisible by dp = 3";
-    QTest::newRow("pipeline") << "pp=2"
-                              << "pp = 2: the built-in trainer runs pp = 1 only";
-    QTest::newRow("context") << "cp=2"
-                             << "cp = 2: the built-in trainer runs cp = 1 only";
+    QTest::newRow("heads") << "tp=3" << 0 << "8 heads of gpt-mini are not divisible by tp = 3";
+    QTest::newRow("batch") << "dp=3" << 0 << "global batch 16 is not divisible by dp = 3";
+    QTest::newRow("small batch") << "dp=32" << 0 << "global batch 16 is smaller than dp = 32";
+    QTest::newRow("pipeline") << "pp=5" << 0
+                              << "pp = 5 is more stages than the 4 layers of gpt-mini";
+    QTest::newRow("context") << "cp=2" << 0 << "cp = 2: the built-in trainer runs cp = 1 only";
+    QTest::newRow("micro-batch")
+        << "dp=2" << 3 << "a rank's share of 8 samples is not divisible by the micro-batch of 3";
+    QTest::newRow("micro-batch below 0") << "dp=2" << -1 << "micro-batch -1 is below 0";
   }
   void meshIsRefused() {
     QFETCH(QString, mesh);
+    QFETCH(int, microBatch);
     QFETCH(QString, message);
     const auto status =
-        engine::CheckMesh(SettingsOf("gpt-mini"), *ptc::ParseMeshShape(mesh.toStdString()));
+        engine::CheckMesh(SettingsOf("gpt-mini"), *ptc::ParseMeshShape(mesh.toStdString()),
+                          {.micro_batch = microBatch});
     QVERIFY(!status);
     QCOMPARE(status.error().code, ErrorCode::kInvalidArgument);
     QCOMPARE(QString::fromStdString(status.error().message), message);
+  }
+
+  void microBatchFillsThePipeline_data() {
+    QTest::addColumn<QString>("mesh");
+    QTest::addColumn<qint64>("batch");
+    QTest::addColumn<qint64>("given");
+    QTest::addColumn<qint64>("size");
+    QTest::newRow("as large as it may be") << "dp=1" << qint64{16} << qint64{0} << qint64{8};
+    QTest::newRow("a divisor of the share") << "dp=1" << qint64{12} << qint64{0} << qint64{6};
+    QTest::newRow("two a stage for each stage") << "pp=2" << qint64{16} << qint64{0} << qint64{4};
+    QTest::newRow("four stages") << "pp=4" << qint64{16} << qint64{0} << qint64{2};
+    QTest::newRow("too few samples") << "dp=8,pp=4" << qint64{16} << qint64{0} << qint64{1};
+    QTest::newRow("given") << "pp=4" << qint64{16} << qint64{8} << qint64{8};
+  }
+  void microBatchFillsThePipeline() {
+    QFETCH(QString, mesh);
+    QFETCH(qint64, batch);
+    QFETCH(qint64, given);
+    QFETCH(qint64, size);
+    JobSettings settings = SettingsOf("gpt-mini");
+    settings.global_batch = batch;
+    QCOMPARE(qint64{engine::MicroBatch(settings, *ptc::ParseMeshShape(mesh.toStdString()),
+                                       {.micro_batch = given})},
+             size);
+  }
+
+  void settingsAreAppliedByName() {
+    JobSettings settings = SettingsOf("gpt-nano");
+    QVERIFY(engine::ApplySetting(settings, "dropout", "0.25").has_value());
+    QVERIFY(engine::ApplySetting(settings, "precision", "bf16").has_value());
+    QVERIFY(engine::ApplySetting(settings, "layers", "3").has_value());
+    QCOMPARE(settings.dropout, 0.25);
+    QVERIFY(settings.precision == engine::Precision::kBf16);
+    QCOMPARE(settings.model.layers, std::int64_t{3});
+
+    const JobSettings before = settings;
+    const auto message = [&](const char* name, const char* value) {
+      const auto status = engine::ApplySetting(settings, name, value);
+      return status ? std::string() : status.error().message;
+    };
+    QVERIFY(message("lr", "1").starts_with("there is no setting 'lr'; there are beta1="));
+    QVERIFY(message("name", "x").starts_with("there is no setting 'name'"));
+    QCOMPARE(message("dropout", "1.5"),
+             std::string("job settings: 'dropout' = 1.5 is not a number from 0 to 0.95"));
+    QCOMPARE(message("dropout", "much"),
+             std::string("job settings: 'dropout' = \"much\" is not a number from 0 to 0.95"));
+    QCOMPARE(message("precision", "fp8"), std::string("precision 'fp8' is neither fp32 nor bf16"));
+    QCOMPARE(
+        message("kv_heads", "3"),
+        std::string("model 'gpt-nano': its 4 heads are not divisible by 3 key and value heads"));
+    QVERIFY(settings == before);
+  }
+
+  void ownProgramComesBackFromJson() {
+    JobSettings settings;
+    settings.program = engine::OwnProgram{
+        .command = "./train \"x\"", .tensors = {"t.json", "{\n}"}, .rules = {"r.json", "[]"}};
+    const auto parsed = engine::ParseJobSettings(engine::ToJson(settings));
+    QVERIFY2(parsed.has_value(), parsed ? "" : parsed.error().ToString().c_str());
+    QVERIFY(*parsed == settings);
   }
 
   void settingsComeBackFromJson() {

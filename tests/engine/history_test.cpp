@@ -2,16 +2,21 @@
 #include "engine/history/history.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <QElapsedTimer>
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <string>
 
+#include "engine/history/decimate.h"
 #include "engine/history/schema.h"
 #include "engine/history/sqlite.h"
 #include "tests/support/random.h"
@@ -39,6 +44,15 @@ HistoryEntry AnEntry(std::int64_t id, const std::string& job) {
   e.digest_after = "00112233445566ff";
   e.step = 123;
   e.epoch = 7;
+  e.from_options = {true, 0};
+  e.to_options = {true, 4};
+  e.who = "tesseractl 0.1.0, lena@lab3";
+  e.kept = 10;
+  e.device = 20;
+  e.host = 30;
+  e.network = 40;
+  e.pause_estimate = 1.75;
+  e.flows = {{{0, 1}, {1, 0}, 5, 7, 2.5e6}, {{0, 1}, {10, 2}, 9, 9, 0}};
   return e;
 }
 
@@ -49,6 +63,30 @@ Event AnEvent(const std::string& text) {
   event.source = "n0";
   event.text = text;
   return event;
+}
+
+/// Steps first…last of a job at one second a step, `later` seconds after the epoch.
+std::vector<Sample> Curve(const std::string& job, std::int64_t first, std::int64_t last,
+                          double later = 0) {
+  std::vector<Sample> samples;
+  for (std::int64_t step = first; step <= last; ++step) {
+    const auto s = static_cast<double>(step);
+    samples.push_back({job, step, 5.5 - 0.01 * s, 0.5, 1e5, later + s});
+  }
+  return samples;
+}
+
+/// Without the numbers that the history gave.
+std::vector<Sample> Plain(Result<std::vector<Sample>> samples) {
+  if (!samples) return {};
+  for (Sample& sample : *samples) sample.sequence = 0;
+  return *samples;
+}
+
+/// The statements of `schema` up to and with a version.
+std::string SchemaUpTo(int version) {
+  const std::string schema = kHistorySchema;
+  return schema.substr(0, schema.find("-- version " + std::to_string(version + 1)));
 }
 
 }  // namespace
@@ -83,6 +121,7 @@ class HistoryTest : public QObject {
     QVERIFY((*history)->PutTransaction(entry));
     entry.result = "committed";
     entry.phases = {{"resuming", 0.5}};
+    entry.flows = {{{2, 0}, {3, 0}, 1, 1, 1}};
     QVERIFY((*history)->PutTransaction(entry));
     QVERIFY((*(*history)->Transactions("", 0) == std::vector<HistoryEntry>{entry}));
   }
@@ -116,22 +155,68 @@ class HistoryTest : public QObject {
     QCOMPARE(std::ssize(*(*history)->Events(0, 0)), 6);
   }
 
-  void samplesOfOneStepReplaceEachOther() {
+  void theNewestStepMadeAgainIsReplaced() {
     auto history = History::Open(Path("samples.db"));
     VERIFY_OK(history);
-    std::vector<Sample> samples;
-    for (std::int64_t step = 0; step < 100; ++step) {
-      samples.push_back({"j", step, 5.5 - 0.01 * static_cast<double>(step), 0.5, 1e5, 1.0});
-    }
-    QVERIFY((*history)->AddSamples(samples));
-    const Sample again{"j", 50, 1.25, 0.25, 2e5, 2.0};
+    QVERIFY((*history)->AddSamples(Curve("j", 1, 100)));
+    const Sample again{"j", 100, 1.25, 0.25, 2e5, 200};
     QVERIFY((*history)->AddSamples(std::span(&again, 1)));
-    samples[50] = again;
-    QVERIFY(*(*history)->Samples("j", -1, 0) == samples);
-    const auto some = (*history)->Samples("j", 49, 3);
-    VERIFY_OK(some);
-    QVERIFY((*some == std::vector<Sample>(samples.begin() + 50, samples.begin() + 53)));
+    auto expected = Curve("j", 1, 100);
+    expected.back() = again;
+    QVERIFY(Plain((*history)->Samples("j", -1, 0)) == expected);
+    const auto some = Plain((*history)->Samples("j", 49, 3));
+    QVERIFY((some == std::vector<Sample>(expected.begin() + 49, expected.begin() + 52)));
     QVERIFY((*history)->Samples("other", -1, 0)->empty());
+    QCOMPARE(std::ssize(*(*history)->SamplesBetween("j", {}, 0)), 100);
+  }
+
+  // A job goes back from step 60 to 40, and later begins anew under its old name.
+  void stepsMadeAgainUndoWhatFollowed() {
+    auto history = History::Open(Path("undone.db"));
+    VERIFY_OK(history);
+    QVERIFY((*history)->AddSamples(Curve("j", 1, 60)));
+    QVERIFY((*history)->AddSamples(Curve("k", 1, 5)));
+    const auto second = Curve("j", 41, 50, 100);
+    QVERIFY((*history)->AddSamples(second));
+    auto expected = Curve("j", 1, 40);
+    expected.insert(expected.end(), second.begin(), second.end());
+    QVERIFY(Plain((*history)->Samples("j", 0, 0)) == expected);
+    QCOMPARE(std::ssize(*(*history)->SamplesBetween("j", {}, 0)), 70);
+    const auto third = Curve("j", 1, 3, 500);
+    QVERIFY((*history)->AddSamples(third));
+    QVERIFY(Plain((*history)->Samples("j", 0, 0)) == third);
+    QVERIFY(Plain((*history)->Samples("k", 0, 0)) == Curve("k", 1, 5));
+    // The plot of that time shows everything that was.
+    QCOMPARE(std::ssize(*(*history)->SamplesBetween("j", {}, 0)), 73);
+    QVERIFY((*(*history)->Jobs() == std::vector<std::string>{"j", "k"}));
+  }
+
+  void samplesAreAskedForByStepTimeAndSequence() {
+    auto history = History::Open(Path("ask.db"));
+    VERIFY_OK(history);
+    QVERIFY((*history)->AddSamples(Curve("j", 1, 50)));
+    QVERIFY((*history)->AddSamples(Curve("k", 1, 50, 25)));
+    SampleQuery last;
+    last.job = "j";
+    last.limit = 3;
+    last.newest = true;
+    QVERIFY(Plain((*history)->Samples(last)) == Curve("j", 48, 50));
+    SampleQuery range;
+    range.job = "k";
+    range.time = {30.0, 33.0};
+    QVERIFY(Plain((*history)->Samples(range)) == Curve("k", 5, 7, 25));
+    SampleQuery pages;
+    pages.limit = 30;
+    std::vector<Sample> all;
+    for (;;) {
+      const auto page = (*history)->Samples(pages);
+      VERIFY_OK(page);
+      if (page->empty()) break;
+      all.insert(all.end(), page->begin(), page->end());
+      pages.after = page->back().sequence;
+    }
+    QCOMPARE(std::ssize(all), 100);
+    QVERIFY(std::ranges::is_sorted(all, {}, &Sample::sequence));
   }
 
   void lossesThatAreNoNumbersComeBack() {
@@ -193,7 +278,7 @@ class HistoryTest : public QObject {
       QVERIFY((*database)->Execute("PRAGMA user_version = 77"));
     }
     VERIFY_ERROR(History::Open(path), ErrorCode::kFailedPrecondition,
-                 path + ": schema version 77, this program knows up to 1");
+                 path + ": schema version 77, this program knows up to 2");
   }
 
   void filesThatAreNoDatabaseAreErrors() {
@@ -202,11 +287,119 @@ class HistoryTest : public QObject {
     text.write(QByteArray(8192, 'x'));
     text.close();
     VERIFY_ERROR(History::Open(Path("text.db")), ErrorCode::kDataLoss, "text.db");
-    VERIFY_ERROR(History::Open(Path("no/such/folder.db")), ErrorCode::kFailedPrecondition,
-                 "folder.db");
+    VERIFY_ERROR(History::Open(Path("text.db")), ErrorCode::kDataLoss, "move the file aside");
+    VERIFY_ERROR(History::Open(Path("no/such/folder.db")), ErrorCode::kUnavailable, "folder.db");
+    VERIFY_ERROR(History::OpenReadOnly(Path("nothing.db")), ErrorCode::kNotFound, "nothing.db");
+    QVERIFY(!QFile::exists(QString::fromStdString(Path("nothing.db"))));
   }
 
-  // Bytes are overwritten at random places: any error will do, a crash will not.
+  void databasesOfOthersAreLeftAlone() {
+    const std::string path = Path("other.db");
+    {
+      auto database = Database::Open(path, Database::Durability::kNormal);
+      VERIFY_OK(database);
+      QVERIFY((*database)->Execute("CREATE TABLE bookmarks (url TEXT)"));
+    }
+    VERIFY_ERROR(History::Open(path), ErrorCode::kFailedPrecondition, "another program");
+    {
+      auto database = Database::Open(path, Database::Durability::kNormal);
+      VERIFY_OK(database);
+      QVERIFY((*database)->Execute("PRAGMA user_version = 2"));
+    }
+    VERIFY_ERROR(History::Open(path), ErrorCode::kDataLoss, "transactions");
+  }
+
+  // A file as the first release wrote it.
+  void versionOneIsMigratedWithABackup() {
+    const std::string path = Path("v1.db");
+    MakeVersionOne(path);
+    {
+      auto history = History::Open(path);
+      VERIFY_OK(history);
+      const auto entries = (*history)->Transactions("", 0);
+      VERIFY_OK(entries);
+      QCOMPARE(std::ssize(*entries), 3);
+      QCOMPARE(entries->front().id, 3);
+      QCOMPARE(entries->front().phases.at("pausing"), 0.5);
+      QCOMPARE(entries->front().pause_estimate, 0.0);
+      QVERIFY(entries->front().flows.empty() && entries->front().who.empty());
+      QCOMPARE(std::ssize(*(*history)->Events(0, 0)), 2);
+      const auto samples = (*history)->Samples("j", 0, 0);
+      VERIFY_OK(samples);
+      QCOMPARE(std::ssize(*samples), 100);
+      QCOMPARE(samples->back().step, 100);
+      QVERIFY((*history)->PutTransaction(AnEntry(4, "j")));
+      QCOMPARE((*(*history)->ChangesSince({}, 0)).next.revision, 4);
+      Event event = AnEvent("more");
+      QVERIFY((*history)->AddEvent(event));
+      QCOMPARE(event.sequence, 3);
+    }
+    const std::string backup = path + ".v1.bak";
+    {
+      auto old = Database::OpenReadOnly(backup);
+      VERIFY_OK(old);
+      QCOMPARE(*(*old)->ReadInt("PRAGMA user_version"), 1);
+      QCOMPARE(*(*old)->ReadInt("SELECT count(*) FROM samples"), 100);
+    }
+    // The old file put back: migrated again, with a backup of its own.
+    QFile::remove(QString::fromStdString(path));
+    QVERIFY(QFile::copy(QString::fromStdString(backup), QString::fromStdString(path)));
+    QVERIFY(History::Open(path));
+    QVERIFY(QFile::exists(QString::fromStdString(backup + ".2")));
+    QVERIFY(!QFile::exists(QString::fromStdString(backup + ".3")));
+    QVERIFY(History::Open(path));
+    QVERIFY(!QFile::exists(QString::fromStdString(backup + ".3")));
+  }
+
+  void aMigrationThatFailsLeavesTheOldFile() {
+    const std::string path = Path("v1stuck.db");
+    MakeVersionOne(path);
+    {
+      auto database = Database::Open(path, Database::Durability::kNormal);
+      VERIFY_OK(database);
+      QVERIFY((*database)->Execute("CREATE TABLE covered (mine TEXT)"));
+    }
+    VERIFY_ERROR(History::Open(path), ErrorCode::kInternal,
+                 "from schema version 1 to 2, the file is as before");
+    auto database = Database::OpenReadOnly(path);
+    VERIFY_OK(database);
+    QCOMPARE(*(*database)->ReadInt("PRAGMA user_version"), 1);
+    QCOMPARE(*(*database)->ReadInt("SELECT count(*) FROM samples"), 100);
+  }
+
+  void anOldFileIsLookedAtWithoutTouchingIt() {
+    const std::string path = Path("v1look.db");
+    MakeVersionOne(path);
+    const QByteArray before = Contents(path);
+    auto history = History::OpenReadOnly(path);
+    VERIFY_OK(history);
+    QCOMPARE(std::ssize(*(*history)->Transactions("", 0)), 3);
+    QVERIFY(Contents(path) == before);
+    QVERIFY(!QFile::exists(QString::fromStdString(path + ".v1.bak")));
+  }
+
+  void lookingNeverWrites() {
+    const std::string path = Path("look.db");
+    auto writer = History::Open(path);
+    VERIFY_OK(writer);
+    Event event = AnEvent("seen");
+    QVERIFY((*writer)->AddEvent(event));
+    auto reader = History::OpenReadOnly(path);  // while the other one is open
+    VERIFY_OK(reader);
+    QCOMPARE(std::ssize(*(*reader)->Events(0, 0)), 1);
+    VERIFY_ERROR((*reader)->AddEvent(event), ErrorCode::kUnavailable, "readonly");
+    reader->reset();
+    writer->reset();  // the last one takes the log away
+    const QByteArray before = Contents(path);
+    auto later = History::OpenReadOnly(path);
+    VERIFY_OK(later);
+    QCOMPARE(std::ssize(*(*later)->Events(0, 0)), 1);
+    QVERIFY(Contents(path) == before);
+    QVERIFY(!QFile::exists(QString::fromStdString(path + "-wal")));
+  }
+
+  // Bytes are overwritten and cut off at random places: any error will do, a crash will not, and
+  // whoever asks for it gets a history that works.
   void damagedFilesNeverCrash() {
     std::mt19937_64 rng(test::Seed());
     const std::string whole = Path("whole.db");
@@ -218,33 +411,104 @@ class HistoryTest : public QObject {
         Event event = AnEvent("text");
         QVERIFY((*history)->AddEvent(event));
       }
+      QVERIFY((*history)->AddSamples(Curve("a", 1, 300)));
     }
-    QFile source(QString::fromStdString(whole));
-    QVERIFY(source.open(QIODevice::ReadOnly));
-    const QByteArray bytes = source.readAll();
-    int errors = 0;
-    for (int i = 0; i < 60; ++i) {
+    const QByteArray bytes = Contents(whole);
+    const auto size = static_cast<std::uint64_t>(bytes.size());
+    int errors = 0, set_aside = 0;
+    for (int i = 0; i < 200; ++i) {
       QByteArray damaged = bytes;
-      for (int k = 0; k < 20; ++k) {
-        damaged[static_cast<int>(rng() % static_cast<std::uint64_t>(bytes.size()))] =
-            static_cast<char>(rng() & 0xff);
+      for (int k = 0; k < (i % 2 == 0 ? 20 : 1); ++k) {
+        damaged[static_cast<int>(rng() % size)] = static_cast<char>(rng() & 0xff);
       }
-      if (i % 3 == 0)
-        damaged.truncate(static_cast<int>(rng() % static_cast<std::uint64_t>(bytes.size())));
+      if (i % 3 == 0) damaged.truncate(static_cast<int>(rng() % size));
       const std::string path = Path("damaged" + std::to_string(i) + ".db");
-      QFile target(QString::fromStdString(path));
-      QVERIFY(target.open(QIODevice::WriteOnly));
-      target.write(damaged);
-      target.close();
-      auto history = History::Open(path);
-      if (!history) {
+      WriteFile(path, damaged);
+      if (auto history = History::OpenReadOnly(path); history) {
+        (void)(*history)->Transactions("", 0);
+        (void)(*history)->SamplesBetween("a", {}, 50);
+      }
+      if (auto history = History::Open(path); !history) {
         ++errors;
+      } else {
+        errors += (*history)->Transactions("", 0) ? 0 : 1;
+        errors += (*history)->Events(0, 0) ? 0 : 1;
+        (void)(*history)->AddSamples(Curve("a", 100, 110));
+        (void)(*history)->Retain({1 << 14, 10}, 1e9);
+        (void)(*history)->ChangesSince({}, 100);
+      }
+      WriteFile(path, damaged);
+      for (const char* suffix : {"-wal", "-shm"}) {
+        QFile::remove(QString::fromStdString(path + suffix));
+      }
+      std::string note;
+      auto history = History::OpenOrQuarantine(path, &note);
+      if (!history) {  // e.g. a version number from the future: a good file for all we know
+        QVERIFY(history.error().code != ErrorCode::kDataLoss);
         continue;
       }
-      errors += (*history)->Transactions("", 0) ? 0 : 1;
-      errors += (*history)->Events(0, 0) ? 0 : 1;
+      if (!note.empty()) {
+        ++set_aside;
+        QVERIFY(note.find(path + ".bad") != std::string::npos);
+        QVERIFY(!Contents(path + ".bad").isEmpty());
+        QVERIFY((*history)->Transactions("", 0)->empty());
+        Event event = AnEvent(note);
+        QVERIFY((*history)->AddEvent(event));
+      }
     }
     QVERIFY(errors > 0);
+    QVERIFY2(set_aside > 20, std::to_string(set_aside).c_str());
+  }
+
+  void aNewerFileIsNotSetAside() {
+    const std::string path = Path("tomorrow.db");
+    QVERIFY(History::Open(path));
+    {
+      auto database = Database::Open(path, Database::Durability::kNormal);
+      VERIFY_OK(database);
+      QVERIFY((*database)->Execute("PRAGMA user_version = 3"));
+    }
+    std::string note;
+    VERIFY_ERROR(History::OpenOrQuarantine(path, &note), ErrorCode::kFailedPrecondition,
+                 "version 3, this program knows up to 2");
+    VERIFY_ERROR(History::OpenReadOnly(path), ErrorCode::kFailedPrecondition, "version 3");
+    QVERIFY(!QFile::exists(QString::fromStdString(path + ".bad")));
+  }
+
+  // A file that may not grow, as on a full disk: an error that callers can tell from damage, what
+  // was recorded stays readable, and with room again it goes on.
+  void aFileThatCannotGrowIsAnError() {
+    const std::string path = Path("full.db");
+    QVERIFY(History::Open(path));
+    const pid_t child = fork();
+    QVERIFY(child >= 0);
+    if (child == 0) {
+      auto history = History::Open(path);
+      signal(SIGXFSZ, SIG_IGN);
+      const rlimit limit{256 << 10, 256 << 10};
+      if (!history || setrlimit(RLIMIT_FSIZE, &limit) != 0) _exit(1);
+      for (int i = 0; i < 100000; ++i) {
+        Event event = AnEvent(std::string(1000, 'x'));
+        const auto added = (*history)->AddEvent(event);
+        if (added) continue;
+        const bool told = added.error().code == ErrorCode::kUnavailable ||
+                          added.error().code == ErrorCode::kResourceExhausted;
+        const auto read = (*history)->Events(0, 0);
+        _exit(!told ? 2 : !read || std::ssize(*read) != i ? 3 : i > 10 ? 0 : 4);
+      }
+      _exit(5);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    QVERIFY(WIFEXITED(status));
+    QCOMPARE(WEXITSTATUS(status), 0);
+    std::string note;
+    auto history = History::OpenOrQuarantine(path, &note);
+    VERIFY_OK(history);
+    QCOMPARE(QString::fromStdString(note), QString());
+    Event event = AnEvent("room again");
+    QVERIFY((*history)->AddEvent(event));
+    QVERIFY(event.sequence > 10);
   }
 
   void aLockHeldForLongIsAnErrorNotAHang() {
@@ -264,37 +528,266 @@ class HistoryTest : public QObject {
     QCOMPARE(event.sequence, 1);
   }
 
+  // A writer is killed at random points. What it said was done is there, the rest whole or absent.
   void survivesKillNine() {
+    std::mt19937_64 rng(test::Seed());
     const std::string path = Path("killed.db");
-    int pipe_ends[2];
-    QCOMPARE(pipe(pipe_ends), 0);
-    const pid_t child = fork();
-    QVERIFY(child >= 0);
-    if (child == 0) {
-      auto history = History::Open(path);
-      bool ok = history.has_value();
-      for (std::int64_t id = 2; ok && id < 12; ++id) {
-        ok = (*history)->PutTransaction(AnEntry(id, "a")).has_value();
+    std::int64_t done = 0;
+    for (int round = 0; round < 12; ++round) {
+      int pipe_ends[2];
+      QCOMPARE(pipe(pipe_ends), 0);
+      const pid_t child = fork();
+      QVERIFY(child >= 0);
+      if (child == 0) {
+        auto history = History::Open(path);
+        for (std::int64_t id = done + 1; history; ++id) {
+          Event event = AnEvent(std::to_string(id));
+          const bool ok = (*history)->PutTransaction(AnEntry(id, "a")) &&
+                          (*history)->AddSamples(Curve("a", id, id)) &&
+                          (*history)->Retain({1 << 30, 1e12}, 2e9) && (*history)->AddEvent(event);
+          if (!ok || write(pipe_ends[1], &id, sizeof id) != sizeof id) break;
+        }
+        _exit(1);
       }
-      const char said = ok ? 'y' : 'n';
-      if (write(pipe_ends[1], &said, 1) == 1) pause();  // killed here, with the file open
-      _exit(1);
+      close(pipe_ends[1]);
+      usleep(static_cast<useconds_t>(2000 + rng() % 40000));
+      kill(child, SIGKILL);
+      waitpid(child, nullptr, 0);
+      for (std::int64_t id = 0; read(pipe_ends[0], &id, sizeof id) == sizeof id;) done = id;
+      close(pipe_ends[0]);
+      {
+        auto database = Database::Open(path, Database::Durability::kNormal);
+        VERIFY_OK(database);
+        const auto checked = CheckWhole(**database);
+        VERIFY_OK(checked);
+      }
+      auto history = History::Open(path);
+      VERIFY_OK(history);
+      const auto entries = (*history)->Transactions("a", 0);
+      VERIFY_OK(entries);
+      QVERIFY(std::ssize(*entries) >= done && std::ssize(*entries) <= done + 1);
+      for (const HistoryEntry& entry : *entries) QVERIFY(entry == AnEntry(entry.id, "a"));
+      QVERIFY(std::ssize(*(*history)->Events(0, 0)) >= done);
+      QVERIFY(std::ssize(*(*history)->Samples("a", 0, 0)) >= done);
     }
-    char said = 0;
-    QCOMPARE(read(pipe_ends[0], &said, 1), ssize_t{1});
-    kill(child, SIGKILL);
-    waitpid(child, nullptr, 0);
-    close(pipe_ends[0]);
-    close(pipe_ends[1]);
-    QCOMPARE(said, 'y');
+    QVERIFY2(done > 20, std::to_string(done).c_str());
+  }
+
+  void eventsAreFoundBySeverityTimeSourceAndText() {
+    auto history = History::Open(Path("find.db"));
+    VERIFY_OK(history);
+    for (int i = 0; i < 100; ++i) {
+      Event event;
+      event.time = i;
+      event.severity = i % 10 == 0   ? Severity::kError
+                       : i % 10 == 5 ? Severity::kWarning
+                                     : Severity::kInfo;
+      event.source = i % 2 == 0 ? "n0" : "gpt";
+      event.text = i == 42 ? "100% of n0_g0 lost" : "step " + std::to_string(i);
+      QVERIFY((*history)->AddEvent(event));
+    }
+    const auto count = [&](const EventQuery& query) {
+      const auto events = (*history)->Events(query);
+      return events ? std::ssize(*events) : -1;
+    };
+    EventQuery query;
+    query.least = Severity::kWarning;
+    QCOMPARE(count(query), 20);
+    query.least = Severity::kError;
+    QCOMPARE(count(query), 10);
+    query.source = "gpt";
+    QCOMPARE(count(query), 0);
+    query = {};
+    query.text = "STEP 1";
+    QCOMPARE(count(query), 11);
+    query.text = "0% of n0_g";
+    QCOMPARE(count(query), 1);
+    query.text = "n0%g";
+    QCOMPARE(count(query), 0);
+    query = {};
+    query.time = {10.0, 20.0};
+    QCOMPARE(count(query), 10);
+    query = {};
+    query.limit = 5;
+    query.newest = true;
+    const auto last = (*history)->Events(query);
+    VERIFY_OK(last);
+    QCOMPARE(last->front().sequence, 96);
+    QCOMPARE(last->back().sequence, 100);
+  }
+
+  void transactionsAreFoundByIdPageAndTime() {
+    auto history = History::Open(Path("pages.db"));
+    VERIFY_OK(history);
+    for (std::int64_t id = 1; id <= 30; ++id) QVERIFY((*history)->PutTransaction(AnEntry(id, "a")));
+    QVERIFY(**(*history)->Transaction(17) == AnEntry(17, "a"));
+    QVERIFY(!*(*history)->Transaction(99));
+    TransactionQuery query;
+    query.limit = 7;
+    std::vector<std::int64_t> ids;
+    for (;;) {
+      const auto page = (*history)->Transactions(query);
+      VERIFY_OK(page);
+      if (page->empty()) break;
+      for (const HistoryEntry& entry : *page) ids.push_back(entry.id);
+      query.before = ids.back();
+    }
+    QCOMPARE(std::ssize(ids), 30);
+    QVERIFY(std::ranges::is_sorted(ids, std::greater()));
+    query = {};
+    query.time = {1.7e9 + 10, 1.7e9 + 13};
+    QCOMPARE(std::ssize(*(*history)->Transactions(query)), 3);
+  }
+
+  void aPlotKeepsItsExtremes() {
+    auto history = History::Open(Path("plot.db"));
+    VERIFY_OK(history);
+    auto curve = Curve("j", 1, 20000);
+    curve[7777].loss = 99;
+    curve[12345].loss = -3;
+    curve[15000].loss = std::nan("");
+    curve[3000].tokens_per_second = 0;
+    curve[3001].tokens_per_second = 1e9;
+    QVERIFY((*history)->AddSamples(curve));
+    const auto plot = (*history)->SamplesBetween("j", {}, 700);
+    VERIFY_OK(plot);
+    QVERIFY2(std::ssize(*plot) <= 700 && std::ssize(*plot) > 150,
+             std::to_string(plot->size()).c_str());
+    const auto has = [&](std::size_t i) {
+      return std::ranges::count(*plot, curve[i].step, &Sample::step) == 1;
+    };
+    for (const std::size_t i :
+         std::initializer_list<std::size_t>{0, 3000, 3001, 7777, 12345, 15000, 19999}) {
+      QVERIFY2(has(i), std::to_string(i).c_str());
+    }
+    QVERIFY(std::ranges::is_sorted(*plot, {}, &Sample::time));
+    const auto part = (*history)->SamplesBetween("j", {100.0, 200.0}, 700);
+    VERIFY_OK(part);
+    QCOMPARE(std::ssize(*part), 100);
+    QVERIFY(std::ssize(*(*history)->SamplesBetween("j", {}, 1)) <= Decimator::kPointsPerBucket);
+  }
+
+  // How long questions take in a history of a few weeks; the figures are printed.
+  void questionsOfALongHistoryAreQuick() {
+    const std::string path = Path("long.db");
+    QVERIFY(History::Open(path));
+    {
+      auto database = Database::Open(path, Database::Durability::kNormal);
+      VERIFY_OK(database);
+      const auto filled = (*database)->Execute(R"(
+          WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+          INSERT INTO events SELECT i, i, CASE i % 1000 WHEN 0 THEN 'error' ELSE 'info' END, 'n0',
+                                    'something happened to step ' || i FROM n;
+          WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+          INSERT INTO samples SELECT i, 'j', i, 3.0 + i % 7, 0.5, 1e5, i, 0 FROM n;)");
+      VERIFY_OK(filled);
+    }
     auto history = History::Open(path);
     VERIFY_OK(history);
-    QCOMPARE(std::ssize(*(*history)->Transactions("a", 0)), 10);
+    const auto timed = [](const char* what, const auto& question) {
+      QElapsedTimer timer;
+      timer.start();
+      const auto rows = question();
+      const double ms = static_cast<double>(timer.nsecsElapsed()) * 1e-6;
+      qInfo("%-44s %7zu rows %8.2f ms", what, rows ? rows->size() : 0, ms);
+      return rows && ms < 2000 ? std::ssize(*rows) : -1;  // loosely: machines are loaded
+    };
+    EventQuery newest;
+    newest.limit = 500;
+    newest.newest = true;
+    QCOMPARE(timed("newest 500 of 100k events", [&] { return (*history)->Events(newest); }), 500);
+    EventQuery errors;
+    errors.least = Severity::kError;
+    QCOMPARE(timed("errors among 100k events", [&] { return (*history)->Events(errors); }), 100);
+    EventQuery range;
+    range.time = {50000.0, 50100.0};
+    QCOMPARE(timed("100 s of 100k events", [&] { return (*history)->Events(range); }), 100);
+    EventQuery text;
+    text.text = "step 99999";
+    QCOMPARE(timed("a text among 100k events", [&] { return (*history)->Events(text); }), 1);
+    QCOMPARE(timed("all 100k events", [&] { return (*history)->Events(0, 0); }), 100000);
+    QVERIFY(timed("2000 points of 100k samples",
+                  [&] { return (*history)->SamplesBetween("j", {}, 2000); }) > 200);
+    SampleQuery later;
+    later.job = "j";
+    later.after = 99990;
+    QCOMPARE(timed("samples since the last question", [&] { return (*history)->Samples(later); }),
+             10);
+    QCOMPARE(timed("names of jobs", [&] { return (*history)->Jobs(); }), 1);
+    history->reset();
+    QElapsedTimer timer;
+    timer.start();
+    std::string note;
+    QVERIFY(History::OpenOrQuarantine(path, &note));
+    qInfo("open with a check of %lld MiB: %.1f ms",
+          static_cast<long long>(QFile(QString::fromStdString(path)).size() >> 20),
+          static_cast<double>(timer.nsecsElapsed()) * 1e-6);
+    QVERIFY(note.empty());
+  }
+
+  // Against a plain computation of each bucket's extremes.
+  void decimationIsExact() {
+    std::mt19937_64 rng(test::Seed());
+    for (int round = 0; round < 50; ++round) {
+      const auto n = static_cast<std::int64_t>(1 + rng() % 3000);
+      const auto points = static_cast<std::int64_t>(1 + rng() % 400);
+      const std::int64_t buckets = std::max<std::int64_t>(1, points / Decimator::kPointsPerBucket);
+      Decimator decimator(0, static_cast<double>(n), points);
+      std::vector<std::pair<double, double>> ends(static_cast<std::size_t>(buckets),
+                                                  {HUGE_VAL, -HUGE_VAL});
+      for (std::int64_t step = 0; step < n; ++step) {
+        const double loss = static_cast<double>(rng() % 1000);
+        decimator.Add({"j", step, loss, 0, 1, 0}, static_cast<double>(step));
+        auto& [least, most] = ends[static_cast<std::size_t>(std::floor(
+            static_cast<double>(step) / (static_cast<double>(n) / static_cast<double>(buckets))))];
+        least = std::min(least, loss);
+        most = std::max(most, loss);
+      }
+      const auto taken = decimator.Take();
+      QVERIFY(std::ssize(taken) <= std::max<std::int64_t>(points, Decimator::kPointsPerBucket));
+      QVERIFY(std::ranges::is_sorted(taken, {}, &Sample::step));
+      for (const auto& [least, most] : ends) {
+        if (least > most) continue;  // no sample in it
+        QVERIFY(std::ranges::count(taken, least, &Sample::loss) > 0);
+        QVERIFY(std::ranges::count(taken, most, &Sample::loss) > 0);
+      }
+    }
   }
 
  private:
   std::string Path(const std::string& name) {
     return folder_.filePath(QString::fromStdString(name)).toStdString();
+  }
+  static QByteArray Contents(const std::string& path) {
+    QFile file(QString::fromStdString(path));
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+  }
+  static void WriteFile(const std::string& path, const QByteArray& bytes) {
+    QFile file(QString::fromStdString(path));
+    if (file.open(QIODevice::WriteOnly | QIODevice::Truncate)) file.write(bytes);
+  }
+  /// A file of the schema's first version, with three transactions, two events and 100 samples.
+  static void MakeVersionOne(const std::string& path) {
+    auto database = Database::Open(path, Database::Durability::kNormal);
+    VERIFY_OK(database);
+    Database& db = **database;
+    QVERIFY(Migrate(db, SchemaUpTo(1)));
+    for (int id = 1; id <= 3; ++id) {
+      const std::string n = std::to_string(id);
+      const auto put = db.Execute("INSERT INTO transactions VALUES (" + n +
+                                  ",'j','a','b',1.0,'committed','',0.5,7,7,'','',1,1)");
+      VERIFY_OK(put);
+      QVERIFY(db.Execute("INSERT INTO transaction_phases VALUES (" + n + ",'pausing',0.5)"));
+    }
+    for (int i = 0; i < 2; ++i) {
+      QVERIFY(
+          db.Execute("INSERT INTO events (time, severity, source, text) "
+                     "VALUES (1.0,'info','n0','hello')"));
+    }
+    for (int step = 1; step <= 100; ++step) {
+      const std::string n = std::to_string(step);
+      QVERIFY(db.Execute("INSERT INTO samples VALUES ('j'," + n + ",3.5,0.5,1e5," + n + ")"));
+    }
   }
   QTemporaryDir folder_;
 };

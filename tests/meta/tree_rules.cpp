@@ -35,7 +35,7 @@ const std::array<Confined, 6> kConfined = {{
     {"torch/.*|ATen/.*|c10/.*|c10d/.*|gloo/.*", {"agents/train/", "tests/"}},
     {"cuda.*\\.h|nccl\\.h", {"agents/gpu/"}},
     {"fuse.*\\.h", {"agents/fuse/"}},
-    {"qcustomplot\\.h", {"ui/charts/"}},
+    {"qcustomplot\\.h", {"ui/plots/"}},
 }};
 
 std::string FirstFolder(std::string_view path) {

@@ -47,6 +47,23 @@ class CellsTest : public QObject {
              "[8:12] held by 1 needed by 2\n");
   }
 
+  // A ragged piece cuts the rows that it begins and ends in and no others.
+  void raggedPiecesCutOnlyTheRowsTheyReach() {
+    TensorSpec spec;
+    spec.name = "w";
+    spec.shape = {63, 65};
+    spec.rule.flat = Axis::kDp;
+    const auto collection = *Collection::Make({spec}, 0);
+    const auto on = [&](const char* mesh) {
+      return *Layout::Make(*ParseDeviceMesh(mesh), collection);
+    };
+    const Layout from = on("dp=4 on 1x4");
+    const Layout to = on("dp=2 on 1x2");
+    const auto cells = MakeCells(PiecesOf(from, to, DevicesOf(from, to), 0));
+    // 4 bodies and 3 rows cut in two.
+    QCOMPARE(cells.size(), std::size_t{4 + 3 * 2});
+  }
+
   void nothingHeldOrNeededHasNoCells() { QVERIFY(MakeCells({{{}, {}}, {{}, {}}}).empty()); }
 
   // Cells are disjoint and ascending; each lies in one old piece of every holder and in one new
@@ -66,8 +83,7 @@ class CellsTest : public QObject {
         for (DeviceId device : devices) {
           const auto rank = layout.mesh().RankOf(device);
           by_device.push_back(
-              rank ? HeldElements(layout.mesh().shape(), *rank, spec,
-                                  layout.collection().num_layers())
+              rank ? HeldElements(layout, *rank, 0)
                    : std::vector<bool>(static_cast<std::size_t>(*NumElements(spec.shape))));
         }
         return by_device;

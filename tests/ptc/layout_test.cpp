@@ -2,6 +2,7 @@
 #include "ptc/layout.h"
 
 #include <QTest>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "tests/ptc/oracle.h"
@@ -124,6 +125,15 @@ class LayoutTest : public QObject {
     staged.rule.dims = {{Axis::kPp}};
     QTest::newRow("pp cuts a tensor of one stage")
         << Specs{staged} << "tensor 'a': axis pp cuts the tensor, but its place is 'first'";
+    TensorSpec flat = Spec("a", {4, 4}, {{Axis::kTp}, {Axis::kDp}});
+    flat.rule.flat = Axis::kDp;
+    QTest::newRow("the flat axis also cuts a dim")
+        << Specs{flat} << "tensor 'a': axis dp is twice in the rule";
+    TensorSpec staged_flat = Placed("a", StagePlace::kFirstAndLast);
+    staged_flat.rule.flat = Axis::kPp;
+    QTest::newRow("flat over pp of a tensor of two stages")
+        << Specs{staged_flat}
+        << "tensor 'a': axis pp cuts the tensor, but its place is 'first_and_last'";
     QTest::newRow("layer past the last")
         << Specs{Placed("a", StagePlace::kLayer, 4)} << "tensor 'a': layer 4 is not in 0..3";
     TensorSpec dim = Fused("a");
@@ -166,6 +176,118 @@ class LayoutTest : public QObject {
     QCOMPARE(Boxes(layout, 1, 0), "[2:4,0:4][6:8,0:4][10:12,0:4]");
     // Not merged even where they touch.
     QCOMPARE(Boxes(LayoutOf("tp=1 on 1x1", {Fused("qkv")}), 0, 0), "[0:4,0:4][4:8,0:4][8:12,0:4]");
+  }
+
+  void theLastCeilPartsHoldLessOrNothing_data() {
+    QTest::addColumn<int>("size");
+    QTest::addColumn<QStringList>("parts");
+    QTest::newRow("10 by 4") << 10 << QStringList{"[0:3]", "[3:6]", "[6:9]", "[9:10]"};
+    QTest::newRow("8 by 4") << 8 << QStringList{"[0:2]", "[2:4]", "[4:6]", "[6:8]"};
+    QTest::newRow("5 by 4") << 5 << QStringList{"[0:2]", "[2:4]", "[4:5]", ""};
+    QTest::newRow("1 by 4") << 1 << QStringList{"[0:1]", "", "", ""};
+    QTest::newRow("0 by 4") << 0 << QStringList{"", "", "", ""};
+  }
+  void theLastCeilPartsHoldLessOrNothing() {
+    QFETCH(int, size);
+    QFETCH(QStringList, parts);
+    TensorSpec spec = Spec("w", {size}, {{Axis::kTp}});
+    spec.rule.split = Split::kCeil;
+    const Layout layout = LayoutOf("tp=4 on 1x4", {spec});
+    for (int rank = 0; rank < 4; ++rank) {
+      QCOMPARE(Boxes(layout, rank, 0), parts[rank].toStdString());
+    }
+  }
+
+  void ceilCutsNearTheLargestSize() {
+    TensorSpec spec = Spec("w", {std::numeric_limits<std::int64_t>::max()}, {{Axis::kTp}});
+    spec.dtype = DType::kU8;
+    spec.rule.split = Split::kCeil;
+    const Layout layout = LayoutOf("tp=4 on 1x4", {spec});
+    QCOMPARE(Boxes(layout, 3, 0), "[6917529027641081856:9223372036854775807]");
+  }
+
+  void flatPartsAreRangesOfWhatTheRulesLeave_data() {
+    QTest::addColumn<QString>("mesh");
+    QTest::addColumn<TensorSpec>("spec");
+    QTest::addColumn<QStringList>("parts");
+    const auto flat = [](TensorSpec spec) {
+      spec.rule.flat = Axis::kDp;
+      return spec;
+    };
+    QTest::newRow("a matrix") << "dp=3 on 1x3" << flat(Spec("w", {4, 5}))
+                              << QStringList{"[0:1,0:5][1:2,0:2]", "[1:2,2:5][2:3,0:4]",
+                                             "[2:3,4:5][3:4,0:5]"};
+    QTest::newRow("whole rows are one box")
+        << "dp=2 on 1x2" << flat(Spec("w", {4, 5})) << QStringList{"[0:2,0:5]", "[2:4,0:5]"};
+    QTest::newRow("a range inside a row")
+        << "dp=4 on 1x4" << flat(Spec("w", {1, 12}))
+        << QStringList{"[0:1,0:3]", "[0:1,3:6]", "[0:1,6:9]", "[0:1,9:12]"};
+    QTest::newRow("three dims: head, head, body, tail, tail")
+        << "dp=2 on 1x2" << flat(Spec("w", {3, 3, 3}))
+        << QStringList{"[0:1,0:3,0:3][1:2,0:1,0:3][1:2,1:2,0:2]",
+                       "[1:2,1:2,2:3][1:2,2:3,0:3][2:3,0:3,0:3]"};
+    QTest::newRow("of what tp leaves")
+        << "dp=2,tp=2 on 1x4" << flat(Spec("w", {3, 4}, {{}, {Axis::kTp}}))
+        << QStringList{"[0:1,0:2][1:2,0:1]", "[0:1,2:4][1:2,2:3]", "[1:2,1:2][2:3,0:2]",
+                       "[1:2,3:4][2:3,2:4]"};
+    QTest::newRow("across segments") << "dp=2,tp=2 on 1x4" << flat(Fused("qkv"))
+                                     << QStringList{"[0:2,0:4][4:5,0:4]", "[2:4,0:4][6:7,0:4]",
+                                                    "[5:6,0:4][8:10,0:4]", "[7:8,0:4][10:12,0:4]"};
+    TensorSpec inner = Spec("w", {2, 4});
+    inner.segments = Segments{1, {2, 2}};
+    QTest::newRow("across segments of the inner dim: ascending, not in the order of the shard")
+        << "dp=3 on 1x3" << flat(inner)
+        << QStringList{"[0:1,0:2][1:2,0:1]", "[0:1,2:4][1:2,1:2]", "[1:2,2:4]"};
+    QTest::newRow("a scalar is on the first")
+        << "dp=2 on 1x2" << flat(Spec("step", {})) << QStringList{"[]", ""};
+    QTest::newRow("fewer elements than ranks")
+        << "dp=4 on 1x4" << flat(Spec("w", {2})) << QStringList{"[0:1]", "[1:2]", "", ""};
+    QTest::newRow("no elements") << "dp=2 on 1x2" << flat(Spec("w", {0, 3})) << QStringList{"", ""};
+  }
+  void flatPartsAreRangesOfWhatTheRulesLeave() {
+    QFETCH(QString, mesh);
+    QFETCH(TensorSpec, spec);
+    QFETCH(QStringList, parts);
+    const Layout layout = LayoutOf(mesh.toStdString(), {spec});
+    QCOMPARE(layout.mesh().num_ranks(), parts.size());
+    for (int rank = 0; rank < parts.size(); ++rank) {
+      QCOMPARE(Boxes(layout, rank, 0), parts[rank].toStdString());
+    }
+  }
+
+  // Against the layout without the flat cut: each box one range of a box of it, not more of them
+  // than peeling needs.
+  void flatBoxesAreContiguousAndFew() {
+    std::mt19937_64 rng(tessera::test::Seed() + 2);
+    std::size_t most = 0;
+    for (int i = 0; i < 1000; ++i) {
+      const Layout layout = AnyJob(rng).to;
+      Specs specs = layout.collection().tensors();
+      for (TensorSpec& spec : specs) spec.rule.flat.reset();
+      const Layout uncut =
+          *Layout::Make(layout.mesh(), *Collection::Make(specs, layout.collection().num_layers()));
+      for (int rank = 0; rank < layout.mesh().num_ranks(); ++rank) {
+        for (int t = 0; t < static_cast<int>(specs.size()); ++t) {
+          if (!layout.collection().tensors()[static_cast<std::size_t>(t)].rule.flat) continue;
+          const std::vector<Box> parts = layout.Boxes(rank, t);
+          std::size_t found = 0;
+          for (const Box& whole : uncut.Boxes(rank, t)) {
+            std::size_t here = 0;
+            for (const Box& part : parts) {
+              if (!Contains(whole, part)) continue;
+              QVERIFY(ContiguousOffset(whole, part));
+              ++here;
+            }
+            const auto n = static_cast<std::size_t>(whole.rank());
+            QVERIFY(here <= std::max<std::size_t>(1, 2 * n - std::min<std::size_t>(1, n)));
+            most = std::max(most, here);
+            found += here;
+          }
+          QCOMPARE(found, parts.size());
+        }
+      }
+    }
+    QVERIFY(most >= 4);
   }
 
   void axesCutMajorToMinor() {
@@ -211,13 +333,12 @@ class LayoutTest : public QObject {
   void boxesAgreeWithElementOwnership() {
     std::mt19937_64 rng(tessera::test::Seed());
     for (int i = 0; i < 1000; ++i) {
-      const Layout layout = AnyJob(rng).from;
+      const Layout layout = AnyJob(rng).to;
       const auto& tensors = layout.collection().tensors();
       for (int rank = 0; rank < layout.mesh().num_ranks(); ++rank) {
         std::int64_t bytes = 0;
         for (std::size_t t = 0; t < tensors.size(); ++t) {
-          const std::vector<bool> expected = HeldElements(layout.mesh().shape(), rank, tensors[t],
-                                                          layout.collection().num_layers());
+          const std::vector<bool> expected = HeldElements(layout, rank, static_cast<int>(t));
           std::vector<bool> held(expected.size());
           const std::vector<Box> boxes = layout.Boxes(rank, static_cast<int>(t));
           QVERIFY(std::is_sorted(boxes.begin(), boxes.end()));
@@ -257,6 +378,24 @@ class LayoutTest : public QObject {
     const Layout layout = Golden();
     QCOMPARE(ToJson(layout), kGoldenText);
     QCOMPARE(Hex16(layout.hash()), "80a358822214db95");
+  }
+
+  void splitAndFlatStandOnlyWhereTheyAreNotTheUsual() {
+    TensorSpec both = Spec("w.exp_avg", {7, 3}, {{Axis::kTp}});
+    both.rule.split = Split::kCeil;
+    both.rule.flat = Axis::kDp;
+    const Layout layout = LayoutOf("dp=2,tp=2 on 1x4", {both}, 0);
+    const std::string text =
+        R"({"mesh":"dp=2,tp=2,pp=1 on n0g0,n0g1,n0g2,n0g3","num_layers":0,"tensors":[)"
+        R"({"dtype":"f32","flat":"dp","name":"w.exp_avg","place":"all","role":"param",)"
+        R"("rule":[["tp"],[]],"shape":[7,3],"split":"ceil"}]})";
+    QCOMPARE(ToJson(layout), text);
+    QCOMPARE(Hex16(layout.hash()), "cd44c410c578cdf4");
+    QVERIFY(*ParseLayout(text) == layout);
+    // Where nothing is cut there is nothing to split.
+    TensorSpec uncut = Spec("w", {7});
+    uncut.rule.split = Split::kCeil;
+    QVERIFY(LayoutOf("dp=1 on n0g0", {uncut}) == LayoutOf("dp=1 on n0g0", {Spec("w", {7})}));
   }
 
   // The printer is our own, so the canonical form is checked against another one's.
@@ -354,6 +493,12 @@ class LayoutTest : public QObject {
     QTest::newRow("unknown axis") << "[[\"tp\"],[]]"
                                   << "[[\"xp\"],[]]"
                                   << t0 + "unknown axis 'xp', known are pp, dp, ep, cp, tp";
+    QTest::newRow("unknown split") << "\"shape\":[12,4]"
+                                   << "\"shape\":[12,4],\"split\":\"floor\""
+                                   << t0 + "unknown split 'floor', known are even, ceil";
+    QTest::newRow("flat is no axis") << "\"shape\":[12,4]"
+                                     << "\"shape\":[12,4],\"flat\":\"zero\""
+                                     << t0 + "unknown axis 'zero', known are pp, dp, ep, cp, tp";
     QTest::newRow("rule not nested")
         << "[[\"tp\"],[]]"
         << "[\"tp\",[]]" << t0 + "key 'rule' is not an array of arrays of axis names";

@@ -67,7 +67,42 @@ bool HoldsPosition(const ptc::TensorSpec& spec, std::size_t dim, std::int64_t x,
       x -= segment;
     }
   }
-  return x * degree / size == mine;
+  if (spec.rule.split == ptc::Split::kEven) return x * degree / size == mine;
+  std::int64_t part = 0;  // by counting: each part takes as many as the fullest may have
+  for (std::int64_t left = (size + degree - 1) / degree; x >= left; x -= left) ++part;
+  return part == mine;
+}
+
+/// Which segment of its fused dim an element is in; 0 where there are none.
+std::size_t SegmentOf(const ptc::TensorSpec& spec, std::size_t element) {
+  if (!spec.segments) return 0;
+  for (std::size_t d = spec.shape.size() - 1; d > static_cast<std::size_t>(spec.segments->dim);
+       --d) {
+    element /= static_cast<std::size_t>(spec.shape[d]);
+  }
+  auto x =
+      static_cast<std::int64_t>(element) % spec.shape[static_cast<std::size_t>(spec.segments->dim)];
+  std::size_t segment = 0;
+  for (; x >= spec.segments->sizes[segment]; ++segment) x -= spec.segments->sizes[segment];
+  return segment;
+}
+
+/// Leaves the rank its share of the elements marked in `held`: deals them out one by one, segment
+/// after segment, ceil(all / parts) to each part.
+void KeepFlatPart(const ptc::TensorSpec& spec, std::int64_t part, std::int64_t parts,
+                  std::vector<bool>& held) {
+  const auto all = std::count(held.begin(), held.end(), true);
+  std::vector<std::size_t> order;
+  const std::size_t segments = spec.segments ? spec.segments->sizes.size() : 1;
+  for (std::size_t segment = 0; segment < segments; ++segment) {
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      if (held[i] && SegmentOf(spec, i) == segment) order.push_back(i);
+    }
+  }
+  const std::int64_t most = (all + parts - 1) / parts;
+  for (std::size_t at = 0; at < order.size(); ++at) {
+    held[order[at]] = static_cast<std::int64_t>(at) / most == part;
+  }
 }
 
 std::size_t Pick(std::mt19937_64& rng, std::size_t count) { return rng() % count; }
@@ -98,42 +133,64 @@ ptc::DeviceMesh OnAnyDevices(std::mt19937_64& rng, const ptc::MeshShape& mesh) {
   return *ptc::DeviceMesh::Make(mesh, pool);
 }
 
+/// Axes that may cut a tensor of this place, in any order.
+std::vector<Axis> AnyAxes(std::mt19937_64& rng, ptc::StagePlace place) {
+  std::vector<Axis> axes = {Axis::kDp, Axis::kEp, Axis::kCp, Axis::kTp};
+  if (place == ptc::StagePlace::kAll) axes.push_back(Axis::kPp);
+  std::shuffle(axes.begin(), axes.end(), rng);
+  return axes;
+}
+
+void PlaceAnywhere(std::mt19937_64& rng, std::int64_t num_layers, ptc::TensorSpec& spec) {
+  spec.place = static_cast<ptc::StagePlace>(Pick(rng, 5));
+  if (num_layers == 0 && spec.place == ptc::StagePlace::kLayer) spec.place = ptc::StagePlace::kAll;
+  if (spec.place == ptc::StagePlace::kLayer) {
+    spec.layer = static_cast<std::int64_t>(Pick(rng, static_cast<std::size_t>(num_layers)));
+  }
+}
+
+/// Cuts each dim by some of `axes`, which it takes out, and maybe flat by one of the rest.
+ptc::ShardRule AnyRule(std::mt19937_64& rng, std::size_t rank, std::vector<Axis> axes) {
+  ptc::ShardRule rule;
+  rule.dims.resize(rank);
+  for (std::vector<Axis>& dim : rule.dims) {
+    while (!axes.empty() && Pick(rng, 2) == 0) {
+      dim.push_back(axes.back());
+      axes.pop_back();
+    }
+  }
+  if (Pick(rng, 3) == 0) rule.split = ptc::Split::kCeil;
+  if (!axes.empty() && Pick(rng, 3) == 0) rule.flat = axes.back();
+  return rule;
+}
+
 ptc::TensorSpec AnyTensor(std::mt19937_64& rng, const ptc::MeshShape& a, const ptc::MeshShape& b,
                           std::int64_t num_layers) {
   constexpr std::array kDTypes = {ptc::DType::kU8, ptc::DType::kBF16, ptc::DType::kF32,
                                   ptc::DType::kF64};
   ptc::TensorSpec spec;
   spec.dtype = kDTypes[Pick(rng, kDTypes.size())];
-  spec.place = static_cast<ptc::StagePlace>(Pick(rng, 5));
-  if (num_layers == 0 && spec.place == ptc::StagePlace::kLayer) spec.place = ptc::StagePlace::kAll;
-  if (spec.place == ptc::StagePlace::kLayer) {
-    spec.layer = static_cast<std::int64_t>(Pick(rng, static_cast<std::size_t>(num_layers)));
-  }
-  std::vector<Axis> axes = {Axis::kDp, Axis::kEp, Axis::kCp, Axis::kTp};
-  if (spec.place == ptc::StagePlace::kAll) axes.push_back(Axis::kPp);
-  std::shuffle(axes.begin(), axes.end(), rng);
+  PlaceAnywhere(rng, num_layers, spec);
   const std::size_t rank = Pick(rng, 4);
-  spec.rule.dims.resize(rank);
+  spec.rule = AnyRule(rng, rank, AnyAxes(rng, spec.place));
   for (std::size_t d = 0; d < rank; ++d) {
-    while (!axes.empty() && Pick(rng, 2) == 0) {
-      spec.rule.dims[d].push_back(axes.back());
-      axes.pop_back();
-    }
     std::int64_t cut_a = 1;
     std::int64_t cut_b = 1;
     for (Axis axis : spec.rule.dims[d]) {
       cut_a *= a[axis];
       cut_b *= b[axis];
     }
-    const std::int64_t unit = std::lcm(cut_a, cut_b);
-    const auto units = static_cast<std::int64_t>(Pick(rng, 24) == 0 ? 0 : 1 + Pick(rng, 3));
+    const bool ragged = spec.rule.split == ptc::Split::kCeil;
+    const std::int64_t unit = ragged ? 1 : std::lcm(cut_a, cut_b);
+    const std::size_t most = ragged ? 11 : 3;
+    const auto units = static_cast<std::int64_t>(Pick(rng, 24) == 0 ? 0 : 1 + Pick(rng, most));
     spec.shape.push_back(units * unit);
     if (!spec.segments && Pick(rng, 3) == 0) {  // q|k|v and the like, of any sizes
       ptc::Segments segments{static_cast<int>(d), {}};
       const std::size_t count = 1 + Pick(rng, 3);
       std::int64_t sum = 0;
       for (std::size_t s = 0; s < count; ++s) {
-        segments.sizes.push_back(static_cast<std::int64_t>(Pick(rng, 3)) * unit);
+        segments.sizes.push_back(static_cast<std::int64_t>(Pick(rng, ragged ? 6 : 3)) * unit);
         sum += segments.sizes.back();
       }
       spec.shape.back() = sum;
@@ -143,15 +200,33 @@ ptc::TensorSpec AnyTensor(std::mt19937_64& rng, const ptc::MeshShape& a, const p
   return spec;
 }
 
+/// The same tensor under another rule: ZeRO switched, other stages, or cut quite differently.
+void Recut(std::mt19937_64& rng, std::int64_t num_layers, ptc::TensorSpec& spec) {
+  if (Pick(rng, 2) == 0) {
+    const auto& dims = spec.rule.dims;
+    const auto by_dp = [](const auto& axes) { return std::ranges::count(axes, Axis::kDp) > 0; };
+    spec.rule.flat = spec.rule.flat || std::any_of(dims.begin(), dims.end(), by_dp)
+                         ? std::nullopt
+                         : std::optional(Axis::kDp);
+    return;
+  }
+  PlaceAnywhere(rng, num_layers, spec);
+  spec.rule = AnyRule(rng, spec.shape.size(), AnyAxes(rng, spec.place));
+  spec.rule.split = ptc::Split::kCeil;  // sizes suit the even cuts of the old rule only
+  if (Pick(rng, 2) == 0) spec.segments.reset();
+}
+
 }  // namespace
 
-std::vector<bool> HeldElements(const ptc::MeshShape& mesh, int rank, const ptc::TensorSpec& spec,
-                               std::int64_t num_layers) {
+std::vector<bool> HeldElements(const ptc::Layout& layout, int rank, int tensor) {
+  const ptc::MeshShape& mesh = layout.mesh().shape();
+  const ptc::Collection& collection = layout.collection();
+  const ptc::TensorSpec& spec = collection.tensors()[static_cast<std::size_t>(tensor)];
   std::size_t count = 1;
   for (std::int64_t size : spec.shape) count *= static_cast<std::size_t>(size);
   const auto at = CoordinatesOf(mesh, rank);
   std::vector<bool> held(count);
-  if (!StageHolds(spec, num_layers, at[0], mesh.sizes[0])) return held;
+  if (!StageHolds(spec, collection.num_layers(), at[0], mesh.sizes[0])) return held;
   for (std::size_t i = 0; i < count; ++i) {
     std::size_t rest = i;
     bool holds = true;
@@ -161,6 +236,10 @@ std::vector<bool> HeldElements(const ptc::MeshShape& mesh, int rank, const ptc::
       rest /= size;
     }
     held[i] = holds;
+  }
+  if (const auto& flat = spec.rule.flat) {
+    const auto axis = static_cast<std::size_t>(*flat);
+    KeepFlatPart(spec, at[axis], mesh.sizes[axis], held);
   }
   return held;
 }
@@ -197,9 +276,16 @@ Job AnyJob(std::mt19937_64& rng) {
       }
     }
   }
-  const ptc::CollectionPtr collection = *ptc::Collection::Make(std::move(tensors), num_layers);
-  return {*ptc::Layout::Make(OnAnyDevices(rng, a), collection),
-          *ptc::Layout::Make(OnAnyDevices(rng, b), collection)};
+  const ptc::CollectionPtr before = *ptc::Collection::Make(tensors, num_layers);
+  ptc::CollectionPtr after = before;
+  if (Pick(rng, 2) == 0) {
+    for (ptc::TensorSpec& spec : tensors) {
+      if (Pick(rng, 2) == 0) Recut(rng, num_layers, spec);
+    }
+    after = *ptc::Collection::Make(std::move(tensors), num_layers);
+  }
+  return {*ptc::Layout::Make(OnAnyDevices(rng, a), before),
+          *ptc::Layout::Make(OnAnyDevices(rng, b), after)};
 }
 
 }  // namespace tessera::test

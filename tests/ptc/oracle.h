@@ -15,13 +15,13 @@
 namespace tessera::test {
 
 /// For each element of the tensor in row-major order, whether the rank holds it.
-std::vector<bool> HeldElements(const ptc::MeshShape& mesh, int rank, const ptc::TensorSpec& spec,
-                               std::int64_t num_layers);
+std::vector<bool> HeldElements(const ptc::Layout& layout, int rank, int tensor);
 
 /// Row-major indices in the uncut tensor of the elements of a box, in the box's row-major order.
 std::vector<std::size_t> ElementsOf(const ptc::Shape& shape, const ptc::Box& box);
 
-/// A few small tensors and two meshes, on overlapping sets of devices, that both can cut them.
+/// A few small tensors and two meshes, on overlapping sets of devices, that both can cut them. In
+/// every second job the tensors are cut and placed by other rules after the change than before.
 struct Job {
   ptc::Layout from;
   ptc::Layout to;

@@ -461,7 +461,7 @@ class MainWindowTest : public QObject {
     QCOMPARE(inspector->facts()->value(QStringLiteral("memory")), QStringLiteral("118 of 512 MiB"));
     emit navigator->selectionChosen(kN1Set);
     QCOMPARE(panel.window->meshView()->selection(), kN1Set);
-    QCOMPARE(inspector->title(), QStringLiteral("4 GPUs"));
+    QCOMPARE(inspector->title(), QStringLiteral("Node n1"));
     // A snapshot does not take the selection away.
     panel.setSnapshot(test::PanelMove(TxnPhase::kTransferring, {62, 58, 64, 41}));
     QCOMPARE(panel.window->meshView()->selection(), kN1Set);

@@ -217,7 +217,7 @@ class MeshSceneTest : public QObject {
     test::AddJob(&cluster, test::Shape(2, 2, 2));
     const auto legend = makeScene(cluster, kJob).legend;
     QCOMPARE(legend.size(), 4U);
-    QCOMPARE(legend[3].piece, 3);
+    QCOMPARE(legend[3].swatch, 3);
     QCOMPARE(legend[3].text, QStringLiteral("pp 1 · tp 1"));
     QVERIFY(makeScene(cluster, {}).legend.empty());
   }

@@ -3,6 +3,7 @@
 
 #include <QPushButton>
 #include <QTest>
+#include <cmath>
 
 #include "ui/models/draft.h"
 #include "ui/pages/plan_panel.h"
@@ -10,6 +11,15 @@
 namespace tessera::test {
 namespace {
 constexpr std::int64_t kMiB = 1 << 20;
+constexpr double kNoon = 1'750'000'000;
+
+engine::FlowStatus Sent(ptc::DeviceId from, ptc::DeviceId to, std::int64_t bytes) {
+  engine::FlowStatus flow;
+  flow.source = from;
+  flow.destination = to;
+  flow.bytes_done = flow.bytes_total = bytes;
+  return flow;
+}
 
 void describe(engine::ClusterSnapshot* cluster) {
   cluster->link_bytes_per_second = 100e6;
@@ -20,6 +30,12 @@ void describe(engine::ClusterSnapshot* cluster) {
   job.global_batch = 16;
   job.num_tensors = 54;
   job.state_bytes = 39'216'742;
+  job.step_seconds = 0.35;
+  for (engine::NodeStatus& node : cluster->nodes) {
+    node.host = "worker";
+    node.address = "10.0.0." + std::to_string(node.node + 11);
+    node.version = "0.2.0";
+  }
 }
 }  // namespace
 
@@ -53,16 +69,15 @@ engine::ClusterSnapshot PanelGrown() {
 }
 
 std::vector<engine::Event> PanelEvents() {
-  const double noon = 1'750'000'000;
   using engine::Severity;
   return {
-      {1, noon, Severity::kInfo, "gpt-mini", "started on n0g0, n0g1"},
-      {2, noon + 59, Severity::kInfo, "txn 2", "epoch 2 committed, pause 0.28 s"},
-      {3, noon + 157, Severity::kInfo, "n1", "joined with 4 GPUs"},
-      {4, noon + 180, Severity::kWarning, "n1", "answers late, 2.1 s"},
-      {5, noon + 248, Severity::kInfo, "txn 3", "reconfigure gpt-mini 1×2 → 2×2, 18.7 MiB"},
-      {6, noon + 249, Severity::kInfo, "txn 3", "epoch 3 committed, digests equal, pause 0.31 s"},
-      {7, noon + 260, Severity::kError, "n2", "does not answer: connection refused"}};
+      {1, kNoon, Severity::kInfo, "gpt-mini", "started on n0g0, n0g1"},
+      {2, kNoon + 59, Severity::kInfo, "txn 2", "epoch 2 committed, pause 0.28 s"},
+      {3, kNoon + 157, Severity::kInfo, "n1", "joined with 4 GPUs"},
+      {4, kNoon + 180, Severity::kWarning, "n1", "answers late, 2.1 s"},
+      {5, kNoon + 248, Severity::kInfo, "txn 3", "reconfigure gpt-mini 1×2 → 2×2, 18.7 MiB"},
+      {6, kNoon + 249, Severity::kInfo, "txn 3", "epoch 3 committed, digests equal, pause 0.31 s"},
+      {7, kNoon + 260, Severity::kError, "n2", "does not answer: connection refused"}};
 }
 
 std::vector<engine::HistoryEntry> PanelHistory() {
@@ -71,9 +86,15 @@ std::vector<engine::HistoryEntry> PanelHistory() {
   grow.job = kJob;
   grow.from = "dp=1,tp=2,pp=1 on n0g0,n0g1";
   grow.to = "dp=2,tp=2,pp=1 on n0g0,n0g1,n0g2,n0g3";
-  grow.started = 1'750'000'248;
+  grow.started = kNoon + 248;
   grow.result = "committed";
-  grow.phases = {{"preparing", 1.2}, {"pausing", 0.04}, {"transferring", 0.19}};
+  grow.phases = {{"preparing", 1.2},  {"pausing", 0.04},    {"transferring", 0.19},
+                 {"verifying", 0.03}, {"committing", 0.01}, {"resuming", 0.06}};
+  grow.who = "tessera by ada";
+  grow.kept = 19'608'371;
+  grow.network = 19'608'371;
+  grow.pause_estimate = 0.28;
+  grow.flows = {Sent({0, 0}, {0, 2}, 9'804'186), Sent({0, 1}, {0, 3}, 9'804'185)};
   grow.pause = 0.31;
   grow.bytes_moved = 19'608'371;
   grow.volume_bound = 19'608'371;
@@ -89,7 +110,12 @@ std::vector<engine::HistoryEntry> PanelHistory() {
   first.bytes_moved = first.volume_bound = 12 * kMiB;
   engine::HistoryEntry back = grow;
   back.id = 1;
-  back.started -= 300;
+  back.started = kNoon - 60;
+  back.phases = {
+      {"preparing", 2.4}, {"pausing", 0.04}, {"transferring", 3.1}, {"rolling_back", 0.2}};
+  back.kept = back.network = 0;  // what was planned is not known
+  back.pause_estimate = 0;
+  back.flows.clear();
   back.result = "rolled_back";
   back.reason = "n1 was lost";
   back.digest_after.clear();
@@ -97,8 +123,41 @@ std::vector<engine::HistoryEntry> PanelHistory() {
   return {grow, first, back};
 }
 
+std::vector<engine::Sample> PanelSamples() {
+  std::vector<engine::Sample> samples;
+  const auto history = PanelHistory();
+  double time = kNoon - 120;
+  std::int64_t step = 1;
+  while (time < kNoon + 300) {
+    const double speed = time < kNoon + 59 ? 2600 : time < kNoon + 249 ? 3900 : 5800;
+    const auto phase = static_cast<double>(step);
+    engine::Sample sample;
+    sample.job = kJob;
+    sample.step = step;
+    sample.time = time;
+    sample.loss = 2.1 + 1.5 * std::exp(-phase / 260) + 0.02 * std::sin(phase * 1.7) +
+                  0.012 * std::sin(phase * 0.31);
+    sample.tokens_per_second = speed * (1 + 0.03 * std::sin(phase * 0.9));
+    samples.push_back(sample);
+    ++step;
+    time += 2048.0 / speed;
+    for (const engine::HistoryEntry& entry : history) {
+      double before = 0, whole = 0;
+      for (const auto& [name, seconds] : entry.phases) {
+        whole += seconds;
+        if (name == "preparing") before = seconds;
+      }
+      const double from = entry.started + before, to = entry.started + whole;
+      if (time > from && time < to) time = to;
+    }
+    if (time > kNoon + 122 && time < kNoon + 140) time = kNoon + 140;  // paused by hand
+  }
+  return samples;
+}
+
 Panel::Panel(ui::WindowOptions options, engine::ClusterSnapshot snapshot) : commands(model) {
   commands.entries = PanelHistory();
+  commands.recorded = PanelSamples();
   model.setLink(ui::LinkState::Connected, QStringLiteral("tcp://127.0.0.1:40001"));
   model.setSnapshot(std::move(snapshot));
   window = std::make_unique<ui::MainWindow>(model, commands, options);

@@ -22,6 +22,8 @@ engine::ClusterSnapshot PanelMove(engine::TxnPhase phase, const std::vector<int>
 engine::ClusterSnapshot PanelGrown();
 std::vector<engine::Event> PanelEvents();
 std::vector<engine::HistoryEntry> PanelHistory();
+/// Seven minutes of them, with the pauses of PanelHistory and one by hand.
+std::vector<engine::Sample> PanelSamples();
 
 class Panel {
  public:

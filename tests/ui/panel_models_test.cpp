@@ -139,21 +139,23 @@ class PanelModelsTest : public QObject {
     QVERIFY(updates > changed.count());
   }
 
-  void samplesOfARepeatedStepReplaceTheOldOnes() {
+  void samplesAreHandedOnInOrder() {
     ui::ClusterModel model;
-    model.setSnapshot(test::PanelCluster());
+    std::vector<std::int64_t> steps;
+    connect(&model, &ui::ClusterModel::samplesAdded, &model,
+            [&](const std::vector<engine::Sample>& samples) {
+              for (const engine::Sample& sample : samples) steps.push_back(sample.step);
+            });
     for (const int step : {1, 2, 3, 2}) {
       engine::Sample sample;
       sample.job = test::kJob;
       sample.step = step;
       model.addSample(sample);
     }
-    QCOMPARE(model.samples().size(), std::size_t{2});
-    engine::Sample other;
-    other.job = "other";
-    other.step = 9;
-    model.addSample(other);
-    QCOMPARE(model.samples().back().step, std::int64_t{2});
+    model.flush();
+    QCOMPARE(steps, (std::vector<std::int64_t>{1, 2, 3, 2}));
+    model.flush();
+    QCOMPARE(steps.size(), std::size_t{4});
   }
 };
 

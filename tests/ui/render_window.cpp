@@ -5,6 +5,9 @@
 #include <QDialog>
 #include <QDir>
 #include <QPushButton>
+#include <QScrollArea>
+#include <QScrollBar>
+#include <QTableView>
 #include <QTest>
 #include <cstdio>
 
@@ -12,7 +15,11 @@
 #include "ui/actions/action_registry.h"
 #include "ui/canvas/mesh_view.h"
 #include "ui/models/draft.h"
+#include "ui/pages/history_page.h"
 #include "ui/pages/plan_panel.h"
+#include "ui/pages/records_pane.h"
+#include "ui/pages/timeline_page.h"
+#include "ui/plots/job_plots.h"
 #include "ui/theme.h"
 
 using namespace tessera;
@@ -47,6 +54,11 @@ std::unique_ptr<test::Panel> open(ui::WindowOptions options,
   auto panel = std::make_unique<test::Panel>(options, std::move(snapshot));
   panel->window->resize(g_size);
   for (auto& event : test::PanelEvents()) panel->model.addEvent(event);
+  QTest::qWait(150);
+  engine::Sample newest = test::PanelSamples().back();
+  ++newest.step;
+  newest.time += 0.4;
+  panel->model.addSample(newest);
   return panel;
 }
 
@@ -78,6 +90,40 @@ void renderAll(const char* suffix) {
     emit panel->window->meshView()->toggleRequested({{1, 0}});
     panel->waitForPlan();
     save(*panel, name("draft-monitor-idle"));
+  }
+  {
+    auto panel = open({});
+    panel->window->findChild<ui::HistoryPage*>()->choose(3);
+    save(*panel, name("history-details"));
+    panel->window->findChild<ui::RecordsPane*>()->setCurrent(
+        panel->window->findChild<ui::HistoryPage*>());
+    panel->window->findChild<ui::HistoryPage*>()->choose(1);
+    save(*panel, name("history-table"));
+    auto* plots = panel->window->findChild<ui::JobPlots*>();
+    panel->window->findChild<ui::RecordsPane*>()->setCurrent(
+        panel->window->findChild<ui::TimelinePage*>());
+    plots->setRange(1'750'000'236, 1'750'000'262);
+    save(*panel, name("plots-zoomed"));
+  }
+  {
+    auto panel = open(kArmed);
+    emit panel->window->meshView()->toggleRequested({kN1.begin(), kN1.end()});
+    panel->waitForPlan();
+    QTest::qWait(300);
+    save(*panel, name("candidates"));
+    panel->window->planPanel()->candidateTable()->selectRow(2);
+    QTest::qWait(300);
+    for (QScrollArea* area : panel->window->planPanel()->findChildren<QScrollArea*>()) {
+      area->verticalScrollBar()->setValue(area->verticalScrollBar()->maximum());
+    }
+    save(*panel, name("candidates-chosen"));
+  }
+  {
+    auto cluster = test::IdleCluster(2, 8);
+    test::AddJob(&cluster, test::Shape(2, 2, 2));
+    auto panel = open({}, cluster);
+    panel->window->meshView()->setSelection({{0, 3}});
+    save(*panel, name("pipeline"));
   }
   {
     auto panel = open(kArmed);

@@ -102,8 +102,72 @@ void SpyCommands::jobAct(const QString&, ui::JobAct act, Done<void> done) {
   QTimer::singleShot(0, this, [done = std::move(done)] { done(OkStatus()); });
 }
 
-void SpyCommands::samples(const QString&, std::int64_t, Done<std::vector<engine::Sample>> done) {
-  QTimer::singleShot(0, this, [done = std::move(done)] { done(std::vector<engine::Sample>()); });
+void SpyCommands::samples(const QString& job, std::int64_t afterStep,
+                          Done<std::vector<engine::Sample>> done) {
+  sampled.push_back(afterStep);
+  std::vector<engine::Sample> page;
+  for (const engine::Sample& sample : recorded) {
+    if (page.size() == samplesPage) break;
+    if (sample.step > afterStep && sample.job == job.toStdString()) page.push_back(sample);
+  }
+  QTimer::singleShot(0, this, [done = std::move(done), page = std::move(page)] { done(page); });
+}
+
+// A step takes the longer the more its work is cut, and the move costs what no longer stays.
+Result<engine::Proposal> SpyCommands::makeProposal(
+    const QString& name, const std::vector<ptc::DeviceId>& devices) const {
+  const engine::JobStatus* job = m_model.findJob(name.toStdString());
+  if (job == nullptr) return NotFound("job '" + name.toStdString() + "' does not exist");
+  engine::Proposal proposal;
+  proposal.job = job->name;
+  const auto count = static_cast<std::int64_t>(devices.size());
+  for (std::int64_t pp = 1; pp <= 4; pp *= 2) {
+    for (std::int64_t tp = 1; tp <= 4; tp *= 2) {
+      if (count % (tp * pp) != 0) continue;
+      engine::Candidate candidate;
+      candidate.mesh[ptc::Axis::kDp] = count / (tp * pp);
+      candidate.mesh[ptc::Axis::kTp] = tp;
+      candidate.mesh[ptc::Axis::kPp] = pp;
+      candidate.options.zero = tp * pp == 1;
+      candidate.devices = devices;
+      candidate.step_seconds =
+          0.28 * 8.0 / static_cast<double>(count) *
+          (1 + 0.09 * static_cast<double>(tp - 1) + 0.16 * static_cast<double>(pp - 1));
+      candidate.moved_bytes = tp == job->mesh[ptc::Axis::kTp] && pp == job->mesh[ptc::Axis::kPp]
+                                  ? 4 * kPiece
+                                  : kPiece * (3 + 4 * pp + (tp == 1 ? 6 : 1));
+      candidate.pause_seconds = 0.1 + static_cast<double>(candidate.moved_bytes) / 120e6;
+      candidate.peak_bytes = kMiB * (tp * pp == 1   ? 486
+                                     : tp * pp == 2 ? 236 + 230 * (pp - 1)
+                                                    : 118);
+      candidate.capacity = 512 * kMiB;
+      candidate.current = candidate.mesh == job->mesh && devices == job->devices;
+      proposal.candidates.push_back(std::move(candidate));
+    }
+  }
+  std::stable_sort(proposal.candidates.begin(), proposal.candidates.end(),
+                   [](const auto& a, const auto& b) {
+                     if (a.fits() != b.fits()) return a.fits();
+                     return a.step_seconds + a.pause_seconds < b.step_seconds + b.pause_seconds;
+                   });
+  if (!proposal.candidates.empty() && proposal.candidates.front().fits()) {
+    proposal.candidates.front().recommended = true;
+    proposal.why = "within 3 % of the fastest step and a third of its bytes.";
+  }
+  return adjustProposal ? adjustProposal(std::move(proposal))
+                        : Result<engine::Proposal>(std::move(proposal));
+}
+
+void SpyCommands::propose(const QString& job, const std::vector<ptc::DeviceId>& devices,
+                          Done<engine::Proposal> done) {
+  proposed.push_back(devices);
+  QTimer::singleShot(
+      0, this, [done = std::move(done), result = makeProposal(job, devices)] { done(result); });
+}
+
+void SpyCommands::doctor(Done<std::vector<engine::Check>> done) {
+  ++doctorCalls;
+  QTimer::singleShot(0, this, [this, done = std::move(done)] { done(checks); });
 }
 
 }  // namespace tessera::test

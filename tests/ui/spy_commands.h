@@ -31,6 +31,9 @@ class SpyCommands : public QObject, public ui::ClusterCommands {
   void jobAct(const QString& job, ui::JobAct act, Done<void> done) override;
   void samples(const QString& job, std::int64_t afterStep,
                Done<std::vector<engine::Sample>> done) override;
+  void propose(const QString& job, const std::vector<ptc::DeviceId>& devices,
+               Done<engine::Proposal> done) override;
+  void doctor(Done<std::vector<engine::Check>> done) override;
   void reconnect() override { ++reconnects; }
 
   /// Calls that change a cluster.
@@ -46,15 +49,25 @@ class SpyCommands : public QObject, public ui::ClusterCommands {
   std::vector<ui::JobAct> acts;
   int reconnects = 0;
   int historyCalls = 0;
+  std::vector<std::vector<ptc::DeviceId>> proposed;
+  std::vector<std::int64_t> sampled;  // the `afterStep` of each question
+  int doctorCalls = 0;
 
   std::vector<engine::HistoryEntry> entries;
   std::function<Result<engine::PlanSummary>(engine::PlanSummary)> adjustPlan;
   Result<std::int64_t> applyAnswer = 7;
+  /// Without: candidates of every mesh that uses all devices, by their number of pipeline stages.
+  std::function<Result<engine::Proposal>(engine::Proposal)> adjustProposal;
+  std::vector<engine::Sample> recorded;  // ascending; answered in pages of samplesPage
+  std::size_t samplesPage = 1000;
+  Result<std::vector<engine::Check>> checks = std::vector<engine::Check>();
   bool holdPlans = false;
   std::deque<std::function<void()>> heldPlans;
 
  private:
   Result<engine::PlanSummary> makePlan(const ui::PlanRequest& request) const;
+  Result<engine::Proposal> makeProposal(const QString& job,
+                                        const std::vector<ptc::DeviceId>& devices) const;
   const ui::ClusterModel& m_model;
 };
 

@@ -8,6 +8,7 @@
 
 #include "ptc/base/check.h"
 #include "ui/icons.h"
+#include "ui/settings/settings.h"
 #include "ui/theme.h"
 
 namespace tessera::ui {
@@ -28,10 +29,15 @@ QAction* ActionRegistry::add(const Spec& spec, std::function<void(bool)> run) {
   return action;
 }
 
-QAction* ActionRegistry::find(const QString& id) const {
+const ActionRegistry::Entry* ActionRegistry::entryOf(const QString& id) const {
   const auto found = std::find_if(m_entries.begin(), m_entries.end(),
                                   [&](const Entry& entry) { return entry.spec.id == id; });
-  return found == m_entries.end() ? nullptr : found->action;
+  return found == m_entries.end() ? nullptr : &*found;
+}
+
+QAction* ActionRegistry::find(const QString& id) const {
+  const Entry* entry = entryOf(id);
+  return entry == nullptr ? nullptr : entry->action;
 }
 
 QList<QAction*> ActionRegistry::all() const {
@@ -59,6 +65,68 @@ void ActionRegistry::refreshIcons() {
   for (const Entry& entry : m_entries) {
     if (!entry.spec.icon.isEmpty()) {
       entry.action->setIcon(icon(entry.spec.icon, Theme::current().dim));
+    }
+  }
+}
+
+bool ActionRegistry::isCanvasKey(const QString& id) const {
+  const Entry* entry = entryOf(id);
+  return entry != nullptr && entry->spec.canvasKey;
+}
+
+QList<QKeySequence> ActionRegistry::defaultShortcuts(const QString& id) const {
+  const Entry* entry = entryOf(id);
+  return entry == nullptr ? QList<QKeySequence>() : entry->spec.shortcuts;
+}
+
+void ActionRegistry::setShortcuts(const QString& id, const QList<QKeySequence>& keys) {
+  const Entry* entry = entryOf(id);
+  TESSERA_CHECK(entry != nullptr && !entry->spec.canvasKey);
+  entry->action->setShortcuts(keys);
+}
+
+void ActionRegistry::resetShortcuts() {
+  for (const Entry& entry : m_entries) {
+    if (!entry.spec.canvasKey) entry.action->setShortcuts(entry.spec.shortcuts);
+  }
+}
+
+QAction* ActionRegistry::holder(const QKeySequence& key) const {
+  for (const Entry& entry : m_entries) {
+    if (entry.action->shortcuts().contains(key)) return entry.action;
+  }
+  return nullptr;
+}
+
+namespace {
+const QString kSection = QStringLiteral("shortcuts");
+}  // namespace
+
+void ActionRegistry::loadShortcuts(const Settings& settings) {
+  // First every changed action gives its keys up, so that two of them may have swapped theirs.
+  std::vector<std::pair<QAction*, QList<QKeySequence>>> changed;
+  for (const QString& key : settings.keysBelow(kSection)) {
+    const Entry* entry = entryOf(key.mid(kSection.size() + 1));
+    if (entry == nullptr || entry->spec.canvasKey) continue;
+    changed.emplace_back(entry->action, QKeySequence::listFromString(settings.entry(key)));
+    entry->action->setShortcuts(QList<QKeySequence>());
+  }
+  for (auto& [action, keys] : changed) {
+    QList<QKeySequence> free;
+    for (const QKeySequence& key : keys) {
+      if (!key.isEmpty() && holder(key) == nullptr) free << key;
+    }
+    action->setShortcuts(free);
+  }
+}
+
+void ActionRegistry::storeShortcuts(Settings& settings) const {
+  for (const Entry& entry : m_entries) {
+    const QString key = kSection + QLatin1Char('/') + entry.spec.id;
+    if (entry.action->shortcuts() == entry.spec.shortcuts) {
+      settings.removeEntry(key);
+    } else {
+      settings.setEntry(key, QKeySequence::listToString(entry.action->shortcuts()));
     }
   }
 }

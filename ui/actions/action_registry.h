@@ -17,6 +17,8 @@ class QMenuBar;
 
 namespace tessera::ui {
 
+class Settings;
+
 class ActionRegistry : public QObject {
   Q_OBJECT
 
@@ -52,6 +54,19 @@ class ActionRegistry : public QObject {
   void refresh();
   /// Draws the icons anew in the colours of the theme.
   void refreshIcons();
+
+  // Keys that the user chose take the place of the defaults.
+  bool isCanvasKey(const QString& id) const;
+  QList<QKeySequence> defaultShortcuts(const QString& id) const;
+  /// \pre the action exists and is no canvas key
+  void setShortcuts(const QString& id, const QList<QKeySequence>& keys);
+  void resetShortcuts();
+  /// The action that has this key, or null.
+  QAction* holder(const QKeySequence& key) const;
+  /// Takes over what storeShortcuts kept; a key that another action has is left out.
+  void loadShortcuts(const Settings& settings);
+  void storeShortcuts(Settings& settings) const;
+
   /// Fills an empty bar: menus in the order in which their first action was added.
   void fillMenuBar(QMenuBar* bar) const;
 
@@ -60,6 +75,8 @@ class ActionRegistry : public QObject {
     Spec spec;
     QAction* action;
   };
+  const Entry* entryOf(const QString& id) const;
+
   QWidget* m_window;
   std::vector<Entry> m_entries;
 };

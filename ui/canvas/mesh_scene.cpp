@@ -114,18 +114,7 @@ class Places {
     if (shape[ptc::Axis::kCp] > 1) cell->replica += QStringLiteral(" · cp %1").arg(cell->cp);
   }
 
-  std::vector<MeshScene::LegendEntry> legend() const {
-    std::vector<MeshScene::LegendEntry> entries;
-    if (!m_mesh) return entries;
-    const auto stages = static_cast<int>(m_mesh->shape()[ptc::Axis::kPp]);
-    const auto slices = static_cast<int>(m_mesh->shape()[ptc::Axis::kTp]);
-    for (int pp = 0; pp < stages; ++pp) {
-      for (int tp = 0; tp < slices; ++tp) {
-        entries.push_back({pp * slices + tp, pieceLabel(m_mesh->shape(), pp, tp)});
-      }
-    }
-    return entries;
-  }
+  const ptc::MeshShape* shape() const { return m_mesh ? &m_mesh->shape() : nullptr; }
 
  private:
   std::optional<ptc::DeviceMesh> m_mesh;
@@ -405,6 +394,86 @@ bool MeshScene::moving() const {
                      [](const Flow& flow) { return flow.live && !flow.stalled; });
 }
 
+QString text(ColourBy by) {
+  switch (by) {
+    case ColourBy::Piece:
+      return Words::tr("piece (tp × pp)");
+    case ColourBy::Replica:
+      return Words::tr("replica (dp)");
+    case ColourBy::Stage:
+      return Words::tr("pipeline stage (pp)");
+    case ColourBy::Slice:
+      return Words::tr("tensor slice (tp)");
+    case ColourBy::Host:
+      return Words::tr("node");
+    case ColourBy::Memory:
+      return Words::tr("memory used");
+  }
+  Q_UNREACHABLE();
+}
+
+void colourScene(MeshScene* scene, ColourBy by) {
+  scene->colourBy = by;
+  scene->legend.clear();
+  const auto swatchOf = [&](const Cell& cell, int node) -> std::optional<int> {
+    if (!cell.piece) return std::nullopt;
+    switch (by) {
+      case ColourBy::Piece:
+        return cell.piece;
+      case ColourBy::Replica:
+        return cell.dp;
+      case ColourBy::Stage:
+        return cell.pp;
+      case ColourBy::Slice:
+        return cell.tp;
+      case ColourBy::Host:
+        return node;
+      case ColourBy::Memory:
+        if (cell.total <= 0) return std::nullopt;
+        return format::wholePercent(static_cast<double>(cell.used) /
+                                    static_cast<double>(cell.total));
+    }
+    Q_UNREACHABLE();
+  };
+  int place = 0;
+  for (MeshScene::Node& node : scene->nodes) {
+    bool shown = false;
+    for (Cell& cell : node.cells) {
+      cell.swatch = swatchOf(cell, place);
+      shown |= cell.swatch.has_value();
+    }
+    if (by == ColourBy::Host && shown) scene->legend.push_back({place, node.name});
+    ++place;
+  }
+  if (by == ColourBy::Memory) {
+    for (const int percent : {0, 25, 50, 75, 100}) {
+      scene->legend.push_back({percent, QStringLiteral("%1 %").arg(percent)});
+    }
+  } else if (scene->shape) {
+    const ptc::MeshShape& shape = *scene->shape;
+    const auto degree = [&](ptc::Axis axis) { return static_cast<int>(shape[axis]); };
+    const auto row = [&](const char* name, ptc::Axis axis) {
+      for (int i = 0; i < degree(axis); ++i) {
+        scene->legend.push_back({i, QStringLiteral("%1 %2").arg(QLatin1String(name)).arg(i)});
+      }
+    };
+    if (by == ColourBy::Replica) row("dp", ptc::Axis::kDp);
+    if (by == ColourBy::Stage) row("pp", ptc::Axis::kPp);
+    if (by == ColourBy::Slice) row("tp", ptc::Axis::kTp);
+    if (by == ColourBy::Piece) {
+      for (int pp = 0; pp < degree(ptc::Axis::kPp); ++pp) {
+        for (int tp = 0; tp < degree(ptc::Axis::kTp); ++tp) {
+          scene->legend.push_back({pp * degree(ptc::Axis::kTp) + tp, pieceLabel(shape, pp, tp)});
+        }
+      }
+    }
+  }
+  const bool known = std::any_of(
+      scene->legend.begin(), scene->legend.end(),
+      [&](const MeshScene::LegendEntry& entry) { return scene->isolated == entry.swatch; });
+  if (!known || by == ColourBy::Memory) scene->isolated.reset();
+}
+
 QString describe(const MeshScene::Cell& cell) {
   QStringList parts;
   parts += Words::tr("%1 GPU %2").arg(format::node(cell.id.node)).arg(cell.id.index);
@@ -430,11 +499,6 @@ MeshScene makeScene(const engine::ClusterSnapshot& snapshot, const std::string& 
   scene.emptyHint = snapshot.nodes.empty() ? Words::tr("No cluster yet")
                     : view.job             ? QString()
                                            : Words::tr("No job is running");
-  scene.legend = view.preview ? view.next.legend() : view.now.legend();
-  if (view.txn && view.next.legend().size() > scene.legend.size()) {
-    scene.legend = view.next.legend();
-  }
-
   for (const auto& status : snapshot.nodes) {
     MeshScene::Node node;
     node.node = status.node;
@@ -480,6 +544,16 @@ MeshScene makeScene(const engine::ClusterSnapshot& snapshot, const std::string& 
       return std::pair(a.from, a.to) < std::pair(b.from, b.to);
     });
   }
+  // Of two meshes that are both in sight, the one with more pieces names them.
+  const ptc::MeshShape* now = view.now.shape();
+  const ptc::MeshShape* next = view.next.shape();
+  const auto pieces = [](const ptc::MeshShape& shape) {
+    return shape[ptc::Axis::kTp] * shape[ptc::Axis::kPp];
+  };
+  const bool takesNext =
+      next != nullptr && (now == nullptr || view.preview || pieces(*next) > pieces(*now));
+  if (const ptc::MeshShape* shape = takesNext ? next : now) scene.shape = *shape;
+  colourScene(&scene, ColourBy::Piece);
   return scene;
 }
 

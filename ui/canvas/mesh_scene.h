@@ -17,6 +17,17 @@
 
 namespace tessera::ui {
 
+/// What the colour of a cell tells.
+enum class ColourBy {
+  Piece,    // pipeline stage and tensor slice together
+  Replica,  // data-parallel index
+  Stage,    // pipeline stage
+  Slice,    // tensor slice
+  Host,     // node
+  Memory    // used part, a quantity
+};
+inline constexpr int kNumColourings = 6;
+
 struct MeshScene {
   struct Cell {
     /// What the cell does now. Where several hold, the later one in this list is shown.
@@ -37,7 +48,9 @@ struct MeshScene {
     bool inMesh = false;       // in the mesh or in the pool, never in both
     bool taken = false;        // runs another job: shown in the pool, cannot be moved
     std::optional<int> rank;   // in the shown layout
-    std::optional<int> piece;  // (pp, tp) as an index for colour and pattern
+    std::optional<int> piece;  // (pp, tp) as an index
+    /// Index for colour and pattern by what the scene is coloured by; per cent for a quantity.
+    std::optional<int> swatch = {};
     int dp = 0, tp = 0, pp = 0, ep = 0, cp = 0;  // meaningful where `piece` is set
     QString label;                               // of the piece: "tp 0", "pp 1 · tp 0"
     QString replica;                             // which copy of it: "dp 1", "dp 1 · cp 0"
@@ -70,14 +83,17 @@ struct MeshScene {
     friend bool operator==(const Flow&, const Flow&) = default;
   };
   struct LegendEntry {
-    int piece = 0;
-    QString text;  // "tp 0", "pp 1 · tp 0"
+    int swatch = 0;
+    QString text;  // "tp 0", "pp 1 · tp 0", "dp 3", "n1", "40 %"
     friend bool operator==(const LegendEntry&, const LegendEntry&) = default;
   };
 
   std::vector<Node> nodes;  // by number
   std::vector<Flow> flows;  // by (from, to)
   std::vector<LegendEntry> legend;
+  ColourBy colourBy = ColourBy::Piece;
+  std::optional<ptc::MeshShape> shape = {};  // that the coordinates are of
+  std::optional<int> isolated = {};          // cells of other swatches fade
   bool draft = false;
   QString jobName;    // empty: no job
   QString emptyHint;  // shown in the middle where there are no nodes
@@ -88,6 +104,12 @@ struct MeshScene {
   /// Whether a flow has bytes on the way.
   bool moving() const;
 };
+
+/// Colours the cells of the mesh, and the legend, by `by`. An isolated swatch that the new
+/// colouring does not have is forgotten.
+void colourScene(MeshScene* scene, ColourBy by);
+/// "piece (tp × pp)", "replica (dp)", …
+QString text(ColourBy by);
 
 /// Every fact of a cell in words, for tooltips and screen readers: "n1 GPU 3, rank 11, DP 1 TP 1
 /// PP 0, receiving 62 percent".

@@ -81,7 +81,8 @@ void MeshView::setScene(MeshScene scene) {
   const bool same = sameStructure(scene, m_scene);
   const bool flowsDiffer = scene.flows != m_scene.flows || !same;
   const bool ranksDiffer =  // the width of the longest rank decides what number tiles show
-      scene.legend != m_scene.legend || scene.draft != m_scene.draft;
+      scene.legend != m_scene.legend || scene.draft != m_scene.draft ||
+      scene.colourBy != m_scene.colourBy || scene.isolated != m_scene.isolated;
   std::swap(scene, m_scene);
   if (!same) {
     pruneSelection();

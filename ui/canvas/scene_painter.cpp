@@ -18,6 +18,7 @@ using State = MeshScene::Cell::State;
 
 constexpr double kJoiningOpacity = 0.45;
 constexpr double kDeadOpacity = 0.3;
+constexpr double kFadedOpacity = 0.25;  // of cells beside an isolated swatch
 
 struct Words {
   Q_DECLARE_TR_FUNCTIONS(tessera::ui::ScenePainter)
@@ -168,10 +169,17 @@ QColor ScenePainter::noteColor(const Cell& cell) const {
 QColor ScenePainter::fillOf(const Cell& cell) const {
   if (cell.state == State::Loading) return m_theme.track;
   if (!cell.piece) return cell.taken ? m_theme.soft : m_theme.cell;
-  const QColor color = identity(*cell.piece);
+  if (!cell.swatch) return m_theme.soft;
+  const QColor color = m_scene.colourBy == ColourBy::Memory ? quantity(*cell.swatch / 100.0)
+                                                            : identity(*cell.swatch);
   if (cell.state == State::Dead) return blend(color, m_theme.cell, kDeadOpacity);
   const bool pale = cell.state == State::Joining || cell.state == State::Leaving;
   return pale ? blend(color, m_theme.cell, kJoiningOpacity) : color;
+}
+
+Pattern ScenePainter::patternOf(const Cell& cell) const {
+  return cell.swatch && m_scene.colourBy != ColourBy::Memory ? pattern(*cell.swatch)
+                                                             : Pattern::Solid;
 }
 
 void ScenePainter::paintAll(QPainter& p, const QRect& clip) const {
@@ -334,7 +342,11 @@ void ScenePainter::paintBox(QPainter& p, const MeshLayout::Box& box, const QRegi
   for (std::size_t i = 0; i < box.cells.size(); ++i) {
     const auto& cell = node.cells[static_cast<std::size_t>(box.cells[i])];
     const QRect rect = box.cellRect(static_cast<int>(i));
-    if (clip.intersects(rect.adjusted(0, 0, 0, 2))) paintCell(p, rect, cell, inTray);
+    if (!clip.intersects(rect.adjusted(0, 0, 0, 2))) continue;
+    const bool faded = m_scene.isolated && cell.swatch != m_scene.isolated;
+    if (faded) p.setOpacity(p.opacity() * kFadedOpacity);
+    paintCell(p, rect, cell, inTray);
+    if (faded) p.setOpacity(dimmed ? 0.5 : 1);
   }
   if (dimmed) p.setOpacity(1);
 }
@@ -376,7 +388,7 @@ void ScenePainter::paintBand(QPainter& p, const QRect& rect, double height,
   const double labelWidth = widthOf(m_band, cell.label);
   const double subWidth = widthOf(m_bandSub, cell.replica);
   const bool withSub = labelWidth + subWidth + 8 <= room;
-  if (const Pattern marks = pattern(cell.piece.value_or(0)); marks != Pattern::Solid) {
+  if (const Pattern marks = patternOf(cell); marks != Pattern::Solid) {
     p.save();
     p.setClipPath(path, Qt::IntersectClip);
     paintPattern(p, rect, marks, fill);
@@ -560,7 +572,7 @@ void ScenePainter::paintTile(QPainter& p, const QRect& rect, const Cell& cell) c
   if (cell.state == State::Joining) border = dashes(m_theme.accent, 1.2, 3, 2);
   if (cell.state == State::Leaving) border = dashes(m_theme.dim, 1.2, 3, 2);
   if (cell.state == State::Suspect) border = dashes(m_theme.warn, 1.4, 3, 2);
-  const Pattern marks = cell.piece ? pattern(*cell.piece) : Pattern::Solid;
+  const Pattern marks = patternOf(cell);
   roundedRect(p, onPixels(rect), m.cellRadius, Qt::NoPen, fill);
   if (marks != Pattern::Solid && cell.state != State::Dead) {
     // Pale enough to read letters over it.
@@ -640,8 +652,8 @@ void ScenePainter::paintPlainTile(QPainter& p, const QRect& rect, const Cell& ce
     if (side >= 5) paintCross(p, {middle - QPointF(arm, arm), middle + QPointF(arm, arm)}, 1.3);
     return;
   }
-  if (side >= 11 && cell.piece && pattern(*cell.piece) != Pattern::Solid) {
-    paintPattern(p, rect.adjusted(1, 1, -1, -1), pattern(*cell.piece), fill);
+  if (side >= 11 && patternOf(cell) != Pattern::Solid) {
+    paintPattern(p, rect.adjusted(1, 1, -1, -1), patternOf(cell), fill);
   }
   if (side >= 7 && cell.state == State::Receiving) {
     // The part that has come, from the bottom up.

@@ -21,6 +21,7 @@ class QPainter;
 namespace tessera::ui {
 
 struct Theme;
+enum class Pattern;
 
 /// Borrows its arguments for as long as it lives. Coordinates are those of the layout.
 class ScenePainter {
@@ -67,6 +68,7 @@ class ScenePainter {
   void paintDropZone(QPainter& painter) const;
   QColor noteColor(const Cell& cell) const;
   QColor fillOf(const Cell& cell) const;
+  Pattern patternOf(const Cell& cell) const;
 
   const MeshScene& m_scene;
   const MeshLayout& m_layout;

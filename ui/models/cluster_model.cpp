@@ -17,8 +17,31 @@ std::optional<double> ClusterModel::ageSeconds() const {
   return static_cast<double>(m_sinceSnapshot.elapsed()) / 1000.0;
 }
 
+void ClusterModel::chooseJob(const std::string& name) {
+  m_chosenJob = name;
+  m_dirty = true;
+  schedule();
+}
+
+void ClusterModel::clear(const QString& file) {
+  m_snapshot = {};
+  m_hasSnapshot = false;
+  m_file = file;
+  m_chosenJob.clear();
+  m_newEvents.clear();
+  m_newSamples.clear();
+  m_link = LinkState::None;
+  m_linkDetail.clear();
+  emit cleared();
+  m_dirty = true;
+  flush();
+}
+
 const engine::JobStatus* ClusterModel::job() const {
   const auto& jobs = m_snapshot.jobs;
+  if (const engine::JobStatus* chosen = m_chosenJob.empty() ? nullptr : findJob(m_chosenJob)) {
+    return chosen;
+  }
   const auto alive = std::find_if(jobs.begin(), jobs.end(), [](const engine::JobStatus& job) {
     return job.state != engine::JobState::kStopped && job.state != engine::JobState::kFailed;
   });
@@ -77,14 +100,7 @@ void ClusterModel::addEvent(engine::Event event) {
 }
 
 void ClusterModel::addSample(engine::Sample sample) {
-  const engine::JobStatus* shown = job();
-  if (shown != nullptr && sample.job != shown->name) return;
-  if (!m_samples.empty() && m_samples.back().job != sample.job) m_samples.clear();
-  // A job that rolled back repeats steps: the newer course replaces the older one.
-  while (!m_samples.empty() && m_samples.back().step >= sample.step) m_samples.pop_back();
-  m_samples.push_back(std::move(sample));
-  if (m_samples.size() > kMaxSamples) m_samples.pop_front();
-  m_dirty = true;
+  m_newSamples.push_back(std::move(sample));
   schedule();
 }
 
@@ -100,6 +116,7 @@ void ClusterModel::flush() {
   m_sinceFlush.start();
   if (std::exchange(m_dirty, false)) emit changed();
   if (!m_newEvents.empty()) emit eventsAdded(std::exchange(m_newEvents, {}));
+  if (!m_newSamples.empty()) emit samplesAdded(std::exchange(m_newSamples, {}));
 }
 
 }  // namespace tessera::ui

@@ -9,7 +9,6 @@
 #include <QObject>
 #include <QString>
 #include <QTimer>
-#include <deque>
 #include <optional>
 #include <vector>
 
@@ -26,7 +25,6 @@ class ClusterModel : public QObject {
 
  public:
   static constexpr int kMaxNotificationsPerSecond = 30;
-  static constexpr std::size_t kMaxSamples = 4096;
 
   explicit ClusterModel(QObject* parent = nullptr);
 
@@ -39,30 +37,41 @@ class ClusterModel : public QObject {
   /// Seconds since the newest snapshot arrived; nothing before the first.
   std::optional<double> ageSeconds() const;
 
-  /// The job that the panel shows: the first that still runs, else the first; null without any.
+  /// A history file is shown instead of a cluster; the link then counts as connected.
+  bool isFile() const { return !m_file.isEmpty(); }
+  const QString& file() const { return m_file; }
+
+  /// The job that the panel shows: the chosen one, else the first that still runs, else the first;
+  /// null without any.
   const engine::JobStatus* job() const;
+  /// Shows this job as long as the cluster has it.
+  void chooseJob(const std::string& name);
   const engine::JobStatus* findJob(const std::string& name) const;
   /// Null for a device that the cluster does not have.
   const engine::DeviceStatus* findDevice(ptc::DeviceId device) const;
   const engine::NodeStatus* findNode(std::int32_t node) const;
   /// The transaction while it runs, else null.
   const engine::TxnStatus* runningTxn() const;
-  /// Of the shown job, oldest first, the newest kMaxSamples.
-  const std::deque<engine::Sample>& samples() const { return m_samples; }
 
  public slots:
   void setSnapshot(tessera::engine::ClusterSnapshot snapshot);
   void setLink(tessera::ui::LinkState state, const QString& detail);
   void addEvent(tessera::engine::Event event);
   void addSample(tessera::engine::Sample sample);
+  /// Forgets everything: another cluster follows, or the history file `file`.
+  void clear(const QString& file = {});
   /// Notifies now what waits for the timer.
   void flush();
 
  signals:
-  /// Snapshot, link or samples changed.
+  /// Snapshot or link changed.
   void changed();
+  /// All that was known is of another cluster; `changed` follows.
+  void cleared();
   /// Events since the last notification, oldest first.
   void eventsAdded(const std::vector<tessera::engine::Event>& events);
+  /// Samples of any job since the last notification, in the order in which they came.
+  void samplesAdded(const std::vector<tessera::engine::Sample>& samples);
 
  private:
   void schedule();
@@ -71,10 +80,12 @@ class ClusterModel : public QObject {
   bool m_hasSnapshot = false;
   LinkState m_link = LinkState::None;
   QString m_linkDetail;
+  QString m_file;
+  std::string m_chosenJob;
   QElapsedTimer m_sinceSnapshot;
   QElapsedTimer m_sinceFlush;
-  std::deque<engine::Sample> m_samples;
   std::vector<engine::Event> m_newEvents;
+  std::vector<engine::Sample> m_newSamples;
   bool m_dirty = false;
   QTimer m_timer;
 };

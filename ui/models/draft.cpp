@@ -83,7 +83,13 @@ std::optional<ptc::MeshShape> Draft::mesh() const {
   return shape;
 }
 
-PlanRequest Draft::request() const { return {m_job, devices(), mesh()}; }
+engine::StepOptions Draft::options() const { return m_edits.options.value_or(m_liveOptions); }
+
+PlanRequest Draft::request() const { return {m_job, devices(), mesh(), m_edits.options}; }
+
+std::optional<engine::StepOptions> Draft::unlessLive(const engine::StepOptions& options) const {
+  return options == m_liveOptions ? std::nullopt : std::optional(options);
+}
 
 std::vector<ptc::DeviceId> Draft::usable(const std::vector<ptc::DeviceId>& devices) const {
   std::vector<ptc::DeviceId> result;
@@ -135,8 +141,10 @@ void Draft::toggle(const std::vector<ptc::DeviceId>& devices) {
 }
 
 void Draft::replace(const std::vector<ptc::DeviceId>& devices,
-                    const std::optional<ptc::MeshShape>& mesh, const QString& name) {
+                    const std::optional<ptc::MeshShape>& mesh, const QString& name,
+                    const std::optional<engine::StepOptions>& options, int mergeId) {
   Edits next;
+  if (options) next.options = unlessLive(*options);
   const std::vector<ptc::DeviceId> wanted = usable(devices);
   for (const ptc::DeviceId device : wanted) {
     if (std::find(m_live.begin(), m_live.end(), device) == m_live.end()) next.in.insert(device);
@@ -148,8 +156,10 @@ void Draft::replace(const std::vector<ptc::DeviceId>& devices,
     for (const ptc::Axis axis : {ptc::Axis::kDp, ptc::Axis::kTp, ptc::Axis::kPp}) {
       next.pins[axis] = (*mesh)[axis];
     }
+    const engine::JobStatus* job = m_model.job();
+    if (job != nullptr && next.in.empty() && next.out.empty() && *mesh == job->mesh) next.pins = {};
   }
-  push(std::move(next), name);
+  push(std::move(next), name, mergeId);
 }
 
 void Draft::pin(ptc::Axis axis, std::optional<std::int64_t> size) {
@@ -159,6 +169,13 @@ void Draft::pin(ptc::Axis axis, std::optional<std::int64_t> size) {
                                          static_cast<qsizetype>(ptc::ToString(axis).size()));
   push(std::move(next), size ? tr("fix %1 = %2").arg(name).arg(*size) : tr("free %1").arg(name),
        static_cast<int>(axis));
+}
+
+void Draft::setOptions(const engine::StepOptions& options) {
+  constexpr int kMergeId = 100;
+  Edits next = m_edits;
+  next.options = unlessLive(options);
+  push(std::move(next), tr("change the options"), kMergeId);
 }
 
 void Draft::discard() { push(Edits{}, tr("discard the draft")); }
@@ -185,10 +202,13 @@ void Draft::followLive() {
   const std::int64_t epoch = job == nullptr ? -1 : job->epoch;
   const std::vector<ptc::DeviceId> live =
       job == nullptr ? std::vector<ptc::DeviceId>() : job->devices;
-  if (name == m_job && epoch == m_epoch && live == m_live) return;
+  const engine::StepOptions options = job == nullptr ? engine::StepOptions() : job->options;
+  if (name == m_job && epoch == m_epoch && live == m_live && options == m_liveOptions) return;
 
   const bool sameJob = name == m_job;
   const std::vector<ptc::DeviceId> wanted = devices();
+  const std::optional<engine::StepOptions> wantedOptions = m_edits.options;
+  m_liveOptions = options;
   m_job = name;
   m_epoch = epoch;
   m_live = live;
@@ -202,10 +222,12 @@ void Draft::followLive() {
       if (std::find(wanted.begin(), wanted.end(), device) == wanted.end()) next.out.insert(device);
     }
     next.pins = m_edits.pins;
+    if (wantedOptions) next.options = unlessLive(*wantedOptions);
   }
   m_edits = next;
   // The cluster reached what was drafted.
-  if (m_edits.in.empty() && m_edits.out.empty() && job != nullptr && mesh() == job->mesh) {
+  if (m_edits.in.empty() && m_edits.out.empty() && !m_edits.options && job != nullptr &&
+      mesh() == job->mesh) {
     m_edits = {};
   }
   emit changed();

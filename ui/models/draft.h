@@ -41,6 +41,7 @@ class Draft : public QObject {
     std::set<ptc::DeviceId> in;
     std::set<ptc::DeviceId> out;
     Pins pins;
+    std::optional<engine::StepOptions> options = {};  // where they differ from Live's
     friend bool operator==(const Edits&, const Edits&) = default;
   };
 
@@ -62,6 +63,8 @@ class Draft : public QObject {
   /// The mesh that the pins ask for: fixed degrees, Live's tensor and pipeline degrees where not
   /// fixed, and as much data parallelism as then fits. Nothing without pins: the cluster chooses.
   std::optional<ptc::MeshShape> mesh() const;
+  /// Drafted, else Live's.
+  engine::StepOptions options() const;
   /// What to ask the cluster for.
   PlanRequest request() const;
 
@@ -71,11 +74,15 @@ class Draft : public QObject {
   void remove(const std::vector<ptc::DeviceId>& devices);
   /// Takes those in the draft out and the others in.
   void toggle(const std::vector<ptc::DeviceId>& devices);
-  /// Exactly these devices and this mesh, as one step named `name`.
+  /// Exactly these devices, this mesh and these options (Live's where not given), as one step named
+  /// `name`. Repeated choices with the same `mergeId` >= 0 are one step.
   void replace(const std::vector<ptc::DeviceId>& devices, const std::optional<ptc::MeshShape>& mesh,
-               const QString& name);
+               const QString& name,
+               const std::optional<engine::StepOptions>& options = std::nullopt, int mergeId = -1);
   /// Fixes a degree, or frees it. Repeated changes of one axis are one step.
   void pin(ptc::Axis axis, std::optional<std::int64_t> size);
+  /// Repeated changes are one step.
+  void setOptions(const engine::StepOptions& options);
   /// Back to Live, as a step that can be undone.
   void discard();
   /// Back to Live for good: the edits are now a transaction of the cluster.
@@ -92,6 +99,7 @@ class Draft : public QObject {
   void push(Edits next, const QString& name, int mergeId = -1);
   void apply(const Edits& edits);
   void followLive();
+  std::optional<engine::StepOptions> unlessLive(const engine::StepOptions& options) const;
   std::vector<ptc::DeviceId> usable(const std::vector<ptc::DeviceId>& devices) const;
 
   ClusterModel& m_model;
@@ -100,6 +108,7 @@ class Draft : public QObject {
   QString m_job;
   std::int64_t m_epoch = -1;
   std::vector<ptc::DeviceId> m_live;
+  engine::StepOptions m_liveOptions;
 };
 
 }  // namespace tessera::ui

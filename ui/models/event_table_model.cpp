@@ -28,6 +28,12 @@ void EventTableModel::append(const std::vector<engine::Event>& events) {
   endInsertRows();
 }
 
+void EventTableModel::clear() {
+  beginResetModel();
+  m_events.clear();
+  endResetModel();
+}
+
 int EventTableModel::rowCount(const QModelIndex& parent) const {
   return parent.isValid() ? 0 : static_cast<int>(m_events.size());
 }

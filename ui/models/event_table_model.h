@@ -27,6 +27,9 @@ class EventTableModel : public QAbstractTableModel {
 
   explicit EventTableModel(QObject* parent = nullptr);
   void append(const std::vector<engine::Event>& events);
+  void clear();
+  /// \pre 0 <= row < rowCount()
+  const engine::Event& event(int row) const { return m_events[static_cast<std::size_t>(row)]; }
 
   int rowCount(const QModelIndex& parent = {}) const override;
   int columnCount(const QModelIndex& parent = {}) const override;

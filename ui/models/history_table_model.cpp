@@ -6,24 +6,10 @@
 #include <utility>
 
 #include "ui/format.h"
+#include "ui/models/change_view.h"
 
 namespace tessera::ui {
 namespace {
-
-/// "2 × 2 × 1 on 4": the mesh and how many GPUs; the text itself where it is no mesh.
-QString meshText(const std::string& text) {
-  const auto mesh = ptc::ParseDeviceMesh(text);
-  return mesh ? format::shape(mesh->shape()) : QString::fromStdString(text);
-}
-
-QString resultText(const std::string& result) {
-  using Model = HistoryTableModel;
-  if (result.empty()) return Model::tr("running");
-  if (result == "committed") return Model::tr("committed");
-  if (result == "rolled_back") return Model::tr("rolled back");
-  if (result == "failed") return Model::tr("failed");
-  return QString::fromStdString(result);
-}
 
 const QString kUnknown = QStringLiteral("—");
 
@@ -42,6 +28,12 @@ void HistoryTableModel::setEntries(std::vector<engine::HistoryEntry> entries) {
 
 const engine::HistoryEntry* HistoryTableModel::entry(int row) const {
   return row >= 0 && row < rowCount() ? &m_entries[static_cast<std::size_t>(row)] : nullptr;
+}
+
+int HistoryTableModel::rowOf(std::int64_t txn) const {
+  const auto found = std::find_if(m_entries.begin(), m_entries.end(),
+                                  [&](const auto& entry) { return entry.id == txn; });
+  return found == m_entries.end() ? -1 : static_cast<int>(found - m_entries.begin());
 }
 
 int HistoryTableModel::lastCommitted() const {
@@ -67,7 +59,7 @@ QString HistoryTableModel::text(const engine::HistoryEntry& entry, int column) c
     case JobColumn:
       return QString::fromStdString(entry.job);
     case ChangeColumn:
-      return meshText(entry.from) + QStringLiteral(" → ") + meshText(entry.to);
+      return changeText(entry);
     case MovedColumn:
       return format::bytes(entry.bytes_moved);
     case BoundColumn:
@@ -75,10 +67,9 @@ QString HistoryTableModel::text(const engine::HistoryEntry& entry, int column) c
     case PauseColumn:
       return ended ? format::seconds(entry.pause) : kUnknown;
     case ResultColumn:
-      return resultText(entry.result);
+      return resultText(entry);
     case DigestsColumn:
-      if (entry.digest_before.empty() || entry.digest_after.empty()) return kUnknown;
-      return entry.digest_before == entry.digest_after ? tr("equal") : tr("different");
+      return digestsText(entry);
     case NUM_COLUMNS:
       break;
   }

@@ -30,6 +30,9 @@ class HistoryTableModel : public QAbstractTableModel {
 
   explicit HistoryTableModel(QObject* parent = nullptr);
   void setEntries(std::vector<engine::HistoryEntry> entries);
+  const std::vector<engine::HistoryEntry>& entries() const { return m_entries; }
+  /// Row of a transaction, or -1.
+  int rowOf(std::int64_t txn) const;
   /// Null out of range.
   const engine::HistoryEntry* entry(int row) const;
   /// Row of the newest committed transaction, or -1.

@@ -34,8 +34,20 @@ void MoveControl::setReadOnly() {
   emit changed();
 }
 
+void MoveControl::setOnlyLooking(bool on) {
+  if (on == m_onlyLooking) return;
+  setOperating(false);
+  m_onlyLooking = on;
+  emit changed();
+}
+
+void MoveControl::setRelockMinutes(int minutes) {
+  m_relockMinutes = minutes;
+  noteInput();
+}
+
 void MoveControl::setOperating(bool on) {
-  if (m_readOnly || on == m_operating) return;
+  if (isReadOnly() || on == m_operating) return;
   m_operating = on;
   if (!on) {
     m_live = false;
@@ -54,7 +66,7 @@ void MoveControl::setLive(bool on) {
 
 void MoveControl::noteInput() {
   if (m_operating) {
-    m_relock.start(std::chrono::minutes(kRelockMinutes));
+    m_relock.start(std::chrono::minutes(m_relockMinutes));
   } else {
     m_relock.stop();
   }
@@ -62,12 +74,15 @@ void MoveControl::noteInput() {
 
 QString MoveControl::lockReason() const {
   if (m_readOnly) return tr("This panel is read-only.");
+  if (m_model.isFile()) return tr("A history file is shown, not a live cluster.");
+  if (m_onlyLooking) return tr("The profile of this cluster is read-only.");
   if (!m_operating) return tr("Monitor mode: arm Operate first (Ctrl+Shift+O).");
   if (m_model.link() != LinkState::Connected) return tr("There is no connection to the cluster.");
   return {};
 }
 
 QString MoveControl::editBlockedReason() const {
+  if (m_model.isFile()) return tr("A history file is shown, not a live cluster.");
   if (m_draft.job().isEmpty()) return tr("No job is running.");
   if (m_model.runningTxn() != nullptr || m_sending) return tr("A move is running.");
   return {};
@@ -89,7 +104,8 @@ QString MoveControl::applyBlockedReason() const {
       break;
   }
   const engine::PlanSummary& summary = *m_plan.summary();
-  if (summary.to_mesh == summary.from_mesh && summary.to_devices == summary.from_devices) {
+  if (summary.to_mesh == summary.from_mesh && summary.to_devices == summary.from_devices &&
+      summary.to_options == summary.from_options) {
     return tr("The job would stay as it is.");
   }
   QStringList offenders;

@@ -22,7 +22,7 @@ class MoveControl : public QObject {
 
  public:
   /// Armed panels lock again after this long without input.
-  static constexpr int kRelockMinutes = 30;
+  static constexpr int kRelockMinutes = 30;  // where nothing else is set
 
   /// All of them outlive the control.
   MoveControl(ClusterModel& model, Draft& draft, DraftPlan& plan, ClusterCommands& commands,
@@ -30,7 +30,9 @@ class MoveControl : public QObject {
 
   /// Monitor for good.
   void setReadOnly();
-  bool isReadOnly() const { return m_readOnly; }
+  /// Monitor as long as this holds: the cluster's profile, or a file, is only looked at.
+  void setOnlyLooking(bool on);
+  bool isReadOnly() const { return m_readOnly || m_onlyLooking; }
   void setOperating(bool on);
   bool isOperating() const { return m_operating; }
   /// A drop applies after the countdown. Needs Operate.
@@ -38,6 +40,7 @@ class MoveControl : public QObject {
   bool isLive() const { return m_live; }
   void setCountdownMs(int milliseconds) { m_countdownMs = milliseconds; }
   int countdownMs() const { return m_countdownMs; }
+  void setRelockMinutes(int minutes);
   /// The user is here: starts the time to the relock anew.
   void noteInput();
 
@@ -82,11 +85,13 @@ class MoveControl : public QObject {
   DraftPlan& m_plan;
   ClusterCommands& m_commands;
   bool m_readOnly = false;
+  bool m_onlyLooking = false;
   bool m_operating = false;
   bool m_live = false;
   bool m_applyWhenPlanned = false;
   bool m_sending = false;
   int m_countdownMs = 3000;
+  int m_relockMinutes = kRelockMinutes;
   QTimer m_countdown;
   QTimer m_relock;
 };

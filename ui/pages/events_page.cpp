@@ -4,12 +4,15 @@
 #include <QAction>
 #include <QCheckBox>
 #include <QClipboard>
+#include <QComboBox>
+#include <QFileDialog>
 #include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPainter>
+#include <QPushButton>
 #include <QScrollBar>
 #include <QSignalBlocker>
 #include <QStringList>
@@ -18,7 +21,9 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "ui/format.h"
 #include "ui/icons.h"
+#include "ui/models/export_text.h"
 #include "ui/theme.h"
 #include "ui/widgets/key_values.h"
 
@@ -73,9 +78,29 @@ class EventDelegate : public QStyledItemDelegate {
 
 }  // namespace
 
+EventFilter::EventFilter(QObject* parent) : QSortFilterProxyModel(parent) {
+  setFilterRole(EventTableModel::FilterRole);
+  setFilterCaseSensitivity(Qt::CaseInsensitive);
+  setDynamicSortFilter(false);
+}
+
+void EventFilter::setSeverity(engine::Severity least) {
+  if (least == m_least) return;
+  m_least = least;
+  invalidateFilter();
+}
+
+bool EventFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
+  const QModelIndex index = sourceModel()->index(row, 0, parent);
+  return index.data(EventTableModel::SeverityRole).toInt() >= static_cast<int>(m_least) &&
+         QSortFilterProxyModel::filterAcceptsRow(row, parent);
+}
+
 EventsPage::EventsPage(QWidget* parent)
     : Surface(Tone::Panel, parent),
       m_table(new QTableView(this)),
+      m_severity(new QComboBox(this)),
+      m_export(new QPushButton(tr("Export…"), this)),
       m_filter(new QLineEdit(this)),
       m_follow(new QCheckBox(tr("Follow"), this)) {
   auto* title = new QLabel(tr("Events"), this);
@@ -83,14 +108,26 @@ EventsPage::EventsPage(QWidget* parent)
   m_filter->setPlaceholderText(tr("Filter"));
   m_filter->setAccessibleName(tr("Filter events"));
   m_filter->setClearButtonEnabled(true);
-  m_filter->setMaximumWidth(150);
+  m_filter->setMaximumWidth(130);
+  using engine::Severity;
+  for (const auto& [text, least] :
+       {std::pair(tr("all"), Severity::kDebug), std::pair(tr("≥ info"), Severity::kInfo),
+        std::pair(tr("≥ warning"), Severity::kWarning),
+        std::pair(tr("errors"), Severity::kError)}) {
+    m_severity->addItem(text, static_cast<int>(least));
+  }
+  m_severity->setCurrentIndex(1);
+  m_severity->setAccessibleName(tr("Least severity of the events shown"));
+  m_severity->view()->setAccessibleName(m_severity->accessibleName());
+  m_severity->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  m_export->setFlat(true);
+  m_export->setAccessibleName(tr("Export the events"));
+  m_export->setStatusTip(tr("Write the events shown to a CSV or JSON file"));
   m_follow->setChecked(true);
   m_follow->setAccessibleName(tr("Follow the newest event"));
 
   m_proxy.setSourceModel(&m_model);
-  m_proxy.setFilterRole(EventTableModel::FilterRole);
-  m_proxy.setFilterCaseSensitivity(Qt::CaseInsensitive);
-  m_proxy.setDynamicSortFilter(false);
+  m_proxy.setSeverity(engine::Severity::kInfo);
   m_table->setModel(&m_proxy);
   m_table->setItemDelegate(new EventDelegate(m_table));
   m_table->setAccessibleName(tr("Events"));
@@ -119,6 +156,8 @@ EventsPage::EventsPage(QWidget* parent)
   auto* top = new QHBoxLayout;
   top->addWidget(title);
   top->addStretch();
+  top->addWidget(m_export);
+  top->addWidget(m_severity);
   top->addWidget(m_filter);
   top->addWidget(m_follow);
   auto* column = new QVBoxLayout(this);
@@ -131,6 +170,11 @@ EventsPage::EventsPage(QWidget* parent)
     m_proxy.setFilterFixedString(text);
     if (isFollowing()) m_table->scrollToBottom();
   });
+  connect(m_severity, &QComboBox::currentIndexChanged, &m_proxy, [this] {
+    m_proxy.setSeverity(static_cast<engine::Severity>(m_severity->currentData().toInt()));
+    if (isFollowing()) m_table->scrollToBottom();
+  });
+  connect(m_export, &QPushButton::clicked, this, &EventsPage::exportShown);
   connect(m_follow, &QCheckBox::toggled, this, [this](bool on) {
     if (on) m_table->scrollToBottom();
   });
@@ -148,9 +192,39 @@ void EventsPage::append(const std::vector<engine::Event>& events) {
   if (isFollowing()) m_table->scrollToBottom();
 }
 
+void EventsPage::reveal(const QModelIndex& row) {
+  if (!row.isValid()) return;
+  if (!m_proxy.mapFromSource(row).isValid()) {
+    m_filter->clear();
+    m_severity->setCurrentIndex(m_severity->findData(static_cast<int>(engine::Severity::kDebug)));
+  }
+  const QModelIndex shown = m_proxy.mapFromSource(row);
+  m_follow->setChecked(false);
+  m_table->selectRow(shown.row());
+  m_table->scrollTo(shown);
+}
+
 void EventsPage::onScrolled(int value) {
   const QSignalBlocker silent(m_follow);
   m_follow->setChecked(value >= m_table->verticalScrollBar()->maximum());
+}
+
+std::vector<engine::Event> EventsPage::shown() const {
+  std::vector<engine::Event> events;
+  events.reserve(static_cast<std::size_t>(m_proxy.rowCount()));
+  for (int row = 0; row < m_proxy.rowCount(); ++row) {
+    events.push_back(m_model.event(m_proxy.mapToSource(m_proxy.index(row, 0)).row()));
+  }
+  return events;
+}
+
+void EventsPage::exportShown() {
+  const QString name = QFileDialog::getSaveFileName(this, tr("Export the events"),
+                                                    QStringLiteral("tessera-events.csv"),
+                                                    tr("CSV tables (*.csv);;JSON (*.json)"));
+  if (name.isEmpty()) return;
+  const Status written = writeFile(name, exportText(shown(), exportFormatOf(name)));
+  if (!written) emit failed(format::error(written.error()));
 }
 
 void EventsPage::copySelected() {

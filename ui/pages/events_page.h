@@ -10,10 +10,27 @@
 #include "ui/widgets/surface.h"
 
 class QCheckBox;
+class QComboBox;
 class QLineEdit;
+class QPushButton;
 class QTableView;
 
 namespace tessera::ui {
+
+/// Rows of at least a severity whose words match.
+class EventFilter : public QSortFilterProxyModel {
+  Q_OBJECT
+
+ public:
+  explicit EventFilter(QObject* parent = nullptr);
+  void setSeverity(engine::Severity least);
+
+ protected:
+  bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
+
+ private:
+  engine::Severity m_least = engine::Severity::kDebug;
+};
 
 class EventsPage : public Surface {
   Q_OBJECT
@@ -21,23 +38,35 @@ class EventsPage : public Surface {
  public:
   explicit EventsPage(QWidget* parent = nullptr);
   void append(const std::vector<engine::Event>& events);
+  void clear() { m_model.clear(); }
+  /// Selects and shows a row of `model`, without the filters where they hide it.
+  void reveal(const QModelIndex& row);
   EventTableModel* model() { return &m_model; }
   QTableView* table() const { return m_table; }
   QLineEdit* filterEdit() const { return m_filter; }
+  QComboBox* severityBox() const { return m_severity; }
+  QPushButton* exportButton() const { return m_export; }
+  /// The events that the filters let through, oldest first.
+  std::vector<engine::Event> shown() const;
   /// Scrolling up stops following, scrolling to the end starts it again.
   bool isFollowing() const;
 
  signals:
   /// The user clicked an event: its source is "n0", a job, "txn 3".
   void sourceChosen(const QString& source);
+  /// The file could not be written; one sentence.
+  void failed(const QString& message);
 
  private:
   void onScrolled(int value);
   void copySelected();
+  void exportShown();
 
   EventTableModel m_model;
-  QSortFilterProxyModel m_proxy;
+  EventFilter m_proxy;
   QTableView* m_table;
+  QComboBox* m_severity;
+  QPushButton* m_export;
   QLineEdit* m_filter;
   QCheckBox* m_follow;
 };

@@ -5,8 +5,11 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLocale>
+#include <QMenu>
 #include <QPainter>
 #include <QPushButton>
+#include <QResizeEvent>
+#include <QToolButton>
 #include <QVBoxLayout>
 
 #include "ui/format.h"
@@ -87,9 +90,12 @@ HeaderBar::HeaderBar(ClusterModel& model, Draft& draft, MoveControl& control, QW
       m_draft(draft),
       m_control(control),
       m_sources(new SegmentedSwitch(this)),
+      m_tag(new QWidget(this)),
       m_dot(new StateDot(this)),
       m_job(fixedLabel(QStringLiteral("heading"), 0, this)),
       m_state(fixedLabel(QStringLiteral("caption"), 150, this)),
+      m_jobs(new QToolButton(this)),
+      m_goTo(new QPushButton(this)),
       m_operate(new QPushButton(tr("Monitor"), this)),
       m_live(new ToggleSwitch(tr("Live moves"), this)) {
   m_sources->addSegment(LiveSource, tr("Live"), tr("Show the live layout"));
@@ -97,6 +103,29 @@ HeaderBar::HeaderBar(ClusterModel& model, Draft& draft, MoveControl& control, QW
   m_operate->setCheckable(true);
   m_operate->setMinimumWidth(104);
   m_live->setAccessibleName(tr("Live moves: a drop applies after a countdown"));
+
+  m_tag->setFixedSize(4, 28);
+  m_tag->setAutoFillBackground(true);
+  m_tag->hide();
+  m_jobs->setPopupMode(QToolButton::InstantPopup);
+  m_jobs->setMenu(new QMenu(m_jobs));
+  m_jobs->setAccessibleName(tr("Choose the job that is shown"));
+  m_jobs->setToolTip(tr("Choose the job that is shown"));
+  m_jobs->hide();
+  // A button that looks like the field it opens.
+  auto* goToRow = new QHBoxLayout(m_goTo);
+  goToRow->setContentsMargins(10, 0, 10, 0);
+  for (const QString& words : {tr("Go to…"), tr("Ctrl+K")}) {
+    auto* label = new QLabel(words, m_goTo);
+    label->setAttribute(Qt::WA_TransparentForMouseEvents);
+    setRole(label, QStringLiteral("hint"));
+    if (goToRow->count() > 0) goToRow->addStretch();
+    goToRow->addWidget(label);
+  }
+  m_goTo->setFixedWidth(156);
+  m_goTo->setFocusPolicy(Qt::NoFocus);  // its key is quicker than Tab
+  m_goTo->setAccessibleName(tr("Go to an action, a GPU, a node, a job, a change or an event"));
+  m_goTo->setToolTip(tr("Go to anything by a few letters (Ctrl+K)"));
 
   auto* name = new QVBoxLayout;
   name->setSpacing(0);
@@ -107,8 +136,10 @@ HeaderBar::HeaderBar(ClusterModel& model, Draft& draft, MoveControl& control, QW
   row->setSpacing(8);
   row->addWidget(m_sources);
   row->addSpacing(10);
+  row->addWidget(m_tag);
   row->addWidget(m_dot);
   row->addLayout(name);
+  row->addWidget(m_jobs);
   row->addSpacing(16);
   constexpr int kWidths[kNumMetrics] = {76, 76, 76, 132};
   for (const int width : kWidths) {
@@ -123,12 +154,15 @@ HeaderBar::HeaderBar(ClusterModel& model, Draft& draft, MoveControl& control, QW
     m_metrics.push_back(metric);
   }
   row->addStretch();
+  row->addWidget(m_goTo);
+  row->addSpacing(6);
   row->addWidget(m_operate);
   row->addSpacing(6);
   row->addWidget(m_live);
 
   connect(m_sources, &SegmentedSwitch::chosen, this,
           [this](int id) { emit sourceChosen(id == DraftSource ? DraftSource : LiveSource); });
+  connect(m_goTo, &QPushButton::clicked, this, &HeaderBar::goToRequested);
   connect(m_operate, &QPushButton::clicked, this,
           [this](bool checked) { m_control.setOperating(checked); });
   connect(m_live, &QAbstractButton::clicked, this,
@@ -137,6 +171,38 @@ HeaderBar::HeaderBar(ClusterModel& model, Draft& draft, MoveControl& control, QW
   connect(&m_draft, &Draft::changed, this, &HeaderBar::refresh);
   connect(&m_control, &MoveControl::changed, this, &HeaderBar::refresh);
   refresh();
+}
+
+void HeaderBar::setTag(const QColor& color) {
+  m_tag->setVisible(color.alpha() > 0);
+  QPalette palette = m_tag->palette();
+  palette.setColor(QPalette::Window, color);
+  m_tag->setPalette(palette);
+}
+
+void HeaderBar::resizeEvent(QResizeEvent* event) {
+  // Where room is short the key does.
+  constexpr int kRoomForGoTo = 1180;
+  m_goTo->setVisible(event->size().width() >= kRoomForGoTo);
+  QWidget::resizeEvent(event);
+}
+
+void HeaderBar::refreshJobs() {
+  const auto& jobs = m_model.snapshot().jobs;
+  m_jobs->setVisible(jobs.size() > 1);
+  if (jobs.size() < 2) return;
+  m_jobs->setText(tr("%1 jobs").arg(jobs.size()));
+  QMenu* menu = m_jobs->menu();
+  if (menu->isVisible()) return;
+  menu->clear();
+  const engine::JobStatus* shown = m_model.job();
+  for (const engine::JobStatus& job : jobs) {
+    const QString name = QString::fromStdString(job.name);
+    QAction* action = menu->addAction(tr("%1 — %2").arg(name, format::text(job.state)), this,
+                                      [this, name] { emit jobChosen(name); });
+    action->setCheckable(true);
+    action->setChecked(shown != nullptr && shown->name == job.name);
+  }
 }
 
 void HeaderBar::setSource(Source source) { m_sources->setCurrent(source); }
@@ -184,6 +250,12 @@ void HeaderBar::refresh() {
                            : tr("%1, epoch %2").arg(format::text(job->state)).arg(job->epoch));
     m_dot->setTone(still ? StateDot::Tone::Warning : toneOf(job->state));
   }
+
+  if (m_model.isFile()) {
+    m_state->setText(tr("history file, not live"));
+    m_dot->setTone(StateDot::Tone::Quiet);
+  }
+  refreshJobs();
 
   const bool known = job != nullptr;
   setMetric(kStep, known ? format::count(job->step) : kUnknown, tr("step"));

@@ -14,6 +14,7 @@
 
 class QLabel;
 class QPushButton;
+class QToolButton;
 
 namespace tessera::ui {
 
@@ -31,6 +32,10 @@ class HeaderBar : public QWidget {
   void setSource(Source source);
   void refresh();
 
+  /// A stripe in this colour marks the cluster; transparent: none.
+  void setTag(const QColor& color);
+  QToolButton* jobChooser() const { return m_jobs; }
+  QPushButton* goToButton() const { return m_goTo; }
   SegmentedSwitch* sourceSwitch() const { return m_sources; }
   QPushButton* operateButton() const { return m_operate; }
   ToggleSwitch* liveToggle() const { return m_live; }
@@ -41,8 +46,14 @@ class HeaderBar : public QWidget {
 
  signals:
   void sourceChosen(tessera::ui::HeaderBar::Source source);
+  void jobChosen(const QString& job);
+  void goToRequested();
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
+  void refreshJobs();
   struct Metric {
     QLabel* value;
     QLabel* caption;
@@ -53,10 +64,13 @@ class HeaderBar : public QWidget {
   Draft& m_draft;
   MoveControl& m_control;
   SegmentedSwitch* m_sources;
+  QWidget* m_tag;
   StateDot* m_dot;
   QLabel* m_job;
   QLabel* m_state;
+  QToolButton* m_jobs;
   std::vector<Metric> m_metrics;
+  QPushButton* m_goTo;
   QPushButton* m_operate;
   ToggleSwitch* m_live;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/history_page.h"
 
+#include <QFileDialog>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include "ui/format.h"
+#include "ui/models/export_text.h"
 #include "ui/theme.h"
 #include "ui/widgets/key_values.h"
 
@@ -51,12 +53,14 @@ HistoryPage::HistoryPage(ClusterCommands& commands, QWidget* parent)
     : Surface(Tone::Panel, parent),
       m_commands(commands),
       m_table(new QTableView(this)),
-      m_note(new QLabel(this)),
-      m_reverse(new QPushButton(tr("Do the reverse…"), this)) {
-  auto* title = new QLabel(tr("History"), this);
-  setRole(title, QStringLiteral("heading"));
+      m_corner(new QWidget(this)),
+      m_note(new QLabel(m_corner)),
+      m_export(new QPushButton(tr("Export…"), m_corner)),
+      m_reverse(new QPushButton(tr("Do the reverse…"), m_corner)) {
   setRole(m_note, QStringLiteral("hint"));
-  m_note->setText(tr("History starts with your first change."));
+  m_export->setFlat(true);
+  m_export->setAccessibleName(tr("Export the history"));
+  m_export->setStatusTip(tr("Write the history to a CSV or JSON file"));
   m_reverse->setFlat(true);
   m_reverse->setAccessibleName(tr("Draft the reverse of the chosen change"));
   m_reverse->setStatusTip(tr("Draft the layout from before the chosen, or the newest, change"));
@@ -89,20 +93,23 @@ HistoryPage::HistoryPage(ClusterCommands& commands, QWidget* parent)
     m_table->setColumnWidth(column, width);
   }
 
-  auto* top = new QHBoxLayout;
-  top->addWidget(title);
-  top->addSpacing(10);
-  top->addWidget(m_note);
+  auto* top = new QHBoxLayout(m_corner);
+  top->setContentsMargins(0, 0, 0, 0);
+  top->setSpacing(6);
   top->addStretch();
+  top->addWidget(m_note);
+  top->addSpacing(4);
+  top->addWidget(m_export);
   top->addWidget(m_reverse);
   auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(14, 6, 10, 6);
-  column->setSpacing(4);
-  column->addLayout(top);
+  column->setContentsMargins(8, 0, 10, 2);
   column->addWidget(m_table, 1);
 
-  connect(m_table->selectionModel(), &QItemSelectionModel::selectionChanged, this,
-          &HistoryPage::refresh);
+  connect(m_table->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
+    refresh();
+    emit chosenChanged();
+  });
+  connect(m_export, &QPushButton::clicked, this, &HistoryPage::exportRows);
   connect(m_reverse, &QPushButton::clicked, this, [this] {
     if (const engine::HistoryEntry* entry = reversible()) emit reverseRequested(*entry);
   });
@@ -114,32 +121,82 @@ HistoryPage::HistoryPage(ClusterCommands& commands, QWidget* parent)
   refresh();
 }
 
-const engine::HistoryEntry* HistoryPage::reversible() const {
+QString HistoryPage::note() const { return m_note->text(); }
+
+const engine::HistoryEntry* HistoryPage::chosen() const {
   const QModelIndexList rows = m_table->selectionModel()->selectedRows();
-  const int row = rows.isEmpty() ? m_model.lastCommitted() : rows.first().row();
-  const engine::HistoryEntry* entry = m_model.entry(row);
+  return rows.isEmpty() ? nullptr : m_model.entry(rows.first().row());
+}
+
+bool HistoryPage::choose(std::optional<std::int64_t> txn) {
+  const int row = txn ? m_model.rowOf(*txn) : -1;
+  if (row < 0) {
+    m_table->clearSelection();
+    return !txn;
+  }
+  m_table->selectRow(row);
+  m_table->scrollTo(m_model.index(row, 0));
+  return true;
+}
+
+const engine::HistoryEntry* HistoryPage::reversible() const {
+  const engine::HistoryEntry* row = chosen();
+  const engine::HistoryEntry* entry = row != nullptr ? row : m_model.entry(m_model.lastCommitted());
   return entry != nullptr && entry->result == "committed" ? entry : nullptr;
 }
 
-void HistoryPage::refresh() { m_reverse->setEnabled(reversible() != nullptr); }
+void HistoryPage::setStale(const QString& asOf) {
+  if (asOf == m_stale) return;
+  m_stale = asOf;
+  refresh();
+}
+
+void HistoryPage::refresh() {
+  m_reverse->setEnabled(reversible() != nullptr);
+  m_export->setEnabled(m_model.rowCount() > 0);
+  m_table->setEnabled(m_stale.isEmpty() || m_model.rowCount() > 0);
+  QString note;
+  if (!m_error.isEmpty()) {
+    note = tr("The history could not be read: %1.").arg(m_error);
+  } else if (!m_stale.isEmpty()) {
+    note = m_stale;
+  } else if (m_loading && !m_loaded) {
+    note = tr("Reading the history…");
+  } else if (m_model.rowCount() == 0) {
+    note = tr("History starts with your first change.");
+  }
+  m_note->setText(note);
+}
 
 void HistoryPage::reload() {
   if (std::exchange(m_loading, true)) return;
-  m_commands.history([self = QPointer<HistoryPage>(this)](
-                         Result<std::vector<engine::HistoryEntry>> result) {
-    if (!self) return;
-    self->m_loading = false;
-    if (result) {
-      self->m_model.setEntries(std::move(*result));
-      self->m_note->setText(
-          self->m_model.rowCount() == 0 ? tr("History starts with your first change.") : QString());
-    } else {
-      self->m_note->setText(
-          tr("The history could not be read: %1.").arg(format::error(result.error())));
-    }
-    self->refresh();
-    emit self->loaded();
-  });
+  refresh();
+  m_commands.history(
+      [self = QPointer<HistoryPage>(this)](Result<std::vector<engine::HistoryEntry>> result) {
+        if (!self) return;
+        self->m_loading = false;
+        self->m_error = result ? QString() : format::error(result.error());
+        if (result) {
+          self->m_loaded = true;
+          const engine::HistoryEntry* before = self->chosen();
+          const std::optional<std::int64_t> kept =
+              before == nullptr ? std::nullopt : std::optional(before->id);
+          self->m_model.setEntries(std::move(*result));
+          if (kept) self->choose(kept);
+        }
+        self->refresh();
+        emit self->chosenChanged();
+        emit self->loaded();
+      });
+}
+
+void HistoryPage::exportRows() {
+  const QString name = QFileDialog::getSaveFileName(this, tr("Export the history"),
+                                                    QStringLiteral("tessera-history.csv"),
+                                                    tr("CSV tables (*.csv);;JSON (*.json)"));
+  if (name.isEmpty()) return;
+  const Status written = writeFile(name, exportText(m_model.entries(), exportFormatOf(name)));
+  if (!written) emit failed(format::error(written.error()));
 }
 
 }  // namespace tessera::ui

@@ -7,8 +7,10 @@
 #include <algorithm>
 
 #include "ui/format.h"
+#include "ui/models/change_view.h"
 #include "ui/models/device_names.h"
 #include "ui/widgets/flow_bars.h"
+#include "ui/widgets/meter.h"
 
 namespace tessera::ui {
 namespace {
@@ -24,6 +26,38 @@ QString coordinates(const ptc::MeshShape& shape, int rank) {
   }
   return parts.join(QStringLiteral(" · "));
 }
+
+const QString kUnknown = QStringLiteral("—");
+
+QString orDash(const std::string& text) {
+  return text.empty() ? kUnknown : QString::fromStdString(text);
+}
+
+/// The other devices of the job that hold the same piece.
+std::vector<ptc::DeviceId> replicasOf(const engine::JobStatus& job, int rank) {
+  std::vector<ptc::DeviceId> others;
+  for (int other = 0; other < static_cast<int>(job.devices.size()); ++other) {
+    if (other != rank &&
+        coordinate(job.mesh, other, ptc::Axis::kTp) == coordinate(job.mesh, rank, ptc::Axis::kTp) &&
+        coordinate(job.mesh, other, ptc::Axis::kPp) == coordinate(job.mesh, rank, ptc::Axis::kPp)) {
+      others.push_back(job.devices[static_cast<std::size_t>(other)]);
+    }
+  }
+  return others;
+}
+
+struct Memory {
+  std::int64_t used = 0, total = 0;
+  void add(const engine::DeviceStatus& device) {
+    used += device.used_bytes;
+    total += device.total_bytes;
+  }
+  QString text() const { return total > 0 ? format::bytesOf(used, total) : kUnknown; }
+  std::optional<double> fraction() const {
+    if (total <= 0) return std::nullopt;
+    return static_cast<double>(used) / static_cast<double>(total);
+  }
+};
 
 std::vector<engine::FlowStatus> slowestFirst(std::vector<engine::FlowStatus> flows) {
   const auto left = [](const engine::FlowStatus& flow) {
@@ -43,6 +77,10 @@ Inspector::Inspector(ClusterModel& model, QWidget* parent)
       m_model(model),
       m_title(new QLabel(this)),
       m_facts(new KeyValues(this)),
+      m_memory(new Meter(this)),
+      m_jobGroup(new QWidget(this)),
+      m_jobTitle(new QLabel(this)),
+      m_jobFacts(new KeyValues(this)),
       m_flowGroup(new QWidget(this)),
       m_flows(new FlowBars(this)),
       m_moveFacts(new KeyValues(this)),
@@ -62,11 +100,21 @@ Inspector::Inspector(ClusterModel& model, QWidget* parent)
   group->addWidget(new Rule(this));
   group->addWidget(m_moveFacts);
 
+  setRole(m_jobTitle, QStringLiteral("heading"));
+  auto* jobColumn = new QVBoxLayout(m_jobGroup);
+  jobColumn->setContentsMargins(0, 0, 0, 0);
+  jobColumn->setSpacing(8);
+  jobColumn->addWidget(new Rule(this));
+  jobColumn->addWidget(m_jobTitle);
+  jobColumn->addWidget(m_jobFacts);
+
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(16, 13, 16, 13);
   column->setSpacing(10);
   column->addWidget(m_title);
   column->addWidget(m_facts);
+  column->addWidget(m_memory);
+  column->addWidget(m_jobGroup);
   column->addWidget(m_flowGroup);
   column->addWidget(m_hint);
   column->addStretch();
@@ -105,6 +153,10 @@ std::vector<KeyValues::Row> Inspector::deviceRows(ptc::DeviceId id) const {
     rows.push_back(
         {tr("job"), tr("%1, rank %2").arg(QString::fromStdString(job->name)).arg(*device->rank)});
     rows.push_back({tr("coordinates"), coordinates(job->mesh, *device->rank)});
+    const auto others = replicasOf(*job, *device->rank);
+    rows.push_back({tr("same piece on"), others.empty() ? tr("no other GPU") : deviceNames(others),
+                    others.empty() ? QStringLiteral("warn") : QString(),
+                    tr("%1 copies of what this GPU holds").arg(others.size() + 1)});
   } else {
     rows.push_back({tr("job"), device->joining ? tr("joining") : tr("none, idle")});
   }
@@ -115,7 +167,9 @@ std::vector<KeyValues::Row> Inspector::deviceRows(ptc::DeviceId id) const {
     nodeText += QStringLiteral(", ") + format::text(node->state);
   }
   rows.push_back({tr("node"), nodeText});
-  rows.push_back({tr("memory"), format::bytesOf(device->used_bytes, device->total_bytes)});
+  if (node != nullptr && !node->address.empty()) {
+    rows.push_back({tr("address"), QString::fromStdString(node->address)});
+  }
   if (device->failed) {
     rows.push_back({tr("state"), tr("failed"), QStringLiteral("bad")});
   }
@@ -143,23 +197,92 @@ std::vector<KeyValues::Row> Inspector::deviceRows(ptc::DeviceId id) const {
     }
     if (toSend > 0) rows.push_back({tr("sends"), format::bytes(toSend)});
   }
+  Memory memory;
+  memory.add(*device);
+  rows.push_back({tr("memory"), memory.text()});
   return rows;
 }
 
 std::vector<KeyValues::Row> Inspector::selectionRows() const {
-  std::int64_t used = 0, total = 0;
+  Memory memory;
   int inJob = 0;
+  std::set<std::int32_t> nodes;
   for (const ptc::DeviceId id : m_selection) {
+    nodes.insert(id.node);
     if (const engine::DeviceStatus* device = m_model.findDevice(id)) {
-      used += device->used_bytes;
-      total += device->total_bytes;
+      memory.add(*device);
       inJob += !device->job.empty();
     }
   }
   const int count = static_cast<int>(m_selection.size());
   return {{tr("GPUs"), deviceNames({m_selection.begin(), m_selection.end()})},
+          {tr("nodes"), format::count(static_cast<std::int64_t>(nodes.size()))},
           {tr("in a job"), tr("%1 of %2").arg(inJob).arg(count)},
-          {tr("memory"), format::bytesOf(used, total)}};
+          {tr("memory"), memory.text()}};
+}
+
+const engine::NodeStatus* Inspector::selectedNode() const {
+  if (m_selection.empty()) return nullptr;
+  const engine::NodeStatus* node = m_model.findNode(m_selection.begin()->node);
+  if (node == nullptr || node->devices.size() != m_selection.size()) return nullptr;
+  const bool all = std::all_of(
+      node->devices.begin(), node->devices.end(),
+      [this](const engine::DeviceStatus& device) { return m_selection.contains(device.id); });
+  return all ? node : nullptr;
+}
+
+std::vector<KeyValues::Row> Inspector::nodeRows(const engine::NodeStatus& node) const {
+  using engine::NodeState;
+  Memory memory;
+  std::set<QString> jobs;
+  int idle = 0, failed = 0;
+  for (const engine::DeviceStatus& device : node.devices) {
+    memory.add(device);
+    failed += device.failed;
+    idle += device.job.empty() && !device.joining && !device.failed;
+    if (!device.job.empty()) jobs.insert(QString::fromStdString(device.job));
+  }
+  const bool lost = node.state == NodeState::kDead || node.state == NodeState::kLeft;
+  QString state = format::text(node.state);
+  if (node.state != NodeState::kAlive && node.state != NodeState::kJoining) {
+    state += QStringLiteral(", ") + tr("last seen %1").arg(format::age(node.last_seen));
+  }
+  QString gpus = format::gpus(static_cast<std::int64_t>(node.devices.size()));
+  if (idle > 0 && !lost) gpus += QStringLiteral(", ") + tr("%1 idle").arg(idle);
+  if (failed > 0) gpus += QStringLiteral(", ") + tr("%1 failed").arg(failed);
+  return {
+      {tr("state"), state,
+       lost                              ? QStringLiteral("bad")
+       : node.state == NodeState::kAlive ? QStringLiteral("ok")
+                                         : QStringLiteral("warn")},
+      {tr("address"), orDash(node.address)},
+      {tr("host"), orDash(node.host)},
+      {tr("agent version"), orDash(node.version)},
+      {tr("GPUs"), gpus},
+      {tr("jobs"), jobs.empty() ? tr("none")
+                                : QStringList(jobs.begin(), jobs.end()).join(QStringLiteral(", "))},
+      {tr("memory"), memory.text()}};
+}
+
+std::vector<KeyValues::Row> Inspector::jobRows(const engine::JobStatus& job) const {
+  std::vector<KeyValues::Row> rows;
+  rows.push_back({job.command.empty() ? tr("model") : tr("command"),
+                  orDash(job.command.empty() ? job.model : job.command)});
+  rows.push_back({tr("mesh"), format::shape(job.mesh)});
+  rows.push_back({tr("options"), optionsText(job.options)});
+  rows.push_back({tr("step time"),
+                  job.step_seconds ? format::seconds(*job.step_seconds) : kUnknown,
+                  {},
+                  tr("median of the last steps")});
+  rows.push_back({tr("tokens/s"),
+                  job.tokens_per_second ? format::shortCount(*job.tokens_per_second) : kUnknown});
+  rows.push_back({tr("state"),
+                  job.state_bytes > 0 ? format::bytes(job.state_bytes) : kUnknown,
+                  {},
+                  tr("one whole copy")});
+  rows.push_back({tr("epoch"), format::count(job.epoch)});
+  rows.push_back({tr("layout"), orDash(job.layout_hash)});
+  return rows;
 }
 
 std::vector<KeyValues::Row> Inspector::clusterRows() const {
@@ -180,28 +303,42 @@ std::vector<KeyValues::Row> Inspector::clusterRows() const {
     rows.push_back(
         {tr("limit"), tr("%1 (emulated link)").arg(format::rate(snapshot.link_bytes_per_second))});
   }
-  if (const engine::JobStatus* job = m_model.job()) {
-    rows.push_back({tr("job"), QString::fromStdString(job->name)});
-    rows.push_back({tr("epoch"), format::count(job->epoch)});
-    if (!job->layout_hash.empty()) {
-      rows.push_back({tr("layout"), QString::fromStdString(job->layout_hash)});
-    }
-  }
   return rows;
 }
 
 void Inspector::refresh() {
   const engine::ClusterSnapshot& snapshot = m_model.snapshot();
+  Memory memory;
+  for (const ptc::DeviceId id : m_selection) {
+    if (const engine::DeviceStatus* device = m_model.findDevice(id)) memory.add(*device);
+  }
+  const engine::JobStatus* shown = m_model.hasSnapshot() ? m_model.job() : nullptr;
   if (m_selection.size() == 1) {
-    m_title->setText(format::device(*m_selection.begin()));
-    m_facts->setRows(deviceRows(*m_selection.begin()));
+    const ptc::DeviceId id = *m_selection.begin();
+    m_title->setText(format::device(id));
+    m_facts->setRows(deviceRows(id));
+    const engine::DeviceStatus* device = m_model.findDevice(id);
+    shown = device == nullptr ? nullptr : m_model.findJob(device->job);
+  } else if (const engine::NodeStatus* node = selectedNode()) {
+    m_title->setText(tr("Node %1").arg(format::node(node->node)));
+    m_facts->setRows(nodeRows(*node));
+    shown = nullptr;
   } else if (!m_selection.empty()) {
     m_title->setText(format::gpus(static_cast<std::int64_t>(m_selection.size())));
     m_facts->setRows(selectionRows());
+    shown = nullptr;
   } else {
     m_title->setText(m_model.hasSnapshot() ? QString::fromStdString(snapshot.cluster)
                                            : tr("Nothing to inspect"));
     m_facts->setRows(m_model.hasSnapshot() ? clusterRows() : std::vector<KeyValues::Row>());
+  }
+  m_memory->setVisible(!m_selection.empty());
+  m_memory->setFraction(memory.fraction(), tr("memory %1").arg(memory.text()));
+  const bool moving = m_model.runningTxn() != nullptr && !m_model.runningTxn()->flows.empty();
+  m_jobGroup->setVisible(shown != nullptr && !moving);
+  if (shown != nullptr) {
+    m_jobTitle->setText(QString::fromStdString(shown->name));
+    m_jobFacts->setRows(jobRows(*shown));
   }
   const engine::TxnStatus* txn = m_model.runningTxn();
   m_flowGroup->setVisible(txn != nullptr && !txn->flows.empty());

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The right pane in Live: what the selected GPU holds and does.
+/// The right pane in Live: what the selected GPU, node or job is and does.
 
 #include <set>
 
@@ -15,27 +15,38 @@ class QLabel;
 namespace tessera::ui {
 
 class FlowBars;
+class Meter;
 
 class Inspector : public Surface {
   Q_OBJECT
 
  public:
   explicit Inspector(ClusterModel& model, QWidget* parent = nullptr);
-  /// One GPU, several, or none: then the cluster.
+  /// One GPU, all of one node, others together, or none: then the cluster and its job.
   void setSelection(const std::set<ptc::DeviceId>& devices);
   void refresh();
   QString title() const;
   KeyValues* facts() const { return m_facts; }
+  KeyValues* jobFacts() const { return m_jobFacts; }
+  Meter* memory() const { return m_memory; }
 
  private:
   std::vector<KeyValues::Row> deviceRows(ptc::DeviceId device) const;
   std::vector<KeyValues::Row> selectionRows() const;
   std::vector<KeyValues::Row> clusterRows() const;
+  std::vector<KeyValues::Row> nodeRows(const engine::NodeStatus& node) const;
+  std::vector<KeyValues::Row> jobRows(const engine::JobStatus& job) const;
+  /// The node whose GPUs are exactly the selected ones; null otherwise.
+  const engine::NodeStatus* selectedNode() const;
 
   ClusterModel& m_model;
   std::set<ptc::DeviceId> m_selection;
   QLabel* m_title;
   KeyValues* m_facts;
+  Meter* m_memory;
+  QWidget* m_jobGroup;
+  QLabel* m_jobTitle;
+  KeyValues* m_jobFacts;
   QWidget* m_flowGroup;
   FlowBars* m_flows;
   KeyValues* m_moveFacts;

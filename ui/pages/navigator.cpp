@@ -116,12 +116,15 @@ void Navigator::refresh(const Draft* draft) {
   m_jobTitle->setVisible(job != nullptr);
   m_job->setVisible(job != nullptr);
   if (job == nullptr) return;
+  const auto known = [](bool isKnown, const QString& text) {
+    return isKnown ? text : format::orUnknown(std::nullopt);
+  };
   std::vector<KeyValues::Row> rows{
-      {tr("Model"), QString::fromStdString(job->model)},
-      {tr("Tensors"), format::count(job->num_tensors)},
-      {tr("State"), format::bytes(job->state_bytes)},
+      {tr("Model"), known(!job->model.empty(), QString::fromStdString(job->model))},
+      {tr("Tensors"), known(job->num_tensors > 0, format::count(job->num_tensors))},
+      {tr("State"), known(job->state_bytes > 0, format::bytes(job->state_bytes))},
       {tr("Replicas"), format::count(job->mesh[ptc::Axis::kDp])},
-      {tr("Global batch"), format::count(job->global_batch)},
+      {tr("Global batch"), known(job->global_batch > 0, format::count(job->global_batch))},
   };
   if (job->max_steps > 0) rows.push_back({tr("Ends at step"), format::count(job->max_steps)});
   m_job->setRows(rows);

@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/plan_panel.h"
 
+#include <QCheckBox>
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QHBoxLayout>
+#include <QHeaderView>
 #include <QLabel>
+#include <QPainter>
 #include <QPushButton>
+#include <QRegularExpression>
+#include <QScopedValueRollback>
 #include <QScrollArea>
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QStringList>
+#include <QStyle>
+#include <QStyledItemDelegate>
+#include <QTableView>
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -17,6 +25,7 @@
 #include "ui/format.h"
 #include "ui/icons.h"
 #include "ui/models/device_names.h"
+#include "ui/plots/pareto_scatter.h"
 #include "ui/theme.h"
 #include "ui/widgets/key_values.h"
 #include "ui/widgets/stacked_bar.h"
@@ -26,18 +35,96 @@ namespace {
 
 constexpr int kMaxDegree = 65536;  // the limit of ptc::ParseMeshShape
 
+constexpr int kRowHeight = 24;
+constexpr int kHeaderHeight = 24;
+constexpr int kMaxRows = 8;      // in sight without scrolling
+constexpr int kWidePanel = 430;  // from here on every column of the candidates is shown
+constexpr int kMaxMicroBatch = 65536;
+
 QString axisName(ptc::Axis axis) {
   return QString::fromStdString(std::string(ptc::ToString(axis)));
 }
 
+/// Whether `words` speak of this axis: " tp ", "tp=", "TP 3".
+bool names(const QString& words, const QString& axis) {
+  const QRegularExpression word(QStringLiteral("\\b%1\\b").arg(axis),
+                                QRegularExpression::CaseInsensitiveOption);
+  return words.contains(word);
+}
+
+/// A field with a red edge: its value is what the message below it speaks of.
+void setWrong(QWidget* field, bool wrong) {
+  if (field->property("wrong").toBool() == wrong) return;
+  field->setProperty("wrong", wrong);
+  field->style()->unpolish(field);
+  field->style()->polish(field);
+}
+
+/// How a candidate fits, as a shape; the recommended one stands out, the one that runs now is
+/// named.
+class CandidateDelegate : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+
+  void paint(QPainter* painter, const QStyleOptionViewItem& option,
+             const QModelIndex& index) const override {
+    QStyledItemDelegate::paint(painter, option, index);
+    if (index.column() != CandidateTableModel::MarkColumn) return;
+    const Theme& theme = Theme::current();
+    painter->save();
+    painter->setRenderHint(QPainter::Antialiasing);
+    painter->translate(QRectF(option.rect).center());
+    switch (static_cast<Fit>(index.data(CandidateTableModel::FitRole).toInt())) {
+      case Fit::Fits:
+        painter->setPen(Qt::NoPen);
+        painter->setBrush(theme.ok);
+        painter->drawEllipse(QPointF(0, 0), 3.8, 3.8);
+        break;
+      case Fit::Tight: {
+        painter->setPen(Qt::NoPen);
+        painter->setBrush(theme.warn);
+        const QPointF corners[] = {{-4.6, 3.6}, {4.6, 3.6}, {0, -4.4}};
+        painter->drawPolygon(corners, 3);
+        break;
+      }
+      case Fit::TooLarge:
+        painter->setPen(QPen(theme.bad, 1.8, Qt::SolidLine, Qt::RoundCap));
+        painter->drawLine(QPointF(-3.2, -3.2), QPointF(3.2, 3.2));
+        painter->drawLine(QPointF(-3.2, 3.2), QPointF(3.2, -3.2));
+        break;
+    }
+    painter->restore();
+  }
+
+ protected:
+  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+    QStyledItemDelegate::initStyleOption(option, index);
+    const Theme& theme = Theme::current();
+    const bool isMesh = index.column() == CandidateTableModel::MeshColumn;
+    const bool best = index.data(CandidateTableModel::RecommendedRole).toBool();
+    option->font = uiFont(12, isMesh ? (best ? QFont::DemiBold : QFont::Medium) : QFont::Normal);
+    QColor color = isMesh ? theme.text : theme.dim;
+    if (isMesh && best) color = theme.accent;
+    option->palette.setColor(QPalette::Text, color);
+    option->palette.setColor(QPalette::HighlightedText, isMesh ? color : theme.text);
+    if (index.column() == CandidateTableModel::OptionsColumn) {
+      option->font = uiFont(11);
+      if (index.data(CandidateTableModel::CurrentRole).toBool()) {
+        option->text = QString(option->text + QLatin1Char(' ') + PlanPanel::tr("now")).trimmed();
+      }
+    }
+  }
+};
+
 }  // namespace
 
-PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, MoveControl& control,
-                     QWidget* parent)
+PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, DraftProposal& proposal,
+                     MoveControl& control, QWidget* parent)
     : Surface(Tone::Panel, parent),
       m_model(model),
       m_draft(draft),
       m_plan(plan),
+      m_proposal(proposal),
       m_control(control),
       m_axes{AxisRow{ptc::Axis::kDp}, AxisRow{ptc::Axis::kTp}, AxisRow{ptc::Axis::kPp}},
       m_change(new QLabel(this)),
@@ -48,6 +135,14 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, MoveCon
       m_bar(new StackedBar(this)),
       m_facts(new KeyValues(this)),
       m_why(new QLabel(this)),
+      m_recommendation(new QLabel(this)),
+      m_zero(new QCheckBox(tr("ZeRO"), this)),
+      m_microBatch(new QSpinBox(this)),
+      m_candidateGroup(new QWidget(this)),
+      m_candidateNote(new QLabel(this)),
+      m_estimateNote(new QLabel(this)),
+      m_table(new QTableView(this)),
+      m_scatter(new ParetoScatter(this)),
       m_copy(new QPushButton(tr("Copy as command"), this)),
       m_discard(new QPushButton(tr("Discard"), this)),
       m_apply(new QPushButton(this)) {
@@ -63,11 +158,29 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, MoveCon
   axes->setSpacing(8);
   for (AxisRow& row : m_axes) axes->addWidget(makeAxisField(row), 1);
 
+  m_zero->setAccessibleName(tr("ZeRO: cut the optimizer state over the replicas"));
+  m_zero->setStatusTip(
+      tr("Cut the optimizer state over the data-parallel replicas: less memory a GPU"));
+  m_microBatch->setRange(0, kMaxMicroBatch);
+  m_microBatch->setPrefix(tr("micro-batch  "));
+  m_microBatch->setSpecialValueText(tr("micro-batch  auto"));
+  m_microBatch->setButtonSymbols(QAbstractSpinBox::NoButtons);
+  m_microBatch->setKeyboardTracking(false);
+  m_microBatch->setAccessibleName(tr("Samples of one forward and backward pass"));
+  m_microBatch->setStatusTip(
+      tr("Samples of one forward and backward pass; 0: the trainer chooses"));
+  auto* optionRow = new QHBoxLayout;
+  optionRow->setSpacing(8);
+  optionRow->addWidget(m_microBatch, 1);
+  optionRow->addWidget(m_zero);
+  optionRow->addStretch(1);
+
   setRole(m_problem, QStringLiteral("bad"));
   setRole(m_batch, QStringLiteral("hint"));
   setRole(m_planTitle, QStringLiteral("heading"));
   setRole(m_why, QStringLiteral("hint"));
-  for (QLabel* label : {m_problem, m_batch, m_why}) label->setWordWrap(true);
+  setRole(m_recommendation, QStringLiteral("hint"));
+  for (QLabel* label : {m_problem, m_batch, m_why, m_recommendation}) label->setWordWrap(true);
 
   m_copy->setFlat(true);
   m_copy->setAccessibleName(tr("Copy the plan as a command"));
@@ -83,6 +196,7 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, MoveCon
   buttons->addWidget(m_apply, 1);
 
   // Only what explains scrolls: the fields and the buttons stay in sight in a low window.
+  buildCandidates();
   auto* details = new QWidget(this);
   auto* detailColumn = new QVBoxLayout(details);
   detailColumn->setContentsMargins(0, 0, 0, 0);
@@ -91,6 +205,7 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, MoveCon
   detailColumn->addWidget(m_bar);
   detailColumn->addWidget(m_facts);
   detailColumn->addWidget(m_why);
+  detailColumn->addWidget(m_candidateGroup);
   detailColumn->addStretch();
   auto* scroll = new QScrollArea(this);
   scroll->setWidget(details);
@@ -106,6 +221,7 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, MoveCon
   column->setSpacing(10);
   column->addLayout(titleRow);
   column->addLayout(axes);
+  column->addLayout(optionRow);
   column->addWidget(m_product);
   column->addWidget(m_problem);
   column->addWidget(m_batch);
@@ -120,8 +236,162 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, MoveCon
           [this] { QGuiApplication::clipboard()->setText(command()); });
   connect(&m_draft, &Draft::changed, this, &PlanPanel::refresh);
   connect(&m_plan, &DraftPlan::changed, this, &PlanPanel::refresh);
+  connect(&m_proposal, &DraftProposal::changed, this, &PlanPanel::refreshProposal);
   connect(&m_control, &MoveControl::changed, this, &PlanPanel::refreshButtons);
+  connect(m_zero, &QCheckBox::clicked, this, [this](bool on) {
+    engine::StepOptions options = m_draft.options();
+    options.zero = on;
+    m_draft.setOptions(options);
+  });
+  connect(m_microBatch, &QSpinBox::valueChanged, this, [this](int value) {
+    engine::StepOptions options = m_draft.options();
+    options.micro_batch = value;
+    m_draft.setOptions(options);
+  });
   refresh();
+}
+
+void PlanPanel::buildCandidates() {
+  auto* title = new QLabel(tr("Configurations"), m_candidateGroup);
+  setRole(title, QStringLiteral("heading"));
+  setRole(m_candidateNote, QStringLiteral("hint"));
+  m_candidateNote->setWordWrap(true);
+  m_table->setObjectName(QStringLiteral("candidates"));
+  m_table->setStyleSheet(QStringLiteral("QTableView::item { padding: 3px 2px; }"));
+  m_table->setModel(&m_candidates);
+  m_table->setItemDelegate(new CandidateDelegate(m_table));
+  m_table->setAccessibleName(tr("Configurations that the job could run"));
+  m_table->setShowGrid(false);
+  m_table->setFrameShape(QFrame::NoFrame);
+  m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
+  m_table->setSelectionMode(QAbstractItemView::SingleSelection);
+  m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
+  m_table->setTabKeyNavigation(false);
+  m_table->setWordWrap(false);
+  m_table->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  m_table->setMouseTracking(true);
+  m_table->verticalHeader()->hide();
+  m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+  m_table->verticalHeader()->setDefaultSectionSize(kRowHeight);
+  QHeaderView* header = m_table->horizontalHeader();
+  header->setFixedHeight(kHeaderHeight);
+  header->setHighlightSections(false);
+  header->setMinimumSectionSize(14);
+  header->setSectionResizeMode(QHeaderView::Fixed);
+  header->setSectionResizeMode(CandidateTableModel::OptionsColumn, QHeaderView::Stretch);
+  header->setSectionsClickable(false);
+
+  auto* titleRow = new QHBoxLayout;
+  titleRow->addWidget(title);
+  titleRow->addStretch();
+  setRole(m_estimateNote, QStringLiteral("caption"));
+  titleRow->addWidget(m_estimateNote);
+  auto* column = new QVBoxLayout(m_candidateGroup);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(6);
+  column->addWidget(new Rule(m_candidateGroup));
+  column->addSpacing(2);
+  column->addLayout(titleRow);
+  column->addWidget(m_candidateNote);
+  column->addWidget(m_table);
+  column->addWidget(m_recommendation);
+  column->addWidget(m_scatter);
+
+  connect(m_table->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
+    const QModelIndexList rows = m_table->selectionModel()->selectedRows();
+    if (!m_marking && !rows.isEmpty()) choose(rows.first().row());
+  });
+  connect(m_table, &QTableView::entered, this,
+          [this](const QModelIndex& index) { m_scatter->setHovered(index.row()); });
+  connect(m_scatter, &ParetoScatter::candidateChosen, this, &PlanPanel::choose);
+}
+
+void PlanPanel::choose(int index) {
+  if (!m_control.editBlockedReason().isEmpty()) return markChosen();
+  m_proposal.choose(index);
+}
+
+QString PlanPanel::recommendationText() const { return m_recommendation->text(); }
+
+QString PlanPanel::proposalText() const {
+  return m_candidateNote->isHidden() ? QString() : m_candidateNote->text();
+}
+
+void PlanPanel::refreshProposal() {
+  const auto& proposal = m_proposal.proposal();
+  QString note;
+  switch (m_proposal.state()) {
+    case DraftProposal::State::None:
+      note = tr("Configurations appear once the job has GPUs.");
+      break;
+    case DraftProposal::State::Asking:
+      if (!proposal) note = tr("Asking the cluster…");
+      break;
+    case DraftProposal::State::Failed:
+      note = tr("There are none: %1.").arg(m_proposal.problem());
+      break;
+    case DraftProposal::State::Ready:
+      if (proposal->candidates.empty()) note = tr("No configuration of the job uses these GPUs.");
+      break;
+  }
+  const bool guessed = proposal && !proposal->calibrated;
+  m_estimateNote->setText(guessed ? tr("≈ estimates, not calibrated") : tr("≈ estimates"));
+  m_estimateNote->setToolTip(
+      guessed ? tr("With built-in constants: tesseractl probe measures this cluster.") : QString());
+  m_candidateNote->setText(note);
+  m_candidateNote->setVisible(!note.isEmpty());
+  {
+    const QScopedValueRollback<bool> silent(m_marking, true);
+    m_candidates.setCandidates(
+        proposal ? proposal->candidates : std::vector<engine::Candidate>(),
+        [this](double seconds) { return m_proposal.tokensPerSecond(seconds); });
+  }
+  const int rows = m_candidates.rowCount();
+  m_table->setVisible(rows > 0);
+  m_table->setFixedHeight(kHeaderHeight + kRowHeight * std::clamp(rows, 1, kMaxRows) + 2);
+  m_scatter->setVisible(rows > 1);
+  std::vector<QString> words;
+  for (int row = 0; row < rows; ++row) words.push_back(m_candidates.describe(row));
+  m_scatter->setWords(std::move(words));
+  m_scatter->setCandidates(m_candidates.candidates());
+  m_scatter->setOutdated(m_proposal.state() == DraftProposal::State::Asking);
+  fitColumns();
+  markChosen();
+  refreshPlan();
+}
+
+void PlanPanel::markChosen() {
+  const QScopedValueRollback<bool> silent(m_marking, true);
+  const auto& summary = m_plan.summary();
+  const auto index = m_proposal.indexOf(summary ? std::optional(summary->to_mesh) : std::nullopt);
+  const bool shown = index && *index < m_candidates.rowCount();
+  if (shown) {
+    m_table->selectionModel()->setCurrentIndex(
+        m_candidates.index(*index, CandidateTableModel::MeshColumn),
+        QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+  } else {
+    m_table->clearSelection();
+  }
+  m_scatter->setChosen(shown ? index : std::nullopt);
+}
+
+// In the usual width the table says what decides; the tool tip has the rest.
+void PlanPanel::fitColumns() {
+  const bool wide = width() >= kWidePanel;
+  m_table->setColumnHidden(CandidateTableModel::TokensColumn, !wide);
+  m_table->setColumnHidden(CandidateTableModel::PauseColumn, !wide);
+  m_table->setColumnHidden(CandidateTableModel::PeakColumn, !wide);
+  const std::pair<CandidateTableModel::Columns, int> widths[] = {
+      {CandidateTableModel::MarkColumn, 18},  {CandidateTableModel::MeshColumn, 84},
+      {CandidateTableModel::StepColumn, 62},  {CandidateTableModel::TokensColumn, 76},
+      {CandidateTableModel::MovesColumn, 74}, {CandidateTableModel::PauseColumn, 64},
+      {CandidateTableModel::PeakColumn, 116}};
+  for (const auto& [column, size] : widths) m_table->setColumnWidth(column, size);
+}
+
+void PlanPanel::resizeEvent(QResizeEvent* event) {
+  Surface::resizeEvent(event);
+  fitColumns();
 }
 
 QWidget* PlanPanel::makeAxisField(AxisRow& row) {
@@ -186,11 +456,19 @@ QString PlanPanel::command() const {
   if (request.mesh) {
     text += QStringLiteral(" --mesh ") + QString::fromStdString(ptc::ToString(*request.mesh));
   }
+  if (request.options) {
+    text += QStringLiteral(" --zero %1")
+                .arg(request.options->zero ? QStringLiteral("on") : QStringLiteral("off"));
+    if (request.options->micro_batch > 0) {
+      text += QStringLiteral(" --micro-batch %1").arg(request.options->micro_batch);
+    }
+  }
   return text;
 }
 
 void PlanPanel::refresh() {
   refreshFields();
+  markChosen();
   refreshPlan();
   refreshButtons();
 }
@@ -216,6 +494,13 @@ void PlanPanel::refreshFields() {
                              : icon(QStringLiteral("unlocked"), theme.faint));
   }
 
+  {
+    const engine::StepOptions options = m_draft.options();
+    const QSignalBlocker silent(m_microBatch);
+    m_zero->setChecked(options.zero);
+    m_microBatch->setValue(static_cast<int>(options.micro_batch));
+  }
+
   const auto given = static_cast<std::int64_t>(m_draft.devices().size());
   const std::int64_t used = mesh.num_ranks();
   const bool planned = m_plan.summary() && m_plan.state() == DraftPlan::State::Ready;
@@ -237,6 +522,11 @@ void PlanPanel::refreshFields() {
   m_problem->setVisible(bad || stale);
   setRole(m_problem, stale ? QStringLiteral("warn") : QStringLiteral("bad"));
 
+  for (const AxisRow& row : m_axes) {
+    setWrong(row.box, bad && names(m_plan.problem(), axisName(row.axis)));
+  }
+  setWrong(m_microBatch, bad && names(m_plan.problem(), QStringLiteral("micro.batch")));
+
   const engine::JobStatus* job = m_model.job();
   const std::int64_t replicas = mesh[ptc::Axis::kDp];
   const bool even = job != nullptr && job->global_batch > 0 && job->global_batch % replicas == 0;
@@ -257,13 +547,25 @@ void PlanPanel::refreshPlan() {
   m_bar->setVisible(summary.has_value());
   m_facts->setVisible(summary.has_value());
   m_copy->setVisible(!m_draft.isEmpty());
+  QString recommendation;
+  if (const auto& proposal = m_proposal.proposal(); proposal && !proposal->why.empty()) {
+    const auto& all = proposal->candidates;
+    const auto best = std::find_if(all.begin(), all.end(),
+                                   [](const engine::Candidate& each) { return each.recommended; });
+    if (best != all.end()) {
+      recommendation = tr("Recommended: %1, %2")
+                           .arg(format::shape(best->mesh), QString::fromStdString(proposal->why));
+    }
+  }
+  m_recommendation->setText(recommendation);
+  m_recommendation->setVisible(!recommendation.isEmpty());
+  m_why->setText(summary ? QString::fromStdString(summary->why) : QString());
+  // Said once where both are the same sentence.
+  m_why->setVisible(!m_why->text().isEmpty() && !recommendation.endsWith(m_why->text()));
   if (!summary) {
-    m_why->hide();
     switch (m_plan.state()) {
       case DraftPlan::State::None:
-        m_planTitle->setText(tr("Change something"));
-        m_why->setText(tr("Drag a GPU, select it and press Space, or edit an axis."));
-        m_why->show();
+        m_planTitle->setText(tr("Drag a GPU, edit an axis, or choose below"));
         break;
       case DraftPlan::State::Planning:
         m_planTitle->setText(tr("Planning…"));
@@ -289,6 +591,13 @@ void PlanPanel::refreshPlan() {
   std::vector<KeyValues::Row> rows;
   rows.push_back(
       {tr("pause (estimate)"), tr("≈ %1").arg(format::seconds(summary->pause_estimate))});
+  if (summary->to_step_seconds) {
+    const QString now = summary->from_step_seconds
+                            ? tr(", now ≈ %1").arg(format::seconds(*summary->from_step_seconds))
+                            : QString();
+    rows.push_back(
+        {tr("step (estimate)"), tr("≈ %1").arg(format::seconds(*summary->to_step_seconds)) + now});
+  }
   const auto peak = std::max_element(summary->peak_memory.begin(), summary->peak_memory.end(),
                                      [](const auto& a, const auto& b) {
                                        return a.bytes * std::max<std::int64_t>(1, b.capacity) <
@@ -323,8 +632,6 @@ void PlanPanel::refreshPlan() {
         {tr("does not fit on"), offenders.join(QStringLiteral(", ")), QStringLiteral("bad")});
   }
   m_facts->setRows(rows);
-  m_why->setText(QString::fromStdString(summary->why));
-  m_why->setVisible(!summary->why.empty());
 }
 
 void PlanPanel::refreshButtons() {
@@ -352,6 +659,8 @@ void PlanPanel::refreshButtons() {
   m_discard->setEnabled(!m_draft.isEmpty() && editReason.isEmpty());
   for (const AxisRow& row : m_axes) {
     row.box->setEnabled(editReason.isEmpty());
+    m_zero->setEnabled(editReason.isEmpty());
+    m_microBatch->setEnabled(editReason.isEmpty());
     row.lock->setEnabled(editReason.isEmpty());
   }
 }

@@ -6,39 +6,55 @@
 
 #include <array>
 
+#include "ui/models/candidate_table_model.h"
 #include "ui/models/cluster_model.h"
 #include "ui/models/draft.h"
 #include "ui/models/draft_plan.h"
+#include "ui/models/draft_proposal.h"
 #include "ui/models/move_control.h"
 #include "ui/widgets/surface.h"
 
+class QCheckBox;
 class QLabel;
 class QPushButton;
 class QSpinBox;
+class QTableView;
 class QToolButton;
 
 namespace tessera::ui {
 
 class KeyValues;
+class ParetoScatter;
 class StackedBar;
 
 class PlanPanel : public Surface {
   Q_OBJECT
 
  public:
-  PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, MoveControl& control,
-            QWidget* parent = nullptr);
+  PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, DraftProposal& proposal,
+            MoveControl& control, QWidget* parent = nullptr);
 
   /// One of the axes dp, tp, pp.
   QSpinBox* axisBox(ptc::Axis axis) const;
   QToolButton* axisLock(ptc::Axis axis) const;
+  QCheckBox* zeroBox() const { return m_zero; }
+  /// 0: the trainer chooses.
+  QSpinBox* microBatchBox() const { return m_microBatch; }
+  QTableView* candidateTable() const { return m_table; }
+  CandidateTableModel* candidates() { return &m_candidates; }
+  ParetoScatter* scatter() const { return m_scatter; }
+  /// What stands where the configurations would: "asking…", or why there are none.
+  QString proposalText() const;
   QPushButton* applyButton() const { return m_apply; }
   QPushButton* discardButton() const { return m_discard; }
   QPushButton* copyButton() const { return m_copy; }
   /// "4 × 2 × 1 = 8 of 8 ✓"
   QString productText() const;
   QString problemText() const;
+  /// How the plan's mesh was chosen.
   QString whyText() const;
+  /// "Recommended: 4 × 2 × 1, …"
+  QString recommendationText() const;
   KeyValues* facts() const { return m_facts; }
   StackedBar* bar() const { return m_bar; }
   /// The draft as a command line: "tesseractl plan gpt-mini --devices …".
@@ -48,6 +64,9 @@ class PlanPanel : public Surface {
  signals:
   void applyRequested();
   void discardRequested();
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   struct AxisRow {
@@ -62,10 +81,17 @@ class PlanPanel : public Surface {
   void refreshFields();
   void refreshPlan();
   void refreshButtons();
+  void refreshProposal();
+  void buildCandidates();
+  /// The draft's row in table and scatter, without telling anybody.
+  void markChosen();
+  void fitColumns();
+  void choose(int index);
 
   ClusterModel& m_model;
   Draft& m_draft;
   DraftPlan& m_plan;
+  DraftProposal& m_proposal;
   MoveControl& m_control;
   std::array<AxisRow, 3> m_axes;
   QLabel* m_change;
@@ -75,7 +101,16 @@ class PlanPanel : public Surface {
   QLabel* m_planTitle;
   StackedBar* m_bar;
   KeyValues* m_facts;
-  QLabel* m_why;
+  QLabel *m_why, *m_recommendation;
+  QCheckBox* m_zero;
+  QSpinBox* m_microBatch;
+  CandidateTableModel m_candidates;
+  QWidget* m_candidateGroup;
+  QLabel* m_candidateNote;
+  QLabel* m_estimateNote;
+  QTableView* m_table;
+  ParetoScatter* m_scatter;
+  bool m_marking = false;
   QPushButton* m_copy;
   QPushButton* m_discard;
   QPushButton* m_apply;

@@ -9,7 +9,9 @@
 #include <QPainter>
 #include <QPushButton>
 #include <QVBoxLayout>
+#include <algorithm>
 
+#include "ui/dialogs/spinner.h"
 #include "ui/theme.h"
 #include "ui/widgets/key_values.h"
 
@@ -28,7 +30,11 @@ StatePage::StatePage(QWidget* parent)
       m_detail(new QLabel(this)),
       m_command(new QLabel(this)),
       m_copy(new QPushButton(tr("Copy"), this)),
-      m_retry(new QPushButton(tr("Retry now"), this)) {
+      m_retry(new QPushButton(tr("Retry now"), this)),
+      m_start(new QPushButton(tr("Start local cluster (2 nodes × 4)"), this)),
+      m_connect(new QPushButton(tr("Connect…"), this)),
+      m_open(new QPushButton(tr("Open history file…"), this)),
+      m_spinner(new Spinner(this)) {
   setRole(m_title, QStringLiteral("number"));
   setRole(m_detail, QStringLiteral("hint"));
   for (QLabel* label : {m_title, m_detail}) {
@@ -42,6 +48,17 @@ StatePage::StatePage(QWidget* parent)
   m_copy->setAccessibleName(tr("Copy the command"));
   m_retry->setAccessibleName(tr("Retry the connection now"));
 
+  m_start->setProperty("primary", true);
+  m_start->setAccessibleName(tr("Start a local cluster of 2 nodes with 4 GPUs each"));
+  m_connect->setAccessibleName(tr("Connect to another cluster"));
+  m_open->setAccessibleName(tr("Open a history file"));
+  m_detail->setMinimumWidth(520);
+
+  auto* choices = new QHBoxLayout;
+  choices->setSpacing(10);
+  choices->addStretch();
+  for (QPushButton* choice : {m_start, m_retry, m_connect, m_open}) choices->addWidget(choice);
+  choices->addStretch();
   auto* commandRow = new QHBoxLayout;
   commandRow->addStretch();
   commandRow->addWidget(m_command);
@@ -52,11 +69,16 @@ StatePage::StatePage(QWidget* parent)
   column->addWidget(m_top);
   column->addStretch(2);
   column->addWidget(m_title);
-  column->addWidget(m_detail);
+  column->addWidget(m_detail, 0, Qt::AlignHCenter);
+  column->addWidget(m_spinner, 0, Qt::AlignHCenter);
   column->addLayout(commandRow);
-  column->addWidget(m_retry, 0, Qt::AlignHCenter);
+  column->addSpacing(6);
+  column->addLayout(choices);
   column->addStretch(3);
   connect(m_retry, &QPushButton::clicked, this, &StatePage::retryRequested);
+  connect(m_start, &QPushButton::clicked, this, &StatePage::startRequested);
+  connect(m_connect, &QPushButton::clicked, this, &StatePage::connectRequested);
+  connect(m_open, &QPushButton::clicked, this, &StatePage::openRequested);
   connect(m_copy, &QPushButton::clicked, this,
           [this] { QGuiApplication::clipboard()->setText(m_command->text()); });
 }
@@ -68,36 +90,58 @@ void StatePage::setSkeleton(bool shown) {
   m_top->setFixedHeight(shown ? kSkeletonTop + kSkeletonHeight : 0);
 }
 
-void StatePage::showEmpty() {
-  setSkeleton(false);
-  m_title->setText(tr("No cluster yet"));
-  m_detail->setText(
-      tr("Start a local one with 2 nodes of 4 emulated GPUs, then open the panel again:"));
-  m_command->setText(QStringLiteral("tesseractl up"));
-  m_command->show();
-  m_copy->show();
-  m_retry->hide();
+void StatePage::say(const QString& title, const QString& detail,
+                    std::initializer_list<QWidget*> parts) {
+  m_title->setText(title);
+  m_detail->setText(detail);
+  for (QWidget* part : {static_cast<QWidget*>(m_command), static_cast<QWidget*>(m_copy),
+                        static_cast<QWidget*>(m_retry), static_cast<QWidget*>(m_start),
+                        static_cast<QWidget*>(m_connect), static_cast<QWidget*>(m_open),
+                        static_cast<QWidget*>(m_spinner)}) {
+    part->setVisible(std::find(parts.begin(), parts.end(), part) != parts.end());
+  }
+  m_spinner->setRunning(m_spinner->isVisibleTo(this));
   update();
+}
+
+void StatePage::showEmpty(bool canConnect) {
+  setSkeleton(false);
+  m_command->setText(QStringLiteral("tesseractl up"));
+  if (canConnect) {
+    say(tr("No cluster yet"),
+        tr("Start one of 2 nodes with 4 emulated GPUs each on this machine, connect to one that "
+           "runs, or read the history of one. The first button does what this command does:"),
+        {m_command, m_copy, m_start, m_connect, m_open});
+  } else {
+    say(tr("No cluster yet"),
+        tr("Start a local one with 2 nodes of 4 emulated GPUs, then open the panel again:"),
+        {m_command, m_copy});
+  }
+}
+
+void StatePage::showStarting(const QString& doing) {
+  setSkeleton(true);
+  say(tr("Starting a local cluster…"), doing, {m_spinner});
+}
+
+void StatePage::showFile(const QString& file) {
+  setSkeleton(false);
+  say(tr("A history file, not live"),
+      tr("%1\nIts changes, events and samples stand below.").arg(file), {m_connect, m_open});
 }
 
 void StatePage::showConnecting(const QString& detail) {
   setSkeleton(true);
-  m_title->setText(tr("Connecting…"));
-  m_detail->setText(detail);
-  m_command->hide();
-  m_copy->hide();
-  m_retry->hide();
-  update();
+  say(tr("Connecting…"), detail, {});
 }
 
 void StatePage::showProblem(const QString& title, const QString& detail, bool canRetry) {
   setSkeleton(false);
-  m_title->setText(title);
-  m_detail->setText(detail);
-  m_command->hide();
-  m_copy->hide();
-  m_retry->setVisible(canRetry);
-  update();
+  if (canRetry) {
+    say(title, detail, {m_retry, m_connect});
+  } else {
+    say(title, detail, {m_connect});
+  }
 }
 
 void StatePage::paintEvent(QPaintEvent* event) {

@@ -5,6 +5,7 @@
 /// What the canvas shows while there is no cluster to draw.
 
 #include <QString>
+#include <initializer_list>
 
 #include "ui/widgets/surface.h"
 
@@ -13,27 +14,42 @@ class QPushButton;
 
 namespace tessera::ui {
 
+class Spinner;
+
 class StatePage : public Surface {
   Q_OBJECT
 
  public:
   explicit StatePage(QWidget* parent = nullptr);
-  /// No cluster is named: how to start one.
-  void showEmpty();
+  /// No cluster is named: start one, connect, or open a file. Without `canConnect` only the command
+  /// that starts one is shown.
+  void showEmpty(bool canConnect);
+  /// A local cluster is being started; `doing` says what is being done.
+  void showStarting(const QString& doing);
+  /// A history file is shown in the other panes.
+  void showFile(const QString& file);
   /// Grey frames until the first node answers.
   void showConnecting(const QString& detail);
   /// The cluster does not answer, or refuses this panel. `detail` is one line.
   void showProblem(const QString& title, const QString& detail, bool canRetry);
   QString title() const;
+  QPushButton* startButton() const { return m_start; }
+  QPushButton* connectButton() const { return m_connect; }
+  QPushButton* openButton() const { return m_open; }
 
  signals:
   void retryRequested();
+  void startRequested();
+  void connectRequested();
+  void openRequested();
 
  protected:
   void paintEvent(QPaintEvent* event) override;
 
  private:
   void setSkeleton(bool shown);
+  /// Shows the words, and of the other parts only these.
+  void say(const QString& title, const QString& detail, std::initializer_list<QWidget*> parts);
 
   QWidget* m_top;  // keeps the words below the skeleton
   QLabel* m_title;
@@ -41,6 +57,8 @@ class StatePage : public Surface {
   QLabel* m_command;
   QPushButton* m_copy;
   QPushButton* m_retry;
+  QPushButton *m_start, *m_connect, *m_open;
+  Spinner* m_spinner;
   bool m_skeleton = false;
 };
 

@@ -16,12 +16,6 @@ constexpr int kRow = 26;
 constexpr int kNameWidth = 104;
 constexpr int kRateWidth = 76;
 
-double fraction(const engine::FlowStatus& flow) {
-  if (flow.bytes_total <= 0) return 0;
-  return std::clamp(static_cast<double>(flow.bytes_done) / static_cast<double>(flow.bytes_total),
-                    0.0, 1.0);
-}
-
 QString name(const engine::FlowStatus& flow) {
   return format::device(flow.source) + QStringLiteral(" → ") + format::device(flow.destination);
 }
@@ -32,18 +26,33 @@ FlowBars::FlowBars(QWidget* parent) : QWidget(parent) {
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
 }
 
-void FlowBars::setFlows(std::vector<engine::FlowStatus> flows) {
-  if (flows == m_flows) return;
+void FlowBars::setFlows(std::vector<engine::FlowStatus> flows) { set(std::move(flows), false); }
+
+void FlowBars::setBytes(std::vector<engine::FlowStatus> flows) { set(std::move(flows), true); }
+
+void FlowBars::set(std::vector<engine::FlowStatus> flows, bool showBytes) {
+  if (flows == m_flows && showBytes == m_showBytes) return;
   const bool resized = flows.size() != m_flows.size();
   m_flows = std::move(flows);
+  m_showBytes = showBytes;
+  m_largest = 0;
+  for (const engine::FlowStatus& flow : m_flows) m_largest = std::max(m_largest, flow.bytes_total);
   QStringList names;
   for (const engine::FlowStatus& flow : m_flows) {
     if (names.size() == kMaxRows) break;
-    names << name(flow) + QLatin1Char(' ') + format::percent(fraction(flow));
+    names << name(flow) + QLatin1Char(' ') +
+                 (m_showBytes ? format::bytes(flow.bytes_total) : format::percent(fraction(flow)));
   }
   setAccessibleName(names.join(QStringLiteral(", ")));
   if (resized) updateGeometry();
   update();
+}
+
+double FlowBars::fraction(const engine::FlowStatus& flow) const {
+  const std::int64_t whole = m_showBytes ? m_largest : flow.bytes_total;
+  const std::int64_t part = m_showBytes ? flow.bytes_total : flow.bytes_done;
+  if (whole <= 0) return 0;
+  return std::clamp(static_cast<double>(part) / static_cast<double>(whole), 0.0, 1.0);
 }
 
 QSize FlowBars::sizeHint() const {
@@ -76,7 +85,8 @@ void FlowBars::paintEvent(QPaintEvent*) {
     painter.setPen(theme.dim);
     painter.drawText(QRect(width() - kRateWidth, y, kRateWidth, kRow),
                      Qt::AlignRight | Qt::AlignVCenter,
-                     whole                       ? tr("done")
+                     m_showBytes                 ? format::bytes(flow.bytes_total)
+                     : whole                     ? tr("done")
                      : flow.bytes_per_second > 0 ? format::rate(flow.bytes_per_second)
                                                  : QStringLiteral("—"));
     y += kRow;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Rows of "n0g0 → n1g0", a bar, and a rate.
+/// Rows of "n0g0 → n1g0", a bar, and a rate or the bytes.
 
 #include <QWidget>
 #include <vector>
@@ -18,6 +18,8 @@ class FlowBars : public QWidget {
   explicit FlowBars(QWidget* parent = nullptr);
   /// At most `kMaxRows` are drawn, in the order given; the rest is counted in words.
   void setFlows(std::vector<engine::FlowStatus> flows);
+  /// What went over each pair in all: the largest fills its bar.
+  void setBytes(std::vector<engine::FlowStatus> flows);
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override { return sizeHint(); }
 
@@ -27,7 +29,12 @@ class FlowBars : public QWidget {
   void paintEvent(QPaintEvent* event) override;
 
  private:
+  void set(std::vector<engine::FlowStatus> flows, bool showBytes);
+  double fraction(const engine::FlowStatus& flow) const;
+
   std::vector<engine::FlowStatus> m_flows;
+  bool m_showBytes = false;
+  std::int64_t m_largest = 0;
 };
 
 }  // namespace tessera::ui

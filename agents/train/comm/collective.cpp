@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agents/train/comm/collective.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -16,9 +18,14 @@ class SelfGroup final : public Collective {
     std::copy(mine.begin(), mine.end(), all.begin());
     return State();
   }
+  Status Send(int to, std::span<const float>) override { return NoPeer(to); }
+  Status Receive(int from, std::span<float>) override { return NoPeer(from); }
   void Abort() override { aborted_ = true; }
 
  private:
+  static Status NoPeer(int rank) {
+    return InvalidArgument(fmt::format("rank {} of a group of 1", rank));
+  }
   Status State() const {
     if (aborted_) return Cancelled("group was aborted");
     return OkStatus();

@@ -22,8 +22,8 @@ namespace tessera::agents::train {
 /// All ranks of a group make the same calls in the same order. Every rank gets the same bits. A
 /// call that fails leaves the group broken: every later call fails at once, on this rank and soon
 /// on the others. Memory that is handed in is no longer touched once the call has returned, also
-/// when it failed. \error kCancelled after Abort or when the group is abandoned, kTimeout when a
-/// rank did not come,
+/// when it failed.
+/// \error kCancelled after Abort or when the group is abandoned, kTimeout when a rank did not come,
 ///     kUnavailable when a rank is gone
 /// \threadsafety One thread at a time; Abort may come from any.
 class Collective {
@@ -40,6 +40,16 @@ class Collective {
   /// Puts every rank's bytes into `all`, in rank order.
   /// \pre all.size() == size() * mine.size(), equal sizes on all ranks
   virtual Status AllGather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
+  /// Sends to rank `to` of the group, which must Receive as many values. Messages between two ranks
+  /// arrive in order. Returns when `values` may be changed; waits for the receiver only where
+  /// kMaxInFlight messages to it are not yet taken, or the message is larger than what the group
+  /// was made for. A group that is destroyed loses what has not been received.
+  /// \pre to != rank(), GroupOptions.message_floats > 0
+  virtual Status Send(int to, std::span<const float> values) = 0;
+  /// The next message of rank `from`. \pre from != rank(), the sender sends values.size() values,
+  /// GroupOptions.message_floats > 0
+  virtual Status Receive(int from, std::span<float> values) = 0;
+  static constexpr int kMaxInFlight = 2;
   /// Returns when every rank has come.
   Status Barrier();
   /// Breaks the group: a call that waits returns within tens of milliseconds.
@@ -60,9 +70,11 @@ struct GroupOptions {
   int rank = 0;
   int size = 1;
   std::chrono::milliseconds timeout = std::chrono::seconds(60);  // of one collective
-  /// Polled while a collective waits; true breaks the group. May be empty. Called from the thread
-  /// that makes the collective.
-  std::function<bool()> abandoned;
+  /// Of the messages that Send takes at once, at most; all ranks say the same. 0: none are sent.
+  std::size_t message_floats = 0;
+  /// Polled while a collective or a message waits; true breaks the group. May be empty. Called from
+  /// any thread.
+  std::function<bool()> abandoned = {};
 };
 
 /// A group of one rank.

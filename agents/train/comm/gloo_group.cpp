@@ -7,8 +7,11 @@
 #include <algorithm>
 #include <condition_variable>
 #include <cstring>
+#include <deque>
+#include <functional>
 #include <future>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
@@ -79,10 +82,96 @@ struct Completion {
   bool done = false;
 };
 
+using WorkPtr = c10::intrusive_ptr<c10d::Work>;
+
+/// Ends the waits of one thread for messages. A wait for a message takes no notice of anything but
+/// the message, and one that times out closes all connections of the group; Work::abort() is what
+/// ends it, at once. So a thread of the group's own looks at its flags while a wait is under way.
+class MessageWatch {
+ public:
+  /// `should_end` is called on the watching thread.
+  explicit MessageWatch(std::function<bool()> should_end)
+      : should_end_(std::move(should_end)), thread_([this] { Run(); }) {}
+  ~MessageWatch() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+  MessageWatch(const MessageWatch&) = delete;
+  MessageWatch& operator=(const MessageWatch&) = delete;
+
+  /// Waits until `work` is done; false if it was ended, with no message taken.
+  bool Wait(const WorkPtr& work, milliseconds timeout) {
+    Watch(work, steady_clock::now() + timeout);
+    // Longer than the watch waits: Gloo's own timeout must not strike.
+    bool done = false;
+    try {
+      done = work->wait(2 * timeout + std::chrono::seconds(10));
+    } catch (...) {
+      Watch({}, {});
+      throw;
+    }
+    Watch({}, {});
+    return done;
+  }
+  /// Whether the last wait that was ended had lasted too long.
+  bool timed_out() const { return timed_out_; }
+
+ private:
+  using steady_clock = std::chrono::steady_clock;
+
+  void Watch(const WorkPtr& work, steady_clock::time_point deadline) {
+    const std::lock_guard lock(mutex_);
+    work_ = work;
+    deadline_ = deadline;
+    // The thread looks every kSlice as long as messages come; it sleeps after a while without.
+    if (work && asleep_) changed_.notify_all();
+  }
+
+  void Run() {
+    constexpr int kIdleSlices = 50;
+    int idle = 0;
+    std::unique_lock lock(mutex_);
+    while (!stopping_) {
+      asleep_ = idle >= kIdleSlices;
+      if (asleep_) {
+        changed_.wait(lock, [&] { return stopping_ || work_; });
+      } else {
+        changed_.wait_for(lock, kSlice, [&] { return stopping_; });
+      }
+      idle = work_ ? 0 : std::min(idle + 1, kIdleSlices);
+      if (!work_) continue;
+      const bool late = steady_clock::now() >= deadline_;
+      if (late) timed_out_ = true;
+      if (late || should_end_()) work_->abort();
+    }
+  }
+
+  const std::function<bool()> should_end_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  WorkPtr work_;  // that is waited for
+  steady_clock::time_point deadline_;
+  bool asleep_ = false;
+  bool stopping_ = false;
+  std::atomic<bool> timed_out_ = false;
+  std::thread thread_;
+};
+
 class GlooGroup final : public Collective {
  public:
   GlooGroup(const GroupOptions& options, GlooPtr group)
-      : Collective(options.rank, options.size), options_(options), group_(std::move(group)) {}
+      : Collective(options.rank, options.size),
+        options_(options),
+        group_(std::move(group)),
+        outgoing_(static_cast<std::size_t>(options.size)) {
+    if (options.message_floats == 0) return;
+    watch_ = std::make_unique<MessageWatch>(
+        [this] { return aborted_ || (options_.abandoned && options_.abandoned()); });
+  }
 
   Status AllReduceSum(std::span<float> values) override {
     return AllReduce(values, c10d::ReduceOp::SUM);
@@ -106,17 +195,58 @@ class GlooGroup final : public Collective {
     return OkStatus();
   }
 
+  // Gloo takes a message only when its receiver asks for it, and asks for whole messages: the copy
+  // here is what lets the caller go on. Messages between two ranks carry one tag, hence their
+  // order.
+  Status Send(int to, std::span<const float> values) override {
+    TESSERA_CHECK(to != rank() && watch_);
+    return Guarded([&]() -> Status {
+      std::deque<WorkPtr>& sent = outgoing_.at(static_cast<std::size_t>(to));
+      while (sent.size() >= static_cast<std::size_t>(kMaxInFlight)) {
+        TESSERA_RETURN_IF_ERROR(Await(sent.front()));
+        sent.pop_front();
+      }
+      std::vector<at::Tensor> message = {TensorOf(values.size())};
+      std::memcpy(message[0].data_ptr(), values.data(), values.size_bytes());
+      sent.push_back(group_->send(message, to, kMessageTag));
+      return OkStatus();
+    });
+  }
+
+  Status Receive(int from, std::span<float> values) override {
+    TESSERA_CHECK(from != rank() && watch_);
+    return Guarded([&]() -> Status {
+      std::vector<at::Tensor> message = {TensorOf(values.size())};
+      TESSERA_RETURN_IF_ERROR(Await(group_->recv(message, from, kMessageTag)));
+      std::memcpy(values.data(), message[0].data_ptr(), values.size_bytes());
+      return OkStatus();
+    });
+  }
+
   void Abort() override { aborted_ = true; }
 
  private:
+  static constexpr int kMessageTag = 0;
+
+  static at::Tensor TensorOf(std::size_t floats) {
+    return at::empty({static_cast<int64_t>(floats)}, at::kFloat);
+  }
+
+  Status Await(const WorkPtr& work) {
+    if (watch_->Wait(work, options_.timeout)) return OkStatus();
+    if (watch_->timed_out()) {
+      return Timeout(fmt::format("a message of group {} did not come within {} ms", options_.name,
+                                 options_.timeout.count()));
+    }
+    return aborted_ ? Aborted() : NoLongerWanted();
+  }
+
   // A collective that is abandoned goes on writing until Gloo notices, so it never gets memory of
   // the caller's: it works on a tensor of the group's own, which the work item keeps alive.
   Status AllReduce(std::span<float> values, c10d::ReduceOp operation) {
     if (values.empty()) return OkStatus();
     at::Tensor& staging = staging_[values.size()];
-    if (!staging.defined()) {
-      staging = at::empty({static_cast<int64_t>(values.size())}, at::kFloat);
-    }
+    if (!staging.defined()) staging = TensorOf(values.size());
     std::memcpy(staging.data_ptr(), values.data(), values.size_bytes());
     c10d::AllreduceOptions reduce;
     reduce.reduceOp = operation;
@@ -126,20 +256,26 @@ class GlooGroup final : public Collective {
     return OkStatus();
   }
 
-  template <typename Start>
-  Status Run(Start start) {
-    Status status = Attempt(start);
-    if (!status) aborted_ = true;  // the group's connections are in an unknown state
+  /// Runs `work` unless the group is broken; an error breaks it: its connections are then in an
+  /// unknown state.
+  template <typename Work>
+  Status Guarded(Work work) {
+    if (aborted_) return Aborted();
+    Status status = OkStatus();
+    try {
+      status = work();
+    } catch (const std::exception& exception) {
+      status = Failed(exception.what());
+    }
+    if (!status) aborted_ = true;
     return status;
   }
 
   template <typename Start>
-  Status Attempt(Start start) {
-    if (aborted_) return Cancelled(fmt::format("group {} was aborted", options_.name));
-    try {
-      const auto work = start();
+  Status Run(Start start) {
+    return Guarded([&]() -> Status {
       const auto completion = std::make_shared<Completion>();
-      const auto future = work->getFuture();
+      const auto future = start()->getFuture();
       future->addCallback([completion](c10::ivalue::Future&) {
         const std::lock_guard lock(completion->mutex);
         completion->done = true;
@@ -147,18 +283,18 @@ class GlooGroup final : public Collective {
       });
       std::unique_lock lock(completion->mutex);
       while (!completion->changed.wait_for(lock, kSlice, [&] { return completion->done; })) {
-        if (aborted_) return Cancelled(fmt::format("group {} was aborted", options_.name));
-        if (options_.abandoned && options_.abandoned()) {
-          return Cancelled(fmt::format("group {} is no longer wanted", options_.name));
-        }
+        if (aborted_) return Aborted();
+        if (options_.abandoned && options_.abandoned()) return NoLongerWanted();
       }
       if (future->hasError()) return Failed(future->tryRetrieveErrorMessage());
       return OkStatus();
-    } catch (const std::exception& exception) {
-      return Failed(exception.what());
-    }
+    });
   }
 
+  Error Aborted() const { return Cancelled(fmt::format("group {} was aborted", options_.name)); }
+  Error NoLongerWanted() const {
+    return Cancelled(fmt::format("group {} is no longer wanted", options_.name));
+  }
   Error Failed(const std::string& reason) const {
     return Unavailable(fmt::format("group {}: {}", options_.name, FirstLine(reason)));
   }
@@ -166,7 +302,9 @@ class GlooGroup final : public Collective {
   const GroupOptions options_;
   GlooPtr group_;
   std::map<std::size_t, at::Tensor> staging_;  // by number of floats: a few sizes, used every step
+  std::vector<std::deque<WorkPtr>> outgoing_;  // by rank: messages that may not have been taken
   std::atomic<bool> aborted_ = false;
+  std::unique_ptr<MessageWatch> watch_;  // in a group that sends messages
 };
 
 /// One device an address for the life of the process: a device has a thread and a listening socket.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include "agents/train/comm/gloo_group.h"
@@ -13,86 +14,122 @@
 namespace tessera::agents::train {
 namespace {
 
-constexpr std::size_t kDp = static_cast<std::size_t>(ptc::Axis::kDp);
-constexpr std::size_t kTp = static_cast<std::size_t>(ptc::Axis::kTp);
+/// Ranks are row-major over (pp, dp, tp).
+struct Place {
+  int pp = 0, dp = 0, tp = 0;
+};
 
-/// Builds the group of the ranks `members`, of which this rank is one.
-Result<CollectivePtr> Connect(const tessera_view& view, const std::vector<int>& members,
-                              const std::string& name,
-                              const std::shared_ptr<Rendezvous>& rendezvous,
-                              std::chrono::milliseconds timeout) {
-  if (members.size() == 1) return MakeSelfGroup();
-  GroupOptions options;
-  options.name = name;
-  options.rank =
-      static_cast<int>(std::find(members.begin(), members.end(), view.rank) - members.begin());
-  options.size = static_cast<int>(members.size());
-  options.timeout = timeout;
-  options.abandoned = [rendezvous] { return rendezvous->Abandoned(); };
-  const bool one_host = std::all_of(members.begin(), members.end(), [&](int rank) {
-    return view.host_of_rank[rank] == view.host_of_rank[members[0]];
-  });
-  if (!one_host) return MakeGlooGroup(options, view.address_of_rank[view.rank], rendezvous);
-  TESSERA_TRY(const int fd, rendezvous->SharedMemory(name, ShmGroupBytes(options.size)));
-  return MakeShmGroup(options, fd);
-}
+/// Makes groups by their members, each once.
+class Connector {
+ public:
+  Connector(const tessera_view& view, std::shared_ptr<Rendezvous> rendezvous,
+            std::chrono::milliseconds timeout)
+      : view_(view), rendezvous_(std::move(rendezvous)), timeout_(timeout) {}
 
-}  // namespace
-
-void Groups::Abort() {
-  for (const CollectivePtr& group : {tp, dp, world}) {
-    if (group) group->Abort();
+  /// The group of `members`, of which this rank is one. All of them ask in the same order.
+  Result<CollectivePtr> Get(const std::vector<int>& members, const std::string& name,
+                            std::size_t message_floats) {
+    CollectivePtr& group = made_[members];
+    if (!group) {
+      TESSERA_TRY(group, Make(members, name, message_floats));
+    }
+    return group;
   }
-}
 
-Groups SelfGroups() {
-  Groups groups;
-  groups.world = groups.dp = groups.tp = MakeSelfGroup();
-  return groups;
-}
+ private:
+  Result<CollectivePtr> Make(const std::vector<int>& members, const std::string& name,
+                             std::size_t message_floats) {
+    if (members.size() == 1) return MakeSelfGroup();
+    GroupOptions options;
+    options.name = name;
+    options.rank =
+        static_cast<int>(std::find(members.begin(), members.end(), view_.rank) - members.begin());
+    options.size = static_cast<int>(members.size());
+    options.timeout = timeout_;
+    options.message_floats = message_floats;
+    options.abandoned = [rendezvous = rendezvous_] { return rendezvous->Abandoned(); };
+    const bool one_host = std::all_of(members.begin(), members.end(), [&](int rank) {
+      return view_.host_of_rank[rank] == view_.host_of_rank[members[0]];
+    });
+    if (!one_host) return MakeGlooGroup(options, view_.address_of_rank[view_.rank], rendezvous_);
+    TESSERA_TRY(const int fd, rendezvous_->SharedMemory(
+                                  name, ShmGroupBytes(options.size, options.message_floats)));
+    return MakeShmGroup(options, fd);
+  }
 
-Result<Groups> ConnectGroups(const tessera_view& view, std::shared_ptr<Rendezvous> rendezvous,
-                             std::uint64_t fingerprint, std::chrono::milliseconds timeout) {
-  const int dp = static_cast<int>(view.axis_size[kDp]);
-  const int tp = static_cast<int>(view.axis_size[kTp]);
-  if (view.rank < 0 || view.rank >= view.world || dp * tp != view.world) {
-    return InvalidArgument(fmt::format("rank {} of {} is not in a mesh of dp = {}, tp = {}",
-                                       view.rank, view.world, dp, tp));
-  }
-  // Ranks are row-major over (dp, tp).
-  const int replica = view.rank / tp;
-  const int part = view.rank % tp;
-  std::vector<int> everybody, same_part, same_replica;
-  for (int rank = 0; rank < view.world; ++rank) {
-    everybody.push_back(rank);
-    if (rank % tp == part) same_part.push_back(rank);
-    if (rank / tp == replica) same_replica.push_back(rank);
-  }
-  Groups groups;
-  groups.epoch = view.epoch;
-  groups.attempt = view.attempt;
-  TESSERA_TRY(groups.world, Connect(view, everybody, "world", rendezvous, timeout));
-  std::vector<std::uint64_t> fingerprints(static_cast<std::size_t>(view.world));
-  TESSERA_RETURN_IF_ERROR(groups.world->AllGather(std::as_bytes(std::span(&fingerprint, 1)),
-                                                  std::as_writable_bytes(std::span(fingerprints))));
+  const tessera_view& view_;
+  const std::shared_ptr<Rendezvous> rendezvous_;
+  const std::chrono::milliseconds timeout_;
+  std::map<std::vector<int>, CollectivePtr> made_;
+};
+
+/// \error kFailedPrecondition naming a rank whose fingerprint differs
+Status CompareFingerprints(Collective& world, std::uint64_t fingerprint) {
+  std::vector<std::uint64_t> fingerprints(static_cast<std::size_t>(world.size()));
+  TESSERA_RETURN_IF_ERROR(world.AllGather(std::as_bytes(std::span(&fingerprint, 1)),
+                                          std::as_writable_bytes(std::span(fingerprints))));
   for (std::size_t rank = 1; rank < fingerprints.size(); ++rank) {
     if (fingerprints[rank] != fingerprints[0]) {
       return FailedPrecondition(
           fmt::format("the data set of rank {} differs from that of rank 0", rank));
     }
   }
-  if (same_part == everybody) {
-    groups.dp = groups.world;
-  } else {
-    TESSERA_TRY(groups.dp,
-                Connect(view, same_part, fmt::format("dp-t{}", part), rendezvous, timeout));
+  return OkStatus();
+}
+
+}  // namespace
+
+void Groups::Abort() {
+  for (const CollectivePtr& group : {tp, pp, dp, world}) {
+    if (group) group->Abort();
   }
-  if (same_replica == everybody) {
-    groups.tp = groups.world;
-  } else {
-    TESSERA_TRY(groups.tp,
-                Connect(view, same_replica, fmt::format("tp-d{}", replica), rendezvous, timeout));
+}
+
+Groups SelfGroups() {
+  Groups groups;
+  groups.world = groups.dp = groups.tp = groups.pp = MakeSelfGroup();
+  return groups;
+}
+
+Result<Groups> ConnectGroups(const tessera_view& view, std::shared_ptr<Rendezvous> rendezvous,
+                             std::uint64_t fingerprint, std::chrono::milliseconds timeout,
+                             std::size_t message_floats) {
+  const auto degree = [&](ptc::Axis axis) {
+    return static_cast<int>(view.axis_size[static_cast<std::size_t>(axis)]);
+  };
+  const int pp = degree(ptc::Axis::kPp), dp = degree(ptc::Axis::kDp), tp = degree(ptc::Axis::kTp);
+  if (view.rank < 0 || view.rank >= view.world || pp * dp * tp != view.world) {
+    return InvalidArgument(
+        fmt::format("rank {} of {} is not in a mesh of pp = {}, dp = {}, tp = {}", view.rank,
+                    view.world, pp, dp, tp));
   }
+  if (pp > 1 && message_floats == 0) {
+    return InvalidArgument(fmt::format("{} stages without a size of their messages", pp));
+  }
+  const auto place = [&](int rank) -> Place {
+    return {rank / (dp * tp), rank / tp % dp, rank % tp};
+  };
+  const Place mine = place(view.rank);
+  std::vector<int> everybody, same_piece, same_stage, same_replica;
+  for (int rank = 0; rank < view.world; ++rank) {
+    const Place other = place(rank);
+    everybody.push_back(rank);
+    if (other.pp == mine.pp && other.tp == mine.tp) same_piece.push_back(rank);
+    if (other.pp == mine.pp && other.dp == mine.dp) same_stage.push_back(rank);
+    if (other.dp == mine.dp && other.tp == mine.tp) same_replica.push_back(rank);
+  }
+  Connector connector(view, rendezvous, timeout);
+  Groups groups;
+  groups.epoch = view.epoch;
+  groups.attempt = view.attempt;
+  // Where all ranks are stages of one replica, the group of all carries their messages.
+  TESSERA_TRY(groups.world,
+              connector.Get(everybody, "world", pp == view.world ? message_floats : 0));
+  TESSERA_RETURN_IF_ERROR(CompareFingerprints(*groups.world, fingerprint));
+  TESSERA_TRY(groups.dp, connector.Get(same_piece, fmt::format("dp-p{}-t{}", mine.pp, mine.tp), 0));
+  TESSERA_TRY(groups.tp, connector.Get(same_stage, fmt::format("tp-p{}-d{}", mine.pp, mine.dp), 0));
+  TESSERA_TRY(groups.pp, connector.Get(same_replica, fmt::format("pp-d{}-t{}", mine.dp, mine.tp),
+                                       message_floats));
   return groups;
 }
 

@@ -5,6 +5,7 @@
 /// The groups of one rank in one epoch.
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -20,7 +21,8 @@ struct Groups {
   std::int64_t attempt = 0;
   CollectivePtr world;  // all ranks: the step decision
   CollectivePtr dp;     // ranks that hold the same pieces: gradients
-  CollectivePtr tp;     // ranks that hold the parts of one replica: activations
+  CollectivePtr tp;     // ranks that hold the parts of one stage: sums of activations
+  CollectivePtr pp;     // ranks that hold the stages of one replica, in order: messages
 
   void Abort();
 };
@@ -30,10 +32,13 @@ Groups SelfGroups();
 
 /// Builds the groups of `view`: shared memory where all members are on one host, Gloo elsewhere.
 /// Blocks until all members have come. All ranks give the same `fingerprint` of their data set.
-/// \error kInvalidArgument if the view's mesh has other axes than dp and tp above 1
+/// `message_floats` is the size of a message between stages (see GroupOptions), for pp above 1.
+/// \error kInvalidArgument if the view's mesh has other axes than pp, dp and tp above 1, or stages
+///     without message_floats
 /// \error kFailedPrecondition naming the ranks whose fingerprints differ
 /// \error what MakeShmGroup, MakeGlooGroup and the rendezvous return
 Result<Groups> ConnectGroups(const tessera_view& view, std::shared_ptr<Rendezvous> rendezvous,
-                             std::uint64_t fingerprint, std::chrono::milliseconds timeout);
+                             std::uint64_t fingerprint, std::chrono::milliseconds timeout,
+                             std::size_t message_floats = 0);
 
 }  // namespace tessera::agents::train

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "agents/job/tessera_job.h"
 #include "ptc/base/result.h"
 
 namespace tessera::agents::train {
@@ -27,23 +26,6 @@ class Rendezvous {
   /// caller closes the descriptor.
   virtual Result<int> SharedMemory(const std::string& key, std::size_t size_bytes) = 0;
   virtual bool Abandoned() const = 0;
-};
-
-/// The agents' rendezvous, through the rank library.
-class JobRendezvous final : public Rendezvous {
- public:
-  /// `job` outlives the rendezvous.
-  JobRendezvous(tessera_job* job, std::int64_t epoch, std::int64_t attempt)
-      : job_(job), epoch_(epoch), attempt_(attempt) {}
-  Status Set(const std::string& key, std::span<const std::byte> value) override;
-  Result<std::vector<std::byte>> Get(const std::string& key,
-                                     std::chrono::milliseconds timeout) override;
-  Result<int> SharedMemory(const std::string& key, std::size_t size_bytes) override;
-  bool Abandoned() const override;
-
- private:
-  tessera_job* job_;
-  std::int64_t epoch_, attempt_;
 };
 
 }  // namespace tessera::agents::train

@@ -2,40 +2,44 @@
 #include "agents/train/comm/shm_group.h"
 
 #include <fmt/format.h>
-#include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <climits>
 #include <cstdint>
 #include <cstring>
-#include <ctime>
+#include <vector>
 
+#include "agents/train/comm/shm_channel.h"
+#include "agents/train/comm/shm_wait.h"
 #include "ptc/base/check.h"
 
 namespace tessera::agents::train {
 namespace {
 
-using std::chrono::steady_clock;
-
 constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
 constexpr std::size_t kChunkFloats = kChunkBytes / sizeof(float);
 /// Up to here every rank adds up everything: one barrier instead of two.
 constexpr std::size_t kDirectFloats = 16 * 1024;
-/// How long a rank sleeps between looks at the abandoned() flag.
-constexpr timespec kSlice{.tv_sec = 0, .tv_nsec = 20'000'000};
-
 struct Header {
-  std::atomic<std::uint32_t> generation;  // the futex: number of barriers passed
+  FutexWord generation;  // number of barriers passed
   std::atomic<std::uint32_t> arrived;
   std::atomic<std::uint32_t> aborted;
 };
 constexpr std::size_t kHeaderBytes = 4096;
-static_assert(sizeof(Header) <= kHeaderBytes && std::atomic<std::uint32_t>::is_always_lock_free);
+static_assert(sizeof(Header) <= kHeaderBytes);
+
+/// What the collectives of a group take, before the channels.
+std::size_t CollectiveBytes(int size) {
+  return kHeaderBytes + 2 * static_cast<std::size_t>(size + 1) * kChunkBytes;
+}
+
+/// Of a channel between two ranks; 0: there are none.
+std::size_t ChannelFloats(std::size_t message_floats) {
+  return std::min(Collective::kMaxInFlight * message_floats, ShmChannel::kMaxCapacity);
+}
 
 class ShmGroup final : public Collective {
  public:
@@ -43,9 +47,23 @@ class ShmGroup final : public Collective {
       : Collective(options.rank, options.size),
         options_(options),
         memory_(memory),
-        header_(reinterpret_cast<Header*>(memory)) {}
+        header_(reinterpret_cast<Header*>(memory)),
+        wait_(options_, header_->aborted) {
+    const std::size_t floats = ChannelFloats(options.message_floats);
+    if (floats == 0) return;
+    const auto channel = [&](int from, int to) {
+      const int index = from * size() + to;
+      return ShmChannel(memory + CollectiveBytes(size()) +
+                            static_cast<std::size_t>(index) * ShmChannel::Bytes(floats),
+                        floats);
+    };
+    for (int peer = 0; peer < size(); ++peer) {
+      to_.push_back(channel(rank(), peer));
+      from_.push_back(channel(peer, rank()));
+    }
+  }
 
-  ~ShmGroup() override { ::munmap(memory_, ShmGroupBytes(size())); }
+  ~ShmGroup() override { ::munmap(memory_, ShmGroupBytes(size(), options_.message_floats)); }
 
   Status AllReduceSum(std::span<float> values) override {
     return AllReduce(values, [](float a, float b) { return a + b; });
@@ -69,11 +87,19 @@ class ShmGroup final : public Collective {
     return OkStatus();
   }
 
+  Status Send(int to, std::span<const float> values) override {
+    TESSERA_CHECK(to != rank() && !to_.empty());
+    return to_.at(static_cast<std::size_t>(to)).Send(wait_, values);
+  }
+
+  Status Receive(int from, std::span<float> values) override {
+    TESSERA_CHECK(from != rank() && !from_.empty());
+    return from_.at(static_cast<std::size_t>(from)).Receive(wait_, values);
+  }
+
   void Abort() override {
-    header_->aborted.store(1, std::memory_order_release);
-    // A waiter compares the generation, then sleeps; one that misses this wake-up looks again after
-    // its slice.
-    Futex(FUTEX_WAKE, INT_MAX, nullptr);
+    wait_.Abort();
+    Wake(header_->generation);  // those in a barrier need not even wait for their slice's end
   }
 
  private:
@@ -132,52 +158,36 @@ class ShmGroup final : public Collective {
   /// The barrier. The last rank to come resets the count and opens the next generation.
   Status Meet() {
     const std::uint32_t generation = header_->generation.load(std::memory_order_acquire);
-    if (header_->aborted.load(std::memory_order_acquire) != 0) return Broken();
-    if (header_->arrived.fetch_add(1, std::memory_order_acq_rel) + 1 ==
+    TESSERA_RETURN_IF_ERROR(wait_.State());
+    if (header_->arrived.fetch_add(1, std::memory_order_acq_rel) + 1 <
         static_cast<std::uint32_t>(size())) {
-      header_->arrived.store(0, std::memory_order_relaxed);
-      header_->generation.fetch_add(1, std::memory_order_release);
-      Futex(FUTEX_WAKE, INT_MAX, nullptr);
-      return OkStatus();
+      return wait_.While(header_->generation, generation);
     }
-    const auto deadline = steady_clock::now() + options_.timeout;
-    while (header_->generation.load(std::memory_order_acquire) == generation) {
-      if (header_->aborted.load(std::memory_order_acquire) != 0) return Broken();
-      if (options_.abandoned && options_.abandoned()) {
-        Abort();
-        return Cancelled(fmt::format("group {} is no longer wanted", options_.name));
-      }
-      if (steady_clock::now() >= deadline) {
-        Abort();
-        return Timeout(fmt::format("a rank of group {} did not come within {} ms", options_.name,
-                                   options_.timeout.count()));
-      }
-      Futex(FUTEX_WAIT, static_cast<int>(generation), &kSlice);
-    }
+    header_->arrived.store(0, std::memory_order_relaxed);
+    header_->generation.fetch_add(1, std::memory_order_release);
+    Wake(header_->generation);
     return OkStatus();
-  }
-
-  Error Broken() const { return Cancelled(fmt::format("group {} was aborted", options_.name)); }
-
-  void Futex(int operation, int value, const timespec* timeout) const {
-    ::syscall(SYS_futex, &header_->generation, operation, value, timeout, nullptr, 0);
   }
 
   const GroupOptions options_;
   std::byte* const memory_;
   Header* const header_;
+  const ShmWait wait_;
+  std::vector<ShmChannel> to_, from_;  // by rank; that of the own rank is never used
   int half_ = 0;
 };
 
 }  // namespace
 
-std::size_t ShmGroupBytes(int size) {
-  return kHeaderBytes + 2 * static_cast<std::size_t>(size + 1) * kChunkBytes;
+std::size_t ShmGroupBytes(int size, std::size_t message_floats) {
+  const std::size_t floats = ChannelFloats(message_floats);
+  const auto channels = static_cast<std::size_t>(size * size);
+  return CollectiveBytes(size) + (floats == 0 ? 0 : channels * ShmChannel::Bytes(floats));
 }
 
 Result<CollectivePtr> MakeShmGroup(const GroupOptions& options, int fd) {
   TESSERA_CHECK(options.size >= 2 && 0 <= options.rank && options.rank < options.size);
-  const std::size_t bytes = ShmGroupBytes(options.size);
+  const std::size_t bytes = ShmGroupBytes(options.size, options.message_floats);
   struct stat status {};
   if (::fstat(fd, &status) != 0 || static_cast<std::size_t>(status.st_size) < bytes) {
     ::close(fd);

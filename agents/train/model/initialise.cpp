@@ -2,12 +2,12 @@
 #include "agents/train/model/initialise.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <optional>
+#include <vector>
 
 #include "engine/data/cursor.h"
 #include "engine/data/random_stream.h"
+#include "engine/update/bfloat16.h"
 
 namespace tessera::agents::train {
 namespace {
@@ -34,20 +34,30 @@ void FillNormal(const engine::RandomStream& stream, float deviation, std::int64_
 void Initialise(const engine::JobSettings& settings, const RankState& state) {
   const float residual =
       static_cast<float>(1.0 / std::sqrt(2.0 * static_cast<double>(settings.model.layers)));
+  std::vector<float> drawn;
   for (const ParameterPiece& piece : state.parameters) {
+    drawn.resize(piece.size());
     const bool to_residual =
         piece.name.ends_with(".proj.weight") || piece.name.ends_with(".fc2.weight");
     if (piece.shape.size() == 2) {
       const engine::RandomStream stream(settings.seed, engine::RandomPurpose::kInitialise,
                                         piece.name);
-      FillNormal(stream, 0.02F * (to_residual ? residual : 1.0F), piece.shape[1], piece.box,
-                 piece.value);
+      FillNormal(stream, 0.02F * (to_residual ? residual : 1.0F), piece.shape[1], piece.box, drawn);
     } else {
       const bool is_norm_weight = piece.name.ends_with(".weight");
-      std::fill(piece.value.begin(), piece.value.end(), is_norm_weight ? 1.0F : 0.0F);
+      std::fill(drawn.begin(), drawn.end(), is_norm_weight ? 1.0F : 0.0F);
     }
-    std::fill(piece.exp_avg.begin(), piece.exp_avg.end(), 0.0F);
-    std::fill(piece.exp_avg_sq.begin(), piece.exp_avg_sq.end(), 0.0F);
+    if (piece.bf16.empty()) {
+      std::copy(drawn.begin(), drawn.end(), piece.value.begin());
+    } else {
+      engine::RoundToBf16(drawn, piece.bf16);
+    }
+    for (const OptimizerPiece& optimizer : piece.optimizer) {
+      const auto range = std::span(drawn).subspan(optimizer.offset, optimizer.master.size());
+      std::copy(range.begin(), range.end(), optimizer.master.begin());
+      std::fill(optimizer.exp_avg.begin(), optimizer.exp_avg.end(), 0.0F);
+      std::fill(optimizer.exp_avg_sq.begin(), optimizer.exp_avg_sq.end(), 0.0F);
+    }
   }
   *state.step = 0;
   const auto cursor = engine::Cursor{.seed = settings.seed}.ToArray();

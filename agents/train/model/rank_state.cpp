@@ -4,8 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
-#include <string_view>
+#include <optional>
 #include <utility>
 
 namespace tessera::agents::train {
@@ -22,13 +23,14 @@ Result<ptc::Box> BoxOf(const tessera_piece& piece) {
 
 using PieceMap = std::map<std::pair<std::string, ptc::Box>, const tessera_piece*>;
 
-Result<std::span<float>> Floats(const tessera_piece& piece, void* memory) {
-  if (std::string_view(piece.dtype) != "f32" || memory == nullptr) {
-    return InvalidArgument(fmt::format("piece of '{}' is {} {}, f32 in memory is needed",
-                                       piece.name, piece.dtype,
-                                       memory == nullptr ? "without memory" : "in memory"));
+template <typename T>
+Result<std::span<T>> Elements(const tessera_piece& piece, std::string_view dtype) {
+  if (piece.dtype != dtype || piece.data == nullptr) {
+    return InvalidArgument(
+        fmt::format("piece of '{}' is {} {}, {} in memory is needed", piece.name, piece.dtype,
+                    piece.data == nullptr ? "without memory" : "in memory", dtype));
   }
-  return std::span(static_cast<float*>(memory), static_cast<std::size_t>(piece.num_elements));
+  return std::span(static_cast<T*>(piece.data), static_cast<std::size_t>(piece.num_elements));
 }
 
 Result<std::int64_t*> Scalar(const PieceMap& pieces, std::string_view name,
@@ -45,20 +47,60 @@ Result<std::int64_t*> Scalar(const PieceMap& pieces, std::string_view name,
   return NotFound(fmt::format("this rank has no '{}'", name));
 }
 
+Result<ParameterPiece> BindParameter(const tessera_piece& piece, const ptc::Box& box) {
+  ParameterPiece parameter;
+  parameter.name = piece.name;
+  parameter.shape.assign(piece.shape, piece.shape + piece.rank);
+  parameter.box = box;
+  if (std::string_view(piece.dtype) == "bf16") {
+    TESSERA_TRY(parameter.bf16, Elements<std::uint16_t>(piece, "bf16"));
+  } else {
+    TESSERA_TRY(parameter.value, Elements<float>(piece, "f32"));
+  }
+  if (piece.gradient == nullptr) {
+    return InvalidArgument(
+        fmt::format("piece {} of '{}' has no gradient", ptc::ToString(box), piece.name));
+  }
+  parameter.gradient = {static_cast<float*>(piece.gradient),
+                        static_cast<std::size_t>(piece.num_elements)};
+  return parameter;
+}
+
+/// The optimizer state whose exp_avg is `piece`.
+Result<OptimizerPiece> BindOptimizer(const PieceMap& pieces, const tessera_piece& piece,
+                                     const ptc::Box& box, const ParameterPiece& parameter) {
+  OptimizerPiece optimizer;
+  TESSERA_TRY(optimizer.exp_avg, Elements<float>(piece, "f32"));
+  const auto part = [&](const char* suffix) -> Result<std::span<float>> {
+    const auto it = pieces.find({parameter.name + suffix, box});
+    if (it == pieces.end()) {
+      return InvalidArgument(fmt::format("piece {} of '{}' has no {}", ptc::ToString(box),
+                                         parameter.name, suffix + 1));
+    }
+    return Elements<float>(*it->second, "f32");
+  };
+  TESSERA_TRY(optimizer.exp_avg_sq, part(".exp_avg_sq"));
+  if (!parameter.bf16.empty()) {
+    TESSERA_TRY(optimizer.master, part(".master"));
+  }
+  const auto offset = ptc::ContiguousOffset(parameter.box, box);
+  if (!offset) {
+    return InvalidArgument(fmt::format("piece {} of '{}' is not one range of its parameter's {}",
+                                       ptc::ToString(box), piece.name,
+                                       ptc::ToString(parameter.box)));
+  }
+  optimizer.offset = static_cast<std::size_t>(*offset);
+  return optimizer;
+}
+
 }  // namespace
 
 std::span<const ParameterPiece> RankState::Find(std::string_view name) const {
-  const auto [first, last] = std::equal_range(
-      parameters.begin(), parameters.end(), name, [](const auto& a, const auto& b) {
-        const auto key = [](const auto& x) -> std::string_view {
-          if constexpr (requires { x.name; }) {
-            return x.name;
-          } else {
-            return x;
-          }
-        };
-        return key(a) < key(b);
-      });
+  const auto first = std::lower_bound(
+      parameters.begin(), parameters.end(), name,
+      [](const ParameterPiece& piece, std::string_view wanted) { return piece.name < wanted; });
+  auto last = first;
+  while (last != parameters.end() && last->name == name) ++last;
   return {first, last};
 }
 
@@ -74,24 +116,37 @@ Result<RankState> BindState(std::span<const tessera_piece> pieces) {
   RankState state;
   for (const auto& [key, piece] : by_box) {
     if (std::string_view(piece->role) != "param") continue;
-    const auto& [name, box] = key;
-    ParameterPiece parameter;
-    parameter.name = name;
-    parameter.shape.assign(piece->shape, piece->shape + piece->rank);
-    parameter.box = box;
-    TESSERA_TRY(parameter.value, Floats(*piece, piece->data));
-    TESSERA_TRY(parameter.gradient, Floats(*piece, piece->gradient));
-    const std::pair<const char*, std::span<float>*> moments[] = {
-        {".exp_avg", &parameter.exp_avg}, {".exp_avg_sq", &parameter.exp_avg_sq}};
-    for (const auto& [suffix, span] : moments) {
-      const auto it = by_box.find({name + suffix, box});
-      if (it == by_box.end()) {
-        return InvalidArgument(
-            fmt::format("piece {} of '{}' has no {}", ptc::ToString(box), name, suffix + 1));
-      }
-      TESSERA_TRY(*span, Floats(*it->second, it->second->data));
-    }
+    TESSERA_TRY(auto parameter, BindParameter(*piece, key.second));
     state.parameters.push_back(std::move(parameter));
+  }
+  constexpr std::string_view kExpAvg = ".exp_avg";
+  for (const auto& [key, piece] : by_box) {
+    if (std::string_view(piece->role) != "exp_avg") continue;
+    const auto& [name, box] = key;
+    const std::string_view owner = std::string_view(name).substr(
+        0, name.ends_with(kExpAvg) ? name.size() - kExpAvg.size() : 0);
+    const auto of_owner = state.Find(owner);
+    const auto parameter =
+        std::find_if(of_owner.begin(), of_owner.end(), [&box = box](const ParameterPiece& p) {
+          return p.box.rank() == box.rank() && ptc::Contains(p.box, box);
+        });
+    if (parameter == of_owner.end()) {
+      return InvalidArgument(
+          fmt::format("piece {} of '{}' belongs to no parameter", ptc::ToString(box), name));
+    }
+    TESSERA_TRY(auto optimizer, BindOptimizer(by_box, *piece, box, *parameter));
+    state.parameters[static_cast<std::size_t>(&*parameter - state.parameters.data())]
+        .optimizer.push_back(std::move(optimizer));
+  }
+  for (ParameterPiece& parameter : state.parameters) {
+    auto& ranges = parameter.optimizer;
+    std::sort(ranges.begin(), ranges.end(),
+              [](const auto& a, const auto& b) { return a.offset < b.offset; });
+    for (std::size_t i = 1; i < ranges.size(); ++i) {
+      if (ranges[i - 1].offset + ranges[i - 1].size() > ranges[i].offset) {
+        return InvalidArgument(fmt::format("optimizer pieces of '{}' overlap", parameter.name));
+      }
+    }
   }
   TESSERA_TRY(state.step, Scalar(by_box, "job.step", 1));
   TESSERA_TRY(state.cursor, Scalar(by_box, "job.cursor", 3));

@@ -2,13 +2,13 @@
 #pragma once
 
 /// \file
-/// The state of one rank as the trainer uses it: parameters with their moments and gradients, and
-/// the job's scalars, all in memory that belongs to somebody else (the arena).
+/// The state of one rank as the trainer uses it: parameters with their optimizer state and
+/// gradients, and the job's scalars, all in memory that belongs to somebody else (the arena).
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "agents/job/tessera_job.h"
@@ -17,13 +17,29 @@
 
 namespace tessera::agents::train {
 
-/// One box of a parameter. A fused tensor (q|k|v) has one of these for each segment, in order.
+/// The optimizer state of a contiguous range of a parameter piece.
+struct OptimizerPiece {
+  std::size_t offset = 0;   // of the range, in elements of the parameter piece
+  std::span<float> master;  // with bf16 parameters; else empty
+  std::span<float> exp_avg, exp_avg_sq;
+
+  std::size_t size() const { return exp_avg.size(); }
+};
+
+/// One box of a parameter. A fused tensor (q|k|v, gate|up) has one of these for each segment, in
+/// order. Exactly one of `value` and `bf16` is there.
 struct ParameterPiece {
   std::string name;
   ptc::Shape shape;  // of the uncut tensor
   ptc::Box box = ptc::Box::Scalar();
-  std::span<float> value, exp_avg, exp_avg_sq, gradient;
+  std::span<float> value;
+  std::span<std::uint16_t> bf16;
+  std::span<float> gradient;
+  /// By offset, disjoint. One that covers the piece; with ZeRO those that this rank updates, which
+  /// may be none.
+  std::vector<OptimizerPiece> optimizer;
 
+  std::size_t size() const { return gradient.size(); }
   /// Matrices decay; biases and norms do not.
   bool decays() const { return shape.size() >= 2; }
 };
@@ -38,9 +54,9 @@ struct RankState {
 };
 
 /// Sorts out what the rank library hands over.
-/// \error kInvalidArgument naming a piece that has no moments of the same box, is not f32, or has
-/// no
-///     memory; kNotFound if job.step or job.cursor is missing
+/// \error kInvalidArgument naming a piece of another type than it should have, without memory or
+///     twice; optimizer state that lacks one of its parts or is not one range of a parameter piece;
+///     kNotFound if job.step or job.cursor is missing
 Result<RankState> BindState(std::span<const tessera_piece> pieces);
 
 }  // namespace tessera::agents::train

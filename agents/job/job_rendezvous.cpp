@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agents/train/comm/rendezvous.h"
+#include "agents/job/job_rendezvous.h"
 
 #include <fmt/format.h>
 
 #include <cstring>
 
-namespace tessera::agents::train {
+namespace tessera::agents {
 
 Status JobRendezvous::Set(const std::string& key, std::span<const std::byte> value) {
   if (tessera_store_set(job_, epoch_, attempt_, key.c_str(), value.data(), value.size()) != 0) {
@@ -39,4 +39,4 @@ Result<int> JobRendezvous::SharedMemory(const std::string& key, std::size_t size
 
 bool JobRendezvous::Abandoned() const { return tessera_abandoned(job_, epoch_, attempt_) != 0; }
 
-}  // namespace tessera::agents::train
+}  // namespace tessera::agents

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/node/doctor.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "agents/net/socket.h"
+#include "agents/node/allow_list.h"
+#include "agents/node/wall_clock.h"
+#include "agents/train/blas_environment.h"
+
+namespace tessera::agents {
+namespace {
+
+namespace fs = std::filesystem;
+using engine::Check;
+using Verdict = engine::Check::Verdict;
+
+constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+/// Less room than this for journals, history and logs is worth a word.
+constexpr double kLowDiskBytes = 1.0 * kGiB;
+/// Sockets and memory files of ranks and lanes.
+constexpr rlim_t kEnoughFiles = 1024;
+
+Check Ok(std::string name, std::string value) {
+  return {.name = std::move(name), .value = std::move(value)};
+}
+Check Finding(Verdict verdict, std::string name, std::string value, std::string remedy) {
+  return {.name = std::move(name),
+          .verdict = verdict,
+          .value = std::move(value),
+          .remedy = std::move(remedy)};
+}
+
+/// First line of a small file of the kernel's.
+std::optional<std::string> ReadLine(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  if (!std::getline(file, line)) return std::nullopt;
+  return line;
+}
+
+/// "always [madvise] never" -> "madvise".
+std::string Selected(const std::string& choices) {
+  const auto begin = choices.find('['), end = choices.find(']');
+  if (begin == std::string::npos || end == std::string::npos) return choices;
+  return choices.substr(begin + 1, end - begin - 1);
+}
+
+Check Keys(const AgentConfig& config) {
+  struct stat info {};
+  if (::stat(config.agent_keys.c_str(), &info) != 0) {
+    return Finding(Verdict::kFailed, "key file",
+                   fmt::format("{}: {}", config.agent_keys, std::strerror(errno)),
+                   "the agent does not start again without it: put it back");
+  }
+  if ((info.st_mode & 077) != 0) {
+    return Finding(Verdict::kFailed, "key file", config.agent_keys + " is readable by others",
+                   "chmod 600 " + config.agent_keys);
+  }
+  return Ok("key file", config.agent_keys + ", readable by its owner alone");
+}
+
+Check Allowed(const AgentConfig& config) {
+  const AllowList list(config);
+  if (!list.problems().empty()) {
+    return Finding(Verdict::kWarning, "allowed keys", list.problems().front(),
+                   "a .pub file holds one line 'public KEY'; copy it again");
+  }
+  return Ok("allowed keys", fmt::format("{} public keys are let in", list.keys().size()));
+}
+
+Check Memory(const AgentConfig& config) {
+  std::ifstream file("/proc/meminfo");
+  std::string name, unit;
+  double kib = 0, available = -1;
+  while (file >> name >> kib && std::getline(file, unit)) {
+    if (name == "MemAvailable:") available = kib * 1024;
+  }
+  const double arenas =
+      static_cast<double>(config.devices) * static_cast<double>(config.device_bytes);
+  const std::string value = fmt::format("{:.1f} GiB of arenas, {:.1f} GiB of memory are free",
+                                        arenas / kGiB, available / kGiB);
+  // The arenas are touched already: what is free is for ranks and staging.
+  if (available >= 0 && available < 0.25 * arenas) {
+    return Finding(Verdict::kWarning, "memory", value,
+                   "ranks need room beside the arenas: fewer devices, or less memory for each");
+  }
+  return Ok("memory", value);
+}
+
+Check Disk(const AgentConfig& config) {
+  struct statvfs info {};
+  if (::statvfs(config.directory.c_str(), &info) != 0) {
+    return Finding(Verdict::kFailed, "disk",
+                   fmt::format("{}: {}", config.directory, std::strerror(errno)),
+                   "the agent's directory must be there and be its own");
+  }
+  const double free = static_cast<double>(info.f_bavail) * static_cast<double>(info.f_frsize);
+  const std::string value = fmt::format("{:.1f} GiB are free in {}", free / kGiB, config.directory);
+  if (free < kLowDiskBytes) {
+    return Finding(Verdict::kWarning, "disk", value,
+                   "transactions refuse to start when they cannot be recorded: make room");
+  }
+  return Ok("disk", value);
+}
+
+Check HugePages() {
+  const auto choice = ReadLine("/sys/kernel/mm/transparent_hugepage/shmem_enabled");
+  if (!choice) return Finding(Verdict::kSkipped, "huge pages", "not known to this kernel", "");
+  const std::string selected = Selected(*choice);
+  // Measured: first touch of an arena is faster with them, training is not.
+  return Ok("huge pages", selected == "never"
+                              ? "shared memory uses 4 KiB pages: slower start, equal training"
+                              : fmt::format("shared memory: {}", selected));
+}
+
+Check Fuse() {
+  const int fd = ::open("/dev/fuse", O_RDWR | O_CLOEXEC);
+  if (fd >= 0) {
+    ::close(fd);
+    return Ok("/dev/fuse", "can be opened");
+  }
+  const int error = errno;
+  return Finding(Verdict::kWarning, "/dev/fuse", std::strerror(error),
+                 error == ENOENT
+                     ? "modprobe fuse; in a container: --device /dev/fuse"
+                     : "only mounting needs it: let this user read and write /dev/fuse");
+}
+
+Check CongestionControl() {
+  const auto control = ReadLine("/proc/sys/net/ipv4/tcp_congestion_control");
+  if (!control) {
+    return Finding(Verdict::kSkipped, "congestion control", "not known to this kernel", "");
+  }
+  if (*control == "bbr") {
+    return Finding(Verdict::kWarning, "congestion control",
+                   "bbr paces connections: measured on loopback a quarter of the rate",
+                   "sysctl -w net.ipv4.tcp_congestion_control=cubic");
+  }
+  return Ok("congestion control", *control);
+}
+
+Check OpenFiles() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+    return Finding(Verdict::kSkipped, "open files", std::strerror(errno), "");
+  }
+  const std::string value = limit.rlim_cur == RLIM_INFINITY
+                                ? std::string("no limit")
+                                : fmt::format("limit of {}", limit.rlim_cur);
+  if (limit.rlim_cur < kEnoughFiles) {
+    return Finding(Verdict::kWarning, "open files", value,
+                   "ulimit -n 4096, or LimitNOFILE=4096 in the unit");
+  }
+  return Ok("open files", value);
+}
+
+/// The library that ranks multiply matrices with, as the system's alternatives choose it.
+Check Blas() {
+  for (const char* const link : {"/etc/alternatives/libblas.so.3-x86_64-linux-gnu",
+                                 "/etc/alternatives/libblas.so.3-aarch64-linux-gnu"}) {
+    std::error_code error;
+    const std::string library = fs::canonical(link, error).string();
+    if (error) continue;
+    std::string environment;
+    for (const std::string& variable : train::BlasEnvironment()) {
+      if (variable.starts_with("OPENBLAS_CORETYPE")) environment = ", with " + variable;
+    }
+    if (library.find("openblas") != std::string::npos || library.find("mkl") != std::string::npos ||
+        library.find("blis") != std::string::npos) {
+      return Ok("BLAS", library + environment);
+    }
+    return Finding(Verdict::kWarning, "BLAS",
+                   library + " is the reference one, about sixteen times slower",
+                   "apt-get install libopenblas0-pthread");
+  }
+  return Finding(Verdict::kSkipped, "BLAS", "this system has no alternatives for it", "");
+}
+
+Check Trainer() {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  const std::string program = (self.parent_path() / "tessera-train").string();
+  if (::access(program.c_str(), X_OK) == 0) return Ok("trainer", program);
+  return Finding(Verdict::kWarning, "trainer", program + " is missing",
+                 "built-in models need it; programs of one's own (job start --exec) do not");
+}
+
+}  // namespace
+
+std::vector<Check> RunDoctor(const AgentConfig& config) {
+  std::vector<Check> checks = {Ok("version", "tessera-agent " TESSERA_VERSION),
+                               Ok("clock", fmt::format("{:.3f}", WallClock())),
+                               Keys(config),
+                               Allowed(config),
+                               Memory(config),
+                               Disk(config),
+                               HugePages(),
+                               Fuse(),
+                               CongestionControl(),
+                               OpenFiles(),
+                               Blas(),
+                               Trainer()};
+  for (Check& check : checks) check.node = config.node;
+  return checks;
+}
+
+}  // namespace tessera::agents

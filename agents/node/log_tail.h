@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// The end of a node's log, for those who are on another machine.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "agents/node/config.h"
+
+namespace tessera::agents {
+
+/// The last `lines` lines, oldest first, at most the last megabyte of the newest file.
+/// \error kFailedPrecondition where the agent writes no file of its own (its output then belongs to
+///     whoever started it); kNotFound naming the file. \pre lines >= 0
+Result<std::vector<std::string>> LogTail(const AgentConfig& config, std::int64_t lines);
+
+}  // namespace tessera::agents

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// In which order a pipeline stage works on the micro-batches of a step.
+
+#include <cstdint>
+#include <vector>
+
+namespace tessera::agents::train {
+
+struct StageAction {
+  enum Kind : std::uint8_t { kForward, kBackward };
+  Kind kind = kForward;
+  std::int64_t micro_batch = 0;
+  friend bool operator==(const StageAction&, const StageAction&) = default;
+};
+
+/// One forward, one backward (PipeDream-Flush; Narayanan et al., "Efficient Large-Scale Language
+/// Model Training on GPU Clusters Using Megatron-LM", SC 2021, section 2.2.1): stage s of p runs
+/// min(p - 1 - s, m) forward passes ahead, then forward and backward in turn, then the backward
+/// passes that are left. Both kinds come in order of micro-batch. At most p - s micro-batches are
+/// between their forward and their backward pass.
+///
+/// With p = 1 each forward pass is followed by its backward pass. Where each stage sends a result
+/// as soon as it has it, no stage waits in a circle if two results can be on their way in each
+/// direction between neighbours.
+/// \pre 0 <= stage < stages, micro_batches >= 1
+std::vector<StageAction> OneForwardOneBackward(std::int64_t stage, std::int64_t stages,
+                                               std::int64_t micro_batches);
+
+}  // namespace tessera::agents::train

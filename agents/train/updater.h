@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// The update of one rank's state by AdamW, whether its optimizer state is whole or a ZeRO shard.
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "agents/train/comm/collective.h"
+#include "agents/train/model/rank_state.h"
+#include "engine/update/adamw.h"
+
+namespace tessera::agents::train {
+
+/// Coefficients of one step for tensors that decay and for those that do not.
+struct UpdateCoefficients {
+  engine::AdamWCoefficients with_decay, without_decay;
+};
+
+/// Updates in two halves, so that no state is written before every rank has all that it writes:
+/// Prepare computes and gathers in private memory, Commit writes and makes no collective.
+///
+/// With ZeRO-1 (Rajbhandari et al., SC 2020, section 5.1) a rank holds the optimizer state of a
+/// flat share of each tensor. Prepare computes the new parameters of that share and all-gathers
+/// them; Commit computes the share again, in place, and copies those of the others. AdamW gives the
+/// same bits both times, and twice a share costs less than keeping new moments aside. A rank whose
+/// optimizer state is whole has nothing to prepare.
+class Updater {
+ public:
+  /// `parameters` are those of a RankState and outlive the updater; `dp` is the group of ranks with
+  /// the same.
+  /// \error kInvalidArgument naming a tensor whose optimizer state is neither whole nor this rank's
+  ///     share (ptc::ShardRule::flat)
+  static Result<Updater> Make(std::span<const ParameterPiece> parameters, CollectivePtr dp);
+  Updater() = default;
+
+  /// Reads state and gradients. \error what the group returns
+  Status Prepare(const UpdateCoefficients& coefficients);
+  /// Writes parameters and optimizer state. \pre Prepare with the same coefficients and gradients
+  void Commit(const UpdateCoefficients& coefficients) const;
+
+ private:
+  /// New values of a range of a parameter that this rank updates, on their way to the others.
+  struct Outgoing {
+    const ParameterPiece* parameter = nullptr;
+    const OptimizerPiece* optimizer = nullptr;
+    std::size_t at = 0;  // in mine_, in bytes
+  };
+  /// A range of a parameter that another rank updates.
+  struct Incoming {
+    std::byte* to = nullptr;
+    std::size_t at = 0, bytes = 0;  // in all_
+  };
+
+  std::span<const ParameterPiece> parameters_;
+  CollectivePtr dp_;
+  std::vector<Outgoing> outgoing_;
+  std::vector<Incoming> incoming_;
+  std::vector<std::byte> mine_, all_;  // empty where the optimizer state is whole
+};
+
+}  // namespace tessera::agents::train

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/// \file
+/// `doctor`: what may be wrong with this machine, the way to the cluster, and each of its nodes.
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+
+#include "agents/wire/convert.h"
+#include "app/commands/command.h"
+#include "app/commands/json.h"
+#include "app/commands/session.h"
+#include "app/commands/units.h"
+#include "app/version.h"
+
+namespace tessera::app {
+namespace {
+
+using engine::Check;
+using Verdict = engine::Check::Verdict;
+
+/// Clocks only label what people see; but a record with wrong times misleads.
+constexpr double kClockToleranceSeconds = 2;
+/// Every node has ten seconds, the registrar a little more.
+constexpr std::chrono::seconds kDoctorPatience{15};
+
+double wallClock() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+Check found(Verdict verdict, std::string name, std::string value, std::string remedy = {}) {
+  return {.name = std::move(name),
+          .verdict = verdict,
+          .value = std::move(value),
+          .remedy = std::move(remedy)};
+}
+
+Check home() {
+  const std::string folder = agents::TesseraHome();
+  struct stat info {};
+  if (::stat(folder.c_str(), &info) != 0)
+    return found(Verdict::kOk, "home", folder + " will be made when it is needed");
+  if (::access(folder.c_str(), W_OK) != 0)
+    return found(Verdict::kFailed, "home", folder + " cannot be written",
+                 "set TESSERA_HOME to a folder of yours");
+  if (info.st_uid != ::getuid())
+    return found(Verdict::kWarning, "home", folder + " belongs to another user",
+                 "set TESSERA_HOME to a folder of yours");
+  return found(Verdict::kOk, "home", folder);
+}
+
+Check keyFile(const agents::Profile& profile) {
+  const auto keys = agents::LoadKeys(profile.key_file);
+  if (!keys)
+    return found(Verdict::kFailed, "key file", keys.error().message,
+                 "`tesseractl keys new NAME` makes a pair; its .pub goes to every node");
+  struct stat info {};
+  if (::stat(profile.key_file.c_str(), &info) == 0 && (info.st_mode & 077) != 0)
+    return found(Verdict::kWarning, "key file", profile.key_file + " is readable by others",
+                 "chmod 600 " + profile.key_file);
+  return found(Verdict::kOk, "key file", profile.key_file);
+}
+
+std::string remedyOf(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::kFailedPrecondition:
+      return "copy your .pub into the allowed folder of node 0; compare server key and versions";
+    case ErrorCode::kUnavailable:
+    case ErrorCode::kTimeout:
+      return "is the agent running there, and are its ports open? (`systemctl status "
+             "tessera-agent`, four ports from the registrar's on)";
+    default:
+      return "";
+  }
+}
+
+/// The node's clock beside that of this machine.
+void readClock(Check& check) {
+  const double skew = std::strtod(check.value.c_str(), nullptr) - wallClock();
+  if (std::abs(skew) <= kClockToleranceSeconds) {
+    check.value = fmt::format("within {:.1f} s of this machine", std::max(0.1, std::abs(skew)));
+    return;
+  }
+  check.verdict = Verdict::kWarning;
+  check.value =
+      fmt::format("{:.1f} s {} this machine", std::abs(skew), skew > 0 ? "ahead of" : "behind");
+  check.remedy = "timedatectl set-ntp true, on both";
+}
+
+std::vector<Check> examine(const Invocation& call) {
+  std::vector<Check> checks = {
+      found(Verdict::kOk, "version", fmt::format("tesseractl {}", kVersion)), home()};
+  const auto profile = findProfile(call.cluster);
+  if (!profile) {
+    const bool isDefault = call.cluster.empty() && profile.error().code == ErrorCode::kNotFound;
+    checks.push_back(found(isDefault ? Verdict::kSkipped : Verdict::kFailed, "profile",
+                           profile.error().message,
+                           "`tesseractl up` starts a local cluster; `tesseractl profile add` names "
+                           "one of other machines"));
+    return checks;
+  }
+  checks.push_back(
+      found(Verdict::kOk, "profile",
+            fmt::format("'{}', registrar {}", profile->name, profile->registrar_endpoint)));
+  checks.push_back(keyFile(*profile));
+  wire::Request request;
+  request.mutable_doctor();
+  auto session = openSession(call);
+  auto reply = session ? session->ask(std::move(request), ReplyKind::kDoctor, kDoctorPatience)
+                       : Result<wire::Reply>(session.error());
+  if (!reply) {
+    checks.push_back(
+        found(Verdict::kFailed, "registrar", reply.error().message, remedyOf(reply.error())));
+    return checks;
+  }
+  checks.push_back(found(Verdict::kOk, "registrar", "answers, encrypted (CurveZMQ)"));
+  auto rows = agents::Decode(reply->doctor());
+  if (!rows) {
+    checks.push_back(found(Verdict::kFailed, "nodes", rows.error().message));
+    return checks;
+  }
+  for (Check& check : *rows) {
+    if (check.name == "clock" && check.verdict == Verdict::kOk) readClock(check);
+    checks.push_back(std::move(check));
+  }
+  return checks;
+}
+
+void print(const std::vector<Check>& checks) {
+  std::optional<std::int32_t> node;
+  bool first = true;
+  for (const Check& check : checks) {
+    if (first || check.node != node) {
+      fmt::print("{}{}\n", first ? "" : "\n",
+                 check.node ? fmt::format("n{}", *check.node) : std::string("this machine"));
+      first = false;
+      node = check.node;
+    }
+    fmt::print("  {:<8} {:<19} {}\n", engine::ToString(check.verdict), check.name, check.value);
+    if (!check.remedy.empty()) fmt::print("  {:<8} {:<19} → {}\n", "", "", check.remedy);
+  }
+}
+
+int run(const Invocation& call) {
+  const std::vector<Check> checks = examine(call);
+  const auto count = [&](Verdict verdict) {
+    return std::count_if(checks.begin(), checks.end(),
+                         [&](const Check& check) { return check.verdict == verdict; });
+  };
+  const auto failures = count(Verdict::kFailed), warnings = count(Verdict::kWarning);
+  if (call.json) {
+    Json rows = Json::array();
+    for (const Check& check : checks)
+      rows.push_back({{"node", check.node ? Json(*check.node) : Json()},
+                      {"name", check.name},
+                      {"verdict", engine::ToString(check.verdict)},
+                      {"value", check.value},
+                      {"remedy", check.remedy}});
+    printLine({{"checks", rows}, {"failed", failures}, {"warnings", warnings}});
+  } else {
+    print(checks);
+    fmt::print("\n{} checks, {} failed, {} warnings\n", checks.size(), failures, warnings);
+    fmt::print(
+        "note: a job's own collectives between hosts (Gloo) are not encrypted: use a network that "
+        "you trust for them\n");
+  }
+  return failures == 0 ? kDone : kFailed;
+}
+
+}  // namespace
+
+Command doctorCommand() {
+  return {{"doctor",
+           "looks for what may be wrong with this machine, the cluster and its nodes",
+           {},
+           {},
+           {"Exit code 1 if a check failed; warnings are no failure."}},
+          run};
+}
+
+}  // namespace tessera::app

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/// \file
+/// `events`: what happened in the cluster.
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <thread>
+
+#include "app/commands/command.h"
+#include "app/commands/json.h"
+#include "app/commands/past.h"
+#include "app/commands/units.h"
+#include "app/commands/when.h"
+
+namespace tessera::app {
+namespace {
+
+void print(const Invocation& call, const engine::Event& event) {
+  if (call.json)
+    printLine(toJson(event));
+  else
+    fmt::print("{}  {:<7}  {:<10}  {}\n", formatClock(event.time), ToString(event.severity),
+               event.source, event.text);
+}
+
+int run(const Invocation& call) {
+  engine::EventQuery query;
+  const auto limit = call.arguments.integer("limit", 100, 1, 20'000);
+  if (!limit) return wrongUsage(limit.error());
+  const auto least = engine::ParseSeverity(call.arguments.valueOr("severity", "debug"));
+  if (!least) return wrongUsage(least.error());
+  const auto range = parseRange(call.arguments, wallClock());
+  if (!range) return wrongUsage(range.error());
+  query.limit = *limit;
+  query.newest = true;
+  query.least = *least;
+  query.time = *range;
+  query.source = call.arguments.valueOr("source", "");
+  query.text = call.arguments.valueOr("text", "");
+  auto session = openSession(call);
+  if (!session) return failed(session.error());
+  bool said = false;
+  for (;;) {
+    const auto events = ask(*session, query);
+    if (events) {
+      said = false;
+      for (const engine::Event& event : *events) {
+        print(call, event);
+        query.after = event.sequence;
+      }
+      std::fflush(stdout);
+      if (!call.arguments.has("follow")) return kDone;
+      query.newest = false;  // from now on none is left out
+      if (std::ssize(*events) < *limit) std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    } else if (!call.arguments.has("follow") || !waitsForRegistrar(events.error(), said)) {
+      return failed(events.error());
+    }
+  }
+}
+
+}  // namespace
+
+Command eventsCommand() {
+  return {{"events",
+           "prints what happened in the cluster, the newest last",
+           {},
+           {{"limit", "N", "the last N (default 100)"},
+            {"severity", "LEAST", "debug, info, warning or error: that and above (default debug)"},
+            {"source", "NAME", "only of this node, job or transaction: n0, gpt-mini, 'txn 3'"},
+            {"text", "PART", "only where the text has this part"},
+            {"from", "TIME", "only since then: 2h, 2026-11-21T14:02"},
+            {"to", "TIME", "only before then"},
+            {"follow", "", "goes on with new ones until interrupted"}},
+           {}},
+          run};
+}
+
+}  // namespace tessera::app

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/// \file
+/// `job tune`: runs the best candidates for some steps each and compares what was predicted with
+/// what was measured. Ctrl-C goes back to where the job was.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <iostream>
+#include <thread>
+
+#include "agents/wire/convert.h"
+#include "app/commands/command.h"
+#include "app/commands/interrupt.h"
+#include "app/commands/json.h"
+#include "app/commands/placement.h"
+#include "app/commands/proposal.h"
+#include "app/commands/tuning.h"
+#include "app/commands/units.h"
+
+namespace tessera::app {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr milliseconds kPoll{100};
+/// The first steps of a configuration touch memory and caches anew.
+constexpr std::int64_t kWarmUp = 2;
+/// A step that takes longer than this is no candidate worth measuring.
+constexpr seconds kStepPatience{120};
+
+/// One job on its way through candidates.
+class Tuner {
+ public:
+  Tuner(Session& session, std::string job, Place at, bool quiet)
+      : m_session(session), m_job(std::move(job)), m_quiet(quiet), m_at(std::move(at)) {}
+
+  /// Moves the job by an ordinary transaction and waits for its outcome; nothing where it already
+  /// runs so. \error kFailedPrecondition where it was rolled back, or the devices have changed
+  Status moveTo(const Place& place) {
+    if (m_at == place) return OkStatus();
+    wire::PlanRequest plan;
+    plan.set_job(m_job);
+    plan.set_pin(place.isPinned);
+    for (const ptc::DeviceId device : place.devices) agents::Encode(device, plan.add_devices());
+    agents::Encode(place.mesh, plan.mutable_mesh());
+    agents::Encode(place.options, plan.mutable_options());
+    wire::Request dryRun;
+    *dryRun.mutable_plan() = plan;
+    TESSERA_TRY(const auto planned, m_session.ask(std::move(dryRun), ReplyKind::kPlan));
+    wire::Request request;
+    *request.mutable_apply()->mutable_plan() = plan;
+    request.mutable_apply()->set_plan_hash(planned.plan().hash());
+    TESSERA_TRY(const auto begun, m_session.ask(std::move(request), ReplyKind::kApply));
+    TESSERA_RETURN_IF_ERROR(await(begun.apply().transaction()));
+    m_at = place;
+    return OkStatus();
+  }
+
+  /// Median step time of the next `steps` steps, without the first. Ends early, with kCancelled,
+  /// at Ctrl-C.
+  Result<double> measure(std::int64_t steps) {
+    TESSERA_TRY(const auto snapshot, m_session.snapshot());
+    TESSERA_TRY(const auto job, findJob(snapshot, m_job));
+    const std::int64_t first = job.step;
+    std::vector<engine::Sample> samples;
+    auto lastNews = Clock::now();
+    while (std::ssize(samples) < steps + 1) {
+      if (numInterrupts() > 0) return Cancelled("interrupted");
+      if (Clock::now() - lastNews > kStepPatience) {
+        return Timeout(fmt::format("no step of '{}' for {} s", m_job, kStepPatience.count()));
+      }
+      std::this_thread::sleep_for(kPoll);
+      wire::Request request;
+      request.mutable_samples()->set_job(m_job);
+      request.mutable_samples()->set_after_step(samples.empty() ? first : samples.back().step);
+      request.mutable_samples()->set_limit(steps + 1 - std::ssize(samples));
+      TESSERA_TRY(const auto reply, m_session.ask(std::move(request), ReplyKind::kSamples));
+      for (const auto& info : reply.samples().samples()) {
+        TESSERA_TRY(auto sample, agents::Decode(info));
+        samples.push_back(std::move(sample));
+        lastNews = Clock::now();
+      }
+    }
+    return medianStep(samples, kWarmUp);
+  }
+
+  void say(const std::string& text) const {
+    if (!m_quiet) fmt::print(stderr, "{}\n", text);
+  }
+
+ private:
+  Status await(std::int64_t transaction) {
+    for (;;) {
+      wire::Request request;
+      request.mutable_txn()->set_transaction(transaction);
+      TESSERA_TRY(const auto reply, m_session.ask(std::move(request), ReplyKind::kTxn));
+      const wire::HistoryInfo& record = reply.txn().record();
+      if (record.result() == "committed") return OkStatus();
+      if (!record.result().empty()) {
+        return FailedPrecondition(fmt::format(
+            "transaction {} {}: {}", transaction,
+            record.result() == "rolled_back" ? "was rolled back" : "failed", record.reason()));
+      }
+      if (reply.txn().has_transaction()) {
+        TESSERA_TRY(const auto txn, agents::Decode(reply.txn().transaction()));
+        if (txn.phase == engine::TxnPhase::kNeedsDecision ||
+            txn.phase == engine::TxnPhase::kInDoubt) {
+          return FailedPrecondition(
+              fmt::format("transaction {} needs a decision: {}", transaction, txn.reason));
+        }
+      }
+      std::this_thread::sleep_for(kPoll);
+    }
+  }
+
+  Session& m_session;
+  const std::string m_job;
+  const bool m_quiet;
+  Place m_at;  // after the last transaction that was committed
+};
+
+bool confirmed(const std::string& job, std::size_t count, std::int64_t steps) {
+  fmt::print("run {} through {} configurations for {} steps each? [y/N] ", job, count, steps);
+  std::fflush(stdout);
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "Y" || answer == "yes";
+}
+
+struct Options {
+  std::vector<ptc::DeviceId> devices;
+  std::int64_t top = 4, steps = 12;
+  bool keepsBest = true;
+};
+
+Result<Options> readOptions(const Arguments& arguments) {
+  Options options;
+  TESSERA_TRY(const auto placement, readPlacement(arguments));
+  options.devices = placement.devices;
+  TESSERA_TRY(options.top, arguments.integer("top", options.top, 1, 32));
+  TESSERA_TRY(options.steps, arguments.integer("steps", options.steps, kWarmUp + 1, 10'000));
+  const std::string keep = arguments.valueOr("keep", "best");
+  if (keep != "best" && keep != "original")
+    return InvalidArgument(fmt::format("--keep '{}' is neither best nor original", keep));
+  options.keepsBest = keep == "best";
+  return options;
+}
+
+int run(const Invocation& call) {
+  const std::string name = call.arguments.word(0);
+  if (const auto good = checkName("job", name); !good) return wrongUsage(good.error());
+  auto options = readOptions(call.arguments);
+  if (!options) return wrongUsage(options.error());
+  const bool yes = call.arguments.has("yes");
+  if (!yes && (isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0 || call.json))
+    return wrongUsage(InvalidArgument("job tune needs --yes where nobody can be asked"));
+
+  auto session = openSession(call);
+  if (!session) return failed(session.error());
+  const auto snapshot = session->snapshot();
+  if (!snapshot) return failed(snapshot.error());
+  const auto job = findJob(*snapshot, name);
+  if (!job) return failed(job.error());
+  if (job->state != engine::JobState::kRunning)
+    return failed(FailedPrecondition(fmt::format(
+        "job '{}' is {}: only a running one can be measured", name, engine::ToString(job->state))));
+  if (options->devices.empty()) options->devices = job->devices;
+  const auto proposal = askProposal(*session, name, options->devices, options->top);
+  if (!proposal) return failed(proposal.error());
+  std::vector<engine::Candidate> candidates;
+  for (const engine::Candidate& candidate : proposal->candidates)
+    if (candidate.fits()) candidates.push_back(candidate);
+  if (!yes && !confirmed(name, candidates.size(), options->steps)) {
+    fmt::print("nothing changed\n");
+    return kFailed;
+  }
+
+  countInterrupts();
+  const Place original{job->mesh, job->devices, job->options, true};
+  Tuner tuner(*session, name, original, call.json);
+  std::vector<Measurement> measurements;
+  std::optional<Error> ended;
+  for (const engine::Candidate& candidate : candidates) {
+    const Place place = candidate.current
+                            ? original
+                            : Place{candidate.mesh, candidate.devices, candidate.options, false};
+    tuner.say(fmt::format("{} of {}: {}", measurements.size() + 1, candidates.size(),
+                          describePlace(place)));
+    const Status moved =
+        numInterrupts() > 0 ? Status(Cancelled("interrupted")) : tuner.moveTo(place);
+    const Result<double> step = moved ? tuner.measure(options->steps) : moved.error();
+    if (!step && step.error().code == ErrorCode::kCancelled) {
+      ended = step.error();
+      break;
+    }
+    measurements.push_back({place, candidate.step_seconds, 0, ""});
+    if (step)
+      measurements.back().measured = *step;
+    else
+      measurements.back().failure = step.error().ToString();
+  }
+  const Measurement* best = fastest(measurements);
+  const bool goesBack = ended || !options->keepsBest || best == nullptr;
+  const Place& target = goesBack ? original : best->place;
+  if (ended) tuner.say(fmt::format("interrupted: going back to {}", describePlace(original)));
+  const Status settled = tuner.moveTo(target);
+
+  if (call.json)
+    printLine(toJson(measurements, target));
+  else
+    fmt::print("{}", describeMeasurements(measurements));
+  if (!settled) return failed(settled.error());
+  if (!call.json)
+    fmt::print("{} runs {}{}\n", name, describePlace(target), goesBack ? " as before" : "");
+  return ended || best == nullptr ? kFailed : kDone;
+}
+
+}  // namespace
+
+Command jobTuneCommand() {
+  return {{"job tune",
+           "measures the configurations that are estimated best, and keeps the fastest",
+           {{"JOB", "a running job"}},
+           {devicesOption("(default: the job's)"),
+            {"top", "K", "how many configurations (default 4)"},
+            {"steps", "N", "steps of each; the first 2 do not count (default 12)"},
+            {"keep", "best|original", "what the job runs afterwards (default best)"},
+            {"yes", "", "does not ask"}},
+           {"Each change is an ordinary reconfiguration: training goes on, no step is lost.",
+            "Ctrl-C goes back to the configuration of before."}},
+          run};
+}
+
+}  // namespace tessera::app

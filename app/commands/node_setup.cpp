@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/// \file
+/// `node setup`: writes the configuration of this machine's agent, for a cluster of real machines.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <filesystem>
+
+#include "agents/client/cluster.h"
+#include "agents/net/socket.h"
+#include "agents/node/config.h"
+#include "app/commands/command.h"
+#include "app/commands/endpoint.h"
+#include "app/commands/json.h"
+#include "app/commands/units.h"
+
+namespace tessera::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Ports of a node from its base port on: commands, events, then a lane each.
+constexpr int kLanes = 2;
+
+std::string hostName() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof name - 1) == 0 ? name : "localhost";
+}
+
+struct Setup {
+  agents::AgentConfig config;
+  std::string file;
+  std::string publicKey;
+  bool isRegistrar = false;
+};
+
+Result<Setup> readSetup(const Arguments& arguments) {
+  Setup setup;
+  agents::AgentConfig& config = setup.config;
+  const auto need = [&](const char* option) -> Result<std::string> {
+    const auto value = arguments.value(option);
+    if (!value) return InvalidArgument(fmt::format("node setup needs --{}", option));
+    return *value;
+  };
+  TESSERA_TRY(config.cluster, need("cluster-name"));
+  TESSERA_RETURN_IF_ERROR(checkName("cluster name", config.cluster));
+  TESSERA_TRY(const auto node, arguments.integer("node", 0, 0, 4095));
+  config.node = static_cast<std::int32_t>(node);
+  TESSERA_TRY(const std::string address, need("address"));
+  TESSERA_TRY(const Endpoint own, parseEndpoint(address, kDefaultPort).Context("--address"));
+  const auto endpoint = [&own](int offset) {
+    return fmt::format("tcp://{}:{}", own.host, own.port + offset);
+  };
+  config.endpoint = endpoint(0);
+  config.events = endpoint(1);
+  for (int lane = 0; lane < kLanes; ++lane) config.lanes.push_back(endpoint(2 + lane));
+  setup.isRegistrar = config.node == 0;
+  if (setup.isRegistrar) {
+    if (arguments.has("registrar"))
+      return InvalidArgument("--registrar is for the other nodes: node 0 is the registrar");
+    config.registrar_endpoint = config.endpoint;
+  } else {
+    TESSERA_TRY(const std::string registrar, need("registrar"));
+    TESSERA_TRY(const Endpoint there,
+                parseEndpoint(registrar, kDefaultPort).Context("--registrar"));
+    config.registrar_endpoint = there.text();
+    TESSERA_TRY(const std::string key, need("registrar-key"));
+    TESSERA_TRY(config.registrar_key, readPublicKey(key).Context("--registrar-key"));
+  }
+  TESSERA_TRY(const auto devices, arguments.integer("gpus", config.devices, 1, 1024));
+  config.devices = static_cast<std::int32_t>(devices);
+  if (const auto text = arguments.value("gpu-memory")) {
+    TESSERA_TRY(config.device_bytes, parseMemory(*text).Context("--gpu-memory"));
+  }
+  config.host = arguments.valueOr("host", hostName());
+  config.directory = fs::absolute(arguments.valueOr("directory", "/var/lib/tessera")).string();
+  config.log_file = (fs::path(config.directory) / "agent.log").string();
+  setup.file = fs::absolute(arguments.valueOr("output", "/etc/tessera/agent.json")).string();
+  const fs::path folder = fs::path(setup.file).parent_path();
+  config.agent_keys = fs::absolute(arguments.valueOr("key", (folder / "agent.key").string()));
+  config.allowed_folder = fs::absolute(arguments.valueOr("allowed", (folder / "allowed").string()));
+  return setup;
+}
+
+Status makeFolder(const fs::path& folder, fs::perms mode) {
+  std::error_code failure;
+  const bool made = fs::create_directories(folder, failure);
+  if (!failure && made) fs::permissions(folder, mode, failure);
+  if (failure)
+    return Unavailable(fmt::format("cannot make {}: {}", folder.string(), failure.message()));
+  return OkStatus();
+}
+
+/// Keys (kept where they are there already), folders, then the file itself, last.
+Status write(Setup& setup, bool force) {
+  std::error_code ignored;
+  if (fs::exists(setup.file, ignored) && !force)
+    return AlreadyExists(fmt::format("{} exists; --force replaces it", setup.file));
+  constexpr auto kShared = fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec |
+                           fs::perms::others_read | fs::perms::others_exec;
+  const agents::AgentConfig& config = setup.config;
+  TESSERA_RETURN_IF_ERROR(makeFolder(fs::path(setup.file).parent_path(), kShared));
+  TESSERA_RETURN_IF_ERROR(makeFolder(fs::path(config.agent_keys).parent_path(), kShared));
+  TESSERA_RETURN_IF_ERROR(makeFolder(config.allowed_folder, kShared));
+  TESSERA_RETURN_IF_ERROR(makeFolder(config.directory, fs::perms::owner_all));
+  if (!fs::exists(config.agent_keys, ignored))
+    TESSERA_RETURN_IF_ERROR(agents::SaveKeys(agents::NewCurveKeys(), config.agent_keys));
+  TESSERA_TRY(const auto keys, agents::LoadKeys(config.agent_keys));
+  setup.publicKey = keys.public_key;
+  // A node speaks to itself, too; its file there is also the one to copy to the others.
+  TESSERA_RETURN_IF_ERROR(agents::SavePublicKey(
+      keys.public_key,
+      (fs::path(config.allowed_folder) / fmt::format("n{}.pub", config.node)).string()));
+  return agents::SaveAgentConfig(config, setup.file);
+}
+
+int run(const Invocation& call) {
+  auto setup = readSetup(call.arguments);
+  if (!setup) return wrongUsage(setup.error());
+  if (const auto written = write(*setup, call.arguments.has("force")); !written)
+    return failed(written.error());
+  const agents::AgentConfig& config = setup->config;
+  if (call.json) {
+    printLine({{"config", setup->file},
+               {"node", config.node},
+               {"endpoint", config.endpoint},
+               {"public", setup->publicKey},
+               {"allowed", config.allowed_folder}});
+    return kDone;
+  }
+  fmt::print("config    {}\n", setup->file);
+  fmt::print("node      n{} of '{}'{}\n", config.node, config.cluster,
+             setup->isRegistrar ? ", its registrar" : "");
+  fmt::print("listens   {} to port {}\n", config.endpoint,
+             parseEndpoint(config.lanes.back(), 0)->port);
+  fmt::print("public    {}\n", setup->publicKey);
+  fmt::print("allowed   {}\n\n", config.allowed_folder);
+  fmt::print(
+      "copy      {}/n{}.pub into the allowed folder of every other node,\n"
+      "          theirs and every operator's .pub into this one\n",
+      config.allowed_folder, config.node);
+  fmt::print("start     tessera-agent --config {}   (or: systemctl enable --now tessera-agent)\n",
+             setup->file);
+  return kDone;
+}
+
+}  // namespace
+
+Command nodeSetupCommand() {
+  return {
+      {"node setup",
+       "writes the configuration of this machine's agent",
+       {},
+       {{"cluster-name", "NAME", "cluster that the node belongs to"},
+        {"node", "N", "number of the node: 0 is the registrar (default 0)"},
+        {"address", "HOST[:PORT]",
+         fmt::format(
+             "address of this machine that the others reach; {} ports from PORT on are used "
+             "(default {})",
+             2 + kLanes, kDefaultPort)},
+        {"registrar", "HOST[:PORT]", "address of node 0; not on node 0 itself"},
+        {"registrar-key", "KEY|FILE", "public key of node 0, or its .pub file"},
+        {"gpus", "N", "emulated GPUs of the node (default 4)"},
+        {"gpu-memory", "SIZE", "memory of each, binary units (default 512M)"},
+        {"host", "ID", "nodes with equal ids share memory (default: the host name)"},
+        {"output", "FILE", "the configuration (default /etc/tessera/agent.json)"},
+        {"key", "FILE",
+         "key pair of the agent, made if it is missing (default: beside the "
+         "configuration)"},
+        {"allowed", "DIR",
+         "folder of public keys that are let in (default: beside the "
+         "configuration)"},
+        {"directory", "DIR", "state of the node (default /var/lib/tessera)"},
+        {"force", "", "replaces a configuration that is there; keys are kept"}},
+       {"The agent listens on these addresses only; commands, events and bulk data are encrypted "
+        "(CurveZMQ).",
+        "The training job's own collectives between hosts are not: use a network you trust for "
+        "them."}},
+      run};
+}
+
+}  // namespace tessera::app

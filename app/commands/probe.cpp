@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/// \file
+/// `probe`: measures what the cost model needs, and keeps it in the profile.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "app/commands/command.h"
+#include "app/commands/json.h"
+#include "app/commands/session.h"
+#include "app/commands/units.h"
+#include "engine/search/calibration.h"
+
+namespace tessera::app {
+namespace {
+
+/// A probe takes seconds on an idle machine, and minutes on a loaded one.
+constexpr std::chrono::seconds kProbeTimeout{180};
+constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+
+/// Latencies inside a host are microseconds.
+std::string latency(double seconds) {
+  return seconds < 1e-3 ? fmt::format("{:.0f} us", 1e6 * seconds) : formatSeconds(seconds);
+}
+
+std::string describe(const engine::Calibration& c) {
+  std::vector<std::vector<std::string>> rows = {
+      {"machine", fmt::format("{}, {} core{}", c.cpu, c.cores, c.cores == 1 ? "" : "s")},
+      {"all cores together", fmt::format("{:.2f} times one core", c.all_cores_speed)},
+      {"matrix products", fmt::format("{:.1f} GFLOP/s a core", c.flops_per_second / 1e9)},
+      {"a layer's overhead", latency(c.layer_seconds)},
+      {"update", fmt::format("{:.0f} M parameters/s a core",
+                             1e-6 / (c.gradient_seconds + c.update_seconds))}};
+  std::string text = formatTable(rows) + "\n";
+  std::vector<std::vector<std::string>> table = {
+      {"all-reduce", "2 ranks", "4 ranks", "8 ranks", "1 MiB: 2 ranks", "4 ranks", "8 ranks"}};
+  const auto row = [&](const char* name, const engine::CollectiveCost& cost) {
+    std::vector<std::string> cells = {name};
+    for (const std::int64_t bytes : {std::int64_t{0}, kMiB})
+      for (const engine::LinkCost& link : {cost.two, cost.four, cost.eight})
+        cells.push_back(latency(link.At(bytes)));
+    table.push_back(std::move(cells));
+  };
+  row("inside a host", c.shared_all_reduce);
+  row("between hosts", c.network_all_reduce);
+  return text + formatTable(table, {1, 2, 3, 4, 5, 6});
+}
+
+int run(const Invocation& call) {
+  auto session = openSession(call);
+  if (!session) return failed(session.error());
+  if (call.arguments.has("show")) {
+    if (session->profile.calibration.empty())
+      return failed(
+          NotFound(fmt::format("profile '{}' has no calibration; `tesseractl probe` "
+                               "measures one",
+                               session->profile.name)));
+  } else {
+    if (!call.json && isatty(STDERR_FILENO) != 0)
+      fmt::print(stderr, "measuring: a few seconds, on all cores of every node\n");
+    wire::Request request;
+    request.mutable_probe();
+    const auto reply = session->ask(std::move(request), ReplyKind::kProbe, kProbeTimeout);
+    if (!reply) return failed(reply.error());
+    session->profile.calibration = reply->probe().calibration();
+  }
+  const auto calibration = engine::ParseCalibration(session->profile.calibration);
+  if (!calibration) return failed(calibration.error());
+  if (!call.arguments.has("show")) {
+    if (const auto saved = agents::SaveProfile(session->profile); !saved)
+      return failed(saved.error());
+  }
+  if (call.json) {
+    fmt::print("{}\n", engine::ToJson(*calibration));
+  } else {
+    fmt::print("{}\nmeasured at {}; kept in profile '{}'\n", describe(*calibration),
+               formatClock(calibration->measured_at), session->profile.name);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Command probeCommand() {
+  return {{"probe",
+           "measures how fast this cluster computes and communicates, for better estimates",
+           {},
+           {{"show", "", "prints what was measured last; measures nothing"}},
+           {"The constants go to the cluster and into the profile; a cluster that has none gets "
+            "the profile's.",
+            "Run it while no job trains: it uses all cores for a few seconds."}},
+          run};
+}
+
+}  // namespace tessera::app

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/commands/proposal.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "agents/wire/convert.h"
+#include "app/commands/units.h"
+#include "engine/model/gpt.h"
+
+namespace tessera::app {
+namespace {
+
+/// Planning a dozen moves of a large model takes a while.
+constexpr std::chrono::seconds kProposalTimeout{60};
+
+Result<engine::Proposal> ask(Session& session, const std::string& job,
+                             const std::vector<ptc::DeviceId>& devices, std::int64_t limit) {
+  wire::Request request;
+  request.mutable_propose()->set_job(job);
+  request.mutable_propose()->set_limit(limit);
+  for (const ptc::DeviceId device : devices)
+    agents::Encode(device, request.mutable_propose()->add_devices());
+  TESSERA_TRY(const auto reply,
+              session.ask(std::move(request), ReplyKind::kPropose, kProposalTimeout));
+  return agents::Decode(reply.propose());
+}
+
+}  // namespace
+
+Result<engine::Proposal> askProposal(Session& session, const std::string& job,
+                                     const std::vector<ptc::DeviceId>& devices,
+                                     std::int64_t limit) {
+  TESSERA_TRY(auto proposal, ask(session, job, devices, limit));
+  if (proposal.calibrated || session.profile.calibration.empty()) return proposal;
+  wire::Request install;
+  install.mutable_probe()->set_calibration(session.profile.calibration);
+  TESSERA_TRY(const auto installed, session.ask(std::move(install), ReplyKind::kProbe));
+  static_cast<void>(installed);
+  return ask(session, job, devices, limit);
+}
+
+Result<engine::JobStatus> findJob(const engine::ClusterSnapshot& snapshot, const std::string& job) {
+  std::string names;
+  for (const engine::JobStatus& status : snapshot.jobs) {
+    if (status.name == job) return status;
+    names += (names.empty() ? "" : ", ") + status.name;
+  }
+  return NotFound(names.empty() ? fmt::format("no job '{}': none runs", job)
+                                : fmt::format("no job '{}'; there are {}", job, names));
+}
+
+std::optional<double> tokensOfStep(const engine::JobStatus& job) {
+  const auto model = engine::FindModel(job.model);
+  if (!model || !job.command.empty()) return std::nullopt;
+  return static_cast<double>(job.global_batch * model->sequence);
+}
+
+std::string configurationOf(const engine::Candidate& candidate) {
+  return ptc::ToString(candidate.mesh);
+}
+
+std::string optionsOf(const engine::Candidate& candidate) {
+  const std::string text = engine::ToString(candidate.options);
+  return text.empty() ? "-" : text;
+}
+
+std::string formatStep(double seconds) { return seconds > 0 ? formatSeconds(seconds) : "-"; }
+
+std::string describeProposal(const engine::Proposal& proposal, std::optional<double> tokens) {
+  std::vector<std::vector<std::string>> rows = {
+      {"", "mesh", "options", "step", "tokens/s", "moves", "pause", "peak", "of", "idle"}};
+  for (const engine::Candidate& c : proposal.candidates) {
+    const std::string rate =
+        tokens && c.step_seconds > 0 ? fmt::format("{:.0f}", *tokens / c.step_seconds) : "-";
+    rows.push_back({c.recommended ? "*"
+                    : c.current   ? "="
+                                  : "",
+                    configurationOf(c), optionsOf(c), formatStep(c.step_seconds), rate,
+                    c.fits() ? formatBytes(c.moved_bytes) : "does not fit",
+                    c.fits() ? formatStep(c.pause_seconds) : "-", formatBytes(c.peak_bytes),
+                    formatBytes(c.capacity), c.idle.empty() ? "-" : std::to_string(c.idle.size())});
+  }
+  std::string text = formatTable(rows, {3, 4, 5, 6, 7, 8, 9});
+  text += "* recommended  = what runs now\n";
+  if (!proposal.why.empty()) text += proposal.why + "\n";
+  text += proposal.calibrated
+              ? fmt::format("estimates by constants measured here at {}\n",
+                            formatClock(*proposal.calibrated))
+              : "estimates by built-in constants; `tesseractl probe` measures this cluster\n";
+  return text;
+}
+
+}  // namespace tessera::app

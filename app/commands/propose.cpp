@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/// \file
+/// `propose`: the configurations that a job could run on a set of devices.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/commands/command.h"
+#include "app/commands/json.h"
+#include "app/commands/placement.h"
+#include "app/commands/proposal.h"
+#include "app/commands/units.h"
+#include "ptc/base/result.h"
+
+namespace tessera::app {
+namespace {
+
+constexpr std::int64_t kMostCandidates = 64;
+
+/// Devices that nobody uses, and the job's own.
+std::vector<ptc::DeviceId> usableBy(const std::string& job,
+                                    const engine::ClusterSnapshot& snapshot) {
+  std::vector<ptc::DeviceId> devices;
+  for (const engine::NodeStatus& node : snapshot.nodes) {
+    if (node.state != engine::NodeState::kAlive) continue;
+    for (const engine::DeviceStatus& device : node.devices) {
+      const bool free = device.job.empty() && !device.joining;
+      if (!device.failed && (free || device.job == job)) devices.push_back(device.id);
+    }
+  }
+  return devices;
+}
+
+int run(const Invocation& call) {
+  const std::string job = call.arguments.word(0);
+  if (const auto good = checkName("job", job); !good) return wrongUsage(good.error());
+  auto placement = readPlacement(call.arguments);
+  if (!placement) return wrongUsage(placement.error());
+  const auto limit = call.arguments.integer("limit", 8, 1, kMostCandidates);
+  if (!limit) return wrongUsage(limit.error());
+  auto session = openSession(call);
+  if (!session) return failed(session.error());
+  const auto snapshot = session->snapshot();
+  if (!snapshot) return failed(snapshot.error());
+  const auto status = findJob(*snapshot, job);
+  if (!status) return failed(status.error());
+  if (placement->devices.empty()) placement->devices = usableBy(job, *snapshot);
+  const auto proposal = askProposal(*session, job, placement->devices, *limit);
+  if (!proposal) return failed(proposal.error());
+  if (call.json)
+    printLine(toJson(*proposal));
+  else
+    fmt::print("{}", describeProposal(*proposal, tokensOfStep(*status)));
+  return kDone;
+}
+
+}  // namespace
+
+Command proposeCommand() {
+  return {{"propose",
+           "lists the configurations that a job could run, best first, with what each would cost",
+           {{"JOB", "job"}},
+           {devicesOption("(default: the job's and all idle ones)"),
+            {"limit", "N", "at most N of them (default 8)"}},
+           {"A configuration that uses all devices comes before one that leaves some idle.",
+            "Step times are estimates; `job tune` measures them, `probe` calibrates them."}},
+          run};
+}
+
+}  // namespace tessera::app

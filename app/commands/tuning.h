@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+/// \file
+/// What `job tune` measured, compared with what was predicted.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/commands/json.h"
+#include "engine/cluster/snapshot.h"
+
+namespace tessera::app {
+
+/// A configuration of a job on devices.
+struct Place {
+  ptc::MeshShape mesh;
+  std::vector<ptc::DeviceId> devices;
+  engine::StepOptions options;
+  bool isPinned = false;  // devices are in rank order
+  friend bool operator==(const Place&, const Place&) = default;
+};
+/// "dp=2,tp=2,pp=1, zero on n0g0,…".
+std::string describePlace(const Place& place);
+
+struct Measurement {
+  Place place;
+  double predicted = 0;  // seconds a step; 0: unknown
+  double measured = 0;   // 0: it failed
+  std::string failure;   // why
+};
+
+/// Relative error of the prediction; nullopt where either is unknown.
+std::optional<double> errorOf(const Measurement& measurement);
+/// Of the absolute errors; nullopt where there is none.
+std::optional<double> medianError(const std::vector<Measurement>& measurements);
+/// The measured one with the shortest step, or null.
+const Measurement* fastest(const std::vector<Measurement>& measurements);
+/// Seconds between consecutive samples, without the first `skip` steps. \pre enough samples,
+/// consecutive steps
+double medianStep(const std::vector<engine::Sample>& samples, std::int64_t skip);
+
+std::string describeMeasurements(const std::vector<Measurement>& measurements);
+Json toJson(const std::vector<Measurement>& measurements, const Place& kept);
+
+}  // namespace tessera::app

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+/// \file
+/// Points in time as users write them.
+
+#include <string_view>
+
+#include "app/commands/options.h"
+#include "engine/history/query.h"
+#include "ptc/base/result.h"
+
+namespace tessera::app {
+
+/// "90s", "10m", "2h", "3d": seconds. \error kInvalidArgument naming the text.
+Result<double> parseDuration(std::string_view text);
+/// A duration as above (that long before `now`), "2026-11-21", "2026-11-21 14:02" or
+/// "2026-11-21T14:02:31" in local time, with a Z at the end in UTC. \return seconds since 1970
+Result<double> parseWhen(std::string_view text, double now);
+/// The options --from and --to of a verb. \error also where the range is empty
+Result<engine::TimeRange> parseRange(const Arguments& arguments, double now);
+/// Now, in seconds since 1970.
+double wallClock();
+
+}  // namespace tessera::app

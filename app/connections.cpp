@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/connections.h"
+
+#include <QFileInfo>
+#include <QPointer>
+#include <QTemporaryFile>
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "app/bridge.h"
+#include "app/cluster_test.h"
+#include "app/commands/local_cluster.h"
+#include "app/commands/session.h"
+
+namespace tessera::app {
+namespace {
+
+constexpr int kProgressMs = 150;
+constexpr char kLocalName[] = "local";
+
+ui::ProfileInfo toUi(const agents::Profile& profile) {
+  const auto text = [](const std::string& each) { return QString::fromStdString(each); };
+  ui::ProfileInfo info{text(profile.name), text(profile.registrar_endpoint),
+                       text(profile.events_endpoint), text(profile.server_key),
+                       text(profile.key_file)};
+  info.folder = text(profile.directory);
+  info.isRunning = !profile.directory.empty() && isRunning(profile.directory);
+  return info;
+}
+
+agents::Profile fromUi(const ui::ProfileInfo& info) {
+  agents::Profile profile;
+  profile.name = info.name.toStdString();
+  profile.registrar_endpoint = info.registrar.toStdString();
+  profile.events_endpoint = info.events.toStdString();
+  profile.server_key = info.serverKey.toStdString();
+  profile.key_file = info.keyFile.toStdString();
+  profile.directory = info.folder.toStdString();
+  return profile;
+}
+
+/// How far a local cluster is, by what its folder holds.
+QString progressOf(const std::string& directory, int nodes) {
+  int configured = 0, writing = 0;
+  for (int node = 0; node < nodes; ++node) {
+    std::error_code ignored;
+    const std::filesystem::path folder = directory + "/n" + std::to_string(node);
+    configured += std::filesystem::exists(folder / "agent.json", ignored);
+    writing += std::filesystem::exists(folder / "agent.log", ignored);
+  }
+  if (writing > 0) return AppConnections::tr("%1 of %2 agents started").arg(writing).arg(nodes);
+  if (configured > 0) return AppConnections::tr("Writing the agents' configuration");
+  return AppConnections::tr("Making its keys");
+}
+
+}  // namespace
+
+AppConnections::AppConnections(ui::ClusterModel& model, Bridge& bridge, QObject* parent)
+    : QObject(parent), m_model(model), m_bridge(bridge) {
+  m_progress.setInterval(kProgressMs);
+}
+
+AppConnections::~AppConnections() = default;
+
+Status AppConnections::open(const std::string& profile) {
+  TESSERA_TRY(const auto found, findProfile(profile));
+  m_file.reset();
+  m_current = QString::fromStdString(found.name);
+  m_bridge.close();
+  m_model.clear();
+  return m_bridge.open(profile);
+}
+
+QList<ui::ProfileInfo> AppConnections::profiles() {
+  QList<ui::ProfileInfo> infos;
+  for (const std::string& name : profileNames()) {
+    const auto profile = agents::LoadProfile(name);
+    if (profile) {
+      infos << toUi(*profile);
+    } else {
+      ui::ProfileInfo info;
+      info.name = QString::fromStdString(name);
+      info.problem = QString::fromStdString(profile.error().message);
+      infos << info;
+    }
+  }
+  return infos;
+}
+
+Result<ui::ProfileInfo> AppConnections::parse(const QString& text) {
+  QTemporaryFile file;
+  if (!file.open() || file.write(text.toUtf8()) < 0 || !file.flush())
+    return Unavailable("cannot write " + file.fileName().toStdString());
+  const std::string path = file.fileName().toStdString() + ".json";
+  if (!file.rename(QString::fromStdString(path))) return Unavailable("cannot write " + path);
+  auto profile = agents::LoadProfile(path);
+  if (!profile) {
+    Error error = profile.error();
+    if (const auto at = error.message.find(path); at != std::string::npos)
+      error.message.replace(at, path.size(), "the text");
+    return error;
+  }
+  // Another machine's folder means nothing here.
+  profile->directory.clear();
+  return toUi(*profile);
+}
+
+Status AppConnections::add(const ui::ProfileInfo& profile) {
+  const std::string name = profile.name.toStdString();
+  const std::vector<std::string> names = profileNames();
+  if (std::find(names.begin(), names.end(), name) != names.end())
+    return AlreadyExists("a profile is already named '" + name + "'");
+  return agents::SaveProfile(fromUi(profile));
+}
+
+Status AppConnections::forget(const QString& name) {
+  const std::string path = profilePath(name.toStdString());
+  const auto profile = agents::LoadProfile(name.toStdString());
+  if (profile && !profile->directory.empty() && isRunning(profile->directory))
+    return FailedPrecondition("cluster '" + profile->name +
+                              "' runs on this machine: tesseractl down --name " + profile->name +
+                              " stops it");
+  std::error_code failure;
+  std::filesystem::remove(path, failure);
+  if (failure) return Unavailable("cannot remove " + path + ": " + failure.message());
+  m_forgotten = profile ? std::optional(*profile) : std::nullopt;
+  return OkStatus();
+}
+
+Status AppConnections::restore() {
+  if (!m_forgotten) return NotFound("that profile could not be read and is gone");
+  TESSERA_RETURN_IF_ERROR(agents::SaveProfile(*m_forgotten));
+  m_forgotten.reset();
+  return OkStatus();
+}
+
+void AppConnections::test(const QString& name, std::function<void(ui::AgentTest)> row,
+                          ui::Connections::Done<void> done) {
+  cancelTest();
+  const auto profile = agents::LoadProfile(name.toStdString());
+  if (!profile) return later<void>(std::move(done), profile.error());
+  m_test = std::make_unique<ClusterTest>(*profile, std::move(row), std::move(done));
+  m_test->start();
+}
+
+void AppConnections::cancelTest() {
+  // Not deleted here: this may run inside one of its own callbacks.
+  if (m_test) m_test->cancel();
+}
+
+Status AppConnections::connectTo(const QString& name) { return open(name.toStdString()); }
+
+void AppConnections::startLocal(int nodes, int gpus, std::function<void(QString)> progress,
+                                ui::Connections::Done<QString> done) {
+  LocalClusterOptions options;
+  options.name = kLocalName;
+  options.nodes = nodes;
+  options.devices = gpus;
+  const std::string directory = agents::TesseraHome() + "/clusters/" + options.name;
+  if (isRunning(directory)) return later<QString>(std::move(done), QString::fromLatin1(kLocalName));
+  m_progress.disconnect();
+  connect(&m_progress, &QTimer::timeout, this, [directory, nodes, progress = std::move(progress)] {
+    progress(progressOf(directory, nodes));
+  });
+  m_progress.start();
+  m_starting = std::jthread([this, options, done = std::move(done)]() mutable {
+    auto started = startLocalCluster(options);
+    QMetaObject::invokeMethod(
+        this,
+        [this, started = std::move(started), done = std::move(done)] {
+          m_progress.stop();
+          if (started) {
+            done(QString::fromStdString(started->name));
+          } else {
+            done(started.error());
+          }
+        },
+        Qt::QueuedConnection);
+  });
+}
+
+Status AppConnections::openHistory(const QString& file) {
+  TESSERA_TRY(auto read, HistoryFile::read(file.toStdString()));
+  m_bridge.close();
+  m_file = std::move(read);
+  m_model.clear(file);
+  m_model.setLink(ui::LinkState::Connected, file);
+  m_model.setSnapshot(m_file->snapshot());
+  for (const engine::Event& event : m_file->events) m_model.addEvent(event);
+  return OkStatus();
+}
+
+void AppConnections::closeHistory() {
+  m_file.reset();
+  if (m_current.isEmpty()) {
+    m_model.clear();
+    return;
+  }
+  if (const auto status = open(m_current.toStdString()); !status)
+    m_model.setLink(ui::LinkState::Lost, QString::fromStdString(status.error().message));
+}
+
+Error AppConnections::onlyAFile() {
+  return FailedPrecondition("a history file is shown, not a live cluster");
+}
+
+template <typename T>
+void AppConnections::later(ui::ClusterCommands::Done<T> done, Result<T> result) {
+  QMetaObject::invokeMethod(
+      this,
+      [done = std::move(done), result = std::move(result)]() mutable { done(std::move(result)); },
+      Qt::QueuedConnection);
+}
+
+void AppConnections::plan(const ui::PlanRequest& request,
+                          ui::ClusterCommands::Done<engine::PlanSummary> done) {
+  if (m_file) return later<engine::PlanSummary>(std::move(done), onlyAFile());
+  m_bridge.plan(request, std::move(done));
+}
+
+void AppConnections::apply(const ui::PlanRequest& request, const QString& planHash,
+                           ui::ClusterCommands::Done<std::int64_t> done) {
+  if (m_file) return later<std::int64_t>(std::move(done), onlyAFile());
+  m_bridge.apply(request, planHash, std::move(done));
+}
+
+void AppConnections::cancel(std::int64_t txn, ui::ClusterCommands::Done<void> done) {
+  if (m_file) return later<void>(std::move(done), onlyAFile());
+  m_bridge.cancel(txn, std::move(done));
+}
+
+void AppConnections::history(ui::ClusterCommands::Done<std::vector<engine::HistoryEntry>> done) {
+  if (m_file) return later<std::vector<engine::HistoryEntry>>(std::move(done), m_file->entries);
+  m_bridge.history(std::move(done));
+}
+
+void AppConnections::jobAct(const QString& job, ui::JobAct act,
+                            ui::ClusterCommands::Done<void> done) {
+  if (m_file) return later<void>(std::move(done), onlyAFile());
+  m_bridge.jobAct(job, act, std::move(done));
+}
+
+void AppConnections::samples(const QString& job, std::int64_t afterStep,
+                             ui::ClusterCommands::Done<std::vector<engine::Sample>> done) {
+  if (!m_file) return m_bridge.samples(job, afterStep, std::move(done));
+  std::vector<engine::Sample> samples;
+  if (const auto found = m_file->samples.find(job.toStdString()); found != m_file->samples.end())
+    std::copy_if(found->second.begin(), found->second.end(), std::back_inserter(samples),
+                 [afterStep](const engine::Sample& sample) { return sample.step > afterStep; });
+  later<std::vector<engine::Sample>>(std::move(done), std::move(samples));
+}
+
+void AppConnections::propose(const QString& job, const std::vector<ptc::DeviceId>& devices,
+                             ui::ClusterCommands::Done<engine::Proposal> done) {
+  if (m_file) return later<engine::Proposal>(std::move(done), onlyAFile());
+  m_bridge.propose(job, devices, std::move(done));
+}
+
+void AppConnections::doctor(ui::ClusterCommands::Done<std::vector<engine::Check>> done) {
+  if (m_file) return later<std::vector<engine::Check>>(std::move(done), onlyAFile());
+  m_bridge.doctor(std::move(done));
+}
+
+void AppConnections::reconnect() {
+  if (!m_file) m_bridge.reconnect();
+}
+
+}  // namespace tessera::app

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+/// \file
+/// The panel's connections: profiles, tests, local clusters and history files, and the commands of
+/// whichever is shown.
+
+#include <QObject>
+#include <QTimer>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "agents/client/cluster.h"
+#include "app/history_file.h"
+#include "ui/commands.h"
+#include "ui/connections.h"
+#include "ui/models/cluster_model.h"
+
+namespace tessera::app {
+
+class Bridge;
+class ClusterTest;
+
+/// Lives on the GUI thread. Commands go to the bridge; while a history file is shown, those that
+/// read are answered from it and the others are refused.
+class AppConnections final : public QObject, public ui::Connections, public ui::ClusterCommands {
+  Q_OBJECT
+
+ public:
+  /// Both outlive it.
+  AppConnections(ui::ClusterModel& model, Bridge& bridge, QObject* parent = nullptr);
+  ~AppConnections() override;
+
+  /// Connects to the profile by name or file; empty: the default one. \error of the profile
+  Status open(const std::string& profile);
+
+  QList<ui::ProfileInfo> profiles() override;
+  QString current() const override { return m_current; }
+  Result<ui::ProfileInfo> parse(const QString& text) override;
+  Status add(const ui::ProfileInfo& profile) override;
+  Status forget(const QString& name) override;
+  Status restore() override;
+  void test(const QString& name, std::function<void(ui::AgentTest)> row,
+            ui::Connections::Done<void> done) override;
+  void cancelTest() override;
+  Status connectTo(const QString& name) override;
+  void startLocal(int nodes, int gpus, std::function<void(QString)> progress,
+                  ui::Connections::Done<QString> done) override;
+  Status openHistory(const QString& file) override;
+  void closeHistory() override;
+
+  void plan(const ui::PlanRequest& request,
+            ui::ClusterCommands::Done<engine::PlanSummary> done) override;
+  void apply(const ui::PlanRequest& request, const QString& planHash,
+             ui::ClusterCommands::Done<std::int64_t> done) override;
+  void cancel(std::int64_t txn, ui::ClusterCommands::Done<void> done) override;
+  void history(ui::ClusterCommands::Done<std::vector<engine::HistoryEntry>> done) override;
+  void jobAct(const QString& job, ui::JobAct act, ui::ClusterCommands::Done<void> done) override;
+  void samples(const QString& job, std::int64_t afterStep,
+               ui::ClusterCommands::Done<std::vector<engine::Sample>> done) override;
+  void propose(const QString& job, const std::vector<ptc::DeviceId>& devices,
+               ui::ClusterCommands::Done<engine::Proposal> done) override;
+  void doctor(ui::ClusterCommands::Done<std::vector<engine::Check>> done) override;
+  void reconnect() override;
+
+ private:
+  template <typename T>
+  void later(ui::ClusterCommands::Done<T> done, Result<T> result);
+  static Error onlyAFile();
+
+  ui::ClusterModel& m_model;
+  Bridge& m_bridge;
+  QString m_current;
+  std::optional<agents::Profile> m_forgotten;
+  std::unique_ptr<ClusterTest> m_test;
+  std::optional<HistoryFile> m_file;
+  std::jthread m_starting;
+  QTimer m_progress;
+};
+
+}  // namespace tessera::app

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading a history.
+#include "engine/history/query.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <variant>
+
+#include "engine/history/decimate.h"
+#include "engine/history/history_impl.h"
+
+namespace tessera::engine {
+namespace {
+
+constexpr std::array kSeverities = {Severity::kDebug, Severity::kInfo, Severity::kWarning,
+                                    Severity::kError};
+
+/// A WHERE clause in the making, with its values.
+class Conditions {
+ public:
+  using Value = std::variant<std::int64_t, double, std::string>;
+
+  void Add(std::string_view condition) {
+    text_ += fmt::format("{} {}", text_.empty() ? " WHERE" : " AND", condition);
+  }
+  void Add(std::string_view condition, Value value) {
+    Add(condition);
+    values_.push_back(std::move(value));
+  }
+  void Add(std::string_view column, const TimeRange& time) {
+    if (time.from) Add(fmt::format("{} >= ?", column), *time.from);
+    if (time.to) Add(fmt::format("{} < ?", column), *time.to);
+  }
+
+  /// SELECT columns FROM table WHERE … `end`, which may have one more parameter, a limit.
+  Result<Statement> Prepare(Database& database, std::string_view columns, std::string_view table,
+                            std::string_view end, std::optional<std::int64_t> limit) {
+    TESSERA_TRY(auto query, database.Prepare(
+                                fmt::format("SELECT {} FROM {}{} {}", columns, table, text_, end)));
+    int parameter = 0;
+    for (const Value& value : values_) {
+      TESSERA_RETURN_IF_ERROR(
+          std::visit([&](const auto& v) { return query.Bind(parameter++, v); }, value));
+    }
+    if (limit) TESSERA_RETURN_IF_ERROR(query.Bind(parameter, LimitOf(*limit)));
+    return query;
+  }
+
+ private:
+  std::string text_;
+  std::vector<Value> values_;
+};
+
+/// A LIKE pattern for what contains `part`.
+std::string Containing(std::string_view part) {
+  std::string pattern = "%";
+  for (const char c : part) {
+    if (c == '%' || c == '_' || c == '\\') pattern += '\\';
+    pattern += c;
+  }
+  return pattern + "%";
+}
+
+}  // namespace
+
+Result<HistoryEntry> ReadTransaction(const Statement& row, const std::string& path) {
+  HistoryEntry e;
+  e.id = row.Int(0);
+  e.job = row.Text(1);
+  e.from = row.Text(2);
+  e.to = row.Text(3);
+  e.started = row.Double(4);
+  e.result = row.Text(5);
+  e.reason = row.Text(6);
+  e.pause = row.Double(7);
+  e.bytes_moved = row.Int(8);
+  e.volume_bound = row.Int(9);
+  e.digest_before = row.Text(10);
+  e.digest_after = row.Text(11);
+  e.step = row.Int(12);
+  e.epoch = row.Int(13);
+  auto from_options = ParseStepOptions(row.Text(14));
+  auto to_options = ParseStepOptions(row.Text(15));
+  for (const auto* options : {&from_options, &to_options}) {
+    if (!*options) {
+      return DataLoss(fmt::format("{}: transaction {}: {}", path, e.id, options->error().message));
+    }
+  }
+  e.from_options = *from_options;
+  e.to_options = *to_options;
+  e.who = row.Text(16);
+  e.kept = row.Int(17);
+  e.device = row.Int(18);
+  e.host = row.Int(19);
+  e.network = row.Int(20);
+  e.pause_estimate = row.IsNull(21) ? 0 : row.Double(21);
+  return e;
+}
+
+Status ReadParts(Database& database, std::vector<HistoryEntry>& entries) {
+  TESSERA_TRY(auto phases,
+              database.Prepare("SELECT phase, seconds FROM transaction_phases WHERE id = ?"));
+  TESSERA_TRY(auto flows, database.Prepare("SELECT source, destination, bytes_done, bytes_total, "
+                                           "bytes_per_second FROM transaction_flows WHERE id = ?"));
+  for (HistoryEntry& entry : entries) {
+    TESSERA_RETURN_IF_ERROR(phases.Bind(0, entry.id));
+    for (;;) {
+      TESSERA_TRY(const bool row, phases.Step());
+      if (!row) break;
+      entry.phases.emplace(phases.Text(0), phases.Double(1));
+    }
+    phases.Reset();
+    TESSERA_RETURN_IF_ERROR(flows.Bind(0, entry.id));
+    for (;;) {
+      TESSERA_TRY(const bool row, flows.Step());
+      if (!row) break;
+      const auto source = ptc::ParseDevice(flows.Text(0));
+      const auto destination = ptc::ParseDevice(flows.Text(1));
+      if (!source || !destination) {
+        return DataLoss(fmt::format("{}: transaction {}: flow from '{}' to '{}'", database.path(),
+                                    entry.id, flows.Text(0), flows.Text(1)));
+      }
+      entry.flows.push_back({*source, *destination, flows.Int(2), flows.Int(3), flows.Double(4)});
+    }
+    flows.Reset();
+    std::ranges::sort(entry.flows, {}, [](const FlowStatus& flow) {
+      return std::pair(flow.source, flow.destination);
+    });
+  }
+  return OkStatus();
+}
+
+Result<Event> ReadEvent(const Statement& row, const std::string& path) {
+  const auto severity = ParseSeverity(row.Text(2));
+  if (!severity) {
+    return DataLoss(fmt::format("{}: event {}: {}", path, row.Int(0), severity.error().message));
+  }
+  return Event{row.Int(0), row.Double(1), *severity, row.Text(3), row.Text(4)};
+}
+
+Sample ReadSample(const Statement& row) {
+  return {row.Text(0),   row.Int(1),    row.Double(2), row.Double(3),
+          row.Double(4), row.Double(5), row.Int(6)};
+}
+
+// ---- transactions
+
+Result<std::vector<HistoryEntry>> History::Transactions(const TransactionQuery& asked) {
+  Database& db = *impl_->database;
+  Conditions where;
+  if (!asked.job.empty()) where.Add("job = ?", asked.job);
+  if (asked.id) where.Add("id = ?", *asked.id);
+  if (asked.before) where.Add("id < ?", *asked.before);
+  where.Add("started", asked.time);
+  TESSERA_TRY(auto query, where.Prepare(db, kTransactionColumns, "transactions",
+                                        "ORDER BY id DESC LIMIT ?", asked.limit));
+  std::vector<HistoryEntry> entries;
+  for (;;) {
+    TESSERA_TRY(const bool row, query.Step());
+    if (!row) break;
+    TESSERA_TRY(auto entry, ReadTransaction(query, db.path()));
+    entries.push_back(std::move(entry));
+  }
+  TESSERA_RETURN_IF_ERROR(ReadParts(db, entries));
+  return entries;
+}
+
+Result<std::vector<HistoryEntry>> History::Transactions(std::string_view job, std::int64_t limit) {
+  TransactionQuery query;
+  query.job = job;
+  query.limit = limit;
+  return Transactions(query);
+}
+
+Result<std::optional<HistoryEntry>> History::Transaction(std::int64_t id) {
+  TransactionQuery query;
+  query.id = id;
+  TESSERA_TRY(auto entries, Transactions(query));
+  return entries.empty() ? std::nullopt : std::optional(std::move(entries.front()));
+}
+
+// ---- events
+
+Result<std::vector<Event>> History::Events(const EventQuery& asked) {
+  Database& db = *impl_->database;
+  Conditions where;
+  where.Add("sequence > ?", asked.after);
+  where.Add("time", asked.time);
+  if (asked.least > Severity::kDebug) {
+    std::string names;  // as in the index events_of_note
+    for (const Severity severity : kSeverities) {
+      if (severity < asked.least) continue;
+      names += fmt::format("{}'{}'", names.empty() ? "" : ", ", ToString(severity));
+    }
+    if (asked.least == Severity::kError) where.Add("severity IN ('warning', 'error')");
+    where.Add(fmt::format("severity IN ({})", names));
+  }
+  if (!asked.source.empty()) where.Add("source = ?", asked.source);
+  if (!asked.text.empty()) where.Add("text LIKE ? ESCAPE '\\'", Containing(asked.text));
+  const bool backwards = asked.newest && asked.limit > 0;
+  TESSERA_TRY(auto query, where.Prepare(db, kEventColumns, "events",
+                                        backwards ? "ORDER BY sequence DESC LIMIT ?"
+                                                  : "ORDER BY sequence LIMIT ?",
+                                        asked.limit));
+  std::vector<Event> events;
+  for (;;) {
+    TESSERA_TRY(const bool row, query.Step());
+    if (!row) break;
+    TESSERA_TRY(auto event, ReadEvent(query, db.path()));
+    events.push_back(std::move(event));
+  }
+  if (backwards) std::ranges::reverse(events);
+  return events;
+}
+
+Result<std::vector<Event>> History::Events(std::int64_t after_sequence, std::int64_t limit) {
+  EventQuery query;
+  query.after = after_sequence;
+  query.limit = limit;
+  return Events(query);
+}
+
+Result<std::int64_t> History::LastEvent() {
+  return impl_->database->ReadInt("SELECT ifnull(max(sequence), 0) FROM events");
+}
+
+// ---- samples
+
+Result<std::vector<Sample>> History::Samples(const SampleQuery& asked) {
+  Conditions where;
+  where.Add("undone = 0");
+  // Of one job, later sequence numbers are later steps: either order will do, and the one that can
+  // begin behind what is known is the quick one. The plus keeps SQLite from the other's index.
+  const bool by_sequence = asked.job.empty() || asked.after > 0;
+  if (!asked.job.empty()) where.Add(by_sequence ? "+job = ?" : "job = ?", asked.job);
+  if (asked.after_step) where.Add("step > ?", *asked.after_step);
+  if (by_sequence) where.Add("sequence > ?", asked.after);
+  where.Add("time", asked.time);
+  const bool backwards = asked.newest && asked.limit > 0;
+  const std::string end = fmt::format(
+      "ORDER BY {}{} LIMIT ?", asked.job.empty() ? "sequence" : "step", backwards ? " DESC" : "");
+  TESSERA_TRY(auto query,
+              where.Prepare(*impl_->database, kSampleColumns, "samples", end, asked.limit));
+  std::vector<Sample> samples;
+  for (;;) {
+    TESSERA_TRY(const bool row, query.Step());
+    if (!row) break;
+    samples.push_back(ReadSample(query));
+  }
+  if (backwards) std::ranges::reverse(samples);
+  return samples;
+}
+
+Result<std::vector<Sample>> History::Samples(std::string_view job, std::int64_t after_step,
+                                             std::int64_t limit) {
+  SampleQuery query;
+  query.job = job;
+  query.after_step = after_step;
+  query.limit = limit;
+  return Samples(query);
+}
+
+Result<std::vector<Sample>> History::SamplesBetween(std::string_view job, const TimeRange& time,
+                                                    std::int64_t max_points) {
+  Database& db = *impl_->database;
+  Conditions where;
+  where.Add("job = ?", std::string(job));
+  where.Add("time", time);
+  TESSERA_TRY(auto ends, where.Prepare(db, "min(time), max(time), count(*)", "samples", "", {}));
+  TESSERA_TRY(const bool any, ends.Step());
+  if (!any || ends.Int(2) == 0) return std::vector<Sample>();
+  const bool all = max_points <= 0 || ends.Int(2) <= max_points;
+  Decimator decimator(time.from.value_or(ends.Double(0)), time.to.value_or(ends.Double(1)),
+                      max_points);
+  ends.Reset();
+  TESSERA_TRY(auto query,
+              where.Prepare(db, kSampleColumns, "samples", "ORDER BY time, sequence", {}));
+  std::vector<Sample> samples;
+  for (;;) {
+    TESSERA_TRY(const bool row, query.Step());
+    if (!row) break;
+    if (all) {
+      samples.push_back(ReadSample(query));
+    } else {
+      const Sample sample = ReadSample(query);
+      decimator.Add(sample, sample.time);
+    }
+  }
+  return all ? samples : decimator.Take();
+}
+
+Result<std::vector<std::string>> History::Jobs() {
+  // Skips from job to job in the index instead of reading all samples.
+  TESSERA_TRY(auto query, impl_->database->Prepare(R"(
+      WITH RECURSIVE of_samples (job) AS (
+        SELECT min(job) FROM samples
+        UNION ALL
+        SELECT (SELECT min(job) FROM samples WHERE job > of_samples.job) FROM of_samples
+          WHERE of_samples.job IS NOT NULL)
+      SELECT job FROM of_samples WHERE job IS NOT NULL UNION SELECT job FROM transactions
+      ORDER BY job)"));
+  std::vector<std::string> jobs;
+  for (;;) {
+    TESSERA_TRY(const bool row, query.Step());
+    if (!row) break;
+    jobs.push_back(query.Text(0));
+  }
+  return jobs;
+}
+
+}  // namespace tessera::engine

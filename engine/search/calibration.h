@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// The constants of the cost model (engine/search/cost_model.h): what a cluster's machines and
+/// links were measured to do. `tessera-train --probe` measures them, the profile keeps them.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "ptc/base/result.h"
+
+namespace tessera::engine {
+
+/// Time of a message or collective as a straight line (Hockney 1994): seconds + bytes * per_byte.
+struct LinkCost {
+  double seconds = 0;
+  double seconds_per_byte = 0;
+  double At(std::int64_t bytes) const {
+    return seconds + seconds_per_byte * static_cast<double>(bytes);
+  }
+  friend bool operator==(const LinkCost&, const LinkCost&) = default;
+};
+
+/// A collective by the number of ranks: measured with 2, 4 and 8 of them on one machine, straight
+/// lines over log2(ranks) between and beyond.
+struct CollectiveCost {
+  LinkCost two, four, eight;
+  /// \pre ranks >= 1; one rank costs nothing
+  LinkCost Of(std::int64_t ranks) const;
+  friend bool operator==(const CollectiveCost&, const CollectiveCost&) = default;
+};
+
+/// Seconds are those of one core that works alone unless said otherwise. The defaults were measured
+/// by `tessera-train --probe` on a virtual machine with 2 cores of an AMD EPYC, OpenBLAS 0.3.21,
+/// Gloo over loopback (engine/search/DESIGN.md).
+struct Calibration {
+  double measured_at = 0;  // wall clock, seconds since 1970; 0: the built-in constants
+  std::string cpu = {};    // model name, for a reader
+  std::int64_t cores = 2;  // of a machine
+  /// Work that all cores together do in the time in which one alone does 1: less than `cores`
+  /// where they share caches or are two threads of one core.
+  double all_cores_speed = 1.9;
+
+  /// Seconds of a forward and backward pass:
+  /// pass + layers * layer + FLOPs / flops_per_second + elements * element.
+  double pass_seconds = 3e-5;     // each micro-batch: embedding, loss, bookkeeping
+  double layer_seconds = 3.4e-4;  // each layer of each micro-batch: calls, autograd
+  double flops_per_second = 1.1e11;
+  double element_seconds = 4.3e-10;  // each element of an activation: what is no matrix product
+  double gradient_seconds =
+      1.3e-9;                    // each parameter of a rank: gradients zeroed, copied, their norm
+  double update_seconds = 2e-9;  // each parameter that it updates: AdamW
+
+  // Ranks of one host: shared memory. Of several hosts: Gloo. A gather counts the bytes of its
+  // whole result.
+  CollectiveCost shared_all_reduce = {{5e-6, 5.2e-10}, {2.2e-5, 8.8e-10}, {3.7e-5, 1.9e-9}};
+  CollectiveCost network_all_reduce = {{2.8e-4, 6.2e-10}, {1.3e-3, 2.9e-9}, {7.3e-3, 5.2e-9}};
+  CollectiveCost shared_gather = {{8e-6, 2.7e-10}, {1.3e-5, 3.5e-10}, {2.4e-5, 5.6e-10}};
+  CollectiveCost network_gather = {{2.3e-4, 1.1e-9}, {6.8e-4, 2.6e-9}, {2.8e-3, 3e-9}};
+  // A message between pipeline stages.
+  LinkCost shared_send = {2.3e-5, 2.7e-10};
+  LinkCost network_send = {5.8e-5, 7e-10};
+  /// The rest of a step, for each rank: data, step decision, messages to the agent. Not probed: it
+  /// was measured on a cluster.
+  double step_seconds = 2e-3;
+
+  friend bool operator==(const Calibration&, const Calibration&) = default;
+};
+
+/// JSON, one line, all keys.
+std::string ToJson(const Calibration& calibration);
+/// \error kInvalidArgument naming a key that is unknown, missing, or not a finite number within its
+///     limits
+Result<Calibration> ParseCalibration(std::string_view json);
+
+}  // namespace tessera::engine

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// How long a training step takes on a mesh: a documented model with measured constants. Formulae,
+/// sources and what was measured against it: engine/search/DESIGN.md.
+
+#include <cstdint>
+#include <map>
+
+#include "engine/cluster/step_options.h"
+#include "engine/model/gpt.h"
+#include "engine/search/calibration.h"
+#include "ptc/mesh.h"
+#include "ptc/plan/plan.h"
+
+namespace tessera::engine {
+
+/// Seconds of one step by what they are spent on.
+struct StepCost {
+  double compute = 0;    // forward and backward passes
+  double tensor = 0;     // collectives of tp groups
+  double pipeline = 0;   // bubble and messages between stages
+  double reduction = 0;  // gradients over dp, tied tensors over the first and last stage
+  double update = 0;     // optimizer
+  double gather = 0;     // ZeRO: parameters after the update
+  double fixed = 0;      // step decision, data
+  double total() const { return compute + tensor + pipeline + reduction + update + gather + fixed; }
+};
+
+/// Which nodes share what. A node that is left out is a machine of its own.
+struct Machines {
+  ptc::Topology topology = {};                                // who shares memory
+  std::map<std::int32_t, std::int32_t> machine_of_node = {};  // who shares cores
+  std::int32_t MachineOf(ptc::DeviceId device) const;
+};
+
+/// Ranks are processes on emulated devices: those of one machine share its cores, so `ranks` of
+/// them on `cores` cores take total work / min(ranks, cores) at best.
+/// \pre !settings.program, CheckMesh(settings, mesh.shape(), options)
+StepCost EstimateStep(const JobSettings& settings, const ptc::DeviceMesh& mesh,
+                      const StepOptions& options, const Machines& machines,
+                      const Calibration& calibration);
+
+}  // namespace tessera::engine

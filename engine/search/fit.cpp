@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/search/fit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "engine/search/enumerate.h"
+#include "engine/store/allocate.h"
+
+namespace tessera::engine {
+namespace {
+
+using ptc::Axis;
+
+/// State and gradients of a whole copy, without arena headers and alignment.
+std::int64_t CopyBytes(const ptc::Collection& tensors) {
+  std::int64_t bytes = tensors.total_bytes();
+  for (const ptc::TensorSpec& spec : tensors.tensors()) {
+    if (spec.role != ptc::TensorRole::kParam) continue;
+    std::int64_t elements = 1;
+    for (const std::int64_t size : spec.shape) elements *= size;
+    bytes += 4 * elements;
+  }
+  return bytes;
+}
+
+/// Bytes of the fullest rank. Parts shrink with the coordinate (ptc::Split::kCeil, flat shards), so
+/// that of each stage is its first. \error of the layout
+Result<std::int64_t> FullestRank(const ptc::MeshShape& mesh, const ptc::CollectionPtr& tensors) {
+  std::vector<ptc::DeviceId> devices;
+  for (std::int32_t i = 0; i < mesh.num_ranks(); ++i) devices.push_back({0, i});
+  TESSERA_TRY(auto placed, ptc::DeviceMesh::Make(mesh, std::move(devices)));
+  TESSERA_TRY(const auto layout, ptc::Layout::Make(std::move(placed), tensors));
+  std::int64_t most = 0;
+  const auto stride = static_cast<int>(mesh.num_ranks() / mesh[Axis::kPp]);
+  for (int rank = 0; rank < layout.mesh().num_ranks(); rank += stride) {
+    most = std::max(most, BytesNeeded(layout, rank));
+  }
+  return most;
+}
+
+std::string NameOf(const JobSettings& settings) {
+  return settings.program ? "the job" : fmt::format("model {}", settings.model.name);
+}
+
+}  // namespace
+
+std::optional<Fit> SmallestFit(const JobSettings& settings, std::int64_t capacity,
+                               std::int64_t most_devices) {
+  struct Variant {
+    bool zero;
+    ptc::CollectionPtr tensors;
+    std::int64_t copy_bytes;
+  };
+  std::vector<Variant> variants;
+  for (const bool zero : {false, true}) {
+    if (auto tensors = MakeCollection(settings, zero)) {
+      variants.push_back({zero, *tensors, CopyBytes(**tensors)});
+    }
+  }
+  for (std::int64_t ranks = 1; ranks <= most_devices; ++ranks) {
+    const std::vector<ptc::MeshShape> meshes = MeshesOf(settings, ranks);
+    for (const auto& [zero, tensors, copy_bytes] : variants) {
+      if (copy_bytes / ranks > capacity) continue;
+      std::optional<Fit> best;
+      for (const ptc::MeshShape& mesh : meshes) {
+        if (zero && mesh[Axis::kDp] == 1) continue;
+        const auto needed = FullestRank(mesh, tensors);
+        if (!needed || *needed > capacity || (best && best->needed <= *needed)) continue;
+        best = Fit{mesh, {.zero = zero}, *needed};
+      }
+      if (best) return best;
+    }
+  }
+  return std::nullopt;
+}
+
+Status CheckFits(const JobSettings& settings, const ptc::DeviceMesh& mesh,
+                 const StepOptions& options, const Capacities& capacities) {
+  TESSERA_TRY(const auto tensors, MakeCollection(settings, options.zero));
+  TESSERA_TRY(const auto layout, ptc::Layout::Make(mesh, tensors));
+  std::int64_t needed = 0, smallest = 0;
+  bool fits = true;
+  for (int rank = 0; rank < mesh.num_ranks(); ++rank) {
+    const auto device = capacities.find(mesh.devices()[static_cast<std::size_t>(rank)]);
+    const std::int64_t capacity = device == capacities.end() ? 0 : device->second;
+    const std::int64_t bytes = BytesNeeded(layout, rank);
+    fits = fits && bytes <= capacity;
+    needed = std::max(needed, bytes);
+    smallest = rank == 0 ? capacity : std::min(smallest, capacity);
+  }
+  if (fits) return OkStatus();
+  constexpr std::int64_t kMostDevices = 64;
+  const auto fit = SmallestFit(settings, smallest, kMostDevices);
+  return ResourceExhausted(fmt::format(
+      "{} needs {} a device with {}; devices have {}: {}", NameOf(settings), BytesText(needed),
+      ShortText(mesh.shape(), {.zero = options.zero}), BytesText(smallest),
+      fit ? fmt::format("the smallest set that fits has {} device{} as {}", fit->mesh.num_ranks(),
+                        fit->mesh.num_ranks() == 1 ? "" : "s", ShortText(fit->mesh, fit->options))
+          : fmt::format("no set of up to {} devices fits", kMostDevices)));
+}
+
+std::string BytesText(std::int64_t bytes) {
+  constexpr double kMiB = 1 << 20, kGiB = 1 << 30;
+  const auto size = static_cast<double>(bytes);
+  if (size >= kGiB) return fmt::format("{:.1f} GiB", size / kGiB);
+  if (size >= 100 * kMiB) return fmt::format("{:.0f} MiB", size / kMiB);
+  return fmt::format("{:.1f} MiB", size / kMiB);
+}
+
+std::string ShortText(const ptc::MeshShape& mesh, const StepOptions& options) {
+  std::string text;
+  for (const Axis axis : {Axis::kDp, Axis::kTp, Axis::kPp, Axis::kEp, Axis::kCp}) {
+    if (mesh[axis] == 1) continue;
+    if (!text.empty()) text += ',';
+    text += fmt::format("{}={}", ptc::ToString(axis), mesh[axis]);
+  }
+  if (text.empty()) text = "dp=1";
+  if (options != StepOptions{}) text += " with " + ToString(options);
+  return text;
+}
+
+}  // namespace tessera::engine

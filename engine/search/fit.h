@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// On how many devices a job fits: known before anything is started.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "engine/cluster/step_options.h"
+#include "engine/model/gpt.h"
+#include "ptc/layout.h"
+
+namespace tessera::engine {
+
+/// Arena bytes of devices. A device without an entry has 0.
+using Capacities = std::map<ptc::DeviceId, std::int64_t>;
+
+/// A configuration and what its fullest device needs for state and gradients.
+struct Fit {
+  ptc::MeshShape mesh;
+  StepOptions options;
+  std::int64_t needed = 0;  // bytes
+  friend bool operator==(const Fit&, const Fit&) = default;
+};
+
+/// The configuration of the fewest devices of `capacity` bytes each that hold the job. Ties:
+/// without ZeRO first, then the least `needed`. nullopt: not even `most_devices` do.
+std::optional<Fit> SmallestFit(const JobSettings& settings, std::int64_t capacity,
+                               std::int64_t most_devices = 64);
+
+/// Whether every device of `mesh` can hold its part of a job that starts.
+/// \error kResourceExhausted
+///     `model gpt2 needs 1.9 GiB a device with dp=1; devices have 512 MiB: the smallest set that
+///     fits has 5 devices as pp=5`, or that none of up to 64 fits; kInvalidArgument of the layout
+Status CheckFits(const JobSettings& settings, const ptc::DeviceMesh& mesh,
+                 const StepOptions& options, const Capacities& capacities);
+
+/// "512 MiB", "1.9 GiB".
+std::string BytesText(std::int64_t bytes);
+/// "dp=4,tp=2", "dp=1" for one rank; with options "dp=4,tp=2 with zero, micro-batch 4".
+std::string ShortText(const ptc::MeshShape& mesh, const StepOptions& options = {});
+
+}  // namespace tessera::engine

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/search/why.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/search/fit.h"
+#include "engine/search/propose.h"
+
+namespace tessera::engine {
+namespace {
+
+std::string Label(const Candidate& candidate) {
+  return ShortText(candidate.mesh, candidate.options);
+}
+
+std::string SecondsText(double seconds) {
+  return seconds < 1 ? fmt::format("{:.0f} ms", 1e3 * seconds) : fmt::format("{:.2f} s", seconds);
+}
+
+std::string MovesText(std::int64_t bytes) {
+  return bytes == 0 ? "moves nothing" : "moves " + BytesText(bytes);
+}
+
+/// "1.6 times as fast as now", "7 % faster than now", "as fast as now".
+std::string AgainstNow(double now, double then) {
+  const double ratio = now / then;
+  if (ratio >= 1.5) return fmt::format("estimated {:.1f} times as fast as now", ratio);
+  if (ratio > 1 + kEqualSpeed) {
+    return fmt::format("estimated {:.0f} % faster than now", 100 * (ratio - 1));
+  }
+  if (ratio >= 1 - kEqualSpeed) return "estimated as fast as now";
+  return fmt::format("estimated {:.0f} % slower than now, but the fastest that uses these devices",
+                     100 * (1 / ratio - 1));
+}
+
+/// What speaks for the best other configuration and what against it; empty where there is none.
+std::string RivalText(const Candidate& chosen, const std::vector<Candidate>& candidates) {
+  const Candidate* rival = nullptr;
+  for (const Candidate& other : candidates) {
+    if (other.recommended || !other.fits()) continue;
+    if (!rival || other.step_seconds < rival->step_seconds) rival = &other;
+  }
+  if (!rival) return "";
+  const double gain = chosen.step_seconds / rival->step_seconds - 1;
+  const double percent = 100 * std::abs(gain);
+  if (gain <= 0) {
+    return percent < 0.5
+               ? fmt::format("{} is as fast and {}", Label(*rival), MovesText(rival->moved_bytes))
+               : fmt::format("next is {}, {:.0f} % slower", Label(*rival), percent);
+  }
+  const std::string speed = percent < 0.5 ? "as fast" : fmt::format("{:.0f} % faster", percent);
+  const std::size_t more_idle =
+      rival->idle.size() - std::min(rival->idle.size(), chosen.idle.size());
+  const std::string but = more_idle > 0 ? fmt::format("leaves {} device{} idle", rival->idle.size(),
+                                                      rival->idle.size() == 1 ? "" : "s")
+                                        : MovesText(rival->moved_bytes);
+  return fmt::format("{} would be {} but {}", Label(*rival), speed, but);
+}
+
+}  // namespace
+
+std::string IdleText(const std::vector<ptc::DeviceId>& idle) {
+  std::string names;
+  for (std::size_t i = 0; i < idle.size(); ++i) {
+    if (i > 0) names += i + 1 == idle.size() ? " and " : ", ";
+    names += ptc::ToString(idle[i]);
+  }
+  return names + (idle.size() == 1 ? " stays idle" : " stay idle");
+}
+
+std::string WhyText(const std::vector<Candidate>& candidates, std::optional<double> now) {
+  const auto chosen = std::find_if(candidates.begin(), candidates.end(),
+                                   [](const Candidate& c) { return c.recommended; });
+  if (chosen == candidates.end()) return "";
+  const bool known = chosen->step_seconds > 0;
+  std::string text = Label(*chosen);
+  if (chosen->current) {
+    text += known ? " stays: no other configuration is estimated to be clearly faster"
+                  : " stays: nothing moves";
+  } else if (!known) {
+    text += now ? fmt::format(" {}, no other configuration of these devices moves less",
+                              MovesText(chosen->moved_bytes))
+                : " has the most data-parallel ranks that the layout permits";
+    text += "; how fast a program of its own runs is not known";
+  } else if (now) {
+    text += fmt::format(" is {} and {}", AgainstNow(*now, chosen->step_seconds),
+                        MovesText(chosen->moved_bytes));
+  } else {
+    text += fmt::format(" is estimated the fastest, {} a step", SecondsText(chosen->step_seconds));
+  }
+  if (known) {
+    if (const std::string rival = RivalText(*chosen, candidates); !rival.empty()) {
+      text += "; " + rival;
+    }
+  }
+  if (!chosen->idle.empty()) text += "; " + IdleText(chosen->idle);
+  return text + '.';
+}
+
+}  // namespace tessera::engine

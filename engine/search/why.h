@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// The sentence that says why a configuration is recommended.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/cluster/snapshot.h"
+
+namespace tessera::engine {
+
+/// \param candidates those that were planned, in any order, one of them recommended
+/// \param now estimated step time of what the job runs now; nullopt where it is not started
+/// \return one sentence with a full stop; empty where nothing is recommended
+std::string WhyText(const std::vector<Candidate>& candidates, std::optional<double> now);
+
+/// "n0g1 stays idle", "n0g1 and n0g2 stay idle", "n0g1, n0g2 and n0g3 stay idle".
+std::string IdleText(const std::vector<ptc::DeviceId>& idle);
+
+}  // namespace tessera::engine

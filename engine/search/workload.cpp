@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/search/workload.h"
+
+#include "ptc/tensor_spec.h"
+
+namespace tessera::engine {
+namespace {
+
+std::int64_t LayersOf(const GptConfig& model, std::int64_t stage, std::int64_t stages) {
+  std::int64_t layers = 0;
+  for (std::int64_t layer = 0; layer < model.layers; ++layer) {
+    if (ptc::StageOfLayer(layer, model.layers, stages) == stage) ++layers;
+  }
+  return layers;
+}
+
+double Real(std::int64_t value) { return static_cast<double>(value); }
+
+/// Rows of q, k and v together.
+std::int64_t QkvRows(const GptConfig& model) {
+  return model.width + 2 * (model.width / model.heads * model.num_kv_heads());
+}
+
+}  // namespace
+
+PassWork WorkOf(const GptConfig& model, std::int64_t tp, std::int64_t stage, std::int64_t stages,
+                std::int64_t samples) {
+  const double tokens = Real(samples * model.sequence);
+  const double d = Real(model.width), ffn = Real(model.ffn), qkv = Real(QkvRows(model));
+  const double scores = Real(model.heads * model.sequence);  // a token's, over all heads
+  const double up = model.gated_mlp ? 2 * ffn : ffn;
+  const bool first = stage == 0, last = stage == stages - 1;
+  constexpr double kPasses = 3;  // backward costs two forwards
+
+  PassWork work;
+  work.layers = Real(LayersOf(model, stage, stages));
+  work.has_loss = last;
+  const double parts = Real(tp);
+  // qkv, proj, fc1 (gate|up), fc2; scores = q k^T and scores v.
+  const double block_flops =
+      2 * tokens * (d * qkv + d * d + d * up + ffn * d + 2 * Real(model.sequence) * d) / parts;
+  // Cut over tp: q|k|v, scores (scaled, masked, softmax) and the MLP's inside (before and after the
+  // activation). On every tp rank: two norms, two residual sums, two biases.
+  const double block_elements = tokens * ((qkv + 3 * scores + 2 * up) / parts + 6 * d);
+  const double head_flops = last ? 2 * tokens * d * Real(model.vocab) / parts : 0;
+  const double ends =
+      (first ? 2 * tokens * d : 0) + (last ? tokens * (2 * d + 3 * Real(model.vocab) / parts) : 0);
+  work.flops = kPasses * (work.layers * block_flops + head_flops);
+  work.elements = kPasses * (work.layers * block_elements + ends);
+  work.tensor_reduces = 4 * work.layers + (first ? 1 : 0) + (last ? 1 : 0);
+  return work;
+}
+
+std::int64_t ParametersOf(const GptConfig& model, std::int64_t tp, std::int64_t stage,
+                          std::int64_t stages) {
+  const std::int64_t d = model.width, qkv = QkvRows(model);
+  const std::int64_t up = model.gated_mlp ? 2 * model.ffn : model.ffn;
+  const std::int64_t cut = qkv * d + qkv + d * d + up * d + up + d * model.ffn;
+  const std::int64_t whole = 4 * d + 2 * d;  // two norms, the biases of proj and fc2
+  const std::int64_t vocabulary = (model.vocab + tp - 1) / tp * d;
+  const bool first = stage == 0, last = stage == stages - 1;
+  std::int64_t count = LayersOf(model, stage, stages) * (cut / tp + whole);
+  if (first) count += vocabulary + model.sequence * d;
+  if (last) count += 2 * d;
+  // A tied head is the embedding: one tensor where both are on one stage.
+  if (last && (!model.tied_head || !first)) count += vocabulary;
+  return count;
+}
+
+std::int64_t HiddenBytes(const GptConfig& model, std::int64_t samples) {
+  return samples * model.sequence * model.width * static_cast<std::int64_t>(sizeof(float));
+}
+
+}  // namespace tessera::engine

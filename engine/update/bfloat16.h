@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// bfloat16, the upper half of a float: sign, 8 bits of exponent, 7 of mantissa.
+
+#include <cstdint>
+#include <span>
+
+namespace tessera::engine {
+
+/// Rounds to nearest, ties to even, with subnormals; what is above the largest finite value by half
+/// a unit or more becomes infinite. A NaN stays one, quiet, with its sign.
+/// \pre equal sizes, no overlap
+void RoundToBf16(std::span<const float> from, std::span<std::uint16_t> to);
+
+/// Exact.
+/// \pre equal sizes, no overlap
+void WidenFromBf16(std::span<const std::uint16_t> from, std::span<float> to);
+
+}  // namespace tessera::engine

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ptc/rules/name_pattern.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <span>
+
+namespace tessera::ptc {
+
+Result<NamePattern> NamePattern::Parse(std::string_view text) {
+  if (text.empty()) return InvalidArgument("the pattern is empty");
+  NamePattern pattern;
+  bool has_layer = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text.substr(i, kLayerMark.size()) == kLayerMark) {
+      if (has_layer) return InvalidArgument(fmt::format("pattern has {} twice", kLayerMark));
+      has_layer = true;
+      pattern.parts_.push_back({Token::kLayer});
+      i += kLayerMark.size() - 1;
+    } else if (text[i] == '{' || text[i] == '}') {
+      return InvalidArgument(
+          fmt::format("pattern has braces that are not those of {}", kLayerMark));
+    } else if (text.substr(i, 2) == "**") {
+      pattern.parts_.push_back({Token::kAny});
+      ++i;
+    } else if (text[i] == '*') {
+      pattern.parts_.push_back({Token::kAnyButDots});
+    } else {
+      pattern.parts_.push_back({Token::kCharacter, text[i]});
+    }
+  }
+  return pattern;
+}
+
+std::optional<NamePattern::Match> NamePattern::Fit(std::string_view name) const {
+  // Most rules are told apart from most names by how they begin.
+  std::size_t prefix = 0;
+  for (; prefix < parts_.size() && parts_[prefix].token == Token::kCharacter; ++prefix) {
+    if (prefix == name.size() || name[prefix] != parts_[prefix].character) return std::nullopt;
+  }
+  // By position in the name: how the parts so far fit what stands before it, if they do.
+  using Fits = std::vector<std::optional<Match>>;
+  Fits fits(name.size() + 1);
+  fits[prefix] = Match{};
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (const Part& part : std::span(parts_).subspan(prefix)) {
+    Fits next(name.size() + 1);
+    for (std::size_t at = 0; at <= name.size(); ++at) {
+      if (part.token == Token::kAny || part.token == Token::kAnyButDots) {
+        const bool goes_on = at > 0 && (part.token == Token::kAny || name[at - 1] != '.');
+        next[at] = goes_on && next[at - 1] ? next[at - 1] : fits[at];
+      } else if (!fits[at]) {
+        continue;
+      } else if (part.token == Token::kLayer) {
+        const auto digits = name.substr(at);
+        std::int64_t layer = 0;
+        const auto last = std::find_if_not(digits.begin(), digits.end(), is_digit);
+        const auto size = static_cast<std::size_t>(last - digits.begin());
+        const bool starts = size > 0 && (at == 0 || !is_digit(name[at - 1]));
+        const char* end = digits.data() + size;
+        if (starts && std::from_chars(digits.data(), end, layer).ec == std::errc()) {
+          next[at + size] = Match{layer};
+        }
+      } else if (at < name.size() && name[at] == part.character) {
+        next[at + 1] = fits[at];
+      }
+    }
+    fits = std::move(next);
+  }
+  return fits.back();
+}
+
+}  // namespace tessera::ptc

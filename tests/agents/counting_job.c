@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A job that does everything itself: its tensors count its steps, its ranks meet in shared memory
+ * of its own. `tessera-counting-job STEPS [MILLISECONDS]` */
+#define _POSIX_C_SOURCE 200809L
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agents/job/tessera_job.h"
+
+/* One group of ranks on one host: a slot a rank in shared memory. Two records a slot are enough:
+ * nobody can be two rounds ahead of a rank that has not published the round before. */
+struct slot {
+  _Atomic long round;
+  tessera_record record[2];
+};
+struct group {
+  tessera_job* job;
+  tessera_view view;
+  long round;
+  struct slot* slots;
+};
+
+/* Called beside the training: the group in use and the coming one have places of their own. */
+static int build(void* context, tessera_job* job, const tessera_view* view) {
+  struct group* group = (struct group*)context + view->epoch % 2;
+  size_t bytes = (size_t)view->world * sizeof(struct slot);
+  int fd = tessera_shared_memory(job, view->epoch, view->attempt, "world", bytes);
+  if (fd < 0) return fd;
+  void* memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  close(fd);
+  if (memory == MAP_FAILED) return -1;
+  if (group->slots) munmap(group->slots, (size_t)group->view.world * sizeof(struct slot));
+  *group = (struct group){job, *view, 0, memory};
+  return 0;
+}
+
+static int gather(void* context, const tessera_record* mine, tessera_record* all) {
+  struct group* group = context;
+  long round = ++group->round;
+  group->slots[group->view.rank].record[round % 2] = *mine;
+  atomic_store(&group->slots[group->view.rank].round, round);
+  for (int rank = 0; rank < group->view.world; ++rank) {
+    while (atomic_load(&group->slots[rank].round) < round) {
+      if (tessera_abandoned(group->job, group->view.epoch, group->view.attempt)) return -1;
+      sched_yield();
+    }
+    all[rank] = group->slots[rank].record[round % 2];
+  }
+  return 0;
+}
+
+/* Adds to every element of this rank's pieces (f32), or starts over where !keep. */
+static void update(tessera_job* job, int keep, float amount) {
+  const tessera_piece* pieces;
+  size_t count;
+  tessera_pieces(job, &pieces, &count);
+  for (size_t p = 0; p < count; ++p) {
+    float* x = pieces[p].data;
+    for (int64_t i = 0; i < pieces[p].num_elements; ++i) x[i] = (keep ? x[i] : 0) + amount;
+  }
+}
+
+static int fail(const char* what) {
+  fprintf(stderr, "%s: %s\n", what, tessera_last_error());
+  return 1;
+}
+
+int main(int argc, char** argv) {
+  long last_step = argc > 1 ? atol(argv[1]) : 10;
+  struct timespec pause = {0, (argc > 2 ? atol(argv[2]) : 0) * 1000000};
+  struct group groups[2] = {0};
+  tessera_job* job;
+  if (tessera_attach(&job) != 0) return fail("attach");
+  if (tessera_connect(job, build, groups) != 0) return fail("connect");
+  if (tessera_must_initialise(job)) update(job, 0, 0);
+  int64_t step = -1;    /* of a process that has not yet begun */
+  uint64_t request = 0; /* why it waits at the boundary */
+  for (;;) {
+    tessera_command command;
+    if (tessera_wait(job, step, request, &command) != 0) return fail("wait");
+    if (command == TESSERA_LEAVE) break;
+    const tessera_view* view = tessera_current_view(job);
+    int stays_paused = 0;
+    if (command == TESSERA_ADOPT &&
+        (tessera_adopt(job, &view) != 0 || (stays_paused = tessera_attached(job)) < 0)) {
+      return fail("adopt");
+    }
+    struct group* group = &groups[view->epoch % 2];
+    const tessera_piece* pieces;
+    size_t count;
+    tessera_pieces(job, &pieces, &count);
+    step = (int64_t)((float*)pieces[0].data)[0]; /* the position is part of the state */
+    request = 0;
+    while (!stays_paused && request == 0) {
+      if (step >= last_step) {
+        request = 1; /* all steps are made */
+        break;
+      }
+      nanosleep(&pause, NULL); /* the work of a step */
+      tessera_record mine = {.loss = 1.0 / (double)view->world, .tokens = 1};
+      tessera_decision decision;
+      if (tessera_decide(job, ++step, &mine, 0, gather, group, &decision) != 0)
+        return fail("decide");
+      tessera_begin_update(job, step);
+      update(job, 1, 1);
+      tessera_end_update(job, step);
+      request = decision.pause;
+    }
+  }
+  tessera_detach(job);
+  return 0;
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/connections.h"
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QFile>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+#include <memory>
+
+#include "app/bridge.h"
+#include "app/cluster_test.h"
+#include "app/history_file.h"
+#include "engine/history/history.h"
+
+using namespace tessera;
+using app::AppConnections;
+using engine::Check;
+using Verdict = ui::AgentTest::Verdict;
+
+namespace {
+
+constexpr double kNow = 1'750'000'000;
+const char* const kProfile =
+    "{\"name\": \"lab-a\", \"registrar\": \"tcp://10.0.0.5:40001\", "
+    "\"events\": \"tcp://10.0.0.5:40002\", "
+    "\"server_key\": \"rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7\", "
+    "\"key_file\": \"/home/op/me.key\"}";
+
+}  // namespace
+
+class ConnectionsTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void init() {
+    m_home = std::make_unique<QTemporaryDir>();
+    QVERIFY(m_home->isValid());
+    qputenv("TESSERA_HOME", m_home->path().toUtf8());
+  }
+
+  void refusalsAreTold_data() {
+    QTest::addColumn<int>("state");
+    QTest::addColumn<QString>("detail");
+    QTest::addColumn<int>("verdict");
+    const auto row = [](agents::LinkState state, const char* detail, Verdict verdict) {
+      QTest::newRow(detail) << static_cast<int>(state) << QString::fromLatin1(detail)
+                            << static_cast<int>(verdict);
+    };
+    using enum agents::LinkState;
+    row(kRefused, "key refused by tcp://h:1: this client's key is not in the cluster's allow-list",
+        Verdict::KeyRefused);
+    row(kRefused, "protocol 2.0 of tcp://h:1 is not 1.0 of this program", Verdict::VersionMismatch);
+    row(kLost, "handshake with tcp://h:1 failed: it is not an agent with the server key",
+        Verdict::KeyRefused);
+    row(kLost, "nobody listens at tcp://h:1", Verdict::Unreachable);
+  }
+  void refusalsAreTold() {
+    QFETCH(int, state);
+    QFETCH(QString, detail);
+    const auto row = app::refusal({}, static_cast<agents::LinkState>(state), detail.toStdString());
+    QTEST(static_cast<int>(row.verdict), "verdict");
+    QCOMPARE(row.found, detail);
+    QVERIFY(!row.fix.isEmpty());
+  }
+
+  void findings_data() {
+    QTest::addColumn<int>("change");
+    QTest::addColumn<int>("verdict");
+    QTest::newRow("well") << 0 << static_cast<int>(Verdict::Reached);
+    QTest::newRow("dead") << 1 << static_cast<int>(Verdict::Unreachable);
+    QTest::newRow("other version") << 2 << static_cast<int>(Verdict::VersionMismatch);
+    QTest::newRow("clock ahead") << 3 << static_cast<int>(Verdict::ClockSkew);
+    QTest::newRow("clock behind") << 4 << static_cast<int>(Verdict::ClockSkew);
+    QTest::newRow("late answer is no skew") << 5 << static_cast<int>(Verdict::Reached);
+    QTest::newRow("bad key file") << 6 << static_cast<int>(Verdict::KeyRefused);
+    QTest::newRow("a warning") << 7 << static_cast<int>(Verdict::Warning);
+    QTest::newRow("another node's trouble") << 8 << static_cast<int>(Verdict::Reached);
+  }
+  void findings() {
+    QFETCH(int, change);
+    engine::NodeStatus node;
+    node.node = 1;
+    node.state = change == 1 ? engine::NodeState::kDead : engine::NodeState::kAlive;
+    node.devices.resize(4);
+    node.version = change == 2 ? "0.0.9" : "0.1.0";
+    double clock = kNow, latency = 0.01;
+    if (change == 3) clock += 4;
+    if (change == 4) clock -= 4;
+    if (change == 5) clock -= 1.5, latency = 3;
+    std::vector<Check> checks{{1, "clock", Check::Verdict::kOk, std::to_string(clock), ""}};
+    if (change == 6)
+      checks.push_back({1, "key file", Check::Verdict::kFailed, "readable by others", "chmod 600"});
+    if (change == 7)
+      checks.push_back({1, "memory", Check::Verdict::kWarning, "little is left", "free some"});
+    if (change == 8)
+      checks.push_back({2, "memory", Check::Verdict::kWarning, "little is left", "free some"});
+    const auto row = app::findingsOf(node, checks, kNow, latency);
+    QCOMPARE(row.agent, QStringLiteral("n1"));
+    QTEST(static_cast<int>(row.verdict), "verdict");
+    QCOMPARE(row.fix.isEmpty(), row.verdict == Verdict::Reached);
+  }
+
+  void profilesComeAndGo() {
+    ui::ClusterModel model;
+    app::Bridge bridge(model);
+    AppConnections connections(model, bridge);
+    QVERIFY(connections.profiles().isEmpty());
+    const auto parsed = connections.parse(QString::fromLatin1(kProfile));
+    QVERIFY(parsed);
+    QCOMPARE(parsed->registrar, QStringLiteral("tcp://10.0.0.5:40001"));
+    QVERIFY(connections.add(*parsed));
+    QCOMPARE(connections.add(*parsed).error().code, ErrorCode::kAlreadyExists);
+    QCOMPARE(connections.profiles(), QList<ui::ProfileInfo>{*parsed});
+    QVERIFY(connections.forget(QStringLiteral("lab-a")));
+    QVERIFY(connections.profiles().isEmpty());
+    QVERIFY(connections.restore());
+    QCOMPARE(connections.profiles(), QList<ui::ProfileInfo>{*parsed});
+  }
+
+  void wrongTextsAreSaid() {
+    ui::ClusterModel model;
+    app::Bridge bridge(model);
+    AppConnections connections(model, bridge);
+    for (const char* text : {"", "hello", "{\"name\": 3}", "{\"nam\": \"x\"}", "{}"}) {
+      const auto parsed = connections.parse(QString::fromLatin1(text));
+      QVERIFY2(!parsed, text);
+      QVERIFY2(parsed.error().message.starts_with("the text"), parsed.error().message.c_str());
+    }
+  }
+
+  void halfWrittenProfilesAreShown() {
+    QVERIFY(QDir(m_home->path()).mkpath(QStringLiteral("profiles")));
+    QFile file(m_home->filePath(QStringLiteral("profiles/half.json")));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write("{\"name\": \"ha");
+    file.close();
+    ui::ClusterModel model;
+    app::Bridge bridge(model);
+    AppConnections connections(model, bridge);
+    const auto profiles = connections.profiles();
+    QCOMPARE(profiles.size(), 1);
+    QCOMPARE(profiles[0].name, QStringLiteral("half"));
+    QVERIFY(!profiles[0].problem.isEmpty());
+    QVERIFY(connections.forget(QStringLiteral("half")));
+  }
+
+  void aHistoryFileIsShown() {
+    const QString path = m_home->filePath(QStringLiteral("past.sqlite"));
+    {
+      auto history = engine::History::Open(path.toStdString());
+      QVERIFY(history);
+      engine::Event event{0, kNow, engine::Severity::kInfo, "n0", "joined"};
+      QVERIFY((*history)->AddEvent(event));
+      std::vector<engine::Sample> samples(3);
+      for (std::size_t i = 0; i < samples.size(); ++i) {
+        samples[i].job = "gpt-mini";
+        samples[i].step = static_cast<std::int64_t>(i);
+        samples[i].time = kNow + static_cast<double>(i);
+        samples[i].loss = 3;
+      }
+      QVERIFY((*history)->AddSamples(samples));
+    }
+    ui::ClusterModel model;
+    app::Bridge bridge(model);
+    AppConnections connections(model, bridge);
+    QSignalSpy events(&model, &ui::ClusterModel::eventsAdded);
+    QVERIFY(connections.openHistory(path));
+    model.flush();
+    QVERIFY(model.isFile());
+    QCOMPARE(events.count(), 1);
+    QVERIFY(model.job() != nullptr);
+    QCOMPARE(model.job()->step, std::int64_t{2});
+    std::size_t read = 0;
+    connections.samples(QStringLiteral("gpt-mini"), 0,
+                        [&](Result<std::vector<engine::Sample>> got) { read = got->size(); });
+    QTRY_COMPARE(read, std::size_t{2});
+    bool refused = false;
+    connections.apply({}, {}, [&](Result<std::int64_t> got) { refused = !got; });
+    QTRY_VERIFY(refused);
+    connections.closeHistory();
+    QVERIFY(!model.isFile());
+    QVERIFY(!model.hasSnapshot());
+  }
+
+  void filesThatAreNoneAreSaid() {
+    ui::ClusterModel model;
+    app::Bridge bridge(model);
+    AppConnections connections(model, bridge);
+    QVERIFY(!connections.openHistory(QStringLiteral("/no/such.sqlite")));
+    QVERIFY(!connections.openHistory(QStringLiteral("/proc/self/status")));
+    QVERIFY(!model.isFile());
+  }
+
+  void aTestOfNobodyEnds() {
+    ui::ClusterModel model;
+    app::Bridge bridge(model);
+    AppConnections connections(model, bridge);
+    bool done = false;
+    connections.test(
+        QStringLiteral("unknown"), [](const ui::AgentTest&) {},
+        [&](Result<void> result) {
+          QVERIFY(!result);
+          done = true;
+        });
+    QVERIFY(!done);
+    QTRY_VERIFY(done);
+  }
+
+ private:
+  std::unique_ptr<QTemporaryDir> m_home;
+};
+
+QTEST_GUILESS_MAIN(ConnectionsTest)
+#include "connections_test.moc"

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// The past of a cluster through the command line: records, metrics, events and export say the same,
+// also after the registrar's agent was killed.
+#include <QDir>
+#include <QFile>
+#include <QTest>
+#include <set>
+
+#include "tests/support/local_cluster.h"
+
+using tessera::test::FirstDevices;
+using tessera::test::Json;
+using tessera::test::LocalCluster;
+using tessera::test::Outcome;
+
+namespace {
+const QString kJob = QStringLiteral("nano");
+
+std::vector<Json> Lines(const QString& text) {
+  std::vector<Json> lines;
+  for (const QString& line : text.split(u'\n', Qt::SkipEmptyParts))
+    lines.push_back(Json::parse(line.toStdString(), nullptr, false));
+  return lines;
+}
+}  // namespace
+
+class E2eHistoryTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void initTestCase() {
+    m_cluster = std::make_unique<LocalCluster>(LocalCluster::Options{});
+    QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
+    const Outcome job = m_cluster->StartJob(kJob, "dp=2", FirstDevices(2));
+    QVERIFY2(job.code == 0, job.Text());
+    QVERIFY(m_cluster->WaitStep(kJob, 5));
+    QVERIFY(!m_cluster->Apply(kJob, "dp=2,tp=2", FirstDevices(4)).is_null());
+    QVERIFY(m_cluster->GoesOn(kJob));
+  }
+  void cleanupTestCase() { m_cluster.reset(); }
+
+  void aRecordIsWhole() {
+    const Json list = m_cluster->Ask({"history", "--job", kJob});
+    QCOMPARE(list.size(), std::size_t{1});
+    const QString id = QString::number(list[0]["id"].get<std::int64_t>());
+    const Json one = m_cluster->Ask({"history", id});
+    QCOMPARE(one.dump(), list[0].dump());
+    QCOMPARE(one["result"].get<std::string>(), std::string("committed"));
+    QVERIFY(one["phases"].contains("transferring"));
+    QCOMPARE(one["digest_before"].dump(), one["digest_after"].dump());
+    const Outcome text = m_cluster->Run({"history", id});
+    QCOMPARE(text.code, 0);
+    for (const char* part : {"committed", "planned", "actual", "transferring", "digest", "flow"})
+      QVERIFY2(text.output.contains(QString::fromLatin1(part)), text.Text());
+    const Outcome none = m_cluster->Run({"history", "999"});
+    QCOMPARE(none.code, 1);
+    QVERIFY(none.errors.contains("no transaction 999"));
+  }
+
+  void metricsAreWholeAfterAKilledRegistrar() {
+    const auto agent = m_cluster->Agent(0);
+    QVERIFY(agent.has_value());
+    QVERIFY(LocalCluster::Kill(*agent));
+    QVERIFY(LocalCluster::WaitFor([&] { return m_cluster->Status().is_object(); }));
+    QVERIFY(m_cluster->GoesOn(kJob, 5));
+    const auto steps = Lines(m_cluster->Run({"job", "metrics", kJob, "--json"}).output);
+    QVERIFY(steps.size() > 10);
+    for (std::size_t i = 0; i < steps.size(); ++i)
+      QCOMPARE(steps[i]["step"].get<std::int64_t>(), static_cast<std::int64_t>(i) + 1);
+  }
+
+  void metricsAreCutAsAsked() {
+    const auto from =
+        Lines(m_cluster->Run({"job", "metrics", kJob, "--from-step", "4", "--json"}).output);
+    QVERIFY(!from.empty());
+    QCOMPARE(from.front()["step"].get<int>(), 4);
+    QCOMPARE(Lines(m_cluster->Run({"job", "metrics", kJob, "--last", "3", "--json"}).output).size(),
+             std::size_t{3});
+    QVERIFY(
+        Lines(m_cluster->Run({"job", "metrics", kJob, "--since", "1h", "--json"}).output).size() >=
+        from.size());
+  }
+
+  void eventsAreFiltered() {
+    const auto all = Lines(m_cluster->Run({"events", "--json", "--limit", "20000"}).output);
+    QVERIFY(all.size() > 3);
+    std::int64_t last = 0;
+    for (const Json& event : all) {
+      QCOMPARE(event["sequence"].get<std::int64_t>(), last + 1);
+      last = event["sequence"].get<std::int64_t>();
+    }
+    for (const Json& event :
+         Lines(m_cluster->Run({"events", "--severity", "warning", "--json"}).output))
+      QVERIFY(event["severity"] != "info");
+    const auto txn = Lines(m_cluster->Run({"events", "--text", "RECONFIGURE", "--json"}).output);
+    QCOMPARE(txn.size(), std::size_t{1});
+  }
+
+  void exportSaysTheSame() {
+    const QString csv = m_cluster->home() + "/samples.csv";
+    Outcome outcome =
+        m_cluster->Run({"export", "--what", "samples", "--job", kJob, "--output", csv});
+    QVERIFY2(outcome.code == 0, outcome.Text());
+    QFile file(csv);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QByteArray text = file.readAll();
+    const auto rows = text.split('\n');
+    QVERIFY(rows.front().startsWith("job,step,time [s since 1970]"));
+    QVERIFY(rows[1].startsWith("nano,1,"));
+    QVERIFY(rows.size() > 10);
+    // A file that is there stays as it is.
+    outcome = m_cluster->Run({"export", "--what", "events", "--output", csv});
+    QCOMPARE(outcome.code, 1);
+    QVERIFY2(outcome.errors.contains("--force"), outcome.Text());
+    file.seek(0);
+    QCOMPARE(file.readAll(), text);
+    outcome = m_cluster->Run({"export", "--what", "events", "--output", csv, "--force"});
+    QVERIFY2(outcome.code == 0, outcome.Text());
+    QCOMPARE(QDir(m_cluster->home()).entryList({"samples.csv*"}).size(), 1);
+
+    std::set<std::string> kinds;
+    for (const Json& row : Lines(m_cluster->Run({"export", "--what", "all"}).output))
+      kinds.insert(row["kind"].get<std::string>());
+    QVERIFY((kinds == std::set<std::string>{"event", "sample", "transaction"}));
+    QVERIFY(
+        m_cluster->Run({"export", "--what", "all", "--from", "2001-01-01", "--to", "2001-01-02"})
+            .output.isEmpty());
+  }
+
+ private:
+  std::unique_ptr<LocalCluster> m_cluster;
+};
+
+QTEST_GUILESS_MAIN(E2eHistoryTest)
+#include "e2e_history_test.moc"

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// A cluster of three machines set up by hand as the README tells it: keys, configurations, public
+/// keys, agents, a profile. The machines are network namespaces.
+
+#include <QDir>
+#include <QFile>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QTest>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "tests/e2e/network_nodes.h"
+
+using namespace tessera::test;
+
+namespace {
+
+constexpr int kNodes = 3;
+
+}  // namespace
+
+class E2eMachinesTest : public QObject {
+  Q_OBJECT
+
+  QTemporaryDir folder{QStringLiteral("/tmp/tsm.XXXXXX")};
+  std::unique_ptr<NetworkNodes> machines;
+  std::vector<std::unique_ptr<QProcess>> agents;
+
+  QString Path(const QString& name) const { return folder.path() + u'/' + name; }
+
+  QProcess* Begin(QProcess& process, int node, QStringList command, const QString& home) const {
+    command[0] = QStringLiteral(TESSERA_BIN_DIR) + u'/' + command[0];
+    const QStringList whole = machines->On(node, command);
+    QStringList environment = QProcess::systemEnvironment();
+    environment.removeIf([](const QString& entry) { return entry.startsWith(u"TESSERA_HOME="); });
+    environment << QStringLiteral("TESSERA_HOME=") + home;
+    process.setEnvironment(environment);
+    process.setStandardInputFile(QProcess::nullDevice());
+    process.start(whole.first(), whole.mid(1));
+    return &process;
+  }
+
+  /// tesseractl on the machine of `node`, -1: the operator's.
+  Outcome Run(int node, const QStringList& words, int seconds = 60) const {
+    QProcess process;
+    const QString home =
+        Path(node < 0 ? QStringLiteral("operator") : QStringLiteral("m%1").arg(node));
+    return LocalCluster::Finish(
+        *Begin(process, node, QStringList{QStringLiteral("tesseractl")} + words, home), seconds);
+  }
+  Json Ask(const QStringList& words, int seconds = 60) const {
+    const Outcome outcome = Run(-1, words + QStringList{QStringLiteral("--json")}, seconds);
+    if (outcome.code != 0) qWarning("%s", outcome.Text().constData());
+    return outcome.code == 0 ? outcome.LastJson() : Json();
+  }
+  QString Config(int node) const { return Path(QStringLiteral("n%1/agent.json").arg(node)); }
+
+  bool WaitAlive(int count) const {
+    return LocalCluster::WaitFor(
+        [&] {
+          const Json status = Ask({QStringLiteral("status")});
+          if (!status.is_object()) return false;
+          int alive = 0;
+          for (const Json& node : status["nodes"]) alive += node["state"] == "alive" ? 1 : 0;
+          return alive == count;
+        },
+        40);
+  }
+
+ private slots:
+  void initTestCase() {
+    machines = std::make_unique<NetworkNodes>(kNodes);
+    if (!machines->problem().isEmpty()) {
+      const QByteArray why = "TESSERA_SKIP_ALL " + machines->problem().toUtf8();
+      machines.reset();
+      QSKIP(why.constData());
+    }
+  }
+
+  void setUpAsTheReadmeTells() {
+    // Keys: each node's stay with it; the operator's with the operator.
+    const Outcome own = Run(-1, {"keys", "new", "lena"});
+    QVERIFY2(own.code == 0, own.Text());
+    for (int node = 0; node < kNodes; ++node) {
+      QStringList words = {"node",           "setup",
+                           "--cluster-name", "lab",
+                           "--node",         QString::number(node),
+                           "--address",      NetworkNodes::Address(node),
+                           "--gpus",         "2",
+                           "--gpu-memory",   "64M",
+                           "--host",         QStringLiteral("machine%1").arg(node),
+                           "--output",       Config(node),
+                           "--directory",    Path(QStringLiteral("n%1/state").arg(node))};
+      if (node > 0) {
+        words << "--registrar" << NetworkNodes::Address(0) << "--registrar-key"
+              << Path("n0/allowed/n0.pub");
+      }
+      const Outcome setup = Run(node, words);
+      QVERIFY2(setup.code == 0, setup.Text());
+      // A second time it is refused, so that nobody loses a configuration.
+      const Outcome again = Run(node, words);
+      QCOMPARE(again.code, 1);
+      QVERIFY(again.errors.contains("exists; --force replaces it"));
+    }
+    // Public keys go to every node.
+    for (int to = 0; to < kNodes; ++to) {
+      for (int from = 0; from < kNodes; ++from) {
+        const QString file = QStringLiteral("allowed/n%1.pub").arg(from);
+        if (from != to) {
+          QVERIFY(QFile::copy(Path(QStringLiteral("n%1/").arg(from) + file),
+                              Path(QStringLiteral("n%1/").arg(to) + file)));
+        }
+      }
+      QVERIFY(QFile::copy(Path("operator/keys/lena.pub"),
+                          Path(QStringLiteral("n%1/allowed/lena.pub").arg(to))));
+    }
+    for (int node = 0; node < kNodes; ++node) {
+      agents.push_back(std::make_unique<QProcess>());
+      agents.back()->setProcessChannelMode(QProcess::ForwardedChannels);
+      Begin(*agents.back(), node, {"tessera-agent", "--config", Config(node)},
+            Path(QStringLiteral("m%1").arg(node)));
+      QVERIFY(agents.back()->waitForStarted());
+    }
+    const Outcome profile =
+        Run(-1, {"profile", "add", "lab", "--registrar", NetworkNodes::Address(0), "--server-key",
+                 Path("n0/allowed/n0.pub"), "--key", Path("operator/keys/lena.key")});
+    QVERIFY2(profile.code == 0, profile.Text());
+    QVERIFY(WaitAlive(kNodes));
+  }
+
+  void doctorFindsNothingBroken() {
+    if (agents.empty()) QSKIP("no cluster");
+    const Outcome doctor = Run(-1, {"doctor", "--json"});
+    QVERIFY2(doctor.code == 0, doctor.Text());
+    const Json checks = doctor.LastJson();
+    std::set<int> nodes;
+    for (const Json& check : checks["checks"]) {
+      QVERIFY2(check["verdict"] != "failed", check.dump().c_str());
+      if (check["node"].is_number()) nodes.insert(check["node"].get<int>());
+    }
+    QCOMPARE(nodes, (std::set<int>{0, 1, 2}));
+  }
+
+  void logsComeOverTheWire() {
+    if (agents.empty()) QSKIP("no cluster");
+    for (const char* node : {"n0", "n2"}) {
+      const Outcome logs = Run(-1, {"logs", node});
+      QVERIFY2(logs.code == 0, logs.Text());
+    }
+  }
+
+  void jobMovesBetweenMachines() {
+    if (agents.empty()) QSKIP("no cluster");
+    const Outcome start = Run(-1,
+                              {"job", "start", "gpt-nano", "--mesh", "dp=2,tp=1", "--devices",
+                               "n0g0,n1g0", "--steps", "100000"},
+                              90);
+    QVERIFY2(start.code == 0, start.Text());
+    for (const auto& [mesh, devices] : {std::pair{"dp=2,tp=2,pp=1", "n0g0,n0g1,n2g0,n2g1"},
+                                        {"dp=1,tp=1,pp=2", "n1g1,n2g0"},
+                                        {"dp=2,tp=1,pp=1", "n0g0,n1g0"}}) {
+      const Json result =
+          Ask({"apply", "gpt-nano", "--mesh", mesh, "--devices", devices, "--yes"}, 90);
+      QVERIFY(result.is_object());
+      QCOMPARE(QString::fromStdString(result.value("result", "")), QStringLiteral("committed"));
+    }
+    const Json history = Ask({"history"});
+    QCOMPARE(history.size(), std::size_t{3});
+    for (const Json& entry : history) {
+      QVERIFY(entry["digest_before"] == entry["digest_after"] && entry["digest_after"] != "");
+      QVERIFY(entry["bytes_moved"] == entry["volume_bound"]);
+    }
+  }
+
+  void machineThatIsCutOffIsSuspectAndComesBack() {
+    if (agents.empty()) QSKIP("no cluster");
+    QVERIFY(machines->SetLink(2, false));
+    const bool noticed = LocalCluster::WaitFor(
+        [&] {
+          const Json status = Ask({QStringLiteral("status")});
+          return status.is_object() && status["nodes"][2]["state"] != "alive";
+        },
+        20);
+    QVERIFY(machines->SetLink(2, true));
+    QVERIFY(noticed);
+    QVERIFY(WaitAlive(kNodes));
+  }
+
+  void profileOfAnotherClusterIsRefusedByName() {
+    if (agents.empty()) QSKIP("no cluster");
+    const QStringList words = {"profile",
+                               "add",
+                               "other",
+                               "--registrar",
+                               NetworkNodes::Address(0),
+                               "--server-key",
+                               Path("n0/allowed/n0.pub"),
+                               "--key",
+                               Path("operator/keys/lena.key")};
+    QCOMPARE(Run(-1, words).code, 0);
+    const Outcome status = Run(-1, {"--cluster", "other", "status"});
+    QCOMPARE(status.code, 1);
+    QVERIFY2(status.errors.contains("'lab'") && status.errors.contains("'other'"), status.Text());
+    QCOMPARE(Run(-1, {"profile", "remove", "other"}).code, 0);
+  }
+
+  void revokedKeyIsRefused() {
+    if (agents.empty()) QSKIP("no cluster");
+    const Outcome revoked = Run(-1, {"keys", "revoke", "lena", "--allowed", Path("n0/allowed")});
+    QVERIFY2(revoked.code == 0, revoked.Text());
+    Outcome status;
+    QVERIFY(LocalCluster::WaitFor(
+        [&] {
+          status = Run(-1, {"status"});
+          return status.code == 1;
+        },
+        20));
+    QVERIFY2(status.errors.contains("refuse"), status.Text());
+  }
+
+  void cleanupTestCase() {
+    for (auto& agent : agents) agent->terminate();
+    for (auto& agent : agents) {
+      if (!agent->waitForFinished(10'000)) agent->kill();
+      agent->waitForFinished(2000);
+    }
+    agents.clear();
+    machines.reset();
+  }
+};
+QTEST_GUILESS_MAIN(E2eMachinesTest)
+#include "e2e_machines_test.moc"

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The exact bytes of the export: a change of these is a change for everybody's scripts.
+#include <QTest>
+#include <cmath>
+#include <limits>
+
+#include "engine/history/csv.h"
+
+using namespace tessera;
+using namespace tessera::engine;
+
+class HistoryCsvTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void transactions() {
+    HistoryEntry e;
+    e.id = 3;
+    e.job = "gpt-mini";
+    e.from = "dp=2,tp=2,pp=1 on n0g0,n0g1,n0g2,n0g3";
+    e.to = "dp=1 on n0g0";
+    e.to_options = {true, 4};
+    e.started = 1795237133.25;
+    e.result = "rolled_back";
+    e.reason = "he said \"no\"\nand left";
+    e.who = "tesseractl 0.1.0, lena@lab3";
+    e.pause = 0.1;
+    e.pause_estimate = 1.75;
+    e.bytes_moved = std::int64_t{1} << 40;
+    e.volume_bound = 7;
+    e.kept = 1;
+    e.device = 2;
+    e.host = 3;
+    e.network = 4;
+    e.step = 12;
+    e.epoch = 2;
+    e.digest_before = "00ff";
+    e.digest_after = "00fe";
+    e.phases = {{"pausing", 0.5}, {"transferring", 1}};
+    e.flows = {{{0, 0}, {1, 2}, 5, 7, 0}, {{0, 1}, {1, 3}, 6, 6, 0}};
+    QCOMPARE(
+        CsvHeadOfTransactions() + ToCsv(e),
+        std::string("transaction,job,from,to,from options,to options,started [s since 1970],"
+                    "started [UTC],result,reason,who,pause [s],planned pause [s],moved [B],"
+                    "volume bound [B],\"kept, planned [B]\",\"device, planned [B]\","
+                    "\"host, planned [B]\",\"network, planned [B]\",step,epoch,digest before,"
+                    "digest after,phases [s],flows [B]\r\n"
+                    "3,gpt-mini,\"dp=2,tp=2,pp=1 on n0g0,n0g1,n0g2,n0g3\",dp=1 on n0g0,,"
+                    "\"zero, micro-batch 4\",1795237133.25,2026-11-21T04:58:53.250Z,rolled_back,"
+                    "\"he said \"\"no\"\"\nand left\",\"tesseractl 0.1.0, lena@lab3\",0.1,1.75,"
+                    "1099511627776,7,1,2,3,4,12,2,00ff,00fe,pausing=0.5 transferring=1,"
+                    "n0g0>n1g2=5 n0g1>n1g3=6\r\n"));
+  }
+
+  void events() {
+    QCOMPARE(CsvHeadOfEvents() + ToCsv(Event{7, 0, Severity::kError, "n0", "a,\rb"}),
+             std::string("event,time [s since 1970],time [UTC],severity,source,text\r\n"
+                         "7,0,1970-01-01T00:00:00.000Z,error,n0,\"a,\rb\"\r\n"));
+  }
+
+  void samples() {
+    const double inf = std::numeric_limits<double>::infinity();
+    QCOMPARE(CsvHeadOfSamples() + ToCsv(Sample{"j", 1, std::nan(""), -inf, 5.123456789012345, inf}),
+             std::string("job,step,time [s since 1970],time [UTC],loss,gradient norm,"
+                         "rate [tokens/s]\r\n"
+                         "j,1,inf,,NaN,-inf,5.123456789012345\r\n"));
+  }
+};
+
+QTEST_APPLESS_MAIN(HistoryCsvTest)
+#include "history_csv_test.moc"

@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ptc/rules/rules.h"
+
+#include <QTest>
+#include <algorithm>
+
+#include "ptc/layout.h"
+#include "ptc/rules/name_pattern.h"
+#include "tests/support/random.h"
+
+using namespace tessera::ptc;
+
+namespace {
+
+// The example of FORMAT.md, with one tensor of every kind.
+const std::string kTensors = R"({
+  "layers": 2,
+  "optimizer": "adamw",
+  "masters": true,
+  "tensors": [
+    {"name": "wte.weight", "dtype": "f32", "shape": [50257, 64]},
+    {"name": "h.{layer}.attn.qkv.weight", "dtype": "bf16", "shape": [192, 64],
+     "segments": {"dim": 0, "sizes": [64, 64, 64]}},
+    {"name": "h.{layer}.attn.proj.weight", "dtype": "f32", "shape": [64, 64]},
+    {"name": "ln_f.weight", "dtype": "f32", "shape": [64]},
+    {"name": "step", "dtype": "i64", "shape": [], "role": "scalar"}
+  ]
+}
+)";
+const std::string kRules = R"({
+  "rules": [
+    {"match": "wte.weight", "cut": "vocab", "stage": "first_and_last"},
+    {"match": "h.{layer}.attn.qkv.*", "cut": "colwise"},
+    {"match": "h.*.attn.proj.weight", "cut": "rowwise", "stage": "layer"},
+    {"match": "ln_f.**", "cut": "replicate", "stage": "last"},
+    {"match": "step", "cut": {"dims": []}}
+  ]
+}
+)";
+
+NamedText Tensors(std::string text) { return {"tensors.json", std::move(text)}; }
+NamedText Rules(std::string text) { return {"rules.json", std::move(text)}; }
+
+/// The text with the first `old_text` replaced; fails loudly where there is none.
+std::string Edited(std::string text, const QString& old_text, const QString& new_text) {
+  const std::size_t at = text.find(old_text.toStdString());
+  if (at == std::string::npos) qFatal("the text has no such place");
+  return text.replace(at, static_cast<std::size_t>(old_text.toUtf8().size()),
+                      new_text.toStdString());
+}
+
+/// "wte.weight f32 [4,4] param first_and_last tp,- ceil": one line a tensor.
+std::string Summary(const Collection& collection) {
+  std::string out;
+  for (const TensorSpec& spec : collection.tensors()) {
+    out += spec.name + ' ';
+    out += std::string(ToString(spec.dtype)) + ToString(spec.shape) + ' ';
+    out += std::string(ToString(spec.role)) + ' ' + std::string(ToString(spec.place));
+    if (spec.place == StagePlace::kLayer) out += std::to_string(spec.layer);
+    for (const auto& axes : spec.rule.dims) {
+      out += ' ';
+      for (Axis axis : axes) out += ToString(axis);
+      if (axes.empty()) out += '-';
+    }
+    if (spec.rule.split == Split::kCeil) out += " ceil";
+    if (spec.rule.flat) out += " flat:" + std::string(ToString(*spec.rule.flat));
+    if (spec.segments) out += " segments";
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace
+
+class RulesTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void rulesCutAndPlaceTheTensors() {
+    const auto collection = ApplyRules(Tensors(kTensors), Rules(kRules), false);
+    QVERIFY2(collection, collection ? "" : collection.error().ToString().c_str());
+    QCOMPARE((*collection)->num_layers(), 2);
+    QCOMPARE(Summary(**collection),
+             "h.0.attn.proj.weight f32[64,64] param layer0 - tp\n"
+             "h.0.attn.proj.weight.exp_avg f32[64,64] exp_avg layer0 - tp\n"
+             "h.0.attn.proj.weight.exp_avg_sq f32[64,64] exp_avg_sq layer0 - tp\n"
+             "h.0.attn.qkv.weight bf16[192,64] param layer0 tp - segments\n"
+             "h.0.attn.qkv.weight.exp_avg f32[192,64] exp_avg layer0 tp - segments\n"
+             "h.0.attn.qkv.weight.exp_avg_sq f32[192,64] exp_avg_sq layer0 tp - segments\n"
+             "h.0.attn.qkv.weight.master f32[192,64] master layer0 tp - segments\n"
+             "h.1.attn.proj.weight f32[64,64] param layer1 - tp\n"
+             "h.1.attn.proj.weight.exp_avg f32[64,64] exp_avg layer1 - tp\n"
+             "h.1.attn.proj.weight.exp_avg_sq f32[64,64] exp_avg_sq layer1 - tp\n"
+             "h.1.attn.qkv.weight bf16[192,64] param layer1 tp - segments\n"
+             "h.1.attn.qkv.weight.exp_avg f32[192,64] exp_avg layer1 tp - segments\n"
+             "h.1.attn.qkv.weight.exp_avg_sq f32[192,64] exp_avg_sq layer1 tp - segments\n"
+             "h.1.attn.qkv.weight.master f32[192,64] master layer1 tp - segments\n"
+             "ln_f.weight f32[64] param last -\n"
+             "ln_f.weight.exp_avg f32[64] exp_avg last -\n"
+             "ln_f.weight.exp_avg_sq f32[64] exp_avg_sq last -\n"
+             "step i64[] scalar all\n"
+             "wte.weight f32[50257,64] param first_and_last tp - ceil\n"
+             "wte.weight.exp_avg f32[50257,64] exp_avg first_and_last tp - ceil\n"
+             "wte.weight.exp_avg_sq f32[50257,64] exp_avg_sq first_and_last tp - ceil\n");
+    QVERIFY(Layout::Make(*ParseDeviceMesh("dp=2,tp=4,pp=2 on 2x8"), *collection));
+  }
+
+  // Only optimizer state, each in addition to its other cuts; what the rule cuts over dp stays.
+  void zeroCutsOptimizerStateFlat() {
+    const std::string by_dp = Edited(kRules, "\"replicate\"", R"({"dims": [["dp"]]})");
+    const auto collection = *ApplyRules(Tensors(kTensors), Rules(by_dp), true);
+    int flat = 0;
+    for (const TensorSpec& spec : collection->tensors()) {
+      const bool is_state = spec.role != TensorRole::kParam && spec.role != TensorRole::kScalar;
+      const bool over_dp = spec.name.starts_with("ln_f");
+      QCOMPARE(spec.rule.flat == Axis::kDp, is_state && !over_dp);
+      flat += spec.rule.flat ? 1 : 0;
+    }
+    QCOMPARE(flat, 2 * (2 + 3) + 2);
+    const auto without = *ApplyRules(Tensors(kTensors), Rules(by_dp), false);
+    for (const TensorSpec& spec : without->tensors()) QVERIFY(!spec.rule.flat);
+  }
+
+  void theFirstRuleThatMatchesCounts() {
+    const auto collection = ApplyRules(Tensors(R"({"layers": 0, "tensors": [
+                     {"name": "a.bias", "dtype": "f32", "shape": [4]},
+                     {"name": "a.weight", "dtype": "f32", "shape": [4, 4]}]})"),
+                                       Rules(R"({"rules": [{"match": "*.bias", "cut": "replicate"},
+                            {"match": "**", "cut": "colwise"}]})"),
+                                       false);
+    QVERIFY(collection);
+    QCOMPARE(Summary(**collection),
+             "a.bias f32[4] param all -\na.weight f32[4,4] param all tp -\n");
+  }
+
+  // State that a user lists goes by its parameter; a name that only looks like state does not.
+  void listedStateGoesByItsParameter() {
+    const auto collection = ApplyRules(Tensors(R"({"layers": 3, "tensors": [
+                     {"name": "w", "dtype": "bf16", "shape": [4], "layer": 2},
+                     {"name": "w.master", "dtype": "f32", "shape": [4], "role": "master", "layer": 2},
+                     {"name": "w.exp_avg", "dtype": "f32", "shape": [4], "role": "buffer"}]})"),
+                                       Rules(R"({"rules": [{"match": "w", "cut": "colwise"},
+                            {"match": "w.exp_avg", "cut": "replicate", "stage": "first"}]})"),
+                                       false);
+    QVERIFY2(collection, collection ? "" : collection.error().ToString().c_str());
+    QCOMPARE(Summary(**collection),
+             "w bf16[4] param layer2 tp\n"
+             "w.exp_avg f32[4] buffer first -\n"
+             "w.master f32[4] master layer2 tp\n");
+  }
+
+  void explicitCuts() {
+    const auto collection = ApplyRules(
+        Tensors(R"({"layers": 0, "tensors": [{"name": "w", "dtype": "f32", "shape": [9, 4]}]})"),
+        Rules(R"({"rules": [{"match": "w", "cut":
+                 {"dims": [["cp", "tp"], []], "split": "ceil", "flat": "dp"}}]})"),
+        false);
+    QVERIFY(collection);
+    QCOMPARE(Summary(**collection), "w f32[9,4] param all cptp - ceil flat:dp\n");
+  }
+
+  void patterns_data() {
+    QTest::addColumn<QString>("pattern");
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QString>("fit");  // "", "yes" or the layer
+    const auto row = [](const char* pattern, const char* name, const char* fit) {
+      QTest::addRow("%s on %s", pattern, name) << pattern << name << fit;
+    };
+    row("wte", "wte", "yes");
+    row("wte", "wte.weight", "");
+    row("wte", "wt", "");
+    row("*", "wte", "yes");
+    row("*", "wte.weight", "");
+    row("*.weight", "wte.weight", "yes");
+    row("*.weight", ".weight", "yes");
+    row("h.*.ln", "h.12.ln", "yes");
+    row("h.*.ln", "h.1.2.ln", "");
+    row("h.*_*.w", "h.a_b_c.w", "yes");
+    row("**", "a.b.c", "yes");
+    row("a.**.c", "a.b.b.c", "yes");
+    row("a.**.c", "a.c", "");
+    row("**.c", "a.b.d", "");
+    row("h.{layer}.w", "h.12.w", "12");
+    row("h.{layer}.w", "h..w", "");
+    row("h.{layer}.w", "h.1x.w", "");
+    row("h.{layer}.w", "h.x.w", "");
+    row("h{layer}", "h007", "7");
+    row("h{layer}2", "h12", "");  // all digits or none
+    row("**{layer}.w", "h.12.w", "12");
+    row("**.{layer}.**", "a.1.2.w", "1");
+    row("e.*.{layer}", "e.5.6", "6");
+    row("{layer}", "9223372036854775807", "9223372036854775807");
+    row("{layer}", "9223372036854775808", "");
+    row("h\xc3\xa9*", "h\xc3\xa9llo", "yes");
+  }
+  void patterns() {
+    QFETCH(QString, pattern);
+    QFETCH(QString, name);
+    QFETCH(QString, fit);
+    const auto parsed = NamePattern::Parse(pattern.toStdString());
+    QVERIFY(parsed);
+    const auto match = parsed->Fit(name.toStdString());
+    QCOMPARE(match.has_value(), !fit.isEmpty());
+    if (match && match->layer) QCOMPARE(QString::number(*match->layer), fit);
+    if (match && !match->layer) QCOMPARE(fit, QStringLiteral("yes"));
+  }
+
+  // Each is the example with one place changed.
+  void errors_data() {
+    QTest::addColumn<bool>("in_rules");
+    QTest::addColumn<QString>("old_text");
+    QTest::addColumn<QString>("new_text");
+    QTest::addColumn<QString>("message");
+    const auto tensors = [](const char* old_text, const char* new_text, const char* message) {
+      QTest::addRow("%s", message) << false << old_text << new_text << message;
+    };
+    const auto rules = [](const char* old_text, const char* new_text, const char* message) {
+      QTest::addRow("%s", message) << true << old_text << new_text << message;
+    };
+    tensors("\"layers\": 2,", "\"layers\": 2", "tensors.json:3: not json at '\"optimizer\"'");
+    tensors("  ]\n}\n", "", "tensors.json:11: not json: the text ends too early");
+    tensors("50257, 64]", "50257, 64}", "tensors.json:6: not json at '64}'");
+    tensors("\"layers\": 2,", "\"layers\": 2, \"layers\": 3,",
+            "tensors.json:2: key 'layers' stands twice in an object");
+    tensors("  \"layers\": 2,\n", "", "tensors.json:1: the tensors file needs 'layers'");
+    tensors("\"layers\": 2", "\"layers\": -1",
+            "tensors.json:2: 'layers' is a number in 0..65536, not -1");
+    tensors("\"layers\": 2", "\"layers\": 2.5",
+            "tensors.json:2: 'layers' is a whole number, not 2.5");
+    tensors("adamw", "sgd", "tensors.json:3: 'optimizer' is 'adamw', not 'sgd'");
+    tensors("\"masters\": true", "\"masters\": 1",
+            "tensors.json:4: 'masters' is true or false, not 1");
+    tensors(
+        "\"masters\"", "\"master\"",
+        "tensors.json:4: unknown key 'master', the tensors file has layers, optimizer, masters, "
+        "tensors");
+    tensors("{\"name\": \"step\"", "7, {\"name\": \"step\"",
+            "tensors.json:11: expected an object, not 7: a tensor has name, dtype, shape, role, "
+            "layer, segments");
+    tensors("\"name\": \"wte.weight\", ", "", "tensors.json:6: a tensor needs 'name'");
+    tensors("\"name\": \"wte.weight\"", "\"name\": null",
+            "tensors.json:6: 'name' is a text, not null");
+    tensors("\"shape\": [50257, 64]", "\"shap\": [50257, 64]",
+            "tensors.json:6: unknown key 'shap', a tensor has name, dtype, shape, role, layer, "
+            "segments");
+    tensors("[50257, 64]", "\"50257x64\"", "tensors.json:6: 'shape' is a list, not '50257x64'");
+    tensors("[50257, 64]", "[50257,\n \"64\"]",
+            "tensors.json:7: 'shape' is a list of whole numbers, not of '64'");
+    tensors("[50257, 64]", "[50257, 9223372036854775808]",
+            "tensors.json:6: 'shape' is a list of whole numbers, not of 9223372036854775808");
+    tensors("bf16", "bfloat16",
+            "tensors.json:7: 'dtype' is a dtype such as f32, bf16 or i64, not 'bfloat16'");
+    tensors("\"scalar\"", "\"step\"",
+            "tensors.json:11: 'role' is one of param, master, exp_avg, exp_avg_sq, buffer, rng and "
+            "scalar, not 'step'");
+    tensors("\"dim\": 0", "\"dim\": 9", "tensors.json:8: 'dim' is a dim in 0..7, not 9");
+    tensors("{\"dim\": 0, \"sizes\": [64, 64, 64]}", "3",
+            "tensors.json:8: expected an object, not 3: segments has dim, sizes");
+    tensors(
+        "\"sizes\": [64, 64, 64]", "\"sizes\": [64, 64]",
+        "tensors.json:7: tensor 'h.0.attn.qkv.weight': segments [64,64] do not add up to dim 0 = "
+        "192 (by the rule at rules.json:4)");
+    tensors("\"shape\": [192, 64],", "\"shape\": [192, 64], \"layer\": 1,",
+            "tensors.json:7: 'layer' does not go with {layer} in the name");
+    tensors("\"name\": \"ln_f.weight\"", "\"name\": \"wte.weight\"",
+            "tensors.json:10: tensor 'wte.weight' is given twice, first at line 6");
+    tensors("\"name\": \"ln_f.weight\"", "\"name\": \"ln_f.wei\\nght\"",
+            "tensors.json:10: the name of a tensor is not printable utf-8 (by the rule at "
+            "rules.json:6)");
+    tensors("\"name\": \"ln_f.weight\"", "\"name\": \"norm.weight\"",
+            "tensors.json:10: no rule of rules.json matches tensor 'norm.weight'");
+    tensors("\"shape\": [64, 64]}", "\"shape\": [64]}",
+            "tensors.json:9: tensor 'h.0.attn.proj.weight': rule has 2 dims, but the tensor has 1 "
+            "(by the rule at rules.json:5)");
+    tensors("h.{layer}.attn.qkv", "h.4.attn.qkv",
+            "tensors.json:7: tensor 'h.4.attn.qkv.weight': layer 4 is not in 0..1 (by the rule at "
+            "rules.json:4)");
+    tensors("\"name\": \"h.{layer}.attn.qkv.weight\"",
+            "\"layer\": 0, \"name\": \"h.1.attn.qkv.weight\"",
+            "rules.json:4: 'h.{layer}.attn.qkv.*' finds layer 1 in tensor 'h.1.attn.qkv.weight', "
+            "tensors.json:7 says layer 0");
+
+    rules("{\n", "[\n", "rules.json:2: not json at '\"rules\":'");
+    rules("\"rules\"", "\"Rules\"", "rules.json:2: unknown key 'Rules', the rules file has rules");
+    rules("\"match\": \"step\", ", "", "rules.json:7: a rule needs 'match'");
+    rules("\"vocab\"", "\"vocabulary\"",
+          "rules.json:3: 'cut' is colwise, rowwise, vocab, replicate or an object with dims, not "
+          "'vocabulary'");
+    rules("\"vocab\"", "[[\"tp\"]]",
+          "rules.json:3: 'cut' is colwise, rowwise, vocab, replicate or an object with dims, not a "
+          "list");
+    rules("first_and_last", "middle",
+          "rules.json:3: 'stage' is layer, first, last, first_and_last or all, not 'middle'");
+    rules("{\"dims\": []}", "{\"dims\": [[\"xp\"]]}",
+          "rules.json:7: expected one of the axes pp, dp, ep, cp, tp, not 'xp'");
+    rules("{\"dims\": []}", "{\"dims\": [\"tp\"]}",
+          "rules.json:7: expected a list of axes for each dim, not 'tp'");
+    rules("{\"dims\": []}", "{\"dims\": [], \"split\": \"uneven\"}",
+          "rules.json:7: 'split' is even or ceil, not 'uneven'");
+    rules("{\"dims\": []}", "{\"dims\": [], \"flat\": true}",
+          "rules.json:7: expected one of the axes pp, dp, ep, cp, tp, not true");
+    rules("{\"dims\": []}", "{\"dim\": []}",
+          "rules.json:7: unknown key 'dim', a cut has dims, split, flat");
+    rules("\"wte.weight\"", "\"\"", "rules.json:3: the pattern is empty");
+    rules("\"wte.weight\"", "\"wte.{x}\"",
+          "rules.json:3: pattern has braces that are not those of {layer}");
+    rules("\"wte.weight\"", "\"{layer}.{layer}\"", "rules.json:3: pattern has {layer} twice");
+    rules("\"step\"", "\"stop\"", "tensors.json:11: no rule of rules.json matches tensor 'step'");
+    rules("{\"match\": \"step\"",
+          "{\"match\": \"lm_head.*\", \"cut\": \"vocab\"},\n{\"match\": \"step\"",
+          "rules.json:7: 'lm_head.*' matches no tensor of tensors.json");
+    rules("{\"match\": \"step\"",
+          "{\"match\": \"ln_f.*\", \"cut\": \"vocab\"},\n{\"match\": \"step\"",
+          "rules.json:7: 'ln_f.*' matches only tensors of rules before it");
+    rules(
+        "\"stage\": \"last\"", "\"stage\": \"layer\"",
+        "rules.json:6: stage 'layer', but neither 'ln_f.**' nor tensors.json:10 says the layer of "
+        "tensor 'ln_f.weight'");
+    rules("\"replicate\", \"stage\": \"last\"", "{\"dims\": [[\"pp\"]]}, \"stage\": \"last\"",
+          "tensors.json:10: tensor 'ln_f.weight': axis pp cuts the tensor, but its place is 'last' "
+          "(by the rule at rules.json:6)");
+  }
+  void errors() {
+    QFETCH(bool, in_rules);
+    QFETCH(QString, old_text);
+    QFETCH(QString, new_text);
+    QFETCH(QString, message);
+    const auto tensors = in_rules ? kTensors : Edited(kTensors, old_text, new_text);
+    const auto rules = in_rules ? Edited(kRules, old_text, new_text) : kRules;
+    const auto collection = ApplyRules(Tensors(tensors), Rules(rules), false);
+    QVERIFY(!collection);
+    QCOMPARE(collection.error().code, tessera::ErrorCode::kInvalidArgument);
+    QCOMPARE(QString::fromStdString(collection.error().ToString()), message);
+  }
+
+  void textsThatAreNoFileAtAll() {
+    const auto message = [](const std::string& text) {
+      return ApplyRules(Tensors(text), Rules(kRules), false).error().ToString();
+    };
+    QCOMPARE(message(""), "tensors.json:1: not json: the text ends too early");
+    QCOMPARE(message("\n\n"), "tensors.json:2: not json: the text ends too early");
+    QCOMPARE(message(std::string(100, '\0')), "tensors.json:1: a zero byte, which no text has");
+    QCOMPARE(message(kTensors + std::string("\0x", 2)),
+             "tensors.json:14: a zero byte, which no text has");
+    QCOMPARE(message("[]"),
+             "tensors.json:1: expected an object, not a list: the tensors file has layers, "
+             "optimizer, masters, tensors");
+    QCOMPARE(message(std::string(1'000'000, '[')),
+             "tensors.json:1: more than 64 nested lists and objects");
+  }
+
+  void whatWouldNotFitIntoMemoryIsRefused() {
+    std::string text = "{\"layers\": 65536, \"tensors\": [";
+    for (int i = 0; i < 20; ++i) {
+      text += QStringLiteral("%1\n{\"name\": \"h.{layer}.w%2\", \"dtype\": \"f32\", \"shape\": []}")
+                  .arg(i == 0 ? "" : ",")
+                  .arg(i)
+                  .toStdString();
+    }
+    const auto collection = ApplyRules(Tensors(text + "]}"), Rules(kRules), false);
+    QVERIFY(!collection);
+    QCOMPARE(collection.error().ToString(), "tensors.json:17: more than 1000000 tensors");
+  }
+
+  // Random damage to either file: an error of one line that begins with its place, or a collection.
+  void damagedFilesNeverCrash() {
+    std::mt19937_64 rng(tessera::test::Seed());
+    const std::string interesting = "\"{}[],:0129-.e*\n\\\xff\x01 tdl";
+    int refused = 0;
+    for (int i = 0; i < 4000; ++i) {
+      std::string tensors = kTensors;
+      std::string rules = kRules;
+      std::string& text = i % 2 == 0 ? tensors : rules;
+      const int edits = 1 + static_cast<int>(rng() % 3);
+      for (int e = 0; e < edits && !text.empty(); ++e) {
+        const std::size_t at = rng() % text.size();
+        const char c = interesting[rng() % interesting.size()];
+        switch (rng() % 4) {
+          case 0:
+            text[at] = c;
+            break;
+          case 1:
+            text.insert(at, 1, c);
+            break;
+          case 2:
+            text.erase(at, 1 + rng() % 8);
+            break;
+          default:
+            text.resize(at);
+        }
+      }
+      const auto collection = ApplyRules(Tensors(tensors), Rules(rules), rng() % 2 == 0);
+      if (collection) continue;
+      ++refused;
+      const std::string message = collection.error().ToString();
+      QVERIFY2(message.starts_with("tensors.json:") || message.starts_with("rules.json:"),
+               message.c_str());
+      QVERIFY2(message.find('\n') == std::string::npos, message.c_str());
+    }
+    QVERIFY(refused > 2000);
+  }
+
+  void randomBytesNeverCrash() {
+    std::mt19937_64 rng(tessera::test::Seed() + 1);
+    for (int i = 0; i < 2000; ++i) {
+      std::string text(rng() % 200, '\0');
+      for (char& c : text) c = static_cast<char>(rng());
+      QVERIFY(!ApplyRules(Tensors(text), Rules(kRules), false));
+      QVERIFY(!ApplyRules(Tensors(kTensors), Rules(text), false));
+    }
+  }
+};
+
+QTEST_APPLESS_MAIN(RulesTest)
+#include "rules_test.moc"

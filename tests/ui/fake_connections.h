@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Profiles in memory and tests that the caller drives, for the dialogs.
+
+#include <QTimer>
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "ui/connections.h"
+
+namespace tessera::test {
+
+class FakeConnections : public ui::Connections {
+ public:
+  QList<ui::ProfileInfo> known;
+  QString now;
+  QStringList connected;
+  QString opened;
+  int started = 0;
+  Result<QString> startAnswer = QStringLiteral("local");
+  // Of the test that runs.
+  std::function<void(ui::AgentTest)> row;
+  Done<void> testDone;
+  // Of the start that runs.
+  std::function<void(QString)> progress;
+  Done<QString> startDone;
+
+  static ui::ProfileInfo remote(const QString& name) {
+    return {name, QStringLiteral("tcp://10.0.0.5:40001"), QStringLiteral("tcp://10.0.0.5:40002"),
+            QStringLiteral("rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"),
+            QStringLiteral("/dev/null")};
+  }
+
+  QList<ui::ProfileInfo> profiles() override { return known; }
+  QString current() const override { return now; }
+  Result<ui::ProfileInfo> parse(const QString& text) override {
+    if (!text.startsWith(QLatin1Char('{'))) return InvalidArgument("the text:1: not JSON");
+    return remote(QStringLiteral("pasted"));
+  }
+  Status add(const ui::ProfileInfo& profile) override {
+    known << profile;
+    return OkStatus();
+  }
+  Status forget(const QString& name) override {
+    for (qsizetype i = 0; i < known.size(); ++i) {
+      if (known[i].name == name) {
+        m_forgotten = known.takeAt(i);
+        return OkStatus();
+      }
+    }
+    return NotFound("no profile " + name.toStdString());
+  }
+  Status restore() override {
+    if (!m_forgotten) return NotFound("nothing was forgotten");
+    known << *std::exchange(m_forgotten, std::nullopt);
+    return OkStatus();
+  }
+  void test(const QString&, std::function<void(ui::AgentTest)> each, Done<void> done) override {
+    row = std::move(each);
+    testDone = std::move(done);
+  }
+  void cancelTest() override {
+    if (testDone) std::exchange(testDone, nullptr)(Cancelled("cancelled"));
+  }
+  Status connectTo(const QString& name) override {
+    connected << name;
+    now = name;
+    return OkStatus();
+  }
+  void startLocal(int, int, std::function<void(QString)> each, Done<QString> done) override {
+    ++started;
+    progress = std::move(each);
+    startDone = std::move(done);
+  }
+  Status openHistory(const QString& file) override {
+    opened = file;
+    return OkStatus();
+  }
+  void closeHistory() override { opened.clear(); }
+
+ private:
+  std::optional<ui::ProfileInfo> m_forgotten;
+};
+
+}  // namespace tessera::test

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/settings/layout_keeper.h"
+
+#include <QApplication>
+#include <QDockWidget>
+#include <QHeaderView>
+#include <QRegularExpression>
+#include <QSplitter>
+#include <QTableView>
+#include <QTest>
+#include <cstdlib>
+
+#include "tests/ui/panel_fixture.h"
+#include "ui/actions/action_registry.h"
+#include "ui/models/draft.h"
+#include "ui/settings/settings.h"
+#include "ui/theme.h"
+
+using namespace tessera;
+using test::Panel;
+using ui::onScreen;
+using ui::Setting;
+using ui::Settings;
+
+class LayoutKeeperTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void init() {
+    // What the offscreen platform cannot do is no fault of the panel.
+    QTest::failOnWarning(QRegularExpression(QStringLiteral("^(?!This plugin does not support)")));
+  }
+
+  void geometryIsCorrected_data() {
+    QTest::addColumn<QRect>("wanted");
+    QTest::addColumn<QRect>("got");
+    QTest::newRow("inside") << QRect(10, 10, 800, 600) << QRect(10, 10, 800, 600);
+    QTest::newRow("second screen") << QRect(2000, 50, 800, 600) << QRect(2000, 50, 800, 600);
+    QTest::newRow("beyond the right") << QRect(2900, 10, 800, 600) << QRect(2400, 10, 800, 600);
+    QTest::newRow("above") << QRect(10, -500, 800, 600) << QRect(10, 0, 800, 600);
+    QTest::newRow("on no screen") << QRect(9000, 9000, 800, 600) << QRect(560, 220, 800, 600);
+    QTest::newRow("too large") << QRect(-50, -50, 5000, 5000) << QRect(0, 0, 1920, 1040);
+    QTest::newRow("too small") << QRect(10, 10, 5, 5) << QRect(10, 10, 400, 300);
+  }
+  void geometryIsCorrected() {
+    QFETCH(QRect, wanted);
+    const QList<QRect> screens{{0, 0, 1920, 1040}, {1920, 0, 1280, 1024}};
+    QTEST(onScreen(wanted, screens, QSize(400, 300)), "got");
+  }
+
+  void layoutComesBack() {
+    Settings settings;
+    QByteArray columns;
+    {
+      Panel panel({.settings = &settings});
+      panel.window->setGeometry(20, 30, 1024, 700);
+      m_place = panel.window->pos();
+      dock(panel, "navigator")->hide();
+      auto* table = panel.window->findChild<QTableView*>(QStringLiteral("events"));
+      table->horizontalHeader()->resizeSection(0, 133);
+      columns = table->horizontalHeader()->saveState();
+      auto* splitter = panel.window->findChild<QSplitter*>(QStringLiteral("recordsSplitter"));
+      splitter->setSizes({540, 484});
+      QCoreApplication::processEvents();
+      m_sizes = splitter->sizes();
+      QVERIFY(panel.window->close());
+    }
+    Panel panel({.settings = &settings});
+    QVERIFY(panel.window->isPlaced());
+    QCOMPARE(panel.window->size(), QSize(1024, 700));  // the offscreen screen is 800 wide
+    QCOMPARE(panel.window->y(), m_place.y());
+    QVERIFY(dock(panel, "navigator")->isHidden());
+    QVERIFY(!panel.window->actions()->find(QStringLiteral("view.navigator"))->isChecked());
+    auto* table = panel.window->findChild<QTableView*>(QStringLiteral("events"));
+    QCOMPARE(table->horizontalHeader()->sectionSize(0), 133);
+    auto* splitter = panel.window->findChild<QSplitter*>(QStringLiteral("recordsSplitter"));
+    // The frame that the platform draws takes a pixel or two.
+    QVERIFY(std::abs(splitter->sizes().first() - m_sizes.first()) <= 4);
+
+    trigger(panel, "view.resetLayout");
+    QVERIFY(dock(panel, "navigator")->isVisible());
+  }
+
+  void namedLayouts() {
+    Settings settings;
+    Panel panel({.settings = &settings});
+    trigger(panel, "view.layoutTeach");
+    QVERIFY(!dock(panel, "navigator")->isVisible());
+    QVERIFY(!dock(panel, "records")->isVisible());
+    QVERIFY(dock(panel, "side")->isVisible());
+    trigger(panel, "view.layoutReview");
+    QVERIFY(dock(panel, "records")->isVisible());
+    QTRY_VERIFY(dock(panel, "records")->height() > panel.window->height() / 3);
+    trigger(panel, "view.layoutOperate");
+    for (const char* name : {"navigator", "side", "records"}) {
+      QVERIFY(dock(panel, name)->isVisible());
+    }
+    QTRY_VERIFY(dock(panel, "records")->height() < panel.window->height() / 3);
+  }
+
+  void lastSourceComesBack() {
+    Settings settings;
+    {
+      Panel panel({.settings = &settings});
+      trigger(panel, "view.draft");
+      QVERIFY(panel.window->close());
+    }
+    QCOMPARE(settings.text(Setting::Source), QStringLiteral("draft"));
+    Panel panel({.settings = &settings});
+    QVERIFY(panel.window->draft()->isEmpty());
+    QCOMPARE(settings.text(Setting::Source), QStringLiteral("draft"));
+  }
+
+  void damagedStatesDoNotHarm() {
+    Settings settings;
+    settings.setEntry(QStringLiteral("layout/window"), QStringLiteral("1,2,three"));
+    settings.setEntry(QStringLiteral("layout/docks"), QStringLiteral("%%%"));
+    settings.setEntry(QStringLiteral("layout/columns.events"), QStringLiteral("99:AAAA"));
+    settings.setEntry(QStringLiteral("layout/splitter.recordsSplitter"), QStringLiteral("AAAA"));
+    Panel panel({.settings = &settings});
+    QVERIFY(!panel.window->isPlaced());
+    QVERIFY(dock(panel, "records")->isVisible());
+  }
+
+  void shortcutsComeBack() {
+    Settings settings;
+    {
+      Panel panel({.settings = &settings});
+      panel.window->actions()->setShortcuts(QStringLiteral("plan.copy"),
+                                            {QKeySequence(QStringLiteral("Ctrl+Alt+P"))});
+      panel.window->actions()->storeShortcuts(settings);
+    }
+    // Another action's key is not taken over.
+    settings.setEntry(QStringLiteral("shortcuts/history.reload"), QStringLiteral("F1"));
+    Panel panel({.settings = &settings});
+    QCOMPARE(panel.window->actions()->find(QStringLiteral("plan.copy"))->shortcut(),
+             QKeySequence(QStringLiteral("Ctrl+Alt+P")));
+    QVERIFY(panel.window->actions()->find(QStringLiteral("history.reload"))->shortcuts().isEmpty());
+  }
+
+ private:
+  static QDockWidget* dock(const Panel& panel, const char* name) {
+    return panel.window->findChild<QDockWidget*>(QString::fromLatin1(name));
+  }
+  static void trigger(const Panel& panel, const char* id) {
+    panel.window->actions()->find(QString::fromLatin1(id))->trigger();
+    QCoreApplication::processEvents();
+  }
+
+  QList<int> m_sizes;
+  QPoint m_place;
+};
+
+int main(int argc, char** argv) {
+  qputenv("QT_QPA_PLATFORM", "offscreen");
+  QApplication app(argc, argv);
+  ui::applyTheme(app, ui::ThemeMode::Light);
+  LayoutKeeperTest test;
+  return QTest::qExec(&test, argc, argv);
+}
+#include "layout_keeper_test.moc"

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QAbstractItemModelTester>
+#include <QApplication>
+#include <QSignalSpy>
+#include <QTest>
+#include <cmath>
+#include <limits>
+
+#include "tests/ui/panel_fixture.h"
+#include "ui/models/sample_history.h"
+#include "ui/plots/bands.h"
+#include "ui/plots/job_plots.h"
+#include "ui/plots/pareto_scatter.h"
+#include "ui/plots/sample_series.h"
+#include "ui/theme.h"
+
+using namespace tessera;
+using ui::JobPlots;
+using ui::PlotBand;
+using ui::SampleHistory;
+using ui::SampleSeries;
+
+namespace {
+
+engine::Sample Sample(std::int64_t step, double time, double loss = 2) {
+  engine::Sample sample;
+  sample.job = test::kJob;
+  sample.step = step;
+  sample.time = time;
+  sample.loss = loss;
+  sample.tokens_per_second = 1000;
+  return sample;
+}
+
+SampleSeries Regular(int count, double interval = 0.1, std::size_t capacity = 200'000) {
+  SampleSeries series(capacity);
+  for (int i = 0; i < count; ++i) series.add(Sample(i + 1, 1000 + i * interval, 2.0 + i % 7));
+  return series;
+}
+
+std::vector<std::int64_t> StepsOf(const SampleSeries& series) {
+  std::vector<std::int64_t> steps;
+  for (const auto& point : series.points()) steps.push_back(point.step);
+  return steps;
+}
+
+engine::Candidate Candidate(double step, double pause, std::int64_t peak = 10) {
+  engine::Candidate candidate;
+  candidate.step_seconds = step;
+  candidate.pause_seconds = pause;
+  candidate.peak_bytes = peak;
+  candidate.capacity = 100;
+  return candidate;
+}
+
+}  // namespace
+
+class PlotsTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void knownSamplesAreIgnoredAndANewCourseReplacesTheOld() {
+    SampleSeries series;
+    for (int step = 1; step <= 5; ++step) QVERIFY(series.add(Sample(step, 10 + step)));
+    QVERIFY(!series.add(Sample(5, 15)));
+    QVERIFY(!series.add(Sample(3, 13)));
+    const auto revision = series.revision();
+    QVERIFY(series.add(Sample(6, 16)));
+    QCOMPARE(series.revision(), revision);
+    QVERIFY(series.add(Sample(4, 20)));  // the job went back to step 3
+    QVERIFY(series.revision() > revision);
+    QCOMPARE(StepsOf(series), (std::vector<std::int64_t>{1, 2, 3, 4}));
+    QVERIFY(series.points().back().afterGap);
+  }
+
+  void aLongWaitIsAGapButASlowJobIsNot() {
+    SampleSeries series = Regular(50);
+    series.add(Sample(51, 1020));  // 15 s after the last one
+    QVERIFY(series.points().back().afterGap);
+    double time = 1020;
+    for (int step = 52; step < 80; ++step) series.add(Sample(step, time += 1.0));
+    QVERIFY(!series.points().back().afterGap);
+  }
+
+  void memoryIsBoundedAndTheNewestStayWhole() {
+    constexpr std::size_t kCapacity = 1000;
+    SampleSeries series = Regular(5000, 0.1, kCapacity);
+    QVERIFY(series.points().size() <= kCapacity);
+    QVERIFY(series.points().size() > kCapacity / 2);
+    QCOMPARE(series.points().back().step, std::int64_t{5000});
+    for (std::size_t i = 1; i < series.points().size(); ++i) {
+      QVERIFY(series.points()[i].time > series.points()[i - 1].time);
+      QVERIFY(series.points()[i].step > series.points()[i - 1].step);
+    }
+    const auto last = series.points().end();
+    for (auto point = last - 400; point != last - 1; ++point) {
+      QCOMPARE((point + 1)->step, point->step + 1);
+    }
+  }
+
+  void thinningKeepsGaps() {
+    SampleSeries series(64);
+    double time = 0;
+    for (int step = 1; step <= 60; ++step) {
+      time += step == 20 ? 30 : 0.1;
+      series.add(Sample(step, time));
+    }
+    for (int step = 61; step <= 90; ++step) series.add(Sample(step, time += 0.1));
+    const auto& points = series.points();
+    QCOMPARE(std::count_if(points.begin(), points.end(), [](const auto& p) { return p.afterGap; }),
+             std::ptrdiff_t{1});
+  }
+
+  void bandsTellPauseAndOutcome() {
+    const auto bands = ui::bandsOf(test::PanelHistory(), test::kJob);
+    QCOMPARE(bands.size(), std::size_t{3});
+    QVERIFY(bands[0].outcome == PlotBand::Outcome::Undone);
+    const PlotBand& grow = bands[2];
+    QCOMPARE(grow.txn, std::int64_t{3});
+    QVERIFY(grow.outcome == PlotBand::Outcome::Committed);
+    QCOMPARE(grow.start, 1'750'000'248.0);
+    QVERIFY(std::abs(grow.end - grow.start - 1.53) < 1e-6);
+    QVERIFY(std::abs(grow.pauseStart - grow.start - 1.2) < 1e-6);
+    QVERIFY(std::abs(grow.pauseEnd - grow.pauseStart - 0.31) < 1e-6);
+    QCOMPARE(grow.label, QStringLiteral("0.31 s"));
+    QVERIFY(ui::bandsOf(test::PanelHistory(), "other").empty());
+
+    const auto moving = test::PanelMove(engine::TxnPhase::kTransferring, {1, 2, 3, 4});
+    const auto with =
+        ui::bandsOf(test::PanelHistory(), test::kJob,
+                    ui::RunningBand{*moving.transaction, 1'750'000'300, 1'750'000'302});
+    QCOMPARE(with.size(), std::size_t{4});
+    QVERIFY(with.back().outcome == PlotBand::Outcome::Running);
+    QCOMPARE(with.back().end, 1'750'000'302.0);
+  }
+
+  void eventsHaveMarksBySeverity() {
+    int marks = 0;
+    for (const engine::Event& event : test::PanelEvents()) marks += ui::markOf(event).has_value();
+    QCOMPARE(marks, 4);  // those of transactions are bands
+    engine::Event joined{1, 5, engine::Severity::kInfo, "n1", "joined with 4 GPUs"};
+    QVERIFY(ui::markOf(joined)->shape == ui::PlotMark::Shape::Plus);
+    joined.severity = engine::Severity::kDebug;
+    QVERIFY(!ui::markOf(joined));
+  }
+
+  void samplesComeInPagesUntilCaughtUpWithoutAHole() {
+    ui::ClusterModel model;
+    test::SpyCommands commands(model);
+    for (int step = 1; step <= 2500; ++step) {
+      commands.recorded.push_back(Sample(step, 1000 + step * 0.1));
+    }
+    model.setLink(ui::LinkState::Connected, {});
+    model.setSnapshot(test::PanelCluster());
+    SampleHistory history(model, commands);
+    model.flush();
+    QVERIFY(history.state() == SampleHistory::State::Loading);
+    // These stream in while older ones are asked for, and overlap with them.
+    for (int step = 2499; step <= 2503; ++step) {
+      model.addSample(Sample(step, 1000 + step * 0.1));
+    }
+    model.flush();
+    QTRY_VERIFY(history.state() == SampleHistory::State::Following);
+    QCOMPARE(commands.sampled, (std::vector<std::int64_t>{-1, 1000, 2000, 2500}));
+    const auto check = [&](std::int64_t last) {
+      const auto steps = StepsOf(history.series());
+      QCOMPARE(std::ssize(steps), static_cast<std::ptrdiff_t>(last));
+      for (std::size_t i = 0; i < steps.size(); ++i) {
+        QCOMPARE(steps[i], static_cast<std::int64_t>(i + 1));
+      }
+    };
+    check(2503);
+
+    // Away and back: what happened meanwhile is asked for.
+    model.setLink(ui::LinkState::Lost, {});
+    model.flush();
+    QVERIFY(history.state() == SampleHistory::State::Waiting);
+    for (int step = 2501; step <= 2600; ++step) {
+      commands.recorded.push_back(Sample(step, 1000 + step * 0.1));
+    }
+    auto cluster = test::PanelCluster();
+    cluster.jobs.front().step = 2600;
+    model.setSnapshot(cluster);
+    model.setLink(ui::LinkState::Connected, {});
+    model.flush();
+    QTRY_VERIFY(history.state() == SampleHistory::State::Following);
+    check(2600);
+    model.addSample(Sample(2601, 1260.1));
+    model.flush();
+    check(2601);
+  }
+
+  void gapsAndPausesBreakTheLine() {
+    JobPlots plots;
+    plots.resize(800, 160);
+    SampleSeries series = Regular(100);
+    series.add(Sample(101, 1020));
+    series.add(Sample(102, 1020.1));
+    plots.setSeries(series);
+    QCOMPARE(plots.segments(), 2);
+    PlotBand band;
+    band.txn = 1;
+    band.start = 1005.01;
+    band.end = 1005.09;
+    band.pauseStart = 1005.02;
+    band.pauseEnd = 1005.08;
+    plots.setBands({band});
+    QCOMPARE(plots.segments(), 3);
+    QVERIFY(plots.readout(1015).isEmpty());
+    QVERIFY(plots.readout(1003).contains(QStringLiteral("step 31")));
+    // What is not a number leaves a hole, no zero.
+    engine::Sample unknown = Sample(103, 1020.2);
+    unknown.loss = std::numeric_limits<double>::quiet_NaN();
+    series.add(unknown);
+    plots.setSeries(series);
+    QVERIFY(plots.readout(1020.2).contains(QStringLiteral("loss —")));
+  }
+
+  void zoomingStopsFollowingAndFitFollowsAgain() {
+    JobPlots plots;
+    plots.resize(800, 160);
+    SampleSeries series = Regular(600);
+    plots.setSeries(series);
+    QVERIFY(plots.isFollowing());
+    QVERIFY(plots.range().first <= 1000 && plots.range().second >= 1059.9);
+    plots.setRange(1010, 1020);
+    QVERIFY(!plots.isFollowing());
+    series.add(Sample(601, 1060));
+    plots.setSeries(series);
+    QCOMPARE(plots.range().first, 1010.0);
+    plots.fit();
+    QVERIFY(plots.isFollowing());
+    QVERIFY(plots.range().second >= 1060);
+  }
+
+  void aClickOrAKeyChoosesABand() {
+    JobPlots plots;
+    plots.resize(800, 160);
+    plots.setSeries(Regular(600));
+    std::vector<PlotBand> bands(2);
+    bands[0].txn = 4;
+    bands[0].start = 1010;
+    bands[0].end = 1012;
+    bands[1].txn = 5;
+    bands[1].start = 1030;
+    bands[1].end = 1033;
+    plots.setBands(bands);
+    plots.show();
+    plots.measureReplot();
+    QSignalSpy chosen(&plots, &JobPlots::bandChosen);
+    auto* canvas = plots.findChild<QWidget*>();
+    const QPoint at(static_cast<int>(plots.pixelOf(1031)), 60);
+    QTest::mouseClick(canvas, Qt::LeftButton, Qt::NoModifier, at);
+    QCOMPARE(chosen.count(), 1);
+    QCOMPARE(chosen.last().first().toLongLong(), 5);
+    QTest::keyClick(&plots, Qt::Key_Left);
+    QCOMPARE(chosen.last().first().toLongLong(), 4);
+    QCOMPARE(plots.selectedBand(), std::optional<std::int64_t>(4));
+  }
+
+  void aHundredThousandPointsAreDrawnFast() {
+    JobPlots plots;
+    plots.resize(1000, 180);
+    SampleSeries series = Regular(100'000);
+    plots.setSeries(series);
+    plots.show();
+    double best = 1;
+    for (int i = 0; i < 5; ++i) best = std::min(best, plots.measureReplot());
+    qInfo("replot of 2 x 100,000 points: %.1f ms", best * 1e3);
+    QVERIFY2(best < 5 * 0.010, qPrintable(QString::number(best)));
+  }
+
+  void theFrontHoldsWhatNothingBeats() {
+    const std::vector<engine::Candidate> all{Candidate(0.3, 2), Candidate(0.2, 3),
+                                             Candidate(0.4, 1), Candidate(0.35, 2.5),
+                                             Candidate(0.1, 0.5, 101)};
+    QCOMPARE(ui::paretoFront(all), (std::vector<int>{1, 0, 2}));
+    ui::ParetoScatter scatter;
+    scatter.resize(300, 150);
+    scatter.setCandidates(all);
+    QSignalSpy chosen(&scatter, &ui::ParetoScatter::candidateChosen);
+    QTest::keyClick(&scatter, Qt::Key_Right);
+    QCOMPARE(chosen.last().first().toInt(), 4);  // the fastest step
+    QTest::mouseClick(&scatter, Qt::LeftButton, Qt::NoModifier, scatter.pointOf(2).toPoint());
+    QCOMPARE(chosen.last().first().toInt(), 2);
+  }
+};
+
+int main(int argc, char** argv) {
+  qputenv("QT_QPA_PLATFORM", "offscreen");
+  QApplication app(argc, argv);
+  ui::applyTheme(app, ui::ThemeMode::Light);
+  PlotsTest test;
+  return QTest::qExec(&test, argc, argv);
+}
+#include "plots_test.moc"

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// History, its details and exports; events; configurations.
+#include <QAbstractItemModelTester>
+#include <QApplication>
+#include <QComboBox>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QPushButton>
+#include <QTableView>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "tests/ui/panel_fixture.h"
+#include "ui/actions/action_registry.h"
+#include "ui/canvas/mesh_view.h"
+#include "ui/models/candidate_table_model.h"
+#include "ui/models/change_view.h"
+#include "ui/models/draft.h"
+#include "ui/models/draft_proposal.h"
+#include "ui/models/export_text.h"
+#include "ui/pages/change_details.h"
+#include "ui/pages/events_page.h"
+#include "ui/pages/history_page.h"
+#include "ui/pages/plan_panel.h"
+#include "ui/pages/timeline_page.h"
+#include "ui/plots/job_plots.h"
+#include "ui/plots/pareto_scatter.h"
+#include "ui/theme.h"
+#include "ui/widgets/key_values.h"
+#include "ui/widgets/phase_times_bar.h"
+
+using namespace tessera;
+using ui::ExportFormat;
+
+namespace {
+const std::vector<ptc::DeviceId> kN1{{1, 0}, {1, 1}, {1, 2}, {1, 3}};
+}  // namespace
+
+class RecordsTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void csvQuotesAndNamesEveryColumn() {
+    auto entries = test::PanelHistory();
+    entries.front().reason = "two \"words\", and\na line";
+    const QByteArray csv = ui::exportText(entries, ExportFormat::Csv);
+    QVERIFY(csv.startsWith("id,job,from,to,"));
+    QVERIFY(csv.contains("\"two \"\"words\"\", and\na line\""));
+    QVERIFY(csv.contains("n0g0>n0g2=9804186"));
+    QCOMPARE(csv.count("\r\n"), qsizetype{4});
+    // Devices hold commas.
+    QVERIFY(csv.contains("\"dp=1,tp=2,pp=1 on n0g0,n0g1\""));
+  }
+
+  void jsonHoldsNumbersAndNullForUnknown() {
+    const QByteArray text = ui::exportText(test::PanelHistory(), ExportFormat::Json);
+    const QJsonArray rows = QJsonDocument::fromJson(text).array();
+    QCOMPARE(rows.size(), 3);
+    const QJsonObject first = rows.first().toObject();
+    QCOMPARE(first[QStringLiteral("id")].toInt(), 3);
+    QCOMPARE(first[QStringLiteral("pause")].toDouble(), 0.31);
+    QCOMPARE(first[QStringLiteral("bytes")][QStringLiteral("network")].toInteger(),
+             qint64{19'608'371});
+    QCOMPARE(first[QStringLiteral("phases")].toObject().size(), 6);
+    engine::HistoryEntry bare;
+    bare.id = 9;
+    const QJsonObject none =
+        QJsonDocument::fromJson(ui::exportText(std::vector{bare}, ExportFormat::Json))
+            .array()
+            .first()
+            .toObject();
+    QVERIFY(none[QStringLiteral("bytes")][QStringLiteral("network")].isNull());
+    QVERIFY(none[QStringLiteral("pause_estimate")].isNull());
+  }
+
+  void filesAreWrittenWholeOrNotAtAll() {
+    QTemporaryDir dir;
+    const QString name = dir.filePath(QStringLiteral("events.json"));
+    QVERIFY(ui::exportFormatOf(name) == ExportFormat::Json);
+    const QByteArray bytes = ui::exportText(test::PanelEvents(), ui::exportFormatOf(name));
+    QVERIFY(ui::writeFile(name, bytes).has_value());
+    QFile file(name);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    QCOMPARE(file.readAll(), bytes);
+    const Status failed = ui::writeFile(dir.filePath(QStringLiteral("none/x.csv")), bytes);
+    QVERIFY(!failed.has_value());
+    QVERIFY(failed.error().ToString().find("none/x.csv") != std::string::npos);
+  }
+
+  void phasesStandInOrderAndKnowThePause() {
+    const auto phases = ui::phasesOf(test::PanelHistory().front());
+    QCOMPARE(phases.size(), std::size_t{6});
+    QCOMPARE(QString::fromStdString(phases[0].phase), QStringLiteral("preparing"));
+    QVERIFY(!phases[0].pauses);
+    QVERIFY(phases[2].pauses);
+    QCOMPARE(QString::fromStdString(phases[5].phase), QStringLiteral("resuming"));
+  }
+
+  void choosingARowShowsItsDetailsAndMarksItsBand() {
+    test::Panel panel;
+    auto* history = panel.window->findChild<ui::HistoryPage*>();
+    auto* details = panel.window->findChild<ui::ChangeDetails*>();
+    auto* timeline = panel.window->findChild<ui::TimelinePage*>();
+    QTRY_COMPARE(history->model()->rowCount(), 3);
+    QVERIFY(!details->isVisible());
+    QVERIFY(history->choose(3));
+    QVERIFY(details->isVisible());
+    QCOMPARE(timeline->plots()->selectedBand(), std::optional<std::int64_t>(3));
+    QCOMPARE(details->facts()->value(QStringLiteral("who")), QStringLiteral("tessera by ada"));
+    QVERIFY(details->facts()->value(QStringLiteral("digests")).startsWith(QStringLiteral("equal")));
+    QCOMPARE(details->comparison()->value(QStringLiteral("pause")), QStringLiteral("0.31 s"));
+    QCOMPARE(details->comparison()->value(QStringLiteral("pause (estimate)")),
+             QStringLiteral("≈ 0.28 s"));
+    QCOMPARE(details->phases()->phases().size(), std::size_t{6});
+    QVERIFY(details->reverseButton()->isEnabled());
+
+    // The plan of an older entry is not known, and it was never committed.
+    history->choose(1);
+    QCOMPARE(details->comparison()->value(QStringLiteral("planned to move")), QString());
+    QVERIFY(!details->reverseButton()->isEnabled());
+    QVERIFY(!details->reverseButton()->toolTip().isEmpty());
+
+    details->closeButton()->click();
+    QVERIFY(!details->isVisible());
+    QVERIFY(!timeline->plots()->selectedBand());
+  }
+
+  void aBandChoosesItsRow() {
+    test::Panel panel;
+    auto* history = panel.window->findChild<ui::HistoryPage*>();
+    auto* plots = panel.window->findChild<ui::TimelinePage*>()->plots();
+    QTRY_COMPARE(plots->bands().size(), std::size_t{3});
+    QTest::keyClick(plots, Qt::Key_Left);
+    QVERIFY(history->chosen() != nullptr);
+    QCOMPARE(history->chosen()->id, std::int64_t{3});
+  }
+
+  void theTimelineSaysWhatIsMissing() {
+    test::Panel none({}, test::IdleCluster(2, 4));
+    QVERIFY(none.window->findChild<ui::TimelinePage*>()->words().contains(
+        QStringLiteral("No job is running")));
+    test::Panel panel;
+    auto* timeline = panel.window->findChild<ui::TimelinePage*>();
+    QTRY_VERIFY(timeline->words().isEmpty());
+    QVERIFY(timeline->plots()->segments() >= 4);
+  }
+
+  void eventsCanBeFilteredBySeverity() {
+    ui::EventsPage page;
+    page.append(test::PanelEvents());
+    QCOMPARE(page.shown().size(), std::size_t{7});
+    page.severityBox()->setCurrentIndex(2);
+    QCOMPARE(page.shown().size(), std::size_t{2});
+    page.severityBox()->setCurrentIndex(3);
+    QCOMPARE(page.shown().size(), std::size_t{1});
+    QCOMPARE(page.shown().front().sequence, std::int64_t{7});
+  }
+
+  void configurationsFollowTheDraftAndAreChosenFromTable() {
+    test::Panel panel({.operate = true});
+    auto* draft = panel.window->draft();
+    auto* plan = panel.window->planPanel();
+    QCOMPARE(panel.commands.proposed.size(), std::size_t{0});  // nobody looks yet
+    draft->add(kN1);
+    panel.window->actions()->find(QStringLiteral("view.draft"))->trigger();
+    QTRY_VERIFY(plan->candidates()->rowCount() > 3);
+    QCOMPARE(panel.commands.proposed.back().size(), std::size_t{8});
+    QVERIFY(plan->recommendationText().startsWith(QStringLiteral("Recommended: ")));
+    const auto asked = panel.commands.proposed.size();
+
+    plan->candidateTable()->selectRow(1);
+    const engine::Candidate& second = plan->candidates()->candidates()[1];
+    QVERIFY(draft->mesh() == second.mesh);
+    QVERIFY(draft->options() == second.options);
+    QCOMPARE(plan->scatter()->chosen(), std::optional<int>(1));
+    QTest::qWait(150);
+    QCOMPARE(panel.commands.proposed.size(), asked);  // choosing asks nothing anew
+
+    // The other way: the fields lead, the table follows.
+    emit plan->scatter()->candidateChosen(0);
+    QCOMPARE(plan->candidateTable()->selectionModel()->selectedRows().first().row(), 0);
+    QVERIFY(panel.commands.mutations() == 0);
+    draft->discard();
+    QTRY_VERIFY(panel.commands.proposed.size() > asked);
+    QCOMPARE(panel.commands.proposed.back().size(), std::size_t{4});
+  }
+
+  void unknownNumbersAreDashes() {
+    ui::CandidateTableModel model;
+    QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::Fatal);
+    engine::Candidate candidate;
+    candidate.mesh = test::Shape(2, 2, 1);
+    model.setCandidates({candidate}, {});
+    for (const int column :
+         {ui::CandidateTableModel::StepColumn, ui::CandidateTableModel::TokensColumn,
+          ui::CandidateTableModel::PauseColumn, ui::CandidateTableModel::PeakColumn}) {
+      QCOMPARE(model.index(0, column).data().toString(), QStringLiteral("—"));
+    }
+    candidate.peak_bytes = 95;
+    candidate.capacity = 100;
+    QVERIFY(ui::fitOf(candidate) == ui::Fit::Tight);
+    candidate.peak_bytes = 101;
+    QVERIFY(ui::fitOf(candidate) == ui::Fit::TooLarge);
+    model.setCandidates({candidate, candidate}, {});
+    QCOMPARE(model.rowCount(), 2);
+  }
+
+  void optionsAreEditsLikeOthers() {
+    test::Panel panel;
+    ui::Draft* draft = panel.window->draft();
+    engine::StepOptions options = draft->options();
+    options.zero = true;
+    draft->setOptions(options);
+    QVERIFY(!draft->isEmpty());
+    QVERIFY(draft->request().options == options);
+    options.zero = false;
+    draft->setOptions(options);
+    QVERIFY(draft->isEmpty());
+    QVERIFY(!draft->request().options);
+  }
+};
+
+int main(int argc, char** argv) {
+  qputenv("QT_QPA_PLATFORM", "offscreen");
+  QApplication app(argc, argv);
+  ui::applyTheme(app, ui::ThemeMode::Light);
+  RecordsTest test;
+  return QTest::qExec(&test, argc, argv);
+}
+#include "records_test.moc"

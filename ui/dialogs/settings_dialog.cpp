@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/dialogs/settings_dialog.h"
+
+#include <QDesktopServices>
+#include <QDirIterator>
+#include <QFileInfo>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QListWidget>
+#include <QLocale>
+#include <QPushButton>
+#include <QStackedWidget>
+#include <QUrl>
+#include <QVBoxLayout>
+#include <functional>
+#include <utility>
+
+#include "ui/actions/action_registry.h"
+#include "ui/dialogs/palette_preview.h"
+#include "ui/dialogs/settings_page.h"
+#include "ui/dialogs/shortcuts_page.h"
+#include "ui/format.h"
+#include "ui/widgets/key_values.h"
+#include "ui/widgets/surface.h"
+
+namespace tessera::ui {
+namespace {
+
+constexpr int kListWidth = 160;
+
+qint64 sizeOf(const QString& folder) {
+  qint64 bytes = 0;
+  for (QDirIterator it(folder, QDir::Files, QDirIterator::Subdirectories); it.hasNext();) {
+    it.next();
+    bytes += it.fileInfo().size();
+  }
+  return bytes;
+}
+
+class GeneralPage : public SettingsPage {
+ public:
+  GeneralPage(Settings& settings, std::function<void()> restart, QWidget* parent)
+      : SettingsPage(settings, SettingsDialog::tr("General"), parent) {
+    const auto tr = [](const char* text) { return SettingsDialog::tr(text); };
+    auto* language = new QLabel(this);
+    const QString native = QLocale().nativeLanguageName();
+    language->setText(native.isEmpty() ? QStringLiteral("English") : native);
+    addRow(tr("Language"), tr("As the system: LANG decides, also on dates and numbers."), language);
+    addRow(tr("Colours"), tr("System follows the desktop."),
+           makeChoice(Setting::Theme, {tr("System"), tr("Light"), tr("Dark")}));
+    addRow(tr("Reduce motion"), tr("Static arrows and percentages instead of running dots."),
+           makeSwitch(Setting::ReduceMotion));
+    addRow(tr("Size"), tr("Of everything, for projectors and small screens."),
+           makeChoice(Setting::Scale,
+                      {QStringLiteral("100 %"), QStringLiteral("125 %"), QStringLiteral("150 %"),
+                       QStringLiteral("200 %")},
+                      {100, 125, 150, 200}));
+    auto* pending = new QWidget(this);
+    auto* row = new QHBoxLayout(pending);
+    row->setContentsMargins(0, 0, 0, 0);
+    auto* note = new QLabel(tr("The new size holds from the next start on."), pending);
+    setRole(note, QStringLiteral("accent"));
+    auto* again = new QPushButton(tr("Restart the panel now"), pending);
+    again->setAutoDefault(false);
+    again->setAccessibleName(again->text());
+    row->addWidget(note, 1);
+    row->addWidget(again);
+    addWidget(pending);
+    const int before = settings.number(Setting::Scale);
+    pending->hide();
+    QObject::connect(&settings, &Settings::changed, pending, [&settings, pending, before] {
+      pending->setVisible(settings.number(Setting::Scale) != before);
+    });
+    QObject::connect(again, &QPushButton::clicked, pending, std::move(restart));
+    end();
+  }
+};
+
+class ColoursPage : public SettingsPage {
+ public:
+  ColoursPage(Settings& settings, QWidget* parent)
+      : SettingsPage(settings, SettingsDialog::tr("Colours"), parent) {
+    addNote(SettingsDialog::tr(
+        "Nine colours name the pieces of a model; further pieces repeat them under a pattern. Four "
+        "more mark states, always together with a shape. Below, how each looks to people who lack "
+        "one kind of cone, and how far apart the closest two pieces then are (a ΔE2000 of 2 is "
+        "just "
+        "visible)."));
+    addWidget(new PalettePreview(this));
+    addNote(
+        SettingsDialog::tr("Piece colours: Paul Tol's scheme \"muted\". Simulation: Machado, "
+                           "Oliveira, Fernandes 2009, severity 1."));
+    end();
+  }
+};
+
+class SafetyPage : public SettingsPage {
+ public:
+  SafetyPage(Settings& settings, QWidget* parent)
+      : SettingsPage(settings, SettingsDialog::tr("Safety"), parent) {
+    const auto tr = [](const char* text) { return SettingsDialog::tr(text); };
+    addRow(tr("Countdown in live mode"),
+           tr("Between a drop and its move. Esc stops it, and nothing moves."),
+           makeNumber(Setting::Countdown, tr("s")));
+    addRow(tr("Lock again"), tr("Operate goes back to Monitor after this long without input."),
+           makeNumber(Setting::Relock, tr("min")));
+    addRow(tr("Ask before a move"), tr("Outside live mode. Cancel is always the safe answer."),
+           makeChoice(Setting::Confirm, {tr("Always"), tr("Large moves")}));
+    QWidget* above = makeNumber(Setting::ConfirmAbove, tr("MiB"));
+    addRow(tr("A move is large above"), tr("Bytes that change their GPU."), above);
+    addNote(tr("A move that cannot be rolled back is always asked about."));
+    const auto follow = [&settings, above] {
+      above->setEnabled(settings.text(Setting::Confirm) == QLatin1String("large"));
+    };
+    follow();
+    QObject::connect(&settings, &Settings::changed, above, follow);
+    end();
+  }
+};
+
+class DataPage : public SettingsPage {
+ public:
+  DataPage(Settings& settings, const DataPlaces& places, QWidget* parent)
+      : SettingsPage(settings, SettingsDialog::tr("Data"), parent) {
+    const auto tr = [](const char* text) { return SettingsDialog::tr(text); };
+    addRow(tr("Keep a copy of the history"),
+           tr("Changes, events and samples of the clusters that you watch, readable when they are "
+              "away."),
+           makeSwitch(Setting::Mirror));
+    addRow(tr("Largest copy"), tr("Of one cluster. The oldest samples go first."),
+           makeNumber(Setting::MirrorSize, tr("MiB")));
+    addPlace(tr("Copies"), places.mirrors);
+    addPlace(tr("Profiles, keys, local clusters"), places.home);
+    addNote(tr("Readable by you alone. Nothing is reported to anybody."));
+    end();
+  }
+
+ private:
+  void addPlace(const QString& name, const QString& folder) {
+    if (folder.isEmpty()) return;
+    const bool exists = QFileInfo(folder).isDir();
+    const QString size = exists ? format::bytes(sizeOf(folder)) : SettingsDialog::tr("empty");
+    auto* open = new QPushButton(SettingsDialog::tr("Open folder"), this);
+    open->setAutoDefault(false);
+    open->setEnabled(exists);
+    open->setAccessibleName(SettingsDialog::tr("Open %1").arg(folder));
+    QObject::connect(open, &QPushButton::clicked, this,
+                     [folder] { QDesktopServices::openUrl(QUrl::fromLocalFile(folder)); });
+    addRow(name, SettingsDialog::tr("%1 in %2").arg(size, folder), open);
+  }
+};
+
+}  // namespace
+
+SettingsDialog::SettingsDialog(Settings& settings, ActionRegistry& actions,
+                               const DataPlaces& places, QWidget* parent)
+    : QDialog(parent),
+      m_list(new QListWidget(this)),
+      m_pages(new QStackedWidget(this)),
+      m_reset(new QPushButton(tr("Reset this page"), this)) {
+  setWindowTitle(tr("Settings"));
+  m_list->setAccessibleName(tr("Pages"));
+  m_pages->addWidget(new GeneralPage(
+      settings, [this] { emit restartRequested(); }, this));
+  m_pages->addWidget(new ColoursPage(settings, this));
+  m_pages->addWidget(new SafetyPage(settings, this));
+  m_pages->addWidget(new DataPage(settings, places, this));
+  m_pages->addWidget(new ShortcutsPage(settings, actions, this));
+  for (int i = 0; i < m_pages->count(); ++i) {
+    auto* item = new QListWidgetItem(page(static_cast<Page>(i))->title(), m_list);
+    item->setSizeHint({kListWidth - 16, 30});
+  }
+
+  auto* side = new Surface(Surface::Tone::Panel, this);
+  side->setEdge(Qt::RightEdge);
+  side->setFixedWidth(kListWidth);
+  auto* sideColumn = new QVBoxLayout(side);
+  sideColumn->setContentsMargins(8, 14, 8, 12);
+  sideColumn->addWidget(m_list);
+
+  m_reset->setFlat(true);
+  m_reset->setAutoDefault(false);
+  m_reset->setAccessibleName(tr("Reset this page to its defaults"));
+  auto* close = new QPushButton(tr("Close"), this);
+  close->setDefault(true);
+  close->setAccessibleName(tr("Close"));
+  auto* buttons = new QHBoxLayout;
+  buttons->addWidget(m_reset);
+  buttons->addStretch();
+  buttons->addWidget(close);
+  auto* main = new Surface(Surface::Tone::Canvas, this);
+  auto* mainColumn = new QVBoxLayout(main);
+  mainColumn->setContentsMargins(24, 18, 20, 16);
+  mainColumn->setSpacing(14);
+  mainColumn->addWidget(m_pages, 1);
+  mainColumn->addLayout(buttons);
+  auto* row = new QHBoxLayout(this);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(0);
+  row->addWidget(side);
+  row->addWidget(main, 1);
+  resize(780, 520);
+
+  connect(m_list, &QListWidget::currentRowChanged, this, [this](int at) {
+    m_pages->setCurrentIndex(at);
+    m_reset->setVisible(at != Colours);
+  });
+  connect(m_reset, &QPushButton::clicked, this,
+          [this] { page(static_cast<Page>(m_pages->currentIndex()))->reset(); });
+  connect(close, &QPushButton::clicked, this, &QDialog::accept);
+  showPage(General);
+}
+
+void SettingsDialog::showPage(Page page) { m_list->setCurrentRow(page); }
+
+SettingsPage* SettingsDialog::page(Page page) const {
+  return static_cast<SettingsPage*>(m_pages->widget(page));
+}
+
+}  // namespace tessera::ui

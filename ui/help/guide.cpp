@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/help/guide.h"
+
+#include <QDir>
+#include <QFile>
+#include <QFontDatabase>
+#include <QRegularExpression>
+#include <QTextBlock>
+#include <QTextCursor>
+#include <QTextDocument>
+#include <QTextFrame>
+#include <QTextTable>
+#include <algorithm>
+
+#include "ui/theme.h"
+
+// Outside of any namespace, as the macro demands: a static library drops its resources otherwise.
+static void loadGuide() { Q_INIT_RESOURCE(guide); }
+
+namespace tessera::ui {
+namespace {
+
+const QString kFolder = QStringLiteral(":/tessera/guide/");
+const QString kIndex = QStringLiteral("index.md");
+
+QString titleOf(const QString& markdown) {
+  static const QRegularExpression first(QStringLiteral("^#\\s+(.+)$"),
+                                        QRegularExpression::MultilineOption);
+  return first.match(markdown).captured(1).trimmed();
+}
+
+bool isCode(const QTextBlock& block) {
+  return block.blockFormat().hasProperty(QTextFormat::BlockCodeFence) ||
+         block.blockFormat().hasProperty(QTextFormat::BlockCodeLanguage) ||
+         (block.blockFormat().nonBreakableLines() && block.charFormat().fontFixedPitch());
+}
+
+void formatText(QTextCursor& cursor, const QTextBlock& block, const QTextCharFormat& format) {
+  cursor.setPosition(block.position());
+  cursor.setPosition(block.position() + block.length() - 1, QTextCursor::KeepAnchor);
+  cursor.mergeCharFormat(format);
+}
+
+void styleBlock(QTextCursor& cursor, const QTextBlock& block) {
+  const Theme& theme = Theme::current();
+  QTextBlockFormat shape = block.blockFormat();
+  QTextCharFormat text;
+  const QTextBlock next = block.next();
+  if (const int level = shape.headingLevel(); level > 0) {
+    static constexpr double kSizes[] = {22, 15.5, 13.5};
+    text.setFont(uiFont(kSizes[std::min(level, 3) - 1], 650));
+    text.setForeground(theme.text);
+    text.setAnchor(true);
+    text.setAnchorNames({guideAnchor(block.text())});
+    shape.setTopMargin(level == 1 ? 0 : 22);
+    shape.setBottomMargin(level == 1 ? 10 : 6);
+  } else if (isCode(block)) {
+    QFont fixed = QFontDatabase::systemFont(QFontDatabase::FixedFont);
+    fixed.setPointSizeF(12 * 72.0 / 96.0);
+    text.setFont(fixed);
+    text.setForeground(theme.text);
+    shape.setBackground(theme.soft);
+    shape.setLeftMargin(0);
+    shape.setTextIndent(10);
+    shape.setTopMargin(isCode(block.previous()) ? 0 : 6);
+    shape.setBottomMargin(next.isValid() && isCode(next) ? 0 : 10);
+  } else {
+    shape.setLineHeight(135, QTextBlockFormat::ProportionalHeight);
+    shape.setTopMargin(0);
+    shape.setBottomMargin(block.textList() != nullptr ? 4 : 9);
+  }
+  cursor.setPosition(block.position());
+  cursor.setBlockFormat(shape);
+  if (text.propertyCount() > 0) formatText(cursor, block, text);
+}
+
+/// Inline code gets the background of code, links the accent.
+void styleSpans(QTextCursor& cursor, const QTextBlock& block) {
+  const Theme& theme = Theme::current();
+  struct Span {
+    int at, length;
+    QTextCharFormat format;
+  };
+  QList<Span> spans;
+  for (auto it = block.begin(); !it.atEnd(); ++it) {
+    const QTextFragment part = it.fragment();
+    QTextCharFormat format;
+    if (part.charFormat().isAnchor() && !part.charFormat().anchorHref().isEmpty()) {
+      format.setForeground(theme.accent);
+      format.setFontUnderline(false);
+    }
+    if (part.charFormat().fontFixedPitch() && !isCode(block)) {
+      QFont fixed = QFontDatabase::systemFont(QFontDatabase::FixedFont);
+      fixed.setPointSizeF(12 * 72.0 / 96.0);
+      format.setFont(fixed);
+      format.setBackground(theme.soft);
+    }
+    if (format.propertyCount() > 0) spans << Span{part.position(), part.length(), format};
+  }
+  for (const Span& span : spans) {
+    cursor.setPosition(span.at);
+    cursor.setPosition(span.at + span.length, QTextCursor::KeepAnchor);
+    cursor.mergeCharFormat(span.format);
+  }
+}
+
+void styleTables(QTextFrame* frame) {
+  const Theme& theme = Theme::current();
+  for (QTextFrame* child : frame->childFrames()) {
+    if (auto* table = qobject_cast<QTextTable*>(child)) {
+      QTextTableFormat format = table->format();
+      format.setBorderCollapse(true);
+      format.setBorderStyle(QTextFrameFormat::BorderStyle_Solid);
+      format.setBorderBrush(theme.line);
+      format.setBorder(1);
+      format.setCellPadding(6);
+      format.setCellSpacing(0);
+      format.setTopMargin(4);
+      format.setBottomMargin(12);
+      table->setFormat(format);
+      for (int column = 0; column < table->columns(); ++column) {
+        QTextTableCell cell = table->cellAt(0, column);
+        QTextCharFormat head = cell.format();
+        head.setBackground(theme.frame);
+        cell.setFormat(head);
+      }
+    }
+    styleTables(child);
+  }
+}
+
+}  // namespace
+
+QString guideText(const QString& name) {
+  loadGuide();
+  QFile file(kFolder + name);
+  return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
+}
+
+QList<GuidePage> guidePages() {
+  loadGuide();
+  QStringList names = QDir(kFolder).entryList({QStringLiteral("*.md")}, QDir::Files, QDir::Name);
+  QStringList ordered{kIndex};
+  static const QRegularExpression link(QStringLiteral("\\]\\(([a-z0-9-]+\\.md)\\)"));
+  for (auto it = link.globalMatch(guideText(kIndex)); it.hasNext();) {
+    const QString name = it.next().captured(1);
+    if (names.contains(name) && !ordered.contains(name)) ordered << name;
+  }
+  for (const QString& name : names) {
+    if (!ordered.contains(name)) ordered << name;
+  }
+  QList<GuidePage> pages;
+  for (const QString& name : ordered) pages << GuidePage{name, titleOf(guideText(name))};
+  return pages;
+}
+
+QString guideAnchor(const QString& heading) {
+  QString anchor;
+  for (const QChar letter : heading.toLower()) {
+    if (letter.isLetterOrNumber()) {
+      anchor += letter;
+    } else if (letter.isSpace() || letter == QLatin1Char('-')) {
+      anchor += QLatin1Char('-');
+    }
+  }
+  return anchor;
+}
+
+QStringList guideAnchors(const QString& markdown) {
+  QTextDocument document;
+  document.setMarkdown(markdown);
+  QStringList anchors;
+  for (QTextBlock block = document.begin(); block.isValid(); block = block.next()) {
+    if (block.blockFormat().headingLevel() > 0) anchors << guideAnchor(block.text());
+  }
+  return anchors;
+}
+
+void showGuide(QTextDocument& document, const QString& markdown) {
+  document.setDefaultFont(uiFont(13));
+  document.setDocumentMargin(28);
+  document.setMarkdown(markdown);
+  QTextFrameFormat page = document.rootFrame()->frameFormat();
+  page.setBackground(Theme::current().canvas);
+  document.rootFrame()->setFrameFormat(page);
+  QTextCursor cursor(&document);
+  cursor.beginEditBlock();
+  for (QTextBlock block = document.begin(); block.isValid(); block = block.next()) {
+    styleSpans(cursor, block);
+    styleBlock(cursor, block);
+  }
+  styleTables(document.rootFrame());
+  cursor.endEditBlock();
+  document.clearUndoRedoStacks();
+}
+
+}  // namespace tessera::ui

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+/// \file
+/// The configurations of a proposal as a table, in the cluster's order: best first.
+
+#include <QAbstractTableModel>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "engine/cluster/snapshot.h"
+
+namespace tessera::ui {
+
+/// How a configuration lies in the memory of its fullest device. Tight: less than 10 % is left.
+enum class Fit { Fits, Tight, TooLarge };
+Fit fitOf(const engine::Candidate& candidate);
+
+class CandidateTableModel : public QAbstractTableModel {
+  Q_OBJECT
+
+ public:
+  enum Columns {
+    MarkColumn,  // fits, tight, does not fit; the words are the accessible text
+    MeshColumn,
+    OptionsColumn,
+    StepColumn,
+    TokensColumn,
+    MovesColumn,
+    PauseColumn,
+    PeakColumn,
+    NUM_COLUMNS
+  };
+  enum Roles { FitRole = Qt::UserRole + 1, CurrentRole, RecommendedRole };
+
+  explicit CandidateTableModel(QObject* parent = nullptr);
+  /// `tokens` gives tokens a second of a step time, where known.
+  void setCandidates(std::vector<engine::Candidate> candidates,
+                     std::function<std::optional<double>(double)> tokens);
+  const std::vector<engine::Candidate>& candidates() const { return m_candidates; }
+  /// Every fact of a row in words.
+  QString describe(int row) const;
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  int columnCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
+  QVariant headerData(int section, Qt::Orientation orientation,
+                      int role = Qt::DisplayRole) const override;
+
+ private:
+  QString text(const engine::Candidate& candidate, int column) const;
+
+  std::vector<engine::Candidate> m_candidates;
+  std::function<std::optional<double>(double)> m_tokens;
+};
+
+}  // namespace tessera::ui

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/models/change_view.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+
+#include "ui/format.h"
+
+namespace tessera::ui {
+namespace {
+
+struct Words {
+  Q_DECLARE_TR_FUNCTIONS(tessera::ui::ChangeView)
+};
+
+}  // namespace
+
+QString meshText(const std::string& text) {
+  const auto mesh = ptc::ParseDeviceMesh(text);
+  return mesh ? format::shape(mesh->shape()) : QString::fromStdString(text);
+}
+
+QString changeText(const engine::HistoryEntry& entry) {
+  return meshText(entry.from) + QStringLiteral(" → ") + meshText(entry.to);
+}
+
+QString resultText(const engine::HistoryEntry& entry) {
+  if (entry.result.empty()) return Words::tr("running");
+  if (entry.result == "committed") return Words::tr("committed");
+  if (entry.result == "rolled_back") return Words::tr("rolled back");
+  if (entry.result == "failed") return Words::tr("failed");
+  return QString::fromStdString(entry.result);
+}
+
+QString optionsText(const engine::StepOptions& options) {
+  QString text = options.zero ? Words::tr("ZeRO on") : Words::tr("ZeRO off");
+  if (options.micro_batch > 0) {
+    text +=
+        QStringLiteral(", ") + Words::tr("micro-batch %1").arg(format::count(options.micro_batch));
+  }
+  return text;
+}
+
+QString digestsText(const engine::HistoryEntry& entry) {
+  if (entry.digest_before.empty() || entry.digest_after.empty()) {
+    return format::orUnknown(std::nullopt);
+  }
+  return entry.digest_before == entry.digest_after ? Words::tr("equal") : Words::tr("different");
+}
+
+std::int64_t plannedBytes(const engine::HistoryEntry& entry) {
+  return entry.kept + entry.device + entry.host + entry.network;
+}
+
+bool pausesJob(std::string_view phase) {
+  const auto known = engine::ParseTxnPhase(phase);
+  if (!known) return false;
+  switch (*known) {
+    case engine::TxnPhase::kPausing:
+    case engine::TxnPhase::kTransferring:
+    case engine::TxnPhase::kVerifying:
+    case engine::TxnPhase::kCommitting:
+    case engine::TxnPhase::kNeedsDecision:
+    case engine::TxnPhase::kInDoubt:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::vector<PhaseTime> phasesOf(const engine::HistoryEntry& entry) {
+  std::vector<PhaseTime> phases;
+  for (const auto& [phase, seconds] : entry.phases) {
+    const auto known = engine::ParseTxnPhase(phase);
+    phases.push_back({phase, known ? format::text(*known) : QString::fromStdString(phase), seconds,
+                      pausesJob(phase)});
+  }
+  const auto order = [](const PhaseTime& phase) {
+    const auto known = engine::ParseTxnPhase(phase.phase);
+    return known ? static_cast<int>(*known) : 1000;
+  };
+  std::stable_sort(phases.begin(), phases.end(),
+                   [&](const PhaseTime& a, const PhaseTime& b) { return order(a) < order(b); });
+  return phases;
+}
+
+}  // namespace tessera::ui

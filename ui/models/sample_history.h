@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+/// \file
+/// The samples of the shown job without holes: those from before this connection are asked for in
+/// pages, those that stream in meanwhile wait until the pages have caught up.
+
+#include <QObject>
+#include <QString>
+#include <QTimer>
+#include <vector>
+
+#include "ui/commands.h"
+#include "ui/models/cluster_model.h"
+#include "ui/plots/sample_series.h"
+
+namespace tessera::ui {
+
+class SampleHistory : public QObject {
+  Q_OBJECT
+
+ public:
+  /// None: there is no job. Loading: older samples are on their way. Waiting: the connection is
+  /// lost. Failed: see `problem`; asked again after kRetryMs.
+  enum class State { None, Loading, Following, Waiting, Failed };
+  static constexpr int kRetryMs = 3000;
+
+  /// Both outlive it.
+  SampleHistory(ClusterModel& model, ClusterCommands& commands, QObject* parent = nullptr);
+
+  State state() const { return m_state; }
+  const QString& problem() const { return m_problem; }
+  const QString& job() const { return m_job; }
+  const SampleSeries& series() const { return m_series; }
+
+ signals:
+  void changed();
+
+ private:
+  void follow();
+  void onSamples(const std::vector<engine::Sample>& samples);
+  void ask();
+  void answer(std::uint64_t generation, const Result<std::vector<engine::Sample>>& result);
+  void set(State state, const QString& problem = {});
+
+  ClusterModel& m_model;
+  ClusterCommands& m_commands;
+  State m_state = State::None;
+  QString m_problem;
+  QString m_job;
+  SampleSeries m_series;
+  std::vector<engine::Sample> m_held;  // streamed in while pages are asked for
+  std::uint64_t m_generation = 0;      // of the newest question; older answers are dropped
+  QTimer m_retry;
+};
+
+}  // namespace tessera::ui

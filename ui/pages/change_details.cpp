@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/change_details.h"
+
+#include <QDateTime>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "ui/format.h"
+#include "ui/models/change_view.h"
+#include "ui/models/device_names.h"
+#include "ui/widgets/flow_bars.h"
+#include "ui/widgets/key_values.h"
+#include "ui/widgets/phase_times_bar.h"
+#include "ui/widgets/stacked_bar.h"
+
+namespace tessera::ui {
+namespace {
+
+const QString kUnknown = QStringLiteral("—");
+
+QString devicesOf(const std::string& text) {
+  const auto mesh = ptc::ParseDeviceMesh(text);
+  return mesh ? deviceNames(mesh->devices()) : kUnknown;
+}
+
+QString arrow(const QString& from, const QString& to) {
+  return from == to ? from : from + QStringLiteral(" → ") + to;
+}
+
+// Enough of a digest to compare by eye.
+QString shortDigest(const std::string& digest) {
+  return digest.empty() ? kUnknown : QString::fromStdString(digest.substr(0, 16));
+}
+
+std::vector<KeyValues::Row> factsOf(const engine::HistoryEntry& entry) {
+  std::vector<KeyValues::Row> rows;
+  rows.push_back({ChangeDetails::tr("when"),
+                  QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(entry.started * 1000))
+                      .toString(QStringLiteral("yyyy-MM-dd HH:mm:ss"))});
+  rows.push_back(
+      {ChangeDetails::tr("who"), entry.who.empty() ? kUnknown : QString::fromStdString(entry.who)});
+  rows.push_back({ChangeDetails::tr("job"), QString::fromStdString(entry.job)});
+  rows.push_back({ChangeDetails::tr("dp × tp × pp"), changeText(entry)});
+  rows.push_back({ChangeDetails::tr("GPUs"), arrow(devicesOf(entry.from), devicesOf(entry.to))});
+  rows.push_back({ChangeDetails::tr("options"),
+                  arrow(optionsText(entry.from_options), optionsText(entry.to_options))});
+  rows.push_back({ChangeDetails::tr("after step"), format::count(entry.step)});
+  const QString digests = digestsText(entry);
+  const bool known = !entry.digest_before.empty() && !entry.digest_after.empty();
+  const bool equal = known && entry.digest_before == entry.digest_after;
+  rows.push_back({ChangeDetails::tr("digests"),
+                  equal   ? ChangeDetails::tr("equal, %1").arg(shortDigest(entry.digest_before))
+                  : known ? arrow(shortDigest(entry.digest_before), shortDigest(entry.digest_after))
+                          : digests,
+                  equal   ? QStringLiteral("ok")
+                  : known ? QStringLiteral("bad")
+                          : QString(),
+                  ChangeDetails::tr("of the whole state, before and after")});
+  return rows;
+}
+
+std::vector<KeyValues::Row> comparisonOf(const engine::HistoryEntry& entry) {
+  std::vector<KeyValues::Row> rows;
+  const bool planned = plannedBytes(entry) > 0;
+  const std::int64_t plannedMoved = entry.host + entry.network;
+  rows.push_back(
+      {ChangeDetails::tr("moved"),
+       format::bytes(entry.bytes_moved),
+       {},
+       planned ? ChangeDetails::tr("planned %1").arg(format::bytes(plannedMoved)) : QString()});
+  if (planned) {
+    rows.push_back({ChangeDetails::tr("planned to move"), format::bytes(plannedMoved)});
+  }
+  rows.push_back({ChangeDetails::tr("least possible"), format::bytes(entry.volume_bound)});
+  rows.push_back(
+      {ChangeDetails::tr("pause"), entry.result.empty() ? kUnknown : format::seconds(entry.pause)});
+  rows.push_back({ChangeDetails::tr("pause (estimate)"),
+                  entry.pause_estimate > 0
+                      ? QStringLiteral("≈ ") + format::seconds(entry.pause_estimate)
+                      : kUnknown});
+  return rows;
+}
+
+}  // namespace
+
+ChangeDetails::ChangeDetails(QWidget* parent)
+    : Surface(Tone::Panel, parent),
+      m_title(new QLabel(this)),
+      m_result(new QLabel(this)),
+      m_reason(new QLabel(this)),
+      m_facts(new KeyValues(this)),
+      m_phaseTitle(new QLabel(tr("Phases"), this)),
+      m_phases(new PhaseTimesBar(this)),
+      m_bytesTitle(new QLabel(tr("Plan against actual"), this)),
+      m_bytes(new StackedBar(this)),
+      m_comparison(new KeyValues(this)),
+      m_flowTitle(new QLabel(tr("Flows, largest first"), this)),
+      m_flows(new FlowBars(this)),
+      m_reverse(new QPushButton(tr("Do the reverse…"), this)),
+      m_close(new QPushButton(tr("Close"), this)) {
+  for (QLabel* heading : {m_title, m_phaseTitle, m_bytesTitle, m_flowTitle}) {
+    setRole(heading, QStringLiteral("heading"));
+  }
+  setRole(m_reason, QStringLiteral("hint"));
+  m_reason->setWordWrap(true);
+  m_reason->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  m_reverse->setAccessibleName(tr("Draft the reverse of this change"));
+  m_reverse->setStatusTip(tr("Draft the layout from before this change; nothing moves"));
+  m_close->setAccessibleName(tr("Close the details"));
+  m_close->setStatusTip(tr("Back to what is selected in the mesh"));
+
+  auto* titleRow = new QHBoxLayout;
+  titleRow->addWidget(m_title);
+  titleRow->addStretch();
+  titleRow->addWidget(m_result);
+
+  auto* body = new QWidget(this);
+  auto* rows = new QVBoxLayout(body);
+  rows->setContentsMargins(0, 0, 0, 0);
+  rows->setSpacing(9);
+  rows->addWidget(m_reason);
+  rows->addWidget(m_facts);
+  rows->addWidget(new Rule(this));
+  rows->addWidget(m_phaseTitle);
+  rows->addWidget(m_phases);
+  rows->addWidget(new Rule(this));
+  rows->addWidget(m_bytesTitle);
+  rows->addWidget(m_bytes);
+  rows->addWidget(m_comparison);
+  rows->addWidget(m_flowTitle);
+  rows->addWidget(m_flows);
+  rows->addStretch();
+  auto* scroll = new QScrollArea(this);
+  scroll->setWidget(body);
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scroll->setAccessibleName(tr("Details of the change"));
+  scroll->viewport()->setAutoFillBackground(false);
+  body->setAutoFillBackground(false);
+
+  auto* buttons = new QHBoxLayout;
+  buttons->setSpacing(10);
+  buttons->addWidget(m_close);
+  buttons->addWidget(m_reverse, 1);
+
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(16, 13, 16, 14);
+  column->setSpacing(10);
+  column->addLayout(titleRow);
+  column->addWidget(scroll, 1);
+  column->addLayout(buttons);
+  connect(m_close, &QPushButton::clicked, this, &ChangeDetails::closeRequested);
+  connect(m_reverse, &QPushButton::clicked, this, [this] {
+    if (m_entry) emit reverseRequested(*m_entry);
+  });
+}
+
+void ChangeDetails::setReverseBlocked(const QString& reason) {
+  const bool committed = m_entry && m_entry->result == "committed";
+  const QString why = committed ? reason : tr("Only a committed change can be reversed.");
+  m_reverse->setEnabled(why.isEmpty());
+  m_reverse->setToolTip(why);
+}
+
+void ChangeDetails::setEntry(const engine::HistoryEntry& entry) {
+  if (m_entry == entry) return;
+  m_entry = entry;
+  m_title->setText(tr("Change %1").arg(entry.id));
+  m_result->setText(resultText(entry));
+  setRole(m_result, entry.result == "committed"     ? QStringLiteral("ok")
+                    : entry.result == "failed"      ? QStringLiteral("bad")
+                    : entry.result == "rolled_back" ? QStringLiteral("warn")
+                                                    : QStringLiteral("hint"));
+  m_reason->setText(QString::fromStdString(entry.reason));
+  m_reason->setVisible(!entry.reason.empty());
+  m_facts->setRows(factsOf(entry));
+  const auto phases = phasesOf(entry);
+  double whole = 0;
+  for (const PhaseTime& phase : phases) whole += phase.seconds;
+  m_phaseTitle->setText(phases.empty() ? tr("Phases: not recorded")
+                                       : tr("Phases: %1 in all").arg(format::seconds(whole)));
+  m_phases->setVisible(!phases.empty());
+  m_phases->setPhases(phases);
+  m_bytes->setVisible(plannedBytes(entry) > 0);
+  m_bytes->setParts({{tr("stay"), entry.kept + entry.device, StackedBar::Tone::Stay},
+                     {tr("in node"), entry.host, StackedBar::Tone::Inside},
+                     {tr("network"), entry.network, StackedBar::Tone::Network}});
+  m_comparison->setRows(comparisonOf(entry));
+  auto flows = entry.flows;
+  std::stable_sort(flows.begin(), flows.end(),
+                   [](const auto& a, const auto& b) { return a.bytes_total > b.bytes_total; });
+  m_flowTitle->setVisible(!flows.empty());
+  m_flows->setVisible(!flows.empty());
+  m_flows->setBytes(std::move(flows));
+  setReverseBlocked({});
+}
+
+}  // namespace tessera::ui

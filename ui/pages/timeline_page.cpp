@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/timeline_page.h"
+
+#include <QDateTime>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QStackedLayout>
+#include <cmath>
+
+#include "ui/format.h"
+#include "ui/plots/job_plots.h"
+#include "ui/widgets/key_values.h"
+
+namespace tessera::ui {
+namespace {
+
+constexpr int kClockMs = 250;   // of the "now" line, while the page is visible
+constexpr double kLatency = 2;  // seconds by which a sample may be late with equal clocks
+
+double localNow() { return static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1000; }
+
+}  // namespace
+
+TimelinePage::TimelinePage(ClusterModel& model, ClusterCommands& commands,
+                           HistoryTableModel& history, QWidget* parent)
+    : Surface(Tone::Panel, parent),
+      m_model(model),
+      m_history(history),
+      m_samples(model, commands),
+      m_plots(new JobPlots(this)),
+      m_words(new QLabel(this)),
+      m_stack(new QStackedLayout(this)),
+      m_corner(new QWidget(this)),
+      m_note(new QLabel(m_corner)),
+      m_fit(new QPushButton(tr("Show all"), m_corner)) {
+  setRole(m_words, QStringLiteral("hint"));
+  m_words->setAlignment(Qt::AlignCenter);
+  m_words->setWordWrap(true);
+  m_stack->addWidget(m_plots);
+  m_stack->addWidget(m_words);
+  setRole(m_note, QStringLiteral("hint"));
+  m_fit->setFlat(true);
+  m_fit->setAccessibleName(tr("Show the whole time and follow"));
+  m_fit->setStatusTip(
+      tr("Show the whole time and follow the newest sample; a double click does "
+         "the same"));
+  auto* row = new QHBoxLayout(m_corner);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(10);
+  row->addStretch();
+  row->addWidget(m_note);
+  row->addWidget(m_fit);
+
+  m_clock.setInterval(kClockMs);
+  connect(&m_clock, &QTimer::timeout, this, [this] {
+    if (isVisible()) {
+      refreshBands();
+    } else {
+      m_clock.stop();
+    }
+  });
+  connect(&m_samples, &SampleHistory::changed, this, &TimelinePage::refresh);
+  connect(&m_model, &ClusterModel::cleared, this, [this] {
+    m_marks.clear();
+    m_plots->setMarks({});
+  });
+  connect(&m_model, &ClusterModel::changed, this, &TimelinePage::refreshBands);
+  connect(&m_history, &QAbstractItemModel::modelReset, this, &TimelinePage::refreshBands);
+  connect(m_plots, &JobPlots::bandChosen, this, &TimelinePage::changeChosen);
+  connect(m_plots, &JobPlots::rangeChanged, this, &TimelinePage::refreshNote);
+  connect(m_fit, &QPushButton::clicked, m_plots, &JobPlots::fit);
+  refresh();
+}
+
+QString TimelinePage::words() const { return m_words->text(); }
+
+void TimelinePage::addEvents(const std::vector<engine::Event>& events) {
+  for (const engine::Event& event : events) {
+    if (auto mark = markOf(event)) m_marks.push_back(std::move(*mark));
+  }
+  while (m_marks.size() > kMaxMarks) m_marks.pop_front();
+  m_plots->setMarks({m_marks.begin(), m_marks.end()});
+}
+
+void TimelinePage::setSelected(std::optional<std::int64_t> txn) { m_plots->setSelectedBand(txn); }
+
+std::optional<double> TimelinePage::clusterNow() const {
+  if (m_model.link() != LinkState::Connected || m_samples.series().points().empty()) {
+    return std::nullopt;
+  }
+  const engine::JobStatus* job = m_model.job();
+  const bool over = job == nullptr || job->state == engine::JobState::kStopped ||
+                    job->state == engine::JobState::kFailed;
+  return over ? std::nullopt : std::optional(localNow() + m_skew);
+}
+
+void TimelinePage::refresh() {
+  const auto& points = m_samples.series().points();
+  // A sample that has just come tells how the cluster's clock differs from this one.
+  const engine::JobStatus* job = m_model.job();
+  const bool running = job != nullptr && (job->state == engine::JobState::kRunning ||
+                                          job->state == engine::JobState::kPausing ||
+                                          job->state == engine::JobState::kReconfiguring);
+  if (!points.empty() && running && m_samples.state() == SampleHistory::State::Following &&
+      points.back().time != m_lastTime) {
+    m_lastTime = points.back().time;
+    const double lag = m_lastTime - localNow();
+    m_skew = std::abs(lag) > kLatency ? lag : 0;
+  }
+  QString words;
+  if (points.empty()) {
+    switch (m_samples.state()) {
+      case SampleHistory::State::None:
+        words = tr("No job is running. Its loss and speed will stand here.");
+        break;
+      case SampleHistory::State::Loading:
+        words = tr("Reading the samples of %1…").arg(m_samples.job());
+        break;
+      case SampleHistory::State::Following:
+        words = tr("%1 has reported no step yet.").arg(m_samples.job());
+        break;
+      case SampleHistory::State::Waiting:
+        words = tr("There is no connection to read the samples from.");
+        break;
+      case SampleHistory::State::Failed:
+        words = tr("The samples could not be read: %1. Trying again.").arg(m_samples.problem());
+        break;
+    }
+  }
+  m_words->setText(words);
+  m_stack->setCurrentIndex(words.isEmpty() ? 0 : 1);
+  m_plots->setSeries(m_samples.series());
+  refreshBands();
+}
+
+void TimelinePage::refreshBands() {
+  const std::optional<double> now = clusterNow();
+  std::optional<RunningBand> running;
+  if (const engine::TxnStatus* txn = m_model.runningTxn(); txn != nullptr && now) {
+    if (txn->id != m_runningTxn) {
+      m_runningTxn = txn->id;
+      m_runningSince = *now - txn->paused;
+    }
+    running.emplace(RunningBand{*txn, m_runningSince, *now});
+  }
+  m_plots->setBands(bandsOf(m_history.entries(), m_samples.job().toStdString(), running));
+  m_plots->setNow(now);
+  const bool stale = m_model.link() != LinkState::Connected && m_model.hasSnapshot();
+  m_plots->setStale(stale);
+  if (now && isVisible() && !m_clock.isActive()) m_clock.start();
+  if (!now) m_clock.stop();
+  refreshNote();
+}
+
+void TimelinePage::refreshNote() {
+  const auto& points = m_samples.series().points();
+  QString note;
+  if (!points.empty() && m_model.link() != LinkState::Connected) {
+    note = tr("as of %1")
+               .arg(QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(points.back().time * 1000))
+                        .toString(QStringLiteral("HH:mm:ss")));
+  } else if (!points.empty() && m_samples.state() == SampleHistory::State::Loading) {
+    note = tr("reading older samples…");
+  } else if (!points.empty() && m_samples.state() == SampleHistory::State::Failed) {
+    note = tr("the samples could not be read; trying again");
+  } else if (!points.empty() && !m_plots->isFollowing()) {
+    note = tr("not following");
+  }
+  m_note->setText(note);
+  m_fit->setEnabled(!points.empty());
+}
+
+void TimelinePage::showEvent(QShowEvent* event) {
+  Surface::showEvent(event);
+  refreshBands();
+}
+
+}  // namespace tessera::ui

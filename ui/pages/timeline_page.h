@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+/// \file
+/// The job over time: its plots, and words where there is nothing to plot.
+
+#include <QTimer>
+#include <deque>
+#include <optional>
+
+#include "ui/models/history_table_model.h"
+#include "ui/models/sample_history.h"
+#include "ui/plots/bands.h"
+#include "ui/widgets/surface.h"
+
+class QLabel;
+class QPushButton;
+class QStackedLayout;
+
+namespace tessera::ui {
+
+class JobPlots;
+
+class TimelinePage : public Surface {
+  Q_OBJECT
+
+ public:
+  static constexpr std::size_t kMaxMarks = 2000;
+
+  /// All outlive the page. `history` gives the bands.
+  TimelinePage(ClusterModel& model, ClusterCommands& commands, HistoryTableModel& history,
+               QWidget* parent = nullptr);
+
+  void addEvents(const std::vector<engine::Event>& events);
+  /// Marks the band of this transaction.
+  void setSelected(std::optional<std::int64_t> txn);
+  JobPlots* plots() const { return m_plots; }
+  const SampleHistory& samples() const { return m_samples; }
+  /// What stands in place of the plots; empty while they are shown.
+  QString words() const;
+  /// For the row of tabs: "as of 14:02:31", "Show all".
+  QWidget* corner() const { return m_corner; }
+
+ signals:
+  void changeChosen(qint64 txn);
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  void refresh();
+  void refreshBands();
+  void refreshNote();
+  /// The cluster's wall clock, from the newest sample and the time since it came.
+  std::optional<double> clusterNow() const;
+
+  ClusterModel& m_model;
+  HistoryTableModel& m_history;
+  SampleHistory m_samples;
+  JobPlots* m_plots;
+  QLabel* m_words;
+  QStackedLayout* m_stack;
+  QWidget* m_corner;
+  QLabel* m_note;
+  QPushButton* m_fit;
+  QTimer m_clock;
+  std::deque<PlotMark> m_marks;
+  std::int64_t m_runningTxn = -1;
+  double m_runningSince = 0;
+  double m_lastTime = 0;  // of the newest sample
+  double m_skew = 0;      // the cluster's clock minus this one
+};
+
+}  // namespace tessera::ui

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/plots/bands.h"
+
+#include <QCoreApplication>
+#include <QStringList>
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "ui/format.h"
+#include "ui/models/change_view.h"
+
+namespace tessera::ui {
+namespace {
+
+struct Words {
+  Q_DECLARE_TR_FUNCTIONS(tessera::ui::PlotBand)
+};
+
+PlotBand bandOf(const engine::HistoryEntry& entry) {
+  PlotBand band;
+  band.txn = entry.id;
+  band.start = entry.started;
+  double whole = 0, before = 0;
+  for (const auto& [phase, seconds] : entry.phases) {
+    whole += seconds;
+    if (!pausesJob(phase)) before += phase == "resuming" ? 0 : seconds;
+  }
+  band.end = entry.started + std::max(whole, entry.pause);
+  band.pauseStart = std::min(entry.started + before, band.end);
+  band.pauseEnd = std::min(band.pauseStart + entry.pause, band.end);
+  band.outcome =
+      entry.result == "committed" ? PlotBand::Outcome::Committed : PlotBand::Outcome::Undone;
+  band.label = format::seconds(entry.pause);
+  band.tooltip = Words::tr("Change %1: %2, pause %3, %4")
+                     .arg(entry.id)
+                     .arg(changeText(entry), format::seconds(entry.pause), resultText(entry));
+  return band;
+}
+
+}  // namespace
+
+std::vector<PlotBand> bandsOf(const std::vector<engine::HistoryEntry>& entries,
+                              const std::string& job, const std::optional<RunningBand>& running) {
+  std::vector<PlotBand> bands;
+  for (const engine::HistoryEntry& entry : entries) {
+    if (entry.job != job || entry.result.empty()) continue;
+    if (running && running->txn.id == entry.id) continue;
+    bands.push_back(bandOf(entry));
+  }
+  if (running && running->txn.job == job) {
+    const engine::TxnStatus& txn = running->txn;
+    PlotBand band;
+    band.txn = txn.id;
+    band.start = std::min(running->since, running->now);
+    band.end = running->now;
+    band.pauseEnd = running->now;
+    band.pauseStart = running->now - txn.paused;
+    band.outcome = PlotBand::Outcome::Running;
+    band.label = Words::tr("now");
+    band.tooltip =
+        Words::tr("%1 → %2, %3")
+            .arg(format::shape(txn.from_mesh), format::shape(txn.to_mesh), format::text(txn.phase));
+    bands.push_back(std::move(band));
+  }
+  std::sort(bands.begin(), bands.end(),
+            [](const PlotBand& a, const PlotBand& b) { return a.start < b.start; });
+  return bands;
+}
+
+std::optional<PlotMark> markOf(const engine::Event& event) {
+  PlotMark mark;
+  mark.time = event.time;
+  mark.text = QString::fromStdString(event.source + " " + event.text).trimmed();
+  switch (event.severity) {
+    case engine::Severity::kDebug:
+      return std::nullopt;
+    case engine::Severity::kInfo: {
+      const bool ofTransaction = event.source.starts_with("txn");
+      if (ofTransaction) return std::nullopt;
+      mark.shape = event.text.starts_with("joined") ? PlotMark::Shape::Plus : PlotMark::Shape::Dot;
+      break;
+    }
+    case engine::Severity::kWarning:
+      mark.shape = PlotMark::Shape::Triangle;
+      break;
+    case engine::Severity::kError:
+      mark.shape = PlotMark::Shape::Cross;
+      break;
+  }
+  return mark;
+}
+
+}  // namespace tessera::ui
