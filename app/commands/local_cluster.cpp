@@ -29,7 +29,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr seconds kStartPatience{20};
+constexpr seconds kStartPatience{45};
 constexpr int kLanesPerNode = 2;
 
 fs::path clustersFolder() { return fs::absolute(fs::path(agents::TesseraHome())) / "clusters"; }

@@ -59,6 +59,7 @@ double medianStep(const std::vector<engine::Sample>& samples, std::int64_t skip)
 }
 
 std::string describeMeasurements(const std::vector<Measurement>& measurements) {
+  if (measurements.empty()) return "nothing was measured\n";
   std::vector<std::vector<std::string>> rows = {
       {"", "mesh", "options", "devices", "predicted", "measured", "error"}};
   const Measurement* best = fastest(measurements);

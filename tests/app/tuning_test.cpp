@@ -69,6 +69,7 @@ class TuningTest : public QObject {
     QVERIFY(text.find("failed") != std::string::npos);
     QVERIFY(text.find("transaction 3 was rolled back: rank 1 exited\n") != std::string::npos);
     QVERIFY(text.find("median error of the prediction: 10 %") != std::string::npos);
+    QCOMPARE(app::describeMeasurements({}), std::string("nothing was measured\n"));
   }
 
   void jsonHasTheKeysThatScriptsUse() {
