@@ -3,7 +3,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <netdb.h>
+#include <poll.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -32,6 +35,8 @@ using Verdict = engine::Check::Verdict;
 constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 /// Less room than this for journals, history and logs is worth a word.
 constexpr double kLowDiskBytes = 1.0 * kGiB;
+/// How long a port may take to answer.
+constexpr int kConnectMilliseconds = 500;
 /// Sockets and memory files of ranks and lanes.
 constexpr rlim_t kEnoughFiles = 1024;
 
@@ -81,6 +86,50 @@ Check Allowed(const AgentConfig& config) {
                    "a .pub file holds one line 'public KEY'; copy it again");
   }
   return Ok("allowed keys", fmt::format("{} public keys are let in", list.keys().size()));
+}
+
+/// Whether something accepts connections at "tcp://HOST:PORT".
+bool Accepts(const std::string& endpoint) {
+  const std::size_t scheme = endpoint.find("://"), colon = endpoint.rfind(':');
+  if (scheme == std::string::npos || colon <= scheme + 3) return false;
+  std::string host = endpoint.substr(scheme + 3, colon - scheme - 3);
+  if (host.size() > 1 && host.front() == '[') host = host.substr(1, host.size() - 2);
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(host.c_str(), endpoint.c_str() + colon + 1, &hints, &found) != 0) return false;
+  const int fd = ::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  bool accepts = false;
+  if (fd >= 0) {
+    accepts = ::connect(fd, found->ai_addr, found->ai_addrlen) == 0;
+    if (!accepts && errno == EINPROGRESS) {
+      pollfd watched{fd, POLLOUT, 0};
+      int error = 0;
+      socklen_t size = sizeof error;
+      accepts = ::poll(&watched, 1, kConnectMilliseconds) == 1 &&
+                ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
+    }
+    ::close(fd);
+  }
+  ::freeaddrinfo(found);
+  return accepts;
+}
+
+Check Ports(const AgentConfig& config) {
+  // Every node binds its lanes; commands and events are the registrar's.
+  std::vector<std::string> endpoints = {config.registrar_endpoint};
+  if (config.registrar_endpoint == config.endpoint) endpoints.push_back(config.events);
+  endpoints.insert(endpoints.end(), config.lanes.begin(), config.lanes.end());
+  std::string silent;
+  for (const std::string& endpoint : endpoints) {
+    if (!Accepts(endpoint)) silent += (silent.empty() ? "" : ", ") + endpoint;
+  }
+  if (!silent.empty()) {
+    return Finding(Verdict::kFailed, "ports", "nothing accepts connections at " + silent,
+                   "free the port, or open it in the firewall; `ss -ltnp` shows who listens");
+  }
+  return Ok("ports", fmt::format("{} endpoints accept connections, {} to {}", endpoints.size(),
+                                 endpoints.front(), endpoints.back()));
 }
 
 Check Memory(const AgentConfig& config) {
@@ -207,6 +256,7 @@ std::vector<Check> RunDoctor(const AgentConfig& config) {
                                Ok("clock", fmt::format("{:.3f}", WallClock())),
                                Keys(config),
                                Allowed(config),
+                               Ports(config),
                                Memory(config),
                                Disk(config),
                                HugePages(),

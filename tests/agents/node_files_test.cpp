@@ -159,7 +159,7 @@ class NodeFilesTest : public QObject {
     QVERIFY(SaveKeys(NewCurveKeys(), config.agent_keys));
     auto checks = RunDoctor(config);
     for (const char* name :
-         {"version", "clock", "key file", "allowed keys", "memory", "disk", "huge pages",
+         {"version", "clock", "key file", "allowed keys", "ports", "memory", "disk", "huge pages",
           "/dev/fuse", "congestion control", "open files", "BLAS", "trainer"}) {
       QVERIFY2(Find(checks, name) != nullptr, name);
     }

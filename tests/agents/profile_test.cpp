@@ -30,7 +30,8 @@ class ProfileTest : public QObject {
 
   void aProfileComesBackAsItWas() {
     const Profile profile{
-        "local", "tcp://127.0.0.1:40001", "tcp://127.0.0.1:40002", "key", "/keys/ä", "/tmp/x"};
+        "local",  "tcp://127.0.0.1:40001",   "tcp://127.0.0.1:40002", "key", "/keys/ä",
+        "/tmp/x", R"({"cores":2,"cpu":"x"})"};
     QVERIFY(SaveProfile(profile));
     QVERIFY(SaveProfile(profile));  // again, over the old one
     for (const std::string& where : {std::string("local"), ProfilePath("local")}) {
@@ -42,10 +43,21 @@ class ProfileTest : public QObject {
       QCOMPARE(loaded->server_key, profile.server_key);
       QCOMPARE(loaded->key_file, profile.key_file);
       QCOMPARE(loaded->directory, profile.directory);
+      QCOMPARE(loaded->calibration, profile.calibration);
     }
     struct stat info {};
     QCOMPARE(::stat((home.path().toStdString() + "/profiles").c_str(), &info), 0);
     QCOMPARE(info.st_mode & 0777U, 0700U);
+  }
+
+  void aCalibrationThatIsNoObjectIsNotSaved() {
+    Profile profile{"local", "r", "e", "k", "f", ""};
+    for (const char* text : {"[1]", "{\"cores\":", "fast"}) {
+      profile.calibration = text;
+      const auto saved = SaveProfile(profile);
+      QVERIFY(!saved);
+      QCOMPARE(saved.error(), InvalidArgument("profile 'local': calibration is not a JSON object"));
+    }
   }
 
   void aMissingProfileIsNamed() {
@@ -78,6 +90,8 @@ class ProfileTest : public QObject {
         R"("name":"a","registrar":"r","events":"e","server_key":"s","key_file":"k")";
     QTest::newRow("unknown key") << "{" + good + R"(,"colour":"red"})"
                                  << ": unknown key 'colour'";
+    QTest::newRow("calibration as text") << "{" + good + R"(,"calibration":"fast"})"
+                                         << ": key 'calibration' is not an object";
     QTest::newRow("missing key") << R"({"name":"a"})"
                                  << ": key 'registrar' is missing";
     QTest::newRow("not text") << R"({"name":7})"
