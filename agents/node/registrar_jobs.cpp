@@ -266,7 +266,9 @@ void Registrar::OnJobPaused(std::int32_t node, const wire::JobPaused& m) {
       job->paused_nodes.size() == NodesOf(job->layout).size()) {
     job->state = engine::JobState::kPaused;
     job->step = m.step();
-    job->reason = fmt::format("all {} steps are made", job->settings.max_steps);
+    job->reason = job->settings.program
+                      ? "its program has made all of its steps"
+                      : fmt::format("all {} steps are made", job->settings.max_steps);
     JournalJob(*job);
     AddEvent(engine::Severity::kInfo, job->name, job->reason + "; its state is kept");
     MarkDirty();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -60,6 +61,11 @@ Result<ListedTensor> ReadTensor(const NamedText& file, const JsonValue& value) {
   ListedTensor tensor;
   tensor.line = value.line;
   TESSERA_TRY(tensor.spec.name, reader.Text("name"));
+  const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
+  if (std::any_of(tensor.spec.name.begin(), tensor.spec.name.end(), is_control)) {
+    TESSERA_TRY(const JsonValue* name, reader.Member("name"));
+    return reader.Expected(*name, "text without control characters");
+  }
   TESSERA_TRY(const JsonValue* dtype, reader.Member("dtype"));
   const auto known_dtype = ParseDType(dtype->text);
   if (!known_dtype) return reader.Expected(*dtype, "a dtype such as f32, bf16 or i64");

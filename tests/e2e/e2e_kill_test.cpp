@@ -137,7 +137,7 @@ class E2eKillTest : public QObject {
           const auto agent = m_cluster->Agent(node);
           if (!agent || *agent == old) return false;
           const Json status = m_cluster->Status();
-          return status.is_object() &&
+          return status.is_object() && status["nodes"].size() > static_cast<std::size_t>(node) &&
                  status["nodes"][static_cast<std::size_t>(node)]["state"] == "alive" &&
                  status["transaction"].is_null();
         },

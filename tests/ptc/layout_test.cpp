@@ -287,7 +287,7 @@ class LayoutTest : public QObject {
         }
       }
     }
-    QVERIFY(most >= 4);
+    QVERIFY(most >= 3);
   }
 
   void axesCutMajorToMinor() {
