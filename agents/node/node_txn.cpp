@@ -218,6 +218,9 @@ void NodeAgent::Feed(const engine::ParticipantEvent& event) {
 }
 
 void NodeAgent::SendReport(const engine::Report& report) {
+  // Others may ask for cells as soon as they are told to transfer, which may be before this node is
+  // told; the registrar tells nobody before all ranks stand.
+  if (report.kind == engine::ReportKind::kPrepared) SetServing(MakeContext());
   wire::FromNode message;
   auto* out = message.mutable_txn();
   out->set_transaction(txn_->prepare.transaction());
@@ -339,7 +342,6 @@ std::shared_ptr<const MoveContext> NodeAgent::MakeContext() const {
 
 void NodeAgent::RunTransfer() {
   const auto context = MakeContext();
-  SetServing(context);
   // Space of old gradients may be written from here on.
   for (const auto& [id, table] : txn_->next) {
     store_->Find(id)->arena->header().grads_step.store(0);

@@ -357,6 +357,10 @@ engine::ClusterSnapshot Registrar::Snapshot() const {
         if (const auto rank = job.layout.mesh().RankOf(d.id)) {
           d.job = name;
           d.rank = *rank;
+          const engine::Holding& holding = job.Holdings()[static_cast<std::size_t>(*rank)];
+          d.pieces = holding.pieces;
+          d.parameter_bytes = holding.parameter_bytes;
+          d.optimizer_bytes = holding.optimizer_bytes;
         }
       }
       if (txn_ && !d.rank && txn_->planned.to.mesh().RankOf(d.id)) {

@@ -26,6 +26,7 @@
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "agents/wire/tessera/wire/node.pb.h"
+#include "engine/cluster/holding.h"
 #include "engine/cluster/snapshot.h"
 #include "engine/history/history.h"
 #include "engine/history/journal.h"
@@ -88,6 +89,16 @@ class Registrar {
     std::string start_note;                        // for that answer: why this mesh
     std::set<std::int32_t> not_ready;              // nodes that have not said so
     std::map<std::int32_t, std::int64_t> paused_nodes;  // node -> step
+    /// What each rank holds, computed once an epoch.
+    const std::vector<engine::Holding>& Holdings() const {
+      if (holdings_epoch != epoch) {
+        holdings = engine::HoldingsOf(layout);
+        holdings_epoch = epoch;
+      }
+      return holdings;
+    }
+    mutable std::vector<engine::Holding> holdings;
+    mutable std::int64_t holdings_epoch = 0;
   };
   /// Pausing a job, or digesting it at a step boundary.
   struct JobOperation {

@@ -110,6 +110,9 @@ void Encode(const engine::NodeStatus& node, wire::NodeInfo* out) {
     if (device.rank) info->set_rank(*device.rank);
     info->set_joining(device.joining);
     info->set_failed(device.failed);
+    info->set_pieces(device.pieces);
+    info->set_parameter_bytes(device.parameter_bytes);
+    info->set_optimizer_bytes(device.optimizer_bytes);
   }
 }
 
@@ -127,6 +130,12 @@ Result<engine::DeviceStatus> Decode(const wire::DeviceInfo& in) {
   }
   device.joining = in.joining();
   device.failed = in.failed();
+  TESSERA_RETURN_IF_ERROR(NotNegative("device.pieces", in.pieces()));
+  TESSERA_RETURN_IF_ERROR(NotNegative("device.parameter_bytes", in.parameter_bytes()));
+  TESSERA_RETURN_IF_ERROR(NotNegative("device.optimizer_bytes", in.optimizer_bytes()));
+  device.pieces = in.pieces();
+  device.parameter_bytes = in.parameter_bytes();
+  device.optimizer_bytes = in.optimizer_bytes();
   return device;
 }
 

@@ -98,7 +98,10 @@ Json toJson(const engine::ClusterSnapshot& snapshot) {
                          {"job", device.job.empty() ? Json(nullptr) : Json(device.job)},
                          {"rank", orNull(device.rank)},
                          {"joining", device.joining},
-                         {"failed", device.failed}});
+                         {"failed", device.failed},
+                         {"pieces", device.pieces},
+                         {"parameter_bytes", device.parameter_bytes},
+                         {"optimizer_bytes", device.optimizer_bytes}});
     nodes.push_back({{"name", fmt::format("n{}", node.node)},
                      {"state", engine::ToString(node.state)},
                      {"devices", std::move(devices)},

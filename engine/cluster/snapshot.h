@@ -67,6 +67,8 @@ struct DeviceStatus {
   std::optional<int> rank;  // set where `job` is
   bool joining = false;     // a rank is being started here for a transaction
   bool failed = false;
+  // Of the job's layout now; 0 where the device is in none.
+  std::int64_t pieces = 0, parameter_bytes = 0, optimizer_bytes = 0;
   friend bool operator==(const DeviceStatus&, const DeviceStatus&) = default;
 };
 

@@ -75,7 +75,8 @@ class Any {
                               Text(),
                               Text()};
       for (std::uint64_t d = Below(4); d > 0; --d) {
-        engine::DeviceStatus device{Device(), Count(), Count(), Text(), {}, Flip(), Flip()};
+        engine::DeviceStatus device{Device(), Count(), Count(), Text(),  {},
+                                    Flip(),   Flip(),  Count(), Count(), Count()};
         if (Flip()) device.rank = static_cast<int>(Below(99));
         node.devices.push_back(device);
       }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QTest>
 
+#include "engine/cluster/holding.h"
 #include "engine/model/gpt.h"
 #include "ptc/layout.h"
 
@@ -149,6 +150,25 @@ class GptSettingsTest : public QObject {
     const auto layout = *ptc::Layout::Make(*ptc::ParseDeviceMesh("tp=2 on 1x2"), collection);
     QCOMPARE(ptc::ToString(layout.Boxes(1, *collection->Find("head.weight")).at(0)),
              std::string("[129:257,0:256]"));
+  }
+
+  void holdingsAddUpToTheState() {
+    for (const bool zero : {false, true}) {
+      const auto layout = *ptc::Layout::Make(*ptc::ParseDeviceMesh("dp=2,tp=2,pp=2 on 2x4"),
+                                             Tensors("gpt-mini", zero));
+      const auto holdings = engine::HoldingsOf(layout);
+      QCOMPARE(holdings.size(), std::size_t{8});
+      constexpr std::int64_t kScalarBytes = 4 * 8;  // job.step and job.cursor
+      for (int rank = 0; rank < 8; ++rank) {
+        const engine::Holding& holding = holdings[static_cast<std::size_t>(rank)];
+        QVERIFY(holding.pieces > 0);
+        QCOMPARE(holding.parameter_bytes + holding.optimizer_bytes + kScalarBytes,
+                 layout.BytesOf(rank));
+        // Both moments, whole or one of two shares.
+        if (!zero) QCOMPARE(holding.optimizer_bytes, 2 * holding.parameter_bytes);
+        if (zero) QVERIFY(100 * holding.optimizer_bytes < 101 * holding.parameter_bytes);
+      }
+    }
   }
 
   void everyAcceptedMeshHasALayout() {

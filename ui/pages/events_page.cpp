@@ -26,6 +26,7 @@
 #include "ui/models/export_text.h"
 #include "ui/theme.h"
 #include "ui/widgets/key_values.h"
+#include "ui/widgets/quiet_table.h"
 
 namespace tessera::ui {
 namespace {
@@ -131,15 +132,7 @@ EventsPage::EventsPage(QWidget* parent)
   m_table->setModel(&m_proxy);
   m_table->setItemDelegate(new EventDelegate(m_table));
   m_table->setAccessibleName(tr("Events"));
-  m_table->setShowGrid(false);
-  m_table->setFrameShape(QFrame::NoFrame);
-  m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
-  m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
-  m_table->setTabKeyNavigation(false);
-  m_table->setWordWrap(false);
-  m_table->verticalHeader()->hide();
-  m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-  m_table->verticalHeader()->setDefaultSectionSize(kRowHeight);
+  makeQuiet(*m_table, kRowHeight);
   m_table->horizontalHeader()->hide();
   m_table->horizontalHeader()->setMinimumSectionSize(20);
   m_table->horizontalHeader()->setStretchLastSection(true);

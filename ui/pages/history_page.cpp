@@ -16,6 +16,7 @@
 #include "ui/models/export_text.h"
 #include "ui/theme.h"
 #include "ui/widgets/key_values.h"
+#include "ui/widgets/quiet_table.h"
 
 namespace tessera::ui {
 namespace {
@@ -68,16 +69,8 @@ HistoryPage::HistoryPage(ClusterCommands& commands, QWidget* parent)
   m_table->setModel(&m_model);
   m_table->setItemDelegate(new HistoryDelegate(m_table));
   m_table->setAccessibleName(tr("History of reconfigurations"));
-  m_table->setShowGrid(false);
-  m_table->setFrameShape(QFrame::NoFrame);
-  m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
   m_table->setSelectionMode(QAbstractItemView::SingleSelection);
-  m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
-  m_table->setTabKeyNavigation(false);
-  m_table->setWordWrap(false);
-  m_table->verticalHeader()->hide();
-  m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-  m_table->verticalHeader()->setDefaultSectionSize(kRowHeight);
+  makeQuiet(*m_table, kRowHeight);
   m_table->horizontalHeader()->setHighlightSections(false);
   m_table->horizontalHeader()->setMinimumSectionSize(48);
   m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Interactive);

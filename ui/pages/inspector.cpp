@@ -2,6 +2,7 @@
 #include "ui/pages/inspector.h"
 
 #include <QLabel>
+#include <QLocale>
 #include <QStringList>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -153,6 +154,11 @@ std::vector<KeyValues::Row> Inspector::deviceRows(ptc::DeviceId id) const {
     rows.push_back(
         {tr("job"), tr("%1, rank %2").arg(QString::fromStdString(job->name)).arg(*device->rank)});
     rows.push_back({tr("coordinates"), coordinates(job->mesh, *device->rank)});
+    if (device->pieces > 0) {
+      rows.push_back({tr("pieces"), QLocale().toString(qlonglong{device->pieces})});
+      rows.push_back({tr("parameters"), format::bytes(device->parameter_bytes)});
+      rows.push_back({tr("optimizer state"), format::bytes(device->optimizer_bytes)});
+    }
     const auto others = replicasOf(*job, *device->rank);
     rows.push_back({tr("same piece on"), others.empty() ? tr("no other GPU") : deviceNames(others),
                     others.empty() ? QStringLiteral("warn") : QString(),

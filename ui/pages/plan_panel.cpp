@@ -28,6 +28,7 @@
 #include "ui/plots/pareto_scatter.h"
 #include "ui/theme.h"
 #include "ui/widgets/key_values.h"
+#include "ui/widgets/quiet_table.h"
 #include "ui/widgets/stacked_bar.h"
 
 namespace tessera::ui {
@@ -261,18 +262,10 @@ void PlanPanel::buildCandidates() {
   m_table->setModel(&m_candidates);
   m_table->setItemDelegate(new CandidateDelegate(m_table));
   m_table->setAccessibleName(tr("Configurations that the job could run"));
-  m_table->setShowGrid(false);
-  m_table->setFrameShape(QFrame::NoFrame);
-  m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
   m_table->setSelectionMode(QAbstractItemView::SingleSelection);
-  m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
-  m_table->setTabKeyNavigation(false);
-  m_table->setWordWrap(false);
   m_table->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   m_table->setMouseTracking(true);
-  m_table->verticalHeader()->hide();
-  m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-  m_table->verticalHeader()->setDefaultSectionSize(kRowHeight);
+  makeQuiet(*m_table, kRowHeight);
   QHeaderView* header = m_table->horizontalHeader();
   header->setFixedHeight(kHeaderHeight);
   header->setHighlightSections(false);

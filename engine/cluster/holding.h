@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// What one rank of a layout holds, in a few numbers.
+
+#include <cstdint>
+#include <vector>
+
+#include "ptc/layout.h"
+
+namespace tessera::engine {
+
+struct Holding {
+  std::int64_t pieces = 0;           // boxes of tensors
+  std::int64_t parameter_bytes = 0;  // role param
+  std::int64_t optimizer_bytes = 0;  // masters and moments
+  friend bool operator==(const Holding&, const Holding&) = default;
+};
+
+/// One entry a rank, in rank order. Costs an expansion of the whole layout: keep the result.
+std::vector<Holding> HoldingsOf(const ptc::Layout& layout);
+
+}  // namespace tessera::engine
