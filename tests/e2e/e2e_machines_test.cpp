@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tests/e2e/network_nodes.h"
+#include "tests/support/local_cluster.h"
 
 using namespace tessera::test;
 

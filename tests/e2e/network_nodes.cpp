@@ -3,82 +3,98 @@
 
 #include <unistd.h>
 
-#include <QProcess>
 #include <QStandardPaths>
+#include <QTest>
+#include <filesystem>
+#include <string>
 
 namespace tessera::test {
 namespace {
 
-const QString kOperatorAddress = QStringLiteral("10.77.0.100/24");
+constexpr int kOperator = -1;
+const QString kOperatorAddress = QStringLiteral("10.77.0.100");
+
+/// "net:[4026531840]"; empty where the process is gone.
+std::string NamespaceOf(const std::string& process) {
+  std::error_code ignored;
+  return std::filesystem::read_symlink("/proc/" + process + "/ns/net", ignored).string();
+}
+
+bool Succeeds(const QStringList& command) {
+  QProcess process;
+  process.start(command.first(), command.mid(1));
+  return process.waitForFinished(10'000) && process.exitStatus() == QProcess::NormalExit &&
+         process.exitCode() == 0;
+}
 
 }  // namespace
 
-NetworkNodes::NetworkNodes(int count)
-    : count_(count), prefix_(QStringLiteral("tsr%1-").arg(::getpid())) {
+NetworkNodes::NetworkNodes(int count) {
   if (::geteuid() != 0) {
     problem_ = QStringLiteral("network namespaces need root");
     return;
   }
-  if (QStandardPaths::findExecutable(QStringLiteral("ip")).isEmpty()) {
-    problem_ = QStringLiteral("there is no ip command (package iproute2)");
-    return;
+  for (const char* program : {"ip", "nsenter", "setpriv", "unshare"}) {
+    if (QStandardPaths::findExecutable(QLatin1String(program)).isEmpty()) {
+      problem_ = QStringLiteral("there is no command %1").arg(QLatin1String(program));
+      return;
+    }
   }
   // The bridge stands in the operator's namespace: nothing appears in that of the tests.
-  const QString hub = Name(-1);
-  bool made =
-      Ip({QStringLiteral("netns"), QStringLiteral("add"), hub}) &&
-      Ip(QStringLiteral("-n %1 link add br0 type bridge").arg(hub).split(u' ')) &&
-      Ip(QStringLiteral("-n %1 addr add %2 dev br0").arg(hub, kOperatorAddress).split(u' ')) &&
-      Ip(QStringLiteral("-n %1 link set br0 up").arg(hub).split(u' ')) &&
-      Ip(QStringLiteral("-n %1 link set lo up").arg(hub).split(u' '));
+  bool made = Hold() && Ip(kOperator, QStringLiteral("link add br0 type bridge")) &&
+              Ip(kOperator, QStringLiteral("addr add %1/24 dev br0").arg(kOperatorAddress)) &&
+              Ip(kOperator, QStringLiteral("link set br0 up")) &&
+              Ip(kOperator, QStringLiteral("link set lo up"));
   for (int node = 0; made && node < count; ++node) {
-    const QString name = Name(node);
-    for (const QString& words :
-         {QStringLiteral("netns add %1").arg(name),
-          QStringLiteral("-n %1 link add port%2 type veth peer name eth0 netns %3")
-              .arg(hub)
-              .arg(node)
-              .arg(name),
-          QStringLiteral("-n %1 link set port%2 master br0").arg(hub).arg(node),
-          QStringLiteral("-n %1 link set port%2 up").arg(hub).arg(node),
-          QStringLiteral("-n %1 addr add %2/24 dev eth0").arg(name, Address(node)),
-          QStringLiteral("-n %1 link set eth0 up").arg(name),
-          QStringLiteral("-n %1 link set lo up").arg(name)}) {
-      made = made && Ip(words.split(u' '));
-    }
+    made = Hold() &&
+           Ip(kOperator, QStringLiteral("link add port%1 type veth peer name eth0 netns %2")
+                             .arg(node)
+                             .arg(Pid(node))) &&
+           Ip(kOperator, QStringLiteral("link set port%1 master br0").arg(node)) &&
+           Ip(kOperator, QStringLiteral("link set port%1 up").arg(node)) &&
+           Ip(node, QStringLiteral("addr add %1/24 dev eth0").arg(Address(node))) &&
+           Ip(node, QStringLiteral("link set eth0 up")) &&
+           Ip(node, QStringLiteral("link set lo up"));
   }
   if (!made) problem_ = QStringLiteral("this system makes no network namespaces with bridges");
 }
 
 NetworkNodes::~NetworkNodes() {
-  for (int node = -1; node < count_; ++node) {
-    Ip({QStringLiteral("netns"), QStringLiteral("del"), Name(node)});
+  for (const auto& holder : holders_) {
+    holder->kill();
+    holder->waitForFinished(2000);
   }
 }
 
 QStringList NetworkNodes::On(int node, const QStringList& command) const {
-  return QStringList{QStringLiteral("ip"), QStringLiteral("netns"), QStringLiteral("exec"),
-                     Name(node)} +
+  return QStringList{QStringLiteral("nsenter"), QStringLiteral("--net"), QStringLiteral("--target"),
+                     QString::number(Pid(node))} +
          command;
 }
 
 bool NetworkNodes::SetLink(int node, bool up) const {
-  return Ip(QStringLiteral("-n %1 link set port%2 %3")
-                .arg(Name(-1))
-                .arg(node)
-                .arg(up ? QStringLiteral("up") : QStringLiteral("down"))
-                .split(u' '));
+  return Ip(kOperator, QStringLiteral("link set port%1 %2")
+                           .arg(node)
+                           .arg(up ? QStringLiteral("up") : QStringLiteral("down")));
 }
 
-QString NetworkNodes::Name(int node) const {
-  return prefix_ + (node < 0 ? QStringLiteral("hub") : QString::number(node));
+bool NetworkNodes::Hold() {
+  auto holder = std::make_unique<QProcess>();
+  holder->start(QStringLiteral("setpriv"),
+                QStringLiteral("--pdeathsig KILL unshare --net sleep infinity").split(u' '));
+  if (!holder->waitForStarted()) return false;
+  const std::string own = NamespaceOf("self");
+  const std::string pid = std::to_string(holder->processId());
+  holders_.push_back(std::move(holder));
+  // Until then commands for it would reach the namespace of the tests.
+  return QTest::qWaitFor([&] {
+    const std::string its = NamespaceOf(pid);
+    return !its.empty() && its != own;
+  });
 }
 
-bool NetworkNodes::Ip(const QStringList& words) const {
-  QProcess process;
-  process.start(QStringLiteral("ip"), words);
-  return process.waitForFinished(10'000) && process.exitStatus() == QProcess::NormalExit &&
-         process.exitCode() == 0;
+bool NetworkNodes::Ip(int node, const QString& words) const {
+  return Succeeds(On(node, QStringList{QStringLiteral("ip")} + words.split(u' ')));
 }
 
 }  // namespace tessera::test

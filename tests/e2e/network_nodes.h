@@ -3,13 +3,14 @@
 
 /// \file
 /// Machines of a test: network namespaces on one bridge, which share nothing but files with each
-/// other. Needs root.
+/// other. Needs root. A namespace lives as long as the process that holds it, and that no longer
+/// than the test: nothing is left behind, however the test ends.
 
+#include <QProcess>
 #include <QString>
 #include <QStringList>
-#include <optional>
-
-#include "tests/support/local_cluster.h"
+#include <memory>
+#include <vector>
 
 namespace tessera::test {
 
@@ -17,6 +18,7 @@ class NetworkNodes {
  public:
   /// Makes `count` machines with addresses 10.77.0.1 on, and one for the operator.
   explicit NetworkNodes(int count);
+  /// Ends the namespaces with all that runs in them cut off.
   ~NetworkNodes();
   NetworkNodes(const NetworkNodes&) = delete;
   NetworkNodes& operator=(const NetworkNodes&) = delete;
@@ -30,11 +32,13 @@ class NetworkNodes {
   bool SetLink(int node, bool up) const;
 
  private:
-  QString Name(int node) const;
-  bool Ip(const QStringList& words) const;
+  /// Starts the process that holds a new namespace. \return whether it stands
+  bool Hold();
+  /// `ip WORDS` as on machine `node`. \return whether it succeeded
+  bool Ip(int node, const QString& words) const;
+  qint64 Pid(int node) const { return holders_[static_cast<std::size_t>(node + 1)]->processId(); }
 
-  const int count_;
-  const QString prefix_;
+  std::vector<std::unique_ptr<QProcess>> holders_;  // the operator's first
   QString problem_;
 };
 
