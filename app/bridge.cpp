@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "agents/wire/convert.h"
+#include "app/commands/when.h"
 
 namespace tessera::app {
 namespace {
@@ -97,7 +98,7 @@ Status Bridge::open(const std::string& profile) {
   handlers.sample = [this, later](const engine::Sample& sample) {
     later([this, sample] {
       m_model.addSample(sample);
-      if (m_mirror) m_mirror->touch();
+      if (m_mirror) m_mirror->hear(sample);
     });
   };
   m_model.setLink(ui::LinkState::Connecting, QString::fromStdString(found->registrar_endpoint));
@@ -108,6 +109,7 @@ Status Bridge::open(const std::string& profile) {
   }
   m_client = std::move(*client);
   mirrorHistory(found->name);
+  showProblem();
   return OkStatus();
 }
 
@@ -121,6 +123,15 @@ void Bridge::mirrorHistory(const std::string& cluster) {
           answer(Cancelled("no cluster is connected"));
       });
   m_mirror->setRetention(m_retention);
+  connect(m_mirror.get(), &HistoryMirror::problemChanged, this, &Bridge::showProblem);
+  connect(m_mirror.get(), &HistoryMirror::noted, this, [this](const QString& text) {
+    m_model.addEvent({0, wallClock(), engine::Severity::kWarning, "panel", text.toStdString()});
+  });
+}
+
+void Bridge::showProblem() {
+  const bool isShown = m_client && m_mirror;
+  m_model.setRecordProblem(isShown ? m_mirror->problem() : QString());
 }
 
 void Bridge::close() {
@@ -133,6 +144,7 @@ void Bridge::setMirror(bool on, const engine::Retention& retention) {
   m_retention = retention;
   if (!on) {
     m_mirror.reset();
+    showProblem();
   } else if (m_mirror) {
     m_mirror->setRetention(retention);
   } else if (m_client) {
@@ -171,7 +183,7 @@ void Bridge::onEvent(const engine::Event& event) {
   if (event.sequence <= m_lastEvent) return;
   m_lastEvent = event.sequence;
   m_model.addEvent(event);
-  if (m_mirror) m_mirror->touch();
+  if (m_mirror) m_mirror->hear(event);
 }
 
 void Bridge::fetchEvents() {

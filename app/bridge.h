@@ -77,6 +77,8 @@ class Bridge final : public QObject, public ui::ClusterCommands {
   void letGo();
   /// Follows the history of that cluster in a file of this panel's.
   void mirrorHistory(const std::string& cluster);
+  /// Tells the model why what happens is not recorded, if so.
+  void showProblem();
 
   ui::ClusterModel& m_model;
   std::string m_profile;

@@ -2,12 +2,13 @@
 #include "app/cluster_test.h"
 
 #include <QCoreApplication>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
 #include "agents/wire/convert.h"
+#include "app/commands/clock_skew.h"
 #include "app/commands/session.h"
+#include "app/commands/when.h"
 #include "app/version.h"
 #include "ui/format.h"
 
@@ -27,10 +28,6 @@ QString number(const QString& version) {
 
 double secondsSince(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-double wallClock() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 }  // namespace
@@ -68,18 +65,13 @@ ui::AgentTest findingsOf(const engine::NodeStatus& node, const std::vector<engin
             tr("Look at its log: tesseractl logs %1").arg(name)};
   const QString mine = number(QString::fromLatin1(kVersion));
   QString version = number(QString::fromStdString(node.version));
-  std::optional<double> skew;
+  std::optional<ClockSkew> skew;
   const engine::Check* worst = nullptr;
   for (const engine::Check& check : checks) {
     if (check.node != node.node) continue;
     if (check.name == "version" && version.isEmpty())
       version = number(QString::fromStdString(check.value));
-    if (check.name == "clock") {
-      double clock = 0;
-      const char* end = check.value.data() + check.value.size();
-      if (std::from_chars(check.value.data(), end, clock).ec == std::errc())
-        skew = clock - (now - latency / 2);
-    }
+    if (const auto read = clockSkewOf(check, now, latency)) skew = read;
     if (check.verdict != engine::Check::Verdict::kFailed &&
         check.verdict != engine::Check::Verdict::kWarning)
       continue;
@@ -92,11 +84,11 @@ ui::AgentTest findingsOf(const engine::NodeStatus& node, const std::vector<engin
   if (!version.isEmpty() && version != mine)
     return {name, Verdict::VersionMismatch, tr("%1, this panel has %2").arg(found.first(), mine),
             tr("Install the same version of Tessera on %1 and here.").arg(name)};
-  // What the way of the answer may have taken is no skew.
-  if (skew && std::abs(*skew) > kMaxClockSkew + latency)
+  if (skew && !skew->isTolerable)
     return {name, Verdict::ClockSkew,
-            *skew > 0 ? tr("its clock is %1 ahead").arg(ui::format::seconds(*skew))
-                      : tr("its clock is %1 behind").arg(ui::format::seconds(-*skew)),
+            skew->seconds > 0
+                ? tr("its clock is %1 ahead").arg(ui::format::seconds(skew->seconds))
+                : tr("its clock is %1 behind").arg(ui::format::seconds(-skew->seconds)),
             tr("Let the machines keep time: systemctl enable --now systemd-timesyncd")};
   if (worst != nullptr && worst->verdict == engine::Check::Verdict::kFailed &&
       worst->name.find("key") != std::string::npos)
@@ -106,7 +98,8 @@ ui::AgentTest findingsOf(const engine::NodeStatus& node, const std::vector<engin
     return {name, Verdict::Warning, QString::fromStdString(worst->name + ": " + worst->value),
             QString::fromStdString(worst->remedy)};
   if (skew)
-    found << tr("clock within %1").arg(ui::format::seconds(std::max(std::abs(*skew), 1e-3)));
+    found
+        << tr("clock within %1").arg(ui::format::seconds(std::max(std::abs(skew->seconds), 1e-3)));
   return {name, Verdict::Reached, found.join(QStringLiteral(", "))};
 }
 

@@ -19,9 +19,6 @@
 
 namespace tessera::app {
 
-/// Clocks further apart than this spoil the order of events and plots.
-inline constexpr double kMaxClockSkew = 1.0;
-
 /// The row of a cluster that did not let this client in. \pre `state` is kRefused or kLost
 ui::AgentTest refusal(const agents::Profile& profile, agents::LinkState state,
                       const std::string& detail);

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
+#include <QDateTime>
 #include <filesystem>
 #include <utility>
 
@@ -15,6 +15,8 @@ namespace tessera::app {
 namespace {
 
 constexpr std::chrono::milliseconds kTogether{1000};  // what happens within it is asked for at once
+constexpr double kReasonSeconds = 60;                 // an error is told when the first write fails
+constexpr std::chrono::seconds kRetry{3};             // after a question that was not answered
 constexpr std::chrono::seconds kIdle{30};             // "nothing happened" is news as well
 
 }  // namespace
@@ -54,6 +56,16 @@ struct HistoryMirror::Store {
     TESSERA_RETURN_IF_ERROR(history->Retain(retention, wallClock()));
     return changes.more;
   }
+
+  /// Whether a sample of that time, or a later one, is there.
+  bool Has(const Heard& heard) {
+    engine::SampleQuery query;
+    query.job = heard.job;
+    query.time.from = heard.time - 1e-3;
+    query.limit = 1;
+    const auto rows = history->Samples(query);
+    return !rows || !rows->empty();  // a file that cannot be read proves nothing
+  }
 };
 
 HistoryMirror::HistoryMirror(std::string cluster, Ask ask, QObject* parent)
@@ -80,6 +92,9 @@ void HistoryMirror::setRetention(const engine::Retention& retention) {
 
 void HistoryMirror::setConnected(bool connected) {
   if (std::exchange(m_connected, connected) == connected) return;
+  m_heard.reset();  // what was heard of a cluster that fell silent may be lost with it
+  m_unrecorded = false;
+  m_failures = 0;
   if (connected) {
     m_idle.start();
     m_next.start(0);
@@ -97,6 +112,20 @@ void HistoryMirror::touch() {
     m_next.start(kTogether);
 }
 
+void HistoryMirror::hear(const engine::Sample& sample) {
+  if (!m_heard) {
+    m_heard = Heard{sample.job, sample.time};
+    m_sinceHeard.start();
+  }
+  touch();
+}
+
+void HistoryMirror::hear(const engine::Event& event) {
+  if (event.source == "history" && event.severity == engine::Severity::kError)
+    m_historyError = event;
+  touch();
+}
+
 void HistoryMirror::onGui(std::function<void()> task) {
   // The destructor ends the writing thread first, so that `this` is there.
   QMetaObject::invokeMethod(this, std::move(task), Qt::QueuedConnection);
@@ -106,53 +135,77 @@ void HistoryMirror::askNext() {
   if (m_busy || !m_connected) return;
   m_busy = true;
   m_again = false;
-  m_thread->post([this, store = m_store] {
+  Round round;
+  if (m_heard && m_sinceHeard.hasExpired(kPatience.count())) round.due = m_heard;
+  m_thread->post([this, round, store = m_store]() mutable {
     const auto cursor = store->Cursor();
-    onGui([this, cursor, path = store->path] {
-      if (cursor)
-        send(*cursor);
+    if (cursor) round.since = *cursor;
+    onGui([this, round, failure = cursor ? OkStatus() : Status(cursor.error())] {
+      if (failure)
+        send(round);
       else
-        finish(cursor.error(), path);
+        finish({failure.error()});
     });
   });
 }
 
-void HistoryMirror::send(const engine::HistoryCursor& cursor) {
+void HistoryMirror::send(const Round& round) {
   wire::Request request;
-  agents::Encode(cursor, request.mutable_changes());
+  agents::Encode(round.since, request.mutable_changes());
   request.mutable_changes()->set_limit(agents::kMaxChanges);
   // The answer may come when this object is gone: then the thread takes no more tasks.
-  m_ask(std::move(request), [this, cursor, thread = m_thread](Result<wire::Reply> reply) {
-    thread->post([this, cursor, reply = std::move(reply)] { take(cursor, reply); });
+  m_ask(std::move(request), [this, round, thread = m_thread](Result<wire::Reply> reply) {
+    thread->post([this, round, reply = std::move(reply)] { take(round, reply); });
   });
 }
 
-void HistoryMirror::take(const engine::HistoryCursor& since, const Result<wire::Reply>& reply) {
+void HistoryMirror::take(const Round& round, const Result<wire::Reply>& reply) {
   if (!reply) {
-    // A cluster that does not answer is no fault of the mirror's, and the panel shows it anyway.
-    return onGui([this] {
+    return onGui([this, failure = reply.error()] {
       m_busy = false;
-      if (m_connected) m_next.start(kIdle);
+      if (!m_connected) return;
+      // A link that breaks is shown anyway. One that holds has a history that cannot be read.
+      if (++m_failures > 1) judge({failure});
+      m_next.start(kRetry);
     });
   }
-  const auto more = m_store->Apply(since, *reply);
+  Outcome outcome{m_store->Apply(round.since, *reply)};
+  outcome.path = m_store->path;
+  if (round.due && outcome.more && !*outcome.more) outcome.recorded = m_store->Has(*round.due);
   const std::string note = std::exchange(m_store->note, {});
-  onGui([this, more, note, path = m_store->path] {
-    if (!note.empty()) emit problem(QString::fromStdString(note));
-    finish(more, path);
+  onGui([this, outcome, note] {
+    if (!note.empty()) emit noted(QString::fromStdString(note));
+    finish(outcome);
   });
 }
 
-void HistoryMirror::finish(const Result<bool>& more, const std::string& path) {
+void HistoryMirror::finish(const Outcome& outcome) {
   m_busy = false;
-  const QString now = more ? QString() : QString::fromStdString(more.error().ToString());
-  if (now != m_problem) emit problem(m_problem = now);
+  m_failures = 0;
+  judge(outcome);
   if (!m_connected) return;
-  if (more && *more)
+  const bool caught = outcome.more && !*outcome.more;
+  if (outcome.more && !caught)
     m_next.start(0);
   else if (m_again)
     m_next.start(kTogether);
-  if (more && !*more) emit caughtUp(QString::fromStdString(path));
+  if (caught) emit caughtUp(QString::fromStdString(outcome.path));
+}
+
+void HistoryMirror::judge(const Outcome& outcome) {
+  if (outcome.recorded) m_unrecorded = !*outcome.recorded;
+  QString now;
+  if (!outcome.more) {
+    now = QString::fromStdString(outcome.more.error().message);
+  } else if (m_unrecorded && m_heard) {
+    now = tr("the cluster has recorded nothing since %1")
+              .arg(QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(m_heard->time * 1000))
+                       .toString(QStringLiteral("HH:mm:ss")));
+    if (m_historyError.time > m_heard->time - kReasonSeconds)
+      now += QStringLiteral(" (%1)").arg(QString::fromStdString(m_historyError.text));
+  }
+  if (outcome.recorded == true) m_heard.reset();
+  if (now != m_problem) emit problemChanged(m_problem = now);
 }
 
 }  // namespace tessera::app

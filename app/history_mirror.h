@@ -6,10 +6,15 @@
 /// gone. It is made by asking the registrar for what came after the last thing that the copy has:
 /// so a panel that was away catches up, and nothing is missing but what the cluster itself has let
 /// go (engine::History::Covered says which spans of time are whole).
+///
+/// What was heard live and is not in that history a little later was not recorded: so the mirror
+/// also knows when the cluster's own history cannot be written.
 
+#include <QElapsedTimer>
 #include <QObject>
 #include <QString>
 #include <QTimer>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -44,21 +49,44 @@ class HistoryMirror final : public QObject {
   void setConnected(bool connected);
   /// Something happened: asks for it within a second.
   void touch();
+  /// As touch(); this was heard live and must be in the history kPatience later.
+  void hear(const engine::Sample& sample);
+  void hear(const engine::Event& event);
+  /// Why what happens is not recorded, in one line; empty while it is.
+  const QString& problem() const { return m_problem; }
+  static constexpr std::chrono::milliseconds kPatience{5000};
   void setRetention(const engine::Retention& retention);
 
  signals:
   /// The mirror has all that was asked for; `path` is the file.
   void caughtUp(const QString& path);
-  /// Why nothing is mirrored, in one line; empty once it works again.
-  void problem(const QString& text);
+  /// problem() is another one.
+  void problemChanged(const QString& text);
+  /// Something that is over: a damaged file was set aside.
+  void noted(const QString& text);
 
  private:
   struct Store;  // what the writing thread owns
+  /// A sample that was heard; the history has it, or a later one, or was not written.
+  struct Heard {
+    std::string job;
+    double time = 0;  // of the cluster's clock
+  };
+  struct Round {
+    engine::HistoryCursor since = {};
+    std::optional<Heard> due = {};  // must be in the history by now
+  };
+  struct Outcome {
+    Result<bool> more;
+    std::optional<bool> recorded = {};  // `due`, where it was looked for
+    std::string path = {};
+  };
 
   void askNext();
-  void send(const engine::HistoryCursor& cursor);
-  void take(const engine::HistoryCursor& since, const Result<wire::Reply>& reply);
-  void finish(const Result<bool>& more, const std::string& path);
+  void send(const Round& round);
+  void take(const Round& round, const Result<wire::Reply>& reply);
+  void finish(const Outcome& outcome);
+  void judge(const Outcome& outcome);
   /// Runs `task` on this object's thread. Called on the writing thread.
   void onGui(std::function<void()> task);
 
@@ -67,6 +95,11 @@ class HistoryMirror final : public QObject {
   QTimer m_next, m_idle;
   bool m_connected = false, m_busy = false, m_again = false;
   QString m_problem;
+  std::optional<Heard> m_heard;  // not yet seen in the history
+  QElapsedTimer m_sinceHeard;
+  int m_failures = 0;              // questions that were not answered, one after the other
+  bool m_unrecorded = false;       // of the cluster's history: m_heard is missing
+  engine::Event m_historyError{};  // the newest that the cluster told of its history
   std::shared_ptr<Store> m_store;
   std::shared_ptr<TaskThread> m_thread;  // shared with answers that come when this is gone
 };

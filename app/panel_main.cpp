@@ -14,7 +14,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <fstream>
 #include <optional>
 #include <sstream>
 
@@ -24,6 +23,7 @@
 #include "app/connections.h"
 #include "app/demo_player.h"
 #include "app/version.h"
+#include "engine/files/process_stat.h"
 #include "ui/canvas/mesh_view.h"
 #include "ui/main_window.h"
 #include "ui/models/cluster_model.h"
@@ -44,13 +44,9 @@ bool g_scaled = false;  // QT_SCALE_FACTOR was set here, from the settings
 double sinceExec() {
   timespec now{};
   clock_gettime(CLOCK_BOOTTIME, &now);
-  std::ifstream stat("/proc/self/stat");
-  const std::string text{std::istreambuf_iterator<char>(stat), {}};
-  // Field 22, counted behind the name, which may hold spaces (proc(5)).
-  std::istringstream fields(text.substr(text.rfind(')') + 2));
-  std::string field;
-  for (int i = 3; i <= 22; ++i) fields >> field;
-  const double begun = std::atof(field.c_str()) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  const auto stat = engine::ReadProcessStat(getpid());
+  const double begun =
+      stat ? static_cast<double>(stat->start) / static_cast<double>(sysconf(_SC_CLK_TCK)) : 0;
   return (static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9 - begun) * 1e3;
 }
 

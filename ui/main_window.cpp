@@ -133,6 +133,7 @@ void MainWindow::Impl::buildCentre() {
   linkNotice = new NoticeBar(centre);
   jobNotice = new NoticeBar(centre);
   errorNotice = new NoticeBar(centre);
+  recordNotice = new NoticeBar(centre);
   draftNotice = new NoticeBar(centre);
   countdown = new CountdownBar(control, centre);
   canvas = new QStackedWidget(centre);
@@ -156,9 +157,6 @@ void MainWindow::Impl::buildCentre() {
   colourBox->setStatusTip(tr("What the colours of the mesh tell"));
   colourBox->view()->setAccessibleName(colourBox->accessibleName());
   colours->setBuddy(colourBox);
-  bool known = false;
-  const int kept = settings.entry(QStringLiteral("view/colour_by")).toInt(&known);
-  if (known && kept >= 0 && kept < kNumColourings) colourBox->setCurrentIndex(kept);
   legend = new Legend(title);
   auto* titleRow = new QHBoxLayout(title);
   titleRow->setContentsMargins(17, 0, 6, 0);
@@ -177,8 +175,8 @@ void MainWindow::Impl::buildCentre() {
   column->setSpacing(0);
   column->addWidget(title);
   for (QWidget* notice : {static_cast<QWidget*>(linkNotice), static_cast<QWidget*>(jobNotice),
-                          static_cast<QWidget*>(errorNotice), static_cast<QWidget*>(draftNotice),
-                          static_cast<QWidget*>(countdown)}) {
+                          static_cast<QWidget*>(recordNotice), static_cast<QWidget*>(errorNotice),
+                          static_cast<QWidget*>(draftNotice), static_cast<QWidget*>(countdown)}) {
     column->addWidget(notice);
   }
   column->addWidget(canvas, 1);
@@ -318,7 +316,9 @@ void MainWindow::Impl::connectAll() {
 
   connect(colourBox, &QComboBox::currentIndexChanged, this, [this](int index) {
     isolated.reset();
-    settings.setEntry(QStringLiteral("view/colour_by"), QString::number(index));
+    if (start.keepLayout) {
+      settings.set(Setting::Colouring, Settings::specOf(Setting::Colouring).choices[index]);
+    }
     refreshScene();
   });
   connect(legend, &Legend::isolateRequested, this, [this](std::optional<int> swatch) {
@@ -338,6 +338,8 @@ void MainWindow::Impl::connectAll() {
     refreshSide();
     actions->refresh();
   });
+  connect(timeline, &TimelinePage::failed, this, &Impl::showError);
+  connect(timeline->plots(), &JobPlots::playheadChanged, actions, &ActionRegistry::refresh);
   connect(timeline, &TimelinePage::changeChosen, this, [this](qint64 txn) {
     if (history->choose(txn)) setSource(HeaderBar::LiveSource);
   });
@@ -364,6 +366,8 @@ void MainWindow::Impl::connectAll() {
     }
   });
   connect(errorNotice, &NoticeBar::actionTriggered, errorNotice, &QWidget::hide);
+  connect(recordNotice, &NoticeBar::actionTriggered, this,
+          [this] { openSettings(SettingsDialog::Data); });
   connect(draftNotice, &NoticeBar::actionTriggered, this,
           [this] { setSource(HeaderBar::LiveSource); });
   connect(progress, &ProgressPanel::viewChanged, this, [this] {
@@ -393,8 +397,10 @@ void MainWindow::Impl::setSource(Source next) {
     next = HeaderBar::LiveSource;
   }
   source = next;
-  settings.set(Setting::Source,
-               source == HeaderBar::DraftSource ? QStringLiteral("draft") : QStringLiteral("live"));
+  if (start.keepLayout) {
+    settings.set(Setting::Source, source == HeaderBar::DraftSource ? QStringLiteral("draft")
+                                                                   : QStringLiteral("live"));
+  }
   header->setSource(source);
   proposal.setActive(source == HeaderBar::DraftSource);
   refreshSide();
@@ -442,7 +448,10 @@ void MainWindow::Impl::requestApply() {
   }
   auto* sheet = new ApplySheet(model, plan, control, &window);
   sheet->setAttribute(Qt::WA_DeleteOnClose);
-  connect(sheet, &QDialog::accepted, &control, &MoveControl::apply);
+  connect(sheet, &QDialog::accepted, this, [this, sheet] {
+    control.apply(sheet->isUnrecordedAllowed() ? MoveControl::Unrecorded::Allow
+                                               : MoveControl::Unrecorded::Refuse);
+  });
   sheet->open();
 }
 
@@ -460,6 +469,10 @@ void MainWindow::Impl::stepBack() {
   }
   if (history->chosen() != nullptr && source == HeaderBar::LiveSource) {
     history->choose({});
+    return;
+  }
+  if (timeline->plots()->playhead() && timeline->plots()->hasFocus()) {
+    timeline->plots()->setPlayhead(std::nullopt);
     return;
   }
   if (source == HeaderBar::DraftSource) setSource(HeaderBar::LiveSource);
@@ -621,6 +634,14 @@ void MainWindow::Impl::refreshNotices() {
     refreshLink(shown, detail);
   }
   refreshJobNotice(shown);
+  const QString& unrecorded = model.recordProblem();
+  if (unrecorded.isEmpty()) {
+    recordNotice->hide();
+  } else {
+    recordNotice->say(Surface::Tone::Warning,
+                      tr("History cannot be written: %1; monitoring continues").arg(unrecorded),
+                      tr("Data settings…"));
+  }
 
   const bool drafting = source == HeaderBar::DraftSource;
   if (drafting && countdown->isHidden()) {

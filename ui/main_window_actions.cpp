@@ -16,6 +16,7 @@
 #include "ui/pages/history_page.h"
 #include "ui/pages/plan_panel.h"
 #include "ui/pages/shortcut_sheet.h"
+#include "ui/pages/timeline_page.h"
 
 namespace tessera::ui {
 
@@ -383,6 +384,19 @@ void MainWindow::Impl::addActions() {
                                                                   : QString();
                     }},
                [this] { commands.reconnect(); });
+  actions->add({.id = id("cluster.doctor"),
+                .menu = cluster,
+                .text = tr("&Doctor…"),
+                .statusTip = tr("What every node finds about itself, with the remedies"),
+                .icon = id("check"),
+                .blocked =
+                    [this] {
+                      if (model.isFile()) return tr("A history file is shown, not a live cluster.");
+                      return model.link() == LinkState::Connected
+                                 ? QString()
+                                 : tr("There is no connection to the cluster.");
+                    }},
+               [this] { openDoctor(); });
 
   actions->add({.id = id("plan.apply"),
                 .menu = planMenu,
@@ -448,6 +462,15 @@ void MainWindow::Impl::addActions() {
                 .shortcuts = Keys{keys("F5")},
                 .blocked = noCluster},
                [this] { history->reload(); });
+
+  actions->add(
+      {.id = id("history.exportPlots"),
+       .menu = historyMenu,
+       .text = tr("E&xport Plots…"),
+       .statusTip = tr("Write the plots to a PNG or SVG file, or their samples to CSV or JSON"),
+       .icon = id("picture"),
+       .blocked = [this] { return timeline->exportBlockedReason(); }},
+      [this] { timeline->exportByHand(); });
 
   actions->add({.id = id("help.guide"),
                 .menu = helpMenu,

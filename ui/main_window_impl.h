@@ -99,7 +99,8 @@ struct MainWindow::Impl : QObject {
   bool mustConfirm(const engine::PlanSummary& summary) const;
   void arrange(Arrangement arrangement);
   void resetLayout();
-  void openSettings();
+  void openSettings(SettingsDialog::Page page = SettingsDialog::General);
+  void openDoctor();
   void openConnect();
   void connectTo(const QString& profile);
   void startLocal();
@@ -156,7 +157,7 @@ struct MainWindow::Impl : QObject {
   Navigator* navigator = nullptr;
   Surface* centre = nullptr;
   NoticeBar *linkNotice = nullptr, *jobNotice = nullptr, *errorNotice = nullptr,
-            *draftNotice = nullptr;
+            *recordNotice = nullptr, *draftNotice = nullptr;
   CountdownBar* countdown = nullptr;
   QStackedWidget* canvas = nullptr;
   MeshView* mesh = nullptr;

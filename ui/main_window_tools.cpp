@@ -4,6 +4,7 @@
 /// settings and layouts take hold.
 
 #include <QApplication>
+#include <QComboBox>
 #include <QDateTime>
 #include <QDockWidget>
 #include <QFileDialog>
@@ -20,6 +21,7 @@
 #include "ui/connections.h"
 #include "ui/dialogs/about_dialog.h"
 #include "ui/dialogs/connect_dialog.h"
+#include "ui/dialogs/doctor_dialog.h"
 #include "ui/dialogs/profile_tag.h"
 #include "ui/dialogs/settings_dialog.h"
 #include "ui/format.h"
@@ -75,6 +77,7 @@ void MainWindow::Impl::adoptSettings() {
     keeper->watch();
     if (settings.text(Setting::Source) == QLatin1String("draft"))
       wantedSource = HeaderBar::DraftSource;
+    applySetting(Setting::Colouring);
   }
   if (!settings.notice().isEmpty()) {
     QTimer::singleShot(0, this, [this] { showError(settings.notice()); });
@@ -101,6 +104,10 @@ void MainWindow::Impl::applySetting(Setting setting) {
     case Setting::Relock:
       control.setRelockMinutes(settings.number(setting));
       break;
+    case Setting::Colouring:
+      colourBox->setCurrentIndex(
+          static_cast<int>(Settings::specOf(setting).choices.indexOf(settings.text(setting))));
+      break;
     case Setting::Confirm:
     case Setting::ConfirmAbove:  // asked at each apply
     case Setting::Scale:         // read before Qt starts
@@ -122,6 +129,7 @@ void MainWindow::Impl::checkTheme() {
 }
 
 bool MainWindow::Impl::mustConfirm(const engine::PlanSummary& summary) const {
+  if (!control.unrecordedReason().isEmpty()) return true;
   if (control.isLive()) return false;
   if (!summary.rollback || settings.text(Setting::Confirm) == QLatin1String("always")) return true;
   return summary.moved() > (std::int64_t{settings.number(Setting::ConfirmAbove)} << 20);
@@ -148,13 +156,21 @@ void MainWindow::Impl::resetLayout() {
   }
 }
 
-void MainWindow::Impl::openSettings() {
+void MainWindow::Impl::openSettings(SettingsDialog::Page page) {
   auto* dialog = new SettingsDialog(settings, *actions, start.places, &window);
+  dialog->showPage(page);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   connect(dialog, &SettingsDialog::restartRequested, this, [this, dialog] {
     dialog->accept();
     if (window.close()) emit window.restartRequested();
   });
+  dialog->open();
+}
+
+void MainWindow::Impl::openDoctor() {
+  auto* dialog =
+      new DoctorDialog(commands, QString::fromStdString(model.snapshot().cluster), &window);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
   dialog->open();
 }
 

@@ -101,7 +101,7 @@ QTableView::item:focus, QTreeView::item:focus, QListView::item:focus {
   border: 1px solid @accent; }
 QHeaderView { background: @panel; border: none; }
 QHeaderView::section { background: @panel; color: @dim; border: none;
-  border-bottom: 1px solid @line; padding: 4px 6px; font-size: 8.25pt; font-weight: 500; }
+  border-bottom: 1px solid @line; padding: 4px 9px; font-size: 8.25pt; font-weight: 500; }
 QTableCornerButton::section { background: @panel; border: none; }
 
 QTabWidget::pane { border: none; border-top: 1px solid @line; }
@@ -122,10 +122,10 @@ QProgressBar { background: @track; border: none; border-radius: 4px; min-height:
   max-height: 8px; text-align: center; color: transparent; }
 QProgressBar::chunk { background: @accent; border-radius: 4px; }
 
-QScrollBar:vertical { background: transparent; width: 10px; margin: 0px; }
+QScrollBar:vertical { background: transparent; width: 12px; margin: 0px; }
 QScrollBar:horizontal { background: transparent; height: 10px; margin: 0px; }
 QScrollBar::handle { background: @line; border-radius: 4px; margin: 1px; }
-QScrollBar::handle:vertical { min-height: 28px; }
+QScrollBar::handle:vertical { min-height: 28px; margin-left: 4px; border-radius: 3px; }
 QScrollBar::handle:horizontal { min-width: 28px; }
 QScrollBar::handle:hover { background: @faint; }
 QScrollBar::add-line, QScrollBar::sub-line { width: 0px; height: 0px; }

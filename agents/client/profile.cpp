@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "agents/client/cluster.h"
+#include "engine/files/whole_file.h"
 
 namespace tessera::agents {
 namespace {
@@ -73,13 +69,13 @@ Result<Profile> LoadProfile(const std::string& name_or_path) {
     return InvalidArgument("profile name '" + name_or_path + "' is not [a-z0-9][a-z0-9-]{0,62}");
   }
   const std::string path = is_path ? name_or_path : ProfilePath(name_or_path);
-  std::ifstream file(path);
-  if (!file) {
+  const auto text = engine::ReadWholeFile(path);
+  if (!text && text.error().code == ErrorCode::kNotFound) {
     return NotFound(is_path ? "no profile file " + path
                             : "no profile '" + name_or_path + "': no file " + path);
   }
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  TESSERA_TRY(const nlohmann::json json, Parse(text, path));
+  if (!text) return text.error();
+  TESSERA_TRY(const nlohmann::json json, Parse(*text, path));
   if (!json.is_object()) return InvalidArgument(path + ": not a JSON object");
 
   Profile profile;
@@ -123,24 +119,11 @@ Status SaveProfile(const Profile& profile) {
       json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 
   const std::string path = ProfilePath(profile.name);
-  const std::string temporary = path + ".new";
-  const auto cannot = [&](int error) {
-    return Unavailable("cannot write " + path + ": " + std::strerror(error));
-  };
-  std::error_code made;
+  std::error_code failure;
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  const bool fresh = std::filesystem::create_directories(folder, made);
-  if (made) return cannot(made.value());
-  if (fresh) ::chmod(folder.c_str(), 0700);
-
-  const int fd = ::open(temporary.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
-  if (fd < 0) return cannot(errno);
-  const bool written = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  const int error = errno;
-  ::close(fd);
-  if (!written) return cannot(error);
-  if (::rename(temporary.c_str(), path.c_str()) != 0) return cannot(errno);
-  return OkStatus();
+  if (std::filesystem::create_directories(folder, failure)) ::chmod(folder.c_str(), 0700);
+  if (failure) return Unavailable("cannot make '" + folder.string() + "': " + failure.message());
+  return engine::WriteWholeFile(path, text, 0600);
 }
 
 }  // namespace tessera::agents

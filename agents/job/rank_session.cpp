@@ -17,6 +17,7 @@
 #include <iterator>
 
 #include "agents/wire/tessera/wire/rank.pb.h"
+#include "agents/wire/wall_clock.h"
 #include "ptc/base/check.h"
 
 namespace tessera::agents {
@@ -362,8 +363,7 @@ void RankSession::ReportDecided(const RankDecision& decision) {
   body->set_skip(decision.skip);
   body->set_pause(decision.pause);
   body->set_seconds(decision.seconds);
-  body->set_time(
-      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count());
+  body->set_time(WallClock());
   const Lock lock(mutex_);
   if (num_decided_ >= kMaxDecided) {
     const auto oldest = std::find_if(outbox_.begin(), outbox_.end(),

@@ -14,7 +14,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
-#include <fstream>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -31,6 +30,7 @@
 #include "agents/job/rank_session.h"
 #include "agents/keeper/keeper.h"
 #include "engine/data/random_stream.h"
+#include "engine/files/whole_file.h"
 #include "engine/store/arena.h"
 #include "engine/store/piece_table.h"
 #include "ptc/layout.h"
@@ -54,15 +54,9 @@ Result<std::string> Variable(const char* name) {
   return std::string(value);
 }
 
-Result<std::string> ReadFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file) return NotFound(fmt::format("{}: cannot be read", path));
-  return text;
-}
-
 Result<std::string> ReadSettings() {
-  if (const char* path = std::getenv(rank_variable::kSettingsFile)) return ReadFile(path);
+  if (const char* path = std::getenv(rank_variable::kSettingsFile))
+    return engine::ReadWholeFile(path);
   return Variable(rank_variable::kSettings);
 }
 
@@ -144,7 +138,7 @@ Result<std::unique_ptr<tessera_job>> Attach() {
   TESSERA_TRY(std::string settings, ReadSettings());
   TESSERA_TRY(const ptc::DeviceId device, ptc::ParseDevice(device_text));
   TESSERA_TRY(RankView view, ParseRankView(view_text));
-  TESSERA_TRY(const std::string layout_text, ReadFile(layout_file));
+  TESSERA_TRY(const std::string layout_text, engine::ReadWholeFile(layout_file));
   TESSERA_TRY(const ptc::Layout layout, ptc::ParseLayout(layout_text).Context(layout_file));
   TESSERA_TRY(engine::Arena arena, engine::Arena::Map(fd, true));
   ::close(fd);

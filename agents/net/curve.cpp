@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Key pairs and their files; the context with its ZAP handler (rfc.zeromq.org/spec/27).
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zmq.h>
 
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <mutex>
 #include <set>
+#include <sstream>
 #include <thread>
 
 #include "agents/net/socket.h"
+#include "engine/files/whole_file.h"
 #include "ptc/base/check.h"
 
 namespace tessera::agents {
@@ -28,30 +26,14 @@ CurveKeys NewCurveKeys() {
 
 namespace {
 
-/// Writes a small file as a whole: through a temporary one, synced, renamed.
-Status WriteWhole(const std::string& text, const std::string& path, mode_t mode) {
-  const std::string temporary = path + ".new";
-  ::unlink(temporary.c_str());
-  const int fd = ::open(temporary.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode);
-  if (fd < 0) return Unavailable("cannot write " + temporary + ": " + std::strerror(errno));
-  const bool written = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
-                       ::fsync(fd) == 0;
-  const int error = errno;
-  ::close(fd);
-  if (!written || ::rename(temporary.c_str(), path.c_str()) != 0) {
-    const int why = written ? errno : error;
-    ::unlink(temporary.c_str());
-    return Unavailable("cannot write " + path + ": " + std::strerror(why));
-  }
-  return OkStatus();
-}
-
 /// Reads lines `NAME KEY` into the keys that `keys` names.
 Status ReadKeyLines(const std::string& path, CurveKeys* keys) {
-  std::ifstream file(path);
-  if (!file) return NotFound("no key file " + path);
+  const auto text = engine::ReadWholeFile(path);
+  if (!text && text.error().code == ErrorCode::kNotFound) return NotFound("no key file " + path);
+  if (!text) return text.error();
+  std::istringstream lines(*text);
   std::string line;
-  for (int number = 1; std::getline(file, line); ++number) {
+  for (int number = 1; std::getline(lines, line); ++number) {
     if (line.empty()) continue;
     const auto wrong = [&](const std::string& why) {
       return InvalidArgument(path + ":" + std::to_string(number) + ": " + why);
@@ -81,11 +63,12 @@ bool IsPublicKey(std::string_view text) {
 }
 
 Status SaveKeys(const CurveKeys& keys, const std::string& path) {
-  return WriteWhole("public " + keys.public_key + "\nsecret " + keys.secret_key + "\n", path, 0600);
+  return engine::WriteWholeFile(
+      path, "public " + keys.public_key + "\nsecret " + keys.secret_key + "\n", 0600);
 }
 
 Status SavePublicKey(const std::string& public_key, const std::string& path) {
-  return WriteWhole("public " + public_key + "\n", path, 0644);
+  return engine::WriteWholeFile(path, "public " + public_key + "\n", 0644);
 }
 
 Result<std::string> LoadPublicKey(const std::string& path) {

@@ -4,14 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
+
+#include "engine/files/whole_file.h"
 
 namespace tessera::agents {
 namespace {
@@ -96,11 +93,7 @@ Status CheckRanges(const std::string& path, const AgentConfig& c) {
 }  // namespace
 
 Result<AgentConfig> LoadAgentConfig(const std::string& path) {
-  std::ifstream in(path);
-  if (!in) return NotFound(fmt::format("config file '{}': {}", path, std::strerror(errno)));
-  std::stringstream buffer;
-  buffer << in.rdbuf();
-  const std::string text = buffer.str();
+  TESSERA_TRY(const std::string text, engine::ReadWholeFile(path).Context("config file"));
   Json json;
   try {
     json = Json::parse(text);
@@ -135,17 +128,7 @@ Status SaveAgentConfig(const AgentConfig& config, const std::string& path) {
     json[key] = field.write(config);
     if (!field.required && json[key] == "") json.erase(key);
   }
-  const std::string fresh = path + ".new";
-  {
-    std::ofstream out(fresh, std::ios::trunc);
-    out << json.dump(2) << '\n';
-    out.flush();
-    if (!out) return Unavailable(fmt::format("cannot write '{}': {}", fresh, std::strerror(errno)));
-  }
-  if (std::rename(fresh.c_str(), path.c_str()) != 0) {
-    return Unavailable(fmt::format("cannot rename '{}': {}", fresh, std::strerror(errno)));
-  }
-  return OkStatus();
+  return engine::WriteWholeFile(path, json.dump(2) + '\n', 0644);
 }
 
 }  // namespace tessera::agents

@@ -22,8 +22,8 @@
 
 #include "agents/net/socket.h"
 #include "agents/node/allow_list.h"
-#include "agents/node/wall_clock.h"
 #include "agents/train/blas_environment.h"
+#include "agents/wire/wall_clock.h"
 
 namespace tessera::agents {
 namespace {

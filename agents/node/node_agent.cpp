@@ -9,12 +9,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <sstream>
 
 #include "agents/wire/convert.h"
 #include "agents/wire/utf8.h"
+#include "engine/files/process_stat.h"
+#include "engine/files/whole_file.h"
 
 namespace tessera::agents {
 namespace {
@@ -29,14 +30,10 @@ std::int64_t NewIncarnation() {
   return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
 }
 
-// Pid and start time (field 22 of /proc/PID/stat) of the parent.
+// Pid and start time of the parent.
 std::string KeeperIdentity() {
-  std::ifstream in(fmt::format("/proc/{}/stat", getppid()));
-  std::string text((std::istreambuf_iterator<char>(in)), {});
-  std::istringstream fields(text.substr(std::min(text.size(), text.rfind(')') + 1)));
-  std::string start;
-  for (int field = 3; field <= 22; ++field) fields >> start;
-  return fmt::format("{} {}", getppid(), start);
+  const auto stat = engine::ReadProcessStat(getppid());
+  return fmt::format("{} {}", getppid(), stat ? stat->start : 0);
 }
 
 // The part of an endpoint that other hosts reach this one by: "tcp://10.0.0.1:40001" -> "10.0.0.1".
@@ -49,10 +46,8 @@ std::string AddressOf(const std::string& endpoint) {
 
 // What nodes have in common whose ranks share cores: the running kernel.
 std::string MachineIdentity() {
-  std::ifstream in("/proc/sys/kernel/random/boot_id");
-  std::string id;
-  std::getline(in, id);
-  return Utf8(id);
+  const auto id = engine::ReadWholeFile("/proc/sys/kernel/random/boot_id");
+  return id ? Utf8(id->substr(0, id->find('\n'))) : std::string();
 }
 
 // A TCP port of `address` that nobody has now; 0 where there is none. Nothing holds it: that it is

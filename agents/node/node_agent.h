@@ -70,6 +70,7 @@ class NodeAgent {
     std::optional<ptc::Layout> from, to;
     ptc::Plan plan;
     std::map<ptc::DeviceId, engine::PieceTable> old, next;  // by local device
+    std::shared_ptr<const MoveContext> context;             // since this node is prepared
     std::unique_ptr<Mover> mover;
     MoveResult result;
     std::int64_t step = 0;

@@ -5,9 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
+#include <sstream>
 
 #include "agents/job/rank_environment.h"
 #include "agents/keeper/child.h"
@@ -16,6 +15,7 @@
 #include "agents/node/trainer.h"
 #include "agents/wire/convert.h"
 #include "agents/wire/utf8.h"
+#include "engine/files/whole_file.h"
 #include "engine/model/gpt.h"
 #include "engine/store/allocate.h"
 
@@ -39,16 +39,6 @@ Result<std::pair<RankId, std::int64_t>> ParseTag(const std::string& tag) {
   }
   TESSERA_TRY(const ptc::DeviceId id, ptc::ParseDevice(device));
   return std::pair{RankId{job, id}, epoch};
-}
-
-Status WriteFile(const std::string& path, const std::string& text) {
-  std::ofstream out(path + ".new", std::ios::trunc);
-  out << text;
-  out.flush();
-  if (!out || std::rename((path + ".new").c_str(), path.c_str()) != 0) {
-    return Unavailable(fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
-  }
-  return OkStatus();
 }
 
 }  // namespace
@@ -144,8 +134,8 @@ Status NodeAgent::WriteJobFiles(const std::string& job, const std::string& setti
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return Unavailable(fmt::format("cannot make '{}': {}", folder, error.message()));
-  TESSERA_RETURN_IF_ERROR(WriteFile(folder + "/settings.json", settings));
-  return WriteFile(folder + "/layout.json", ptc::ToJson(layout));
+  TESSERA_RETURN_IF_ERROR(engine::WriteWholeFile(folder + "/settings.json", settings, 0644));
+  return engine::WriteWholeFile(folder + "/layout.json", ptc::ToJson(layout), 0644);
 }
 
 Status NodeAgent::SpawnRank(const Launch& launch, int rank) {

@@ -220,7 +220,10 @@ void NodeAgent::Feed(const engine::ParticipantEvent& event) {
 void NodeAgent::SendReport(const engine::Report& report) {
   // Others may ask for cells as soon as they are told to transfer, which may be before this node is
   // told; the registrar tells nobody before all ranks stand.
-  if (report.kind == engine::ReportKind::kPrepared) SetServing(MakeContext());
+  if (report.kind == engine::ReportKind::kPrepared) {
+    txn_->context = MakeContext();
+    SetServing(txn_->context);
+  }
   wire::FromNode message;
   auto* out = message.mutable_txn();
   out->set_transaction(txn_->prepare.transaction());
@@ -341,14 +344,18 @@ std::shared_ptr<const MoveContext> NodeAgent::MakeContext() const {
 }
 
 void NodeAgent::RunTransfer() {
-  const auto context = MakeContext();
+  if (!txn_->context) {  // another agent of this node prepared it; what it had in memory is gone
+    Feed(engine::TransferEnded{
+        FailedPrecondition(fmt::format("n{} was restarted after it had prepared", config_.node))});
+    return;
+  }
   // Space of old gradients may be written from here on.
   for (const auto& [id, table] : txn_->next) {
     store_->Find(id)->arena->header().grads_step.store(0);
   }
   const std::int64_t number = txn_->prepare.transaction();
   txn_->mover = std::make_unique<Mover>(
-      context, Mover::Wire{&net_, keys_, ingress_}, [this, number](MoveResult result) {
+      txn_->context, Mover::Wire{&net_, keys_, ingress_}, [this, number](MoveResult result) {
         loop_.Post([this, number, result = std::move(result)]() mutable {
           if (!txn_ || txn_->prepare.transaction() != number) return;
           txn_->result = std::move(result);

@@ -8,7 +8,7 @@
 
 #include "agents/node/history_answers.h"
 #include "agents/node/pending_reply.h"
-#include "agents/node/wall_clock.h"
+#include "agents/wire/wall_clock.h"
 
 namespace tessera::agents {
 namespace {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "agents/node/registrar.h"
-#include "agents/node/wall_clock.h"
+#include "agents/wire/wall_clock.h"
 
 namespace tessera::agents {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "agents/node/pending_reply.h"
 #include "agents/node/registrar.h"
-#include "agents/node/wall_clock.h"
+#include "agents/wire/wall_clock.h"
 #include "engine/search/fit.h"
 #include "ptc/base/overloaded.h"
 

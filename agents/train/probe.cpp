@@ -20,6 +20,7 @@
 #include "agents/train/model/initialise.h"
 #include "agents/train/private_state.h"
 #include "agents/train/trainer.h"
+#include "agents/wire/wall_clock.h"
 #include "engine/search/least_squares.h"
 #include "engine/search/workload.h"
 
@@ -239,8 +240,7 @@ Result<engine::Calibration> Probe() {
   TESSERA_RETURN_IF_ERROR(ProbeCompute(text, &calibration).Context("passes of one rank"));
   TESSERA_RETURN_IF_ERROR(ProbeCores(text, &calibration).Context("ranks on all cores"));
   TESSERA_RETURN_IF_ERROR(ProbeLinks(&calibration).Context("collectives"));
-  calibration.measured_at =
-      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  calibration.measured_at = WallClock();
   return calibration;
 }
 

@@ -6,53 +6,20 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <cstring>
 #include <functional>
-#include <map>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #include "agents/train/comm/gloo_group.h"
 #include "agents/train/comm/shm_group.h"
+#include "agents/train/comm/thread_rendezvous.h"
 #include "agents/train/probe.h"
 
 namespace tessera::agents::train {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-/// Where threads of one process find each other.
-class ThreadRendezvous final : public Rendezvous {
- public:
-  Status Set(const std::string& key, std::span<const std::byte> value) override {
-    const std::lock_guard lock(mutex_);
-    values_[key].assign(value.begin(), value.end());
-    changed_.notify_all();
-    return OkStatus();
-  }
-  Result<std::vector<std::byte>> Get(const std::string& key,
-                                     std::chrono::milliseconds timeout) override {
-    std::unique_lock lock(mutex_);
-    if (!changed_.wait_for(lock, timeout, [&] { return values_.contains(key); })) {
-      return Timeout(fmt::format("no rank has set '{}' within {} ms", key, timeout.count()));
-    }
-    return values_.at(key);
-  }
-  Result<int> SharedMemory(const std::string& key, std::size_t) override {
-    return Unimplemented(key);
-  }
-  bool Abandoned() const override { return false; }
-
- private:
-  static Error Unimplemented(const std::string& key) {
-    return {ErrorCode::kUnimplemented, fmt::format("no shared memory '{}' among threads", key), {}};
-  }
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::map<std::string, std::vector<std::byte>> values_;
-};
 
 constexpr std::size_t kSmallFloats = 1024, kLargeFloats = 512 * 1024;
 

@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <iostream>
 #include <thread>
 
 #include "agents/wire/convert.h"
 #include "app/commands/command.h"
+#include "app/commands/confirm.h"
 #include "app/commands/interrupt.h"
 #include "app/commands/json.h"
 #include "app/commands/placement.h"
@@ -81,16 +81,6 @@ class Progress {
   std::string m_phase;
   std::int64_t m_bytes = -1;
 };
-
-/// y or yes on the terminal.
-bool confirmed(const engine::PlanSummary& plan) {
-  fmt::print("move {} (pause about {})? [y/N] ", formatBytes(plan.moved()),
-             formatSeconds(plan.pause_estimate));
-  std::fflush(stdout);
-  std::string answer;
-  std::getline(std::cin, answer);
-  return answer == "y" || answer == "Y" || answer == "yes";
-}
 
 int finish(const Invocation& call, const wire::TxnReply& reply, Progress& progress) {
   progress.endLine();
@@ -198,22 +188,16 @@ int run(const Invocation& call) {
   const auto atStep = call.arguments.integer("at-step", 0, 1, std::int64_t{1} << 40);
   if (!atStep) return wrongUsage(atStep.error());
   const bool yes = call.arguments.has("yes");
-  const bool canAsk = isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0 && !call.json;
-  if (!yes && !canAsk)
+  if (!yes && !canAsk(call))
     return wrongUsage(InvalidArgument("apply needs --yes where nobody can be asked"));
 
   auto session = openSession(call);
   if (!session) return failed(session.error());
-  if (const auto added = addStepOptions(*session, call.arguments, &*planRequest); !added)
-    return failed(added.error());
-  wire::Request dryRun;
-  *dryRun.mutable_plan() = *planRequest;
-  const auto planned = session->ask(std::move(dryRun), ReplyKind::kPlan);
-  if (!planned) return failed(planned.error());
-  const auto plan = agents::Decode(planned->plan());
+  const auto plan = askPlan(*session, call.arguments, &*planRequest);
   if (!plan) return failed(plan.error());
   if (!call.json) fmt::print("{}", describePlan(*plan));
-  if (!yes && !confirmed(*plan)) {
+  if (!yes && !confirmed(fmt::format("move {} (pause about {})", formatBytes(plan->moved()),
+                                     formatSeconds(plan->pause_estimate)))) {
     fmt::print("nothing changed\n");
     return kFailed;
   }
@@ -243,13 +227,9 @@ Command applyCommand() {
   return {{"apply",
            "moves a job to other devices while it lives",
            {{"JOB", "job"}},
-           {devicesOption("(required)"),
-            meshOption("(default: the fastest, see `propose`)"),
-            zeroOption("(default: as now)"),
-            microBatchOption("(default: as now)"),
-            pinOption(),
-            {"at-step", "K", "pauses the job after step K (default: as soon as all is prepared)"},
-            {"yes", "", "does not ask"}},
+           planOptions({{"at-step", "K",
+                         "pauses the job after step K (default: as soon as all is prepared)"},
+                        {"yes", "", "does not ask"}}),
            {"Ctrl-C rolls back and waits for the outcome.",
             "With --json one object a line: {\"phase\",\"bytes_done\",\"bytes_total\"}, the last "
             "{\"result\",...}."}},

@@ -8,13 +8,14 @@
 
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 
 #include "agents/wire/convert.h"
+#include "app/commands/clock_skew.h"
 #include "app/commands/command.h"
 #include "app/commands/json.h"
 #include "app/commands/session.h"
 #include "app/commands/units.h"
+#include "app/commands/when.h"
 #include "app/version.h"
 
 namespace tessera::app {
@@ -23,14 +24,8 @@ namespace {
 using engine::Check;
 using Verdict = engine::Check::Verdict;
 
-/// Clocks only label what people see; but a record with wrong times misleads.
-constexpr double kClockToleranceSeconds = 2;
 /// Every node has ten seconds, the registrar a little more.
 constexpr std::chrono::seconds kDoctorPatience{15};
-
-double wallClock() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 Check found(Verdict verdict, std::string name, std::string value, std::string remedy = {}) {
   return {.name = std::move(name),
@@ -79,15 +74,17 @@ std::string remedyOf(const Error& error) {
 }
 
 /// The node's clock beside that of this machine.
-void readClock(Check& check) {
-  const double skew = std::strtod(check.value.c_str(), nullptr) - wallClock();
-  if (std::abs(skew) <= kClockToleranceSeconds) {
-    check.value = fmt::format("within {:.1f} s of this machine", std::max(0.1, std::abs(skew)));
+void readClock(Check& check, double now, double latency) {
+  const auto skew = clockSkewOf(check, now, latency);
+  if (!skew) return;
+  const double apart = std::abs(skew->seconds);
+  if (skew->isTolerable) {
+    check.value = fmt::format("within {:.1f} s of this machine", std::max(0.1, apart));
     return;
   }
   check.verdict = Verdict::kWarning;
   check.value =
-      fmt::format("{:.1f} s {} this machine", std::abs(skew), skew > 0 ? "ahead of" : "behind");
+      fmt::format("{:.1f} s {} this machine", apart, skew->seconds > 0 ? "ahead of" : "behind");
   check.remedy = "timedatectl set-ntp true, on both";
 }
 
@@ -110,8 +107,11 @@ std::vector<Check> examine(const Invocation& call) {
   wire::Request request;
   request.mutable_doctor();
   auto session = openSession(call);
+  const auto asked = std::chrono::steady_clock::now();
   auto reply = session ? session->ask(std::move(request), ReplyKind::kDoctor, kDoctorPatience)
                        : Result<wire::Reply>(session.error());
+  const double now = wallClock();
+  const std::chrono::duration<double> latency = std::chrono::steady_clock::now() - asked;
   if (!reply) {
     checks.push_back(
         found(Verdict::kFailed, "registrar", reply.error().message, remedyOf(reply.error())));
@@ -124,7 +124,7 @@ std::vector<Check> examine(const Invocation& call) {
     return checks;
   }
   for (Check& check : *rows) {
-    if (check.name == "clock" && check.verdict == Verdict::kOk) readClock(check);
+    if (check.verdict == Verdict::kOk) readClock(check, now, latency.count());
     checks.push_back(std::move(check));
   }
   return checks;

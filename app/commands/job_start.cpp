@@ -10,7 +10,6 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include "agents/wire/convert.h"
@@ -20,6 +19,7 @@
 #include "app/commands/placement.h"
 #include "app/commands/session.h"
 #include "app/commands/units.h"
+#include "engine/files/whole_file.h"
 #include "engine/model/gpt.h"
 
 namespace tessera::app {
@@ -32,12 +32,9 @@ constexpr seconds kStartPatience{150};
 
 /// A file as it is, to be read by the cluster; it is called by `path` in messages.
 Status readText(const std::string& path, wire::StartJobRequest::NamedText* out) {
-  std::ifstream file(path);
-  if (!file) return NotFound(fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
-  std::stringstream text;
-  text << file.rdbuf();
+  TESSERA_TRY(const std::string text, engine::ReadWholeFile(path));
   out->set_name(agents::Utf8(path));
-  out->set_text(agents::Utf8(text.str()));
+  out->set_text(agents::Utf8(text));
   return OkStatus();
 }
 

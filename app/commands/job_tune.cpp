@@ -4,16 +4,15 @@
 /// what was measured. Ctrl-C goes back to where the job was.
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <iostream>
 #include <thread>
 
 #include "agents/wire/convert.h"
 #include "app/commands/command.h"
+#include "app/commands/confirm.h"
 #include "app/commands/interrupt.h"
 #include "app/commands/json.h"
 #include "app/commands/placement.h"
@@ -125,14 +124,6 @@ class Tuner {
   Place m_at;  // after the last transaction that was committed
 };
 
-bool confirmed(const std::string& job, std::size_t count, std::int64_t steps) {
-  fmt::print("run {} through {} configurations for {} steps each? [y/N] ", job, count, steps);
-  std::fflush(stdout);
-  std::string answer;
-  std::getline(std::cin, answer);
-  return answer == "y" || answer == "Y" || answer == "yes";
-}
-
 struct Options {
   std::vector<ptc::DeviceId> devices;
   std::int64_t top = 4, steps = 12;
@@ -158,7 +149,7 @@ int run(const Invocation& call) {
   auto options = readOptions(call.arguments);
   if (!options) return wrongUsage(options.error());
   const bool yes = call.arguments.has("yes");
-  if (!yes && (isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0 || call.json))
+  if (!yes && !canAsk(call))
     return wrongUsage(InvalidArgument("job tune needs --yes where nobody can be asked"));
 
   auto session = openSession(call);
@@ -176,7 +167,8 @@ int run(const Invocation& call) {
   std::vector<engine::Candidate> candidates;
   for (const engine::Candidate& candidate : proposal->candidates)
     if (candidate.fits()) candidates.push_back(candidate);
-  if (!yes && !confirmed(name, candidates.size(), options->steps)) {
+  if (!yes && !confirmed(fmt::format("run {} through {} configurations for {} steps each", name,
+                                     candidates.size(), options->steps))) {
     fmt::print("nothing changed\n");
     return kFailed;
   }

@@ -20,6 +20,7 @@
 #include "agents/node/config.h"
 #include "agents/wire/convert.h"
 #include "app/commands/process.h"
+#include "engine/files/whole_file.h"
 
 namespace tessera::app {
 namespace {
@@ -96,17 +97,13 @@ Status saveKeepers(const fs::path& directory, const std::vector<ProcessId>& keep
   nlohmann::json json = nlohmann::json::array();
   for (const ProcessId& keeper : keepers)
     json.push_back({{"pid", keeper.pid}, {"start", keeper.start}});
-  std::ofstream file(keepersFile(directory), std::ios::trunc);
-  file << json.dump() << '\n';
-  file.close();
-  if (!file) return Unavailable(fmt::format("cannot write {}", keepersFile(directory).string()));
-  return OkStatus();
+  return engine::WriteWholeFile(keepersFile(directory), json.dump() + '\n', 0600);
 }
 
 /// The keepers of the cluster that still live and are ours.
 std::vector<ProcessId> livingKeepers(const fs::path& directory) {
-  std::ifstream file(keepersFile(directory));
-  const auto json = nlohmann::json::parse(file, nullptr, false);
+  const auto text = engine::ReadWholeFile(keepersFile(directory));
+  const auto json = nlohmann::json::parse(text.value_or(""), nullptr, false);
   std::vector<ProcessId> keepers;
   if (!json.is_array()) return keepers;
   int node = 0;

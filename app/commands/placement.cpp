@@ -38,18 +38,6 @@ Result<std::optional<engine::StepOptions>> readStepOptions(const Arguments& argu
   return base;
 }
 
-Status addStepOptions(Session& session, const Arguments& arguments, wire::PlanRequest* request) {
-  TESSERA_TRY(const auto given, readStepOptions(arguments));
-  if (!given) return OkStatus();
-  TESSERA_TRY(const auto snapshot, session.snapshot());
-  const auto job = std::ranges::find(snapshot.jobs, request->job(), &engine::JobStatus::name);
-  if (job == snapshot.jobs.end())
-    return NotFound(fmt::format("job '{}' does not exist", request->job()));
-  TESSERA_TRY(const auto options, readStepOptions(arguments, job->options));
-  agents::Encode(*options, request->mutable_options());
-  return OkStatus();
-}
-
 Result<wire::PlanRequest> readPlanRequest(const Arguments& arguments) {
   TESSERA_RETURN_IF_ERROR(checkName("job", arguments.word(0)));
   TESSERA_TRY(const auto placement, readPlacement(arguments));
@@ -76,7 +64,29 @@ std::string describePlace(const ptc::MeshShape& mesh, const std::vector<ptc::Dev
                      step ? fmt::format(", {} a step (estimate)", formatSeconds(*step)) : "");
 }
 
+/// Adds what --zero and --micro-batch say.
+Status addStepOptions(Session& session, const Arguments& arguments, wire::PlanRequest* request) {
+  TESSERA_TRY(const auto given, readStepOptions(arguments));
+  if (!given) return OkStatus();
+  TESSERA_TRY(const auto snapshot, session.snapshot());
+  const auto job = std::ranges::find(snapshot.jobs, request->job(), &engine::JobStatus::name);
+  if (job == snapshot.jobs.end())
+    return NotFound(fmt::format("job '{}' does not exist", request->job()));
+  TESSERA_TRY(const auto options, readStepOptions(arguments, job->options));
+  agents::Encode(*options, request->mutable_options());
+  return OkStatus();
+}
+
 }  // namespace
+
+Result<engine::PlanSummary> askPlan(Session& session, const Arguments& arguments,
+                                    wire::PlanRequest* request) {
+  TESSERA_RETURN_IF_ERROR(addStepOptions(session, arguments, request));
+  wire::Request message;
+  *message.mutable_plan() = *request;
+  TESSERA_TRY(const auto reply, session.ask(std::move(message), ReplyKind::kPlan));
+  return agents::Decode(reply.plan());
+}
 
 std::string describePlan(const engine::PlanSummary& plan) {
   std::string text = fmt::format("plan {} for {} (epoch {})\n", plan.hash, plan.job, plan.epoch);
@@ -119,6 +129,13 @@ OptionSpec microBatchOption(const std::string& fallback) {
 }
 OptionSpec pinOption() {
   return {"pin", "", "takes --devices as the order of ranks, not as a set"};
+}
+std::vector<OptionSpec> planOptions(std::vector<OptionSpec> more) {
+  std::vector<OptionSpec> options = {
+      devicesOption("(required)"), meshOption("(default: the fastest, see `propose`)"),
+      zeroOption("(default: as now)"), microBatchOption("(default: as now)"), pinOption()};
+  std::ranges::move(more, std::back_inserter(options));
+  return options;
 }
 
 }  // namespace tessera::app

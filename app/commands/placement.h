@@ -29,10 +29,11 @@ Result<std::optional<engine::StepOptions>> readStepOptions(const Arguments& argu
 /// J and the placement of `plan` and `apply`. \error also for missing --devices.
 Result<wire::PlanRequest> readPlanRequest(const Arguments& arguments);
 
-/// Adds what --zero and --micro-batch say; the one that is not given stays as the job runs now.
-/// \pre readPlanRequest(arguments) gave `request`
+/// Asks for the plan, after adding to `request` what --zero and --micro-batch say; the one that is
+/// not given stays as the job runs now. \pre readPlanRequest(arguments) gave `request`
 /// \error also kNotFound for a job that is not there
-Status addStepOptions(Session& session, const Arguments& arguments, wire::PlanRequest* request);
+Result<engine::PlanSummary> askPlan(Session& session, const Arguments& arguments,
+                                    wire::PlanRequest* request);
 
 /// The plan as a person reads it.
 std::string describePlan(const engine::PlanSummary& plan);
@@ -42,5 +43,7 @@ OptionSpec meshOption(const std::string& fallback);
 OptionSpec pinOption();
 OptionSpec zeroOption(const std::string& fallback);
 OptionSpec microBatchOption(const std::string& fallback);
+/// The options of which readPlanRequest and askPlan know, then `more`.
+std::vector<OptionSpec> planOptions(std::vector<OptionSpec> more);
 
 }  // namespace tessera::app

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "agents/wire/convert.h"
 #include "app/commands/command.h"
 #include "app/commands/json.h"
 #include "app/commands/placement.h"
@@ -22,13 +21,7 @@ int run(const Invocation& call) {
   if (!numCandidates) return wrongUsage(numCandidates.error());
   auto session = openSession(call);
   if (!session) return failed(session.error());
-  if (const auto added = addStepOptions(*session, call.arguments, &*request); !added)
-    return failed(added.error());
-  wire::Request message;
-  *message.mutable_plan() = *request;
-  const auto reply = session->ask(std::move(message), ReplyKind::kPlan);
-  if (!reply) return failed(reply.error());
-  const auto plan = agents::Decode(reply->plan());
+  const auto plan = askPlan(*session, call.arguments, &*request);
   if (!plan) return failed(plan.error());
   std::optional<engine::Proposal> proposal;
   std::optional<double> tokens;
@@ -56,17 +49,13 @@ int run(const Invocation& call) {
 }  // namespace
 
 Command planCommand() {
-  return {{"plan",
-           "says what moving a job to other devices would cost; changes nothing",
-           {{"JOB", "job"}},
-           {devicesOption("(required)"),
-            meshOption("(default: the fastest, see `propose`)"),
-            zeroOption("(default: as now)"),
-            microBatchOption("(default: as now)"),
-            pinOption(),
-            {"candidates", "N", "lists also the best N configurations of these devices"}},
-           {}},
-          run};
+  return {
+      {"plan",
+       "says what moving a job to other devices would cost; changes nothing",
+       {{"JOB", "job"}},
+       planOptions({{"candidates", "N", "lists also the best N configurations of these devices"}}),
+       {}},
+      run};
 }
 
 }  // namespace tessera::app

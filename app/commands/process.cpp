@@ -13,44 +13,15 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <optional>
 #include <sstream>
 #include <thread>
 
+#include "engine/files/process_stat.h"
+#include "engine/files/whole_file.h"
+
 namespace tessera::app {
-namespace {
 
 namespace fs = std::filesystem;
-
-std::string slurp(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-/// The fields of /proc/PID/stat that are needed here (proc(5)).
-struct Stat {
-  char state = 'X';
-  pid_t parent = 0;
-  std::uint64_t start = 0;
-};
-
-std::optional<Stat> statOf(pid_t pid) {
-  const std::string text = slurp(fmt::format("/proc/{}/stat", pid));
-  const auto name_end = text.rfind(')');  // the name may hold blanks and brackets
-  if (name_end == std::string::npos) return std::nullopt;
-  std::istringstream fields(text.substr(name_end + 1));
-  Stat stat;
-  fields >> stat.state >> stat.parent;
-  std::string skipped;
-  for (int field = 5; field < 22; ++field) fields >> skipped;
-  fields >> stat.start;
-  if (!fields) return std::nullopt;
-  return stat;
-}
-
-}  // namespace
 
 Result<ProcessId> startDaemon(const std::vector<std::string>& command, const std::string& directory,
                               const std::string& log) {
@@ -81,20 +52,21 @@ Result<ProcessId> startDaemon(const std::vector<std::string>& command, const std
   posix_spawnattr_destroy(&attributes);
   if (code != 0)
     return Unavailable(fmt::format("cannot start {}: {}", command[0], std::strerror(code)));
-  const auto stat = statOf(pid);
+  const auto stat = engine::ReadProcessStat(pid);
   return ProcessId{pid, stat ? stat->start : 0};
 }
 
 bool isAlive(const ProcessId& process) {
   // A child of this very process stays a zombie until it is waited for.
   waitpid(process.pid, nullptr, WNOHANG);
-  const auto stat = statOf(process.pid);
+  const auto stat = engine::ReadProcessStat(process.pid);
   return stat && stat->state != 'Z' && stat->state != 'X' && stat->start == process.start;
 }
 
 bool hasArgument(const ProcessId& process, const std::string& text) {
-  const std::string line = slurp(fmt::format("/proc/{}/cmdline", process.pid));
-  std::istringstream words(line);
+  const auto line = engine::ReadWholeFile(fmt::format("/proc/{}/cmdline", process.pid));
+  if (!line) return false;
+  std::istringstream words(*line);
   for (std::string word; std::getline(words, word, '\0');)
     if (word == text) return true;
   return false;
@@ -111,7 +83,7 @@ std::vector<ProcessId> descendantsOf(const ProcessId& process) {
     const std::string name = entry.path().filename().string();
     pid_t pid = 0;
     if (std::from_chars(name.data(), name.data() + name.size(), pid).ec != std::errc()) continue;
-    if (const auto stat = statOf(pid); stat && stat->state != 'Z')
+    if (const auto stat = engine::ReadProcessStat(pid); stat && stat->state != 'Z')
       all.push_back({{pid, stat->start}, stat->parent});
   }
   std::vector<ProcessId> found = {process};

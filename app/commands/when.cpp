@@ -10,6 +10,8 @@
 #include <string>
 #include <utility>
 
+#include "agents/wire/wall_clock.h"
+
 namespace tessera::app {
 namespace {
 
@@ -68,8 +70,6 @@ Result<engine::TimeRange> parseRange(const Arguments& arguments, double now) {
   return range;
 }
 
-double wallClock() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
+double wallClock() { return agents::WallClock(); }
 
 }  // namespace tessera::app

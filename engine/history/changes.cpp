@@ -44,27 +44,21 @@ Result<HistoryChanges> History::ChangesSince(const HistoryCursor& cursor, std::i
                                                    "ORDER BY sequence LIMIT ?",
                                                    kSampleColumns)));
   TESSERA_RETURN_IF_ERROR(BindAll(samples, next.sample, LimitOf(limit)));
-  for (;;) {
-    TESSERA_TRY(const bool row, samples.Step());
-    if (!row) break;
-    changes.samples.push_back(ReadSample(samples));
-    next.sample = changes.samples.back().sequence;
-  }
-  samples.Reset();
+  TESSERA_RETURN_IF_ERROR(
+      ForEachRow(samples, [&] { changes.samples.push_back(ReadSample(samples)); }));
+  if (!changes.samples.empty()) next.sample = changes.samples.back().sequence;
 
   TESSERA_TRY(auto transactions,
               db.Prepare(fmt::format("SELECT {}, revision FROM transactions WHERE revision > ? "
                                      "ORDER BY revision LIMIT ?",
                                      kTransactionColumns)));
   TESSERA_RETURN_IF_ERROR(BindAll(transactions, next.revision, LimitOf(limit)));
-  for (;;) {
-    TESSERA_TRY(const bool row, transactions.Step());
-    if (!row) break;
+  TESSERA_RETURN_IF_ERROR(ForEachRow(transactions, [&]() -> Status {
     TESSERA_TRY(auto entry, ReadTransaction(transactions, db.path()));
     changes.transactions.push_back(std::move(entry));
     next.revision = transactions.Int(kNumTransactionColumns);
-  }
-  transactions.Reset();
+    return OkStatus();
+  }));
   TESSERA_RETURN_IF_ERROR(ReadParts(db, changes.transactions));
 
   const auto full = [&](const auto& rows) { return limit > 0 && std::ssize(rows) == limit; };
@@ -131,11 +125,9 @@ Result<std::vector<TimeSpan>> History::Covered() {
   TESSERA_TRY(auto query,
               impl_->database->Prepare("SELECT began, ended FROM covered ORDER BY rowid"));
   std::vector<TimeSpan> spans;
-  for (;;) {
-    TESSERA_TRY(const bool row, query.Step());
-    if (!row) break;
+  TESSERA_RETURN_IF_ERROR(ForEachRow(query, [&] {
     spans.push_back({query.Double(0), query.Double(1)});
-  }
+  }));
   return spans;
 }
 

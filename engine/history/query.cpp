@@ -107,16 +107,10 @@ Status ReadParts(Database& database, std::vector<HistoryEntry>& entries) {
                                            "bytes_per_second FROM transaction_flows WHERE id = ?"));
   for (HistoryEntry& entry : entries) {
     TESSERA_RETURN_IF_ERROR(phases.Bind(0, entry.id));
-    for (;;) {
-      TESSERA_TRY(const bool row, phases.Step());
-      if (!row) break;
-      entry.phases.emplace(phases.Text(0), phases.Double(1));
-    }
-    phases.Reset();
+    TESSERA_RETURN_IF_ERROR(
+        ForEachRow(phases, [&] { entry.phases.emplace(phases.Text(0), phases.Double(1)); }));
     TESSERA_RETURN_IF_ERROR(flows.Bind(0, entry.id));
-    for (;;) {
-      TESSERA_TRY(const bool row, flows.Step());
-      if (!row) break;
+    TESSERA_RETURN_IF_ERROR(ForEachRow(flows, [&]() -> Status {
       const auto source = ptc::ParseDevice(flows.Text(0));
       const auto destination = ptc::ParseDevice(flows.Text(1));
       if (!source || !destination) {
@@ -124,8 +118,8 @@ Status ReadParts(Database& database, std::vector<HistoryEntry>& entries) {
                                     entry.id, flows.Text(0), flows.Text(1)));
       }
       entry.flows.push_back({*source, *destination, flows.Int(2), flows.Int(3), flows.Double(4)});
-    }
-    flows.Reset();
+      return OkStatus();
+    }));
     std::ranges::sort(entry.flows, {}, [](const FlowStatus& flow) {
       return std::pair(flow.source, flow.destination);
     });
@@ -158,12 +152,11 @@ Result<std::vector<HistoryEntry>> History::Transactions(const TransactionQuery& 
   TESSERA_TRY(auto query, where.Prepare(db, kTransactionColumns, "transactions",
                                         "ORDER BY id DESC LIMIT ?", asked.limit));
   std::vector<HistoryEntry> entries;
-  for (;;) {
-    TESSERA_TRY(const bool row, query.Step());
-    if (!row) break;
+  TESSERA_RETURN_IF_ERROR(ForEachRow(query, [&]() -> Status {
     TESSERA_TRY(auto entry, ReadTransaction(query, db.path()));
     entries.push_back(std::move(entry));
-  }
+    return OkStatus();
+  }));
   TESSERA_RETURN_IF_ERROR(ReadParts(db, entries));
   return entries;
 }
@@ -206,12 +199,11 @@ Result<std::vector<Event>> History::Events(const EventQuery& asked) {
                                                   : "ORDER BY sequence LIMIT ?",
                                         asked.limit));
   std::vector<Event> events;
-  for (;;) {
-    TESSERA_TRY(const bool row, query.Step());
-    if (!row) break;
+  TESSERA_RETURN_IF_ERROR(ForEachRow(query, [&]() -> Status {
     TESSERA_TRY(auto event, ReadEvent(query, db.path()));
     events.push_back(std::move(event));
-  }
+    return OkStatus();
+  }));
   if (backwards) std::ranges::reverse(events);
   return events;
 }
@@ -245,11 +237,7 @@ Result<std::vector<Sample>> History::Samples(const SampleQuery& asked) {
   TESSERA_TRY(auto query,
               where.Prepare(*impl_->database, kSampleColumns, "samples", end, asked.limit));
   std::vector<Sample> samples;
-  for (;;) {
-    TESSERA_TRY(const bool row, query.Step());
-    if (!row) break;
-    samples.push_back(ReadSample(query));
-  }
+  TESSERA_RETURN_IF_ERROR(ForEachRow(query, [&] { samples.push_back(ReadSample(query)); }));
   if (backwards) std::ranges::reverse(samples);
   return samples;
 }
@@ -279,16 +267,14 @@ Result<std::vector<Sample>> History::SamplesBetween(std::string_view job, const 
   TESSERA_TRY(auto query,
               where.Prepare(db, kSampleColumns, "samples", "ORDER BY time, sequence", {}));
   std::vector<Sample> samples;
-  for (;;) {
-    TESSERA_TRY(const bool row, query.Step());
-    if (!row) break;
+  TESSERA_RETURN_IF_ERROR(ForEachRow(query, [&] {
+    const Sample sample = ReadSample(query);
     if (all) {
-      samples.push_back(ReadSample(query));
+      samples.push_back(sample);
     } else {
-      const Sample sample = ReadSample(query);
       decimator.Add(sample, sample.time);
     }
-  }
+  }));
   return all ? samples : decimator.Take();
 }
 
@@ -303,11 +289,7 @@ Result<std::vector<std::string>> History::Jobs() {
       SELECT job FROM of_samples WHERE job IS NOT NULL UNION SELECT job FROM transactions
       ORDER BY job)"));
   std::vector<std::string> jobs;
-  for (;;) {
-    TESSERA_TRY(const bool row, query.Step());
-    if (!row) break;
-    jobs.push_back(query.Text(0));
-  }
+  TESSERA_RETURN_IF_ERROR(ForEachRow(query, [&] { jobs.push_back(query.Text(0)); }));
   return jobs;
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "ptc/base/result.h"
 
@@ -49,6 +50,24 @@ class Statement {
   std::unique_ptr<sqlite3_stmt, Finalize> handle_;
   const std::string* path_;
 };
+
+/// Calls `each` for every row that `query` has still, then makes it ready for the next use. An
+/// error that `each` returns (a Status, or nothing) ends that.
+template <typename Each>
+Status ForEachRow(Statement& query, Each each) {
+  for (;;) {
+    TESSERA_TRY(const bool row, query.Step());
+    if (!row) break;
+    if constexpr (std::is_void_v<decltype(each())>) {
+      each();
+    } else if (Status status = each(); !status) {
+      query.Reset();
+      return status;
+    }
+  }
+  query.Reset();
+  return OkStatus();
+}
 
 class Database {
  public:

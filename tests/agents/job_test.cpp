@@ -34,6 +34,7 @@
 #include "agents/keeper/packet.h"
 #include "agents/wire/tessera/wire/rank.pb.h"
 #include "engine/data/random_stream.h"
+#include "engine/files/whole_file.h"
 #include "engine/store/allocate.h"
 #include "engine/store/arena.h"
 #include "engine/store/piece_table.h"
@@ -201,10 +202,7 @@ ptc::Layout LayoutOf(int ranks) {
   return *ptc::Layout::Make(*mesh, *collection);
 }
 
-std::string Text(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+std::string Text(const std::string& path) { return engine::ReadWholeFile(path).value_or(""); }
 
 // The example's tensors as its two files cut them.
 ptc::Layout ExampleLayout(int dp, int tp) {

@@ -18,11 +18,12 @@
 
 #include "agents/job/decision.h"
 #include "agents/train/comm/groups.h"
+#include "agents/train/comm/thread_rendezvous.h"
 #include "agents/train/model/initialise.h"
 #include "agents/train/private_state.h"
 #include "agents/train/trainer.h"
 #include "engine/update/bfloat16.h"
-#include "tests/agents/local_rendezvous.h"
+#include "tests/agents/local_mesh.h"
 
 using namespace tessera;
 using namespace tessera::agents::train;
@@ -155,7 +156,7 @@ std::vector<std::byte> BytesOf(const PrivateState& state) {
 Results Train(const engine::JobSettings& settings, const Mesh& mesh, int steps,
               const States& states) {
   const test::LocalMesh local(mesh.pp, mesh.dp, mesh.tp, mesh.hosts);
-  const auto rendezvous = std::make_shared<test::LocalRendezvous>();
+  const auto rendezvous = std::make_shared<ThreadRendezvous>();
   Results results;
   std::vector<std::string> errors(states.size());
   {

@@ -26,7 +26,9 @@
 #include "agents/train/comm/groups.h"
 #include "agents/train/comm/shm_group.h"
 #include "agents/train/comm/tcp_group.h"
-#include "tests/agents/local_rendezvous.h"
+#include "agents/train/comm/thread_rendezvous.h"
+#include "engine/files/whole_file.h"
+#include "tests/agents/local_mesh.h"
 
 using namespace tessera;
 using namespace tessera::agents::train;
@@ -205,12 +207,8 @@ class FolderRendezvous final : public Rendezvous {
  public:
   explicit FolderRendezvous(std::filesystem::path folder) : folder_(std::move(folder)) {}
   Status Set(const std::string& key, std::span<const std::byte> value) override {
-    const auto unfinished = FileOf("." + std::to_string(::getpid()) + key);
-    std::ofstream(unfinished, std::ios::binary)
-        .write(reinterpret_cast<const char*>(value.data()),
-               static_cast<std::streamsize>(value.size()));
-    std::filesystem::rename(unfinished, FileOf(key));
-    return OkStatus();
+    const std::string_view text(reinterpret_cast<const char*>(value.data()), value.size());
+    return engine::WriteWholeFile(FileOf(key), text, 0600);
   }
   Result<std::vector<std::byte>> Get(const std::string& key, milliseconds timeout) override {
     const auto deadline = steady_clock::now() + timeout;
@@ -218,8 +216,7 @@ class FolderRendezvous final : public Rendezvous {
       if (steady_clock::now() >= deadline) return tessera::Timeout("no key '" + key + "'");
       std::this_thread::sleep_for(milliseconds(2));
     }
-    std::ifstream file(FileOf(key), std::ios::binary);
-    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    TESSERA_TRY(const std::string text, engine::ReadWholeFile(FileOf(key)));
     const auto bytes = std::as_bytes(std::span(text));
     return std::vector<std::byte>(bytes.begin(), bytes.end());
   }
@@ -280,6 +277,24 @@ class TrainCommTest : public QObject {
   static void compareWithNothing(const std::vector<std::string>& results) {
     for (const std::string& result : results) QCOMPARE(QString::fromStdString(result), QString());
   }
+  /// Each rank is a process; what `check` finds wrong fails the test.
+  static void InProcesses(int ranks, const std::function<std::string(int rank)>& check) {
+    std::vector<pid_t> children;
+    for (int rank = 0; rank < ranks; ++rank) {
+      const pid_t pid = ::fork();
+      if (pid == 0) {
+        const std::string wrong = check(rank);
+        if (!wrong.empty()) std::fprintf(stderr, "rank %d: %s\n", rank, wrong.c_str());
+        ::_exit(wrong.empty() ? 0 : 1);
+      }
+      children.push_back(pid);
+    }
+    for (const pid_t pid : children) {
+      int status = -1;
+      QCOMPARE(::waitpid(pid, &status, 0), pid);
+      QCOMPARE(status, 0);
+    }
+  }
 
  private slots:
   void sharedMemoryBetweenProcesses_data() {
@@ -289,23 +304,11 @@ class TrainCommTest : public QObject {
   void sharedMemoryBetweenProcesses() {
     QFETCH(int, ranks);
     const int fd = Memory(ranks);
-    std::vector<pid_t> children;
-    for (int rank = 0; rank < ranks; ++rank) {
-      const pid_t pid = ::fork();
-      if (pid == 0) {
-        auto group = MakeShmGroup(Options(rank, ranks), ::dup(fd));
-        const std::string wrong = group ? CheckCollectives(**group, true) : "no group";
-        if (!wrong.empty()) std::fprintf(stderr, "rank %d: %s\n", rank, wrong.c_str());
-        ::_exit(wrong.empty() ? 0 : 1);
-      }
-      children.push_back(pid);
-    }
+    InProcesses(ranks, [&](int rank) -> std::string {
+      auto group = MakeShmGroup(Options(rank, ranks), ::dup(fd));
+      return group ? CheckCollectives(**group, true) : group.error().ToString();
+    });
     ::close(fd);
-    for (const pid_t pid : children) {
-      int status = -1;
-      QCOMPARE(::waitpid(pid, &status, 0), pid);
-      QCOMPARE(status, 0);
-    }
   }
 
   void messagesInSharedMemoryBetweenProcesses_data() {
@@ -315,23 +318,11 @@ class TrainCommTest : public QObject {
   void messagesInSharedMemoryBetweenProcesses() {
     QFETCH(int, ranks);
     const int fd = Memory(ranks, kMessageFloats);
-    std::vector<pid_t> children;
-    for (int rank = 0; rank < ranks; ++rank) {
-      const pid_t pid = ::fork();
-      if (pid == 0) {
-        auto group = MakeShmGroup(Options(rank, ranks, kMessageFloats), ::dup(fd));
-        const std::string wrong = group ? CheckMessages(**group) : "no group";
-        if (!wrong.empty()) std::fprintf(stderr, "rank %d: %s\n", rank, wrong.c_str());
-        ::_exit(wrong.empty() ? 0 : 1);
-      }
-      children.push_back(pid);
-    }
+    InProcesses(ranks, [&](int rank) -> std::string {
+      auto group = MakeShmGroup(Options(rank, ranks, kMessageFloats), ::dup(fd));
+      return group ? CheckMessages(**group) : group.error().ToString();
+    });
     ::close(fd);
-    for (const pid_t pid : children) {
-      int status = -1;
-      QCOMPARE(::waitpid(pid, &status, 0), pid);
-      QCOMPARE(status, 0);
-    }
   }
 
   void messagesInSharedMemoryBetweenThreads() {
@@ -349,7 +340,7 @@ class TrainCommTest : public QObject {
   }
   void messagesOverGloo() {
     QFETCH(int, ranks);
-    const auto rendezvous = std::make_shared<test::LocalRendezvous>();
+    const auto rendezvous = std::make_shared<ThreadRendezvous>();
     compareWithNothing(OnThreads(ranks, [&](int rank) -> std::string {
       auto group = MakeGlooGroup(Options(rank, ranks, kMessageFloats), "127.0.0.1", rendezvous);
       return group ? CheckMessages(**group) : group.error().ToString();
@@ -383,7 +374,7 @@ class TrainCommTest : public QObject {
     QFETCH(bool, shared);
     QFETCH(bool, sends);
     QFETCH(QString, by);
-    const auto rendezvous = std::make_shared<test::LocalRendezvous>();
+    const auto rendezvous = std::make_shared<ThreadRendezvous>();
     const int fd = Memory(2, kMessageFloats);
     std::atomic<bool> is_out = false;
     steady_clock::time_point ended_at, out_at;
@@ -567,7 +558,7 @@ class TrainCommTest : public QObject {
   }
 
   void glooBetweenThreads() {
-    const auto rendezvous = std::make_shared<test::LocalRendezvous>();
+    const auto rendezvous = std::make_shared<ThreadRendezvous>();
     compareWithNothing(OnThreads(4, [&](int rank) -> std::string {
       auto group = MakeGlooGroup(Options(rank, 4), "127.0.0.1", rendezvous);
       return group ? CheckCollectives(**group, false) : group.error().ToString();
@@ -575,7 +566,7 @@ class TrainCommTest : public QObject {
   }
 
   void glooCollectiveIsAbandoned() {
-    const auto rendezvous = std::make_shared<test::LocalRendezvous>();
+    const auto rendezvous = std::make_shared<ThreadRendezvous>();
     std::atomic<bool> is_out = false;
     steady_clock::time_point abandoned_at, out_at;
     compareWithNothing(OnThreads(2, [&](int rank) -> std::string {
@@ -602,7 +593,7 @@ class TrainCommTest : public QObject {
   }
 
   void glooRankThatNeverConnectsIsAbandoned() {
-    const auto rendezvous = std::make_shared<test::LocalRendezvous>();
+    const auto rendezvous = std::make_shared<ThreadRendezvous>();
     steady_clock::time_point abandoned_at;
     std::jthread abandon([&] {
       std::this_thread::sleep_for(milliseconds(100));
@@ -623,7 +614,7 @@ class TrainCommTest : public QObject {
   }
   void tcpBetweenThreads() {
     QFETCH(int, ranks);
-    const auto rendezvous = std::make_shared<test::LocalRendezvous>();
+    const auto rendezvous = std::make_shared<ThreadRendezvous>();
     compareWithNothing(OnThreads(ranks, [&](int rank) -> std::string {
       auto group =
           MakeTcpGroup(Options(rank, ranks), rank % 2 == 0 ? "127.0.0.1" : "127.0.0.2", rendezvous);
@@ -633,7 +624,7 @@ class TrainCommTest : public QObject {
 
   // Without any abandonment: who is gone is noticed, and by those who wait for the noticer, too.
   void tcpRankThatIsGoneIsNoticedByAll() {
-    const auto rendezvous = std::make_shared<test::LocalRendezvous>();
+    const auto rendezvous = std::make_shared<ThreadRendezvous>();
     steady_clock::time_point gone_at;
     compareWithNothing(OnThreads(3, [&](int rank) -> std::string {
       auto group = MakeTcpGroup(Options(rank, 3), "127.0.0.1", rendezvous);
@@ -658,7 +649,7 @@ class TrainCommTest : public QObject {
   }
   void tcpWaitEnds() {
     QFETCH(QString, by);
-    const auto rendezvous = std::make_shared<test::LocalRendezvous>();
+    const auto rendezvous = std::make_shared<ThreadRendezvous>();
     std::atomic<bool> is_out = false;
     const auto start = steady_clock::now();
     compareWithNothing(OnThreads(2, [&](int rank) -> std::string {
@@ -689,17 +680,16 @@ class TrainCommTest : public QObject {
   void tcpRanksThatDoNotComeAreATimeout() {
     GroupOptions options = Options(0, 2);
     options.timeout = milliseconds(100);
-    const auto group =
-        MakeTcpGroup(options, "127.0.0.1", std::make_shared<test::LocalRendezvous>());
+    const auto group = MakeTcpGroup(options, "127.0.0.1", std::make_shared<ThreadRendezvous>());
     QVERIFY(!group);
     QCOMPARE(group.error().message, std::string("a rank of group g did not come within 100 ms"));
-    const auto bad = MakeTcpGroup(options, "nowhere", std::make_shared<test::LocalRendezvous>());
+    const auto bad = MakeTcpGroup(options, "nowhere", std::make_shared<ThreadRendezvous>());
     QCOMPARE(bad.error().message, std::string("group g: 'nowhere' is not a network address"));
   }
 
   // What connects without knowing the group's secret is turned away; the ranks find each other.
   void tcpStrangersAreTurnedAway() {
-    const auto rendezvous = std::make_shared<test::LocalRendezvous>();
+    const auto rendezvous = std::make_shared<ThreadRendezvous>();
     compareWithNothing(OnThreads(2, [&](int rank) -> std::string {
       if (rank == 1) {
         const auto endpoint = rendezvous->Get("g/tcp/0", std::chrono::seconds(10));
@@ -734,7 +724,7 @@ class TrainCommTest : public QObject {
   void transportFollowsTheHosts() {
     QFETCH(int, hosts);
     QFETCH(QStringList, shared);
-    const auto rendezvous = std::make_shared<test::LocalRendezvous>();
+    const auto rendezvous = std::make_shared<ThreadRendezvous>();
     const test::LocalMesh mesh(2, 2, hosts);
     compareWithNothing(OnThreads(4, [&](int rank) -> std::string {
       const auto groups = ConnectGroups(mesh.View(rank), rendezvous, 7, std::chrono::seconds(20));
@@ -772,7 +762,7 @@ class TrainCommTest : public QObject {
     QFETCH(int, dp);
     QFETCH(int, tp);
     QFETCH(int, hosts);
-    const auto rendezvous = std::make_shared<test::LocalRendezvous>();
+    const auto rendezvous = std::make_shared<ThreadRendezvous>();
     const test::LocalMesh mesh(pp, dp, tp, hosts);
     compareWithNothing(OnThreads(mesh.world(), [&](int rank) -> std::string {
       const tessera_view view = mesh.View(rank);
@@ -805,14 +795,14 @@ class TrainCommTest : public QObject {
 
   void stagesNeedTheSizeOfTheirMessages() {
     const test::LocalMesh mesh(2, 1, 1, 1);
-    const auto groups = ConnectGroups(mesh.View(0), std::make_shared<test::LocalRendezvous>(), 7,
+    const auto groups = ConnectGroups(mesh.View(0), std::make_shared<ThreadRendezvous>(), 7,
                                       std::chrono::seconds(1));
     QVERIFY(!groups);
     QCOMPARE(groups.error().message, std::string("2 stages without a size of their messages"));
   }
 
   void ranksWithOtherDataAreFound() {
-    const auto rendezvous = std::make_shared<test::LocalRendezvous>();
+    const auto rendezvous = std::make_shared<ThreadRendezvous>();
     const test::LocalMesh mesh(2, 1, 1);
     const auto errors = OnThreads(2, [&](int rank) -> std::string {
       const auto groups = ConnectGroups(mesh.View(rank), rendezvous,

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program as a shell sees it: exit codes, one line of error, nothing that needs a cluster.
 #include <QDir>
-#include <QProcess>
 #include <QTemporaryDir>
 #include <QTest>
+
+#include "tests/support/program.h"
+
+using tessera::test::EnvironmentWithHome;
+using tessera::test::Outcome;
+using tessera::test::RunProgram;
 
 class CliTest : public QObject {
   Q_OBJECT
@@ -123,27 +128,12 @@ class CliTest : public QObject {
   }
 
  private:
-  struct Outcome {
-    int code = -1;
-    QString output, errors;
-  };
-
   Outcome run(const QStringList& words) const {
-    QProcess process;
-    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-    environment.insert("TESSERA_HOME", m_home->path());
-    process.setProcessEnvironment(environment);
-    process.setStandardInputFile(QProcess::nullDevice());
-    process.start(QStringLiteral(TESSERA_BIN_DIR "/tesseractl"), words);
-    if (!process.waitForFinished(20'000) || process.exitStatus() != QProcess::NormalExit) return {};
-    return {process.exitCode(), QString::fromUtf8(process.readAllStandardOutput()),
-            QString::fromUtf8(process.readAllStandardError())};
+    return RunProgram("tesseractl", words, EnvironmentWithHome(m_home->path()));
   }
 
   static void verifyOneLine(const Outcome& outcome, const QString& says) {
-    QVERIFY2(outcome.errors.startsWith("tesseractl: "), qPrintable(outcome.errors));
-    QCOMPARE(outcome.errors.count(u'\n'), 1);
-    QVERIFY2(outcome.errors.contains(says), qPrintable(outcome.errors));
+    QVERIFY2(outcome.SaysInOneLine("tesseractl", says), outcome.Text());
   }
 
   std::unique_ptr<QTemporaryDir> m_home;

@@ -2,10 +2,15 @@
 // The panel as a shell sees it: options before any display, one line of error, a picture without a
 // cluster.
 #include <QImage>
-#include <QProcess>
 #include <QSet>
 #include <QTemporaryDir>
 #include <QTest>
+
+#include "tests/support/program.h"
+
+using tessera::test::EnvironmentWithHome;
+using tessera::test::Outcome;
+using tessera::test::RunProgram;
 
 class PanelCliTest : public QObject {
   Q_OBJECT
@@ -76,34 +81,19 @@ class PanelCliTest : public QObject {
   }
 
  private:
-  struct Outcome {
-    int code = -1;
-    QString output, errors;
-  };
-
   Outcome run(const QStringList& words, bool offscreen = false) const {
-    QProcess process;
-    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-    for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
-      environment.remove(QString::fromLatin1(name));
-    environment.insert("TESSERA_HOME", m_home->path());
-    environment.insert("XDG_RUNTIME_DIR", m_home->path());
-    if (offscreen) environment.insert("QT_QPA_PLATFORM", "offscreen");
-    process.setProcessEnvironment(environment);
-    process.start(QStringLiteral(TESSERA_BIN_DIR "/tessera"), words);
-    if (!process.waitForFinished(20'000) || process.exitStatus() != QProcess::NormalExit) {
-      process.kill();
-      process.waitForFinished(2000);
-      return {};
-    }
-    return {process.exitCode(), QString::fromUtf8(process.readAllStandardOutput()),
-            QString::fromUtf8(process.readAllStandardError())};
+    QStringList environment = EnvironmentWithHome(m_home->path());
+    for (const char* name :
+         {"DISPLAY=", "WAYLAND_DISPLAY=", "QT_QPA_PLATFORM=", "XDG_RUNTIME_DIR="})
+      environment.removeIf(
+          [&](const QString& entry) { return entry.startsWith(QLatin1String(name)); });
+    environment << "XDG_RUNTIME_DIR=" + m_home->path();
+    if (offscreen) environment << "QT_QPA_PLATFORM=offscreen";
+    return RunProgram("tessera", words, environment);
   }
 
   static void verifyOneLine(const Outcome& outcome, const QString& says) {
-    QVERIFY2(outcome.errors.startsWith("tessera: "), qPrintable(outcome.errors));
-    QCOMPARE(outcome.errors.count(u'\n'), 1);
-    QVERIFY2(outcome.errors.contains(says), qPrintable(outcome.errors));
+    QVERIFY2(outcome.SaysInOneLine("tessera", says), outcome.Text());
   }
 
   std::unique_ptr<QTemporaryDir> m_home;

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The panel's mirror against a registrar's history that comes and goes.
+#include <sys/resource.h>
+
 #include <QDir>
 #include <QElapsedTimer>
 #include <QFile>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <csignal>
 #include <thread>
 
 #include "agents/wire/history_wire.h"
 #include "app/commands/when.h"
 #include "app/history_mirror.h"
+#include "engine/history/sqlite.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -45,6 +49,22 @@ class Registrar {
     QVERIFY((*history)->PutTransaction(entry));
   }
 
+  void talk(int count) {
+    auto history = engine::History::Open(m_path);
+    VERIFY_OK(history);
+    for (int i = 0; i < count; ++i) {
+      engine::Event event{0, app::wallClock(), engine::Severity::kInfo, "n0",
+                          std::string(200, 'x')};
+      QVERIFY((*history)->AddEvent(event));
+    }
+  }
+
+  void record(const engine::Sample& sample) {
+    auto history = engine::History::Open(m_path);
+    VERIFY_OK(history);
+    QVERIFY((*history)->AddSamples(std::span(&sample, 1)));
+  }
+
   bool reachable = true;
   int questions = 0;
 
@@ -59,6 +79,27 @@ class Registrar {
   }
   std::string m_path;
   std::jthread m_thread;
+};
+
+/// While it lives no file of this process grows beyond `bytes`.
+class SmallFiles {
+ public:
+  explicit SmallFiles(rlim_t bytes) {
+    m_handler = std::signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &m_before);
+    const rlimit small{bytes, m_before.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &small);
+  }
+  ~SmallFiles() {
+    setrlimit(RLIMIT_FSIZE, &m_before);
+    std::signal(SIGXFSZ, m_handler);
+  }
+  SmallFiles(const SmallFiles&) = delete;
+  SmallFiles& operator=(const SmallFiles&) = delete;
+
+ private:
+  rlimit m_before{};
+  void (*m_handler)(int) = SIG_DFL;
 };
 
 }  // namespace
@@ -78,7 +119,7 @@ class PanelMirrorTest : public QObject {
     for (int i = 1; i <= 3; ++i) registrar.happen(i);
     const auto mirror = follow(registrar);
     QSignalSpy caughtUp(mirror.get(), &HistoryMirror::caughtUp);
-    QSignalSpy problem(mirror.get(), &HistoryMirror::problem);
+    QSignalSpy problem(mirror.get(), &HistoryMirror::problemChanged);
     mirror->touch();  // not connected yet
     QTest::qWait(50);
     QCOMPARE(registrar.questions, 0);
@@ -149,7 +190,7 @@ class PanelMirrorTest : public QObject {
     for (int session = 0; session < 2; ++session) {
       const auto mirror = follow(second);
       QSignalSpy caughtUp(mirror.get(), &HistoryMirror::caughtUp);
-      QSignalSpy problem(mirror.get(), &HistoryMirror::problem);
+      QSignalSpy problem(mirror.get(), &HistoryMirror::problemChanged);
       mirror->setConnected(true);
       QVERIFY(caughtUp.wait(5000));
       QCOMPARE(problem.count(), 0);
@@ -170,7 +211,7 @@ class PanelMirrorTest : public QObject {
     Registrar registrar(file("registrar.db"));
     registrar.happen(1);
     const auto mirror = follow(registrar);
-    QSignalSpy problem(mirror.get(), &HistoryMirror::problem);
+    QSignalSpy problem(mirror.get(), &HistoryMirror::problemChanged);
     mirror->setConnected(true);
     QVERIFY(problem.wait(5000));
     QVERIFY2(problem.first().first().toString().contains("lab.sqlite"),
@@ -187,6 +228,98 @@ class PanelMirrorTest : public QObject {
     QCOMPARE(events(), 1);
   }
 
+  // A limit on the size of files fails in the same call as a full disk does.
+  void aFullDiskIsSaidUntilThereIsRoomAgain() {
+    Registrar registrar(file("registrar.db"));
+    registrar.happen(1);
+    const auto mirror = follow(registrar);
+    QSignalSpy problem(mirror.get(), &HistoryMirror::problemChanged);
+    QSignalSpy caughtUp(mirror.get(), &HistoryMirror::caughtUp);
+    mirror->setConnected(true);
+    QVERIFY(caughtUp.wait(5000));
+    registrar.talk(3000);
+    {
+      const SmallFiles full(200 << 10);
+      mirror->touch();
+      QVERIFY(problem.wait(5000));
+      QVERIFY2(mirror->problem().contains("lab.sqlite"), qPrintable(mirror->problem()));
+      QCOMPARE(events(), 1);
+    }
+    mirror->touch();
+    QVERIFY(problem.wait(5000));
+    QVERIFY(mirror->problem().isEmpty());
+    QTRY_COMPARE(events(), 3001);  // nothing was lost
+  }
+
+  void aLockedFileIsSaidUntilItIsFree() {
+    Registrar registrar(file("registrar.db"));
+    registrar.happen(1);
+    const auto mirror = follow(registrar);
+    QSignalSpy problem(mirror.get(), &HistoryMirror::problemChanged);
+    QSignalSpy caughtUp(mirror.get(), &HistoryMirror::caughtUp);
+    mirror->setConnected(true);
+    QVERIFY(caughtUp.wait(5000));
+    registrar.happen(2);
+    {
+      auto other = engine::Database::Open(HistoryMirror::pathOf("lab"),
+                                          engine::Database::Durability::kNormal);
+      VERIFY_OK(other);
+      QVERIFY((*other)->Execute("BEGIN IMMEDIATE"));
+      mirror->touch();
+      QVERIFY(problem.wait(8000));
+      QVERIFY2(mirror->problem().contains("locked"), qPrintable(mirror->problem()));
+    }
+    mirror->touch();
+    QVERIFY(problem.wait(8000));
+    QVERIFY(mirror->problem().isEmpty());
+    QTRY_COMPARE(events(), 2);
+  }
+
+  void aHistoryThatIsNotAnsweredForIsSaid() {
+    Registrar registrar(file("registrar.db"));
+    registrar.happen(1);
+    const auto mirror = follow(registrar);
+    QSignalSpy problem(mirror.get(), &HistoryMirror::problemChanged);
+    registrar.reachable = false;
+    mirror->setConnected(true);
+    QTRY_COMPARE(registrar.questions, 1);
+    QCOMPARE(problem.count(), 0);  // once is no news
+    QVERIFY(problem.wait(8000));
+    QCOMPARE(mirror->problem(), QStringLiteral("nobody listens"));
+    registrar.reachable = true;
+    QVERIFY(problem.wait(8000));
+    QVERIFY(mirror->problem().isEmpty());
+    QTRY_COMPARE(events(), 1);
+  }
+
+  // The cluster shows its samples live, and writes none of them down.
+  void aClusterThatRecordsNothingIsFoundOut() {
+    Registrar registrar(file("registrar.db"));
+    registrar.happen(1);
+    const auto mirror = follow(registrar);
+    QSignalSpy problem(mirror.get(), &HistoryMirror::problemChanged);
+    QSignalSpy caughtUp(mirror.get(), &HistoryMirror::caughtUp);
+    mirror->setConnected(true);
+    QVERIFY(caughtUp.wait(5000));
+    engine::Sample heard{"j", 2, 3, 1, 1e5, app::wallClock()};
+    mirror->hear(heard);
+    mirror->hear({0, app::wallClock(), engine::Severity::kError, "history", "disk is full"});
+    QVERIFY(caughtUp.wait(5000));
+    QCOMPARE(problem.count(), 0);  // it may still come
+    QTest::qWait(static_cast<int>(HistoryMirror::kPatience.count()));
+    mirror->hear(heard);
+    QVERIFY(problem.wait(5000));
+    QVERIFY2(mirror->problem().contains("recorded nothing since"), qPrintable(mirror->problem()));
+    QVERIFY(mirror->problem().contains("disk is full"));
+    // What it writes at last counts, and so does anything later.
+    heard.step = 3;
+    heard.time = app::wallClock();
+    registrar.record(heard);
+    mirror->hear(heard);
+    QVERIFY(problem.wait(5000));
+    QVERIFY2(mirror->problem().isEmpty(), qPrintable(mirror->problem()));
+  }
+
   void aDamagedMirrorBeginsAgain() {
     Registrar registrar(file("registrar.db"));
     for (int i = 1; i <= 3; ++i) registrar.happen(i);
@@ -197,11 +330,14 @@ class PanelMirrorTest : public QObject {
     damaged.close();
     const auto mirror = follow(registrar);
     QSignalSpy caughtUp(mirror.get(), &HistoryMirror::caughtUp);
-    QSignalSpy problem(mirror.get(), &HistoryMirror::problem);
+    QSignalSpy noted(mirror.get(), &HistoryMirror::noted);
     mirror->setConnected(true);
     QVERIFY(caughtUp.wait(5000));
     QCOMPARE(events(), 3);
-    QVERIFY(problem.count() > 0 && problem.first().first().toString().contains(".bad"));
+    // It is over: nothing stays wrong.
+    QCOMPARE(noted.count(), 1);
+    QVERIFY(noted.first().first().toString().contains(".bad"));
+    QVERIFY(mirror->problem().isEmpty());
   }
 
   void answersAfterItsEndDoNothing() {

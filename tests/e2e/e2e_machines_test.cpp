@@ -35,10 +35,7 @@ class E2eMachinesTest : public QObject {
   QProcess* Begin(QProcess& process, int node, QStringList command, const QString& home) const {
     command[0] = QStringLiteral(TESSERA_BIN_DIR) + u'/' + command[0];
     const QStringList whole = machines->On(node, command);
-    QStringList environment = QProcess::systemEnvironment();
-    environment.removeIf([](const QString& entry) { return entry.startsWith(u"TESSERA_HOME="); });
-    environment << QStringLiteral("TESSERA_HOME=") + home;
-    process.setEnvironment(environment);
+    process.setEnvironment(EnvironmentWithHome(home));
     process.setStandardInputFile(QProcess::nullDevice());
     process.start(whole.first(), whole.mid(1));
     return &process;

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <regex>
 #include <sstream>
+
+#include "engine/files/whole_file.h"
 
 namespace tessera::test {
 namespace {
@@ -119,9 +119,10 @@ std::vector<std::string> CheckTree(const fs::path& root, int* num_files) {
   for (const std::string& path : paths) {
     if (!HasLicence(path)) continue;
     ++*num_files;
-    std::ifstream file(root / path, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    for (std::string& line : CheckSource(path, text)) complaints.push_back(std::move(line));
+    const auto text = engine::ReadWholeFile(root / path);
+    if (!text) complaints.push_back(text.error().ToString());
+    for (std::string& line : CheckSource(path, text.value_or("")))
+      complaints.push_back(std::move(line));
   }
   return complaints;
 }

@@ -3,7 +3,6 @@
 
 #include <QElapsedTimer>
 #include <QFile>
-#include <QProcess>
 #include <QTest>
 #include <QThread>
 #include <algorithm>
@@ -13,18 +12,6 @@ namespace tessera::test {
 namespace {
 
 const QString kName = QStringLiteral("t");  // short: socket paths have 108 bytes
-
-QString Program(const QString& name) {
-  return QStringLiteral(TESSERA_BIN_FOLDER) + QLatin1Char('/') + name;
-}
-
-Outcome OutcomeOf(QProcess& process) {
-  Outcome outcome;
-  if (process.exitStatus() == QProcess::NormalExit) outcome.code = process.exitCode();
-  outcome.output = QString::fromUtf8(process.readAllStandardOutput());
-  outcome.errors = QString::fromUtf8(process.readAllStandardError());
-  return outcome;
-}
 
 void PrintTail(const QString& path) {
   QFile file(path);
@@ -36,20 +23,8 @@ void PrintTail(const QString& path) {
 
 }  // namespace
 
-Json Outcome::LastJson() const {
-  const QStringList lines = output.trimmed().split(u'\n');
-  Json json = Json::parse(lines.last().toStdString(), nullptr, false);
-  return json.is_discarded() ? Json() : json;
-}
-
-QByteArray Outcome::Text() const {
-  return QStringLiteral("exit %1: %2 %3")
-      .arg(code)
-      .arg(errors.trimmed(), output.trimmed())
-      .toUtf8();
-}
-
-LocalCluster::LocalCluster(const Options& options) : home_(QStringLiteral("/tmp/tsr.XXXXXX")) {
+LocalCluster::LocalCluster(const Options& options)
+    : home_(QStringLiteral("/tmp/tsr.XXXXXX")), guard_(home_.path()) {
   QStringList words = {QStringLiteral("up"),
                        QStringLiteral("--name"),
                        kName,
@@ -85,36 +60,12 @@ LocalCluster::~LocalCluster() {
   for (const app::ProcessId& process : left) app::signalProcess(process, SIGKILL);
 }
 
-QStringList LocalCluster::Environment() const {
-  QStringList environment = QProcess::systemEnvironment();
-  environment.removeIf([](const QString& entry) { return entry.startsWith(u"TESSERA_HOME="); });
-  environment << QStringLiteral("TESSERA_HOME=") + home();
-  return environment;
-}
-
 std::unique_ptr<QProcess> LocalCluster::Start(const QStringList& words) const {
-  auto process = std::make_unique<QProcess>();
-  process->setEnvironment(Environment());
-  process->setStandardInputFile(QProcess::nullDevice());
-  process->start(Program(QStringLiteral("tesseractl")), words);
-  return process;
-}
-
-Outcome LocalCluster::Finish(QProcess& process, int seconds) {
-  if (!process.waitForFinished(seconds * 1000)) {
-    Outcome outcome;
-    outcome.errors = QStringLiteral("no end after %1 s: %2")
-                         .arg(seconds)
-                         .arg(process.program() + u' ' + process.arguments().join(u' '));
-    process.kill();
-    process.waitForFinished(2000);
-    return outcome;
-  }
-  return OutcomeOf(process);
+  return StartProgram(QStringLiteral("tesseractl"), words, Environment());
 }
 
 Outcome LocalCluster::Run(const QStringList& words, int seconds) const {
-  return Finish(*Start(words), seconds);
+  return FinishProgram(*Start(words), seconds);
 }
 
 Json LocalCluster::Ask(const QStringList& words, int seconds) const {

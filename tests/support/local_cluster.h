@@ -5,33 +5,18 @@
 /// A cluster of this machine for end-to-end tests: `tesseractl up` in a TESSERA_HOME of its own,
 /// everything through the program as a user calls it, and nothing left behind.
 
-#include <QProcess>
-#include <QString>
-#include <QStringList>
 #include <QTemporaryDir>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "app/commands/process.h"
+#include "tests/support/home_guard.h"
+#include "tests/support/program.h"
 
 namespace tessera::test {
-
-using Json = nlohmann::json;
-
-/// What a call of a program left.
-struct Outcome {
-  int code = -1;  // -1: it did not end in time, or crashed
-  QString output;
-  QString errors;
-  /// The last line of the output; null where it is not JSON.
-  Json LastJson() const;
-  /// Code and errors in one line, for the message of a failed check.
-  QByteArray Text() const;
-};
 
 class LocalCluster {
  public:
@@ -46,7 +31,7 @@ class LocalCluster {
   /// Starts it; `up()` says how that went.
   explicit LocalCluster(const Options& options);
   /// `down --all`, then ends by pid whatever it started. Prints the agents' last lines where a test
-  /// has failed.
+  /// has failed. A test that is killed before that leaves nothing either (HomeGuard).
   ~LocalCluster();
   LocalCluster(const LocalCluster&) = delete;
   LocalCluster& operator=(const LocalCluster&) = delete;
@@ -54,7 +39,7 @@ class LocalCluster {
   const Outcome& up() const { return up_; }
   QString home() const { return home_.path(); }
   /// Environment with this TESSERA_HOME, for programs that a test starts itself.
-  QStringList Environment() const;
+  QStringList Environment() const { return EnvironmentWithHome(home()); }
 
   /// `tesseractl WORDS…`, in at most `seconds`.
   Outcome Run(const QStringList& words, int seconds = 60) const;
@@ -63,7 +48,9 @@ class LocalCluster {
   /// `tesseractl WORDS…` that goes on while the test does other things.
   std::unique_ptr<QProcess> Start(const QStringList& words) const;
   /// Waits for such a process. \return its outcome
-  static Outcome Finish(QProcess& process, int seconds = 120);
+  static Outcome Finish(QProcess& process, int seconds = 120) {
+    return FinishProgram(process, seconds);
+  }
 
   Json Status() const { return Ask({QStringLiteral("status")}); }
   /// The job's object of `status`; null if it is not there.
@@ -96,6 +83,7 @@ class LocalCluster {
 
  private:
   QTemporaryDir home_;
+  HomeGuard guard_;
   Outcome up_;
   std::vector<app::ProcessId> keepers_;
 };

@@ -2,6 +2,7 @@
 #include "ui/settings/layout_keeper.h"
 
 #include <QApplication>
+#include <QComboBox>
 #include <QDockWidget>
 #include <QHeaderView>
 #include <QRegularExpression>
@@ -12,6 +13,7 @@
 
 #include "tests/ui/panel_fixture.h"
 #include "ui/actions/action_registry.h"
+#include "ui/canvas/mesh_view.h"
 #include "ui/models/draft.h"
 #include "ui/settings/settings.h"
 #include "ui/theme.h"
@@ -109,6 +111,36 @@ class LayoutKeeperTest : public QObject {
     Panel panel({.settings = &settings});
     QVERIFY(panel.window->draft()->isEmpty());
     QCOMPARE(settings.text(Setting::Source), QStringLiteral("draft"));
+  }
+
+  void colouringComesBack() {
+    Settings settings;
+    const auto box = [](Panel& panel) {
+      for (auto* each : panel.window->findChildren<QComboBox*>()) {
+        if (each->accessibleName() == QLatin1String("What the colours of the mesh tell"))
+          return each;
+      }
+      return static_cast<QComboBox*>(nullptr);
+    };
+    {
+      Panel panel({.settings = &settings});
+      QCOMPARE(box(panel)->currentIndex(), static_cast<int>(ui::ColourBy::Piece));
+      box(panel)->setCurrentIndex(static_cast<int>(ui::ColourBy::Memory));
+      QVERIFY(panel.window->close());
+    }
+    QCOMPARE(settings.text(Setting::Colouring), QStringLiteral("memory"));
+    {
+      Panel panel({.settings = &settings});
+      QCOMPARE(box(panel)->currentIndex(), static_cast<int>(ui::ColourBy::Memory));
+      QVERIFY(panel.window->meshView()->scene().colourBy == ui::ColourBy::Memory);
+    }
+    // A window that keeps nothing neither takes it nor changes it.
+    Panel picture({.settings = &settings, .keepLayout = false});
+    QCOMPARE(box(picture)->currentIndex(), static_cast<int>(ui::ColourBy::Piece));
+    box(picture)->setCurrentIndex(static_cast<int>(ui::ColourBy::Host));
+    QCOMPARE(settings.text(Setting::Colouring), QStringLiteral("memory"));
+    // As many names in the settings as there are colourings.
+    QCOMPARE(Settings::specOf(Setting::Colouring).choices.size(), qsizetype{ui::kNumColourings});
   }
 
   void damagedStatesDoNotHarm() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QAbstractButton>
 #include <QApplication>
+#include <QCheckBox>
 #include <QComboBox>
 #include <QHeaderView>
 #include <QLabel>
@@ -322,6 +323,73 @@ class MainWindowTest : public QObject {
     QTRY_COMPARE(panel.commands.applied.size(), std::size_t{1});
     QTRY_VERIFY(notices(panel).join(QLatin1Char(' ')).contains(QStringLiteral("epoch 4")));
     QCOMPARE(panel.window->draft()->added().size(), std::size_t{4});
+  }
+
+  // What cannot be recorded
+  void aMoveThatCannotBeRecordedIsRefusedUnlessAllowed() {
+    Panel panel({.operate = true});
+    drop(panel, kN1, true);
+    QVERIFY(panel.waitForPlan());
+    panel.model.setRecordProblem(QStringLiteral("lab.sqlite: database or disk is full"));
+    panel.model.flush();
+    QVERIFY(notices(panel).contains(
+        QStringLiteral("History cannot be written: lab.sqlite: database or disk is full; "
+                       "monitoring continues")));
+    QVERIFY(panel.window->planPanel()->applyButton()->toolTip().startsWith(
+        QStringLiteral("Cannot record the move: ")));
+    action(panel, "plan.apply")->trigger();
+    auto* sheet = child<ui::ApplySheet>(panel);
+    QVERIFY(sheet->unrecordedBox()->isVisible());
+    QCOMPARE(sheet->unrecordedBox()->text(),
+             QStringLiteral("Apply although it cannot be recorded"));
+    QVERIFY(!sheet->unrecordedBox()->isChecked());
+    QVERIFY(!sheet->applyButton()->isEnabled());
+    QVERIFY(sheet->applyButton()->toolTip().contains(QStringLiteral("disk is full")));
+    sheet->unrecordedBox()->click();
+    sheet->applyButton()->click();
+    QTRY_COMPARE(panel.commands.applied.size(), std::size_t{1});
+
+    // Once it can be recorded again, nothing is said or asked.
+    panel.model.setRecordProblem({});
+    panel.model.flush();
+    QVERIFY(notices(panel).filter(QStringLiteral("History")).isEmpty());
+  }
+
+  void anOpenSheetFollowsTheRecord() {
+    Panel panel({.operate = true});
+    drop(panel, kN1, true);
+    QVERIFY(panel.waitForPlan());
+    action(panel, "plan.apply")->trigger();
+    auto* sheet = child<ui::ApplySheet>(panel);
+    QVERIFY(!sheet->unrecordedBox()->isVisible());
+    panel.model.setRecordProblem(QStringLiteral("locked"));
+    panel.model.flush();
+    QVERIFY(sheet->unrecordedBox()->isVisible());
+    QVERIFY(!sheet->applyButton()->isEnabled());
+    sheet->unrecordedBox()->click();
+    panel.model.setRecordProblem({});
+    panel.model.flush();
+    QVERIFY(sheet->applyButton()->isEnabled());
+    // Another failure asks anew.
+    panel.model.setRecordProblem(QStringLiteral("full"));
+    panel.model.flush();
+    QVERIFY(!sheet->applyButton()->isEnabled());
+  }
+
+  void liveModeDoesNotMoveWhatCannotBeRecorded() {
+    Panel panel({.operate = true, .live = true, .liveCountdownSeconds = 0});
+    panel.model.setRecordProblem(QStringLiteral("locked"));
+    panel.model.flush();
+    drop(panel, kN1, true);
+    QTRY_VERIFY(!notices(panel)
+                     .filter(QStringLiteral("Nothing was moved. Cannot record the move: locked."))
+                     .isEmpty());
+    QVERIFY(!panel.window->isCountingDown());
+    QCOMPARE(panel.commands.mutations(), 0);
+    // Not skipped, as the question is in live mode otherwise.
+    action(panel, "plan.apply")->trigger();
+    QVERIFY(child<ui::ApplySheet>(panel) != nullptr);
+    QCOMPARE(panel.commands.mutations(), 0);
   }
 
   // Live mode

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QAbstractItemModelTester>
 #include <QApplication>
+#include <QRegularExpression>
 #include <QSignalSpy>
+#include <QSvgRenderer>
 #include <QTest>
 #include <cmath>
 #include <limits>
@@ -256,6 +258,124 @@ class PlotsTest : public QObject {
     QTest::keyClick(&plots, Qt::Key_Left);
     QCOMPARE(chosen.last().first().toLongLong(), 4);
     QCOMPARE(plots.selectedBand(), std::optional<std::int64_t>(4));
+  }
+
+  void thePlayheadFollowsClicksAndDrags() {
+    JobPlots plots;
+    plots.resize(800, 160);
+    plots.setSeries(Regular(600));
+    plots.show();
+    plots.measureReplot();
+    QVERIFY(!plots.playhead() && plots.playheadText().isEmpty());
+    auto* canvas = plots.findChild<QWidget*>();
+    const auto at = [&](double time, int y = 60) {
+      return QPoint(static_cast<int>(std::lround(plots.pixelOf(time))), y);
+    };
+    const double pixel = 1 / (plots.pixelOf(1011) - plots.pixelOf(1010));  // seconds
+    QSignalSpy moved(&plots, &JobPlots::playheadChanged);
+    QTest::mouseClick(canvas, Qt::LeftButton, Qt::NoModifier, at(1030));
+    QVERIFY(plots.playhead() && std::abs(*plots.playhead() - 1030) <= pixel);
+    QVERIFY(plots.playheadText().startsWith(QStringLiteral("step 30")));
+    QVERIFY(plots.playheadText().contains(QStringLiteral("loss")));
+    QVERIFY(plots.playheadText().contains(QStringLiteral("tokens/s")));
+    QCOMPARE(moved.count(), 1);
+
+    // Dragged by its line, then from the strip of times; the view stays where it is.
+    const auto range = plots.range();
+    QTest::mousePress(canvas, Qt::LeftButton, Qt::NoModifier, at(*plots.playhead()));
+    QTest::mouseMove(canvas, at(1045));
+    QTest::mouseRelease(canvas, Qt::LeftButton, Qt::NoModifier, at(1045));
+    QVERIFY(std::abs(*plots.playhead() - 1045) <= pixel);
+    QTest::mousePress(canvas, Qt::LeftButton, Qt::NoModifier, at(1005, 155));
+    QVERIFY(std::abs(*plots.playhead() - 1005) <= pixel);
+    QTest::mouseMove(canvas, at(1000 - 30, 155));
+    QTest::mouseRelease(canvas, Qt::LeftButton, Qt::NoModifier, at(1000 - 30, 155));
+    QCOMPARE(*plots.playhead(), 1000.0);  // stays with the samples
+    QVERIFY(plots.range() == range);
+
+    // A drag elsewhere pans and leaves it.
+    QTest::mousePress(canvas, Qt::LeftButton, Qt::NoModifier, at(1030));
+    QTest::mouseMove(canvas, at(1040));
+    QTest::mouseRelease(canvas, Qt::LeftButton, Qt::NoModifier, at(1040));
+    QCOMPARE(*plots.playhead(), 1000.0);
+    plots.setPlayhead(std::nullopt);
+    QVERIFY(!plots.playhead());
+  }
+
+  void keysMoveThePlayheadBetweenEvents() {
+    JobPlots plots;
+    plots.resize(800, 160);
+    plots.setSeries(Regular(600));
+    PlotBand band;
+    band.txn = 4;
+    band.start = 1010;
+    band.end = 1012;
+    plots.setBands({band});
+    ui::PlotMark mark;
+    mark.time = 1030;
+    mark.text = QStringLiteral("n1 joined");
+    ui::PlotMark early;
+    early.time = 500;  // before the samples
+    plots.setMarks({early, mark});
+    plots.show();
+    QSignalSpy chosen(&plots, &JobPlots::bandChosen);
+    const auto press = [&](Qt::Key key, Qt::KeyboardModifiers modifiers = Qt::NoModifier) {
+      QTest::keyClick(&plots, key, modifiers);
+      return plots.playhead().value_or(-1);
+    };
+    QCOMPARE(press(Qt::Key_Left), 1030.0);
+    QVERIFY(plots.playheadText().contains(QStringLiteral("n1 joined")));
+    QCOMPARE(chosen.count(), 0);
+    QCOMPARE(press(Qt::Key_Left), 1010.0);
+    QCOMPARE(chosen.count(), 1);
+    QCOMPARE(press(Qt::Key_Left), 1010.0);  // there is none before
+    QCOMPARE(press(Qt::Key_Right), 1030.0);
+    QCOMPARE(press(Qt::Key_Right), 1030.0);
+    QCOMPARE(press(Qt::Key_Right, Qt::ShiftModifier), 1031.0);
+    QCOMPARE(press(Qt::Key_Home), 1000.0);
+    QVERIFY(std::abs(press(Qt::Key_End) - 1059.9) < 1e-6);
+    QVERIFY(plots.isFollowing());
+    // Out of sight: the view goes along.
+    plots.setRange(1040, 1045);
+    press(Qt::Key_Home);
+    QVERIFY(plots.range().first <= 1000 && plots.range().second >= 1000);
+  }
+
+  void picturesHoldThePlotsAndThePlayhead() {
+    JobPlots plots;
+    plots.resize(400, 120);
+    plots.setSeries(Regular(300));
+    const QSize size(960, 320);
+    const QImage plain = QImage::fromData(plots.toPng(size, 2), "PNG");
+    QCOMPARE(plain.size(), size * 2);
+    plots.setPlayhead(1010);
+    const QImage marked = QImage::fromData(plots.toPng(size, 2), "PNG");
+    QVERIFY(plain != marked);
+    const QByteArray svg = plots.toSvg(size);
+    QSvgRenderer drawing(svg);
+    QVERIFY(drawing.isValid());
+    QCOMPARE(drawing.viewBox().size(), size);
+    QVERIFY(svg.count("<polyline") + svg.count("<path") > 2);  // lines, not a picture of them
+    QVERIFY(!svg.contains("<image"));
+    QVERIFY(svg.contains("tokens/s"));
+  }
+
+  void clockTimesStandBelowWhateverWasShownBefore() {
+    JobPlots plots;
+    plots.resize(800, 160);
+    SampleSeries series;
+    for (int i = 0; i < 600; ++i) series.add(Sample(i + 1, 1'750'000'000 + i));
+    plots.setSeries(series);
+    const auto labels = [&] {
+      const QString svg = QString::fromUtf8(plots.toSvg({800, 160}));
+      static const QRegularExpression clock(QStringLiteral(">\\s*\\d\\d:\\d\\d"));
+      return svg.count(clock);
+    };
+    QVERIFY(labels() >= 3);
+    plots.setRange(1'700'000'000, 1'800'000'000);  // years
+    plots.measureReplot();
+    plots.fit();
+    QVERIFY(labels() >= 3);
   }
 
   void aHundredThousandPointsAreDrawnFast() {

@@ -6,6 +6,7 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QMouseEvent>
 #include <QPushButton>
 #include <QTableView>
 #include <QTemporaryDir>
@@ -86,6 +87,36 @@ class RecordsTest : public QObject {
     const Status failed = ui::writeFile(dir.filePath(QStringLiteral("none/x.csv")), bytes);
     QVERIFY(!failed.has_value());
     QVERIFY(failed.error().ToString().find("none/x.csv") != std::string::npos);
+  }
+
+  void theTimelineIsExportedInFourForms() {
+    test::Panel panel;
+    auto* timeline = panel.window->findChild<ui::TimelinePage*>();
+    QTRY_VERIFY(timeline->words().isEmpty());
+    QVERIFY(timeline->exportBlockedReason().isEmpty());
+    QTemporaryDir dir;
+    const auto exported = [&](const char* name) {
+      const QString path = dir.filePath(QString::fromLatin1(name));
+      if (!timeline->exportTo(path)) return QByteArray();
+      QFile file(path);
+      return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+    };
+    QVERIFY(!QImage::fromData(exported("a.png"), "PNG").isNull());
+    QVERIFY(exported("a.SVG").contains("<svg"));
+    const auto& points = timeline->samples().series().points();
+    const QByteArray csv = exported("a.csv");
+    QVERIFY(csv.startsWith("job,step,time,loss,tokens_per_s\r\n"));
+    QCOMPARE(csv.count('\n'), std::ssize(points) + 1);
+    const auto rows = QJsonDocument::fromJson(exported("a.json")).array();
+    QCOMPARE(rows.size(), std::ssize(points));
+    QCOMPARE(rows.first()[QStringLiteral("step")].toInteger(), qint64{points.front().step});
+    QVERIFY(!timeline->exportTo(dir.filePath(QStringLiteral("none/a.png"))));
+
+    test::Panel none({}, test::IdleCluster(2, 4));
+    none.commands.recorded.clear();
+    QVERIFY(!none.window->findChild<ui::TimelinePage*>()->exportButton()->isEnabled());
+    const QAction* action = none.window->actions()->find(QStringLiteral("history.exportPlots"));
+    QVERIFY(!action->isEnabled() && action->toolTip().contains(QStringLiteral("no samples")));
   }
 
   void phasesStandInOrderAndKnowThePause() {
@@ -184,6 +215,37 @@ class RecordsTest : public QObject {
     draft->discard();
     QTRY_VERIFY(panel.commands.proposed.size() > asked);
     QCOMPARE(panel.commands.proposed.back().size(), std::size_t{4});
+  }
+
+  void hoveringAPointMarksItsRowAndBack() {
+    test::Panel panel({.operate = true});
+    auto* plan = panel.window->planPanel();
+    panel.window->draft()->add(kN1);
+    panel.window->actions()->find(QStringLiteral("view.draft"))->trigger();
+    QTRY_VERIFY(plan->candidates()->rowCount() > 3);
+    ui::ParetoScatter* scatter = plan->scatter();
+    QTRY_VERIFY(scatter->isVisible());
+    QCoreApplication::processEvents();
+    const int wanted = scatter->indexAt(scatter->pointOf(2)).value();
+    const QPointF at = scatter->pointOf(wanted);
+    QMouseEvent move(QEvent::MouseMove, at, scatter->mapToGlobal(at), Qt::NoButton, Qt::NoButton,
+                     Qt::NoModifier);
+    QCoreApplication::sendEvent(scatter, &move);  // the pane scrolls: the point may be out of sight
+    QCOMPARE(plan->candidates()->hovered(), std::optional<int>(wanted));
+    const QModelIndex cell = plan->candidates()->index(wanted, 1);
+    QVERIFY(cell.data(ui::CandidateTableModel::HoveredRole).toBool());
+    QCOMPARE(scatter->hovered(), std::optional<int>(wanted));
+    QEvent leave(QEvent::Leave);
+    QCoreApplication::sendEvent(scatter, &leave);
+    QVERIFY(!plan->candidates()->hovered());
+
+    QTableView* table = plan->candidateTable();
+    emit table->entered(plan->candidates()->index(1, 2));
+    QCOMPARE(scatter->hovered(), std::optional<int>(1));
+    QCOMPARE(plan->candidates()->hovered(), std::optional<int>(1));
+    QCoreApplication::sendEvent(table->viewport(), &leave);
+    QVERIFY(!scatter->hovered() && !plan->candidates()->hovered());
+    QCOMPARE(panel.commands.mutations(), 0);
   }
 
   void unknownNumbersAreDashes() {

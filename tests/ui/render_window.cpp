@@ -84,6 +84,22 @@ void renderAll(const char* suffix) {
     saveDialog(*panel, name("sheet"));
     panel->window->actions()->find(QStringLiteral("help.shortcuts"))->trigger();
     saveDialog(*panel, name("shortcuts"));
+    panel->model.setRecordProblem(QStringLiteral("lab-a.sqlite: database or disk is full"));
+    panel->model.flush();
+    panel->window->actions()->find(QStringLiteral("plan.apply"))->trigger();
+    saveDialog(*panel, name("sheet-unrecorded"));
+    save(*panel, name("unrecorded"));
+    panel->commands.checks = std::vector<engine::Check>{
+        {0, "clock", engine::Check::Verdict::kOk, "within 2 ms", ""},
+        {0, "huge pages", engine::Check::Verdict::kSkipped, "not asked for", ""},
+        {1, "clock", engine::Check::Verdict::kWarning, "4.2 s ahead of this machine",
+         "let the machines keep time: systemctl enable --now systemd-timesyncd, then look at "
+         "timedatectl"},
+        {1, "/dev/fuse", engine::Check::Verdict::kFailed, "missing", "modprobe fuse"},
+        {1, "BLAS", engine::Check::Verdict::kOk, "OpenBLAS 0.3.21, 1 thread a rank", ""}};
+    panel->window->actions()->find(QStringLiteral("cluster.doctor"))->trigger();
+    QTest::qWait(50);
+    saveDialog(*panel, name("doctor"));
   }
   {
     auto panel = open({});
@@ -104,6 +120,9 @@ void renderAll(const char* suffix) {
         panel->window->findChild<ui::TimelinePage*>());
     plots->setRange(1'750'000'236, 1'750'000'262);
     save(*panel, name("plots-zoomed"));
+    plots->fit();
+    plots->setPlayhead(1'750'000'200);
+    save(*panel, name("playhead"));
   }
   {
     auto panel = open(kArmed);

@@ -282,6 +282,7 @@ void MeshView::renderCells() {
   if (m_cells.size() != pixels || m_cells.devicePixelRatio() != ratio) {
     m_cells = QImage(pixels, QImage::Format_RGB32);
     m_cells.setDevicePixelRatio(ratio);
+    m_cells.fill(Theme::current().canvas);  // of a fractional ratio the last pixel is a part of one
     m_cellsDirty = viewport()->rect();
   }
   if (m_cellsDirty.isEmpty()) return;

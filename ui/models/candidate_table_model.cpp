@@ -46,7 +46,17 @@ void CandidateTableModel::setCandidates(std::vector<engine::Candidate> candidate
   if (candidates == m_candidates) return;
   beginResetModel();
   m_candidates = std::move(candidates);
+  m_hovered.reset();
   endResetModel();
+}
+
+void CandidateTableModel::setHovered(std::optional<int> row) {
+  if (row && (*row < 0 || *row >= rowCount())) row.reset();
+  const std::optional<int> before = std::exchange(m_hovered, row);
+  if (before == row) return;
+  for (const auto& each : {before, row}) {
+    if (each) emit dataChanged(index(*each, 0), index(*each, NUM_COLUMNS - 1), {HoveredRole});
+  }
 }
 
 int CandidateTableModel::rowCount(const QModelIndex& parent) const {
@@ -128,6 +138,8 @@ QVariant CandidateTableModel::data(const QModelIndex& index, int role) const {
       return candidate.current;
     case RecommendedRole:
       return candidate.recommended;
+    case HoveredRole:
+      return m_hovered == index.row();
     default:
       return {};
   }

@@ -32,13 +32,16 @@ class CandidateTableModel : public QAbstractTableModel {
     PeakColumn,
     NUM_COLUMNS
   };
-  enum Roles { FitRole = Qt::UserRole + 1, CurrentRole, RecommendedRole };
+  enum Roles { FitRole = Qt::UserRole + 1, CurrentRole, RecommendedRole, HoveredRole };
 
   explicit CandidateTableModel(QObject* parent = nullptr);
   /// `tokens` gives tokens a second of a step time, where known.
   void setCandidates(std::vector<engine::Candidate> candidates,
                      std::function<std::optional<double>(double)> tokens);
   const std::vector<engine::Candidate>& candidates() const { return m_candidates; }
+  /// The row that the pointer is on, here or in the scatter.
+  void setHovered(std::optional<int> row);
+  std::optional<int> hovered() const { return m_hovered; }
   /// Every fact of a row in words.
   QString describe(int row) const;
 
@@ -52,6 +55,7 @@ class CandidateTableModel : public QAbstractTableModel {
   QString text(const engine::Candidate& candidate, int column) const;
 
   std::vector<engine::Candidate> m_candidates;
+  std::optional<int> m_hovered;
   std::function<std::optional<double>(double)> m_tokens;
 };
 

@@ -32,6 +32,7 @@ void ClusterModel::clear(const QString& file) {
   m_newSamples.clear();
   m_link = LinkState::None;
   m_linkDetail.clear();
+  m_recordProblem.clear();
   emit cleared();
   m_dirty = true;
   flush();
@@ -90,6 +91,13 @@ void ClusterModel::setLink(LinkState state, const QString& detail) {
   if (state == m_link && detail == m_linkDetail) return;
   m_link = state;
   m_linkDetail = detail;
+  m_dirty = true;
+  schedule();
+}
+
+void ClusterModel::setRecordProblem(const QString& problem) {
+  if (problem == m_recordProblem) return;
+  m_recordProblem = problem;
   m_dirty = true;
   schedule();
 }

@@ -37,6 +37,9 @@ class ClusterModel : public QObject {
   /// Seconds since the newest snapshot arrived; nothing before the first.
   std::optional<double> ageSeconds() const;
 
+  /// Why what happens is not recorded now, one clause without a full stop; empty while it is.
+  const QString& recordProblem() const { return m_recordProblem; }
+
   /// A history file is shown instead of a cluster; the link then counts as connected.
   bool isFile() const { return !m_file.isEmpty(); }
   const QString& file() const { return m_file; }
@@ -56,6 +59,7 @@ class ClusterModel : public QObject {
  public slots:
   void setSnapshot(tessera::engine::ClusterSnapshot snapshot);
   void setLink(tessera::ui::LinkState state, const QString& detail);
+  void setRecordProblem(const QString& problem);
   void addEvent(tessera::engine::Event event);
   void addSample(tessera::engine::Sample sample);
   /// Forgets everything: another cluster follows, or the history file `file`.
@@ -80,6 +84,7 @@ class ClusterModel : public QObject {
   bool m_hasSnapshot = false;
   LinkState m_link = LinkState::None;
   QString m_linkDetail;
+  QString m_recordProblem;
   QString m_file;
   std::string m_chosenJob;
   QElapsedTimer m_sinceSnapshot;

@@ -6,6 +6,7 @@
 #include <QJsonObject>
 #include <QSaveFile>
 #include <QStringList>
+#include <cmath>
 #include <utility>
 
 #include "ui/models/change_view.h"
@@ -71,6 +72,17 @@ Row rowOf(const engine::Event& event) {
            QString::fromUtf8(severity.data(), static_cast<qsizetype>(severity.size()))},
           {name("source"), text(event.source)},
           {name("text"), text(event.text)}};
+}
+
+Row rowOf(const engine::Sample& sample) {
+  const auto known = [](double value) {
+    return std::isfinite(value) ? QJsonValue(value) : QJsonValue();
+  };
+  return {{name("job"), text(sample.job)},
+          {name("step"), static_cast<qint64>(sample.step)},
+          {name("time"), sample.time},
+          {name("loss"), known(sample.loss)},
+          {name("tokens_per_s"), known(sample.tokens_per_second)}};
 }
 
 QString field(const QJsonValue& value) {
@@ -160,6 +172,21 @@ QByteArray exportText(const std::vector<engine::HistoryEntry>& entries, ExportFo
 
 QByteArray exportText(const std::vector<engine::Event>& events, ExportFormat format) {
   return exported(events, format);
+}
+
+QByteArray exportText(const QString& job, const std::vector<SampleSeries::Point>& points,
+                      ExportFormat format) {
+  std::vector<engine::Sample> samples;
+  samples.reserve(points.size());
+  for (const SampleSeries::Point& point : points) {
+    engine::Sample& sample = samples.emplace_back();
+    sample.job = job.toStdString();
+    sample.step = point.step;
+    sample.time = point.time;
+    sample.loss = point.loss;
+    sample.tokens_per_second = point.tokensPerSecond;
+  }
+  return exported(samples, format);
 }
 
 Status writeFile(const QString& fileName, const QByteArray& bytes) {

@@ -12,6 +12,7 @@
 
 #include "engine/cluster/snapshot.h"
 #include "ptc/base/result.h"
+#include "ui/plots/sample_series.h"
 
 namespace tessera::ui {
 
@@ -21,6 +22,9 @@ enum class ExportFormat { Csv, Json };
 ExportFormat exportFormatOf(const QString& fileName);
 QByteArray exportText(const std::vector<engine::HistoryEntry>& entries, ExportFormat format);
 QByteArray exportText(const std::vector<engine::Event>& events, ExportFormat format);
+/// The samples of `job`: job, step, time, loss, tokens_per_s.
+QByteArray exportText(const QString& job, const std::vector<SampleSeries::Point>& points,
+                      ExportFormat format);
 
 /// Writes the whole file or leaves what was there: to a new file, then by rename.
 /// \error kUnavailable with the file's name and the system's words.

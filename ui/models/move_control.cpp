@@ -16,7 +16,7 @@ MoveControl::MoveControl(ClusterModel& model, Draft& draft, DraftPlan& plan,
     : QObject(parent), m_model(model), m_draft(draft), m_plan(plan), m_commands(commands) {
   m_countdown.setSingleShot(true);
   m_relock.setSingleShot(true);
-  connect(&m_countdown, &QTimer::timeout, this, &MoveControl::apply);
+  connect(&m_countdown, &QTimer::timeout, this, [this] { apply(); });
   connect(&m_relock, &QTimer::timeout, this, [this] { setOperating(false); });
   connect(&m_plan, &DraftPlan::changed, this, &MoveControl::onPlanChanged);
   connect(&m_draft, &Draft::changed, this, [this] {
@@ -119,6 +119,11 @@ QString MoveControl::applyBlockedReason() const {
   return {};
 }
 
+QString MoveControl::unrecordedReason() const {
+  const QString& problem = m_model.recordProblem();
+  return problem.isEmpty() ? QString() : tr("Cannot record the move: %1.").arg(problem);
+}
+
 void MoveControl::draftEditedByHand() {
   if (!m_live) return;
   m_countdown.stop();
@@ -140,7 +145,12 @@ void MoveControl::onPlanChanged() {
         break;
       case DraftPlan::State::Ready:
         m_applyWhenPlanned = false;
-        if (applyBlockedReason().isEmpty()) startCountdown();
+        if (!applyBlockedReason().isEmpty()) break;
+        if (const QString reason = unrecordedReason(); !reason.isEmpty()) {
+          emit failed(tr("Nothing was moved. %1").arg(reason));
+        } else {
+          startCountdown();
+        }
         break;
     }
   }
@@ -157,9 +167,15 @@ bool MoveControl::stopCountdown() {
   return was;
 }
 
-void MoveControl::apply() {
+void MoveControl::apply(Unrecorded unrecorded) {
   m_countdown.stop();
   if (!applyBlockedReason().isEmpty()) {
+    emit changed();
+    return;
+  }
+  if (const QString reason = unrecordedReason();
+      unrecorded == Unrecorded::Refuse && !reason.isEmpty()) {
+    emit failed(tr("Nothing was moved. %1").arg(reason));
     emit changed();
     return;
   }

@@ -51,6 +51,10 @@ class MoveControl : public QObject {
   /// Why the draft cannot be applied now; empty if it can.
   QString applyBlockedReason() const;
 
+  /// Why the move that is applied now would leave no record, one sentence; empty where it is
+  /// recorded. It refuses what is not told to go on all the same.
+  QString unrecordedReason() const;
+
   /// A drop or its keyboard equivalent was made: in live mode the countdown starts as soon as the
   /// plan is there.
   void draftEditedByHand();
@@ -61,8 +65,10 @@ class MoveControl : public QObject {
   bool stopCountdown();
   bool isSending() const { return m_sending; }
 
-  /// Sends the plan of the draft. Does nothing where applyBlockedReason says why.
-  void apply();
+  enum class Unrecorded { Refuse, Allow };
+  /// Sends the plan of the draft. Does nothing where applyBlockedReason says why; fails with
+  /// unrecordedReason where there is one and it is not allowed.
+  void apply(Unrecorded unrecorded = Unrecorded::Refuse);
   /// Asks for a roll back. Does nothing without a transaction that can be cancelled.
   void cancelMove();
   void act(JobAct act);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/apply_sheet.h"
 
+#include <QCheckBox>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
@@ -20,6 +21,8 @@ ApplySheet::ApplySheet(const ClusterModel& model, const DraftPlan& plan, MoveCon
       m_control(control),
       m_hash(plan.summary()->hash),
       m_facts(new KeyValues(this)),
+      m_unrecordedReason(new QLabel(this)),
+      m_unrecorded(new QCheckBox(tr("Apply although it cannot be recorded"), this)),
       m_cancel(new QPushButton(tr("Cancel"), this)),
       m_apply(new QPushButton(this)) {
   const engine::PlanSummary& summary = *plan.summary();
@@ -65,6 +68,10 @@ ApplySheet::ApplySheet(const ClusterModel& model, const DraftPlan& plan, MoveCon
   m_apply->setAccessibleName(m_apply->text());
   m_cancel->setAccessibleName(tr("Cancel, nothing moves"));
 
+  setRole(m_unrecordedReason, QStringLiteral("warn"));
+  m_unrecordedReason->setWordWrap(true);
+  m_unrecorded->setAccessibleName(m_unrecorded->text());
+
   auto* buttons = new QHBoxLayout;
   buttons->addStretch();
   buttons->addWidget(m_cancel);
@@ -74,6 +81,8 @@ ApplySheet::ApplySheet(const ClusterModel& model, const DraftPlan& plan, MoveCon
   column->setSpacing(14);
   column->addWidget(title);
   column->addWidget(m_facts);
+  column->addWidget(m_unrecordedReason);
+  column->addWidget(m_unrecorded);
   column->addLayout(buttons);
   setMinimumWidth(420);
 
@@ -81,13 +90,31 @@ ApplySheet::ApplySheet(const ClusterModel& model, const DraftPlan& plan, MoveCon
   connect(m_apply, &QPushButton::clicked, this, &QDialog::accept);
   connect(&m_plan, &DraftPlan::changed, this, &ApplySheet::follow);
   connect(&m_control, &MoveControl::changed, this, &ApplySheet::follow);
+  connect(m_unrecorded, &QCheckBox::toggled, this, &ApplySheet::refreshRecord);
+  refreshRecord();
   m_cancel->setFocus();
+}
+
+bool ApplySheet::isUnrecordedAllowed() const {
+  return !m_unrecorded->isHidden() && m_unrecorded->isChecked();
+}
+
+void ApplySheet::refreshRecord() {
+  const QString reason = m_control.unrecordedReason();
+  m_unrecordedReason->setText(reason);
+  m_unrecordedReason->setVisible(!reason.isEmpty());
+  if (reason.isEmpty()) m_unrecorded->setChecked(false);  // asked again the next time
+  m_unrecorded->setVisible(!reason.isEmpty());
+  const bool allowed = reason.isEmpty() || m_unrecorded->isChecked();
+  m_apply->setEnabled(allowed);
+  m_apply->setToolTip(allowed ? QString() : reason);
 }
 
 void ApplySheet::follow() {
   if (!isVisible()) return;
   const bool same = m_plan.state() == DraftPlan::State::Ready && m_plan.summary()->hash == m_hash;
   if (!same || !m_control.applyBlockedReason().isEmpty()) reject();
+  refreshRecord();
 }
 
 }  // namespace tessera::ui

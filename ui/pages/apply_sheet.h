@@ -10,6 +10,7 @@
 #include "ui/models/draft_plan.h"
 #include "ui/models/move_control.h"
 
+class QCheckBox;
 class QLabel;
 class QPushButton;
 
@@ -30,14 +31,20 @@ class ApplySheet : public QDialog {
   QPushButton* applyButton() const { return m_apply; }
   QPushButton* cancelButton() const { return m_cancel; }
   KeyValues* facts() const { return m_facts; }
+  /// Shown while the move cannot be recorded; without its tick nothing is applied.
+  QCheckBox* unrecordedBox() const { return m_unrecorded; }
+  bool isUnrecordedAllowed() const;
 
  private:
   void follow();
+  void refreshRecord();
 
   const DraftPlan& m_plan;
   MoveControl& m_control;
   std::string m_hash;
   KeyValues* m_facts;
+  QLabel* m_unrecordedReason;
+  QCheckBox* m_unrecorded;
   QPushButton* m_cancel;
   QPushButton* m_apply;
 };

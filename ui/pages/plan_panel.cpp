@@ -69,9 +69,12 @@ class CandidateDelegate : public QStyledItemDelegate {
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option,
              const QModelIndex& index) const override {
+    const Theme& theme = Theme::current();
+    if (index.data(CandidateTableModel::HoveredRole).toBool() &&
+        !option.state.testFlag(QStyle::State_Selected))
+      painter->fillRect(option.rect, theme.soft);
     QStyledItemDelegate::paint(painter, option, index);
     if (index.column() != CandidateTableModel::MarkColumn) return;
-    const Theme& theme = Theme::current();
     painter->save();
     painter->setRenderHint(QPainter::Antialiasing);
     painter->translate(QRectF(option.rect).center());
@@ -258,7 +261,9 @@ void PlanPanel::buildCandidates() {
   setRole(m_candidateNote, QStringLiteral("hint"));
   m_candidateNote->setWordWrap(true);
   m_table->setObjectName(QStringLiteral("candidates"));
-  m_table->setStyleSheet(QStringLiteral("QTableView::item { padding: 3px 2px; }"));
+  m_table->setStyleSheet(
+      QStringLiteral("QTableView::item { padding: 3px 2px; } "
+                     "QHeaderView::section { padding: 4px 6px; }"));
   m_table->setModel(&m_candidates);
   m_table->setItemDelegate(new CandidateDelegate(m_table));
   m_table->setAccessibleName(tr("Configurations that the job could run"));
@@ -295,8 +300,20 @@ void PlanPanel::buildCandidates() {
     if (!m_marking && !rows.isEmpty()) choose(rows.first().row());
   });
   connect(m_table, &QTableView::entered, this,
-          [this](const QModelIndex& index) { m_scatter->setHovered(index.row()); });
+          [this](const QModelIndex& index) { hover(index.row()); });
+  m_table->viewport()->installEventFilter(this);
+  connect(m_scatter, &ParetoScatter::candidateHovered, this, &PlanPanel::hover);
   connect(m_scatter, &ParetoScatter::candidateChosen, this, &PlanPanel::choose);
+}
+
+void PlanPanel::hover(std::optional<int> index) {
+  m_candidates.setHovered(index);
+  m_scatter->setHovered(index);
+}
+
+bool PlanPanel::eventFilter(QObject* watched, QEvent* event) {
+  if (event->type() == QEvent::Leave && watched == m_table->viewport()) hover(std::nullopt);
+  return Surface::eventFilter(watched, event);
 }
 
 void PlanPanel::choose(int index) {
@@ -638,16 +655,19 @@ void PlanPanel::refreshButtons() {
   } else if (m_control.isSending()) {
     text = tr("Applying…");
   } else if (summary && m_plan.state() == DraftPlan::State::Ready) {
-    text = m_control.isLive() ? tr("Apply: move %1").arg(format::bytes(summary->moved()))
-                              : tr("Apply: move %1…").arg(format::bytes(summary->moved()));
+    const bool atOnce = m_control.isLive() && m_control.unrecordedReason().isEmpty();
+    text = atOnce ? tr("Apply: move %1").arg(format::bytes(summary->moved()))
+                  : tr("Apply: move %1…").arg(format::bytes(summary->moved()));
   }
   m_apply->setText(text);
   m_apply->setEnabled(reason.isEmpty());
-  m_apply->setToolTip(reason);
-  m_apply->setStatusTip(reason.isEmpty() ? tr("Move the bytes; until the commit it can be undone")
-                                         : reason);
+  // What cannot be recorded asks first, and says why already here.
+  const QString words = reason.isEmpty() ? m_control.unrecordedReason() : reason;
+  m_apply->setToolTip(words);
+  m_apply->setStatusTip(words.isEmpty() ? tr("Move the bytes; until the commit it can be undone")
+                                        : words);
   m_apply->setAccessibleName(text);
-  m_apply->setAccessibleDescription(reason);
+  m_apply->setAccessibleDescription(words);
   const QString editReason = m_control.editBlockedReason();
   m_discard->setEnabled(!m_draft.isEmpty() && editReason.isEmpty());
   for (const AxisRow& row : m_axes) {

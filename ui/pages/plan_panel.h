@@ -67,6 +67,7 @@ class PlanPanel : public Surface {
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   struct AxisRow {
@@ -87,6 +88,8 @@ class PlanPanel : public Surface {
   void markChosen();
   void fitColumns();
   void choose(int index);
+  /// Marks a row and its point.
+  void hover(std::optional<int> index);
 
   ClusterModel& m_model;
   Draft& m_draft;

@@ -2,6 +2,7 @@
 #include "ui/pages/timeline_page.h"
 
 #include <QDateTime>
+#include <QFileDialog>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
@@ -9,13 +10,16 @@
 #include <cmath>
 
 #include "ui/format.h"
+#include "ui/models/export_text.h"
 #include "ui/plots/job_plots.h"
 #include "ui/widgets/key_values.h"
 
 namespace tessera::ui {
 namespace {
 
-constexpr int kClockMs = 250;   // of the "now" line, while the page is visible
+constexpr int kClockMs = 250;  // of the "now" line, while the page is visible
+constexpr QSize kLeastPicture(960, 320);
+constexpr double kPictureScale = 2;
 constexpr double kLatency = 2;  // seconds by which a sample may be late with equal clocks
 
 double localNow() { return static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1000; }
@@ -33,6 +37,7 @@ TimelinePage::TimelinePage(ClusterModel& model, ClusterCommands& commands,
       m_stack(new QStackedLayout(this)),
       m_corner(new QWidget(this)),
       m_note(new QLabel(m_corner)),
+      m_export(new QPushButton(tr("Export…"), m_corner)),
       m_fit(new QPushButton(tr("Show all"), m_corner)) {
   setRole(m_words, QStringLiteral("hint"));
   m_words->setAlignment(Qt::AlignCenter);
@@ -45,11 +50,16 @@ TimelinePage::TimelinePage(ClusterModel& model, ClusterCommands& commands,
   m_fit->setStatusTip(
       tr("Show the whole time and follow the newest sample; a double click does "
          "the same"));
+  m_export->setFlat(true);
+  m_export->setAccessibleName(tr("Export the plots"));
+  m_export->setStatusTip(
+      tr("Write the plots to a PNG or SVG file, or their samples to CSV or JSON"));
   auto* row = new QHBoxLayout(m_corner);
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(10);
   row->addStretch();
   row->addWidget(m_note);
+  row->addWidget(m_export);
   row->addWidget(m_fit);
 
   m_clock.setInterval(kClockMs);
@@ -69,6 +79,7 @@ TimelinePage::TimelinePage(ClusterModel& model, ClusterCommands& commands,
   connect(&m_history, &QAbstractItemModel::modelReset, this, &TimelinePage::refreshBands);
   connect(m_plots, &JobPlots::bandChosen, this, &TimelinePage::changeChosen);
   connect(m_plots, &JobPlots::rangeChanged, this, &TimelinePage::refreshNote);
+  connect(m_export, &QPushButton::clicked, this, &TimelinePage::exportByHand);
   connect(m_fit, &QPushButton::clicked, m_plots, &JobPlots::fit);
   refresh();
 }
@@ -169,6 +180,31 @@ void TimelinePage::refreshNote() {
   }
   m_note->setText(note);
   m_fit->setEnabled(!points.empty());
+  m_export->setEnabled(!points.empty());
+  m_export->setToolTip(exportBlockedReason());
+}
+
+QString TimelinePage::exportBlockedReason() const {
+  return m_samples.series().points().empty() ? tr("There are no samples to export.") : QString();
+}
+
+void TimelinePage::exportByHand() {
+  const QString name = QFileDialog::getSaveFileName(
+      this, tr("Export the plots"), QStringLiteral("tessera-%1.png").arg(m_samples.job()),
+      tr("PNG picture (*.png);;SVG drawing (*.svg);;CSV table of the samples (*.csv);;"
+         "JSON of the samples (*.json)"));
+  if (name.isEmpty()) return;
+  if (const Status written = exportTo(name); !written) emit failed(format::error(written.error()));
+}
+
+Status TimelinePage::exportTo(const QString& file) const {
+  const QSize size = m_plots->size().expandedTo(kLeastPicture);
+  if (file.endsWith(QLatin1String(".png"), Qt::CaseInsensitive))
+    return writeFile(file, m_plots->toPng(size, kPictureScale));
+  if (file.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive))
+    return writeFile(file, m_plots->toSvg(size));
+  return writeFile(file,
+                   exportText(m_samples.job(), m_samples.series().points(), exportFormatOf(file)));
 }
 
 void TimelinePage::showEvent(QShowEvent* event) {

@@ -36,6 +36,13 @@ class TimelinePage : public Surface {
   void setSelected(std::optional<std::int64_t> txn);
   JobPlots* plots() const { return m_plots; }
   const SampleHistory& samples() const { return m_samples; }
+  /// Writes the plots as they are in sight (.png, .svg) or all samples (.json, else CSV).
+  Status exportTo(const QString& file) const;
+  /// Asks for the file.
+  void exportByHand();
+  /// Why there is nothing to export, one sentence; empty where there is.
+  QString exportBlockedReason() const;
+  QPushButton* exportButton() const { return m_export; }
   /// What stands in place of the plots; empty while they are shown.
   QString words() const;
   /// For the row of tabs: "as of 14:02:31", "Show all".
@@ -43,6 +50,8 @@ class TimelinePage : public Surface {
 
  signals:
   void changeChosen(qint64 txn);
+  /// Something could not be written; one line.
+  void failed(const QString& message);
 
  protected:
   void showEvent(QShowEvent* event) override;
@@ -62,6 +71,7 @@ class TimelinePage : public Surface {
   QStackedLayout* m_stack;
   QWidget* m_corner;
   QLabel* m_note;
+  QPushButton* m_export;
   QPushButton* m_fit;
   QTimer m_clock;
   std::deque<PlotMark> m_marks;

@@ -4,13 +4,16 @@
 
 #include <qcustomplot.h>
 
+#include <QBuffer>
 #include <QDateTime>
 #include <QElapsedTimer>
 #include <QKeyEvent>
 #include <QStringList>
+#include <QSvgGenerator>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -29,15 +32,20 @@ constexpr int kTimeStrip = 20;     // clock times below
 constexpr double kMinBand = 7;     // pixels
 constexpr double kMinRange = 0.5;  // seconds
 constexpr double kFirstRange = 30;
-constexpr int kDense = 4;  // samples a pixel
+constexpr int kDense = 4;    // samples a pixel
+constexpr double kGrab = 5;  // pixels beside the playhead
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 QDateTime clockOf(double time) {
   return QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(std::llround(time * 1000)));
 }
 
-/// Clock times, as fine as the range needs.
-class ClockTicker : public QCPAxisTickerDateTime {
+/// Clock times, as fine as the range needs. QCPAxisTickerDateTime keeps the strategy of the widest
+/// range that it has seen, days of months, and then finds no tick within a minute.
+class ClockTicker : public QCPAxisTicker {
+ public:
+  ClockTicker() { setTickCount(4); }
+
  protected:
   QString getTickLabel(double tick, const QLocale& locale, QChar, int) override {
     return locale.toString(clockOf(tick), m_format);
@@ -48,7 +56,7 @@ class ClockTicker : public QCPAxisTickerDateTime {
         600, 900, 1800, 3600, 7200, 10800, 21'600, 43'200, 86'400, 2 * 86'400.0, 7 * 86'400.0};
     const double wanted = range.size() / tickCount();
     const double step = wanted < steps.back() ? pickClosest(wanted, steps)
-                                              : QCPAxisTickerDateTime::getTickStep(range);
+                                              : std::ceil(wanted / steps.back()) * steps.back();
     m_format = step >= 86'400 ? QStringLiteral("d MMM")
                : step >= 60   ? QStringLiteral("HH:mm")
                : step >= 1    ? QStringLiteral("HH:mm:ss")
@@ -130,6 +138,14 @@ struct JobPlots::Impl {
   void onMouseMove(QMouseEvent* event);
   void onPress(QMouseEvent* event);
   void onRelease(QMouseEvent* event);
+  /// Whether a drag from there moves the playhead.
+  bool grabsPlayhead(QPointF position) const;
+  double timeAt(double pixel) const {
+    return lossRect->axis(QCPAxis::atBottom)->pixelToCoord(pixel);
+  }
+  /// Times of events and bands, ascending.
+  std::vector<double> stops() const;
+  void goTo(double time);
   const PlotBand* bandAt(QPointF position) const;
   const PlotMark* markAt(QPointF position) const;
   QRectF rectOf(const PlotBand& band) const;
@@ -139,7 +155,13 @@ struct JobPlots::Impl {
 
   void drawBands(QPainter& painter);
   void drawFrame(QPainter& painter);
+  void drawPlayhead(QPainter& painter);
   void drawHover(QPainter& painter);
+  void drawDots(QPainter& painter, double time);
+  QRectF readoutBox(const QString& text, double at, double top) const;
+  void drawReadout(QPainter& painter, const QRectF& box, const QString& text);
+  /// Draws without what belongs to the screen alone.
+  void exportTo(const std::function<void()>& draw);
 
   JobPlots& widget;
   QCustomPlot* plot;
@@ -157,6 +179,9 @@ struct JobPlots::Impl {
   bool dense = false;  // many samples a pixel are in sight
   bool following = true;
   std::optional<double> width;  // seconds in sight while following; nothing: everything
+  std::optional<double> playhead;
+  bool dragging = false;  // the playhead
+  bool exporting = false;
   std::optional<QPointF> pointer;
   QPoint pressed;
   bool setting = false;  // the range is changed from here, not by the user
@@ -220,6 +245,7 @@ void JobPlots::Impl::build() {
   plot->layer(QStringLiteral("hover"))->setMode(QCPLayer::lmBuffered);
   new Painting(plot, QStringLiteral("bands"), *this, &Impl::drawBands);
   new Painting(plot, QStringLiteral("overlay"), *this, &Impl::drawFrame);
+  new Painting(plot, QStringLiteral("hover"), *this, &Impl::drawPlayhead);
   new Painting(plot, QStringLiteral("hover"), *this, &Impl::drawHover);
 
   plot->setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
@@ -389,20 +415,70 @@ void JobPlots::Impl::onMouseMove(QMouseEvent* event) {
   const QPointF at = event->position();
   const QRect area = plotArea().adjusted(0, -kTopMargin, 0, 0);
   pointer = area.contains(at.toPoint()) ? std::optional(at) : std::nullopt;
-  plot->setCursor(pointer && bandAt(at) != nullptr ? Qt::PointingHandCursor : Qt::ArrowCursor);
+  if (dragging) {
+    pointer.reset();
+    widget.setPlayhead(timeAt(at.x()));
+    return;
+  }
+  const bool scrubs = !(event->buttons() & Qt::LeftButton) && grabsPlayhead(at);
+  plot->setCursor(scrubs                             ? Qt::SizeHorCursor
+                  : pointer && bandAt(at) != nullptr ? Qt::PointingHandCursor
+                                                     : Qt::ArrowCursor);
   plot->layer(QStringLiteral("hover"))->replot();
 }
 
 void JobPlots::Impl::onPress(QMouseEvent* event) {
   pressed = event->pos();
   widget.setFocus(Qt::MouseFocusReason);
+  dragging = event->button() == Qt::LeftButton && grabsPlayhead(event->position());
+  plot->setInteraction(QCP::iRangeDrag, !dragging);
+  if (dragging) widget.setPlayhead(timeAt(event->position().x()));
+}
+
+bool JobPlots::Impl::grabsPlayhead(QPointF position) const {
+  const QRect area = plotArea();
+  if (points.empty() || position.x() < area.left() - kGrab || position.x() > area.right() + kGrab)
+    return false;
+  return position.y() > area.bottom() ||
+         (playhead && std::abs(x(*playhead) - position.x()) <= kGrab);
+}
+
+std::vector<double> JobPlots::Impl::stops() const {
+  std::vector<double> times;
+  for (const PlotBand& band : bands) times.push_back(band.start);
+  for (const PlotMark& mark : marks) times.push_back(mark.time);
+  std::sort(times.begin(), times.end());
+  times.erase(std::unique(times.begin(), times.end()), times.end());
+  // The playhead stays with the samples, and so do the events that it goes to.
+  std::erase_if(times, [this](double time) {
+    return points.empty() || time < points.front().time || time > points.back().time;
+  });
+  return times;
+}
+
+// Moves the view only where the time is out of sight.
+void JobPlots::Impl::goTo(double time) {
+  widget.setPlayhead(time);
+  const auto [from, to] = widget.range();
+  if (!playhead || (*playhead >= from && *playhead <= to)) return;
+  const double half = (to - from) / 2;
+  widget.setRange(*playhead - half, *playhead + half);
 }
 
 void JobPlots::Impl::onRelease(QMouseEvent* event) {
-  if ((event->pos() - pressed).manhattanLength() > 4 || event->button() != Qt::LeftButton) return;
-  if (const PlotBand* band = bandAt(event->position())) {
+  const bool dragged = std::exchange(dragging, false);
+  plot->setInteraction(QCP::iRangeDrag, true);
+  if (event->button() != Qt::LeftButton || dragged) return;
+  if ((event->pos() - pressed).manhattanLength() > 4) return;
+  const QPointF at = event->position();
+  if (const PlotBand* band = bandAt(at)) {
+    widget.setPlayhead(band->start);
     widget.setSelectedBand(band->txn);
     emit widget.bandChosen(band->txn);
+  } else if (const PlotMark* mark = markAt(at)) {
+    widget.setPlayhead(mark->time);
+  } else if (plotArea().contains(at.toPoint())) {
+    widget.setPlayhead(timeAt(at.x()));
   }
 }
 
@@ -521,15 +597,71 @@ void JobPlots::Impl::drawFrame(QPainter& painter) {
     }
   }
   painter.restore();
-  if (widget.hasFocus()) {
+  if (widget.hasFocus() && !exporting) {
     painter.setPen(QPen(theme.accent, 1));
     painter.setBrush(Qt::NoBrush);
     painter.drawRoundedRect(QRectF(plot->rect()).adjusted(1.5, 0.5, -1.5, -0.5), 5, 5);
   }
 }
 
+void JobPlots::Impl::drawPlayhead(QPainter& painter) {
+  if (!playhead) return;
+  const Theme& theme = Theme::current();
+  const QRect area = plotArea();
+  const double at = std::round(x(*playhead)) + 0.5;
+  if (at < area.left() - 1 || at > area.right() + 1) return;
+  painter.setPen(QPen(theme.text, 1.2));
+  painter.drawLine(QPointF(at, area.top() - 2), QPointF(at, area.bottom() + 1));
+  // Its handle hangs in the strip of times.
+  const double y = area.bottom() + 1;
+  const QPointF handle[] = {
+      {at, y}, {at + 4.5, y + 5}, {at + 4.5, y + 10}, {at - 4.5, y + 10}, {at - 4.5, y + 5}};
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(theme.text);
+  painter.drawPolygon(handle, 5);
+  drawDots(painter, *playhead);
+  const QString text = widget.playheadText();
+  drawReadout(painter, readoutBox(text, at, area.top() + 2), text);
+}
+
+void JobPlots::Impl::drawDots(QPainter& painter, double time) {
+  if (widget.readout(time).isEmpty()) return;
+  const Theme& theme = Theme::current();
+  auto near = std::lower_bound(points.begin(), points.end(), time,
+                               [](const auto& p, double value) { return p.time < value; });
+  if (near == points.end()) return;
+  const auto dot = [&](QCPAxisRect* rect, double value, const QColor& color) {
+    const double py = rect->axis(QCPAxis::atLeft)->coordToPixel(value);
+    if (!std::isfinite(py)) return;
+    painter.setPen(QPen(theme.panel, 1.5));
+    painter.setBrush(color);
+    painter.drawEllipse(QPointF(x(near->time), py), 3.5, 3.5);
+  };
+  dot(lossRect, near->loss, theme.accent);
+  dot(tokenRect, near->tokensPerSecond, theme.dim);
+}
+
+QRectF JobPlots::Impl::readoutBox(const QString& text, double at, double top) const {
+  const QFontMetricsF metrics(uiFont(11, QFont::Medium));
+  QRectF box(at + 8, top, metrics.horizontalAdvance(text) + 16, 22);
+  if (box.right() > plotArea().right() + kRightMargin - 4) box.moveRight(at - 8);
+  box.moveLeft(std::max(box.left(), 4.0));
+  box.moveTop(std::clamp(box.top(), 1.0, std::max(1.0, plotArea().bottom() - 24.0)));
+  return box;
+}
+
+void JobPlots::Impl::drawReadout(QPainter& painter, const QRectF& box, const QString& text) {
+  const Theme& theme = Theme::current();
+  painter.setPen(hairline(theme.line));
+  painter.setBrush(theme.cell);
+  painter.drawRoundedRect(box, 5, 5);
+  painter.setFont(uiFont(11, QFont::Medium));
+  painter.setPen(theme.text);
+  painter.drawText(box, Qt::AlignCenter, text);
+}
+
 void JobPlots::Impl::drawHover(QPainter& painter) {
-  if (!pointer) return;
+  if (!pointer || exporting) return;
   const Theme& theme = Theme::current();
   const QRect area = plotArea();
   const double time = lossRect->axis(QCPAxis::atBottom)->pixelToCoord(pointer->x());
@@ -545,38 +677,30 @@ void JobPlots::Impl::drawHover(QPainter& painter) {
   painter.setPen(hairline(theme.faint));
   const double at = std::round(pointer->x()) + 0.5;
   painter.drawLine(QPointF(at, area.top()), QPointF(at, area.bottom()));
-  const auto near = std::lower_bound(points.begin(), points.end(), time,
-                                     [](const auto& p, double value) { return p.time < value; });
-  if (near != points.end() && !widget.readout(time).isEmpty()) {
-    const auto dot = [&](QCPAxisRect* rect, double value, const QColor& color) {
-      const double py = rect->axis(QCPAxis::atLeft)->coordToPixel(value);
-      if (!std::isfinite(py)) return;
-      painter.setPen(QPen(theme.panel, 1.5));
-      painter.setBrush(color);
-      painter.drawEllipse(QPointF(x(near->time), py), 3.5, 3.5);
-    };
-    dot(lossRect, near->loss, theme.accent);
-    dot(tokenRect, near->tokensPerSecond, theme.dim);
-  }
+  drawDots(painter, time);
   if (text.isEmpty()) text = JobPlots::tr("no data");
-  const QFont font = uiFont(11, QFont::Medium);
-  const QFontMetricsF metrics(font);
-  const double wide = metrics.horizontalAdvance(text) + 16;
-  QRectF box(at + 8, pointer->y() - 30, wide, 22);
-  if (box.right() > plot->width() - 4) box.moveRight(at - 8);
-  box.moveLeft(std::max(box.left(), 4.0));
-  box.moveTop(std::clamp(box.top(), 1.0, std::max(1.0, area.bottom() - 24.0)));
-  painter.setPen(hairline(theme.line));
-  painter.setBrush(theme.cell);
-  painter.drawRoundedRect(box, 5, 5);
-  painter.setFont(font);
-  painter.setPen(theme.text);
-  painter.drawText(box, Qt::AlignCenter, text);
+  QRectF box = readoutBox(text, at, pointer->y() - 30);
+  // What the playhead says stays readable.
+  if (playhead) {
+    const double mark = x(*playhead);
+    const bool inSight = mark >= area.left() && mark <= area.right();
+    const QRectF fixed = readoutBox(widget.playheadText(), mark, area.top() + 2);
+    if (inSight && box.intersects(fixed)) box.moveTop(fixed.bottom() + 4);
+  }
+  drawReadout(painter, box, text);
+}
+
+void JobPlots::Impl::exportTo(const std::function<void()>& draw) {
+  exporting = true;
+  draw();
+  exporting = false;
+  replot();
 }
 
 // Screen readers hear what the eye sees last.
 void JobPlots::Impl::describe() {
   QStringList parts;
+  if (playhead) parts << JobPlots::tr("playhead at %1").arg(widget.playheadText());
   if (!points.empty()) parts << widget.readout(points.back().time);
   if (!bands.empty()) parts << bands.back().tooltip;
   widget.setAccessibleDescription(parts.join(QStringLiteral("; ")));
@@ -610,6 +734,7 @@ void JobPlots::setSeries(const SampleSeries& series) {
   }
   impl.revision = series.revision();
   impl.append(series.points(), from);
+  if (impl.playhead) setPlayhead(impl.playhead);  // not beyond what there is now
   impl.fitRange();
   impl.fitValues();
   impl.describe();
@@ -693,6 +818,66 @@ void JobPlots::fit() {
   emit rangeChanged();
 }
 
+std::optional<double> JobPlots::playhead() const { return m_impl->playhead; }
+
+void JobPlots::setPlayhead(std::optional<double> time) {
+  Impl& impl = *m_impl;
+  if (impl.points.empty()) time.reset();
+  if (time) time = std::clamp(*time, impl.points.front().time, impl.points.back().time);
+  if (time == impl.playhead) return;
+  impl.playhead = time;
+  impl.describe();
+  impl.replot();
+  emit playheadChanged();
+}
+
+QString JobPlots::playheadText() const {
+  if (!m_impl->playhead) return {};
+  const double time = *m_impl->playhead;
+  const QString words = readout(time);
+  const auto& marks = m_impl->marks;
+  const auto mark = std::find_if(marks.begin(), marks.end(),
+                                 [time](const PlotMark& each) { return each.time == time; });
+  QStringList parts;
+  if (words.isEmpty()) {
+    parts << clockOf(time).toString(QStringLiteral("HH:mm:ss")) << tr("no data");
+  } else {
+    parts << words;
+  }
+  if (mark != marks.end()) parts << mark->text;
+  return parts.join(QStringLiteral(" · "));
+}
+
+QByteArray JobPlots::toPng(QSize size, double scale) const {
+  QByteArray bytes;
+  m_impl->exportTo([&] {
+    QBuffer buffer(&bytes);
+    buffer.open(QIODevice::WriteOnly);
+    m_impl->plot->toPixmap(size.width(), size.height(), scale).save(&buffer, "PNG");
+  });
+  return bytes;
+}
+
+QByteArray JobPlots::toSvg(QSize size) const {
+  QByteArray bytes;
+  m_impl->exportTo([&] {
+    QBuffer buffer(&bytes);
+    QSvgGenerator file;
+    file.setOutputDevice(&buffer);
+    file.setSize(size);
+    file.setViewBox(QRect(QPoint(), size));
+    file.setTitle(accessibleName());
+    file.setDescription(accessibleDescription());
+    QCPPainter painter;
+    painter.begin(&file);
+    painter.setMode(QCPPainter::pmVectorized);
+    painter.setMode(QCPPainter::pmNoCaching);
+    m_impl->plot->toPainter(&painter, size.width(), size.height());
+    painter.end();
+  });
+  return bytes;
+}
+
 QString JobPlots::readout(double time) const {
   const auto& points = m_impl->points;
   if (points.empty()) return {};
@@ -721,7 +906,7 @@ double JobPlots::measureReplot() {
 void JobPlots::keyPressEvent(QKeyEvent* event) {
   const auto [from, to] = range();
   const double size = to - from;
-  const bool shift = event->modifiers() & Qt::ShiftModifier;
+  const auto& points = m_impl->points;
   const auto zoom = [&](double factor) {
     const double middle = (from + to) / 2;
     setRange(middle - size * factor / 2, middle + size * factor / 2);
@@ -730,24 +915,23 @@ void JobPlots::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_Left:
     case Qt::Key_Right: {
       const int direction = event->key() == Qt::Key_Left ? -1 : 1;
-      if (shift) {
-        setRange(from + direction * size / 8, to + direction * size / 8);
-        return;
+      if (event->modifiers() & Qt::ControlModifier)
+        return setRange(from + direction * size / 8, to + direction * size / 8);
+      if (points.empty()) return;
+      if (event->modifiers() & Qt::ShiftModifier)
+        return m_impl->goTo(m_impl->playhead.value_or(points.back().time) + direction);
+      const std::vector<double> stops = m_impl->stops();
+      const double now = m_impl->playhead.value_or(direction < 0 ? points.back().time + 1
+                                                                 : points.front().time - 1);
+      const auto stop = direction < 0 ? std::lower_bound(stops.begin(), stops.end(), now)
+                                      : std::upper_bound(stops.begin(), stops.end(), now);
+      if (stop == (direction < 0 ? stops.begin() : stops.end())) return;
+      m_impl->goTo(direction < 0 ? *(stop - 1) : *stop);
+      for (const PlotBand& band : m_impl->bands) {
+        if (band.start != m_impl->playhead) continue;
+        setSelectedBand(band.txn);
+        emit bandChosen(band.txn);
       }
-      const auto& all = m_impl->bands;
-      if (all.empty()) return;
-      auto at = std::find_if(all.begin(), all.end(),
-                             [this](const PlotBand& band) { return m_impl->selected == band.txn; });
-      std::ptrdiff_t next = at == all.end() ? (direction < 0 ? std::ssize(all) - 1 : 0)
-                                            : at - all.begin() + direction;
-      next = std::clamp<std::ptrdiff_t>(next, 0, std::ssize(all) - 1);
-      const PlotBand& band = all[static_cast<std::size_t>(next)];
-      setSelectedBand(band.txn);
-      if (band.start < from || band.end > to) {
-        const double middle = (band.start + band.end) / 2;
-        setRange(middle - size / 2, middle + size / 2);
-      }
-      emit bandChosen(band.txn);
       return;
     }
     case Qt::Key_Plus:
@@ -756,9 +940,12 @@ void JobPlots::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_Minus:
       return zoom(1 / 0.7);
     case Qt::Key_0:
-    case Qt::Key_Home:
       return fit();
+    case Qt::Key_Home:
+      if (!points.empty()) m_impl->goTo(points.front().time);
+      return;
     case Qt::Key_End: {
+      if (!points.empty()) setPlayhead(points.back().time);
       m_impl->following = true;
       m_impl->width = size;
       m_impl->fitRange();

@@ -4,6 +4,7 @@
 /// \file
 /// Loss and tokens a second over one time axis, with reconfigurations as bands and events as marks.
 
+#include <QByteArray>
 #include <QWidget>
 #include <memory>
 #include <optional>
@@ -15,10 +16,12 @@
 namespace tessera::ui {
 
 /// Wheel zooms at the pointer, dragging pans, a double click shows everything and follows. A view
-/// whose right end reaches the newest sample follows it. A click on a band chooses it.
+/// whose right end reaches the newest sample follows it. A click sets the playhead, on a band it
+/// chooses that as well; dragging the playhead, or anything in the strip of times, moves it.
 ///
-/// Keys: left and right choose the previous and next band, with Shift they pan; + and − zoom, 0 or
-/// Home shows everything, End goes to the newest.
+/// Keys: left and right go to the previous and next event or band, with Shift by a second, with
+/// Ctrl they pan; Home goes to the first sample, End to the newest and follows it; + and − zoom, 0
+/// shows everything.
 class JobPlots : public QWidget {
   Q_OBJECT
 
@@ -43,6 +46,11 @@ class JobPlots : public QWidget {
   void setRange(double from, double to);
   /// Shows everything and follows.
   void fit();
+  /// The time that is looked at, nothing where none is; it is moved into the time of the samples.
+  std::optional<double> playhead() const;
+  void setPlayhead(std::optional<double> time);
+  /// The event at the playhead, else what readout() says there.
+  QString playheadText() const;
   bool isFollowing() const;
   /// What the readout says at this time: step, clock, loss, tokens a second; empty in a gap.
   QString readout(double time) const;
@@ -53,6 +61,10 @@ class JobPlots : public QWidget {
   /// Seconds that drawing everything anew takes now.
   double measureReplot();
 
+  /// What is in sight, with the playhead and without the pointer, as files.
+  QByteArray toPng(QSize size, double scale) const;
+  QByteArray toSvg(QSize size) const;
+
   QSize sizeHint() const override { return {820, 150}; }
   QSize minimumSizeHint() const override { return {260, 84}; }
 
@@ -60,6 +72,7 @@ class JobPlots : public QWidget {
   /// The user chose a band.
   void bandChosen(qint64 txn);
   void rangeChanged();
+  void playheadChanged();
 
  protected:
   void keyPressEvent(QKeyEvent* event) override;

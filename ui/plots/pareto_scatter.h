@@ -29,6 +29,7 @@ class ParetoScatter : public QWidget {
   void setChosen(std::optional<int> index);
   std::optional<int> chosen() const { return m_chosen; }
   void setHovered(std::optional<int> index);
+  std::optional<int> hovered() const { return m_hovered; }
   /// Numbers that newer ones are about to replace are drawn faint.
   void setOutdated(bool outdated);
   QPointF pointOf(int index) const;

@@ -72,6 +72,12 @@ const std::vector<SettingSpec>& settingTable() {
       {Setting::Mirror, key("data/mirror"), true},
       {Setting::MirrorSize, key("data/mirror_mib"), 256, 16, 1 << 16},
       {Setting::Source, key("view/source"), key("live"), 0, 0, {key("live"), key("draft")}},
+      {Setting::Colouring,
+       key("view/colour_by"),
+       key("piece"),
+       0,
+       0,
+       {key("piece"), key("replica"), key("stage"), key("slice"), key("host"), key("memory")}},
   };
   return table;
 }

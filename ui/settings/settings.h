@@ -29,6 +29,7 @@ enum class Setting {
   Mirror,        // keep a copy of the cluster's history on this machine
   MirrorSize,    // MiB at most for it
   Source,        // what was shown last: "live", "draft"
+  Colouring,     // what the colours of the mesh tell: "piece", "memory", …
 };
 
 struct SettingSpec {

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Wall time, for display and records only: nothing is decided by it.
+/// Wall time as messages and records carry it, for display only: nothing is decided by it.
 
 #include <chrono>
 

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+/// \file
+/// Whether a node's clock is right, as only who asks it can say.
+
+#include <optional>
+
+#include "engine/cluster/snapshot.h"
+
+namespace tessera::app {
+
+/// Seconds. Clocks only label what people see, but further apart than this they spoil the order of
+/// events and plots.
+inline constexpr double kMaxClockSkew = 1.0;
+
+struct ClockSkew {
+  double seconds = 0;       // positive: the node's clock is ahead
+  bool isTolerable = true;  // what the way of the answer may have taken is no skew
+};
+
+/// What the check "clock" of a node's doctor says. \param now this machine's wall clock at the
+/// moment of the answer \param latency of the round trip, s; the node read its clock within it
+/// \return nullopt for another check, or a value that is no time
+std::optional<ClockSkew> clockSkewOf(const engine::Check& check, double now, double latency);
+
+}  // namespace tessera::app

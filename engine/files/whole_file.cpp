@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/files/whole_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace tessera::engine {
+namespace {
+
+/// A descriptor that closes itself.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+Error CannotRead(const std::string& path, int number) {
+  const std::string text = fmt::format("cannot read '{}': {}", path, std::strerror(number));
+  const bool missing = number == ENOENT || number == ENOTDIR || number == ESRCH;
+  return missing ? NotFound(text) : Unavailable(text);
+}
+
+Error CannotWrite(const std::string& path, int number) {
+  const std::string text = fmt::format("cannot write '{}': {}", path, std::strerror(number));
+  const bool full = number == ENOSPC || number == EDQUOT;
+  return full ? ResourceExhausted(text) : Unavailable(text);
+}
+
+/// Writes all of `text` and puts it on disk. \return 0, or an errno
+int WriteAll(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return ::fsync(fd) == 0 ? 0 : errno;
+}
+
+}  // namespace
+
+Result<std::string> ReadWholeFile(const std::string& path, std::int64_t max_bytes) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) return CannotRead(path, errno);
+  // Files of /proc say that they have 0 bytes: only their end tells the size.
+  constexpr std::size_t kFirst = 4096;
+  std::string text;
+  std::size_t size = 0;
+  for (;;) {
+    if (size == text.size()) text.resize(std::max(kFirst, 2 * size));
+    const ssize_t got = ::read(file.get(), text.data() + size, text.size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return CannotRead(path, errno);
+    if (got == 0) break;
+    size += static_cast<std::size_t>(got);
+    if (static_cast<std::int64_t>(size) > max_bytes) {
+      return ResourceExhausted(
+          fmt::format("cannot read '{}': it has more than {} bytes", path, max_bytes));
+    }
+  }
+  text.resize(size);
+  return text;
+}
+
+Status WriteWholeFile(const std::string& path, std::string_view text, mode_t mode) {
+  // No two threads of a machine have the same number, so nobody writes into another's file; what a
+  // writer of that number left when it was killed is in the way.
+  const std::string fresh = fmt::format("{}.{}.new", path, ::gettid());
+  ::unlink(fresh.c_str());
+  const Descriptor file(::open(fresh.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode));
+  if (file.get() < 0) return CannotWrite(path, errno);
+  int failure = WriteAll(file.get(), text);
+  if (failure == 0 && ::rename(fresh.c_str(), path.c_str()) != 0) failure = errno;
+  if (failure == 0) return OkStatus();
+  ::unlink(fresh.c_str());
+  return CannotWrite(path, failure);
+}
+
+}  // namespace tessera::engine

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is a skew, what may be the way of the answer, and what is no clock at all.
+#include "app/commands/clock_skew.h"
+
+#include <fmt/format.h>
+
+#include <QTest>
+#include <cmath>
+
+using tessera::app::clockSkewOf;
+using tessera::engine::Check;
+
+namespace {
+constexpr double kNow = 1'800'000'000;
+
+Check clockCheck(const std::string& value) { return {1, "clock", Check::Verdict::kOk, value, ""}; }
+}  // namespace
+
+class ClockSkewTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void judgement_data() {
+    QTest::addColumn<double>("ahead");
+    QTest::addColumn<double>("latency");
+    QTest::addColumn<double>("skew");
+    QTest::addColumn<bool>("isTolerable");
+    QTest::newRow("equal") << 0.0 << 0.0 << 0.0 << true;
+    QTest::newRow("ahead, within") << 0.9 << 0.0 << 0.9 << true;
+    QTest::newRow("ahead, beyond") << 1.1 << 0.0 << 1.1 << false;
+    QTest::newRow("behind, within") << -0.9 << 0.0 << -0.9 << true;
+    QTest::newRow("behind, beyond") << -1.1 << 0.0 << -1.1 << false;
+    QTest::newRow("a slow answer looks behind") << -1.5 << 3.0 << 0.0 << true;
+    QTest::newRow("ten seconds of waiting for another node") << -10.0 << 10.0 << -5.0 << true;
+    QTest::newRow("an hour off, slowly") << 3600.0 << 10.0 << 3605.0 << false;
+  }
+  void judgement() {
+    QFETCH(double, ahead);
+    QFETCH(double, latency);
+    QFETCH(double, skew);
+    const auto read = clockSkewOf(clockCheck(fmt::format("{:.3f}", kNow + ahead)), kNow, latency);
+    QVERIFY(read);
+    QVERIFY2(std::abs(read->seconds - skew) < 1e-3, fmt::format("{}", read->seconds).c_str());
+    QTEST(read->isTolerable, "isTolerable");
+  }
+
+  void noClock_data() {
+    QTest::addColumn<QString>("value");
+    for (const char* value : {"", "soon", "12 o'clock", "nan", "inf", "0x10"})
+      QTest::newRow(value) << QString::fromLatin1(value);
+  }
+  void noClock() {
+    QFETCH(QString, value);
+    QVERIFY(!clockSkewOf(clockCheck(value.toStdString()), kNow, 0));
+  }
+  void anotherCheckIsNoClock() {
+    QVERIFY(!clockSkewOf({1, "memory", Check::Verdict::kOk, "1800000000", ""}, kNow, 0));
+  }
+};
+
+QTEST_GUILESS_MAIN(ClockSkewTest)
+#include "clock_skew_test.moc"

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/home_guard.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <QByteArray>
+
+namespace tessera::test {
+
+HomeGuard::HomeGuard(const QString& home) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return;
+  QByteArray program(TESSERA_TEST_FOLDER "/tessera-home-guard");
+  char* const arguments[] = {program.data(), nullptr};
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  pid_t pid = 0;
+  int status = -1;
+  const bool started =
+      posix_spawn(&pid, program.constData(), &actions, nullptr, arguments, environ) == 0;
+  posix_spawn_file_actions_destroy(&actions);
+  ::close(ends[0]);
+  // The guard has left its parent when this call returns.
+  const QByteArray line = home.toLocal8Bit() + '\n';
+  if (started && ::waitpid(pid, &status, 0) == pid && status == 0 &&
+      ::write(ends[1], line.constData(), static_cast<std::size_t>(line.size())) == line.size())
+    pipe_ = ends[1];
+  else
+    ::close(ends[1]);
+}
+
+HomeGuard::~HomeGuard() {
+  if (pipe_ < 0) return;
+  static_cast<void>(::write(pipe_, "x", 1));
+  ::close(pipe_);
+}
+
+}  // namespace tessera::test

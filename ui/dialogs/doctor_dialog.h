@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+/// \file
+/// What the nodes of the connected cluster find about themselves, with the remedy of each finding.
+
+#include <QDialog>
+
+#include "ui/commands.h"
+#include "ui/models/check_table_model.h"
+
+class QLabel;
+class QPushButton;
+class QTableView;
+
+namespace tessera::ui {
+
+class Spinner;
+
+class DoctorDialog : public QDialog {
+  Q_OBJECT
+
+ public:
+  /// Asks at once. `commands` outlives the dialog.
+  DoctorDialog(ClusterCommands& commands, const QString& cluster, QWidget* parent = nullptr);
+  /// Asks every node again; findings from before stay, dimmed, until the answer.
+  void ask();
+
+  bool isAsking() const { return m_asking; }
+  /// "4 findings, 2 want a look", "Asking every node…", or why there is no answer.
+  QString words() const;
+  const CheckTableModel& model() const { return m_model; }
+  QTableView* table() const { return m_table; }
+  QPushButton* copyButton() const { return m_copy; }
+  QPushButton* againButton() const { return m_again; }
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  void take(Result<std::vector<engine::Check>> result);
+  void refresh();
+  /// The chosen rows, else all of them.
+  void copy();
+
+  ClusterCommands& m_commands;
+  QString m_cluster;
+  QString m_problem;
+  bool m_asking = false;
+  CheckTableModel m_model;
+  QLabel* m_words;
+  Spinner* m_spinner;
+  QTableView* m_table;
+  QPushButton* m_copy;
+  QPushButton* m_again;
+};
+
+}  // namespace tessera::ui

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+/// \file
+/// What the nodes of a cluster find about themselves, as a table: the worst first.
+
+#include <QAbstractTableModel>
+#include <vector>
+
+#include "engine/cluster/snapshot.h"
+
+namespace tessera::ui {
+
+class CheckTableModel : public QAbstractTableModel {
+  Q_OBJECT
+
+ public:
+  enum Columns {
+    SeverityColumn,
+    WhereColumn,
+    FindingColumn,
+    ValueColumn,
+    RemedyColumn,
+    NUM_COLUMNS
+  };
+  enum Roles { VerdictRole = Qt::UserRole + 1 };  // int of engine::Check::Verdict
+
+  explicit CheckTableModel(QObject* parent = nullptr);
+  /// Failed ones first, then warnings, then what is well, then what was skipped.
+  void setChecks(std::vector<engine::Check> checks);
+  const std::vector<engine::Check>& checks() const { return m_checks; }
+  /// How many are failed or warnings.
+  int problems() const;
+  /// The rows as lines of cells with tabs between them, under a line of names.
+  QString asText(const std::vector<int>& rows) const;
+  QString asText() const;
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  int columnCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
+  QVariant headerData(int section, Qt::Orientation orientation,
+                      int role = Qt::DisplayRole) const override;
+
+ private:
+  static QString text(const engine::Check& check, int column);
+
+  std::vector<engine::Check> m_checks;
+};
+
+}  // namespace tessera::ui
