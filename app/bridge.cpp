@@ -98,7 +98,7 @@ Status Bridge::open(const std::string& profile) {
   handlers.sample = [this, later](const engine::Sample& sample) {
     later([this, sample] {
       m_model.addSample(sample);
-      if (m_mirror) m_mirror->hear(sample);
+      if (m_mirror) m_mirror->touch();
     });
   };
   m_model.setLink(ui::LinkState::Connecting, QString::fromStdString(found->registrar_endpoint));
@@ -180,10 +180,11 @@ void Bridge::onEvent(const engine::Event& event) {
     m_heldEvents.push_back(event);
     return;
   }
-  if (event.sequence <= m_lastEvent) return;
-  m_lastEvent = event.sequence;
+  const bool isKept = event.sequence > 0;  // one that could not be recorded is only heard
+  if (isKept && event.sequence <= m_lastEvent) return;
+  m_lastEvent = std::max(m_lastEvent, event.sequence);
   m_model.addEvent(event);
-  if (m_mirror) m_mirror->hear(event);
+  if (m_mirror) m_mirror->touch();
 }
 
 void Bridge::fetchEvents() {
@@ -233,10 +234,11 @@ void Bridge::plan(const ui::PlanRequest& request, Done<engine::PlanSummary> done
 }
 
 void Bridge::apply(const ui::PlanRequest& request, const QString& planHash,
-                   Done<std::int64_t> done) {
+                   ui::Unrecorded unrecorded, Done<std::int64_t> done) {
   wire::Request message;
   fill(request, message.mutable_apply()->mutable_plan());
   message.mutable_apply()->set_plan_hash(planHash.toStdString());
+  message.mutable_apply()->set_unrecorded(unrecorded == ui::Unrecorded::Allow);
   ask<std::int64_t>(
       std::move(message), ReplyKind::kApply, kAnswerTimeout, std::move(done),
       [](const wire::Reply& reply) { return std::int64_t{reply.apply().transaction()}; });

@@ -41,7 +41,7 @@ class Bridge final : public QObject, public ui::ClusterCommands {
   void close();
 
   void plan(const ui::PlanRequest& request, Done<engine::PlanSummary> done) override;
-  void apply(const ui::PlanRequest& request, const QString& planHash,
+  void apply(const ui::PlanRequest& request, const QString& planHash, ui::Unrecorded unrecorded,
              Done<std::int64_t> done) override;
   void cancel(std::int64_t txn, Done<void> done) override;
   void history(Done<std::vector<engine::HistoryEntry>> done) override;

@@ -220,9 +220,10 @@ void AppConnections::plan(const ui::PlanRequest& request,
 }
 
 void AppConnections::apply(const ui::PlanRequest& request, const QString& planHash,
+                           ui::Unrecorded unrecorded,
                            ui::ClusterCommands::Done<std::int64_t> done) {
   if (m_file) return later<std::int64_t>(std::move(done), onlyAFile());
-  m_bridge.apply(request, planHash, std::move(done));
+  m_bridge.apply(request, planHash, unrecorded, std::move(done));
 }
 
 void AppConnections::cancel(std::int64_t txn, ui::ClusterCommands::Done<void> done) {

@@ -53,7 +53,7 @@ class AppConnections final : public QObject, public ui::Connections, public ui::
 
   void plan(const ui::PlanRequest& request,
             ui::ClusterCommands::Done<engine::PlanSummary> done) override;
-  void apply(const ui::PlanRequest& request, const QString& planHash,
+  void apply(const ui::PlanRequest& request, const QString& planHash, ui::Unrecorded unrecorded,
              ui::ClusterCommands::Done<std::int64_t> done) override;
   void cancel(std::int64_t txn, ui::ClusterCommands::Done<void> done) override;
   void history(ui::ClusterCommands::Done<std::vector<engine::HistoryEntry>> done) override;

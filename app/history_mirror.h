@@ -6,18 +6,13 @@
 /// gone. It is made by asking the registrar for what came after the last thing that the copy has:
 /// so a panel that was away catches up, and nothing is missing but what the cluster itself has let
 /// go (engine::History::Covered says which spans of time are whole).
-///
-/// What was heard live and is not in that history a little later was not recorded: so the mirror
-/// also knows when the cluster's own history cannot be written.
 
-#include <QElapsedTimer>
 #include <QObject>
 #include <QString>
 #include <QTimer>
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "agents/wire/tessera/wire/control.pb.h"
@@ -25,6 +20,13 @@
 #include "engine/history/history.h"
 
 namespace tessera::app {
+
+/// How a mirror waits.
+struct MirrorOptions {
+  std::chrono::milliseconds together{1000};  // what happens within it is asked for at once
+  std::chrono::milliseconds retry{3000};     // after a question that was not answered
+  std::chrono::milliseconds idle{30'000};    // "nothing happened" is news as well
+};
 
 /// Lives on the GUI thread and never waits there; the file is written on a thread of its own.
 class HistoryMirror final : public QObject {
@@ -36,7 +38,8 @@ class HistoryMirror final : public QObject {
   using Ask = std::function<void(wire::Request, Answer answer)>;
 
   /// Of the cluster that the profile `cluster` leads to. `ask` is called on the GUI thread.
-  HistoryMirror(std::string cluster, Ask ask, QObject* parent = nullptr);
+  HistoryMirror(std::string cluster, Ask ask, const MirrorOptions& options = {},
+                QObject* parent = nullptr);
   /// Waits for the write at hand.
   ~HistoryMirror() override;
 
@@ -47,14 +50,10 @@ class HistoryMirror final : public QObject {
 
   /// Nothing is asked while the cluster cannot be reached.
   void setConnected(bool connected);
-  /// Something happened: asks for it within a second.
+  /// Something happened: asks for it within MirrorOptions::together.
   void touch();
-  /// As touch(); this was heard live and must be in the history kPatience later.
-  void hear(const engine::Sample& sample);
-  void hear(const engine::Event& event);
-  /// Why what happens is not recorded, in one line; empty while it is.
+  /// Why what happens is not mirrored, in one line; empty while it is.
   const QString& problem() const { return m_problem; }
-  static constexpr std::chrono::milliseconds kPatience{5000};
   void setRetention(const engine::Retention& retention);
 
  signals:
@@ -67,39 +66,26 @@ class HistoryMirror final : public QObject {
 
  private:
   struct Store;  // what the writing thread owns
-  /// A sample that was heard; the history has it, or a later one, or was not written.
-  struct Heard {
-    std::string job;
-    double time = 0;  // of the cluster's clock
-  };
-  struct Round {
-    engine::HistoryCursor since = {};
-    std::optional<Heard> due = {};  // must be in the history by now
-  };
   struct Outcome {
     Result<bool> more;
-    std::optional<bool> recorded = {};  // `due`, where it was looked for
     std::string path = {};
   };
 
   void askNext();
-  void send(const Round& round);
-  void take(const Round& round, const Result<wire::Reply>& reply);
+  void send(const engine::HistoryCursor& since);
+  void take(const engine::HistoryCursor& since, const Result<wire::Reply>& reply);
   void finish(const Outcome& outcome);
-  void judge(const Outcome& outcome);
+  void setProblem(const Status& status);
   /// Runs `task` on this object's thread. Called on the writing thread.
   void onGui(std::function<void()> task);
 
   const std::string m_cluster;
   const Ask m_ask;
+  const MirrorOptions m_options;
   QTimer m_next, m_idle;
   bool m_connected = false, m_busy = false, m_again = false;
   QString m_problem;
-  std::optional<Heard> m_heard;  // not yet seen in the history
-  QElapsedTimer m_sinceHeard;
-  int m_failures = 0;              // questions that were not answered, one after the other
-  bool m_unrecorded = false;       // of the cluster's history: m_heard is missing
-  engine::Event m_historyError{};  // the newest that the cluster told of its history
+  int m_failures = 0;  // questions that were not answered, one after the other
   std::shared_ptr<Store> m_store;
   std::shared_ptr<TaskThread> m_thread;  // shared with answers that come when this is gone
 };

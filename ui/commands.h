@@ -25,6 +25,9 @@ struct PlanRequest {
   friend bool operator==(const PlanRequest&, const PlanRequest&) = default;
 };
 
+/// Whether a move may go on that cannot be recorded.
+enum class Unrecorded { Refuse, Allow };
+
 enum class JobAct { Pause, Resume, Stop };
 
 /// Asynchronous: every call returns at once and its callback runs exactly once, later, on the GUI
@@ -40,7 +43,8 @@ class ClusterCommands {
   virtual void plan(const PlanRequest& request, Done<engine::PlanSummary> done) = 0;
   /// Starts the transaction of a plan and answers its id once it runs.
   /// \error kFailedPrecondition if the cluster is no longer what `planHash` was made for.
-  virtual void apply(const PlanRequest& request, const QString& planHash,
+  /// kResourceExhausted if it cannot be recorded and that is not allowed.
+  virtual void apply(const PlanRequest& request, const QString& planHash, Unrecorded unrecorded,
                      Done<std::int64_t> done) = 0;
   /// Rolls a transaction back. \error kFailedPrecondition after its commit point.
   virtual void cancel(std::int64_t txn, Done<void> done) = 0;

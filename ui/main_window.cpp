@@ -449,8 +449,8 @@ void MainWindow::Impl::requestApply() {
   auto* sheet = new ApplySheet(model, plan, control, &window);
   sheet->setAttribute(Qt::WA_DeleteOnClose);
   connect(sheet, &QDialog::accepted, this, [this, sheet] {
-    control.apply(sheet->isUnrecordedAllowed() ? MoveControl::Unrecorded::Allow
-                                               : MoveControl::Unrecorded::Refuse);
+    control.apply(sheet->isUnrecordedAllowed() ? Unrecorded::Allow
+                                               : Unrecorded::Refuse);
   });
   sheet->open();
 }
@@ -634,7 +634,7 @@ void MainWindow::Impl::refreshNotices() {
     refreshLink(shown, detail);
   }
   refreshJobNotice(shown);
-  const QString& unrecorded = model.recordProblem();
+  const QString unrecorded = model.recordProblem();
   if (unrecorded.isEmpty()) {
     recordNotice->hide();
   } else {

@@ -294,15 +294,30 @@ void Registrar::PublishSnapshot() {
 void Registrar::AddEvent(engine::Severity severity, const std::string& source,
                          const std::string& text) {
   engine::Event event{0, WallClock(), severity, source, text};
-  if (const Status added = history_->AddEvent(event); !added) {
-    std::fprintf(stderr, "event lost (%s): %s\n", added.error().ToString().c_str(), text.c_str());
-    return;
-  }
+  NoteRecorded(history_->AddEvent(event));  // told also where it cannot be kept: sequence 0
   std::fprintf(stderr, "%s %s: %s\n", std::string(ToString(severity)).c_str(), source.c_str(),
                text.c_str());
   wire::Published message;
   Encode(event, message.mutable_event());
   Publish(std::move(message));
+}
+
+bool Registrar::NoteRecorded(const Status& written) {
+  const std::string problem = written ? std::string() : written.error().ToString();
+  if (problem.empty() != history_problem_.empty()) {
+    std::fprintf(stderr, "history: %s\n", written ? "written again" : problem.c_str());
+    dirty_ = true;
+  }
+  history_problem_ = problem;
+  return written.has_value();
+}
+
+void Registrar::Record(const engine::HistoryEntry& entry) {
+  if (NoteRecorded(history_->PutTransaction(entry))) {
+    unwritten_.erase(entry.id);
+  } else {
+    unwritten_[entry.id] = entry;
+  }
 }
 
 engine::TxnStatus Registrar::TxnStatusNow() const {
@@ -373,6 +388,7 @@ engine::ClusterSnapshot Registrar::Snapshot() const {
     out.nodes.push_back(std::move(row));
   }
   out.one_host = hosts.size() == 1 && nodes_.size() > 1;
+  out.history_problem = history_problem_;
   for (const auto& [name, job] : jobs_) {
     engine::JobStatus row;
     row.name = name;

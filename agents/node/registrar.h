@@ -156,6 +156,10 @@ class Registrar {
   void PublishSnapshot();
   void MarkDirty() { dirty_ = true; }
   void AddEvent(engine::Severity severity, const std::string& source, const std::string& text);
+  /// Keeps why a write of the history failed, and tells all who watch when that changes.
+  bool NoteRecorded(const Status& written);
+  /// Writes the record of a transaction, or keeps it until it can be written.
+  void Record(const engine::HistoryEntry& entry);
   engine::ClusterSnapshot Snapshot() const;
   engine::TxnStatus TxnStatusNow() const;
 
@@ -296,7 +300,8 @@ class Registrar {
       rendezvous_;  // by job, epoch, attempt
   std::vector<engine::Sample> samples_;
   Clock::time_point next_retention_{};
-  bool history_fails_ = false;
+  std::map<std::int64_t, engine::HistoryEntry> unwritten_;  // by id
+  std::string history_problem_;  // why the last write of the history failed; empty: it did not
   std::uint64_t published_ = 0;
   bool dirty_ = true;
   Clock::time_point last_snapshot_{};

@@ -74,13 +74,10 @@ void Registrar::FlushSamples() {
   if (samples_.empty()) return;
   std::set<std::string> jobs;
   for (const engine::Sample& sample : samples_) jobs.insert(sample.job);
-  const Status added = history_->AddSamples(samples_);
-  if (!added && !std::exchange(history_fails_, true)) {
-    AddEvent(engine::Severity::kError, "history", added.error().ToString());
-  }
+  const bool added = NoteRecorded(history_->AddSamples(samples_));
   if (!added && samples_.size() < kMostWaiting) return;  // a full disk may pass: tried again
-  if (added) history_fails_ = false;
   samples_.clear();
+  if (added && !unwritten_.empty()) Record(engine::HistoryEntry(unwritten_.begin()->second));
   for (const std::string& name : jobs) {
     const Job* job = FindJob(name);
     if (!job) continue;

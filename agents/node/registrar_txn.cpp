@@ -82,6 +82,11 @@ void Registrar::OnApply(const std::string& request_id, const wire::ApplyRequest&
   entry.host = planned->summary.host;
   entry.network = planned->summary.network;
   entry.pause_estimate = planned->summary.pause_estimate;
+  if (const Status put = history_->PutTransaction(entry); !NoteRecorded(put)) {
+    if (!request.unrecorded()) {
+      return reply->Fail(ResourceExhausted("the move cannot be recorded: " + put.error().message));
+    }
+  }
   const std::int64_t bytes = planned->plan.bytes.moved();
   txn_.emplace(std::move(*planned), engine::Coordinator(setup));
   txn_->id = id;
@@ -97,7 +102,6 @@ void Registrar::OnApply(const std::string& request_id, const wire::ApplyRequest&
   if (!paused) job.state = engine::JobState::kReconfiguring;
   JournalTxn();
   if (!request_id.empty()) static_cast<void>(journal_->Put(act_key, std::to_string(id)));
-  static_cast<void>(history_->PutTransaction(txn_->entry));
   AddEvent(engine::Severity::kInfo, fmt::format("txn {}", id),
            fmt::format("reconfigure {} {} → {}, {}{}", job.name,
                        Describe(txn_->planned.summary.from_mesh, txn_->entry.from_options),
@@ -122,10 +126,16 @@ void Registrar::OnTxnRequest(const wire::TxnRequest& request, const ReplyPtr& re
   engine::TransactionQuery query;
   if (wanted != 0) query.id = wanted;
   query.limit = 1;
-  const auto entries = history_->Transactions(query);
-  if (!entries) return reply->Fail(entries.error());
-  if (!entries->empty()) {
-    const engine::HistoryEntry& entry = entries->front();
+  std::vector<engine::HistoryEntry> entries;
+  if (const auto kept = unwritten_.find(wanted); kept != unwritten_.end()) {
+    entries.push_back(kept->second);
+  } else {
+    auto found = history_->Transactions(query);
+    if (!found) return reply->Fail(found.error());
+    entries = std::move(*found);
+  }
+  if (!entries.empty()) {
+    const engine::HistoryEntry& entry = entries.front();
     Encode(entry, answer->mutable_record());
     if (last_txn_ && last_txn_->id == entry.id) Encode(*last_txn_, answer->mutable_transaction());
     return reply->Done(std::move(out));
@@ -354,7 +364,7 @@ void Registrar::CompareDigests() {
   }
   // On record before the decision: a registrar that dies now finds it again.
   txn_->entry.bytes_moved = BytesArrived();
-  static_cast<void>(history_->PutTransaction(txn_->entry));
+  Record(txn_->entry);
   Feed(engine::DigestsCompared{true, {}});
 }
 
@@ -408,9 +418,7 @@ void Registrar::FinishTxn(bool committed, const std::string& reason) {
   entry.epoch = job->epoch;
   for (const auto& [ends, flow] : txn_->flows) entry.flows.push_back(flow);
   if (entry.bytes_moved == 0) entry.bytes_moved = BytesArrived();
-  if (const Status put = history_->PutTransaction(entry); !put) {
-    AddEvent(engine::Severity::kError, "history", put.error().ToString());
-  }
+  Record(entry);
   last_txn_ = TxnStatusNow();
   last_txn_->reason = reason;
   rendezvous_.erase({txn_->job, txn_->epoch, txn_->id});

@@ -261,6 +261,7 @@ void Encode(const engine::ClusterSnapshot& snapshot, wire::Snapshot* out) {
   out->set_sequence(snapshot.sequence);
   out->set_link_bytes_per_second(snapshot.link_bytes_per_second);
   out->set_one_host(snapshot.one_host);
+  out->set_history_problem(Utf8(snapshot.history_problem));
   for (const auto& node : snapshot.nodes) Encode(node, out->add_nodes());
   for (const auto& job : snapshot.jobs) Encode(job, out->add_jobs());
   if (snapshot.transaction) Encode(*snapshot.transaction, out->mutable_transaction());
@@ -274,6 +275,7 @@ Result<engine::ClusterSnapshot> Decode(const wire::Snapshot& in) {
   snapshot.sequence = in.sequence();
   snapshot.link_bytes_per_second = in.link_bytes_per_second();
   snapshot.one_host = in.one_host();
+  snapshot.history_problem = in.history_problem();
   for (const wire::NodeInfo& info : in.nodes()) {
     TESSERA_TRY(engine::NodeStatus node, Decode(info));
     snapshot.nodes.push_back(std::move(node));

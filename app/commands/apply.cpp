@@ -216,6 +216,7 @@ int run(const Invocation& call) {
       agents::Encode(device, apply.mutable_plan()->add_devices());
   }
   apply.set_at_step(*atStep);
+  apply.set_unrecorded(call.arguments.has("unrecorded"));
   const auto reply = session->ask(std::move(request), ReplyKind::kApply);
   if (!reply) return failed(reply.error());
   return follow(call, *session, reply->apply().transaction());
@@ -229,7 +230,8 @@ Command applyCommand() {
            {{"JOB", "job"}},
            planOptions({{"at-step", "K",
                          "pauses the job after step K (default: as soon as all is prepared)"},
-                        {"yes", "", "does not ask"}}),
+                        {"yes", "", "does not ask"},
+                        {"unrecorded", "", "moves also where the history cannot be written"}}),
            {"Ctrl-C rolls back and waits for the outcome.",
             "With --json one object a line: {\"phase\",\"bytes_done\",\"bytes_total\"}, the last "
             "{\"result\",...}."}},

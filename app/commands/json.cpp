@@ -117,7 +117,9 @@ Json toJson(const engine::ClusterSnapshot& snapshot) {
           {"nodes", std::move(nodes)},
           {"jobs", std::move(jobs)},
           {"transaction", moving ? toJson(*snapshot.transaction) : Json(nullptr)},
-          {"link", snapshot.link_bytes_per_second}};
+          {"link", snapshot.link_bytes_per_second},
+          {"history_problem",
+           snapshot.history_problem.empty() ? Json() : Json(snapshot.history_problem)}};
 }
 
 Json toJson(const engine::PlanSummary& plan) {

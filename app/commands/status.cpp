@@ -72,6 +72,8 @@ int run(const Invocation& call) {
           ? fmt::format(", links of {} MB/s (emulated)", snapshot->link_bytes_per_second / 1e6)
           : "",
       deviceTable(*snapshot));
+  if (!snapshot->history_problem.empty())
+    fmt::print("\nhistory cannot be written: {}\n", snapshot->history_problem);
   if (!snapshot->jobs.empty()) fmt::print("\n{}", jobTable(*snapshot));
   if (const auto& txn = snapshot->transaction; txn && !engine::IsFinal(txn->phase))
     fmt::print("\ntransaction {} of {}: {}, {} of {}\n", txn->id, txn->job,

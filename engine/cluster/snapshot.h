@@ -162,6 +162,7 @@ struct ClusterSnapshot {
   std::vector<NodeStatus> nodes;
   std::vector<JobStatus> jobs;
   std::optional<TxnStatus> transaction;  // running, or the last one until the next begins
+  std::string history_problem = {};      // why what happens is not recorded; empty while it is
   friend bool operator==(const ClusterSnapshot&, const ClusterSnapshot&) = default;
 };
 

@@ -11,7 +11,7 @@
 namespace tessera::engine {
 namespace {
 
-constexpr int kBusyTimeoutMs = 2000;
+constexpr int kBusyTimeoutMs = 300;
 // What a write-ahead log may keep on disk once its pages are in the file.
 constexpr char kLogLimit[] = "PRAGMA journal_size_limit = 4194304";
 

@@ -77,8 +77,8 @@ class Database {
     kFull,    // none: synchronous = FULL
   };
 
-  /// Opens or makes the file, in WAL mode. Another connection that holds a lock is waited for, 2 s.
-  /// \error kUnavailable: locked, read-only, or cannot be opened, read or written;
+  /// Opens or makes the file, in WAL mode. Another connection that holds a lock is waited for, 0.3
+  /// s. \error kUnavailable: locked, read-only, or cannot be opened, read or written;
   ///     kResourceExhausted: disk full; kDataLoss: not a database, or damaged. Each names the path.
   static Result<std::unique_ptr<Database>> Open(const std::string& path, Durability durability);
   /// Opens a file that is there, without ever writing to it. \error also kNotFound

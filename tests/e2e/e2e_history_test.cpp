@@ -6,6 +6,7 @@
 #include <QTest>
 #include <set>
 
+#include "engine/history/sqlite.h"
 #include "tests/support/local_cluster.h"
 
 using tessera::test::FirstDevices;
@@ -125,6 +126,37 @@ class E2eHistoryTest : public QObject {
     QVERIFY(
         m_cluster->Run({"export", "--what", "all", "--from", "2001-01-01", "--to", "2001-01-02"})
             .output.isEmpty());
+  }
+
+  void aMoveThatCannotBeRecordedIsRefused() {
+    // Another program that holds the write lock stands for a full disk: no write gets through.
+    const auto path = (m_cluster->home() + "/clusters/t/n0/history.db").toStdString();
+    auto other =
+        tessera::engine::Database::Open(path, tessera::engine::Database::Durability::kNormal);
+    QVERIFY2(other.has_value(), other ? "" : other.error().ToString().c_str());
+    QVERIFY((*other)->Execute("BEGIN IMMEDIATE").has_value());
+    const auto problem = [&] { return m_cluster->Status()["history_problem"]; };
+    QVERIFY(LocalCluster::WaitFor([&] { return problem().is_string(); }, 20));
+    QVERIFY(m_cluster->Run({"status"}).output.contains("history cannot be written: "));
+    const std::int64_t epoch = m_cluster->Job(kJob)["epoch"].get<std::int64_t>();
+    const QStringList move{"apply", kJob, "--mesh", "dp=2", "--devices", FirstDevices(2), "--yes"};
+    const Outcome refused = m_cluster->Run(move);
+    QVERIFY2(refused.code == 1 && refused.errors.contains("the move cannot be recorded: "),
+             refused.Text());
+    QCOMPARE(m_cluster->Job(kJob)["epoch"].get<std::int64_t>(), epoch);
+    QVERIFY(m_cluster->GoesOn(kJob));
+    const Outcome allowed = m_cluster->Run(move + QStringList{"--unrecorded"});
+    QVERIFY2(allowed.code == 0, allowed.Text());
+    QVERIFY(m_cluster->GoesOn(kJob));
+    QVERIFY((*other)->Execute("ROLLBACK").has_value());
+    QVERIFY(LocalCluster::WaitFor([&] { return problem().is_null(); }, 20));
+    // What could not be written meanwhile is written now.
+    QVERIFY(LocalCluster::WaitFor(
+        [&] {
+          const Json list = m_cluster->Ask({"history", "--job", kJob});
+          return list.size() == 2 && list[0]["result"] == "committed";
+        },
+        20));
   }
 
  private:

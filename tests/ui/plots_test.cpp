@@ -12,8 +12,10 @@
 #include "ui/models/sample_history.h"
 #include "ui/plots/bands.h"
 #include "ui/plots/job_plots.h"
+#include "ui/plots/pareto_front.h"
 #include "ui/plots/pareto_scatter.h"
 #include "ui/plots/sample_series.h"
+#include "ui/plots/time_view.h"
 #include "ui/theme.h"
 
 using namespace tessera;
@@ -225,7 +227,9 @@ class PlotsTest : public QObject {
     plots.setSeries(series);
     QVERIFY(plots.isFollowing());
     QVERIFY(plots.range().first <= 1000 && plots.range().second >= 1059.9);
+    QSignalSpy moved(&plots, &JobPlots::rangeChanged);
     plots.setRange(1010, 1020);
+    QCOMPARE(moved.count(), 1);
     QVERIFY(!plots.isFollowing());
     series.add(Sample(601, 1060));
     plots.setSeries(series);
@@ -233,6 +237,33 @@ class PlotsTest : public QObject {
     plots.fit();
     QVERIFY(plots.isFollowing());
     QVERIFY(plots.range().second >= 1060);
+  }
+
+  void theViewStaysNearTheSamplesAndFollowsTheNewest() {
+    ui::TimeView view;
+    ui::TimeView::Known known;
+    QVERIFY(!view.follow(known));
+    known.now = 1000;
+    QVERIFY(view.follow(known)->contains(1000));
+    known.samples = ui::PlotRange{900, 1000};
+    QCOMPARE(view.follow(known)->from, 900.0);
+    known.lastBandEnd = 1003;
+    QVERIFY(view.follow(known)->contains(1003));
+
+    // Into the past: it stays there, but not out of sight of the samples, nor finer than they are.
+    const ui::PlotRange past = view.moveTo({-5000, -4990}, known);
+    QCOMPARE(past.size(), 10.0);
+    QCOMPARE(past.to, 900 + 2.5);
+    QVERIFY(!view.isFollowing() && !view.follow(known));
+    QCOMPARE(view.moveTo({950, 950.001}, known).size(), 0.5);
+    QCOMPARE(view.moveTo({0, 100'000}, known).size(), 400.0);
+    // The newest in sight: it follows, as wide as it was left.
+    QCOMPARE(view.moveTo({985, 1005}, known).size(), 20.0);
+    QVERIFY(view.isFollowing());
+    known.samples->to = known.now.emplace(1100);
+    QCOMPARE(view.follow(known)->from, 1080.0);
+    view.followAll();
+    QCOMPARE(view.follow(known)->from, 900.0);
   }
 
   void aClickOrAKeyChoosesABand() {

@@ -81,7 +81,7 @@ void SpyCommands::releasePlan(bool newest) {
   answer();
 }
 
-void SpyCommands::apply(const ui::PlanRequest& request, const QString& planHash,
+void SpyCommands::apply(const ui::PlanRequest& request, const QString& planHash, ui::Unrecorded,
                         Done<std::int64_t> done) {
   applied.emplace_back(request, planHash);
   QTimer::singleShot(0, this, [this, done = std::move(done)] { done(applyAnswer); });

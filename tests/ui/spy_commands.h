@@ -24,7 +24,7 @@ class SpyCommands : public QObject, public ui::ClusterCommands {
   explicit SpyCommands(const ui::ClusterModel& model) : m_model(model) {}
 
   void plan(const ui::PlanRequest& request, Done<engine::PlanSummary> done) override;
-  void apply(const ui::PlanRequest& request, const QString& planHash,
+  void apply(const ui::PlanRequest& request, const QString& planHash, ui::Unrecorded unrecorded,
              Done<std::int64_t> done) override;
   void cancel(std::int64_t txn, Done<void> done) override;
   void history(Done<std::vector<engine::HistoryEntry>> done) override;

@@ -95,6 +95,11 @@ void ClusterModel::setLink(LinkState state, const QString& detail) {
   schedule();
 }
 
+QString ClusterModel::recordProblem() const {
+  const QString cluster = QString::fromStdString(m_snapshot.history_problem);
+  return cluster.isEmpty() ? m_recordProblem : cluster;
+}
+
 void ClusterModel::setRecordProblem(const QString& problem) {
   if (problem == m_recordProblem) return;
   m_recordProblem = problem;

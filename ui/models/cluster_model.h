@@ -38,7 +38,8 @@ class ClusterModel : public QObject {
   std::optional<double> ageSeconds() const;
 
   /// Why what happens is not recorded now, one clause without a full stop; empty while it is.
-  const QString& recordProblem() const { return m_recordProblem; }
+  /// The cluster's own reason comes before that of this panel's copy.
+  QString recordProblem() const;
 
   /// A history file is shown instead of a cluster; the link then counts as connected.
   bool isFile() const { return !m_file.isEmpty(); }
@@ -84,7 +85,7 @@ class ClusterModel : public QObject {
   bool m_hasSnapshot = false;
   LinkState m_link = LinkState::None;
   QString m_linkDetail;
-  QString m_recordProblem;
+  QString m_recordProblem;  // of this panel
   QString m_file;
   std::string m_chosenJob;
   QElapsedTimer m_sinceSnapshot;

@@ -120,7 +120,7 @@ QString MoveControl::applyBlockedReason() const {
 }
 
 QString MoveControl::unrecordedReason() const {
-  const QString& problem = m_model.recordProblem();
+  const QString problem = m_model.recordProblem();
   return problem.isEmpty() ? QString() : tr("Cannot record the move: %1.").arg(problem);
 }
 
@@ -182,7 +182,8 @@ void MoveControl::apply(Unrecorded unrecorded) {
   m_sending = true;
   const QString hash = QString::fromStdString(m_plan.summary()->hash);
   m_commands.apply(
-      m_plan.request(), hash, [self = QPointer<MoveControl>(this)](Result<std::int64_t> result) {
+      m_plan.request(), hash, unrecorded,
+      [self = QPointer<MoveControl>(this)](Result<std::int64_t> result) {
         if (!self) return;
         self->m_sending = false;
         if (result) {

@@ -65,7 +65,6 @@ class MoveControl : public QObject {
   bool stopCountdown();
   bool isSending() const { return m_sending; }
 
-  enum class Unrecorded { Refuse, Allow };
   /// Sends the plan of the draft. Does nothing where applyBlockedReason says why; fails with
   /// unrecordedReason where there is one and it is not allowed.
   void apply(Unrecorded unrecorded = Unrecorded::Refuse);

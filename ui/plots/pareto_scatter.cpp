@@ -14,6 +14,7 @@
 
 #include "ui/format.h"
 #include "ui/models/candidate_table_model.h"
+#include "ui/plots/pareto_front.h"
 #include "ui/theme.h"
 
 namespace tessera::ui {
@@ -53,35 +54,7 @@ Span spanOf(const std::vector<engine::Candidate>& candidates, double engine::Can
   return span;
 }
 
-// A move that costs nothing lies on the axis.
-double moveSeconds(const engine::Candidate& candidate) {
-  return candidate.current ? 0 : candidate.pause_seconds;
-}
-
 }  // namespace
-
-std::vector<int> paretoFront(const std::vector<engine::Candidate>& candidates) {
-  std::vector<int> order;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (candidates[i].fits() && candidates[i].step_seconds > 0)
-      order.push_back(static_cast<int>(i));
-  }
-  const auto at = [&](int i) -> const engine::Candidate& {
-    return candidates[static_cast<std::size_t>(i)];
-  };
-  std::sort(order.begin(), order.end(), [&](int a, int b) {
-    return std::pair(at(a).step_seconds, moveSeconds(at(a))) <
-           std::pair(at(b).step_seconds, moveSeconds(at(b)));
-  });
-  std::vector<int> front;
-  double best = std::numeric_limits<double>::infinity();
-  for (const int i : order) {
-    if (moveSeconds(at(i)) >= best) continue;
-    best = moveSeconds(at(i));
-    front.push_back(i);
-  }
-  return front;
-}
 
 ParetoScatter::ParetoScatter(QWidget* parent) : QWidget(parent) {
   setMouseTracking(true);

@@ -13,10 +13,6 @@
 
 namespace tessera::ui {
 
-/// Indices of the candidates that fit and that no other one beats in step time and in move time,
-/// by step time.
-std::vector<int> paretoFront(const std::vector<engine::Candidate>& candidates);
-
 /// Keys: left and right, or up and down, choose the next point by step time.
 class ParetoScatter : public QWidget {
   Q_OBJECT

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the plots say in words: at the pointer, at the playhead, to screen readers.
+#include <QLocale>
+#include <QStringList>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/format.h"
+#include "ui/plots/band_painter.h"
+#include "ui/plots/job_plots_impl.h"
+#include "ui/plots/mark_painter.h"
+#include "ui/plots/plot_tickers.h"
+
+namespace tessera::ui {
+
+QString JobPlots::readout(double time) const {
+  const SampleSeries::Point* point = m_impl->samples.at(time);
+  if (point == nullptr) return {};
+  QStringList parts{tr("step %1").arg(format::count(point->step)), clockText(point->time)};
+  parts << tr("loss %1").arg(std::isfinite(point->loss) ? QLocale().toString(point->loss, 'f', 4)
+                                                        : format::orUnknown(std::nullopt));
+  if (std::isfinite(point->tokensPerSecond))
+    parts << tr("%1 tokens/s").arg(format::shortCount(point->tokensPerSecond));
+  return parts.join(QStringLiteral(" · "));
+}
+
+QString JobPlots::playheadText() const {
+  if (!m_impl->playhead) return {};
+  const double time = *m_impl->playhead;
+  QStringList parts{readout(time)};
+  if (parts.front().isEmpty()) parts = {clockText(time), tr("no data")};
+  const auto& marks = m_impl->marks;
+  const auto mark = std::find_if(marks.begin(), marks.end(),
+                                 [time](const PlotMark& each) { return each.time == time; });
+  if (mark != marks.end()) parts << mark->text;
+  return parts.join(QStringLiteral(" · "));
+}
+
+QString JobPlots::Impl::textAt(QPointF position) const {
+  const PlotGeometry geometry = canvas.geometry();
+  if (const PlotMark* mark = markAt(marks, geometry, position))
+    return clockText(mark->time) + QLatin1String("  ") + mark->text;
+  QString text;
+  if (const PlotBand* band = bandAt(bands, geometry, position))
+    text = band->tooltip;
+  else
+    text = widget.readout(geometry.timeAt(position.x()));
+  return text.isEmpty() ? JobPlots::tr("no data") : text;
+}
+
+void JobPlots::Impl::describe() {
+  QStringList parts;
+  if (playhead) parts << JobPlots::tr("playhead at %1").arg(widget.playheadText());
+  if (!samples.empty()) parts << widget.readout(samples.points().back().time);
+  if (!bands.empty()) parts << bands.back().tooltip;
+  widget.setAccessibleDescription(parts.join(QStringLiteral("; ")));
+}
+
+}  // namespace tessera::ui
