@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <numeric>
 
 namespace tessera::ptc {
 namespace {
 
-/// A piece with all devices that hold or need just this one.
+/// A piece with all owners that hold or need just this one.
 struct SharedPiece {
   Box box;
   DeviceSet holders;
@@ -18,26 +17,23 @@ struct SharedPiece {
 
 std::vector<SharedPiece> JoinEqual(const TensorPieces& pieces) {
   struct Owned {
-    Box box;
-    std::size_t device;
+    const Box* box;
+    std::size_t owner;
     bool is_held;
   };
   std::vector<Owned> all;
   for (const bool is_held : {true, false}) {
     const auto& side = is_held ? pieces.held : pieces.needed;
-    for (std::size_t device = 0; device < side.size(); ++device) {
-      for (const Box& box : side[device]) all.push_back({box, device, is_held});
+    for (std::size_t owner = 0; owner < side.size(); ++owner) {
+      for (const Box& box : side[owner]) all.push_back({&box, owner, is_held});
     }
   }
   std::stable_sort(all.begin(), all.end(),
-                   [](const Owned& a, const Owned& b) { return a.box < b.box; });
-  const DeviceSet nobody(pieces.held.size());
+                   [](const Owned& a, const Owned& b) { return *a.box < *b.box; });
   std::vector<SharedPiece> shared;
   for (const Owned& owned : all) {
-    if (shared.empty() || shared.back().box != owned.box) {
-      shared.push_back({owned.box, nobody, nobody});
-    }
-    (owned.is_held ? shared.back().holders : shared.back().needers).Insert(owned.device);
+    if (shared.empty() || shared.back().box != *owned.box) shared.push_back({*owned.box, {}, {}});
+    (owned.is_held ? shared.back().holders : shared.back().needers).Insert(owned.owner);
   }
   return shared;
 }
@@ -45,8 +41,7 @@ std::vector<SharedPiece> JoinEqual(const TensorPieces& pieces) {
 /// Cuts slab by slab, dim by dim.
 class Slicer {
  public:
-  Slicer(const std::vector<SharedPiece>& pieces, std::size_t num_devices)
-      : pieces_(pieces), nobody_(num_devices) {}
+  explicit Slicer(const std::vector<SharedPiece>& pieces) : pieces_(pieces) {}
 
   std::vector<Cell> Run() && {
     if (pieces_.empty()) return {};
@@ -85,7 +80,7 @@ class Slicer {
   }
 
   void Emit(std::size_t rank, const std::vector<std::size_t>& owners) {
-    Cell& cell = cells_.emplace_back(Cell{*Box::Make({slab_.data(), rank}), nobody_, nobody_});
+    Cell& cell = cells_.emplace_back(Cell{*Box::Make({slab_.data(), rank}), {}, {}});
     for (std::size_t p : owners) {
       cell.holders.InsertAll(pieces_[p].holders);
       cell.needers.InsertAll(pieces_[p].needers);
@@ -93,31 +88,29 @@ class Slicer {
   }
 
   const std::vector<SharedPiece>& pieces_;
-  const DeviceSet nobody_;
   std::array<Interval, kMaxRank> slab_{};
   std::vector<Cell> cells_;
 };
 
 }  // namespace
 
-bool DeviceSet::empty() const {
-  return std::all_of(words_.begin(), words_.end(), [](std::uint64_t word) { return word == 0; });
+void DeviceSet::Insert(std::size_t owner) {
+  const auto at = std::lower_bound(members_.begin(), members_.end(), owner);
+  if (at == members_.end() || *at != owner) members_.insert(at, owner);
 }
 
-std::size_t DeviceSet::size() const {
-  std::size_t count = 0;
-  for (std::uint64_t word : words_) count += static_cast<std::size_t>(std::popcount(word));
-  return count;
-}
-
-std::vector<std::size_t> DeviceSet::ToVector() const {
-  std::vector<std::size_t> devices;
-  for (std::size_t w = 0; w < words_.size(); ++w) {
-    for (std::uint64_t word = words_[w]; word != 0; word &= word - 1) {
-      devices.push_back(w * 64 + static_cast<std::size_t>(std::countr_zero(word)));
-    }
+void DeviceSet::InsertAll(const DeviceSet& other) {
+  if (members_.empty()) {
+    members_ = other.members_;
+    return;
   }
-  return devices;
+  const auto middle = members_.insert(members_.end(), other.members_.begin(), other.members_.end());
+  std::inplace_merge(members_.begin(), middle, members_.end());
+  members_.erase(std::unique(members_.begin(), members_.end()), members_.end());
+}
+
+bool DeviceSet::Contains(std::size_t owner) const {
+  return std::binary_search(members_.begin(), members_.end(), owner);
 }
 
 std::vector<DeviceId> DevicesOf(const Layout& from, const Layout& to) {
@@ -130,19 +123,21 @@ std::vector<DeviceId> DevicesOf(const Layout& from, const Layout& to) {
 
 TensorPieces PiecesOf(const Layout& from, const Layout& to, const std::vector<DeviceId>& devices,
                       int tensor) {
-  TensorPieces pieces;
-  for (DeviceId device : devices) {
-    const auto old_rank = from.mesh().RankOf(device);
-    const auto new_rank = to.mesh().RankOf(device);
-    pieces.held.push_back(old_rank ? from.Boxes(*old_rank, tensor) : std::vector<Box>{});
-    pieces.needed.push_back(new_rank ? to.Boxes(*new_rank, tensor) : std::vector<Box>{});
-  }
-  return pieces;
+  const auto by_device = [&](const Layout& layout) {
+    std::vector<std::vector<Box>> pieces(devices.size());
+    for (int rank = 0; rank < layout.mesh().num_ranks(); ++rank) {
+      const DeviceId device = layout.mesh().devices()[static_cast<std::size_t>(rank)];
+      const auto at = std::lower_bound(devices.begin(), devices.end(), device);
+      pieces[static_cast<std::size_t>(at - devices.begin())] = layout.Boxes(rank, tensor);
+    }
+    return pieces;
+  };
+  return {by_device(from), by_device(to)};
 }
 
 std::vector<Cell> MakeCells(const TensorPieces& pieces) {
   const std::vector<SharedPiece> shared = JoinEqual(pieces);
-  return Slicer(shared, pieces.held.size()).Run();
+  return Slicer(shared).Run();
 }
 
 }  // namespace tessera::ptc

@@ -5,6 +5,8 @@
 
 #include <array>
 
+#include "ptc/base/utf8.h"
+
 namespace tessera::ptc {
 namespace {
 
@@ -48,7 +50,7 @@ Result<DType> ParseDType(std::string_view name) {
   for (const DTypeRow& row : kDTypes) {
     if (row.name == name) return row.dtype;
   }
-  return InvalidArgument(fmt::format("unknown dtype '{}'", name));
+  return InvalidArgument(fmt::format("unknown dtype '{}'", Escaped(name)));
 }
 
 std::int64_t SizeBytes(DType dtype) { return RowOf(dtype).size_bytes; }

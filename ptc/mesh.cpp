@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "ptc/base/check.h"
+#include "ptc/base/utf8.h"
 
 namespace tessera::ptc {
 namespace {
@@ -52,11 +53,11 @@ Result<std::vector<DeviceId>> ParseGrid(std::string_view text, std::size_t cross
   const auto per_node = ParseDecimal<std::int32_t>(text.substr(cross + 1));
   if (!nodes || !per_node || *nodes < 1 || *per_node < 1) {
     return InvalidArgument(
-        fmt::format("device grid '{}' is not <nodes>x<devices of a node>", text));
+        fmt::format("device grid '{}' is not <nodes>x<devices of a node>", Escaped(text)));
   }
   if (std::int64_t{*nodes} * *per_node > kMaxDevices) {
     return InvalidArgument(
-        fmt::format("device grid '{}' has more than {} devices", text, kMaxDevices));
+        fmt::format("device grid '{}' has more than {} devices", Escaped(text), kMaxDevices));
   }
   std::vector<DeviceId> devices;
   for (std::int32_t node = 0; node < *nodes; ++node) {
@@ -76,7 +77,8 @@ Result<DeviceId> ParseDevice(std::string_view text) {
     const auto index = ParseDecimal<std::int32_t>(text.substr(g + 1));
     if (node && index) return DeviceId{*node, *index};
   }
-  return InvalidArgument(fmt::format("device '{}' is not of the form n<node>g<index>", text));
+  return InvalidArgument(
+      fmt::format("device '{}' is not of the form n<node>g<index>", Escaped(text)));
 }
 
 Result<std::vector<DeviceId>> ParseDevices(std::string_view text) {
@@ -123,7 +125,8 @@ Result<Axis> ParseAxis(std::string_view name) {
   for (Axis axis : kAxes) {
     if (ToString(axis) == name) return axis;
   }
-  return InvalidArgument(fmt::format("unknown axis '{}', known are pp, dp, ep, cp, tp", name));
+  return InvalidArgument(
+      fmt::format("unknown axis '{}', known are pp, dp, ep, cp, tp", Escaped(name)));
 }
 
 std::int64_t MeshShape::num_ranks() const {
@@ -143,20 +146,22 @@ Result<MeshShape> ParseMeshShape(std::string_view text) {
   for (std::string_view part : Split(text, ',')) {
     const std::size_t equals = part.find('=');
     if (equals == std::string_view::npos) {
-      return InvalidArgument(fmt::format("mesh '{}': '{}' is not <axis>=<degree>", text, part));
+      return InvalidArgument(
+          fmt::format("mesh '{}': '{}' is not <axis>=<degree>", Escaped(text), Escaped(part)));
     }
     auto axis = ParseAxis(part.substr(0, equals));
-    if (!axis) return std::move(axis).Context(fmt::format("mesh '{}'", text)).error();
+    if (!axis) return std::move(axis).Context(fmt::format("mesh '{}'", Escaped(text))).error();
     bool& given = seen[static_cast<std::size_t>(*axis)];
     if (given) {
       return InvalidArgument(
-          fmt::format("mesh '{}': axis {} is given twice", text, ToString(*axis)));
+          fmt::format("mesh '{}': axis {} is given twice", Escaped(text), ToString(*axis)));
     }
     given = true;
     const auto degree = ParseDecimal<std::int64_t>(part.substr(equals + 1));
     if (!degree || *degree < 1 || *degree > kMaxDegree) {
-      return InvalidArgument(fmt::format("mesh '{}': degree '{}' of axis {} is not in 1..{}", text,
-                                         part.substr(equals + 1), ToString(*axis), kMaxDegree));
+      return InvalidArgument(fmt::format("mesh '{}': degree '{}' of axis {} is not in 1..{}",
+                                         Escaped(text), Escaped(part.substr(equals + 1)),
+                                         ToString(*axis), kMaxDegree));
     }
     shape[*axis] = *degree;
   }
@@ -220,7 +225,8 @@ Result<DeviceMesh> ParseDeviceMesh(std::string_view text) {
   constexpr std::string_view kOn = " on ";
   const std::size_t on = text.find(kOn);
   if (on == std::string_view::npos) {
-    return InvalidArgument(fmt::format("mesh '{}' is not of the form <mesh> on <devices>", text));
+    return InvalidArgument(
+        fmt::format("mesh '{}' is not of the form <mesh> on <devices>", Escaped(text)));
   }
   TESSERA_TRY(const MeshShape shape, ParseMeshShape(text.substr(0, on)));
   TESSERA_TRY(auto devices, ParseDevices(text.substr(on + kOn.size())));

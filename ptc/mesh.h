@@ -55,6 +55,9 @@ Result<MeshShape> ParseMeshShape(std::string_view text);
 /// "dp=2,tp=2,pp=1"; ep and cp only where above 1.
 std::string ToString(const MeshShape& shape);
 
+/// Where a rank or a part is along each axis, indexed by Axis.
+using Coordinates = std::array<std::int64_t, kNumAxes>;
+
 /// A mesh shape with a device for each rank; ranks are row-major over (pp, dp, ep, cp, tp).
 class DeviceMesh {
  public:

@@ -10,7 +10,7 @@ ptc::Topology TopologyOf(const Peers& peers) {
   ptc::Topology topology;
   std::map<std::string, std::int32_t> hosts;
   for (const wire::Peer& peer : peers) {
-    const auto [it, fresh] = hosts.emplace(peer.host(), static_cast<std::int32_t>(hosts.size()));
+    const auto [it, fresh] = hosts.emplace(peer.host(), peer.node());
     topology.host_of_node[peer.node()] = it->second;
   }
   return topology;

@@ -11,6 +11,7 @@
 #include "engine/search/fit.h"
 #include "engine/store/allocate.h"
 #include "ptc/base/overloaded.h"
+#include "ptc/certificate/certificate.h"
 
 namespace tessera::agents {
 namespace {
@@ -42,6 +43,7 @@ ptc::Topology Registrar::TopologyNow() const {
   ptc::Topology topology = TopologyOf(AllPeers());
   if (config_.link_bytes_per_second > 0) {
     topology.network_bytes_per_second = static_cast<double>(config_.link_bytes_per_second);
+    topology.source = "the links of this emulated cluster";
   }
   return topology;
 }
@@ -206,8 +208,10 @@ Result<Registrar::Planned> Registrar::MakePlanFor(const Job& job,
   summary.snapshot = plan.bytes.snapshot;
   summary.storage = plan.bytes.storage;
   summary.volume_bound = plan.volume_bound;
-  summary.busiest_port_bytes = plan.busiest_port_bytes;
-  summary.busiest_port_bound = plan.busiest_port_bound;
+  summary.certificate = engine::Summarize(ptc::Certify(job.layout, to, topology), topology);
+  summary.certificate.port = plan.busiest_port;
+  summary.certificate.port_bytes = plan.busiest_port_bytes;
+  summary.certificate.port_seconds = plan.transfer_seconds;
   summary.single_source = plan.single_source_pieces;
   summary.pause_estimate = engine::EstimatePause(plan, job.layout, to, topology);
   summary.flows = FlowsOf(plan, job.layout.collection());

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -211,6 +212,51 @@ Result<engine::JobStatus> Decode(const wire::JobInfo& in) {
   return job;
 }
 
+void Encode(const engine::PlanCertificate& certificate, wire::PlanCertificate* out) {
+  out->set_port(Utf8(certificate.port));
+  out->set_port_bytes(certificate.port_bytes);
+  out->set_port_seconds(certificate.port_seconds);
+  out->set_direct_bound(certificate.direct_bound);
+  out->set_direct_seconds(certificate.direct_seconds);
+  out->set_relayed_bound(certificate.relayed_bound);
+  out->set_relayed_seconds(certificate.relayed_seconds);
+  out->set_network_bound(certificate.network_bound);
+  out->set_single_source_bytes(certificate.single_source_bytes);
+  out->set_host_bytes_per_second(certificate.host_bytes_per_second);
+  out->set_network_bytes_per_second(certificate.network_bytes_per_second);
+  out->set_bandwidths_from(Utf8(certificate.bandwidths_from));
+}
+
+Result<engine::PlanCertificate> Decode(const wire::PlanCertificate& in) {
+  const std::pair<const char*, std::int64_t> counts[] = {
+      {"plan.certificate.port_bytes", in.port_bytes()},
+      {"plan.certificate.direct_bound", in.direct_bound()},
+      {"plan.certificate.relayed_bound", in.relayed_bound()},
+      {"plan.certificate.network_bound", in.network_bound()},
+      {"plan.certificate.single_source_bytes", in.single_source_bytes()}};
+  for (const auto& [what, value] : counts) TESSERA_RETURN_IF_ERROR(NotNegative(what, value));
+  engine::PlanCertificate out;
+  const std::tuple<const char*, double, double*> numbers[] = {
+      {"plan.certificate.port_seconds", in.port_seconds(), &out.port_seconds},
+      {"plan.certificate.direct_seconds", in.direct_seconds(), &out.direct_seconds},
+      {"plan.certificate.relayed_seconds", in.relayed_seconds(), &out.relayed_seconds},
+      {"plan.certificate.host_bytes_per_second", in.host_bytes_per_second(),
+       &out.host_bytes_per_second},
+      {"plan.certificate.network_bytes_per_second", in.network_bytes_per_second(),
+       &out.network_bytes_per_second}};
+  for (const auto& [what, value, to] : numbers) {
+    TESSERA_TRY(*to, DecodeSeconds(what, value));
+  }
+  out.port = in.port();
+  out.port_bytes = in.port_bytes();
+  out.direct_bound = in.direct_bound();
+  out.relayed_bound = in.relayed_bound();
+  out.network_bound = in.network_bound();
+  out.single_source_bytes = in.single_source_bytes();
+  out.bandwidths_from = in.bandwidths_from();
+  return out;
+}
+
 }  // namespace
 
 void Encode(ptc::DeviceId device, wire::Device* out) {
@@ -396,8 +442,7 @@ void Encode(const engine::PlanSummary& plan, wire::PlanInfo* out) {
   out->set_snapshot(plan.snapshot);
   out->set_storage(plan.storage);
   out->set_volume_bound(plan.volume_bound);
-  out->set_busiest_port_bytes(plan.busiest_port_bytes);
-  if (plan.busiest_port_bound) out->set_busiest_port_bound(*plan.busiest_port_bound);
+  Encode(plan.certificate, out->mutable_certificate());
   EncodeAll(plan.idle, out->mutable_idle());
   for (const auto& peak : plan.peak_memory) {
     wire::PlanInfo::Peak* info = out->add_peak_memory();
@@ -428,8 +473,6 @@ Result<engine::PlanSummary> Decode(const wire::PlanInfo& in) {
       {"plan.snapshot", in.snapshot()},
       {"plan.storage", in.storage()},
       {"plan.volume_bound", in.volume_bound()},
-      {"plan.busiest_port_bytes", in.busiest_port_bytes()},
-      {"plan.busiest_port_bound", in.busiest_port_bound()},
       {"plan.single_source", in.single_source()},
       {"plan.global_batch", in.global_batch()},
   };
@@ -450,8 +493,7 @@ Result<engine::PlanSummary> Decode(const wire::PlanInfo& in) {
   plan.snapshot = in.snapshot();
   plan.storage = in.storage();
   plan.volume_bound = in.volume_bound();
-  plan.busiest_port_bytes = in.busiest_port_bytes();
-  if (in.has_busiest_port_bound()) plan.busiest_port_bound = in.busiest_port_bound();
+  TESSERA_TRY(plan.certificate, Decode(in.certificate()));
   TESSERA_TRY(plan.idle, DecodeAll(in.idle()));
   for (const wire::PlanInfo::Peak& info : in.peak_memory()) {
     engine::PlanSummary::Peak peak;

@@ -73,9 +73,11 @@ const std::vector<Command>& commands() {
       keysListCommand(),    keysRevokeCommand(),    nodeSetupCommand(),  profileAddCommand(),
       profileListCommand(), profileRemoveCommand(), jobStartCommand(),   jobStopCommand(),
       jobPauseCommand(),    jobResumeCommand(),     jobMetricsCommand(), jobTuneCommand(),
-      proposeCommand(),     planCommand(),          applyCommand(),      txnShowCommand(),
-      txnCancelCommand(),   deviceFailCommand(),    nodeKillCommand(),   digestCommand(),
-      historyCommand(),     eventsCommand(),        exportCommand()};
+      proposeCommand(),     rulesCheckCommand(),    rulesListCommand(),  rulesShowCommand(),
+      modelsListCommand(),  modelsShowCommand(),    topologyCommand(),   planCommand(),
+      applyCommand(),       txnShowCommand(),       txnCancelCommand(),  deviceFailCommand(),
+      nodeKillCommand(),    digestCommand(),        historyCommand(),    eventsCommand(),
+      exportCommand(),      reshardCommand(),       inspectCommand(),    compareCommand()};
   return all;
 }
 

@@ -60,6 +60,12 @@ Command jobPauseCommand();
 Command jobResumeCommand();
 Command jobMetricsCommand();
 Command jobTuneCommand();
+Command rulesCheckCommand();
+Command rulesListCommand();
+Command rulesShowCommand();
+Command modelsListCommand();
+Command modelsShowCommand();
+Command topologyCommand();
 Command planCommand();
 Command proposeCommand();
 Command probeCommand();
@@ -72,6 +78,9 @@ Command digestCommand();
 Command historyCommand();
 Command eventsCommand();
 Command exportCommand();
+Command reshardCommand();
+Command inspectCommand();
+Command compareCommand();
 
 /// Runs a whole command line without the program's name. \return the exit code
 int runCommandLine(const std::vector<std::string>& words);

@@ -122,6 +122,23 @@ Json toJson(const engine::ClusterSnapshot& snapshot) {
            snapshot.history_problem.empty() ? Json() : Json(snapshot.history_problem)}};
 }
 
+Json portOf(const engine::PlanCertificate& certificate) {
+  return {{"bytes", certificate.port_bytes},
+          {"bound", certificate.direct_bound},
+          {"gap", certificate.gap()},
+          {"port", certificate.port},
+          {"seconds", certificate.port_seconds},
+          {"bound_seconds", certificate.direct_seconds},
+          {"relayed_bound", certificate.relayed_bound},
+          {"relayed_seconds", certificate.relayed_seconds}};
+}
+
+Json bandwidthsOf(const engine::PlanCertificate& certificate) {
+  return {{"host", certificate.host_bytes_per_second},
+          {"network", certificate.network_bytes_per_second},
+          {"from", certificate.bandwidths_from}};
+}
+
 Json toJson(const engine::PlanSummary& plan) {
   Json peaks = Json::object();
   for (const auto& peak : plan.peak_memory) peaks[ptc::ToString(peak.device)] = peak.bytes;
@@ -137,11 +154,13 @@ Json toJson(const engine::PlanSummary& plan) {
             {"snapshot", plan.snapshot},
             {"storage", plan.storage}}},
           {"volume_bound", plan.volume_bound},
-          {"busiest_port",
-           {{"bytes", plan.busiest_port_bytes}, {"bound", orNull(plan.busiest_port_bound)}}},
+          {"network_bound", plan.certificate.network_bound},
+          {"busiest_port", portOf(plan.certificate)},
+          {"bandwidths", bandwidthsOf(plan.certificate)},
           {"idle", toJson(plan.idle)},
           {"peak_memory", std::move(peaks)},
           {"single_source", plan.single_source},
+          {"single_source_bytes", plan.certificate.single_source_bytes},
           {"pause_estimate", plan.pause_estimate},
           {"rollback", plan.rollback},
           {"epoch", plan.epoch},

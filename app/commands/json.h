@@ -20,6 +20,9 @@ Json toJson(const engine::ClusterSnapshot& snapshot);
 Json toJson(const engine::JobStatus& job);
 Json toJson(const engine::TxnStatus& txn);
 Json toJson(const engine::PlanSummary& plan);
+/// `busiest_port` and `bandwidths` of a plan.
+Json portOf(const engine::PlanCertificate& certificate);
+Json bandwidthsOf(const engine::PlanCertificate& certificate);
 Json toJson(const engine::HistoryEntry& entry);
 Json toJson(const engine::StepOptions& options);  // {"zero":false,"micro_batch":0}
 Json toJson(const engine::Proposal& proposal);

@@ -79,6 +79,20 @@ Status addStepOptions(Session& session, const Arguments& arguments, wire::PlanRe
 
 }  // namespace
 
+std::string describeCertificate(const engine::PlanCertificate& certificate) {
+  if (certificate.port.empty()) return "  busiest port  nothing moves\n";
+  std::string text = fmt::format(
+      "  busiest port  {}: {} = {} (no plan needs less than {}; with relay {})\n", certificate.port,
+      formatBytes(certificate.port_bytes), engine::GapText(certificate),
+      formatBytes(certificate.direct_bound), formatBytes(certificate.relayed_bound));
+  text += fmt::format("  held only once, needed elsewhere  {}\n",
+                      formatBytes(certificate.single_source_bytes));
+  return text + fmt::format("  bandwidths  {} inside a host, {} between hosts ({})\n",
+                            formatRate(certificate.host_bytes_per_second),
+                            formatRate(certificate.network_bytes_per_second),
+                            certificate.bandwidths_from);
+}
+
 Result<engine::PlanSummary> askPlan(Session& session, const Arguments& arguments,
                                     wire::PlanRequest* request) {
   TESSERA_RETURN_IF_ERROR(addStepOptions(session, arguments, request));
@@ -101,9 +115,9 @@ std::string describePlan(const engine::PlanSummary& plan) {
                        {"  inside a host", formatBytes(plan.host)},
                        {"  over the network", formatBytes(plan.network)},
                        {"  moved in all", formatBytes(plan.moved())},
-                       {"  least that must move", formatBytes(plan.volume_bound)},
-                       {"  busiest port", formatBytes(plan.busiest_port_bytes)}},
+                       {"  least that must move", formatBytes(plan.volume_bound)}},
                       {1});
+  text += describeCertificate(plan.certificate);
   text += fmt::format("  pause    {} (estimate); pieces with one source: {}; rollback: {}\n",
                       formatSeconds(plan.pause_estimate), plan.single_source,
                       plan.rollback ? "yes" : "no");

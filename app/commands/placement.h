@@ -35,6 +35,8 @@ Result<wire::PlanRequest> readPlanRequest(const Arguments& arguments);
 Result<engine::PlanSummary> askPlan(Session& session, const Arguments& arguments,
                                     wire::PlanRequest* request);
 
+/// Busiest port, bounds and bandwidths, a line each.
+std::string describeCertificate(const engine::PlanCertificate& certificate);
 /// The plan as a person reads it.
 std::string describePlan(const engine::PlanSummary& plan);
 

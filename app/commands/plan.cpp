@@ -7,6 +7,7 @@
 #include "app/commands/command.h"
 #include "app/commands/json.h"
 #include "app/commands/placement.h"
+#include "app/commands/plan_offline.h"
 #include "app/commands/proposal.h"
 
 namespace tessera::app {
@@ -15,6 +16,14 @@ namespace {
 constexpr std::int64_t kMostCandidates = 64;
 
 int run(const Invocation& call) {
+  if (isOfflinePlan(call.arguments)) return planOffline(call);
+  if (call.arguments.word(0).empty())
+    return wrongUsage(
+        InvalidArgument("`plan` needs JOB, or --model or --tensors without a cluster"));
+  for (const OptionSpec& option : offlinePlanOptions())
+    if (call.arguments.has(option.name))
+      return wrongUsage(InvalidArgument(
+          fmt::format("--{} needs --model or --tensors: it is not for a job", option.name)));
   auto request = readPlanRequest(call.arguments);
   if (!request) return wrongUsage(request.error());
   const auto numCandidates = call.arguments.integer("candidates", 0, 1, kMostCandidates);
@@ -49,13 +58,16 @@ int run(const Invocation& call) {
 }  // namespace
 
 Command planCommand() {
-  return {
-      {"plan",
-       "says what moving a job to other devices would cost; changes nothing",
-       {{"JOB", "job"}},
-       planOptions({{"candidates", "N", "lists also the best N configurations of these devices"}}),
-       {}},
-      run};
+  std::vector<OptionSpec> options =
+      planOptions({{"candidates", "N", "lists also the best N configurations of these devices"}});
+  for (OptionSpec& option : offlinePlanOptions()) options.push_back(std::move(option));
+  return {{"plan",
+           "says what moving a job to other devices would cost; changes nothing",
+           {{"JOB", "job; none with --model or --tensors", false}},
+           std::move(options),
+           {"With --model or --tensors no cluster is asked: --from and --to say the meshes, as in",
+            "  tesseractl plan --model llama-3-8b --from \"dp=2,tp=8 on 2x8\" --to \"dp=1,tp=8\""}},
+          run};
 }
 
 }  // namespace tessera::app

@@ -3,19 +3,16 @@
 /// `probe`: measures what the cost model needs, and keeps it in the profile.
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "app/commands/command.h"
 #include "app/commands/json.h"
-#include "app/commands/session.h"
+#include "app/commands/measure.h"
 #include "app/commands/units.h"
 #include "engine/search/calibration.h"
 
 namespace tessera::app {
 namespace {
 
-/// A probe takes seconds on an idle machine, and minutes on a loaded one.
-constexpr std::chrono::seconds kProbeTimeout{180};
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
 /// Latencies inside a host are microseconds.
@@ -49,27 +46,9 @@ std::string describe(const engine::Calibration& c) {
 int run(const Invocation& call) {
   auto session = openSession(call);
   if (!session) return failed(session.error());
-  if (call.arguments.has("show")) {
-    if (session->profile.calibration.empty())
-      return failed(
-          NotFound(fmt::format("profile '{}' has no calibration; `tesseractl probe` "
-                               "measures one",
-                               session->profile.name)));
-  } else {
-    if (!call.json && isatty(STDERR_FILENO) != 0)
-      fmt::print(stderr, "measuring: a few seconds, on all cores of every node\n");
-    wire::Request request;
-    request.mutable_probe();
-    const auto reply = session->ask(std::move(request), ReplyKind::kProbe, kProbeTimeout);
-    if (!reply) return failed(reply.error());
-    session->profile.calibration = reply->probe().calibration();
-  }
-  const auto calibration = engine::ParseCalibration(session->profile.calibration);
+  const auto calibration =
+      call.arguments.has("show") ? lastMeasured(*session) : measureCluster(*session, call.json);
   if (!calibration) return failed(calibration.error());
-  if (!call.arguments.has("show")) {
-    if (const auto saved = agents::SaveProfile(session->profile); !saved)
-      return failed(saved.error());
-  }
   if (call.json) {
     fmt::print("{}\n", engine::ToJson(*calibration));
   } else {

@@ -79,6 +79,28 @@ std::string formatBytes(std::int64_t bytes) {
   return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, kUnits[unit]);
 }
 
+std::string formatRate(double bytesPerSecond) {
+  static constexpr std::array<const char*, 5> kUnits = {"B/s", "KB/s", "MB/s", "GB/s", "TB/s"};
+  std::size_t unit = 0;
+  while (bytesPerSecond >= 1000 && unit + 1 < kUnits.size()) {
+    bytesPerSecond /= 1000;
+    ++unit;
+  }
+  return fmt::format("{:.4g} {}", bytesPerSecond, kUnits[unit]);
+}
+
+std::string formatCount(std::int64_t count) {
+  static constexpr std::array<const char*, 4> kUnits = {" K", " M", " B", " T"};
+  if (count < 1000) return fmt::format("{}", count);
+  double value = static_cast<double>(count) / 1000;
+  std::size_t unit = 0;
+  while (value >= 1000 && unit + 1 < kUnits.size()) {
+    value /= 1000;
+    ++unit;
+  }
+  return fmt::format("{:.1f}{}", value, kUnits[unit]);
+}
+
 std::string formatSeconds(double seconds) {
   if (seconds < 1) return fmt::format("{:.1f} ms", seconds * 1e3);
   if (seconds < 60) return fmt::format("{:.2f} s", seconds);

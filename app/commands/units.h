@@ -22,6 +22,10 @@ Status checkName(std::string_view what, std::string_view name);
 
 /// "37.3 MiB".
 std::string formatBytes(std::int64_t bytes);
+/// "1.2 GB/s": decimal, as parseRate.
+std::string formatRate(double bytesPerSecond);
+/// "405.9 B", "124.4 M", "812": how many, in short.
+std::string formatCount(std::int64_t count);
 /// "12.4 ms", "3.21 s", "2 min 05 s".
 std::string formatSeconds(double seconds);
 /// Local time of day, "14:02:31"; the date before it where it is not today.

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/cluster/certificate.h"
 #include "engine/cluster/step_options.h"
 #include "ptc/base/result.h"
 #include "ptc/mesh.h"
@@ -176,8 +177,7 @@ struct PlanSummary {
   std::string hash;
   std::int64_t kept = 0, device = 0, host = 0, network = 0, snapshot = 0, storage = 0;
   std::int64_t volume_bound = 0;
-  std::int64_t busiest_port_bytes = 0;
-  std::optional<std::int64_t> busiest_port_bound;
+  PlanCertificate certificate = {};
   std::vector<ptc::DeviceId> idle;  // given but left over
   struct Peak {
     ptc::DeviceId device;

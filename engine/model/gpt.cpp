@@ -85,15 +85,14 @@ class Builder {
     spec.layer = place.layer;
     spec.rule.dims.resize(shape.size());
     if (cut.dim) {
-      spec.rule.dims[*cut.dim] = {Axis::kTp};
-      spec.rule.split = cut.split;
+      spec.rule.dims[*cut.dim] = {.axes = {Axis::kTp}, .split = cut.split};
     }
     spec.shape = std::move(shape);
     spec.segments = std::move(cut.segments);
     if (precision_ == Precision::kBf16) spec.dtype = ptc::DType::kBF16;
     tensors_.push_back(spec);
     spec.dtype = ptc::DType::kF32;
-    if (zero_) spec.rule.flat = Axis::kDp;
+    if (zero_) spec.rule.flat = {Axis::kDp};
     if (precision_ == Precision::kBf16) AddState(spec, name + ".master", TensorRole::kMaster);
     AddState(spec, name + ".exp_avg", TensorRole::kExpAvg);
     AddState(spec, name + ".exp_avg_sq", TensorRole::kExpAvgSq);
@@ -177,16 +176,23 @@ Result<Precision> ParsePrecision(std::string_view name) {
 
 Result<ptc::CollectionPtr> MakeCollection(const JobSettings& settings, bool zero) {
   if (settings.program) {
-    return ptc::ApplyRules(settings.program->tensors, settings.program->rules, zero);
+    TESSERA_TRY(auto ruled,
+                ptc::ApplyRules(settings.program->tensors, settings.program->rules, zero));
+    if (ruled.stages != ptc::StageRule{}) {
+      return InvalidArgument(fmt::format("{}: a running job deals its layers uniformly, not '{}'",
+                                         settings.program->rules.name,
+                                         ptc::ToString(ruled.stages)));
+    }
+    return std::move(ruled.tensors);
   }
   const GptConfig& config = settings.model;
   const std::int64_t d = config.width;
   const std::int64_t kv = d / config.heads * config.num_kv_heads();
   const Cut rows{.dim = 0}, columns{.dim = 1};
   const Cut vocabulary{.dim = 0, .split = ptc::Split::kCeil};
-  const Cut qkv{.dim = 0, .segments = ptc::Segments{.dim = 0, .sizes = {d, kv, kv}}};
+  const Cut qkv{.dim = 0, .segments = ptc::Segments{.dim = 0, .blocks = {{d}, {kv}, {kv}}}};
   const Cut fc1 = config.gated_mlp
-                      ? Cut{.dim = 0, .segments = ptc::Segments{0, {config.ffn, config.ffn}}}
+                      ? Cut{.dim = 0, .segments = ptc::Segments{0, {{config.ffn}, {config.ffn}}}}
                       : rows;
   const std::int64_t fc1_rows = config.gated_mlp ? 2 * config.ffn : config.ffn;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/search/workload.h"
 
-#include "ptc/tensor_spec.h"
+#include "ptc/stages.h"
 
 namespace tessera::engine {
 namespace {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# tessera_add_test(NAME [LABEL unit|conformance|e2e|gui|slow|bench] [SOURCES extra…] [LIBS libs…] [TIMEOUT s])
+# tessera_add_test(NAME [LABEL unit|conformance|python|e2e|gui|slow|bench] [SOURCES extra…] [LIBS libs…] [TIMEOUT s])
 # One Qt Test executable from NAME.cpp in the calling folder. Default label: unit.
 # Test names are unique in the whole project.
 function(tessera_add_test name)

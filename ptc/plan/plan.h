@@ -13,6 +13,9 @@
 #include <vector>
 
 #include "ptc/layout.h"
+#include "ptc/plan/outline.h"
+#include "ptc/plan/placement.h"
+#include "ptc/topology/topology.h"
 
 namespace tessera::ptc {
 
@@ -52,62 +55,31 @@ struct Drop {
 };
 using Move = std::variant<Keep, LocalCopy, RemoteCopy, Drop>;
 
-/// Which devices share a host. A host is named by one of its nodes; nodes left out are hosts of
-/// their own, or the host that bears their name.
-struct Topology {
-  std::map<std::int32_t, std::int32_t> host_of_node;
-  std::int32_t HostOf(DeviceId device) const;
-  /// Bandwidths assumed by estimates, bytes a second.
-  double host_bytes_per_second = 6e9;
-  double network_bytes_per_second = 1e9;
-  friend bool operator==(const Topology&, const Topology&) = default;
-};
-
-struct PlanBytes {
-  std::int64_t kept = 0;      // stay in place
-  std::int64_t device = 0;    // repacked on the same device
-  std::int64_t host = 0;      // from another device of the same host
-  std::int64_t network = 0;   // from another host
-  std::int64_t snapshot = 0;  // sources that later kinds of plans use
-  std::int64_t storage = 0;
-  /// host + network + snapshot + storage.
-  std::int64_t moved() const { return host + network + snapshot + storage; }
-  friend bool operator==(const PlanBytes&, const PlanBytes&) = default;
-};
-
+/// An outline with the moves of all devices: what agents carry out.
 struct Plan {
   std::uint64_t from_hash = 0;
   std::uint64_t to_hash = 0;
   std::vector<Move> moves;  // ordered by (tensor, box, device)
   PlanBytes bytes;
   std::int64_t volume_bound = 0;
-  std::int64_t busiest_port_bytes = 0;  // max over ports: a device's, a host's to the network
-  std::optional<std::int64_t> busiest_port_bound;  // empty until a certificate computes it
-  std::map<DeviceId, std::int64_t> peak_memory;    // old + new - kept, during the move
-  std::int64_t single_source_pieces = 0;           // moved cells that only one device holds
-  double transfer_seconds = 0;                     // estimate from the topology's bandwidths
-  /// xxh3-64 over a canonical encoding of both hashes and all moves.
+  std::int64_t busiest_port_bytes = 0;           // through the port that is done last
+  std::string busiest_port = {};                 // its name, as in BusiestPort
+  std::map<DeviceId, std::int64_t> peak_memory;  // old + new - kept, during the move
+  std::int64_t single_source_pieces = 0;         // moved cells that only one device holds
+  double transfer_seconds = 0;                   // estimate from the topology's bandwidths
+  /// As the outline's.
   std::uint64_t hash = 0;
 };
 
-/// The layouts may differ in mesh and devices and also in how the tensors are cut and placed (ZeRO
-/// switched on), not in what the tensors are.
-/// \error kInvalidArgument if a tensor is in one layout only or has another dtype, shape or role in
-///     the other (names it).
-Result<Plan> MakePlan(const Layout& from, const Layout& to, const Topology& topology);
+/// \error as MakeOutline
+Result<Plan> MakePlan(const Layout& from, const Layout& to, const Topology& topology,
+                      const PlanOptions& options = {});
 
-/// Which device of `devices` plays which rank of `shape` so that as many bytes as possible already
-/// lie where they are needed (assignment problem, exact). Ties: as many bytes as possible on the
-/// host, then devices in ascending order.
-/// Only as many devices as the shape has ranks are taken; \pre devices.size() >= ranks.
-/// `collection` is the target's: the tensors of `from`, maybe under other rules.
-/// \error as Layout::Make for the target, and as MakePlan.
-Result<DeviceMesh> Place(const Layout& from, const MeshShape& shape,
-                         const CollectionPtr& collection, const std::vector<DeviceId>& devices,
-                         const Topology& topology);
-/// The same where the rules stay.
-Result<DeviceMesh> Place(const Layout& from, const MeshShape& shape,
-                         const std::vector<DeviceId>& devices, const Topology& topology);
+/// The moves that write to `device`, and its drops, ordered as in a plan: just those that the plan
+/// of the whole cluster has for it. None for a device in neither layout.
+/// \pre `outline` is that of `from` and `to`
+std::vector<Move> MovesOf(const Outline& outline, const Layout& from, const Layout& to,
+                          DeviceId device);
 
 /// Least bytes that any plan between the two must bring to devices that lack them: the sum over
 /// devices of what they need and do not hold. Shares no code with the planner.

@@ -1,97 +1,301 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ptc/plan/sources.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <iterator>
-#include <map>
+#include <cmath>
 #include <numeric>
+#include <span>
+#include <tuple>
+
+#include "ptc/plan/balance.h"
+#include "ptc/plan/holders.h"
 
 namespace tessera::ptc {
 namespace {
 
-std::int64_t Largest(const std::vector<std::int64_t>& loads) {
-  return loads.empty() ? 0 : *std::max_element(loads.begin(), loads.end());
+std::size_t At(int index) { return static_cast<std::size_t>(index); }
+
+/// Whole bytes a second, in the largest unit that divides them all.
+std::vector<std::int64_t> WholeSpeeds(const std::vector<double>& speeds) {
+  constexpr double kMostSpeed = 1e15;
+  std::vector<std::int64_t> whole;
+  std::int64_t unit = 0;
+  for (double speed : speeds) {
+    const double bounded = speed >= 1 ? std::min(speed, kMostSpeed) : 1.0;
+    whole.push_back(std::llround(bounded));
+    unit = std::gcd(unit, whole.back());
+  }
+  for (std::int64_t& speed : whole) speed /= unit;
+  return whole;
 }
 
-/// Holders on the needer's host, or all holders if there is none.
-std::vector<std::size_t> Candidates(const Demand& demand, const PortLoads& loads) {
-  std::vector<std::size_t> all = demand.holders->ToVector();
-  std::vector<std::size_t> near;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(near),
-               [&](std::size_t holder) { return loads.SameHost(holder, demand.device); });
-  return near.empty() ? all : near;
-}
+/// Bytes through ports of one sort, in each direction.
+struct PortBytes {
+  explicit PortBytes(std::size_t ports) : out(ports), in(ports) {}
+  void Add(int source, int needer, std::int64_t bytes) {
+    out[At(source)] += bytes;
+    in[At(needer)] += bytes;
+  }
+  std::vector<std::int64_t> out, in;
+};
+
+/// A range of one demand, given to a device or, for the time being, to a host.
+struct Part {
+  int demand = 0;
+  int source = 0;
+  std::int64_t bytes = 0;
+};
+
+class Chooser {
+ public:
+  Chooser(const std::vector<Demand>& demands, const Kinds& kinds, const Classes& classes,
+          const DeviceTable& table, const Topology& topology)
+      : demands_(demands),
+        table_(table),
+        topology_(topology),
+        holders_(kinds, classes, table),
+        inside_(table.devices.size()),
+        network_(table.hosts.size()),
+        between_racks_(table.racks.size()) {
+    for (std::int32_t host : table.hosts) speeds_.push_back(topology.NetworkOf(host));
+  }
+
+  Sources Run() && {
+    for (std::size_t i = 0; i < demands_.size(); ++i) {
+      const Demand& demand = demands_[i];
+      const int host = table_.host[At(demand.device)];
+      const bool is_near = holders_.Of(demand.held_class).OnHost(host).has_value();
+      (is_near ? near_ : far_).push_back(static_cast<int>(i));
+    }
+    ChooseInside();
+    ChooseHosts();
+    return Collect();
+  }
+
+ private:
+  const Demand& DemandAt(int i) const { return demands_[At(i)]; }
+  static Unit UnitOf(const Demand& demand, std::int64_t bytes) {
+    return {bytes, demand.element_bytes};
+  }
+
+  /// Divides what devices of one host send among them. \pre ports of the loads are devices
+  static std::vector<std::vector<Share>> DivideAmongDevices(std::vector<Load>& loads,
+                                                            std::int64_t floor,
+                                                            std::vector<std::int64_t>& sent) {
+    std::vector<int> devices;
+    for (const Load& load : loads) {
+      devices.insert(devices.end(), load.ports.begin(), load.ports.end());
+    }
+    std::sort(devices.begin(), devices.end());
+    devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
+    std::vector<std::int64_t> done;
+    for (int device : devices) done.push_back(sent[At(device)]);
+    for (Load& load : loads) {
+      for (int& port : load.ports) {
+        const auto at = std::lower_bound(devices.begin(), devices.end(), port);
+        port = static_cast<int>(at - devices.begin());
+      }
+    }
+    auto pieces = Divide(loads, std::vector<std::int64_t>(devices.size(), 1), {floor, 1}, done);
+    for (auto& of_load : pieces) {
+      for (Share& piece : of_load) piece.port = devices[At(piece.port)];
+    }
+    for (std::size_t d = 0; d < devices.size(); ++d) sent[At(devices[d])] = done[d];
+    return pieces;
+  }
+
+  /// Each demand from devices of its own host.
+  void ChooseInside() {
+    const auto host_of = [&](int i) { return table_.host[At(DemandAt(i).device)]; };
+    std::stable_sort(near_.begin(), near_.end(), [&](int a, int b) {
+      return std::pair(host_of(a), DemandAt(a).held_class) <
+             std::pair(host_of(b), DemandAt(b).held_class);
+    });
+    std::vector<std::int64_t> sent(table_.devices.size());
+    for (std::size_t begin = 0; begin < near_.size();) {
+      const int host = host_of(near_[begin]);
+      std::vector<Load> loads;
+      std::vector<std::vector<int>> of_load;  // demands
+      std::int64_t most_received = 0;
+      std::size_t end = begin;
+      for (; end < near_.size() && host_of(near_[end]) == host; ++end) {
+        const Demand& demand = DemandAt(near_[end]);
+        const bool is_new =
+            end == begin || DemandAt(near_[end - 1]).held_class != demand.held_class;
+        if (is_new) {
+          const std::span<const int> ports = *holders_.Of(demand.held_class).OnHost(host);
+          loads.push_back({{ports.begin(), ports.end()}, {}});
+          of_load.emplace_back();
+        }
+        loads.back().units.push_back(UnitOf(demand, demand.bytes));
+        of_load.back().push_back(near_[end]);
+        std::int64_t& received = inside_.in[At(demand.device)];
+        received += demand.bytes;
+        most_received = std::max(most_received, received);
+      }
+      const auto pieces = DivideAmongDevices(loads, most_received, sent);
+      for (std::size_t l = 0; l < loads.size(); ++l) {
+        for (const Share& piece : pieces[l]) {
+          parts_.push_back({of_load[l][At(piece.unit)], piece.port, piece.bytes});
+        }
+      }
+      begin = end;
+    }
+    inside_.out = sent;
+  }
+
+  /// The rack that a device must fetch from, or -1 for any.
+  int RackFor(const Demand& demand) const {
+    if (!topology_.rack_bytes_per_second) return -1;
+    const int rack = table_.rack[At(table_.host[At(demand.device)])];
+    for (int host : holders_.Of(demand.held_class).hosts) {
+      if (table_.rack[At(host)] == rack) return rack;
+    }
+    return -1;
+  }
+
+  std::vector<int> HostsIn(int held_class, int rack) const {
+    std::vector<int> hosts = holders_.Of(held_class).hosts;
+    if (rack >= 0) std::erase_if(hosts, [&](int host) { return table_.rack[At(host)] != rack; });
+    return hosts;
+  }
+
+  /// Each of the other demands from hosts, then from devices of these.
+  void ChooseHosts() {
+    std::vector<std::tuple<int, int, int>> order;  // class, rack, demand
+    for (int i : far_) order.emplace_back(DemandAt(i).held_class, RackFor(DemandAt(i)), i);
+    std::sort(order.begin(), order.end());
+    std::vector<Load> loads;
+    std::vector<std::vector<int>> of_load;  // demands
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      const auto [held_class, rack, i] = order[k];
+      const bool is_new =
+          k == 0 || std::get<0>(order[k - 1]) != held_class || std::get<1>(order[k - 1]) != rack;
+      if (is_new) {
+        loads.push_back({HostsIn(held_class, rack), {}});
+        of_load.emplace_back();
+      }
+      loads.back().units.push_back(UnitOf(DemandAt(i), DemandAt(i).bytes));
+      of_load.back().push_back(i);
+      network_.in[At(table_.host[At(DemandAt(i).device)])] += DemandAt(i).bytes;
+    }
+    const std::vector<std::int64_t> speeds = WholeSpeeds(speeds_);
+    PortTime floor;
+    for (std::size_t host = 0; host < speeds.size(); ++host) {
+      const PortTime in{network_.in[host], speeds[host]};
+      if (floor < in) floor = in;
+    }
+    const auto pieces = Divide(loads, speeds, floor, network_.out);
+    std::vector<Part> by_host;  // what hosts send, in the order of the demands
+    for (std::size_t l = 0; l < loads.size(); ++l) {
+      for (const Share& piece : pieces[l]) {
+        by_host.push_back({of_load[l][At(piece.unit)], piece.port, piece.bytes});
+      }
+    }
+    ChooseSenders(by_host);
+  }
+
+  /// Devices of the sending hosts; what they send inside their hosts counts too.
+  void ChooseSenders(const std::vector<Part>& by_host) {
+    std::vector<std::size_t> order(by_host.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto key = [&](std::size_t p) {
+      return std::pair(by_host[p].source, DemandAt(by_host[p].demand).held_class);
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+    std::vector<std::vector<Part>> senders(by_host.size());
+    std::vector<std::int64_t> sent = inside_.out;
+    for (std::size_t begin = 0; begin < order.size();) {
+      const int host = by_host[order[begin]].source;
+      std::vector<Load> loads;
+      std::vector<std::vector<std::size_t>> of_load;
+      std::size_t end = begin;
+      for (; end < order.size() && by_host[order[end]].source == host; ++end) {
+        const Part& part = by_host[order[end]];
+        const Demand& demand = DemandAt(part.demand);
+        if (end == begin || key(order[end - 1]) != key(order[end])) {
+          const std::span<const int> ports = *holders_.Of(demand.held_class).OnHost(host);
+          loads.push_back({{ports.begin(), ports.end()}, {}});
+          of_load.emplace_back();
+        }
+        loads.back().units.push_back(UnitOf(demand, part.bytes));
+        of_load.back().push_back(order[end]);
+      }
+      const auto pieces = DivideAmongDevices(loads, 0, sent);
+      for (std::size_t l = 0; l < loads.size(); ++l) {
+        for (const Share& piece : pieces[l]) {
+          const std::size_t p = of_load[l][At(piece.unit)];
+          senders[p].push_back({by_host[p].demand, piece.port, piece.bytes});
+        }
+      }
+      begin = end;
+    }
+    for (const auto& of_part : senders) {
+      parts_.insert(parts_.end(), of_part.begin(), of_part.end());
+    }
+  }
+
+  Sources Collect() {
+    // The parts of a demand follow each other already.
+    std::stable_sort(parts_.begin(), parts_.end(),
+                     [](const Part& a, const Part& b) { return a.demand < b.demand; });
+    Sources sources;
+    for (const Part& part : parts_) {
+      const Demand& demand = DemandAt(part.demand);
+      const int to = table_.host[At(demand.device)];
+      const int from = table_.host[At(part.source)];
+      (from == to ? sources.host_bytes : sources.network_bytes) += part.bytes;
+      const int to_rack = table_.rack[At(to)];
+      const int from_rack = table_.rack[At(from)];
+      if (from_rack != to_rack) between_racks_.Add(from_rack, to_rack, part.bytes);
+      sources.flows.push_back(
+          {demand.device, demand.held_class, demand.element_bytes, part.source, part.bytes});
+    }
+    BusiestPort& busiest = sources.busiest_port;
+    const auto look = [&](const PortBytes& ports, const auto& speed_of, const auto& name_of) {
+      for (std::size_t p = 0; p < ports.out.size(); ++p) {
+        for (const bool is_out : {true, false}) {
+          const std::int64_t bytes = is_out ? ports.out[p] : ports.in[p];
+          const double seconds = static_cast<double>(bytes) / speed_of(p);
+          if (seconds <= busiest.seconds) continue;
+          busiest = {bytes, seconds, fmt::format("{} {}", name_of(p), is_out ? "out" : "in")};
+        }
+      }
+    };
+    look(
+        network_, [&](std::size_t p) { return speeds_[p]; },
+        [&](std::size_t p) { return fmt::format("n{}", table_.hosts[p]); });
+    look(
+        inside_, [&](std::size_t) { return topology_.host_bytes_per_second; },
+        [&](std::size_t p) { return ToString(table_.devices[p]); });
+    if (topology_.rack_bytes_per_second) {
+      look(
+          between_racks_, [&](std::size_t) { return *topology_.rack_bytes_per_second; },
+          [&](std::size_t p) { return fmt::format("rack {}", table_.racks[p]); });
+    }
+    return sources;
+  }
+
+  const std::vector<Demand>& demands_;
+  const DeviceTable& table_;
+  const Topology& topology_;
+  Holders holders_;
+  std::vector<double> speeds_;   // of hosts
+  std::vector<int> near_, far_;  // demands
+  std::vector<Part> parts_;      // from devices
+  PortBytes inside_;             // of devices, inside hosts
+  PortBytes network_;            // of hosts
+  PortBytes between_racks_;      // of racks
+};
 
 }  // namespace
 
-PortLoads::PortLoads(const std::vector<DeviceId>& devices, const Topology& topology)
-    : out_(devices.size()),
-      in_(devices.size()),
-      host_out_(devices.size()),
-      host_in_(devices.size()) {
-  std::map<std::int32_t, std::size_t> positions;
-  for (DeviceId device : devices) {
-    hosts_.push_back(
-        positions.try_emplace(topology.HostOf(device), positions.size()).first->second);
-  }
-  network_out_.resize(positions.size());
-  network_in_.resize(positions.size());
-}
-
-void PortLoads::Add(std::size_t source, std::size_t device, std::int64_t size_bytes) {
-  out_[source] += size_bytes;
-  in_[device] += size_bytes;
-  if (SameHost(source, device)) {
-    host_out_[source] += size_bytes;
-    host_in_[device] += size_bytes;
-  } else {
-    network_out_[hosts_[source]] += size_bytes;
-    network_in_[hosts_[device]] += size_bytes;
-  }
-}
-
-std::pair<std::int64_t, std::int64_t> PortLoads::NetworkQueue(std::size_t source) const {
-  return {network_out_[hosts_[source]], out_[source]};
-}
-
-std::int64_t PortLoads::Busiest() const {
-  return std::max({Largest(out_), Largest(in_), Largest(network_out_), Largest(network_in_)});
-}
-
-double PortLoads::Seconds(const Topology& topology) const {
-  const auto host = static_cast<double>(std::max(Largest(host_out_), Largest(host_in_)));
-  const auto network = static_cast<double>(std::max(Largest(network_out_), Largest(network_in_)));
-  return std::max(host / topology.host_bytes_per_second,
-                  network / topology.network_bytes_per_second);
-}
-
-std::vector<std::size_t> ChooseSources(const std::vector<Demand>& demands, PortLoads& loads) {
-  std::vector<std::vector<std::size_t>> candidates;
-  candidates.reserve(demands.size());
-  for (const Demand& demand : demands) candidates.push_back(Candidates(demand, loads));
-
-  std::vector<std::size_t> order(demands.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    if (candidates[a].size() != candidates[b].size()) {
-      return candidates[a].size() < candidates[b].size();
-    }
-    return demands[a].size_bytes > demands[b].size_bytes;
-  });
-
-  std::vector<std::size_t> sources(demands.size());
-  for (std::size_t i : order) {
-    const Demand& demand = demands[i];
-    const bool near = loads.SameHost(candidates[i].front(), demand.device);
-    // min_element keeps the first of equals, and candidates ascend: ties go to the lower device.
-    sources[i] = *std::min_element(candidates[i].begin(), candidates[i].end(),
-                                   [&](std::size_t a, std::size_t b) {
-                                     return near ? loads.Sent(a) < loads.Sent(b)
-                                                 : loads.NetworkQueue(a) < loads.NetworkQueue(b);
-                                   });
-    loads.Add(sources[i], demand.device, demand.size_bytes);
-  }
-  return sources;
+Sources ChooseSources(const std::vector<Demand>& demands, const Kinds& kinds,
+                      const Classes& classes, const DeviceTable& table, const Topology& topology) {
+  return Chooser(demands, kinds, classes, table, topology).Run();
 }
 
 }  // namespace tessera::ptc

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// The volume bound, straight from its definition and with nothing of the planner: for each device
-/// and tensor, subtract every old piece from every new one and count what is left.
+/// and tensor, subtract every old piece from every new one and count what is left. Tensors that are
+/// told apart by their names only are looked at once.
+#include <algorithm>
+
 #include "ptc/plan/plan.h"
 
 namespace tessera::ptc {
@@ -21,20 +24,53 @@ std::int64_t ElementsOutside(const std::vector<Box>& needed, const std::vector<B
   return elements;
 }
 
-}  // namespace
+/// What of a tensor decides which elements a rank holds. Tensors of a bucket are each for itself.
+TensorSpec Bare(const Layout& layout, std::size_t tensor) {
+  TensorSpec spec = layout.collection().tensors()[tensor];
+  if (spec.rule.bucket.empty()) spec.name.clear();
+  spec.dtype = DType::kU8;
+  spec.role = TensorRole::kParam;
+  spec.aliases.clear();
+  if (spec.place == StagePlace::kLayer) {
+    spec.layer = layout.stage_of_layer()[static_cast<std::size_t>(spec.layer)];
+  }
+  return spec;
+}
 
-std::int64_t VolumeBound(const Layout& from, const Layout& to) {
-  std::int64_t bytes = 0;
-  const std::vector<TensorSpec>& tensors = to.collection().tensors();
+/// Elements of one tensor that all devices together need and do not hold.
+std::int64_t MissingElements(const Layout& from, const Layout& to, int tensor) {
+  std::int64_t elements = 0;
   for (int rank = 0; rank < to.mesh().num_ranks(); ++rank) {
     const auto device = to.mesh().devices()[static_cast<std::size_t>(rank)];
     const std::optional<int> old_rank = from.mesh().RankOf(device);
-    for (std::size_t t = 0; t < tensors.size(); ++t) {
-      const int tensor = static_cast<int>(t);
-      const std::vector<Box> needed = to.Boxes(rank, tensor);
-      const std::vector<Box> held = old_rank ? from.Boxes(*old_rank, tensor) : std::vector<Box>{};
-      bytes += ElementsOutside(needed, held) * SizeBytes(tensors[t].dtype);
+    const std::vector<Box> needed = to.Boxes(rank, tensor);
+    const std::vector<Box> held = old_rank ? from.Boxes(*old_rank, tensor) : std::vector<Box>{};
+    elements += ElementsOutside(needed, held);
+  }
+  return elements;
+}
+
+}  // namespace
+
+std::int64_t VolumeBound(const Layout& from, const Layout& to) {
+  struct Known {
+    TensorSpec from, to;
+    std::int64_t elements = 0;
+  };
+  std::vector<Known> known;
+  std::int64_t bytes = 0;
+  const std::vector<TensorSpec>& tensors = from.collection().tensors();
+  for (std::size_t t = 0; t < tensors.size(); ++t) {
+    const TensorSpec before = Bare(from, t);
+    const TensorSpec after = Bare(to, t);
+    auto at = std::find_if(known.begin(), known.end(), [&](const Known& other) {
+      return other.from == before && other.to == after;
+    });
+    if (at == known.end()) {
+      known.push_back({before, after, MissingElements(from, to, static_cast<int>(t))});
+      at = known.end() - 1;
     }
+    bytes += at->elements * SizeBytes(tensors[t].dtype);
   }
   return bytes;
 }

@@ -12,16 +12,19 @@ namespace tessera::ptc {
 Result<NamePattern> NamePattern::Parse(std::string_view text) {
   if (text.empty()) return InvalidArgument("the pattern is empty");
   NamePattern pattern;
-  bool has_layer = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text.substr(i, kLayerMark.size()) == kLayerMark) {
-      if (has_layer) return InvalidArgument(fmt::format("pattern has {} twice", kLayerMark));
-      has_layer = true;
-      pattern.parts_.push_back({Token::kLayer});
-      i += kLayerMark.size() - 1;
+    const bool is_layer = text.substr(i).starts_with(kLayerMark);
+    if (is_layer || text.substr(i).starts_with(kExpertMark)) {
+      const std::string_view mark = is_layer ? kLayerMark : kExpertMark;
+      const Token token = is_layer ? Token::kLayer : Token::kExpert;
+      if (std::ranges::count(pattern.parts_, token, &Part::token) > 0) {
+        return InvalidArgument(fmt::format("pattern has {} twice", mark));
+      }
+      pattern.parts_.push_back({token});
+      i += mark.size() - 1;
     } else if (text[i] == '{' || text[i] == '}') {
-      return InvalidArgument(
-          fmt::format("pattern has braces that are not those of {}", kLayerMark));
+      return InvalidArgument(fmt::format("pattern has braces that are not those of {} or {}",
+                                         kLayerMark, kExpertMark));
     } else if (text.substr(i, 2) == "**") {
       pattern.parts_.push_back({Token::kAny});
       ++i;
@@ -35,7 +38,12 @@ Result<NamePattern> NamePattern::Parse(std::string_view text) {
 }
 
 std::optional<NamePattern::Match> NamePattern::Fit(std::string_view name) const {
-  // Most rules are told apart from most names by how they begin.
+  // Most rules are told apart from most names by how they end or begin.
+  for (std::size_t n = 1; n <= parts_.size(); ++n) {
+    const Part& part = parts_[parts_.size() - n];
+    if (part.token != Token::kCharacter) break;
+    if (n > name.size() || name[name.size() - n] != part.character) return std::nullopt;
+  }
   std::size_t prefix = 0;
   for (; prefix < parts_.size() && parts_[prefix].token == Token::kCharacter; ++prefix) {
     if (prefix == name.size() || name[prefix] != parts_[prefix].character) return std::nullopt;
@@ -53,15 +61,16 @@ std::optional<NamePattern::Match> NamePattern::Fit(std::string_view name) const 
         next[at] = goes_on && next[at - 1] ? next[at - 1] : fits[at];
       } else if (!fits[at]) {
         continue;
-      } else if (part.token == Token::kLayer) {
+      } else if (part.token == Token::kLayer || part.token == Token::kExpert) {
         const auto digits = name.substr(at);
-        std::int64_t layer = 0;
+        std::int64_t number = 0;
         const auto last = std::find_if_not(digits.begin(), digits.end(), is_digit);
         const auto size = static_cast<std::size_t>(last - digits.begin());
         const bool starts = size > 0 && (at == 0 || !is_digit(name[at - 1]));
         const char* end = digits.data() + size;
-        if (starts && std::from_chars(digits.data(), end, layer).ec == std::errc()) {
-          next[at + size] = Match{layer};
+        if (starts && std::from_chars(digits.data(), end, number).ec == std::errc()) {
+          auto& match = next[at + size] = fits[at];
+          (part.token == Token::kLayer ? match->layer : match->expert) = number;
         }
       } else if (at < name.size() && name[at] == part.character) {
         next[at + 1] = fits[at];

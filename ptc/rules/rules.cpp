@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,33 +22,51 @@ bool IsOptimizerState(TensorRole role) {
          role == TensorRole::kExpAvgSq;
 }
 
-bool IsCutBy(const ShardRule& rule, Axis axis) {
-  return rule.flat == axis || std::any_of(rule.dims.begin(), rule.dims.end(), [axis](auto& axes) {
-           return std::find(axes.begin(), axes.end(), axis) != axes.end();
+bool IsCutBy(const TensorSpec& spec, Axis axis) {
+  const auto names = [axis](const DimCut& cut) { return std::ranges::count(cut.axes, axis) > 0; };
+  if (std::ranges::count(spec.rule.flat, axis) > 0) return true;
+  if (std::ranges::any_of(spec.rule.dims, names)) return true;
+  return spec.segments && std::ranges::any_of(spec.segments->blocks, [&](const Segment& segment) {
+           return segment.cut && names(*segment.cut);
          });
+}
+
+std::string Filled(std::string text, std::string_view mark, std::optional<std::int64_t> number) {
+  const std::size_t at = text.find(mark);
+  if (at == std::string::npos || !number) return text;
+  return text.replace(at, mark.size(), fmt::format("{}", *number));
 }
 
 class Applier {
  public:
-  Applier(const NamedText& tensors, const NamedText& rules, TensorsFile listed,
-          std::vector<CutRule> cuts, bool zero)
+  Applier(const NamedText& tensors, const NamedText& rules, TensorsFile listed, RulesFile cuts,
+          bool zero)
       : tensors_name_(tensors.name),
         rules_name_(rules.name),
         listed_(std::move(listed)),
-        cuts_(std::move(cuts)),
+        cuts_(std::move(cuts.rules)),
         zero_(zero),
-        fits_(cuts_.size(), false),
-        used_(cuts_.size(), false) {}
-
-  Result<CollectionPtr> Run() {
-    TESSERA_RETURN_IF_ERROR(Index());
-    std::vector<TensorSpec> specs;
-    for (const ListedTensor& tensor : listed_.tensors) {
-      TESSERA_TRY(TensorSpec spec, Cut(tensor));
-      specs.push_back(std::move(spec));
+        fits_(cuts_.size(), false) {
+    report_.stages = std::move(cuts.stages);
+    report_.num_layers = listed_.num_layers;
+    for (const CutRule& cut : cuts_) {
+      report_.rules.push_back({cut.match, cut.line, cut.optional});
     }
-    TESSERA_RETURN_IF_ERROR(CheckUse());
-    return Collection::Make(std::move(specs), listed_.num_layers);
+  }
+
+  RulesReport Run() && {
+    for (const ListedTensor& tensor : listed_.tensors) {
+      by_name_.try_emplace(tensor.spec.name, &tensor);
+    }
+    for (const ListedTensor& tensor : listed_.tensors) {
+      report_.tensors.push_back({tensor.spec, tensor.pattern, tensor.line, std::nullopt});
+      RulesReport::Tensor& entry = report_.tensors.back();
+      if (const Status status = Cut(tensor, entry); !status) {
+        entry.problem = status.error().ToString();
+      }
+    }
+    CheckUse();
+    return std::move(report_);
   }
 
  private:
@@ -57,61 +77,139 @@ class Applier {
     return InvalidArgument(fmt::format("{}:{}: {}", rules_name_, rule.line, message));
   }
 
-  Status Index() {
-    for (const ListedTensor& tensor : listed_.tensors) {
-      const auto [it, is_new] = by_name_.try_emplace(tensor.spec.name, &tensor);
-      if (is_new) continue;
+  /// The names that patterns are matched with, the tensor's own first: optimizer state goes by the
+  /// names of its parameter.
+  std::vector<std::string_view> Subjects(const TensorSpec& spec) const {
+    std::vector<std::string_view> names = {spec.name};
+    names.insert(names.end(), spec.aliases.begin(), spec.aliases.end());
+    if (!IsOptimizerState(spec.role)) return names;
+    const std::string suffix = fmt::format(".{}", ToString(spec.role));
+    const auto base = [&](std::string_view name) {
+      return name.ends_with(suffix) ? name.substr(0, name.size() - suffix.size()) : name;
+    };
+    const auto it = by_name_.find(base(spec.name));
+    if (it == by_name_.end() || it->second->spec.role != TensorRole::kParam) return names;
+    std::ranges::transform(names, names.begin(), base);
+    return names;
+  }
+
+  struct Chosen {
+    const CutRule* rule;
+    NamePattern::Match match;
+  };
+  /// The first rule that fits; marks all that do.
+  std::optional<Chosen> Choose(std::string_view name) {
+    std::optional<Chosen> chosen;
+    for (std::size_t r = 0; r < cuts_.size(); ++r) {
+      if (chosen && fits_[r]) continue;
+      const auto fit = cuts_[r].pattern.Fit(name);
+      if (!fit) continue;
+      fits_[r] = true;
+      if (chosen) continue;
+      ++report_.rules[r].tensors;
+      chosen = {&cuts_[r], *fit};
+    }
+    return chosen;
+  }
+
+  /// The tensor as the first rule that fits has it.
+  Status Cut(const ListedTensor& tensor, RulesReport::Tensor& entry) {
+    if (const ListedTensor* first = by_name_.at(tensor.spec.name); first != &tensor) {
       return AtTensor(tensor, fmt::format("tensor '{}' is given twice, first at line {}",
-                                          tensor.spec.name, it->second->line));
+                                          tensor.spec.name, first->line));
+    }
+    const std::vector<std::string_view> names = Subjects(tensor.spec);
+    std::vector<Chosen> rules;
+    for (std::string_view name : names) {
+      if (const auto rule = Choose(name)) rules.push_back(*rule);
+    }
+    if (rules.empty()) {
+      return AtTensor(tensor,
+                      fmt::format("no rule of {} matches tensor '{}'", rules_name_, names.front()));
+    }
+    const Chosen& first = rules.front();
+    const CutRule* chosen = first.rule;
+    const NamePattern::Match& match = first.match;
+    entry.rule = static_cast<std::size_t>(chosen - cuts_.data());
+    TensorSpec& spec = entry.spec;
+    TESSERA_RETURN_IF_ERROR(Deal(tensor, *chosen, match.expert, spec));
+    TESSERA_RETURN_IF_ERROR(Place(tensor, rules, spec));
+    Status status = Apply(chosen->cut, spec);
+    if (!status) status = std::move(status).Context(fmt::format("tensor '{}'", spec.name));
+    if (status) {
+      Flatten(match, spec);
+      // Alone first: what is wrong with it is then said with its line.
+      const auto alone = Collection::Make({spec}, listed_.num_layers);
+      if (alone) {
+        spec = (*alone)->tensors().front();
+        return OkStatus();
+      }
+      status = alone.error();
+    }
+    return AtTensor(tensor, fmt::format("{} (by the rule at {}:{})", status.error().ToString(),
+                                        rules_name_, chosen->line));
+  }
+
+  /// The flat cut of ZeRO, and the bucket by its name.
+  void Flatten(const NamePattern::Match& match, TensorSpec& spec) const {
+    const bool is_state = IsOptimizerState(spec.role);
+    ShardRule& rule = spec.rule;
+    if (zero_ && is_state && !IsCutBy(spec, Axis::kDp)) {
+      rule.flat.insert(rule.flat.begin(), Axis::kDp);
+    }
+    if (rule.flat.empty()) rule.bucket.clear();
+    if (rule.bucket.empty()) return;
+    rule.bucket = Filled(Filled(rule.bucket, kLayerMark, match.layer), kExpertMark, match.expert);
+    if (is_state) rule.bucket += fmt::format(".{}", ToString(spec.role));
+  }
+
+  /// Which expert the tensor is.
+  Status Deal(const ListedTensor& tensor, const CutRule& rule, std::optional<std::int64_t> matched,
+              TensorSpec& spec) const {
+    if (!matched) return OkStatus();
+    const auto finds = [&](std::string_view rest) {
+      return AtRule(rule, fmt::format("'{}' finds expert {} in tensor '{}', {}", rule.match,
+                                      *matched, spec.name, rest));
+    };
+    if (spec.expert) {
+      if (spec.expert->index == *matched) return OkStatus();
+      return finds(
+          fmt::format("{}:{} says expert {}", tensors_name_, tensor.line, spec.expert->index));
+    }
+    const auto count = listed_.values.by_name.find("experts");
+    if (count == listed_.values.by_name.end()) {
+      return finds(fmt::format("but 'values' of {} has no 'experts'", tensors_name_));
+    }
+    if (*matched >= count->second) {
+      return finds(fmt::format("but {} has {} experts", tensors_name_, count->second));
+    }
+    spec.expert = ExpertIndex{*matched, count->second};
+    return OkStatus();
+  }
+
+  /// The stages of all names of the tensor together.
+  Status Place(const ListedTensor& tensor, const std::vector<Chosen>& rules,
+               TensorSpec& spec) const {
+    TESSERA_RETURN_IF_ERROR(PlaceBy(tensor, rules.front(), spec));
+    for (const Chosen& rule : std::span(rules).subspan(1)) {
+      TensorSpec other = spec;
+      TESSERA_RETURN_IF_ERROR(PlaceBy(tensor, rule, other));
+      if (other.place == spec.place && other.layer == spec.layer) continue;
+      if (other.place == StagePlace::kLayer || spec.place == StagePlace::kLayer) {
+        return AtRule(
+            *rule.rule,
+            fmt::format("'{}' puts tied tensor '{}' on stage '{}', another rule on '{}'",
+                        rule.rule->match, spec.name, ToString(other.place), ToString(spec.place)));
+      }
+      const bool all = other.place == StagePlace::kAll || spec.place == StagePlace::kAll;
+      spec.place = all ? StagePlace::kAll : StagePlace::kFirstAndLast;
     }
     return OkStatus();
   }
 
-  /// The name that patterns are matched with: optimizer state goes by its parameter's.
-  std::string_view Subject(const TensorSpec& spec) const {
-    if (!IsOptimizerState(spec.role)) return spec.name;
-    const std::string suffix = fmt::format(".{}", ToString(spec.role));
-    if (!std::string_view(spec.name).ends_with(suffix)) return spec.name;
-    const auto it = by_name_.find(spec.name.substr(0, spec.name.size() - suffix.size()));
-    const bool found = it != by_name_.end() && it->second->spec.role == TensorRole::kParam;
-    return found ? std::string_view(it->first) : std::string_view(spec.name);
-  }
-
-  /// The tensor as the first rule that fits has it.
-  Result<TensorSpec> Cut(const ListedTensor& tensor) {
-    const std::string_view subject = Subject(tensor.spec);
-    const CutRule* chosen = nullptr;
-    NamePattern::Match match;
-    for (std::size_t r = 0; r < cuts_.size(); ++r) {
-      if (chosen != nullptr && fits_[r]) continue;
-      const auto fit = cuts_[r].pattern.Fit(subject);
-      if (!fit) continue;
-      fits_[r] = true;
-      if (chosen != nullptr) continue;
-      used_[r] = true;
-      chosen = &cuts_[r];
-      match = *fit;
-    }
-    if (chosen == nullptr) {
-      return AtTensor(tensor,
-                      fmt::format("no rule of {} matches tensor '{}'", rules_name_, subject));
-    }
-    TensorSpec spec = tensor.spec;
-    spec.rule = chosen->cut;
-    if (zero_ && IsOptimizerState(spec.role) && !IsCutBy(spec.rule, Axis::kDp)) {
-      spec.rule.flat = Axis::kDp;
-    }
-    TESSERA_RETURN_IF_ERROR(Place(tensor, *chosen, match.layer, spec));
-    // Alone first: what is wrong with it is then said with its line.
-    if (auto alone = Collection::Make({spec}, listed_.num_layers); !alone) {
-      return AtTensor(tensor, fmt::format("{} (by the rule at {}:{})", alone.error().ToString(),
-                                          rules_name_, chosen->line));
-    }
-    return spec;
-  }
-
-  Status Place(const ListedTensor& tensor, const CutRule& rule, std::optional<std::int64_t> matched,
-               TensorSpec& spec) const {
+  Status PlaceBy(const ListedTensor& tensor, const Chosen& chosen, TensorSpec& spec) const {
+    const CutRule& rule = *chosen.rule;
+    const std::optional<std::int64_t> matched = chosen.match.layer;
     const std::optional<std::int64_t> layer = tensor.layer ? tensor.layer : matched;
     if (matched && *matched != *layer) {
       return AtRule(
@@ -129,15 +227,17 @@ class Applier {
     return OkStatus();
   }
 
-  Status CheckUse() const {
+  void CheckUse() {
     for (std::size_t r = 0; r < cuts_.size(); ++r) {
-      if (used_[r]) continue;
+      RulesReport::Rule& entry = report_.rules[r];
+      if (entry.tensors > 0 || entry.optional) continue;
       const std::string_view match = cuts_[r].match;
-      return AtRule(cuts_[r],
-                    fits_[r] ? fmt::format("'{}' matches only tensors of rules before it", match)
-                             : fmt::format("'{}' matches no tensor of {}", match, tensors_name_));
+      entry.problem =
+          AtRule(cuts_[r], fits_[r]
+                               ? fmt::format("'{}' matches only tensors of rules before it", match)
+                               : fmt::format("'{}' matches no tensor of {}", match, tensors_name_))
+              .ToString();
     }
-    return OkStatus();
   }
 
   const std::string& tensors_name_;
@@ -145,16 +245,38 @@ class Applier {
   const TensorsFile listed_;
   const std::vector<CutRule> cuts_;
   const bool zero_;
-  std::map<std::string, const ListedTensor*> by_name_;
-  std::vector<bool> fits_, used_;  // by rule: some tensor; as the first
+  std::map<std::string, const ListedTensor*, std::less<>> by_name_;  // the first of each name
+  std::vector<bool> fits_;                                           // by rule: some tensor
+  RulesReport report_;
 };
 
 }  // namespace
 
-Result<CollectionPtr> ApplyRules(const NamedText& tensors, const NamedText& rules, bool zero) {
-  TESSERA_TRY(TensorsFile listed, ReadTensors(tensors));
-  TESSERA_TRY(std::vector<CutRule> cuts, ReadRules(rules));
+bool RulesReport::ok() const {
+  const auto is_fine = [](const auto& entry) { return entry.problem.empty(); };
+  return std::ranges::all_of(tensors, is_fine) && std::ranges::all_of(rules, is_fine);
+}
+
+Result<RulesReport> CheckRules(const NamedText& tensors, const NamedText& rules, bool zero,
+                               OptimizerState state) {
+  TESSERA_TRY(TensorsFile listed, ReadTensors(tensors, state));
+  TESSERA_TRY(RulesFile cuts, ReadRules(rules, listed.values));
   return Applier(tensors, rules, std::move(listed), std::move(cuts), zero).Run();
+}
+
+Result<RuledTensors> ApplyRules(const NamedText& tensors, const NamedText& rules, bool zero,
+                                OptimizerState state) {
+  TESSERA_TRY(RulesReport report, CheckRules(tensors, rules, zero, state));
+  std::vector<TensorSpec> specs;
+  for (RulesReport::Tensor& tensor : report.tensors) {
+    if (!tensor.problem.empty()) return InvalidArgument(std::move(tensor.problem));
+    specs.push_back(std::move(tensor.spec));
+  }
+  for (RulesReport::Rule& rule : report.rules) {
+    if (!rule.problem.empty()) return InvalidArgument(std::move(rule.problem));
+  }
+  TESSERA_TRY(CollectionPtr collection, Collection::Make(std::move(specs), report.num_layers));
+  return RuledTensors{std::move(collection), std::move(report.stages)};
 }
 
 }  // namespace tessera::ptc

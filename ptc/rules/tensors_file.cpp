@@ -12,7 +12,6 @@ namespace tessera::ptc {
 namespace {
 
 /// More than any model has; a file that means more is a mistake.
-constexpr std::int64_t kMostLayers = 65536;
 constexpr std::size_t kMostTensors = 1'000'000;
 
 std::string ReplaceAll(std::string text, std::string_view what, std::string_view by) {
@@ -28,7 +27,7 @@ struct ParameterState {
   std::vector<TensorRole> moments;
 };
 
-Result<ParameterState> ReadParameterState(const ObjectReader& file) {
+Result<ParameterState> ReadParameterState(const ObjectReader& file, OptimizerState asked) {
   ParameterState state;
   if (file.Find("optimizer") != nullptr) {
     TESSERA_TRY(const std::string optimizer, file.Text("optimizer"));
@@ -39,10 +38,14 @@ Result<ParameterState> ReadParameterState(const ObjectReader& file) {
     if (masters->kind != JsonValue::Kind::kBool) return file.Expected(*masters, "true or false");
     state.masters = masters->integer != 0;
   }
+  if (asked == OptimizerState::kNone) return ParameterState{};
+  if (asked == OptimizerState::kAdamW) {
+    return ParameterState{true, {TensorRole::kExpAvg, TensorRole::kExpAvgSq}};
+  }
   return state;
 }
 
-Result<Segments> ReadSegments(const NamedText& file, const JsonValue& value) {
+Result<Segments> ReadSegments(const NamedText& file, const JsonValue& value, const Values& values) {
   TESSERA_TRY(const auto reader, ObjectReader::Make(file, value, "segments", {"dim", "sizes"}));
   TESSERA_TRY(const std::int64_t dim, reader.Integer("dim"));
   if (dim < 0 || dim >= kMaxRank) {
@@ -50,14 +53,46 @@ Result<Segments> ReadSegments(const NamedText& file, const JsonValue& value) {
   }
   Segments segments;
   segments.dim = static_cast<int>(dim);
-  TESSERA_TRY(segments.sizes, reader.Integers("sizes"));
+  TESSERA_TRY(const std::vector<std::int64_t> sizes, ReadNumbers(reader, "sizes", values));
+  for (std::int64_t size : sizes) segments.blocks.push_back({size});
   return segments;
 }
 
-Result<ListedTensor> ReadTensor(const NamedText& file, const JsonValue& value) {
-  TESSERA_TRY(const auto reader,
-              ObjectReader::Make(file, value, "a tensor",
-                                 {"name", "dtype", "shape", "role", "layer", "segments"}));
+Result<LayerRange> ReadLayerRange(const ObjectReader& reader, std::int64_t num_layers) {
+  const JsonValue* range = reader.Find("layers");
+  if (range == nullptr) return LayerRange{0, num_layers};
+  TESSERA_TRY(const std::vector<std::int64_t> ends, reader.Integers("layers"));
+  if (ends.size() != 2 || ends[0] < 0 || ends[0] >= ends[1] || ends[1] > num_layers) {
+    return reader.At(*range,
+                     fmt::format("'layers' is [first, end] of a range in 0..{}", num_layers));
+  }
+  return LayerRange{ends[0], ends[1]};
+}
+
+/// The names of one storage: the first in byte order names the tensor.
+Status ReadAliases(const ObjectReader& reader, TensorSpec& spec) {
+  TESSERA_TRY(const auto* aliases, reader.List("aliases"));
+  for (const JsonValue& alias : *aliases) {
+    if (alias.kind != JsonValue::Kind::kText || alias.text.empty()) {
+      return reader.At(alias,
+                       fmt::format("'aliases' is a list of names, not of {}", Describe(alias)));
+    }
+    spec.aliases.push_back(alias.text);
+  }
+  std::sort(spec.aliases.begin(), spec.aliases.end());
+  if (!spec.aliases.empty() && spec.aliases.front() < spec.name) {
+    std::swap(spec.aliases.front(), spec.name);
+    std::sort(spec.aliases.begin(), spec.aliases.end());
+  }
+  return OkStatus();
+}
+
+Result<ListedTensor> ReadTensor(const NamedText& file, const JsonValue& value,
+                                const TensorsFile& head) {
+  const Values& values = head.values;
+  TESSERA_TRY(const auto reader, ObjectReader::Make(file, value, "a tensor",
+                                                    {"name", "dtype", "shape", "role", "layer",
+                                                     "layers", "expert", "segments", "aliases"}));
   ListedTensor tensor;
   tensor.line = value.line;
   TESSERA_TRY(tensor.spec.name, reader.Text("name"));
@@ -70,7 +105,7 @@ Result<ListedTensor> ReadTensor(const NamedText& file, const JsonValue& value) {
   const auto known_dtype = ParseDType(dtype->text);
   if (!known_dtype) return reader.Expected(*dtype, "a dtype such as f32, bf16 or i64");
   tensor.spec.dtype = *known_dtype;
-  TESSERA_TRY(tensor.spec.shape, reader.Integers("shape"));
+  TESSERA_TRY(tensor.spec.shape, ReadNumbers(reader, "shape", values));
   if (const JsonValue* role = reader.Find("role")) {
     const auto known = ParseTensorRole(role->text);
     if (!known) {
@@ -83,18 +118,62 @@ Result<ListedTensor> ReadTensor(const NamedText& file, const JsonValue& value) {
     TESSERA_TRY(tensor.layer, reader.Integer("layer"));
   }
   if (const JsonValue* segments = reader.Find("segments")) {
-    TESSERA_TRY(tensor.spec.segments, ReadSegments(file, *segments));
+    TESSERA_TRY(tensor.spec.segments, ReadSegments(file, *segments, values));
+  }
+  if (const JsonValue* expert = reader.Find("expert")) {
+    TESSERA_TRY(const std::int64_t index, reader.Integer("expert"));
+    TESSERA_TRY(const std::int64_t count, ValueOf(reader, *expert, "experts", values));
+    if (index < 0 || index >= count) {
+      return reader.Expected(*expert, fmt::format("one of {} experts", count));
+    }
+    tensor.spec.expert = ExpertIndex{index, count};
+  }
+  if (reader.Find("aliases") != nullptr) {
+    TESSERA_RETURN_IF_ERROR(ReadAliases(reader, tensor.spec));
+  }
+  tensor.pattern = tensor.spec.name;
+  TESSERA_TRY(tensor.layers, ReadLayerRange(reader, head.num_layers));
+  if (reader.Find("layers") != nullptr && tensor.spec.name.find(kLayerMark) == std::string::npos) {
+    return reader.At(*reader.Find("layers"), "'layers' needs {layer} in the name");
+  }
+  for (const auto& [mark, key] : {std::pair{kLayerMark, "layer"}, {kExpertMark, "expert"}}) {
+    if (tensor.spec.name.find(mark) == std::string::npos) continue;
+    if (const JsonValue* given = reader.Find(key)) {
+      return reader.At(*given, fmt::format("'{}' does not go with {} in the name", key, mark));
+    }
+  }
+  if (tensor.spec.name.find(kExpertMark) != std::string::npos) {
+    TESSERA_TRY(const JsonValue* name, reader.Member("name"));
+    TESSERA_TRY(const std::int64_t count, ValueOf(reader, *name, "experts", values));
+    tensor.spec.expert = ExpertIndex{0, count};
   }
   return tensor;
 }
 
-/// The tensor and the optimizer state of it, or of the tensors that its `{layer}` stands for.
+/// All names of the tensor with `what` replaced.
+void Rename(TensorSpec& spec, std::string_view what, std::string_view by) {
+  spec.name = ReplaceAll(spec.name, what, by);
+  for (std::string& alias : spec.aliases) alias = ReplaceAll(alias, what, by);
+}
+
+/// The tensor and the optimizer state of it, or of the tensors that its `{layer}` and `{expert}`
+/// stand for.
 void Append(const ListedTensor& tensor, const ParameterState& state, TensorsFile& out) {
   if (tensor.spec.name.find(kLayerMark) != std::string::npos) {
-    for (std::int64_t layer = 0; layer < out.num_layers; ++layer) {
+    for (std::int64_t layer = tensor.layers.begin; layer < tensor.layers.end; ++layer) {
       ListedTensor one = tensor;
-      one.spec.name = ReplaceAll(tensor.spec.name, kLayerMark, fmt::format("{}", layer));
+      Rename(one.spec, kLayerMark, fmt::format("{}", layer));
       one.layer = layer;
+      Append(one, state, out);
+      if (out.tensors.size() > kMostTensors) return;
+    }
+    return;
+  }
+  if (tensor.spec.name.find(kExpertMark) != std::string::npos) {
+    for (std::int64_t expert = 0; expert < tensor.spec.expert->count; ++expert) {
+      ListedTensor one = tensor;
+      Rename(one.spec, kExpertMark, fmt::format("{}", expert));
+      one.spec.expert->index = expert;
       Append(one, state, out);
       if (out.tensors.size() > kMostTensors) return;
     }
@@ -104,7 +183,10 @@ void Append(const ListedTensor& tensor, const ParameterState& state, TensorsFile
   if (tensor.spec.role != TensorRole::kParam) return;
   const auto add = [&](TensorRole role) {
     ListedTensor beside = tensor;
-    beside.spec.name += fmt::format(".{}", ToString(role));
+    const std::string suffix = fmt::format(".{}", ToString(role));
+    beside.spec.name += suffix;
+    beside.pattern += suffix;
+    for (std::string& alias : beside.spec.aliases) alias += suffix;
     beside.spec.role = role;
     beside.spec.dtype = DType::kF32;
     out.tensors.push_back(std::move(beside));
@@ -115,23 +197,38 @@ void Append(const ListedTensor& tensor, const ParameterState& state, TensorsFile
 
 }  // namespace
 
-Result<TensorsFile> ReadTensors(const NamedText& file) {
+std::string_view ToString(OptimizerState state) {
+  if (state == OptimizerState::kAdamW) return "adamw";
+  return state == OptimizerState::kNone ? "none" : "as the file says";
+}
+
+Result<OptimizerState> ParseOptimizerState(std::string_view text) {
+  for (const OptimizerState state : {OptimizerState::kNone, OptimizerState::kAdamW}) {
+    if (ToString(state) == text) return state;
+  }
+  return InvalidArgument(fmt::format("optimizer '{}' is neither adamw nor none", text));
+}
+
+Result<TensorsFile> ReadTensors(const NamedText& file, OptimizerState asked) {
   TESSERA_TRY(const JsonValue root, ParseJsonText(file));
   TESSERA_TRY(const auto reader, ObjectReader::Make(file, root, "the tensors file",
-                                                    {"layers", "optimizer", "masters", "tensors"}));
+                                                    {"title", "source", "rules", "layers", "values",
+                                                     "optimizer", "masters", "tensors"}));
   TensorsFile out;
-  TESSERA_TRY(out.num_layers, reader.Integer("layers"));
-  if (out.num_layers < 0 || out.num_layers > kMostLayers) {
-    return reader.Expected(*reader.Find("layers"), fmt::format("a number in 0..{}", kMostLayers));
+  for (const auto& [key, text] :
+       {std::pair{"title", &out.title}, {"source", &out.source}, {"rules", &out.rules}}) {
+    if (reader.Find(key) == nullptr) continue;
+    TESSERA_TRY(*text, reader.Text(key));
   }
-  TESSERA_TRY(const ParameterState state, ReadParameterState(reader));
+  TESSERA_TRY(out.num_layers, reader.Integer("layers"));
+  if (out.num_layers < 0 || out.num_layers > kMaxLayers) {
+    return reader.Expected(*reader.Find("layers"), fmt::format("a number in 0..{}", kMaxLayers));
+  }
+  TESSERA_TRY(out.values, ReadValues(file, reader));
+  TESSERA_TRY(const ParameterState state, ReadParameterState(reader, asked));
   TESSERA_TRY(const auto* list, reader.List("tensors"));
   for (const JsonValue& item : *list) {
-    TESSERA_TRY(const ListedTensor tensor, ReadTensor(file, item));
-    if (tensor.layer && tensor.spec.name.find(kLayerMark) != std::string::npos) {
-      return reader.At(*item.Find("layer"),
-                       fmt::format("'layer' does not go with {} in the name", kLayerMark));
-    }
+    TESSERA_TRY(const ListedTensor tensor, ReadTensor(file, item, out));
     Append(tensor, state, out);
     if (out.tensors.size() > kMostTensors) {
       return reader.At(item, fmt::format("more than {} tensors", kMostTensors));

@@ -186,7 +186,7 @@ ptc::Layout LayoutOf(int ranks) {
   std::vector<ptc::TensorSpec> tensors(3);
   tensors[0].name = "a.cut";
   tensors[0].shape = {12, 5};
-  tensors[0].rule.dims = {{ptc::Axis::kTp}, {}};
+  tensors[0].rule.dims = {{{ptc::Axis::kTp}}, {}};
   tensors[1].name = "b.whole";
   tensors[1].shape = {7};
   tensors[1].rule.dims = {{}};
@@ -216,7 +216,7 @@ ptc::Layout ExampleLayout(int dp, int tp) {
   std::vector<ptc::DeviceId> devices;
   for (int r = 0; r < dp * tp; ++r) devices.push_back({0, r});
   auto mesh = ptc::DeviceMesh::Make(shape, devices);
-  return *ptc::Layout::Make(*mesh, *collection);
+  return *ptc::Layout::Make(*mesh, collection->tensors, collection->stages);
 }
 
 RankView ViewOf(int rank, int world, std::int64_t epoch, std::int64_t attempt = 0) {

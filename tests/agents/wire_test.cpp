@@ -129,8 +129,8 @@ class Any {
     plan.snapshot = Count();
     plan.storage = Count();
     plan.volume_bound = Count();
-    plan.busiest_port_bytes = Count();
-    if (Flip()) plan.busiest_port_bound = Count();
+    plan.certificate = {Text(),    Count(), Seconds(), Count(),   Seconds(), Count(),
+                        Seconds(), Count(), Count(),   Seconds(), Seconds(), Text()};
     plan.idle = Devices();
     for (std::uint64_t n = Below(4); n > 0; --n) {
       plan.peak_memory.push_back({Device(), Count(), Count()});

@@ -96,11 +96,14 @@ class CliTest : public QObject {
   void helpAndVersionEverywhere_data() {
     QTest::addColumn<QStringList>("verb");
     QTest::newRow("program") << QStringList{};
-    for (const char* verb :
-         {"up",        "down",     "status",     "logs",        "profile list", "profile remove",
-          "job start", "job stop", "job pause",  "job resume",  "job metrics",  "plan",
-          "apply",     "txn show", "txn cancel", "device fail", "node kill",    "digest",
-          "history",   "events",   "export"})
+    for (const char* verb : {"up",           "down",           "status",      "logs",
+                             "profile list", "profile remove", "job start",   "job stop",
+                             "job pause",    "job resume",     "job metrics", "plan",
+                             "apply",        "txn show",       "txn cancel",  "device fail",
+                             "node kill",    "digest",         "history",     "events",
+                             "export",       "reshard",        "inspect",     "compare",
+                             "rules check",  "rules list",     "rules show",  "models list",
+                             "models show",  "topology"})
       QTest::newRow(verb) << QString::fromLatin1(verb).split(u' ');
   }
   void helpAndVersionEverywhere() {

@@ -103,7 +103,10 @@ class JsonTest : public QObject {
              (QStringList{"kept", "device", "host", "network", "snapshot", "storage"}));
     QVERIFY(HasKeys(json["from"], {"mesh", "devices", "zero", "micro_batch"}));
     QVERIFY(json["step_seconds"]["to"].is_null());
-    QVERIFY(json["busiest_port"]["bound"].is_null());
+    QCOMPARE(Keys(json["busiest_port"]),
+             (QStringList{"bytes", "bound", "gap", "port", "seconds", "bound_seconds",
+                          "relayed_bound", "relayed_seconds"}));
+    QCOMPARE(Keys(json["bandwidths"]), (QStringList{"host", "network", "from"}));
     QCOMPARE(json["peak_memory"]["n0g1"].get<int>(), 77);
     QCOMPARE(json["idle"].dump(), std::string(R"(["n1g3"])"));
   }

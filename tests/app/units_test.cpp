@@ -3,6 +3,8 @@
 
 #include <QTest>
 
+#include "engine/cluster/certificate.h"
+
 using namespace tessera::app;
 
 class UnitsTest : public QObject {
@@ -41,6 +43,34 @@ class UnitsTest : public QObject {
     QVERIFY(!parseRate("100M"));
     QVERIFY(!parseRate("100MiB/s"));
     QVERIFY(!parseRate("fast"));
+  }
+
+  void ratesAndCountsAreShort() {
+    const auto rate = [](double value) { return QString::fromStdString(formatRate(value)); };
+    QCOMPARE(rate(6e9), QStringLiteral("6 GB/s"));
+    QCOMPARE(rate(1.25e10), QStringLiteral("12.5 GB/s"));
+    QCOMPARE(rate(999), QStringLiteral("999 B/s"));
+    const auto count = [](std::int64_t value) {
+      return QString::fromStdString(formatCount(value));
+    };
+    QCOMPARE(count(812), QStringLiteral("812"));
+    QCOMPARE(count(124'439'808), QStringLiteral("124.4 M"));
+    QCOMPARE(count(405'853'388'800), QStringLiteral("405.9 B"));
+  }
+
+  void gapsAreSaidInPerCent() {
+    tessera::engine::PlanCertificate certificate;
+    certificate.direct_seconds = 10;
+    certificate.port_seconds = 10.004;
+    QCOMPARE(QString::fromStdString(tessera::engine::GapText(certificate)),
+             QStringLiteral("bound"));
+    certificate.port_seconds = 10.04;
+    QCOMPARE(QString::fromStdString(tessera::engine::GapText(certificate)),
+             QStringLiteral("bound +0.4 %"));
+    // With relay a plan may be below the bound of plans without.
+    certificate.port_seconds = 5;
+    QCOMPARE(QString::fromStdString(tessera::engine::GapText(certificate)),
+             QStringLiteral("bound -50.0 %"));
   }
 
   void namesAreChecked_data() {

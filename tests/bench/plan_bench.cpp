@@ -1,66 +1,226 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a plan takes. Prints the machine, medians of repeated runs in milliseconds.
+// How long planning takes, how near the plans are to their bounds, and how the time grows with
+// devices and with tensors. Prints the machine; times are medians of repeated runs.
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "engine/model/gpt.h"
+#include "ptc/certificate/certificate.h"
 #include "ptc/plan/plan.h"
 #include "tests/bench/machine.h"
 
 using namespace tessera;
+using ptc::Axis;
 
 namespace {
 
-struct Side {
-  const char* mesh;
-  bool zero = false;
-};
+constexpr int kRuns = 5;
 
-void Time(const char* model, const Side& from_side, const Side& to_side) {
-  const auto layout = [model](const Side& side) {
-    const engine::JobSettings settings{.model = *engine::FindModel(model)};
-    return *ptc::Layout::Make(*ptc::ParseDeviceMesh(side.mesh),
-                              *engine::MakeCollection(settings, side.zero));
-  };
-  const ptc::Layout from = layout(from_side);
-  const ptc::Layout to = layout(to_side);
-  std::vector<double> milliseconds;
-  std::size_t moves = 0;
-  for (int i = 0; i < 21; ++i) {
+template <typename F>
+double Milliseconds(const F& run) {
+  std::vector<double> times;
+  for (int i = 0; i < kRuns; ++i) {
     const auto begin = std::chrono::steady_clock::now();
-    const auto plan = ptc::MakePlan(from, to, {});
-    milliseconds.push_back(
+    run();
+    times.push_back(
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
             .count());
-    moves = plan->moves.size();
   }
-  std::sort(milliseconds.begin(), milliseconds.end());
-  const auto describe = [](const Side& side) {
-    return fmt::format("{}{}", side.mesh, side.zero ? " zero" : "");
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+double PeakMiB() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+/// Llama 3 (Grattafiori et al., 2024, table 3) in bf16 with f32 masters and Adam's states.
+struct Decoder {
+  std::int64_t layers = 126;
+  std::int64_t hidden = 16384;
+  std::int64_t heads = 128;
+  std::int64_t kv_heads = 8;
+  std::int64_t ffn = 53248;
+  std::int64_t vocab = 128256;
+};
+
+ptc::CollectionPtr MakeDecoder(const Decoder& model, bool zero) {
+  std::vector<ptc::TensorSpec> tensors;
+  const auto add = [&](const std::string& name, ptc::Shape shape, std::vector<ptc::DimCut> dims,
+                       ptc::StagePlace place, std::int64_t layer) {
+    ptc::TensorSpec spec;
+    spec.name = name;
+    spec.dtype = ptc::DType::kBF16;
+    spec.shape = std::move(shape);
+    spec.place = place;
+    spec.layer = layer;
+    spec.rule.dims = std::move(dims);
+    tensors.push_back(spec);
+    spec.dtype = ptc::DType::kF32;
+    if (zero) spec.rule.flat = {Axis::kDp};
+    for (const auto& [suffix, role] : {std::pair{".master", ptc::TensorRole::kMaster},
+                                       {".exp_avg", ptc::TensorRole::kExpAvg},
+                                       {".exp_avg_sq", ptc::TensorRole::kExpAvgSq}}) {
+      spec.name = name + suffix;
+      spec.role = role;
+      tensors.push_back(spec);
+    }
   };
-  fmt::print("{:<10} {:<30} -> {:<30} {:>5} tensors {:>6} moves {:>8.2f} ms\n", model,
-             describe(from_side), describe(to_side), from.collection().tensors().size(), moves,
-             milliseconds[milliseconds.size() / 2]);
+  const ptc::DimCut whole;
+  const ptc::DimCut tp{{Axis::kTp}};
+  const auto heads = [&](bool of_query) {
+    return ptc::DimCut{
+        {Axis::kTp}, ptc::Split::kHeads, 1, ptc::HeadGroups{model.kv_heads, model.heads, of_query}};
+  };
+  const std::int64_t head_size = model.hidden / model.heads;
+  using enum ptc::StagePlace;
+  add("model.embed_tokens.weight", {model.vocab, model.hidden}, {tp, whole}, kFirst, 0);
+  add("model.norm.weight", {model.hidden}, {whole}, kLast, 0);
+  add("lm_head.weight", {model.vocab, model.hidden}, {tp, whole}, kLast, 0);
+  for (std::int64_t l = 0; l < model.layers; ++l) {
+    const std::string at = fmt::format("model.layers.{}.", l);
+    const auto layer = [&](const char* name, ptc::Shape shape, std::vector<ptc::DimCut> dims) {
+      add(at + name, std::move(shape), std::move(dims), kLayer, l);
+    };
+    layer("self_attn.q_proj.weight", {model.hidden, model.hidden}, {heads(true), whole});
+    layer("self_attn.k_proj.weight", {model.kv_heads * head_size, model.hidden},
+          {heads(false), whole});
+    layer("self_attn.v_proj.weight", {model.kv_heads * head_size, model.hidden},
+          {heads(false), whole});
+    layer("self_attn.o_proj.weight", {model.hidden, model.hidden}, {whole, heads(true)});
+    layer("mlp.gate_proj.weight", {model.ffn, model.hidden}, {tp, whole});
+    layer("mlp.up_proj.weight", {model.ffn, model.hidden}, {tp, whole});
+    layer("mlp.down_proj.weight", {model.hidden, model.ffn}, {whole, tp});
+    layer("input_layernorm.weight", {model.hidden}, {whole});
+    layer("post_attention_layernorm.weight", {model.hidden}, {whole});
+  }
+  return *ptc::Collection::Make(std::move(tensors), model.layers);
+}
+
+/// The first `count` devices of nodes of 8.
+std::vector<ptc::DeviceId> Devices(std::int64_t count) {
+  std::vector<ptc::DeviceId> devices;
+  for (std::int64_t i = 0; i < count; ++i) {
+    devices.push_back({static_cast<std::int32_t>(i / 8), static_cast<std::int32_t>(i % 8)});
+  }
+  return devices;
+}
+
+ptc::Layout On(std::string_view shape, const ptc::CollectionPtr& tensors) {
+  const ptc::MeshShape mesh = *ptc::ParseMeshShape(shape);
+  return *ptc::Layout::Make(*ptc::DeviceMesh::Make(mesh, Devices(mesh.num_ranks())), tensors);
+}
+
+/// Plans a change on the first devices in ascending order, on these as the planner places them, and
+/// where replicas leave, on those of the replicas that stay.
+void Time(const ptc::CollectionPtr& tensors, std::string_view from_shape, std::string_view to_shape,
+          std::string_view note, bool with_bound) {
+  const ptc::Layout from = On(from_shape, tensors);
+  const ptc::Layout pinned = On(to_shape, tensors);
+  const ptc::Topology topology;
+  const auto print = [&](const ptc::Layout& to, std::string_view how) {
+    const double milliseconds = Milliseconds([&] { (void)*ptc::MakeOutline(from, to, topology); });
+    const ptc::Outline outline = *ptc::MakeOutline(from, to, topology);
+    std::string ratio;
+    if (with_bound) {
+      const ptc::Certificate bound = ptc::Certify(from, to, topology);
+      const double direct = bound.direct.seconds;
+      ratio = fmt::format("  {:.4f} of the least time, {} of the least bytes",
+                          direct > 0 ? outline.transfer_seconds / direct : 1.0,
+                          outline.bytes.moved() == bound.volume ? "all" : "not");
+    }
+    fmt::print(
+        "{:>5} devices {:>5} tensors {:<17} -> {:<17} {:<4} {:<6} {:>6.1f} ms {:>5} classes "
+        "{:>6} flows {:>8.3f} TB moved, busiest {:>9} {:>6.1f} s{}\n",
+        outline.devices.size(), from.collection().tensors().size(), from_shape, to_shape, note, how,
+        milliseconds, outline.classes.size(), outline.flows.size(),
+        static_cast<double>(outline.bytes.moved()) / 1e12, outline.busiest_port.name,
+        outline.transfer_seconds, ratio);
+    std::fflush(stdout);
+  };
+  const auto print_placed = [&](const std::vector<ptc::DeviceId>& devices, std::string_view how) {
+    const auto find = [&] {
+      return *ptc::FindPlacement(from, pinned.mesh().shape(), tensors, devices, topology);
+    };
+    const double milliseconds = Milliseconds([&] { (void)find(); });
+    const ptc::Placement placement = find();
+    print(*ptc::Layout::Make(placement.mesh, tensors), how);
+    fmt::print("{:>5} devices placed in {:.1f} ms, {:.3f} TB in place of at most {:.3f}\n",
+               devices.size(), milliseconds, static_cast<double>(placement.in_place_bytes) / 1e12,
+               static_cast<double>(placement.bound_bytes) / 1e12);
+  };
+  print(pinned, "pinned");
+  print_placed(Devices(pinned.mesh().num_ranks()), "placed");
+  const ptc::MeshShape& before = from.mesh().shape();
+  const ptc::MeshShape& after = pinned.mesh().shape();
+  if (before[Axis::kTp] != after[Axis::kTp] || before[Axis::kPp] != after[Axis::kPp]) return;
+  std::vector<ptc::DeviceId> staying;
+  for (int rank = 0; rank < from.mesh().num_ranks(); ++rank) {
+    if (from.mesh().Coordinate(rank, Axis::kDp) >= after[Axis::kDp]) continue;
+    staying.push_back(from.mesh().devices()[static_cast<std::size_t>(rank)]);
+  }
+  print_placed(staying, "stay");
+}
+
+void TimeMoves(const char* model, const char* from_mesh, const char* to_mesh, bool zero) {
+  const engine::JobSettings settings{.model = *engine::FindModel(model)};
+  const auto layout = [&](const char* mesh) {
+    return *ptc::Layout::Make(*ptc::ParseDeviceMesh(mesh), *engine::MakeCollection(settings, zero));
+  };
+  const ptc::Layout from = layout(from_mesh);
+  const ptc::Layout to = layout(to_mesh);
+  std::size_t moves = 0;
+  const double outline = Milliseconds([&] { (void)*ptc::MakeOutline(from, to, {}); });
+  const double plan = Milliseconds([&] { moves = ptc::MakePlan(from, to, {})->moves.size(); });
+  fmt::print(
+      "{:<10} {:<24} -> {:<24} {:<5} {:>5} tensors {:>6} moves, outline {:>7.2f} ms, with "
+      "all moves {:>7.2f} ms\n",
+      model, from_mesh, to_mesh, zero ? "zero" : "", from.collection().tensors().size(), moves,
+      outline, plan);
 }
 
 }  // namespace
 
-int main() {
-  fmt::print("{}\nplanning, median of 21\n", test::Machine());
-  for (const auto& [from_zero, to_zero] :
-       {std::pair{false, false}, {true, true}, {false, true}, {true, false}}) {
-    const auto time = [&](const char* from, const char* to) {
-      Time("gpt-mini", {from, from_zero}, {to, to_zero});
-    };
-    time("dp=2,tp=2,pp=1 on 1x4", "dp=4,tp=2,pp=1 on 2x4");
-    time("dp=4,tp=2,pp=1 on 2x4", "dp=2,tp=4,pp=1 on 2x4");
-    time("dp=8,tp=2,pp=1 on 2x8", "dp=4,tp=4,pp=1 on 2x8");
-    time("dp=4,tp=2,pp=2 on 2x8", "dp=2,tp=2,pp=4 on 2x8");
-    time("dp=16,tp=4,pp=1 on 8x8", "dp=8,tp=8,pp=1 on 8x8");
+int main(int argc, char** argv) {
+  const bool with_bound = argc > 1 && std::string_view(argv[1]) == "--bound";
+  fmt::print("{}\nplanning, median of {}\n", test::Machine(), kRuns);
+  for (const bool zero : {false, true}) {
+    TimeMoves("gpt-mini", "dp=2,tp=2,pp=1 on 1x4", "dp=4,tp=2,pp=1 on 2x4", zero);
+    TimeMoves("gpt-mini", "dp=8,tp=2,pp=1 on 2x8", "dp=4,tp=4,pp=1 on 2x8", zero);
+    TimeMoves("gpt-mini", "dp=4,tp=2,pp=2 on 2x8", "dp=2,tp=2,pp=4 on 2x8", zero);
+    TimeMoves("gpt-mini", "dp=16,tp=4,pp=1 on 8x8", "dp=8,tp=8,pp=1 on 8x8", zero);
   }
+  fmt::print("\nLlama-3-405B, bf16 with f32 masters and Adam\n");
+  for (const bool zero : {false, true}) {
+    const auto tensors = MakeDecoder({}, zero);
+    const char* note = zero ? "zero" : "";
+    Time(tensors, "tp=8,pp=16,dp=128", "tp=8,pp=16,dp=120", note, with_bound);
+    Time(tensors, "tp=8,pp=16,dp=128", "tp=16,pp=8,dp=128", note, with_bound);
+    Time(tensors, "tp=8,pp=16,dp=8", "tp=8,pp=16,dp=7", note, with_bound);
+  }
+  fmt::print("peak memory {:.0f} MiB\n\nover devices\n", PeakMiB());
+  for (const bool zero : {false, true}) {
+    const auto tensors = MakeDecoder({}, zero);
+    for (int dp = 1; dp <= 256; dp *= 4) {
+      Time(tensors, fmt::format("tp=8,pp=8,dp={}", dp), fmt::format("tp=16,pp=4,dp={}", dp),
+           zero ? "zero" : "", with_bound);
+    }
+  }
+  fmt::print("\nover tensors\n");
+  for (std::int64_t layers = 8; layers <= 1024; layers *= 4) {
+    Decoder model;
+    model.layers = layers;
+    Time(MakeDecoder(model, true), "tp=8,pp=8,dp=16", "tp=16,pp=4,dp=16", "zero", with_bound);
+  }
+  fmt::print("peak memory {:.0f} MiB\n", PeakMiB());
   return 0;
 }

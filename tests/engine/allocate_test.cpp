@@ -45,10 +45,10 @@ ptc::CollectionPtr AnyCollection(std::mt19937_64& rng) {
     }
     if (rank > 0 && rng() % 4 != 0) {
       const std::size_t dim = rng() % rank;
-      spec.rule.dims[dim] = {Axis::kTp};
+      spec.rule.dims[dim].axes = {Axis::kTp};
       if (rng() % 3 == 0) {
         spec.shape[dim] = 24;
-        spec.segments = ptc::Segments{static_cast<int>(dim), {8, 8, 8}};
+        spec.segments = ptc::Segments{static_cast<int>(dim), {{8}, {8}, {8}}};
       }
     }
     tensors.push_back(std::move(spec));
@@ -74,9 +74,11 @@ ptc::Layout AnyLayout(std::mt19937_64& rng, const ptc::CollectionPtr& tensors) {
   std::vector<ptc::TensorSpec> specs = tensors->tensors();
   const bool other_rules = rng() % 2 == 0;
   for (ptc::TensorSpec& spec : specs) {
-    if (degree[1] == 3) spec.rule.split = ptc::Split::kCeil;  // 3 divides none of the sizes
+    for (ptc::DimCut& cut : spec.rule.dims) {
+      if (degree[1] == 3) cut.split = ptc::Split::kCeil;  // 3 divides none of the sizes
+    }
     if (!other_rules) continue;
-    if (spec.role != ptc::TensorRole::kParam) spec.rule.flat = Axis::kDp;
+    if (spec.role != ptc::TensorRole::kParam) spec.rule.flat = {Axis::kDp};
     spec.place = static_cast<ptc::StagePlace>(rng() % 5);
   }
   return *ptc::Layout::Make(*ptc::DeviceMesh::Make(shape, devices),
@@ -323,7 +325,7 @@ class AllocateTest : public QObject {
     ptc::TensorSpec spec;
     spec.name = "w";
     spec.shape = {1024, 1024};
-    spec.rule.dims = {{}, {Axis::kTp}};
+    spec.rule.dims = {{}, {{Axis::kTp}}};
     const ptc::CollectionPtr tensors = *ptc::Collection::Make({spec}, 1);
     const DeviceId first{0, 0}, second{0, 1};
     ptc::MeshShape two;
@@ -353,7 +355,7 @@ class AllocateTest : public QObject {
     spec.name = "w";
     spec.shape = {1024};
     spec.role = ptc::TensorRole::kBuffer;
-    spec.rule.dims = {{Axis::kTp}};
+    spec.rule.dims = {{{Axis::kTp}}};
     const ptc::CollectionPtr tensors = *ptc::Collection::Make({spec}, 1);
     const DeviceId first{0, 0}, second{0, 1};
     ptc::MeshShape two;

@@ -20,7 +20,7 @@ ptc::Layout LayoutOn(const char* mesh) {
   ptc::TensorSpec spec;
   spec.name = "w";
   spec.shape = {kElements};
-  spec.rule.dims = {{Axis::kTp}};
+  spec.rule.dims = {{{Axis::kTp}}};
   return *ptc::Layout::Make(*ptc::ParseDeviceMesh(mesh), *ptc::Collection::Make({spec}, 1));
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tests/ptc/oracle.h"
+#include "tests/ptc/random_job.h"
 #include "tests/support/random.h"
 
 using namespace tessera::ptc;
@@ -20,8 +21,8 @@ Box B(const std::vector<Interval>& dims) { return *Box::Make(dims); }
 class CellsTest : public QObject {
   Q_OBJECT
  private slots:
-  void deviceSetHoldsMoreThanAWord() {
-    DeviceSet set(130);
+  void deviceSetIsAscending() {
+    DeviceSet set;
     QVERIFY(set.empty());
     for (std::size_t device : {129U, 0U, 64U, 63U}) set.Insert(device);
     QCOMPARE(set.ToVector(), (std::vector<std::size_t>{0, 63, 64, 129}));
@@ -52,7 +53,7 @@ class CellsTest : public QObject {
     TensorSpec spec;
     spec.name = "w";
     spec.shape = {63, 65};
-    spec.rule.flat = Axis::kDp;
+    spec.rule.flat = {Axis::kDp};
     const auto collection = *Collection::Make({spec}, 0);
     const auto on = [&](const char* mesh) {
       return *Layout::Make(*ParseDeviceMesh(mesh), collection);

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "tests/ptc/oracle.h"
+#include "tests/ptc/random_job.h"
 #include "tests/support/random.h"
 
 using namespace tessera::ptc;

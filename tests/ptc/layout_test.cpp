@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/ptc/oracle.h"
+#include "tests/ptc/random_job.h"
 #include "tests/support/random.h"
 
 using namespace tessera::ptc;
@@ -17,17 +18,17 @@ namespace {
 
 using Specs = std::vector<TensorSpec>;
 
-TensorSpec Spec(std::string name, Shape shape, std::vector<std::vector<Axis>> rule = {}) {
+TensorSpec Spec(std::string name, Shape shape, const std::vector<std::vector<Axis>>& rule = {}) {
   TensorSpec spec;
   spec.name = std::move(name);
   spec.shape = std::move(shape);
-  spec.rule.dims = std::move(rule);
+  for (const std::vector<Axis>& axes : rule) spec.rule.dims.push_back({axes});
   return spec;
 }
 
 TensorSpec Fused(std::string name) {
   TensorSpec spec = Spec(std::move(name), {12, 4}, {{Axis::kTp}, {}});
-  spec.segments = Segments{0, {4, 4, 4}};
+  spec.segments = Segments{0, {{4}, {4}, {4}}};
   return spec;
 }
 
@@ -87,7 +88,7 @@ class LayoutTest : public QObject {
         << "dp=1,tp=3 on 1x3" << Spec("w", {8}, {{Axis::kDp, Axis::kTp}})
         << "tensor 'w': dim 0 = 8 is not divisible by axis tp = 3";
     TensorSpec fused = Spec("qkv", {24}, {{Axis::kTp}});
-    fused.segments = Segments{0, {4, 10, 10}};
+    fused.segments = Segments{0, {{4}, {10}, {10}}};
     QTest::newRow("a segment") << "tp=4 on 1x4" << fused
                                << "tensor 'qkv': segment 1 of dim 0 = 10 is not divisible by axis "
                                   "tp = 4";
@@ -122,15 +123,15 @@ class LayoutTest : public QObject {
     QTest::newRow("axis twice") << Specs{Spec("a", {4, 4}, {{Axis::kTp}, {Axis::kTp}})}
                                 << "tensor 'a': axis tp is twice in the rule";
     TensorSpec staged = Placed("a", StagePlace::kFirst);
-    staged.rule.dims = {{Axis::kPp}};
+    staged.rule.dims = {{{Axis::kPp}}};
     QTest::newRow("pp cuts a tensor of one stage")
         << Specs{staged} << "tensor 'a': axis pp cuts the tensor, but its place is 'first'";
     TensorSpec flat = Spec("a", {4, 4}, {{Axis::kTp}, {Axis::kDp}});
-    flat.rule.flat = Axis::kDp;
+    flat.rule.flat = {Axis::kDp};
     QTest::newRow("the flat axis also cuts a dim")
         << Specs{flat} << "tensor 'a': axis dp is twice in the rule";
     TensorSpec staged_flat = Placed("a", StagePlace::kFirstAndLast);
-    staged_flat.rule.flat = Axis::kPp;
+    staged_flat.rule.flat = {Axis::kPp};
     QTest::newRow("flat over pp of a tensor of two stages")
         << Specs{staged_flat}
         << "tensor 'a': axis pp cuts the tensor, but its place is 'first_and_last'";
@@ -141,10 +142,10 @@ class LayoutTest : public QObject {
     QTest::newRow("segment dim") << Specs{dim}
                                  << "tensor 'a': segments of dim 2, but the tensor has 2 dims";
     TensorSpec sum = Fused("a");
-    sum.segments->sizes = {4, 4};
+    sum.segments->blocks = {{4}, {4}};
     QTest::newRow("segments too short")
         << Specs{sum} << "tensor 'a': segments [4,4] do not add up to dim 0 = 12";
-    sum.segments->sizes = {16, -4};
+    sum.segments->blocks = {{16}, {-4}};
     QTest::newRow("negative segment")
         << Specs{sum} << "tensor 'a': segments [16,-4] do not add up to dim 0 = 12";
     QTest::newRow("too many bytes")
@@ -191,7 +192,7 @@ class LayoutTest : public QObject {
     QFETCH(int, size);
     QFETCH(QStringList, parts);
     TensorSpec spec = Spec("w", {size}, {{Axis::kTp}});
-    spec.rule.split = Split::kCeil;
+    spec.rule.dims[0].split = Split::kCeil;
     const Layout layout = LayoutOf("tp=4 on 1x4", {spec});
     for (int rank = 0; rank < 4; ++rank) {
       QCOMPARE(Boxes(layout, rank, 0), parts[rank].toStdString());
@@ -201,7 +202,7 @@ class LayoutTest : public QObject {
   void ceilCutsNearTheLargestSize() {
     TensorSpec spec = Spec("w", {std::numeric_limits<std::int64_t>::max()}, {{Axis::kTp}});
     spec.dtype = DType::kU8;
-    spec.rule.split = Split::kCeil;
+    spec.rule.dims[0].split = Split::kCeil;
     const Layout layout = LayoutOf("tp=4 on 1x4", {spec});
     QCOMPARE(Boxes(layout, 3, 0), "[6917529027641081856:9223372036854775807]");
   }
@@ -211,7 +212,7 @@ class LayoutTest : public QObject {
     QTest::addColumn<TensorSpec>("spec");
     QTest::addColumn<QStringList>("parts");
     const auto flat = [](TensorSpec spec) {
-      spec.rule.flat = Axis::kDp;
+      spec.rule.flat = {Axis::kDp};
       return spec;
     };
     QTest::newRow("a matrix") << "dp=3 on 1x3" << flat(Spec("w", {4, 5}))
@@ -234,7 +235,7 @@ class LayoutTest : public QObject {
                                      << QStringList{"[0:2,0:4][4:5,0:4]", "[2:4,0:4][6:7,0:4]",
                                                     "[5:6,0:4][8:10,0:4]", "[7:8,0:4][10:12,0:4]"};
     TensorSpec inner = Spec("w", {2, 4});
-    inner.segments = Segments{1, {2, 2}};
+    inner.segments = Segments{1, {{2}, {2}}};
     QTest::newRow("across segments of the inner dim: ascending, not in the order of the shard")
         << "dp=3 on 1x3" << flat(inner)
         << QStringList{"[0:1,0:2][1:2,0:1]", "[0:1,2:4][1:2,1:2]", "[1:2,2:4]"};
@@ -263,12 +264,17 @@ class LayoutTest : public QObject {
     for (int i = 0; i < 1000; ++i) {
       const Layout layout = AnyJob(rng).to;
       Specs specs = layout.collection().tensors();
-      for (TensorSpec& spec : specs) spec.rule.flat.reset();
+      for (TensorSpec& spec : specs) {
+        spec.rule.flat.clear();
+        spec.rule.bucket.clear();
+      }
       const Layout uncut =
-          *Layout::Make(layout.mesh(), *Collection::Make(specs, layout.collection().num_layers()));
+          *Layout::Make(layout.mesh(), *Collection::Make(specs, layout.collection().num_layers()),
+                        layout.stage_rule());
       for (int rank = 0; rank < layout.mesh().num_ranks(); ++rank) {
         for (int t = 0; t < static_cast<int>(specs.size()); ++t) {
-          if (!layout.collection().tensors()[static_cast<std::size_t>(t)].rule.flat) continue;
+          if (layout.collection().tensors()[static_cast<std::size_t>(t)].rule.flat.empty())
+            continue;
           const std::vector<Box> parts = layout.Boxes(rank, t);
           std::size_t found = 0;
           for (const Box& whole : uncut.Boxes(rank, t)) {
@@ -382,8 +388,8 @@ class LayoutTest : public QObject {
 
   void splitAndFlatStandOnlyWhereTheyAreNotTheUsual() {
     TensorSpec both = Spec("w.exp_avg", {7, 3}, {{Axis::kTp}});
-    both.rule.split = Split::kCeil;
-    both.rule.flat = Axis::kDp;
+    both.rule.dims[0].split = Split::kCeil;
+    both.rule.flat = {Axis::kDp};
     const Layout layout = LayoutOf("dp=2,tp=2 on 1x4", {both}, 0);
     const std::string text =
         R"({"mesh":"dp=2,tp=2,pp=1 on n0g0,n0g1,n0g2,n0g3","num_layers":0,"tensors":[)"
@@ -394,7 +400,7 @@ class LayoutTest : public QObject {
     QVERIFY(*ParseLayout(text) == layout);
     // Where nothing is cut there is nothing to split.
     TensorSpec uncut = Spec("w", {7});
-    uncut.rule.split = Split::kCeil;
+    uncut.rule.dims = {{{}, Split::kCeil}};
     QVERIFY(LayoutOf("dp=1 on n0g0", {uncut}) == LayoutOf("dp=1 on n0g0", {Spec("w", {7})}));
   }
 
@@ -495,13 +501,14 @@ class LayoutTest : public QObject {
                                   << t0 + "unknown axis 'xp', known are pp, dp, ep, cp, tp";
     QTest::newRow("unknown split") << "\"shape\":[12,4]"
                                    << "\"shape\":[12,4],\"split\":\"floor\""
-                                   << t0 + "unknown split 'floor', known are even, ceil";
+                                   << t0 + "unknown split 'floor', known are even, ceil, heads";
     QTest::newRow("flat is no axis") << "\"shape\":[12,4]"
                                      << "\"shape\":[12,4],\"flat\":\"zero\""
                                      << t0 + "unknown axis 'zero', known are pp, dp, ep, cp, tp";
     QTest::newRow("rule not nested")
         << "[[\"tp\"],[]]"
-        << "[\"tp\",[]]" << t0 + "key 'rule' is not an array of arrays of axis names";
+        << "[\"tp\",[]]"
+        << t0 + "key 'rule' is not an array of cuts: arrays of axis names, or objects";
     QTest::newRow("segment dim out of range")
         << "\"dim\":0"
         << "\"dim\":4294967296" << t0 + "key 'segments': dim 4294967296 is not in 0..7";

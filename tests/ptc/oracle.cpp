@@ -3,16 +3,16 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 
 namespace tessera::test {
 namespace {
 
 using ptc::Axis;
+using At = std::array<std::int64_t, ptc::kNumAxes>;
 
 /// Coordinates of all axes, by counting up from rank 0 with tp as the fastest digit.
-std::array<std::int64_t, ptc::kNumAxes> CoordinatesOf(const ptc::MeshShape& mesh, int rank) {
-  std::array<std::int64_t, ptc::kNumAxes> at{};
+At CoordinatesOf(const ptc::MeshShape& mesh, int rank) {
+  At at{};
   for (int r = 0; r < rank; ++r) {
     for (std::size_t axis = ptc::kNumAxes; axis-- > 0;) {
       if (++at[axis] < mesh.sizes[axis]) break;
@@ -22,55 +22,113 @@ std::array<std::int64_t, ptc::kNumAxes> CoordinatesOf(const ptc::MeshShape& mesh
   return at;
 }
 
-/// Stage of each layer: deal the layers out, the first stages get one more.
-std::vector<std::int64_t> StagesOf(std::int64_t num_layers, std::int64_t num_stages) {
+/// Stage of each layer: deal the layers out into chunks, of which the first get one more, and the
+/// chunks to the stages in turn.
+std::vector<std::int64_t> StagesOf(const ptc::Layout& layout) {
+  const ptc::StageRule& rule = layout.stage_rule();
+  if (rule.kind == ptc::StageRule::Kind::kExplicit) return rule.stage_of_layer;
+  if (rule.kind == ptc::StageRule::Kind::kBalanced) return layout.stage_of_layer();
+  const std::int64_t num_layers = layout.collection().num_layers();
+  const std::int64_t num_stages = layout.mesh().shape().sizes[0];
+  const std::int64_t chunks = num_stages * rule.interleave;
   std::vector<std::int64_t> stages;
-  for (std::int64_t stage = 0; stage < num_stages; ++stage) {
-    const std::int64_t extra = stage < num_layers % num_stages ? 1 : 0;
-    stages.insert(stages.end(), static_cast<std::size_t>(num_layers / num_stages + extra), stage);
+  for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
+    const std::int64_t extra = chunk < num_layers % chunks ? 1 : 0;
+    stages.insert(stages.end(), static_cast<std::size_t>(num_layers / chunks + extra),
+                  chunk % num_stages);
   }
   return stages;
 }
 
-bool StageHolds(const ptc::TensorSpec& spec, std::int64_t num_layers, std::int64_t stage,
-                std::int64_t num_stages) {
+bool StageHolds(const ptc::Layout& layout, const ptc::TensorSpec& spec, std::int64_t stage) {
+  const std::int64_t last = layout.mesh().shape().sizes[0] - 1;
   switch (spec.place) {
     case ptc::StagePlace::kLayer:
-      return StagesOf(num_layers, num_stages)[static_cast<std::size_t>(spec.layer)] == stage;
+      return StagesOf(layout)[static_cast<std::size_t>(spec.layer)] == stage;
     case ptc::StagePlace::kFirst:
       return stage == 0;
     case ptc::StagePlace::kLast:
-      return stage + 1 == num_stages;
+      return stage == last;
     case ptc::StagePlace::kFirstAndLast:
-      return stage == 0 || stage + 1 == num_stages;
+      return stage == 0 || stage == last;
     case ptc::StagePlace::kAll:
       return true;
   }
   return false;
 }
 
-/// Whether position x of a dim belongs to the rank: count the parts of x's segment up to x.
-bool HoldsPosition(const ptc::TensorSpec& spec, std::size_t dim, std::int64_t x,
-                   const ptc::MeshShape& mesh, const std::array<std::int64_t, ptc::kNumAxes>& at) {
-  std::int64_t degree = 1;
+/// What number the rank has among the parts that some axes make, and how many there are.
+struct Part {
   std::int64_t mine = 0;
-  for (Axis axis : spec.rule.dims[dim]) {
+  std::int64_t count = 1;
+};
+Part PartAlong(const std::vector<Axis>& axes, const ptc::MeshShape& mesh, const At& at) {
+  Part part;
+  for (Axis axis : axes) {
     const auto a = static_cast<std::size_t>(axis);
-    degree *= mesh.sizes[a];
-    mine = mine * mesh.sizes[a] + at[a];
+    part.count *= mesh.sizes[a];
+    part.mine = part.mine * mesh.sizes[a] + at[a];
   }
-  std::int64_t size = spec.shape[dim];
-  if (spec.segments && static_cast<std::size_t>(spec.segments->dim) == dim) {
-    for (std::int64_t segment : spec.segments->sizes) {
-      size = segment;
-      if (x < segment) break;
-      x -= segment;
+  return part;
+}
+
+/// Deals `size` things out in order, to each part as many as the fullest may have; whose x is.
+std::int64_t Dealt(std::int64_t x, std::int64_t size, std::int64_t parts, std::int64_t multiple) {
+  std::int64_t most = (size + parts - 1) / parts;
+  while (most % multiple != 0) ++most;
+  std::int64_t part = 0;
+  for (; x >= most; x -= most) ++part;
+  return part;
+}
+
+/// Whether a part has key and value head `kv`, and of its query heads number `query`.
+bool HoldsHead(const ptc::HeadGroups& heads, std::int64_t kv, std::int64_t query, Part part) {
+  if (part.count > heads.kv) {
+    const std::int64_t replicas = part.count / heads.kv;
+    if (part.mine / replicas != kv) return false;
+    return !heads.of_query || query * part.count / heads.query == part.mine;
+  }
+  // The part whose number is the last with floor(number * heads / parts) <= kv.
+  std::int64_t owner = 0;
+  for (std::int64_t t = 0; t < part.count; ++t) {
+    if (t * heads.kv / part.count <= kv) owner = t;
+  }
+  return owner == part.mine;
+}
+
+/// Whether position x of `size` belongs to the rank.
+bool HoldsPosition(const ptc::DimCut& cut, std::int64_t x, std::int64_t size,
+                   const ptc::MeshShape& mesh, const At& at) {
+  const Part part = PartAlong(cut.axes, mesh, at);
+  if (part.count == 1) return true;
+  switch (cut.split) {
+    case ptc::Split::kEven:
+      return x * part.count / size == part.mine;
+    case ptc::Split::kCeil:
+      return Dealt(x, size, part.count, cut.multiple) == part.mine;
+    case ptc::Split::kHeads:
+      break;
+  }
+  const ptc::HeadGroups& heads = *cut.heads;
+  const std::int64_t head = x / (size / (heads.of_query ? heads.query : heads.kv));
+  const std::int64_t kv = heads.of_query ? head / (heads.query / heads.kv) : head;
+  return HoldsHead(heads, kv, head, part);
+}
+
+/// Position `x` of dim `dim`: first find its segment.
+bool HoldsInDim(const ptc::TensorSpec& spec, std::size_t dim, std::int64_t x,
+                const ptc::MeshShape& mesh, const At& at) {
+  const ptc::DimCut& whole = spec.rule.dims[dim];
+  if (!spec.segments || static_cast<std::size_t>(spec.segments->dim) != dim) {
+    return HoldsPosition(whole, x, spec.shape[dim], mesh, at);
+  }
+  for (const ptc::Segment& segment : spec.segments->blocks) {
+    if (x < segment.size) {
+      return HoldsPosition(segment.cut ? *segment.cut : whole, x, segment.size, mesh, at);
     }
+    x -= segment.size;
   }
-  if (spec.rule.split == ptc::Split::kEven) return x * degree / size == mine;
-  std::int64_t part = 0;  // by counting: each part takes as many as the fullest may have
-  for (std::int64_t left = (size + degree - 1) / degree; x >= left; x -= left) ++part;
-  return part == mine;
+  return false;
 }
 
 /// Which segment of its fused dim an element is in; 0 where there are none.
@@ -83,163 +141,76 @@ std::size_t SegmentOf(const ptc::TensorSpec& spec, std::size_t element) {
   auto x =
       static_cast<std::int64_t>(element) % spec.shape[static_cast<std::size_t>(spec.segments->dim)];
   std::size_t segment = 0;
-  for (; x >= spec.segments->sizes[segment]; ++segment) x -= spec.segments->sizes[segment];
+  for (; x >= spec.segments->blocks[segment].size; ++segment) {
+    x -= spec.segments->blocks[segment].size;
+  }
   return segment;
 }
 
-/// Leaves the rank its share of the elements marked in `held`: deals them out one by one, segment
-/// after segment, ceil(all / parts) to each part.
-void KeepFlatPart(const ptc::TensorSpec& spec, std::int64_t part, std::int64_t parts,
-                  std::vector<bool>& held) {
-  const auto all = std::count(held.begin(), held.end(), true);
+/// What stages and cuts leave on the rank, before any flat cut.
+std::vector<bool> LeftByCuts(const ptc::Layout& layout, const ptc::TensorSpec& spec, const At& at) {
+  const ptc::MeshShape& mesh = layout.mesh().shape();
+  std::size_t count = 1;
+  for (std::int64_t size : spec.shape) count *= static_cast<std::size_t>(size);
+  std::vector<bool> held(count);
+  if (!StageHolds(layout, spec, at[0])) return held;
+  if (spec.expert) {
+    const auto ep = static_cast<std::size_t>(Axis::kEp);
+    if (Dealt(spec.expert->index, spec.expert->count, mesh.sizes[ep], 1) != at[ep]) return held;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    std::size_t rest = i;
+    bool holds = true;
+    for (std::size_t d = spec.shape.size(); holds && d-- > 0;) {
+      const auto size = static_cast<std::size_t>(spec.shape[d]);
+      holds = HoldsInDim(spec, d, static_cast<std::int64_t>(rest % size), mesh, at);
+      rest /= size;
+    }
+    held[i] = holds;
+  }
+  return held;
+}
+
+/// The marked elements, segment after segment.
+std::vector<std::size_t> InOrder(const ptc::TensorSpec& spec, const std::vector<bool>& held) {
   std::vector<std::size_t> order;
-  const std::size_t segments = spec.segments ? spec.segments->sizes.size() : 1;
+  const std::size_t segments = spec.segments ? spec.segments->blocks.size() : 1;
   for (std::size_t segment = 0; segment < segments; ++segment) {
     for (std::size_t i = 0; i < held.size(); ++i) {
       if (held[i] && SegmentOf(spec, i) == segment) order.push_back(i);
     }
   }
-  const std::int64_t most = (all + parts - 1) / parts;
-  for (std::size_t at = 0; at < order.size(); ++at) {
-    held[order[at]] = static_cast<std::int64_t>(at) / most == part;
-  }
+  return order;
 }
 
-std::size_t Pick(std::mt19937_64& rng, std::size_t count) { return rng() % count; }
-
-ptc::MeshShape AnyMesh(std::mt19937_64& rng, std::int64_t max_ranks) {
-  ptc::MeshShape mesh;
-  for (int i = 0; i < 4; ++i) {
-    // dp, tp and pp more often than ep and cp
-    constexpr std::array<Axis, 8> kPick = {Axis::kDp, Axis::kTp, Axis::kPp, Axis::kDp,
-                                           Axis::kTp, Axis::kPp, Axis::kEp, Axis::kCp};
-    const Axis axis = kPick[Pick(rng, kPick.size())];
-    const auto degree = static_cast<std::int64_t>(1 + Pick(rng, 4));
-    const std::int64_t old = mesh[axis];
-    mesh[axis] = degree;
-    if (mesh.num_ranks() > max_ranks) mesh[axis] = old;
-  }
-  return mesh;
-}
-
-ptc::DeviceMesh OnAnyDevices(std::mt19937_64& rng, const ptc::MeshShape& mesh) {
-  std::vector<ptc::DeviceId> pool;
-  for (std::int32_t node = 0; node < 3; ++node) {
-    for (std::int32_t index = 0; index < 5; ++index) pool.push_back({node, index});
-  }
-  const bool shuffled = Pick(rng, 2) == 0;
-  if (shuffled) std::shuffle(pool.begin(), pool.end(), rng);
-  pool.resize(static_cast<std::size_t>(mesh.num_ranks()));
-  return *ptc::DeviceMesh::Make(mesh, pool);
-}
-
-/// Axes that may cut a tensor of this place, in any order.
-std::vector<Axis> AnyAxes(std::mt19937_64& rng, ptc::StagePlace place) {
-  std::vector<Axis> axes = {Axis::kDp, Axis::kEp, Axis::kCp, Axis::kTp};
-  if (place == ptc::StagePlace::kAll) axes.push_back(Axis::kPp);
-  std::shuffle(axes.begin(), axes.end(), rng);
-  return axes;
-}
-
-void PlaceAnywhere(std::mt19937_64& rng, std::int64_t num_layers, ptc::TensorSpec& spec) {
-  spec.place = static_cast<ptc::StagePlace>(Pick(rng, 5));
-  if (num_layers == 0 && spec.place == ptc::StagePlace::kLayer) spec.place = ptc::StagePlace::kAll;
-  if (spec.place == ptc::StagePlace::kLayer) {
-    spec.layer = static_cast<std::int64_t>(Pick(rng, static_cast<std::size_t>(num_layers)));
-  }
-}
-
-/// Cuts each dim by some of `axes`, which it takes out, and maybe flat by one of the rest.
-ptc::ShardRule AnyRule(std::mt19937_64& rng, std::size_t rank, std::vector<Axis> axes) {
-  ptc::ShardRule rule;
-  rule.dims.resize(rank);
-  for (std::vector<Axis>& dim : rule.dims) {
-    while (!axes.empty() && Pick(rng, 2) == 0) {
-      dim.push_back(axes.back());
-      axes.pop_back();
-    }
-  }
-  if (Pick(rng, 3) == 0) rule.split = ptc::Split::kCeil;
-  if (!axes.empty() && Pick(rng, 3) == 0) rule.flat = axes.back();
-  return rule;
-}
-
-ptc::TensorSpec AnyTensor(std::mt19937_64& rng, const ptc::MeshShape& a, const ptc::MeshShape& b,
-                          std::int64_t num_layers) {
-  constexpr std::array kDTypes = {ptc::DType::kU8, ptc::DType::kBF16, ptc::DType::kF32,
-                                  ptc::DType::kF64};
-  ptc::TensorSpec spec;
-  spec.dtype = kDTypes[Pick(rng, kDTypes.size())];
-  PlaceAnywhere(rng, num_layers, spec);
-  const std::size_t rank = Pick(rng, 4);
-  spec.rule = AnyRule(rng, rank, AnyAxes(rng, spec.place));
-  for (std::size_t d = 0; d < rank; ++d) {
-    std::int64_t cut_a = 1;
-    std::int64_t cut_b = 1;
-    for (Axis axis : spec.rule.dims[d]) {
-      cut_a *= a[axis];
-      cut_b *= b[axis];
-    }
-    const bool ragged = spec.rule.split == ptc::Split::kCeil;
-    const std::int64_t unit = ragged ? 1 : std::lcm(cut_a, cut_b);
-    const std::size_t most = ragged ? 11 : 3;
-    const auto units = static_cast<std::int64_t>(Pick(rng, 24) == 0 ? 0 : 1 + Pick(rng, most));
-    spec.shape.push_back(units * unit);
-    if (!spec.segments && Pick(rng, 3) == 0) {  // q|k|v and the like, of any sizes
-      ptc::Segments segments{static_cast<int>(d), {}};
-      const std::size_t count = 1 + Pick(rng, 3);
-      std::int64_t sum = 0;
-      for (std::size_t s = 0; s < count; ++s) {
-        segments.sizes.push_back(static_cast<std::int64_t>(Pick(rng, ragged ? 6 : 3)) * unit);
-        sum += segments.sizes.back();
-      }
-      spec.shape.back() = sum;
-      spec.segments = segments;
-    }
-  }
-  return spec;
-}
-
-/// The same tensor under another rule: ZeRO switched, other stages, or cut quite differently.
-void Recut(std::mt19937_64& rng, std::int64_t num_layers, ptc::TensorSpec& spec) {
-  if (Pick(rng, 2) == 0) {
-    const auto& dims = spec.rule.dims;
-    const auto by_dp = [](const auto& axes) { return std::ranges::count(axes, Axis::kDp) > 0; };
-    spec.rule.flat = spec.rule.flat || std::any_of(dims.begin(), dims.end(), by_dp)
-                         ? std::nullopt
-                         : std::optional(Axis::kDp);
-    return;
-  }
-  PlaceAnywhere(rng, num_layers, spec);
-  spec.rule = AnyRule(rng, spec.shape.size(), AnyAxes(rng, spec.place));
-  spec.rule.split = ptc::Split::kCeil;  // sizes suit the even cuts of the old rule only
-  if (Pick(rng, 2) == 0) spec.segments.reset();
+/// Whether two tensors are laid end to end before they are cut flat.
+bool InOneBucket(const ptc::TensorSpec& a, const ptc::TensorSpec& b) {
+  if (a.name == b.name) return true;
+  return !a.rule.bucket.empty() && a.rule.bucket == b.rule.bucket && a.dtype == b.dtype &&
+         a.rule.flat == b.rule.flat;
 }
 
 }  // namespace
 
 std::vector<bool> HeldElements(const ptc::Layout& layout, int rank, int tensor) {
-  const ptc::MeshShape& mesh = layout.mesh().shape();
-  const ptc::Collection& collection = layout.collection();
-  const ptc::TensorSpec& spec = collection.tensors()[static_cast<std::size_t>(tensor)];
-  std::size_t count = 1;
-  for (std::int64_t size : spec.shape) count *= static_cast<std::size_t>(size);
-  const auto at = CoordinatesOf(mesh, rank);
-  std::vector<bool> held(count);
-  if (!StageHolds(spec, collection.num_layers(), at[0], mesh.sizes[0])) return held;
-  for (std::size_t i = 0; i < count; ++i) {
-    std::size_t rest = i;
-    bool holds = true;
-    for (std::size_t d = spec.shape.size(); d-- > 0;) {
-      const auto size = static_cast<std::size_t>(spec.shape[d]);
-      holds = holds && HoldsPosition(spec, d, static_cast<std::int64_t>(rest % size), mesh, at);
-      rest /= size;
-    }
-    held[i] = holds;
+  const auto& tensors = layout.collection().tensors();
+  const ptc::TensorSpec& spec = tensors[static_cast<std::size_t>(tensor)];
+  const At at = CoordinatesOf(layout.mesh().shape(), rank);
+  std::vector<bool> held = LeftByCuts(layout, spec, at);
+  const Part part = PartAlong(spec.rule.flat, layout.mesh().shape(), at);
+  if (part.count == 1) return held;
+  // Deals the elements of the whole bucket out one by one, and keeps this tensor's.
+  std::int64_t start = 0;
+  std::int64_t all = 0;
+  for (const ptc::TensorSpec& other : tensors) {
+    if (!InOneBucket(spec, other)) continue;
+    if (other.name == spec.name) start = all;
+    const std::vector<bool> left = LeftByCuts(layout, other, at);
+    all += std::count(left.begin(), left.end(), true);
   }
-  if (const auto& flat = spec.rule.flat) {
-    const auto axis = static_cast<std::size_t>(*flat);
-    KeepFlatPart(spec, at[axis], mesh.sizes[axis], held);
+  const std::vector<std::size_t> order = InOrder(spec, held);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    held[order[i]] = Dealt(start + static_cast<std::int64_t>(i), all, part.count, 1) == part.mine;
   }
   return held;
 }
@@ -257,35 +228,6 @@ std::vector<std::size_t> ElementsOf(const ptc::Shape& shape, const ptc::Box& box
     elements = std::move(next);
   }
   return elements;
-}
-
-Job AnyJob(std::mt19937_64& rng) {
-  const ptc::MeshShape a = AnyMesh(rng, 12);
-  const ptc::MeshShape b = Pick(rng, 8) == 0 ? a : AnyMesh(rng, 12);
-  const auto num_layers = static_cast<std::int64_t>(Pick(rng, 6));
-  std::vector<ptc::TensorSpec> tensors;
-  const std::size_t count = 1 + Pick(rng, 4);
-  for (std::size_t t = 0; t < count; ++t) {
-    tensors.push_back(AnyTensor(rng, a, b, num_layers));
-    tensors.back().name = "t" + std::to_string(t);
-    if (Pick(rng, 3) == 0) {  // a second tensor of the same class
-      tensors.push_back(tensors.back());
-      tensors.back().name += ".again";
-      if (auto& segments = tensors.back().segments) {  // or nearly so
-        std::reverse(segments->sizes.begin(), segments->sizes.end());
-      }
-    }
-  }
-  const ptc::CollectionPtr before = *ptc::Collection::Make(tensors, num_layers);
-  ptc::CollectionPtr after = before;
-  if (Pick(rng, 2) == 0) {
-    for (ptc::TensorSpec& spec : tensors) {
-      if (Pick(rng, 2) == 0) Recut(rng, num_layers, spec);
-    }
-    after = *ptc::Collection::Make(std::move(tensors), num_layers);
-  }
-  return {*ptc::Layout::Make(OnAnyDevices(rng, a), before),
-          *ptc::Layout::Make(OnAnyDevices(rng, b), after)};
 }
 
 }  // namespace tessera::test

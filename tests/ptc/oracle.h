@@ -3,29 +3,21 @@
 
 /// \file
 /// What the property tests of ptc compare with: ownership element by element, written from the
-/// definitions and sharing no code with ptc's boxes, cells or plans. And the random jobs they run
-/// on.
+/// definitions and sharing no code with ptc's boxes, cells or plans.
 
 #include <cstdint>
-#include <random>
 #include <vector>
 
 #include "ptc/layout.h"
 
 namespace tessera::test {
 
-/// For each element of the tensor in row-major order, whether the rank holds it.
+/// For each element of the tensor in row-major order, whether the rank holds it. Which stage has
+/// which layer is computed here too, but for balanced stages, of which only the fullest is defined:
+/// those are the layout's.
 std::vector<bool> HeldElements(const ptc::Layout& layout, int rank, int tensor);
 
 /// Row-major indices in the uncut tensor of the elements of a box, in the box's row-major order.
 std::vector<std::size_t> ElementsOf(const ptc::Shape& shape, const ptc::Box& box);
-
-/// A few small tensors and two meshes, on overlapping sets of devices, that both can cut them. In
-/// every second job the tensors are cut and placed by other rules after the change than before.
-struct Job {
-  ptc::Layout from;
-  ptc::Layout to;
-};
-Job AnyJob(std::mt19937_64& rng);
 
 }  // namespace tessera::test

@@ -2,10 +2,13 @@
 #include <QTest>
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "ptc/plan/assignment.h"
 #include "ptc/plan/plan.h"
+#include "ptc/plan/transport.h"
 #include "tests/ptc/oracle.h"
+#include "tests/ptc/random_job.h"
 #include "tests/support/random.h"
 
 using namespace tessera::ptc;
@@ -55,7 +58,7 @@ Layout Matrix(const std::string& mesh) {
   TensorSpec spec;
   spec.name = "w";
   spec.shape = {64};
-  spec.rule.dims = {{Axis::kTp}};
+  spec.rule.dims = {{{Axis::kTp}}};
   return *Layout::Make(*ParseDeviceMesh(mesh), *Collection::Make({spec}, 0));
 }
 
@@ -87,6 +90,77 @@ class PlacementTest : public QObject {
       auto taken = SolveAssignment(costs);
       std::sort(taken.begin(), taken.end());
       QVERIFY(std::adjacent_find(taken.begin(), taken.end()) == taken.end());
+    }
+  }
+
+  // Rows and columns that come in numbers cost what their members cost one by one.
+  void transportIsTheAssignmentOfEquals() {
+    std::mt19937_64 rng(tessera::test::Seed() + 3);
+    for (int i = 0; i < 500; ++i) {
+      const std::size_t rows = 1 + rng() % 4;
+      const std::size_t columns = 1 + rng() % 4;
+      std::vector<std::int64_t> supply(rows);
+      std::vector<std::int64_t> capacity(columns);
+      std::int64_t placed = 0;
+      for (std::int64_t& amount : supply) placed += amount = static_cast<std::int64_t>(rng() % 4);
+      for (std::int64_t& amount : capacity) amount = static_cast<std::int64_t>(rng() % 4);
+      const std::int64_t room = std::accumulate(capacity.begin(), capacity.end(), std::int64_t{0});
+      capacity[0] += std::max<std::int64_t>(0, placed - room);
+      Costs costs(rows);
+      for (auto& row : costs) {
+        const auto any = [&] { return static_cast<std::int64_t>(rng() % 5) - 2; };
+        for (std::size_t c = 0; c < columns; ++c) row.push_back({any(), any(), any()});
+      }
+      const auto flow = SolveTransport(costs, supply, capacity);
+      AssignmentCost sum;
+      Costs single;
+      for (std::size_t r = 0; r < rows; ++r) {
+        std::int64_t amount = 0;
+        for (std::size_t c = 0; c < columns; ++c) {
+          QVERIFY(flow[r][c] >= 0);
+          amount += flow[r][c];
+          for (std::int64_t k = 0; k < flow[r][c]; ++k) sum = sum + costs[r][c];
+        }
+        QCOMPARE(amount, supply[r]);
+        std::vector<AssignmentCost> row;
+        for (std::size_t c = 0; c < columns; ++c) {
+          row.insert(row.end(), static_cast<std::size_t>(capacity[c]), costs[r][c]);
+        }
+        single.insert(single.end(), static_cast<std::size_t>(supply[r]), row);
+      }
+      for (std::size_t c = 0; c < columns; ++c) {
+        std::int64_t amount = 0;
+        for (std::size_t r = 0; r < rows; ++r) amount += flow[r][c];
+        QVERIFY(amount <= capacity[c]);
+      }
+      if (!single.empty()) QVERIFY(sum == Total(single, SolveAssignment(single)));
+    }
+  }
+
+  // Hosts of unequal size, one with too few devices for a whole block, and a host of all.
+  void largePlacementsUseEachDeviceOnce() {
+    std::mt19937_64 rng(tessera::test::Seed() + 4);
+    const Layout from = Matrix("tp=8,dp=20 on 20x8");
+    for (int i = 0; i < 20; ++i) {
+      std::vector<DeviceId> devices = from.mesh().devices();
+      std::shuffle(devices.begin(), devices.end(), rng);
+      devices.resize(136 + rng() % 24);
+      devices.push_back({30, 0});
+      Topology topology;
+      if (i % 2 == 1) {
+        for (std::int32_t node = 0; node < 20; ++node) topology.host_of_node[node] = node % 3;
+      }
+      const auto placed = FindPlacement(from, *ParseMeshShape("tp=8,dp=17"), from.collection_ptr(),
+                                        devices, topology);
+      QVERIFY(placed);
+      std::set<DeviceId> used(placed->mesh.devices().begin(), placed->mesh.devices().end());
+      QCOMPARE(used.size(), std::size_t{136});
+      for (DeviceId device : used) {
+        QVERIFY(std::find(devices.begin(), devices.end(), device) != devices.end());
+      }
+      const Layout to = *Layout::Make(placed->mesh, from.collection_ptr());
+      QCOMPARE(placed->in_place_bytes, InPlace(from, to));
+      QVERIFY(placed->in_place_bytes <= placed->bound_bytes);
     }
   }
 

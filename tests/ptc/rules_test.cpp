@@ -57,13 +57,15 @@ std::string Summary(const Collection& collection) {
     out += std::string(ToString(spec.dtype)) + ToString(spec.shape) + ' ';
     out += std::string(ToString(spec.role)) + ' ' + std::string(ToString(spec.place));
     if (spec.place == StagePlace::kLayer) out += std::to_string(spec.layer);
-    for (const auto& axes : spec.rule.dims) {
+    for (const DimCut& cut : spec.rule.dims) {
       out += ' ';
-      for (Axis axis : axes) out += ToString(axis);
-      if (axes.empty()) out += '-';
+      for (Axis axis : cut.axes) out += ToString(axis);
+      if (cut.axes.empty()) out += '-';
     }
-    if (spec.rule.split == Split::kCeil) out += " ceil";
-    if (spec.rule.flat) out += " flat:" + std::string(ToString(*spec.rule.flat));
+    for (const DimCut& cut : spec.rule.dims) {
+      if (cut.split == Split::kCeil) out += " ceil";
+    }
+    for (Axis axis : spec.rule.flat) out += " flat:" + std::string(ToString(axis));
     if (spec.segments) out += " segments";
     out += '\n';
   }
@@ -78,8 +80,8 @@ class RulesTest : public QObject {
   void rulesCutAndPlaceTheTensors() {
     const auto collection = ApplyRules(Tensors(kTensors), Rules(kRules), false);
     QVERIFY2(collection, collection ? "" : collection.error().ToString().c_str());
-    QCOMPARE((*collection)->num_layers(), 2);
-    QCOMPARE(Summary(**collection),
+    QCOMPARE(collection->tensors->num_layers(), 2);
+    QCOMPARE(Summary(*collection->tensors),
              "h.0.attn.proj.weight f32[64,64] param layer0 - tp\n"
              "h.0.attn.proj.weight.exp_avg f32[64,64] exp_avg layer0 - tp\n"
              "h.0.attn.proj.weight.exp_avg_sq f32[64,64] exp_avg_sq layer0 - tp\n"
@@ -101,23 +103,23 @@ class RulesTest : public QObject {
              "wte.weight f32[50257,64] param first_and_last tp - ceil\n"
              "wte.weight.exp_avg f32[50257,64] exp_avg first_and_last tp - ceil\n"
              "wte.weight.exp_avg_sq f32[50257,64] exp_avg_sq first_and_last tp - ceil\n");
-    QVERIFY(Layout::Make(*ParseDeviceMesh("dp=2,tp=4,pp=2 on 2x8"), *collection));
+    QVERIFY(Layout::Make(*ParseDeviceMesh("dp=2,tp=4,pp=2 on 2x8"), collection->tensors));
   }
 
   // Only optimizer state, each in addition to its other cuts; what the rule cuts over dp stays.
   void zeroCutsOptimizerStateFlat() {
     const std::string by_dp = Edited(kRules, "\"replicate\"", R"({"dims": [["dp"]]})");
-    const auto collection = *ApplyRules(Tensors(kTensors), Rules(by_dp), true);
+    const auto collection = ApplyRules(Tensors(kTensors), Rules(by_dp), true);
     int flat = 0;
-    for (const TensorSpec& spec : collection->tensors()) {
+    for (const TensorSpec& spec : collection->tensors->tensors()) {
       const bool is_state = spec.role != TensorRole::kParam && spec.role != TensorRole::kScalar;
       const bool over_dp = spec.name.starts_with("ln_f");
-      QCOMPARE(spec.rule.flat == Axis::kDp, is_state && !over_dp);
-      flat += spec.rule.flat ? 1 : 0;
+      QCOMPARE(spec.rule.flat == std::vector{Axis::kDp}, is_state && !over_dp);
+      flat += spec.rule.flat.empty() ? 0 : 1;
     }
     QCOMPARE(flat, 2 * (2 + 3) + 2);
-    const auto without = *ApplyRules(Tensors(kTensors), Rules(by_dp), false);
-    for (const TensorSpec& spec : without->tensors()) QVERIFY(!spec.rule.flat);
+    const auto without = ApplyRules(Tensors(kTensors), Rules(by_dp), false);
+    for (const TensorSpec& spec : without->tensors->tensors()) QVERIFY(spec.rule.flat.empty());
   }
 
   void theFirstRuleThatMatchesCounts() {
@@ -128,7 +130,7 @@ class RulesTest : public QObject {
                             {"match": "**", "cut": "colwise"}]})"),
                                        false);
     QVERIFY(collection);
-    QCOMPARE(Summary(**collection),
+    QCOMPARE(Summary(*collection->tensors),
              "a.bias f32[4] param all -\na.weight f32[4,4] param all tp -\n");
   }
 
@@ -142,7 +144,7 @@ class RulesTest : public QObject {
                             {"match": "w.exp_avg", "cut": "replicate", "stage": "first"}]})"),
                                        false);
     QVERIFY2(collection, collection ? "" : collection.error().ToString().c_str());
-    QCOMPARE(Summary(**collection),
+    QCOMPARE(Summary(*collection->tensors),
              "w bf16[4] param layer2 tp\n"
              "w.exp_avg f32[4] buffer first -\n"
              "w.master f32[4] master layer2 tp\n");
@@ -155,7 +157,7 @@ class RulesTest : public QObject {
                  {"dims": [["cp", "tp"], []], "split": "ceil", "flat": "dp"}}]})"),
         false);
     QVERIFY(collection);
-    QCOMPARE(Summary(**collection), "w f32[9,4] param all cptp - ceil flat:dp\n");
+    QCOMPARE(Summary(*collection->tensors), "w f32[9,4] param all cptp - ceil flat:dp\n");
   }
 
   void patterns_data() {
@@ -231,20 +233,20 @@ class RulesTest : public QObject {
             "tensors.json:4: 'masters' is true or false, not 1");
     tensors(
         "\"masters\"", "\"master\"",
-        "tensors.json:4: unknown key 'master', the tensors file has layers, optimizer, masters, "
-        "tensors");
+        "tensors.json:4: unknown key 'master', the tensors file has title, source, rules, layers, "
+        "values, optimizer, masters, tensors");
     tensors("{\"name\": \"step\"", "7, {\"name\": \"step\"",
             "tensors.json:11: expected an object, not 7: a tensor has name, dtype, shape, role, "
-            "layer, segments");
+            "layer, layers, expert, segments, aliases");
     tensors("\"name\": \"wte.weight\", ", "", "tensors.json:6: a tensor needs 'name'");
     tensors("\"name\": \"wte.weight\"", "\"name\": null",
             "tensors.json:6: 'name' is a text, not null");
     tensors("\"shape\": [50257, 64]", "\"shap\": [50257, 64]",
             "tensors.json:6: unknown key 'shap', a tensor has name, dtype, shape, role, layer, "
-            "segments");
+            "layers, expert, segments, aliases");
     tensors("[50257, 64]", "\"50257x64\"", "tensors.json:6: 'shape' is a list, not '50257x64'");
-    tensors("[50257, 64]", "[50257,\n \"64\"]",
-            "tensors.json:7: 'shape' is a list of whole numbers, not of '64'");
+    tensors("[50257, 64]", "[50257,\n \"64x\"]",
+            "tensors.json:7: 'shape' is a whole number or a product such as '3*$width', not '64x'");
     tensors("[50257, 64]", "[50257, 9223372036854775808]",
             "tensors.json:6: 'shape' is a list of whole numbers, not of 9223372036854775808");
     tensors("bf16", "bfloat16",
@@ -279,29 +281,33 @@ class RulesTest : public QObject {
             "tensors.json:7 says layer 0");
 
     rules("{\n", "[\n", "rules.json:2: not json at '\"rules\":'");
-    rules("\"rules\"", "\"Rules\"", "rules.json:2: unknown key 'Rules', the rules file has rules");
+    rules("\"rules\"", "\"Rules\"",
+          "rules.json:2: unknown key 'Rules', the rules file has stages, rules");
     rules("\"match\": \"step\", ", "", "rules.json:7: a rule needs 'match'");
     rules("\"vocab\"", "\"vocabulary\"",
-          "rules.json:3: 'cut' is colwise, rowwise, vocab, replicate or an object with dims, not "
+          "rules.json:3: 'cut' is colwise, rowwise, colwise_q, colwise_kv, rowwise_q, vocab, "
+          "replicate or an object with dims, not "
           "'vocabulary'");
     rules("\"vocab\"", "[[\"tp\"]]",
-          "rules.json:3: 'cut' is colwise, rowwise, vocab, replicate or an object with dims, not a "
+          "rules.json:3: 'cut' is colwise, rowwise, colwise_q, colwise_kv, rowwise_q, vocab, "
+          "replicate or an object with dims, not a "
           "list");
     rules("first_and_last", "middle",
           "rules.json:3: 'stage' is layer, first, last, first_and_last or all, not 'middle'");
     rules("{\"dims\": []}", "{\"dims\": [[\"xp\"]]}",
           "rules.json:7: expected one of the axes pp, dp, ep, cp, tp, not 'xp'");
     rules("{\"dims\": []}", "{\"dims\": [\"tp\"]}",
-          "rules.json:7: expected a list of axes for each dim, not 'tp'");
+          "rules.json:7: expected a list of axes, an object with axes, heads_q or heads_kv for "
+          "each dim, not 'tp'");
     rules("{\"dims\": []}", "{\"dims\": [], \"split\": \"uneven\"}",
           "rules.json:7: 'split' is even or ceil, not 'uneven'");
     rules("{\"dims\": []}", "{\"dims\": [], \"flat\": true}",
           "rules.json:7: expected one of the axes pp, dp, ep, cp, tp, not true");
     rules("{\"dims\": []}", "{\"dim\": []}",
-          "rules.json:7: unknown key 'dim', a cut has dims, split, flat");
+          "rules.json:7: unknown key 'dim', a cut has dims, split, segments, flat, bucket");
     rules("\"wte.weight\"", "\"\"", "rules.json:3: the pattern is empty");
     rules("\"wte.weight\"", "\"wte.{x}\"",
-          "rules.json:3: pattern has braces that are not those of {layer}");
+          "rules.json:3: pattern has braces that are not those of {layer} or {expert}");
     rules("\"wte.weight\"", "\"{layer}.{layer}\"", "rules.json:3: pattern has {layer} twice");
     rules("\"step\"", "\"stop\"", "tensors.json:11: no rule of rules.json matches tensor 'step'");
     rules("{\"match\": \"step\"",
@@ -331,6 +337,57 @@ class RulesTest : public QObject {
     QCOMPARE(QString::fromStdString(collection.error().ToString()), message);
   }
 
+  void layersOfATensorMayBeARange() {
+    const auto ruled = [](const char* layers) {
+      return ApplyRules(Tensors(std::string(R"({"layers": 4, "tensors": [
+{"name": "h.{layer}.w", "dtype": "f32", "shape": [4], "layers": )") +
+                                layers + "}]}"),
+                        Rules(R"({"rules": [{"match": "h.{layer}.w", "cut": "replicate"}]})"),
+                        false);
+    };
+    const auto range = ruled("[1, 3]");
+    QVERIFY(range.has_value());
+    QCOMPARE(Summary(*range->tensors),
+             "h.1.w f32[4] param layer1 -\nh.2.w f32[4] param layer2 -\n");
+    for (const char* wrong : {"[3, 3]", "[0, 5]", "[-1, 2]", "[1]"}) {
+      QCOMPARE(ruled(wrong).error().ToString(),
+               "tensors.json:2: 'layers' is [first, end] of a range in 0..4");
+    }
+  }
+
+  void tiedTensorsLiveOnTheStagesOfAllTheirNames() {
+    const auto place = [](const char* rules) {
+      return ApplyRules(Tensors(R"({"layers": 1, "optimizer": "adamw", "tensors": [
+{"name": "embed", "dtype": "f32", "shape": [4], "aliases": ["head"]}]})"),
+                        Rules(rules), false);
+    };
+    const auto tied = place(R"({"rules": [{"match": "embed", "cut": "vocab", "stage": "first"},
+{"match": "head", "cut": "replicate", "stage": "last"}]})");
+    QVERIFY(tied.has_value());
+    QCOMPARE(Summary(*tied->tensors),
+             "embed f32[4] param first_and_last tp ceil\n"
+             "embed.exp_avg f32[4] exp_avg first_and_last tp ceil\n"
+             "embed.exp_avg_sq f32[4] exp_avg_sq first_and_last tp ceil\n");
+    // One name is enough, whichever it is.
+    const auto one =
+        place(R"({"rules": [{"match": "head", "cut": "replicate", "stage": "last"}]})");
+    QVERIFY(one.has_value());
+    QCOMPARE(one->tensors->tensors().front().place, StagePlace::kLast);
+  }
+
+  void optimizerStateMayBeAskedFor() {
+    const auto count = [](OptimizerState state) {
+      return (*ApplyRules(Tensors(kTensors), Rules(kRules), false, state))
+          .tensors->tensors()
+          .size();
+    };
+    // 4 tensors of f32, 2 of bf16, all but `step` with two moments, the latter with masters.
+    QCOMPARE(count(OptimizerState::kNone), std::size_t{7});
+    QCOMPARE(count(OptimizerState::kAsFile), std::size_t{7 + 2 * 6 + 2});
+    QCOMPARE(count(OptimizerState::kAdamW), std::size_t{7 + 2 * 6 + 2});
+    QVERIFY(!ParseOptimizerState("sgd"));
+  }
+
   void textsThatAreNoFileAtAll() {
     const auto message = [](const std::string& text) {
       return ApplyRules(Tensors(text), Rules(kRules), false).error().ToString();
@@ -341,8 +398,8 @@ class RulesTest : public QObject {
     QCOMPARE(message(kTensors + std::string("\0x", 2)),
              "tensors.json:14: a zero byte, which no text has");
     QCOMPARE(message("[]"),
-             "tensors.json:1: expected an object, not a list: the tensors file has layers, "
-             "optimizer, masters, tensors");
+             "tensors.json:1: expected an object, not a list: the tensors file has title, source, "
+             "rules, layers, values, optimizer, masters, tensors");
     QCOMPARE(message(std::string(1'000'000, '[')),
              "tensors.json:1: more than 64 nested lists and objects");
   }

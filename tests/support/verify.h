@@ -16,8 +16,11 @@ std::string MessageOf(const Result<T>& result) {
 }
 }  // namespace tessera::test
 
-/// \pre `result` is a variable
-#define VERIFY_OK(result) QVERIFY2(result, ::tessera::test::MessageOf(result).c_str())
+#define VERIFY_OK(result)                                             \
+  do {                                                                \
+    const auto& verified = (result);                                  \
+    QVERIFY2(verified, ::tessera::test::MessageOf(verified).c_str()); \
+  } while (false)
 
 /// Fails unless `result` is an error of that code whose text contains `part`.
 #define VERIFY_ERROR(result, expected_code, part)                     \

@@ -189,6 +189,33 @@ class MainWindowTest : public QObject {
              QStringLiteral("tesseractl plan gpt-mini --devices n0g0,n0g1,n0g2,n0g3,n1g0"));
   }
 
+  void thePlanSaysHowFarItIsFromTheBound() {
+    Panel panel({.operate = true});
+    panel.commands.adjustPlan = [](engine::PlanSummary plan) {
+      plan.certificate.port = "n1 in";
+      plan.certificate.port_bytes = std::int64_t{382} << 20U;
+      plan.certificate.port_seconds = 1.004;
+      plan.certificate.direct_seconds = 1;
+      plan.certificate.single_source_bytes = std::int64_t{3} << 20U;
+      plan.single_source = 7;
+      return plan;
+    };
+    drop(panel, kN1, true);
+    QVERIFY(panel.waitForPlan());
+    const auto* facts = panel.window->planPanel()->facts();
+    QCOMPARE(facts->value(QStringLiteral("busiest port")),
+             QStringLiteral("382 MiB = bound +0.4 %"));
+    QCOMPARE(facts->value(QStringLiteral("held only once")), QStringLiteral("3 MiB in 7 pieces"));
+    panel.commands.adjustPlan = [](engine::PlanSummary plan) {
+      plan.certificate = {};
+      return plan;
+    };
+    drop(panel, kN1, false);
+    drop(panel, kN1, true);
+    QVERIFY(panel.waitForPlan());
+    QTRY_COMPARE(facts->value(QStringLiteral("busiest port")), QStringLiteral("nothing moves"));
+  }
+
   void tooMuchMemoryBlocksApplyAndNamesTheDevice() {
     Panel panel({.operate = true});
     panel.commands.adjustPlan = [](engine::PlanSummary plan) {

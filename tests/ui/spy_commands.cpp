@@ -54,8 +54,12 @@ Result<engine::PlanSummary> SpyCommands::makePlan(const ui::PlanRequest& request
   }
   plan.kept = 4 * kPiece;
   plan.volume_bound = plan.network;
-  plan.busiest_port_bytes = plan.flows.empty() ? 0 : kPiece;
-  plan.busiest_port_bound = plan.busiest_port_bytes;
+  if (!plan.flows.empty()) {
+    plan.certificate.port = "n0 out";
+    plan.certificate.port_bytes = plan.certificate.direct_bound = kPiece;
+    plan.certificate.port_seconds = plan.certificate.direct_seconds = 0.2;
+    plan.certificate.bandwidths_from = "assumed";
+  }
   plan.pause_estimate = 0.42;
   plan.hash = "plan" + std::to_string(planned.size());
   return adjustPlan ? adjustPlan(std::move(plan)) : Result<engine::PlanSummary>(std::move(plan));

@@ -621,14 +621,22 @@ void PlanPanel::refreshPlan() {
                     fits ? QStringLiteral("ok") : QStringLiteral("bad"),
                     tr("highest on %1").arg(format::device(peak->device))});
   }
-  QString port = format::bytes(summary->busiest_port_bytes);
-  if (summary->busiest_port_bound) {
-    port = summary->busiest_port_bytes == *summary->busiest_port_bound
-               ? tr("%1 = the least possible").arg(port)
-               : tr("%1, at least %2").arg(port, format::bytes(*summary->busiest_port_bound));
-  }
-  rows.push_back({tr("busiest port"), port});
-  rows.push_back({tr("pieces with one source"), format::count(summary->single_source)});
+  const engine::PlanCertificate& certificate = summary->certificate;
+  rows.push_back({tr("busiest port"),
+                  certificate.port.empty()
+                      ? tr("nothing moves")
+                      : tr("%1 = %2").arg(format::bytes(certificate.port_bytes),
+                                          QString::fromStdString(engine::GapText(certificate))),
+                  {},
+                  certificate.port.empty()
+                      ? QString()
+                      : tr("%1, no plan needs less than %2; bandwidths: %3")
+                            .arg(QString::fromStdString(certificate.port),
+                                 format::bytes(certificate.direct_bound),
+                                 QString::fromStdString(certificate.bandwidths_from))});
+  rows.push_back({tr("held only once"), tr("%1 in %2 pieces")
+                                            .arg(format::bytes(certificate.single_source_bytes),
+                                                 format::count(summary->single_source))});
   rows.push_back({tr("can be rolled back"),
                   summary->rollback ? tr("yes, until the commit") : tr("no"),
                   summary->rollback ? QString() : QStringLiteral("warn")});

@@ -14,7 +14,7 @@
 #include "agents/train/model/gpt_model_vocabulary.h"
 #include "engine/update/bfloat16.h"
 #include "ptc/base/check.h"
-#include "ptc/tensor_spec.h"
+#include "ptc/stages.h"
 
 namespace tessera::agents::train {
 namespace {

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/commands/checkpoint_layout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "app/commands/model_source.h"
+#include "ptc/rules/rules_files.h"
+
+namespace tessera::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using checkpoint::Checkpoint;
+using checkpoint::StoredTensor;
+
+/// Numbers that rules read by name.
+using Numbers = std::map<std::string, std::int64_t>;
+
+/// "heads=32,kv_heads=8".
+Status readNumbers(const std::string& text, Numbers& numbers) {
+  std::stringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');) {
+    const std::size_t equal = part.find('=');
+    std::int64_t number = 0;
+    const char* end = part.data() + part.size();
+    if (equal == std::string::npos || equal == 0 ||
+        std::from_chars(part.data() + equal + 1, end, number).ptr != end ||
+        equal + 1 == part.size())
+      return InvalidArgument(fmt::format("--values '{}' is not NAME=NUMBER,…", part));
+    numbers[part.substr(0, equal)] = number;
+  }
+  return OkStatus();
+}
+
+/// The configuration of a Hugging Face folder knows heads that no shape tells.
+Numbers numbersOfConfig(const Checkpoint& source) {
+  Numbers numbers;
+  std::error_code error;
+  std::filesystem::path folder = source.path();
+  if (!std::filesystem::is_directory(folder, error)) folder = folder.parent_path();
+  std::ifstream file(folder / "config.json", std::ios::binary);
+  if (!file) return numbers;
+  const Json config = Json::parse(file, nullptr, /*allow_exceptions=*/false);
+  if (!config.is_object()) return numbers;
+  const auto take = [&](const char* name, std::initializer_list<const char*> keys) {
+    for (const char* key : keys) {
+      const auto at = config.find(key);
+      if (at == config.end() || !at->is_number_integer()) continue;
+      numbers[name] = at->get<std::int64_t>();
+      return;
+    }
+  };
+  take("heads", {"num_attention_heads", "n_head"});
+  take("kv_heads", {"num_key_value_heads", "num_attention_heads", "n_head"});
+  take("width", {"hidden_size", "n_embd"});
+  take("experts", {"num_local_experts", "num_experts", "n_routed_experts"});
+  return numbers;
+}
+
+/// "exp_avg" where the name is X.exp_avg and X is a tensor as well.
+std::string_view roleOf(const Checkpoint& source, const std::string& name) {
+  for (const std::string_view role : {"master", "exp_avg", "exp_avg_sq"}) {
+    const std::size_t base = name.size() - std::min(name.size(), role.size() + 1);
+    if (base > 0 && name[base] == '.' && name.ends_with(role) &&
+        source.Find(std::string_view(name).substr(0, base)))
+      return role;
+  }
+  return "param";
+}
+
+/// The tensors file that a checkpoint is, one tensor a line.
+ptc::NamedText listTensors(const Checkpoint& source, const Numbers& numbers,
+                           std::int64_t numLayers) {
+  std::string text = fmt::format("{{\"layers\": {}, \"values\": {}, \"tensors\": [", numLayers,
+                                 Json(numbers).dump());
+  for (std::size_t t = 0; t < source.tensors().size(); ++t) {
+    const StoredTensor& tensor = source.tensors()[t];
+    const Json json = {{"name", tensor.name},
+                       {"dtype", ToString(tensor.dtype)},
+                       {"shape", tensor.shape},
+                       {"role", roleOf(source, tensor.name)}};
+    text += fmt::format("{}\n{}", t == 0 ? "" : ",",
+                        json.dump(-1, ' ', false, Json::error_handler_t::replace));
+  }
+  return {fmt::format("tensors of {}", source.path()), text + "\n]}\n"};
+}
+
+/// One more than the highest layer that a rule finds in a name.
+std::int64_t numLayersOf(const Checkpoint& source, const ptc::RulesFile& rules) {
+  std::int64_t layers = 0;
+  for (const StoredTensor& tensor : source.tensors()) {
+    for (const ptc::CutRule& rule : rules.rules) {
+      const auto match = rule.pattern.Fit(tensor.name);
+      if (!match) continue;
+      if (match->layer) layers = std::max(layers, *match->layer + 1);
+      break;
+    }
+  }
+  return layers;
+}
+
+}  // namespace
+
+std::vector<OptionSpec> layoutOptions() {
+  return {{"mesh", "dp=D,tp=T,…", "each rank of this mesh has its shard (needs --rules)"},
+          {"rules", "NAME|FILE", "how tensors are cut and put on stages: see `rules list`"},
+          {"values", "NAME=N,…", "numbers that the rules read: heads=32,kv_heads=8"},
+          {"tensors", "FILE", "lists the tensors, with segments and roles (default: as they are)"},
+          {"stages", "RULE", "uniform, uniform*2, balanced or 0,0,1,1 (default as the rules say)"}};
+}
+
+Result<ptc::Layout> layoutOf(const Checkpoint& source, const Arguments& arguments) {
+  auto shape = ptc::ParseMeshShape(arguments.valueOr("mesh", ""));
+  if (!shape) return std::move(shape).Context("--mesh").error();
+  std::vector<ptc::DeviceId> devices;
+  for (std::int32_t rank = 0; rank < shape->num_ranks(); ++rank) devices.push_back({0, rank});
+  TESSERA_TRY(auto mesh, ptc::DeviceMesh::Make(*shape, std::move(devices)));
+
+  TESSERA_TRY(const ptc::NamedText rules, readRules(arguments.valueOr("rules", "")));
+  Numbers numbers = numbersOfConfig(source);
+  for (const std::string& text : arguments.values("values"))
+    TESSERA_RETURN_IF_ERROR(readNumbers(text, numbers));
+  ptc::NamedText tensors;
+  if (const auto path = arguments.value("tensors")) {
+    TESSERA_TRY(tensors, readTextFile(*path));
+  } else {
+    TESSERA_TRY(const ptc::TensorsFile listed, ptc::ReadTensors(listTensors(source, numbers, 0)));
+    TESSERA_TRY(const ptc::RulesFile read, ptc::ReadRules(rules, listed.values));
+    tensors = listTensors(source, numbers, numLayersOf(source, read));
+  }
+  TESSERA_TRY(auto ruled, ptc::ApplyRules(tensors, rules, /*zero=*/false));
+  if (const auto text = arguments.value("stages")) {
+    auto parsed = ptc::ParseStageRule(*text);
+    if (!parsed) return std::move(parsed).Context("--stages").error();
+    ruled.stages = *parsed;
+  }
+  return ptc::Layout::Make(std::move(mesh), std::move(ruled.tensors), std::move(ruled.stages));
+}
+
+}  // namespace tessera::app

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/commands/checkpoint_options.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "app/commands/interrupt.h"
+#include "app/commands/units.h"
+#include "engine/reshard/plan.h"
+
+namespace tessera::app {
+
+OptionSpec memoryOption() {
+  return {"memory", "SIZE", "most memory for buffers, at least 16M (default 1G)"};
+}
+
+OptionSpec threadsOption() {
+  return {"threads", "N", "threads that read and write, at most 64 (default 2)"};
+}
+
+Result<reshard::ReadOptions> readMemoryAndThreads(const Arguments& arguments) {
+  reshard::ReadOptions options;
+  if (const auto memory = arguments.value("memory")) {
+    auto bytes = parseMemory(*memory);
+    if (!bytes) return std::move(bytes).Context("--memory").error();
+    options.memory_bytes = *bytes;
+  }
+  TESSERA_TRY(const std::int64_t threads,
+              arguments.integer("threads", options.threads, 1, reshard::kMostThreads));
+  options.threads = static_cast<int>(threads);
+  auto fits = reshard::TileBytes(options.memory_bytes, options.threads);
+  if (!fits) return std::move(fits).Context("--memory").error();
+  return options;
+}
+
+ByteProgress::ByteProgress(std::string verb, std::FILE* stream, Elsewhere elsewhere)
+    : m_verb(std::move(verb)),
+      m_stream(stream),
+      m_terminal(stream != nullptr && isatty(fileno(stream)) != 0),
+      m_lines(stream != nullptr && !m_terminal && elsewhere == Elsewhere::kLines) {}
+
+ByteProgress::~ByteProgress() { end(); }
+
+void ByteProgress::show(const reshard::Progress& progress) {
+  const std::int64_t total = std::max<std::int64_t>(progress.bytes_total, 1);
+  const double part = static_cast<double>(progress.bytes_done) / static_cast<double>(total);
+  const std::string figures =
+      fmt::format("{:3.0f} %  {} of {}", 100 * part, formatBytes(progress.bytes_done),
+                  formatBytes(progress.bytes_total));
+  if (m_terminal) {
+    constexpr int kWidth = 30;
+    const int filled = static_cast<int>(part * kWidth);
+    fmt::print(m_stream, "\r\033[K{} [{:#<{}}{:.<{}}] {}", m_verb, "", filled, "", kWidth - filled,
+               figures);
+    m_barStands = true;
+    std::fflush(m_stream);
+  } else if (const auto tenth = static_cast<std::int64_t>(part * 10); m_lines && tenth > m_tenth) {
+    m_tenth = tenth;
+    fmt::print(m_stream, "{} {}\n", m_verb, figures);
+    std::fflush(m_stream);
+  }
+}
+
+void ByteProgress::note(const std::string& text) {
+  end();
+  if (!m_terminal && !m_lines) return;
+  fmt::print(m_stream, "{}\n", text);
+  std::fflush(m_stream);
+  m_tenth = 0;
+}
+
+void ByteProgress::end() {
+  if (!m_barStands) return;
+  fmt::print(m_stream, "\n");
+  std::fflush(m_stream);
+  m_barStands = false;
+}
+
+reshard::Watch ByteProgress::watch() {
+  return [this](const reshard::Progress& progress) {
+    show(progress);
+    return numInterrupts() == 0;
+  };
+}
+
+std::string describeForm(const checkpoint::StoredTensor& tensor) {
+  return fmt::format("{} {}", ToString(tensor.dtype), ptc::ToString(tensor.shape));
+}
+
+std::int64_t bytesOf(const checkpoint::StoredTensor& tensor) {
+  return reshard::BytesOf({tensor.name, tensor.dtype, tensor.shape});
+}
+
+}  // namespace tessera::app

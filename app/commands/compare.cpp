@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/// \file
+/// `compare`: whether two checkpoints hold the same tensors.
+
+#include "engine/reshard/compare.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/commands/checkpoint_options.h"
+#include "app/commands/command.h"
+#include "app/commands/interrupt.h"
+#include "app/commands/json.h"
+#include "app/commands/units.h"
+#include "engine/reshard/tiles.h"
+
+namespace tessera::app {
+namespace {
+
+using reshard::DifferentRange;
+using reshard::TensorDifference;
+
+Json formOf(const checkpoint::StoredTensor* tensor) {
+  if (tensor == nullptr) return nullptr;
+  return {{"dtype", ToString(tensor->dtype)}, {"shape", tensor->shape}};
+}
+
+Json toJson(const TensorDifference& difference) {
+  Json ranges = Json::array();
+  for (const DifferentRange& range : difference.ranges)
+    ranges.push_back({{"begin", range.begin},
+                      {"end", range.end},
+                      {"index", reshard::IndicesOf(difference.a->shape, range.begin)},
+                      {"a", range.a},
+                      {"b", range.b}});
+  return {{"name", difference.name},
+          {"a", formOf(difference.a)},
+          {"b", formOf(difference.b)},
+          {"elements", difference.num_different},
+          {"ranges", std::move(ranges)}};
+}
+
+/// "[2,17] to [2,19]: 0.25 and 0.5".
+std::string describe(const ptc::Shape& shape, const DifferentRange& range) {
+  const auto at = [&](std::int64_t index) {
+    return fmt::format("[{}]", fmt::join(reshard::IndicesOf(shape, index), ","));
+  };
+  std::string text = at(range.begin);
+  if (range.end - range.begin > 1) text += fmt::format(" to {}", at(range.end - 1));
+  // Equal texts of unequal bits: NaNs of different payload.
+  const std::string_view note = range.a == range.b ? ", of other bits" : "";
+  return fmt::format("{}: {} and {}{}", text, range.a, range.b, note);
+}
+
+void print(const TensorDifference& difference) {
+  if (difference.b == nullptr) {
+    fmt::print("{}  only in A: {}\n", difference.name, describeForm(*difference.a));
+  } else if (difference.a == nullptr) {
+    fmt::print("{}  only in B: {}\n", difference.name, describeForm(*difference.b));
+  } else if (difference.ranges.empty()) {
+    fmt::print("{}  {} in A, {} in B\n", difference.name, describeForm(*difference.a),
+               describeForm(*difference.b));
+  } else {
+    const ptc::Shape& shape = difference.a->shape;
+    fmt::print("{}  {}: {} elements differ\n", difference.name, describeForm(*difference.a),
+               difference.num_different);
+    std::int64_t shown = 0;
+    for (const DifferentRange& range : difference.ranges) {
+      fmt::print("  {}\n", describe(shape, range));
+      shown += range.end - range.begin;
+    }
+    if (shown < difference.num_different)
+      fmt::print("  and {} elements behind them\n", difference.num_different - shown);
+  }
+}
+
+int run(const Invocation& call) {
+  const auto read = readMemoryAndThreads(call.arguments);
+  if (!read) return wrongUsage(read.error());
+  const auto limit = call.arguments.integer("limit", 20, 1, 1'000'000);
+  if (!limit) return wrongUsage(limit.error());
+  const auto a = checkpoint::Checkpoint::Open(call.arguments.word(0));
+  if (!a) return failed(a.error());
+  const auto b = checkpoint::Checkpoint::Open(call.arguments.word(1));
+  if (!b) return failed(b.error());
+
+  countInterrupts();
+  ByteProgress progress("comparing", call.json ? nullptr : stdout, ByteProgress::Elsewhere::kLines);
+  reshard::ReadOptions options = *read;
+  options.watch = progress.watch();
+  const auto found = reshard::Compare(**a, **b, options);
+  progress.end();
+  if (!found) return failed(found.error());
+  const auto& differences = found->differences;
+  const bool equal = differences.empty();
+  const auto shown = std::min(differences.size(), static_cast<std::size_t>(*limit));
+  if (call.json) {
+    Json list = Json::array();
+    for (std::size_t i = 0; i < shown; ++i) list.push_back(toJson(differences[i]));
+    printLine({{"equal", equal},
+               {"tensors", found->num_tensors},
+               {"bytes", found->bytes},
+               {"different", differences.size()},
+               {"differences", std::move(list)}});
+  } else if (equal) {
+    fmt::print("equal: {} tensors, {}\n", found->num_tensors, formatBytes(found->bytes));
+  } else {
+    for (std::size_t i = 0; i < shown; ++i) print(differences[i]);
+    if (shown < differences.size())
+      fmt::print("and {} more; --limit shows them\n", differences.size() - shown);
+    fmt::print("different: {} of {} tensors\n", differences.size(), found->num_tensors);
+  }
+  return equal ? kDone : kFailed;
+}
+
+}  // namespace
+
+Command compareCommand() {
+  return {{"compare",
+           "says whether two checkpoints on disk hold the same tensors, whatever their layouts",
+           {{"A", "file or folder of any format that `inspect` reads"}, {"B", "the other one"}},
+           {{"limit", "N", "names at most so many tensors (default 20)"},
+            memoryOption(),
+            threadsOption()},
+           {"Compares bits: a NaN equals the same NaN, 0 is not -0. Needs no cluster.",
+            "Exit code 0: equal. 1: different; named are the tensors and their first ranges, with "
+            "the first value of each."}},
+          run};
+}
+
+}  // namespace tessera::app

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/// \file
+/// `inspect`: what a checkpoint on disk holds.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "app/commands/checkpoint_options.h"
+#include "app/commands/command.h"
+#include "app/commands/interrupt.h"
+#include "app/commands/json.h"
+#include "app/commands/units.h"
+#include "engine/reshard/metadata.h"
+#include "ptc/layout.h"
+#include "ptc/rules/name_pattern.h"
+
+namespace tessera::app {
+namespace {
+
+using checkpoint::Checkpoint;
+using checkpoint::StoredBox;
+using checkpoint::StoredTensor;
+
+/// What is shown: the tensors that a pattern fits, with their digests where they were asked for.
+struct Listing {
+  std::shared_ptr<const Checkpoint> checkpoint;  // of the chosen tensors alone
+  std::size_t numOthers = 0;                     // that the pattern does not fit
+  std::optional<std::vector<std::uint64_t>> digests;
+  std::optional<std::uint64_t> digest;  // of all tensors
+};
+
+/// The same checkpoint without the tensors that the pattern does not fit.
+Result<std::shared_ptr<const Checkpoint>> choose(const Checkpoint& all, const std::string& glob) {
+  TESSERA_TRY(const auto pattern, ptc::NamePattern::Parse(glob));
+  auto chosen =
+      all.Choose([&](const StoredTensor& tensor) { return pattern.Fit(tensor.name).has_value(); });
+  if (chosen->tensors().empty())
+    return NotFound(fmt::format("'{}' fits the name of no tensor of '{}'", glob, all.path()));
+  return chosen;
+}
+
+std::string fileName(const Checkpoint& checkpoint, int file) {
+  return std::filesystem::path(checkpoint.files()[static_cast<std::size_t>(file)])
+      .filename()
+      .string();
+}
+
+Json toJson(const Listing& listing, bool pieces) {
+  const Checkpoint& checkpoint = *listing.checkpoint;
+  Json tensors = Json::array();
+  std::int64_t bytes = 0;
+  for (std::size_t t = 0; t < checkpoint.tensors().size(); ++t) {
+    const StoredTensor& tensor = checkpoint.tensors()[t];
+    bytes += bytesOf(tensor);
+    Json json = {{"name", tensor.name},
+                 {"dtype", ToString(tensor.dtype)},
+                 {"shape", tensor.shape},
+                 {"bytes", bytesOf(tensor)},
+                 {"pieces", tensor.boxes.size()}};
+    if (tensor.digest) json["stated_digest"] = ptc::Hex16(*tensor.digest);
+    if (listing.digests) json["digest"] = ptc::Hex16((*listing.digests)[t]);
+    if (pieces) {
+      json["pieces"] = Json::array();
+      for (const StoredBox& stored : tensor.boxes) {
+        Json box = Json::array();
+        for (int d = 0; d < stored.box.rank(); ++d)
+          box.push_back({stored.box[d].begin, stored.box[d].end});
+        json["pieces"].push_back({{"box", std::move(box)},
+                                  {"file", fileName(checkpoint, stored.file)},
+                                  {"offset", stored.offset}});
+        if (!stored.strides.empty()) json["pieces"].back()["strides"] = stored.strides;
+        // Where the elements lie in it, only reading finds out.
+        if (stored.archive_bytes > 0) json["pieces"].back()["archive_bytes"] = stored.archive_bytes;
+      }
+    }
+    tensors.push_back(std::move(json));
+  }
+  Json out = {
+      {"path", checkpoint.path()},          {"format", checkpoint::ToString(checkpoint.format())},
+      {"files", checkpoint.files().size()}, {"bytes", bytes},
+      {"metadata", checkpoint.metadata()},  {"opaque", checkpoint.opaque()},
+      {"tensors", std::move(tensors)}};
+  if (listing.digest) out["digest"] = ptc::Hex16(*listing.digest);
+  return out;
+}
+
+std::string table(const Listing& listing, bool pieces) {
+  const Checkpoint& checkpoint = *listing.checkpoint;
+  std::vector<std::vector<std::string>> rows = {{"tensor", "dtype", "shape", "size", "pieces"}};
+  if (listing.digests) rows[0].emplace_back("digest");
+  for (std::size_t t = 0; t < checkpoint.tensors().size(); ++t) {
+    const StoredTensor& tensor = checkpoint.tensors()[t];
+    rows.push_back({tensor.name, std::string(ToString(tensor.dtype)), ptc::ToString(tensor.shape),
+                    formatBytes(bytesOf(tensor)), std::to_string(tensor.boxes.size())});
+    if (listing.digests) rows.back().push_back(ptc::Hex16((*listing.digests)[t]));
+    if (!pieces) continue;
+    for (const StoredBox& stored : tensor.boxes) {
+      const std::string strides =
+          stored.strides.empty() ? "" : fmt::format(", strides {}", fmt::join(stored.strides, ","));
+      const char* archive = stored.archive_bytes > 0 ? ", archive" : "";
+      rows.push_back({fmt::format("  {}{} at byte {}{}", fileName(checkpoint, stored.file), archive,
+                                  stored.offset, strides),
+                      "", ToString(stored.box),
+                      formatBytes(stored.box.num_elements() * ptc::SizeBytes(tensor.dtype)), ""});
+      if (listing.digests) rows.back().emplace_back();
+    }
+  }
+  return formatTable(rows, {3, 4});
+}
+
+/// Values of metadata may be whole files: the first characters will do.
+std::string shortened(const std::string& value) {
+  constexpr std::size_t kMost = 72;
+  std::string line = value.substr(0, kMost);
+  for (char& c : line)
+    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+  if (value.size() > kMost) line += fmt::format("… ({})", formatBytes(std::ssize(value)));
+  return line;
+}
+
+void print(const Listing& listing, bool pieces) {
+  const Checkpoint& checkpoint = *listing.checkpoint;
+  std::int64_t bytes = 0;
+  std::map<std::string, std::size_t> dtypes;
+  for (const StoredTensor& tensor : checkpoint.tensors()) {
+    bytes += bytesOf(tensor);
+    ++dtypes[std::string(ToString(tensor.dtype))];
+  }
+  if (!checkpoint.tensors().empty()) fmt::print("{}\n", table(listing, pieces));
+  std::vector<std::string> counts;
+  for (const auto& [dtype, count] : dtypes) counts.push_back(fmt::format("{} {}", count, dtype));
+  fmt::print("{}: {}, {} file{}\n", checkpoint.path(), checkpoint::ToString(checkpoint.format()),
+             checkpoint.files().size(), checkpoint.files().size() == 1 ? "" : "s");
+  fmt::print("{} tensors ({}), {}\n", checkpoint.tensors().size(), fmt::join(counts, ", "),
+             formatBytes(bytes));
+  if (listing.numOthers > 0) fmt::print("{} further tensors not shown\n", listing.numOthers);
+  for (const auto& [key, value] : checkpoint.metadata())
+    fmt::print("metadata {}: {}\n", shortened(key), shortened(value));
+  if (!checkpoint.opaque().empty())
+    fmt::print("{} entries are no tensors and are not read: {}\n", checkpoint.opaque().size(),
+               shortened(fmt::format("{}", fmt::join(checkpoint.opaque(), ", "))));
+  if (listing.digest) fmt::print("digest {}\n", ptc::Hex16(*listing.digest));
+}
+
+/// Reads everything. \error also where the checkpoint states other digests than it has
+Status addDigests(const Invocation& call, reshard::ReadOptions options, Listing& listing) {
+  countInterrupts();
+  ByteProgress progress("digesting", call.json ? nullptr : stderr,
+                        ByteProgress::Elsewhere::kNothing);
+  options.watch = progress.watch();
+  TESSERA_TRY(auto digests, reshard::DigestsOf(*listing.checkpoint, options));
+  progress.end();
+  std::vector<reshard::OutTensor> forms;
+  for (std::size_t t = 0; t < digests.size(); ++t) {
+    const StoredTensor& tensor = listing.checkpoint->tensors()[t];
+    forms.push_back({tensor.name, tensor.dtype, tensor.shape});
+    if (tensor.digest && *tensor.digest != digests[t])
+      return DataLoss(fmt::format("tensor '{}' has digest {}, the checkpoint states {}",
+                                  tensor.name, ptc::Hex16(digests[t]), ptc::Hex16(*tensor.digest)));
+  }
+  if (listing.numOthers == 0) {
+    TESSERA_TRY(listing.digest, reshard::CollectionDigest(forms, digests));
+  }
+  listing.digests = std::move(digests);
+  return OkStatus();
+}
+
+int run(const Invocation& call) {
+  const auto read = readMemoryAndThreads(call.arguments);
+  if (!read) return wrongUsage(read.error());
+  auto opened = Checkpoint::Open(call.arguments.word(0));
+  if (!opened) return failed(opened.error());
+  Listing listing{*opened, 0, std::nullopt, std::nullopt};
+  if (const auto glob = call.arguments.value("tensor")) {
+    auto chosen = choose(**opened, *glob);
+    if (!chosen) return failed(chosen.error());
+    listing.checkpoint = *chosen;
+    listing.numOthers = (*opened)->tensors().size() - (*chosen)->tensors().size();
+  }
+  if (call.arguments.has("digests"))
+    if (const Status added = addDigests(call, *read, listing); !added) return failed(added.error());
+  if (call.json)
+    printLine(toJson(listing, call.arguments.has("pieces")));
+  else
+    print(listing, call.arguments.has("pieces"));
+  return kDone;
+}
+
+}  // namespace
+
+Command inspectCommand() {
+  return {{"inspect",
+           "lists the tensors of a checkpoint on disk",
+           {{"PATH",
+             "safetensors file, Hugging Face or sharded safetensors folder, folder of "
+             "torch.distributed.checkpoint or of Megatron's torch_dist"}},
+           {{"tensor", "GLOB", "only names that fit: * any characters but dots, ** any"},
+            {"pieces", "", "shows where each box of a tensor lies: file and offset"},
+            {"digests", "", "reads everything and shows digests, equal under every layout"},
+            memoryOption(),
+            threadsOption()},
+           {"Reads tables only, without --digests. Runs no code of a checkpoint. Needs no "
+            "cluster."}},
+          run};
+}
+
+}  // namespace tessera::app

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/// \file
+/// `models list` and `models show`: the catalogue of published models.
+
+#include <fmt/format.h>
+
+#include "app/commands/command.h"
+#include "app/commands/json.h"
+#include "app/commands/units.h"
+#include "engine/catalogue/catalogue.h"
+
+namespace tessera::app {
+namespace {
+
+Json toJson(const std::string& name, const engine::ModelFacts& facts) {
+  return {{"name", name},
+          {"title", facts.title},
+          {"source", facts.source},
+          {"rules", facts.rules},
+          {"layers", facts.layers},
+          {"parameters", facts.parameters},
+          {"tensors", facts.tensors},
+          {"bytes", facts.bytes}};
+}
+
+int list(const Invocation& call) {
+  Json json = Json::array();
+  std::vector<std::vector<std::string>> table = {
+      {"model", "parameters", "layers", "bytes", "rules", "what it is"}};
+  for (const std::string& name : engine::CatalogueNames()) {
+    const auto facts = engine::FactsOfModel(name);
+    if (!facts) return failed(facts.error());
+    json.push_back(toJson(name, *facts));
+    table.push_back({name, formatCount(facts->parameters), fmt::format("{}", facts->layers),
+                     formatBytes(facts->bytes), facts->rules, facts->title});
+  }
+  if (call.json) {
+    printLine(json);
+  } else {
+    fmt::print("{}", formatTable(table, {1, 2, 3}));
+  }
+  return kDone;
+}
+
+int show(const Invocation& call) {
+  const std::string name = call.arguments.word(0);
+  const auto tensors = engine::FindCatalogueTensors(name);
+  if (!tensors) return failed(tensors.error());
+  if (call.arguments.has("table")) {
+    fmt::print("{}", tensors->text);
+    return kDone;
+  }
+  const auto facts = engine::FactsOf(*tensors);
+  if (!facts) return failed(facts.error());
+  if (call.json) {
+    printLine(toJson(name, *facts));
+    return kDone;
+  }
+  fmt::print("{}: {}\n", name, facts->title);
+  fmt::print(
+      "{}",
+      formatTable({{"  parameters",
+                    fmt::format("{} ({})", facts->parameters, formatCount(facts->parameters))},
+                   {"  tensors", fmt::format("{} in {} layers", facts->tensors, facts->layers)},
+                   {"  bytes", formatBytes(facts->bytes)},
+                   {"  figures of", facts->source},
+                   {"  rules", fmt::format("{}: `tesseractl rules check --model {}` "
+                                           "shows how it is cut",
+                                           facts->rules, name)}}));
+  return kDone;
+}
+
+}  // namespace
+
+Command modelsListCommand() {
+  return {{"models list", "lists the models that can be planned for without a cluster", {}, {}, {}},
+          list};
+}
+
+Command modelsShowCommand() {
+  return {{"models show",
+           "tells how large a model of the catalogue is and where its figures come from",
+           {{"MODEL", "model"}},
+           {{"table", "", "prints its table of tensors, to begin one's own with"}},
+           {}},
+          show};
+}
+
+}  // namespace tessera::app

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/commands/offline_layouts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <sstream>
+
+#include "app/commands/placement.h"
+#include "ptc/plan/plan.h"
+#include "ptc/rules/rules.h"
+
+namespace tessera::app {
+namespace {
+
+constexpr std::int32_t kDevicesOfNode = 8;
+constexpr std::int64_t kMostRanks = 65536;
+
+/// "tp=8,dp=2" or "tp=8,dp=2 on 2x8".
+struct Side {
+  ptc::MeshShape shape;
+  std::vector<ptc::DeviceId> devices;  // empty: not said
+};
+
+Result<Side> readSide(const Arguments& arguments, const char* option) {
+  const auto text = arguments.value(option);
+  if (!text) return InvalidArgument(fmt::format("--{} says the mesh, such as tp=8,pp=2", option));
+  Side side;
+  const std::size_t on = text->find(" on ");
+  const std::string where = fmt::format("--{}", option);
+  TESSERA_TRY(side.shape, ptc::ParseMeshShape(text->substr(0, on)).Context(where));
+  if (side.shape.num_ranks() > kMostRanks)
+    return InvalidArgument(fmt::format("--{} '{}' has {} ranks, at most {}", option, *text,
+                                       side.shape.num_ranks(), kMostRanks));
+  if (on != std::string::npos) {
+    TESSERA_TRY(side.devices, ptc::ParseDevices(text->substr(on + 4)).Context(where));
+  }
+  return side;
+}
+
+Result<ptc::Cluster> readCluster(const Arguments& arguments, std::int64_t ranks) {
+  if (const auto text = arguments.value("topology")) {
+    const bool isGrid = text->find_first_not_of("0123456789x") == std::string::npos;
+    if (isGrid) return ptc::ParseCluster("--topology", *text).Context("--topology");
+    TESSERA_TRY(const auto file, readTextFile(*text));
+    return ptc::ParseCluster(file.name, file.text);
+  }
+  const std::int64_t nodes = (ranks + kDevicesOfNode - 1) / kDevicesOfNode;
+  return ptc::ParseCluster("", fmt::format("{}x{}", nodes, kDevicesOfNode));
+}
+
+/// "n3,n7g0": nodes and devices. \error also for one that is not among `devices`
+Result<std::vector<ptc::DeviceId>> without(std::vector<ptc::DeviceId> devices,
+                                           const std::string& list) {
+  std::stringstream words(list);
+  for (std::string word; std::getline(words, word, ',');) {
+    std::int32_t node = 0;
+    const char* end = word.data() + word.size();
+    const bool isNode =
+        word.size() > 1 && word[0] == 'n' && std::from_chars(word.data() + 1, end, node).ptr == end;
+    std::size_t lost = 0;
+    if (isNode) {
+      lost = std::erase_if(devices, [&](ptc::DeviceId device) { return device.node == node; });
+    } else {
+      TESSERA_TRY(const auto device, ptc::ParseDevice(word).Context("--lose"));
+      lost = std::erase(devices, device);
+    }
+    if (lost == 0) return InvalidArgument(fmt::format("--lose '{}' is not in the cluster", word));
+  }
+  return devices;
+}
+
+Status checkWithin(const std::vector<ptc::DeviceId>& devices, const ptc::Cluster& cluster,
+                   const char* option) {
+  const std::set<ptc::DeviceId> known(cluster.devices.begin(), cluster.devices.end());
+  for (const ptc::DeviceId device : devices)
+    if (!known.contains(device))
+      return InvalidArgument(
+          fmt::format("--{}: device {} is not in the topology", option, ToString(device)));
+  return OkStatus();
+}
+
+Status checkEnough(const char* option, const Side& side, std::size_t devices) {
+  const auto ranks = static_cast<std::size_t>(side.shape.num_ranks());
+  if (devices >= ranks) return OkStatus();
+  return InvalidArgument(fmt::format("--{} {} needs {} devices, there are {}", option,
+                                     ToString(side.shape), ranks, devices));
+}
+
+/// The layout with its stages dealt as --stages says.
+Result<ptc::RuledTensors> ruledTensors(const Arguments& arguments, const ModelSource& source) {
+  TESSERA_TRY(auto ruled,
+              ptc::ApplyRules(source.tensors, source.rules, source.zero, source.optimizer));
+  if (const auto text = arguments.value("stages")) {
+    TESSERA_TRY(ruled.stages, ptc::ParseStageRule(*text).Context("--stages"));
+  }
+  return ruled;
+}
+
+}  // namespace
+
+std::vector<OptionSpec> offlineLayoutOptions() {
+  return {{"from", "MESH", "the mesh as it is: \"tp=8,pp=16,dp=128\", maybe \"… on 2048x8\""},
+          {"to", "MESH", "the mesh as it shall be"},
+          {"topology", "FILE|NxM", "hosts, racks and bandwidths (default: nodes of 8 devices)"},
+          {"lose", "LIST", "n3,n7g0: nodes and devices that leave; what they hold is still read"},
+          {"stages", "RULE", "uniform, uniform*2, balanced or 0,0,1,1 (default as the rules say)"}};
+}
+
+Result<OfflineLayouts> readOfflineLayouts(const Arguments& arguments, const ModelSource& source) {
+  TESSERA_TRY(Side before, readSide(arguments, "from"));
+  TESSERA_TRY(Side after, readSide(arguments, "to"));
+  if (const auto text = arguments.value("devices")) {
+    if (!after.devices.empty())
+      return InvalidArgument("--devices and the devices of --to are given: choose one");
+    TESSERA_TRY(after.devices, ptc::ParseDevices(*text).Context("--devices"));
+  }
+  const bool isGiven = !after.devices.empty();
+  std::int64_t needed = std::max(before.shape.num_ranks(), after.shape.num_ranks());
+  // What is named must be there, as far as no topology says what there is.
+  for (const Side* side : {&before, &after})
+    for (const ptc::DeviceId device : side->devices)
+      needed = std::max<std::int64_t>(needed, (device.node + std::int64_t{1}) * kDevicesOfNode);
+  TESSERA_TRY(ptc::Cluster cluster, readCluster(arguments, needed));
+  if (arguments.has("topology")) {
+    TESSERA_RETURN_IF_ERROR(checkWithin(before.devices, cluster, "from"));
+    TESSERA_RETURN_IF_ERROR(checkWithin(after.devices, cluster, "to"));
+  }
+  if (before.devices.empty()) {
+    TESSERA_RETURN_IF_ERROR(checkEnough("from", before, cluster.devices.size()));
+    before.devices.assign(cluster.devices.begin(),
+                          cluster.devices.begin() + before.shape.num_ranks());
+  }
+  if (!isGiven) after.devices = cluster.devices;
+  if (const auto list = arguments.value("lose")) {
+    TESSERA_TRY(after.devices, without(std::move(after.devices), *list));
+  }
+  TESSERA_RETURN_IF_ERROR(checkEnough("to", after, after.devices.size()));
+
+  TESSERA_TRY(ptc::RuledTensors ruled, ruledTensors(arguments, source));
+  TESSERA_TRY(auto fromMesh, ptc::DeviceMesh::Make(before.shape, std::move(before.devices)));
+  TESSERA_TRY(auto from, ptc::Layout::Make(std::move(fromMesh), ruled.tensors, ruled.stages));
+  std::optional<ptc::DeviceMesh> toMesh;
+  if (arguments.has("pin")) {
+    after.devices.resize(static_cast<std::size_t>(after.shape.num_ranks()));
+    TESSERA_TRY(toMesh, ptc::DeviceMesh::Make(after.shape, after.devices));
+  } else {
+    std::ranges::sort(after.devices);
+    TESSERA_TRY(toMesh,
+                ptc::Place(from, after.shape, ruled.tensors, after.devices, cluster.topology));
+  }
+  std::vector<ptc::DeviceId> idle;
+  if (isGiven || arguments.has("topology")) {
+    const std::set<ptc::DeviceId> used(toMesh->devices().begin(), toMesh->devices().end());
+    std::ranges::copy_if(after.devices, std::back_inserter(idle),
+                         [&](ptc::DeviceId device) { return !used.contains(device); });
+  }
+  TESSERA_TRY(auto to, ptc::Layout::Make(std::move(*toMesh), ruled.tensors, ruled.stages));
+  return OfflineLayouts{std::move(cluster.topology), std::move(from), std::move(to),
+                        std::move(idle)};
+}
+
+}  // namespace tessera::app

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/// \file
+/// `reshard`: a checkpoint on disk in another format, for another mesh, with other dtypes.
+
+#include "engine/reshard/reshard.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+
+#include "app/commands/checkpoint_layout.h"
+#include "app/commands/checkpoint_options.h"
+#include "app/commands/command.h"
+#include "app/commands/interrupt.h"
+#include "app/commands/json.h"
+#include "app/commands/units.h"
+
+namespace tessera::app {
+namespace {
+
+using checkpoint::Format;
+
+constexpr std::string_view kFile = ".safetensors";
+
+/// What DST becomes: as --format says, else as its name and --mesh do.
+Result<Format> formatOf(const Arguments& arguments) {
+  const bool mesh = arguments.has("mesh");
+  const std::string name =
+      arguments.valueOr("format", mesh                                 ? "sharded"
+                                  : arguments.word(1).ends_with(kFile) ? "safetensors"
+                                                                       : "huggingface");
+  for (const Format format :
+       {Format::kSafetensors, Format::kHuggingFace, Format::kShardedSafetensors}) {
+    if (name != checkpoint::ToString(format)) continue;
+    const bool sharded = format == Format::kShardedSafetensors;
+    if (sharded && !mesh) return InvalidArgument("--format sharded needs --mesh and --rules");
+    if (!sharded && mesh)
+      return InvalidArgument(
+          fmt::format("--mesh cuts tensors, --format {} holds whole ones", name));
+    return format;
+  }
+  return InvalidArgument(
+      fmt::format("--format '{}' is none of safetensors, huggingface, sharded", name));
+}
+
+/// "bf16", or "**.exp_avg=f32".
+Result<reshard::DTypeRule> readDType(const std::string& text) {
+  const std::size_t equal = text.rfind('=');
+  const std::string name = equal == std::string::npos ? text : text.substr(equal + 1);
+  auto dtype = ptc::ParseDType(name);
+  if (!dtype) return std::move(dtype).Context("--dtype").error();
+  return reshard::DTypeRule{equal == std::string::npos ? std::string() : text.substr(0, equal),
+                            *dtype};
+}
+
+Result<reshard::Options> readOptions(const Arguments& arguments) {
+  reshard::Options options;
+  TESSERA_TRY(options.format, formatOf(arguments));
+  for (const char* option : {"rules", "values", "tensors", "zero", "stages"})
+    if (arguments.has(option) && !arguments.has("mesh"))
+      return InvalidArgument(fmt::format("--{} goes with --mesh", option));
+  if (arguments.has("mesh") && !arguments.has("rules"))
+    return InvalidArgument("--mesh needs --rules: how the tensors are cut");
+  if (const auto size = arguments.value("file-size")) {
+    if (options.format != Format::kHuggingFace)
+      return InvalidArgument("--file-size goes with --format huggingface");
+    auto bytes = parseMemory(*size);
+    if (!bytes) return std::move(bytes).Context("--file-size").error();
+    options.file_bytes = *bytes;
+  }
+  for (const std::string& text : arguments.values("dtype")) {
+    TESSERA_TRY(auto rule, readDType(text));
+    options.dtypes.push_back(std::move(rule));
+  }
+  TESSERA_TRY(const auto read, readMemoryAndThreads(arguments));
+  options.memory_bytes = read.memory_bytes;
+  options.threads = read.threads;
+  options.replace = arguments.has("force");
+  options.must_resume = arguments.has("resume");
+  options.restart = arguments.has("restart");
+  if (options.must_resume && options.restart)
+    return InvalidArgument("--resume and --restart are opposites: give one of them");
+  options.verify = arguments.has("verify");
+  options.spelling["--format"] = checkpoint::ToString(options.format);
+  for (const char* option : {"mesh", "rules", "values", "tensors", "stages", "file-size", "dtype"})
+    if (arguments.has(option))
+      options.spelling[fmt::format("--{}", option)] =
+          fmt::format("{}", fmt::join(arguments.values(option), " "));
+  if (arguments.has("zero")) options.spelling["--zero"] = "set";
+  return options;
+}
+
+int run(const Invocation& call) {
+  const Arguments& arguments = call.arguments;
+  auto options = readOptions(arguments);
+  if (!options) return wrongUsage(options.error());
+  const auto source = checkpoint::Checkpoint::Open(arguments.word(0));
+  if (!source) return failed(source.error());
+  if (arguments.has("mesh")) {
+    auto layout = layoutOf(**source, arguments);
+    if (!layout) return failed(layout.error());
+    options->layout = std::move(*layout);
+  }
+
+  countInterrupts();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of a write
+  ByteProgress progress("resharding", call.json ? nullptr : stdout,
+                        ByteProgress::Elsewhere::kLines);
+  options->watch = progress.watch();
+  options->note = [&](const std::string& line) { progress.note(line); };
+  if (const auto left = (*source)->opaque().size(); left > 0)
+    progress.note(
+        fmt::format("{} entries are no tensors and are left out; `inspect` names them", left));
+  const auto begin = std::chrono::steady_clock::now();
+  const auto report = reshard::Reshard(**source, arguments.word(1), *options);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  progress.end();
+  if (!report) return failed(report.error());
+  if (call.json) {
+    printLine({{"tensors", report->num_tensors},
+               {"bytes_read", report->bytes_read},
+               {"bytes_written", report->bytes_written},
+               {"seconds", took.count()},
+               {"digest", ptc::Hex16(report->digest)},
+               {"files", report->num_files},
+               {"converted", report->num_converted},
+               {"bytes_resumed", report->bytes_resumed},
+               {"format", checkpoint::ToString(options->format)},
+               {"path", arguments.word(1)}});
+    return kDone;
+  }
+  fmt::print("{}: {} tensors in {} file{}, {} written in {}\n", arguments.word(1),
+             report->num_tensors, report->num_files, report->num_files == 1 ? "" : "s",
+             formatBytes(report->bytes_written), formatSeconds(took.count()));
+  if (report->num_converted > 0)
+    fmt::print("{} tensors have another dtype than before\n", report->num_converted);
+  fmt::print("digest {}\n", ptc::Hex16(report->digest));
+  return kDone;
+}
+
+}  // namespace
+
+Command reshardCommand() {
+  std::vector<OptionSpec> options = {
+      {"format", "FORMAT",
+       "safetensors (one file), huggingface (folder of whole tensors) or sharded (default: "
+       "sharded with --mesh, safetensors for a DST that ends so, else huggingface)"}};
+  for (OptionSpec& option : layoutOptions()) options.push_back(std::move(option));
+  for (OptionSpec option : std::initializer_list<OptionSpec>{
+           {"file-size", "SIZE", "most bytes of a file of --format huggingface (default 5G)"},
+           {"dtype", "[GLOB=]DTYPE",
+            "rounds floating-point tensors (that fit GLOB) to f64, f32, f16, bf16, f8e4m3 or "
+            "f8e5m2; may be repeated"},
+           memoryOption(),
+           threadsOption(),
+           {"force", "", "replaces DST, at the end and in one step"},
+           {"resume", "", "fails where there is nothing to resume"},
+           {"restart", "", "drops an interrupted run instead of resuming it"},
+           {"verify", "", "reads what was written and compares digests before DST appears"}})
+    options.push_back(std::move(option));
+  return {{"reshard",
+           "writes a checkpoint on disk in another format, for another mesh, with other dtypes",
+           {{"SRC", "file or folder of any format that `inspect` reads; it is only read"},
+            {"DST", "file or folder to be made"}},
+           std::move(options),
+           {"Works in DST.partial; DST appears by rename when all of it is there. After Ctrl-C, a "
+            "crash or a full disk the same command resumes.",
+            "The sharded form is that of torch.distributed.checkpoint's HuggingFaceStorageReader. "
+            "Digests of all tensors stand in __metadata__ and, in folders, in "
+            "tessera-manifest.json.",
+            "Needs no cluster."}},
+          run};
+}
+
+}  // namespace tessera::app

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Reads a strided block of a file into strided memory with few, large reads.
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "engine/checkpoint/open_files.h"
+
+namespace tessera::checkpoint {
+
+/// One dim of a block: `size` elements, `from` elements apart in the file, `to` in memory.
+struct StridedDim {
+  std::int64_t size = 1;
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+  friend bool operator==(const StridedDim&, const StridedDim&) = default;
+};
+
+/// Brings the dims of a block into the order of the file, largest stride first, drops those of
+/// size 1 and merges neighbours that are contiguous on both sides.
+std::vector<StridedDim> Normalize(std::vector<StridedDim> dims);
+
+/// Reads the block whose first element lies at byte `offset` of the file to `out`. Runs that lie
+/// close together in the file come with one read through a buffer of 1 MiB; long runs are read into
+/// place.
+/// \pre element_bytes is 1, 2, 4 or 8; no stride is negative
+Status ReadStrided(const File& file, std::int64_t offset, std::int64_t element_bytes,
+                   std::vector<StridedDim> dims, std::byte* out);
+
+}  // namespace tessera::checkpoint

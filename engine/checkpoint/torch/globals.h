@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// The Python classes and functions that pickles of checkpoints name. Nothing is called: each is
+/// only a word for what its arguments mean. A pickle that names any other is refused.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "ptc/dtype.h"
+
+namespace tessera::checkpoint {
+
+enum class Global : std::uint8_t {
+  // torch.save
+  kRebuildTensor,     // (storage, offset, size, stride, requires_grad, hooks)
+  kRebuildTensorV3,   // (storage, offset, size, stride, requires_grad, hooks, dtype)
+  kRebuildParameter,  // (tensor, requires_grad, hooks)
+  kRebuildFromType,   // (a rebuild function, type, its arguments, state)
+  kStorage,           // elements of `dtype`
+  kUntypedStorage,    // bytes
+  kDType,
+  kOrderedDict,
+  // torch.distributed.checkpoint
+  kMetadata,
+  kTensorStorage,
+  kBytesStorage,
+  kChunk,
+  kTensorProperties,
+  kMetadataIndex,
+  kStorageInfo,
+  kStorageMeta,
+  kSize,
+  // Values that Tessera shows or passes over
+  kNamespace,  // argparse: its state is a dict
+  kPath,       // arguments: its parts
+  kEnum,       // argument: its value
+  kOther,
+};
+
+struct KnownGlobal {
+  std::string_view module;
+  std::string_view name;
+  Global id = Global::kOther;
+  std::optional<ptc::DType> dtype = {};  // kStorage, kDType; empty: one that Tessera has not
+};
+
+/// Index into the whitelist, or nullopt.
+std::optional<std::size_t> FindGlobal(std::string_view module, std::string_view name);
+/// \pre index is one that FindGlobal gave
+const KnownGlobal& GlobalAt(std::size_t index);
+
+}  // namespace tessera::checkpoint

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/checkpoint/torch/torch_save.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "engine/checkpoint/torch/json_file.h"
+#include "engine/checkpoint/torch/torch_file.h"
+#include "engine/checkpoint/torch/value_json.h"
+#include "ptc/base/utf8.h"
+
+namespace tessera::checkpoint {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = Pickle::Kind;
+using Value = Pickle::Value;
+
+constexpr std::int64_t kMaxIndex = std::int64_t{1} << 28;
+constexpr std::size_t kMaxName = 4096;
+constexpr std::size_t kMaxText = std::size_t{1} << 26;  // bytes of all names and metadata together
+
+/// Adds the tensors of one file to what is known of a checkpoint.
+class StateWalk {
+ public:
+  StateWalk(const TorchFile& file, int index, Contents& contents)
+      : file_(file), index_(index), contents_(contents) {}
+
+  Status Add(Value value, const std::string& name, int depth);
+
+ private:
+  Status AddItems(Value value, const std::string& name, int depth);
+  Status AddTensor(Value value, const std::string& name, const SavedTensor& saved);
+  /// Whether a tensor lies in the value, which is no tensor.
+  Result<bool> HasTensor(Value value, int depth);
+  Status Visit(Value value, int depth);
+  Status CountText(Value value, std::size_t size);
+
+  const TorchFile& file_;
+  const int index_;
+  Contents& contents_;
+  std::int64_t left_ = WalkLimits::kVisits;
+  std::size_t num_text_bytes_ = 0;
+};
+
+bool IsNested(Value value) {
+  return value.is(Kind::kDict) || value.is(Kind::kList) || value.is(Kind::kTuple);
+}
+
+Status StateWalk::Visit(Value value, int depth) {
+  if (depth > WalkLimits::kDepth) {
+    return value.At(fmt::format("values nest deeper than {}", WalkLimits::kDepth));
+  }
+  if (--left_ < 0) return value.At(fmt::format("more than {} values", WalkLimits::kVisits));
+  return OkStatus();
+}
+
+Status StateWalk::CountText(Value value, std::size_t size) {
+  num_text_bytes_ += size;
+  if (num_text_bytes_ <= kMaxText) return OkStatus();
+  return value.At(fmt::format("names and values make more than {} bytes of text", kMaxText));
+}
+
+Result<bool> StateWalk::HasTensor(Value value, int depth) {
+  TESSERA_RETURN_IF_ERROR(Visit(value, depth));
+  if (!IsNested(value)) {
+    TESSERA_TRY(const auto saved, file_.FindTensor(value));
+    return saved.has_value();
+  }
+  const std::size_t step = value.is(Kind::kDict) ? 2 : 1;
+  for (std::size_t i = step - 1; i < value.size(); i += step) {
+    TESSERA_TRY(const bool found, HasTensor(value[i], depth + 1));
+    if (found) return true;
+  }
+  return false;
+}
+
+Status StateWalk::AddTensor(Value value, const std::string& name, const SavedTensor& saved) {
+  TESSERA_RETURN_IF_ERROR(CountText(value, name.size()));
+  StoredTensor tensor{name, saved.dtype, saved.shape, {}};
+  if (const auto elements = ptc::NumElements(saved.shape); !elements) {
+    return value.At(elements.error().ToString());
+  }
+  if (const auto box = ptc::Box::Whole(saved.shape)) {
+    tensor.boxes.push_back({*box, index_, saved.offset, saved.strides});
+  }
+  contents_.tensors.push_back(std::move(tensor));
+  return OkStatus();
+}
+
+Status StateWalk::AddItems(Value value, const std::string& name, int depth) {
+  const bool is_dict = value.is(Kind::kDict);
+  for (std::size_t i = 0; i < value.size(); i += is_dict ? 2 : 1) {
+    std::string part = std::to_string(i);
+    if (is_dict) {
+      const Value key = value[i];
+      if (key.is(Kind::kInteger)) {
+        part = std::to_string(key.integer());
+      } else if (key.is(Kind::kText) && key.text().size() <= kMaxName &&
+                 IsPrintableUtf8(key.text())) {
+        part = key.text();
+      } else {
+        return key.At("a key is neither printable text nor an integer");
+      }
+    }
+    std::string path = name.empty() ? std::move(part) : fmt::format("{}.{}", name, part);
+    if (path.empty() || path.size() > kMaxName) {
+      return value.At(fmt::format("a tensor's name is empty or longer than {} bytes", kMaxName));
+    }
+    TESSERA_RETURN_IF_ERROR(Add(value[is_dict ? i + 1 : i], path, depth + 1));
+  }
+  return OkStatus();
+}
+
+Status StateWalk::Add(Value value, const std::string& name, int depth) {
+  TESSERA_RETURN_IF_ERROR(Visit(value, depth));
+  TESSERA_TRY(const auto saved, file_.FindTensor(value));
+  if (saved) return AddTensor(value, name.empty() ? "tensor" : name, *saved);
+  if (IsNested(value)) {
+    TESSERA_TRY(const bool goes_on, HasTensor(value, depth));
+    if (goes_on || name.empty()) return AddItems(value, name, depth);
+  }
+  TESSERA_TRY(std::string json, ToJson(value));
+  TESSERA_RETURN_IF_ERROR(CountText(value, name.size() + json.size()));
+  contents_.metadata[name.empty() ? "object" : name] = std::move(json);
+  return OkStatus();
+}
+
+Status AddFile(const fs::path& path, Contents& contents) {
+  TESSERA_TRY(ByteSourcePtr source, ByteSource::OpenFile(path.string()));
+  TESSERA_TRY(const TorchFile file, TorchFile::Open(ByteWindow(std::move(source))));
+  const int index = static_cast<int>(contents.files.size());
+  contents.files.push_back(path.string());
+  return StateWalk(file, index, contents).Add(file.root(), "", 0);
+}
+
+/// The files of an index, each with the tensors it should hold.
+Result<std::map<std::string, std::vector<std::string>>> ReadIndex(const fs::path& path) {
+  TESSERA_TRY(const nlohmann::json json, ReadJsonFile(path.string(), kMaxIndex));
+  const auto map = json.find("weight_map");
+  if (map == json.end() || !map->is_object()) {
+    return ErrorAt(path.string(), 0, "there is no object 'weight_map'");
+  }
+  std::map<std::string, std::vector<std::string>> files;
+  for (const auto& [name, file] : map->items()) {
+    if (!file.is_string() || file.get_ref<const std::string&>().find('/') != std::string::npos) {
+      return ErrorAt(path.string(), 0,
+                     fmt::format("tensor '{}' is not in a file of this folder", Escaped(name)));
+    }
+    files[file.get<std::string>()].push_back(name);
+  }
+  return files;
+}
+
+}  // namespace
+
+Result<Contents> ReadTorchSaveFile(const std::string& path) {
+  const fs::path file = fs::absolute(path);
+  Contents contents{Format::kTorchSave, file.string(), {}, {}};
+  TESSERA_RETURN_IF_ERROR(AddFile(file, contents));
+  return contents;
+}
+
+Result<Contents> ReadTorchSaveFolder(const std::string& path) {
+  const fs::path folder = fs::absolute(path);
+  Contents contents{Format::kTorchSave, folder.string(), {}, {}};
+  const fs::path index_path = folder / "pytorch_model.bin.index.json";
+  std::error_code error;
+  if (!fs::exists(index_path, error)) {
+    TESSERA_RETURN_IF_ERROR(AddFile(folder / "pytorch_model.bin", contents));
+    return contents;
+  }
+  TESSERA_TRY(const auto index, ReadIndex(index_path));
+  for (const auto& [file, names] : index) {
+    const std::size_t first = contents.tensors.size();
+    TESSERA_RETURN_IF_ERROR(AddFile(folder / file, contents));
+    std::vector<std::string_view> held;
+    for (std::size_t i = first; i < contents.tensors.size(); ++i) {
+      held.push_back(contents.tensors[i].name);
+    }
+    std::ranges::sort(held);
+    for (const std::string& name : names) {
+      if (!std::ranges::binary_search(held, name)) {
+        return InvalidArgument(fmt::format("{}: tensor '{}' is not in '{}'", index_path.string(),
+                                           Escaped(name), Escaped(file)));
+      }
+    }
+  }
+  return contents;
+}
+
+}  // namespace tessera::checkpoint

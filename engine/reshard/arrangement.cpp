@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/reshard/arrangement.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace tessera::reshard {
+namespace {
+
+using checkpoint::Format;
+using checkpoint::Piece;
+
+/// Finds the file and the bytes of every piece.
+Result<Arrangement> Arrange(const std::vector<OutTensor>& tensors, std::vector<Piece> pieces,
+                            Format format, const std::string& name, std::int64_t file_bytes) {
+  TESSERA_TRY(const auto files, checkpoint::PlanFiles(format, name, pieces, file_bytes));
+  Arrangement out;
+  out.places.resize(pieces.size());
+  for (std::size_t f = 0; f < files.size(); ++f) {
+    OutFile file{files[f].name, files[f].pieces};
+    std::map<std::string_view, int> by_name;  // a file has at most one piece of a tensor
+    for (const int p : file.pieces) {
+      const Piece& piece = pieces[static_cast<std::size_t>(p)];
+      by_name.emplace(piece.tensor, p);
+      file.header.tensors.push_back(
+          {piece.tensor, piece.dtype, piece.box ? piece.box->shape() : piece.shape});
+    }
+    TESSERA_RETURN_IF_ERROR(checkpoint::PlaceTensors(file.header.tensors));
+    file.pieces.clear();
+    for (const checkpoint::FileTensor& placed : file.header.tensors) {
+      const int p = by_name.at(placed.name);
+      file.pieces.push_back(p);
+      out.places[static_cast<std::size_t>(p)] = {static_cast<int>(f), placed.begin};
+    }
+    out.files.push_back(std::move(file));
+  }
+  std::map<std::string_view, std::size_t> index;
+  for (std::size_t t = 0; t < tensors.size(); ++t) index.emplace(tensors[t].name, t);
+  out.of_tensor.resize(tensors.size());
+  for (std::size_t p = 0; p < pieces.size(); ++p) {
+    out.of_tensor[index.at(pieces[p].tensor)].push_back(static_cast<int>(p));
+  }
+  for (std::vector<int>& of_tensor : out.of_tensor) {
+    std::ranges::sort(of_tensor, {},
+                      [&](int p) { return pieces[static_cast<std::size_t>(p)].box; });
+  }
+  out.pieces = std::move(pieces);
+  return out;
+}
+
+/// What each rank holds of one tensor, replicas included.
+void AddHeld(const OutTensor& tensor, const ptc::Layout& layout, int index,
+             std::vector<Piece>& held) {
+  const ptc::Parts parts = layout.PartsOf(index);
+  const ptc::DeviceMesh& mesh = layout.mesh();
+  for (int rank = 0; rank < mesh.num_ranks(); ++rank) {
+    if (!std::ranges::binary_search(parts.stages, mesh.Coordinate(rank, ptc::Axis::kPp))) continue;
+    for (const ptc::Box& box : parts.boxes[layout.PartIndex(rank, parts)]) {
+      held.push_back({tensor.name, tensor.dtype, tensor.shape, box, rank});
+    }
+  }
+}
+
+}  // namespace
+
+std::int64_t BytesOf(const OutTensor& tensor) {
+  std::int64_t bytes = ptc::SizeBytes(tensor.dtype);
+  for (const std::int64_t size : tensor.shape) bytes *= size;
+  return bytes;
+}
+
+Result<Arrangement> WholeTensors(const std::vector<OutTensor>& tensors, Format format,
+                                 const std::string& name, std::int64_t file_bytes) {
+  std::vector<Piece> pieces;
+  for (const OutTensor& tensor : tensors) {
+    pieces.push_back({tensor.name, tensor.dtype, tensor.shape, ptc::Box::Whole(tensor.shape)});
+  }
+  return Arrange(tensors, std::move(pieces), format, name, file_bytes);
+}
+
+Result<Arrangement> Shards(const std::vector<OutTensor>& tensors, const ptc::Layout& layout) {
+  std::vector<Piece> held;
+  for (const OutTensor& tensor : tensors) {
+    const auto index = layout.collection().Find(tensor.name);
+    if (!index) {
+      return InvalidArgument(fmt::format("the layout has no tensor '{}'", tensor.name));
+    }
+    const ptc::Shape& shape = layout.collection().tensors()[static_cast<std::size_t>(*index)].shape;
+    if (shape != tensor.shape) {
+      return InvalidArgument(fmt::format("tensor '{}' is {} in the checkpoint and {} in the layout",
+                                         tensor.name, ptc::ToString(tensor.shape),
+                                         ptc::ToString(shape)));
+    }
+    if (ptc::Box::Whole(shape)) {
+      AddHeld(tensor, layout, *index, held);
+    } else {
+      held.push_back({tensor.name, tensor.dtype, tensor.shape});
+    }
+  }
+  return Arrange(tensors, checkpoint::StoreOnce(std::move(held)), Format::kShardedSafetensors, {},
+                 0);
+}
+
+}  // namespace tessera::reshard

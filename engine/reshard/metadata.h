@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// What the destination says beside its tensors: __metadata__ of each file, the index of a Hugging
+/// Face folder, the manifest (FORMAT.md).
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/checkpoint/checkpoint.h"
+#include "engine/reshard/arrangement.h"
+
+namespace tessera::reshard {
+
+inline constexpr std::string_view kManifestName = "tessera-manifest.json";
+inline constexpr std::string_view kIndexName = "model.safetensors.index.json";
+
+/// Fills in the metadata of every header: what the source has, where the boxes lie, and digests
+/// that are all 0.
+void AddMetadata(const checkpoint::Checkpoint& source, checkpoint::Format format,
+                 Arrangement& arrangement);
+/// The same header with the digests of the pieces, of equal length. \pre AddMetadata
+checkpoint::Header WithDigests(const Arrangement& arrangement, const OutFile& file,
+                               const std::vector<std::uint64_t>& piece_digests);
+
+/// xxh3-64 of the digest lines (ptc/FORMAT.md).
+/// \error kInvalidArgument naming a tensor whose name cannot stand in a line
+Result<std::uint64_t> CollectionDigest(const std::vector<OutTensor>& tensors,
+                                       const std::vector<std::uint64_t>& digests);
+
+/// \param digests one a tensor \param digest of all of them
+std::string PrintManifest(const std::vector<OutTensor>& tensors,
+                          const std::vector<std::uint64_t>& digests, std::uint64_t digest);
+std::string PrintIndex(const Arrangement& arrangement);
+
+}  // namespace tessera::reshard

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/reshard/work_folder.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "engine/checkpoint/open_files.h"
+
+namespace tessera::reshard {
+namespace {
+
+namespace fs = std::filesystem;
+
+Error Failed(const std::string& path, std::string_view what, const std::error_code& error) {
+  const bool missing = error == std::errc::no_such_file_or_directory;
+  return {missing ? ErrorCode::kNotFound : ErrorCode::kUnavailable,
+          fmt::format("'{}' {}: {}", path, what, error.message()),
+          {}};
+}
+Error Failed(const std::string& path, std::string_view what) {
+  return Failed(path, what, {errno, std::generic_category()});
+}
+
+std::optional<NodeId> NodeOf(const std::string& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0) return std::nullopt;
+  return NodeId{status.st_dev, status.st_ino};
+}
+
+int Rename(const std::string& from, const std::string& to, unsigned flags) {
+  return ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), flags);
+}
+
+}  // namespace
+
+Error ExistsAlready(const std::string& destination) {
+  return AlreadyExists(fmt::format("'{}' exists; --force replaces it", destination));
+}
+
+WorkFolder::WorkFolder(std::string destination, std::string path, Journal journal)
+    : destination_(std::move(destination)),
+      path_(std::move(path)),
+      output_(path_ + "/output"),
+      journal_(std::move(journal)) {}
+
+Result<WorkFolder> WorkFolder::Open(const std::string& destination) {
+  const std::string path = PathFor(destination);
+  if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) {
+    return Failed(path, "cannot be made");
+  }
+  TESSERA_TRY(Journal journal, Journal::Open(path + "/journal.jsonl"));
+  return WorkFolder(destination, path, std::move(journal));
+}
+
+Status WorkFolder::Clear() const {
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path_, error)) {
+    if (entry.path().filename() == "journal.jsonl") continue;
+    fs::remove_all(entry.path(), error);
+    if (error) return Failed(entry.path().string(), "cannot be removed", error);
+  }
+  if (error) return Failed(path_, "cannot be listed", error);
+  return OkStatus();
+}
+
+bool WorkFolder::WasPlaced() const {
+  const auto& placing = journal_.content().placing;
+  return placing && NodeOf(destination_) == placing;
+}
+
+Status WorkFolder::Place(bool replace) {
+  const auto node = NodeOf(output_);
+  if (!node) return Failed(output_, "cannot be examined");
+  TESSERA_RETURN_IF_ERROR(journal_.AddPlacing(*node));
+  const std::string parent = fs::path(destination_).parent_path().string();
+  if (Rename(output_, destination_, RENAME_NOREPLACE) != 0) {
+    const bool plain = errno == EINVAL;  // not every file system knows of the flags
+    if (errno != EEXIST && !plain) return Failed(destination_, "cannot be named");
+    const bool exists = NodeOf(destination_).has_value();
+    if (exists && !replace) return ExistsAlready(destination_);
+    if (exists && Rename(output_, destination_, RENAME_EXCHANGE) != 0) {
+      const std::string old = path_ + "/replaced";
+      if (errno != EINVAL || Rename(destination_, old, 0) != 0 ||
+          Rename(output_, destination_, 0) != 0) {
+        return Failed(destination_, "cannot be replaced");
+      }
+    } else if (!exists && Rename(output_, destination_, 0) != 0) {
+      return Failed(destination_, "cannot be named");
+    }
+  }
+  return checkpoint::SyncFolder(parent);
+}
+
+Status WorkFolder::Remove() const {
+  TESSERA_RETURN_IF_ERROR(Clear());
+  std::error_code error;  // the journal last: while it is there, it says what the rest is
+  fs::remove_all(path_, error);
+  if (error) return Failed(path_, "cannot be removed", error);
+  return OkStatus();
+}
+
+}  // namespace tessera::reshard

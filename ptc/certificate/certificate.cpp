@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ptc/certificate/certificate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "ptc/certificate/move_classes.h"
+#include "ptc/certificate/port_times.h"
+
+namespace tessera::ptc {
+namespace {
+
+/// Devices sorted into hosts, or hosts into racks, by position.
+struct Grouping {
+  std::vector<int> of;             // group of each member
+  std::vector<std::int32_t> name;  // of each group
+};
+template <typename Members, typename NameOf>
+Grouping GroupBy(const Members& members, const NameOf& name_of) {
+  std::map<std::int32_t, int> positions;
+  for (const auto& member : members) positions.emplace(name_of(member), 0);
+  Grouping grouping;
+  for (auto& [name, position] : positions) {
+    position = static_cast<int>(grouping.name.size());
+    grouping.name.push_back(name);
+  }
+  for (const auto& member : members) grouping.of.push_back(positions[name_of(member)]);
+  return grouping;
+}
+
+/// Ports of one sort, both directions, under both ways to count: sent straight, or passed on.
+struct Ports {
+  explicit Ports(const std::vector<double>& speeds)
+      : direct_in(speeds), direct_out(speeds), relayed_in(speeds), relayed_out(speeds) {}
+  PortTimes direct_in, direct_out, relayed_in, relayed_out;
+};
+
+/// The larger of `bound` and what `times` say; the first of equals stays.
+void Raise(PortBound& bound, const PortTimes& times, std::string_view direction,
+           const std::function<std::string(int)>& name) {
+  const PortTimes::Bound least = times.Least();
+  if (least.seconds <= bound.seconds) return;
+  bound = {least.seconds, least.bytes, fmt::format("{} {}", name(least.port), direction),
+           least.num_ports};
+}
+
+/// Goes over the classes and sums up what each costs.
+class Certifier {
+ public:
+  Certifier(MoveClasses moves, const Topology& topology)
+      : moves_(std::move(moves)),
+        topology_(topology),
+        hosts_(GroupBy(moves_.devices, [&](DeviceId device) { return topology.HostOf(device); })),
+        racks_(GroupBy(hosts_.name, [&](std::int32_t host) { return topology.RackOf(host); })),
+        device_ports_(std::vector<double>(moves_.devices.size(), topology.host_bytes_per_second)),
+        host_ports_(SpeedsOfHosts()),
+        rack_ports_(
+            std::vector<double>(racks_.name.size(), topology.rack_bytes_per_second.value_or(1.0))) {
+    result_.peak_memory.resize(moves_.devices.size());
+    further_inside_.resize(hosts_.name.size());
+  }
+
+  Certificate Run() && {
+    for (const MoveClass& c : moves_.classes) Count(c);
+    CountFurther();
+    const auto device = [&](int d) { return ToString(moves_.devices[Position(d)]); };
+    const auto host = [&](int h) { return fmt::format("n{}", hosts_.name[Position(h)]); };
+    const auto rack = [&](int r) { return fmt::format("rack {}", racks_.name[Position(r)]); };
+    RaiseAll(device_ports_, device);
+    RaiseAll(host_ports_, host);
+    if (topology_.rack_bytes_per_second) RaiseAll(rack_ports_, rack);
+    return std::move(result_);
+  }
+
+ private:
+  static std::size_t Position(int index) { return static_cast<std::size_t>(index); }
+
+  std::vector<double> SpeedsOfHosts() const {
+    std::vector<double> speeds;
+    for (std::int32_t host : hosts_.name) speeds.push_back(topology_.NetworkOf(host));
+    return speeds;
+  }
+
+  void RaiseAll(const Ports& ports, const std::function<std::string(int)>& name) {
+    Raise(result_.direct, ports.direct_in, "in", name);
+    Raise(result_.direct, ports.direct_out, "out", name);
+    Raise(result_.relayed, ports.relayed_in, "in", name);
+    Raise(result_.relayed, ports.relayed_out, "out", name);
+  }
+
+  /// The groups of some members, ascending, each once.
+  static std::vector<int> GroupsOf(const std::vector<int>& members, const Grouping& grouping) {
+    std::vector<int> groups;
+    for (int member : members) groups.push_back(grouping.of[Position(member)]);
+    std::sort(groups.begin(), groups.end());
+    groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
+    return groups;
+  }
+
+  void Count(const MoveClass& c) {
+    const std::vector<int>& holders = moves_.sets[Position(c.holders)];
+    const std::vector<int>& needers = moves_.sets[Position(c.needers)];
+    for (int device : holders) Sum(result_.peak_memory[Position(device)], c.bytes);
+    std::vector<int> lacking;
+    std::set_difference(needers.begin(), needers.end(), holders.begin(), holders.end(),
+                        std::back_inserter(lacking));
+    for (int device : lacking) Sum(result_.peak_memory[Position(device)], c.needed_bytes);
+    if (c.converted_bytes > 0) {  // needs room beside what is held
+      std::vector<int> both;
+      std::set_intersection(needers.begin(), needers.end(), holders.begin(), holders.end(),
+                            std::back_inserter(both));
+      for (int device : both) Sum(result_.peak_memory[Position(device)], c.converted_bytes);
+    }
+    if (lacking.empty()) return;
+    Sum(result_.volume, Times(lacking, c.bytes));
+    if (holders.size() == 1) Sum(result_.single_source_bytes, c.bytes);
+
+    const std::vector<int> holding_hosts = GroupsOf(holders, hosts_);
+    std::vector<int> near;  // devices that lack it and whose host holds it
+    std::vector<int> far;
+    for (int device : lacking) {
+      const bool is_near = std::binary_search(holding_hosts.begin(), holding_hosts.end(),
+                                              hosts_.of[Position(device)]);
+      (is_near ? near : far).push_back(device);
+    }
+    if (!near.empty()) CountInside(holders, near, c.bytes);
+    if (!far.empty()) CountNetwork(holding_hosts, far, c.bytes);
+  }
+
+  /// Devices get it from holders on their host.
+  void CountInside(const std::vector<int>& holders, const std::vector<int>& near,
+                   std::int64_t bytes) {
+    std::map<int, std::pair<std::vector<int>, std::int64_t>> by_host;  // holders, how many lack it
+    for (int device : near) {
+      device_ports_.direct_in.Add(device, bytes);
+      device_ports_.relayed_in.Add(device, bytes);
+      ++by_host[hosts_.of[Position(device)]].second;
+    }
+    for (int device : holders) {
+      const auto it = by_host.find(hosts_.of[Position(device)]);
+      if (it != by_host.end()) it->second.first.push_back(device);
+    }
+    for (const auto& [host, inside] : by_host) {
+      device_ports_.direct_out.Add(inside.first, SaturatingMultiply(inside.second, bytes));
+      device_ports_.relayed_out.Add(inside.first, bytes);
+      Sum(further_inside_[Position(host)], SaturatingMultiply(inside.second - 1, bytes));
+    }
+  }
+
+  /// Devices get it from other hosts.
+  void CountNetwork(const std::vector<int>& holding_hosts, const std::vector<int>& far,
+                    std::int64_t bytes) {
+    for (int device : far) host_ports_.direct_in.Add(hosts_.of[Position(device)], bytes);
+    host_ports_.direct_out.Add(holding_hosts, Times(far, bytes));
+    const std::vector<int> entered = GroupsOf(far, hosts_);
+    for (int host : entered) host_ports_.relayed_in.Add(host, bytes);
+    host_ports_.relayed_out.Add(holding_hosts, bytes);
+    Sum(further_hosts_, SaturatingMultiply(std::ssize(entered) - 1, bytes));
+    Sum(result_.network_volume, Times(entered, bytes));
+    if (topology_.rack_bytes_per_second) CountRacks(GroupsOf(holding_hosts, racks_), far, bytes);
+  }
+
+  void CountRacks(const std::vector<int>& holding_racks, const std::vector<int>& far,
+                  std::int64_t bytes) {
+    std::vector<int> crossing;  // the racks of devices in whose rack nobody holds it
+    for (int device : far) {
+      const int rack = racks_.of[Position(hosts_.of[Position(device)])];
+      if (!std::binary_search(holding_racks.begin(), holding_racks.end(), rack)) {
+        crossing.push_back(rack);
+      }
+    }
+    if (crossing.empty()) return;
+    for (int rack : crossing) rack_ports_.direct_in.Add(rack, bytes);
+    rack_ports_.direct_out.Add(holding_racks, Times(crossing, bytes));
+    std::sort(crossing.begin(), crossing.end());
+    crossing.erase(std::unique(crossing.begin(), crossing.end()), crossing.end());
+    for (int rack : crossing) rack_ports_.relayed_in.Add(rack, bytes);
+    rack_ports_.relayed_out.Add(holding_racks, bytes);
+    Sum(further_racks_, SaturatingMultiply(std::ssize(crossing) - 1, bytes));
+  }
+
+  /// Where plans pass bytes on, only the first copy has to leave a holder; any port may serve the
+  /// others.
+  void CountFurther() {
+    std::vector<std::vector<int>> devices_of(hosts_.name.size());
+    for (std::size_t d = 0; d < hosts_.of.size(); ++d) {
+      devices_of[Position(hosts_.of[d])].push_back(static_cast<int>(d));
+    }
+    for (std::size_t host = 0; host < devices_of.size(); ++host) {
+      device_ports_.relayed_out.Add(devices_of[host], further_inside_[host]);
+    }
+    const auto all = [](std::size_t count) {
+      std::vector<int> positions(count);
+      std::iota(positions.begin(), positions.end(), 0);
+      return positions;
+    };
+    host_ports_.relayed_out.Add(all(hosts_.name.size()), further_hosts_);
+    rack_ports_.relayed_out.Add(all(racks_.name.size()), further_racks_);
+  }
+
+  static void Sum(std::int64_t& total, std::int64_t bytes) { total = SaturatingAdd(total, bytes); }
+  static std::int64_t Times(const std::vector<int>& members, std::int64_t bytes) {
+    return SaturatingMultiply(std::ssize(members), bytes);
+  }
+
+  MoveClasses moves_;
+  const Topology& topology_;
+  Grouping hosts_;  // of devices
+  Grouping racks_;  // of hosts
+  Ports device_ports_, host_ports_, rack_ports_;
+  // Copies beyond the first: by host, into hosts, into racks.
+  std::vector<std::int64_t> further_inside_;
+  std::int64_t further_hosts_ = 0;
+  std::int64_t further_racks_ = 0;
+  Certificate result_;
+};
+
+}  // namespace
+
+Certificate Certify(const Layout& from, const Layout& to, const Topology& topology) {
+  return Certifier(ClassifyMoves(from, to), topology).Run();
+}
+
+}  // namespace tessera::ptc

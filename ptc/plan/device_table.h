@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// The devices of two layouts as positions, with their ranks, hosts and racks.
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "ptc/layout.h"
+#include "ptc/topology/topology.h"
+
+namespace tessera::ptc {
+
+struct DeviceTable {
+  std::vector<DeviceId> devices;         // ascending
+  std::vector<std::optional<int>> from;  // rank in the old layout
+  std::vector<std::optional<int>> to;    // rank in the new layout
+  std::vector<int> host;                 // of each device: position in `hosts`
+  std::vector<std::int32_t> hosts;       // names, ascending
+  std::vector<int> rack;                 // of each host: position in `racks`
+  std::vector<std::int32_t> racks;       // names, ascending
+
+  /// Position of a device, or nullopt.
+  std::optional<int> Find(DeviceId device) const;
+};
+DeviceTable MakeDeviceTable(const Layout& from, const Layout& to, const Topology& topology);
+
+}  // namespace tessera::ptc

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// The devices that hold each class, by host.
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "ptc/plan/device_table.h"
+#include "ptc/plan/kinds.h"
+#include "ptc/plan/needs.h"
+
+namespace tessera::ptc {
+
+/// Devices and hosts are positions in a DeviceTable.
+struct ClassHolders {
+  std::vector<int> devices;        // by host, and ascending on each
+  std::vector<int> hosts;          // ascending
+  std::vector<std::size_t> first;  // in `devices`, by position in `hosts`, and one more
+  /// The holders on a host, or nullopt.
+  std::optional<std::span<const int>> OnHost(int host) const;
+};
+
+/// Lists the holders of a class when it is first asked for.
+class Holders {
+ public:
+  Holders(const Kinds& kinds, const Classes& classes, const DeviceTable& table);
+  const ClassHolders& Of(int held_class);
+  /// \pre asked for before
+  const ClassHolders& Of(int held_class) const;
+
+ private:
+  void List(const HeldClass& held_class, std::vector<int>& devices) const;
+
+  const Kinds& kinds_;
+  const Classes& classes_;
+  const DeviceTable& table_;
+  /// By list of axes: devices in the order of (stage, part), and where those of each begin.
+  struct Sorted {
+    std::vector<int> devices;
+    std::vector<std::size_t> first;
+  };
+  std::vector<Sorted> by_part_;
+  std::vector<std::optional<ClassHolders>> known_;
+};
+
+}  // namespace tessera::ptc

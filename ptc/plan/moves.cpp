@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "ptc/base/check.h"
+#include "ptc/flat_range.h"
+#include "ptc/plan/kinds.h"
+#include "ptc/plan/needs.h"
+#include "ptc/plan/plan.h"
+
+namespace tessera::ptc {
+namespace {
+
+std::size_t At(int index) { return static_cast<std::size_t>(index); }
+
+/// A move with what it is ordered by. Kind comes last: a drop after the copies out of it.
+struct Entry {
+  Box box;
+  DeviceId device;
+  Move move;
+  friend bool operator<(const Entry& a, const Entry& b) {
+    if (a.box != b.box) return a.box < b.box;
+    if (a.device != b.device) return a.device < b.device;
+    return a.move.index() < b.move.index();
+  }
+};
+
+/// Expands the moves of one device, tensor after tensor.
+class Expander {
+ public:
+  Expander(const Outline& outline, const Classes& classes, const Layout& to,
+           const std::vector<std::optional<int>>& from_ranks, std::size_t position)
+      : outline_(outline),
+        kinds_(*outline.kinds),
+        classes_(classes),
+        from_ranks_(from_ranks),
+        position_(position),
+        device_(outline.devices[position]),
+        old_rank_(from_ranks[position]),
+        new_rank_(to.mesh().RankOf(device_)),
+        rest_(outline.first_flow[position + 1] - outline.first_flow[position]) {
+    for (std::size_t f = 0; f < rest_.size(); ++f) rest_[f] = FlowAt(f).bytes;
+  }
+
+  /// Appends the moves of the next tensor. \pre called for all tensors, ascending
+  void Append(int tensor, std::vector<Entry>& out) {
+    staged_ = At(kinds_.staged_of_tensor[At(tensor)]);
+    const KindOnStages& staged = kinds_.staged[staged_];
+    kind_ = &kinds_.kinds[At(staged.kind)];
+    tensor_ = tensor;
+    out_ = &out;
+    from_part_.reset();
+    held_ = needed_ = &none_;
+    if (old_rank_ && kinds_.from.IsOn(staged.from_stages, kinds_.from.StageOf(*old_rank_))) {
+      from_part_ = At(kinds_.from.PartOf(kind_->from_axes, *old_rank_));
+      held_ = &kind_->pieces.held[*from_part_];
+    }
+    const bool needs = new_rank_ && kinds_.to.IsOn(staged.to_stages, kinds_.to.StageOf(*new_rank_));
+    const std::size_t to_part =
+        needs ? At(kinds_.to.PartOf(kind_->to_axes, *new_rank_)) : std::size_t{0};
+    if (needs) needed_ = &kind_->pieces.needed[to_part];
+    KeepAndDrop();
+    if (!needs) return;
+    for (int c : kind_->needed_cells[to_part]) Copy(At(c));
+  }
+
+ private:
+  const ClassFlow& FlowAt(std::size_t f) const {
+    return outline_.flows[outline_.first_flow[position_] + f];
+  }
+  void Emit(const Box& box, Move move) { out_->push_back({box, device_, std::move(move)}); }
+
+  void KeepAndDrop() {
+    kept_.clear();
+    used_.clear();
+    if (!kind_->converts()) {
+      for (const Box& piece : *needed_) {
+        const Box* old = KeptIn(*held_, piece);
+        if (old == nullptr) continue;
+        kept_.push_back(&piece);
+        used_.push_back(old);
+        Emit(piece, Keep{device_, tensor_, piece, *old});
+      }
+    }
+    for (const Box& old : *held_) {
+      if (std::find(used_.begin(), used_.end(), &old) != used_.end()) continue;
+      Emit(old, Drop{device_, tensor_, old});
+    }
+  }
+
+  void Copy(std::size_t c) {
+    const Cell& cell = kind_->cells[c];
+    const Box* piece = PieceWith(*needed_, cell.box);
+    if (from_part_ && cell.holders.Contains(*from_part_)) {
+      if (std::find(kept_.begin(), kept_.end(), piece) != kept_.end()) return;
+      const Box& old = *PieceWith(*held_, cell.box);
+      Emit(cell.box, LocalCopy{device_, tensor_, cell.box, *piece, old});
+      return;
+    }
+    // The next bytes of the cell's class, from one flow or more.
+    const int held_class = classes_.Of(staged_, c);
+    const auto element_bytes = static_cast<int>(SizeBytes(kind_->from_dtype));
+    const auto key = std::tuple(held_class, element_bytes);
+    std::size_t f = 0;
+    std::size_t count = rest_.size();
+    while (count > 0) {  // the first flow of the class that is not used up
+      const std::size_t half = count / 2;
+      const ClassFlow& flow = FlowAt(f + half);
+      const auto other = std::tuple(flow.held_class, flow.element_bytes);
+      if (other < key || (other == key && rest_[f + half] == 0)) {
+        f += half + 1;
+        count -= half + 1;
+      } else {
+        count = half;
+      }
+    }
+    for (std::int64_t begin = 0; begin < kind_->elements[c]; ++f) {
+      TESSERA_CHECK(f < rest_.size() && FlowAt(f).held_class == held_class);
+      const std::int64_t elements = std::min(kind_->elements[c] - begin, rest_[f] / element_bytes);
+      rest_[f] -= elements * element_bytes;
+      const int source = FlowAt(f).source;
+      const auto& pieces =
+          kind_->pieces.held[At(kinds_.from.PartOf(kind_->from_axes, *from_ranks_[At(source)]))];
+      const Box& old = *PieceWith(pieces, cell.box);
+      const bool is_whole = elements == kind_->elements[c];
+      const std::vector<Box> boxes =
+          is_whole ? std::vector{cell.box} : FlatRange({cell.box}, {begin, begin + elements});
+      for (const Box& box : boxes) {
+        Emit(box, RemoteCopy{outline_.devices[At(source)], device_, tensor_, box, *piece, old});
+      }
+      begin += elements;
+    }
+  }
+
+  const Outline& outline_;
+  const Kinds& kinds_;
+  const Classes& classes_;
+  const std::vector<std::optional<int>>& from_ranks_;
+  const std::size_t position_;
+  const DeviceId device_;
+  const std::optional<int> old_rank_;
+  const std::optional<int> new_rank_;
+  std::vector<std::int64_t> rest_;  // of each flow to the device
+
+  // Of the tensor at hand.
+  std::size_t staged_ = 0;
+  const Kind* kind_ = nullptr;
+  int tensor_ = 0;
+  std::vector<Entry>* out_ = nullptr;
+  std::optional<std::size_t> from_part_;
+  const std::vector<Box> none_;
+  const std::vector<Box>* held_ = &none_;
+  const std::vector<Box>* needed_ = &none_;
+  std::vector<const Box*> kept_, used_;
+};
+
+/// Moves the entries of one tensor, in order, behind `moves`.
+void Flush(std::vector<Entry>& entries, std::vector<Move>& moves) {
+  std::vector<Entry*> order;
+  order.reserve(entries.size());
+  for (Entry& entry : entries) order.push_back(&entry);
+  std::sort(order.begin(), order.end(), [](const Entry* a, const Entry* b) { return *a < *b; });
+  for (Entry* entry : order) moves.push_back(std::move(entry->move));
+  entries.clear();
+}
+
+std::vector<std::optional<int>> RanksOf(const DeviceMesh& mesh,
+                                        const std::vector<DeviceId>& devices) {
+  std::vector<std::optional<int>> ranks(devices.size());
+  for (int rank = 0; rank < mesh.num_ranks(); ++rank) {
+    const auto at = std::lower_bound(devices.begin(), devices.end(), mesh.devices()[At(rank)]);
+    ranks[static_cast<std::size_t>(at - devices.begin())] = rank;
+  }
+  return ranks;
+}
+
+std::vector<Move> Expand(const Outline& outline, const Layout& from, const Layout& to,
+                         const std::vector<std::size_t>& positions) {
+  const Classes classes(*outline.kinds);
+  const std::vector<std::optional<int>> from_ranks = RanksOf(from.mesh(), outline.devices);
+  std::vector<Expander> expanders;
+  expanders.reserve(positions.size());
+  for (std::size_t position : positions) {
+    expanders.emplace_back(outline, classes, to, from_ranks, position);
+  }
+  std::vector<Move> moves;
+  std::vector<Entry> entries;
+  for (std::size_t t = 0; t < from.collection().tensors().size(); ++t) {
+    for (Expander& expander : expanders) expander.Append(static_cast<int>(t), entries);
+    Flush(entries, moves);
+  }
+  return moves;
+}
+
+}  // namespace
+
+std::vector<Move> MovesOf(const Outline& outline, const Layout& from, const Layout& to,
+                          DeviceId device) {
+  const auto& devices = outline.devices;
+  const auto at = std::lower_bound(devices.begin(), devices.end(), device);
+  if (at == devices.end() || *at != device) return {};
+  return Expand(outline, from, to, {static_cast<std::size_t>(at - devices.begin())});
+}
+
+Result<Plan> MakePlan(const Layout& from, const Layout& to, const Topology& topology,
+                      const PlanOptions& options) {
+  TESSERA_TRY(const Outline outline, MakeOutline(from, to, topology, options));
+  std::vector<std::size_t> all(outline.devices.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  Plan plan;
+  plan.from_hash = outline.from_hash;
+  plan.to_hash = outline.to_hash;
+  plan.moves = Expand(outline, from, to, all);
+  plan.bytes = outline.bytes;
+  plan.volume_bound = VolumeBound(from, to);
+  plan.busiest_port_bytes = outline.busiest_port.bytes;
+  plan.busiest_port = outline.busiest_port.name;
+  for (std::size_t d = 0; d < outline.devices.size(); ++d) {
+    plan.peak_memory[outline.devices[d]] = outline.peak_memory[d];
+  }
+  plan.single_source_pieces = outline.single_source_pieces;
+  plan.transfer_seconds = outline.transfer_seconds;
+  plan.hash = outline.hash;
+  return plan;
+}
+
+}  // namespace tessera::ptc

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ptc/plan/outline.h"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+#include "ptc/plan/device_table.h"
+#include "ptc/plan/holders.h"
+#include "ptc/plan/kinds.h"
+#include "ptc/plan/needs.h"
+#include "ptc/plan/sources.h"
+
+namespace tessera::ptc {
+namespace {
+
+std::size_t At(int index) { return static_cast<std::size_t>(index); }
+
+/// Far below 2^63, so that sums over devices and twice of them stay inside.
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 61;
+
+Status CheckCountable(const Layout& layout) {
+  std::int64_t bytes = 0;
+  if (__builtin_mul_overflow(layout.collection().total_bytes(),
+                             std::int64_t{layout.mesh().num_ranks()}, &bytes) ||
+      bytes > kMostBytes) {
+    return InvalidArgument(
+        fmt::format("tensors of {} bytes on {} devices are more bytes than can be counted",
+                    layout.collection().total_bytes(), layout.mesh().num_ranks()));
+  }
+  return OkStatus();
+}
+
+std::int64_t Elements(const std::vector<Box>& boxes) {
+  std::int64_t elements = 0;
+  for (const Box& box : boxes) elements += box.num_elements();
+  return elements;
+}
+
+/// What each device has, gets and keeps in place.
+class Memory {
+ public:
+  explicit Memory(const Kinds& kinds) : kinds_(kinds), kept_(kinds.kinds.size()) {
+    staged_from_.resize(At(kinds.from.num_stages()));
+    staged_to_.resize(At(kinds.to.num_stages()));
+    for (std::size_t s = 0; s < kinds.staged.size(); ++s) {
+      for (std::int64_t stage : kinds.from.stages(kinds.staged[s].from_stages)) {
+        staged_from_[static_cast<std::size_t>(stage)].push_back(s);
+      }
+      for (std::int64_t stage : kinds.to.stages(kinds.staged[s].to_stages)) {
+        staged_to_[static_cast<std::size_t>(stage)].push_back(s);
+      }
+    }
+    for (const Kind& kind : kinds.kinds) {
+      auto& [held, needed] = elements_.emplace_back();
+      for (const auto& boxes : kind.pieces.held) held.push_back(Elements(boxes));
+      for (const auto& boxes : kind.pieces.needed) needed.push_back(Elements(boxes));
+    }
+  }
+
+  std::int64_t OldBytes(int rank) const {
+    std::int64_t bytes = 0;
+    for (std::size_t s : staged_from_[At(kinds_.from.StageOf(rank))]) {
+      const KindOnStages& staged = kinds_.staged[s];
+      const Kind& kind = KindOf(staged);
+      bytes += elements_[At(staged.kind)].first[At(kinds_.from.PartOf(kind.from_axes, rank))] *
+               SizeBytes(kind.from_dtype) * staged.num_tensors;
+    }
+    return bytes;
+  }
+
+  std::int64_t NewBytes(int rank) const {
+    std::int64_t bytes = 0;
+    for (std::size_t s : staged_to_[At(kinds_.to.StageOf(rank))]) {
+      const KindOnStages& staged = kinds_.staged[s];
+      const Kind& kind = KindOf(staged);
+      bytes += elements_[At(staged.kind)].second[At(kinds_.to.PartOf(kind.to_axes, rank))] *
+               SizeBytes(kind.to_dtype) * staged.num_tensors;
+    }
+    return bytes;
+  }
+
+  std::int64_t KeptBytes(int from_rank, int to_rank) {
+    const int from_stage = kinds_.from.StageOf(from_rank);
+    std::int64_t bytes = 0;
+    for (std::size_t s : staged_to_[At(kinds_.to.StageOf(to_rank))]) {
+      const KindOnStages& staged = kinds_.staged[s];
+      const Kind& kind = KindOf(staged);
+      if (kind.converts() || !kinds_.from.IsOn(staged.from_stages, from_stage)) continue;
+      bytes += KeptElements(staged.kind, kinds_.from.PartOf(kind.from_axes, from_rank),
+                            kinds_.to.PartOf(kind.to_axes, to_rank)) *
+               SizeBytes(kind.from_dtype) * staged.num_tensors;
+    }
+    return bytes;
+  }
+
+ private:
+  const Kind& KindOf(const KindOnStages& staged) const { return kinds_.kinds[At(staged.kind)]; }
+
+  std::int64_t KeptElements(int kind, int from_part, int to_part) {
+    const TensorPieces& pieces = kinds_.kinds[At(kind)].pieces;
+    const std::uint64_t key =
+        static_cast<std::uint64_t>(from_part) << 32U | static_cast<std::uint64_t>(to_part);
+    const auto [known, is_new] = kept_[At(kind)].try_emplace(key, 0);
+    if (!is_new) return known->second;
+    for (const Box& piece : pieces.needed[At(to_part)]) {
+      if (KeptIn(pieces.held[At(from_part)], piece)) known->second += piece.num_elements();
+    }
+    return known->second;
+  }
+
+  const Kinds& kinds_;
+  std::vector<std::vector<std::size_t>> staged_from_, staged_to_;  // by stage
+  std::vector<std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>>> elements_;
+  std::vector<std::unordered_map<std::uint64_t, std::int64_t>> kept_;  // by kind; never iterated
+};
+
+/// Counts the moved cells that one device alone holds.
+class SingleSources {
+ public:
+  SingleSources(const Kinds& kinds, const Classes& classes, const DeviceTable& table)
+      : kinds_(kinds), classes_(classes), table_(table) {
+    Holders holders(kinds, classes, table);
+    for (std::size_t c = 0; c < classes.list().size(); ++c) {
+      const std::vector<int>& devices = holders.Of(static_cast<int>(c)).devices;
+      only_holder_.push_back(devices.size() == 1 ? devices.front() : -1);
+    }
+    for (int axes = 0; axes < kinds.to.num_axes_ids(); ++axes) {
+      const std::size_t parts = At(kinds.to.num_parts(axes));
+      std::vector<int>& counts = ranks_.emplace_back(At(kinds.to.num_stages()) * parts);
+      for (int rank = 0; rank < kinds.to.mesh().num_ranks(); ++rank) {
+        ++counts[At(kinds.to.StageOf(rank)) * parts + At(kinds.to.PartOf(axes, rank))];
+      }
+    }
+  }
+
+  void Count(Outline& outline) const {
+    for (std::size_t s = 0; s < kinds_.staged.size(); ++s) {
+      const KindOnStages& staged = kinds_.staged[s];
+      const Kind& kind = kinds_.kinds[At(staged.kind)];
+      for (std::size_t c = 0; c < kind.cells.size(); ++c) {
+        const int holder = only_holder_[At(classes_.Of(s, c))];
+        if (holder < 0 || !IsMoved(staged, kind, kind.cells[c], holder)) continue;
+        outline.single_source_pieces += staged.num_tensors;
+        outline.single_source_bytes +=
+            kind.elements[c] * SizeBytes(kind.from_dtype) * staged.num_tensors;
+      }
+    }
+  }
+
+ private:
+  /// Whether another device than `holder` needs the cell.
+  bool IsMoved(const KindOnStages& staged, const Kind& kind, const Cell& cell, int holder) const {
+    const std::size_t parts = At(kinds_.to.num_parts(kind.to_axes));
+    int needers = 0;
+    for (std::int64_t stage : kinds_.to.stages(staged.to_stages)) {
+      for (std::size_t part : cell.needers.ToVector()) {
+        needers += ranks_[At(kind.to_axes)][static_cast<std::size_t>(stage) * parts + part];
+      }
+    }
+    if (needers != 1) return needers > 1;
+    const std::optional<int> rank = table_.to[At(holder)];
+    return !rank || !kinds_.to.IsOn(staged.to_stages, kinds_.to.StageOf(*rank)) ||
+           !cell.needers.Contains(At(kinds_.to.PartOf(kind.to_axes, *rank)));
+  }
+
+  const Kinds& kinds_;
+  const Classes& classes_;
+  const DeviceTable& table_;
+  std::vector<int> only_holder_;         // by class; -1: several
+  std::vector<std::vector<int>> ranks_;  // by list of axes: new ranks of each (stage, part)
+};
+
+std::vector<Conversion> ConversionsOf(const Collection& from, const Collection& to) {
+  std::map<std::tuple<TensorRole, DType, DType>, Conversion> conversions;
+  for (std::size_t t = 0; t < from.tensors().size(); ++t) {
+    const TensorSpec& spec = from.tensors()[t];
+    const DType dtype = to.tensors()[t].dtype;
+    if (spec.dtype == dtype) continue;
+    const auto [it, is_new] = conversions.try_emplace({spec.role, spec.dtype, dtype});
+    Conversion& conversion = it->second;
+    if (is_new) conversion = {spec.role, spec.dtype, dtype, 0, 0, spec.name};
+    ++conversion.num_tensors;
+    conversion.bytes += *NumElements(spec.shape) * SizeBytes(spec.dtype);
+  }
+  std::vector<Conversion> list;
+  for (auto& [key, conversion] : conversions) list.push_back(std::move(conversion));
+  return list;
+}
+
+static_assert(std::endian::native == std::endian::little, "hashed words are little-endian");
+
+std::uint64_t HashOf(const Outline& outline) {
+  std::vector<std::int64_t> words{std::bit_cast<std::int64_t>(outline.from_hash),
+                                  std::bit_cast<std::int64_t>(outline.to_hash)};
+  words.reserve(words.size() + outline.flows.size() * 7);
+  for (const ClassFlow& flow : outline.flows) {
+    const DeviceId device = outline.devices[At(flow.device)];
+    const DeviceId source = outline.devices[At(flow.source)];
+    words.insert(words.end(), {device.node, device.index, flow.held_class, flow.element_bytes,
+                               source.node, source.index, flow.bytes});
+  }
+  return XXH3_64bits(words.data(), words.size() * sizeof(words[0]));
+}
+
+}  // namespace
+
+Result<Outline> MakeOutline(const Layout& from, const Layout& to, const Topology& topology,
+                            const PlanOptions& options) {
+  TESSERA_RETURN_IF_ERROR(
+      CheckSameTensors(from.collection(), to.collection(), options.convert_dtypes));
+  TESSERA_RETURN_IF_ERROR(CheckCountable(from));
+  TESSERA_RETURN_IF_ERROR(CheckCountable(to));
+  const auto kinds = std::make_shared<const Kinds>(MakeKinds(from, to));
+  DeviceTable table = MakeDeviceTable(from, to, topology);
+  const Classes classes(*kinds);
+  const Needs needs = FindNeeds(*kinds, classes, table);
+  Sources sources = ChooseSources(needs.demands, *kinds, classes, table, topology);
+
+  Outline outline;
+  outline.from_hash = from.hash();
+  outline.to_hash = to.hash();
+  outline.classes = classes.list();
+  outline.flows = std::move(sources.flows);
+  outline.conversions = ConversionsOf(from.collection(), to.collection());
+  outline.busiest_port = std::move(sources.busiest_port);
+  outline.transfer_seconds = outline.busiest_port.seconds;
+  outline.topology = topology;
+  outline.bytes.host = sources.host_bytes;
+  outline.bytes.network = sources.network_bytes;
+  Memory memory(*kinds);
+  for (std::size_t d = 0; d < table.devices.size(); ++d) {
+    const std::optional<int> old_rank = table.from[d];
+    const std::optional<int> new_rank = table.to[d];
+    const std::int64_t kept = old_rank && new_rank ? memory.KeptBytes(*old_rank, *new_rank) : 0;
+    outline.bytes.kept += kept;
+    outline.peak_memory.push_back((old_rank ? memory.OldBytes(*old_rank) : 0) +
+                                  (new_rank ? memory.NewBytes(*new_rank) : 0) - kept);
+  }
+  outline.bytes.device = needs.stay_bytes - outline.bytes.kept;
+  SingleSources(*kinds, classes, table).Count(outline);
+  outline.devices = std::move(table.devices);
+  outline.first_flow.resize(outline.devices.size() + 1);
+  for (const ClassFlow& flow : outline.flows) ++outline.first_flow[At(flow.device) + 1];
+  for (std::size_t d = 1; d < outline.first_flow.size(); ++d) {
+    outline.first_flow[d] += outline.first_flow[d - 1];
+  }
+  outline.kinds = kinds;
+  outline.hash = HashOf(outline);
+  return outline;
+}
+
+}  // namespace tessera::ptc

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ptc/schedule/schedule.h"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+#include <variant>
+
+#include "ptc/schedule/hops.h"
+#include "ptc/schedule/messages.h"
+#include "ptc/schedule/rounds.h"
+
+namespace tessera::ptc {
+namespace {
+
+/// Where slices are passed on, the network and the inside of hosts work at the same time on
+/// different rounds; with so many, one waits for the other an eighth of the time.
+constexpr std::int64_t kRelayRounds = 8;
+
+/// The port of `loads` that takes longest.
+PortLoad Busiest(const Loads& loads, const Sites& sites) {
+  PortLoad busiest;
+  const auto look = [&](const std::vector<std::int64_t>& bytes, std::string_view direction) {
+    for (std::size_t port = 0; port < bytes.size(); ++port) {
+      const double seconds = sites.Seconds(port, bytes[port]);
+      if (seconds <= busiest.seconds) continue;
+      busiest = {seconds, bytes[port], fmt::format("{} {}", sites.PortName(port), direction)};
+    }
+  };
+  look(loads.out, "out");
+  look(loads.in, "in");
+  return busiest;
+}
+
+static_assert(std::endian::native == std::endian::little, "hashed words are little-endian");
+
+/// 64-bit words in a fixed order; ptc/FORMAT.md has it.
+class Encoder {
+ public:
+  void Word(std::int64_t value) { words_.push_back(value); }
+  void Device(DeviceId device) {
+    Word(device.node);
+    Word(device.index);
+  }
+  void BoxOf(const Box& box) {
+    Word(box.rank());
+    for (int d = 0; d < box.rank(); ++d) {
+      Word(box[d].begin);
+      Word(box[d].end);
+    }
+  }
+  void Drops(const std::vector<Drop>& drops) {
+    Word(std::ssize(drops));
+    for (const Drop& drop : drops) {
+      Device(drop.device);
+      Word(drop.tensor);
+      BoxOf(drop.piece);
+    }
+  }
+  void RoundOf(const Round& round) {
+    Word(std::ssize(round.copies));
+    for (const LocalCopy& copy : round.copies) {
+      Device(copy.device);
+      Word(copy.tensor);
+      BoxOf(copy.cell);
+    }
+    Word(std::ssize(round.messages));
+    for (const Message& message : round.messages) {
+      Device(message.source);
+      Device(message.destination);
+      Word(message.step);
+      Word(std::ssize(message.transfers));
+      for (const Transfer& transfer : message.transfers) {
+        Word(transfer.tensor);
+        BoxOf(transfer.cell);
+        BoxOf(transfer.from);
+        BoxOf(transfer.piece);
+        Word(transfer.forwarded ? 1 : 0);
+      }
+    }
+    Drops(round.frees);
+  }
+  std::uint64_t Hash() const {
+    return XXH3_64bits(words_.data(), words_.size() * sizeof(words_[0]));
+  }
+
+ private:
+  std::vector<std::int64_t> words_;
+};
+
+std::uint64_t HashOf(const Schedule& schedule) {
+  Encoder encoder;
+  encoder.Word(static_cast<std::int64_t>(schedule.plan_hash));
+  encoder.Drops(schedule.first_frees);
+  encoder.Word(std::ssize(schedule.rounds));
+  for (const Round& round : schedule.rounds) encoder.RoundOf(round);
+  return encoder.Hash();
+}
+
+std::vector<DeviceId> DevicesOfBoth(const Layout& from, const Layout& to) {
+  std::vector<DeviceId> devices = from.mesh().devices();
+  devices.insert(devices.end(), to.mesh().devices().begin(), to.mesh().devices().end());
+  std::sort(devices.begin(), devices.end());
+  devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
+  return devices;
+}
+
+std::vector<Drop> DropsAt(const Plan& plan, const std::vector<std::size_t>& moves) {
+  std::vector<Drop> drops;
+  for (std::size_t m : moves) drops.push_back(std::get<Drop>(plan.moves[m]));
+  return drops;
+}
+
+/// Everything about these hops but the hash.
+Result<Schedule> InRounds(const Plan& plan, const Layout& from, const Layout& to,
+                          const Sites& sites, const std::vector<Hop>& hops,
+                          const ScheduleOptions& options) {
+  const bool passes_on =
+      std::any_of(hops.begin(), hops.end(), [](const Hop& hop) { return hop.after.has_value(); });
+  TESSERA_TRY(const Rounds rounds, MakeRounds(plan, hops, from.collection(), to.collection(), sites,
+                                              {.memory_budget = options.memory_budget,
+                                               .min_rounds = passes_on ? kRelayRounds : 1}));
+  Schedule schedule;
+  schedule.plan_hash = plan.hash;
+  schedule.first_frees = DropsAt(plan, rounds.first_frees);
+  Loads all(sites.num_ports());
+  for (std::size_t r = 0; r < rounds.hops.size(); ++r) {
+    Round& round = schedule.rounds.emplace_back();
+    for (std::size_t m : rounds.copies[r]) {
+      round.copies.push_back(std::get<LocalCopy>(plan.moves[m]));
+    }
+    round.messages = MakeMessages(hops, rounds.hops[r], sites, options.message_bytes);
+    round.frees = DropsAt(plan, rounds.frees[r]);
+    Loads own(sites.num_ports());
+    for (std::size_t h : rounds.hops[r]) {
+      const Hop& hop = hops[h];
+      own.Add(sites, hop.source, hop.device, hop.bytes());
+      all.Add(sites, hop.source, hop.device, hop.bytes());
+      const bool is_near = sites.HostOf(hop.source) == sites.HostOf(hop.device);
+      (is_near ? schedule.host_bytes : schedule.network_bytes) += hop.bytes();
+    }
+    round.seconds = Busiest(own, sites).seconds;
+    schedule.seconds += round.seconds;
+  }
+  schedule.busiest = Busiest(all, sites);
+  for (std::size_t d = 0; d < sites.num_devices(); ++d) {
+    schedule.peak_memory[sites.Device(d)] = rounds.peak_memory[d];
+  }
+  return schedule;
+}
+
+}  // namespace
+
+Result<Schedule> MakeSchedule(const Plan& plan, const Layout& from, const Layout& to,
+                              const Topology& topology, const ScheduleOptions& options) {
+  if (options.memory_budget < 0) {
+    return InvalidArgument(fmt::format("memory budget {} is below 0", options.memory_budget));
+  }
+  if (options.message_bytes < 1) {
+    return InvalidArgument(fmt::format("{} bytes a message are below 1", options.message_bytes));
+  }
+  const Sites sites(DevicesOfBoth(from, to), topology);
+  const std::vector<Hop> direct = DirectHops(plan, from.collection(), sites);
+  auto schedule = InRounds(plan, from, to, sites, direct, options);
+  if (options.relay) {
+    const std::vector<Hop> hops = RelayedHops(direct, to.collection(), sites);
+    auto relayed = InRounds(plan, from, to, sites, hops, options);
+    // Rounds wait for each other: what the ports save may be lost again.
+    if (relayed && (!schedule || relayed->seconds <= schedule->seconds)) schedule = relayed;
+  }
+  if (schedule) schedule->hash = HashOf(*schedule);
+  return schedule;
+}
+
+}  // namespace tessera::ptc

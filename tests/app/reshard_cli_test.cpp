@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// reshard, inspect and compare as a shell sees them: exit codes, JSON, one line of error, memory.
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <QDir>
+#include <QFile>
+#include <QProcess>
+#include <QTest>
+#include <nlohmann/json.hpp>
+
+#include "tests/engine/checkpoint/torch/torch_builder.h"
+#include "tests/engine/reshard/checkpoint_files.h"
+
+namespace tessera {
+namespace {
+
+using Json = nlohmann::json;
+
+class ReshardCliTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void init() {
+    folder_ = test::MemoryFolder();
+    QVERIFY(folder_->isValid());
+    tensors_ = {{"h.0.w", ptc::DType::kF32, {8, 6}}, {"h.1.w", ptc::DType::kF32, {8, 6}}};
+    QVERIFY(test::WriteSafetensors(Path("src.safetensors").toStdString(), 3, tensors_));
+    Write("rules.json", R"({"rules": [{"match": "h.{layer}.w", "cut": "colwise"}]})");
+  }
+
+  void throughAllFormats() {
+    const Json sharded = Ask({"reshard", Path("src.safetensors"), Path("cut"), "--mesh",
+                              "tp=2,pp=2", "--rules", Path("rules.json"), "--verify"});
+    QCOMPARE(sharded["tensors"].get<int>(), 2);
+    QCOMPARE(sharded["bytes_read"].get<int>(), 2 * 8 * 6 * 4);
+    QCOMPARE(sharded["format"].get<std::string>(), "sharded");
+    QCOMPARE(QDir(Path("cut")).entryList({"shard-*"}).size(), 4);
+    const Json folder = Ask({"reshard", Path("cut"), Path("hf")});
+    QCOMPARE(folder["format"].get<std::string>(), "huggingface");
+    const Json file = Ask({"reshard", Path("hf"), Path("back.safetensors")});
+    QCOMPARE(file["format"].get<std::string>(), "safetensors");
+    QCOMPARE(file["digest"].get<std::string>(), sharded["digest"].get<std::string>());
+    QVERIFY(Ask({"compare", Path("src.safetensors"), Path("cut")})["equal"].get<bool>());
+    const Json shown = Ask({"inspect", Path("cut"), "--pieces", "--digests"});
+    QCOMPARE(shown["digest"].get<std::string>(), sharded["digest"].get<std::string>());
+    QCOMPARE(shown["tensors"][1]["pieces"].size(), 2U);
+    QCOMPARE(shown["tensors"][1]["pieces"][1]["box"].dump(), std::string("[[4,8],[0,6]]"));
+  }
+
+  void rulesByName() {
+    std::vector<reshard::OutTensor> tensors = {
+        {"model.embed_tokens.weight", ptc::DType::kBF16, {16, 8}},
+        {"model.norm.weight", ptc::DType::kBF16, {8}},
+        {"lm_head.weight", ptc::DType::kBF16, {16, 8}}};
+    for (const std::string layer : {"model.layers.0.", "model.layers.1."}) {
+      const auto add = [&](const char* name, ptc::Shape shape) {
+        tensors.push_back({layer + name, ptc::DType::kBF16, std::move(shape)});
+      };
+      add("self_attn.q_proj.weight", {8, 8});
+      add("self_attn.k_proj.weight", {4, 8});
+      add("self_attn.v_proj.weight", {4, 8});
+      add("self_attn.o_proj.weight", {8, 8});
+      add("mlp.gate_proj.weight", {12, 8});
+      add("mlp.up_proj.weight", {12, 8});
+      add("mlp.down_proj.weight", {8, 12});
+      add("input_layernorm.weight", {8});
+      add("post_attention_layernorm.weight", {8});
+    }
+    QVERIFY(test::WriteSafetensors(Path("llama.safetensors").toStdString(), 5, tensors));
+    const Json report = Ask({"reshard", Path("llama.safetensors"), Path("cut"), "--mesh",
+                             "tp=2,pp=2", "--rules", "llama", "--values", "heads=4,kv_heads=2"});
+    QCOMPARE(report["tensors"].get<std::size_t>(), tensors.size());
+    const Json shown = Ask(
+        {"inspect", Path("cut"), "--pieces", "--tensor", "model.layers.1.self_attn.*_proj.weight"});
+    QCOMPARE(shown["tensors"].size(), 4U);
+    QCOMPARE(shown["tensors"][0]["pieces"][1]["box"].dump(), std::string("[[2,4],[0,8]]"));
+    QCOMPARE(shown["tensors"][1]["pieces"][1]["box"].dump(), std::string("[[0,8],[4,8]]"));
+    // The second stage: shards 3 and 4.
+    QVERIFY(shown["tensors"][0]["pieces"][0]["file"].get<std::string>().starts_with("shard-00003"));
+    QVERIFY(Ask({"compare", Path("llama.safetensors"), Path("cut")})["equal"].get<bool>());
+  }
+
+  // What torch.distributed.checkpoint wrote: the elements lie in archives.
+  void archivesAreOpened() {
+    const std::vector<float> values = {1, 2, 3, 4, 5, 6};
+    const std::string archive =
+        test::TorchSave({"FloatStorage", test::Floats(values), 6, {3, 2}, {1, 3}});
+    test::WriteDcp(Path("dcp").toStdString(),
+                   {{{"a", "float32", {3, 2}, {{{0, 0}, {3, 2}, archive, "__0_0.distcp"}}},
+                     {"b", "float32", {3, 2}, {{{0, 0}, {3, 2}, archive, "__0_0.distcp"}}}}});
+    const Json shown = Ask({"inspect", Path("dcp"), "--tensor", "a", "--pieces", "--digests"});
+    QCOMPARE(shown["tensors"].size(), 1U);
+    QCOMPARE(shown["tensors"][0]["pieces"][0]["archive_bytes"].get<std::size_t>(), archive.size());
+    const Json made = Ask({"reshard", Path("dcp"), Path("out.safetensors"), "--verify"});
+    QCOMPARE(made["bytes_read"].get<int>(), 2 * 6 * 4);
+    const Json copy = Ask({"inspect", Path("out.safetensors"), "--digests"});
+    QCOMPARE(copy["tensors"][0]["digest"].dump(), shown["tensors"][0]["digest"].dump());
+    QVERIFY(Ask({"compare", Path("dcp"), Path("out.safetensors")})["equal"].get<bool>());
+  }
+
+  void differentIsOne() {
+    QVERIFY(test::WriteSafetensors(Path("other.safetensors").toStdString(), 4, tensors_));
+    const Outcome outcome = Run({"compare", Path("src.safetensors"), Path("other.safetensors")});
+    QCOMPARE(outcome.code, 1);
+    QCOMPARE(outcome.errors, QString());
+    QVERIFY2(outcome.output.contains("different: 2 of 2 tensors"), qPrintable(outcome.output));
+  }
+
+  void badInputIsOneLine_data() {
+    QTest::addColumn<QStringList>("words");
+    QTest::addColumn<int>("code");
+    QTest::addColumn<QString>("says");
+    const auto row = [](const char* says, int code, const QStringList& words) {
+      QTest::newRow(says) << words << code << QString::fromLatin1(says);
+    };
+    row("'nowhere'", 1, {"reshard", "nowhere", "dst"});
+    row("nowhere' does not exist", 1, {"inspect", "nowhere"});
+    row("rules.json", 1, {"inspect", "rules.json"});
+    row("--force replaces it", 1, {"reshard", "src.safetensors", "rules.json"});
+    row("are not apart", 1, {"reshard", "src.safetensors", "src.safetensors", "--force"});
+    row("no unfinished reshard", 1, {"reshard", "src.safetensors", "dst", "--resume"});
+    row("'x.*' fits the name of no tensor", 1,
+        {"reshard", "src.safetensors", "dst", "--dtype", "x.*=bf16"});
+    row("not divisible by axis tp = 3", 1,
+        {"reshard", "src.safetensors", "dst", "--mesh", "tp=3", "--rules", "rules.json"});
+    row("'none.json'", 1,
+        {"reshard", "src.safetensors", "dst", "--mesh", "tp=2", "--rules", "none.json"});
+    row("llama", 1, {"reshard", "src.safetensors", "dst", "--mesh", "tp=2", "--rules", "lama"});
+    row("'y.*' fits the name of no tensor", 1, {"inspect", "src.safetensors", "--tensor", "y.*"});
+    row("needs --rules", 2, {"reshard", "src.safetensors", "dst", "--mesh", "tp=2"});
+    row("--rules goes with --mesh", 2, {"reshard", "src.safetensors", "dst", "--rules", "r"});
+    row("'pickle' is none of", 2, {"reshard", "src.safetensors", "dst", "--format", "pickle"});
+    row("needs --mesh", 2, {"reshard", "src.safetensors", "dst", "--format", "sharded"});
+    row("16 MiB", 2, {"reshard", "src.safetensors", "dst", "--memory", "1M"});
+    row("'q8'", 2, {"reshard", "src.safetensors", "dst", "--dtype", "q8"});
+    row("opposites", 2, {"reshard", "src.safetensors", "dst", "--resume", "--restart"});
+    row("`compare` needs B", 2, {"compare", "src.safetensors"});
+  }
+  void badInputIsOneLine() {
+    QFETCH(QStringList, words);
+    QFETCH(int, code);
+    QFETCH(QString, says);
+    const Outcome outcome = Run(words);
+    QCOMPARE(outcome.code, code);
+    QCOMPARE(outcome.errors.count(u'\n'), 1);
+    QVERIFY2(outcome.errors.contains(says), qPrintable(outcome.errors));
+    QCOMPARE(QDir(folder_->path()).entryList(QDir::AllEntries | QDir::NoDotAndDotDot),
+             QStringList({"rules.json", "src.safetensors"}));
+  }
+
+  void memoryIsBounded() {
+    // 512 MB of zeros that take no space: a file with a hole.
+    const std::string header =
+        R"({"w":{"dtype":"F32","shape":[16384,8192],"data_offsets":[0,536870912]}})";
+    {
+      QFile file(Path("large.safetensors"));
+      QVERIFY(file.open(QIODevice::WriteOnly));
+      const std::uint64_t length = header.size();
+      file.write(reinterpret_cast<const char*>(&length), sizeof(length));
+      file.write(header.c_str());
+      QVERIFY(file.resize(static_cast<qint64>(8 + header.size()) + 536870912));
+    }
+    Write("rules.json", R"({"rules": [{"match": "w", "cut": "rowwise", "stage": "all"}]})");
+    const std::string program = TESSERA_BIN_DIR "/tesseractl";
+    const std::string source = Path("large.safetensors").toStdString();
+    const std::string target = Path("large").toStdString();
+    const std::string rules = Path("rules.json").toStdString();
+    const pid_t child = fork();
+    if (child == 0) {
+      execl(program.c_str(), program.c_str(), "reshard", source.c_str(), target.c_str(), "--mesh",
+            "tp=2", "--rules", rules.c_str(), "--memory", "64M", "--dtype", "bf16", "--json",
+            nullptr);
+      _exit(127);
+    }
+    int status = 0;
+    rusage usage{};
+    QCOMPARE(wait4(child, &status, 0, &usage), child);
+    QVERIFY(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    QVERIFY2(usage.ru_maxrss <= (64 + 64) * 1024, QByteArray::number(qint64(usage.ru_maxrss)));
+  }
+
+ private:
+  struct Outcome {
+    int code = -1;
+    QString output, errors;
+  };
+
+  QString Path(const char* name) const { return folder_->filePath(QString::fromLatin1(name)); }
+  void Write(const char* name, const char* text) const {
+    QFile file(Path(name));
+    if (!file.open(QIODevice::WriteOnly) || file.write(text) < 0) qFatal("cannot write");
+  }
+
+  Outcome Run(const QStringList& words) const {
+    QProcess process;
+    process.setWorkingDirectory(folder_->path());
+    process.start(QStringLiteral(TESSERA_BIN_DIR "/tesseractl"), words);
+    if (!process.waitForFinished(20'000) || process.exitStatus() != QProcess::NormalExit) return {};
+    return {process.exitCode(), QString::fromUtf8(process.readAllStandardOutput()),
+            QString::fromUtf8(process.readAllStandardError())};
+  }
+  Json Ask(const QStringList& words) const {
+    const Outcome outcome = Run(words + QStringList{"--json"});
+    if (outcome.code != 0) qWarning() << outcome.errors;
+    return Json::parse(outcome.output.toStdString(), nullptr, false);
+  }
+
+  std::unique_ptr<QTemporaryDir> folder_;
+  std::vector<reshard::OutTensor> tensors_;
+};
+
+}  // namespace
+}  // namespace tessera
+
+QTEST_GUILESS_MAIN(tessera::ReshardCliTest)
+#include "reshard_cli_test.moc"

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Checkpoints of the safetensors family of tensors in memory, for readers: any cuts, each file in
+/// one go.
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/checkpoint/checkpoint.h"
+#include "engine/checkpoint/safetensors/piece.h"
+#include "tests/engine/checkpoint/sample_tensors.h"
+
+namespace tessera::test {
+
+/// The tensors, each as one piece.
+std::vector<checkpoint::Piece> WholePieces(const std::vector<SampleTensor>& tensors);
+
+struct SampleOptions {
+  std::int64_t alignment = 8;                        // of the first byte of tensors
+  std::int64_t file_bytes = std::int64_t{1} << 40;   // kHuggingFace: of one file
+  bool digests = false;                              // into __metadata__, from the definition
+  std::map<std::string, std::string> metadata = {};  // of each file
+};
+
+/// Writes the files of PlanFiles; an index is not among them.
+/// \pre pieces are of the tensors
+/// \error those of PlanFiles, PlaceTensors and PrintHeader
+Status WriteCheckpoint(checkpoint::Format format, const std::filesystem::path& path,
+                       const std::vector<SampleTensor>& tensors,
+                       const std::vector<checkpoint::Piece>& pieces,
+                       const SampleOptions& options = {});
+
+}  // namespace tessera::test

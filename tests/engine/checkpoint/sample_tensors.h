@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Tensors in memory, and a slow way to take boxes out of them, to compare checkpoints with.
+
+#include <QString>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/checkpoint/checkpoint.h"
+#include "ptc/box.h"
+#include "ptc/dtype.h"
+
+namespace tessera::test {
+
+struct SampleTensor {
+  std::string name;
+  ptc::DType dtype = ptc::DType::kF32;
+  ptc::Shape shape;
+  std::vector<std::byte> bytes;  // row-major
+};
+
+/// Any bytes, any dtype; rank 0 to 4, sizes 0 to 9, some of them 0.
+SampleTensor AnyTensor(std::mt19937_64& rng, std::string name);
+/// Cuts the box at random planes, `cuts` times.
+std::vector<ptc::Box> AnyTiling(std::mt19937_64& rng, const ptc::Box& whole, int cuts);
+/// Row-major bytes of a box, element by element.
+std::vector<std::byte> Extract(const SampleTensor& tensor, const ptc::Box& box);
+/// Sum of mix(mix(i) XOR bits(i)) over the elements of a box, from the definition.
+std::uint64_t DigestByDefinition(const SampleTensor& tensor, const ptc::Box& box);
+
+void WriteText(const std::filesystem::path& path, std::string_view text);
+std::string ReadText(const std::filesystem::path& path);
+
+/// Why the checkpoint does not hold exactly these tensors, compared whole and in random boxes;
+/// empty if it does.
+QString Differs(const checkpoint::Checkpoint& checkpoint, const std::vector<SampleTensor>& tensors,
+                std::mt19937_64& rng);
+
+}  // namespace tessera::test

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "engine/checkpoint/torch/torch.h"
+#include "tests/engine/checkpoint/torch/torch_builder.h"
+
+using namespace tessera;
+namespace fs = std::filesystem;
+namespace p = test::pickle;
+using checkpoint::Checkpoint;
+
+namespace {
+
+using Opened = Result<std::shared_ptr<const Checkpoint>>;
+
+std::string Said(const Opened& opened) { return opened ? "opened" : opened.error().ToString(); }
+
+test::TensorSpec Vector(std::int64_t size) {
+  std::vector<float> values;
+  for (std::int64_t i = 0; i < size; ++i) values.push_back(static_cast<float>(i));
+  return {"FloatStorage", test::Floats(values), size, {size}, {1}};
+}
+
+std::vector<std::string> Names(const Checkpoint& checkpoint) {
+  std::vector<std::string> names;
+  for (const auto& tensor : checkpoint.tensors()) names.push_back(tensor.name);
+  return names;
+}
+
+}  // namespace
+
+class TorchSaveTest : public QObject {
+  Q_OBJECT
+
+ private:
+  QTemporaryDir m_dir;
+  fs::path dir() const { return m_dir.path().toStdString(); }
+
+ private slots:
+  void nestedDictsAreFlattened() {
+    const test::TensorSpec four = Vector(4);
+    test::TensorSpec tail = four;  // the same storage from its third element
+    tail.shape = {2};
+    tail.offset = 2;
+    const std::string parameter = p::Call(p::Global("torch._utils", "_rebuild_parameter"),
+                                          {test::TensorCall(tail, "0"), "\x88", "N"});
+    const std::string body = p::Dict(
+        {{p::Text("model"),
+          p::Dict({{p::Text("w"), test::TensorCall(four, "0")}, {p::Text("tail"), parameter}})},
+         {p::Text("optimizer"),
+          p::Dict({{p::Text("state"),
+                    p::Dict({{p::Int(0),
+                              p::Dict({{p::Text("exp_avg"), test::TensorCall(four, "0")}})}})},
+                   {p::Text("param_groups"), p::List({p::Dict({{p::Text("step"), p::Int(3)}})})}})},
+         {p::Text("rng"), p::List({test::TensorCall(four, "0")})},
+         {p::Text("epoch"), p::Int(7)}});
+    const fs::path path = dir() / "a.pt";
+    test::WriteFile(path, test::TorchSave(body, {four.bytes}));
+    const Opened opened = Checkpoint::Open(path.string());
+    QVERIFY2(opened, Said(opened).c_str());
+    const Checkpoint& c = **opened;
+    QCOMPARE(c.format(), checkpoint::Format::kTorchSave);
+    QCOMPARE(Names(c), (std::vector<std::string>{"model.tail", "model.w",
+                                                 "optimizer.state.0.exp_avg", "rng.0"}));
+    QCOMPARE(c.metadata().at("epoch"), std::string("7"));
+    QCOMPARE(c.metadata().at("optimizer.param_groups"), std::string(R"([{"step":3}])"));
+    std::vector<float> values(2);
+    QVERIFY(c.Read(0, *ptc::Box::Whole({2}), std::as_writable_bytes(std::span(values))));
+    QCOMPARE(values, (std::vector<float>{2, 3}));
+
+    const std::string whole = test::ReadWholeFile(path);
+    for (std::size_t size = whole.size(); size-- > 0;) {
+      fs::resize_file(path, size);
+      const Opened cut = checkpoint::OpenTorch(path.string());
+      QVERIFY(!cut);
+      QVERIFY2(Said(cut).starts_with(path.string() + ": byte "), Said(cut).c_str());
+    }
+  }
+
+  void aTensorAlone() {
+    const fs::path path = dir() / "alone.pt";
+    test::WriteFile(path, test::TorchSave(Vector(3)));
+    const Opened opened = Checkpoint::Open(path.string());
+    QVERIFY2(opened, Said(opened).c_str());
+    QCOMPARE(Names(**opened), std::vector<std::string>{"tensor"});
+  }
+
+  void refuses_data() {
+    QTest::addColumn<QByteArray>("body");
+    QTest::addColumn<QString>("message");
+    const auto row = [](const char* name, const std::string& body, const char* message) {
+      QTest::newRow(name) << QByteArray::fromStdString(body) << QString::fromLatin1(message);
+    };
+    const std::string tensor = test::TensorCall(Vector(3), "0");
+    row("a module", p::Call(p::Global("torch.nn.modules.linear", "Linear"), {}),
+        "global 'torch.nn.modules.linear.Linear' is not one a checkpoint needs");
+    row("two paths of one name",
+        p::Dict({{p::Text("a.b"), tensor}, {p::Text("a"), p::Dict({{p::Text("b"), tensor}})}}),
+        "tensor 'a.b'");
+    row("a key that is no name", p::Dict({{p::Text("a\n"), tensor}}),
+        "a key is neither printable text nor an integer");
+    row("a list that contains itself",
+        "]q" + std::string(1, '\0') + "h" + std::string(1, '\0') + "a",
+        "values nest deeper than 64");
+  }
+  void refuses() {
+    QFETCH(QByteArray, body);
+    QFETCH(QString, message);
+    const fs::path path = dir() / "bad.pt";
+    test::WriteFile(path, test::TorchSave(body.toStdString(), {Vector(3).bytes}));
+    const Opened opened = Checkpoint::Open(path.string());
+    QVERIFY(!opened);
+    QVERIFY2(Said(opened).find(message.toStdString()) != std::string::npos, Said(opened).c_str());
+    QVERIFY(Said(opened).find('\n') == std::string::npos);
+  }
+
+  void aFolderWithAnIndex() {
+    const fs::path folder = dir() / "model";
+    fs::create_directory(folder);
+    const auto write = [&](const char* file, const char* name) {
+      test::WriteFile(folder / file,
+                      test::TorchSave(p::Dict({{p::Text(name), test::TensorCall(Vector(3), "0")}}),
+                                      {Vector(3).bytes}));
+    };
+    write("pytorch_model-00001-of-00002.bin", "a");
+    write("pytorch_model-00002-of-00002.bin", "b");
+    const fs::path index = folder / "pytorch_model.bin.index.json";
+    test::WriteFile(index, R"({"metadata":{"total_size":24},"weight_map":{
+        "a":"pytorch_model-00001-of-00002.bin","b":"pytorch_model-00002-of-00002.bin"}})");
+    const Opened opened = Checkpoint::Open(folder.string());
+    QVERIFY2(opened, Said(opened).c_str());
+    QCOMPARE(Names(**opened), (std::vector<std::string>{"a", "b"}));
+    QCOMPARE((*opened)->files().size(), std::size_t{2});
+
+    test::WriteFile(index, R"({"weight_map":{"c":"pytorch_model-00001-of-00002.bin"}})");
+    QVERIFY(Said(Checkpoint::Open(folder.string())).find("tensor 'c' is not in 'pytorch_model-0") !=
+            std::string::npos);
+    test::WriteFile(index, R"({"weight_map":{"a":"../a.bin"}})");
+    QVERIFY(Said(Checkpoint::Open(folder.string())).find("is not in a file of this folder") !=
+            std::string::npos);
+    fs::remove(index);
+    fs::rename(folder / "pytorch_model-00001-of-00002.bin", folder / "pytorch_model.bin");
+    QVERIFY(Checkpoint::Open(folder.string()));
+    test::WriteFile(folder / "model.safetensors", "");
+    QVERIFY(!checkpoint::IsTorch(folder.string()));  // safetensors go first
+  }
+};
+
+QTEST_APPLESS_MAIN(TorchSaveTest)
+#include "torch_save_test.moc"

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the binary seeds of the fuzz targets: corpus/zip and corpus/pickle.
+
+Only Python's own library is needed. Files that a fuzzer found (crash-…, slow-…) stay as they are.
+"""
+
+import io
+import pathlib
+import struct
+import zipfile
+
+CORPUS = pathlib.Path(__file__).resolve().parent / "corpus"
+DCP = "torch.distributed.checkpoint.metadata"
+
+
+def text(value):
+    raw = value.encode()
+    return b"X" + struct.pack("<I", len(raw)) + raw
+
+
+def name(module, attribute):
+    return f"c{module}\n{attribute}\n".encode()
+
+
+def number(value):
+    return b"K" + bytes([value]) if 0 <= value < 256 else b"\x8a\x08" + struct.pack("<q", value)
+
+
+def tuple_of(*items):
+    return b"(" + b"".join(items) + b"t"
+
+
+def list_of(*items):
+    return b"](" + b"".join(items) + b"e"
+
+
+def dict_of(**items):
+    return b"}(" + b"".join(text(key) + value for key, value in items.items()) + b"u"
+
+
+def call(function, *arguments):
+    return function + tuple_of(*arguments) + b"R"
+
+
+def made(cls, state):
+    return cls + b")\x81" + state + b"b"
+
+
+def size(*dims):
+    return call(name("torch", "Size"), tuple_of(*map(number, dims)))
+
+
+def whole(body, protocol=2):
+    return b"\x80" + bytes([protocol]) + body + b"."
+
+
+def tensor(storage="FloatStorage", count=6, shape=(2, 3), stride=(3, 1)):
+    key = tuple_of(text("storage"), name("torch", storage), text("0"), text("cpu"), number(count))
+    return call(name("torch._utils", "_rebuild_tensor_v2"), key + b"Q", number(0),
+                tuple_of(*map(number, shape)), tuple_of(*map(number, stride)), b"\x89",
+                call(name("collections", "OrderedDict")))
+
+
+def dcp_metadata():
+    properties = made(name(DCP, "TensorProperties"), tuple_of(
+        name("torch", "float32"), call(name("torch.serialization", "_get_layout"),
+                                       text("torch.strided")),
+        b"\x89", call(name(DCP, "_MEM_FORMAT_ENCODING"), number(0)), b"\x89"))
+    chunk = made(name(DCP, "ChunkStorageMetadata"), dict_of(offsets=size(0, 0), sizes=size(2, 3)))
+    storage = made(name(DCP, "TensorStorageMetadata"),
+                   dict_of(properties=properties, size=size(2, 3), chunks=list_of(chunk)))
+    index = made(name(DCP, "MetadataIndex"),
+                 dict_of(fqn=text("w"), offset=size(0, 0), index=number(0)))
+    info = made(name("torch.distributed.checkpoint.filesystem", "_StorageInfo"),
+                dict_of(relative_path=text("__0_0.distcp"), offset=number(0), length=number(4000),
+                        transform_descriptors=b"N"))
+    return whole(made(name(DCP, "Metadata"), dict_of(
+        state_dict_metadata=dict_of(w=storage, o=name(DCP, "BytesStorageMetadata") + b")\x81"),
+        storage_data=b"}(" + index + info + b"u", version=text("1.0.0"))), 4)
+
+
+def archive(body, payload=b"\0" * 24, compression=zipfile.ZIP_STORED, wide=False):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", compression) as out:
+        for entry, data in (("data.pkl", body), ("byteorder", b"little"), ("data/0", payload),
+                            ("version", b"3\n")):
+            info = zipfile.ZipInfo("archive/" + entry)
+            info.compress_type = compression
+            with out.open(info, "w", force_zip64=wide) as file:
+                file.write(data)
+    return stream.getvalue()
+
+
+def write(target, seeds):
+    folder = CORPUS / target
+    folder.mkdir(parents=True, exist_ok=True)
+    for seed, data in seeds.items():
+        (folder / seed).write_bytes(data)
+
+
+def main():
+    namespace = made(name("argparse", "Namespace"), dict_of(
+        lr=b"G" + struct.pack(">d", 1e-4), layers=number(70000), name=b"\x8c\x01a\x94", none=b"N",
+        flags=b"\x8f(\x88\x89\x90", raw=b"C\x02ab", path=call(name("pathlib", "PosixPath"),
+                                                             text("/"), text("a"))))
+    laughs = b"]q\0" + b"".join(b"](h%ch%ce" % (i, i) + b"q%c" % (i + 1) for i in range(40))
+    write("pickle", {
+        "namespace": whole(namespace, 4), "metadata": dcp_metadata(), "tensor": whole(tensor()),
+        "itself": whole(b"]q\0h\0a"), "laughs": whole(laughs),
+        "system": whole(call(name("os", "system"), text("true"))),
+        "on-stack": whole(b"\x8c\x05torch\x8c\x07float32\x93", 4),
+        "frame": whole(b"\x95\x02\0\0\0\0\0\0\0K\x05", 4),
+        "longs": whole(tuple_of(b"\x8a\0", b"\x8a\x01\xff", b"\x8b\x09\0\0\0" + b"\1" * 9, b"I12\n")),
+        "stack": whole(b"N0(N1N2\x860(K\x01K\x02d0(N\x91"),
+        "memo": whole(b"Kar\xff\0\0\0j\xff\0\0\0\x86"),
+    })
+    write("zip", {
+        "tensor": archive(whole(tensor())), "wide": archive(whole(tensor()), wide=True),
+        "compressed": archive(whole(tensor()), b"\0" * 400, zipfile.ZIP_DEFLATED),
+        "transposed": archive(whole(tensor(shape=(3, 2), stride=(1, 3)))),
+        "untyped": archive(whole(tensor("ComplexFloatStorage", 3))),
+        "empty": b"PK\5\6" + b"\0" * 18,
+    })
+
+
+if __name__ == "__main__":
+    main()

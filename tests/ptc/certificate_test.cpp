@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ptc/certificate/certificate.h"
+
+#include <QTest>
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "tests/ptc/oracle.h"
+#include "tests/ptc/random_job.h"
+#include "tests/support/random.h"
+
+using namespace tessera::ptc;
+using tessera::test::AnyJob;
+using tessera::test::HeldElements;
+using tessera::test::Job;
+
+namespace {
+
+constexpr int kCases = 4000;
+
+/// Bytes of one element, who holds it and who needs it: bit sets of positions in the device list.
+struct Element {
+  unsigned holders = 0;
+  unsigned needers = 0;
+  std::int64_t bytes = 0;
+};
+
+std::vector<DeviceId> DevicesOfJob(const Job& job) {
+  std::set<DeviceId> devices(job.from.mesh().devices().begin(), job.from.mesh().devices().end());
+  devices.insert(job.to.mesh().devices().begin(), job.to.mesh().devices().end());
+  return {devices.begin(), devices.end()};
+}
+
+/// Element by element from ownership alone; elements of the same devices are added up.
+std::vector<Element> ElementsOfJob(const Job& job, const std::vector<DeviceId>& devices) {
+  std::map<std::pair<unsigned, unsigned>, std::int64_t> sums;
+  const auto& tensors = job.from.collection().tensors();
+  for (std::size_t t = 0; t < tensors.size(); ++t) {
+    std::vector<Element> elements;
+    for (std::size_t d = 0; d < devices.size(); ++d) {
+      const auto mark = [&](const Layout& layout, unsigned Element::*who) {
+        const auto rank = layout.mesh().RankOf(devices[d]);
+        if (!rank) return;
+        const auto held = HeldElements(layout, *rank, static_cast<int>(t));
+        elements.resize(held.size());
+        for (std::size_t i = 0; i < held.size(); ++i) {
+          if (held[i]) elements[i].*who |= 1U << d;
+        }
+      };
+      mark(job.from, &Element::holders);
+      mark(job.to, &Element::needers);
+    }
+    for (const Element& e : elements) sums[{e.holders, e.needers}] += SizeBytes(tensors[t].dtype);
+  }
+  std::vector<Element> all;
+  for (const auto& [who, bytes] : sums) all.push_back({who.first, who.second, bytes});
+  return all;
+}
+
+/// A load that any of the ports in a bit set may serve, and the slow way to the least time: try all
+/// sets of ports.
+struct Load {
+  unsigned ports = 0;
+  std::int64_t bytes = 0;
+};
+double LeastTime(const std::vector<Load>& loads, const std::vector<double>& speeds) {
+  double longest = 0;
+  for (unsigned set = 1; set < 1U << speeds.size(); ++set) {
+    double speed = 0;
+    for (std::size_t p = 0; p < speeds.size(); ++p) speed += (set >> p & 1U) * speeds[p];
+    std::int64_t bytes = 0;
+    for (const Load& load : loads) bytes += (load.ports & ~set) == 0 ? load.bytes : 0;
+    longest = std::max(longest, static_cast<double>(bytes) / speed);
+  }
+  return longest;
+}
+
+/// The same from the other side: whether ports of capacity `most` can serve all loads, unit by
+/// unit with augmenting paths. \pre equal speeds, few bytes
+class Dealer {
+ public:
+  Dealer(const std::vector<Load>& loads, std::size_t num_ports, std::int64_t most)
+      : most_(most), served_(num_ports) {
+    for (const Load& load : loads) {
+      for (std::int64_t unit = 0; unit < load.bytes; ++unit) units_.push_back(load.ports);
+    }
+  }
+  bool Run() {
+    for (std::size_t unit = 0; unit < units_.size(); ++unit) {
+      std::vector<bool> seen(served_.size());
+      if (!Serve(unit, seen)) return false;
+    }
+    return true;
+  }
+
+ private:
+  bool Serve(std::size_t unit, std::vector<bool>& seen) {
+    for (std::size_t port = 0; port < served_.size(); ++port) {
+      if ((units_[unit] >> port & 1U) == 0 || seen[port]) continue;
+      seen[port] = true;
+      if (std::ssize(served_[port]) < most_) {
+        served_[port].push_back(unit);
+        return true;
+      }
+      for (std::size_t& other : served_[port]) {
+        if (Serve(other, seen)) {
+          other = unit;
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+  std::int64_t most_;
+  std::vector<unsigned> units_;
+  std::vector<std::vector<std::size_t>> served_;
+};
+
+/// What the certificate must say, by definition.
+struct Expected {
+  std::int64_t volume = 0, network_volume = 0, single_source = 0;
+  double direct = 0, relayed = 0;
+  std::vector<std::int64_t> peak;
+  std::vector<Load> network_out;  // of direct plans
+};
+
+/// Devices in hosts or hosts in racks: bit sets.
+using Groups = std::vector<unsigned>;
+Groups GroupsOf(const std::vector<std::int32_t>& names) {
+  std::map<std::int32_t, unsigned> groups;
+  for (std::size_t m = 0; m < names.size(); ++m) groups[names[m]] |= 1U << m;
+  Groups result;
+  for (const auto& [name, members] : groups) result.push_back(members);
+  return result;
+}
+unsigned Touched(unsigned members, const Groups& groups) {
+  unsigned touched = 0;
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    touched |= (members & groups[g]) != 0 ? 1U << g : 0;
+  return touched;
+}
+int CountOf(unsigned set) { return std::popcount(set); }
+
+Expected Expect(const Job& job, const Topology& topology) {
+  Expected expected;
+  const std::vector<DeviceId> devices = DevicesOfJob(job);
+  std::vector<std::int32_t> host_names;
+  for (DeviceId device : devices) host_names.push_back(topology.HostOf(device));
+  const Groups hosts = GroupsOf(host_names);
+  std::sort(host_names.begin(), host_names.end());
+  host_names.erase(std::unique(host_names.begin(), host_names.end()), host_names.end());
+  std::vector<std::int32_t> rack_names;
+  std::vector<double> host_speeds;
+  for (std::int32_t host : host_names) rack_names.push_back(topology.RackOf(host));
+  for (std::int32_t host : host_names) host_speeds.push_back(topology.NetworkOf(host));
+  const Groups racks = GroupsOf(rack_names);
+  expected.peak.resize(devices.size());
+
+  const std::vector<double> device_speeds(devices.size(), topology.host_bytes_per_second);
+  const std::vector<double> rack_speeds(racks.size(),
+                                        topology.rack_bytes_per_second.value_or(1e30));
+  // By direct and relayed: loads out of and into ports.
+  struct Loads {
+    std::vector<Load> out, in;
+  };
+  std::array<Loads, 2> device, host, rack;
+  const auto all = [](std::size_t count) { return (1U << count) - 1; };
+  for (const Element& e : ElementsOfJob(job, devices)) {
+    for (std::size_t d = 0; d < devices.size(); ++d) {
+      if (((e.holders | e.needers) >> d & 1U) != 0) expected.peak[d] += e.bytes;
+    }
+    const unsigned lacking = e.needers & ~e.holders;
+    if (lacking == 0) continue;
+    expected.volume += e.bytes * CountOf(lacking);
+    expected.single_source += CountOf(e.holders) == 1 ? e.bytes : 0;
+    const unsigned holding_hosts = Touched(e.holders, hosts);
+    const unsigned holding_racks = Touched(holding_hosts, racks);
+    unsigned far_hosts = 0;
+    unsigned far_racks = 0;
+    for (std::size_t h = 0; h < hosts.size(); ++h) {
+      const unsigned here = lacking & hosts[h];
+      if (here == 0) continue;
+      if ((holding_hosts >> h & 1U) != 0) {
+        const unsigned senders = e.holders & hosts[h];
+        device[0].out.push_back({senders, e.bytes * CountOf(here)});
+        device[1].out.push_back({senders, e.bytes});
+        device[1].out.push_back({hosts[h], e.bytes * (CountOf(here) - 1)});
+        for (std::size_t d = 0; d < devices.size(); ++d) {
+          if ((here >> d & 1U) == 0) continue;
+          device[0].in.push_back({1U << d, e.bytes});
+          device[1].in.push_back({1U << d, e.bytes});
+        }
+        continue;
+      }
+      far_hosts |= 1U << h;
+      host[0].out.push_back({holding_hosts, e.bytes * CountOf(here)});
+      host[0].in.push_back({1U << h, e.bytes * CountOf(here)});
+      host[1].in.push_back({1U << h, e.bytes});
+      const unsigned its_rack = Touched(1U << h, racks);
+      if ((its_rack & holding_racks) != 0) continue;
+      far_racks |= its_rack;
+      rack[0].out.push_back({holding_racks, e.bytes * CountOf(here)});
+      rack[0].in.push_back({its_rack, e.bytes * CountOf(here)});
+    }
+    expected.network_volume += e.bytes * CountOf(far_hosts);
+    if (far_hosts != 0) {
+      host[1].out.push_back({holding_hosts, e.bytes});
+      host[1].out.push_back({all(hosts.size()), e.bytes * (CountOf(far_hosts) - 1)});
+    }
+    if (far_racks != 0) {
+      rack[1].out.push_back({holding_racks, e.bytes});
+      rack[1].out.push_back({all(racks.size()), e.bytes * (CountOf(far_racks) - 1)});
+      for (std::size_t r = 0; r < racks.size(); ++r) {
+        if ((far_racks >> r & 1U) != 0) rack[1].in.push_back({1U << r, e.bytes});
+      }
+    }
+  }
+  // Ports of different hosts share nothing: all sets of the devices of one host are enough.
+  const auto device_time = [&](const std::vector<Load>& loads) {
+    double longest = 0;
+    for (unsigned members : hosts) {
+      std::vector<std::size_t> ports;
+      for (std::size_t d = 0; d < devices.size(); ++d) {
+        if ((members >> d & 1U) != 0) ports.push_back(d);
+      }
+      std::vector<Load> own;
+      for (const Load& load : loads) {
+        if ((load.ports & members) == 0) continue;
+        Load renamed{0, load.bytes};
+        for (std::size_t p = 0; p < ports.size(); ++p) {
+          renamed.ports |= (load.ports >> ports[p] & 1U) << p;
+        }
+        own.push_back(renamed);
+      }
+      longest =
+          std::max(longest, LeastTime(own, std::vector<double>(ports.size(), device_speeds[0])));
+    }
+    return longest;
+  };
+  const auto time = [&](std::size_t how) {
+    double longest = std::max(device_time(device[how].out), device_time(device[how].in));
+    for (const auto* loads : {&host[how].out, &host[how].in}) {
+      longest = std::max(longest, LeastTime(*loads, host_speeds));
+    }
+    for (const auto* loads : {&rack[how].out, &rack[how].in}) {
+      longest = std::max(longest, LeastTime(*loads, rack_speeds));
+    }
+    return longest;
+  };
+  expected.direct = time(0);
+  expected.relayed = time(1);
+  expected.network_out = host[0].out;
+  return expected;
+}
+
+Topology AnyTopology(std::mt19937_64& rng) {
+  Topology topology;
+  topology.host_bytes_per_second = static_cast<double>(1 + rng() % 6);
+  topology.network_bytes_per_second = static_cast<double>(1 + rng() % 3);
+  if (rng() % 3 == 0) topology.host_of_node = {{1, 0}};  // nodes 0 and 1 share a host
+  if (rng() % 3 == 0) topology.network_of_host = {{2, 1.0 + static_cast<double>(rng() % 4)}};
+  if (rng() % 3 == 0) topology.rack_of_host = {{2, 1}};
+  if (rng() % 2 == 0) topology.rack_bytes_per_second = static_cast<double>(1 + rng() % 4);
+  return topology;
+}
+
+CollectionPtr OneTensor(const Shape& shape, const std::vector<Axis>& first_dim,
+                        DType dtype = DType::kU8) {
+  TensorSpec spec;
+  spec.name = "w";
+  spec.dtype = dtype;
+  spec.shape = shape;
+  spec.rule.dims.resize(1);
+  spec.rule.dims[0].axes = first_dim;
+  return *Collection::Make({spec}, 0);
+}
+
+Layout On(const std::string& mesh, const CollectionPtr& collection) {
+  return *Layout::Make(*ParseDeviceMesh(mesh), collection);
+}
+
+bool Near(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(1.0, std::abs(b)); }
+
+}  // namespace
+
+class CertificateTest : public QObject {
+  Q_OBJECT
+ private slots:
+  // All figures against their definitions: ownership element by element and every set of ports.
+  void figuresAreThoseOfTheDefinitions() {
+    std::mt19937_64 rng(tessera::test::Seed());
+    int relay_helps = 0;
+    for (int i = 0; i < kCases; ++i) {
+      const Job job = AnyJob(rng);
+      const Topology topology = AnyTopology(rng);
+      const Expected expected = Expect(job, topology);
+      const Certificate certificate = Certify(job.from, job.to, topology);
+      QCOMPARE(certificate.volume, expected.volume);
+      QCOMPARE(certificate.network_volume, expected.network_volume);
+      QCOMPARE(certificate.single_source_bytes, expected.single_source);
+      QCOMPARE(certificate.peak_memory, expected.peak);
+      QVERIFY2(Near(certificate.direct.seconds, expected.direct),
+               qPrintable(QString("%1 %2").arg(certificate.direct.seconds).arg(expected.direct)));
+      QVERIFY2(Near(certificate.relayed.seconds, expected.relayed),
+               qPrintable(QString("%1 %2").arg(certificate.relayed.seconds).arg(expected.relayed)));
+      QVERIFY(certificate.relayed.seconds <= certificate.direct.seconds);
+      QCOMPARE(certificate.direct.port.empty(), expected.volume == 0);
+      QCOMPARE(certificate.direct.num_ports == 0, expected.volume == 0);
+      relay_helps += certificate.relayed.seconds < 0.9 * certificate.direct.seconds;
+    }
+    QVERIFY(relay_helps > kCases / 20);
+  }
+
+  // The direct bound is attained: with that many bytes a port all can be sent, with one less not.
+  void theDirectBoundIsAttained() {
+    std::mt19937_64 rng(tessera::test::Seed() + 1);
+    int judged = 0;
+    while (judged < 100) {
+      const Job job = AnyJob(rng);
+      Topology topology;  // the network decides: its ports are slow
+      topology.network_bytes_per_second = 1;
+      topology.host_bytes_per_second = 1e12;
+      const Certificate certificate = Certify(job.from, job.to, topology);
+      const bool is_out = certificate.direct.port.ends_with(" out");
+      if (certificate.network_volume == 0 || certificate.volume > 4000 || !is_out) continue;
+      ++judged;
+      const Expected expected = Expect(job, topology);
+      const std::int64_t most = certificate.direct.bytes;
+      QVERIFY(Dealer(expected.network_out, 3, most).Run());
+      QVERIFY(!Dealer(expected.network_out, 3, most - 1).Run());
+    }
+  }
+
+  void identityNeedsNothing() {
+    std::mt19937_64 rng(tessera::test::Seed() + 2);
+    for (int i = 0; i < 100; ++i) {
+      const Job job = AnyJob(rng);
+      const Certificate certificate = Certify(job.from, job.from, {});
+      QCOMPARE(certificate.volume, 0);
+      QCOMPARE(certificate.network_volume, 0);
+      QCOMPARE(certificate.single_source_bytes, 0);
+      QCOMPARE(certificate.direct.seconds, 0.0);
+      QCOMPARE(certificate.direct.bytes, 0);
+      QVERIFY(certificate.direct.port.empty());
+      std::vector<std::int64_t> held;
+      for (DeviceId device : DevicesOfJob({job.from, job.from})) {
+        held.push_back(job.from.BytesOf(*job.from.mesh().RankOf(device)));
+      }
+      QCOMPARE(certificate.peak_memory, held);
+    }
+  }
+
+  // A replica more on the same host, on another host, and two that share a host.
+  void aReplicaMore() {
+    const auto w = OneTensor({120}, {});
+    const Certificate near = Certify(On("dp=1 on n0g0", w), On("dp=2 on 1x2", w), {});
+    QCOMPARE(near.volume, 120);
+    QCOMPARE(near.network_volume, 0);
+    QCOMPARE(near.direct.bytes, 120);
+    QCOMPARE(near.direct.seconds, 120 / 6e9);
+    QCOMPARE(near.direct.port, "n0g1 in");
+    QCOMPARE(near.single_source_bytes, 120);
+    QCOMPARE(near.peak_memory, (std::vector<std::int64_t>{120, 120}));
+
+    const Certificate far = Certify(On("dp=1 on n0g0", w), On("dp=2 on n0g0,n1g0", w), {});
+    QCOMPARE(far.network_volume, 120);
+    QCOMPARE(far.direct.seconds, 120 / 1e9);
+    QCOMPARE(far.direct.port, "n1 in");
+
+    const Certificate two = Certify(On("dp=1 on n0g0", w), On("dp=2 on n1g0,n1g1", w), {});
+    QCOMPARE(two.volume, 240);
+    QCOMPARE(two.network_volume, 120);
+    QCOMPARE(two.direct.bytes, 240);
+    QCOMPARE(two.relayed.bytes, 120);
+  }
+
+  // tp 2 -> 4 on four hosts: each newcomer gets its quarter from the one who has it; who stays
+  // sends one quarter, or two where both newcomers' quarters were his.
+  void moreTensorParallel() {
+    const auto w = OneTensor({400}, {Axis::kTp});
+    const Certificate certificate =
+        Certify(On("tp=2 on n0g0,n1g0", w), On("tp=4 on n0g0,n1g0,n2g0,n3g0", w), {});
+    // n0 holds 0..199 and keeps 0..99; n1 holds 200..399 and needs 100..199.
+    QCOMPARE(certificate.volume, 300);
+    QCOMPARE(certificate.single_source_bytes, 300);
+    QCOMPARE(certificate.direct.bytes, 200);
+    QCOMPARE(certificate.direct.port, "n1 out");
+    QCOMPARE(certificate.peak_memory, (std::vector<std::int64_t>{200, 300, 100, 100}));
+  }
+
+  // Three replicas feed one newcomer: nobody has to send more than a third, but it must all come
+  // in. Four newcomers on hosts of their own: all three send four thirds.
+  void replicasShareTheSending() {
+    const auto w = OneTensor({120}, {});
+    const Certificate one = Certify(On("dp=3 on n0g0,n1g0,n2g0", w), On("dp=1 on n3g0", w), {});
+    QCOMPARE(one.direct.port, "n3 in");
+    QCOMPARE(one.direct.bytes, 120);
+    const Certificate four =
+        Certify(On("dp=3 on n0g0,n1g0,n2g0", w), On("dp=4 on n3g0,n4g0,n5g0,n6g0", w), {});
+    QCOMPARE(four.direct.bytes, 160);
+    QCOMPARE(four.direct.port, "n0 out");
+    QCOMPARE(four.direct.num_ports, 3);
+    QCOMPARE(four.relayed.bytes, 120);
+    QCOMPARE(four.single_source_bytes, 0);
+  }
+
+  // A slow link takes so much less of what all may send; a lost host leaves a single source.
+  void slowAndLostHosts() {
+    const auto w = OneTensor({900}, {});
+    Topology topology;
+    topology.network_bytes_per_second = 10;
+    topology.network_of_host = {{1, 5.0}, {2, 1000.0}, {3, 1000.0}};
+    const Certificate slow =
+        Certify(On("dp=2 on n0g0,n1g0", w), On("dp=2 on n2g0,n3g0", w), topology);
+    QVERIFY(Near(slow.direct.seconds, 1800.0 / 15));
+    QCOMPARE(slow.direct.bytes, 1200);
+    const Certificate lost = Certify(On("dp=1 on n0g0", w), On("dp=2 on n2g0,n3g0", w), topology);
+    QVERIFY(Near(lost.direct.seconds, 180.0));
+    QCOMPARE(lost.single_source_bytes, 900);
+  }
+
+  // Bytes travel as they are held; what changes its dtype needs room beside the old bytes.
+  void dtypesMayChange() {
+    const Layout from = On("dp=1 on n0g0", OneTensor({100}, {}));
+    const Layout to = On("dp=2 on 1x2", OneTensor({100}, {}, DType::kU16));
+    const Certificate certificate = Certify(from, to, {});
+    QCOMPARE(certificate.volume, 100);
+    QCOMPARE(certificate.direct.bytes, 100);
+    QCOMPARE(certificate.peak_memory, (std::vector<std::int64_t>{300, 200}));
+  }
+
+  // What enters a rack goes through its port, unless somebody in the rack holds it.
+  void racksHavePorts() {
+    const auto w = OneTensor({100}, {});
+    Topology topology;
+    topology.network_bytes_per_second = 100;
+    topology.rack_of_host = {{2, 1}, {3, 1}};
+    topology.rack_bytes_per_second = 10;
+    const Layout from = On("dp=1 on n0g0", w);
+    const Certificate apart = Certify(from, On("dp=2 on n2g0,n3g0", w), topology);
+    QCOMPARE(apart.direct.port, "rack 1 in");
+    QVERIFY(Near(apart.direct.seconds, 20.0));
+    QVERIFY(Near(apart.relayed.seconds, 10.0));
+    const Certificate inside = Certify(from, On("dp=1 on n1g0", w), topology);
+    QCOMPARE(inside.direct.port, "n1 in");
+    QVERIFY(Near(inside.direct.seconds, 1.0));
+  }
+};
+
+QTEST_APPLESS_MAIN(CertificateTest)
+#include "certificate_test.moc"
