@@ -37,7 +37,7 @@ std::string ProgramOfThisProcess() {
   return std::string(program_invocation_short_name) + " " TESSERA_VERSION;
 }
 
-/// "lena@lab3": whom the record of an act names.
+/// "user@host": whom the record of an act names.
 std::string UserOfThisProcess() {
   std::array<char, 4096> text{};
   passwd entry{};

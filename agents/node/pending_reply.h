@@ -19,12 +19,12 @@ namespace tessera::agents {
 class Registrar::PendingReply {
  public:
   using Sender = std::function<void(const std::string& identity, const wire::Reply& reply)>;
-  /// \param who "tesseractl, lena@lab3", or empty where nobody said
+  /// \param who "tesseractl, user@host", or empty where nobody said
   PendingReply(std::string id, std::string who, Sender send)
       : id_(std::move(id)), who_(std::move(who)), send_(std::move(send)) {}
 
   const std::string& who() const { return who_; }
-  /// " (tesseractl, lena@lab3)", for the end of an event.
+  /// " (tesseractl, user@host)", for the end of an event.
   std::string ByWhom() const { return who_.empty() ? "" : " (" + who_ + ")"; }
 
   void Join(const std::string& identity, std::uint64_t sequence) {

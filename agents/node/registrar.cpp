@@ -18,7 +18,7 @@ constexpr std::size_t kMaxReplies = 2000;
 constexpr std::size_t kMaxClients = 2000;
 constexpr char kProgram[] = "tessera-agent " TESSERA_VERSION;
 
-/// "tesseractl, lena@lab3": who asks for something, for the record.
+/// "tesseractl, user@host": who asks for something, for the record.
 std::string WhoOf(const wire::Hello& hello) {
   const std::string program = hello.program().substr(0, hello.program().find(' '));
   if (hello.user().empty()) return program;

@@ -142,7 +142,7 @@ OptionSpec folderOption() {
 Command keysNewCommand() {
   return {{"keys new",
            "makes a key pair for a node or an operator",
-           {{"NAME", "what to call it, such as n1 or lena"}},
+           {{"NAME", "what to call it, such as n1 or laptop"}},
            {folderOption(), {"force", "", "replaces a pair of that name"}},
            {}},
           runNew};

@@ -54,7 +54,7 @@ class NodeFilesTest : public QObject {
     QCOMPARE(list.keys(), std::vector<std::string>{first});
     QVERIFY(!list.Refresh());
 
-    QVERIFY(SavePublicKey(second, folder.filePath("lena.pub").toStdString()));
+    QVERIFY(SavePublicKey(second, folder.filePath("laptop.pub").toStdString()));
     Write(folder.filePath("notes.txt"), "no key");
     QVERIFY(list.Refresh());
     std::vector<std::string> both = {first, second};
@@ -71,7 +71,7 @@ class NodeFilesTest : public QObject {
         folder.filePath("bad.pub") + ":1: public key of 3 characters is not 40 characters of Z85");
     QCOMPARE(list.keys(), both);
 
-    QVERIFY(QFile::remove(folder.filePath("lena.pub")));
+    QVERIFY(QFile::remove(folder.filePath("laptop.pub")));
     QVERIFY(list.Refresh());
     QCOMPARE(list.keys(), std::vector<std::string>{first});
   }
