@@ -96,7 +96,9 @@ class TorchPythonTest : public QObject {
     const test::Python python =
         test::FindPython({QStringLiteral("torch"), QStringLiteral("torch.distributed.checkpoint"),
                           QStringLiteral("torch.distributed.tensor")});
-    if (python.program.isEmpty()) QSKIP(qPrintable(python.why));
+    if (python.program.isEmpty()) {
+      QSKIP(qPrintable(QStringLiteral("TESSERA_SKIP_ALL ") + python.why));
+    }
     const QString wrong = test::RunScript(python, QStringLiteral("torch_judge.py"), {m_dir.path()});
     QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
     m_expected = ReadExpected(dir());
