@@ -11,7 +11,10 @@ namespace {
 
 std::string names(const std::vector<ptc::Axis>& axes) {
   std::string text;
-  for (const ptc::Axis axis : axes) text += (text.empty() ? "" : ",") + std::string(ToString(axis));
+  for (const ptc::Axis axis : axes) {
+    if (!text.empty()) text += ',';
+    text += ToString(axis);
+  }
   return text;
 }
 
