@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// A data set of one format: numbered samples, as tokens for the trainer and as records for others.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ptc/base/result.h"
+
+namespace tessera::engine {
+
+enum class DataFormat : std::uint8_t { kText, kMegatron, kTfRecord, kTar };
+std::string_view ToString(DataFormat format);  // "text", "megatron", "tfrecord", "tar"
+
+/// Nothing is kept in memory but an index, which is mapped where it is large.
+/// \threadsafety Immutable; all calls from any thread.
+class Dataset {
+ public:
+  virtual ~Dataset() = default;
+  virtual DataFormat format() const = 0;
+  /// Tokens of a sample that are inputs; one more is read as the last target.
+  virtual std::int64_t sequence() const = 0;
+  virtual std::int64_t num_samples() const = 0;  // >= 1
+  /// Equal for equal content in equal order, as far as that is known without reading all of it;
+  /// ranks compare it before they train together.
+  virtual std::uint64_t fingerprint() const = 0;
+  /// Token ids of `sample`. Text and records are bytes, a byte a token; a record that is longer is
+  /// cut, a shorter one is filled up with 0.
+  /// \pre 0 <= sample < num_samples(), out.size() == sequence() + 1
+  /// \error kDataLoss naming file and offset where what is read fails a check (CRC, size, index)
+  virtual Status ReadTokens(std::int64_t sample, std::span<std::int32_t> out) const = 0;
+  /// `sample` in the data set's own record format, whole: text as its window of bytes, Megatron as
+  /// its window of tokens in the file's dtype, TFRecord as one framed record, tar as the members of
+  /// the sample with their headers, padded to blocks. Records put one after the other make a file
+  /// of the format (Megatron: the .bin; tar: but for its two closing blocks).
+  /// \pre, \error as ReadTokens
+  virtual Result<std::vector<std::byte>> ReadRecord(std::int64_t sample) const = 0;
+  /// Where `sample` lies, for people: "web/0003.tar member 17 at byte 81920".
+  virtual std::string Describe(std::int64_t sample) const = 0;
+};
+using DatasetPtr = std::shared_ptr<const Dataset>;
+
+}  // namespace tessera::engine

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// What the file tree reads: the state of jobs at step boundaries. Implemented by the cluster
+/// client over lanes and mapped memory, and by tests.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ptc/base/result.h"
+#include "ptc/layout.h"
+
+namespace tessera::engine::vfs {
+
+/// A job as it is now.
+struct JobInfo {
+  std::string name;
+  std::int64_t epoch = 0;
+  std::int64_t timeline = 0;
+  std::int64_t step = 0;
+  ptc::Layout layout;
+  std::string settings_json = {};  // engine::ToJson of the job's settings
+};
+
+/// The state of one job after one step, all of it, which nothing changes any more.
+/// \threadsafety Any thread, several at once.
+class StateView {
+ public:
+  /// Gives the view's memory back.
+  virtual ~StateView() = default;
+  /// What the job was when the view was taken.
+  virtual const JobInfo& info() const = 0;
+  /// Row-major elements of `box` of tensor `tensor` (an index into the layout's collection). Only
+  /// these bytes move.
+  /// \pre the box lies in the tensor, out.size() is its size in bytes
+  /// \error kDataLoss, kUnavailable naming node and tensor, where the node that holds it is lost
+  virtual Status Read(int tensor, const ptc::Box& box, std::span<std::byte> out) const = 0;
+};
+using StateViewPtr = std::shared_ptr<const StateView>;
+
+/// \threadsafety Any thread, several at once.
+class StateSource {
+ public:
+  virtual ~StateSource() = default;
+  /// All jobs that have a layout, by name.
+  virtual Result<std::vector<JobInfo>> Jobs() = 0;
+  /// A view of `job` at the next step boundary; the job trains on. While an earlier view of the job
+  /// is held by anyone in this process, that one.
+  /// \error kResourceExhausted naming bytes and limit where the views' memory is used up; kNotFound
+  ///     for a job that is not there; kUnavailable while the job is being reconfigured for too long
+  virtual Result<StateViewPtr> Pin(const std::string& job) = 0;
+};
+
+}  // namespace tessera::engine::vfs
