@@ -81,7 +81,8 @@ class Arrivals {
   std::condition_variable changed_;
   std::int64_t bytes_ = 0;
   Clock::time_point first_, last_;
-  std::vector<std::pair<std::int64_t, Clock::time_point>> marks_;  // ends of the first part, of runs
+  std::vector<std::pair<std::int64_t, Clock::time_point>>
+      marks_;  // ends of the first part, of runs
   std::optional<Status> ended_;
 };
 

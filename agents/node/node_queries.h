@@ -3,7 +3,8 @@
 
 /// \file
 /// Questions that a node answers by itself: what its machine is like, how fast it and its links
-/// are, the end of its log. Each is worked on by a thread of its own, so that the agent's loop goes on.
+/// are, the end of its log. Each is worked on by a thread of its own, so that the agent's loop goes
+/// on.
 
 #include <cstdint>
 #include <functional>

@@ -60,9 +60,9 @@ class Registrar {
     std::int64_t incarnation = 0;
     std::int64_t keeper_pid = 0;
     Clock::time_point last_seen;
-    bool killed = false;  // on request: once silent it is dead
-    std::string machine;  // whose cores it shares
-    std::string version;  // of its agent
+    bool killed = false;    // on request: once silent it is dead
+    std::string machine;    // whose cores it shares
+    std::string version;    // of its agent
     std::string link_mark;  // see LinkMarkOf
     wire::Peer peer;
     std::vector<wire::NodeDevice> devices;

@@ -170,8 +170,8 @@ void Registrar::EndLinkRound() {
 void Registrar::AnswerTopology(const ReplyPtr& reply) const {
   const ptc::Cluster cluster = ClusterOf(TopologyNow(), true);
   if (cluster.devices.empty()) {
-    return reply->Fail(FailedPrecondition(
-        fmt::format("cluster '{}' has no device that works", config_.cluster)));
+    return reply->Fail(
+        FailedPrecondition(fmt::format("cluster '{}' has no device that works", config_.cluster)));
   }
   wire::Reply out;
   out.mutable_topology()->set_cluster(ptc::ToJson(cluster));

@@ -42,12 +42,10 @@ std::string SourceText(const LinkSpeeds& speeds, const std::set<std::int32_t>& m
   std::vector<std::string> names;
   for (const std::int32_t node : measured) names.push_back(fmt::format("n{}", node));
   constexpr std::size_t kMostNames = 8;
-  const std::string where = names.size() <= kMostNames
-                                ? fmt::format("{}", fmt::join(names, ", "))
-                                : fmt::format("{} nodes", names.size());
-  std::string text =
-      fmt::format("measured {:%Y-%m-%d %H:%M} UTC on {}",
-                  fmt::gmtime(static_cast<std::time_t>(speeds.measured_at)), where);
+  const std::string where = names.size() <= kMostNames ? fmt::format("{}", fmt::join(names, ", "))
+                                                       : fmt::format("{} nodes", names.size());
+  std::string text = fmt::format("measured {:%Y-%m-%d %H:%M} UTC on {}",
+                                 fmt::gmtime(static_cast<std::time_t>(speeds.measured_at)), where);
   if (!has_network) text += "; the network is assumed";
   if (!has_memory) text += "; memory is assumed";
   return text;

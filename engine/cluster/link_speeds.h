@@ -28,9 +28,9 @@ struct LinkSpeed {
 
 /// One measurement of a cluster. A figure is for a node as it was then: its mark says what it was.
 struct LinkSpeeds {
-  double measured_at = 0;   // wall clock, seconds since 1970; 0: never
-  double seconds = 0;       // that it took
-  std::int64_t bytes = 0;   // that it sent over the network
+  double measured_at = 0;                          // wall clock, seconds since 1970; 0: never
+  double seconds = 0;                              // that it took
+  std::int64_t bytes = 0;                          // that it sent over the network
   std::map<std::int32_t, std::string> marks = {};  // by node: machine, address, emulated limit
   std::vector<LinkSpeed> links = {};               // by (from, to), ascending
 

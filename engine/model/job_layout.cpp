@@ -26,9 +26,9 @@ Result<StageRule> StagesOn(const StageRule& rule, const ptc::MeshShape& mesh) {
   const auto last = std::ranges::max_element(rule.stage_of_layer);
   const std::int64_t listed = last == rule.stage_of_layer.end() ? 1 : *last + 1;
   if (listed == stages) return rule;
-  return InvalidArgument(fmt::format("stages {} are for pp = {}, the mesh has pp = {}: pp can be {}",
-                                     ptc::ToString(rule), listed, stages,
-                                     listed == 1 ? "1" : fmt::format("1 or {}", listed)));
+  return InvalidArgument(fmt::format(
+      "stages {} are for pp = {}, the mesh has pp = {}: pp can be {}", ptc::ToString(rule), listed,
+      stages, listed == 1 ? "1" : fmt::format("1 or {}", listed)));
 }
 
 Result<ptc::Layout> MakeLayout(const ptc::RuledTensors& job, ptc::DeviceMesh mesh) {
@@ -38,9 +38,9 @@ Result<ptc::Layout> MakeLayout(const ptc::RuledTensors& job, ptc::DeviceMesh mes
 
 Status CheckRunnable(const JobSettings& settings, const ptc::Layout& layout) {
   if (settings.program || layout.stage_rule() == StageRule{}) return OkStatus();
-  return InvalidArgument(
-      fmt::format("stages are {}: the built-in trainer runs uniform ones only, in one piece a stage",
-                  ptc::ToString(layout.stage_rule())));
+  return InvalidArgument(fmt::format(
+      "stages are {}: the built-in trainer runs uniform ones only, in one piece a stage",
+      ptc::ToString(layout.stage_rule())));
 }
 
 }  // namespace tessera::engine

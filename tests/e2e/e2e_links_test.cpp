@@ -63,8 +63,8 @@ class E2eLinksTest : public QObject {
     QVERIFY(isNear(networkOf(measured), kLink));
 
     // The file is the one that `plan` reads.
-    const Json plan = m_cluster->Ask({"plan", "--model", "gpt2", "--from", "dp=1", "--to", "dp=3",
-                                      "--topology", file});
+    const Json plan = m_cluster->Ask(
+        {"plan", "--model", "gpt2", "--from", "dp=1", "--to", "dp=3", "--topology", file});
     QVERIFY(plan.is_object());
     QCOMPARE(plan["bandwidths"]["network"].get<double>(), networkOf(measured));
     QVERIFY(plan["bandwidths"]["from"].get<std::string>().starts_with("measured 20"));
@@ -91,9 +91,8 @@ class E2eLinksTest : public QObject {
   }
 
   void notBesideATransaction() {
-    const auto waiting =
-        m_cluster->Start({"apply", kJob, "--devices", "n0g0,n1g0", "--mesh", "dp=2", "--at-step",
-                          "1000000", "--yes", "--json"});
+    const auto waiting = m_cluster->Start({"apply", kJob, "--devices", "n0g0,n1g0", "--mesh",
+                                           "dp=2", "--at-step", "1000000", "--yes", "--json"});
     QVERIFY(LocalCluster::WaitFor([&] { return !m_cluster->Phase().empty(); }, 20));
     const Outcome refused = m_cluster->Run({"topology", "--measure"});
     QVERIFY2(refused.code == 1 && refused.SaysInOneLine("tesseractl", "wait for it or cancel it"),

@@ -96,8 +96,8 @@ class E2eStagesTest : public QObject {
 
   void aListIsForItsNumberOfStages() {
     start("0,0,0,1", "pp=2", "n0g0,n0g1");
-    const Outcome refused = m_cluster->Run(
-        {"plan", kJob, "--mesh", "pp=4", "--devices", "n0g0,n0g1,n0g2,n0g3"});
+    const Outcome refused =
+        m_cluster->Run({"plan", kJob, "--mesh", "pp=4", "--devices", "n0g0,n0g1,n0g2,n0g3"});
     QVERIFY2(refused.code == 1 && refused.SaysInOneLine("tesseractl", "pp can be 1 or 2"),
              refused.Text());
     // Where the mesh is left open, one that the list permits is found.

@@ -18,9 +18,7 @@ constexpr char kTensors[] = R"({"layers": 4, "tensors": [
 JobSettings OwnJob(const std::string& stages) {
   JobSettings settings;
   settings.program = engine::OwnProgram{
-      "true",
-      {"tensors", kTensors},
-      {"rules", R"({"stages": ")" + stages + R"(", "rules": [
+      "true", {"tensors", kTensors}, {"rules", R"({"stages": ")" + stages + R"(", "rules": [
         {"match": "embed", "cut": "replicate", "stage": "first"},
         {"match": "h.{layer}.w", "cut": "replicate"},
         {"match": "head", "cut": "replicate", "stage": "last"}]})"}};
@@ -36,14 +34,27 @@ class JobLayoutTest : public QObject {
     QTest::addColumn<QString>("stages");
     QTest::addColumn<QString>("mesh");
     QTest::addColumn<QString>("expected");  // stage of each layer
-    QTest::newRow("uniform") << "uniform" << "pp=2 on 1x2" << "0011";
-    QTest::newRow("a list") << "0,0,0,1" << "pp=2 on 1x2" << "0001";
-    QTest::newRow("a list, without stages") << "0,0,0,1" << "pp=1 on 1x1" << "0000";
-    QTest::newRow("interleaved") << "uniform*2" << "pp=2 on 1x2" << "0101";
-    QTest::newRow("interleaved, without stages") << "uniform*2" << "pp=1 on 1x1" << "0000";
-    QTest::newRow("the embedding weighs more than all layers")
-        << "balanced" << "pp=2 on 1x2" << "1111";
-    QTest::newRow("a list with dp") << "0,1,1,1" << "dp=2,pp=2 on 2x2" << "0111";
+    QTest::newRow("uniform") << "uniform"
+                             << "pp=2 on 1x2"
+                             << "0011";
+    QTest::newRow("a list") << "0,0,0,1"
+                            << "pp=2 on 1x2"
+                            << "0001";
+    QTest::newRow("a list, without stages") << "0,0,0,1"
+                                            << "pp=1 on 1x1"
+                                            << "0000";
+    QTest::newRow("interleaved") << "uniform*2"
+                                 << "pp=2 on 1x2"
+                                 << "0101";
+    QTest::newRow("interleaved, without stages") << "uniform*2"
+                                                 << "pp=1 on 1x1"
+                                                 << "0000";
+    QTest::newRow("the embedding weighs more than all layers") << "balanced"
+                                                               << "pp=2 on 1x2"
+                                                               << "1111";
+    QTest::newRow("a list with dp") << "0,1,1,1"
+                                    << "dp=2,pp=2 on 2x2"
+                                    << "0111";
   }
   void ownJobsDealTheirLayers() {
     QFETCH(QString, stages);
