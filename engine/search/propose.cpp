@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "engine/model/job_layout.h"
 #include "engine/search/enumerate.h"
 #include "engine/search/why.h"
 #include "engine/store/allocate.h"

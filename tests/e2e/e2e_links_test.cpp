@@ -114,7 +114,7 @@ class E2eLinksTest : public QObject {
 
   // Its agent comes back with another port: what it had a part in says nothing of it now.
   void anotherLinkIsMeasuredAnew() {
-    const QString path = m_cluster->home() + "/local/n1/agent.json";
+    const QString path = m_cluster->home() + "/clusters/t/n1/agent.json";
     QFile file(path);
     QVERIFY2(file.open(QIODevice::ReadOnly), qPrintable(path));
     Json config = Json::parse(file.readAll().toStdString());

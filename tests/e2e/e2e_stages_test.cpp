@@ -150,7 +150,13 @@ class E2eStagesTest : public QObject {
     const auto agent = m_cluster->Agent(0);
     QVERIFY(agent && LocalCluster::Kill(*agent));
     QVERIFY(LocalCluster::WaitFor(
-        [&] { return m_cluster->Agent(0) && m_cluster->Job(kJob)["state"] == "paused"; }, 30));
+        [&] {
+          const Json status = m_cluster->Status();
+          return status.is_object() && status["nodes"].size() == 1 &&
+                 status["nodes"][0]["state"] == "alive" && status["jobs"].size() == 1 &&
+                 status["jobs"][0]["state"] == "paused";
+        },
+        30));
   }
 
   QTemporaryDir m_files;
