@@ -102,6 +102,8 @@ wire::Reply::BodyCase ReplyTo(wire::Request::BodyCase request) {
       return Reply::kPropose;
     case Request::kProbe:
       return Reply::kProbe;
+    case Request::kTopology:
+      return Reply::kTopology;
     case Request::kDoctor:
       return Reply::kDoctor;
     case Request::kLog:

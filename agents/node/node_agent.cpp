@@ -75,10 +75,10 @@ NodeAgent::NodeAgent(Loop& loop, NetContext& net, AgentConfig config, CurveKeys 
       keys_(std::move(keys)),
       incarnation_(NewIncarnation()),
       last_heard_(Loop::Now()),
-      queries_(loop, config_),
-      master_port_(FindFreePort(AddressOf(config_.endpoint))),
       egress_(std::make_shared<engine::TokenBucket>(config_.link_bytes_per_second, kPortBurst)),
-      ingress_(std::make_shared<engine::TokenBucket>(config_.link_bytes_per_second, kPortBurst)) {}
+      ingress_(std::make_shared<engine::TokenBucket>(config_.link_bytes_per_second, kPortBurst)),
+      queries_(loop, config_, {&net_, keys_, ingress_}),
+      master_port_(FindFreePort(AddressOf(config_.endpoint))) {}
 
 NodeAgent::~NodeAgent() = default;
 
@@ -178,6 +178,7 @@ void NodeAgent::SendRegister() {
   for (const std::string& lane : lanes_->endpoints()) r->add_lanes(lane);
   r->set_version(TESSERA_VERSION);
   r->set_machine(MachineIdentity());
+  r->set_link_bytes_per_second(config_.link_bytes_per_second);
   r->set_master_port(master_port_);
   r->set_keeper_pid(getppid());
   r->set_incarnation(incarnation_);

@@ -173,6 +173,7 @@ class NodeAgent {
   std::map<std::string, Job> jobs_;
   std::map<RankId, Rank> ranks_;
   std::map<std::string, std::deque<wire::StepReport>> recent_steps_;  // by job, the last reported
+  std::shared_ptr<engine::TokenBucket> egress_, ingress_;
   NodeQueries queries_;
   const std::int32_t master_port_;
   std::optional<Txn> txn_;
@@ -181,7 +182,6 @@ class NodeAgent {
   std::map<std::uint64_t, std::unique_ptr<Mover>> digest_runs_;
   std::uint64_t next_digest_run_ = 1;
 
-  std::shared_ptr<engine::TokenBucket> egress_, ingress_;
   struct Serving;  // what lanes may serve now, shared with their threads
   std::shared_ptr<Serving> serving_;
   std::unique_ptr<LaneServer> lanes_;

@@ -91,7 +91,7 @@ Result<std::string> RunProbe(const std::stop_token& stop) {
 }
 
 wire::NodeAnswer AnswerTo(const wire::NodeQuery& query, const AgentConfig& config,
-                          const std::stop_token& stop) {
+                          const LinkPort& port, const std::stop_token& stop) {
   wire::NodeAnswer answer;
   answer.set_ticket(query.ticket());
   switch (query.body_case()) {
@@ -117,6 +117,15 @@ wire::NodeAnswer AnswerTo(const wire::NodeQuery& query, const AgentConfig& confi
       }
       break;
     }
+    case wire::NodeQuery::kLinks: {
+      auto links = MeasureLinks(port, query.links(), stop);
+      if (links) {
+        *answer.mutable_links() = std::move(*links);
+      } else {
+        answer.set_error(Utf8(links.error().ToString()));
+      }
+      break;
+    }
     case wire::NodeQuery::BODY_NOT_SET:
       answer.set_error("the question has no body that this program knows");
       break;
@@ -126,7 +135,8 @@ wire::NodeAnswer AnswerTo(const wire::NodeQuery& query, const AgentConfig& confi
 
 }  // namespace
 
-NodeQueries::NodeQueries(Loop& loop, const AgentConfig& config) : loop_(loop), config_(config) {}
+NodeQueries::NodeQueries(Loop& loop, const AgentConfig& config, LinkPort port)
+    : loop_(loop), config_(config), port_(std::move(port)) {}
 NodeQueries::~NodeQueries() = default;
 
 void NodeQueries::Ask(const wire::NodeQuery& query, Reply reply) {
@@ -142,7 +152,7 @@ void NodeQueries::Ask(const wire::NodeQuery& query, Reply reply) {
   running_.emplace(run, std::jthread([this, run, query, probes, reply = std::move(reply)](
                                          const std::stop_token& stop) mutable {
                      auto answer =
-                         std::make_shared<wire::NodeAnswer>(AnswerTo(query, config_, stop));
+                         std::make_shared<wire::NodeAnswer>(AnswerTo(query, config_, port_, stop));
                      if (stop.stop_requested()) return;
                      loop_.Post([this, run, probes, answer, reply = std::move(reply)] {
                        running_.erase(run);

@@ -2,8 +2,9 @@
 #pragma once
 
 /// \file
-/// Questions that a node answers by itself: what its machine is like, how fast it is, the end of
-/// its log. Each is worked on by a thread of its own, so that the agent's loop goes on.
+/// Questions that a node answers by itself: what its machine is like, how fast it and its links
+/// are, the end of its log. Each is worked on by a thread of its own, so that the agent's loop goes
+/// on.
 
 #include <cstdint>
 #include <functional>
@@ -12,6 +13,7 @@
 
 #include "agents/net/loop.h"
 #include "agents/node/config.h"
+#include "agents/node/link_probe.h"
 #include "agents/wire/tessera/wire/node.pb.h"
 
 namespace tessera::agents {
@@ -21,7 +23,7 @@ class NodeQueries {
  public:
   using Reply = std::function<void(wire::NodeAnswer)>;
 
-  NodeQueries(Loop& loop, const AgentConfig& config);
+  NodeQueries(Loop& loop, const AgentConfig& config, LinkPort port);
   /// Stops what runs and waits for it; those questions stay without an answer.
   ~NodeQueries();
 
@@ -32,6 +34,7 @@ class NodeQueries {
  private:
   Loop& loop_;
   const AgentConfig config_;
+  const LinkPort port_;
   std::map<std::uint64_t, std::jthread> running_;  // by number of the run
   std::uint64_t last_run_ = 0;
   bool probing_ = false;

@@ -17,6 +17,7 @@
 #include "agents/wire/utf8.h"
 #include "engine/files/whole_file.h"
 #include "engine/model/gpt.h"
+#include "engine/model/job_layout.h"
 #include "engine/store/allocate.h"
 
 namespace tessera::agents {
@@ -190,6 +191,8 @@ Status NodeAgent::StartJob(const wire::StartJob& message) {
     return AlreadyExists(fmt::format("job '{}' is already on n{}", message.job(), config_.node));
   }
   TESSERA_TRY(ptc::Layout layout, ptc::ParseLayout(message.layout()));
+  TESSERA_TRY(const auto settings, engine::ParseJobSettings(message.settings()));
+  TESSERA_RETURN_IF_ERROR(engine::CheckRunnable(settings, layout));
   std::vector<std::pair<DeviceStore::Device*, engine::PieceTable>> tables;
   for (const ptc::DeviceId id : LocalOf(layout)) {
     DeviceStore::Device* device = store_->Find(id);

@@ -7,9 +7,11 @@
 #include <mutex>
 
 #include "agents/node/digest_wire.h"
+#include "agents/node/link_probe.h"
 #include "agents/node/node_agent.h"
 #include "agents/wire/convert.h"
 #include "agents/wire/utf8.h"
+#include "engine/model/job_layout.h"
 #include "engine/store/allocate.h"
 #include "ptc/base/overloaded.h"
 
@@ -48,6 +50,7 @@ wire::TxnReport::Kind KindOf(engine::ReportKind kind) {
 struct NodeAgent::Serving {
   std::mutex mutex;
   std::shared_ptr<const MoveContext> context;
+  LinkSource links;  // has a mutex of its own
 };
 
 void NodeAgent::SetServing(std::shared_ptr<const MoveContext> context) {
@@ -58,6 +61,7 @@ void NodeAgent::SetServing(std::shared_ptr<const MoveContext> context) {
 std::function<Result<SourceCell>(const LaneKey&, std::int64_t)> NodeAgent::MakeResolver() {
   serving_ = std::make_shared<Serving>();
   return [serving = serving_](const LaneKey& key, std::int64_t move) -> Result<SourceCell> {
+    if (IsLinkProbe(key)) return serving->links.Cell();
     std::shared_ptr<const MoveContext> context;
     {
       const std::lock_guard lock(serving->mutex);
@@ -244,7 +248,8 @@ Status NodeAgent::BuildPlan() {
   const wire::Prepare& p = txn_->prepare;
   TESSERA_TRY(ptc::Layout from, ptc::ParseLayout(p.from_layout()));
   TESSERA_TRY(ptc::Layout to, ptc::ParseLayout(p.to_layout()));
-  TESSERA_TRY(txn_->plan, ptc::MakePlan(from, to, TopologyOf(p.peers())));
+  TESSERA_TRY(const ptc::Topology topology, TopologyOf(p));
+  TESSERA_TRY(txn_->plan, ptc::MakePlan(from, to, topology));
   txn_->from = std::move(from);
   txn_->to = std::move(to);
   const auto check = [](const char* what, std::uint64_t mine, std::uint64_t theirs) -> Status {
@@ -260,6 +265,8 @@ Status NodeAgent::BuildPlan() {
 Status NodeAgent::CheckAndReserve() {
   TESSERA_RETURN_IF_ERROR(BuildPlan());
   const wire::Prepare& p = txn_->prepare;
+  TESSERA_TRY(const auto settings, engine::ParseJobSettings(p.settings()));
+  TESSERA_RETURN_IF_ERROR(engine::CheckRunnable(settings, *txn_->to));
   const auto job = jobs_.find(p.job());
   for (const auto& [id, device] : store_->devices()) {
     const bool old_rank = txn_->from->mesh().RankOf(id).has_value();

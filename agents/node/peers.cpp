@@ -16,6 +16,12 @@ ptc::Topology TopologyOf(const Peers& peers) {
   return topology;
 }
 
+Result<ptc::Topology> TopologyOf(const wire::Prepare& prepare) {
+  if (prepare.topology().empty()) return TopologyOf(prepare.peers());
+  TESSERA_TRY(ptc::Cluster cluster, ptc::ParseCluster("the plan's topology", prepare.topology()));
+  return std::move(cluster.topology);
+}
+
 const wire::Peer* FindPeer(const Peers& peers, std::int32_t node) {
   for (const wire::Peer& peer : peers) {
     if (peer.node() == node) return &peer;

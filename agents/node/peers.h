@@ -18,6 +18,9 @@ using Peers = google::protobuf::RepeatedPtrField<wire::Peer>;
 
 /// Nodes with equal host names share a host. Equal lists give equal topologies.
 ptc::Topology TopologyOf(const Peers& peers);
+/// What a plan was made with: the registrar's figures, or, from one that sends none, the above.
+/// \error as ptc::ParseCluster
+Result<ptc::Topology> TopologyOf(const wire::Prepare& prepare);
 /// The entry of `node`, or nullptr.
 const wire::Peer* FindPeer(const Peers& peers, std::int32_t node);
 /// \pre 0 <= rank < layout.mesh().num_ranks()

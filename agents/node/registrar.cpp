@@ -110,7 +110,8 @@ void Registrar::OnRequest(const std::string& identity, const wire::Request& requ
   const bool is_act = request.has_start_job() || request.has_job() || request.has_apply() ||
                       request.has_cancel() || request.has_fail_device() ||
                       request.has_kill_node() || request.has_shutdown() || request.has_digest() ||
-                      request.has_probe();
+                      request.has_probe() ||
+                      (request.has_topology() && request.topology().measure());
   ReplyPtr reply;
   if (is_act && !request.id().empty()) {
     if (const auto known = replies_.find(request.id()); known != replies_.end()) {
@@ -181,6 +182,8 @@ void Registrar::OnRequest(const std::string& identity, const wire::Request& requ
       return OnPropose(request.propose(), reply);
     case wire::Request::kProbe:
       return OnProbe(request.probe(), reply);
+    case wire::Request::kTopology:
+      return OnTopology(request.topology(), reply);
     case wire::Request::kDoctor:
       return OnDoctor(reply);
     case wire::Request::kLog:

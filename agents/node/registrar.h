@@ -27,6 +27,7 @@
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "agents/wire/tessera/wire/node.pb.h"
 #include "engine/cluster/holding.h"
+#include "engine/cluster/link_speeds.h"
 #include "engine/cluster/snapshot.h"
 #include "engine/history/history.h"
 #include "engine/history/journal.h"
@@ -35,6 +36,7 @@
 #include "engine/transfer/progress.h"
 #include "engine/txn/coordinator.h"
 #include "ptc/plan/plan.h"
+#include "ptc/topology/topology.h"
 
 namespace tessera::agents {
 
@@ -58,9 +60,10 @@ class Registrar {
     std::int64_t incarnation = 0;
     std::int64_t keeper_pid = 0;
     Clock::time_point last_seen;
-    bool killed = false;  // on request: once silent it is dead
-    std::string machine;  // whose cores it shares
-    std::string version;  // of its agent
+    bool killed = false;    // on request: once silent it is dead
+    std::string machine;    // whose cores it shares
+    std::string version;    // of its agent
+    std::string link_mark;  // see LinkMarkOf
     wire::Peer peer;
     std::vector<wire::NodeDevice> devices;
   };
@@ -117,6 +120,15 @@ class Registrar {
     ptc::Layout to;
     ptc::Plan plan;
     engine::PlanSummary summary;
+    std::string cluster = {};  // JSON of what the plan was made with
+  };
+  /// The links while they are being measured.
+  struct LinkRound {
+    std::vector<std::int32_t> nodes;  // one a host, ascending
+    std::size_t done = 0;             // of them
+    engine::LinkSpeeds speeds;
+    ReplyPtr reply;
+    Clock::time_point began = Clock::now();
   };
   struct Txn {
     Txn(Planned what, engine::Coordinator how)
@@ -234,7 +246,6 @@ class Registrar {
   Result<Target> ChooseTarget(const Job& job, const wire::PlanRequest& request,
                               std::vector<ptc::DeviceId> devices) const;
   Result<Planned> MakePlanFor(const Job& job, const wire::PlanRequest& request) const;
-  ptc::Topology TopologyNow() const;
   /// What the search needs to know of a job that may run on `devices`.
   engine::SearchInput SearchInputOf(const std::string& name, const engine::JobSettings& settings,
                                     std::vector<ptc::DeviceId> devices) const;
@@ -244,6 +255,23 @@ class Registrar {
       const google::protobuf::RepeatedPtrField<wire::Device>& devices,
       const std::string& job) const;
   void OnPropose(const wire::ProposeRequest& request, const ReplyPtr& reply) const;
+
+  // ---- links (registrar_links.cpp)
+  /// Hosts, and bandwidths as measured, else as emulated, else as assumed.
+  ptc::Topology TopologyNow() const;
+  /// All devices there are, or those that work now.
+  ptc::Cluster ClusterOf(ptc::Topology topology, bool usable_only) const;
+  Status RecoverLinks();
+  Status JournalLinks();
+  static std::string LinkMarkOf(const wire::Register& message);
+  /// Drops what was measured of `node` when it was another.
+  void ForgetChangedLinks(const Node& node);
+  void OnTopology(const wire::TopologyRequest& request, const ReplyPtr& reply);
+  Status CheckNotMeasuring() const;
+  void MeasureNextLink();
+  Status NoteLinks(std::int32_t node, const wire::LinksAnswer& answer);
+  void EndLinkRound();
+  void AnswerTopology(const ReplyPtr& reply) const;
 
   // ---- questions that nodes answer (registrar_queries.cpp)
   void OnProbe(const wire::ProbeRequest& request, const ReplyPtr& reply);
@@ -284,6 +312,8 @@ class Registrar {
   std::map<std::string, Job> jobs_;
   std::optional<JobOperation> operation_;
   engine::Calibration calibration_;
+  engine::LinkSpeeds links_;
+  std::optional<LinkRound> link_round_;
   NodeAsks asks_;
   std::optional<Txn> txn_;                     // running
   std::optional<engine::TxnStatus> last_txn_;  // the last that ended

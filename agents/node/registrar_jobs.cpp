@@ -74,6 +74,7 @@ Status Registrar::Recover() {
   }
   TESSERA_RETURN_IF_ERROR(RecoverSteps());
   TESSERA_RETURN_IF_ERROR(RecoverCalibration());
+  TESSERA_RETURN_IF_ERROR(RecoverLinks());
   return RecoverTxn();
 }
 

@@ -95,6 +95,8 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
   node.peer.set_master_port(m.master_port());
   node.machine = m.machine();
   node.version = m.version();
+  node.link_mark = LinkMarkOf(m);
+  ForgetChangedLinks(node);
   for (const auto& [job_name, job] : jobs_) {
     (*welcome.mutable_welcome()->mutable_steps())[job_name] = job.recorded;
   }

@@ -7,6 +7,7 @@
 #include "agents/node/pending_reply.h"
 #include "agents/node/registrar.h"
 #include "engine/copy/checksum.h"
+#include "engine/model/job_layout.h"
 #include "engine/search/estimate.h"
 #include "engine/search/fit.h"
 #include "engine/store/allocate.h"
@@ -38,15 +39,6 @@ std::string HashOf(const ptc::Plan& plan, std::int64_t epoch, const engine::Step
 }
 
 }  // namespace
-
-ptc::Topology Registrar::TopologyNow() const {
-  ptc::Topology topology = TopologyOf(AllPeers());
-  if (config_.link_bytes_per_second > 0) {
-    topology.network_bytes_per_second = static_cast<double>(config_.link_bytes_per_second);
-    topology.source = "the links of this emulated cluster";
-  }
-  return topology;
-}
 
 engine::SearchInput Registrar::SearchInputOf(const std::string& name,
                                              const engine::JobSettings& settings,
@@ -159,17 +151,19 @@ Result<Registrar::Planned> Registrar::MakePlanFor(const Job& job,
         fmt::format("no devices are given: job '{}' needs at least 1", job.name));
   }
   TESSERA_TRY(Target target, ChooseTarget(job, request, std::move(devices)));
-  TESSERA_TRY(const ptc::CollectionPtr tensors,
-              engine::MakeCollection(job.settings, target.options.zero));
+  TESSERA_TRY(const ptc::RuledTensors tensors,
+              engine::TensorsOf(job.settings, target.options.zero));
   const ptc::Topology topology = TopologyNow();
   std::optional<ptc::DeviceMesh> mesh;
   if (request.pin()) {
     TESSERA_TRY(mesh, ptc::DeviceMesh::Make(target.shape, target.devices));
   } else {
     std::sort(target.devices.begin(), target.devices.end());
-    TESSERA_TRY(mesh, ptc::Place(job.layout, target.shape, tensors, target.devices, topology));
+    TESSERA_TRY(const auto stages, engine::StagesOn(tensors.stages, target.shape));
+    TESSERA_TRY(mesh, ptc::Place(job.layout, target.shape, tensors.tensors, target.devices,
+                                 topology, stages));
   }
-  TESSERA_TRY(ptc::Layout to, ptc::Layout::Make(*mesh, tensors));
+  TESSERA_TRY(ptc::Layout to, engine::MakeLayout(tensors, *mesh));
   TESSERA_TRY(ptc::Plan plan, ptc::MakePlan(job.layout, to, topology));
   if (to == job.layout && target.options == job.options) {
     const std::string options = ToString(job.options);
@@ -219,7 +213,8 @@ Result<Registrar::Planned> Registrar::MakePlanFor(const Job& job,
   const engine::SearchInput input = SearchInputOf(job, mesh->devices());
   summary.from_step_seconds = engine::EstimateStepSeconds(input, job.layout.mesh(), job.options);
   summary.to_step_seconds = engine::EstimateStepSeconds(input, *mesh, target.options);
-  return Planned{std::move(to), std::move(plan), std::move(summary)};
+  return Planned{std::move(to), std::move(plan), std::move(summary),
+                 ptc::ToJson(ClusterOf(topology, false))};
 }
 
 }  // namespace tessera::agents

@@ -56,6 +56,7 @@ void Registrar::OnProbe(const wire::ProbeRequest& request, const ReplyPtr& reply
     return install(reply, std::move(*calibration), 0, "calibration installed");
   }
   if (const Status idle = CheckIdle(); !idle) return reply->Fail(idle.error());
+  if (const Status free = CheckNotMeasuring(); !free) return reply->Fail(free.error());
   for (const auto& [name, job] : jobs_) {
     if (job.state == engine::JobState::kPaused || job.state == engine::JobState::kFailed) continue;
     return reply->Fail(FailedPrecondition(

@@ -8,6 +8,7 @@
 #include "agents/node/pending_reply.h"
 #include "agents/node/registrar.h"
 #include "engine/data/text_dataset.h"
+#include "engine/model/job_layout.h"
 #include "engine/search/fit.h"
 
 namespace tessera::agents {
@@ -69,6 +70,12 @@ std::string Describe(const engine::JobSettings& settings) {
                           : "model " + settings.model.name;
 }
 
+/// What is not usual of how layers are dealt to stages.
+std::string StagesText(const ptc::Layout& layout) {
+  if (layout.stage_rule() == ptc::StageRule{}) return {};
+  return fmt::format(", stages {}", ptc::ToString(layout.stage_rule()));
+}
+
 }  // namespace
 
 void Registrar::OnStartJob(const wire::StartJobRequest& request, const ReplyPtr& reply) {
@@ -126,8 +133,8 @@ Status Registrar::StartJob(const wire::StartJobRequest& request, const ReplyPtr&
   TESSERA_RETURN_IF_ERROR(engine::MakeCollection(settings, false));
   TESSERA_RETURN_IF_ERROR(CheckData(settings));
   TESSERA_TRY(StartChoice start, ChooseStart(request, name, settings));
-  TESSERA_TRY(ptc::CollectionPtr tensors, engine::MakeCollection(settings, start.options.zero));
-  TESSERA_TRY(ptc::Layout layout, ptc::Layout::Make(std::move(start.mesh), std::move(tensors)));
+  TESSERA_TRY(const ptc::RuledTensors tensors, engine::TensorsOf(settings, start.options.zero));
+  TESSERA_TRY(ptc::Layout layout, engine::MakeLayout(tensors, std::move(start.mesh)));
   const ptc::DeviceMesh& mesh = layout.mesh();
   TESSERA_RETURN_IF_ERROR(engine::CheckFits(
       settings, mesh, start.options, SearchInputOf(name, settings, mesh.devices()).capacities));
@@ -153,9 +160,9 @@ Status Registrar::StartJob(const wire::StartJobRequest& request, const ReplyPtr&
   const auto [it, fresh] = jobs_.emplace(name, std::move(job));
   const std::string options = ToString(it->second.options);
   AddEvent(engine::Severity::kInfo, name,
-           fmt::format("starts: {}, {}{}{}", Describe(it->second.settings),
-                       ToString(it->second.layout.mesh()), options.empty() ? "" : ", " + options,
-                       reply->ByWhom()));
+           fmt::format("starts: {}, {}{}{}{}", Describe(it->second.settings),
+                       ToString(it->second.layout.mesh()), StagesText(it->second.layout),
+                       options.empty() ? "" : ", " + options, reply->ByWhom()));
   if (!start.why.empty()) AddEvent(engine::Severity::kInfo, name, start.why);
   for (const std::int32_t node : it->second.not_ready) {
     if (const Status sent = SendTo(node, message); !sent) {

@@ -41,11 +41,12 @@ void Registrar::OnApply(const std::string& request_id, const wire::ApplyRequest&
   if (!found) return reply->Fail(found.error());
   Job& job = **found;
   if (const Status idle = CheckIdle(); !idle) return reply->Fail(idle.error());
+  if (const Status free = CheckNotMeasuring(); !free) return reply->Fail(free.error());
   Result<Planned> planned = MakePlanFor(job, request.plan());
   if (!planned) return reply->Fail(planned.error());
   if (!request.plan_hash().empty() && request.plan_hash() != planned->summary.hash) {
     return reply->Fail(FailedPrecondition(
-        fmt::format("stale plan: {} was made for another epoch, the plan now is {} of epoch {}",
+        fmt::format("stale plan: {} is not the plan now, which is {} of epoch {}",
                     request.plan_hash(), planned->summary.hash, job.epoch)));
   }
   const bool paused = job.state == engine::JobState::kPaused;
@@ -337,6 +338,7 @@ void Registrar::SendPrepare(std::int32_t node) {
   p->set_timeline(job->timeline);
   p->set_micro_batch(txn_->planned.summary.to_options.micro_batch);
   *p->mutable_peers() = AllPeers();
+  p->set_topology(txn_->planned.cluster);
   if (const Status sent = SendTo(node, message); !sent) {
     Feed(engine::NodeRefused{node, sent.error().ToString()});
   }

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The probe of a cluster, as `probe` and `topology --measure` run it.
+/// The probe of a cluster's machines for the cost model.
 
 #include "app/commands/session.h"
 #include "engine/search/calibration.h"

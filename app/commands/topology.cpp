@@ -1,89 +1,141 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `topology`: hosts, devices and links of a cluster as the file that `plan --topology` reads.
+/// `topology`: hosts, devices and links of a cluster as plans use them, measured where asked, and
+/// as the file that `plan --topology` reads.
 
 #include "ptc/topology/topology.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <map>
+#include <set>
 
 #include "app/commands/command.h"
-#include "app/commands/measure.h"
+#include "app/commands/json.h"
+#include "app/commands/output_file.h"
+#include "app/commands/session.h"
+#include "app/commands/units.h"
+#include "engine/cluster/link_speeds.h"
 
 namespace tessera::app {
 namespace {
 
-/// Devices of the nodes that are alive; nodes that share memory are one host, named by the first.
-ptc::Cluster clusterOf(const engine::ClusterSnapshot& snapshot) {
+/// A host takes at most 4 s; a cluster is measured host by host.
+constexpr std::chrono::seconds kMeasureTimeout{600};
+
+/// What the registrar plans with, and what was measured of it.
+struct Answer {
+  std::string file;  // of the cluster
   ptc::Cluster cluster;
-  std::map<std::string, std::int32_t> hosts;
-  for (const engine::NodeStatus& node : snapshot.nodes) {
-    if (node.state != engine::NodeState::kAlive) continue;
-    for (const engine::DeviceStatus& device : node.devices)
-      if (!device.failed) cluster.devices.push_back(device.id);
-    const auto [host, fresh] = hosts.emplace(node.host, node.node);
-    if (!fresh) cluster.topology.host_of_node[node.node] = host->second;
+  engine::LinkSpeeds measured;  // empty: nothing was
+};
+
+Result<Answer> ask(const Invocation& call, bool measures) {
+  if (measures && !call.json && isatty(STDERR_FILENO) != 0)
+    fmt::print(stderr, "measuring: up to 4 s a host; running jobs go on\n");
+  wire::Request request;
+  request.mutable_topology()->set_measure(measures);
+  TESSERA_TRY(const auto reply, askOnce(call, std::move(request), ReplyKind::kTopology,
+                                        measures ? kMeasureTimeout : kAnswerTimeout));
+  Answer answer;
+  answer.file = reply.topology().cluster();
+  TESSERA_TRY(answer.cluster, ptc::ParseCluster("the registrar's topology", answer.file));
+  if (!reply.topology().measured().empty()) {
+    TESSERA_TRY(answer.measured, engine::ParseLinkSpeeds(reply.topology().measured()));
   }
-  std::ranges::sort(cluster.devices);
-  // A host is known by the nodes that have devices.
-  std::erase_if(cluster.topology.host_of_node, [&](const auto& entry) {
-    return std::ranges::none_of(cluster.devices,
-                                [&](ptc::DeviceId device) { return device.node == entry.first; });
-  });
-  return cluster;
+  return answer;
 }
 
-void setBandwidths(const engine::Calibration& calibration, ptc::Topology& topology) {
-  const auto set = [](const engine::LinkCost& link, double& bandwidth) {
-    if (link.seconds_per_byte > 0) bandwidth = 1 / link.seconds_per_byte;
-  };
-  set(calibration.shared_send, topology.host_bytes_per_second);
-  set(calibration.network_send, topology.network_bytes_per_second);
-  topology.source =
-      fmt::format("measured {:%Y-%m-%d} on one machine: shared memory, and Gloo over loopback",
-                  fmt::localtime(static_cast<std::time_t>(calibration.measured_at)));
+std::string describeHosts(const ptc::Cluster& cluster) {
+  std::map<std::int32_t, std::set<std::int32_t>> nodes;
+  std::map<std::int32_t, int> devices;
+  for (ptc::DeviceId device : cluster.devices) {
+    const std::int32_t host = cluster.topology.HostOf(device);
+    nodes[host].insert(device.node);
+    ++devices[host];
+  }
+  std::vector<std::vector<std::string>> rows = {{"host", "nodes", "GPUs", "network port"}};
+  for (const auto& [host, members] : nodes) {
+    std::string names;
+    for (std::int32_t node : members) names += fmt::format("{}n{}", names.empty() ? "" : ",", node);
+    rows.push_back({fmt::format("n{}", host), names, std::to_string(devices[host]),
+                    formatRate(cluster.topology.NetworkOf(host))});
+  }
+  return formatTable(rows, {2, 3});
+}
+
+std::string describeLinks(const engine::LinkSpeeds& measured) {
+  std::vector<std::vector<std::string>> rows = {{"link", "median", "slowest", "fastest", "runs"}};
+  for (const engine::LinkSpeed& link : measured.links) {
+    const auto [low, high] = std::ranges::minmax(link.bytes_per_second);
+    rows.push_back({link.is_memory() ? fmt::format("n{} memory", link.from)
+                                     : fmt::format("n{} → n{}", link.from, link.to),
+                    formatRate(link.median()), formatRate(low), formatRate(high),
+                    std::to_string(link.bytes_per_second.size())});
+  }
+  return formatTable(rows, {1, 2, 3, 4}) +
+         fmt::format("measured at {}: {} over the network in {}\n",
+                     formatClock(measured.measured_at), formatBytes(measured.bytes),
+                     formatSeconds(measured.seconds));
+}
+
+std::string describe(const Answer& answer) {
+  const ptc::Topology& topology = answer.cluster.topology;
+  std::string text = describeHosts(answer.cluster) + "\n";
+  if (!answer.measured.empty()) text += describeLinks(answer.measured) + "\n";
+  return text + fmt::format("plans count with {} in a host and {} between hosts: {}\n",
+                            formatRate(topology.host_bytes_per_second),
+                            formatRate(topology.network_bytes_per_second), topology.source);
+}
+
+Json toJson(const Answer& answer) {
+  Json json = {{"topology", Json::parse(answer.file, nullptr, false)}, {"measured", nullptr}};
+  if (answer.measured.empty()) return json;
+  json["measured"] = Json::parse(engine::ToJson(answer.measured), nullptr, false);
+  for (std::size_t i = 0; i < answer.measured.links.size(); ++i)
+    json["measured"]["links"][i]["median"] = answer.measured.links[i].median();
+  return json;
+}
+
+Status save(const std::string& path, bool force, const std::string& text) {
+  TESSERA_TRY(OutputFile file, OutputFile::Open(path, force));
+  TESSERA_RETURN_IF_ERROR(file.Write(text));
+  return file.Finish();
 }
 
 int run(const Invocation& call) {
-  auto session = openSession(call);
-  if (!session) return failed(session.error());
-  const auto snapshot = session->snapshot();
-  if (!snapshot) return failed(snapshot.error());
-  ptc::Cluster cluster = clusterOf(*snapshot);
-  if (cluster.devices.empty())
-    return failed(FailedPrecondition(
-        fmt::format("cluster '{}' has no device that works", snapshot->cluster)));
-  const bool measures = call.arguments.has("measure");
-  if (measures || !session->profile.calibration.empty()) {
-    const auto calibration =
-        measures ? measureCluster(*session, call.json) : lastMeasured(*session);
-    if (!calibration) return failed(calibration.error());
-    setBandwidths(*calibration, cluster.topology);
+  const auto path = call.arguments.value("save");
+  if (call.arguments.has("force") && !path)
+    return wrongUsage(InvalidArgument("--force is for --save"));
+  const auto answer = ask(call, call.arguments.has("measure"));
+  if (!answer) return failed(answer.error());
+  if (path)
+    if (const Status saved = save(*path, call.arguments.has("force"), answer->file); !saved)
+      return failed(saved.error());
+  if (call.json) {
+    printLine(toJson(*answer));
+  } else {
+    fmt::print("{}", describe(*answer));
+    if (path) fmt::print("saved as {}\n", *path);
   }
-  std::string text = ptc::ToJson(cluster);
-  if (call.json) {  // one line, as every --json
-    std::erase(text, '\n');
-    text += '\n';
-  }
-  fmt::print("{}", text);
   return kDone;
 }
 
 }  // namespace
 
 Command topologyCommand() {
-  return {
-      {"topology",
-       "prints hosts, devices and links of the cluster as the file that `plan` reads",
-       {},
-       {{"measure", "",
-         "measures the links first, as `probe` does (default: what was measured "
-         "last, or assumed)"}},
-       {"tesseractl topology > lab.json; tesseractl plan --model gpt2 --topology lab.json ..."}},
-      run};
+  return {{"topology",
+           "prints hosts, devices and bandwidths of the cluster as its plans use them",
+           {},
+           {{"measure", "", "measures the links first: at most 44 MiB and 4 s a host"},
+            {"save", "FILE", "writes them as the file that `plan --topology FILE` reads"},
+            {"force", "", "replaces FILE"}},
+           {"The registrar keeps what was measured and makes its plans with it, until a node comes "
+            "back on another machine, address or --link.",
+            "tesseractl topology --measure --save lab.json; "
+            "tesseractl plan --model gpt2 --topology lab.json ..."}},
+          run};
 }
 
 }  // namespace tessera::app

@@ -178,11 +178,6 @@ Result<ptc::CollectionPtr> MakeCollection(const JobSettings& settings, bool zero
   if (settings.program) {
     TESSERA_TRY(auto ruled,
                 ptc::ApplyRules(settings.program->tensors, settings.program->rules, zero));
-    if (ruled.stages != ptc::StageRule{}) {
-      return InvalidArgument(fmt::format("{}: a running job deals its layers uniformly, not '{}'",
-                                         settings.program->rules.name,
-                                         ptc::ToString(ruled.stages)));
-    }
     return std::move(ruled.tensors);
   }
   const GptConfig& config = settings.model;

@@ -54,8 +54,11 @@ double EstimatePause(const ptc::Plan& plan, const ptc::Layout& from, const ptc::
       }
     }
   }
-  const double transfer = std::max(Largest(node_port) / topology.network_bytes_per_second,
-                                   Largest(host_port) / topology.host_bytes_per_second);
+  double transfer = Largest(host_port) / topology.host_bytes_per_second;
+  for (const auto& [port, bytes] : node_port) {
+    const double speed = topology.NetworkOf(topology.HostOf({port.first, 0}));
+    transfer = std::max(transfer, static_cast<double>(bytes) / speed);
+  }
   return costs.fixed_seconds + transfer + Largest(repacked) / costs.repack_bytes_per_second +
          (LargestState(from) + LargestState(to)) / costs.digest_bytes_per_second;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "engine/model/job_layout.h"
 #include "engine/search/enumerate.h"
 #include "engine/store/allocate.h"
 
@@ -28,11 +29,11 @@ std::int64_t CopyBytes(const ptc::Collection& tensors) {
 
 /// Bytes of the fullest rank. Parts shrink with the coordinate (ptc::Split::kCeil, flat shards), so
 /// that of each stage is its first. \error of the layout
-Result<std::int64_t> FullestRank(const ptc::MeshShape& mesh, const ptc::CollectionPtr& tensors) {
+Result<std::int64_t> FullestRank(const ptc::MeshShape& mesh, const ptc::RuledTensors& job) {
   std::vector<ptc::DeviceId> devices;
   for (std::int32_t i = 0; i < mesh.num_ranks(); ++i) devices.push_back({0, i});
   TESSERA_TRY(auto placed, ptc::DeviceMesh::Make(mesh, std::move(devices)));
-  TESSERA_TRY(const auto layout, ptc::Layout::Make(std::move(placed), tensors));
+  TESSERA_TRY(const auto layout, MakeLayout(job, std::move(placed)));
   std::int64_t most = 0;
   const auto stride = static_cast<int>(mesh.num_ranks() / mesh[Axis::kPp]);
   for (int rank = 0; rank < layout.mesh().num_ranks(); rank += stride) {
@@ -51,23 +52,23 @@ std::optional<Fit> SmallestFit(const JobSettings& settings, std::int64_t capacit
                                std::int64_t most_devices) {
   struct Variant {
     bool zero;
-    ptc::CollectionPtr tensors;
+    ptc::RuledTensors job;
     std::int64_t copy_bytes;
   };
   std::vector<Variant> variants;
   for (const bool zero : {false, true}) {
-    if (auto tensors = MakeCollection(settings, zero)) {
-      variants.push_back({zero, *tensors, CopyBytes(**tensors)});
+    if (auto job = TensorsOf(settings, zero)) {
+      variants.push_back({zero, *job, CopyBytes(*job->tensors)});
     }
   }
   for (std::int64_t ranks = 1; ranks <= most_devices; ++ranks) {
     const std::vector<ptc::MeshShape> meshes = MeshesOf(settings, ranks);
-    for (const auto& [zero, tensors, copy_bytes] : variants) {
+    for (const auto& [zero, job, copy_bytes] : variants) {
       if (copy_bytes / ranks > capacity) continue;
       std::optional<Fit> best;
       for (const ptc::MeshShape& mesh : meshes) {
         if (zero && mesh[Axis::kDp] == 1) continue;
-        const auto needed = FullestRank(mesh, tensors);
+        const auto needed = FullestRank(mesh, job);
         if (!needed || *needed > capacity || (best && best->needed <= *needed)) continue;
         best = Fit{mesh, {.zero = zero}, *needed};
       }
@@ -79,8 +80,8 @@ std::optional<Fit> SmallestFit(const JobSettings& settings, std::int64_t capacit
 
 Status CheckFits(const JobSettings& settings, const ptc::DeviceMesh& mesh,
                  const StepOptions& options, const Capacities& capacities) {
-  TESSERA_TRY(const auto tensors, MakeCollection(settings, options.zero));
-  TESSERA_TRY(const auto layout, ptc::Layout::Make(mesh, tensors));
+  TESSERA_TRY(const auto job, TensorsOf(settings, options.zero));
+  TESSERA_TRY(const auto layout, MakeLayout(job, mesh));
   std::int64_t needed = 0, smallest = 0;
   bool fits = true;
   for (int rank = 0; rank < mesh.num_ranks(); ++rank) {

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "engine/model/job_layout.h"
 #include "engine/search/enumerate.h"
 #include "engine/search/why.h"
 #include "engine/store/allocate.h"
@@ -88,12 +89,12 @@ class Search {
     }
   }
 
-  Result<ptc::CollectionPtr> Tensors(bool zero) {
+  Result<ptc::RuledTensors> Tensors(bool zero) {
     auto& tensors = tensors_[zero ? 1 : 0];
     if (!tensors) {
-      TESSERA_TRY(tensors, MakeCollection(input_.settings, zero));
+      TESSERA_TRY(tensors, TensorsOf(input_.settings, zero));
     }
-    return tensors;
+    return *tensors;
   }
 
   bool IsCurrent(const ptc::MeshShape& mesh, const StepOptions& options) const {
@@ -146,7 +147,7 @@ class Search {
       const auto tensors = Tensors(options.zero);
       if (!tensors) {
         can = tensors.error();
-      } else if (const auto layout = ptc::Layout::Make(mesh, *tensors); !layout) {
+      } else if (const auto layout = MakeLayout(*tensors, mesh); !layout) {
         can = layout.error();
       }
     }
@@ -248,8 +249,9 @@ class Search {
     if (candidate.current) {
       mesh = input_.layout->mesh();
     } else if (input_.layout) {
-      TESSERA_TRY(mesh, ptc::Place(*input_.layout, draft.mesh, tensors, devices_,
-                                   input_.machines.topology));
+      TESSERA_TRY(auto stages, StagesOn(tensors.stages, draft.mesh));
+      TESSERA_TRY(mesh, ptc::Place(*input_.layout, draft.mesh, tensors.tensors, devices_,
+                                   input_.machines.topology, stages));
     } else {
       TESSERA_TRY(mesh, ptc::DeviceMesh::Make(draft.mesh, FirstDevices(draft.mesh.num_ranks())));
     }
@@ -258,7 +260,7 @@ class Search {
     std::set_difference(devices_.begin(), devices_.end(), candidate.devices.begin(),
                         candidate.devices.end(), std::back_inserter(candidate.idle));
     candidate.step_seconds = Seconds(*mesh, draft.options);
-    TESSERA_TRY(const auto to, ptc::Layout::Make(*mesh, tensors));
+    TESSERA_TRY(const auto to, MakeLayout(tensors, *mesh));
     for (int rank = 0; rank < mesh->num_ranks(); ++rank) {
       Note(mesh->devices()[static_cast<std::size_t>(rank)], BytesNeeded(to, rank), &candidate);
     }
@@ -314,7 +316,7 @@ class Search {
   double anchor_ = 1;
   std::optional<double> now_;  // estimated step time of what the job runs now; 0: unknown
   std::optional<Error> refused_;
-  std::array<ptc::CollectionPtr, 2> tensors_;
+  std::array<std::optional<ptc::RuledTensors>, 2> tensors_;
 };
 
 }  // namespace

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ranks compute and are told, without a rank that runs.
+#include <QTest>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "agents/job/decision.h"
+#include "agents/job/tessera_job.h"
+#include "engine/data/random_stream.h"
+#include "tests/agents/job_node.h"
+
+using namespace tessera;
+using namespace tessera::test;
+
+class JobValuesTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void decideReducesInRankOrder() {
+    const std::vector<tessera_record> records = {
+        {1.5, 9, 0, 10, 0}, {0.25, 16, 0, 20, 7}, {0.25, 0, 0, 30, 3}};
+    const tessera_decision decision = Decide(4, records, 2.5);
+    QCOMPARE(decision.step, 4);
+    QCOMPARE(decision.loss, 2.0);
+    QCOMPARE(decision.norm2, 25.0);
+    QCOMPARE(decision.tokens, 60);
+    QCOMPARE(decision.pause, 7ULL);
+    QCOMPARE(decision.skip, 0);
+    QCOMPARE(decision.clip, 2.5 / (5 + 1e-6));
+    QCOMPARE(Decide(4, records, 100).clip, 1.0);
+    QCOMPARE(Decide(4, records, 0).clip, 1.0);
+  }
+  void decideSkipsWhatIsNotFinite() {
+    std::vector<tessera_record> records = {{1, 1, 0, 1, 0}, {1, 1, 5, 1, 0}};
+    QCOMPARE(Decide(1, records, 1).skip, 1);
+    QCOMPARE(Decide(1, records, 1).found_inf, 1);
+    records[1].found_inf = 0;
+    QCOMPARE(Decide(1, records, 1).skip, 0);
+    records[0].norm2 = std::numeric_limits<double>::quiet_NaN();
+    QCOMPARE(Decide(1, records, 1).skip, 1);
+    QCOMPARE(Decide(1, records, 1).clip, 1.0);
+  }
+
+  void viewsSurviveTheirTextForm() {
+    RankView view = ViewOf(1, 3, 1LL << 40, 2);
+    view.micro_batch = 4;
+    view.address_of_rank[1] = "fe80::1%eth0";
+    const auto parsed = ParseRankView(ToJson(view));
+    SUCCEEDS(parsed);
+    QVERIFY(*parsed == view);
+  }
+  void badViewsAreRefused_data() {
+    QTest::addColumn<QString>("json");
+    QTest::newRow("no json") << "{";
+    QTest::newRow("empty world") << "{}";
+    QTest::newRow("rank outside the world") << R"({"rank": 2, "world": 2})";
+    QTest::newRow("lists too short") << R"({"rank": 0, "world": 1, "node_of_rank": [0]})";
+    QTest::newRow("negative micro-batch")
+        << R"({"rank": 0, "world": 1, "axis_size": [1,1,1,1,1], "axis_coord": [0,0,0,0,0],
+               "micro_batch": -1, "node_of_rank": [0], "host_of_rank": [0],
+               "address_of_rank": ["127.0.0.1"]})";
+    QTest::newRow("unknown key") << R"({"rnak": 0})";
+  }
+  void badViewsAreRefused() {
+    QFETCH(QString, json);
+    const auto view = ParseRankView(json.toStdString());
+    QVERIFY(!view);
+    QCOMPARE(view.error().code, ErrorCode::kInvalidArgument);
+  }
+
+  void torchrunVariables() {
+    RankView view = ViewOf(2, 4, 1);
+    view.node_of_rank = {0, 3, 0, 3};
+    QCOMPARE(
+        TorchrunEnvironment(view, "10.0.0.1", 29400),
+        (std::vector<std::string>{"RANK=2", "WORLD_SIZE=4", "LOCAL_RANK=1", "LOCAL_WORLD_SIZE=2",
+                                  "MASTER_ADDR=10.0.0.1", "MASTER_PORT=29400"}));
+    view.rank = -1;
+    QVERIFY(TorchrunEnvironment(view, "10.0.0.1", 29400).empty());
+    RankEnvironmentSpec spec{.base = {"RANK=7", "MASTER_PORT=1", "RANKING=1"},
+                             .socket = "/s",
+                             .id = Node::Id(0),
+                             .settings = "{}",
+                             .settings_file = {},
+                             .initialise = false,
+                             .view = ViewOf(0, 1, 1),
+                             .layout_file = "/l"};
+    const auto environment = RankEnvironment(spec);
+    QCOMPARE(environment[0], std::string("RANKING=1"));
+    QCOMPARE(std::count(environment.begin(), environment.end(), "RANK=7"), 0);
+    QCOMPARE(std::count(environment.begin(), environment.end(), "MASTER_PORT=1"), 0);
+  }
+
+  void randomNumbersAreThoseOfTheTrainer() {
+    const engine::RandomStream stream(5, engine::RandomPurpose::kInitialise, "w");
+    for (const std::int64_t first : {0, 1, 3, 1000}) {
+      std::vector<float> values(11);
+      tessera_random_normal(5, "w", first, values.data(), values.size());
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        QCOMPARE(values[i], stream.Normal(first + static_cast<std::int64_t>(i)));
+      }
+    }
+  }
+};
+
+QTEST_APPLESS_MAIN(JobValuesTest)
+#include "job_values_test.moc"

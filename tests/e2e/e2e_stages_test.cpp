@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job of one's own whose rules deal the layers to pipeline stages otherwise than uniformly: which
+// rank holds which layer, and moves between numbers of stages.
+#include <QDir>
+#include <QFile>
+#include <QTest>
+
+#include "tests/support/local_cluster.h"
+
+using namespace tessera::test;
+
+namespace {
+
+const QString kJob = QStringLiteral("staged");
+const QString kProgram = QStringLiteral(TESSERA_BIN_DIR "/tessera-counting-job");
+
+constexpr char kTensors[] = R"({"layers": 4, "tensors": [
+  {"name": "embed", "dtype": "f32", "shape": [4096]},
+  {"name": "h.{layer}.w", "dtype": "f32", "shape": [300, 7]},
+  {"name": "head", "dtype": "f32", "shape": [64]}]})";
+
+QByteArray RulesWith(const QByteArray& stages) {
+  return R"({"stages": ")" + stages + R"(", "rules": [
+    {"match": "embed", "cut": "replicate", "stage": "first"},
+    {"match": "h.{layer}.w", "cut": "replicate"},
+    {"match": "head", "cut": "replicate", "stage": "last"}]})";
+}
+
+}  // namespace
+
+class E2eStagesTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void initTestCase() {
+    LocalCluster::Options options;
+    options.nodes = 1;  // the job's ranks meet in shared memory
+    options.devices = 4;
+    options.memory = QStringLiteral("16M");
+    m_cluster = std::make_unique<LocalCluster>(options);
+    QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
+    QVERIFY(m_files.isValid());
+    write("tensors", kTensors);
+  }
+  void cleanupTestCase() { m_cluster.reset(); }
+  void cleanup() { m_cluster->Run({"job", "stop", kJob}); }
+
+  void movesBetweenNumbersOfStages_data() {
+    QTest::addColumn<QByteArray>("stages");
+    QTest::addColumn<QString>("first");  // what the rank of stage 0 holds, pp = 2
+    QTest::addColumn<QString>("second");
+    QTest::newRow("a list, uneven") << QByteArray("0,0,0,1") << "embed h.0.w h.1.w h.2.w"
+                                    << "h.3.w head";
+    QTest::newRow("interleaved") << QByteArray("uniform*2") << "embed h.0.w h.2.w"
+                                 << "h.1.w h.3.w head";
+    QTest::newRow("balanced by bytes") << QByteArray("balanced") << "embed h.0.w"
+                                       << "h.1.w h.2.w h.3.w head";
+  }
+  void movesBetweenNumbersOfStages() {
+    QFETCH(QByteArray, stages);
+    QFETCH(QString, first);
+    QFETCH(QString, second);
+    const QString all = "embed h.0.w h.1.w h.2.w h.3.w head";
+    start(stages, "pp=2", "n0g0,n0g1");
+    QVERIFY(m_cluster->WaitStep(kJob, 5));
+    QCOMPARE(heldIn(1, 0), first);
+    QCOMPARE(heldIn(1, 1), second);
+
+    // Paused, so that every digest is of the same step.
+    QVERIFY(m_cluster->Run({"job", "pause", kJob}).code == 0);
+    const std::string digest = m_cluster->Ask({"digest", kJob})["digest"].dump();
+    move("dp=1,tp=1", "n0g2", digest);
+    restartRegistrar();
+    move("pp=2", "n0g3,n0g0", digest);
+    QVERIFY(m_cluster->Run({"job", "resume", kJob}).code == 0);
+    QVERIFY(m_cluster->GoesOn(kJob, 5));
+    QCOMPARE(heldIn(3, 0), first);
+    QCOMPARE(heldIn(3, 1), second);
+
+    // And while it runs.
+    const Json moved = m_cluster->Apply(kJob, "dp=2,pp=2", "n0g0,n0g1,n0g2,n0g3");
+    QCOMPARE(moved["result"].get<std::string>(), std::string("committed"));
+    QVERIFY(m_cluster->GoesOn(kJob, 5));
+    const QStringList halves = {first, second, first, second};
+    QStringList held;
+    for (int rank = 0; rank < 4; ++rank) held.append(heldIn(4, rank));
+    held.sort();
+    QStringList expected = halves;
+    expected.sort();
+    QCOMPARE(held, expected);
+    const Json back = m_cluster->Apply(kJob, "dp=1,tp=1", "n0g1");
+    QCOMPARE(back["result"].get<std::string>(), std::string("committed"));
+    QVERIFY(m_cluster->GoesOn(kJob, 5));
+    QCOMPARE(heldIn(5, 0), all);
+  }
+
+  void aListIsForItsNumberOfStages() {
+    start("0,0,0,1", "pp=2", "n0g0,n0g1");
+    const Outcome refused =
+        m_cluster->Run({"plan", kJob, "--mesh", "pp=4", "--devices", "n0g0,n0g1,n0g2,n0g3"});
+    QVERIFY2(refused.code == 1 && refused.SaysInOneLine("tesseractl", "pp can be 1 or 2"),
+             refused.Text());
+    // Where the mesh is left open, one that the list permits is found.
+    const Json plan = m_cluster->Ask({"plan", kJob, "--devices", "n0g0,n0g1,n0g2,n0g3"});
+    QVERIFY(plan.is_object());
+    QVERIFY2(plan["to"]["mesh"]["pp"].get<int>() <= 2, plan.dump().c_str());
+    // The start is on record with its stages.
+    const Outcome events = m_cluster->Run({"events", "--json"});
+    QVERIFY2(events.output.contains("stages 0,0,0,1"), qPrintable(events.output));
+  }
+
+ private:
+  void write(const QString& name, const QByteArray& text) {
+    QFile file(m_files.filePath(name));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(text);
+  }
+  QString notes() const { return m_files.filePath("notes"); }
+
+  void start(const QByteArray& stages, const QString& mesh, const QString& devices) {
+    QDir(notes()).removeRecursively();
+    QVERIFY(QDir().mkpath(notes()));
+    write("rules", RulesWith(stages));
+    const Outcome started = m_cluster->Run(
+        {"job", "start", "--exec",
+         "COUNTING_JOB_NOTES=" + notes() + " exec " + kProgram + " 1000000 5", "--tensors",
+         m_files.filePath("tensors"), "--rules", m_files.filePath("rules"), "--name", kJob,
+         "--mesh", mesh, "--devices", devices},
+        60);
+    QVERIFY2(started.code == 0, started.Text());
+  }
+  /// What the rank itself finds, in the order of names.
+  QString heldIn(int epoch, int rank) const {
+    const QString path = QStringLiteral("%1/%2-%3").arg(notes()).arg(epoch).arg(rank);
+    if (!LocalCluster::WaitFor([&] { return QFile::exists(path); }, 10)) return "no " + path;
+    QFile file(path);
+    if (!file.open(QIODevice::ReadOnly)) return "cannot read " + path;
+    return QString::fromUtf8(file.readAll()).trimmed().replace('\n', ' ');
+  }
+  void move(const QString& mesh, const QString& devices, const std::string& digest) {
+    const Json moved = m_cluster->Apply(kJob, mesh, devices);
+    QVERIFY(moved.is_object());
+    QCOMPARE(moved["result"].get<std::string>(), std::string("committed"));
+    QCOMPARE(moved["digest_before"].dump(), digest);
+    QCOMPARE(moved["digest_after"].dump(), digest);
+    QCOMPARE(m_cluster->Ask({"digest", kJob})["digest"].dump(), digest);
+  }
+  /// Kills the agent that is also the registrar; its keeper starts another.
+  void restartRegistrar() {
+    const auto agent = m_cluster->Agent(0);
+    QVERIFY(agent && LocalCluster::Kill(*agent));
+    QVERIFY(LocalCluster::WaitFor(
+        [&] {
+          const Json status = m_cluster->Status();
+          return status.is_object() && status["nodes"].size() == 1 &&
+                 status["nodes"][0]["state"] == "alive" && status["jobs"].size() == 1 &&
+                 status["jobs"][0]["state"] == "paused";
+        },
+        30));
+  }
+
+  QTemporaryDir m_files;
+  std::unique_ptr<LocalCluster> m_cluster;
+};
+
+QTEST_GUILESS_MAIN(E2eStagesTest)
+#include "e2e_stages_test.moc"
