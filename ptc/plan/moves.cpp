@@ -213,7 +213,6 @@ Result<Plan> MakePlan(const Layout& from, const Layout& to, const Topology& topo
   plan.to_hash = outline.to_hash;
   plan.moves = Expand(outline, from, to, all);
   plan.bytes = outline.bytes;
-  plan.volume_bound = VolumeBound(from, to);
   plan.busiest_port_bytes = outline.busiest_port.bytes;
   plan.busiest_port = outline.busiest_port.name;
   for (std::size_t d = 0; d < outline.devices.size(); ++d) {

@@ -61,7 +61,6 @@ struct Plan {
   std::uint64_t to_hash = 0;
   std::vector<Move> moves;  // ordered by (tensor, box, device)
   PlanBytes bytes;
-  std::int64_t volume_bound = 0;
   std::int64_t busiest_port_bytes = 0;           // through the port that is done last
   std::string busiest_port = {};                 // its name, as in BusiestPort
   std::map<DeviceId, std::int64_t> peak_memory;  // old + new - kept, during the move
@@ -80,10 +79,5 @@ Result<Plan> MakePlan(const Layout& from, const Layout& to, const Topology& topo
 /// \pre `outline` is that of `from` and `to`
 std::vector<Move> MovesOf(const Outline& outline, const Layout& from, const Layout& to,
                           DeviceId device);
-
-/// Least bytes that any plan between the two must bring to devices that lack them: the sum over
-/// devices of what they need and do not hold. Shares no code with the planner.
-/// \pre the layouts are of the same tensors (MakePlan checks it)
-std::int64_t VolumeBound(const Layout& from, const Layout& to);
 
 }  // namespace tessera::ptc

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "ptc/plan/plan.h"
+#include "tests/ptc/volume_bound.h"
 
 using namespace tessera;
 using ptc::Axis;
@@ -68,7 +69,7 @@ class Scenario {
     number("busiest", outline.busiest_port.bytes);
     number("classes", std::ssize(outline.classes));
     found["port"] = outline.busiest_port.name;
-    return outline.bytes.moved() == ptc::VolumeBound(from, to);
+    return outline.bytes.moved() == test::VolumeBound(from, to);
   }
 
   std::string problem;

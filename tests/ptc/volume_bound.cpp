@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/// \file
-/// The volume bound, straight from its definition and with nothing of the planner: for each device
-/// and tensor, subtract every old piece from every new one and count what is left. Tensors that are
-/// told apart by their names only are looked at once.
+#include "tests/ptc/volume_bound.h"
+
 #include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <vector>
 
-#include "ptc/plan/plan.h"
-
-namespace tessera::ptc {
+namespace tessera::test {
 namespace {
+
+using ptc::Box;
+using ptc::Layout;
+using ptc::TensorSpec;
 
 std::int64_t ElementsOutside(const std::vector<Box>& needed, const std::vector<Box>& held) {
   std::vector<Box> rest = needed;
-  for (const Box& hole : held) {
-    std::vector<Box> next;
-    for (const Box& box : rest) {
-      for (const Box& piece : Subtract(box, hole)) next.push_back(piece);
-    }
-    rest = std::move(next);
-  }
+  for (const Box& hole : held) rest = Subtract(rest, hole);
   std::int64_t elements = 0;
   for (const Box& box : rest) elements += box.num_elements();
   return elements;
@@ -28,10 +25,10 @@ std::int64_t ElementsOutside(const std::vector<Box>& needed, const std::vector<B
 TensorSpec Bare(const Layout& layout, std::size_t tensor) {
   TensorSpec spec = layout.collection().tensors()[tensor];
   if (spec.rule.bucket.empty()) spec.name.clear();
-  spec.dtype = DType::kU8;
-  spec.role = TensorRole::kParam;
+  spec.dtype = ptc::DType::kU8;
+  spec.role = ptc::TensorRole::kParam;
   spec.aliases.clear();
-  if (spec.place == StagePlace::kLayer) {
+  if (spec.place == ptc::StagePlace::kLayer) {
     spec.layer = layout.stage_of_layer()[static_cast<std::size_t>(spec.layer)];
   }
   return spec;
@@ -75,4 +72,4 @@ std::int64_t VolumeBound(const Layout& from, const Layout& to) {
   return bytes;
 }
 
-}  // namespace tessera::ptc
+}  // namespace tessera::test
