@@ -119,6 +119,7 @@ class Certifier {
     }
     if (lacking.empty()) return;
     Sum(result_.volume, Times(lacking, c.bytes));
+    if (holders.empty()) return CountStorage(lacking, c.bytes);
     if (holders.size() == 1) Sum(result_.single_source_bytes, c.bytes);
 
     const std::vector<int> holding_hosts = GroupsOf(holders, hosts_);
@@ -151,6 +152,20 @@ class Certifier {
       device_ports_.relayed_out.Add(inside.first, bytes);
       Sum(further_inside_[Position(host)], SaturatingMultiply(inside.second - 1, bytes));
     }
+  }
+
+  /// Devices get it from storage: once each, or once a host where they pass it on.
+  void CountStorage(const std::vector<int>& lacking, std::int64_t bytes) {
+    Sum(result_.storage_volume, Times(lacking, bytes));
+    for (int device : lacking) {
+      const int host = hosts_.of[Position(device)];
+      host_ports_.direct_in.Add(host, bytes);
+      rack_ports_.direct_in.Add(racks_.of[Position(host)], bytes);
+    }
+    const std::vector<int> entered = GroupsOf(lacking, hosts_);
+    for (int host : entered) host_ports_.relayed_in.Add(host, bytes);
+    for (int rack : GroupsOf(entered, racks_)) rack_ports_.relayed_in.Add(rack, bytes);
+    Sum(result_.network_volume, Times(entered, bytes));
   }
 
   /// Devices get it from other hosts.
@@ -223,8 +238,9 @@ class Certifier {
 
 }  // namespace
 
-Certificate Certify(const Layout& from, const Layout& to, const Topology& topology) {
-  return Certifier(ClassifyMoves(from, to), topology).Run();
+Certificate Certify(const Layout& from, const Layout& to, const Topology& topology,
+                    const std::vector<DeviceId>& lost) {
+  return Certifier(ClassifyMoves(from, to, lost), topology).Run();
 }
 
 }  // namespace tessera::ptc

@@ -66,6 +66,10 @@ class Chooser {
     for (std::size_t i = 0; i < demands_.size(); ++i) {
       const Demand& demand = demands_[i];
       const int host = table_.host[At(demand.device)];
+      if (holders_.Of(demand.held_class).devices.empty()) {
+        TakeFromStorage(demand);
+        continue;
+      }
       const bool is_near = holders_.Of(demand.held_class).OnHost(host).has_value();
       (is_near ? near_ : far_).push_back(static_cast<int>(i));
     }
@@ -78,6 +82,13 @@ class Chooser {
   const Demand& DemandAt(int i) const { return demands_[At(i)]; }
   static Unit UnitOf(const Demand& demand, std::int64_t bytes) {
     return {bytes, demand.element_bytes};
+  }
+
+  void TakeFromStorage(const Demand& demand) {
+    const int host = table_.host[At(demand.device)];
+    storage_.push_back({demand.device, demand.held_class, demand.element_bytes, demand.bytes});
+    network_.in[At(host)] += demand.bytes;
+    between_racks_.in[At(table_.rack[At(host)])] += demand.bytes;
   }
 
   /// Divides what devices of one host send among them. \pre ports of the loads are devices
@@ -243,6 +254,7 @@ class Chooser {
     std::stable_sort(parts_.begin(), parts_.end(),
                      [](const Part& a, const Part& b) { return a.demand < b.demand; });
     Sources sources;
+    sources.storage = std::move(storage_);
     for (const Part& part : parts_) {
       const Demand& demand = DemandAt(part.demand);
       const int to = table_.host[At(demand.device)];
@@ -286,9 +298,10 @@ class Chooser {
   std::vector<double> speeds_;   // of hosts
   std::vector<int> near_, far_;  // demands
   std::vector<Part> parts_;      // from devices
-  PortBytes inside_;             // of devices, inside hosts
-  PortBytes network_;            // of hosts
-  PortBytes between_racks_;      // of racks
+  std::vector<StorageNeed> storage_;
+  PortBytes inside_;         // of devices, inside hosts
+  PortBytes network_;        // of hosts
+  PortBytes between_racks_;  // of racks
 };
 
 }  // namespace

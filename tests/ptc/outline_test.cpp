@@ -166,10 +166,12 @@ class OutlineTest : public QObject {
     int moving = 0;
     for (int i = 0; i < 120; ++i) {
       const auto change = AnyChange(rng, 6);
-      const auto outline = MakeOutline(change.from, change.to, change.topology);
-      const Certificate bound = Certify(change.from, change.to, change.topology);
+      const auto outline =
+          MakeOutline(change.from, change.to, change.topology, {.lost = change.lost});
+      const Certificate bound = Certify(change.from, change.to, change.topology, change.lost);
       QVERIFY(outline);
       QCOMPARE(outline->bytes.moved(), bound.volume);
+      QCOMPARE(outline->bytes.storage, bound.storage_volume);
       QCOMPARE(outline->single_source_bytes, bound.single_source_bytes);
       QVERIFY2(outline->transfer_seconds <= 1.0001 * bound.direct.seconds + 1e-9,
                qPrintable(QString("%1: %2 s, bound %3 s")

@@ -35,11 +35,13 @@ TensorSpec Bare(const Layout& layout, std::size_t tensor) {
 }
 
 /// Elements of one tensor that all devices together need and do not hold.
-std::int64_t MissingElements(const Layout& from, const Layout& to, int tensor) {
+std::int64_t MissingElements(const Layout& from, const Layout& to,
+                             const std::vector<ptc::DeviceId>& lost, int tensor) {
   std::int64_t elements = 0;
   for (int rank = 0; rank < to.mesh().num_ranks(); ++rank) {
     const auto device = to.mesh().devices()[static_cast<std::size_t>(rank)];
-    const std::optional<int> old_rank = from.mesh().RankOf(device);
+    std::optional<int> old_rank = from.mesh().RankOf(device);
+    if (std::count(lost.begin(), lost.end(), device) > 0) old_rank.reset();
     const std::vector<Box> needed = to.Boxes(rank, tensor);
     const std::vector<Box> held = old_rank ? from.Boxes(*old_rank, tensor) : std::vector<Box>{};
     elements += ElementsOutside(needed, held);
@@ -49,7 +51,8 @@ std::int64_t MissingElements(const Layout& from, const Layout& to, int tensor) {
 
 }  // namespace
 
-std::int64_t VolumeBound(const Layout& from, const Layout& to) {
+std::int64_t VolumeBound(const Layout& from, const Layout& to,
+                         const std::vector<ptc::DeviceId>& lost) {
   struct Known {
     TensorSpec from, to;
     std::int64_t elements = 0;
@@ -64,7 +67,7 @@ std::int64_t VolumeBound(const Layout& from, const Layout& to) {
       return other.from == before && other.to == after;
     });
     if (at == known.end()) {
-      known.push_back({before, after, MissingElements(from, to, static_cast<int>(t))});
+      known.push_back({before, after, MissingElements(from, to, lost, static_cast<int>(t))});
       at = known.end() - 1;
     }
     bytes += at->elements * SizeBytes(tensors[t].dtype);
