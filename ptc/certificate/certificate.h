@@ -40,8 +40,9 @@ struct Certificate {
   /// Least time of any plan in which holders send straight to those who need. What comes in is
   /// fixed; what goes out is divided best, by max-flow over classes of bytes. Without rack ports it
   /// is exact: a plan that divides classes at byte level and whose rounds leave no port idle
-  /// (Birkhoff and von Neumann) takes so long. Rack ports are judged for themselves, so with them
-  /// it is a lower bound.
+  /// (Birkhoff and von Neumann) takes so long. With rack ports, through three of which a byte goes
+  /// at once, it is a lower bound: the longest of what hosts, hosts and ports into racks, and hosts
+  /// and ports out of racks allow.
   PortBound direct;
   /// Lower bound for all plans, also those that pass bytes on: a byte comes once into each host (or
   /// device of a host that has it) that lacks it, the first time out of a port of a holder, after

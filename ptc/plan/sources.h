@@ -4,10 +4,11 @@
 /// \file
 /// Which holders send to each device, and what that puts on every port.
 ///
-/// Topology first: a holder on the host of the needer, else, where racks limit, one in its rack,
-/// else any. What a device receives through each port is then fixed; what is sent is divided among
-/// the holders of a class so that the last port is done as early as can be (balance.h): among the
-/// devices of a host, among hosts, and then among the devices of each sending host. What nobody
+/// Topology first: a holder on the host of the needer, else any; where racks limit, one in its rack
+/// as far as that costs no time (rack_balance.h). What a device receives through its ports is then
+/// fixed; what is sent is divided among the holders of a class so that the last port is done as
+/// early as can be (balance.h): among the devices of a host, among hosts, and then among the
+/// devices of each sending host. What nobody
 /// holds comes from storage, which is outside all hosts and racks: through the ports of the needer.
 
 #include <vector>

@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
   const int changes = argc > 1 ? std::atoi(argv[1]) : 1000;
   const auto seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
   std::mt19937_64 rng(seed);
-  std::vector<Sample> direct, sent, relayed, gain, rounds;
+  std::vector<Sample> direct, in_racks, sent, relayed, gain, rounds;
   int identical = 0;
   int off_volume = 0;
   int lost = 0;
@@ -58,12 +58,12 @@ int main(int argc, char** argv) {
       ++identical;
       continue;
     }
-    direct.push_back({plan->transfer_seconds / certificate.direct.seconds,
-                      change.text + ", " + plan->busiest_port});
-    if (plan->bytes.storage > 0) {
-      ++stored;
-      continue;  // rounds are for what devices send
-    }
+    const bool racks = change.topology.rack_bytes_per_second.has_value();
+    (racks ? in_racks : direct)
+        .push_back({plan->transfer_seconds / certificate.direct.seconds,
+                    change.text + ", " + plan->busiest_port});
+    stored += plan->bytes.storage > 0;
+    if (plan->bytes.storage > 0 || racks) continue;  // schedules know neither
     const auto schedule = [&](bool relay) {
       return *ptc::MakeSchedule(*plan, change.from, change.to, change.topology, {.relay = relay});
     };
@@ -81,6 +81,7 @@ int main(int argc, char** argv) {
       "hosts failed in {}, {} read from storage\n",
       test::Machine(), changes, seed, identical, off_volume, lost, stored);
   Print("plan / direct optimum", direct, 1.01);
+  Print("plan with racks / direct optimum", in_racks, 1.01);
   Print("rounds, direct / direct optimum", sent, 1.01);
   Print("with relay / direct optimum", relayed, 1.0 + 1e-9);
   Print("with relay / bound of all plans", gain, 1.0 + 1e-9);

@@ -182,6 +182,26 @@ void Time(const ptc::CollectionPtr& tensors, std::string_view from_shape, std::s
   print_placed(staying, "stay");
 }
 
+/// The same on the first devices, in racks of 32 hosts whose ports are as fast as those of eight.
+void TimeInRacks(const ptc::CollectionPtr& tensors, std::string_view from_shape,
+                 std::string_view to_shape, std::string_view note) {
+  const ptc::Layout from = On(from_shape, tensors);
+  const ptc::Layout to = On(to_shape, tensors);
+  ptc::Topology topology;
+  topology.rack_bytes_per_second = 8 * topology.network_bytes_per_second;
+  for (const ptc::DeviceId device : from.mesh().devices()) {
+    topology.rack_of_host[device.node] = device.node / 32;
+  }
+  const Times times = Measure(kRuns, [&] { (void)*ptc::MakeOutline(from, to, topology); });
+  const ptc::Outline outline = *ptc::MakeOutline(from, to, topology);
+  const double least = ptc::Certify(from, to, topology).direct.seconds;
+  fmt::print(
+      "{:>5} devices in racks {:<17} -> {:<17} {:<4} {:>6.1f} ms (least {:>6.1f}), busiest {:>11} "
+      "{:.4f} of the least time\n",
+      outline.devices.size(), from_shape, to_shape, note, times.median, times.least,
+      outline.busiest_port.name, outline.transfer_seconds / least);
+}
+
 void TimeMoves(const char* model, const ptc::Layout& from, const ptc::Layout& to,
                const char* note) {
   constexpr int kMoveRuns = 21;
@@ -235,6 +255,8 @@ int main(int argc, char** argv) {
     Time(tensors, "tp=8,pp=16,dp=128", "tp=8,pp=16,dp=120", note, with_bound);
     Time(tensors, "tp=8,pp=16,dp=128", "tp=16,pp=8,dp=128", note, with_bound);
     Time(tensors, "tp=8,pp=16,dp=8", "tp=8,pp=16,dp=7", note, with_bound);
+    TimeInRacks(tensors, "tp=8,pp=16,dp=128", "tp=8,pp=16,dp=120", note);
+    TimeInRacks(tensors, "tp=8,pp=16,dp=128", "tp=16,pp=8,dp=128", note);
   }
   fmt::print("peak memory {:.0f} MiB\n\nover devices\n", PeakMiB());
   for (const bool zero : {false, true}) {

@@ -169,6 +169,7 @@ Expected Expect(const Job& job, const Topology& topology, const std::vector<Devi
     std::vector<Load> out, in;
   };
   std::array<Loads, 2> device, host, rack;
+  std::vector<Load> into_racks, out_of_racks;  // sent straight: bits of hosts, then of racks
   const auto all = [](std::size_t count) { return (1U << count) - 1; };
   for (const Element& e : ElementsOfJob(job, devices, lost)) {
     for (std::size_t d = 0; d < devices.size(); ++d) {
@@ -187,7 +188,7 @@ Expected Expect(const Job& job, const Topology& topology, const std::vector<Devi
         const std::int64_t all_in = e.bytes * CountOf(lacking & hosts[h]);
         host[0].in.push_back({1U << h, all_in});
         host[1].in.push_back({1U << h, e.bytes});
-        rack[0].in.push_back({Touched(1U << h, racks), all_in});
+        into_racks.push_back({Touched(1U << h, racks) << hosts.size(), all_in});
       }
       for (std::size_t r = 0; r < racks.size(); ++r) {
         if ((entered_racks >> r & 1U) != 0) rack[1].in.push_back({1U << r, e.bytes});
@@ -219,10 +220,17 @@ Expected Expect(const Job& job, const Topology& topology, const std::vector<Devi
       host[0].in.push_back({1U << h, e.bytes * CountOf(here)});
       host[1].in.push_back({1U << h, e.bytes});
       const unsigned its_rack = Touched(1U << h, racks);
+      unsigned senders = 0;  // hosts of the rack
+      for (std::size_t g = 0; g < hosts.size(); ++g) {
+        if ((holding_hosts >> g & 1U) != 0 && Touched(1U << g, racks) == its_rack) {
+          senders |= 1U << g;
+        }
+      }
+      const std::int64_t all_in = e.bytes * CountOf(here);
+      into_racks.push_back({senders | its_rack << hosts.size(), all_in});
+      out_of_racks.push_back({senders | (holding_racks & ~its_rack) << hosts.size(), all_in});
       if ((its_rack & holding_racks) != 0) continue;
       far_racks |= its_rack;
-      rack[0].out.push_back({holding_racks, e.bytes * CountOf(here)});
-      rack[0].in.push_back({its_rack, e.bytes * CountOf(here)});
     }
     expected.network_volume += e.bytes * CountOf(far_hosts);
     if (far_hosts != 0) {
@@ -269,7 +277,10 @@ Expected Expect(const Job& job, const Topology& topology, const std::vector<Devi
     }
     return longest;
   };
-  expected.direct = time(0);
+  std::vector<double> both_speeds = host_speeds;
+  both_speeds.insert(both_speeds.end(), rack_speeds.begin(), rack_speeds.end());
+  expected.direct =
+      std::max({time(0), LeastTime(into_racks, both_speeds), LeastTime(out_of_racks, both_speeds)});
   expected.relayed = time(1);
   expected.network_out = host[0].out;
   return expected;

@@ -102,6 +102,14 @@ Change AnyChange(std::mt19937_64& rng, int max_hosts) {
       {{6e9, 1e9}, {3e11, 5e10}, {1e10, 1e10}}};
   std::tie(topology.host_bytes_per_second, topology.network_bytes_per_second) =
       kSpeeds[rng() % kSpeeds.size()];
+  const bool racks = rng() % 3 == 0;
+  if (racks) {
+    constexpr std::array kRatios = {0.5, 1.0, 2.0, 3.0};
+    topology.rack_bytes_per_second =
+        topology.network_bytes_per_second * kRatios[rng() % kRatios.size()];
+    for (std::int32_t host : all)
+      topology.rack_of_host[host] = static_cast<std::int32_t>(rng() % 3);
+  }
 
   const auto from =
       *ptc::Layout::Make(*ptc::DeviceMesh::Make(old_shape, old_devices), Decoder(layers, zero));
@@ -112,6 +120,7 @@ Change AnyChange(std::mt19937_64& rng, int max_hosts) {
   };
   std::string text = describe(old_shape, before) + " -> " + describe(new_shape, after);
   if (failed > 0) text += ", " + std::to_string(failed) + " failed";
+  if (racks) text += ", racks";
   return {from, *ptc::Layout::Make(mesh, collection), topology, lost, text};
 }
 

@@ -22,7 +22,8 @@ struct Change {
   std::string text;                 // "tp=8,dp=2 on 2x8 -> tp=4,dp=4 on 2x8"
 };
 /// A decoder of a few layers with Adam's states on up to `max_hosts` hosts of 8 devices; the new
-/// mesh is placed as the planner would. In one of four some of the old hosts fail, maybe all.
+/// mesh is placed as the planner would. In one of four some of the old hosts fail, maybe all. In
+/// one of three the ports of racks limit.
 /// \pre max_hosts > 1
 Change AnyChange(std::mt19937_64& rng, int max_hosts);
 

@@ -160,11 +160,12 @@ class OutlineTest : public QObject {
   }
 
   // Against the certificate, which shares no code: nothing moves that need not, and the last port
-  // is done as early as it can be when holders send straight to those who need.
+  // is done as early as it can be when holders send straight to those who need; where the ports of
+  // racks limit too, within a hundredth.
   void plansReachTheirBounds() {
     std::mt19937_64 rng(tessera::test::Seed() + 3);
     int moving = 0;
-    for (int i = 0; i < 120; ++i) {
+    for (int i = 0; i < 200; ++i) {
       const auto change = AnyChange(rng, 6);
       const auto outline =
           MakeOutline(change.from, change.to, change.topology, {.lost = change.lost});
@@ -173,7 +174,8 @@ class OutlineTest : public QObject {
       QCOMPARE(outline->bytes.moved(), bound.volume);
       QCOMPARE(outline->bytes.storage, bound.storage_volume);
       QCOMPARE(outline->single_source_bytes, bound.single_source_bytes);
-      QVERIFY2(outline->transfer_seconds <= 1.0001 * bound.direct.seconds + 1e-9,
+      const double near = change.topology.rack_bytes_per_second ? 1.01 : 1.0001;
+      QVERIFY2(outline->transfer_seconds <= near * bound.direct.seconds + 1e-9,
                qPrintable(QString("%1: %2 s, bound %3 s")
                               .arg(QString::fromStdString(change.text))
                               .arg(outline->transfer_seconds)
