@@ -252,6 +252,23 @@ class OutlineTest : public QObject {
                          "can be counted"));
   }
 
+  // Flat moments make each of 640 hosts another: groups are too many, and blocks bid for hosts.
+  void manyGroupsAreAuctioned() {
+    const auto collection = Layers(8, true);
+    const Layout from = *Layout::Make(Mesh("tp=8,pp=4,dp=160"), collection);
+    std::vector<DeviceId> devices = Devices(640);
+    std::mt19937_64 rng(tessera::test::Seed() + 5);
+    std::shuffle(devices.begin(), devices.end(), rng);
+    const auto placed =
+        FindPlacement(from, *ParseMeshShape("tp=16,pp=2,dp=160"), collection, devices, {});
+    QVERIFY(placed);
+    QVERIFY(placed->in_place_bytes > 0);
+    QVERIFY(placed->in_place_bytes <= placed->bound_bytes);
+    QVERIFY2(static_cast<double>(placed->in_place_bytes) >=
+                 0.9995 * static_cast<double>(placed->bound_bytes),
+             qPrintable(QString("%1 of %2").arg(placed->in_place_bytes).arg(placed->bound_bytes)));
+  }
+
   // Eight replicas of many leave: placed well nothing moves but the flat moments, near enough.
   void thousandsOfDevices() {
     for (const bool zero : {false, true}) {
