@@ -126,6 +126,14 @@ std::vector<Box> Subtract(const Box& from, const Box& hole) {
   return pieces;
 }
 
+std::vector<Box> Subtract(const std::vector<Box>& from, const Box& hole) {
+  std::vector<Box> rest;
+  for (const Box& box : from) {
+    for (const Box& piece : Subtract(box, hole)) rest.push_back(piece);
+  }
+  return rest;
+}
+
 std::optional<std::int64_t> ContiguousOffset(const Box& outer, const Box& inner) {
   TESSERA_DCHECK(Contains(outer, inner));
   // Contiguous: at most one dimension is cut with a size above 1; all outer to it have size 1, all

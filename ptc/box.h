@@ -81,6 +81,8 @@ bool Contains(const Box& outer, const Box& inner);
 /// `from` without `hole` as disjoint boxes, at most 2 * rank of them, dimension 0 first, low side
 /// before high side: the order is part of the contract. \pre equal ranks
 std::vector<Box> Subtract(const Box& from, const Box& hole);
+/// The same of each of some boxes, one after another; disjoint where they are. \pre equal ranks
+std::vector<Box> Subtract(const std::vector<Box>& from, const Box& hole);
 /// Where `inner` starts inside the row-major memory of `outer`, in elements, if it is one
 /// contiguous range there; nullopt if it is not. \pre Contains(outer, inner)
 std::optional<std::int64_t> ContiguousOffset(const Box& outer, const Box& inner);

@@ -201,8 +201,9 @@ Result<Registrar::Planned> Registrar::MakePlanFor(const Job& job,
   summary.network = plan.bytes.network;
   summary.snapshot = plan.bytes.snapshot;
   summary.storage = plan.bytes.storage;
-  summary.volume_bound = plan.volume_bound;
-  summary.certificate = engine::Summarize(ptc::Certify(job.layout, to, topology), topology);
+  const ptc::Certificate certificate = ptc::Certify(job.layout, to, topology);
+  summary.volume_bound = certificate.volume;
+  summary.certificate = engine::Summarize(certificate, topology);
   summary.certificate.port = plan.busiest_port;
   summary.certificate.port_bytes = plan.busiest_port_bytes;
   summary.certificate.port_seconds = plan.transfer_seconds;

@@ -73,7 +73,7 @@ void Registrar::OnApply(const std::string& request_id, const wire::ApplyRequest&
   entry.from = ToString(job.layout.mesh());
   entry.to = ToString(planned->to.mesh());
   entry.started = WallClock();
-  entry.volume_bound = planned->plan.volume_bound;
+  entry.volume_bound = planned->summary.volume_bound;
   entry.epoch = job.epoch;
   entry.who = reply->who();
   entry.from_options = planned->summary.from_options;

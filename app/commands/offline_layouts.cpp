@@ -53,25 +53,31 @@ Result<ptc::Cluster> readCluster(const Arguments& arguments, std::int64_t ranks)
   return ptc::ParseCluster("", fmt::format("{}x{}", nodes, kDevicesOfNode));
 }
 
-/// "n3,n7g0": nodes and devices. \error also for one that is not among `devices`
-Result<std::vector<ptc::DeviceId>> without(std::vector<ptc::DeviceId> devices,
-                                           const std::string& list) {
+/// Those of `devices` that "n3,n7g0" names: nodes and devices.
+/// \error also for a word that names none of them
+Result<std::set<ptc::DeviceId>> namedDevices(const std::vector<ptc::DeviceId>& devices,
+                                             const std::string& list, const char* option) {
+  const std::string where = fmt::format("--{}", option);
+  std::set<ptc::DeviceId> named;
   std::stringstream words(list);
   for (std::string word; std::getline(words, word, ',');) {
     std::int32_t node = 0;
     const char* end = word.data() + word.size();
     const bool isNode =
         word.size() > 1 && word[0] == 'n' && std::from_chars(word.data() + 1, end, node).ptr == end;
-    std::size_t lost = 0;
-    if (isNode) {
-      lost = std::erase_if(devices, [&](ptc::DeviceId device) { return device.node == node; });
-    } else {
-      TESSERA_TRY(const auto device, ptc::ParseDevice(word).Context("--lose"));
-      lost = std::erase(devices, device);
+    std::optional<ptc::DeviceId> single;
+    if (!isNode) {
+      TESSERA_TRY(single, ptc::ParseDevice(word).Context(where));
     }
-    if (lost == 0) return InvalidArgument(fmt::format("--lose '{}' is not in the cluster", word));
+    bool isThere = false;
+    for (const ptc::DeviceId device : devices) {
+      if (single ? device != *single : device.node != node) continue;
+      named.insert(device);
+      isThere = true;
+    }
+    if (!isThere) return InvalidArgument(fmt::format("{} '{}' is not in the cluster", where, word));
   }
-  return devices;
+  return named;
 }
 
 Status checkWithin(const std::vector<ptc::DeviceId>& devices, const ptc::Cluster& cluster,
@@ -108,6 +114,7 @@ std::vector<OptionSpec> offlineLayoutOptions() {
           {"to", "MESH", "the mesh as it shall be"},
           {"topology", "FILE|NxM", "hosts, racks and bandwidths (default: nodes of 8 devices)"},
           {"lose", "LIST", "n3,n7g0: nodes and devices that leave; what they hold is still read"},
+          {"lost", "LIST", "n3,n7g0: nodes and devices that failed; what they held cannot be read"},
           {"stages", "RULE", "uniform, uniform*2, balanced or 0,0,1,1 (default as the rules say)"}};
 }
 
@@ -137,7 +144,16 @@ Result<OfflineLayouts> readOfflineLayouts(const Arguments& arguments, const Mode
   }
   if (!isGiven) after.devices = cluster.devices;
   if (const auto list = arguments.value("lose")) {
-    TESSERA_TRY(after.devices, without(std::move(after.devices), *list));
+    TESSERA_TRY(const auto leaving, namedDevices(after.devices, *list, "lose"));
+    std::erase_if(after.devices, [&](ptc::DeviceId device) { return leaving.contains(device); });
+  }
+  std::vector<ptc::DeviceId> lost;
+  if (const auto list = arguments.value("lost")) {
+    std::vector<ptc::DeviceId> all = cluster.devices;
+    std::ranges::copy(before.devices, std::back_inserter(all));
+    TESSERA_TRY(const auto failed, namedDevices(all, *list, "lost"));
+    std::erase_if(after.devices, [&](ptc::DeviceId device) { return failed.contains(device); });
+    lost.assign(failed.begin(), failed.end());
   }
   TESSERA_RETURN_IF_ERROR(checkEnough("to", after, after.devices.size()));
 
@@ -150,8 +166,8 @@ Result<OfflineLayouts> readOfflineLayouts(const Arguments& arguments, const Mode
     TESSERA_TRY(toMesh, ptc::DeviceMesh::Make(after.shape, after.devices));
   } else {
     std::ranges::sort(after.devices);
-    TESSERA_TRY(toMesh,
-                ptc::Place(from, after.shape, ruled.tensors, after.devices, cluster.topology));
+    TESSERA_TRY(toMesh, ptc::Place(from, after.shape, ruled.tensors, after.devices,
+                                   cluster.topology, {}, lost));
   }
   std::vector<ptc::DeviceId> idle;
   if (isGiven || arguments.has("topology")) {
@@ -161,7 +177,7 @@ Result<OfflineLayouts> readOfflineLayouts(const Arguments& arguments, const Mode
   }
   TESSERA_TRY(auto to, ptc::Layout::Make(std::move(*toMesh), ruled.tensors, ruled.stages));
   return OfflineLayouts{std::move(cluster.topology), std::move(from), std::move(to),
-                        std::move(idle)};
+                        std::move(idle), std::move(lost)};
 }
 
 }  // namespace tessera::app

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "app/commands/json.h"
+#include "app/commands/lost_state.h"
 #include "app/commands/offline_layouts.h"
 #include "app/commands/placement.h"
 #include "app/commands/units.h"
@@ -33,8 +34,9 @@ Result<OfflinePlan> makePlan(const Arguments& arguments) {
                                            arguments.has("model") ? ptc::OptimizerState::kAdamW
                                                                   : ptc::OptimizerState::kAsFile));
   TESSERA_TRY(auto layouts, readOfflineLayouts(arguments, source));
-  TESSERA_TRY(auto outline, ptc::MakeOutline(layouts.from, layouts.to, layouts.topology));
-  const auto bounds = ptc::Certify(layouts.from, layouts.to, layouts.topology);
+  TESSERA_TRY(auto outline,
+              ptc::MakeOutline(layouts.from, layouts.to, layouts.topology, {.lost = layouts.lost}));
+  const auto bounds = ptc::Certify(layouts.from, layouts.to, layouts.topology, layouts.lost);
   auto certificate = engine::Summarize(bounds, layouts.topology);
   certificate.port = outline.busiest_port.name;
   certificate.port_bytes = outline.busiest_port.bytes;
@@ -71,10 +73,12 @@ std::string describe(const OfflinePlan& plan) {
   text += fmt::format("  to       {}\n", place(plan.layouts.to));
   if (!plan.layouts.idle.empty())
     text += fmt::format("  idle     {}\n", describeDevices(plan.layouts.idle, topology));
+  text += describeLost(outline, plan.layouts.from);
   text += formatTable({{"  stays in place", formatBytes(outline.bytes.kept)},
                        {"  repacked on its device", formatBytes(outline.bytes.device)},
                        {"  inside a host", formatBytes(outline.bytes.host)},
                        {"  over the network", formatBytes(outline.bytes.network)},
+                       {"  from storage", formatBytes(outline.bytes.storage)},
                        {"  moved in all", formatBytes(outline.bytes.moved())},
                        {"  least that must move", formatBytes(plan.volumeBound)}},
                       {1});
@@ -121,6 +125,7 @@ Json toJson(const OfflinePlan& plan) {
           {"busiest_port", portOf(plan.certificate)},
           {"bandwidths", bandwidthsOf(plan.certificate)},
           {"idle", app::toJson(plan.layouts.idle)},
+          {"lost", lostToJson(outline, plan.layouts.from)},
           {"peak_memory", std::move(peaks)},
           {"single_source", outline.single_source_pieces},
           {"single_source_bytes", plan.certificate.single_source_bytes},

@@ -27,11 +27,7 @@ std::optional<TilingFlaw> ExamineFew(const Box& region, const std::vector<Box>& 
     for (std::size_t j = 0; j < i; ++j) {
       if (const auto both = Intersect(inside, boxes[j])) return TilingFlaw{false, *both};
     }
-    std::vector<Box> left;
-    for (const Box& piece : missing) {
-      for (const Box& rest : Subtract(piece, inside)) left.push_back(rest);
-    }
-    missing = std::move(left);
+    missing = Subtract(missing, inside);
   }
   if (missing.empty()) return std::nullopt;
   return TilingFlaw{true, *std::ranges::min_element(missing)};

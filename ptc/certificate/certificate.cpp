@@ -61,7 +61,9 @@ class Certifier {
         device_ports_(std::vector<double>(moves_.devices.size(), topology.host_bytes_per_second)),
         host_ports_(SpeedsOfHosts()),
         rack_ports_(
-            std::vector<double>(racks_.name.size(), topology.rack_bytes_per_second.value_or(1.0))) {
+            std::vector<double>(racks_.name.size(), topology.rack_bytes_per_second.value_or(1.0))),
+        into_racks_(SpeedsOfHostsAndRacks()),
+        out_of_racks_(SpeedsOfHostsAndRacks()) {
     result_.peak_memory.resize(moves_.devices.size());
     further_inside_.resize(hosts_.name.size());
   }
@@ -74,7 +76,12 @@ class Certifier {
     const auto rack = [&](int r) { return fmt::format("rack {}", racks_.name[Position(r)]); };
     RaiseAll(device_ports_, device);
     RaiseAll(host_ports_, host);
-    if (topology_.rack_bytes_per_second) RaiseAll(rack_ports_, rack);
+    if (topology_.rack_bytes_per_second) {
+      Raise(result_.relayed, rack_ports_.relayed_in, "in", rack);
+      Raise(result_.relayed, rack_ports_.relayed_out, "out", rack);
+      RaiseByRacks(into_racks_, "in");
+      RaiseByRacks(out_of_racks_, "out");
+    }
     return std::move(result_);
   }
 
@@ -85,6 +92,25 @@ class Certifier {
     std::vector<double> speeds;
     for (std::int32_t host : hosts_.name) speeds.push_back(topology_.NetworkOf(host));
     return speeds;
+  }
+
+  /// Ports of hosts, which send, and behind them those of racks in one direction.
+  std::vector<double> SpeedsOfHostsAndRacks() const {
+    std::vector<double> speeds = SpeedsOfHosts();
+    speeds.resize(speeds.size() + racks_.name.size(),
+                  topology_.rack_bytes_per_second.value_or(1.0));
+    return speeds;
+  }
+  int RackPort(int rack) const { return static_cast<int>(hosts_.name.size()) + rack; }
+
+  void RaiseByRacks(const PortTimes& times, std::string_view direction) {
+    const PortTimes::Bound least = times.Least();
+    if (least.seconds <= result_.direct.seconds) return;
+    const int rack = least.port - RackPort(0);
+    const std::string port =
+        rack < 0 ? fmt::format("n{} out", hosts_.name[Position(least.port)])
+                 : fmt::format("rack {} {}", racks_.name[Position(rack)], direction);
+    result_.direct = {least.seconds, least.bytes, port, least.num_ports};
   }
 
   void RaiseAll(const Ports& ports, const std::function<std::string(int)>& name) {
@@ -119,6 +145,7 @@ class Certifier {
     }
     if (lacking.empty()) return;
     Sum(result_.volume, Times(lacking, c.bytes));
+    if (holders.empty()) return CountStorage(lacking, c.bytes);
     if (holders.size() == 1) Sum(result_.single_source_bytes, c.bytes);
 
     const std::vector<int> holding_hosts = GroupsOf(holders, hosts_);
@@ -153,6 +180,20 @@ class Certifier {
     }
   }
 
+  /// Devices get it from storage: once each, or once a host where they pass it on.
+  void CountStorage(const std::vector<int>& lacking, std::int64_t bytes) {
+    Sum(result_.storage_volume, Times(lacking, bytes));
+    for (int device : lacking) {
+      const int host = hosts_.of[Position(device)];
+      host_ports_.direct_in.Add(host, bytes);
+      into_racks_.Add(RackPort(racks_.of[Position(host)]), bytes);
+    }
+    const std::vector<int> entered = GroupsOf(lacking, hosts_);
+    for (int host : entered) host_ports_.relayed_in.Add(host, bytes);
+    for (int rack : GroupsOf(entered, racks_)) rack_ports_.relayed_in.Add(rack, bytes);
+    Sum(result_.network_volume, Times(entered, bytes));
+  }
+
   /// Devices get it from other hosts.
   void CountNetwork(const std::vector<int>& holding_hosts, const std::vector<int>& far,
                     std::int64_t bytes) {
@@ -163,11 +204,30 @@ class Certifier {
     host_ports_.relayed_out.Add(holding_hosts, bytes);
     Sum(further_hosts_, SaturatingMultiply(std::ssize(entered) - 1, bytes));
     Sum(result_.network_volume, Times(entered, bytes));
-    if (topology_.rack_bytes_per_second) CountRacks(GroupsOf(holding_hosts, racks_), far, bytes);
+    if (topology_.rack_bytes_per_second) CountRacks(holding_hosts, far, bytes);
   }
 
-  void CountRacks(const std::vector<int>& holding_racks, const std::vector<int>& far,
+  /// What a rack needs is sent by a host of it, or it leaves another rack and enters this one. Each
+  /// byte goes through one port of {hosts of the rack, port into it} and through one of {hosts of
+  /// the rack, ports out of others}.
+  void CountRacks(const std::vector<int>& holding_hosts, const std::vector<int>& far,
                   std::int64_t bytes) {
+    const std::vector<int> holding_racks = GroupsOf(holding_hosts, racks_);
+    std::map<int, std::int64_t> needed;  // by rack, devices
+    for (int device : far) ++needed[racks_.of[Position(hosts_.of[Position(device)])]];
+    for (const auto& [rack, devices] : needed) {
+      std::vector<int> into;
+      for (int host : holding_hosts) {
+        if (racks_.of[Position(host)] == rack) into.push_back(host);
+      }
+      std::vector<int> out_of = into;
+      into.push_back(RackPort(rack));
+      for (int other : holding_racks) {
+        if (other != rack) out_of.push_back(RackPort(other));
+      }
+      into_racks_.Add(into, SaturatingMultiply(devices, bytes));
+      out_of_racks_.Add(out_of, SaturatingMultiply(devices, bytes));
+    }
     std::vector<int> crossing;  // the racks of devices in whose rack nobody holds it
     for (int device : far) {
       const int rack = racks_.of[Position(hosts_.of[Position(device)])];
@@ -176,8 +236,6 @@ class Certifier {
       }
     }
     if (crossing.empty()) return;
-    for (int rack : crossing) rack_ports_.direct_in.Add(rack, bytes);
-    rack_ports_.direct_out.Add(holding_racks, Times(crossing, bytes));
     std::sort(crossing.begin(), crossing.end());
     crossing.erase(std::unique(crossing.begin(), crossing.end()), crossing.end());
     for (int rack : crossing) rack_ports_.relayed_in.Add(rack, bytes);
@@ -213,7 +271,9 @@ class Certifier {
   const Topology& topology_;
   Grouping hosts_;  // of devices
   Grouping racks_;  // of hosts
-  Ports device_ports_, host_ports_, rack_ports_;
+  Ports device_ports_, host_ports_;
+  Ports rack_ports_;                     // where bytes are passed on
+  PortTimes into_racks_, out_of_racks_;  // hosts, then racks; sent straight
   // Copies beyond the first: by host, into hosts, into racks.
   std::vector<std::int64_t> further_inside_;
   std::int64_t further_hosts_ = 0;
@@ -223,8 +283,9 @@ class Certifier {
 
 }  // namespace
 
-Certificate Certify(const Layout& from, const Layout& to, const Topology& topology) {
-  return Certifier(ClassifyMoves(from, to), topology).Run();
+Certificate Certify(const Layout& from, const Layout& to, const Topology& topology,
+                    const std::vector<DeviceId>& lost) {
+  return Certifier(ClassifyMoves(from, to, lost), topology).Run();
 }
 
 }  // namespace tessera::ptc

@@ -8,7 +8,8 @@
 /// The bounds are over plans that fetch from near: what a device of the host already holds does not
 /// come over the network. A byte that comes from the same host goes through the ports of two
 /// devices, any other through the network ports of two hosts and, where racks limit and no holder
-/// is in the rack, through the ports of two racks.
+/// is in the rack, through the ports of two racks. What no live device holds comes from storage, a
+/// snapshot or a checkpoint outside all hosts and racks: through the needer's ports only.
 
 #include <cstdint>
 #include <string>
@@ -32,13 +33,16 @@ struct PortBound {
 struct Certificate {
   /// V*: the sum over devices of what they need and do not hold, in bytes as it is held.
   std::int64_t volume = 0;
+  /// Of these, what no live device holds.
+  std::int64_t storage_volume = 0;
   /// What must cross into hosts at least: each byte once a host that needs it and holds none.
   std::int64_t network_volume = 0;
   /// Least time of any plan in which holders send straight to those who need. What comes in is
   /// fixed; what goes out is divided best, by max-flow over classes of bytes. Without rack ports it
   /// is exact: a plan that divides classes at byte level and whose rounds leave no port idle
-  /// (Birkhoff and von Neumann) takes so long. Rack ports are judged for themselves, so with them
-  /// it is a lower bound.
+  /// (Birkhoff and von Neumann) takes so long. With rack ports, through three of which a byte goes
+  /// at once, it is a lower bound: the longest of what hosts, hosts and ports into racks, and hosts
+  /// and ports out of racks allow.
   PortBound direct;
   /// Lower bound for all plans, also those that pass bytes on: a byte comes once into each host (or
   /// device of a host that has it) that lacks it, the first time out of a port of a holder, after
@@ -50,7 +54,9 @@ struct Certificate {
   std::int64_t single_source_bytes = 0;  // needed elsewhere and held by one device only
 };
 
+/// \param lost devices of the old layout whose state cannot be read; others change nothing
 /// \pre the layouts are of the same tensors
-Certificate Certify(const Layout& from, const Layout& to, const Topology& topology);
+Certificate Certify(const Layout& from, const Layout& to, const Topology& topology,
+                    const std::vector<DeviceId>& lost = {});
 
 }  // namespace tessera::ptc

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -64,13 +66,15 @@ std::vector<std::int64_t> StagesOf(const Layout& layout, const TensorSpec& spec)
 /// The devices of one layout by (stage, part), for tensors that the same axes cut.
 class PartDevices {
  public:
-  PartDevices(const Layout& layout, const Parts& parts, const std::vector<int>& device_of_rank)
+  PartDevices(const Layout& layout, const Parts& parts,
+              const std::vector<std::optional<int>>& device_of_rank)
       : num_parts_(parts.boxes.size()),
         devices_(num_parts_ * static_cast<std::size_t>(layout.mesh().shape()[Axis::kPp])) {
     for (int rank = 0; rank < layout.mesh().num_ranks(); ++rank) {
+      const std::optional<int> device = device_of_rank[static_cast<std::size_t>(rank)];
+      if (!device) continue;
       const auto stage = static_cast<std::size_t>(layout.mesh().Coordinate(rank, Axis::kPp));
-      devices_[stage * num_parts_ + layout.PartIndex(rank, parts)].push_back(
-          device_of_rank[static_cast<std::size_t>(rank)]);
+      devices_[stage * num_parts_ + layout.PartIndex(rank, parts)].push_back(*device);
     }
   }
   std::vector<int> Of(const std::vector<std::int64_t>& stages,
@@ -95,10 +99,12 @@ class PartDevices {
 /// One of the two layouts with what is computed of it once.
 class Side {
  public:
-  Side(const Layout& layout, const std::vector<DeviceId>& devices) : layout_(layout) {
+  Side(const Layout& layout, const std::vector<DeviceId>& devices, const std::set<DeviceId>& lost)
+      : layout_(layout) {
     for (DeviceId device : layout.mesh().devices()) {
       const auto it = std::lower_bound(devices.begin(), devices.end(), device);
-      device_of_rank_.push_back(static_cast<int>(it - devices.begin()));
+      std::optional<int>& position = device_of_rank_.emplace_back();
+      if (!lost.contains(device)) position = static_cast<int>(it - devices.begin());
     }
   }
   const Layout& layout() const { return layout_; }
@@ -113,7 +119,7 @@ class Side {
 
  private:
   const Layout& layout_;
-  std::vector<int> device_of_rank_;
+  std::vector<std::optional<int>> device_of_rank_;  // none: what it holds is lost
   std::map<std::vector<Axis>, std::unique_ptr<PartDevices>> by_axes_;
 };
 
@@ -158,7 +164,7 @@ std::vector<Kind> MakeKinds(const Side& from, const Side& to) {
 
 }  // namespace
 
-MoveClasses ClassifyMoves(const Layout& from, const Layout& to) {
+MoveClasses ClassifyMoves(const Layout& from, const Layout& to, const std::vector<DeviceId>& lost) {
   MoveClasses out;
   for (const Layout* layout : {&from, &to}) {
     const std::vector<DeviceId>& devices = layout->mesh().devices();
@@ -167,8 +173,8 @@ MoveClasses ClassifyMoves(const Layout& from, const Layout& to) {
   std::sort(out.devices.begin(), out.devices.end());
   out.devices.erase(std::unique(out.devices.begin(), out.devices.end()), out.devices.end());
 
-  Side old_side(from, out.devices);
-  Side new_side(to, out.devices);
+  Side old_side(from, out.devices, {lost.begin(), lost.end()});
+  Side new_side(to, out.devices, {});
   DeviceSets sets;
   for (const Kind& kind : MakeKinds(old_side, new_side)) {
     const Parts old_parts = from.PartsOf(static_cast<int>(kind.first));

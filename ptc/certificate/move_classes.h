@@ -28,7 +28,8 @@ struct MoveClasses {
 
 /// Computed by kinds of tensors (equal cuts of equal shapes), pairs of stages and parts: the cost
 /// grows with these and with the devices, not with their product.
+/// Devices of `lost` hold nothing, so holders may be none.
 /// \pre the layouts are of the same tensors
-MoveClasses ClassifyMoves(const Layout& from, const Layout& to);
+MoveClasses ClassifyMoves(const Layout& from, const Layout& to, const std::vector<DeviceId>& lost);
 
 }  // namespace tessera::ptc

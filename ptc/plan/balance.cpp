@@ -224,9 +224,14 @@ class Divider {
   std::vector<std::size_t> next_edge_, next_slot_;
 };
 
-/// Cuts the units of a load, end to end, at the ports' shares.
-std::vector<Share> Cut(const Load& load, std::vector<std::int64_t> shares,
-                       std::vector<std::int64_t>& done) {
+}  // namespace
+
+bool operator<(const PortTime& a, const PortTime& b) {
+  return Wide{a.bytes} * b.speed < Wide{b.bytes} * a.speed;
+}
+
+std::vector<Share> CutUnits(const Load& load, std::vector<std::int64_t> shares,
+                            std::vector<std::int64_t>& done) {
   std::vector<Share> pieces;
   std::size_t slot = 0;
   for (std::size_t u = 0; u < load.units.size(); ++u) {
@@ -253,12 +258,6 @@ std::vector<Share> Cut(const Load& load, std::vector<std::int64_t> shares,
   return pieces;
 }
 
-}  // namespace
-
-bool operator<(const PortTime& a, const PortTime& b) {
-  return Wide{a.bytes} * b.speed < Wide{b.bytes} * a.speed;
-}
-
 std::vector<std::vector<Share>> Divide(const std::vector<Load>& loads,
                                        const std::vector<std::int64_t>& speeds, PortTime floor,
                                        std::vector<std::int64_t>& done) {
@@ -266,7 +265,7 @@ std::vector<std::vector<Share>> Divide(const std::vector<Load>& loads,
   std::vector<std::vector<Share>> pieces;
   pieces.reserve(loads.size());
   for (std::size_t l = 0; l < loads.size(); ++l) {
-    pieces.push_back(Cut(loads[l], std::move(shares[l]), done));
+    pieces.push_back(CutUnits(loads[l], std::move(shares[l]), done));
   }
   return pieces;
 }

@@ -46,4 +46,9 @@ std::vector<std::vector<Share>> Divide(const std::vector<Load>& loads,
                                        const std::vector<std::int64_t>& speeds, PortTime floor,
                                        std::vector<std::int64_t>& done);
 
+/// Cuts the units of a load, end to end, at the shares of its ports. What is less than a grain goes
+/// to the next port, and from one of `done` to the other. \pre the shares sum to the units
+std::vector<Share> CutUnits(const Load& load, std::vector<std::int64_t> shares,
+                            std::vector<std::int64_t>& done);
+
 }  // namespace tessera::ptc

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "ptc/plan/assignment.h"
+#include "ptc/plan/auction.h"
+#include "ptc/plan/blocks.h"
 #include "ptc/plan/placement.h"
 #include "ptc/plan/transport.h"
 
@@ -14,41 +17,12 @@ namespace {
 
 std::size_t At(int index) { return static_cast<std::size_t>(index); }
 
-/// Devices of one host that are placed together; a larger host counts as several.
-constexpr std::size_t kMostDevices = 64;
 /// Blocks and hosts in one assignment problem inside a pair of groups.
 constexpr std::size_t kMostRefined = 256;
-
-/// What the ranks of a block need of one class: all together, and the one that needs most.
-struct BlockNeed {
-  int held_class = 0;
-  std::int64_t total = 0;
-  std::int64_t most = 0;
-  friend auto operator<=>(const BlockNeed&, const BlockNeed&) = default;
-};
-/// Devices of a host that hold one class.
-struct HostHolding {
-  int held_class = 0;
-  std::int64_t devices = 0;
-  friend auto operator<=>(const HostHolding&, const HostHolding&) = default;
-};
-
-struct Block {
-  std::vector<int> ranks;
-  std::vector<BlockNeed> needs;  // by class
-};
-struct Host {
-  std::vector<int> candidates;
-  std::vector<HostHolding> holds;  // by class
-  std::int64_t slots = 0;          // blocks that fit
-};
-
-/// No more can be in place than the block needs, nor than so many devices can have.
-std::int64_t InPlace(const BlockNeed& need, std::int64_t devices) {
-  std::int64_t bytes = 0;
-  if (__builtin_mul_overflow(need.most, devices, &bytes)) return need.total;
-  return std::min(need.total, bytes);
-}
+/// Pairs of blocks and slots in an auction, and its last step as a part of the best pair.
+constexpr std::size_t kMostPairs = std::size_t{1} << 23U;
+constexpr std::int64_t kSteps = 100'000;
+constexpr std::int64_t kLeastStep = 1;
 
 /// Members with equal keys, in the order of the first of each.
 struct Groups {
@@ -68,18 +42,18 @@ Groups GroupBy(std::size_t count, const KeyOf& key_of) {
 
 class BlockPlacer {
  public:
-  explicit BlockPlacer(PlacementProblem& problem)
+  BlockPlacer(PlacementProblem& problem, BlockProblem blocks)
       : problem_(problem),
+        hosts_(std::move(blocks.hosts)),
+        blocks_(std::move(blocks.blocks)),
         counted_(At(problem.num_classes()), true),
-        on_hosts_(At(problem.num_classes())) {
-    FindHosts();
-    FindBlocks();
-    FindHoldings();
-  }
+        on_hosts_(std::move(blocks.on_hosts)),
+        blocks_on_(hosts_.size()) {}
 
   std::vector<int> Run(std::int64_t& bound) && {
     FormGroups();
     Transport(bound);
+    if (std::find(counted_.begin(), counted_.end(), false) != counted_.end()) BidForHosts(bound);
     std::vector<int> chosen(At(problem_.num_ranks()));
     for (std::size_t h = 0; h < hosts_.size(); ++h) {
       std::vector<int> ranks;
@@ -94,75 +68,6 @@ class BlockPlacer {
   }
 
  private:
-  void FindHosts() {
-    std::vector<std::vector<int>> by_host(At(problem_.num_hosts()));
-    for (std::size_t c = 0; c < problem_.candidates().size(); ++c) {
-      by_host[At(problem_.candidates()[c].host)].push_back(static_cast<int>(c));
-    }
-    for (const std::vector<int>& candidates : by_host) {
-      for (std::size_t begin = 0; begin < candidates.size(); begin += kMostDevices) {
-        const std::size_t end = std::min(begin + kMostDevices, candidates.size());
-        hosts_.push_back({{candidates.begin() + static_cast<std::ptrdiff_t>(begin),
-                           candidates.begin() + static_cast<std::ptrdiff_t>(end)},
-                          {},
-                          0});
-      }
-    }
-    blocks_on_.resize(hosts_.size());
-  }
-
-  /// Blocks as large as hosts, if enough hosts are: else as the next smaller ones, at least 1.
-  std::size_t BlockSize() const {
-    std::vector<std::size_t> sizes{1};
-    for (const Host& host : hosts_) sizes.push_back(host.candidates.size());
-    std::sort(sizes.rbegin(), sizes.rend());
-    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-    for (std::size_t size : sizes) {
-      std::size_t ranks = 0;
-      for (const Host& host : hosts_) ranks += host.candidates.size() / size * size;
-      if (ranks >= At(problem_.num_ranks())) return size;
-    }
-    return 1;
-  }
-
-  void FindBlocks() {
-    const std::size_t size = BlockSize();
-    for (Host& host : hosts_) {
-      host.slots = static_cast<std::int64_t>(host.candidates.size() / size);
-    }
-    for (int rank = 0; rank < problem_.num_ranks(); ++rank) {
-      if (blocks_.empty() || blocks_.back().ranks.size() == size) blocks_.emplace_back();
-      blocks_.back().ranks.push_back(rank);
-    }
-    for (Block& block : blocks_) {
-      std::map<int, BlockNeed> needs;
-      for (int rank : block.ranks) {
-        std::map<int, std::int64_t> of_rank;
-        for (const Need& need : problem_.NeedsOf(rank)) of_rank[need.held_class] += need.bytes;
-        for (const auto& [held_class, bytes] : of_rank) {
-          BlockNeed& need = needs[held_class];
-          need = {held_class, need.total + bytes, std::max(need.most, bytes)};
-        }
-      }
-      for (const auto& [held_class, need] : needs) block.needs.push_back(need);
-    }
-  }
-
-  void FindHoldings() {
-    std::vector<std::size_t> host_of(problem_.candidates().size());
-    for (std::size_t h = 0; h < hosts_.size(); ++h) {
-      for (int candidate : hosts_[h].candidates) host_of[At(candidate)] = h;
-    }
-    for (int c = 0; c < problem_.num_classes(); ++c) {
-      std::map<std::size_t, std::int64_t> devices;
-      for (int candidate : problem_.HoldersOf(c)) ++devices[host_of[At(candidate)]];
-      for (const auto& [host, count] : devices) {
-        on_hosts_[At(c)].emplace_back(host, count);
-        hosts_[host].holds.push_back({c, count});
-      }
-    }
-  }
-
   /// Groups by all classes; if they are too many, by those on several hosts; at last by none.
   void FormGroups() {
     using BlockKey = std::pair<std::size_t, std::vector<BlockNeed>>;
@@ -265,6 +170,57 @@ class BlockPlacer {
     }
   }
 
+  /// Where groups do not go by all classes: blocks bid for hosts, each for itself. What they get
+  /// counts if it is more, and the bound if it is less.
+  void BidForHosts(std::int64_t& bound) {
+    std::vector<std::size_t> host_of;  // by slot
+    std::vector<int> first_slot;
+    for (std::size_t h = 0; h < hosts_.size(); ++h) {
+      first_slot.push_back(static_cast<int>(host_of.size()));
+      host_of.insert(host_of.end(), At(static_cast<int>(hosts_[h].slots)), h);
+    }
+    std::vector<std::vector<Wish>> wishes;
+    std::vector<std::int64_t> in_place(hosts_.size());
+    std::vector<std::size_t> holding;
+    std::int64_t most = 0;
+    std::size_t pairs = 0;
+    for (const Block& block : blocks_) {
+      for (const BlockNeed& need : block.needs) {
+        for (const auto& [host, devices] : on_hosts_[At(need.held_class)]) {
+          if (in_place[host] == 0) holding.push_back(host);
+          in_place[host] += InPlace(need, devices);
+        }
+      }
+      std::vector<Wish>& of_block = wishes.emplace_back();
+      for (std::size_t host : holding) {
+        for (int slot = 0; slot < hosts_[host].slots; ++slot) {
+          of_block.push_back({first_slot[host] + slot, in_place[host]});
+        }
+        most = std::max(most, std::exchange(in_place[host], 0));
+      }
+      holding.clear();
+      pairs += of_block.size();
+      if (pairs > kMostPairs) return;
+    }
+    const Auction auction =
+        HoldAuction(wishes, static_cast<int>(host_of.size()), std::max(most / kSteps, kLeastStep));
+    bound = std::min(bound, auction.bound);
+    std::vector<std::int64_t> chosen(blocks_.size());
+    for (std::size_t h = 0; h < hosts_.size(); ++h) {
+      for (std::size_t b : blocks_on_[h]) {
+        const auto of_host = std::find_if(wishes[b].begin(), wishes[b].end(), [&](const Wish& w) {
+          return host_of[At(w.object)] == h;
+        });
+        if (of_host != wishes[b].end()) chosen[b] = of_host->value;
+      }
+    }
+    if (auction.value <= std::accumulate(chosen.begin(), chosen.end(), std::int64_t{0})) return;
+    for (auto& blocks : blocks_on_) blocks.clear();
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      blocks_on_[host_of[At(auction.object_of[b])]].push_back(b);
+    }
+  }
+
   /// Puts blocks of one group into slots of another, by what the groups do not count; takes the
   /// slots out of `free`. Many are dealt in ascending runs.
   void Refine(const std::vector<std::size_t>& blocks, std::vector<std::size_t>& free) {
@@ -301,10 +257,10 @@ class BlockPlacer {
   }
 
   PlacementProblem& problem_;
-  std::vector<Host> hosts_;
-  std::vector<Block> blocks_;
+  const std::vector<Host> hosts_;
+  const std::vector<Block> blocks_;
   std::vector<bool> counted_;  // by class: whether groups go by it
-  std::vector<std::vector<std::pair<std::size_t, std::int64_t>>> on_hosts_;  // by class
+  const std::vector<std::vector<std::pair<std::size_t, std::int64_t>>> on_hosts_;  // by class
   Groups block_groups_, host_groups_;
   std::vector<std::vector<std::size_t>> blocks_on_;  // by host
 };
@@ -313,7 +269,7 @@ class BlockPlacer {
 
 std::vector<int> PlaceBlocks(PlacementProblem& problem, std::int64_t& bound) {
   bound = 0;
-  return BlockPlacer(problem).Run(bound);
+  return BlockPlacer(problem, MakeBlockProblem(problem)).Run(bound);
 }
 
 }  // namespace tessera::ptc

@@ -33,7 +33,8 @@ std::optional<int> DeviceTable::Find(DeviceId device) const {
   return static_cast<int>(at - devices.begin());
 }
 
-DeviceTable MakeDeviceTable(const Layout& from, const Layout& to, const Topology& topology) {
+DeviceTable MakeDeviceTable(const Layout& from, const Layout& to, const Topology& topology,
+                            const std::vector<DeviceId>& lost) {
   DeviceTable table;
   table.devices = DevicesOf(from, to);
   const auto ranks_on = [&](const DeviceMesh& mesh) {
@@ -46,6 +47,9 @@ DeviceTable MakeDeviceTable(const Layout& from, const Layout& to, const Topology
   };
   table.from = ranks_on(from.mesh());
   table.to = ranks_on(to.mesh());
+  for (DeviceId device : lost) {
+    if (const auto at = table.Find(device)) table.from[static_cast<std::size_t>(*at)].reset();
+  }
   std::vector<std::int32_t> names;
   for (DeviceId device : table.devices) names.push_back(topology.HostOf(device));
   Numbered hosts = Number(names);

@@ -15,7 +15,7 @@ namespace tessera::ptc {
 
 struct DeviceTable {
   std::vector<DeviceId> devices;         // ascending
-  std::vector<std::optional<int>> from;  // rank in the old layout
+  std::vector<std::optional<int>> from;  // rank in the old layout; of a lost device none
   std::vector<std::optional<int>> to;    // rank in the new layout
   std::vector<int> host;                 // of each device: position in `hosts`
   std::vector<std::int32_t> hosts;       // names, ascending
@@ -25,6 +25,8 @@ struct DeviceTable {
   /// Position of a device, or nullopt.
   std::optional<int> Find(DeviceId device) const;
 };
-DeviceTable MakeDeviceTable(const Layout& from, const Layout& to, const Topology& topology);
+/// What the devices of `lost` held is gone: they count as if they were not in the old layout.
+DeviceTable MakeDeviceTable(const Layout& from, const Layout& to, const Topology& topology,
+                            const std::vector<DeviceId>& lost);
 
 }  // namespace tessera::ptc

@@ -14,7 +14,7 @@
 
 namespace tessera::ptc {
 
-/// Devices and hosts are positions in a DeviceTable.
+/// Devices and hosts are positions in a DeviceTable. There are none where all holders are lost.
 struct ClassHolders {
   std::vector<int> devices;        // by host, and ascending on each
   std::vector<int> hosts;          // ascending

@@ -43,13 +43,15 @@ class Expander {
     for (std::size_t f = 0; f < rest_.size(); ++f) rest_[f] = FlowAt(f).bytes;
   }
 
-  /// Appends the moves of the next tensor. \pre called for all tensors, ascending
-  void Append(int tensor, std::vector<Entry>& out) {
+  /// Appends the moves of the next tensor, and what it needs of it from storage.
+  /// \pre called for all tensors, ascending
+  void Append(int tensor, std::vector<Entry>& out, std::vector<StorageRead>& reads) {
     staged_ = At(kinds_.staged_of_tensor[At(tensor)]);
     const KindOnStages& staged = kinds_.staged[staged_];
     kind_ = &kinds_.kinds[At(staged.kind)];
     tensor_ = tensor;
     out_ = &out;
+    reads_ = &reads;
     from_part_.reset();
     held_ = needed_ = &none_;
     if (old_rank_ && kinds_.from.IsOn(staged.from_stages, kinds_.from.StageOf(*old_rank_))) {
@@ -100,6 +102,10 @@ class Expander {
     }
     // The next bytes of the cell's class, from one flow or more.
     const int held_class = classes_.Of(staged_, c);
+    if (outline_.classes[At(held_class)].is_lost) {
+      reads_->push_back({device_, tensor_, cell.box, *piece});
+      return;
+    }
     const auto element_bytes = static_cast<int>(SizeBytes(kind_->from_dtype));
     const auto key = std::tuple(held_class, element_bytes);
     std::size_t f = 0;
@@ -148,6 +154,7 @@ class Expander {
   const Kind* kind_ = nullptr;
   int tensor_ = 0;
   std::vector<Entry>* out_ = nullptr;
+  std::vector<StorageRead>* reads_ = nullptr;
   std::optional<std::size_t> from_part_;
   const std::vector<Box> none_;
   const std::vector<Box>* held_ = &none_;
@@ -175,22 +182,38 @@ std::vector<std::optional<int>> RanksOf(const DeviceMesh& mesh,
   return ranks;
 }
 
-std::vector<Move> Expand(const Outline& outline, const Layout& from, const Layout& to,
-                         const std::vector<std::size_t>& positions) {
+struct Expanded {
+  std::vector<Move> moves;
+  std::vector<StorageRead> reads;
+};
+Expanded Expand(const Outline& outline, const Layout& from, const Layout& to,
+                const std::vector<std::size_t>& positions) {
   const Classes classes(*outline.kinds);
-  const std::vector<std::optional<int>> from_ranks = RanksOf(from.mesh(), outline.devices);
+  std::vector<std::optional<int>> from_ranks = RanksOf(from.mesh(), outline.devices);
+  for (DeviceId device : outline.lost) {
+    const auto& devices = outline.devices;
+    const auto at = std::lower_bound(devices.begin(), devices.end(), device);
+    from_ranks[static_cast<std::size_t>(at - devices.begin())].reset();
+  }
   std::vector<Expander> expanders;
   expanders.reserve(positions.size());
   for (std::size_t position : positions) {
     expanders.emplace_back(outline, classes, to, from_ranks, position);
   }
-  std::vector<Move> moves;
+  Expanded expanded;
   std::vector<Entry> entries;
   for (std::size_t t = 0; t < from.collection().tensors().size(); ++t) {
-    for (Expander& expander : expanders) expander.Append(static_cast<int>(t), entries);
-    Flush(entries, moves);
+    const auto first_read = std::ssize(expanded.reads);
+    for (Expander& expander : expanders) {
+      expander.Append(static_cast<int>(t), entries, expanded.reads);
+    }
+    Flush(entries, expanded.moves);
+    std::sort(expanded.reads.begin() + first_read, expanded.reads.end(),
+              [](const StorageRead& a, const StorageRead& b) {
+                return std::tie(a.cell, a.device) < std::tie(b.cell, b.device);
+              });
   }
-  return moves;
+  return expanded;
 }
 
 }  // namespace
@@ -200,7 +223,7 @@ std::vector<Move> MovesOf(const Outline& outline, const Layout& from, const Layo
   const auto& devices = outline.devices;
   const auto at = std::lower_bound(devices.begin(), devices.end(), device);
   if (at == devices.end() || *at != device) return {};
-  return Expand(outline, from, to, {static_cast<std::size_t>(at - devices.begin())});
+  return Expand(outline, from, to, {static_cast<std::size_t>(at - devices.begin())}).moves;
 }
 
 Result<Plan> MakePlan(const Layout& from, const Layout& to, const Topology& topology,
@@ -211,9 +234,10 @@ Result<Plan> MakePlan(const Layout& from, const Layout& to, const Topology& topo
   Plan plan;
   plan.from_hash = outline.from_hash;
   plan.to_hash = outline.to_hash;
-  plan.moves = Expand(outline, from, to, all);
+  Expanded expanded = Expand(outline, from, to, all);
+  plan.moves = std::move(expanded.moves);
+  plan.reads = std::move(expanded.reads);
   plan.bytes = outline.bytes;
-  plan.volume_bound = VolumeBound(from, to);
   plan.busiest_port_bytes = outline.busiest_port.bytes;
   plan.busiest_port = outline.busiest_port.name;
   for (std::size_t d = 0; d < outline.devices.size(); ++d) {

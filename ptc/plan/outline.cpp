@@ -13,6 +13,7 @@
 #include "ptc/plan/device_table.h"
 #include "ptc/plan/holders.h"
 #include "ptc/plan/kinds.h"
+#include "ptc/plan/lost.h"
 #include "ptc/plan/needs.h"
 #include "ptc/plan/sources.h"
 
@@ -198,13 +199,14 @@ static_assert(std::endian::native == std::endian::little, "hashed words are litt
 std::uint64_t HashOf(const Outline& outline) {
   std::vector<std::int64_t> words{std::bit_cast<std::int64_t>(outline.from_hash),
                                   std::bit_cast<std::int64_t>(outline.to_hash)};
-  words.reserve(words.size() + outline.flows.size() * 7);
+  words.reserve(words.size() + outline.flows.size() * 7 + outline.lost.size() * 2);
   for (const ClassFlow& flow : outline.flows) {
     const DeviceId device = outline.devices[At(flow.device)];
     const DeviceId source = outline.devices[At(flow.source)];
     words.insert(words.end(), {device.node, device.index, flow.held_class, flow.element_bytes,
                                source.node, source.index, flow.bytes});
   }
+  for (DeviceId device : outline.lost) words.insert(words.end(), {device.node, device.index});
   return XXH3_64bits(words.data(), words.size() * sizeof(words[0]));
 }
 
@@ -217,7 +219,7 @@ Result<Outline> MakeOutline(const Layout& from, const Layout& to, const Topology
   TESSERA_RETURN_IF_ERROR(CheckCountable(from));
   TESSERA_RETURN_IF_ERROR(CheckCountable(to));
   const auto kinds = std::make_shared<const Kinds>(MakeKinds(from, to));
-  DeviceTable table = MakeDeviceTable(from, to, topology);
+  DeviceTable table = MakeDeviceTable(from, to, topology, options.lost);
   const Classes classes(*kinds);
   const Needs needs = FindNeeds(*kinds, classes, table);
   Sources sources = ChooseSources(needs.demands, *kinds, classes, table, topology);
@@ -227,12 +229,19 @@ Result<Outline> MakeOutline(const Layout& from, const Layout& to, const Topology
   outline.to_hash = to.hash();
   outline.classes = classes.list();
   outline.flows = std::move(sources.flows);
+  outline.storage = std::move(sources.storage);
+  outline.lost = LostDevices(from, options.lost);
+  if (!outline.lost.empty()) {
+    Holders holders(*kinds, classes, table);
+    CountLost(*kinds, classes, holders, outline);
+  }
   outline.conversions = ConversionsOf(from.collection(), to.collection());
   outline.busiest_port = std::move(sources.busiest_port);
   outline.transfer_seconds = outline.busiest_port.seconds;
   outline.topology = topology;
   outline.bytes.host = sources.host_bytes;
   outline.bytes.network = sources.network_bytes;
+  for (const StorageNeed& need : outline.storage) outline.bytes.storage += need.bytes;
   Memory memory(*kinds);
   for (std::size_t d = 0; d < table.devices.size(); ++d) {
     const std::optional<int> old_rank = table.from[d];

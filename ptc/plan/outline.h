@@ -25,6 +25,9 @@ struct PlanOptions {
   /// Whether a floating tensor may have another floating dtype after the change. Off, that is an
   /// error: those who carry out a plan must know how to convert.
   bool convert_dtypes = false;
+  /// Devices of the old layout whose state cannot be read, such as those of a host that failed.
+  /// What they alone held comes from storage: a snapshot or a checkpoint. Others change nothing.
+  std::vector<DeviceId> lost = {};
 };
 
 struct PlanBytes {
@@ -32,8 +35,8 @@ struct PlanBytes {
   std::int64_t device = 0;    // repacked on the same device
   std::int64_t host = 0;      // from another device of the same host
   std::int64_t network = 0;   // from another host
-  std::int64_t snapshot = 0;  // sources that later kinds of plans use
-  std::int64_t storage = 0;
+  std::int64_t snapshot = 0;  // from a snapshot in memory: the coordinator of a job knows of it
+  std::int64_t storage = 0;   // from a snapshot or checkpoint, where no live device holds it
   /// host + network + snapshot + storage.
   std::int64_t moved() const { return host + network + snapshot + storage; }
   friend bool operator==(const PlanBytes&, const PlanBytes&) = default;
@@ -49,6 +52,22 @@ struct ClassFlow {
   int source = 0;
   std::int64_t bytes = 0;
   friend auto operator<=>(const ClassFlow&, const ClassFlow&) = default;
+};
+
+/// Bytes of a class that `device`, a position in Outline::devices, lacks and no device can send.
+struct StorageNeed {
+  int device = 0;
+  int held_class = 0;
+  int element_bytes = 1;
+  std::int64_t bytes = 0;
+  friend auto operator<=>(const StorageNeed&, const StorageNeed&) = default;
+};
+
+/// Elements that no live device holds.
+struct LostRange {
+  int tensor = 0;
+  Box box;
+  friend bool operator==(const LostRange&, const LostRange&) = default;
 };
 
 /// Tensors of one role that change their dtype on the way.
@@ -75,6 +94,7 @@ struct HeldClass {
   int from_stages = 0;  // numbers of Kinds
   int from_axes = 0;
   std::vector<std::size_t> parts;  // ascending
+  bool is_lost = false;            // all these devices are lost
 };
 
 struct Outline {
@@ -84,6 +104,10 @@ struct Outline {
   std::vector<HeldClass> classes;
   std::vector<ClassFlow> flows;         // by device, class, element size, and range
   std::vector<std::size_t> first_flow;  // by device, and one more
+  std::vector<StorageNeed> storage;     // by device, class and element size
+  std::vector<DeviceId> lost;           // devices of the old layout, ascending
+  std::int64_t lost_tensors = 0;        // tensors that storage must provide in part or whole
+  std::int64_t lost_bytes = 0;          // of them, one copy of what storage must provide
   PlanBytes bytes;                      // source bytes where a dtype changes
   std::vector<Conversion> conversions;  // by role, old dtype, new dtype
   BusiestPort busiest_port;
@@ -107,5 +131,9 @@ struct Outline {
 ///     conversions, dtype in the other (names it); or if the bytes of all devices leave int64.
 Result<Outline> MakeOutline(const Layout& from, const Layout& to, const Topology& topology,
                             const PlanOptions& options = {});
+
+/// The first `most` of the ranges that storage must provide, by tensor and box. Each is as large as
+/// what the same devices need.
+std::vector<LostRange> LostRanges(const Outline& outline, std::size_t most);
 
 }  // namespace tessera::ptc

@@ -27,7 +27,7 @@ std::vector<int> PlaceExactly(PlacementProblem& problem) {
 Result<Placement> FindPlacement(const Layout& from, const MeshShape& shape,
                                 const CollectionPtr& collection,
                                 const std::vector<DeviceId>& devices, const Topology& topology,
-                                const StageRule& stages) {
+                                const StageRule& stages, const std::vector<DeviceId>& lost) {
   TESSERA_RETURN_IF_ERROR(CheckSameTensors(from.collection(), *collection, true));
   std::vector<DeviceId> ascending = devices;
   std::sort(ascending.begin(), ascending.end());
@@ -36,7 +36,7 @@ Result<Placement> FindPlacement(const Layout& from, const MeshShape& shape,
   if (first.size() > num_ranks) first.resize(num_ranks);
   TESSERA_TRY(DeviceMesh trial_mesh, DeviceMesh::Make(shape, std::move(first)));
   TESSERA_TRY(const Layout trial, Layout::Make(std::move(trial_mesh), collection, stages));
-  PlacementProblem problem(from, trial, ascending, topology);
+  PlacementProblem problem(from, trial, ascending, topology, lost);
   const bool is_small = std::max(num_ranks, ascending.size()) <= kExactRanks;
   std::int64_t bound = 0;
   const std::vector<int> chosen = is_small ? PlaceExactly(problem) : PlaceBlocks(problem, bound);
@@ -52,9 +52,10 @@ Result<Placement> FindPlacement(const Layout& from, const MeshShape& shape,
 
 Result<DeviceMesh> Place(const Layout& from, const MeshShape& shape,
                          const CollectionPtr& collection, const std::vector<DeviceId>& devices,
-                         const Topology& topology, const StageRule& stages) {
+                         const Topology& topology, const StageRule& stages,
+                         const std::vector<DeviceId>& lost) {
   TESSERA_TRY(Placement placement,
-              FindPlacement(from, shape, collection, devices, topology, stages));
+              FindPlacement(from, shape, collection, devices, topology, stages, lost));
   return std::move(placement.mesh);
 }
 

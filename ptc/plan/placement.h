@@ -10,7 +10,8 @@
 /// hosts, then the ranks of a host to its devices, exactly. Blocks and hosts of equal content are
 /// grouped and the transportation problem over the groups is solved exactly up to kExactGroups of
 /// either; above, groups are formed by the classes that several hosts hold, and what single hosts
-/// hold decides inside a group. Then a bound tells how far the result may be from the best.
+/// hold decides inside a group. There an auction of hosts tells how far that is from the best, and is
+/// taken where it is better.
 
 #include <cstdint>
 #include <vector>
@@ -33,17 +34,20 @@ struct Placement {
 /// Only as many devices as the shape has ranks are taken. Ties: as many bytes as possible on the
 /// host, then devices in ascending order. `collection` is the target's: the tensors of `from`,
 /// maybe under other rules and of other floating dtypes. A user who wants another order gives
-/// DeviceMesh::Make the devices in the order of ranks instead.
+/// DeviceMesh::Make the devices in the order of ranks instead. What `lost` devices had counts for
+/// nothing; they may still play ranks if they are among `devices`.
 /// \error as Layout::Make for the target, and as MakeOutline; too few devices (names both numbers)
 Result<Placement> FindPlacement(const Layout& from, const MeshShape& shape,
                                 const CollectionPtr& collection,
                                 const std::vector<DeviceId>& devices, const Topology& topology,
-                                const StageRule& stages = {});
+                                const StageRule& stages = {},
+                                const std::vector<DeviceId>& lost = {});
 
 /// The mesh of it.
 Result<DeviceMesh> Place(const Layout& from, const MeshShape& shape,
                          const CollectionPtr& collection, const std::vector<DeviceId>& devices,
-                         const Topology& topology, const StageRule& stages = {});
+                         const Topology& topology, const StageRule& stages = {},
+                         const std::vector<DeviceId>& lost = {});
 /// The same where the rules stay.
 Result<DeviceMesh> Place(const Layout& from, const MeshShape& shape,
                          const std::vector<DeviceId>& devices, const Topology& topology);

@@ -12,10 +12,11 @@ std::size_t At(int index) { return static_cast<std::size_t>(index); }
 }  // namespace
 
 PlacementProblem::PlacementProblem(const Layout& from, const Layout& trial,
-                                   const std::vector<DeviceId>& devices, const Topology& topology)
+                                   const std::vector<DeviceId>& devices, const Topology& topology,
+                                   const std::vector<DeviceId>& lost)
     : kinds_(MakeKinds(from, trial)),
       classes_(kinds_),
-      table_(MakeDeviceTable(from, trial, topology)),
+      table_(MakeDeviceTable(from, trial, topology, lost)),
       holders_(kinds_, classes_, table_),
       needs_(kinds_, classes_),
       candidate_of_(table_.devices.size()) {

@@ -25,8 +25,9 @@ struct Candidate {
 class PlacementProblem {
  public:
   /// `trial` has the wanted mesh shape, with its ranks on any of `devices`, which are ascending.
+  /// What `lost` devices had counts for nothing.
   PlacementProblem(const Layout& from, const Layout& trial, const std::vector<DeviceId>& devices,
-                   const Topology& topology);
+                   const Topology& topology, const std::vector<DeviceId>& lost);
   PlacementProblem(const PlacementProblem&) = delete;
   PlacementProblem& operator=(const PlacementProblem&) = delete;
 

@@ -55,13 +55,22 @@ struct Drop {
 };
 using Move = std::variant<Keep, LocalCopy, RemoteCopy, Drop>;
 
+/// A cell that no live device holds: the device reads it from a snapshot or checkpoint.
+struct StorageRead {
+  DeviceId device;
+  int tensor = 0;
+  Box cell;
+  Box piece;  // target piece at the device
+  friend bool operator==(const StorageRead&, const StorageRead&) = default;
+};
+
 /// An outline with the moves of all devices: what agents carry out.
 struct Plan {
   std::uint64_t from_hash = 0;
   std::uint64_t to_hash = 0;
-  std::vector<Move> moves;  // ordered by (tensor, box, device)
+  std::vector<Move> moves;         // ordered by (tensor, box, device)
+  std::vector<StorageRead> reads;  // the same; none unless devices are lost
   PlanBytes bytes;
-  std::int64_t volume_bound = 0;
   std::int64_t busiest_port_bytes = 0;           // through the port that is done last
   std::string busiest_port = {};                 // its name, as in BusiestPort
   std::map<DeviceId, std::int64_t> peak_memory;  // old + new - kept, during the move
@@ -76,14 +85,10 @@ Result<Plan> MakePlan(const Layout& from, const Layout& to, const Topology& topo
                       const PlanOptions& options = {});
 
 /// The moves that write to `device`, and its drops, ordered as in a plan: just those that the plan
-/// of the whole cluster has for it. None for a device in neither layout.
+/// of the whole cluster has for it. None for a device in neither layout; what a lost device held
+/// is not among them.
 /// \pre `outline` is that of `from` and `to`
 std::vector<Move> MovesOf(const Outline& outline, const Layout& from, const Layout& to,
                           DeviceId device);
-
-/// Least bytes that any plan between the two must bring to devices that lack them: the sum over
-/// devices of what they need and do not hold. Shares no code with the planner.
-/// \pre the layouts are of the same tensors (MakePlan checks it)
-std::int64_t VolumeBound(const Layout& from, const Layout& to);
 
 }  // namespace tessera::ptc

@@ -11,6 +11,7 @@
 
 #include "ptc/plan/balance.h"
 #include "ptc/plan/holders.h"
+#include "ptc/plan/rack_balance.h"
 
 namespace tessera::ptc {
 namespace {
@@ -66,6 +67,10 @@ class Chooser {
     for (std::size_t i = 0; i < demands_.size(); ++i) {
       const Demand& demand = demands_[i];
       const int host = table_.host[At(demand.device)];
+      if (holders_.Of(demand.held_class).devices.empty()) {
+        TakeFromStorage(demand);
+        continue;
+      }
       const bool is_near = holders_.Of(demand.held_class).OnHost(host).has_value();
       (is_near ? near_ : far_).push_back(static_cast<int>(i));
     }
@@ -78,6 +83,13 @@ class Chooser {
   const Demand& DemandAt(int i) const { return demands_[At(i)]; }
   static Unit UnitOf(const Demand& demand, std::int64_t bytes) {
     return {bytes, demand.element_bytes};
+  }
+
+  void TakeFromStorage(const Demand& demand) {
+    const int host = table_.host[At(demand.device)];
+    storage_.push_back({demand.device, demand.held_class, demand.element_bytes, demand.bytes});
+    network_.in[At(host)] += demand.bytes;
+    between_racks_.in[At(table_.rack[At(host)])] += demand.bytes;
   }
 
   /// Divides what devices of one host send among them. \pre ports of the loads are devices
@@ -146,48 +158,31 @@ class Chooser {
     inside_.out = sent;
   }
 
-  /// The rack that a device must fetch from, or -1 for any.
-  int RackFor(const Demand& demand) const {
-    if (!topology_.rack_bytes_per_second) return -1;
-    const int rack = table_.rack[At(table_.host[At(demand.device)])];
-    for (int host : holders_.Of(demand.held_class).hosts) {
-      if (table_.rack[At(host)] == rack) return rack;
-    }
-    return -1;
-  }
-
-  std::vector<int> HostsIn(int held_class, int rack) const {
-    std::vector<int> hosts = holders_.Of(held_class).hosts;
-    if (rack >= 0) std::erase_if(hosts, [&](int host) { return table_.rack[At(host)] != rack; });
-    return hosts;
-  }
-
   /// Each of the other demands from hosts, then from devices of these.
   void ChooseHosts() {
+    // Where racks limit, it matters into which rack a class goes.
+    const auto rack_of = [&](int i) {
+      const int rack = table_.rack[At(table_.host[At(DemandAt(i).device)])];
+      return topology_.rack_bytes_per_second ? rack : 0;
+    };
     std::vector<std::tuple<int, int, int>> order;  // class, rack, demand
-    for (int i : far_) order.emplace_back(DemandAt(i).held_class, RackFor(DemandAt(i)), i);
+    for (int i : far_) order.emplace_back(DemandAt(i).held_class, rack_of(i), i);
     std::sort(order.begin(), order.end());
-    std::vector<Load> loads;
+    std::vector<RackLoad> loads;
     std::vector<std::vector<int>> of_load;  // demands
     for (std::size_t k = 0; k < order.size(); ++k) {
       const auto [held_class, rack, i] = order[k];
       const bool is_new =
           k == 0 || std::get<0>(order[k - 1]) != held_class || std::get<1>(order[k - 1]) != rack;
       if (is_new) {
-        loads.push_back({HostsIn(held_class, rack), {}});
+        loads.push_back({rack, {holders_.Of(held_class).hosts, {}}});
         of_load.emplace_back();
       }
-      loads.back().units.push_back(UnitOf(DemandAt(i), DemandAt(i).bytes));
+      loads.back().load.units.push_back(UnitOf(DemandAt(i), DemandAt(i).bytes));
       of_load.back().push_back(i);
       network_.in[At(table_.host[At(DemandAt(i).device)])] += DemandAt(i).bytes;
     }
-    const std::vector<std::int64_t> speeds = WholeSpeeds(speeds_);
-    PortTime floor;
-    for (std::size_t host = 0; host < speeds.size(); ++host) {
-      const PortTime in{network_.in[host], speeds[host]};
-      if (floor < in) floor = in;
-    }
-    const auto pieces = Divide(loads, speeds, floor, network_.out);
+    const auto pieces = DivideAmongHosts(loads);
     std::vector<Part> by_host;  // what hosts send, in the order of the demands
     for (std::size_t l = 0; l < loads.size(); ++l) {
       for (const Share& piece : pieces[l]) {
@@ -195,6 +190,26 @@ class Chooser {
       }
     }
     ChooseSenders(by_host);
+  }
+
+  std::vector<std::vector<Share>> DivideAmongHosts(std::vector<RackLoad>& rack_loads) {
+    std::vector<double> all_speeds = speeds_;
+    all_speeds.push_back(topology_.rack_bytes_per_second.value_or(speeds_.front()));
+    std::vector<std::int64_t> speeds = WholeSpeeds(all_speeds);
+    const std::int64_t rack_speed = speeds.back();
+    speeds.pop_back();
+    PortTime floor;
+    for (std::size_t host = 0; host < speeds.size(); ++host) {
+      const PortTime in{network_.in[host], speeds[host]};
+      if (floor < in) floor = in;
+    }
+    if (topology_.rack_bytes_per_second) {
+      const RackPorts ports{table_.rack, speeds, rack_speed, static_cast<int>(table_.racks.size())};
+      return DivideInRacks(rack_loads, ports, floor, between_racks_.in, network_.out);
+    }
+    std::vector<Load> loads;
+    for (RackLoad& load : rack_loads) loads.push_back(std::move(load.load));
+    return Divide(loads, speeds, floor, network_.out);
   }
 
   /// Devices of the sending hosts; what they send inside their hosts counts too.
@@ -243,6 +258,7 @@ class Chooser {
     std::stable_sort(parts_.begin(), parts_.end(),
                      [](const Part& a, const Part& b) { return a.demand < b.demand; });
     Sources sources;
+    sources.storage = std::move(storage_);
     for (const Part& part : parts_) {
       const Demand& demand = DemandAt(part.demand);
       const int to = table_.host[At(demand.device)];
@@ -286,9 +302,10 @@ class Chooser {
   std::vector<double> speeds_;   // of hosts
   std::vector<int> near_, far_;  // demands
   std::vector<Part> parts_;      // from devices
-  PortBytes inside_;             // of devices, inside hosts
-  PortBytes network_;            // of hosts
-  PortBytes between_racks_;      // of racks
+  std::vector<StorageNeed> storage_;
+  PortBytes inside_;         // of devices, inside hosts
+  PortBytes network_;        // of hosts
+  PortBytes between_racks_;  // of racks
 };
 
 }  // namespace

@@ -4,10 +4,12 @@
 /// \file
 /// Which holders send to each device, and what that puts on every port.
 ///
-/// Topology first: a holder on the host of the needer, else, where racks limit, one in its rack,
-/// else any. What a device receives through each port is then fixed; what is sent is divided among
-/// the holders of a class so that the last port is done as early as can be (balance.h): among the
-/// devices of a host, among hosts, and then among the devices of each sending host.
+/// Topology first: a holder on the host of the needer, else any; where racks limit, one in its rack
+/// as far as that costs no time (rack_balance.h). What a device receives through its ports is then
+/// fixed; what is sent is divided among the holders of a class so that the last port is done as
+/// early as can be (balance.h): among the devices of a host, among hosts, and then among the
+/// devices of each sending host. What nobody
+/// holds comes from storage, which is outside all hosts and racks: through the ports of the needer.
 
 #include <vector>
 
@@ -18,7 +20,8 @@
 namespace tessera::ptc {
 
 struct Sources {
-  std::vector<ClassFlow> flows;  // in the order of the demands
+  std::vector<ClassFlow> flows;      // in the order of the demands
+  std::vector<StorageNeed> storage;  // in the order of the demands
   std::int64_t host_bytes = 0;
   std::int64_t network_bytes = 0;
   BusiestPort busiest_port;

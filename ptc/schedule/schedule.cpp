@@ -162,6 +162,11 @@ Result<Schedule> MakeSchedule(const Plan& plan, const Layout& from, const Layout
   if (options.message_bytes < 1) {
     return InvalidArgument(fmt::format("{} bytes a message are below 1", options.message_bytes));
   }
+  if (plan.bytes.storage > 0) {
+    return InvalidArgument(
+        fmt::format("the plan reads {} bytes from storage: rounds are for what devices send",
+                    plan.bytes.storage));
+  }
   const Sites sites(DevicesOfBoth(from, to), topology);
   const std::vector<Hop> direct = DirectHops(plan, from.collection(), sites);
   auto schedule = InRounds(plan, from, to, sites, direct, options);

@@ -80,7 +80,7 @@ struct Schedule {
 /// \pre `plan` is MakePlan(from, to, topology)
 /// \error kResourceExhausted if the budget is too small for the order that the search finds: names
 ///     the device, the bytes it needs at least to go on and the budget; kInvalidArgument for
-///     options below zero or messages of no bytes
+///     options below zero or messages of no bytes, and for a plan that reads from storage
 Result<Schedule> MakeSchedule(const Plan& plan, const Layout& from, const Layout& to,
                               const Topology& topology, const ScheduleOptions& options);
 

@@ -25,7 +25,8 @@ class OfflineTest : public QObject {
     const QJsonObject shown = object({"models", "show", "llama-3-8b", "--json"});
     QCOMPARE(shown["parameters"].toInteger(), 8'030'261'248);
     QCOMPARE(shown["rules"].toString(), QStringLiteral("llama"));
-    QVERIFY(run({"models", "list"}).output.contains("llama-3-405b         405.9 B     126  756.0 GiB  llama"));
+    QVERIFY(run({"models", "list"})
+                .output.contains("llama-3-405b         405.9 B     126  756.0 GiB  llama"));
     const Outcome unknown = run({"models", "show", "llama-9"});
     QCOMPARE(unknown.code, 1);
     QVERIFY(unknown.errors.contains("no model 'llama-9'; there are "));
@@ -135,6 +136,35 @@ class OfflineTest : public QObject {
     const QJsonObject one = object({"plan", "--model", "gpt2", "--from", "dp=4,tp=2", "--topology",
                                     "4x2", "--to", "dp=2,tp=2", "--lose", "n1,n3g0", "--json"});
     QCOMPARE(one["idle"].toArray().size(), 1);
+  }
+
+  // One replica of two fails: the other has all but its part of the moments, which ZeRO cuts.
+  void failedNodesLeaveWhatOnlyTheyHeld() {
+    const QStringList words{"plan",      "--model",   "gpt2",       "--zero", "on",
+                            "--from",    "dp=2,tp=2", "--topology", "3x2",    "--to",
+                            "dp=2,tp=2", "--lost",    "n1"};
+    const QJsonObject plan = object(words + QStringList{"--json"});
+    for (const QJsonValue& device : plan["to"]["devices"].toArray())
+      QVERIFY(!device.toString().startsWith("n1g"));
+    const QJsonObject lost = plan["lost"].toObject();
+    QCOMPARE(lost["devices"].toArray(), (QJsonArray{"n1g0", "n1g1"}));
+    const qint64 moments = plan["state_bytes"].toInteger() / 3 * 2;
+    const qint64 bytes = lost["bytes"].toInteger();
+    QVERIFY(bytes > moments * 45 / 100 && bytes < moments * 55 / 100);
+    QVERIFY(plan["bytes"]["storage"].toInteger() >= bytes);
+    QVERIFY(lost["tensors"].toInteger() > 100);
+    QCOMPARE(lost["first"].toArray().size(), 64);
+    QVERIFY(lost["first"][0]["tensor"].toString().contains("exp_avg"));
+    const QByteArray text = run(words).output;
+    QVERIFY2(text.contains("  lost     2 devices: no live copy of"), text.constData());
+    QVERIFY2(text.contains("from storage"), text.constData());
+    // Without ZeRO the replica that is left has everything.
+    QStringList whole = words;
+    whole.replace(4, "off");
+    QVERIFY(run(whole).output.contains("2 devices: all that they held has a live copy"));
+    const Outcome wrong = run(words.mid(0, 11) + QStringList{"--lost", "n9"});
+    QCOMPARE(wrong.code, 2);
+    QVERIFY2(wrong.errors.contains("--lost 'n9' is not in the cluster"), wrong.errors.constData());
   }
 
   void topologyFileSaysBandwidths() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long planning takes, how near the plans are to their bounds, and how the time grows with
-// devices and with tensors. Prints the machine; times are medians of repeated runs.
+// devices and with tensors. Prints the machine; times are medians of repeated runs. --bound
+// compares with the certificate; --small stops after the small clusters.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -23,10 +24,14 @@ namespace {
 
 constexpr int kRuns = 5;
 
+struct Times {
+  double least = 0;
+  double median = 0;
+};
 template <typename F>
-double Milliseconds(const F& run) {
+Times Measure(int runs, const F& run) {
   std::vector<double> times;
-  for (int i = 0; i < kRuns; ++i) {
+  for (int i = 0; i < runs; ++i) {
     const auto begin = std::chrono::steady_clock::now();
     run();
     times.push_back(
@@ -34,7 +39,11 @@ double Milliseconds(const F& run) {
             .count());
   }
   std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
+  return {times.front(), times[times.size() / 2]};
+}
+template <typename F>
+double Milliseconds(const F& run) {
+  return Measure(kRuns, run).median;
 }
 
 double PeakMiB() {
@@ -51,6 +60,7 @@ struct Decoder {
   std::int64_t kv_heads = 8;
   std::int64_t ffn = 53248;
   std::int64_t vocab = 128256;
+  bool with_states = true;  // else parameters only
 };
 
 ptc::CollectionPtr MakeDecoder(const Decoder& model, bool zero) {
@@ -65,6 +75,7 @@ ptc::CollectionPtr MakeDecoder(const Decoder& model, bool zero) {
     spec.layer = layer;
     spec.rule.dims = std::move(dims);
     tensors.push_back(spec);
+    if (!model.with_states) return;
     spec.dtype = ptc::DType::kF32;
     if (zero) spec.rule.flat = {Axis::kDp};
     for (const auto& [suffix, role] : {std::pair{".master", ptc::TensorRole::kMaster},
@@ -171,21 +182,57 @@ void Time(const ptc::CollectionPtr& tensors, std::string_view from_shape, std::s
   print_placed(staying, "stay");
 }
 
-void TimeMoves(const char* model, const char* from_mesh, const char* to_mesh, bool zero) {
+/// The same on the first devices, in racks of 32 hosts whose ports are as fast as those of eight.
+void TimeInRacks(const ptc::CollectionPtr& tensors, std::string_view from_shape,
+                 std::string_view to_shape, std::string_view note) {
+  const ptc::Layout from = On(from_shape, tensors);
+  const ptc::Layout to = On(to_shape, tensors);
+  ptc::Topology topology;
+  topology.rack_bytes_per_second = 8 * topology.network_bytes_per_second;
+  for (const ptc::DeviceId device : from.mesh().devices()) {
+    topology.rack_of_host[device.node] = device.node / 32;
+  }
+  const Times times = Measure(kRuns, [&] { (void)*ptc::MakeOutline(from, to, topology); });
+  const ptc::Outline outline = *ptc::MakeOutline(from, to, topology);
+  const double least = ptc::Certify(from, to, topology).direct.seconds;
+  fmt::print(
+      "{:>5} devices in racks {:<17} -> {:<17} {:<4} {:>6.1f} ms (least {:>6.1f}), busiest {:>11} "
+      "{:.4f} of the least time\n",
+      outline.devices.size(), from_shape, to_shape, note, times.median, times.least,
+      outline.busiest_port.name, outline.transfer_seconds / least);
+}
+
+void TimeMoves(const char* model, const ptc::Layout& from, const ptc::Layout& to,
+               const char* note) {
+  constexpr int kMoveRuns = 21;
+  std::size_t moves = 0;
+  const Times outline = Measure(kMoveRuns, [&] { (void)*ptc::MakeOutline(from, to, {}); });
+  const Times plan = Measure(kMoveRuns, [&] { moves = ptc::MakePlan(from, to, {})->moves.size(); });
+  fmt::print(
+      "{:<10} {:<17} -> {:<17} {:<5} {:>3} devices {:>4} tensors {:>6} moves, outline {:>6.2f} ms "
+      "(least {:>6.2f}), with all moves {:>6.2f} ms (least {:>6.2f})\n",
+      model, ToString(from.mesh().shape()), ToString(to.mesh().shape()), note,
+      std::max(from.mesh().num_ranks(), to.mesh().num_ranks()), from.collection().tensors().size(),
+      moves, outline.median, outline.least, plan.median, plan.least);
+}
+
+void TimeMovesOfGpt(const char* model, const char* from_mesh, const char* to_mesh, bool zero) {
   const engine::JobSettings settings{.model = *engine::FindModel(model)};
   const auto layout = [&](const char* mesh) {
     return *ptc::Layout::Make(*ptc::ParseDeviceMesh(mesh), *engine::MakeCollection(settings, zero));
   };
-  const ptc::Layout from = layout(from_mesh);
-  const ptc::Layout to = layout(to_mesh);
-  std::size_t moves = 0;
-  const double outline = Milliseconds([&] { (void)*ptc::MakeOutline(from, to, {}); });
-  const double plan = Milliseconds([&] { moves = ptc::MakePlan(from, to, {})->moves.size(); });
-  fmt::print(
-      "{:<10} {:<24} -> {:<24} {:<5} {:>5} tensors {:>6} moves, outline {:>7.2f} ms, with "
-      "all moves {:>7.2f} ms\n",
-      model, from_mesh, to_mesh, zero ? "zero" : "", from.collection().tensors().size(), moves,
-      outline, plan);
+  TimeMoves(model, layout(from_mesh), layout(to_mesh), zero ? "zero" : "");
+}
+
+/// 16 devices and the 291 parameters of Llama-3-8B, without optimizer state.
+void TimeSmallCluster() {
+  const Decoder model{32, 4096, 32, 8, 14336, 128256, false};
+  const auto tensors = MakeDecoder(model, false);
+  for (const auto& [from, to] :
+       {std::pair{"tp=4,dp=4", "tp=8,dp=2"}, std::pair{"tp=8,dp=2", "tp=8,pp=2"},
+        std::pair{"tp=4,pp=2,dp=2", "tp=2,pp=4,dp=2"}}) {
+    TimeMoves("llama-3-8b", On(from, tensors), On(to, tensors), "");
+  }
 }
 
 }  // namespace
@@ -194,11 +241,13 @@ int main(int argc, char** argv) {
   const bool with_bound = argc > 1 && std::string_view(argv[1]) == "--bound";
   fmt::print("{}\nplanning, median of {}\n", test::Machine(), kRuns);
   for (const bool zero : {false, true}) {
-    TimeMoves("gpt-mini", "dp=2,tp=2,pp=1 on 1x4", "dp=4,tp=2,pp=1 on 2x4", zero);
-    TimeMoves("gpt-mini", "dp=8,tp=2,pp=1 on 2x8", "dp=4,tp=4,pp=1 on 2x8", zero);
-    TimeMoves("gpt-mini", "dp=4,tp=2,pp=2 on 2x8", "dp=2,tp=2,pp=4 on 2x8", zero);
-    TimeMoves("gpt-mini", "dp=16,tp=4,pp=1 on 8x8", "dp=8,tp=8,pp=1 on 8x8", zero);
+    TimeMovesOfGpt("gpt-mini", "dp=2,tp=2,pp=1 on 1x4", "dp=4,tp=2,pp=1 on 2x4", zero);
+    TimeMovesOfGpt("gpt-mini", "dp=8,tp=2,pp=1 on 2x8", "dp=4,tp=4,pp=1 on 2x8", zero);
+    TimeMovesOfGpt("gpt-mini", "dp=4,tp=2,pp=2 on 2x8", "dp=2,tp=2,pp=4 on 2x8", zero);
+    TimeMovesOfGpt("gpt-mini", "dp=16,tp=4,pp=1 on 8x8", "dp=8,tp=8,pp=1 on 8x8", zero);
   }
+  TimeSmallCluster();
+  if (argc > 1 && std::string_view(argv[1]) == "--small") return 0;
   fmt::print("\nLlama-3-405B, bf16 with f32 masters and Adam\n");
   for (const bool zero : {false, true}) {
     const auto tensors = MakeDecoder({}, zero);
@@ -206,6 +255,8 @@ int main(int argc, char** argv) {
     Time(tensors, "tp=8,pp=16,dp=128", "tp=8,pp=16,dp=120", note, with_bound);
     Time(tensors, "tp=8,pp=16,dp=128", "tp=16,pp=8,dp=128", note, with_bound);
     Time(tensors, "tp=8,pp=16,dp=8", "tp=8,pp=16,dp=7", note, with_bound);
+    TimeInRacks(tensors, "tp=8,pp=16,dp=128", "tp=8,pp=16,dp=120", note);
+    TimeInRacks(tensors, "tp=8,pp=16,dp=128", "tp=16,pp=8,dp=128", note);
   }
   fmt::print("peak memory {:.0f} MiB\n\nover devices\n", PeakMiB());
   for (const bool zero : {false, true}) {

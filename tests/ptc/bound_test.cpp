@@ -20,9 +20,11 @@ class BoundTest : public QObject {
     int moving = 0;
     for (int i = 0; i < 40; ++i) {
       const test::Change change = test::AnyChange(rng, 3);
-      const auto plan = ptc::MakePlan(change.from, change.to, change.topology);
+      const auto plan =
+          ptc::MakePlan(change.from, change.to, change.topology, {.lost = change.lost});
       QVERIFY(plan);
-      const ptc::Certificate certificate = ptc::Certify(change.from, change.to, change.topology);
+      const ptc::Certificate certificate =
+          ptc::Certify(change.from, change.to, change.topology, change.lost);
       QCOMPARE(plan->bytes.moved(), certificate.volume);
       const auto seconds = [&](bool relay) {
         const auto schedule =
@@ -33,6 +35,10 @@ class BoundTest : public QObject {
       if (direct == 0) continue;
       ++moving;
       constexpr double kRounding = 1e-9;
+      QVERIFY2(plan->transfer_seconds >= direct * (1 - kRounding), change.text.c_str());
+      QVERIFY2(plan->transfer_seconds <= direct * 1.01, change.text.c_str());
+      // Schedules know neither storage nor the ports of racks.
+      if (plan->bytes.storage > 0 || change.topology.rack_bytes_per_second) continue;
       QVERIFY2(seconds(false) >= direct * (1 - kRounding), change.text.c_str());
       QVERIFY2(seconds(false) <= direct * 1.01, change.text.c_str());
       QVERIFY2(seconds(true) >= certificate.relayed.seconds * (1 - kRounding), change.text.c_str());

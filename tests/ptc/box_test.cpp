@@ -2,6 +2,7 @@
 // First, because moc 6.4 cannot parse <concepts>, which <array> begins with, on its own.
 #include <QTest>
 //
+#include <algorithm>
 #include <limits>
 #include <numeric>
 #include <type_traits>
@@ -143,6 +144,26 @@ class BoxTest : public QObject {
       QCOMPARE(count, from.num_elements());
       QVERIFY(std::ssize(pieces) <= std::max(1, 2 * rank));
     }
+  }
+
+  // Several holes out of several boxes: what no hole has, each element once.
+  void subtractingOneAfterAnotherLeavesWhatNoneHas() {
+    std::mt19937_64 rng(tessera::test::Seed() + 4);
+    for (int i = 0; i < 1000; ++i) {
+      const int rank = static_cast<int>(rng() % 4);
+      const Box from = tessera::test::AnyBox(rng, rank, 6);
+      std::vector<Box> holes;
+      for (auto n = rng() % 4; n > 0; --n) holes.push_back(tessera::test::AnyBox(rng, rank, 6));
+      std::vector<Box> rest = {from};
+      for (const Box& hole : holes) rest = Subtract(rest, hole);
+      ForEachElement(from, [&](const auto& at) {
+        const auto has = [&](const Box& box) { return Has(box, at); };
+        QCOMPARE(std::count_if(rest.begin(), rest.end(), has),
+                 std::any_of(holes.begin(), holes.end(), has) ? 0 : 1);
+      });
+      for (const Box& box : rest) QVERIFY(Contains(from, box));
+    }
+    QVERIFY(Subtract(std::vector<Box>{}, Box::Scalar()).empty());
   }
 
   void intersectAndContainsAgreeWithElements() {

@@ -36,7 +36,8 @@ std::vector<DeviceId> DevicesOfJob(const Job& job) {
 }
 
 /// Element by element from ownership alone; elements of the same devices are added up.
-std::vector<Element> ElementsOfJob(const Job& job, const std::vector<DeviceId>& devices) {
+std::vector<Element> ElementsOfJob(const Job& job, const std::vector<DeviceId>& devices,
+                                   const std::vector<DeviceId>& lost) {
   std::map<std::pair<unsigned, unsigned>, std::int64_t> sums;
   const auto& tensors = job.from.collection().tensors();
   for (std::size_t t = 0; t < tensors.size(); ++t) {
@@ -51,7 +52,7 @@ std::vector<Element> ElementsOfJob(const Job& job, const std::vector<DeviceId>& 
           if (held[i]) elements[i].*who |= 1U << d;
         }
       };
-      mark(job.from, &Element::holders);
+      if (std::count(lost.begin(), lost.end(), devices[d]) == 0) mark(job.from, &Element::holders);
       mark(job.to, &Element::needers);
     }
     for (const Element& e : elements) sums[{e.holders, e.needers}] += SizeBytes(tensors[t].dtype);
@@ -122,7 +123,7 @@ class Dealer {
 
 /// What the certificate must say, by definition.
 struct Expected {
-  std::int64_t volume = 0, network_volume = 0, single_source = 0;
+  std::int64_t volume = 0, network_volume = 0, single_source = 0, storage = 0;
   double direct = 0, relayed = 0;
   std::vector<std::int64_t> peak;
   std::vector<Load> network_out;  // of direct plans
@@ -145,7 +146,7 @@ unsigned Touched(unsigned members, const Groups& groups) {
 }
 int CountOf(unsigned set) { return std::popcount(set); }
 
-Expected Expect(const Job& job, const Topology& topology) {
+Expected Expect(const Job& job, const Topology& topology, const std::vector<DeviceId>& lost = {}) {
   Expected expected;
   const std::vector<DeviceId> devices = DevicesOfJob(job);
   std::vector<std::int32_t> host_names;
@@ -168,8 +169,9 @@ Expected Expect(const Job& job, const Topology& topology) {
     std::vector<Load> out, in;
   };
   std::array<Loads, 2> device, host, rack;
+  std::vector<Load> into_racks, out_of_racks;  // sent straight: bits of hosts, then of racks
   const auto all = [](std::size_t count) { return (1U << count) - 1; };
-  for (const Element& e : ElementsOfJob(job, devices)) {
+  for (const Element& e : ElementsOfJob(job, devices, lost)) {
     for (std::size_t d = 0; d < devices.size(); ++d) {
       if (((e.holders | e.needers) >> d & 1U) != 0) expected.peak[d] += e.bytes;
     }
@@ -177,6 +179,23 @@ Expected Expect(const Job& job, const Topology& topology) {
     if (lacking == 0) continue;
     expected.volume += e.bytes * CountOf(lacking);
     expected.single_source += CountOf(e.holders) == 1 ? e.bytes : 0;
+    if (e.holders == 0) {
+      expected.storage += e.bytes * CountOf(lacking);
+      const unsigned entered = Touched(lacking, hosts);
+      const unsigned entered_racks = Touched(entered, racks);
+      for (std::size_t h = 0; h < hosts.size(); ++h) {
+        if ((entered >> h & 1U) == 0) continue;
+        const std::int64_t all_in = e.bytes * CountOf(lacking & hosts[h]);
+        host[0].in.push_back({1U << h, all_in});
+        host[1].in.push_back({1U << h, e.bytes});
+        into_racks.push_back({Touched(1U << h, racks) << hosts.size(), all_in});
+      }
+      for (std::size_t r = 0; r < racks.size(); ++r) {
+        if ((entered_racks >> r & 1U) != 0) rack[1].in.push_back({1U << r, e.bytes});
+      }
+      expected.network_volume += e.bytes * CountOf(entered);
+      continue;
+    }
     const unsigned holding_hosts = Touched(e.holders, hosts);
     const unsigned holding_racks = Touched(holding_hosts, racks);
     unsigned far_hosts = 0;
@@ -201,10 +220,17 @@ Expected Expect(const Job& job, const Topology& topology) {
       host[0].in.push_back({1U << h, e.bytes * CountOf(here)});
       host[1].in.push_back({1U << h, e.bytes});
       const unsigned its_rack = Touched(1U << h, racks);
+      unsigned senders = 0;  // hosts of the rack
+      for (std::size_t g = 0; g < hosts.size(); ++g) {
+        if ((holding_hosts >> g & 1U) != 0 && Touched(1U << g, racks) == its_rack) {
+          senders |= 1U << g;
+        }
+      }
+      const std::int64_t all_in = e.bytes * CountOf(here);
+      into_racks.push_back({senders | its_rack << hosts.size(), all_in});
+      out_of_racks.push_back({senders | (holding_racks & ~its_rack) << hosts.size(), all_in});
       if ((its_rack & holding_racks) != 0) continue;
       far_racks |= its_rack;
-      rack[0].out.push_back({holding_racks, e.bytes * CountOf(here)});
-      rack[0].in.push_back({its_rack, e.bytes * CountOf(here)});
     }
     expected.network_volume += e.bytes * CountOf(far_hosts);
     if (far_hosts != 0) {
@@ -251,7 +277,10 @@ Expected Expect(const Job& job, const Topology& topology) {
     }
     return longest;
   };
-  expected.direct = time(0);
+  std::vector<double> both_speeds = host_speeds;
+  both_speeds.insert(both_speeds.end(), rack_speeds.begin(), rack_speeds.end());
+  expected.direct =
+      std::max({time(0), LeastTime(into_racks, both_speeds), LeastTime(out_of_racks, both_speeds)});
   expected.relayed = time(1);
   expected.network_out = host[0].out;
   return expected;
@@ -266,6 +295,16 @@ Topology AnyTopology(std::mt19937_64& rng) {
   if (rng() % 3 == 0) topology.rack_of_host = {{2, 1}};
   if (rng() % 2 == 0) topology.rack_bytes_per_second = static_cast<double>(1 + rng() % 4);
   return topology;
+}
+
+/// None in every second job, else any of the old devices.
+std::vector<DeviceId> AnyLost(std::mt19937_64& rng, const Job& job) {
+  std::vector<DeviceId> lost;
+  if (rng() % 2 == 0) return lost;
+  for (DeviceId device : job.from.mesh().devices()) {
+    if (rng() % 3 == 0) lost.push_back(device);
+  }
+  return lost;
 }
 
 CollectionPtr OneTensor(const Shape& shape, const std::vector<Axis>& first_dim,
@@ -297,9 +336,11 @@ class CertificateTest : public QObject {
     for (int i = 0; i < kCases; ++i) {
       const Job job = AnyJob(rng);
       const Topology topology = AnyTopology(rng);
-      const Expected expected = Expect(job, topology);
-      const Certificate certificate = Certify(job.from, job.to, topology);
+      const auto lost = AnyLost(rng, job);
+      const Expected expected = Expect(job, topology, lost);
+      const Certificate certificate = Certify(job.from, job.to, topology, lost);
       QCOMPARE(certificate.volume, expected.volume);
+      QCOMPARE(certificate.storage_volume, expected.storage);
       QCOMPARE(certificate.network_volume, expected.network_volume);
       QCOMPARE(certificate.single_source_bytes, expected.single_source);
       QCOMPARE(certificate.peak_memory, expected.peak);

@@ -82,15 +82,18 @@ Change AnyChange(std::mt19937_64& rng, int max_hosts) {
   std::vector<std::int32_t> all;
   for (std::int32_t host = 0; host < max_hosts; ++host) all.push_back(host);
   std::shuffle(all.begin(), all.end(), rng);
-  const auto some = [&](int count) {
-    std::vector<std::int32_t> hosts(all.begin(), all.begin() + count);
+  const auto some = [&](int first, int count) {
+    std::vector<std::int32_t> hosts(all.begin() + first, all.begin() + first + count);
     std::sort(hosts.begin(), hosts.end());
     return hosts;
   };
   const int before = any(max_hosts);
-  const int after = rng() % 3 == 0 ? before : any(max_hosts);  // lost, added, or axes alone
-  const auto old_devices = DevicesOn(some(before));
-  const auto new_devices = DevicesOn(some(after));
+  const int failed = rng() % 4 == 0 ? any(std::min(before, max_hosts - 1)) : 0;
+  const int left = max_hosts - failed;
+  const int after = rng() % 3 == 0 ? std::min(before, left) : any(left);  // fewer, more, the same
+  const auto old_devices = DevicesOn(some(0, before));
+  const auto new_devices = DevicesOn(some(failed, after));
+  const auto lost = DevicesOn(some(0, failed));
   const ptc::MeshShape old_shape = AnyShape(rng, std::ssize(old_devices), layers);
   const ptc::MeshShape new_shape = AnyShape(rng, std::ssize(new_devices), layers);
 
@@ -99,16 +102,26 @@ Change AnyChange(std::mt19937_64& rng, int max_hosts) {
       {{6e9, 1e9}, {3e11, 5e10}, {1e10, 1e10}}};
   std::tie(topology.host_bytes_per_second, topology.network_bytes_per_second) =
       kSpeeds[rng() % kSpeeds.size()];
+  const bool racks = rng() % 3 == 0;
+  if (racks) {
+    constexpr std::array kRatios = {0.5, 1.0, 2.0, 3.0};
+    topology.rack_bytes_per_second =
+        topology.network_bytes_per_second * kRatios[rng() % kRatios.size()];
+    for (std::int32_t host : all)
+      topology.rack_of_host[host] = static_cast<std::int32_t>(rng() % 3);
+  }
 
   const auto from =
       *ptc::Layout::Make(*ptc::DeviceMesh::Make(old_shape, old_devices), Decoder(layers, zero));
   const auto collection = Decoder(layers, rng() % 6 == 0 ? !zero : zero);
-  const auto mesh = *ptc::Place(from, new_shape, collection, new_devices, topology);
+  const auto mesh = *ptc::Place(from, new_shape, collection, new_devices, topology, {}, lost);
   const auto describe = [](const ptc::MeshShape& shape, int hosts) {
     return ToString(shape) + " on " + std::to_string(hosts) + " hosts";
   };
-  return {from, *ptc::Layout::Make(mesh, collection), topology,
-          describe(old_shape, before) + " -> " + describe(new_shape, after)};
+  std::string text = describe(old_shape, before) + " -> " + describe(new_shape, after);
+  if (failed > 0) text += ", " + std::to_string(failed) + " failed";
+  if (racks) text += ", racks";
+  return {from, *ptc::Layout::Make(mesh, collection), topology, lost, text};
 }
 
 }  // namespace tessera::test

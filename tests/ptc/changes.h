@@ -7,6 +7,7 @@
 
 #include <random>
 #include <string>
+#include <vector>
 
 #include "ptc/layout.h"
 #include "ptc/topology/topology.h"
@@ -17,10 +18,13 @@ struct Change {
   ptc::Layout from;
   ptc::Layout to;
   ptc::Topology topology;
-  std::string text;  // "tp=8,dp=2 on 2x8 -> tp=4,dp=4 on 2x8"
+  std::vector<ptc::DeviceId> lost;  // of the old hosts, all devices of some: cannot be read
+  std::string text;                 // "tp=8,dp=2 on 2x8 -> tp=4,dp=4 on 2x8"
 };
 /// A decoder of a few layers with Adam's states on up to `max_hosts` hosts of 8 devices; the new
-/// mesh is placed as the planner would.
+/// mesh is placed as the planner would. In one of four some of the old hosts fail, maybe all. In
+/// one of three the ports of racks limit.
+/// \pre max_hosts > 1
 Change AnyChange(std::mt19937_64& rng, int max_hosts);
 
 }  // namespace tessera::test

@@ -98,13 +98,7 @@ class DigestTest : public QObject {
           for (const Box& piece : layout->Boxes(rank, 0)) {
             // One holder of each element counts. Replicas may overlap without being equal.
             std::vector<Box> fresh{piece};
-            for (const Box& old : counted) {
-              std::vector<Box> rest;
-              for (const Box& box : fresh) {
-                for (const Box& part : Subtract(box, old)) rest.push_back(part);
-              }
-              fresh = std::move(rest);
-            }
+            for (const Box& old : counted) fresh = Subtract(fresh, old);
             const auto memory = Extract(spec.shape, size, whole, piece);
             for (const Box& cell : fresh) {
               sum += DigestBox(spec.dtype, spec.shape, piece, memory.data(), cell);

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "ptc/plan/plan.h"
+#include "tests/ptc/volume_bound.h"
 
 using namespace tessera;
 using ptc::Axis;
@@ -53,11 +54,11 @@ class Scenario {
     ptc::DeviceMesh mesh = *ptc::ParseDeviceMesh(to_);
     if (is_placed_) {
       const std::string devices = to_.substr(to_.find(" on ") + 4);
-      mesh = *ptc::Place(from, *ptc::ParseMeshShape(to_.substr(0, to_.find(" on "))),
-                         *ptc::ParseDevices(devices), topology_);
+      mesh = *ptc::Place(from, *ptc::ParseMeshShape(to_.substr(0, to_.find(" on "))), collection,
+                         *ptc::ParseDevices(devices), topology_, {}, lost_);
     }
     const auto to = *ptc::Layout::Make(mesh, collection);
-    const auto outline = *ptc::MakeOutline(from, to, topology_);
+    const auto outline = *ptc::MakeOutline(from, to, topology_, {.lost = lost_});
     const auto number = [&](const char* name, std::int64_t value) {
       found[name] = std::to_string(value);
     };
@@ -65,10 +66,19 @@ class Scenario {
     number("device", outline.bytes.device);
     number("host", outline.bytes.host);
     number("network", outline.bytes.network);
+    number("storage", outline.bytes.storage);
+    number("lost_tensors", outline.lost_tensors);
+    number("lost_bytes", outline.lost_bytes);
+    const auto ranges = ptc::LostRanges(outline, 1);
+    found["first_lost"] = "none";
+    if (!ranges.empty()) {
+      const auto tensor = static_cast<std::size_t>(ranges[0].tensor);
+      found["first_lost"] = collection->tensors()[tensor].name + " " + ToString(ranges[0].box);
+    }
     number("busiest", outline.busiest_port.bytes);
     number("classes", std::ssize(outline.classes));
     found["port"] = outline.busiest_port.name;
-    return outline.bytes.moved() == ptc::VolumeBound(from, to);
+    return outline.bytes.moved() == test::VolumeBound(from, to, lost_);
   }
 
   std::string problem;
@@ -83,6 +93,11 @@ class Scenario {
     if (keyword == "to" || keyword == "place") {
       is_placed_ = keyword == "place";
       return !(to_ = rest).empty();
+    }
+    if (keyword == "lost") {
+      const auto devices = ptc::ParseDevices(rest);
+      if (devices) lost_ = *devices;
+      return devices.has_value();
     }
     if (keyword == "host") {
       std::int32_t node = 0;
@@ -123,6 +138,7 @@ class Scenario {
   std::int64_t num_layers_ = 0;
   std::vector<ptc::TensorSpec> tensors_;
   ptc::Topology topology_;
+  std::vector<ptc::DeviceId> lost_;
   std::string from_, to_;
   bool is_placed_ = false;
 };

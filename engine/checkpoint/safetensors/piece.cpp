@@ -49,26 +49,20 @@ class Dealer {
     for (std::size_t begin = 0; begin < held.size();) {
       std::size_t end = begin;
       while (end < held.size() && held[end]->box == held[begin]->box) ++end;
-      std::vector<std::optional<Box>> rest = {held[begin]->box};
-      if (overlap) {
-        for (const Box& other : taken) rest = Without(rest, other);
-        if (held[begin]->box) taken.push_back(*held[begin]->box);
+      const std::optional<Box>& box = held[begin]->box;
+      if (overlap && box) {
+        std::vector<Box> rest = {*box};
+        for (const Box& other : taken) rest = Subtract(rest, other);
+        taken.push_back(*box);
+        for (const Box& part : rest) Give(held, begin, end, part, out);
+      } else {
+        Give(held, begin, end, box, out);
       }
-      for (const auto& box : rest) Give(held, begin, end, box, out);
       begin = end;
     }
   }
 
  private:
-  static std::vector<std::optional<Box>> Without(const std::vector<std::optional<Box>>& boxes,
-                                                 const Box& hole) {
-    std::vector<std::optional<Box>> left;
-    for (const auto& box : boxes) {
-      for (const Box& piece : Subtract(*box, hole)) left.emplace_back(piece);
-    }
-    return left;
-  }
-
   void Give(const std::vector<const Piece*>& held, std::size_t begin, std::size_t end,
             const std::optional<Box>& box, std::vector<Piece>& out) {
     const Piece* best = held[begin];

@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/// \file
-/// The volume bound, straight from its definition and with nothing of the planner: for each device
-/// and tensor, subtract every old piece from every new one and count what is left. Tensors that are
-/// told apart by their names only are looked at once.
+#include "tests/ptc/volume_bound.h"
+
 #include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <vector>
 
-#include "ptc/plan/plan.h"
-
-namespace tessera::ptc {
+namespace tessera::test {
 namespace {
+
+using ptc::Box;
+using ptc::Layout;
+using ptc::TensorSpec;
 
 std::int64_t ElementsOutside(const std::vector<Box>& needed, const std::vector<Box>& held) {
   std::vector<Box> rest = needed;
-  for (const Box& hole : held) {
-    std::vector<Box> next;
-    for (const Box& box : rest) {
-      for (const Box& piece : Subtract(box, hole)) next.push_back(piece);
-    }
-    rest = std::move(next);
-  }
+  for (const Box& hole : held) rest = Subtract(rest, hole);
   std::int64_t elements = 0;
   for (const Box& box : rest) elements += box.num_elements();
   return elements;
@@ -28,21 +25,23 @@ std::int64_t ElementsOutside(const std::vector<Box>& needed, const std::vector<B
 TensorSpec Bare(const Layout& layout, std::size_t tensor) {
   TensorSpec spec = layout.collection().tensors()[tensor];
   if (spec.rule.bucket.empty()) spec.name.clear();
-  spec.dtype = DType::kU8;
-  spec.role = TensorRole::kParam;
+  spec.dtype = ptc::DType::kU8;
+  spec.role = ptc::TensorRole::kParam;
   spec.aliases.clear();
-  if (spec.place == StagePlace::kLayer) {
+  if (spec.place == ptc::StagePlace::kLayer) {
     spec.layer = layout.stage_of_layer()[static_cast<std::size_t>(spec.layer)];
   }
   return spec;
 }
 
 /// Elements of one tensor that all devices together need and do not hold.
-std::int64_t MissingElements(const Layout& from, const Layout& to, int tensor) {
+std::int64_t MissingElements(const Layout& from, const Layout& to,
+                             const std::vector<ptc::DeviceId>& lost, int tensor) {
   std::int64_t elements = 0;
   for (int rank = 0; rank < to.mesh().num_ranks(); ++rank) {
     const auto device = to.mesh().devices()[static_cast<std::size_t>(rank)];
-    const std::optional<int> old_rank = from.mesh().RankOf(device);
+    std::optional<int> old_rank = from.mesh().RankOf(device);
+    if (std::count(lost.begin(), lost.end(), device) > 0) old_rank.reset();
     const std::vector<Box> needed = to.Boxes(rank, tensor);
     const std::vector<Box> held = old_rank ? from.Boxes(*old_rank, tensor) : std::vector<Box>{};
     elements += ElementsOutside(needed, held);
@@ -52,7 +51,8 @@ std::int64_t MissingElements(const Layout& from, const Layout& to, int tensor) {
 
 }  // namespace
 
-std::int64_t VolumeBound(const Layout& from, const Layout& to) {
+std::int64_t VolumeBound(const Layout& from, const Layout& to,
+                         const std::vector<ptc::DeviceId>& lost) {
   struct Known {
     TensorSpec from, to;
     std::int64_t elements = 0;
@@ -67,7 +67,7 @@ std::int64_t VolumeBound(const Layout& from, const Layout& to) {
       return other.from == before && other.to == after;
     });
     if (at == known.end()) {
-      known.push_back({before, after, MissingElements(from, to, static_cast<int>(t))});
+      known.push_back({before, after, MissingElements(from, to, lost, static_cast<int>(t))});
       at = known.end() - 1;
     }
     bytes += at->elements * SizeBytes(tensors[t].dtype);
@@ -75,4 +75,4 @@ std::int64_t VolumeBound(const Layout& from, const Layout& to) {
   return bytes;
 }
 
-}  // namespace tessera::ptc
+}  // namespace tessera::test

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ptc/plan/rack_balance.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <optional>
+
+namespace tessera::ptc {
+namespace {
+
+__extension__ using Wide = __int128;
+
+std::size_t At(int index) { return static_cast<std::size_t>(index); }
+
+/// Ports that one option of a load goes through: the host's alone, or three.
+class Way {
+ public:
+  explicit Way(std::size_t host) { Add(host); }
+  void Add(std::size_t port) { ports_[count_++] = port; }
+  const std::size_t* begin() const { return ports_.data(); }
+  const std::size_t* end() const { return ports_.data() + count_; }
+  bool crosses() const { return count_ > 1; }
+  bool Has(std::size_t port) const { return std::find(begin(), end(), port) != end(); }
+
+ private:
+  std::array<std::size_t, 3> ports_ = {};
+  std::size_t count_ = 0;
+};
+
+/// Shares of loads on their options. Ports: of hosts, out of racks, into racks.
+class RackDivider {
+ public:
+  RackDivider(const std::vector<RackLoad>& loads, const RackPorts& ports, PortTime time,
+              const std::vector<std::int64_t>& entering, const std::vector<std::int64_t>& sent)
+      : loads_(loads), time_(time), done_(sent) {
+    const std::size_t hosts = ports.host_speeds.size();
+    const std::size_t racks = At(ports.num_racks);
+    speeds_ = ports.host_speeds;
+    speeds_.resize(hosts + 2 * racks, ports.rack_speed);
+    done_.resize(hosts + racks);
+    done_.insert(done_.end(), entering.begin(), entering.end());
+    users_.resize(speeds_.size());
+    for (std::size_t l = 0; l < loads.size(); ++l) {
+      std::vector<Way>& ways = ways_.emplace_back();
+      for (int host : loads[l].load.ports) {
+        Way& way = ways.emplace_back(At(host));
+        const int rack = ports.rack_of_host[At(host)];
+        if (rack != loads[l].rack) {
+          way.Add(hosts + At(rack));
+          way.Add(hosts + racks + At(loads[l].rack));
+        }
+        for (std::size_t port : way) users_[port].push_back({l, ways.size() - 1});
+      }
+      shares_.emplace_back(ways.size());
+    }
+  }
+
+  std::vector<std::vector<std::int64_t>> Run() && {
+    Start();
+    while (const auto port = FullestPort()) {
+      if (!Relieve(*port)) Raise();
+    }
+    return std::move(shares_);
+  }
+
+ private:
+  std::int64_t Room(std::size_t port) const {
+    const Wide through = Wide{time_.bytes} * speeds_[port];
+    return static_cast<std::int64_t>((through + time_.speed - 1) / time_.speed) - done_[port];
+  }
+  std::int64_t Room(const Way& way) const {
+    std::int64_t room = Room(*way.begin());
+    for (std::size_t port : way) room = std::min(room, Room(port));
+    return room;
+  }
+  void Give(std::size_t load, std::size_t slot, std::int64_t bytes) {
+    shares_[load][slot] += bytes;
+    for (std::size_t port : ways_[load][slot]) done_[port] += bytes;
+  }
+
+  /// The least flexible and largest loads first, each to the ways with most room left: first those
+  /// that stay in the rack; where none has room, the one that lacks least.
+  void Start() {
+    std::vector<std::size_t> order(loads_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::vector<std::int64_t> bytes;
+    for (const RackLoad& load : loads_) {
+      std::int64_t& sum = bytes.emplace_back();
+      for (const Unit& unit : load.load.units) sum += unit.bytes;
+    }
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      if (ways_[a].size() != ways_[b].size()) return ways_[a].size() < ways_[b].size();
+      return bytes[a] > bytes[b];
+    });
+    constexpr std::int64_t kPortions = 8;
+    for (std::size_t l : order) {
+      const std::int64_t portion = (bytes[l] + kPortions - 1) / kPortions;
+      for (std::int64_t rest = bytes[l]; rest > 0;) {
+        const std::size_t slot = Roomiest(l);
+        const std::int64_t room = Room(ways_[l][slot]);
+        const std::int64_t taken = room > 0 ? std::min({rest, room, portion}) : rest;
+        Give(l, slot, taken);
+        rest -= taken;
+      }
+    }
+  }
+  std::size_t Roomiest(std::size_t load) const {
+    std::optional<std::size_t> inside;
+    std::size_t best = 0;
+    for (std::size_t s = 0; s < ways_[load].size(); ++s) {
+      const std::int64_t room = Room(ways_[load][s]);
+      if (room > Room(ways_[load][best])) best = s;
+      if (ways_[load][s].crosses() || room <= 0) continue;
+      if (!inside || room > Room(ways_[load][*inside])) inside = s;
+    }
+    return inside.value_or(best);
+  }
+
+  /// The port with the most bytes too many, if any has.
+  std::optional<std::size_t> FullestPort() const {
+    std::optional<std::size_t> fullest;
+    for (std::size_t port = 0; port < speeds_.size(); ++port) {
+      if (Room(port) < 0 && (!fullest || Room(port) < Room(*fullest))) fullest = port;
+    }
+    return fullest;
+  }
+
+  /// Bytes of `load` that go another way.
+  struct Step {
+    std::size_t load, from, to;
+    std::size_t before;  // the port that is relieved by it
+  };
+
+  /// Breadth first from a port with too much over ports that are full. False where none is reached
+  /// that has room.
+  bool Relieve(std::size_t start) {
+    std::vector<std::optional<Step>> step_to(speeds_.size());
+    std::vector<bool> reached(speeds_.size());
+    std::vector<std::size_t> queue{start};
+    reached[start] = true;
+    for (std::size_t head = 0; head < queue.size(); ++head) {
+      const std::size_t port = queue[head];
+      for (const User& user : users_[port]) {
+        if (shares_[user.load][user.slot] == 0) continue;
+        const Way& old_way = ways_[user.load][user.slot];
+        for (std::size_t s = 0; s < ways_[user.load].size(); ++s) {
+          const Way& way = ways_[user.load][s];
+          if (way.Has(port)) continue;
+          const Step step{user.load, user.slot, s, port};
+          std::optional<std::size_t> full;
+          std::size_t num_full = 0;
+          for (std::size_t p : way) {
+            if (old_way.Has(p) || Room(p) > 0) continue;
+            full = p;
+            ++num_full;
+          }
+          if (num_full == 0 && Pass(start, step, step_to)) return true;
+          if (num_full != 1 || reached[*full]) continue;
+          reached[*full] = true;
+          step_to[*full] = step;
+          queue.push_back(*full);
+        }
+      }
+    }
+    return false;
+  }
+
+  /// Moves as much along the path that ends with `last` as all its ports have room for.
+  bool Pass(std::size_t start, const Step& last, const std::vector<std::optional<Step>>& step_to) {
+    std::vector<Step> path{last};
+    while (path.back().before != start) path.push_back(*step_to[path.back().before]);
+    std::int64_t amount = -Room(start);
+    std::vector<std::pair<std::size_t, std::int64_t>> gains;  // port, how often
+    const auto gain = [&](std::size_t port, std::int64_t times) {
+      const auto at = std::find_if(gains.begin(), gains.end(),
+                                   [port](const auto& known) { return known.first == port; });
+      at == gains.end() ? gains.emplace_back(port, times).second : at->second += times;
+    };
+    for (std::size_t i = 0; i < path.size(); ++i) {
+      const Step& step = path[i];
+      // A share may be used twice on a path; then half of it goes each time.
+      std::int64_t uses = 0;
+      for (const Step& other : path) uses += other.load == step.load && other.from == step.from;
+      amount = std::min(amount, shares_[step.load][step.from] / uses);
+      for (std::size_t port : ways_[step.load][step.to]) gain(port, 1);
+      for (std::size_t port : ways_[step.load][step.from]) gain(port, -1);
+    }
+    for (const auto& [port, times] : gains) {
+      if (times > 0) amount = std::min(amount, std::max<std::int64_t>(Room(port), 0) / times);
+    }
+    if (amount <= 0) return false;
+    for (const Step& step : path) {
+      Give(step.load, step.from, -amount);
+      Give(step.load, step.to, amount);
+    }
+    return true;
+  }
+
+  void Raise() {
+    constexpr std::int64_t kPart = 1000;
+    time_.bytes += std::max<std::int64_t>(time_.bytes / kPart, 1);
+  }
+
+  struct User {
+    std::size_t load, slot;
+  };
+  const std::vector<RackLoad>& loads_;
+  PortTime time_;
+  std::vector<std::int64_t> done_, speeds_;        // by port
+  std::vector<std::vector<Way>> ways_;             // by load and slot
+  std::vector<std::vector<User>> users_;           // by port
+  std::vector<std::vector<std::int64_t>> shares_;  // by load and slot
+};
+
+/// The least time that ports of one sort need for `loads`, or `floor` if that is longer.
+PortTime LeastTime(const std::vector<Load>& loads, const std::vector<std::int64_t>& speeds,
+                   PortTime floor, std::vector<std::int64_t> done) {
+  Divide(loads, speeds, floor, done);
+  for (std::size_t port = 0; port < done.size(); ++port) {
+    const PortTime time{done[port], speeds[port]};
+    if (floor < time) floor = time;
+  }
+  return floor;
+}
+
+/// What has to cross, as loads of racks.
+std::vector<Load> CrossingLoads(const std::vector<RackLoad>& loads, const RackPorts& ports) {
+  std::vector<Load> crossing;
+  for (const RackLoad& load : loads) {
+    std::vector<int> racks;
+    for (int host : load.load.ports) racks.push_back(ports.rack_of_host[At(host)]);
+    std::sort(racks.begin(), racks.end());
+    racks.erase(std::unique(racks.begin(), racks.end()), racks.end());
+    if (std::binary_search(racks.begin(), racks.end(), load.rack)) continue;
+    crossing.push_back({std::move(racks), load.load.units});
+  }
+  return crossing;
+}
+
+}  // namespace
+
+std::vector<std::vector<Share>> DivideInRacks(const std::vector<RackLoad>& loads,
+                                              const RackPorts& ports, PortTime floor,
+                                              const std::vector<std::int64_t>& entering,
+                                              std::vector<std::int64_t>& sent) {
+  std::vector<Load> all;
+  std::vector<std::int64_t> must_enter = entering;
+  for (const RackLoad& load : loads) all.push_back(load.load);
+  for (const RackLoad& load : loads) {
+    const bool is_inside =
+        std::any_of(load.load.ports.begin(), load.load.ports.end(),
+                    [&](int host) { return ports.rack_of_host[At(host)] == load.rack; });
+    if (is_inside) continue;
+    for (const Unit& unit : load.load.units) must_enter[At(load.rack)] += unit.bytes;
+  }
+  for (std::int64_t bytes : must_enter) {
+    const PortTime in{bytes, ports.rack_speed};
+    if (floor < in) floor = in;
+  }
+  const std::vector<std::int64_t> rack_speeds(At(ports.num_racks), ports.rack_speed);
+  floor = LeastTime(all, ports.host_speeds, floor, sent);
+  floor = LeastTime(CrossingLoads(loads, ports), rack_speeds, floor,
+                    std::vector<std::int64_t>(rack_speeds.size()));
+  auto shares = RackDivider(loads, ports, floor, entering, sent).Run();
+  std::vector<std::vector<Share>> pieces;
+  pieces.reserve(loads.size());
+  for (std::size_t l = 0; l < loads.size(); ++l) {
+    for (std::size_t s = 0; s < shares[l].size(); ++s) {
+      sent[At(loads[l].load.ports[s])] += shares[l][s];
+    }
+    pieces.push_back(CutUnits(loads[l].load, std::move(shares[l]), sent));
+  }
+  return pieces;
+}
+
+}  // namespace tessera::ptc
