@@ -52,24 +52,24 @@ namespace {
 
 class Relay {
  public:
-  Relay(const std::vector<Hop>& direct, const Collection& collection, const Sites& sites)
+  Relay(const std::vector<Hop>& direct, const Collection& collection, const Sites& sites,
+        RelayWithin within)
       : direct_(direct),
         collection_(collection),
         sites_(sites),
-        loads_(sites.num_ports()),
-        turn_(sites.num_hosts()) {
+        within_(within),
+        loads_(sites.num_ports()) {
     for (const Hop& hop : direct) loads_.Add(sites, hop.source, hop.device, hop.bytes());
   }
 
   std::vector<Hop> Run() && {
-    std::map<std::pair<int, std::size_t>, std::vector<std::size_t>> groups;  // tensor, host entered
+    std::map<std::pair<int, std::int64_t>, std::vector<std::size_t>> groups;  // tensor, where to
     for (std::size_t h = 0; h < direct_.size(); ++h) {
       const Hop& hop = direct_[h];
-      const std::size_t host = sites_.HostOf(hop.device);
-      if (sites_.HostOf(hop.source) == host) {
+      if (sites_.HostOf(hop.source) == sites_.HostOf(hop.device)) {
         out_.push_back(hop);
       } else {
-        groups[{hop.tensor, host}].push_back(h);
+        groups[{hop.tensor, PlaceOf(hop.device)}].push_back(h);
       }
     }
     for (const auto& [where, hops] : groups) Group(hops);
@@ -77,7 +77,13 @@ class Relay {
   }
 
  private:
-  /// All that one host gets of one tensor from others.
+  /// The host or node in which the device passes on, by number.
+  std::int64_t PlaceOf(std::size_t device) const {
+    if (within_ == RelayWithin::kNode) return sites_.Device(device).node;
+    return static_cast<std::int64_t>(sites_.HostOf(device));
+  }
+
+  /// All that one place gets of one tensor from other hosts.
   void Group(const std::vector<std::size_t>& hops) {
     std::vector<std::size_t> devices;
     for (std::size_t h : hops) devices.push_back(direct_[h].device);
@@ -123,7 +129,7 @@ class Relay {
     if (k < 2) return false;
     const std::vector<Box> slices = SplitEvenly(box, static_cast<std::int64_t>(k));
     // Tiny cells have fewer slices than devices: they take turns.
-    std::size_t& turn = turn_[sites_.HostOf(incoming.front()->device)];
+    std::size_t& turn = turn_[PlaceOf(incoming.front()->device)];
     std::vector<Hop> first;
     for (std::size_t s = 0; s < slices.size(); ++s) {
       first.push_back(Part(*incoming[(turn + s) % k], slices[s]));
@@ -177,16 +183,17 @@ class Relay {
   const std::vector<Hop>& direct_;
   const Collection& collection_;
   const Sites& sites_;
+  const RelayWithin within_;
   Loads loads_;
-  std::vector<std::size_t> turn_;  // by host
+  std::map<std::int64_t, std::size_t> turn_;  // by place
   std::vector<Hop> out_;
 };
 
 }  // namespace
 
 std::vector<Hop> RelayedHops(const std::vector<Hop>& direct, const Collection& collection,
-                             const Sites& sites) {
-  return Relay(direct, collection, sites).Run();
+                             const Sites& sites, RelayWithin within) {
+  return Relay(direct, collection, sites, within).Run();
 }
 
 }  // namespace tessera::ptc
