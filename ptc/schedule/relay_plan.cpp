@@ -72,13 +72,15 @@ class Ports {
   std::map<std::int32_t, std::pair<std::int64_t, std::int64_t>> racks_;  // out, in
 };
 
-auto OrderOf(const Move& move) {
+/// What moves are ordered by; reads the move.
+std::tuple<int, const Box&, DeviceId, std::size_t> OrderOf(const Move& move) {
+  using Order = std::tuple<int, const Box&, DeviceId, std::size_t>;
   return std::visit(
       Overloaded{
-          [&](const Keep& m) { return std::tuple(m.tensor, m.piece, m.device, move.index()); },
-          [&](const LocalCopy& m) { return std::tuple(m.tensor, m.cell, m.device, move.index()); },
-          [&](const RemoteCopy& m) { return std::tuple(m.tensor, m.cell, m.device, move.index()); },
-          [&](const Drop& m) { return std::tuple(m.tensor, m.piece, m.device, move.index()); }},
+          [&](const Keep& m) { return Order(m.tensor, m.piece, m.device, move.index()); },
+          [&](const LocalCopy& m) { return Order(m.tensor, m.cell, m.device, move.index()); },
+          [&](const RemoteCopy& m) { return Order(m.tensor, m.cell, m.device, move.index()); },
+          [&](const Drop& m) { return Order(m.tensor, m.piece, m.device, move.index()); }},
       move);
 }
 
