@@ -12,6 +12,7 @@
 #include "agents/wire/utf8.h"
 #include "engine/store/allocate.h"
 #include "ptc/base/overloaded.h"
+#include "ptc/schedule/relay_plan.h"
 
 namespace tessera::agents {
 namespace {
@@ -244,7 +245,9 @@ Status NodeAgent::BuildPlan() {
   const wire::Prepare& p = txn_->prepare;
   TESSERA_TRY(ptc::Layout from, ptc::ParseLayout(p.from_layout()));
   TESSERA_TRY(ptc::Layout to, ptc::ParseLayout(p.to_layout()));
-  TESSERA_TRY(txn_->plan, ptc::MakePlan(from, to, TopologyOf(p.peers())));
+  TESSERA_TRY(const ptc::Topology topology, TopologyOf(p));
+  TESSERA_TRY(txn_->plan, ptc::MakePlan(from, to, topology));
+  if (p.relay()) txn_->plan = ptc::RelayPlan(txn_->plan, from, to, topology);
   txn_->from = std::move(from);
   txn_->to = std::move(to);
   const auto check = [](const char* what, std::uint64_t mine, std::uint64_t theirs) -> Status {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agents/node/peers.h"
 
+#include <fmt/format.h>
+
+#include <cmath>
 #include <map>
 #include <string>
 
@@ -12,6 +15,19 @@ ptc::Topology TopologyOf(const Peers& peers) {
   for (const wire::Peer& peer : peers) {
     const auto [it, fresh] = hosts.emplace(peer.host(), peer.node());
     topology.host_of_node[peer.node()] = it->second;
+  }
+  return topology;
+}
+
+Result<ptc::Topology> TopologyOf(const wire::Prepare& prepare) {
+  ptc::Topology topology = TopologyOf(prepare.peers());
+  if (!prepare.has_bandwidths()) return topology;
+  topology.host_bytes_per_second = prepare.bandwidths().host();
+  topology.network_bytes_per_second = prepare.bandwidths().network();
+  for (const double speed : {topology.host_bytes_per_second, topology.network_bytes_per_second}) {
+    if (!std::isfinite(speed) || speed <= 0) {
+      return InvalidArgument(fmt::format("a bandwidth of {} bytes a second", speed));
+    }
   }
   return topology;
 }

@@ -18,6 +18,9 @@ using Peers = google::protobuf::RepeatedPtrField<wire::Peer>;
 
 /// Nodes with equal host names share a host. Equal lists give equal topologies.
 ptc::Topology TopologyOf(const Peers& peers);
+/// The same with the bandwidths that the registrar planned with.
+/// \error kInvalidArgument for one that is not finite and above 0
+Result<ptc::Topology> TopologyOf(const wire::Prepare& prepare);
 /// The entry of `node`, or nullptr.
 const wire::Peer* FindPeer(const Peers& peers, std::int32_t node);
 /// \pre 0 <= rank < layout.mesh().num_ranks()

@@ -116,6 +116,7 @@ class Registrar {
   struct Planned {
     ptc::Layout to;
     ptc::Plan plan;
+    ptc::Topology topology;  // that it was made with
     engine::PlanSummary summary;
   };
   struct Txn {

@@ -12,6 +12,7 @@
 #include "engine/store/allocate.h"
 #include "ptc/base/overloaded.h"
 #include "ptc/certificate/certificate.h"
+#include "ptc/schedule/relay_plan.h"
 
 namespace tessera::agents {
 namespace {
@@ -171,6 +172,9 @@ Result<Registrar::Planned> Registrar::MakePlanFor(const Job& job,
   }
   TESSERA_TRY(ptc::Layout to, ptc::Layout::Make(*mesh, tensors));
   TESSERA_TRY(ptc::Plan plan, ptc::MakePlan(job.layout, to, topology));
+  const std::uint64_t direct_hash = plan.hash;
+  const std::int64_t network_direct = plan.bytes.network;
+  if (!request.no_relay()) plan = ptc::RelayPlan(plan, job.layout, to, topology);
   if (to == job.layout && target.options == job.options) {
     const std::string options = ToString(job.options);
     return FailedPrecondition(fmt::format("job '{}' already runs {}{}", job.name,
@@ -205,6 +209,8 @@ Result<Registrar::Planned> Registrar::MakePlanFor(const Job& job,
   summary.device = plan.bytes.device;
   summary.host = plan.bytes.host;
   summary.network = plan.bytes.network;
+  summary.relayed = plan.hash != direct_hash;
+  summary.network_direct = network_direct;
   summary.snapshot = plan.bytes.snapshot;
   summary.storage = plan.bytes.storage;
   summary.volume_bound = plan.volume_bound;
@@ -219,7 +225,7 @@ Result<Registrar::Planned> Registrar::MakePlanFor(const Job& job,
   const engine::SearchInput input = SearchInputOf(job, mesh->devices());
   summary.from_step_seconds = engine::EstimateStepSeconds(input, job.layout.mesh(), job.options);
   summary.to_step_seconds = engine::EstimateStepSeconds(input, *mesh, target.options);
-  return Planned{std::move(to), std::move(plan), std::move(summary)};
+  return Planned{std::move(to), std::move(plan), topology, std::move(summary)};
 }
 
 }  // namespace tessera::agents

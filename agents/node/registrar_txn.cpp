@@ -336,6 +336,9 @@ void Registrar::SendPrepare(std::int32_t node) {
   p->set_plan_hash(txn_->planned.plan.hash);
   p->set_timeline(job->timeline);
   p->set_micro_batch(txn_->planned.summary.to_options.micro_batch);
+  p->mutable_bandwidths()->set_host(txn_->planned.topology.host_bytes_per_second);
+  p->mutable_bandwidths()->set_network(txn_->planned.topology.network_bytes_per_second);
+  p->set_relay(txn_->planned.summary.relayed);
   *p->mutable_peers() = AllPeers();
   if (const Status sent = SendTo(node, message); !sent) {
     Feed(engine::NodeRefused{node, sent.error().ToString()});
@@ -495,7 +498,7 @@ Status Registrar::RecoverTxn() {
   summary.to_options = {json["zero"].get<bool>(), json["micro_batch"].get<std::int64_t>()};
   ptc::Plan plan;
   plan.to_hash = to.hash();
-  txn_.emplace(Planned{std::move(to), std::move(plan), std::move(summary)},
+  txn_.emplace(Planned{std::move(to), std::move(plan), {}, std::move(summary)},
                engine::Coordinator::Recovered(setup));
   txn_->id = id;
   txn_->job = job->name;
