@@ -10,9 +10,8 @@
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
-#include <set>
+#include <tuple>
 
-#include "engine/copy/cell_view.h"
 #include "ptc/base/overloaded.h"
 #include "ptc/digest.h"
 
@@ -20,17 +19,7 @@ namespace tessera::agents {
 namespace {
 
 using engine::CellView;
-using engine::PieceEntry;
 using engine::PieceTable;
-
-const ptc::TensorSpec& SpecOf(const MoveContext& c, int tensor) {
-  return c.from.collection().tensors()[static_cast<std::size_t>(tensor)];
-}
-
-Error MissingPiece(const MoveContext& c, ptc::DeviceId device, int tensor, const ptc::Box& box) {
-  return Internal(fmt::format("{} has no piece of tensor '{}' with {}", ToString(device),
-                              SpecOf(c, tensor).name, ToString(box)));
-}
 
 // Another node's arena on this host, through its agent's descriptor.
 Result<engine::Arena> MapPeer(const std::string& path) {
@@ -41,50 +30,9 @@ Result<engine::Arena> MapPeer(const std::string& path) {
   return arena;
 }
 
-Result<CellView> ViewOfCell(const MoveContext& c, ptc::DeviceId device, const engine::Arena& arena,
-                            const PieceTable& table, int tensor, const ptc::Box& piece,
-                            const ptc::Box& cell) {
-  const PieceEntry* entry = table.Find(PieceEntry::kState, tensor, piece);
-  if (!entry) return MissingPiece(c, device, tensor, piece);
-  return CellView(entry->box, cell, ptc::SizeBytes(SpecOf(c, tensor).dtype),
-                  arena.data(entry->offset_bytes));
-}
-
-Result<std::uint64_t> DigestOfCell(const MoveContext& c, ptc::DeviceId device,
-                                   const engine::Arena& arena, const PieceTable& table, int tensor,
-                                   const ptc::Box& cell) {
-  const PieceEntry* entry = table.FindContaining(tensor, cell);
-  if (!entry) return MissingPiece(c, device, tensor, cell);
-  const ptc::TensorSpec& spec = SpecOf(c, tensor);
-  return ptc::DigestBox(spec.dtype, spec.shape, entry->box, arena.data(entry->offset_bytes), cell);
-}
+Error Stopped() { return Cancelled("the transfer was cancelled"); }
 
 }  // namespace
-
-Result<SourceCell> ResolveSource(const std::shared_ptr<const MoveContext>& context,
-                                 std::int64_t move) {
-  const auto& moves = context->plan.moves;
-  if (move < 0 || move >= std::ssize(moves)) {
-    return NotFound(fmt::format("move {} of a plan of {} moves", move, moves.size()));
-  }
-  const auto* copy = std::get_if<ptc::RemoteCopy>(&moves[static_cast<std::size_t>(move)]);
-  const auto local = copy ? context->local.find(copy->source) : context->local.end();
-  if (local == context->local.end()) {
-    return NotFound(fmt::format("move {} does not start on n{}", move, context->node));
-  }
-  const MoveContext::Local& device = local->second;
-  TESSERA_TRY(const CellView view,
-              ViewOfCell(*context, copy->source, *device.arena, device.old_table, copy->tensor,
-                         copy->from, copy->cell));
-  SourceCell cell{view, {}, {}};
-  cell.digest = [context, copy, &device] {
-    const auto digest = DigestOfCell(*context, copy->source, *device.arena, device.old_table,
-                                     copy->tensor, copy->cell);
-    return digest ? *digest : 0;
-  };
-  cell.keep_alive = std::const_pointer_cast<MoveContext>(context);
-  return cell;
-}
 
 Mover::Mover(std::shared_ptr<const MoveContext> context, Wire wire,
              std::function<void(MoveResult)> done)
@@ -99,8 +47,8 @@ Mover::Mover(std::shared_ptr<const MoveContext> context, Wire wire,
       flow->source = copy->source;
       flow->destination = copy->device;
     }
-    flow->total +=
-        copy->cell.num_elements() * ptc::SizeBytes(SpecOf(*context_, copy->tensor).dtype);
+    passes_on_ = passes_on_ || copy->forwarded;
+    flow->total += copy->cell.num_elements() * ptc::SizeBytes(context_->SpecOf(copy->tensor).dtype);
   }
   thread_ = std::jthread(
       [this, done = std::move(done)](const std::stop_token& stop) { done(Run(stop)); });
@@ -119,64 +67,70 @@ MoveFlow* Mover::FlowOf(ptc::DeviceId source, ptc::DeviceId destination) {
 
 MoveResult Mover::Run(const std::stop_token& stop) {
   MoveResult result;
+  // What is held before anything moves: replicas are compared with it, and so is what arrives.
+  result.status = DigestAll(stop, Side::kOld, result.before);
+  if (!result.status || context_->plan.moves.empty()) return result;
+  result.status = Transfer(stop, result);
+  if (result.status) result.status = DigestAll(stop, Side::kNew, result.after);
+  return result;
+}
+
+Status Mover::Transfer(const std::stop_token& stop, MoveResult& result) {
+  TESSERA_RETURN_IF_ERROR(Copy(stop));
+  TESSERA_RETURN_IF_ERROR(Receive(stop));
+  // Nothing is passed on that was not compared with its source.
+  TESSERA_RETURN_IF_ERROR(Verify(stop, result));
+  TESSERA_RETURN_IF_ERROR(Forward(stop));
+  return Verify(stop, result);
+}
+
+Status Mover::DigestAll(const std::stop_token& stop, Side side,
+                        std::vector<DeviceDigests>& out) const {
   const MoveContext& c = *context_;
   const std::vector<JobCell> cells = FindCells(c.from, c.to);
-
-  // What is held before anything moves: replicas are compared with it, and so is what arrives.
-  const auto digest_all = [&](bool before) -> Status {
-    for (const auto& [id, device] : c.local) {
-      const ptc::Layout& layout = before ? c.from : c.to;
-      if (!layout.mesh().RankOf(id)) continue;
-      DeviceDigests out{id, {}};
-      for (const JobCell& cell : cells) {
-        const auto& holders = before ? cell.holders : cell.needers;
-        if (!std::binary_search(holders.begin(), holders.end(), id)) continue;
-        if (stop.stop_requested()) return Cancelled("the transfer was cancelled");
-        TESSERA_TRY(
-            const std::uint64_t digest,
-            DigestOfCell(c, id, *device.arena, before ? device.old_table : device.next_table,
-                         cell.tensor, cell.box));
-        out.digests.push_back(digest);
-      }
-      (before ? result.before : result.after).push_back(std::move(out));
+  for (const auto& [id, device] : c.local) {
+    const ptc::Layout& layout = side == Side::kOld ? c.from : c.to;
+    if (!layout.mesh().RankOf(id)) continue;
+    const DevicePieces pieces = side == Side::kOld ? OldPieces(c, id) : NextPieces(c, id);
+    DeviceDigests digests{id, {}};
+    for (const JobCell& cell : cells) {
+      const auto& holders = side == Side::kOld ? cell.holders : cell.needers;
+      if (!std::binary_search(holders.begin(), holders.end(), id)) continue;
+      if (stop.stop_requested()) return Stopped();
+      TESSERA_TRY(const std::uint64_t digest, DigestOfCell(c, pieces, cell.tensor, cell.box));
+      digests.digests.push_back(digest);
     }
-    return OkStatus();
-  };
+    out.push_back(std::move(digests));
+  }
+  return OkStatus();
+}
 
-  result.status = digest_all(true);
-  if (c.plan.moves.empty()) return result;
-  if (result.status) result.status = Copy(stop);
-  if (result.status) result.status = Receive(stop);
-  if (result.status) result.status = digest_all(false);
-  if (!result.status) return result;
-
-  // Each moved cell is read back from where it arrived and compared with its source.
+// Each cell that has come is read back from where it arrived and compared with its source.
+Status Mover::Verify(const std::stop_token& stop, MoveResult& result) {
+  const MoveContext& c = *context_;
   for (const auto& [index, expected] : source_digests_) {
+    if (stop.stop_requested()) return Stopped();
     const auto& move = std::get<ptc::RemoteCopy>(c.plan.moves[static_cast<std::size_t>(index)]);
-    const MoveContext::Local& device = c.local.at(move.device);
-    const auto digest =
-        DigestOfCell(c, move.device, *device.arena, device.next_table, move.tensor, move.cell);
+    const auto digest = DigestOfCell(c, NextPieces(c, move.device), move.tensor, move.cell);
     if (!digest || *digest != expected) {
-      result.status = DataLoss(fmt::format(
-          "tensor '{}' {}: digest on {} is {}, on its source {} {}", SpecOf(c, move.tensor).name,
-          ToString(move.cell), ToString(move.device), digest ? ptc::Hex16(*digest) : "unknown",
-          ToString(move.source), ptc::Hex16(expected)));
-      return result;
+      return DataLoss(fmt::format("tensor '{}' {}: digest on {} is {}, on its source {} {}",
+                                  c.SpecOf(move.tensor).name, ToString(move.cell),
+                                  ToString(move.device), digest ? ptc::Hex16(*digest) : "unknown",
+                                  ToString(move.source), ptc::Hex16(expected)));
     }
+    if (passes_on_) arrived_.emplace(std::tuple(move.device, move.tensor, move.cell), expected);
     ++result.checksums_equal;
   }
-  return result;
+  source_digests_.clear();
+  return OkStatus();
 }
 
 // What stays on its device or comes from memory that this host maps.
 Status Mover::Copy(const std::stop_token& stop) {
   const MoveContext& c = *context_;
   std::map<ptc::DeviceId, std::pair<engine::Arena, PieceTable>> peers;  // of other nodes, same host
-  const auto source_of =
-      [&](ptc::DeviceId id) -> Result<std::pair<const engine::Arena*, const PieceTable*>> {
-    if (const auto local = c.local.find(id); local != c.local.end()) {
-      return std::pair{local->second.arena, &local->second.old_table};
-    }
+  const auto source_of = [&](ptc::DeviceId id) -> Result<DevicePieces> {
+    if (c.local.contains(id)) return OldPieces(c, id);
     auto peer = peers.find(id);
     if (peer == peers.end()) {
       const auto& paths = c.nodes.at(id.node).arena_paths;
@@ -188,24 +142,18 @@ Status Mover::Copy(const std::stop_token& stop) {
       TESSERA_TRY(PieceTable table, PieceTable::ReadCurrent(arena).Context(ToString(id)));
       peer = peers.emplace(id, std::pair{std::move(arena), std::move(table)}).first;
     }
-    return std::pair<const engine::Arena*, const PieceTable*>{&peer->second.first,
-                                                              &peer->second.second};
+    return DevicePieces{id, &peer->second.first, &peer->second.second};
   };
   const auto copy = [&](std::int64_t index, ptc::DeviceId source, ptc::DeviceId device, int tensor,
                         const ptc::Box& from, const ptc::Box& piece,
                         const ptc::Box& cell) -> Status {
-    if (stop.stop_requested()) return Cancelled("the transfer was cancelled");
-    const MoveContext::Local& to = c.local.at(device);
-    TESSERA_TRY(const auto origin, source_of(source));
-    TESSERA_TRY(const CellView read,
-                ViewOfCell(c, source, *origin.first, *origin.second, tensor, from, cell));
-    TESSERA_TRY(const CellView write,
-                ViewOfCell(c, device, *to.arena, to.next_table, tensor, piece, cell));
+    if (stop.stop_requested()) return Stopped();
+    TESSERA_TRY(const DevicePieces origin, source_of(source));
+    TESSERA_TRY(const CellView read, ViewOfCell(c, origin, tensor, from, cell));
+    TESSERA_TRY(const CellView write, ViewOfCell(c, NextPieces(c, device), tensor, piece, cell));
     engine::CopyCell(write, read);
     if (source == device) return OkStatus();
-    TESSERA_TRY(const std::uint64_t digest,
-                DigestOfCell(c, source, *origin.first, *origin.second, tensor, cell));
-    source_digests_[index] = digest;
+    TESSERA_TRY(source_digests_[index], DigestOfCell(c, origin, tensor, cell));
     FlowOf(source, device)->done += read.size_bytes();
     return OkStatus();
   };
@@ -217,7 +165,7 @@ Status Mover::Copy(const std::stop_token& stop) {
                          return copy(i, m.device, m.device, m.tensor, m.from, m.piece, m.cell);
                        },
                        [&](const ptc::RemoteCopy& m) {
-                         if (!c.local.contains(m.device) ||
+                         if (!c.local.contains(m.device) || m.forwarded ||
                              c.topology.HostOf(m.source) != c.topology.HostOf(m.device)) {
                            return OkStatus();
                          }
@@ -240,9 +188,8 @@ Status Mover::Receive(const std::stop_token& stop) {
         c.topology.HostOf(m->source) == c.topology.HostOf(m->device)) {
       continue;
     }
-    const MoveContext::Local& to = c.local.at(m->device);
     TESSERA_TRY(const CellView write,
-                ViewOfCell(c, m->device, *to.arena, to.next_table, m->tensor, m->piece, m->cell));
+                ViewOfCell(c, NextPieces(c, m->device), m->tensor, m->piece, m->cell));
     FetchBatch& batch = batches[m->source.node];
     batch.endpoints = c.nodes.at(m->source.node).lanes;
     batch.server_key = c.nodes.at(m->source.node).public_key;
@@ -281,6 +228,30 @@ Status Mover::Receive(const std::stop_token& stop) {
   std::unique_lock lock(mutex);
   changed.wait(lock, [&] { return ended.has_value(); });
   return *ended;
+}
+
+// From new piece to new piece, between devices of this node.
+Status Mover::Forward(const std::stop_token& stop) {
+  const MoveContext& c = *context_;
+  for (std::int64_t i = 0; i < std::ssize(c.plan.moves); ++i) {
+    const auto* m = std::get_if<ptc::RemoteCopy>(&c.plan.moves[static_cast<std::size_t>(i)]);
+    if (!m || !m->forwarded || !c.local.contains(m->device)) continue;
+    if (stop.stop_requested()) return Stopped();
+    // The digest is that of whoever held the cell before the move, not of the device between.
+    const auto arrived = arrived_.find({m->source, m->tensor, m->cell});
+    if (arrived == arrived_.end()) {
+      return Internal(
+          fmt::format("move {} passes on what {} has not received", i, ToString(m->source)));
+    }
+    const DevicePieces origin = NextPieces(c, m->source);
+    TESSERA_TRY(const CellView read, ViewOfCell(c, origin, m->tensor, m->from, m->cell));
+    TESSERA_TRY(const CellView write,
+                ViewOfCell(c, NextPieces(c, m->device), m->tensor, m->piece, m->cell));
+    engine::CopyCell(write, read);
+    source_digests_[i] = arrived->second;
+    FlowOf(m->source, m->device)->done += read.size_bytes();
+  }
+  return OkStatus();
 }
 
 }  // namespace tessera::agents

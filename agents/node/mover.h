@@ -3,47 +3,23 @@
 
 /// \file
 /// Carries out one node's part of a plan while the job stands still: digests what is held, copies
-/// what stays or comes from the same host, receives the rest over lanes, and digests the result.
-/// Old pieces are only read.
+/// what stays or comes from the same host, receives the rest over lanes, compares it with its
+/// sources, passes on between its devices what is relayed, and digests the result. Old pieces are
+/// only read.
 
 #include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
-#include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
-#include "agents/net/lanes.h"
 #include "agents/node/cell_digests.h"
-#include "engine/store/arena.h"
-#include "engine/store/piece_table.h"
+#include "agents/node/move_context.h"
 #include "engine/transfer/token_bucket.h"
-#include "ptc/plan/plan.h"
 
 namespace tessera::agents {
-
-/// Everything that a transfer reads; immutable and shared with the lanes that serve it.
-struct MoveContext {
-  LaneKey key;
-  ptc::Layout from;
-  ptc::Layout to;
-  ptc::Plan plan;  // without moves: digests only
-  ptc::Topology topology;
-  std::int32_t node = 0;
-  struct Local {
-    const engine::Arena* arena = nullptr;
-    engine::PieceTable old_table;
-    engine::PieceTable next_table;
-  };
-  std::map<ptc::DeviceId, Local> local;
-  struct Remote {
-    std::vector<std::string> lanes;
-    std::string public_key;                // of its lanes
-    std::vector<std::string> arena_paths;  // by device index
-  };
-  std::map<std::int32_t, Remote> nodes;
-};
 
 struct MoveResult {
   Status status = OkStatus();
@@ -58,11 +34,6 @@ struct MoveFlow {
   std::int64_t total = 0;
   std::atomic<std::int64_t> done = 0;
 };
-
-/// The memory of a cell that this node sends. Any thread.
-/// \error kNotFound naming the move if this node does not hold it.
-Result<SourceCell> ResolveSource(const std::shared_ptr<const MoveContext>& context,
-                                 std::int64_t move);
 
 class Mover {
  public:
@@ -82,15 +53,24 @@ class Mover {
   const std::vector<std::unique_ptr<MoveFlow>>& flows() const { return flows_; }
 
  private:
+  enum class Side { kOld, kNew };
+
   MoveResult Run(const std::stop_token& stop);
+  Status Transfer(const std::stop_token& stop, MoveResult& result);
+  Status DigestAll(const std::stop_token& stop, Side side, std::vector<DeviceDigests>& out) const;
   Status Copy(const std::stop_token& stop);
   Status Receive(const std::stop_token& stop);
+  Status Verify(const std::stop_token& stop, MoveResult& result);
+  Status Forward(const std::stop_token& stop);
   MoveFlow* FlowOf(ptc::DeviceId source, ptc::DeviceId destination);
 
   std::shared_ptr<const MoveContext> context_;
   Wire wire_;
   std::vector<std::unique_ptr<MoveFlow>> flows_;
-  std::map<std::int64_t, std::uint64_t> source_digests_;  // by move
+  std::map<std::int64_t, std::uint64_t> source_digests_;  // by move; of those not yet compared
+  bool passes_on_ = false;                                // whether some moves are forwarded
+  /// Then the digests of cells that have come and are what their sources held.
+  std::map<std::tuple<ptc::DeviceId, int, ptc::Box>, std::uint64_t> arrived_;
   std::jthread thread_;
 };
 

@@ -14,6 +14,7 @@
 #include "engine/model/job_layout.h"
 #include "engine/store/allocate.h"
 #include "ptc/base/overloaded.h"
+#include "ptc/schedule/relay_plan.h"
 
 namespace tessera::agents {
 namespace {
@@ -250,6 +251,7 @@ Status NodeAgent::BuildPlan() {
   TESSERA_TRY(ptc::Layout to, ptc::ParseLayout(p.to_layout()));
   TESSERA_TRY(const ptc::Topology topology, TopologyOf(p));
   TESSERA_TRY(txn_->plan, ptc::MakePlan(from, to, topology));
+  if (p.relay()) txn_->plan = ptc::RelayPlan(txn_->plan, from, to, topology);
   txn_->from = std::move(from);
   txn_->to = std::move(to);
   const auto check = [](const char* what, std::uint64_t mine, std::uint64_t theirs) -> Status {

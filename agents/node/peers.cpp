@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agents/node/peers.h"
 
+#include <fmt/format.h>
+
 #include <map>
 #include <string>
 

@@ -13,6 +13,7 @@
 #include "engine/store/allocate.h"
 #include "ptc/base/overloaded.h"
 #include "ptc/certificate/certificate.h"
+#include "ptc/schedule/relay_plan.h"
 
 namespace tessera::agents {
 namespace {
@@ -165,6 +166,9 @@ Result<Registrar::Planned> Registrar::MakePlanFor(const Job& job,
   }
   TESSERA_TRY(ptc::Layout to, engine::MakeLayout(tensors, *mesh));
   TESSERA_TRY(ptc::Plan plan, ptc::MakePlan(job.layout, to, topology));
+  const std::uint64_t direct_hash = plan.hash;
+  const std::int64_t network_direct = plan.bytes.network;
+  if (!request.no_relay()) plan = ptc::RelayPlan(plan, job.layout, to, topology);
   if (to == job.layout && target.options == job.options) {
     const std::string options = ToString(job.options);
     return FailedPrecondition(fmt::format("job '{}' already runs {}{}", job.name,
@@ -199,6 +203,8 @@ Result<Registrar::Planned> Registrar::MakePlanFor(const Job& job,
   summary.device = plan.bytes.device;
   summary.host = plan.bytes.host;
   summary.network = plan.bytes.network;
+  summary.relayed = plan.hash != direct_hash;
+  summary.network_direct = network_direct;
   summary.snapshot = plan.bytes.snapshot;
   summary.storage = plan.bytes.storage;
   const ptc::Certificate certificate = ptc::Certify(job.layout, to, topology);

@@ -337,6 +337,7 @@ void Registrar::SendPrepare(std::int32_t node) {
   p->set_plan_hash(txn_->planned.plan.hash);
   p->set_timeline(job->timeline);
   p->set_micro_batch(txn_->planned.summary.to_options.micro_batch);
+  p->set_relay(txn_->planned.summary.relayed);
   *p->mutable_peers() = AllPeers();
   p->set_topology(txn_->planned.cluster);
   if (const Status sent = SendTo(node, message); !sent) {
@@ -497,7 +498,7 @@ Status Registrar::RecoverTxn() {
   summary.to_options = {json["zero"].get<bool>(), json["micro_batch"].get<std::int64_t>()};
   ptc::Plan plan;
   plan.to_hash = to.hash();
-  txn_.emplace(Planned{std::move(to), std::move(plan), std::move(summary)},
+  txn_.emplace(Planned{std::move(to), std::move(plan), {}, std::move(summary)},
                engine::Coordinator::Recovered(setup));
   txn_->id = id;
   txn_->job = job->name;

@@ -441,6 +441,8 @@ void Encode(const engine::PlanSummary& plan, wire::PlanInfo* out) {
   out->set_network(plan.network);
   out->set_snapshot(plan.snapshot);
   out->set_storage(plan.storage);
+  out->set_relayed(plan.relayed);
+  out->set_network_direct(plan.network_direct);
   out->set_volume_bound(plan.volume_bound);
   Encode(plan.certificate, out->mutable_certificate());
   EncodeAll(plan.idle, out->mutable_idle());
@@ -472,6 +474,7 @@ Result<engine::PlanSummary> Decode(const wire::PlanInfo& in) {
       {"plan.network", in.network()},
       {"plan.snapshot", in.snapshot()},
       {"plan.storage", in.storage()},
+      {"plan.network_direct", in.network_direct()},
       {"plan.volume_bound", in.volume_bound()},
       {"plan.single_source", in.single_source()},
       {"plan.global_batch", in.global_batch()},
@@ -492,6 +495,8 @@ Result<engine::PlanSummary> Decode(const wire::PlanInfo& in) {
   plan.network = in.network();
   plan.snapshot = in.snapshot();
   plan.storage = in.storage();
+  plan.relayed = in.relayed();
+  plan.network_direct = in.network_direct();
   plan.volume_bound = in.volume_bound();
   TESSERA_TRY(plan.certificate, Decode(in.certificate()));
   TESSERA_TRY(plan.idle, DecodeAll(in.idle()));

@@ -153,6 +153,7 @@ Json toJson(const engine::PlanSummary& plan) {
             {"network", plan.network},
             {"snapshot", plan.snapshot},
             {"storage", plan.storage}}},
+          {"relay", {{"on", plan.relayed}, {"network_direct", plan.network_direct}}},
           {"volume_bound", plan.volume_bound},
           {"network_bound", plan.certificate.network_bound},
           {"busiest_port", portOf(plan.certificate)},

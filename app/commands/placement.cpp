@@ -38,6 +38,13 @@ Result<std::optional<engine::StepOptions>> readStepOptions(const Arguments& argu
   return base;
 }
 
+Result<bool> readRelay(const Arguments& arguments) {
+  const std::string text = arguments.valueOr("relay", "auto");
+  if (text != "auto" && text != "on" && text != "off")
+    return InvalidArgument(fmt::format("--relay '{}' is none of auto, on and off", text));
+  return text != "off";
+}
+
 Result<wire::PlanRequest> readPlanRequest(const Arguments& arguments) {
   TESSERA_RETURN_IF_ERROR(checkName("job", arguments.word(0)));
   TESSERA_TRY(const auto placement, readPlacement(arguments));
@@ -49,6 +56,8 @@ Result<wire::PlanRequest> readPlanRequest(const Arguments& arguments) {
     agents::Encode(device, request.add_devices());
   if (placement.mesh) agents::Encode(*placement.mesh, request.mutable_mesh());
   request.set_pin(arguments.has("pin"));
+  TESSERA_TRY(const bool relay, readRelay(arguments));
+  request.set_no_relay(!relay);
   TESSERA_RETURN_IF_ERROR(readStepOptions(arguments));
   return request;
 }
@@ -110,10 +119,12 @@ std::string describePlan(const engine::PlanSummary& plan) {
                                                        plan.to_options, plan.to_step_seconds));
   if (!plan.idle.empty()) text += fmt::format("  idle     {}\n", ptc::ToString(plan.idle));
   if (!plan.why.empty()) text += fmt::format("  because  {}\n", plan.why);
+  const std::string without =
+      plan.relayed ? fmt::format("(relayed; {} without)", formatBytes(plan.network_direct)) : "";
   text += formatTable({{"  stays in place", formatBytes(plan.kept)},
                        {"  repacked on its device", formatBytes(plan.device)},
                        {"  inside a host", formatBytes(plan.host)},
-                       {"  over the network", formatBytes(plan.network)},
+                       {"  over the network", formatBytes(plan.network), without},
                        {"  moved in all", formatBytes(plan.moved())},
                        {"  least that must move", formatBytes(plan.volume_bound)}},
                       {1});
@@ -144,10 +155,19 @@ OptionSpec microBatchOption(const std::string& fallback) {
 OptionSpec pinOption() {
   return {"pin", "", "takes --devices as the order of ranks, not as a set"};
 }
+OptionSpec relayOption() {
+  return {
+      "relay", "auto|off",
+      "sends what several devices of a node lack there once and passes it on inside, where that "
+      "is no slower (default: auto)"};
+}
 std::vector<OptionSpec> planOptions(std::vector<OptionSpec> more) {
-  std::vector<OptionSpec> options = {
-      devicesOption("(required)"), meshOption("(default: the fastest, see `propose`)"),
-      zeroOption("(default: as now)"), microBatchOption("(default: as now)"), pinOption()};
+  std::vector<OptionSpec> options = {devicesOption("(required)"),
+                                     meshOption("(default: the fastest, see `propose`)"),
+                                     zeroOption("(default: as now)"),
+                                     microBatchOption("(default: as now)"),
+                                     pinOption(),
+                                     relayOption()};
   std::ranges::move(more, std::back_inserter(options));
   return options;
 }

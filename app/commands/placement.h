@@ -26,6 +26,10 @@ Result<Placement> readPlacement(const Arguments& arguments);
 Result<std::optional<engine::StepOptions>> readStepOptions(const Arguments& arguments,
                                                            engine::StepOptions base = {});
 
+/// Whether bytes may be passed on: --relay, else yes.
+/// \error kInvalidArgument naming the option and the text
+Result<bool> readRelay(const Arguments& arguments);
+
 /// J and the placement of `plan` and `apply`. \error also for missing --devices.
 Result<wire::PlanRequest> readPlanRequest(const Arguments& arguments);
 
@@ -43,6 +47,7 @@ std::string describePlan(const engine::PlanSummary& plan);
 OptionSpec devicesOption(const std::string& fallback);
 OptionSpec meshOption(const std::string& fallback);
 OptionSpec pinOption();
+OptionSpec relayOption();
 OptionSpec zeroOption(const std::string& fallback);
 OptionSpec microBatchOption(const std::string& fallback);
 /// The options of which readPlanRequest and askPlan know, then `more`.

@@ -10,6 +10,7 @@
 #include "app/commands/json.h"
 #include "app/commands/lost_state.h"
 #include "app/commands/offline_layouts.h"
+#include "app/commands/offline_schedule.h"
 #include "app/commands/placement.h"
 #include "app/commands/units.h"
 #include "engine/cluster/certificate.h"
@@ -26,6 +27,7 @@ struct OfflinePlan {
   ptc::Outline outline;
   std::int64_t volumeBound = 0;
   engine::PlanCertificate certificate;
+  OfflineSchedule schedule;
 };
 
 Result<OfflinePlan> makePlan(const Arguments& arguments) {
@@ -41,8 +43,9 @@ Result<OfflinePlan> makePlan(const Arguments& arguments) {
   certificate.port = outline.busiest_port.name;
   certificate.port_bytes = outline.busiest_port.bytes;
   certificate.port_seconds = outline.busiest_port.seconds;
-  return OfflinePlan{std::move(source), std::move(layouts), std::move(outline), bounds.volume,
-                     std::move(certificate)};
+  TESSERA_TRY(auto schedule, makeOfflineSchedule(arguments, layouts, outline.bytes));
+  return OfflinePlan{std::move(source), std::move(layouts),     std::move(outline),
+                     bounds.volume,     std::move(certificate), std::move(schedule)};
 }
 
 /// "n0g0 … n2047g7, 16384 devices on 2048 hosts"; all of them where they are few.
@@ -92,7 +95,8 @@ std::string describe(const OfflinePlan& plan) {
         ptc::ToString(outline.devices[at]),
         formatBytes(static_cast<std::int64_t>(sum / static_cast<double>(outline.devices.size()))));
   }
-  return text + fmt::format("  transfer  {} (estimate)\n", formatSeconds(outline.transfer_seconds));
+  text += fmt::format("  transfer  {} (estimate)\n", formatSeconds(outline.transfer_seconds));
+  return text + describe(plan.schedule, plan.certificate);
 }
 
 Json toJson(const OfflinePlan& plan) {
@@ -105,31 +109,33 @@ Json toJson(const OfflinePlan& plan) {
   Json peaks = Json::object();
   for (std::size_t d = 0; d < outline.devices.size(); ++d)
     peaks[ptc::ToString(outline.devices[d])] = outline.peak_memory[d];
-  return {{"model", plan.source.name},
-          {"rules", plan.source.rules.name},
-          {"optimizer", ToString(plan.source.optimizer)},
-          {"zero", plan.source.zero},
-          {"state_bytes", plan.layouts.from.collection().total_bytes()},
-          {"from", place(plan.layouts.from)},
-          {"to", place(plan.layouts.to)},
-          {"hash", ptc::Hex16(outline.hash)},
-          {"bytes",
-           {{"kept", outline.bytes.kept},
-            {"device", outline.bytes.device},
-            {"host", outline.bytes.host},
-            {"network", outline.bytes.network},
-            {"snapshot", outline.bytes.snapshot},
-            {"storage", outline.bytes.storage}}},
-          {"volume_bound", plan.volumeBound},
-          {"network_bound", plan.certificate.network_bound},
-          {"busiest_port", portOf(plan.certificate)},
-          {"bandwidths", bandwidthsOf(plan.certificate)},
-          {"idle", app::toJson(plan.layouts.idle)},
-          {"lost", lostToJson(outline, plan.layouts.from)},
-          {"peak_memory", std::move(peaks)},
-          {"single_source", outline.single_source_pieces},
-          {"single_source_bytes", plan.certificate.single_source_bytes},
-          {"transfer_estimate", outline.transfer_seconds}};
+  Json json = {{"model", plan.source.name},
+               {"rules", plan.source.rules.name},
+               {"optimizer", ToString(plan.source.optimizer)},
+               {"zero", plan.source.zero},
+               {"state_bytes", plan.layouts.from.collection().total_bytes()},
+               {"from", place(plan.layouts.from)},
+               {"to", place(plan.layouts.to)},
+               {"hash", ptc::Hex16(outline.hash)},
+               {"bytes",
+                {{"kept", outline.bytes.kept},
+                 {"device", outline.bytes.device},
+                 {"host", outline.bytes.host},
+                 {"network", outline.bytes.network},
+                 {"snapshot", outline.bytes.snapshot},
+                 {"storage", outline.bytes.storage}}},
+               {"volume_bound", plan.volumeBound},
+               {"network_bound", plan.certificate.network_bound},
+               {"busiest_port", portOf(plan.certificate)},
+               {"bandwidths", bandwidthsOf(plan.certificate)},
+               {"idle", app::toJson(plan.layouts.idle)},
+               {"lost", lostToJson(outline, plan.layouts.from)},
+               {"peak_memory", std::move(peaks)},
+               {"single_source", outline.single_source_pieces},
+               {"single_source_bytes", plan.certificate.single_source_bytes},
+               {"transfer_estimate", outline.transfer_seconds}};
+  json.update(toJson(plan.schedule, plan.certificate));
+  return json;
 }
 
 }  // namespace
@@ -138,6 +144,7 @@ std::vector<OptionSpec> offlinePlanOptions() {
   std::vector<OptionSpec> options = modelOptions("adamw with --model, else as the table says");
   std::erase_if(options, [](const OptionSpec& option) { return option.name == "zero"; });
   options.push_back(rulesOption());
+  options.push_back(budgetOption());
   for (OptionSpec& option : offlineLayoutOptions()) options.push_back(std::move(option));
   return options;
 }

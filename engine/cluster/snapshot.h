@@ -176,6 +176,8 @@ struct PlanSummary {
   std::vector<ptc::DeviceId> from_devices, to_devices;  // rank order
   std::string hash;
   std::int64_t kept = 0, device = 0, host = 0, network = 0, snapshot = 0, storage = 0;
+  bool relayed = false;             // what several devices of a node lack crosses to it once
+  std::int64_t network_direct = 0;  // over the network if all were sent straight
   std::int64_t volume_bound = 0;
   PlanCertificate certificate = {};
   std::vector<ptc::DeviceId> idle;  // given but left over

@@ -35,6 +35,7 @@ double EstimatePause(const ptc::Plan& plan, const ptc::Layout& from, const ptc::
   enum class Direction { kOut, kIn };
   std::map<std::pair<std::int32_t, Direction>, std::int64_t> node_port;
   std::map<std::pair<ptc::DeviceId, Direction>, std::int64_t> host_port;
+  std::map<std::pair<ptc::DeviceId, Direction>, std::int64_t> passed_on;
   std::map<ptc::DeviceId, std::int64_t> repacked;
   const auto bytes_of = [&to](int tensor, const ptc::Box& cell) {
     const auto& spec = to.collection().tensors()[static_cast<std::size_t>(tensor)];
@@ -46,8 +47,9 @@ double EstimatePause(const ptc::Plan& plan, const ptc::Layout& from, const ptc::
     } else if (const auto* remote = std::get_if<ptc::RemoteCopy>(&move)) {
       const std::int64_t bytes = bytes_of(remote->tensor, remote->cell);
       if (topology.HostOf(remote->source) == topology.HostOf(remote->device)) {
-        host_port[{remote->source, Direction::kOut}] += bytes;
-        host_port[{remote->device, Direction::kIn}] += bytes;
+        auto& port = remote->forwarded ? passed_on : host_port;
+        port[{remote->source, Direction::kOut}] += bytes;
+        port[{remote->device, Direction::kIn}] += bytes;
       } else {
         node_port[{remote->source.node, Direction::kOut}] += bytes;
         node_port[{remote->device.node, Direction::kIn}] += bytes;
@@ -59,6 +61,7 @@ double EstimatePause(const ptc::Plan& plan, const ptc::Layout& from, const ptc::
     const double speed = topology.NetworkOf(topology.HostOf({port.first, 0}));
     transfer = std::max(transfer, static_cast<double>(bytes) / speed);
   }
+  transfer += Largest(passed_on) / topology.host_bytes_per_second;
   return costs.fixed_seconds + transfer + Largest(repacked) / costs.repack_bytes_per_second +
          (LargestState(from) + LargestState(to)) / costs.digest_bytes_per_second;
 }

@@ -23,9 +23,10 @@ struct PauseCosts {
   double digest_bytes_per_second = 5e9;
 };
 
-/// fixed + max(network, host) + repack + digests, where
+/// fixed + max(network, host) + passed on + repack + digests, where
 /// - network: the most bytes that cross one node's port in one direction, at the network's rate;
 /// - host: the most bytes that one device sends or receives inside its host, at the host's rate;
+/// - passed on: the same of what is forwarded, which waits for all else;
 /// - repack: the most bytes that one device copies to itself;
 /// - digests: the largest state of one device, before and after.
 /// Network and host run side by side. The copy of a moved cell and its digest are one pass.

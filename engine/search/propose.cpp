@@ -13,6 +13,7 @@
 #include "engine/search/enumerate.h"
 #include "engine/search/why.h"
 #include "engine/store/allocate.h"
+#include "ptc/schedule/relay_plan.h"
 
 namespace tessera::engine {
 namespace {
@@ -265,7 +266,8 @@ class Search {
       Note(mesh->devices()[static_cast<std::size_t>(rank)], BytesNeeded(to, rank), &candidate);
     }
     if (!input_.layout || candidate.current || !candidate.fits()) return candidate;
-    TESSERA_TRY(const auto plan, ptc::MakePlan(*input_.layout, to, input_.machines.topology));
+    TESSERA_TRY(const auto direct, ptc::MakePlan(*input_.layout, to, input_.machines.topology));
+    const ptc::Plan plan = ptc::RelayPlan(direct, *input_.layout, to, input_.machines.topology);
     for (const auto& [device, bytes] : plan.peak_memory) {
       Note(device, BytesNeededDuringMove(*input_.layout, to, device, plan), &candidate);
     }

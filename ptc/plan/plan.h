@@ -42,8 +42,9 @@ struct RemoteCopy {
   DeviceId device;  // destination
   int tensor = 0;
   Box cell;
-  Box piece;  // target piece at the destination
-  Box from;   // old piece at the source
+  Box piece;               // target piece at the destination
+  Box from;                // old piece at the source, or
+  bool forwarded = false;  // its target piece, into which it has received the cell before
   friend bool operator==(const RemoteCopy&, const RemoteCopy&) = default;
 };
 /// An old piece of which nothing is kept in place.
@@ -76,7 +77,7 @@ struct Plan {
   std::map<DeviceId, std::int64_t> peak_memory;  // old + new - kept, during the move
   std::int64_t single_source_pieces = 0;         // moved cells that only one device holds
   double transfer_seconds = 0;                   // estimate from the topology's bandwidths
-  /// As the outline's.
+  /// As the outline's; another one where cells are relayed (schedule/relay_plan.h).
   std::uint64_t hash = 0;
 };
 

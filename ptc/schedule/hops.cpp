@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 #include <variant>
@@ -50,26 +51,36 @@ std::vector<Hop> DirectHops(const Plan& plan, const Collection& collection, cons
 
 namespace {
 
+/// Slices are no smaller than this part of what each device of a place takes for the others: so all
+/// take nearly the same, and there are hardly more hops than cells.
+constexpr double kSlicesOfShare = 8;
+
 class Relay {
  public:
-  Relay(const std::vector<Hop>& direct, const Collection& collection, const Sites& sites)
+  Relay(const std::vector<Hop>& direct, const Collection& collection, const Sites& sites,
+        RelayWithin within)
       : direct_(direct),
         collection_(collection),
         sites_(sites),
+        within_(within),
         loads_(sites.num_ports()),
-        turn_(sites.num_hosts()) {
-    for (const Hop& hop : direct) loads_.Add(sites, hop.source, hop.device, hop.bytes());
+        taken_(sites.num_devices()) {
+    for (const Hop& hop : direct) {
+      loads_.Add(sites, hop.source, hop.device, hop.bytes());
+      if (sites.HostOf(hop.source) != sites.HostOf(hop.device)) {
+        entering_[PlaceOf(hop.device)] += hop.bytes();
+      }
+    }
   }
 
   std::vector<Hop> Run() && {
-    std::map<std::pair<int, std::size_t>, std::vector<std::size_t>> groups;  // tensor, host entered
+    std::map<std::pair<int, std::int64_t>, std::vector<std::size_t>> groups;  // tensor, where to
     for (std::size_t h = 0; h < direct_.size(); ++h) {
       const Hop& hop = direct_[h];
-      const std::size_t host = sites_.HostOf(hop.device);
-      if (sites_.HostOf(hop.source) == host) {
+      if (sites_.HostOf(hop.source) == sites_.HostOf(hop.device)) {
         out_.push_back(hop);
       } else {
-        groups[{hop.tensor, host}].push_back(h);
+        groups[{hop.tensor, PlaceOf(hop.device)}].push_back(h);
       }
     }
     for (const auto& [where, hops] : groups) Group(hops);
@@ -77,7 +88,13 @@ class Relay {
   }
 
  private:
-  /// All that one host gets of one tensor from others.
+  /// The host or node in which the device passes on, by number.
+  std::int64_t PlaceOf(std::size_t device) const {
+    if (within_ == RelayWithin::kNode) return sites_.Device(device).node;
+    return static_cast<std::int64_t>(sites_.HostOf(device));
+  }
+
+  /// All that one place gets of one tensor from other hosts.
   void Group(const std::vector<std::size_t>& hops) {
     std::vector<std::size_t> devices;
     for (std::size_t h : hops) devices.push_back(direct_[h].device);
@@ -118,17 +135,27 @@ class Relay {
     return part;
   }
 
+  /// In how many slices a cell of so many bytes goes to k devices.
+  std::int64_t NumSlices(std::int64_t place, std::int64_t bytes, std::size_t k) const {
+    const auto devices = static_cast<double>(k);
+    const double share = static_cast<double>(entering_.at(place)) / devices / devices;
+    const double slices = std::ceil(static_cast<double>(bytes) * kSlicesOfShare / share);
+    return static_cast<std::int64_t>(std::clamp(slices, 1.0, devices));
+  }
+
   bool TryRelay(const Box& box, const std::vector<const Hop*>& incoming) {
     const std::size_t k = incoming.size();
     if (k < 2) return false;
-    const std::vector<Box> slices = SplitEvenly(box, static_cast<std::int64_t>(k));
-    // Tiny cells have fewer slices than devices: they take turns.
-    std::size_t& turn = turn_[sites_.HostOf(incoming.front()->device)];
-    std::vector<Hop> first;
-    for (std::size_t s = 0; s < slices.size(); ++s) {
-      first.push_back(Part(*incoming[(turn + s) % k], slices[s]));
-    }
     const std::int64_t whole = Part(*incoming.front(), box).bytes();
+    const std::vector<Box> slices =
+        SplitEvenly(box, NumSlices(PlaceOf(incoming.front()->device), whole, k));
+    // Those that have taken the least so far take one each.
+    std::vector<const Hop*> takers = incoming;
+    std::stable_sort(takers.begin(), takers.end(), [this](const Hop* a, const Hop* b) {
+      return taken_[a->device] < taken_[b->device];
+    });
+    std::vector<Hop> first;
+    for (std::size_t s = 0; s < slices.size(); ++s) first.push_back(Part(*takers[s], slices[s]));
 
     double relieved = 0;
     for (const Hop* hop : incoming) {
@@ -152,11 +179,11 @@ class Relay {
     }
     if (inside > relieved) return false;
 
-    turn = (turn + slices.size()) % k;
     for (const Hop* hop : incoming) loads_.Add(sites_, hop->source, hop->device, -whole);
     for (const Hop& slice : first) {
       const std::size_t arrival = out_.size();
       loads_.Add(sites_, slice.source, slice.device, slice.bytes());
+      taken_[slice.device] += slice.bytes();
       out_.push_back(slice);
       for (const Hop* hop : incoming) {
         if (hop->device == slice.device) continue;
@@ -177,16 +204,18 @@ class Relay {
   const std::vector<Hop>& direct_;
   const Collection& collection_;
   const Sites& sites_;
+  const RelayWithin within_;
   Loads loads_;
-  std::vector<std::size_t> turn_;  // by host
+  std::vector<std::int64_t> taken_;                // bytes by device, for itself and to pass on
+  std::map<std::int64_t, std::int64_t> entering_;  // bytes by place, sent straight
   std::vector<Hop> out_;
 };
 
 }  // namespace
 
 std::vector<Hop> RelayedHops(const std::vector<Hop>& direct, const Collection& collection,
-                             const Sites& sites) {
-  return Relay(direct, collection, sites).Run();
+                             const Sites& sites, RelayWithin within) {
+  return Relay(direct, collection, sites, within).Run();
 }
 
 }  // namespace tessera::ptc

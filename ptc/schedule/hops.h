@@ -66,12 +66,16 @@ struct Loads {
 /// The remote copies of a plan as they are; `collection` is the one that they come from.
 std::vector<Hop> DirectHops(const Plan& plan, const Collection& collection, const Sites& sites);
 
-/// What k > 1 devices of a host get from other hosts goes there once: slice i of k to the i-th of
-/// them, from where it would have got the whole, and from it to the others. So a network port has
-/// never more to do than before. A cell is relayed where afterwards no port of the k devices takes
-/// longer than one of the network ports that are relieved did: the busiest port never gets worse.
-/// What is passed on has the dtype of `collection`, the target's.
+/// Which devices pass on to each other: those of a host, or only those of one node of it.
+enum class RelayWithin : std::uint8_t { kHost, kNode };
+
+/// What k > 1 devices of a host (or node) get from other hosts goes there once: whole, or in up to
+/// k slices where it is large beside what comes in all, to those that have taken least, from where
+/// each would have got the whole, and from them to the others. So a network port has never more to
+/// do than before. A cell is relayed where afterwards no port of the k
+/// devices takes longer than one of the network ports that are relieved did: the busiest port never
+/// gets worse. What is passed on has the dtype of `collection`, the target's.
 std::vector<Hop> RelayedHops(const std::vector<Hop>& direct, const Collection& collection,
-                             const Sites& sites);
+                             const Sites& sites, RelayWithin within);
 
 }  // namespace tessera::ptc

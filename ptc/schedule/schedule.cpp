@@ -2,16 +2,16 @@
 #include "ptc/schedule/schedule.h"
 
 #include <fmt/format.h>
-#include <xxhash.h>
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 #include <variant>
 
+#include "ptc/cells.h"
 #include "ptc/schedule/hops.h"
 #include "ptc/schedule/messages.h"
 #include "ptc/schedule/rounds.h"
+#include "ptc/schedule/word_hash.h"
 
 namespace tessera::ptc {
 namespace {
@@ -35,77 +35,46 @@ PortLoad Busiest(const Loads& loads, const Sites& sites) {
   return busiest;
 }
 
-static_assert(std::endian::native == std::endian::little, "hashed words are little-endian");
-
-/// 64-bit words in a fixed order; ptc/FORMAT.md has it.
-class Encoder {
- public:
-  void Word(std::int64_t value) { words_.push_back(value); }
-  void Device(DeviceId device) {
-    Word(device.node);
-    Word(device.index);
+void Add(const std::vector<Drop>& drops, WordHash& hash) {
+  hash.Word(std::int64_t{std::ssize(drops)});
+  for (const Drop& drop : drops) {
+    hash.Add(drop.device);
+    hash.Word(std::int64_t{drop.tensor});
+    hash.Add(drop.piece);
   }
-  void BoxOf(const Box& box) {
-    Word(box.rank());
-    for (int d = 0; d < box.rank(); ++d) {
-      Word(box[d].begin);
-      Word(box[d].end);
-    }
-  }
-  void Drops(const std::vector<Drop>& drops) {
-    Word(std::ssize(drops));
-    for (const Drop& drop : drops) {
-      Device(drop.device);
-      Word(drop.tensor);
-      BoxOf(drop.piece);
-    }
-  }
-  void RoundOf(const Round& round) {
-    Word(std::ssize(round.copies));
-    for (const LocalCopy& copy : round.copies) {
-      Device(copy.device);
-      Word(copy.tensor);
-      BoxOf(copy.cell);
-    }
-    Word(std::ssize(round.messages));
-    for (const Message& message : round.messages) {
-      Device(message.source);
-      Device(message.destination);
-      Word(message.step);
-      Word(std::ssize(message.transfers));
-      for (const Transfer& transfer : message.transfers) {
-        Word(transfer.tensor);
-        BoxOf(transfer.cell);
-        BoxOf(transfer.from);
-        BoxOf(transfer.piece);
-        Word(transfer.forwarded ? 1 : 0);
-      }
-    }
-    Drops(round.frees);
-  }
-  std::uint64_t Hash() const {
-    return XXH3_64bits(words_.data(), words_.size() * sizeof(words_[0]));
-  }
-
- private:
-  std::vector<std::int64_t> words_;
-};
-
-std::uint64_t HashOf(const Schedule& schedule) {
-  Encoder encoder;
-  encoder.Word(static_cast<std::int64_t>(schedule.plan_hash));
-  encoder.Drops(schedule.first_frees);
-  encoder.Word(std::ssize(schedule.rounds));
-  for (const Round& round : schedule.rounds) encoder.RoundOf(round);
-  return encoder.Hash();
 }
 
-std::vector<DeviceId> DevicesOfBoth(const Layout& from, const Layout& to) {
-  std::vector<DeviceId> devices = from.mesh().devices();
-  devices.insert(devices.end(), to.mesh().devices().begin(), to.mesh().devices().end());
-  std::sort(devices.begin(), devices.end());
-  devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
-  return devices;
+void Add(const Round& round, WordHash& hash) {
+  hash.Word(std::int64_t{std::ssize(round.copies)});
+  for (const LocalCopy& copy : round.copies) {
+    hash.Add(copy.device);
+    hash.Word(std::int64_t{copy.tensor});
+    hash.Add(copy.cell);
+  }
+  hash.Word(std::int64_t{std::ssize(round.messages)});
+  for (const Message& message : round.messages) {
+    hash.Add(message.source);
+    hash.Add(message.destination);
+    hash.Word(std::int64_t{message.step});
+    hash.Word(std::int64_t{std::ssize(message.transfers)});
+    for (const Transfer& transfer : message.transfers) {
+      hash.Word(std::int64_t{transfer.tensor});
+      hash.Add(transfer.cell);
+      hash.Add(transfer.from);
+      hash.Add(transfer.piece);
+      hash.Word(std::int64_t{transfer.forwarded});
+    }
+  }
+  Add(round.frees, hash);
+}
+
+std::uint64_t HashOf(const Schedule& schedule) {
+  WordHash hash;
+  hash.Word(schedule.plan_hash);
+  Add(schedule.first_frees, hash);
+  hash.Word(std::int64_t{std::ssize(schedule.rounds)});
+  for (const Round& round : schedule.rounds) Add(round, hash);
+  return hash.Value();
 }
 
 std::vector<Drop> DropsAt(const Plan& plan, const std::vector<std::size_t>& moves) {
@@ -167,11 +136,11 @@ Result<Schedule> MakeSchedule(const Plan& plan, const Layout& from, const Layout
         fmt::format("the plan reads {} bytes from storage: rounds are for what devices send",
                     plan.bytes.storage));
   }
-  const Sites sites(DevicesOfBoth(from, to), topology);
+  const Sites sites(DevicesOf(from, to), topology);
   const std::vector<Hop> direct = DirectHops(plan, from.collection(), sites);
   auto schedule = InRounds(plan, from, to, sites, direct, options);
   if (options.relay) {
-    const std::vector<Hop> hops = RelayedHops(direct, to.collection(), sites);
+    const std::vector<Hop> hops = RelayedHops(direct, to.collection(), sites, RelayWithin::kHost);
     auto relayed = InRounds(plan, from, to, sites, hops, options);
     // Rounds wait for each other: what the ports save may be lost again.
     if (relayed && (!schedule || relayed->seconds <= schedule->seconds)) schedule = relayed;

@@ -128,6 +128,8 @@ class Any {
     plan.network = Count();
     plan.snapshot = Count();
     plan.storage = Count();
+    plan.relayed = Flip();
+    plan.network_direct = Count();
     plan.volume_bound = Count();
     plan.certificate = {Text(),    Count(), Seconds(), Count(),   Seconds(), Count(),
                         Seconds(), Count(), Count(),   Seconds(), Seconds(), Text()};

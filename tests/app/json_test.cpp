@@ -97,8 +97,10 @@ class JsonTest : public QObject {
     plan.peak_memory = {{{0, 1}, 77, 512}};
     plan.idle = {{1, 3}};
     const Json json = app::toJson(plan);
-    QVERIFY(HasKeys(json, {"job", "from", "to", "hash", "bytes", "volume_bound", "busiest_port",
-                           "idle", "peak_memory", "single_source", "pause_estimate", "rollback"}));
+    QVERIFY(
+        HasKeys(json, {"job", "from", "to", "hash", "bytes", "volume_bound", "busiest_port", "idle",
+                       "peak_memory", "single_source", "pause_estimate", "rollback", "relay"}));
+    QCOMPARE(Keys(json["relay"]), (QStringList{"on", "network_direct"}));
     QCOMPARE(Keys(json["bytes"]),
              (QStringList{"kept", "device", "host", "network", "snapshot", "storage"}));
     QVERIFY(HasKeys(json["from"], {"mesh", "devices", "zero", "micro_batch"}));

@@ -180,6 +180,72 @@ class OfflineTest : public QObject {
     QVERIFY2(text.contains(" = bound ("), text.constData());
   }
 
+  // Four devices of a host come to need all that the other host holds.
+  void scheduleRelaysUnlessToldNotTo() {
+    const QStringList words{"plan", "--model", "gpt2", "--optimizer", "none", "--from",
+                            "tp=4", "--to",    "dp=8", "--topology",  "2x4"};
+    const QJsonObject relayed = object(words + QStringList{"--json"});
+    const QJsonObject straight = object(words + QStringList{"--relay", "off", "--json"});
+    const qint64 direct = straight["bytes"]["network"].toInteger();
+    QVERIFY(direct > 0);
+    QCOMPARE(relayed["bytes"], straight["bytes"]);
+    QCOMPARE(relayed["relay"]["on"].toBool(), true);
+    QCOMPARE(relayed["relay"]["network_direct"].toInteger(), direct);
+    QCOMPARE(relayed["schedule"]["network"].toInteger(), direct / 4);
+    QCOMPARE(relayed["schedule"]["network"].toInteger() + relayed["schedule"]["host"].toInteger(),
+             relayed["volume_bound"].toInteger());
+    QCOMPARE(straight["relay"]["on"].toBool(), false);
+    QCOMPARE(straight["schedule"]["network"].toInteger(), direct);
+    const QJsonValue fast = relayed["schedule"]["busiest_port"];
+    const QJsonValue slow = straight["schedule"]["busiest_port"];
+    QCOMPARE(slow["bound_seconds"], fast["bound_seconds"]);
+    QVERIFY(slow["seconds"].toDouble() >= slow["bound_seconds"].toDouble() * (1 - 1e-9));
+    QVERIFY(fast["seconds"].toDouble() >= fast["relayed_seconds"].toDouble() * (1 - 1e-9));
+    QVERIFY(fast["seconds"].toDouble() < slow["seconds"].toDouble() / 3);
+    QVERIFY(relayed["schedule"]["hash"] != straight["schedule"]["hash"]);
+    const QByteArray text = run(words).output;
+    QVERIFY2(text.contains("(relayed; ") && text.contains(" rounds, "), text.constData());
+    QVERIFY(!run(words + QStringList{"--relay", "off"}).output.contains("(relayed; "));
+  }
+
+  // Old and new pieces beside each other are twice the state; a budget between is kept in rounds.
+  void scheduleKeepsToItsMemory() {
+    const QStringList words{"plan", "--model", "gpt2", "--optimizer", "none", "--from",
+                            "tp=4", "--to",    "pp=4", "--topology",  "1x4",  "--json"};
+    const QJsonObject whole = object(words);
+    qint64 most = 0;
+    for (const QJsonValue& peak : whole["peak_memory"].toObject())
+      most = std::max(most, peak.toInteger());
+    QCOMPARE(whole["schedule"]["rounds"].toInt(), 1);
+    QVERIFY(whole["schedule"]["memory_budget"].isNull());
+    const qint64 budget = most / 5 * 4;
+    const QJsonObject tight = object(words + QStringList{"--memory", QString::number(budget)});
+    QCOMPARE(tight["schedule"]["memory_budget"].toInteger(), budget);
+    QVERIFY(tight["schedule"]["rounds"].toInt() > 1);
+    for (const QJsonValue& peak : tight["schedule"]["peak_memory"].toObject())
+      QVERIFY(peak.toInteger() <= budget);
+    const Outcome refused = run(words + QStringList{"--memory", "1M"});
+    QCOMPARE(refused.code, 1);
+    QCOMPARE(refused.errors.count('\n'), 1);
+    QVERIFY2(refused.errors.contains("the memory budget is 1048576"), refused.errors.constData());
+  }
+
+  // What would take minutes is said not to be worked out; the plan itself is there.
+  void scheduleHasALimit() {
+    const QStringList words{"plan", "--model",        "llama-3-70b", "--from", "tp=8,pp=4,dp=16",
+                            "--to", "tp=8,pp=4,dp=12"};
+    const QJsonObject plan = object(words + QStringList{"--json"});
+    QVERIFY(plan["volume_bound"].toInteger() > 0);
+    QVERIFY(plan["schedule"].isNull());
+    QVERIFY(plan["schedule_pieces"]["these"].toInteger() >
+            plan["schedule_pieces"]["most"].toInteger());
+    QVERIFY(run(words).output.contains("schedule  not worked out above 200000 pieces, these are "));
+    const Outcome budget = run(words + QStringList{"--memory", "64G"});
+    QCOMPARE(budget.code, 1);
+    QVERIFY2(budget.errors.contains("--memory: a schedule is not worked out above 200000 pieces"),
+             budget.errors.constData());
+  }
+
   void wrongWordsAreNamed_data() {
     QTest::addColumn<QStringList>("words");
     QTest::addColumn<int>("code");
@@ -199,6 +265,11 @@ class OfflineTest : public QObject {
     row("job and model", gpt2 + QStringList{"job", "--from", "tp=2", "--to", "tp=1"}, 2, "'job'");
     row("mesh of a job", gpt2 + QStringList{"--mesh", "tp=2"}, 2, "--mesh is for a running job");
     row("model of no job", {"plan", "job", "--from", "tp=2"}, 2, "--from needs --model");
+    row("no such relay", gpt2 + QStringList{"--from", "tp=2", "--to", "tp=1", "--relay", "maybe"},
+        2, "--relay 'maybe' is none of auto, on and off");
+    row("no such memory", gpt2 + QStringList{"--from", "tp=2", "--to", "tp=1", "--memory", "much"},
+        2, "--memory");
+    row("memory of a job", {"plan", "job", "--memory", "1G"}, 2, "--memory needs --model");
     row("no such model", {"plan", "--model", "gpt9", "--from", "tp=1", "--to", "tp=1"}, 1, "gpt9");
     row("no such rules", {"rules", "check", "lama", "--model", "gpt2"}, 1, "no rule set 'lama'");
     row("no such file", {"rules", "check", "./lama.json", "--model", "gpt2"}, 1, "./lama.json");

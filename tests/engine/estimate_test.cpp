@@ -4,6 +4,7 @@
 #include <QTest>
 #include <cmath>
 
+#include "ptc/schedule/relay_plan.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -49,6 +50,16 @@ class EstimateTest : public QObject {
     // Two new replicas on the other node: both come through its one port.
     QVERIFY(Near(Estimate("dp=1 on n0g0", "dp=3 on n0g0,n1g0,n1g1", topology, costs),
                  2 * kBytes / 1e6));
+  }
+  void whatIsPassedOnWaitsForTheNetwork() {
+    ptc::Topology topology;
+    topology.network_bytes_per_second = 1e6;
+    topology.host_bytes_per_second = 1e7;
+    const ptc::Layout a = LayoutOn("dp=1 on n0g0"), b = LayoutOn("dp=3 on n0g0,n1g0,n1g1");
+    const ptc::Plan plan = ptc::RelayPlan(*ptc::MakePlan(a, b, topology), a, b, topology);
+    // Each of the two receives one half and gets the other half from its neighbour.
+    const PauseCosts costs{0, 1e30, 1e30};
+    QVERIFY(Near(EstimatePause(plan, a, b, topology, costs), kBytes / 1e6 + kBytes / 2 / 1e7));
   }
   void nodesOfOneHostShareItsMemory() {
     ptc::Topology topology;

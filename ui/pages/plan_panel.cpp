@@ -634,6 +634,11 @@ void PlanPanel::refreshPlan() {
                             .arg(QString::fromStdString(certificate.port),
                                  format::bytes(certificate.direct_bound),
                                  QString::fromStdString(certificate.bandwidths_from))});
+  if (summary->relayed) {
+    rows.push_back({tr("relayed"), tr("%1 over the network, not %2")
+                                       .arg(format::bytes(summary->network),
+                                            format::bytes(summary->network_direct))});
+  }
   rows.push_back({tr("held only once"), tr("%1 in %2 pieces")
                                             .arg(format::bytes(certificate.single_source_bytes),
                                                  format::count(summary->single_source))});

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two nodes in one process, with lanes between them and memory of their own: what a plan says is
+// carried out, straight or relayed, and nothing unverified is passed on.
+#include "agents/node/mover.h"
+
+#include <unistd.h>
+
+#include <QTest>
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <future>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "agents/net/socket.h"
+#include "engine/store/allocate.h"
+#include "ptc/digest.h"
+#include "ptc/schedule/relay_plan.h"
+#include "tests/engine/cells.h"
+#include "tests/support/random.h"
+#include "tests/support/verify.h"
+
+using namespace tessera;
+using namespace tessera::agents;
+using engine::PieceEntry;
+using engine::PieceTable;
+using ptc::Axis;
+using ptc::Box;
+using ptc::DeviceId;
+
+namespace {
+
+const LaneKey kKey{"job", 7, 7};
+constexpr std::int64_t kCapacity =
+    static_cast<std::int64_t>(engine::kArenaDataOffset) + (std::int64_t{1} << 20);
+
+const CurveKeys& AgentKeys() {
+  static const CurveKeys keys = NewCurveKeys();
+  return keys;
+}
+
+/// Tensors of all ranks up to 3 with dims that tp can cut, one of a few KiB, and a scalar.
+ptc::CollectionPtr AnyTensors(std::mt19937_64& rng) {
+  std::vector<ptc::TensorSpec> specs;
+  for (int t = 0; t < 8; ++t) {
+    ptc::TensorSpec spec;
+    spec.name = "t" + std::to_string(t);
+    spec.dtype = t % 2 == 0 ? ptc::DType::kF32 : ptc::DType::kBF16;
+    spec.role = t % 3 == 0 ? ptc::TensorRole::kParam : ptc::TensorRole::kExpAvg;
+    for (int d = 0; d < t % 4; ++d) {
+      spec.shape.push_back(4 * (1 + static_cast<std::int64_t>(rng() % 4)));
+      spec.rule.dims.emplace_back();
+    }
+    if (!spec.shape.empty() && rng() % 2 == 0) {
+      spec.rule.dims[rng() % spec.shape.size()].axes = {Axis::kTp};
+    }
+    specs.push_back(std::move(spec));
+  }
+  specs[1].shape = {4096};
+  return *ptc::Collection::Make(std::move(specs), 1);
+}
+
+ptc::Layout On(const std::string& mesh, const ptc::CollectionPtr& tensors) {
+  return *ptc::Layout::Make(*ptc::ParseDeviceMesh(mesh), tensors);
+}
+
+/// The nodes of a cluster in the middle of a transaction, ready to transfer.
+class Nodes {
+ public:
+  Nodes(const ptc::Layout& from, const ptc::Layout& to, const ptc::Plan& plan) : from_(from) {
+    net_.SetAllowed({AgentKeys().public_key});
+    for (const DeviceId device : ptc::DevicesOf(from, to)) {
+      const int fd = *engine::Arena::CreateMemfd("mover_test", kCapacity);
+      arenas_.emplace(device, *engine::Arena::Map(fd, true));
+      ::close(fd);
+      const auto rank = from.mesh().RankOf(device);
+      PieceTable old = rank ? *engine::AllocateInitial("job", 1, from, *rank, kCapacity)
+                            : *PieceTable::Make(1, from.hash(), "job", {}, kCapacity);
+      PieceTable next = *engine::AllocateNext(old, from, to, device, plan, kCapacity);
+      ForEachElement(device, old, [](std::byte* at, std::size_t size, std::uint64_t value) {
+        std::memcpy(at, &value, size);
+      });
+      tables_.emplace(device, std::pair{std::move(old), std::move(next)});
+    }
+    for (const auto& [device, tables] : tables_) {
+      if (contexts_.contains(device.node)) continue;
+      contexts_[device.node] =
+          std::make_shared<MoveContext>(MoveContext{kKey, from, to, plan, {}, device.node, {}, {}});
+    }
+    for (const auto& [device, tables] : tables_) {
+      contexts_[device.node]->local.emplace(
+          device, MoveContext::Local{&arenas_.at(device), tables.first, tables.second});
+    }
+    for (const auto& [node, context] : contexts_) Serve(node);
+    for (const auto& [node, context] : contexts_) {
+      for (const auto& [other, server] : servers_) {
+        context->nodes[other] = {server->endpoints(), AgentKeys().public_key, {}};
+      }
+    }
+  }
+
+  /// A source that says another digest of this move than that of its bytes.
+  void LieAbout(std::int64_t move) { lied_about_ = move; }
+
+  /// Carries out the part of one node.
+  MoveResult Run(std::int32_t node) {
+    std::promise<MoveResult> promise;
+    auto future = promise.get_future();
+    Mover mover(contexts_.at(node), {&net_, AgentKeys(), nullptr},
+                [&](MoveResult result) { promise.set_value(std::move(result)); });
+    MoveResult result = future.get();
+    for (const auto& flow : mover.flows()) {
+      arrived_ += flow->done;
+      complete_ = complete_ && flow->done == flow->total;
+    }
+    return result;
+  }
+
+  const MoveContext& Context(std::int32_t node) const { return *contexts_.at(node); }
+  std::shared_ptr<const MoveContext> ContextPtr(std::int32_t node) const {
+    return contexts_.at(node);
+  }
+  std::int64_t sent() const {
+    std::int64_t bytes = 0;
+    for (const auto& [node, server] : servers_) bytes += server->bytes_sent();
+    return bytes;
+  }
+  std::int64_t arrived() const { return arrived_; }
+  bool complete() const { return complete_; }
+  std::int64_t CountWrong() {
+    std::int64_t wrong = 0;
+    for (const auto& [device, tables] : tables_) {
+      ForEachElement(device, tables.second,
+                     [&wrong](std::byte* at, std::size_t size, std::uint64_t value) {
+                       wrong += std::memcmp(at, &value, size) != 0;
+                     });
+    }
+    return wrong;
+  }
+  /// Whether any byte of a cell in a next piece is not 0.
+  bool IsTouched(DeviceId device, int tensor, const Box& cell) {
+    const auto view = ViewOfCell(Context(device.node), NextPieces(Context(device.node), device),
+                                 tensor, *PieceAround(device, tensor, cell), cell);
+    std::vector<std::byte> bytes(static_cast<std::size_t>(view->size_bytes()));
+    view->Read(0, bytes);
+    return std::ranges::any_of(bytes, [](std::byte b) { return b != std::byte{0}; });
+  }
+
+ private:
+  const Box* PieceAround(DeviceId device, int tensor, const Box& cell) {
+    return &tables_.at(device).second.FindContaining(tensor, cell)->box;
+  }
+
+  void Serve(std::int32_t node) {
+    LaneServerOptions options;
+    options.endpoints.assign(2, "tcp://127.0.0.1:*");
+    options.keys = AgentKeys();
+    auto server = LaneServer::Start(
+        net_, std::move(options),
+        [this, node](const LaneKey& key, std::int64_t move) -> Result<SourceCell> {
+          if (key != kKey) return FailedPrecondition("another transaction");
+          TESSERA_TRY(SourceCell cell, ResolveSource(contexts_.at(node), move));
+          if (move == lied_about_) {
+            cell.digest = [digest = cell.digest] { return digest() + 1; };
+          }
+          return cell;
+        });
+    if (!server) qFatal("%s", server.error().ToString().c_str());
+    servers_.emplace(node, std::move(*server));
+  }
+
+  template <typename Visit>
+  void ForEachElement(DeviceId device, const PieceTable& table, Visit visit) {
+    for (const PieceEntry& e : table.entries()) {
+      if (e.kind != PieceEntry::kState) continue;
+      const auto& spec = from_.collection().tensors()[static_cast<std::size_t>(e.tensor)];
+      const auto size = static_cast<std::size_t>(ptc::SizeBytes(spec.dtype));
+      const Box whole = *Box::Whole(spec.shape);
+      std::byte* first = arenas_.at(device).data(e.offset_bytes);
+      test::ForEachElement(e.box, [&](const std::vector<std::int64_t>& at) {
+        const auto index = static_cast<std::uint64_t>(test::IndexIn(whole, at));
+        visit(first + static_cast<std::size_t>(test::IndexIn(e.box, at)) * size, size,
+              ptc::Mix(static_cast<std::uint64_t>(e.tensor) * 1000003 + index + 1));
+      });
+    }
+  }
+
+  const ptc::Layout& from_;
+  std::map<DeviceId, engine::Arena> arenas_;
+  std::map<DeviceId, std::pair<PieceTable, PieceTable>> tables_;  // old, next
+  std::map<std::int32_t, std::shared_ptr<MoveContext>> contexts_;
+  NetContext net_{2};
+  std::atomic<std::int64_t> lied_about_ = -1;
+  std::int64_t arrived_ = 0;
+  bool complete_ = true;
+  std::map<std::int32_t, std::unique_ptr<LaneServer>> servers_;  // first to go: it reads the rest
+};
+
+/// Number of the first move that is forwarded, and of the one that brings its cell.
+struct Passing {
+  std::int64_t forwarded = -1;
+  std::int64_t arrival = -1;
+};
+Passing FindPassing(const ptc::Plan& plan) {
+  for (std::int64_t f = 0; f < std::ssize(plan.moves); ++f) {
+    const auto* to = std::get_if<ptc::RemoteCopy>(&plan.moves[static_cast<std::size_t>(f)]);
+    if (!to || !to->forwarded) continue;
+    for (std::int64_t a = 0; a < std::ssize(plan.moves); ++a) {
+      const auto* in = std::get_if<ptc::RemoteCopy>(&plan.moves[static_cast<std::size_t>(a)]);
+      if (in && !in->forwarded && in->device == to->source && in->tensor == to->tensor &&
+          in->cell == to->cell) {
+        return {f, a};
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+class MoverTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void plansAreCarriedOut_data() {
+    QTest::addColumn<QString>("from");
+    QTest::addColumn<QString>("to");
+    const auto row = [](const char* name, const char* from, const char* to) {
+      QTest::newRow(name) << QString::fromLatin1(from) << QString::fromLatin1(to);
+    };
+    row("replicas on another node", "tp=2 on n0g0,n0g1", "dp=2,tp=2 on n1g0,n1g1,n1g2,n1g3");
+    row("replicas on both", "tp=4 on n0g0,n0g1,n0g2,n0g3",
+        "dp=8 on n0g0,n0g1,n0g2,n0g3,n1g0,n1g1,n1g2,n1g3");
+    row("three nodes", "dp=2,tp=2 on n0g0,n0g1,n1g0,n1g1", "dp=6 on n1g0,n1g1,n1g2,n2g0,n2g1,n2g2");
+    row("nothing to relay", "tp=2 on n0g0,n0g1", "tp=2 on n1g0,n1g1");
+    row("inside a node", "tp=2 on n0g0,n0g1", "dp=4 on n0g0,n0g1,n0g2,n0g3");
+  }
+
+  // Straight and relayed: the same memory in the end, every digest compared, every byte counted;
+  // with relay fewer of them over the lanes.
+  void plansAreCarriedOut() {
+    QFETCH(QString, from);
+    QFETCH(QString, to);
+    std::mt19937_64 rng(test::Seed());
+    const auto tensors = AnyTensors(rng);
+    const ptc::Layout before = On(from.toStdString(), tensors);
+    const ptc::Layout after = On(to.toStdString(), tensors);
+    const auto direct = ptc::MakePlan(before, after, {});
+    VERIFY_OK(direct);
+    std::optional<std::uint64_t> digest;
+    for (const ptc::Plan& plan : {*direct, ptc::RelayPlan(*direct, before, after, {})}) {
+      Nodes nodes(before, after, plan);
+      std::vector<DeviceDigests> held, made;
+      std::int64_t compared = 0;
+      std::set<std::int32_t> numbers;
+      for (const DeviceId device : ptc::DevicesOf(before, after)) numbers.insert(device.node);
+      for (const std::int32_t node : numbers) {
+        const MoveResult result = nodes.Run(node);
+        VERIFY_OK(result.status);
+        held.insert(held.end(), result.before.begin(), result.before.end());
+        made.insert(made.end(), result.after.begin(), result.after.end());
+        compared += result.checksums_equal;
+      }
+      QCOMPARE(nodes.CountWrong(), 0);
+      QVERIFY(nodes.complete());
+      QCOMPARE(nodes.arrived(), plan.bytes.moved());
+      QCOMPARE(nodes.arrived(), direct->bytes.moved());
+      QCOMPARE(nodes.sent(), plan.bytes.network);
+      QCOMPARE(compared, std::ranges::count_if(plan.moves, [](const ptc::Move& move) {
+                 return std::holds_alternative<ptc::RemoteCopy>(move);
+               }));
+      const auto cells = FindCells(before, after);
+      const auto a = CombineDigests(*tensors, cells, CellSide::kHolders, held);
+      const auto b = CombineDigests(*tensors, cells, CellSide::kNeeders, made);
+      VERIFY_OK(a);
+      VERIFY_OK(b);
+      QCOMPARE(a->digest, b->digest);
+      QCOMPARE(digest.value_or(a->digest), a->digest);
+      digest = a->digest;
+    }
+  }
+
+  // Bytes that are not what their source held end the transfer before anybody passes them on.
+  void whatIsNotVerifiedIsNotPassedOn() {
+    std::mt19937_64 rng(test::Seed() + 1);
+    const auto tensors = AnyTensors(rng);
+    const ptc::Layout before = On("tp=2 on n0g0,n0g1", tensors);
+    const ptc::Layout after = On("dp=3 on n1g0,n1g1,n1g2", tensors);
+    const ptc::Plan plan = ptc::RelayPlan(*ptc::MakePlan(before, after, {}), before, after, {});
+    const Passing passing = FindPassing(plan);
+    QVERIFY(passing.arrival >= 0);
+    Nodes nodes(before, after, plan);
+    nodes.LieAbout(passing.arrival);
+    const MoveResult result = nodes.Run(1);
+    VERIFY_ERROR(result.status, ErrorCode::kDataLoss, "on its source n0g");
+    QVERIFY(result.after.empty());
+    for (const ptc::Move& move : plan.moves) {
+      const auto* copy = std::get_if<ptc::RemoteCopy>(&move);
+      if (copy == nullptr) continue;
+      QCOMPARE(nodes.IsTouched(copy->device, copy->tensor, copy->cell), !copy->forwarded);
+    }
+  }
+
+  // Others may ask for what this node holds, never for what it passes on to itself.
+  void forwardedMovesAreNotServed() {
+    std::mt19937_64 rng(test::Seed() + 2);
+    const auto tensors = AnyTensors(rng);
+    const ptc::Layout before = On("dp=1 on n0g0", tensors);
+    const ptc::Layout after = On("dp=2 on n1g0,n1g1", tensors);
+    const ptc::Plan plan = ptc::RelayPlan(*ptc::MakePlan(before, after, {}), before, after, {});
+    const Passing passing = FindPassing(plan);
+    QVERIFY(passing.forwarded >= 0);
+    Nodes nodes(before, after, plan);
+    VERIFY_OK(ResolveSource(nodes.ContextPtr(0), passing.arrival));
+    VERIFY_ERROR(ResolveSource(nodes.ContextPtr(1), passing.forwarded), ErrorCode::kNotFound,
+                 "does not start on n1");
+    VERIFY_ERROR(ResolveSource(nodes.ContextPtr(1), passing.arrival), ErrorCode::kNotFound,
+                 "does not start on n1");
+  }
+};
+
+QTEST_GUILESS_MAIN(MoverTest)
+#include "mover_test.moc"
