@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ptc/base/utf8.h"
+#include "ptc/packed.h"
 #include "ptc/shard_rule.h"
 #include "ptc/tensor_spec.h"
 
@@ -20,12 +21,7 @@ Status CheckExpert(const TensorSpec& spec) {
 }
 
 Status CheckSpec(const TensorSpec& spec, std::int64_t num_layers) {
-  TESSERA_TRY(const std::int64_t elements, NumElements(spec.shape));
-  std::int64_t bytes = 0;
-  if (__builtin_mul_overflow(elements, SizeBytes(spec.dtype), &bytes)) {
-    return InvalidArgument(fmt::format("shape {} of {} has more than 2^63-1 bytes",
-                                       ToString(spec.shape), ToString(spec.dtype)));
-  }
+  TESSERA_RETURN_IF_ERROR(ByteCount(spec.dtype, spec.shape));
   TESSERA_RETURN_IF_ERROR(CheckExpert(spec));
   TESSERA_RETURN_IF_ERROR(CheckRule(spec));
   if (spec.place == StagePlace::kLayer && (spec.layer < 0 || spec.layer >= num_layers)) {
@@ -85,8 +81,7 @@ Result<std::shared_ptr<const Collection>> Collection::Make(std::vector<TensorSpe
     // One spelling for each value, so that equal collections compare and hash as equal.
     Normalize(spec);
     if (spec.place != StagePlace::kLayer) spec.layer = 0;
-    if (__builtin_add_overflow(total_bytes, *NumElements(spec.shape) * SizeBytes(spec.dtype),
-                               &total_bytes)) {
+    if (__builtin_add_overflow(total_bytes, *ByteCount(spec.dtype, spec.shape), &total_bytes)) {
       return InvalidArgument("all tensors together have more than 2^63-1 bytes");
     }
   }
@@ -134,7 +129,7 @@ std::optional<int> Collection::Find(std::string_view name) const {
 
 std::int64_t Collection::total_bytes() const {
   std::int64_t bytes = 0;
-  for (const TensorSpec& spec : tensors_) bytes += *NumElements(spec.shape) * SizeBytes(spec.dtype);
+  for (const TensorSpec& spec : tensors_) bytes += *ByteCount(spec.dtype, spec.shape);
   return bytes;
 }
 

@@ -13,24 +13,31 @@ namespace {
 struct DTypeRow {
   DType dtype;
   std::string_view name;
-  std::int64_t size_bytes;
+  std::int64_t size_bits;
 };
 
-constexpr std::array<DTypeRow, 15> kDTypes{{{DType::kBool, "bool", 1},
-                                            {DType::kU8, "u8", 1},
-                                            {DType::kI8, "i8", 1},
-                                            {DType::kF8E4M3, "f8e4m3", 1},
-                                            {DType::kF8E5M2, "f8e5m2", 1},
-                                            {DType::kU16, "u16", 2},
-                                            {DType::kI16, "i16", 2},
-                                            {DType::kF16, "f16", 2},
-                                            {DType::kBF16, "bf16", 2},
-                                            {DType::kU32, "u32", 4},
-                                            {DType::kI32, "i32", 4},
-                                            {DType::kF32, "f32", 4},
-                                            {DType::kU64, "u64", 8},
-                                            {DType::kI64, "i64", 8},
-                                            {DType::kF64, "f64", 8}}};
+constexpr std::array<DTypeRow, kNumDTypes> kDTypes{{{DType::kBool, "bool", 8},
+                                                    {DType::kU8, "u8", 8},
+                                                    {DType::kI8, "i8", 8},
+                                                    {DType::kF8E4M3, "f8e4m3", 8},
+                                                    {DType::kF8E5M2, "f8e5m2", 8},
+                                                    {DType::kU16, "u16", 16},
+                                                    {DType::kI16, "i16", 16},
+                                                    {DType::kF16, "f16", 16},
+                                                    {DType::kBF16, "bf16", 16},
+                                                    {DType::kU32, "u32", 32},
+                                                    {DType::kI32, "i32", 32},
+                                                    {DType::kF32, "f32", 32},
+                                                    {DType::kU64, "u64", 64},
+                                                    {DType::kI64, "i64", 64},
+                                                    {DType::kF64, "f64", 64},
+                                                    {DType::kF8E8M0, "f8e8m0", 8},
+                                                    {DType::kF8E4M3Fnuz, "f8e4m3fnuz", 8},
+                                                    {DType::kF8E5M2Fnuz, "f8e5m2fnuz", 8},
+                                                    {DType::kC64, "c64", 64},
+                                                    {DType::kF4, "f4", 4},
+                                                    {DType::kF6E2M3, "f6e2m3", 6},
+                                                    {DType::kF6E3M2, "f6e3m2", 6}}};
 
 constexpr bool RowsAreInEnumOrder() {
   for (std::size_t i = 0; i < kDTypes.size(); ++i) {
@@ -53,6 +60,10 @@ Result<DType> ParseDType(std::string_view name) {
   return InvalidArgument(fmt::format("unknown dtype '{}'", Escaped(name)));
 }
 
-std::int64_t SizeBytes(DType dtype) { return RowOf(dtype).size_bytes; }
+std::int64_t SizeBits(DType dtype) { return RowOf(dtype).size_bits; }
+
+bool IsPacked(DType dtype) { return SizeBits(dtype) < 8; }
+
+std::int64_t SizeBytes(DType dtype) { return IsPacked(dtype) ? 1 : SizeBits(dtype) / 8; }
 
 }  // namespace tessera::ptc

@@ -26,14 +26,28 @@ enum class DType : std::uint8_t {
   kF32,
   kU64,
   kI64,
-  kF64
+  kF64,
+  // Moved, compared and digested, never computed with.
+  kF8E8M0,
+  kF8E4M3Fnuz,
+  kF8E5M2Fnuz,
+  kC64,
+  // Below one byte: see ptc/packed.h.
+  kF4,
+  kF6E2M3,
+  kF6E3M2
 };
+inline constexpr int kNumDTypes = static_cast<int>(DType::kF6E3M2) + 1;
 
 /// "bool", "u8", "f8e4m3", "bf16", "f32", …
 std::string_view ToString(DType dtype);
 /// \error kInvalidArgument for an unknown name.
 Result<DType> ParseDType(std::string_view name);
-/// Size of one element in bytes: 1, 2, 4 or 8.
+/// Size of one element in bits: 4, 6, 8, 16, 32 or 64.
+std::int64_t SizeBits(DType dtype);
+/// Whether an element is less than a byte.
+bool IsPacked(DType dtype);
+/// Size of one unit (ptc/packed.h) in bytes, 1, 2, 4 or 8: of an element, or 1 where IsPacked.
 std::int64_t SizeBytes(DType dtype);
 
 }  // namespace tessera::ptc

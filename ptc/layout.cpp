@@ -57,6 +57,13 @@ Layout::Layout(DeviceMesh mesh, CollectionPtr tensors, StageRule rule,
 
 Result<Layout> Layout::Make(DeviceMesh mesh, CollectionPtr tensors, StageRule stages) {
   for (const TensorSpec& spec : tensors->tensors()) {
+    if (IsPacked(spec.dtype)) {
+      return Error{ErrorCode::kUnimplemented,
+                   fmt::format("tensor '{}' is {}: elements below one byte are not moved between "
+                               "devices",
+                               spec.name, ToString(spec.dtype)),
+                   {}};
+    }
     TESSERA_RETURN_IF_ERROR(CheckDivides(mesh.shape(), spec));
   }
   TESSERA_TRY(std::vector<std::int64_t> stage_of_layer,

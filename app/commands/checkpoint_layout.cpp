@@ -107,12 +107,24 @@ std::int64_t numLayersOf(const Checkpoint& source, const ptc::RulesFile& rules) 
   return layers;
 }
 
+/// A layout speaks of elements that devices compute with. On disk only the cuts matter, and whether
+/// those of elements below one byte fall between bytes is found when pieces are made of them.
+Result<ptc::CollectionPtr> withWholeBytes(ptc::CollectionPtr tensors) {
+  const auto isPacked = [](const ptc::TensorSpec& spec) { return ptc::IsPacked(spec.dtype); };
+  if (std::ranges::none_of(tensors->tensors(), isPacked)) return tensors;
+  std::vector<ptc::TensorSpec> specs = tensors->tensors();
+  for (ptc::TensorSpec& spec : specs)
+    if (isPacked(spec)) spec.dtype = ptc::DType::kU8;
+  return ptc::Collection::Make(std::move(specs), tensors->num_layers());
+}
+
 }  // namespace
 
 std::vector<OptionSpec> layoutOptions() {
   return {{"mesh", "dp=D,tp=T,…", "each rank of this mesh has its shard (needs --rules)"},
           {"rules", "NAME|FILE", "how tensors are cut and put on stages: see `rules list`"},
           {"values", "NAME=N,…", "numbers that the rules read: heads=32,kv_heads=8"},
+          zeroOption(),
           {"tensors", "FILE", "lists the tensors, with segments and roles (default: as they are)"},
           {"stages", "RULE", "uniform, uniform*2, balanced or 0,0,1,1 (default as the rules say)"}};
 }
@@ -136,7 +148,9 @@ Result<ptc::Layout> layoutOf(const Checkpoint& source, const Arguments& argument
     TESSERA_TRY(const ptc::RulesFile read, ptc::ReadRules(rules, listed.values));
     tensors = listTensors(source, numbers, numLayersOf(source, read));
   }
-  TESSERA_TRY(auto ruled, ptc::ApplyRules(tensors, rules, /*zero=*/false));
+  TESSERA_TRY(const bool zero, readZero(arguments));
+  TESSERA_TRY(auto ruled, ptc::ApplyRules(tensors, rules, zero));
+  TESSERA_TRY(ruled.tensors, withWholeBytes(std::move(ruled.tensors)));
   if (const auto text = arguments.value("stages")) {
     auto parsed = ptc::ParseStageRule(*text);
     if (!parsed) return std::move(parsed).Context("--stages").error();

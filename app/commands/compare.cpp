@@ -25,25 +25,38 @@ Json formOf(const checkpoint::StoredTensor* tensor) {
   return {{"dtype", ToString(tensor->dtype)}, {"shape", tensor->shape}};
 }
 
+/// What ranges count: bytes where an element is less.
+std::string_view unitOf(const checkpoint::StoredTensor& tensor) {
+  return ptc::IsPacked(tensor.dtype) ? "byte" : "element";
+}
+
+/// Of an element, or of a byte in the whole tensor.
+std::vector<std::int64_t> indicesOf(const checkpoint::StoredTensor& tensor, std::int64_t unit) {
+  if (ptc::IsPacked(tensor.dtype)) return {unit};
+  return reshard::IndicesOf(tensor.shape, unit);
+}
+
 Json toJson(const TensorDifference& difference) {
   Json ranges = Json::array();
   for (const DifferentRange& range : difference.ranges)
     ranges.push_back({{"begin", range.begin},
                       {"end", range.end},
-                      {"index", reshard::IndicesOf(difference.a->shape, range.begin)},
+                      {"index", indicesOf(*difference.a, range.begin)},
                       {"a", range.a},
                       {"b", range.b}});
   return {{"name", difference.name},
+          {"unit", difference.a != nullptr ? unitOf(*difference.a) : unitOf(*difference.b)},
           {"a", formOf(difference.a)},
           {"b", formOf(difference.b)},
           {"elements", difference.num_different},
           {"ranges", std::move(ranges)}};
 }
 
-/// "[2,17] to [2,19]: 0.25 and 0.5".
-std::string describe(const ptc::Shape& shape, const DifferentRange& range) {
-  const auto at = [&](std::int64_t index) {
-    return fmt::format("[{}]", fmt::join(reshard::IndicesOf(shape, index), ","));
+/// "[2,17] to [2,19]: 0.25 and 0.5", "byte 17: 0x3f and 0x30".
+std::string describe(const checkpoint::StoredTensor& tensor, const DifferentRange& range) {
+  const auto at = [&](std::int64_t unit) {
+    if (ptc::IsPacked(tensor.dtype)) return fmt::format("byte {}", unit);
+    return fmt::format("[{}]", fmt::join(indicesOf(tensor, unit), ","));
   };
   std::string text = at(range.begin);
   if (range.end - range.begin > 1) text += fmt::format(" to {}", at(range.end - 1));
@@ -61,16 +74,16 @@ void print(const TensorDifference& difference) {
     fmt::print("{}  {} in A, {} in B\n", difference.name, describeForm(*difference.a),
                describeForm(*difference.b));
   } else {
-    const ptc::Shape& shape = difference.a->shape;
-    fmt::print("{}  {}: {} elements differ\n", difference.name, describeForm(*difference.a),
-               difference.num_different);
+    const std::string_view unit = unitOf(*difference.a);
+    fmt::print("{}  {}: {} {}s differ\n", difference.name, describeForm(*difference.a),
+               difference.num_different, unit);
     std::int64_t shown = 0;
     for (const DifferentRange& range : difference.ranges) {
-      fmt::print("  {}\n", describe(shape, range));
+      fmt::print("  {}\n", describe(*difference.a, range));
       shown += range.end - range.begin;
     }
     if (shown < difference.num_different)
-      fmt::print("  and {} elements behind them\n", difference.num_different - shown);
+      fmt::print("  and {} {}s behind them\n", difference.num_different - shown, unit);
   }
 }
 

@@ -16,6 +16,7 @@
 #include "app/commands/json.h"
 #include "app/commands/units.h"
 #include "engine/reshard/metadata.h"
+#include "engine/reshard/sums.h"
 #include "ptc/layout.h"
 #include "ptc/rules/name_pattern.h"
 
@@ -32,6 +33,7 @@ struct Listing {
   std::size_t numOthers = 0;                     // that the pattern does not fit
   std::optional<std::vector<std::uint64_t>> digests;
   std::optional<std::uint64_t> digest;  // of all tensors
+  std::optional<reshard::SumsChecked> sums;
 };
 
 /// The same checkpoint without the tensors that the pattern does not fit.
@@ -86,6 +88,8 @@ Json toJson(const Listing& listing, bool pieces) {
       {"metadata", checkpoint.metadata()},  {"opaque", checkpoint.opaque()},
       {"tensors", std::move(tensors)}};
   if (listing.digest) out["digest"] = ptc::Hex16(*listing.digest);
+  if (listing.sums)
+    out["sums"] = {{"checked", listing.sums->count}, {"bytes", listing.sums->bytes}};
   return out;
 }
 
@@ -103,10 +107,11 @@ std::string table(const Listing& listing, bool pieces) {
       const std::string strides =
           stored.strides.empty() ? "" : fmt::format(", strides {}", fmt::join(stored.strides, ","));
       const char* archive = stored.archive_bytes > 0 ? ", archive" : "";
-      rows.push_back({fmt::format("  {}{} at byte {}{}", fileName(checkpoint, stored.file), archive,
-                                  stored.offset, strides),
-                      "", ToString(stored.box),
-                      formatBytes(stored.box.num_elements() * ptc::SizeBytes(tensor.dtype)), ""});
+      rows.push_back(
+          {fmt::format("  {}{} at byte {}{}", fileName(checkpoint, stored.file), archive,
+                       stored.offset, strides),
+           "", ToString(stored.box),
+           formatBytes(reshard::BytesOf({tensor.name, tensor.dtype, stored.box.shape()})), ""});
       if (listing.digests) rows.back().emplace_back();
     }
   }
@@ -145,6 +150,10 @@ void print(const Listing& listing, bool pieces) {
     fmt::print("{} entries are no tensors and are not read: {}\n", checkpoint.opaque().size(),
                shortened(fmt::format("{}", fmt::join(checkpoint.opaque(), ", "))));
   if (listing.digest) fmt::print("digest {}\n", ptc::Hex16(*listing.digest));
+  if (listing.sums && listing.sums->count == 0) fmt::print("the format states no sums of bytes\n");
+  if (listing.sums && listing.sums->count > 0)
+    fmt::print("{} sums over {} are right\n", listing.sums->count,
+               formatBytes(listing.sums->bytes));
 }
 
 /// Reads everything. \error also where the checkpoint states other digests than it has
@@ -170,19 +179,37 @@ Status addDigests(const Invocation& call, reshard::ReadOptions options, Listing&
   return OkStatus();
 }
 
+/// Reads everything that the checkpoint states a sum of.
+Result<reshard::SumsChecked> checkSums(const Invocation& call, reshard::ReadOptions options,
+                                       const Checkpoint& checkpoint) {
+  countInterrupts();
+  ByteProgress progress("verifying", call.json ? nullptr : stderr,
+                        ByteProgress::Elsewhere::kNothing);
+  options.watch = progress.watch();
+  auto checked = reshard::CheckSums(checkpoint, options);
+  progress.end();
+  return checked;
+}
+
 int run(const Invocation& call) {
   const auto read = readMemoryAndThreads(call.arguments);
   if (!read) return wrongUsage(read.error());
   auto opened = Checkpoint::Open(call.arguments.word(0));
   if (!opened) return failed(opened.error());
-  Listing listing{*opened, 0, std::nullopt, std::nullopt};
+  Listing listing{*opened, 0, std::nullopt, std::nullopt, std::nullopt};
   if (const auto glob = call.arguments.value("tensor")) {
     auto chosen = choose(**opened, *glob);
     if (!chosen) return failed(chosen.error());
     listing.checkpoint = *chosen;
     listing.numOthers = (*opened)->tensors().size() - (*chosen)->tensors().size();
   }
-  if (call.arguments.has("digests"))
+  const bool verify = call.arguments.has("verify");
+  if (verify) {
+    const auto checked = checkSums(call, *read, *listing.checkpoint);
+    if (!checked) return failed(checked.error());
+    listing.sums = *checked;
+  }
+  if (verify || call.arguments.has("digests"))
     if (const Status added = addDigests(call, *read, listing); !added) return failed(added.error());
   if (call.json)
     printLine(toJson(listing, call.arguments.has("pieces")));
@@ -194,19 +221,23 @@ int run(const Invocation& call) {
 }  // namespace
 
 Command inspectCommand() {
-  return {{"inspect",
-           "lists the tensors of a checkpoint on disk",
-           {{"PATH",
-             "safetensors file, Hugging Face or sharded safetensors folder, folder of "
-             "torch.distributed.checkpoint or of Megatron's torch_dist"}},
-           {{"tensor", "GLOB", "only names that fit: * any characters but dots, ** any"},
-            {"pieces", "", "shows where each box of a tensor lies: file and offset"},
-            {"digests", "", "reads everything and shows digests, equal under every layout"},
-            memoryOption(),
-            threadsOption()},
-           {"Reads tables only, without --digests. Runs no code of a checkpoint. Needs no "
-            "cluster."}},
-          run};
+  return {
+      {"inspect",
+       "lists the tensors of a checkpoint on disk",
+       {{"PATH",
+         "safetensors file, Hugging Face or sharded safetensors folder, folder of "
+         "torch.distributed.checkpoint or of Megatron's torch_dist"}},
+       {{"tensor", "GLOB", "only names that fit: * any characters but dots, ** any"},
+        {"pieces", "", "shows where each box of a tensor lies: file and offset"},
+        {"digests", "", "reads everything and shows digests, equal under every layout"},
+        {"verify", "",
+         "--digests, and checks all that the checkpoint states of its bytes: "
+         "digests, CRC-32 of torch.save's entries, SHA-256 of Megatron's integrity.json"},
+        memoryOption(),
+        threadsOption()},
+       {"Reads tables only, without --digests and --verify. Runs no code of a checkpoint. Needs no "
+        "cluster."}},
+      run};
 }
 
 }  // namespace tessera::app

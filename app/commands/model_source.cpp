@@ -25,7 +25,18 @@ std::vector<OptionSpec> modelOptions(const std::string& optimizer) {
   return {{"model", "M", "a model of the catalogue, see `models list`"},
           {"tensors", "FILE", "a table of tensors instead, as `job start --exec` takes it"},
           {"optimizer", "adamw|none", "state beside the parameters (default " + optimizer + ")"},
-          {"zero", "on|off", "cuts the optimizer's state over the dp ranks (ZeRO-1; default off)"}};
+          zeroOption()};
+}
+
+OptionSpec zeroOption() {
+  return {"zero", "on|off", "cuts the optimizer's state over the dp ranks (ZeRO-1; default off)"};
+}
+
+Result<bool> readZero(const Arguments& arguments) {
+  const std::string text = arguments.valueOr("zero", "off");
+  if (text == "on" || text == "1") return true;  // 1: the stage of ZeRO
+  if (text == "off" || text == "0") return false;
+  return InvalidArgument(fmt::format("--zero '{}' is neither on nor off", text));
 }
 
 OptionSpec rulesOption() {
@@ -45,11 +56,7 @@ Result<ModelSource> readModelSource(const Arguments& arguments, const std::strin
   if (const auto text = arguments.value("optimizer")) {
     TESSERA_TRY(source.optimizer, ptc::ParseOptimizerState(*text).Context("--optimizer"));
   }
-  if (const auto text = arguments.value("zero")) {
-    if (*text != "on" && *text != "off")
-      return InvalidArgument(fmt::format("--zero '{}' is neither on nor off", *text));
-    source.zero = *text == "on";
-  }
+  TESSERA_TRY(source.zero, readZero(arguments));
   TESSERA_TRY(source.tensors, model ? engine::FindCatalogueTensors(*model) : readTextFile(*file));
   if (!rules.empty()) {
     TESSERA_TRY(source.rules, readRules(rules));

@@ -16,6 +16,7 @@
 #include "app/commands/command.h"
 #include "app/commands/interrupt.h"
 #include "app/commands/json.h"
+#include "app/commands/model_source.h"
 #include "app/commands/units.h"
 
 namespace tessera::app {
@@ -24,6 +25,7 @@ namespace {
 using checkpoint::Format;
 
 constexpr std::string_view kFile = ".safetensors";
+constexpr std::int64_t kMostShards = 99'999;  // five digits in the names of files
 
 /// What DST becomes: as --format says, else as its name and --mesh do.
 Result<Format> formatOf(const Arguments& arguments) {
@@ -64,12 +66,19 @@ Result<reshard::Options> readOptions(const Arguments& arguments) {
       return InvalidArgument(fmt::format("--{} goes with --mesh", option));
   if (arguments.has("mesh") && !arguments.has("rules"))
     return InvalidArgument("--mesh needs --rules: how the tensors are cut");
-  if (const auto size = arguments.value("file-size")) {
-    if (options.format != Format::kHuggingFace)
-      return InvalidArgument("--file-size goes with --format huggingface");
+  for (const char* option : {"shard-size", "shards"})
+    if (arguments.has(option) && options.format != Format::kHuggingFace)
+      return InvalidArgument(fmt::format("--{} goes with --format huggingface", option));
+  if (arguments.has("shard-size") && arguments.has("shards"))
+    return InvalidArgument("--shard-size and --shards are given: choose one");
+  if (const auto size = arguments.value("shard-size")) {
     auto bytes = parseMemory(*size);
-    if (!bytes) return std::move(bytes).Context("--file-size").error();
-    options.file_bytes = *bytes;
+    if (!bytes) return std::move(bytes).Context("--shard-size").error();
+    options.files.most_bytes = *bytes;
+  }
+  if (arguments.has("shards")) {
+    TESSERA_TRY(const std::int64_t count, arguments.integer("shards", 1, 1, kMostShards));
+    options.files.count = static_cast<int>(count);
   }
   for (const std::string& text : arguments.values("dtype")) {
     TESSERA_TRY(auto rule, readDType(text));
@@ -85,11 +94,13 @@ Result<reshard::Options> readOptions(const Arguments& arguments) {
     return InvalidArgument("--resume and --restart are opposites: give one of them");
   options.verify = arguments.has("verify");
   options.spelling["--format"] = checkpoint::ToString(options.format);
-  for (const char* option : {"mesh", "rules", "values", "tensors", "stages", "file-size", "dtype"})
+  for (const char* option :
+       {"mesh", "rules", "values", "tensors", "stages", "shard-size", "shards", "dtype"})
     if (arguments.has(option))
       options.spelling[fmt::format("--{}", option)] =
           fmt::format("{}", fmt::join(arguments.values(option), " "));
-  if (arguments.has("zero")) options.spelling["--zero"] = "set";
+  TESSERA_TRY(const bool zero, readZero(arguments));
+  if (zero) options.spelling["--zero"] = "on";
   return options;
 }
 
@@ -150,7 +161,8 @@ Command reshardCommand() {
        "sharded with --mesh, safetensors for a DST that ends so, else huggingface)"}};
   for (OptionSpec& option : layoutOptions()) options.push_back(std::move(option));
   for (OptionSpec option : std::initializer_list<OptionSpec>{
-           {"file-size", "SIZE", "most bytes of a file of --format huggingface (default 5G)"},
+           {"shard-size", "SIZE", "most bytes of a file of --format huggingface (default 5G)"},
+           {"shards", "N", "so many files instead, the largest as small as can be"},
            {"dtype", "[GLOB=]DTYPE",
             "rounds floating-point tensors (that fit GLOB) to f64, f32, f16, bf16, f8e4m3 or "
             "f8e5m2; may be repeated"},
@@ -159,7 +171,9 @@ Command reshardCommand() {
            {"force", "", "replaces DST, at the end and in one step"},
            {"resume", "", "fails where there is nothing to resume"},
            {"restart", "", "drops an interrupted run instead of resuming it"},
-           {"verify", "", "reads what was written and compares digests before DST appears"}})
+           {"verify", "",
+            "checks the sums that SRC states first; reads what was written and compares digests "
+            "before DST appears"}})
     options.push_back(std::move(option));
   return {{"reshard",
            "writes a checkpoint on disk in another format, for another mesh, with other dtypes",

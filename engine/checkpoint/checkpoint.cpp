@@ -8,6 +8,7 @@
 
 #include "engine/checkpoint/strided_read.h"
 #include "engine/checkpoint/tiling.h"
+#include "ptc/packed.h"
 
 namespace tessera::checkpoint {
 namespace {
@@ -25,7 +26,7 @@ std::vector<std::int64_t> RowMajor(const Box& box) {
 }
 
 /// Whether Read can compute with the strides of a box.
-bool IsAddressable(const StoredBox& stored, std::int64_t element_bytes) {
+bool IsAddressable(const StoredBox& stored, const Box& units, std::int64_t unit_bytes) {
   std::int64_t last = 0;
   for (std::size_t d = 0; d < stored.strides.size(); ++d) {
     std::int64_t way = 0;
@@ -36,10 +37,10 @@ bool IsAddressable(const StoredBox& stored, std::int64_t element_bytes) {
       return false;
     }
   }
-  if (stored.strides.empty()) last = stored.box.num_elements() - 1;
+  if (stored.strides.empty()) last = units.num_elements() - 1;
   std::int64_t end = 0;
   return stored.offset >= 0 && !__builtin_add_overflow(last, 1, &last) &&
-         !__builtin_mul_overflow(last, element_bytes, &end) &&
+         !__builtin_mul_overflow(last, unit_bytes, &end) &&
          !__builtin_add_overflow(end, stored.offset, &end);
 }
 
@@ -54,11 +55,15 @@ Status CheckBox(const StoredTensor& tensor, const Box& whole, const StoredBox& s
     return InvalidArgument(
         fmt::format("box {} lies in file {} of {}", ToString(box), stored.file, num_files));
   }
-  if (!stored.strides.empty() && stored.strides.size() != static_cast<std::size_t>(box.rank())) {
+  const bool strided = !stored.strides.empty();
+  if (strided && (stored.strides.size() != static_cast<std::size_t>(box.rank()) ||
+                  ptc::IsPacked(tensor.dtype))) {
     return InvalidArgument(
         fmt::format("box {} has {} strides", ToString(box), stored.strides.size()));
   }
-  if (!IsAddressable(stored, ptc::SizeBytes(tensor.dtype))) {
+  auto units = ptc::UnitBox(tensor.dtype, tensor.shape, box);
+  if (!units) return std::move(units).Context(fmt::format("box {}", ToString(box))).error();
+  if (!IsAddressable(stored, *units, ptc::SizeBytes(tensor.dtype))) {
     return InvalidArgument(
         fmt::format("box {} at byte {} with strides [{}] has no address below 2^63", ToString(box),
                     stored.offset, fmt::join(stored.strides, ",")));
@@ -67,12 +72,7 @@ Status CheckBox(const StoredTensor& tensor, const Box& whole, const StoredBox& s
 }
 
 Status CheckTensor(const StoredTensor& tensor, std::size_t num_files) {
-  TESSERA_TRY(const std::int64_t elements, ptc::NumElements(tensor.shape));
-  std::int64_t bytes = 0;
-  if (__builtin_mul_overflow(elements, ptc::SizeBytes(tensor.dtype), &bytes)) {
-    return InvalidArgument(
-        fmt::format("shape {} has more than 2^63-1 bytes", ptc::ToString(tensor.shape)));
-  }
+  TESSERA_RETURN_IF_ERROR(ptc::ByteCount(tensor.dtype, tensor.shape));
   const std::optional<Box> whole = Box::Whole(tensor.shape);
   if (!whole) {
     if (tensor.boxes.empty()) return OkStatus();
@@ -93,6 +93,13 @@ Status CheckTensor(const StoredTensor& tensor, std::size_t num_files) {
   }
   return InvalidArgument(fmt::format("range {} of shape {} is stored twice", ToString(flaw->where),
                                      ptc::ToString(tensor.shape)));
+}
+
+/// The box in units. \pre CheckBox
+Box Units(const StoredTensor& tensor, const StoredBox& stored) {
+  auto units = ptc::UnitBox(tensor.dtype, tensor.shape, stored.box);
+  TESSERA_CHECK(units.has_value());
+  return *std::move(units);
 }
 
 }  // namespace
@@ -154,7 +161,7 @@ Checkpoint::Checkpoint(Contents contents)
     if (!tensor.shape.empty()) {
       std::int64_t furthest = 0;
       for (const StoredBox& stored : tensor.boxes) {
-        furthest = std::max(furthest, stored.box[0].end);
+        furthest = std::max(furthest, Units(tensor, stored)[0].end);
         reach.push_back(furthest);
       }
     }
@@ -177,22 +184,23 @@ Status Checkpoint::Read(int tensor, const Box& box, std::span<std::byte> out) co
   auto at = stored.boxes.begin();
   if (!reach.empty()) at += std::ranges::upper_bound(reach, box[0].begin) - reach.begin();
   for (; at != stored.boxes.end(); ++at) {
-    if (box.rank() > 0 && at->box[0].begin >= box[0].end) break;
-    const std::optional<Box> both = Intersect(at->box, box);
+    const Box held = Units(stored, *at);
+    if (box.rank() > 0 && held[0].begin >= box[0].end) break;
+    const std::optional<Box> both = Intersect(held, box);
     if (!both) continue;
     StoredBox found = *at;
     if (at->archive_bytes > 0) {
       TESSERA_TRY(found, contents_.locate(stored, *at));
     }
     const std::vector<std::int64_t> from =
-        found.strides.empty() ? RowMajor(at->box) : std::move(found.strides);
+        found.strides.empty() ? RowMajor(held) : std::move(found.strides);
     std::vector<StridedDim> dims;
     std::int64_t offset = found.offset;
     std::int64_t place = 0;
     for (int d = 0; d < box.rank(); ++d) {
       const auto i = static_cast<std::size_t>(d);
       dims.push_back({(*both)[d].size(), from[i], to[i]});
-      offset += ((*both)[d].begin - at->box[d].begin) * from[i] * element_bytes;
+      offset += ((*both)[d].begin - held[d].begin) * from[i] * element_bytes;
       place += ((*both)[d].begin - box[d].begin) * to[i] * element_bytes;
     }
     TESSERA_TRY(const FilePtr file, open_files_.Get(at->file));

@@ -34,7 +34,8 @@ enum class Format : std::uint8_t {
 std::string_view ToString(Format format);  // "safetensors", "huggingface", "sharded", "dcp", …
 
 /// One stored box. Its element at position x (an index a dim, relative to box begin) lies at
-/// offset + sum(x[d] * strides[d]) * SizeBytes(dtype) of the file.
+/// offset + sum(x[d] * strides[d]) * SizeBytes(dtype) of the file; elements below one byte lie
+/// row-major, without strides.
 struct StoredBox {
   ptc::Box box;
   int file = 0;                            // index into Checkpoint::files()
@@ -73,8 +74,9 @@ class Checkpoint {
   /// Sorts tensors and boxes and checks them. Whether the ranges lie inside their files is up to
   /// the format's reader, which knows the offset of what is wrong.
   /// \error kInvalidArgument naming path and tensor: a name twice, a shape beyond int64, boxes that
-  ///     overlap, leave a range out or lie outside the shape, strides that are negative, not one a
-  ///     dim or lead beyond int64, a file index that is none, an archive and no `locate`
+  ///     overlap, leave a range out, lie outside the shape or end inside a byte, strides that are
+  ///     negative, not one a dim or lead beyond int64, a file index that is none, an archive and no
+  ///     `locate`
   static Result<std::shared_ptr<const Checkpoint>> Make(Contents contents);
   /// Finds out the format of a file or folder and reads its tables, never its tensors.
   /// \error kNotFound, kInvalidArgument: one line with the file and, where bytes are wrong, the
@@ -100,9 +102,10 @@ class Checkpoint {
   /// Index of a name, or nullopt.
   std::optional<int> Find(std::string_view name) const;
 
-  /// Fills `out` with the elements of `box`, row-major. At most some hundred files are held open
-  /// at a time, and at most 2 MiB of memory taken, whatever the size of the box.
-  /// \pre box lies in the tensor, out has num_elements * SizeBytes bytes
+  /// Fills `out` with the units of `box` (ptc/packed.h: elements, or bytes of smaller ones),
+  /// row-major. At most some hundred files are held open at a time, and at most 2 MiB of memory
+  /// taken, whatever the size of the box.
+  /// \pre box lies in the UnitShape of the tensor, out has num_elements * SizeBytes bytes
   /// \error kUnavailable naming file, offset and errno text (a file that shrank meanwhile)
   Status Read(int tensor, const ptc::Box& box, std::span<std::byte> out) const;
 
@@ -110,8 +113,8 @@ class Checkpoint {
   explicit Checkpoint(Contents contents);
 
   Contents contents_;
-  /// A tensor and a box: the largest end along dim 0 of this box and all before it, so that Read
-  /// finds the first box that can matter by bisection.
+  /// A tensor and a box: the largest end along dim 0, in units, of this box and all before it, so
+  /// that Read finds the first box that can matter by bisection.
   std::vector<std::vector<std::int64_t>> reach_;
   OpenFiles open_files_;
 };

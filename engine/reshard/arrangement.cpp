@@ -8,6 +8,9 @@
 #include <string_view>
 #include <utility>
 
+#include "ptc/base/check.h"
+#include "ptc/packed.h"
+
 namespace tessera::reshard {
 namespace {
 
@@ -16,8 +19,9 @@ using checkpoint::Piece;
 
 /// Finds the file and the bytes of every piece.
 Result<Arrangement> Arrange(const std::vector<OutTensor>& tensors, std::vector<Piece> pieces,
-                            Format format, const std::string& name, std::int64_t file_bytes) {
-  TESSERA_TRY(const auto files, checkpoint::PlanFiles(format, name, pieces, file_bytes));
+                            Format format, const std::string& name,
+                            const checkpoint::FileLimits& limits) {
+  TESSERA_TRY(const auto files, checkpoint::PlanFiles(format, name, pieces, limits));
   Arrangement out;
   out.places.resize(pieces.size());
   for (std::size_t f = 0; f < files.size(); ++f) {
@@ -48,6 +52,11 @@ Result<Arrangement> Arrange(const std::vector<OutTensor>& tensors, std::vector<P
     std::ranges::sort(of_tensor, {},
                       [&](int p) { return pieces[static_cast<std::size_t>(p)].box; });
   }
+  for (const Piece& piece : pieces) {
+    out.units.emplace_back();
+    if (!piece.box) continue;
+    TESSERA_TRY(out.units.back(), ptc::UnitBox(piece.dtype, piece.shape, *piece.box));
+  }
   out.pieces = std::move(pieces);
   return out;
 }
@@ -68,18 +77,18 @@ void AddHeld(const OutTensor& tensor, const ptc::Layout& layout, int index,
 }  // namespace
 
 std::int64_t BytesOf(const OutTensor& tensor) {
-  std::int64_t bytes = ptc::SizeBytes(tensor.dtype);
-  for (const std::int64_t size : tensor.shape) bytes *= size;
-  return bytes;
+  const auto bytes = ptc::ByteCount(tensor.dtype, tensor.shape);
+  TESSERA_CHECK(bytes.has_value());
+  return *bytes;
 }
 
 Result<Arrangement> WholeTensors(const std::vector<OutTensor>& tensors, Format format,
-                                 const std::string& name, std::int64_t file_bytes) {
+                                 const std::string& name, const checkpoint::FileLimits& limits) {
   std::vector<Piece> pieces;
   for (const OutTensor& tensor : tensors) {
     pieces.push_back({tensor.name, tensor.dtype, tensor.shape, ptc::Box::Whole(tensor.shape)});
   }
-  return Arrange(tensors, std::move(pieces), format, name, file_bytes);
+  return Arrange(tensors, std::move(pieces), format, name, limits);
 }
 
 Result<Arrangement> Shards(const std::vector<OutTensor>& tensors, const ptc::Layout& layout) {
@@ -102,7 +111,7 @@ Result<Arrangement> Shards(const std::vector<OutTensor>& tensors, const ptc::Lay
     }
   }
   return Arrange(tensors, checkpoint::StoreOnce(std::move(held)), Format::kShardedSafetensors, {},
-                 0);
+                 {});
 }
 
 }  // namespace tessera::reshard

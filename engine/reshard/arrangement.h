@@ -5,6 +5,7 @@
 /// Which file of the destination holds which box of which tensor, before a byte is read.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,7 @@ struct OutTensor {
   ptc::DType dtype = ptc::DType::kF32;
   ptc::Shape shape;
 };
-/// Bytes of a whole tensor. \pre the shape has a NumElements
+/// Bytes of a whole tensor. \pre it has a ByteCount
 std::int64_t BytesOf(const OutTensor& tensor);
 
 /// Where a piece lies.
@@ -40,15 +41,16 @@ struct OutFile {
 
 struct Arrangement {
   std::vector<checkpoint::Piece> pieces;
-  std::vector<Place> places;                // a piece
-  std::vector<std::vector<int>> of_tensor;  // the pieces of each tensor, by box
+  std::vector<std::optional<ptc::Box>> units;  // a piece: its box in units (ptc/packed.h)
+  std::vector<Place> places;                   // a piece
+  std::vector<std::vector<int>> of_tensor;     // the pieces of each tensor, by box
   std::vector<OutFile> files;
 };
 
 /// Whole tensors. \param name of the file, for kSafetensors
 /// \error that of checkpoint::PlanFiles and PlaceTensors
 Result<Arrangement> WholeTensors(const std::vector<OutTensor>& tensors, checkpoint::Format format,
-                                 const std::string& name, std::int64_t file_bytes);
+                                 const std::string& name, const checkpoint::FileLimits& limits);
 
 /// The boxes of a layout, those of each rank in a shard of its own, and what several ranks hold
 /// once (checkpoint::StoreOnce). The layout's dtypes do not matter.

@@ -12,6 +12,7 @@
 
 #include "engine/reshard/plan.h"
 #include "ptc/base/check.h"
+#include "ptc/packed.h"
 
 namespace tessera::reshard {
 namespace {
@@ -72,10 +73,12 @@ std::vector<DifferentRange> FirstRanges(std::vector<DifferentRange> ranges) {
   return joined;
 }
 
-Result<std::string> ElementAt(const Checkpoint& checkpoint, int tensor, std::int64_t index) {
+/// What lies at a row-major index of the units.
+Result<std::string> UnitAt(const Checkpoint& checkpoint, int tensor, std::int64_t index) {
   const StoredTensor& stored = checkpoint.tensors()[static_cast<std::size_t>(tensor)];
   std::vector<ptc::Interval> dims;
-  for (const std::int64_t i : IndicesOf(stored.shape, index)) dims.push_back({i, i + 1});
+  TESSERA_TRY(const ptc::Shape units, ptc::UnitShape(stored.dtype, stored.shape));
+  for (const std::int64_t i : IndicesOf(units, index)) dims.push_back({i, i + 1});
   TESSERA_TRY(const ptc::Box box, ptc::Box::Make(dims));
   std::array<std::byte, 8> bytes{};
   const auto size = static_cast<std::size_t>(ptc::SizeBytes(stored.dtype));
@@ -120,7 +123,8 @@ Result<Comparison> Compare(const Checkpoint& a, const Checkpoint& b, const ReadO
   std::vector<TileSequence::Extent> extents;
   for (const Pair& pair : pairs) {
     const StoredTensor& tensor = a.tensors()[static_cast<std::size_t>(pair.a)];
-    extents.push_back({tensor.shape, ptc::SizeBytes(tensor.dtype)});
+    TESSERA_TRY(ptc::Shape units, ptc::UnitShape(tensor.dtype, tensor.shape));
+    extents.push_back({std::move(units), ptc::SizeBytes(tensor.dtype)});
     out.bytes += BytesOf({tensor.name, tensor.dtype, tensor.shape});
   }
   Meter meter;
@@ -160,8 +164,8 @@ Result<Comparison> Compare(const Checkpoint& a, const Checkpoint& b, const ReadO
     TensorDifference difference{in_a.name, &in_a, &b.tensors()[static_cast<std::size_t>(pair.b)],
                                 pair.num_different, FirstRanges(std::move(pair.ranges))};
     for (DifferentRange& range : difference.ranges) {
-      TESSERA_TRY(range.a, ElementAt(a, pair.a, range.begin));
-      TESSERA_TRY(range.b, ElementAt(b, pair.b, range.begin));
+      TESSERA_TRY(range.a, UnitAt(a, pair.a, range.begin));
+      TESSERA_TRY(range.b, UnitAt(b, pair.b, range.begin));
     }
     out.differences.push_back(std::move(difference));
   }

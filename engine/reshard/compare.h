@@ -15,7 +15,8 @@
 
 namespace tessera::reshard {
 
-/// Elements [begin, end) that differ, by row-major index in the whole tensor.
+/// Elements [begin, end) that differ, by row-major index in the whole tensor; of tensors with
+/// elements below one byte, bytes (ptc/packed.h).
 struct DifferentRange {
   std::int64_t begin = 0;
   std::int64_t end = 0;
@@ -30,7 +31,7 @@ struct TensorDifference {
   /// As each has it; nullptr where it lacks the tensor.
   const checkpoint::StoredTensor* a = nullptr;
   const checkpoint::StoredTensor* b = nullptr;
-  /// Elements whose bits differ. 0 where dtype or shape differ: nothing was read then.
+  /// Elements (or bytes) whose bits differ. 0 where dtype or shape differ: nothing was read then.
   std::int64_t num_different = 0;
   std::vector<DifferentRange> ranges = {};  // the first kMostRanges, ascending, not adjacent
 };
@@ -46,8 +47,8 @@ struct Comparison {
 Result<Comparison> Compare(const checkpoint::Checkpoint& a, const checkpoint::Checkpoint& b,
                            const ReadOptions& options);
 
-/// "0.5", "-3", "true", "nan": the shortest text that reads back as the same value (as a float for
-/// the types of 8 and 16 bits).
+/// "0.5", "-3", "true", "nan", "1-2.5i": the shortest text that reads back as the same value (as a
+/// float for the types of 8 and 16 bits); "0x3f" where the bits are all that is known of it.
 /// \pre `bytes` has an element of that dtype
 std::string FormatElement(ptc::DType dtype, const std::byte* bytes);
 

@@ -39,7 +39,7 @@ Copier::Copier(const checkpoint::Checkpoint& source, const Plan& plan,
   for (const std::vector<int>& pieces : plan.arrangement.of_tensor) {
     std::vector<std::int64_t> reach;
     for (const int p : pieces) {
-      const auto& box = plan.arrangement.pieces[Index(p)].box;
+      const auto& box = plan.arrangement.units[Index(p)];
       if (!box || box->rank() == 0) continue;
       reach.push_back(std::max(reach.empty() ? 0 : reach.back(), (*box)[0].end));
     }
@@ -66,7 +66,7 @@ std::vector<Copier::Part> Copier::PartsOf(const TileSequence::Tile& tile) const 
     i = Index(std::ranges::upper_bound(reach, tile.box[0].begin) - reach.begin());
   }
   for (; i < pieces.size(); ++i) {
-    const ptc::Box& box = *plan_.arrangement.pieces[Index(pieces[i])].box;
+    const ptc::Box& box = *plan_.arrangement.units[Index(pieces[i])];
     if (box.rank() > 0 && box[0].begin >= tile.box[0].end) break;
     if (const auto cell = Intersect(box, tile.box)) parts.push_back({pieces[i], *cell});
   }
@@ -120,6 +120,7 @@ Status Copier::CopyTile(Buffers& buffers, std::int64_t number) {
   const auto tile = plan_.tiles.At(number);
   const ptc::DType from = source_.tensors()[Index(tile.tensor)].dtype;
   const OutTensor& tensor = plan_.tensors[Index(tile.tensor)];
+  const ptc::Shape& shape = plan_.unit_shapes[Index(tile.tensor)];
   const std::int64_t elements = tile.box.num_elements();
   const std::int64_t bytes = SourceBytes(tile);
   if (buffers.read.empty()) buffers.read.resize(Index(plan_.tile_bytes));
@@ -128,7 +129,7 @@ Status Copier::CopyTile(Buffers& buffers, std::int64_t number) {
 
   DoneTile done{number};
   if (from != tensor.dtype) {
-    const auto first = static_cast<std::uint64_t>(FirstIndex(tensor.shape, tile.box));
+    const auto first = static_cast<std::uint64_t>(FirstIndex(shape, tile.box));
     done.source_digest = ptc::DigestRun(from, first, data.data(), elements);
     if (buffers.converted.empty()) buffers.converted.resize(Index(plan_.tile_bytes));
     const auto converted =
@@ -138,8 +139,7 @@ Status Copier::CopyTile(Buffers& buffers, std::int64_t number) {
   }
   const auto parts = PartsOf(tile);
   for (const Part& part : parts) {
-    done.digests.push_back(
-        ptc::DigestBox(tensor.dtype, tensor.shape, tile.box, data.data(), part.cell));
+    done.digests.push_back(ptc::DigestBox(tensor.dtype, shape, tile.box, data.data(), part.cell));
     if (from == tensor.dtype) done.source_digest += done.digests.back();
     TESSERA_RETURN_IF_ERROR(WritePart(buffers, tile, part, data));
   }
@@ -150,7 +150,7 @@ Status Copier::WritePart(Buffers& buffers, const TileSequence::Tile& tile, const
                          std::span<std::byte> bytes) {
   const ptc::DType dtype = plan_.tensors[Index(tile.tensor)].dtype;
   const Place& place = plan_.arrangement.places[Index(part.piece)];
-  const auto start = ContiguousOffset(*plan_.arrangement.pieces[Index(part.piece)].box, part.cell);
+  const auto start = ContiguousOffset(*plan_.arrangement.units[Index(part.piece)], part.cell);
   TESSERA_CHECK(start.has_value());  // what a tile is for
   const std::int64_t offset =
       plan_.header_bytes[Index(place.file)] + place.offset + *start * ptc::SizeBytes(dtype);

@@ -57,7 +57,7 @@ class Copier {
   };
   struct Part {  // of a tile, in one piece
     int piece = 0;
-    ptc::Box cell;
+    ptc::Box cell;  // in units
   };
 
   std::vector<Part> PartsOf(const TileSequence::Tile& tile) const;
@@ -75,7 +75,7 @@ class Copier {
   Journal& journal_;
   const std::vector<std::string> paths_;
   const checkpoint::OpenFiles files_;
-  /// A tensor, a piece: the largest end along dim 0 of it and of all before it.
+  /// A tensor, a piece: the largest end along dim 0, in units, of it and of all before it.
   std::vector<std::vector<std::int64_t>> reach_;
   std::vector<bool> done_;  // by tile, of runs before
   Meter meter_;

@@ -42,6 +42,15 @@ std::string FormatElement(ptc::DType dtype, const std::byte* bytes) {
       return fmt::format("{}", As<double>(bytes));
     case ptc::DType::kF32:
       return fmt::format("{}", As<float>(bytes));
+    case ptc::DType::kC64:
+      return fmt::format("{}{:+}i", As<float>(bytes), As<float>(bytes + sizeof(float)));
+    case ptc::DType::kF8E8M0:
+    case ptc::DType::kF8E4M3Fnuz:
+    case ptc::DType::kF8E5M2Fnuz:
+    case ptc::DType::kF4:
+    case ptc::DType::kF6E2M3:
+    case ptc::DType::kF6E3M2:
+      return fmt::format("0x{:02x}", As<std::uint8_t>(bytes));
     case ptc::DType::kF16:
     case ptc::DType::kBF16:
     case ptc::DType::kF8E4M3:

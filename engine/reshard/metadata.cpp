@@ -90,7 +90,7 @@ std::string PrintIndex(const Arrangement& arrangement) {
   Json map = Json::object();
   for (std::size_t p = 0; p < arrangement.pieces.size(); ++p) {
     const Piece& piece = arrangement.pieces[p];
-    bytes += NumElements(piece) * ptc::SizeBytes(piece.dtype);
+    bytes += Bytes(piece);
     map[piece.tensor] =
         arrangement.files[static_cast<std::size_t>(arrangement.places[p].file)].name;
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/checkpoint/checkpoint.h"
+#include "engine/checkpoint/safetensors/piece.h"
 #include "engine/reshard/work.h"
 #include "ptc/dtype.h"
 #include "ptc/layout.h"
@@ -33,9 +34,9 @@ struct DTypeRule {
 
 struct Options {
   checkpoint::Format format = checkpoint::Format::kSafetensors;  // one of those that are written
-  std::int64_t file_bytes = std::int64_t{5} << 30;  // kHuggingFace: most tensor bytes of a file
-  std::optional<ptc::Layout> layout = {};           // stands exactly for kShardedSafetensors
-  std::vector<DTypeRule> dtypes = {};               // the last one that fits counts
+  checkpoint::FileLimits files = {};                             // kHuggingFace
+  std::optional<ptc::Layout> layout = {};  // stands exactly for kShardedSafetensors
+  std::vector<DTypeRule> dtypes = {};      // the last one that fits counts
   /// Of all buffers. What is read and written at once depends on it and on `threads`, the result
   /// does not. Tables of names and boxes come on top.
   std::int64_t memory_bytes = std::int64_t{1} << 30;
@@ -43,7 +44,9 @@ struct Options {
   bool replace = false;      // a destination that is there
   bool must_resume = false;  // an unfinished run has to be there
   bool restart = false;      // drops an unfinished run
-  bool verify = false;       // reads all that was written before it gets its name
+  /// Checks the sums that the source states (CheckSums) before the first tile, and reads all that
+  /// was written before it gets its name.
+  bool verify = false;
   /// Most bytes of a tile, and written bytes between two entries of the journal.
   std::int64_t tile_bytes = kTileBytes;
   std::int64_t commit_bytes = std::int64_t{256} << 20;

@@ -11,6 +11,7 @@
 
 #include "engine/reshard/metadata.h"
 #include "ptc/convert.h"
+#include "ptc/packed.h"
 #include "ptc/rules/name_pattern.h"
 
 namespace tessera::reshard {
@@ -24,7 +25,7 @@ Result<Arrangement> Arrange(const std::vector<OutTensor>& tensors, const std::st
                             const Options& options) {
   if (options.layout) return Shards(tensors, *options.layout);
   return WholeTensors(tensors, options.format,
-                      std::filesystem::path(destination).filename().string(), options.file_bytes);
+                      std::filesystem::path(destination).filename().string(), options.files);
 }
 
 std::uint64_t HashOf(const Plan& plan) {
@@ -102,17 +103,20 @@ Result<Plan> MakePlan(const checkpoint::Checkpoint& source, const std::string& d
   TESSERA_TRY(const auto dtypes, ConvertedDTypes(source.tensors(), options.dtypes));
   std::vector<OutTensor> tensors;
   std::vector<TileSequence::Extent> extents;
+  std::vector<ptc::Shape> unit_shapes;
   std::int64_t source_bytes = 0;
   for (std::size_t t = 0; t < dtypes.size(); ++t) {
     const checkpoint::StoredTensor& tensor = source.tensors()[t];
     tensors.push_back({tensor.name, dtypes[t], tensor.shape});
-    extents.push_back(
-        {tensor.shape, std::max(ptc::SizeBytes(tensor.dtype), ptc::SizeBytes(dtypes[t]))});
+    TESSERA_TRY(ptc::Shape units, ptc::UnitShape(tensor.dtype, tensor.shape));
+    extents.push_back({units, std::max(ptc::SizeBytes(tensor.dtype), ptc::SizeBytes(dtypes[t]))});
+    unit_shapes.push_back(std::move(units));
     source_bytes += BytesOf({tensor.name, tensor.dtype, tensor.shape});
   }
   TESSERA_TRY(Arrangement arrangement, Arrange(tensors, destination, options));
   AddMetadata(source, options.format, arrangement);
   Plan plan{.tensors = std::move(tensors),
+            .unit_shapes = std::move(unit_shapes),
             .arrangement = std::move(arrangement),
             .tiles = TileSequence(extents, tile_bytes),
             .tile_bytes = tile_bytes,

@@ -22,6 +22,7 @@ inline constexpr std::int64_t kHeaderAlignment = 64;
 
 struct Plan {
   std::vector<OutTensor> tensors;               // as in the source: same number, same order
+  std::vector<ptc::Shape> unit_shapes;          // a tensor, in units (ptc/packed.h)
   Arrangement arrangement;                      // headers with their metadata, digests all 0
   std::vector<std::int64_t> header_bytes = {};  // a file
   TileSequence tiles;

@@ -15,6 +15,7 @@
 #include "engine/reshard/digests.h"
 #include "engine/reshard/metadata.h"
 #include "engine/reshard/plan.h"
+#include "engine/reshard/sums.h"
 #include "engine/reshard/work_folder.h"
 #include "ptc/layout.h"
 
@@ -149,6 +150,11 @@ class Run {
         return Unavailable(
             fmt::format("'{}' cannot be made: {}", folder_.output(), error.message()));
       }
+    }
+    if (options_.verify) {
+      if (options_.note) options_.note("checking what the source states of its bytes");
+      TESSERA_RETURN_IF_ERROR(
+          CheckSums(source_, {options_.memory_bytes, options_.threads, options_.watch}));
     }
     TESSERA_RETURN_IF_ERROR(copier.MakeFiles());
     if (IsFolder()) TESSERA_RETURN_IF_ERROR(checkpoint::SyncFolder(folder_.output()));

@@ -8,7 +8,9 @@
 #include <QFile>
 #include <QProcess>
 #include <QTest>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tests/engine/checkpoint/torch/torch_builder.h"
 #include "tests/engine/reshard/checkpoint_files.h"
@@ -100,6 +102,143 @@ class ReshardCliTest : public QObject {
     QVERIFY(Ask({"compare", Path("dcp"), Path("out.safetensors")})["equal"].get<bool>());
   }
 
+  // The optimizer's state, and it alone, cut flat over dp.
+  void zeroCutsTheState() {
+    const std::vector<reshard::OutTensor> tensors = {{"h.0.w", ptc::DType::kBF16, {8, 6}},
+                                                     {"h.0.w.exp_avg", ptc::DType::kF32, {8, 6}},
+                                                     {"h.0.w.exp_avg_sq", ptc::DType::kF32, {8, 6}},
+                                                     {"h.0.w.master", ptc::DType::kF32, {8, 6}}};
+    QVERIFY(test::WriteSafetensors(Path("state.safetensors").toStdString(), 5, tensors));
+    Write("rules.json", R"({"rules": [{"match": "h.{layer}.w", "cut": "colwise"}]})");
+    const QStringList mesh = {"--mesh", "tp=2,dp=3", "--rules", Path("rules.json")};
+    Ask(QStringList{"reshard", Path("state.safetensors"), Path("plain")} + mesh);
+    const Json report = Ask(QStringList{"reshard", Path("state.safetensors"), Path("zero"),
+                                        "--zero", "on", "--verify"} +
+                            mesh);
+    QCOMPARE(report["tensors"].get<int>(), 4);
+    QVERIFY(Ask({"compare", Path("state.safetensors"), Path("zero")})["equal"].get<bool>());
+    const auto rowsOf = [&](const char* folder) {
+      std::map<std::string, std::int64_t> files;
+      const Json shown = Ask({"inspect", Path(folder), "--pieces"});
+      for (const Json& tensor : shown["tensors"]) {
+        std::set<std::string> shards;
+        for (const Json& piece : tensor["pieces"]) {
+          shards.insert(piece["file"].get<std::string>().substr(0, 11));
+        }
+        files[tensor["name"].get<std::string>()] = static_cast<std::int64_t>(shards.size());
+      }
+      return files;
+    };
+    const auto plain = rowsOf("plain");
+    const auto zero = rowsOf("zero");
+    for (const reshard::OutTensor& tensor : tensors) {
+      QCOMPARE(plain.at(tensor.name), std::int64_t{2});
+      QCOMPARE(zero.at(tensor.name), std::int64_t{tensor.name == "h.0.w" ? 2 : 6});
+    }
+    QCOMPARE(Run(QStringList{"reshard", "state.safetensors", "dst", "--zero", "2"} + mesh).code, 2);
+  }
+
+  void filesBySizeAndNumber() {
+    const Json two = Ask({"reshard", Path("src.safetensors"), Path("two"), "--shards", "2"});
+    QCOMPARE(two["files"].get<int>(), 2);
+    QCOMPARE(QDir(Path("two")).entryList({"model-*-of-00002.safetensors"}).size(), 2);
+    const Json one = Ask({"reshard", Path("src.safetensors"), Path("one"), "--shards", "1"});
+    QCOMPARE(one["files"].get<int>(), 1);
+    const Json small =
+        Ask({"reshard", Path("src.safetensors"), Path("small"), "--shard-size", "300"});
+    QCOMPARE(small["files"].get<int>(), 2);
+    QVERIFY(Ask({"compare", Path("two"), Path("small")})["equal"].get<bool>());
+  }
+
+  // Elements of half a byte, as a user meets them.
+  void packedElements() {
+    WriteBytes("f4.safetensors",
+               FileOf(R"({"w":{"dtype":"F4","shape":[4,6],"data_offsets":[0,12]}})", 12));
+    const Json shown = Ask({"inspect", Path("f4.safetensors"), "--pieces"});
+    QCOMPARE(shown["tensors"][0]["dtype"].get<std::string>(), std::string("f4"));
+    QCOMPARE(shown["tensors"][0]["shape"].dump(), std::string("[4,6]"));
+    QCOMPARE(shown["tensors"][0]["bytes"].get<int>(), 12);
+    Write("rules.json", R"({"rules": [{"match": "w", "cut": "colwise", "stage": "all"}]})");
+    Ask({"reshard", Path("f4.safetensors"), Path("cut"), "--mesh", "tp=2", "--rules",
+         Path("rules.json"), "--verify"});
+    QVERIFY(Ask({"compare", Path("f4.safetensors"), Path("cut")})["equal"].get<bool>());
+    Write("rules.json", R"({"rules": [{"match": "w", "cut": "rowwise", "stage": "all"}]})");
+    const Outcome refused =
+        Run({"reshard", "f4.safetensors", "dst", "--mesh", "tp=2", "--rules", "rules.json"});
+    QCOMPARE(refused.code, 1);
+    QCOMPARE(refused.errors.count(u'\n'), 1);
+    QVERIFY2(refused.errors.contains("tensor 'w': the cut at 3 of dim 1 lies inside a byte"),
+             qPrintable(refused.errors));
+    QVERIFY(!QFile::exists(Path("dst")) && !QFile::exists(Path("dst.partial")));
+  }
+
+  void damageIsFound() {
+    std::string archive =
+        test::TorchSave({"FloatStorage", test::Floats({1.5F, 2.5F}), 2, {2}, {1}});
+    WriteBytes("w.pt", archive);
+    QVERIFY(Ask({"inspect", Path("w.pt"), "--verify"})["sums"]["checked"].get<int>() >= 2);
+    archive[archive.find(test::Floats({1.5F, 2.5F}))] = 1;
+    WriteBytes("w.pt", archive);
+    const Outcome outcome = Run({"inspect", "w.pt", "--verify"});
+    QCOMPARE(outcome.code, 1);
+    QCOMPARE(outcome.errors.count(u'\n'), 1);
+    QVERIFY2(outcome.errors.contains("has CRC-32"), qPrintable(outcome.errors));
+    QCOMPARE(Run({"reshard", "w.pt", "dst", "--verify"}).code, 1);
+    QVERIFY(!QFile::exists(Path("dst")) && !QFile::exists(Path("dst.partial")));
+  }
+
+  // Damaged sources: one line, 1, and nothing touched, the old destination neither.
+  void badSourceIsOneLine_data() {
+    QTest::addColumn<QByteArray>("bytes");
+    QTest::addColumn<QString>("says");
+    const auto row = [](const char* name, const std::string& bytes, const char* says) {
+      QTest::newRow(name) << QByteArray::fromStdString(bytes) << QString::fromLatin1(says);
+    };
+    const std::string whole =
+        FileOf(R"({"w":{"dtype":"F32","shape":[4],"data_offsets":[0,16]}})", 16);
+    row("truncated", whole.substr(0, whole.size() - 3), "the file has 13 bytes of it");
+    row("truncated in its header", whole.substr(0, 20), "behind its length");
+    row("header longer than the file", std::string("\x00\x10\0\0\0\0\0\0{}", 10),
+        "the header has 4096 bytes, the file 2");
+    row("overlapping ranges",
+        FileOf(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},)"
+               R"("b":{"dtype":"U8","shape":[4],"data_offsets":[2,6]}})",
+               6),
+        "inside the one that ends at 4");
+    row("missing range",
+        FileOf(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},)"
+               R"("b":{"dtype":"U8","shape":[4],"data_offsets":[6,10]}})",
+               10),
+        "with a hole behind 4");
+    row("unknown dtype", FileOf(R"({"w":{"dtype":"F3","shape":[1],"data_offsets":[0,1]}})", 1),
+        "dtype 'F3' is unknown");
+    row("half a byte", FileOf(R"({"w":{"dtype":"F4","shape":[3],"data_offsets":[0,2]}})", 2),
+        "no whole number of bytes");
+    row("a pickle that runs something",
+        test::TorchSave(
+            test::pickle::Call(test::pickle::Global("os", "system"), {test::pickle::Text("true")}),
+            {}),
+        "global 'os.system'");
+  }
+  void badSourceIsOneLine() {
+    QFETCH(QByteArray, bytes);
+    QFETCH(QString, says);
+    WriteBytes("bad", bytes.toStdString());
+    WriteBytes("old", "precious");
+    for (const QStringList& words :
+         {QStringList{"reshard", "bad", "dst"}, QStringList{"reshard", "bad", "old", "--force"},
+          QStringList{"inspect", "bad"}, QStringList{"compare", "bad", "src.safetensors"}}) {
+      const Outcome outcome = Run(words);
+      QCOMPARE(outcome.code, 1);
+      QCOMPARE(outcome.errors.count(u'\n'), 1);
+      QVERIFY2(outcome.errors.contains(says), qPrintable(outcome.errors));
+      QCOMPARE(test::Slurp(Path("bad").toStdString()), bytes.toStdString());
+      QCOMPARE(test::Slurp(Path("old").toStdString()), std::string("precious"));
+      QCOMPARE(QDir(folder_->path()).entryList(QDir::AllEntries | QDir::NoDotAndDotDot),
+               QStringList({"bad", "old", "rules.json", "src.safetensors"}));
+    }
+  }
+
   void differentIsOne() {
     QVERIFY(test::WriteSafetensors(Path("other.safetensors").toStdString(), 4, tensors_));
     const Outcome outcome = Run({"compare", Path("src.safetensors"), Path("other.safetensors")});
@@ -129,6 +268,15 @@ class ReshardCliTest : public QObject {
         {"reshard", "src.safetensors", "dst", "--mesh", "tp=2", "--rules", "none.json"});
     row("llama", 1, {"reshard", "src.safetensors", "dst", "--mesh", "tp=2", "--rules", "lama"});
     row("'y.*' fits the name of no tensor", 1, {"inspect", "src.safetensors", "--tensor", "y.*"});
+    row("is [8,6] in the checkpoint and [8,4] in the layout", 1,
+        {"reshard", "src.safetensors", "dst", "--mesh", "tp=2", "--rules", "rules.json",
+         "--tensors", "tensors.json"});
+    row("3 files are asked for", 1, {"reshard", "src.safetensors", "dst", "--shards", "3"});
+    row("choose one", 2,
+        {"reshard", "src.safetensors", "dst", "--shards", "2", "--shard-size", "1G"});
+    row("--shards goes with", 2,
+        {"reshard", "src.safetensors", "dst.safetensors", "--shards", "2"});
+    row("--zero goes with --mesh", 2, {"reshard", "src.safetensors", "dst", "--zero", "on"});
     row("needs --rules", 2, {"reshard", "src.safetensors", "dst", "--mesh", "tp=2"});
     row("--rules goes with --mesh", 2, {"reshard", "src.safetensors", "dst", "--rules", "r"});
     row("'pickle' is none of", 2, {"reshard", "src.safetensors", "dst", "--format", "pickle"});
@@ -142,7 +290,13 @@ class ReshardCliTest : public QObject {
     QFETCH(QStringList, words);
     QFETCH(int, code);
     QFETCH(QString, says);
+    if (words.contains(QStringLiteral("tensors.json"))) {
+      Write("tensors.json", R"({"layers": 2, "tensors": [
+          {"name": "h.0.w", "dtype": "f32", "shape": [8, 4]},
+          {"name": "h.1.w", "dtype": "f32", "shape": [8, 4]}]})");
+    }
     const Outcome outcome = Run(words);
+    QFile::remove(Path("tensors.json"));
     QCOMPARE(outcome.code, code);
     QCOMPARE(outcome.errors.count(u'\n'), 1);
     QVERIFY2(outcome.errors.contains(says), qPrintable(outcome.errors));
@@ -191,6 +345,16 @@ class ReshardCliTest : public QObject {
   void Write(const char* name, const char* text) const {
     QFile file(Path(name));
     if (!file.open(QIODevice::WriteOnly) || file.write(text) < 0) qFatal("cannot write");
+  }
+
+  void WriteBytes(const char* name, const std::string& bytes) const {
+    test::WriteFile(Path(name).toStdString(), bytes);
+  }
+  /// A safetensors file with so many bytes of tensors.
+  static std::string FileOf(const std::string& header, std::size_t bytes) {
+    std::string out;
+    for (std::size_t i = 0; i < 8; ++i) out += static_cast<char>((header.size() >> (8 * i)) & 0xff);
+    return out + header + std::string(bytes, '\1');
   }
 
   Outcome Run(const QStringList& words) const {

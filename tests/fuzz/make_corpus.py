@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the binary seeds of the fuzz targets: corpus/zip and corpus/pickle.
+"""Writes binary seeds of the fuzz targets: corpus/zip, corpus/pickle and, of corpus/safetensors, the
+element types.
 
 Only Python's own library is needed. Files that a fuzzer found (crash-…, slow-…) stay as they are.
 """
 
 import io
+import json
 import pathlib
 import struct
 import zipfile
@@ -92,6 +94,16 @@ def archive(body, payload=b"\0" * 24, compression=zipfile.ZIP_STORED, wide=False
     return stream.getvalue()
 
 
+def safetensors(data, **tensors):
+    """Tensors as (dtype, shape, bytes), one behind the other."""
+    entries, at = {}, 0
+    for entry, (dtype, shape, length) in tensors.items():
+        entries[entry] = {"dtype": dtype, "shape": shape, "data_offsets": [at, at + length]}
+        at += length
+    head = json.dumps(entries, separators=(",", ":")).encode()
+    return struct.pack("<Q", len(head)) + head + b"\1" * data
+
+
 def write(target, seeds):
     folder = CORPUS / target
     folder.mkdir(parents=True, exist_ok=True)
@@ -119,8 +131,19 @@ def main():
         "tensor": archive(whole(tensor())), "wide": archive(whole(tensor()), wide=True),
         "compressed": archive(whole(tensor()), b"\0" * 400, zipfile.ZIP_DEFLATED),
         "transposed": archive(whole(tensor(shape=(3, 2), stride=(1, 3)))),
-        "untyped": archive(whole(tensor("ComplexFloatStorage", 3))),
+        "untyped": archive(whole(tensor("ComplexDoubleStorage", 3))),
+        "complex": archive(whole(tensor("ComplexFloatStorage", 3, (3,), (1,)))),
         "empty": b"PK\5\6" + b"\0" * 18,
+    })
+    write("safetensors", {
+        "types-one-byte": safetensors(6, a=("F8_E8M0", [2], 2), b=("F8_E4M3FNUZ", [2], 2),
+                                      c=("F8_E5M2FNUZ", [2, 1], 2)),
+        "types-packed": safetensors(12, a=("F4", [2, 3], 3), b=("F6_E2M3", [4], 3),
+                                    c=("F6_E3M2", [2, 4], 6)),
+        "complex": safetensors(16, a=("C64", [2], 16)),
+        "packed-misaligned": safetensors(2, a=("F4", [3], 2)),
+        "packed-empty": safetensors(0, a=("F6_E2M3", [0, 1152921504606846976], 0)),
+        "packed-overflow": safetensors(0, a=("F4", [4611686018427387904], 0)),
     })
 
 

@@ -325,7 +325,7 @@ class ConvertTest : public QObject {
 
   void floats() {
     int count = 0;
-    for (int i = 0; i < 15; ++i) count += IsFloat(static_cast<DType>(i)) ? 1 : 0;
+    for (int i = 0; i < kNumDTypes; ++i) count += IsFloat(static_cast<DType>(i)) ? 1 : 0;
     QCOMPARE(count, 6);
     QVERIFY(!IsFloat(DType::kI32));
   }

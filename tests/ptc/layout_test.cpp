@@ -557,13 +557,15 @@ class LayoutTest : public QObject {
   }
 
   void dtypeNamesRoundTrip() {
-    std::int64_t sum = 0;
-    for (int i = 0; i < 15; ++i) {
+    std::int64_t bits = 0;
+    for (int i = 0; i < kNumDTypes; ++i) {
       const auto dtype = static_cast<DType>(i);
       QCOMPARE(*ParseDType(ToString(dtype)), dtype);
-      sum += SizeBytes(dtype);
+      bits += SizeBits(dtype);
+      QCOMPARE(SizeBytes(dtype), std::max<std::int64_t>(1, SizeBits(dtype) / 8));
+      QCOMPARE(IsPacked(dtype), SizeBits(dtype) % 8 != 0);
     }
-    QCOMPARE(sum, 5 * 1 + 4 * 2 + 3 * 4 + 3 * 8);
+    QCOMPARE(bits, 8 * (8 * 1 + 4 * 2 + 3 * 4 + 4 * 8) + 4 + 6 + 6);
     QVERIFY(!ParseDType("float32"));
     QVERIFY(!ParseDType(""));
   }

@@ -7,8 +7,11 @@
 
 #include "ptc/layout.h"
 #include "ptc/rules/rules.h"
+#include "tests/ptc/edited_rules.h"
 
 using namespace tessera::ptc;
+
+using tessera::test::Edited;
 
 namespace {
 
@@ -49,13 +52,6 @@ const std::string kRules = R"({
 
 NamedText Tensors(std::string text) { return {"t.json", std::move(text)}; }
 NamedText Rules(std::string text) { return {"r.json", std::move(text)}; }
-
-std::string Edited(std::string text, const QString& old_text, const QString& new_text) {
-  const std::size_t at = text.find(old_text.toStdString());
-  if (at == std::string::npos) qFatal("the text has no such place: %s", qPrintable(old_text));
-  return text.replace(at, static_cast<std::size_t>(old_text.toUtf8().size()),
-                      new_text.toStdString());
-}
 
 const TensorSpec& Find(const RuledTensors& ruled, const char* name) {
   const auto at = ruled.tensors->Find(name);
@@ -180,16 +176,9 @@ class RuleFilesTest : public QObject {
   }
 
   void errors_data() {
-    QTest::addColumn<bool>("in_rules");
-    QTest::addColumn<QString>("old_text");
-    QTest::addColumn<QString>("new_text");
-    QTest::addColumn<QString>("message");
-    const auto tensors = [](const char* old_text, const char* new_text, const char* message) {
-      QTest::addRow("%s", message) << false << old_text << new_text << message;
-    };
-    const auto rules = [](const char* old_text, const char* new_text, const char* message) {
-      QTest::addRow("%s", message) << true << old_text << new_text << message;
-    };
+    const tessera::test::EditColumns columns;
+    const auto tensors = columns.InTensors;
+    const auto rules = columns.InRules;
     tensors(R"("values": {)", R"("values": 3, "x": {)",
             "t.json:3: unknown key 'x', the tensors file has");
     tensors("\"heads\": 8", "\"heads\": -8", "t.json:3: 'heads' is a whole number from 0, not -8");

@@ -6,9 +6,12 @@
 
 #include "ptc/layout.h"
 #include "ptc/rules/name_pattern.h"
+#include "tests/ptc/edited_rules.h"
 #include "tests/support/random.h"
 
 using namespace tessera::ptc;
+
+using tessera::test::Edited;
 
 namespace {
 
@@ -40,14 +43,6 @@ const std::string kRules = R"({
 
 NamedText Tensors(std::string text) { return {"tensors.json", std::move(text)}; }
 NamedText Rules(std::string text) { return {"rules.json", std::move(text)}; }
-
-/// The text with the first `old_text` replaced; fails loudly where there is none.
-std::string Edited(std::string text, const QString& old_text, const QString& new_text) {
-  const std::size_t at = text.find(old_text.toStdString());
-  if (at == std::string::npos) qFatal("the text has no such place");
-  return text.replace(at, static_cast<std::size_t>(old_text.toUtf8().size()),
-                      new_text.toStdString());
-}
 
 /// "wte.weight f32 [4,4] param first_and_last tp,- ceil": one line a tensor.
 std::string Summary(const Collection& collection) {
@@ -208,16 +203,9 @@ class RulesTest : public QObject {
 
   // Each is the example with one place changed.
   void errors_data() {
-    QTest::addColumn<bool>("in_rules");
-    QTest::addColumn<QString>("old_text");
-    QTest::addColumn<QString>("new_text");
-    QTest::addColumn<QString>("message");
-    const auto tensors = [](const char* old_text, const char* new_text, const char* message) {
-      QTest::addRow("%s", message) << false << old_text << new_text << message;
-    };
-    const auto rules = [](const char* old_text, const char* new_text, const char* message) {
-      QTest::addRow("%s", message) << true << old_text << new_text << message;
-    };
+    const tessera::test::EditColumns columns;
+    const auto tensors = columns.InTensors;
+    const auto rules = columns.InRules;
     tensors("\"layers\": 2,", "\"layers\": 2", "tensors.json:3: not json at '\"optimizer\"'");
     tensors("  ]\n}\n", "", "tensors.json:11: not json: the text ends too early");
     tensors("50257, 64]", "50257, 64}", "tensors.json:6: not json at '64}'");

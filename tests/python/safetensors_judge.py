@@ -17,14 +17,22 @@ import sys
 
 import safetensors
 
-# Names of the header, and those by which the package takes them.
+# Names of the header, those by which the package takes them, and bytes of an element.
 DTYPES = {
     "BOOL": ("bool", 1), "U8": ("uint8", 1), "I8": ("int8", 1),
     "F8_E5M2": ("float8_e5m2", 1), "F8_E4M3": ("float8_e4m3fn", 1),
     "I16": ("int16", 2), "U16": ("uint16", 2), "F16": ("float16", 2), "BF16": ("bfloat16", 2),
     "I32": ("int32", 4), "U32": ("uint32", 4), "F32": ("float32", 4),
     "F64": ("float64", 8), "I64": ("int64", 8), "U64": ("uint64", 8),
+    "F8_E8M0": ("float8_e8m0fnu", 1), "F8_E4M3FNUZ": ("float8_e4m3fnuz", 1),
+    "F8_E5M2FNUZ": ("float8_e5m2fnuz", 1), "C64": ("complex64", 8),
 }  # fmt: skip
+
+
+# Two elements of the header are one of the package's, along the last dim. The package reads the
+# two types of six bits as well, but takes them by no name.
+PAIRS = {"F4": ("float4_e2m1fn_x2", 1)}
+NO_NUMPY = {"BF16", "F4", "F6_E2M3", "F6_E3M2"}
 
 
 def product(shape):
@@ -55,12 +63,15 @@ def save_file(path, tensors, metadata):
     buffers = {name: ctypes.create_string_buffer(t[2], len(t[2]) or 1) for name, t in tensors.items()}
     specs = {}
     for name, (dtype, shape, data) in tensors.items():
+        theirs = (DTYPES | PAIRS)[dtype][0]
+        if dtype in PAIRS:
+            shape = [*shape[:-1], shape[-1] // 2]
         if hasattr(safetensors, "TensorSpec"):
             specs[name] = safetensors.TensorSpec(
-                dtype=DTYPES[dtype][0], shape=shape,
+                dtype=theirs, shape=shape,
                 data_ptr=ctypes.addressof(buffers[name]), data_len=len(data))  # fmt: skip
         else:
-            specs[name] = {"dtype": DTYPES[dtype][0], "shape": shape, "data": data}
+            specs[name] = {"dtype": theirs, "shape": shape, "data": data}
     safetensors.serialize_file(specs, str(path), metadata=metadata)
 
 
@@ -73,13 +84,15 @@ def write(folder):
             for dtype in DTYPES
             for i, shape in enumerate(shapes)
         },
+        "pairs": {f"f4.{i}": ("F4", shape) for i, shape in enumerate([[2], [0], [3, 4], [5, 1, 6]])},
         "names": {name: ("F32", [2]) for name in ["größe", 'a"b\\c', "层.0", "x y", "~"]},
         "nothing": {},
     }
     for kind, entries in kinds.items():
         tensors = {}
         for name, (dtype, shape) in entries.items():
-            data = rng.randbytes(product(shape) * DTYPES[dtype][1])
+            size = product(shape) // 2 if dtype in PAIRS else product(shape) * DTYPES[dtype][1]
+            data = rng.randbytes(size)
             if dtype == "BOOL":
                 data = bytes(byte & 1 for byte in data)
             tensors[name] = (dtype, shape, data)
@@ -92,13 +105,13 @@ def write(folder):
 def read_file(path):
     """Through both doors of the package: the deserializer, and where numpy has the type, slices."""
     tensors = {}
-    names = {theirs: ours for ours, (theirs, _) in DTYPES.items()}
+    names = {theirs: ours for ours, (theirs, _) in (DTYPES | PAIRS).items()}
     for name, entry in safetensors.deserialize(path.read_bytes()):
         dtype = names.get(entry["dtype"], entry["dtype"])
         tensors[name] = (dtype, list(entry["shape"]), bytes(entry["data"]))
     with safetensors.safe_open(str(path), framework="numpy") as opened:
         for name, (dtype, shape, data) in tensors.items():
-            if dtype in ("BF16", "F8_E5M2", "F8_E4M3"):
+            if dtype in NO_NUMPY or dtype.startswith("F8"):
                 continue
             array = opened.get_tensor(name)
             if list(array.shape) != shape or array.tobytes() != data:
@@ -148,7 +161,8 @@ def torch_types():
     return {"BOOL": torch.bool, "U8": torch.uint8, "I8": torch.int8, "I16": torch.int16,
             "F16": torch.float16, "BF16": torch.bfloat16, "I32": torch.int32, "F32": torch.float32,
             "F64": torch.float64, "I64": torch.int64, "F8_E5M2": torch.float8_e5m2,
-            "F8_E4M3": torch.float8_e4m3fn}  # fmt: skip
+            "F8_E4M3": torch.float8_e4m3fn, "C64": torch.complex64,
+            "F8_E4M3FNUZ": torch.float8_e4m3fnuz, "F8_E5M2FNUZ": torch.float8_e5m2fnuz}  # fmt: skip
 
 
 def bytes_of(tensor):

@@ -104,7 +104,7 @@ class SafetensorsPythonTest : public QObject {
     if (!opened) return QString::fromStdString(opened.error().ToString());
     const auto report = reshard::Reshard(
         **opened, Path("ours"),
-        {.format = format, .file_bytes = 4000, .replace = true, .tile_bytes = 256});
+        {.format = format, .files = {.most_bytes = 4000}, .replace = true, .tile_bytes = 256});
     if (!report) return QString::fromStdString(report.error().ToString());
     return Run(python_, {QStringLiteral("check"), QString::fromStdString(Path("ours")),
                          QString::fromStdString(expected)});
@@ -127,7 +127,7 @@ class SafetensorsPythonTest : public QObject {
     const QString wrong = Run(python_, {QStringLiteral("write"), QString::fromStdString(folder)});
     QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
     std::mt19937_64 rng(test::Seed());
-    for (const char* kind : {"every", "names", "nothing"}) {
+    for (const char* kind : {"every", "pairs", "names", "nothing"}) {
       const fs::path file = folder / (std::string(kind) + ".safetensors");
       const auto opened = Checkpoint::Open(file);
       VERIFY_OK(opened);
@@ -181,11 +181,32 @@ class SafetensorsPythonTest : public QObject {
     QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
   }
 
+  void pythonReadsFilesByNumber() {
+    std::mt19937_64 rng(test::Seed() + 4);
+    const auto tensors = Samples(rng);
+    SaveExpected(Path("expected"), tensors);
+    VERIFY_OK(test::WriteCheckpoint(Format::kSafetensors, Path("source"), tensors,
+                                    test::WholePieces(tensors)));
+    const auto source = Checkpoint::Open(Path("source"));
+    VERIFY_OK(source);
+    const auto report = reshard::Reshard(**source, Path("ours"),
+                                         {.format = Format::kHuggingFace, .files = {.count = 7}});
+    VERIFY_OK(report);
+    QCOMPARE(report->num_files, std::int64_t{7});
+    const QString wrong =
+        Run(python_, {QStringLiteral("check"), QString::fromStdString(Path("ours")),
+                      QString::fromStdString(Path("expected"))});
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
+  }
+
   void torchLoadsOurShards() {
     if (torch_.program.isEmpty()) QSKIP(qPrintable(torch_.why));
     std::mt19937_64 rng(test::Seed() + 2);
     for (int i = 0; i < 2; ++i) {
-      const auto tensors = Samples(rng);
+      auto tensors = Samples(rng);
+      // The one type that torch's reader has no name for; a file that has it is not read at all.
+      std::erase_if(tensors,
+                    [](const SampleTensor& tensor) { return tensor.dtype == ptc::DType::kF8E8M0; });
       fs::remove_all(Path("expected"));
       SaveExpected(Path("expected"), tensors);
       VERIFY_OK(test::WriteCheckpoint(Format::kSafetensors, Path("source"), tensors,

@@ -24,7 +24,8 @@ NAMES = {
     torch.bool: "bool", torch.uint8: "u8", torch.int8: "i8", torch.int16: "i16",
     torch.int32: "i32", torch.int64: "i64", torch.float16: "f16", torch.bfloat16: "bf16",
     torch.float32: "f32", torch.float64: "f64", torch.float8_e4m3fn: "f8e4m3",
-    torch.float8_e5m2: "f8e5m2",
+    torch.float8_e5m2: "f8e5m2", torch.complex64: "c64",
+    torch.float8_e4m3fnuz: "f8e4m3fnuz", torch.float8_e5m2fnuz: "f8e5m2fnuz",
 }
 for late in ("uint16", "uint32", "uint64"):  # torch 2.3 and later
     if hasattr(torch, late):

@@ -18,12 +18,18 @@ struct Name {
   std::string_view text;
 };
 /// In the order of the format's library.
-constexpr std::array<Name, 15> kNames = {{
+constexpr std::array<Name, ptc::kNumDTypes> kNames = {{
     {DType::kBool, "BOOL"},
+    {DType::kF4, "F4"},
+    {DType::kF6E2M3, "F6_E2M3"},
+    {DType::kF6E3M2, "F6_E3M2"},
     {DType::kU8, "U8"},
     {DType::kI8, "I8"},
     {DType::kF8E5M2, "F8_E5M2"},
     {DType::kF8E4M3, "F8_E4M3"},
+    {DType::kF8E8M0, "F8_E8M0"},
+    {DType::kF8E4M3Fnuz, "F8_E4M3FNUZ"},
+    {DType::kF8E5M2Fnuz, "F8_E5M2FNUZ"},
     {DType::kI16, "I16"},
     {DType::kU16, "U16"},
     {DType::kF16, "F16"},
@@ -31,12 +37,11 @@ constexpr std::array<Name, 15> kNames = {{
     {DType::kI32, "I32"},
     {DType::kU32, "U32"},
     {DType::kF32, "F32"},
+    {DType::kC64, "C64"},
     {DType::kF64, "F64"},
     {DType::kI64, "I64"},
     {DType::kU64, "U64"},
 }};
-constexpr std::array<std::string_view, 7> kForeign = {
-    "F4", "F6_E2M3", "F6_E3M2", "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ", "C64"};
 
 }  // namespace
 
@@ -47,11 +52,6 @@ std::string_view SafetensorsName(DType dtype) {
 Result<DType> ParseSafetensorsName(std::string_view name) {
   if (const auto at = std::ranges::find(kNames, name, &Name::text); at != kNames.end()) {
     return at->dtype;
-  }
-  if (std::ranges::find(kForeign, name) != kForeign.end()) {
-    return Error{ErrorCode::kUnimplemented,
-                 fmt::format("elements of dtype '{}' are not supported", name),
-                 {}};
   }
   return InvalidArgument(fmt::format("dtype '{}' is unknown", Printable(name)));
 }

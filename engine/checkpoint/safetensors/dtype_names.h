@@ -13,8 +13,7 @@ namespace tessera::checkpoint {
 
 /// "BOOL", "F8_E4M3", "BF16", …
 std::string_view SafetensorsName(ptc::DType dtype);
-/// \error kUnimplemented for types of the format that have no counterpart here (below one byte,
-///     complex, scales and the FNUZ floats); kInvalidArgument for what is no type of the format
+/// \error kInvalidArgument for what is no type of the format
 Result<ptc::DType> ParseSafetensorsName(std::string_view name);
 /// Rank in the order in which the format's library writes: larger ones come first, and they are
 /// never less aligned than smaller ones.

@@ -11,6 +11,7 @@
 
 #include "engine/checkpoint/safetensors/dtype_names.h"
 #include "engine/checkpoint/safetensors/json_scanner.h"
+#include "ptc/packed.h"
 
 namespace tessera::checkpoint {
 namespace {
@@ -122,20 +123,15 @@ class Parser {
                                          : !shape ? "shape"
                                                   : "data_offsets"));
     }
-    const auto elements = ptc::NumElements(*shape);
-    if (!elements) return Blame(elements.error(), name, at);
-    std::int64_t bytes = 0;
-    if (__builtin_mul_overflow(*elements, ptc::SizeBytes(*dtype), &bytes)) {
-      return scan_.Wrong(at,
-                         fmt::format("tensor '{}' has more than 2^63-1 bytes", Printable(name)));
-    }
+    const auto bytes = ptc::ByteCount(*dtype, *shape);
+    if (!bytes) return Blame(bytes.error(), name, at);
     const auto [begin, end] = *offsets;
-    if (begin > end || end - begin != bytes) {
+    if (begin > end || end - begin != *bytes) {
       return scan_.Wrong(offsets_at,
                          fmt::format("tensor '{}' has data_offsets [{},{}], its shape {} of {} "
                                      "takes {} bytes",
                                      Printable(name), begin, end, ptc::ToString(*shape),
-                                     SafetensorsName(*dtype), bytes));
+                                     SafetensorsName(*dtype), *bytes));
     }
     entries.push_back({{std::move(name), *dtype, std::move(*shape), begin, end}, offsets_at});
     return OkStatus();

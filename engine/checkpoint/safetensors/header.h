@@ -39,7 +39,7 @@ struct Header {
 
 /// Reads the header of a file whose first bytes, at least 8 + N of them where the file is that
 /// long, are `head`.
-/// \error kInvalidArgument, kUnimplemented: "'file' at byte n: …": a header that is too long for
+/// \error kInvalidArgument: "'file' at byte n: …": a header that is too long for
 ///     the format or the file, is no such JSON or repeats a key, a dtype that is unknown, a shape
 ///     beyond int64, offsets that contradict the shape, overlap, leave a hole or do not end with
 ///     the file

@@ -7,6 +7,7 @@
 #include "engine/checkpoint/safetensors/dtype_names.h"
 #include "engine/checkpoint/safetensors/header.h"
 #include "engine/checkpoint/safetensors/json_scanner.h"
+#include "ptc/packed.h"
 
 namespace tessera::checkpoint {
 namespace {
@@ -35,11 +36,12 @@ Status PlaceTensors(std::vector<FileTensor>& tensors) {
   for (FileTensor& tensor : tensors) {
     TESSERA_RETURN_IF_ERROR(CheckName(tensor.name));
     names.push_back(tensor.name);
-    TESSERA_TRY(const std::int64_t elements, ptc::NumElements(tensor.shape));
-    std::int64_t bytes = 0;
+    auto bytes = ptc::ByteCount(tensor.dtype, tensor.shape);
+    if (!bytes) {
+      return std::move(bytes).Context(fmt::format("tensor '{}'", Printable(tensor.name))).error();
+    }
     tensor.begin = reached;
-    if (__builtin_mul_overflow(elements, ptc::SizeBytes(tensor.dtype), &bytes) ||
-        __builtin_add_overflow(reached, bytes, &reached) ||
+    if (__builtin_add_overflow(reached, *bytes, &reached) ||
         reached > INT64_MAX - 2 * kMaxHeaderBytes) {
       return InvalidArgument(
           fmt::format("tensor '{}' leads beyond 2^63-1 bytes of a file", Printable(tensor.name)));

@@ -9,13 +9,12 @@
 #include <tuple>
 
 #include "engine/checkpoint/tiling.h"
+#include "ptc/packed.h"
 
 namespace tessera::checkpoint {
 namespace {
 
 using ptc::Box;
-
-std::int64_t Bytes(const Piece& piece) { return NumElements(piece) * ptc::SizeBytes(piece.dtype); }
 
 /// Indices of pieces by tensor, then as `rest` says.
 template <typename Rest>
@@ -98,7 +97,11 @@ Status CheckTensor(const std::vector<Piece>& pieces, std::span<const int> group,
       return fail(fmt::format("has piece {} that does not fit its shape {}", ToString(piece),
                               ptc::ToString(piece.shape)));
     }
-    if (piece.box) boxes.push_back(*piece.box);
+    if (!piece.box) continue;
+    if (auto units = ptc::UnitBox(piece.dtype, piece.shape, *piece.box); !units) {
+      return std::move(units).Context(fmt::format("tensor '{}'", piece.tensor)).error();
+    }
+    boxes.push_back(*piece.box);
   }
   if (group.size() > 1 && (whole_only || !whole)) {
     return fail(fmt::format("has {} pieces where one is allowed", group.size()));
@@ -124,19 +127,60 @@ Status CheckPieces(const std::vector<Piece>& pieces, const std::vector<int>& by_
   return OkStatus();
 }
 
-std::vector<PlannedFile> PlanBySize(const std::vector<Piece>& pieces, std::vector<int> by_tensor,
-                                    std::int64_t max_file_bytes) {
+/// Files of at most so many bytes, or one piece, in this order; at least `least` of them.
+/// \pre least <= by_tensor.size()
+std::vector<PlannedFile> Fill(const std::vector<Piece>& pieces, const std::vector<int>& by_tensor,
+                              std::int64_t most_bytes, std::size_t least) {
   std::vector<PlannedFile> files(1);
   std::int64_t bytes = 0;
-  for (const int i : by_tensor) {
-    const std::int64_t more = Bytes(pieces[static_cast<std::size_t>(i)]);
-    if (!files.back().pieces.empty() && more > max_file_bytes - bytes) {
+  for (std::size_t i = 0; i < by_tensor.size(); ++i) {
+    const std::int64_t more = Bytes(pieces[static_cast<std::size_t>(by_tensor[i])]);
+    const bool needed =
+        files.size() + (by_tensor.size() - i) <= least;  // one for each that is left
+    if (!files.back().pieces.empty() && (needed || more > most_bytes - bytes)) {
       files.emplace_back();
       bytes = 0;
     }
-    files.back().pieces.push_back(i);
+    files.back().pieces.push_back(by_tensor[i]);
     bytes += more;
   }
+  return files;
+}
+
+/// The least size of the largest of `count` files: between the largest piece and all together,
+/// found by bisection, as fewer bytes a file never need fewer files.
+std::int64_t LeastBytes(const std::vector<Piece>& pieces, const std::vector<int>& by_tensor,
+                        std::size_t count) {
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+  for (const Piece& piece : pieces) {
+    low = std::max(low, Bytes(piece));
+    high += Bytes(piece);
+  }
+  while (low < high) {
+    const std::int64_t middle = low + (high - low) / 2;
+    if (Fill(pieces, by_tensor, middle, 1).size() <= count) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
+Result<std::vector<PlannedFile>> PlanWhole(const std::vector<Piece>& pieces,
+                                           const std::vector<int>& by_tensor,
+                                           const FileLimits& limits) {
+  const auto count = static_cast<std::size_t>(std::max(limits.count, 1));
+  if (count > std::max<std::size_t>(by_tensor.size(), 1)) {
+    return InvalidArgument(
+        fmt::format("{} files are asked for, there are {} tensors to put into "
+                    "them",
+                    count, by_tensor.size()));
+  }
+  const std::int64_t most =
+      limits.count > 0 ? LeastBytes(pieces, by_tensor, count) : limits.most_bytes;
+  std::vector<PlannedFile> files = Fill(pieces, by_tensor, most, count);
   if (files.size() == 1) {
     files[0].name = "model.safetensors";
     return files;
@@ -179,6 +223,12 @@ std::vector<PlannedFile> PlanByShard(const std::vector<Piece>& pieces,
 
 std::int64_t NumElements(const Piece& piece) { return piece.box ? piece.box->num_elements() : 0; }
 
+std::int64_t Bytes(const Piece& piece) {
+  if (!piece.box) return 0;
+  const auto bytes = ptc::ByteCount(piece.dtype, piece.box->shape());
+  return bytes ? *bytes : 0;
+}
+
 std::string ToString(const Piece& piece) {
   return fmt::format("'{}' {}", piece.tensor, piece.box ? ptc::ToString(*piece.box) : "[empty]");
 }
@@ -202,7 +252,7 @@ std::vector<Piece> StoreOnce(std::vector<Piece> held) {
 
 Result<std::vector<PlannedFile>> PlanFiles(Format format, const std::string& name,
                                            const std::vector<Piece>& pieces,
-                                           std::int64_t max_file_bytes) {
+                                           const FileLimits& limits) {
   const bool sharded = format == Format::kShardedSafetensors;
   if (format != Format::kSafetensors && format != Format::kHuggingFace && !sharded) {
     return InvalidArgument(
@@ -211,7 +261,7 @@ Result<std::vector<PlannedFile>> PlanFiles(Format format, const std::string& nam
   const auto by_tensor = Sorted(pieces, [](const Piece& p) { return std::tie(p.box); });
   TESSERA_RETURN_IF_ERROR(CheckPieces(pieces, by_tensor, !sharded));
   if (sharded) return PlanByShard(pieces, by_tensor);
-  if (format == Format::kHuggingFace) return PlanBySize(pieces, by_tensor, max_file_bytes);
+  if (format == Format::kHuggingFace) return PlanWhole(pieces, by_tensor, limits);
   return std::vector<PlannedFile>{{name, by_tensor}};
 }
 

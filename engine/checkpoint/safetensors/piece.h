@@ -28,6 +28,8 @@ struct Piece {
 
 /// Elements of the piece, 0 for an empty tensor.
 std::int64_t NumElements(const Piece& piece);
+/// 0 where the piece is no whole number of bytes: PlanFiles refuses it.
+std::int64_t Bytes(const Piece& piece);
 /// "'w' [0:2,0:4]".
 std::string ToString(const Piece& piece);
 
@@ -43,15 +45,21 @@ struct PlannedFile {
   friend bool operator==(const PlannedFile&, const PlannedFile&) = default;
 };
 
+/// How whole tensors are dealt to files.
+struct FileLimits {
+  std::int64_t most_bytes = std::int64_t{5} << 30;  // of tensors, in a file of more than one
+  int count = 0;  // above 0: so many files instead, the largest as small as can be
+};
+
 /// Which files a checkpoint has. kSafetensors: `name` alone. kHuggingFace: `model.safetensors`, or
 /// `model-00001-of-0000N.safetensors` and so on in the order of the tensors' names, each with at
-/// most `max_file_bytes` or one tensor. kShardedSafetensors:
+/// most what `limits` says. kShardedSafetensors:
 /// `shard-0000S-model-0000i-of-0000N.safetensors`, where the i-th box of a tensor in a shard lies
 /// in the shard's i-th file; S counts from 1. \error kInvalidArgument: pieces that do not tile
 /// their tensor, or are no whole tensors where
 ///     the format has only these
 Result<std::vector<PlannedFile>> PlanFiles(Format format, const std::string& name,
                                            const std::vector<Piece>& pieces,
-                                           std::int64_t max_file_bytes);
+                                           const FileLimits& limits);
 
 }  // namespace tessera::checkpoint

@@ -132,6 +132,7 @@ Result<ZipEntry> ReadDirectoryEntry(const ByteWindow& window, std::string_view b
   }
   const auto flags = Load<std::uint16_t>(bytes, at + 8);
   const auto method = Load<std::uint16_t>(bytes, at + 10);
+  const auto crc = Load<std::uint32_t>(bytes, at + 16);
   std::uint64_t stored = Load<std::uint32_t>(bytes, at + 20);
   std::uint64_t size = Load<std::uint32_t>(bytes, at + 24);
   std::uint64_t header = Load<std::uint32_t>(bytes, at + 42);
@@ -162,6 +163,7 @@ Result<ZipEntry> ReadDirectoryEntry(const ByteWindow& window, std::string_view b
   }
   entry.header = static_cast<std::int64_t>(header);
   entry.size = static_cast<std::int64_t>(size);
+  entry.crc = crc;
   return entry;
 }
 

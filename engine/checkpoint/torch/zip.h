@@ -19,6 +19,7 @@ struct ZipEntry {
   std::string name;
   std::int64_t header = 0;  // offset of its local header in the window
   std::int64_t size = 0;    // bytes of its payload
+  std::uint32_t crc = 0;    // CRC-32 of the payload as the directory states it; not checked here
 };
 
 /// An archive in a window. Immutable; any thread.

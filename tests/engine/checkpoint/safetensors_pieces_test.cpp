@@ -4,6 +4,9 @@
 #include <QTest>
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <limits>
+#include <numeric>
 
 #include "engine/checkpoint/checkpoint.h"
 #include "engine/checkpoint/safetensors/piece.h"
@@ -98,7 +101,7 @@ class SafetensorsPiecesTest : public QObject {
                                        {"b", DType::kF32, {4}, low, 0},
                                        {"a", DType::kF32, {4}, low, 0},
                                        {"a", DType::kF32, {4}, high, 2}};
-    const auto sharded = PlanFiles(Format::kShardedSafetensors, "x", pieces, 0);
+    const auto sharded = PlanFiles(Format::kShardedSafetensors, "x", pieces, {});
     QVERIFY((*sharded ==
              std::vector<PlannedFile>{{"shard-00001-model-00001-of-00002.safetensors", {2, 1}},
                                       {"shard-00001-model-00002-of-00002.safetensors", {0}},
@@ -106,11 +109,61 @@ class SafetensorsPiecesTest : public QObject {
     const std::vector<Piece> whole = {{"a", DType::kF32, {4}, Box::Whole({4})},
                                       {"b", DType::kF32, {4}, Box::Whole({4})},
                                       {"c", DType::kF32, {4}, Box::Whole({4})}};
-    const auto split = PlanFiles(Format::kHuggingFace, "x", whole, 32);
+    const auto split = PlanFiles(Format::kHuggingFace, "x", whole, {.most_bytes = 32});
     QVERIFY((*split == std::vector<PlannedFile>{{"model-00001-of-00002.safetensors", {0, 1}},
                                                 {"model-00002-of-00002.safetensors", {2}}}));
-    const auto together = PlanFiles(Format::kHuggingFace, "x", whole, 48);
+    const auto together = PlanFiles(Format::kHuggingFace, "x", whole, {.most_bytes = 48});
     QVERIFY((*together == std::vector<PlannedFile>{{"model.safetensors", {0, 1, 2}}}));
+  }
+
+  // As many as were asked for, in the order of the names, the largest no larger than it must be:
+  // compared with all ways to cut the list.
+  void filesByNumber() {
+    std::mt19937_64 rng(test::Seed() + 11);
+    for (int i = 0; i < 200; ++i) {
+      std::vector<Piece> pieces;
+      const std::size_t tensors = 1 + rng() % 9;
+      for (std::size_t t = 0; t < tensors; ++t) {
+        const ptc::Shape shape = {static_cast<std::int64_t>(rng() % 20)};
+        pieces.push_back(
+            {std::string(1, static_cast<char>('a' + t)), DType::kU8, shape, Box::Whole(shape)});
+      }
+      const std::size_t count = 1 + rng() % tensors;
+      const auto plan =
+          PlanFiles(Format::kHuggingFace, "x", pieces, {.count = static_cast<int>(count)});
+      QVERIFY2(plan.has_value(), plan ? "" : plan.error().message.c_str());
+      QCOMPARE(plan->size(), count);
+      std::vector<int> in_order;
+      std::int64_t largest = 0;
+      for (const PlannedFile& file : *plan) {
+        std::int64_t bytes = 0;
+        for (const int p : file.pieces) {
+          in_order.push_back(p);
+          bytes += pieces[static_cast<std::size_t>(p)].shape[0];
+        }
+        QVERIFY(!file.pieces.empty());
+        largest = std::max(largest, bytes);
+      }
+      std::vector<int> all(tensors);
+      std::iota(all.begin(), all.end(), 0);
+      QCOMPARE(in_order, all);
+      std::int64_t best = std::numeric_limits<std::int64_t>::max();
+      for (std::uint32_t cuts = 0; cuts < 1U << (tensors - 1); ++cuts) {
+        if (static_cast<std::size_t>(std::popcount(cuts)) + 1 != count) continue;
+        std::int64_t worst = 0;
+        std::int64_t bytes = 0;
+        for (std::size_t t = 0; t < tensors; ++t) {
+          if (t > 0 && ((cuts >> (t - 1)) & 1) != 0) bytes = 0;
+          bytes += pieces[t].shape[0];
+          worst = std::max(worst, bytes);
+        }
+        best = std::min(best, worst);
+      }
+      QCOMPARE(largest, best);
+    }
+    const std::vector<Piece> one = {{"w", DType::kU8, {1}, Box::Whole({1})}};
+    QCOMPARE(PlanFiles(Format::kHuggingFace, "x", one, {.count = 2}).error().message,
+             std::string("2 files are asked for, there are 1 tensors to put into them"));
   }
 
   void wrongPiecesAreRefused_data() {
@@ -137,7 +190,7 @@ class SafetensorsPiecesTest : public QObject {
     if (which == 3) pieces[1].dtype = DType::kF64;
     if (which == 4) pieces = {{"w", DType::kF32, {1}, low}};
     if (which == 5) format = Format::kTorchDcp;
-    const auto plan = PlanFiles(format, "x", pieces, 0);
+    const auto plan = PlanFiles(format, "x", pieces, {});
     QVERIFY(!plan.has_value());
     QCOMPARE(QString::fromStdString(plan.error().message), error);
   }
@@ -159,7 +212,7 @@ class SafetensorsPiecesTest : public QObject {
         if (extra) held.push_back({name, DType::kF32, shape, *extra, static_cast<int>(rng() % 4)});
       }
       const auto once = StoreOnce(held);
-      const auto plan = PlanFiles(Format::kShardedSafetensors, "x", once, 0);
+      const auto plan = PlanFiles(Format::kShardedSafetensors, "x", once, {});
       QVERIFY2(plan.has_value(), plan ? "" : plan.error().message.c_str());
       for (const Piece& piece : once) {
         QVERIFY(std::ranges::any_of(held, [&](const Piece& from) {

@@ -64,8 +64,8 @@ std::vector<Piece> WholePieces(const std::vector<SampleTensor>& tensors) {
 Status WriteCheckpoint(Format format, const std::filesystem::path& path,
                        const std::vector<SampleTensor>& tensors, const std::vector<Piece>& pieces,
                        const SampleOptions& options) {
-  TESSERA_TRY(const auto files,
-              checkpoint::PlanFiles(format, path.filename(), pieces, options.file_bytes));
+  TESSERA_TRY(const auto files, checkpoint::PlanFiles(format, path.filename(), pieces,
+                                                      {.most_bytes = options.file_bytes}));
   const bool folder = format != Format::kSafetensors;
   if (folder) std::filesystem::create_directories(path);
   for (const checkpoint::PlannedFile& file : files) {

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "ptc/digest.h"
+#include "ptc/packed.h"
 #include "tests/support/random.h"
 
 namespace tessera::test {
@@ -32,6 +33,12 @@ std::int64_t IndexOf(const Shape& shape, const Box& box, std::int64_t i) {
   return index;
 }
 
+/// What is packed, as the bytes it is read as.
+SampleTensor InUnits(const SampleTensor& tensor) {
+  if (!ptc::IsPacked(tensor.dtype)) return tensor;
+  return {tensor.name, DType::kU8, *ptc::UnitShape(tensor.dtype, tensor.shape), tensor.bytes};
+}
+
 /// A box within the tensor.
 Box BoxWithin(std::mt19937_64& rng, const Shape& shape) {
   std::vector<Interval> dims;
@@ -46,10 +53,11 @@ Box BoxWithin(std::mt19937_64& rng, const Shape& shape) {
 }  // namespace
 
 SampleTensor AnyTensor(std::mt19937_64& rng, std::string name) {
-  static constexpr std::array kTypes = {DType::kBool,   DType::kU8,  DType::kI8,  DType::kF8E4M3,
-                                        DType::kF8E5M2, DType::kU16, DType::kI16, DType::kF16,
-                                        DType::kBF16,   DType::kU32, DType::kI32, DType::kF32,
-                                        DType::kU64,    DType::kI64, DType::kF64};
+  static constexpr std::array kTypes = {
+      DType::kBool,   DType::kU8,         DType::kI8,         DType::kF8E4M3, DType::kF8E5M2,
+      DType::kU16,    DType::kI16,        DType::kF16,        DType::kBF16,   DType::kU32,
+      DType::kI32,    DType::kF32,        DType::kU64,        DType::kI64,    DType::kF64,
+      DType::kF8E8M0, DType::kF8E4M3Fnuz, DType::kF8E5M2Fnuz, DType::kC64};
   SampleTensor tensor{std::move(name), kTypes[rng() % kTypes.size()], Shape(rng() % 5), {}};
   for (std::int64_t& size : tensor.shape) {
     size = rng() % 20 == 0 ? 0 : static_cast<std::int64_t>(1 + rng() % 9);
@@ -82,6 +90,9 @@ std::vector<Box> AnyTiling(std::mt19937_64& rng, const Box& whole, int cuts) {
 }
 
 std::vector<std::byte> Extract(const SampleTensor& tensor, const Box& box) {
+  if (ptc::IsPacked(tensor.dtype)) {
+    return Extract(InUnits(tensor), *ptc::UnitBox(tensor.dtype, tensor.shape, box));
+  }
   const std::size_t size = SizeOf(tensor.dtype);
   std::vector<std::byte> out;
   for (std::int64_t i = 0; i < box.num_elements(); ++i) {
@@ -126,10 +137,11 @@ QString Differs(const checkpoint::Checkpoint& checkpoint, const std::vector<Samp
     if (stored.dtype != tensor.dtype || stored.shape != tensor.shape) {
       return name + QStringLiteral(" has another dtype or shape");
     }
-    const auto whole = Box::Whole(tensor.shape);
+    const SampleTensor units = InUnits(tensor);
+    const auto whole = Box::Whole(units.shape);
     for (int i = 0; whole && i < 4; ++i) {
-      const Box box = i == 0 ? *whole : BoxWithin(rng, tensor.shape);
-      const auto expected = Extract(tensor, box);
+      const Box box = i == 0 ? *whole : BoxWithin(rng, units.shape);
+      const auto expected = Extract(units, box);
       std::vector<std::byte> read(expected.size());
       const Status status = checkpoint.Read(*at, box, read);
       if (!status) return QString::fromStdString(status.error().ToString());

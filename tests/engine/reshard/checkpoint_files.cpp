@@ -200,6 +200,10 @@ std::unique_ptr<QTemporaryDir> MemoryFolder() {
   return folder->isValid() ? std::move(folder) : std::make_unique<QTemporaryDir>();
 }
 
+void WriteFile(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
 std::string Slurp(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::stringstream text;

@@ -40,6 +40,7 @@ ptc::Layout AnyLayout(std::mt19937_64& rng, const std::vector<reshard::OutTensor
 
 /// A temporary folder, in memory where that is possible: these tests wait for the disk very often.
 std::unique_ptr<QTemporaryDir> MemoryFolder();
+void WriteFile(const std::string& path, const std::string& bytes);
 /// All of a file. Empty if it cannot be read.
 std::string Slurp(const std::string& path);
 

@@ -4,8 +4,6 @@
 
 #include <sys/stat.h>
 
-#include <QDir>
-#include <QTemporaryDir>
 #include <QTest>
 #include <filesystem>
 #include <fstream>
@@ -15,6 +13,7 @@
 #include "engine/reshard/digests.h"
 #include "ptc/digest.h"
 #include "tests/engine/reshard/checkpoint_files.h"
+#include "tests/engine/reshard/reshard_fixture.h"
 #include "tests/support/random.h"
 #include "tests/support/verify.h"
 
@@ -25,13 +24,12 @@ namespace fs = std::filesystem;
 using checkpoint::Checkpoint;
 using checkpoint::Format;
 
-class ReshardTest : public QObject {
+class ReshardTest : public test::ReshardFixture {
   Q_OBJECT
 
  private slots:
   void init() {
-    folder_ = test::MemoryFolder();
-    QVERIFY(folder_->isValid());
+    NewFolder();
     tensors_ = {{"bias", ptc::DType::kF32, {7}},
                 {"embed", ptc::DType::kF32, {64, 33}},
                 {"step", ptc::DType::kI64, {}}};
@@ -46,7 +44,7 @@ class ReshardTest : public QObject {
       Options options;
       options.tile_bytes = 64 << (rng() % 10);
       options.commit_bytes = 4096;
-      options.file_bytes = 1 + static_cast<std::int64_t>(rng() % 20'000);
+      options.files.most_bytes = 1 + static_cast<std::int64_t>(rng() % 20'000);
       options.threads = 1 + static_cast<int>(rng() % 3);
       options.verify = rng() % 2 == 0;
       options.replace = true;
@@ -79,7 +77,7 @@ class ReshardTest : public QObject {
   void digestsAreThoseOfTheElements() {
     Options options;
     options.format = Format::kHuggingFace;
-    options.file_bytes = 100;
+    options.files.most_bytes = 100;
     VERIFY_OK(Run(Path("hf"), options));
     const auto made = Checkpoint::Open(Path("hf"));
     VERIFY_OK(made);
@@ -267,23 +265,6 @@ class ReshardTest : public QObject {
  private:
   static constexpr std::uint64_t kSeed = 41;
 
-  std::string Path(const std::string& name) const {
-    return folder_->filePath(QString::fromStdString(name)).toStdString();
-  }
-
-  Result<Report> Run(const std::string& destination, const Options& options) const {
-    const auto source = Checkpoint::Open(Path("src.safetensors"));
-    if (!source) return source.error();
-    return Reshard(**source, destination, options);
-  }
-
-  void VerifyNothingBut(const QStringList& names) const {
-    QCOMPARE(
-        QDir(folder_->path()).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot),
-        names);
-  }
-
-  std::unique_ptr<QTemporaryDir> folder_;
   std::vector<OutTensor> tensors_;
 };
 

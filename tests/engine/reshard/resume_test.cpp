@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
 #include <filesystem>
@@ -16,6 +15,7 @@
 #include "engine/reshard/reshard.h"
 #include "tests/engine/reshard/checkpoint_files.h"
 #include "tests/engine/reshard/killed_process.h"
+#include "tests/engine/reshard/reshard_fixture.h"
 #include "tests/support/random.h"
 #include "tests/support/verify.h"
 
@@ -26,13 +26,12 @@ namespace fs = std::filesystem;
 using checkpoint::Checkpoint;
 using checkpoint::Format;
 
-class ResumeTest : public QObject {
+class ResumeTest : public test::ReshardFixture {
   Q_OBJECT
 
  private slots:
   void init() {
-    folder_ = test::MemoryFolder();
-    QVERIFY(folder_->isValid());
+    NewFolder();
     tensors_ = {{"bias", ptc::DType::kF32, {7}},
                 {"embed", ptc::DType::kF32, {40, 33}},
                 {"head", ptc::DType::kBF16, {33, 40}},
@@ -164,16 +163,6 @@ class ResumeTest : public QObject {
  private:
   static constexpr std::uint64_t kSeed = 43;
 
-  std::string Path(const std::string& name) const {
-    return folder_->filePath(QString::fromStdString(name)).toStdString();
-  }
-
-  Result<Report> Run(const std::string& destination, const Options& options) const {
-    const auto source = Checkpoint::Open(Path("src.safetensors"));
-    if (!source) return source.error();
-    return Reshard(**source, Path(destination), options);
-  }
-
   std::int64_t Bytes() const {
     std::int64_t bytes = 0;
     for (const OutTensor& tensor : tensors_) bytes += BytesOf(tensor);
@@ -252,7 +241,6 @@ class ResumeTest : public QObject {
     return 0;
   }
 
-  std::unique_ptr<QTemporaryDir> folder_;
   std::vector<OutTensor> tensors_;
 };
 

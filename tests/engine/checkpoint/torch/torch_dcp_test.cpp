@@ -123,7 +123,7 @@ class TorchDcpTest : public QObject {
              {"a missing chunk", "tensor 'w': range [2:4,0:3] of shape [4,3] is in no file"},
              {"a chunk outside the shape", "chunk [2,3] at [3,0] lies outside the shape [4,3]"},
              {"a chunk that lies in no file", "chunk [2:4,0:3] is in no file"},
-             {"an unknown dtype", "tessera has no dtype torch.complex64"},
+             {"an unknown dtype", "tessera has no dtype torch.complex128"},
              {"a dtype that is none", "global 'torch.load' is not one a checkpoint needs"},
              {"a length beyond the file", "the file ends at byte"},
              {"a file outside the folder", "file '../__0_0.distcp' lies outside the folder"},
@@ -151,7 +151,7 @@ class TorchDcpTest : public QObject {
           w.chunks[1] = Chunk({3, 0}, {2, 3}, 0);
         },
         [&] { w.chunks[1].is_stored = false; },
-        [&] { w.dtype = "complex64"; },
+        [&] { w.dtype = "complex128"; },
         [&] { w.dtype = "load"; },
         [&] { spec.length_excess = 1; },
         [&] { spec.path_prefix = "../"; },
@@ -201,8 +201,8 @@ class TorchDcpTest : public QObject {
         "do not lie in storage '0'");
     row("a storage of another size", test::TorchSave({"FloatStorage", bytes, 7, {2, 3}, {3, 1}}),
         "its 7 elements of 4 bytes do not fit that");
-    row("a complex storage", test::TorchSave({"ComplexFloatStorage", bytes, 3, {2, 3}, {3, 1}}),
-        "tessera has no dtype for elements of torch.ComplexFloatStorage");
+    row("a complex storage", test::TorchSave({"ComplexDoubleStorage", bytes, 3, {2, 3}, {3, 1}}),
+        "tessera has no dtype for elements of torch.ComplexDoubleStorage");
     row("no storage",
         test::TorchSave(test::TensorCall({"FloatStorage", "", 6, {2, 3}, {3, 1}}, "9"), {bytes}),
         "storage '9' is not in the archive");

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// What tests of reshard begin with: a folder of their own and a run between two names in it.
+
+#include <QDir>
+#include <QObject>
+#include <QTemporaryDir>
+#include <QTest>
+#include <memory>
+#include <string>
+
+#include "engine/reshard/reshard.h"
+#include "tests/engine/reshard/checkpoint_files.h"
+
+namespace tessera::test {
+
+class ReshardFixture : public QObject {
+ protected:
+  void NewFolder() {
+    folder_ = MemoryFolder();
+    QVERIFY(folder_->isValid());
+  }
+
+  std::string Path(const std::string& name) const {
+    return QDir(folder_->path()).filePath(QString::fromStdString(name)).toStdString();
+  }
+
+  /// From "src.safetensors" to a name or a path.
+  Result<reshard::Report> Run(const std::string& destination,
+                              const reshard::Options& options) const {
+    const auto source = checkpoint::Checkpoint::Open(Path("src.safetensors"));
+    if (!source) return source.error();
+    return reshard::Reshard(**source, Path(destination), options);
+  }
+
+  void VerifyNothingBut(const QStringList& names) const {
+    QCOMPARE(
+        QDir(folder_->path()).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot),
+        names);
+  }
+
+  std::unique_ptr<QTemporaryDir> folder_;
+};
+
+}  // namespace tessera::test
