@@ -31,7 +31,9 @@ class Counted final : public engine::Dataset {
     std::fill(out.begin(), out.end(), static_cast<std::int32_t>(sample));
     return OkStatus();
   }
-  Result<std::vector<std::byte>> ReadRecord(std::int64_t) const override { return Internal("none"); }
+  Result<std::vector<std::byte>> ReadRecord(std::int64_t) const override {
+    return Internal("none");
+  }
   std::string Describe(std::int64_t sample) const override { return std::to_string(sample); }
 
  private:
@@ -207,7 +209,8 @@ class DataMixTest : public QObject {
   void badPartsAreRefused_data() {
     QTest::addColumn<QVector<double>>("weights");
     QTest::addColumn<QString>("message");
-    QTest::newRow("none") << QVector<double>{} << "a data mix has 0 parts, the limits are 1 and 65536";
+    QTest::newRow("none") << QVector<double>{}
+                          << "a data mix has 0 parts, the limits are 1 and 65536";
     QTest::newRow("negative") << QVector<double>{1, -2}
                               << "weight -2 of data part 1 is no positive number";
     QTest::newRow("no number") << QVector<double>{std::nan(""), 1}
