@@ -64,14 +64,15 @@ Status ReadAhead::Read(const ByteSourcePtr& source, std::int64_t& stream_end, st
     const auto count = static_cast<std::size_t>(
         std::min(static_cast<std::int64_t>(out.size()), options_.block_bytes - skipped));
     const SlotPtr slot = FindLocked(source.get(), begin);
+    // A reader that is ahead of the thread fetches the whole block as well: its next reads want it.
+    if (slot && slot->state == State::kWanted) Load(*slot, lock);
     if (slot) changed_.wait(lock, [&] { return slot->state != State::kLoading; });
     if (slot && slot->state == State::kReady) {
       std::memcpy(out.data(), slot->bytes.data() + skipped, count);
       if (skipped + static_cast<std::int64_t>(count) == std::ssize(slot->bytes))
         slots_.remove(slot);
     } else {
-      // Not there, not begun, or failed: this read does it itself.
-      if (slot) slots_.remove(slot);
+      if (slot) slots_.remove(slot);  // it failed, perhaps where this read does not
       lock.unlock();
       TESSERA_RETURN_IF_ERROR(source->ReadAt(offset, out.first(count)));
       lock.lock();
@@ -80,6 +81,18 @@ Status ReadAhead::Read(const ByteSourcePtr& source, std::int64_t& stream_end, st
     offset += static_cast<std::int64_t>(count);
   }
   return OkStatus();
+}
+
+void ReadAhead::Load(Slot& slot, std::unique_lock<std::mutex>& lock) {
+  slot.state = State::kLoading;
+  lock.unlock();
+  const std::int64_t left = slot.source->size_bytes() - slot.begin;
+  std::vector<std::byte> bytes(static_cast<std::size_t>(std::min(options_.block_bytes, left)));
+  const Status status = slot.source->ReadAt(slot.begin, bytes);
+  lock.lock();
+  slot.bytes = std::move(bytes);
+  slot.state = status ? State::kReady : State::kFailed;
+  changed_.notify_all();
 }
 
 void ReadAhead::Run(const std::stop_token& stop) {
@@ -93,15 +106,7 @@ void ReadAhead::Run(const std::stop_token& stop) {
       return next != nullptr;
     });
     if (!has_work || stop.stop_requested()) return;
-    next->state = State::kLoading;
-    lock.unlock();
-    const std::int64_t left = next->source->size_bytes() - next->begin;
-    std::vector<std::byte> bytes(static_cast<std::size_t>(std::min(options_.block_bytes, left)));
-    const Status status = next->source->ReadAt(next->begin, bytes);
-    lock.lock();
-    next->bytes = std::move(bytes);
-    next->state = status ? State::kReady : State::kFailed;
-    changed_.notify_all();
+    Load(*next, lock);
   }
 }
 

@@ -52,6 +52,8 @@ class ReadAhead {
 
   SlotPtr FindLocked(const engine::ByteSource* source, std::int64_t begin) const;
   void WantLocked(const engine::ByteSourcePtr& source, std::int64_t offset);
+  /// Fetches a wanted slot's block. Takes the lock off meanwhile; the caller holds the slot.
+  void Load(Slot& slot, std::unique_lock<std::mutex>& lock);
   void Run(const std::stop_token& stop);
 
   const ReadAheadOptions options_;
