@@ -20,7 +20,7 @@ namespace tessera::engine {
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  /// As it was asked for: a path or a URL.
+  /// As it was asked for: a path, or a URL without what may be secret in it.
   virtual const std::string& name() const = 0;
   virtual std::int64_t size_bytes() const = 0;
   /// Changes when the content does, as far as the place can tell without reading it: size and time

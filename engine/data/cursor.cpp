@@ -4,19 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
+#include "engine/data/order_key.h"
 #include "engine/data/permutation.h"
-#include "ptc/digest.h"
 
 namespace tessera::engine {
-namespace {
-
-std::uint64_t KeyOfPass(std::int64_t seed, std::int64_t pass) {
-  return ptc::Mix(ptc::Mix(static_cast<std::uint64_t>(seed) + 0x9e3779b97f4a7c15ULL) +
-                  static_cast<std::uint64_t>(pass));
-}
-
-}  // namespace
 
 Cursor Advance(const Cursor& cursor, std::int64_t count, std::int64_t num_samples) {
   TESSERA_DCHECK(count >= 0 && num_samples >= 1 && cursor.next >= 0);
@@ -35,15 +28,17 @@ Result<std::vector<std::int64_t>> SamplesAt(const Cursor& cursor, std::int64_t b
     return InvalidArgument(fmt::format("no samples [{}, {}) after cursor pass {}, next {}", begin,
                                        end, cursor.pass, cursor.next));
   }
-  std::vector<std::int64_t> samples;
-  samples.reserve(static_cast<std::size_t>(end - begin));
-  for (std::int64_t i = begin; i < end;) {
+  std::vector<std::int64_t> samples(static_cast<std::size_t>(end - begin));
+  for (auto rest = std::span(samples); !rest.empty();) {
+    const std::int64_t at = cursor.next + end - static_cast<std::int64_t>(rest.size());
+    const std::int64_t position = at % num_samples;
+    const auto count = static_cast<std::size_t>(
+        std::min(static_cast<std::int64_t>(rest.size()), num_samples - position));
     TESSERA_TRY(
         const Permutation order,
-        Permutation::Make(num_samples,
-                          KeyOfPass(cursor.seed, cursor.pass + (cursor.next + i) / num_samples)));
-    std::int64_t position = (cursor.next + i) % num_samples;
-    for (; position < num_samples && i < end; ++position, ++i) samples.push_back(order(position));
+        Permutation::Make(num_samples, OrderKey(cursor.seed, cursor.pass + at / num_samples)));
+    order.Fill(position, rest.first(count));
+    rest = rest.subspan(count);
   }
   return samples;
 }

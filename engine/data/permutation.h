@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "ptc/base/result.h"
 
@@ -23,6 +24,10 @@ class Permutation {
   std::int64_t size() const { return static_cast<std::int64_t>(size_); }
   /// Image of `index`; under four network passes on average. \pre 0 <= index < size()
   std::int64_t operator()(std::int64_t index) const;
+  /// Images of consecutive indices from `first`: several times as fast as one by one, because the
+  /// network waits for its own multiplications and many indices wait side by side.
+  /// \pre 0 <= first, first + out.size() <= size()
+  void Fill(std::int64_t first, std::span<std::int64_t> out) const;
 
  private:
   static constexpr int kRounds = 6;

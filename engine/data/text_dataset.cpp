@@ -1,88 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/data/text_dataset.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <optional>
+#include <iterator>
 #include <system_error>
 
+#include "engine/data/local_source.h"
+#include "engine/data/tokens.h"
 #include "ptc/base/check.h"
 #include "ptc/digest.h"
 
 namespace tessera::engine {
-namespace {
-
 namespace fs = std::filesystem;
-
-class FileDescriptor {
- public:
-  explicit FileDescriptor(const std::string& path)
-      : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
-  ~FileDescriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-  bool ok() const { return fd_ >= 0; }
-
-  /// Reads from `offset` until `out` is full; the number of bytes, fewer at the end of the file, or
-  /// nullopt with errno set.
-  std::optional<std::size_t> ReadAt(std::int64_t offset, std::span<std::uint8_t> out) const {
-    std::size_t done = 0;
-    while (done < out.size()) {
-      const ssize_t n = ::pread(fd_, out.data() + done, out.size() - done,
-                                offset + static_cast<std::int64_t>(done));
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) return std::nullopt;
-      if (n == 0) break;
-      done += static_cast<std::size_t>(n);
-    }
-    return done;
-  }
-
- private:
-  int fd_;
-};
-
-/// No NUL among the first bytes: what git takes for text.
-bool LooksLikeText(const std::string& path) {
-  const FileDescriptor file(path);
-  std::array<std::uint8_t, 4096> head{};
-  const auto size = file.ok() ? file.ReadAt(0, head) : std::nullopt;
-  return size && std::memchr(head.data(), 0, *size) == nullptr;
-}
-
-/// Text files under `folder`, unsorted. Caches and installed packages change with every tool that
-/// runs, and with them every sample after them: they stay out.
-Result<std::vector<std::string>> FilesUnder(const std::string& folder) {
-  std::vector<std::string> files;
-  std::error_code error;
-  fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error);
-  for (; !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
-    const std::string name = it->path().filename();
-    std::error_code ignored;
-    if (name.starts_with('.') || name == "__pycache__" || name == "site-packages" ||
-        name == "dist-packages") {
-      it.disable_recursion_pending();
-    } else if (it->symlink_status(ignored).type() == fs::file_type::regular &&
-               LooksLikeText(it->path())) {
-      files.push_back(it->path());
-    }
-  }
-  if (error) {
-    return Unavailable(fmt::format("data path '{}' cannot be read: {}", folder, error.message()));
-  }
-  return files;
-}
-
-}  // namespace
 
 std::vector<std::string> DefaultTextPaths() {
   std::vector<std::string> paths;
@@ -105,32 +39,51 @@ std::vector<std::string> DefaultTextPaths() {
   return paths;
 }
 
+bool LooksLikeText(const ByteSource& source) {
+  std::array<std::byte, 4096> head{};
+  const auto size = std::min(static_cast<std::int64_t>(head.size()), source.size_bytes());
+  const auto bytes = std::span(head).first(static_cast<std::size_t>(size));
+  return source.ReadAt(0, bytes) && std::memchr(bytes.data(), 0, bytes.size()) == nullptr;
+}
+
+Result<std::vector<ByteSourcePtr>> OpenTextFiles(const std::string& path,
+                                                 const SourceOpener& opener) {
+  TESSERA_TRY(const std::vector<std::string> names, opener.List(path));
+  std::vector<ByteSourcePtr> files;
+  if (names.size() == 1 && names[0] == path) {
+    TESSERA_TRY(ByteSourcePtr file, opener.Open(path));
+    files.push_back(std::move(file));
+    return files;
+  }
+  for (const std::string& name : names) {
+    auto file = opener.Open(name);
+    if (file && LooksLikeText(**file)) files.push_back(std::move(*file));
+  }
+  return files;
+}
+
 Result<TextDataset> TextDataset::Open(const std::vector<std::string>& paths,
                                       std::int64_t sequence) {
+  const LocalFiles local;
+  std::vector<ByteSourcePtr> files;
+  for (const std::string& path : paths) {
+    TESSERA_TRY(std::vector<ByteSourcePtr> found, OpenTextFiles(path, local));
+    std::move(found.begin(), found.end(), std::back_inserter(files));
+  }
+  return Make(std::move(files), sequence);
+}
+
+Result<TextDataset> TextDataset::Make(std::vector<ByteSourcePtr> files, std::int64_t sequence) {
   if (sequence < 1) {
     return InvalidArgument(fmt::format("sequence length {} is below 1", sequence));
   }
   TextDataset dataset;
   dataset.sequence_ = sequence;
-  for (const std::string& path : paths) {
-    std::error_code error;
-    const fs::file_status status = fs::status(path, error);
-    if (!fs::exists(status)) return NotFound(fmt::format("data path '{}' does not exist", path));
-    std::vector<std::string> files = {path};
-    if (fs::is_directory(status)) {
-      TESSERA_TRY(files, FilesUnder(path));
-      std::sort(files.begin(), files.end());
-    }
-    for (std::string& file : files) {
-      const auto size = fs::file_size(file, error);
-      if (error) {
-        return Unavailable(fmt::format("data path '{}' cannot be read: {}", file, error.message()));
-      }
-      if (size == 0) continue;
-      const auto size_bytes = static_cast<std::int64_t>(size);
-      dataset.files_.push_back({std::move(file), dataset.size_bytes_, size_bytes});
-      dataset.size_bytes_ += size_bytes;
-    }
+  for (ByteSourcePtr& file : files) {
+    const std::int64_t size_bytes = file->size_bytes();
+    if (size_bytes == 0) continue;
+    dataset.files_.push_back({std::move(file), dataset.size_bytes_});
+    dataset.size_bytes_ += size_bytes;
   }
   if (dataset.size_bytes_ < sequence + 1) {
     return InvalidArgument(
@@ -142,36 +95,50 @@ Result<TextDataset> TextDataset::Open(const std::vector<std::string>& paths,
 std::uint64_t TextDataset::fingerprint() const {
   std::uint64_t hash = ptc::Mix(static_cast<std::uint64_t>(sequence_));
   for (const File& file : files_) {
-    hash = ptc::Mix(hash + 0x9e3779b97f4a7c15ULL + static_cast<std::uint64_t>(file.size_bytes));
+    hash = ptc::Mix(hash + 0x9e3779b97f4a7c15ULL +
+                    static_cast<std::uint64_t>(file.source->size_bytes()));
   }
   return hash;
+}
+
+std::vector<TextDataset::File>::const_iterator TextDataset::FileAt(std::int64_t position) const {
+  return std::prev(std::upper_bound(
+      files_.begin(), files_.end(), position,
+      [](std::int64_t at, const File& candidate) { return at < candidate.begin; }));
 }
 
 Status TextDataset::Read(std::int64_t sample, std::span<std::uint8_t> out) const {
   TESSERA_CHECK(0 <= sample && sample < num_samples());
   TESSERA_CHECK(static_cast<std::int64_t>(out.size()) == sequence_ + 1);
   std::int64_t position = sample * sequence_;
-  auto file = std::prev(std::upper_bound(
-      files_.begin(), files_.end(), position,
-      [](std::int64_t at, const File& candidate) { return at < candidate.begin; }));
-  while (!out.empty()) {
+  for (auto file = FileAt(position); !out.empty(); ++file) {
     const std::int64_t offset = position - file->begin;
     const std::size_t count = static_cast<std::size_t>(
-        std::min(file->size_bytes - offset, static_cast<std::int64_t>(out.size())));
-    const FileDescriptor descriptor(file->path);
-    const auto done = descriptor.ok() ? descriptor.ReadAt(offset, out.first(count)) : std::nullopt;
-    if (!done) {
-      return DataLoss(fmt::format("data file '{}': {}", file->path, std::strerror(errno)));
-    }
-    if (*done < count) {
-      return DataLoss(
-          fmt::format("data file '{}' shrank: {} bytes expected", file->path, file->size_bytes));
-    }
+        std::min(file->source->size_bytes() - offset, static_cast<std::int64_t>(out.size())));
+    TESSERA_RETURN_IF_ERROR(file->source->ReadAt(offset, std::as_writable_bytes(out.first(count))));
     out = out.subspan(count);
     position += static_cast<std::int64_t>(count);
-    ++file;
   }
   return OkStatus();
+}
+
+Status TextDataset::ReadTokens(std::int64_t sample, std::span<std::int32_t> out) const {
+  std::vector<std::uint8_t> window(out.size());
+  TESSERA_RETURN_IF_ERROR(Read(sample, window));
+  BytesToTokens(std::as_bytes(std::span(window)), out);
+  return OkStatus();
+}
+
+Result<std::vector<std::byte>> TextDataset::ReadRecord(std::int64_t sample) const {
+  std::vector<std::uint8_t> window(static_cast<std::size_t>(sequence_ + 1));
+  TESSERA_RETURN_IF_ERROR(Read(sample, window));
+  const auto bytes = std::as_bytes(std::span(window));
+  return std::vector<std::byte>(bytes.begin(), bytes.end());
+}
+
+std::string TextDataset::Describe(std::int64_t sample) const {
+  const auto file = FileAt(sample * sequence_);
+  return fmt::format("{} at byte {}", file->source->name(), sample * sequence_ - file->begin);
 }
 
 }  // namespace tessera::engine

@@ -10,23 +10,10 @@
 #include <cstdio>
 #include <cstring>
 
+#include "engine/files/descriptor.h"
+
 namespace tessera::engine {
 namespace {
-
-/// A descriptor that closes itself.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 Error CannotRead(const std::string& path, int number) {
   const std::string text = fmt::format("cannot read '{}': {}", path, std::strerror(number));

@@ -29,13 +29,14 @@ struct Confined {
   const char* headers;  // regular expression for the whole name
   std::vector<std::string> where;
 };
-const std::array<Confined, 6> kConfined = {{
+const std::array<Confined, 7> kConfined = {{
     {"Q[A-Z].*|Qt[A-Z].*", {"ui/", "app/", "tests/"}},
     {"zmq.*\\.h(pp)?", {"agents/net/"}},
     {"torch/.*|ATen/.*|c10/.*|c10d/.*|gloo/.*", {"agents/train/", "tests/"}},
     {"cuda.*\\.h|nccl\\.h", {"agents/gpu/"}},
     {"fuse.*\\.h", {"agents/fuse/"}},
     {"qcustomplot\\.h", {"ui/plots/"}},
+    {"curl/.*", {"agents/data/"}},
 }};
 
 std::string FirstFolder(std::string_view path) {

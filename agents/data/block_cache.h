@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// A cache of blocks of far data on the local disk, with a limit, shared by the processes of a
+/// machine.
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <span>
+#include <string>
+
+#include "engine/data/byte_source.h"
+
+namespace tessera::agents {
+
+struct BlockCacheOptions {
+  std::string folder;  // made where missing
+  std::int64_t limit_bytes = std::int64_t{16} << 30;
+  std::int64_t block_bytes = 4 << 20;
+  /// Told once, when blocks cannot be kept: data is read on without the cache.
+  std::function<void(const std::string& line)> warn = {};
+};
+
+/// A block is known by name, version and size of its source, so a source that changed has other
+/// blocks. Over the limit, the blocks that were not used the longest go. Several processes may
+/// together be over it by a sixteenth for each, until one of them looks again.
+///
+/// Where blocks cannot be written (a full disk), reads go on from the source, exactly what is asked
+/// for and no whole blocks, and a minute later it is tried again.
+/// \threadsafety Any thread. Of several that want a block, one fetches it.
+class BlockCache {
+ public:
+  explicit BlockCache(BlockCacheOptions options);
+
+  /// \pre 0 <= offset, offset + out.size() <= source.size_bytes()
+  /// \error of the source
+  Status Read(const engine::ByteSource& source, std::int64_t offset, std::span<std::byte> out);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Block {
+    std::string path;
+    std::uint64_t key = 0;
+    std::int64_t begin = 0;  // in the source
+    std::int64_t size_bytes = 0;
+  };
+  Block BlockAt(const engine::ByteSource& source, std::int64_t offset) const;
+  Status ReadPart(const engine::ByteSource& source, const Block& block, std::int64_t begin,
+                  std::span<std::byte> out);
+  Status Fetch(const engine::ByteSource& source, const Block& block, std::int64_t begin,
+               std::span<std::byte> out);
+  void Keep(const Block& block, std::span<const std::byte> bytes);
+  void Evict();
+  bool IsStoring();
+
+  const BlockCacheOptions options_;
+  std::mutex mutex_;
+  std::condition_variable fetched_;
+  // Guarded by mutex_.
+  std::set<std::uint64_t> in_flight_;
+  std::int64_t used_bytes_ = 0;    // seen last, and written since
+  std::int64_t unseen_bytes_ = 0;  // written since
+  Clock::time_point storing_from_{};
+  bool has_warned_ = false;
+};
+
+/// An opener whose sources are read through a cache.
+class CachedFiles final : public engine::SourceOpener {
+ public:
+  CachedFiles(std::shared_ptr<const engine::SourceOpener> files, std::shared_ptr<BlockCache> cache)
+      : files_(std::move(files)), cache_(std::move(cache)) {}
+  bool Knows(const std::string& name) const override { return files_->Knows(name); }
+  Result<engine::ByteSourcePtr> Open(const std::string& name) const override;
+  Result<std::vector<std::string>> List(const std::string& name) const override {
+    return files_->List(name);
+  }
+
+ private:
+  const std::shared_ptr<const engine::SourceOpener> files_;
+  const std::shared_ptr<BlockCache> cache_;
+};
+
+}  // namespace tessera::agents

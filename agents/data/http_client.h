@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// HTTP(S) requests by range. Connections are kept alive and used again.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ptc/base/result.h"
+
+namespace tessera::agents {
+
+/// What came back, of whatever status.
+struct HttpReply {
+  int status = 0;
+  std::string etag;              // or, where there is none, when it was last modified
+  std::int64_t total_size = -1;  // of Content-Range; -1: unknown
+  std::int64_t range_begin = -1;
+  std::int64_t body_bytes = 0;  // that were received
+  std::chrono::seconds retry_after{0};
+};
+
+/// What went wrong below HTTP, and whether it may go right another time.
+struct HttpFailure {
+  std::string what;
+  bool may_retry = false;
+  std::int64_t body_bytes = 0;  // received before
+};
+
+/// A URL as it may stand in a message: without user, password and query, which may be secrets.
+std::string ShownUrl(const std::string& url);
+
+/// \threadsafety Any thread; requests run side by side.
+class HttpClient {
+ public:
+  HttpClient() = default;
+  ~HttpClient();
+  HttpClient(const HttpClient&) = delete;
+  HttpClient& operator=(const HttpClient&) = delete;
+
+  struct Outcome {
+    HttpReply reply = {};
+    HttpFailure failure = {};  // what is empty: the reply counts
+  };
+  /// GET of bytes [offset, offset + out.size()). The body goes to `out` and only where the status
+  /// is 206: any other ends the transfer at its headers.
+  Outcome GetRange(const std::string& url, std::int64_t offset, std::span<std::byte> out,
+                   std::chrono::milliseconds limit);
+  /// GET of the whole, for small texts. \param max_bytes more is a failure
+  Outcome GetText(const std::string& url, std::string& out, std::size_t max_bytes,
+                  std::chrono::milliseconds limit);
+
+ private:
+  struct Transfer;
+  void* Take();  // a handle of libcurl, which holds its connection
+  void Return(void* handle);
+  Outcome Run(const std::string& url, Transfer& transfer, std::chrono::milliseconds limit);
+
+  std::mutex mutex_;
+  std::vector<void*> idle_;  // guarded by mutex_
+};
+
+}  // namespace tessera::agents

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/data/http_source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "agents/data/http_client.h"
+#include "agents/data/http_retry.h"
+
+namespace tessera::agents {
+namespace {
+
+using engine::ByteSourcePtr;
+
+constexpr std::size_t kMaxManifest = 16 << 20;
+
+bool MayRetry(int status) {
+  return status == 408 || status == 429 || status == 500 || (502 <= status && status <= 504);
+}
+
+Error At(const std::string& url, std::int64_t offset, ErrorCode code, std::string_view what) {
+  return {code, fmt::format("data file '{}' at byte {}: {}", ShownUrl(url), offset, what), {}};
+}
+
+/// A status that is neither what was asked for nor worth another attempt.
+Error Refusal(const std::string& url, std::int64_t offset, int status) {
+  if (status == 404 || status == 410) {
+    return NotFound(fmt::format("data path '{}' does not exist", ShownUrl(url)));
+  }
+  if (status == 200) {
+    return At(url, offset, ErrorCode::kFailedPrecondition,
+              "the server answers 200 where 206 is due: it cannot send parts of a file");
+  }
+  return At(url, offset, ErrorCode::kUnavailable, fmt::format("the server answers {}", status));
+}
+
+/// Asks until the answer is one that counts or the deadline is over. \param ask (attempt's limit)
+template <typename Ask>
+Result<HttpReply> Persist(const std::string& url, std::int64_t offset, HttpRetry& retry,
+                          const Ask& ask) {
+  for (;;) {
+    const HttpClient::Outcome outcome = ask(retry.left());
+    const bool failed = !outcome.failure.what.empty();
+    if (!failed && !MayRetry(outcome.reply.status)) return outcome.reply;
+    const std::string what =
+        failed ? outcome.failure.what : fmt::format("the server answers {}", outcome.reply.status);
+    if (failed && !outcome.failure.may_retry) {
+      return At(url, offset, ErrorCode::kUnavailable, what);
+    }
+    if (!retry.Pause(outcome.reply.retry_after)) {
+      return At(url, offset, ErrorCode::kUnavailable,
+                fmt::format("{} ({} attempts)", what, retry.attempts()));
+    }
+  }
+}
+
+class HttpSource final : public engine::ByteSource {
+ public:
+  HttpSource(std::string url, std::int64_t size, std::string etag, const HttpOptions& options,
+             std::shared_ptr<HttpClient> client)
+      : url_(std::move(url)),
+        name_(ShownUrl(url_)),
+        size_(size),
+        etag_(std::move(etag)),
+        options_(options),
+        client_(std::move(client)) {}
+
+  const std::string& name() const override { return name_; }
+  std::int64_t size_bytes() const override { return size_; }
+  std::string version() const override { return fmt::format("{}:{}", size_, etag_); }
+
+  Status ReadAt(std::int64_t offset, std::span<std::byte> out) const override {
+    if (out.empty()) return OkStatus();
+    HttpRetry retry(options_);
+    std::int64_t got = 0;  // of attempts that were cut off, and still good
+    TESSERA_TRY(const HttpReply reply,
+                Persist(url_, offset, retry, [&](std::chrono::milliseconds limit) {
+                  return AskForRest(offset, out, got, limit);
+                }));
+    if (reply.status != 206 && reply.status != 416) return Refusal(url_, offset, reply.status);
+    if (reply.total_size != size_ || reply.etag != etag_) {
+      return At(url_, offset, ErrorCode::kDataLoss,
+                fmt::format("the file changed since it was opened: size {} is {}, version {} is {}",
+                            size_, reply.total_size, etag_, reply.etag));
+    }
+    const std::int64_t missing = static_cast<std::int64_t>(out.size()) - got;
+    if (reply.status == 206 && reply.range_begin == offset + got && reply.body_bytes == missing) {
+      return OkStatus();
+    }
+    return At(url_, offset, ErrorCode::kUnavailable,
+              fmt::format("the server sends {} bytes from {}, {} from {} were asked for",
+                          reply.body_bytes, reply.range_begin, missing, offset + got));
+  }
+
+ private:
+  /// Asks for what is still missing; `got` grows by what comes of the same content.
+  HttpClient::Outcome AskForRest(std::int64_t offset, std::span<std::byte> out, std::int64_t& got,
+                                 std::chrono::milliseconds limit) const {
+    auto outcome =
+        client_->GetRange(url_, offset + got, out.subspan(static_cast<std::size_t>(got)), limit);
+    const bool is_same = outcome.reply.etag == etag_ && outcome.reply.total_size == size_ &&
+                         outcome.reply.range_begin == offset + got;
+    const auto missing = static_cast<std::int64_t>(out.size()) - got;
+    if (!outcome.failure.what.empty() && is_same && outcome.failure.body_bytes < missing) {
+      got += outcome.failure.body_bytes;
+    }
+    return outcome;
+  }
+
+  const std::string url_;
+  const std::string name_;  // without secrets
+  const std::int64_t size_;
+  const std::string etag_;
+  const HttpOptions options_;
+  const std::shared_ptr<HttpClient> client_;
+};
+
+/// Names of a manifest as URLs.
+Result<std::vector<std::string>> ParseManifest(const std::string& folder, std::string_view text) {
+  std::vector<std::string> names;
+  for (int number = 1; !text.empty(); ++number) {
+    const std::size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty()) continue;
+    const bool leads_out = line.front() == '/' || line.find("..") != std::string_view::npos ||
+                           line.find("://") != std::string_view::npos ||
+                           line.find_first_of(" \t?#") != std::string_view::npos;
+    if (leads_out) {
+      return InvalidArgument(
+          fmt::format("'{}manifest.txt' line {}: '{}' is no escaped name below "
+                      "the folder",
+                      ShownUrl(folder), number, line.substr(0, 200)));
+    }
+    names.push_back(folder + std::string(line));
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+}  // namespace
+
+HttpFiles::HttpFiles(HttpOptions options)
+    : options_(options), client_(std::make_shared<HttpClient>()) {}
+
+bool HttpFiles::Knows(const std::string& name) const {
+  return name.starts_with("http://") || name.starts_with("https://");
+}
+
+Result<ByteSourcePtr> HttpFiles::Open(const std::string& name) const {
+  HttpRetry retry(options_);
+  std::array<std::byte, 1> first{};
+  TESSERA_TRY(const HttpReply reply, Persist(name, 0, retry, [&](std::chrono::milliseconds limit) {
+                return client_->GetRange(name, 0, first, limit);
+              }));
+  const bool is_empty = reply.status == 416 && reply.total_size == 0;
+  if (reply.status != 206 && !is_empty) return Refusal(name, 0, reply.status);
+  if (reply.total_size < 0) {
+    return At(name, 0, ErrorCode::kFailedPrecondition, "the server does not tell the file's size");
+  }
+  return std::make_shared<const HttpSource>(name, reply.total_size, reply.etag, options_, client_);
+}
+
+Result<std::vector<std::string>> HttpFiles::List(const std::string& name) const {
+  if (!name.ends_with('/')) return std::vector{name};
+  const std::string url = name + "manifest.txt";
+  std::string text;
+  HttpRetry retry(options_);
+  TESSERA_TRY(const HttpReply reply, Persist(url, 0, retry, [&](std::chrono::milliseconds limit) {
+                return client_->GetText(url, text, kMaxManifest, limit);
+              }));
+  if (reply.status != 200) {
+    return reply.status == 404 ? NotFound(fmt::format("data folder '{}' has no manifest.txt, which "
+                                                      "names its files, a line each",
+                                                      ShownUrl(name)))
+                               : Refusal(url, 0, reply.status);
+  }
+  return ParseManifest(name, text);
+}
+
+}  // namespace tessera::agents

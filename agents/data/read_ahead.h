@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Reads on where reads are sequential, so that far data is there when it is asked for.
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/data/byte_source.h"
+
+namespace tessera::agents {
+
+struct ReadAheadOptions {
+  std::int64_t block_bytes = 1 << 20;
+  int blocks_ahead = 4;         // of one source
+  std::size_t max_blocks = 16;  // of all; what was asked for longest ago goes first
+};
+
+/// One thread for all sources. Where a read begins at the end of the one before it, the blocks that
+/// follow are fetched; a read waits for a block that is on its way. What fails ahead of time is
+/// forgotten: the read that needs it meets the error itself.
+/// \threadsafety Any thread. Must outlive no source: sources hold it.
+class ReadAhead {
+ public:
+  explicit ReadAhead(ReadAheadOptions options = {});
+  ~ReadAhead();
+  ReadAhead(const ReadAhead&) = delete;
+  ReadAhead& operator=(const ReadAhead&) = delete;
+
+  /// \param stream_end in and out: where the last read of this source ended; guarded here
+  Status Read(const engine::ByteSourcePtr& source, std::int64_t& stream_end, std::int64_t offset,
+              std::span<std::byte> out);
+
+ private:
+  enum class State : std::uint8_t { kWanted, kLoading, kReady, kFailed };
+  struct Slot {
+    engine::ByteSourcePtr source;
+    std::int64_t begin = 0;
+    State state = State::kWanted;
+    std::vector<std::byte> bytes = {};
+  };
+  using SlotPtr = std::shared_ptr<Slot>;
+
+  SlotPtr FindLocked(const engine::ByteSource* source, std::int64_t begin) const;
+  void WantLocked(const engine::ByteSourcePtr& source, std::int64_t offset);
+  /// Fetches a wanted slot's block. Takes the lock off meanwhile; the caller holds the slot.
+  void Load(Slot& slot, std::unique_lock<std::mutex>& lock);
+  void Run(const std::stop_token& stop);
+
+  const ReadAheadOptions options_;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::list<SlotPtr> slots_;  // guarded by mutex_; youngest last
+  std::jthread thread_;       // last: it uses all of the above
+};
+
+/// An opener whose sources read ahead.
+class AheadFiles final : public engine::SourceOpener {
+ public:
+  AheadFiles(std::shared_ptr<const engine::SourceOpener> files, std::shared_ptr<ReadAhead> ahead)
+      : files_(std::move(files)), ahead_(std::move(ahead)) {}
+  bool Knows(const std::string& name) const override { return files_->Knows(name); }
+  Result<engine::ByteSourcePtr> Open(const std::string& name) const override;
+  Result<std::vector<std::string>> List(const std::string& name) const override {
+    return files_->List(name);
+  }
+
+ private:
+  const std::shared_ptr<const engine::SourceOpener> files_;
+  const std::shared_ptr<ReadAhead> ahead_;
+};
+
+}  // namespace tessera::agents

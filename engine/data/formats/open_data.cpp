@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/data/formats/open_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <iterator>
+#include <set>
+#include <string_view>
+
+#include "engine/data/formats/megatron.h"
+#include "engine/data/formats/tar.h"
+#include "engine/data/formats/tfrecord.h"
+#include "engine/data/text_dataset.h"
+
+namespace tessera::engine {
+namespace {
+
+/// What a path, or all paths together, hold.
+struct Found {
+  std::vector<ByteSourcePtr> text, tfrecord, tar;
+  std::vector<MegatronPair> megatron;
+  bool is_text_named = false;  // text that was asked for by name, or with nothing beside it
+
+  bool has_records() const { return !tfrecord.empty() || !tar.empty() || !megatron.empty(); }
+  void Append(Found other) {
+    const auto move = [](auto& from, auto& to) {
+      std::move(from.begin(), from.end(), std::back_inserter(to));
+    };
+    move(other.text, text);
+    move(other.tfrecord, tfrecord);
+    move(other.tar, tar);
+    move(other.megatron, megatron);
+    is_text_named = is_text_named || other.is_text_named;
+  }
+};
+
+std::string_view FileName(std::string_view name) {
+  name = name.substr(0, name.find('?'));    // of a URL
+  return name.substr(name.rfind('/') + 1);  // npos + 1 == 0
+}
+
+bool IsTfRecord(std::string_view name) {
+  const std::string_view file = FileName(name);
+  return file.ends_with(".tfrecord") || file.ends_with(".tfrecords") ||
+         file.find(".tfrecord-") != std::string_view::npos;
+}
+
+bool IsCompressed(std::string_view name) {
+  const std::string_view file = FileName(name);
+  const bool is_packed = file.ends_with(".gz") || file.ends_with(".zst") || file.ends_with(".xz") ||
+                         file.ends_with(".bz2");
+  return file.ends_with(".tgz") ||
+         (is_packed && (file.find(".tar.") != std::string_view::npos ||
+                        file.find(".tfrecord") != std::string_view::npos));
+}
+
+std::string Stem(const std::string& name) { return name.substr(0, name.size() - 4); }
+
+Result<MegatronPair> OpenPair(const std::string& stem, const SourceOpener& opener) {
+  MegatronPair pair;
+  TESSERA_TRY(pair.idx, opener.Open(stem + ".idx"));
+  TESSERA_TRY(pair.bin, opener.Open(stem + ".bin"));
+  return pair;
+}
+
+/// One file by its name.
+Result<Found> FindFile(const std::string& name, const SourceOpener& opener) {
+  Found found;
+  if (IsCompressed(name)) {
+    return InvalidArgument(
+        fmt::format("'{}' is compressed, which cannot be read from the middle: unpack it", name));
+  }
+  const bool is_tar = FileName(name).ends_with(".tar"), is_tfrecord = IsTfRecord(name);
+  const bool is_half = name.ends_with(".bin") || name.ends_with(".idx");
+  if (is_half && opener.Open(Stem(name) + ".idx") && opener.Open(Stem(name) + ".bin")) {
+    TESSERA_TRY(MegatronPair pair, OpenPair(Stem(name), opener));
+    found.megatron.push_back(std::move(pair));
+    return found;
+  }
+  TESSERA_TRY(ByteSourcePtr file, opener.Open(name));
+  (is_tar ? found.tar : is_tfrecord ? found.tfrecord : found.text).push_back(std::move(file));
+  found.is_text_named = !found.has_records();
+  return found;
+}
+
+Result<Found> FindInFolder(const std::vector<std::string>& names, const SourceOpener& opener) {
+  Found found;
+  const std::set<std::string_view> all(names.begin(), names.end());
+  for (const std::string& name : names) {
+    const bool is_half = name.ends_with(".bin") || name.ends_with(".idx");
+    if (is_half && all.contains(Stem(name) + ".idx") && all.contains(Stem(name) + ".bin")) {
+      if (name.ends_with(".bin")) continue;  // its .idx comes
+      TESSERA_TRY(MegatronPair pair, OpenPair(Stem(name), opener));
+      found.megatron.push_back(std::move(pair));
+    } else if (FileName(name).ends_with(".tar") || IsTfRecord(name) || IsCompressed(name)) {
+      TESSERA_TRY(Found file, FindFile(name, opener));
+      found.Append(std::move(file));
+    } else if (auto file = opener.Open(name); file && LooksLikeText(**file)) {
+      found.text.push_back(std::move(*file));
+    }
+  }
+  found.is_text_named = !found.has_records();
+  return found;
+}
+
+Result<Found> Find(const std::string& path, std::span<const SourceOpener* const> openers) {
+  const auto opener = std::ranges::find_if(
+      openers, [&](const SourceOpener* candidate) { return candidate->Knows(path); });
+  if (opener == openers.end()) {
+    return InvalidArgument(fmt::format("data path '{}' is of no kind that can be opened", path));
+  }
+  auto names = (*opener)->List(path);
+  if (!names && names.error().code == ErrorCode::kNotFound) {
+    // Megatron's own way to name a pair is without the endings.
+    if (auto pair = OpenPair(path, **opener)) {
+      Found found;
+      found.megatron.push_back(std::move(*pair));
+      return found;
+    }
+  }
+  if (!names) return std::move(names).error();
+  if (names->size() == 1 && names->front() == path) return FindFile(path, **opener);
+  return FindInFolder(*names, **opener);
+}
+
+/// The parts of what was found, still without weights.
+Result<std::vector<DatasetPtr>> OpenParts(Found found, std::int64_t sequence,
+                                          const IndexOptions& options) {
+  std::vector<DatasetPtr> parts;
+  std::int64_t text_bytes = 0;
+  for (const ByteSourcePtr& file : found.text) text_bytes += file->size_bytes();
+  if (found.is_text_named || !found.has_records() || text_bytes > sequence) {
+    const bool is_only = !found.has_records();
+    if (is_only || !found.text.empty()) {
+      TESSERA_TRY(TextDataset text, TextDataset::Make(std::move(found.text), sequence));
+      parts.push_back(std::make_shared<const TextDataset>(std::move(text)));
+    }
+  }
+  if (!found.megatron.empty()) {
+    TESSERA_TRY(DatasetPtr data, OpenMegatron(std::move(found.megatron), sequence, options));
+    parts.push_back(std::move(data));
+  }
+  if (!found.tfrecord.empty()) {
+    TESSERA_TRY(DatasetPtr data, OpenTfRecords(std::move(found.tfrecord), sequence, options));
+    parts.push_back(std::move(data));
+  }
+  if (!found.tar.empty()) {
+    TESSERA_TRY(DatasetPtr data, OpenTar(std::move(found.tar), sequence, options));
+    parts.push_back(std::move(data));
+  }
+  return parts;
+}
+
+void AddParts(std::vector<DatasetPtr> opened, double weight, std::vector<DataMix::Part>& parts) {
+  double samples = 0;
+  for (const DatasetPtr& data : opened) samples += static_cast<double>(data->num_samples());
+  for (DatasetPtr& data : opened) {
+    const double share = static_cast<double>(data->num_samples()) / samples;
+    parts.push_back({std::move(data), weight * share});
+  }
+}
+
+}  // namespace
+
+Result<WeightedPath> ParseWeightedPath(const std::string& text) {
+  double weight = 0;
+  const char* const end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, weight);
+  if (error == std::errc::invalid_argument || at == end || *at != ':') return WeightedPath{0, text};
+  if (error != std::errc() || !std::isfinite(weight) || weight <= 0) {
+    return InvalidArgument(fmt::format("the weight of data '{}' is not above 0", text));
+  }
+  return WeightedPath{weight, std::string(at + 1, end)};
+}
+
+Result<DataMix> OpenData(const std::vector<std::string>& paths, std::int64_t sequence,
+                         std::span<const SourceOpener* const> openers,
+                         const IndexOptions& options) {
+  if (paths.empty()) return InvalidArgument("no data path is given");
+  std::vector<DataMix::Part> parts;
+  Found unweighted;
+  bool has_unweighted = false;
+  for (const std::string& text : paths) {
+    TESSERA_TRY(const WeightedPath path, ParseWeightedPath(text));
+    if (has_unweighted != (path.weight == 0) && &text != &paths.front()) {
+      return InvalidArgument(fmt::format(
+          "data '{}' has {} weight, those before it have {}: give one to all or to none", text,
+          path.weight == 0 ? "no" : "a", path.weight == 0 ? "one" : "none"));
+    }
+    has_unweighted = path.weight == 0;
+    TESSERA_TRY(Found found, Find(path.path, openers));
+    if (has_unweighted) {
+      unweighted.Append(std::move(found));
+    } else {
+      TESSERA_TRY(auto opened, OpenParts(std::move(found), sequence, options));
+      AddParts(std::move(opened), path.weight, parts);
+    }
+  }
+  if (has_unweighted) {
+    TESSERA_TRY(auto opened, OpenParts(std::move(unweighted), sequence, options));
+    AddParts(std::move(opened), 0, parts);
+  }
+  return DataMix::Make(std::move(parts));
+}
+
+}  // namespace tessera::engine

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Tar shards as WebDataset lays them out: a sample is the files that follow each other and have
+/// one name up to the first dot of its last part.
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "engine/data/dataset.h"
+#include "engine/data/index_file.h"
+
+namespace tessera::engine {
+
+/// The part of a member's path that a sample's members share, and what follows its dot:
+/// "a.b/0001.seg.png" is {"a.b/0001", "seg.png"}. Both empty for a name that belongs to no sample:
+/// without a dot, or with nothing before it.
+struct TarKey {
+  std::string_view sample, extension;
+};
+TarKey SplitTarName(std::string_view path);
+
+/// Tokens of a sample are the bytes of its member .txt, else .text, else .json, else of its first
+/// one. Members that are no files, whose names have no dot, or look like __this__ are no samples.
+/// \error kDataLoss naming file and byte where a header is wrong or a member is cut off;
+///     kInvalidArgument if there is no sample; of OpenIndex
+Result<DatasetPtr> OpenTar(std::vector<ByteSourcePtr> files, std::int64_t sequence,
+                           const IndexOptions& options);
+
+}  // namespace tessera::engine

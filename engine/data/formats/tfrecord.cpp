@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/data/formats/tfrecord.h"
+
+#include <fmt/format.h>
+
+#include "engine/data/data_error.h"
+#include "engine/data/formats/crc32c.h"
+#include "engine/data/formats/example_proto.h"
+#include "engine/data/formats/record_limits.h"
+#include "engine/data/scan_reader.h"
+#include "engine/data/tokens.h"
+#include "ptc/base/check.h"
+
+namespace tessera::engine {
+namespace {
+
+constexpr std::int64_t kHead = 12, kTail = 4;
+using Bytes = std::span<const std::byte>;
+
+/// The length of the data of a record, from its head.
+Result<std::int64_t> DataSize(const ByteSource& file, std::int64_t offset, Bytes head) {
+  if (MaskCrc(Crc32c(head.first(8))) != Load<std::uint32_t>(head, 8)) {
+    return BadData(file, offset, "the CRC of a record's length is wrong");
+  }
+  const auto size = Load<std::uint64_t>(head);
+  const std::int64_t left = file.size_bytes() - offset - kHead - kTail;
+  if (left < 0 || size > static_cast<std::uint64_t>(left)) {
+    return BadData(file, offset,
+                   fmt::format("a record of {} bytes of data is cut off: the file has {} bytes",
+                               size, file.size_bytes()));
+  }
+  if (size > static_cast<std::uint64_t>(kMaxRecordBytes)) {
+    return BadData(
+        file, offset,
+        fmt::format("a record has {} bytes of data, the limit is {}", size, kMaxRecordBytes));
+  }
+  return static_cast<std::int64_t>(size);
+}
+
+Status ScanFile(const ByteSource& file, IndexBuilder& builder) {
+  builder.BeginFile();
+  ScanReader reader(file);
+  for (std::int64_t offset = 0; offset < file.size_bytes();) {
+    if (file.size_bytes() - offset < kHead) {
+      return BadData(file, offset, "the head of a record is cut off");
+    }
+    TESSERA_TRY(const Bytes head, reader.At(offset, kHead));
+    TESSERA_TRY(const std::int64_t data, DataSize(file, offset, head));
+    const std::int64_t size = kHead + data + kTail;
+    builder.Add({static_cast<std::uint64_t>(offset), static_cast<std::uint64_t>(size)});
+    TESSERA_RETURN_IF_ERROR(builder.Passed(size));
+    offset += size;
+  }
+  return OkStatus();
+}
+
+class TfRecordDataset final : public Dataset {
+ public:
+  TfRecordDataset(std::vector<ByteSourcePtr> files, std::int64_t sequence, RecordIndexPtr index)
+      : files_(std::move(files)), sequence_(sequence), index_(std::move(index)) {}
+
+  DataFormat format() const override { return DataFormat::kTfRecord; }
+  std::int64_t sequence() const override { return sequence_; }
+  std::int64_t num_samples() const override { return index_->num_entries(); }
+  std::uint64_t fingerprint() const override {
+    return RecordsFingerprint(format(), sequence_, *index_);
+  }
+
+  Status ReadTokens(std::int64_t sample, std::span<std::int32_t> out) const override {
+    TESSERA_TRY(const std::vector<std::byte> record, ReadRecord(sample));
+    const Bytes data = Bytes(record).subspan(kHead, record.size() - kHead - kTail);
+    BytesToTokens(BytesFeature(data, "text").value_or(data), out);
+    return OkStatus();
+  }
+
+  Result<std::vector<std::byte>> ReadRecord(std::int64_t sample) const override {
+    TESSERA_CHECK(0 <= sample && sample < num_samples());
+    const auto entry = index_->entry(sample);
+    const ByteSource& file = *files_[index_->file_of(sample)];
+    const auto offset = static_cast<std::int64_t>(entry[0]);
+    const auto size = static_cast<std::int64_t>(entry[1]);
+    if (size < kHead + kTail || size > kHead + kMaxRecordBytes + kTail) {
+      return BadData(file, offset, fmt::format("the index gives a record {} bytes", size));
+    }
+    std::vector<std::byte> record(static_cast<std::size_t>(size));
+    TESSERA_RETURN_IF_ERROR(ReadChecked(file, offset, record));
+    TESSERA_TRY(const std::int64_t data, DataSize(file, offset, record));
+    if (kHead + data + kTail != size) {
+      return BadData(file, offset, "the record has another length than when it was indexed");
+    }
+    const Bytes bytes = Bytes(record).subspan(kHead, static_cast<std::size_t>(data));
+    if (MaskCrc(Crc32c(bytes)) != Load<std::uint32_t>(record, record.size() - kTail)) {
+      return BadData(file, offset, "the CRC of a record's data is wrong");
+    }
+    return record;
+  }
+
+  std::string Describe(std::int64_t sample) const override {
+    const std::size_t file = index_->file_of(sample);
+    return fmt::format("{} record {} at byte {}", files_[file]->name(),
+                       sample - index_->first_of(file), index_->entry(sample)[0]);
+  }
+
+ private:
+  const std::vector<ByteSourcePtr> files_;
+  const std::int64_t sequence_;
+  const RecordIndexPtr index_;
+};
+
+}  // namespace
+
+Result<DatasetPtr> OpenTfRecords(std::vector<ByteSourcePtr> files, std::int64_t sequence,
+                                 const IndexOptions& options) {
+  TESSERA_TRY(RecordIndexPtr index, OpenIndex(DataFormat::kTfRecord, 2, files.size(), files,
+                                              options, [&files](IndexBuilder& builder) -> Status {
+                                                for (const ByteSourcePtr& file : files) {
+                                                  TESSERA_RETURN_IF_ERROR(ScanFile(*file, builder));
+                                                }
+                                                return OkStatus();
+                                              }));
+  TESSERA_RETURN_IF_ERROR(CheckRecords(*index, files, sequence));
+  return std::make_shared<const TfRecordDataset>(std::move(files), sequence, std::move(index));
+}
+
+}  // namespace tessera::engine

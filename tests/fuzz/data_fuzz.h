@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// What every data format asks of itself, whatever its bytes: no crash, no read outside the file
+/// (the sources of tests/engine/data end the process), errors that name file and byte, and records
+/// that have a length.
+
+#include <vector>
+
+#include "engine/data/dataset.h"
+#include "tests/fuzz/fuzz_target.h"
+
+namespace tessera::fuzz {
+
+inline void CheckDataError(const Error& error) {
+  // Not damage but too little of it: the message then names numbers.
+  if (error.code == ErrorCode::kInvalidArgument) return CheckError(error);
+  CheckError(error, {"data file 'a.", "the index of 'a."});
+}
+
+inline void TryDataset(const Result<engine::DatasetPtr>& data) {
+  if (!data) return CheckDataError(data.error());
+  std::vector<std::int32_t> tokens(static_cast<std::size_t>((*data)->sequence() + 1));
+  for (std::int64_t i = 0; i < (*data)->num_samples() && i < 100; ++i) {
+    if (const Status status = (*data)->ReadTokens(i, tokens); !status) {
+      CheckDataError(status.error());
+    }
+    const auto record = (*data)->ReadRecord(i);
+    if (!record) CheckDataError(record.error());
+    if (record && record->empty()) std::abort();
+    if ((*data)->Describe(i).empty()) std::abort();
+  }
+}
+
+}  // namespace tessera::fuzz

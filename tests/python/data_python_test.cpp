@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "engine/data/formats/open_data.h"
+#include "engine/data/local_source.h"
+#include "engine/files/whole_file.h"
+#include "tests/engine/data/data_files.h"
+#include "tests/python/python.h"
+
+using namespace tessera;
+
+/// Data sets that Python's libraries write are read sample by sample, and records that we give are
+/// read by those libraries.
+class DataPythonTest : public QObject {
+  Q_OBJECT
+
+  static constexpr std::int64_t kSequence = 16;
+
+  /// \returns what is wrong with a data set, empty if nothing is; its records go to `ours`.
+  static QString Compare(const QJsonObject& wanted, const std::string& folder,
+                         const std::string& ours) {
+    const engine::LocalFiles local;
+    const engine::SourceOpener* const openers[] = {&local};
+    const std::string path = folder + "/" + wanted[QLatin1String("path")].toString().toStdString();
+    const auto mix = engine::OpenData({path}, kSequence, openers, {});
+    if (!mix) return QString::fromStdString(mix.error().ToString());
+    const QJsonArray rows = wanted[QLatin1String("tokens")].toArray();
+    if (mix->num_samples() != rows.size() || rows.isEmpty()) {
+      return QStringLiteral("%1 samples for %2").arg(mix->num_samples()).arg(rows.size());
+    }
+    const engine::Dataset& data = *mix->parts()[0].data;
+    std::string records;
+    for (qsizetype i = 0; i < rows.size(); ++i) {
+      std::vector<std::int32_t> tokens(kSequence + 1);
+      if (const auto read = data.ReadTokens(i, tokens); !read) {
+        return QString::fromStdString(read.error().ToString());
+      }
+      QJsonArray got;
+      for (const std::int32_t token : tokens) got.append(token);
+      if (got != rows[i].toArray()) return QStringLiteral("tokens of sample %1 differ").arg(i);
+      const auto record = data.ReadRecord(i);
+      if (!record) return QString::fromStdString(record.error().ToString());
+      records += test::AsText(*record);
+    }
+    if (data.format() == engine::DataFormat::kTar) records += test::TarEnd();
+    test::WriteBytes(ours, records);
+    return {};
+  }
+
+  static void RoundTrip(const test::Python& python, const QStringList& more) {
+    const QString script = QStringLiteral("data_judge.py");
+    const QTemporaryDir home;
+    const QString folder = home.filePath(QStringLiteral("d"));
+    const QString wrong =
+        test::RunScript(python, script, QStringList{QStringLiteral("write"), folder} + more);
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
+    const auto text = engine::ReadWholeFile(folder.toStdString() + "/expected.json");
+    QVERIFY(text.has_value());
+    const QJsonArray sets = QJsonDocument::fromJson(QByteArray::fromStdString(*text)).array();
+    QCOMPARE(sets.size(), qsizetype{10});
+    for (qsizetype i = 0; i < sets.size(); ++i) {
+      const QString differs = Compare(sets[i].toObject(), folder.toStdString(),
+                                      folder.toStdString() + "/ours-" + std::to_string(i));
+      QVERIFY2(differs.isEmpty(), qPrintable(sets[i].toObject()[QLatin1String("path")].toString() +
+                                             QStringLiteral(": ") + differs));
+    }
+    const QString judged =
+        test::RunScript(python, script, QStringList{QStringLiteral("check"), folder} + more);
+    QVERIFY2(judged.isEmpty(), qPrintable(judged));
+  }
+
+ private slots:
+  void numpyAndTarfile() {
+    const test::Python python = test::FindPython({QStringLiteral("numpy")});
+    if (python.program.isEmpty())
+      QSKIP(qPrintable(QStringLiteral("TESSERA_SKIP_ALL ") + python.why));
+    RoundTrip(python, {});
+  }
+  void packageTfrecord() {
+    const test::Python python =
+        test::FindPython({QStringLiteral("numpy"), QStringLiteral("tfrecord")});
+    if (python.program.isEmpty()) QSKIP(qPrintable(python.why));
+    RoundTrip(python, {QStringLiteral("package")});
+  }
+};
+QTEST_GUILESS_MAIN(DataPythonTest)
+#include "data_python_test.moc"
