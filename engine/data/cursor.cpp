@@ -6,14 +6,14 @@
 #include <algorithm>
 
 #include "engine/data/permutation.h"
+#include "engine/data/random_stream.h"
 #include "ptc/digest.h"
 
 namespace tessera::engine {
 namespace {
 
 std::uint64_t KeyOfPass(std::int64_t seed, std::int64_t pass) {
-  return ptc::Mix(ptc::Mix(static_cast<std::uint64_t>(seed) + 0x9e3779b97f4a7c15ULL) +
-                  static_cast<std::uint64_t>(pass));
+  return ptc::Mix(StreamKey(seed, RandomPurpose::kDataOrder) + static_cast<std::uint64_t>(pass));
 }
 
 }  // namespace
