@@ -33,6 +33,8 @@
 #include "agents/keeper/child.h"
 #include "agents/keeper/packet.h"
 #include "agents/wire/tessera/wire/rank.pb.h"
+#include "engine/data/cursor.h"
+#include "engine/data/dropout.h"
 #include "engine/data/random_stream.h"
 #include "engine/files/whole_file.h"
 #include "engine/store/allocate.h"
@@ -59,6 +61,7 @@ struct Heard {
   std::map<std::pair<std::int64_t, std::int64_t>, Status> connected;
   std::optional<std::int64_t> paused;  // step; reset when a command is sent
   std::uint64_t request = 0;
+  std::string reason;
   std::vector<RankDecision> decided;
   std::optional<std::int64_t> adopted;
 };
@@ -82,10 +85,12 @@ class Agent {
                                 Status s) {
       With(id, [&](Heard& h) { h.connected.insert_or_assign({epoch, attempt}, s); });
     };
-    handlers.paused = [this](const RankId& id, std::int64_t step, std::uint64_t request) {
+    handlers.paused = [this](const RankId& id, std::int64_t step, std::uint64_t request,
+                             const std::string& reason) {
       With(id, [&](Heard& h) {
         h.paused = step;
         h.request = request;
+        h.reason = reason;
       });
     };
     handlers.decided = [this](const RankId& id, const RankDecision& decision) {
@@ -261,6 +266,7 @@ struct Node {
   std::map<int, pid_t> processes;  // by device
 
   std::string program = "tessera-counting-job";
+  std::array<std::string, 2> data_file = {"/", "/"};  // of even and odd devices
 
   explicit Node(int count) {
     for (int d = 0; d < count; ++d) {
@@ -326,7 +332,8 @@ struct Node {
     auto environment = RankEnvironment(Environment(device, view, initialise));
     environment.push_back("TESSERA_ARENA_FD=" + std::to_string(kChildDescriptor));
     const auto pid = StartChild(
-        {.argv = {TESSERA_BIN_DIR "/" + program, std::to_string(steps), std::to_string(step_ms)},
+        {.argv = {TESSERA_BIN_DIR "/" + program, std::to_string(steps), std::to_string(step_ms),
+                  data_file[static_cast<std::size_t>(device % 2)]},
          .environment = environment,
          .output = -1,
          .descriptor = devices[static_cast<std::size_t>(device)].fd.get()});
@@ -538,6 +545,17 @@ class JobTest : public QObject {
     const auto table = engine::PieceTable::ReadCurrent(*node.devices[0].arena);
     const auto* gradient = table->Find(engine::PieceEntry::kGradient, 0, table->entries()[0].box);
     QCOMPARE(*reinterpret_cast<float*>(node.devices[0].arena->data(gradient->offset_bytes)), 8.0F);
+    const tessera_cursor cursor{.seed = 2, .pass = 1, .next = 7};
+    std::vector<std::int64_t> samples(16);
+    std::size_t taken = 0;
+    std::int64_t place = -1;
+    QCOMPARE(tessera_samples(job, &cursor, 9, 16, samples.data(), 16, &taken, &place), 0);
+    QCOMPARE(taken, std::size_t{16});  // the only one of dp takes all, and its tp has no part in it
+    QCOMPARE(place, 0);
+    QVERIFY(samples == *engine::SamplesAt({2, 1, 7}, 0, 16, 9));
+    QVERIFY(tessera_samples(job, &cursor, 9, 16, samples.data(), 15, &taken, nullptr) < 0);
+    QCOMPARE(tessera_last_error(), "this rank takes 16 samples of 16, there is room for 15");
+    QVERIFY(tessera_samples(job, &cursor, 0, 16, samples.data(), 16, &taken, nullptr) < 0);
     QCOMPARE(pieces[1].name, "b.whole");
     QVERIFY(pieces[1].gradient == nullptr);
     QCOMPARE(pieces[2].rank, 0);
@@ -679,6 +697,39 @@ class JobTest : public QObject {
     }
     QTRY_VERIFY_WITH_TIMEOUT(
         node.agent.Of(Node::Id(2)).decided.back().step > static_cast<std::int64_t>(from), kLimit);
+  }
+
+  // One of two cannot read: both wait at the same step, and one says why, also to a new agent.
+  void aRankWithoutDataStopsAll() {
+    Node node(2);
+    node.data_file[1] = (node.directory.path() + "/data").toStdString();
+    std::ofstream(node.data_file[1]) << "x";
+    QVERIFY(node.agent.Start());
+    node.StartJob(2, 1000000, 1);
+    QTRY_VERIFY_WITH_TIMEOUT(node.Pausing(2), kLimit);
+    for (int r = 0; r < 2; ++r) SUCCEEDS(node.agent.Command(Node::Id(r), RankCommand::kResume, 1));
+    QTRY_VERIFY_WITH_TIMEOUT(node.agent.Of(Node::Id(0)).decided.size() > 5, kLimit);
+    node.devices[0].header().request_step.store(1000000);  // a pause to come makes no difference
+    node.devices[0].header().request.store(42);
+    std::filesystem::remove(node.data_file[1]);
+    for (const bool again : {false, true}) {
+      if (again) QVERIFY(node.agent.Restart());
+      QTRY_VERIFY_WITH_TIMEOUT(node.Pausing(2), kLimit);
+      const Heard without = node.agent.Of(Node::Id(1)), with = node.agent.Of(Node::Id(0));
+      QCOMPARE(*with.paused, *without.paused);
+      QCOMPARE(with.request, engine::kRequestNoData);
+      QCOMPARE(without.request, engine::kRequestNoData);
+      QCOMPARE(with.reason, std::string());
+      QCOMPARE(without.reason, node.data_file[1]);
+      QCOMPARE(with.decided.back().step, *with.paused);
+      QCOMPARE(with.decided.back().pause, engine::kRequestNoData);
+    }
+    node.devices[0].header().request.store(0);
+    const std::int64_t step = *node.agent.Of(Node::Id(0)).paused;
+    std::ofstream(node.data_file[1]) << "x";
+    for (int r = 0; r < 2; ++r) SUCCEEDS(node.agent.Command(Node::Id(r), RankCommand::kResume, 1));
+    QTRY_VERIFY_WITH_TIMEOUT(node.agent.Of(Node::Id(1)).decided.back().step > step + 3, kLimit);
+    QCOMPARE(node.agent.Of(Node::Id(1)).request, engine::kRequestNoData);  // of the last pause
   }
 
   void holdKeepsTheUpdateBack() {
@@ -895,6 +946,7 @@ class JobTest : public QObject {
     QTest::addColumn<int>("tp");
     QTest::addColumn<int>("hosts");
     QTest::newRow("dp 2") << 2 << 1 << 1;
+    QTest::newRow("dp 3: shares of 11, 11 and 10") << 3 << 1 << 1;
     QTest::newRow("dp 2, tp 2") << 2 << 2 << 1;
     QTest::newRow("dp 2, tp 2 on two hosts") << 2 << 2 << 2;
     QTest::newRow("tp 4 on four hosts") << 1 << 4 << 4;
@@ -1027,6 +1079,31 @@ class JobTest : public QObject {
         QCOMPARE(values[i], stream.Normal(first + static_cast<std::int64_t>(i)));
       }
     }
+  }
+
+  void dropoutAndUniformNumbersAreThoseOfTheEngine() {
+    std::vector<float> values(70), expected(70);
+    QCOMPARE(tessera_dropout_mask(3, 4, 5, 9, 0.25, values.data(), values.size()), 0);
+    engine::DropoutMask(3, 4, 5, 9, 0.25, expected);
+    QVERIFY(values == expected);
+    QVERIFY(tessera_dropout_mask(3, 4, 5, 9, 1, values.data(), values.size()) < 0);
+    QCOMPARE(tessera_last_error(),
+             "dropout with probability 1 from element 9: the limits are [0, 1) and 0");
+    tessera_random_uniform(3, "noise", 5, 9, values.data(), values.size());
+    engine::UniformNumbers(3, "noise", 5, 9, expected);
+    QVERIFY(values == expected);
+  }
+
+  void aCursorGoesOnAcrossPasses() {
+    tessera_cursor cursor{.seed = 8, .pass = 0, .next = 0};
+    QCOMPARE(tessera_advance(&cursor, 10, 34), 0);
+    QCOMPARE(cursor.seed, 8);
+    QCOMPARE(cursor.pass, 3);
+    QCOMPARE(cursor.next, 4);
+    QVERIFY(tessera_advance(&cursor, 0, 1) < 0);
+    QVERIFY(tessera_advance(&cursor, 10, -1) < 0);
+    QCOMPARE(tessera_last_error(), "no position -1 samples after cursor pass 3, next 4 of 10");
+    QCOMPARE(cursor.next, 4);
   }
 
   void aKilledRankIsReported() {
