@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Learns a vector from noisy looks at it, on any mesh: its elements cut over tp, looks over dp. */
+/* Learns a vector from noisy looks at it, on any mesh: its elements cut over tp, looks over dp, in
+ * an order that no mesh changes. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "agents/job/tessera_job.h"
-enum { kSize = 256, kBatch = 32 };
+enum { kSize = 256, kSamples = 1000, kBatch = 32 };
 static int train(tessera_job* job, const tessera_view* view, int64_t step, tessera_decision* out) {
   const tessera_piece* part = tessera_find_piece(job, "weights"); /* what this rank holds of them */
   float *w = part->data, *gradient = part->gradient, look[kSize];
   tessera_record mine = {0};
+  tessera_cursor at = {.seed = 1}; /* follows from the step: no state of its own */
+  int64_t samples[kBatch];
+  size_t count;
+  if (tessera_advance(&at, kSamples, (step - 1) * kBatch) != 0) return -1;
+  if (tessera_samples(job, &at, kSamples, kBatch, samples, kBatch, &count, NULL) != 0) return -1;
   for (int64_t i = 0; i < part->num_elements; ++i) gradient[i] = 0;
-  for (int64_t s = view->axis_coord[TESSERA_DP]; s < kBatch; s += view->axis_size[TESSERA_DP]) {
-    int64_t first = (step * kBatch + s) * kSize + part->begin[0]; /* of the sample, of no rank */
+  for (size_t s = 0; s < count; ++s) {
+    int64_t first = samples[s] * kSize + part->begin[0];
     tessera_random_normal(1, "looks", first, look, (size_t)part->num_elements);
     for (int64_t i = 0; i < part->num_elements; ++i) {
       float error = w[i] - (1 + 0.01F * look[i]);

@@ -291,8 +291,10 @@ void RankPort::Impl::Handle(std::uint64_t id, wire::RankToAgent& message,
     case wire::RankToAgent::kPaused:
       connection.wait = message.paused().wait();
       connection.state.waits = true;
-      if (handlers.paused)
-        handlers.paused(rank, message.paused().step(), message.paused().request());
+      if (handlers.paused) {
+        handlers.paused(rank, message.paused().step(), message.paused().request(),
+                        message.paused().reason());
+      }
       break;
     case wire::RankToAgent::kAdopted:
       connection.state.adopted = true;

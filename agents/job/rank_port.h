@@ -36,8 +36,11 @@ class RankPort {
     std::function<void(const RankId&, std::int64_t pid)> attached;
     /// The groups of a coming epoch (or of the one it was started for) stand, or why not.
     std::function<void(const RankId&, std::int64_t epoch, std::int64_t attempt, Status)> connected;
-    /// It waits at the boundary after `step` (-1: newly started). See SendCommand.
-    std::function<void(const RankId&, std::int64_t step, std::uint64_t request)> paused;
+    /// It waits at the boundary after `step` (-1: newly started), for `reason` where it says one.
+    /// See SendCommand.
+    std::function<void(const RankId&, std::int64_t step, std::uint64_t request,
+                       const std::string& reason)>
+        paused;
     /// Every step, in order; after a restart of the agent the last 256 again.
     std::function<void(const RankId&, const RankDecision&)> decided;
     /// Its views are those of `epoch`; it waits for SendGo.

@@ -309,8 +309,9 @@ void RankSession::SendConnected(const Lock& lock, Attempt attempt, const Status&
 
 void RankSession::SendPaused(const Lock& lock) {
   wire::RankToAgent message;
-  message.mutable_paused()->set_step(paused_->first);
-  message.mutable_paused()->set_request(paused_->second);
+  message.mutable_paused()->set_step(paused_->step);
+  message.mutable_paused()->set_request(paused_->request);
+  message.mutable_paused()->set_reason(paused_->reason);
   message.mutable_paused()->set_wait(wait_);
   Send(lock, message);
 }
@@ -380,10 +381,12 @@ void RankSession::ReportDecided(const RankDecision& decision) {
   if (connected_) Wake();
 }
 
-Result<RankSession::Command> RankSession::Wait(std::int64_t step, std::uint64_t request) {
+Result<RankSession::Command> RankSession::Wait(std::int64_t step, std::uint64_t request,
+                                               std::string reason) {
+  if (reason.size() > kMaxReason) reason.resize(kMaxReason);
   Lock lock(mutex_);
   ++wait_;
-  paused_ = {step, request};
+  paused_ = {step, request, std::move(reason)};
   command_.reset();
   SendPaused(lock);
   changed_.wait(lock, [&] { return command_.has_value(); });

@@ -53,8 +53,10 @@ class RankSession {
     std::int64_t epoch = 0;
     std::optional<RankView> view;  // for kAdopt
   };
-  /// Reports a pause and waits for the command that answers it.
-  Result<Command> Wait(std::int64_t step, std::uint64_t request);
+  /// Reports a pause and waits for the command that answers it. A `reason` is for people; it is cut
+  /// after kMaxReason bytes.
+  Result<Command> Wait(std::int64_t step, std::uint64_t request, std::string reason = {});
+  static constexpr std::size_t kMaxReason = 1000;
   /// Reports that `epoch` is adopted and waits until all ranks have.
   bool WaitForGo(std::int64_t epoch);
 
@@ -129,8 +131,13 @@ class RankSession {
   std::deque<std::string> recent_;  // serialized decisions, the newest last
 
   std::int64_t epoch_;
-  std::uint64_t wait_ = 0;                                        // number of the last pause
-  std::optional<std::pair<std::int64_t, std::uint64_t>> paused_;  // step, request
+  std::uint64_t wait_ = 0;  // number of the last pause
+  struct Pause {
+    std::int64_t step = 0;
+    std::uint64_t request = 0;
+    std::string reason;
+  };
+  std::optional<Pause> paused_;
   std::optional<Command> command_;
   std::optional<std::int64_t> adopted_;  // epoch that waits for go
   std::optional<std::int64_t> go_;

@@ -20,16 +20,17 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "agents/job/decision.h"
 #include "agents/job/job_rendezvous.h"
+#include "agents/job/last_error.h"
 #include "agents/job/rank_environment.h"
 #include "agents/job/rank_groups.h"
 #include "agents/job/rank_pieces.h"
 #include "agents/job/rank_session.h"
 #include "agents/keeper/keeper.h"
-#include "engine/data/random_stream.h"
 #include "engine/files/whole_file.h"
 #include "engine/store/arena.h"
 #include "engine/store/piece_table.h"
@@ -39,13 +40,6 @@ namespace tessera::agents {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-thread_local std::string last_error;
-
-int Failed(const Error& error) {
-  last_error = error.ToString();
-  return -1 - static_cast<int>(error.code);
-}
 
 Result<std::string> Variable(const char* name) {
   const char* value = std::getenv(name);
@@ -112,6 +106,7 @@ struct tessera_job {
   tessera::agents::RankPieces pieces;
   std::optional<RankSession::Command> commanded;  // to adopt
   std::optional<tessera::agents::Clock::time_point> last_decision;
+  std::string pause_reason;                     // for the next wait
   tessera::agents::RankGroupsByAttempt groups;  // of a job that brings none
   std::unique_ptr<RankSession> session;
   std::thread connector;
@@ -230,11 +225,21 @@ Status AllReduceSum(const tessera_job& job, const char* axis, std::span<float> v
   return groups->along[static_cast<std::size_t>(along)]->AllReduceSum(values);
 }
 
+static_assert(TESSERA_PAUSE_DONE == engine::kRequestStepsDone);
+static_assert(TESSERA_PAUSE_DATA == engine::kRequestNoData);
+
+Result<RankSession::Command> Wait(tessera_job& job, std::int64_t step, std::uint64_t request) {
+  const std::string reason = std::exchange(job.pause_reason, {});
+  auto command =
+      job.session->Wait(step, request, request == engine::kRequestNoData ? reason : std::string());
+  job.last_decision.reset();  // the time of a pause is not the time of a step
+  return command;
+}
+
 /// Waits at the boundary and follows what is commanded; false: leave.
 Result<bool> PassBoundary(tessera_job& job, std::int64_t step, std::uint64_t request) {
   while (true) {
-    TESSERA_TRY(RankSession::Command answer, job.session->Wait(step, request));
-    job.last_decision.reset();  // the time of a pause is not the time of a step
+    TESSERA_TRY(RankSession::Command answer, Wait(job, step, request));
     if (answer.act == RankCommand::kLeave) return false;
     if (answer.act == RankCommand::kResume) return true;
     job.commanded = std::move(answer);
@@ -277,7 +282,6 @@ void tessera_detach(tessera_job* job) {
   delete job;
 }
 
-const char* tessera_last_error(void) { return last_error.c_str(); }
 const char* tessera_settings(tessera_job* job) { return job->settings.c_str(); }
 const tessera_view* tessera_current_view(tessera_job* job) { return &job->views.back().c; }
 int tessera_must_initialise(tessera_job* job) { return job->initialise ? 1 : 0; }
@@ -293,12 +297,6 @@ const tessera_piece* tessera_find_piece(tessera_job* job, const char* tensor) {
     if (std::strcmp(piece.name, tensor) == 0) return &piece;
   }
   return nullptr;
-}
-
-void tessera_random_normal(int64_t seed, const char* tensor, int64_t first_element, float* out,
-                           size_t count) {
-  tessera::engine::RandomStream(seed, tessera::engine::RandomPurpose::kInitialise, tensor)
-      .Normal(first_element, {out, count});
 }
 
 int tessera_connect(tessera_job* job, tessera_connect_fn connect, void* context) {
@@ -359,6 +357,7 @@ int tessera_decide(tessera_job* job, int64_t step, const tessera_record* mine, d
   const std::uint64_t request = header.request.load(std::memory_order_acquire);
   const auto from = static_cast<std::int64_t>(header.request_step.load());
   record.request = step >= from ? request : 0;
+  if (mine->request == TESSERA_PAUSE_DATA) record.request = TESSERA_PAUSE_DATA;
   header.grads_step.store(static_cast<std::uint64_t>(step), std::memory_order_release);
 
   std::vector<tessera_record> all(static_cast<std::size_t>(job->views.back().c.world));
@@ -387,6 +386,8 @@ int tessera_decide(tessera_job* job, int64_t step, const tessera_record* mine, d
   return 0;
 }
 
+void tessera_pause_reason(tessera_job* job, const char* reason) { job->pause_reason = reason; }
+
 int tessera_begin_update(tessera_job* job, int64_t step) {
   BeginUpdate(job->arena.header(), static_cast<std::uint64_t>(step));
   return 0;
@@ -410,11 +411,10 @@ int tessera_boundary(tessera_job* job, int64_t step, uint64_t request, const tes
 }
 
 int tessera_wait(tessera_job* job, int64_t step, uint64_t request, tessera_command* command) {
-  auto answer = job->session->Wait(step, request);
+  auto answer = Wait(*job, step, request);
   if (!answer) return Failed(answer.error());
   *command = static_cast<tessera_command>(answer->act);
   if (answer->act == RankCommand::kAdopt) job->commanded = std::move(*answer);
-  job->last_decision.reset();  // the time of a pause is not the time of a step
   return 0;
 }
 

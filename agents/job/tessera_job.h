@@ -78,6 +78,37 @@ int tessera_must_initialise(tessera_job* job);
 void tessera_random_normal(int64_t seed, const char* tensor, int64_t first_element, float* out,
                            size_t count);
 
+/* Numbers in [0, 1) of consecutive elements of one sample's tensor, from `first_element` of the
+ * uncut one, of the stream that `seed` and `name` name. `sample` counts the samples of the whole
+ * run: step * global batch + place in the batch, so that one which comes again in a later pass gets
+ * other numbers. The mesh has no part in it. */
+void tessera_random_uniform(int64_t seed, const char* name, int64_t sample, int64_t first_element,
+                            float* out, size_t count);
+/* The same for dropout: 0 with `probability`, to the nearest 1/65536, else 1 / (1 - probability).
+ * `site` numbers the place in the model. The built-in trainer drops by the same masks. Fails for a
+ * probability below 0 or from 1 on. */
+int tessera_dropout_mask(int64_t seed, uint64_t site, int64_t sample, int64_t first_element,
+                         double probability, float* out, size_t count);
+
+/* Where a job stands in its data: pass `pass` visits the samples in an order of its own, drawn from
+ * (seed, pass); the next global batch begins at position `next` of it. All zero but the seed is the
+ * beginning. It is state: keep it in a tensor of three i64, or make it anew from the step, as
+ * example.c does. */
+typedef struct tessera_cursor {
+  int64_t seed, pass, next;
+} tessera_cursor;
+/* The cursor `count` samples later in a data set of `num_samples`: after a step, the global batch.
+ */
+int tessera_advance(tessera_cursor* cursor, int64_t num_samples, int64_t count);
+/* The samples that are this rank's in the global batch after `cursor`, by its place on dp in the
+ * current view: numbers in [0, num_samples). Ranks that differ on other axes only get the same. The
+ * first global_batch mod dp ranks get one more than the others, so global_batch / dp + 1 is room
+ * enough. *first_place, where not NULL, is the place of the first in the global batch. Over all
+ * ranks and steps each sample comes once a pass, also across changes of the mesh. */
+int tessera_samples(tessera_job* job, const tessera_cursor* cursor, int64_t num_samples,
+                    int64_t global_batch, int64_t* samples, size_t room, size_t* count,
+                    int64_t* first_place);
+
 /* Pieces of the current epoch in order of (tensor name, box). Valid until the next adopt. */
 int tessera_pieces(tessera_job* job, const tessera_piece** pieces, size_t* count);
 /* The first piece of a tensor, or NULL where this device holds none of it. */
@@ -118,8 +149,16 @@ typedef struct tessera_record {
   double norm2; /* this rank's share of the squared gradient norm */
   int64_t found_inf;
   int64_t tokens;   /* this rank's share of the tokens of the step */
-  uint64_t request; /* filled by the library */
+  uint64_t request; /* 0 or TESSERA_PAUSE_DATA; what the agent asks for is added by the library */
 } tessera_record;
+/* Why a rank waits at a boundary without being asked to. All ranks do so at the same one: they
+ * agree on it in a decision, or find it out together. */
+#define TESSERA_PAUSE_DONE UINT64_C(1) /* all steps are made */
+#define TESSERA_PAUSE_DATA UINT64_MAX  /* the data of the coming step cannot be read */
+/* What people are told of a pause for TESSERA_PAUSE_DATA: "web.bin at byte 96: checksum differs".
+ * Holds for the next wait of this rank; one rank that says it is enough, an empty text is none. The
+ * job is then paused with this reason, and `job resume` lets the ranks try again. */
+void tessera_pause_reason(tessera_job* job, const char* reason);
 typedef struct tessera_decision {
   int64_t step;
   double loss, norm2;
@@ -143,7 +182,7 @@ int tessera_end_update(tessera_job* job, int64_t step);
 
 /* The step boundary after `step` (-1: this process has made none): waits for what follows, does it,
  * and returns 1 to train on, 0 to leave (exit with status 0), or a negative number for an error.
- * `request` is decision.pause, 1 when all steps are made, or 0 before the first step. To train on,
+ * `request` is decision.pause, one of TESSERA_PAUSE_, or 0 before the first step. To train on,
  * *view is what holds now, and pieces must be asked for again. tessera_wait, tessera_adopt and
  * tessera_attached below are the parts of this, for a job that has its own to do in between. */
 int tessera_boundary(tessera_job* job, int64_t step, uint64_t request, const tessera_view** view);
@@ -153,9 +192,9 @@ typedef enum tessera_command {
   TESSERA_ADOPT = 2,  /* a new layout is committed: call tessera_adopt, rebuild views, go on */
   TESSERA_LEAVE = 3   /* this device is no longer in the job: exit with status 0 */
 } tessera_command;
-/* Reports "paused after `step`" and waits for what follows. `request` is decision.pause, or
- * 1 when all steps are made. A newly started rank of a coming epoch calls it first (after connect)
- * with step -1. The first rank of a starting job gets TESSERA_RESUME. */
+/* Reports "paused after `step`" and waits for what follows. `request` is decision.pause or one of
+ * TESSERA_PAUSE_. A newly started rank of a coming epoch calls it first (after connect) with step
+ * -1. The first rank of a starting job gets TESSERA_RESUME. */
 int tessera_wait(tessera_job* job, int64_t step, uint64_t request, tessera_command* command);
 /* Makes the committed layout current: the pieces change; views of the old ones must no longer be
  * used. Then tessera_attached reports it and blocks until all ranks have: it returns 0 to train on,

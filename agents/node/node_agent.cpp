@@ -194,6 +194,7 @@ void NodeAgent::SendRegister() {
       row->set_paused(true);
       row->set_step(all->step);
       row->set_request(all->request);
+      row->set_reason(Utf8(all->reason));
     }
   }
   if (txn_) {

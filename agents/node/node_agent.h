@@ -51,6 +51,7 @@ class NodeAgent {
     struct Pause {
       std::int64_t step;
       std::uint64_t request;
+      std::string reason;
     };
     std::optional<Pause> paused;
     std::int64_t current_epoch = 0;  // the last one that it attached to or went on in
@@ -117,7 +118,7 @@ class NodeAgent {
   void OnRankAttached(const RankId& id, std::int64_t pid);
   void OnRankConnected(const RankId& id, std::int64_t epoch, std::int64_t attempt,
                        const Status& status);
-  void OnRankPaused(const RankId& id, std::int64_t step, std::uint64_t request);
+  void OnRankPaused(const RankId& id, Rank::Pause pause);
   void OnRankDecided(const RankId& id, const RankDecision& decision);
   void OnRankAdopted(const RankId& id, std::int64_t epoch);
   void OnRankExited(const KeeperClient::Rank& exited);

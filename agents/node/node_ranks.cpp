@@ -67,8 +67,9 @@ RankPort::Handlers NodeAgent::RankHandlers() {
   h.attached = [this](const RankId& id, std::int64_t pid) { OnRankAttached(id, pid); };
   h.connected = [this](const RankId& id, std::int64_t epoch, std::int64_t attempt,
                        const Status& status) { OnRankConnected(id, epoch, attempt, status); };
-  h.paused = [this](const RankId& id, std::int64_t step, std::uint64_t request) {
-    OnRankPaused(id, step, request);
+  h.paused = [this](const RankId& id, std::int64_t step, std::uint64_t request,
+                    const std::string& reason) {
+    OnRankPaused(id, {step, request, reason});
   };
   h.decided = [this](const RankId& id, const RankDecision& d) { OnRankDecided(id, d); };
   h.adopted = [this](const RankId& id, std::int64_t epoch) { OnRankAdopted(id, epoch); };
@@ -253,11 +254,12 @@ void NodeAgent::OnRankConnected(const RankId& id, std::int64_t epoch, std::int64
   }
 }
 
-void NodeAgent::OnRankPaused(const RankId& id, std::int64_t step, std::uint64_t request) {
+void NodeAgent::OnRankPaused(const RankId& id, Rank::Pause pause) {
   Rank* rank = FindRank(id);
   const auto job = jobs_.find(id.job);
   if (!rank) return;
-  rank->paused = Rank::Pause{step, request};
+  const std::uint64_t request = pause.request;
+  rank->paused = std::move(pause);
   rank->adopted = false;
   if (txn_ && txn_->prepare.job() == id.job) {
     // A rank whose socket was down when the commit came: it is told again.
@@ -289,6 +291,7 @@ void NodeAgent::ReportPaused(const std::string& name) {
     message.mutable_job_paused()->set_job(name);
     message.mutable_job_paused()->set_request(all->request);
     message.mutable_job_paused()->set_step(all->step);
+    message.mutable_job_paused()->set_reason(Utf8(all->reason));
   }
   Send(std::move(message));
 }
@@ -299,7 +302,9 @@ std::optional<NodeAgent::Rank::Pause> NodeAgent::AllPaused(const std::string& jo
     const auto rank = ranks_.find(RankId{job, device});
     if (rank == ranks_.end() || !rank->second.paused) return std::nullopt;
     if (all && all->step != rank->second.paused->step) return std::nullopt;
+    std::string reason = all ? std::move(all->reason) : std::string();
     all = rank->second.paused;
+    if (!reason.empty()) all->reason = std::move(reason);  // the first that says one
   }
   return all;
 }

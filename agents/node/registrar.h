@@ -91,7 +91,13 @@ class Registrar {
     ReplyPtr starting;                             // answered once all ranks are ready
     std::string start_note;                        // for that answer: why this mesh
     std::set<std::int32_t> not_ready;              // nodes that have not said so
-    std::map<std::int32_t, std::int64_t> paused_nodes;  // node -> step
+    /// A node whose ranks all wait at a boundary.
+    struct Standing {
+      std::int64_t step = 0;
+      std::uint64_t request = 0;
+      std::string reason;  // where a rank cannot read its data
+    };
+    std::map<std::int32_t, Standing> paused_nodes;
     /// What each rank holds, computed once an epoch.
     const std::vector<engine::Holding>& Holdings() const {
       if (holdings_epoch != epoch) {
@@ -219,6 +225,10 @@ class Registrar {
   void OnJobRequest(const wire::JobRequest& request, const ReplyPtr& reply);
   void BeginOperation(JobOperation::Kind kind, Job& job, const ReplyPtr& reply);
   void OnJobPaused(std::int32_t node, const wire::JobPaused& message);
+  /// Says that a running job is paused where all its ranks wait and nobody has asked them to.
+  void NoteStanding(Job& job);
+  /// "data: web.bin at byte 96: …" of a job whose ranks stand because of it, else empty.
+  static std::string DataProblem(const Job& job);
   void OnDigests(std::int32_t node, const wire::DigestsReport& message);
   void EndOperation();
   void LetGoOn(const JobOperation& operation);

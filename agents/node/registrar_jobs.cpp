@@ -238,7 +238,7 @@ void Registrar::BeginOperation(JobOperation::Kind kind, Job& job, const ReplyPtr
 void Registrar::OnJobPaused(std::int32_t node, const wire::JobPaused& m) {
   Job* job = FindJob(m.job());
   if (!job || job->state == engine::JobState::kFailed) return;
-  job->paused_nodes[node] = m.step();
+  job->paused_nodes[node] = {m.step(), m.request(), m.reason()};
   if (operation_ && operation_->job == job->name && !operation_->digesting) {
     operation_->waiting.erase(node);
     operation_->step = m.step();
@@ -246,6 +246,7 @@ void Registrar::OnJobPaused(std::int32_t node, const wire::JobPaused& m) {
     job->step = m.step();
     if (operation_->kind == JobOperation::Kind::kPause) {
       job->state = engine::JobState::kPaused;
+      job->reason = DataProblem(*job);
       JournalJob(*job);
       AddEvent(engine::Severity::kInfo, job->name,
                fmt::format("paused after step {}{}", m.step(), operation_->reply->ByWhom()));
@@ -262,18 +263,47 @@ void Registrar::OnJobPaused(std::int32_t node, const wire::JobPaused& m) {
     }
     return;
   }
-  // Without an operation a job stands only because it has made all of its steps.
-  if (m.request() == engine::kRequestStepsDone && job->state == engine::JobState::kRunning &&
-      job->paused_nodes.size() == NodesOf(job->layout).size()) {
-    job->state = engine::JobState::kPaused;
-    job->step = m.step();
-    job->reason = job->settings.program
-                      ? "its program has made all of its steps"
-                      : fmt::format("all {} steps are made", job->settings.max_steps);
-    JournalJob(*job);
-    AddEvent(engine::Severity::kInfo, job->name, job->reason + "; its state is kept");
-    MarkDirty();
+  NoteStanding(*job);
+}
+
+std::string Registrar::DataProblem(const Job& job) {
+  bool stands = false;
+  for (const auto& [node, standing] : job.paused_nodes) {
+    if (standing.request != engine::kRequestNoData) continue;
+    stands = true;
+    if (!standing.reason.empty()) return "data: " + standing.reason;
   }
+  return stands ? "data: a rank cannot read its samples" : "";
+}
+
+void Registrar::NoteStanding(Job& job) {
+  const bool is_asked =
+      (operation_ && operation_->job == job.name) || (txn_ && txn_->job == job.name);
+  if (is_asked || job.state != engine::JobState::kRunning || job.paused_nodes.empty() ||
+      job.paused_nodes.size() != NodesOf(job.layout).size()) {
+    return;
+  }
+  const Job::Standing& first = job.paused_nodes.begin()->second;
+  for (const auto& [node, standing] : job.paused_nodes) {
+    if (standing.step != first.step || standing.request != first.request) return;
+  }
+  if (first.request == engine::kRequestStepsDone) {
+    job.reason = job.settings.program
+                     ? "its program has made all of its steps"
+                     : fmt::format("all {} steps are made", job.settings.max_steps);
+    AddEvent(engine::Severity::kInfo, job.name, job.reason + "; its state is kept");
+  } else if (first.request == engine::kRequestNoData) {
+    job.reason = DataProblem(job);
+    AddEvent(
+        engine::Severity::kError, job.name,
+        fmt::format("paused after step {}: {}; `job resume` tries again", first.step, job.reason));
+  } else {
+    return;
+  }
+  job.state = engine::JobState::kPaused;
+  job.step = first.step;
+  JournalJob(job);
+  MarkDirty();
 }
 
 void Registrar::OnDigests(std::int32_t node, const wire::DigestsReport& m) {

@@ -151,6 +151,7 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
       paused.set_job(job_name);
       paused.set_request(here->request());
       paused.set_step(here->step());
+      paused.set_reason(here->reason());
       OnJobPaused(m.node(), paused);
     }
     const bool wanted = operation_ && operation_->job == job_name;

@@ -116,7 +116,7 @@ Result<Registrar::Target> Registrar::ChooseTarget(const Job& job, const wire::Pl
   if (request.has_options()) {
     TESSERA_TRY(asked, Decode(request.options()));
   }
-  // As it runs now; a micro-batch that does not divide the new share is left to the trainer.
+  // As it runs now; a micro-batch that is larger than the new share is left to the trainer.
   const engine::StepOptions as_now = asked.value_or(job.options);
   const engine::StepOptions relaxed{as_now.zero, 0};
   const bool may_relax = !asked && as_now.micro_batch != 0;
@@ -131,7 +131,7 @@ Result<Registrar::Target> Registrar::ChooseTarget(const Job& job, const wire::Pl
                   relaxed,
                   std::move(devices),
                   {},
-                  fmt::format("micro-batch {} does not divide a rank's share with {}: the trainer "
+                  fmt::format("micro-batch {} is larger than a rank's share with {}: the trainer "
                               "chooses",
                               as_now.micro_batch, ToString(shape))};
   }

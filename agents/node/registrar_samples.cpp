@@ -36,7 +36,8 @@ void Registrar::OnStep(const wire::StepReport& m) {
     job->loss = m.loss();
     job->last_step = Clock::now();
     // A node that is idle after this very step may have said so before the step was reported.
-    std::erase_if(job->paused_nodes, [&](const auto& entry) { return entry.second < m.step(); });
+    std::erase_if(job->paused_nodes,
+                  [&](const auto& entry) { return entry.second.step < m.step(); });
     if (m.seconds() > 0 && m.epoch() == job->epoch) {
       job->tokens_per_second = static_cast<double>(m.tokens()) / m.seconds();
       job->step_seconds.push_back(m.seconds());

@@ -400,6 +400,7 @@ void Registrar::WriteRegister(bool commit) {
     job->options = txn_->planned.summary.to_options;
     job->epoch = txn_->epoch;
     job->step = held->step;
+    job->paused_nodes.clear();
     job->usual_step_seconds = UsualStepSeconds(*job);
     job->step_seconds.clear();
   }
@@ -440,6 +441,7 @@ void Registrar::FinishTxn(bool committed, const std::string& reason) {
   }
   const std::string fail = txn_->fail_job;
   txn_.reset();
+  NoteStanding(*job);  // ranks of the new layout may have said so while the transaction ended
   MarkDirty();
   PublishSnapshot();
   if (!fail.empty()) FailJob(*job, fail);

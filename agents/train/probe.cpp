@@ -67,9 +67,9 @@ class ProbeText {
   }
   ProbeText(const ProbeText&) = delete;
   ProbeText& operator=(const ProbeText&) = delete;
-  Result<engine::TextDataset> Open(std::int64_t sequence) const {
+  Result<std::string> Path() const {
     if (!written_) return ResourceExhausted("no memory for the probe's text");
-    return engine::TextDataset::Open({fmt::format("/proc/self/fd/{}", fd_)}, sequence);
+    return fmt::format("/proc/self/fd/{}", fd_);
   }
 
  private:
@@ -90,7 +90,9 @@ class ProbeRank {
     engine::JobSettings settings;
     TESSERA_TRY(settings.model, engine::FindModel(setting.model));
     settings.global_batch = setting.micro_batch * setting.passes;
-    TESSERA_TRY(auto dataset, text.Open(settings.model.sequence));
+    TESSERA_TRY(std::string path, text.Path());
+    settings.data = {std::move(path)};
+    TESSERA_TRY(auto data, OpenData(settings));
     TESSERA_TRY(const auto tensors, engine::MakeCollection(settings, false));
     ptc::MeshShape shape;
     shape[ptc::Axis::kTp] = setting.tp;
@@ -98,7 +100,7 @@ class ProbeRank {
     for (std::int32_t i = 0; i < setting.tp; ++i) devices.push_back({0, i});
     TESSERA_TRY(auto mesh, ptc::DeviceMesh::Make(shape, std::move(devices)));
     TESSERA_TRY(const auto layout, ptc::Layout::Make(std::move(mesh), tensors));
-    auto rank = std::unique_ptr<ProbeRank>(new ProbeRank(settings, std::move(dataset), layout));
+    auto rank = std::unique_ptr<ProbeRank>(new ProbeRank(settings, std::move(data), layout));
     TESSERA_TRY(const RankState state, BindState(rank->memory_.pieces()));
     Initialise(settings, state);
     Groups groups = SelfGroups();
@@ -123,9 +125,8 @@ class ProbeRank {
   }
 
  private:
-  ProbeRank(const engine::JobSettings& settings, engine::TextDataset dataset,
-            const ptc::Layout& layout)
-      : memory_(layout, 0), trainer_(settings, std::move(dataset)) {}
+  ProbeRank(const engine::JobSettings& settings, TrainingData data, const ptc::Layout& layout)
+      : memory_(layout, 0), trainer_(settings, std::move(data)) {}
   const PrivateState memory_;
   Trainer trainer_;
 };

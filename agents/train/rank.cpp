@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstdio>
@@ -12,6 +13,7 @@
 #include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "agents/job/job_rendezvous.h"
 #include "agents/job/tessera_job.h"
@@ -68,9 +70,9 @@ class Rank {
   Status Run() {
     if (tessera_attach(&job_) != 0) return JobError("cannot attach");
     TESSERA_TRY(const auto settings, engine::ParseJobSettings(tessera_settings(job_)));
-    TESSERA_TRY(auto dataset, OpenData(settings));
-    fingerprint_ = dataset.fingerprint();
-    trainer_.emplace(settings, std::move(dataset));
+    TESSERA_TRY(auto data, OpenData(settings));
+    fingerprint_ = data.fingerprint();
+    trainer_.emplace(settings, std::move(data));
 
     if (tessera_connect(job_, &Rank::OnConnect, this) != 0) {
       return ConnectError().value_or(JobError("cannot connect"));
@@ -175,10 +177,14 @@ class Rank {
   Result<tessera_command> TrainUntilPaused(bool stays_paused) {
     const std::int64_t max_steps = trainer_->settings().max_steps;
     while (true) {
-      std::uint64_t pause = stays_paused ? 0 : kAllStepsMade;
+      std::uint64_t pause = stays_paused ? 0 : TESSERA_PAUSE_DONE;
       if (!std::exchange(stays_paused, false) && (max_steps == 0 || trainer_->step() < max_steps)) {
         TESSERA_TRY(pause, Step());
         if (pause == 0) continue;
+      }
+      if (pause == TESSERA_PAUSE_DATA) {
+        trainer_->DropBatch();
+        tessera_pause_reason(job_, trainer_->data_problem().c_str());
       }
       tessera_command command{};
       if (tessera_wait(job_, trainer_->step(), pause, &command) != 0) {
@@ -197,8 +203,24 @@ class Rank {
     coming_.reset();
   }
 
-  /// Makes one step. Returns the transaction that pauses the job after it, or 0.
+  /// Whether every rank has read its part of the coming batch, which this rank tries now.
+  Result<bool> AllCanRead() {
+    const std::int64_t mine = trainer_->FetchBatch() ? 1 : 0;
+    Collective& world = *trainer_->groups().world;
+    std::vector<std::int64_t> all(static_cast<std::size_t>(world.size()));
+    TESSERA_RETURN_IF_ERROR(world.AllGather(std::as_bytes(std::span(&mine, 1)),
+                                            std::as_writable_bytes(std::span(all))));
+    return std::find(all.begin(), all.end(), 0) == all.end();
+  }
+
+  /// Makes one step. Returns why the job pauses after it, or instead of it where its data cannot be
+  /// read: a transaction or TESSERA_PAUSE_DATA; 0 to go on.
   Result<std::uint64_t> Step() {
+    // Later steps find their batch read, or the step before them asked for the pause.
+    if (!trainer_->HasBatch()) {
+      TESSERA_TRY(const bool all_can, AllCanRead());
+      if (!all_can) return TESSERA_PAUSE_DATA;
+    }
     const std::int64_t step = trainer_->step() + 1;
     TESSERA_TRY(const tessera_record record, trainer_->ComputeGradients());
     tessera_decision decision{};
@@ -225,9 +247,6 @@ class Rank {
     rank->gather_error_ = status.error();
     return -1;
   }
-
-  /// What tessera_wait is given when nobody asked for the pause.
-  static constexpr std::uint64_t kAllStepsMade = 1;
 
   tessera_job* job_ = nullptr;
   std::uint64_t fingerprint_ = 0;

@@ -17,14 +17,14 @@
 namespace tessera::agents::train {
 
 Status RunSolo(const engine::JobSettings& settings, bool json, std::FILE* out) {
-  TESSERA_TRY(auto dataset, OpenData(settings));
+  TESSERA_TRY(auto data, OpenData(settings));
   TESSERA_TRY(const auto collection, engine::MakeCollection(settings, false));
   TESSERA_TRY(const auto mesh, ptc::DeviceMesh::Make({}, {ptc::DeviceId{}}));
   TESSERA_TRY(const auto layout, ptc::Layout::Make(mesh, collection));
   const PrivateState memory(layout, 0);
   TESSERA_TRY(const RankState state, BindState(memory.pieces()));
   Initialise(settings, state);
-  Trainer trainer(settings, std::move(dataset));
+  Trainer trainer(settings, std::move(data));
   if (auto bound = trainer.Bind(memory.pieces(), SelfGroups(), 0); !bound) return bound.error();
   while (trainer.step() < settings.max_steps) {
     const auto start = std::chrono::steady_clock::now();
@@ -39,8 +39,12 @@ Status RunSolo(const engine::JobSettings& settings, bool json, std::FILE* out) {
       fmt::print(out, "{{\"step\":{},\"loss\":{:.17g},\"grad_norm\":{:.17g}}}\n", trainer.step(),
                  decision.loss, norm);
     } else {
-      fmt::print(out, "step {:5}  loss {:.4f}  grad norm {:.3f}  {:.0f} tokens/s\n", trainer.step(),
-                 decision.loss, norm, static_cast<double>(decision.tokens) / seconds.count());
+      fmt::print(out,
+                 "step {:5}  loss {:.4f}  grad norm {:.3f}  {:.0f} tokens/s  {:.3f} % waiting for "
+                 "data\n",
+                 trainer.step(), decision.loss, norm,
+                 static_cast<double>(decision.tokens) / seconds.count(),
+                 100 * trainer.data_wait() / seconds);
     }
     std::fflush(out);
   }

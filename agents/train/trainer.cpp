@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agents/train/trainer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -29,8 +31,10 @@ std::size_t StageMessageFloats(const engine::JobSettings& settings, const tesser
       settings.model.sequence * settings.model.width);
 }
 
-Trainer::Trainer(engine::JobSettings settings, engine::TextDataset dataset)
-    : settings_(std::move(settings)), dataset_(std::move(dataset)) {}
+Trainer::Trainer(engine::JobSettings settings, TrainingData data)
+    : settings_(std::move(settings)),
+      data_(std::make_shared<TrainingData>(std::move(data))),
+      reader_(std::make_unique<BatchReader>(data_, settings_.model)) {}
 
 Result<Groups> Trainer::Bind(std::span<const tessera_piece> pieces, Groups groups,
                              std::int64_t micro_batch) {
@@ -44,38 +48,95 @@ Result<Groups> Trainer::Bind(std::span<const tessera_piece> pieces, Groups group
   TESSERA_TRY(auto model, GptModel::Make(settings_, state, groups.tp, groups.pp));
   TESSERA_TRY(auto updater, Updater::Make(state.parameters, groups.dp));
   micro_batch_ = engine::MicroBatch(settings_, mesh, options);
-  schedule_ = OneForwardOneBackward(groups.pp->rank(), groups.pp->size(),
-                                    settings_.global_batch / groups.dp->size() / micro_batch_);
   model_ = std::move(model);
   updater_ = std::move(updater);
   state_ = std::move(state);
-  return std::exchange(groups_, std::move(groups));
+  std::swap(groups_, groups);
+  schedule_ = OneForwardOneBackward(groups_.pp->rank(), groups_.pp->size(),
+                                    engine::NumMicroBatches(share().size(), micro_batch_));
+  batch_.reset();  // of the share that it had before
+  ahead_.reset();
+  return groups;
 }
 
-Result<std::vector<std::uint8_t>> Trainer::ReadBatch() const {
-  const std::int64_t share = settings_.global_batch / groups_.dp->size();
-  const std::int64_t first = share * groups_.dp->rank();
-  TESSERA_TRY(const auto samples,
-              engine::SamplesAt(CursorOf(state_), first, first + share, dataset_.num_samples()));
-  const auto window = static_cast<std::size_t>(settings_.model.sequence + 1);
-  std::vector<std::uint8_t> tokens(samples.size() * window);
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    TESSERA_RETURN_IF_ERROR(
-        dataset_.Read(samples[i], std::span(tokens).subspan(i * window, window)));
+engine::BatchShare Trainer::share() const {
+  return engine::ShareOfBatch(settings_.global_batch, groups_.dp->rank(), groups_.dp->size());
+}
+
+bool Trainer::HasBatch() const { return batch_ && batch_->request == RequestAt(CursorOf(state_)); }
+
+Status Trainer::FetchBatch() {
+  if (HasBatch()) return OkStatus();
+  const BatchRequest request = RequestAt(CursorOf(state_));
+  if (!reads_data()) {
+    batch_ = Batch{request, {}};
+    return OkStatus();
   }
-  return tokens;
+  const auto begin = std::chrono::steady_clock::now();
+  batch_.reset();
+  if (!data_problem_.empty()) {
+    if (const Status opened = OpenDataAgain(); !opened) return FailedToRead(opened.error());
+  }
+  reader_->Start(request);
+  auto batch = reader_->Wait();
+  waiting_ += std::chrono::steady_clock::now() - begin;
+  if (!batch) return FailedToRead(batch.error());
+  batch_ = std::move(*batch);
+  data_problem_.clear();
+  return OkStatus();
+}
+
+Status Trainer::FailedToRead(const Error& error) {
+  data_problem_ = error.ToString();
+  return error;
+}
+
+Status Trainer::OpenDataAgain() {
+  TESSERA_TRY(TrainingData data, OpenData(settings_));
+  if (data.fingerprint() != data_->fingerprint()) {
+    return DataLoss(
+        fmt::format("the data set changed while the job ran: it has {} samples, it had {}",
+                    data.num_samples(), data_->num_samples()));
+  }
+  data_ = std::make_shared<TrainingData>(std::move(data));
+  reader_ = std::make_unique<BatchReader>(data_, settings_.model);
+  return OkStatus();
+}
+
+void Trainer::StartReadAhead() {
+  ahead_.reset();
+  is_reading_ahead_ = false;
+  const bool is_last_step = settings_.max_steps > 0 && step() + 1 >= settings_.max_steps;
+  if (is_last_step) return;
+  const BatchRequest request =
+      RequestAt(engine::Advance(CursorOf(state_), settings_.global_batch, data_->num_samples()));
+  if (reads_data()) {
+    reader_->Start(request);
+    is_reading_ahead_ = true;
+  } else {
+    ahead_ = Batch{request, {}};
+  }
+}
+
+bool Trainer::FinishReadAhead() {
+  if (!std::exchange(is_reading_ahead_, false)) return true;
+  const auto begin = std::chrono::steady_clock::now();
+  auto batch = reader_->Wait();
+  waiting_ += std::chrono::steady_clock::now() - begin;
+  if (!batch) {
+    static_cast<void>(FailedToRead(batch.error()));
+    return false;
+  }
+  ahead_ = std::move(*batch);
+  return true;
 }
 
 Result<double> Trainer::RunMicroBatches() {
-  const std::int64_t share = settings_.global_batch / groups_.dp->size();
+  const std::int64_t samples = share().size();
   // Samples are numbered through the whole run, passes and data-parallel ranks.
-  const std::int64_t first = *state_.step * settings_.global_batch + share * groups_.dp->rank();
-  std::vector<std::uint8_t> tokens;  // stages in the middle see none
-  if (is_first_stage() || is_last_stage()) {
-    TESSERA_TRY(tokens, ReadBatch());
-  }
-  const auto bytes =
-      tokens.size() / static_cast<std::size_t>(share) * static_cast<std::size_t>(micro_batch_);
+  const std::int64_t first = *state_.step * settings_.global_batch + share().begin;
+  const std::span<const std::int32_t> tokens = batch_->tokens;  // stages in the middle see none
+  const auto window = tokens.size() / static_cast<std::size_t>(samples);
   model_->BeginStep();
   double loss = 0;
   for (const StageAction& action : schedule_) {
@@ -83,11 +144,14 @@ Result<double> Trainer::RunMicroBatches() {
       TESSERA_RETURN_IF_ERROR(model_->Backward());
       continue;
     }
-    const auto begin = static_cast<std::size_t>(action.micro_batch) * bytes;
-    TESSERA_TRY(const double part,
-                model_->Forward({.first_sample = first + action.micro_batch * micro_batch_,
-                                 .num_samples = micro_batch_,
-                                 .tokens = std::span(tokens).subspan(begin, bytes)}));
+    const std::int64_t begin = action.micro_batch * micro_batch_;
+    const std::int64_t count = std::min(micro_batch_, samples - begin);
+    TESSERA_TRY(
+        const double part,
+        model_->Forward({.first_sample = first + begin,
+                         .num_samples = count,
+                         .tokens = tokens.subspan(static_cast<std::size_t>(begin) * window,
+                                                  static_cast<std::size_t>(count) * window)}));
     loss += part;
   }
   return loss;
@@ -126,6 +190,8 @@ double Trainer::NormShare() const {
 }
 
 Result<tessera_record> Trainer::ComputeGradients() {
+  TESSERA_RETURN_IF_ERROR(FetchBatch());
+  StartReadAhead();
   TESSERA_TRY(const double loss, RunMicroBatches());
   const std::span<float> gradients = model_->gradients();
   TESSERA_RETURN_IF_ERROR(groups_.dp->AllReduceSum(gradients));
@@ -141,8 +207,9 @@ Result<tessera_record> Trainer::ComputeGradients() {
   record.norm2 = NormShare();
   if (is_last_stage() && groups_.tp->rank() == 0) {
     record.loss = loss;
-    record.tokens = settings_.global_batch * settings_.model.sequence / groups_.dp->size();
+    record.tokens = share().size() * settings_.model.sequence;
   }
+  if (!FinishReadAhead()) record.request = TESSERA_PAUSE_DATA;
   record.found_inf = std::isfinite(record.norm2) && std::isfinite(loss) ? 0 : 1;
   return record;
 }
@@ -174,9 +241,11 @@ Status Trainer::PrepareUpdate(double clip, bool skip) {
 void Trainer::CommitUpdate() {
   if (prepared_) updater_.Commit(*std::exchange(prepared_, std::nullopt));
   const auto cursor =
-      engine::Advance(CursorOf(state_), settings_.global_batch, dataset_.num_samples()).ToArray();
+      engine::Advance(CursorOf(state_), settings_.global_batch, data_->num_samples()).ToArray();
   std::copy(cursor.begin(), cursor.end(), state_.cursor);
   ++*state_.step;
+  batch_ = std::exchange(ahead_, std::nullopt);
+  data_wait_ = std::exchange(waiting_, {});
 }
 
 }  // namespace tessera::agents::train

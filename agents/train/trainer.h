@@ -4,20 +4,23 @@
 /// \file
 /// One rank's part of a training step, between the points where all ranks agree.
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "agents/job/tessera_job.h"
+#include "agents/train/batch_reader.h"
 #include "agents/train/comm/groups.h"
 #include "agents/train/model/gpt_model.h"
 #include "agents/train/model/rank_state.h"
 #include "agents/train/schedule.h"
+#include "agents/train/settings_data.h"
 #include "agents/train/updater.h"
-#include "engine/data/text_dataset.h"
 #include "engine/model/gpt.h"
 
 namespace tessera::agents::train {
@@ -28,11 +31,14 @@ std::size_t StageMessageFloats(const engine::JobSettings& settings, const tesser
 /// The tensors of a step live in borrowed memory; everything that a step reads and that outlives it
 /// is in there, so a trainer can be bound to other pieces between any two steps.
 ///
-/// A step is ComputeGradients, the step decision, PrepareUpdate and CommitUpdate.
+/// A step is ComputeGradients, the step decision, PrepareUpdate and CommitUpdate. While it
+/// computes, the batch of the step after it is read on another thread, so that a step never begins
+/// whose data cannot be read: this rank's record says so before, and all ranks stop at that
+/// boundary.
 class Trainer {
  public:
-  /// \pre dataset.sequence() == settings.model.sequence
-  Trainer(engine::JobSettings settings, engine::TextDataset dataset);
+  /// \pre data.sequence() == settings.model.sequence
+  Trainer(engine::JobSettings settings, TrainingData data);
 
   /// Builds the views of `pieces`, whose memory outlives the trainer or the next Bind.
   /// `micro_batch` as in engine::StepOptions. Returns the groups of before, which the caller lets
@@ -42,16 +48,30 @@ class Trainer {
                       std::int64_t micro_batch);
 
   const engine::JobSettings& settings() const { return settings_; }
-  const engine::TextDataset& dataset() const { return dataset_; }
+  const TrainingData& data() const { return *data_; }
   const Groups& groups() const { return groups_; }
   /// Steps made. \pre bound
   std::int64_t step() const { return *state_.step; }
 
+  /// Whether the batch of step step() + 1 is read: after every step but the last, and where its
+  /// data could be read. The same on all ranks of a job unless one of them could not read.
+  bool HasBatch() const;
+  /// Reads the batch of step step() + 1 where it is not there. After an error the data set is
+  /// opened anew first. Stages that look at no data always have their batch. \error as ReadBatch,
+  /// OpenData; kDataLoss where the data set is now another one
+  Status FetchBatch();
+  /// Lets go of the batch, also where it was read: another rank's was not.
+  void DropBatch() { batch_.reset(); }
+  /// Why the batch of the coming step is not there; empty where no read failed.
+  const std::string& data_problem() const { return data_problem_; }
+  /// For so long the last step stood because its data were not there yet.
+  std::chrono::duration<double> data_wait() const { return data_wait_; }
+
   /// Gradients of step step() + 1, summed over the data-parallel ranks and, where both end stages
   /// hold the token embedding, over the two, then copied to the pieces' gradient memory; state is
-  /// not touched. Returns this rank's part of the step decision.
-  /// \error what a group returns, kDataLoss from the data set, kInvalidArgument for a damaged
-  /// cursor
+  /// not touched. Returns this rank's part of the step decision, which asks for a pause
+  /// (TESSERA_PAUSE_DATA) where the batch of the step after this one cannot be read.
+  /// \error what a group returns; as FetchBatch where HasBatch() is false
   Result<tessera_record> ComputeGradients();
 
   /// Gets step step() + 1 ready: the gradients times `clip`, or, with `skip`, none. Makes the
@@ -64,8 +84,16 @@ class Trainer {
  private:
   bool is_first_stage() const { return groups_.pp->rank() == 0; }
   bool is_last_stage() const { return groups_.pp->rank() == groups_.pp->size() - 1; }
-  /// This rank's samples of the coming global batch, one after the other.
-  Result<std::vector<std::uint8_t>> ReadBatch() const;
+  bool reads_data() const { return is_first_stage() || is_last_stage(); }
+  /// This rank's samples of the coming global batch.
+  engine::BatchShare share() const;
+  BatchRequest RequestAt(const engine::Cursor& cursor) const { return {cursor, share()}; }
+  /// Begins to read for step step() + 2, if there is one.
+  void StartReadAhead();
+  /// Waits for it. Returns whether it came; where not, data_problem() says why.
+  bool FinishReadAhead();
+  Status FailedToRead(const Error& error);
+  Status OpenDataAgain();
   /// Runs all micro-batches. Returns this rank's share of the loss.
   Result<double> RunMicroBatches();
   /// Adds up the gradients of the two copies of a tied token embedding.
@@ -75,7 +103,12 @@ class Trainer {
   UpdateCoefficients Coefficients(double clip) const;
 
   const engine::JobSettings settings_;
-  const engine::TextDataset dataset_;
+  std::shared_ptr<const TrainingData> data_;
+  std::unique_ptr<BatchReader> reader_;
+  std::optional<Batch> batch_, ahead_;  // of the coming step; of the one after it
+  bool is_reading_ahead_ = false;
+  std::string data_problem_;
+  std::chrono::duration<double> data_wait_{}, waiting_{};  // of the last step; of this one so far
   Groups groups_;
   RankState state_;
   std::unique_ptr<GptModel> model_;

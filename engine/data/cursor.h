@@ -31,8 +31,26 @@ struct Cursor {
 /// \pre count >= 0, num_samples >= 1, cursor.next >= 0
 Cursor Advance(const Cursor& cursor, std::int64_t count, std::int64_t num_samples);
 
-/// Samples at positions [begin, end) after the cursor, across passes if need be. Data-parallel rank
-/// r of d takes [r * B / d, (r + 1) * B / d) of each global batch of B.
+/// Places [begin, end) of a global batch, counted from 0.
+struct BatchShare {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  constexpr std::int64_t size() const { return end - begin; }
+  friend bool operator==(const BatchShare&, const BatchShare&) = default;
+};
+
+/// What data-parallel rank `rank` of `ranks` takes of every global batch of `batch` samples: runs
+/// in rank order, the first batch mod ranks of them one sample longer than the others, so that 128
+/// on 3 ranks are 43, 43 and 42. The one rule for trainer, cost model, file tree and own jobs. No
+/// share is larger than rank 0's.
+/// \pre 0 <= rank < ranks, batch >= 0
+constexpr BatchShare ShareOfBatch(std::int64_t batch, std::int64_t rank, std::int64_t ranks) {
+  const std::int64_t less = batch / ranks, longer = batch % ranks;
+  const std::int64_t begin = rank * less + (rank < longer ? rank : longer);
+  return {begin, begin + less + (rank < longer ? 1 : 0)};
+}
+
+/// Samples at positions [begin, end) after the cursor, across passes if need be.
 /// \error kInvalidArgument if num_samples is outside the limits of Permutation, or the cursor or
 ///     the range is negative.
 Result<std::vector<std::int64_t>> SamplesAt(const Cursor& cursor, std::int64_t begin,

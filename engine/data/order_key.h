@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "engine/data/random_stream.h"
 #include "ptc/digest.h"
 
 namespace tessera::engine {
@@ -14,8 +15,8 @@ namespace tessera::engine {
 /// seed means.
 constexpr std::uint64_t OrderKey(std::int64_t seed, std::int64_t pass, int part = 0) {
   constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15ULL;
-  const std::uint64_t key = ptc::Mix(ptc::Mix(static_cast<std::uint64_t>(seed) + kGolden) +
-                                     static_cast<std::uint64_t>(pass));
+  const std::uint64_t key =
+      ptc::Mix(StreamKey(seed, RandomPurpose::kDataOrder) + static_cast<std::uint64_t>(pass));
   return part == 0 ? key : ptc::Mix(key + kGolden * static_cast<std::uint64_t>(part));
 }
 

@@ -95,4 +95,19 @@ void RandomStream::Normal(std::int64_t first_element, std::span<float> out) cons
   }
 }
 
+void UniformNumbers(std::int64_t seed, std::string_view name, std::int64_t sample,
+                    std::int64_t first_element, std::span<float> out) {
+  const auto key = Halves(ptc::Mix(StreamKey(seed, RandomPurpose::kJob) + HashName(name)));
+  const auto of_sample = Halves(static_cast<std::uint64_t>(sample));
+  auto element = static_cast<std::uint64_t>(first_element);
+  while (!out.empty()) {
+    const auto block = Halves(element / 4);
+    const auto words = Philox4x32({block[0], block[1], of_sample[0], of_sample[1]}, key);
+    std::size_t word = static_cast<std::size_t>(element % 4);
+    for (; word < words.size() && !out.empty(); ++word, ++element, out = out.subspan(1)) {
+      out[0] = static_cast<float>(words[word] >> 8) * 0x1p-24F;
+    }
+  }
+}
+
 }  // namespace tessera::engine

@@ -15,7 +15,12 @@
 namespace tessera::engine {
 
 /// Streams of different purposes are independent. Values are part of what a seed means.
-enum class RandomPurpose : std::uint64_t { kInitialise = 1, kDropout = 2 };
+enum class RandomPurpose : std::uint64_t {
+  kInitialise = 1,
+  kDropout = 2,
+  kDataOrder = 3,
+  kJob = 4
+};
 
 /// The key of all streams of one purpose under one seed.
 constexpr std::uint64_t StreamKey(std::int64_t seed, RandomPurpose purpose) {
@@ -48,5 +53,13 @@ class RandomStream {
   std::array<std::uint32_t, 2> key_;
   std::array<std::uint32_t, 2> tensor_;
 };
+
+/// Uniform numbers in [0, 1), multiples of 2^-24, of consecutive elements of one sample's tensor,
+/// from `first_element` of the uncut one: a function of (seed, name, sample, element). `sample`
+/// counts the samples of the whole run, as in DropoutMask. For what a job draws beside dropout.
+/// \pre first_element >= 0
+/// \threadsafety Pure.
+void UniformNumbers(std::int64_t seed, std::string_view name, std::int64_t sample,
+                    std::int64_t first_element, std::span<float> out);
 
 }  // namespace tessera::engine

@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "engine/data/cursor.h"
+
 namespace tessera::engine {
 namespace {
 
@@ -148,6 +150,11 @@ Status CheckModel(const JobSettings& settings, const ptc::MeshShape& mesh) {
   return OkStatus();
 }
 
+/// Samples of the data-parallel rank that has most.
+std::int64_t LargestShare(const JobSettings& settings, const ptc::MeshShape& mesh) {
+  return ShareOfBatch(settings.global_batch, 0, mesh[Axis::kDp]).size();
+}
+
 }  // namespace
 
 std::vector<std::string> ModelNames() {
@@ -234,15 +241,10 @@ Status CheckMesh(const JobSettings& settings, const ptc::MeshShape& mesh,
     return InvalidArgument(
         fmt::format("global batch {} is smaller than dp = {}", settings.global_batch, dp));
   }
-  if (settings.global_batch % dp != 0) {
-    return InvalidArgument(
-        fmt::format("global batch {} is not divisible by dp = {}", settings.global_batch, dp));
-  }
-  const std::int64_t share = settings.global_batch / dp;
-  if (options.micro_batch > 0 && share % options.micro_batch != 0) {
-    return InvalidArgument(
-        fmt::format("a rank's share of {} samples is not divisible by the micro-batch of {}", share,
-                    options.micro_batch));
+  const std::int64_t share = LargestShare(settings, mesh);
+  if (options.micro_batch > share) {
+    return InvalidArgument(fmt::format("micro-batch {} is larger than a rank's share of {} samples",
+                                       options.micro_batch, share));
   }
   return OkStatus();
 }
@@ -250,12 +252,12 @@ Status CheckMesh(const JobSettings& settings, const ptc::MeshShape& mesh,
 std::int64_t MicroBatch(const JobSettings& settings, const ptc::MeshShape& mesh,
                         const StepOptions& options) {
   if (options.micro_batch > 0) return options.micro_batch;
-  const std::int64_t share = settings.global_batch / mesh[Axis::kDp];
+  const std::int64_t share = LargestShare(settings, mesh);
   const std::int64_t stages = mesh[Axis::kPp];
-  std::int64_t size = kLargestMicroBatch;
-  if (stages > 1) size = std::clamp<std::int64_t>(share / (2 * stages), 1, size);
-  while (share % size != 0) --size;
-  return size;
+  std::int64_t most = kLargestMicroBatch;
+  if (stages > 1) most = std::clamp<std::int64_t>(share / (2 * stages), 1, most);
+  const std::int64_t passes = NumMicroBatches(share, most);
+  return (share + passes - 1) / passes;
 }
 
 }  // namespace tessera::engine

@@ -75,15 +75,22 @@ Result<ptc::CollectionPtr> MakeCollection(const JobSettings& settings, bool zero
 /// Whether the job can run `mesh` with `options`. \error kInvalidArgument naming what does not
 /// divide, its value and the degree: `8 heads of gpt-mini are not divisible by tp = 3`; also cp, ep
 /// above 1, more stages than layers, more data-parallel ranks than the batch has samples, a
-/// micro-batch that does not divide a rank's share. For an own program only what its layout needs.
+/// micro-batch larger than the largest share of the batch (engine/data/cursor.h, ShareOfBatch). A
+/// batch need not divide by dp, nor a share by the micro-batch: shares differ by a sample, and the
+/// last micro-batch of a share holds what is left. For an own program only what its layout needs.
 Status CheckMesh(const JobSettings& settings, const ptc::MeshShape& mesh,
                  const StepOptions& options);
-/// Samples of one micro-batch: what `options` say, or, where they leave it open, the largest
-/// divisor of a rank's share of the batch that is at most 8 and, with pipeline stages, leaves each
-/// stage at least two micro-batches for each stage (as far as the share has them). \pre
-/// CheckMesh(settings, mesh, options)
+/// Samples of one micro-batch, of which only the last of a share may hold fewer: what `options`
+/// say, or, where they leave it open, the largest share of the batch in as few parts of equal size
+/// as hold at most 8 samples each and, with pipeline stages, leave each stage at least two
+/// micro-batches for each stage (as far as the share has them).
+/// \pre CheckMesh(settings, mesh, options)
 std::int64_t MicroBatch(const JobSettings& settings, const ptc::MeshShape& mesh,
                         const StepOptions& options);
+/// Micro-batches that a share of `samples` is worked through in. \pre micro_batch >= 1
+constexpr std::int64_t NumMicroBatches(std::int64_t samples, std::int64_t micro_batch) {
+  return (samples + micro_batch - 1) / micro_batch;
+}
 /// Sets one setting by its name in the JSON form, of the job or of its model: ("dropout", "0.1").
 /// \error kInvalidArgument naming setting, value and limit; `there is no setting 'lr'; there are …`
 Status ApplySetting(JobSettings& settings, std::string_view name, std::string_view value);

@@ -2,9 +2,11 @@
 #include "engine/search/cost_model.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <vector>
 
+#include "engine/data/cursor.h"
 #include "engine/search/workload.h"
 
 namespace tessera::engine {
@@ -13,6 +15,11 @@ namespace {
 using ptc::Axis;
 
 double Real(std::int64_t value) { return static_cast<double>(value); }
+
+/// Micro-batches of one size.
+struct Passes {
+  std::int64_t count = 0, samples = 0;
+};
 
 /// The cores of one machine and what its ranks ask of them in one step.
 struct Machine {
@@ -29,8 +36,8 @@ class Step {
         machines_(machines),
         calibration_(calibration),
         zero_(options.zero && mesh.shape()[Axis::kDp] > 1),
-        samples_(MicroBatch(settings, mesh.shape(), options)),
-        passes_(settings.global_batch / mesh.shape()[Axis::kDp] / samples_) {
+        batch_(settings.global_batch),
+        samples_(MicroBatch(settings, mesh.shape(), options)) {
     for (const ptc::DeviceId device : mesh.devices()) ++machine(device).ranks;
   }
 
@@ -39,12 +46,15 @@ class Step {
     const std::int64_t dp = shape[Axis::kDp], tp = shape[Axis::kTp], pp = shape[Axis::kPp];
     for (std::int64_t stage = 0; stage < pp; ++stage) AddStage(stage);
 
-    const double hidden_messages = 2 * Real(passes_);  // forward and backward
     for (std::int64_t stage = 0; stage + 1 < pp; ++stage) {
       for (std::int64_t d = 0; d < dp; ++d) {
         for (std::int64_t t = 0; t < tp; ++t) {
           const std::vector<ptc::DeviceId> ends = {At(stage, d, t), At(stage + 1, d, t)};
-          const double seconds = hidden_messages * LinkOf(ends).At(HiddenBytes(model_, samples_));
+          double seconds = 0;
+          for (const Passes& passes : PassesOf(d)) {  // a message forward, a message backward
+            seconds +=
+                2 * Real(passes.count) * LinkOf(ends).At(HiddenBytes(model_, passes.samples));
+          }
           // Half of it is spent at each end.
           for (const ptc::DeviceId device : ends) machine(device).pipeline += seconds / 2;
         }
@@ -75,6 +85,19 @@ class Step {
     const ptc::MeshShape& shape = mesh_.shape();
     const std::int64_t rank = (stage * shape[Axis::kDp] + d) * shape[Axis::kTp] + t;
     return mesh_.devices()[static_cast<std::size_t>(rank)];
+  }
+
+  /// Of data-parallel rank `d`: full ones, then the one that holds what is left of its share.
+  std::array<Passes, 2> PassesOf(std::int64_t d) const {
+    const std::int64_t share = ShareOfBatch(batch_, d, mesh_.shape()[Axis::kDp]).size();
+    const std::int64_t rest = share % samples_;
+    return {Passes{share / samples_, samples_}, Passes{rest > 0 ? 1 : 0, rest}};
+  }
+
+  double PassSeconds(const PassWork& work) const {
+    return calibration_.pass_seconds + work.layers * calibration_.layer_seconds +
+           work.flops / calibration_.flops_per_second +
+           work.elements * calibration_.element_seconds;
   }
 
   bool OnOneHost(const std::vector<ptc::DeviceId>& group) const {
@@ -110,12 +133,8 @@ class Step {
   void AddStage(std::int64_t stage) {
     const ptc::MeshShape& shape = mesh_.shape();
     const std::int64_t dp = shape[Axis::kDp], tp = shape[Axis::kTp], pp = shape[Axis::kPp];
-    const PassWork work = WorkOf(model_, tp, stage, pp, samples_);
-    const double pass = calibration_.pass_seconds + work.layers * calibration_.layer_seconds +
-                        work.flops / calibration_.flops_per_second +
-                        work.elements * calibration_.element_seconds;
-    slowest_pass_ = std::max(slowest_pass_, pass);
-    all_passes_ += pass;
+    const double first_pass = PassSeconds(WorkOf(model_, tp, stage, pp, samples_));
+    first_passes_ += first_pass;
 
     const std::int64_t parameters = ParametersOf(model_, tp, stage, pp);
     const std::int64_t gradient_bytes = parameters * static_cast<std::int64_t>(sizeof(float));
@@ -125,18 +144,20 @@ class Step {
         Real(parameters) * calibration_.gradient_seconds + updated * calibration_.update_seconds;
     for (std::int64_t d = 0; d < dp; ++d) {
       std::vector<ptc::DeviceId> tp_group;
-      for (std::int64_t t = 0; t < tp; ++t) {
-        tp_group.push_back(At(stage, d, t));
-        machine(tp_group.back()).compute += pass * Real(passes_);
-        machine(tp_group.back()).update += update;
+      for (std::int64_t t = 0; t < tp; ++t) tp_group.push_back(At(stage, d, t));
+      double compute = 0, reduce = 0;  // of one rank's passes; of the group's reductions in them
+      for (const Passes& passes : PassesOf(d)) {
+        if (passes.count == 0) continue;
+        const PassWork work = WorkOf(model_, tp, stage, pp, passes.samples);
+        compute += Real(passes.count) * PassSeconds(work);
+        if (tp > 1) reduce += Real(passes.count) * TensorSeconds(tp_group, work, passes.samples);
       }
-      if (tp == 1) continue;
-      const std::int64_t tokens = samples_ * model_.sequence;
-      double seconds = work.tensor_reduces * ReduceSeconds(tp_group, HiddenBytes(model_, samples_));
-      if (work.has_loss) {
-        seconds += ReduceSeconds(tp_group, 4 * tokens) + ReduceSeconds(tp_group, 8 * tokens);
+      for (const ptc::DeviceId device : tp_group) {
+        machine(device).compute += compute;
+        machine(device).update += update;
       }
-      Charge(tp_group, seconds * Real(passes_), &Machine::tensor);
+      later_passes_ = std::max(later_passes_, compute - first_pass);
+      if (tp > 1) Charge(tp_group, reduce, &Machine::tensor);
     }
     if (dp == 1) return;
     for (std::int64_t t = 0; t < tp; ++t) {
@@ -146,6 +167,17 @@ class Step {
       if (!zero_) continue;
       Charge(dp_group, GatherOf(dp_group).Of(dp).At(gradient_bytes), &Machine::gather);
     }
+  }
+
+  /// Collectives over tp of one pass.
+  double TensorSeconds(const std::vector<ptc::DeviceId>& group, const PassWork& work,
+                       std::int64_t samples) const {
+    const std::int64_t tokens = samples * model_.sequence;
+    double seconds = work.tensor_reduces * ReduceSeconds(group, HiddenBytes(model_, samples));
+    if (work.has_loss) {
+      seconds += ReduceSeconds(group, 4 * tokens) + ReduceSeconds(group, 8 * tokens);
+    }
+    return seconds;
   }
 
   /// Of the machine that takes longest; the parts are that machine's.
@@ -164,7 +196,7 @@ class Step {
       // The pipeline's critical path: one micro-batch through all stages, the others behind it
       // through the slowest (1F1B; Narayanan et al., SC 2021, section 2.2). Where several stages
       // share a core, its bubble is another stage's time, and the work bound holds.
-      const double path = (all_passes_ + Real(passes_ - 1) * slowest_pass_) / (speed / busy);
+      const double path = (first_passes_ + later_passes_) / (speed / busy);
       cost.pipeline += std::max(0.0, path - cost.compute);
       if (cost.total() > slowest.total()) slowest = cost;
     }
@@ -184,8 +216,9 @@ class Step {
   const Machines& machines_;
   const Calibration& calibration_;
   const bool zero_;
-  const std::int64_t samples_, passes_;  // of a micro-batch; micro-batches of a rank
-  double slowest_pass_ = 0, all_passes_ = 0;
+  const std::int64_t batch_, samples_;  // of a step; of a micro-batch
+  double first_passes_ = 0;             // of one micro-batch through all stages
+  double later_passes_ = 0;             // of the others, on the stage and replica that take longest
   std::map<std::int32_t, Machine> by_number_;
 };
 

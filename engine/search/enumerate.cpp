@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/search/enumerate.h"
 
+#include <algorithm>
+
+#include "engine/data/cursor.h"
+
 namespace tessera::engine {
 
 using ptc::Axis;
@@ -29,10 +33,10 @@ std::vector<std::int64_t> MicroBatchesOf(const JobSettings& settings, const ptc:
   std::vector<std::int64_t> sizes = {0};
   if (settings.program) return sizes;
   constexpr std::int64_t kLargest = 8;
-  const std::int64_t share = settings.global_batch / mesh[Axis::kDp];
+  const std::int64_t share = ShareOfBatch(settings.global_batch, 0, mesh[Axis::kDp]).size();
   const std::int64_t own = MicroBatch(settings, mesh, {});
   for (std::int64_t size = 1; size <= std::min(kLargest, share); size *= 2) {
-    if (size != own && share % size == 0) sizes.push_back(size);
+    if (size != own) sizes.push_back(size);
   }
   return sizes;
 }

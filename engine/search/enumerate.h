@@ -19,8 +19,8 @@ std::vector<ptc::MeshShape> MeshesOf(const JobSettings& settings, std::int64_t r
                                      const ptc::MeshShape& like = {});
 
 /// The micro-batches to compare on a mesh: the trainer's own choice (0), then every power of two up
-/// to 8 (more samples only hold more activations, see MicroBatch) that divides a rank's share of
-/// the batch and is not that choice. Own programs: 0. \pre CheckMesh(settings, mesh, {})
+/// to 8 (more samples only hold more activations, see MicroBatch) that is not larger than a rank's
+/// share of the batch and not that choice. Own programs: 0. \pre CheckMesh(settings, mesh, {})
 std::vector<std::int64_t> MicroBatchesOf(const JobSettings& settings, const ptc::MeshShape& mesh);
 
 }  // namespace tessera::engine

@@ -40,7 +40,7 @@ struct ArenaHeader {
   Word decision_step;   // the step decision below is for this step; stored last
   Word decision_clip;   // bits of a double: the clip coefficient
   Word decision_skip;
-  Word decision_pause;  // number of the transaction that pauses after this step; 0: none
+  Word decision_pause;  // transaction that pauses after this step, or kRequestNoData; 0: none
   Word begin;           // step whose update has begun
   Word end;             // step whose update has ended
   Word request;         // transaction that asks for a pause, 0: none (agent)
@@ -51,6 +51,9 @@ static_assert(sizeof(ArenaHeader) <= kArenaHeaderBytes);
 
 /// `request` of a job that has made all of its steps.
 inline constexpr std::uint64_t kRequestStepsDone = 1;
+/// `request` of a job that cannot read what it trains on next. Larger than any transaction: where
+/// both ask for the same pause, this is why there is one.
+inline constexpr std::uint64_t kRequestNoData = ~std::uint64_t{0};
 /// Transactions are numbered from here.
 inline constexpr std::uint64_t kFirstTransaction = 2;
 

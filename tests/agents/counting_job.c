@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A job that does everything itself: its tensors count its steps, its ranks meet in shared memory
- * of its own. `tessera-counting-job STEPS [MILLISECONDS]`; where COUNTING_JOB_NOTES names a folder,
+ * of its own. A file on which it "trains" must be there before each step's end, or it stops.
+ * `tessera-counting-job STEPS [MILLISECONDS [FILE]]`; where COUNTING_JOB_NOTES names a folder,
  * EPOCH-RANK in it lists the tensors that the rank holds in that epoch. */
 #define _POSIX_C_SOURCE 200809L
 #include <sched.h>
@@ -87,6 +88,7 @@ static int fail(const char* what) {
 int main(int argc, char** argv) {
   long last_step = argc > 1 ? atol(argv[1]) : 10;
   struct timespec pause = {0, (argc > 2 ? atol(argv[2]) : 0) * 1000000};
+  const char* file = argc > 3 ? argv[3] : "/";
   struct group groups[2] = {0};
   tessera_job* job;
   if (tessera_attach(&job) != 0) return fail("attach");
@@ -118,6 +120,10 @@ int main(int argc, char** argv) {
       }
       nanosleep(&pause, NULL); /* the work of a step */
       tessera_record mine = {.loss = 1.0 / (double)view->world, .tokens = 1};
+      if (access(file, R_OK) != 0) { /* what the next step needs */
+        mine.request = TESSERA_PAUSE_DATA;
+        tessera_pause_reason(job, file);
+      }
       tessera_decision decision;
       if (tessera_decide(job, ++step, &mine, 0, gather, group, &decision) != 0)
         return fail("decide");

@@ -40,6 +40,7 @@ struct Heard {
   std::map<std::pair<std::int64_t, std::int64_t>, Status> connected;
   std::optional<std::int64_t> paused;  // step; reset when a command is sent
   std::uint64_t request = 0;
+  std::string reason;
   std::vector<RankDecision> decided;
   std::optional<std::int64_t> adopted;
 };
@@ -63,10 +64,12 @@ class Agent {
                                 Status s) {
       With(id, [&](Heard& h) { h.connected.insert_or_assign({epoch, attempt}, s); });
     };
-    handlers.paused = [this](const RankId& id, std::int64_t step, std::uint64_t request) {
+    handlers.paused = [this](const RankId& id, std::int64_t step, std::uint64_t request,
+                             const std::string& reason) {
       With(id, [&](Heard& h) {
         h.paused = step;
         h.request = request;
+        h.reason = reason;
       });
     };
     handlers.decided = [this](const RankId& id, const RankDecision& decision) {

@@ -12,6 +12,7 @@
 
 #include "agents/job/tessera_job.h"
 #include "agents/wire/tessera/wire/rank.pb.h"
+#include "engine/data/cursor.h"
 #include "tests/agents/job_node.h"
 
 using namespace tessera;
@@ -86,6 +87,17 @@ class JobAttachTest : public QObject {
     const auto table = engine::PieceTable::ReadCurrent(*node.devices[0].arena);
     const auto* gradient = table->Find(engine::PieceEntry::kGradient, 0, table->entries()[0].box);
     QCOMPARE(*reinterpret_cast<float*>(node.devices[0].arena->data(gradient->offset_bytes)), 8.0F);
+    const tessera_cursor cursor{.seed = 2, .pass = 1, .next = 7};
+    std::vector<std::int64_t> samples(16);
+    std::size_t taken = 0;
+    std::int64_t place = -1;
+    QCOMPARE(tessera_samples(job, &cursor, 9, 16, samples.data(), 16, &taken, &place), 0);
+    QCOMPARE(taken, std::size_t{16});  // the only one of dp takes all, and its tp has no part in it
+    QCOMPARE(place, 0);
+    QVERIFY(samples == *engine::SamplesAt({2, 1, 7}, 0, 16, 9));
+    QVERIFY(tessera_samples(job, &cursor, 9, 16, samples.data(), 15, &taken, nullptr) < 0);
+    QCOMPARE(tessera_last_error(), "this rank takes 16 samples of 16, there is room for 15");
+    QVERIFY(tessera_samples(job, &cursor, 0, 16, samples.data(), 16, &taken, nullptr) < 0);
     QCOMPARE(pieces[1].name, "b.whole");
     QVERIFY(pieces[1].gradient == nullptr);
     QCOMPARE(pieces[2].rank, 0);

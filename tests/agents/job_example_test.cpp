@@ -20,6 +20,7 @@ class JobExampleTest : public QObject {
     QTest::addColumn<int>("tp");
     QTest::addColumn<int>("hosts");
     QTest::newRow("dp 2") << 2 << 1 << 1;
+    QTest::newRow("dp 3: shares of 11, 11 and 10") << 3 << 1 << 1;
     QTest::newRow("dp 2, tp 2") << 2 << 2 << 1;
     QTest::newRow("dp 2, tp 2 on two hosts") << 2 << 2 << 2;
     QTest::newRow("tp 4 on four hosts") << 1 << 4 << 4;

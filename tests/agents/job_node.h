@@ -11,6 +11,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <csignal>
 #include <cstring>
@@ -120,6 +121,7 @@ struct Node {
   std::map<int, pid_t> processes;  // by device
 
   std::string program = "tessera-counting-job";
+  std::array<std::string, 2> data_file = {"/", "/"};  // of even and odd devices
 
   explicit Node(int count) {
     for (int d = 0; d < count; ++d) {
@@ -185,7 +187,8 @@ struct Node {
     auto environment = RankEnvironment(Environment(device, view, initialise));
     environment.push_back("TESSERA_ARENA_FD=" + std::to_string(kChildDescriptor));
     const auto pid = StartChild(
-        {.argv = {TESSERA_BIN_DIR "/" + program, std::to_string(steps), std::to_string(step_ms)},
+        {.argv = {TESSERA_BIN_DIR "/" + program, std::to_string(steps), std::to_string(step_ms),
+                  data_file[static_cast<std::size_t>(device % 2)]},
          .environment = environment,
          .output = -1,
          .descriptor = devices[static_cast<std::size_t>(device)].fd.get()});

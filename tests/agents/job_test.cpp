@@ -3,6 +3,8 @@
 #include <QTest>
 #include <cmath>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "tests/agents/job_node.h"
@@ -79,6 +81,39 @@ class JobTest : public QObject {
     }
     QTRY_VERIFY_WITH_TIMEOUT(
         node.agent.Of(Node::Id(2)).decided.back().step > static_cast<std::int64_t>(from), kLimit);
+  }
+
+  // One of two cannot read: both wait at the same step, and one says why, also to a new agent.
+  void aRankWithoutDataStopsAll() {
+    Node node(2);
+    node.data_file[1] = (node.directory.path() + "/data").toStdString();
+    std::ofstream(node.data_file[1]) << "x";
+    QVERIFY(node.agent.Start());
+    node.StartJob(2, 1000000, 1);
+    QTRY_VERIFY_WITH_TIMEOUT(node.Pausing(2), kLimit);
+    for (int r = 0; r < 2; ++r) SUCCEEDS(node.agent.Command(Node::Id(r), RankCommand::kResume, 1));
+    QTRY_VERIFY_WITH_TIMEOUT(node.agent.Of(Node::Id(0)).decided.size() > 5, kLimit);
+    node.devices[0].header().request_step.store(1000000);  // a pause to come makes no difference
+    node.devices[0].header().request.store(42);
+    std::filesystem::remove(node.data_file[1]);
+    for (const bool again : {false, true}) {
+      if (again) QVERIFY(node.agent.Restart());
+      QTRY_VERIFY_WITH_TIMEOUT(node.Pausing(2), kLimit);
+      const Heard without = node.agent.Of(Node::Id(1)), with = node.agent.Of(Node::Id(0));
+      QCOMPARE(*with.paused, *without.paused);
+      QCOMPARE(with.request, engine::kRequestNoData);
+      QCOMPARE(without.request, engine::kRequestNoData);
+      QCOMPARE(with.reason, std::string());
+      QCOMPARE(without.reason, node.data_file[1]);
+      QCOMPARE(with.decided.back().step, *with.paused);
+      QCOMPARE(with.decided.back().pause, engine::kRequestNoData);
+    }
+    node.devices[0].header().request.store(0);
+    const std::int64_t step = *node.agent.Of(Node::Id(0)).paused;
+    std::ofstream(node.data_file[1]) << "x";
+    for (int r = 0; r < 2; ++r) SUCCEEDS(node.agent.Command(Node::Id(r), RankCommand::kResume, 1));
+    QTRY_VERIFY_WITH_TIMEOUT(node.agent.Of(Node::Id(1)).decided.back().step > step + 3, kLimit);
+    QCOMPARE(node.agent.Of(Node::Id(1)).request, engine::kRequestNoData);  // of the last pause
   }
 
   void holdKeepsTheUpdateBack() {

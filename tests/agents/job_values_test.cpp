@@ -7,6 +7,7 @@
 
 #include "agents/job/decision.h"
 #include "agents/job/tessera_job.h"
+#include "engine/data/dropout.h"
 #include "engine/data/random_stream.h"
 #include "tests/agents/job_node.h"
 
@@ -100,6 +101,31 @@ class JobValuesTest : public QObject {
         QCOMPARE(values[i], stream.Normal(first + static_cast<std::int64_t>(i)));
       }
     }
+  }
+
+  void dropoutAndUniformNumbersAreThoseOfTheEngine() {
+    std::vector<float> values(70), expected(70);
+    QCOMPARE(tessera_dropout_mask(3, 4, 5, 9, 0.25, values.data(), values.size()), 0);
+    engine::DropoutMask(3, 4, 5, 9, 0.25, expected);
+    QVERIFY(values == expected);
+    QVERIFY(tessera_dropout_mask(3, 4, 5, 9, 1, values.data(), values.size()) < 0);
+    QCOMPARE(tessera_last_error(),
+             "dropout with probability 1 from element 9: the limits are [0, 1) and 0");
+    tessera_random_uniform(3, "noise", 5, 9, values.data(), values.size());
+    engine::UniformNumbers(3, "noise", 5, 9, expected);
+    QVERIFY(values == expected);
+  }
+
+  void aCursorGoesOnAcrossPasses() {
+    tessera_cursor cursor{.seed = 8, .pass = 0, .next = 0};
+    QCOMPARE(tessera_advance(&cursor, 10, 34), 0);
+    QCOMPARE(cursor.seed, 8);
+    QCOMPARE(cursor.pass, 3);
+    QCOMPARE(cursor.next, 4);
+    QVERIFY(tessera_advance(&cursor, 0, 1) < 0);
+    QVERIFY(tessera_advance(&cursor, 10, -1) < 0);
+    QCOMPARE(tessera_last_error(), "no position -1 samples after cursor pass 3, next 4 of 10");
+    QCOMPARE(cursor.next, 4);
   }
 };
 

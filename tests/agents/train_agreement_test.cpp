@@ -166,15 +166,14 @@ Results Train(const engine::JobSettings& settings, const Mesh& mesh, int steps,
         const auto index = static_cast<std::size_t>(rank);
         const PrivateState& state = *states[index];
         const auto run = [&]() -> Status {
-          TESSERA_TRY(auto dataset,
-                      engine::TextDataset::Open(settings.data, settings.model.sequence));
+          TESSERA_TRY(auto data, OpenData(settings));
           tessera_view view = local.View(rank);
           view.micro_batch = mesh.micro_batch;
           TESSERA_TRY(Groups groups,
-                      ConnectGroups(view, rendezvous, dataset.fingerprint(),
-                                    std::chrono::seconds(30), StageMessageFloats(settings, view)));
+                      ConnectGroups(view, rendezvous, data.fingerprint(), std::chrono::seconds(30),
+                                    StageMessageFloats(settings, view)));
           const CollectivePtr world = groups.world;
-          Trainer trainer(settings, std::move(dataset));
+          Trainer trainer(settings, std::move(data));
           TESSERA_TRY(Groups none,
                       trainer.Bind(state.pieces(), std::move(groups), mesh.micro_batch));
           if (none.world) return Internal("a fresh trainer had groups");
@@ -231,6 +230,12 @@ class TrainAgreementTest : public QObject {
   engine::JobSettings m_settings;
   std::map<std::string, Results> m_references;  // by settings
 
+  /// The beginning of the text that all train on.
+  std::string textFile(const QString& name, std::int64_t size) {
+    QFile from(QString::fromStdString(m_settings.data.front())), to(m_folder.filePath(name));
+    if (from.open(QIODevice::ReadOnly) && to.open(QIODevice::WriteOnly)) to.write(from.read(size));
+    return to.fileName().toStdString();
+  }
   std::string textFile(const QString& name, const std::function<QByteArray(std::mt19937&)>& word) {
     QFile file(m_folder.filePath(name));
     std::mt19937 rng(7);
@@ -318,6 +323,15 @@ class TrainAgreementTest : public QObject {
     QTest::newRow("tp=4") << Mesh{1, 4} << 60;
     QTest::newRow("dp=2,tp=4") << Mesh{2, 4} << 10;
     QTest::newRow("dp=4,zero") << Mesh{4, 1, 1, true} << 10;
+    QTest::newRow("dp=3: 6, 5 and 5 samples") << Mesh{3} << 30;
+    QTest::newRow("dp=3,tp=2") << Mesh{3, 2} << 20;
+    QTest::newRow("dp=3,pp=2") << Mesh{3, 1, 2} << 20;
+    QTest::newRow("dp=3,pp=2, micro-batch 4: 4 and 2, 4 and 1") << Mesh{3, 1, 2, false, 4} << 10;
+    QTest::newRow("dp=5,zero") << Mesh{5, 1, 1, true} << 10;
+    QTest::newRow("dp=7,pp=2: 3 and 2 samples") << Mesh{7, 1, 2} << 5;
+    QTest::newRow("one process, micro-batch 3: the last holds 1") << Mesh{1, 1, 1, false, 3} << 10;
+    QTest::newRow("tp=2,pp=2, micro-batch 5: the last holds 1") << Mesh{1, 2, 2, false, 5} << 10;
+    QTest::newRow("dp=3,pp=2 on two hosts") << Mesh{3, 1, 2, false, 4, 2} << 10;
     QTest::newRow("16 ranks, zero") << Mesh{4, 2, 2, true} << 5;
     QTest::newRow("one process, micro-batch 1") << Mesh{1, 1, 1, false, 1} << 10;
     QTest::newRow("dp=2,tp=2, micro-batch 2") << Mesh{2, 2, 1, false, 2} << 10;
@@ -338,11 +352,15 @@ class TrainAgreementTest : public QObject {
     QTest::addColumn<QString>("change");
     QTest::addColumn<Mesh>("mesh");
     const std::pair<const char*, Mesh> rows[] = {
-        {"ragged", {1, 2, 2}},        {"ragged", {1, 4, 1}},  {"ragged", {2, 4, 1, true}},
-        {"options", {2, 1, 1}},       {"options", {1, 2, 1}}, {"options", {1, 1, 2}},
-        {"options", {2, 2, 2, true}}, {"dropout", {2, 1, 1}}, {"dropout", {1, 2, 1}},
-        {"dropout", {1, 1, 2}},       {"dropout", {2, 2, 2}}, {"dropout", {1, 1, 1, false, 2}},
-        {"uneven", {1, 1, 2}},        {"uneven", {1, 2, 3}},  {"uneven", {2, 1, 3, true}}};
+        {"ragged", {1, 2, 2}},        {"ragged", {1, 4, 1}},
+        {"ragged", {2, 4, 1, true}},  {"options", {2, 1, 1}},
+        {"options", {1, 2, 1}},       {"options", {1, 1, 2}},
+        {"options", {2, 2, 2, true}}, {"dropout", {2, 1, 1}},
+        {"dropout", {1, 2, 1}},       {"dropout", {1, 1, 2}},
+        {"dropout", {2, 2, 2}},       {"dropout", {3, 1, 1}},
+        {"dropout", {3, 2, 2}},       {"dropout", {1, 1, 1, false, 2}},
+        {"uneven", {1, 1, 2}},        {"uneven", {1, 2, 3}},
+        {"uneven", {2, 1, 3, true}}};
     for (const auto& [change, mesh] : rows) {
       QTest::addRow("%s: dp=%d,tp=%d,pp=%d", change, mesh.dp, mesh.tp, mesh.pp) << change << mesh;
     }
@@ -445,11 +463,15 @@ class TrainAgreementTest : public QObject {
 
   void jobGoesOnUnderAnotherMesh() {
     const std::pair<Mesh, int> parts[] = {
-        {{2, 2, 1}, 4}, {{1, 4, 1}, 3},       {{1, 2, 2}, 3}, {{4, 1, 2, true}, 3},
-        {{1, 1, 1}, 2}, {{2, 2, 1, true}, 2}, {{2, 1, 2}, 3}};
-    for (const bool has_dropout : {false, true}) {
+        {{2, 2, 1}, 3},       {{3, 1, 1}, 2},       {{1, 4, 1}, 2},
+        {{3, 1, 2, true}, 3}, {{1, 2, 2}, 2},       {{4, 1, 2}, 2},
+        {{1, 1, 1}, 2},       {{2, 2, 1, true}, 2}, {{5, 1, 1, false, 2}, 2}};
+    // A data set of 7 samples: every batch of 16 spans two or three passes.
+    const std::string few = textFile("few", 7 * m_settings.model.sequence + 1);
+    for (const QString change : {"", "dropout", "few samples"}) {
       engine::JobSettings settings = m_settings;
-      if (has_dropout) settings.dropout = 0.1;
+      if (change == "dropout") settings.dropout = 0.1;
+      if (change == "few samples") settings.data = {few};
       WholeState whole = Gather(InitialStates(settings, {}));
       Results results;
       for (const auto& [mesh, steps] : parts) {
@@ -463,12 +485,15 @@ class TrainAgreementTest : public QObject {
       }
       QCOMPARE(results.size(), std::size_t{20});
       Compare(results, reference(settings, 20));
+      const std::int64_t samples = OpenData(settings)->num_samples();
+      QVERIFY(change != "few samples" || samples == 7);
+      const std::int64_t cursor[] = {settings.seed, 320 / samples, 320 % samples};
+      QCOMPARE(std::memcmp(whole.tensors.at("job.cursor").data(), cursor, sizeof cursor), 0);
     }
   }
 
   void gradientThatIsNotFiniteSkipsTheUpdate() {
-    auto dataset = engine::TextDataset::Open(m_settings.data, m_settings.model.sequence);
-    Trainer trainer(m_settings, std::move(*dataset));
+    Trainer trainer(m_settings, *OpenData(m_settings));
     const States states = InitialStates(m_settings, {});
     QVERIFY(trainer.Bind(states[0]->pieces(), SelfGroups(), 0).has_value());
     const tessera_piece& piece = states[0]->pieces()[0];
@@ -491,8 +516,7 @@ class TrainAgreementTest : public QObject {
   void stateThatDoesNotFitIsRefused() {
     const auto refusal = [&](const engine::JobSettings& settings, const States& states,
                              std::int64_t micro_batch) {
-      auto dataset = engine::TextDataset::Open(settings.data, settings.model.sequence);
-      Trainer trainer(settings, std::move(*dataset));
+      Trainer trainer(settings, *OpenData(settings));
       const auto pieces = states.empty() ? std::span<const tessera_piece>() : states[0]->pieces();
       const auto bound = trainer.Bind(pieces, SelfGroups(), micro_batch);
       return bound ? std::string() : bound.error().message;
@@ -506,8 +530,8 @@ class TrainAgreementTest : public QObject {
     QCOMPARE(refusal(m_settings, StatesFor(m_settings, {2, 1, 1, true}), 0),
              std::string("optimizer state of 'h.0.attn.proj.bias' has 32 elements, the share of "
                          "rank 0 of 1 has 64"));
-    QCOMPARE(refusal(m_settings, StatesFor(m_settings, {}), 3),
-             std::string("a rank's share of 16 samples is not divisible by the micro-batch of 3"));
+    QCOMPARE(refusal(m_settings, StatesFor(m_settings, {}), 17),
+             std::string("micro-batch 17 is larger than a rank's share of 16 samples"));
   }
 };
 QTEST_GUILESS_MAIN(TrainAgreementTest)

@@ -199,9 +199,9 @@ class E2eBasicTest : public QObject {
     row("more stages than layers",
         {"apply", kJob, "--devices", "n0g0,n0g1,n0g2,n0g3", "--mesh", "pp=4", "--yes"}, 1,
         "pp = 4");
-    row("a micro-batch that does not divide",
-        {"plan", kJob, "--devices", "n0g0", "--mesh", "dp=1", "--micro-batch", "3"}, 1,
-        "micro-batch of 3");
+    row("a micro-batch larger than the share",
+        {"plan", kJob, "--devices", "n0g0", "--mesh", "dp=1", "--micro-batch", "500"}, 1,
+        "micro-batch 500 is larger than");
     row("what runs already", {"plan", kJob, "--devices", FirstDevices(4), "--mesh", "dp=2,tp=2"}, 1,
         "already runs dp=2,tp=2");
     row("data that is missing",

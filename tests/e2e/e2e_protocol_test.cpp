@@ -257,7 +257,7 @@ class E2eProtocolTest : public QObject {
     row("a setting out of range", {"gpt-nano", "--name", "b", "--dropout", "1.5"}, 2, "dropout");
     row("a precision that does not exist", {"gpt-nano", "--name", "b", "--precision", "fp8"}, 2,
         "fp8");
-    row("a micro-batch that does not divide",
+    row("devices that are taken, whatever the micro-batch",
         {"gpt-nano", "--name", "b", "--devices", "n0g0,n0g1", "--mesh", "dp=2", "--micro-batch",
          "3"},
         1, "n0g0 is in job 'nano'");
@@ -290,7 +290,8 @@ class E2eProtocolTest : public QObject {
     };
     says({"gpt-nano", "--mesh", "dp=4", "--global-batch", "2"},
          "global batch 2 is smaller than dp = 4");
-    says({"gpt-nano", "--mesh", "dp=2", "--micro-batch", "3"}, "micro-batch of 3");
+    says({"gpt-nano", "--mesh", "dp=2", "--micro-batch", "9"},
+         "micro-batch 9 is larger than a rank's share of 8 samples");
     says({"gpt-25m"}, "model gpt-25m needs");
     says({"gpt-25m", "--mesh", "dp=1"}, "the smallest set that fits has");
     QVERIFY(m_cluster->Status()["jobs"].empty());

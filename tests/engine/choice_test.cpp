@@ -90,7 +90,7 @@ class ChoiceTest : public QObject {
     }
   }
 
-  void microBatchesDivideTheShare() {
+  void microBatchesFitIntoTheShare() {
     const engine::JobSettings settings = Settings("gpt-mini", 24);
     const auto sizes = engine::MicroBatchesOf(settings, Mesh("dp=2"));
     QCOMPARE(sizes.front(), 0);
@@ -99,6 +99,7 @@ class ChoiceTest : public QObject {
       QVERIFY(engine::CheckMesh(settings, Mesh("dp=2"), {.micro_batch = size}));
     }
     QVERIFY(std::find(sizes.begin(), sizes.end(), 4) != sizes.end());
+    QVERIFY(std::find(sizes.begin(), sizes.end(), 8) != sizes.end());  // 8 and 4 of a share of 12
   }
 
   // ---- proposals
@@ -212,8 +213,9 @@ class ChoiceTest : public QObject {
   }
 
   void devicesThatNoMeshUsesStayIdle() {
-    const auto choice =
-        engine::ChooseMesh(Input("gpt-nano", "", "n0g0,n0g1,n0g2,n0g3,n1g0"), StepOptions{});
+    SearchInput input = Input("gpt-nano", "", "n0g0,n0g1,n0g2,n0g3,n1g0");
+    input.settings.global_batch = 4;  // a sample for each of four replicas, none for a fifth
+    const auto choice = engine::ChooseMesh(input, StepOptions{});
     VERIFY_OK(choice);
     QCOMPARE(choice->mesh.num_ranks(), 4);
     QCOMPARE(ptc::ToString(choice->idle), std::string("n1g0"));

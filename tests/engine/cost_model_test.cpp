@@ -194,6 +194,26 @@ class CostModelTest : public QObject {
                 .pipeline < 1e-12);
   }
 
+  // 16 samples on three ranks are 6, 5 and 5: a step takes as long as 6.
+  void unevenSharesWaitForTheLargest() {
+    Calibration calibration;
+    calibration.cores = 3;
+    calibration.all_cores_speed = 3;
+    calibration.pass_seconds = calibration.layer_seconds = 0;
+    const auto seconds = [&](const char* mesh, const StepOptions& options) {
+      const StepCost cost = EstimateStep(Settings("gpt-mini"), On(*ptc::ParseMeshShape(mesh), 4),
+                                         options, {}, calibration);
+      return cost.compute + cost.pipeline;
+    };
+    const double all = seconds("dp=1", {});
+    QVERIFY(std::abs(seconds("dp=3", {}) / all - 6.0 / 16) < 1e-9);
+    // In parts of 4, which leave 2 and 1 for the last.
+    QVERIFY(std::abs(seconds("dp=3", {.micro_batch = 4}) / all - 6.0 / 16) < 1e-9);
+    // What each pass costs whatever it holds: two passes a rank, of 4 and of what is left.
+    calibration.pass_seconds = 1000;
+    QVERIFY(std::abs(seconds("dp=3", {.micro_batch = 4}) - 2000) < 100);
+  }
+
   void zeroIsNothingWithoutReplicas() {
     QCOMPARE(Total("tp=2", {.zero = true}, {}), Total("tp=2", {}, {}));
     QVERIFY(Total("dp=4", {.zero = true}, {}) != Total("dp=4", {}, {}));

@@ -71,13 +71,14 @@ class DataOrderTest : public QObject {
   void eachSampleOnceAPassForAnyDegree() {
     constexpr std::int64_t kSamples = 1003, kBatch = 16;
     std::vector<std::int64_t> reference;
-    for (const std::int64_t dp : {1, 2, 4, 8, 16}) {
+    for (const std::int64_t dp : {1, 2, 3, 4, 7, 8, 16}) {
       std::vector<std::int64_t> order;
       Cursor cursor{.seed = 5};
       while (cursor.pass < 3) {
         for (std::int64_t rank = 0; rank < dp; ++rank) {
           const auto share =
-              engine::SamplesAt(cursor, rank * kBatch / dp, (rank + 1) * kBatch / dp, kSamples);
+              engine::SamplesAt(cursor, engine::ShareOfBatch(kBatch, rank, dp).begin,
+                                engine::ShareOfBatch(kBatch, rank, dp).end, kSamples);
           QVERIFY(share.has_value());
           order.insert(order.end(), share->begin(), share->end());
         }

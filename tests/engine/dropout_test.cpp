@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "engine/data/cursor.h"
 #include "engine/data/philox.h"
 #include "engine/data/random_stream.h"
 #include "tests/support/random.h"
@@ -38,6 +39,41 @@ double BothDrop(const std::vector<float>& a, const std::vector<float>& b) {
 class DropoutTest : public QObject {
   Q_OBJECT
  private slots:
+  // A batch as the ranks of a mesh draw it: replicas by their shares, in micro-batches of which the
+  // last may be short, heads cut over tp.
+  void aBatchDropsTheSameOnEveryMesh() {
+    constexpr std::int64_t kBatch = 16, kStep = 41, kHeads = 4, kHeadSize = 50;
+    using Masks = std::vector<std::vector<float>>;
+    const auto masks_of = [&](std::int64_t dp, std::int64_t tp, std::int64_t micro_batch) {
+      Masks masks(kBatch, std::vector<float>(kHeads * kHeadSize, -1));
+      const std::int64_t part = kHeads / tp * kHeadSize;
+      for (std::int64_t d = 0; d < dp; ++d) {
+        const engine::BatchShare share = engine::ShareOfBatch(kBatch, d, dp);
+        for (std::int64_t begin = share.begin; begin < share.end; begin += micro_batch) {
+          const std::int64_t end = std::min(share.end, begin + micro_batch);
+          for (std::int64_t place = begin; place < end; ++place) {
+            for (std::int64_t t = 0; t < tp; ++t) {
+              const std::span<float> mask = masks[static_cast<std::size_t>(place)];
+              DropoutMask(
+                  3, 1, kStep * kBatch + place, t * part, 0.2,
+                  mask.subspan(static_cast<std::size_t>(t * part), static_cast<std::size_t>(part)));
+            }
+          }
+        }
+      }
+      return masks;
+    };
+    const Masks whole = masks_of(1, 1, 16);
+    for (const std::int64_t dp : {1, 2, 3, 5, 7, 16}) {
+      for (const std::int64_t tp : {1, 2, 4}) {
+        for (const std::int64_t micro_batch : {1, 3, 8}) {
+          QVERIFY(masks_of(dp, tp, micro_batch) == whole);
+        }
+      }
+    }
+    QVERIFY(whole[0] != whole[1]);
+  }
+
   void anyCutGivesTheSameValues() {
     std::mt19937_64 rng(test::Seed());
     for (int round = 0; round < 300; ++round) {

@@ -183,7 +183,7 @@ class GptSettingsTest : public QObject {
           shape[ptc::Axis::kTp] = tp;
           shape[ptc::Axis::kPp] = pp;
           const bool runs = engine::CheckMesh(settings, shape, {}).has_value();
-          QCOMPARE(runs, 16 % dp == 0 && 8 % tp == 0 && pp <= 4);
+          QCOMPARE(runs, dp <= 16 && 8 % tp == 0 && pp <= 4);
           if (!runs) continue;
           const auto mesh =
               ptc::ParseDeviceMesh(ptc::ToString(shape) + " on 1x" + std::to_string(dp * tp * pp));
@@ -199,13 +199,12 @@ class GptSettingsTest : public QObject {
     QTest::addColumn<int>("microBatch");
     QTest::addColumn<QString>("message");
     QTest::newRow("heads") << "tp=3" << 0 << "8 heads of gpt-mini are not divisible by tp = 3";
-    QTest::newRow("batch") << "dp=3" << 0 << "global batch 16 is not divisible by dp = 3";
     QTest::newRow("small batch") << "dp=32" << 0 << "global batch 16 is smaller than dp = 32";
     QTest::newRow("pipeline") << "pp=5" << 0
                               << "pp = 5 is more stages than the 4 layers of gpt-mini";
     QTest::newRow("context") << "cp=2" << 0 << "cp = 2: the built-in trainer runs cp = 1 only";
-    QTest::newRow("micro-batch")
-        << "dp=2" << 3 << "a rank's share of 8 samples is not divisible by the micro-batch of 3";
+    QTest::newRow("micro-batch") << "dp=3" << 7
+                                 << "micro-batch 7 is larger than a rank's share of 6 samples";
     QTest::newRow("micro-batch below 0") << "dp=2" << -1 << "micro-batch -1 is below 0";
   }
   void meshIsRefused() {
@@ -226,7 +225,11 @@ class GptSettingsTest : public QObject {
     QTest::addColumn<qint64>("given");
     QTest::addColumn<qint64>("size");
     QTest::newRow("as large as it may be") << "dp=1" << qint64{16} << qint64{0} << qint64{8};
-    QTest::newRow("a divisor of the share") << "dp=1" << qint64{12} << qint64{0} << qint64{6};
+    QTest::newRow("parts of equal size") << "dp=1" << qint64{12} << qint64{0} << qint64{6};
+    QTest::newRow("the last holds less") << "dp=1" << qint64{43} << qint64{0} << qint64{8};
+    QTest::newRow("of the largest share") << "dp=3" << qint64{16} << qint64{0} << qint64{6};
+    QTest::newRow("stages and uneven shares")
+        << "dp=3,pp=2" << qint64{16} << qint64{0} << qint64{1};
     QTest::newRow("two a stage for each stage") << "pp=2" << qint64{16} << qint64{0} << qint64{4};
     QTest::newRow("four stages") << "pp=4" << qint64{16} << qint64{0} << qint64{2};
     QTest::newRow("too few samples") << "dp=8,pp=4" << qint64{16} << qint64{0} << qint64{1};

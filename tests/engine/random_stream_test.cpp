@@ -93,6 +93,39 @@ class RandomStreamTest : public QObject {
     QVERIFY(first(1, "a") != first(1, "b"));
   }
 
+  void uniformNumbersBelongToElements() {
+    std::vector<float> whole(20000);
+    engine::UniformNumbers(4, "noise", 7, 3, whole);
+    for (std::size_t begin = 0; begin < 5000;) {
+      std::vector<float> part(std::min<std::size_t>(5000 - begin, 1 + begin % 13));
+      engine::UniformNumbers(4, "noise", 7, 3 + static_cast<std::int64_t>(begin), part);
+      QVERIFY(
+          std::equal(part.begin(), part.end(), whole.begin() + static_cast<std::ptrdiff_t>(begin)));
+      begin += part.size();
+    }
+    const auto other = [&](std::int64_t seed, const char* name, std::int64_t sample) {
+      std::vector<float> values(whole.size());
+      engine::UniformNumbers(seed, name, sample, 3, values);
+      double together = 0;  // of numbers that have nothing to do with each other: 0
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        together += (static_cast<double>(whole[i]) - 0.5) * (static_cast<double>(values[i]) - 0.5);
+      }
+      return std::abs(together * 12 / static_cast<double>(values.size()));
+    };
+    QVERIFY(other(4, "noise", 7) > 0.9);
+    QVERIFY(other(5, "noise", 7) < 0.04);  // 1 / sqrt(20000) is 0.007
+    QVERIFY(other(4, "other", 7) < 0.04);
+    QVERIFY(other(4, "noise", 8) < 0.04);
+    std::sort(whole.begin(), whole.end());
+    QVERIFY(whole.front() >= 0 && whole.back() < 1);
+    double distance = 0;  // Kolmogorov and Smirnov
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+      const double expected = (static_cast<double>(i) + 0.5) / static_cast<double>(whole.size());
+      distance = std::max(distance, std::abs(static_cast<double>(whole[i]) - expected));
+    }
+    QVERIFY2(distance < 2 / std::sqrt(20000.0), qPrintable(QString::number(distance)));
+  }
+
   // What a seed means must not change: initial weights of every job depend on it.
   void valuesArePinned() {
     const auto z = RandomStream(1, RandomPurpose::kInitialise, "tok_emb.weight").NormalBlock(0);

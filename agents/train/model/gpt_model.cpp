@@ -257,8 +257,8 @@ class GptModelImpl final : public GptModel {
     const std::int64_t window = settings_.model.sequence + 1;
     TESSERA_CHECK(static_cast<std::int64_t>(micro_batch.tokens.size()) ==
                   micro_batch.num_samples * window);
-    return at::from_blob(const_cast<std::uint8_t*>(micro_batch.tokens.data()),
-                         {micro_batch.num_samples, window}, at::kByte)
+    return at::from_blob(const_cast<std::int32_t*>(micro_batch.tokens.data()),
+                         {micro_batch.num_samples, window}, at::kInt)
         .to(at::kLong);
   }
 

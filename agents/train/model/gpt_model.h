@@ -23,7 +23,7 @@ struct MicroBatch {
   std::int64_t first_sample = 0;  // counted through the whole run: dropout depends on it
   std::int64_t num_samples = 0;
   /// sequence + 1 tokens a sample. First stage: inputs; last stage: targets; others do not look.
-  std::span<const std::uint8_t> tokens;
+  std::span<const std::int32_t> tokens;
 };
 
 /// A pre-norm transformer decoder with learned positions (GPT-2; Radford et al. 2019), with the

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What a trainer does with its data: reads ahead, and says before a step that it cannot read the
+/// next.
+
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "agents/job/decision.h"
+#include "agents/train/model/initialise.h"
+#include "agents/train/private_state.h"
+#include "agents/train/trainer.h"
+
+using namespace tessera;
+using namespace tessera::agents::train;
+
+namespace {
+
+constexpr std::int64_t kSequence = 4;
+
+/// 20 samples of tokens 0 to 79, with switches.
+class SwitchedData : public engine::Dataset {
+ public:
+  std::atomic<bool> fails = false;
+  std::atomic<int> delay_ms = 0;
+  std::atomic<int> reads = 0;
+
+  engine::DataFormat format() const override { return engine::DataFormat::kMegatron; }
+  std::int64_t sequence() const override { return kSequence; }
+  std::int64_t num_samples() const override { return 20; }
+  std::uint64_t fingerprint() const override { return 1; }
+  Status ReadTokens(std::int64_t sample, std::span<std::int32_t> out) const override {
+    ++const_cast<SwitchedData*>(this)->reads;
+    std::this_thread::sleep_for(std::chrono::milliseconds(delay_ms));
+    if (fails) return DataLoss("x.bin at byte 8: checksum differs");
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      out[i] = static_cast<std::int32_t>(sample * kSequence) + static_cast<std::int32_t>(i);
+    }
+    return OkStatus();
+  }
+  Result<std::vector<std::byte>> ReadRecord(std::int64_t) const override {
+    return Internal("no test reads records");
+  }
+  std::string Describe(std::int64_t sample) const override {
+    return "x.bin at byte " + std::to_string(sample * kSequence * 4);
+  }
+};
+
+TrainingData Single(engine::DatasetPtr data) { return TrainingData(std::move(data)); }
+
+engine::GptConfig Vocabulary(std::int64_t size) {
+  engine::GptConfig config;
+  config.name = "tiny";
+  config.vocab = size;
+  return config;
+}
+
+/// One process that trains a small model.
+class Process {
+ public:
+  Process(const engine::JobSettings& settings, TrainingData data)
+      : layout_(*ptc::Layout::Make(*ptc::DeviceMesh::Make({}, {ptc::DeviceId{}}),
+                                   *engine::MakeCollection(settings, false))),
+        memory_(layout_, 0),
+        trainer(settings, std::move(data)) {
+    Initialise(settings, *BindState(memory_.pieces()));
+    if (!trainer.Bind(memory_.pieces(), SelfGroups(), 0)) qFatal("does not bind");
+  }
+
+ private:
+  const ptc::Layout layout_;
+  const PrivateState memory_;
+
+ public:
+  Trainer trainer;
+  std::vector<double> losses;
+
+  /// One step. Returns why the job pauses after it.
+  Result<std::uint64_t> Step() {
+    TESSERA_TRY(const tessera_record record, trainer.ComputeGradients());
+    const auto decision = agents::Decide(trainer.step() + 1, std::span(&record, 1), 1);
+    losses.push_back(decision.loss);
+    TESSERA_RETURN_IF_ERROR(trainer.PrepareUpdate(decision.clip, decision.skip != 0));
+    trainer.CommitUpdate();
+    return decision.pause;
+  }
+};
+
+}  // namespace
+
+class TrainDataTest : public QObject {
+  Q_OBJECT
+
+  QTemporaryDir m_folder;
+
+  engine::JobSettings smallJob() const {
+    engine::JobSettings settings;
+    settings.model = *engine::FindModel("gpt-nano");
+    settings.model.layers = 1;
+    settings.model.sequence = kSequence;
+    settings.global_batch = 8;
+    return settings;
+  }
+
+ private slots:
+  void tokensOutsideTheVocabularyAreNamed() {
+    const TrainingData data = Single(std::make_shared<SwitchedData>());
+    const BatchRequest whole{.cursor = {.seed = 1}, .share = {0, 20}};
+    const auto fits = ReadBatch(data, Vocabulary(81), whole);
+    QVERIFY(fits.has_value());
+    QCOMPARE(fits->tokens.size(), std::size_t{20 * (kSequence + 1)});
+    const auto exceeds = ReadBatch(data, Vocabulary(80), whole);  // the last target is 80
+    QVERIFY(!exceeds);
+    QCOMPARE(exceeds.error().code, ErrorCode::kInvalidArgument);
+    QCOMPARE(exceeds.error().message,
+             std::string("token 80 of sample 19 (x.bin at byte 304) is outside the vocabulary of "
+                         "80 of tiny"));
+  }
+
+  void theLastRequestIsAnswered() {
+    const auto data = std::make_shared<SwitchedData>();
+    data->delay_ms = 2;
+    BatchReader reader(std::make_shared<TrainingData>(Single(data)), Vocabulary(100));
+    for (std::int64_t next = 0; next < 12; ++next) {
+      reader.Start({.cursor = {.seed = 3, .pass = 0, .next = next}, .share = {0, 4}});
+      if (next % 3 != 2) continue;
+      const auto batch = reader.Wait();
+      QVERIFY(batch.has_value());
+      QCOMPARE(batch->request.cursor.next, next);
+      const auto expected = ReadBatch(Single(data), Vocabulary(100), batch->request);
+      QVERIFY(batch->tokens == expected->tokens);
+    }
+  }
+
+  // What is slower than the step is waited for, what is faster is not.
+  void readsWhileItComputes() {
+    const auto data = std::make_shared<SwitchedData>();
+    Process process(smallJob(), Single(data));
+    QVERIFY(!process.trainer.HasBatch());
+    QVERIFY(process.trainer.FetchBatch().has_value());
+    QVERIFY(process.trainer.HasBatch());
+    QCOMPARE(data->reads.load(), 8);
+    data->delay_ms = 25;  // 200 ms a batch
+    QCOMPARE(process.Step().value_or(9), std::uint64_t{0});
+    QCOMPARE(data->reads.load(), 16);
+    QVERIFY(process.trainer.HasBatch());
+    QVERIFY(process.trainer.data_wait() > std::chrono::milliseconds(50));
+    data->delay_ms = 0;
+    QCOMPARE(process.Step().value_or(9), std::uint64_t{0});
+    QCOMPARE(data->reads.load(), 24);
+    QVERIFY(process.trainer.data_wait() < std::chrono::milliseconds(50));
+  }
+
+  void nothingIsReadBeyondTheLastStep() {
+    const auto data = std::make_shared<SwitchedData>();
+    engine::JobSettings settings = smallJob();
+    settings.max_steps = 2;
+    Process process(settings, Single(data));
+    QVERIFY(process.Step().has_value());
+    QVERIFY(process.Step().has_value());
+    QCOMPARE(data->reads.load(), 16);
+  }
+
+  // Step 3 fails to read the batch of step 4: it is made, asks for a pause, and step 4 is not begun
+  // before the data are back. Losses are those of a run that nothing disturbed, bit for bit.
+  void dataThatIsGoneStopsBeforeTheStep() {
+    engine::JobSettings settings = smallJob();
+    QFile text(m_folder.filePath("text"));
+    QVERIFY(text.open(QIODevice::WriteOnly));
+    QByteArray bytes;
+    for (int i = 0; i < 4000; ++i) bytes.append(static_cast<char>('a' + i * i % 23));
+    text.write(bytes);
+    text.close();
+    settings.data = {text.fileName().toStdString()};
+
+    Process undisturbed(settings, *OpenData(settings));
+    for (int i = 0; i < 6; ++i) QCOMPARE(undisturbed.Step().value_or(9), std::uint64_t{0});
+
+    Process process(settings, *OpenData(settings));
+    for (int i = 0; i < 2; ++i) QCOMPARE(process.Step().value_or(9), std::uint64_t{0});
+    QVERIFY(text.resize(0));
+    QCOMPARE(process.Step().value_or(9), std::uint64_t{TESSERA_PAUSE_DATA});
+    QCOMPARE(process.trainer.step(), std::int64_t{3});
+    QVERIFY(!process.trainer.HasBatch());
+    const QString problem = QString::fromStdString(process.trainer.data_problem());
+    QVERIFY2(problem.contains(text.fileName()), qPrintable(problem));
+    // Tried again too early.
+    QVERIFY(!process.trainer.FetchBatch());
+    QVERIFY(!process.trainer.ComputeGradients());
+    QCOMPARE(process.trainer.step(), std::int64_t{3});
+
+    // Other data of other size are not taken for the old ones.
+    QVERIFY(text.open(QIODevice::WriteOnly));
+    text.write(bytes.left(3000));
+    text.close();
+    const Status other = process.trainer.FetchBatch();
+    QVERIFY(!other);
+    QVERIFY2(other.error().message.starts_with("the data set changed"),
+             other.error().message.c_str());
+
+    QVERIFY(text.open(QIODevice::WriteOnly));
+    text.write(bytes);
+    text.close();
+    QVERIFY(process.trainer.FetchBatch().has_value());
+    QVERIFY(process.trainer.data_problem().empty());
+    for (int i = 0; i < 3; ++i) QCOMPARE(process.Step().value_or(9), std::uint64_t{0});
+    QVERIFY(process.losses == undisturbed.losses);
+  }
+
+  // Another rank's batch was not read: this one's is not used either.
+  void aDroppedBatchIsReadAgain() {
+    const auto data = std::make_shared<SwitchedData>();
+    Process process(smallJob(), Single(data));
+    QVERIFY(process.Step().has_value());
+    QVERIFY(process.trainer.HasBatch());
+    process.trainer.DropBatch();
+    QVERIFY(!process.trainer.HasBatch());
+    QCOMPARE(data->reads.load(), 16);
+    QVERIFY(process.Step().has_value());
+    QCOMPARE(data->reads.load(), 32);
+  }
+};
+QTEST_GUILESS_MAIN(TrainDataTest)
+#include "train_data_test.moc"

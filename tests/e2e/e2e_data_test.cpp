@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job whose data cannot be read waits and says why; it never trains on anything else.
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+#include <algorithm>
+
+#include "tests/e2e/losses.h"
+
+using namespace tessera::test;
+
+namespace {
+constexpr std::int64_t kSteps = 120;
+const QString kMesh = QStringLiteral("dp=3");  // 48 samples are 16 a rank, 50 are not
+const QString kDevices = QStringLiteral("n0g0,n0g1,n1g0");
+}  // namespace
+
+class E2eDataTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void initTestCase() {
+    LocalCluster::Options options;
+    options.devices = 2;
+    m_cluster = std::make_unique<LocalCluster>(options);
+    QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
+    for (int i = 0; i < 60000; ++i) m_text.append(static_cast<char>('a' + i * (i % 97) % 26));
+    QVERIFY(write(m_text));
+    QVERIFY(start(QStringLiteral("undisturbed")));
+    QVERIFY(ends(QStringLiteral("undisturbed")));
+    m_undisturbed = RunOf(*m_cluster, QStringLiteral("undisturbed"));
+    QCOMPARE(m_undisturbed.size(), std::size_t{kSteps});
+    QVERIFY(m_cluster->Run({"job", "stop", "undisturbed"}).code == 0);
+  }
+  void cleanupTestCase() { m_cluster.reset(); }
+
+  void aTruncatedFilePausesTheJob() {
+    const QString job = QStringLiteral("cut");
+    QVERIFY(start(job));
+    QVERIFY(m_cluster->WaitStep(job, 10));
+    QVERIFY(QFile::resize(m_file, 100));
+    QVERIFY(pausesForData(job));
+    const std::int64_t step = m_cluster->Step(job);
+    QVERIFY(step >= 10 && step < kSteps);
+    const Outcome events = m_cluster->Run({"events"});
+    QVERIFY2(events.output.contains("data: ") && events.output.contains("tries again"),
+             events.Text());
+
+    // Too early: it is paused again, where it was.
+    QVERIFY(m_cluster->Run({"job", "resume", job}).code == 0);
+    QVERIFY(pausesForData(job));
+    QCOMPARE(m_cluster->Step(job), step);
+
+    // Elsewhere it cannot read them either; its state moves all the same.
+    const Json moved = m_cluster->Apply(job, "dp=2", "n1g0,n1g1");
+    QVERIFY2(moved.is_object() && moved["result"] == "committed", moved.dump().c_str());
+    QCOMPARE(m_cluster->Job(job)["state"].get<std::string>(), std::string("paused"));
+    const Json back = m_cluster->Apply(job, kMesh, kDevices);
+    QVERIFY2(back.is_object() && back["result"] == "committed", back.dump().c_str());
+    QVERIFY(m_cluster->Run({"job", "resume", job}).code == 0);
+    QVERIFY(pausesForData(job));
+    QCOMPARE(m_cluster->Step(job), step);
+
+    QVERIFY(write(m_text));
+    QVERIFY(m_cluster->Run({"job", "resume", job}).code == 0);
+    QVERIFY(ends(job));
+    QCOMPARE(m_cluster->Job(job)["reason"].get<std::string>(),
+             "all " + std::to_string(kSteps) + " steps are made");
+    const Run run = RunOf(*m_cluster, job);
+    QCOMPARE(run.size(), std::size_t{kSteps});
+    for (const auto& [at, numbers] : m_undisturbed) {
+      QVERIFY2(run.at(at).loss == numbers.loss && run.at(at).grad_norm == numbers.grad_norm,
+               qPrintable(QString::number(at)));
+    }
+    QVERIFY(m_cluster->Run({"job", "stop", job}).code == 0);
+  }
+
+ private:
+  bool write(const QByteArray& bytes) {
+    QFile file(m_file);
+    return file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size();
+  }
+  bool start(const QString& job) {
+    const Outcome outcome = m_cluster->Run(
+        {"job", "start", "gpt-nano", "--name", job, "--mesh", kMesh, "--devices", kDevices,
+         "--steps", QString::number(kSteps), "--global-batch", "50", "--data", m_file},
+        160);
+    if (outcome.code != 0) qWarning("%s", outcome.Text().constData());
+    return outcome.code == 0;
+  }
+  bool ends(const QString& job) {
+    return m_cluster->WaitJob(
+        job, [](const Json& j) { return j["state"] == "paused" && j["step"] == kSteps; }, 200);
+  }
+  bool pausesForData(const QString& job) {
+    const bool paused = m_cluster->WaitJob(
+        job, [](const Json& j) { return j["state"] == "paused"; }, 60);
+    const std::string reason = m_cluster->Job(job)["reason"].get<std::string>();
+    if (!reason.starts_with("data: ")) qWarning("reason: %s", reason.c_str());
+    return paused && reason.starts_with("data: ");
+  }
+
+  QTemporaryDir m_folder;
+  const QString m_file = m_folder.filePath("text");
+  QByteArray m_text;
+  std::unique_ptr<LocalCluster> m_cluster;
+  Run m_undisturbed;
+};
+
+QTEST_GUILESS_MAIN(E2eDataTest)
+#include "e2e_data_test.moc"
