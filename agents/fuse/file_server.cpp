@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -191,8 +191,8 @@ Result<std::unique_ptr<FileServer>> FileServer::Mount(
   impl->mounted = true;
   impl->Start(options.threads);
   // The answer to it shows that the kernel has agreed on everything: only then read-ahead stays.
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) {
+  struct statvfs answer {};
+  if (::statvfs(path.c_str(), &answer) != 0) {
     return Unavailable(
         fmt::format("the mount on '{}' does not answer: {}", path, std::strerror(errno)));
   }

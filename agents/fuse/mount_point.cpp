@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -97,8 +97,9 @@ Result<std::string> MountPath(const std::string& path) {
 
 Result<bool> ClearStaleMount(const std::string& path) {
   TESSERA_TRY(const auto mount, FindMount(path));
-  struct stat status {};
-  const bool dead = ::stat(path.c_str(), &status) != 0 && errno == ENOTCONN;
+  // Attributes may be those that the kernel remembers; this always asks the server.
+  struct statvfs answer {};
+  const bool dead = ::statvfs(path.c_str(), &answer) != 0 && errno == ENOTCONN;
   if (mount && mount->type == kMountType && dead) {
     TESSERA_RETURN_IF_ERROR(Unmount(path, true));
     TESSERA_RETURN_IF_ERROR(ClearStaleMount(path));  // what was below it
@@ -112,7 +113,8 @@ Result<bool> ClearStaleMount(const std::string& path) {
     return AlreadyExists(fmt::format("'{}' holds a file system of type {}", path, mount->type));
   }
   std::error_code error;
-  if (!S_ISDIR(status.st_mode)) return InvalidArgument(fmt::format("'{}' is no folder", path));
+  if (!fs::is_directory(path, error))
+    return InvalidArgument(fmt::format("'{}' is no folder", path));
   if (!fs::is_empty(path, error) || error) {
     return FailedPrecondition(fmt::format("folder '{}' is not empty", path));
   }

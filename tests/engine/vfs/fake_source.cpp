@@ -197,4 +197,18 @@ JobInfo AnyJobInfo(std::string name, ptc::Layout layout) {
       .name = std::move(name), .epoch = 1, .timeline = 0, .step = 10, .layout = std::move(layout)};
 }
 
+ptc::Layout MatrixLayout(const std::string& mesh, std::int64_t rows, std::int64_t columns) {
+  ptc::TensorSpec w{.name = "w", .dtype = ptc::DType::kF32, .shape = {rows, columns}};
+  w.rule.dims = {{.axes = {ptc::Axis::kTp}}, {}};
+  ptc::TensorSpec moment = w;
+  moment.name = "w.exp_avg";
+  moment.role = ptc::TensorRole::kExpAvg;
+  ptc::TensorSpec small{.name = "b", .dtype = ptc::DType::kBF16, .shape = {13}};
+  small.rule.dims.resize(1);
+  const ptc::TensorSpec scalar{
+      .name = "job.step", .dtype = ptc::DType::kI64, .shape = {}, .role = ptc::TensorRole::kScalar};
+  return *ptc::Layout::Make(*ptc::ParseDeviceMesh(mesh),
+                            *ptc::Collection::Make({w, moment, small, scalar}, 1));
+}
+
 }  // namespace tessera::test

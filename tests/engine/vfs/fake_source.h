@@ -77,6 +77,10 @@ class FakeSource final : public engine::vfs::StateSource {
 /// A job of `layout` at epoch 1, step 10.
 engine::vfs::JobInfo AnyJobInfo(std::string name, ptc::Layout layout);
 
+/// A parameter "w" of f32, cut along its rows by tp, its moment, a small bf16 one, and a scalar.
+/// \pre tp divides rows
+ptc::Layout MatrixLayout(const std::string& mesh, std::int64_t rows, std::int64_t columns);
+
 /// Whether a whole file is what the tree must show of a job at that step: read from its own header
 /// by a parser of others, and compared element by element. \param rank nullopt: of the whole
 /// \param model or else optimizer \return what is wrong, or empty
