@@ -29,7 +29,7 @@ struct FileServerOptions {
 class FileServer {
  public:
   /// Mounts on the folder `path` and serves it. Where the user is root the kernel reads ahead by
-  /// 1 MiB. \pre MountPath, ClearStaleMount and CheckMayMount were asked
+  /// 1 MiB. \pre MountPath, CheckMayMount, RemoveStaleMounts and CheckMountPoint were asked
   /// \error kUnavailable with the words of libfuse
   static Result<std::unique_ptr<FileServer>> Mount(std::shared_ptr<engine::vfs::StateSource> source,
                                                    const std::string& path,

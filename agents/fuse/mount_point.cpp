@@ -95,16 +95,19 @@ Result<std::string> MountPath(const std::string& path) {
   return NotFound(fmt::format("no folder '{}': {}", path, error.message()));
 }
 
-Result<bool> ClearStaleMount(const std::string& path) {
-  TESSERA_TRY(const auto mount, FindMount(path));
-  // Attributes may be those that the kernel remembers; this always asks the server.
-  struct statvfs answer {};
-  const bool dead = ::statvfs(path.c_str(), &answer) != 0 && errno == ENOTCONN;
-  if (mount && mount->type == kMountType && dead) {
+Result<bool> RemoveStaleMounts(const std::string& path) {
+  for (bool removed = false;; removed = true) {
+    TESSERA_TRY(const auto mount, FindMount(path));
+    if (!mount || mount->type != kMountType) return removed;
+    // Attributes may be those that the kernel remembers; this always asks the server.
+    struct statvfs answer {};
+    if (::statvfs(path.c_str(), &answer) == 0 || errno != ENOTCONN) return removed;
     TESSERA_RETURN_IF_ERROR(Unmount(path, true));
-    TESSERA_RETURN_IF_ERROR(ClearStaleMount(path));  // what was below it
-    return true;
   }
+}
+
+Status CheckMountPoint(const std::string& path) {
+  TESSERA_TRY(const auto mount, FindMount(path));
   if (mount && mount->type == kMountType) {
     return AlreadyExists(
         fmt::format("'{}' is mounted already; `tesseractl unmount {}`", path, path));
@@ -115,10 +118,10 @@ Result<bool> ClearStaleMount(const std::string& path) {
   std::error_code error;
   if (!fs::is_directory(path, error))
     return InvalidArgument(fmt::format("'{}' is no folder", path));
-  if (!fs::is_empty(path, error) || error) {
-    return FailedPrecondition(fmt::format("folder '{}' is not empty", path));
-  }
-  return false;
+  if (fs::is_empty(path, error) && !error) return OkStatus();
+  return FailedPrecondition(error
+                                ? fmt::format("cannot read folder '{}': {}", path, error.message())
+                                : fmt::format("folder '{}' is not empty", path));
 }
 
 Status CheckMayMount(bool allow_other) {

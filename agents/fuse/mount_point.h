@@ -35,11 +35,13 @@ Result<std::optional<MountedAt>> FindMount(const std::string& path);
 /// \error kNotFound, kInvalidArgument naming the path
 Result<std::string> MountPath(const std::string& path);
 
-/// Makes `path` ready to be mounted on: a mount of ours whose server is gone is taken away.
-/// \return whether there was one
+/// Takes away mounts of ours on `path` whose server is gone. \return whether there was one
+/// \error those of Unmount
+Result<bool> RemoveStaleMounts(const std::string& path);
+/// Whether `path` is an empty folder with nothing mounted on it.
 /// \error kAlreadyExists: a server of ours that lives, or another file system, is mounted there;
-///     kFailedPrecondition: the folder is not empty
-Result<bool> ClearStaleMount(const std::string& path);
+///     kInvalidArgument, kFailedPrecondition: it is no folder, or not empty
+Status CheckMountPoint(const std::string& path);
 
 /// Whether this user may mount, and if not, what has to be changed for it.
 /// \error kFailedPrecondition, kNotFound naming the file and the change

@@ -85,8 +85,9 @@ int main(int count, char** words) {
   const auto path = agents::MountPath(words[1]);
   if (!path) return Fail(path.error());
   if (const auto may = agents::CheckMayMount(false); !may) return Fail(may.error());
-  const auto cleared = agents::ClearStaleMount(*path);
+  const auto cleared = agents::RemoveStaleMounts(*path);
   if (!cleared) return Fail(cleared.error());
+  if (const auto free = agents::CheckMountPoint(*path); !free) return Fail(free.error());
   const std::int64_t rows = std::atoll(words[2]), columns = std::atoll(words[3]);
   const auto source = std::make_shared<test::FakeSource>();
   source->Put(test::AnyJobInfo("a", test::MatrixLayout(words[4], rows, columns)));
