@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/fuse/errno_map.h"
+
+#include <cerrno>
+
+namespace tessera::agents {
+
+int ErrnoOf(const Error& error, FileAsk ask) {
+  switch (error.code) {
+    case ErrorCode::kNotFound:
+      return ENOENT;
+    case ErrorCode::kFailedPrecondition:
+      return ESTALE;
+    case ErrorCode::kResourceExhausted:
+      return ENOSPC;
+    case ErrorCode::kInvalidArgument:
+      return EINVAL;
+    case ErrorCode::kTimeout:
+      return ETIMEDOUT;
+    case ErrorCode::kUnavailable:
+      return ask == FileAsk::kOpen ? EBUSY : EIO;
+    default:
+      return EIO;
+  }
+}
+
+bool IsOrdinary(const Error& error) {
+  return error.code == ErrorCode::kNotFound || error.code == ErrorCode::kFailedPrecondition;
+}
+
+}  // namespace tessera::agents

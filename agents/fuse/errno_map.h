@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Errors as the numbers that a reader of the mount sees.
+
+#include "ptc/base/result.h"
+
+namespace tessera::agents {
+
+/// What was asked when the error came: an open may be tried again, a read has failed.
+enum class FileAsk { kLookup, kOpen, kRead };
+
+/// ENOENT for what is not there, ESTALE for an inode to be looked up again, ENOSPC where the
+/// memory of views is used up, EBUSY or ETIMEDOUT for a job that cannot be pinned now, EIO for
+/// state that is lost or out of reach.
+int ErrnoOf(const Error& error, FileAsk ask);
+
+/// Whether the error belongs to the everyday course of things and into no log.
+bool IsOrdinary(const Error& error);
+
+}  // namespace tessera::agents

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/fuse/operations.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agents/fuse/errno_map.h"
+
+namespace tessera::agents {
+namespace {
+
+using engine::vfs::Tree;
+
+/// Nothing of an inode ever changes.
+constexpr double kForEver = 86400;
+/// Jobs and ranks come and go.
+constexpr double kFolderSeconds = 1;
+
+FileService& ServiceOf(fuse_req_t request) {
+  return *static_cast<FileService*>(fuse_req_userdata(request));
+}
+
+engine::vfs::Time Now() { return std::chrono::steady_clock::now(); }
+
+void Fail(fuse_req_t request, const Error& error, FileAsk ask, std::string_view what) {
+  const int number = ErrnoOf(error, ask);
+  const FileService& service = ServiceOf(request);
+  if (!IsOrdinary(error) && service.log) {
+    service.log(fmt::format("{}: {} (errno {})", what, error.ToString(), number));
+  }
+  fuse_reply_err(request, number);
+}
+
+struct stat ToStat(const FileService& service, const Tree::Attributes& attributes) {
+  struct stat status {};
+  status.st_ino = attributes.ino;
+  status.st_mode = attributes.folder ? S_IFDIR | 0555 : S_IFREG | 0444;
+  status.st_nlink = 1;
+  status.st_uid = service.owner;
+  status.st_gid = service.group;
+  status.st_size = attributes.size;
+  status.st_blksize = 4096;
+  status.st_blocks = (attributes.size + 511) / 512;
+  const auto since_1970 = std::chrono::duration_cast<std::chrono::nanoseconds>(
+      attributes.born.time_since_epoch() + service.wall_offset);
+  status.st_mtim.tv_sec = since_1970.count() / 1'000'000'000;
+  status.st_mtim.tv_nsec = since_1970.count() % 1'000'000'000;
+  status.st_ctim = status.st_atim = status.st_mtim;
+  return status;
+}
+
+/// A file's name is looked up at each open: it may mean another version by then.
+fuse_entry_param ToEntry(const FileService& service, const Tree::Attributes& attributes) {
+  fuse_entry_param entry{};
+  entry.ino = attributes.ino;
+  entry.attr = ToStat(service, attributes);
+  entry.attr_timeout = kForEver;
+  entry.entry_timeout = attributes.folder ? kFolderSeconds : 0;
+  return entry;
+}
+
+void Init(void* /*service*/, fuse_conn_info* connection) {
+  connection->max_read = kMaxReadBytes;
+  connection->max_readahead = kMaxReadBytes;
+  connection->max_background = 64;
+  connection->congestion_threshold = 48;
+  // Contents never change under an inode, so nothing has to be asked again. Splicing is slower than
+  // a copy here (DESIGN.md).
+  connection->want &=
+      ~static_cast<unsigned>(FUSE_CAP_AUTO_INVAL_DATA | FUSE_CAP_READDIRPLUS_AUTO |
+                             FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE);
+  connection->want |=
+      connection->capable & static_cast<unsigned>(FUSE_CAP_ASYNC_READ | FUSE_CAP_ASYNC_DIO |
+                                                  FUSE_CAP_PARALLEL_DIROPS | FUSE_CAP_READDIRPLUS);
+}
+
+void Lookup(fuse_req_t request, fuse_ino_t folder, const char* name) {
+  FileService& service = ServiceOf(request);
+  const auto found = service.tree.Lookup(folder, name, Now());
+  if (!found) {
+    return Fail(request, found.error(), FileAsk::kLookup, fmt::format("lookup of '{}'", name));
+  }
+  const fuse_entry_param entry = ToEntry(service, *found);
+  // A kernel that did not take the answer knows nothing of the inode.
+  if (fuse_reply_entry(request, &entry) != 0) service.tree.Forget(found->ino, 1);
+}
+
+void Forget(fuse_req_t request, fuse_ino_t ino, std::uint64_t count) {
+  ServiceOf(request).tree.Forget(ino, count);
+  fuse_reply_none(request);
+}
+
+void ForgetMany(fuse_req_t request, std::size_t count, fuse_forget_data* forgets) {
+  for (std::size_t i = 0; i < count; ++i) {
+    ServiceOf(request).tree.Forget(forgets[i].ino, forgets[i].nlookup);
+  }
+  fuse_reply_none(request);
+}
+
+void GetAttr(fuse_req_t request, fuse_ino_t ino, fuse_file_info* /*file*/) {
+  FileService& service = ServiceOf(request);
+  const auto attributes = service.tree.Attr(ino);
+  if (!attributes) return Fail(request, attributes.error(), FileAsk::kLookup, "attributes");
+  const struct stat status = ToStat(service, *attributes);
+  fuse_reply_attr(request, &status, kForEver);
+}
+
+void Open(fuse_req_t request, fuse_ino_t ino, fuse_file_info* file) {
+  FileService& service = ServiceOf(request);
+  if ((file->flags & O_ACCMODE) != O_RDONLY) {
+    fuse_reply_err(request, EROFS);
+    return;
+  }
+  const auto handle = service.tree.Open(ino, Now());
+  if (!handle) return Fail(request, handle.error(), FileAsk::kOpen, "open");
+  file->fh = *handle;
+  file->keep_cache = 1;
+  file->noflush = 1;
+  if (fuse_reply_open(request, file) != 0) service.tree.Release(*handle);
+}
+
+/// Room for what has to be copied, kept from read to read: fresh pages cost more than the copy.
+std::span<std::byte> RoomOfThread(std::size_t size) {
+  thread_local const std::unique_ptr<std::byte[]> room(new std::byte[kMaxReadBytes]);
+  return {room.get(), std::min<std::size_t>(size, kMaxReadBytes)};
+}
+
+void Read(fuse_req_t request, fuse_ino_t /*ino*/, std::size_t size, off_t offset,
+          fuse_file_info* file) {
+  FileService& service = ServiceOf(request);
+  const auto bytes = service.tree.Read(file->fh, offset, RoomOfThread(size));
+  if (!bytes) {
+    return Fail(request, bytes.error(), FileAsk::kRead, fmt::format("read at {}", offset));
+  }
+  std::vector<iovec> parts;
+  parts.reserve(bytes->fragments.size());
+  for (const auto& fragment : bytes->fragments) {
+    // The kernel only reads through it.
+    parts.push_back({const_cast<std::byte*>(fragment.data()), fragment.size()});
+  }
+  fuse_reply_iov(request, parts.data(), static_cast<int>(parts.size()));
+}
+
+void Release(fuse_req_t request, fuse_ino_t /*ino*/, fuse_file_info* file) {
+  ServiceOf(request).tree.Release(file->fh);
+  fuse_reply_err(request, 0);
+}
+
+void OpenFolder(fuse_req_t request, fuse_ino_t ino, fuse_file_info* file) {
+  FileService& service = ServiceOf(request);
+  const auto handle = service.tree.OpenFolder(ino, Now());
+  if (!handle) return Fail(request, handle.error(), FileAsk::kOpen, "open of a folder");
+  file->fh = *handle;
+  if (fuse_reply_open(request, file) != 0) service.tree.ReleaseFolder(*handle);
+}
+
+void ReleaseFolder(fuse_req_t request, fuse_ino_t /*ino*/, fuse_file_info* file) {
+  ServiceOf(request).tree.ReleaseFolder(file->fh);
+  fuse_reply_err(request, 0);
+}
+
+/// Fills one answer to readdir or readdirplus. Positions: 0 and 1 are "." and "..", then the
+/// entries.
+class FolderPage {
+ public:
+  FolderPage(fuse_req_t request, std::size_t size, bool plus)
+      : request_(request), plus_(plus), page_(std::min<std::size_t>(size, kMaxReadBytes)) {}
+
+  bool HasRoomFor(const std::string& name) const {
+    const std::size_t needed =
+        plus_ ? fuse_add_direntry_plus(request_, nullptr, 0, name.c_str(), nullptr, 0)
+              : fuse_add_direntry(request_, nullptr, 0, name.c_str(), nullptr, 0);
+    return used_ + needed <= page_.size();
+  }
+  /// \pre HasRoomFor(name)
+  void Add(const std::string& name, const fuse_entry_param& entry, off_t next) {
+    char* at = page_.data() + used_;
+    const std::size_t left = page_.size() - used_;
+    used_ += plus_ ? fuse_add_direntry_plus(request_, at, left, name.c_str(), &entry, next)
+                   : fuse_add_direntry(request_, at, left, name.c_str(), &entry.attr, next);
+  }
+  void Reply() { fuse_reply_buf(request_, page_.data(), used_); }
+
+ private:
+  fuse_req_t request_;
+  bool plus_;
+  std::vector<char> page_;
+  std::size_t used_ = 0;
+};
+
+/// "." or "..": an entry that counts as no lookup.
+fuse_entry_param Dots(engine::vfs::Ino ino) {
+  fuse_entry_param entry{};
+  entry.attr.st_ino = ino;
+  entry.attr.st_mode = S_IFDIR;
+  return entry;
+}
+
+void ReadFolder(fuse_req_t request, fuse_ino_t ino, std::size_t size, off_t offset,
+                fuse_file_info* file, bool plus) {
+  FileService& service = ServiceOf(request);
+  FolderPage page(request, size, plus);
+  for (off_t at = offset; at >= 0; ++at) {
+    if (at < 2) {
+      const std::string name = at == 0 ? "." : "..";
+      if (!page.HasRoomFor(name)) break;
+      page.Add(name, Dots(at == 0 ? ino : service.tree.ParentIno(ino)), at + 1);
+      continue;
+    }
+    const auto* child = service.tree.Entry(file->fh, static_cast<std::size_t>(at - 2));
+    if (child == nullptr || !page.HasRoomFor(child->name)) break;
+    if (!plus) {
+      fuse_entry_param entry{};
+      entry.attr.st_ino = std::numeric_limits<ino_t>::max();  // not known before a lookup
+      entry.attr.st_mode = IsFolder(child->key) ? S_IFDIR : S_IFREG;
+      page.Add(child->name, entry, at + 1);
+      continue;
+    }
+    const auto found = service.tree.Lookup(ino, child->name, Now());
+    if (found) page.Add(child->name, ToEntry(service, *found), at + 1);
+    // What went away since the folder was opened is left out.
+  }
+  page.Reply();
+}
+
+void ReadDir(fuse_req_t request, fuse_ino_t ino, std::size_t size, off_t offset,
+             fuse_file_info* file) {
+  ReadFolder(request, ino, size, offset, file, false);
+}
+
+void ReadDirPlus(fuse_req_t request, fuse_ino_t ino, std::size_t size, off_t offset,
+                 fuse_file_info* file) {
+  ReadFolder(request, ino, size, offset, file, true);
+}
+
+fuse_lowlevel_ops MakeOperations() {
+  fuse_lowlevel_ops operations{};
+  operations.init = Init;
+  operations.lookup = Lookup;
+  operations.forget = Forget;
+  operations.forget_multi = ForgetMany;
+  operations.getattr = GetAttr;
+  operations.open = Open;
+  operations.read = Read;
+  operations.release = Release;
+  operations.opendir = OpenFolder;
+  operations.readdir = ReadDir;
+  operations.readdirplus = ReadDirPlus;
+  operations.releasedir = ReleaseFolder;
+  return operations;
+}
+
+}  // namespace
+
+const fuse_lowlevel_ops& FileOperations() {
+  static const fuse_lowlevel_ops operations = MakeOperations();
+  return operations;
+}
+
+}  // namespace tessera::agents

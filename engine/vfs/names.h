@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// The grammar of the tree: which names stand below which folder.
+///
+///     jobs/JOB/epoch step layout.json
+///     jobs/JOB/ranks/R/model.safetensors optimizer.safetensors
+///     jobs/JOB/full/model.safetensors optimizer.safetensors
+
+#include <compare>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/vfs/file_plan.h"
+#include "engine/vfs/job_facts.h"
+
+namespace tessera::engine::vfs {
+
+enum class Place : std::uint8_t {
+  kRoot,
+  kJobs,
+  kJob,
+  kRanks,
+  kRank,
+  kFull,
+  kEpoch,  // files from here on
+  kStep,
+  kLayout,
+  kState,
+};
+
+/// What a path means, whatever stands there now.
+struct NodeKey {
+  Place place = Place::kRoot;
+  std::string job = {};          // below jobs/
+  std::optional<int> rank = {};  // below ranks/R/; none: of the whole
+  Part part = Part::kModel;      // of kState
+  friend auto operator<=>(const NodeKey&, const NodeKey&) = default;
+};
+
+inline bool IsFolder(const NodeKey& key) { return key.place < Place::kEpoch; }
+/// The folder that it stands in; the root's is the root.
+NodeKey ParentOf(const NodeKey& key);
+
+struct Child {
+  std::string name;
+  NodeKey key;
+};
+
+/// What stands in a folder other than jobs/. \param facts of the job, or nullptr above jobs/JOB
+/// \pre IsFolder(folder), folder.place != kJobs
+std::vector<Child> ChildrenOf(const NodeKey& folder, const JobFacts* facts);
+/// That of `name` among them, without making the others.
+std::optional<NodeKey> ChildNamed(const NodeKey& folder, std::string_view name,
+                                  const JobFacts* facts);
+
+}  // namespace tessera::engine::vfs
