@@ -99,6 +99,8 @@ Status NodeAgent::Open() {
                 journal_->Get(fmt::format("failed/{}", id.index)));
     device.failed = failed.has_value();
   }
+  ClearHolds();
+  views_ = std::make_unique<ViewStore>(loop_);
   TESSERA_RETURN_IF_ERROR(RecoverRanks());
   TESSERA_RETURN_IF_ERROR(RecoverTxn());
   TESSERA_TRY(rank_port_,
@@ -205,6 +207,7 @@ void NodeAgent::SendRegister() {
 void NodeAgent::SendHeartbeat() {
   wire::FromNode message;
   FillDevices(message.mutable_heartbeat()->mutable_devices());
+  message.mutable_heartbeat()->set_view_bytes(views_->size_bytes());
   Send(std::move(message));
 }
 
@@ -298,6 +301,14 @@ void NodeAgent::OnMessage(const wire::ToNode& m) {
         *message.mutable_answer() = std::move(answer);
         Send(std::move(message));
       });
+    case wire::ToNode::kTakeView:
+      return OnTakeView(m.take_view());
+    case wire::ToNode::kKeepViews:
+      for (const std::uint64_t view : m.keep_views().views()) views_->Keep(view);
+      return;
+    case wire::ToNode::kReleaseViews:
+      for (const std::uint64_t view : m.release_views().views()) views_->Release(view);
+      return;
     case wire::ToNode::kFailDevice:
       return OnFailDevice(m.fail_device().index());
     case wire::ToNode::kDie:
