@@ -14,8 +14,8 @@
 
 #include "agents/wire/convert.h"
 #include "agents/wire/utf8.h"
+#include "engine/files/machine_identity.h"
 #include "engine/files/process_stat.h"
-#include "engine/files/whole_file.h"
 
 namespace tessera::agents {
 namespace {
@@ -42,12 +42,6 @@ std::string AddressOf(const std::string& endpoint) {
   const auto end = endpoint.rfind(':');
   if (begin == std::string::npos || end == std::string::npos || end <= begin + 3) return endpoint;
   return endpoint.substr(begin + 3, end - begin - 3);
-}
-
-// What nodes have in common whose ranks share cores: the running kernel.
-std::string MachineIdentity() {
-  const auto id = engine::ReadWholeFile("/proc/sys/kernel/random/boot_id");
-  return id ? Utf8(id->substr(0, id->find('\n'))) : std::string();
 }
 
 // A TCP port of `address` that nobody has now; 0 where there is none. Nothing holds it: that it is
@@ -179,7 +173,7 @@ void NodeAgent::SendRegister() {
   r->set_public_key(Utf8(keys_.public_key));
   for (const std::string& lane : lanes_->endpoints()) r->add_lanes(lane);
   r->set_version(TESSERA_VERSION);
-  r->set_machine(MachineIdentity());
+  r->set_machine(Utf8(engine::MachineIdentity()));
   r->set_master_port(master_port_);
   r->set_keeper_pid(getppid());
   r->set_incarnation(incarnation_);

@@ -30,9 +30,8 @@ std::string WhoOf(const wire::Hello& hello) {
 Registrar::Registrar(Loop& loop, const AgentConfig& config)
     : loop_(loop),
       config_(config),
-      asks_(loop, [this](std::int32_t node, const wire::ToNode& message) {
-        return SendTo(node, message);
-      }),
+      asks_(loop, [this](std::int32_t node,
+                         const wire::ToNode& message) { return SendTo(node, message); }),
       views_(loop, WorldOfViews()) {}
 Registrar::~Registrar() = default;
 
@@ -111,7 +110,7 @@ void Registrar::OnRequest(const std::string& identity, const wire::Request& requ
   const bool is_act = request.has_start_job() || request.has_job() || request.has_apply() ||
                       request.has_cancel() || request.has_fail_device() ||
                       request.has_kill_node() || request.has_shutdown() || request.has_digest() ||
-                      request.has_probe() || request.has_view();
+                      request.has_probe();
   ReplyPtr reply;
   if (is_act && !request.id().empty()) {
     if (const auto known = replies_.find(request.id()); known != replies_.end()) {

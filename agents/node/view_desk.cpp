@@ -18,6 +18,8 @@ using std::chrono::milliseconds;
 
 /// How often a job in a transaction is looked at.
 constexpr milliseconds kLookAgain{20};
+/// After the other messages that have come: a job that is hard to catch does not keep the loop.
+constexpr milliseconds kAtOnce{1};
 /// A message to a node and its handling there; doubled after each time that it took longer.
 constexpr double kMargin = 0.01;
 constexpr int kMaxDoublings = 10;
@@ -33,7 +35,7 @@ milliseconds Seconds(double seconds) {
   return milliseconds(static_cast<std::int64_t>(std::ceil(seconds * 1000)));
 }
 
-void Encode(const ViewableJob& job, std::int64_t step, wire::JobStateInfo* out) {
+void FillState(const ViewableJob& job, std::int64_t step, wire::JobStateInfo* out) {
   out->set_name(job.name);
   out->set_epoch(job.epoch);
   out->set_timeline(job.timeline);
@@ -71,10 +73,10 @@ void ViewDesk::Try(const std::string& job) {
   const Ask& ask = queue.asks.front();
   if (!now->busy.empty()) {
     if (Loop::Now() > ask.patience) {
-      return Finish(job, Unavailable(fmt::format(
-                             "no view of '{}': {}, for more than {} s", job, now->busy,
-                             std::chrono::duration_cast<std::chrono::seconds>(limits_.transaction)
-                                 .count())));
+      return Finish(
+          job, Unavailable(fmt::format(
+                   "no view of '{}': {}, for more than {} s", job, now->busy,
+                   std::chrono::duration_cast<std::chrono::seconds>(limits_.transaction).count())));
     }
     return TryLater(job, kLookAgain);
   }
@@ -92,7 +94,7 @@ void ViewDesk::TryLater(const std::string& job, milliseconds delay) {
 Status ViewDesk::Begin(const std::string& job, Queue& queue, ViewableJob now) {
   Ask& ask = queue.asks.front();
   const auto plan = PlanOf(now.layout);
-  const std::int64_t limit = ask.request.limit();
+  const std::int64_t limit = std::max<std::int64_t>(ask.request.limit(), 0);
   const std::int64_t used = std::clamp<std::int64_t>(ask.request.used(), 0, limit);
   if (plan->total_bytes() > limit - used) {
     return ResourceExhausted(
@@ -102,19 +104,19 @@ Status ViewDesk::Begin(const std::string& job, Queue& queue, ViewableJob now) {
   }
   const auto started = Loop::Now();
   if (!ask.deadline) {
-    ask.deadline = started + std::max(limits_.attempts,
-                                      Seconds(kStepsOfPatience * now.step_seconds));
+    ask.deadline =
+        started + std::max(limits_.attempts, Seconds(kStepsOfPatience * now.step_seconds));
   }
   if (started >= *ask.deadline) {
-    return Timeout(fmt::format("no step of '{}' could be caught for a view, the last try was after "
-                               "step {}",
-                               job, now.step));
+    return Timeout(
+        fmt::format("no step of '{}' could be caught for a view, the last try was after "
+                    "step {}",
+                    job, now.step));
   }
   Attempt attempt{NewViewId(), std::move(now), plan, 0, {}, {}};
   const double margin = kMargin * std::exp2(std::min(queue.too_late, kMaxDoublings));
-  attempt.step = queue.stands_at
-                     ? *queue.stands_at
-                     : std::max(StepOfView(attempt.job, margin), queue.at_least);
+  attempt.step = queue.stands_at ? *queue.stands_at
+                                 : std::max(StepOfView(attempt.job, margin), queue.at_least);
   queue.stands_at.reset();
   wire::ToNode message;
   wire::TakeView* take = message.mutable_take_view();
@@ -146,11 +148,10 @@ Status ViewDesk::Begin(const std::string& job, Queue& queue, ViewableJob now) {
 }
 
 void ViewDesk::OnReport(std::int32_t node, const wire::ViewReport& report) {
-  const auto found =
-      std::find_if(queues_.begin(), queues_.end(), [&](const auto& entry) {
-        return entry.second.attempt && entry.second.attempt->view == report.view() &&
-               entry.second.attempt->waiting.contains(node);
-      });
+  const auto found = std::find_if(queues_.begin(), queues_.end(), [&](const auto& entry) {
+    return entry.second.attempt && entry.second.attempt->view == report.view() &&
+           entry.second.attempt->waiting.contains(node);
+  });
   if (found == queues_.end()) {  // of a view that was given up meanwhile
     wire::ToNode message;
     message.mutable_release_views()->add_views(report.view());
@@ -168,25 +169,24 @@ void ViewDesk::OnReport(std::int32_t node, const wire::ViewReport& report) {
     case wire::ViewReport::TOO_LATE:
       queue.at_least = std::max(queue.at_least, report.step());
       ++queue.too_late;
-      return Retry(job, queue);
+      return Retry(job, queue, kAtOnce);
     case wire::ViewReport::STANDS:
       queue.stands_at = report.step();
       queue.at_least = 0;
-      return Retry(job, queue);
+      return Retry(job, queue, kAtOnce);
     default: {
       Error error = Decode(report.error());
       if (error.context.empty()) error.context = fmt::format("n{}", node);
       // The job's epoch went on between the registrar's knowledge and the node's: as a transaction.
-      if (error.code == ErrorCode::kFailedPrecondition) return Retry(job, queue);
+      if (error.code == ErrorCode::kFailedPrecondition) return Retry(job, queue, kLookAgain);
       return Finish(job, std::move(error));
     }
   }
 }
 
-void ViewDesk::Retry(const std::string& job, Queue& queue) {
+void ViewDesk::Retry(const std::string& job, Queue& queue, milliseconds delay) {
   GiveUp(queue);
-  // Not at once: a job that goes on and on must not keep the loop to itself.
-  TryLater(job, milliseconds(1));
+  TryLater(job, delay);
 }
 
 void ViewDesk::Complete(const std::string& job, Queue& queue) {
@@ -194,7 +194,7 @@ void ViewDesk::Complete(const std::string& job, Queue& queue) {
   queue.attempt.reset();
   wire::ViewReply reply;
   reply.set_view(attempt.view);
-  Encode(attempt.job, attempt.step, reply.mutable_job());
+  FillState(attempt.job, attempt.step, reply.mutable_job());
   for (const auto& [node, report] : attempt.taken) {
     wire::ViewShare* share = reply.add_shares();
     share->set_node(node);

@@ -33,10 +33,10 @@ struct ViewableJob {
   ptc::Layout layout;
   std::string settings;  // JSON
   bool paused = false;
-  double step_seconds = 1;         // of the last steps
-  double since_step = 0;           // seconds
-  std::int64_t max_steps = 0;      // 0: no end
-  std::string busy = {};           // the transaction that changes it: "transaction 5 is pausing"
+  double step_seconds = 1;     // of the last steps
+  double since_step = 0;       // seconds
+  std::int64_t max_steps = 0;  // 0: no end
+  std::string busy = {};       // the transaction that changes it: "transaction 5 is pausing"
 };
 
 /// The step whose end a view of a running job shows: the last one whose update may have begun by
@@ -96,17 +96,17 @@ class ViewDesk {
   struct Queue {
     std::deque<Ask> asks;
     std::optional<Attempt> attempt;
-    int too_late = 0;                        // times in a row
-    std::int64_t at_least = 0;               // a step that a node was seen at
-    std::optional<std::int64_t> stands_at;   // where the last attempt found it paused
-    Loop::TimerId timer = 0;                 // of the attempt's deadline, or the next try
+    int too_late = 0;                       // times in a row
+    std::int64_t at_least = 0;              // a step that a node was seen at
+    std::optional<std::int64_t> stands_at;  // where the last attempt found it paused
+    Loop::TimerId timer = 0;                // of the attempt's deadline, or the next try
   };
 
   void Try(const std::string& job);
   void TryLater(const std::string& job, std::chrono::milliseconds delay);
   /// Why it cannot be served, where it cannot.
   Status Begin(const std::string& job, Queue& queue, ViewableJob now);
-  void Retry(const std::string& job, Queue& queue);
+  void Retry(const std::string& job, Queue& queue, std::chrono::milliseconds delay);
   void Complete(const std::string& job, Queue& queue);
   /// Answers the first asker and goes on with the next.
   void Finish(const std::string& job, Result<wire::ViewReply> result);
