@@ -7,6 +7,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <deque>
+#include <future>
 #include <utility>
 
 #include "engine/copy/run_walker.h"
@@ -27,6 +29,15 @@ Result<engine::ViewMemory> MapShare(const std::string& path, std::int64_t bytes,
 }
 
 }  // namespace
+
+/// A part of a cell that comes over lanes, a batch of segments after the other.
+struct ClusterView::RemoteRead {
+  const engine::ViewCell* cell = nullptr;
+  engine::CellView source;  // without memory: where the bytes lie inside the cell
+  engine::CellView target;
+  std::int64_t done = 0;  // bytes that were asked for
+  std::optional<std::future<Status>> under_way = {};
+};
 
 Result<std::shared_ptr<LaneReader>> LaneReaders::Of(const std::vector<std::string>& endpoints,
                                                     const std::string& server_key) {
@@ -115,57 +126,70 @@ Status ClusterView::Read(int tensor, const ptc::Box& box, std::span<std::byte> o
     return InvalidArgument(
         fmt::format("tensor '{}': {} bytes for {}", spec.name, out.size(), ToString(box)));
   }
-  const auto cells = plan_->CellsOf(tensor);
-  for (const engine::ViewCell& cell : cells) {
+  std::deque<RemoteRead> remote;  // lanes write through its elements: they stay where they are
+  for (const engine::ViewCell& cell : plan_->CellsOf(tensor)) {
     const auto part = Intersect(cell.box, box);
     if (!part) continue;
+    const engine::CellView target(box, *part, element, out.data());
     const Share& share = shares_.at(cell.device.node);
     if (share.memory) {
-      engine::CopyCell(
-          engine::CellView(box, *part, element, out.data()),
-          engine::CellView(cell.box, *part, element, share.memory->data(cell.offset_bytes)));
+      engine::CopyCell(target, engine::CellView(cell.box, *part, element,
+                                                share.memory->data(cell.offset_bytes)));
       continue;
     }
-    const std::int64_t number = &cell - plan_->cells().data();
-    const Status read = ReadRemote(cell, number, *part, box, out);
-    if (read) continue;
-    // The node lives and knows nothing of the view: what it held is gone.
-    Error error = read.error();
-    if (error.code == ErrorCode::kNotFound) error.code = ErrorCode::kDataLoss;
-    return Status(error).Context(fmt::format("tensor '{}' on n{}", spec.name, cell.device.node));
+    RemoteRead& read = remote.emplace_back(
+        RemoteRead{&cell, engine::CellView(cell.box, *part, element, nullptr), target});
+    Begin(read);
   }
+  // Each ends before this returns, also after an error: `out` is the caller's again then.
+  std::optional<Error> first;
+  for (RemoteRead& read : remote) {
+    while (read.under_way) {
+      const Status status = read.under_way->get();
+      read.under_way.reset();
+      if (!status && !first) first = Describe(status.error(), *read.cell);
+      if (!first) Begin(read);
+    }
+  }
+  if (first) return *first;
   return OkStatus();
 }
 
-Status ClusterView::ReadRemote(const engine::ViewCell& cell, std::int64_t number,
-                               const ptc::Box& part, const ptc::Box& box,
-                               std::span<std::byte> out) const {
-  const Share& share = shares_.at(cell.device.node);
-  TESSERA_TRY(const auto reader, readers_->Of(share.lanes, share.public_key));
-  const auto& spec = info_.layout.collection().tensors()[static_cast<std::size_t>(cell.tensor)];
-  const std::int64_t element = ptc::SizeBytes(spec.dtype);
-  const engine::CellView source(cell.box, part, element, nullptr);
-  const engine::CellView target(box, part, element, out.data());
-  const LaneKey key{info_.name, static_cast<std::int64_t>(id_), kViewAttempt};
-  std::int64_t done = 0;
-  while (done < source.size_bytes()) {
-    engine::RunWalker walker(source, done);
-    std::vector<LaneSegment> segments;
-    std::int64_t bytes = 0;
-    while (segments.size() < kMostSegments && walker.remaining() > 0) {
-      const std::int64_t run = walker.remaining();
-      segments.push_back({number, walker.piece_offset(), run});
-      bytes += run;
-      walker.Advance(run);
-    }
-    auto read = reader->Read(key, std::move(segments),
-                             [&target, done](std::int64_t offset, std::span<const std::byte> in) {
-                               target.Write(done + offset, in);
-                             });
-    TESSERA_RETURN_IF_ERROR(read.get());
-    done += bytes;
+void ClusterView::Begin(RemoteRead& read) const {
+  if (read.done == read.source.size_bytes()) return;
+  const std::int64_t number = read.cell - plan_->cells().data();
+  engine::RunWalker walker(read.source, read.done);
+  std::vector<LaneSegment> segments;
+  std::int64_t bytes = 0;
+  while (segments.size() < kMostSegments && walker.remaining() > 0) {
+    const std::int64_t run = walker.remaining();
+    segments.push_back({number, walker.piece_offset(), run});
+    bytes += run;
+    walker.Advance(run);
   }
-  return OkStatus();
+  const Share& share = shares_.at(read.cell->device.node);
+  const auto write = [&target = read.target, at = read.done](std::int64_t offset,
+                                                             std::span<const std::byte> in) {
+    target.Write(at + offset, in);
+  };
+  read.done += bytes;
+  if (auto reader = readers_->Of(share.lanes, share.public_key)) {
+    const LaneKey key{info_.name, static_cast<std::int64_t>(id_), kViewAttempt};
+    read.under_way = (*reader)->Read(key, std::move(segments), write);
+  } else {
+    std::promise<Status> failed;
+    failed.set_value(Status(reader.error()));
+    read.under_way = failed.get_future();
+  }
+}
+
+Error ClusterView::Describe(Error error, const engine::ViewCell& cell) const {
+  // The node lives and knows nothing of the view: what it held is gone.
+  if (error.code == ErrorCode::kNotFound) error.code = ErrorCode::kDataLoss;
+  const auto& spec = info_.layout.collection().tensors()[static_cast<std::size_t>(cell.tensor)];
+  return Status(std::move(error))
+      .Context(fmt::format("tensor '{}' on n{}", spec.name, cell.device.node))
+      .error();
 }
 
 }  // namespace tessera::agents

@@ -67,8 +67,10 @@ class ClusterView : public engine::vfs::StateView {
   };
   ClusterView(engine::vfs::JobInfo info, std::shared_ptr<LaneReaders> readers,
               std::function<void()> released);
-  Status ReadRemote(const engine::ViewCell& cell, std::int64_t number, const ptc::Box& part,
-                    const ptc::Box& box, std::span<std::byte> out) const;
+  struct RemoteRead;
+  /// Asks for the next batch, where there is one.
+  void Begin(RemoteRead& read) const;
+  Error Describe(Error error, const engine::ViewCell& cell) const;
 
   const engine::vfs::JobInfo info_;
   std::uint64_t id_ = 0;
