@@ -137,8 +137,7 @@ Result<SourceCell> ViewStore::Resolve(std::uint64_t view, std::int64_t index) co
   const ptc::TensorSpec& spec =
       held->task->layout.collection().tensors()[static_cast<std::size_t>(cell.tensor)];
   std::byte* const data = held->memory.data(cell.offset_bytes);
-  SourceCell out{
-      engine::CellView(cell.box, cell.box, ptc::SizeBytes(spec.dtype), data), {}, {}};
+  SourceCell out{engine::CellView(cell.box, cell.box, ptc::SizeBytes(spec.dtype), data), {}, {}};
   out.digest = [&spec, &cell, data] {
     return ptc::DigestBox(spec.dtype, spec.shape, cell.box, data, cell.box);
   };

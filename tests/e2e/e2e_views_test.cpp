@@ -231,7 +231,8 @@ class E2eViewsTest : public QObject {
   }
 
   void viewsOfAJobThatIsReconfiguredMixNothing() {
-    QVERIFY(started(kBothNodes, "dp=2,tp=2"));
+    constexpr std::int64_t kBatchOfSlowSteps = 256;
+    QVERIFY(started(kBothNodes, "dp=2,tp=2", kBatchOfSlowSteps));
     const auto source = open({});
     std::atomic<bool> done{false};
     std::atomic<int> views{0}, mixed{0};
@@ -272,8 +273,8 @@ class E2eViewsTest : public QObject {
     QVERIFY(m_cluster->GoesOn(kJob));
     m_cluster->Run({"job", "pause", kJob});
     const Run run = RunOf(*m_cluster, kJob);
-    const Run solo = SoloRun("gpt-nano", 40, 16);
-    QCOMPARE(solo.size(), std::size_t{40});
+    const Run solo = SoloRun("gpt-nano", 60, kBatchOfSlowSteps);
+    QCOMPARE(solo.size(), std::size_t{60});
     const double loss = LargestDifference(run, solo);
     QVERIFY2(loss <= 1e-5, qPrintable(QString::number(loss)));
   }
@@ -377,8 +378,9 @@ class E2eViewsTest : public QObject {
     if (!source) qFatal("%s", source.error().ToString().c_str());
     return std::move(*source);
   }
-  bool started(const QString& devices, const QString& mesh) const {
-    const Outcome start = m_cluster->StartJob(kJob, mesh, devices, kBatch);
+  bool started(const QString& devices, const QString& mesh, std::int64_t batch = 16) const {
+    const Outcome start =
+        m_cluster->StartJob(kJob, mesh, devices, {"--global-batch", QString::number(batch)});
     if (start.code != 0) qWarning("%s", start.Text().constData());
     return start.code == 0 && m_cluster->WaitStep(kJob, 3);
   }
