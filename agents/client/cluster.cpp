@@ -108,6 +108,12 @@ wire::Reply::BodyCase ReplyTo(wire::Request::BodyCase request) {
       return Reply::kDoctor;
     case Request::kLog:
       return Reply::kLog;
+    case Request::kJobs:
+      return Reply::kJobs;
+    case Request::kView:
+      return Reply::kView;
+    case Request::kKeepViews:
+    case Request::kReleaseViews:
     case Request::kFailDevice:
     case Request::kKillNode:
     case Request::kShutdown:

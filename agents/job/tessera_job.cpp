@@ -249,15 +249,20 @@ Result<bool> PassBoundary(tessera_job& job, std::int64_t step, std::uint64_t req
   }
 }
 
+bool IsHeld(const engine::ArenaHeader& header, std::uint64_t step) {
+  const std::uint64_t first = header.hold.load();
+  return first != 0 && step >= first;
+}
+
 // `hold` and `begin` are written before each other's word is read (sequentially consistent), so
 // either the agent sees the update begun or the rank sees the hold, never neither.
 void BeginUpdate(engine::ArenaHeader& header, std::uint64_t step) {
   constexpr std::chrono::microseconds kPause{200};
   const std::uint64_t before = header.begin.load();
   while (true) {
-    while (header.hold.load() != 0) std::this_thread::sleep_for(kPause);
+    while (IsHeld(header, step)) std::this_thread::sleep_for(kPause);
     header.begin.store(step);
-    if (header.hold.load() == 0) break;
+    if (!IsHeld(header, step)) break;
     header.begin.store(before);
   }
   std::atomic_thread_fence(std::memory_order_seq_cst);  // no write to state goes before `begin`

@@ -176,7 +176,7 @@ typedef int (*tessera_gather_fn)(void* context, const tessera_record* mine, tess
 int tessera_decide(tessera_job* job, int64_t step, const tessera_record* mine, double max_norm,
                    tessera_gather_fn gather, void* context, tessera_decision* decision);
 /* Around the update of the state in place; no collective in between. begin waits while the agent
- * holds updates. */
+ * holds updates of this step, as it does while it copies the state of the step before. */
 int tessera_begin_update(tessera_job* job, int64_t step);
 int tessera_end_update(tessera_job* job, int64_t step);
 

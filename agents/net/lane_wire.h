@@ -25,6 +25,9 @@ struct LaneKey {
   std::int64_t attempt = 0;
   friend auto operator<=>(const LaneKey&, const LaneKey&) = default;
 };
+/// `attempt` of keys that name a view of a job's state: `transaction` is then the view's id, and a
+/// move is a cell of it.
+inline constexpr std::int64_t kViewAttempt = -1;
 /// "gpt-mini transaction 3 attempt 1".
 std::string ToString(const LaneKey& key);
 

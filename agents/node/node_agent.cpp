@@ -14,8 +14,8 @@
 
 #include "agents/wire/convert.h"
 #include "agents/wire/utf8.h"
+#include "engine/files/machine_identity.h"
 #include "engine/files/process_stat.h"
-#include "engine/files/whole_file.h"
 
 namespace tessera::agents {
 namespace {
@@ -42,12 +42,6 @@ std::string AddressOf(const std::string& endpoint) {
   const auto end = endpoint.rfind(':');
   if (begin == std::string::npos || end == std::string::npos || end <= begin + 3) return endpoint;
   return endpoint.substr(begin + 3, end - begin - 3);
-}
-
-// What nodes have in common whose ranks share cores: the running kernel.
-std::string MachineIdentity() {
-  const auto id = engine::ReadWholeFile("/proc/sys/kernel/random/boot_id");
-  return id ? Utf8(id->substr(0, id->find('\n'))) : std::string();
 }
 
 // A TCP port of `address` that nobody has now; 0 where there is none. Nothing holds it: that it is
@@ -99,6 +93,8 @@ Status NodeAgent::Open() {
                 journal_->Get(fmt::format("failed/{}", id.index)));
     device.failed = failed.has_value();
   }
+  ClearHolds();
+  views_ = std::make_unique<ViewStore>(loop_);
   TESSERA_RETURN_IF_ERROR(RecoverRanks());
   TESSERA_RETURN_IF_ERROR(RecoverTxn());
   TESSERA_TRY(rank_port_,
@@ -177,7 +173,7 @@ void NodeAgent::SendRegister() {
   r->set_public_key(Utf8(keys_.public_key));
   for (const std::string& lane : lanes_->endpoints()) r->add_lanes(lane);
   r->set_version(TESSERA_VERSION);
-  r->set_machine(MachineIdentity());
+  r->set_machine(Utf8(engine::MachineIdentity()));
   r->set_link_bytes_per_second(config_.link_bytes_per_second);
   r->set_master_port(master_port_);
   r->set_keeper_pid(getppid());
@@ -207,6 +203,7 @@ void NodeAgent::SendRegister() {
 void NodeAgent::SendHeartbeat() {
   wire::FromNode message;
   FillDevices(message.mutable_heartbeat()->mutable_devices());
+  message.mutable_heartbeat()->set_view_bytes(views_->size_bytes());
   Send(std::move(message));
 }
 
@@ -300,6 +297,14 @@ void NodeAgent::OnMessage(const wire::ToNode& m) {
         *message.mutable_answer() = std::move(answer);
         Send(std::move(message));
       });
+    case wire::ToNode::kTakeView:
+      return OnTakeView(m.take_view());
+    case wire::ToNode::kKeepViews:
+      for (const std::uint64_t view : m.keep_views().views()) views_->Keep(view);
+      return;
+    case wire::ToNode::kReleaseViews:
+      for (const std::uint64_t view : m.release_views().views()) views_->Release(view);
+      return;
     case wire::ToNode::kFailDevice:
       return OnFailDevice(m.fail_device().index());
     case wire::ToNode::kDie:

@@ -25,6 +25,7 @@
 #include "agents/node/mover.h"
 #include "agents/node/node_queries.h"
 #include "agents/node/peers.h"
+#include "agents/node/view_store.h"
 #include "agents/wire/tessera/wire/node.pb.h"
 #include "engine/cluster/snapshot.h"
 #include "engine/history/journal.h"
@@ -133,6 +134,12 @@ class NodeAgent {
   /// Sends the steps again that the registrar says it has no record of.
   void RepeatSteps(const wire::Welcome& welcome);
 
+  // ---- views (node_views.cpp)
+  /// \error kFailedPrecondition where this node holds another epoch than the registrar thinks
+  Result<ViewTask> MakeViewTask(const wire::TakeView& message);
+  void OnTakeView(const wire::TakeView& message);
+  void ClearHolds();
+
   // ---- transaction (node_txn.cpp)
   Status RecoverTxn();
   void OnPrepare(const wire::Prepare& message);
@@ -182,6 +189,9 @@ class NodeAgent {
   std::uint64_t next_ticket_ = 1;
   std::map<std::uint64_t, std::unique_ptr<Mover>> digest_runs_;
   std::uint64_t next_digest_run_ = 1;
+  std::unique_ptr<ViewStore> views_;  // outlives the lanes that serve it
+  std::optional<std::pair<std::uint64_t, std::shared_ptr<const engine::ViewPlan>>>
+      view_plan_;  // of the layout with this hash, the last that was asked for
 
   struct Serving;  // what lanes may serve now, shared with their threads
   std::shared_ptr<Serving> serving_;

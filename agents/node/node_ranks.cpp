@@ -283,6 +283,7 @@ void NodeAgent::ReportPaused(const std::string& name) {
   const auto all = AllPaused(name);
   const auto job = jobs_.find(name);
   if (!all || job == jobs_.end()) return;
+  views_->OnPaused(name, all->step);
   wire::FromNode message;
   if (job->second.starting) {
     message.mutable_job_ready()->set_job(name);
@@ -433,7 +434,9 @@ void NodeAgent::OnStopJob(const wire::StopJob& message) {
     if (id.job == message.job()) KillRank(rank);
   }
   rank_port_->Forget(message.job());
+  views_->GiveUp(message.job());
   if (!message.forget()) return;
+  views_->Forget(message.job());
   for (const ptc::DeviceId device : store_->Of(message.job())) store_->Free(*store_->Find(device));
   jobs_.erase(message.job());
   recent_steps_.erase(message.job());

@@ -61,8 +61,12 @@ void NodeAgent::SetServing(std::shared_ptr<const MoveContext> context) {
 
 std::function<Result<SourceCell>(const LaneKey&, std::int64_t)> NodeAgent::MakeResolver() {
   serving_ = std::make_shared<Serving>();
-  return [serving = serving_](const LaneKey& key, std::int64_t move) -> Result<SourceCell> {
+  return [serving = serving_, views = views_.get()](
+             const LaneKey& key, std::int64_t move) -> Result<SourceCell> {
     if (IsLinkProbe(key)) return serving->links.Cell();
+    if (key.attempt == kViewAttempt) {
+      return views->Resolve(static_cast<std::uint64_t>(key.transaction), move);
+    }
     std::shared_ptr<const MoveContext> context;
     {
       const std::lock_guard lock(serving->mutex);
@@ -129,6 +133,7 @@ void NodeAgent::OnPrepare(const wire::Prepare& message) {
     Send(std::move(reply));
     return;
   }
+  views_->GiveUp(message.job());  // nothing may read the job's old pieces when they are freed
   txn_.emplace();
   txn_->prepare = message;
   if (const Status put = journal_->Put(kPrepareKey, message.SerializeAsString()); !put) {

@@ -30,9 +30,9 @@ std::string WhoOf(const wire::Hello& hello) {
 Registrar::Registrar(Loop& loop, const AgentConfig& config)
     : loop_(loop),
       config_(config),
-      asks_(loop, [this](std::int32_t node, const wire::ToNode& message) {
-        return SendTo(node, message);
-      }) {}
+      asks_(loop, [this](std::int32_t node,
+                         const wire::ToNode& message) { return SendTo(node, message); }),
+      views_(loop, WorldOfViews()) {}
 Registrar::~Registrar() = default;
 
 Result<std::unique_ptr<Registrar>> Registrar::Start(Loop& loop, NetContext& net,
@@ -188,6 +188,20 @@ void Registrar::OnRequest(const std::string& identity, const wire::Request& requ
       return OnDoctor(reply);
     case wire::Request::kLog:
       return OnLog(request.log(), reply);
+    case wire::Request::kJobs:
+      return OnJobs(reply);
+    case wire::Request::kView:
+      return OnView(request.view(), reply);
+    case wire::Request::kKeepViews: {
+      wire::ToNode keep;
+      *keep.mutable_keep_views() = request.keep_views();
+      return PassOn(keep, reply);
+    }
+    case wire::Request::kReleaseViews: {
+      wire::ToNode release;
+      *release.mutable_release_views() = request.release_views();
+      return PassOn(release, reply);
+    }
     case wire::Request::BODY_NOT_SET:
       return reply->Fail(InvalidArgument("the request has no body this program knows"));
   }
@@ -235,6 +249,7 @@ void Registrar::OnNode(const std::string& identity, const wire::FromNode& m) {
       std::vector<wire::NodeDevice> devices(m.heartbeat().devices().begin(),
                                             m.heartbeat().devices().end());
       node->devices = std::move(devices);
+      node->view_bytes = m.heartbeat().view_bytes();
       MarkDirty();
       wire::ToNode ack;
       ack.mutable_heartbeat();
@@ -271,6 +286,8 @@ void Registrar::OnNode(const std::string& identity, const wire::FromNode& m) {
       return OnDecide(m.node(), m.decide());
     case wire::FromNode::kAnswer:
       return asks_.OnAnswer(m.node(), m.answer());
+    case wire::FromNode::kView:
+      return views_.OnReport(m.node(), m.view());
     case wire::FromNode::kRegister:
     case wire::FromNode::BODY_NOT_SET:
       return;
@@ -364,6 +381,7 @@ engine::ClusterSnapshot Registrar::Snapshot() const {
     row.host = node.peer.host();
     row.address = node.peer.address();
     row.version = node.version;
+    row.view_bytes = std::max<std::int64_t>(node.view_bytes, 0);
     row.last_seen = std::chrono::duration<double>(Clock::now() - node.last_seen).count();
     for (const wire::NodeDevice& device : node.devices) {
       engine::DeviceStatus d;

@@ -23,6 +23,7 @@
 #include "agents/node/config.h"
 #include "agents/node/node_asks.h"
 #include "agents/node/peers.h"
+#include "agents/node/view_desk.h"
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "agents/wire/tessera/wire/node.pb.h"
@@ -66,6 +67,7 @@ class Registrar {
     std::string link_mark;  // see LinkMarkOf
     wire::Peer peer;
     std::vector<wire::NodeDevice> devices;
+    std::int64_t view_bytes = 0;
   };
   struct Job {
     Job(std::string job_name, engine::JobSettings job_settings, ptc::Layout job_layout)
@@ -290,6 +292,14 @@ class Registrar {
   Status InstallCalibration(engine::Calibration calibration);
   Status RecoverCalibration();
 
+  // ---- views of a job's state (registrar_views.cpp)
+  ViewDesk::World WorldOfViews();
+  Result<ViewableJob> FindViewable(const std::string& name);
+  void OnJobs(const ReplyPtr& reply);
+  void OnView(const wire::ViewRequest& request, const ReplyPtr& reply);
+  /// To all nodes: after a restart this registrar does not know who holds what.
+  void PassOn(const wire::ToNode& message, const ReplyPtr& reply);
+
   // ---- transactions (registrar_txn.cpp)
   void OnApply(const std::string& request_id, const wire::ApplyRequest& request,
                const ReplyPtr& reply);
@@ -325,6 +335,7 @@ class Registrar {
   engine::LinkSpeeds links_;
   std::optional<LinkRound> link_round_;
   NodeAsks asks_;
+  ViewDesk views_;
   std::optional<Txn> txn_;                     // running
   std::optional<engine::TxnStatus> last_txn_;  // the last that ended
   std::map<std::string, ReplyPtr> replies_;    // by request id

@@ -159,6 +159,7 @@ void Registrar::OnJobRequest(const wire::JobRequest& request, const ReplyPtr& re
     wire::Reply out;
     out.mutable_job()->set_step(job.step);
     if (job.starting) job.starting->Fail(Cancelled(fmt::format("job '{}' was stopped", job.name)));
+    views_.OnJobOver(job.name, Cancelled(fmt::format("job '{}' was stopped", job.name)));
     const std::string name = job.name;
     StopJob(name, true);
     static_cast<void>(journal_->Erase("job/" + name));
@@ -394,9 +395,9 @@ void Registrar::FailJob(Job& job, const std::string& reason) {
   AddEvent(engine::Severity::kError, job.name, "failed: " + reason);
   MarkDirty();
   const std::string name = job.name;
-  if (operation_ && operation_->job == name) {
-    FailOperation(FailedPrecondition(fmt::format("job '{}' failed: {}", name, reason)));
-  }
+  const Error failed = FailedPrecondition(fmt::format("job '{}' failed: {}", name, reason));
+  if (operation_ && operation_->job == name) FailOperation(failed);
+  views_.OnJobOver(name, failed);
   if (!starting) {
     StopJob(name, false);
     JournalJob(job);

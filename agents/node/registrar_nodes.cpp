@@ -112,6 +112,8 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
              restarted ? "the agent restarted and rejoined; its ranks went on" : "is back");
   }
 
+  if (restarted) views_.OnNodeGone(m.node(), "the agent of " + name + " restarted");
+
   // What its journal says of a transaction.
   if (txn_) {
     const auto state = engine::ParseParticipantState(m.transaction_state());
@@ -210,6 +212,7 @@ void Registrar::OnNodeSilent(Node& node) {
            node.killed ? "dead: its keeper was killed" : "unmanaged: silent for 10 s");
   if (txn_) Feed(engine::NodeSilent{node.number, text});
   if (operation_ && operation_->waiting.contains(node.number)) FailOperation(Unavailable(text));
+  views_.OnNodeGone(node.number, text);
   for (auto& [name, job] : jobs_) {
     if (job.starting && job.not_ready.contains(node.number)) FailJob(job, text);
   }

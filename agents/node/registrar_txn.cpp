@@ -101,6 +101,7 @@ void Registrar::OnApply(const std::string& request_id, const wire::ApplyRequest&
     txn_->flows[{flow.source, flow.destination}] = flow;
   }
   if (!paused) job.state = engine::JobState::kReconfiguring;
+  views_.OnTransaction(job.name);
   JournalTxn();
   if (!request_id.empty()) static_cast<void>(journal_->Put(act_key, std::to_string(id)));
   AddEvent(engine::Severity::kInfo, fmt::format("txn {}", id),

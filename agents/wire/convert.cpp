@@ -102,6 +102,7 @@ void Encode(const engine::NodeStatus& node, wire::NodeInfo* out) {
   out->set_host(Utf8(node.host));
   out->set_address(Utf8(node.address));
   out->set_version(Utf8(node.version));
+  out->set_view_bytes(node.view_bytes);
   for (const engine::DeviceStatus& device : node.devices) {
     wire::DeviceInfo* info = out->add_devices();
     agents::Encode(device.id, info->mutable_id());
@@ -150,6 +151,8 @@ Result<engine::NodeStatus> Decode(const wire::NodeInfo& in) {
   node.host = in.host();
   node.address = in.address();
   node.version = in.version();
+  TESSERA_RETURN_IF_ERROR(NotNegative("node.view_bytes", in.view_bytes()));
+  node.view_bytes = in.view_bytes();
   for (const wire::DeviceInfo& info : in.devices()) {
     TESSERA_TRY(engine::DeviceStatus device, Decode(info));
     node.devices.push_back(std::move(device));

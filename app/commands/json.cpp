@@ -108,7 +108,8 @@ Json toJson(const engine::ClusterSnapshot& snapshot) {
                      {"last_seen", node.last_seen},
                      {"host", node.host},
                      {"address", node.address},
-                     {"version", node.version}});
+                     {"version", node.version},
+                     {"view_bytes", node.view_bytes}});
   }
   Json jobs = Json::array();
   for (const engine::JobStatus& job : snapshot.jobs) jobs.push_back(toJson(job));

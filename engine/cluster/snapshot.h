@@ -81,6 +81,7 @@ struct NodeStatus {
   std::string host = {};     // nodes with equal hosts share memory
   std::string address = {};  // where its ranks are reached
   std::string version = {};  // of its agent
+  std::int64_t view_bytes = 0;  // memory of the views that it holds
   friend bool operator==(const NodeStatus&, const NodeStatus&) = default;
 };
 

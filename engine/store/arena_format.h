@@ -13,7 +13,7 @@ namespace tessera::engine {
 
 inline constexpr std::uint64_t kArenaMagic =
     0x4152455353455431ULL;  // "spells 1TESSERA in memory order
-inline constexpr std::uint64_t kArenaVersion = 1;
+inline constexpr std::uint64_t kArenaVersion = 2;
 inline constexpr std::size_t kArenaHeaderBytes = 4096;
 /// Each of the two piece-table slots.
 inline constexpr std::size_t kPieceTableSlotBytes = std::size_t{1} << 20;
@@ -45,7 +45,7 @@ struct ArenaHeader {
   Word end;             // step whose update has ended
   Word request;         // transaction that asks for a pause, 0: none (agent)
   Word request_step;    // the request counts from the decision of this step on (agent)
-  Word hold;            // 1: compute gradients but do not update (agent)
+  Word hold;            // h > 0: begin no update of a step >= h, 1 so means any (agent)
 };
 static_assert(sizeof(ArenaHeader) <= kArenaHeaderBytes);
 

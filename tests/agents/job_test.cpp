@@ -132,6 +132,24 @@ class JobTest : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(header.end.load() > 1, kLimit);
   }
 
+  // A hold that names a step lets the updates before it pass.
+  void holdOfAStepLetsEarlierUpdatesPass() {
+    Node node(1);
+    QVERIFY(node.agent.Start());
+    node.StartJob(1, 1000000, 1);
+    QTRY_VERIFY_WITH_TIMEOUT(node.Pausing(1), kLimit);
+    auto& header = node.devices[0].header();
+    header.hold.store(6);
+    SUCCEEDS(node.agent.Command(Node::Id(0), RankCommand::kResume, 1));
+    QTRY_COMPARE_WITH_TIMEOUT(header.decision_step.load(), 6U, kLimit);
+    QTest::qSleep(50);
+    QCOMPARE(header.begin.load(), 5U);
+    QCOMPARE(header.end.load(), 5U);
+    QCOMPARE(node.Value(0), 5.0F);
+    header.hold.store(0);
+    QTRY_VERIFY_WITH_TIMEOUT(header.end.load() > 7, kLimit);
+  }
+
   void aJobGrowsAndShrinks() {
     Node node(3);
     QVERIFY(node.agent.Start());

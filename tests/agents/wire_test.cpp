@@ -73,7 +73,8 @@ class Any {
                               {},
                               Text(),
                               Text(),
-                              Text()};
+                              Text(),
+                              Count()};
       for (std::uint64_t d = Below(4); d > 0; --d) {
         engine::DeviceStatus device{Device(), Count(), Count(), Text(),  {},
                                     Flip(),   Flip(),  Count(), Count(), Count()};

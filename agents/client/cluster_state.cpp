@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/client/cluster_state.h"
+
+#include <fmt/format.h>
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "agents/client/cluster_view.h"
+#include "engine/files/machine_identity.h"
+
+namespace tessera::agents {
+namespace {
+
+using engine::vfs::JobInfo;
+using engine::vfs::StateSource;
+using engine::vfs::StateViewPtr;
+
+constexpr std::chrono::milliseconds kShortCall{10000};
+/// Longer than the registrar takes for any job with steps below half a minute.
+constexpr std::chrono::milliseconds kViewCall{360000};
+/// For releases on their way at the end; what is lost is freed by the nodes later.
+constexpr std::chrono::milliseconds kLastWords{2000};
+
+/// The connection, and what is held through it: kept by the source and by each view.
+class Core {
+ public:
+  Core(std::unique_ptr<ClusterClient> client, CurveKeys keys, const ClusterStateOptions& options)
+      : options_(options),
+        machine_(options.map_memory ? engine::MachineIdentity() : std::string()),
+        readers_(std::make_shared<LaneReaders>(std::move(keys))),
+        client_(std::move(client)) {
+    renewing_ = std::jthread([this](const std::stop_token& stop) { Renew(stop); });
+  }
+  ~Core() {
+    std::unique_lock lock(mutex_);
+    released_.wait_for(lock, kLastWords, [this] { return releases_under_way_ == 0; });
+  }
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+
+  ClusterClient& client() { return *client_; }
+
+  Result<wire::ViewReply> Ask(const std::string& job) {
+    wire::Request request;
+    request.mutable_view()->set_job(job);
+    request.mutable_view()->set_limit(options_.view_memory_bytes);
+    request.mutable_view()->set_used(used_bytes());
+    TESSERA_TRY(wire::Reply reply, client_->CallAndWait(std::move(request), kViewCall));
+    return std::move(*reply.mutable_view());
+  }
+
+  /// Takes the view into account. \error kResourceExhausted where another came first
+  Status Add(const ClusterView& view) {
+    const std::lock_guard lock(mutex_);
+    std::int64_t used = 0;
+    for (const auto& [id, bytes] : held_) used += bytes;
+    if (view.size_bytes() > options_.view_memory_bytes - used) {
+      return ResourceExhausted(
+          fmt::format("a view of '{}' takes {} bytes, and {} of the {} bytes of view memory are in "
+                      "use",
+                      view.info().name, view.size_bytes(), used, options_.view_memory_bytes));
+    }
+    held_[view.id()] = view.size_bytes();
+    return OkStatus();
+  }
+
+  void Release(std::uint64_t id) {
+    wire::Request request;
+    request.mutable_release_views()->add_views(id);
+    {
+      const std::lock_guard lock(mutex_);
+      held_.erase(id);
+      ++releases_under_way_;
+    }
+    client_->Call(std::move(request), kShortCall, [this](const Result<wire::Reply>&) {
+      const std::lock_guard lock(mutex_);
+      --releases_under_way_;
+      released_.notify_all();
+    });
+  }
+
+  const std::string& machine() const { return machine_; }
+  const std::shared_ptr<LaneReaders>& readers() const { return readers_; }
+
+ private:
+  std::int64_t used_bytes() const {
+    const std::lock_guard lock(mutex_);
+    std::int64_t bytes = 0;
+    for (const auto& [id, own] : held_) bytes += own;
+    return bytes;
+  }
+
+  void Renew(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    while (!stop.stop_requested()) {
+      renewal_.wait_for(lock, stop, options_.renewal, [] { return false; });
+      if (stop.stop_requested() || held_.empty()) continue;
+      wire::Request request;
+      for (const auto& [id, bytes] : held_) request.mutable_keep_views()->add_views(id);
+      lock.unlock();
+      client_->Call(std::move(request), kShortCall, [](const Result<wire::Reply>&) {});
+      lock.lock();
+    }
+  }
+
+  const ClusterStateOptions options_;
+  const std::string machine_;
+  const std::shared_ptr<LaneReaders> readers_;
+  mutable std::mutex mutex_;
+  std::condition_variable released_;
+  std::condition_variable_any renewal_;
+  std::map<std::uint64_t, std::int64_t> held_;  // bytes by view
+  int releases_under_way_ = 0;
+  std::unique_ptr<ClusterClient> client_;  // its callbacks use what stands above
+  std::jthread renewing_;
+};
+
+class ClusterState : public StateSource {
+ public:
+  explicit ClusterState(std::shared_ptr<Core> core) : core_(std::move(core)) {}
+
+  Result<std::vector<JobInfo>> Jobs() override {
+    wire::Request request;
+    request.mutable_jobs();
+    TESSERA_TRY(const wire::Reply reply,
+                core_->client().CallAndWait(std::move(request), kShortCall));
+    std::vector<JobInfo> jobs;
+    for (const wire::JobStateInfo& info : reply.jobs().jobs()) {
+      TESSERA_TRY(JobInfo job, DecodeJobState(info));
+      jobs.push_back(std::move(job));
+    }
+    return jobs;
+  }
+
+  Result<StateViewPtr> Pin(const std::string& job) override {
+    const std::shared_ptr<Slot> slot = SlotOf(job);
+    const std::lock_guard lock(slot->mutex);  // the others wait for the view that one of them takes
+    if (StateViewPtr held = slot->view.lock()) return held;
+    TESSERA_TRY(const wire::ViewReply reply, core_->Ask(job));
+    const std::uint64_t id = reply.view();
+    auto view = ClusterView::Make(reply, core_->machine(), core_->readers(),
+                                  [core = core_, id] { core->Release(id); });
+    if (!view) {
+      core_->Release(id);
+      return Error(view.error());
+    }
+    TESSERA_RETURN_IF_ERROR(core_->Add(**view));
+    StateViewPtr shared = std::move(*view);
+    slot->view = shared;
+    return shared;
+  }
+
+ private:
+  struct Slot {
+    std::mutex mutex;
+    std::weak_ptr<const engine::vfs::StateView> view;
+  };
+  std::shared_ptr<Slot> SlotOf(const std::string& job) {
+    const std::lock_guard lock(mutex_);
+    std::shared_ptr<Slot>& slot = slots_[job];
+    if (!slot) slot = std::make_shared<Slot>();
+    return slot;
+  }
+
+  const std::shared_ptr<Core> core_;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<Slot>> slots_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<StateSource>> OpenClusterState(const Profile& profile,
+                                                      const ClusterStateOptions& options) {
+  TESSERA_TRY(CurveKeys keys, LoadKeys(profile.key_file).Context("profile " + profile.name));
+  TESSERA_TRY(auto client, ClusterClient::OpenForCommands(profile));
+  return std::unique_ptr<StateSource>(std::make_unique<ClusterState>(
+      std::make_shared<Core>(std::move(client), std::move(keys), options)));
+}
+
+}  // namespace tessera::agents

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// One view of a job's state: where its cells are, and how bytes of them come here.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agents/net/lane_reader.h"
+#include "agents/wire/tessera/wire/control.pb.h"
+#include "engine/store/view_memory.h"
+#include "engine/store/view_plan.h"
+#include "engine/vfs/state_source.h"
+
+namespace tessera::agents {
+
+/// The readers of nodes' lanes that all views of a process share: one a node. Any thread.
+class LaneReaders {
+ public:
+  explicit LaneReaders(CurveKeys keys) : keys_(std::move(keys)) {}
+  /// \error as LaneReader::Open
+  Result<std::shared_ptr<LaneReader>> Of(const std::vector<std::string>& endpoints,
+                                         const std::string& server_key);
+
+ private:
+  // Decryption is the I/O threads' work, and a connection stays on one.
+  NetContext context_{2};
+  const CurveKeys keys_;
+  std::mutex mutex_;
+  std::map<std::vector<std::string>, std::shared_ptr<LaneReader>> readers_;
+};
+
+/// Values of a reply, checked. \error kInvalidArgument naming what is wrong
+Result<engine::vfs::JobInfo> DecodeJobState(const wire::JobStateInfo& info);
+
+/// \threadsafety Any thread, several at once.
+class ClusterView : public engine::vfs::StateView {
+ public:
+  /// `released` runs at the view's end. `machine`: nodes that name it are mapped; empty: none.
+  /// \error kInvalidArgument for a reply that does not fit its own layout
+  static Result<std::shared_ptr<ClusterView>> Make(const wire::ViewReply& reply,
+                                                   const std::string& machine,
+                                                   std::shared_ptr<LaneReaders> readers,
+                                                   std::function<void()> released);
+  ~ClusterView() override;
+
+  const engine::vfs::JobInfo& info() const override { return info_; }
+  Status Read(int tensor, const ptc::Box& box, std::span<std::byte> out) const override;
+
+  std::uint64_t id() const { return id_; }
+  /// Of memory that its nodes hold for it.
+  std::int64_t size_bytes() const { return plan_->total_bytes(); }
+  /// Nodes whose memory is mapped here.
+  int num_mapped() const;
+
+ private:
+  struct Share {
+    std::optional<engine::ViewMemory> memory;  // mapped; else
+    std::vector<std::string> lanes;
+    std::string public_key;
+  };
+  ClusterView(engine::vfs::JobInfo info, std::shared_ptr<LaneReaders> readers,
+              std::function<void()> released);
+  struct RemoteRead;
+  /// Asks for the next batch, where there is one.
+  void Begin(RemoteRead& read) const;
+  Error Describe(Error error, const engine::ViewCell& cell) const;
+
+  const engine::vfs::JobInfo info_;
+  std::uint64_t id_ = 0;
+  std::shared_ptr<const engine::ViewPlan> plan_;
+  std::map<std::int32_t, Share> shares_;
+  std::shared_ptr<LaneReaders> readers_;
+  std::function<void()> released_;
+};
+
+}  // namespace tessera::agents

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Views of a job's state: this node's share of them, on request of the registrar.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "agents/node/node_agent.h"
+#include "agents/wire/convert.h"
+#include "agents/wire/utf8.h"
+#include "ptc/base/overloaded.h"
+
+namespace tessera::agents {
+namespace {
+/// Nobody waits longer for a step.
+constexpr double kMaxViewSeconds = 24 * 3600;
+}  // namespace
+
+Result<ViewTask> NodeAgent::MakeViewTask(const wire::TakeView& m) {
+  const auto job = jobs_.find(m.job());
+  if (job == jobs_.end() || (txn_ && txn_->prepare.job() == m.job())) {
+    return FailedPrecondition(fmt::format("'{}' is not to be viewed here now", m.job()));
+  }
+  const JobRow& row = job->second.row;
+  if (row.epoch != m.epoch() || row.layout.hash() != m.layout_hash()) {
+    return FailedPrecondition(
+        fmt::format("'{}' is in epoch {} here, a view asks for {}", m.job(), row.epoch, m.epoch()));
+  }
+  if (!view_plan_ || view_plan_->first != m.layout_hash()) {
+    view_plan_.emplace(m.layout_hash(), std::make_shared<const engine::ViewPlan>(row.layout));
+  }
+  ViewTask task{m.job(), row.layout, view_plan_->second, {}, {}, {}};
+  task.stamp = {m.view(), m.epoch(),       m.timeline(),        m.step(),
+                m.layout_hash(), task.plan->hash(), config_.node};
+  const double patience = std::clamp(m.deadline(), 0.0, kMaxViewSeconds);
+  task.deadline = Loop::Now() + std::chrono::duration_cast<Loop::Clock::duration>(
+                                    std::chrono::duration<double>(patience));
+  std::set<ptc::DeviceId> contributors;
+  for (const engine::ViewCell& cell : task.plan->cells()) {
+    if (cell.device.node == config_.node) contributors.insert(cell.device);
+  }
+  for (const ptc::DeviceId id : contributors) {
+    DeviceStore::Device* device = store_->Find(id);
+    if (!device || !device->table || device->table->job() != m.job() ||
+        device->table->epoch() != m.epoch()) {
+      return FailedPrecondition(fmt::format("{} does not hold epoch {} of '{}'", ToString(id),
+                                            m.epoch(), m.job()));
+    }
+    if (device->failed) return Unavailable(fmt::format("device {} failed", ToString(id)));
+    task.sources.push_back({id, device->arena.get(), *device->table});
+  }
+  return task;
+}
+
+void NodeAgent::OnTakeView(const wire::TakeView& message) {
+  const auto report = [this, view = message.view()](const ViewStore::Outcome& outcome) {
+    wire::FromNode reply;
+    wire::ViewReport* out = reply.mutable_view();
+    out->set_view(view);
+    std::visit(Overloaded{
+                   [&](const ViewStore::Taken& taken) {
+                     out->set_kind(wire::ViewReport::TAKEN);
+                     out->set_bytes(taken.bytes);
+                     out->set_path(taken.path);
+                   },
+                   [&](const ViewStore::TooLate& late) {
+                     out->set_kind(wire::ViewReport::TOO_LATE);
+                     out->set_step(late.step);
+                   },
+                   [&](const ViewStore::Stands& stands) {
+                     out->set_kind(wire::ViewReport::STANDS);
+                     out->set_step(stands.step);
+                   },
+                   [&](const Error& error) {
+                     out->set_kind(wire::ViewReport::FAILED);
+                     Encode(error, out->mutable_error());
+                   },
+               },
+               outcome);
+    Send(std::move(reply));
+  };
+  Result<ViewTask> task = MakeViewTask(message);
+  if (!task) return report(task.error());
+  std::optional<std::int64_t> paused_at;
+  if (const auto all = AllPaused(message.job())) paused_at = all->step;
+  views_->Take(std::move(*task), paused_at, report);
+}
+
+// A predecessor of this agent may have died while it held updates back.
+void NodeAgent::ClearHolds() {
+  for (auto& [id, device] : store_->devices()) device.arena->header().hold.store(0);
+}
+
+}  // namespace tessera::agents

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/node/view_desk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "agents/wire/convert.h"
+
+namespace tessera::agents {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// How often a job in a transaction is looked at.
+constexpr milliseconds kLookAgain{20};
+/// After the other messages that have come: a job that is hard to catch does not keep the loop.
+constexpr milliseconds kAtOnce{1};
+/// A message to a node and its handling there; doubled after each time that it took longer.
+constexpr double kMargin = 0.01;
+constexpr int kMaxDoublings = 10;
+constexpr double kStepsOfPatience = 10;
+constexpr std::size_t kMaxPlans = 16;
+
+std::uint64_t NewViewId() {
+  static std::random_device random;
+  return std::uint64_t{random()} << 32 | random();
+}
+
+milliseconds Seconds(double seconds) {
+  return milliseconds(static_cast<std::int64_t>(std::ceil(seconds * 1000)));
+}
+
+void FillState(const ViewableJob& job, std::int64_t step, wire::JobStateInfo* out) {
+  out->set_name(job.name);
+  out->set_epoch(job.epoch);
+  out->set_timeline(job.timeline);
+  out->set_step(step);
+  out->set_layout(ToJson(job.layout));
+  out->set_settings(job.settings);
+}
+
+}  // namespace
+
+std::int64_t StepOfView(const ViewableJob& job, double margin) {
+  if (job.paused) return job.step;
+  // Since a step was decided its update has begun; the next ones follow at their usual pace. A job
+  // that is late is not expected to catch up.
+  const double length = std::max(job.step_seconds, 1e-3);
+  const double ahead = (std::min(job.since_step, length) + margin) / length;
+  const std::int64_t step = job.step + static_cast<std::int64_t>(std::floor(ahead));
+  return job.max_steps > 0 ? std::min(step, std::max(job.step, job.max_steps)) : step;
+}
+
+ViewDesk::ViewDesk(Loop& loop, World world, Limits limits)
+    : loop_(loop), world_(std::move(world)), limits_(limits) {}
+
+void ViewDesk::Take(const wire::ViewRequest& request, Done done) {
+  Queue& queue = queues_[request.job()];
+  queue.asks.push_back({request, std::move(done), Loop::Now() + limits_.transaction});
+  if (queue.asks.size() == 1) Try(request.job());
+}
+
+void ViewDesk::Try(const std::string& job) {
+  Queue& queue = queues_.at(job);
+  loop_.Cancel(queue.timer);
+  Result<ViewableJob> now = world_.job(job);
+  if (!now) return Finish(job, now.error());
+  const Ask& ask = queue.asks.front();
+  if (!now->busy.empty()) {
+    if (Loop::Now() > ask.patience) {
+      return Finish(
+          job, Unavailable(fmt::format(
+                   "no view of '{}': {}, for more than {} s", job, now->busy,
+                   std::chrono::duration_cast<std::chrono::seconds>(limits_.transaction).count())));
+    }
+    return TryLater(job, kLookAgain);
+  }
+  if (const Status begun = Begin(job, queue, std::move(*now)); !begun) {
+    Finish(job, begun.error());
+  }
+}
+
+void ViewDesk::TryLater(const std::string& job, milliseconds delay) {
+  Queue& queue = queues_.at(job);
+  loop_.Cancel(queue.timer);
+  queue.timer = loop_.After(delay, [this, job] { Try(job); });
+}
+
+Status ViewDesk::Begin(const std::string& job, Queue& queue, ViewableJob now) {
+  Ask& ask = queue.asks.front();
+  const auto plan = PlanOf(now.layout);
+  const std::int64_t limit = std::max<std::int64_t>(ask.request.limit(), 0);
+  const std::int64_t used = std::clamp<std::int64_t>(ask.request.used(), 0, limit);
+  if (plan->total_bytes() > limit - used) {
+    return ResourceExhausted(
+        fmt::format("a view of '{}' takes {} bytes, and {} of the {} bytes of view memory are in "
+                    "use",
+                    job, plan->total_bytes(), used, limit));
+  }
+  const auto started = Loop::Now();
+  if (!ask.deadline) {
+    ask.deadline =
+        started + std::max(limits_.attempts, Seconds(kStepsOfPatience * now.step_seconds));
+  }
+  if (started >= *ask.deadline) {
+    return Timeout(
+        fmt::format("no step of '{}' could be caught for a view, the last try was after "
+                    "step {}",
+                    job, now.step));
+  }
+  Attempt attempt{NewViewId(), std::move(now), plan, 0, {}, {}};
+  const double margin = kMargin * std::exp2(std::min(queue.too_late, kMaxDoublings));
+  attempt.step = queue.stands_at ? *queue.stands_at
+                                 : std::max(StepOfView(attempt.job, margin), queue.at_least);
+  queue.stands_at.reset();
+  wire::ToNode message;
+  wire::TakeView* take = message.mutable_take_view();
+  take->set_view(attempt.view);
+  take->set_job(job);
+  take->set_epoch(attempt.job.epoch);
+  take->set_layout_hash(attempt.job.layout.hash());
+  take->set_timeline(attempt.job.timeline);
+  take->set_step(attempt.step);
+  take->set_deadline(std::chrono::duration<double>(*ask.deadline - started).count());
+  for (const auto& [node, bytes] : plan->bytes_of_node()) attempt.waiting.insert(node);
+  const std::set<std::int32_t> nodes = attempt.waiting;
+  queue.attempt = std::move(attempt);
+  for (const std::int32_t node : nodes) {
+    TESSERA_RETURN_IF_ERROR(world_.send(node, message).Context("a view of '" + job + "'"));
+  }
+  // Nodes end it at the deadline, and say which device kept them waiting; this is for those that
+  // say nothing.
+  queue.timer = loop_.After(
+      std::chrono::ceil<milliseconds>(*ask.deadline - started) + std::chrono::seconds(2),
+      [this, job] {
+        const Queue& late = queues_.at(job);
+        const std::int32_t node =
+            late.attempt->waiting.empty() ? 0 : *late.attempt->waiting.begin();
+        Finish(job, Timeout(fmt::format("n{} did not say what became of a view of '{}' at step {}",
+                                        node, job, late.attempt->step)));
+      });
+  return OkStatus();
+}
+
+void ViewDesk::OnReport(std::int32_t node, const wire::ViewReport& report) {
+  const auto found = std::find_if(queues_.begin(), queues_.end(), [&](const auto& entry) {
+    return entry.second.attempt && entry.second.attempt->view == report.view() &&
+           entry.second.attempt->waiting.contains(node);
+  });
+  if (found == queues_.end()) {  // of a view that was given up meanwhile
+    wire::ToNode message;
+    message.mutable_release_views()->add_views(report.view());
+    static_cast<void>(world_.send(node, message));
+    return;
+  }
+  const std::string job = found->first;
+  Queue& queue = found->second;
+  switch (report.kind()) {
+    case wire::ViewReport::TAKEN:
+      queue.attempt->waiting.erase(node);
+      queue.attempt->taken[node] = report;
+      if (queue.attempt->waiting.empty()) Complete(job, queue);
+      return;
+    case wire::ViewReport::TOO_LATE:
+      queue.at_least = std::max(queue.at_least, report.step());
+      ++queue.too_late;
+      return Retry(job, queue, kAtOnce);
+    case wire::ViewReport::STANDS:
+      queue.stands_at = report.step();
+      queue.at_least = 0;
+      return Retry(job, queue, kAtOnce);
+    default: {
+      Error error = Decode(report.error());
+      if (error.context.empty()) error.context = fmt::format("n{}", node);
+      // The job's epoch went on between the registrar's knowledge and the node's: as a transaction.
+      if (error.code == ErrorCode::kFailedPrecondition) return Retry(job, queue, kLookAgain);
+      return Finish(job, std::move(error));
+    }
+  }
+}
+
+void ViewDesk::Retry(const std::string& job, Queue& queue, milliseconds delay) {
+  GiveUp(queue);
+  TryLater(job, delay);
+}
+
+void ViewDesk::Complete(const std::string& job, Queue& queue) {
+  const Attempt attempt = std::move(*queue.attempt);
+  queue.attempt.reset();
+  wire::ViewReply reply;
+  reply.set_view(attempt.view);
+  FillState(attempt.job, attempt.step, reply.mutable_job());
+  for (const auto& [node, report] : attempt.taken) {
+    wire::ViewShare* share = reply.add_shares();
+    share->set_node(node);
+    share->set_bytes(report.bytes());
+    share->set_path(report.path());
+    world_.describe(node, share);
+  }
+  Finish(job, std::move(reply));
+}
+
+void ViewDesk::Finish(const std::string& job, Result<wire::ViewReply> result) {
+  Queue& queue = queues_.at(job);
+  GiveUp(queue);
+  loop_.Cancel(queue.timer);
+  const Done done = std::move(queue.asks.front().done);
+  queue.asks.pop_front();
+  queue.too_late = 0;
+  queue.at_least = 0;
+  queue.stands_at.reset();
+  if (queue.asks.empty()) {
+    queues_.erase(job);
+  } else {
+    TryLater(job, milliseconds(0));
+  }
+  done(std::move(result));
+}
+
+void ViewDesk::GiveUp(Queue& queue) {
+  if (!queue.attempt) return;
+  wire::ToNode message;
+  message.mutable_release_views()->add_views(queue.attempt->view);
+  for (const auto& [node, bytes] : queue.attempt->plan->bytes_of_node()) {
+    static_cast<void>(world_.send(node, message));  // one that is gone lets go by itself
+  }
+  queue.attempt.reset();
+}
+
+void ViewDesk::OnTransaction(const std::string& job) {
+  const auto found = queues_.find(job);
+  if (found == queues_.end() || !found->second.attempt) return;
+  GiveUp(found->second);
+  TryLater(job, kLookAgain);
+}
+
+void ViewDesk::OnNodeGone(std::int32_t node, const std::string& why) {
+  std::vector<std::string> jobs;
+  for (const auto& [job, queue] : queues_) {
+    if (queue.attempt && queue.attempt->waiting.contains(node)) jobs.push_back(job);
+  }
+  for (const std::string& job : jobs) {
+    Finish(job, Unavailable(fmt::format("a view of '{}' is lost: {}", job, why)));
+  }
+}
+
+void ViewDesk::OnJobOver(const std::string& job, const Error& error) {
+  const auto found = queues_.find(job);
+  if (found == queues_.end()) return;
+  GiveUp(found->second);
+  loop_.Cancel(found->second.timer);
+  const std::deque<Ask> asks = std::move(found->second.asks);
+  queues_.erase(found);
+  for (const Ask& ask : asks) ask.done(error);
+}
+
+std::shared_ptr<const engine::ViewPlan> ViewDesk::PlanOf(const ptc::Layout& layout) {
+  const std::uint64_t hash = layout.hash();
+  if (const auto known = plans_.find(hash); known != plans_.end()) return known->second;
+  if (plans_.size() >= kMaxPlans) plans_.clear();
+  return plans_[hash] = std::make_shared<const engine::ViewPlan>(layout);
+}
+
+}  // namespace tessera::agents

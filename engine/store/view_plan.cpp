@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/store/view_plan.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <string>
+
+#include "engine/copy/checksum.h"
+#include "engine/store/arena_format.h"
+#include "engine/store/view_memory.h"
+#include "ptc/base/check.h"
+#include "ptc/cells.h"
+
+namespace tessera::engine {
+namespace {
+
+struct SharedCell {
+  ViewCell cell;
+  std::vector<ptc::DeviceId> holders;  // ascending
+};
+
+/// In ascending order of (tensor, box).
+std::vector<SharedCell> FindSharedCells(const ptc::Layout& layout) {
+  const std::vector<ptc::DeviceId> devices = ptc::DevicesOf(layout, layout);
+  std::vector<SharedCell> out;
+  const auto& tensors = layout.collection().tensors();
+  for (int t = 0; t < static_cast<int>(tensors.size()); ++t) {
+    const std::int64_t element = ptc::SizeBytes(tensors[static_cast<std::size_t>(t)].dtype);
+    for (const ptc::Cell& cell : ptc::MakeCells(ptc::PiecesOf(layout, layout, devices, t))) {
+      SharedCell& shared = out.emplace_back();
+      shared.cell.tensor = t;
+      shared.cell.box = cell.box;
+      shared.cell.size_bytes = cell.box.num_elements() * element;
+      for (const std::size_t d : cell.holders.ToVector()) shared.holders.push_back(devices[d]);
+    }
+  }
+  return out;
+}
+
+void ChooseDevices(std::vector<SharedCell>& cells) {
+  std::vector<std::size_t> order(cells.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  // Cells without a choice first, then the largest: what is left evens out the rest.
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const bool free_a = cells[a].holders.size() > 1;
+    const bool free_b = cells[b].holders.size() > 1;
+    return free_a != free_b ? !free_a : cells[a].cell.size_bytes > cells[b].cell.size_bytes;
+  });
+  std::map<ptc::DeviceId, std::int64_t> load;
+  for (const std::size_t i : order) {
+    const auto& holders = cells[i].holders;
+    TESSERA_CHECK(!holders.empty());
+    cells[i].cell.device = *std::min_element(
+        holders.begin(), holders.end(),
+        [&](ptc::DeviceId a, ptc::DeviceId b) { return load[a] < load[b]; });
+    load[cells[i].cell.device] += cells[i].cell.size_bytes;
+  }
+}
+
+std::int64_t RoundUp(std::int64_t bytes, std::size_t unit) {
+  const auto u = static_cast<std::int64_t>(unit);
+  return (bytes + u - 1) / u * u;
+}
+
+std::uint64_t HashOf(const std::vector<ViewCell>& cells) {
+  std::vector<std::int64_t> words;
+  for (const ViewCell& cell : cells) {
+    words.insert(words.end(), {cell.tensor, cell.device.node, cell.device.index, cell.size_bytes,
+                               cell.offset_bytes, cell.box.rank()});
+    for (int d = 0; d < cell.box.rank(); ++d) {
+      words.insert(words.end(), {cell.box[d].begin, cell.box[d].end});
+    }
+  }
+  return Checksum(std::as_bytes(std::span(words)));
+}
+
+}  // namespace
+
+ViewPlan::ViewPlan(const ptc::Layout& layout) {
+  std::vector<SharedCell> shared = FindSharedCells(layout);
+  ChooseDevices(shared);
+  cells_.reserve(shared.size());
+  for (const SharedCell& each : shared) {
+    ViewCell cell = each.cell;
+    const auto [bytes, fresh] = bytes_of_node_.try_emplace(
+        cell.device.node, static_cast<std::int64_t>(kViewHeaderBytes));
+    cell.offset_bytes = bytes->second;
+    bytes->second = RoundUp(cell.offset_bytes + cell.size_bytes, kPieceAlignment);
+    cells_.push_back(cell);
+  }
+  for (auto& [node, bytes] : bytes_of_node_) bytes = RoundUp(bytes, kViewHeaderBytes);
+  std::size_t at = 0;
+  for (std::size_t t = 0; t < layout.collection().tensors().size(); ++t) {
+    first_of_tensor_.push_back(at);
+    while (at < cells_.size() && cells_[at].tensor == static_cast<int>(t)) ++at;
+  }
+  first_of_tensor_.push_back(at);
+  hash_ = HashOf(cells_);
+}
+
+std::span<const ViewCell> ViewPlan::CellsOf(int tensor) const {
+  const auto t = static_cast<std::size_t>(tensor);
+  return std::span(cells_).subspan(first_of_tensor_[t],
+                                   first_of_tensor_[t + 1] - first_of_tensor_[t]);
+}
+
+std::int64_t ViewPlan::total_bytes() const {
+  std::int64_t bytes = 0;
+  for (const auto& [node, own] : bytes_of_node_) bytes += own;
+  return bytes;
+}
+
+}  // namespace tessera::engine

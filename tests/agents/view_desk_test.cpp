@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/node/view_desk.h"
+
+#include <QTest>
+#include <future>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "agents/wire/convert.h"
+#include "engine/model/gpt.h"
+
+using namespace tessera;
+using namespace tessera::agents;
+using namespace std::chrono_literals;
+
+namespace {
+
+ViewableJob AnyJob() {
+  const auto tensors = engine::MakeCollection({.model = *engine::FindModel("gpt-nano")}, false);
+  ViewableJob job{"nano",
+                  3,
+                  1,
+                  100,
+                  *ptc::Layout::Make(*ptc::ParseDeviceMesh("dp=2,tp=2,pp=1 on 2x2"), *tensors),
+                  "{}"};
+  job.step_seconds = 0.1;
+  return job;
+}
+
+/// A desk on a loop of its own; what it sends is looked at and answered by the test.
+struct Office {
+  Loop loop;
+  Result<ViewableJob> job = AnyJob();
+  std::vector<std::pair<std::int32_t, wire::ToNode>> sent;
+  std::set<std::int32_t> gone;
+  std::vector<Result<wire::ViewReply>> replies;
+  std::optional<ViewDesk> desk;
+  std::thread thread;
+
+  explicit Office(ViewDesk::Limits limits = {}) {
+    ViewDesk::World world;
+    world.job = [this](const std::string&) { return job; };
+    world.send = [this](std::int32_t node, const wire::ToNode& message) -> Status {
+      if (gone.contains(node)) return Unavailable("n" + std::to_string(node) + " is not connected");
+      sent.emplace_back(node, message);
+      return OkStatus();
+    };
+    world.describe = [](std::int32_t node, wire::ViewShare* share) {
+      share->add_lanes("lane of n" + std::to_string(node));
+    };
+    desk.emplace(loop, std::move(world), limits);
+    thread = std::thread([this] { loop.Run(); });
+  }
+  ~Office() {
+    loop.Stop();
+    thread.join();
+  }
+
+  template <typename Task>
+  auto Do(Task task) {
+    std::promise<decltype(task())> done;
+    loop.Post([&] { done.set_value(task()); });
+    return done.get_future().get();
+  }
+  void Ask(std::int64_t limit = std::int64_t{1} << 40, std::int64_t used = 0) {
+    Do([&] {
+      wire::ViewRequest request;
+      request.set_job("nano");
+      request.set_limit(limit);
+      request.set_used(used);
+      desk->Take(request,
+                 [this](Result<wire::ViewReply> reply) { replies.push_back(std::move(reply)); });
+      return 0;
+    });
+  }
+  /// The last views that nodes were asked to take.
+  std::vector<std::pair<std::int32_t, wire::TakeView>> Asked() {
+    return Do([&] {
+      std::vector<std::pair<std::int32_t, wire::TakeView>> takes;
+      for (const auto& [node, message] : sent) {
+        if (!message.has_take_view()) continue;
+        if (!takes.empty() && takes.back().second.view() != message.take_view().view()) {
+          takes.clear();
+        }
+        takes.emplace_back(node, message.take_view());
+      }
+      return takes;
+    });
+  }
+  int NumReleased(std::uint64_t view) {
+    return Do([&] {
+      int count = 0;
+      for (const auto& [node, message] : sent) {
+        count += message.has_release_views() && message.release_views().views(0) == view ? 1 : 0;
+      }
+      return count;
+    });
+  }
+  std::size_t NumReplies() {
+    return Do([&] { return replies.size(); });
+  }
+  void Report(std::int32_t node, std::uint64_t view, wire::ViewReport::Kind kind,
+              std::int64_t step = 0, const Error& error = {}) {
+    Do([&] {
+      wire::ViewReport report;
+      report.set_view(view);
+      report.set_kind(kind);
+      report.set_step(step);
+      report.set_bytes(1000 + node);
+      report.set_path("path of n" + std::to_string(node));
+      if (kind == wire::ViewReport::FAILED) Encode(error, report.mutable_error());
+      desk->OnReport(node, report);
+      return 0;
+    });
+  }
+};
+
+}  // namespace
+
+class ViewDeskTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void stepIsTheOneThatIsBeingMade_data() {
+    QTest::addColumn<double>("since");
+    QTest::addColumn<double>("length");
+    QTest::addColumn<double>("margin");
+    QTest::addColumn<qint64>("step");
+    QTest::newRow("just decided, long steps") << 0.0 << 2.0 << 0.01 << qint64{100};
+    QTest::newRow("next is about to begin") << 1.995 << 2.0 << 0.01 << qint64{101};
+    QTest::newRow("short steps") << 0.0 << 0.004 << 0.01 << qint64{102};
+    QTest::newRow("late: not expected to catch up") << 60.0 << 2.0 << 0.01 << qint64{101};
+    QTest::newRow("nearly no time a step") << 0.0 << 0.0 << 0.01 << qint64{110};
+  }
+  void stepIsTheOneThatIsBeingMade() {
+    QFETCH(double, since);
+    QFETCH(double, length);
+    QFETCH(double, margin);
+    QFETCH(qint64, step);
+    ViewableJob job = AnyJob();
+    job.since_step = since;
+    job.step_seconds = length;
+    QCOMPARE(qint64{StepOfView(job, margin)}, step);
+    job.max_steps = 100;  // none follows
+    QCOMPARE(StepOfView(job, margin), 100);
+    job.max_steps = 0;
+    job.paused = true;
+    QCOMPARE(StepOfView(job, margin), 100);
+  }
+
+  void aViewHasASharePerNode() {
+    Office office;
+    office.Ask();
+    const auto asked = office.Asked();
+    QCOMPARE(asked.size(), std::size_t{2});
+    const wire::TakeView& take = asked[0].second;
+    QCOMPARE(take.epoch(), 3);
+    QCOMPARE(take.layout_hash(), office.job->layout.hash());
+    office.Report(0, take.view(), wire::ViewReport::TAKEN);
+    QCOMPARE(office.NumReplies(), std::size_t{0});
+    office.Report(1, take.view(), wire::ViewReport::TAKEN);
+    QCOMPARE(office.NumReplies(), std::size_t{1});
+    QVERIFY(office.replies[0]);
+    const wire::ViewReply& reply = *office.replies[0];
+    QCOMPARE(reply.view(), take.view());
+    QCOMPARE(reply.job().step(), take.step());
+    QCOMPARE(reply.job().layout(), ptc::ToJson(office.job->layout));
+    QCOMPARE(reply.shares_size(), 2);
+    QCOMPARE(reply.shares(1).path(), std::string("path of n1"));
+    QCOMPARE(reply.shares(1).lanes(0), std::string("lane of n1"));
+    QCOMPARE(office.NumReleased(take.view()), 0);
+  }
+
+  void tooLateTriesALaterStep() {
+    Office office;
+    office.Ask();
+    const wire::TakeView first = office.Asked()[0].second;
+    office.Report(0, first.view(), wire::ViewReport::TAKEN);
+    office.Report(1, first.view(), wire::ViewReport::TOO_LATE, first.step() + 7);
+    QTRY_VERIFY(office.Asked()[0].second.view() != first.view());
+    QCOMPARE(office.NumReleased(first.view()), 2);
+    const wire::TakeView second = office.Asked()[0].second;
+    QVERIFY(second.step() >= first.step() + 7);
+    office.Report(0, first.view(), wire::ViewReport::TAKEN);  // of the old one: freed there again
+    QCOMPARE(office.NumReleased(first.view()), 3);
+    for (const int node : {0, 1}) office.Report(node, second.view(), wire::ViewReport::TAKEN);
+    QVERIFY(office.replies.at(0));
+    QCOMPARE(office.replies[0]->job().step(), second.step());
+  }
+
+  void aJobThatStandsIsViewedThere() {
+    Office office;
+    office.Ask();
+    const wire::TakeView first = office.Asked()[0].second;
+    office.Report(1, first.view(), wire::ViewReport::STANDS, 99);
+    QTRY_VERIFY(office.Asked()[0].second.view() != first.view());
+    QCOMPARE(office.Asked()[0].second.step(), 99);
+  }
+
+  void limitsAreNamed() {
+    Office office;
+    const std::int64_t bytes = engine::ViewPlan(office.job->layout).total_bytes();
+    office.Ask(bytes + 10, 11);
+    QCOMPARE(office.NumReplies(), std::size_t{1});
+    const Error error = office.replies[0].error();
+    QCOMPARE(error.code, ErrorCode::kResourceExhausted);
+    QCOMPARE(error.message, "a view of 'nano' takes " + std::to_string(bytes) +
+                                " bytes, and 11 of the " + std::to_string(bytes + 10) +
+                                " bytes of view memory are in use");
+    office.Ask(bytes + 10, 10);
+    QCOMPARE(office.Asked().size(), std::size_t{2});
+    office.Ask(-1, -5);
+    office.Ask(std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max());
+    QCOMPARE(office.NumReplies(), std::size_t{1});  // they wait for the one before
+    for (const int node : {0, 1}) {
+      office.Report(node, office.Asked()[0].second.view(), wire::ViewReport::TAKEN);
+    }
+    QTRY_COMPARE(office.NumReplies(), std::size_t{4});
+    QVERIFY(office.replies[1]);
+    QCOMPARE(office.replies[2].error().code, ErrorCode::kResourceExhausted);
+    QCOMPARE(office.replies[3].error().code, ErrorCode::kResourceExhausted);
+  }
+
+  void aNodeWithoutMemoryIsNamed() {
+    Office office;
+    office.Ask();
+    const std::uint64_t view = office.Asked()[0].second.view();
+    office.Report(1, view, wire::ViewReport::FAILED, 0, ResourceExhausted("no memory for 5 bytes"));
+    QCOMPARE(office.NumReplies(), std::size_t{1});
+    QCOMPARE(office.replies[0].error().code, ErrorCode::kResourceExhausted);
+    QVERIFY(office.replies[0].error().ToString().find("no memory for 5 bytes") !=
+            std::string::npos);
+    QCOMPARE(office.NumReleased(view), 2);
+  }
+
+  void aTransactionComesFirst() {
+    Office office;
+    office.Ask();
+    const wire::TakeView first = office.Asked()[0].second;
+    office.Do([&] {
+      office.job->busy = "transaction 5 is pausing";
+      office.desk->OnTransaction("another");
+      return 0;
+    });
+    QCOMPARE(office.NumReleased(first.view()), 0);
+    office.Do([&] {
+      office.desk->OnTransaction("nano");
+      return 0;
+    });
+    QCOMPARE(office.NumReleased(first.view()), 2);
+    QTest::qSleep(100);
+    QCOMPARE(office.Asked()[0].second.view(), first.view());  // waits
+    office.Do([&] {
+      office.job->busy.clear();
+      office.job->epoch = 4;
+      return 0;
+    });
+    QTRY_VERIFY(office.Asked()[0].second.view() != first.view());
+    QCOMPARE(office.Asked()[0].second.epoch(), 4);
+    QCOMPARE(office.NumReplies(), std::size_t{0});
+  }
+
+  void aTransactionThatGoesOnIsNamed() {
+    Office office({.transaction = 200ms, .attempts = 200ms});
+    office.job->busy = "transaction 5 is pausing";
+    office.Ask();
+    QTRY_COMPARE(office.NumReplies(), std::size_t{1});
+    QCOMPARE(office.replies[0].error().code, ErrorCode::kUnavailable);
+    QVERIFY(office.replies[0].error().message.find("transaction 5 is pausing") !=
+            std::string::npos);
+    QVERIFY(office.sent.empty());
+  }
+
+  void aStepThatIsNeverCaughtEnds() {
+    Office office({.transaction = 200ms, .attempts = 300ms});
+    office.job->step_seconds = 0.001;
+    office.Ask();
+    std::uint64_t last = 0;
+    QTRY_VERIFY_WITH_TIMEOUT(
+        [&] {
+          const wire::TakeView take = office.Asked()[0].second;
+          if (take.view() != last) {
+            last = take.view();
+            office.Report(0, last, wire::ViewReport::TOO_LATE, take.step() + 1);
+          }
+          return office.NumReplies() == 1;
+        }(),
+        5000);
+    QCOMPARE(office.replies[0].error().code, ErrorCode::kTimeout);
+  }
+
+  void aLostNodeIsNamed() {
+    Office office;
+    office.Ask();
+    const std::uint64_t view = office.Asked()[0].second.view();
+    office.Report(0, view, wire::ViewReport::TAKEN);
+    office.Do([&] {
+      office.desk->OnNodeGone(0, "it has done its part");
+      return 0;
+    });
+    QCOMPARE(office.NumReplies(), std::size_t{0});
+    office.Do([&] {
+      office.desk->OnNodeGone(1, "the agent of n1 restarted");
+      return 0;
+    });
+    QCOMPARE(office.NumReplies(), std::size_t{1});
+    QCOMPARE(office.replies[0].error().code, ErrorCode::kUnavailable);
+    QVERIFY(office.replies[0].error().message.find("the agent of n1 restarted") !=
+            std::string::npos);
+    QCOMPARE(office.NumReleased(view), 2);
+  }
+
+  void aNodeThatIsNotThereIsNamed() {
+    Office office;
+    office.gone = {1};
+    office.Ask();
+    QCOMPARE(office.NumReplies(), std::size_t{1});
+    QCOMPARE(office.replies[0].error().code, ErrorCode::kUnavailable);
+    QVERIFY(office.replies[0].error().message.find("n1 is not connected") != std::string::npos);
+  }
+
+  void theEndOfAJobAnswersAllWhoWait() {
+    Office office;
+    office.Ask();
+    office.Ask();
+    office.Do([&] {
+      office.desk->OnJobOver("nano", Cancelled("job 'nano' was stopped"));
+      return 0;
+    });
+    QCOMPARE(office.NumReplies(), std::size_t{2});
+    for (const auto& reply : office.replies) QCOMPARE(reply.error().code, ErrorCode::kCancelled);
+    office.Ask();  // the desk is free again
+    QCOMPARE(office.Asked().size(), std::size_t{2});
+  }
+
+  void aJobThatIsNotThereIsSaid() {
+    Office office;
+    office.job = NotFound("job 'nano' does not exist");
+    office.Ask();
+    QCOMPARE(office.NumReplies(), std::size_t{1});
+    QCOMPARE(office.replies[0].error().code, ErrorCode::kNotFound);
+  }
+};
+QTEST_APPLESS_MAIN(ViewDeskTest)
+#include "view_desk_test.moc"

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/node/view_store.h"
+
+#include <QTest>
+#include <atomic>
+#include <barrier>
+#include <cstring>
+#include <future>
+#include <thread>
+
+#include "engine/store/allocate.h"
+#include "tests/engine/cells.h"
+
+using namespace tessera;
+using namespace tessera::agents;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr char kJob[] = "job";
+constexpr std::int64_t kEpoch = 1;
+
+ptc::Layout MakeLayout() {
+  ptc::TensorSpec cut;
+  cut.name = "cut";
+  cut.shape = {16, 24};
+  cut.rule.dims = {{}, {.axes = {ptc::Axis::kTp}}};
+  ptc::TensorSpec replicated;
+  replicated.name = "replicated";
+  replicated.dtype = ptc::DType::kBF16;
+  replicated.shape = {40};
+  ptc::TensorSpec step;
+  step.name = "step";
+  step.dtype = ptc::DType::kI64;
+  step.role = ptc::TensorRole::kScalar;
+  return *ptc::Layout::Make(*ptc::ParseDeviceMesh("dp=2,tp=2,pp=1 on n0g0,n0g1,n0g2,n0g3"),
+                            *ptc::Collection::Make({cut, replicated, step}, 1));
+}
+
+/// What byte `byte` of element `index` of the uncut tensor is after `step`.
+std::byte ByteOf(std::int64_t step, int tensor, std::int64_t index, std::int64_t byte) {
+  return static_cast<std::byte>(step * 131 + tensor * 17 + index * 7 + byte);
+}
+
+/// Fills row-major memory of `box` with the state after `step`, or counts what differs from it.
+template <typename Visit>
+void ForEachByte(const ptc::Layout& layout, int tensor, const ptc::Box& box, Visit visit) {
+  const ptc::TensorSpec& spec = layout.collection().tensors()[static_cast<std::size_t>(tensor)];
+  const ptc::Box whole = *ptc::Box::Whole(spec.shape);
+  const std::int64_t size = ptc::SizeBytes(spec.dtype);
+  std::int64_t at = 0;
+  test::ForEachElement(box, [&](const std::vector<std::int64_t>& coordinates) {
+    const std::int64_t index = test::IndexIn(whole, coordinates);
+    for (std::int64_t b = 0; b < size; ++b) visit(at++, index, b);
+  });
+}
+
+/// Four devices with a thread each that trains: computes, meets the others, updates in place.
+class Training {
+ public:
+  explicit Training(const ptc::Layout& layout) : layout_(layout), meeting_(4) {
+    for (int rank = 0; rank < 4; ++rank) {
+      const std::int64_t capacity = static_cast<std::int64_t>(engine::kArenaDataOffset) + (1 << 16);
+      const int fd = *engine::Arena::CreateMemfd("test", capacity);
+      arenas_.push_back(*engine::Arena::Map(fd, true));
+      ::close(fd);
+      tables_.push_back(*engine::AllocateInitial(kJob, kEpoch, layout, rank, capacity));
+      arenas_.back().header().epoch.store(kEpoch);
+      Write(rank, 0);
+    }
+  }
+  ~Training() { Stop(); }
+
+  void Start() {
+    for (int rank = 0; rank < 4; ++rank) {
+      threads_.emplace_back([this, rank] { Run(rank); });
+    }
+  }
+  /// \return the step after which all stand
+  std::int64_t Stop() {
+    stop_ = true;
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+    return step();
+  }
+  std::int64_t step() const { return static_cast<std::int64_t>(header(0).end.load()); }
+  engine::ArenaHeader& header(int rank) const {
+    return arenas_[static_cast<std::size_t>(rank)].header();
+  }
+  bool IsHeld() const {
+    bool held = false;
+    for (int rank = 0; rank < 4; ++rank) held = held || header(rank).hold.load() != 0;
+    return held;
+  }
+
+  ViewTask Task(std::uint64_t view, std::int64_t step, std::chrono::milliseconds patience = 20s) {
+    ViewTask task{kJob, layout_, plan_, {}, {}, Loop::Now() + patience};
+    task.stamp = {view, kEpoch, 0, step, layout_.hash(), plan_->hash(), 0};
+    for (int rank = 0; rank < 4; ++rank) {
+      const auto r = static_cast<std::size_t>(rank);
+      task.sources.push_back({{0, rank}, &arenas_[r], tables_[r]});
+    }
+    return task;
+  }
+  const engine::ViewPlan& plan() const { return *plan_; }
+
+ private:
+  void Write(int rank, std::int64_t step) {
+    const auto r = static_cast<std::size_t>(rank);
+    for (const engine::PieceEntry& entry : tables_[r].entries()) {
+      if (entry.kind != engine::PieceEntry::kState) continue;
+      std::byte* const data = arenas_[r].data(entry.offset_bytes);
+      ForEachByte(layout_, entry.tensor, entry.box,
+                  [&](std::int64_t at, std::int64_t index, std::int64_t byte) {
+                    data[at] = ByteOf(step, entry.tensor, index, byte);
+                  });
+    }
+  }
+
+  // As the rank library does, which has tests of its own.
+  void Run(int rank) {
+    engine::ArenaHeader& header = this->header(rank);
+    for (std::uint64_t step = 1;; ++step) {
+      std::this_thread::sleep_for(200us);
+      if (rank == 0) last_ = stop_.load();
+      meeting_.arrive_and_wait();
+      if (last_) return;
+      meeting_.arrive_and_wait();
+      const auto held = [&] {
+        const std::uint64_t hold = header.hold.load();
+        return hold != 0 && step >= hold;
+      };
+      const std::uint64_t before = header.begin.load();
+      while (true) {
+        while (held()) std::this_thread::sleep_for(50us);
+        header.begin.store(step);
+        if (!held()) break;
+        header.begin.store(before);
+      }
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+      Write(rank, static_cast<std::int64_t>(step));
+      header.end.store(step, std::memory_order_release);
+    }
+  }
+
+  const ptc::Layout layout_;
+  const std::shared_ptr<const engine::ViewPlan> plan_ =
+      std::make_shared<const engine::ViewPlan>(layout_);
+  std::vector<engine::Arena> arenas_;
+  std::vector<engine::PieceTable> tables_;
+  std::barrier<> meeting_;
+  std::atomic<bool> stop_{false};
+  std::atomic<bool> last_{false};
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace
+
+class ViewStoreTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void init() {
+    m_loop = std::make_unique<Loop>();
+    m_store = std::make_unique<ViewStore>(*m_loop, 400ms);
+    m_thread = std::thread([this] { m_loop->Run(); });
+    m_training = std::make_unique<Training>(m_layout);
+  }
+  void cleanup() {
+    m_loop->Stop();
+    m_thread.join();
+    m_store.reset();
+    m_training.reset();
+    m_loop.reset();
+  }
+
+  void fiftyViewsOfATrainingJobShowOneStepEach() {
+    m_training->Start();
+    int too_late = 0;
+    std::int64_t previous = -1;
+    for (std::uint64_t view = 1; view <= 50;) {
+      const std::int64_t step = m_training->step() + 2;
+      const auto outcome = take(m_training->Task(view, step));
+      if (const auto* late = std::get_if<ViewStore::TooLate>(&outcome)) {
+        QVERIFY(late->step > step);
+        QVERIFY(++too_late < 1000);
+        continue;
+      }
+      QVERIFY2(std::holds_alternative<ViewStore::Taken>(outcome), textOf(outcome));
+      QCOMPARE(numWrong(view, step), 0);
+      QVERIFY(step > previous);
+      previous = step;
+      release(view);
+      ++view;
+    }
+    qInfo("asked too late %d times", too_late);
+    QVERIFY(!m_training->IsHeld());
+    QTRY_VERIFY(m_training->step() > previous + 5);  // the job goes on
+    QCOMPARE(size(), 0);
+  }
+
+  void aViewStaysWhileTheJobGoesOn() {
+    m_training->Start();
+    const std::int64_t step = caught(1);
+    QTRY_VERIFY(m_training->step() > step + 20);
+    QCOMPARE(numWrong(1, step), 0);
+    QCOMPARE(size(), m_training->plan().total_bytes());
+  }
+
+  void aStepThatIsOverIsTooLate() {
+    m_training->Start();
+    QTRY_VERIFY(m_training->step() > 10);
+    const auto outcome = take(m_training->Task(1, 5));
+    const auto* late = std::get_if<ViewStore::TooLate>(&outcome);
+    QVERIFY(late);
+    QVERIFY(late->step > 5);
+    QVERIFY(!m_training->IsHeld());
+  }
+
+  void aPausedJobIsViewedWhereItStands() {
+    m_training->Start();
+    QTRY_VERIFY(m_training->step() > 3);
+    const std::int64_t step = m_training->Stop();
+    const auto ahead = take(m_training->Task(1, step + 2), step);
+    QVERIFY(std::holds_alternative<ViewStore::Stands>(ahead));
+    QCOMPARE(std::get<ViewStore::Stands>(ahead).step, step);
+    const auto there = take(m_training->Task(2, step), step);
+    QVERIFY2(std::holds_alternative<ViewStore::Taken>(there), textOf(there));
+    QCOMPARE(numWrong(2, step), 0);
+  }
+
+  void aPauseBeforeTheStepIsTold() {
+    const auto outcome = start(m_training->Task(1, 4));  // nobody trains
+    onLoop([&] { m_store->OnPaused("another", 0); });
+    QCOMPARE(outcome->future.wait_for(50ms), std::future_status::timeout);
+    onLoop([&] { m_store->OnPaused(kJob, 4); });  // that step is there, or will be
+    QCOMPARE(outcome->future.wait_for(50ms), std::future_status::timeout);
+    onLoop([&] { m_store->OnPaused(kJob, 2); });
+    const auto told = outcome->future.get();
+    QVERIFY(std::holds_alternative<ViewStore::Stands>(told));
+    QCOMPARE(std::get<ViewStore::Stands>(told).step, 2);
+    QVERIFY(!m_training->IsHeld());
+    QCOMPARE(size(), 0);
+  }
+
+  void aStepThatDoesNotComeNamesTheDevice() {
+    m_training->header(2).end.store(0);
+    for (const int rank : {0, 1, 3}) {
+      m_training->header(rank).begin.store(1);
+      m_training->header(rank).end.store(1);
+    }
+    const auto outcome = take(m_training->Task(1, 1, 50ms));
+    const auto* error = std::get_if<Error>(&outcome);
+    QVERIFY(error);
+    QCOMPARE(error->code, ErrorCode::kTimeout);
+    QVERIFY2(error->message.find("n0g2 of 'job' is after step 0: step 1") != std::string::npos,
+             error->message.c_str());
+    QVERIFY(!m_training->IsHeld());
+    QCOMPARE(size(), 0);
+  }
+
+  void anotherEpochIsNotCopied() {
+    m_training->header(1).epoch.store(2);
+    const auto outcome = take(m_training->Task(1, 0));
+    const auto* error = std::get_if<Error>(&outcome);
+    QVERIFY(error);
+    QCOMPARE(error->code, ErrorCode::kDataLoss);
+    QVERIFY(!m_training->IsHeld());
+  }
+
+  void whatIsGivenUpLetsTheJobGoOn_data() {
+    QTest::addColumn<int>("how");
+    QTest::newRow("for a transaction") << 0;
+    QTest::newRow("on request") << 1;
+    QTest::newRow("with the job") << 2;
+    QTest::newRow("for a newer view") << 3;
+  }
+  void whatIsGivenUpLetsTheJobGoOn() {
+    QFETCH(int, how);
+    const auto outcome = start(m_training->Task(1, 3));
+    QTRY_VERIFY(m_training->IsHeld());
+    onLoop([&] {
+      if (how == 0) m_store->GiveUp(kJob);
+      if (how == 1) m_store->Release(1);
+      if (how == 2) m_store->Forget(kJob);
+    });
+    if (how == 3) {
+      QVERIFY(std::holds_alternative<ViewStore::Taken>(take(m_training->Task(2, 0))));
+      QCOMPARE(size(), m_training->plan().total_bytes());
+    } else {
+      QCOMPARE(size(), 0);
+    }
+    QVERIFY(!m_training->IsHeld());
+    QCOMPARE(outcome->future.wait_for(50ms), std::future_status::timeout);  // nobody is told
+  }
+
+  void completeViewsOutliveATransactionAndEndWithTheJob() {
+    QVERIFY(std::holds_alternative<ViewStore::Taken>(take(m_training->Task(1, 0))));
+    onLoop([&] { m_store->GiveUp(kJob); });
+    QCOMPARE(numWrong(1, 0), 0);
+    onLoop([&] { m_store->Forget(kJob); });
+    QCOMPARE(size(), 0);
+  }
+
+  void aViewEndsWithItsLease() {
+    QVERIFY(std::holds_alternative<ViewStore::Taken>(take(m_training->Task(1, 0))));
+    for (int i = 0; i < 8; ++i) {  // twice the lease
+      QTest::qSleep(100);
+      onLoop([&] {
+        m_store->Keep(1);
+        m_store->Keep(77);
+      });
+    }
+    QCOMPARE(size(), m_training->plan().total_bytes());
+    QTRY_COMPARE_WITH_TIMEOUT(size(), 0, 3000);
+    const auto gone = resolve(1, 0);
+    QVERIFY(!gone);
+    QCOMPARE(gone.error().code, ErrorCode::kNotFound);
+    QVERIFY(gone.error().message.find("0000000000000001") != std::string::npos);
+  }
+
+  void cellsThatAreNotThereAreNamed() {
+    QVERIFY(std::holds_alternative<ViewStore::Taken>(take(m_training->Task(1, 0))));
+    for (const std::int64_t cell : {std::int64_t{-1}, std::ssize(m_training->plan().cells())}) {
+      const auto found = resolve(1, cell);
+      QVERIFY(!found);
+      QCOMPARE(found.error().code, ErrorCode::kNotFound);
+    }
+  }
+
+ private:
+  struct Answer {
+    std::promise<ViewStore::Outcome> promise;
+    std::future<ViewStore::Outcome> future = promise.get_future();
+  };
+
+  void onLoop(const std::function<void()>& task) {
+    std::promise<void> done;
+    m_loop->Post([&] {
+      task();
+      done.set_value();
+    });
+    done.get_future().wait();
+  }
+  std::shared_ptr<Answer> start(ViewTask task, std::optional<std::int64_t> paused = {}) {
+    auto answer = std::make_shared<Answer>();
+    onLoop([&] {
+      m_store->Take(std::move(task), paused, [answer](const ViewStore::Outcome& outcome) {
+        answer->promise.set_value(outcome);
+      });
+    });
+    return answer;
+  }
+  ViewStore::Outcome take(ViewTask task, std::optional<std::int64_t> paused = {}) {
+    return start(std::move(task), paused)->future.get();
+  }
+  /// Takes a view of the training job. \return its step
+  std::int64_t caught(std::uint64_t view) {
+    for (;;) {
+      const std::int64_t step = m_training->step() + 2;
+      if (std::holds_alternative<ViewStore::Taken>(take(m_training->Task(view, step)))) return step;
+    }
+  }
+  void release(std::uint64_t view) {
+    onLoop([&] { m_store->Release(view); });
+  }
+  std::int64_t size() {
+    std::int64_t bytes = -1;
+    onLoop([&] { bytes = m_store->size_bytes(); });
+    return bytes;
+  }
+  Result<SourceCell> resolve(std::uint64_t view, std::int64_t cell) const {
+    return m_store->Resolve(view, cell);
+  }
+  /// Bytes of the view that are not those after `step`; elements that it lacks, as well.
+  int numWrong(std::uint64_t view, std::int64_t step) const {
+    int wrong = 0;
+    std::int64_t seen = 0;
+    const auto& cells = m_training->plan().cells();
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const auto source = resolve(view, static_cast<std::int64_t>(i));
+      if (!source) return -1;
+      std::vector<std::byte> bytes(static_cast<std::size_t>(source->view.size_bytes()));
+      source->view.Read(0, bytes);
+      seen += std::ssize(bytes);
+      ForEachByte(m_layout, cells[i].tensor, cells[i].box,
+                  [&](std::int64_t at, std::int64_t index, std::int64_t byte) {
+                    wrong += bytes[static_cast<std::size_t>(at)] !=
+                                     ByteOf(step, cells[i].tensor, index, byte)
+                                 ? 1
+                                 : 0;
+                  });
+    }
+    return seen == m_layout.collection().total_bytes() ? wrong : -2;
+  }
+  static const char* textOf(const ViewStore::Outcome& outcome) {
+    const auto* error = std::get_if<Error>(&outcome);
+    return error ? error->message.c_str() : "another outcome";
+  }
+
+  const ptc::Layout m_layout = MakeLayout();
+  std::unique_ptr<Loop> m_loop;
+  std::unique_ptr<ViewStore> m_store;
+  std::thread m_thread;
+  std::unique_ptr<Training> m_training;
+};
+QTEST_APPLESS_MAIN(ViewStoreTest)
+#include "view_store_test.moc"

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// What views of a live job cost: time to take one, what the job's steps lose by one a second, and
+// the rate of reading, beside a memcpy of the same bytes. Medians; the sides of a ratio in turn.
+#include <fmt/format.h>
+
+#include <QCoreApplication>
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "agents/client/cluster_state.h"
+#include "tests/bench/machine.h"
+#include "tests/support/local_cluster.h"
+
+using namespace tessera;
+using namespace tessera::test;
+using engine::vfs::StateSource;
+using engine::vfs::StateView;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+double SecondsSince(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+double Median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+/// Reads all tensors. \return seconds, 0 where that failed
+double ReadAll(const StateView& view, std::vector<std::byte>& buffer) {
+  const auto begin = Clock::now();
+  const auto& tensors = view.info().layout.collection().tensors();
+  for (int t = 0; t < static_cast<int>(tensors.size()); ++t) {
+    const ptc::TensorSpec& spec = tensors[static_cast<std::size_t>(t)];
+    const ptc::Box whole = *ptc::Box::Whole(spec.shape);
+    const auto size = static_cast<std::size_t>(whole.num_elements() * ptc::SizeBytes(spec.dtype));
+    if (!view.Read(t, whole, std::span(buffer).first(size))) return 0;
+  }
+  return SecondsSince(begin);
+}
+
+/// One row of the largest tensor, as many times as asked. \return median seconds
+double ReadRow(const StateView& view, std::vector<std::byte>& buffer, int times) {
+  const auto& tensors = view.info().layout.collection().tensors();
+  int largest = 0;
+  const auto elements = [&](int t) {
+    return ptc::Box::Whole(tensors[static_cast<std::size_t>(t)].shape)->num_elements();
+  };
+  for (int t = 0; t < static_cast<int>(tensors.size()); ++t) {
+    if (elements(t) > elements(largest)) largest = t;
+  }
+  const ptc::TensorSpec& spec = tensors[static_cast<std::size_t>(largest)];
+  std::vector<double> seconds;
+  for (int i = 0; i < times; ++i) {
+    const std::int64_t row = i % spec.shape[0];
+    const ptc::Box box =
+        *ptc::Box::Make(std::vector<ptc::Interval>{{row, row + 1}, {0, spec.shape[1]}});
+    const auto size = static_cast<std::size_t>(box.num_elements() * ptc::SizeBytes(spec.dtype));
+    const auto begin = Clock::now();
+    if (!view.Read(largest, box, std::span(buffer).first(size))) return 0;
+    seconds.push_back(SecondsSince(begin));
+  }
+  return Median(seconds);
+}
+
+double MemcpySeconds(std::vector<std::byte>& buffer) {
+  const std::vector<std::byte> from(buffer.size(), std::byte{1});
+  const auto begin = Clock::now();
+  std::memcpy(buffer.data(), from.data(), buffer.size());
+  return SecondsSince(begin);
+}
+
+/// Step rate of the job over `seconds`.
+double StepsPerSecond(const LocalCluster& cluster, const QString& job, double seconds) {
+  const std::int64_t first = cluster.Step(job);
+  const auto begin = Clock::now();
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  return static_cast<double>(cluster.Step(job) - first) / SecondsSince(begin);
+}
+
+void Bench(const QString& model) {
+  LocalCluster cluster(
+      {.nodes = 2, .devices = 4, .memory = QStringLiteral("512M"), .link = {}, .one_host = false});
+  if (cluster.up().code != 0) return fmt::print("up: {}\n", cluster.up().Text().toStdString());
+  const QString job = QStringLiteral("bench");
+  const Outcome start = cluster.Run({"job", "start", model, "--name", job, "--mesh", "dp=2,tp=2",
+                                     "--devices", "n0g0,n0g1,n1g0,n1g1"},
+                                    160);
+  if (start.code != 0) return fmt::print("start: {}\n", start.Text().toStdString());
+  if (!cluster.WaitStep(job, 5, 120)) return;
+  const auto profile = agents::LoadProfile((cluster.home() + "/profiles/t.json").toStdString());
+  if (!profile) return;
+  auto mapped = agents::OpenClusterState(*profile);
+  agents::ClusterStateOptions remote_options;
+  remote_options.map_memory = false;
+  auto remote = agents::OpenClusterState(*profile, remote_options);
+  if (!mapped || !remote) return;
+
+  std::vector<double> pin, map_rate, lane_rate, copy_rate;
+  double map_row = 0, lane_row = 0;
+  std::int64_t bytes = 0;
+  for (int i = 0; i < 15; ++i) {
+    const auto begin = Clock::now();
+    const auto view = (*mapped)->Pin(job.toStdString());
+    pin.push_back(SecondsSince(begin));
+    const auto far = (*remote)->Pin(job.toStdString());
+    if (!view || !far) return fmt::print("no view\n");
+    bytes = (*view)->info().layout.collection().total_bytes();
+    std::vector<std::byte> buffer(static_cast<std::size_t>(bytes));
+    const auto rate = [&](double seconds) { return static_cast<double>(bytes) / seconds / 1e9; };
+    copy_rate.push_back(rate(MemcpySeconds(buffer)));
+    map_rate.push_back(rate(ReadAll(**view, buffer)));
+    lane_rate.push_back(rate(ReadAll(**far, buffer)));
+    map_row = ReadRow(**view, buffer, 200);
+    lane_row = ReadRow(**far, buffer, 200);
+  }
+  std::vector<double> alone, viewed;
+  for (int i = 0; i < 4; ++i) {
+    alone.push_back(StepsPerSecond(cluster, job, 8));
+    std::atomic<bool> done{false};
+    std::thread viewer([&] {
+      while (!done) {
+        static_cast<void>((*mapped)->Pin(job.toStdString()));
+        std::this_thread::sleep_for(std::chrono::seconds(1));
+      }
+    });
+    viewed.push_back(StepsPerSecond(cluster, job, 8));
+    done = true;
+    viewer.join();
+  }
+  fmt::print("{}, {:.1f} MiB of state, 4 ranks on 2 nodes of this machine, {:.2f} steps/s\n",
+             model.toStdString(), static_cast<double>(bytes) / (1 << 20), Median(alone));
+  fmt::print("  taking a view: median {:.0f} ms, {:.2f} steps\n", 1e3 * Median(pin),
+             Median(pin) * Median(alone));
+  fmt::print("  a view a second: {:.2f} steps/s, {:.3f} of the rate without\n", Median(viewed),
+             Median(viewed) / Median(alone));
+  fmt::print("  reading all, mapped: {:.2f} GB/s, {:.2f} of memcpy; a row {:.1f} us\n",
+             Median(map_rate), Median(map_rate) / Median(copy_rate), 1e6 * map_row);
+  fmt::print("  reading all, over lanes: {:.2f} GB/s, {:.2f} of memcpy; a row {:.0f} us\n",
+             Median(lane_rate), Median(lane_rate) / Median(copy_rate), 1e6 * lane_row);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  QCoreApplication app(argc, argv);
+  fmt::print("{}\n", Machine());
+  Bench(QStringLiteral("gpt-mini"));
+  return 0;
+}

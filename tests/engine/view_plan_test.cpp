@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/store/view_plan.h"
+
+#include <QTest>
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "engine/model/gpt.h"
+#include "engine/store/view_memory.h"
+#include "tests/engine/cells.h"
+
+using namespace tessera;
+using namespace tessera::engine;
+
+class ViewPlanTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void everyElementIsInOneCellOfAHolder_data() {
+    QTest::addColumn<QString>("mesh");
+    QTest::addColumn<bool>("zero");
+    for (const bool zero : {false, true}) {
+      for (const char* mesh :
+           {"dp=1,tp=1,pp=1 on n3g1", "dp=2,tp=2,pp=1 on n0g0,n0g1,n0g2,n0g3",
+            "dp=4,tp=1,pp=2 on 2x4", "dp=2,tp=2,pp=2 on n1g0,n0g1,n2g2,n0g3,n1g3,n0g0,n2g0,n1g1",
+            "dp=3,tp=1,pp=1 on n0g0,n1g0,n2g0"}) {
+        QTest::addRow("%s, zero %d", mesh, zero) << QString::fromLatin1(mesh) << zero;
+      }
+    }
+  }
+  void everyElementIsInOneCellOfAHolder() {
+    QFETCH(QString, mesh);
+    QFETCH(bool, zero);
+    const ptc::Layout layout = LayoutOf(mesh.toStdString(), zero);
+    const ViewPlan plan(layout);
+    const auto& tensors = layout.collection().tensors();
+    for (int t = 0; t < static_cast<int>(tensors.size()); ++t) {
+      const ptc::TensorSpec& spec = tensors[static_cast<std::size_t>(t)];
+      const ptc::Box whole = *ptc::Box::Whole(spec.shape);
+      std::vector<int> seen(static_cast<std::size_t>(whole.num_elements()));
+      for (const ViewCell& cell : plan.CellsOf(t)) {
+        QCOMPARE(cell.tensor, t);
+        QCOMPARE(cell.size_bytes, cell.box.num_elements() * ptc::SizeBytes(spec.dtype));
+        const auto rank = layout.mesh().RankOf(cell.device);
+        QVERIFY(rank);
+        const auto held = layout.Boxes(*rank, t);
+        QVERIFY(std::any_of(held.begin(), held.end(),
+                            [&](const ptc::Box& box) { return Contains(box, cell.box); }));
+        test::ForEachElement(cell.box, [&](const std::vector<std::int64_t>& at) {
+          ++seen[static_cast<std::size_t>(test::IndexIn(whole, at))];
+        });
+      }
+      QVERIFY2(std::all_of(seen.begin(), seen.end(), [](int n) { return n == 1; }),
+               spec.name.c_str());
+    }
+  }
+
+  void memoryOfANodeHoldsItsCellsApart() {
+    const ViewPlan plan(LayoutOf("dp=2,tp=2,pp=2 on 2x4", true));
+    std::map<std::int32_t, std::int64_t> end;
+    for (const ViewCell& cell : plan.cells()) {
+      const auto [at, fresh] =
+          end.try_emplace(cell.device.node, static_cast<std::int64_t>(kViewHeaderBytes));
+      QVERIFY(cell.offset_bytes >= at->second);
+      QCOMPARE(cell.offset_bytes % 64, 0);
+      at->second = cell.offset_bytes + cell.size_bytes;
+    }
+    QCOMPARE(end.size(), plan.bytes_of_node().size());
+    std::int64_t total = 0;
+    for (const auto& [node, bytes] : plan.bytes_of_node()) {
+      QVERIFY(end.at(node) <= bytes);
+      QVERIFY(bytes - end.at(node) < static_cast<std::int64_t>(kViewHeaderBytes));
+      total += bytes;
+    }
+    QCOMPARE(plan.total_bytes(), total);
+  }
+
+  void replicasShareTheWork() {
+    const ptc::Layout layout = LayoutOf("dp=4,tp=1,pp=1 on 2x2", false);
+    const ViewPlan plan(layout);
+    std::map<ptc::DeviceId, std::int64_t> load;
+    std::int64_t largest = 0;
+    for (const ViewCell& cell : plan.cells()) {
+      load[cell.device] += cell.size_bytes;
+      largest = std::max(largest, cell.size_bytes);
+    }
+    QCOMPARE(load.size(), std::size_t{4});
+    const std::int64_t fair = layout.collection().total_bytes() / 4;
+    for (const auto& [device, bytes] : load) QVERIFY(std::abs(bytes - fair) <= largest);
+  }
+
+  void equalLayoutsGiveEqualPlans() {
+    const ViewPlan one(LayoutOf("dp=2,tp=2,pp=1 on n0g0,n0g1,n1g0,n1g1", false));
+    const ViewPlan same(LayoutOf("dp=2,tp=2,pp=1 on n0g0,n0g1,n1g0,n1g1", false));
+    const ViewPlan other(LayoutOf("dp=2,tp=2,pp=1 on n0g1,n0g0,n1g0,n1g1", false));
+    QCOMPARE(one.hash(), same.hash());
+    QVERIFY(one.cells() == same.cells());
+    QVERIFY(one.hash() != other.hash());
+  }
+
+ private:
+  static ptc::Layout LayoutOf(const std::string& mesh, bool zero) {
+    const auto tensors = MakeCollection({.model = *FindModel("gpt-nano")}, zero);
+    return *ptc::Layout::Make(*ptc::ParseDeviceMesh(mesh), *tensors);
+  }
+};
+QTEST_APPLESS_MAIN(ViewPlanTest)
+#include "view_plan_test.moc"
