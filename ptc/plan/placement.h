@@ -10,8 +10,8 @@
 /// hosts, then the ranks of a host to its devices, exactly. Blocks and hosts of equal content are
 /// grouped and the transportation problem over the groups is solved exactly up to kExactGroups of
 /// either; above, groups are formed by the classes that several hosts hold, and what single hosts
-/// hold decides inside a group. There an auction of hosts tells how far that is from the best, and is
-/// taken where it is better.
+/// hold decides inside a group. There an auction of hosts tells how far that is from the best,
+/// and is taken where it is better.
 
 #include <cstdint>
 #include <vector>
