@@ -7,16 +7,19 @@
 #include <QFileDialog>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QStackedWidget>
 #include <tuple>
 #include <utility>
 
 #include "ui/canvas/mesh_view.h"
 #include "ui/main_window_impl.h"
+#include "ui/pages/data_page.h"
 #include "ui/pages/events_page.h"
 #include "ui/pages/history_page.h"
 #include "ui/pages/plan_panel.h"
 #include "ui/pages/shortcut_sheet.h"
 #include "ui/pages/timeline_page.h"
+#include "ui/widgets/tabbed_pane.h"
 
 namespace tessera::ui {
 
@@ -192,6 +195,19 @@ void MainWindow::Impl::addActions() {
                 .shortcuts = Keys{keys("Alt+2")},
                 .blocked = editBlocked},
                [this] { setSource(HeaderBar::DraftSource); });
+  actions->add({.id = id("view.mesh"),
+                .menu = view,
+                .text = tr("&Mesh"),
+                .statusTip = tr("GPUs and the pieces that they hold"),
+                .shortcuts = Keys{keys("Ctrl+1")},
+                .separatorBefore = true},
+               [this] { views->setCurrent(canvas); });
+  actions->add({.id = id("view.data"),
+                .menu = view,
+                .text = tr("Da&ta"),
+                .statusTip = tr("The pass over the data, and which rank reads what next"),
+                .shortcuts = Keys{keys("Ctrl+4")}},
+               [this] { views->setCurrent(data); });
   actions->add({.id = id("view.zoomIn"),
                 .menu = view,
                 .text = tr("Zoom &In"),

@@ -32,6 +32,7 @@ namespace tessera::ui {
 
 class ChangeDetails;
 class CountdownBar;
+class DataPage;
 class EventsPage;
 class HistoryPage;
 class Inspector;
@@ -42,7 +43,7 @@ class Navigator;
 class NoticeBar;
 class PlanPanel;
 class ProgressPanel;
-class RecordsPane;
+class TabbedPane;
 class StatePage;
 class Surface;
 class TimelinePage;
@@ -51,6 +52,8 @@ struct MainWindow::Impl : QObject {
   using Source = HeaderBar::Source;
 
   enum class Arrangement { Operate, Teach, Review };
+  static constexpr int kBottomHeight =
+      194;  // of the records, until the window or the user changes it
 
   Impl(MainWindow& w, ClusterModel& m, ClusterCommands& c, WindowOptions o)
       : window(w),
@@ -70,6 +73,7 @@ struct MainWindow::Impl : QObject {
 
   void build();
   void buildCentre();
+  QWidget* buildMeshCorner();
   void buildDocks();
   void buildStatusBar();
   void addActions();
@@ -156,6 +160,7 @@ struct MainWindow::Impl : QObject {
   HeaderBar* header = nullptr;
   Navigator* navigator = nullptr;
   Surface* centre = nullptr;
+  TabbedPane* views = nullptr;  // of the centre: mesh, data
   NoticeBar *linkNotice = nullptr, *jobNotice = nullptr, *errorNotice = nullptr,
             *recordNotice = nullptr, *draftNotice = nullptr;
   CountdownBar* countdown = nullptr;
@@ -164,12 +169,13 @@ struct MainWindow::Impl : QObject {
   QComboBox* colourBox = nullptr;
   Legend* legend = nullptr;
   StatePage* state = nullptr;
+  DataPage* data = nullptr;
   ProgressPanel* progress = nullptr;
   QStackedWidget* right = nullptr;
   Inspector* inspector = nullptr;
   PlanPanel* planPanel = nullptr;
   ChangeDetails* details = nullptr;
-  RecordsPane* records = nullptr;
+  TabbedPane* records = nullptr;
   TimelinePage* timeline = nullptr;
   HistoryPage* history = nullptr;
   EventsPage* events = nullptr;

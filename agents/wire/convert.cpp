@@ -160,6 +160,34 @@ Result<engine::NodeStatus> Decode(const wire::NodeInfo& in) {
   return node;
 }
 
+void Encode(const engine::DataStatus& data, wire::DataInfo* out) {
+  for (const engine::DataStatus::Part& part : data.parts) {
+    wire::DataPart* item = out->add_parts();
+    item->set_name(Utf8(part.name));
+    item->set_format(Utf8(part.format));
+    item->set_num_samples(part.num_samples);
+    item->set_weight(part.weight);
+  }
+  out->set_num_samples(data.num_samples);
+  out->set_sequence(data.sequence);
+  out->set_seed(data.seed);
+}
+
+Result<engine::DataStatus> Decode(const wire::DataInfo& in) {
+  engine::DataStatus data;
+  TESSERA_RETURN_IF_ERROR(NotNegative("job.data.num_samples", in.num_samples()));
+  TESSERA_RETURN_IF_ERROR(NotNegative("job.data.sequence", in.sequence()));
+  for (const wire::DataPart& part : in.parts()) {
+    TESSERA_RETURN_IF_ERROR(NotNegative("job.data.part.num_samples", part.num_samples()));
+    TESSERA_TRY(const double weight, DecodeSeconds("job.data.part.weight", part.weight()));
+    data.parts.push_back({part.name(), part.format(), part.num_samples(), weight});
+  }
+  data.num_samples = in.num_samples();
+  data.sequence = in.sequence();
+  data.seed = in.seed();
+  return data;
+}
+
 void Encode(const engine::JobStatus& job, wire::JobInfo* out) {
   out->set_name(Utf8(job.name));
   out->set_model(Utf8(job.model));
@@ -180,6 +208,7 @@ void Encode(const engine::JobStatus& job, wire::JobInfo* out) {
   agents::Encode(job.options, out->mutable_options());
   if (job.step_seconds) out->set_step_seconds(*job.step_seconds);
   out->set_command(Utf8(job.command));
+  if (!job.data.empty()) Encode(job.data, out->mutable_data());
 }
 
 Result<engine::JobStatus> Decode(const wire::JobInfo& in) {
@@ -212,6 +241,9 @@ Result<engine::JobStatus> Decode(const wire::JobInfo& in) {
     TESSERA_TRY(job.step_seconds, DecodeSeconds("job.step_seconds", in.step_seconds()));
   }
   job.command = in.command();
+  if (in.has_data()) {
+    TESSERA_TRY(job.data, Decode(in.data()));
+  }
   return job;
 }
 

@@ -34,6 +34,21 @@ Json flowsOf(const std::vector<engine::FlowStatus>& flows, bool withRates) {
   return json;
 }
 
+Json dataOf(const engine::DataStatus& data) {
+  if (data.empty()) return nullptr;
+  Json parts = Json::array();
+  for (const engine::DataStatus::Part& part : data.parts) {
+    parts.push_back({{"name", part.name},
+                     {"format", part.format},
+                     {"samples", part.num_samples},
+                     {"weight", part.weight > 0 ? Json(part.weight) : Json(nullptr)}});
+  }
+  return {{"parts", parts},
+          {"samples", data.num_samples},
+          {"sequence", data.sequence},
+          {"seed", data.seed}};
+}
+
 }  // namespace
 
 Json toJson(const ptc::MeshShape& mesh) {
@@ -70,7 +85,8 @@ Json toJson(const engine::JobStatus& job) {
           {"zero", job.options.zero},
           {"micro_batch", job.options.micro_batch},
           {"step_seconds", orNull(job.step_seconds)},
-          {"command", job.command.empty() ? Json(nullptr) : Json(job.command)}};
+          {"command", job.command.empty() ? Json(nullptr) : Json(job.command)},
+          {"data", dataOf(job.data)}};
 }
 
 Json toJson(const engine::TxnStatus& txn) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/cluster/certificate.h"
+#include "engine/cluster/data_status.h"
 #include "engine/cluster/step_options.h"
 #include "ptc/base/result.h"
 #include "ptc/mesh.h"
@@ -105,6 +106,7 @@ struct JobStatus {
   StepOptions options = {};
   std::optional<double> step_seconds = {};  // median of the last steps
   std::string command = {};                 // of a job that is not the built-in trainer
+  DataStatus data = {};
   friend bool operator==(const JobStatus&, const JobStatus&) = default;
 };
 

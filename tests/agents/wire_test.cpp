@@ -104,6 +104,14 @@ class Any {
       job.options = Options();
       if (Flip()) job.step_seconds = Seconds();
       job.command = Text();
+      for (std::uint64_t parts = Below(3); parts > 0; --parts) {
+        job.data.parts.push_back({Text(), Text(), Count(), Seconds()});
+      }
+      if (!job.data.empty()) {
+        job.data.num_samples = Count();
+        job.data.sequence = Count();
+        job.data.seed = Count();
+      }
       snapshot.jobs.push_back(job);
     }
     if (Flip()) snapshot.transaction = Txn();

@@ -31,6 +31,10 @@ void describe(engine::ClusterSnapshot* cluster) {
   job.num_tensors = 54;
   job.state_bytes = 39'216'742;
   job.step_seconds = 0.35;
+  job.data = {.parts = {{"/srv/text", "text", 190'233, 0}},
+              .num_samples = 190'233,
+              .sequence = 128,
+              .seed = 7};
   for (engine::NodeStatus& node : cluster->nodes) {
     node.host = "worker";
     node.address = "10.0.0." + std::to_string(node.node + 11);
@@ -90,7 +94,7 @@ std::vector<engine::HistoryEntry> PanelHistory() {
   grow.result = "committed";
   grow.phases = {{"preparing", 1.2},  {"pausing", 0.04},    {"transferring", 0.19},
                  {"verifying", 0.03}, {"committing", 0.01}, {"resuming", 0.06}};
-  grow.who = "tessera by ada";
+  grow.who = "tessera by operator";
   grow.kept = 19'608'371;
   grow.network = 19'608'371;
   grow.pause_estimate = 0.28;

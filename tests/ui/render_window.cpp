@@ -17,10 +17,10 @@
 #include "ui/models/draft.h"
 #include "ui/pages/history_page.h"
 #include "ui/pages/plan_panel.h"
-#include "ui/pages/records_pane.h"
 #include "ui/pages/timeline_page.h"
 #include "ui/plots/job_plots.h"
 #include "ui/theme.h"
+#include "ui/widgets/tabbed_pane.h"
 
 using namespace tessera;
 using engine::TxnPhase;
@@ -111,18 +111,25 @@ void renderAll(const char* suffix) {
     auto panel = open({});
     panel->window->findChild<ui::HistoryPage*>()->choose(3);
     save(*panel, name("history-details"));
-    panel->window->findChild<ui::RecordsPane*>()->setCurrent(
-        panel->window->findChild<ui::HistoryPage*>());
+    panel->window->findChild<ui::TabbedPane*>(QStringLiteral("recordsPane"))
+        ->setCurrent(panel->window->findChild<ui::HistoryPage*>());
     panel->window->findChild<ui::HistoryPage*>()->choose(1);
     save(*panel, name("history-table"));
     auto* plots = panel->window->findChild<ui::JobPlots*>();
-    panel->window->findChild<ui::RecordsPane*>()->setCurrent(
-        panel->window->findChild<ui::TimelinePage*>());
+    panel->window->findChild<ui::TabbedPane*>(QStringLiteral("recordsPane"))
+        ->setCurrent(panel->window->findChild<ui::TimelinePage*>());
     plots->setRange(1'750'000'236, 1'750'000'262);
     save(*panel, name("plots-zoomed"));
     plots->fit();
     plots->setPlayhead(1'750'000'200);
     save(*panel, name("playhead"));
+  }
+  {
+    auto panel = open({});
+    panel->window->actions()->find(QStringLiteral("view.data"))->trigger();
+    save(*panel, name("data"));
+    panel->window->findChild<ui::HistoryPage*>()->choose(3);
+    save(*panel, name("data-change"));
   }
   {
     auto panel = open(kArmed);

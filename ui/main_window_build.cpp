@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/// \file
+/// The parts of the window and where they stand.
+#include <QAbstractItemView>
+#include <QComboBox>
+#include <QCoreApplication>
+#include <QDockWidget>
+#include <QLabel>
+#include <QLayout>
+#include <QMenuBar>
+#include <QProgressBar>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QStatusBar>
+#include <QToolBar>
+#include <QVBoxLayout>
+
+#include "ui/canvas/mesh_view.h"
+#include "ui/main_window_impl.h"
+#include "ui/pages/change_details.h"
+#include "ui/pages/countdown_bar.h"
+#include "ui/pages/data_page.h"
+#include "ui/pages/events_page.h"
+#include "ui/pages/header_bar.h"
+#include "ui/pages/history_page.h"
+#include "ui/pages/inspector.h"
+#include "ui/pages/navigator.h"
+#include "ui/pages/notice_bar.h"
+#include "ui/pages/plan_panel.h"
+#include "ui/pages/progress_panel.h"
+#include "ui/pages/state_page.h"
+#include "ui/pages/timeline_page.h"
+#include "ui/widgets/key_values.h"
+#include "ui/widgets/legend.h"
+#include "ui/widgets/tabbed_pane.h"
+
+namespace tessera::ui {
+namespace {
+
+constexpr int kToolBarHeight = 48;
+constexpr int kNavigatorWidth = 216;
+constexpr int kDockWidth = 332;
+constexpr int kViewsRow = 38;
+constexpr int kRecordsRow = 34;
+
+}  // namespace
+
+void MainWindow::Impl::build() {
+  window.setObjectName(QStringLiteral("panel"));
+  window.setMinimumSize(1024, 640);
+  window.resize(1440, 900);
+
+  auto* bar = new QToolBar(tr("Main"), &window);
+  bar->setObjectName(QStringLiteral("main"));
+  bar->setMovable(false);
+  bar->setContextMenuPolicy(Qt::PreventContextMenu);
+  header = new HeaderBar(model, draft, control, bar);
+  header->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+  bar->addWidget(header);
+  bar->setFixedHeight(kToolBarHeight);
+  bar->setStyleSheet(QStringLiteral("QToolBar { padding: 0px; }"));
+  bar->layout()->setContentsMargins(0, 0, 0, 0);
+  window.addToolBar(Qt::TopToolBarArea, bar);
+
+  buildCentre();
+  buildDocks();
+  buildStatusBar();
+  addActions();
+  actions->refreshIcons();
+  actions->fillMenuBar(window.menuBar());
+  connectAll();
+
+  QCoreApplication::instance()->installEventFilter(this);
+
+  initialLayout = window.saveState();
+  adoptSettings();
+  ageTimer.start(1000);
+  refresh();
+  mesh->setFocus();
+}
+
+void MainWindow::Impl::buildCentre() {
+  centre = new Surface(Surface::Tone::Canvas, &window);
+  linkNotice = new NoticeBar(centre);
+  jobNotice = new NoticeBar(centre);
+  errorNotice = new NoticeBar(centre);
+  recordNotice = new NoticeBar(centre);
+  draftNotice = new NoticeBar(centre);
+  countdown = new CountdownBar(control, centre);
+  canvas = new QStackedWidget(centre);
+  mesh = new MeshView(canvas);
+  state = new StatePage(canvas);
+  canvas->addWidget(mesh);
+  canvas->addWidget(state);
+  progress = new ProgressPanel(model, control, centre);
+
+  views = new TabbedPane(Surface::Tone::Canvas, tr("Views of the job"), kViewsRow, centre);
+  views->setObjectName(QStringLiteral("views"));
+  views->addPage(tr("Mesh"), canvas, buildMeshCorner());
+  views->addNotice(new Rule(views));
+  for (QWidget* notice : {static_cast<QWidget*>(linkNotice), static_cast<QWidget*>(jobNotice),
+                          static_cast<QWidget*>(recordNotice), static_cast<QWidget*>(errorNotice),
+                          static_cast<QWidget*>(draftNotice), static_cast<QWidget*>(countdown)}) {
+    views->addNotice(notice);
+  }
+
+  auto* card = new QVBoxLayout;
+  card->setContentsMargins(14, 0, 14, 8);
+  card->addWidget(progress);
+  auto* column = new QVBoxLayout(centre);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  column->addWidget(views, 1);
+  column->addLayout(card);
+  window.setCentralWidget(centre);
+}
+
+QWidget* MainWindow::Impl::buildMeshCorner() {
+  auto* corner = new QWidget(centre);
+  auto* colours = new QLabel(tr("colour by"), corner);
+  setRole(colours, QStringLiteral("hint"));
+  colourBox = new QComboBox(corner);
+  colourBox->setProperty("flat", true);
+  for (int i = 0; i < kNumColourings; ++i) colourBox->addItem(text(static_cast<ColourBy>(i)), i);
+  colourBox->setAccessibleName(tr("What the colours of the mesh tell"));
+  colourBox->setStatusTip(tr("What the colours of the mesh tell"));
+  colourBox->view()->setAccessibleName(colourBox->accessibleName());
+  colours->setBuddy(colourBox);
+  legend = new Legend(corner);
+  auto* row = new QHBoxLayout(corner);
+  row->setContentsMargins(16, 0, 0, 0);
+  row->addWidget(colours);
+  row->addWidget(colourBox);
+  row->addStretch();
+  row->addWidget(legend);
+  return corner;
+}
+
+void MainWindow::Impl::buildDocks() {
+  const auto dock = [this](const QString& name, const QString& title, QWidget* content,
+                           Qt::DockWidgetArea area) {
+    auto* widget = new QDockWidget(title, &window);
+    widget->setObjectName(name);
+    widget->setFeatures(QDockWidget::NoDockWidgetFeatures);
+    widget->setTitleBarWidget(new QWidget(widget));
+    widget->setWidget(content);
+    window.addDockWidget(area, widget);
+    return widget;
+  };
+  window.setCorner(Qt::BottomLeftCorner, Qt::BottomDockWidgetArea);
+  window.setCorner(Qt::BottomRightCorner, Qt::BottomDockWidgetArea);
+
+  navigator = new Navigator(model, &window);
+  navigatorDock =
+      dock(QStringLiteral("navigator"), tr("Navigator"), navigator, Qt::LeftDockWidgetArea);
+
+  inspector = new Inspector(model, &window);
+  planPanel = new PlanPanel(model, draft, plan, proposal, control, &window);
+  right = new QStackedWidget(&window);
+  right->addWidget(inspector);
+  right->addWidget(planPanel);
+  details = new ChangeDetails(&window);
+  right->addWidget(details);
+  right->setMinimumWidth(290);
+  rightDock =
+      dock(QStringLiteral("side"), tr("Inspector and plan"), right, Qt::RightDockWidgetArea);
+
+  records = new TabbedPane(Surface::Tone::Panel, tr("Timeline and history"), kRecordsRow, &window);
+  records->setObjectName(QStringLiteral("recordsPane"));
+  records->layout()->setContentsMargins(0, 0, 0, 4);
+  history = new HistoryPage(commands, records);
+  timeline = new TimelinePage(model, commands, *history->model(), records);
+  records->addPage(tr("Timeline"), timeline, timeline->corner());
+  records->addPage(tr("History"), history, history->corner());
+  data = new DataPage(model, *history->model(), views);
+  views->addPage(tr("Data"), data);
+  events = new EventsPage(&window);
+  auto* splitter = new QSplitter(Qt::Horizontal, &window);
+  splitter->setObjectName(QStringLiteral("recordsSplitter"));
+  splitter->addWidget(records);
+  splitter->addWidget(events);
+  splitter->setStretchFactor(0, 3);
+  splitter->setStretchFactor(1, 2);
+  splitter->setChildrenCollapsible(false);
+  splitter->setSizes({880, 560});
+  splitter->setMinimumHeight(110);
+  bottomDock =
+      dock(QStringLiteral("records"), tr("History and events"), splitter, Qt::BottomDockWidgetArea);
+
+  window.resizeDocks({navigatorDock, rightDock}, {kNavigatorWidth, kDockWidth}, Qt::Horizontal);
+  recordsHeight = kBottomHeight;
+  window.resizeDocks({bottomDock}, {recordsHeight}, Qt::Vertical);
+}
+
+void MainWindow::Impl::buildStatusBar() {
+  QStatusBar* bar = window.statusBar();
+  bar->setSizeGripEnabled(false);
+  statusDot = new StateDot(bar);
+  statusLeft = new QLabel(bar);
+  statusRight = new QLabel(bar);
+  statusBar = new QProgressBar(bar);
+  statusBar->setTextVisible(false);
+  statusBar->setRange(0, 1000);
+  statusBar->setFixedWidth(160);
+  statusBar->setAccessibleName(tr("Progress of the move"));
+  auto* left = new QWidget(bar);
+  auto* row = new QHBoxLayout(left);
+  row->setContentsMargins(10, 0, 0, 0);
+  row->setSpacing(7);
+  row->addWidget(statusDot);
+  row->addWidget(statusLeft);
+  bar->addWidget(left);
+  bar->addPermanentWidget(statusBar);
+  bar->addPermanentWidget(statusRight);
+  statusRight->setContentsMargins(8, 0, 10, 0);
+}
+
+}  // namespace tessera::ui

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/// \file
+/// What follows from what: signals of the parts, and what the window does about them.
+#include <QApplication>
+#include <QComboBox>
+#include <QMenu>
+#include <QStatusBar>
+#include <utility>
+
+#include "ui/canvas/mesh_view.h"
+#include "ui/connections.h"
+#include "ui/format.h"
+#include "ui/main_window_impl.h"
+#include "ui/pages/change_details.h"
+#include "ui/pages/data_page.h"
+#include "ui/pages/events_page.h"
+#include "ui/pages/history_page.h"
+#include "ui/pages/inspector.h"
+#include "ui/pages/navigator.h"
+#include "ui/pages/notice_bar.h"
+#include "ui/pages/plan_panel.h"
+#include "ui/pages/progress_panel.h"
+#include "ui/pages/state_page.h"
+#include "ui/pages/timeline_page.h"
+#include "ui/plots/job_plots.h"
+#include "ui/widgets/legend.h"
+
+namespace tessera::ui {
+
+void MainWindow::Impl::connectAll() {
+  connect(&model, &ClusterModel::changed, this, &Impl::refresh);
+  connect(&model, &ClusterModel::eventsAdded, events, &EventsPage::append);
+  connect(&model, &ClusterModel::eventsAdded, timeline, &TimelinePage::addEvents);
+  connect(&draft, &Draft::changed, this, &Impl::refresh);
+  connect(&plan, &DraftPlan::changed, this, &Impl::refreshScene);
+  connect(&control, &MoveControl::changed, this, [this] {
+    actions->refresh();
+    refreshStatus();
+    refreshNotices();
+    mesh->setReadOnly(!control.editBlockedReason().isEmpty());
+  });
+  connect(&control, &MoveControl::failed, this, &Impl::showError);
+  connect(&control, &MoveControl::applied, this, [this] { setSource(HeaderBar::LiveSource); });
+  connect(&ageTimer, &QTimer::timeout, this, &Impl::refreshAge);
+  errorTimer.setSingleShot(true);
+  connect(&errorTimer, &QTimer::timeout, errorNotice, &QWidget::hide);
+
+  connect(header, &HeaderBar::sourceChosen, this, &Impl::setSource);
+  connect(mesh, &MeshView::devicesDropped, this,
+          [this](const QList<ptc::DeviceId>& devices, bool into) { editByHand(devices, into); });
+  connect(mesh, &MeshView::toggleRequested, this,
+          [this](const QList<ptc::DeviceId>& devices) { editByHand(devices, std::nullopt); });
+  connect(mesh, &MeshView::selectionChanged, this, [this] {
+    navigator->setSelection(mesh->selection());
+    inspector->setSelection(mesh->selection());
+    if (!mesh->selection().empty()) history->choose({});
+    actions->refresh();
+  });
+  connect(mesh, &MeshView::activated, this, [this] { setSource(HeaderBar::LiveSource); });
+  connect(
+      mesh, &MeshView::contextMenuRequested, this, [this](ptc::DeviceId device, const QPoint& at) {
+        if (!mesh->selection().contains(device)) chooseSelection({device});
+        auto* menu = new QMenu(&window);
+        menu->setAttribute(Qt::WA_DeleteOnClose);
+        menu->setToolTipsVisible(true);
+        for (const char* name :
+             {"edit.toggle", "edit.selectNode", "plan.apply", "plan.discard", "plan.cancelMove"}) {
+          menu->addAction(actions->find(QString::fromLatin1(name)));
+        }
+        menu->popup(at);
+      });
+  mesh->setDragHint([this](const QList<ptc::DeviceId>& devices, bool intoMesh) {
+    std::set<ptc::DeviceId> set = draft.deviceSet();
+    for (const ptc::DeviceId device : devices) {
+      if (intoMesh) {
+        set.insert(device);
+      } else {
+        set.erase(device);
+      }
+    }
+    return tr("%1 in %2 after the drop")
+        .arg(format::gpus(static_cast<std::int64_t>(set.size())), draft.job());
+  });
+
+  connect(colourBox, &QComboBox::currentIndexChanged, this, [this](int index) {
+    isolated.reset();
+    if (start.keepLayout) {
+      settings.set(Setting::Colouring, Settings::specOf(Setting::Colouring).choices[index]);
+    }
+    refreshScene();
+  });
+  connect(legend, &Legend::isolateRequested, this, [this](std::optional<int> swatch) {
+    isolated = swatch;
+    refreshScene();
+  });
+  connect(navigator, &Navigator::selectionChosen, this, &Impl::chooseSelection);
+  connect(planPanel, &PlanPanel::applyRequested, this, &Impl::requestApply);
+  connect(planPanel, &PlanPanel::discardRequested, this, &Impl::discard);
+  connect(history, &HistoryPage::reverseRequested, this, &Impl::planReverse);
+  connect(history, &HistoryPage::loaded, actions, &ActionRegistry::refresh);
+  connect(history, &HistoryPage::failed, this, &Impl::showError);
+  connect(history, &HistoryPage::chosenChanged, this, [this] {
+    const engine::HistoryEntry* entry = history->chosen();
+    const auto txn = entry == nullptr ? std::nullopt : std::optional(entry->id);
+    timeline->setSelected(txn);
+    data->setSelected(txn);
+    if (entry != nullptr) details->setEntry(*entry);
+    refreshSide();
+    actions->refresh();
+  });
+  connect(timeline, &TimelinePage::failed, this, &Impl::showError);
+  connect(timeline->plots(), &JobPlots::playheadChanged, actions, &ActionRegistry::refresh);
+  const auto chooseChange = [this](qint64 txn) {
+    if (history->choose(txn)) setSource(HeaderBar::LiveSource);
+  };
+  connect(timeline, &TimelinePage::changeChosen, this, chooseChange);
+  connect(data, &DataPage::changeChosen, this, chooseChange);
+  connect(details, &ChangeDetails::reverseRequested, this, &Impl::planReverse);
+  connect(details, &ChangeDetails::closeRequested, this, [this] { history->choose({}); });
+  connect(events, &EventsPage::failed, this, &Impl::showError);
+  connect(events, &EventsPage::sourceChosen, this, &Impl::chooseSource);
+  connect(&model, &ClusterModel::cleared, this, [this] {
+    events->clear();
+    historyLoaded = false;
+    followProfile();
+  });
+  connect(header, &HeaderBar::jobChosen, this, &Impl::showJob);
+  connect(header, &HeaderBar::goToRequested, this, &Impl::openPalette);
+  connect(state, &StatePage::retryRequested, this, [this] { commands.reconnect(); });
+  connect(state, &StatePage::startRequested, this, &Impl::startLocal);
+  connect(state, &StatePage::connectRequested, this, &Impl::openConnect);
+  connect(state, &StatePage::openRequested, this, &Impl::chooseHistoryFile);
+  connect(linkNotice, &NoticeBar::actionTriggered, this, [this] {
+    if (model.isFile()) {
+      connections->closeHistory();
+    } else {
+      commands.reconnect();
+    }
+  });
+  connect(errorNotice, &NoticeBar::actionTriggered, errorNotice, &QWidget::hide);
+  connect(recordNotice, &NoticeBar::actionTriggered, this,
+          [this] { openSettings(SettingsDialog::Data); });
+  connect(draftNotice, &NoticeBar::actionTriggered, this,
+          [this] { setSource(HeaderBar::LiveSource); });
+  connect(progress, &ProgressPanel::viewChanged, this, [this] {
+    refreshTitle();
+    refreshStatus();
+  });
+  connect(progress, &ProgressPanel::ended, this, [this] {
+    history->reload();
+    if (!window.isActiveWindow()) QApplication::alert(&window);
+    if (std::exchange(closeWhenRolledBack, false)) window.close();
+  });
+  connect(progress, &ProgressPanel::reverseRequested, this, [this] {
+    const auto& txn = model.snapshot().transaction;
+    if (txn)
+      draftLayout(txn->from_devices, txn->from_mesh, txn->from_options,
+                  tr("reverse the last move"));
+  });
+  connect(progress, &ProgressPanel::againRequested, this, [this] {
+    const auto& txn = model.snapshot().transaction;
+    if (txn)
+      draftLayout(txn->to_devices, txn->to_mesh, txn->to_options, tr("plan the last move again"));
+  });
+}
+
+}  // namespace tessera::ui

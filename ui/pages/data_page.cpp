@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/data_page.h"
+
+#include <QHeaderView>
+#include <QLabel>
+#include <QLocale>
+#include <QScrollArea>
+#include <QStackedLayout>
+#include <QTableView>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <utility>
+
+#include "ui/format.h"
+#include "ui/widgets/batch_strip.h"
+#include "ui/widgets/key_values.h"
+#include "ui/widgets/pass_strip.h"
+#include "ui/widgets/quiet_table.h"
+
+namespace tessera::ui {
+namespace {
+
+constexpr int kMargin = 24;
+constexpr int kRow = 26;
+constexpr int kMostRows = 8;
+
+QLabel* label(const QString& role, QWidget* parent) {
+  auto* label = new QLabel(parent);
+  label->setWordWrap(true);
+  setRole(label, role);
+  return label;
+}
+
+QString partText(const engine::DataStatus::Part& part, const engine::DataStatus& data) {
+  QString text = DataPage::tr("%1 samples of %2 tokens, %3")
+                     .arg(format::count(part.num_samples), format::count(data.sequence),
+                          QString::fromStdString(part.format));
+  if (part.weight > 0) text += DataPage::tr(", weight %1").arg(QLocale().toString(part.weight));
+  return text;
+}
+
+}  // namespace
+
+DataPage::DataPage(ClusterModel& model, HistoryTableModel& history, QWidget* parent)
+    : Surface(Tone::Canvas, parent),
+      m_model(model),
+      m_history(history),
+      m_stack(new QStackedLayout(this)),
+      m_words(label(QStringLiteral("hint"), this)),
+      m_title(label(QStringLiteral("heading"), this)),
+      m_summary(label(QStringLiteral("hint"), this)),
+      m_batchTitle(label(QStringLiteral("group"), this)),
+      m_change(label(QStringLiteral("hint"), this)),
+      m_pass(new PassStrip(this)),
+      m_batches(new BatchStrip(this)),
+      m_table(new QTableView(this)),
+      m_parts(new KeyValues(this)) {
+  m_words->setAlignment(Qt::AlignCenter);
+  m_stack->addWidget(m_words);
+  m_stack->addWidget(buildContent());
+  connect(&m_model, &ClusterModel::changed, this, &DataPage::refresh);
+  connect(&m_history, &QAbstractItemModel::modelReset, this, &DataPage::refresh);
+  connect(m_pass, &PassStrip::changeChosen, this, &DataPage::changeChosen);
+  refresh();
+}
+
+QWidget* DataPage::buildContent() {
+  m_table->setModel(&m_shares);
+  makeQuiet(*m_table, kRow);
+  m_table->setAccessibleName(tr("Who reads what of the coming batch"));
+  m_table->horizontalHeader()->setStretchLastSection(true);
+  m_table->setVerticalScrollBarPolicy(Qt::ScrollBarAsNeeded);
+  for (const auto& [column, width] :
+       {std::pair(ShareTableModel::RankColumn, 60), std::pair(ShareTableModel::DevicesColumn, 170),
+        std::pair(ShareTableModel::CountColumn, 70),
+        std::pair(ShareTableModel::PositionsColumn, 160)}) {
+    m_table->setColumnWidth(column, width);
+  }
+  auto* sets = label(QStringLiteral("group"), this);
+  sets->setText(tr("DATA SETS"));
+
+  auto* content = new Surface(Tone::Canvas, this);
+  auto* column = new QVBoxLayout(content);
+  column->setContentsMargins(kMargin, 18, kMargin, 18);
+  column->setSpacing(6);
+  column->addWidget(m_title);
+  column->addWidget(m_summary);
+  column->addSpacing(10);
+  column->addWidget(m_pass);
+  column->addSpacing(14);
+  column->addWidget(m_batchTitle);
+  column->addWidget(m_batches);
+  column->addWidget(m_change);
+  column->addSpacing(8);
+  column->addWidget(m_table);
+  column->addSpacing(12);
+  column->addWidget(sets);
+  column->addWidget(m_parts);
+  column->addStretch();
+  auto* scroll = new QScrollArea(this);
+  scroll->setWidget(content);
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  return scroll;
+}
+
+QString DataPage::words() const { return m_view ? QString() : m_words->text(); }
+
+void DataPage::setSelected(std::optional<std::int64_t> txn) {
+  m_selected = txn;
+  if (m_view) showBatches();
+}
+
+void DataPage::showEvent(QShowEvent* event) {
+  Surface::showEvent(event);
+  refresh();
+}
+
+void DataPage::refresh() {
+  if (!isVisible()) return;
+  const engine::JobStatus* job = m_model.job();
+  m_view = job == nullptr ? std::nullopt : makeDataView(*job, m_history.entries());
+  m_stack->setCurrentIndex(m_view ? 1 : 0);
+  if (!m_view) {
+    m_words->setText(
+        job == nullptr ? tr("No job is running, so nobody reads data.")
+        : job->command.empty()
+            ? tr("The cluster does not say what %1 reads.").arg(QString::fromStdString(job->name))
+            : tr("%1 is a program of its own: it reads its data itself, and its place in them is "
+                 "part of its state.")
+                  .arg(QString::fromStdString(job->name)));
+    return;
+  }
+  m_title->setText(tr("%1, pass %2").arg(QString::fromStdString(job->name)).arg(m_view->pass + 1));
+  QString summary = tr("%1 of %2 samples done (%3) · global batch %4")
+                        .arg(format::count(m_view->next), format::count(m_view->numSamples),
+                             format::percent(m_view->done()), format::count(m_view->globalBatch));
+  if (m_view->secondsLeft && job->state == engine::JobState::kRunning) {
+    summary += tr(" · the pass ends in ≈ %1").arg(format::seconds(*m_view->secondsLeft));
+  }
+  m_summary->setText(summary);
+  m_pass->setView(*m_view);
+  m_shares.setShares(m_view->shares);
+  const int rows = std::min(m_shares.rowCount(), kMostRows);
+  m_table->setFixedHeight(m_table->horizontalHeader()->sizeHint().height() + rows * kRow + 2);
+  std::vector<KeyValues::Row> parts;
+  for (const engine::DataStatus::Part& part : job->data.parts) {
+    const QString name = QString::fromStdString(part.name);
+    parts.push_back({name, partText(part, job->data), {}, name});
+  }
+  m_parts->setRows(parts);
+  showBatches();
+}
+
+void DataPage::showBatches() {
+  const DataView& view = *m_view;
+  const auto change =
+      std::find_if(view.changes.begin(), view.changes.end(),
+                   [this](const DataView::Change& c) { return c.txn == m_selected; });
+  m_pass->setSelected(change == view.changes.end() ? std::nullopt : m_selected);
+  const auto batch = [&](std::int64_t step, std::int64_t degree) {
+    const std::int64_t begin = view.next + (step - view.step - 1) * view.globalBatch;
+    BatchStrip::Batch out{tr("step %1").arg(format::count(step)), step <= view.step,
+                          sharesOf(begin, view.globalBatch, degree)};
+    return out;
+  };
+  std::vector<BatchStrip::Batch> batches;
+  if (change != view.changes.end()) {
+    m_batchTitle->setText(tr("AROUND CHANGE %1").arg(change->txn));
+    for (std::int64_t step = std::max<std::int64_t>(1, change->step - 1); step <= change->step;
+         ++step) {
+      batches.push_back(batch(step, change->fromDp));
+    }
+    for (int i = 1; i <= 2; ++i) batches.push_back(batch(change->step + i, change->toDp));
+    m_change->setText(
+        tr("Up to position %1 the %2 ranks of before read, from there on the %3 of after: no "
+           "sample twice, none left out, %4 samples a step as ever.")
+            .arg(format::count(change->position))
+            .arg(change->fromDp)
+            .arg(change->toDp)
+            .arg(format::count(view.globalBatch)));
+  } else {
+    m_batchTitle->setText(tr("WHO READS WHAT NEXT"));
+    const auto degree = static_cast<std::int64_t>(view.shares.size());
+    for (int i = 1; i <= 3; ++i) batches.push_back(batch(view.step + i, degree));
+    batches.front().shares = view.shares;
+    m_change->setText(
+        view.changes.empty()
+            ? tr("A change of the mesh in this pass will be marked on the strip above.")
+            : tr("%n changes of the mesh in this pass: click a mark on the strip to see its "
+                 "batches.",
+                 nullptr, static_cast<int>(view.changes.size())));
+  }
+  m_batches->setBatches(std::move(batches));
+}
+
+}  // namespace tessera::ui
