@@ -15,6 +15,7 @@
 #include "agents/net/socket.h"
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "engine/cluster/snapshot.h"
+#include "engine/files/tessera_home.h"
 #include "ptc/base/result.h"
 
 namespace tessera::agents {
@@ -37,8 +38,7 @@ Result<Profile> LoadProfile(const std::string& name_or_path);
 Status SaveProfile(const Profile& profile);
 /// Where SaveProfile puts it.
 std::string ProfilePath(const std::string& name);
-/// $TESSERA_HOME, else $XDG_DATA_HOME/tessera, else ~/.local/share/tessera.
-std::string TesseraHome();
+using engine::TesseraHome;
 
 /// kRefused: the cluster does not take this key, or speaks another protocol version; `detail` says
 /// which. kLost: anything that may pass. Both are tried again.

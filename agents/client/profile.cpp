@@ -48,16 +48,6 @@ Result<nlohmann::json> Parse(const std::string& text, const std::string& path) {
 
 }  // namespace
 
-std::string TesseraHome() {
-  const auto set = [](const char* name) -> std::string {
-    const char* value = std::getenv(name);
-    return value != nullptr ? value : "";
-  };
-  if (const std::string home = set("TESSERA_HOME"); !home.empty()) return home;
-  if (const std::string data = set("XDG_DATA_HOME"); !data.empty()) return data + "/tessera";
-  return set("HOME") + "/.local/share/tessera";
-}
-
 std::string ProfilePath(const std::string& name) {
   return TesseraHome() + "/profiles/" + name + ".json";
 }

@@ -10,10 +10,12 @@
 namespace tessera::agents {
 namespace {
 
-/// Variables that the agent sets for every rank: none of them comes from its own environment.
+/// Variables that the agent sets for every rank: none of them comes from its own environment. Where
+/// Tessera keeps its files is the same for all.
 bool IsOfTheRank(std::string_view entry) {
   constexpr std::array<std::string_view, 6> kTorchrun = {
       "RANK=", "WORLD_SIZE=", "LOCAL_RANK=", "LOCAL_WORLD_SIZE=", "MASTER_ADDR=", "MASTER_PORT="};
+  if (entry.starts_with("TESSERA_HOME=")) return false;
   return entry.starts_with("TESSERA_") ||
          std::any_of(kTorchrun.begin(), kTorchrun.end(),
                      [&](std::string_view name) { return entry.starts_with(name); });

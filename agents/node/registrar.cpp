@@ -32,7 +32,8 @@ Registrar::Registrar(Loop& loop, const AgentConfig& config)
       config_(config),
       asks_(loop, [this](std::int32_t node,
                          const wire::ToNode& message) { return SendTo(node, message); }),
-      views_(loop, WorldOfViews()) {}
+      views_(loop, WorldOfViews()),
+      openers_(loop) {}
 Registrar::~Registrar() = default;
 
 Result<std::unique_ptr<Registrar>> Registrar::Start(Loop& loop, NetContext& net,
@@ -431,6 +432,7 @@ engine::ClusterSnapshot Registrar::Snapshot() const {
     row.options = job.options;
     row.step_seconds = MedianStepSeconds(job);
     if (job.settings.program) row.command = job.settings.program->command;
+    row.data = job.data;
     out.jobs.push_back(std::move(row));
   }
   if (txn_) {

@@ -21,6 +21,7 @@
 #include "agents/net/socket.h"
 #include "agents/node/cell_digests.h"
 #include "agents/node/config.h"
+#include "agents/node/data_opener.h"
 #include "agents/node/node_asks.h"
 #include "agents/node/peers.h"
 #include "agents/node/view_desk.h"
@@ -78,6 +79,7 @@ class Registrar {
     engine::JobSettings settings;
     ptc::Layout layout;
     engine::StepOptions options;
+    engine::DataStatus data = {};  // empty until it is known
     std::int64_t epoch = 1;
     std::int64_t timeline = 0;
     std::int64_t slot = 1;  // of the next decision
@@ -201,7 +203,12 @@ class Registrar {
 
   // ---- starting a job (registrar_start.cpp)
   void OnStartJob(const wire::StartJobRequest& request, const ReplyPtr& reply);
-  Status StartJob(const wire::StartJobRequest& request, const ReplyPtr& reply);
+  /// What can be said against a start before its data are opened.
+  Result<engine::JobSettings> CheckStart(const wire::StartJobRequest& request) const;
+  Status StartJob(const wire::StartJobRequest& request, const engine::DataStatus& data,
+                  const ReplyPtr& reply);
+  /// Finds out what a job of the journal reads.
+  void LookAtData(const Job& job);
   struct StartChoice {
     ptc::DeviceMesh mesh;
     engine::StepOptions options;
@@ -336,6 +343,7 @@ class Registrar {
   std::optional<LinkRound> link_round_;
   NodeAsks asks_;
   ViewDesk views_;
+  DataOpener openers_;
   std::optional<Txn> txn_;                     // running
   std::optional<engine::TxnStatus> last_txn_;  // the last that ended
   std::map<std::string, ReplyPtr> replies_;    // by request id

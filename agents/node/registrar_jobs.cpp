@@ -70,6 +70,7 @@ Status Registrar::Recover() {
       job.state = engine::JobState::kFailed;
       job.reason = "the registrar's agent restarted while it started";
     }
+    LookAtData(job);
     jobs_.emplace(job.name, std::move(job));
   }
   TESSERA_RETURN_IF_ERROR(RecoverSteps());

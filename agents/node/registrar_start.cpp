@@ -7,7 +7,6 @@
 
 #include "agents/node/pending_reply.h"
 #include "agents/node/registrar.h"
-#include "engine/data/text_dataset.h"
 #include "engine/model/job_layout.h"
 #include "engine/search/fit.h"
 
@@ -50,19 +49,8 @@ Result<engine::JobSettings> SettingsOf(const wire::StartJobRequest& request) {
   return settings;
 }
 
-/// Whether this node finds text enough for a sample; others should see the same files.
-Status CheckData(const engine::JobSettings& settings) {
-  if (settings.program) return OkStatus();  // what it reads is its own affair
-  if (settings.data.empty()) {
-    if (!engine::DefaultTextPaths().empty()) return OkStatus();
-    return NotFound("no text to train on is found on this machine: give --data");
-  }
-  const auto data = engine::TextDataset::Open(settings.data, settings.model.sequence);
-  if (data) return OkStatus();
-  if (data.error().code == ErrorCode::kNotFound) return data.error();
-  return Error{data.error().code,
-               fmt::format("data '{}': {}", fmt::join(settings.data, "', '"), data.error().message),
-               {}};
+std::string NameOf(const wire::StartJobRequest& request) {
+  return request.name().empty() ? request.model() : request.name();
 }
 
 std::string Describe(const engine::JobSettings& settings) {
@@ -78,8 +66,33 @@ std::string StagesText(const ptc::Layout& layout) {
 
 }  // namespace
 
+// What the request says is checked at once; its data, which only this node and the ranks can see,
+// when they have been opened. Meanwhile the cluster may have changed, so all is checked again.
 void Registrar::OnStartJob(const wire::StartJobRequest& request, const ReplyPtr& reply) {
-  if (const Status status = StartJob(request, reply); !status) reply->Fail(status.error());
+  const auto start = [this, request, reply](const engine::DataStatus& data) {
+    if (const Status status = StartJob(request, data, reply); !status) reply->Fail(status.error());
+  };
+  const auto settings = CheckStart(request);
+  if (!settings) return reply->Fail(settings.error());
+  if (settings->program) return start({});  // what it reads is its own affair
+  openers_.Open(*settings, [reply, start, data = settings->data](const auto& status) {
+    if (status) return start(*status);
+    if (data.empty() || status.error().code == ErrorCode::kNotFound) {
+      return reply->Fail(status.error());
+    }
+    const std::string names = fmt::format("data '{}'", fmt::join(data, "', '"));
+    reply->Fail(Error{status.error().code, names + ": " + status.error().message, {}});
+  });
+}
+
+void Registrar::LookAtData(const Job& job) {
+  if (job.settings.program) return;
+  openers_.Open(job.settings, [this, name = job.name](const auto& status) {
+    Job* found = FindJob(name);
+    if (!found || !status) return;  // its ranks say what is wrong with their data
+    found->data = *status;
+    MarkDirty();
+  });
 }
 
 Result<Registrar::StartChoice> Registrar::ChooseStart(const wire::StartJobRequest& request,
@@ -120,18 +133,25 @@ Result<Registrar::StartChoice> Registrar::ChooseStart(const wire::StartJobReques
   return StartChoice{std::move(mesh), options.value_or(engine::StepOptions{}), {}};
 }
 
-Status Registrar::StartJob(const wire::StartJobRequest& request, const ReplyPtr& reply) {
+Result<engine::JobSettings> Registrar::CheckStart(const wire::StartJobRequest& request) const {
   TESSERA_RETURN_IF_ERROR(CheckIdle());
-  const std::string name = request.name().empty() ? request.model() : request.name();
+  const std::string name = NameOf(request);
   TESSERA_RETURN_IF_ERROR(CheckName(name));
-  if (jobs_.contains(name)) {
+  if (const auto job = jobs_.find(name); job != jobs_.end()) {
     return AlreadyExists(fmt::format("job '{}' exists and is {}: choose another --name, or stop it",
-                                     name, ToString(jobs_.at(name).state)));
+                                     name, ToString(job->second.state)));
   }
   TESSERA_TRY(engine::JobSettings settings, SettingsOf(request));
   // Names file and line of an own program's mistakes, whatever its mesh will be.
   TESSERA_RETURN_IF_ERROR(engine::MakeCollection(settings, false));
-  TESSERA_RETURN_IF_ERROR(CheckData(settings));
+  TESSERA_RETURN_IF_ERROR(ChooseStart(request, name, settings));
+  return settings;
+}
+
+Status Registrar::StartJob(const wire::StartJobRequest& request, const engine::DataStatus& data,
+                           const ReplyPtr& reply) {
+  TESSERA_TRY(engine::JobSettings settings, CheckStart(request));
+  const std::string name = NameOf(request);
   TESSERA_TRY(StartChoice start, ChooseStart(request, name, settings));
   TESSERA_TRY(const ptc::RuledTensors tensors, engine::TensorsOf(settings, start.options.zero));
   TESSERA_TRY(ptc::Layout layout, engine::MakeLayout(tensors, std::move(start.mesh)));
@@ -141,6 +161,7 @@ Status Registrar::StartJob(const wire::StartJobRequest& request, const ReplyPtr&
 
   Job job(name, std::move(settings), std::move(layout));
   job.options = start.options;
+  job.data = data;
   job.starting = reply;
   job.start_note = start.why;
   job.not_ready = NodesOf(job.layout);

@@ -25,7 +25,7 @@ std::jthread QuietThread(auto body) {
 
 }  // namespace
 
-Result<Batch> ReadBatch(const TrainingData& data, const engine::GptConfig& model,
+Result<Batch> ReadBatch(const engine::DataMix& data, const engine::GptConfig& model,
                         const BatchRequest& request) {
   TESSERA_TRY(const auto samples,
               data.SamplesAt(request.cursor, request.share.begin, request.share.end));
@@ -49,7 +49,7 @@ Result<Batch> ReadBatch(const TrainingData& data, const engine::GptConfig& model
   return batch;
 }
 
-BatchReader::BatchReader(std::shared_ptr<const TrainingData> data, engine::GptConfig model)
+BatchReader::BatchReader(std::shared_ptr<const engine::DataMix> data, engine::GptConfig model)
     : data_(std::move(data)),
       model_(std::move(model)),
       thread_(QuietThread([this](const std::stop_token& stop) { Run(stop); })) {}

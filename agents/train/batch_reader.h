@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "agents/train/settings_data.h"
 #include "engine/data/cursor.h"
+#include "engine/data/data_mix.h"
 #include "engine/model/gpt.h"
 
 namespace tessera::agents::train {
@@ -33,14 +33,14 @@ struct Batch {
 /// The tokens of a request, each inside the vocabulary.
 /// \error what the data set returns; kInvalidArgument `token 300 of sample 12 (web.bin at byte 96)
 ///     is outside the vocabulary of 256 of gpt-mini`; as engine::SamplesAt for a damaged cursor
-Result<Batch> ReadBatch(const TrainingData& data, const engine::GptConfig& model,
+Result<Batch> ReadBatch(const engine::DataMix& data, const engine::GptConfig& model,
                         const BatchRequest& request);
 
 /// Reads one request at a time.
 /// \threadsafety One thread calls.
 class BatchReader {
  public:
-  BatchReader(std::shared_ptr<const TrainingData> data, engine::GptConfig model);
+  BatchReader(std::shared_ptr<const engine::DataMix> data, engine::GptConfig model);
   /// Waits for a read that is under way.
   ~BatchReader() = default;
   BatchReader(const BatchReader&) = delete;
@@ -54,7 +54,7 @@ class BatchReader {
  private:
   void Run(const std::stop_token& stop);
 
-  const std::shared_ptr<const TrainingData> data_;
+  const std::shared_ptr<const engine::DataMix> data_;
   const engine::GptConfig model_;
 
   std::mutex mutex_;

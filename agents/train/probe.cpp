@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "agents/data/job_data.h"
 #include "agents/train/comm/groups.h"
 #include "agents/train/model/initialise.h"
 #include "agents/train/private_state.h"
@@ -92,7 +93,7 @@ class ProbeRank {
     settings.global_batch = setting.micro_batch * setting.passes;
     TESSERA_TRY(std::string path, text.Path());
     settings.data = {std::move(path)};
-    TESSERA_TRY(auto data, OpenData(settings));
+    TESSERA_TRY(auto data, OpenJobData(settings));
     TESSERA_TRY(const auto tensors, engine::MakeCollection(settings, false));
     ptc::MeshShape shape;
     shape[ptc::Axis::kTp] = setting.tp;
@@ -125,7 +126,7 @@ class ProbeRank {
   }
 
  private:
-  ProbeRank(const engine::JobSettings& settings, TrainingData data, const ptc::Layout& layout)
+  ProbeRank(const engine::JobSettings& settings, engine::DataMix data, const ptc::Layout& layout)
       : memory_(layout, 0), trainer_(settings, std::move(data)) {}
   const PrivateState memory_;
   Trainer trainer_;

@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
+#include "agents/data/job_data.h"
 #include "agents/job/job_rendezvous.h"
 #include "agents/job/tessera_job.h"
 #include "agents/train/model/initialise.h"
-#include "agents/train/settings_data.h"
 #include "agents/train/termination.h"
 #include "agents/train/trainer.h"
 
@@ -70,7 +70,7 @@ class Rank {
   Status Run() {
     if (tessera_attach(&job_) != 0) return JobError("cannot attach");
     TESSERA_TRY(const auto settings, engine::ParseJobSettings(tessera_settings(job_)));
-    TESSERA_TRY(auto data, OpenData(settings));
+    TESSERA_TRY(auto data, OpenJobData(settings));
     fingerprint_ = data.fingerprint();
     trainer_.emplace(settings, std::move(data));
 

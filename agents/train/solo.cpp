@@ -7,17 +7,17 @@
 #include <cmath>
 #include <utility>
 
+#include "agents/data/job_data.h"
 #include "agents/job/decision.h"
 #include "agents/train/comm/groups.h"
 #include "agents/train/model/initialise.h"
 #include "agents/train/private_state.h"
-#include "agents/train/settings_data.h"
 #include "agents/train/trainer.h"
 
 namespace tessera::agents::train {
 
 Status RunSolo(const engine::JobSettings& settings, bool json, std::FILE* out) {
-  TESSERA_TRY(auto data, OpenData(settings));
+  TESSERA_TRY(auto data, OpenJobData(settings));
   TESSERA_TRY(const auto collection, engine::MakeCollection(settings, false));
   TESSERA_TRY(const auto mesh, ptc::DeviceMesh::Make({}, {ptc::DeviceId{}}));
   TESSERA_TRY(const auto layout, ptc::Layout::Make(mesh, collection));

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <utility>
 
+#include "agents/data/job_data.h"
 #include "engine/data/cursor.h"
 #include "engine/update/adamw.h"
 #include "engine/update/schedule.h"
@@ -31,9 +32,9 @@ std::size_t StageMessageFloats(const engine::JobSettings& settings, const tesser
       settings.model.sequence * settings.model.width);
 }
 
-Trainer::Trainer(engine::JobSettings settings, TrainingData data)
+Trainer::Trainer(engine::JobSettings settings, engine::DataMix data)
     : settings_(std::move(settings)),
-      data_(std::make_shared<TrainingData>(std::move(data))),
+      data_(std::make_shared<engine::DataMix>(std::move(data))),
       reader_(std::make_unique<BatchReader>(data_, settings_.model)) {}
 
 Result<Groups> Trainer::Bind(std::span<const tessera_piece> pieces, Groups groups,
@@ -92,13 +93,13 @@ Status Trainer::FailedToRead(const Error& error) {
 }
 
 Status Trainer::OpenDataAgain() {
-  TESSERA_TRY(TrainingData data, OpenData(settings_));
+  TESSERA_TRY(engine::DataMix data, OpenJobData(settings_));
   if (data.fingerprint() != data_->fingerprint()) {
     return DataLoss(
         fmt::format("the data set changed while the job ran: it has {} samples, it had {}",
                     data.num_samples(), data_->num_samples()));
   }
-  data_ = std::make_shared<TrainingData>(std::move(data));
+  data_ = std::make_shared<engine::DataMix>(std::move(data));
   reader_ = std::make_unique<BatchReader>(data_, settings_.model);
   return OkStatus();
 }

@@ -19,8 +19,8 @@
 #include "agents/train/model/gpt_model.h"
 #include "agents/train/model/rank_state.h"
 #include "agents/train/schedule.h"
-#include "agents/train/settings_data.h"
 #include "agents/train/updater.h"
+#include "engine/data/data_mix.h"
 #include "engine/model/gpt.h"
 
 namespace tessera::agents::train {
@@ -38,7 +38,7 @@ std::size_t StageMessageFloats(const engine::JobSettings& settings, const tesser
 class Trainer {
  public:
   /// \pre data.sequence() == settings.model.sequence
-  Trainer(engine::JobSettings settings, TrainingData data);
+  Trainer(engine::JobSettings settings, engine::DataMix data);
 
   /// Builds the views of `pieces`, whose memory outlives the trainer or the next Bind.
   /// `micro_batch` as in engine::StepOptions. Returns the groups of before, which the caller lets
@@ -48,7 +48,7 @@ class Trainer {
                       std::int64_t micro_batch);
 
   const engine::JobSettings& settings() const { return settings_; }
-  const TrainingData& data() const { return *data_; }
+  const engine::DataMix& data() const { return *data_; }
   const Groups& groups() const { return groups_; }
   /// Steps made. \pre bound
   std::int64_t step() const { return *state_.step; }
@@ -103,7 +103,7 @@ class Trainer {
   UpdateCoefficients Coefficients(double clip) const;
 
   const engine::JobSettings settings_;
-  std::shared_ptr<const TrainingData> data_;
+  std::shared_ptr<const engine::DataMix> data_;
   std::unique_ptr<BatchReader> reader_;
   std::optional<Batch> batch_, ahead_;  // of the coming step; of the one after it
   bool is_reading_ahead_ = false;

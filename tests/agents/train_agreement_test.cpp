@@ -16,6 +16,7 @@
 #include <random>
 #include <thread>
 
+#include "agents/data/job_data.h"
 #include "agents/job/decision.h"
 #include "agents/train/comm/groups.h"
 #include "agents/train/comm/thread_rendezvous.h"
@@ -166,7 +167,7 @@ Results Train(const engine::JobSettings& settings, const Mesh& mesh, int steps,
         const auto index = static_cast<std::size_t>(rank);
         const PrivateState& state = *states[index];
         const auto run = [&]() -> Status {
-          TESSERA_TRY(auto data, OpenData(settings));
+          TESSERA_TRY(auto data, agents::OpenJobData(settings));
           tessera_view view = local.View(rank);
           view.micro_batch = mesh.micro_batch;
           TESSERA_TRY(Groups groups,
@@ -485,7 +486,7 @@ class TrainAgreementTest : public QObject {
       }
       QCOMPARE(results.size(), std::size_t{20});
       Compare(results, reference(settings, 20));
-      const std::int64_t samples = OpenData(settings)->num_samples();
+      const std::int64_t samples = agents::OpenJobData(settings)->num_samples();
       QVERIFY(change != "few samples" || samples == 7);
       const std::int64_t cursor[] = {settings.seed, 320 / samples, 320 % samples};
       QCOMPARE(std::memcmp(whole.tensors.at("job.cursor").data(), cursor, sizeof cursor), 0);
@@ -493,7 +494,7 @@ class TrainAgreementTest : public QObject {
   }
 
   void gradientThatIsNotFiniteSkipsTheUpdate() {
-    Trainer trainer(m_settings, *OpenData(m_settings));
+    Trainer trainer(m_settings, *agents::OpenJobData(m_settings));
     const States states = InitialStates(m_settings, {});
     QVERIFY(trainer.Bind(states[0]->pieces(), SelfGroups(), 0).has_value());
     const tessera_piece& piece = states[0]->pieces()[0];
@@ -516,7 +517,7 @@ class TrainAgreementTest : public QObject {
   void stateThatDoesNotFitIsRefused() {
     const auto refusal = [&](const engine::JobSettings& settings, const States& states,
                              std::int64_t micro_batch) {
-      Trainer trainer(settings, *OpenData(settings));
+      Trainer trainer(settings, *agents::OpenJobData(settings));
       const auto pieces = states.empty() ? std::span<const tessera_piece>() : states[0]->pieces();
       const auto bound = trainer.Bind(pieces, SelfGroups(), micro_batch);
       return bound ? std::string() : bound.error().message;

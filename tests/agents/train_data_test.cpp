@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "agents/data/job_data.h"
 #include "agents/job/decision.h"
 #include "agents/train/model/initialise.h"
 #include "agents/train/private_state.h"
@@ -54,7 +55,9 @@ class SwitchedData : public engine::Dataset {
   }
 };
 
-TrainingData Single(engine::DatasetPtr data) { return TrainingData(std::move(data)); }
+engine::DataMix Single(engine::DatasetPtr data) {
+  return *engine::DataMix::Make({{std::move(data), 0}});
+}
 
 engine::GptConfig Vocabulary(std::int64_t size) {
   engine::GptConfig config;
@@ -66,7 +69,7 @@ engine::GptConfig Vocabulary(std::int64_t size) {
 /// One process that trains a small model.
 class Process {
  public:
-  Process(const engine::JobSettings& settings, TrainingData data)
+  Process(const engine::JobSettings& settings, engine::DataMix data)
       : layout_(*ptc::Layout::Make(*ptc::DeviceMesh::Make({}, {ptc::DeviceId{}}),
                                    *engine::MakeCollection(settings, false))),
         memory_(layout_, 0),
@@ -112,7 +115,7 @@ class TrainDataTest : public QObject {
 
  private slots:
   void tokensOutsideTheVocabularyAreNamed() {
-    const TrainingData data = Single(std::make_shared<SwitchedData>());
+    const engine::DataMix data = Single(std::make_shared<SwitchedData>());
     const BatchRequest whole{.cursor = {.seed = 1}, .share = {0, 20}};
     const auto fits = ReadBatch(data, Vocabulary(81), whole);
     QVERIFY(fits.has_value());
@@ -128,7 +131,7 @@ class TrainDataTest : public QObject {
   void theLastRequestIsAnswered() {
     const auto data = std::make_shared<SwitchedData>();
     data->delay_ms = 2;
-    BatchReader reader(std::make_shared<TrainingData>(Single(data)), Vocabulary(100));
+    BatchReader reader(std::make_shared<engine::DataMix>(Single(data)), Vocabulary(100));
     for (std::int64_t next = 0; next < 12; ++next) {
       reader.Start({.cursor = {.seed = 3, .pass = 0, .next = next}, .share = {0, 4}});
       if (next % 3 != 2) continue;
@@ -181,10 +184,10 @@ class TrainDataTest : public QObject {
     text.close();
     settings.data = {text.fileName().toStdString()};
 
-    Process undisturbed(settings, *OpenData(settings));
+    Process undisturbed(settings, *agents::OpenJobData(settings));
     for (int i = 0; i < 6; ++i) QCOMPARE(undisturbed.Step().value_or(9), std::uint64_t{0});
 
-    Process process(settings, *OpenData(settings));
+    Process process(settings, *agents::OpenJobData(settings));
     for (int i = 0; i < 2; ++i) QCOMPARE(process.Step().value_or(9), std::uint64_t{0});
     QVERIFY(text.resize(0));
     QCOMPARE(process.Step().value_or(9), std::uint64_t{TESSERA_PAUSE_DATA});

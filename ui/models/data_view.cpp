@@ -32,8 +32,8 @@ std::vector<DataView::Share> sharesOf(std::int64_t begin, std::int64_t globalBat
                                       std::int64_t degree) {
   std::vector<DataView::Share> shares;
   for (std::int64_t dp = 0; dp < degree; ++dp) {
-    shares.push_back(
-        {dp, begin + dp * globalBatch / degree, begin + (dp + 1) * globalBatch / degree, {}});
+    const engine::BatchShare share = engine::ShareOfBatch(globalBatch, dp, degree);
+    shares.push_back({dp, begin + share.begin, begin + share.end, {}});
   }
   return shares;
 }
