@@ -501,7 +501,7 @@ Status Registrar::RecoverTxn() {
   summary.to_options = {json["zero"].get<bool>(), json["micro_batch"].get<std::int64_t>()};
   ptc::Plan plan;
   plan.to_hash = to.hash();
-  txn_.emplace(Planned{std::move(to), std::move(plan), {}, std::move(summary)},
+  txn_.emplace(Planned{std::move(to), std::move(plan), std::move(summary)},
                engine::Coordinator::Recovered(setup));
   txn_->id = id;
   txn_->job = job->name;

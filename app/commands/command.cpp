@@ -77,7 +77,8 @@ const std::vector<Command>& commands() {
       modelsListCommand(),  modelsShowCommand(),    topologyCommand(),   planCommand(),
       applyCommand(),       txnShowCommand(),       txnCancelCommand(),  deviceFailCommand(),
       nodeKillCommand(),    digestCommand(),        historyCommand(),    eventsCommand(),
-      exportCommand(),      reshardCommand(),       inspectCommand(),    compareCommand()};
+      exportCommand(),      reshardCommand(),       inspectCommand(),    compareCommand(),
+      dataShowCommand()};
   return all;
 }
 

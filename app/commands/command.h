@@ -63,6 +63,7 @@ Command jobTuneCommand();
 Command rulesCheckCommand();
 Command rulesListCommand();
 Command rulesShowCommand();
+Command dataShowCommand();
 Command modelsListCommand();
 Command modelsShowCommand();
 Command topologyCommand();

@@ -9,12 +9,12 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <filesystem>
 #include <sstream>
 
 #include "agents/wire/convert.h"
 #include "agents/wire/utf8.h"
 #include "app/commands/command.h"
+#include "app/commands/data.h"
 #include "app/commands/json.h"
 #include "app/commands/placement.h"
 #include "app/commands/session.h"
@@ -99,8 +99,7 @@ Result<wire::StartJobRequest> readRequest(const Arguments& arguments) {
   for (const ptc::DeviceId device : placement.devices)
     agents::Encode(device, request.add_devices());
   if (placement.mesh) agents::Encode(*placement.mesh, request.mutable_mesh());
-  for (const std::string& path : arguments.values("data"))
-    request.add_data(std::filesystem::absolute(path).lexically_normal().string());
+  for (const std::string& path : arguments.values("data")) request.add_data(absoluteData(path));
   constexpr std::int64_t kMost = std::int64_t{1} << 40;
   TESSERA_TRY(const auto steps, arguments.integer("steps", 0, 1, kMost));
   TESSERA_TRY(const auto batch, arguments.integer("global-batch", 0, 1, 1 << 20));
@@ -183,8 +182,8 @@ Command jobStartCommand() {
         zeroOption("(default: off; where the mesh is chosen, so is this)"),
         microBatchOption("(default 0)"),
         {"data", "PATH",
-         "text file or folder, bytes as tokens; may be repeated (default: text "
-         "found on the machine)"},
+         "file, folder or URL: text (a byte a token), Megatron .bin/.idx, TFRecord, tar; may be "
+         "repeated, `0.7:PATH` gives a weight (default: text found on the machine)"},
         {"steps", "N", "pauses the job after step N (default: no end)"},
         {"global-batch", "B", fmt::format("samples a step (default {})", settings.global_batch)},
         {"seed", "S", fmt::format("of initial state and sample order (default {})", settings.seed)},

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/// \file
+/// `data show`: what a job would read, and in which order.
+#include "app/commands/data.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <stop_token>
+
+#include "agents/data/data_places.h"
+#include "app/commands/checkpoint_options.h"
+#include "app/commands/command.h"
+#include "app/commands/interrupt.h"
+#include "app/commands/json.h"
+#include "app/commands/units.h"
+#include "engine/data/formats/open_data.h"
+#include "engine/data/text_dataset.h"
+#include "engine/files/tessera_home.h"
+#include "engine/model/gpt.h"
+
+namespace tessera::app {
+namespace {
+
+constexpr std::int64_t kMostShown = 1 << 20;
+
+/// One sample of the order.
+struct Shown {
+  std::int64_t position = 0;
+  std::int64_t pass = 0;
+  engine::SampleId id;
+};
+
+Result<engine::DataMix> open(const Invocation& call, std::int64_t sequence) {
+  ByteProgress progress("indexing", call.json ? nullptr : stderr, ByteProgress::Elsewhere::kLines);
+  std::stop_source stop;
+  agents::DataPlaces places;
+  places.cache_folder = engine::TesseraHome() + "/cache";
+  places.index.cancel = stop.get_token();
+  places.index.warn = [&](const std::string& line) { progress.note(line); };
+  places.index.progress = [&](std::int64_t done, std::int64_t total) {
+    if (numInterrupts() > 0) stop.request_stop();
+    progress.show({.bytes_done = done, .bytes_total = total});
+  };
+  std::vector<std::string> paths;
+  for (const std::string& given : call.arguments.values("data"))
+    paths.push_back(absoluteData(given));
+  if (paths.empty()) paths = engine::DefaultTextPaths();
+  if (paths.empty()) return NotFound("no text is found on this machine: give --data");
+  auto data = agents::OpenData(paths, sequence, places);
+  progress.end();
+  return data;
+}
+
+/// The first `count` samples of a job with `seed`.
+Result<std::vector<Shown>> firstSamples(const engine::DataMix& data, std::int64_t seed,
+                                        std::int64_t count) {
+  TESSERA_TRY(const auto ids, data.SamplesAt({.seed = seed}, 0, count));
+  std::vector<Shown> shown;
+  for (std::int64_t i = 0; i < count; ++i)
+    shown.push_back({i, i / data.num_samples(), ids[static_cast<std::size_t>(i)]});
+  return shown;
+}
+
+std::string describe(const engine::DataMix& data, const std::vector<Shown>& order) {
+  std::string text = fmt::format("{} samples a pass, {} tokens each\n",
+                                 formatCount(data.num_samples()), data.sequence());
+  std::vector<std::vector<std::string>> parts = {
+      {"part", "format", "samples", "share", "first sample"}};
+  double all = 0;
+  const auto shareOf = [](const engine::DataMix::Part& part) {
+    return part.weight > 0 ? part.weight : static_cast<double>(part.data->num_samples());
+  };
+  for (const auto& part : data.parts()) all += shareOf(part);
+  for (std::size_t i = 0; i < data.parts().size(); ++i) {
+    const auto& part = data.parts()[i];
+    parts.push_back({fmt::format("{}", i), std::string(ToString(part.data->format())),
+                     fmt::format("{}", part.data->num_samples()),
+                     fmt::format("{:.1f} %", 100 * shareOf(part) / all), part.data->Describe(0)});
+  }
+  text += formatTable(parts, {2, 3});
+  if (order.empty()) return text;
+  std::vector<std::vector<std::string>> rows = {{"position", "part", "sample", "where it lies"}};
+  for (const Shown& shown : order)
+    rows.push_back(
+        {fmt::format("{}", shown.position), fmt::format("{}", shown.id.part),
+         fmt::format("{}", shown.id.sample),
+         data.parts()[static_cast<std::size_t>(shown.id.part)].data->Describe(shown.id.sample)});
+  return text + "\n" + formatTable(rows, {0, 1, 2});
+}
+
+Json toJson(const engine::DataMix& data, const std::vector<Shown>& order) {
+  Json parts = Json::array();
+  for (const auto& part : data.parts())
+    parts.push_back({{"format", ToString(part.data->format())},
+                     {"samples", part.data->num_samples()},
+                     {"weight", part.weight > 0 ? Json(part.weight) : Json(nullptr)},
+                     {"fingerprint", ptc::Hex16(part.data->fingerprint())}});
+  Json samples = Json::array();
+  for (const Shown& shown : order)
+    samples.push_back({{"position", shown.position},
+                       {"pass", shown.pass},
+                       {"part", shown.id.part},
+                       {"sample", shown.id.sample}});
+  return {{"samples", data.num_samples()},
+          {"sequence", data.sequence()},
+          {"fingerprint", ptc::Hex16(data.fingerprint())},
+          {"parts", std::move(parts)},
+          {"order", std::move(samples)}};
+}
+
+int show(const Invocation& call) {
+  const auto sequence = call.arguments.integer("sequence", 128, 1, 1 << 20);
+  if (!sequence) return wrongUsage(sequence.error());
+  const auto seed =
+      call.arguments.integer("seed", engine::JobSettings().seed, 0, std::int64_t{1} << 40);
+  if (!seed) return wrongUsage(seed.error());
+  const auto count = call.arguments.integer("first", 0, 0, kMostShown);
+  if (!count) return wrongUsage(count.error());
+  countInterrupts();
+  const auto data = open(call, *sequence);
+  if (!data) return failed(data.error());
+  const auto order = firstSamples(*data, *seed, *count);
+  if (!order) return failed(order.error());
+  if (call.json) {
+    printLine(toJson(*data, *order));
+  } else {
+    fmt::print("{}", describe(*data, *order));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+std::string absoluteData(const std::string& given) {
+  const auto parsed = engine::ParseWeightedPath(given);
+  const std::string path = parsed ? parsed->path : given;
+  const std::string weight = given.substr(0, given.size() - path.size());
+  if (path.find("://") != std::string::npos) return given;
+  const std::string absolute = std::filesystem::absolute(path).lexically_normal().string();
+  return weight + absolute;
+}
+
+Command dataShowCommand() {
+  return {
+      {"data show",
+       "tells what data sets hold and in which order a job reads them; makes their index, which "
+       "is kept",
+       {},
+       {{"data", "PATH",
+         "file, folder or URL; may be repeated, `0.7:PATH` gives a weight (default: text found "
+         "on the machine)"},
+        {"sequence", "N", "tokens of a sample (default 128)"},
+        {"first", "N", "lists the first N samples of the order"},
+        {"seed", "S", fmt::format("of the order (default {})", engine::JobSettings().seed)}},
+       {}},
+      show};
+}
+
+}  // namespace tessera::app
