@@ -42,9 +42,8 @@ void EncryptPortable(const Network& network, std::uint64_t* blocks, std::size_t 
 }
 
 #ifdef __x86_64__
-[[gnu::target("avx512f,avx512dq,prefer-vector-width=512")]] void EncryptWide(const Network& network,
-                                                                             std::uint64_t* blocks,
-                                                                             std::size_t count) {
+[[gnu::target("avx512f,avx512dq")]] void EncryptWide(const Network& network, std::uint64_t* blocks,
+                                                     std::size_t count) {
   EncryptLanes(network, blocks, count);
 }
 bool HasWideMultiply() {

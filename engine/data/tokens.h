@@ -4,7 +4,6 @@
 /// \file
 /// Bytes as tokens, a byte a token.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -12,10 +11,6 @@
 namespace tessera::engine {
 
 /// The first bytes as tokens; where there are too few, zeros behind them.
-inline void BytesToTokens(std::span<const std::byte> bytes, std::span<std::int32_t> out) {
-  const std::size_t count = std::min(bytes.size(), out.size());
-  for (std::size_t i = 0; i < count; ++i) out[i] = std::to_integer<std::int32_t>(bytes[i]);
-  std::fill(out.begin() + static_cast<std::ptrdiff_t>(count), out.end(), 0);
-}
+void BytesToTokens(std::span<const std::byte> bytes, std::span<std::int32_t> out);
 
 }  // namespace tessera::engine

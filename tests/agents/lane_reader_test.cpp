@@ -100,7 +100,8 @@ std::vector<LaneSegment> AnySegments(std::mt19937_64& rng, const Source& source,
     const std::size_t cell = rng() % source.cells.size();
     const std::size_t size = source.cells[cell].size();
     const std::size_t begin = rng() % size;
-    const std::size_t largest = std::min<std::size_t>(size - begin, rng() % 4 == 0 ? size : 5000);
+    const bool large = count <= 6 && rng() % 4 == 0;
+    const std::size_t largest = std::min<std::size_t>(size - begin, large ? size : 5000);
     segments.push_back({static_cast<std::int64_t>(cell), static_cast<std::int64_t>(begin),
                         static_cast<std::int64_t>(1 + rng() % largest)});
   }

@@ -180,6 +180,28 @@ class DataMixTest : public QObject {
     }
   }
 
+  // The same with weights, from the beginning: no sample of a part twice before all of it came.
+  void weightedSizesUpToTheLimit() {
+    std::mt19937_64 rng(test::Seed() + 4);
+    for (int i = 0; i < 200; ++i) {
+      std::vector<std::pair<std::int64_t, double>> parts(rng() % 5 + 1);
+      for (auto& [samples, weight] : parts) {
+        const auto largest = std::uint64_t{1} << (rng() % 38 + 1);
+        samples = static_cast<std::int64_t>(rng() % largest) + 1;
+        weight = static_cast<double>(rng() % 1000 + 1);
+      }
+      const auto ids = Mix(parts).SamplesAt({.seed = i}, 0, 1500);
+      QVERIFY(ids.has_value());
+      std::vector<std::set<std::int64_t>> passes(parts.size());
+      for (const SampleId& id : *ids) {
+        const auto part = static_cast<std::size_t>(id.part);
+        QVERIFY(0 <= id.sample && id.sample < parts[part].first);
+        QVERIFY(passes[part].insert(id.sample).second);
+        if (std::ssize(passes[part]) == parts[part].first) passes[part].clear();
+      }
+    }
+  }
+
   void partsOfEqualSizeAreShuffledApart() {
     const auto ids = Mix({{500, 0}, {500, 0}}).SamplesAt({.seed = 1}, 0, 1000);
     std::map<int, std::vector<std::int64_t>> orders;
