@@ -8,6 +8,7 @@
 
 #include "tests/ptc/oracle.h"
 #include "tests/ptc/random_job.h"
+#include "tests/ptc/volume_bound.h"
 #include "tests/support/random.h"
 
 using namespace tessera::ptc;
@@ -212,7 +213,7 @@ class RelayPlanTest : public QObject {
         QCOMPARE(machines.received(device), straight.received(device));
       }
       QCOMPARE(plan.peak_memory, direct->peak_memory);
-      QCOMPARE(plan.bytes.moved(), VolumeBound(job.from, job.to));
+      QCOMPARE(plan.bytes.moved(), tessera::test::VolumeBound(job.from, job.to));
       QCOMPARE(plan.bytes.network, machines.network());
       QCOMPARE(plan.bytes.host, machines.host());
       QCOMPARE(plan.transfer_seconds, machines.seconds());
