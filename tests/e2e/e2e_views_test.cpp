@@ -231,7 +231,7 @@ class E2eViewsTest : public QObject {
   }
 
   void viewsOfAJobThatIsReconfiguredMixNothing() {
-    constexpr std::int64_t kBatchOfSlowSteps = 256;
+    constexpr std::int64_t kBatchOfSlowSteps = 64;
     QVERIFY(started(kBothNodes, "dp=2,tp=2", kBatchOfSlowSteps));
     const auto source = open({});
     std::atomic<bool> done{false};
@@ -273,8 +273,8 @@ class E2eViewsTest : public QObject {
     QVERIFY(m_cluster->GoesOn(kJob));
     m_cluster->Run({"job", "pause", kJob});
     const Run run = RunOf(*m_cluster, kJob);
-    const Run solo = SoloRun("gpt-nano", 60, kBatchOfSlowSteps);
-    QCOMPARE(solo.size(), std::size_t{60});
+    const Run solo = SoloRun("gpt-nano", 30, kBatchOfSlowSteps);
+    QCOMPARE(solo.size(), std::size_t{30});
     const double loss = LargestDifference(run, solo);
     QVERIFY2(loss <= 1e-5, qPrintable(QString::number(loss)));
   }
