@@ -77,7 +77,11 @@ const std::vector<Command>& commands() {
       modelsListCommand(),  modelsShowCommand(),    topologyCommand(),   planCommand(),
       applyCommand(),       txnShowCommand(),       txnCancelCommand(),  deviceFailCommand(),
       nodeKillCommand(),    digestCommand(),        historyCommand(),    eventsCommand(),
-      exportCommand(),      reshardCommand(),       inspectCommand(),    compareCommand()};
+      exportCommand(),      reshardCommand(),       inspectCommand(),    compareCommand(),
+#ifdef TESSERA_WITH_FUSE
+      mountCommand(),       unmountCommand(),
+#endif
+  };
   return all;
 }
 
