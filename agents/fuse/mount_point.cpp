@@ -118,6 +118,9 @@ Status CheckMountPoint(const std::string& path) {
   std::error_code error;
   if (!fs::is_directory(path, error))
     return InvalidArgument(fmt::format("'{}' is no folder", path));
+  if (::access(path.c_str(), W_OK) != 0) {
+    return FailedPrecondition(fmt::format("folder '{}' cannot be written by this user", path));
+  }
   if (fs::is_empty(path, error) && !error) return OkStatus();
   return FailedPrecondition(error
                                 ? fmt::format("cannot read folder '{}': {}", path, error.message())

@@ -40,7 +40,8 @@ Result<std::string> MountPath(const std::string& path);
 Result<bool> RemoveStaleMounts(const std::string& path);
 /// Whether `path` is an empty folder with nothing mounted on it.
 /// \error kAlreadyExists: a server of ours that lives, or another file system, is mounted there;
-///     kInvalidArgument, kFailedPrecondition: it is no folder, or not empty
+///     kInvalidArgument, kFailedPrecondition: it is no folder, not empty, or not this user's to
+///     write
 Status CheckMountPoint(const std::string& path);
 
 /// Whether this user may mount, and if not, what has to be changed for it.

@@ -78,7 +78,11 @@ const std::vector<Command>& commands() {
       applyCommand(),       txnShowCommand(),       txnCancelCommand(),  deviceFailCommand(),
       nodeKillCommand(),    digestCommand(),        historyCommand(),    eventsCommand(),
       exportCommand(),      reshardCommand(),       inspectCommand(),    compareCommand(),
-      dataShowCommand()};
+      dataShowCommand(),
+#ifdef TESSERA_WITH_FUSE
+      mountCommand(),       unmountCommand(),
+#endif
+  };
   return all;
 }
 

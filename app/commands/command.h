@@ -82,6 +82,8 @@ Command exportCommand();
 Command reshardCommand();
 Command inspectCommand();
 Command compareCommand();
+Command mountCommand();    // where built with libfuse3
+Command unmountCommand();  // likewise
 
 /// Runs a whole command line without the program's name. \return the exit code
 int runCommandLine(const std::vector<std::string>& words);

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/// \file
+/// `mount` and `unmount`: the state of the cluster's jobs as files.
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "agents/client/cluster_state.h"
+#include "agents/fuse/file_server.h"
+#include "agents/fuse/mount_point.h"
+#include "agents/fuse/serve.h"
+#include "agents/node/log_file.h"
+#include "app/commands/command.h"
+#include "app/commands/json.h"
+#include "app/commands/local_cluster.h"
+#include "app/commands/process.h"
+#include "app/commands/session.h"
+#include "app/commands/units.h"
+#include "engine/files/whole_file.h"
+
+namespace tessera::app {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+
+/// How long a server may take until its mount stands: it connects to the cluster first.
+constexpr seconds kMountPatience{60};
+/// A line that comes again within this time is not written again.
+constexpr seconds kRepeatPause{10};
+
+/// What the command line asks for.
+struct MountRequest {
+  std::string path;
+  std::int64_t viewMemory = 0;
+  bool foreground = false;
+  bool allowOther = false;
+  std::optional<std::string> log;
+};
+
+Result<MountRequest> readRequest(const Arguments& arguments) {
+  MountRequest request;
+  TESSERA_TRY(request.viewMemory, parseMemory(arguments.valueOr("view-memory", "1G")));
+  request.path = arguments.word(0);
+  request.foreground = arguments.has("foreground");
+  request.allowOther = arguments.has("allow-other");
+  request.log = arguments.value("log");
+  return request;
+}
+
+/// Where the server of a mount writes: TESSERA_HOME/mounts/mnt-state.log for /mnt/state.
+std::string defaultLog(const std::string& path) {
+  std::string name = path.substr(1);
+  std::ranges::replace(name, '/', '-');
+  return fmt::format("{}/mounts/{}.log", agents::TesseraHome(), name.empty() ? "root" : name);
+}
+
+void report(const Invocation& call, const MountRequest& request, const agents::Profile& profile,
+            pid_t pid) {
+  if (call.json) {
+    Json json{{"path", request.path}, {"cluster", profile.name}, {"pid", pid}};
+    json["view_memory"] = request.viewMemory;
+    json["allow_other"] = request.allowOther;
+    if (request.log) json["log"] = *request.log;
+    printLine(json);
+  } else {
+    fmt::print("cluster '{}' is mounted on {} (server {}{})\n", profile.name, request.path, pid,
+               request.log ? ", log " + *request.log : "");
+  }
+  std::fflush(stdout);
+}
+
+/// Lines with their time on stderr, which may be a log file of limited size.
+class MountLog {
+ public:
+  /// \param file whose size is kept in bounds, or nullopt for a terminal
+  explicit MountLog(std::optional<agents::LogFile> file) : m_file(std::move(file)) {}
+
+  void write(std::string_view line) {
+    const std::lock_guard lock(m_mutex);
+    const auto now = steady_clock::now();
+    if (line == m_last && now - m_at < kRepeatPause) return;
+    m_last = line;
+    m_at = now;
+    if (m_file) {
+      if (const auto rotated = m_file->RotateIfFull(); !rotated) failed(rotated.error());
+    }
+    const std::chrono::duration<double> clock = std::chrono::system_clock::now().time_since_epoch();
+    fmt::print(stderr, "{} {}\n", formatClock(clock.count()), line);
+    std::fflush(stderr);
+  }
+
+ private:
+  std::mutex m_mutex;
+  std::optional<agents::LogFile> m_file;
+  std::string m_last;
+  steady_clock::time_point m_at;
+};
+
+/// Serves in this process until it is told to end.
+Status serve(const Invocation& call, const MountRequest& request, const agents::Profile& profile) {
+  agents::EndSignals signals;
+  std::optional<agents::LogFile> file;
+  if (request.log) {
+    TESSERA_TRY(file, agents::LogFile::Redirect(*request.log));
+  }
+  MountLog log(std::move(file));
+  TESSERA_TRY(auto source,
+              agents::OpenClusterState(profile, {.view_memory_bytes = request.viewMemory}));
+  agents::FileServerOptions options;
+  options.allow_other = request.allowOther;
+  options.log = [&log](std::string_view line) { log.write(line); };
+  TESSERA_TRY(auto server, agents::FileServer::Mount(std::move(source), request.path, options));
+  report(call, request, profile, ::getpid());
+  agents::ServeUntilEnd(*server, signals);
+  return OkStatus();
+}
+
+/// The last line of a server's log that is behind its first `from` bytes, as an error of it.
+Error lastWords(const std::string& log, std::size_t from) {
+  const auto text = engine::ReadWholeFile(log);
+  std::string_view lines = text ? std::string_view(*text) : std::string_view();
+  lines.remove_prefix(std::min(from, lines.size()));
+  while (lines.ends_with('\n')) lines.remove_suffix(1);
+  const auto begin = lines.rfind('\n');
+  std::string_view line = begin == std::string_view::npos ? lines : lines.substr(begin + 1);
+  constexpr std::string_view kPrefix = "tesseractl: ";
+  if (line.starts_with(kPrefix)) line.remove_prefix(kPrefix.size());
+  if (line.empty()) return Unavailable(fmt::format("the server ended without a word; see {}", log));
+  return Unavailable(std::string(line));
+}
+
+/// Whether the mount stands and answers.
+bool isServed(const std::string& path) {
+  const auto mount = agents::FindMount(path);
+  struct statvfs answer {};
+  return mount && *mount && (*mount)->type == agents::kMountType &&
+         ::statvfs(path.c_str(), &answer) == 0;
+}
+
+/// Starts a server process that outlives this one.
+Status startServer(const Invocation& call, MountRequest request, const agents::Profile& profile) {
+  if (!request.log) request.log = defaultLog(request.path);
+  request.log = fs::absolute(*request.log).string();
+  std::error_code error;
+  fs::create_directories(fs::path(*request.log).parent_path(), error);
+  const auto size = fs::file_size(*request.log, error);
+  const std::size_t before = error ? 0 : static_cast<std::size_t>(size);
+
+  const bool byFile =
+      call.cluster.find('/') != std::string::npos || call.cluster.ends_with(".json");
+  std::vector<std::string> command = {programFolder() + "/tesseractl",
+                                      "--cluster",
+                                      byFile ? fs::absolute(call.cluster).string() : profile.name,
+                                      "mount",
+                                      request.path,
+                                      "--foreground",
+                                      "--log",
+                                      *request.log,
+                                      "--view-memory",
+                                      fmt::to_string(request.viewMemory)};
+  if (request.allowOther) command.emplace_back("--allow-other");
+  TESSERA_TRY(const ProcessId server, startDaemon(command, "/", *request.log));
+  const auto deadline = steady_clock::now() + kMountPatience;
+  while (!isServed(request.path)) {
+    if (!isAlive(server)) return lastWords(*request.log, before);
+    if (steady_clock::now() > deadline) {
+      signalProcess(server, SIGTERM);
+      return Timeout(fmt::format("no mount on '{}' within {} s; see {}", request.path,
+                                 kMountPatience.count(), *request.log));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  report(call, request, profile, server.pid);
+  return OkStatus();
+}
+
+Status mountCluster(const Invocation& call, MountRequest request) {
+  TESSERA_TRY(const agents::Profile profile, findProfile(call.cluster));
+  TESSERA_RETURN_IF_ERROR(agents::CheckMayMount(request.allowOther));
+  TESSERA_TRY(request.path, agents::MountPath(request.path));
+  TESSERA_TRY(const bool stale, agents::RemoveStaleMounts(request.path));
+  if (stale) fmt::print(stderr, "the mount of a server that is gone was taken away\n");
+  TESSERA_RETURN_IF_ERROR(agents::CheckMountPoint(request.path));
+  return request.foreground ? serve(call, request, profile) : startServer(call, request, profile);
+}
+
+int runMount(const Invocation& call) {
+  const auto request = readRequest(call.arguments);
+  if (!request) return wrongUsage(request.error());
+  const auto done = mountCluster(call, *request);
+  return done ? kDone : failed(done.error());
+}
+
+Result<std::string> unmountPath(const std::string& word) {
+  TESSERA_TRY(std::string path, agents::MountPath(word));
+  TESSERA_TRY(const bool stale, agents::RemoveStaleMounts(path));
+  if (!stale) TESSERA_RETURN_IF_ERROR(agents::Unmount(path, false));
+  return path;
+}
+
+int runUnmount(const Invocation& call) {
+  const auto path = unmountPath(call.arguments.word(0));
+  if (!path) return failed(path.error());
+  if (call.json)
+    printLine({{"path", *path}});
+  else
+    fmt::print("{} is not mounted any more\n", *path);
+  return kDone;
+}
+
+}  // namespace
+
+Command mountCommand() {
+  return {{"mount",
+           "shows the state of all jobs as files",
+           {{"DIR", "an empty folder", true}},
+           {{"view-memory", "SIZE", "memory for the states that open files show (default 1G)"},
+            {"foreground", "", "serves in this process until it is interrupted"},
+            {"allow-other", "", "lets other users read the files"},
+            {"log", "FILE", "where the server writes (default: below TESSERA_HOME/mounts)"}},
+           {"DIR/jobs/JOB/full/model.safetensors is read by any program that knows the format.",
+            "The first open of a job's files takes a view at a step boundary; all files show it",
+            "until the last is closed. `tesseractl unmount DIR` ends it."}},
+          runMount};
+}
+
+Command unmountCommand() {
+  return {{"unmount", "ends a mount", {{"DIR", "where it is mounted", true}}, {}, {}}, runUnmount};
+}
+
+}  // namespace tessera::app
