@@ -134,7 +134,8 @@ int show(const Invocation& call) {
 
 std::string absoluteData(const std::string& given) {
   const auto parsed = engine::ParseWeightedPath(given);
-  const std::string path = parsed ? parsed->path : given;
+  if (!parsed) return given;  // whoever opens it says what is wrong
+  const std::string& path = parsed->path;
   const std::string weight = given.substr(0, given.size() - path.size());
   if (path.find("://") != std::string::npos) return given;
   const std::string absolute = std::filesystem::absolute(path).lexically_normal().string();

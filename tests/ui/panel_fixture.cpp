@@ -110,6 +110,7 @@ std::vector<engine::HistoryEntry> PanelHistory() {
   first.from = "dp=1,tp=1,pp=1 on n0g0";
   first.to = "dp=1,tp=2,pp=1 on n0g0,n0g1";
   first.started -= 190;
+  first.step = 640;
   first.pause = 0.28;
   first.bytes_moved = first.volume_bound = 12 * kMiB;
   engine::HistoryEntry back = grow;

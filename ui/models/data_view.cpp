@@ -2,6 +2,7 @@
 #include "ui/models/data_view.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/data/cursor.h"
 #include "ui/models/device_names.h"
@@ -21,8 +22,9 @@ std::vector<DataView::Change> changesOf(const engine::JobStatus& job, const Data
     changes.push_back({entry.id, entry.step, position, from->shape()[ptc::Axis::kDp],
                        to->shape()[ptc::Axis::kDp]});
   }
-  std::sort(changes.begin(), changes.end(),
-            [](const auto& a, const auto& b) { return a.position < b.position; });
+  std::sort(changes.begin(), changes.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.position, a.txn) < std::pair(b.position, b.txn);
+  });
   return changes;
 }
 

@@ -173,8 +173,8 @@ void DataPage::showBatches() {
     }
     for (int i = 1; i <= 2; ++i) batches.push_back(batch(change->step + i, change->toDp));
     m_change->setText(
-        tr("Up to position %1 the %2 ranks of before read, from there on the %3 of after: no "
-           "sample twice, none left out, %4 samples a step as ever.")
+        tr("Up to position %1 dp was %2, from there on %3: no sample is read twice, none is left "
+           "out, and a step still takes %4.")
             .arg(format::count(change->position))
             .arg(change->fromDp)
             .arg(change->toDp)

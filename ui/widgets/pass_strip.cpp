@@ -81,7 +81,9 @@ void PassStrip::paintEvent(QPaintEvent*) {
     const bool selected = m_selected == change.txn;
     painter.setPen(QPen(selected ? theme.accent : theme.text, selected ? 2 : 1));
     painter.drawLine(QPointF(x, kTop - 4), QPointF(x, kTop + kBarHeight + 3));
-    const QString label = tr("dp %1 → %2").arg(change.fromDp).arg(change.toDp);
+    const QString label = change.fromDp == change.toDp
+                              ? tr("dp %1").arg(change.toDp)
+                              : tr("dp %1 → %2").arg(change.fromDp).arg(change.toDp);
     const double wide = painter.fontMetrics().horizontalAdvance(label);
     const double left = qBound(0.0, x - wide / 2, width() - wide);
     if (left < free) continue;
