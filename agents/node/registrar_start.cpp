@@ -144,7 +144,6 @@ Result<engine::JobSettings> Registrar::CheckStart(const wire::StartJobRequest& r
   TESSERA_TRY(engine::JobSettings settings, SettingsOf(request));
   // Names file and line of an own program's mistakes, whatever its mesh will be.
   TESSERA_RETURN_IF_ERROR(engine::MakeCollection(settings, false));
-  TESSERA_RETURN_IF_ERROR(ChooseStart(request, name, settings));
   return settings;
 }
 

@@ -100,7 +100,7 @@ std::string describe(const OfflineSchedule& s, const engine::PlanCertificate& ce
       "    network       {}{}\n", formatBytes(schedule.network_bytes),
       s.isRelayed() ? fmt::format(" (relayed; {} without)", formatBytes(s.networkDirect)) : "");
   text += fmt::format(
-      "    busiest port  {}: {} in {} (no plan needs less than {}; with relay {})\n",
+      "    busiest port  {}: {} in {} (least of any plan: {} straight, {} with relay)\n",
       schedule.busiest.port, formatBytes(schedule.busiest.bytes),
       formatSeconds(schedule.busiest.seconds), formatSeconds(certificate.direct_seconds),
       formatSeconds(certificate.relayed_seconds));

@@ -91,8 +91,8 @@ Status addStepOptions(Session& session, const Arguments& arguments, wire::PlanRe
 std::string describeCertificate(const engine::PlanCertificate& certificate) {
   if (certificate.port.empty()) return "  busiest port  nothing moves\n";
   std::string text = fmt::format(
-      "  busiest port  {}: {} = {} (no plan needs less than {}; with relay {})\n", certificate.port,
-      formatBytes(certificate.port_bytes), engine::GapText(certificate),
+      "  busiest port  {}: {} = {} (least of any plan: {} straight, {} with relay)\n",
+      certificate.port, formatBytes(certificate.port_bytes), engine::GapText(certificate),
       formatBytes(certificate.direct_bound), formatBytes(certificate.relayed_bound));
   text += fmt::format("  held only once, needed elsewhere  {}\n",
                       formatBytes(certificate.single_source_bytes));

@@ -22,8 +22,13 @@ PlanCertificate Summarize(const ptc::Certificate& certificate, const ptc::Topolo
 }
 
 std::string GapText(const PlanCertificate& certificate) {
-  const double percent = 100 * certificate.gap();
-  return std::abs(percent) < 0.05 ? "bound" : fmt::format("bound {:+.1f} %", percent);
+  constexpr double kRounding = 1e-9;
+  const bool is_relayed = certificate.port_seconds < certificate.direct_seconds * (1 - kRounding) &&
+                          certificate.relayed_seconds > 0;
+  const double gap =
+      is_relayed ? certificate.port_seconds / certificate.relayed_seconds - 1 : certificate.gap();
+  const std::string bound = is_relayed ? "relay bound" : "bound";
+  return std::abs(gap) < 0.0005 ? bound : fmt::format("{} {:+.1f} %", bound, 100 * gap);
 }
 
 }  // namespace tessera::engine

@@ -40,8 +40,8 @@ struct PlanCertificate {
 
 /// The bounds of `certificate` and the bandwidths of `topology`; the plan's port is left open.
 PlanCertificate Summarize(const ptc::Certificate& certificate, const ptc::Topology& topology);
-/// How far the busiest port is from the bound: "bound +0.4 %", "bound" within 0.05 %; below it, as
-/// only relay can be, "bound -45.0 %".
+/// How far the busiest port is from the direct bound: "bound +0.4 %", "bound" within 0.05 %; or,
+/// where it is below that, as only relay can be, from the other: "relay bound +3.0 %".
 std::string GapText(const PlanCertificate& certificate);
 
 }  // namespace tessera::engine

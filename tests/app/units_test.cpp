@@ -67,10 +67,14 @@ class UnitsTest : public QObject {
     certificate.port_seconds = 10.04;
     QCOMPARE(QString::fromStdString(tessera::engine::GapText(certificate)),
              QStringLiteral("bound +0.4 %"));
-    // With relay a plan may be below the bound of plans without.
+    // With relay a plan may be below the bound of plans without; then there is another.
+    certificate.relayed_seconds = 4;
     certificate.port_seconds = 5;
     QCOMPARE(QString::fromStdString(tessera::engine::GapText(certificate)),
-             QStringLiteral("bound -50.0 %"));
+             QStringLiteral("relay bound +25.0 %"));
+    certificate.port_seconds = 4.0001;
+    QCOMPARE(QString::fromStdString(tessera::engine::GapText(certificate)),
+             QStringLiteral("relay bound"));
   }
 
   void namesAreChecked_data() {

@@ -630,9 +630,10 @@ void PlanPanel::refreshPlan() {
                   {},
                   certificate.port.empty()
                       ? QString()
-                      : tr("%1, no plan needs less than %2; bandwidths: %3")
+                      : tr("%1, least of any plan: %2 straight, %3 with relay; bandwidths: %4")
                             .arg(QString::fromStdString(certificate.port),
                                  format::bytes(certificate.direct_bound),
+                                 format::bytes(certificate.relayed_bound),
                                  QString::fromStdString(certificate.bandwidths_from))});
   if (summary->relayed) {
     rows.push_back({tr("relayed"), tr("%1 over the network, not %2")
