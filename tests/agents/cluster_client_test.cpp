@@ -407,6 +407,8 @@ class ClusterClientTest : public QObject {
     Seen seen;
     auto client = ClusterClient::Open(profile, seen.Handlers());
     QVERIFY(client);
+    // Once connected: a publication from before would make no second question.
+    QTRY_COMPARE(seen.NumSnapshots(), std::size_t{1});
     publishSampleUntilSeen(seen);
     QTRY_COMPARE(seen.NumSnapshots(), std::size_t{2});
     const auto publish = [&](std::int64_t sequence) {
