@@ -56,7 +56,7 @@ class Ports {
       look(
           bytes.first, bytes.second,
           [&](std::int64_t b) { return static_cast<double>(b) / *topology_.rack_bytes_per_second; },
-          [&] { return fmt::format("rack {}", rack); });
+          [rack = rack] { return fmt::format("rack {}", rack); });
     }
     return busiest;
   }
