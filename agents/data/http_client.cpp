@@ -136,7 +136,7 @@ HttpClient::Outcome HttpClient::Run(const std::string& url, Transfer& transfer,
     } else if (IsHeader(line, "Content-Range", value)) {
       ParseContentRange(value, to.reply);
     } else if (IsHeader(line, "Retry-After", value)) {
-      to.reply.retry_after = std::chrono::seconds(std::max<std::int64_t>(0, Number(value)));
+      to.reply.retry_after = std::chrono::seconds(std::clamp<std::int64_t>(Number(value), 0, 3600));
     }
     return size * count;
   };
@@ -163,6 +163,10 @@ HttpClient::Outcome HttpClient::Run(const std::string& url, Transfer& transfer,
   curl_easy_setopt(curl, CURLOPT_MAXREDIRS, 5L);
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_USERAGENT, "tessera");
+  // A connection on which nothing comes ends soon enough for another attempt.
+  curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, 5000L);
+  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, 10L);
   curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, std::max<long>(1, static_cast<long>(limit.count())));
   if (!transfer.range.empty()) curl_easy_setopt(curl, CURLOPT_RANGE, transfer.range.c_str());
   curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header);

@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "agents/data/http_client.h"
 #include "agents/data/http_retry.h"
+#include "engine/copy/checksum.h"
 
 namespace tessera::agents {
 namespace {
@@ -71,7 +74,11 @@ class HttpSource final : public engine::ByteSource {
 
   const std::string& name() const override { return name_; }
   std::int64_t size_bytes() const override { return size_; }
-  std::string version() const override { return fmt::format("{}:{}", size_, etag_); }
+  /// With the whole URL, of which the name shows only a part.
+  std::string version() const override {
+    return fmt::format("{}:{}:{:016x}", size_, etag_,
+                       engine::Checksum(std::as_bytes(std::span(url_))));
+  }
 
   Status ReadAt(std::int64_t offset, std::span<std::byte> out) const override {
     if (out.empty()) return OkStatus();

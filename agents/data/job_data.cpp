@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "agents/data/data_places.h"
+#include "agents/data/http_client.h"
 #include "engine/data/formats/open_data.h"
 #include "engine/data/text_dataset.h"
 #include "engine/files/tessera_home.h"
@@ -14,7 +15,8 @@ namespace {
 
 std::string PathOf(const std::string& given) {
   const auto weighted = engine::ParseWeightedPath(given);
-  return weighted ? weighted->path : given;
+  const std::string path = weighted ? weighted->path : given;
+  return path.find("://") == std::string::npos ? path : ShownUrl(path);  // no secrets
 }
 
 std::string AllPaths(const engine::JobSettings& settings) {
@@ -46,7 +48,8 @@ Result<engine::DataMix> OpenJobData(const engine::JobSettings& settings,
 engine::DataStatus Describe(const engine::DataMix& data, const engine::JobSettings& settings) {
   engine::DataStatus status;
   // With weights each path is a part of its own, or several; without, parts are formats.
-  const bool is_path_each = data.parts().size() == settings.data.size();
+  const bool is_path_each = data.parts().size() == settings.data.size() &&
+                            (data.parts().size() == 1 || data.parts().front().weight > 0);
   for (std::size_t i = 0; i < data.parts().size(); ++i) {
     const engine::DataMix::Part& part = data.parts()[i];
     status.parts.push_back({is_path_each ? PathOf(settings.data[i]) : AllPaths(settings),

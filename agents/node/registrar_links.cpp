@@ -143,7 +143,10 @@ Status Registrar::NoteLinks(std::int32_t node, const wire::LinksAnswer& answer) 
     for (const std::int32_t end : {link.from(), node}) {
       const Node* known = FindNode(end);
       if (!known) return DataLoss(fmt::format("n{} measured a link from n{}", node, end));
-      speeds.marks[end] = known->link_mark;
+      const auto [mark, is_new] = speeds.marks.try_emplace(end, known->link_mark);
+      if (!is_new && mark->second != known->link_mark) {
+        return FailedPrecondition(fmt::format("n{} changed while it was measured", end));
+      }
     }
   }
   speeds.bytes += answer.bytes();
@@ -159,6 +162,13 @@ void Registrar::EndLinkRound() {
   // What came from nodes is checked like what comes from a disk; this also sorts it.
   auto speeds = engine::ParseLinkSpeeds(engine::ToJson(round.speeds));
   if (!speeds) return round.reply->Fail(DataLoss(speeds.error().ToString()));
+  for (const auto& [node, mark] : speeds->marks) {
+    const Node* known = FindNode(node);
+    if (known && known->link_mark != mark) {
+      return round.reply->Fail(
+          FailedPrecondition(fmt::format("n{} changed while links were measured", node)));
+    }
+  }
   links_ = std::move(*speeds);
   if (const Status kept = JournalLinks(); !kept) return round.reply->Fail(kept.error());
   AddEvent(engine::Severity::kInfo, "registrar",

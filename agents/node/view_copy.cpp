@@ -71,7 +71,7 @@ Result<engine::ViewMemory> ViewCopy::Run(const std::stop_token& stop) {
       task_.plan->bytes_of_node().at(static_cast<std::int32_t>(task_.stamp.node));
   auto memory = [&]() -> Result<engine::ViewMemory> {
     TESSERA_RETURN_IF_ERROR(CheckMemory(bytes));
-    return engine::ViewMemory::Create(fmt::format("view {:016x}", task_.stamp.view), bytes);
+    return engine::ViewMemory::Create(fmt::format("view {:016x}", task_.stamp.view), bytes, stop);
   }();
   std::vector<Status> results(task_.sources.size());
   {

@@ -37,7 +37,8 @@ Result<engine::DataMix> open(const Invocation& call, std::int64_t sequence) {
   agents::DataPlaces places;
   places.cache_folder = engine::TesseraHome() + "/cache";
   places.index.cancel = stop.get_token();
-  places.index.warn = [&](const std::string& line) { progress.note(line); };
+  // From any thread, also later: nothing of here is in it.
+  places.index.warn = [](const std::string& line) { fmt::print(stderr, "tesseractl: {}\n", line); };
   places.index.progress = [&](std::int64_t done, std::int64_t total) {
     if (numInterrupts() > 0) stop.request_stop();
     progress.show({.bytes_done = done, .bytes_total = total});
@@ -137,7 +138,7 @@ std::string absoluteData(const std::string& given) {
   if (!parsed) return given;  // whoever opens it says what is wrong
   const std::string& path = parsed->path;
   const std::string weight = given.substr(0, given.size() - path.size());
-  if (path.find("://") != std::string::npos) return given;
+  if (path.empty() || path.find("://") != std::string::npos) return given;
   const std::string absolute = std::filesystem::absolute(path).lexically_normal().string();
   return weight + absolute;
 }

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "app/commands/placement.h"
+#include "engine/model/job_layout.h"
 #include "ptc/plan/plan.h"
 #include "ptc/rules/rules.h"
 
@@ -159,15 +160,16 @@ Result<OfflineLayouts> readOfflineLayouts(const Arguments& arguments, const Mode
 
   TESSERA_TRY(ptc::RuledTensors ruled, ruledTensors(arguments, source));
   TESSERA_TRY(auto fromMesh, ptc::DeviceMesh::Make(before.shape, std::move(before.devices)));
-  TESSERA_TRY(auto from, ptc::Layout::Make(std::move(fromMesh), ruled.tensors, ruled.stages));
+  TESSERA_TRY(auto from, engine::MakeLayout(ruled, std::move(fromMesh)));
   std::optional<ptc::DeviceMesh> toMesh;
   if (arguments.has("pin")) {
     after.devices.resize(static_cast<std::size_t>(after.shape.num_ranks()));
     TESSERA_TRY(toMesh, ptc::DeviceMesh::Make(after.shape, after.devices));
   } else {
     std::ranges::sort(after.devices);
+    TESSERA_TRY(const auto stages, engine::StagesOn(ruled.stages, after.shape));
     TESSERA_TRY(toMesh, ptc::Place(from, after.shape, ruled.tensors, after.devices,
-                                   cluster.topology, {}, lost));
+                                   cluster.topology, stages, lost));
   }
   std::vector<ptc::DeviceId> idle;
   if (isGiven || arguments.has("topology")) {
@@ -175,7 +177,7 @@ Result<OfflineLayouts> readOfflineLayouts(const Arguments& arguments, const Mode
     std::ranges::copy_if(after.devices, std::back_inserter(idle),
                          [&](ptc::DeviceId device) { return !used.contains(device); });
   }
-  TESSERA_TRY(auto to, ptc::Layout::Make(std::move(*toMesh), ruled.tensors, ruled.stages));
+  TESSERA_TRY(auto to, engine::MakeLayout(ruled, std::move(*toMesh)));
   return OfflineLayouts{std::move(cluster.topology), std::move(from), std::move(to),
                         std::move(idle), std::move(lost)};
 }

@@ -71,7 +71,7 @@ Result<OfflineSchedule> makeOfflineSchedule(const Arguments& arguments,
         fmt::format("--memory: a schedule is not worked out for a plan that reads {} from storage",
                     formatBytes(out.storage)));
   }
-  out.numPieces = numPieces(layouts.to);
+  out.numPieces = numPieces(layouts.from) + numPieces(layouts.to);
   if (out.numPieces > kMostScheduledPieces) {
     if (out.memoryBudget == 0) return out;
     return ResourceExhausted(

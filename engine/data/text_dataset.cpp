@@ -39,11 +39,12 @@ std::vector<std::string> DefaultTextPaths() {
   return paths;
 }
 
-bool LooksLikeText(const ByteSource& source) {
+Result<bool> LooksLikeText(const ByteSource& source) {
   std::array<std::byte, 4096> head{};
   const auto size = std::min(static_cast<std::int64_t>(head.size()), source.size_bytes());
   const auto bytes = std::span(head).first(static_cast<std::size_t>(size));
-  return source.ReadAt(0, bytes) && std::memchr(bytes.data(), 0, bytes.size()) == nullptr;
+  TESSERA_RETURN_IF_ERROR(source.ReadAt(0, bytes));
+  return std::memchr(bytes.data(), 0, bytes.size()) == nullptr;
 }
 
 Result<std::vector<ByteSourcePtr>> OpenTextFiles(const std::string& path,
@@ -57,7 +58,7 @@ Result<std::vector<ByteSourcePtr>> OpenTextFiles(const std::string& path,
   }
   for (const std::string& name : names) {
     auto file = opener.Open(name);
-    if (file && LooksLikeText(**file)) files.push_back(std::move(*file));
+    if (file && LooksLikeText(**file).value_or(false)) files.push_back(std::move(*file));
   }
   return files;
 }

@@ -25,8 +25,8 @@ std::vector<std::string> DefaultTextPaths();
 /// \error as SourceOpener::Open
 Result<std::vector<ByteSourcePtr>> OpenTextFiles(const std::string& path,
                                                  const SourceOpener& opener);
-/// No NUL among the first 4096 bytes: what git takes for text.
-bool LooksLikeText(const ByteSource& source);
+/// No NUL among the first 4096 bytes: what git takes for text. \error as ByteSource::ReadAt
+Result<bool> LooksLikeText(const ByteSource& source);
 
 /// Files in a fixed order as one string. Sample i is the window of `sequence` + 1 bytes that begins
 /// at byte i * sequence: inputs and, one further, targets.

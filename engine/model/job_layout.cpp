@@ -24,6 +24,10 @@ Result<StageRule> StagesOn(const StageRule& rule, const ptc::MeshShape& mesh) {
   if (rule.kind != StageRule::Kind::kExplicit) return rule;
   if (stages == 1) return StageRule{};
   const auto last = std::ranges::max_element(rule.stage_of_layer);
+  constexpr std::int64_t kMostStages = 65536;  // as many as an axis may have
+  if (last != rule.stage_of_layer.end() && *last >= kMostStages) {
+    return InvalidArgument(fmt::format("stage {} of a layer is above {}", *last, kMostStages - 1));
+  }
   const std::int64_t listed = last == rule.stage_of_layer.end() ? 1 : *last + 1;
   if (listed == stages) return rule;
   return InvalidArgument(fmt::format(

@@ -33,7 +33,7 @@ double EstimatePause(const ptc::Plan& plan, const ptc::Layout& from, const ptc::
                      const ptc::Topology& topology, const PauseCosts& costs) {
   TESSERA_DCHECK(plan.from_hash == from.hash() && plan.to_hash == to.hash());
   enum class Direction { kOut, kIn };
-  std::map<std::pair<std::int32_t, Direction>, std::int64_t> node_port;
+  std::map<std::pair<std::int32_t, Direction>, std::int64_t> network_port;  // of hosts
   std::map<std::pair<ptc::DeviceId, Direction>, std::int64_t> host_port;
   std::map<std::pair<ptc::DeviceId, Direction>, std::int64_t> passed_on;
   std::map<ptc::DeviceId, std::int64_t> repacked;
@@ -51,15 +51,14 @@ double EstimatePause(const ptc::Plan& plan, const ptc::Layout& from, const ptc::
         port[{remote->source, Direction::kOut}] += bytes;
         port[{remote->device, Direction::kIn}] += bytes;
       } else {
-        node_port[{remote->source.node, Direction::kOut}] += bytes;
-        node_port[{remote->device.node, Direction::kIn}] += bytes;
+        network_port[{topology.HostOf(remote->source), Direction::kOut}] += bytes;
+        network_port[{topology.HostOf(remote->device), Direction::kIn}] += bytes;
       }
     }
   }
   double transfer = Largest(host_port) / topology.host_bytes_per_second;
-  for (const auto& [port, bytes] : node_port) {
-    const double speed = topology.NetworkOf(topology.HostOf({port.first, 0}));
-    transfer = std::max(transfer, static_cast<double>(bytes) / speed);
+  for (const auto& [port, bytes] : network_port) {
+    transfer = std::max(transfer, static_cast<double>(bytes) / topology.NetworkOf(port.first));
   }
   transfer += Largest(passed_on) / topology.host_bytes_per_second;
   return costs.fixed_seconds + transfer + Largest(repacked) / costs.repack_bytes_per_second +

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -36,8 +37,18 @@ std::uint64_t ChecksumOf(const Header& header) {
 
 std::string Reason(int error) { return std::strerror(error); }  // NOLINT(concurrency-mt-unsafe)
 
-/// Faults every page in. \return the errno value, 0 where all is well
-int Touch(std::span<std::byte> bytes) {
+/// Faults every page in, some at a time, until `stop` is asked for. \return the errno value, 0
+/// where all is well
+int Touch(std::span<std::byte> bytes, const std::stop_token& stop) {
+  constexpr std::size_t kChunk = std::size_t{64} << 20U;
+  if (bytes.size() > kChunk) {
+    for (; !bytes.empty(); bytes = bytes.subspan(std::min(kChunk, bytes.size()))) {
+      if (stop.stop_requested()) return ECANCELED;
+      const int error = Touch(bytes.first(std::min(kChunk, bytes.size())), stop);
+      if (error != 0) return error;
+    }
+    return 0;
+  }
   // Advice only: where shared memory gets no huge pages small ones do.
   madvise(bytes.data(), bytes.size(), MADV_HUGEPAGE);
 #ifdef MADV_POPULATE_WRITE
@@ -52,7 +63,8 @@ int Touch(std::span<std::byte> bytes) {
 
 }  // namespace
 
-Result<ViewMemory> ViewMemory::Create(const std::string& name, std::int64_t bytes) {
+Result<ViewMemory> ViewMemory::Create(const std::string& name, std::int64_t bytes,
+                                      const std::stop_token& stop) {
   const auto size = static_cast<std::size_t>(bytes);
   if (bytes <= 0 || size % kViewHeaderBytes != 0) {
     return InvalidArgument(
@@ -71,7 +83,10 @@ Result<ViewMemory> ViewMemory::Create(const std::string& name, std::int64_t byte
   void* address = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (address == MAP_FAILED) return exhausted(errno);
   memory.bytes_ = {static_cast<std::byte*>(address), size};
-  if (const int error = Touch(memory.bytes_); error != 0) return exhausted(error);
+  if (const int error = Touch(memory.bytes_, stop); error != 0) {
+    if (error == ECANCELED) return Cancelled("the view was given up");
+    return exhausted(error);
+  }
   return memory;
 }
 
@@ -101,10 +116,10 @@ Result<ViewMemory> ViewMemory::Map(int fd, std::int64_t bytes, const ViewStamp& 
         fmt::format("view memory: magic {:016x}, {:016x} expected", header.magic, kViewMagic));
   }
   if (header.version != kViewVersion) {
-    return Error{ErrorCode::kUnimplemented,
-                 fmt::format("view memory: version {}, this program knows {}", header.version,
-                             kViewVersion),
-                 {}};
+    return Error{
+        ErrorCode::kUnimplemented,
+        fmt::format("view memory: version {}, this program knows {}", header.version, kViewVersion),
+        {}};
   }
   if (header.checksum != ChecksumOf(header)) return DataLoss("view memory: damaged header");
   if (header.size != size || !(header.stamp == expected)) {

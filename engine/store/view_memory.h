@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <stop_token>
 #include <string>
 
 #include "ptc/base/result.h"
@@ -35,7 +36,8 @@ class ViewMemory {
   /// Makes `bytes` of memory, every page touched, the size sealed.
   /// \error kInvalidArgument if `bytes` is not a multiple of kViewHeaderBytes above 0;
   ///     kResourceExhausted naming the bytes where the machine has not got them
-  static Result<ViewMemory> Create(const std::string& name, std::int64_t bytes);
+  static Result<ViewMemory> Create(const std::string& name, std::int64_t bytes,
+                                   const std::stop_token& stop = {});
   /// Maps what Create made, read-only. `fd` may be closed afterwards.
   /// \error kDataLoss where size or header are not the expected ones, or the size is not sealed;
   ///     kUnimplemented for another version; kUnavailable for a file that cannot be mapped

@@ -35,7 +35,7 @@ class Collector {
   }
   void Copy(std::span<const std::byte> bytes) {
     const auto to = Take(std::ssize(bytes));
-    std::memcpy(to.data(), bytes.data(), bytes.size());
+    std::memcpy(to.data(), bytes.data(), to.size());
     Show(to);
   }
   Fragments Finish() { return std::move(fragments_); }

@@ -136,6 +136,10 @@ Result<Tree::Attributes> Tree::Lookup(Ino folder, std::string_view name, Time no
   }
   if (!key) key = ChildNamed(parent, name, facts.get());
   if (!key) return NotFound(fmt::format("there is no '{}' in inode {}", name, folder));
+  // A folder of a rank may be held open while the job shrinks.
+  if (key->rank && *key->rank >= facts->info.layout.mesh().num_ranks()) {
+    return NotFound(fmt::format("job '{}' has no rank {} any more", key->job, *key->rank));
+  }
   if (IsFolder(*key)) return FolderOf(*key, now);
   if (key->place == Place::kState) return StateOf(*key, *facts, now);
   return TextOf(*key, TextAt(key->place, *facts), now);

@@ -47,7 +47,9 @@ class Divider {
   /// Bytes that fit through a port in the time, rounded up.
   std::int64_t Capacity(std::size_t port) const {
     const Wide through = Wide{time_.bytes} * speeds_[port];
-    return static_cast<std::int64_t>((through + time_.speed - 1) / time_.speed);
+    constexpr Wide kMost = Wide{1} << 62U;  // more than all bytes there are
+    return static_cast<std::int64_t>(
+        std::min<Wide>((through + time_.speed - 1) / time_.speed, kMost));
   }
 
   /// No port is done before what it alone must serve, and all of them not before their mean.

@@ -67,7 +67,10 @@ class RackDivider {
  private:
   std::int64_t Room(std::size_t port) const {
     const Wide through = Wide{time_.bytes} * speeds_[port];
-    return static_cast<std::int64_t>((through + time_.speed - 1) / time_.speed) - done_[port];
+    constexpr Wide kMost = Wide{1} << 62U;  // more than all bytes there are
+    return static_cast<std::int64_t>(
+               std::min<Wide>((through + time_.speed - 1) / time_.speed, kMost)) -
+           done_[port];
   }
   std::int64_t Room(const Way& way) const {
     std::int64_t room = Room(*way.begin());

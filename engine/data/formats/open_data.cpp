@@ -75,15 +75,30 @@ Result<Found> FindFile(const std::string& name, const SourceOpener& opener) {
   }
   const bool is_tar = FileName(name).ends_with(".tar"), is_tfrecord = IsTfRecord(name);
   const bool is_half = name.ends_with(".bin") || name.ends_with(".idx");
-  if (is_half && opener.Open(Stem(name) + ".idx") && opener.Open(Stem(name) + ".bin")) {
-    TESSERA_TRY(MegatronPair pair, OpenPair(Stem(name), opener));
-    found.megatron.push_back(std::move(pair));
-    return found;
+  if (is_half) {
+    auto pair = OpenPair(Stem(name), opener);
+    if (pair) {
+      found.megatron.push_back(std::move(*pair));
+      return found;
+    }
+    // What cannot be reached now is no reason to take half a pair for text.
+    if (pair.error().code != ErrorCode::kNotFound) return std::move(pair).error();
   }
   TESSERA_TRY(ByteSourcePtr file, opener.Open(name));
   (is_tar ? found.tar : is_tfrecord ? found.tfrecord : found.text).push_back(std::move(file));
   found.is_text_named = !found.has_records();
   return found;
+}
+
+/// A file of a folder, or none where it is no text. What cannot be read is left out on disk, where
+/// folders hold much that is not meant; a server's list names what is meant.
+Result<ByteSourcePtr> OpenText(const std::string& name, const SourceOpener& opener) {
+  const bool is_far = name.find("://") != std::string::npos;
+  auto file = opener.Open(name);
+  if (!file) return is_far ? Result<ByteSourcePtr>(std::move(file).error()) : ByteSourcePtr();
+  const auto is_text = LooksLikeText(**file);
+  if (!is_text) return is_far ? Result<ByteSourcePtr>(is_text.error()) : ByteSourcePtr();
+  return *is_text ? std::move(*file) : ByteSourcePtr();
 }
 
 Result<Found> FindInFolder(const std::vector<std::string>& names, const SourceOpener& opener) {
@@ -98,8 +113,9 @@ Result<Found> FindInFolder(const std::vector<std::string>& names, const SourceOp
     } else if (FileName(name).ends_with(".tar") || IsTfRecord(name) || IsCompressed(name)) {
       TESSERA_TRY(Found file, FindFile(name, opener));
       found.Append(std::move(file));
-    } else if (auto file = opener.Open(name); file && LooksLikeText(**file)) {
-      found.text.push_back(std::move(*file));
+    } else {
+      TESSERA_TRY(ByteSourcePtr file, OpenText(name, opener));
+      if (file) found.text.push_back(std::move(file));
     }
   }
   found.is_text_named = !found.has_records();
