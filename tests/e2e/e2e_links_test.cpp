@@ -107,7 +107,12 @@ class E2eLinksTest : public QObject {
     for (int node : {0, 1}) {  // the registrar, and another
       const auto agent = m_cluster->Agent(node);
       QVERIFY(agent && LocalCluster::Kill(*agent));
-      QVERIFY(LocalCluster::WaitFor([&] { return isBack(); }, 30));
+      // Until it is missed it counts as alive.
+      const auto isAnother = [&] {
+        const auto now = m_cluster->Agent(node);
+        return now && *now != *agent && isBack();
+      };
+      QVERIFY(LocalCluster::WaitFor(isAnother, 30));
     }
     QCOMPARE(m_cluster->Ask({"topology"}).dump(), before);
   }
