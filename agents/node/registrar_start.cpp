@@ -190,9 +190,10 @@ Status Registrar::StartJob(const wire::StartJobRequest& request, const engine::D
       return OkStatus();
     }
   }
-  loop_.After(kStartDeadline, [this, name] {
+  // Of this start only: the name may belong to another job by then.
+  loop_.After(kStartDeadline, [this, name, reply] {
     Job* late = FindJob(name);
-    if (late && late->starting) {
+    if (late && late->starting == reply) {
       FailJob(*late, fmt::format("its ranks were not ready after {} s", kStartDeadline.count()));
     }
   });
