@@ -44,13 +44,7 @@ class Divider {
   }
 
  private:
-  /// Bytes that fit through a port in the time, rounded up.
-  std::int64_t Capacity(std::size_t port) const {
-    const Wide through = Wide{time_.bytes} * speeds_[port];
-    constexpr Wide kMost = Wide{1} << 62U;  // more than all bytes there are
-    return static_cast<std::int64_t>(
-        std::min<Wide>((through + time_.speed - 1) / time_.speed, kMost));
-  }
+  std::int64_t Capacity(std::size_t port) const { return BytesThrough(time_, speeds_[port]); }
 
   /// No port is done before what it alone must serve, and all of them not before their mean.
   void RaiseToLowerBound() {
@@ -230,6 +224,12 @@ class Divider {
 
 bool operator<(const PortTime& a, const PortTime& b) {
   return Wide{a.bytes} * b.speed < Wide{b.bytes} * a.speed;
+}
+
+std::int64_t BytesThrough(PortTime time, std::int64_t speed) {
+  constexpr Wide kMost = Wide{1} << 62U;
+  const Wide through = (Wide{time.bytes} * speed + time.speed - 1) / time.speed;
+  return static_cast<std::int64_t>(std::min(through, kMost));
 }
 
 std::vector<Share> CutUnits(const Load& load, std::vector<std::int64_t> shares,

@@ -37,6 +37,9 @@ struct PortTime {
   std::int64_t speed = 1;
   friend bool operator<(const PortTime& a, const PortTime& b);
 };
+/// Bytes that fit through a port of `speed` in `time`, rounded up; at most 2^62, more than all
+/// bytes there are. \pre time.speed > 0
+std::int64_t BytesThrough(PortTime time, std::int64_t speed);
 
 /// Pieces of each load, in the order of its units; a load is cut at most once for each of its
 /// ports. `done` has the bytes that each port has already been given and gains what it is given

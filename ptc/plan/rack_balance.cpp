@@ -9,8 +9,6 @@
 namespace tessera::ptc {
 namespace {
 
-__extension__ using Wide = __int128;
-
 std::size_t At(int index) { return static_cast<std::size_t>(index); }
 
 /// Ports that one option of a load goes through: the host's alone, or three.
@@ -66,11 +64,7 @@ class RackDivider {
 
  private:
   std::int64_t Room(std::size_t port) const {
-    const Wide through = Wide{time_.bytes} * speeds_[port];
-    constexpr Wide kMost = Wide{1} << 62U;  // more than all bytes there are
-    return static_cast<std::int64_t>(
-               std::min<Wide>((through + time_.speed - 1) / time_.speed, kMost)) -
-           done_[port];
+    return BytesThrough(time_, speeds_[port]) - done_[port];
   }
   std::int64_t Room(const Way& way) const {
     std::int64_t room = Room(*way.begin());

@@ -15,10 +15,10 @@ std::vector<DataView::Change> changesOf(const engine::JobStatus& job, const Data
   std::vector<DataView::Change> changes;
   for (const engine::HistoryEntry& entry : history) {
     if (entry.job != job.name || entry.result != "committed" || entry.step > job.step) continue;
-    const auto from = ptc::ParseDeviceMesh(entry.from), to = ptc::ParseDeviceMesh(entry.to);
-    if (!from || !to) continue;
     const std::int64_t position = entry.step * view.globalBatch - view.pass * view.numSamples;
     if (position < 0) continue;  // of an earlier pass
+    const auto from = ptc::ParseDeviceMesh(entry.from), to = ptc::ParseDeviceMesh(entry.to);
+    if (!from || !to) continue;
     changes.push_back({entry.id, entry.step, position, from->shape()[ptc::Axis::kDp],
                        to->shape()[ptc::Axis::kDp]});
   }
