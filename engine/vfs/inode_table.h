@@ -12,6 +12,7 @@
 #include <variant>
 
 #include "engine/vfs/content.h"
+#include "engine/vfs/incoming.h"
 #include "engine/vfs/job_facts.h"
 #include "engine/vfs/names.h"
 
@@ -41,10 +42,16 @@ struct StateNode {
   std::weak_ptr<const OpenView> view = {};  // set where not latent
 };
 
+/// The one kind whose content changes: what somebody writes.
+struct IncomingNode {
+  IncomingFilePtr file;
+};
+using NodeBody = std::variant<FolderNode, TextNode, StateNode, IncomingNode>;
+
 struct Node {
   NodeKey key;
   Time born = {};
-  std::variant<FolderNode, TextNode, StateNode> body;
+  NodeBody body;
   std::uint64_t lookups = 0;  // how often the kernel was told of it and has not forgotten it
 };
 
@@ -58,7 +65,7 @@ class InodeTable {
   /// The youngest inode of a path.
   std::optional<Ino> Youngest(const NodeKey& key) const;
   /// Takes a number that was never used before. \pre lookups of it follow
-  Ino Add(NodeKey key, Time now, std::variant<FolderNode, TextNode, StateNode> body);
+  Ino Add(NodeKey key, Time now, NodeBody body);
   /// The kernel has forgotten `count` lookups of it; with the last the inode goes.
   void Forget(Ino ino, std::uint64_t count);
   std::size_t size() const { return nodes_.size(); }

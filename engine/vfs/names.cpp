@@ -49,6 +49,7 @@ NodeKey ParentOf(const NodeKey& key) {
     case Place::kRank:
       return {Place::kRanks, key.job};
     case Place::kState:
+    case Place::kIncoming:
       return {key.rank ? Place::kRank : Place::kFull, key.job, key.rank};
     default:
       return {Place::kJob, key.job};

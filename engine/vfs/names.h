@@ -30,6 +30,7 @@ enum class Place : std::uint8_t {
   kStep,
   kLayout,
   kState,
+  kIncoming,  // ranks/R/model.safetensors.new: written by others, see incoming.h
 };
 
 /// What a path means, whatever stands there now.
@@ -37,7 +38,7 @@ struct NodeKey {
   Place place = Place::kRoot;
   std::string job = {};          // below jobs/
   std::optional<int> rank = {};  // below ranks/R/; none: of the whole
-  Part part = Part::kModel;      // of kState
+  Part part = Part::kModel;      // of kState, kIncoming
   friend auto operator<=>(const NodeKey&, const NodeKey&) = default;
 };
 

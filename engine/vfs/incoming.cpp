@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/vfs/incoming.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace tessera::engine::vfs {
+namespace {
+
+constexpr std::string_view kNew = ".new";
+
+HandedSet::FileKey InSet(const NodeKey& key) { return {*key.rank, key.part}; }
+
+NodeKey KeyOf(const std::string& job, const HandedSet::FileKey& file) {
+  return {Place::kIncoming, job, file.first, file.second};
+}
+
+Error BeingTaken(const std::string& job) {
+  return Unavailable(fmt::format("the state that was handed in for '{}' is being taken", job));
+}
+
+}  // namespace
+
+std::optional<NodeKey> IncomingNamed(const NodeKey& rank_folder, std::string_view name) {
+  if (rank_folder.place != Place::kRank || !name.ends_with(kNew)) return std::nullopt;
+  name.remove_suffix(kNew.size());
+  std::optional<NodeKey> key = ChildNamed(rank_folder, name, nullptr);
+  if (key) key->place = Place::kIncoming;
+  return key;
+}
+
+std::int64_t IncomingFile::size() const {
+  const std::lock_guard lock(mutex_);
+  return bytes_ ? bytes_->size() : 0;
+}
+
+std::size_t IncomingFile::Read(std::int64_t offset, std::span<std::byte> out) const {
+  const std::lock_guard lock(mutex_);
+  if (!bytes_ || offset >= bytes_->size()) return 0;
+  const auto from = bytes_->bytes().subspan(static_cast<std::size_t>(offset));
+  const std::size_t count = std::min(from.size(), out.size());
+  std::memcpy(out.data(), from.data(), count);
+  return count;
+}
+
+Incoming::Incoming(std::shared_ptr<StateSink> sink, Options options)
+    : sink_(std::move(sink)),
+      options_(options),
+      budget_(std::make_shared<StagingBudget>(options.memory_bytes)) {}
+
+Result<IncomingFilePtr> Incoming::Create(const NodeKey& key, const JobFactsPtr& facts) {
+  if (IncomingFilePtr there = Find(key)) return there;
+  TESSERA_TRY(const std::int64_t limit, MaxHandedBytes(facts->info, *key.rank, key.part));
+  TESSERA_TRY(auto bytes, StagedBytes::Make(budget_, limit));
+  const std::lock_guard lock(mutex_);
+  IncomingFilePtr& file = files_[key];
+  if (!file) file = std::make_shared<IncomingFile>(key, facts, std::move(bytes));
+  return file;
+}
+
+void Incoming::Open(IncomingFile& file) {
+  const std::lock_guard lock(file.mutex_);
+  ++file.handles_;
+}
+
+Status Incoming::MakeWritable(IncomingFile& file) {
+  const std::lock_guard lock(mutex_);
+  const std::lock_guard own(file.mutex_);
+  switch (file.state_) {
+    case IncomingFile::State::kWritten:
+      return OkStatus();
+    case IncomingFile::State::kFixed:
+      return BeingTaken(file.key_.job);
+    case IncomingFile::State::kGone:
+      return FailedPrecondition(
+          fmt::format("'{}' is not there any more", HandedPath(*file.key_.rank, file.key_.part)));
+    case IncomingFile::State::kStaged:
+      break;
+  }
+  const auto round = rounds_.find(file.key_.job);
+  if (round != rounds_.end()) round->second.set.Remove(InSet(file.key_));
+  file.state_ = IncomingFile::State::kWritten;
+  file.again_ = true;
+  return OkStatus();
+}
+
+Status Incoming::Write(IncomingFile& file, std::int64_t offset, std::span<const std::byte> bytes) {
+  TESSERA_RETURN_IF_ERROR(MakeWritable(file));
+  const std::lock_guard lock(file.mutex_);
+  if (file.state_ != IncomingFile::State::kWritten) return BeingTaken(file.key_.job);
+  return file.bytes_->Write(offset, bytes);
+}
+
+Status Incoming::Resize(IncomingFile& file, std::int64_t size) {
+  TESSERA_RETURN_IF_ERROR(MakeWritable(file));
+  const std::lock_guard lock(file.mutex_);
+  if (file.state_ != IncomingFile::State::kWritten) return BeingTaken(file.key_.job);
+  return file.bytes_->Resize(size);
+}
+
+Status Incoming::Flush(const IncomingFilePtr& file, const JobFactsPtr& now, Time time) {
+  {
+    const std::lock_guard lock(file->mutex_);
+    if (file->state_ != IncomingFile::State::kWritten || file->bytes_->size() == 0) {
+      return OkStatus();
+    }
+    file->state_ = IncomingFile::State::kFixed;
+  }
+  if (const Status staged = Stage(file, now, time); !staged) {
+    BackToWritten(*file);
+    sink_->NoteRefused(file->key_.job, staged.error().ToString());
+    return staged;
+  }
+  Status taken = TakeIfComplete(file->key_.job);
+  if (!taken) BackToWritten(*file);
+  return taken;
+}
+
+Status Incoming::Stage(const IncomingFilePtr& file, const JobFactsPtr& now, Time time) {
+  const NodeKey& key = file->key_;
+  if (now->layout_hash != file->facts_->layout_hash) {
+    return FailedPrecondition(fmt::format(
+        "'{}' was begun for layout {}, job '{}' has {} now", HandedPath(*key.rank, key.part),
+        ptc::Hex16(file->facts_->layout_hash), key.job, ptc::Hex16(now->layout_hash)));
+  }
+  // Nobody writes to what is fixed, so its bytes are read without a lock.
+  const std::shared_ptr<StagedBytes> bytes = file->bytes_;
+  TESSERA_TRY(HandedFile handed, ReadHandedFile(now->info, *key.rank, key.part, bytes->bytes(),
+                                                HandedPath(*key.rank, key.part)));
+  const std::lock_guard lock(mutex_);
+  TESSERA_TRY(Round* const round, RoundFor(*file, handed, now));
+  TESSERA_RETURN_IF_ERROR(round->set.Check(handed));
+  round->set.Add(std::move(handed), bytes);
+  round->touched = time;
+  const std::lock_guard own(file->mutex_);
+  file->state_ = IncomingFile::State::kStaged;
+  file->again_ = false;
+  return OkStatus();
+}
+
+Result<Incoming::Round*> Incoming::RoundFor(const IncomingFile& file, const HandedFile& handed,
+                                            const JobFactsPtr& now) {
+  const std::string& job = file.key_.job;
+  const auto round = rounds_.find(job);
+  if (round != rounds_.end()) {
+    if (round->second.taking) return BeingTaken(job);
+    const HandedSet& set = round->second.set;
+    const bool other_layout = set.job().layout.hash() != now->layout_hash;
+    // A rank that hands in another step after the one before begins a new round.
+    const bool other_step = !set.empty() && set.step() != handed.step && file.again_;
+    if (!other_layout && !other_step) return &round->second;
+    DropRound(job);
+  }
+  return &rounds_.emplace(job, Round(now->info)).first->second;
+}
+
+Status Incoming::TakeIfComplete(const std::string& job) {
+  HandedStatePtr state;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = rounds_.find(job);
+    if (found == rounds_.end() || found->second.taking || !found->second.set.complete()) {
+      return OkStatus();
+    }
+    found->second.taking = true;
+    SetStates(found->second, IncomingFile::State::kFixed);
+    state = found->second.set.State();
+  }
+  const Status taken = sink_->Take(std::move(state));
+  const std::lock_guard lock(mutex_);
+  Round& round = rounds_.at(job);
+  round.taking = false;
+  if (taken) {
+    DropRound(job);
+  } else {
+    SetStates(round, IncomingFile::State::kStaged);
+  }
+  return taken;
+}
+
+void Incoming::SetStates(const Round& round, IncomingFile::State state) {
+  for (const auto& [key, file] : files_) {
+    if (key.job != round.set.job().name || !round.set.Contains(InSet(key))) continue;
+    const std::lock_guard own(file->mutex_);
+    file->state_ = state;
+  }
+}
+
+void Incoming::BackToWritten(IncomingFile& file) {
+  const std::lock_guard lock(mutex_);
+  const auto round = rounds_.find(file.key_.job);
+  if (round != rounds_.end() && !round->second.taking) {
+    round->second.set.Remove(InSet(file.key_));
+  }
+  const std::lock_guard own(file.mutex_);
+  if (file.state_ != IncomingFile::State::kGone) file.state_ = IncomingFile::State::kWritten;
+}
+
+void Incoming::Release(const IncomingFilePtr& file) {
+  const std::lock_guard lock(mutex_);
+  {
+    const std::lock_guard own(file->mutex_);
+    if (--file->handles_ > 0 || file->state_ != IncomingFile::State::kWritten) return;
+  }
+  Drop(file->key_);
+}
+
+Status Incoming::Remove(const NodeKey& key) {
+  const std::lock_guard lock(mutex_);
+  const auto found = files_.find(key);
+  if (found == files_.end()) {
+    return NotFound(fmt::format("'{}' is not there", HandedPath(*key.rank, key.part)));
+  }
+  {
+    const std::lock_guard own(found->second->mutex_);
+    if (found->second->state_ == IncomingFile::State::kFixed) return BeingTaken(key.job);
+  }
+  const auto round = rounds_.find(key.job);
+  if (round != rounds_.end()) round->second.set.Remove(InSet(key));
+  Drop(key);
+  return OkStatus();
+}
+
+void Incoming::Drop(const NodeKey& key) {
+  const auto found = files_.find(key);
+  if (found == files_.end()) return;
+  {
+    const std::lock_guard own(found->second->mutex_);
+    found->second->state_ = IncomingFile::State::kGone;
+    found->second->bytes_.reset();
+  }
+  files_.erase(found);
+}
+
+void Incoming::DropRound(const std::string& job) {
+  const auto round = rounds_.find(job);
+  for (const auto& file : round->second.set.Keys()) Drop(KeyOf(job, file));
+  rounds_.erase(round);
+}
+
+IncomingFilePtr Incoming::Find(const NodeKey& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = files_.find(key);
+  return found == files_.end() ? nullptr : found->second;
+}
+
+std::vector<Child> Incoming::In(const NodeKey& rank_folder) const {
+  std::vector<Child> children;
+  for (const Child& child : ChildrenOf(rank_folder, nullptr)) {
+    const std::string name = child.name + std::string(kNew);
+    const auto key = IncomingNamed(rank_folder, name);
+    if (key && Find(*key)) children.push_back({name, *key});
+  }
+  return children;
+}
+
+void Incoming::Tick(Time now) {
+  std::vector<std::pair<std::string, std::string>> late;  // job and why
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& [job, round] : rounds_) {
+      if (round.taking || now - round.touched < options_.patience) continue;
+      late.emplace_back(job, round.set.Missing());
+    }
+    for (const auto& [job, missing] : late) DropRound(job);
+  }
+  for (const auto& [job, missing] : late) {
+    sink_->NoteRefused(
+        job,
+        fmt::format("nothing came for {} s: {}",
+                    std::chrono::duration_cast<std::chrono::seconds>(options_.patience).count(),
+                    missing));
+  }
+}
+
+}  // namespace tessera::engine::vfs
