@@ -52,10 +52,14 @@ Incoming::Incoming(std::shared_ptr<StateSink> sink, Options options)
       budget_(std::make_shared<StagingBudget>(options.memory_bytes)) {}
 
 Result<IncomingFilePtr> Incoming::Create(const NodeKey& key, const JobFactsPtr& facts) {
-  if (IncomingFilePtr there = Find(key)) return there;
   TESSERA_TRY(const std::int64_t limit, MaxHandedBytes(facts->info, *key.rank, key.part));
   TESSERA_TRY(auto bytes, StagedBytes::Make(budget_, limit));
   const std::lock_guard lock(mutex_);
+  // What was begun for another layout can be nothing but in the way.
+  if (const auto old = files_.find(key);
+      old != files_.end() && old->second->facts_->layout_hash != facts->layout_hash) {
+    if (const Status removed = RemoveLocked(key); !removed) return removed.error();
+  }
   IncomingFilePtr& file = files_[key];
   if (!file) file = std::make_shared<IncomingFile>(key, facts, std::move(bytes));
   return file;
@@ -210,6 +214,10 @@ void Incoming::Release(const IncomingFilePtr& file) {
 
 Status Incoming::Remove(const NodeKey& key) {
   const std::lock_guard lock(mutex_);
+  return RemoveLocked(key);
+}
+
+Status Incoming::RemoveLocked(const NodeKey& key) {
   const auto found = files_.find(key);
   if (found == files_.end()) {
     return NotFound(fmt::format("'{}' is not there", HandedPath(*key.rank, key.part)));

@@ -102,6 +102,7 @@ class Incoming {
     bool taking = false;
   };
   Status MakeWritable(IncomingFile& file);
+  Status RemoveLocked(const NodeKey& key);
   Status Stage(const IncomingFilePtr& file, const JobFactsPtr& now, Time time);
   Result<Round*> RoundFor(const IncomingFile& file, const HandedFile& handed,
                           const JobFactsPtr& now);
