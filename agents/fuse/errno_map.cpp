@@ -19,6 +19,8 @@ int ErrnoOf(const Error& error, FileAsk ask) {
       return ETIMEDOUT;
     case ErrorCode::kUnavailable:
       return ask == FileAsk::kOpen || ask == FileAsk::kWrite ? EBUSY : EIO;
+    case ErrorCode::kAlreadyExists:
+      return EEXIST;
     case ErrorCode::kUnimplemented:
       return EROFS;
     case ErrorCode::kCancelled:

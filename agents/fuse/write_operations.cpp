@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <span>
 
 #include "agents/fuse/reply.h"
@@ -78,6 +79,18 @@ void Unlink(fuse_req_t request, fuse_ino_t folder, const char* name) {
   fuse_reply_err(request, 0);
 }
 
+void Rename(fuse_req_t request, fuse_ino_t folder, const char* from, fuse_ino_t new_folder,
+            const char* to, unsigned flags) {
+  if (new_folder != folder || (flags & ~static_cast<unsigned>(RENAME_NOREPLACE)) != 0) {
+    fuse_reply_err(request, new_folder != folder ? EXDEV : EINVAL);
+    return;
+  }
+  const auto renamed =
+      ServiceOf(request).tree.Rename(folder, from, to, (flags & RENAME_NOREPLACE) != 0, Now());
+  if (!renamed) return Fail(request, renamed.error(), FileAsk::kWrite, fmt::format("'{}'", to));
+  fuse_reply_err(request, 0);
+}
+
 }  // namespace
 
 void OpenToWrite(fuse_req_t request, fuse_ino_t ino, fuse_file_info* file) {
@@ -96,6 +109,7 @@ void AddWriteOperations(fuse_lowlevel_ops& operations) {
   operations.flush = Flush;
   operations.fsync = Sync;
   operations.unlink = Unlink;
+  operations.rename = Rename;
 }
 
 }  // namespace tessera::agents

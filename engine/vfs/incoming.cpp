@@ -18,6 +18,19 @@ NodeKey KeyOf(const std::string& job, const HandedSet::FileKey& file) {
   return {Place::kIncoming, job, file.first, file.second};
 }
 
+/// The largest file that can be of use under this name, now or later.
+Result<std::int64_t> MaxBytes(const NodeKey& key, const JobInfo& job) {
+  if (key.place == Place::kIncoming) return MaxHandedBytes(job, *key.rank, key.part);
+  TESSERA_TRY(const std::int64_t model, MaxHandedBytes(job, *key.rank, Part::kModel));
+  TESSERA_TRY(const std::int64_t optimizer, MaxHandedBytes(job, *key.rank, Part::kOptimizer));
+  return std::max(model, optimizer);
+}
+
+std::string PathOf(const NodeKey& key) {
+  return key.place == Place::kIncoming ? HandedPath(*key.rank, key.part)
+                                       : fmt::format("ranks/{}/{}", *key.rank, key.scratch);
+}
+
 Error BeingTaken(const std::string& job) {
   return Unavailable(fmt::format("the state that was handed in for '{}' is being taken", job));
 }
@@ -25,11 +38,23 @@ Error BeingTaken(const std::string& job) {
 }  // namespace
 
 std::optional<NodeKey> IncomingNamed(const NodeKey& rank_folder, std::string_view name) {
-  if (rank_folder.place != Place::kRank || !name.ends_with(kNew)) return std::nullopt;
-  name.remove_suffix(kNew.size());
-  std::optional<NodeKey> key = ChildNamed(rank_folder, name, nullptr);
-  if (key) key->place = Place::kIncoming;
+  if (rank_folder.place != Place::kRank || name.empty()) return std::nullopt;
+  if (ChildNamed(rank_folder, name, nullptr)) return std::nullopt;
+  const bool is_new = name.ends_with(kNew);
+  std::optional<NodeKey> key =
+      is_new ? ChildNamed(rank_folder, name.substr(0, name.size() - kNew.size()), nullptr)
+             : std::nullopt;
+  if (key) {
+    key->place = Place::kIncoming;
+  } else {
+    key = NodeKey{Place::kScratch, rank_folder.job, rank_folder.rank, {}, std::string(name)};
+  }
   return key;
+}
+
+NodeKey IncomingFile::key() const {
+  const std::lock_guard lock(mutex_);
+  return key_;
 }
 
 std::int64_t IncomingFile::size() const {
@@ -52,7 +77,7 @@ Incoming::Incoming(std::shared_ptr<StateSink> sink, Options options)
       budget_(std::make_shared<StagingBudget>(options.memory_bytes)) {}
 
 Result<IncomingFilePtr> Incoming::Create(const NodeKey& key, const JobFactsPtr& facts) {
-  TESSERA_TRY(const std::int64_t limit, MaxHandedBytes(facts->info, *key.rank, key.part));
+  TESSERA_TRY(const std::int64_t limit, MaxBytes(key, facts->info));
   TESSERA_TRY(auto bytes, StagedBytes::Make(budget_, limit));
   const std::lock_guard lock(mutex_);
   // What was begun for another layout can be nothing but in the way.
@@ -79,8 +104,7 @@ Status Incoming::MakeWritable(IncomingFile& file) {
     case IncomingFile::State::kFixed:
       return BeingTaken(file.key_.job);
     case IncomingFile::State::kGone:
-      return FailedPrecondition(
-          fmt::format("'{}' is not there any more", HandedPath(*file.key_.rank, file.key_.part)));
+      return FailedPrecondition(fmt::format("'{}' is not there any more", PathOf(file.key_)));
     case IncomingFile::State::kStaged:
       break;
   }
@@ -108,32 +132,67 @@ Status Incoming::Resize(IncomingFile& file, std::int64_t size) {
 Status Incoming::Flush(const IncomingFilePtr& file, const JobFactsPtr& now, Time time) {
   {
     const std::lock_guard lock(file->mutex_);
-    if (file->state_ != IncomingFile::State::kWritten || file->bytes_->size() == 0) {
+    file->touched_ = time;
+    if (file->state_ != IncomingFile::State::kWritten || file->bytes_->size() == 0 ||
+        file->key_.place == Place::kScratch) {
       return OkStatus();
     }
     file->state_ = IncomingFile::State::kFixed;
   }
+  return HandIn(file, now, time);
+}
+
+Status Incoming::Rename(const NodeKey& from, const NodeKey& to, const JobFactsPtr& now, Time time) {
+  const IncomingFilePtr file = Find(from);
+  if (!file) return NotFound(fmt::format("'{}' is not there", PathOf(from)));
+  if (from == to) return OkStatus();
+  TESSERA_RETURN_IF_ERROR(MakeWritable(*file));
+  const bool hands_in = to.place == Place::kIncoming;
+  {
+    const std::lock_guard lock(mutex_);
+    if (files_.contains(to)) TESSERA_RETURN_IF_ERROR(RemoveLocked(to));
+    files_.erase(from);
+    files_[to] = file;
+    const std::lock_guard own(file->mutex_);
+    file->key_ = to;
+    file->touched_ = time;
+    if (hands_in) file->state_ = IncomingFile::State::kFixed;
+  }
+  if (!hands_in) return OkStatus();
+  Status done = HandIn(file, now, time);
+  if (done) return done;
+  const std::lock_guard lock(mutex_);
+  files_.erase(to);
+  files_[from] = file;
+  const std::lock_guard own(file->mutex_);
+  file->key_ = from;
+  return done;
+}
+
+/// Of a file that nobody writes to. After an error it can be written again.
+Status Incoming::HandIn(const IncomingFilePtr& file, const JobFactsPtr& now, Time time) {
+  const std::string job = file->key().job;
   if (const Status staged = Stage(file, now, time); !staged) {
     BackToWritten(*file);
-    sink_->NoteRefused(file->key_.job, staged.error().ToString());
+    sink_->NoteRefused(job, staged.error().ToString());
     return staged;
   }
-  Status taken = TakeIfComplete(file->key_.job);
+  Status taken = TakeIfComplete(job);
   if (!taken) BackToWritten(*file);
   return taken;
 }
 
 Status Incoming::Stage(const IncomingFilePtr& file, const JobFactsPtr& now, Time time) {
-  const NodeKey& key = file->key_;
+  const NodeKey key = file->key();
   if (now->layout_hash != file->facts_->layout_hash) {
-    return FailedPrecondition(fmt::format(
-        "'{}' was begun for layout {}, job '{}' has {} now", HandedPath(*key.rank, key.part),
-        ptc::Hex16(file->facts_->layout_hash), key.job, ptc::Hex16(now->layout_hash)));
+    return FailedPrecondition(fmt::format("'{}' was begun for layout {}, job '{}' has {} now",
+                                          PathOf(key), ptc::Hex16(file->facts_->layout_hash),
+                                          key.job, ptc::Hex16(now->layout_hash)));
   }
   // Nobody writes to what is fixed, so its bytes are read without a lock.
   const std::shared_ptr<StagedBytes> bytes = file->bytes_;
-  TESSERA_TRY(HandedFile handed, ReadHandedFile(now->info, *key.rank, key.part, bytes->bytes(),
-                                                HandedPath(*key.rank, key.part)));
+  TESSERA_TRY(HandedFile handed,
+              ReadHandedFile(now->info, *key.rank, key.part, bytes->bytes(), PathOf(key)));
   const std::lock_guard lock(mutex_);
   TESSERA_TRY(Round* const round, RoundFor(*file, handed, now));
   TESSERA_RETURN_IF_ERROR(round->set.Check(handed));
@@ -207,7 +266,10 @@ void Incoming::Release(const IncomingFilePtr& file) {
   const std::lock_guard lock(mutex_);
   {
     const std::lock_guard own(file->mutex_);
-    if (--file->handles_ > 0 || file->state_ != IncomingFile::State::kWritten) return;
+    if (--file->handles_ > 0 || file->state_ != IncomingFile::State::kWritten ||
+        file->key_.place == Place::kScratch) {
+      return;
+    }
   }
   Drop(file->key_);
 }
@@ -220,7 +282,7 @@ Status Incoming::Remove(const NodeKey& key) {
 Status Incoming::RemoveLocked(const NodeKey& key) {
   const auto found = files_.find(key);
   if (found == files_.end()) {
-    return NotFound(fmt::format("'{}' is not there", HandedPath(*key.rank, key.part)));
+    return NotFound(fmt::format("'{}' is not there", PathOf(key)));
   }
   {
     const std::lock_guard own(found->second->mutex_);
@@ -257,10 +319,12 @@ IncomingFilePtr Incoming::Find(const NodeKey& key) const {
 
 std::vector<Child> Incoming::In(const NodeKey& rank_folder) const {
   std::vector<Child> children;
-  for (const Child& child : ChildrenOf(rank_folder, nullptr)) {
-    const std::string name = child.name + std::string(kNew);
-    const auto key = IncomingNamed(rank_folder, name);
-    if (key && Find(*key)) children.push_back({name, *key});
+  if (rank_folder.place != Place::kRank) return children;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, file] : files_) {
+    if (ParentOf(key) != rank_folder) continue;
+    const std::string path = PathOf(key);
+    children.push_back({path.substr(path.rfind('/') + 1), key});
   }
   return children;
 }
@@ -274,6 +338,7 @@ void Incoming::Tick(Time now) {
       late.emplace_back(job, round.set.Missing());
     }
     for (const auto& [job, missing] : late) DropRound(job);
+    DropForgottenScratch(now);
   }
   for (const auto& [job, missing] : late) {
     sink_->NoteRefused(
@@ -282,6 +347,18 @@ void Incoming::Tick(Time now) {
                     std::chrono::duration_cast<std::chrono::seconds>(options_.patience).count(),
                     missing));
   }
+}
+
+void Incoming::DropForgottenScratch(Time now) {
+  std::vector<NodeKey> forgotten;
+  for (const auto& [key, file] : files_) {
+    const std::lock_guard own(file->mutex_);
+    if (key.place == Place::kScratch && file->handles_ == 0 &&
+        now - file->touched_ >= options_.patience) {
+      forgotten.push_back(key);
+    }
+  }
+  for (const NodeKey& key : forgotten) Drop(key);
 }
 
 }  // namespace tessera::engine::vfs

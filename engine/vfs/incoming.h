@@ -30,8 +30,8 @@ namespace tessera::engine::vfs {
 class IncomingFile {
  public:
   IncomingFile(NodeKey key, JobFactsPtr facts, std::unique_ptr<StagedBytes> bytes)
-      : key_(std::move(key)), facts_(std::move(facts)), bytes_(std::move(bytes)) {}
-  const NodeKey& key() const { return key_; }
+      : facts_(std::move(facts)), key_(std::move(key)), bytes_(std::move(bytes)) {}
+  NodeKey key() const;
   std::int64_t size() const;
   /// Copies into `out` what there is. \return how much
   std::size_t Read(std::int64_t offset, std::span<std::byte> out) const;
@@ -44,13 +44,14 @@ class IncomingFile {
     kFixed,    // is being checked or taken: nobody writes
     kGone,     // taken, or removed
   };
-  const NodeKey key_;
   const JobFactsPtr facts_;  // of the job when the file was begun
   mutable std::mutex mutex_;
-  State state_ = State::kWritten;       // guarded by mutex_, as all below
+  NodeKey key_;  // guarded by mutex_, as all below
+  State state_ = State::kWritten;
   std::shared_ptr<StagedBytes> bytes_;  // nullptr once it is gone
   int handles_ = 0;                     // that are open on it
   bool again_ = false;                  // was staged before, and is written anew
+  Time touched_ = {};                   // last closed
 };
 using IncomingFilePtr = std::shared_ptr<IncomingFile>;
 
@@ -81,7 +82,13 @@ class Incoming {
   /// \error as ReadHandedFile, HandedSet::Check, StateSink::Take; kFailedPrecondition where the job
   ///     has another layout than when the file was begun
   Status Flush(const IncomingFilePtr& file, const JobFactsPtr& now, Time time);
-  /// With its last handle a file goes that was not staged.
+  /// Gives a file another name in its folder, in the place of one that may be there. Where the name
+  /// is one that state is handed in with, the file is checked and staged as by Flush; after an
+  /// error it has its old name. \pre both keys are of one folder \error kNotFound; kUnavailable
+  /// while either is being taken;
+  ///     as Flush
+  Status Rename(const NodeKey& from, const NodeKey& to, const JobFactsPtr& now, Time time);
+  /// With its last handle a file goes that was not staged, but for one that may yet be renamed.
   void Release(const IncomingFilePtr& file);
   /// \error kNotFound; kUnavailable while its state is being taken
   Status Remove(const NodeKey& key);
@@ -103,6 +110,7 @@ class Incoming {
   };
   Status MakeWritable(IncomingFile& file);
   Status RemoveLocked(const NodeKey& key);
+  Status HandIn(const IncomingFilePtr& file, const JobFactsPtr& now, Time time);
   Status Stage(const IncomingFilePtr& file, const JobFactsPtr& now, Time time);
   Result<Round*> RoundFor(const IncomingFile& file, const HandedFile& handed,
                           const JobFactsPtr& now);
@@ -110,6 +118,7 @@ class Incoming {
   void BackToWritten(IncomingFile& file);
   void Drop(const NodeKey& key);
   void DropRound(const std::string& job);
+  void DropForgottenScratch(Time now);
   void SetStates(const Round& round, IncomingFile::State state);
 
   const std::shared_ptr<StateSink> sink_;
@@ -120,7 +129,8 @@ class Incoming {
   std::map<std::string, Round> rounds_;  // by job
 };
 
-/// What can be written in a folder of a rank.
+/// What can be written in a folder of a rank: the names of a hand-in, and any others that are not
+/// taken, as libraries write a file under one name and give it its own when it is whole.
 std::optional<NodeKey> IncomingNamed(const NodeKey& rank_folder, std::string_view name);
 
 }  // namespace tessera::engine::vfs

@@ -66,6 +66,8 @@ class InodeTable {
   std::optional<Ino> Youngest(const NodeKey& key) const;
   /// Takes a number that was never used before. \pre lookups of it follow
   Ino Add(NodeKey key, Time now, NodeBody body);
+  /// The file of an inode has another name now.
+  void Rename(Ino ino, NodeKey key);
   /// The kernel has forgotten `count` lookups of it; with the last the inode goes.
   void Forget(Ino ino, std::uint64_t count);
   std::size_t size() const { return nodes_.size(); }

@@ -50,6 +50,7 @@ NodeKey ParentOf(const NodeKey& key) {
       return {Place::kRanks, key.job};
     case Place::kState:
     case Place::kIncoming:
+    case Place::kScratch:
       return {key.rank ? Place::kRank : Place::kFull, key.job, key.rank};
     default:
       return {Place::kJob, key.job};

@@ -31,6 +31,7 @@ enum class Place : std::uint8_t {
   kLayout,
   kState,
   kIncoming,  // ranks/R/model.safetensors.new: written by others, see incoming.h
+  kScratch,   // ranks/R/NAME: what becomes one of those when it is renamed
 };
 
 /// What a path means, whatever stands there now.
@@ -39,6 +40,7 @@ struct NodeKey {
   std::string job = {};          // below jobs/
   std::optional<int> rank = {};  // below ranks/R/; none: of the whole
   Part part = Part::kModel;      // of kState, kIncoming
+  std::string scratch = {};      // name of kScratch
   friend auto operator<=>(const NodeKey&, const NodeKey&) = default;
 };
 

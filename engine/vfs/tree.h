@@ -81,7 +81,9 @@ class Tree {
     Attributes attributes;
     Handle handle = 0;
   };
-  /// Makes a file of a rank and opens it, or empties the one that is there; counts as one lookup.
+  /// Makes a file in the folder of a rank and opens it, or empties the one that is there; counts as
+  /// one lookup. Only ranks/R/model.safetensors.new and optimizer.safetensors.new hand anything in;
+  /// others can be renamed to those.
   /// \error kUnimplemented for a name that nothing can be written to; kUnavailable while its state
   ///     is being taken; as Lookup
   Result<Created> Create(Ino folder, std::string_view name, Time now);
@@ -94,6 +96,10 @@ class Tree {
   /// Nothing for handles of other files.
   Status Flush(Handle handle, Time now);
   Status Unlink(Ino folder, std::string_view name);
+  /// Inside one folder of a rank; in the place of what is there, unless `keep_target`.
+  /// \error kAlreadyExists for that; kUnimplemented for names that nothing can be written to; as
+  ///     Incoming::Rename
+  Status Rename(Ino folder, std::string_view from, std::string_view to, bool keep_target, Time now);
 
   /// The names in a folder as they are now. \error as Lookup
   Result<Handle> OpenFolder(Ino ino, Time now);

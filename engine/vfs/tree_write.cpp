@@ -14,8 +14,8 @@ namespace {
 
 Error NotWritable(std::string_view what) {
   return Error{ErrorCode::kUnimplemented,
-               fmt::format("{}: only ranks/R/model.safetensors.new and optimizer.safetensors.new "
-                           "are written",
+               fmt::format("{}: only files in ranks/R/ are written, and none that the mount shows "
+                           "there",
                            what),
                {}};
 }
@@ -24,9 +24,9 @@ Error NotWritable(std::string_view what) {
 
 Tree::Attributes Tree::IncomingOf(IncomingFilePtr file, Time now) {
   const std::lock_guard lock(mutex_);
-  const auto ino = inodes_.Youngest(file->key());
-  if (ino && std::get<IncomingNode>(inodes_.Find(*ino)->body).file == file) return Counted(*ino);
   NodeKey key = file->key();
+  const auto ino = inodes_.Youngest(key);
+  if (ino && std::get<IncomingNode>(inodes_.Find(*ino)->body).file == file) return Counted(*ino);
   return Counted(inodes_.Add(std::move(key), now, IncomingNode{std::move(file)}));
 }
 
@@ -119,6 +119,26 @@ Status Tree::Unlink(Ino folder, std::string_view name) {
   const auto key = IncomingNamed(parent, name);
   if (!key) return NotWritable(fmt::format("'{}' cannot be removed", name));
   return incoming_.Remove(*key);
+}
+
+Status Tree::Rename(Ino folder, std::string_view from, std::string_view to, bool keep_target,
+                    Time now) {
+  TESSERA_TRY(const NodeKey parent, FolderKey(folder));
+  const auto old_key = IncomingNamed(parent, from);
+  const auto new_key = IncomingNamed(parent, to);
+  if (!old_key || !new_key) {
+    return NotWritable(fmt::format("'{}' cannot be renamed to '{}'", from, to));
+  }
+  const IncomingFilePtr file = incoming_.Find(*old_key);
+  if (file && keep_target && incoming_.Find(*new_key)) {
+    return AlreadyExists(fmt::format("'{}' is there", to));
+  }
+  TESSERA_TRY(const JobFactsPtr facts, FactsNow(old_key->job, now));
+  TESSERA_RETURN_IF_ERROR(incoming_.Rename(*old_key, *new_key, facts, now));
+  const std::lock_guard lock(mutex_);
+  const auto ino = inodes_.Youngest(*old_key);
+  if (ino) inodes_.Rename(*ino, *new_key);
+  return OkStatus();
 }
 
 }  // namespace tessera::engine::vfs

@@ -419,7 +419,7 @@ class VfsHandInTest : public QObject {
   void nothingElseIsWritten() {
     World world(test::MatrixLayout("tp=2 on 1x2", 8, 6));
     const auto rank = world.Folder(0);
-    for (const char* name : {"model.safetensors", "model.new", "x.safetensors.new", ".new", "x"}) {
+    for (const char* name : {"model.safetensors", "optimizer.safetensors"}) {
       VERIFY_ERROR(world.tree.Create(rank, name, world.now), ErrorCode::kUnimplemented, name);
     }
     VERIFY_ERROR(world.tree.Create(kRootIno, "model.safetensors.new", world.now),
@@ -435,6 +435,46 @@ class VfsHandInTest : public QObject {
     QVERIFY(!closed.Attr(at)->writable);
     VERIFY_ERROR(closed.Create(at, "model.safetensors.new", kStart), ErrorCode::kUnimplemented,
                  "cannot be made");
+  }
+
+  /// Libraries write a file under another name, and rename it when it is whole, open or closed.
+  void aRenamedFileIsHandedIn() {
+    World world(test::MatrixLayout("tp=1 on 1x1", 8, 6));
+    const auto files = world.Files();
+    const Ino folder = world.Folder(0);
+    const auto scratch = [&](const char* name, const std::string& bytes) {
+      const auto created = world.tree.Create(folder, name, world.now);
+      const bool written = world.tree.Write(created->handle, 0, std::as_bytes(std::span(bytes))) &&
+                           world.tree.Flush(created->handle, world.now);
+      return written ? created->handle : 0;
+    };
+    const auto open = scratch(".tmp1", files[0].second);
+    QCOMPARE(world.List(0), std::string("model.safetensors optimizer.safetensors .tmp1"));
+    VERIFY_OK(world.tree.Rename(folder, ".tmp1", "model.safetensors.new", false, world.now));
+    VERIFY_OK(world.tree.Flush(open, world.now));
+    world.tree.Release(open);
+    QCOMPARE(world.List(0),
+             std::string("model.safetensors optimizer.safetensors model.safetensors.new"));
+    VERIFY_ERROR(world.tree.Rename(folder, ".tmp1", "x", false, world.now), ErrorCode::kNotFound,
+                 ".tmp1");
+
+    world.tree.Release(scratch("half", files[1].second.substr(0, files[1].second.size() - 10)));
+    VERIFY_ERROR(world.tree.Rename(folder, "half", "optimizer.safetensors.new", false, world.now),
+                 ErrorCode::kInvalidArgument, "ranks/0/optimizer.safetensors.new");
+    QVERIFY(world.IsThere(files[0].first) && !world.IsThere(files[1].first));
+    VERIFY_OK(world.tree.Rename(folder, "half", "other half", false, world.now));
+    VERIFY_ERROR(world.tree.Rename(folder, "other half", "model.safetensors.new", true, world.now),
+                 ErrorCode::kAlreadyExists, "model.safetensors.new");
+    VERIFY_ERROR(world.tree.Rename(folder, "other half", "model.safetensors", false, world.now),
+                 ErrorCode::kUnimplemented, "cannot be renamed");
+    QCOMPARE(world.sink->refusals().size(), 1U);
+    world.tree.Release(scratch("whole", files[1].second));
+    VERIFY_OK(world.tree.Rename(folder, "whole", "optimizer.safetensors.new", false, world.now));
+    QCOMPARE(world.sink->verdicts(), std::vector<std::string>{""});
+    // What nobody asks for any more goes.
+    QCOMPARE(world.List(0), std::string("model.safetensors optimizer.safetensors other half"));
+    world.Later(std::chrono::minutes(11));
+    QCOMPARE(world.List(0), std::string("model.safetensors optimizer.safetensors"));
   }
 
   /// The last two files of a hand-in are closed at once: it is taken once.
