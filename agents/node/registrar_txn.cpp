@@ -445,7 +445,9 @@ void Registrar::FinishTxn(bool committed, const std::string& reason) {
   }
   engine::HistoryEntry& entry = txn_->entry;
   entry.result = committed ? "committed" : "rolled_back";
-  entry.reason = reason;
+  entry.reason = committed && txn_->hand_in
+                     ? fmt::format("state of step {} was handed in", txn_->hand_in->step)
+                     : reason;
   entry.pause = txn_->pause;
   entry.epoch = job->epoch;
   for (const auto& [ends, flow] : txn_->flows) entry.flows.push_back(flow);
