@@ -122,11 +122,17 @@ double BoundAt(const Problem& problem, const std::vector<double>& weights,
   return cost / sum;
 }
 
-/// The weights follow the ports that are late (Plotkin, Shmoys and Tardos 1995), the best bound
-/// stays.
+/// All weight on one port, or weights that follow the ports that are late (Plotkin, Shmoys and
+/// Tardos 1995); the best bound stays.
 double WeightedBound(const Problem& problem) {
   std::vector<double> weights(SpeedsOf(problem).size(), 1);
   double best = 0;
+  for (std::size_t port = 0; port < weights.size(); ++port) {
+    std::vector<double> alone(weights.size());
+    std::vector<double> load(weights.size());
+    alone[port] = 1;
+    best = std::max(best, BoundAt(problem, alone, load));
+  }
   for (int round = 0; round < 20000; ++round) {
     std::vector<double> load(weights.size());
     best = std::max(best, BoundAt(problem, weights, load));
