@@ -17,7 +17,7 @@ std::optional<Ino> InodeTable::Youngest(const NodeKey& key) const {
   return found == youngest_.end() ? std::nullopt : std::optional(found->second);
 }
 
-Ino InodeTable::Add(NodeKey key, Time now, std::variant<FolderNode, TextNode, StateNode> body) {
+Ino InodeTable::Add(NodeKey key, Time now, NodeBody body) {
   const Ino ino = next_++;
   youngest_[key] = ino;
   nodes_.emplace(ino, Node{std::move(key), now, std::move(body)});

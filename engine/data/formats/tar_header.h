@@ -14,6 +14,8 @@
 namespace tessera::engine {
 
 inline constexpr std::int64_t kTarBlock = 512;
+/// Zeros that close an archive.
+inline constexpr std::int64_t kTarEnd = 2 * kTarBlock;
 
 struct TarMember {
   std::string name;
