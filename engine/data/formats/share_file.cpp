@@ -9,6 +9,7 @@
 #include "engine/data/formats/megatron_index.h"
 #include "engine/data/formats/record_limits.h"
 #include "engine/data/formats/tar_header.h"
+#include "engine/data/formats/tar_separator.h"
 #include "ptc/base/check.h"
 
 namespace tessera::engine {
@@ -84,10 +85,14 @@ Status AppendTokens(const DataMix& data, const SampleId& id, std::string& out) {
   return OkStatus();
 }
 
-Status AppendRecord(const DataMix& data, const SampleId& id, std::string& out) {
+Status AppendRecord(const DataMix& data, const SampleId& id, TarSeparator& archive,
+                    std::string& out) {
   const Dataset& part = DataOf(data, id);
-  TESSERA_TRY(const std::vector<std::byte> record, part.ReadRecord(id.sample));
+  TESSERA_TRY(std::vector<std::byte> record, part.ReadRecord(id.sample));
   TESSERA_CHECK(std::ssize(record) == part.RecordBytes(id.sample));
+  if (part.format() == DataFormat::kTar) {
+    TESSERA_RETURN_IF_ERROR(archive.Next(record).Context(part.Describe(id.sample)));
+  }
   out.append(reinterpret_cast<const char*>(record.data()), record.size());
   return OkStatus();
 }
@@ -142,9 +147,10 @@ Result<std::string> MakeShareFile(const DataMix& data, std::span<const SampleId>
   TESSERA_TRY(const std::int64_t bytes, ShareFileBytes(data, samples, ending));
   std::string out;
   out.reserve(static_cast<std::size_t>(bytes));
+  TarSeparator archive;
   for (const SampleId& id : samples) {
     TESSERA_RETURN_IF_ERROR(format.as_tokens ? AppendTokens(data, id, out)
-                                             : AppendRecord(data, id, out));
+                                             : AppendRecord(data, id, archive, out));
   }
   if (ending == ShareEnding::kTar) out.append(kTarEnd, '\0');
   return out;

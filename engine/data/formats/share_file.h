@@ -27,8 +27,9 @@ inline constexpr std::int64_t kMaxShareBytes = std::int64_t{1} << 30;
 ///
 /// Where all parts are of one format (of Megatron, of one dtype too), the files hold the records of
 /// the data set, sample after sample: text as windows of sequence + 1 bytes, Megatron as sequences
-/// of sequence + 1 tokens, a document each. No record format holds those of others, so a mix of
-/// several is Megatron's files of i32, with the tokens that the trainer reads of each sample.
+/// of sequence + 1 tokens, a document each, tar with names that tell samples apart (TarSeparator).
+/// No record format holds those of others, so a mix of several is Megatron's files of i32, with the
+/// tokens that the trainer reads of each sample.
 std::vector<ShareEnding> ShareEndings(const DataMix& data);
 
 /// Size of the file of these samples, known without reading them. O(samples).
