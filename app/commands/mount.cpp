@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "agents/client/cluster_state.h"
+#include "agents/data/job_samples.h"
 #include "agents/fuse/file_server.h"
 #include "agents/fuse/mount_point.h"
 #include "agents/fuse/serve.h"
@@ -121,6 +122,8 @@ Status serve(const Invocation& call, const MountRequest& request, const agents::
   agents::FileServerOptions options;
   options.allow_other = request.allowOther;
   options.log = [&log](std::string_view line) { log.write(line); };
+  options.tree.samples =
+      agents::MakeJobSamples({.warn = [&log](const std::string& line) { log.write(line); }});
   TESSERA_TRY(auto server, agents::FileServer::Mount(std::move(source), request.path, options));
   report(call, request, profile, ::getpid());
   agents::ServeUntilEnd(*server, signals);

@@ -20,8 +20,6 @@ constexpr std::size_t kStepDigits = 8;
 /// What stays in memory of files that nobody has open.
 constexpr std::int64_t kRecentBytes = std::int64_t{64} << 20;
 constexpr std::size_t kRecentFiles = 64;
-/// Of all files together, open or recent.
-constexpr std::int64_t kMaxOpenBytes = kMaxShareBytes;
 
 std::string NameOf(std::int64_t step, ShareEnding ending) {
   return fmt::format("{:0{}}{}", step, kStepDigits, ToString(ending));
@@ -144,13 +142,13 @@ Result<ContentPtr> DataFolder::Read(const ShareFile& file) {
   // Taken before the bytes are, so that many who open at once cannot go over the limit together.
   const std::shared_ptr<void> room(nullptr,
                                    [used = used_, size = file.size](void*) { *used -= size; });
-  if (*used_ += file.size; *used_ > kMaxOpenBytes) {
+  if (*used_ += file.size; *used_ > max_bytes_) {
     const std::lock_guard lock(mutex_);
     recent_.clear();
   }
-  if (const std::int64_t used = *used_; used > kMaxOpenBytes) {
+  if (const std::int64_t used = *used_; used > max_bytes_) {
     return ResourceExhausted(fmt::format(
-        "open files of samples would have {} bytes, the limit is {}", used, kMaxOpenBytes));
+        "open files of samples would have {} bytes, the limit is {}", used, max_bytes_));
   }
   auto samples = SamplesOf(file);
   if (!samples) return Unreadable(file.key.job, samples.error());

@@ -39,8 +39,9 @@ bool SameBytes(const ShareFile& a, const ShareFile& b);
 /// \threadsafety Any thread, several at once. No lock is held while data are opened or read.
 class DataFolder {
  public:
-  /// \param source may be nullptr: then no job has data
-  explicit DataFolder(std::shared_ptr<SampleSource> source) : source_(std::move(source)) {}
+  /// \param source may be nullptr: then no job has data \param max_bytes of all contents together
+  DataFolder(std::shared_ptr<SampleSource> source, std::int64_t max_bytes)
+      : source_(std::move(source)), max_bytes_(max_bytes) {}
 
   /// What stands in a folder data/R now: the files of the coming steps.
   /// \error kNotFound where the job has no such rank or no data; kDataLoss, kTimeout of the source
@@ -63,6 +64,7 @@ class DataFolder {
   void Remember(ShareFilePtr file, ContentPtr content);
 
   const std::shared_ptr<SampleSource> source_;
+  const std::int64_t max_bytes_;
   /// Bytes of all contents that are there, some of which outlive this.
   const std::shared_ptr<std::atomic<std::int64_t>> used_ =
       std::make_shared<std::atomic<std::int64_t>>(0);

@@ -31,7 +31,7 @@ Tree::Tree(std::shared_ptr<StateSource> source, Time now, TreeOptions options)
     : source_(std::move(source)),
       options_(options),
       jobs_(*source_, options.jobs_keep),
-      data_(options.samples),
+      data_(options.samples, options.sample_bytes),
       inodes_(now) {}
 
 OpenViewPtr Tree::HeldView(const std::string& job) {

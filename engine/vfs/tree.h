@@ -35,6 +35,8 @@ struct TreeOptions {
   std::chrono::milliseconds linger{2000};
   /// What jobs with `has_data` read; nullptr: their folders data/R hold nothing.
   std::shared_ptr<SampleSource> samples = {};
+  /// Memory for files of data/R, open or opened lately.
+  std::int64_t sample_bytes = std::int64_t{1} << 30;
 };
 
 /// \threadsafety Any thread, several at once. No lock is held while the source is asked.

@@ -76,7 +76,7 @@ struct World {
   std::shared_ptr<test::FakeSamples> samples = std::make_shared<test::FakeSamples>();
   std::shared_ptr<const Numbers> numbers;
   Time now = kStart;
-  Tree tree{source, kStart, {.samples = samples}};
+  Tree tree{source, kStart, {.samples = samples, .sample_bytes = 4000}};
 
   explicit World(int dp, std::int64_t num_samples = 1000, std::int64_t batch = 6,
                  std::int64_t max_steps = 0) {
@@ -353,6 +353,19 @@ class VfsDataTest : public QObject {
     const auto shown = world.Cat(kNext);
     world.numbers->Fail(true);
     QCOMPARE(*world.Cat(kNext), *shown);
+  }
+
+  void memoryForOpenFilesIsLimited() {
+    World world(1, 1000, 500);  // above 2000 and below 3000 bytes a step
+    const auto first = world.tree.Open(world.Find(kNext)->ino, world.now);
+    VERIFY_OK(first);
+    const auto other = world.Find("jobs/a/data/0/00000011.tfrecord");
+    QVERIFY(2000 < other->size && other->size < 3000);
+    VERIFY_ERROR(world.tree.Open(other->ino, world.now), ErrorCode::kResourceExhausted,
+                 "the limit is 4000");
+    VERIFY_OK(world.Cat("jobs/a/step"));
+    world.tree.Release(*first);
+    VERIFY_OK(world.tree.Open(other->ino, world.now));
   }
 
   void whichInodesMayWait() {
