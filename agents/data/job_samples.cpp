@@ -43,7 +43,8 @@ struct Slot {
   std::string settings;
   std::atomic<std::int64_t> done_bytes = 0, total_bytes = 0;
   std::optional<Result<JobDataPtr>> result = {};  // nullopt: being opened
-  Clock::time_point finished = {};
+  std::optional<Clock::time_point> failed =
+      {};  // where they could not be opened or read: since when
 };
 using SlotPtr = std::shared_ptr<Slot>;
 
@@ -63,6 +64,14 @@ class JobSamples final : public engine::vfs::SampleSource {
                                job.name, slot->done_bytes.load(), slot->total_bytes.load()));
   }
 
+  void Failed(const JobDataPtr& data) override {
+    const std::lock_guard lock(mutex_);
+    for (const SlotPtr& slot : slots_) {
+      const bool is_it = slot->result && *slot->result && **slot->result == data;
+      if (is_it && !slot->failed) slot->failed = Clock::now();
+    }
+  }
+
   void Stop() override {
     stop_.request_stop();
     const std::lock_guard lock(mutex_);
@@ -76,9 +85,8 @@ class JobSamples final : public engine::vfs::SampleSource {
     const auto found = std::ranges::find(
         slots_, settings, [](const SlotPtr& slot) -> const std::string& { return slot->settings; });
     if (found != slots_.end()) {
-      const Slot& slot = **found;
-      const bool is_over =
-          slot.result && !*slot.result && Clock::now() - slot.finished > options_.pause;
+      const auto failed = (*found)->failed;
+      const bool is_over = failed && Clock::now() - *failed > options_.pause;
       if (!is_over) {
         slots_.splice(slots_.begin(), slots_, found);
         return slots_.front();
@@ -113,7 +121,7 @@ class JobSamples final : public engine::vfs::SampleSource {
     auto result = OpenSettings(slot.settings, index);
     const std::lock_guard lock(mutex_);
     slot.result = std::move(result);
-    slot.finished = Clock::now();
+    if (!*slot.result) slot.failed = Clock::now();
     opened_.notify_all();
   }
 

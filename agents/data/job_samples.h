@@ -16,7 +16,7 @@ namespace tessera::agents {
 struct JobSamplesOptions {
   /// How long a request waits for data that are being opened; the opening goes on.
   std::chrono::milliseconds patience{10000};
-  /// For how long data that could not be opened are not tried again.
+  /// For how long data that could not be opened or read are not opened again.
   std::chrono::milliseconds pause{5000};
   /// An index or a cache that could not be kept, in a line. Any thread.
   std::function<void(const std::string& line)> warn = {};

@@ -153,7 +153,10 @@ Result<ContentPtr> DataFolder::Read(const ShareFile& file) {
   auto samples = SamplesOf(file);
   if (!samples) return Unreadable(file.key.job, samples.error());
   auto bytes = MakeShareFile(file.data->mix, *samples, file.key.ending);
-  if (!bytes) return Unreadable(file.key.job, bytes.error());
+  if (!bytes) {
+    source_->Failed(file.data);
+    return Unreadable(file.key.job, bytes.error());
+  }
   auto content = std::make_unique<TextContent>(std::move(*bytes));
   return ContentPtr(content.release(), [room](const Content* gone) { delete gone; });
 }

@@ -33,6 +33,9 @@ class SampleSource {
   /// \error kTimeout while the data are still being gone through, with how far that is; else why
   ///     they cannot be read here
   virtual Result<JobDataPtr> Open(const JobInfo& job) = 0;
+  /// Samples of `data` could not be read. What is wrong may be mended, so they are opened anew when
+  /// they are asked for later.
+  virtual void Failed(const JobDataPtr& data) = 0;
   /// What is being opened ends soon with kCancelled, and nothing is opened any more.
   virtual void Stop() = 0;
 };

@@ -32,6 +32,10 @@ class FakeSamples final : public engine::vfs::SampleSource {
     const std::lock_guard lock(mutex_);
     before_ = std::move(action);
   }
+  int num_failed() const {
+    const std::lock_guard lock(mutex_);
+    return failed_;
+  }
   int num_opens() const {
     const std::lock_guard lock(mutex_);
     return opens_;
@@ -53,6 +57,10 @@ class FakeSamples final : public engine::vfs::SampleSource {
     if (error_) return *error_;
     return data_;
   }
+  void Failed(const engine::vfs::JobDataPtr& data) override {
+    const std::lock_guard lock(mutex_);
+    if (data == data_) ++failed_;
+  }
   void Stop() override {
     const std::lock_guard lock(mutex_);
     stopped_ = true;
@@ -64,6 +72,7 @@ class FakeSamples final : public engine::vfs::SampleSource {
   std::optional<Error> error_;
   std::function<void()> before_;
   int opens_ = 0;
+  int failed_ = 0;
   bool stopped_ = false;
 };
 

@@ -14,6 +14,7 @@
 #include "engine/vfs/tree.h"
 #include "tests/engine/vfs/fake_samples.h"
 #include "tests/engine/vfs/fake_source.h"
+#include "tests/engine/vfs/tree_walk.h"
 #include "tests/support/random.h"
 #include "tests/support/verify.h"
 
@@ -91,44 +92,11 @@ struct World {
     source->Reconfigure("a", LayoutOf(dp, tp));
     Later();
   }
-  Result<Tree::Attributes> Find(std::string_view path) {
-    Tree::Attributes at{.ino = kRootIno, .folder = true};
-    while (!path.empty()) {
-      const auto end = std::min(path.find('/'), path.size());
-      TESSERA_TRY(at, tree.Lookup(at.ino, path.substr(0, end), now));
-      path.remove_prefix(std::min(end + 1, path.size()));
-    }
-    return at;
-  }
-  Result<std::string> ReadAll(Tree::Handle handle) {
-    std::string all;
-    std::vector<std::byte> room(1000);
-    for (;;) {
-      TESSERA_TRY(const auto bytes, tree.Read(handle, std::ssize(all), room));
-      if (bytes.fragments.empty()) return all;
-      for (const auto& part : bytes.fragments) {
-        all.append(reinterpret_cast<const char*>(part.data()), part.size());
-      }
-    }
-  }
-  /// The bytes of a file, if they are as many as its lookup says.
-  Result<std::string> Cat(std::string_view path) {
-    TESSERA_TRY(const auto found, Find(path));
-    TESSERA_TRY(const auto handle, tree.Open(found.ino, now));
-    auto text = ReadAll(handle);
-    tree.Release(handle);
-    if (text && std::ssize(*text) != found.size) return Internal("another size than looked up");
-    return text;
-  }
+  Result<Tree::Attributes> Find(std::string_view path) { return test::FindPath(tree, path, now); }
+  Result<std::string> ReadAll(Tree::Handle handle) { return test::ReadAll(tree, handle); }
+  Result<std::string> Cat(std::string_view path) { return test::ReadPath(tree, path, now); }
   Result<std::vector<std::string>> List(std::string_view path) {
-    TESSERA_TRY(const auto found, Find(path));
-    TESSERA_TRY(const auto handle, tree.OpenFolder(found.ino, now));
-    std::vector<std::string> names;
-    for (std::size_t i = 0; const Child* child = tree.Entry(handle, i); ++i) {
-      names.push_back(child->name);
-    }
-    tree.ReleaseFolder(handle);
-    return names;
+    return test::ListPath(tree, path, now);
   }
   /// What all ranks together read with a step, in their order.
   Result<std::vector<std::int64_t>> BatchOf(std::int64_t step, std::vector<std::size_t>* sizes) {
@@ -344,6 +312,7 @@ class VfsDataTest : public QObject {
     VERIFY_ERROR(world.tree.Open(found->ino, world.now), ErrorCode::kDataLoss,
                  "data file 'n.tfrecord' at byte 21");
     QCOMPARE(world.tree.usage().handles, 0U);
+    QCOMPARE(world.samples->num_failed(), 1);
     world.numbers->Fail(false);
     VERIFY_OK(world.tree.Open(found->ino, world.now));
   }
