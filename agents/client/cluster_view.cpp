@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "engine/copy/run_walker.h"
+#include "engine/model/gpt.h"
 
 namespace tessera::agents {
 namespace {
@@ -58,8 +59,15 @@ Result<engine::vfs::JobInfo> DecodeJobState(const wire::JobStateInfo& info) {
   }
   TESSERA_TRY(ptc::Layout layout,
               ptc::ParseLayout(info.layout()).Context("job '" + info.name() + "'"));
-  return engine::vfs::JobInfo{info.name(), info.epoch(),      info.timeline(),
-                              info.step(), std::move(layout), info.settings()};
+  // What a job reads decides nothing here but whether there is a folder for it.
+  const auto settings = engine::ParseJobSettings(info.settings());
+  return engine::vfs::JobInfo{info.name(),
+                              info.epoch(),
+                              info.timeline(),
+                              info.step(),
+                              std::move(layout),
+                              info.settings(),
+                              settings && !settings->program};
 }
 
 ClusterView::ClusterView(engine::vfs::JobInfo info, std::shared_ptr<LaneReaders> readers,

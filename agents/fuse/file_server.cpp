@@ -25,12 +25,15 @@
 
 #include "agents/fuse/mount_point.h"
 #include "agents/fuse/operations.h"
+#include "agents/fuse/side_threads.h"
 
 namespace tessera::agents {
 namespace {
 
 /// How often what waits for its time is looked after.
 constexpr int kTickMs = 1000;
+/// For requests that wait for data: as many as four ranks of a job make at once.
+constexpr int kSideThreads = 4;
 
 std::chrono::system_clock::duration WallOffset() {
   return std::chrono::system_clock::now().time_since_epoch() -
@@ -88,7 +91,10 @@ constexpr fuse_custom_io kSocketIo = {
 struct FileServer::Impl {
   Impl(std::shared_ptr<engine::vfs::StateSource> source, const FileServerOptions& options)
       : tree(std::move(source), std::chrono::steady_clock::now(), options.tree, options.sink),
-        service{tree, ::geteuid(), ::getegid(), WallOffset(), options.log},
+        samples(options.tree.samples),
+        service{tree,        ::geteuid(),
+                ::getegid(), WallOffset(),
+                options.log, [this](std::function<void()> work) { side->Post(std::move(work)); }},
         wake(::eventfd(0, EFD_CLOEXEC)) {}
   ~Impl();
 
@@ -99,6 +105,8 @@ struct FileServer::Impl {
   void Serve(int poll);
 
   engine::vfs::Tree tree;
+  const std::shared_ptr<engine::vfs::SampleSource> samples;
+  std::unique_ptr<SideThreads> side;  // from Start on
   FileService service;
   const int wake;
   fuse_session* session = nullptr;
@@ -115,6 +123,8 @@ FileServer::Impl::~Impl() {
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = ::write(wake, &one, sizeof one);
   threads.clear();
+  if (samples) samples->Stop();
+  side.reset();  // what waits is answered before the session goes
   if (mounted) fuse_session_unmount(session);
   if (session != nullptr) fuse_session_destroy(session);
   ::close(wake);
@@ -138,6 +148,7 @@ void FileServer::Impl::Start(int count) {
   const int descriptor = fuse_session_fd(session);
   ::fcntl(descriptor, F_SETFL, ::fcntl(descriptor, F_GETFL) | O_NONBLOCK);
   const SignalsBlocked blocked;  // threads inherit it
+  side = std::make_unique<SideThreads>(kSideThreads);
   for (int i = 0; i < NumThreads(count); ++i) threads.emplace_back([this] { Work(); });
 }
 

@@ -8,9 +8,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "agents/fuse/reply.h"
@@ -194,19 +196,47 @@ void ReadDirPlus(fuse_req_t request, fuse_ino_t ino, std::size_t size, off_t off
   ReadFolder(request, ino, size, offset, file, true);
 }
 
+/// Answers a request about an inode here, or, where that may wait for data, aside.
+void Answer(fuse_req_t request, fuse_ino_t ino, std::function<void()> answer) {
+  FileService& service = ServiceOf(request);
+  if (service.aside && service.tree.MayWait(ino)) {
+    service.aside(std::move(answer));
+  } else {
+    answer();
+  }
+}
+
+using FileOperation = void (*)(fuse_req_t, fuse_ino_t, fuse_file_info*);
+template <FileOperation operation>
+void AnswerFile(fuse_req_t request, fuse_ino_t ino, fuse_file_info* file) {
+  Answer(request, ino, [request, ino, own = *file]() mutable { operation(request, ino, &own); });
+}
+
+void AnswerLookup(fuse_req_t request, fuse_ino_t folder, const char* name) {
+  Answer(request, folder,
+         [request, folder, own = std::string(name)] { Lookup(request, folder, own.c_str()); });
+}
+
+void AnswerReadDirPlus(fuse_req_t request, fuse_ino_t ino, std::size_t size, off_t offset,
+                       fuse_file_info* file) {
+  Answer(request, ino, [request, ino, size, offset, own = *file]() mutable {
+    ReadDirPlus(request, ino, size, offset, &own);
+  });
+}
+
 fuse_lowlevel_ops MakeOperations() {
   fuse_lowlevel_ops operations{};
   operations.init = Init;
-  operations.lookup = Lookup;
+  operations.lookup = AnswerLookup;
   operations.forget = Forget;
   operations.forget_multi = ForgetMany;
   operations.getattr = GetAttr;
-  operations.open = Open;
+  operations.open = AnswerFile<Open>;
   operations.read = Read;
   operations.release = Release;
-  operations.opendir = OpenFolder;
+  operations.opendir = AnswerFile<OpenFolder>;
   operations.readdir = ReadDir;
-  operations.readdirplus = ReadDirPlus;
+  operations.readdirplus = AnswerReadDirPlus;
   operations.releasedir = ReleaseFolder;
   AddWriteOperations(operations);
   return operations;

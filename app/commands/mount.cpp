@@ -17,6 +17,7 @@
 
 #include "agents/client/cluster_sink.h"
 #include "agents/client/cluster_state.h"
+#include "agents/data/job_samples.h"
 #include "agents/fuse/file_server.h"
 #include "agents/fuse/mount_point.h"
 #include "agents/fuse/serve.h"
@@ -129,6 +130,8 @@ Status serve(const Invocation& call, const MountRequest& request, const agents::
   if (!request.readOnly) {
     TESSERA_TRY(options.sink, agents::OpenClusterSink(profile));
   }
+  options.tree.samples =
+      agents::MakeJobSamples({.warn = [&log](const std::string& line) { log.write(line); }});
   TESSERA_TRY(auto server, agents::FileServer::Mount(std::move(source), request.path, options));
   report(call, request, profile, ::getpid());
   agents::ServeUntilEnd(*server, signals);

@@ -15,7 +15,7 @@ constexpr std::string_view kNew = ".new";
 HandedSet::FileKey InSet(const NodeKey& key) { return {*key.rank, key.part}; }
 
 NodeKey KeyOf(const std::string& job, const HandedSet::FileKey& file) {
-  return {Place::kIncoming, job, file.first, file.second};
+  return {.place = Place::kIncoming, .job = job, .rank = file.first, .part = file.second};
 }
 
 /// The largest file that can be of use under this name, now or later.
@@ -47,7 +47,8 @@ std::optional<NodeKey> IncomingNamed(const NodeKey& rank_folder, std::string_vie
   if (key) {
     key->place = Place::kIncoming;
   } else {
-    key = NodeKey{Place::kScratch, rank_folder.job, rank_folder.rank, {}, std::string(name)};
+    key = NodeKey{.place = Place::kScratch, .job = rank_folder.job, .rank = rank_folder.rank};
+    key->scratch = name;
   }
   return key;
 }

@@ -12,6 +12,7 @@
 #include <variant>
 
 #include "engine/vfs/content.h"
+#include "engine/vfs/data_folder.h"
 #include "engine/vfs/incoming.h"
 #include "engine/vfs/job_facts.h"
 #include "engine/vfs/names.h"
@@ -41,12 +42,15 @@ struct StateNode {
   bool latent = true;
   std::weak_ptr<const OpenView> view = {};  // set where not latent
 };
-
+/// Other samples under its name are another inode.
+struct ShareNode {
+  ShareFilePtr file;
+};
 /// The one kind whose content changes: what somebody writes.
 struct IncomingNode {
   IncomingFilePtr file;
 };
-using NodeBody = std::variant<FolderNode, TextNode, StateNode, IncomingNode>;
+using NodeBody = std::variant<FolderNode, TextNode, StateNode, ShareNode, IncomingNode>;
 
 struct Node {
   NodeKey key;

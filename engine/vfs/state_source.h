@@ -25,6 +25,8 @@ struct JobInfo {
   std::int64_t step = 0;
   ptc::Layout layout;
   std::string settings_json = {};  // engine::ToJson of the job's settings
+  /// Whether a SampleSource can know what the job reads: not so of programs of others.
+  bool has_data = false;
 };
 
 /// The state of one job after one step, all of it, which nothing changes any more.

@@ -34,6 +34,10 @@ struct TreeOptions {
   /// open.
   std::chrono::milliseconds linger{2000};
   Incoming::Options incoming = {};
+  /// What jobs with `has_data` read; nullptr: their folders data/R hold nothing.
+  std::shared_ptr<SampleSource> samples = {};
+  /// Memory for files of data/R, open or opened lately.
+  std::int64_t sample_bytes = std::int64_t{1} << 30;
 };
 
 /// \threadsafety Any thread, several at once. No lock is held while the source is asked.
@@ -108,6 +112,9 @@ class Tree {
   void ReleaseFolder(Handle handle);
   /// Inode of the folder in which that of `ino` stands; the root's is the root.
   Ino ParentIno(Ino ino);
+  /// Whether what is asked about the inode, but for attributes and reads, may wait for data that
+  /// are far away or not yet gone through: not to be asked where others wait.
+  bool MayWait(Ino ino);
 
   /// Lets go of what waits only for its time. To be called about once a second.
   void Tick(Time now);
@@ -139,6 +146,8 @@ class Tree {
   Attributes Counted(Ino ino);
   Attributes FolderOf(const NodeKey& key, Time now);
   Attributes TextOf(const NodeKey& key, ContentPtr text, Time now);
+  Result<Attributes> ShareOf(const NodeKey& folder, std::string_view name, const JobFacts& facts,
+                             Time now);
   Result<Attributes> StateOf(const NodeKey& key, const JobFacts& facts, Time now);
   std::optional<Ino> UsableState(const NodeKey& key, std::uint64_t layout_hash);
   std::shared_ptr<const FilePlan> PlanOfYoungest(const NodeKey& key, std::uint64_t layout_hash);
@@ -148,12 +157,14 @@ class Tree {
   Handle OpenIncoming(IncomingFilePtr file, bool writable);
   Result<OpenViewPtr> Pinned(const std::string& job, Time now);
   Result<OpenFile> OpenState(Ino ino, Time now);
+  Result<OpenFile> OpenShare(const ShareFilePtr& file, Time now);
   Error GoneAway(const Node& node, std::string_view why) const;
 
   const std::shared_ptr<StateSource> source_;
   const TreeOptions options_;
   JobsCache jobs_;
   Incoming incoming_;
+  DataFolder data_;
 
   std::mutex mutex_;  // guards all below
   InodeTable inodes_;

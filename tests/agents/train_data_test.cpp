@@ -50,6 +50,7 @@ class SwitchedData : public engine::Dataset {
   Result<std::vector<std::byte>> ReadRecord(std::int64_t) const override {
     return Internal("no test reads records");
   }
+  std::int64_t RecordBytes(std::int64_t) const override { return (kSequence + 1) * 4; }
   std::string Describe(std::int64_t sample) const override {
     return "x.bin at byte " + std::to_string(sample * kSequence * 4);
   }

@@ -120,8 +120,14 @@ class TarDataset final : public Dataset {
     }
     std::vector<std::byte> record(static_cast<std::size_t>(entry[1]));
     TESSERA_RETURN_IF_ERROR(ReadChecked(file, offset, record));
-    record.resize((record.size() + kTarBlock - 1) / kTarBlock * kTarBlock);
+    record.resize(static_cast<std::size_t>(RecordBytes(sample)));
     return record;
+  }
+
+  std::int64_t RecordBytes(std::int64_t sample) const override {
+    TESSERA_CHECK(0 <= sample && sample < num_samples());
+    const auto size = static_cast<std::int64_t>(index_->entry(sample)[1]);
+    return (size + kTarBlock - 1) / kTarBlock * kTarBlock;
   }
 
   std::string Describe(std::int64_t sample) const override {

@@ -95,6 +95,11 @@ class TfRecordDataset final : public Dataset {
     return record;
   }
 
+  std::int64_t RecordBytes(std::int64_t sample) const override {
+    TESSERA_CHECK(0 <= sample && sample < num_samples());
+    return static_cast<std::int64_t>(index_->entry(sample)[1]);
+  }
+
   std::string Describe(std::int64_t sample) const override {
     const std::size_t file = index_->file_of(sample);
     return fmt::format("{} record {} at byte {}", files_[file]->name(),
