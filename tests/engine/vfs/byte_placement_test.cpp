@@ -58,7 +58,7 @@ class BytePlacementTest : public QObject {
   void everyByteHasTheRanksOfTheDefinition() {
     std::mt19937_64 rng(test::Seed());
     int cut_inside = 0;
-    for (int i = 0; i < 150; ++i) {
+    for (int i = 0; i < 1200; ++i) {
       const ptc::Layout layout = test::AnyLayout(rng);
       const auto ranks = static_cast<std::uint64_t>(layout.mesh().num_ranks());
       const auto rank =
