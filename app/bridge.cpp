@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "agents/client/cluster_view.h"
 #include "agents/wire/convert.h"
 #include "app/commands/when.h"
 
@@ -297,6 +298,20 @@ void Bridge::doctor(Done<std::vector<engine::Check>> done) {
   ask<std::vector<engine::Check>>(
       std::move(message), ReplyKind::kDoctor, kDoctorTimeout, std::move(done),
       [](const wire::Reply& reply) { return agents::Decode(reply.doctor()); });
+}
+
+void Bridge::states(Done<engine::vfs::Jobs> done) {
+  wire::Request message;
+  message.mutable_jobs();
+  ask<engine::vfs::Jobs>(std::move(message), ReplyKind::kJobs, kAnswerTimeout, std::move(done),
+                         [](const wire::Reply& reply) -> Result<engine::vfs::Jobs> {
+                           engine::vfs::Jobs jobs;
+                           for (const wire::JobStateInfo& info : reply.jobs().jobs()) {
+                             TESSERA_TRY(auto job, agents::DecodeJobState(info));
+                             jobs[info.name()] = engine::vfs::MakeFacts(std::move(job), nullptr);
+                           }
+                           return jobs;
+                         });
 }
 
 void Bridge::killNode(std::int32_t node, Done<void> done) {

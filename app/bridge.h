@@ -51,6 +51,7 @@ class Bridge final : public QObject, public ui::ClusterCommands {
   void propose(const QString& job, const std::vector<ptc::DeviceId>& devices,
                Done<engine::Proposal> done) override;
   void doctor(Done<std::vector<engine::Check>> done) override;
+  void states(Done<engine::vfs::Jobs> done) override;
   void reconnect() override;
 
   /// Whether this panel keeps a copy of the cluster's history, and how large it may grow.

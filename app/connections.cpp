@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/connections.h"
 
+#include <ifaddrs.h>
+#include <netdb.h>
+#include <netinet/in.h>
+
 #include <QFileInfo>
 #include <QPointer>
+#include <QSysInfo>
 #include <QTemporaryFile>
 #include <algorithm>
 #include <filesystem>
 #include <utility>
 
+#include "agents/fuse/mount_point.h"
 #include "app/bridge.h"
 #include "app/cluster_test.h"
 #include "app/commands/local_cluster.h"
@@ -18,6 +24,25 @@ namespace {
 
 constexpr int kProgressMs = 150;
 constexpr char kLocalName[] = "local";
+
+/// What this machine is reached by: its name, and the addresses of its interfaces.
+std::set<std::string> ownAddresses() {
+  std::set<std::string> own{QSysInfo::machineHostName().toStdString()};
+  ifaddrs* first = nullptr;
+  if (::getifaddrs(&first) != 0) return own;
+  for (const ifaddrs* each = first; each != nullptr; each = each->ifa_next) {
+    if (each->ifa_addr == nullptr) continue;
+    const int family = each->ifa_addr->sa_family;
+    const socklen_t size = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+    char name[NI_MAXHOST] = {};
+    if ((family == AF_INET || family == AF_INET6) &&
+        ::getnameinfo(each->ifa_addr, size, name, sizeof name, nullptr, 0, NI_NUMERICHOST) == 0) {
+      own.insert(name);
+    }
+  }
+  ::freeifaddrs(first);
+  return own;
+}
 
 ui::ProfileInfo toUi(const agents::Profile& profile) {
   const auto text = [](const std::string& each) { return QString::fromStdString(each); };
@@ -67,6 +92,7 @@ Status AppConnections::open(const std::string& profile) {
   TESSERA_TRY(const auto found, findProfile(profile));
   m_file.reset();
   m_current = QString::fromStdString(found.name);
+  m_profile = found;
   m_bridge.close();
   m_model.clear();
   return m_bridge.open(profile);
@@ -147,6 +173,20 @@ void AppConnections::test(const QString& name, std::function<void(ui::AgentTest)
 void AppConnections::cancelTest() {
   // Not deleted here: this may run inside one of its own callbacks.
   if (m_test) m_test->cancel();
+}
+
+std::optional<QString> AppConnections::mountPoint() {
+  if (!m_profile || m_file) return std::nullopt;
+  const auto folder = agents::FindClusterMount(m_profile->server_key);
+  if (!folder || !*folder) return std::nullopt;
+  return QString::fromStdString(**folder);
+}
+
+// Nodes of a local cluster have hosts of their own, so that they may be told apart.
+bool AppConnections::isHere(const engine::NodeStatus& node) {
+  if (m_profile && !m_profile->directory.empty()) return true;
+  if (m_addresses.empty()) m_addresses = ownAddresses();
+  return m_addresses.contains(node.address) || m_addresses.contains(node.host);
 }
 
 Status AppConnections::connectTo(const QString& name) { return open(name.toStdString()); }
@@ -261,6 +301,11 @@ void AppConnections::propose(const QString& job, const std::vector<ptc::DeviceId
 void AppConnections::doctor(ui::ClusterCommands::Done<std::vector<engine::Check>> done) {
   if (m_file) return later<std::vector<engine::Check>>(std::move(done), onlyAFile());
   m_bridge.doctor(std::move(done));
+}
+
+void AppConnections::states(ui::ClusterCommands::Done<engine::vfs::Jobs> done) {
+  if (m_file) return later<engine::vfs::Jobs>(std::move(done), onlyAFile());
+  m_bridge.states(std::move(done));
 }
 
 void AppConnections::reconnect() {

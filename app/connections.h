@@ -9,6 +9,7 @@
 #include <QTimer>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -45,6 +46,8 @@ class AppConnections final : public QObject, public ui::Connections, public ui::
   void test(const QString& name, std::function<void(ui::AgentTest)> row,
             ui::Connections::Done<void> done) override;
   void cancelTest() override;
+  std::optional<QString> mountPoint() override;
+  bool isHere(const engine::NodeStatus& node) override;
   Status connectTo(const QString& name) override;
   void startLocal(int nodes, int gpus, std::function<void(QString)> progress,
                   ui::Connections::Done<QString> done) override;
@@ -63,6 +66,7 @@ class AppConnections final : public QObject, public ui::Connections, public ui::
   void propose(const QString& job, const std::vector<ptc::DeviceId>& devices,
                ui::ClusterCommands::Done<engine::Proposal> done) override;
   void doctor(ui::ClusterCommands::Done<std::vector<engine::Check>> done) override;
+  void states(ui::ClusterCommands::Done<engine::vfs::Jobs> done) override;
   void reconnect() override;
 
  private:
@@ -73,6 +77,8 @@ class AppConnections final : public QObject, public ui::Connections, public ui::
   ui::ClusterModel& m_model;
   Bridge& m_bridge;
   QString m_current;
+  std::optional<agents::Profile> m_profile;  // of m_current
+  std::set<std::string> m_addresses;         // of this machine
   std::optional<agents::Profile> m_forgotten;
   std::unique_ptr<ClusterTest> m_test;
   std::optional<HistoryFile> m_file;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/cluster/snapshot.h"
+#include "engine/vfs/job_facts.h"
 #include "ptc/base/result.h"
 #include "ptc/mesh.h"
 
@@ -32,7 +33,7 @@ enum class JobAct { Pause, Resume, Stop };
 
 /// Asynchronous: every call returns at once and its callback runs exactly once, later, on the GUI
 /// thread; it may come after the caller is gone, which the caller guards against.
-/// Only plan(), propose(), doctor(), history() and samples() leave the cluster as it is.
+/// Only plan(), propose(), doctor(), history(), samples() and states() leave the cluster as it is.
 class ClusterCommands {
  public:
   template <typename T>
@@ -59,6 +60,8 @@ class ClusterCommands {
                        Done<engine::Proposal> done) = 0;
   /// What each node finds about itself.
   virtual void doctor(Done<std::vector<engine::Check>> done) = 0;
+  /// What the files of each job that has a layout are made of, by name.
+  virtual void states(Done<engine::vfs::Jobs> done) = 0;
   /// Tries the connection again now instead of at the end of the back-off.
   virtual void reconnect() = 0;
 };

@@ -8,7 +8,9 @@
 #include <QList>
 #include <QString>
 #include <functional>
+#include <optional>
 
+#include "engine/cluster/snapshot.h"
 #include "ptc/base/result.h"
 
 namespace tessera::ui {
@@ -71,6 +73,11 @@ class Connections {
   virtual void test(const QString& name, std::function<void(AgentTest)> row, Done<void> done) = 0;
   /// Ends the test that runs; its `done` comes with kCancelled.
   virtual void cancelTest() = 0;
+
+  /// The folder on which the cluster that is shown is mounted on this machine for this user; none.
+  virtual std::optional<QString> mountPoint() = 0;
+  /// Whether the agent of a node of that cluster runs on this machine.
+  virtual bool isHere(const engine::NodeStatus& node) = 0;
 
   /// Leaves the present cluster for this one. The cluster model tells how it goes.
   virtual Status connectTo(const QString& name) = 0;

@@ -16,6 +16,8 @@
 #include "ui/pages/apply_sheet.h"
 #include "ui/pages/data_page.h"
 #include "ui/pages/events_page.h"
+#include "ui/pages/file_tree_view.h"
+#include "ui/pages/files_page.h"
 #include "ui/pages/header_bar.h"
 #include "ui/pages/history_page.h"
 #include "ui/pages/navigator.h"
@@ -197,8 +199,9 @@ void MainWindow::Impl::nextPane(int direction) {
   QList<QWidget*> panes;
   for (QWidget* pane :
        {static_cast<QWidget*>(navigator->tree()), static_cast<QWidget*>(mesh),
-        static_cast<QWidget*>(data->table()), side, static_cast<QWidget*>(timeline->plots()),
-        static_cast<QWidget*>(history->table()), static_cast<QWidget*>(events->table())}) {
+        static_cast<QWidget*>(data->table()), static_cast<QWidget*>(files->tree()), side,
+        static_cast<QWidget*>(timeline->plots()), static_cast<QWidget*>(history->table()),
+        static_cast<QWidget*>(events->table())}) {
     if (pane != nullptr && pane->isVisible() && pane->isEnabled()) panes << pane;
   }
   if (panes.isEmpty()) return;

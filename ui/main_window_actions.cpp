@@ -15,6 +15,8 @@
 #include "ui/main_window_impl.h"
 #include "ui/pages/data_page.h"
 #include "ui/pages/events_page.h"
+#include "ui/pages/file_tree_view.h"
+#include "ui/pages/files_page.h"
 #include "ui/pages/history_page.h"
 #include "ui/pages/plan_panel.h"
 #include "ui/pages/shortcut_sheet.h"
@@ -163,6 +165,13 @@ void MainWindow::Impl::addActions() {
                  for (const auto& device : node->devices) devices.insert(device.id);
                  chooseSelection(devices);
                });
+  actions->add({.id = id("edit.copyPath"),
+                .menu = edit,
+                .text = tr("&Copy the File's Path"),
+                .statusTip = tr("Copy the path of the file that is chosen in the Files view"),
+                .icon = id("copy"),
+                .blocked = [this] { return files->copyBlockedReason(); }},
+               [this] { files->copyPath(); });
   actions->add({.id = id("edit.back"),
                 .menu = edit,
                 .text = tr("&Step Back"),
@@ -208,6 +217,15 @@ void MainWindow::Impl::addActions() {
                 .statusTip = tr("The pass over the data, and which rank reads what next"),
                 .shortcuts = Keys{keys("Ctrl+4")}},
                [this] { views->setCurrent(data); });
+  actions->add({.id = id("view.files"),
+                .menu = view,
+                .text = tr("Fil&es"),
+                .statusTip = tr("The state as files: where their bytes are, and their paths"),
+                .shortcuts = Keys{keys("Ctrl+5")}},
+               [this] {
+                 views->setCurrent(files);
+                 files->tree()->setFocus();
+               });
   actions->add({.id = id("view.zoomIn"),
                 .menu = view,
                 .text = tr("Zoom &In"),
@@ -254,13 +272,16 @@ void MainWindow::Impl::addActions() {
                [this] { nextPane(-1); });
   actions->add({.id = id("view.find"),
                 .menu = view,
-                .text = tr("Filter &Events"),
-                .statusTip = tr("Type to show only matching events"),
+                .text = tr("F&ilter"),
+                .statusTip = tr("Type to show only matching files where they are shown, else "
+                                "matching events"),
                 .shortcuts = Keys{keys("Ctrl+F")}},
                [this] {
-                 bottomDock->show();
-                 events->filterEdit()->setFocus();
-                 events->filterEdit()->selectAll();
+                 const bool ofFiles = files->isVisible() && files->words().isEmpty();
+                 if (!ofFiles) bottomDock->show();
+                 QLineEdit* filter = ofFiles ? files->filterEdit() : events->filterEdit();
+                 filter->setFocus();
+                 filter->selectAll();
                });
   const std::pair<const char*, std::pair<QString, QDockWidget*>> panes[] = {
       {"view.navigator", {tr("&Navigator"), navigatorDock}},

@@ -21,6 +21,7 @@
 #include "ui/pages/countdown_bar.h"
 #include "ui/pages/data_page.h"
 #include "ui/pages/events_page.h"
+#include "ui/pages/files_page.h"
 #include "ui/pages/header_bar.h"
 #include "ui/pages/history_page.h"
 #include "ui/pages/inspector.h"
@@ -174,6 +175,8 @@ void MainWindow::Impl::buildDocks() {
   records->addPage(tr("History"), history, history->corner());
   data = new DataPage(model, *history->model(), views);
   views->addPage(tr("Data"), data);
+  files = new FilesPage(model, commands, connections, views);
+  views->addPage(tr("Files"), files);
   events = new EventsPage(&window);
   auto* splitter = new QSplitter(Qt::Horizontal, &window);
   splitter->setObjectName(QStringLiteral("recordsSplitter"));

@@ -14,6 +14,7 @@
 #include "ui/pages/change_details.h"
 #include "ui/pages/data_page.h"
 #include "ui/pages/events_page.h"
+#include "ui/pages/files_page.h"
 #include "ui/pages/history_page.h"
 #include "ui/pages/inspector.h"
 #include "ui/pages/navigator.h"
@@ -24,6 +25,7 @@
 #include "ui/pages/timeline_page.h"
 #include "ui/plots/job_plots.h"
 #include "ui/widgets/legend.h"
+#include "ui/widgets/tabbed_pane.h"
 
 namespace tessera::ui {
 
@@ -53,6 +55,7 @@ void MainWindow::Impl::connectAll() {
   connect(mesh, &MeshView::selectionChanged, this, [this] {
     navigator->setSelection(mesh->selection());
     inspector->setSelection(mesh->selection());
+    files->setSelection(mesh->selection());
     if (!mesh->selection().empty()) history->choose({});
     actions->refresh();
   });
@@ -92,6 +95,14 @@ void MainWindow::Impl::connectAll() {
   connect(legend, &Legend::isolateRequested, this, [this](std::optional<int> swatch) {
     isolated = swatch;
     refreshScene();
+  });
+  connect(files, &FilesPage::devicesChosen, this, &Impl::chooseSelection);
+  connect(files, &FilesPage::said, this,
+          [this](const QString& text) { window.statusBar()->showMessage(text, 4000); });
+  connect(files, &FilesPage::chosenChanged, actions, &ActionRegistry::refresh);
+  connect(views, &TabbedPane::currentChanged, this, [this] {
+    refreshScene();
+    actions->refresh();
   });
   connect(navigator, &Navigator::selectionChosen, this, &Impl::chooseSelection);
   connect(planPanel, &PlanPanel::applyRequested, this, &Impl::requestApply);

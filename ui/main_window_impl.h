@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ui/actions/action_registry.h"
+#include "ui/canvas/mesh_scene.h"
 #include "ui/main_window.h"
 #include "ui/models/draft.h"
 #include "ui/models/draft_plan.h"
@@ -34,6 +35,7 @@ class ChangeDetails;
 class CountdownBar;
 class DataPage;
 class EventsPage;
+class FilesPage;
 class HistoryPage;
 class Inspector;
 class LayoutKeeper;
@@ -121,6 +123,8 @@ struct MainWindow::Impl : QObject {
   // What follows from the state.
   void refresh();
   void refreshScene();
+  /// What the mesh shows, or would show without a draft.
+  MeshScene liveScene() const;
   void refreshNotices();
   void refreshLink(bool shown, const QString& detail);
   void refreshJobNotice(bool shown);
@@ -160,7 +164,7 @@ struct MainWindow::Impl : QObject {
   HeaderBar* header = nullptr;
   Navigator* navigator = nullptr;
   Surface* centre = nullptr;
-  TabbedPane* views = nullptr;  // of the centre: mesh, data
+  TabbedPane* views = nullptr;  // of the centre: mesh, data, files
   NoticeBar *linkNotice = nullptr, *jobNotice = nullptr, *errorNotice = nullptr,
             *recordNotice = nullptr, *draftNotice = nullptr;
   CountdownBar* countdown = nullptr;
@@ -170,6 +174,7 @@ struct MainWindow::Impl : QObject {
   Legend* legend = nullptr;
   StatePage* state = nullptr;
   DataPage* data = nullptr;
+  FilesPage* files = nullptr;
   ProgressPanel* progress = nullptr;
   QStackedWidget* right = nullptr;
   Inspector* inspector = nullptr;

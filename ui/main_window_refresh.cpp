@@ -8,11 +8,13 @@
 #include <QStackedWidget>
 #include <utility>
 
+#include "ui/canvas/device_looks.h"
 #include "ui/canvas/mesh_view.h"
 #include "ui/format.h"
 #include "ui/main_window_impl.h"
 #include "ui/pages/change_details.h"
 #include "ui/pages/countdown_bar.h"
+#include "ui/pages/files_page.h"
 #include "ui/pages/history_page.h"
 #include "ui/pages/inspector.h"
 #include "ui/pages/navigator.h"
@@ -83,6 +85,16 @@ void MainWindow::Impl::refreshScene() {
   mesh->setReadOnly(!control.editBlockedReason().isEmpty());
   legend->setEntries(mesh->scene().legend, mesh->scene().colourBy == ColourBy::Memory);
   legend->setIsolated(isolated);
+  files->setDrafting(drafting);
+  if (files->isVisible()) files->setLooks(looksOf(liveScene()));
+}
+
+MeshScene MainWindow::Impl::liveScene() const {
+  if (source != HeaderBar::DraftSource) return mesh->scene();
+  const engine::JobStatus* job = model.job();
+  MeshScene scene = makeScene(model.snapshot(), job == nullptr ? std::string() : job->name);
+  colourScene(&scene, mesh->scene().colourBy);
+  return scene;
 }
 
 void MainWindow::Impl::refreshNotices() {
@@ -251,12 +263,14 @@ void MainWindow::Impl::refreshTitle() {
 void MainWindow::Impl::refreshAge() {
   const bool current = model.link() == LinkState::Connected || !model.hasSnapshot();
   mesh->setStale(current ? 0.0 : model.ageSeconds().value_or(0));
-  history->setStale(
+  const QString asOf =
       current ? QString()
               : tr("as of %1")
                     .arg(QDateTime::currentDateTime()
                              .addSecs(-static_cast<qint64>(model.ageSeconds().value_or(0)))
-                             .toString(QStringLiteral("HH:mm:ss"))));
+                             .toString(QStringLiteral("HH:mm:ss")));
+  history->setStale(asOf);
+  files->setStale(asOf);
   if (!current) {
     header->refresh();
     refreshNotices();

@@ -133,9 +133,10 @@ FileServer::Impl::~Impl() {
 Status FileServer::Impl::MakeSession(const FileServerOptions& options) {
   fuse_set_log_func(KeepWords);
   std::string program = "tessera", flag = "-o";
-  std::string settings = fmt::format(
-      "{},default_permissions,fsname=tessera,subtype=tessera,max_read={}{}",
-      options.sink ? "rw" : "ro", kMaxReadBytes, options.allow_other ? ",allow_other" : "");
+  std::string settings =
+      fmt::format("{},default_permissions,fsname={},subtype=tessera,max_read={}{}",
+                  options.sink ? "rw" : "ro", options.source, kMaxReadBytes,
+                  options.allow_other ? ",allow_other" : "");
   std::array<char*, 3> words = {program.data(), flag.data(), settings.data()};
   fuse_args arguments{static_cast<int>(words.size()), words.data(), 0};
   session = fuse_session_new(&arguments, &FileOperations(), sizeof(fuse_lowlevel_ops), &service);

@@ -19,8 +19,9 @@
 namespace tessera::agents {
 
 struct FileServerOptions {
-  bool allow_other = false;  // users other than the one who mounts
-  int threads = 0;           // 0: two a core, at least 4 and at most 16
+  bool allow_other = false;        // users other than the one who mounts
+  std::string source = "tessera";  // what mountinfo calls it (MountSource); without commas
+  int threads = 0;                 // 0: two a core, at least 4 and at most 16
   /// Takes one line for each failed request; any thread.
   std::function<void(std::string_view)> log = {};
   engine::vfs::TreeOptions tree = {};

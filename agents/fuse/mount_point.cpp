@@ -57,7 +57,8 @@ std::optional<MountedAt> ParseLine(std::string_view line) {
   const auto words = SplitAt(line, ' ');
   const auto dash = std::ranges::find(words, "-");
   if (words.size() < 9 || dash - words.begin() < 6 || words.end() - dash < 3) return std::nullopt;
-  return MountedAt{std::string(words[2]), Unescape(words[4]), Unescape(dash[1])};
+  return MountedAt{std::string(words[2]), Unescape(words[4]), Unescape(dash[1]), Unescape(dash[2]),
+                   words.end() - dash > 3 ? std::string(dash[3]) : std::string()};
 }
 
 std::string SystemWords(int error) { return std::strerror(error); }
@@ -79,6 +80,36 @@ Result<std::optional<MountedAt>> FindMount(const std::string& path) {
     if (mount.path == path) seen = std::move(mount);
   }
   return seen;
+}
+
+std::string MountSource(std::string_view server_key) {
+  // A key itself would fill the line of `df`. FNV-1a (Fowler, Noll, Vo).
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const char c : server_key) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  }
+  return fmt::format("tessera-{:016x}", hash);
+}
+
+std::optional<std::string> MountOf(const std::vector<MountedAt>& mounts, std::string_view source,
+                                   std::uint32_t user) {
+  const std::string own = fmt::format("user_id={}", user);
+  std::optional<std::string> found;
+  for (auto mount = mounts.begin(); mount != mounts.end(); ++mount) {
+    if (mount->type != kMountType || mount->source != source) continue;
+    const bool covered = std::any_of(
+        mount + 1, mounts.end(), [&](const MountedAt& later) { return later.path == mount->path; });
+    const auto options = SplitAt(mount->options, ',');
+    const bool readable = std::ranges::find(options, own) != options.end() ||
+                          std::ranges::find(options, "allow_other") != options.end();
+    if (!covered && readable) found = mount->path;
+  }
+  return found;
+}
+
+Result<std::optional<std::string>> FindClusterMount(std::string_view server_key) {
+  TESSERA_TRY(const std::string text, engine::ReadWholeFile("/proc/self/mountinfo"));
+  return MountOf(ParseMountInfo(text), MountSource(server_key), ::getuid());
 }
 
 Result<std::string> MountPath(const std::string& path) {

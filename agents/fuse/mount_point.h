@@ -5,6 +5,7 @@
 /// What is mounted where, what a server that was killed leaves, and whether this user may mount.
 /// Needs no libfuse.
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,7 +22,9 @@ inline constexpr std::string_view kMountType = "fuse.tessera";
 struct MountedAt {
   std::string device;  // "0:45"
   std::string path;
-  std::string type;  // "fuse.tessera"
+  std::string type;          // "fuse.tessera"
+  std::string source = {};   // "tessera-8f3109c277aa41de"
+  std::string options = {};  // of the file system: "ro,user_id=0,group_id=0"
   friend bool operator==(const MountedAt&, const MountedAt&) = default;
 };
 /// In the order of the text; the last of those at one path is the one that is seen. Lines that are
@@ -30,6 +33,15 @@ std::vector<MountedAt> ParseMountInfo(std::string_view text);
 /// What is seen at `path`, or nullopt where nothing is mounted there.
 /// \error that of reading /proc/self/mountinfo
 Result<std::optional<MountedAt>> FindMount(const std::string& path);
+
+/// What a mount of the cluster with this public key is called in mountinfo.
+std::string MountSource(std::string_view server_key);
+/// The folder of the newest of `mounts` that has this source, is seen, and that `user` may read:
+/// the user's own, or one for all. None.
+std::optional<std::string> MountOf(const std::vector<MountedAt>& mounts, std::string_view source,
+                                   std::uint32_t user);
+/// That of a cluster for the user of this process. Asks no server. \error as FindMount
+Result<std::optional<std::string>> FindClusterMount(std::string_view server_key);
 
 /// The absolute path of a folder without links, also where a dead server is mounted on it.
 /// \error kNotFound, kInvalidArgument naming the path

@@ -125,6 +125,7 @@ Status serve(const Invocation& call, const MountRequest& request, const agents::
               agents::OpenClusterState(profile, {.view_memory_bytes = request.viewMemory}));
   agents::FileServerOptions options;
   options.allow_other = request.allowOther;
+  options.source = agents::MountSource(profile.server_key);
   options.log = [&log](std::string_view line) { log.write(line); };
   options.tree.incoming.memory_bytes = request.viewMemory;
   if (!request.readOnly) {

@@ -104,4 +104,10 @@ std::optional<NodeKey> ChildNamed(const NodeKey& folder, std::string_view name,
   return std::nullopt;
 }
 
+ContentPtr TextAt(Place place, const JobFacts& facts) {
+  if (place == Place::kLayout) return facts.layout_json;
+  const std::int64_t number = place == Place::kEpoch ? facts.info.epoch : facts.info.step;
+  return std::make_shared<TextContent>(fmt::format("{}\n", number));
+}
+
 }  // namespace tessera::engine::vfs

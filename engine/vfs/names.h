@@ -71,4 +71,7 @@ std::vector<Child> ChildrenOf(const NodeKey& folder, const JobFacts* facts);
 std::optional<NodeKey> ChildNamed(const NodeKey& folder, std::string_view name,
                                   const JobFacts* facts);
 
+/// The text of a file that is there in memory. \pre `place` is kEpoch, kStep or kLayout
+ContentPtr TextAt(Place place, const JobFacts& facts);
+
 }  // namespace tessera::engine::vfs

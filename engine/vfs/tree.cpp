@@ -13,13 +13,6 @@ Error NoSuchInode(Ino ino) {
   return FailedPrecondition(fmt::format("inode {} is not in use any more", ino));
 }
 
-/// The text of a file that is there in memory.
-ContentPtr TextAt(Place place, const JobFacts& facts) {
-  if (place == Place::kLayout) return facts.layout_json;
-  const std::int64_t number = place == Place::kEpoch ? facts.info.epoch : facts.info.step;
-  return std::make_shared<TextContent>(fmt::format("{}\n", number));
-}
-
 bool SameText(const ContentPtr& a, const ContentPtr& b) {
   return a == b ||
          static_cast<const TextContent&>(*a).text() == static_cast<const TextContent&>(*b).text();

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "ui/connections.h"
@@ -18,6 +19,8 @@ class FakeConnections : public ui::Connections {
  public:
   QList<ui::ProfileInfo> known;
   QString now;
+  std::optional<QString> mounted;
+  std::set<std::int32_t> here;  // nodes
   QStringList connected;
   QString opened;
   int started = 0;
@@ -66,6 +69,8 @@ class FakeConnections : public ui::Connections {
   void cancelTest() override {
     if (testDone) std::exchange(testDone, nullptr)(Cancelled("cancelled"));
   }
+  std::optional<QString> mountPoint() override { return mounted; }
+  bool isHere(const engine::NodeStatus& node) override { return here.contains(node.node); }
   Status connectTo(const QString& name) override {
     connected << name;
     now = name;

@@ -5,6 +5,7 @@
 #include <QTest>
 #include <cmath>
 
+#include "tests/ui/panel_states.h"
 #include "ui/models/draft.h"
 #include "ui/pages/plan_panel.h"
 
@@ -163,6 +164,7 @@ std::vector<engine::Sample> PanelSamples() {
 Panel::Panel(ui::WindowOptions options, engine::ClusterSnapshot snapshot) : commands(model) {
   commands.entries = PanelHistory();
   commands.recorded = PanelSamples();
+  commands.jobStates = StatesOf(snapshot);
   model.setLink(ui::LinkState::Connected, QStringLiteral("tcp://127.0.0.1:40001"));
   model.setSnapshot(std::move(snapshot));
   window = std::make_unique<ui::MainWindow>(model, commands, options);
@@ -172,6 +174,7 @@ Panel::Panel(ui::WindowOptions options, engine::ClusterSnapshot snapshot) : comm
 }
 
 void Panel::setSnapshot(engine::ClusterSnapshot snapshot) {
+  commands.jobStates = StatesOf(snapshot);
   model.setSnapshot(std::move(snapshot));
   model.flush();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draws the whole panel in its states into PNG files, for eyes:
-//   render_window DIRECTORY [WIDTH HEIGHT]
+//   render_window DIRECTORY [WIDTH HEIGHT [files]]     "files": only the Files view
 #include <QApplication>
 #include <QDialog>
 #include <QDir>
@@ -11,10 +11,14 @@
 #include <QTest>
 #include <cstdio>
 
+#include "tests/ui/fake_connections.h"
 #include "tests/ui/panel_fixture.h"
+#include "tests/ui/panel_states.h"
 #include "ui/actions/action_registry.h"
 #include "ui/canvas/mesh_view.h"
 #include "ui/models/draft.h"
+#include "ui/pages/file_tree_view.h"
+#include "ui/pages/files_page.h"
 #include "ui/pages/history_page.h"
 #include "ui/pages/plan_panel.h"
 #include "ui/pages/timeline_page.h"
@@ -65,6 +69,66 @@ std::unique_ptr<test::Panel> open(ui::WindowOptions options,
 const ui::WindowOptions kArmed{.operate = true};
 const ui::WindowOptions kLive{.operate = true, .live = true};
 const std::vector<ptc::DeviceId> kN1{{1, 0}, {1, 1}, {1, 2}, {1, 3}};
+
+/// The Files view: a file, a tensor that is cut along its columns, a rank's part, mounted, a draft.
+void renderFiles(const char* suffix) {
+  const auto name = [&](const char* base) { return QByteArray(base) + suffix; };
+  const auto show = [](test::Panel& panel) {
+    panel.window->actions()->find(QStringLiteral("view.files"))->trigger();
+    QTest::qWait(300);
+    return panel.window->findChild<ui::FilesPage*>();
+  };
+  const QString job = QStringLiteral("jobs/gpt-mini/");
+  {
+    auto panel = open({});
+    ui::FilesPage* page = show(*panel);
+    save(*panel, name("files"));
+    page->tree()->open(job + QStringLiteral("full/model.safetensors"));
+    page->tree()->choose(job + QStringLiteral("full/model.safetensors"),
+                         QStringLiteral("h.0.attn.qkv.weight"));
+    panel->window->meshView()->setSelection({{0, 2}});
+    save(*panel, name("files-tensor"));
+    page->tree()->choose(job + QStringLiteral("full/model.safetensors"),
+                         QStringLiteral("h.0.mlp.fc2.weight"));
+    save(*panel, name("files-columns"));
+    page->tree()->choose(job + QStringLiteral("ranks/3"));
+    page->filterEdit()->setText(QStringLiteral("mlp"));
+    save(*panel, name("files-filter"));
+    page->filterEdit()->clear();
+    panel->model.setLink(ui::LinkState::Lost, QStringLiteral("Trying again in 4 s."));
+    panel->model.flush();
+    QTest::qWait(1500);
+    save(*panel, name("files-lost"));
+  }
+  {
+    test::FakeConnections here;
+    here.now = QStringLiteral("lab-a");
+    here.mounted = QStringLiteral("/mnt/state");
+    here.here = {0};
+    auto panel = open({.connections = &here});
+    emit panel->window->meshView()->toggleRequested({kN1.begin(), kN1.end()});
+    panel->waitForPlan();
+    ui::FilesPage* page = show(*panel);
+    page->tree()->open(job + QStringLiteral("ranks/1/optimizer.safetensors"));
+    page->tree()->choose(job + QStringLiteral("ranks/1/optimizer.safetensors"),
+                         QStringLiteral("h.0.attn.qkv.weight.exp_avg[0:128,0:256]"));
+    save(*panel, name("files-draft"));
+  }
+  {
+    auto cluster = test::LargeCluster(128, 8, 0, 0);
+    auto panel = open({}, cluster);
+    const auto big = test::BigState(500, cluster.jobs.front().mesh);
+    panel->commands.jobStates = engine::vfs::Jobs{{big->info.name, big}};
+    show(*panel);
+    QTest::qWait(1000);
+    save(*panel, name("files-large"));
+  }
+  {
+    auto panel = open({}, test::IdleCluster(2, 4));
+    show(*panel);
+    save(*panel, name("files-no-job"));
+  }
+}
 
 void renderAll(const char* suffix) {
   const auto name = [&](const char* base) { return QByteArray(base) + suffix; };
@@ -226,16 +290,20 @@ void renderAll(const char* suffix) {
 int main(int argc, char** argv) {
   qputenv("QT_QPA_PLATFORM", "offscreen");
   QApplication app(argc, argv);
-  if (argc != 2 && argc != 4) {
-    std::fprintf(stderr, "usage: render_window DIRECTORY [WIDTH HEIGHT]\n");
+  if (argc != 2 && argc != 4 && argc != 5) {
+    std::fprintf(stderr, "usage: render_window DIRECTORY [WIDTH HEIGHT [files]]\n");
     return 2;
   }
   g_directory = QString::fromLocal8Bit(argv[1]);
   QDir().mkpath(g_directory);
-  if (argc == 4) g_size = QSize(atoi(argv[2]), atoi(argv[3]));
+  if (argc >= 4) g_size = QSize(atoi(argv[2]), atoi(argv[3]));
+  const auto render = [argc](const char* suffix) {
+    renderFiles(suffix);
+    if (argc < 5) renderAll(suffix);
+  };
   ui::applyTheme(app, ui::ThemeMode::Light);
-  renderAll("");
+  render("");
   ui::applyTheme(app, ui::ThemeMode::Dark);
-  renderAll("-dark");
+  render("-dark");
   return 0;
 }

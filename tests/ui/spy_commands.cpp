@@ -174,4 +174,9 @@ void SpyCommands::doctor(Done<std::vector<engine::Check>> done) {
   QTimer::singleShot(0, this, [this, done = std::move(done)] { done(checks); });
 }
 
+void SpyCommands::states(Done<engine::vfs::Jobs> done) {
+  ++stateCalls;
+  QTimer::singleShot(0, this, [this, done = std::move(done)] { done(jobStates); });
+}
+
 }  // namespace tessera::test

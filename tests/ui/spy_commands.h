@@ -34,6 +34,7 @@ class SpyCommands : public QObject, public ui::ClusterCommands {
   void propose(const QString& job, const std::vector<ptc::DeviceId>& devices,
                Done<engine::Proposal> done) override;
   void doctor(Done<std::vector<engine::Check>> done) override;
+  void states(Done<engine::vfs::Jobs> done) override;
   void reconnect() override { ++reconnects; }
 
   /// Calls that change a cluster.
@@ -52,6 +53,7 @@ class SpyCommands : public QObject, public ui::ClusterCommands {
   std::vector<std::vector<ptc::DeviceId>> proposed;
   std::vector<std::int64_t> sampled;  // the `afterStep` of each question
   int doctorCalls = 0;
+  int stateCalls = 0;
 
   std::vector<engine::HistoryEntry> entries;
   std::function<Result<engine::PlanSummary>(engine::PlanSummary)> adjustPlan;
@@ -61,6 +63,7 @@ class SpyCommands : public QObject, public ui::ClusterCommands {
   std::vector<engine::Sample> recorded;  // ascending; answered in pages of samplesPage
   std::size_t samplesPage = 1000;
   Result<std::vector<engine::Check>> checks = std::vector<engine::Check>();
+  Result<engine::vfs::Jobs> jobStates = engine::vfs::Jobs();
   bool holdPlans = false;
   std::deque<std::function<void()>> heldPlans;
 

@@ -20,9 +20,31 @@ class MountPointTest : public QObject {
         "36 22 0:45 / /a\\040b\\134c rw,nosuid - fuse.tessera tessera ro,user_id=0\n"
         "37 22 0:46 / /two rw shared:2 master:3 propagate_from:4 - tmpfs none rw\n");
     QCOMPARE(mounts.size(), 3U);
-    QVERIFY((mounts[0] == MountedAt{"259:1", "/", "ext4"}));
-    QVERIFY((mounts[1] == MountedAt{"0:45", "/a b\\c", "fuse.tessera"}));
-    QVERIFY((mounts[2] == MountedAt{"0:46", "/two", "tmpfs"}));
+    QVERIFY((mounts[0] == MountedAt{"259:1", "/", "ext4", "/dev/root", "rw"}));
+    QVERIFY((mounts[1] == MountedAt{"0:45", "/a b\\c", "fuse.tessera", "tessera", "ro,user_id=0"}));
+    QVERIFY((mounts[2] == MountedAt{"0:46", "/two", "tmpfs", "none", "rw"}));
+  }
+
+  void aClusterHasAMountOfItsName() {
+    const std::string source = MountSource("a key");
+    QVERIFY(source.starts_with("tessera-"));
+    QVERIFY(source != MountSource("another key"));
+    QCOMPARE(source.find_first_of(", \\#"), std::string::npos);
+    const auto mine = [&](const char* path, const char* options) {
+      return MountedAt{"0:45", path, "fuse.tessera", source, options};
+    };
+    const auto of = [&](std::vector<MountedAt> mounts) { return MountOf(mounts, source, 1000); };
+    QVERIFY(!of({}));
+    QCOMPARE(of({mine("/a", "ro,user_id=1000,group_id=0")}), std::optional<std::string>("/a"));
+    QVERIFY(!of({mine("/a", "ro,user_id=100,group_id=1000")}));
+    QVERIFY(!of({mine("/a", "ro,user_id=10000")}));
+    QCOMPARE(of({mine("/a", "ro,user_id=0,allow_other")}), std::optional<std::string>("/a"));
+    QCOMPARE(of({mine("/a", "user_id=1000"), mine("/b", "user_id=1000")}),
+             std::optional<std::string>("/b"));
+    // Something else was mounted over it.
+    QVERIFY(!of({mine("/a", "user_id=1000"), {"0:9", "/a", "tmpfs", "none", "rw"}}));
+    QVERIFY(!of({{"0:45", "/a", "fuse.tessera", MountSource("another key"), "user_id=1000"}}));
+    QVERIFY(!of({{"0:45", "/a", "ext4", source, "user_id=1000"}}));
   }
 
   void whatIsNoMountinfoIsLeftOut_data() {
