@@ -86,18 +86,21 @@ constexpr fuse_custom_io kSocketIo = {
 }  // namespace
 
 struct FileServer::Impl {
-  Impl(std::shared_ptr<engine::vfs::StateSource> source, const FileServerOptions& options)
-      : tree(std::move(source), std::chrono::steady_clock::now(), options.tree),
+  Impl(std::shared_ptr<engine::vfs::StateSource> state, const FileServerOptions& options)
+      : source(state),
+        tree(std::move(state), std::chrono::steady_clock::now(), options.tree),
         service{tree, ::geteuid(), ::getegid(), WallOffset(), options.log},
         wake(::eventfd(0, EFD_CLOEXEC)) {}
   ~Impl();
 
   Status MakeSession(bool allow_other);
-  void Start(int count);
-  void Work();
+  Status Start(int count);
+  Status AddThread();
+  void End();
   bool WaitForRequest(int poll);
   void Serve(int poll);
 
+  const std::shared_ptr<engine::vfs::StateSource> source;
   engine::vfs::Tree tree;
   FileService service;
   const int wake;
@@ -112,6 +115,7 @@ struct FileServer::Impl {
 
 FileServer::Impl::~Impl() {
   stopping = true;
+  source->Cancel();  // a cluster that does not answer keeps no thread
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = ::write(wake, &one, sizeof one);
   threads.clear();
@@ -134,29 +138,49 @@ Status FileServer::Impl::MakeSession(bool allow_other) {
   return OkStatus();
 }
 
-void FileServer::Impl::Start(int count) {
+Status FileServer::Impl::Start(int count) {
   const int descriptor = fuse_session_fd(session);
   ::fcntl(descriptor, F_SETFL, ::fcntl(descriptor, F_GETFL) | O_NONBLOCK);
   const SignalsBlocked blocked;  // threads inherit it
-  for (int i = 0; i < NumThreads(count); ++i) threads.emplace_back([this] { Work(); });
+  for (int i = 0; i < NumThreads(count); ++i) TESSERA_RETURN_IF_ERROR(AddThread());
+  return OkStatus();
 }
 
-void FileServer::Impl::Work() {
-  const int poll = ::epoll_create1(EPOLL_CLOEXEC);
+Status FileServer::Impl::AddThread() {
   // One request wakes one thread; the end wakes all.
   epoll_event request{.events = EPOLLIN | EPOLLEXCLUSIVE, .data = {}};
   epoll_event end{.events = EPOLLIN, .data = {}};
-  ::epoll_ctl(poll, EPOLL_CTL_ADD, fuse_session_fd(session), &request);
-  ::epoll_ctl(poll, EPOLL_CTL_ADD, wake, &end);
-  Serve(poll);
-  ::close(poll);
+  const int poll = ::epoll_create1(EPOLL_CLOEXEC);
+  if (poll < 0 || ::epoll_ctl(poll, EPOLL_CTL_ADD, fuse_session_fd(session), &request) != 0 ||
+      ::epoll_ctl(poll, EPOLL_CTL_ADD, wake, &end) != 0) {
+    const int error = errno;
+    if (poll >= 0) ::close(poll);
+    return ResourceExhausted(
+        fmt::format("cannot wait for requests to files: {}", std::strerror(error)));
+  }
+  threads.emplace_back([this, poll] {
+    Serve(poll);
+    ::close(poll);
+  });
+  return OkStatus();
 }
 
 /// Returns when there may be a request. \return false at the end
 bool FileServer::Impl::WaitForRequest(int poll) {
   epoll_event event{};
-  if (::epoll_wait(poll, &event, 1, kTickMs) == 0) tree.Tick(std::chrono::steady_clock::now());
+  const int count = ::epoll_wait(poll, &event, 1, kTickMs);
+  if (count == 0) tree.Tick(std::chrono::steady_clock::now());
+  if (count < 0 && errno != EINTR) {
+    End();
+    return false;
+  }
   return !stopping;
+}
+
+void FileServer::Impl::End() {
+  const std::lock_guard lock(mutex);
+  ended = true;
+  changed.notify_all();
 }
 
 void FileServer::Impl::Serve(int poll) {
@@ -168,9 +192,7 @@ void FileServer::Impl::Serve(int poll) {
     } else if (size == -EAGAIN) {
       if (!WaitForRequest(poll)) break;
     } else if (size != -EINTR) {
-      const std::lock_guard lock(mutex);
-      ended = true;
-      changed.notify_all();
+      End();
       break;
     }
   }
@@ -189,7 +211,7 @@ Result<std::unique_ptr<FileServer>> FileServer::Mount(
     return Unavailable(fmt::format("cannot mount on '{}': {}", path, LastWords()));
   }
   impl->mounted = true;
-  impl->Start(options.threads);
+  TESSERA_RETURN_IF_ERROR(impl->Start(options.threads));
   // The answer to it shows that the kernel has agreed on everything: only then read-ahead stays.
   struct statvfs answer {};
   if (::statvfs(path.c_str(), &answer) != 0) {
@@ -208,7 +230,7 @@ Result<std::unique_ptr<FileServer>> FileServer::OverSocket(
   if (const int error = fuse_session_custom_io(impl->session, &kSocketIo, descriptor); error != 0) {
     return Unavailable(fmt::format("no FUSE session over a socket: {}", std::strerror(-error)));
   }
-  impl->Start(options.threads);
+  TESSERA_RETURN_IF_ERROR(impl->Start(options.threads));
   return std::unique_ptr<FileServer>(new FileServer(std::move(impl)));
 }
 

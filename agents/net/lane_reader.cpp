@@ -82,6 +82,7 @@ struct LaneReader::Impl {
   const std::string server_key;
   Loop loop;
   std::vector<Connection> connections;
+  bool cancelled = false;
   std::deque<OpenReadPtr> reads;  // with frames that nobody asked for yet; taken in turn
   std::jthread thread;            // last: it uses all of the above
 
@@ -138,6 +139,7 @@ struct LaneReader::Impl {
   static std::string NameOf(const Connection& c) { return "source " + c.endpoint; }
 
   void Start(const OpenReadPtr& read) {
+    if (cancelled) return read->End(Status(Cancelled("the reader was closed")));
     for (Connection& c : connections) {
       if (!c.refused) continue;
       if (Loop::Now() - *c.refused < options.refusal) return read->End(Status(RefusedBy(c)));
@@ -284,6 +286,13 @@ Result<std::unique_ptr<LaneReader>> LaneReader::Open(NetContext& context,
   TESSERA_RETURN_IF_ERROR(impl->Connect(endpoints));
   impl->thread = std::jthread([raw = impl.get()] { raw->Run(); });
   return std::unique_ptr<LaneReader>(new LaneReader(std::move(impl)));
+}
+
+void LaneReader::Cancel() {
+  impl_->loop.Post([raw = impl_.get()] {
+    raw->cancelled = true;
+    raw->EndAll();
+  });
 }
 
 LaneReader::~LaneReader() {

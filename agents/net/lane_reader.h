@@ -52,6 +52,8 @@ class LaneReader {
   ///     kCancelled; or what the source's Resolve said, with the source as context
   /// \pre segments are not empty and none is of 0 bytes
   std::future<Status> Read(const LaneKey& key, std::vector<LaneSegment> segments, Write write);
+  /// Ends open reads, and what comes later, with kCancelled.
+  void Cancel();
 
  private:
   struct Impl;

@@ -5,6 +5,8 @@
 #include <fcntl.h>
 
 #include <QTest>
+#include <QThread>
+#include <atomic>
 #include <cerrno>
 #include <mutex>
 
@@ -227,6 +229,21 @@ class FuseSocketTest : public QObject {
     gate.unlock();
     QCOMPARE(reply.error, 0);
     QCOMPARE(kernel_->Receive(number).error, 0);
+  }
+
+  void aClusterThatDoesNotAnswerHoldsUpNoEnd() {
+    const auto slow = kernel_->Walk("jobs/a/full/model.safetensors");
+    std::atomic<bool> pins = false;
+    source_->BeforeNextPin([&] {
+      pins = true;
+      for (int i = 0; i < 2000 && !source_->cancelled; ++i) QThread::msleep(10);
+    });
+    const fuse_open_in in{};
+    kernel_->Send(FUSE_OPEN, slow, {reinterpret_cast<const char*>(&in), sizeof in});
+    QTRY_VERIFY(pins);
+    const auto begin = std::chrono::steady_clock::now();
+    server_.reset();
+    QVERIFY(std::chrono::steady_clock::now() - begin < std::chrono::seconds(5));
   }
 
   void theEndOfTheOtherSideIsNoticed() {
