@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <thread>
 #include <utility>
@@ -28,6 +30,8 @@ constexpr std::chrono::milliseconds kShortCall{10000};
 constexpr std::chrono::milliseconds kPollPeriod{50};
 /// So long a registrar may be away in the middle: its agent is started again by then.
 constexpr std::chrono::minutes kPatience{5};
+/// The same once this process is about to end.
+constexpr std::chrono::seconds kLastPatience{4};
 constexpr int kLanes = 2;
 
 /// State that nodes may fetch, as the plan numbers it.
@@ -119,6 +123,8 @@ class ClusterSink : public engine::vfs::StateSink {
     return taken;
   }
 
+  void Cancel() override { cancelled_ = true; }
+
   void NoteRefused(const std::string& job, const std::string& why) override {
     wire::Request request;
     request.mutable_hand_in()->set_job(Utf8(job));
@@ -149,12 +155,25 @@ class ClusterSink : public engine::vfs::StateSink {
     return WaitFor(reply.hand_in().transaction());
   }
 
+  /// Nothing is waited for: whether it still could be called off shows in the outcome.
+  void CallOff(std::int64_t transaction) {
+    wire::Request request;
+    request.mutable_cancel()->set_transaction(transaction);
+    client_->Call(std::move(request), kShortCall, [](const Result<wire::Reply>&) {});
+  }
+
   Status WaitFor(std::int64_t transaction) {
     auto heard = std::chrono::steady_clock::now();
+    std::optional<std::chrono::steady_clock::time_point> called_off;
     while (true) {
+      if (cancelled_ && !called_off) {
+        CallOff(transaction);
+        called_off = std::chrono::steady_clock::now();
+      }
       wire::Request request;
       request.mutable_txn()->set_transaction(transaction);
-      const auto reply = client_->CallAndWait(std::move(request), kShortCall);
+      const auto reply =
+          client_->CallAndWait(std::move(request), called_off ? kLastPatience : kShortCall);
       const auto now = std::chrono::steady_clock::now();
       if (reply) {
         heard = now;
@@ -168,11 +187,16 @@ class ClusterSink : public engine::vfs::StateSink {
         return Unavailable(fmt::format("what became of transaction {} is not known: {}",
                                        transaction, reply.error().ToString()));
       }
+      if (called_off && now - *called_off > kLastPatience) {
+        return Unavailable(
+            fmt::format("what became of transaction {} is not known: the mount ends", transaction));
+      }
       std::this_thread::sleep_for(kPollPeriod);
     }
   }
 
   const CurveKeys keys_;
+  std::atomic<bool> cancelled_ = false;
   Offers offers_;
   NetContext net_{kLanes};
   std::unique_ptr<LaneServer> lanes_;  // reads offers_

@@ -23,6 +23,14 @@ engine::Cursor CursorOf(const RankState& state) {
 
 }  // namespace
 
+DataAccess AccessOf(const engine::JobSettings& settings) {
+  DataAccess access;
+  access.open = [settings](std::stop_token cancel) {
+    return OpenJobData(settings, {.cancel = std::move(cancel)});
+  };
+  return access;
+}
+
 std::size_t StageMessageFloats(const engine::JobSettings& settings, const tessera_view& view) {
   ptc::MeshShape mesh;
   std::copy(std::begin(view.axis_size), std::end(view.axis_size), mesh.sizes.begin());
@@ -32,10 +40,12 @@ std::size_t StageMessageFloats(const engine::JobSettings& settings, const tesser
       settings.model.sequence * settings.model.width);
 }
 
-Trainer::Trainer(engine::JobSettings settings, engine::DataMix data)
+Trainer::Trainer(engine::JobSettings settings, engine::DataMix data, DataAccess access)
     : settings_(std::move(settings)),
-      data_(std::make_shared<engine::DataMix>(std::move(data))),
-      reader_(std::make_unique<BatchReader>(data_, settings_.model)) {}
+      num_samples_(data.num_samples()),
+      reader_(std::make_unique<BatchReader>(
+          std::make_shared<const engine::DataMix>(std::move(data)), settings_.model,
+          access.open ? std::move(access) : AccessOf(settings_))) {}
 
 Result<Groups> Trainer::Bind(std::span<const tessera_piece> pieces, Groups groups,
                              std::int64_t micro_batch) {
@@ -75,10 +85,11 @@ Status Trainer::FetchBatch() {
   }
   const auto begin = std::chrono::steady_clock::now();
   batch_.reset();
-  if (!data_problem_.empty()) {
-    if (const Status opened = OpenDataAgain(); !opened) return FailedToRead(opened.error());
+  if (std::exchange(opens_anew_, false)) {
+    reader_->StartAnew(request);
+  } else {
+    reader_->Start(request);
   }
-  reader_->Start(request);
   auto batch = reader_->Wait();
   waiting_ += std::chrono::steady_clock::now() - begin;
   if (!batch) return FailedToRead(batch.error());
@@ -89,19 +100,13 @@ Status Trainer::FetchBatch() {
 
 Status Trainer::FailedToRead(const Error& error) {
   data_problem_ = error.ToString();
+  opens_anew_ = true;
   return error;
 }
 
-Status Trainer::OpenDataAgain() {
-  TESSERA_TRY(engine::DataMix data, OpenJobData(settings_));
-  if (data.fingerprint() != data_->fingerprint()) {
-    return DataLoss(
-        fmt::format("the data set changed while the job ran: it has {} samples, it had {}",
-                    data.num_samples(), data_->num_samples()));
-  }
-  data_ = std::make_shared<engine::DataMix>(std::move(data));
-  reader_ = std::make_unique<BatchReader>(data_, settings_.model);
-  return OkStatus();
+void Trainer::DropBatch() {
+  batch_.reset();
+  opens_anew_ = true;
 }
 
 void Trainer::StartReadAhead() {
@@ -110,7 +115,7 @@ void Trainer::StartReadAhead() {
   const bool is_last_step = settings_.max_steps > 0 && step() + 1 >= settings_.max_steps;
   if (is_last_step) return;
   const BatchRequest request =
-      RequestAt(engine::Advance(CursorOf(state_), settings_.global_batch, data_->num_samples()));
+      RequestAt(engine::Advance(CursorOf(state_), settings_.global_batch, num_samples_));
   if (reads_data()) {
     reader_->Start(request);
     is_reading_ahead_ = true;
@@ -242,7 +247,7 @@ Status Trainer::PrepareUpdate(double clip, bool skip) {
 void Trainer::CommitUpdate() {
   if (prepared_) updater_.Commit(*std::exchange(prepared_, std::nullopt));
   const auto cursor =
-      engine::Advance(CursorOf(state_), settings_.global_batch, data_->num_samples()).ToArray();
+      engine::Advance(CursorOf(state_), settings_.global_batch, num_samples_).ToArray();
   std::copy(cursor.begin(), cursor.end(), state_.cursor);
   ++*state_.step;
   batch_ = std::exchange(ahead_, std::nullopt);

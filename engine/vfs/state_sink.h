@@ -47,6 +47,9 @@ class StateSink {
   virtual Status Take(HandedStatePtr state) = 0;
   /// For whoever watches the job: why something that was written is not taken. Does not wait.
   virtual void NoteRefused(const std::string& job, const std::string& why) = 0;
+  /// For the end: what is being taken and not yet decided is called off, and Take returns within
+  /// seconds.
+  virtual void Cancel() = 0;
 };
 
 }  // namespace tessera::engine::vfs

@@ -62,6 +62,9 @@ class StateSource {
   /// \error kResourceExhausted naming bytes and limit where the views' memory is used up; kNotFound
   ///     for a job that is not there; kUnavailable while the job is being reconfigured for too long
   virtual Result<StateViewPtr> Pin(const std::string& job) = 0;
+  /// Ends what waits in Jobs and Pin, and in Read of views where it waits for others, and what
+  /// comes later, with kCancelled: whoever serves from the source is about to end.
+  virtual void Cancel() {}
 };
 
 }  // namespace tessera::engine::vfs

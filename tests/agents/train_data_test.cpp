@@ -70,11 +70,11 @@ engine::GptConfig Vocabulary(std::int64_t size) {
 /// One process that trains a small model.
 class Process {
  public:
-  Process(const engine::JobSettings& settings, engine::DataMix data)
+  Process(const engine::JobSettings& settings, engine::DataMix data, DataAccess access = {})
       : layout_(*ptc::Layout::Make(*ptc::DeviceMesh::Make({}, {ptc::DeviceId{}}),
                                    *engine::MakeCollection(settings, false))),
         memory_(layout_, 0),
-        trainer(settings, std::move(data)) {
+        trainer(settings, std::move(data), std::move(access)) {
     Initialise(settings, *BindState(memory_.pieces()));
     if (!trainer.Bind(memory_.pieces(), SelfGroups(), 0)) qFatal("does not bind");
   }
@@ -219,10 +219,56 @@ class TrainDataTest : public QObject {
     QVERIFY(process.losses == undisturbed.losses);
   }
 
-  // Another rank's batch was not read: this one's is not used either.
+  // A read that stands still: the step asks for a pause in good time, with the sample, and the read
+  // is given up. Opening anew is no longer waited for than a read.
+  void readsThatStandStillPause() {
+    const auto data = std::make_shared<SwitchedData>();
+    std::atomic<int> opening_ms = 0;
+    std::atomic<int> opened = 0;
+    DataAccess access;
+    access.patience = std::chrono::milliseconds(300);
+    std::stop_token first = access.cancel.get_token();
+    access.open = [&](std::stop_token cancel) -> Result<engine::DataMix> {
+      ++opened;
+      for (int ms = 0; ms < opening_ms && !cancel.stop_requested(); ms += 10) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      }
+      if (cancel.stop_requested()) return Cancelled("opening was cancelled");
+      return Single(data);
+    };
+    Process process(smallJob(), Single(data), access);
+    QCOMPARE(process.Step().value_or(9), std::uint64_t{0});
+    data->delay_ms = 1500;
+    const auto begin = std::chrono::steady_clock::now();
+    QCOMPARE(process.Step().value_or(9), std::uint64_t{TESSERA_PAUSE_DATA});
+    QVERIFY(std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(1400));
+    QVERIFY(first.stop_requested());
+    const QString problem = QString::fromStdString(process.trainer.data_problem());
+    QVERIFY2(problem.contains("no batch after 0.3 s: reading sample") &&
+                 problem.contains("(x.bin at byte "),
+             qPrintable(problem));
+    data->delay_ms = 0;
+    opening_ms = 60000;
+    QTRY_VERIFY_WITH_TIMEOUT(!process.trainer.FetchBatch() && opened > 0, 20000);
+    QVERIFY2(process.trainer.data_problem().find("is not open yet") != std::string::npos,
+             process.trainer.data_problem().c_str());
+    opening_ms = 0;
+    QTRY_VERIFY_WITH_TIMEOUT(process.trainer.FetchBatch().has_value(), 20000);
+    QVERIFY(process.trainer.data_problem().empty());
+    QCOMPARE(process.Step().value_or(9), std::uint64_t{0});
+  }
+
+  // Another rank's batch was not read: this one's is not used either, and what it was read from may
+  // be gone as well.
   void aDroppedBatchIsReadAgain() {
     const auto data = std::make_shared<SwitchedData>();
-    Process process(smallJob(), Single(data));
+    int opened = 0;
+    DataAccess access;
+    access.open = [&](const std::stop_token&) -> Result<engine::DataMix> {
+      ++opened;
+      return Single(data);
+    };
+    Process process(smallJob(), Single(data), access);
     QVERIFY(process.Step().has_value());
     QVERIFY(process.trainer.HasBatch());
     process.trainer.DropBatch();
@@ -230,6 +276,7 @@ class TrainDataTest : public QObject {
     QCOMPARE(data->reads.load(), 16);
     QVERIFY(process.Step().has_value());
     QCOMPARE(data->reads.load(), 32);
+    QCOMPARE(opened, 1);
   }
 };
 QTEST_GUILESS_MAIN(TrainDataTest)

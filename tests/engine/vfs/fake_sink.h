@@ -29,6 +29,7 @@ class FakeSink final : public engine::vfs::StateSink {
 
   Status Take(engine::vfs::HandedStatePtr state) override;
   void NoteRefused(const std::string& job, const std::string& why) override;
+  void Cancel() override {}
 
  private:
   mutable std::mutex mutex_;
