@@ -90,7 +90,7 @@ constexpr fuse_custom_io kSocketIo = {
 
 struct FileServer::Impl {
   Impl(std::shared_ptr<engine::vfs::StateSource> source, const FileServerOptions& options)
-      : tree(std::move(source), std::chrono::steady_clock::now(), options.tree),
+      : tree(std::move(source), std::chrono::steady_clock::now(), options.tree, options.sink),
         samples(options.tree.samples),
         service{tree,        ::geteuid(),
                 ::getegid(), WallOffset(),
@@ -98,7 +98,7 @@ struct FileServer::Impl {
         wake(::eventfd(0, EFD_CLOEXEC)) {}
   ~Impl();
 
-  Status MakeSession(bool allow_other);
+  Status MakeSession(const FileServerOptions& options);
   void Start(int count);
   void Work();
   bool WaitForRequest(int poll);
@@ -130,12 +130,12 @@ FileServer::Impl::~Impl() {
   ::close(wake);
 }
 
-Status FileServer::Impl::MakeSession(bool allow_other) {
+Status FileServer::Impl::MakeSession(const FileServerOptions& options) {
   fuse_set_log_func(KeepWords);
   std::string program = "tessera", flag = "-o";
-  std::string settings =
-      fmt::format("ro,default_permissions,fsname=tessera,subtype=tessera,max_read={}{}",
-                  kMaxReadBytes, allow_other ? ",allow_other" : "");
+  std::string settings = fmt::format(
+      "{},default_permissions,fsname=tessera,subtype=tessera,max_read={}{}",
+      options.sink ? "rw" : "ro", kMaxReadBytes, options.allow_other ? ",allow_other" : "");
   std::array<char*, 3> words = {program.data(), flag.data(), settings.data()};
   fuse_args arguments{static_cast<int>(words.size()), words.data(), 0};
   session = fuse_session_new(&arguments, &FileOperations(), sizeof(fuse_lowlevel_ops), &service);
@@ -195,7 +195,7 @@ Result<std::unique_ptr<FileServer>> FileServer::Mount(
     std::shared_ptr<engine::vfs::StateSource> source, const std::string& path,
     const FileServerOptions& options) {
   auto impl = std::make_unique<Impl>(std::move(source), options);
-  TESSERA_RETURN_IF_ERROR(impl->MakeSession(options.allow_other));
+  TESSERA_RETURN_IF_ERROR(impl->MakeSession(options));
   if (fuse_session_mount(impl->session, path.c_str()) != 0) {
     return Unavailable(fmt::format("cannot mount on '{}': {}", path, LastWords()));
   }
@@ -215,7 +215,7 @@ Result<std::unique_ptr<FileServer>> FileServer::OverSocket(
     std::shared_ptr<engine::vfs::StateSource> source, int descriptor,
     const FileServerOptions& options) {
   auto impl = std::make_unique<Impl>(std::move(source), options);
-  TESSERA_RETURN_IF_ERROR(impl->MakeSession(false));
+  TESSERA_RETURN_IF_ERROR(impl->MakeSession({.sink = options.sink}));
   if (const int error = fuse_session_custom_io(impl->session, &kSocketIo, descriptor); error != 0) {
     return Unavailable(fmt::format("no FUSE session over a socket: {}", std::strerror(-error)));
   }

@@ -106,6 +106,7 @@ struct tessera_job {
   tessera::agents::RankPieces pieces;
   std::optional<RankSession::Command> commanded;  // to adopt
   std::optional<tessera::agents::Clock::time_point> last_decision;
+  std::int64_t decided = 0;                     // the step of it
   std::string pause_reason;                     // for the next wait
   tessera::agents::RankGroupsByAttempt groups;  // of a job that brings none
   std::unique_ptr<RankSession> session;
@@ -171,6 +172,10 @@ Status Adopt(tessera_job& job) {
   job.views.emplace_back(std::move(*job.commanded->view));
   job.commanded.reset();
   job.groups.KeepFrom({job.views.back().c.epoch, job.views.back().c.attempt});
+  // State of another step: what was decided up to now is not this job's past any more.
+  if (job.arena.header().end.load() != static_cast<std::uint64_t>(job.decided)) {
+    job.session->ForgetDecided();
+  }
   return OkStatus();
 }
 
@@ -386,6 +391,7 @@ int tessera_decide(tessera_job* job, int64_t step, const tessera_record* mine, d
   const double seconds =
       job->last_decision ? std::chrono::duration<double>(now - *job->last_decision).count() : 0;
   job->last_decision = now;
+  job->decided = step;
   job->session->ReportDecided({step, decision->loss, decision->norm2, decision->tokens,
                                decision->clip, decision->skip != 0, decision->pause, seconds, 0});
   return 0;

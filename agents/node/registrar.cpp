@@ -193,6 +193,8 @@ void Registrar::OnRequest(const std::string& identity, const wire::Request& requ
       return OnJobs(reply);
     case wire::Request::kView:
       return OnView(request.view(), reply);
+    case wire::Request::kHandIn:
+      return OnHandIn(request.id(), request.hand_in(), reply);
     case wire::Request::kKeepViews: {
       wire::ToNode keep;
       *keep.mutable_keep_views() = request.keep_views();

@@ -24,6 +24,14 @@ Ino InodeTable::Add(NodeKey key, Time now, NodeBody body) {
   return ino;
 }
 
+void InodeTable::Rename(Ino ino, NodeKey key) {
+  Node& node = nodes_.at(ino);
+  const auto youngest = youngest_.find(node.key);
+  if (youngest != youngest_.end() && youngest->second == ino) youngest_.erase(youngest);
+  youngest_[key] = ino;
+  node.key = std::move(key);
+}
+
 void InodeTable::Forget(Ino ino, std::uint64_t count) {
   const auto found = nodes_.find(ino);
   if (found == nodes_.end() || ino == kRootIno) return;

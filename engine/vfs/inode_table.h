@@ -13,6 +13,7 @@
 
 #include "engine/vfs/content.h"
 #include "engine/vfs/data_folder.h"
+#include "engine/vfs/incoming.h"
 #include "engine/vfs/job_facts.h"
 #include "engine/vfs/names.h"
 
@@ -45,7 +46,11 @@ struct StateNode {
 struct ShareNode {
   ShareFilePtr file;
 };
-using NodeBody = std::variant<FolderNode, TextNode, StateNode, ShareNode>;
+/// The one kind whose content changes: what somebody writes.
+struct IncomingNode {
+  IncomingFilePtr file;
+};
+using NodeBody = std::variant<FolderNode, TextNode, StateNode, ShareNode, IncomingNode>;
 
 struct Node {
   NodeKey key;
@@ -65,6 +70,8 @@ class InodeTable {
   std::optional<Ino> Youngest(const NodeKey& key) const;
   /// Takes a number that was never used before. \pre lookups of it follow
   Ino Add(NodeKey key, Time now, NodeBody body);
+  /// The file of an inode has another name now.
+  void Rename(Ino ino, NodeKey key);
   /// The kernel has forgotten `count` lookups of it; with the last the inode goes.
   void Forget(Ino ino, std::uint64_t count);
   std::size_t size() const { return nodes_.size(); }

@@ -65,6 +65,8 @@ NodeKey ParentOf(const NodeKey& key) {
     case Place::kRank:
       return {Place::kRanks, key.job};
     case Place::kState:
+    case Place::kIncoming:
+    case Place::kScratch:
       return {key.rank ? Place::kRank : Place::kFull, key.job, key.rank};
     case Place::kDataRank:
       return {Place::kData, key.job};

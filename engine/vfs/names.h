@@ -36,6 +36,8 @@ enum class Place : std::uint8_t {
   kLayout,
   kState,
   kShare,
+  kIncoming,  // ranks/R/model.safetensors.new: written by others, see incoming.h
+  kScratch,   // ranks/R/NAME: what becomes one of those when it is renamed
 };
 
 /// What a path means, whatever stands there now.
@@ -43,7 +45,8 @@ struct NodeKey {
   Place place = Place::kRoot;
   std::string job = {};          // below jobs/
   std::optional<int> rank = {};  // below ranks/R/ and data/R/; none: of the whole
-  Part part = Part::kModel;      // of kState
+  Part part = Part::kModel;      // of kState, kIncoming
+  std::string scratch = {};      // name of kScratch
   std::int64_t step = 0;         // of kShare
   engine::ShareEnding ending{};  // of kShare
   friend auto operator<=>(const NodeKey&, const NodeKey&) = default;

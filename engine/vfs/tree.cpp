@@ -27,11 +27,13 @@ bool SameText(const ContentPtr& a, const ContentPtr& b) {
 
 }  // namespace
 
-Tree::Tree(std::shared_ptr<StateSource> source, Time now, TreeOptions options)
+Tree::Tree(std::shared_ptr<StateSource> source, Time now, TreeOptions options,
+           std::shared_ptr<StateSink> sink)
     : source_(std::move(source)),
       options_(options),
       jobs_(*source_, options.jobs_keep),
       data_(options.samples, options.sample_bytes),
+      incoming_(std::move(sink), options.incoming),
       inodes_(now) {}
 
 OpenViewPtr Tree::HeldView(const std::string& job) {
@@ -60,9 +62,14 @@ Result<NodeKey> Tree::FolderKey(Ino ino) {
 
 Tree::Attributes Tree::AttributesOf(Ino ino, const Node& node) const {
   Attributes attributes{.ino = ino, .folder = IsFolder(node.key), .born = node.born};
+  attributes.writable = node.key.place == Place::kRank && incoming_.takes();
   if (const auto* text = std::get_if<TextNode>(&node.body)) attributes.size = text->text->size();
   if (const auto* state = std::get_if<StateNode>(&node.body)) attributes.size = state->plan->size();
   if (const auto* share = std::get_if<ShareNode>(&node.body)) attributes.size = share->file->size;
+  if (const auto* incoming = std::get_if<IncomingNode>(&node.body)) {
+    attributes.size = incoming->file->size();
+    attributes.writable = true;
+  }
   return attributes;
 }
 
@@ -137,6 +144,9 @@ Result<Tree::Attributes> Tree::Lookup(Ino folder, std::string_view name, Time no
   Tick(now);
   TESSERA_TRY(const NodeKey parent, FolderKey(folder));
   if (name.empty()) return NotFound("a name is empty");
+  if (const auto written = IncomingNamed(parent, name)) {
+    if (IncomingFilePtr file = incoming_.Find(*written)) return IncomingOf(std::move(file), now);
+  }
   JobFactsPtr facts;
   std::optional<NodeKey> key;
   if (parent.place == Place::kJobs) {
@@ -195,6 +205,7 @@ Result<Tree::Handle> Tree::OpenFolder(Ino ino, Time now) {
     } else {
       children = ChildrenOf(key, facts.get());
     }
+    for (Child& child : incoming_.In(key)) children.push_back(std::move(child));
   }
   const std::lock_guard lock(mutex_);
   folders_.emplace(next_handle_, std::move(children));

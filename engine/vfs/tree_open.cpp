@@ -81,6 +81,7 @@ Result<Tree::OpenFile> Tree::OpenShare(const ShareFilePtr& file, Time now) {
 
 Result<Tree::Handle> Tree::Open(Ino ino, Time now) {
   Tick(now);
+  if (auto written = WritableAt(ino)) return OpenIncoming(std::move(*written), false);
   OpenFile file;
   ShareFilePtr share;
   bool is_state = false;
@@ -113,20 +114,28 @@ Result<Tree::Bytes> Tree::Read(Handle handle, std::int64_t offset, std::span<std
     file = found->second;
   }
   if (offset < 0) return InvalidArgument(fmt::format("offset {} is negative", offset));
+  if (file->incoming) {
+    const auto read = room.first(file->incoming->Read(offset, room));
+    return Bytes{{read}, std::move(file)};
+  }
   TESSERA_TRY(Fragments fragments, file->content->Read(offset, room));
   return Bytes{std::move(fragments), std::move(file)};
 }
 
 void Tree::Release(Handle handle) {
   std::shared_ptr<const OpenFile> closed;  // what it holds dies without the lock
-  const std::lock_guard lock(mutex_);
-  const auto found = files_.find(handle);
-  if (found == files_.end()) return;
-  closed = std::move(found->second);
-  files_.erase(found);
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = files_.find(handle);
+    if (found == files_.end()) return;
+    closed = std::move(found->second);
+    files_.erase(found);
+  }
+  if (closed->incoming) incoming_.Release(closed->incoming);
 }
 
 void Tree::Tick(Time now) {
+  incoming_.Tick(now);
   std::vector<OpenViewPtr> late;  // dies without the lock
   const std::lock_guard lock(mutex_);
   for (auto it = lingering_.begin(); it != lingering_.end();) {

@@ -111,6 +111,24 @@ class FuseMountTest : public QObject {
     return file.open(QIODevice::ReadOnly) ? file.readAll().toStdString() : std::string();
   }
 
+  static QString inMount(const Mount& mount, const QString& file) {
+    return mount.Path("jobs/a/ranks/") + file;
+  }
+  /// Copies the files of all ranks beside the mount. \return "0/model.safetensors", …
+  QStringList copyOfRanks(const Mount& mount) const {
+    QStringList files;
+    const int held = ::open(qPrintable(mount.Path(kModel)), O_RDONLY);  // of one step
+    for (const char* rank : {"0", "1"}) {
+      QDir().mkpath(folder_->filePath(QLatin1String(rank)));
+      for (const char* part : {"model", "optimizer"}) {
+        files << QStringLiteral("%1/%2.safetensors").arg(QLatin1String(rank), QLatin1String(part));
+        if (!QFile::copy(inMount(mount, files.last()), folder_->filePath(files.last()))) return {};
+      }
+    }
+    ::close(held);
+    return files;
+  }
+
  private slots:
   void initTestCase() {
     if (const auto may = agents::CheckMayMount(false); !may) {
@@ -305,7 +323,51 @@ class FuseMountTest : public QObject {
     QVERIFY2(none.first().contains("no folder"), none.first().constData());
   }
 
-  void nothingCanBeWritten() {
+  /// What cp, cat and dd write; the last of them completes it.
+  void filesAreHandedIn() {
+    Mount mount(Dir());
+    const QString copies = folder_->path();
+    const QStringList files = copyOfRanks(mount);
+    QCOMPARE(files.size(), 4);
+    mount.Tell("step 7");
+    const auto shell = [&](const QString& command) {
+      int code = 0;
+      Run(QStringLiteral("sh"), {QStringLiteral("-c"), command}, &code);
+      return code;
+    };
+    const auto pair = [&](int i) {
+      return QStringLiteral("'%1/%2' '%3.new'").arg(copies, files[i], inMount(mount, files[i]));
+    };
+    QCOMPARE(shell("cp " + pair(0)), 0);
+    QCOMPARE(shell("cp -p " + pair(1)), 0);  // with times and mode
+    const QString to = pair(2).section(u' ', 1);
+    QCOMPARE(shell("cat " + pair(2).section(u' ', 0, 0) + " > " + to), 0);
+    QCOMPARE(mount.Tell("taken"), QByteArray("0"));
+    QCOMPARE(QFileInfo(inMount(mount, files[2]) + ".new").size(),
+             QFileInfo(copies + '/' + files[2]).size());
+    QVERIFY(shell("head -c 5000 " + pair(3).section(u' ', 0, 0) + " > " + copies + "/half && cp " +
+                  copies + "/half " + pair(3).section(u' ', 1)) != 0);
+    QVERIFY(!QFileInfo::exists(inMount(mount, files[3]) + ".new"));
+    QCOMPARE(shell("dd status=none bs=1M if=" + pair(3).section(u' ', 0, 0) +
+                   " of=" + pair(3).section(u' ', 1)),
+             0);
+    QCOMPARE(mount.Tell("taken"), QByteArray("1"));
+    for (const QString& file : files) QVERIFY(!QFileInfo::exists(inMount(mount, file) + ".new"));
+  }
+
+  void pythonHandsIn() {
+    const auto python = test::FindPython({QStringLiteral("safetensors")});
+    if (python.program.isEmpty()) QSKIP(qPrintable(python.why));
+    Mount mount(Dir());
+    QCOMPARE(copyOfRanks(mount).size(), 4);
+    mount.Tell("step 3");
+    const QString wrong = test::RunScript(python, QStringLiteral("mount_hand_in.py"),
+                                          {folder_->path(), mount.Path("jobs/a/ranks")});
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
+    QCOMPARE(mount.Tell("taken"), QByteArray("1"));
+  }
+
+  void nothingElseCanBeWritten() {
     Mount mount(Dir());
     QVERIFY(::open(qPrintable(mount.Path(kModel)), O_RDWR) < 0);
     QCOMPARE(errno, EROFS);

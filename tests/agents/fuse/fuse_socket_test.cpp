@@ -184,7 +184,8 @@ class FuseSocketTest : public QObject {
     QCOMPARE(Log().size(), 3U);
     QCOMPARE(kernel_->Read(node, handle + 77, 0, 4096).error, EINVAL);
     // What the mount does not know is refused, not answered wrongly.
-    QCOMPARE(kernel_->Call(FUSE_UNLINK, FUSE_ROOT_ID, {"jobs", 5}).error, ENOSYS);
+    QCOMPARE(kernel_->Call(FUSE_RMDIR, FUSE_ROOT_ID, {"jobs", 5}).error, ENOSYS);
+    QCOMPARE(kernel_->Call(FUSE_UNLINK, FUSE_ROOT_ID, {"jobs", 5}).error, EROFS);
   }
 
   void aLayoutThatChangedIsLookedUpAgain() {
