@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <iterator>
 #include <list>
 #include <mutex>
 #include <optional>
@@ -43,8 +44,7 @@ struct Slot {
   std::string settings;
   std::atomic<std::int64_t> done_bytes = 0, total_bytes = 0;
   std::optional<Result<JobDataPtr>> result = {};  // nullopt: being opened
-  std::optional<Clock::time_point> failed =
-      {};  // where they could not be opened or read: since when
+  std::optional<Clock::time_point> failed = {};   // since when they could not be opened or read
 };
 using SlotPtr = std::shared_ptr<Slot>;
 
@@ -54,8 +54,10 @@ class JobSamples final : public engine::vfs::SampleSource {
   ~JobSamples() override { JobSamples::Stop(); }
 
   Result<JobDataPtr> Open(const JobInfo& job) override {
+    std::list<SlotPtr> dropped;  // dies without the lock, as the slot: closing data may take long
+    SlotPtr slot;
     std::unique_lock lock(mutex_);
-    const SlotPtr slot = SlotOf(job.settings_json);
+    slot = SlotOf(job.settings_json, dropped);
     opened_.wait_for(lock, options_.patience,
                      [&] { return slot->result.has_value() || stop_.stop_requested(); });
     if (slot->result) return *slot->result;
@@ -80,8 +82,8 @@ class JobSamples final : public engine::vfs::SampleSource {
 
  private:
   /// The slot of the settings, made young; where there is none, or it has failed some time ago, one
-  /// that is being opened. \pre mutex_ is held
-  SlotPtr SlotOf(const std::string& settings) {
+  /// that is being opened. \pre mutex_ is held \param dropped takes those that are let go of
+  SlotPtr SlotOf(const std::string& settings, std::list<SlotPtr>& dropped) {
     const auto found = std::ranges::find(
         slots_, settings, [](const SlotPtr& slot) -> const std::string& { return slot->settings; });
     if (found != slots_.end()) {
@@ -91,11 +93,11 @@ class JobSamples final : public engine::vfs::SampleSource {
         slots_.splice(slots_.begin(), slots_, found);
         return slots_.front();
       }
-      slots_.erase(found);
+      dropped.splice(dropped.end(), slots_, found);
     }
     slots_.push_front(std::make_shared<Slot>());
     slots_.front()->settings = settings;
-    if (slots_.size() > kMaxOpen) slots_.pop_back();
+    if (slots_.size() > kMaxOpen) dropped.splice(dropped.end(), slots_, std::prev(slots_.end()));
     if (!stop_.stop_requested()) StartOpening(slots_.front());
     return slots_.front();
   }

@@ -43,8 +43,7 @@ std::int64_t EndOfSteps(const JobData& data) {
   return data.max_steps > 0 ? std::min(data.max_steps, most) : most;
 }
 
-Result<std::vector<SampleId>> SamplesOf(const ShareFile& file) {
-  const JobData& data = *file.data;
+Result<std::vector<SampleId>> SamplesOf(const ShareFile& file, const JobData& data) {
   const Cursor cursor =
       Advance({.seed = data.seed}, file.key.step * data.global_batch, data.mix.num_samples());
   const BatchShare share = ShareOfBatch(data.global_batch, *file.key.rank, file.ranks);
@@ -62,12 +61,13 @@ Error Unreadable(const std::string& job, const Error& error) {
 }  // namespace
 
 bool SameBytes(const ShareFile& a, const ShareFile& b) {
-  return a.key == b.key && a.ranks == b.ranks && a.data == b.data;
+  const bool is_same_data = !a.data.owner_before(b.data) && !b.data.owner_before(a.data);
+  return a.key == b.key && a.ranks == b.ranks && is_same_data;
 }
 
 Result<JobDataPtr> DataFolder::DataOf(const NodeKey& folder, const JobFacts& facts) {
   if (!source_ || !facts.info.has_data) {
-    return NotFound(fmt::format("job '{}' has no data of its own", folder.job));
+    return NotFound(fmt::format("job '{}' has no data that are known here", folder.job));
   }
   if (*folder.rank >= NumReaders(facts)) {
     return NotFound(fmt::format("job '{}' has {} data-parallel ranks, and no rank {}", folder.job,
@@ -101,18 +101,18 @@ Result<ShareFilePtr> DataFolder::Find(const NodeKey& folder, std::string_view na
   const std::size_t dot = std::min(name.find('.'), name.size());
   const auto step = ParseStep(name.substr(0, dot));
   if (!step) return none;
-  TESSERA_TRY(JobDataPtr data, DataOf(folder, facts));
+  TESSERA_TRY(const JobDataPtr data, DataOf(folder, facts));
   const auto endings = ShareEndings(data->mix);
   const auto ending = std::ranges::find(endings, name.substr(dot),
                                         [](ShareEnding known) { return ToString(known); });
   if (ending == endings.end() || *step >= EndOfSteps(*data)) return none;
 
-  ShareFile file{{Place::kShare, folder.job, folder.rank}, NumReaders(facts), std::move(data)};
+  ShareFile file{{Place::kShare, folder.job, folder.rank}, NumReaders(facts), data};
   file.key.step = *step;
   file.key.ending = *ending;
-  const auto samples = SamplesOf(file);
+  const auto samples = SamplesOf(file, *data);
   if (!samples) return Unreadable(folder.job, samples.error());
-  const auto size = ShareFileBytes(file.data->mix, *samples, *ending);
+  const auto size = ShareFileBytes(data->mix, *samples, *ending);
   if (!size) return Unreadable(folder.job, size.error());
   file.size = *size;
   return std::make_shared<const ShareFile>(std::move(file));
@@ -121,7 +121,7 @@ Result<ShareFilePtr> DataFolder::Find(const NodeKey& folder, std::string_view na
 Result<ContentPtr> DataFolder::Open(const ShareFilePtr& file, const JobFacts& facts) {
   const auto data = DataOf(file->key, facts);
   const bool is_gone = !data && data.error().code == ErrorCode::kNotFound;
-  if (is_gone || (data && (*data != file->data || NumReaders(facts) != file->ranks))) {
+  if (is_gone || (data && (*data != file->data.lock() || NumReaders(facts) != file->ranks))) {
     return FailedPrecondition(
         fmt::format("samples of job '{}' have to be looked up again: who reads what has changed",
                     file->key.job));
@@ -133,12 +133,12 @@ Result<ContentPtr> DataFolder::Open(const ShareFilePtr& file, const JobFacts& fa
       if (recent.file == file) return recent.content;
     }
   }
-  TESSERA_TRY(ContentPtr content, Read(*file));
+  TESSERA_TRY(ContentPtr content, Read(*file, *data));
   Remember(file, content);
   return content;
 }
 
-Result<ContentPtr> DataFolder::Read(const ShareFile& file) {
+Result<ContentPtr> DataFolder::Read(const ShareFile& file, const JobDataPtr& data) {
   // Taken before the bytes are, so that many who open at once cannot go over the limit together.
   const std::shared_ptr<void> room(nullptr,
                                    [used = used_, size = file.size](void*) { *used -= size; });
@@ -150,11 +150,11 @@ Result<ContentPtr> DataFolder::Read(const ShareFile& file) {
     return ResourceExhausted(fmt::format(
         "open files of samples would have {} bytes, the limit is {}", used, max_bytes_));
   }
-  auto samples = SamplesOf(file);
+  auto samples = SamplesOf(file, *data);
   if (!samples) return Unreadable(file.key.job, samples.error());
-  auto bytes = MakeShareFile(file.data->mix, *samples, file.key.ending);
+  auto bytes = MakeShareFile(data->mix, *samples, file.key.ending);
   if (!bytes) {
-    source_->Failed(file.data);
+    source_->Failed(data);
     return Unreadable(file.key.job, bytes.error());
   }
   auto content = std::make_unique<TextContent>(std::move(*bytes));

@@ -29,7 +29,8 @@ inline constexpr std::int64_t kListedSteps = 64;
 struct ShareFile {
   NodeKey key;
   int ranks = 1;
-  JobDataPtr data;
+  /// Not held: data that were opened anew are let go of by their source, which may take long.
+  std::weak_ptr<const JobData> data;
   std::int64_t size = 0;  // bytes
 };
 using ShareFilePtr = std::shared_ptr<const ShareFile>;
@@ -60,7 +61,7 @@ class DataFolder {
     ContentPtr content;
   };
   Result<JobDataPtr> DataOf(const NodeKey& folder, const JobFacts& facts);
-  Result<ContentPtr> Read(const ShareFile& file);
+  Result<ContentPtr> Read(const ShareFile& file, const JobDataPtr& data);
   void Remember(ShareFilePtr file, ContentPtr content);
 
   const std::shared_ptr<SampleSource> source_;
