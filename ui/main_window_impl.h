@@ -6,6 +6,7 @@
 
 #include <QByteArray>
 #include <QList>
+#include <QPointer>
 #include <QTimer>
 #include <optional>
 #include <set>
@@ -31,6 +32,7 @@ class QStackedWidget;
 namespace tessera::ui {
 
 class ChangeDetails;
+class ConsistencyLesson;
 class CountdownBar;
 class DataPage;
 class EventsPage;
@@ -116,6 +118,7 @@ struct MainWindow::Impl : QObject {
   void openPalette();
   void showJob(const QString& name);
   void openHelp(const QString& page);
+  void openLesson();
   void openAbout();
 
   // What follows from the state.
@@ -156,6 +159,7 @@ struct MainWindow::Impl : QObject {
   LayoutKeeper* keeper = nullptr;
   CommandPalette* palette = nullptr;
   HelpWindow* help = nullptr;
+  QPointer<ConsistencyLesson> lesson;  // gone when its window is closed
 
   HeaderBar* header = nullptr;
   Navigator* navigator = nullptr;
