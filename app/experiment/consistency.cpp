@@ -86,9 +86,11 @@ class Experiment {
     TESSERA_TRY(const auto home, PrivateHome::make());
     m_folder = home.path();
     TESSERA_RETURN_IF_ERROR(prepareText());
-    TESSERA_TRY(auto cluster, PrivateCluster::start(home, kNodes, m_devices, m_hooks.stop));
     m_begin = Clock::now();
     for (RunPlan& plan : m_plans) {
+      // Each on a fresh cluster: nothing of the run before can be in it.
+      endPrivateCluster(home.cluster(kNodes, m_devices));
+      TESSERA_TRY(auto cluster, PrivateCluster::start(home, kNodes, m_devices, m_hooks.stop));
       const std::string name(engine::NameOf(plan.run));
       if (const Status made = make(cluster, plan); !made)
         return made.error().code == ErrorCode::kCancelled
