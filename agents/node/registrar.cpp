@@ -427,7 +427,8 @@ engine::ClusterSnapshot Registrar::Snapshot() const {
     row.epoch = job.epoch;
     row.timeline = job.timeline;
     row.layout_hash = ptc::Hex16(job.layout.hash());
-    row.global_batch = job.settings.global_batch;
+    row.global_batch = engine::GlobalBatchOn(job.settings, job.layout.mesh().shape());
+    row.at_change = engine::WrongOnPurpose(job.settings.at_change);
     row.num_tensors = std::ssize(job.layout.collection().tensors());
     row.state_bytes = job.layout.collection().total_bytes();
     row.max_steps = job.settings.max_steps;

@@ -168,6 +168,7 @@ class Rank {
     const tessera_view* view = nullptr;
     if (tessera_adopt(job_, &view) != 0) return JobError("cannot adopt the new layout");
     TESSERA_RETURN_IF_ERROR(Bind(*view));
+    trainer_->OnChange();
     const int stays_paused = tessera_attached(job_);
     if (stays_paused < 0) return JobError("cannot report the new layout as attached");
     return stays_paused == 1;

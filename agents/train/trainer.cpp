@@ -15,14 +15,6 @@
 #include "engine/update/schedule.h"
 
 namespace tessera::agents::train {
-namespace {
-
-engine::Cursor CursorOf(const RankState& state) {
-  return engine::Cursor::FromArray({state.cursor[0], state.cursor[1], state.cursor[2]});
-}
-
-}  // namespace
-
 DataAccess AccessOf(const engine::JobSettings& settings) {
   DataAccess access;
   access.open = [settings](std::stop_token cancel) {
@@ -56,8 +48,11 @@ Result<Groups> Trainer::Bind(std::span<const tessera_piece> pieces, Groups group
   const engine::StepOptions options{.micro_batch = micro_batch};
   TESSERA_RETURN_IF_ERROR(engine::CheckMesh(settings_, mesh, options));
   TESSERA_TRY(RankState state, BindState(pieces));
-  TESSERA_TRY(auto model, GptModel::Make(settings_, state, groups.tp, groups.pp));
+  engine::JobSettings settings = settings_;
+  settings.global_batch = engine::GlobalBatchOn(settings_, mesh);
+  TESSERA_TRY(auto model, GptModel::Make(settings, state, groups.tp, groups.pp));
   TESSERA_TRY(auto updater, Updater::Make(state.parameters, groups.dp));
+  global_batch_ = settings.global_batch;
   micro_batch_ = engine::MicroBatch(settings_, mesh, options);
   model_ = std::move(model);
   updater_ = std::move(updater);
@@ -71,14 +66,20 @@ Result<Groups> Trainer::Bind(std::span<const tessera_piece> pieces, Groups group
 }
 
 engine::BatchShare Trainer::share() const {
-  return engine::ShareOfBatch(settings_.global_batch, groups_.dp->rank(), groups_.dp->size());
+  return engine::ShareOfBatch(global_batch_, groups_.dp->rank(), groups_.dp->size());
 }
 
-bool Trainer::HasBatch() const { return batch_ && batch_->request == RequestAt(CursorOf(state_)); }
+engine::Cursor Trainer::cursor() const {
+  const auto kept =
+      engine::Cursor::FromArray({state_.cursor[0], state_.cursor[1], state_.cursor[2]});
+  return is_changed_ ? engine::CursorAfterChange(kept, settings_.at_change) : kept;
+}
+
+bool Trainer::HasBatch() const { return batch_ && batch_->request == RequestAt(cursor()); }
 
 Status Trainer::FetchBatch() {
   if (HasBatch()) return OkStatus();
-  const BatchRequest request = RequestAt(CursorOf(state_));
+  const BatchRequest request = RequestAt(cursor());
   if (!reads_data()) {
     batch_ = Batch{request, {}};
     return OkStatus();
@@ -114,8 +115,7 @@ void Trainer::StartReadAhead() {
   is_reading_ahead_ = false;
   const bool is_last_step = settings_.max_steps > 0 && step() + 1 >= settings_.max_steps;
   if (is_last_step) return;
-  const BatchRequest request =
-      RequestAt(engine::Advance(CursorOf(state_), settings_.global_batch, num_samples_));
+  const BatchRequest request = RequestAt(engine::Advance(cursor(), global_batch_, num_samples_));
   if (reads_data()) {
     reader_->Start(request);
     is_reading_ahead_ = true;
@@ -140,7 +140,7 @@ bool Trainer::FinishReadAhead() {
 Result<double> Trainer::RunMicroBatches() {
   const std::int64_t samples = share().size();
   // Samples are numbered through the whole run, passes and data-parallel ranks.
-  const std::int64_t first = *state_.step * settings_.global_batch + share().begin;
+  const std::int64_t first = *state_.step * global_batch_ + share().begin;
   const std::span<const std::int32_t> tokens = batch_->tokens;  // stages in the middle see none
   const auto window = tokens.size() / static_cast<std::size_t>(samples);
   model_->BeginStep();
@@ -246,9 +246,9 @@ Status Trainer::PrepareUpdate(double clip, bool skip) {
 
 void Trainer::CommitUpdate() {
   if (prepared_) updater_.Commit(*std::exchange(prepared_, std::nullopt));
-  const auto cursor =
-      engine::Advance(CursorOf(state_), settings_.global_batch, num_samples_).ToArray();
-  std::copy(cursor.begin(), cursor.end(), state_.cursor);
+  const auto next = engine::Advance(cursor(), global_batch_, num_samples_).ToArray();
+  std::copy(next.begin(), next.end(), state_.cursor);
+  is_changed_ = false;
   ++*state_.step;
   batch_ = std::exchange(ahead_, std::nullopt);
   data_wait_ = std::exchange(waiting_, {});

@@ -51,6 +51,10 @@ class Trainer {
   Result<Groups> Bind(std::span<const tessera_piece> pieces, Groups groups,
                       std::int64_t micro_batch);
 
+  /// The mesh is another one since the last step: what the settings say of that (at_change) holds
+  /// for the coming one. Every rank of the new mesh is told. \pre bound
+  void OnChange() { is_changed_ = true; }
+
   const engine::JobSettings& settings() const { return settings_; }
   const Groups& groups() const { return groups_; }
   /// Steps made. \pre bound
@@ -90,6 +94,8 @@ class Trainer {
   bool is_first_stage() const { return groups_.pp->rank() == 0; }
   bool is_last_stage() const { return groups_.pp->rank() == groups_.pp->size() - 1; }
   bool reads_data() const { return is_first_stage() || is_last_stage(); }
+  /// Where the coming step reads.
+  engine::Cursor cursor() const;
   /// This rank's samples of the coming global batch.
   engine::BatchShare share() const;
   BatchRequest RequestAt(const engine::Cursor& cursor) const { return {cursor, share()}; }
@@ -118,9 +124,10 @@ class Trainer {
   RankState state_;
   std::unique_ptr<GptModel> model_;
   Updater updater_;
-  std::int64_t micro_batch_ = 1;                // samples
-  std::vector<StageAction> schedule_;           // of every step
-  std::optional<UpdateCoefficients> prepared_;  // none: the step changes no parameter
+  std::int64_t global_batch_ = 1, micro_batch_ = 1;  // samples
+  bool is_changed_ = false;                          // OnChange, and no step since
+  std::vector<StageAction> schedule_;                // of every step
+  std::optional<UpdateCoefficients> prepared_;       // none: the step changes no parameter
 };
 
 }  // namespace tessera::agents::train

@@ -7,10 +7,12 @@
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
 #include <memory>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -33,13 +35,16 @@ class SwitchedData : public engine::Dataset {
   std::atomic<bool> fails = false;
   std::atomic<int> delay_ms = 0;
   std::atomic<int> reads = 0;
+  std::vector<std::int64_t> order = {};  // of the samples that were read, one read at a time
 
   engine::DataFormat format() const override { return engine::DataFormat::kMegatron; }
   std::int64_t sequence() const override { return kSequence; }
   std::int64_t num_samples() const override { return 20; }
   std::uint64_t fingerprint() const override { return 1; }
   Status ReadTokens(std::int64_t sample, std::span<std::int32_t> out) const override {
-    ++const_cast<SwitchedData*>(this)->reads;
+    auto* self = const_cast<SwitchedData*>(this);
+    ++self->reads;
+    self->order.push_back(sample);
     std::this_thread::sleep_for(std::chrono::milliseconds(delay_ms));
     if (fails) return DataLoss("x.bin at byte 8: checksum differs");
     for (std::size_t i = 0; i < out.size(); ++i) {
@@ -256,6 +261,56 @@ class TrainDataTest : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(process.trainer.FetchBatch().has_value(), 20000);
     QVERIFY(process.trainer.data_problem().empty());
     QCOMPARE(process.Step().value_or(9), std::uint64_t{0});
+  }
+
+  // The samples that were read are counted, those that were read ahead for nothing taken away.
+  void aChangeReadsOnUnlessItIsWrongOnPurpose_data() {
+    QTest::addColumn<QString>("at_change");
+    QTest::addColumn<QList<int>>("reads_of_samples");  // never, once, twice
+    QTest::newRow("right") << "keep" << QList<int>{0, 20, 0};
+    QTest::newRow("wrong") << "lose_position" << QList<int>{8, 4, 8};
+  }
+  void aChangeReadsOnUnlessItIsWrongOnPurpose() {
+    QFETCH(QString, at_change);
+    QFETCH(QList<int>, reads_of_samples);
+    engine::JobSettings settings = smallJob();
+    settings.global_batch = 4;  // 5 steps a pass
+    QVERIFY(engine::ApplySetting(settings, "at_change", at_change.toStdString()).has_value());
+    const auto data = std::make_shared<SwitchedData>();
+    Process process(settings, Single(data));
+    std::vector<int> reads(20, 0);
+    for (int step = 1; step <= 5; ++step) {
+      if (step == 3) {
+        process.trainer.OnChange();
+        if (!process.trainer.HasBatch()) QVERIFY(process.trainer.FetchBatch().has_value());
+      }
+      // What the step computes with is what was read for it last.
+      QVERIFY(process.trainer.FetchBatch().has_value());
+      for (std::size_t i = data->order.size() - 4; i < data->order.size(); ++i) {
+        ++reads[static_cast<std::size_t>(data->order[i])];
+      }
+      QCOMPARE(process.Step().value_or(9), std::uint64_t{0});
+    }
+    for (int times = 0; times < 3; ++times) {
+      QCOMPARE(std::count(reads.begin(), reads.end(), times), reads_of_samples[times]);
+    }
+  }
+
+  // One rank of a job that began on two with 3 samples each.
+  void aKeptDeviceBatchMovesTheCursorByTheRanks() {
+    engine::JobSettings settings = smallJob();
+    settings.global_batch = 6;
+    settings.at_change = engine::AtChange::kKeepDeviceBatch;
+    ptc::MeshShape two;
+    two[ptc::Axis::kDp] = 2;
+    QVERIFY(engine::NoteDeviceBatch(settings, two).has_value());
+    const auto data = std::make_shared<SwitchedData>();
+    Process process(settings, Single(data));
+    process.trainer.OnChange();
+    QCOMPARE(process.Step().value_or(9), std::uint64_t{0});
+    QCOMPARE(data->reads.load(), 3 + 3);  // this step's, and ahead the next one's
+    const std::set<std::int64_t> seen(data->order.begin(), data->order.end());
+    QCOMPARE(seen.size(), std::size_t{6});
   }
 
   // Another rank's batch was not read: this one's is not used either, and what it was read from may
