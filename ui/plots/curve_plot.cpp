@@ -75,14 +75,14 @@ void CurvePlot::setCurves(std::vector<Curve> curves, double right) {
   m_plot->legend->clearItems();
   for (int i = 0; i < kMostCurves; ++i) {
     QCPGraph* graph = m_plot->graph(i);
-    QVector<QCPGraphData> data;
+    QVector<QCPGraphData> points;
     const bool isThere = i < static_cast<int>(m_curves.size());
     if (isThere) {
       const Curve& curve = m_curves[static_cast<std::size_t>(i)];
-      for (const auto& [x, y] : curve.points) data.push_back({x, y});
+      for (const auto& [x, y] : curve.points) points.push_back({x, y});
       graph->setName(curve.name);
     }
-    graph->data()->set(data, true);
+    graph->data()->set(points, true);
     if (isThere) graph->addToLegend();
   }
   fit();
