@@ -31,6 +31,7 @@
 #include "agents/job/rank_pieces.h"
 #include "agents/job/rank_session.h"
 #include "agents/keeper/keeper.h"
+#include "engine/copy/checksum.h"
 #include "engine/files/whole_file.h"
 #include "engine/store/arena.h"
 #include "engine/store/piece_table.h"
@@ -142,9 +143,12 @@ Result<std::unique_ptr<tessera_job>> Attach() {
   auto job =
       std::make_unique<tessera_job>(std::move(arena), layout.collection_ptr(), std::move(settings));
   job->initialise = initialise == "1";
-  // A process started for a coming epoch finds another one in the header and has no pieces yet.
+  // A process started for a coming epoch has no pieces yet. It finds another epoch in the header,
+  // or no job: of the last one that this device was in, the number may be the same.
+  const bool is_in_job =
+      job->arena.header().job_hash.load() == engine::Checksum(std::as_bytes(std::span(name)));
   std::int64_t epoch = -1;
-  if (job->arena.header().epoch.load() == static_cast<std::uint64_t>(view.epoch)) {
+  if (is_in_job && job->arena.header().epoch.load() == static_cast<std::uint64_t>(view.epoch)) {
     TESSERA_TRY(const engine::PieceTable table, engine::PieceTable::ReadCurrent(job->arena));
     if (table.job() == name) {
       TESSERA_TRY(job->pieces, RankPieces::Make(job->arena, table, *job->collection));

@@ -61,7 +61,7 @@ class FakeRunner : public ui::ConsistencyRunner {
         const bool after = step > steps / 2;
         samples += after ? run.batch_after : run.batch_before;
         const double share = static_cast<double>(samples) / static_cast<double>(2 * half);
-        const double wave = 0.12 * ((step * 7919) % 13 - 6) / 6;  // of one batch to the next
+        const double wave = 0.02 * static_cast<double>((step * 7919) % 13 - 6);  // of one batch to the next
         const double aside = !after                           ? 0
                              : way == AtChange::kLosePosition ? -0.3 * (share - 0.5)
                              : kept_batch                     ? 0.35 * (share - 0.42)

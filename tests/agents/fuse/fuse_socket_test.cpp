@@ -311,41 +311,42 @@ class FuseSocketTest : public QObject {
     QTRY_VERIFY(begun);
     server_.reset();
     QCOMPARE(kernel_->Receive(number).error, 0);
+  }
 
-    void aClusterThatDoesNotAnswerHoldsUpNoEnd() {
-      const auto slow = kernel_->Walk("jobs/a/full/model.safetensors");
-      std::atomic<bool> pins = false;
-      source_->BeforeNextPin([&] {
-        pins = true;
-        for (int i = 0; i < 2000 && !source_->cancelled; ++i) QThread::msleep(10);
-      });
-      const fuse_open_in in{};
-      kernel_->Send(FUSE_OPEN, slow, {reinterpret_cast<const char*>(&in), sizeof in});
-      QTRY_VERIFY(pins);
-      const auto begin = std::chrono::steady_clock::now();
-      server_.reset();
-      QVERIFY(std::chrono::steady_clock::now() - begin < std::chrono::seconds(5));
-    }
+  void aClusterThatDoesNotAnswerHoldsUpNoEnd() {
+    const auto slow = kernel_->Walk("jobs/a/full/model.safetensors");
+    std::atomic<bool> pins = false;
+    source_->BeforeNextPin([&] {
+      pins = true;
+      for (int i = 0; i < 2000 && !source_->cancelled; ++i) QThread::msleep(10);
+    });
+    const fuse_open_in in{};
+    kernel_->Send(FUSE_OPEN, slow, {reinterpret_cast<const char*>(&in), sizeof in});
+    QTRY_VERIFY(pins);
+    const auto begin = std::chrono::steady_clock::now();
+    server_.reset();
+    QVERIFY(std::chrono::steady_clock::now() - begin < std::chrono::seconds(5));
+  }
 
-    void theEndOfTheOtherSideIsNoticed() {
-      const auto node = kernel_->Walk("jobs/a/full/model.safetensors");
-      QCOMPARE(kernel_->Open(node).error, 0);
-      QCOMPARE(source_->num_views(), 1);
-      QVERIFY(!server_->WaitEnded(std::chrono::milliseconds(0)));
-      kernel_->Close();
-      QVERIFY(server_->WaitEnded(std::chrono::seconds(10)));
-      server_.reset();
-      QCOMPARE(source_->num_views(), 0);
-    }
+  void theEndOfTheOtherSideIsNoticed() {
+    const auto node = kernel_->Walk("jobs/a/full/model.safetensors");
+    QCOMPARE(kernel_->Open(node).error, 0);
+    QCOMPARE(source_->num_views(), 1);
+    QVERIFY(!server_->WaitEnded(std::chrono::milliseconds(0)));
+    kernel_->Close();
+    QVERIFY(server_->WaitEnded(std::chrono::seconds(10)));
+    server_.reset();
+    QCOMPARE(source_->num_views(), 0);
+  }
 
-    void brokenRequestsEndNothing() {
-      const auto jobs = kernel_->Walk("jobs");
-      QVERIFY(kernel_->Call(FUSE_OPEN, jobs + 1000, std::string(8, '\0')).error != 0);
-      QVERIFY(kernel_->Call(9999, 1, "xyz").error == ENOSYS);
-      QVERIFY(kernel_->Call(FUSE_READ, 1, std::string(40, '\xff')).error != 0);
-      QCOMPARE(kernel_->Walk("jobs"), jobs);
-    }
-  };
+  void brokenRequestsEndNothing() {
+    const auto jobs = kernel_->Walk("jobs");
+    QVERIFY(kernel_->Call(FUSE_OPEN, jobs + 1000, std::string(8, '\0')).error != 0);
+    QVERIFY(kernel_->Call(9999, 1, "xyz").error == ENOSYS);
+    QVERIFY(kernel_->Call(FUSE_READ, 1, std::string(40, '\xff')).error != 0);
+    QCOMPARE(kernel_->Walk("jobs"), jobs);
+  }
+};
 
-  QTEST_GUILESS_MAIN(FuseSocketTest)
+QTEST_GUILESS_MAIN(FuseSocketTest)
 #include "fuse_socket_test.moc"
