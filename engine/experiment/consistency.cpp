@@ -42,24 +42,43 @@ std::optional<double> At(std::span<const LossPoint> curve, std::int64_t samples)
   return left.loss + share * (right->loss - left.loss);
 }
 
-/// How the run's curve lies to the right one's after the change.
-void Compare(const ConsistencyRun& run, const ConsistencyRun& right, RunSummary* summary) {
+std::int64_t WindowOf(const ConsistencyRun& run) {
+  return run.points.empty() ? 1
+                            : std::max<std::int64_t>(1, run.points.back().samples / kWindowsInARun);
+}
+
+/// The largest difference of the smoothed curves, from where both are means of a whole window.
+std::optional<double> LargestDifference(const ConsistencyRun& run, const ConsistencyRun& right) {
   const auto mine = SmoothCurve(run), other = SmoothCurve(right);
-  const std::int64_t change = std::min(ChangeSamples(run), ChangeSamples(right));
-  double largest = 0, sum = 0;
-  std::int64_t count = 0;
+  const std::int64_t begin =
+      std::min(ChangeSamples(run), ChangeSamples(right)) + std::max(WindowOf(run), WindowOf(right));
+  std::optional<double> largest;
   for (const LossPoint& point : mine) {
-    if (point.samples <= change) continue;
-    const auto there = At(other, point.samples);
+    const auto there = point.samples > begin ? At(other, point.samples) : std::nullopt;
     if (!there) continue;
     const double difference = point.loss - *there;
-    if (std::abs(difference) > std::abs(largest)) largest = difference;
-    sum += difference;
-    ++count;
+    if (!largest || std::abs(difference) > std::abs(*largest)) largest = difference;
   }
-  if (count == 0) return;
-  summary->largest_difference = largest;
-  summary->mean_difference = sum / static_cast<double>(count);
+  return largest;
+}
+
+struct Mean {
+  double value = 0;
+  double variance = 0;  // of the mean
+};
+
+/// Of the losses of steps with begin < samples <= end; nullopt for fewer than two.
+std::optional<Mean> MeanBetween(const ConsistencyRun& run, std::int64_t begin, std::int64_t end) {
+  double sum = 0, squares = 0, n = 0;
+  for (const LossPoint& point : run.points) {
+    if (point.samples <= begin || point.samples > end) continue;
+    ++n;
+    sum += point.loss;
+    squares += point.loss * point.loss;
+  }
+  if (n < 2) return std::nullopt;
+  const double mean = sum / n;
+  return Mean{mean, std::max(0.0, squares / n - mean * mean) / (n - 1)};
 }
 
 }  // namespace
@@ -117,8 +136,19 @@ std::vector<LossPoint> Smooth(std::span<const LossPoint> points, std::int64_t wi
 
 std::vector<LossPoint> SmoothCurve(const ConsistencyRun& run) {
   if (run.points.empty()) return {};
-  const std::int64_t window = std::max<std::int64_t>(1, run.points.back().samples / kWindowsInARun);
-  return Smooth(run.points, window, ChangeSamples(run));
+  return Smooth(run.points, WindowOf(run), ChangeSamples(run));
+}
+
+std::optional<EndDifference> DifferenceAtEnd(const ConsistencyRun& run,
+                                             const ConsistencyRun& right) {
+  if (run.points.empty() || right.points.empty()) return std::nullopt;
+  const std::int64_t change = std::min(ChangeSamples(run), ChangeSamples(right));
+  const std::int64_t last = std::min(run.points.back().samples, right.points.back().samples);
+  if (change >= last) return std::nullopt;
+  const std::int64_t begin = change + (last - change) / 2;
+  const auto mine = MeanBetween(run, begin, last), other = MeanBetween(right, begin, last);
+  if (!mine || !other) return std::nullopt;
+  return EndDifference{mine->value - other->value, std::sqrt(mine->variance + other->variance)};
 }
 
 RunSummary Summarize(const ConsistencyRun& run, const ConsistencyResult& result) {
@@ -135,7 +165,9 @@ RunSummary Summarize(const ConsistencyRun& run, const ConsistencyResult& result)
     summary.coverage = *coverage;
   }
   const ConsistencyRun* right = result.Find(AtChange::kKeep);
-  if (right != nullptr && right != &run) Compare(run, *right, &summary);
+  if (right == nullptr || right == &run) return summary;
+  summary.largest_difference = LargestDifference(run, *right);
+  if (const auto end = DifferenceAtEnd(run, *right)) summary.mean_difference = end->value;
   return summary;
 }
 

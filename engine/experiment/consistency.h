@@ -79,6 +79,16 @@ std::vector<LossPoint> Smooth(std::span<const LossPoint> points, std::int64_t wi
 /// As Smooth for the run's own change and a window that fits its length.
 std::vector<LossPoint> SmoothCurve(const ConsistencyRun& run);
 
+/// How a run's losses lie to the right one's at the end: over the second half of what both trained
+/// on after the change. What it learned by then shows there; right after the change nothing does.
+struct EndDifference {
+  double value = 0;  // mean of the run's losses less that of the right one's
+  double error = 0;  // standard error of that
+};
+/// nullopt where one has too few steps there.
+std::optional<EndDifference> DifferenceAtEnd(const ConsistencyRun& run,
+                                             const ConsistencyRun& right);
+
 /// A run in numbers.
 struct RunSummary {
   double loss_before = 0, loss_end = 0;  // means of the last quarter before the change and at the
@@ -87,7 +97,7 @@ struct RunSummary {
   /// Largest difference of the smoothed losses from those of the right run, after as many samples;
   /// with sign. None for the right run itself.
   std::optional<double> largest_difference;
-  /// Mean of that difference over the part after the change.
+  /// DifferenceAtEnd.
   std::optional<double> mean_difference;
 };
 RunSummary Summarize(const ConsistencyRun& run, const ConsistencyResult& result);

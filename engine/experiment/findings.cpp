@@ -3,36 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace tessera::engine {
 namespace {
-
-struct Mean {
-  double value = 0;
-  double variance = 0;  // of the mean
-};
-
-/// Of the losses after the change, up to `last` samples.
-Mean MeanAfterChange(const ConsistencyRun& run, std::int64_t last) {
-  std::int64_t count = 0;
-  double sum = 0, squares = 0;
-  for (const LossPoint& point : run.points) {
-    if (!run.changed_after || point.step <= *run.changed_after || point.samples > last) continue;
-    ++count;
-    sum += point.loss;
-    squares += point.loss * point.loss;
-  }
-  if (count < 2) return {0, std::numeric_limits<double>::infinity()};
-  const auto n = static_cast<double>(count);
-  return {sum / n, std::max(0.0, squares / n - sum / n * sum / n) / (n - 1)};
-}
-
-std::int64_t LastSamples(const ConsistencyRun& run) {
-  return run.points.empty() ? 0 : run.points.back().samples;
-}
 
 /// "0.123 below", "0.045 above".
 std::string Apart(double difference) {
@@ -68,7 +42,8 @@ std::string OfLostPosition(const ConsistencyRun& run, const ConsistencyResult& r
   switch (Compare(run, *right)) {
     case Verdict::kBelow:
       text += fmt::format(
-          " Its training loss is then {} the right run's: these samples it has seen before.",
+          " In the last quarter its training loss is {} the right run's: these samples it has seen "
+          "before.",
           Apart(*summary.mean_difference));
       if (run.held_out_loss && right->held_out_loss &&
           *run.held_out_loss >= *right->held_out_loss) {
@@ -77,7 +52,7 @@ std::string OfLostPosition(const ConsistencyRun& run, const ConsistencyResult& r
       }
       break;
     case Verdict::kAbove:
-      text += fmt::format(" Its training loss is then {} the right run's.",
+      text += fmt::format(" In the last quarter its training loss is {} the right run's.",
                           Apart(*summary.mean_difference));
       break;
     case Verdict::kNotVisible:
@@ -100,7 +75,8 @@ std::string OfDeviceBatch(const ConsistencyRun& run, const ConsistencyResult& re
     text += " In the training loss that is not visible at these sizes.";
   } else {
     text += fmt::format(
-        " After as many samples its training loss is {} the right run's: the job "
+        " After as many samples, in the last quarter, its training loss is {} the right run's: the "
+        "job "
         "made {} updates for them, not {}, and learns another way than before.",
         Apart(*summary.mean_difference), run.points.size(), right->points.size());
   }
@@ -120,12 +96,9 @@ std::string OfReference(const ConsistencyRun& run, const ConsistencyResult& resu
 }  // namespace
 
 Verdict Compare(const ConsistencyRun& run, const ConsistencyRun& right) {
-  const std::int64_t last = std::min(LastSamples(run), LastSamples(right));
-  const Mean mine = MeanAfterChange(run, last), other = MeanAfterChange(right, last);
-  const double difference = mine.value - other.value;
-  const double error = std::sqrt(mine.variance + other.variance);
-  if (!(std::abs(difference) > 2 * error)) return Verdict::kNotVisible;
-  return difference < 0 ? Verdict::kBelow : Verdict::kAbove;
+  const auto end = DifferenceAtEnd(run, right);
+  if (!end || !(std::abs(end->value) > 2 * end->error)) return Verdict::kNotVisible;
+  return end->value < 0 ? Verdict::kBelow : Verdict::kAbove;
 }
 
 std::vector<std::string> Findings(const ConsistencyResult& result) {

@@ -11,10 +11,10 @@
 
 namespace tessera::engine {
 
-/// How the losses of a run after the change lie to the right one's.
+/// How the losses of a run at the end lie to the right one's.
 enum class Verdict : std::uint8_t { kBelow, kAbove, kNotVisible };
-/// By the means of the steps' losses after the change, over as many samples: below or above where
-/// they differ by more than twice the standard error of their difference. \pre neither is the same
+/// By DifferenceAtEnd: below or above where it is more than twice its standard error. \pre neither
+/// is the same
 Verdict Compare(const ConsistencyRun& run, const ConsistencyRun& right);
 
 /// A sentence or a few a run, those of the right one first.
