@@ -261,7 +261,7 @@ class GptSettingsTest : public QObject {
       const auto status = engine::ApplySetting(settings, name, value);
       return status ? std::string() : status.error().message;
     };
-    QVERIFY(message("lr", "1").starts_with("there is no setting 'lr'; there are beta1="));
+    QVERIFY(message("lr", "1").starts_with("there is no setting 'lr'; there are at_change="));
     QVERIFY(message("name", "x").starts_with("there is no setting 'name'"));
     QCOMPARE(message("dropout", "1.5"),
              std::string("job settings: 'dropout' = 1.5 is not a number from 0 to 0.95"));

@@ -355,6 +355,16 @@ void ConsistencyLesson::choosePicture() {
   if (!file.isEmpty()) savePicture(file);
 }
 
+/// Esc closes this window; that of the panel behind it has a meaning of its own.
+bool ConsistencyLesson::event(QEvent* event) {
+  if (event->type() == QEvent::ShortcutOverride &&
+      static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape) {
+    event->accept();
+    return true;
+  }
+  return QWidget::event(event);
+}
+
 void ConsistencyLesson::keyPressEvent(QKeyEvent* event) {
   if (event->key() == Qt::Key_Escape) {
     close();

@@ -55,6 +55,7 @@ class ConsistencyLesson : public QWidget {
   bool savePicture(const QString& file);
 
  protected:
+  bool event(QEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
 
  private:
