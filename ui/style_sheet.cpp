@@ -99,6 +99,7 @@ QTableView::item:selected, QTreeView::item:selected, QListView::item:selected {
   background: @accentSoft; color: @text; }
 QTableView::item:focus, QTreeView::item:focus, QListView::item:focus {
   border: 1px solid @accent; }
+QTreeView[rowFocus="true"]::item:focus { border: none; }
 QHeaderView { background: @panel; border: none; }
 QHeaderView::section { background: @panel; color: @dim; border: none;
   border-bottom: 1px solid @line; padding: 4px 9px; font-size: 8.25pt; font-weight: 500; }

@@ -136,7 +136,17 @@ std::vector<LossPoint> Smooth(std::span<const LossPoint> points, std::int64_t wi
 
 std::vector<LossPoint> SmoothCurve(const ConsistencyRun& run) {
   if (run.points.empty()) return {};
-  return Smooth(run.points, WindowOf(run), ChangeSamples(run));
+  const std::int64_t change = ChangeSamples(run), window = WindowOf(run);
+  std::vector<LossPoint> smooth = Smooth(run.points, window, change);
+  // Means of a few steps jump about: after the change the curve begins with a whole window.
+  const auto after = std::find_if(smooth.begin(), smooth.end(),
+                                  [&](const LossPoint& point) { return point.samples > change; });
+  const auto full = std::find_if(
+      after, smooth.end(), [&](const LossPoint& point) { return point.samples > change + window; });
+  if (full != smooth.end()) {
+    std::for_each(after, full, [&](LossPoint& point) { point.loss = full->loss; });
+  }
+  return smooth;
 }
 
 std::optional<EndDifference> DifferenceAtEnd(const ConsistencyRun& run,

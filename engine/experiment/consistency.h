@@ -76,7 +76,8 @@ std::string_view KeyOf(const ConsistencyRun& run);
 /// into what was before. \pre window >= 1
 std::vector<LossPoint> Smooth(std::span<const LossPoint> points, std::int64_t window,
                               std::int64_t change_samples);
-/// As Smooth for the run's own change and a window that fits its length.
+/// As Smooth for the run's own change and a window that fits its length; what lies less than a
+/// window behind the change has the mean of that first window.
 std::vector<LossPoint> SmoothCurve(const ConsistencyRun& run);
 
 /// How a run's losses lie to the right one's at the end: over the second half of what both trained

@@ -112,7 +112,7 @@ void renderFiles(const char* suffix) {
     ui::FilesPage* page = show(*panel);
     page->tree()->open(job + QStringLiteral("ranks/1/optimizer.safetensors"));
     page->tree()->choose(job + QStringLiteral("ranks/1/optimizer.safetensors"),
-                         QStringLiteral("h.0.attn.qkv.weight.exp_avg[0:128,0:256]"));
+                         QStringLiteral("h.0.attn.qkv.weight.exp_avg[128:256,0:256]"));
     save(*panel, name("files-draft"));
   }
   {

@@ -150,7 +150,8 @@ FileFacts makeFileFacts(const FileTreeModel& files, const QModelIndex& index,
   out.facts.push_back({Words::tr("size"), exactBytes(plan->size())});
   out.facts.push_back({Words::tr("tensors"), format::count(std::ssize(plan->entries()))});
   out.facts.push_back({Words::tr("shows"), stepText(*facts)});
-  out.placement = Words::tr("What is read is put together from the GPUs; only what is read moves.");
+  out.placement = Words::tr(
+      "A bar for each copy. What is read is put together from the GPUs, and only that moves.");
   out.safetensors = true;
   out.plan = plan;
   const bool same = before.plan == plan && before.tensor.isEmpty();

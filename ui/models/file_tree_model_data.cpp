@@ -28,7 +28,7 @@ QString FileTreeModel::detailOf(const Node& node) const {
   if (node.plan) {
     const auto all = static_cast<int>(node.plan->entries().size());
     const auto shown = static_cast<int>(node.shown.size());
-    return shown == all ? tr("%n tensors", nullptr, all)
+    return shown == all ? (all == 1 ? tr("1 tensor") : tr("%1 tensors").arg(format::count(all)))
                         : tr("%1 of %2 tensors").arg(format::count(shown), format::count(all));
   }
   const JobFacts* facts = factsOf(node.key);

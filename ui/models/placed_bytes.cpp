@@ -13,6 +13,9 @@ using engine::vfs::FilePlan;
 
 namespace {
 
+constexpr std::int64_t kFewRuns = 32;
+constexpr std::int64_t kFineColumns = 4;
+
 /// Column `i` of `count` over [begin, end); empty where there are more columns than bytes.
 std::pair<std::int64_t, std::int64_t> columnRange(std::int64_t begin, std::int64_t end, int i,
                                                   int count) {
@@ -58,8 +61,18 @@ PlacedBytes::Run PlacedTensor::at(std::int64_t byte) const {
 }
 
 PlacedBytes::Column PlacedTensor::shares(std::int64_t from, std::int64_t to) const {
+  from -= m_begin;
+  to -= m_begin;
+  const std::int64_t run = std::max<std::int64_t>(1, m_placement.size() / numRuns());
+  if (numRuns() > kFewRuns && run < kFineColumns * (to - from)) {
+    const std::int64_t window = std::max(to - from, kFewRuns * run);
+    const std::int64_t last = std::max<std::int64_t>(1, m_placement.size() / window) - 1;
+    const std::int64_t place = std::min(from / window, last);
+    from = place * window;
+    to = place == last ? m_placement.size() : from + window;
+  }
   Column column;
-  for (const auto& [group, bytes] : m_placement.Shares(from - m_begin, to - m_begin)) {
+  for (const auto& [group, bytes] : m_placement.Shares(from, to)) {
     column.push_back(
         {m_holders[group], static_cast<double>(bytes) / static_cast<double>(to - from)});
   }

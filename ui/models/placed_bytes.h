@@ -63,7 +63,8 @@ class PlacedTensor final : public PlacedBytes {
   std::int64_t more() const override { return m_placement.num_runs() - std::ssize(m_runs); }
 
   std::int64_t numRuns() const { return m_placement.num_runs(); }
-  /// Of the bytes [from, to) of the file.
+  /// Of the bytes [from, to) of the file, which are a column of the strip. Where runs are about as
+  /// fine, of more bytes around them: neighbours would differ only by where they happen to cut.
   Column shares(std::int64_t from, std::int64_t to) const;
   /// All devices that hold a part, ascending.
   const Holders& devices() const { return m_devices; }

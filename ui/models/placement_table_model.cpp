@@ -64,7 +64,7 @@ QVariant PlacementTableModel::data(const QModelIndex& index, int role) const {
     case WhatColumn:
       return shown.what;
     case HoldersColumn:
-      return shown.holders->empty() ? tr("made as it is read") : deviceNames(*shown.holders);
+      return shown.holders->empty() ? tr("no GPU") : deviceNames(*shown.holders);
     case HereColumn:
       return here(shown);
     default:

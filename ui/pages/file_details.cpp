@@ -18,7 +18,9 @@ namespace tessera::ui {
 namespace {
 
 constexpr int kRow = 24;
-constexpr int kMostRows = 9;
+constexpr int kMostRows = 8;
+constexpr int kHolders = 100;  // beside the names of tensors
+constexpr int kCell = 20;      // around a text
 
 QLabel* label(const QString& role, QWidget* parent) {
   auto* label = new QLabel(parent);
@@ -37,7 +39,6 @@ FileDetails::FileDetails(QWidget* parent)
       m_placed(label(QStringLiteral("group"), this)),
       m_placement(label(QStringLiteral("hint"), this)),
       m_more(label(QStringLiteral("hint"), this)),
-      m_readTitle(label(QStringLiteral("group"), this)),
       m_path(new CopyLine(tr("path"), tr("Copy path"), this)),
       m_python(new CopyLine(tr("line of Python"), tr("Copy line"), this)),
       m_values(new KeyValues(this)),
@@ -45,7 +46,6 @@ FileDetails::FileDetails(QWidget* parent)
       m_table(new QTableView(this)) {
   m_title->setTextInteractionFlags(Qt::TextSelectableByMouse);
   m_placed->setText(tr("WHERE ITS BYTES ARE"));
-  m_readTitle->setText(tr("IN PYTHON"));
   buildTable();
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(20, 16, 20, 16);
@@ -54,6 +54,7 @@ FileDetails::FileDetails(QWidget* parent)
   column->addWidget(m_summary);
   column->addSpacing(6);
   column->addWidget(m_path);
+  column->addWidget(m_python);
   column->addSpacing(8);
   column->addWidget(m_values);
   column->addSpacing(14);
@@ -64,9 +65,6 @@ FileDetails::FileDetails(QWidget* parent)
   column->addSpacing(4);
   column->addWidget(m_table);
   column->addWidget(m_more);
-  column->addSpacing(12);
-  column->addWidget(m_readTitle);
-  column->addWidget(m_python);
   column->addStretch();
   connect(m_strip, &PlacementStrip::deviceChosen, this,
           [this](ptc::DeviceId device) { emit devicesChosen({device}); });
@@ -84,14 +82,10 @@ void FileDetails::buildTable() {
   m_table->setSelectionMode(QAbstractItemView::SingleSelection);
   m_table->horizontalHeader()->setHighlightSections(false);
   m_table->horizontalHeader()->setMinimumSectionSize(30);
-  m_table->horizontalHeader()->setSectionResizeMode(PlacementTableModel::HoldersColumn,
+  m_table->horizontalHeader()->setSectionResizeMode(PlacementTableModel::WhatColumn,
                                                     QHeaderView::Stretch);
-  for (const auto& [column, width] : {std::pair(PlacementTableModel::BytesColumn, 170),
-                                      std::pair(PlacementTableModel::SizeColumn, 76),
-                                      std::pair(PlacementTableModel::WhatColumn, 150),
-                                      std::pair(PlacementTableModel::HereColumn, 44)}) {
-    m_table->setColumnWidth(column, width);
-  }
+  m_table->setColumnWidth(PlacementTableModel::SizeColumn, 72);
+  m_table->setColumnWidth(PlacementTableModel::HereColumn, 44);
   connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
           [this](const QModelIndex& row) {
             if (!row.isValid()) return;
@@ -120,9 +114,9 @@ void FileDetails::setFacts(FileFacts facts) {
     part->setVisible(m_facts.bytes != nullptr);
   }
   m_table->setColumnHidden(PlacementTableModel::WhatColumn, !m_facts.tensor.isEmpty());
+  m_table->setColumnHidden(PlacementTableModel::SizeColumn, m_facts.tensor.isEmpty());
   m_more->setText(moreText());
   m_more->setVisible(!m_more->text().isEmpty());
-  m_readTitle->setVisible(m_facts.safetensors);
   m_python->setVisible(m_facts.safetensors);
   fitTable();
   setMountPoint(m_mount);
@@ -134,6 +128,16 @@ QString FileDetails::moreText() const {
 }
 
 void FileDetails::fitTable() {
+  const bool ofFile = m_facts.tensor.isEmpty();
+  m_table->horizontalHeader()->setSectionResizeMode(
+      PlacementTableModel::HoldersColumn, ofFile ? QHeaderView::Fixed : QHeaderView::Stretch);
+  if (ofFile) m_table->setColumnWidth(PlacementTableModel::HoldersColumn, kHolders);
+  if (m_facts.bytes) {
+    const QString longest = format::count(m_facts.bytes->end());
+    m_table->setColumnWidth(
+        PlacementTableModel::BytesColumn,
+        m_table->fontMetrics().horizontalAdvance(tr("%1 to %2").arg(longest, longest)) + kCell);
+  }
   const int rows = std::clamp(m_rows.rowCount(), 1, kMostRows);
   m_table->setFixedHeight(m_table->horizontalHeader()->sizeHint().height() + rows * kRow + 2);
 }

@@ -57,7 +57,7 @@ class FileDetails : public Surface {
   FileFacts m_facts;
   std::optional<QString> m_mount;
   PlacementTableModel m_rows;
-  QLabel *m_title, *m_summary, *m_placed, *m_placement, *m_more, *m_readTitle;
+  QLabel *m_title, *m_summary, *m_placed, *m_placement, *m_more;
   CopyLine *m_path, *m_python;
   KeyValues* m_values;
   PlacementStrip* m_strip;

@@ -15,7 +15,7 @@ namespace tessera::ui {
 namespace {
 
 constexpr int kRowHeight = 24;
-constexpr int kIndent = 16;
+constexpr int kIndent = 14;
 constexpr int kGap = 8;
 
 /// Names in the text colour, what follows them and sizes smaller and dim.
@@ -37,12 +37,11 @@ class FileDelegate : public QStyledItemDelegate {
     const QFontMetrics name(uiFont(12.5));
     const int taken = 6 + name.horizontalAdvance(index.data().toString()) + kGap;
     const QRect room = option.rect.adjusted(taken, 0, -6, 0);
-    if (room.width() < 24) return;
+    if (QFontMetrics(uiFont(11)).horizontalAdvance(detail) > room.width()) return;
     painter->save();
     painter->setFont(uiFont(11));
     painter->setPen(Theme::current().dim);
-    painter->drawText(room, Qt::AlignLeft | Qt::AlignVCenter,
-                      painter->fontMetrics().elidedText(detail, Qt::ElideRight, room.width()));
+    painter->drawText(room, Qt::AlignLeft | Qt::AlignVCenter, detail);
     painter->restore();
   }
 
@@ -51,7 +50,7 @@ class FileDelegate : public QStyledItemDelegate {
     QStyledItemDelegate::initStyleOption(option, index);
     const bool name = index.column() == FileTreeModel::NameColumn;
     option->font = uiFont(name ? 12.5 : 11.5);
-    option->textElideMode = Qt::ElideMiddle;
+    option->textElideMode = Qt::ElideLeft;
     if (name && !stale) return;
     for (const auto role : {QPalette::Text, QPalette::HighlightedText}) {
       option->palette.setColor(role, Theme::current().dim);
@@ -66,12 +65,12 @@ FileTreeView::FileTreeView(FileTreeModel& files, QWidget* parent)
   setModel(&files);
   setItemDelegate(new FileDelegate(this));
   setObjectName(QStringLiteral("files"));
+  setProperty("rowFocus", true);
   setAccessibleName(tr("Files of the jobs"));
   setUniformRowHeights(true);
   setIndentation(kIndent);
   setHeaderHidden(true);
   setFrameShape(QFrame::NoFrame);
-  setAllColumnsShowFocus(true);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   setSelectionMode(QAbstractItemView::SingleSelection);
   setTabKeyNavigation(false);
@@ -79,7 +78,7 @@ FileTreeView::FileTreeView(FileTreeModel& files, QWidget* parent)
   header()->setMinimumSectionSize(20);
   header()->setSectionResizeMode(FileTreeModel::NameColumn, QHeaderView::Stretch);
   header()->setSectionResizeMode(FileTreeModel::SizeColumn, QHeaderView::Fixed);
-  header()->resizeSection(FileTreeModel::SizeColumn, 84);
+  header()->resizeSection(FileTreeModel::SizeColumn, 72);
   connect(this, &QTreeView::expanded, this,
           [this](const QModelIndex& index) { m_open.insert(m_files.path(index)); });
   connect(this, &QTreeView::collapsed, this,
@@ -142,6 +141,15 @@ void FileTreeView::restore() {
     if (const QModelIndex at = m_files.indexOf(path); at.isValid()) expand(at);
   }
   if (!m_path.isEmpty()) choose(QString(m_path), QString(m_tensor));
+}
+
+void FileTreeView::drawRow(QPainter* painter, const QStyleOptionViewItem& option,
+                           const QModelIndex& index) const {
+  QTreeView::drawRow(painter, option, index);
+  if (!hasFocus() || index != currentIndex().siblingAtColumn(0)) return;
+  painter->setPen(Theme::current().accent);
+  painter->setBrush(Qt::NoBrush);
+  painter->drawRect(option.rect.adjusted(0, 0, -1, -1));
 }
 
 void FileTreeView::drawBranches(QPainter* painter, const QRect& rect,

@@ -65,7 +65,7 @@ FilesPage::FilesPage(ClusterModel& model, ClusterCommands& commands, Connections
   splitter->setChildrenCollapsible(false);
   splitter->setStretchFactor(0, 2);
   splitter->setStretchFactor(1, 3);
-  splitter->setSizes({360, 520});
+  splitter->setSizes({390, 500});
 
   auto* content = new Surface(Tone::Canvas, this);
   auto* column = new QVBoxLayout(content);
@@ -121,7 +121,6 @@ QWidget* FilesPage::buildTree() {
   m_filter->setClearButtonEnabled(true);
   connect(m_filter, &QLineEdit::textChanged, this, &FilesPage::applyFilter);
   auto* side = new Surface(Tone::Panel, this);
-  side->setEdge(Qt::RightEdge);
   side->setMinimumWidth(200);
   auto* column = new QVBoxLayout(side);
   column->setContentsMargins(10, 10, 7, 6);

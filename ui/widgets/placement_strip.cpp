@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kBar = 24, kGap = 4, kEnds = 18;
 constexpr double kSlit = 1;      // between neighbours, where there is room for it
-constexpr double kAlike = 0.02;  // parts of a column that differ by less look the same
+constexpr double kAlike = 0.05;  // parts of a column that differ by less look the same
 constexpr int kMostSteps = 4096;
 constexpr double kStale = 0.45;
 
@@ -75,6 +75,25 @@ QSize PlacementStrip::sizeHint() const {
   return {300, static_cast<int>(bars() * (kBar + kGap) + kEnds)};
 }
 
+// A column in which one run ends and the next begins goes to the larger one, where the other is its
+// neighbour as well: it is no third thing.
+void PlacementStrip::sharpenEnds() {
+  for (std::size_t i = 0; i < m_segments.size(); ++i) {
+    Segment& segment = m_segments[i];
+    if (segment.to - segment.from > 1 || segment.shares.size() < 2) continue;
+    const auto largest = std::ranges::max_element(segment.shares, {}, &PlacedBytes::Share::part);
+    const PlacedBytes::Column whole{{largest->holders, 1}};
+    if (i > 0 && looksAlike(m_segments[i - 1].shares, whole)) {
+      m_segments[i - 1].to = segment.to;
+    } else if (i + 1 < m_segments.size() && looksAlike(m_segments[i + 1].shares, whole)) {
+      m_segments[i + 1].from = segment.from;
+    } else {
+      continue;
+    }
+    m_segments.erase(m_segments.begin() + static_cast<std::ptrdiff_t>(i--));
+  }
+}
+
 void PlacementStrip::makeSegments() {
   m_segments.clear();
   m_copies = 0;
@@ -88,6 +107,7 @@ void PlacementStrip::makeSegments() {
       m_segments.back().to = ++column;
     }
   }
+  sharpenEnds();
   updateGeometry();
   update();
 }

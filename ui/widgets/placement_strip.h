@@ -59,6 +59,7 @@ class PlacementStrip : public QWidget {
     PlacedBytes::Column shares;
   };
   void makeSegments();
+  void sharpenEnds();
   void paintBar(QPainter& painter, std::size_t copy, double top) const;
   void paintShare(QPainter& painter, const QRectF& area, ptc::DeviceId device, bool labelled) const;
   void paintEnds(QPainter& painter, double top) const;
