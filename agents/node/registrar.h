@@ -222,6 +222,8 @@ class Registrar {
   Result<engine::JobSettings> CheckStart(const wire::StartJobRequest& request) const;
   Status StartJob(const wire::StartJobRequest& request, const engine::DataStatus& data,
                   const ReplyPtr& reply);
+  /// Of the decision register, for a job that begins.
+  Result<std::int64_t> FirstFreeSlot(const std::string& job);
   /// Finds out what a job of the journal reads.
   void LookAtData(const Job& job);
   struct StartChoice {

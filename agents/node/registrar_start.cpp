@@ -147,6 +147,15 @@ Result<engine::JobSettings> Registrar::CheckStart(const wire::StartJobRequest& r
   return settings;
 }
 
+// What jobs decided that had the name before stays: nodes that were away may still ask for it, and a
+// slot that is written would answer for a transaction that it knows nothing of.
+Result<std::int64_t> Registrar::FirstFreeSlot(const std::string& job) {
+  for (std::int64_t slot = 1;; ++slot) {
+    TESSERA_TRY(const auto held, register_->Read(job, slot));
+    if (!held) return slot;
+  }
+}
+
 Status Registrar::StartJob(const wire::StartJobRequest& request, const engine::DataStatus& data,
                            const ReplyPtr& reply) {
   TESSERA_TRY(engine::JobSettings settings, CheckStart(request));
@@ -167,6 +176,7 @@ Status Registrar::StartJob(const wire::StartJobRequest& request, const engine::D
   job.start_note = start.why;
   job.not_ready = NodesOf(job.layout);
   job.last_step = Clock::now();
+  TESSERA_TRY(job.slot, FirstFreeSlot(name));
   wire::ToNode message;
   auto* out = message.mutable_start_job();
   out->set_job(name);

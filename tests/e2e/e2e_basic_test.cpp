@@ -280,16 +280,20 @@ class E2eBasicTest : public QObject {
         20));
   }
 
-  /// A device that joins was in the last job, in an epoch of the same number.
+  /// A device that joins was in the last job, in an epoch of the same number; and what a job of the
+  /// same name decided is no decision of this one.
   void theNextJobIsReconfiguredOnTheSameDevices() {
-    for (const char* name : {"first", "second"}) {
+    for (const char* name : {"first", "second", "second"}) {
       const QString job = QLatin1String(name);
       const Outcome start = m_cluster->StartJob(job, "dp=2", "n0g0,n1g0");
       QVERIFY2(start.code == 0, start.Text());
       QVERIFY(m_cluster->WaitStep(job, 3));
+      const std::int64_t step = m_cluster->Step(job);
       const Json moved = m_cluster->Apply(job, "dp=4", "n0g0,n0g1,n1g0,n1g1");
       QVERIFY(moved.is_object());
       QCOMPARE(moved["result"].get<std::string>(), std::string("committed"));
+      QVERIFY(moved["step"].get<std::int64_t>() >= step);
+      QCOMPARE(moved["epoch"].get<std::int64_t>(), std::int64_t{2});
       QVERIFY(m_cluster->GoesOn(job));
       QVERIFY(m_cluster->Run({"job", "stop", job}).code == 0);
     }
