@@ -181,12 +181,13 @@ RunSummary Summarize(const ConsistencyRun& run, const ConsistencyResult& result)
   return summary;
 }
 
-double LargestStepDifference(const ConsistencyRun& a, const ConsistencyRun& b) {
+double LargestStepDifference(const ConsistencyRun& a, const ConsistencyRun& b,
+                             std::int64_t last_step) {
   double largest = 0;
   auto other = b.points.begin();
   for (const LossPoint& point : a.points) {
     while (other != b.points.end() && other->step < point.step) ++other;
-    if (other == b.points.end()) break;
+    if (other == b.points.end() || point.step > last_step) break;
     if (other->step != point.step) continue;
     const double scale = std::max({std::abs(point.loss), std::abs(other->loss), 1e-12});
     largest = std::max(largest, std::abs(point.loss - other->loss) / scale);

@@ -103,8 +103,9 @@ struct RunSummary {
 };
 RunSummary Summarize(const ConsistencyRun& run, const ConsistencyResult& result);
 
-/// Largest relative difference of the losses of equal steps. \pre both have points
-double LargestStepDifference(const ConsistencyRun& a, const ConsistencyRun& b);
+/// Largest relative difference of the losses of equal steps up to `last_step`. \pre both have points
+double LargestStepDifference(const ConsistencyRun& a, const ConsistencyRun& b,
+                             std::int64_t last_step);
 
 /// One object, all numbers. `indent` as nlohmann's, -1: one line.
 std::string ToJson(const ConsistencyResult& result, int indent = -1);

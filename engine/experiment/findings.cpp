@@ -86,11 +86,15 @@ std::string OfDeviceBatch(const ConsistencyRun& run, const ConsistencyResult& re
 std::string OfReference(const ConsistencyRun& run, const ConsistencyResult& result) {
   const ConsistencyRun* right = result.Find(AtChange::kKeep);
   if (right == nullptr) return "Never reconfigured: there is no right run to compare it with.";
+  constexpr std::int64_t kSoon = 20;  // steps in which rounding has not grown yet
+  const std::int64_t soon = right->changed_after.value_or(0) + kSoon;
   return fmt::format(
-      "Never reconfigured: the losses of its {} steps differ from the right run's by at most "
-      "{:.1g} "
-      "of their value: the change left no trace.",
-      run.points.size(), LargestStepDifference(run, *right));
+      "Never reconfigured: up to {} steps after the change its losses differ from the right run's "
+      "by "
+      "at most {:.1g} of their value, at the end by {:.1g}: another mesh adds the same numbers in "
+      "another order, and training lets such differences grow.",
+      kSoon, LargestStepDifference(run, *right, soon),
+      LargestStepDifference(run, *right, run.points.empty() ? 0 : run.points.back().step));
 }
 
 }  // namespace

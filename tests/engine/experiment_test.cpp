@@ -182,9 +182,16 @@ class ExperimentTest : public QObject {
     reference.is_reference = true;
     reference.changed_after.reset();
     reference.points[4].loss *= 1 + 1e-7;
-    QVERIFY(std::abs(engine::LargestStepDifference(reference, result.runs[0]) - 1e-7) < 1e-9);
+    reference.points.back().loss *= 1 + 1e-4;
+    const std::int64_t last = reference.points.back().step;
+    const ConsistencyRun right = result.runs[0];
+    QVERIFY(std::abs(engine::LargestStepDifference(reference, right, last - 1) - 1e-7) < 1e-9);
+    QVERIFY(std::abs(engine::LargestStepDifference(reference, right, last) - 1e-4) < 1e-6);
+    QCOMPARE(engine::LargestStepDifference(reference, right, 4), 0.0);
     result.runs.push_back(reference);
-    QVERIFY(engine::Findings(result)[3].find("at most 1e-07") != std::string::npos);
+    const std::string text = engine::Findings(result)[3];  // all steps are soon after the change
+    QVERIFY2(text.find("at most 0.0001") != std::string::npos, text.c_str());
+    QVERIFY2(text.find("at the end by 0.0001") != std::string::npos, text.c_str());
     QCOMPARE(engine::NameOf(reference), std::string_view("never reconfigured"));
     QVERIFY(result.Find(AtChange::kKeep) == &result.runs[0]);
     QVERIFY(result.reference() == &result.runs[3]);
