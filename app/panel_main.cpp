@@ -22,6 +22,7 @@
 #include "app/commands/options.h"
 #include "app/connections.h"
 #include "app/demo_player.h"
+#include "app/lesson_runner.h"
 #include "app/version.h"
 #include "engine/files/process_stat.h"
 #include "ui/canvas/mesh_view.h"
@@ -286,6 +287,8 @@ int run(int argc, char** argv) {
   ui::WindowOptions windowOptions = options->window;
   windowOptions.settings = &settings;
   windowOptions.connections = &connections;
+  LessonRunner lesson;
+  windowOptions.experiment = &lesson;
   windowOptions.places = {home, home + QStringLiteral("/mirror")};
   windowOptions.version = QString::fromLatin1(kVersion);
   // Pictures and scenarios look the same on every machine, and leave no trace in the settings.

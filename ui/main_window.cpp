@@ -12,6 +12,7 @@
 
 #include "ui/canvas/mesh_view.h"
 #include "ui/format.h"
+#include "ui/lessons/consistency_lesson.h"
 #include "ui/main_window_impl.h"
 #include "ui/pages/apply_sheet.h"
 #include "ui/pages/data_page.h"
@@ -61,6 +62,7 @@ ActionRegistry* MainWindow::actions() const { return m_impl->actions; }
 Settings& MainWindow::settings() const { return m_impl->settings; }
 CommandPalette* MainWindow::commandPalette() const { return m_impl->palette; }
 HelpWindow* MainWindow::helpWindow() const { return m_impl->help; }
+ConsistencyLesson* MainWindow::lesson() const { return m_impl->lesson; }
 bool MainWindow::isPlaced() const { return m_impl->placed; }
 bool MainWindow::isOperating() const { return m_impl->control.isOperating(); }
 bool MainWindow::isLiveMode() const { return m_impl->control.isLive(); }

@@ -17,6 +17,8 @@ namespace tessera::ui {
 class ActionRegistry;
 class CommandPalette;
 class Connections;
+class ConsistencyLesson;
+class ConsistencyRunner;
 class Draft;
 class HelpWindow;
 class MeshView;
@@ -33,6 +35,7 @@ struct WindowOptions {
   Settings* settings = nullptr;        // outlives the window; without it nothing is kept
   bool keepLayout = true;              // restores and keeps places and sizes in the settings
   Connections* connections = nullptr;  // outlives the window; without it there is no connect dialog
+  ConsistencyRunner* experiment = nullptr;  // outlives the window; without it no lesson is run
   DataPlaces places = {};
   QString version = {};  // for the About box
 };
@@ -56,6 +59,8 @@ class MainWindow : public QMainWindow {
   /// The palette, once it was opened; the guide's window, once it was opened.
   CommandPalette* commandPalette() const;
   HelpWindow* helpWindow() const;
+  /// The lesson's window, while it is open.
+  ConsistencyLesson* lesson() const;
   /// Whether the settings knew the window's place.
   bool isPlaced() const;
 

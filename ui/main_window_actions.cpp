@@ -521,6 +521,19 @@ void MainWindow::Impl::addActions() {
                 .text = tr("&Troubleshooting"),
                 .statusTip = tr("What the error messages mean and what to do")},
                [this] { openHelp(QStringLiteral("troubleshooting.md")); });
+  actions->add({.id = id("help.lesson"),
+                .menu = helpMenu,
+                .text = tr("&Lesson: Keeping the Place in the Data…"),
+                .statusTip = tr("Train a job three times on this machine, right and wrong, and see "
+                                "what a change of GPUs can cost"),
+                .icon = id("play"),
+                .blocked =
+                    [this] {
+                      return start.experiment == nullptr
+                                 ? tr("This panel cannot start programs on this machine.")
+                                 : QString();
+                    }},
+               [this] { openLesson(); });
   actions->add({.id = id("help.shortcuts"),
                 .menu = helpMenu,
                 .text = tr("&Shortcuts"),

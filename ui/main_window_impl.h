@@ -6,6 +6,7 @@
 
 #include <QByteArray>
 #include <QList>
+#include <QPointer>
 #include <QTimer>
 #include <optional>
 #include <set>
@@ -32,6 +33,7 @@ class QStackedWidget;
 namespace tessera::ui {
 
 class ChangeDetails;
+class ConsistencyLesson;
 class CountdownBar;
 class DataPage;
 class EventsPage;
@@ -118,6 +120,7 @@ struct MainWindow::Impl : QObject {
   void openPalette();
   void showJob(const QString& name);
   void openHelp(const QString& page);
+  void openLesson();
   void openAbout();
 
   // What follows from the state.
@@ -160,6 +163,7 @@ struct MainWindow::Impl : QObject {
   LayoutKeeper* keeper = nullptr;
   CommandPalette* palette = nullptr;
   HelpWindow* help = nullptr;
+  QPointer<ConsistencyLesson> lesson;  // gone when its window is closed
 
   HeaderBar* header = nullptr;
   Navigator* navigator = nullptr;

@@ -26,6 +26,7 @@
 #include "ui/dialogs/settings_dialog.h"
 #include "ui/format.h"
 #include "ui/help/help_window.h"
+#include "ui/lessons/consistency_lesson.h"
 #include "ui/main_window_impl.h"
 #include "ui/pages/events_page.h"
 #include "ui/pages/history_page.h"
@@ -353,6 +354,16 @@ void MainWindow::Impl::openHelp(const QString& page) {
   help->show();
   help->raise();
   help->activateWindow();
+}
+
+void MainWindow::Impl::openLesson() {
+  if (!lesson) {
+    lesson = new ConsistencyLesson(*start.experiment, &window);
+    lesson->setAttribute(Qt::WA_DeleteOnClose);
+  }
+  lesson->show();
+  lesson->raise();
+  lesson->activateWindow();
 }
 
 void MainWindow::Impl::openAbout() {

@@ -112,6 +112,8 @@ wire::Reply::BodyCase ReplyTo(wire::Request::BodyCase request) {
       return Reply::kJobs;
     case Request::kView:
       return Reply::kView;
+    case Request::kHandIn:
+      return Reply::kHandIn;
     case Request::kKeepViews:
     case Request::kReleaseViews:
     case Request::kFailDevice:

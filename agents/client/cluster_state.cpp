@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -42,15 +43,38 @@ class Core {
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
 
-  ClusterClient& client() { return *client_; }
-
   Result<wire::ViewReply> Ask(const std::string& job) {
     wire::Request request;
     request.mutable_view()->set_job(job);
     request.mutable_view()->set_limit(options_.view_memory_bytes);
     request.mutable_view()->set_used(used_bytes());
-    TESSERA_TRY(wire::Reply reply, client_->CallAndWait(std::move(request), kViewCall));
+    TESSERA_TRY(wire::Reply reply, Call(std::move(request), kViewCall));
     return std::move(*reply.mutable_view());
+  }
+
+  /// Waits for the reply or for Cancel.
+  Result<wire::Reply> Call(wire::Request request, std::chrono::milliseconds timeout) {
+    const auto answer = std::make_shared<std::optional<Result<wire::Reply>>>();
+    {
+      const std::lock_guard lock(mutex_);
+      if (is_cancelled_) return Cancelled("the cluster is not asked any more");
+    }
+    client_->Call(std::move(request), timeout, [this, answer](const Result<wire::Reply>& reply) {
+      const std::lock_guard lock(mutex_);
+      *answer = reply;
+      answered_.notify_all();
+    });
+    std::unique_lock lock(mutex_);
+    answered_.wait(lock, [&] { return *answer || is_cancelled_; });
+    if (*answer) return std::move(**answer);
+    return Cancelled("the cluster is not asked any more");
+  }
+
+  void Cancel() {
+    readers_->Cancel();
+    const std::lock_guard lock(mutex_);
+    is_cancelled_ = true;
+    answered_.notify_all();
   }
 
   /// Takes the view into account. \error kResourceExhausted where another came first
@@ -111,7 +135,8 @@ class Core {
   const std::string machine_;
   const std::shared_ptr<LaneReaders> readers_;
   mutable std::mutex mutex_;
-  std::condition_variable released_;
+  std::condition_variable released_, answered_;
+  bool is_cancelled_ = false;
   std::condition_variable_any renewal_;
   std::map<std::uint64_t, std::int64_t> held_;  // bytes by view
   int releases_under_way_ = 0;
@@ -126,8 +151,7 @@ class ClusterState : public StateSource {
   Result<std::vector<JobInfo>> Jobs() override {
     wire::Request request;
     request.mutable_jobs();
-    TESSERA_TRY(const wire::Reply reply,
-                core_->client().CallAndWait(std::move(request), kShortCall));
+    TESSERA_TRY(const wire::Reply reply, core_->Call(std::move(request), kShortCall));
     std::vector<JobInfo> jobs;
     for (const wire::JobStateInfo& info : reply.jobs().jobs()) {
       TESSERA_TRY(JobInfo job, DecodeJobState(info));
@@ -138,8 +162,35 @@ class ClusterState : public StateSource {
 
   Result<StateViewPtr> Pin(const std::string& job) override {
     const std::shared_ptr<Slot> slot = SlotOf(job);
-    const std::lock_guard lock(slot->mutex);  // the others wait for the view that one of them takes
+    std::unique_lock lock(slot->mutex);
     if (StateViewPtr held = slot->view.lock()) return held;
+    // The others wait for the view that one of them takes, and have its error.
+    if (const auto taking = slot->taking) {
+      slot->taken.wait(lock, [&] { return taking->has_value(); });
+      return **taking;
+    }
+    const auto taking = std::make_shared<std::optional<Result<StateViewPtr>>>();
+    slot->taking = taking;
+    lock.unlock();
+    auto view = Take(job);
+    lock.lock();
+    if (view) slot->view = *view;
+    *taking = view;
+    slot->taking = nullptr;
+    slot->taken.notify_all();
+    return view;
+  }
+
+  void Cancel() override { core_->Cancel(); }
+
+ private:
+  struct Slot {
+    std::mutex mutex;
+    std::condition_variable taken;
+    std::weak_ptr<const engine::vfs::StateView> view;
+    std::shared_ptr<std::optional<Result<StateViewPtr>>> taking;  // by one of those who ask
+  };
+  Result<StateViewPtr> Take(const std::string& job) {
     TESSERA_TRY(const wire::ViewReply reply, core_->Ask(job));
     const std::uint64_t id = reply.view();
     auto view = ClusterView::Make(reply, core_->machine(), core_->readers(),
@@ -149,16 +200,8 @@ class ClusterState : public StateSource {
       return Error(view.error());
     }
     TESSERA_RETURN_IF_ERROR(core_->Add(**view));
-    StateViewPtr shared = std::move(*view);
-    slot->view = shared;
-    return shared;
+    return StateViewPtr(std::move(*view));
   }
-
- private:
-  struct Slot {
-    std::mutex mutex;
-    std::weak_ptr<const engine::vfs::StateView> view;
-  };
   std::shared_ptr<Slot> SlotOf(const std::string& job) {
     const std::lock_guard lock(mutex_);
     std::shared_ptr<Slot>& slot = slots_[job];

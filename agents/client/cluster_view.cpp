@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "engine/copy/run_walker.h"
+#include "engine/model/gpt.h"
 
 namespace tessera::agents {
 namespace {
@@ -42,13 +43,23 @@ struct ClusterView::RemoteRead {
 Result<std::shared_ptr<LaneReader>> LaneReaders::Of(const std::vector<std::string>& endpoints,
                                                     const std::string& server_key) {
   const std::lock_guard lock(mutex_);
-  std::shared_ptr<LaneReader>& reader = readers_[endpoints];
-  if (!reader) {
-    LaneReaderOptions options;
-    options.keys = keys_;
-    TESSERA_TRY(reader, LaneReader::Open(context_, endpoints, server_key, std::move(options)));
+  if (is_cancelled_) return Cancelled("lanes are not read any more");
+  const auto found = readers_.find(endpoints);
+  if (found != readers_.end() && found->second.server_key == server_key) {
+    return found->second.reader;
   }
+  LaneReaderOptions options;
+  options.keys = keys_;
+  TESSERA_TRY(std::shared_ptr<LaneReader> reader,
+              LaneReader::Open(context_, endpoints, server_key, std::move(options)));
+  readers_.insert_or_assign(endpoints, Known{server_key, reader});
   return reader;
+}
+
+void LaneReaders::Cancel() {
+  const std::lock_guard lock(mutex_);
+  is_cancelled_ = true;
+  for (const auto& [endpoints, known] : readers_) known.reader->Cancel();
 }
 
 Result<engine::vfs::JobInfo> DecodeJobState(const wire::JobStateInfo& info) {
@@ -58,8 +69,15 @@ Result<engine::vfs::JobInfo> DecodeJobState(const wire::JobStateInfo& info) {
   }
   TESSERA_TRY(ptc::Layout layout,
               ptc::ParseLayout(info.layout()).Context("job '" + info.name() + "'"));
-  return engine::vfs::JobInfo{info.name(), info.epoch(),      info.timeline(),
-                              info.step(), std::move(layout), info.settings()};
+  // What a job reads decides nothing here but whether there is a folder for it.
+  const auto settings = engine::ParseJobSettings(info.settings());
+  return engine::vfs::JobInfo{info.name(),
+                              info.epoch(),
+                              info.timeline(),
+                              info.step(),
+                              std::move(layout),
+                              info.settings(),
+                              settings && !settings->program};
 }
 
 ClusterView::ClusterView(engine::vfs::JobInfo info, std::shared_ptr<LaneReaders> readers,

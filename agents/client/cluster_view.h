@@ -24,16 +24,23 @@ namespace tessera::agents {
 class LaneReaders {
  public:
   explicit LaneReaders(CurveKeys keys) : keys_(std::move(keys)) {}
-  /// \error as LaneReader::Open
+  /// A node with another key than before gets another reader. \error as LaneReader::Open
   Result<std::shared_ptr<LaneReader>> Of(const std::vector<std::string>& endpoints,
                                          const std::string& server_key);
+  /// Ends all reads, and what comes later, with kCancelled.
+  void Cancel();
 
  private:
   // Decryption is the I/O threads' work, and a connection stays on one.
   NetContext context_{2};
   const CurveKeys keys_;
   std::mutex mutex_;
-  std::map<std::vector<std::string>, std::shared_ptr<LaneReader>> readers_;
+  bool is_cancelled_ = false;  // guarded by mutex_
+  struct Known {
+    std::string server_key;
+    std::shared_ptr<LaneReader> reader;
+  };
+  std::map<std::vector<std::string>, Known> readers_;  // by endpoints; guarded by mutex_
 };
 
 /// Values of a reply, checked. \error kInvalidArgument naming what is wrong

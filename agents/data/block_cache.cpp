@@ -42,19 +42,15 @@ std::vector<Kept> BlocksIn(const std::string& folder) {
   return blocks;
 }
 
-class CachedSource final : public ByteSource {
+class CachedSource final : public WrappedSource {
  public:
   CachedSource(engine::ByteSourcePtr source, std::shared_ptr<BlockCache> cache)
-      : source_(std::move(source)), cache_(std::move(cache)) {}
-  const std::string& name() const override { return source_->name(); }
-  std::int64_t size_bytes() const override { return source_->size_bytes(); }
-  std::string version() const override { return source_->version(); }
+      : WrappedSource(std::move(source)), cache_(std::move(cache)) {}
   Status ReadAt(std::int64_t offset, std::span<std::byte> out) const override {
-    return cache_->Read(*source_, offset, out);
+    return cache_->Read(*source(), offset, out);
   }
 
  private:
-  const engine::ByteSourcePtr source_;
   const std::shared_ptr<BlockCache> cache_;
 };
 
@@ -157,8 +153,7 @@ bool BlockCache::IsStoring() {
   return Clock::now() >= storing_from_;
 }
 
-Result<engine::ByteSourcePtr> CachedFiles::Open(const std::string& name) const {
-  TESSERA_TRY(engine::ByteSourcePtr source, files_->Open(name));
+engine::ByteSourcePtr CachedFiles::Wrap(engine::ByteSourcePtr source) const {
   return std::make_shared<const CachedSource>(std::move(source), cache_);
 }
 

@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 
+#include "agents/data/wrapped_files.h"
 #include "engine/data/byte_source.h"
 
 namespace tessera::agents {
@@ -71,18 +72,13 @@ class BlockCache {
 };
 
 /// An opener whose sources are read through a cache.
-class CachedFiles final : public engine::SourceOpener {
+class CachedFiles final : public WrappedFiles {
  public:
   CachedFiles(std::shared_ptr<const engine::SourceOpener> files, std::shared_ptr<BlockCache> cache)
-      : files_(std::move(files)), cache_(std::move(cache)) {}
-  bool Knows(const std::string& name) const override { return files_->Knows(name); }
-  Result<engine::ByteSourcePtr> Open(const std::string& name) const override;
-  Result<std::vector<std::string>> List(const std::string& name) const override {
-    return files_->List(name);
-  }
+      : WrappedFiles(std::move(files)), cache_(std::move(cache)) {}
 
  private:
-  const std::shared_ptr<const engine::SourceOpener> files_;
+  engine::ByteSourcePtr Wrap(engine::ByteSourcePtr source) const override;
   const std::shared_ptr<BlockCache> cache_;
 };
 

@@ -14,7 +14,9 @@ namespace tessera::agents {
 namespace {
 
 std::shared_ptr<const engine::SourceOpener> FarFiles(const DataPlaces& places) {
-  std::shared_ptr<const engine::SourceOpener> files = std::make_shared<HttpFiles>(places.http);
+  HttpOptions http = places.http;
+  http.cancel = places.index.cancel;
+  std::shared_ptr<const engine::SourceOpener> files = std::make_shared<HttpFiles>(std::move(http));
   if (!places.cache_folder.empty()) {
     auto cache =
         std::make_shared<BlockCache>(BlockCacheOptions{.folder = places.cache_folder + "/blocks",

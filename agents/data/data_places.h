@@ -21,7 +21,8 @@ struct DataPlaces {
   std::int64_t cache_limit_bytes = std::int64_t{16} << 30;
   HttpOptions http = {};
   /// As engine::IndexOptions; `warn` is told of the cache too, from any thread. The folder of the
-  /// index is cache_folder's.
+  /// index is cache_folder's. `cancel` ends requests to servers too, also those of the data set
+  /// once it is open; that of `http` is not read.
   engine::IndexOptions index = {};
 };
 

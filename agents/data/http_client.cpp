@@ -18,6 +18,7 @@ struct HttpClient::Transfer {
   std::span<std::byte> out = {};
   std::string* text = nullptr;
   std::size_t max_text = 0;
+  std::stop_token cancel = {};
   HttpReply reply = {};
   std::string last_modified = {};
   bool is_refused = false;  // the status or the size made us end it
@@ -156,6 +157,9 @@ HttpClient::Outcome HttpClient::Run(const std::string& url, Transfer& transfer,
     to.reply.body_bytes += static_cast<std::int64_t>(bytes);
     return bytes;
   };
+  const auto on_progress = +[](void* self, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+    return static_cast<Transfer*>(self)->cancel.stop_requested() ? 1 : 0;
+  };
   curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
@@ -173,6 +177,9 @@ HttpClient::Outcome HttpClient::Run(const std::string& url, Transfer& transfer,
   curl_easy_setopt(curl, CURLOPT_HEADERDATA, &transfer);
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body);
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &transfer);
+  curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);  // called at least once a second
+  curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_progress);
+  curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &transfer);
   std::array<char, CURL_ERROR_SIZE> words{};
   curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, words.data());
   const CURLcode code = curl_easy_perform(curl);
@@ -191,18 +198,21 @@ HttpClient::Outcome HttpClient::Run(const std::string& url, Transfer& transfer,
 }
 
 HttpClient::Outcome HttpClient::GetRange(const std::string& url, std::int64_t offset,
-                                         std::span<std::byte> out,
-                                         std::chrono::milliseconds limit) {
+                                         std::span<std::byte> out, std::chrono::milliseconds limit,
+                                         const std::stop_token& cancel) {
   Transfer transfer;
+  transfer.cancel = cancel;
   transfer.range = fmt::format("{}-{}", offset, offset + static_cast<std::int64_t>(out.size()) - 1);
   transfer.out = out;
   return Run(url, transfer, limit);
 }
 
 HttpClient::Outcome HttpClient::GetText(const std::string& url, std::string& out,
-                                        std::size_t max_bytes, std::chrono::milliseconds limit) {
+                                        std::size_t max_bytes, std::chrono::milliseconds limit,
+                                        const std::stop_token& cancel) {
   out.clear();
   Transfer transfer;
+  transfer.cancel = cancel;
   transfer.text = &out;
   transfer.max_text = max_bytes;
   return Run(url, transfer, limit);

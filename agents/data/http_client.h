@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -50,12 +51,12 @@ class HttpClient {
     HttpFailure failure = {};  // what is empty: the reply counts
   };
   /// GET of bytes [offset, offset + out.size()). The body goes to `out` and only where the status
-  /// is 206: any other ends the transfer at its headers.
+  /// is 206: any other ends the transfer at its headers. A request to stop is a failure.
   Outcome GetRange(const std::string& url, std::int64_t offset, std::span<std::byte> out,
-                   std::chrono::milliseconds limit);
+                   std::chrono::milliseconds limit, const std::stop_token& cancel = {});
   /// GET of the whole, for small texts. \param max_bytes more is a failure
   Outcome GetText(const std::string& url, std::string& out, std::size_t max_bytes,
-                  std::chrono::milliseconds limit);
+                  std::chrono::milliseconds limit, const std::stop_token& cancel = {});
 
  private:
   struct Transfer;

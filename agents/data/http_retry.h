@@ -6,9 +6,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
+#include <condition_variable>
+#include <mutex>
 #include <random>
-#include <thread>
+#include <stop_token>
 
 #include "agents/data/http_source.h"
 
@@ -24,20 +25,26 @@ class HttpRetry {
   explicit HttpRetry(const HttpOptions& options)
       : pause_(options.first_pause),
         max_pause_(options.max_pause),
-        end_(Clock::now() + options.deadline) {}
+        end_(Clock::now() + options.deadline),
+        cancel_(options.cancel) {}
 
   Milliseconds left() const {
     return std::max(Milliseconds(0), std::chrono::duration_cast<Milliseconds>(end_ - Clock::now()));
   }
   int attempts() const { return attempts_; }
+  bool is_cancelled() const { return cancel_.stop_requested(); }
   /// Waits before the next attempt, at least `wanted`. \return false, at once, if the deadline
-  /// would be over then
+  /// would be over then, and where it is cancelled
   bool Pause(Milliseconds wanted) {
     thread_local std::mt19937_64 random{std::random_device{}()};
     std::uniform_int_distribution<Milliseconds::rep> jitter(pause_.count() / 2, pause_.count());
     const Milliseconds pause = std::max(wanted, Milliseconds(jitter(random)));
     if (pause >= left()) return false;
-    std::this_thread::sleep_for(pause);
+    std::mutex mutex;
+    std::condition_variable_any never;
+    std::unique_lock lock(mutex);
+    never.wait_for(lock, cancel_, pause, [] { return false; });
+    if (is_cancelled()) return false;
     pause_ = std::min(max_pause_, 2 * pause_);
     ++attempts_;
     return true;
@@ -47,6 +54,7 @@ class HttpRetry {
   Milliseconds pause_;
   const Milliseconds max_pause_;
   const Clock::time_point end_;
+  const std::stop_token cancel_;
   int attempts_ = 1;
 };
 

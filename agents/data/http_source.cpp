@@ -47,6 +47,9 @@ Result<HttpReply> Persist(const std::string& url, std::int64_t offset, HttpRetry
                           const Ask& ask) {
   for (;;) {
     const HttpClient::Outcome outcome = ask(retry.left());
+    if (retry.is_cancelled()) {
+      return At(url, offset, ErrorCode::kCancelled, "reading was cancelled");
+    }
     const bool failed = !outcome.failure.what.empty();
     if (!failed && !MayRetry(outcome.reply.status)) return outcome.reply;
     const std::string what =
@@ -54,7 +57,7 @@ Result<HttpReply> Persist(const std::string& url, std::int64_t offset, HttpRetry
     if (failed && !outcome.failure.may_retry) {
       return At(url, offset, ErrorCode::kUnavailable, what);
     }
-    if (!retry.Pause(outcome.reply.retry_after)) {
+    if (!retry.Pause(outcome.reply.retry_after) && !retry.is_cancelled()) {
       return At(url, offset, ErrorCode::kUnavailable,
                 fmt::format("{} ({} attempts)", what, retry.attempts()));
     }
@@ -84,31 +87,37 @@ class HttpSource final : public engine::ByteSource {
     if (out.empty()) return OkStatus();
     HttpRetry retry(options_);
     std::int64_t got = 0;  // of attempts that were cut off, and still good
-    TESSERA_TRY(const HttpReply reply,
-                Persist(url_, offset, retry, [&](std::chrono::milliseconds limit) {
-                  return AskForRest(offset, out, got, limit);
-                }));
-    if (reply.status != 206 && reply.status != 416) return Refusal(url_, offset, reply.status);
-    if (reply.total_size != size_ || reply.etag != etag_) {
-      return At(url_, offset, ErrorCode::kDataLoss,
-                fmt::format("the file changed since it was opened: size {} is {}, version {} is {}",
-                            size_, reply.total_size, etag_, reply.etag));
+    for (;;) {
+      TESSERA_TRY(const HttpReply reply,
+                  Persist(url_, offset, retry, [&](std::chrono::milliseconds limit) {
+                    return AskForRest(offset, out, got, limit);
+                  }));
+      if (reply.status != 206 && reply.status != 416) return Refusal(url_, offset, reply.status);
+      if (reply.total_size != size_ || reply.etag != etag_) {
+        return At(url_, offset, ErrorCode::kDataLoss,
+                  fmt::format("the file changed since it was opened: size {} is {}, version {} is "
+                              "{}",
+                              size_, reply.total_size, etag_, reply.etag));
+      }
+      const std::int64_t missing = static_cast<std::int64_t>(out.size()) - got;
+      const bool is_good = reply.status == 206 && reply.range_begin == offset + got &&
+                           0 < reply.body_bytes && reply.body_bytes <= missing;
+      if (!is_good) {
+        return At(url_, offset, ErrorCode::kUnavailable,
+                  fmt::format("the server sends {} bytes from {}, {} from {} were asked for",
+                              reply.body_bytes, reply.range_begin, missing, offset + got));
+      }
+      got += reply.body_bytes;  // a server may send less than the range: the rest is asked for
+      if (reply.body_bytes == missing) return OkStatus();
     }
-    const std::int64_t missing = static_cast<std::int64_t>(out.size()) - got;
-    if (reply.status == 206 && reply.range_begin == offset + got && reply.body_bytes == missing) {
-      return OkStatus();
-    }
-    return At(url_, offset, ErrorCode::kUnavailable,
-              fmt::format("the server sends {} bytes from {}, {} from {} were asked for",
-                          reply.body_bytes, reply.range_begin, missing, offset + got));
   }
 
  private:
   /// Asks for what is still missing; `got` grows by what comes of the same content.
   HttpClient::Outcome AskForRest(std::int64_t offset, std::span<std::byte> out, std::int64_t& got,
                                  std::chrono::milliseconds limit) const {
-    auto outcome =
-        client_->GetRange(url_, offset + got, out.subspan(static_cast<std::size_t>(got)), limit);
+    auto outcome = client_->GetRange(url_, offset + got, out.subspan(static_cast<std::size_t>(got)),
+                                     limit, options_.cancel);
     const bool is_same = outcome.reply.etag == etag_ && outcome.reply.total_size == size_ &&
                          outcome.reply.range_begin == offset + got;
     const auto missing = static_cast<std::int64_t>(out.size()) - got;
@@ -163,7 +172,7 @@ Result<ByteSourcePtr> HttpFiles::Open(const std::string& name) const {
   HttpRetry retry(options_);
   std::array<std::byte, 1> first{};
   TESSERA_TRY(const HttpReply reply, Persist(name, 0, retry, [&](std::chrono::milliseconds limit) {
-                return client_->GetRange(name, 0, first, limit);
+                return client_->GetRange(name, 0, first, limit, options_.cancel);
               }));
   const bool is_empty = reply.status == 416 && reply.total_size == 0;
   if (reply.status != 206 && !is_empty) return Refusal(name, 0, reply.status);
@@ -179,7 +188,7 @@ Result<std::vector<std::string>> HttpFiles::List(const std::string& name) const 
   std::string text;
   HttpRetry retry(options_);
   TESSERA_TRY(const HttpReply reply, Persist(url, 0, retry, [&](std::chrono::milliseconds limit) {
-                return client_->GetText(url, text, kMaxManifest, limit);
+                return client_->GetText(url, text, kMaxManifest, limit, options_.cancel);
               }));
   if (reply.status != 200) {
     return reply.status == 404 ? NotFound(fmt::format("data folder '{}' has no manifest.txt, which "

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct HttpOptions {
   /// drawn from its upper half, so that many ranks do not come back at once.
   std::chrono::milliseconds first_pause{100};
   std::chrono::milliseconds max_pause = std::chrono::seconds(5);
+  /// A request to stop ends what runs within a second, and what comes at once, with kCancelled.
+  std::stop_token cancel = {};
 };
 
 /// URLs of http and https. A file is opened by asking for its first byte: the reply tells its size
@@ -38,7 +41,8 @@ class HttpFiles final : public engine::SourceOpener {
 
   bool Knows(const std::string& name) const override;
   /// \error kNotFound for 404 and 410; kFailedPrecondition where the server cannot do ranges;
-  ///     kUnavailable naming URL, offset and what the last attempt met, once the deadline is over
+  ///     kUnavailable naming URL, offset and what the last attempt met, once the deadline is over;
+  ///     kCancelled
   Result<engine::ByteSourcePtr> Open(const std::string& name) const override;
   /// \error kInvalidArgument naming the line of a manifest that leads out of its folder
   Result<std::vector<std::string>> List(const std::string& name) const override;

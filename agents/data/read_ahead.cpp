@@ -10,19 +10,15 @@ namespace {
 using engine::ByteSource;
 using engine::ByteSourcePtr;
 
-class AheadSource final : public ByteSource {
+class AheadSource final : public WrappedSource {
  public:
   AheadSource(ByteSourcePtr source, std::shared_ptr<ReadAhead> ahead)
-      : source_(std::move(source)), ahead_(std::move(ahead)) {}
-  const std::string& name() const override { return source_->name(); }
-  std::int64_t size_bytes() const override { return source_->size_bytes(); }
-  std::string version() const override { return source_->version(); }
+      : WrappedSource(std::move(source)), ahead_(std::move(ahead)) {}
   Status ReadAt(std::int64_t offset, std::span<std::byte> out) const override {
-    return ahead_->Read(source_, stream_end_, offset, out);
+    return ahead_->Read(source(), stream_end_, offset, out);
   }
 
  private:
-  const ByteSourcePtr source_;
   const std::shared_ptr<ReadAhead> ahead_;
   mutable std::int64_t stream_end_ = 0;  // guarded by *ahead_; a file is often read from its start
 };
@@ -110,8 +106,7 @@ void ReadAhead::Run(const std::stop_token& stop) {
   }
 }
 
-Result<ByteSourcePtr> AheadFiles::Open(const std::string& name) const {
-  TESSERA_TRY(ByteSourcePtr source, files_->Open(name));
+ByteSourcePtr AheadFiles::Wrap(ByteSourcePtr source) const {
   return std::make_shared<const AheadSource>(std::move(source), ahead_);
 }
 

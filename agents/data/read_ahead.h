@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "agents/data/wrapped_files.h"
 #include "engine/data/byte_source.h"
 
 namespace tessera::agents {
@@ -64,18 +65,13 @@ class ReadAhead {
 };
 
 /// An opener whose sources read ahead.
-class AheadFiles final : public engine::SourceOpener {
+class AheadFiles final : public WrappedFiles {
  public:
   AheadFiles(std::shared_ptr<const engine::SourceOpener> files, std::shared_ptr<ReadAhead> ahead)
-      : files_(std::move(files)), ahead_(std::move(ahead)) {}
-  bool Knows(const std::string& name) const override { return files_->Knows(name); }
-  Result<engine::ByteSourcePtr> Open(const std::string& name) const override;
-  Result<std::vector<std::string>> List(const std::string& name) const override {
-    return files_->List(name);
-  }
+      : WrappedFiles(std::move(files)), ahead_(std::move(ahead)) {}
 
  private:
-  const std::shared_ptr<const engine::SourceOpener> files_;
+  engine::ByteSourcePtr Wrap(engine::ByteSourcePtr source) const override;
   const std::shared_ptr<ReadAhead> ahead_;
 };
 

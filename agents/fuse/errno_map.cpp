@@ -18,13 +18,22 @@ int ErrnoOf(const Error& error, FileAsk ask) {
     case ErrorCode::kTimeout:
       return ETIMEDOUT;
     case ErrorCode::kUnavailable:
-      return ask == FileAsk::kOpen ? EBUSY : EIO;
+      return ask == FileAsk::kOpen || ask == FileAsk::kWrite ? EBUSY : EIO;
+    case ErrorCode::kAlreadyExists:
+      return EEXIST;
+    case ErrorCode::kUnimplemented:
+      return EROFS;
+    case ErrorCode::kCancelled:
+      return ECANCELED;
+    case ErrorCode::kDataLoss:
+      return ask == FileAsk::kWrite ? EBADMSG : EIO;
     default:
       return EIO;
   }
 }
 
-bool IsOrdinary(const Error& error) {
+bool IsOrdinary(const Error& error, FileAsk ask) {
+  if (ask == FileAsk::kWrite) return error.code == ErrorCode::kUnimplemented;
   return error.code == ErrorCode::kNotFound || error.code == ErrorCode::kFailedPrecondition;
 }
 

@@ -25,12 +25,15 @@
 
 #include "agents/fuse/mount_point.h"
 #include "agents/fuse/operations.h"
+#include "agents/fuse/side_threads.h"
 
 namespace tessera::agents {
 namespace {
 
 /// How often what waits for its time is looked after.
 constexpr int kTickMs = 1000;
+/// For requests that wait for data: as many as four ranks of a job make at once.
+constexpr int kSideThreads = 4;
 
 std::chrono::system_clock::duration WallOffset() {
   return std::chrono::system_clock::now().time_since_epoch() -
@@ -86,19 +89,29 @@ constexpr fuse_custom_io kSocketIo = {
 }  // namespace
 
 struct FileServer::Impl {
-  Impl(std::shared_ptr<engine::vfs::StateSource> source, const FileServerOptions& options)
-      : tree(std::move(source), std::chrono::steady_clock::now(), options.tree),
-        service{tree, ::geteuid(), ::getegid(), WallOffset(), options.log},
+  Impl(std::shared_ptr<engine::vfs::StateSource> state, const FileServerOptions& options)
+      : source(state),
+        tree(std::move(state), std::chrono::steady_clock::now(), options.tree, options.sink),
+        samples(options.tree.samples),
+        sink(options.sink),
+        service{tree,        ::geteuid(),
+                ::getegid(), WallOffset(),
+                options.log, [this](std::function<void()> work) { side->Post(std::move(work)); }},
         wake(::eventfd(0, EFD_CLOEXEC)) {}
   ~Impl();
 
   Status MakeSession(const FileServerOptions& options);
-  void Start(int count);
-  void Work();
+  Status Start(int count);
+  Status AddThread();
+  void End();
   bool WaitForRequest(int poll);
   void Serve(int poll);
 
+  const std::shared_ptr<engine::vfs::StateSource> source;
   engine::vfs::Tree tree;
+  const std::shared_ptr<engine::vfs::SampleSource> samples;
+  const std::shared_ptr<engine::vfs::StateSink> sink;
+  std::unique_ptr<SideThreads> side;  // from Start on
   FileService service;
   const int wake;
   fuse_session* session = nullptr;
@@ -112,9 +125,13 @@ struct FileServer::Impl {
 
 FileServer::Impl::~Impl() {
   stopping = true;
+  source->Cancel();  // a cluster that does not answer keeps no thread
+  if (sink) sink->Cancel();
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = ::write(wake, &one, sizeof one);
   threads.clear();
+  if (samples) samples->Stop();
+  side.reset();  // what waits is answered before the session goes
   if (mounted) fuse_session_unmount(session);
   if (session != nullptr) fuse_session_destroy(session);
   ::close(wake);
@@ -123,9 +140,9 @@ FileServer::Impl::~Impl() {
 Status FileServer::Impl::MakeSession(const FileServerOptions& options) {
   fuse_set_log_func(KeepWords);
   std::string program = "tessera", flag = "-o";
-  std::string settings =
-      fmt::format("ro,default_permissions,fsname={},subtype=tessera,max_read={}{}", options.source,
-                  kMaxReadBytes, options.allow_other ? ",allow_other" : "");
+  std::string settings = fmt::format(
+      "{},default_permissions,fsname={},subtype=tessera,max_read={}{}", options.sink ? "rw" : "ro",
+      options.source, kMaxReadBytes, options.allow_other ? ",allow_other" : "");
   std::array<char*, 3> words = {program.data(), flag.data(), settings.data()};
   fuse_args arguments{static_cast<int>(words.size()), words.data(), 0};
   session = fuse_session_new(&arguments, &FileOperations(), sizeof(fuse_lowlevel_ops), &service);
@@ -134,29 +151,50 @@ Status FileServer::Impl::MakeSession(const FileServerOptions& options) {
   return OkStatus();
 }
 
-void FileServer::Impl::Start(int count) {
+Status FileServer::Impl::Start(int count) {
   const int descriptor = fuse_session_fd(session);
   ::fcntl(descriptor, F_SETFL, ::fcntl(descriptor, F_GETFL) | O_NONBLOCK);
   const SignalsBlocked blocked;  // threads inherit it
-  for (int i = 0; i < NumThreads(count); ++i) threads.emplace_back([this] { Work(); });
+  side = std::make_unique<SideThreads>(kSideThreads);
+  for (int i = 0; i < NumThreads(count); ++i) TESSERA_RETURN_IF_ERROR(AddThread());
+  return OkStatus();
 }
 
-void FileServer::Impl::Work() {
-  const int poll = ::epoll_create1(EPOLL_CLOEXEC);
+Status FileServer::Impl::AddThread() {
   // One request wakes one thread; the end wakes all.
   epoll_event request{.events = EPOLLIN | EPOLLEXCLUSIVE, .data = {}};
   epoll_event end{.events = EPOLLIN, .data = {}};
-  ::epoll_ctl(poll, EPOLL_CTL_ADD, fuse_session_fd(session), &request);
-  ::epoll_ctl(poll, EPOLL_CTL_ADD, wake, &end);
-  Serve(poll);
-  ::close(poll);
+  const int poll = ::epoll_create1(EPOLL_CLOEXEC);
+  if (poll < 0 || ::epoll_ctl(poll, EPOLL_CTL_ADD, fuse_session_fd(session), &request) != 0 ||
+      ::epoll_ctl(poll, EPOLL_CTL_ADD, wake, &end) != 0) {
+    const int error = errno;
+    if (poll >= 0) ::close(poll);
+    return ResourceExhausted(
+        fmt::format("cannot wait for requests to files: {}", std::strerror(error)));
+  }
+  threads.emplace_back([this, poll] {
+    Serve(poll);
+    ::close(poll);
+  });
+  return OkStatus();
 }
 
 /// Returns when there may be a request. \return false at the end
 bool FileServer::Impl::WaitForRequest(int poll) {
   epoll_event event{};
-  if (::epoll_wait(poll, &event, 1, kTickMs) == 0) tree.Tick(std::chrono::steady_clock::now());
+  const int count = ::epoll_wait(poll, &event, 1, kTickMs);
+  if (count == 0) tree.Tick(std::chrono::steady_clock::now());
+  if (count < 0 && errno != EINTR) {
+    End();
+    return false;
+  }
   return !stopping;
+}
+
+void FileServer::Impl::End() {
+  const std::lock_guard lock(mutex);
+  ended = true;
+  changed.notify_all();
 }
 
 void FileServer::Impl::Serve(int poll) {
@@ -168,9 +206,7 @@ void FileServer::Impl::Serve(int poll) {
     } else if (size == -EAGAIN) {
       if (!WaitForRequest(poll)) break;
     } else if (size != -EINTR) {
-      const std::lock_guard lock(mutex);
-      ended = true;
-      changed.notify_all();
+      End();
       break;
     }
   }
@@ -189,7 +225,7 @@ Result<std::unique_ptr<FileServer>> FileServer::Mount(
     return Unavailable(fmt::format("cannot mount on '{}': {}", path, LastWords()));
   }
   impl->mounted = true;
-  impl->Start(options.threads);
+  TESSERA_RETURN_IF_ERROR(impl->Start(options.threads));
   // The answer to it shows that the kernel has agreed on everything: only then read-ahead stays.
   struct statvfs answer {};
   if (::statvfs(path.c_str(), &answer) != 0) {
@@ -204,11 +240,11 @@ Result<std::unique_ptr<FileServer>> FileServer::OverSocket(
     std::shared_ptr<engine::vfs::StateSource> source, int descriptor,
     const FileServerOptions& options) {
   auto impl = std::make_unique<Impl>(std::move(source), options);
-  TESSERA_RETURN_IF_ERROR(impl->MakeSession({}));
+  TESSERA_RETURN_IF_ERROR(impl->MakeSession({.sink = options.sink}));
   if (const int error = fuse_session_custom_io(impl->session, &kSocketIo, descriptor); error != 0) {
     return Unavailable(fmt::format("no FUSE session over a socket: {}", std::strerror(-error)));
   }
-  impl->Start(options.threads);
+  TESSERA_RETURN_IF_ERROR(impl->Start(options.threads));
   return std::unique_ptr<FileServer>(new FileServer(std::move(impl)));
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/vfs/state_sink.h"
 #include "engine/vfs/state_source.h"
 #include "engine/vfs/tree.h"
 #include "ptc/base/result.h"
@@ -24,6 +25,8 @@ struct FileServerOptions {
   /// Takes one line for each failed request; any thread.
   std::function<void(std::string_view)> log = {};
   engine::vfs::TreeOptions tree = {};
+  /// Takes what is written; nullptr: nothing can be.
+  std::shared_ptr<engine::vfs::StateSink> sink = nullptr;
 };
 
 /// A session and the threads that answer its requests.

@@ -8,68 +8,24 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "agents/fuse/errno_map.h"
+#include "agents/fuse/reply.h"
+#include "agents/fuse/write_operations.h"
 
 namespace tessera::agents {
 namespace {
 
 using engine::vfs::Tree;
 
-/// Nothing of an inode ever changes.
-constexpr double kForEver = 86400;
-/// Jobs and ranks come and go.
-constexpr double kFolderSeconds = 1;
-
-FileService& ServiceOf(fuse_req_t request) {
-  return *static_cast<FileService*>(fuse_req_userdata(request));
-}
-
-engine::vfs::Time Now() { return std::chrono::steady_clock::now(); }
-
-void Fail(fuse_req_t request, const Error& error, FileAsk ask, std::string_view what) {
-  const int number = ErrnoOf(error, ask);
-  const FileService& service = ServiceOf(request);
-  if (!IsOrdinary(error) && service.log) {
-    service.log(fmt::format("{}: {} (errno {})", what, error.ToString(), number));
-  }
-  fuse_reply_err(request, number);
-}
-
-struct stat ToStat(const FileService& service, const Tree::Attributes& attributes) {
-  struct stat status {};
-  status.st_ino = attributes.ino;
-  status.st_mode = attributes.folder ? S_IFDIR | 0555 : S_IFREG | 0444;
-  status.st_nlink = 1;
-  status.st_uid = service.owner;
-  status.st_gid = service.group;
-  status.st_size = attributes.size;
-  status.st_blksize = 4096;
-  status.st_blocks = (attributes.size + 511) / 512;
-  const auto since_1970 = std::chrono::duration_cast<std::chrono::nanoseconds>(
-      attributes.born.time_since_epoch() + service.wall_offset);
-  status.st_mtim.tv_sec = since_1970.count() / 1'000'000'000;
-  status.st_mtim.tv_nsec = since_1970.count() % 1'000'000'000;
-  status.st_ctim = status.st_atim = status.st_mtim;
-  return status;
-}
-
-/// A file's name is looked up at each open: it may mean another version by then.
-fuse_entry_param ToEntry(const FileService& service, const Tree::Attributes& attributes) {
-  fuse_entry_param entry{};
-  entry.ino = attributes.ino;
-  entry.attr = ToStat(service, attributes);
-  entry.attr_timeout = kForEver;
-  entry.entry_timeout = attributes.folder ? kFolderSeconds : 0;
-  return entry;
-}
-
 void Init(void* /*service*/, fuse_conn_info* connection) {
   connection->max_read = kMaxReadBytes;
+  connection->max_write = kMaxReadBytes;
   connection->max_readahead = kMaxReadBytes;
   connection->max_background = 64;
   connection->congestion_threshold = 48;
@@ -79,8 +35,9 @@ void Init(void* /*service*/, fuse_conn_info* connection) {
       ~static_cast<unsigned>(FUSE_CAP_AUTO_INVAL_DATA | FUSE_CAP_READDIRPLUS_AUTO |
                              FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE);
   connection->want |=
-      connection->capable & static_cast<unsigned>(FUSE_CAP_ASYNC_READ | FUSE_CAP_ASYNC_DIO |
-                                                  FUSE_CAP_PARALLEL_DIROPS | FUSE_CAP_READDIRPLUS);
+      connection->capable &
+      static_cast<unsigned>(FUSE_CAP_ASYNC_READ | FUSE_CAP_ASYNC_DIO | FUSE_CAP_PARALLEL_DIROPS |
+                            FUSE_CAP_READDIRPLUS | FUSE_CAP_ATOMIC_O_TRUNC);
 }
 
 void Lookup(fuse_req_t request, fuse_ino_t folder, const char* name) {
@@ -111,15 +68,12 @@ void GetAttr(fuse_req_t request, fuse_ino_t ino, fuse_file_info* /*file*/) {
   const auto attributes = service.tree.Attr(ino);
   if (!attributes) return Fail(request, attributes.error(), FileAsk::kLookup, "attributes");
   const struct stat status = ToStat(service, *attributes);
-  fuse_reply_attr(request, &status, kForEver);
+  fuse_reply_attr(request, &status, attributes->writable ? 0 : kForEver);
 }
 
 void Open(fuse_req_t request, fuse_ino_t ino, fuse_file_info* file) {
   FileService& service = ServiceOf(request);
-  if ((file->flags & O_ACCMODE) != O_RDONLY) {
-    fuse_reply_err(request, EROFS);
-    return;
-  }
+  if ((file->flags & O_ACCMODE) != O_RDONLY) return OpenToWrite(request, ino, file);
   const auto handle = service.tree.Open(ino, Now());
   if (!handle) return Fail(request, handle.error(), FileAsk::kOpen, "open");
   file->fh = *handle;
@@ -242,20 +196,49 @@ void ReadDirPlus(fuse_req_t request, fuse_ino_t ino, std::size_t size, off_t off
   ReadFolder(request, ino, size, offset, file, true);
 }
 
+/// Answers a request about an inode here, or, where that may wait for data, aside.
+void Answer(fuse_req_t request, fuse_ino_t ino, std::function<void()> answer) {
+  FileService& service = ServiceOf(request);
+  if (service.aside && service.tree.MayWait(ino)) {
+    service.aside(std::move(answer));
+  } else {
+    answer();
+  }
+}
+
+using FileOperation = void (*)(fuse_req_t, fuse_ino_t, fuse_file_info*);
+template <FileOperation operation>
+void AnswerFile(fuse_req_t request, fuse_ino_t ino, fuse_file_info* file) {
+  Answer(request, ino, [request, ino, own = *file]() mutable { operation(request, ino, &own); });
+}
+
+void AnswerLookup(fuse_req_t request, fuse_ino_t folder, const char* name) {
+  Answer(request, folder,
+         [request, folder, own = std::string(name)] { Lookup(request, folder, own.c_str()); });
+}
+
+void AnswerReadDirPlus(fuse_req_t request, fuse_ino_t ino, std::size_t size, off_t offset,
+                       fuse_file_info* file) {
+  Answer(request, ino, [request, ino, size, offset, own = *file]() mutable {
+    ReadDirPlus(request, ino, size, offset, &own);
+  });
+}
+
 fuse_lowlevel_ops MakeOperations() {
   fuse_lowlevel_ops operations{};
   operations.init = Init;
-  operations.lookup = Lookup;
+  operations.lookup = AnswerLookup;
   operations.forget = Forget;
   operations.forget_multi = ForgetMany;
   operations.getattr = GetAttr;
-  operations.open = Open;
+  operations.open = AnswerFile<Open>;
   operations.read = Read;
   operations.release = Release;
-  operations.opendir = OpenFolder;
+  operations.opendir = AnswerFile<OpenFolder>;
   operations.readdir = ReadDir;
-  operations.readdirplus = ReadDirPlus;
+  operations.readdirplus = AnswerReadDirPlus;
   operations.releasedir = ReleaseFolder;
+  AddWriteOperations(operations);
   return operations;
 }
 

@@ -30,6 +30,8 @@ struct FileService {
   std::chrono::system_clock::duration wall_offset = {};
   /// Takes one line; called from any of the session's threads.
   std::function<void(std::string_view)> log = {};
+  /// Takes requests that may wait for data (Tree::MayWait); they are answered on another thread.
+  std::function<void(std::function<void()>)> aside = {};
 };
 
 /// For fuse_session_new; the user data is a FileService.

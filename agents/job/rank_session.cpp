@@ -353,6 +353,11 @@ void RankSession::SendShare(const Lock& lock, std::uint64_t id, const Share& sha
   Send(lock, message);
 }
 
+void RankSession::ForgetDecided() {
+  const Lock lock(mutex_);
+  recent_.clear();
+}
+
 void RankSession::ReportDecided(const RankDecision& decision) {
   wire::RankToAgent message;
   wire::RankDecided* body = message.mutable_decided();

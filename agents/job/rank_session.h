@@ -47,6 +47,8 @@ class RankSession {
   static constexpr std::size_t kMaxDecided = 1024;
   /// So many of the last reports are sent again to an agent that comes after a restart.
   static constexpr std::size_t kMaxRepeated = 256;
+  /// They are not sent again any more.
+  void ForgetDecided();
 
   struct Command {
     RankCommand act = RankCommand::kResume;

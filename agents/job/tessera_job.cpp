@@ -31,6 +31,7 @@
 #include "agents/job/rank_pieces.h"
 #include "agents/job/rank_session.h"
 #include "agents/keeper/keeper.h"
+#include "engine/copy/checksum.h"
 #include "engine/files/whole_file.h"
 #include "engine/store/arena.h"
 #include "engine/store/piece_table.h"
@@ -106,6 +107,7 @@ struct tessera_job {
   tessera::agents::RankPieces pieces;
   std::optional<RankSession::Command> commanded;  // to adopt
   std::optional<tessera::agents::Clock::time_point> last_decision;
+  std::int64_t decided = 0;                     // the step of it
   std::string pause_reason;                     // for the next wait
   tessera::agents::RankGroupsByAttempt groups;  // of a job that brings none
   std::unique_ptr<RankSession> session;
@@ -141,9 +143,12 @@ Result<std::unique_ptr<tessera_job>> Attach() {
   auto job =
       std::make_unique<tessera_job>(std::move(arena), layout.collection_ptr(), std::move(settings));
   job->initialise = initialise == "1";
-  // A process started for a coming epoch finds another one in the header and has no pieces yet.
+  // A process started for a coming epoch has no pieces yet. It finds another epoch in the header,
+  // or no job: of the last one that this device was in, the number may be the same.
+  const bool is_in_job =
+      job->arena.header().job_hash.load() == engine::Checksum(std::as_bytes(std::span(name)));
   std::int64_t epoch = -1;
-  if (job->arena.header().epoch.load() == static_cast<std::uint64_t>(view.epoch)) {
+  if (is_in_job && job->arena.header().epoch.load() == static_cast<std::uint64_t>(view.epoch)) {
     TESSERA_TRY(const engine::PieceTable table, engine::PieceTable::ReadCurrent(job->arena));
     if (table.job() == name) {
       TESSERA_TRY(job->pieces, RankPieces::Make(job->arena, table, *job->collection));
@@ -171,6 +176,10 @@ Status Adopt(tessera_job& job) {
   job.views.emplace_back(std::move(*job.commanded->view));
   job.commanded.reset();
   job.groups.KeepFrom({job.views.back().c.epoch, job.views.back().c.attempt});
+  // State of another step: what was decided up to now is not this job's past any more.
+  if (job.arena.header().end.load() != static_cast<std::uint64_t>(job.decided)) {
+    job.session->ForgetDecided();
+  }
   return OkStatus();
 }
 
@@ -386,6 +395,7 @@ int tessera_decide(tessera_job* job, int64_t step, const tessera_record* mine, d
   const double seconds =
       job->last_decision ? std::chrono::duration<double>(now - *job->last_decision).count() : 0;
   job->last_decision = now;
+  job->decided = step;
   job->session->ReportDecided({step, decision->loss, decision->norm2, decision->tokens,
                                decision->clip, decision->skip != 0, decision->pause, seconds, 0});
   return 0;

@@ -74,7 +74,7 @@ struct LaneReader::Impl {
     std::map<std::uint64_t, Asked> asked;  // not answered
     Loop::Clock::time_point last_heard;
     bool was_lost = false;
-    bool refused = false;
+    std::optional<Loop::Clock::time_point> refused;  // when; it stays closed after that
   };
 
   NetContext& context;
@@ -82,6 +82,7 @@ struct LaneReader::Impl {
   const std::string server_key;
   Loop loop;
   std::vector<Connection> connections;
+  bool cancelled = false;
   std::deque<OpenReadPtr> reads;  // with frames that nobody asked for yet; taken in turn
   std::jthread thread;            // last: it uses all of the above
 
@@ -110,6 +111,16 @@ struct LaneReader::Impl {
     return OkStatus();
   }
 
+  /// ZeroMQ does not try again by itself after a refusal; the node may know the key by now.
+  Status Reconnect(Connection& c) {
+    loop.Unwatch(*c.socket);
+    loop.Unwatch(c.socket->monitor());
+    c.refused = Loop::Now();
+    TESSERA_RETURN_IF_ERROR(Connect(c));
+    c.refused.reset();
+    return OkStatus();
+  }
+
   void Run() {
     loop.Run();
     for (Connection& c : connections) {
@@ -128,9 +139,12 @@ struct LaneReader::Impl {
   static std::string NameOf(const Connection& c) { return "source " + c.endpoint; }
 
   void Start(const OpenReadPtr& read) {
-    const auto refused = std::find_if(connections.begin(), connections.end(),
-                                      [](const Connection& c) { return c.refused; });
-    if (refused != connections.end()) return read->End(Status(RefusedBy(*refused)));
+    if (cancelled) return read->End(Status(Cancelled("the reader was closed")));
+    for (Connection& c : connections) {
+      if (!c.refused) continue;
+      if (Loop::Now() - *c.refused < options.refusal) return read->End(Status(RefusedBy(c)));
+      if (const Status status = Reconnect(c); !status) return read->End(status);
+    }
     reads.push_back(read);
     Pump();
   }
@@ -230,7 +244,7 @@ struct LaneReader::Impl {
   void ReadMonitor(Connection& c) {
     while (const auto event = c.socket->NextLinkEvent()) {
       if (event->kind == LinkEvent::Kind::kRefused) {
-        c.refused = true;
+        c.refused = Loop::Now();
         Fail(c, RefusedBy(c));
       } else if (event->kind == LinkEvent::Kind::kDisconnected) {
         c.was_lost = true;
@@ -272,6 +286,13 @@ Result<std::unique_ptr<LaneReader>> LaneReader::Open(NetContext& context,
   TESSERA_RETURN_IF_ERROR(impl->Connect(endpoints));
   impl->thread = std::jthread([raw = impl.get()] { raw->Run(); });
   return std::unique_ptr<LaneReader>(new LaneReader(std::move(impl)));
+}
+
+void LaneReader::Cancel() {
+  impl_->loop.Post([raw = impl_.get()] {
+    raw->cancelled = true;
+    raw->EndAll();
+  });
 }
 
 LaneReader::~LaneReader() {

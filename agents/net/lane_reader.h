@@ -26,6 +26,7 @@ struct LaneReaderOptions {
   int window = 8;                            // frames under way on one connection
   std::chrono::milliseconds silence{10000};  // how long a source may say nothing while asked
   int attempts = 3;                          // times a frame is asked for again
+  std::chrono::milliseconds refusal{1000};   // how long a refused key is not tried again
 };
 
 /// One source node: a thread with a connection to each of its lanes.
@@ -51,6 +52,8 @@ class LaneReader {
   ///     kCancelled; or what the source's Resolve said, with the source as context
   /// \pre segments are not empty and none is of 0 bytes
   std::future<Status> Read(const LaneKey& key, std::vector<LaneSegment> segments, Write write);
+  /// Ends open reads, and what comes later, with kCancelled.
+  void Cancel();
 
  private:
   struct Impl;

@@ -28,6 +28,9 @@ struct LaneKey {
 /// `attempt` of keys that name a view of a job's state: `transaction` is then the view's id, and a
 /// move is a cell of it.
 inline constexpr std::int64_t kViewAttempt = -1;
+/// Likewise of state that is handed in: `transaction` is the hand-in's number, and a move is a read
+/// of ptc::RefillPlan.
+inline constexpr std::int64_t kHandInAttempt = -2;
 /// "gpt-mini transaction 3 attempt 1".
 std::string ToString(const LaneKey& key);
 

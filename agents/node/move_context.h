@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,13 @@ struct MoveContext {
     std::vector<std::string> arena_paths;  // by device index
   };
   std::map<std::int32_t, Remote> nodes;
+  /// Who has the state that is handed in: the plan's reads are moves on its lanes.
+  struct HandIn {
+    std::int64_t number = 0;
+    std::vector<std::string> lanes;
+    std::string public_key;
+  };
+  std::optional<HandIn> hand_in = {};
 
   const ptc::TensorSpec& SpecOf(int tensor) const {
     return from.collection().tensors()[static_cast<std::size_t>(tensor)];

@@ -70,7 +70,7 @@ MoveResult Mover::Run(const std::stop_token& stop) {
   // What is held before anything moves: replicas are compared with it, and so is what arrives.
   result.status = DigestAll(stop, Side::kOld, result.before);
   if (!result.status || context_->plan.moves.empty()) return result;
-  result.status = Transfer(stop, result);
+  result.status = context_->hand_in ? Refill(stop, result) : Transfer(stop, result);
   if (result.status) result.status = DigestAll(stop, Side::kNew, result.after);
   return result;
 }
@@ -199,20 +199,24 @@ Status Mover::Receive(const std::stop_token& stop) {
 
   std::vector<FetchBatch> list;
   for (auto& [node, batch] : batches) list.push_back(std::move(batch));
+  return FetchCells(stop, c.key, std::move(list), [&](std::int64_t move, std::int64_t bytes) {
+    const auto& m = std::get<ptc::RemoteCopy>(c.plan.moves[static_cast<std::size_t>(move)]);
+    FlowOf(m.source, m.device)->done += bytes;
+  });
+}
+
+Status Mover::FetchCells(const std::stop_token& stop, const LaneKey& key,
+                         std::vector<FetchBatch> batches, Progress progress) {
   std::mutex mutex;
   std::condition_variable changed;
   std::optional<Status> ended;
-  const auto flow_of_move = [&](std::int64_t move) {
-    const auto& m = std::get<ptc::RemoteCopy>(c.plan.moves[static_cast<std::size_t>(move)]);
-    return FlowOf(m.source, m.device);
-  };
   LaneClientOptions options;
   options.keys = wire_.keys;
   options.ingress = wire_.ingress;
   LaneClient client(*wire_.net, std::move(options));
   FetchCallbacks callbacks;
   callbacks.progress = [&](std::size_t, std::int64_t move, std::int64_t bytes) {
-    flow_of_move(move)->done += bytes;
+    progress(move, bytes);
   };
   callbacks.cell_done = [&](std::int64_t move, std::uint64_t digest) {
     const std::lock_guard lock(mutex);
@@ -223,7 +227,7 @@ Status Mover::Receive(const std::stop_token& stop) {
     ended = std::move(status);
     changed.notify_all();
   };
-  TESSERA_RETURN_IF_ERROR(client.Start(c.key, std::move(list), std::move(callbacks)));
+  TESSERA_RETURN_IF_ERROR(client.Start(key, std::move(batches), std::move(callbacks)));
   const std::stop_callback cancel(stop, [&client] { client.Cancel(); });
   std::unique_lock lock(mutex);
   changed.wait(lock, [&] { return ended.has_value(); });

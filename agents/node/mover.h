@@ -4,8 +4,8 @@
 /// \file
 /// Carries out one node's part of a plan while the job stands still: digests what is held, copies
 /// what stays or comes from the same host, receives the rest over lanes, compares it with its
-/// sources, passes on between its devices what is relayed, and digests the result. Old pieces are
-/// only read.
+/// sources, passes on between its devices what is relayed, and digests the result. Or fetches all
+/// state from whoever hands it in. Old pieces are only read.
 
 #include <atomic>
 #include <functional>
@@ -60,6 +60,11 @@ class Mover {
   Status DigestAll(const std::stop_token& stop, Side side, std::vector<DeviceDigests>& out) const;
   Status Copy(const std::stop_token& stop);
   Status Receive(const std::stop_token& stop);
+  /// Brings cells over lanes and notes the digests of their sources.
+  using Progress = std::function<void(std::int64_t move, std::int64_t bytes)>;
+  Status FetchCells(const std::stop_token& stop, const LaneKey& key,
+                    std::vector<FetchBatch> batches, Progress progress);
+  Status Refill(const std::stop_token& stop, MoveResult& result);
   Status Verify(const std::stop_token& stop, MoveResult& result);
   Status Forward(const std::stop_token& stop);
   MoveFlow* FlowOf(ptc::DeviceId source, ptc::DeviceId destination);

@@ -14,6 +14,7 @@
 #include "engine/model/job_layout.h"
 #include "engine/store/allocate.h"
 #include "ptc/base/overloaded.h"
+#include "ptc/plan/refill.h"
 #include "ptc/schedule/relay_plan.h"
 
 namespace tessera::agents {
@@ -61,8 +62,8 @@ void NodeAgent::SetServing(std::shared_ptr<const MoveContext> context) {
 
 std::function<Result<SourceCell>(const LaneKey&, std::int64_t)> NodeAgent::MakeResolver() {
   serving_ = std::make_shared<Serving>();
-  return [serving = serving_, views = views_.get()](
-             const LaneKey& key, std::int64_t move) -> Result<SourceCell> {
+  return [serving = serving_, views = views_.get()](const LaneKey& key,
+                                                    std::int64_t move) -> Result<SourceCell> {
     if (IsLinkProbe(key)) return serving->links.Cell();
     if (key.attempt == kViewAttempt) {
       return views->Resolve(static_cast<std::uint64_t>(key.transaction), move);
@@ -254,9 +255,13 @@ Status NodeAgent::BuildPlan() {
   const wire::Prepare& p = txn_->prepare;
   TESSERA_TRY(ptc::Layout from, ptc::ParseLayout(p.from_layout()));
   TESSERA_TRY(ptc::Layout to, ptc::ParseLayout(p.to_layout()));
-  TESSERA_TRY(const ptc::Topology topology, TopologyOf(p));
-  TESSERA_TRY(txn_->plan, ptc::MakePlan(from, to, topology));
-  if (p.relay()) txn_->plan = ptc::RelayPlan(txn_->plan, from, to, topology);
+  if (p.has_hand_in()) {
+    txn_->plan = ptc::RefillPlan(to);
+  } else {
+    TESSERA_TRY(const ptc::Topology topology, TopologyOf(p));
+    TESSERA_TRY(txn_->plan, ptc::MakePlan(from, to, topology));
+    if (p.relay()) txn_->plan = ptc::RelayPlan(txn_->plan, from, to, topology);
+  }
   txn_->from = std::move(from);
   txn_->to = std::move(to);
   const auto check = [](const char* what, std::uint64_t mine, std::uint64_t theirs) -> Status {
@@ -354,6 +359,12 @@ std::shared_ptr<const MoveContext> NodeAgent::MakeContext() const {
                                    peer.public_key(),
                                    {peer.arena_paths().begin(), peer.arena_paths().end()}};
   }
+  if (p.has_hand_in()) {
+    const wire::HandInSource& source = p.hand_in();
+    context->hand_in = {static_cast<std::int64_t>(source.hand_in()),
+                        {source.lanes().begin(), source.lanes().end()},
+                        source.public_key()};
+  }
   return context;
 }
 
@@ -403,6 +414,8 @@ void NodeAgent::FlipAndAdopt() {
       continue;
     store_->Flip(device, table, p.timeline(), txn_->step);
   }
+  // What was reported of steps after the one that was handed in is of another past.
+  if (p.has_hand_in()) recent_steps_.erase(p.job());
   const bool stays = !LocalOf(*txn_->to).empty();
   if (stays) {
     const auto old = jobs_.find(p.job());

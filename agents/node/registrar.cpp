@@ -193,6 +193,8 @@ void Registrar::OnRequest(const std::string& identity, const wire::Request& requ
       return OnJobs(reply);
     case wire::Request::kView:
       return OnView(request.view(), reply);
+    case wire::Request::kHandIn:
+      return OnHandIn(request.id(), request.hand_in(), reply);
     case wire::Request::kKeepViews: {
       wire::ToNode keep;
       *keep.mutable_keep_views() = request.keep_views();
@@ -425,7 +427,8 @@ engine::ClusterSnapshot Registrar::Snapshot() const {
     row.epoch = job.epoch;
     row.timeline = job.timeline;
     row.layout_hash = ptc::Hex16(job.layout.hash());
-    row.global_batch = job.settings.global_batch;
+    row.global_batch = engine::GlobalBatchOn(job.settings, job.layout.mesh().shape());
+    row.at_change = engine::WrongOnPurpose(job.settings.at_change);
     row.num_tensors = std::ssize(job.layout.collection().tensors());
     row.state_bytes = job.layout.collection().total_bytes();
     row.max_steps = job.settings.max_steps;

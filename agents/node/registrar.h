@@ -140,6 +140,19 @@ class Registrar {
     ReplyPtr reply;
     Clock::time_point began = Clock::now();
   };
+  /// State that a client hands in: what the transaction brings instead of moving what is there.
+  struct HandIn {
+    std::int64_t step = 0;  // after which the job goes on
+    wire::HandInSource source;
+  };
+  /// How a transaction is asked for.
+  struct TxnAsk {
+    std::string request_id = {};
+    std::string who = {};
+    std::int64_t at_step = 0;
+    bool unrecorded = false;
+    std::optional<HandIn> hand_in = {};
+  };
   struct Txn {
     Txn(Planned what, engine::Coordinator how)
         : planned(std::move(what)),
@@ -149,6 +162,8 @@ class Registrar {
     std::string job;
     Planned planned;
     std::int64_t slot = 0, epoch = 0, at_step = 0;
+    std::int64_t timeline = 0;  // of the job once it is committed
+    std::optional<HandIn> hand_in;
     bool was_paused = false;
     engine::Coordinator machine;
     engine::HistoryEntry entry;
@@ -225,6 +240,8 @@ class Registrar {
   /// Keeps the history within its limits, a bounded piece at a time.
   void RetainHistory();
   Status RecoverSteps();
+  /// What was reported before counts as made; the step after `step` comes next.
+  void GoOnFrom(Job& job, std::int64_t step);
 
   // ---- jobs (registrar_jobs.cpp)
   Job* FindJob(const std::string& name);
@@ -307,7 +324,19 @@ class Registrar {
   /// To all nodes: after a restart this registrar does not know who holds what.
   void PassOn(const wire::ToNode& message, const ReplyPtr& reply);
 
+  // ---- state that is handed in (registrar_hand_in.cpp)
+  void OnHandIn(const std::string& request_id, const wire::HandInRequest& request,
+                const ReplyPtr& reply);
+  Result<Planned> PlanHandIn(const Job& job, const wire::HandInRequest& request) const;
+
   // ---- transactions (registrar_txn.cpp)
+  using AnswerAct = std::function<void(std::int64_t transaction)>;
+  /// Whether the request began a transaction before.
+  bool AnswerFromAct(const std::string& request_id, const AnswerAct& answer);
+  static Status CheckStandsOrRuns(const Job& job);
+  /// Puts it on record; `Begin` is then to be fed. \pre CheckIdle, CheckStandsOrRuns
+  /// \error kResourceExhausted where it cannot be recorded
+  Status BeginTxn(Job& job, Planned planned, TxnAsk ask);
   void OnApply(const std::string& request_id, const wire::ApplyRequest& request,
                const ReplyPtr& reply);
   void OnTxnRequest(const wire::TxnRequest& request, const ReplyPtr& reply);

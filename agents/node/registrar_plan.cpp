@@ -207,7 +207,7 @@ Result<Registrar::Planned> Registrar::MakePlanFor(const Job& job,
   summary.network_direct = network_direct;
   summary.snapshot = plan.bytes.snapshot;
   summary.storage = plan.bytes.storage;
-  const ptc::Certificate certificate = ptc::Certify(job.layout, to, topology);
+  const ptc::Certificate certificate = ptc::Certify(job.layout, to, topology, {}, plan.port_prices);
   summary.volume_bound = certificate.volume;
   summary.certificate = engine::Summarize(certificate, topology);
   summary.certificate.port = plan.busiest_port;
@@ -216,7 +216,7 @@ Result<Registrar::Planned> Registrar::MakePlanFor(const Job& job,
   summary.single_source = plan.single_source_pieces;
   summary.pause_estimate = engine::EstimatePause(plan, job.layout, to, topology);
   summary.flows = FlowsOf(plan, job.layout.collection());
-  summary.global_batch = job.settings.global_batch;
+  summary.global_batch = engine::GlobalBatchOn(job.settings, mesh->shape());
   const engine::SearchInput input = SearchInputOf(job, mesh->devices());
   summary.from_step_seconds = engine::EstimateStepSeconds(input, job.layout.mesh(), job.options);
   summary.to_step_seconds = engine::EstimateStepSeconds(input, *mesh, target.options);

@@ -88,6 +88,15 @@ void Registrar::FlushSamples() {
   }
 }
 
+void Registrar::GoOnFrom(Job& job, std::int64_t step) {
+  ReleaseSamples(job, true);
+  FlushSamples();
+  job.recorded = step;
+  if (const Status put = journal_->Put(KeyOf(job.name), std::to_string(step)); !put) {
+    AddEvent(engine::Severity::kError, "registrar", "journal: " + put.error().ToString());
+  }
+}
+
 void Registrar::RetainHistory() {
   const auto now = Clock::now();
   if (now < next_retention_) return;

@@ -158,6 +158,8 @@ Status Registrar::StartJob(const wire::StartJobRequest& request, const engine::D
   TESSERA_RETURN_IF_ERROR(engine::CheckFits(
       settings, mesh, start.options, SearchInputOf(name, settings, mesh.devices()).capacities));
 
+  TESSERA_RETURN_IF_ERROR(engine::NoteDeviceBatch(settings, mesh.shape()));
+  const std::string wrong(engine::WrongOnPurpose(settings.at_change));
   Job job(name, std::move(settings), std::move(layout));
   job.options = start.options;
   job.data = data;
@@ -184,6 +186,9 @@ Status Registrar::StartJob(const wire::StartJobRequest& request, const engine::D
                        ToString(it->second.layout.mesh()), StagesText(it->second.layout),
                        options.empty() ? "" : ", " + options, reply->ByWhom()));
   if (!start.why.empty()) AddEvent(engine::Severity::kInfo, name, start.why);
+  if (!wrong.empty()) {
+    AddEvent(engine::Severity::kWarning, name, fmt::format("is wrong on purpose: it {}", wrong));
+  }
   for (const std::int32_t node : it->second.not_ready) {
     if (const Status sent = SendTo(node, message); !sent) {
       FailJob(it->second, sent.error().ToString());

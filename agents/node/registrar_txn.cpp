@@ -18,6 +18,9 @@ using engine::TxnPhase;
 
 constexpr char kTxnKey[] = "txn";
 
+/// An act is done once, also when its answer was lost with this agent's predecessor.
+std::string ActKey(const std::string& request_id) { return "act/" + request_id; }
+
 std::string Describe(const ptc::MeshShape& shape, const engine::StepOptions& options) {
   const std::string more = ToString(options);
   return fmt::format("{}×{}×{}{}", shape[ptc::Axis::kDp], shape[ptc::Axis::kTp],
@@ -28,15 +31,21 @@ std::string Describe(const ptc::MeshShape& shape, const engine::StepOptions& opt
 
 // ---- requests
 
+bool Registrar::AnswerFromAct(const std::string& request_id, const AnswerAct& answer) {
+  const auto row = journal_->Get(ActKey(request_id));
+  if (request_id.empty() || !row || !*row) return false;
+  answer(std::strtoll((**row).c_str(), nullptr, 10));
+  return true;
+}
+
 void Registrar::OnApply(const std::string& request_id, const wire::ApplyRequest& request,
                         const ReplyPtr& reply) {
-  // An act is done once, also when its answer was lost with this agent's predecessor.
-  const std::string act_key = "act/" + request_id;
-  if (const auto row = journal_->Get(act_key); !request_id.empty() && row && *row) {
+  const auto answered = [&](std::int64_t id) {
     wire::Reply out;
-    out.mutable_apply()->set_transaction(std::strtoll((**row).c_str(), nullptr, 10));
-    return reply->Done(std::move(out));
-  }
+    out.mutable_apply()->set_transaction(id);
+    reply->Done(std::move(out));
+  };
+  if (AnswerFromAct(request_id, answered)) return;
   const Result<Job*> found = NeedJob(request.plan().job());
   if (!found) return reply->Fail(found.error());
   Job& job = **found;
@@ -49,21 +58,44 @@ void Registrar::OnApply(const std::string& request_id, const wire::ApplyRequest&
         fmt::format("stale plan: {} is not the plan now, which is {} of epoch {}",
                     request.plan_hash(), planned->summary.hash, job.epoch)));
   }
+  if (const Status stands = CheckStandsOrRuns(job); !stands) return reply->Fail(stands.error());
   const bool paused = job.state == engine::JobState::kPaused;
-  if (!paused && job.state != engine::JobState::kRunning) {
-    return reply->Fail(
-        FailedPrecondition(fmt::format("job '{}' is {}", job.name, ToString(job.state))));
-  }
   if (request.at_step() > 0 && (paused || request.at_step() <= job.step)) {
     return reply->Fail(FailedPrecondition(
         fmt::format("--at-step {} is not ahead: job '{}' is {} after step {}", request.at_step(),
                     job.name, ToString(job.state), job.step)));
   }
+  const Status begun = BeginTxn(job, std::move(*planned),
+                                {.request_id = request_id,
+                                 .who = reply->who(),
+                                 .at_step = request.at_step(),
+                                 .unrecorded = request.unrecorded()});
+  if (!begun) return reply->Fail(begun.error());
+  AddEvent(engine::Severity::kInfo, fmt::format("txn {}", txn_->id),
+           fmt::format("reconfigure {} {} → {}, {}{}", job.name,
+                       Describe(txn_->planned.summary.from_mesh, txn_->entry.from_options),
+                       Describe(txn_->planned.summary.to_mesh, txn_->entry.to_options),
+                       engine::BytesText(txn_->planned.plan.bytes.moved()), reply->ByWhom()));
+  wire::Reply out;
+  out.mutable_apply()->set_transaction(txn_->id);
+  Encode(txn_->planned.summary, out.mutable_apply()->mutable_plan());
+  reply->Done(std::move(out));
+  Feed(engine::Begin{});
+}
 
+Status Registrar::CheckStandsOrRuns(const Job& job) {
+  if (job.state == engine::JobState::kPaused || job.state == engine::JobState::kRunning) {
+    return OkStatus();
+  }
+  return FailedPrecondition(fmt::format("job '{}' is {}", job.name, ToString(job.state)));
+}
+
+Status Registrar::BeginTxn(Job& job, Planned planned, TxnAsk ask) {
+  const bool paused = job.state == engine::JobState::kPaused;
   engine::Coordinator::Setup setup;
   setup.participants = NodesOf(job.layout);
   setup.pausing = setup.participants;
-  setup.participants.merge(NodesOf(planned->to));
+  setup.participants.merge(NodesOf(planned.to));
   if (paused) setup.paused_at = job.step;
 
   const std::int64_t id = NextNumber();
@@ -71,30 +103,29 @@ void Registrar::OnApply(const std::string& request_id, const wire::ApplyRequest&
   entry.id = id;
   entry.job = job.name;
   entry.from = ToString(job.layout.mesh());
-  entry.to = ToString(planned->to.mesh());
+  entry.to = ToString(planned.to.mesh());
   entry.started = WallClock();
-  entry.volume_bound = planned->summary.volume_bound;
+  entry.volume_bound = planned.summary.volume_bound;
   entry.epoch = job.epoch;
-  entry.who = reply->who();
-  entry.from_options = planned->summary.from_options;
-  entry.to_options = planned->summary.to_options;
-  entry.kept = planned->summary.kept;
-  entry.device = planned->summary.device;
-  entry.host = planned->summary.host;
-  entry.network = planned->summary.network;
-  entry.pause_estimate = planned->summary.pause_estimate;
-  if (const Status put = history_->PutTransaction(entry); !NoteRecorded(put)) {
-    if (!request.unrecorded()) {
-      return reply->Fail(ResourceExhausted("the move cannot be recorded: " + put.error().message));
-    }
+  entry.who = std::move(ask.who);
+  entry.from_options = planned.summary.from_options;
+  entry.to_options = planned.summary.to_options;
+  entry.kept = planned.summary.kept;
+  entry.device = planned.summary.device;
+  entry.host = planned.summary.host;
+  entry.network = planned.summary.network;
+  entry.pause_estimate = planned.summary.pause_estimate;
+  if (const Status put = history_->PutTransaction(entry); !NoteRecorded(put) && !ask.unrecorded) {
+    return ResourceExhausted("the move cannot be recorded: " + put.error().message);
   }
-  const std::int64_t bytes = planned->plan.bytes.moved();
-  txn_.emplace(std::move(*planned), engine::Coordinator(setup));
+  txn_.emplace(std::move(planned), engine::Coordinator(setup));
   txn_->id = id;
   txn_->job = job.name;
   txn_->slot = job.slot;
   txn_->epoch = job.epoch + 1;
-  txn_->at_step = request.at_step();
+  txn_->timeline = job.timeline + (ask.hand_in ? 1 : 0);
+  txn_->at_step = ask.at_step;
+  txn_->hand_in = std::move(ask.hand_in);
   txn_->was_paused = paused;
   txn_->entry = std::move(entry);
   for (const engine::FlowStatus& flow : txn_->planned.summary.flows) {
@@ -103,17 +134,10 @@ void Registrar::OnApply(const std::string& request_id, const wire::ApplyRequest&
   if (!paused) job.state = engine::JobState::kReconfiguring;
   views_.OnTransaction(job.name);
   JournalTxn();
-  if (!request_id.empty()) static_cast<void>(journal_->Put(act_key, std::to_string(id)));
-  AddEvent(engine::Severity::kInfo, fmt::format("txn {}", id),
-           fmt::format("reconfigure {} {} → {}, {}{}", job.name,
-                       Describe(txn_->planned.summary.from_mesh, txn_->entry.from_options),
-                       Describe(txn_->planned.summary.to_mesh, txn_->entry.to_options),
-                       engine::BytesText(bytes), reply->ByWhom()));
-  wire::Reply out;
-  out.mutable_apply()->set_transaction(id);
-  Encode(txn_->planned.summary, out.mutable_apply()->mutable_plan());
-  reply->Done(std::move(out));
-  Feed(engine::Begin{});
+  if (!ask.request_id.empty()) {
+    static_cast<void>(journal_->Put(ActKey(ask.request_id), std::to_string(id)));
+  }
+  return OkStatus();
 }
 
 void Registrar::OnTxnRequest(const wire::TxnRequest& request, const ReplyPtr& reply) {
@@ -336,11 +360,12 @@ void Registrar::SendPrepare(std::int32_t node) {
   p->set_from_hash(txn_->planned.plan.from_hash);
   p->set_to_hash(txn_->planned.plan.to_hash);
   p->set_plan_hash(txn_->planned.plan.hash);
-  p->set_timeline(job->timeline);
+  p->set_timeline(txn_->timeline);
   p->set_micro_batch(txn_->planned.summary.to_options.micro_batch);
   p->set_relay(txn_->planned.summary.relayed);
   *p->mutable_peers() = AllPeers();
   p->set_topology(txn_->planned.cluster);
+  if (txn_->hand_in) *p->mutable_hand_in() = txn_->hand_in->source;
   if (const Status sent = SendTo(node, message); !sent) {
     Feed(engine::NodeRefused{node, sent.error().ToString()});
   }
@@ -358,7 +383,7 @@ void Registrar::CompareDigests() {
   if (!after) return Feed(engine::DigestsCompared{false, after.error().ToString()});
   txn_->entry.digest_before = ptc::Hex16(before->digest);
   txn_->entry.digest_after = ptc::Hex16(after->digest);
-  for (std::size_t i = 0; i < cells.size(); ++i) {
+  for (std::size_t i = 0; !txn_->hand_in && i < cells.size(); ++i) {
     if (before->cells[i] == after->cells[i]) continue;
     const auto& spec =
         job->layout.collection().tensors()[static_cast<std::size_t>(cells[i].tensor)];
@@ -367,7 +392,7 @@ void Registrar::CompareDigests() {
                            ptc::Hex16(before->cells[i]), ptc::Hex16(after->cells[i]))});
   }
   // On record before the decision: a registrar that dies now finds it again.
-  txn_->entry.bytes_moved = BytesArrived();
+  txn_->entry.bytes_moved = txn_->hand_in ? txn_->planned.plan.bytes.storage : BytesArrived();
   Record(txn_->entry);
   Feed(engine::DigestsCompared{true, {}});
 }
@@ -379,7 +404,7 @@ void Registrar::WriteRegister(bool commit) {
   if (commit) {
     decision.epoch = txn_->epoch;
     decision.layout_hash = ptc::Hex16(txn_->planned.plan.to_hash);
-    decision.step = txn_->machine.step().value_or(0);
+    decision.step = txn_->hand_in ? txn_->hand_in->step : txn_->machine.step().value_or(0);
   }
   const auto held = register_->Write(txn_->job, txn_->slot, decision);
   if (!held) {
@@ -400,6 +425,8 @@ void Registrar::WriteRegister(bool commit) {
     job->layout = txn_->planned.to;
     job->options = txn_->planned.summary.to_options;
     job->epoch = txn_->epoch;
+    if (txn_->timeline != job->timeline) GoOnFrom(*job, held->step);
+    job->timeline = txn_->timeline;
     job->step = held->step;
     job->paused_nodes.clear();
     job->usual_step_seconds = UsualStepSeconds(*job);
@@ -418,7 +445,9 @@ void Registrar::FinishTxn(bool committed, const std::string& reason) {
   }
   engine::HistoryEntry& entry = txn_->entry;
   entry.result = committed ? "committed" : "rolled_back";
-  entry.reason = reason;
+  entry.reason = committed && txn_->hand_in
+                     ? fmt::format("state of step {} was handed in", txn_->hand_in->step)
+                     : reason;
   entry.pause = txn_->pause;
   entry.epoch = job->epoch;
   for (const auto& [ends, flow] : txn_->flows) entry.flows.push_back(flow);
@@ -459,6 +488,7 @@ void Registrar::JournalTxn() {
                      {"zero", txn_->planned.summary.to_options.zero},
                      {"micro_batch", txn_->planned.summary.to_options.micro_batch},
                      {"was_paused", txn_->was_paused},
+                     {"timeline", txn_->timeline},
                      {"started", txn_->entry.started}};
   if (const Status put = journal_->Put(kTxnKey, json.dump()); !put) {
     AddEvent(engine::Severity::kError, "registrar", "journal: " + put.error().ToString());
@@ -507,6 +537,7 @@ Status Registrar::RecoverTxn() {
   txn_->job = job->name;
   txn_->slot = json["slot"].get<std::int64_t>();
   txn_->epoch = json["epoch"].get<std::int64_t>();
+  txn_->timeline = json.value("timeline", job->timeline);
   txn_->was_paused = was_paused;
   txn_->entry = std::move(entry);
   // The record tells since when the job stands, if it got as far as comparing digests.

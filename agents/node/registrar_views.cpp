@@ -59,6 +59,9 @@ void Registrar::OnJobs(const ReplyPtr& reply) {
     row->set_layout(ptc::ToJson(job.layout));
     row->set_settings(engine::ToJson(job.settings));
   }
+  for (const auto& [number, node] : nodes_) {
+    out.mutable_jobs()->add_agent_keys(node.peer.public_key());
+  }
   reply->Done(std::move(out));
 }
 

@@ -26,7 +26,8 @@ std::jthread QuietThread(auto body) {
 }  // namespace
 
 Result<Batch> ReadBatch(const engine::DataMix& data, const engine::GptConfig& model,
-                        const BatchRequest& request) {
+                        const BatchRequest& request,
+                        const std::function<void(const engine::SampleId&)>& before) {
   TESSERA_TRY(const auto samples,
               data.SamplesAt(request.cursor, request.share.begin, request.share.end));
   const auto window = static_cast<std::size_t>(data.sequence() + 1);
@@ -34,6 +35,7 @@ Result<Batch> ReadBatch(const engine::DataMix& data, const engine::GptConfig& mo
   std::span<std::int32_t> rest = batch.tokens;
   for (const engine::SampleId& sample : samples) {
     const auto tokens = rest.first(window);
+    if (before) before(sample);
     TESSERA_RETURN_IF_ERROR(data.ReadTokens(sample, tokens));
     const auto outside = std::find_if(tokens.begin(), tokens.end(), [&](std::int32_t token) {
       return token < 0 || token >= model.vocab;
@@ -49,32 +51,89 @@ Result<Batch> ReadBatch(const engine::DataMix& data, const engine::GptConfig& mo
   return batch;
 }
 
-BatchReader::BatchReader(std::shared_ptr<const engine::DataMix> data, engine::GptConfig model)
-    : data_(std::move(data)),
-      model_(std::move(model)),
+BatchReader::BatchReader(std::shared_ptr<const engine::DataMix> data, engine::GptConfig model,
+                         DataAccess access)
+    : model_(std::move(model)),
+      access_(std::move(access)),
+      fingerprint_(data->fingerprint()),
+      num_samples_(data->num_samples()),
+      data_(std::move(data)),
+      cancel_(access_.cancel),
       thread_(QuietThread([this](const std::stop_token& stop) { Run(stop); })) {}
 
-void BatchReader::Start(const BatchRequest& request) {
+BatchReader::~BatchReader() {
   const std::lock_guard lock(mutex_);
-  wanted_ = request;
+  cancel_.request_stop();
+}
+
+void BatchReader::Begin(const Work& work) {
+  const std::lock_guard lock(mutex_);
+  wanted_ = work;
   ++started_;
   changed_.notify_all();
 }
 
 Result<Batch> BatchReader::Wait() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return result_ && finished_ == started_; });
-  return *std::exchange(result_, std::nullopt);
+  const bool is_there =
+      changed_.wait_for(lock, access_.patience, [&] { return result_ && finished_ == started_; });
+  if (is_there) return *std::exchange(result_, std::nullopt);
+  Error late{ErrorCode::kUnavailable,
+             fmt::format("no batch after {} s: {}",
+                         std::chrono::duration<double>(access_.patience).count(), WhatIsRead()),
+             {}};
+  cancel_.request_stop();
+  return late;
+}
+
+std::string BatchReader::WhatIsRead() const {
+  if (!data_) return "the data set is not open yet";
+  if (!reading_) return "the read before it does not end";
+  const auto& part = data_->parts()[static_cast<std::size_t>(reading_->part)];
+  return fmt::format("reading sample {} ({})", reading_->sample,
+                     part.data->Describe(reading_->sample));
+}
+
+Status BatchReader::OpenAnew() {
+  std::stop_token cancel;
+  std::shared_ptr<const engine::DataMix> old;  // whose threads end without the lock
+  {
+    const std::lock_guard lock(mutex_);
+    cancel_.request_stop();
+    cancel_ = {};
+    cancel = cancel_.get_token();
+    old = std::exchange(data_, nullptr);
+  }
+  old.reset();
+  TESSERA_TRY(engine::DataMix data, access_.open(cancel));
+  if (data.fingerprint() != fingerprint_) {
+    return DataLoss(
+        fmt::format("the data set changed while the job ran: it has {} samples, it had {}",
+                    data.num_samples(), num_samples_));
+  }
+  const std::lock_guard lock(mutex_);
+  data_ = std::make_shared<const engine::DataMix>(std::move(data));
+  return OkStatus();
+}
+
+Result<Batch> BatchReader::Read(const Work& work) {
+  // After an opening that failed there is no data set.
+  if (work.is_anew || !data_) TESSERA_RETURN_IF_ERROR(OpenAnew());
+  return ReadBatch(*data_, model_, work.request, [this](const engine::SampleId& sample) {
+    const std::lock_guard lock(mutex_);
+    reading_ = sample;
+  });
 }
 
 void BatchReader::Run(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (changed_.wait(lock, stop, [&] { return wanted_.has_value(); })) {
-    const BatchRequest request = *std::exchange(wanted_, std::nullopt);
+    const Work work = *std::exchange(wanted_, std::nullopt);
     const std::uint64_t number = started_;
     lock.unlock();
-    auto batch = ReadBatch(*data_, model_, request);
+    auto batch = Read(work);
     lock.lock();
+    reading_.reset();
     finished_ = number;
     result_ = std::move(batch);
     changed_.notify_all();

@@ -16,10 +16,12 @@
 #include <vector>
 
 #include "agents/train/blas_environment.h"
+#include "agents/train/evaluate.h"
 #include "agents/train/numeric_libraries.h"
 #include "agents/train/probe.h"
 #include "agents/train/rank.h"
 #include "agents/train/solo.h"
+#include "engine/files/whole_file.h"
 #include "engine/model/gpt.h"
 
 namespace {
@@ -69,6 +71,8 @@ An agent starts it: `tesseractl job start MODEL`. Without an agent it trains as 
   --set NAME=VALUE    any setting of the job or its model, may come several times; see below
   --data PATH         text file or folder, may come several times (default: the licences in
                       /usr/share/common-licenses and the sources of the Python library)
+  --evaluate PATH     the loss of a checkpoint's parameters on --data, without training, as
+                      {{"loss","samples"}}; --settings FILE holds the job's settings as JSON
   --json              one object a step: {{"step","loss","grad_norm"}}
   --probe             measure what the cost model needs (a few seconds, all cores) and print it as
                       one line of JSON
@@ -89,6 +93,7 @@ Settings, with their values for gpt-mini:
 
 struct Arguments {
   bool solo = false, probe = false, json = false, help = false, version = false;
+  std::string evaluate, settings_file;
   engine::JobSettings settings;
 };
 
@@ -117,7 +122,8 @@ Result<Arguments> ParseArguments(int argc, char** argv) {
     } else if (flag == "--probe") {
       arguments.probe = true;
     } else if (flag == "--solo" || flag == "--steps" || flag == "--seed" ||
-               flag == "--global-batch" || flag == "--data" || flag == "--set") {
+               flag == "--global-batch" || flag == "--data" || flag == "--set" ||
+               flag == "--evaluate" || flag == "--settings") {
       if (i + 1 == argc) return InvalidArgument(fmt::format("{} needs a value", flag));
       const std::string_view value = argv[++i];
       if (flag == "--solo") {
@@ -129,6 +135,10 @@ Result<Arguments> ParseArguments(int argc, char** argv) {
         TESSERA_TRY(arguments.settings.seed, ParseInteger(flag, value, 0));
       } else if (flag == "--global-batch") {
         TESSERA_TRY(arguments.settings.global_batch, ParseInteger(flag, value, 1));
+      } else if (flag == "--evaluate") {
+        arguments.evaluate = value;
+      } else if (flag == "--settings") {
+        arguments.settings_file = value;
       } else if (flag == "--set") {
         settings.push_back(value);
       } else {
@@ -150,10 +160,26 @@ Result<Arguments> ParseArguments(int argc, char** argv) {
   if (arguments.solo && arguments.settings.max_steps == 0) {
     return InvalidArgument("--solo needs --steps");
   }
-  if (!arguments.solo && argc > 1 && !arguments.probe && !arguments.help && !arguments.version) {
+  if (arguments.evaluate.empty() != arguments.settings_file.empty()) {
+    return InvalidArgument("--evaluate and --settings need each other");
+  }
+  const bool does_something =
+      arguments.solo || arguments.probe || arguments.help || arguments.version;
+  if (argc > 1 && !does_something && arguments.evaluate.empty()) {
     return InvalidArgument(fmt::format("'{}' needs --solo", argv[1]));
   }
   return arguments;
+}
+
+/// Prints the held-out loss as one line of JSON.
+Status RunEvaluation(const Arguments& arguments) {
+  TESSERA_TRY(const std::string text, engine::ReadWholeFile(arguments.settings_file));
+  TESSERA_TRY(engine::JobSettings settings, engine::ParseJobSettings(text));
+  if (settings.program) return InvalidArgument("the settings are those of a program of its own");
+  settings.data = arguments.settings.data;
+  TESSERA_TRY(const auto evaluation, agents::train::Evaluate(settings, arguments.evaluate));
+  fmt::print("{{\"loss\":{:.17g},\"samples\":{}}}\n", evaluation.loss, evaluation.samples);
+  return OkStatus();
 }
 
 /// Starts this program again with the environment that its numeric libraries should have seen.
@@ -187,12 +213,13 @@ int main(int argc, char** argv) {
     fmt::print("{}", arguments->help ? Help() : "tessera-train " TESSERA_VERSION "\n");
     return 0;
   }
-  if (!arguments->solo && !arguments->probe && ::getenv("TESSERA_RANK_SOCKET") == nullptr) {
+  const bool alone = arguments->solo || arguments->probe || !arguments->evaluate.empty();
+  if (!alone && ::getenv("TESSERA_RANK_SOCKET") == nullptr) {
     fmt::print(stderr,
                "tessera-train: started without an agent; see --help, or --solo MODEL --steps N\n");
     return kExitUsage;
   }
-  if (arguments->solo || arguments->probe) ReexecWithEnvironment(argv);
+  if (alone) ReexecWithEnvironment(argv);
   if (const std::string warning = agents::train::NumericLibraryWarning(); !warning.empty()) {
     fmt::print(stderr, "tessera-train: {}\n", warning);
   }
@@ -202,6 +229,7 @@ int main(int argc, char** argv) {
     fmt::print("{}\n", engine::ToJson(*calibration));
     Exit(OkStatus());
   }
+  if (!arguments->evaluate.empty()) Exit(RunEvaluation(*arguments));
   Exit(arguments->solo ? agents::train::RunSolo(arguments->settings, arguments->json, stdout)
                        : agents::train::RunRank());
 }

@@ -15,7 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include "agents/data/job_data.h"
 #include "agents/job/job_rendezvous.h"
 #include "agents/job/tessera_job.h"
 #include "agents/train/model/initialise.h"
@@ -70,9 +69,10 @@ class Rank {
   Status Run() {
     if (tessera_attach(&job_) != 0) return JobError("cannot attach");
     TESSERA_TRY(const auto settings, engine::ParseJobSettings(tessera_settings(job_)));
-    TESSERA_TRY(auto data, OpenJobData(settings));
+    DataAccess access = AccessOf(settings);
+    TESSERA_TRY(auto data, access.open(access.cancel.get_token()));
     fingerprint_ = data.fingerprint();
-    trainer_.emplace(settings, std::move(data));
+    trainer_.emplace(settings, std::move(data), std::move(access));
 
     if (tessera_connect(job_, &Rank::OnConnect, this) != 0) {
       return ConnectError().value_or(JobError("cannot connect"));
@@ -168,6 +168,7 @@ class Rank {
     const tessera_view* view = nullptr;
     if (tessera_adopt(job_, &view) != 0) return JobError("cannot adopt the new layout");
     TESSERA_RETURN_IF_ERROR(Bind(*view));
+    trainer_->OnChange();
     const int stays_paused = tessera_attached(job_);
     if (stays_paused < 0) return JobError("cannot report the new layout as attached");
     return stays_paused == 1;

@@ -15,13 +15,13 @@
 #include "engine/update/schedule.h"
 
 namespace tessera::agents::train {
-namespace {
-
-engine::Cursor CursorOf(const RankState& state) {
-  return engine::Cursor::FromArray({state.cursor[0], state.cursor[1], state.cursor[2]});
+DataAccess AccessOf(const engine::JobSettings& settings) {
+  DataAccess access;
+  access.open = [settings](std::stop_token cancel) {
+    return OpenJobData(settings, {.cancel = std::move(cancel)});
+  };
+  return access;
 }
-
-}  // namespace
 
 std::size_t StageMessageFloats(const engine::JobSettings& settings, const tessera_view& view) {
   ptc::MeshShape mesh;
@@ -32,10 +32,12 @@ std::size_t StageMessageFloats(const engine::JobSettings& settings, const tesser
       settings.model.sequence * settings.model.width);
 }
 
-Trainer::Trainer(engine::JobSettings settings, engine::DataMix data)
+Trainer::Trainer(engine::JobSettings settings, engine::DataMix data, DataAccess access)
     : settings_(std::move(settings)),
-      data_(std::make_shared<engine::DataMix>(std::move(data))),
-      reader_(std::make_unique<BatchReader>(data_, settings_.model)) {}
+      num_samples_(data.num_samples()),
+      reader_(std::make_unique<BatchReader>(
+          std::make_shared<const engine::DataMix>(std::move(data)), settings_.model,
+          access.open ? std::move(access) : AccessOf(settings_))) {}
 
 Result<Groups> Trainer::Bind(std::span<const tessera_piece> pieces, Groups groups,
                              std::int64_t micro_batch) {
@@ -46,8 +48,11 @@ Result<Groups> Trainer::Bind(std::span<const tessera_piece> pieces, Groups group
   const engine::StepOptions options{.micro_batch = micro_batch};
   TESSERA_RETURN_IF_ERROR(engine::CheckMesh(settings_, mesh, options));
   TESSERA_TRY(RankState state, BindState(pieces));
-  TESSERA_TRY(auto model, GptModel::Make(settings_, state, groups.tp, groups.pp));
+  engine::JobSettings settings = settings_;
+  settings.global_batch = engine::GlobalBatchOn(settings_, mesh);
+  TESSERA_TRY(auto model, GptModel::Make(settings, state, groups.tp, groups.pp));
   TESSERA_TRY(auto updater, Updater::Make(state.parameters, groups.dp));
+  global_batch_ = settings.global_batch;
   micro_batch_ = engine::MicroBatch(settings_, mesh, options);
   model_ = std::move(model);
   updater_ = std::move(updater);
@@ -61,24 +66,31 @@ Result<Groups> Trainer::Bind(std::span<const tessera_piece> pieces, Groups group
 }
 
 engine::BatchShare Trainer::share() const {
-  return engine::ShareOfBatch(settings_.global_batch, groups_.dp->rank(), groups_.dp->size());
+  return engine::ShareOfBatch(global_batch_, groups_.dp->rank(), groups_.dp->size());
 }
 
-bool Trainer::HasBatch() const { return batch_ && batch_->request == RequestAt(CursorOf(state_)); }
+engine::Cursor Trainer::cursor() const {
+  const auto kept =
+      engine::Cursor::FromArray({state_.cursor[0], state_.cursor[1], state_.cursor[2]});
+  return is_changed_ ? engine::CursorAfterChange(kept, settings_.at_change) : kept;
+}
+
+bool Trainer::HasBatch() const { return batch_ && batch_->request == RequestAt(cursor()); }
 
 Status Trainer::FetchBatch() {
   if (HasBatch()) return OkStatus();
-  const BatchRequest request = RequestAt(CursorOf(state_));
+  const BatchRequest request = RequestAt(cursor());
   if (!reads_data()) {
     batch_ = Batch{request, {}};
     return OkStatus();
   }
   const auto begin = std::chrono::steady_clock::now();
   batch_.reset();
-  if (!data_problem_.empty()) {
-    if (const Status opened = OpenDataAgain(); !opened) return FailedToRead(opened.error());
+  if (std::exchange(opens_anew_, false)) {
+    reader_->StartAnew(request);
+  } else {
+    reader_->Start(request);
   }
-  reader_->Start(request);
   auto batch = reader_->Wait();
   waiting_ += std::chrono::steady_clock::now() - begin;
   if (!batch) return FailedToRead(batch.error());
@@ -89,19 +101,13 @@ Status Trainer::FetchBatch() {
 
 Status Trainer::FailedToRead(const Error& error) {
   data_problem_ = error.ToString();
+  opens_anew_ = true;
   return error;
 }
 
-Status Trainer::OpenDataAgain() {
-  TESSERA_TRY(engine::DataMix data, OpenJobData(settings_));
-  if (data.fingerprint() != data_->fingerprint()) {
-    return DataLoss(
-        fmt::format("the data set changed while the job ran: it has {} samples, it had {}",
-                    data.num_samples(), data_->num_samples()));
-  }
-  data_ = std::make_shared<engine::DataMix>(std::move(data));
-  reader_ = std::make_unique<BatchReader>(data_, settings_.model);
-  return OkStatus();
+void Trainer::DropBatch() {
+  batch_.reset();
+  opens_anew_ = true;
 }
 
 void Trainer::StartReadAhead() {
@@ -109,8 +115,7 @@ void Trainer::StartReadAhead() {
   is_reading_ahead_ = false;
   const bool is_last_step = settings_.max_steps > 0 && step() + 1 >= settings_.max_steps;
   if (is_last_step) return;
-  const BatchRequest request =
-      RequestAt(engine::Advance(CursorOf(state_), settings_.global_batch, data_->num_samples()));
+  const BatchRequest request = RequestAt(engine::Advance(cursor(), global_batch_, num_samples_));
   if (reads_data()) {
     reader_->Start(request);
     is_reading_ahead_ = true;
@@ -135,7 +140,7 @@ bool Trainer::FinishReadAhead() {
 Result<double> Trainer::RunMicroBatches() {
   const std::int64_t samples = share().size();
   // Samples are numbered through the whole run, passes and data-parallel ranks.
-  const std::int64_t first = *state_.step * settings_.global_batch + share().begin;
+  const std::int64_t first = *state_.step * global_batch_ + share().begin;
   const std::span<const std::int32_t> tokens = batch_->tokens;  // stages in the middle see none
   const auto window = tokens.size() / static_cast<std::size_t>(samples);
   model_->BeginStep();
@@ -241,9 +246,9 @@ Status Trainer::PrepareUpdate(double clip, bool skip) {
 
 void Trainer::CommitUpdate() {
   if (prepared_) updater_.Commit(*std::exchange(prepared_, std::nullopt));
-  const auto cursor =
-      engine::Advance(CursorOf(state_), settings_.global_batch, data_->num_samples()).ToArray();
-  std::copy(cursor.begin(), cursor.end(), state_.cursor);
+  const auto next = engine::Advance(cursor(), global_batch_, num_samples_).ToArray();
+  std::copy(next.begin(), next.end(), state_.cursor);
+  is_changed_ = false;
   ++*state_.step;
   batch_ = std::exchange(ahead_, std::nullopt);
   data_wait_ = std::exchange(waiting_, {});

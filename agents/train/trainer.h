@@ -28,6 +28,9 @@ namespace tessera::agents::train {
 /// Floats of a message between the stages of `view`'s mesh; 0 where there is one stage.
 std::size_t StageMessageFloats(const engine::JobSettings& settings, const tessera_view& view);
 
+/// What the settings name, as OpenJobData opens it.
+DataAccess AccessOf(const engine::JobSettings& settings);
+
 /// The tensors of a step live in borrowed memory; everything that a step reads and that outlives it
 /// is in there, so a trainer can be bound to other pieces between any two steps.
 ///
@@ -38,7 +41,8 @@ std::size_t StageMessageFloats(const engine::JobSettings& settings, const tesser
 class Trainer {
  public:
   /// \pre data.sequence() == settings.model.sequence
-  Trainer(engine::JobSettings settings, engine::DataMix data);
+  /// Without `access.open` that of AccessOf is taken.
+  Trainer(engine::JobSettings settings, engine::DataMix data, DataAccess access = {});
 
   /// Builds the views of `pieces`, whose memory outlives the trainer or the next Bind.
   /// `micro_batch` as in engine::StepOptions. Returns the groups of before, which the caller lets
@@ -47,8 +51,11 @@ class Trainer {
   Result<Groups> Bind(std::span<const tessera_piece> pieces, Groups groups,
                       std::int64_t micro_batch);
 
+  /// The mesh is another one since the last step: what the settings say of that (at_change) holds
+  /// for the coming one. Every rank of the new mesh is told. \pre bound
+  void OnChange() { is_changed_ = true; }
+
   const engine::JobSettings& settings() const { return settings_; }
-  const engine::DataMix& data() const { return *data_; }
   const Groups& groups() const { return groups_; }
   /// Steps made. \pre bound
   std::int64_t step() const { return *state_.step; }
@@ -56,12 +63,14 @@ class Trainer {
   /// Whether the batch of step step() + 1 is read: after every step but the last, and where its
   /// data could be read. The same on all ranks of a job unless one of them could not read.
   bool HasBatch() const;
-  /// Reads the batch of step step() + 1 where it is not there. After an error the data set is
-  /// opened anew first. Stages that look at no data always have their batch. \error as ReadBatch,
+  /// Reads the batch of step step() + 1 where it is not there. After an error of this rank or of
+  /// another, the data set is opened anew first. All that takes no longer than the patience of the
+  /// access. Stages that look at no data always have their batch. \error as ReadBatch,
   /// OpenData; kDataLoss where the data set is now another one
   Status FetchBatch();
-  /// Lets go of the batch, also where it was read: another rank's was not.
-  void DropBatch() { batch_.reset(); }
+  /// Lets go of the batch, also where it was read: another rank's was not. What it was read from
+  /// may be gone as well.
+  void DropBatch();
   /// Why the batch of the coming step is not there; empty where no read failed.
   const std::string& data_problem() const { return data_problem_; }
   /// For so long the last step stood because its data were not there yet.
@@ -85,6 +94,8 @@ class Trainer {
   bool is_first_stage() const { return groups_.pp->rank() == 0; }
   bool is_last_stage() const { return groups_.pp->rank() == groups_.pp->size() - 1; }
   bool reads_data() const { return is_first_stage() || is_last_stage(); }
+  /// Where the coming step reads.
+  engine::Cursor cursor() const;
   /// This rank's samples of the coming global batch.
   engine::BatchShare share() const;
   BatchRequest RequestAt(const engine::Cursor& cursor) const { return {cursor, share()}; }
@@ -93,7 +104,6 @@ class Trainer {
   /// Waits for it. Returns whether it came; where not, data_problem() says why.
   bool FinishReadAhead();
   Status FailedToRead(const Error& error);
-  Status OpenDataAgain();
   /// Runs all micro-batches. Returns this rank's share of the loss.
   Result<double> RunMicroBatches();
   /// Adds up the gradients of the two copies of a tied token embedding.
@@ -103,19 +113,21 @@ class Trainer {
   UpdateCoefficients Coefficients(double clip) const;
 
   const engine::JobSettings settings_;
-  std::shared_ptr<const engine::DataMix> data_;
+  const std::int64_t num_samples_;  // of the data set
   std::unique_ptr<BatchReader> reader_;
   std::optional<Batch> batch_, ahead_;  // of the coming step; of the one after it
   bool is_reading_ahead_ = false;
+  bool opens_anew_ = false;  // before the next read
   std::string data_problem_;
   std::chrono::duration<double> data_wait_{}, waiting_{};  // of the last step; of this one so far
   Groups groups_;
   RankState state_;
   std::unique_ptr<GptModel> model_;
   Updater updater_;
-  std::int64_t micro_batch_ = 1;                // samples
-  std::vector<StageAction> schedule_;           // of every step
-  std::optional<UpdateCoefficients> prepared_;  // none: the step changes no parameter
+  std::int64_t global_batch_ = 1, micro_batch_ = 1;  // samples
+  bool is_changed_ = false;                          // OnChange, and no step since
+  std::vector<StageAction> schedule_;                // of every step
+  std::optional<UpdateCoefficients> prepared_;       // none: the step changes no parameter
 };
 
 }  // namespace tessera::agents::train

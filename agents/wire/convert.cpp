@@ -209,6 +209,7 @@ void Encode(const engine::JobStatus& job, wire::JobInfo* out) {
   if (job.step_seconds) out->set_step_seconds(*job.step_seconds);
   out->set_command(Utf8(job.command));
   if (!job.data.empty()) Encode(job.data, out->mutable_data());
+  out->set_at_change(Utf8(job.at_change));
 }
 
 Result<engine::JobStatus> Decode(const wire::JobInfo& in) {
@@ -244,6 +245,7 @@ Result<engine::JobStatus> Decode(const wire::JobInfo& in) {
   if (in.has_data()) {
     TESSERA_TRY(job.data, Decode(in.data()));
   }
+  job.at_change = in.at_change();
   return job;
 }
 

@@ -68,17 +68,20 @@ Result<std::size_t> verbStart(const std::vector<std::string>& words) {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> all = {
-      upCommand(),          downCommand(),          statusCommand(),     logsCommand(),
-      doctorCommand(),      explainCommand(),       probeCommand(),      keysNewCommand(),
-      keysListCommand(),    keysRevokeCommand(),    nodeSetupCommand(),  profileAddCommand(),
-      profileListCommand(), profileRemoveCommand(), jobStartCommand(),   jobStopCommand(),
-      jobPauseCommand(),    jobResumeCommand(),     jobMetricsCommand(), jobTuneCommand(),
-      proposeCommand(),     rulesCheckCommand(),    rulesListCommand(),  rulesShowCommand(),
-      modelsListCommand(),  modelsShowCommand(),    topologyCommand(),   planCommand(),
-      applyCommand(),       txnShowCommand(),       txnCancelCommand(),  deviceFailCommand(),
-      nodeKillCommand(),    digestCommand(),        historyCommand(),    eventsCommand(),
-      exportCommand(),      reshardCommand(),       inspectCommand(),    compareCommand(),
-      dataShowCommand(),
+      upCommand(),          downCommand(),          statusCommand(),
+      logsCommand(),        doctorCommand(),        explainCommand(),
+      probeCommand(),       keysNewCommand(),       keysListCommand(),
+      keysRevokeCommand(),  nodeSetupCommand(),     profileAddCommand(),
+      profileListCommand(), profileRemoveCommand(), jobStartCommand(),
+      jobStopCommand(),     jobPauseCommand(),      jobResumeCommand(),
+      jobMetricsCommand(),  jobTuneCommand(),       proposeCommand(),
+      rulesCheckCommand(),  rulesListCommand(),     rulesShowCommand(),
+      modelsListCommand(),  modelsShowCommand(),    topologyCommand(),
+      planCommand(),        applyCommand(),         txnShowCommand(),
+      txnCancelCommand(),   deviceFailCommand(),    nodeKillCommand(),
+      digestCommand(),      historyCommand(),       eventsCommand(),
+      exportCommand(),      reshardCommand(),       inspectCommand(),
+      compareCommand(),     dataShowCommand(),      experimentConsistencyCommand(),
 #ifdef TESSERA_WITH_FUSE
       mountCommand(),       unmountCommand(),
 #endif

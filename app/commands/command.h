@@ -82,6 +82,7 @@ Command exportCommand();
 Command reshardCommand();
 Command inspectCommand();
 Command compareCommand();
+Command experimentConsistencyCommand();
 Command mountCommand();    // where built with libfuse3
 Command unmountCommand();  // likewise
 

@@ -5,8 +5,10 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <filesystem>
 #include <stop_token>
+#include <thread>
 
 #include "agents/data/data_places.h"
 #include "app/commands/checkpoint_options.h"
@@ -23,6 +25,7 @@ namespace tessera::app {
 namespace {
 
 constexpr std::int64_t kMostShown = 1 << 20;
+constexpr std::chrono::milliseconds kGlance(50);
 
 /// One sample of the order.
 struct Shown {
@@ -34,6 +37,10 @@ struct Shown {
 Result<engine::DataMix> open(const Invocation& call, std::int64_t sequence) {
   ByteProgress progress("indexing", call.json ? nullptr : stderr, ByteProgress::Elsewhere::kLines);
   std::stop_source stop;
+  // Also where a server does not answer, and no progress is made.
+  const std::jthread watch([&stop](const std::stop_token& done) {
+    while (!done.stop_requested() && numInterrupts() == 0) std::this_thread::sleep_for(kGlance);
+  });
   agents::DataPlaces places;
   places.cache_folder = engine::TesseraHome() + "/cache";
   places.index.cancel = stop.get_token();

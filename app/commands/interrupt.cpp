@@ -12,15 +12,21 @@ volatile std::sig_atomic_t numSignals = 0;
 
 extern "C" void onSignal(int) { numSignals = numSignals + 1; }
 
-}  // namespace
-
-void countInterrupts() {
+void count(int signal) {
   struct sigaction action = {};
   action.sa_handler = onSignal;
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  sigaction(signal, &action, nullptr);
 }
+
+}  // namespace
+
+void countInterrupts() {
+  count(SIGINT);
+  count(SIGTERM);
+}
+
+void countHangups() { count(SIGHUP); }
 
 int numInterrupts() { return numSignals; }
 

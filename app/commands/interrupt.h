@@ -8,6 +8,8 @@ namespace tessera::app {
 
 /// From now on SIGINT and SIGTERM are counted. Called once.
 void countInterrupts();
+/// A terminal that goes away (SIGHUP) counts as well from now on.
+void countHangups();
 /// How many came so far. Any thread.
 int numInterrupts();
 

@@ -86,7 +86,8 @@ Json toJson(const engine::JobStatus& job) {
           {"micro_batch", job.options.micro_batch},
           {"step_seconds", orNull(job.step_seconds)},
           {"command", job.command.empty() ? Json(nullptr) : Json(job.command)},
-          {"data", dataOf(job.data)}};
+          {"data", dataOf(job.data)},
+          {"wrong_on_purpose", job.at_change.empty() ? Json(nullptr) : Json(job.at_change)}};
 }
 
 Json toJson(const engine::TxnStatus& txn) {

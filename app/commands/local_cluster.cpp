@@ -33,7 +33,9 @@ using std::chrono::seconds;
 constexpr seconds kStartPatience{45};
 constexpr int kLanesPerNode = 2;
 
-fs::path clustersFolder() { return fs::absolute(fs::path(agents::TesseraHome())) / "clusters"; }
+fs::path clustersFolder(const std::string& home = {}) {
+  return fs::absolute(fs::path(home.empty() ? agents::TesseraHome() : home)) / "clusters";
+}
 fs::path keepersFile(const fs::path& directory) { return directory / "keepers.json"; }
 fs::path nodeFolder(const fs::path& directory, int node) {
   return directory / fmt::format("n{}", node);
@@ -150,7 +152,7 @@ struct Prepared {
 Result<Prepared> prepare(const LocalClusterOptions& options, const fs::path& directory) {
   std::error_code failure;
   fs::remove_all(directory, failure);  // a stopped cluster of the same name
-  TESSERA_RETURN_IF_ERROR(makePrivate(agents::TesseraHome()));
+  TESSERA_RETURN_IF_ERROR(makePrivate(directory.parent_path().parent_path()));
   TESSERA_RETURN_IF_ERROR(makePrivate(directory));
   const agents::CurveKeys agentKeys = agents::NewCurveKeys();
   const agents::CurveKeys operatorKeys = agents::NewCurveKeys();
@@ -262,7 +264,7 @@ std::vector<std::string> stemsIn(const fs::path& folder, bool folders) {
 }  // namespace
 
 Result<agents::Profile> startLocalCluster(const LocalClusterOptions& options) {
-  const fs::path directory = clustersFolder() / options.name;
+  const fs::path directory = clustersFolder(options.home) / options.name;
   if (isRunning(directory.string()))
     return AlreadyExists(
         fmt::format("cluster '{}' is running; `tesseractl down --name {}` stops it", options.name,
@@ -278,7 +280,7 @@ Result<agents::Profile> startLocalCluster(const LocalClusterOptions& options) {
     const std::string& config = prepared.configs[static_cast<std::size_t>(node)];
     const auto keeper =
         startDaemon({program, "--config", config}, nodeFolder(directory, node).string(),
-                    agentLog(directory.string(), node));
+                    agentLog(directory.string(), node), options.home);
     if (keeper)
       keepers.push_back(*keeper);
     else
@@ -286,7 +288,7 @@ Result<agents::Profile> startLocalCluster(const LocalClusterOptions& options) {
   }
   if (status) status = saveKeepers(directory, keepers);
   if (status) status = waitAlive(options, prepared.profile, keepers);
-  if (status) status = agents::SaveProfile(prepared.profile);
+  if (status && options.home.empty()) status = agents::SaveProfile(prepared.profile);
   if (!status) {
     endKeepers(keepers, milliseconds(0));
     removeSockets(directory);
@@ -316,6 +318,12 @@ Result<bool> stopLocalCluster(const std::string& name) {
   fs::remove(keepersFile(directory), ignored);
   fs::remove(profilePath(name), ignored);
   return !keepers.empty();
+}
+
+void endPrivateCluster(const LocalClusterOptions& options) {
+  const fs::path directory = clustersFolder(options.home) / options.name;
+  endKeepers(livingKeepers(directory), milliseconds(0));
+  removeSockets(directory);
 }
 
 bool isRunning(const std::string& directory) { return !livingKeepers(directory).empty(); }

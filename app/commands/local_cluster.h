@@ -26,6 +26,8 @@ struct LocalClusterOptions {
   std::int64_t deviceBytes = 512LL << 20;  // memory of each emulated device
   std::int64_t linkBytesPerSecond = 0;     // 0: as fast as the machine
   bool oneHost = false;                    // all nodes share memory
+  std::string home = {};  // TESSERA_HOME of the cluster; empty: this process's. Another one is the
+                          // caller's to remove, and no profile is saved then
 };
 
 /// Makes folder, keys and configurations, starts the agents, waits until all nodes are alive, and
@@ -38,6 +40,9 @@ Result<agents::Profile> startLocalCluster(const LocalClusterOptions& options);
 /// and logs stay in the folder. \return whether it was running
 /// \error kNotFound naming a cluster that does not exist.
 Result<bool> stopLocalCluster(const std::string& name);
+
+/// Ends a cluster that was started with a `home` of its own, at once. Files stay.
+void endPrivateCluster(const LocalClusterOptions& options);
 
 /// Whether any keeper of the cluster in `directory` lives.
 bool isRunning(const std::string& directory);

@@ -15,7 +15,9 @@
 #include <optional>
 #include <thread>
 
+#include "agents/client/cluster_sink.h"
 #include "agents/client/cluster_state.h"
+#include "agents/data/job_samples.h"
 #include "agents/fuse/file_server.h"
 #include "agents/fuse/mount_point.h"
 #include "agents/fuse/serve.h"
@@ -46,6 +48,7 @@ struct MountRequest {
   std::int64_t viewMemory = 0;
   bool foreground = false;
   bool allowOther = false;
+  bool readOnly = false;
   std::optional<std::string> log;
 };
 
@@ -55,6 +58,7 @@ Result<MountRequest> readRequest(const Arguments& arguments) {
   request.path = arguments.word(0);
   request.foreground = arguments.has("foreground");
   request.allowOther = arguments.has("allow-other");
+  request.readOnly = arguments.has("read-only");
   request.log = arguments.value("log");
   return request;
 }
@@ -72,6 +76,7 @@ void report(const Invocation& call, const MountRequest& request, const agents::P
     Json json{{"path", request.path}, {"cluster", profile.name}, {"pid", pid}};
     json["view_memory"] = request.viewMemory;
     json["allow_other"] = request.allowOther;
+    json["read_only"] = request.readOnly;
     if (request.log) json["log"] = *request.log;
     printLine(json);
   } else {
@@ -122,6 +127,12 @@ Status serve(const Invocation& call, const MountRequest& request, const agents::
   options.allow_other = request.allowOther;
   options.source = agents::MountSource(profile.server_key);
   options.log = [&log](std::string_view line) { log.write(line); };
+  options.tree.incoming.memory_bytes = request.viewMemory;
+  if (!request.readOnly) {
+    TESSERA_TRY(options.sink, agents::OpenClusterSink(profile));
+  }
+  options.tree.samples =
+      agents::MakeJobSamples({.warn = [&log](const std::string& line) { log.write(line); }});
   TESSERA_TRY(auto server, agents::FileServer::Mount(std::move(source), request.path, options));
   report(call, request, profile, ::getpid());
   agents::ServeUntilEnd(*server, signals);
@@ -172,6 +183,7 @@ Status startServer(const Invocation& call, MountRequest request, const agents::P
                                       "--view-memory",
                                       fmt::to_string(request.viewMemory)};
   if (request.allowOther) command.emplace_back("--allow-other");
+  if (request.readOnly) command.emplace_back("--read-only");
   TESSERA_TRY(const ProcessId server, startDaemon(command, "/", *request.log));
   const auto deadline = steady_clock::now() + kMountPatience;
   while (!isServed(request.path)) {
@@ -227,13 +239,18 @@ Command mountCommand() {
   return {{"mount",
            "shows the state of all jobs as files",
            {{"DIR", "an empty folder", true}},
-           {{"view-memory", "SIZE", "memory for the states that open files show (default 1G)"},
+           {{"view-memory", "SIZE",
+             "memory for the states that open files show, and as much for files that are written "
+             "(default 1G)"},
+            {"read-only", "", "nothing can be handed in"},
             {"foreground", "", "serves in this process until it is interrupted"},
             {"allow-other", "", "lets other users read the files"},
             {"log", "FILE", "where the server writes (default: below TESSERA_HOME/mounts)"}},
            {"DIR/jobs/JOB/full/model.safetensors is read by any program that knows the format.",
             "The first open of a job's files takes a view at a step boundary; all files show it",
-            "until the last is closed. `tesseractl unmount DIR` ends it."}},
+            "until the last is closed. Files ranks/R/model.safetensors.new and",
+            "optimizer.safetensors.new hand state in: with the last of them that is missing the",
+            "job goes on from it. `tesseractl unmount DIR` ends the mount."}},
           runMount};
 }
 

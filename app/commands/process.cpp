@@ -23,8 +23,22 @@ namespace tessera::app {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+/// The environment of this process with another TESSERA_HOME, where one is given.
+std::vector<std::string> environmentWithHome(const std::string& home) {
+  constexpr std::string_view kHome = "TESSERA_HOME=";
+  std::vector<std::string> variables;
+  for (char** each = environ; *each != nullptr; ++each)
+    if (home.empty() || !std::string_view(*each).starts_with(kHome)) variables.emplace_back(*each);
+  if (!home.empty()) variables.push_back(std::string(kHome) + home);
+  return variables;
+}
+
+}  // namespace
+
 Result<ProcessId> startDaemon(const std::vector<std::string>& command, const std::string& directory,
-                              const std::string& log) {
+                              const std::string& log, const std::string& home) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_init(&actions);
@@ -45,9 +59,13 @@ Result<ProcessId> startDaemon(const std::vector<std::string>& command, const std
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
+  std::vector<std::string> variables = environmentWithHome(home);
+  std::vector<char*> environment;
+  for (std::string& variable : variables) environment.push_back(variable.data());
+  environment.push_back(nullptr);
   pid_t pid = 0;
-  const int code =
-      posix_spawn(&pid, command[0].c_str(), &actions, &attributes, arguments.data(), environ);
+  const int code = posix_spawn(&pid, command[0].c_str(), &actions, &attributes, arguments.data(),
+                               environment.data());
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   if (code != 0)

@@ -23,9 +23,10 @@ struct ProcessId {
 };
 
 /// Starts a program in a session of its own, stdin from /dev/null, stdout and stderr appended to
-/// `log`, in `directory`. \error kUnavailable naming the program and the system's reason.
+/// `log`, in `directory`. \param home its TESSERA_HOME; empty: this process's
+/// \error kUnavailable naming the program and the system's reason.
 Result<ProcessId> startDaemon(const std::vector<std::string>& command, const std::string& directory,
-                              const std::string& log);
+                              const std::string& log, const std::string& home = {});
 
 /// Whether the process lives (a zombie does not).
 bool isAlive(const ProcessId& process);

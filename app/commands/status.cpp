@@ -53,6 +53,9 @@ std::string jobTable(const engine::ClusterSnapshot& snapshot) {
   for (const engine::JobStatus& job : snapshot.jobs)
     if (!job.command.empty()) text += fmt::format("{}: runs `{}`\n", job.name, job.command);
   for (const engine::JobStatus& job : snapshot.jobs)
+    if (!job.at_change.empty())
+      text += fmt::format("{}: wrong on purpose: it {}\n", job.name, job.at_change);
+  for (const engine::JobStatus& job : snapshot.jobs)
     if (!job.reason.empty()) text += fmt::format("{}: {}\n", job.name, job.reason);
   return text;
 }

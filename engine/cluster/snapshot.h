@@ -79,9 +79,9 @@ struct NodeStatus {
   NodeState state = NodeState::kJoining;
   double last_seen = 0;  // seconds ago
   std::vector<DeviceStatus> devices;
-  std::string host = {};     // nodes with equal hosts share memory
-  std::string address = {};  // where its ranks are reached
-  std::string version = {};  // of its agent
+  std::string host = {};        // nodes with equal hosts share memory
+  std::string address = {};     // where its ranks are reached
+  std::string version = {};     // of its agent
   std::int64_t view_bytes = 0;  // memory of the views that it holds
   friend bool operator==(const NodeStatus&, const NodeStatus&) = default;
 };
@@ -107,6 +107,7 @@ struct JobStatus {
   std::optional<double> step_seconds = {};  // median of the last steps
   std::string command = {};                 // of a job that is not the built-in trainer
   DataStatus data = {};
+  std::string at_change = {};  // what is wrong on purpose at a change of the mesh; usually empty
   friend bool operator==(const JobStatus&, const JobStatus&) = default;
 };
 

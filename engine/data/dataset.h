@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +19,8 @@ namespace tessera::engine {
 
 enum class DataFormat : std::uint8_t { kText, kMegatron, kTfRecord, kTar };
 std::string_view ToString(DataFormat format);  // "text", "megatron", "tfrecord", "tar"
+
+enum class TokenType : std::uint8_t;  // formats/megatron_index.h
 
 /// Nothing is kept in memory but an index, which is mapped where it is large.
 /// \threadsafety Immutable; all calls from any thread.
@@ -42,6 +45,11 @@ class Dataset {
   /// of the format (Megatron: the .bin; tar: but for its two closing blocks).
   /// \pre, \error as ReadTokens
   virtual Result<std::vector<std::byte>> ReadRecord(std::int64_t sample) const = 0;
+  /// Bytes that ReadRecord gives, known without reading them; may be above what it refuses.
+  /// \pre as ReadTokens
+  virtual std::int64_t RecordBytes(std::int64_t sample) const = 0;
+  /// What numbers Megatron's records hold; none of other formats.
+  virtual std::optional<TokenType> token_type() const { return std::nullopt; }
   /// Where `sample` lies, for people: "web/0003.tar member 17 at byte 81920".
   virtual std::string Describe(std::int64_t sample) const = 0;
 };

@@ -55,6 +55,7 @@ class TextDataset final : public Dataset {
   Status Read(std::int64_t sample, std::span<std::uint8_t> out) const;
   Status ReadTokens(std::int64_t sample, std::span<std::int32_t> out) const override;
   Result<std::vector<std::byte>> ReadRecord(std::int64_t sample) const override;
+  std::int64_t RecordBytes(std::int64_t /*sample*/) const override { return sequence_ + 1; }
   std::string Describe(std::int64_t sample) const override;
 
  private:

@@ -152,7 +152,7 @@ Status CheckModel(const JobSettings& settings, const ptc::MeshShape& mesh) {
 
 /// Samples of the data-parallel rank that has most.
 std::int64_t LargestShare(const JobSettings& settings, const ptc::MeshShape& mesh) {
-  return ShareOfBatch(settings.global_batch, 0, mesh[Axis::kDp]).size();
+  return ShareOfBatch(GlobalBatchOn(settings, mesh), 0, mesh[Axis::kDp]).size();
 }
 
 }  // namespace
@@ -237,9 +237,9 @@ Status CheckMesh(const JobSettings& settings, const ptc::MeshShape& mesh,
   if (settings.program) return OkStatus();
   TESSERA_RETURN_IF_ERROR(CheckModel(settings, mesh));
   const std::int64_t dp = mesh[Axis::kDp];
-  if (settings.global_batch < dp) {
-    return InvalidArgument(
-        fmt::format("global batch {} is smaller than dp = {}", settings.global_batch, dp));
+  const std::int64_t batch = GlobalBatchOn(settings, mesh);
+  if (batch < dp) {
+    return InvalidArgument(fmt::format("global batch {} is smaller than dp = {}", batch, dp));
   }
   const std::int64_t share = LargestShare(settings, mesh);
   if (options.micro_batch > share) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/cluster/step_options.h"
+#include "engine/model/at_change.h"
 #include "ptc/base/result.h"
 #include "ptc/rules/rules.h"
 #include "ptc/tensor_spec.h"
@@ -57,6 +58,8 @@ struct JobSettings {
   std::vector<std::string> data = {};  // absolute paths of text files and folders
   Precision precision = Precision::kFp32;
   double dropout = 0;  // probability, of embeddings, attention weights and residual branches
+  AtChange at_change = AtChange::kKeep;
+  std::int64_t device_batch = 0;           // NoteDeviceBatch; 0: not started, or nothing to note
   std::optional<OwnProgram> program = {};  // then model and what only it reads mean nothing
   friend bool operator==(const JobSettings&, const JobSettings&) = default;
 };

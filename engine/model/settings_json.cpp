@@ -19,6 +19,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::int64_t kMaxCount = std::int64_t{1} << 40;
+constexpr std::int64_t kMaxDeviceBatch = std::int64_t{1} << 20;
 
 /// Reads the members of one JSON object; keeps the first error.
 class ObjectReader {
@@ -175,7 +176,9 @@ json ToJsonObject(const JobSettings& settings) {
               {"max_norm", settings.max_norm},
               {"precision", ToString(settings.precision)},
               {"dropout", settings.dropout},
+              {"at_change", ToString(settings.at_change)},
               {"data", settings.data}};
+  if (settings.device_batch > 0) out["device_batch"] = settings.device_batch;
   if (settings.program) {
     out["program"] = {{"command", settings.program->command},
                       {"tensors", ToJsonObject(settings.program->tensors)},
@@ -240,11 +243,19 @@ Result<JobSettings> ParseSettings(const json& value) {
   reader.Real("epsilon", 1e-30, 1, &settings.epsilon);
   reader.Real("max_norm", 0, 1e30, &settings.max_norm);
   reader.Real("dropout", 0, 0.95, &settings.dropout);
+  std::string at_change(ToString(settings.at_change));
+  reader.String("at_change", &at_change);
+  reader.Integer("device_batch", 0, kMaxDeviceBatch, &settings.device_batch);
   std::string precision(ToString(settings.precision));
   reader.String("precision", &precision);
   reader.Strings("data", &settings.data);
   TESSERA_RETURN_IF_ERROR(reader.Finish());
   TESSERA_TRY(settings.precision, ParsePrecision(precision));
+  TESSERA_TRY(settings.at_change, ParseAtChange(at_change));
+  if (settings.program && settings.at_change != AtChange::kKeep) {
+    return InvalidArgument(fmt::format(
+        "at_change '{}' is for the built-in models: a program reads its data itself", at_change));
+  }
   for (const std::string& path : settings.data) {
     if (!path.starts_with('/')) {
       return InvalidArgument(fmt::format("data path '{}' is not absolute", path));
@@ -256,7 +267,7 @@ Result<JobSettings> ParseSettings(const json& value) {
 /// Members that are chosen by flags of their own, or are no single value.
 bool IsSetting(const std::string& key, const json& value) {
   return !value.is_structured() && key != "name" && key != "seed" && key != "max_steps" &&
-         key != "global_batch";
+         key != "global_batch" && key != "device_batch";
 }
 
 /// The object that holds setting `name`: the job's or its model's; nullptr if neither does.

@@ -36,7 +36,7 @@ class Step {
         machines_(machines),
         calibration_(calibration),
         zero_(options.zero && mesh.shape()[Axis::kDp] > 1),
-        batch_(settings.global_batch),
+        batch_(GlobalBatchOn(settings, mesh.shape())),
         samples_(MicroBatch(settings, mesh.shape(), options)) {
     for (const ptc::DeviceId device : mesh.devices()) ++machine(device).ranks;
   }

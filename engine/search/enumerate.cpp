@@ -33,7 +33,7 @@ std::vector<std::int64_t> MicroBatchesOf(const JobSettings& settings, const ptc:
   std::vector<std::int64_t> sizes = {0};
   if (settings.program) return sizes;
   constexpr std::int64_t kLargest = 8;
-  const std::int64_t share = ShareOfBatch(settings.global_batch, 0, mesh[Axis::kDp]).size();
+  const std::int64_t share = ShareOfBatch(GlobalBatchOn(settings, mesh), 0, mesh[Axis::kDp]).size();
   const std::int64_t own = MicroBatch(settings, mesh, {});
   for (std::int64_t size = 1; size <= std::min(kLargest, share); size *= 2) {
     if (size != own) sizes.push_back(size);

@@ -17,11 +17,19 @@ std::optional<Ino> InodeTable::Youngest(const NodeKey& key) const {
   return found == youngest_.end() ? std::nullopt : std::optional(found->second);
 }
 
-Ino InodeTable::Add(NodeKey key, Time now, std::variant<FolderNode, TextNode, StateNode> body) {
+Ino InodeTable::Add(NodeKey key, Time now, NodeBody body) {
   const Ino ino = next_++;
   youngest_[key] = ino;
   nodes_.emplace(ino, Node{std::move(key), now, std::move(body)});
   return ino;
+}
+
+void InodeTable::Rename(Ino ino, NodeKey key) {
+  Node& node = nodes_.at(ino);
+  const auto youngest = youngest_.find(node.key);
+  if (youngest != youngest_.end() && youngest->second == ino) youngest_.erase(youngest);
+  youngest_[key] = ino;
+  node.key = std::move(key);
 }
 
 void InodeTable::Forget(Ino ino, std::uint64_t count) {

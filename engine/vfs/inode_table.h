@@ -12,6 +12,8 @@
 #include <variant>
 
 #include "engine/vfs/content.h"
+#include "engine/vfs/data_folder.h"
+#include "engine/vfs/incoming.h"
 #include "engine/vfs/job_facts.h"
 #include "engine/vfs/names.h"
 
@@ -40,11 +42,20 @@ struct StateNode {
   bool latent = true;
   std::weak_ptr<const OpenView> view = {};  // set where not latent
 };
+/// Other samples under its name are another inode.
+struct ShareNode {
+  ShareFilePtr file;
+};
+/// The one kind whose content changes: what somebody writes.
+struct IncomingNode {
+  IncomingFilePtr file;
+};
+using NodeBody = std::variant<FolderNode, TextNode, StateNode, ShareNode, IncomingNode>;
 
 struct Node {
   NodeKey key;
   Time born = {};
-  std::variant<FolderNode, TextNode, StateNode> body;
+  NodeBody body;
   std::uint64_t lookups = 0;  // how often the kernel was told of it and has not forgotten it
 };
 
@@ -58,7 +69,9 @@ class InodeTable {
   /// The youngest inode of a path.
   std::optional<Ino> Youngest(const NodeKey& key) const;
   /// Takes a number that was never used before. \pre lookups of it follow
-  Ino Add(NodeKey key, Time now, std::variant<FolderNode, TextNode, StateNode> body);
+  Ino Add(NodeKey key, Time now, NodeBody body);
+  /// The file of an inode has another name now.
+  void Rename(Ino ino, NodeKey key);
   /// The kernel has forgotten `count` lookups of it; with the last the inode goes.
   void Forget(Ino ino, std::uint64_t count);
   std::size_t size() const { return nodes_.size(); }

@@ -37,7 +37,23 @@ std::vector<Child> FixedChildren(const NodeKey& folder) {
   }
 }
 
+/// The place of folders with numbers for names that stand in `folder`, and how many there are.
+std::pair<Place, int> NumberedChildren(const NodeKey& folder, const JobFacts* facts) {
+  if (folder.place == Place::kData) {
+    return {Place::kDataRank, facts != nullptr && facts->info.has_data ? NumReaders(*facts) : 0};
+  }
+  return {Place::kRank, facts != nullptr ? facts->info.layout.mesh().num_ranks() : 0};
+}
+
+bool HasNumbers(const NodeKey& folder) {
+  return folder.place == Place::kRanks || folder.place == Place::kData;
+}
+
 }  // namespace
+
+int NumReaders(const JobFacts& facts) {
+  return static_cast<int>(facts.info.layout.mesh().shape()[ptc::Axis::kDp]);
+}
 
 NodeKey ParentOf(const NodeKey& key) {
   switch (key.place) {
@@ -49,29 +65,40 @@ NodeKey ParentOf(const NodeKey& key) {
     case Place::kRank:
       return {Place::kRanks, key.job};
     case Place::kState:
+    case Place::kIncoming:
+    case Place::kScratch:
       return {key.rank ? Place::kRank : Place::kFull, key.job, key.rank};
+    case Place::kDataRank:
+      return {Place::kData, key.job};
+    case Place::kShare:
+      return {Place::kDataRank, key.job, key.rank};
     default:
       return {Place::kJob, key.job};
   }
 }
 
 std::vector<Child> ChildrenOf(const NodeKey& folder, const JobFacts* facts) {
-  if (folder.place != Place::kRanks) return FixedChildren(folder);
-  std::vector<Child> ranks;
-  for (int r = 0; facts != nullptr && r < facts->info.layout.mesh().num_ranks(); ++r) {
-    ranks.push_back({fmt::to_string(r), {Place::kRank, folder.job, r}});
+  if (!HasNumbers(folder)) {
+    auto fixed = FixedChildren(folder);
+    if (folder.place == Place::kJob && facts != nullptr && facts->info.has_data) {
+      fixed.push_back({"data", {Place::kData, folder.job}});
+    }
+    return fixed;
   }
+  const auto [place, count] = NumberedChildren(folder, facts);
+  std::vector<Child> ranks;
+  for (int r = 0; r < count; ++r) ranks.push_back({fmt::to_string(r), {place, folder.job, r}});
   return ranks;
 }
 
 std::optional<NodeKey> ChildNamed(const NodeKey& folder, std::string_view name,
                                   const JobFacts* facts) {
-  if (folder.place == Place::kRanks) {
-    const auto rank =
-        facts != nullptr ? ParseRank(name, facts->info.layout.mesh().num_ranks()) : std::nullopt;
-    return rank ? std::optional(NodeKey{Place::kRank, folder.job, rank}) : std::nullopt;
+  if (HasNumbers(folder)) {
+    const auto [place, count] = NumberedChildren(folder, facts);
+    const auto rank = ParseRank(name, count);
+    return rank ? std::optional(NodeKey{place, folder.job, rank}) : std::nullopt;
   }
-  for (Child& child : FixedChildren(folder)) {
+  for (Child& child : ChildrenOf(folder, facts)) {
     if (child.name == name) return std::move(child.key);
   }
   return std::nullopt;

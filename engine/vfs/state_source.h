@@ -25,6 +25,8 @@ struct JobInfo {
   std::int64_t step = 0;
   ptc::Layout layout;
   std::string settings_json = {};  // engine::ToJson of the job's settings
+  /// Whether a SampleSource can know what the job reads: not so of programs of others.
+  bool has_data = false;
 };
 
 /// The state of one job after one step, all of it, which nothing changes any more.
@@ -60,6 +62,9 @@ class StateSource {
   /// \error kResourceExhausted naming bytes and limit where the views' memory is used up; kNotFound
   ///     for a job that is not there; kUnavailable while the job is being reconfigured for too long
   virtual Result<StateViewPtr> Pin(const std::string& job) = 0;
+  /// Ends what waits in Jobs and Pin, and in Read of views where it waits for others, and what
+  /// comes later, with kCancelled: whoever serves from the source is about to end.
+  virtual void Cancel() {}
 };
 
 }  // namespace tessera::engine::vfs

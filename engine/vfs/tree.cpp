@@ -20,10 +20,13 @@ bool SameText(const ContentPtr& a, const ContentPtr& b) {
 
 }  // namespace
 
-Tree::Tree(std::shared_ptr<StateSource> source, Time now, TreeOptions options)
+Tree::Tree(std::shared_ptr<StateSource> source, Time now, TreeOptions options,
+           std::shared_ptr<StateSink> sink)
     : source_(std::move(source)),
       options_(options),
       jobs_(*source_, options.jobs_keep),
+      incoming_(std::move(sink), options.incoming),
+      data_(options.samples, options.sample_bytes),
       inodes_(now) {}
 
 OpenViewPtr Tree::HeldView(const std::string& job) {
@@ -52,8 +55,14 @@ Result<NodeKey> Tree::FolderKey(Ino ino) {
 
 Tree::Attributes Tree::AttributesOf(Ino ino, const Node& node) const {
   Attributes attributes{.ino = ino, .folder = IsFolder(node.key), .born = node.born};
+  attributes.writable = node.key.place == Place::kRank && incoming_.takes();
   if (const auto* text = std::get_if<TextNode>(&node.body)) attributes.size = text->text->size();
   if (const auto* state = std::get_if<StateNode>(&node.body)) attributes.size = state->plan->size();
+  if (const auto* incoming = std::get_if<IncomingNode>(&node.body)) {
+    attributes.size = incoming->file->size();
+    attributes.writable = true;
+  }
+  if (const auto* share = std::get_if<ShareNode>(&node.body)) attributes.size = share->file->size;
   return attributes;
 }
 
@@ -96,6 +105,18 @@ std::shared_ptr<const FilePlan> Tree::PlanOfYoungest(const NodeKey& key,
   return state.layout_hash == layout_hash ? state.plan : nullptr;
 }
 
+Result<Tree::Attributes> Tree::ShareOf(const NodeKey& folder, std::string_view name,
+                                       const JobFacts& facts, Time now) {
+  TESSERA_TRY(ShareFilePtr file, data_.Find(folder, name, facts));
+  const std::lock_guard lock(mutex_);
+  const auto ino = inodes_.Youngest(file->key);
+  if (ino && SameBytes(*std::get<ShareNode>(inodes_.Find(*ino)->body).file, *file)) {
+    return Counted(*ino);
+  }
+  const NodeKey key = file->key;
+  return Counted(inodes_.Add(key, now, ShareNode{std::move(file)}));
+}
+
 Result<Tree::Attributes> Tree::StateOf(const NodeKey& key, const JobFacts& facts, Time now) {
   std::shared_ptr<const FilePlan> plan;
   {
@@ -116,6 +137,9 @@ Result<Tree::Attributes> Tree::Lookup(Ino folder, std::string_view name, Time no
   Tick(now);
   TESSERA_TRY(const NodeKey parent, FolderKey(folder));
   if (name.empty()) return NotFound("a name is empty");
+  if (const auto written = IncomingNamed(parent, name)) {
+    if (IncomingFilePtr file = incoming_.Find(*written)) return IncomingOf(std::move(file), now);
+  }
   JobFactsPtr facts;
   std::optional<NodeKey> key;
   if (parent.place == Place::kJobs) {
@@ -127,6 +151,7 @@ Result<Tree::Attributes> Tree::Lookup(Ino folder, std::string_view name, Time no
   if (!job.empty()) {
     TESSERA_TRY(facts, FactsOf(job, now));
   }
+  if (parent.place == Place::kDataRank) return ShareOf(parent, name, *facts, now);
   if (!key) key = ChildNamed(parent, name, facts.get());
   if (!key) return NotFound(fmt::format("there is no '{}' in inode {}", name, folder));
   // A folder of a rank may be held open while the job shrinks.
@@ -168,7 +193,12 @@ Result<Tree::Handle> Tree::OpenFolder(Ino ino, Time now) {
     if (!key.job.empty()) {
       TESSERA_TRY(facts, FactsOf(key.job, now));
     }
-    children = ChildrenOf(key, facts.get());
+    if (key.place == Place::kDataRank) {
+      TESSERA_TRY(children, data_.Children(key, *facts));
+    } else {
+      children = ChildrenOf(key, facts.get());
+      for (Child& child : incoming_.In(key)) children.push_back(std::move(child));
+    }
   }
   const std::lock_guard lock(mutex_);
   folders_.emplace(next_handle_, std::move(children));
@@ -191,6 +221,13 @@ Ino Tree::ParentIno(Ino ino) {
   const std::lock_guard lock(mutex_);
   const Node* node = inodes_.Find(ino);
   return node == nullptr ? kRootIno : inodes_.Youngest(ParentOf(node->key)).value_or(kRootIno);
+}
+
+bool Tree::MayWait(Ino ino) {
+  const std::lock_guard lock(mutex_);
+  const Node* node = inodes_.Find(ino);
+  return node != nullptr &&
+         (node->key.place == Place::kDataRank || node->key.place == Place::kShare);
 }
 
 }  // namespace tessera::engine::vfs

@@ -73,9 +73,17 @@ Result<Tree::OpenFile> Tree::OpenState(Ino ino, Time now) {
   return OpenFile{std::move(content), std::move(view)};
 }
 
+Result<Tree::OpenFile> Tree::OpenShare(const ShareFilePtr& file, Time now) {
+  TESSERA_TRY(const JobFactsPtr facts, FactsOf(file->key.job, now));
+  TESSERA_TRY(ContentPtr content, data_.Open(file, *facts));
+  return OpenFile{std::move(content), nullptr};
+}
+
 Result<Tree::Handle> Tree::Open(Ino ino, Time now) {
   Tick(now);
+  if (auto written = WritableAt(ino)) return OpenIncoming(std::move(*written), false);
   OpenFile file;
+  ShareFilePtr share;
   bool is_state = false;
   {
     const std::lock_guard lock(mutex_);
@@ -83,7 +91,11 @@ Result<Tree::Handle> Tree::Open(Ino ino, Time now) {
     if (node == nullptr) return FailedPrecondition(fmt::format("inode {} is not in use", ino));
     if (IsFolder(node->key)) return InvalidArgument(fmt::format("inode {} is a folder", ino));
     is_state = node->key.place == Place::kState;
-    if (!is_state) file.content = std::get<TextNode>(node->body).text;
+    if (const auto* text = std::get_if<TextNode>(&node->body)) file.content = text->text;
+    if (const auto* samples = std::get_if<ShareNode>(&node->body)) share = samples->file;
+  }
+  if (share) {
+    TESSERA_TRY(file, OpenShare(share, now));
   }
   if (is_state) {
     TESSERA_TRY(file, OpenState(ino, now));
@@ -102,20 +114,28 @@ Result<Tree::Bytes> Tree::Read(Handle handle, std::int64_t offset, std::span<std
     file = found->second;
   }
   if (offset < 0) return InvalidArgument(fmt::format("offset {} is negative", offset));
+  if (file->incoming) {
+    const auto read = room.first(file->incoming->Read(offset, room));
+    return Bytes{{read}, std::move(file)};
+  }
   TESSERA_TRY(Fragments fragments, file->content->Read(offset, room));
   return Bytes{std::move(fragments), std::move(file)};
 }
 
 void Tree::Release(Handle handle) {
   std::shared_ptr<const OpenFile> closed;  // what it holds dies without the lock
-  const std::lock_guard lock(mutex_);
-  const auto found = files_.find(handle);
-  if (found == files_.end()) return;
-  closed = std::move(found->second);
-  files_.erase(found);
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = files_.find(handle);
+    if (found == files_.end()) return;
+    closed = std::move(found->second);
+    files_.erase(found);
+  }
+  if (closed->incoming) incoming_.Release(closed->incoming);
 }
 
 void Tree::Tick(Time now) {
+  incoming_.Tick(now);
   std::vector<OpenViewPtr> late;  // dies without the lock
   const std::lock_guard lock(mutex_);
   for (auto it = lingering_.begin(); it != lingering_.end();) {

@@ -12,6 +12,7 @@
 
 #include "ptc/certificate/move_classes.h"
 #include "ptc/certificate/port_times.h"
+#include "ptc/certificate/price_bound.h"
 
 namespace tessera::ptc {
 namespace {
@@ -53,7 +54,7 @@ void Raise(PortBound& bound, const PortTimes& times, std::string_view direction,
 /// Goes over the classes and sums up what each costs.
 class Certifier {
  public:
-  Certifier(MoveClasses moves, const Topology& topology)
+  Certifier(MoveClasses moves, const Topology& topology, const PortPrices& prices)
       : moves_(std::move(moves)),
         topology_(topology),
         hosts_(GroupBy(moves_.devices, [&](DeviceId device) { return topology.HostOf(device); })),
@@ -63,7 +64,9 @@ class Certifier {
         rack_ports_(
             std::vector<double>(racks_.name.size(), topology.rack_bytes_per_second.value_or(1.0))),
         into_racks_(SpeedsOfHostsAndRacks()),
-        out_of_racks_(SpeedsOfHostsAndRacks()) {
+        out_of_racks_(SpeedsOfHostsAndRacks()),
+        at_prices_(prices, {hosts_.name, racks_.name, racks_.of, SpeedsOfHosts(),
+                            topology.rack_bytes_per_second.value_or(1.0)}) {
     result_.peak_memory.resize(moves_.devices.size());
     further_inside_.resize(hosts_.name.size());
   }
@@ -81,6 +84,7 @@ class Certifier {
       Raise(result_.relayed, rack_ports_.relayed_out, "out", rack);
       RaiseByRacks(into_racks_, "in");
       RaiseByRacks(out_of_racks_, "out");
+      RaiseByPrices();
     }
     return std::move(result_);
   }
@@ -110,6 +114,17 @@ class Certifier {
     const std::string port =
         rack < 0 ? fmt::format("n{} out", hosts_.name[Position(least.port)])
                  : fmt::format("rack {} {}", racks_.name[Position(rack)], direction);
+    result_.direct = {least.seconds, least.bytes, port, least.num_ports};
+  }
+
+  void RaiseByPrices() {
+    const PriceBound::Bound least = at_prices_.Least();
+    if (least.seconds <= result_.direct.seconds) return;
+    const bool is_host = least.kind == PriceBound::PortKind::kOutOfHost;
+    const std::string port =
+        fmt::format("{}{} {}", is_host ? "n" : "rack ",
+                    (is_host ? hosts_ : racks_).name[Position(least.position)],
+                    least.kind == PriceBound::PortKind::kIntoRack ? "in" : "out");
     result_.direct = {least.seconds, least.bytes, port, least.num_ports};
   }
 
@@ -187,6 +202,7 @@ class Certifier {
       const int host = hosts_.of[Position(device)];
       host_ports_.direct_in.Add(host, bytes);
       into_racks_.Add(RackPort(racks_.of[Position(host)]), bytes);
+      at_prices_.AddFromOutside(racks_.of[Position(host)], bytes);
     }
     const std::vector<int> entered = GroupsOf(lacking, hosts_);
     for (int host : entered) host_ports_.relayed_in.Add(host, bytes);
@@ -227,6 +243,7 @@ class Certifier {
       }
       into_racks_.Add(into, SaturatingMultiply(devices, bytes));
       out_of_racks_.Add(out_of, SaturatingMultiply(devices, bytes));
+      at_prices_.Add(holding_hosts, rack, SaturatingMultiply(devices, bytes));
     }
     std::vector<int> crossing;  // the racks of devices in whose rack nobody holds it
     for (int device : far) {
@@ -274,6 +291,7 @@ class Certifier {
   Ports device_ports_, host_ports_;
   Ports rack_ports_;                     // where bytes are passed on
   PortTimes into_racks_, out_of_racks_;  // hosts, then racks; sent straight
+  PriceBound at_prices_;                 // hosts and both directions of racks; sent straight
   // Copies beyond the first: by host, into hosts, into racks.
   std::vector<std::int64_t> further_inside_;
   std::int64_t further_hosts_ = 0;
@@ -284,8 +302,8 @@ class Certifier {
 }  // namespace
 
 Certificate Certify(const Layout& from, const Layout& to, const Topology& topology,
-                    const std::vector<DeviceId>& lost) {
-  return Certifier(ClassifyMoves(from, to, lost), topology).Run();
+                    const std::vector<DeviceId>& lost, const PortPrices& prices) {
+  return Certifier(ClassifyMoves(from, to, lost), topology, prices).Run();
 }
 
 }  // namespace tessera::ptc

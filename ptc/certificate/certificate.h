@@ -3,7 +3,8 @@
 
 /// \file
 /// How good a plan can be, computed by code that shares nothing with the planner: only layouts and
-/// the topology go in. A plan that reaches a bound is proved best in that respect.
+/// the topology go in, and where racks limit, prices that may be wrong. A plan that reaches a bound
+/// is proved best in that respect.
 ///
 /// The bounds are over plans that fetch from near: what a device of the host already holds does not
 /// come over the network. A byte that comes from the same host goes through the ports of two
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "ptc/layout.h"
+#include "ptc/topology/port_prices.h"
 #include "ptc/topology/topology.h"
 
 namespace tessera::ptc {
@@ -41,8 +43,8 @@ struct Certificate {
   /// fixed; what goes out is divided best, by max-flow over classes of bytes. Without rack ports it
   /// is exact: a plan that divides classes at byte level and whose rounds leave no port idle
   /// (Birkhoff and von Neumann) takes so long. With rack ports, through three of which a byte goes
-  /// at once, it is a lower bound: the longest of what hosts, hosts and ports into racks, and hosts
-  /// and ports out of racks allow.
+  /// at once, it is a lower bound: the longest of what hosts, hosts and ports into racks, hosts and
+  /// ports out of racks, and all of them at the prices given allow.
   PortBound direct;
   /// Lower bound for all plans, also those that pass bytes on: a byte comes once into each host (or
   /// device of a host that has it) that lacks it, the first time out of a port of a holder, after
@@ -55,8 +57,10 @@ struct Certificate {
 };
 
 /// \param lost devices of the old layout whose state cannot be read; others change nothing
+/// \param prices those of a plan, or any: wrong ones make `direct` with rack ports lower, never
+///     higher than what a plan can reach
 /// \pre the layouts are of the same tensors
 Certificate Certify(const Layout& from, const Layout& to, const Topology& topology,
-                    const std::vector<DeviceId>& lost = {});
+                    const std::vector<DeviceId>& lost = {}, const PortPrices& prices = {});
 
 }  // namespace tessera::ptc

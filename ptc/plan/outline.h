@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "ptc/layout.h"
+#include "ptc/topology/port_prices.h"
 #include "ptc/topology/topology.h"
 
 namespace tessera::ptc {
@@ -111,6 +112,9 @@ struct Outline {
   PlanBytes bytes;                      // source bytes where a dtype changes
   std::vector<Conversion> conversions;  // by role, old dtype, new dtype
   BusiestPort busiest_port;
+  /// Proof of the time for the certificate where ports of racks limit together with those of hosts,
+  /// else none; not in the hash.
+  PortPrices port_prices;
   /// By device: old + new - kept, during the move.
   std::vector<std::int64_t> peak_memory;
   std::int64_t single_source_pieces = 0;  // moved cells that only one device holds

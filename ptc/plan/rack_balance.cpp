@@ -2,29 +2,16 @@
 #include "ptc/plan/rack_balance.h"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 #include <optional>
+#include <utility>
+
+#include "ptc/plan/rack_program.h"
 
 namespace tessera::ptc {
 namespace {
 
 std::size_t At(int index) { return static_cast<std::size_t>(index); }
-
-/// Ports that one option of a load goes through: the host's alone, or three.
-class Way {
- public:
-  explicit Way(std::size_t host) { Add(host); }
-  void Add(std::size_t port) { ports_[count_++] = port; }
-  const std::size_t* begin() const { return ports_.data(); }
-  const std::size_t* end() const { return ports_.data() + count_; }
-  bool crosses() const { return count_ > 1; }
-  bool Has(std::size_t port) const { return std::find(begin(), end(), port) != end(); }
-
- private:
-  std::array<std::size_t, 3> ports_ = {};
-  std::size_t count_ = 0;
-};
 
 /// Shares of loads on their options. Ports: of hosts, out of racks, into racks.
 class RackDivider {
@@ -54,12 +41,20 @@ class RackDivider {
     }
   }
 
-  std::vector<std::vector<std::int64_t>> Run() && {
+  /// Prices are none where the time aimed at is reached, or where the program is too large.
+  RackSolution Run() && {
+    const std::vector<std::int64_t> fixed = done_;
     Start();
+    bool is_tried = false;
     while (const auto port = FullestPort()) {
-      if (!Relieve(*port)) Raise();
+      if (Relieve(*port)) continue;
+      if (!std::exchange(is_tried, true)) {
+        auto solution = Solve({ways_, speeds_, fixed, time_}, shares_);
+        if (solution) return std::move(*solution);
+      }
+      Raise();
     }
-    return std::move(shares_);
+    return {std::move(shares_), {}};
   }
 
  private:
@@ -237,10 +232,9 @@ std::vector<Load> CrossingLoads(const std::vector<RackLoad>& loads, const RackPo
 
 }  // namespace
 
-std::vector<std::vector<Share>> DivideInRacks(const std::vector<RackLoad>& loads,
-                                              const RackPorts& ports, PortTime floor,
-                                              const std::vector<std::int64_t>& entering,
-                                              std::vector<std::int64_t>& sent) {
+RackDivision DivideInRacks(const std::vector<RackLoad>& loads, const RackPorts& ports,
+                           PortTime floor, const std::vector<std::int64_t>& entering,
+                           std::vector<std::int64_t>& sent) {
   std::vector<Load> all;
   std::vector<std::int64_t> must_enter = entering;
   for (const RackLoad& load : loads) all.push_back(load.load);
@@ -259,16 +253,17 @@ std::vector<std::vector<Share>> DivideInRacks(const std::vector<RackLoad>& loads
   floor = LeastTime(all, ports.host_speeds, floor, sent);
   floor = LeastTime(CrossingLoads(loads, ports), rack_speeds, floor,
                     std::vector<std::int64_t>(rack_speeds.size()));
-  auto shares = RackDivider(loads, ports, floor, entering, sent).Run();
-  std::vector<std::vector<Share>> pieces;
-  pieces.reserve(loads.size());
+  auto [shares, prices] = RackDivider(loads, ports, floor, entering, sent).Run();
+  RackDivision division;
+  division.prices = std::move(prices);
+  division.pieces.reserve(loads.size());
   for (std::size_t l = 0; l < loads.size(); ++l) {
     for (std::size_t s = 0; s < shares[l].size(); ++s) {
       sent[At(loads[l].load.ports[s])] += shares[l][s];
     }
-    pieces.push_back(CutUnits(loads[l].load, std::move(shares[l]), sent));
+    division.pieces.push_back(CutUnits(loads[l].load, std::move(shares[l]), sent));
   }
-  return pieces;
+  return division;
 }
 
 }  // namespace tessera::ptc

@@ -168,6 +168,15 @@ class JobAttachTest : public QObject {
     QVERIFY(tessera_adopt(job, &view) < 0);
     QCOMPARE(tessera_last_error(), "adopt: no layout was commanded");
     tessera_detach(job);
+
+    // The device was last in another job, which left it in an epoch of the same number.
+    node.Place(0, 1, 2);
+    engine::FlipTo(*node.devices[0].arena, 2);
+    node.devices[0].header().job_hash.store(0);
+    QVERIFY2(attach(&job) == 0, tessera_last_error());
+    QCOMPARE(tessera_pieces(job, &pieces, &count), 0);
+    QCOMPARE(count, 0U);
+    tessera_detach(job);
     ::unsetenv("TESSERA_DEVICE");
     QVERIFY(attach(&job) < 0);
     QCOMPARE(tessera_last_error(), "TESSERA_DEVICE is not set: not started by an agent");

@@ -18,12 +18,14 @@
 #include <fstream>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "agents/job/rank_environment.h"
 #include "agents/keeper/child.h"
 #include "agents/keeper/packet.h"
+#include "engine/copy/checksum.h"
 #include "engine/files/whole_file.h"
 #include "engine/store/allocate.h"
 #include "engine/store/arena.h"
@@ -140,6 +142,10 @@ struct Node {
   }
   static RankId Id(int device) { return {kJob, {0, device}}; }
 
+  static void Flip(engine::Arena& arena, std::int64_t epoch) {
+    arena.header().job_hash.store(engine::Checksum(std::as_bytes(std::span(kJob))));
+    engine::FlipTo(arena, epoch);
+  }
   // Writes the table of `epoch` beside the current one.
   engine::PieceTable Place(int device, int ranks, std::int64_t epoch) {
     auto table = engine::AllocateInitial(kJob, epoch, LayoutOf(ranks), device, kCapacity);
@@ -155,7 +161,7 @@ struct Node {
       auto* data = reinterpret_cast<float*>(arena.data(entry.offset_bytes));
       for (std::int64_t i = 0; i < entry.box.num_elements(); ++i) data[i] = value;
     }
-    engine::FlipTo(arena, epoch);
+    Flip(arena, epoch);
   }
   // The one value of all state elements of a device, or NaN.
   float Value(int device) {
@@ -221,7 +227,7 @@ struct Node {
                       static_cast<std::size_t>(entry.size_bytes));
         }
       }
-      engine::FlipTo(arena, epoch);
+      Flip(arena, epoch);
     }
   }
   std::vector<float> ExampleWeights(int ranks) {

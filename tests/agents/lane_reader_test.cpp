@@ -184,6 +184,13 @@ class LaneReaderTest : public QObject {
     Got second(*reader, kKey, {{0, 0, 10}});
     expect(second.future.get(), ErrorCode::kFailedPrecondition, "key refused by");
     QCOMPARE(source.num_resolved.load(), 0);
+    // The node learns of the key: the same reader goes on.
+    source.context.SetAllowed({source.client.public_key});
+    const auto reads = [&] {
+      Got later(*reader, kKey, {{0, 0, 10}});
+      return later.future.get().has_value();
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(reads(), 20000);
   }
 
   void aSilentSourceIsSaid() {

@@ -7,10 +7,12 @@
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
 #include <memory>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -33,13 +35,16 @@ class SwitchedData : public engine::Dataset {
   std::atomic<bool> fails = false;
   std::atomic<int> delay_ms = 0;
   std::atomic<int> reads = 0;
+  std::vector<std::int64_t> order = {};  // of the samples that were read, one read at a time
 
   engine::DataFormat format() const override { return engine::DataFormat::kMegatron; }
   std::int64_t sequence() const override { return kSequence; }
   std::int64_t num_samples() const override { return 20; }
   std::uint64_t fingerprint() const override { return 1; }
   Status ReadTokens(std::int64_t sample, std::span<std::int32_t> out) const override {
-    ++const_cast<SwitchedData*>(this)->reads;
+    auto* self = const_cast<SwitchedData*>(this);
+    ++self->reads;
+    self->order.push_back(sample);
     std::this_thread::sleep_for(std::chrono::milliseconds(delay_ms));
     if (fails) return DataLoss("x.bin at byte 8: checksum differs");
     for (std::size_t i = 0; i < out.size(); ++i) {
@@ -50,6 +55,7 @@ class SwitchedData : public engine::Dataset {
   Result<std::vector<std::byte>> ReadRecord(std::int64_t) const override {
     return Internal("no test reads records");
   }
+  std::int64_t RecordBytes(std::int64_t) const override { return (kSequence + 1) * 4; }
   std::string Describe(std::int64_t sample) const override {
     return "x.bin at byte " + std::to_string(sample * kSequence * 4);
   }
@@ -69,11 +75,11 @@ engine::GptConfig Vocabulary(std::int64_t size) {
 /// One process that trains a small model.
 class Process {
  public:
-  Process(const engine::JobSettings& settings, engine::DataMix data)
+  Process(const engine::JobSettings& settings, engine::DataMix data, DataAccess access = {})
       : layout_(*ptc::Layout::Make(*ptc::DeviceMesh::Make({}, {ptc::DeviceId{}}),
                                    *engine::MakeCollection(settings, false))),
         memory_(layout_, 0),
-        trainer(settings, std::move(data)) {
+        trainer(settings, std::move(data), std::move(access)) {
     Initialise(settings, *BindState(memory_.pieces()));
     if (!trainer.Bind(memory_.pieces(), SelfGroups(), 0)) qFatal("does not bind");
   }
@@ -218,10 +224,106 @@ class TrainDataTest : public QObject {
     QVERIFY(process.losses == undisturbed.losses);
   }
 
-  // Another rank's batch was not read: this one's is not used either.
+  // A read that stands still: the step asks for a pause in good time, with the sample, and the read
+  // is given up. Opening anew is no longer waited for than a read.
+  void readsThatStandStillPause() {
+    const auto data = std::make_shared<SwitchedData>();
+    std::atomic<int> opening_ms = 0;
+    std::atomic<int> opened = 0;
+    DataAccess access;
+    access.patience = std::chrono::milliseconds(300);
+    std::stop_token first = access.cancel.get_token();
+    access.open = [&](std::stop_token cancel) -> Result<engine::DataMix> {
+      ++opened;
+      for (int ms = 0; ms < opening_ms && !cancel.stop_requested(); ms += 10) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      }
+      if (cancel.stop_requested()) return Cancelled("opening was cancelled");
+      return Single(data);
+    };
+    Process process(smallJob(), Single(data), access);
+    QCOMPARE(process.Step().value_or(9), std::uint64_t{0});
+    data->delay_ms = 1500;
+    const auto begin = std::chrono::steady_clock::now();
+    QCOMPARE(process.Step().value_or(9), std::uint64_t{TESSERA_PAUSE_DATA});
+    QVERIFY(std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(1400));
+    QVERIFY(first.stop_requested());
+    const QString problem = QString::fromStdString(process.trainer.data_problem());
+    QVERIFY2(problem.contains("no batch after 0.3 s: reading sample") &&
+                 problem.contains("(x.bin at byte "),
+             qPrintable(problem));
+    data->delay_ms = 0;
+    opening_ms = 60000;
+    QTRY_VERIFY_WITH_TIMEOUT(!process.trainer.FetchBatch() && opened > 0, 20000);
+    QVERIFY2(process.trainer.data_problem().find("is not open yet") != std::string::npos,
+             process.trainer.data_problem().c_str());
+    opening_ms = 0;
+    QTRY_VERIFY_WITH_TIMEOUT(process.trainer.FetchBatch().has_value(), 20000);
+    QVERIFY(process.trainer.data_problem().empty());
+    QCOMPARE(process.Step().value_or(9), std::uint64_t{0});
+  }
+
+  // The samples that were read are counted, those that were read ahead for nothing taken away.
+  void aChangeReadsOnUnlessItIsWrongOnPurpose_data() {
+    QTest::addColumn<QString>("at_change");
+    QTest::addColumn<QList<int>>("reads_of_samples");  // never, once, twice
+    QTest::newRow("right") << "keep" << QList<int>{0, 20, 0};
+    QTest::newRow("wrong") << "lose_position" << QList<int>{8, 4, 8};
+  }
+  void aChangeReadsOnUnlessItIsWrongOnPurpose() {
+    QFETCH(QString, at_change);
+    QFETCH(QList<int>, reads_of_samples);
+    engine::JobSettings settings = smallJob();
+    settings.global_batch = 4;  // 5 steps a pass
+    QVERIFY(engine::ApplySetting(settings, "at_change", at_change.toStdString()).has_value());
+    const auto data = std::make_shared<SwitchedData>();
+    Process process(settings, Single(data));
+    std::vector<int> reads(20, 0);
+    for (int step = 1; step <= 5; ++step) {
+      if (step == 3) {
+        process.trainer.OnChange();
+        if (!process.trainer.HasBatch()) QVERIFY(process.trainer.FetchBatch().has_value());
+      }
+      // What the step computes with is what was read for it last.
+      QVERIFY(process.trainer.FetchBatch().has_value());
+      for (std::size_t i = data->order.size() - 4; i < data->order.size(); ++i) {
+        ++reads[static_cast<std::size_t>(data->order[i])];
+      }
+      QCOMPARE(process.Step().value_or(9), std::uint64_t{0});
+    }
+    for (int times = 0; times < 3; ++times) {
+      QCOMPARE(std::count(reads.begin(), reads.end(), times), reads_of_samples[times]);
+    }
+  }
+
+  // One rank of a job that began on two with 3 samples each.
+  void aKeptDeviceBatchMovesTheCursorByTheRanks() {
+    engine::JobSettings settings = smallJob();
+    settings.global_batch = 6;
+    settings.at_change = engine::AtChange::kKeepDeviceBatch;
+    ptc::MeshShape two;
+    two[ptc::Axis::kDp] = 2;
+    QVERIFY(engine::NoteDeviceBatch(settings, two).has_value());
+    const auto data = std::make_shared<SwitchedData>();
+    Process process(settings, Single(data));
+    process.trainer.OnChange();
+    QCOMPARE(process.Step().value_or(9), std::uint64_t{0});
+    QCOMPARE(data->reads.load(), 3 + 3);  // this step's, and ahead the next one's
+    const std::set<std::int64_t> seen(data->order.begin(), data->order.end());
+    QCOMPARE(seen.size(), std::size_t{6});
+  }
+
+  // Another rank's batch was not read: this one's is not used either, and what it was read from may
+  // be gone as well.
   void aDroppedBatchIsReadAgain() {
     const auto data = std::make_shared<SwitchedData>();
-    Process process(smallJob(), Single(data));
+    int opened = 0;
+    DataAccess access;
+    access.open = [&](const std::stop_token&) -> Result<engine::DataMix> {
+      ++opened;
+      return Single(data);
+    };
+    Process process(smallJob(), Single(data), access);
     QVERIFY(process.Step().has_value());
     QVERIFY(process.trainer.HasBatch());
     process.trainer.DropBatch();
@@ -229,6 +331,7 @@ class TrainDataTest : public QObject {
     QCOMPARE(data->reads.load(), 16);
     QVERIFY(process.Step().has_value());
     QCOMPARE(data->reads.load(), 32);
+    QCOMPARE(opened, 1);
   }
 };
 QTEST_GUILESS_MAIN(TrainDataTest)

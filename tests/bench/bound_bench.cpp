@@ -46,12 +46,12 @@ int main(int argc, char** argv) {
   for (int i = 0; i < changes; ++i) {
     const test::Change change = test::AnyChange(rng, 4);
     const auto plan = ptc::MakePlan(change.from, change.to, change.topology, {.lost = change.lost});
-    const ptc::Certificate certificate =
-        ptc::Certify(change.from, change.to, change.topology, change.lost);
     if (!plan) {
       fmt::print(stderr, "{}: {}\n", change.text, plan.error().ToString());
       return 1;
     }
+    const ptc::Certificate certificate =
+        ptc::Certify(change.from, change.to, change.topology, change.lost, plan->port_prices);
     lost += change.lost.empty() ? 0 : 1;
     off_volume += plan->bytes.moved() != certificate.volume;
     if (certificate.direct.seconds == 0) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Reading through the mount beside reading a file of tmpfs with the same bytes, sizes and buffer,
-/// in turn. Printed are medians and ratios of medians. The server is a process of its own, whose
-/// view lies in its memory, once shown (what is on this node) and once read (a copy more). Before
-/// each round the page cache is empty of the file: it is a new view. Reads bring bytes into one
-/// buffer of 1 MiB, as cat and dd do.
+/// Reading and writing through the mount beside a file of tmpfs with the same bytes, sizes and
+/// buffer, in turn. Printed are medians and ratios of medians. The server is a process of its own,
+/// whose view lies in its memory, once shown (what is on this node) and once read (a copy more).
+/// Before each round the page cache is empty of the file: it is a new view. Reads bring bytes into
+/// one buffer of 1 MiB, as cat and dd do.
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -188,6 +188,45 @@ void Round(Server& server, const std::string& copy, Figures& figures) {
   ::close(held);
 }
 
+/// Writes 256 MiB of a file from memory and closes it. \return bytes a second, that included
+double WriteRate(const std::string& path, const std::vector<char>& bytes) {
+  const auto begin = std::chrono::steady_clock::now();
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (file < 0) Die("cannot make " + path);
+  for (std::size_t at = 0; at < bytes.size();) {
+    const ssize_t n = ::write(file, bytes.data() + at, std::min(kBlock, bytes.size() - at));
+    if (n <= 0) Die("a write failed");
+    at += static_cast<std::size_t>(n);
+  }
+  if (::close(file) != 0) Die("what was written is not right");
+  const double rate = static_cast<double>(bytes.size()) / Seconds(begin);
+  ::unlink(path.c_str());
+  return rate;
+}
+
+/// A rank's file, handed in but for the others that it would take.
+void Writes(Server& server, const std::string& copy) {
+  const std::string path = server.Path("jobs/a/ranks/0/model.safetensors");
+  const int file = OpenOrDie(path, 0);
+  std::vector<char> bytes(static_cast<std::size_t>(SizeOf(file)));
+  for (std::size_t at = 0; at < bytes.size();) {
+    const ssize_t n = ::pread(file, bytes.data() + at, kBlock, static_cast<off_t>(at));
+    if (n <= 0) Die("a read failed");
+    at += static_cast<std::size_t>(n);
+  }
+  ::close(file);
+  std::vector<double> mount, tmpfs, cpu;
+  for (int round = 0; round < kRounds; ++round) {
+    tmpfs.push_back(WriteRate(copy + ".written", bytes));
+    const double before = server.Cpu();
+    mount.push_back(WriteRate(path + ".new", bytes));
+    cpu.push_back((server.Cpu() - before) / (static_cast<double>(bytes.size()) / 1e9));
+  }
+  std::printf("%-6s %-34s %7.2f GB/s  %5.2f x tmpfs  (>= 1.5 GB/s)\n", "",
+              "hand-in, with its checks", Median(mount) / 1e9, Median(mount) / Median(tmpfs));
+  std::printf("%-6s %-34s %7.3f s a GB\n", "", "CPU of the server", Median(cpu));
+}
+
 double ListSeconds(const std::string& folder, int expected) {
   const auto begin = std::chrono::steady_clock::now();
   DIR* open = ::opendir(folder.c_str());
@@ -248,6 +287,10 @@ int main() {
       for (int round = 0; round < kRounds; ++round) Round(server, copy, figures);
       Print(direct ? "shown" : "read", figures);
     }
+  }
+  {
+    Server server(point, "tp=1 on 1x1");
+    Writes(server, copy);
   }
   {
     Server server(point, "dp=10000 on 1250x8");

@@ -280,6 +280,21 @@ class E2eBasicTest : public QObject {
         20));
   }
 
+  /// A device that joins was in the last job, in an epoch of the same number.
+  void theNextJobIsReconfiguredOnTheSameDevices() {
+    for (const char* name : {"first", "second"}) {
+      const QString job = QLatin1String(name);
+      const Outcome start = m_cluster->StartJob(job, "dp=2", "n0g0,n1g0");
+      QVERIFY2(start.code == 0, start.Text());
+      QVERIFY(m_cluster->WaitStep(job, 3));
+      const Json moved = m_cluster->Apply(job, "dp=4", "n0g0,n0g1,n1g0,n1g1");
+      QVERIFY(moved.is_object());
+      QCOMPARE(moved["result"].get<std::string>(), std::string("committed"));
+      QVERIFY(m_cluster->GoesOn(job));
+      QVERIFY(m_cluster->Run({"job", "stop", job}).code == 0);
+    }
+  }
+
   void downLeavesNothingRunning() {
     std::vector<tessera::app::ProcessId> family;
     for (int node = 0; node < 2; ++node) {

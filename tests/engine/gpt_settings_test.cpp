@@ -261,7 +261,7 @@ class GptSettingsTest : public QObject {
       const auto status = engine::ApplySetting(settings, name, value);
       return status ? std::string() : status.error().message;
     };
-    QVERIFY(message("lr", "1").starts_with("there is no setting 'lr'; there are beta1="));
+    QVERIFY(message("lr", "1").starts_with("there is no setting 'lr'; there are at_change="));
     QVERIFY(message("name", "x").starts_with("there is no setting 'name'"));
     QCOMPARE(message("dropout", "1.5"),
              std::string("job settings: 'dropout' = 1.5 is not a number from 0 to 0.95"));
@@ -272,6 +272,63 @@ class GptSettingsTest : public QObject {
         message("kv_heads", "3"),
         std::string("model 'gpt-nano': its 4 heads are not divisible by 3 key and value heads"));
     QVERIFY(settings == before);
+  }
+
+  // What is wrong on purpose is never wrong by chance.
+  void atChangeIsRightUnlessNamed() {
+    JobSettings settings = SettingsOf("gpt-nano");
+    QVERIFY(settings.at_change == engine::AtChange::kKeep);
+    QVERIFY(engine::WrongOnPurpose(settings.at_change).empty());
+    for (const auto way : {engine::AtChange::kLosePosition, engine::AtChange::kKeepDeviceBatch}) {
+      QVERIFY(engine::ApplySetting(settings, "at_change", engine::ToString(way)).has_value());
+      QVERIFY(settings.at_change == way);
+      QVERIFY(!engine::WrongOnPurpose(way).empty());
+      QVERIFY(*engine::ParseJobSettings(engine::ToJson(settings)) == settings);
+    }
+    const auto refused = engine::ApplySetting(settings, "at_change", "loose");
+    QVERIFY(!refused);
+    QCOMPARE(refused.error().message,
+             std::string("at_change 'loose' is none of keep, lose_position, keep_device_batch"));
+    QVERIFY(!engine::ApplySetting(settings, "device_batch", "4"));
+
+    JobSettings own;
+    own.program = engine::OwnProgram{.command = "x", .tensors = {"t", ""}, .rules = {"r", ""}};
+    QVERIFY(!engine::ApplySetting(own, "at_change", "lose_position"));
+  }
+
+  void onlyAKeptDeviceBatchChangesTheGlobalOne() {
+    const auto mesh = [](std::int64_t dp) {
+      ptc::MeshShape shape;
+      shape[ptc::Axis::kDp] = dp;
+      return shape;
+    };
+    for (const auto way : {engine::AtChange::kKeep, engine::AtChange::kLosePosition,
+                           engine::AtChange::kKeepDeviceBatch}) {
+      JobSettings settings = SettingsOf("gpt-nano");
+      settings.at_change = way;
+      settings.global_batch = 12;
+      QCOMPARE(engine::GlobalBatchOn(settings, mesh(4)), std::int64_t{12});  // not started
+      QVERIFY(engine::NoteDeviceBatch(settings, mesh(2)).has_value());
+      const bool keeps = way == engine::AtChange::kKeepDeviceBatch;
+      QCOMPARE(settings.device_batch, std::int64_t{keeps ? 6 : 0});
+      QVERIFY(*engine::ParseJobSettings(engine::ToJson(settings)) == settings);
+      QCOMPARE(engine::GlobalBatchOn(settings, mesh(2)), std::int64_t{12});
+      QCOMPARE(engine::GlobalBatchOn(settings, mesh(4)), std::int64_t{keeps ? 24 : 12});
+      QCOMPARE(engine::GlobalBatchOn(settings, mesh(3)), std::int64_t{keeps ? 18 : 12});
+      // A rank's share, and with it the largest micro-batch, stays as it was.
+      QCOMPARE(engine::CheckMesh(settings, mesh(4), {.micro_batch = 6}).has_value(), keeps);
+    }
+    JobSettings uneven = SettingsOf("gpt-nano");
+    uneven.at_change = engine::AtChange::kKeepDeviceBatch;
+    QVERIFY(!engine::NoteDeviceBatch(uneven, mesh(3)));  // 16 samples
+  }
+
+  void aLostPositionIsTheBeginOfThePass() {
+    const engine::Cursor cursor{.seed = 7, .pass = 2, .next = 31};
+    QVERIFY(engine::CursorAfterChange(cursor, engine::AtChange::kKeep) == cursor);
+    QVERIFY(engine::CursorAfterChange(cursor, engine::AtChange::kKeepDeviceBatch) == cursor);
+    QVERIFY((engine::CursorAfterChange(cursor, engine::AtChange::kLosePosition) ==
+             engine::Cursor{.seed = 7, .pass = 2, .next = 0}));
   }
 
   void ownProgramComesBackFromJson() {

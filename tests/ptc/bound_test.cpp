@@ -24,7 +24,7 @@ class BoundTest : public QObject {
           ptc::MakePlan(change.from, change.to, change.topology, {.lost = change.lost});
       QVERIFY(plan);
       const ptc::Certificate certificate =
-          ptc::Certify(change.from, change.to, change.topology, change.lost);
+          ptc::Certify(change.from, change.to, change.topology, change.lost, plan->port_prices);
       QCOMPARE(plan->bytes.moved(), certificate.volume);
       const auto seconds = [&](bool relay) {
         const auto schedule =

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "ptc/plan/plan.h"
 #include "tests/ptc/oracle.h"
 #include "tests/ptc/random_job.h"
 #include "tests/support/random.h"
@@ -489,6 +490,31 @@ class CertificateTest : public QObject {
     const Certificate inside = Certify(from, On("dp=1 on n1g0", w), topology);
     QCOMPARE(inside.direct.port, "n1 in");
     QVERIFY(Near(inside.direct.seconds, 1.0));
+  }
+
+  // What n0 sends leaves rack 0, what n1 spares itself does not: of 600 bytes that are needed each
+  // goes through the port of n1 or out of rack 0, though no two sorts of ports alone say so.
+  void pricesAddWhatThreePortsAllow() {
+    const auto w = OneTensor({120}, {});
+    Topology topology;
+    topology.network_bytes_per_second = 60;
+    topology.rack_bytes_per_second = 30;
+    topology.rack_of_host = {{0, 0}, {1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 1}, {6, 2}};
+    const Layout from = On("dp=2 on n0g0,n1g0", w);
+    const Layout to = On("dp=5 on n2g0,n3g0,n4g0,n5g0,n6g0", w);
+    QVERIFY(Near(Certify(from, to, topology).direct.seconds, 480.0 / 90));
+    const PortPrices prices{.out_of_host = {{1, 7}}, .out_of_rack = {{0, 7}}, .into_rack = {}};
+    const PortBound proved = Certify(from, to, topology, {}, prices).direct;
+    QVERIFY(Near(proved.seconds, 600.0 / 90));
+    QCOMPARE(proved.bytes, 400);
+    QCOMPARE(proved.port, "n1 out");
+    QCOMPARE(proved.num_ports, 2);
+    const PortPrices wrong{
+        .out_of_host = {{0, 1}, {9, 5}}, .out_of_rack = {}, .into_rack = {{1, -1}}};
+    QVERIFY(Near(Certify(from, to, topology, {}, wrong).direct.seconds, 480.0 / 90));
+    const auto plan = MakePlan(from, to, topology);
+    QVERIFY2(Near(plan->transfer_seconds, proved.seconds),
+             qPrintable(QString("%1 s, bound %2 s").arg(plan->transfer_seconds).arg(proved.seconds)));
   }
 };
 

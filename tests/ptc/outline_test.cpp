@@ -169,7 +169,8 @@ class OutlineTest : public QObject {
       const auto change = AnyChange(rng, 6);
       const auto outline =
           MakeOutline(change.from, change.to, change.topology, {.lost = change.lost});
-      const Certificate bound = Certify(change.from, change.to, change.topology, change.lost);
+      const Certificate bound =
+          Certify(change.from, change.to, change.topology, change.lost, outline->port_prices);
       QVERIFY(outline);
       QCOMPARE(outline->bytes.moved(), bound.volume);
       QCOMPARE(outline->bytes.storage, bound.storage_volume);
@@ -183,6 +184,33 @@ class OutlineTest : public QObject {
       moving += bound.volume > 0 ? 1 : 0;
     }
     QVERIFY(moving > 40);
+  }
+
+  // Prices are no part of what the certificate believes: no plan is faster than a bound from any.
+  void anyPricesBoundPlans() {
+    std::mt19937_64 rng(tessera::test::Seed() + 6);
+    int judged = 0;
+    for (int i = 0; i < 300; ++i) {
+      const auto change = AnyChange(rng, 6);
+      if (!change.topology.rack_bytes_per_second) continue;
+      const auto outline =
+          MakeOutline(change.from, change.to, change.topology, {.lost = change.lost});
+      PortPrices prices;
+      for (std::int32_t name = 0; name < 8; ++name) {
+        for (auto* of : {&prices.out_of_host, &prices.out_of_rack, &prices.into_rack}) {
+          (*of)[name] = rng() % 3 == 0 ? 0 : static_cast<std::int64_t>(rng() % 1000);
+        }
+      }
+      prices.into_rack[1] = rng() % 4 == 0 ? std::int64_t{1} << 62 : -5;  // not from a plan
+      const auto certify = [&](const PortPrices& at) {
+        return Certify(change.from, change.to, change.topology, change.lost, at).direct.seconds;
+      };
+      const double bound = certify(prices);
+      QVERIFY(bound >= certify({}));
+      QVERIFY2(outline->transfer_seconds >= bound * (1 - 1e-9), change.text.c_str());
+      ++judged;
+    }
+    QVERIFY(judged > 50);
   }
 
   void conversionsAreNamed() {

@@ -4,7 +4,8 @@
 data_judge.py write FOLDER [package]   data sets, and FOLDER/expected.json: a list of {"path",
                                        "format", "tokens", "record"}; tokens and records in hex or
                                        numbers, a row a sample
-data_judge.py check FOLDER [package]   FOLDER/ours-I of data set I: our records one after the other
+data_judge.py check FOLDER [package]   FOLDER/ours-I of data set I: our records one after the other;
+                                       ours-I-share.*: those of the samples in ours-I.json, as files
 
 With `package`, TFRecords are written and read by the package tfrecord; else by the few lines here.
 """
@@ -135,9 +136,57 @@ def read_tfrecords(path, use_package):
     return texts
 
 
+def read_tar_samples(path):
+    """As webdataset's group_by_keys: members that follow each other with one name to the first dot."""
+    samples, last = [], None
+    with tarfile.open(path) as archive:
+        for member in archive.getmembers():
+            folder, _, name = member.name.rpartition("/")
+            key, extension = name.split(".", 1)
+            if (folder, key) != last:
+                samples.append([])
+            last = (folder, key)
+            samples[-1].append([extension, archive.extractfile(member).read().hex()])
+    assert all(len({extension for extension, _ in sample}) == len(sample) for sample in samples)
+    return samples
+
+
+def read_megatron(stem):
+    """As IndexedDataset of megatron/core/datasets: sequence by sequence, by the index alone."""
+    index = pathlib.Path(f"{stem}.idx").read_bytes()
+    magic, version, code, count, ends = struct.unpack_from("<9sQBQQ", index)
+    assert (magic, version, ends) == (b"MMIDIDX\x00\x00", 1, count + 1)
+    dtype = {code: name for name, code in CODES.items()}[code]
+    lengths = numpy.frombuffer(index, numpy.int32, count, 34)
+    pointers = numpy.frombuffer(index, numpy.int64, count, 34 + 4 * count)
+    documents = numpy.frombuffer(index, numpy.int64, ends, 34 + 12 * count)
+    assert len(index) == 34 + 12 * count + 8 * ends and list(documents) == list(range(ends))
+    tokens = pathlib.Path(f"{stem}.bin").read_bytes()
+    return dtype, [numpy.frombuffer(tokens, dtype, length, pointer)
+                   for length, pointer in zip(lengths, pointers)]
+
+
+def check_share(stem, wanted, use_package):
+    order = json.loads(pathlib.Path(f"{stem}.json").read_text())
+    samples = [wanted["samples"][i] for i in order]
+    if wanted["format"] == "tfrecord":
+        path = pathlib.Path(f"{stem}-share.tfrecord")
+        got = [text.hex() for text in read_tfrecords(path, use_package)]
+    elif wanted["format"] == "tar":
+        got = read_tar_samples(f"{stem}-share.tar")
+        samples = [[[name.rsplit("/", 1)[-1].split(".", 1)[1], data] for name, data in sample]
+                   for sample in samples]
+    else:
+        dtype, windows = read_megatron(f"{stem}-share")
+        assert dtype == wanted["dtype"]
+        got = [w.tobytes().hex() for w in windows]
+    assert got == samples, f"{wanted['path']}: the files of {len(got)} samples differ"
+
+
 def check(folder, use_package):
     for i, wanted in enumerate(json.loads((folder / "expected.json").read_text())):
         path = folder / f"ours-{i}"
+        check_share(path, wanted, use_package)
         if wanted["format"] == "tfrecord":
             got = [text.hex() for text in read_tfrecords(path, use_package)]
         elif wanted["format"] == "tar":

@@ -4,12 +4,15 @@
 #include <QJsonObject>
 #include <QTemporaryDir>
 #include <QTest>
+#include <random>
 
 #include "engine/data/formats/open_data.h"
+#include "engine/data/formats/share_file.h"
 #include "engine/data/local_source.h"
 #include "engine/files/whole_file.h"
 #include "tests/engine/data/data_files.h"
 #include "tests/python/python.h"
+#include "tests/support/random.h"
 
 using namespace tessera;
 
@@ -48,6 +51,29 @@ class DataPythonTest : public QObject {
     }
     if (data.format() == engine::DataFormat::kTar) records += test::TarEnd();
     test::WriteBytes(ours, records);
+    return WriteShare(*mix, ours);
+  }
+
+  /// Writes any samples, some of them twice in a row, as the files that a rank would read, and
+  /// which they are to OURS.json. \returns what is wrong, empty if nothing is
+  static QString WriteShare(const engine::DataMix& mix, const std::string& ours) {
+    static std::mt19937_64 rng(test::Seed());
+    std::vector<engine::SampleId> samples;
+    QJsonArray order;
+    for (int i = 0; i < 20; ++i) {
+      const bool again = i > 0 && rng() % 4 == 0;
+      samples.push_back(
+          again ? samples.back()
+                : engine::SampleId{0, static_cast<std::int64_t>(
+                                          rng() % static_cast<std::uint64_t>(mix.num_samples()))});
+      order.append(static_cast<qint64>(samples.back().sample));
+    }
+    for (const engine::ShareEnding ending : engine::ShareEndings(mix)) {
+      const auto file = engine::MakeShareFile(mix, samples, ending);
+      if (!file) return QString::fromStdString(file.error().ToString());
+      test::WriteBytes(ours + "-share" + std::string(ToString(ending)), *file);
+    }
+    test::WriteBytes(ours + ".json", QJsonDocument(order).toJson().toStdString());
     return {};
   }
 

@@ -124,6 +124,9 @@ void DataPage::refresh() {
   if (!m_view) {
     m_words->setText(
         job == nullptr ? tr("No job is running, so nobody reads data.")
+        : !job->at_change.empty()
+            ? tr("%1 is wrong on purpose: it %2. Its steps do not tell its place in the data.")
+                  .arg(QString::fromStdString(job->name), QString::fromStdString(job->at_change))
         : job->command.empty()
             ? tr("The cluster does not say what %1 reads.").arg(QString::fromStdString(job->name))
             : tr("%1 is a program of its own: it reads its data itself, and its place in them is "

@@ -103,6 +103,11 @@ class MegatronDataset final : public Dataset {
     return window;
   }
 
+  std::int64_t RecordBytes(std::int64_t /*sample*/) const override {
+    return (sequence_ + 1) * SizeOf(type_);
+  }
+  std::optional<TokenType> token_type() const override { return type_; }
+
   std::string Describe(std::int64_t sample) const override {
     const Place place = PlaceOf(sample * sequence_);
     return fmt::format("{} token {} at byte {}", pairs_[place.pair].bin->name(), sample * sequence_,

@@ -37,8 +37,14 @@ struct Found {
   }
 };
 
+/// Without the query of a URL, which may be a signature.
+std::string_view PathOf(std::string_view name) {
+  const bool is_url = name.find("://") != std::string_view::npos;
+  return is_url ? name.substr(0, name.find('?')) : name;
+}
+
 std::string_view FileName(std::string_view name) {
-  name = name.substr(0, name.find('?'));    // of a URL
+  name = PathOf(name);
   return name.substr(name.rfind('/') + 1);  // npos + 1 == 0
 }
 
@@ -57,12 +63,21 @@ bool IsCompressed(std::string_view name) {
                         file.find(".tfrecord") != std::string_view::npos));
 }
 
-std::string Stem(const std::string& name) { return name.substr(0, name.size() - 4); }
+/// Whether it is one of the two files of a pair.
+bool IsHalf(std::string_view name) {
+  return PathOf(name).ends_with(".bin") || PathOf(name).ends_with(".idx");
+}
+/// The half with the given ending; a query goes with both. \pre IsHalf(name)
+std::string HalfOf(const std::string& name, std::string_view ending) {
+  const std::size_t end = PathOf(name).size();
+  return name.substr(0, end - ending.size()).append(ending) + name.substr(end);
+}
 
-Result<MegatronPair> OpenPair(const std::string& stem, const SourceOpener& opener) {
+Result<MegatronPair> OpenPair(const std::string& idx, const std::string& bin,
+                              const SourceOpener& opener) {
   MegatronPair pair;
-  TESSERA_TRY(pair.idx, opener.Open(stem + ".idx"));
-  TESSERA_TRY(pair.bin, opener.Open(stem + ".bin"));
+  TESSERA_TRY(pair.idx, opener.Open(idx));
+  TESSERA_TRY(pair.bin, opener.Open(bin));
   return pair;
 }
 
@@ -74,9 +89,8 @@ Result<Found> FindFile(const std::string& name, const SourceOpener& opener) {
         fmt::format("'{}' is compressed, which cannot be read from the middle: unpack it", name));
   }
   const bool is_tar = FileName(name).ends_with(".tar"), is_tfrecord = IsTfRecord(name);
-  const bool is_half = name.ends_with(".bin") || name.ends_with(".idx");
-  if (is_half) {
-    auto pair = OpenPair(Stem(name), opener);
+  if (IsHalf(name)) {
+    auto pair = OpenPair(HalfOf(name, ".idx"), HalfOf(name, ".bin"), opener);
     if (pair) {
       found.megatron.push_back(std::move(*pair));
       return found;
@@ -105,10 +119,11 @@ Result<Found> FindInFolder(const std::vector<std::string>& names, const SourceOp
   Found found;
   const std::set<std::string_view> all(names.begin(), names.end());
   for (const std::string& name : names) {
-    const bool is_half = name.ends_with(".bin") || name.ends_with(".idx");
-    if (is_half && all.contains(Stem(name) + ".idx") && all.contains(Stem(name) + ".bin")) {
-      if (name.ends_with(".bin")) continue;  // its .idx comes
-      TESSERA_TRY(MegatronPair pair, OpenPair(Stem(name), opener));
+    const bool is_paired =
+        IsHalf(name) && all.contains(HalfOf(name, ".idx")) && all.contains(HalfOf(name, ".bin"));
+    if (is_paired) {
+      if (PathOf(name).ends_with(".bin")) continue;  // its .idx comes
+      TESSERA_TRY(MegatronPair pair, OpenPair(name, HalfOf(name, ".bin"), opener));
       found.megatron.push_back(std::move(pair));
     } else if (FileName(name).ends_with(".tar") || IsTfRecord(name) || IsCompressed(name)) {
       TESSERA_TRY(Found file, FindFile(name, opener));
@@ -131,7 +146,7 @@ Result<Found> Find(const std::string& path, std::span<const SourceOpener* const>
   auto names = (*opener)->List(path);
   if (!names && names.error().code == ErrorCode::kNotFound) {
     // Megatron's own way to name a pair is without the endings.
-    if (auto pair = OpenPair(path, **opener)) {
+    if (auto pair = OpenPair(path + ".idx", path + ".bin", **opener)) {
       Found found;
       found.megatron.push_back(std::move(*pair));
       return found;

@@ -8,10 +8,9 @@
 #include <string>
 
 #include "engine/data/data_error.h"
-#include "engine/data/formats/record_limits.h"
+#include "engine/data/formats/records_dataset.h"
 #include "engine/data/formats/tar_header.h"
 #include "engine/data/tokens.h"
-#include "ptc/base/check.h"
 
 namespace tessera::engine {
 namespace {
@@ -85,22 +84,15 @@ class TarScan {
   bool is_open_ = false;
 };
 
-class TarDataset final : public Dataset {
+class TarDataset final : public RecordsDataset {
  public:
   TarDataset(std::vector<ByteSourcePtr> files, std::int64_t sequence, RecordIndexPtr index)
-      : files_(std::move(files)), sequence_(sequence), index_(std::move(index)) {}
+      : RecordsDataset(std::move(files), sequence, std::move(index), "sample") {}
 
   DataFormat format() const override { return DataFormat::kTar; }
-  std::int64_t sequence() const override { return sequence_; }
-  std::int64_t num_samples() const override { return index_->num_entries(); }
-  std::uint64_t fingerprint() const override {
-    return RecordsFingerprint(format(), sequence_, *index_);
-  }
 
   Status ReadTokens(std::int64_t sample, std::span<std::int32_t> out) const override {
-    TESSERA_CHECK(0 <= sample && sample < num_samples());
-    const auto entry = index_->entry(sample);
-    const ByteSource& file = *files_[index_->file_of(sample)];
+    const auto [file, entry] = PlaceOf(sample);
     std::vector<std::byte> text(
         static_cast<std::size_t>(std::min<std::uint64_t>(entry[3], out.size())));
     TESSERA_RETURN_IF_ERROR(ReadChecked(file, static_cast<std::int64_t>(entry[2]), text));
@@ -109,31 +101,21 @@ class TarDataset final : public Dataset {
   }
 
   Result<std::vector<std::byte>> ReadRecord(std::int64_t sample) const override {
-    TESSERA_CHECK(0 <= sample && sample < num_samples());
-    const auto entry = index_->entry(sample);
-    const ByteSource& file = *files_[index_->file_of(sample)];
-    const auto offset = static_cast<std::int64_t>(entry[0]);
-    if (entry[1] > static_cast<std::uint64_t>(kMaxRecordBytes)) {
+    const Place place = PlaceOf(sample);
+    if (place.entry[1] > static_cast<std::uint64_t>(kMaxRecordBytes)) {
       return BadData(
-          file, offset,
-          fmt::format("a sample has {} bytes, the limit is {}", entry[1], kMaxRecordBytes));
+          place.file, place.offset(),
+          fmt::format("a sample has {} bytes, the limit is {}", place.entry[1], kMaxRecordBytes));
     }
-    std::vector<std::byte> record(static_cast<std::size_t>(entry[1]));
-    TESSERA_RETURN_IF_ERROR(ReadChecked(file, offset, record));
-    record.resize((record.size() + kTarBlock - 1) / kTarBlock * kTarBlock);
+    std::vector<std::byte> record(static_cast<std::size_t>(place.size()));
+    TESSERA_RETURN_IF_ERROR(ReadChecked(place.file, place.offset(), record));
+    record.resize(static_cast<std::size_t>(RecordBytes(sample)));
     return record;
   }
 
-  std::string Describe(std::int64_t sample) const override {
-    const std::size_t file = index_->file_of(sample);
-    return fmt::format("{} sample {} at byte {}", files_[file]->name(),
-                       sample - index_->first_of(file), index_->entry(sample)[0]);
+  std::int64_t RecordBytes(std::int64_t sample) const override {
+    return (PlaceOf(sample).size() + kTarBlock - 1) / kTarBlock * kTarBlock;
   }
-
- private:
-  const std::vector<ByteSourcePtr> files_;
-  const std::int64_t sequence_;
-  const RecordIndexPtr index_;
 };
 
 }  // namespace

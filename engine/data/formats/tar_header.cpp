@@ -15,6 +15,8 @@ using Bytes = std::span<const std::byte>;
 
 /// Names and attributes longer than this are damage.
 constexpr std::int64_t kMaxExtension = 1 << 20;
+/// Of a name in a header.
+constexpr std::size_t kNameBytes = 100;
 
 std::string_view Text(Bytes bytes) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -57,12 +59,15 @@ bool IsChecksumRight(Bytes header) {
 /// What extended headers say of the member after them.
 struct Extension {
   std::optional<std::string> name = {};
+  std::int64_t name_end = 0;  // of `name`, in the file
   std::optional<std::int64_t> size_bytes = {};
   bool is_sparse = false;
 };
 
-/// Records "LENGTH KEY=VALUE\n", LENGTH being that of the whole record. \return false if damaged
-bool ParsePax(std::string_view text, Extension& out) {
+/// Records "LENGTH KEY=VALUE\n", LENGTH being that of the whole record. \param offset of the text
+/// in the file \return false if damaged
+bool ParsePax(std::string_view text, std::int64_t offset, Extension& out) {
+  const char* const begin = text.data();
   while (!text.empty()) {
     std::size_t length = 0;
     const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), length);
@@ -73,7 +78,10 @@ bool ParsePax(std::string_view text, Extension& out) {
     const std::size_t equals = record.find('=');
     if (equals == std::string_view::npos) return false;
     const std::string_view key = record.substr(0, equals), value = record.substr(equals + 1);
-    if (key == "path") out.name = std::string(value);
+    if (key == "path") {
+      out.name = std::string(value);
+      out.name_end = offset + (value.data() + value.size() - begin);
+    }
     if (key.starts_with("GNU.sparse")) out.is_sparse = true;
     if (key == "size") {
       std::int64_t size = 0;
@@ -89,7 +97,7 @@ bool ParsePax(std::string_view text, Extension& out) {
 }
 
 std::string NameOf(Bytes header) {
-  std::string name(Text(header.first(100)));
+  std::string name(Text(header.first(kNameBytes)));
   const std::string_view prefix = Text(header.subspan(345, 155));
   const bool is_posix = Text(header.subspan(257, 6)) == "ustar";  // GNU has other fields there
   return is_posix && !prefix.empty() ? fmt::format("{}/{}", prefix, name) : name;
@@ -133,6 +141,8 @@ Result<std::optional<TarMember>> ReadTarMember(const ByteSource& file, ScanReade
         return BadData(file, offset, "sparse files in a tar archive are not read");
       }
       member.name = extension.name.value_or(NameOf(header));
+      member.name_end =
+          extension.name ? extension.name_end : offset + std::ssize(Text(header.first(kNameBytes)));
       // Links and devices have no data, whatever their size says.
       const bool has_data = type < '1' || type > '6';
       member.size_bytes = has_data ? extension.size_bytes.value_or(*size) : 0;
@@ -148,9 +158,12 @@ Result<std::optional<TarMember>> ReadTarMember(const ByteSource& file, ScanReade
     }
     TESSERA_TRY(const std::int64_t end, EndOf(file, offset, data, *size));
     TESSERA_TRY(const Bytes value, reader.At(data, *size));  // `header` is gone from here on
-    if (type == 'L') extension.name = std::string(Text(value));
+    if (type == 'L') {
+      extension.name = std::string(Text(value));
+      extension.name_end = data + std::ssize(*extension.name);
+    }
     const std::string_view text(reinterpret_cast<const char*>(value.data()), value.size());
-    if (type == 'x' && !ParsePax(text, extension)) {
+    if (type == 'x' && !ParsePax(text, data, extension)) {
       return BadData(file, offset, "an extended header is damaged");
     }
     offset = end;

@@ -14,10 +14,13 @@
 namespace tessera::engine {
 
 inline constexpr std::int64_t kTarBlock = 512;
+/// Zeros that close an archive.
+inline constexpr std::int64_t kTarEnd = 2 * kTarBlock;
 
 struct TarMember {
   std::string name;
-  std::int64_t begin = 0;  // of its first header, extended ones included
+  std::int64_t name_end = 0;  // behind the last byte of the name, in the header that gives it
+  std::int64_t begin = 0;     // of its first header, extended ones included
   std::int64_t data_begin = 0;
   std::int64_t size_bytes = 0;  // of the data, without the padding
   std::int64_t end = 0;         // where the next member begins

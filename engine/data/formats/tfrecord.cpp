@@ -6,10 +6,9 @@
 #include "engine/data/data_error.h"
 #include "engine/data/formats/crc32c.h"
 #include "engine/data/formats/example_proto.h"
-#include "engine/data/formats/record_limits.h"
+#include "engine/data/formats/records_dataset.h"
 #include "engine/data/scan_reader.h"
 #include "engine/data/tokens.h"
-#include "ptc/base/check.h"
 
 namespace tessera::engine {
 namespace {
@@ -54,17 +53,12 @@ Status ScanFile(const ByteSource& file, IndexBuilder& builder) {
   return OkStatus();
 }
 
-class TfRecordDataset final : public Dataset {
+class TfRecordDataset final : public RecordsDataset {
  public:
   TfRecordDataset(std::vector<ByteSourcePtr> files, std::int64_t sequence, RecordIndexPtr index)
-      : files_(std::move(files)), sequence_(sequence), index_(std::move(index)) {}
+      : RecordsDataset(std::move(files), sequence, std::move(index), "record") {}
 
   DataFormat format() const override { return DataFormat::kTfRecord; }
-  std::int64_t sequence() const override { return sequence_; }
-  std::int64_t num_samples() const override { return index_->num_entries(); }
-  std::uint64_t fingerprint() const override {
-    return RecordsFingerprint(format(), sequence_, *index_);
-  }
 
   Status ReadTokens(std::int64_t sample, std::span<std::int32_t> out) const override {
     TESSERA_TRY(const std::vector<std::byte> record, ReadRecord(sample));
@@ -74,37 +68,25 @@ class TfRecordDataset final : public Dataset {
   }
 
   Result<std::vector<std::byte>> ReadRecord(std::int64_t sample) const override {
-    TESSERA_CHECK(0 <= sample && sample < num_samples());
-    const auto entry = index_->entry(sample);
-    const ByteSource& file = *files_[index_->file_of(sample)];
-    const auto offset = static_cast<std::int64_t>(entry[0]);
-    const auto size = static_cast<std::int64_t>(entry[1]);
+    const Place place = PlaceOf(sample);
+    const std::int64_t offset = place.offset(), size = place.size();
     if (size < kHead + kTail || size > kHead + kMaxRecordBytes + kTail) {
-      return BadData(file, offset, fmt::format("the index gives a record {} bytes", size));
+      return BadData(place.file, offset, fmt::format("the index gives a record {} bytes", size));
     }
     std::vector<std::byte> record(static_cast<std::size_t>(size));
-    TESSERA_RETURN_IF_ERROR(ReadChecked(file, offset, record));
-    TESSERA_TRY(const std::int64_t data, DataSize(file, offset, record));
+    TESSERA_RETURN_IF_ERROR(ReadChecked(place.file, offset, record));
+    TESSERA_TRY(const std::int64_t data, DataSize(place.file, offset, record));
     if (kHead + data + kTail != size) {
-      return BadData(file, offset, "the record has another length than when it was indexed");
+      return BadData(place.file, offset, "the record has another length than when it was indexed");
     }
     const Bytes bytes = Bytes(record).subspan(kHead, static_cast<std::size_t>(data));
     if (MaskCrc(Crc32c(bytes)) != Load<std::uint32_t>(record, record.size() - kTail)) {
-      return BadData(file, offset, "the CRC of a record's data is wrong");
+      return BadData(place.file, offset, "the CRC of a record's data is wrong");
     }
     return record;
   }
 
-  std::string Describe(std::int64_t sample) const override {
-    const std::size_t file = index_->file_of(sample);
-    return fmt::format("{} record {} at byte {}", files_[file]->name(),
-                       sample - index_->first_of(file), index_->entry(sample)[0]);
-  }
-
- private:
-  const std::vector<ByteSourcePtr> files_;
-  const std::int64_t sequence_;
-  const RecordIndexPtr index_;
+  std::int64_t RecordBytes(std::int64_t sample) const override { return PlaceOf(sample).size(); }
 };
 
 }  // namespace

@@ -135,6 +135,7 @@ bool HttpServer::Answer(int socket, const std::string& request) {
   }
   if (sends_wrong_range) last -= std::exchange(first, 0);
   last = std::min(last, size - 1);
+  if (most_bytes > 0) last = std::min(last, first + most_bytes - 1);
   std::string body =
       file.body.substr(static_cast<std::size_t>(first), static_cast<std::size_t>(last - first + 1));
   const std::string head = fmt::format(

@@ -30,6 +30,7 @@ class HttpServer {
   std::atomic<int> cut_after = 10;              // bytes of such a body
   std::atomic<int> delay_ms = 0;                // before each reply
   std::atomic<int> status = 0;                  // of every reply, if not 0
+  std::atomic<int> most_bytes = 0;              // of a range, if not 0: the reply says so
   std::atomic<bool> sends_wrong_range = false;  // from byte 0 whatever is asked for
 
   int requests() const { return requests_; }

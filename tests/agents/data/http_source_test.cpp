@@ -4,8 +4,11 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <random>
+#include <stop_token>
+#include <thread>
 
 #include "agents/data/data_places.h"
 #include "agents/data/http_client.h"
@@ -19,8 +22,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr agents::HttpOptions kQuick{.deadline = 5s, .first_pause = 5ms, .max_pause = 20ms};
-constexpr agents::HttpOptions kHasty{.deadline = 200ms, .first_pause = 5ms, .max_pause = 20ms};
+const agents::HttpOptions kQuick{.deadline = 5s, .first_pause = 5ms, .max_pause = 20ms};
+const agents::HttpOptions kHasty{.deadline = 200ms, .first_pause = 5ms, .max_pause = 20ms};
 
 std::string SomeBytes(std::size_t size) {
   std::mt19937_64 rng(test::Seed());
@@ -67,6 +70,59 @@ class HttpSourceTest : public QObject {
     const auto source = HttpFiles(kQuick).Open(server.url("empty"));
     QVERIFY(source.has_value());
     QCOMPARE((*source)->size_bytes(), std::int64_t{0});
+  }
+
+  // A range may be answered in part: what is missing is asked for.
+  void shorterAnswersAreContinued() {
+    test::HttpServer server;
+    const std::string bytes = SomeBytes(1000);
+    server.Put("a", bytes);
+    const auto source = HttpFiles(kQuick).Open(server.url("a"));
+    QVERIFY(source.has_value());
+    const int before = server.requests();
+    server.most_bytes = 300;
+    const Read read = ReadAt(**source, 50, 900);
+    QVERIFY2(read.bytes == bytes.substr(50, 900), read.error.message.c_str());
+    QCOMPARE(server.requests(), before + 3);
+  }
+
+  // What a file is stands in its path; a query is a signature, and goes with both files of a pair.
+  void signedPairsAreFound() {
+    test::HttpServer server;
+    std::string tokens(60, '\0');
+    server.Put("m.idx", test::MegatronIdx({30}, 8, 2));
+    server.Put("m.bin", tokens);
+    for (const char* name : {"m.bin?sig=ab%2Fc", "m.idx?sig=a.bin"}) {
+      const auto data = agents::OpenData({server.url(name)}, 4, {.http = kQuick});
+      QVERIFY2(data.has_value(), data ? "" : data.error().ToString().c_str());
+      QCOMPARE(data->parts().size(), std::size_t{1});
+      QVERIFY(data->parts()[0].data->format() == engine::DataFormat::kMegatron);
+    }
+  }
+
+  // A server that does not answer, or is asked again: a request to stop ends both.
+  void waitingIsCancelled() {
+    for (const bool is_silent : {true, false}) {
+      test::HttpServer server;
+      server.Put("a", "0123456789");
+      std::stop_source stop;
+      agents::HttpOptions options{.deadline = 60s, .first_pause = 30s, .max_pause = 30s};
+      options.cancel = stop.get_token();
+      const auto source = HttpFiles(options).Open(server.url("a"));
+      QVERIFY(source.has_value());
+      (is_silent ? server.delay_ms : server.unavailable_for) = 3000;
+      const auto begin = std::chrono::steady_clock::now();
+      const std::jthread stopper([&stop] {
+        std::this_thread::sleep_for(100ms);
+        stop.request_stop();
+      });
+      const Read read = ReadAt(**source, 0, 5);
+      QVERIFY2(std::chrono::steady_clock::now() - begin < 2500ms, "it ends soon");
+      QCOMPARE(read.error.code, ErrorCode::kCancelled);
+      const auto late = HttpFiles(options).Open(server.url("a"));
+      QVERIFY(!late);
+      QCOMPARE(late.error().code, ErrorCode::kCancelled);
+    }
   }
 
   void serverThatIsBusyIsAskedAgain() {

@@ -4,7 +4,7 @@
 /// a line, answered by one line.
 ///
 ///     tessera-fake-mount DIR ROWS COLUMNS MESH
-///     step N | mesh TEXT | churn MS | direct 0|1 | pins | views | cpu | quit
+///     step N | mesh TEXT | churn MS | direct 0|1 | pins | views | cpu | taken | quit
 
 #include <sys/resource.h>
 
@@ -17,6 +17,7 @@
 #include "agents/fuse/file_server.h"
 #include "agents/fuse/mount_point.h"
 #include "agents/fuse/serve.h"
+#include "tests/engine/vfs/fake_sink.h"
 #include "tests/engine/vfs/fake_source.h"
 
 using namespace tessera;
@@ -32,8 +33,9 @@ double CpuSeconds() {
 
 class Shell {
  public:
-  Shell(std::shared_ptr<test::FakeSource> source, std::int64_t rows, std::int64_t columns)
-      : source_(std::move(source)), rows_(rows), columns_(columns) {}
+  Shell(std::shared_ptr<test::FakeSource> source, std::shared_ptr<test::FakeSink> sink,
+        std::int64_t rows, std::int64_t columns)
+      : source_(std::move(source)), sink_(std::move(sink)), rows_(rows), columns_(columns) {}
 
   /// \return false at the end
   bool Obey(const std::string& line) {
@@ -47,6 +49,7 @@ class Shell {
     std::string answer = "ok";
     if (word == "pins") answer = std::to_string(source_->num_pins());
     if (word == "views") answer = std::to_string(source_->num_views());
+    if (word == "taken") answer = Taken();
     if (word == "cpu") answer = std::to_string(CpuSeconds());
     std::printf("%s\n", answer.c_str());
     std::fflush(stdout);
@@ -54,6 +57,11 @@ class Shell {
   }
 
  private:
+  /// How often, and what is wrong with the last.
+  std::string Taken() const {
+    const auto verdicts = sink_->verdicts();
+    return std::to_string(verdicts.size()) + (verdicts.empty() ? "" : " " + verdicts.back());
+  }
   /// Even epochs are on two devices, odd ones on one.
   void Churn(std::chrono::milliseconds pause) {
     churn_ = std::jthread([this, pause](const std::stop_token& stop) {
@@ -67,6 +75,7 @@ class Shell {
   }
 
   const std::shared_ptr<test::FakeSource> source_;
+  const std::shared_ptr<test::FakeSink> sink_;
   const std::int64_t rows_;
   const std::int64_t columns_;
   std::jthread churn_;
@@ -91,7 +100,9 @@ int main(int count, char** words) {
   const std::int64_t rows = std::atoll(words[2]), columns = std::atoll(words[3]);
   const auto source = std::make_shared<test::FakeSource>();
   source->Put(test::AnyJobInfo("a", test::MatrixLayout(words[4], rows, columns)));
+  const auto sink = std::make_shared<test::FakeSink>();
   agents::FileServerOptions options;
+  options.sink = sink;
   options.log = [](std::string_view line) {
     std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
   };
@@ -100,7 +111,7 @@ int main(int count, char** words) {
   std::printf("mounted%s\n", *cleared ? " again" : "");
   std::fflush(stdout);
 
-  Shell shell(source, rows, columns);
+  Shell shell(source, sink, rows, columns);
   std::thread reader([&] {
     std::string line;
     while (std::getline(std::cin, line) && shell.Obey(line)) {

@@ -111,6 +111,24 @@ class FuseMountTest : public QObject {
     return file.open(QIODevice::ReadOnly) ? file.readAll().toStdString() : std::string();
   }
 
+  static QString inMount(const Mount& mount, const QString& file) {
+    return mount.Path("jobs/a/ranks/") + file;
+  }
+  /// Copies the files of all ranks beside the mount. \return "0/model.safetensors", …
+  QStringList copyOfRanks(const Mount& mount) const {
+    QStringList files;
+    const int held = ::open(qPrintable(mount.Path(kModel)), O_RDONLY);  // of one step
+    for (const char* rank : {"0", "1"}) {
+      QDir().mkpath(folder_->filePath(QLatin1String(rank)));
+      for (const char* part : {"model", "optimizer"}) {
+        files << QStringLiteral("%1/%2.safetensors").arg(QLatin1String(rank), QLatin1String(part));
+        if (!QFile::copy(inMount(mount, files.last()), folder_->filePath(files.last()))) return {};
+      }
+    }
+    ::close(held);
+    return files;
+  }
+
  private slots:
   void initTestCase() {
     if (const auto may = agents::CheckMayMount(false); !may) {
@@ -206,16 +224,26 @@ class FuseMountTest : public QObject {
     }
   }
 
+  /// TESSERA_TEST_SECONDS: how long; the slow test does it for a minute, with a change a second.
   void readersWhileTheJobIsReconfigured() {
+    const int seconds = std::max(3, qEnvironmentVariableIntValue("TESSERA_TEST_SECONDS"));
+    constexpr int kLeastEpochs = 4, kPatienceSeconds = 30;  // on a machine that has much to do
     Mount mount(Dir());
-    mount.Tell("churn 20");
+    mount.Tell(seconds > 3 ? "churn 1000" : "churn 20");
     std::set<std::string> epochs;
     QElapsedTimer timer;
     timer.start();
     int read = 0;
-    while (timer.elapsed() < 3000) {
+    while (timer.elapsed() < seconds * 1000 ||
+           (epochs.size() < kLeastEpochs && timer.elapsed() < kPatienceSeconds * 1000)) {
       const char* file = read % 2 == 0 ? kModel : "jobs/a/ranks/0/model.safetensors";
-      const std::string bytes = Slurp(mount.Path(file));
+      const bool by_dd = read % 4 < 2;
+      const std::string bytes =
+          by_dd
+              ? Run(QStringLiteral("dd"), {QStringLiteral("if=") + mount.Path(file),
+                                           QStringLiteral("bs=64k"), QStringLiteral("status=none")})
+                    .toStdString()
+              : Slurp(mount.Path(file));
       const std::string epoch = NumberAfter(bytes, "\"tessera.epoch\":\"");
       const std::string step = NumberAfter(bytes, "\"tessera.step\":\"");
       QVERIFY2(!epoch.empty(), file);
@@ -225,7 +253,8 @@ class FuseMountTest : public QObject {
       epochs.insert(epoch);
       ++read;
     }
-    QVERIFY2(epochs.size() > 3, qPrintable(QString::number(epochs.size())));
+    qInfo("%d files of %zu epochs in %d s", read, epochs.size(), seconds);
+    QVERIFY2(epochs.size() >= kLeastEpochs, qPrintable(QString::number(epochs.size())));
   }
 
   void aKilledServerIsNoticedAndItsMountIsCleaned() {
@@ -305,7 +334,51 @@ class FuseMountTest : public QObject {
     QVERIFY2(none.first().contains("no folder"), none.first().constData());
   }
 
-  void nothingCanBeWritten() {
+  /// What cp, cat and dd write; the last of them completes it.
+  void filesAreHandedIn() {
+    Mount mount(Dir());
+    const QString copies = folder_->path();
+    const QStringList files = copyOfRanks(mount);
+    QCOMPARE(files.size(), 4);
+    mount.Tell("step 7");
+    const auto shell = [&](const QString& command) {
+      int code = 0;
+      Run(QStringLiteral("sh"), {QStringLiteral("-c"), command}, &code);
+      return code;
+    };
+    const auto pair = [&](int i) {
+      return QStringLiteral("'%1/%2' '%3.new'").arg(copies, files[i], inMount(mount, files[i]));
+    };
+    QCOMPARE(shell("cp " + pair(0)), 0);
+    QCOMPARE(shell("cp -p " + pair(1)), 0);  // with times and mode
+    const QString to = pair(2).section(u' ', 1);
+    QCOMPARE(shell("cat " + pair(2).section(u' ', 0, 0) + " > " + to), 0);
+    QCOMPARE(mount.Tell("taken"), QByteArray("0"));
+    QCOMPARE(QFileInfo(inMount(mount, files[2]) + ".new").size(),
+             QFileInfo(copies + '/' + files[2]).size());
+    QVERIFY(shell("head -c 5000 " + pair(3).section(u' ', 0, 0) + " > " + copies + "/half && cp " +
+                  copies + "/half " + pair(3).section(u' ', 1)) != 0);
+    QVERIFY(!QFileInfo::exists(inMount(mount, files[3]) + ".new"));
+    QCOMPARE(shell("dd status=none bs=1M if=" + pair(3).section(u' ', 0, 0) +
+                   " of=" + pair(3).section(u' ', 1)),
+             0);
+    QCOMPARE(mount.Tell("taken"), QByteArray("1"));
+    for (const QString& file : files) QVERIFY(!QFileInfo::exists(inMount(mount, file) + ".new"));
+  }
+
+  void pythonHandsIn() {
+    const auto python = test::FindPython({QStringLiteral("safetensors")});
+    if (python.program.isEmpty()) QSKIP(qPrintable(python.why));
+    Mount mount(Dir());
+    QCOMPARE(copyOfRanks(mount).size(), 4);
+    mount.Tell("step 3");
+    const QString wrong = test::RunScript(python, QStringLiteral("mount_hand_in.py"),
+                                          {folder_->path(), mount.Path("jobs/a/ranks")});
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
+    QCOMPARE(mount.Tell("taken"), QByteArray("1"));
+  }
+
+  void nothingElseCanBeWritten() {
     Mount mount(Dir());
     QVERIFY(::open(qPrintable(mount.Path(kModel)), O_RDWR) < 0);
     QCOMPARE(errno, EROFS);

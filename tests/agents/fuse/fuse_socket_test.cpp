@@ -5,11 +5,17 @@
 #include <fcntl.h>
 
 #include <QTest>
+#include <QThread>
+#include <atomic>
 #include <cerrno>
 #include <mutex>
+#include <thread>
 
 #include "agents/fuse/file_server.h"
+#include "engine/data/text_dataset.h"
 #include "tests/agents/fuse/fake_kernel.h"
+#include "tests/engine/data/data_files.h"
+#include "tests/engine/vfs/fake_samples.h"
 #include "tests/engine/vfs/fake_source.h"
 #include "tests/support/verify.h"
 
@@ -23,6 +29,13 @@ ptc::Layout LayoutOf(const char* mesh, std::int64_t rows = 1024) {
   ptc::TensorSpec w{.name = "w", .dtype = ptc::DType::kF32, .shape = {rows, 512}};
   w.rule.dims = {{.axes = {ptc::Axis::kDp}}, {}};
   return *ptc::Layout::Make(*ptc::ParseDeviceMesh(mesh), *ptc::Collection::Make({w}, 1));
+}
+
+/// Windows of 3 bytes.
+engine::DataMix TextOf(std::string text) {
+  const auto file = test::InMemory("a.txt", std::move(text));
+  return *engine::DataMix::Make(
+      {{std::make_shared<const engine::TextDataset>(*engine::TextDataset::Make({file}, 2)), 0}});
 }
 
 struct Listed {
@@ -51,6 +64,7 @@ class FuseSocketTest : public QObject {
   Q_OBJECT
  private:
   std::shared_ptr<FakeSource> source_;
+  std::shared_ptr<test::FakeSamples> samples_;
   std::unique_ptr<FakeKernel> kernel_;
   std::unique_ptr<agents::FileServer> server_;
   std::mutex mutex_;
@@ -74,8 +88,14 @@ class FuseSocketTest : public QObject {
     log_.clear();
     source_ = std::make_shared<FakeSource>();
     source_->Put(test::AnyJobInfo("a", LayoutOf("dp=2 on 1x2")));
+    auto reads = test::AnyJobInfo("reads", LayoutOf("dp=2 on 1x2"));
+    reads.has_data = true;
+    source_->Put(std::move(reads));
+    samples_ = std::make_shared<test::FakeSamples>();
+    samples_->Put({TextOf("the quick brown fox jumps"), 1, 6, 0});
     kernel_ = std::make_unique<FakeKernel>();
     agents::FileServerOptions options;
+    options.tree.samples = samples_;
     options.log = [this](std::string_view line) {
       const std::lock_guard lock(mutex_);
       log_.emplace_back(line);
@@ -165,7 +185,8 @@ class FuseSocketTest : public QObject {
     QCOMPARE(Log().size(), 3U);
     QCOMPARE(kernel_->Read(node, handle + 77, 0, 4096).error, EINVAL);
     // What the mount does not know is refused, not answered wrongly.
-    QCOMPARE(kernel_->Call(FUSE_UNLINK, FUSE_ROOT_ID, {"jobs", 5}).error, ENOSYS);
+    QCOMPARE(kernel_->Call(FUSE_RMDIR, FUSE_ROOT_ID, {"jobs", 5}).error, ENOSYS);
+    QCOMPARE(kernel_->Call(FUSE_UNLINK, FUSE_ROOT_ID, {"jobs", 5}).error, EROFS);
   }
 
   void aLayoutThatChangedIsLookedUpAgain() {
@@ -227,6 +248,84 @@ class FuseSocketTest : public QObject {
     gate.unlock();
     QCOMPARE(reply.error, 0);
     QCOMPARE(kernel_->Receive(number).error, 0);
+  }
+
+  void samplesAreListedAndRead() {
+    const auto folder = kernel_->Walk("jobs/reads/data/1");
+    const auto handle = kernel_->Open(folder, O_DIRECTORY).As<fuse_open_out>().fh;
+    std::uint64_t next = 0;
+    const auto reply = kernel_->Read(folder, handle, 0, 1 << 16, FUSE_READDIRPLUS);
+    const auto all = ParsePlus(reply.body, next);
+    QCOMPARE(all.size(), 66U);
+    QCOMPARE(all[2].name, std::string("00000010.txt"));
+    const auto entry = kernel_->Lookup(folder, "00000010.txt").As<fuse_entry_out>();
+    QCOMPARE(entry.nodeid, all[2].node);
+    QCOMPARE(entry.attr.size, 9U);  // three of six samples
+    QCOMPARE(entry.entry_valid, 0U);
+    const auto file = kernel_->Open(entry.nodeid).As<fuse_open_out>().fh;
+    QCOMPARE(ReadAll(entry.nodeid, file, 4).size(), std::size_t{9});
+    source_->Reconfigure("reads", LayoutOf("dp=4 on 1x4"));
+    QTRY_COMPARE(kernel_->Open(entry.nodeid).error, ESTALE);
+    QCOMPARE(kernel_->Lookup(folder, "00000010.txt").As<fuse_entry_out>().attr.size, 6U);
+    QVERIFY(Log().empty());
+  }
+
+  void dataThatCannotBeReadAreEioAndALine() {
+    samples_->Fail(NotFound("data path '/srv/x' does not exist"));
+    const auto folder = kernel_->Walk("jobs/reads/data/0");
+    QCOMPARE(kernel_->Open(folder, O_DIRECTORY).error, EIO);
+    QCOMPARE(kernel_->Lookup(folder, "00000010.txt").error, EIO);
+    QVERIFY(Log().back().find("data path '/srv/x' does not exist") != std::string::npos);
+    samples_->Fail(Timeout("data are being opened: 3 of 9 bytes are gone through"));
+    QCOMPARE(kernel_->Lookup(folder, "00000010.txt").error, ETIMEDOUT);
+    QVERIFY(Log().back().find("3 of 9") != std::string::npos);
+  }
+
+  // More requests than there are threads wait for data; all else is answered.
+  void slowDataHoldNobodyUp() {
+    const auto folder = kernel_->Walk("jobs/reads/data/0");
+    std::mutex gate;
+    gate.lock();
+    samples_->BeforeOpen([&] { const std::lock_guard wait(gate); });
+    std::vector<std::uint64_t> waiting;
+    for (int i = 0; i < 40; ++i) {
+      const std::string name = "000000" + std::to_string(10 + i) + ".txt";
+      waiting.push_back(kernel_->Send(FUSE_LOOKUP, folder, {name.c_str(), name.size() + 1}));
+    }
+    const auto step = kernel_->Walk("jobs/reads/step");
+    const int opened = step == 0 ? EIO : kernel_->Open(step).error;
+    gate.unlock();
+    QCOMPARE(opened, 0);
+    for (const std::uint64_t number : waiting) QCOMPARE(kernel_->Receive(number).error, 0);
+  }
+
+  void theEndAnswersWhatWaitsForData() {
+    const auto folder = kernel_->Walk("jobs/reads/data/0");
+    std::atomic<bool> begun = false;
+    samples_->BeforeOpen([&, samples = samples_.get()] {
+      begun = true;
+      while (!samples->is_stopped()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    });
+    const std::string name = "00000010.txt";
+    const auto number = kernel_->Send(FUSE_LOOKUP, folder, {name.c_str(), name.size() + 1});
+    QTRY_VERIFY(begun);
+    server_.reset();
+    QCOMPARE(kernel_->Receive(number).error, 0);
+  }
+
+  void aClusterThatDoesNotAnswerHoldsUpNoEnd() {
+    const auto slow = kernel_->Walk("jobs/a/full/model.safetensors");
+    std::atomic<bool> pins = false;
+    source_->BeforeNextPin([&] {
+      pins = true;
+      for (int i = 0; i < 2000 && !source_->cancelled; ++i) QThread::msleep(10);
+    });
+    const fuse_open_in in{};
+    kernel_->Send(FUSE_OPEN, slow, {reinterpret_cast<const char*>(&in), sizeof in});
+    QTRY_VERIFY(pins);
+    const auto begin = std::chrono::steady_clock::now();
+    server_.reset();
+    QVERIFY(std::chrono::steady_clock::now() - begin < std::chrono::seconds(5));
   }
 
   void theEndOfTheOtherSideIsNoticed() {

@@ -34,6 +34,7 @@ class Counted final : public engine::Dataset {
   Result<std::vector<std::byte>> ReadRecord(std::int64_t) const override {
     return Internal("none");
   }
+  std::int64_t RecordBytes(std::int64_t) const override { return 0; }
   std::string Describe(std::int64_t sample) const override { return std::to_string(sample); }
 
  private:

@@ -205,8 +205,10 @@ ptc::Layout MatrixLayout(const std::string& mesh, std::int64_t rows, std::int64_
   moment.role = ptc::TensorRole::kExpAvg;
   ptc::TensorSpec small{.name = "b", .dtype = ptc::DType::kBF16, .shape = {13}};
   small.rule.dims.resize(1);
-  const ptc::TensorSpec scalar{
-      .name = "job.step", .dtype = ptc::DType::kI64, .shape = {}, .role = ptc::TensorRole::kScalar};
+  const ptc::TensorSpec scalar{.name = "job.count",
+                               .dtype = ptc::DType::kI64,
+                               .shape = {},
+                               .role = ptc::TensorRole::kScalar};
   return *ptc::Layout::Make(*ptc::ParseDeviceMesh(mesh),
                             *ptc::Collection::Make({w, moment, small, scalar}, 1));
 }

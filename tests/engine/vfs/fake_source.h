@@ -6,6 +6,7 @@
 /// element's value is a function of tensor, global index and step, so that any byte of any file can
 /// be judged by itself.
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -53,6 +54,8 @@ class FakeSource final : public engine::vfs::StateSource {
 
   Result<std::vector<engine::vfs::JobInfo>> Jobs() override;
   Result<engine::vfs::StateViewPtr> Pin(const std::string& job) override;
+  void Cancel() override { cancelled = true; }
+  std::atomic<bool> cancelled = false;
 
  private:
   class View;

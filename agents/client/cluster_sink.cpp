@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/client/cluster_sink.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "agents/net/lanes.h"
+#include "agents/net/local_address.h"
+#include "agents/wire/utf8.h"
+#include "ptc/digest.h"
+#include "ptc/plan/refill.h"
+
+namespace tessera::agents {
+namespace {
+
+using engine::vfs::HandedPiece;
+using engine::vfs::HandedState;
+using engine::vfs::HandedStatePtr;
+
+constexpr std::chrono::milliseconds kShortCall{10000};
+constexpr std::chrono::milliseconds kPollPeriod{50};
+/// So long a registrar may be away in the middle: its agent is started again by then.
+constexpr std::chrono::minutes kPatience{5};
+/// The same once this process is about to end.
+constexpr std::chrono::seconds kLastPatience{4};
+constexpr int kLanes = 2;
+
+/// State that nodes may fetch, as the plan numbers it.
+struct Offer {
+  HandedStatePtr state;
+  std::vector<ptc::StorageRead> reads;
+};
+using OfferPtr = std::shared_ptr<const Offer>;
+
+class Offers {
+ public:
+  /// Names it by a number that nobody guesses.
+  std::int64_t Add(OfferPtr offer) {
+    const std::lock_guard lock(mutex_);
+    std::int64_t number = 0;
+    while (number == 0 || offers_.contains(number)) {
+      number = static_cast<std::int64_t>((std::uint64_t{random_()} << 32 | random_()) >> 1);
+    }
+    offers_.emplace(number, std::move(offer));
+    return number;
+  }
+  void Remove(std::int64_t number) {
+    const std::lock_guard lock(mutex_);
+    offers_.erase(number);
+  }
+
+  /// The memory of a read. Any thread.
+  Result<SourceCell> Cell(const LaneKey& key, std::int64_t move) const {
+    TESSERA_TRY(const OfferPtr offer, Find(key));
+    if (move < 0 || move >= std::ssize(offer->reads)) {
+      return NotFound(fmt::format("{} has no cell {}", ToString(key), move));
+    }
+    const ptc::StorageRead& read = offer->reads[static_cast<std::size_t>(move)];
+    const HandedState& state = *offer->state;
+    const auto& spec = state.layout.collection().tensors()[static_cast<std::size_t>(read.tensor)];
+    const HandedPiece* const piece = state.Find(read.tensor, read.cell);
+    if (piece == nullptr) {
+      return NotFound(
+          fmt::format("tensor '{}' {} was not handed in", spec.name, ToString(read.cell)));
+    }
+    // The lane only reads through the view.
+    auto* const data = const_cast<std::byte*>(piece->data);
+    return SourceCell{engine::CellView(piece->box, read.cell, ptc::SizeBytes(spec.dtype), data),
+                      [piece, &spec, cell = read.cell] {
+                        return ptc::DigestBox(spec.dtype, spec.shape, piece->box, piece->data,
+                                              cell);
+                      },
+                      std::const_pointer_cast<Offer>(offer)};
+  }
+
+ private:
+  Result<OfferPtr> Find(const LaneKey& key) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = offers_.find(key.transaction);
+    if (key.attempt != kHandInAttempt || found == offers_.end() ||
+        found->second->state->job != key.job) {
+      return FailedPrecondition(fmt::format("{} is not handed in here", ToString(key)));
+    }
+    return found->second;
+  }
+
+  mutable std::mutex mutex_;
+  std::random_device random_;
+  std::map<std::int64_t, OfferPtr> offers_;
+};
+
+class ClusterSink : public engine::vfs::StateSink {
+ public:
+  ClusterSink(std::unique_ptr<ClusterClient> client, CurveKeys keys)
+      : keys_(std::move(keys)), client_(std::move(client)) {}
+
+  Status BindLanes(const std::string& address) {
+    LaneServerOptions options;
+    options.endpoints.assign(kLanes, fmt::format("tcp://{}:*", address));
+    options.keys = keys_;
+    TESSERA_TRY(lanes_, LaneServer::Start(net_, std::move(options),
+                                          [this](const LaneKey& key, std::int64_t move) {
+                                            return offers_.Cell(key, move);
+                                          }));
+    return OkStatus();
+  }
+
+  Status Take(HandedStatePtr state) override {
+    TESSERA_RETURN_IF_ERROR(AllowAgents());
+    const std::int64_t number = offers_.Add(
+        std::make_shared<const Offer>(Offer{state, ptc::RefillPlan(state->layout).reads}));
+    Status taken = HandIn(*state, number);
+    offers_.Remove(number);
+    return taken;
+  }
+
+  void Cancel() override { cancelled_ = true; }
+
+  void NoteRefused(const std::string& job, const std::string& why) override {
+    wire::Request request;
+    request.mutable_hand_in()->set_job(Utf8(job));
+    request.mutable_hand_in()->set_refused(Utf8(why));
+    client_->Call(std::move(request), kShortCall, [](const Result<wire::Reply>&) {});
+  }
+
+ private:
+  /// Only the cluster's agents may fetch.
+  Status AllowAgents() {
+    wire::Request request;
+    request.mutable_jobs();
+    TESSERA_TRY(const wire::Reply reply, client_->CallAndWait(std::move(request), kShortCall));
+    net_.SetAllowed({reply.jobs().agent_keys().begin(), reply.jobs().agent_keys().end()});
+    return OkStatus();
+  }
+
+  Status HandIn(const HandedState& state, std::int64_t number) {
+    wire::Request request;
+    wire::HandInRequest* const hand_in = request.mutable_hand_in();
+    hand_in->set_job(Utf8(state.job));
+    hand_in->set_layout_hash(state.layout.hash());
+    hand_in->set_step(state.step);
+    hand_in->set_hand_in(static_cast<std::uint64_t>(number));
+    for (const std::string& endpoint : lanes_->endpoints()) hand_in->add_lanes(endpoint);
+    hand_in->set_public_key(keys_.public_key);
+    TESSERA_TRY(const wire::Reply reply, client_->CallAndWait(std::move(request), kShortCall));
+    return WaitFor(reply.hand_in().transaction());
+  }
+
+  /// Nothing is waited for: whether it still could be called off shows in the outcome.
+  void CallOff(std::int64_t transaction) {
+    wire::Request request;
+    request.mutable_cancel()->set_transaction(transaction);
+    client_->Call(std::move(request), kShortCall, [](const Result<wire::Reply>&) {});
+  }
+
+  Status WaitFor(std::int64_t transaction) {
+    auto heard = std::chrono::steady_clock::now();
+    std::optional<std::chrono::steady_clock::time_point> called_off;
+    while (true) {
+      if (cancelled_ && !called_off) {
+        CallOff(transaction);
+        called_off = std::chrono::steady_clock::now();
+      }
+      wire::Request request;
+      request.mutable_txn()->set_transaction(transaction);
+      const auto reply =
+          client_->CallAndWait(std::move(request), called_off ? kLastPatience : kShortCall);
+      const auto now = std::chrono::steady_clock::now();
+      if (reply) {
+        heard = now;
+        const wire::TxnReply& txn = reply->txn();
+        if (txn.has_record() && txn.record().result() == "committed") return OkStatus();
+        if (txn.has_record() && !txn.record().result().empty()) {
+          return Cancelled(fmt::format("transaction {} was rolled back: {}", transaction,
+                                       txn.record().reason()));
+        }
+      } else if (now - heard > kPatience) {
+        return Unavailable(fmt::format("what became of transaction {} is not known: {}",
+                                       transaction, reply.error().ToString()));
+      }
+      if (called_off && now - *called_off > kLastPatience) {
+        return Unavailable(
+            fmt::format("what became of transaction {} is not known: the mount ends", transaction));
+      }
+      std::this_thread::sleep_for(kPollPeriod);
+    }
+  }
+
+  const CurveKeys keys_;
+  std::atomic<bool> cancelled_ = false;
+  Offers offers_;
+  NetContext net_{kLanes};
+  std::unique_ptr<LaneServer> lanes_;  // reads offers_
+  std::unique_ptr<ClusterClient> client_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<engine::vfs::StateSink>> OpenClusterSink(const Profile& profile) {
+  TESSERA_TRY(CurveKeys keys, LoadKeys(profile.key_file).Context("profile " + profile.name));
+  TESSERA_TRY(const std::string address, LocalAddressTowards(profile.registrar_endpoint));
+  TESSERA_TRY(auto client, ClusterClient::OpenForCommands(profile));
+  auto sink = std::make_shared<ClusterSink>(std::move(client), std::move(keys));
+  TESSERA_RETURN_IF_ERROR(sink->BindLanes(address));
+  return sink;
+}
+
+}  // namespace tessera::agents

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// What data sets of records that lie whole in files have in common.
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/data/dataset.h"
+#include "engine/data/formats/record_limits.h"
+#include "engine/data/index_file.h"
+#include "ptc/base/check.h"
+
+namespace tessera::engine {
+
+/// Entries of the index begin with offset and size of a record in its file.
+class RecordsDataset : public Dataset {
+ public:
+  std::int64_t sequence() const final { return sequence_; }
+  std::int64_t num_samples() const final { return index_->num_entries(); }
+  std::uint64_t fingerprint() const final {
+    return RecordsFingerprint(format(), sequence_, *index_);
+  }
+  std::string Describe(std::int64_t sample) const final {
+    const std::size_t file = index_->file_of(sample);
+    return fmt::format("{} {} {} at byte {}", files_[file]->name(), word_,
+                       sample - index_->first_of(file), index_->entry(sample)[0]);
+  }
+
+ protected:
+  /// \param word what a sample is called: "record"
+  RecordsDataset(std::vector<ByteSourcePtr> files, std::int64_t sequence, RecordIndexPtr index,
+                 std::string_view word)
+      : files_(std::move(files)), sequence_(sequence), index_(std::move(index)), word_(word) {}
+
+  struct Place {
+    const ByteSource& file;
+    std::span<const std::uint64_t> entry;
+    std::int64_t offset() const { return static_cast<std::int64_t>(entry[0]); }
+    std::int64_t size() const { return static_cast<std::int64_t>(entry[1]); }
+  };
+  /// \pre 0 <= sample < num_samples()
+  Place PlaceOf(std::int64_t sample) const {
+    TESSERA_CHECK(0 <= sample && sample < num_samples());
+    return {*files_[index_->file_of(sample)], index_->entry(sample)};
+  }
+
+ private:
+  const std::vector<ByteSourcePtr> files_;
+  const std::int64_t sequence_;
+  const RecordIndexPtr index_;
+  const std::string_view word_;
+};
+
+}  // namespace tessera::engine

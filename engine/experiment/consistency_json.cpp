@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Results as JSON, for scripts and for the panel's last result. Keys are only ever added.
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "engine/experiment/consistency.h"
+
+namespace tessera::engine {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename T>
+Json OrNull(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json ToObject(const ConsistencySetup& s) {
+  return {{"model", s.model},
+          {"data", s.data},
+          {"steps", s.steps},
+          {"change_at", s.change_at},
+          {"global_batch", s.global_batch},
+          {"sequence", s.sequence},
+          {"from", s.from},
+          {"to", s.to},
+          {"samples", s.num_samples},
+          {"held_out_samples", s.held_out},
+          {"seed", s.seed},
+          {"learning_rate", s.learning_rate}};
+}
+
+Json ToObject(const ConsistencyRun& run, const ConsistencyResult& result) {
+  const RunSummary summary = Summarize(run, result);
+  Json read = Json::array(), points = Json::array();
+  for (const ReadStretch& stretch : run.read) read.push_back({stretch.begin, stretch.end});
+  for (const LossPoint& point : run.points) {
+    points.push_back({{"step", point.step}, {"samples", point.samples}, {"loss", point.loss}});
+  }
+  return {{"run", KeyOf(run)},
+          {"changed_after", OrNull(run.changed_after)},
+          {"batch_before", run.batch_before},
+          {"batch_after", run.batch_after},
+          {"loss_before", summary.loss_before},
+          {"loss_end", summary.loss_end},
+          {"held_out_loss", OrNull(run.held_out_loss)},
+          {"read_again", summary.coverage.read_again},
+          {"never_read", summary.coverage.never_read},
+          {"largest_difference", OrNull(summary.largest_difference)},
+          {"mean_difference", OrNull(summary.mean_difference)},
+          {"pause", run.pause},
+          {"read", std::move(read)},
+          {"points", std::move(points)}};
+}
+
+/// Reads members of one object by name; keeps the first error.
+class Members {
+ public:
+  Members(const Json& object, std::string where) : object_(object), where_(std::move(where)) {
+    if (!object_.is_object()) Fail("is not an object");
+  }
+
+  void Read(const char* key, std::int64_t* out) {
+    if (const Json* value = Find(key, &Json::is_number_integer)) *out = value->get<std::int64_t>();
+  }
+  void Read(const char* key, double* out) {
+    if (const Json* value = Find(key, &Json::is_number)) *out = value->get<double>();
+  }
+  void Read(const char* key, std::string* out) {
+    if (const Json* value = Find(key, &Json::is_string)) *out = value->get<std::string>();
+  }
+  template <typename T>
+  void Read(const char* key, std::optional<T>* out) {
+    if (!object_.is_object() || !object_.contains(key) || object_[key].is_null()) return;
+    Read(key, &out->emplace());
+  }
+  /// The member if it is there and a list; else an error.
+  const Json* List(const char* key) { return Find(key, &Json::is_array); }
+
+  const Status& status() const { return status_; }
+  void Fail(const std::string& what) {
+    if (status_) status_ = InvalidArgument(fmt::format("{} {}", where_, what));
+  }
+
+ private:
+  const Json* Find(const char* key, bool (Json::*has_type)() const noexcept) {
+    if (!object_.is_object()) return nullptr;
+    const auto it = object_.find(key);
+    if (it != object_.end() && ((*it).*has_type)()) return &*it;
+    Fail(fmt::format("has no good '{}'", key));
+    return nullptr;
+  }
+
+  const Json& object_;
+  std::string where_;
+  Status status_;
+};
+
+Result<ConsistencySetup> ParseSetup(const Json& json) {
+  ConsistencySetup s;
+  Members members(json, "setup");
+  members.Read("model", &s.model);
+  members.Read("data", &s.data);
+  members.Read("steps", &s.steps);
+  members.Read("change_at", &s.change_at);
+  members.Read("global_batch", &s.global_batch);
+  members.Read("sequence", &s.sequence);
+  members.Read("from", &s.from);
+  members.Read("to", &s.to);
+  members.Read("samples", &s.num_samples);
+  members.Read("held_out_samples", &s.held_out);
+  members.Read("seed", &s.seed);
+  members.Read("learning_rate", &s.learning_rate);
+  TESSERA_RETURN_IF_ERROR(members.status());
+  if (s.num_samples < 1) return InvalidArgument("setup has no samples");
+  return s;
+}
+
+Result<std::vector<ReadStretch>> ParseRead(const Json& list) {
+  std::vector<ReadStretch> read;
+  for (const Json& pair : list) {
+    if (!pair.is_array() || pair.size() != 2 || !pair[0].is_number_integer() ||
+        !pair[1].is_number_integer()) {
+      return InvalidArgument("'read' holds something that is not [begin, end]");
+    }
+    read.push_back({pair[0].get<std::int64_t>(), pair[1].get<std::int64_t>()});
+  }
+  return read;
+}
+
+Result<ConsistencyRun> ParseRun(const Json& json) {
+  ConsistencyRun run;
+  Members members(json, "run");
+  std::string key;
+  members.Read("run", &key);
+  members.Read("changed_after", &run.changed_after);
+  members.Read("batch_before", &run.batch_before);
+  members.Read("batch_after", &run.batch_after);
+  members.Read("held_out_loss", &run.held_out_loss);
+  members.Read("pause", &run.pause);
+  const Json* const read = members.List("read");
+  const Json* const points = members.List("points");
+  TESSERA_RETURN_IF_ERROR(members.status());
+  run.is_reference = key == "reference";
+  if (key != "right" && !run.is_reference) {
+    TESSERA_TRY(run.way, ParseAtChange(key));
+  }
+  TESSERA_TRY(run.read, ParseRead(*read));
+  for (const Json& each : *points) {
+    LossPoint point;
+    Members of_point(each, "point");
+    of_point.Read("step", &point.step);
+    of_point.Read("samples", &point.samples);
+    of_point.Read("loss", &point.loss);
+    TESSERA_RETURN_IF_ERROR(of_point.status());
+    run.points.push_back(point);
+  }
+  return run;
+}
+
+}  // namespace
+
+std::string ToJson(const ConsistencyResult& result, int indent) {
+  Json runs = Json::array();
+  for (const ConsistencyRun& run : result.runs) runs.push_back(ToObject(run, result));
+  const Json json = {{"experiment", "consistency"},
+                     {"setup", ToObject(result.setup)},
+                     {"seconds", result.seconds},
+                     {"time", result.time},
+                     {"runs", std::move(runs)}};
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<ConsistencyResult> ParseConsistencyResult(std::string_view text) {
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (json.is_discarded()) return InvalidArgument("the result is not JSON");
+  ConsistencyResult result;
+  Members members(json, "result");
+  members.Read("seconds", &result.seconds);
+  members.Read("time", &result.time);
+  const Json* const runs = members.List("runs");
+  TESSERA_RETURN_IF_ERROR(members.status());
+  if (!json.contains("setup")) return InvalidArgument("result has no 'setup'");
+  TESSERA_TRY(result.setup, ParseSetup(json["setup"]));
+  for (const Json& run : *runs) {
+    TESSERA_TRY(ConsistencyRun parsed, ParseRun(run));
+    result.runs.push_back(std::move(parsed));
+  }
+  return result;
+}
+
+}  // namespace tessera::engine

@@ -1,0 +1,500 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that are written into the tree, until they are a job's state.
+#include <QTest>
+#include <algorithm>
+#include <random>
+#include <thread>
+
+#include "engine/checkpoint/safetensors/header.h"
+#include "engine/checkpoint/safetensors/notes.h"
+#include "engine/vfs/tree.h"
+#include "ptc/digest.h"
+#include "tests/engine/vfs/fake_sink.h"
+#include "tests/engine/vfs/fake_source.h"
+#include "tests/ptc/oracle.h"
+#include "tests/ptc/random_job.h"
+#include "tests/support/random.h"
+#include "tests/support/verify.h"
+
+using namespace tessera;
+using namespace tessera::engine::vfs;
+using std::chrono::milliseconds;
+using test::FakeSink;
+using test::FakeSource;
+
+namespace {
+
+const Time kStart = Time() + std::chrono::hours(1);
+
+/// A file of the tree by rank and part.
+struct FileOf {
+  int rank = 0;
+  bool model = true;
+  std::string name() const { return model ? "model.safetensors" : "optimizer.safetensors"; }
+};
+
+struct World {
+  std::shared_ptr<FakeSource> source = std::make_shared<FakeSource>();
+  std::shared_ptr<FakeSink> sink = std::make_shared<FakeSink>();
+  Time now = kStart;
+  Tree tree;
+
+  explicit World(ptc::Layout layout, std::int64_t memory = 1 << 30)
+      : tree(source, kStart,
+             {.incoming = {.memory_bytes = memory, .patience = std::chrono::minutes(10)}}, sink) {
+    source->Put(test::AnyJobInfo("a", std::move(layout)));
+  }
+
+  void Later(milliseconds by = milliseconds(200)) { now += by; }
+  JobInfo Job() { return source->Jobs()->front(); }
+  Ino Folder(int rank) {
+    Ino at = kRootIno;
+    for (const std::string& name :
+         {std::string("jobs"), std::string("a"), std::string("ranks"), std::to_string(rank)}) {
+      const auto found = tree.Lookup(at, name, now);
+      if (!found) return 0;
+      at = found->ino;
+    }
+    return at;
+  }
+  /// The bytes of what the tree shows now.
+  std::string Read(const FileOf& file) {
+    const auto found = tree.Lookup(Folder(file.rank), file.name(), now);
+    const auto handle = tree.Open(found->ino, now);
+    std::string all;
+    std::vector<std::byte> room(1 << 16);
+    for (;;) {
+      const auto bytes = tree.Read(*handle, std::ssize(all), room);
+      if (!bytes || bytes->fragments.empty()) break;
+      for (const auto& part : bytes->fragments) {
+        all.append(reinterpret_cast<const char*>(part.data()), part.size());
+      }
+    }
+    tree.Release(*handle);
+    return all;
+  }
+  /// Creates, writes in pieces, closes.
+  Status Write(const FileOf& file, std::string_view bytes, std::size_t piece = 1 << 16) {
+    TESSERA_TRY(const auto created, tree.Create(Folder(file.rank), file.name() + ".new", now));
+    Status status = OkStatus();
+    for (std::size_t at = 0; status && at < bytes.size(); at += piece) {
+      status = tree.Write(created.handle, static_cast<std::int64_t>(at),
+                          std::as_bytes(std::span(bytes.substr(at, piece))));
+    }
+    if (status) status = tree.Flush(created.handle, now);
+    tree.Release(created.handle);
+    tree.Forget(created.attributes.ino, 1);
+    return status;
+  }
+  bool IsThere(const FileOf& file) {
+    return tree.Lookup(Folder(file.rank), file.name() + ".new", now).has_value();
+  }
+  std::string List(int rank) {
+    const auto handle = tree.OpenFolder(Folder(rank), now);
+    std::string names;
+    for (std::size_t i = 0; const Child* child = tree.Entry(*handle, i); ++i) {
+      names += (i == 0 ? "" : " ") + child->name;
+    }
+    tree.ReleaseFolder(*handle);
+    return names;
+  }
+  /// All files at the present step.
+  std::vector<std::pair<FileOf, std::string>> Files() {
+    std::vector<std::pair<FileOf, std::string>> files;
+    for (int rank = 0; rank < Job().layout.mesh().num_ranks(); ++rank) {
+      for (const bool model : {true, false}) {
+        files.emplace_back(FileOf{rank, model}, Read({rank, model}));
+      }
+    }
+    return files;
+  }
+};
+
+/// The file with its header changed.
+std::string Edited(const std::string& bytes,
+                   const std::function<void(checkpoint::Header&)>& change) {
+  auto header = *checkpoint::ParseHeader(bytes, std::ssize(bytes), "test");
+  const auto data_begin = static_cast<std::size_t>(header.data_begin);
+  change(header);
+  return *checkpoint::PrintHeader(header) + bytes.substr(data_begin);
+}
+
+}  // namespace
+
+class VfsHandInTest : public QObject {
+  Q_OBJECT
+ private slots:
+  /// With any files in any order: taken with the first that leaves no element missing, and right.
+  void whatCoversAllIsTaken() {
+    std::mt19937_64 rng(test::Seed());
+    for (int i = 0; i < 60; ++i) {
+      World world(test::AnyLayout(rng));
+      const auto& layout = world.Job().layout;
+      auto files = world.Files();
+      std::shuffle(files.begin(), files.end(), rng);
+      world.source->Step("a", 7);  // the job trains on
+      world.Later();
+      std::vector<std::vector<bool>> covered(layout.collection().tensors().size());
+      bool taken = false;
+      for (const auto& [file, bytes] : files) {
+        VERIFY_OK(world.Write(file, bytes, 1 + rng() % 5000));
+        bool complete = true;
+        for (std::size_t t = 0; t < covered.size(); ++t) {
+          const auto held = test::HeldElements(layout, file.rank, static_cast<int>(t));
+          covered[t].resize(held.size());
+          const auto& spec = layout.collection().tensors()[t];
+          const bool in_file = (PartOf(spec.role) == Part::kModel) == file.model;
+          for (std::size_t e = 0; e < held.size(); ++e) {
+            if (held[e] && in_file) covered[t][e] = true;
+            complete = complete && covered[t][e];
+          }
+        }
+        QCOMPARE(world.sink->taken().size(), complete ? 1U : 0U);
+        QCOMPARE(world.IsThere(file), !complete);
+        if (complete) {
+          taken = true;
+          break;
+        }
+      }
+      QVERIFY(taken);
+      QCOMPARE(world.sink->verdicts(), std::vector<std::string>{""});
+      QCOMPARE(world.sink->taken().front()->step, 10);
+      QVERIFY(world.sink->refusals().empty());
+      QCOMPARE(world.tree.usage().handles, 0U);
+    }
+  }
+
+  void aFileIsListedUntilItsStateIsTaken() {
+    World world(test::MatrixLayout("tp=2 on 1x2", 8, 6));
+    const auto files = world.Files();
+    QCOMPARE(world.List(0), std::string("model.safetensors optimizer.safetensors"));
+    VERIFY_OK(world.Write(files[0].first, files[0].second));
+    QCOMPARE(world.List(0),
+             std::string("model.safetensors optimizer.safetensors model.safetensors.new"));
+    const auto found = world.tree.Lookup(world.Folder(0), "model.safetensors.new", world.now);
+    QCOMPARE(found->size, std::ssize(files[0].second));
+    QVERIFY(found->writable && !found->folder);
+    for (std::size_t i = 1; i < files.size(); ++i) {
+      VERIFY_OK(world.Write(files[i].first, files[i].second));
+    }
+    QCOMPARE(world.sink->taken().size(), 1U);
+    QCOMPARE(world.List(0), std::string("model.safetensors optimizer.safetensors"));
+    QCOMPARE(world.List(1), std::string("model.safetensors optimizer.safetensors"));
+  }
+
+  void whatIsWrongIsNamedAndLeavesNothing() {
+    World world(test::MatrixLayout("tp=2 on 1x2", 8, 6));
+    const std::string good = world.Read({0, true});
+    const auto refused = [&](const std::string& bytes, const char* part,
+                             ErrorCode code = ErrorCode::kInvalidArgument) {
+      VERIFY_ERROR(world.Write({0, true}, bytes), code, part);
+      QVERIFY(!world.IsThere({0, true}));
+      QVERIFY(world.sink->refusals().back().find(part) != std::string::npos);
+      QVERIFY(world.sink->refusals().back().starts_with("a: "));
+    };
+    using checkpoint::Header;
+    refused("not a file of that kind", "byte 0");
+    refused(good.substr(0, good.size() - 1), "ranks/0/model.safetensors.new");
+    refused(good + "x", "ranks/0/model.safetensors.new");
+    refused(Edited(good, [](Header& h) { h.metadata.erase("tessera.step"); }), "tessera.step");
+    refused(Edited(good, [](Header& h) { h.metadata["tessera.step"] = "-1"; }), "'-1'");
+    refused(Edited(good, [](Header& h) { h.metadata["tessera.step"] = "10x"; }), "'10x'");
+    refused(Edited(good, [](Header& h) { h.metadata["tessera.job"] = "b"; }), "expected 'a'");
+    refused(Edited(good, [](Header& h) { h.metadata["tessera.rank"] = "1"; }), "expected '0'");
+    refused(Edited(good, [](Header& h) { h.metadata["tessera.layout"] = "00"; }), "tessera.layout");
+    refused(Edited(good, [](Header& h) { h.tensors[0].name = "v"; }),
+            "'v' is not what rank 0 holds");
+    refused(Edited(good, [](Header& h) { h.tensors[0].dtype = ptc::DType::kI32; }), "i32");
+    refused(
+        Edited(good, [](Header& h) { std::swap(h.tensors[0].shape[0], h.tensors[0].shape[1]); }),
+        "has shape [");
+    refused(world.Read({0, false}), "is not what rank 0 holds");
+    refused(world.Read({1, true}), "tessera.rank");
+    QVERIFY(world.sink->taken().empty());
+    QCOMPARE(world.tree.usage().handles, 0U);
+    // Metadata of others is none of our business, and ours need not all be there.
+    VERIFY_OK(world.Write({0, true}, Edited(good, [](Header& h) {
+                            h.metadata = {{"tessera.step", "10"}, {"who", "me"}};
+                          })));
+  }
+
+  void aMissingTensorIsNamed() {
+    World world(test::MatrixLayout("tp=1 on 1x1", 8, 6));
+    const std::string good = world.Read({0, false});
+    auto header = *checkpoint::ParseHeader(good, std::ssize(good), "test");
+    const auto& last = header.tensors.back();
+    const std::string name = last.name;
+    const auto data = good.substr(static_cast<std::size_t>(header.data_begin),
+                                  static_cast<std::size_t>(last.begin));
+    header.tensors.pop_back();
+    VERIFY_ERROR(world.Write({0, false}, *checkpoint::PrintHeader(header) + data),
+                 ErrorCode::kInvalidArgument, "'" + name + "' is missing");
+  }
+
+  void theStepInTheStateIsThatOfTheFile() {
+    std::vector<ptc::TensorSpec> specs = {{.name = "job.step",
+                                           .dtype = ptc::DType::kI64,
+                                           .shape = {},
+                                           .role = ptc::TensorRole::kScalar}};
+    World world(*ptc::Layout::Make(*ptc::ParseDeviceMesh("tp=1 on 1x1"),
+                                   *ptc::Collection::Make(std::move(specs), 1)));
+    std::string file = world.Read({0, false});
+    VERIFY_ERROR(world.Write({0, false}, file), ErrorCode::kInvalidArgument, "tessera.step is 10");
+    const std::int64_t step = 10;
+    std::memcpy(file.data() + file.size() - 8, &step, 8);
+    VERIFY_OK(world.Write({0, false}, file));
+    QCOMPARE(world.sink->taken().size(), 1U);
+  }
+
+  void digestsAreComparedWhereTheyAreGiven() {
+    World world(test::MatrixLayout("tp=1 on 1x1", 8, 6));
+    const auto info = world.Job();
+    const std::string good = world.Read({0, true});
+    const auto header = *checkpoint::ParseHeader(good, std::ssize(good), "test");
+    const auto& w = header.tensors.front();
+    const auto whole = *ptc::Box::Whole(w.shape);
+    const auto* data =
+        reinterpret_cast<const std::byte*>(good.data()) + header.data_begin + w.begin;
+    const std::uint64_t digest = ptc::DigestBox(w.dtype, w.shape, whole, data, whole);
+    const auto with = [&](std::uint64_t stated) {
+      return Edited(good, [&](checkpoint::Header& h) {
+        h.metadata[std::string(checkpoint::kDigestKey)] =
+            checkpoint::PrintDigests({{w.name, stated}});
+      });
+    };
+    VERIFY_ERROR(world.Write({0, true}, with(digest + 1)), ErrorCode::kDataLoss, w.name);
+    VERIFY_OK(world.Write({0, true}, with(digest)));
+  }
+
+  void filesOfAHandInAgree() {
+    World world(test::MatrixLayout("dp=2,tp=2 on 1x4", 8, 6));
+    const auto files = world.Files();
+    VERIFY_OK(world.Write({0, true}, files[0].second));
+    // Rank 2 has the same as rank 0.
+    std::string other = files[4].second;
+    other.back() = static_cast<char>(other.back() ^ 1);
+    VERIFY_ERROR(world.Write({2, true}, other), ErrorCode::kInvalidArgument,
+                 "is another in 'ranks/2/model.safetensors.new' than in "
+                 "'ranks/0/model.safetensors.new'");
+    QVERIFY(!world.IsThere({2, true}));
+    QVERIFY(world.IsThere({0, true}));
+    world.source->Step("a");
+    world.Later();
+    const std::string later = world.Read({1, true});
+    VERIFY_ERROR(
+        world.Write({1, true}, later), ErrorCode::kInvalidArgument,
+        "'ranks/1/model.safetensors.new' is of step 11, 'ranks/0/model.safetensors.new' of "
+        "step 10");
+    // The rank that began begins anew: what the others said before does not count any more.
+    const std::string again = world.Read({0, true});
+    VERIFY_OK(world.Write({0, true}, again));
+    VERIFY_OK(world.Write({1, true}, later));
+    QCOMPARE(world.sink->taken().size(), 0U);
+    VERIFY_OK(world.Write({0, false}, world.Read({0, false})));
+    VERIFY_OK(world.Write({1, false}, world.Read({1, false})));
+    QCOMPARE(world.sink->verdicts(), std::vector<std::string>{""});
+    QCOMPARE(world.sink->taken().front()->step, 11);
+  }
+
+  void aFailedTakeLeavesTheOthers() {
+    World world(test::MatrixLayout("tp=2 on 1x2", 8, 6));
+    const auto files = world.Files();
+    for (std::size_t i = 0; i + 1 < files.size(); ++i) {
+      VERIFY_OK(world.Write(files[i].first, files[i].second));
+    }
+    world.sink->Fail(Cancelled("transaction 5 was rolled back: n1 fell silent"));
+    VERIFY_ERROR(world.Write(files.back().first, files.back().second), ErrorCode::kCancelled,
+                 "n1 fell silent");
+    QVERIFY(!world.IsThere(files.back().first));
+    QVERIFY(world.IsThere(files.front().first));
+    world.sink->Fail(std::nullopt);
+    VERIFY_OK(world.Write(files.back().first, files.back().second));
+    QCOMPARE(world.sink->verdicts(), std::vector<std::string>{""});
+  }
+
+  void nobodyWritesWhatIsBeingTaken() {
+    World world(test::MatrixLayout("tp=1 on 1x1", 8, 6));
+    const auto files = world.Files();
+    VERIFY_OK(world.Write(files[0].first, files[0].second));
+    int asked = 0;
+    world.sink->InNextTake([&] {
+      ++asked;
+      VERIFY_ERROR(world.Write(files[0].first, files[0].second), ErrorCode::kUnavailable,
+                   "is being taken");
+      VERIFY_ERROR(world.tree.Unlink(world.Folder(0), "model.safetensors.new"),
+                   ErrorCode::kUnavailable, "is being taken");
+      QVERIFY(world.IsThere(files[0].first));  // looks go on
+    });
+    VERIFY_OK(world.Write(files[1].first, files[1].second));
+    QCOMPARE(asked, 1);
+    QCOMPARE(world.sink->verdicts(), std::vector<std::string>{""});
+  }
+
+  void aChangedLayoutEndsAHandIn() {
+    World world(test::MatrixLayout("tp=2 on 1x2", 8, 6));
+    const auto old = world.Files();
+    VERIFY_OK(world.Write(old[0].first, old[0].second));
+    const auto open = world.tree.Create(world.Folder(1), "model.safetensors.new", world.now);
+    VERIFY_OK(world.tree.Write(open->handle, 0, std::as_bytes(std::span(old[2].second))));
+    world.source->Reconfigure("a", test::MatrixLayout("tp=4 on 1x4", 8, 6));
+    world.Later();
+    VERIFY_ERROR(world.tree.Flush(open->handle, world.now), ErrorCode::kFailedPrecondition,
+                 "was begun for layout");
+    world.tree.Release(open->handle);
+    const auto files = world.Files();
+    for (const auto& [file, bytes] : files) VERIFY_OK(world.Write(file, bytes));
+    QCOMPARE(world.sink->taken().size(), 1U);
+    QCOMPARE(world.sink->verdicts(), std::vector<std::string>{""});
+    QVERIFY(world.sink->taken().front()->layout == world.Job().layout);
+  }
+
+  void memoryAndSizeAreLimited() {
+    World world(test::MatrixLayout("tp=1 on 1x1", 64, 64), 30000);  // about 20 KiB a file
+    const auto files = world.Files();
+    VERIFY_OK(world.Write(files[1].first, files[1].second));
+    VERIFY_ERROR(world.Write(files[0].first, files[0].second), ErrorCode::kResourceExhausted,
+                 "of the 30000 bytes");
+    QVERIFY(!world.IsThere(files[0].first));
+    VERIFY_OK(world.tree.Unlink(world.Folder(0), "optimizer.safetensors.new"));
+    const auto created = world.tree.Create(world.Folder(0), "model.safetensors.new", world.now);
+    const std::byte one{1};
+    VERIFY_ERROR(world.tree.Write(created->handle, std::int64_t{1} << 40, {&one, 1}),
+                 ErrorCode::kResourceExhausted, "is outside of a file of at most");
+    VERIFY_ERROR(world.tree.Resize(created->attributes.ino, std::int64_t{1} << 40),
+                 ErrorCode::kResourceExhausted, "no more than");
+    world.tree.Release(created->handle);
+    VERIFY_OK(world.Write(files[0].first, files[0].second));  // all memory is there again
+  }
+
+  /// Shells open a file, close one descriptor of it, and write to another.
+  void aCloseBeforeTheFirstByteIsNone() {
+    World world(test::MatrixLayout("tp=1 on 1x1", 8, 6));
+    const auto files = world.Files();
+    const auto created = world.tree.Create(world.Folder(0), "model.safetensors.new", world.now);
+    VERIFY_OK(world.tree.Flush(created->handle, world.now));
+    VERIFY_OK(world.tree.Write(created->handle, 0, std::as_bytes(std::span(files[0].second))));
+    VERIFY_OK(world.tree.Flush(created->handle, world.now));
+    world.tree.Release(created->handle);
+    QVERIFY(world.IsThere(files[0].first));
+    // One that never gets a byte is gone with its last handle.
+    const auto empty = world.tree.Create(world.Folder(0), "optimizer.safetensors.new", world.now);
+    VERIFY_OK(world.tree.Flush(empty->handle, world.now));
+    QVERIFY(world.IsThere(files[1].first));
+    world.tree.Release(empty->handle);
+    QVERIFY(!world.IsThere(files[1].first));
+    QVERIFY(world.sink->refusals().empty());
+  }
+
+  void whatWaitsTooLongIsDropped() {
+    World world(test::MatrixLayout("tp=2 on 1x2", 8, 6));
+    VERIFY_OK(world.Write({0, true}, world.Read({0, true})));
+    world.Later(std::chrono::minutes(9));
+    QVERIFY(world.IsThere({0, true}));
+    world.Later(std::chrono::minutes(2));
+    QVERIFY(!world.IsThere({0, true}));
+    QCOMPARE(world.sink->refusals().size(), 1U);
+    QVERIFY(world.sink->refusals().front().find("1 of at most 4 files") != std::string::npos);
+  }
+
+  void filesAreRemovedAndRead() {
+    World world(test::MatrixLayout("tp=2 on 1x2", 8, 6));
+    const std::string bytes = world.Read({0, true});
+    VERIFY_OK(world.Write({0, true}, bytes));
+    const auto found = world.tree.Lookup(world.Folder(0), "model.safetensors.new", world.now);
+    const auto handle = world.tree.Open(found->ino, world.now);
+    std::vector<std::byte> room(bytes.size() + 10);
+    const auto read = world.tree.Read(*handle, 3, room);
+    QCOMPARE(read->fragments.size(), 1U);
+    QCOMPARE(read->fragments[0].size(), bytes.size() - 3);
+    QVERIFY(std::memcmp(read->fragments[0].data(), bytes.data() + 3, bytes.size() - 3) == 0);
+    VERIFY_ERROR(world.tree.Write(*handle, 0, room), ErrorCode::kInvalidArgument,
+                 "not open to write");
+    world.tree.Release(*handle);
+    VERIFY_OK(world.tree.Unlink(world.Folder(0), "model.safetensors.new"));
+    VERIFY_ERROR(world.tree.Unlink(world.Folder(0), "model.safetensors.new"), ErrorCode::kNotFound,
+                 "ranks/0/model.safetensors.new");
+    QVERIFY(!world.IsThere({0, true}));
+  }
+
+  void nothingElseIsWritten() {
+    World world(test::MatrixLayout("tp=2 on 1x2", 8, 6));
+    const auto rank = world.Folder(0);
+    for (const char* name : {"model.safetensors", "optimizer.safetensors"}) {
+      VERIFY_ERROR(world.tree.Create(rank, name, world.now), ErrorCode::kUnimplemented, name);
+    }
+    VERIFY_ERROR(world.tree.Create(kRootIno, "model.safetensors.new", world.now),
+                 ErrorCode::kUnimplemented, "cannot be made");
+    const auto model = world.tree.Lookup(rank, "model.safetensors", world.now);
+    VERIFY_ERROR(world.tree.OpenToWrite(model->ino, false, world.now), ErrorCode::kUnimplemented,
+                 "cannot be written");
+    VERIFY_ERROR(world.tree.Unlink(rank, "model.safetensors"), ErrorCode::kUnimplemented,
+                 "cannot be removed");
+    Tree closed(world.source, kStart);
+    Ino at = kRootIno;
+    for (const char* name : {"jobs", "a", "ranks", "1"}) at = closed.Lookup(at, name, kStart)->ino;
+    QVERIFY(!closed.Attr(at)->writable);
+    VERIFY_ERROR(closed.Create(at, "model.safetensors.new", kStart), ErrorCode::kUnimplemented,
+                 "cannot be made");
+  }
+
+  /// Libraries write a file under another name, and rename it when it is whole, open or closed.
+  void aRenamedFileIsHandedIn() {
+    World world(test::MatrixLayout("tp=1 on 1x1", 8, 6));
+    const auto files = world.Files();
+    const Ino folder = world.Folder(0);
+    const auto scratch = [&](const char* name, const std::string& bytes) {
+      const auto created = world.tree.Create(folder, name, world.now);
+      const bool written = world.tree.Write(created->handle, 0, std::as_bytes(std::span(bytes))) &&
+                           world.tree.Flush(created->handle, world.now);
+      return written ? created->handle : 0;
+    };
+    const auto open = scratch(".tmp1", files[0].second);
+    QCOMPARE(world.List(0), std::string("model.safetensors optimizer.safetensors .tmp1"));
+    VERIFY_OK(world.tree.Rename(folder, ".tmp1", "model.safetensors.new", false, world.now));
+    VERIFY_OK(world.tree.Flush(open, world.now));
+    world.tree.Release(open);
+    QCOMPARE(world.List(0),
+             std::string("model.safetensors optimizer.safetensors model.safetensors.new"));
+    VERIFY_ERROR(world.tree.Rename(folder, ".tmp1", "x", false, world.now), ErrorCode::kNotFound,
+                 ".tmp1");
+
+    world.tree.Release(scratch("half", files[1].second.substr(0, files[1].second.size() - 10)));
+    VERIFY_ERROR(world.tree.Rename(folder, "half", "optimizer.safetensors.new", false, world.now),
+                 ErrorCode::kInvalidArgument, "ranks/0/optimizer.safetensors.new");
+    QVERIFY(world.IsThere(files[0].first) && !world.IsThere(files[1].first));
+    VERIFY_OK(world.tree.Rename(folder, "half", "other half", false, world.now));
+    VERIFY_ERROR(world.tree.Rename(folder, "other half", "model.safetensors.new", true, world.now),
+                 ErrorCode::kAlreadyExists, "model.safetensors.new");
+    VERIFY_ERROR(world.tree.Rename(folder, "other half", "model.safetensors", false, world.now),
+                 ErrorCode::kUnimplemented, "cannot be renamed");
+    QCOMPARE(world.sink->refusals().size(), 1U);
+    world.tree.Release(scratch("whole", files[1].second));
+    VERIFY_OK(world.tree.Rename(folder, "whole", "optimizer.safetensors.new", false, world.now));
+    QCOMPARE(world.sink->verdicts(), std::vector<std::string>{""});
+    // What nobody asks for any more goes.
+    QCOMPARE(world.List(0), std::string("model.safetensors optimizer.safetensors other half"));
+    world.Later(std::chrono::minutes(11));
+    QCOMPARE(world.List(0), std::string("model.safetensors optimizer.safetensors"));
+  }
+
+  /// The last two files of a hand-in are closed at once: it is taken once.
+  void closesAtOnceTakeOnce() {
+    for (int i = 0; i < 50; ++i) {
+      World world(test::MatrixLayout("tp=2 on 1x2", 8, 6));
+      const auto files = world.Files();
+      std::vector<std::jthread> writers;
+      std::atomic<int> failed = 0;
+      for (const auto& file : files) {
+        writers.emplace_back([&world, &file, &failed] {
+          if (!world.Write(file.first, file.second)) ++failed;
+        });
+      }
+      writers.clear();
+      QCOMPARE(failed.load(), 0);
+      QCOMPARE(world.sink->verdicts(), std::vector<std::string>{""});
+    }
+  }
+};
+
+QTEST_APPLESS_MAIN(VfsHandInTest)
+#include "vfs_hand_in_test.moc"

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plan that brings a layout's state from outside, against ownership element by element.
+#include "ptc/plan/refill.h"
+
+#include <QTest>
+#include <map>
+
+#include "tests/ptc/oracle.h"
+#include "tests/ptc/random_job.h"
+#include "tests/support/random.h"
+
+using namespace tessera::ptc;
+using tessera::test::ElementsOf;
+using tessera::test::HeldElements;
+
+class RefillTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void everyDeviceReadsWhatItHoldsOnce() {
+    std::mt19937_64 rng(tessera::test::Seed());
+    for (int i = 0; i < 300; ++i) {
+      const Layout layout = tessera::test::AnyLayout(rng);
+      const Plan plan = RefillPlan(layout);
+      const auto& tensors = layout.collection().tensors();
+      std::map<std::pair<DeviceId, int>, std::vector<int>> times;
+      std::int64_t bytes = 0;
+      for (const StorageRead& read : plan.reads) {
+        const TensorSpec& spec = tensors[static_cast<std::size_t>(read.tensor)];
+        QVERIFY(Contains(read.piece, read.cell));
+        auto& seen = times[{read.device, read.tensor}];
+        seen.resize(static_cast<std::size_t>(*NumElements(spec.shape)));
+        for (const std::size_t element : ElementsOf(spec.shape, read.cell)) ++seen[element];
+        bytes += read.cell.num_elements() * SizeBytes(spec.dtype);
+      }
+      QCOMPARE(plan.bytes.storage, bytes);
+      QCOMPARE(plan.bytes.moved(), bytes);
+      for (int rank = 0; rank < layout.mesh().num_ranks(); ++rank) {
+        const DeviceId device = layout.mesh().devices()[static_cast<std::size_t>(rank)];
+        for (int t = 0; t < std::ssize(tensors); ++t) {
+          const std::vector<bool> held = HeldElements(layout, rank, t);
+          auto seen = times[{device, t}];
+          seen.resize(held.size());
+          for (std::size_t e = 0; e < held.size(); ++e) QCOMPARE(seen[e], held[e] ? 1 : 0);
+        }
+        QVERIFY(plan.peak_memory.contains(device) || layout.BytesOf(rank) == 0);
+        if (plan.peak_memory.contains(device)) {
+          QCOMPARE(plan.peak_memory.at(device), 2 * layout.BytesOf(rank));
+        }
+      }
+    }
+  }
+
+  /// Who has one replica's pieces can serve all: no cell spans two pieces of anybody.
+  void aCellLiesInOnePieceOfEachHolder() {
+    std::mt19937_64 rng(tessera::test::Seed());
+    for (int i = 0; i < 100; ++i) {
+      const Layout layout = tessera::test::AnyLayout(rng);
+      for (const StorageRead& read : RefillPlan(layout).reads) {
+        for (int rank = 0; rank < layout.mesh().num_ranks(); ++rank) {
+          for (const Box& piece : layout.Boxes(rank, read.tensor)) {
+            QVERIFY(!Intersect(piece, read.cell) || Contains(piece, read.cell));
+          }
+        }
+      }
+    }
+  }
+
+  void theHashTellsItFromAPlanThatKeepsAll() {
+    std::mt19937_64 rng(tessera::test::Seed());
+    const Layout layout = tessera::test::AnyLayout(rng);
+    const Plan plan = RefillPlan(layout);
+    QCOMPARE(plan.hash, RefillPlan(layout).hash);
+    QCOMPARE(plan.from_hash, layout.hash());
+    QCOMPARE(plan.to_hash, layout.hash());
+    QVERIFY(plan.hash != MakePlan(layout, layout, Topology())->hash);
+  }
+};
+
+QTEST_APPLESS_MAIN(RefillTest)
+#include "refill_test.moc"
