@@ -177,8 +177,7 @@ class FilesPageTest : public QObject {
     test::Panel panel;
     ui::FilesPage* page = openPage(panel);
     emit panel.window->meshView()->toggleRequested({{1, 0}, {1, 1}, {1, 2}, {1, 3}});
-    QVERIFY(panel.waitForPlan());
-    QVERIFY(page->hintText().contains(QStringLiteral("live job")));
+    QTRY_VERIFY(page->hintText().contains(QStringLiteral("live job")));
     choose(page, kModel, QStringLiteral("h.0.mlp.fc1.weight"));
     QCOMPARE(page->details()->strip()->bars(), 2);
   }

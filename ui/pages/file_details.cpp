@@ -3,6 +3,7 @@
 
 #include <QHeaderView>
 #include <QLabel>
+#include <QRegularExpression>
 #include <QTableView>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -133,7 +134,9 @@ void FileDetails::fitTable() {
       PlacementTableModel::HoldersColumn, ofFile ? QHeaderView::Fixed : QHeaderView::Stretch);
   if (ofFile) m_table->setColumnWidth(PlacementTableModel::HoldersColumn, kHolders);
   if (m_facts.bytes) {
-    const QString longest = format::count(m_facts.bytes->end());
+    // Digits differ in width; of the widest ones every number has room.
+    static const QRegularExpression digit(QStringLiteral("\\d"));
+    const QString longest = format::count(m_facts.bytes->end()).replace(digit, QStringLiteral("0"));
     m_table->setColumnWidth(
         PlacementTableModel::BytesColumn,
         m_table->fontMetrics().horizontalAdvance(tr("%1 to %2").arg(longest, longest)) + kCell);

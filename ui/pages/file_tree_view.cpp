@@ -15,7 +15,8 @@ namespace tessera::ui {
 namespace {
 
 constexpr int kRowHeight = 24;
-constexpr int kIndent = 14;
+constexpr int kIndent = 14, kNarrowIndent = 9;
+constexpr int kNarrow = 300;  // below it names need the room more
 constexpr int kGap = 8;
 
 /// Names in the text colour, what follows them and sizes smaller and dim.
@@ -143,6 +144,11 @@ void FileTreeView::restore() {
   if (!m_path.isEmpty()) choose(QString(m_path), QString(m_tensor));
 }
 
+void FileTreeView::resizeEvent(QResizeEvent* event) {
+  setIndentation(width() < kNarrow ? kNarrowIndent : kIndent);
+  QTreeView::resizeEvent(event);
+}
+
 void FileTreeView::drawRow(QPainter* painter, const QStyleOptionViewItem& option,
                            const QModelIndex& index) const {
   QTreeView::drawRow(painter, option, index);
@@ -156,7 +162,7 @@ void FileTreeView::drawBranches(QPainter* painter, const QRect& rect,
                                 const QModelIndex& index) const {
   if (!model()->hasChildren(index)) return;
   const Theme& theme = Theme::current();
-  const QPointF middle(rect.right() - kIndent / 2.0 + 1, rect.center().y() + 0.5);
+  const QPointF middle(rect.right() - indentation() / 2.0 + 1, rect.center().y() + 0.5);
   QPainterPath arrow;
   if (isExpanded(index)) {
     arrow.addPolygon(QPolygonF{
