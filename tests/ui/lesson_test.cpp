@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lesson on consistent data: steps, question, runs, and what stands there in between.
 #include <QAction>
+#include <QApplication>
 #include <QLabel>
 #include <QPushButton>
 #include <QSvgRenderer>
@@ -14,6 +15,7 @@
 #include "ui/lessons/consistency_words.h"
 #include "ui/palette/command_palette.h"
 #include "ui/plots/curve_plot.h"
+#include "ui/theme.h"
 #include "ui/widgets/key_values.h"
 
 using namespace tessera;
@@ -199,5 +201,11 @@ class LessonTest : public QObject {
   }
 };
 
-QTEST_MAIN(LessonTest)
+int main(int argc, char** argv) {
+  qputenv("QT_QPA_PLATFORM", "offscreen");
+  QApplication app(argc, argv);
+  ui::applyTheme(app, ui::ThemeMode::Light);
+  LessonTest test;
+  return QTest::qExec(&test, argc, argv);
+}
 #include "lesson_test.moc"
