@@ -210,7 +210,7 @@ class Experiment {
         return FailedPrecondition(fmt::format("the job waits: {}", now.reason));
       if (isDone && std::ssize(plan.run.points) >= plan.maxSteps) {
         plan.run.batch_after = now.global_batch;
-        if (transaction > 0 && !plan.run.changed_after)
+        if (transaction > 0 && plan.run.changed_after.value_or(plan.maxSteps) >= plan.maxSteps)
           return FailedPrecondition(
               fmt::format("all {} steps were made before the change was ready: more --steps, or a "
                           "later --change-at",
