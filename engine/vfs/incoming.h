@@ -99,7 +99,6 @@ class Incoming {
   std::vector<Child> In(const NodeKey& rank_folder) const;
   /// Drops what waits for too long.
   void Tick(Time now);
-  std::int64_t used_bytes() const { return budget_->used(); }
 
  private:
   struct Round {

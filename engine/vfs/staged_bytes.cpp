@@ -25,11 +25,6 @@ void StagingBudget::GiveBack(std::int64_t bytes) {
   used_ -= bytes;
 }
 
-std::int64_t StagingBudget::used() const {
-  const std::lock_guard lock(mutex_);
-  return used_;
-}
-
 Result<std::unique_ptr<StagedBytes>> StagedBytes::Make(std::shared_ptr<StagingBudget> budget,
                                                        std::int64_t limit) {
   limit = std::max<std::int64_t>(limit, 1);

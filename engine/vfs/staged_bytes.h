@@ -22,11 +22,10 @@ class StagingBudget {
   /// \error kResourceExhausted naming bytes, use and limit
   Status Take(std::int64_t bytes);
   void GiveBack(std::int64_t bytes);
-  std::int64_t used() const;
 
  private:
   const std::int64_t limit_;
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::int64_t used_ = 0;
 };
 

@@ -30,17 +30,11 @@ namespace {
 constexpr std::int64_t kSequence = 16;
 constexpr std::size_t kWindow = kSequence + 1;
 
-std::string SomeText(std::mt19937_64& rng, std::size_t size) {
-  std::string text(size, '\0');
-  for (char& c : text) c = static_cast<char>('a' + rng() % 26);
-  return text;
-}
-
 /// Files of a format in a folder. Every record says which it is.
 void WriteSome(const std::string& format, const std::string& folder, std::mt19937_64& rng) {
   std::string bytes;
   if (format == "text" || format == "mixed")
-    test::WriteBytes(folder + "/a.txt", SomeText(rng, 700));
+    test::WriteBytes(folder + "/a.txt", test::SomeLetters(rng, 700));
   if (format == "megatron") {
     for (int i = 0; i < 900; ++i) bytes += test::Raw(static_cast<std::uint16_t>(rng() % 256));
     test::WriteBytes(folder + "/m.bin", bytes);
@@ -48,7 +42,7 @@ void WriteSome(const std::string& format, const std::string& folder, std::mt1993
   }
   if (format == "tfrecord" || format == "mixed") {
     for (int i = 0; i < 50; ++i) {
-      bytes += test::TfRecordFrame(std::to_string(i) + "-" + SomeText(rng, rng() % 30));
+      bytes += test::TfRecordFrame(std::to_string(i) + "-" + test::SomeLetters(rng, rng() % 30));
     }
     test::WriteBytes(folder + "/r.tfrecord", bytes);
   }
@@ -58,7 +52,7 @@ void WriteSome(const std::string& format, const std::string& folder, std::mt1993
       for (int i = 0; i < 20; ++i) {
         const std::string name = "d/" + std::to_string(i);
         bytes += test::TarMemberBytes(name + ".cls", "7") +
-                 test::TarMemberBytes(name + ".txt", SomeText(rng, 1 + rng() % 700));
+                 test::TarMemberBytes(name + ".txt", test::SomeLetters(rng, 1 + rng() % 700));
       }
       test::WriteBytes(folder + shard, bytes + test::TarEnd());
     }

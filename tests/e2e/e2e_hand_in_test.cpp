@@ -13,12 +13,12 @@
 #include "agents/client/cluster_state.h"
 #include "engine/vfs/tree.h"
 #include "tests/e2e/losses.h"
+#include "tests/engine/vfs/tree_walk.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
 using namespace tessera::test;
 using engine::vfs::Ino;
-using engine::vfs::kRootIno;
 using engine::vfs::Tree;
 
 namespace {
@@ -38,30 +38,15 @@ class Files {
   }
 
   Result<Ino> Find(const std::string& path) {
-    Ino at = kRootIno;
-    for (const QString& part : QString::fromStdString("jobs/" + job_ + "/" + path).split(u'/')) {
-      TESSERA_TRY(const auto found, tree_.Lookup(at, part.toStdString(), Now()));
-      at = found.ino;
-    }
-    return at;
+    TESSERA_TRY(const auto found, FindPath(tree_, Below(path), Now()));
+    return found.ino;
   }
   Result<Tree::Handle> OpenFile(const std::string& path) {
     TESSERA_TRY(const Ino ino, Find(path));
     return tree_.Open(ino, Now());
   }
   Result<std::string> Read(const std::string& path) {
-    TESSERA_TRY(const Tree::Handle handle, OpenFile(path));
-    std::string all;
-    std::vector<std::byte> room(1 << 20);
-    for (;;) {
-      TESSERA_TRY(const auto bytes, tree_.Read(handle, std::ssize(all), room));
-      if (bytes.fragments.empty()) break;
-      for (const auto& part : bytes.fragments) {
-        all.append(reinterpret_cast<const char*>(part.data()), part.size());
-      }
-    }
-    tree_.Release(handle);
-    return all;
+    return ReadPath(tree_, Below(path), Now(), 1 << 20);
   }
   /// What these ranks hold at one step, by path.
   Result<std::map<std::string, std::string>> ReadRanks(const std::vector<int>& ranks) {
@@ -99,6 +84,7 @@ class Files {
   Files(std::unique_ptr<engine::vfs::StateSource> source,
         std::shared_ptr<engine::vfs::StateSink> sink, const QString& job)
       : job_(job.toStdString()), tree_(std::move(source), Now(), {}, std::move(sink)) {}
+  std::string Below(const std::string& path) const { return "jobs/" + job_ + "/" + path; }
   static engine::vfs::Time Now() { return std::chrono::steady_clock::now(); }
 
   const std::string job_;
@@ -224,7 +210,8 @@ class E2eHandInTest : public QObject {
     QVERIFY(client.waitForFinished());
     QVERIFY(LocalCluster::WaitFor([&] { return m_cluster->Phase().empty(); }, 60));
     const Json job = m_cluster->Job(kJob);
-    QVERIFY2(job["epoch"].get<std::int64_t>() == 1, qPrintable(m_cluster->Run({"events"}).output.right(900)));
+    QVERIFY2(job["epoch"].get<std::int64_t>() == 1,
+             qPrintable(m_cluster->Run({"events"}).output.right(900)));
     QCOMPARE(job["timeline"].get<std::int64_t>(), std::int64_t{0});
     QVERIFY(m_cluster->GoesOn(kJob));
     const std::string record = m_cluster->Ask({"history", "--limit", "1"}).dump();

@@ -31,25 +31,18 @@ constexpr QSize kPicture{920, 520};
 constexpr double kPictureScale = 2;
 constexpr int kBarSteps = 1000;
 
-QLabel* label(const QString& role, QWidget* parent) {
-  auto* label = new QLabel(parent);
-  label->setWordWrap(true);
-  setRole(label, role);
-  return label;
-}
-
 }  // namespace
 
 ConsistencyLesson::ConsistencyLesson(ConsistencyRunner& runner, QWidget* parent)
     : QWidget(parent, Qt::Window),
       m_runner(runner),
       m_result(runner.last()),
-      m_number(label(QStringLiteral("caption"), this)),
-      m_title(label(QStringLiteral("heading"), this)),
-      m_text(label({}, this)),
-      m_placeholder(label(QStringLiteral("hint"), this)),
-      m_progressText(label(QStringLiteral("hint"), this)),
-      m_note(label(QStringLiteral("caption"), this)),
+      m_number(wrappingLabel(QStringLiteral("caption"), this)),
+      m_title(wrappingLabel(QStringLiteral("heading"), this)),
+      m_text(wrappingLabel({}, this)),
+      m_placeholder(wrappingLabel(QStringLiteral("hint"), this)),
+      m_progressText(wrappingLabel(QStringLiteral("hint"), this)),
+      m_note(wrappingLabel(QStringLiteral("caption"), this)),
       m_answers(new QButtonGroup(this)),
       m_question(new QWidget(this)),
       m_back(new QPushButton(tr("Back"), this)),
@@ -85,7 +78,7 @@ QWidget* ConsistencyLesson::buildText() {
   auto* question = new QVBoxLayout(m_question);
   question->setContentsMargins(0, 10, 0, 0);
   question->setSpacing(8);
-  auto* asked = label(QStringLiteral("number"), m_question);
+  auto* asked = wrappingLabel(QStringLiteral("number"), m_question);
   asked->setText(consistency_words::question());
   question->addWidget(asked);
   int id = 0;

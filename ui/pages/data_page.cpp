@@ -24,13 +24,6 @@ constexpr int kMargin = 24;
 constexpr int kRow = 26;
 constexpr int kMostRows = 8;
 
-QLabel* label(const QString& role, QWidget* parent) {
-  auto* label = new QLabel(parent);
-  label->setWordWrap(true);
-  setRole(label, role);
-  return label;
-}
-
 QString partText(const engine::DataStatus::Part& part, const engine::DataStatus& data) {
   QString text = DataPage::tr("%1 samples of %2 tokens, %3")
                      .arg(format::count(part.num_samples), format::count(data.sequence),
@@ -46,11 +39,11 @@ DataPage::DataPage(ClusterModel& model, HistoryTableModel& history, QWidget* par
       m_model(model),
       m_history(history),
       m_stack(new QStackedLayout(this)),
-      m_words(label(QStringLiteral("hint"), this)),
-      m_title(label(QStringLiteral("heading"), this)),
-      m_summary(label(QStringLiteral("hint"), this)),
-      m_batchTitle(label(QStringLiteral("group"), this)),
-      m_change(label(QStringLiteral("hint"), this)),
+      m_words(wrappingLabel(QStringLiteral("hint"), this)),
+      m_title(wrappingLabel(QStringLiteral("heading"), this)),
+      m_summary(wrappingLabel(QStringLiteral("hint"), this)),
+      m_batchTitle(wrappingLabel(QStringLiteral("group"), this)),
+      m_change(wrappingLabel(QStringLiteral("hint"), this)),
       m_pass(new PassStrip(this)),
       m_batches(new BatchStrip(this)),
       m_table(new QTableView(this)),
@@ -76,7 +69,7 @@ QWidget* DataPage::buildContent() {
         std::pair(ShareTableModel::PositionsColumn, 160)}) {
     m_table->setColumnWidth(column, width);
   }
-  auto* sets = label(QStringLiteral("group"), this);
+  auto* sets = wrappingLabel(QStringLiteral("group"), this);
   sets->setText(tr("DATA SETS"));
 
   auto* content = new Surface(Tone::Canvas, this);

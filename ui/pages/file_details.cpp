@@ -23,23 +23,15 @@ constexpr int kMostRows = 8;
 constexpr int kHolders = 100;  // beside the names of tensors
 constexpr int kCell = 20;      // around a text
 
-QLabel* label(const QString& role, QWidget* parent) {
-  auto* label = new QLabel(parent);
-  label->setWordWrap(true);
-  label->setTextFormat(Qt::PlainText);
-  setRole(label, role);
-  return label;
-}
-
 }  // namespace
 
 FileDetails::FileDetails(QWidget* parent)
     : Surface(Tone::Canvas, parent),
-      m_title(label(QStringLiteral("heading"), this)),
-      m_summary(label(QStringLiteral("hint"), this)),
-      m_placed(label(QStringLiteral("group"), this)),
-      m_placement(label(QStringLiteral("hint"), this)),
-      m_more(label(QStringLiteral("hint"), this)),
+      m_title(wrappingLabel(QStringLiteral("heading"), this)),
+      m_summary(wrappingLabel(QStringLiteral("hint"), this)),
+      m_placed(wrappingLabel(QStringLiteral("group"), this)),
+      m_placement(wrappingLabel(QStringLiteral("hint"), this)),
+      m_more(wrappingLabel(QStringLiteral("hint"), this)),
       m_path(new CopyLine(tr("path"), tr("Copy path"), this)),
       m_python(new CopyLine(tr("line of Python"), tr("Copy line"), this)),
       m_values(new KeyValues(this)),

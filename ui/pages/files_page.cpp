@@ -27,13 +27,6 @@ namespace {
 constexpr int kMountMs = 2000;
 constexpr int kCommandWidth = 460;
 
-QLabel* label(const QString& role, QWidget* parent) {
-  auto* label = new QLabel(parent);
-  label->setWordWrap(true);
-  setRole(label, role);
-  return label;
-}
-
 }  // namespace
 
 FilesPage::FilesPage(ClusterModel& model, ClusterCommands& commands, Connections* connections,
@@ -43,9 +36,9 @@ FilesPage::FilesPage(ClusterModel& model, ClusterCommands& commands, Connections
       m_connections(connections),
       m_states(model, commands),
       m_stack(new QStackedLayout(this)),
-      m_words(label(QStringLiteral("hint"), this)),
-      m_mountLabel(label(QString(), this)),
-      m_hint(label(QStringLiteral("hint"), this)),
+      m_words(wrappingLabel(QStringLiteral("hint"), this)),
+      m_mountLabel(wrappingLabel(QString(), this)),
+      m_hint(wrappingLabel(QStringLiteral("hint"), this)),
       m_command(new CopyLine(tr("command"), tr("Copy"), this)),
       m_openFolder(new QPushButton(tr("Open folder"), this)),
       m_filter(new QLineEdit(this)),

@@ -4,15 +4,14 @@
 
 #include <qcustomplot.h>
 
-#include <QBuffer>
 #include <QEvent>
-#include <QSvgGenerator>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <array>
 #include <limits>
 
 #include "ui/plots/plot_geometry.h"
+#include "ui/plots/plot_picture.h"
 #include "ui/plots/plot_tickers.h"
 #include "ui/theme.h"
 
@@ -152,28 +151,14 @@ void CurvePlot::restyle() {
 }
 
 QByteArray CurvePlot::toPng(QSize size, double scale) const {
-  QByteArray bytes;
-  QBuffer buffer(&bytes);
-  buffer.open(QIODevice::WriteOnly);
-  m_plot->toPixmap(size.width(), size.height(), scale).save(&buffer, "PNG");
+  const QByteArray bytes = pngOf(m_plot->toPixmap(size.width(), size.height(), scale));
   m_plot->replot(QCustomPlot::rpQueuedReplot);
   return bytes;
 }
 
 QByteArray CurvePlot::toSvg(QSize size) const {
-  QByteArray bytes;
-  QBuffer buffer(&bytes);
-  QSvgGenerator file;
-  file.setOutputDevice(&buffer);
-  file.setSize(size);
-  file.setViewBox(QRect(QPoint(), size));
-  file.setTitle(accessibleName());
-  QCPPainter painter;
-  painter.begin(&file);
-  painter.setMode(QCPPainter::pmVectorized);
-  painter.setMode(QCPPainter::pmNoCaching);
-  m_plot->toPainter(&painter, size.width(), size.height());
-  painter.end();
+  const QByteArray bytes =
+      svgOf(*this, size, [&](QPaintDevice* file) { drawVectors(*m_plot, file, size); });
   m_plot->replot(QCustomPlot::rpQueuedReplot);
   return bytes;
 }

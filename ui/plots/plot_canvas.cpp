@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "ui/plots/plot_picture.h"
 #include "ui/plots/plot_tickers.h"
 #include "ui/theme.h"
 
@@ -194,12 +195,7 @@ QPixmap PlotCanvas::toPixmap(QSize size, double scale) const {
 }
 
 void PlotCanvas::drawTo(QPaintDevice* device, QSize size) const {
-  QCPPainter painter;
-  painter.begin(device);
-  painter.setMode(QCPPainter::pmVectorized);
-  painter.setMode(QCPPainter::pmNoCaching);
-  m_plot->toPainter(&painter, size.width(), size.height());
-  painter.end();
+  drawVectors(*m_plot, device, size);
 }
 
 }  // namespace tessera::ui

@@ -16,6 +16,14 @@ void setRole(QWidget* widget, const QString& role) {
   widget->style()->polish(widget);
 }
 
+QLabel* wrappingLabel(const QString& role, QWidget* parent) {
+  auto* label = new QLabel(parent);
+  label->setWordWrap(true);
+  label->setTextFormat(Qt::PlainText);
+  setRole(label, role);
+  return label;
+}
+
 KeyValues::KeyValues(QWidget* parent) : QWidget(parent), m_grid(new QGridLayout(this)) {
   m_grid->setContentsMargins(0, 0, 0, 0);
   m_grid->setHorizontalSpacing(10);

@@ -44,5 +44,7 @@ class KeyValues : public QWidget {
 
 /// Sets the dynamic property `role` of a label and applies the style sheet again if it differs.
 void setRole(QWidget* widget, const QString& role);
+/// A label of that role whose words wrap. Names of files and tensors are shown as they are.
+QLabel* wrappingLabel(const QString& role, QWidget* parent);
 
 }  // namespace tessera::ui

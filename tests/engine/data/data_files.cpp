@@ -93,6 +93,12 @@ std::string MegatronIdx(const std::vector<std::int32_t>& lengths,
   return out;
 }
 
+std::string SomeLetters(std::mt19937_64& rng, std::size_t size) {
+  std::string text(size, '\0');
+  for (char& c : text) c = static_cast<char>('a' + rng() % 26);
+  return text;
+}
+
 void WriteBytes(const std::filesystem::path& path, std::string_view bytes) {
   std::filesystem::create_directories(path.parent_path());
   std::ofstream(path, std::ios::binary).write(bytes.data(), std::ssize(bytes));

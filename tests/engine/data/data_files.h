@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,10 +33,21 @@ std::string MegatronIdx(const std::vector<std::int32_t>& lengths,
                         const std::vector<std::int64_t>& pointers,
                         const std::vector<std::int64_t>& documents, int code);
 
+/// The dtypes of tokens, by their code in the file and the bytes of an item.
+struct MegatronType {
+  const char* name;
+  int code, item;
+};
+inline constexpr MegatronType kMegatronTypes[] = {{"u8", 1, 1},  {"i8", 2, 1},  {"i16", 3, 2},
+                                                  {"i32", 4, 4}, {"i64", 5, 8}, {"u16", 8, 2}};
+
 template <typename Number>
 std::string Raw(Number number) {
   return {reinterpret_cast<const char*>(&number), sizeof number};
 }
+
+/// Letters a to z.
+std::string SomeLetters(std::mt19937_64& rng, std::size_t size);
 
 void WriteBytes(const std::filesystem::path& path, std::string_view bytes);
 

@@ -252,12 +252,8 @@ class DataFormatsTest : public QObject {
   void megatronWindowsOverDocuments_data() {
     QTest::addColumn<int>("code");
     QTest::addColumn<int>("item");
-    QTest::newRow("u8") << 1 << 1;
-    QTest::newRow("i8") << 2 << 1;
-    QTest::newRow("i16") << 3 << 2;
-    QTest::newRow("i32") << 4 << 4;
-    QTest::newRow("i64") << 5 << 8;
-    QTest::newRow("u16") << 8 << 2;
+    for (const auto& type : test::kMegatronTypes)
+      QTest::newRow(type.name) << type.code << type.item;
   }
   void megatronWindowsOverDocuments() {
     QFETCH(int, code);

@@ -18,6 +18,7 @@ using engine::DataMix;
 using engine::SampleId;
 using engine::ShareEnding;
 using test::InMemory;
+using test::SomeLetters;
 using test::TarMemberBytes;
 using test::TfRecordFrame;
 
@@ -25,12 +26,6 @@ namespace {
 
 constexpr std::int64_t kSequence = 7;
 constexpr std::int64_t kWindow = kSequence + 1;
-
-std::string SomeBytes(std::mt19937_64& rng, std::size_t size) {
-  std::string bytes(size, '\0');
-  for (char& c : bytes) c = static_cast<char>('a' + rng() % 26);
-  return bytes;
-}
 
 engine::DatasetPtr TextOf(std::string bytes) {
   return std::make_shared<const engine::TextDataset>(
@@ -128,7 +123,7 @@ class ShareFileTest : public QObject {
  private slots:
   void textIsItsWindows() {
     std::mt19937_64 rng(test::Seed());
-    const DataMix data = MixOf({TextOf(SomeBytes(rng, 100)), TextOf(SomeBytes(rng, 60))});
+    const DataMix data = MixOf({TextOf(SomeLetters(rng, 100)), TextOf(SomeLetters(rng, 60))});
     QVERIFY(engine::ShareEndings(data) == std::vector{ShareEnding::kText});
     const auto samples = AnySamples(rng, data);
     const std::string file = FileOf(data, samples, ShareEnding::kText);
@@ -141,7 +136,7 @@ class ShareFileTest : public QObject {
   void tfRecordsAreReadAgain() {
     std::mt19937_64 rng(test::Seed());
     std::string bytes;
-    for (int i = 0; i < 12; ++i) bytes += TfRecordFrame(SomeBytes(rng, rng() % 40));
+    for (int i = 0; i < 12; ++i) bytes += TfRecordFrame(SomeLetters(rng, rng() % 40));
     const DataMix data = MixOf({TfRecordsOf(bytes)});
     QVERIFY(engine::ShareEndings(data) == std::vector{ShareEnding::kTfRecord});
     const auto samples = AnySamples(rng, data);
@@ -155,18 +150,14 @@ class ShareFileTest : public QObject {
   void megatronIsASequenceASample_data() {
     QTest::addColumn<int>("code");
     QTest::addColumn<int>("item");
-    QTest::newRow("u8") << 1 << 1;
-    QTest::newRow("i8") << 2 << 1;
-    QTest::newRow("i16") << 3 << 2;
-    QTest::newRow("i32") << 4 << 4;
-    QTest::newRow("i64") << 5 << 8;
-    QTest::newRow("u16") << 8 << 2;
+    for (const auto& type : test::kMegatronTypes)
+      QTest::newRow(type.name) << type.code << type.item;
   }
   void megatronIsASequenceASample() {
     QFETCH(int, code);
     QFETCH(int, item);
     std::mt19937_64 rng(test::Seed());
-    const auto bin = [&] { return SomeBytes(rng, static_cast<std::size_t>(item) * 90); };
+    const auto bin = [&] { return SomeLetters(rng, static_cast<std::size_t>(item) * 90); };
     const DataMix data = MixOf({MegatronOf(bin(), test::MegatronIdx({40, 50}, code, item)),
                                 MegatronOf(bin(), test::MegatronIdx({90}, code, item))});
     QVERIFY(engine::ShareEndings(data) == (std::vector{ShareEnding::kBin, ShareEnding::kIdx}));
@@ -188,8 +179,8 @@ class ShareFileTest : public QObject {
       const std::string folder = rng() % 2 == 0 ? "" : "f" + std::string(rng() % 120, 'x') + "/";
       const std::string name = folder + std::to_string(i) + (i % 3 == 0 ? "\xc3\xa9" : "");
       const int kind = static_cast<int>(rng() % 3);
-      bytes +=
-          TarSample(name, SomeBytes(rng, 1 + rng() % 600), name.size() > 90 ? 1 + kind % 2 : kind);
+      bytes += TarSample(name, SomeLetters(rng, 1 + rng() % 600),
+                         name.size() > 90 ? 1 + kind % 2 : kind);
     }
     const DataMix data = MixOf({TarOf(bytes + test::TarEnd())});
     QCOMPARE(data.num_samples(), std::int64_t{12});
@@ -240,8 +231,8 @@ class ShareFileTest : public QObject {
 
   void severalFormatsAreTokens() {
     std::mt19937_64 rng(test::Seed());
-    const DataMix data = MixOf({TextOf(SomeBytes(rng, 100)), TfRecordsOf(TfRecordFrame("hello")),
-                                MegatronOf(SomeBytes(rng, 180), test::MegatronIdx({90}, 8, 2))});
+    const DataMix data = MixOf({TextOf(SomeLetters(rng, 100)), TfRecordsOf(TfRecordFrame("hello")),
+                                MegatronOf(SomeLetters(rng, 180), test::MegatronIdx({90}, 8, 2))});
     QVERIFY(engine::ShareEndings(data) == (std::vector{ShareEnding::kBin, ShareEnding::kIdx}));
     const auto samples = AnySamples(rng, data);
     std::string wanted;

@@ -26,9 +26,11 @@ inline Result<engine::vfs::Tree::Attributes> FindPath(engine::vfs::Tree& tree,
   return at;
 }
 
-inline Result<std::string> ReadAll(engine::vfs::Tree& tree, engine::vfs::Tree::Handle handle) {
+/// \param piece bytes asked for at once
+inline Result<std::string> ReadAll(engine::vfs::Tree& tree, engine::vfs::Tree::Handle handle,
+                                   std::size_t piece = 1000) {
   std::string all;
-  std::vector<std::byte> room(1000);
+  std::vector<std::byte> room(piece);
   for (;;) {
     TESSERA_TRY(const auto bytes, tree.Read(handle, std::ssize(all), room));
     if (bytes.fragments.empty()) return all;
@@ -40,10 +42,10 @@ inline Result<std::string> ReadAll(engine::vfs::Tree& tree, engine::vfs::Tree::H
 
 /// The bytes of a file. \error kInternal if they are not as many as its lookup says
 inline Result<std::string> ReadPath(engine::vfs::Tree& tree, std::string_view path,
-                                    engine::vfs::Time now) {
+                                    engine::vfs::Time now, std::size_t piece = 1000) {
   TESSERA_TRY(const auto found, FindPath(tree, path, now));
   TESSERA_TRY(const auto handle, tree.Open(found.ino, now));
-  auto text = ReadAll(tree, handle);
+  auto text = ReadAll(tree, handle, piece);
   tree.Release(handle);
   if (text && std::ssize(*text) != found.size) return Internal("another size than looked up");
   return text;
@@ -60,6 +62,15 @@ inline Result<std::vector<std::string>> ListPath(engine::vfs::Tree& tree, std::s
   }
   tree.ReleaseFolder(handle);
   return names;
+}
+
+/// The same as one text: "a b c", or the error.
+inline std::string NamesIn(engine::vfs::Tree& tree, std::string_view path, engine::vfs::Time now) {
+  const auto names = ListPath(tree, path, now);
+  if (!names) return names.error().ToString();
+  std::string text;
+  for (const std::string& name : *names) text += (text.empty() ? "" : " ") + name;
+  return text;
 }
 
 }  // namespace tessera::test

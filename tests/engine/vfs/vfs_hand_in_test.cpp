@@ -11,6 +11,7 @@
 #include "ptc/digest.h"
 #include "tests/engine/vfs/fake_sink.h"
 #include "tests/engine/vfs/fake_source.h"
+#include "tests/engine/vfs/tree_walk.h"
 #include "tests/ptc/oracle.h"
 #include "tests/ptc/random_job.h"
 #include "tests/support/random.h"
@@ -47,31 +48,15 @@ struct World {
 
   void Later(milliseconds by = milliseconds(200)) { now += by; }
   JobInfo Job() { return source->Jobs()->front(); }
+  static std::string PathOf(int rank) { return "jobs/a/ranks/" + std::to_string(rank); }
+  /// 0 where it is not there.
   Ino Folder(int rank) {
-    Ino at = kRootIno;
-    for (const std::string& name :
-         {std::string("jobs"), std::string("a"), std::string("ranks"), std::to_string(rank)}) {
-      const auto found = tree.Lookup(at, name, now);
-      if (!found) return 0;
-      at = found->ino;
-    }
-    return at;
+    const auto found = test::FindPath(tree, PathOf(rank), now);
+    return found ? found->ino : 0;
   }
   /// The bytes of what the tree shows now.
   std::string Read(const FileOf& file) {
-    const auto found = tree.Lookup(Folder(file.rank), file.name(), now);
-    const auto handle = tree.Open(found->ino, now);
-    std::string all;
-    std::vector<std::byte> room(1 << 16);
-    for (;;) {
-      const auto bytes = tree.Read(*handle, std::ssize(all), room);
-      if (!bytes || bytes->fragments.empty()) break;
-      for (const auto& part : bytes->fragments) {
-        all.append(reinterpret_cast<const char*>(part.data()), part.size());
-      }
-    }
-    tree.Release(*handle);
-    return all;
+    return *test::ReadPath(tree, PathOf(file.rank) + "/" + file.name(), now);
   }
   /// Creates, writes in pieces, closes.
   Status Write(const FileOf& file, std::string_view bytes, std::size_t piece = 1 << 16) {
@@ -89,15 +74,7 @@ struct World {
   bool IsThere(const FileOf& file) {
     return tree.Lookup(Folder(file.rank), file.name() + ".new", now).has_value();
   }
-  std::string List(int rank) {
-    const auto handle = tree.OpenFolder(Folder(rank), now);
-    std::string names;
-    for (std::size_t i = 0; const Child* child = tree.Entry(*handle, i); ++i) {
-      names += (i == 0 ? "" : " ") + child->name;
-    }
-    tree.ReleaseFolder(*handle);
-    return names;
-  }
+  std::string List(int rank) { return test::NamesIn(tree, PathOf(rank), now); }
   /// All files at the present step.
   std::vector<std::pair<FileOf, std::string>> Files() {
     std::vector<std::pair<FileOf, std::string>> files;

@@ -6,6 +6,7 @@
 
 #include "engine/vfs/tree.h"
 #include "tests/engine/vfs/fake_source.h"
+#include "tests/engine/vfs/tree_walk.h"
 #include "tests/ptc/random_job.h"
 #include "tests/support/random.h"
 #include "tests/support/verify.h"
@@ -30,49 +31,16 @@ struct World {
 
   /// A later time, at which what was known of jobs is old.
   void Later(milliseconds by = milliseconds(200)) { now += by; }
-  /// Looks up each part of the path.
-  Result<Tree::Attributes> Find(std::string_view path) {
-    Tree::Attributes at{.ino = kRootIno, .folder = true};
-    while (!path.empty()) {
-      const auto end = std::min(path.find('/'), path.size());
-      TESSERA_TRY(at, tree.Lookup(at.ino, path.substr(0, end), now));
-      path.remove_prefix(std::min(end + 1, path.size()));
-    }
-    return at;
-  }
+  Result<Tree::Attributes> Find(std::string_view path) { return test::FindPath(tree, path, now); }
   Result<Tree::Handle> Open(std::string_view path) {
     TESSERA_TRY(const auto found, Find(path));
     return tree.Open(found.ino, now);
   }
-  Result<std::string> ReadAll(Tree::Handle handle) {
-    std::string all;
-    std::vector<std::byte> room(1000);
-    for (;;) {
-      TESSERA_TRY(const auto bytes, tree.Read(handle, std::ssize(all), room));
-      if (bytes.fragments.empty()) return all;
-      for (const auto& part : bytes.fragments) {
-        all.append(reinterpret_cast<const char*>(part.data()), part.size());
-      }
-    }
-  }
-  Result<std::string> Cat(std::string_view path) {
-    TESSERA_TRY(const auto handle, Open(path));
-    auto text = ReadAll(handle);
-    tree.Release(handle);
-    return text;
-  }
+  Result<std::string> ReadAll(Tree::Handle handle) { return test::ReadAll(tree, handle); }
+  Result<std::string> Cat(std::string_view path) { return test::ReadPath(tree, path, now); }
   JobInfo Job() { return source->Jobs()->front(); }
   /// "a b c", the names in a folder.
-  std::string List(std::string_view path) {
-    const auto handle = tree.OpenFolder(Find(path)->ino, now);
-    if (!handle) return handle.error().ToString();
-    std::string names;
-    for (std::size_t i = 0; const Child* child = tree.Entry(*handle, i); ++i) {
-      names += (i == 0 ? "" : " ") + child->name;
-    }
-    tree.ReleaseFolder(*handle);
-    return names;
-  }
+  std::string List(std::string_view path) { return test::NamesIn(tree, path, now); }
 };
 
 ptc::Layout LayoutOf(const char* mesh, std::int64_t rows = 8) {

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#undef QT_NO_FOREACH  // templates of qcustomplot.h use it
+#include "ui/plots/plot_picture.h"
+
+#include <qcustomplot.h>
+
+#include <QBuffer>
+#include <QPixmap>
+#include <QSvgGenerator>
+#include <QWidget>
+
+namespace tessera::ui {
+
+QByteArray pngOf(const QPixmap& picture) {
+  QByteArray bytes;
+  QBuffer buffer(&bytes);
+  buffer.open(QIODevice::WriteOnly);
+  picture.save(&buffer, "PNG");
+  return bytes;
+}
+
+QByteArray svgOf(const QWidget& named, QSize size, const std::function<void(QPaintDevice*)>& draw) {
+  QByteArray bytes;
+  QBuffer buffer(&bytes);
+  QSvgGenerator file;
+  file.setOutputDevice(&buffer);
+  file.setSize(size);
+  file.setViewBox(QRect(QPoint(), size));
+  file.setTitle(named.accessibleName());
+  file.setDescription(named.accessibleDescription());
+  draw(&file);
+  return bytes;
+}
+
+void drawVectors(QCustomPlot& plot, QPaintDevice* device, QSize size) {
+  QCPPainter painter;
+  painter.begin(device);
+  painter.setMode(QCPPainter::pmVectorized);
+  painter.setMode(QCPPainter::pmNoCaching);
+  plot.toPainter(&painter, size.width(), size.height());
+  painter.end();
+}
+
+}  // namespace tessera::ui
