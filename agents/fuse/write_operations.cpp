@@ -36,12 +36,15 @@ void Create(fuse_req_t request, fuse_ino_t folder, const char* name, mode_t /*mo
 
 void Write(fuse_req_t request, fuse_ino_t /*ino*/, const char* bytes, std::size_t size,
            off_t offset, fuse_file_info* file) {
-  const auto written =
-      ServiceOf(request).tree.Write(file->fh, offset, std::as_bytes(std::span(bytes, size)));
+  FileService& service = ServiceOf(request);
+  const auto handle = file->fh;
+  const auto written = service.tree.Write(handle, offset, std::as_bytes(std::span(bytes, size)));
   if (!written) {
     return Fail(request, written.error(), FileAsk::kWrite, fmt::format("write at {}", offset));
   }
   fuse_reply_write(request, size);
+  // The writer goes on already, and another thread takes its next bytes.
+  service.tree.MakeRoomAhead(handle);
 }
 
 /// Times and modes of what is written mean nothing here, and tools that copy set them.

@@ -130,6 +130,18 @@ Status Incoming::Resize(IncomingFile& file, std::int64_t size) {
   return file.bytes_->Resize(size);
 }
 
+void Incoming::MakeRoomAhead(IncomingFile& file) {
+  std::shared_ptr<StagedBytes> bytes;
+  std::span<std::byte> room;
+  {
+    const std::lock_guard lock(file.mutex_);
+    if (file.state_ != IncomingFile::State::kWritten) return;
+    bytes = file.bytes_;
+    room = bytes->RoomAhead();
+  }
+  StagedBytes::Touch(room);
+}
+
 Status Incoming::Flush(const IncomingFilePtr& file, const JobFactsPtr& now, Time time) {
   {
     const std::lock_guard lock(file->mutex_);

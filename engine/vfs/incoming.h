@@ -75,6 +75,9 @@ class Incoming {
   ///     kFailedPrecondition for a file that is gone
   Status Write(IncomingFile& file, std::int64_t offset, std::span<const std::byte> bytes);
   Status Resize(IncomingFile& file, std::int64_t size);
+  /// Has memory ready for the next bytes of a file that is written in order. Worth a call after
+  /// each write, by a thread that the writer does not wait for.
+  void MakeRoomAhead(IncomingFile& file);
   /// Where something was written since the last time: checks the file, stages it, and with the last
   /// missing one has the state taken. A file without a byte is passed over: shells close one
   /// descriptor of it before they write to another. After an error the file is as it was written.

@@ -8,6 +8,13 @@
 #include <cstring>
 
 namespace tessera::engine::vfs {
+namespace {
+
+/// Rooms ahead are so large, and only of files that are as large already: so memory that no budget
+/// knows of is never more than what was written.
+constexpr std::int64_t kAheadBytes = std::int64_t{4} << 20;
+
+}  // namespace
 
 Status StagingBudget::Take(std::int64_t bytes) {
   const std::lock_guard lock(mutex_);
@@ -75,7 +82,24 @@ Status StagedBytes::Resize(std::int64_t size) {
   }
   budget_->GiveBack(size_ - size);
   size_ = size;
+  asked_ = 0;
   return OkStatus();
+}
+
+std::span<std::byte> StagedBytes::RoomAhead() {
+  const std::int64_t from = std::max(size_, asked_);
+  if (size_ < kAheadBytes || from - size_ >= kAheadBytes / 2) return {};
+  asked_ = std::min(limit_, from + kAheadBytes);
+  return {begin_ + from, static_cast<std::size_t>(asked_ - from)};
+}
+
+void StagedBytes::Touch(std::span<std::byte> room) {
+  if (room.empty()) return;
+  constexpr std::uintptr_t kPage = 4096;
+  const auto begin = (reinterpret_cast<std::uintptr_t>(room.data()) + kPage - 1) / kPage * kPage;
+  const auto end = (reinterpret_cast<std::uintptr_t>(room.data()) + room.size()) / kPage * kPage;
+  // Where the system cannot, the copy does it.
+  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_WRITE);
 }
 
 }  // namespace tessera::engine::vfs

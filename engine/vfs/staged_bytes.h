@@ -49,6 +49,12 @@ class StagedBytes {
   Status Write(std::int64_t offset, std::span<const std::byte> bytes);
   /// Cuts off, or adds zeros. \error as Write
   Status Resize(std::int64_t size);
+  /// The room that a writer who goes on in order comes to next and that nobody has asked for yet:
+  /// empty for small files and while there is enough. It is for Touch.
+  std::span<std::byte> RoomAhead();
+  /// Has the system lay memory under a room, which costs as much as the copy into it. Its bytes
+  /// stay as they are. \threadsafety Any thread, also while others write there.
+  static void Touch(std::span<std::byte> room);
 
  private:
   StagedBytes(std::shared_ptr<StagingBudget> budget, std::byte* begin, std::int64_t limit)
@@ -59,6 +65,7 @@ class StagedBytes {
   std::byte* const begin_;
   const std::int64_t limit_;
   std::int64_t size_ = 0;
+  std::int64_t asked_ = 0;  // the end of the last room ahead
 };
 
 }  // namespace tessera::engine::vfs

@@ -95,6 +95,8 @@ class Tree {
   Result<Handle> OpenToWrite(Ino ino, bool truncate, Time now);
   /// \error as Incoming::Write; kInvalidArgument for a handle that is not open to write
   Status Write(Handle handle, std::int64_t offset, std::span<const std::byte> bytes);
+  /// See Incoming::MakeRoomAhead. A handle that is gone is passed over.
+  void MakeRoomAhead(Handle handle);
   Result<Attributes> Resize(Ino ino, std::int64_t size);
   /// At each close of a descriptor: see Incoming::Flush, which may take as long as a transaction.
   /// Nothing for handles of other files.
@@ -153,6 +155,7 @@ class Tree {
   std::shared_ptr<const FilePlan> PlanOfYoungest(const NodeKey& key, std::uint64_t layout_hash);
   Attributes IncomingOf(IncomingFilePtr file, Time now);
   Result<IncomingFilePtr> WritableAt(Ino ino);
+  IncomingFilePtr WrittenThrough(Handle handle);
   Result<JobFactsPtr> FactsNow(const std::string& job, Time now);
   Handle OpenIncoming(IncomingFilePtr file, bool writable);
   Result<OpenViewPtr> Pinned(const std::string& job, Time now);

@@ -83,17 +83,21 @@ Result<Tree::Handle> Tree::OpenToWrite(Ino ino, bool truncate, Time now) {
   return OpenIncoming(std::move(file), true);
 }
 
+/// nullptr for a handle that is not open to write.
+IncomingFilePtr Tree::WrittenThrough(Handle handle) {
+  const std::lock_guard lock(mutex_);
+  const auto found = files_.find(handle);
+  return found == files_.end() || !found->second->writable ? nullptr : found->second->incoming;
+}
+
 Status Tree::Write(Handle handle, std::int64_t offset, std::span<const std::byte> bytes) {
-  std::shared_ptr<const OpenFile> file;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto found = files_.find(handle);
-    if (found == files_.end() || !found->second->writable) {
-      return InvalidArgument(fmt::format("handle {} is not open to write", handle));
-    }
-    file = found->second;
-  }
-  return incoming_.Write(*file->incoming, offset, bytes);
+  const IncomingFilePtr file = WrittenThrough(handle);
+  if (!file) return InvalidArgument(fmt::format("handle {} is not open to write", handle));
+  return incoming_.Write(*file, offset, bytes);
+}
+
+void Tree::MakeRoomAhead(Handle handle) {
+  if (const IncomingFilePtr file = WrittenThrough(handle)) incoming_.MakeRoomAhead(*file);
 }
 
 Result<Tree::Attributes> Tree::Resize(Ino ino, std::int64_t size) {
@@ -103,15 +107,10 @@ Result<Tree::Attributes> Tree::Resize(Ino ino, std::int64_t size) {
 }
 
 Status Tree::Flush(Handle handle, Time now) {
-  std::shared_ptr<const OpenFile> file;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto found = files_.find(handle);
-    if (found == files_.end() || !found->second->writable) return OkStatus();
-    file = found->second;
-  }
-  TESSERA_TRY(const JobFactsPtr facts, FactsNow(file->incoming->key().job, now));
-  return incoming_.Flush(file->incoming, facts, now);
+  const IncomingFilePtr file = WrittenThrough(handle);
+  if (!file) return OkStatus();
+  TESSERA_TRY(const JobFactsPtr facts, FactsNow(file->key().job, now));
+  return incoming_.Flush(file, facts, now);
 }
 
 Status Tree::Unlink(Ino folder, std::string_view name) {
