@@ -35,6 +35,10 @@ Result<ConsistencyOptions> readOptions(const Arguments& arguments) {
   TESSERA_TRY(options.changeAt, arguments.integer("change-at", options.steps / 2, 2, kMost));
   TESSERA_TRY(options.from, arguments.integer("from", options.from, 1, 16));
   TESSERA_TRY(options.to, arguments.integer("to", options.to, 1, 16));
+  TESSERA_TRY(options.globalBatch, arguments.integer("global-batch", options.globalBatch, 1, 4096));
+  TESSERA_TRY(options.sequence, arguments.integer("sequence", options.sequence, 2, 4096));
+  TESSERA_TRY(options.learningRate,
+              arguments.number("learning-rate", options.learningRate, 1e-6, 1));
   TESSERA_TRY(options.seed, arguments.integer("seed", options.seed, 0, std::int64_t{1} << 40));
   for (const std::string& path : arguments.values("data"))
     options.data.push_back(absoluteData(path));
@@ -156,6 +160,11 @@ Command experimentConsistencyCommand() {
         {"change-at", "K", "the step after which the GPUs change (default: half of --steps)"},
         {"from", "N", fmt::format("GPUs before the change (default {})", o.from)},
         {"to", "N", fmt::format("GPUs after it (default {})", o.to)},
+        {"global-batch", "B",
+         fmt::format("samples a step before the change (default {})", o.globalBatch)},
+        {"sequence", "L", fmt::format("tokens of a sample (default {})", o.sequence)},
+        {"learning-rate", "R",
+         fmt::format("constant after the warm-up (default {})", o.learningRate)},
         {"data", "PATH", "text to train on, may be repeated (default: text found on the machine)"},
         {"seed", "S", fmt::format("of weights, text and order (default {})", o.seed)},
         {"reference", "", "also a run that is never moved, to compare the right one with"},

@@ -66,6 +66,19 @@ Result<std::int64_t> Arguments::integer(std::string_view option, std::int64_t fa
   return number;
 }
 
+Result<double> Arguments::number(std::string_view option, double fallback, double least,
+                                 double most) const {
+  const auto text = value(option);
+  if (!text) return fallback;
+  double number = 0;
+  const char* end = text->data() + text->size();
+  const auto [stop, failure] = std::from_chars(text->data(), end, number);
+  if (failure != std::errc() || stop != end || !(number >= least && number <= most))
+    return InvalidArgument(
+        fmt::format("--{} '{}' is not a number from {} to {}", option, *text, least, most));
+  return number;
+}
+
 std::string Arguments::word(std::size_t index) const {
   return index < m_words.size() ? m_words[index] : std::string();
 }

@@ -56,6 +56,8 @@ class Arguments {
   /// \error kInvalidArgument naming option, text and range.
   Result<std::int64_t> integer(std::string_view option, std::int64_t fallback, std::int64_t least,
                                std::int64_t most) const;
+  /// \error the same.
+  Result<double> number(std::string_view option, double fallback, double least, double most) const;
   /// The word at `index`, or an empty string.
   std::string word(std::size_t index) const;
   std::size_t numWords() const { return m_words.size(); }
