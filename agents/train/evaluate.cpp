@@ -15,7 +15,8 @@
 namespace tessera::agents::train {
 namespace {
 
-constexpr std::int64_t kLargestBatch = 32;
+/// Large enough to be fast, small enough for differences between groups to tell chance from more.
+constexpr std::int64_t kLargestBatch = 16;
 
 Status Load(const checkpoint::Checkpoint& from, const ParameterPiece& piece) {
   const auto index = from.Find(piece.name);
@@ -63,11 +64,12 @@ Result<Evaluation> Evaluate(engine::JobSettings settings, const std::string& pat
   const std::int64_t samples = data.num_samples();
   Trainer trainer(settings, std::move(data));
   if (auto bound = trainer.Bind(memory.pieces(), SelfGroups(), 0); !bound) return bound.error();
-  Evaluation evaluation{0, samples};
+  Evaluation evaluation{.samples = samples, .group = settings.global_batch};
   const std::int64_t batches = samples / settings.global_batch;
   for (std::int64_t i = 0; i < batches; ++i) {
     TESSERA_TRY(const tessera_record record, trainer.ComputeGradients());
     evaluation.loss += record.loss / static_cast<double>(batches);
+    evaluation.losses.push_back(record.loss);
     TESSERA_RETURN_IF_ERROR(trainer.PrepareUpdate(0, /*skip=*/true));
     trainer.CommitUpdate();
   }

@@ -72,7 +72,8 @@ An agent starts it: `tesseractl job start MODEL`. Without an agent it trains as 
   --data PATH         text file or folder, may come several times (default: the licences in
                       /usr/share/common-licenses and the sources of the Python library)
   --evaluate PATH     the loss of a checkpoint's parameters on --data, without training, as
-                      {{"loss","samples"}}; --settings FILE holds the job's settings as JSON
+                      {{"loss","samples","group","losses"}}, a mean for each group of samples in
+                      the order of a pass; --settings FILE holds the job's settings as JSON
   --json              one object a step: {{"step","loss","grad_norm"}}
   --probe             measure what the cost model needs (a few seconds, all cores) and print it as
                       one line of JSON
@@ -178,7 +179,9 @@ Status RunEvaluation(const Arguments& arguments) {
   if (settings.program) return InvalidArgument("the settings are those of a program of its own");
   settings.data = arguments.settings.data;
   TESSERA_TRY(const auto evaluation, agents::train::Evaluate(settings, arguments.evaluate));
-  fmt::print("{{\"loss\":{:.17g},\"samples\":{}}}\n", evaluation.loss, evaluation.samples);
+  fmt::print("{{\"loss\":{:.17g},\"samples\":{},\"group\":{},\"losses\":[{:.9g}]}}\n",
+             evaluation.loss, evaluation.samples, evaluation.group,
+             fmt::join(evaluation.losses, ","));
   return OkStatus();
 }
 

@@ -131,7 +131,7 @@ int run(const Invocation& call) {
     const engine::ConsistencySetup& setup = result->setup;
     fmt::print("{} on {}: {} samples of {} tokens a pass, seed {}, {}\n\n", setup.model, setup.data,
                setup.num_samples, setup.sequence, setup.seed, formatSeconds(result->seconds));
-    fmt::print("{}\n{}\n\n{}", tableOf(*result),
+    fmt::print("{}\n{}\n{}\n\n{}", tableOf(*result), comparisonOf(*result),
                drawText(plotOf(*result), columnsOfOutput(), kPlotRows, plotStyleOfOutput()),
                wordsOf(*result));
   }

@@ -274,7 +274,11 @@ class Experiment {
     const std::int64_t position = end.pass * m_result.setup.num_samples + end.next;
     run.read = {{0, before * run.batch_before}};
     if (after > 0) run.read.push_back({position - after * run.batch_after, position});
-    TESSERA_TRY(run.held_out_loss, heldOutLoss(*state, m_text.heldOut, m_folder, m_hooks.stop));
+    TESSERA_TRY(GroupLosses heldOut, groupLosses(*state, m_text.heldOut, m_folder, m_hooks.stop));
+    TESSERA_TRY(GroupLosses pass, groupLosses(*state, m_text.training, m_folder, m_hooks.stop));
+    m_result.setup.group = pass.group;
+    run.held_out_losses = std::move(heldOut.losses);
+    run.pass_losses = std::move(pass.losses);
     return OkStatus();
   }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -24,13 +25,13 @@ Error notEvaluated(const std::string& output) {
   std::string said = output.substr(0, 400);
   while (!said.empty() && said.back() == '\n') said.pop_back();
   return Unavailable(
-      fmt::format("the held-out loss was not worked out{}{}", said.empty() ? "" : ": ", said));
+      fmt::format("the losses of a state were not worked out{}{}", said.empty() ? "" : ": ", said));
 }
 
 }  // namespace
 
-Result<double> heldOutLoss(const engine::vfs::StateView& state, const std::string& text,
-                           const std::string& folder, const std::stop_token& stop) {
+Result<GroupLosses> groupLosses(const engine::vfs::StateView& state, const std::string& text,
+                                const std::string& folder, const std::stop_token& stop) {
   const std::string parameters = folder + "/parameters.safetensors";
   const std::string settingsFile = folder + "/settings.json", output = folder + "/evaluation.log";
   TESSERA_RETURN_IF_ERROR(writeParameters(state, parameters));
@@ -52,9 +53,12 @@ Result<double> heldOutLoss(const engine::vfs::StateView& state, const std::strin
   const auto said = engine::ReadWholeFile(output);
   if (!said) return said.error();
   const auto json = nlohmann::json::parse(*said, nullptr, false);
-  if (!json.is_object() || !json.contains("loss") || !json["loss"].is_number())
-    return notEvaluated(*said);
-  return json["loss"].get<double>();
+  const bool isWhole =
+      json.is_object() && json.contains("group") && json.contains("losses") &&
+      json["group"].is_number_integer() && json["losses"].is_array() &&
+      std::ranges::all_of(json["losses"], [](const auto& loss) { return loss.is_number(); });
+  if (!isWhole) return notEvaluated(*said);
+  return GroupLosses{json["group"].get<std::int64_t>(), json["losses"].get<std::vector<double>>()};
 }
 
 }  // namespace tessera::app

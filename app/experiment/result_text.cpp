@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "app/commands/units.h"
+#include "engine/experiment/comparison.h"
 #include "engine/experiment/findings.h"
 
 namespace tessera::app {
@@ -61,21 +62,39 @@ Plot plotOf(const ConsistencyResult& result) {
 }
 
 std::string tableOf(const ConsistencyResult& result) {
-  std::vector<std::vector<std::string>> rows = {{"run", "change after", "batch", "loss before",
-                                                 "loss at end", "held-out loss", "read twice",
-                                                 "never read", "largest diff."}};
+  std::vector<std::vector<std::string>> rows = {{"run", "change after", "batch", "read twice",
+                                                 "never read", "loss before", "loss at end",
+                                                 "held-out loss"}};
   for (const ConsistencyRun& run : result.runs) {
     const engine::RunSummary summary = engine::Summarize(run, result);
+    const auto heldOut = engine::HeldOutLoss(run);
     rows.push_back(
         {std::string(engine::NameOf(run)),
          run.changed_after ? fmt::format("step {}", *run.changed_after) : "-", batchText(run),
-         fmt::format("{:.3f}", summary.loss_before), fmt::format("{:.3f}", summary.loss_end),
-         run.held_out_loss ? fmt::format("{:.3f}", *run.held_out_loss) : "-",
          fmt::format("{}", summary.coverage.read_again),
-         fmt::format("{}", summary.coverage.never_read),
-         summary.largest_difference ? fmt::format("{:+.3f}", *summary.largest_difference) : "-"});
+         fmt::format("{}", summary.coverage.never_read), fmt::format("{:.3f}", summary.loss_before),
+         fmt::format("{:.3f}", summary.loss_end), heldOut ? fmt::format("{:.3f}", *heldOut) : "-"});
   }
-  return formatTable(rows, {3, 4, 5, 6, 7, 8});
+  return formatTable(rows, {3, 4, 5, 6, 7});
+}
+
+std::string comparisonOf(const ConsistencyResult& result) {
+  const ConsistencyRun* right = result.Find(engine::AtChange::kKeep);
+  if (right == nullptr) return {};
+  std::vector<std::vector<std::string>> rows = {{"last state less the right one",
+                                                 "on what it read last", "on what it never read",
+                                                 "on held-out text"}};
+  for (const ConsistencyRun& run : result.runs) {
+    if (&run == right) continue;
+    const auto on = [&](engine::Samples samples) {
+      const auto difference = engine::DifferenceOn(samples, run, *right, result.setup);
+      return difference ? fmt::format("{:+.3f} +/- {:.3f}", difference->value, difference->error)
+                        : std::string("-");
+    };
+    rows.push_back({std::string(engine::NameOf(run)), on(engine::Samples::kReadLast),
+                    on(engine::Samples::kNeverRead), on(engine::Samples::kHeldOut)});
+  }
+  return formatTable(rows, {1, 2, 3});
 }
 
 std::string wordsOf(const ConsistencyResult& result) {

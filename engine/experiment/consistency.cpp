@@ -62,25 +62,6 @@ std::optional<double> LargestDifference(const ConsistencyRun& run, const Consist
   return largest;
 }
 
-struct Mean {
-  double value = 0;
-  double variance = 0;  // of the mean
-};
-
-/// Of the losses of steps with begin < samples <= end; nullopt for fewer than two.
-std::optional<Mean> MeanBetween(const ConsistencyRun& run, std::int64_t begin, std::int64_t end) {
-  double sum = 0, squares = 0, n = 0;
-  for (const LossPoint& point : run.points) {
-    if (point.samples <= begin || point.samples > end) continue;
-    ++n;
-    sum += point.loss;
-    squares += point.loss * point.loss;
-  }
-  if (n < 2) return std::nullopt;
-  const double mean = sum / n;
-  return Mean{mean, std::max(0.0, squares / n - mean * mean) / (n - 1)};
-}
-
 }  // namespace
 
 const ConsistencyRun* ConsistencyResult::Find(AtChange way) const {
@@ -149,18 +130,6 @@ std::vector<LossPoint> SmoothCurve(const ConsistencyRun& run) {
   return smooth;
 }
 
-std::optional<EndDifference> DifferenceAtEnd(const ConsistencyRun& run,
-                                             const ConsistencyRun& right) {
-  if (run.points.empty() || right.points.empty()) return std::nullopt;
-  const std::int64_t change = std::min(ChangeSamples(run), ChangeSamples(right));
-  const std::int64_t last = std::min(run.points.back().samples, right.points.back().samples);
-  if (change >= last) return std::nullopt;
-  const std::int64_t begin = change + (last - change) / 2;
-  const auto mine = MeanBetween(run, begin, last), other = MeanBetween(right, begin, last);
-  if (!mine || !other) return std::nullopt;
-  return EndDifference{mine->value - other->value, std::sqrt(mine->variance + other->variance)};
-}
-
 RunSummary Summarize(const ConsistencyRun& run, const ConsistencyResult& result) {
   RunSummary summary;
   const std::span<const LossPoint> points = run.points;
@@ -177,7 +146,6 @@ RunSummary Summarize(const ConsistencyRun& run, const ConsistencyResult& result)
   const ConsistencyRun* right = result.Find(AtChange::kKeep);
   if (right == nullptr || right == &run) return summary;
   summary.largest_difference = LargestDifference(run, *right);
-  if (const auto end = DifferenceAtEnd(run, *right)) summary.mean_difference = end->value;
   return summary;
 }
 

@@ -27,6 +27,7 @@ struct ConsistencySetup {
   std::int64_t from = 2, to = 4;  // data-parallel ranks before and after the change
   std::int64_t num_samples = 0;   // of the pass
   std::int64_t held_out = 0;      // samples that nobody trains on
+  std::int64_t group = 0;         // samples of one value of ConsistencyRun::pass_losses
   std::int64_t seed = 0;
   double learning_rate = 0;
   friend bool operator==(const ConsistencySetup&, const ConsistencySetup&) = default;
@@ -48,9 +49,11 @@ struct ConsistencyRun {
   std::int64_t batch_before = 0, batch_after = 0;  // samples a step
   /// As the job's own cursor says, before the change and at the end.
   std::vector<ReadStretch> read;
-  std::vector<LossPoint> points;        // ascending steps
-  std::optional<double> held_out_loss;  // of the last state, on samples that nobody trains on
-  double pause = 0;                     // seconds that the change held the job up
+  std::vector<LossPoint> points;  // ascending steps
+  /// Mean losses of the last state on group after group of samples: of those that nobody trains on,
+  /// and of the pass in its order, whatever the run read of it.
+  std::vector<double> held_out_losses, pass_losses;
+  double pause = 0;  // seconds that the change held the job up
   friend bool operator==(const ConsistencyRun&, const ConsistencyRun&) = default;
 };
 
@@ -80,16 +83,6 @@ std::vector<LossPoint> Smooth(std::span<const LossPoint> points, std::int64_t wi
 /// window behind the change has the mean of that first window.
 std::vector<LossPoint> SmoothCurve(const ConsistencyRun& run);
 
-/// How a run's losses lie to the right one's at the end: over the second half of what both trained
-/// on after the change. What it learned by then shows there; right after the change nothing does.
-struct EndDifference {
-  double value = 0;  // mean of the run's losses less that of the right one's
-  double error = 0;  // standard error of that
-};
-/// nullopt where one has too few steps there.
-std::optional<EndDifference> DifferenceAtEnd(const ConsistencyRun& run,
-                                             const ConsistencyRun& right);
-
 /// A run in numbers.
 struct RunSummary {
   double loss_before = 0, loss_end = 0;  // means of the last quarter before the change and at the
@@ -98,12 +91,11 @@ struct RunSummary {
   /// Largest difference of the smoothed losses from those of the right run, after as many samples;
   /// with sign. None for the right run itself.
   std::optional<double> largest_difference;
-  /// DifferenceAtEnd.
-  std::optional<double> mean_difference;
 };
 RunSummary Summarize(const ConsistencyRun& run, const ConsistencyResult& result);
 
-/// Largest relative difference of the losses of equal steps up to `last_step`. \pre both have points
+/// Largest relative difference of the losses of equal steps up to `last_step`. \pre both have
+/// points
 double LargestStepDifference(const ConsistencyRun& a, const ConsistencyRun& b,
                              std::int64_t last_step);
 

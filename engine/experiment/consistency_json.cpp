@@ -5,10 +5,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "engine/experiment/consistency.h"
+#include "engine/experiment/comparison.h"
 
 namespace tessera::engine {
 namespace {
@@ -31,8 +32,23 @@ Json ToObject(const ConsistencySetup& s) {
           {"to", s.to},
           {"samples", s.num_samples},
           {"held_out_samples", s.held_out},
+          {"group", s.group},
           {"seed", s.seed},
           {"learning_rate", s.learning_rate}};
+}
+
+/// By the samples they are on; null for the right run itself and where there is none.
+Json Differences(const ConsistencyRun& run, const ConsistencyResult& result) {
+  const ConsistencyRun* right = result.Find(AtChange::kKeep);
+  if (right == nullptr || right == &run) return nullptr;
+  const auto on = [&](Samples samples) -> Json {
+    const auto difference = DifferenceOn(samples, run, *right, result.setup);
+    if (!difference) return nullptr;
+    return {{"mean", difference->value}, {"error", difference->error}};
+  };
+  return {{"read_last", on(Samples::kReadLast)},
+          {"never_read", on(Samples::kNeverRead)},
+          {"held_out", on(Samples::kHeldOut)}};
 }
 
 Json ToObject(const ConsistencyRun& run, const ConsistencyResult& result) {
@@ -48,13 +64,15 @@ Json ToObject(const ConsistencyRun& run, const ConsistencyResult& result) {
           {"batch_after", run.batch_after},
           {"loss_before", summary.loss_before},
           {"loss_end", summary.loss_end},
-          {"held_out_loss", OrNull(run.held_out_loss)},
+          {"held_out_loss", OrNull(HeldOutLoss(run))},
+          {"against_right", Differences(run, result)},
           {"read_again", summary.coverage.read_again},
           {"never_read", summary.coverage.never_read},
           {"largest_difference", OrNull(summary.largest_difference)},
-          {"mean_difference", OrNull(summary.mean_difference)},
           {"pause", run.pause},
           {"read", std::move(read)},
+          {"held_out_losses", run.held_out_losses},
+          {"pass_losses", run.pass_losses},
           {"points", std::move(points)}};
 }
 
@@ -73,6 +91,14 @@ class Members {
   }
   void Read(const char* key, std::string* out) {
     if (const Json* value = Find(key, &Json::is_string)) *out = value->get<std::string>();
+  }
+  void Read(const char* key, std::vector<double>* out) {
+    const Json* list = List(key);
+    if (list == nullptr) return;
+    if (!std::all_of(list->begin(), list->end(), [](const Json& v) { return v.is_number(); })) {
+      return Fail(fmt::format("has no good '{}'", key));
+    }
+    *out = list->get<std::vector<double>>();
   }
   template <typename T>
   void Read(const char* key, std::optional<T>* out) {
@@ -114,10 +140,15 @@ Result<ConsistencySetup> ParseSetup(const Json& json) {
   members.Read("to", &s.to);
   members.Read("samples", &s.num_samples);
   members.Read("held_out_samples", &s.held_out);
+  members.Read("group", &s.group);
   members.Read("seed", &s.seed);
   members.Read("learning_rate", &s.learning_rate);
   TESSERA_RETURN_IF_ERROR(members.status());
   if (s.num_samples < 1) return InvalidArgument("setup has no samples");
+  if (s.group < 0 || s.group > s.num_samples) {
+    return InvalidArgument(
+        fmt::format("setup has groups of {} of {} samples", s.group, s.num_samples));
+  }
   return s;
 }
 
@@ -141,10 +172,11 @@ Result<ConsistencyRun> ParseRun(const Json& json) {
   members.Read("changed_after", &run.changed_after);
   members.Read("batch_before", &run.batch_before);
   members.Read("batch_after", &run.batch_after);
-  members.Read("held_out_loss", &run.held_out_loss);
   members.Read("pause", &run.pause);
   const Json* const read = members.List("read");
   const Json* const points = members.List("points");
+  members.Read("held_out_losses", &run.held_out_losses);
+  members.Read("pass_losses", &run.pass_losses);
   TESSERA_RETURN_IF_ERROR(members.status());
   run.is_reference = key == "reference";
   if (key != "right" && !run.is_reference) {

@@ -4,20 +4,29 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <optional>
+
+#include "engine/experiment/comparison.h"
 
 namespace tessera::engine {
 namespace {
 
-/// "0.123 below", "0.045 above".
-std::string Apart(double difference) {
-  return fmt::format("{:.3f} {}", std::abs(difference), difference < 0 ? "below" : "above");
+/// "0.123 +/- 0.010 below the right run's", or that it is not to be told from it.
+std::string Apart(const std::optional<Difference>& difference) {
+  if (Judge(difference) == Verdict::kNotVisible) return "not to be told from the right run's";
+  return fmt::format("{:.3f} +/- {:.3f} {} the right run's", std::abs(difference->value),
+                     difference->error, difference->value < 0 ? "below" : "above");
 }
 
-std::string HeldOutText(const ConsistencyRun& run, const ConsistencyRun& right) {
-  if (!run.held_out_loss || !right.held_out_loss) return {};
-  return fmt::format(" On text that no run trained on its loss is {:.3f}, {} the right run's.",
-                     *run.held_out_loss, Apart(*run.held_out_loss - *right.held_out_loss));
-}
+/// The differences of a run from the right one, as they are told.
+struct Differences {
+  std::optional<Difference> read_last, never_read, held_out;
+
+  Differences(const ConsistencyRun& run, const ConsistencyRun& right, const ConsistencySetup& setup)
+      : read_last(DifferenceOn(Samples::kReadLast, run, right, setup)),
+        never_read(DifferenceOn(Samples::kNeverRead, run, right, setup)),
+        held_out(DifferenceOn(Samples::kHeldOut, run, right, setup)) {}
+};
 
 std::string OfRight(const ConsistencyRun& run, const ConsistencyResult& result) {
   const Coverage coverage = Summarize(run, result).coverage;
@@ -38,49 +47,36 @@ std::string OfLostPosition(const ConsistencyRun& run, const ConsistencyResult& r
       "twice and {} never.",
       summary.coverage.read_again, summary.coverage.never_read);
   const ConsistencyRun* right = result.Find(AtChange::kKeep);
-  if (right == nullptr || !summary.mean_difference) return text;
-  switch (Compare(run, *right)) {
-    case Verdict::kBelow:
-      text += fmt::format(
-          " In the last quarter its training loss is {} the right run's: these samples it has seen "
-          "before.",
-          Apart(*summary.mean_difference));
-      if (run.held_out_loss && right->held_out_loss &&
-          *run.held_out_loss >= *right->held_out_loss) {
-        return text + HeldOutText(run, *right) +
-               " The better curve is the worse model: it learned its samples, not the language.";
-      }
-      break;
-    case Verdict::kAbove:
-      text += fmt::format(" In the last quarter its training loss is {} the right run's.",
-                          Apart(*summary.mean_difference));
-      break;
-    case Verdict::kNotVisible:
-      text += " In the training loss that is not visible at these sizes.";
-      break;
+  if (right == nullptr) return text;
+  const Differences differences(run, *right, result.setup);
+  if (!differences.read_last || !differences.never_read) return text;
+  text += fmt::format(
+      " In the end its loss on those it read after the change is {}, which read them once; on "
+      "those "
+      "it never read it is {}.",
+      Apart(differences.read_last), Apart(differences.never_read));
+  if (Judge(differences.read_last) == Verdict::kBelow &&
+      Judge(differences.never_read) == Verdict::kAbove) {
+    text += " Its curve looks better, and it knows only a part of its text.";
   }
-  return text + HeldOutText(run, *right);
+  return text;
 }
 
 std::string OfDeviceBatch(const ConsistencyRun& run, const ConsistencyResult& result) {
-  const RunSummary summary = Summarize(run, result);
   std::string text = fmt::format(
       "Device batch kept: a step took {} samples before the change and {} after it, at the same "
       "learning rate.",
       run.batch_before, run.batch_after);
   const ConsistencyRun* right = result.Find(AtChange::kKeep);
-  if (right == nullptr || !summary.mean_difference) return text;
-  const Verdict verdict = Compare(run, *right);
-  if (verdict == Verdict::kNotVisible) {
-    text += " In the training loss that is not visible at these sizes.";
-  } else {
-    text += fmt::format(
-        " After as many samples, in the last quarter, its training loss is {} the right run's: the "
-        "job "
-        "made {} updates for them, not {}, and learns another way than before.",
-        Apart(*summary.mean_difference), run.points.size(), right->points.size());
-  }
-  return text + HeldOutText(run, *right);
+  if (right == nullptr) return text;
+  const Differences differences(run, *right, result.setup);
+  if (!differences.read_last || !differences.held_out) return text;
+  return text + fmt::format(
+                    " It made {} updates for as many samples as the right run had {} for. In the "
+                    "end its loss on those it read after the change is {}, and on text that no run "
+                    "trained on {}.",
+                    run.points.size(), right->points.size(), Apart(differences.read_last),
+                    Apart(differences.held_out));
 }
 
 std::string OfReference(const ConsistencyRun& run, const ConsistencyResult& result) {
@@ -98,12 +94,6 @@ std::string OfReference(const ConsistencyRun& run, const ConsistencyResult& resu
 }
 
 }  // namespace
-
-Verdict Compare(const ConsistencyRun& run, const ConsistencyRun& right) {
-  const auto end = DifferenceAtEnd(run, right);
-  if (!end || !(std::abs(end->value) > 2 * end->error)) return Verdict::kNotVisible;
-  return end->value < 0 ? Verdict::kBelow : Verdict::kAbove;
-}
 
 std::vector<std::string> Findings(const ConsistencyResult& result) {
   std::vector<std::string> texts;

@@ -51,7 +51,8 @@ engine::ConsistencyResult Small() {
                   .change_at = 2,
                   .global_batch = 2,
                   .sequence = 8,
-                  .num_samples = 8};
+                  .num_samples = 8,
+                  .group = 1};
   for (const auto way : {engine::AtChange::kKeep, engine::AtChange::kLosePosition}) {
     engine::ConsistencyRun run;
     run.way = way;
@@ -63,7 +64,10 @@ engine::ConsistencyResult Small() {
       run.points.push_back({step, 2 * step, 5 - 0.5 * static_cast<double>(step)});
     result.runs.push_back(run);
   }
-  result.runs[1].held_out_loss = 3.25;
+  result.runs[0].held_out_losses = {3.0, 3.1};
+  result.runs[1].held_out_losses = {3.2, 3.3};
+  result.runs[0].pass_losses = std::vector<double>(8, 3.0);
+  result.runs[1].pass_losses = {2.5, 2.7, 2.5, 2.7, 3.1, 3.1, 3.1, 3.1};
   return result;
 }
 
@@ -169,6 +173,10 @@ class ExperimentViewTest : public QObject {
     const std::string table = app::tableOf(result);
     QVERIFY2(table.find("position lost") != std::string::npos, table.c_str());
     QVERIFY(table.find("3.250") != std::string::npos && table.find("step 2") != std::string::npos);
+    const auto comparison = LinesOf(app::comparisonOf(result));
+    QCOMPARE(comparison.size(), std::size_t{2 + 1});
+    for (const char* each : {"position lost", "-0.400 +/- 0.058", "+0.100 +/- 0.000", "+0.200"})
+      QVERIFY2(comparison[1].find(each) != std::string::npos, comparison[1].c_str());
     for (const std::string& line : LinesOf(app::wordsOf(result))) QVERIFY(line.size() <= 100);
     const Plot plot = app::plotOf(result);
     QCOMPARE(plot.curves.size(), std::size_t{2});

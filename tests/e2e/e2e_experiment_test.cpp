@@ -95,6 +95,8 @@ class E2eExperimentTest : public QObject {
     for (std::size_t i = 0; i < 4; ++i) {
       const double loss = run(i)["held_out_loss"];
       QVERIFY(loss > 0.1 && loss < 6);
+      const auto group = result["setup"]["group"].get<std::int64_t>();
+      QCOMPARE(std::int64_t(run(i)["pass_losses"].size()) * group, samples);
     }
 
     QFile table(csv), picture(svg);
@@ -140,6 +142,8 @@ class E2eExperimentTest : public QObject {
                                           QString::number(kSteps),
                                           "--change-at",
                                           QString::number(kChange),
+                                          "--from",
+                                          "2",
                                           "--data",
                                           m_folder.filePath("text")} +
                               more;

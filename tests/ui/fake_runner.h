@@ -39,6 +39,7 @@ class FakeRunner : public ui::ConsistencyRunner {
                     .sequence = 32,
                     .num_samples = 4 * steps,
                     .held_out = 256,
+                    .group = 4,
                     .seed = 1,
                     .learning_rate = 0.005};
     result.seconds = 96;
@@ -61,14 +62,24 @@ class FakeRunner : public ui::ConsistencyRunner {
         const bool after = step > steps / 2;
         samples += after ? run.batch_after : run.batch_before;
         const double share = static_cast<double>(samples) / static_cast<double>(2 * half);
-        const double wave = 0.02 * static_cast<double>((step * 7919) % 13 - 6);  // of one batch to the next
+        const double wave =
+            0.02 * static_cast<double>((step * 7919) % 13 - 6);  // of one batch to the next
         const double aside = !after                           ? 0
                              : way == AtChange::kLosePosition ? -0.3 * (share - 0.5)
                              : kept_batch                     ? 0.35 * (share - 0.42)
                                                               : 0;
         run.points.push_back({step, samples, 2.55 + 2.6 / (1 + 12 * share) + aside + wave});
       }
-      run.held_out_loss = way == AtChange::kKeep ? 2.71 : kept_batch ? 2.78 : 2.83;
+      for (std::int64_t group = 0; group < steps; ++group) {
+        const double hard = 2.6 + 0.1 * static_cast<double>(group % 7);  // for all alike
+        const double wave = 0.01 * static_cast<double>(group % 3);
+        const bool is_first_half = group < steps / 2;
+        const double aside = way == AtChange::kLosePosition ? (is_first_half ? -0.06 : 0.04) + wave
+                             : kept_batch                   ? 0.05 + wave
+                                                            : 0;
+        run.pass_losses.push_back(hard + aside);
+        run.held_out_losses.push_back(hard + (kept_batch ? 0.05 + wave : 0));
+      }
       result.runs.push_back(std::move(run));
     }
     return result;

@@ -17,6 +17,7 @@
 #include <cmath>
 #include <utility>
 
+#include "engine/experiment/comparison.h"
 #include "ui/format.h"
 #include "ui/lessons/consistency_words.h"
 #include "ui/plots/curve_plot.h"
@@ -313,8 +314,8 @@ void ConsistencyLesson::refreshCurves() {
     for (const engine::ConsistencyRun& run : m_result->runs) {
       const engine::RunSummary summary = engine::Summarize(run, *m_result);
       QString value = QLocale().toString(summary.loss_end, 'f', 3);
-      if (run.held_out_loss)
-        value += tr(", held out %1").arg(QLocale().toString(*run.held_out_loss, 'f', 3));
+      if (const auto heldOut = engine::HeldOutLoss(run))
+        value += tr(", held out %1").arg(QLocale().toString(*heldOut, 'f', 3));
       rows.push_back({consistency_words::nameOf(run), value, {}, tr("loss at the end")});
     }
   }

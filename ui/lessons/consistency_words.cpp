@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/experiment/findings.h"
+#include "engine/experiment/comparison.h"
 #include "ui/format.h"
 #include "ui/lessons/consistency_lesson.h"
 
@@ -22,40 +22,38 @@ QString tr(const char* text) { return QCoreApplication::translate("ConsistencyLe
 
 QString number(double value) { return QLocale().toString(std::abs(value), 'f', 3); }
 
-/// "by 0.124 below the right curve".
-QString apart(Verdict verdict, double difference) {
-  switch (verdict) {
-    case Verdict::kBelow:
-      return tr("%1 below the right curve").arg(number(difference));
-    case Verdict::kAbove:
-      return tr("%1 above the right curve").arg(number(difference));
-    case Verdict::kNotVisible:
-      break;
-  }
-  return tr("not to be told from the right curve at these sizes");
+/// "0.124 ± 0.010 below the right job's".
+QString apart(const std::optional<engine::Difference>& difference) {
+  if (engine::Judge(difference) == Verdict::kNotVisible)
+    return tr("not to be told from the right job's");
+  return (difference->value < 0 ? tr("%1 ± %2 below the right job's")
+                                : tr("%1 ± %2 above the right job's"))
+      .arg(number(difference->value), number(difference->error));
 }
 
 QString ofRun(const ConsistencyRun& run, const ConsistencyRun& right,
               const ConsistencyResult& result) {
-  const engine::RunSummary summary = engine::Summarize(run, result);
-  const QString where = apart(engine::Compare(run, right), summary.mean_difference.value_or(0));
+  const auto on = [&](engine::Samples samples) {
+    return apart(engine::DifferenceOn(samples, run, right, result.setup));
+  };
   if (run.way == AtChange::kLosePosition) {
-    QString text = tr("Position lost: %1 samples were read twice, %2 never. After the change the "
-                      "curve is %3.")
-                       .arg(format::count(summary.coverage.read_again),
-                            format::count(summary.coverage.never_read), where);
-    if (run.held_out_loss && right.held_out_loss)
-      text += QLatin1Char(' ') +
-              (*run.held_out_loss >= *right.held_out_loss
-                   ? tr("On text that no run trained on its loss is %1 higher: it learned its "
-                        "samples by heart.")
-                   : tr("On text that no run trained on its loss is %1 lower."))
-                  .arg(number(*run.held_out_loss - *right.held_out_loss));
-    return text;
+    const engine::Coverage coverage = engine::Summarize(run, result).coverage;
+    return tr("Position lost: %1 samples were read twice, %2 never. At the end its loss on what it "
+              "read after the change is %3; on what it never read it is %4.")
+        .arg(format::count(coverage.read_again), format::count(coverage.never_read),
+             on(engine::Samples::kReadLast), on(engine::Samples::kNeverRead));
   }
-  return tr("Device batch kept: a step took %1 samples, then %2, at the same learning rate. After "
-            "the change the curve is %3.")
-      .arg(format::count(run.batch_before), format::count(run.batch_after), where);
+  return tr("Device batch kept: a step took %1 samples, then %2, at the same learning rate. At the "
+            "end its loss on what it read after the change is %3; on text that no run trained on "
+            "it is %4.")
+      .arg(format::count(run.batch_before), format::count(run.batch_after),
+           on(engine::Samples::kReadLast), on(engine::Samples::kHeldOut));
+}
+
+bool isBelow(const ConsistencyRun& run, const ConsistencyRun& right,
+             const ConsistencyResult& result) {
+  return engine::Judge(engine::DifferenceOn(engine::Samples::kReadLast, run, right,
+                                            result.setup)) == Verdict::kBelow;
 }
 
 }  // namespace
@@ -92,20 +90,20 @@ QString text(int step) {
   switch (step) {
     case ConsistencyLesson::Job:
       return tr(
-          "A small language model trains on 2 GPUs. After half of its pass it moves to 4 GPUs "
+          "A small language model trains on 1 GPU. After half of its pass it moves to 4 GPUs "
           "and trains on. This is done three times: once right, and in two ways that are "
           "wrong on purpose. All of it is real training, on a cluster of its own on this "
           "machine.");
     case ConsistencyLesson::Mistakes:
       return tr(
           "A data loader that is started anew begins the pass again: it reads the first half "
-          "twice and the other half never. And whoever keeps each GPU's batch takes twice as "
-          "many samples a step once there are twice as many GPUs, at a learning rate that was "
+          "twice and the other half never. And whoever keeps each GPU's batch takes four times "
+          "as many samples a step on four times as many GPUs, at a learning rate that was "
           "chosen for fewer.");
     case ConsistencyLesson::Predict:
       return tr(
-          "Think of the loss on the samples that are trained on. Choose before you see it; "
-          "the curves stay hidden until you have.");
+          "Think of the samples that a job trains on after the change, and of its loss on them at "
+          "the end. Choose before you see it; the curves stay hidden until you have.");
     case ConsistencyLesson::Watch:
       return tr(
           "The three runs train one after the other, which takes some minutes on a small "
@@ -116,7 +114,9 @@ QString text(int step) {
   }
 }
 
-QString question() { return tr("Which curve will fall below the right one after the change?"); }
+QString question() {
+  return tr("Which job will know the samples of its second half better than the right job does?");
+}
 
 QStringList answers() {
   return {tr("Position lost"), tr("Device batch kept"), tr("Both"), tr("Neither")};
@@ -127,8 +127,8 @@ std::optional<int> truth(const ConsistencyResult& result) {
   const ConsistencyRun* lost = result.Find(AtChange::kLosePosition);
   const ConsistencyRun* kept = result.Find(AtChange::kKeepDeviceBatch);
   if (right == nullptr || lost == nullptr || kept == nullptr) return std::nullopt;
-  const bool isLostBelow = engine::Compare(*lost, *right) == Verdict::kBelow;
-  const bool isKeptBelow = engine::Compare(*kept, *right) == Verdict::kBelow;
+  const bool isLostBelow = isBelow(*lost, *right, result);
+  const bool isKeptBelow = isBelow(*kept, *right, result);
   return isLostBelow ? (isKeptBelow ? 2 : 0) : (isKeptBelow ? 1 : 3);
 }
 
@@ -136,9 +136,9 @@ QString comparison(std::optional<int> answer, const ConsistencyResult& result) {
   const auto seen = truth(result);
   if (!seen) return {};
   const QString outcome = answers().at(*seen).toLower();
-  if (!answer) return tr("Below the right one in these runs: %1.").arg(outcome);
-  if (*answer == *seen) return tr("As you expected, below the right one: %1.").arg(outcome);
-  return tr("You expected: %1. Below the right one in these runs: %2.")
+  if (!answer) return tr("Better than the right job in these runs: %1.").arg(outcome);
+  if (*answer == *seen) return tr("As you expected, better than the right job: %1.").arg(outcome);
+  return tr("You expected: %1. Better than the right job in these runs: %2.")
       .arg(answers().at(*answer).toLower(), outcome);
 }
 
