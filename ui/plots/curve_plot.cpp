@@ -41,7 +41,7 @@ CurvePlot::CurvePlot(const QString& xLabel, const QString& yLabel, QWidget* pare
   m_plot->setAttribute(Qt::WA_TransparentForMouseEvents);
   m_plot->xAxis->setLabel(xLabel);
   m_plot->yAxis->setLabel(yLabel);
-  m_plot->xAxis->setTicker(rateTicker(6));
+  m_plot->xAxis->setTicker(valueTicker(6));
   m_plot->yAxis->setTicker(valueTicker(5));
   // Above the curves, in one row, where it covers none of them.
   auto* row = new QCPLayoutGrid;
