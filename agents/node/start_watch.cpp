@@ -57,7 +57,7 @@ std::string StartWatch::Text() const {
   const std::string text = OpeningText(slowest->first.node, *slowest->second.loading);
   const std::size_t others = nodes.size() - 1;
   if (others == 0) return text;
-  return fmt::format("{} ({} other node{} further)", text, others, others == 1 ? " is" : "s are");
+  return fmt::format("{}; {} other node{} too", text, others, others == 1 ? "" : "s");
 }
 
 std::optional<StartWatch::Late> StartWatch::FindLate(Time now, std::chrono::seconds limit) const {

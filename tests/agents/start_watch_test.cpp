@@ -34,7 +34,7 @@ class StartWatchTest : public QObject {
     QCOMPARE(textOf(watch), QString("opening data: n1 37.5 % of 8.0 GiB"));
     watch.Note(kFarther, {kGiB, 8 * kGiB}, kStart);
     QCOMPARE(textOf(watch),
-             QString("opening data: n2 12.5 % of 8.0 GiB (1 other node is further)"));
+             QString("opening data: n2 12.5 % of 8.0 GiB; 1 other node too"));
     watch.Note(kFarther, {8 * kGiB, 8 * kGiB}, kStart);
     QCOMPARE(textOf(watch), QString("opening data: n1 37.5 % of 8.0 GiB"));
     watch.NodeReady(1);
