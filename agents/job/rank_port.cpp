@@ -280,6 +280,16 @@ void RankPort::Impl::Handle(std::uint64_t id, wire::RankToAgent& message,
       }
       break;
     }
+    case wire::RankToAgent::kLoading: {
+      const RankLoading loading{message.loading().done(), message.loading().total()};
+      if (loading.done < 0 || loading.total < loading.done) {
+        Problem(fmt::format("{}: says that it has read {} of {} bytes", ToString(rank),
+                            loading.done, loading.total));
+      } else if (handlers.loading) {
+        handlers.loading(rank, loading);
+      }
+      break;
+    }
     case wire::RankToAgent::kDecided: {
       const wire::RankDecided& d = message.decided();
       if (handlers.decided) {

@@ -36,6 +36,8 @@ class RankPort {
     std::function<void(const RankId&, std::int64_t pid)> attached;
     /// The groups of a coming epoch (or of the one it was started for) stand, or why not.
     std::function<void(const RankId&, std::int64_t epoch, std::int64_t attempt, Status)> connected;
+    /// How far a rank is with what it reads before its groups are built. Optional.
+    std::function<void(const RankId&, const RankLoading&)> loading;
     /// It waits at the boundary after `step` (-1: newly started), for `reason` where it says one.
     /// See SendCommand.
     std::function<void(const RankId&, std::int64_t step, std::uint64_t request,

@@ -35,6 +35,13 @@ struct RankDecision {
   double time = 0;           // wall clock at the rank, seconds since 1970; set by the session
 };
 
+/// Bytes of what a rank reads before its groups are built.
+struct RankLoading {
+  std::int64_t done = 0;
+  std::int64_t total = 0;  // 0: not known yet
+  bool is_over() const { return total > 0 && done >= total; }
+};
+
 enum class RankCommand : std::uint8_t { kResume = 1, kAdopt = 2, kLeave = 3 };
 
 /// The codes of RankConnected: 0 for success, else 1 + the error's code.

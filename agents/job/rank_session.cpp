@@ -154,6 +154,7 @@ void RankSession::Rebuild(const Lock& lock) {
   attach->set_epoch(epoch_);
   attach->set_again(attached_before_);
   Send(lock, message);
+  if (loading_) SendLoading(lock);
   for (const auto& [key, fd] : held_) {
     wire::RankToAgent held;
     held.mutable_shared_memory_held()->set_epoch(key.first.epoch);
@@ -307,6 +308,13 @@ void RankSession::SendConnected(const Lock& lock, Attempt attempt, const Status&
   Send(lock, message);
 }
 
+void RankSession::SendLoading(const Lock& lock) {
+  wire::RankToAgent message;
+  message.mutable_loading()->set_done(loading_->done);
+  message.mutable_loading()->set_total(loading_->total);
+  Send(lock, message);
+}
+
 void RankSession::SendPaused(const Lock& lock) {
   wire::RankToAgent message;
   message.mutable_paused()->set_step(paused_->step);
@@ -386,11 +394,21 @@ void RankSession::ReportDecided(const RankDecision& decision) {
   if (connected_) Wake();
 }
 
+void RankSession::ReportLoading(const RankLoading& loading) {
+  const Lock lock(mutex_);
+  const Clock::time_point now = Clock::now();
+  loading_ = loading;
+  if (!loading.is_over() && now - loading_sent_ < kLoadingPeriod) return;
+  loading_sent_ = now;
+  SendLoading(lock);
+}
+
 Result<RankSession::Command> RankSession::Wait(std::int64_t step, std::uint64_t request,
                                                std::string reason) {
   if (reason.size() > kMaxReason) reason.resize(kMaxReason);
   Lock lock(mutex_);
   ++wait_;
+  loading_.reset();
   paused_ = {step, request, std::move(reason)};
   command_.reset();
   SendPaused(lock);

@@ -50,6 +50,11 @@ class RankSession {
   /// They are not sent again any more.
   void ForgetDecided();
 
+  /// Never blocks. Of reports that come close together the first is sent, and always the one that
+  /// ends it.
+  void ReportLoading(const RankLoading& loading);
+  static constexpr std::chrono::milliseconds kLoadingPeriod{250};
+
   struct Command {
     RankCommand act = RankCommand::kResume;
     std::int64_t epoch = 0;
@@ -111,6 +116,7 @@ class RankSession {
   void Send(const Lock& lock, const wire::RankToAgent& message, UniqueFd fd = {});
   void Wake();
   void SendConnected(const Lock& lock, Attempt attempt, const Status& status);
+  void SendLoading(const Lock& lock);
   void SendPaused(const Lock& lock);
   void SendAdopted(const Lock& lock);
   void SendSet(const Lock& lock, const Key& key, const std::string& value);
@@ -131,6 +137,9 @@ class RankSession {
   std::size_t num_decided_ = 0;     // in the outbox
   std::int64_t dropped_ = 0;        // decided reports that found no room
   std::deque<std::string> recent_;  // serialized decisions, the newest last
+
+  std::optional<RankLoading> loading_;  // until the first wait
+  std::chrono::steady_clock::time_point loading_sent_{};
 
   std::int64_t epoch_;
   std::uint64_t wait_ = 0;  // number of the last pause

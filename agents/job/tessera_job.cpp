@@ -401,6 +401,10 @@ int tessera_decide(tessera_job* job, int64_t step, const tessera_record* mine, d
   return 0;
 }
 
+void tessera_loading(tessera_job* job, int64_t done, int64_t total) {
+  job->session->ReportLoading({done, total});
+}
+
 void tessera_pause_reason(tessera_job* job, const char* reason) { job->pause_reason = reason; }
 
 int tessera_begin_update(tessera_job* job, int64_t step) {

@@ -67,6 +67,15 @@ RankPort::Handlers NodeAgent::RankHandlers() {
   h.attached = [this](const RankId& id, std::int64_t pid) { OnRankAttached(id, pid); };
   h.connected = [this](const RankId& id, std::int64_t epoch, std::int64_t attempt,
                        const Status& status) { OnRankConnected(id, epoch, attempt, status); };
+  h.loading = [this](const RankId& id, const RankLoading& loading) {
+    wire::FromNode message;
+    auto* load = message.mutable_load();
+    load->set_job(id.job);
+    Encode(id.device, load->mutable_device());
+    load->set_done(loading.done);
+    load->set_total(loading.total);
+    Send(std::move(message));
+  };
   h.paused = [this](const RankId& id, std::int64_t step, std::uint64_t request,
                     const std::string& reason) {
     OnRankPaused(id, {step, request, reason});

@@ -259,6 +259,8 @@ void Registrar::OnNode(const std::string& identity, const wire::FromNode& m) {
       static_cast<void>(SendTo(m.node(), ack));
       return;
     }
+    case wire::FromNode::kLoad:
+      return OnRankLoad(m.node(), m.load());
     case wire::FromNode::kRankExited:
       return OnRankExited(m.node(), m.rank_exited());
     case wire::FromNode::kStep:
@@ -418,7 +420,7 @@ engine::ClusterSnapshot Registrar::Snapshot() const {
     row.name = name;
     row.model = job.settings.model.name;
     row.state = job.state;
-    row.reason = job.reason;
+    row.reason = job.start_watch ? job.start_watch->Text() : job.reason;
     row.step = job.step;
     row.loss = job.loss;
     if (job.state == engine::JobState::kRunning) row.tokens_per_second = job.tokens_per_second;
@@ -438,6 +440,7 @@ engine::ClusterSnapshot Registrar::Snapshot() const {
     row.data = job.data;
     out.jobs.push_back(std::move(row));
   }
+  for (engine::JobStatus& row : OpeningJobs()) out.jobs.push_back(std::move(row));
   if (txn_) {
     out.transaction = TxnStatusNow();
   } else {

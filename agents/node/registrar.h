@@ -24,6 +24,7 @@
 #include "agents/node/data_opener.h"
 #include "agents/node/node_asks.h"
 #include "agents/node/peers.h"
+#include "agents/node/start_watch.h"
 #include "agents/node/view_desk.h"
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
@@ -93,6 +94,7 @@ class Registrar {
     std::int64_t recorded = 0;                     // step up to which samples went to the history
     std::map<std::int64_t, engine::Sample> ahead;  // reported before an earlier one
     ReplyPtr starting;                             // answered once all ranks are ready
+    std::optional<StartWatch> start_watch;         // until then
     std::string start_note;                        // for that answer: why this mesh
     std::set<std::int32_t> not_ready;              // nodes that have not said so
     /// A node whose ranks all wait at a boundary.
@@ -112,6 +114,14 @@ class Registrar {
     }
     mutable std::vector<engine::Holding> holdings;
     mutable std::int64_t holdings_epoch = 0;
+  };
+  /// A job whose data this node opens before it is started.
+  struct Opening {
+    ReplyPtr reply;
+    engine::JobSettings settings;
+    RankLoading loading;
+    Clock::time_point began, told;  // when it last came further
+    DataOpener::Id id = 0;
   };
   /// Pausing a job, or digesting it at a step boundary.
   struct JobOperation {
@@ -222,6 +232,21 @@ class Registrar {
   Result<engine::JobSettings> CheckStart(const wire::StartJobRequest& request) const;
   Status StartJob(const wire::StartJobRequest& request, const engine::DataStatus& data,
                   const ReplyPtr& reply);
+  // ---- data of jobs that start (registrar_opening.cpp)
+  /// `then` runs unless the opening is stopped or given up. \pre no opening of that name
+  void OpenForStart(const std::string& name, const engine::JobSettings& settings,
+                    const ReplyPtr& reply, DataOpener::Done then);
+  /// Gives it up and answers the start. \pre there is one
+  void EndOpening(const std::string& name, const Error& why);
+  /// Whether the request was to stop such a job.
+  bool StopOpening(const wire::JobRequest& request, const ReplyPtr& reply);
+  /// \error kFailedPrecondition saying how far it is
+  Status CheckNotOpening(const std::string& name) const;
+  void OnRankLoad(std::int32_t node, const wire::RankLoad& message);
+  /// Starts that stand for too long.
+  void GiveUpStarts(Clock::time_point now);
+  std::vector<engine::JobStatus> OpeningJobs() const;
+
   /// Of the decision register, for a job that begins.
   Result<std::int64_t> FirstFreeSlot(const std::string& job);
   /// Finds out what a job of the journal reads.
@@ -375,6 +400,7 @@ class Registrar {
   NodeAsks asks_;
   ViewDesk views_;
   DataOpener openers_;
+  std::map<std::string, Opening> openings_;
   std::optional<Txn> txn_;                     // running
   std::optional<engine::TxnStatus> last_txn_;  // the last that ended
   std::map<std::string, ReplyPtr> replies_;    // by request id

@@ -22,6 +22,7 @@ Registrar::Job* Registrar::FindJob(const std::string& name) {
 
 Result<Registrar::Job*> Registrar::NeedJob(const std::string& name) {
   if (Job* job = FindJob(name)) return job;
+  TESSERA_RETURN_IF_ERROR(CheckNotOpening(name));
   std::string known;
   for (const auto& [other, job] : jobs_) known += (known.empty() ? "" : ", ") + other;
   return NotFound(fmt::format("job '{}' does not exist: {}", name,
@@ -111,7 +112,8 @@ void Registrar::OnJobReady(std::int32_t node, const wire::JobReady& m) {
   if (!job || !job->starting) return;
   if (!m.ok()) return FailJob(*job, m.reason());
   job->not_ready.erase(node);
-  if (!job->not_ready.empty()) return;
+  if (job->start_watch) job->start_watch->NodeReady(node);
+  if (!job->not_ready.empty()) return MarkDirty();
   job->state = engine::JobState::kRunning;
   job->last_step = Clock::now();
   JournalJob(*job);
@@ -124,6 +126,7 @@ void Registrar::OnJobReady(std::int32_t node, const wire::JobReady& m) {
   out.mutable_start_job()->set_note(job->start_note);
   job->starting->Done(std::move(out));
   job->starting.reset();
+  job->start_watch.reset();
   MarkDirty();
 }
 
@@ -149,6 +152,7 @@ std::chrono::milliseconds Registrar::PauseDeadline(const Job& job, std::int64_t 
 }
 
 void Registrar::OnJobRequest(const wire::JobRequest& request, const ReplyPtr& reply) {
+  if (StopOpening(request, reply)) return;
   const Result<Job*> found = NeedJob(request.job());
   if (!found) return reply->Fail(found.error());
   Job& job = **found;

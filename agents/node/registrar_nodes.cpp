@@ -178,6 +178,7 @@ void Registrar::OnTick() {
     if (node.state != before) MarkDirty();
   }
   // A node that holds ranks is lost when it is unmanaged and the job makes no steps.
+  std::map<std::string, std::int32_t> lost;  // a job that fails while it starts is gone
   for (auto& [name, job] : jobs_) {
     if (job.state == engine::JobState::kFailed || txn_) continue;
     for (const std::int32_t number : NodesOf(job.layout)) {
@@ -187,11 +188,15 @@ void Registrar::OnTick() {
       const auto patience = std::max<std::chrono::duration<double>>(
           kUnmanagedAfter, std::chrono::duration<double>(5 * UsualStepSeconds(job)));
       if (gone && now - job.last_step > patience) {
-        FailJob(job, fmt::format("n{} was lost", number));
+        lost[name] = number;
         break;
       }
     }
   }
+  for (const auto& [name, number] : lost) {
+    FailJob(*FindJob(name), fmt::format("n{} was lost", number));
+  }
+  GiveUpStarts(now);
   if (txn_ && txn_->pause_deadline && now > *txn_->pause_deadline) {
     txn_->pause_deadline.reset();
     Feed(
@@ -213,9 +218,11 @@ void Registrar::OnNodeSilent(Node& node) {
   if (txn_) Feed(engine::NodeSilent{node.number, text});
   if (operation_ && operation_->waiting.contains(node.number)) FailOperation(Unavailable(text));
   views_.OnNodeGone(node.number, text);
-  for (auto& [name, job] : jobs_) {
-    if (job.starting && job.not_ready.contains(node.number)) FailJob(job, text);
+  std::vector<std::string> lost;  // a job that fails while it starts is gone
+  for (const auto& [name, job] : jobs_) {
+    if (job.starting && job.not_ready.contains(node.number)) lost.push_back(name);
   }
+  for (const std::string& name : lost) FailJob(*FindJob(name), text);
 }
 
 // ---- rendezvous

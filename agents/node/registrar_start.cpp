@@ -13,8 +13,6 @@
 namespace tessera::agents {
 namespace {
 
-constexpr auto kStartDeadline = std::chrono::seconds(120);
-
 Status CheckName(const std::string& name) {
   static const std::regex form("[a-z0-9][a-z0-9-]{0,62}");
   if (std::regex_match(name, form)) return OkStatus();
@@ -75,19 +73,20 @@ void Registrar::OnStartJob(const wire::StartJobRequest& request, const ReplyPtr&
   const auto settings = CheckStart(request);
   if (!settings) return reply->Fail(settings.error());
   if (settings->program) return start({});  // what it reads is its own affair
-  openers_.Open(*settings, [reply, start, data = settings->data](const auto& status) {
+  const auto opened = [reply, start, data = settings->data](const auto& status) {
     if (status) return start(*status);
     if (data.empty() || status.error().code == ErrorCode::kNotFound) {
       return reply->Fail(status.error());
     }
     const std::string names = fmt::format("data '{}'", fmt::join(data, "', '"));
     reply->Fail(Error{status.error().code, names + ": " + status.error().message, {}});
-  });
+  };
+  OpenForStart(NameOf(request), *settings, reply, opened);
 }
 
 void Registrar::LookAtData(const Job& job) {
   if (job.settings.program) return;
-  openers_.Open(job.settings, [this, name = job.name](const auto& status) {
+  openers_.Open(job.settings, {}, [this, name = job.name](const auto& status) {
     Job* found = FindJob(name);
     if (!found || !status) return;  // its ranks say what is wrong with their data
     found->data = *status;
@@ -141,14 +140,15 @@ Result<engine::JobSettings> Registrar::CheckStart(const wire::StartJobRequest& r
     return AlreadyExists(fmt::format("job '{}' exists and is {}: choose another --name, or stop it",
                                      name, ToString(job->second.state)));
   }
+  TESSERA_RETURN_IF_ERROR(CheckNotOpening(name));
   TESSERA_TRY(engine::JobSettings settings, SettingsOf(request));
   // Names file and line of an own program's mistakes, whatever its mesh will be.
   TESSERA_RETURN_IF_ERROR(engine::MakeCollection(settings, false));
   return settings;
 }
 
-// What jobs decided that had the name before stays: nodes that were away may still ask for it, and a
-// slot that is written would answer for a transaction that it knows nothing of.
+// What jobs decided that had the name before stays: nodes that were away may still ask for it, and
+// a slot that is written would answer for a transaction that it knows nothing of.
 Result<std::int64_t> Registrar::FirstFreeSlot(const std::string& job) {
   for (std::int64_t slot = 1;; ++slot) {
     TESSERA_TRY(const auto held, register_->Read(job, slot));
@@ -174,6 +174,7 @@ Status Registrar::StartJob(const wire::StartJobRequest& request, const engine::D
   job.data = data;
   job.starting = reply;
   job.start_note = start.why;
+  job.start_watch.emplace(job.layout.mesh().devices(), Clock::now());
   job.not_ready = NodesOf(job.layout);
   job.last_step = Clock::now();
   TESSERA_TRY(job.slot, FirstFreeSlot(name));
@@ -205,13 +206,6 @@ Status Registrar::StartJob(const wire::StartJobRequest& request, const engine::D
       return OkStatus();
     }
   }
-  // Of this start only: the name may belong to another job by then.
-  loop_.After(kStartDeadline, [this, name, reply] {
-    Job* late = FindJob(name);
-    if (late && late->starting == reply) {
-      FailJob(*late, fmt::format("its ranks were not ready after {} s", kStartDeadline.count()));
-    }
-  });
   MarkDirty();
   return OkStatus();
 }

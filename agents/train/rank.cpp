@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "agents/data/job_data.h"
 #include "agents/job/job_rendezvous.h"
 #include "agents/job/tessera_job.h"
 #include "agents/train/model/initialise.h"
@@ -70,9 +71,10 @@ class Rank {
     if (tessera_attach(&job_) != 0) return JobError("cannot attach");
     TESSERA_TRY(const auto settings, engine::ParseJobSettings(tessera_settings(job_)));
     DataAccess access = AccessOf(settings);
-    TESSERA_TRY(auto data, access.open(access.cancel.get_token()));
+    TESSERA_TRY(auto data, OpenData(settings, access.cancel.get_token()));
     fingerprint_ = data.fingerprint();
     trainer_.emplace(settings, std::move(data), std::move(access));
+    if (tessera_must_initialise(job_) != 0) TESSERA_RETURN_IF_ERROR(MeetOthers());
 
     if (tessera_connect(job_, &Rank::OnConnect, this) != 0) {
       return ConnectError().value_or(JobError("cannot connect"));
@@ -101,6 +103,38 @@ class Rank {
   }
 
  private:
+  /// Tells how far it is, so that people see it and the start waits.
+  Result<engine::DataMix> OpenData(const engine::JobSettings& settings, std::stop_token cancel) {
+    tessera_loading(job_, 0, 0);
+    engine::IndexOptions index;
+    index.cancel = std::move(cancel);
+    std::int64_t all = 1;  // bytes
+    index.progress = [&](std::int64_t done, std::int64_t total) {
+      all = std::max(all, total);
+      if (done < total) tessera_loading(job_, done, total);  // all files may not be found yet
+    };
+    TESSERA_TRY(auto data, OpenJobData(settings, index));
+    tessera_loading(job_, all, all);
+    return data;
+  }
+
+  /// Waits until all ranks of a starting job have opened their data: where an index has to be built
+  /// that takes minutes, and groups wait for their members less long. Whoever starts the job ends
+  /// the wait, if a rank does not come further.
+  Status MeetOthers() {
+    constexpr std::chrono::hours kAsLongAsItTakes{24 * 14};
+    constexpr std::byte kMark{1};
+    const tessera_view& view = *tessera_current_view(job_);
+    JobRendezvous rendezvous(job_, view.epoch, view.attempt);
+    const auto key = [](int rank) { return fmt::format("data-open/{}", rank); };
+    TESSERA_RETURN_IF_ERROR(rendezvous.Set(key(view.rank), std::span(&kMark, 1)));
+    for (int rank = 0; rank < view.world; ++rank) {
+      const auto open = rendezvous.Get(key(rank), kAsLongAsItTakes);
+      if (!open) return open.error();
+    }
+    return OkStatus();
+  }
+
   static int OnConnect(void* context, tessera_job*, const tessera_view* view) {
     return static_cast<Rank*>(context)->Connect(*view);
   }

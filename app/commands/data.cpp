@@ -26,6 +26,7 @@ namespace {
 
 constexpr std::int64_t kMostShown = 1 << 20;
 constexpr std::chrono::milliseconds kGlance(50);
+constexpr std::chrono::milliseconds kPatience(500);
 
 /// One sample of the order.
 struct Shown {
@@ -46,8 +47,15 @@ Result<engine::DataMix> open(const Invocation& call, std::int64_t sequence) {
   places.index.cancel = stop.get_token();
   // From any thread, also later: nothing of here is in it.
   places.index.warn = [](const std::string& line) { fmt::print(stderr, "tesseractl: {}\n", line); };
+  // What is open at once needs no bar.
+  bool isShown = false;
+  auto due = std::chrono::steady_clock::now() + kPatience;
   places.index.progress = [&](std::int64_t done, std::int64_t total) {
     if (numInterrupts() > 0) stop.request_stop();
+    const auto now = std::chrono::steady_clock::now();
+    if (now < due && !(isShown && done == total)) return;
+    due = now + kGlance;
+    isShown = true;
     progress.show({.bytes_done = done, .bytes_total = total});
   };
   std::vector<std::string> paths;

@@ -4,7 +4,6 @@
 /// change of the mesh, tried out on this machine.
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <thread>
@@ -13,6 +12,7 @@
 #include "app/commands/data.h"
 #include "app/commands/interrupt.h"
 #include "app/commands/output_file.h"
+#include "app/commands/progress_line.h"
 #include "app/commands/units.h"
 #include "app/experiment/consistency.h"
 #include "app/experiment/result_text.h"
@@ -47,47 +47,23 @@ Result<ConsistencyOptions> readOptions(const Arguments& arguments) {
   return options;
 }
 
-/// One line on a terminal that is written again and again; nothing elsewhere.
-class ProgressLine {
- public:
-  explicit ProgressLine(bool quiet) : m_shown(!quiet && isatty(STDERR_FILENO) != 0) {}
-  ~ProgressLine() { clear(); }
-
-  void show(const ConsistencyProgress& progress) {
-    if (!m_shown) return;
-    std::string text = textOf(progress);
-    if (text == m_text) return;
-    m_text = std::move(text);
-    fmt::print(stderr, "\r\033[K{}", m_text);
-    std::fflush(stderr);
+std::string textOf(const ConsistencyProgress& p) {
+  switch (p.doing) {
+    case ConsistencyProgress::Doing::Preparing:
+      return "preparing text and a cluster of its own";
+    case ConsistencyProgress::Doing::Ending:
+      return "ending the cluster";
+    case ConsistencyProgress::Doing::Evaluating:
+      return fmt::format("{}/{} {:<20} on held-out text", p.run + 1, p.runs,
+                         engine::NameOf(p.present));
+    case ConsistencyProgress::Doing::Training:
+      break;
   }
-  void clear() {
-    if (!m_text.empty()) fmt::print(stderr, "\r\033[K");
-    m_text.clear();
-  }
-
- private:
-  static std::string textOf(const ConsistencyProgress& p) {
-    switch (p.doing) {
-      case ConsistencyProgress::Doing::Preparing:
-        return "preparing text and a cluster of its own";
-      case ConsistencyProgress::Doing::Ending:
-        return "ending the cluster";
-      case ConsistencyProgress::Doing::Evaluating:
-        return fmt::format("{}/{} {:<20} on held-out text", p.run + 1, p.runs,
-                           engine::NameOf(p.present));
-      case ConsistencyProgress::Doing::Training:
-        break;
-    }
-    return fmt::format(
-        "{}/{} {:<20} step {:>4} of {}{}{}", p.run + 1, p.runs, engine::NameOf(p.present), p.step,
-        p.steps, p.loss ? fmt::format("  loss {:.3f}", *p.loss) : "",
-        p.secondsLeft ? fmt::format("  about {} left", formatSeconds(*p.secondsLeft)) : "");
-  }
-
-  bool m_shown;
-  std::string m_text;
-};
+  return fmt::format(
+      "{}/{} {:<20} step {:>4} of {}{}{}", p.run + 1, p.runs, engine::NameOf(p.present), p.step,
+      p.steps, p.loss ? fmt::format("  loss {:.3f}", *p.loss) : "",
+      p.secondsLeft ? fmt::format("  about {} left", formatSeconds(*p.secondsLeft)) : "");
+}
 
 /// Turns Ctrl-C, SIGTERM and a terminal that goes away into a stop.
 class StopOnInterrupt {
@@ -120,9 +96,9 @@ int run(const Invocation& call) {
   if (!options) return wrongUsage(options.error());
   const StopOnInterrupt interrupt;
   ProgressLine progress(call.json);
-  const auto result =
-      runConsistency(*options, {.progress = [&](const ConsistencyProgress& p) { progress.show(p); },
-                                .stop = interrupt.token()});
+  const auto result = runConsistency(
+      *options, {.progress = [&](const ConsistencyProgress& p) { progress.show(textOf(p)); },
+                 .stop = interrupt.token()});
   progress.clear();
   if (!result) return failed(result.error());
   if (call.json) {

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <sstream>
 
@@ -17,18 +16,15 @@
 #include "app/commands/data.h"
 #include "app/commands/json.h"
 #include "app/commands/placement.h"
+#include "app/commands/progress_line.h"
 #include "app/commands/session.h"
+#include "app/commands/start_wait.h"
 #include "app/commands/units.h"
 #include "engine/files/whole_file.h"
 #include "engine/model/gpt.h"
 
 namespace tessera::app {
 namespace {
-
-using std::chrono::seconds;
-
-/// The registrar answers when all ranks are ready, or gives up before this.
-constexpr seconds kStartPatience{150};
 
 /// A file as it is, to be read by the cluster; it is called by `path` in messages.
 Status readText(const std::string& path, wire::StartJobRequest::NamedText* out) {
@@ -115,9 +111,10 @@ int run(const Invocation& call) {
   if (!start) return wrongUsage(start.error());
   auto session = openSession(call);
   if (!session) return failed(session.error());
-  wire::Request request;
-  *request.mutable_start_job() = *start;
-  const auto reply = session->ask(std::move(request), ReplyKind::kStartJob, kStartPatience);
+  ProgressLine progress(call.json);
+  const auto reply = startJob(*session, *start, [&](const std::string& doing) {
+    doing.empty() ? progress.clear() : progress.show(start->name() + ": " + doing);
+  });
   if (!reply) return failed(reply.error());
   const auto snapshot = session->snapshot();
   if (!snapshot) return failed(snapshot.error());

@@ -47,8 +47,9 @@ std::string jobTable(const engine::ClusterSnapshot& snapshot) {
                     job.loss ? fmt::format("{:.4f}", *job.loss) : "-",
                     job.tokens_per_second ? fmt::format("{:.0f}", *job.tokens_per_second) : "-",
                     job.step_seconds ? fmt::format("{:.3f}", *job.step_seconds) : "-",
-                    ptc::ToString(job.mesh), orDash(engine::ToString(job.options)),
-                    std::to_string(job.epoch), job.layout_hash});
+                    job.devices.empty() ? "-" : ptc::ToString(job.mesh),
+                    orDash(engine::ToString(job.options)), std::to_string(job.epoch),
+                    job.layout_hash});
   std::string text = formatTable(rows, {2, 3, 4, 5, 8});
   for (const engine::JobStatus& job : snapshot.jobs)
     if (!job.command.empty()) text += fmt::format("{}: runs `{}`\n", job.name, job.command);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -38,6 +39,27 @@ struct Header {
   friend bool operator==(const Header&, const Header&) = default;
 };
 static_assert(sizeof(Header) == 64);
+
+Error BuildingCancelled() { return Cancelled("building the data index was cancelled"); }
+
+std::int64_t BytesOf(std::span<const ByteSourcePtr> sources) {
+  std::int64_t bytes = 0;
+  for (const ByteSourcePtr& source : sources) bytes += source->size_bytes();
+  return bytes;
+}
+
+/// What writers that were killed left. One that is at work writes its file on and on.
+void RemoveAbandoned(const std::string& folder) {
+  constexpr auto kAbandoned = std::chrono::hours(1);
+  std::error_code error;
+  const auto old = std::filesystem::file_time_type::clock::now() - kAbandoned;
+  for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end;
+       it.increment(error)) {
+    std::error_code gone;  // another process does the same
+    if (it->path().extension() != ".new" || it->last_write_time(gone) > old || gone) continue;
+    std::filesystem::remove(it->path(), gone);
+  }
+}
 
 std::uint64_t BodyChecksum(std::span<const std::uint64_t> body) {
   return Checksum(std::as_bytes(body));
@@ -114,6 +136,7 @@ void Keep(const std::string& path, const Header& header, const BuiltIndex& index
   std::memcpy(bytes.data() + sizeof header, index.body().data(), index.body().size_bytes());
   std::error_code ignored;  // the write says what is wrong
   std::filesystem::create_directories(options.folder, ignored);
+  RemoveAbandoned(options.folder);
   const Status status = WriteWholeFile(path, bytes, 0644);
   if (!status && options.warn) {
     options.warn(fmt::format("the index of the data is not kept and will be built again: {}",
@@ -130,9 +153,9 @@ std::size_t RecordIndex::file_of(std::int64_t entry) const {
 }
 
 Status IndexBuilder::Passed(std::int64_t bytes) {
-  constexpr std::int64_t kTellEvery = 8 << 20;
+  constexpr std::int64_t kTellEvery = 256 << 10;  // what is read at once: the source may be slow
   done_bytes_ += bytes;
-  if (options_.cancel.stop_requested()) return Cancelled("building the data index was cancelled");
+  if (options_.cancel.stop_requested()) return BuildingCancelled();
   if (options_.progress &&
       (done_bytes_ - told_bytes_ >= kTellEvery || done_bytes_ == total_bytes_)) {
     told_bytes_ = done_bytes_;
@@ -149,9 +172,11 @@ std::vector<std::uint64_t> IndexBuilder::TakeWords() {
   return body;
 }
 
-Result<std::uint64_t> ContentKey(std::span<const ByteSourcePtr> sources) {
+Result<std::uint64_t> ContentKey(std::span<const ByteSourcePtr> sources,
+                                 const IndexOptions& options) {
   constexpr std::size_t kSampled = 16;
   constexpr std::int64_t kBlock = 4096;
+  const std::int64_t total = BytesOf(sources);
   std::string known;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const ByteSource& source = *sources[i];
@@ -163,6 +188,8 @@ Result<std::uint64_t> ContentKey(std::span<const ByteSourcePtr> sources) {
       const auto bytes = std::span(block).first(static_cast<std::size_t>(size));
       TESSERA_RETURN_IF_ERROR(source.ReadAt(offset, bytes));
       known += fmt::format("{:016x}\n", Checksum(bytes));
+      if (options.cancel.stop_requested()) return BuildingCancelled();
+      if (options.progress) options.progress(0, total);
     }
   }
   return Checksum(std::as_bytes(std::span(known)));
@@ -175,16 +202,14 @@ Result<RecordIndexPtr> OpenIndex(DataFormat format, std::size_t entry_words, std
   Header header;
   std::string path;
   if (!options.folder.empty()) {
-    TESSERA_TRY(header.content_key, ContentKey(sources));
+    TESSERA_TRY(header.content_key, ContentKey(sources, options));
     header.format = static_cast<std::uint64_t>(format);
     header.num_files = num_files;
     header.entry_words = entry_words;
     path = fmt::format("{}/{}-{:016x}.index", options.folder, ToString(format), header.content_key);
     if (RecordIndexPtr kept = MappedIndex::Open(path, header)) return kept;
   }
-  std::int64_t total = 0;
-  for (const ByteSourcePtr& source : sources) total += source->size_bytes();
-  IndexBuilder builder(entry_words, total, options);
+  IndexBuilder builder(entry_words, BytesOf(sources), options);
   TESSERA_RETURN_IF_ERROR(scan(builder));
   const auto built =
       std::make_shared<const BuiltIndex>(builder.TakeWords(), num_files, entry_words);

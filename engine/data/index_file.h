@@ -23,7 +23,8 @@ namespace tessera::engine {
 struct IndexOptions {
   /// Index files are kept here, made where missing; empty: only in memory.
   std::string folder = {};
-  /// Bytes gone through of all bytes of one data set. Called on the caller's thread.
+  /// Bytes gone through of all bytes; `total` grows while files are still being found. Called on
+  /// the caller's thread, again and again while it comes further, also with the same numbers.
   std::function<void(std::int64_t done, std::int64_t total)> progress = {};
   /// A request to stop ends the work with kCancelled.
   std::stop_token cancel = {};
@@ -86,8 +87,9 @@ class IndexBuilder {
 /// What the content of the sources is known by: names, sizes, versions, and the first and last 4
 /// KiB of at most 16 of them. Sampled content tells files apart that were put in place of others
 /// with the times kept; more would cost a request each where they are far away. \error as
-/// ByteSource::ReadAt
-Result<std::uint64_t> ContentKey(std::span<const ByteSourcePtr> sources);
+/// ByteSource::ReadAt; kCancelled
+Result<std::uint64_t> ContentKey(std::span<const ByteSourcePtr> sources,
+                                 const IndexOptions& options = {});
 
 /// The index kept under the key of the sources, or, where there is none, it is damaged or of
 /// another version, one that `scan` builds, which is then kept. Any number of processes may do so

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "engine/data/formats/open_data.h"
 #include "engine/model/gpt.h"
 
 namespace tessera::engine {
@@ -256,9 +257,11 @@ Result<JobSettings> ParseSettings(const json& value) {
     return InvalidArgument(fmt::format(
         "at_change '{}' is for the built-in models: a program reads its data itself", at_change));
   }
-  for (const std::string& path : settings.data) {
-    if (!path.starts_with('/')) {
-      return InvalidArgument(fmt::format("data path '{}' is not absolute", path));
+  for (const std::string& given : settings.data) {
+    TESSERA_TRY(const WeightedPath data, ParseWeightedPath(given));
+    const bool is_url = data.path.find("://") != std::string::npos;
+    if (!data.path.starts_with('/') && !is_url) {
+      return InvalidArgument(fmt::format("data path '{}' is not absolute", data.path));
     }
   }
   return settings;

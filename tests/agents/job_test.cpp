@@ -301,6 +301,9 @@ class JobTest : public QObject {
       QCOMPARE(heard.decided.back().dropped, 0);
     }
     for (int r = 0; r < 2; ++r) {
+      // Each comes back in its own time.
+      QTRY_VERIFY_WITH_TIMEOUT(
+          node.agent.Do([&](RankPort& port) { return port.IsAttached(Node::Id(r)); }), kLimit);
       SUCCEEDS(node.agent.Do(
           [&](RankPort& port) { return port.SendConnect(Node::Id(r), ViewOf(r, 2, 2, 1)); }));
       QTRY_VERIFY_WITH_TIMEOUT(node.agent.Of(Node::Id(r)).connected.contains({2, 1}), kLimit);

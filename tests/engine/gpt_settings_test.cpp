@@ -346,7 +346,7 @@ class GptSettingsTest : public QObject {
     settings.seed = -7;
     settings.max_steps = 60;
     settings.learning_rate = 0.1 + 0.2;  // has no short decimal form
-    settings.data = {"/a b", "/c\"d\\"};
+    settings.data = {"/a b", "/c\"d\\", "0.7:/e", "https://host/f/", "2:http://host/g.tar"};
     const std::string text = engine::ToJson(settings);
     QVERIFY(text.find('\n') == std::string::npos);
     const auto parsed = engine::ParseJobSettings(text);
@@ -374,6 +374,10 @@ class GptSettingsTest : public QObject {
            "1099511627776";
     QTest::newRow("relative path") << "{" + model + R"(,"data":["x"]})"
                                    << "data path 'x' is not absolute";
+    QTest::newRow("relative path with a weight") << "{" + model + R"(,"data":["0.5:x"]})"
+                                                 << "data path 'x' is not absolute";
+    QTest::newRow("weight of 0") << "{" + model + R"(,"data":["0:/x"]})"
+                                 << "the weight of data '0:/x' is not above 0";
     QTest::newRow("heads do not divide")
         << R"({"model":{"name":"m","layers":1,"width":8,"heads":3,"ffn":8,"sequence":4}})"
         << "model 'm': width 8 is not divisible by its 3 heads";

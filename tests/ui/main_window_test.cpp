@@ -598,6 +598,14 @@ class MainWindowTest : public QObject {
     panel.setSnapshot(failed);
     QCOMPARE(notices(panel),
              QStringList{QStringLiteral("gpt-mini failed: rank 2 on n0g2 ended with signal 9")});
+    auto starting = test::IdleCluster(2, 4);
+    engine::JobStatus opened;  // before its data are open it has neither mesh nor devices
+    opened.name = "gpt-mini";
+    opened.reason = "opening data: n1 37.5 % of 8.4 GiB";
+    starting.jobs = {opened};
+    panel.setSnapshot(starting);
+    QCOMPARE(notices(panel),
+             QStringList{QStringLiteral("gpt-mini starts: opening data: n1 37.5 % of 8.4 GiB")});
     panel.setSnapshot(test::IdleCluster(2, 4));
     QCOMPARE(notices(panel), QStringList{QStringLiteral("No job is running. Start one:")});
     QVERIFY(panel.window->meshView()->isReadOnly());

@@ -269,7 +269,8 @@ void HeaderBar::refresh() {
         known && job->tokens_per_second ? format::shortCount(*job->tokens_per_second) : kUnknown,
         tr("tokens/s"));
   }
-  QString mesh = known ? format::shape(job->mesh) : kUnknown;
+  const bool isPlaced = known && !job->devices.empty();  // not while its data are opened first
+  QString mesh = isPlaced ? format::shape(job->mesh) : kUnknown;
   if (txn != nullptr) {
     mesh = format::shape(txn->from_mesh) + QStringLiteral(" → ") + format::shape(txn->to_mesh);
   }

@@ -274,7 +274,8 @@ std::vector<KeyValues::Row> Inspector::jobRows(const engine::JobStatus& job) con
   std::vector<KeyValues::Row> rows;
   rows.push_back({job.command.empty() ? tr("model") : tr("command"),
                   orDash(job.command.empty() ? job.model : job.command)});
-  rows.push_back({tr("mesh"), format::shape(job.mesh)});
+  const bool isPlaced = !job.devices.empty();  // not while its data are opened first
+  rows.push_back({tr("mesh"), isPlaced ? format::shape(job.mesh) : kUnknown});
   rows.push_back({tr("options"), optionsText(job.options)});
   rows.push_back({tr("step time"),
                   job.step_seconds ? format::seconds(*job.step_seconds) : kUnknown,

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "engine/data/formats/megatron.h"
+#include "engine/data/formats/opening_progress.h"
 #include "engine/data/formats/tar.h"
 #include "engine/data/formats/tfrecord.h"
 #include "engine/data/text_dataset.h"
@@ -73,16 +74,30 @@ std::string HalfOf(const std::string& name, std::string_view ending) {
   return name.substr(0, end - ending.size()).append(ending) + name.substr(end);
 }
 
+/// Where files come from, and who is told of each.
+struct Finder {
+  const SourceOpener& opener;
+  OpeningProgress& progress;
+
+  Result<ByteSourcePtr> Open(const std::string& name) const {
+    TESSERA_TRY(ByteSourcePtr file, opener.Open(name));
+    TESSERA_RETURN_IF_ERROR(progress.Found(file->size_bytes()));
+    return file;
+  }
+};
+
 Result<MegatronPair> OpenPair(const std::string& idx, const std::string& bin,
-                              const SourceOpener& opener) {
+                              const Finder& finder) {
   MegatronPair pair;
-  TESSERA_TRY(pair.idx, opener.Open(idx));
-  TESSERA_TRY(pair.bin, opener.Open(bin));
+  TESSERA_TRY(pair.idx, finder.opener.Open(idx));
+  TESSERA_TRY(pair.bin, finder.opener.Open(bin));
+  TESSERA_RETURN_IF_ERROR(
+      finder.progress.Found(pair.idx->size_bytes() + pair.bin->size_bytes()));  // not of a half
   return pair;
 }
 
 /// One file by its name.
-Result<Found> FindFile(const std::string& name, const SourceOpener& opener) {
+Result<Found> FindFile(const std::string& name, const Finder& finder) {
   Found found;
   if (IsCompressed(name)) {
     return InvalidArgument(
@@ -90,7 +105,7 @@ Result<Found> FindFile(const std::string& name, const SourceOpener& opener) {
   }
   const bool is_tar = FileName(name).ends_with(".tar"), is_tfrecord = IsTfRecord(name);
   if (IsHalf(name)) {
-    auto pair = OpenPair(HalfOf(name, ".idx"), HalfOf(name, ".bin"), opener);
+    auto pair = OpenPair(HalfOf(name, ".idx"), HalfOf(name, ".bin"), finder);
     if (pair) {
       found.megatron.push_back(std::move(*pair));
       return found;
@@ -98,7 +113,7 @@ Result<Found> FindFile(const std::string& name, const SourceOpener& opener) {
     // What cannot be reached now is no reason to take half a pair for text.
     if (pair.error().code != ErrorCode::kNotFound) return std::move(pair).error();
   }
-  TESSERA_TRY(ByteSourcePtr file, opener.Open(name));
+  TESSERA_TRY(ByteSourcePtr file, finder.Open(name));
   (is_tar ? found.tar : is_tfrecord ? found.tfrecord : found.text).push_back(std::move(file));
   found.is_text_named = !found.has_records();
   return found;
@@ -106,16 +121,18 @@ Result<Found> FindFile(const std::string& name, const SourceOpener& opener) {
 
 /// A file of a folder, or none where it is no text. What cannot be read is left out on disk, where
 /// folders hold much that is not meant; a server's list names what is meant.
-Result<ByteSourcePtr> OpenText(const std::string& name, const SourceOpener& opener) {
+Result<ByteSourcePtr> OpenText(const std::string& name, const Finder& finder) {
   const bool is_far = name.find("://") != std::string::npos;
-  auto file = opener.Open(name);
+  auto file = finder.opener.Open(name);
   if (!file) return is_far ? Result<ByteSourcePtr>(std::move(file).error()) : ByteSourcePtr();
   const auto is_text = LooksLikeText(**file);
   if (!is_text) return is_far ? Result<ByteSourcePtr>(is_text.error()) : ByteSourcePtr();
-  return *is_text ? std::move(*file) : ByteSourcePtr();
+  if (!*is_text) return ByteSourcePtr();
+  TESSERA_RETURN_IF_ERROR(finder.progress.Found((*file)->size_bytes()));
+  return std::move(*file);
 }
 
-Result<Found> FindInFolder(const std::vector<std::string>& names, const SourceOpener& opener) {
+Result<Found> FindInFolder(const std::vector<std::string>& names, const Finder& finder) {
   Found found;
   const std::set<std::string_view> all(names.begin(), names.end());
   for (const std::string& name : names) {
@@ -123,13 +140,13 @@ Result<Found> FindInFolder(const std::vector<std::string>& names, const SourceOp
         IsHalf(name) && all.contains(HalfOf(name, ".idx")) && all.contains(HalfOf(name, ".bin"));
     if (is_paired) {
       if (PathOf(name).ends_with(".bin")) continue;  // its .idx comes
-      TESSERA_TRY(MegatronPair pair, OpenPair(name, HalfOf(name, ".bin"), opener));
+      TESSERA_TRY(MegatronPair pair, OpenPair(name, HalfOf(name, ".bin"), finder));
       found.megatron.push_back(std::move(pair));
     } else if (FileName(name).ends_with(".tar") || IsTfRecord(name) || IsCompressed(name)) {
-      TESSERA_TRY(Found file, FindFile(name, opener));
+      TESSERA_TRY(Found file, FindFile(name, finder));
       found.Append(std::move(file));
     } else {
-      TESSERA_TRY(ByteSourcePtr file, OpenText(name, opener));
+      TESSERA_TRY(ByteSourcePtr file, OpenText(name, finder));
       if (file) found.text.push_back(std::move(file));
     }
   }
@@ -137,32 +154,46 @@ Result<Found> FindInFolder(const std::vector<std::string>& names, const SourceOp
   return found;
 }
 
-Result<Found> Find(const std::string& path, std::span<const SourceOpener* const> openers) {
+Result<Found> Find(const std::string& path, std::span<const SourceOpener* const> openers,
+                   OpeningProgress& progress) {
   const auto opener = std::ranges::find_if(
       openers, [&](const SourceOpener* candidate) { return candidate->Knows(path); });
   if (opener == openers.end()) {
     return InvalidArgument(fmt::format("data path '{}' is of no kind that can be opened", path));
   }
+  const Finder finder{**opener, progress};
   auto names = (*opener)->List(path);
   if (!names && names.error().code == ErrorCode::kNotFound) {
     // Megatron's own way to name a pair is without the endings.
-    if (auto pair = OpenPair(path + ".idx", path + ".bin", **opener)) {
+    if (auto pair = OpenPair(path + ".idx", path + ".bin", finder)) {
       Found found;
       found.megatron.push_back(std::move(*pair));
       return found;
     }
   }
   if (!names) return std::move(names).error();
-  if (names->size() == 1 && names->front() == path) return FindFile(path, **opener);
-  return FindInFolder(*names, **opener);
+  if (names->size() == 1 && names->front() == path) return FindFile(path, finder);
+  return FindInFolder(*names, finder);
+}
+
+std::int64_t BytesOf(const std::vector<ByteSourcePtr>& files) {
+  std::int64_t bytes = 0;
+  for (const ByteSourcePtr& file : files) bytes += file->size_bytes();
+  return bytes;
+}
+
+std::int64_t BytesOf(const std::vector<MegatronPair>& pairs) {
+  std::int64_t bytes = 0;
+  for (const MegatronPair& pair : pairs) bytes += pair.idx->size_bytes() + pair.bin->size_bytes();
+  return bytes;
 }
 
 /// The parts of what was found, still without weights.
 Result<std::vector<DatasetPtr>> OpenParts(Found found, std::int64_t sequence,
-                                          const IndexOptions& options) {
+                                          OpeningProgress& progress) {
+  const IndexOptions options = progress.ForPart();
   std::vector<DatasetPtr> parts;
-  std::int64_t text_bytes = 0;
-  for (const ByteSourcePtr& file : found.text) text_bytes += file->size_bytes();
+  const std::int64_t text_bytes = BytesOf(found.text);
   if (found.is_text_named || !found.has_records() || text_bytes > sequence) {
     const bool is_only = !found.has_records();
     if (is_only || !found.text.empty()) {
@@ -170,18 +201,18 @@ Result<std::vector<DatasetPtr>> OpenParts(Found found, std::int64_t sequence,
       parts.push_back(std::make_shared<const TextDataset>(std::move(text)));
     }
   }
-  if (!found.megatron.empty()) {
-    TESSERA_TRY(DatasetPtr data, OpenMegatron(std::move(found.megatron), sequence, options));
+  progress.Opened(text_bytes);
+  const auto open = [&](auto files, auto open_format) -> Status {
+    if (files.empty()) return OkStatus();
+    const std::int64_t bytes = BytesOf(files);
+    TESSERA_TRY(DatasetPtr data, open_format(std::move(files), sequence, options));
     parts.push_back(std::move(data));
-  }
-  if (!found.tfrecord.empty()) {
-    TESSERA_TRY(DatasetPtr data, OpenTfRecords(std::move(found.tfrecord), sequence, options));
-    parts.push_back(std::move(data));
-  }
-  if (!found.tar.empty()) {
-    TESSERA_TRY(DatasetPtr data, OpenTar(std::move(found.tar), sequence, options));
-    parts.push_back(std::move(data));
-  }
+    progress.Opened(bytes);
+    return OkStatus();
+  };
+  TESSERA_RETURN_IF_ERROR(open(std::move(found.megatron), OpenMegatron));
+  TESSERA_RETURN_IF_ERROR(open(std::move(found.tfrecord), OpenTfRecords));
+  TESSERA_RETURN_IF_ERROR(open(std::move(found.tar), OpenTar));
   return parts;
 }
 
@@ -212,6 +243,7 @@ Result<DataMix> OpenData(const std::vector<std::string>& paths, std::int64_t seq
                          const IndexOptions& options) {
   if (paths.empty()) return InvalidArgument("no data path is given");
   std::vector<DataMix::Part> parts;
+  OpeningProgress progress(options);
   Found unweighted;
   bool has_unweighted = false;
   for (const std::string& text : paths) {
@@ -222,16 +254,16 @@ Result<DataMix> OpenData(const std::vector<std::string>& paths, std::int64_t seq
           path.weight == 0 ? "no" : "a", path.weight == 0 ? "one" : "none"));
     }
     has_unweighted = path.weight == 0;
-    TESSERA_TRY(Found found, Find(path.path, openers));
+    TESSERA_TRY(Found found, Find(path.path, openers, progress));
     if (has_unweighted) {
       unweighted.Append(std::move(found));
     } else {
-      TESSERA_TRY(auto opened, OpenParts(std::move(found), sequence, options));
+      TESSERA_TRY(auto opened, OpenParts(std::move(found), sequence, progress));
       AddParts(std::move(opened), path.weight, parts);
     }
   }
   if (has_unweighted) {
-    TESSERA_TRY(auto opened, OpenParts(std::move(unweighted), sequence, options));
+    TESSERA_TRY(auto opened, OpenParts(std::move(unweighted), sequence, progress));
     AddParts(std::move(opened), 0, parts);
   }
   return DataMix::Make(std::move(parts));

@@ -152,6 +152,25 @@ class IndexFileTest : public QObject {
     QVERIFY(!fs::exists(folder()) || fs::is_empty(folder()));
   }
 
+  void whatKilledWritersLeftIsRemoved() {
+    const std::string old = folder() + "/tar-1.index.77.new",
+                      fresh = folder() + "/tar-2.index.78.new";
+    test::WriteBytes(old, "half");
+    test::WriteBytes(fresh, "half");
+    fs::last_write_time(old, fs::file_time_type::clock::now() - std::chrono::hours(2));
+    QVERIFY(open({.folder = folder()}).has_value());
+    QVERIFY(!fs::exists(old));
+    QVERIFY(fs::exists(fresh));  // its writer may be at work
+  }
+
+  void sampledBlocksCountAsProgress() {
+    int told = 0;
+    QVERIFY(open({.folder = folder(),
+                  .progress = [&](std::int64_t done, std::int64_t) { told += done == 0 ? 1 : 0; }})
+                .has_value());
+    QCOMPARE(told, 4);  // the first and the last block of two files
+  }
+
   void folderThatCannotBeWrittenIsAWarning() {
     test::WriteBytes(folder(), "a file stands where the folder should");
     std::string warning;

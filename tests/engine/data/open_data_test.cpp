@@ -3,6 +3,8 @@
 
 #include <QTemporaryDir>
 #include <QTest>
+#include <algorithm>
+#include <filesystem>
 
 #include "engine/data/local_source.h"
 #include "engine/data/text_dataset.h"
@@ -36,6 +38,55 @@ class OpenDataTest : public QObject {
   }
 
  private slots:
+  void progressIsOfAllPartsTogether() {
+    const std::vector<std::string> paths = {path("mixed"), path("tf"), path("web"), path("mega"),
+                                            path("text")};
+    const engine::LocalFiles local;
+    const engine::SourceOpener* const openers[] = {&local};
+    std::vector<std::pair<std::int64_t, std::int64_t>> told;
+    engine::IndexOptions options;
+    options.progress = [&](std::int64_t done, std::int64_t total) {
+      told.emplace_back(done, total);
+    };
+    std::int64_t bytes = 0;
+    for (const std::string& folder : paths) {
+      for (const auto& file : std::filesystem::directory_iterator(folder)) {
+        bytes += static_cast<std::int64_t>(file.file_size());
+      }
+    }
+    for (const bool is_weighted : {false, true}) {
+      told.clear();
+      auto named = paths;
+      for (std::string& name : named) name = is_weighted ? "1:" + name : name;
+      // Kept indexes are taken in the second round: the parts count all the same.
+      options.folder = path("kept");
+      QVERIFY(engine::OpenData(named, 7, openers, options).has_value());
+      QVERIFY(std::is_sorted(told.begin(), told.end(), [](const auto& a, const auto& b) {
+        return a.first < b.first || a.second < b.second;
+      }));
+      for (const auto& [done, total] : told) QVERIFY(done <= total);
+      QCOMPARE(told.front().first, std::int64_t{0});
+      QCOMPARE(told.back(), std::pair(bytes, bytes));
+    }
+  }
+
+  void cancelEndsTheSearchForFiles() {
+    std::stop_source stop;
+    const engine::LocalFiles local;
+    const engine::SourceOpener* const openers[] = {&local};
+    engine::IndexOptions options;
+    options.cancel = stop.get_token();
+    int told = 0;
+    options.progress = [&](std::int64_t, std::int64_t) {
+      ++told;
+      stop.request_stop();
+    };
+    const auto mix = engine::OpenData({path("text")}, 7, openers, options);
+    QVERIFY(!mix);
+    QCOMPARE(mix.error().code, ErrorCode::kCancelled);
+    QCOMPARE(told, 1);
+  }
+
   void initTestCase() {
     test::WriteBytes(path("text/a.txt"), std::string(36, 'a'));
     test::WriteBytes(path("text/b.txt"), std::string(36, 'b'));

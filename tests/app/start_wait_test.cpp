@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long `job start` waits: while the cluster goes through data, and not much longer.
+#include "app/commands/start_wait.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+#include <algorithm>
+
+#include "tests/agents/fake_registrar.h"
+
+using namespace tessera;
+using namespace std::chrono_literals;
+using agents::CurveKeys;
+using Clock = std::chrono::steady_clock;
+
+class StartWaitTest : public QObject {
+  Q_OBJECT
+
+  QTemporaryDir m_folder;
+  std::unique_ptr<test::FakeRegistrar> m_registrar;
+  app::Session m_session;
+  Clock::time_point m_began;
+  std::vector<std::string> m_told;
+
+  /// The start is not answered; up to `opens_for` the job opens its data.
+  void Behave(std::chrono::milliseconds opens_for) {
+    m_registrar->Do([=, this] {
+      m_registrar->swallow = true;  // the start
+      m_registrar->snapshot.jobs.clear();
+      engine::JobStatus job;
+      job.name = "nano";
+      m_registrar->snapshot.jobs.push_back(job);
+      m_registrar->answer = [=, this](const wire::Request& request) -> std::optional<wire::Reply> {
+        const auto past = Clock::now() - m_began;
+        m_registrar->snapshot.jobs[0].reason = past < opens_for ? "opening data: n1 12.5 %" : "";
+        wire::Reply reply;
+        if (request.has_status()) {
+          agents::Encode(m_registrar->snapshot, reply.mutable_status());
+          return reply;
+        }
+        return std::nullopt;
+      };
+    });
+    m_began = Clock::now();
+    m_told.clear();
+  }
+  Result<wire::Reply> Start() {
+    wire::StartJobRequest start;
+    start.set_model("gpt-nano");
+    start.set_name("nano");
+    return app::startJob(m_session, start,
+                         [this](const std::string& text) { m_told.push_back(text); },
+                         {.patience = 600ms, .poll = 50ms});
+  }
+
+ private slots:
+  void init() {
+    m_registrar = std::make_unique<test::FakeRegistrar>();
+    const CurveKeys keys = agents::NewCurveKeys();
+    m_registrar->Allow({keys.public_key});
+    const std::string file = m_folder.filePath("client.key").toStdString();
+    QVERIFY(agents::SaveKeys(keys, file));
+    m_session.profile = {"test",
+                         m_registrar->commands_endpoint(),
+                         m_registrar->events_endpoint(),
+                         m_registrar->keys().public_key,
+                         file,
+                         ""};
+    auto client = agents::ClusterClient::OpenForCommands(m_session.profile);
+    QVERIFY2(client.has_value(), client ? "" : client.error().ToString().c_str());
+    m_session.client = std::move(*client);
+  }
+  void cleanup() {
+    m_session.client.reset();
+    m_registrar.reset();
+    QFile::remove(m_folder.filePath("client.key"));
+  }
+
+  void waitsOnWhileDataAreOpened() {
+    Behave(2s);
+    const auto reply = Start();
+    const auto took = Clock::now() - m_began;
+    QVERIFY(!reply);
+    QCOMPARE(reply.error().code, ErrorCode::kTimeout);
+    const std::string text = reply.error().ToString();
+    QVERIFY2(text.find("opening data: n1 12.5 %") != std::string::npos, text.c_str());
+    QVERIFY(took > 1200ms);  // twice its patience; polls may be late
+    QVERIFY(std::ranges::count(m_told, "opening data: n1 12.5 %") >= 2);
+    QCOMPARE(m_told.back(), std::string());
+  }
+
+  void endsAfterItsPatienceWhereNothingIsHeard() {
+    Behave(0s);
+    const auto reply = Start();
+    QVERIFY(!reply);
+    const std::string text = reply.error().ToString();
+    QVERIFY2(text.find("job 'nano' did not start") != std::string::npos, text.c_str());
+    QVERIFY(Clock::now() - m_began < 5s);
+  }
+
+  void theRegistrarsWordEndsItAtOnce() {
+    Behave(1h);
+    m_registrar->Do([this] {
+      m_registrar->swallow = false;
+      m_registrar->answer = [](const wire::Request& request) -> std::optional<wire::Reply> {
+        if (!request.has_start_job()) return std::nullopt;
+        wire::Reply reply;
+        reply.set_id(request.id());
+        agents::Encode(Cancelled("job 'nano' was stopped while its data were opened"),
+                       reply.mutable_error());
+        return reply;
+      };
+    });
+    const auto reply = Start();
+    QVERIFY(!reply);
+    QCOMPARE(reply.error().code, ErrorCode::kCancelled);
+  }
+};
+
+QTEST_GUILESS_MAIN(StartWaitTest)
+#include "start_wait_test.moc"

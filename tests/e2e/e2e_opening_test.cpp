@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job whose data come from a slow server: how far it is is seen, and it can be stopped meanwhile.
+#include <QElapsedTimer>
+#include <QProcess>
+#include <QTest>
+
+#include "tests/agents/data/http_server.h"
+#include "tests/engine/data/data_files.h"
+#include "tests/support/local_cluster.h"
+
+using namespace tessera::test;
+
+class E2eOpeningTest : public QObject {
+  Q_OBJECT
+
+  HttpServer m_server;
+  std::unique_ptr<LocalCluster> m_cluster;
+
+  std::unique_ptr<QProcess> start(const QString& job) {
+    return m_cluster->Start({"job", "start", "gpt-nano", "--name", job, "--mesh", "dp=1",
+                             "--devices", "n1g0", "--steps", "5", "--data",
+                             QString::fromStdString(m_server.url("/set/"))});
+  }
+  bool opensOn(const QString& job, const std::string& node) {
+    return m_cluster->WaitJob(job, [&](const Json& row) {
+      return row["state"] == "starting" &&
+             row["reason"].get<std::string>().starts_with("opening data: " + node + " ");
+    });
+  }
+  /// Stops the job: soon, with a word to who started it, and nobody reads on.
+  void checkStop(const QString& job, QProcess& starting, const QByteArray& word) {
+    QElapsedTimer took;
+    took.start();
+    const Outcome stop = m_cluster->Run({"job", "stop", job});
+    QVERIFY2(stop.code == 0, stop.Text());
+    const Outcome started = LocalCluster::Finish(starting, 20);
+    QVERIFY2(took.elapsed() < 5000, qPrintable(QString::number(took.elapsed())));
+    QVERIFY2(started.code == 1 && started.Text().contains(word), started.Text());
+    QVERIFY(m_cluster->Job(job).is_null());
+    QTest::qWait(2000);  // what was under way may come to its end
+    const int requests = m_server.requests();
+    QTest::qWait(1500);
+    QCOMPARE(m_server.requests(), requests);
+    for (const Json& node : m_cluster->Status()["nodes"]) {
+      for (const Json& device : node["devices"]) {
+        QVERIFY(device["job"].is_null() || device["job"] == "");
+      }
+    }
+  }
+
+ private slots:
+  void initTestCase() {
+    std::string manifest;
+    for (int i = 0; i < 60; ++i) {
+      const std::string name = std::to_string(i) + ".tfrecord";
+      m_server.Put("/set/" + name, TfRecordFrame(std::string(500, 'x')));
+      manifest += name + "\n";
+    }
+    m_server.Put("/set/manifest.txt", manifest);
+    LocalCluster::Options options;
+    options.devices = 1;
+    m_cluster = std::make_unique<LocalCluster>(options);
+    QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
+    // Nothing can be kept: ranks go through the data as those of another machine do.
+    WriteBytes(m_cluster->home().toStdString() + "/cache", "a file where the folder should be");
+  }
+  void cleanupTestCase() { m_cluster.reset(); }
+
+  void stopsWhileTheRegistrarsNodeOpens() {
+    m_server.delay_ms = 200;
+    const auto starting = start("far");
+    QVERIFY(opensOn("far", "n0"));
+    const Outcome again = LocalCluster::Finish(*start("far"), 20);
+    QVERIFY2(again.code == 1 && again.Text().contains("is still starting: opening data: n0"),
+             again.Text());
+    checkStop("far", *starting, "was stopped while its data were opened");
+  }
+
+  void stopsWhileARankOpens() {
+    m_server.delay_ms = 20;
+    const auto starting = start("far");
+    QVERIFY(opensOn("far", "n0"));
+    QVERIFY(m_cluster->WaitJob("far", [](const Json& row) { return !row["devices"].empty(); }));
+    m_server.delay_ms = 200;
+    QVERIFY(opensOn("far", "n1"));
+    checkStop("far", *starting, "job 'far' was stopped");
+  }
+
+  void startsWhenItIsOpen() {
+    m_server.delay_ms = 10;
+    const Outcome started = LocalCluster::Finish(*start("far"), 120);
+    QVERIFY2(started.code == 0, started.Text());
+    QVERIFY(m_cluster->WaitStep("far", 5));
+  }
+};
+
+QTEST_GUILESS_MAIN(E2eOpeningTest)
+#include "e2e_opening_test.moc"
