@@ -344,6 +344,11 @@ class Registrar {
   void OnTxnRequest(const wire::TxnRequest& request, const ReplyPtr& reply);
   void OnCancel(const wire::CancelRequest& request, const ReplyPtr& reply);
   void OnTxnReport(std::int32_t node, const wire::TxnReport& message);
+  /// Tells the outcome again to nodes that are there and have not followed it: a message is lost
+  /// with its connection, and a node that only connects again does not register again.
+  void RepeatOutcome();
+  /// Whether the job of a transaction that is over is paused now.
+  bool IsPausedSince(std::int64_t transaction);
   void OnTxnProgress(const wire::TxnProgress& message);
   void Feed(const engine::CoordinatorEvent& event);
   void Perform(const engine::CoordinatorAction& action);
