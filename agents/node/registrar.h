@@ -322,9 +322,11 @@ class Registrar {
   ViewDesk::World WorldOfViews();
   Result<ViewableJob> FindViewable(const std::string& name);
   void OnJobs(const ReplyPtr& reply);
-  void OnView(const wire::ViewRequest& request, const ReplyPtr& reply);
+  void OnView(const std::string& request_id, const wire::ViewRequest& request,
+              const ReplyPtr& reply);
   /// To all nodes: after a restart this registrar does not know who holds what.
-  void PassOn(const wire::ToNode& message, const ReplyPtr& reply);
+  void PassOn(const wire::ToNode& message, const ReplyPtr& reply,
+              const Status& status = OkStatus());
 
   // ---- state that is handed in (registrar_hand_in.cpp)
   void OnHandIn(const std::string& request_id, const wire::HandInRequest& request,
