@@ -115,7 +115,10 @@ Status ViewDesk::Keep(const wire::KeepViewsRequest& request) {
     Given& given = found->second;
     given.reply.reset();
     given.kept_until = Loop::Now() + limits_.lease;
-    if (given.lost && status) status = *given.lost;
+    if (!given.lost) continue;
+    // The others let go only now that the client hears why: no read fails without a reason.
+    SendRelease(view, given.nodes);
+    if (status) status = *given.lost;
   }
   return status;
 }
@@ -344,7 +347,6 @@ void ViewDesk::OnNodeGone(std::int32_t node, const std::string& why) {
     if (given.lost || !given.nodes.contains(node)) continue;
     given.lost = DataLoss(fmt::format("view {:016x} is lost: {}", view, why));
     given.reply.reset();
-    SendRelease(view, given.nodes);
   }
 }
 

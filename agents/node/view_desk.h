@@ -84,7 +84,8 @@ class ViewDesk {
   /// What is being taken of the job is given up and tried again later.
   void OnTransaction(const std::string& job);
   /// The node, or its agent, is gone: views that it takes part in end with kUnavailable saying
-  /// `why`. Views that it holds a share of are let go of by the others; Keep says so.
+  /// `why`. Views that it holds a share of are let go of by the others when Keep says so, or with
+  /// their lease.
   void OnNodeGone(std::int32_t node, const std::string& why);
   /// The job is over: whoever waits for a view of it gets `error`.
   void OnJobOver(const std::string& job, const Error& error);
