@@ -9,6 +9,7 @@
 #include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "agents/client/cluster_view.h"
 #include "engine/files/machine_identity.h"
@@ -42,6 +43,20 @@ class Core {
   }
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
+
+  /// Takes the view into account. \error kResourceExhausted where another came first
+  Status Add(const std::shared_ptr<ClusterView>& view) {
+    const std::lock_guard lock(mutex_);
+    const std::int64_t used = UsedLocked();
+    if (view->size_bytes() > options_.view_memory_bytes - used) {
+      return ResourceExhausted(
+          fmt::format("a view of '{}' takes {} bytes, and {} of the {} bytes of view memory are in "
+                      "use",
+                      view->info().name, view->size_bytes(), used, options_.view_memory_bytes));
+    }
+    held_[view->id()] = {view->size_bytes(), view->fate()};
+    return OkStatus();
+  }
 
   Result<wire::ViewReply> Ask(const std::string& job) {
     wire::Request request;
@@ -77,21 +92,6 @@ class Core {
     answered_.notify_all();
   }
 
-  /// Takes the view into account. \error kResourceExhausted where another came first
-  Status Add(const ClusterView& view) {
-    const std::lock_guard lock(mutex_);
-    std::int64_t used = 0;
-    for (const auto& [id, bytes] : held_) used += bytes;
-    if (view.size_bytes() > options_.view_memory_bytes - used) {
-      return ResourceExhausted(
-          fmt::format("a view of '{}' takes {} bytes, and {} of the {} bytes of view memory are in "
-                      "use",
-                      view.info().name, view.size_bytes(), used, options_.view_memory_bytes));
-    }
-    held_[view.id()] = view.size_bytes();
-    return OkStatus();
-  }
-
   void Release(std::uint64_t id) {
     wire::Request request;
     request.mutable_release_views()->add_views(id);
@@ -111,10 +111,18 @@ class Core {
   const std::shared_ptr<LaneReaders>& readers() const { return readers_; }
 
  private:
+  struct Held {
+    std::int64_t bytes = 0;
+    std::shared_ptr<ViewFate> fate;  // once it is lost nodes hold nothing of it any more
+  };
+
   std::int64_t used_bytes() const {
     const std::lock_guard lock(mutex_);
+    return UsedLocked();
+  }
+  std::int64_t UsedLocked() const {
     std::int64_t bytes = 0;
-    for (const auto& [id, own] : held_) bytes += own;
+    for (const auto& [id, held] : held_) bytes += held.fate->lost() ? 0 : held.bytes;
     return bytes;
   }
 
@@ -122,13 +130,28 @@ class Core {
     std::unique_lock lock(mutex_);
     while (!stop.stop_requested()) {
       renewal_.wait_for(lock, stop, options_.renewal, [] { return false; });
-      if (stop.stop_requested() || held_.empty()) continue;
-      wire::Request request;
-      for (const auto& [id, bytes] : held_) request.mutable_keep_views()->add_views(id);
+      if (stop.stop_requested()) continue;
+      std::vector<std::uint64_t> views;
+      for (const auto& [id, held] : held_) {
+        if (!held.fate->lost()) views.push_back(id);
+      }
       lock.unlock();
-      client_->Call(std::move(request), kShortCall, [](const Result<wire::Reply>&) {});
+      for (const std::uint64_t id : views) RenewOne(id);
       lock.lock();
     }
+  }
+
+  // One request a view: the answer says what became of it.
+  void RenewOne(std::uint64_t id) {
+    wire::Request request;
+    request.mutable_keep_views()->add_views(id);
+    client_->Call(std::move(request), kShortCall, [this, id](const Result<wire::Reply>& reply) {
+      if (reply || reply.error().code != ErrorCode::kDataLoss) return;
+      const std::lock_guard lock(mutex_);
+      if (const auto held = held_.find(id); held != held_.end()) {
+        held->second.fate->NoteLost(reply.error());
+      }
+    });
   }
 
   const ClusterStateOptions options_;
@@ -138,7 +161,7 @@ class Core {
   std::condition_variable released_, answered_;
   bool is_cancelled_ = false;
   std::condition_variable_any renewal_;
-  std::map<std::uint64_t, std::int64_t> held_;  // bytes by view
+  std::map<std::uint64_t, Held> held_;  // by view
   int releases_under_way_ = 0;
   std::unique_ptr<ClusterClient> client_;  // its callbacks use what stands above
   std::jthread renewing_;
@@ -163,7 +186,8 @@ class ClusterState : public StateSource {
   Result<StateViewPtr> Pin(const std::string& job) override {
     const std::shared_ptr<Slot> slot = SlotOf(job);
     std::unique_lock lock(slot->mutex);
-    if (StateViewPtr held = slot->view.lock()) return held;
+    if (const auto held = slot->view.lock(); held && !held->fate()->lost())
+      return StateViewPtr(held);
     // The others wait for the view that one of them takes, and have its error.
     if (const auto taking = slot->taking) {
       slot->taken.wait(lock, [&] { return taking->has_value(); });
@@ -175,10 +199,10 @@ class ClusterState : public StateSource {
     auto view = Take(job);
     lock.lock();
     if (view) slot->view = *view;
-    *taking = view;
+    *taking = view ? Result<StateViewPtr>(*view) : Result<StateViewPtr>(view.error());
     slot->taking = nullptr;
     slot->taken.notify_all();
-    return view;
+    return **taking;
   }
 
   void Cancel() override { core_->Cancel(); }
@@ -187,10 +211,10 @@ class ClusterState : public StateSource {
   struct Slot {
     std::mutex mutex;
     std::condition_variable taken;
-    std::weak_ptr<const engine::vfs::StateView> view;
+    std::weak_ptr<const ClusterView> view;
     std::shared_ptr<std::optional<Result<StateViewPtr>>> taking;  // by one of those who ask
   };
-  Result<StateViewPtr> Take(const std::string& job) {
+  Result<std::shared_ptr<ClusterView>> Take(const std::string& job) {
     TESSERA_TRY(const wire::ViewReply reply, core_->Ask(job));
     const std::uint64_t id = reply.view();
     auto view = ClusterView::Make(reply, core_->machine(), core_->readers(),
@@ -199,8 +223,8 @@ class ClusterState : public StateSource {
       core_->Release(id);
       return Error(view.error());
     }
-    TESSERA_RETURN_IF_ERROR(core_->Add(**view));
-    return StateViewPtr(std::move(*view));
+    TESSERA_RETURN_IF_ERROR(core_->Add(*view));
+    return view;
   }
   std::shared_ptr<Slot> SlotOf(const std::string& job) {
     const std::lock_guard lock(mutex_);

@@ -202,6 +202,7 @@ void ClusterView::Begin(RemoteRead& read) const {
 }
 
 Error ClusterView::Describe(Error error, const engine::ViewCell& cell) const {
+  if (const auto lost = fate_->lost(); lost && error.code != ErrorCode::kCancelled) error = *lost;
   // The node lives and knows nothing of the view: what it held is gone.
   if (error.code == ErrorCode::kNotFound) error.code = ErrorCode::kDataLoss;
   const auto& spec = info_.layout.collection().tensors()[static_cast<std::size_t>(cell.tensor)];

@@ -46,6 +46,24 @@ class LaneReaders {
 /// Values of a reply, checked. \error kInvalidArgument naming what is wrong
 Result<engine::vfs::JobInfo> DecodeJobState(const wire::JobStateInfo& info);
 
+/// Whether a node that holds a share of a view is gone, and the others have let go of theirs: reads
+/// of what is not mapped end with that error from there on. \threadsafety Any thread.
+class ViewFate {
+ public:
+  void NoteLost(const Error& why) {
+    const std::lock_guard lock(mutex_);
+    lost_ = why;
+  }
+  std::optional<Error> lost() const {
+    const std::lock_guard lock(mutex_);
+    return lost_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::optional<Error> lost_;  // guarded by mutex_
+};
+
 /// \threadsafety Any thread, several at once.
 class ClusterView : public engine::vfs::StateView {
  public:
@@ -61,6 +79,8 @@ class ClusterView : public engine::vfs::StateView {
   Status Read(int tensor, const ptc::Box& box, std::span<std::byte> out) const override;
 
   std::uint64_t id() const { return id_; }
+  /// Stays where it is when the view ends: whoever hears of a loss need not hold the view.
+  const std::shared_ptr<ViewFate>& fate() const { return fate_; }
   /// Of memory that its nodes hold for it.
   std::int64_t size_bytes() const { return plan_->total_bytes(); }
   /// Nodes whose memory is mapped here.
@@ -85,6 +105,7 @@ class ClusterView : public engine::vfs::StateView {
   std::map<std::int32_t, Share> shares_;
   std::shared_ptr<LaneReaders> readers_;
   std::function<void()> released_;
+  const std::shared_ptr<ViewFate> fate_ = std::make_shared<ViewFate>();
 };
 
 }  // namespace tessera::agents

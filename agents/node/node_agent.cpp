@@ -116,6 +116,7 @@ Status NodeAgent::Open() {
   loop_.Every(kHeartbeat, [this] {
     if (welcomed_) {
       SendHeartbeat();
+      RepeatFollowed();
     } else {
       SendRegister();
     }

@@ -125,8 +125,11 @@ class NodeAgent {
   void OnRankExited(const KeeperClient::Rank& exited);
   void KillRank(Rank& rank);
   void ReportPaused(const std::string& job);
+  /// Says again what stands: the registrar has no record of it, or had to pass it over.
+  void ReportAllPaused();
   void RaiseRequest(const std::string& job, std::uint64_t number, std::int64_t at_step);
-  void Resume(const std::string& job);
+  /// Lets ranks go on that wait. `data_too`: also those that could not read their data.
+  void Resume(const std::string& job, bool data_too);
   Rank* FindRank(const RankId& id);
   /// The step at which all of the job's ranks here wait, or nullopt.
   std::optional<Rank::Pause> AllPaused(const std::string& job) const;
@@ -153,6 +156,9 @@ class NodeAgent {
   void CheckConnected();
   void RunTransfer();
   void SendReport(const engine::Report& report);
+  /// Says again that the outcome was followed until the barrier is passed: what the registrar said
+  /// last may be lost with a connection.
+  void RepeatFollowed();
   void SendProgress();
   void FlipAndAdopt();
   void CheckAdopted();

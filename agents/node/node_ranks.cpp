@@ -306,6 +306,10 @@ void NodeAgent::ReportPaused(const std::string& name) {
   Send(std::move(message));
 }
 
+void NodeAgent::ReportAllPaused() {
+  for (const auto& [name, job] : jobs_) ReportPaused(name);
+}
+
 std::optional<NodeAgent::Rank::Pause> NodeAgent::AllPaused(const std::string& job) const {
   std::optional<Rank::Pause> all;
   for (const ptc::DeviceId device : store_->Of(job)) {
@@ -422,16 +426,17 @@ void NodeAgent::OnResumeJob(const wire::ResumeJob& message) {
   job->second.starting = false;
   job->second.resumed_through =
       std::max<std::uint64_t>(job->second.resumed_through, message.through());
-  Resume(message.job());
+  Resume(message.job(), true);
 }
 
-void NodeAgent::Resume(const std::string& name) {
+void NodeAgent::Resume(const std::string& name, bool data_too) {
   const auto job = jobs_.find(name);
   if (job == jobs_.end()) return;
   for (const ptc::DeviceId device : store_->Of(name)) {
     store_->Find(device)->arena->header().request.store(0);
     Rank* rank = FindRank(RankId{name, device});
     if (!rank || !rank->paused || rank->paused->request == engine::kRequestStepsDone) continue;
+    if (!data_too && rank->paused->request == engine::kRequestNoData) continue;
     rank->paused.reset();
     static_cast<void>(
         rank_port_->SendCommand(rank->id, RankCommand::kResume, job->second.row.epoch, nullptr));

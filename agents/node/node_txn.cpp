@@ -153,7 +153,7 @@ void NodeAgent::OnOutcome(const wire::Outcome& message) {
     report->set_transaction(message.transaction());
     report->set_kind(message.commit() ? wire::TxnReport::COMMITTED : wire::TxnReport::ABORTED);
     Send(std::move(reply));
-    return;
+    return ReportAllPaused();  // a registrar that asks this may have been restarted since
   }
   if (message.commit()) txn_->step = message.step();
   Feed(engine::OutcomeTold{message.commit()});
@@ -210,7 +210,8 @@ void NodeAgent::Feed(const engine::ParticipantEvent& event) {
               for (const ptc::DeviceId id : store_->Of(job->first)) {
                 store_->Find(id)->arena->header().request.store(0);
               }
-              if (!txn_->stay_paused) Resume(job->first);
+              // Ranks that cannot read their data stand for that, not for the transaction.
+              if (!txn_->stay_paused) Resume(job->first, false);
             },
             [&](const engine::AskRegister& a) {
               wire::FromNode message;
@@ -226,6 +227,11 @@ void NodeAgent::Feed(const engine::ParticipantEvent& event) {
         },
         action);
   }
+}
+
+void NodeAgent::RepeatFollowed() {
+  if (!txn_ || !txn_->machine.followed()) return;
+  Feed(engine::OutcomeTold{txn_->machine.state() == engine::ParticipantState::kCommitted});
 }
 
 void NodeAgent::SendReport(const engine::Report& report) {
@@ -492,8 +498,12 @@ void NodeAgent::ForgetTxn() {
   // State first: a row without its partner means nothing.
   static_cast<void>(journal_->Erase(kStateKey));
   static_cast<void>(journal_->Erase(kPrepareKey));
+  const bool stay_paused = txn_->stay_paused;
   txn_.reset();
   SendHeartbeat();
+  // Who came to stand meanwhile was the transaction's business. Of a job that was paused before it
+  // the registrar knows, and may be letting it go on already.
+  if (!stay_paused) ReportAllPaused();
 }
 
 }  // namespace tessera::agents

@@ -21,6 +21,10 @@ Result<ViewTask> NodeAgent::MakeViewTask(const wire::TakeView& m) {
   if (job == jobs_.end() || (txn_ && txn_->prepare.job() == m.job())) {
     return FailedPrecondition(fmt::format("'{}' is not to be viewed here now", m.job()));
   }
+  if (!(m.deadline() >= 0 && m.deadline() <= kMaxViewSeconds)) {  // nor what is not a number
+    return InvalidArgument(fmt::format("a view of '{}' within {} s: from 0 to {} are taken",
+                                       m.job(), m.deadline(), kMaxViewSeconds));
+  }
   const JobRow& row = job->second.row;
   if (row.epoch != m.epoch() || row.layout.hash() != m.layout_hash()) {
     return FailedPrecondition(
@@ -30,11 +34,10 @@ Result<ViewTask> NodeAgent::MakeViewTask(const wire::TakeView& m) {
     view_plan_.emplace(m.layout_hash(), std::make_shared<const engine::ViewPlan>(row.layout));
   }
   ViewTask task{m.job(), row.layout, view_plan_->second, {}, {}, {}};
-  task.stamp = {m.view(), m.epoch(),       m.timeline(),        m.step(),
+  task.stamp = {m.view(),        m.epoch(),         m.timeline(), m.step(),
                 m.layout_hash(), task.plan->hash(), config_.node};
-  const double patience = std::clamp(m.deadline(), 0.0, kMaxViewSeconds);
   task.deadline = Loop::Now() + std::chrono::duration_cast<Loop::Clock::duration>(
-                                    std::chrono::duration<double>(patience));
+                                    std::chrono::duration<double>(m.deadline()));
   std::set<ptc::DeviceId> contributors;
   for (const engine::ViewCell& cell : task.plan->cells()) {
     if (cell.device.node == config_.node) contributors.insert(cell.device);
@@ -43,8 +46,8 @@ Result<ViewTask> NodeAgent::MakeViewTask(const wire::TakeView& m) {
     DeviceStore::Device* device = store_->Find(id);
     if (!device || !device->table || device->table->job() != m.job() ||
         device->table->epoch() != m.epoch()) {
-      return FailedPrecondition(fmt::format("{} does not hold epoch {} of '{}'", ToString(id),
-                                            m.epoch(), m.job()));
+      return FailedPrecondition(
+          fmt::format("{} does not hold epoch {} of '{}'", ToString(id), m.epoch(), m.job()));
     }
     if (device->failed) return Unavailable(fmt::format("device {} failed", ToString(id)));
     task.sources.push_back({id, device->arena.get(), *device->table});

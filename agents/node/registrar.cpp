@@ -192,15 +192,16 @@ void Registrar::OnRequest(const std::string& identity, const wire::Request& requ
     case wire::Request::kJobs:
       return OnJobs(reply);
     case wire::Request::kView:
-      return OnView(request.view(), reply);
+      return OnView(request.id(), request.view(), reply);
     case wire::Request::kHandIn:
       return OnHandIn(request.id(), request.hand_in(), reply);
     case wire::Request::kKeepViews: {
       wire::ToNode keep;
       *keep.mutable_keep_views() = request.keep_views();
-      return PassOn(keep, reply);
+      return PassOn(keep, reply, views_.Keep(request.keep_views()));
     }
     case wire::Request::kReleaseViews: {
+      views_.Release(request.release_views());
       wire::ToNode release;
       *release.mutable_release_views() = request.release_views();
       return PassOn(release, reply);

@@ -347,9 +347,11 @@ class Registrar {
   ViewDesk::World WorldOfViews();
   Result<ViewableJob> FindViewable(const std::string& name);
   void OnJobs(const ReplyPtr& reply);
-  void OnView(const wire::ViewRequest& request, const ReplyPtr& reply);
+  void OnView(const std::string& request_id, const wire::ViewRequest& request,
+              const ReplyPtr& reply);
   /// To all nodes: after a restart this registrar does not know who holds what.
-  void PassOn(const wire::ToNode& message, const ReplyPtr& reply);
+  void PassOn(const wire::ToNode& message, const ReplyPtr& reply,
+              const Status& status = OkStatus());
 
   // ---- state that is handed in (registrar_hand_in.cpp)
   void OnHandIn(const std::string& request_id, const wire::HandInRequest& request,
@@ -369,6 +371,11 @@ class Registrar {
   void OnTxnRequest(const wire::TxnRequest& request, const ReplyPtr& reply);
   void OnCancel(const wire::CancelRequest& request, const ReplyPtr& reply);
   void OnTxnReport(std::int32_t node, const wire::TxnReport& message);
+  /// Tells the outcome again to nodes that are there and have not followed it: a message is lost
+  /// with its connection, and a node that only connects again does not register again.
+  void RepeatOutcome();
+  /// Whether the job of a transaction that is over is paused now.
+  bool IsPausedSince(std::int64_t transaction);
   void OnTxnProgress(const wire::TxnProgress& message);
   void Feed(const engine::CoordinatorEvent& event);
   void Perform(const engine::CoordinatorAction& action);

@@ -147,7 +147,7 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
                                name));
       continue;
     }
-    if (!here || txn_) continue;
+    if (!here || (txn_ && txn_->job == job_name)) continue;
     if (here->paused()) {
       wire::JobPaused paused;
       paused.set_job(job_name);
@@ -202,6 +202,7 @@ void Registrar::OnTick() {
     Feed(
         engine::PauseOverdue{fmt::format("'{}' did not reach a step boundary in time", txn_->job)});
   }
+  RepeatOutcome();
   if (operation_ && now > operation_->deadline) {
     FailOperation(
         Timeout(fmt::format("'{}' did not reach a step boundary in time", operation_->job)));

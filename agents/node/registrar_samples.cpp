@@ -19,6 +19,8 @@ constexpr std::size_t kStepsOfMedian = 20;
 /// So long a step is waited for that a later one has overtaken. A restarted agent of another node
 /// brings its steps within the 2 s in which it registers.
 constexpr double kPatience = 5;
+/// Seconds.
+constexpr double kLongestStep = 24 * 3600;
 
 /// Samples that wait for a history that cannot be written now.
 constexpr std::size_t kMostWaiting = 100000;
@@ -38,7 +40,8 @@ void Registrar::OnStep(const wire::StepReport& m) {
     // A node that is idle after this very step may have said so before the step was reported.
     std::erase_if(job->paused_nodes,
                   [&](const auto& entry) { return entry.second.step < m.step(); });
-    if (m.seconds() > 0 && m.epoch() == job->epoch) {
+    // What ranks measure decides how long others wait: no step of ours takes a day.
+    if (m.seconds() > 0 && m.seconds() <= kLongestStep && m.epoch() == job->epoch) {
       job->tokens_per_second = static_cast<double>(m.tokens()) / m.seconds();
       job->step_seconds.push_back(m.seconds());
       if (job->step_seconds.size() > kStepsOfMedian) job->step_seconds.pop_front();

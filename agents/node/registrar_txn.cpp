@@ -198,6 +198,7 @@ void Registrar::OnTxnReport(std::int32_t node, const wire::TxnReport& m) {
     if (!followed) return;
     wire::ToNode go;
     go.mutable_go()->set_transaction(m.transaction());
+    go.mutable_go()->set_stay_paused(IsPausedSince(m.transaction()));
     return static_cast<void>(SendTo(node, go));
   }
   const auto take = [&](const auto& rows, std::vector<DeviceDigests>& out) {
@@ -259,6 +260,29 @@ std::int64_t Registrar::BytesArrived() const {
   std::int64_t bytes = 0;
   for (const auto& [ends, flow] : txn_->flows) bytes += flow.bytes_done;
   return bytes;
+}
+
+void Registrar::RepeatOutcome() {
+  constexpr auto kPatience = std::chrono::seconds(3);
+  if (!txn_ || Clock::now() - txn_->phase_began < kPatience) return;
+  const TxnPhase phase = txn_->machine.phase();
+  if (phase != TxnPhase::kRollingBack && phase != TxnPhase::kResuming) return;
+  for (const std::int32_t number : txn_->machine.waiting_for()) {
+    const Node* const node = FindNode(number);
+    if (!node || node->state != engine::NodeState::kAlive) continue;
+    Perform(engine::SendOutcome{number, phase == TxnPhase::kResuming});
+  }
+}
+
+bool Registrar::IsPausedSince(std::int64_t transaction) {
+  std::string name;
+  if (const auto kept = unwritten_.find(transaction); kept != unwritten_.end()) {
+    name = kept->second.job;
+  } else if (const auto found = history_->Transaction(transaction); found && *found) {
+    name = (*found)->job;
+  }
+  const Job* job = FindJob(name);
+  return job && job->state == engine::JobState::kPaused;
 }
 
 // ---- the machine and its actions

@@ -65,23 +65,26 @@ void Registrar::OnJobs(const ReplyPtr& reply) {
   reply->Done(std::move(out));
 }
 
-void Registrar::OnView(const wire::ViewRequest& request, const ReplyPtr& reply) {
-  views_.Take(request, [this, job = request.job(), reply](Result<wire::ViewReply> view) {
-    if (!view) {
-      if (view.error().code == ErrorCode::kResourceExhausted) {
-        AddEvent(engine::Severity::kWarning, job,
-                 "no view: " + view.error().ToString() + reply->ByWhom());
-      }
-      return reply->Fail(view.error());
-    }
-    wire::Reply out;
-    *out.mutable_view() = std::move(*view);
-    reply->Done(std::move(out));
-  });
+void Registrar::OnView(const std::string& request_id, const wire::ViewRequest& request,
+                       const ReplyPtr& reply) {
+  views_.Take(request_id, request,
+              [this, job = request.job(), reply](Result<wire::ViewReply> view) {
+                if (!view) {
+                  if (view.error().code == ErrorCode::kResourceExhausted) {
+                    AddEvent(engine::Severity::kWarning, job,
+                             "no view: " + view.error().ToString() + reply->ByWhom());
+                  }
+                  return reply->Fail(view.error());
+                }
+                wire::Reply out;
+                *out.mutable_view() = std::move(*view);
+                reply->Done(std::move(out));
+              });
 }
 
-void Registrar::PassOn(const wire::ToNode& message, const ReplyPtr& reply) {
+void Registrar::PassOn(const wire::ToNode& message, const ReplyPtr& reply, const Status& status) {
   for (const auto& [number, node] : nodes_) static_cast<void>(SendTo(number, message));
+  if (!status) return reply->Fail(status.error());
   wire::Reply out;
   out.mutable_done();
   reply->Done(std::move(out));

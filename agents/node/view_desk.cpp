@@ -25,14 +25,30 @@ constexpr double kMargin = 0.01;
 constexpr int kMaxDoublings = 10;
 constexpr double kStepsOfPatience = 10;
 constexpr std::size_t kMaxPlans = 16;
+constexpr int kTicksPerLease = 6;
 
 std::uint64_t NewViewId() {
   static std::random_device random;
   return std::uint64_t{random()} << 32 | random();
 }
 
+/// Nothing that is measured in steps is waited for longer: a length that is reported may be any.
+constexpr double kMaxSeconds = 24 * 3600;
+
+double Clamped(double seconds) {
+  return seconds > 0 ? std::min(seconds, kMaxSeconds) : 0;  // 0 for what is not a number
+}
+
 milliseconds Seconds(double seconds) {
-  return milliseconds(static_cast<std::int64_t>(std::ceil(seconds * 1000)));
+  return milliseconds(static_cast<std::int64_t>(std::ceil(Clamped(seconds) * 1000)));
+}
+
+std::set<std::int32_t> NodesOf(const engine::ViewPlan& plan) {
+  std::set<std::int32_t> nodes;
+  for (const auto& [node, bytes] : plan.bytes_of_node()) {
+    nodes.insert(static_cast<std::int32_t>(node));
+  }
+  return nodes;
 }
 
 void FillState(const ViewableJob& job, std::int64_t step, wire::JobStateInfo* out) {
@@ -50,19 +66,90 @@ std::int64_t StepOfView(const ViewableJob& job, double margin) {
   if (job.paused) return job.step;
   // Since a step was decided its update has begun; the next ones follow at their usual pace. A job
   // that is late is not expected to catch up.
-  const double length = std::max(job.step_seconds, 1e-3);
-  const double ahead = (std::min(job.since_step, length) + margin) / length;
+  const double length = std::max(Clamped(job.step_seconds), 1e-3);
+  const double ahead = (std::min(Clamped(job.since_step), length) + margin) / length;
   const std::int64_t step = job.step + static_cast<std::int64_t>(std::floor(ahead));
   return job.max_steps > 0 ? std::min(step, std::max(job.step, job.max_steps)) : step;
 }
 
 ViewDesk::ViewDesk(Loop& loop, World world, Limits limits)
-    : loop_(loop), world_(std::move(world)), limits_(limits) {}
+    : loop_(loop), world_(std::move(world)), limits_(limits) {
+  tick_ = loop_.Every(limits_.lease / kTicksPerLease, [this] { Tick(); });
+}
 
-void ViewDesk::Take(const wire::ViewRequest& request, Done done) {
+ViewDesk::~ViewDesk() { loop_.Cancel(tick_); }
+
+void ViewDesk::Take(const std::string& id, const wire::ViewRequest& request, Done done) {
+  if (!id.empty() && IsSentAgain(id, request.job(), done)) return;
   Queue& queue = queues_[request.job()];
-  queue.asks.push_back({request, std::move(done), Loop::Now() + limits_.transaction});
+  Ask& ask = queue.asks.emplace_back();
+  ask.id = id;
+  ask.request = request;
+  ask.done.push_back(std::move(done));
   if (queue.asks.size() == 1) Try(request.job());
+}
+
+bool ViewDesk::IsSentAgain(const std::string& id, const std::string& job, Done& done) {
+  if (const auto queue = queues_.find(job); queue != queues_.end()) {
+    for (Ask& ask : queue->second.asks) {
+      if (ask.id != id) continue;
+      ask.done.push_back(std::move(done));
+      return true;
+    }
+  }
+  for (auto& [view, given] : given_) {
+    if (given.id != id || !given.reply || given.lost || given.reply->job().name() != job) continue;
+    given.kept_until = Loop::Now() + limits_.lease;
+    SendKeep(view, given.nodes);
+    done(*given.reply);
+    return true;
+  }
+  return false;
+}
+
+Status ViewDesk::Keep(const wire::KeepViewsRequest& request) {
+  Status status = OkStatus();
+  for (const std::uint64_t view : request.views()) {
+    const auto found = given_.find(view);
+    if (found == given_.end()) continue;
+    Given& given = found->second;
+    given.reply.reset();
+    given.kept_until = Loop::Now() + limits_.lease;
+    if (!given.lost) continue;
+    // The others let go only now that the client hears why: no read fails without a reason.
+    SendRelease(view, given.nodes);
+    if (status) status = *given.lost;
+  }
+  return status;
+}
+
+void ViewDesk::Release(const wire::ReleaseViewsRequest& request) {
+  for (const std::uint64_t view : request.views()) given_.erase(view);
+}
+
+void ViewDesk::Tick() {
+  for (const auto& [job, queue] : queues_) {
+    if (!queue.attempt) continue;
+    std::set<std::int32_t> nodes;
+    for (const auto& [node, report] : queue.attempt->taken) nodes.insert(node);
+    SendKeep(queue.attempt->view, nodes);
+  }
+  // A little before the nodes do: what is answered from here is still there.
+  const auto soon = Loop::Now() + limits_.lease / kTicksPerLease;
+  std::erase_if(given_, [&](const auto& entry) { return entry.second.kept_until < soon; });
+}
+
+void ViewDesk::SendKeep(std::uint64_t view, const std::set<std::int32_t>& nodes) {
+  wire::ToNode message;
+  message.mutable_keep_views()->add_views(view);
+  for (const std::int32_t node : nodes) static_cast<void>(world_.send(node, message));
+}
+
+void ViewDesk::SendRelease(std::uint64_t view, const std::set<std::int32_t>& nodes) {
+  wire::ToNode message;
+  message.mutable_release_views()->add_views(view);
+  // One that is gone lets go by itself.
+  for (const std::int32_t node : nodes) static_cast<void>(world_.send(node, message));
 }
 
 void ViewDesk::Try(const std::string& job) {
@@ -70,9 +157,10 @@ void ViewDesk::Try(const std::string& job) {
   loop_.Cancel(queue.timer);
   Result<ViewableJob> now = world_.job(job);
   if (!now) return Finish(job, now.error());
-  const Ask& ask = queue.asks.front();
+  Ask& ask = queue.asks.front();
   if (!now->busy.empty()) {
-    if (Loop::Now() > ask.patience) {
+    if (!ask.patience) ask.patience = Loop::Now() + limits_.transaction;
+    if (Loop::Now() > *ask.patience) {
       return Finish(
           job, Unavailable(fmt::format(
                    "no view of '{}': {}, for more than {} s", job, now->busy,
@@ -80,6 +168,7 @@ void ViewDesk::Try(const std::string& job) {
     }
     return TryLater(job, kLookAgain);
   }
+  ask.patience.reset();
   if (const Status begun = Begin(job, queue, std::move(*now)); !begun) {
     Finish(job, begun.error());
   }
@@ -103,11 +192,12 @@ Status ViewDesk::Begin(const std::string& job, Queue& queue, ViewableJob now) {
                     job, plan->total_bytes(), used, limit));
   }
   const auto started = Loop::Now();
-  if (!ask.deadline) {
-    ask.deadline =
-        started + std::max(limits_.attempts, Seconds(kStepsOfPatience * now.step_seconds));
+  if (!ask.left) {
+    ask.left = std::max(limits_.attempts, Seconds(kStepsOfPatience * now.step_seconds));
   }
-  if (started >= *ask.deadline) {
+  if (!ask.since) ask.since = started;
+  const auto deadline = *ask.since + *ask.left;
+  if (started >= deadline) {
     return Timeout(
         fmt::format("no step of '{}' could be caught for a view, the last try was after "
                     "step {}",
@@ -126,9 +216,9 @@ Status ViewDesk::Begin(const std::string& job, Queue& queue, ViewableJob now) {
   take->set_layout_hash(attempt.job.layout.hash());
   take->set_timeline(attempt.job.timeline);
   take->set_step(attempt.step);
-  take->set_deadline(std::chrono::duration<double>(*ask.deadline - started).count());
-  for (const auto& [node, bytes] : plan->bytes_of_node()) attempt.waiting.insert(node);
-  const std::set<std::int32_t> nodes = attempt.waiting;
+  take->set_deadline(std::chrono::duration<double>(deadline - started).count());
+  const std::set<std::int32_t> nodes = NodesOf(*plan);
+  attempt.waiting = nodes;
   queue.attempt = std::move(attempt);
   for (const std::int32_t node : nodes) {
     TESSERA_RETURN_IF_ERROR(world_.send(node, message).Context("a view of '" + job + "'"));
@@ -136,8 +226,7 @@ Status ViewDesk::Begin(const std::string& job, Queue& queue, ViewableJob now) {
   // Nodes end it at the deadline, and say which device kept them waiting; this is for those that
   // say nothing.
   queue.timer = loop_.After(
-      std::chrono::ceil<milliseconds>(*ask.deadline - started) + std::chrono::seconds(2),
-      [this, job] {
+      std::chrono::ceil<milliseconds>(deadline - started) + std::chrono::seconds(2), [this, job] {
         const Queue& late = queues_.at(job);
         const std::int32_t node =
             late.attempt->waiting.empty() ? 0 : *late.attempt->waiting.begin();
@@ -202,6 +291,10 @@ void ViewDesk::Complete(const std::string& job, Queue& queue) {
     share->set_path(report.path());
     world_.describe(node, share);
   }
+  // All shares are kept equally long from here on.
+  const std::set<std::int32_t> nodes = NodesOf(*attempt.plan);
+  SendKeep(attempt.view, nodes);
+  given_[attempt.view] = {queue.asks.front().id, reply, nodes, Loop::Now() + limits_.lease, {}};
   Finish(job, std::move(reply));
 }
 
@@ -209,7 +302,7 @@ void ViewDesk::Finish(const std::string& job, Result<wire::ViewReply> result) {
   Queue& queue = queues_.at(job);
   GiveUp(queue);
   loop_.Cancel(queue.timer);
-  const Done done = std::move(queue.asks.front().done);
+  const std::vector<Done> done = std::move(queue.asks.front().done);
   queue.asks.pop_front();
   queue.too_late = 0;
   queue.at_least = 0;
@@ -219,22 +312,25 @@ void ViewDesk::Finish(const std::string& job, Result<wire::ViewReply> result) {
   } else {
     TryLater(job, milliseconds(0));
   }
-  done(std::move(result));
+  for (const Done& each : done) each(result);
 }
 
 void ViewDesk::GiveUp(Queue& queue) {
   if (!queue.attempt) return;
-  wire::ToNode message;
-  message.mutable_release_views()->add_views(queue.attempt->view);
-  for (const auto& [node, bytes] : queue.attempt->plan->bytes_of_node()) {
-    static_cast<void>(world_.send(node, message));  // one that is gone lets go by itself
-  }
+  SendRelease(queue.attempt->view, NodesOf(*queue.attempt->plan));
   queue.attempt.reset();
 }
 
 void ViewDesk::OnTransaction(const std::string& job) {
   const auto found = queues_.find(job);
-  if (found == queues_.end() || !found->second.attempt) return;
+  if (found == queues_.end()) return;
+  // The clock of the view stands while the transaction is under way.
+  for (Ask& ask : found->second.asks) {
+    if (!ask.since) continue;
+    *ask.left -= Loop::Now() - *ask.since;
+    ask.since.reset();
+  }
+  if (!found->second.attempt) return;
   GiveUp(found->second);
   TryLater(job, kLookAgain);
 }
@@ -242,10 +338,15 @@ void ViewDesk::OnTransaction(const std::string& job) {
 void ViewDesk::OnNodeGone(std::int32_t node, const std::string& why) {
   std::vector<std::string> jobs;
   for (const auto& [job, queue] : queues_) {
-    if (queue.attempt && queue.attempt->waiting.contains(node)) jobs.push_back(job);
+    if (queue.attempt && queue.attempt->plan->bytes_of_node().contains(node)) jobs.push_back(job);
   }
   for (const std::string& job : jobs) {
     Finish(job, Unavailable(fmt::format("a view of '{}' is lost: {}", job, why)));
+  }
+  for (auto& [view, given] : given_) {
+    if (given.lost || !given.nodes.contains(node)) continue;
+    given.lost = DataLoss(fmt::format("view {:016x} is lost: {}", view, why));
+    given.reply.reset();
   }
 }
 
@@ -256,7 +357,9 @@ void ViewDesk::OnJobOver(const std::string& job, const Error& error) {
   loop_.Cancel(found->second.timer);
   const std::deque<Ask> asks = std::move(found->second.asks);
   queues_.erase(found);
-  for (const Ask& ask : asks) ask.done(error);
+  for (const Ask& ask : asks) {
+    for (const Done& done : ask.done) done(error);
+  }
 }
 
 std::shared_ptr<const engine::ViewPlan> ViewDesk::PlanOf(const ptc::Layout& layout) {

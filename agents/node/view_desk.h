@@ -14,8 +14,10 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "agents/net/loop.h"
+#include "agents/node/view_store.h"
 #include "agents/wire/tessera/wire/node.pb.h"
 #include "engine/cluster/snapshot.h"
 #include "engine/store/view_plan.h"
@@ -55,33 +57,56 @@ class ViewDesk {
     std::function<void(std::int32_t node, wire::ViewShare* share)> describe;
   };
   struct Limits {
-    std::chrono::milliseconds transaction{60000};  // how long a transaction is waited for
-    std::chrono::milliseconds attempts{30000};     // and then the view, or 10 steps if that is more
+    std::chrono::milliseconds transaction{60000};  // how long one transaction is waited for
+    std::chrono::milliseconds attempts{30000};     // the view beside that, or 10 steps if more
+    std::chrono::milliseconds lease = kViewLease;  // of what nodes hold
   };
   using Done = std::function<void(Result<wire::ViewReply>)>;
 
   ViewDesk(Loop& loop, World world, Limits limits);
   ViewDesk(Loop& loop, World world) : ViewDesk(loop, std::move(world), Limits{}) {}
+  ~ViewDesk();
+  ViewDesk(const ViewDesk&) = delete;
+  ViewDesk& operator=(const ViewDesk&) = delete;
 
+  /// `id`: the client's own for this request, equal whenever it is sent again, or empty. What is
+  /// asked again waits for the same view, or gets it where the client never heard of it.
   /// `done` runs once, on the loop, perhaps inside the call:
   /// \error those of World::job; kResourceExhausted naming bytes, limit and what is in use, or what
   ///     a node lacks; kUnavailable naming the transaction that went on for too long, or the node
   ///     that was lost; kTimeout where no step could be caught
-  void Take(const wire::ViewRequest& request, Done done);
+  void Take(const std::string& id, const wire::ViewRequest& request, Done done);
+  /// Clients are still there: the views are kept for another lease. Views that this desk has not
+  /// given are passed over. \error kDataLoss naming a view that was lost with a node, and why
+  Status Keep(const wire::KeepViewsRequest& request);
+  void Release(const wire::ReleaseViewsRequest& request);
   void OnReport(std::int32_t node, const wire::ViewReport& report);
   /// What is being taken of the job is given up and tried again later.
   void OnTransaction(const std::string& job);
-  /// The node, or its agent, is gone: views that wait for it end with kUnavailable saying `why`.
+  /// The node, or its agent, is gone: views that it takes part in end with kUnavailable saying
+  /// `why`. Views that it holds a share of are let go of by the others when Keep says so, or with
+  /// their lease.
   void OnNodeGone(std::int32_t node, const std::string& why);
   /// The job is over: whoever waits for a view of it gets `error`.
   void OnJobOver(const std::string& job, const Error& error);
 
  private:
   struct Ask {
+    std::string id;
     wire::ViewRequest request;
-    Done done;
-    Loop::Clock::time_point patience;                   // for transactions
-    std::optional<Loop::Clock::time_point> deadline{};  // for the view, since it was first tried
+    std::vector<Done> done;                             // one each time that it was sent
+    std::optional<Loop::Clock::time_point> patience{};  // while a transaction is waited for
+    /// For the view. Runs since it was first tried, but not while a transaction is waited for.
+    std::optional<Loop::Clock::duration> left{};
+    std::optional<Loop::Clock::time_point> since{};
+  };
+  /// A complete view, until its lease ends.
+  struct Given {
+    std::string id;                        // of the request
+    std::optional<wire::ViewReply> reply;  // until the client shows that it has it
+    std::set<std::int32_t> nodes;
+    Loop::Clock::time_point kept_until;
+    std::optional<Error> lost;
   };
   /// One try to catch one step.
   struct Attempt {
@@ -111,12 +136,20 @@ class ViewDesk {
   /// Answers the first asker and goes on with the next.
   void Finish(const std::string& job, Result<wire::ViewReply> result);
   void GiveUp(Queue& queue);
+  /// Whether the request was sent before, and is answered or will be.
+  bool IsSentAgain(const std::string& id, const std::string& job, Done& done);
+  /// Shares that are taken do not end while others are being taken; what nobody keeps is forgotten.
+  void Tick();
+  void SendKeep(std::uint64_t view, const std::set<std::int32_t>& nodes);
+  void SendRelease(std::uint64_t view, const std::set<std::int32_t>& nodes);
   std::shared_ptr<const engine::ViewPlan> PlanOf(const ptc::Layout& layout);
 
   Loop& loop_;
   const World world_;
   const Limits limits_;
+  Loop::TimerId tick_ = 0;
   std::map<std::string, Queue> queues_;
+  std::map<std::uint64_t, Given> given_;                                    // by view
   std::map<std::uint64_t, std::shared_ptr<const engine::ViewPlan>> plans_;  // by layout hash
 };
 

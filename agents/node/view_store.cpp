@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <utility>
+#include <vector>
 
 #include "ptc/digest.h"
 
@@ -48,7 +49,10 @@ void ViewStore::Take(ViewTask task, std::optional<std::int64_t> paused_at, Done 
 
 void ViewStore::OnCopied(std::uint64_t view, const std::shared_ptr<const ViewTask>& task,
                          Result<engine::ViewMemory> memory) {
-  if (!taking_.contains(view)) return;  // given up
+  if (!taking_.contains(view)) {  // given up
+    disposal_.Take(std::make_shared<const Result<engine::ViewMemory>>(std::move(memory)));
+    return;
+  }
   if (!memory) return Finish(view, memory.error());
   Taken taken{memory->size_bytes(), fmt::format("/proc/{}/fd/{}", ::getpid(), memory->fd())};
   {
@@ -80,9 +84,20 @@ void ViewStore::Keep(std::uint64_t view) {
 
 void ViewStore::Release(std::uint64_t view) {
   taking_.erase(view);
+  Drop(view);
+}
+
+void ViewStore::Drop(std::uint64_t view) {
   kept_until_.erase(view);
-  const std::lock_guard lock(mutex_);
-  held_.erase(view);
+  std::shared_ptr<const Held> held;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = held_.find(view);
+    if (found == held_.end()) return;
+    held = std::move(found->second);
+    held_.erase(found);
+  }
+  disposal_.Take(std::move(held));
 }
 
 void ViewStore::GiveUp(const std::string& job) {
@@ -91,22 +106,23 @@ void ViewStore::GiveUp(const std::string& job) {
 
 void ViewStore::Forget(const std::string& job) {
   GiveUp(job);
-  const std::lock_guard lock(mutex_);
-  std::erase_if(held_, [&](const auto& entry) {
-    const bool gone = entry.second->task->job == job;
-    if (gone) kept_until_.erase(entry.first);
-    return gone;
-  });
+  std::vector<std::uint64_t> over;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [view, held] : held_) {
+      if (held->task->job == job) over.push_back(view);
+    }
+  }
+  for (const std::uint64_t view : over) Drop(view);
 }
 
 void ViewStore::DropExpired() {
   const auto now = Loop::Now();
-  std::erase_if(kept_until_, [&](const auto& entry) {
-    if (entry.second > now) return false;
-    const std::lock_guard lock(mutex_);
-    held_.erase(entry.first);
-    return true;
-  });
+  std::vector<std::uint64_t> over;
+  for (const auto& [view, until] : kept_until_) {
+    if (until <= now) over.push_back(view);
+  }
+  for (const std::uint64_t view : over) Drop(view);
 }
 
 std::int64_t ViewStore::size_bytes() const {

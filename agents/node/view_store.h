@@ -17,6 +17,7 @@
 
 #include "agents/net/lanes.h"
 #include "agents/net/loop.h"
+#include "agents/node/disposal.h"
 #include "agents/node/view_copy.h"
 
 namespace tessera::agents {
@@ -78,9 +79,12 @@ class ViewStore {
                 Result<engine::ViewMemory> memory);
   void Finish(std::uint64_t view, const Outcome& outcome);
   void DropExpired();
+  /// Takes the view out, and lets go of its memory elsewhere, under no lock.
+  void Drop(std::uint64_t view);
 
   Loop& loop_;
   const std::chrono::milliseconds lease_;
+  Disposal disposal_;
   Loop::TimerId timer_ = 0;
   std::map<std::uint64_t, Taking> taking_;
   std::map<std::uint64_t, Loop::Clock::time_point> kept_until_;

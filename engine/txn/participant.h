@@ -122,6 +122,8 @@ class Participant {
   /// that a repeated outcome repeats its answer.
   std::vector<ParticipantAction> On(const ParticipantEvent& event);
   ParticipantState state() const { return state_; }
+  /// Whether the outcome was carried out and reported: what is left is the barrier.
+  bool followed() const { return followed_; }
 
  private:
   ParticipantState state_ = ParticipantState::kIdle;

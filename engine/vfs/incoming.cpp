@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "engine/vfs/handed_cursor.h"
+
 namespace tessera::engine::vfs {
 namespace {
 
@@ -72,8 +74,10 @@ std::size_t IncomingFile::Read(std::int64_t offset, std::span<std::byte> out) co
   return count;
 }
 
-Incoming::Incoming(std::shared_ptr<StateSink> sink, Options options)
+Incoming::Incoming(std::shared_ptr<StateSink> sink, Options options,
+                   std::shared_ptr<SampleSource> samples)
     : sink_(std::move(sink)),
+      samples_(std::move(samples)),
       options_(options),
       budget_(std::make_shared<StagingBudget>(options.memory_bytes)) {}
 
@@ -206,6 +210,7 @@ Status Incoming::Stage(const IncomingFilePtr& file, const JobFactsPtr& now, Time
   const std::shared_ptr<StagedBytes> bytes = file->bytes_;
   TESSERA_TRY(HandedFile handed,
               ReadHandedFile(now->info, *key.rank, key.part, bytes->bytes(), PathOf(key)));
+  TESSERA_RETURN_IF_ERROR(CheckHandedCursor(handed, now->info, samples_.get(), PathOf(key)));
   const std::lock_guard lock(mutex_);
   TESSERA_TRY(Round* const round, RoundFor(*file, handed, now));
   TESSERA_RETURN_IF_ERROR(round->set.Check(handed));

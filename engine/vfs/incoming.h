@@ -21,6 +21,7 @@
 #include "engine/vfs/handed_set.h"
 #include "engine/vfs/job_facts.h"
 #include "engine/vfs/names.h"
+#include "engine/vfs/sample_source.h"
 #include "engine/vfs/staged_bytes.h"
 #include "engine/vfs/state_sink.h"
 
@@ -63,8 +64,9 @@ class Incoming {
     /// So long a hand-in waits for the rest of it after its last file.
     std::chrono::milliseconds patience{600000};
   };
-  /// \param sink nullptr: nothing can be written
-  Incoming(std::shared_ptr<StateSink> sink, Options options);
+  /// \param sink nullptr: nothing can be written \param samples nullptr: no data are known
+  Incoming(std::shared_ptr<StateSink> sink, Options options,
+           std::shared_ptr<SampleSource> samples = nullptr);
 
   bool takes() const { return sink_ != nullptr; }
   /// A new file, empty, or the one that is there. \pre the key is of a rank of the job of `facts`
@@ -82,7 +84,8 @@ class Incoming {
   /// missing one has the state taken. A file without a byte is passed over: shells close one
   /// descriptor of it before they write to another. After an error the file is as it was written.
   /// \param now facts of the job now
-  /// \error as ReadHandedFile, HandedSet::Check, StateSink::Take; kFailedPrecondition where the job
+  /// \error as ReadHandedFile, CheckHandedCursor, HandedSet::Check, StateSink::Take;
+  /// kFailedPrecondition where the job
   ///     has another layout than when the file was begun
   Status Flush(const IncomingFilePtr& file, const JobFactsPtr& now, Time time);
   /// Gives a file another name in its folder, in the place of one that may be there. Where the name
@@ -124,6 +127,7 @@ class Incoming {
   void SetStates(const Round& round, IncomingFile::State state);
 
   const std::shared_ptr<StateSink> sink_;
+  const std::shared_ptr<SampleSource> samples_;
   const Options options_;
   const std::shared_ptr<StagingBudget> budget_;
   mutable std::mutex mutex_;  // guards what follows; taken before that of a file

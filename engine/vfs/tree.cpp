@@ -25,7 +25,7 @@ Tree::Tree(std::shared_ptr<StateSource> source, Time now, TreeOptions options,
     : source_(std::move(source)),
       options_(options),
       jobs_(*source_, options.jobs_keep),
-      incoming_(std::move(sink), options.incoming),
+      incoming_(std::move(sink), options.incoming, options.samples),
       data_(options.samples, options.sample_bytes),
       inodes_(now) {}
 

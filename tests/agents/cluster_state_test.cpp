@@ -14,6 +14,8 @@
 #include <thread>
 #include <vector>
 
+#include "engine/model/gpt.h"
+#include "engine/store/view_plan.h"
 #include "tests/agents/fake_registrar.h"
 
 using namespace tessera;
@@ -47,7 +49,9 @@ class ClusterStateTest : public QObject {
                                   m_registrar->keys().public_key,
                                   keyFile,
                                   ""};
-    auto source = agents::OpenClusterState(profile);
+    agents::ClusterStateOptions options;
+    options.renewal = 50ms;
+    auto source = agents::OpenClusterState(profile, options);
     QVERIFY2(source.has_value(), source ? "" : source.error().ToString().c_str());
     m_source = std::move(*source);
   }
@@ -81,6 +85,51 @@ class ClusterStateTest : public QObject {
     const int before = asked;
     QVERIFY(!m_source->Pin("gpt"));  // what failed is tried again later
     QCOMPARE(asked.load(), before + 1);
+  }
+
+  // A node died: what is open says so, and who opens next has a view that is whole.
+  void aViewThatIsLostIsSaidAndNotSharedAnyMore() {
+    const auto tensors = engine::MakeCollection({.model = *engine::FindModel("gpt-nano")}, false);
+    const auto layout =
+        *ptc::Layout::Make(*ptc::ParseDeviceMesh("dp=2,tp=2,pp=1 on 2x2"), *tensors);
+    const engine::ViewPlan plan(layout);
+    std::atomic<bool> lost = false;
+    m_registrar->Do([&] {
+      m_registrar->answer = [&, views = 0](const wire::Request& request) mutable {
+        wire::Reply reply;
+        if (request.has_view()) {
+          reply.mutable_view()->set_view(static_cast<std::uint64_t>(++views));
+          reply.mutable_view()->mutable_job()->set_name("gpt");
+          reply.mutable_view()->mutable_job()->set_layout(ptc::ToJson(layout));
+          for (const auto& [node, bytes] : plan.bytes_of_node()) {
+            wire::ViewShare* const share = reply.mutable_view()->add_shares();
+            share->set_node(static_cast<std::int32_t>(node));
+            share->set_bytes(bytes);
+          }
+        } else if (request.has_keep_views() && request.keep_views().views(0) == 1 && lost) {
+          agents::Encode(DataLoss("view 1 is lost: n1 was silent for 10 s"), reply.mutable_error());
+        } else {
+          reply.mutable_done();
+        }
+        return std::optional(reply);
+      };
+    });
+    const auto first = m_source->Pin("gpt");
+    QVERIFY2(first, first ? "" : first.error().ToString().c_str());
+    QCOMPARE(*m_source->Pin("gpt"), *first);
+    QTest::qSleep(200);  // it is renewed
+    QCOMPARE(*m_source->Pin("gpt"), *first);
+    lost = true;
+    QTRY_VERIFY(*m_source->Pin("gpt") != *first);
+    const auto& spec = layout.collection().tensors()[0];
+    const auto box = *ptc::Box::Whole(spec.shape);
+    std::vector<std::byte> bytes(
+        static_cast<std::size_t>(box.num_elements() * ptc::SizeBytes(spec.dtype)));
+    const Status read = (*first)->Read(0, box, bytes);
+    QVERIFY(!read);
+    QCOMPARE(read.error().code, ErrorCode::kDataLoss);
+    QVERIFY2(read.error().ToString().find("is lost: n1 was silent") != std::string::npos,
+             read.error().ToString().c_str());
   }
 
   void cancelEndsWhatWaits() {

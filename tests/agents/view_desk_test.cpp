@@ -64,13 +64,15 @@ struct Office {
     loop.Post([&] { done.set_value(task()); });
     return done.get_future().get();
   }
-  void Ask(std::int64_t limit = std::int64_t{1} << 40, std::int64_t used = 0) {
+  void AskAs(const std::string& id) { Ask(std::int64_t{1} << 40, 0, id); }
+  void Ask(std::int64_t limit = std::int64_t{1} << 40, std::int64_t used = 0,
+           const std::string& id = {}) {
     Do([&] {
       wire::ViewRequest request;
       request.set_job("nano");
       request.set_limit(limit);
       request.set_used(used);
-      desk->Take(request,
+      desk->Take(id, request,
                  [this](Result<wire::ViewReply> reply) { replies.push_back(std::move(reply)); });
       return 0;
     });
@@ -97,6 +99,43 @@ struct Office {
       }
       return count;
     });
+  }
+  int NumKept(std::uint64_t view, std::int32_t by) {
+    return Do([&] {
+      int count = 0;
+      for (const auto& [node, message] : sent) {
+        count +=
+            node == by && message.has_keep_views() && message.keep_views().views(0) == view ? 1 : 0;
+      }
+      return count;
+    });
+  }
+  void NodeGone(std::int32_t node, const std::string& why) {
+    Do([&] {
+      desk->OnNodeGone(node, why);
+      return 0;
+    });
+  }
+  Status Keep(std::uint64_t view) {
+    return Do([&] {
+      wire::KeepViewsRequest request;
+      request.add_views(view);
+      return desk->Keep(request);
+    });
+  }
+  void Release(std::uint64_t view) {
+    Do([&] {
+      wire::ReleaseViewsRequest request;
+      request.add_views(view);
+      desk->Release(request);
+      return 0;
+    });
+  }
+  /// Has every node take its share of what was asked last. \return the view
+  std::uint64_t TakeAll() {
+    const std::uint64_t view = Asked()[0].second.view();
+    for (const int node : {0, 1}) Report(node, view, wire::ViewReport::TAKEN);
+    return view;
   }
   std::size_t NumReplies() {
     return Do([&] { return replies.size(); });
@@ -291,25 +330,138 @@ class ViewDeskTest : public QObject {
     QCOMPARE(office.replies[0].error().code, ErrorCode::kTimeout);
   }
 
+  void aLostNodeIsNamed_data() {
+    QTest::addColumn<bool>("has_taken");
+    QTest::newRow("while it takes its share") << false;
+    QTest::newRow("with its share, before the others have theirs") << true;
+  }
   void aLostNodeIsNamed() {
+    QFETCH(bool, has_taken);
     Office office;
     office.Ask();
     const std::uint64_t view = office.Asked()[0].second.view();
-    office.Report(0, view, wire::ViewReport::TAKEN);
-    office.Do([&] {
-      office.desk->OnNodeGone(0, "it has done its part");
-      return 0;
-    });
+    if (has_taken) office.Report(1, view, wire::ViewReport::TAKEN);
+    office.NodeGone(7, "n7 has no share of it");
     QCOMPARE(office.NumReplies(), std::size_t{0});
-    office.Do([&] {
-      office.desk->OnNodeGone(1, "the agent of n1 restarted");
-      return 0;
-    });
+    office.NodeGone(1, "the agent of n1 restarted");
     QCOMPARE(office.NumReplies(), std::size_t{1});
     QCOMPARE(office.replies[0].error().code, ErrorCode::kUnavailable);
     QVERIFY(office.replies[0].error().message.find("the agent of n1 restarted") !=
             std::string::npos);
     QCOMPARE(office.NumReleased(view), 2);
+  }
+
+  void aLostNodeEndsWhatItHolds() {
+    Office office;
+    office.Ask();
+    const std::uint64_t view = office.TakeAll();
+    QVERIFY(office.Keep(view));
+    QVERIFY(office.Keep(view + 1));  // of another registrar's time, for all that is known
+    office.NodeGone(7, "n7 holds nothing of it");
+    QVERIFY(office.Keep(view));
+    QCOMPARE(office.NumReleased(view), 0);
+    office.NodeGone(1, "n1 was silent for 10 s");
+    QCOMPARE(office.NumReleased(view), 0);  // nobody has heard of it
+    const Status lost = office.Keep(view);
+    QVERIFY(!lost);
+    QCOMPARE(office.NumReleased(view), 2);
+    QCOMPARE(lost.error().code, ErrorCode::kDataLoss);
+    QVERIFY2(lost.error().message.find("is lost: n1 was silent for 10 s") != std::string::npos,
+             lost.error().message.c_str());
+    office.Release(view);
+    QVERIFY(office.Keep(view));  // forgotten
+  }
+
+  // A client that connects again sends what it has no answer to once more.
+  void whatIsAskedAgainIsOneView() {
+    Office office;
+    office.AskAs("a");
+    office.AskAs("a");
+    office.AskAs("b");
+    const std::uint64_t view = office.TakeAll();
+    QCOMPARE(office.NumReplies(), std::size_t{2});
+    for (const auto& reply : office.replies) QCOMPARE(reply->view(), view);
+    QTRY_VERIFY(office.Asked()[0].second.view() != view);
+    const std::uint64_t other = office.TakeAll();
+    const int kept = office.NumKept(view, 1);
+    office.AskAs("a");  // the answer was lost
+    QCOMPARE(office.NumReplies(), std::size_t{4});
+    QCOMPARE(office.replies[3]->view(), view);
+    QCOMPARE(office.NumKept(view, 1), kept + 1);
+    QCOMPARE(office.Asked()[0].second.view(), other);
+    // What is lost or was let go of is not given again.
+    office.Release(view);
+    office.AskAs("a");
+    QVERIFY(office.Asked()[0].second.view() != other);
+    office.TakeAll();
+    QCOMPARE(office.NumReplies(), std::size_t{5});
+    office.NodeGone(0, "n0 was silent for 10 s");
+    office.AskAs("b");
+    QCOMPARE(office.NumReplies(), std::size_t{5});
+  }
+
+  void anAnswerIsRememberedAsLongAsItsLease() {
+    Office office({.lease = 300ms});
+    office.AskAs("a");
+    const std::uint64_t view = office.TakeAll();
+    QTest::qSleep(400);
+    office.AskAs("a");
+    QCOMPARE(office.NumReplies(), std::size_t{1});
+    QVERIFY(office.Asked()[0].second.view() != view);
+  }
+
+  // A node that is done long before the others holds its share until they are, too.
+  void sharesWaitForEachOther() {
+    Office office({.lease = 120ms});
+    office.Ask();
+    const std::uint64_t view = office.Asked()[0].second.view();
+    office.Report(1, view, wire::ViewReport::TAKEN);
+    QTRY_VERIFY(office.NumKept(view, 1) >= 5);
+    QCOMPARE(office.NumKept(view, 0), 0);
+    office.Report(0, view, wire::ViewReport::TAKEN);
+    QVERIFY(office.NumKept(view, 0) > 0);
+    QCOMPARE(office.NumReplies(), std::size_t{1});
+  }
+
+  // Neither the wait in the queue before a transaction nor the transaction counts as tries.
+  void clocksStandDuringATransaction() {
+    Office office({.transaction = 250ms, .attempts = 400ms});
+    office.job->step_seconds = 0.001;
+    office.Ask();
+    office.Ask();
+    const wire::TakeView first = office.Asked()[0].second;
+    QTest::qSleep(300);  // longer than a transaction is waited for
+    for (int i = 0; i < 2; ++i) {
+      office.Do([&] {
+        office.job->busy = "transaction 5 is pausing";
+        office.desk->OnTransaction("nano");
+        return 0;
+      });
+      QTest::qSleep(200);
+      const std::uint64_t before = office.Asked()[0].second.view();
+      office.Do([&] {
+        office.job->busy.clear();
+        return 0;
+      });
+      QTRY_VERIFY(office.Asked()[0].second.view() != before);
+    }
+    QCOMPARE(office.NumReplies(), std::size_t{0});
+    office.TakeAll();
+    QVERIFY(office.replies.at(0));
+  }
+
+  void stepLengthsThatAreNoneDoNoHarm() {
+    for (const double seconds : {std::numeric_limits<double>::infinity(),
+                                 std::numeric_limits<double>::quiet_NaN(), 1e300, -1.0}) {
+      Office office;
+      office.job->step_seconds = seconds;
+      office.job->since_step = seconds;
+      office.Ask();
+      const auto asked = office.Asked();
+      QCOMPARE(asked.size(), std::size_t{2});
+      QVERIFY(asked[0].second.deadline() > 0 && asked[0].second.deadline() <= 24 * 3600);
+      QVERIFY(asked[0].second.step() >= 100 && asked[0].second.step() <= 200);
+    }
   }
 
   void aNodeThatIsNotThereIsNamed() {

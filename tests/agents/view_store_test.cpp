@@ -319,6 +319,31 @@ class ViewStoreTest : public QObject {
     QVERIFY(gone.error().message.find("0000000000000001") != std::string::npos);
   }
 
+  // Memory goes with the last who reads it, on a thread that nobody waits for.
+  void whatIsLetGoOfEnds_data() {
+    QTest::addColumn<int>("how");
+    QTest::newRow("on request") << 0;
+    QTest::newRow("with its job") << 1;
+    QTest::newRow("with its lease") << 2;
+  }
+  void whatIsLetGoOfEnds() {
+    QFETCH(int, how);
+    QVERIFY(std::holds_alternative<ViewStore::Taken>(take(m_training->Task(1, 0))));
+    auto cell = resolve(1, 0);
+    std::weak_ptr<const void> memory = cell->keep_alive;
+    if (how == 0) release(1);
+    if (how == 1) onLoop([&] { m_store->Forget(kJob); });
+    QTRY_COMPARE_WITH_TIMEOUT(size(), 0, 3000);
+    QTest::qSleep(50);
+    QVERIFY(!memory.expired());  // it is read
+    cell->keep_alive.reset();
+    QVERIFY(memory.expired());
+    QVERIFY(std::holds_alternative<ViewStore::Taken>(take(m_training->Task(2, 0))));
+    memory = resolve(2, 0)->keep_alive;
+    release(2);
+    QTRY_VERIFY(memory.expired());
+  }
+
   void cellsThatAreNotThereAreNamed() {
     QVERIFY(std::holds_alternative<ViewStore::Taken>(take(m_training->Task(1, 0))));
     for (const std::int64_t cell : {std::int64_t{-1}, std::ssize(m_training->plan().cells())}) {

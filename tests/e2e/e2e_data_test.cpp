@@ -4,6 +4,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
+#include <csignal>
 
 #include "tests/e2e/losses.h"
 
@@ -58,6 +59,43 @@ class E2eDataTest : public QObject {
              "all " + std::to_string(kSteps) + " steps are made");
     const Run run = RunOf(*m_cluster, job);
     QCOMPARE(run.size(), std::size_t{kSteps});
+    for (const auto& [at, numbers] : m_undisturbed) {
+      QVERIFY2(run.at(at).loss == numbers.loss && run.at(at).grad_norm == numbers.grad_norm,
+               qPrintable(QString::number(at)));
+    }
+    QVERIFY(m_cluster->Run({"job", "stop", job}).code == 0);
+  }
+
+  // While a transaction waits for a step of the job, its ranks come to stand for another reason.
+  // Rolled back, the job is paused with that reason on all nodes, also where trying again would
+  // have helped by then: who goes on and who does not must not be a matter of time.
+  void aPauseThatCrossesATransactionIsKept() {
+    const QString job = QStringLiteral("crossed");
+    QVERIFY(start(job));
+    const auto apply =
+        m_cluster->Start({"apply", job, "--mesh", "dp=4", "--devices", "n0g0,n0g1,n1g0,n1g1",
+                          "--at-step", QString::number(kSteps - 1), "--yes"});
+    QVERIFY(LocalCluster::WaitFor([&] { return m_cluster->Phase() == "pausing"; }));
+    const auto agent = m_cluster->Agent(1);
+    QVERIFY(agent);
+    tessera::app::signalProcess(*agent, SIGSTOP);  // else the pause would serve the transaction
+    const bool cut = QFile::resize(m_file, 100);
+    QTest::qSleep(1500);
+    const std::int64_t step = m_cluster->Step(job);
+    const bool mended = write(m_text);
+    const Outcome cancel = m_cluster->Run({"txn", "cancel"});
+    tessera::app::signalProcess(*agent, SIGCONT);
+    QVERIFY2(cut && mended && cancel.code == 0, cancel.Text());
+    const Outcome applied = LocalCluster::Finish(*apply);
+    QVERIFY2(applied.code != 0, applied.Text());
+    QVERIFY(pausesForData(job));
+    QTest::qSleep(1000);
+    QCOMPARE(m_cluster->Step(job), step);
+    QVERIFY(step < kSteps - 1);
+
+    QVERIFY(m_cluster->Run({"job", "resume", job}).code == 0);
+    QVERIFY(ends(job));
+    const Run run = RunOf(*m_cluster, job);
     for (const auto& [at, numbers] : m_undisturbed) {
       QVERIFY2(run.at(at).loss == numbers.loss && run.at(at).grad_norm == numbers.grad_norm,
                qPrintable(QString::number(at)));

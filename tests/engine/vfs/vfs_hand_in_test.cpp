@@ -7,8 +7,10 @@
 
 #include "engine/checkpoint/safetensors/header.h"
 #include "engine/checkpoint/safetensors/notes.h"
+#include "engine/model/gpt.h"
 #include "engine/vfs/tree.h"
 #include "ptc/digest.h"
+#include "tests/engine/vfs/fake_samples.h"
 #include "tests/engine/vfs/fake_sink.h"
 #include "tests/engine/vfs/fake_source.h"
 #include "tests/engine/vfs/tree_walk.h"
@@ -27,6 +29,40 @@ namespace {
 
 const Time kStart = Time() + std::chrono::hours(1);
 
+/// Data of which nobody reads more than how many there are.
+class Counted final : public engine::Dataset {
+ public:
+  explicit Counted(std::int64_t count) : count_(count) {}
+  engine::DataFormat format() const override { return engine::DataFormat::kTfRecord; }
+  std::int64_t sequence() const override { return 1; }
+  std::int64_t num_samples() const override { return count_; }
+  std::uint64_t fingerprint() const override { return 0; }
+  Status ReadTokens(std::int64_t, std::span<std::int32_t>) const override {
+    return Internal("nobody reads tokens");
+  }
+  Result<std::vector<std::byte>> ReadRecord(std::int64_t) const override {
+    return Internal("nobody reads records");
+  }
+  std::int64_t RecordBytes(std::int64_t) const override { return 1; }
+  std::string Describe(std::int64_t) const override { return "counted"; }
+
+ private:
+  const std::int64_t count_;
+};
+
+engine::DataMix DataOfLength(std::int64_t samples) {
+  return *engine::DataMix::Make({{std::make_shared<const Counted>(samples), 0}});
+}
+
+/// One rank whose optimizer file ends with job.cursor.
+ptc::Layout CursorLayout() {
+  ptc::TensorSpec cursor{.name = "job.cursor", .dtype = ptc::DType::kI64, .shape = {3}};
+  cursor.rule.dims.resize(1);
+  cursor.role = ptc::TensorRole::kScalar;
+  return *ptc::Layout::Make(*ptc::ParseDeviceMesh("tp=1 on 1x1"),
+                            *ptc::Collection::Make({cursor}, 1));
+}
+
 /// A file of the tree by rank and part.
 struct FileOf {
   int rank = 0;
@@ -40,9 +76,12 @@ struct World {
   Time now = kStart;
   Tree tree;
 
-  explicit World(ptc::Layout layout, std::int64_t memory = 1 << 30)
+  explicit World(ptc::Layout layout, std::int64_t memory = 1 << 30,
+                 const std::shared_ptr<SampleSource>& samples = nullptr)
       : tree(source, kStart,
-             {.incoming = {.memory_bytes = memory, .patience = std::chrono::minutes(10)}}, sink) {
+             {.incoming = {.memory_bytes = memory, .patience = std::chrono::minutes(10)},
+              .samples = samples},
+             sink) {
     source->Put(test::AnyJobInfo("a", std::move(layout)));
   }
 
@@ -221,6 +260,69 @@ class VfsHandInTest : public QObject {
     std::memcpy(file.data() + file.size() - 8, &step, 8);
     VERIFY_OK(world.Write({0, false}, file));
     QCOMPARE(world.sink->taken().size(), 1U);
+  }
+
+  void thePlaceInTheDataIsThatOfTheStep_data() {
+    QTest::addColumn<QString>("at_change");
+    QTest::addColumn<qint64>("pass_length");  // 0: the data are not known here
+    QTest::addColumn<QList<qint64>>("cursor");
+    QTest::addColumn<QString>("part");  // of the error; empty: taken
+    const auto row = [](const char* name, const char* at_change, qint64 length,
+                        const QList<qint64>& cursor, const char* part) {
+      QTest::newRow(name) << at_change << length << cursor << part;
+    };
+    const char* const keep = "keep";
+    // Step 10 of 16 samples each: sample 160 of the run.
+    row("first pass", keep, 0, {7, 0, 160}, "");
+    row("a sample too far", keep, 0, {7, 0, 161},
+        "'job.cursor' is seed 7, pass 0, sample 161, expected 160 samples in all (step 10 x global "
+        "batch 16 = 160)");
+    row("the begin", keep, 0, {7, 0, 0}, "expected 160 samples");
+    row("another seed", keep, 0, {8, 0, 160}, "expected the job's seed 7");
+    row("negative", keep, 0, {7, -1, 160}, "no number below 0");
+    row("third pass of 70", keep, 0, {7, 2, 20}, "");
+    row("no pass is so long", keep, 0, {7, 2, 21}, "expected 160 samples");
+    row("past the end of its pass", keep, 0, {7, 2, 120}, "expected 160 samples");
+    row("third pass, data known", keep, 70, {7, 2, 20}, "");
+    row("another length of pass, data known", keep, 70, {7, 1, 60},
+        "is seed 7, pass 1, sample 60, expected seed 7, pass 2, sample 20");
+    row("loses its place on purpose", "lose_position", 70, {7, 0, 48}, "");
+    row("the same with another seed", "lose_position", 70, {8, 0, 48}, "the job's seed 7");
+    row("changes its batch on purpose", "keep_device_batch", 70, {7, 1, 5}, "");
+  }
+  void thePlaceInTheDataIsThatOfTheStep() {
+    QFETCH(QString, at_change);
+    QFETCH(qint64, pass_length);
+    QFETCH(QList<qint64>, cursor);
+    QFETCH(QString, part);
+    const auto samples = std::make_shared<test::FakeSamples>();
+    if (pass_length > 0) {
+      samples->Put({DataOfLength(pass_length), 7, 16, 0});
+    } else {
+      samples->Fail(NotFound("the data are elsewhere"));
+    }
+    World world(CursorLayout(), 1 << 30, samples);
+    engine::JobSettings settings{.model = *engine::FindModel("gpt-nano")};
+    settings.seed = 7;
+    settings.at_change = *engine::ParseAtChange(at_change.toStdString());
+    JobInfo job = world.Job();
+    job.settings_json = engine::ToJson(settings);
+    job.has_data = true;
+    world.source->Put(job);
+    world.Later();
+    std::string file = world.Read({0, false});
+    const std::array<std::int64_t, 3> words{cursor[0], cursor[1], cursor[2]};
+    std::memcpy(file.data() + file.size() - sizeof words, words.data(), sizeof words);
+    const Status written = world.Write({0, false}, file);
+    if (part.isEmpty()) {
+      VERIFY_OK(written);
+      QCOMPARE(world.sink->taken().size(), 1U);
+      return;
+    }
+    VERIFY_ERROR(written, ErrorCode::kInvalidArgument, part.toStdString());
+    QVERIFY(world.sink->taken().empty());
+    QVERIFY(world.sink->refusals().back().find("ranks/0/optimizer.safetensors.new") !=
+            std::string::npos);
   }
 
   void digestsAreComparedWhereTheyAreGiven() {
