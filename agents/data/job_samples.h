@@ -25,8 +25,8 @@ struct JobSamplesOptions {
 /// Opens each job's data once, on a thread of its own, with OpenJobData. Paths are those of this
 /// machine and are opened as the user of this process. Data of settings that nobody asked for any
 /// more are let go of after those of some other jobs.
-/// \threadsafety as SampleSource; the destructor waits for openings, which end when they next look,
-///     or at the deadline of a server
+/// Stop ends reads of the data as well, those of a server within a second.
+/// \threadsafety as SampleSource; the destructor waits for openings, which end when they next look
 std::shared_ptr<engine::vfs::SampleSource> MakeJobSamples(JobSamplesOptions options = {});
 
 }  // namespace tessera::agents

@@ -206,7 +206,8 @@ class E2eViewsTest : public QObject {
     const QStringList more = kBatch + QStringList{"--steps", QString::number(kSteps)};
     std::vector<Run> runs;
     for (const bool viewed : {false, true}) {
-      QVERIFY(m_cluster->StartJob(kJob, "dp=2,tp=2", kBothNodes, more).code == 0);
+      const Outcome start = m_cluster->StartJob(kJob, "dp=2,tp=2", kBothNodes, more);
+      QVERIFY2(start.code == 0, start.Text() + m_cluster->Run({"events"}).Text());
       const auto source = open({});
       std::atomic<bool> done{false};
       std::atomic<int> views{0};
