@@ -110,9 +110,11 @@ Status NodeAgent::Open() {
                                                                           : config_.registrar_key));
   TESSERA_RETURN_IF_ERROR(socket.SetIdentity(fmt::format("n{}-{}", config_.node, incarnation_)));
   TESSERA_RETURN_IF_ERROR(socket.SetHighWater(100000));
+  TESSERA_RETURN_IF_ERROR(socket.Monitor(net_));
   TESSERA_RETURN_IF_ERROR(socket.Connect(config_.registrar_endpoint));
   registrar_ = std::move(socket);
   loop_.Watch(*registrar_, [this] { OnRegistrarReady(); });
+  loop_.Watch(registrar_->monitor(), [this] { ReadRegistrarLink(); });
   loop_.Every(kHeartbeat, [this] {
     if (welcomed_) {
       SendHeartbeat();
@@ -125,6 +127,15 @@ Status NodeAgent::Open() {
   loop_.Every(kProgressPeriod, [this] { SendProgress(); });
   SendRegister();
   return OkStatus();
+}
+
+// What was on its way when a connection broke is lost. With the state of this node before it, the
+// registrar says what still holds of it again.
+void NodeAgent::ReadRegistrarLink() {
+  while (const auto event = registrar_->NextLinkEvent()) {
+    if (event->kind != LinkEvent::Kind::kReady) continue;
+    if (std::exchange(was_connected_, true)) SendRegister();
+  }
 }
 
 // What was promised about memory that a keeper before this one held is void with that memory.

@@ -65,6 +65,7 @@ class NodeAgent {
     JobRow row;
     std::uint64_t resumed_through = 0;
     bool starting = false;
+    std::uint64_t start = 0;  // which of that name; 0 where an earlier agent started it
   };
   struct Txn {
     wire::Prepare prepare;
@@ -86,6 +87,7 @@ class NodeAgent {
   // ---- registrar (node_agent.cpp)
   void Send(wire::FromNode message);
   void SendRegister();
+  void ReadRegistrarLink();
   void SendHeartbeat();
   void FillDevices(google::protobuf::RepeatedPtrField<wire::NodeDevice>* out) const;
   void OnRegistrarReady();
@@ -114,6 +116,8 @@ class NodeAgent {
   void OnResumeJob(const wire::ResumeJob& message);
   void OnPauseJob(const wire::PauseJob& message);
   void OnStopJob(const wire::StopJob& message);
+  void KillRanks(const std::string& job);
+  void ForgetJob(const std::string& job);
   void OnTakeDigests(const wire::TakeDigests& message);
   void OnFailDevice(std::int32_t index);
   void OnRankAttached(const RankId& id, std::int64_t pid);
@@ -179,6 +183,7 @@ class NodeAgent {
   const std::int64_t incarnation_;
   std::unique_ptr<engine::Journal> journal_;
   std::unique_ptr<KeeperClient> keeper_;
+  bool was_connected_ = false;  // to the registrar, at some time
   std::optional<DeviceStore> store_;
   std::unique_ptr<RankPort> rank_port_;
   std::optional<Socket> registrar_;

@@ -117,7 +117,7 @@ Status NodeAgent::RecoverRanks() {
   TESSERA_TRY(const auto rows, journal_->List("job/"));
   for (const auto& [key, text] : rows) {
     TESSERA_TRY(JobRow row, ParseJobRow(key, text));
-    Job job{key.substr(4), std::move(row), 0, false};
+    Job job{.name = key.substr(4), .row = std::move(row)};
     if (store_->Of(job.name).empty()) continue;  // its keeper, and so its memory, is another one
     jobs_.emplace(job.name, std::move(job));
   }
@@ -197,8 +197,14 @@ void NodeAgent::OnStartJob(const wire::StartJob& message) {
 }
 
 Status NodeAgent::StartJob(const wire::StartJob& message) {
-  if (jobs_.contains(message.job())) {
-    return AlreadyExists(fmt::format("job '{}' is already on n{}", message.job(), config_.node));
+  if (const auto job = jobs_.find(message.job()); job != jobs_.end()) {
+    if (job->second.start == message.start()) {  // said again
+      ReportPaused(message.job());
+      return OkStatus();
+    }
+    // A name is started anew when its job is over. Word of that was lost.
+    KillRanks(message.job());
+    ForgetJob(message.job());
   }
   TESSERA_TRY(ptc::Layout layout, ptc::ParseLayout(message.layout()));
   TESSERA_TRY(const auto settings, engine::ParseJobSettings(message.settings()));
@@ -223,8 +229,11 @@ Status NodeAgent::StartJob(const wire::StartJob& message) {
         table.Write(*device->arena, engine::PieceTable::SlotOf(message.epoch())));
     store_->Flip(*device, table, message.timeline(), 0);
   }
-  Job job{
-      message.job(), {message.settings(), layout, message.epoch(), message.timeline()}, 0, true};
+  Job job{message.job(),
+          {message.settings(), layout, message.epoch(), message.timeline()},
+          0,
+          true,
+          message.start()};
   JournalJob(job);
   jobs_.emplace(job.name, std::move(job));
   const Launch launch{message.job(),     message.settings(),    layout, message.epoch(),
@@ -398,6 +407,9 @@ void NodeAgent::OnRankExited(const KeeperClient::Rank& exited) {
   Encode(tag->first.device, out->mutable_device());
   out->set_epoch(joiner ? txn_->prepare.epoch() : tag->second);
   out->set_joining(joiner);
+  if (const auto job = jobs_.find(tag->first.job); job != jobs_.end()) {
+    out->set_start(job->second.start);
+  }
   out->set_reason(Utf8(reason));
   Send(std::move(message));
 }
@@ -444,20 +456,28 @@ void NodeAgent::Resume(const std::string& name, bool data_too) {
 }
 
 void NodeAgent::OnStopJob(const wire::StopJob& message) {
-  for (auto& [id, rank] : ranks_) {
-    if (id.job == message.job()) KillRank(rank);
-  }
-  rank_port_->Forget(message.job());
-  views_->GiveUp(message.job());
+  KillRanks(message.job());
   if (!message.forget()) return;
-  views_->Forget(message.job());
-  for (const ptc::DeviceId device : store_->Of(message.job())) store_->Free(*store_->Find(device));
-  jobs_.erase(message.job());
-  recent_steps_.erase(message.job());
-  static_cast<void>(journal_->Erase("job/" + message.job()));
-  std::error_code ignored;
-  std::filesystem::remove_all(config_.directory + "/jobs/" + message.job(), ignored);
+  ForgetJob(message.job());
   SendHeartbeat();
+}
+
+void NodeAgent::KillRanks(const std::string& job) {
+  for (auto& [id, rank] : ranks_) {
+    if (id.job == job) KillRank(rank);
+  }
+  rank_port_->Forget(job);
+  views_->GiveUp(job);
+}
+
+void NodeAgent::ForgetJob(const std::string& job) {
+  views_->Forget(job);
+  for (const ptc::DeviceId device : store_->Of(job)) store_->Free(*store_->Find(device));
+  jobs_.erase(job);
+  recent_steps_.erase(job);
+  static_cast<void>(journal_->Erase("job/" + job));
+  std::error_code ignored;
+  std::filesystem::remove_all(config_.directory + "/jobs/" + job, ignored);
 }
 
 void NodeAgent::OnTakeDigests(const wire::TakeDigests& message) {

@@ -97,6 +97,7 @@ class Registrar {
     std::optional<StartWatch> start_watch;         // until then
     std::string start_note;                        // for that answer: why this mesh
     std::set<std::int32_t> not_ready;              // nodes that have not said so
+    std::uint64_t start = 0;                       // which start of this name it is
     /// A node whose ranks all wait at a boundary.
     struct Standing {
       std::int64_t step = 0;
@@ -288,6 +289,8 @@ class Registrar {
   void FailOperation(const Error& error);
   void ResumeJob(Job& job);
   void StopJob(const std::string& name, bool forget);
+  wire::ToNode StartMessage(const Job& job) const;
+  void RepeatEnds(const wire::Register& message);
   void FailJob(Job& job, const std::string& reason);
   void OnRankExited(std::int32_t node, const wire::RankExited& message);
   void JournalJob(const Job& job);
@@ -400,6 +403,7 @@ class Registrar {
 
   std::map<std::int32_t, Node> nodes_;
   std::map<std::string, Job> jobs_;
+  std::set<std::string> ended_;  // names of jobs whose memory was freed, until they are used again
   std::optional<JobOperation> operation_;
   engine::Calibration calibration_;
   engine::LinkSpeeds links_;

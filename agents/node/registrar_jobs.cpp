@@ -391,6 +391,19 @@ void Registrar::StopJob(const std::string& name, bool forget) {
   message.mutable_stop_job()->set_forget(forget);
   for (const auto& [number, node] : nodes_) static_cast<void>(SendTo(number, message));
   std::erase_if(rendezvous_, [&](const auto& row) { return std::get<0>(row.first) == name; });
+  if (forget) ended_.insert(name);
+}
+
+// Only what was ended here: of a job that this registrar never knew, the memory may be all there
+// is.
+void Registrar::RepeatEnds(const wire::Register& m) {
+  for (const wire::NodeJob& row : m.jobs()) {
+    if (jobs_.contains(row.job()) || !ended_.contains(row.job())) continue;
+    wire::ToNode message;
+    message.mutable_stop_job()->set_job(row.job());
+    message.mutable_stop_job()->set_forget(true);
+    static_cast<void>(SendTo(m.node(), message));
+  }
 }
 
 // The arenas are kept: the state of the last step is still there.
@@ -423,7 +436,10 @@ void Registrar::OnRankExited(std::int32_t node, const wire::RankExited& m) {
     if (!m.joining()) txn_->fail_job = m.reason();
     return Feed(engine::RankLost{node, m.joining(), m.reason()});
   }
-  if (job && !m.joining()) FailJob(*job, m.reason());
+  if (!job || m.joining()) return;
+  // Of one that had the name before, on a node that had not heard yet that it was over.
+  if (job->starting && m.start() != job->start) return;
+  FailJob(*job, m.reason());
 }
 
 }  // namespace tessera::agents

@@ -135,12 +135,17 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
     static_cast<void>(SendTo(m.node(), outcome));
   }
 
+  RepeatEnds(m);
   // Jobs whose memory this node held, or whose pause nobody waits for any more.
   for (auto& [job_name, job] : jobs_) {
     if (!NodesOf(job.layout).contains(m.node()) || job.state == engine::JobState::kFailed) continue;
     const wire::NodeJob* here = nullptr;
     for (const wire::NodeJob& row : m.jobs()) {
       if (row.job() == job_name) here = &row;
+    }
+    if (job.starting) {
+      if (job.not_ready.contains(m.node())) static_cast<void>(SendTo(m.node(), StartMessage(job)));
+      continue;
     }
     if (!here && !txn_ && job.state != engine::JobState::kStarting) {
       FailJob(job, fmt::format("{} came back without the state of this job: its keeper was another",

@@ -178,16 +178,10 @@ Status Registrar::StartJob(const wire::StartJobRequest& request, const engine::D
   job.not_ready = NodesOf(job.layout);
   job.last_step = Clock::now();
   TESSERA_TRY(job.slot, FirstFreeSlot(name));
-  wire::ToNode message;
-  auto* out = message.mutable_start_job();
-  out->set_job(name);
-  out->set_settings(engine::ToJson(job.settings));
-  out->set_layout(ptc::ToJson(job.layout));
-  out->set_epoch(job.epoch);
-  out->set_attempt(0);
-  out->set_timeline(job.timeline);
-  out->set_micro_batch(job.options.micro_batch);
-  *out->mutable_peers() = AllPeers();
+  // Later than that of any start before, also of an earlier registrar.
+  job.start = static_cast<std::uint64_t>(
+      std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count());
+  ended_.erase(name);
   JournalJob(job);
   static_cast<void>(journal_->Erase("recorded/" + name));  // of a job that had the name before
   const auto [it, fresh] = jobs_.emplace(name, std::move(job));
@@ -200,14 +194,26 @@ Status Registrar::StartJob(const wire::StartJobRequest& request, const engine::D
   if (!wrong.empty()) {
     AddEvent(engine::Severity::kWarning, name, fmt::format("is wrong on purpose: it {}", wrong));
   }
-  for (const std::int32_t node : it->second.not_ready) {
-    if (const Status sent = SendTo(node, message); !sent) {
-      FailJob(it->second, sent.error().ToString());
-      return OkStatus();
-    }
-  }
+  // One that cannot be reached now hears of it when it is back, or is lost.
+  const wire::ToNode message = StartMessage(it->second);
+  for (const std::int32_t node : it->second.not_ready) static_cast<void>(SendTo(node, message));
   MarkDirty();
   return OkStatus();
+}
+
+wire::ToNode Registrar::StartMessage(const Job& job) const {
+  wire::ToNode message;
+  auto* out = message.mutable_start_job();
+  out->set_job(job.name);
+  out->set_start(job.start);
+  out->set_settings(engine::ToJson(job.settings));
+  out->set_layout(ptc::ToJson(job.layout));
+  out->set_epoch(job.epoch);
+  out->set_attempt(0);
+  out->set_timeline(job.timeline);
+  out->set_micro_batch(job.options.micro_batch);
+  *out->mutable_peers() = AllPeers();
+  return message;
 }
 
 }  // namespace tessera::agents

@@ -5,6 +5,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <cmath>
+#include <csignal>
 #include <set>
 
 #include "agents/client/cluster.h"
@@ -301,6 +302,46 @@ class E2eProtocolTest : public QObject {
     const auto reply = m_client->CallAndWait(wire::Request(), 10s);
     QVERIFY(!reply);
     QCOMPARE(reply.error().code, ErrorCode::kInvalidArgument);
+  }
+
+  // A node that is cut off for longer than a connection lasts hears neither of the end of a job nor
+  // of the next one with its name. Both are said again when it is back.
+  void wordsLostWithAConnectionAreSaidAgain_data() {
+    QTest::addColumn<bool>("starts_while_away");
+    QTest::newRow("the end of a job") << false;
+    QTest::newRow("the end and the next start") << true;
+  }
+  void wordsLostWithAConnectionAreSaidAgain() {
+    QFETCH(bool, starts_while_away);
+    const QStringList words = {"job",    "start", "gpt-nano",  "--name",   kJob,
+                               "--mesh", "dp=2",  "--devices", "n0g0,n1g0"};
+    const auto agent = m_cluster->Agent(1);
+    QVERIFY(agent);
+    app::signalProcess(*agent, SIGSTOP);
+    QTest::qSleep(2800);  // longer than connections live without a sign, shorter than the patience
+    const Outcome stop = m_cluster->Run({"job", "stop", kJob});
+    std::unique_ptr<QProcess> start;
+    if (starts_while_away) {
+      start = m_cluster->Start(words);
+      QTest::qSleep(400);
+    }
+    app::signalProcess(*agent, SIGCONT);
+    QVERIFY2(stop.code == 0, stop.Text());
+    if (!start) {
+      const auto is_free = [&] {
+        for (const Json& node : m_cluster->Status()["nodes"]) {
+          for (const Json& device : node["devices"]) {
+            if (device["used"].get<std::int64_t>() > 0) return false;
+          }
+        }
+        return true;
+      };
+      QVERIFY(LocalCluster::WaitFor(is_free, 20));
+      start = m_cluster->Start(words);
+    }
+    const Outcome started = LocalCluster::Finish(*start);
+    QVERIFY2(started.code == 0, started.Text() + m_cluster->Run({"events"}).Text());
+    QVERIFY(m_cluster->WaitStep(kJob, 3));
   }
 
   void aPortInUseIsNamed() {
