@@ -315,6 +315,8 @@ class E2eProtocolTest : public QObject {
     QFETCH(bool, starts_while_away);
     const QStringList words = {"job",    "start", "gpt-nano",  "--name",   kJob,
                                "--mesh", "dp=2",  "--devices", "n0g0,n1g0"};
+    const Outcome first = m_cluster->Run(words);
+    QVERIFY2(first.code == 0, first.Text());
     const auto agent = m_cluster->Agent(1);
     QVERIFY(agent);
     app::signalProcess(*agent, SIGSTOP);
@@ -342,6 +344,7 @@ class E2eProtocolTest : public QObject {
     const Outcome started = LocalCluster::Finish(*start);
     QVERIFY2(started.code == 0, started.Text() + m_cluster->Run({"events"}).Text());
     QVERIFY(m_cluster->WaitStep(kJob, 3));
+    QVERIFY(m_cluster->Run({"job", "stop", kJob}).code == 0);
   }
 
   void aPortInUseIsNamed() {
