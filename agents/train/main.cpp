@@ -172,7 +172,7 @@ Result<Arguments> ParseArguments(int argc, char** argv) {
   return arguments;
 }
 
-/// Prints the held-out loss as one line of JSON.
+/// Prints the losses of the samples of --data, and their mean, as one line of JSON.
 Status RunEvaluation(const Arguments& arguments) {
   TESSERA_TRY(const std::string text, engine::ReadWholeFile(arguments.settings_file));
   TESSERA_TRY(engine::JobSettings settings, engine::ParseJobSettings(text));
