@@ -283,7 +283,10 @@ void NodeAgent::OnRankPaused(const RankId& id, Rank::Pause pause) {
     // A rank whose socket was down when the commit came: it is told again.
     if (txn_->machine.state() == engine::ParticipantState::kCommitted) FlipAndAdopt();
     if (IsJoiner(id)) return;
-    if (const auto all = AllPaused(id.job)) Feed(engine::RanksPaused{all->step});
+    if (const auto all = AllPaused(id.job)) {
+      views_->OnPaused(id.job, all->step);
+      Feed(engine::RanksPaused{all->step});
+    }
     return;
   }
   if (job == jobs_.end()) return;

@@ -134,7 +134,6 @@ void NodeAgent::OnPrepare(const wire::Prepare& message) {
     Send(std::move(reply));
     return;
   }
-  views_->GiveUp(message.job());  // nothing may read the job's old pieces when they are freed
   txn_.emplace();
   txn_->prepare = message;
   if (const Status put = journal_->Put(kPrepareKey, message.SerializeAsString()); !put) {
@@ -375,6 +374,7 @@ std::shared_ptr<const MoveContext> NodeAgent::MakeContext() const {
 }
 
 void NodeAgent::RunTransfer() {
+  views_->GiveUp(txn_->prepare.job());  // nothing may read the old pieces when they are freed
   if (!txn_->context) {  // another agent of this node prepared it; what it had in memory is gone
     Feed(engine::TransferEnded{
         FailedPrecondition(fmt::format("n{} was restarted after it had prepared", config_.node))});

@@ -18,7 +18,10 @@ constexpr double kMaxViewSeconds = 24 * 3600;
 
 Result<ViewTask> NodeAgent::MakeViewTask(const wire::TakeView& m) {
   const auto job = jobs_.find(m.job());
-  if (job == jobs_.end() || (txn_ && txn_->prepare.job() == m.job())) {
+  // From the transfer on the old state may be gone any moment.
+  const bool changes = txn_ && txn_->prepare.job() == m.job() &&
+                       txn_->machine.state() >= engine::ParticipantState::kTransferring;
+  if (job == jobs_.end() || changes) {
     return FailedPrecondition(fmt::format("'{}' is not to be viewed here now", m.job()));
   }
   if (!(m.deadline() >= 0 && m.deadline() <= kMaxViewSeconds)) {  // nor what is not a number

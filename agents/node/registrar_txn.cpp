@@ -132,7 +132,6 @@ Status Registrar::BeginTxn(Job& job, Planned planned, TxnAsk ask) {
     txn_->flows[{flow.source, flow.destination}] = flow;
   }
   if (!paused) job.state = engine::JobState::kReconfiguring;
-  views_.OnTransaction(job.name);
   JournalTxn();
   if (!ask.request_id.empty()) {
     static_cast<void>(journal_->Put(ActKey(ask.request_id), std::to_string(id)));
@@ -307,6 +306,7 @@ void Registrar::OnPhaseChanged(TxnPhase before) {
   const TxnPhase phase = txn_->machine.phase();
   const std::string source = fmt::format("txn {}", txn_->id);
   if (phase == TxnPhase::kTransferring) {
+    views_.OnTransfer(txn_->job);
     txn_->standing_since = now;
     txn_->pause_deadline.reset();
     txn_->progress = engine::Progress(txn_->planned.plan.bytes.moved(), now);

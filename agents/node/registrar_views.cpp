@@ -6,6 +6,16 @@
 #include "agents/node/registrar.h"
 
 namespace tessera::agents {
+namespace {
+
+/// The old state is whole and where it was: ranks start, or train on to the step of the pause.
+bool IsBeforeTransfer(engine::TxnPhase phase) {
+  using engine::TxnPhase;
+  return phase == TxnPhase::kPlanned || phase == TxnPhase::kPreparing ||
+         phase == TxnPhase::kPrecopying || phase == TxnPhase::kPausing;
+}
+
+}  // namespace
 
 ViewDesk::World Registrar::WorldOfViews() {
   ViewDesk::World world;
@@ -35,11 +45,12 @@ Result<ViewableJob> Registrar::FindViewable(const std::string& name) {
                   UsualStepSeconds(*job),
                   std::chrono::duration<double>(Clock::now() - job->last_step).count(),
                   job->settings.max_steps};
-  if (txn_ && txn_->job == name) {
+  const bool changes = txn_ && txn_->job == name;
+  if (changes && !IsBeforeTransfer(txn_->machine.phase())) {
     out.busy = fmt::format("transaction {} is {}", txn_->id, ToString(txn_->machine.phase()));
     return out;
   }
-  if (job->state != engine::JobState::kRunning && job->state != engine::JobState::kPaused &&
+  if (!changes && job->state != engine::JobState::kRunning && job->state != engine::JobState::kPaused &&
       job->state != engine::JobState::kPausing) {
     return FailedPrecondition(fmt::format("job '{}' is {}{}", name, ToString(job->state),
                                           job->reason.empty() ? "" : ": " + job->reason));

@@ -321,7 +321,7 @@ void ViewDesk::GiveUp(Queue& queue) {
   queue.attempt.reset();
 }
 
-void ViewDesk::OnTransaction(const std::string& job) {
+void ViewDesk::OnTransfer(const std::string& job) {
   const auto found = queues_.find(job);
   if (found == queues_.end()) return;
   // The clock of the view stands while the transaction is under way.

@@ -38,7 +38,7 @@ struct ViewableJob {
   double step_seconds = 1;     // of the last steps
   double since_step = 0;       // seconds
   std::int64_t max_steps = 0;  // 0: no end
-  std::string busy = {};       // the transaction that changes it: "transaction 5 is pausing"
+  std::string busy = {};       // the transaction that moves it: "transaction 5 is transferring"
 };
 
 /// The step whose end a view of a running job shows: the last one whose update may have begun by
@@ -81,8 +81,9 @@ class ViewDesk {
   Status Keep(const wire::KeepViewsRequest& request);
   void Release(const wire::ReleaseViewsRequest& request);
   void OnReport(std::int32_t node, const wire::ViewReport& report);
-  /// What is being taken of the job is given up and tried again later.
-  void OnTransaction(const std::string& job);
+  /// A transaction begins to move the job's state: what is being taken of it is given up, and tried
+  /// again when World::job says that it is over.
+  void OnTransfer(const std::string& job);
   /// The node, or its agent, is gone: views that it takes part in end with kUnavailable saying
   /// `why`. Views that it holds a share of are let go of by the others when Keep says so, or with
   /// their lease.

@@ -279,13 +279,13 @@ class ViewDeskTest : public QObject {
     office.Ask();
     const wire::TakeView first = office.Asked()[0].second;
     office.Do([&] {
-      office.job->busy = "transaction 5 is pausing";
-      office.desk->OnTransaction("another");
+      office.job->busy = "transaction 5 is transferring";
+      office.desk->OnTransfer("another");
       return 0;
     });
     QCOMPARE(office.NumReleased(first.view()), 0);
     office.Do([&] {
-      office.desk->OnTransaction("nano");
+      office.desk->OnTransfer("nano");
       return 0;
     });
     QCOMPARE(office.NumReleased(first.view()), 2);
@@ -303,11 +303,11 @@ class ViewDeskTest : public QObject {
 
   void aTransactionThatGoesOnIsNamed() {
     Office office({.transaction = 200ms, .attempts = 200ms});
-    office.job->busy = "transaction 5 is pausing";
+    office.job->busy = "transaction 5 is transferring";
     office.Ask();
     QTRY_COMPARE(office.NumReplies(), std::size_t{1});
     QCOMPARE(office.replies[0].error().code, ErrorCode::kUnavailable);
-    QVERIFY(office.replies[0].error().message.find("transaction 5 is pausing") !=
+    QVERIFY(office.replies[0].error().message.find("transaction 5 is transferring") !=
             std::string::npos);
     QVERIFY(office.sent.empty());
   }
@@ -433,8 +433,8 @@ class ViewDeskTest : public QObject {
     QTest::qSleep(300);  // longer than a transaction is waited for
     for (int i = 0; i < 2; ++i) {
       office.Do([&] {
-        office.job->busy = "transaction 5 is pausing";
-        office.desk->OnTransaction("nano");
+        office.job->busy = "transaction 5 is transferring";
+        office.desk->OnTransfer("nano");
         return 0;
       });
       QTest::qSleep(200);

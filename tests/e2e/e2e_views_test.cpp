@@ -280,6 +280,35 @@ class E2eViewsTest : public QObject {
     QVERIFY2(loss <= 1e-5, qPrintable(QString::number(loss)));
   }
 
+  // What waits for a step far ahead keeps nobody from the state until then.
+  void viewsAreTakenWhileATransactionWaitsForItsStep() {
+    QVERIFY(started(kBothNodes, "dp=2,tp=2"));
+    const auto source = open({});
+    QVERIFY(source);
+    const auto apply = m_cluster->Start({"apply", kJob, "--devices", FirstDevices(8), "--mesh",
+                                         "dp=4,tp=2", "--at-step", "1000000", "--yes", "--json"});
+    std::int64_t before = -1;
+    const auto isIn = [&](const std::string& phase) { return m_cluster->Phase() == phase; };
+    for (const bool prepared : {false, true}) {
+      QVERIFY(LocalCluster::WaitFor(
+          [&] { return isIn("pausing") || (!prepared && isIn("preparing")); }, 30));
+      const auto view = source->Pin(kJob.toStdString());
+      QVERIFY2(view, view ? "" : view.error().ToString().c_str());
+      QCOMPARE(StepIn(**view), (*view)->info().step);
+      QVERIFY((*view)->info().step >= before);
+      before = (*view)->info().step;
+      QVERIFY(DigestsOf(**view));
+    }
+    QVERIFY(isIn("pausing"));
+    QCOMPARE(m_cluster->Run({"txn", "cancel"}).code, 0);
+    QCOMPARE(LocalCluster::Finish(*apply).LastJson()["result"].get<std::string>(),
+             std::string("rolled_back"));
+    QVERIFY(m_cluster->GoesOn(kJob));
+    const auto after = source->Pin(kJob.toStdString());
+    QVERIFY2(after, after ? "" : after.error().ToString().c_str());
+    QVERIFY((*after)->info().step > before);
+  }
+
   void memoryIsLimited() {
     QVERIFY(started(kBothNodes, "dp=2,tp=2"));
     agents::ClusterStateOptions options;
