@@ -30,7 +30,7 @@ std::string wrapped(const std::string& words) {
   for (std::string word; in >> word;) {
     if (line.size() + 1 + word.size() > kLine) {
       text += line + '\n';
-      line = " ";
+      line.assign(1, ' ');
     }
     line += ' ';
     line += word;
