@@ -260,6 +260,7 @@ void NodeAgent::OnMessage(const wire::ToNode& m) {
       }
       welcomed_ = true;
       RepeatSteps(m.welcome());
+      rendezvous_.Repeat();
       return;
     case wire::ToNode::kHeartbeat:
       return;
@@ -300,7 +301,7 @@ void NodeAgent::OnMessage(const wire::ToNode& m) {
     case wire::ToNode::kGo:
       return OnGo(m.go());
     case wire::ToNode::kStoreValue:
-      return OnStoreValue(m.store_value());
+      return rendezvous_.OnValue(m.store_value());
     case wire::ToNode::kDecided:
       return OnDecided(m.decided());
     case wire::ToNode::kQuery:
@@ -330,13 +331,4 @@ void NodeAgent::OnMessage(const wire::ToNode& m) {
       return;
   }
 }
-
-void NodeAgent::OnStoreValue(const wire::StoreValue& value) {
-  const auto it = store_waits_.find(value.ticket());
-  if (it == store_waits_.end()) return;
-  const auto reply = std::move(it->second);
-  store_waits_.erase(it);
-  reply(value.present() ? std::optional<std::string>(value.value()) : std::nullopt);
-}
-
 }  // namespace tessera::agents

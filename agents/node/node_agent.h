@@ -25,6 +25,7 @@
 #include "agents/node/mover.h"
 #include "agents/node/node_queries.h"
 #include "agents/node/peers.h"
+#include "agents/node/rendezvous_relay.h"
 #include "agents/node/view_store.h"
 #include "agents/wire/tessera/wire/node.pb.h"
 #include "engine/cluster/snapshot.h"
@@ -93,7 +94,6 @@ class NodeAgent {
   void OnRegistrarReady();
   void OnMessage(const wire::ToNode& message);
   void Tell(engine::Severity severity, const std::string& source, const std::string& text);
-  void OnStoreValue(const wire::StoreValue& value);
 
   // ---- jobs and ranks (node_ranks.cpp)
   Status RecoverRanks();
@@ -196,8 +196,7 @@ class NodeAgent {
   NodeQueries queries_;
   const std::int32_t master_port_;
   std::optional<Txn> txn_;
-  std::map<std::uint64_t, std::function<void(std::optional<std::string>)>> store_waits_;
-  std::uint64_t next_ticket_ = 1;
+  RendezvousRelay rendezvous_{[this](wire::FromNode message) { Send(std::move(message)); }};
   std::map<std::uint64_t, std::unique_ptr<Mover>> digest_runs_;
   std::uint64_t next_digest_run_ = 1;
   std::unique_ptr<ViewStore> views_;  // outlives the lanes that serve it

@@ -87,28 +87,22 @@ RankPort::Handlers NodeAgent::RankHandlers() {
   };
   h.store_set = [this](const RankId& id, std::int64_t epoch, std::int64_t attempt,
                        const std::string& key, const std::string& value) {
-    wire::FromNode message;
-    auto* set = message.mutable_store_set();
-    set->set_job(id.job);
-    set->set_epoch(epoch);
-    set->set_attempt(attempt);
-    set->set_key(Utf8(key));
-    set->set_value(value);
-    Send(std::move(message));
+    wire::StoreSet set;
+    set.set_job(id.job);
+    set.set_epoch(epoch);
+    set.set_attempt(attempt);
+    set.set_key(Utf8(key));
+    set.set_value(value);
+    rendezvous_.Set(std::move(set));
   };
   h.store_get = [this](const RankId& id, std::int64_t epoch, std::int64_t attempt,
-                       const std::string& key,
-                       std::function<void(std::optional<std::string>)> reply) {
-    const std::uint64_t ticket = next_ticket_++;
-    store_waits_[ticket] = std::move(reply);
-    wire::FromNode message;
-    auto* get = message.mutable_store_get();
-    get->set_job(id.job);
-    get->set_epoch(epoch);
-    get->set_attempt(attempt);
-    get->set_key(Utf8(key));
-    get->set_ticket(ticket);
-    Send(std::move(message));
+                       const std::string& key, RendezvousRelay::Reply reply) {
+    wire::StoreGet get;
+    get.set_job(id.job);
+    get.set_epoch(epoch);
+    get.set_attempt(attempt);
+    get.set_key(Utf8(key));
+    rendezvous_.Get(std::move(get), std::move(reply));
   };
   return h;
 }
@@ -438,7 +432,7 @@ void NodeAgent::OnPauseJob(const wire::PauseJob& message) {
 void NodeAgent::OnResumeJob(const wire::ResumeJob& message) {
   const auto job = jobs_.find(message.job());
   if (job == jobs_.end()) return;
-  job->second.starting = false;
+  if (std::exchange(job->second.starting, false)) rendezvous_.Forget(message.job());
   job->second.resumed_through =
       std::max<std::uint64_t>(job->second.resumed_through, message.through());
   Resume(message.job(), true);
@@ -475,6 +469,7 @@ void NodeAgent::KillRanks(const std::string& job) {
 
 void NodeAgent::ForgetJob(const std::string& job) {
   views_->Forget(job);
+  rendezvous_.Forget(job);
   for (const ptc::DeviceId device : store_->Of(job)) store_->Free(*store_->Find(device));
   jobs_.erase(job);
   recent_steps_.erase(job);

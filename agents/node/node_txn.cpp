@@ -124,7 +124,7 @@ Status NodeAgent::RecoverTxn() {
 
 void NodeAgent::OnPrepare(const wire::Prepare& message) {
   if (txn_) {
-    if (txn_->prepare.transaction() == message.transaction()) return;
+    if (txn_->prepare.transaction() == message.transaction()) return Feed(engine::PrepareAsked{});
     wire::FromNode reply;
     auto* report = reply.mutable_txn();
     report->set_transaction(message.transaction());
@@ -236,7 +236,7 @@ void NodeAgent::RepeatFollowed() {
 void NodeAgent::SendReport(const engine::Report& report) {
   // Others may ask for cells as soon as they are told to transfer, which may be before this node is
   // told; the registrar tells nobody before all ranks stand.
-  if (report.kind == engine::ReportKind::kPrepared) {
+  if (report.kind == engine::ReportKind::kPrepared && !txn_->context) {
     txn_->context = MakeContext();
     SetServing(txn_->context);
   }
@@ -499,6 +499,7 @@ void NodeAgent::ForgetTxn() {
   static_cast<void>(journal_->Erase(kStateKey));
   static_cast<void>(journal_->Erase(kPrepareKey));
   const bool stay_paused = txn_->stay_paused;
+  rendezvous_.Forget(txn_->prepare.job());
   txn_.reset();
   SendHeartbeat();
   // Who came to stand meanwhile was the transaction's business. Of a job that was paused before it

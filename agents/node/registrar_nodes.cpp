@@ -119,9 +119,10 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
     const auto state = engine::ParseParticipantState(m.transaction_state());
     const bool verified =
         m.transaction() == txn_->id && state && *state >= engine::ParticipantState::kVerified;
-    if (restarted || txn_->machine.phase() == engine::TxnPhase::kRollingBack ||
-        txn_->machine.phase() == engine::TxnPhase::kResuming) {
+    if (restarted) {
       Feed(engine::NodeRestarted{m.node(), verified});
+    } else {
+      Feed(engine::NodeReconnected{m.node()});
     }
   } else if (m.transaction() != 0) {
     const auto row = journal_->Get(fmt::format("ended/{}", m.transaction()));

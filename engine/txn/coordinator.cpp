@@ -59,21 +59,30 @@ Coordinator::Actions Coordinator::Decide(bool commit) {
   return {WriteRegister{commit}};
 }
 
+CoordinatorAction Coordinator::RequestTo(NodeNumber node) const {
+  if (phase_ == TxnPhase::kPreparing) return SendPrepare{node};
+  if (phase_ == TxnPhase::kPausing) return SendPause{node};
+  if (phase_ == TxnPhase::kTransferring) return SendTransfer{node, *step_};
+  if (phase_ == TxnPhase::kVerifying) return SendVerify{node};
+  return SendOutcome{node, phase_ == TxnPhase::kResuming};
+}
+
+Coordinator::Actions Coordinator::Ask(std::set<NodeNumber> nodes) {
+  waiting_ = std::move(nodes);
+  Actions actions;
+  for (const NodeNumber node : waiting_) actions.push_back(RequestTo(node));
+  return actions;
+}
+
 Coordinator::Actions Coordinator::StartPause() {
   if (setup_.paused_at) return StartTransfer();
   phase_ = TxnPhase::kPausing;
-  waiting_ = setup_.pausing;
-  Actions actions;
-  for (const NodeNumber node : waiting_) actions.push_back(SendPause{node});
-  return actions;
+  return Ask(setup_.pausing);
 }
 
 Coordinator::Actions Coordinator::StartTransfer() {
   phase_ = TxnPhase::kTransferring;
-  waiting_ = setup_.participants;
-  Actions actions;
-  for (const NodeNumber node : waiting_) actions.push_back(SendTransfer{node, *step_});
-  return actions;
+  return Ask(setup_.participants);
 }
 
 Coordinator::Actions Coordinator::Follow(bool commit) {
@@ -81,13 +90,11 @@ Coordinator::Actions Coordinator::Follow(bool commit) {
   if (commit) reason_.clear();
   if (!commit && reason_.empty()) reason_ = "a participant gave up waiting";
   // Nobody waits for a node that is gone: it learns the outcome when it comes back.
-  waiting_.clear();
-  Actions actions;
+  std::set<NodeNumber> there;
   for (const NodeNumber node : setup_.participants) {
-    if (silent_.contains(node)) continue;
-    waiting_.insert(node);
-    actions.push_back(SendOutcome{node, commit});
+    if (!silent_.contains(node)) there.insert(node);
   }
+  Actions actions = Ask(std::move(there));
   if (waiting_.empty()) {
     for (auto& action : OnFollowed()) actions.push_back(std::move(action));
   }
@@ -109,10 +116,7 @@ Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
           [&](const Begin&) -> Actions {
             if (phase_ != TxnPhase::kPlanned) return {};
             phase_ = TxnPhase::kPreparing;
-            waiting_ = setup_.participants;
-            Actions actions;
-            for (const NodeNumber node : waiting_) actions.push_back(SendPrepare{node});
-            return actions;
+            return Ask(setup_.participants);
           },
           // The job pauses only when all joining ranks have started and all groups stand.
           [&](const NodePrepared& e) -> Actions {
@@ -145,10 +149,7 @@ Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
             if (phase_ != TxnPhase::kVerifying || compared_) return {};
             if (!e.equal) return Abort(e.difference);
             compared_ = true;
-            waiting_ = setup_.participants;
-            Actions actions;
-            for (const NodeNumber node : waiting_) actions.push_back(SendVerify{node});
-            return actions;
+            return Ask(setup_.participants);
           },
           // Commit may be written only when every participant has journaled `verified`.
           [&](const NodeVerified& e) -> Actions {
@@ -166,12 +167,15 @@ Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
             if (!setup_.participants.contains(e.node)) return {};
             silent_.erase(e.node);
             if (phase_ == TxnPhase::kResuming || phase_ == TxnPhase::kRollingBack) {
-              if (!waiting_.contains(e.node)) return {};
-              return {SendOutcome{e.node, phase_ == TxnPhase::kResuming}};
+              return On(NodeReconnected{e.node});
             }
             // Journaled `verified` survives the restart, also when the answer itself was lost.
             if (e.verified) return On(NodeVerified{e.node});
             return Abort(fmt::format("the agent of n{} restarted", e.node));
+          },
+          // Participants answer a request that they hear again as they did before.
+          [&](const NodeReconnected& e) -> Actions {
+            return waiting_.contains(e.node) ? Actions{RequestTo(e.node)} : Actions{};
           },
           [&](const RankLost& e) -> Actions {
             return Abort(e.joining ? fmt::format("joiner_lost: {}", e.reason) : e.reason);

@@ -66,6 +66,10 @@ struct NodeRestarted {
   NodeNumber node;
   bool verified;
 };
+/// The connection to the node was made anew: what was on its way, either way, may be lost.
+struct NodeReconnected {
+  NodeNumber node;
+};
 /// A rank of the job ended, or its device failed.
 struct RankLost {
   NodeNumber node;
@@ -87,7 +91,7 @@ struct CancelAsked {
 using CoordinatorEvent =
     std::variant<Begin, NodePrepared, NodeRefused, NodePaused, NodeTransferred, NodeTransferFailed,
                  DigestsCompared, NodeVerified, RegisterAnswered, NodeFollowed, NodeRestarted,
-                 RankLost, NodeSilent, PauseOverdue, CancelAsked>;
+                 NodeReconnected, RankLost, NodeSilent, PauseOverdue, CancelAsked>;
 
 // ---- actions
 struct SendPrepare {
@@ -159,6 +163,10 @@ class Coordinator {
   Actions StartPause();
   Actions StartTransfer();
   Actions OnFollowed();
+  /// What the present phase asks of the node.
+  CoordinatorAction RequestTo(NodeNumber node) const;
+  /// Asks it of `nodes`, and waits for them.
+  Actions Ask(std::set<NodeNumber> nodes);
   bool Answered(NodeNumber node, TxnPhase expected);
 
   Setup setup_;

@@ -46,23 +46,34 @@ Participant Participant::Recovered(ParticipantState state) {
   return p;
 }
 
+std::vector<ParticipantAction> Participant::Fail(ReportKind kind, const Status& status) {
+  failure_ = Report{kind, status.error().ToString(), 0};
+  return {*failure_};
+}
+
+std::vector<ParticipantAction> Participant::SayFailure() const {
+  return failure_ ? Actions{*failure_} : Actions{};
+}
+
 std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
   return std::visit(
       Overloaded{
           // Journaled before anything else: whatever dies later finds that there was a transaction.
           [&](const PrepareAsked&) -> Actions {
+            if (state_ == State::kPreparing) return SayFailure();
+            if (state_ == State::kPrepared) return {Report{ReportKind::kPrepared, {}, 0}};
             if (state_ != State::kIdle) return {};
             state_ = State::kPreparing;
             return {JournalState{state_}, CheckAndReserve{}};
           },
           [&](const LocalChecked& e) -> Actions {
             if (state_ != State::kPreparing) return {};
-            if (!e.status) return {Report{ReportKind::kRefused, e.status.error().ToString(), 0}};
+            if (!e.status) return Fail(ReportKind::kRefused, e.status);
             return {ConnectRanks{}};
           },
           [&](const RanksConnected& e) -> Actions {
             if (state_ != State::kPreparing) return {};
-            if (!e.status) return {Report{ReportKind::kRefused, e.status.error().ToString(), 0}};
+            if (!e.status) return Fail(ReportKind::kRefused, e.status);
             state_ = State::kPrepared;
             return {JournalState{state_}, Report{ReportKind::kPrepared, {}, 0}};
           },
@@ -75,15 +86,15 @@ std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
                                               : Actions{};
           },
           [&](const TransferAsked&) -> Actions {
+            if (state_ == State::kTransferring) return SayFailure();
+            if (state_ == State::kTransferred) return {Report{ReportKind::kTransferred, {}, 0}};
             if (state_ != State::kPrepared) return {};
             state_ = State::kTransferring;
             return {RunTransfer{}};
           },
           [&](const TransferEnded& e) -> Actions {
             if (state_ != State::kTransferring) return {};
-            if (!e.status) {
-              return {Report{ReportKind::kTransferFailed, e.status.error().ToString(), 0}};
-            }
+            if (!e.status) return Fail(ReportKind::kTransferFailed, e.status);
             state_ = State::kTransferred;
             return {Report{ReportKind::kTransferred, {}, 0}};
           },

@@ -6,6 +6,7 @@
 /// registrar says and what its own ranks and transfers do, and carries out the actions in order.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -118,16 +119,20 @@ class Participant {
   /// nothing and waits for the outcome.
   static Participant Recovered(ParticipantState state);
 
-  /// Handles one event; events that do not fit the state (late or repeated) are ignored, except
-  /// that a repeated outcome repeats its answer.
+  /// Handles one event; events that do not fit the state are ignored. A request that comes again
+  /// before the next one is answered again: the answer may have been lost with a connection.
   std::vector<ParticipantAction> On(const ParticipantEvent& event);
   ParticipantState state() const { return state_; }
   /// Whether the outcome was carried out and reported: what is left is the barrier.
   bool followed() const { return followed_; }
 
  private:
+  std::vector<ParticipantAction> Fail(ReportKind kind, const Status& status);
+  std::vector<ParticipantAction> SayFailure() const;
+
   ParticipantState state_ = ParticipantState::kIdle;
-  bool followed_ = false;  // the outcome was carried out and reported
+  std::optional<Report> failure_;  // to prepare, or to transfer: the outcome is still to come
+  bool followed_ = false;          // the outcome was carried out and reported
 };
 
 }  // namespace tessera::engine

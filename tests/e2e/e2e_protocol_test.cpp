@@ -347,6 +347,33 @@ class E2eProtocolTest : public QObject {
     QVERIFY(m_cluster->Run({"job", "stop", kJob}).code == 0);
   }
 
+  // The same within a transaction: whatever was lost, it goes on when the node is back.
+  void aTransactionOutlivesAConnection_data() {
+    QTest::addColumn<int>("after_ms");
+    QTest::newRow("as it is asked for") << 0;
+    QTest::newRow("while ranks start") << 400;
+    QTest::newRow("when they have started") << 1200;
+  }
+  void aTransactionOutlivesAConnection() {
+    QFETCH(int, after_ms);
+    const Outcome started = m_cluster->Run(
+        {"job", "start", "gpt-nano", "--name", kJob, "--mesh", "dp=1", "--devices", "n0g0"});
+    QVERIFY2(started.code == 0, started.Text());
+    const auto agent = m_cluster->Agent(1);
+    QVERIFY(agent);
+    const auto apply = m_cluster->Start(
+        {"apply", kJob, "--devices", "n0g0,n1g0", "--mesh", "dp=2", "--yes", "--json"});
+    QTest::qSleep(after_ms);
+    app::signalProcess(*agent, SIGSTOP);
+    QTest::qSleep(2800);
+    app::signalProcess(*agent, SIGCONT);
+    const Outcome outcome = LocalCluster::Finish(*apply, 90);
+    QVERIFY2(outcome.LastJson()["result"] == "committed",
+             outcome.Text() + m_cluster->Run({"events"}).Text());
+    QVERIFY(m_cluster->GoesOn(kJob));
+    QVERIFY(m_cluster->Run({"job", "stop", kJob}).code == 0);
+  }
+
   void aPortInUseIsNamed() {
     const QString folder = m_cluster->home() + QStringLiteral("/clusters/t");
     auto config =

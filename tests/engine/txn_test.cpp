@@ -44,12 +44,18 @@ class World {
     Perform(coordinator_->On(Begin{}));
   }
 
-  /// Runs until nothing is left to do. With `kills` above 0 that many agents die on the way.
-  void Run(int kills, bool cancel) {
+  /// Runs until nothing is left to do. That many agents die on the way, and as many connections
+  /// are lost with all that is on its way.
+  void Run(int kills, int cuts, bool cancel) {
     for (int i = 0; i < 20000; ++i) {
       if (kills > 0 && rng_() % 12 == 0) {
         --kills;
         Kill();
+        continue;
+      }
+      if (cuts > 0 && rng_() % 8 == 0) {
+        --cuts;
+        Cut(static_cast<int>(rng_() % nodes_.size()));
         continue;
       }
       if (cancel && rng_() % 20 == 0 && coordinator_) {
@@ -99,6 +105,33 @@ class World {
     node.machine.reset();
     if (node.journal) node.machine = Participant::Recovered(*node.journal);
     Restarted(victim);
+  }
+
+  void Cut(int number) {
+    Node& node = nodes_[number];
+    std::erase_if(node.inbox, [](const ParticipantEvent& event) {
+      return std::holds_alternative<PrepareAsked>(event) ||
+             std::holds_alternative<PauseAsked>(event) ||
+             std::holds_alternative<TransferAsked>(event) ||
+             std::holds_alternative<VerifyAsked>(event) ||
+             std::holds_alternative<OutcomeTold>(event) || std::holds_alternative<GoTold>(event);
+    });
+    bool restarts = false;  // as yet unheard: it registers again
+    std::erase_if(to_coordinator_, [&](const CoordinatorEvent& event) {
+      return std::visit(
+          [&](const auto& e) {
+            if constexpr (requires { e.node; }) {
+              if (e.node != number) return false;
+              restarts = restarts || std::is_same_v<decltype(e), const NodeRestarted&>;
+              return true;
+            } else {
+              return false;
+            }
+          },
+          event);
+    });
+    if (restarts || finished_) return Restarted(number);
+    to_coordinator_.push_back(NodeReconnected{number});
   }
 
   // The agent registers and says what its journal holds.
@@ -277,7 +310,7 @@ class TxnTest : public QObject {
     for (const bool paused : {false, true}) {
       for (int nodes = 1; nodes <= 5; ++nodes) {
         World world(rng, nodes, paused);
-        world.Run(0, false);
+        world.Run(0, 0, false);
         world.Check();
         QVERIFY(world.committed());
       }
@@ -289,7 +322,7 @@ class TxnTest : public QObject {
     int commits = 0, aborts = 0;
     for (int i = 0; i < 4000; ++i) {
       World world(rng, 1 + static_cast<int>(rng() % 4), rng() % 4 == 0);
-      world.Run(static_cast<int>(rng() % 4), rng() % 3 == 0);
+      world.Run(static_cast<int>(rng() % 4), static_cast<int>(rng() % 4), rng() % 3 == 0);
       world.Check();
       if (QTest::currentTestFailed()) return;
       ++(world.committed() ? commits : aborts);
@@ -297,6 +330,39 @@ class TxnTest : public QObject {
     // Both ways were taken often enough to mean something.
     QVERIFY(commits > 200);
     QVERIFY(aborts > 200);
+  }
+
+  // Connections that break change nothing about the outcome: without kills, all commit.
+  void lostWordsAreSaidAgain() {
+    std::mt19937_64 rng(test::Seed());
+    for (int i = 0; i < 4000; ++i) {
+      World world(rng, 1 + static_cast<int>(rng() % 4), rng() % 4 == 0);
+      world.Run(0, 1 + static_cast<int>(rng() % 8), false);
+      world.Check();
+      if (QTest::currentTestFailed()) return;
+      QVERIFY(world.committed());
+    }
+  }
+
+  void aLostRefusalIsSaidAgain() {
+    Participant p;
+    p.On(PrepareAsked{});
+    QVERIFY(p.On(PrepareAsked{}).empty());  // it is still being checked
+    p.On(LocalChecked{FailedPrecondition("device n1g0 failed")});
+    const Report again = std::get<Report>(p.On(PrepareAsked{}).at(0));
+    QCOMPARE(again.kind, ReportKind::kRefused);
+    QCOMPARE(again.reason, std::string("device n1g0 failed"));
+  }
+
+  void aLostFailureOfATransferIsSaidAgain() {
+    Participant p;
+    p.On(PrepareAsked{});
+    p.On(LocalChecked{OkStatus()});
+    p.On(RanksConnected{OkStatus()});
+    p.On(TransferAsked{});
+    QVERIFY(p.On(TransferAsked{}).empty());
+    p.On(TransferEnded{Unavailable("broken")});
+    QCOMPARE(std::get<Report>(p.On(TransferAsked{}).at(0)).reason, std::string("broken"));
   }
 
   void aRefusalEndsItBeforeAnyPause() {
