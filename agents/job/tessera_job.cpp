@@ -26,6 +26,7 @@
 #include "agents/job/decision.h"
 #include "agents/job/job_rendezvous.h"
 #include "agents/job/last_error.h"
+#include "agents/job/meeting.h"
 #include "agents/job/rank_environment.h"
 #include "agents/job/rank_groups.h"
 #include "agents/job/rank_pieces.h"
@@ -186,13 +187,16 @@ Status Adopt(tessera_job& job) {
 void RunConnects(tessera_job* job, tessera_connect_fn connect, void* context) {
   while (const std::optional<RankView> view = job->session->NextConnect()) {
     const ViewOfC shown(*view);
-    const int code = connect(context, job, &shown.c);
-    job->session->ReportConnected(
-        {view->epoch, view->attempt},
-        code == 0
-            ? OkStatus()
-            : Status(Unavailable(fmt::format("groups of epoch {} attempt {}: the job returned {}",
-                                             view->epoch, view->attempt, code))));
+    JobRendezvous rendezvous(job, view->epoch, view->attempt);
+    Status status = MeetAll(shown.c, rendezvous);
+    if (status) {
+      const int code = connect(context, job, &shown.c);
+      if (code != 0) {
+        status = Unavailable(fmt::format("groups of epoch {} attempt {}: the job returned {}",
+                                         view->epoch, view->attempt, code));
+      }
+    }
+    job->session->ReportConnected({view->epoch, view->attempt}, status);
   }
 }
 

@@ -116,14 +116,14 @@ const tessera_piece* tessera_find_piece(tessera_job* job, const char* tensor);
 
 /* How far this process is with what it reads before its groups are built, a data set for example:
  * `done` of `total` bytes, 0 of 0 while the total is not known, total of total once all is read.
- * The total may grow. People see it; and a job whose ranks say so is not given up after two minutes,
- * as others are that do not start, but two minutes after a rank said it the last time. Say it as
- * often as you like: few are sent. Any thread. */
+ * The total may grow. People see it; and a start, or a change of the mesh, whose new ranks say so
+ * is not given up after two minutes, as others are that do not come about, but two minutes after a
+ * rank said it the last time. Say it as often as you like: few are sent. Any thread. */
 void tessera_loading(tessera_job* job, int64_t done, int64_t total);
 
-/* Builds the process groups of `view` beside those in use. Called on a thread of the library;
- * returns 0 when every group of this rank stands. Must come back soon after tessera_abandoned()
- * turns 1 for the same epoch and attempt. */
+/* Builds the process groups of `view` beside those in use. Called on a thread of the library, once
+ * all ranks of the view are ready for it; returns 0 when every group of this rank stands. Must come
+ * back soon after tessera_abandoned() turns 1 for the same epoch and attempt. */
 typedef int (*tessera_connect_fn)(void* context, tessera_job* job, const tessera_view* view);
 /* Sets the callback and builds the groups of the current view (blocks until done). Without a
  * callback (NULL) the library has groups of its own: all ranks, and those along each axis. They use

@@ -368,7 +368,7 @@ engine::TxnStatus Registrar::TxnStatusNow() const {
                    ? std::chrono::duration<double>(Clock::now() - *txn.standing_since).count()
                    : txn.pause;
   out.checksums_equal = txn.checksums_equal;
-  out.reason = txn.machine.reason();
+  out.reason = txn.start_watch ? txn.start_watch->Text() : txn.machine.reason();
   out.can_cancel = txn.machine.can_cancel();
   return out;
 }

@@ -179,6 +179,7 @@ class Registrar {
     engine::Coordinator machine;
     engine::HistoryEntry entry;
     Clock::time_point phase_began = Clock::now();
+    std::optional<StartWatch> start_watch;  // while it prepares
     std::optional<Clock::time_point> standing_since, pause_deadline;
     double pause = 0;
     std::map<std::pair<ptc::DeviceId, ptc::DeviceId>, engine::FlowStatus> flows;
@@ -246,6 +247,9 @@ class Registrar {
   void OnRankLoad(std::int32_t node, const wire::RankLoad& message);
   /// Starts that stand for too long.
   void GiveUpStarts(Clock::time_point now);
+  /// Of the ranks that the transaction starts.
+  static void WatchJoining(Txn& txn, const Job& job);
+  std::string LateText(const StartWatch::Late& late);
   std::vector<engine::JobStatus> OpeningJobs() const;
 
   /// Of the decision register, for a job that begins.

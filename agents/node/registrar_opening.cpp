@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a job reads is opened before it starts: on this node first, then by its ranks. Both may take
-// as long as they come further, can be stopped, and are given up where they stand.
+// What a job reads is opened before it starts: on this node first, then by its ranks, as ranks that
+// join it later do. All may take as long as they come further, can be stopped, and are given up
+// where they stand.
 #include <fmt/format.h>
 
 #include "agents/node/pending_reply.h"
@@ -66,9 +67,27 @@ Status Registrar::CheckNotOpening(const std::string& name) const {
 void Registrar::OnRankLoad(std::int32_t node, const wire::RankLoad& m) {
   Job* job = FindJob(m.job());
   const auto rank = Decode(m.device());
-  if (!job || !job->start_watch || !rank || rank->node != node) return;
-  job->start_watch->Note(*rank, {m.done(), m.total()}, Clock::now());
+  if (!job || !rank || rank->node != node) return;
+  auto& watch = txn_ && txn_->job == job->name ? txn_->start_watch : job->start_watch;
+  if (!watch) return;
+  watch->Note(*rank, {m.done(), m.total()}, Clock::now());
   MarkDirty();
+}
+
+void Registrar::WatchJoining(Txn& txn, const Job& job) {
+  const auto now = Clock::now();
+  const std::vector<ptc::DeviceId>& devices = txn.planned.to.mesh().devices();
+  txn.start_watch.emplace(devices, now);
+  // The others have their data open: where nobody says a word, it is not them.
+  for (const ptc::DeviceId device : devices) {
+    if (job.layout.mesh().RankOf(device)) txn.start_watch->Note(device, {1, 1}, now);
+  }
+}
+
+std::string Registrar::LateText(const StartWatch::Late& late) {
+  const Node* node = FindNode(late.rank.node);
+  return fmt::format("{}{} {}", ToString(late.rank),
+                     node ? fmt::format(" on '{}'", node->peer.host()) : "", late.what);
 }
 
 void Registrar::GiveUpStarts(Clock::time_point now) {
@@ -86,13 +105,13 @@ void Registrar::GiveUpStarts(Clock::time_point now) {
   for (const auto& [name, job] : jobs_) {
     if (!job.starting || !job.start_watch) continue;
     const auto found = job.start_watch->FindLate(now, kStartDeadline);
-    if (!found) continue;
-    const Node* node = FindNode(found->rank.node);
-    late.emplace_back(
-        name, fmt::format("{}{} {}", ToString(found->rank),
-                          node ? fmt::format(" on '{}'", node->peer.host()) : "", found->what));
+    if (found) late.emplace_back(name, LateText(*found));
   }
   for (const auto& [name, why] : late) FailJob(*FindJob(name), why);
+  if (!txn_ || !txn_->start_watch) return;
+  if (const auto found = txn_->start_watch->FindLate(now, kStartDeadline)) {
+    Feed(engine::CancelAsked{LateText(*found)});
+  }
 }
 
 std::vector<engine::JobStatus> Registrar::OpeningJobs() const {

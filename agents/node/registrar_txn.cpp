@@ -131,6 +131,7 @@ Status Registrar::BeginTxn(Job& job, Planned planned, TxnAsk ask) {
   for (const engine::FlowStatus& flow : txn_->planned.summary.flows) {
     txn_->flows[{flow.source, flow.destination}] = flow;
   }
+  WatchJoining(*txn_, job);
   if (!paused) job.state = engine::JobState::kReconfiguring;
   JournalTxn();
   if (!ask.request_id.empty()) {
@@ -208,6 +209,7 @@ void Registrar::OnTxnReport(std::int32_t node, const wire::TxnReport& m) {
   };
   switch (m.kind()) {
     case wire::TxnReport::PREPARED:
+      if (txn_->start_watch) txn_->start_watch->NodeReady(node);
       return Feed(engine::NodePrepared{node});
     case wire::TxnReport::REFUSED:
       return Feed(engine::NodeRefused{node, m.reason()});
@@ -304,6 +306,7 @@ void Registrar::OnPhaseChanged(TxnPhase before) {
   if (before != TxnPhase::kPlanned) txn_->entry.phases[std::string(ToString(before))] += seconds;
   txn_->phase_began = now;
   const TxnPhase phase = txn_->machine.phase();
+  if (phase != TxnPhase::kPreparing) txn_->start_watch.reset();
   const std::string source = fmt::format("txn {}", txn_->id);
   if (phase == TxnPhase::kTransferring) {
     views_.OnTransfer(txn_->job);

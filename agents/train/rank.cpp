@@ -74,7 +74,6 @@ class Rank {
     TESSERA_TRY(auto data, OpenData(settings, access.cancel.get_token()));
     fingerprint_ = data.fingerprint();
     trainer_.emplace(settings, std::move(data), std::move(access));
-    if (tessera_must_initialise(job_) != 0) TESSERA_RETURN_IF_ERROR(MeetOthers());
 
     if (tessera_connect(job_, &Rank::OnConnect, this) != 0) {
       return ConnectError().value_or(JobError("cannot connect"));
@@ -116,23 +115,6 @@ class Rank {
     TESSERA_TRY(auto data, OpenJobData(settings, index));
     tessera_loading(job_, all, all);
     return data;
-  }
-
-  /// Waits until all ranks of a starting job have opened their data: where an index has to be built
-  /// that takes minutes, and groups wait for their members less long. Whoever starts the job ends
-  /// the wait, if a rank does not come further.
-  Status MeetOthers() {
-    constexpr std::chrono::hours kAsLongAsItTakes{24 * 14};
-    constexpr std::byte kMark{1};
-    const tessera_view& view = *tessera_current_view(job_);
-    JobRendezvous rendezvous(job_, view.epoch, view.attempt);
-    const auto key = [](int rank) { return fmt::format("data-open/{}", rank); };
-    TESSERA_RETURN_IF_ERROR(rendezvous.Set(key(view.rank), std::span(&kMark, 1)));
-    for (int rank = 0; rank < view.world; ++rank) {
-      const auto open = rendezvous.Get(key(rank), kAsLongAsItTakes);
-      if (!open) return open.error();
-    }
-    return OkStatus();
   }
 
   static int OnConnect(void* context, tessera_job*, const tessera_view* view) {

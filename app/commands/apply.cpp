@@ -36,19 +36,26 @@ class Progress {
 
   void show(const engine::TxnStatus& txn) {
     const std::string phase(engine::ToString(txn.phase));
-    if (phase == m_phase && txn.bytes_done == m_bytes) return;
-    const bool samePhase = phase == m_phase;
+    // What it waits for while it prepares; a reason to roll back is told at the end.
+    const std::string waits = txn.phase == engine::TxnPhase::kPreparing ? txn.reason : "";
+    if (phase == m_phase && txn.bytes_done == m_bytes && waits == m_waits) return;
+    const bool samePhase = phase == m_phase && waits.empty() == m_waits.empty();
     m_phase = phase;
     m_bytes = txn.bytes_done;
+    m_waits = waits;
+    const std::string far = waits.empty() ? fmt::format("{} of {}", formatBytes(txn.bytes_done),
+                                                        formatBytes(txn.bytes_total))
+                                          : waits;
     if (m_json) {
-      printLine(
-          {{"phase", phase}, {"bytes_done", txn.bytes_done}, {"bytes_total", txn.bytes_total}});
+      Json line = {
+          {"phase", phase}, {"bytes_done", txn.bytes_done}, {"bytes_total", txn.bytes_total}};
+      if (!waits.empty()) line["waits_for"] = waits;
+      printLine(line);
     } else if (m_terminal) {
-      fmt::print("\r\033[K{:<13} {} {} of {}", phase, bar(txn), formatBytes(txn.bytes_done),
-                 formatBytes(txn.bytes_total));
+      fmt::print("\r\033[K{:<13} {} {}", phase, bar(txn), far);
       std::fflush(stdout);
     } else if (!samePhase) {
-      fmt::print("{} {} of {}\n", phase, formatBytes(txn.bytes_done), formatBytes(txn.bytes_total));
+      fmt::print("{} {}\n", phase, far);
       std::fflush(stdout);
     }
   }
@@ -78,7 +85,7 @@ class Progress {
 
   bool m_json;
   bool m_terminal;
-  std::string m_phase;
+  std::string m_phase, m_waits;
   std::int64_t m_bytes = -1;
 };
 
@@ -225,17 +232,18 @@ int run(const Invocation& call) {
 }  // namespace
 
 Command applyCommand() {
-  return {{"apply",
-           "moves a job to other devices while it lives",
-           {{"JOB", "job"}},
-           planOptions({{"at-step", "K",
-                         "pauses the job after step K (default: as soon as all is prepared)"},
-                        {"yes", "", "does not ask"},
-                        {"unrecorded", "", "moves also where the history cannot be written"}}),
-           {"Ctrl-C rolls back and waits for the outcome.",
-            "With --json one object a line: {\"phase\",\"bytes_done\",\"bytes_total\"}, the last "
-            "{\"result\",...}."}},
-          run};
+  return {
+      {"apply",
+       "moves a job to other devices while it lives",
+       {{"JOB", "job"}},
+       planOptions(
+           {{"at-step", "K", "pauses the job after step K (default: as soon as all is prepared)"},
+            {"yes", "", "does not ask"},
+            {"unrecorded", "", "moves also where the history cannot be written"}}),
+       {"Ctrl-C rolls back and waits for the outcome.",
+        "With --json one object a line: {\"phase\",\"bytes_done\",\"bytes_total\"} and, while new "
+        "ranks open their data, {\"waits_for\"}; the last is {\"result\",...}."}},
+      run};
 }
 
 }  // namespace tessera::app

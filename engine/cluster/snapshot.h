@@ -132,7 +132,7 @@ struct TxnStatus {
   std::optional<double> eta;         // seconds, where known
   double paused = 0;                 // seconds the job has stood still so far
   std::int64_t checksums_equal = 0;  // moved cells whose digests were compared and equal
-  std::string reason;                // why it rolls back or failed
+  std::string reason;                // why it rolls back or failed, or takes so long to prepare
   std::vector<FlowStatus> flows;
   bool can_cancel = false;  // before the commit point
   StepOptions from_options = {}, to_options = {};

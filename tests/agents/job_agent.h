@@ -51,6 +51,8 @@ class Agent {
   explicit Agent(std::string path) : path_(std::move(path)) {}
   ~Agent() { Stop(); }
 
+  std::string held_back;  // a key that nobody gets; changed only while it is stopped
+
   bool Start() {
     loop_ = std::make_unique<Loop>();
     RankPort::Handlers handlers;
@@ -89,6 +91,7 @@ class Agent {
     handlers.store_get = [this](const RankId&, std::int64_t epoch, std::int64_t attempt,
                                 const std::string& key,
                                 std::function<void(std::optional<std::string>)> reply) {
+      if (key == held_back) return;
       const std::string full = Full(epoch, attempt, key);
       if (const auto found = store_.find(full); found != store_.end()) return reply(found->second);
       waiting_[full].push_back(std::move(reply));

@@ -16,10 +16,17 @@ class E2eOpeningTest : public QObject {
   HttpServer m_server;
   std::unique_ptr<LocalCluster> m_cluster;
 
-  std::unique_ptr<QProcess> start(const QString& job) {
+  static constexpr int kNoEnd = 1000000;
+
+  std::unique_ptr<QProcess> start(const QString& job, int steps = 5) {
     return m_cluster->Start({"job", "start", "gpt-nano", "--name", job, "--mesh", "dp=1",
-                             "--devices", "n1g0", "--steps", "5", "--data",
+                             "--devices", "n1g0", "--steps", QString::number(steps), "--data",
                              QString::fromStdString(m_server.url("/set/"))});
+  }
+  /// Of each answer. TESSERA_TEST_SLOW_SERVER=1 has the opening outlast what groups wait for their
+  /// members: more than a minute.
+  static int joiner_delay_ms() {
+    return qEnvironmentVariableIsSet("TESSERA_TEST_SLOW_SERVER") ? 1200 : 40;
   }
   bool opensOn(const QString& job, const std::string& node) {
     return m_cluster->WaitJob(job, [&](const Json& row) {
@@ -91,6 +98,36 @@ class E2eOpeningTest : public QObject {
     const Outcome started = LocalCluster::Finish(*start("far"), 120);
     QVERIFY2(started.code == 0, started.Text());
     QVERIFY(m_cluster->WaitStep("far", 5));
+    QVERIFY(m_cluster->Run({"job", "stop", "far"}).code == 0);
+  }
+
+  // Ranks that join open the data, too; the others train on until they have.
+  void whoJoinsOpensWhileTheOthersTrain() {
+    m_server.delay_ms = 0;
+    const Outcome started = LocalCluster::Finish(*start("far", kNoEnd), 60);
+    QVERIFY2(started.code == 0, started.Text());
+    m_server.delay_ms = joiner_delay_ms();
+    const QStringList both = {"apply",  "far",  "--devices", "n0g0,n1g0",
+                              "--mesh", "dp=2", "--yes",     "--json"};
+    const auto opens = [&] {
+      const Json txn = m_cluster->Status()["transaction"];
+      return txn.is_object() && txn["phase"] == "preparing" &&
+             txn["reason"].get<std::string>().starts_with("opening data: n0 ");
+    };
+    {
+      const auto apply = m_cluster->Start(both);
+      QVERIFY(LocalCluster::WaitFor(opens, 20));
+      QVERIFY(m_cluster->GoesOn("far"));
+      QCOMPARE(m_cluster->Run({"txn", "cancel"}).code, 0);
+      const Outcome outcome = LocalCluster::Finish(*apply, 20);
+      QVERIFY2(outcome.LastJson()["result"] == "rolled_back", outcome.Text());
+    }
+    const auto apply = m_cluster->Start(both);
+    QVERIFY(LocalCluster::WaitFor(opens, 20));
+    const Outcome outcome = LocalCluster::Finish(*apply, 300);
+    QVERIFY2(outcome.LastJson()["result"] == "committed", outcome.Text());
+    QVERIFY2(outcome.output.contains("\"waits_for\":\"opening data: n0 "), outcome.Text());
+    QVERIFY(m_cluster->GoesOn("far"));
   }
 };
 

@@ -24,6 +24,13 @@ QString withReason(const QString& sentence, const engine::TxnStatus& txn) {
   return sentence + QLatin1Char(' ') + tr("Reason: %1.").arg(QString::fromStdString(txn.reason));
 }
 
+/// "Opening data: n1 37.5 % of 8.4 GiB."
+QString waits(const engine::TxnStatus& txn) {
+  QString text = QString::fromStdString(txn.reason) + QLatin1Char('.');
+  text[0] = text[0].toUpper();
+  return text;
+}
+
 int joiners(const engine::TxnStatus& txn) {
   const std::set<ptc::DeviceId> old(txn.from_devices.begin(), txn.from_devices.end());
   return static_cast<int>(
@@ -126,10 +133,10 @@ TxnView viewOf(const engine::TxnStatus& txn, const engine::JobStatus* job,
       break;
     case TxnPhase::kPreparing: {
       const int count = joiners(txn);
-      view.sentence =
-          cancellable(count == 1  ? tr("1 GPU is starting; training goes on.")
-                      : count > 1 ? tr("%1 GPUs are starting; training goes on.").arg(count)
-                                  : tr("The ranks make their new groups; training goes on."));
+      const QString what = count == 1  ? tr("1 GPU is starting; training goes on.")
+                           : count > 1 ? tr("%1 GPUs are starting; training goes on.").arg(count)
+                                       : tr("The ranks make their new groups; training goes on.");
+      view.sentence = cancellable(txn.reason.empty() ? what : what + QLatin1Char(' ') + waits(txn));
       break;
     }
     case TxnPhase::kPrecopying:
