@@ -84,6 +84,16 @@ class TxnViewTest : public QObject {
     for (int i = 0; i < kNumPhases; ++i) QVERIFY(!nameOf(phaseAt(i)).isEmpty());
   }
 
+  void whatNewRanksReadIsSaid() {
+    auto txn = *test::PanelMove(TxnPhase::kPreparing, {0, 0, 0, 0}).transaction;
+    txn.reason = "opening data: n1 37.5 % of 8.4 GiB";
+    const QString sentence = ui::viewOf(txn, nullptr, {}).sentence;
+    QVERIFY2(sentence.startsWith(
+                 QStringLiteral("4 GPUs are starting; training goes on. Opening data: n1 37.5 % of "
+                                "8.4 GiB. Until the commit ")),
+             qPrintable(sentence));
+  }
+
   void theFirstGuessOfTheTimeLeftIsHidden() {
     auto txn = *test::PanelMove(TxnPhase::kTransferring, {1, 1, 1, 1}).transaction;
     ui::TxnMemory memory;
