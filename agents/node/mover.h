@@ -51,6 +51,8 @@ class Mover {
   void Cancel();
   /// Fixed after construction; the counters grow. Any thread.
   const std::vector<std::unique_ptr<MoveFlow>>& flows() const { return flows_; }
+  /// Bytes of what is handed in that have come. Any thread.
+  std::int64_t storage_done() const { return storage_done_; }
 
  private:
   enum class Side { kOld, kNew };
@@ -72,6 +74,7 @@ class Mover {
   std::shared_ptr<const MoveContext> context_;
   Wire wire_;
   std::vector<std::unique_ptr<MoveFlow>> flows_;
+  std::atomic<std::int64_t> storage_done_ = 0;
   std::map<std::int64_t, std::uint64_t> source_digests_;  // by move; of those not yet compared
   bool passes_on_ = false;                                // whether some moves are forwarded
   /// Then the digests of cells that have come and are what their sources held.

@@ -25,7 +25,8 @@ Status Mover::Refill(const std::stop_token& stop, MoveResult& result) {
   std::vector<FetchBatch> batches;
   batches.push_back(std::move(batch));
   TESSERA_RETURN_IF_ERROR(
-      FetchCells(stop, key, std::move(batches), [](std::int64_t, std::int64_t) {}));
+      FetchCells(stop, key, std::move(batches),
+                 [this](std::int64_t, std::int64_t bytes) { storage_done_ += bytes; }));
 
   for (const auto& [index, expected] : source_digests_) {
     if (stop.stop_requested()) return Cancelled("the transfer was cancelled");

@@ -407,6 +407,7 @@ void NodeAgent::SendProgress() {
     row->set_bytes_total(flow->total);
     row->set_bytes_done(flow->done.load());
   }
+  progress->set_storage_done(txn_->mover->storage_done());
   Send(std::move(message));
 }
 

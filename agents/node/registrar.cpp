@@ -275,7 +275,7 @@ void Registrar::OnNode(const std::string& identity, const wire::FromNode& m) {
     case wire::FromNode::kTxn:
       return OnTxnReport(m.node(), m.txn());
     case wire::FromNode::kProgress:
-      return OnTxnProgress(m.progress());
+      return OnTxnProgress(m.node(), m.progress());
     case wire::FromNode::kEvent: {
       const auto severity = m.event().severity();
       AddEvent(severity <= static_cast<std::uint32_t>(engine::Severity::kError)
@@ -359,10 +359,8 @@ engine::TxnStatus Registrar::TxnStatusNow() const {
   out.from_options = txn.planned.summary.from_options;
   out.to_options = txn.planned.summary.to_options;
   out.bytes_total = txn.planned.plan.bytes.moved();
-  for (const auto& [ends, flow] : txn.flows) {
-    out.bytes_done += flow.bytes_done;
-    out.flows.push_back(flow);
-  }
+  out.bytes_done = BytesArrived();
+  for (const auto& [ends, flow] : txn.flows) out.flows.push_back(flow);
   if (out.phase == engine::TxnPhase::kTransferring) out.eta = txn.progress.Eta(Clock::now());
   out.paused = txn.standing_since
                    ? std::chrono::duration<double>(Clock::now() - *txn.standing_since).count()

@@ -105,6 +105,7 @@ class Registrar {
       std::string reason;  // where a rank cannot read its data
     };
     std::map<std::int32_t, Standing> paused_nodes;
+    std::map<std::int32_t, Standing> resumed;  // what stood when it was last told to go on
     /// What each rank holds, computed once an epoch.
     const std::vector<engine::Holding>& Holdings() const {
       if (holdings_epoch != epoch) {
@@ -183,6 +184,7 @@ class Registrar {
     std::optional<Clock::time_point> standing_since, pause_deadline;
     double pause = 0;
     std::map<std::pair<ptc::DeviceId, ptc::DeviceId>, engine::FlowStatus> flows;
+    std::map<std::int32_t, std::int64_t> storage_done;  // by node, of what is handed in
     engine::Progress progress;
     std::int64_t checksums_equal = 0;
     std::vector<DeviceDigests> before, after;
@@ -292,6 +294,9 @@ class Registrar {
   void LetGoOn(const JobOperation& operation);
   void FailOperation(const Error& error);
   void ResumeJob(Job& job);
+  void SendResume(const Job& job, std::int32_t node);
+  /// Whether the node's ranks, which stand, would go on if they had heard what was said to them.
+  static bool MissedResume(const Job& job, std::int32_t node, const wire::NodeJob& stands);
   void StopJob(const std::string& name, bool forget);
   wire::ToNode StartMessage(const Job& job) const;
   void RepeatEnds(const wire::Register& message);
@@ -383,7 +388,7 @@ class Registrar {
   void RepeatOutcome();
   /// Whether the job of a transaction that is over is paused now.
   bool IsPausedSince(std::int64_t transaction);
-  void OnTxnProgress(const wire::TxnProgress& message);
+  void OnTxnProgress(std::int32_t node, const wire::TxnProgress& message);
   void Feed(const engine::CoordinatorEvent& event);
   void Perform(const engine::CoordinatorAction& action);
   void OnPhaseChanged(engine::TxnPhase before);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "agents/node/job_row.h"
 #include "agents/node/pending_reply.h"
@@ -378,11 +379,24 @@ void Registrar::LetGoOn(const JobOperation& op) {
 
 // Idempotent: nodes clear the request and let go of those that wait for an earlier number.
 void Registrar::ResumeJob(Job& job) {
-  job.paused_nodes.clear();
+  job.resumed = std::exchange(job.paused_nodes, {});
+  for (const std::int32_t node : NodesOf(job.layout)) SendResume(job, node);
+}
+
+void Registrar::SendResume(const Job& job, std::int32_t node) {
   wire::ToNode message;
   message.mutable_resume_job()->set_job(job.name);
   message.mutable_resume_job()->set_through(static_cast<std::uint64_t>(UpcomingNumber() - 1));
-  for (const std::int32_t node : NodesOf(job.layout)) static_cast<void>(SendTo(node, message));
+  static_cast<void>(SendTo(node, message));
+}
+
+// Whoever waits because it was asked to is to go on. Ranks that stand for their data do so until
+// somebody has them try again, which may have been said already.
+bool Registrar::MissedResume(const Job& job, std::int32_t node, const wire::NodeJob& stands) {
+  if (stands.request() == engine::kRequestStepsDone) return false;
+  if (stands.request() != engine::kRequestNoData) return true;
+  const auto resumed = job.resumed.find(node);
+  return resumed != job.resumed.end() && resumed->second.step == stands.step();
 }
 
 void Registrar::StopJob(const std::string& name, bool forget) {

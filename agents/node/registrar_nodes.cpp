@@ -154,16 +154,19 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
       continue;
     }
     if (!here || (txn_ && txn_->job == job_name)) continue;
-    if (here->paused()) {
-      wire::JobPaused paused;
-      paused.set_job(job_name);
-      paused.set_request(here->request());
-      paused.set_step(here->step());
-      paused.set_reason(here->reason());
-      OnJobPaused(m.node(), paused);
-    }
+    if (!here->paused()) continue;
     const bool wanted = operation_ && operation_->job == job_name;
-    if (job.state == engine::JobState::kRunning && !wanted) ResumeJob(job);
+    const bool runs = job.state == engine::JobState::kRunning;
+    if (runs && !wanted && MissedResume(job, m.node(), *here)) {
+      SendResume(job, m.node());
+      continue;
+    }
+    wire::JobPaused paused;
+    paused.set_job(job_name);
+    paused.set_request(here->request());
+    paused.set_step(here->step());
+    paused.set_reason(here->reason());
+    OnJobPaused(m.node(), paused);
   }
 }
 

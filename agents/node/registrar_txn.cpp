@@ -234,7 +234,7 @@ void Registrar::OnTxnReport(std::int32_t node, const wire::TxnReport& m) {
   }
 }
 
-void Registrar::OnTxnProgress(const wire::TxnProgress& m) {
+void Registrar::OnTxnProgress(std::int32_t node, const wire::TxnProgress& m) {
   if (!txn_ || txn_->id != m.transaction()) return;
   for (const wire::FlowInfo& row : m.flows()) {
     const auto source = Decode(row.source());
@@ -253,6 +253,8 @@ void Registrar::OnTxnProgress(const wire::TxnProgress& m) {
     }
     flow->second.bytes_done = done;
   }
+  std::int64_t& stored = txn_->storage_done[node];
+  stored = std::clamp(m.storage_done(), stored, txn_->planned.plan.bytes.storage);
   txn_->progress.Update(BytesArrived(), Clock::now());
   MarkDirty();
 }
@@ -260,6 +262,7 @@ void Registrar::OnTxnProgress(const wire::TxnProgress& m) {
 std::int64_t Registrar::BytesArrived() const {
   std::int64_t bytes = 0;
   for (const auto& [ends, flow] : txn_->flows) bytes += flow.bytes_done;
+  for (const auto& [node, done] : txn_->storage_done) bytes += done;
   return bytes;
 }
 
@@ -419,7 +422,7 @@ void Registrar::CompareDigests() {
                            ptc::Hex16(before->cells[i]), ptc::Hex16(after->cells[i]))});
   }
   // On record before the decision: a registrar that dies now finds it again.
-  txn_->entry.bytes_moved = txn_->hand_in ? txn_->planned.plan.bytes.storage : BytesArrived();
+  txn_->entry.bytes_moved = BytesArrived();
   Record(txn_->entry);
   Feed(engine::DigestsCompared{true, {}});
 }

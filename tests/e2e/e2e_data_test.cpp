@@ -69,7 +69,13 @@ class E2eDataTest : public QObject {
   // While a transaction waits for a step of the job, its ranks come to stand for another reason.
   // Rolled back, the job is paused with that reason on all nodes, also where trying again would
   // have helped by then: who goes on and who does not must not be a matter of time.
+  void aPauseThatCrossesATransactionIsKept_data() {
+    QTest::addColumn<int>("away_ms");
+    QTest::newRow("a short time") << 1500;
+    QTest::newRow("longer than a connection lasts") << 2800;
+  }
   void aPauseThatCrossesATransactionIsKept() {
+    QFETCH(int, away_ms);
     const QString job = QStringLiteral("crossed");
     QVERIFY(start(job));
     const auto apply =
@@ -80,7 +86,7 @@ class E2eDataTest : public QObject {
     QVERIFY(agent);
     tessera::app::signalProcess(*agent, SIGSTOP);  // else the pause would serve the transaction
     const bool cut = QFile::resize(m_file, 100);
-    QTest::qSleep(1500);
+    QTest::qSleep(away_ms);
     const std::int64_t step = m_cluster->Step(job);
     const bool mended = write(m_text);
     const Outcome cancel = m_cluster->Run({"txn", "cancel"});

@@ -149,6 +149,8 @@ class E2eHandInTest : public QObject {
     QCOMPARE(second.rbegin()->first, std::ssize(second));
     const Json record = m_cluster->Ask({"history", "--limit", "1"});
     QVERIFY2(record.dump().find("\"committed\"") != std::string::npos, record.dump().c_str());
+    QVERIFY(record[0]["volume_bound"] > 0);
+    QCOMPARE(record[0]["bytes_moved"].dump(), record[0]["volume_bound"].dump());
 
     // State of an earlier step into a job that stands; and it is reconfigured as any other.
     VERIFY_OK(files->WriteAll(*state));
