@@ -3,6 +3,7 @@
 #include <QApplication>
 #include <QCheckBox>
 #include <QComboBox>
+#include <QDockWidget>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
@@ -729,6 +730,33 @@ class MainWindowTest : public QObject {
       const QRect inWindow(button->mapTo(panel.window.get(), QPoint()), button->size());
       QVERIFY2(panel.window->rect().contains(inWindow), qPrintable(button->text()));
     }
+  }
+
+  // What the inspector has to say, however much, takes no height from timeline and events.
+  void aMoveLeavesThePanesAsTheyAre() {
+    Panel panel({.operate = true});
+    panel.window->resize(1440, 900);
+    panel.window->meshView()->setSelection({{1, 3}});
+    QTest::qWait(30);
+    const auto* records = panel.window->findChild<QDockWidget*>(QStringLiteral("records"));
+    QVERIFY(records);
+    const int height = records->height();
+    for (const TxnPhase phase : {TxnPhase::kPreparing, TxnPhase::kTransferring,
+                                 TxnPhase::kVerifying, TxnPhase::kResuming}) {
+      auto cluster = test::PanelMove(phase, {62, 58, 64, 41});
+      auto& txn = *cluster.transaction;
+      for (std::size_t i = txn.flows.size(); i < 24; ++i) txn.flows.push_back(txn.flows[i % 4]);
+      if (phase == TxnPhase::kResuming) {  // the GPU is in the job, and flows are still shown
+        cluster.jobs.front().mesh = txn.to_mesh;
+        cluster.jobs.front().devices = txn.to_devices;
+      }
+      panel.setSnapshot(cluster);
+      QTest::qWait(30);
+      QCOMPARE(records->height(), height);
+    }
+    panel.setSnapshot(test::PanelGrown());
+    QTest::qWait(30);
+    QCOMPARE(records->height(), height);
   }
 
   void f6ReachesEveryPane() {

@@ -15,6 +15,7 @@
 #include "ui/widgets/flow_bars.h"
 #include "ui/widgets/key_values.h"
 #include "ui/widgets/phase_times_bar.h"
+#include "ui/widgets/scrolled.h"
 #include "ui/widgets/stacked_bar.h"
 
 namespace tessera::ui {
@@ -134,14 +135,8 @@ ChangeDetails::ChangeDetails(QWidget* parent)
   rows->addWidget(m_flowTitle);
   rows->addWidget(m_flows);
   rows->addStretch();
-  auto* scroll = new QScrollArea(this);
-  scroll->setWidget(body);
-  scroll->setWidgetResizable(true);
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  QScrollArea* scroll = scrolled(body, this);
   scroll->setAccessibleName(tr("Details of the change"));
-  scroll->viewport()->setAutoFillBackground(false);
-  body->setAutoFillBackground(false);
 
   auto* buttons = new QHBoxLayout;
   buttons->setSpacing(10);

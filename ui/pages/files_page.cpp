@@ -20,6 +20,7 @@
 #include "ui/pages/file_tree_view.h"
 #include "ui/widgets/copy_line.h"
 #include "ui/widgets/key_values.h"
+#include "ui/widgets/scrolled.h"
 
 namespace tessera::ui {
 namespace {
@@ -45,11 +46,7 @@ FilesPage::FilesPage(ClusterModel& model, ClusterCommands& commands, Connections
       m_tree(new FileTreeView(m_files, this)),
       m_details(new FileDetails(this)) {
   m_words->setAlignment(Qt::AlignCenter);
-  auto* scroll = new QScrollArea(this);
-  scroll->setWidget(m_details);
-  scroll->setWidgetResizable(true);
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  QScrollArea* scroll = scrolled(m_details, this);
   scroll->setAccessibleName(tr("The chosen file"));
   auto* splitter = new QSplitter(Qt::Horizontal, this);
   splitter->setObjectName(QStringLiteral("filesSplitter"));

@@ -3,6 +3,7 @@
 
 #include <QLabel>
 #include <QLocale>
+#include <QScrollArea>
 #include <QStringList>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include "ui/models/device_names.h"
 #include "ui/widgets/flow_bars.h"
 #include "ui/widgets/meter.h"
+#include "ui/widgets/scrolled.h"
 
 namespace tessera::ui {
 namespace {
@@ -109,7 +111,8 @@ Inspector::Inspector(ClusterModel& model, QWidget* parent)
   jobColumn->addWidget(m_jobTitle);
   jobColumn->addWidget(m_jobFacts);
 
-  auto* column = new QVBoxLayout(this);
+  auto* content = new QWidget(this);
+  auto* column = new QVBoxLayout(content);
   column->setContentsMargins(16, 13, 16, 13);
   column->setSpacing(10);
   column->addWidget(m_title);
@@ -119,6 +122,11 @@ Inspector::Inspector(ClusterModel& model, QWidget* parent)
   column->addWidget(m_flowGroup);
   column->addWidget(m_hint);
   column->addStretch();
+  auto* whole = new QVBoxLayout(this);
+  whole->setContentsMargins(0, 0, 0, 0);
+  QScrollArea* scroll = scrolled(content, this);
+  scroll->setFocusPolicy(Qt::NoFocus);
+  whole->addWidget(scroll);
   refresh();
 }
 

@@ -29,6 +29,7 @@
 #include "ui/theme.h"
 #include "ui/widgets/key_values.h"
 #include "ui/widgets/quiet_table.h"
+#include "ui/widgets/scrolled.h"
 #include "ui/widgets/stacked_bar.h"
 
 namespace tessera::ui {
@@ -211,14 +212,8 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, DraftPr
   detailColumn->addWidget(m_why);
   detailColumn->addWidget(m_candidateGroup);
   detailColumn->addStretch();
-  auto* scroll = new QScrollArea(this);
-  scroll->setWidget(details);
-  scroll->setWidgetResizable(true);
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  QScrollArea* scroll = scrolled(details, this);
   scroll->setFocusPolicy(Qt::NoFocus);
-  scroll->viewport()->setAutoFillBackground(false);
-  details->setAutoFillBackground(false);
 
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(16, 13, 16, 14);
