@@ -50,8 +50,8 @@ Result<ViewableJob> Registrar::FindViewable(const std::string& name) {
     out.busy = fmt::format("transaction {} is {}", txn_->id, ToString(txn_->machine.phase()));
     return out;
   }
-  if (!changes && job->state != engine::JobState::kRunning && job->state != engine::JobState::kPaused &&
-      job->state != engine::JobState::kPausing) {
+  if (!changes && job->state != engine::JobState::kRunning &&
+      job->state != engine::JobState::kPaused && job->state != engine::JobState::kPausing) {
     return FailedPrecondition(fmt::format("job '{}' is {}{}", name, ToString(job->state),
                                           job->reason.empty() ? "" : ": " + job->reason));
   }
