@@ -331,4 +331,5 @@ void NodeAgent::OnMessage(const wire::ToNode& m) {
       return;
   }
 }
+
 }  // namespace tessera::agents

@@ -295,7 +295,7 @@ class Registrar {
   void FailOperation(const Error& error);
   void ResumeJob(Job& job);
   void SendResume(const Job& job, std::int32_t node);
-  /// Whether the node's ranks, which stand, would go on if they had heard what was said to them.
+  /// Whether ranks of the node may stand that would go on if they had heard what was said to them.
   static bool MissedResume(const Job& job, std::int32_t node, const wire::NodeJob& stands);
   void StopJob(const std::string& name, bool forget);
   wire::ToNode StartMessage(const Job& job) const;

@@ -393,6 +393,8 @@ void Registrar::SendResume(const Job& job, std::int32_t node) {
 // Whoever waits because it was asked to is to go on. Ranks that stand for their data do so until
 // somebody has them try again, which may have been said already.
 bool Registrar::MissedResume(const Job& job, std::int32_t node, const wire::NodeJob& stands) {
+  // Ranks may stand that an agent which has just begun does not know of yet.
+  if (!stands.paused()) return true;
   if (stands.request() == engine::kRequestStepsDone) return false;
   if (stands.request() != engine::kRequestNoData) return true;
   const auto resumed = job.resumed.find(node);

@@ -154,13 +154,13 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
       continue;
     }
     if (!here || (txn_ && txn_->job == job_name)) continue;
-    if (!here->paused()) continue;
     const bool wanted = operation_ && operation_->job == job_name;
     const bool runs = job.state == engine::JobState::kRunning;
     if (runs && !wanted && MissedResume(job, m.node(), *here)) {
       SendResume(job, m.node());
       continue;
     }
+    if (!here->paused()) continue;
     wire::JobPaused paused;
     paused.set_job(job_name);
     paused.set_request(here->request());
