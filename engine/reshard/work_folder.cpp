@@ -62,10 +62,12 @@ Result<WorkFolder> WorkFolder::Open(const std::string& destination) {
 
 Status WorkFolder::Clear() const {
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(path_, error)) {
-    if (entry.path().filename() == "journal.jsonl") continue;
-    fs::remove_all(entry.path(), error);
-    if (error) return Failed(entry.path().string(), "cannot be removed", error);
+  for (fs::directory_iterator entry(path_, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->path().filename() == "journal.jsonl") continue;
+    std::error_code kept;
+    fs::remove_all(entry->path(), kept);
+    if (kept) return Failed(entry->path().string(), "cannot be removed", kept);
   }
   if (error) return Failed(path_, "cannot be listed", error);
   return OkStatus();
