@@ -22,6 +22,12 @@ using nlohmann::json;
 constexpr std::int64_t kMaxCount = std::int64_t{1} << 40;
 constexpr std::int64_t kMaxDeviceBatch = std::int64_t{1} << 20;
 
+/// Compact JSON. Bytes that are not UTF-8, as a path or a word of the command line may have, are
+/// replaced; nlohmann throws otherwise.
+std::string Shown(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
 /// Reads the members of one JSON object; keeps the first error.
 class ObjectReader {
  public:
@@ -39,7 +45,7 @@ class ObjectReader {
              static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
     if (!is_integer || value->get<std::int64_t>() < low || value->get<std::int64_t>() > high) {
       return Fail(fmt::format("{}: '{}' = {} is not an integer from {} to {}", where_, key,
-                              value->dump(), low, high));
+                              Shown(*value), low, high));
     }
     *out = value->get<std::int64_t>();
   }
@@ -49,7 +55,7 @@ class ObjectReader {
     if (value == nullptr) return;
     if (!value->is_number() || !(value->get<double>() >= low && value->get<double>() <= high)) {
       return Fail(fmt::format("{}: '{}' = {} is not a number from {} to {}", where_, key,
-                              value->dump(), low, high));
+                              Shown(*value), low, high));
     }
     *out = value->get<double>();
   }
@@ -58,7 +64,7 @@ class ObjectReader {
     const json* value = Find(key);
     if (value == nullptr) return;
     if (!value->is_string()) {
-      return Fail(fmt::format("{}: '{}' = {} is not a string", where_, key, value->dump()));
+      return Fail(fmt::format("{}: '{}' = {} is not a string", where_, key, Shown(*value)));
     }
     *out = value->get<std::string>();
   }
@@ -67,8 +73,8 @@ class ObjectReader {
     const json* value = Find(key);
     if (value == nullptr) return;
     if (!value->is_boolean()) {
-      return Fail(fmt::format("{}: '{}' = {} is neither true nor false", where_, key,
-                              value->dump(-1, ' ', false, json::error_handler_t::replace)));
+      return Fail(
+          fmt::format("{}: '{}' = {} is neither true nor false", where_, key, Shown(*value)));
     }
     *out = value->get<bool>();
   }
@@ -295,10 +301,7 @@ json* OwnerOf(json& settings, const std::string& name) {
 
 }  // namespace
 
-std::string ToJson(const JobSettings& settings) {
-  // A path may hold bytes that are not UTF-8; they are replaced, never thrown at.
-  return ToJsonObject(settings).dump(-1, ' ', false, json::error_handler_t::replace);
-}
+std::string ToJson(const JobSettings& settings) { return Shown(ToJsonObject(settings)); }
 
 Result<JobSettings> ParseJobSettings(std::string_view text) {
   const json value = json::parse(text, nullptr, /*allow_exceptions=*/false);
@@ -313,7 +316,7 @@ std::vector<std::string> SettingNames(const JobSettings& settings) {
     if (object == nullptr) continue;
     for (const auto& [key, value] : object->items()) {
       if (IsSetting(key, value)) {
-        names.push_back(key + "=" + (value.is_string() ? value.get<std::string>() : value.dump()));
+        names.push_back(key + "=" + (value.is_string() ? value.get<std::string>() : Shown(value)));
       }
     }
   }

@@ -274,6 +274,25 @@ class GptSettingsTest : public QObject {
     QVERIFY(settings == before);
   }
 
+  // The shell passes any bytes; none of them may end the process.
+  void bytesThatAreNoUtf8AreRefused() {
+    const JobSettings before = SettingsOf("gpt-nano");
+    for (const std::string& setting : engine::SettingNames(before)) {
+      const std::string name = setting.substr(0, setting.find('='));
+      JobSettings settings = before;
+      const auto status = engine::ApplySetting(settings, name, "\xff\xfe");
+      QVERIFY2(!status, name.c_str());
+      QCOMPARE(status.error().code, ErrorCode::kInvalidArgument);
+      QVERIFY2(status.error().message.find(name) != std::string::npos,
+               status.error().message.c_str());
+      QVERIFY(settings == before);
+    }
+    JobSettings settings = before;
+    settings.data = {"/\xff"};
+    QVERIFY(engine::ToJson(settings).find("\xef\xbf\xbd") != std::string::npos);
+    QVERIFY(!engine::ApplySetting(settings, "\xff", "1"));
+  }
+
   // Radford et al. 2019 and Brown et al. 2020 trained with the tanh form.
   void geluIsTheTanhFormUnlessNamed() {
     for (const std::string& name : engine::ModelNames()) {
