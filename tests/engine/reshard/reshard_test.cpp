@@ -197,11 +197,22 @@ class ReshardTest : public test::ReshardFixture {
     std::ofstream(Path("dst.safetensors")) << "precious";
     Options options;
     options.replace = true;
+    int calls = 0;
+    int touched = 0;
+    std::int64_t bytes_done = 0;
     options.watch = [&](const Progress& progress) {
-      if (test::Slurp(Path("dst.safetensors")) != "precious") std::abort();
-      return progress.bytes_done == 0;
+      ++calls;
+      if (test::Slurp(Path("dst.safetensors")) != "precious") ++touched;
+      bytes_done = progress.bytes_done;
+      return true;
     };
-    (void)Run(Path("dst.safetensors"), options);
+    VERIFY_OK(Run(Path("dst.safetensors"), options));
+    QVERIFY(calls >= 2);  // before the first tile and after the last
+    QVERIFY(bytes_done > 0);
+    QCOMPARE(touched, 0);
+    const auto made = Checkpoint::Open(Path("dst.safetensors"));
+    VERIFY_OK(made);
+    QCOMPARE(test::WhatDiffers(**made, kSeed, tensors_), std::string());
   }
 
   void sourceAndDestinationAreApart() {
