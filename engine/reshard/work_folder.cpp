@@ -45,7 +45,7 @@ Error ExistsAlready(const std::string& destination) {
   return AlreadyExists(fmt::format("'{}' exists; --force replaces it", destination));
 }
 
-WorkFolder::WorkFolder(std::string destination, std::string path, Journal journal)
+WorkFolder::WorkFolder(std::string destination, std::string path, ReshardJournal journal)
     : destination_(std::move(destination)),
       path_(std::move(path)),
       output_(path_ + "/output"),
@@ -56,7 +56,7 @@ Result<WorkFolder> WorkFolder::Open(const std::string& destination) {
   if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) {
     return Failed(path, "cannot be made");
   }
-  TESSERA_TRY(Journal journal, Journal::Open(path + "/journal.jsonl"));
+  TESSERA_TRY(ReshardJournal journal, ReshardJournal::Open(path + "/journal.jsonl"));
   return WorkFolder(destination, path, std::move(journal));
 }
 
@@ -73,18 +73,18 @@ Status WorkFolder::Clear() const {
   return OkStatus();
 }
 
-bool WorkFolder::WasPlaced() const {
-  const auto& placing = journal_.content().placing;
-  return placing && NodeOf(destination_) == placing;
+bool WorkFolder::WasRenamed() const {
+  const auto& renaming = journal_.content().renaming;
+  return renaming && NodeOf(destination_) == renaming;
 }
 
-Status WorkFolder::Place(bool replace) {
+Status WorkFolder::RenameOutput(bool replace) {
   const auto node = NodeOf(output_);
   if (!node) return Failed(output_, "cannot be examined");
-  TESSERA_RETURN_IF_ERROR(journal_.AddPlacing(*node));
+  TESSERA_RETURN_IF_ERROR(journal_.AddRenaming(*node));
   const std::string parent = fs::path(destination_).parent_path().string();
   if (Rename(output_, destination_, RENAME_NOREPLACE) != 0) {
-    const bool plain = errno == EINVAL;  // not every file system knows of the flags
+    const bool plain = errno == EINVAL;  // the file system does not support the flag
     if (errno != EEXIST && !plain) return Failed(destination_, "cannot be named");
     const bool exists = NodeOf(destination_).has_value();
     if (exists && !replace) return ExistsAlready(destination_);
@@ -103,7 +103,7 @@ Status WorkFolder::Place(bool replace) {
 
 Status WorkFolder::Remove() const {
   TESSERA_RETURN_IF_ERROR(Clear());
-  std::error_code error;  // the journal last: while it is there, it says what the rest is
+  std::error_code error;  // the journal is removed last, because it describes the rest
   fs::remove_all(path_, error);
   if (error) return Failed(path_, "cannot be removed", error);
   return OkStatus();

@@ -217,15 +217,15 @@ class ReshardTest : public test::ReshardFixture {
 
   void sourceAndDestinationAreApart() {
     const Options options{.replace = true};
-    VERIFY_ERROR(Run(Path("src.safetensors"), options), ErrorCode::kInvalidArgument, "not apart");
+    VERIFY_ERROR(Run(Path("src.safetensors"), options), ErrorCode::kInvalidArgument, "overlap");
     VERIFY_OK(Run(Path("hf"), {.format = Format::kHuggingFace}));
     const auto folder = Checkpoint::Open(Path("hf"));
     VERIFY_OK(folder);
     VERIFY_ERROR(Reshard(**folder, Path("hf/in.safetensors"), options), ErrorCode::kInvalidArgument,
-                 "not apart");
+                 "overlap");
     fs::create_directory_symlink(Path("hf"), Path("link"));
     VERIFY_ERROR(Reshard(**folder, Path("link/in.safetensors"), options),
-                 ErrorCode::kInvalidArgument, "not apart");
+                 ErrorCode::kInvalidArgument, "overlap");
     VERIFY_ERROR(Run(Path("nowhere/dst"), {}), ErrorCode::kNotFound, "nowhere");
   }
 
