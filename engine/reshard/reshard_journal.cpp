@@ -20,10 +20,10 @@
 namespace tessera::reshard {
 namespace {
 
-using Json = nlohmann::json;
-constexpr int kVersion = 1;
+using JournalJson = nlohmann::json;
+constexpr int kJournalVersion = 1;
 
-Error Failed(const std::string& path, std::string_view what) {
+Error FailedJournal(const std::string& path, std::string_view what) {
   const int error = errno;
   const ErrorCode code = error == ENOSPC || error == EDQUOT || error == EFBIG
                              ? ErrorCode::kResourceExhausted
@@ -31,18 +31,21 @@ Error Failed(const std::string& path, std::string_view what) {
   return {code, fmt::format("'{}' {}: {}", path, what, std::generic_category().message(error)), {}};
 }
 
-std::string Line(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+std::string JournalLine(const JournalJson& json) {
+  return json.dump(-1, ' ', false, JournalJson::error_handler_t::replace) + "\n";
 }
 
-Json ToJson(const Identity& identity) {
-  Json files = Json::array();
+JournalJson ToJson(const Identity& identity) {
+  JournalJson files = JournalJson::array();
   for (const SourceFile& file : identity.files) {
     files.push_back({{"path", file.path}, {"size", file.size}, {"mtime_ns", file.mtime_ns}});
   }
-  return {{"tessera_reshard", kVersion},       {"source", identity.source},
-          {"files", std::move(files)},         {"tables", ptc::Hex16(identity.tables)},
-          {"options", Json(identity.options)}, {"plan", ptc::Hex16(identity.plan)}};
+  return {{"tessera_reshard", kJournalVersion},
+          {"source", identity.source},
+          {"files", std::move(files)},
+          {"tables", ptc::Hex16(identity.tables)},
+          {"options", JournalJson(identity.options)},
+          {"plan", ptc::Hex16(identity.plan)}};
 }
 
 constexpr std::initializer_list<std::string_view> kIdentityKeys = {
@@ -62,7 +65,7 @@ Result<std::uint64_t> ReadHex16(const JsonReader& reader, std::string_view key) 
 
 Result<Identity> ReadIdentity(const NamedText& line, const JsonValue& json) {
   TESSERA_TRY(const auto reader, JsonReader::Make(line, json, "an identity", kIdentityKeys));
-  TESSERA_RETURN_IF_ERROR(reader.Integer("tessera_reshard", kVersion, kVersion));
+  TESSERA_RETURN_IF_ERROR(reader.Integer("tessera_reshard", kJournalVersion, kJournalVersion));
   Identity identity;
   TESSERA_TRY(identity.source, reader.Text("source"));
   TESSERA_TRY(const auto* files, reader.List("files"));
@@ -167,10 +170,10 @@ std::string Difference(const Identity& then, const Identity& now) {
 
 Result<ReshardJournal> ReshardJournal::Open(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (fd < 0) return Failed(path, "cannot be opened");
+  if (fd < 0) return FailedJournal(path, "cannot be opened");
   ReshardJournal journal(path, fd);
   if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) return Failed(path, "cannot be locked");
+    if (errno != EWOULDBLOCK) return FailedJournal(path, "cannot be locked");
     return FailedPrecondition(fmt::format("another process writes to '{}'", path));
   }
   std::string text;
@@ -178,7 +181,7 @@ Result<ReshardJournal> ReshardJournal::Open(const std::string& path) {
   while (true) {
     const ssize_t got = ::read(fd, block.data(), block.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return Failed(path, "cannot be read");
+    if (got < 0) return FailedJournal(path, "cannot be read");
     if (got == 0) break;
     text.append(block.data(), static_cast<std::size_t>(got));
   }
@@ -195,7 +198,7 @@ Result<ReshardJournal> ReshardJournal::Open(const std::string& path) {
   }
   journal.end_ = static_cast<std::int64_t>(begin);
   if (begin < text.size() && ::ftruncate(fd, journal.end_) != 0) {
-    return Failed(path, "cannot be shortened");
+    return FailedJournal(path, "cannot be shortened");
   }
   return journal;
 }
@@ -211,10 +214,10 @@ ReshardJournal::~ReshardJournal() {
 }
 
 Status ReshardJournal::Begin(const Identity& identity) {
-  if (::ftruncate(fd_, 0) != 0) return Failed(path_, "cannot be emptied");
+  if (::ftruncate(fd_, 0) != 0) return FailedJournal(path_, "cannot be emptied");
   end_ = 0;
   content_ = {};
-  return Append(Line(ToJson(identity)));
+  return Append(JournalLine(ToJson(identity)));
 }
 
 Status ReshardJournal::Add(const std::vector<DoneTile>& tiles) {
@@ -231,7 +234,7 @@ Status ReshardJournal::Add(const std::vector<DoneTile>& tiles) {
 }
 
 Status ReshardJournal::AddRenaming(const NodeId& output) {
-  return Append(Line({{"placing", {output.device, output.inode}}}));
+  return Append(JournalLine({{"placing", {output.device, output.inode}}}));
 }
 
 Status ReshardJournal::Append(const std::string& lines) {
@@ -239,11 +242,11 @@ Status ReshardJournal::Append(const std::string& lines) {
     const ssize_t put = ::pwrite(fd_, lines.data() + done, lines.size() - done,
                                  end_ + static_cast<std::int64_t>(done));
     if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return Failed(path_, "cannot be written");
+    if (put <= 0) return FailedJournal(path_, "cannot be written");
     done += static_cast<std::size_t>(put);
   }
   end_ += static_cast<std::int64_t>(lines.size());
-  if (::fdatasync(fd_) != 0) return Failed(path_, "cannot be synced");
+  if (::fdatasync(fd_) != 0) return FailedJournal(path_, "cannot be synced");
   return OkStatus();
 }
 

@@ -4,6 +4,7 @@
 #include "engine/cluster/holding.h"
 #include "engine/model/gpt.h"
 #include "ptc/layout.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using engine::GptConfig;
@@ -430,5 +431,5 @@ class GptSettingsTest : public QObject {
              parsed.error().message.c_str());
   }
 };
-QTEST_APPLESS_MAIN(GptSettingsTest)
+TESSERA_TEST_APPLESS(GptSettingsTest)
 #include "gpt_settings_test.moc"

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "engine/catalogue/catalogue.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using checkpoint::Checkpoint;
@@ -149,5 +150,5 @@ class ModelConfigTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(ModelConfigTest)
+TESSERA_TEST_APPLESS(ModelConfigTest)
 #include "model_config_test.moc"
