@@ -131,7 +131,10 @@ Result<GptConfig> ParseModel(const json& value) {
   reader.Integer("kv_heads", 0, 1 << 20, &model.kv_heads);
   reader.Bool("gated_mlp", &model.gated_mlp);
   reader.Bool("tied_head", &model.tied_head);
+  std::string gelu(ToString(model.gelu));
+  reader.String("gelu", &gelu);
   TESSERA_RETURN_IF_ERROR(reader.Finish());
+  TESSERA_TRY(model.gelu, ParseGelu(gelu));
   if (model.name.empty()) return InvalidArgument("model has no 'name'");
   const std::pair<const char*, std::int64_t> required[] = {{"layers", model.layers},
                                                            {"width", model.width},
@@ -154,10 +157,17 @@ Result<GptConfig> ParseModel(const json& value) {
 }
 
 json ToJsonObject(const GptConfig& m) {
-  return {{"name", m.name},          {"layers", m.layers},     {"width", m.width},
-          {"heads", m.heads},        {"ffn", m.ffn},           {"vocab", m.vocab},
-          {"sequence", m.sequence},  {"kv_heads", m.kv_heads}, {"gated_mlp", m.gated_mlp},
-          {"tied_head", m.tied_head}};
+  return {{"name", m.name},
+          {"layers", m.layers},
+          {"width", m.width},
+          {"heads", m.heads},
+          {"ffn", m.ffn},
+          {"vocab", m.vocab},
+          {"sequence", m.sequence},
+          {"kv_heads", m.kv_heads},
+          {"gated_mlp", m.gated_mlp},
+          {"tied_head", m.tied_head},
+          {"gelu", ToString(m.gelu)}};
 }
 
 json ToJsonObject(const ptc::NamedText& file) { return {{"name", file.name}, {"text", file.text}}; }

@@ -274,6 +274,25 @@ class GptSettingsTest : public QObject {
     QVERIFY(settings == before);
   }
 
+  // Radford et al. 2019 and Brown et al. 2020 trained with the tanh form.
+  void geluIsTheTanhFormUnlessNamed() {
+    for (const std::string& name : engine::ModelNames()) {
+      QVERIFY(engine::FindModel(name)->gelu == engine::Gelu::kTanh);
+    }
+    const auto without_key = engine::ParseJobSettings(
+        R"({"model":{"name":"m","layers":1,"width":8,"heads":2,"ffn":8,"sequence":4}})");
+    QVERIFY(without_key.has_value());
+    QVERIFY(without_key->model.gelu == engine::Gelu::kTanh);
+
+    JobSettings settings = SettingsOf("gpt-nano");
+    QVERIFY(engine::ApplySetting(settings, "gelu", "erf").has_value());
+    QVERIFY(settings.model.gelu == engine::Gelu::kErf);
+    QVERIFY(*engine::ParseJobSettings(engine::ToJson(settings)) == settings);
+    const auto refused = engine::ApplySetting(settings, "gelu", "relu");
+    QVERIFY(!refused);
+    QCOMPARE(refused.error().message, std::string("gelu 'relu' is neither tanh nor erf"));
+  }
+
   // What is wrong on purpose is never wrong by chance.
   void atChangeIsRightUnlessNamed() {
     JobSettings settings = SettingsOf("gpt-nano");
