@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "engine/history/records.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using namespace tessera::engine;
@@ -104,5 +105,5 @@ class HistoryCsvTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(HistoryCsvTest)
+TESSERA_TEST_APPLESS(HistoryCsvTest)
 #include "history_csv_test.moc"

@@ -18,6 +18,7 @@
 #include "tests/ptc/oracle.h"
 #include "tests/ptc/random_job.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -639,5 +640,5 @@ class VfsHandInTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(VfsHandInTest)
+TESSERA_TEST_APPLESS(VfsHandInTest)
 #include "vfs_hand_in_test.moc"
