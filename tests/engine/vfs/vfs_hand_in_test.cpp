@@ -497,7 +497,7 @@ class VfsHandInTest : public QObject {
     const auto files = world.Files();
     VERIFY_OK(world.Write(files[1].first, files[1].second));
     VERIFY_ERROR(world.Write(files[0].first, files[0].second), ErrorCode::kResourceExhausted,
-                 "of the 30000 bytes");
+                 "of 30000 bytes");
     QVERIFY(!world.IsThere(files[0].first));
     VERIFY_OK(world.tree.Unlink(world.Folder(0), "optimizer.safetensors.new"));
     const auto created = world.tree.Create(world.Folder(0), "model.safetensors.new", world.now);
