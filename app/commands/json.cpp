@@ -37,7 +37,7 @@ Json flowsOf(const std::vector<engine::FlowStatus>& flows, bool withRates) {
 Json dataOf(const engine::DataStatus& data) {
   if (data.empty()) return nullptr;
   Json parts = Json::array();
-  for (const engine::DataStatus::Part& part : data.parts) {
+  for (const engine::DataStatus::Dataset& part : data.parts) {
     parts.push_back({{"name", part.name},
                      {"format", part.format},
                      {"samples", part.num_samples},
