@@ -4,12 +4,10 @@
 /// \file
 /// Digests of cells in the messages between agents and registrar.
 
-#include <google/protobuf/repeated_field.h>
-
 #include <vector>
 
 #include "agents/node/cell_digests.h"
-#include "agents/wire/tessera/wire/node.pb.h"
+#include "agents/wire/messages_fwd.h"
 
 namespace tessera::agents {
 

@@ -4,7 +4,7 @@
 /// \file
 /// Answers of the registrar that come from its history alone.
 
-#include "agents/wire/tessera/wire/control.pb.h"
+#include "agents/wire/messages_fwd.h"
 #include "engine/history/history.h"
 #include "ptc/base/result.h"
 

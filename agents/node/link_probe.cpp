@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "agents/wire/tessera/wire/node.pb.h"
 #include "engine/copy/cell_view.h"
 
 namespace tessera::agents {

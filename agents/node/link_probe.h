@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "agents/net/lanes.h"
-#include "agents/wire/tessera/wire/node.pb.h"
+#include "agents/wire/messages_fwd.h"
 #include "engine/transfer/token_bucket.h"
 
 namespace tessera::agents {

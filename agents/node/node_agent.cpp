@@ -94,7 +94,8 @@ Status NodeAgent::Open() {
     device.failed = failed.has_value();
   }
   ClearHolds();
-  views_ = std::make_unique<ViewStore>(loop_);
+  views_ =
+      std::make_unique<ViewStore>(loop_, std::chrono::seconds(config_.view_lease_seconds));
   TESSERA_RETURN_IF_ERROR(RecoverRanks());
   TESSERA_RETURN_IF_ERROR(RecoverTxn());
   TESSERA_TRY(rank_port_,

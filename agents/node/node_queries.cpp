@@ -22,6 +22,7 @@
 #include "agents/node/log_tail.h"
 #include "agents/node/trainer.h"
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/node.pb.h"
 #include "agents/wire/utf8.h"
 #include "engine/search/calibration.h"
 

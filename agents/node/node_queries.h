@@ -14,7 +14,7 @@
 #include "agents/net/loop.h"
 #include "agents/node/config.h"
 #include "agents/node/link_probe.h"
-#include "agents/wire/tessera/wire/node.pb.h"
+#include "agents/wire/messages_fwd.h"
 
 namespace tessera::agents {
 

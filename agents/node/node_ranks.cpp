@@ -127,7 +127,7 @@ Status NodeAgent::RecoverRanks() {
 }
 
 void NodeAgent::JournalJob(const Job& job) {
-  if (const Status put = journal_->Put("job/" + job.name, ToJson(job.row).dump()); !put) {
+  if (const Status put = journal_->Put("job/" + job.name, ToText(job.row)); !put) {
     Tell(engine::Severity::kError, fmt::format("n{}", config_.node),
          "journal: " + put.error().ToString());
   }

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "agents/node/digest_wire.h"
+#include "agents/node/fault.h"
 #include "agents/node/link_probe.h"
 #include "agents/node/node_agent.h"
 #include "agents/wire/convert.h"
@@ -175,7 +176,12 @@ void NodeAgent::OnDecided(const wire::Decided& message) {
 
 void NodeAgent::Feed(const engine::ParticipantEvent& event) {
   if (!txn_) return;
-  for (const engine::ParticipantAction& action : txn_->machine.On(event)) {
+  const State before = txn_->machine.state();
+  const std::vector<engine::ParticipantAction> actions = txn_->machine.On(event);
+  if (txn_->machine.state() != before) {
+    FaultPoint(config_.node, "participant." + std::string(ToString(txn_->machine.state())));
+  }
+  for (const engine::ParticipantAction& action : actions) {
     if (!txn_) return;
     std::visit(
         Overloaded{
@@ -195,6 +201,7 @@ void NodeAgent::Feed(const engine::ParticipantEvent& event) {
               if (!put)
                 Tell(engine::Severity::kError, fmt::format("n{}", config_.node),
                      "journal: " + put.error().ToString());
+              FaultPoint(config_.node, "participant." + std::string(ToString(a.state)) + ".journaled");
             },
             [&](const engine::Report& a) { SendReport(a); },
             [&](const engine::FlipAndAdopt&) { FlipAndAdopt(); },

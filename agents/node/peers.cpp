@@ -6,6 +6,8 @@
 #include <map>
 #include <string>
 
+#include "agents/wire/tessera/wire/node.pb.h"
+
 namespace tessera::agents {
 
 ptc::Topology TopologyOf(const Peers& peers) {

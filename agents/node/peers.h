@@ -5,10 +5,8 @@
 /// What registrar and agents derive alike from the list of a cluster's nodes: which share a host,
 /// and a layout as one rank sees it.
 
-#include <google/protobuf/repeated_field.h>
-
 #include "agents/job/rank_port.h"
-#include "agents/wire/tessera/wire/node.pb.h"
+#include "agents/wire/messages_fwd.h"
 #include "ptc/layout.h"
 #include "ptc/plan/plan.h"
 

@@ -13,6 +13,7 @@
 
 #include "agents/node/registrar.h"
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 
 namespace tessera::agents {
 

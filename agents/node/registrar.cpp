@@ -32,7 +32,7 @@ Registrar::Registrar(Loop& loop, const AgentConfig& config)
       config_(config),
       asks_(loop, [this](std::int32_t node,
                          const wire::ToNode& message) { return SendTo(node, message); }),
-      views_(loop, WorldOfViews()),
+      views_(loop, WorldOfViews(), {.lease = std::chrono::seconds(config.view_lease_seconds)}),
       openers_(loop) {}
 Registrar::~Registrar() = default;
 
@@ -359,8 +359,8 @@ engine::TxnStatus Registrar::TxnStatusNow() const {
   out.from_options = txn.planned.summary.from_options;
   out.to_options = txn.planned.summary.to_options;
   out.bytes_total = txn.planned.plan.bytes.moved();
-  out.bytes_done = BytesArrived();
-  for (const auto& [ends, flow] : txn.flows) out.flows.push_back(flow);
+  out.bytes_done = txn.count.bytes();
+  out.flows = txn.count.flows();
   if (out.phase == engine::TxnPhase::kTransferring) out.eta = txn.progress.Eta(Clock::now());
   out.paused = txn.standing_since
                    ? std::chrono::duration<double>(Clock::now() - *txn.standing_since).count()

@@ -25,9 +25,9 @@
 #include "agents/node/node_asks.h"
 #include "agents/node/peers.h"
 #include "agents/node/start_watch.h"
+#include "agents/node/transfer_count.h"
 #include "agents/node/view_desk.h"
 #include "agents/wire/convert.h"
-#include "agents/wire/tessera/wire/control.pb.h"
 #include "agents/wire/tessera/wire/node.pb.h"
 #include "engine/cluster/holding.h"
 #include "engine/cluster/link_speeds.h"
@@ -122,7 +122,7 @@ class Registrar {
     ReplyPtr reply;
     engine::JobSettings settings;
     RankLoading loading;
-    Clock::time_point began, told;  // when it last came further
+    Clock::time_point began, last_progress;
     DataOpener::Id id = 0;
   };
   /// Pausing a job, or digesting it at a step boundary.
@@ -183,8 +183,7 @@ class Registrar {
     std::optional<StartWatch> start_watch;  // while it prepares
     std::optional<Clock::time_point> standing_since, pause_deadline;
     double pause = 0;
-    std::map<std::pair<ptc::DeviceId, ptc::DeviceId>, engine::FlowStatus> flows;
-    std::map<std::int32_t, std::int64_t> storage_done;  // by node, of what is handed in
+    TransferCount count;
     engine::Progress progress;
     std::int64_t checksums_equal = 0;
     std::vector<DeviceDigests> before, after;
@@ -394,7 +393,6 @@ class Registrar {
   void OnPhaseChanged(engine::TxnPhase before);
   void SendPrepare(std::int32_t node);
   void CompareDigests();
-  std::int64_t BytesArrived() const;
   void WriteRegister(bool commit);
   void FinishTxn(bool committed, const std::string& reason);
   void JournalTxn();

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "agents/node/job_row.h"
@@ -12,9 +11,6 @@
 #include "engine/store/arena_format.h"
 
 namespace tessera::agents {
-namespace {
-using Json = nlohmann::json;
-}  // namespace
 
 Registrar::Job* Registrar::FindJob(const std::string& name) {
   const auto it = jobs_.find(name);
@@ -37,14 +33,14 @@ std::set<std::int32_t> Registrar::NodesOf(const ptc::Layout& layout) const {
 }
 
 void Registrar::JournalJob(const Job& job) {
-  Json json = ToJson(JobRow{engine::ToJson(job.settings), job.layout, job.epoch, job.timeline});
-  json["zero"] = job.options.zero;
-  json["micro_batch"] = job.options.micro_batch;
-  json["slot"] = job.slot;
-  json["state"] = ToString(job.state);
-  json["reason"] = job.reason;
-  json["step"] = job.step;
-  if (const Status put = journal_->Put("job/" + job.name, json.dump()); !put) {
+  const JobTableRow row{
+      {engine::ToJson(job.settings), job.layout, job.epoch, job.timeline},
+      job.options,
+      job.slot,
+      job.state,
+      job.reason,
+      job.step};
+  if (const Status put = journal_->Put("job/" + job.name, ToText(row)); !put) {
     AddEvent(engine::Severity::kError, "registrar", "journal: " + put.error().ToString());
   }
 }
@@ -52,21 +48,16 @@ void Registrar::JournalJob(const Job& job) {
 Status Registrar::Recover() {
   TESSERA_TRY(const auto rows, journal_->List("job/"));
   for (const auto& [key, text] : rows) {
-    Json json;
-    TESSERA_TRY(JobRow row, ParseJobRow(key, text, &json));
-    TESSERA_TRY(engine::JobSettings settings, engine::ParseJobSettings(row.settings));
-    Job job(key.substr(4), std::move(settings), std::move(row.layout));
-    job.epoch = row.epoch;
-    job.timeline = row.timeline;
-    try {
-      job.options = {json.at("zero").get<bool>(), json.at("micro_batch").get<std::int64_t>()};
-      job.slot = json.at("slot").get<std::int64_t>();
-      job.reason = json.at("reason").get<std::string>();
-      job.step = json.at("step").get<std::int64_t>();
-      TESSERA_TRY(job.state, engine::ParseJobState(json.at("state").get<std::string>()));
-    } catch (const Json::exception& error) {
-      return DataLoss(fmt::format("journal row '{}' is damaged: {}", key, error.what()));
-    }
+    TESSERA_TRY(JobTableRow row, ParseJobTableRow(key, text));
+    TESSERA_TRY(engine::JobSettings settings, engine::ParseJobSettings(row.job.settings));
+    Job job(key.substr(4), std::move(settings), std::move(row.job.layout));
+    job.epoch = row.job.epoch;
+    job.timeline = row.job.timeline;
+    job.options = row.options;
+    job.slot = row.slot;
+    job.state = row.state;
+    job.reason = row.reason;
+    job.step = row.step;
     job.last_step = Clock::now();
     if (job.state == engine::JobState::kStarting) {
       job.state = engine::JobState::kFailed;

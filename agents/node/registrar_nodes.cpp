@@ -8,8 +8,8 @@
 
 namespace tessera::agents {
 namespace {
-constexpr auto kSuspectAfter = std::chrono::seconds(3);
-constexpr auto kUnmanagedAfter = std::chrono::seconds(10);
+/// A node is suspect after this fraction of AgentConfig::node_lost_seconds without a heartbeat.
+constexpr double kSuspectFraction = 0.3;
 }  // namespace
 
 Registrar::Node* Registrar::FindNode(std::int32_t number) {
@@ -172,30 +172,32 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
 
 void Registrar::OnTick() {
   const auto now = Clock::now();
+  const std::chrono::duration<double> lost_after(config_.node_lost_seconds);
+  const auto suspect_after = kSuspectFraction * lost_after;
   for (auto& [number, node] : nodes_) {
-    const auto silent = now - node.last_seen;
+    const std::chrono::duration<double> silent = now - node.last_seen;
     const auto before = node.state;
-    if (node.state == engine::NodeState::kAlive && silent > kSuspectAfter) {
+    if (node.state == engine::NodeState::kAlive && silent > suspect_after) {
       node.state = engine::NodeState::kSuspect;
       AddEvent(engine::Severity::kWarning, fmt::format("n{}", number),
-               "suspect: 3 heartbeats are missing");
+               fmt::format("suspect: no heartbeat for {:.0f} s", suspect_after.count()));
     }
-    if (node.state == engine::NodeState::kSuspect && silent <= kSuspectAfter) {
+    if (node.state == engine::NodeState::kSuspect && silent <= suspect_after) {
       node.state = engine::NodeState::kAlive;
     }
-    if (node.state == engine::NodeState::kSuspect && silent > kUnmanagedAfter) OnNodeSilent(node);
+    if (node.state == engine::NodeState::kSuspect && silent > lost_after) OnNodeSilent(node);
     if (node.state != before) MarkDirty();
   }
   // A node that holds ranks is lost when it is unmanaged and the job makes no steps.
-  std::map<std::string, std::int32_t> lost;  // a job that fails while it starts is gone
+  std::map<std::string, std::int32_t> lost;  // FailJob erases a starting job from jobs_
   for (auto& [name, job] : jobs_) {
     if (job.state == engine::JobState::kFailed || txn_) continue;
     for (const std::int32_t number : NodesOf(job.layout)) {
       const Node* node = FindNode(number);
       const bool gone = node && (node->state == engine::NodeState::kUnmanaged ||
                                  node->state == engine::NodeState::kDead);
-      const auto patience = std::max<std::chrono::duration<double>>(
-          kUnmanagedAfter, std::chrono::duration<double>(5 * UsualStepSeconds(job)));
+      const auto patience =
+          std::max(lost_after, std::chrono::duration<double>(5 * UsualStepSeconds(job)));
       if (gone && now - job.last_step > patience) {
         lost[name] = number;
         break;
@@ -222,13 +224,14 @@ void Registrar::OnTick() {
 
 void Registrar::OnNodeSilent(Node& node) {
   node.state = node.killed ? engine::NodeState::kDead : engine::NodeState::kUnmanaged;
-  const std::string text = fmt::format("n{} was silent for 10 s", node.number);
+  const std::string silent = fmt::format("silent for {} s", config_.node_lost_seconds);
+  const std::string text = fmt::format("n{} was {}", node.number, silent);
   AddEvent(engine::Severity::kError, fmt::format("n{}", node.number),
-           node.killed ? "dead: its keeper was killed" : "unmanaged: silent for 10 s");
+           node.killed ? "dead: its keeper was killed" : "unmanaged: " + silent);
   if (txn_) Feed(engine::NodeSilent{node.number, text});
   if (operation_ && operation_->waiting.contains(node.number)) FailOperation(Unavailable(text));
   views_.OnNodeGone(node.number, text);
-  std::vector<std::string> lost;  // a job that fails while it starts is gone
+  std::vector<std::string> lost;  // FailJob erases a starting job from jobs_
   for (const auto& [name, job] : jobs_) {
     if (job.starting && job.not_ready.contains(node.number)) lost.push_back(name);
   }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "agents/node/registrar.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "agents/wire/wall_clock.h"
 
 namespace tessera::agents {

@@ -2,8 +2,7 @@
 // From a request to start a job to its ranks: everything that can be known is checked first.
 #include <fmt/format.h>
 
-#include <filesystem>
-#include <regex>
+#include <algorithm>
 
 #include "agents/node/pending_reply.h"
 #include "agents/node/registrar.h"
@@ -14,8 +13,14 @@ namespace tessera::agents {
 namespace {
 
 Status CheckName(const std::string& name) {
-  static const std::regex form("[a-z0-9][a-z0-9-]{0,62}");
-  if (std::regex_match(name, form)) return OkStatus();
+  constexpr std::size_t kMaxLength = 63;
+  const auto is_letter_or_digit = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+  };
+  const bool ok = !name.empty() && name.size() <= kMaxLength && is_letter_or_digit(name[0]) &&
+                  std::ranges::all_of(
+                      name, [&](char c) { return c == '-' || is_letter_or_digit(c); });
+  if (ok) return OkStatus();
   return InvalidArgument(
       fmt::format("job name '{}' is not of the form [a-z0-9][a-z0-9-]{{0,62}}", name));
 }

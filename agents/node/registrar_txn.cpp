@@ -2,10 +2,10 @@
 // Carries out what engine::Coordinator asks for, and records what happened.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "agents/node/fault.h"
 #include "agents/node/pending_reply.h"
 #include "agents/node/registrar.h"
+#include "agents/node/txn_row.h"
 #include "agents/wire/wall_clock.h"
 #include "engine/search/fit.h"
 #include "ptc/base/overloaded.h"
@@ -13,7 +13,6 @@
 namespace tessera::agents {
 namespace {
 
-using Json = nlohmann::json;
 using engine::TxnPhase;
 
 constexpr char kTxnKey[] = "txn";
@@ -128,9 +127,7 @@ Status Registrar::BeginTxn(Job& job, Planned planned, TxnAsk ask) {
   txn_->hand_in = std::move(ask.hand_in);
   txn_->was_paused = paused;
   txn_->entry = std::move(entry);
-  for (const engine::FlowStatus& flow : txn_->planned.summary.flows) {
-    txn_->flows[{flow.source, flow.destination}] = flow;
-  }
+  txn_->count = TransferCount(txn_->planned.summary.flows);
   WatchJoining(*txn_, job);
   if (!paused) job.state = engine::JobState::kReconfiguring;
   JournalTxn();
@@ -236,34 +233,13 @@ void Registrar::OnTxnReport(std::int32_t node, const wire::TxnReport& m) {
 
 void Registrar::OnTxnProgress(std::int32_t node, const wire::TxnProgress& m) {
   if (!txn_ || txn_->id != m.transaction()) return;
-  for (const wire::FlowInfo& row : m.flows()) {
-    const auto source = Decode(row.source());
-    const auto destination = Decode(row.destination());
-    if (!source || !destination) continue;
-    const auto flow = txn_->flows.find({*source, *destination});
-    if (flow == txn_->flows.end()) continue;
-    // Monotone whatever order reports come in.
-    const std::int64_t done =
-        std::clamp(row.bytes_done(), flow->second.bytes_done, flow->second.bytes_total);
-    if (txn_->standing_since) {
-      const double seconds =
-          std::chrono::duration<double>(Clock::now() - txn_->phase_began).count();
-      flow->second.bytes_per_second =
-          seconds > 0 ? static_cast<double>(done) / seconds : flow->second.bytes_per_second;
-    }
-    flow->second.bytes_done = done;
-  }
-  std::int64_t& stored = txn_->storage_done[node];
-  stored = std::clamp(m.storage_done(), stored, txn_->planned.plan.bytes.storage);
-  txn_->progress.Update(BytesArrived(), Clock::now());
+  const auto now = Clock::now();
+  const bool transferring = txn_->machine.phase() == TxnPhase::kTransferring;
+  const std::chrono::duration<double> elapsed = now - txn_->phase_began;
+  txn_->count.Note(node, m, transferring ? elapsed.count() : 0);
+  // Only the estimate of the remaining time is limited to the plan, the count is not.
+  txn_->progress.Update(std::min(txn_->count.bytes(), txn_->progress.bytes_total()), now);
   MarkDirty();
-}
-
-std::int64_t Registrar::BytesArrived() const {
-  std::int64_t bytes = 0;
-  for (const auto& [ends, flow] : txn_->flows) bytes += flow.bytes_done;
-  for (const auto& [node, done] : txn_->storage_done) bytes += done;
-  return bytes;
 }
 
 void Registrar::RepeatOutcome() {
@@ -295,7 +271,10 @@ void Registrar::Feed(const engine::CoordinatorEvent& event) {
   if (!txn_) return;
   const TxnPhase before = txn_->machine.phase();
   const std::vector<engine::CoordinatorAction> actions = txn_->machine.On(event);
-  if (txn_->machine.phase() != before) OnPhaseChanged(before);
+  if (txn_->machine.phase() != before) {
+    OnPhaseChanged(before);
+    FaultPoint(config_.node, "registrar." + std::string(ToString(txn_->machine.phase())));
+  }
   const std::int64_t id = txn_->id;
   for (const engine::CoordinatorAction& action : actions) {
     if (!txn_ || txn_->id != id) return;
@@ -422,7 +401,7 @@ void Registrar::CompareDigests() {
                            ptc::Hex16(before->cells[i]), ptc::Hex16(after->cells[i]))});
   }
   // On record before the decision: a registrar that dies now finds it again.
-  txn_->entry.bytes_moved = BytesArrived();
+  txn_->entry.bytes_moved = txn_->count.bytes();
   Record(txn_->entry);
   Feed(engine::DigestsCompared{true, {}});
 }
@@ -446,6 +425,7 @@ void Registrar::WriteRegister(bool commit) {
     });
     return;
   }
+  FaultPoint(config_.node, "registrar.decided");
   static_cast<void>(journal_->Put(fmt::format("ended/{}", txn_->id), ToText(*held)));
   // What the register holds is the outcome, whatever was asked.
   Job* job = FindJob(txn_->job);
@@ -480,8 +460,8 @@ void Registrar::FinishTxn(bool committed, const std::string& reason) {
                      : reason;
   entry.pause = txn_->pause;
   entry.epoch = job->epoch;
-  for (const auto& [ends, flow] : txn_->flows) entry.flows.push_back(flow);
-  if (entry.bytes_moved == 0) entry.bytes_moved = BytesArrived();
+  entry.flows = txn_->count.flows();
+  if (entry.bytes_moved == 0) entry.bytes_moved = txn_->count.bytes();
   Record(entry);
   last_txn_ = TxnStatusNow();
   last_txn_->reason = reason;
@@ -510,65 +490,60 @@ void Registrar::FinishTxn(bool committed, const std::string& reason) {
 // ---- restart
 
 void Registrar::JournalTxn() {
-  const Json json = {{"id", txn_->id},
-                     {"job", txn_->job},
-                     {"slot", txn_->slot},
-                     {"epoch", txn_->epoch},
-                     {"to", ptc::ToJson(txn_->planned.to)},
-                     {"zero", txn_->planned.summary.to_options.zero},
-                     {"micro_batch", txn_->planned.summary.to_options.micro_batch},
-                     {"was_paused", txn_->was_paused},
-                     {"timeline", txn_->timeline},
-                     {"started", txn_->entry.started}};
-  if (const Status put = journal_->Put(kTxnKey, json.dump()); !put) {
+  const TxnRow row{txn_->id,
+                   txn_->job,
+                   txn_->slot,
+                   txn_->epoch,
+                   txn_->planned.to,
+                   txn_->planned.summary.to_options,
+                   txn_->was_paused,
+                   txn_->timeline,
+                   txn_->entry.started};
+  if (const Status put = journal_->Put(kTxnKey, ToText(row)); !put) {
     AddEvent(engine::Severity::kError, "registrar", "journal: " + put.error().ToString());
   }
 }
 
 // A coordinator that died asks the register by writing `abort`; what it then holds is followed.
 Status Registrar::RecoverTxn() {
-  TESSERA_TRY(const std::optional<std::string> row, journal_->Get(kTxnKey));
-  if (!row) return OkStatus();
-  const Json json = Json::parse(*row, nullptr, false);
-  if (!json.is_object()) return DataLoss("journal row 'txn' is damaged");
-  Job* job = FindJob(json["job"].get<std::string>());
+  TESSERA_TRY(const std::optional<std::string> text, journal_->Get(kTxnKey));
+  if (!text) return OkStatus();
+  TESSERA_TRY(TxnRow row, ParseTxnRow(*text));
+  Job* job = FindJob(row.job);
   if (!job) return journal_->Erase(kTxnKey);
-  const auto id = json["id"].get<std::int64_t>();
-  const bool was_paused = json["was_paused"].get<bool>();
-  TESSERA_TRY(ptc::Layout to, ptc::ParseLayout(json["to"].get<std::string>()));
 
-  TESSERA_TRY(const auto known, history_->Transaction(id));
+  TESSERA_TRY(const auto known, history_->Transaction(row.id));
   engine::HistoryEntry entry = known.value_or(engine::HistoryEntry{});
   if (!known) {  // the history was damaged and begins anew
-    entry.id = id;
+    entry.id = row.id;
     entry.job = job->name;
     entry.from = ToString(job->layout.mesh());
-    entry.to = ToString(to.mesh());
-    entry.started = json["started"].get<double>();
+    entry.to = ToString(row.to.mesh());
+    entry.started = row.started;
   }
   TESSERA_TRY(ptc::DeviceMesh old_mesh, ptc::ParseDeviceMesh(entry.from));
   engine::Coordinator::Setup setup;
   for (const ptc::DeviceId device : old_mesh.devices()) setup.participants.insert(device.node);
   setup.pausing = setup.participants;
-  setup.participants.merge(NodesOf(to));
+  setup.participants.merge(NodesOf(row.to));
 
   engine::PlanSummary summary;
   summary.from_mesh = old_mesh.shape();
   summary.from_devices = old_mesh.devices();
-  summary.to_mesh = to.mesh().shape();
-  summary.to_devices = to.mesh().devices();
+  summary.to_mesh = row.to.mesh().shape();
+  summary.to_devices = row.to.mesh().devices();
   summary.from_options = entry.from_options;
-  summary.to_options = {json["zero"].get<bool>(), json["micro_batch"].get<std::int64_t>()};
+  summary.to_options = row.options;
   ptc::Plan plan;
-  plan.to_hash = to.hash();
-  txn_.emplace(Planned{std::move(to), std::move(plan), std::move(summary)},
+  plan.to_hash = row.to.hash();
+  txn_.emplace(Planned{std::move(row.to), std::move(plan), std::move(summary)},
                engine::Coordinator::Recovered(setup));
-  txn_->id = id;
+  txn_->id = row.id;
   txn_->job = job->name;
-  txn_->slot = json["slot"].get<std::int64_t>();
-  txn_->epoch = json["epoch"].get<std::int64_t>();
-  txn_->timeline = json.value("timeline", job->timeline);
-  txn_->was_paused = was_paused;
+  txn_->slot = row.slot;
+  txn_->epoch = row.epoch;
+  txn_->timeline = row.timeline < 0 ? job->timeline : row.timeline;
+  txn_->was_paused = row.was_paused;
   txn_->entry = std::move(entry);
   // The record tells since when the job stands, if it got as far as comparing digests.
   if (const auto& phases = txn_->entry.phases; phases.contains("transferring")) {
@@ -579,8 +554,8 @@ Status Registrar::RecoverTxn() {
     const auto standing = std::chrono::duration<double>(std::max(0.0, WallClock() - began));
     txn_->standing_since = Clock::now() - std::chrono::duration_cast<Clock::duration>(standing);
   }
-  job->state = was_paused ? engine::JobState::kPaused : engine::JobState::kReconfiguring;
-  AddEvent(engine::Severity::kWarning, fmt::format("txn {}", id),
+  job->state = row.was_paused ? engine::JobState::kPaused : engine::JobState::kReconfiguring;
+  AddEvent(engine::Severity::kWarning, fmt::format("txn {}", row.id),
            "the registrar's agent restarted: asking the register for the outcome");
   WriteRegister(false);
   return OkStatus();

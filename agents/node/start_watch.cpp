@@ -66,7 +66,7 @@ std::optional<StartWatch::Late> StartWatch::FindLate(Time now, std::chrono::seco
     if (!row.loads()) continue;
     any_loads = true;
     if (now - row.told > limit) {
-      return Late{rank, fmt::format("has not come further with its data for {} s: {}",
+      return Late{rank, fmt::format("made no progress with its data for {} s: {}",
                                     limit.count(), HowFar(*row.loading))};
     }
   }

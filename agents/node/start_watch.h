@@ -37,7 +37,7 @@ class StartWatch {
 
   struct Late {
     ptc::DeviceId rank;
-    std::string what;  // "has not come further with its data for 120 s: 37.5 % of 8.4 GiB"
+    std::string what;  // "made no progress with its data for 120 s: 37.5 % of 8.4 GiB"
   };
   /// The rank because of which the start is to be given up. One that loads may be silent for
   /// `limit`; the others, which may wait for it, for so long after the last word of any.

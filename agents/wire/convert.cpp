@@ -7,6 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "agents/wire/tessera/wire/history.pb.h"
+#include "agents/wire/tessera/wire/plan.pb.h"
+#include "agents/wire/tessera/wire/query.pb.h"
+#include "agents/wire/tessera/wire/snapshot.pb.h"
 #include "agents/wire/utf8.h"
 
 namespace tessera::agents {

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "agents/wire/tessera/wire/control.pb.h"
+#include "agents/wire/messages_fwd.h"
 #include "engine/cluster/snapshot.h"
 #include "ptc/base/result.h"
 

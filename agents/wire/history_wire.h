@@ -5,7 +5,7 @@
 /// Between the messages that ask for the past and engine/history. Decoding checks every enum and
 /// range, as in convert.h.
 
-#include "agents/wire/tessera/wire/control.pb.h"
+#include "agents/wire/messages_fwd.h"
 #include "engine/history/changes.h"
 #include "engine/history/query.h"
 #include "ptc/base/result.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agents/node/link_probe.h"
+#include "agents/wire/tessera/wire/node.pb.h"
 
 #include <QTest>
 #include <algorithm>

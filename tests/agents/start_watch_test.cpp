@@ -58,7 +58,7 @@ class StartWatchTest : public QObject {
     for (auto at = 0s; at <= 130s; at += 10s) watch.Note(kNear, {at.count(), 1000}, kStart + at);
     QCOMPARE(lateOf(watch, 130s), QString());
     QCOMPARE(lateOf(watch, 131s),
-             QString("n1g0 has not come further with its data for 120 s: 25.0 % of 4.0 GiB"));
+             QString("n1g0 made no progress with its data for 120 s: 25.0 % of 4.0 GiB"));
   }
 
   void whoSaysNothingHasTwoMinutesAfterTheLastWord() {
