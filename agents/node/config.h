@@ -33,9 +33,9 @@ struct AgentConfig {
   std::string log_file;        // receives stdout and stderr, rotated; empty: as inherited
   /// Limit of the registrar's history. Above it, the oldest rows are thinned, then deleted.
   std::int64_t history_bytes = 256LL << 20;
-  std::int64_t history_days = 90;       // older rows of the history are deleted
-  std::int64_t view_lease_seconds = 30;  // how long a view lives after its last renewal
-  std::int64_t node_lost_seconds = 10;   // a node is lost after this silence, suspect after 3/10
+  std::int64_t history_days = 90;          // older rows of the history are deleted
+  std::int64_t view_lease_seconds = 30;    // how long a view lives after its last renewal
+  std::int64_t node_lost_seconds = 10;     // a node is lost after this silence, suspect after 3/10
   std::int64_t start_stall_seconds = 120;  // a start fails after this time without progress
 };
 

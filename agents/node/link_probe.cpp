@@ -89,7 +89,7 @@ class Arrivals {
 
 /// Bytes of a frame go where a lane's thread has warm memory: what a link carries is asked, not
 /// what a page fault costs.
-void WriteSomewhere(std::int64_t, std::span<const std::byte> bytes) {
+void WriteToScratch(std::int64_t, std::span<const std::byte> bytes) {
   static thread_local std::vector<std::byte> memory(static_cast<std::size_t>(kLaneFrameBytes));
   std::memcpy(memory.data(), bytes.data(), std::min(bytes.size(), memory.size()));
 }
@@ -100,7 +100,7 @@ FetchBatch BatchOf(const wire::Peer& source) {
   batch.server_key = source.public_key();
   const ptc::Box box = WholeOf(kCellBytes);
   for (std::int64_t i = 0; i < (kWarmBytes + kRuns * kRunBytes) / kCellBytes; ++i) {
-    batch.cells.push_back({i, engine::CellView(box, box, 1, nullptr), WriteSomewhere});
+    batch.cells.push_back({i, engine::CellView(box, box, 1, nullptr), WriteToScratch});
   }
   return batch;
 }

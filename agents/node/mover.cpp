@@ -47,7 +47,7 @@ Mover::Mover(std::shared_ptr<const MoveContext> context, Wire wire,
       flow->source = copy->source;
       flow->destination = copy->device;
     }
-    passes_on_ = passes_on_ || copy->forwarded;
+    has_forwards_ = has_forwards_ || copy->forwarded;
     flow->total += copy->cell.num_elements() * ptc::SizeBytes(context_->SpecOf(copy->tensor).dtype);
   }
   thread_ = std::jthread(
@@ -118,7 +118,7 @@ Status Mover::Verify(const std::stop_token& stop, MoveResult& result) {
                                   ToString(move.device), digest ? ptc::Hex16(*digest) : "unknown",
                                   ToString(move.source), ptc::Hex16(expected)));
     }
-    if (passes_on_) arrived_.emplace(std::tuple(move.device, move.tensor, move.cell), expected);
+    if (has_forwards_) arrived_.emplace(std::tuple(move.device, move.tensor, move.cell), expected);
     ++result.checksums_equal;
   }
   source_digests_.clear();

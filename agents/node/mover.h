@@ -76,7 +76,7 @@ class Mover {
   std::vector<std::unique_ptr<MoveFlow>> flows_;
   std::atomic<std::int64_t> storage_done_ = 0;
   std::map<std::int64_t, std::uint64_t> source_digests_;  // by move; of those not yet compared
-  bool passes_on_ = false;                                // whether some moves are forwarded
+  bool has_forwards_ = false;                                // whether some moves are forwarded
   /// Then the digests of cells that have come and are what their sources held.
   std::map<std::tuple<ptc::DeviceId, int, ptc::Box>, std::uint64_t> arrived_;
   std::jthread thread_;

@@ -68,7 +68,7 @@ NodeAgent::NodeAgent(Loop& loop, NetContext& net, AgentConfig config, CurveKeys 
       config_(std::move(config)),
       keys_(std::move(keys)),
       incarnation_(NewIncarnation()),
-      last_heard_(Loop::Now()),
+      last_message_(Loop::Now()),
       egress_(std::make_shared<engine::TokenBucket>(config_.link_bytes_per_second, kPortBurst)),
       ingress_(std::make_shared<engine::TokenBucket>(config_.link_bytes_per_second, kPortBurst)),
       queries_(loop, config_, {&net_, keys_, ingress_}),
@@ -94,8 +94,7 @@ Status NodeAgent::Open() {
     device.failed = failed.has_value();
   }
   ClearHolds();
-  views_ =
-      std::make_unique<ViewStore>(loop_, std::chrono::seconds(config_.view_lease_seconds));
+  views_ = std::make_unique<ViewStore>(loop_, std::chrono::seconds(config_.view_lease_seconds));
   TESSERA_RETURN_IF_ERROR(RecoverRanks());
   TESSERA_RETURN_IF_ERROR(RecoverTxn());
   TESSERA_TRY(rank_port_,
@@ -123,7 +122,7 @@ Status NodeAgent::Open() {
     } else {
       SendRegister();
     }
-    if (Loop::Now() - last_heard_ > kSilence) Feed(engine::RegistrarSilent{});
+    if (Loop::Now() - last_message_ > kSilence) Feed(engine::RegistrarSilent{});
   });
   loop_.Every(kProgressPeriod, [this] { SendProgress(); });
   SendRegister();
@@ -197,7 +196,7 @@ void NodeAgent::SendRegister() {
     row->set_job(name);
     row->set_epoch(job.row.epoch);
     std::int64_t ranks = 0;
-    for (const auto& [id, rank] : ranks_) ranks += id.job == name && !rank.expendable ? 1 : 0;
+    for (const auto& [id, rank] : ranks_) ranks += id.job == name && !rank.exit_expected ? 1 : 0;
     row->set_ranks(ranks);
     if (const auto all = AllPaused(name)) {
       row->set_paused(true);
@@ -220,7 +219,7 @@ void NodeAgent::SendHeartbeat() {
   Send(std::move(message));
 }
 
-void NodeAgent::Tell(engine::Severity severity, const std::string& source,
+void NodeAgent::ReportEvent(engine::Severity severity, const std::string& source,
                      const std::string& text) {
   // The registrar of this process prints what it records; other nodes keep their own account.
   if (config_.endpoint != config_.registrar_endpoint) {
@@ -246,7 +245,7 @@ void NodeAgent::OnRegistrarReady() {
       std::fprintf(stderr, "dropped a malformed message from the registrar\n");
       continue;
     }
-    last_heard_ = Loop::Now();
+    last_message_ = Loop::Now();
     OnMessage(message);
   }
 }

@@ -58,7 +58,7 @@ class NodeAgent {
     std::optional<Pause> paused;
     std::int64_t current_epoch = 0;  // the last one that it attached to or went on in
     bool adopted = false;            // waits for Go in current_epoch
-    bool expendable = false;         // its end is wanted
+    bool exit_expected = false;         // its end is wanted
     std::string last_line;           // of stderr
   };
   struct Job {
@@ -93,7 +93,7 @@ class NodeAgent {
   void FillDevices(google::protobuf::RepeatedPtrField<wire::NodeDevice>* out) const;
   void OnRegistrarReady();
   void OnMessage(const wire::ToNode& message);
-  void Tell(engine::Severity severity, const std::string& source, const std::string& text);
+  void ReportEvent(engine::Severity severity, const std::string& source, const std::string& text);
 
   // ---- jobs and ranks (node_ranks.cpp)
   Status RecoverRanks();
@@ -168,7 +168,7 @@ class NodeAgent {
   void CheckAdopted();
   void CleanUp();
   void CheckCleanedUp();
-  void LetGo();
+  void ReleaseRanks();
   void ForgetTxn();
   std::shared_ptr<const MoveContext> MakeContext() const;
   void SetServing(std::shared_ptr<const MoveContext> context);
@@ -188,7 +188,7 @@ class NodeAgent {
   std::unique_ptr<RankPort> rank_port_;
   std::optional<Socket> registrar_;
   bool welcomed_ = false;
-  Loop::Clock::time_point last_heard_;
+  Loop::Clock::time_point last_message_;
   std::map<std::string, Job> jobs_;
   std::map<RankId, Rank> ranks_;
   std::map<std::string, std::deque<wire::StepReport>> recent_steps_;  // by job, the last reported

@@ -56,7 +56,7 @@ KeeperClient::Handlers NodeAgent::KeeperHandlers() {
     const auto tag = ParseTag(kept.tag);
     if (!tag) return;
     if (Rank* rank = FindRank(tag->first)) rank->last_line = line;
-    Tell(engine::Severity::kInfo, fmt::format("{} {}", tag->first.job, ToString(tag->first.device)),
+    ReportEvent(engine::Severity::kInfo, fmt::format("{} {}", tag->first.job, ToString(tag->first.device)),
          line);
   };
   return handlers;
@@ -128,7 +128,7 @@ Status NodeAgent::RecoverRanks() {
 
 void NodeAgent::JournalJob(const Job& job) {
   if (const Status put = journal_->Put("job/" + job.name, ToText(job.row)); !put) {
-    Tell(engine::Severity::kError, fmt::format("n{}", config_.node),
+    ReportEvent(engine::Severity::kError, fmt::format("n{}", config_.node),
          "journal: " + put.error().ToString());
   }
 }
@@ -241,7 +241,7 @@ Status NodeAgent::StartJob(const wire::StartJob& message) {
 void NodeAgent::OnRankAttached(const RankId& id, std::int64_t pid) {
   Rank* rank = FindRank(id);
   if (!rank || rank->pid != pid) {
-    Tell(engine::Severity::kWarning, fmt::format("n{}", config_.node),
+    ReportEvent(engine::Severity::kWarning, fmt::format("n{}", config_.node),
          fmt::format("process {} attached as {} of '{}', which is not expected", pid,
                      ToString(id.device), id.job));
     return;
@@ -387,17 +387,17 @@ void NodeAgent::OnRankExited(const KeeperClient::Rank& exited) {
   if (!tag) return;
   Rank* rank = FindRank(tag->first);
   if (!rank || rank->pid != exited.pid) return;
-  const bool expendable = rank->expendable;
+  const bool exit_expected = rank->exit_expected;
   const std::string last_line = rank->last_line;
   const bool joiner = IsJoiner(tag->first);
   ranks_.erase(tag->first);
   if (txn_ && txn_->machine.state() == engine::ParticipantState::kAborted) CheckCleanedUp();
   if (txn_ && txn_->machine.state() == engine::ParticipantState::kCommitted) CheckAdopted();
-  if (expendable) return;
+  if (exit_expected) return;
   std::string reason =
       fmt::format("the rank on {} {}", ToString(tag->first.device), DescribeExit(exited.status));
   if (!last_line.empty()) reason += ": " + last_line;
-  Tell(engine::Severity::kError, tag->first.job, reason);
+  ReportEvent(engine::Severity::kError, tag->first.job, reason);
   wire::FromNode message;
   auto* out = message.mutable_rank_exited();
   out->set_job(tag->first.job);
@@ -412,7 +412,7 @@ void NodeAgent::OnRankExited(const KeeperClient::Rank& exited) {
 }
 
 void NodeAgent::KillRank(Rank& rank) {
-  rank.expendable = true;
+  rank.exit_expected = true;
   static_cast<void>(keeper_->Signal(rank.pid, SIGKILL));
 }
 
@@ -520,7 +520,7 @@ void NodeAgent::OnFailDevice(std::int32_t index) {
   for (auto& [id, rank] : ranks_) {
     if (id.device.index == index) static_cast<void>(keeper_->Signal(rank.pid, SIGKILL));
   }
-  Tell(engine::Severity::kError, ToString(device->id), "the device failed (on request)");
+  ReportEvent(engine::Severity::kError, ToString(device->id), "the device failed (on request)");
   SendHeartbeat();
 }
 

@@ -199,14 +199,15 @@ void NodeAgent::Feed(const engine::ParticipantEvent& event) {
               const Status put =
                   journal_->Put(kStateKey, std::to_string(static_cast<int>(a.state)));
               if (!put)
-                Tell(engine::Severity::kError, fmt::format("n{}", config_.node),
+                ReportEvent(engine::Severity::kError, fmt::format("n{}", config_.node),
                      "journal: " + put.error().ToString());
-              FaultPoint(config_.node, "participant." + std::string(ToString(a.state)) + ".journaled");
+              FaultPoint(config_.node,
+                         "participant." + std::string(ToString(a.state)) + ".journaled");
             },
             [&](const engine::Report& a) { SendReport(a); },
             [&](const engine::FlipAndAdopt&) { FlipAndAdopt(); },
             [&](const engine::CleanUp&) { CleanUp(); },
-            [&](const engine::LetGo&) { LetGo(); },
+            [&](const engine::LetGo&) { ReleaseRanks(); },
             [&](const engine::ResumeOld&) {
               const auto job = jobs_.find(txn_->prepare.job());
               if (job == jobs_.end()) return;
@@ -478,7 +479,7 @@ void NodeAgent::CheckCleanedUp() {
   Feed(engine::CleanedUp{});
 }
 
-void NodeAgent::LetGo() {
+void NodeAgent::ReleaseRanks() {
   const wire::Prepare& p = txn_->prepare;
   for (auto& [id, rank] : ranks_) {
     if (id.job != p.job()) continue;
@@ -487,7 +488,7 @@ void NodeAgent::LetGo() {
       rank.adopted = false;
       continue;
     }
-    rank.expendable = true;
+    rank.exit_expected = true;
     static_cast<void>(rank_port_->SendCommand(id, RankCommand::kLeave, p.epoch(), nullptr));
     const std::int64_t pid = rank.pid;
     loop_.After(std::chrono::seconds(5), [this, id = id, pid] {

@@ -73,8 +73,8 @@ void NodeAgent::OnTakeView(const wire::TakeView& message) {
                      out->set_kind(wire::ViewReport::TOO_LATE);
                      out->set_step(late.step);
                    },
-                   [&](const ViewStore::Stands& stands) {
-                     out->set_kind(wire::ViewReport::STANDS);
+                   [&](const ViewStore::Paused& stands) {
+                     out->set_kind(wire::ViewReport::PAUSED);
                      out->set_step(stands.step);
                    },
                    [&](const Error& error) {

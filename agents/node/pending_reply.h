@@ -26,7 +26,7 @@ class Registrar::PendingReply {
 
   const std::string& who() const { return who_; }
   /// " (tesseractl, user@host)", for the end of an event.
-  std::string ByWhom() const { return who_.empty() ? "" : " (" + who_ + ")"; }
+  std::string RequesterText() const { return who_.empty() ? "" : " (" + who_ + ")"; }
 
   void Join(const std::string& identity, std::uint64_t sequence) {
     if (reply_) return SendTo(identity, sequence);

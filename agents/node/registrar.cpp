@@ -19,7 +19,7 @@ constexpr std::size_t kMaxClients = 2000;
 constexpr char kProgram[] = "tessera-agent " TESSERA_VERSION;
 
 /// "tesseractl, user@host": who asks for something, for the record.
-std::string WhoOf(const wire::Hello& hello) {
+std::string RequesterOf(const wire::Hello& hello) {
   const std::string program = hello.program().substr(0, hello.program().find(' '));
   if (hello.user().empty()) return program;
   return program.empty() ? hello.user() : program + ", " + hello.user();
@@ -198,13 +198,13 @@ void Registrar::OnRequest(const std::string& identity, const wire::Request& requ
     case wire::Request::kKeepViews: {
       wire::ToNode keep;
       *keep.mutable_keep_views() = request.keep_views();
-      return PassOn(keep, reply, views_.Keep(request.keep_views()));
+      return ForwardToAll(keep, reply, views_.Keep(request.keep_views()));
     }
     case wire::Request::kReleaseViews: {
       views_.Release(request.release_views());
       wire::ToNode release;
       *release.mutable_release_views() = request.release_views();
-      return PassOn(release, reply);
+      return ForwardToAll(release, reply);
     }
     case wire::Request::BODY_NOT_SET:
       return reply->Fail(InvalidArgument("the request has no body this program knows"));
@@ -217,7 +217,7 @@ void Registrar::OnHello(const std::string& identity, const wire::Hello& hello,
     return reply->Fail(FailedPrecondition(fmt::format("this is cluster '{}', the profile says '{}'",
                                                       config_.cluster, hello.cluster())));
   }
-  if (clients_.insert_or_assign(identity, WhoOf(hello)).second) {
+  if (clients_.insert_or_assign(identity, RequesterOf(hello)).second) {
     client_order_.push_back(identity);
     if (client_order_.size() > kMaxClients) {
       clients_.erase(client_order_.front());
@@ -362,8 +362,8 @@ engine::TxnStatus Registrar::TxnStatusNow() const {
   out.bytes_done = txn.count.bytes();
   out.flows = txn.count.flows();
   if (out.phase == engine::TxnPhase::kTransferring) out.eta = txn.progress.Eta(Clock::now());
-  out.paused = txn.standing_since
-                   ? std::chrono::duration<double>(Clock::now() - *txn.standing_since).count()
+  out.paused = txn.paused_since
+                   ? std::chrono::duration<double>(Clock::now() - *txn.paused_since).count()
                    : txn.pause;
   out.checksums_equal = txn.checksums_equal;
   out.reason = txn.start_watch ? txn.start_watch->Text() : txn.machine.reason();

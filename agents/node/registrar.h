@@ -99,13 +99,13 @@ class Registrar {
     std::set<std::int32_t> not_ready;              // nodes that have not said so
     std::uint64_t start = 0;                       // which start of this name it is
     /// A node whose ranks all wait at a boundary.
-    struct Standing {
+    struct PausedNode {
       std::int64_t step = 0;
       std::uint64_t request = 0;
       std::string reason;  // where a rank cannot read its data
     };
-    std::map<std::int32_t, Standing> paused_nodes;
-    std::map<std::int32_t, Standing> resumed;  // what stood when it was last told to go on
+    std::map<std::int32_t, PausedNode> paused_nodes;
+    std::map<std::int32_t, PausedNode> resumed;  // what stood when it was last told to go on
     /// What each rank holds, computed once an epoch.
     const std::vector<engine::Holding>& Holdings() const {
       if (holdings_epoch != epoch) {
@@ -158,7 +158,7 @@ class Registrar {
     wire::HandInSource source;
   };
   /// How a transaction is asked for.
-  struct TxnAsk {
+  struct TxnRequestInfo {
     std::string request_id = {};
     std::string who = {};
     std::int64_t at_step = 0;
@@ -181,7 +181,7 @@ class Registrar {
     engine::HistoryEntry entry;
     Clock::time_point phase_began = Clock::now();
     std::optional<StartWatch> start_watch;  // while it prepares
-    std::optional<Clock::time_point> standing_since, pause_deadline;
+    std::optional<Clock::time_point> paused_since, pause_deadline;
     double pause = 0;
     TransferCount count;
     engine::Progress progress;
@@ -256,7 +256,7 @@ class Registrar {
   /// Of the decision register, for a job that begins.
   Result<std::int64_t> FirstFreeSlot(const std::string& job);
   /// Finds out what a job of the journal reads.
-  void LookAtData(const Job& job);
+  void DescribeJournaledData(const Job& job);
   struct StartChoice {
     ptc::DeviceMesh mesh;
     engine::StepOptions options;
@@ -274,7 +274,7 @@ class Registrar {
   void RetainHistory();
   Status RecoverSteps();
   /// What was reported before counts as made; the step after `step` comes next.
-  void GoOnFrom(Job& job, std::int64_t step);
+  void RestartStepCountAt(Job& job, std::int64_t step);
 
   // ---- jobs (registrar_jobs.cpp)
   Job* FindJob(const std::string& name);
@@ -285,12 +285,12 @@ class Registrar {
   void BeginOperation(JobOperation::Kind kind, Job& job, const ReplyPtr& reply);
   void OnJobPaused(std::int32_t node, const wire::JobPaused& message);
   /// Says that a running job is paused where all its ranks wait and nobody has asked them to.
-  void NoteStanding(Job& job);
+  void MarkPausedIfAllStopped(Job& job);
   /// "data: web.bin at byte 96: …" of a job whose ranks stand because of it, else empty.
   static std::string DataProblem(const Job& job);
   void OnDigests(std::int32_t node, const wire::DigestsReport& message);
   void EndOperation();
-  void LetGoOn(const JobOperation& operation);
+  void ResumeAfter(const JobOperation& operation);
   void FailOperation(const Error& error);
   void ResumeJob(Job& job);
   void SendResume(const Job& job, std::int32_t node);
@@ -298,7 +298,7 @@ class Registrar {
   static bool MissedResume(const Job& job, std::int32_t node, const wire::NodeJob& stands);
   void StopJob(const std::string& name, bool forget);
   wire::ToNode StartMessage(const Job& job) const;
-  void RepeatEnds(const wire::Register& message);
+  void ResendStops(const wire::Register& message);
   void FailJob(Job& job, const std::string& reason);
   void OnRankExited(std::int32_t node, const wire::RankExited& message);
   void JournalJob(const Job& job);
@@ -361,7 +361,7 @@ class Registrar {
   void OnView(const std::string& request_id, const wire::ViewRequest& request,
               const ReplyPtr& reply);
   /// To all nodes: after a restart this registrar does not know who holds what.
-  void PassOn(const wire::ToNode& message, const ReplyPtr& reply,
+  void ForwardToAll(const wire::ToNode& message, const ReplyPtr& reply,
               const Status& status = OkStatus());
 
   // ---- state that is handed in (registrar_hand_in.cpp)
@@ -373,10 +373,10 @@ class Registrar {
   using AnswerAct = std::function<void(std::int64_t transaction)>;
   /// Whether the request began a transaction before.
   bool AnswerFromAct(const std::string& request_id, const AnswerAct& answer);
-  static Status CheckStandsOrRuns(const Job& job);
-  /// Puts it on record; `Begin` is then to be fed. \pre CheckIdle, CheckStandsOrRuns
+  static Status CheckPausedOrRunning(const Job& job);
+  /// Puts it on record; `Begin` is then to be fed. \pre CheckIdle, CheckPausedOrRunning
   /// \error kResourceExhausted where it cannot be recorded
-  Status BeginTxn(Job& job, Planned planned, TxnAsk ask);
+  Status BeginTxn(Job& job, Planned planned, TxnRequestInfo ask);
   void OnApply(const std::string& request_id, const wire::ApplyRequest& request,
                const ReplyPtr& reply);
   void OnTxnRequest(const wire::TxnRequest& request, const ReplyPtr& reply);

@@ -19,7 +19,7 @@ void Registrar::OnHandIn(const std::string& request_id, const wire::HandInReques
   };
   if (!request.refused().empty()) {
     AddEvent(engine::Severity::kWarning, request.job(),
-             fmt::format("hand-in refused: {}{}", request.refused(), reply->ByWhom()));
+             fmt::format("hand-in refused: {}{}", request.refused(), reply->RequesterText()));
     return answer(0);
   }
   if (AnswerFromAct(request_id, answer)) return;
@@ -29,7 +29,7 @@ void Registrar::OnHandIn(const std::string& request_id, const wire::HandInReques
   const auto begin = [&]() -> Status {
     TESSERA_RETURN_IF_ERROR(CheckIdle());
     TESSERA_RETURN_IF_ERROR(CheckNotMeasuring());
-    TESSERA_RETURN_IF_ERROR(CheckStandsOrRuns(job));
+    TESSERA_RETURN_IF_ERROR(CheckPausedOrRunning(job));
     TESSERA_TRY(Planned planned, PlanHandIn(job, request));
     HandIn hand_in{request.step(), {}};
     hand_in.source.set_hand_in(request.hand_in());
@@ -40,13 +40,13 @@ void Registrar::OnHandIn(const std::string& request_id, const wire::HandInReques
   };
   if (const Status begun = begin(); !begun) {
     AddEvent(engine::Severity::kWarning, job.name,
-             fmt::format("hand-in refused: {}{}", begun.error().ToString(), reply->ByWhom()));
+             fmt::format("hand-in refused: {}{}", begun.error().ToString(), reply->RequesterText()));
     return reply->Fail(begun.error());
   }
   AddEvent(engine::Severity::kInfo, fmt::format("txn {}", txn_->id),
            fmt::format("{} takes over state of step {} that is handed in, {}{}", job.name,
                        request.step(), engine::BytesText(txn_->planned.plan.bytes.storage),
-                       reply->ByWhom()));
+                       reply->RequesterText()));
   answer(txn_->id);
   Feed(engine::Begin{});
 }

@@ -33,13 +33,12 @@ std::set<std::int32_t> Registrar::NodesOf(const ptc::Layout& layout) const {
 }
 
 void Registrar::JournalJob(const Job& job) {
-  const JobTableRow row{
-      {engine::ToJson(job.settings), job.layout, job.epoch, job.timeline},
-      job.options,
-      job.slot,
-      job.state,
-      job.reason,
-      job.step};
+  const JobTableRow row{{engine::ToJson(job.settings), job.layout, job.epoch, job.timeline},
+                        job.options,
+                        job.slot,
+                        job.state,
+                        job.reason,
+                        job.step};
   if (const Status put = journal_->Put("job/" + job.name, ToText(row)); !put) {
     AddEvent(engine::Severity::kError, "registrar", "journal: " + put.error().ToString());
   }
@@ -63,7 +62,7 @@ Status Registrar::Recover() {
       job.state = engine::JobState::kFailed;
       job.reason = "the registrar's agent restarted while it started";
     }
-    LookAtData(job);
+    DescribeJournaledData(job);
     jobs_.emplace(job.name, std::move(job));
   }
   TESSERA_RETURN_IF_ERROR(RecoverSteps());
@@ -165,7 +164,7 @@ void Registrar::OnJobRequest(const wire::JobRequest& request, const ReplyPtr& re
     ReleaseSamples(job, true);
     FlushSamples();
     AddEvent(engine::Severity::kInfo, name,
-             fmt::format("stopped after step {}; its memory is free{}", job.step, reply->ByWhom()));
+             fmt::format("stopped after step {}; its memory is free{}", job.step, reply->RequesterText()));
     jobs_.erase(name);
     MarkDirty();
     return reply->Done(std::move(out));
@@ -188,7 +187,7 @@ void Registrar::OnJobRequest(const wire::JobRequest& request, const ReplyPtr& re
   JournalJob(job);
   ResumeJob(job);
   AddEvent(engine::Severity::kInfo, job.name,
-           fmt::format("resumed after step {}{}", job.step, reply->ByWhom()));
+           fmt::format("resumed after step {}{}", job.step, reply->RequesterText()));
   wire::Reply out;
   out.mutable_job()->set_step(job.step);
   reply->Done(std::move(out));
@@ -249,7 +248,7 @@ void Registrar::OnJobPaused(std::int32_t node, const wire::JobPaused& m) {
       job->reason = DataProblem(*job);
       JournalJob(*job);
       AddEvent(engine::Severity::kInfo, job->name,
-               fmt::format("paused after step {}{}", m.step(), operation_->reply->ByWhom()));
+               fmt::format("paused after step {}{}", m.step(), operation_->reply->RequesterText()));
       return EndOperation();
     }
     operation_->digesting = true;
@@ -263,29 +262,29 @@ void Registrar::OnJobPaused(std::int32_t node, const wire::JobPaused& m) {
     }
     return;
   }
-  NoteStanding(*job);
+  MarkPausedIfAllStopped(*job);
 }
 
 std::string Registrar::DataProblem(const Job& job) {
   bool stands = false;
-  for (const auto& [node, standing] : job.paused_nodes) {
-    if (standing.request != engine::kRequestNoData) continue;
+  for (const auto& [node, row] : job.paused_nodes) {
+    if (row.request != engine::kRequestNoData) continue;
     stands = true;
-    if (!standing.reason.empty()) return "data: " + standing.reason;
+    if (!row.reason.empty()) return "data: " + row.reason;
   }
   return stands ? "data: a rank cannot read its samples" : "";
 }
 
-void Registrar::NoteStanding(Job& job) {
+void Registrar::MarkPausedIfAllStopped(Job& job) {
   const bool is_asked =
       (operation_ && operation_->job == job.name) || (txn_ && txn_->job == job.name);
   if (is_asked || job.state != engine::JobState::kRunning || job.paused_nodes.empty() ||
       job.paused_nodes.size() != NodesOf(job.layout).size()) {
     return;
   }
-  const Job::Standing& first = job.paused_nodes.begin()->second;
-  for (const auto& [node, standing] : job.paused_nodes) {
-    if (standing.step != first.step || standing.request != first.request) return;
+  const Job::PausedNode& first = job.paused_nodes.begin()->second;
+  for (const auto& [node, row] : job.paused_nodes) {
+    if (row.step != first.step || row.request != first.request) return;
   }
   if (first.request == engine::kRequestStepsDone) {
     job.reason = job.settings.program
@@ -348,7 +347,7 @@ void Registrar::EndOperation() {
     out.mutable_job()->set_step(op.step);
     op.reply->Done(std::move(out));
   }
-  LetGoOn(op);
+  ResumeAfter(op);
 }
 
 void Registrar::FailOperation(const Error& error) {
@@ -356,11 +355,11 @@ void Registrar::FailOperation(const Error& error) {
   operation_.reset();
   MarkDirty();
   op.reply->Fail(error);
-  LetGoOn(op);
+  ResumeAfter(op);
 }
 
 // A job that stands for this operation only; one that was paused, or is now, stays so.
-void Registrar::LetGoOn(const JobOperation& op) {
+void Registrar::ResumeAfter(const JobOperation& op) {
   Job* job = FindJob(op.job);
   if (!job || op.was_paused || job->state != engine::JobState::kPausing) return;
   job->state = engine::JobState::kRunning;
@@ -403,7 +402,7 @@ void Registrar::StopJob(const std::string& name, bool forget) {
 
 // Only what was ended here: of a job that this registrar never knew, the memory may be all there
 // is.
-void Registrar::RepeatEnds(const wire::Register& m) {
+void Registrar::ResendStops(const wire::Register& m) {
   for (const wire::NodeJob& row : m.jobs()) {
     if (jobs_.contains(row.job()) || !ended_.contains(row.job())) continue;
     wire::ToNode message;

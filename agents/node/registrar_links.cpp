@@ -173,7 +173,7 @@ void Registrar::EndLinkRound() {
   if (const Status kept = JournalLinks(); !kept) return round.reply->Fail(kept.error());
   AddEvent(engine::Severity::kInfo, "registrar",
            fmt::format("links measured with {} in {:.1f} s{}", engine::BytesText(links_.bytes),
-                       links_.seconds, round.reply->ByWhom()));
+                       links_.seconds, round.reply->RequesterText()));
   AnswerTopology(round.reply);
 }
 

@@ -136,7 +136,7 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
     static_cast<void>(SendTo(m.node(), outcome));
   }
 
-  RepeatEnds(m);
+  ResendStops(m);
   // Jobs whose memory this node held, or whose pause nobody waits for any more.
   for (auto& [job_name, job] : jobs_) {
     if (!NodesOf(job.layout).contains(m.node()) || job.state == engine::JobState::kFailed) continue;

@@ -49,7 +49,7 @@ bool Registrar::StopOpening(const wire::JobRequest& request, const ReplyPtr& rep
   EndOpening(request.job(), Cancelled(fmt::format("job '{}' was stopped while its data were opened",
                                                   request.job())));
   AddEvent(engine::Severity::kInfo, request.job(),
-           fmt::format("stopped while its data were opened{}", reply->ByWhom()));
+           fmt::format("stopped while its data were opened{}", reply->RequesterText()));
   wire::Reply out;
   out.mutable_job()->set_step(0);
   reply->Done(std::move(out));
@@ -97,9 +97,9 @@ void Registrar::GiveUpStarts(Clock::time_point now) {
   }
   for (const std::string& name : stalled) {
     const std::string progress = OpeningText(config_.node, openings_.at(name).loading);
-    EndOpening(name, FailedPrecondition(
-                         fmt::format("job '{}' did not start: no progress for {} s: {}", name,
-                                     limit.count(), progress)));
+    EndOpening(name,
+               FailedPrecondition(fmt::format("job '{}' did not start: no progress for {} s: {}",
+                                              name, limit.count(), progress)));
   }
   std::vector<std::pair<std::string, std::string>> late;  // FailJob erases a starting job
   for (const auto& [name, job] : jobs_) {

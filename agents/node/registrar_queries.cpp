@@ -47,7 +47,7 @@ void Registrar::OnProbe(const wire::ProbeRequest& request, const ReplyPtr& reply
     if (const Status installed = InstallCalibration(std::move(calibration)); !installed) {
       return to->Fail(installed.error());
     }
-    AddEvent(engine::Severity::kInfo, "registrar", how + to->ByWhom());
+    AddEvent(engine::Severity::kInfo, "registrar", how + to->RequesterText());
     to->Done(std::move(out));
   };
   if (!request.calibration().empty()) {

@@ -92,7 +92,7 @@ void Registrar::FlushSamples() {
   }
 }
 
-void Registrar::GoOnFrom(Job& job, std::int64_t step) {
+void Registrar::RestartStepCountAt(Job& job, std::int64_t step) {
   ReleaseSamples(job, true);
   FlushSamples();
   job.recorded = step;

@@ -17,9 +17,9 @@ Status CheckName(const std::string& name) {
   const auto is_letter_or_digit = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
   };
-  const bool ok = !name.empty() && name.size() <= kMaxLength && is_letter_or_digit(name[0]) &&
-                  std::ranges::all_of(
-                      name, [&](char c) { return c == '-' || is_letter_or_digit(c); });
+  const bool ok =
+      !name.empty() && name.size() <= kMaxLength && is_letter_or_digit(name[0]) &&
+      std::ranges::all_of(name, [&](char c) { return c == '-' || is_letter_or_digit(c); });
   if (ok) return OkStatus();
   return InvalidArgument(
       fmt::format("job name '{}' is not of the form [a-z0-9][a-z0-9-]{{0,62}}", name));
@@ -89,7 +89,7 @@ void Registrar::OnStartJob(const wire::StartJobRequest& request, const ReplyPtr&
   OpenForStart(NameOf(request), *settings, reply, opened);
 }
 
-void Registrar::LookAtData(const Job& job) {
+void Registrar::DescribeJournaledData(const Job& job) {
   if (job.settings.program) return;
   openers_.Open(job.settings, {}, [this, name = job.name](const auto& status) {
     Job* found = FindJob(name);
@@ -194,7 +194,7 @@ Status Registrar::StartJob(const wire::StartJobRequest& request, const engine::D
   AddEvent(engine::Severity::kInfo, name,
            fmt::format("starts: {}, {}{}{}{}", Describe(it->second.settings),
                        ToString(it->second.layout.mesh()), StagesText(it->second.layout),
-                       options.empty() ? "" : ", " + options, reply->ByWhom()));
+                       options.empty() ? "" : ", " + options, reply->RequesterText()));
   if (!start.why.empty()) AddEvent(engine::Severity::kInfo, name, start.why);
   if (!wrong.empty()) {
     AddEvent(engine::Severity::kWarning, name, fmt::format("is wrong on purpose: it {}", wrong));

@@ -57,7 +57,7 @@ void Registrar::OnApply(const std::string& request_id, const wire::ApplyRequest&
         fmt::format("stale plan: {} is not the plan now, which is {} of epoch {}",
                     request.plan_hash(), planned->summary.hash, job.epoch)));
   }
-  if (const Status stands = CheckStandsOrRuns(job); !stands) return reply->Fail(stands.error());
+  if (const Status stands = CheckPausedOrRunning(job); !stands) return reply->Fail(stands.error());
   const bool paused = job.state == engine::JobState::kPaused;
   if (request.at_step() > 0 && (paused || request.at_step() <= job.step)) {
     return reply->Fail(FailedPrecondition(
@@ -74,7 +74,7 @@ void Registrar::OnApply(const std::string& request_id, const wire::ApplyRequest&
            fmt::format("reconfigure {} {} → {}, {}{}", job.name,
                        Describe(txn_->planned.summary.from_mesh, txn_->entry.from_options),
                        Describe(txn_->planned.summary.to_mesh, txn_->entry.to_options),
-                       engine::BytesText(txn_->planned.plan.bytes.moved()), reply->ByWhom()));
+                       engine::BytesText(txn_->planned.plan.bytes.moved()), reply->RequesterText()));
   wire::Reply out;
   out.mutable_apply()->set_transaction(txn_->id);
   Encode(txn_->planned.summary, out.mutable_apply()->mutable_plan());
@@ -82,14 +82,14 @@ void Registrar::OnApply(const std::string& request_id, const wire::ApplyRequest&
   Feed(engine::Begin{});
 }
 
-Status Registrar::CheckStandsOrRuns(const Job& job) {
+Status Registrar::CheckPausedOrRunning(const Job& job) {
   if (job.state == engine::JobState::kPaused || job.state == engine::JobState::kRunning) {
     return OkStatus();
   }
   return FailedPrecondition(fmt::format("job '{}' is {}", job.name, ToString(job.state)));
 }
 
-Status Registrar::BeginTxn(Job& job, Planned planned, TxnAsk ask) {
+Status Registrar::BeginTxn(Job& job, Planned planned, TxnRequestInfo ask) {
   const bool paused = job.state == engine::JobState::kPaused;
   engine::Coordinator::Setup setup;
   setup.participants = NodesOf(job.layout);
@@ -292,7 +292,7 @@ void Registrar::OnPhaseChanged(TxnPhase before) {
   const std::string source = fmt::format("txn {}", txn_->id);
   if (phase == TxnPhase::kTransferring) {
     views_.OnTransfer(txn_->job);
-    txn_->standing_since = now;
+    txn_->paused_since = now;
     txn_->pause_deadline.reset();
     txn_->progress = engine::Progress(txn_->planned.plan.bytes.moved(), now);
     if (Job* job = FindJob(txn_->job)) job->step = *txn_->machine.step();
@@ -435,7 +435,7 @@ void Registrar::WriteRegister(bool commit) {
     job->layout = txn_->planned.to;
     job->options = txn_->planned.summary.to_options;
     job->epoch = txn_->epoch;
-    if (txn_->timeline != job->timeline) GoOnFrom(*job, held->step);
+    if (txn_->timeline != job->timeline) RestartStepCountAt(*job, held->step);
     job->timeline = txn_->timeline;
     job->step = held->step;
     job->paused_nodes.clear();
@@ -449,9 +449,9 @@ void Registrar::WriteRegister(bool commit) {
 void Registrar::FinishTxn(bool committed, const std::string& reason) {
   const auto now = Clock::now();
   Job* job = FindJob(txn_->job);
-  if (txn_->standing_since) {
-    txn_->pause = std::chrono::duration<double>(now - *txn_->standing_since).count();
-    txn_->standing_since.reset();
+  if (txn_->paused_since) {
+    txn_->pause = std::chrono::duration<double>(now - *txn_->paused_since).count();
+    txn_->paused_since.reset();
   }
   engine::HistoryEntry& entry = txn_->entry;
   entry.result = committed ? "committed" : "rolled_back";
@@ -481,7 +481,7 @@ void Registrar::FinishTxn(bool committed, const std::string& reason) {
   }
   const std::string fail = txn_->fail_job;
   txn_.reset();
-  NoteStanding(*job);  // ranks of the new layout may have said so while the transaction ended
+  MarkPausedIfAllStopped(*job);  // ranks of the new layout may have said so while the transaction ended
   MarkDirty();
   PublishSnapshot();
   if (!fail.empty()) FailJob(*job, fail);
@@ -490,15 +490,9 @@ void Registrar::FinishTxn(bool committed, const std::string& reason) {
 // ---- restart
 
 void Registrar::JournalTxn() {
-  const TxnRow row{txn_->id,
-                   txn_->job,
-                   txn_->slot,
-                   txn_->epoch,
-                   txn_->planned.to,
-                   txn_->planned.summary.to_options,
-                   txn_->was_paused,
-                   txn_->timeline,
-                   txn_->entry.started};
+  const TxnRow row{txn_->id,         txn_->job,        txn_->slot,
+                   txn_->epoch,      txn_->planned.to, txn_->planned.summary.to_options,
+                   txn_->was_paused, txn_->timeline,   txn_->entry.started};
   if (const Status put = journal_->Put(kTxnKey, ToText(row)); !put) {
     AddEvent(engine::Severity::kError, "registrar", "journal: " + put.error().ToString());
   }
@@ -551,8 +545,8 @@ Status Registrar::RecoverTxn() {
     for (const char* phase : {"preparing", "pausing"}) {
       if (const auto it = phases.find(phase); it != phases.end()) began += it->second;
     }
-    const auto standing = std::chrono::duration<double>(std::max(0.0, WallClock() - began));
-    txn_->standing_since = Clock::now() - std::chrono::duration_cast<Clock::duration>(standing);
+    const auto paused_for = std::chrono::duration<double>(std::max(0.0, WallClock() - began));
+    txn_->paused_since = Clock::now() - std::chrono::duration_cast<Clock::duration>(paused_for);
   }
   job->state = row.was_paused ? engine::JobState::kPaused : engine::JobState::kReconfiguring;
   AddEvent(engine::Severity::kWarning, fmt::format("txn {}", row.id),

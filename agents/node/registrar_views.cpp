@@ -83,7 +83,7 @@ void Registrar::OnView(const std::string& request_id, const wire::ViewRequest& r
                 if (!view) {
                   if (view.error().code == ErrorCode::kResourceExhausted) {
                     AddEvent(engine::Severity::kWarning, job,
-                             "no view: " + view.error().ToString() + reply->ByWhom());
+                             "no view: " + view.error().ToString() + reply->RequesterText());
                   }
                   return reply->Fail(view.error());
                 }
@@ -93,7 +93,7 @@ void Registrar::OnView(const std::string& request_id, const wire::ViewRequest& r
               });
 }
 
-void Registrar::PassOn(const wire::ToNode& message, const ReplyPtr& reply, const Status& status) {
+void Registrar::ForwardToAll(const wire::ToNode& message, const ReplyPtr& reply, const Status& status) {
   for (const auto& [number, node] : nodes_) static_cast<void>(SendTo(number, message));
   if (!status) return reply->Fail(status.error());
   wire::Reply out;

@@ -30,7 +30,7 @@ std::string OpeningText(std::int32_t node, const RankLoading& loading) {
   return fmt::format("opening data: n{} {}", node, HowFar(loading));
 }
 
-StartWatch::StartWatch(const std::vector<ptc::DeviceId>& ranks, Time now) : last_told_(now) {
+StartWatch::StartWatch(const std::vector<ptc::DeviceId>& ranks, Time now) : last_progress_(now) {
   for (const ptc::DeviceId rank : ranks) rows_[rank] = {std::nullopt, now};
 }
 
@@ -38,7 +38,7 @@ void StartWatch::Note(ptc::DeviceId rank, const RankLoading& loading, Time now) 
   const auto row = rows_.find(rank);
   if (row == rows_.end()) return;
   row->second = {loading, now};
-  last_told_ = now;
+  last_progress_ = now;
 }
 
 void StartWatch::NodeReady(std::int32_t node) {
@@ -65,12 +65,12 @@ std::optional<StartWatch::Late> StartWatch::FindLate(Time now, std::chrono::seco
   for (const auto& [rank, row] : rows_) {
     if (!row.loads()) continue;
     any_loads = true;
-    if (now - row.told > limit) {
-      return Late{rank, fmt::format("made no progress with its data for {} s: {}",
-                                    limit.count(), HowFar(*row.loading))};
+    if (now - row.last_progress > limit) {
+      return Late{rank, fmt::format("made no progress with its data for {} s: {}", limit.count(),
+                                    HowFar(*row.loading))};
     }
   }
-  if (any_loads || rows_.empty() || now - last_told_ <= limit) return std::nullopt;
+  if (any_loads || rows_.empty() || now - last_progress_ <= limit) return std::nullopt;
   const auto silent =
       std::ranges::find_if(rows_, [](const auto& row) { return !row.second.loading; });
   if (silent != rows_.end()) {

@@ -46,11 +46,11 @@ class StartWatch {
  private:
   struct Row {
     std::optional<RankLoading> loading;  // nullopt: it said nothing yet
-    Time told;
+    Time last_progress;
     bool loads() const { return loading && !loading->is_over(); }
   };
   std::map<ptc::DeviceId, Row> rows_;  // of ranks that are not ready
-  Time last_told_;
+  Time last_progress_;
 };
 
 }  // namespace tessera::agents

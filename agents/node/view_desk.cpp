@@ -17,9 +17,9 @@ namespace {
 using std::chrono::milliseconds;
 
 /// How often a job in a transaction is looked at.
-constexpr milliseconds kLookAgain{20};
+constexpr milliseconds kRetryPeriod{20};
 /// After the other messages that have come: a job that is hard to catch does not keep the loop.
-constexpr milliseconds kAtOnce{1};
+constexpr milliseconds kRetrySoon{1};
 /// A message to a node and its handling there; doubled after each time that it took longer.
 constexpr double kMargin = 0.01;
 constexpr int kMaxDoublings = 10;
@@ -80,7 +80,7 @@ ViewDesk::ViewDesk(Loop& loop, World world, Limits limits)
 ViewDesk::~ViewDesk() { loop_.Cancel(tick_); }
 
 void ViewDesk::Take(const std::string& id, const wire::ViewRequest& request, Done done) {
-  if (!id.empty() && IsSentAgain(id, request.job(), done)) return;
+  if (!id.empty() && IsRetry(id, request.job(), done)) return;
   Queue& queue = queues_[request.job()];
   Ask& ask = queue.asks.emplace_back();
   ask.id = id;
@@ -89,7 +89,7 @@ void ViewDesk::Take(const std::string& id, const wire::ViewRequest& request, Don
   if (queue.asks.size() == 1) Try(request.job());
 }
 
-bool ViewDesk::IsSentAgain(const std::string& id, const std::string& job, Done& done) {
+bool ViewDesk::IsRetry(const std::string& id, const std::string& job, Done& done) {
   if (const auto queue = queues_.find(job); queue != queues_.end()) {
     for (Ask& ask : queue->second.asks) {
       if (ask.id != id) continue;
@@ -99,7 +99,8 @@ bool ViewDesk::IsSentAgain(const std::string& id, const std::string& job, Done& 
   }
   for (auto& [view, given] : given_) {
     if (given.id != id || !given.reply || given.lost || given.reply->job().name() != job) continue;
-    given.kept_until = Loop::Now() + limits_.lease;
+    if (given.kept_until <= world_.now()) continue;
+    given.kept_until = world_.now() + limits_.lease;
     SendKeep(view, given.nodes);
     done(*given.reply);
     return true;
@@ -114,7 +115,7 @@ Status ViewDesk::Keep(const wire::KeepViewsRequest& request) {
     if (found == given_.end()) continue;
     Given& given = found->second;
     given.reply.reset();
-    given.kept_until = Loop::Now() + limits_.lease;
+    given.kept_until = world_.now() + limits_.lease;
     if (!given.lost) continue;
     // The others let go only now that the client hears why: no read fails without a reason.
     SendRelease(view, given.nodes);
@@ -135,7 +136,7 @@ void ViewDesk::Tick() {
     SendKeep(queue.attempt->view, nodes);
   }
   // A little before the nodes do: what is answered from here is still there.
-  const auto soon = Loop::Now() + limits_.lease / kTicksPerLease;
+  const auto soon = world_.now() + limits_.lease / kTicksPerLease;
   std::erase_if(given_, [&](const auto& entry) { return entry.second.kept_until < soon; });
 }
 
@@ -159,14 +160,14 @@ void ViewDesk::Try(const std::string& job) {
   if (!now) return Finish(job, now.error());
   Ask& ask = queue.asks.front();
   if (!now->busy.empty()) {
-    if (!ask.patience) ask.patience = Loop::Now() + limits_.transaction;
-    if (Loop::Now() > *ask.patience) {
+    if (!ask.patience) ask.patience = world_.now() + limits_.transaction;
+    if (world_.now() > *ask.patience) {
       return Finish(
           job, Unavailable(fmt::format(
                    "no view of '{}': {}, for more than {} s", job, now->busy,
                    std::chrono::duration_cast<std::chrono::seconds>(limits_.transaction).count())));
     }
-    return TryLater(job, kLookAgain);
+    return TryLater(job, kRetryPeriod);
   }
   ask.patience.reset();
   if (const Status begun = Begin(job, queue, std::move(*now)); !begun) {
@@ -191,7 +192,7 @@ Status ViewDesk::Begin(const std::string& job, Queue& queue, ViewableJob now) {
                     "use",
                     job, plan->total_bytes(), used, limit));
   }
-  const auto started = Loop::Now();
+  const auto started = world_.now();
   if (!ask.left) {
     ask.left = std::max(limits_.attempts, Seconds(kStepsOfPatience * now.step_seconds));
   }
@@ -205,9 +206,9 @@ Status ViewDesk::Begin(const std::string& job, Queue& queue, ViewableJob now) {
   }
   Attempt attempt{NewViewId(), std::move(now), plan, 0, {}, {}};
   const double margin = kMargin * std::exp2(std::min(queue.too_late, kMaxDoublings));
-  attempt.step = queue.stands_at ? *queue.stands_at
-                                 : std::max(StepOfView(attempt.job, margin), queue.at_least);
-  queue.stands_at.reset();
+  attempt.step = queue.paused_at_step ? *queue.paused_at_step
+                                      : std::max(StepOfView(attempt.job, margin), queue.at_least);
+  queue.paused_at_step.reset();
   wire::ToNode message;
   wire::TakeView* take = message.mutable_take_view();
   take->set_view(attempt.view);
@@ -258,16 +259,16 @@ void ViewDesk::OnReport(std::int32_t node, const wire::ViewReport& report) {
     case wire::ViewReport::TOO_LATE:
       queue.at_least = std::max(queue.at_least, report.step());
       ++queue.too_late;
-      return Retry(job, queue, kAtOnce);
-    case wire::ViewReport::STANDS:
-      queue.stands_at = report.step();
+      return Retry(job, queue, kRetrySoon);
+    case wire::ViewReport::PAUSED:
+      queue.paused_at_step = report.step();
       queue.at_least = 0;
-      return Retry(job, queue, kAtOnce);
+      return Retry(job, queue, kRetrySoon);
     default: {
       Error error = Decode(report.error());
       if (error.context.empty()) error.context = fmt::format("n{}", node);
       // The job's epoch went on between the registrar's knowledge and the node's: as a transaction.
-      if (error.code == ErrorCode::kFailedPrecondition) return Retry(job, queue, kLookAgain);
+      if (error.code == ErrorCode::kFailedPrecondition) return Retry(job, queue, kRetryPeriod);
       return Finish(job, std::move(error));
     }
   }
@@ -294,7 +295,7 @@ void ViewDesk::Complete(const std::string& job, Queue& queue) {
   // All shares are kept equally long from here on.
   const std::set<std::int32_t> nodes = NodesOf(*attempt.plan);
   SendKeep(attempt.view, nodes);
-  given_[attempt.view] = {queue.asks.front().id, reply, nodes, Loop::Now() + limits_.lease, {}};
+  given_[attempt.view] = {queue.asks.front().id, reply, nodes, world_.now() + limits_.lease, {}};
   Finish(job, std::move(reply));
 }
 
@@ -306,7 +307,7 @@ void ViewDesk::Finish(const std::string& job, Result<wire::ViewReply> result) {
   queue.asks.pop_front();
   queue.too_late = 0;
   queue.at_least = 0;
-  queue.stands_at.reset();
+  queue.paused_at_step.reset();
   if (queue.asks.empty()) {
     queues_.erase(job);
   } else {
@@ -327,12 +328,12 @@ void ViewDesk::OnTransfer(const std::string& job) {
   // The clock of the view stands while the transaction is under way.
   for (Ask& ask : found->second.asks) {
     if (!ask.since) continue;
-    *ask.left -= Loop::Now() - *ask.since;
+    *ask.left -= world_.now() - *ask.since;
     ask.since.reset();
   }
   if (!found->second.attempt) return;
   GiveUp(found->second);
-  TryLater(job, kLookAgain);
+  TryLater(job, kRetryPeriod);
 }
 
 void ViewDesk::OnNodeGone(std::int32_t node, const std::string& why) {

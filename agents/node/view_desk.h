@@ -55,6 +55,7 @@ class ViewDesk {
     std::function<Status(std::int32_t node, const wire::ToNode& message)> send;
     /// Fills what clients need to reach the node: machine, lanes, key.
     std::function<void(std::int32_t node, wire::ViewShare* share)> describe;
+    std::function<Loop::Clock::time_point()> now = Loop::Now;
   };
   struct Limits {
     std::chrono::milliseconds transaction{60000};  // how long one transaction is waited for
@@ -122,10 +123,10 @@ class ViewDesk {
   struct Queue {
     std::deque<Ask> asks;
     std::optional<Attempt> attempt;
-    int too_late = 0;                       // times in a row
-    std::int64_t at_least = 0;              // a step that a node was seen at
-    std::optional<std::int64_t> stands_at;  // where the last attempt found it paused
-    Loop::TimerId timer = 0;                // of the attempt's deadline, or the next try
+    int too_late = 0;                            // times in a row
+    std::int64_t at_least = 0;                   // a step that a node was seen at
+    std::optional<std::int64_t> paused_at_step;  // where the last attempt found it paused
+    Loop::TimerId timer = 0;                     // of the attempt's deadline, or the next try
   };
 
   void Try(const std::string& job);
@@ -138,7 +139,7 @@ class ViewDesk {
   void Finish(const std::string& job, Result<wire::ViewReply> result);
   void GiveUp(Queue& queue);
   /// Whether the request was sent before, and is answered or will be.
-  bool IsSentAgain(const std::string& id, const std::string& job, Done& done);
+  bool IsRetry(const std::string& id, const std::string& job, Done& done);
   /// Shares that are taken do not end while others are being taken; what nobody keeps is forgotten.
   void Tick();
   void SendKeep(std::uint64_t view, const std::set<std::int32_t>& nodes);

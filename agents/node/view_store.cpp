@@ -29,7 +29,7 @@ ViewStore::~ViewStore() { loop_.Cancel(timer_); }
 void ViewStore::Take(ViewTask task, std::optional<std::int64_t> paused_at, Done done) {
   GiveUp(task.job);
   const std::int64_t step = task.stamp.step;
-  if (paused_at && *paused_at < step) return done(Stands{*paused_at});
+  if (paused_at && *paused_at < step) return done(Paused{*paused_at});
   const auto own = task.plan->bytes_of_node().find(static_cast<std::int32_t>(task.stamp.node));
   if (own == task.plan->bytes_of_node().end()) {
     return done(InvalidArgument(
@@ -73,7 +73,7 @@ void ViewStore::Finish(std::uint64_t view, const Outcome& outcome) {
 void ViewStore::OnPaused(const std::string& job, std::int64_t step) {
   for (const auto& [view, taking] : taking_) {
     if (taking.job != job || taking.step <= step) continue;
-    return Finish(view, Stands{step});  // there is one at most
+    return Finish(view, Paused{step});  // there is one at most
   }
 }
 

@@ -35,10 +35,10 @@ class ViewStore {
   struct TooLate {
     std::int64_t step = 0;  // of the update that has begun
   };
-  struct Stands {
+  struct Paused {
     std::int64_t step = 0;  // after which the job is paused
   };
-  using Outcome = std::variant<Taken, TooLate, Stands, Error>;
+  using Outcome = std::variant<Taken, TooLate, Paused, Error>;
   using Done = std::function<void(const Outcome&)>;
 
   explicit ViewStore(Loop& loop, std::chrono::milliseconds lease = kViewLease);

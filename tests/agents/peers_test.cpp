@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agents/node/peers.h"
-#include "agents/wire/tessera/wire/node.pb.h"
 
 #include <QTest>
 
+#include "agents/wire/tessera/wire/node.pb.h"
 #include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
