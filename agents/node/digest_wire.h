@@ -11,7 +11,7 @@
 
 namespace tessera::agents {
 
-/// Appends a row a device.
+/// Appends one row per device.
 void EncodeDigests(const std::vector<DeviceDigests>& in,
                    google::protobuf::RepeatedPtrField<wire::CellDigests>* out);
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Answers of the registrar that come from its history alone.
+/// Replies of the registrar that need only its history.
 
 #include "agents/wire/messages_fwd.h"
 #include "engine/history/history.h"
@@ -10,7 +10,7 @@
 
 namespace tessera::agents {
 
-/// \pre the request has one of history, samples, events, changes
+/// \pre `request` has one of history, samples, events and changes
 Result<wire::Reply> AnswerFromHistory(engine::History& history, const wire::Request& request);
 
 }  // namespace tessera::agents

@@ -17,9 +17,9 @@ double PartOf(const RankLoading& loading) {
 }
 
 std::string HowFar(const RankLoading& loading) {
-  if (loading.total == 0) return "finds its files";
+  if (loading.total == 0) return "is finding its files";
   if (loading.done == 0) {
-    return fmt::format("finds its files, {} so far", engine::BytesText(loading.total));
+    return fmt::format("is finding its files, {} so far", engine::BytesText(loading.total));
   }
   return fmt::format("{:.1f} % of {}", 100 * PartOf(loading), engine::BytesText(loading.total));
 }
@@ -74,11 +74,11 @@ std::optional<StartWatch::Late> StartWatch::FindLate(Time now, std::chrono::seco
   const auto silent =
       std::ranges::find_if(rows_, [](const auto& row) { return !row.second.loading; });
   if (silent != rows_.end()) {
-    return Late{silent->first, fmt::format("was not ready after {} s: it did not say what it does",
+    return Late{silent->first, fmt::format("was not ready after {} s and reported no progress",
                                            limit.count())};
   }
   return Late{rows_.begin()->first,
-              fmt::format("was not ready {} s after all data were open: its groups do not stand",
+              fmt::format("was not ready {} s after all data were open: its process groups are not connected",
                           limit.count())};
 }
 

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Between messages of the wire and the plain values of engine/cluster/snapshot.h. Decoding checks
-/// every enum and range: bytes from a peer never abort a process.
+/// Converts between messages and the plain values of engine/cluster/snapshot.h. Decoding checks
+/// every enum and range, so that bytes from a peer never abort a process.
 
 #include <vector>
 
