@@ -33,7 +33,7 @@ DataOpener::Id DataOpener::Open(const engine::JobSettings& settings, Progress pr
         engine::IndexOptions index;
         index.cancel = stop;
         index.progress = [&, reported = Loop::Clock::time_point()](std::int64_t done_bytes,
-                                                               std::int64_t total) mutable {
+                                                                   std::int64_t total) mutable {
           if (Loop::Now() - reported < kPeriod) return;
           reported = Loop::Now();
           loop_.Post([this, id, alive, progress, loading = RankLoading{done_bytes, total}] {
@@ -44,7 +44,7 @@ DataOpener::Id DataOpener::Open(const engine::JobSettings& settings, Progress pr
         loop_.Post([this, id, alive, done, status = std::move(status)] {
           if (!*alive) return;
           const bool is_wanted = IsWanted(id);
-          openings_.erase(id);  // its thread has nothing left to do but to end
+          openings_.erase(id);  // joins the thread, which has nothing left to do
           if (is_wanted) done(status);
         });
       });

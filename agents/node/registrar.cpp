@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The registrar's start, its sockets, and what it publishes.
+// The start of the registrar, its sockets, and the messages that it publishes.
 #include "agents/node/registrar.h"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ constexpr std::size_t kMaxReplies = 2000;
 constexpr std::size_t kMaxClients = 2000;
 constexpr char kProgram[] = "tessera-agent " TESSERA_VERSION;
 
-/// "tesseractl, user@host": who asks for something, for the record.
+/// "tesseractl, user@host", for events and the history.
 std::string RequesterOf(const wire::Hello& hello) {
   const std::string program = hello.program().substr(0, hello.program().find(' '));
   if (hello.user().empty()) return program;
@@ -95,7 +95,8 @@ void Registrar::SendReply(const std::string& identity, const wire::Reply& reply)
   std::vector<Frame> frames;
   frames.push_back(Frame::Of(identity));
   frames.push_back(Frame::Of(reply.SerializeAsString()));
-  static_cast<void>(router_->Send(std::move(frames)));  // a client that is gone asks again
+  static_cast<void>(
+      router_->Send(std::move(frames)));  // a client that missed it sends the request again
 }
 
 Status Registrar::SendTo(std::int32_t node, const wire::ToNode& message) {
@@ -207,15 +208,16 @@ void Registrar::OnRequest(const std::string& identity, const wire::Request& requ
       return ForwardToAll(release, reply);
     }
     case wire::Request::BODY_NOT_SET:
-      return reply->Fail(InvalidArgument("the request has no body this program knows"));
+      return reply->Fail(InvalidArgument("the request has no body that this program knows"));
   }
 }
 
 void Registrar::OnHello(const std::string& identity, const wire::Hello& hello,
                         const ReplyPtr& reply) {
   if (!hello.cluster().empty() && hello.cluster() != config_.cluster) {
-    return reply->Fail(FailedPrecondition(fmt::format("this is cluster '{}', the profile says '{}'",
-                                                      config_.cluster, hello.cluster())));
+    return reply->Fail(
+        FailedPrecondition(fmt::format("this is cluster '{}', but the profile names cluster '{}'",
+                                       config_.cluster, hello.cluster())));
   }
   if (clients_.insert_or_assign(identity, RequesterOf(hello)).second) {
     client_order_.push_back(identity);
@@ -320,7 +322,8 @@ void Registrar::PublishSnapshot() {
 void Registrar::AddEvent(engine::Severity severity, const std::string& source,
                          const std::string& text) {
   engine::Event event{0, WallClock(), severity, source, text};
-  NoteRecorded(history_->AddEvent(event));  // told also where it cannot be kept: sequence 0
+  NoteRecorded(
+      history_->AddEvent(event));  // published even if it cannot be stored, then with sequence 0
   std::fprintf(stderr, "%s %s: %s\n", std::string(ToString(severity)).c_str(), source.c_str(),
                text.c_str());
   wire::Published message;

@@ -23,7 +23,7 @@ Result<Registrar::Job*> Registrar::NeedJob(const std::string& name) {
   std::string known;
   for (const auto& [other, job] : jobs_) known += (known.empty() ? "" : ", ") + other;
   return NotFound(fmt::format("job '{}' does not exist: {}", name,
-                              known.empty() ? "there is none" : "there is " + known));
+                              known.empty() ? "there are no jobs" : "there is " + known));
 }
 
 std::set<std::int32_t> Registrar::NodesOf(const ptc::Layout& layout) const {
@@ -124,7 +124,7 @@ void Registrar::OnJobReady(std::int32_t node, const wire::JobReady& m) {
 // ---- pause, digest, resume, stop
 
 std::optional<double> Registrar::MedianStepSeconds(const Job& job) {
-  constexpr std::size_t kFewest = 3;  // the first one has the pause before it in its time
+  constexpr std::size_t kFewest = 3;  // the first step includes the pause before it
   if (job.step_seconds.size() < kFewest) return std::nullopt;
   std::vector<double> steps(job.step_seconds.begin(), job.step_seconds.end());
   std::nth_element(steps.begin(), steps.begin() + std::ssize(steps) / 2, steps.end());
@@ -164,7 +164,8 @@ void Registrar::OnJobRequest(const wire::JobRequest& request, const ReplyPtr& re
     ReleaseSamples(job, true);
     FlushSamples();
     AddEvent(engine::Severity::kInfo, name,
-             fmt::format("stopped after step {}; its memory is free{}", job.step, reply->RequesterText()));
+             fmt::format("stopped after step {}; its memory is free{}", job.step,
+                         reply->RequesterText()));
     jobs_.erase(name);
     MarkDirty();
     return reply->Done(std::move(out));
@@ -337,7 +338,7 @@ void Registrar::OnDigests(std::int32_t node, const wire::DigestsReport& m) {
   EndOperation();
 }
 
-// Answers a pause; lets a digested job go on if it ran before.
+// Answers a pause request. Resumes a job that was paused only for its digest.
 void Registrar::EndOperation() {
   const JobOperation op = std::move(*operation_);
   operation_.reset();
@@ -358,7 +359,7 @@ void Registrar::FailOperation(const Error& error) {
   ResumeAfter(op);
 }
 
-// A job that stands for this operation only; one that was paused, or is now, stays so.
+// Resumes a job that was paused only for this operation. A paused job stays paused.
 void Registrar::ResumeAfter(const JobOperation& op) {
   Job* job = FindJob(op.job);
   if (!job || op.was_paused || job->state != engine::JobState::kPausing) return;
@@ -367,7 +368,7 @@ void Registrar::ResumeAfter(const JobOperation& op) {
   ResumeJob(*job);
 }
 
-// Idempotent: nodes clear the request and let go of those that wait for an earlier number.
+// Idempotent: nodes clear the request word and resume ranks that wait for an earlier number.
 void Registrar::ResumeJob(Job& job) {
   job.resumed = std::exchange(job.paused_nodes, {});
   for (const std::int32_t node : NodesOf(job.layout)) SendResume(job, node);
@@ -380,10 +381,10 @@ void Registrar::SendResume(const Job& job, std::int32_t node) {
   static_cast<void>(SendTo(node, message));
 }
 
-// Whoever waits because it was asked to is to go on. Ranks that stand for their data do so until
-// somebody has them try again, which may have been said already.
+// Ranks that wait for a request of the registrar missed the resume. Ranks that wait for their data
+// missed it only if they waited at the same step when they were resumed.
 bool Registrar::MissedResume(const Job& job, std::int32_t node, const wire::NodeJob& stands) {
-  // Ranks may stand that an agent which has just begun does not know of yet.
+  // A restarted agent may not know yet that its ranks wait.
   if (!stands.paused()) return true;
   if (stands.request() == engine::kRequestStepsDone) return false;
   if (stands.request() != engine::kRequestNoData) return true;
@@ -400,8 +401,8 @@ void Registrar::StopJob(const std::string& name, bool forget) {
   if (forget) ended_.insert(name);
 }
 
-// Only what was ended here: of a job that this registrar never knew, the memory may be all there
-// is.
+// Only jobs that this registrar ended. A node may hold the only copy of the state of a job that
+// this registrar does not know.
 void Registrar::ResendStops(const wire::Register& m) {
   for (const wire::NodeJob& row : m.jobs()) {
     if (jobs_.contains(row.job()) || !ended_.contains(row.job())) continue;
@@ -412,7 +413,7 @@ void Registrar::ResendStops(const wire::Register& m) {
   }
 }
 
-// The arenas are kept: the state of the last step is still there.
+// Keeps the arenas: they hold the state of the last step.
 void Registrar::FailJob(Job& job, const std::string& reason) {
   if (job.state == engine::JobState::kFailed) return;
   const bool starting = job.starting != nullptr;
@@ -429,7 +430,7 @@ void Registrar::FailJob(Job& job, const std::string& reason) {
     JournalJob(job);
     return;
   }
-  // It never made a step: nothing of it is kept, and the name is free again.
+  // The job has made no step: nothing of it is kept, and its name is free again.
   job.starting->Fail(FailedPrecondition(fmt::format("job '{}' did not start: {}", name, reason)));
   StopJob(name, true);
   static_cast<void>(journal_->Erase("job/" + name));
@@ -443,7 +444,7 @@ void Registrar::OnRankExited(std::int32_t node, const wire::RankExited& m) {
     return Feed(engine::RankLost{node, m.joining(), m.reason()});
   }
   if (!job || m.joining()) return;
-  // Of one that had the name before, on a node that had not heard yet that it was over.
+  // A rank of an earlier job with this name, on a node that missed its end.
   if (job->starting && m.start() != job->start) return;
   FailJob(*job, m.reason());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Membership: who is there, who is silent, and the rendezvous of process groups.
+// Membership of nodes, their heartbeats, and the rendezvous of process groups.
 #include <fmt/format.h>
 
 #include "agents/node/pending_reply.h"
@@ -109,12 +109,12 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
              fmt::format("joined with {} GPUs", node.devices.size()));
   } else if (restarted || was_away) {
     AddEvent(engine::Severity::kInfo, name,
-             restarted ? "the agent restarted and rejoined; its ranks went on" : "is back");
+             restarted ? "the agent restarted and rejoined; its ranks continued" : "is back");
   }
 
   if (restarted) views_.OnNodeGone(m.node(), "the agent of " + name + " restarted");
 
-  // What its journal says of a transaction.
+  // The state of the transaction in the journal of the node.
   if (txn_) {
     const auto state = engine::ParseParticipantState(m.transaction_state());
     const bool verified =
@@ -137,7 +137,7 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
   }
 
   ResendStops(m);
-  // Jobs whose memory this node held, or whose pause nobody waits for any more.
+  // Repeats to the node what it may have missed about its jobs, and fails jobs whose state it lost.
   for (auto& [job_name, job] : jobs_) {
     if (!NodesOf(job.layout).contains(m.node()) || job.state == engine::JobState::kFailed) continue;
     const wire::NodeJob* here = nullptr;
@@ -149,8 +149,10 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
       continue;
     }
     if (!here && !txn_ && job.state != engine::JobState::kStarting) {
-      FailJob(job, fmt::format("{} came back without the state of this job: its keeper was another",
-                               name));
+      FailJob(
+          job,
+          fmt::format("{} rejoined without the state of this job, because its keeper was restarted",
+                      name));
       continue;
     }
     if (!here || (txn_ && txn_->job == job_name)) continue;
@@ -188,7 +190,7 @@ void Registrar::OnTick() {
     if (node.state == engine::NodeState::kSuspect && silent > lost_after) OnNodeSilent(node);
     if (node.state != before) MarkDirty();
   }
-  // A node that holds ranks is lost when it is unmanaged and the job makes no steps.
+  // A job has lost a node that is unmanaged while the job makes no steps.
   std::map<std::string, std::int32_t> lost;  // FailJob erases a starting job from jobs_
   for (auto& [name, job] : jobs_) {
     if (job.state == engine::JobState::kFailed || txn_) continue;
@@ -268,7 +270,7 @@ void Registrar::OnStoreGet(std::int32_t node, const wire::StoreGet& m) {
   static_cast<void>(SendTo(node, answer));
 }
 
-// A participant asks what was decided, or gives up and writes `abort`.
+// A participant reads the decision, or gives up and writes `abort`.
 void Registrar::OnDecide(std::int32_t node, const wire::Decide& m) {
   wire::ToNode answer;
   answer.mutable_decided()->set_job(m.job());
@@ -333,7 +335,7 @@ void Registrar::OnShutdown(const ReplyPtr& reply) {
   done.mutable_done();
   reply->Done(std::move(done));
   FlushSamples();
-  // The registrar's own node last, when the others have their message.
+  // The node of the registrar ends last, after the others have received the message.
   loop_.After(std::chrono::milliseconds(100), [this] {
     wire::ToNode die;
     die.mutable_die()->set_clean(true);

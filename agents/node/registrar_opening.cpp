@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a job reads is opened before it starts: on this node first, then by its ranks, as ranks that
-// join it later do. All may take as long as they come further, can be stopped, and are given up
-// where they stand.
+// The data of a job are opened before it starts, first on this node, then by its ranks. Ranks that
+// join a running job open them too. An opening may take any time while it makes progress. It can be
+// stopped, and it fails when it stalls.
 #include <fmt/format.h>
 
 #include "agents/node/pending_reply.h"
@@ -77,7 +77,7 @@ void Registrar::WatchJoining(Txn& txn, const Job& job) {
   const auto now = Clock::now();
   const std::vector<ptc::DeviceId>& devices = txn.planned.to.mesh().devices();
   txn.start_watch.emplace(devices, now);
-  // The others have their data open: where nobody says a word, it is not them.
+  // The staying ranks have their data open, so they are not the ones that stall.
   for (const ptc::DeviceId device : devices) {
     if (job.layout.mesh().RankOf(device)) txn.start_watch->Note(device, {1, 1}, now);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries out what engine::Coordinator asks for, and records what happened.
+// Carries out the actions of engine::Coordinator and records the transaction.
 #include <fmt/format.h>
 
 #include "agents/node/fault.h"
@@ -17,7 +17,7 @@ using engine::TxnPhase;
 
 constexpr char kTxnKey[] = "txn";
 
-/// An act is done once, also when its answer was lost with this agent's predecessor.
+/// Journaled so that a retried act is done once, even if an earlier agent of this node did it.
 std::string ActKey(const std::string& request_id) { return "act/" + request_id; }
 
 std::string Describe(const ptc::MeshShape& shape, const engine::StepOptions& options) {
@@ -70,11 +70,12 @@ void Registrar::OnApply(const std::string& request_id, const wire::ApplyRequest&
                                  .at_step = request.at_step(),
                                  .unrecorded = request.unrecorded()});
   if (!begun) return reply->Fail(begun.error());
-  AddEvent(engine::Severity::kInfo, fmt::format("txn {}", txn_->id),
-           fmt::format("reconfigure {} {} → {}, {}{}", job.name,
-                       Describe(txn_->planned.summary.from_mesh, txn_->entry.from_options),
-                       Describe(txn_->planned.summary.to_mesh, txn_->entry.to_options),
-                       engine::BytesText(txn_->planned.plan.bytes.moved()), reply->RequesterText()));
+  AddEvent(
+      engine::Severity::kInfo, fmt::format("txn {}", txn_->id),
+      fmt::format("reconfigure {} {} → {}, {}{}", job.name,
+                  Describe(txn_->planned.summary.from_mesh, txn_->entry.from_options),
+                  Describe(txn_->planned.summary.to_mesh, txn_->entry.to_options),
+                  engine::BytesText(txn_->planned.plan.bytes.moved()), reply->RequesterText()));
   wire::Reply out;
   out.mutable_apply()->set_transaction(txn_->id);
   Encode(txn_->planned.summary, out.mutable_apply()->mutable_plan());
@@ -115,7 +116,7 @@ Status Registrar::BeginTxn(Job& job, Planned planned, TxnRequestInfo ask) {
   entry.network = planned.summary.network;
   entry.pause_estimate = planned.summary.pause_estimate;
   if (const Status put = history_->PutTransaction(entry); !NoteRecorded(put) && !ask.unrecorded) {
-    return ResourceExhausted("the move cannot be recorded: " + put.error().message);
+    return ResourceExhausted("the transaction cannot be recorded: " + put.error().message);
   }
   txn_.emplace(std::move(planned), engine::Coordinator(setup));
   txn_->id = id;
@@ -163,7 +164,7 @@ void Registrar::OnTxnRequest(const wire::TxnRequest& request, const ReplyPtr& re
     if (last_txn_ && last_txn_->id == entry.id) Encode(*last_txn_, answer->mutable_transaction());
     return reply->Done(std::move(out));
   }
-  reply->Fail(wanted == 0 ? NotFound("there was no transaction yet")
+  reply->Fail(wanted == 0 ? NotFound("there has been no transaction yet")
                           : NotFound(fmt::format("transaction {} does not exist", wanted)));
 }
 
@@ -176,8 +177,8 @@ void Registrar::OnCancel(const wire::CancelRequest& request, const ReplyPtr& rep
   }
   if (!txn_->machine.can_cancel()) {
     return reply->Fail(FailedPrecondition(fmt::format(
-        "transaction {} is {}: past the commit point nothing is undone; plan the reverse", txn_->id,
-        ToString(txn_->machine.phase()))));
+        "transaction {} is {}: it can no longer be cancelled; apply the reverse change instead",
+        txn_->id, ToString(txn_->machine.phase()))));
   }
   wire::Reply out;
   out.mutable_cancel();
@@ -191,7 +192,7 @@ void Registrar::OnTxnReport(std::int32_t node, const wire::TxnReport& m) {
   const bool followed =
       m.kind() == wire::TxnReport::COMMITTED || m.kind() == wire::TxnReport::ABORTED;
   if (!txn_ || txn_->id != m.transaction()) {
-    // A participant that was away when the others passed the barrier.
+    // The participant was disconnected when the others received Go.
     if (!followed) return;
     wire::ToNode go;
     go.mutable_go()->set_transaction(m.transaction());
@@ -314,7 +315,7 @@ void Registrar::Perform(const engine::CoordinatorAction& action) {
   const auto send = [&](std::int32_t node, const wire::ToNode& message) {
     const std::int64_t id = txn_->id;
     if (const Status sent = SendTo(node, message); !sent) {
-      // Said again when the node registers; a node that stays away is noticed by its silence.
+      // Sent again when the node registers. A node that stays away is lost after its silence.
       std::fprintf(stderr, "txn %lld: %s\n", static_cast<long long>(id),
                    sent.error().ToString().c_str());
     }
@@ -380,7 +381,8 @@ void Registrar::SendPrepare(std::int32_t node) {
   }
 }
 
-// Every holder of every cell, before and after: replicas agree, and nothing changed on the way.
+// Compares the reports of all holders of all cells: replicas must be equal, before and after the
+// transfer, and the transfer must not change a cell.
 void Registrar::CompareDigests() {
   const Job* job = FindJob(txn_->job);
   const std::vector<JobCell> cells = FindCells(job->layout, txn_->planned.to);
@@ -400,7 +402,7 @@ void Registrar::CompareDigests() {
         false, fmt::format("tensor '{}' {}: digest {} became {}", spec.name, ToString(cells[i].box),
                            ptc::Hex16(before->cells[i]), ptc::Hex16(after->cells[i]))});
   }
-  // On record before the decision: a registrar that dies now finds it again.
+  // Recorded before the decision, so that a restarted registrar finds the digests.
   txn_->entry.bytes_moved = txn_->count.bytes();
   Record(txn_->entry);
   Feed(engine::DigestsCompared{true, {}});
@@ -418,7 +420,7 @@ void Registrar::WriteRegister(bool commit) {
   const auto held = register_->Write(txn_->job, txn_->slot, decision);
   if (!held) {
     AddEvent(engine::Severity::kError, fmt::format("txn {}", txn_->id),
-             "the register does not answer: " + held.error().ToString());
+             "the decision register cannot be written: " + held.error().ToString());
     const std::int64_t id = txn_->id;
     loop_.After(std::chrono::seconds(1), [this, id, commit] {
       if (txn_ && txn_->id == id) WriteRegister(commit);
@@ -427,7 +429,7 @@ void Registrar::WriteRegister(bool commit) {
   }
   FaultPoint(config_.node, "registrar.decided");
   static_cast<void>(journal_->Put(fmt::format("ended/{}", txn_->id), ToText(*held)));
-  // What the register holds is the outcome, whatever was asked.
+  // The outcome is the decision in the register, which may differ from `commit`.
   Job* job = FindJob(txn_->job);
   job->slot = txn_->slot + 1;
   txn_->entry.step = held->commit ? held->step : job->step;
@@ -481,7 +483,8 @@ void Registrar::FinishTxn(bool committed, const std::string& reason) {
   }
   const std::string fail = txn_->fail_job;
   txn_.reset();
-  MarkPausedIfAllStopped(*job);  // ranks of the new layout may have said so while the transaction ended
+  MarkPausedIfAllStopped(
+      *job);  // ranks of the new layout may have paused while the transaction ended
   MarkDirty();
   PublishSnapshot();
   if (!fail.empty()) FailJob(*job, fail);
@@ -498,7 +501,8 @@ void Registrar::JournalTxn() {
   }
 }
 
-// A coordinator that died asks the register by writing `abort`; what it then holds is followed.
+// A restarted coordinator writes `abort` to the register and follows the decision that the register
+// then holds.
 Status Registrar::RecoverTxn() {
   TESSERA_TRY(const std::optional<std::string> text, journal_->Get(kTxnKey));
   if (!text) return OkStatus();
@@ -508,7 +512,7 @@ Status Registrar::RecoverTxn() {
 
   TESSERA_TRY(const auto known, history_->Transaction(row.id));
   engine::HistoryEntry entry = known.value_or(engine::HistoryEntry{});
-  if (!known) {  // the history was damaged and begins anew
+  if (!known) {  // the history was damaged and replaced by an empty one
     entry.id = row.id;
     entry.job = job->name;
     entry.from = ToString(job->layout.mesh());
@@ -539,7 +543,7 @@ Status Registrar::RecoverTxn() {
   txn_->timeline = row.timeline < 0 ? job->timeline : row.timeline;
   txn_->was_paused = row.was_paused;
   txn_->entry = std::move(entry);
-  // The record tells since when the job stands, if it got as far as comparing digests.
+  // The start of the pause follows from the record, if that was written before the restart.
   if (const auto& phases = txn_->entry.phases; phases.contains("transferring")) {
     double began = txn_->entry.started;
     for (const char* phase : {"preparing", "pausing"}) {

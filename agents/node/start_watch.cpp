@@ -74,12 +74,14 @@ std::optional<StartWatch::Late> StartWatch::FindLate(Time now, std::chrono::seco
   const auto silent =
       std::ranges::find_if(rows_, [](const auto& row) { return !row.second.loading; });
   if (silent != rows_.end()) {
-    return Late{silent->first, fmt::format("was not ready after {} s and reported no progress",
-                                           limit.count())};
+    return Late{silent->first,
+                fmt::format("was not ready after {} s and reported no progress", limit.count())};
   }
-  return Late{rows_.begin()->first,
-              fmt::format("was not ready {} s after all data were open: its process groups are not connected",
-                          limit.count())};
+  return Late{
+      rows_.begin()->first,
+      fmt::format(
+          "was not ready {} s after all data were open: its process groups are not connected",
+          limit.count())};
 }
 
 }  // namespace tessera::agents

@@ -92,7 +92,7 @@ Result<std::vector<engine::FlowStatus>> DecodeFlows(
   return flows;
 }
 
-/// \error also for a time that is below 0
+/// \error also for a negative time
 Result<double> DecodeSeconds(std::string_view what, double value) {
   TESSERA_RETURN_IF_ERROR(Finite(what, value));
   TESSERA_RETURN_IF_ERROR(NotNegative(what, value));
