@@ -28,7 +28,7 @@ Json flowsOf(const std::vector<engine::FlowStatus>& flows, bool withRates) {
   for (const engine::FlowStatus& flow : flows) {
     json.push_back({{"source", ptc::ToString(flow.source)},
                     {"destination", ptc::ToString(flow.destination)},
-                    {"bytes", flow.bytes_total}});
+                    {"bytes", withRates ? flow.bytes_done : flow.bytes_total}});
     if (withRates) json.back()["bytes_per_s"] = flow.bytes_per_second;
   }
   return json;
