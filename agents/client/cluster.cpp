@@ -18,6 +18,7 @@
 #include "agents/net/backoff.h"
 #include "agents/net/loop.h"
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "agents/wire/utf8.h"
 #include "ptc/base/check.h"
 

@@ -13,10 +13,14 @@
 #include <vector>
 
 #include "agents/net/socket.h"
-#include "agents/wire/tessera/wire/control.pb.h"
 #include "engine/cluster/snapshot.h"
 #include "engine/files/tessera_home.h"
 #include "ptc/base/result.h"
+
+namespace tessera::wire {
+class Reply;    // agents/wire/tessera/wire/control.proto
+class Request;  // likewise
+}  // namespace tessera::wire
 
 namespace tessera::agents {
 

@@ -15,6 +15,7 @@
 
 #include "agents/net/lanes.h"
 #include "agents/net/local_address.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "agents/wire/utf8.h"
 #include "ptc/digest.h"
 #include "ptc/plan/refill.h"

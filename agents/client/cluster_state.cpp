@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "agents/client/cluster_view.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "engine/files/machine_identity.h"
 
 namespace tessera::agents {

@@ -19,6 +19,7 @@
 
 #include "agents/node/config.h"
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/process.h"
 #include "engine/files/whole_file.h"
 

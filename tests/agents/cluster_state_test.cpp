@@ -4,6 +4,7 @@
 /// The state of a cluster whose registrar takes its time.
 
 #include "agents/client/cluster_state.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 
 #include <QTemporaryDir>
 #include <QTest>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agents/node/view_desk.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 
 #include <QTest>
 #include <future>
