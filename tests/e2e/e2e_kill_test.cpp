@@ -5,6 +5,7 @@
 #include <QTest>
 #include <atomic>
 #include <csignal>
+#include <nlohmann/json.hpp>
 
 #include "agents/client/cluster.h"
 #include "tests/e2e/losses.h"

@@ -9,6 +9,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
 

@@ -11,11 +11,13 @@
 #include <cstring>
 #include <future>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
 
 #include "agents/client/cluster_state.h"
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "ptc/digest.h"
 #include "tests/e2e/losses.h"
 #include "tests/support/test_main.h"

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "agents/client/cluster.h"
 #include "app/commands/process.h"
 #include "tests/support/home_guard.h"
 #include "tests/support/program.h"
@@ -52,7 +53,9 @@ class LocalCluster {
     return FinishProgram(process, seconds);
   }
 
-  Json Status() const { return Ask({QStringLiteral("status")}); }
+  /// The object of `status --json`, over a connection of this process; null where the registrar does
+  /// not answer within 10 s.
+  Json Status() const;
   /// The job's object of `status`; null if it is not there.
   Json Job(const QString& job) const;
   /// Step of the job, or -1.
@@ -66,7 +69,7 @@ class LocalCluster {
   /// without one
   Json Apply(const QString& job, const QString& mesh, const QString& devices,
              const QStringList& more = {}) const;
-  /// Polls `status` until `wanted(job)`. \return whether that came in time
+  /// Polls Status() until `wanted(job)`. \return whether that came in time
   bool WaitJob(const QString& job, const std::function<bool(const Json& job)>& wanted,
                int seconds = 60) const;
   bool WaitStep(const QString& job, std::int64_t step, int seconds = 60) const;
@@ -86,6 +89,7 @@ class LocalCluster {
   HomeGuard guard_;
   Outcome up_;
   std::vector<app::ProcessId> keepers_;
+  mutable std::unique_ptr<agents::ClusterClient> client_;  // of Status(); opened when first used
 };
 
 /// "n0g0,n0g1,…": the first `count` devices of a cluster with `per_node` a node.

@@ -8,11 +8,11 @@
 #include <QString>
 #include <QStringList>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 namespace tessera::test {
 
-using Json = nlohmann::json;
+using Json = nlohmann::json;  // defined in nlohmann/json.hpp
 
 /// What a call of a program left.
 struct Outcome {
