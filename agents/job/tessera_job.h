@@ -23,6 +23,13 @@
 extern "C" {
 #endif
 
+/* The version of this interface. It is the SOVERSION of libtessera_job and increments when programs
+ * must be compiled again. */
+#define TESSERA_JOB_VERSION 1
+/* The TESSERA_JOB_VERSION that the library was compiled with. A program that loads the library at
+ * run time compares it with its own. */
+int tessera_job_version(void);
+
 #define TESSERA_MAX_RANK 8
 #define TESSERA_MAX_AXES 5
 /* Indices of axis_size and axis_coord. */

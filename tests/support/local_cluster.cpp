@@ -10,6 +10,7 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 
+#include "agents/client/cluster.h"
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/json.h"

@@ -12,10 +12,13 @@
 #include <string>
 #include <vector>
 
-#include "agents/client/cluster.h"
 #include "app/commands/process.h"
 #include "tests/support/home_guard.h"
 #include "tests/support/program.h"
+
+namespace tessera::agents {
+class ClusterClient;
+}
 
 namespace tessera::test {
 
