@@ -17,15 +17,20 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <deque>
 #include <fstream>
 #include <map>
+#include <mutex>
 #include <optional>
+#include <thread>
+#include <vector>
 
 #include "agents/keeper/child.h"
+#include "agents/keeper/memory_progress.h"
 #include "agents/keeper/packet.h"
 #include "agents/wire/tessera/wire/keeper.pb.h"
 #include "engine/store/arena.h"
@@ -68,6 +73,7 @@ class Keeper {
 
   Status Begin();
   Status LockDirectory();
+  Status MakeArenas();
   void StartAgent();
   void AgentEnded(int status);
   void Send(const wire::KeeperToAgent& message, int fd = -1);
@@ -144,10 +150,56 @@ Status Keeper::Begin() {
     return Unavailable(fmt::format("cannot become subreaper: {}", std::strerror(errno)));
   }
   TESSERA_RETURN_IF_ERROR(LockDirectory());
-  for (int d = 0; d < options_.devices; ++d) {
-    const std::string name = fmt::format("{}n{}g{}", options_.name_prefix, options_.node, d);
-    TESSERA_TRY(const int fd, engine::Arena::CreateMemfd(name, options_.device_bytes));
-    arenas_.push_back({UniqueFd(fd), options_.device_bytes});
+  return MakeArenas();
+}
+
+Status Keeper::MakeArenas() {
+  const auto devices = static_cast<std::size_t>(options_.devices);
+  const std::int64_t total_bytes = options_.devices * options_.device_bytes;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<Result<int>> made(devices, Result<int>(-1));  // these four under `mutex`
+  std::size_t next = 0;
+  std::size_t num_done = 0;
+  std::int64_t made_bytes = 0;
+  const auto make = [&] {
+    std::unique_lock lock(mutex);
+    while (next < devices) {
+      const std::size_t device = next++;
+      lock.unlock();
+      auto fd = engine::Arena::CreateMemfd(
+          fmt::format("{}n{}g{}", options_.name_prefix, options_.node, device),
+          options_.device_bytes);
+      lock.lock();
+      if (fd) made_bytes += options_.device_bytes;
+      made[device] = std::move(fd);
+      ++num_done;
+      changed.notify_one();
+    }
+  };
+  const auto report = [&](std::int64_t bytes) {
+    if (!options_.directory.empty())
+      WriteMemoryProgress(options_.directory, {bytes, total_bytes});
+    Say(fmt::format("{} of {} MiB of device memory are made", bytes >> 20, total_bytes >> 20));
+  };
+  report(0);
+  {
+    // The threads end before the first child is started.
+    std::vector<std::jthread> threads;
+    const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+    for (std::size_t i = 0; i < std::min(devices, cores); ++i) threads.emplace_back(make);
+    for (std::size_t reported = 0; reported < devices;) {
+      std::unique_lock lock(mutex);
+      changed.wait(lock, [&] { return num_done > reported; });
+      reported = num_done;
+      const std::int64_t bytes = made_bytes;
+      lock.unlock();
+      report(bytes);
+    }
+  }
+  for (const Result<int>& fd : made) {
+    if (!fd) return fd.error();
+    arenas_.push_back({UniqueFd(*fd), options_.device_bytes});
   }
   return OkStatus();
 }

@@ -17,10 +17,12 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "agents/keeper/memory_progress.h"
 #include "agents/node/config.h"
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/process.h"
+#include "app/commands/units.h"
 #include "engine/files/whole_file.h"
 
 namespace tessera::app {
@@ -31,7 +33,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr seconds kStartPatience{45};
+constexpr seconds kStartPatience{45};  // without progress
 constexpr int kLanesPerNode = 2;
 
 fs::path clustersFolder(const std::string& home = {}) {
@@ -199,17 +201,32 @@ Result<Prepared> prepare(const LocalClusterOptions& options, const fs::path& dir
   return prepared;
 }
 
-/// What a node that does not come up said last.
+/// The error for a node that does not come up: how much memory it has made, the last line of its log.
 Error notUp(const fs::path& directory, int node, const std::string& what) {
   const std::string line = lastLine(agentLog(directory.string(), node));
-  return Unavailable(fmt::format("node n{} {}{}", node, what,
-                                 line.empty() ? "; its log is empty" : "; it wrote last: " + line));
+  const auto memory = agents::ReadMemoryProgress(nodeFolder(directory, node).string());
+  return Unavailable(fmt::format(
+      "node n{} {}{}{}", node, what,
+      memory && memory->made_bytes < memory->total_bytes
+          ? fmt::format("; it has made {} of {} of memory", formatBytes(memory->made_bytes),
+                        formatBytes(memory->total_bytes))
+          : "",
+      line.empty() ? "; its log is empty" : "; it wrote last: " + line));
 }
 
 /// Waits until the registrar says that all nodes are alive.
 Status waitAlive(const LocalClusterOptions& options, const agents::Profile& profile,
                  const std::vector<ProcessId>& keepers) {
-  const auto deadline = Clock::now() + kStartPatience;
+  std::vector<std::string> folders;
+  for (int node = 0; node < options.nodes; ++node)
+    folders.push_back(nodeFolder(profile.directory, node).string());
+  agents::MemoryWatch memory(folders, kStartPatience);
+  const auto isOver = [&] {
+    const bool over = memory.IsOver();
+    if (options.progress)
+      options.progress(memory.progress().made_bytes, memory.progress().total_bytes);
+    return over;
+  };
   const auto ended = [&]() -> int {
     for (std::size_t i = 0; i < keepers.size(); ++i)
       if (!isAlive(keepers[i])) return static_cast<int>(i);
@@ -217,7 +234,7 @@ Status waitAlive(const LocalClusterOptions& options, const agents::Profile& prof
   };
   while (!answers(profile.registrar_endpoint)) {
     if (const int node = ended(); node >= 0) return notUp(profile.directory, node, "ended");
-    if (Clock::now() >= deadline)
+    if (isOver())
       return notUp(profile.directory, 0,
                    fmt::format("did not answer at {} within {} s", profile.registrar_endpoint,
                                kStartPatience.count()));
@@ -225,7 +242,7 @@ Status waitAlive(const LocalClusterOptions& options, const agents::Profile& prof
   }
   TESSERA_TRY(const auto client, agents::ClusterClient::OpenForCommands(profile));
   int waitingFor = 0;
-  while (Clock::now() < deadline) {
+  while (!isOver()) {
     if (const int node = ended(); node >= 0) return notUp(profile.directory, node, "ended");
     wire::Request request;
     request.mutable_status();

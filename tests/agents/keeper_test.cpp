@@ -23,6 +23,7 @@
 
 #include "agents/keeper/child.h"
 #include "agents/keeper/keeper_client.h"
+#include "agents/keeper/memory_progress.h"
 #include "agents/keeper/packet.h"
 #include "engine/store/arena.h"
 #include "tests/support/test_main.h"
@@ -427,6 +428,36 @@ class KeeperTest : public QObject {
     const int status = Node::Ended(second);
     QVERIFY(WIFEXITED(status));
     QCOMPARE(WEXITSTATUS(status), 1);
+  }
+
+  // The fixture starts a keeper of two devices.
+  void theMemoryMadeIsOnRecord() {
+    Node node;
+    QVERIFY(node.Agent().pid > 0);
+    const auto progress = ReadMemoryProgress(node.directory.path().toStdString());
+    QVERIFY(progress);
+    QVERIFY(*progress == (MemoryProgress{2 * kDeviceBytes, 2 * kDeviceBytes}));
+  }
+
+  void aWaitLastsAsLongAsMemoryGrows() {
+    const QTemporaryDir first, second;
+    const std::string a = first.path().toStdString(), b = second.path().toStdString();
+    const MemoryWatch::Clock::time_point begin{};
+    MemoryWatch watch({a, b}, std::chrono::seconds(45), begin);
+    const auto isOverAt = [&](int seconds) {
+      return watch.IsOver(begin + std::chrono::seconds(seconds));
+    };
+    QVERIFY(!isOverAt(44));
+    WriteMemoryProgress(b, {1, 100});
+    QVERIFY(!isOverAt(50));  // grew: 45 s from here on
+    QVERIFY(!isOverAt(94));
+    WriteMemoryProgress(a, {7, 100});
+    QVERIFY(!isOverAt(96));
+    QVERIFY(watch.progress() == (MemoryProgress{8, 200}));
+    QVERIFY(!isOverAt(140));
+    QVERIFY(isOverAt(141));
+    std::ofstream(a + "/keeper.memory") << "no numbers";
+    QVERIFY(!ReadMemoryProgress(a));
   }
 
   void withoutAKeeperThereIsNoClient() {
