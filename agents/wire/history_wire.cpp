@@ -21,7 +21,7 @@ Result<std::vector<T>> DecodeAll(const Messages& messages) {
   std::vector<T> values;
   values.reserve(static_cast<std::size_t>(messages.size()));
   for (const auto& message : messages) {
-    TESSERA_TRY(auto value, Decode(message));
+    TESSERA_TRY(auto value, agents::Decode(message));
     values.push_back(std::move(value));
   }
   return values;
