@@ -64,7 +64,8 @@ class ClusterClient {
   static Result<std::unique_ptr<ClusterClient>> Open(const Profile& profile, Handlers handlers);
   /// As Open, without the published stream, for single commands.
   static Result<std::unique_ptr<ClusterClient>> OpenForCommands(const Profile& profile);
-  /// Ends open calls with kCancelled. \pre not on the client's own thread
+  /// Ends open calls with kCancelled.
+  /// \pre not on the client's own thread
   ~ClusterClient();
 
   /// Sends one request and calls `done` exactly once, on the client's thread. The request gets an
@@ -74,7 +75,8 @@ class ClusterClient {
   ///     of another kind than the request's; kCancelled; the error of an ErrorReply
   void Call(wire::Request request, std::chrono::milliseconds timeout,
             std::function<void(Result<wire::Reply>)> done);
-  /// Waits for the reply. \pre not on the client's own thread
+  /// Waits for the reply.
+  /// \pre not on the client's own thread
   Result<wire::Reply> CallAndWait(wire::Request request, std::chrono::milliseconds timeout);
 
  private:

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The state of a cluster's jobs at step boundaries, as views (DESIGN.md, "State of jobs"). The file
-/// tree, checkpoints and comparisons read it.
+/// The state of a cluster's jobs at step boundaries, as views (DESIGN.md, "State of jobs"). The
+/// file tree, checkpoints and comparisons read it.
 
 #include <chrono>
 #include <cstdint>
@@ -25,8 +25,8 @@ struct ClusterStateOptions {
 };
 
 /// Views outlive the source; the last of them closes the connection. Read fails with kDataLoss if
-/// the node is alive and no longer holds the view, and with kUnavailable if the node is silent. Both
-/// errors name node and tensor. Pin waits for a few minutes at most.
+/// the node is alive and no longer holds the view, and with kUnavailable if the node is silent.
+/// Both errors name node and tensor. Pin waits for a few minutes at most.
 /// \error as ClusterClient::Open
 Result<std::unique_ptr<engine::vfs::StateSource>> OpenClusterState(
     const Profile& profile, const ClusterStateOptions& options = {});

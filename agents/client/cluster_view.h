@@ -24,11 +24,13 @@ class ViewReply;     // likewise
 
 namespace tessera::agents {
 
-/// The lane readers that all views of a process share: one per node. \threadsafety Any thread.
+/// The lane readers that all views of a process share: one per node.
+/// \threadsafety Any thread.
 class LaneReaders {
  public:
   explicit LaneReaders(CurveKeys keys) : keys_(std::move(keys)) {}
-  /// A node whose key has changed gets a new reader. \error as LaneReader::Open
+  /// A node whose key has changed gets a new reader.
+  /// \error as LaneReader::Open
   Result<std::shared_ptr<LaneReader>> Of(const std::vector<std::string>& endpoints,
                                          const std::string& server_key);
   /// Ends all current and later reads with kCancelled.
@@ -47,11 +49,13 @@ class LaneReaders {
   std::map<std::vector<std::string>, Known> readers_;  // by endpoints; guarded by mutex_
 };
 
-/// Decodes and checks a job's description. \error kInvalidArgument naming the field
+/// Decodes and checks a job's description.
+/// \error kInvalidArgument naming the field
 Result<engine::vfs::JobInfo> DecodeJobState(const wire::JobStateInfo& info);
 
-/// The error of a view that has lost a node. The other nodes have then released their shares too, and
-/// reads of memory that is not mapped fail with this error. \threadsafety Any thread.
+/// The error of a view that has lost a node. The other nodes have then released their shares too,
+/// and reads of memory that is not mapped fail with this error.
+/// \threadsafety Any thread.
 class ViewFate {
  public:
   void NoteLost(const Error& why) {

@@ -89,9 +89,9 @@ struct tessera_job {
   tessera::agents::RankPieces pieces;
   std::optional<RankSession::Command> commanded;  // to adopt
   std::optional<tessera::agents::Clock::time_point> last_decision;
-  std::int64_t decided = 0;                     // the step of it
+  std::int64_t decided = 0;                     // its step
   std::string pause_reason;                     // for the next wait
-  tessera::agents::RankGroupsByAttempt groups;  // of a job that brings none
+  tessera::agents::RankGroupsByAttempt groups;  // of a job without a connect callback
   std::unique_ptr<RankSession> session;
   std::thread connector;
 };
@@ -99,7 +99,7 @@ struct tessera_job {
 namespace tessera::agents {
 namespace {
 
-/// What a piece holds before it was ever written is left from another job.
+/// Clears the pieces: an arena may hold bytes of an earlier job.
 void Zero(const engine::PieceTable& table, engine::Arena& arena) {
   for (const engine::PieceEntry& entry : table.entries()) {
     std::memset(arena.data(entry.offset_bytes), 0, static_cast<std::size_t>(entry.size_bytes));
@@ -126,8 +126,8 @@ Result<std::unique_ptr<tessera_job>> Attach() {
   auto job = std::make_unique<tessera_job>(std::move(arena), layout.collection_ptr(),
                                            std::move(settings), std::move(view));
   job->initialise = initialise == "1";
-  // A process started for a coming epoch has no pieces yet. It finds another epoch in the header,
-  // or no job: of the last one that this device was in, the number may be the same.
+  // A process that is started for a coming epoch has no pieces yet. The header then has another
+  // epoch, or another job: an earlier job of this device may have had the same epoch number.
   const bool is_in_job =
       job->arena.header().job_hash.load() == engine::Checksum(std::as_bytes(std::span(name)));
   std::int64_t epoch = -1;
@@ -158,7 +158,7 @@ Status Adopt(tessera_job& job) {
   job.views.Push(std::move(*job.commanded->view));
   job.commanded.reset();
   job.groups.KeepFrom({job.view().epoch, job.view().attempt});
-  // State of another step: what was decided up to now is not this job's past any more.
+  // The state of another step was handed in, so earlier decisions are not this job's past any more.
   if (job.arena.header().end.load() != static_cast<std::uint64_t>(job.decided)) {
     job.session->ForgetDecided();
   }
@@ -181,7 +181,7 @@ void RunConnects(tessera_job* job, tessera_connect_fn connect, void* context) {
   }
 }
 
-/// The connect callback of a job that brings none.
+/// The connect callback of the library, for jobs without one.
 int ConnectOwnGroups(void*, tessera_job* job, const tessera_view* view) {
   const Attempt attempt{view->epoch, view->attempt};
   auto groups = RankGroups::Connect(
@@ -195,7 +195,7 @@ int ConnectOwnGroups(void*, tessera_job* job, const tessera_view* view) {
   return 0;
 }
 
-/// The library's groups of the current view.
+/// The library's groups for the current view.
 Result<std::shared_ptr<const RankGroups>> OwnGroups(const tessera_job& job) {
   const tessera_view& view = job.view();
   auto groups = job.groups.Get({view.epoch, view.attempt});
@@ -230,7 +230,8 @@ Result<RankSession::Command> Wait(tessera_job& job, std::int64_t step, std::uint
   return command;
 }
 
-/// Waits at the boundary and follows what is commanded; false: leave.
+/// Waits at the boundary and carries out the command.
+/// \return false to leave
 Result<bool> PassBoundary(tessera_job& job, std::int64_t step, std::uint64_t request) {
   while (true) {
     TESSERA_TRY(RankSession::Command answer, Wait(job, step, request));
@@ -239,7 +240,7 @@ Result<bool> PassBoundary(tessera_job& job, std::int64_t step, std::uint64_t req
     job.commanded = std::move(answer);
     TESSERA_RETURN_IF_ERROR(Adopt(job));
     if (!job.session->WaitForGo(job.view().epoch)) return true;
-    request = 0;  // paused before and still: waits for the next command
+    request = 0;  // the job stays paused: wait for the next command
   }
 }
 
@@ -248,8 +249,8 @@ bool IsHeld(const engine::ArenaHeader& header, std::uint64_t step) {
   return first != 0 && step >= first;
 }
 
-// `hold` and `begin` are written before each other's word is read (sequentially consistent), so
-// either the agent sees the update begun or the rank sees the hold, never neither.
+// The rank stores `begin` before it reads `hold`, the agent stores `hold` before it reads `begin`
+// (sequentially consistent). So either the agent sees the begun update or the rank sees the hold.
 void BeginUpdate(engine::ArenaHeader& header, std::uint64_t step) {
   constexpr std::chrono::microseconds kPause{200};
   const std::uint64_t before = header.begin.load();
@@ -265,7 +266,7 @@ void BeginUpdate(engine::ArenaHeader& header, std::uint64_t step) {
 }  // namespace
 }  // namespace tessera::agents
 
-using namespace tessera::agents;  // the functions below are the C interface of what stands above
+using namespace tessera::agents;  // for the functions of the C interface below
 
 int tessera_job_version(void) { return TESSERA_JOB_VERSION; }
 

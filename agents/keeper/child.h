@@ -26,7 +26,8 @@ inline constexpr int kChildDescriptor = 3;
 /// \error kInvalidArgument without argv; kUnavailable `cannot start NAME: reason`
 Result<pid_t> StartChild(const ChildSpec& spec);
 
-/// "exited with status 3", "was killed by signal 9 (Killed)". \param status from wait(2)
+/// "exited with status 3", "was killed by signal 9 (Killed)".
+/// \param status from wait(2)
 std::string DescribeExit(int status);
 
 }  // namespace tessera::agents

@@ -25,9 +25,10 @@ struct KeeperOptions {
   std::string name_prefix;  // of the arenas' names in /proc: "PREFIXn0g1"
 };
 
-/// Makes the arenas, starts the agent and restarts it whenever it ends (back-off from 0.1 s to 5 s; an
-/// agent that lived for 10 s resets it). Starts, signals and reaps ranks for the agent, and keeps
-/// their exits until they are acknowledged. Ranks survive the agent. Nothing survives the keeper.
+/// Makes the arenas, starts the agent and restarts it whenever it ends (back-off from 0.1 s to 5 s;
+/// an agent that lived for 10 s resets it). Starts, signals and reaps ranks for the agent, and
+/// keeps their exits until they are acknowledged. Ranks survive the agent. Nothing survives the
+/// keeper.
 /// \return 0 after SIGTERM, SIGINT or the agent's request, with all descendants reaped; 1 if the
 ///     node could not begin, with the reason on stderr
 /// \pre the process has one thread, and does nothing else afterwards: signals are blocked,

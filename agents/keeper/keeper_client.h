@@ -65,7 +65,8 @@ class KeeperClient {
   /// Sends a signal to the process group of a rank.
   /// \error kNotFound; kFailedPrecondition if it has ended
   Status Signal(std::int64_t pid, int signal);
-  /// Makes the keeper forget the exit. \error kNotFound; kFailedPrecondition if it has not ended
+  /// Makes the keeper forget the exit.
+  /// \error kNotFound; kFailedPrecondition if it has not ended
   Status Acknowledge(std::int64_t pid);
   /// Ends the node: the keeper kills the ranks, then sends this agent SIGTERM.
   Status Shutdown();

@@ -32,7 +32,8 @@ class MemoryWatch {
   MemoryWatch(std::vector<std::string> directories, Clock::duration patience,
               Clock::time_point now = Clock::now());
 
-  /// Reads the progress of all nodes. \return whether nothing has grown for `patience`
+  /// Reads the progress of all nodes.
+  /// \return whether nothing has grown for `patience`
   bool IsOver(Clock::time_point now = Clock::now());
   /// The sum over nodes at the last call of IsOver.
   const MemoryProgress& progress() const { return progress_; }

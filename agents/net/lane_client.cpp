@@ -235,8 +235,8 @@ class Connection {
         what = "digest of move " + std::to_string(pending.trailer[0]);
       } else {
         const FramePlan& plan = batch_.schedule.frames[pending.frame];
-        what = "move " + std::to_string(batch_.fetch.cells[plan.slices[0].cell].move) + " message " +
-               std::to_string(plan.message) + " frame " + std::to_string(plan.frame);
+        what = "move " + std::to_string(batch_.fetch.cells[plan.slices[0].cell].move) +
+               " message " + std::to_string(plan.message) + " frame " + std::to_string(plan.frame);
       }
       run_.Finish(DataLoss(Name() + ": " + what + " " + why + " " +
                            std::to_string(pending.attempts) + " times"));

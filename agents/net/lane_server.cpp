@@ -44,7 +44,8 @@ class BufferPool : public std::enable_shared_from_this<BufferPool> {
   std::vector<std::unique_ptr<Buffer>> free_;
 };
 
-/// The bytes of a segment in place, if they are one contiguous range. \pre inside the cell
+/// The bytes of a segment in place, if they are one contiguous range.
+/// \pre inside the cell
 std::span<const std::byte> InPlace(const engine::CellView& view, const LaneSegment& segment) {
   const std::int64_t run = segment.offset / view.run_bytes();
   const std::int64_t within = segment.offset % view.run_bytes();

@@ -25,8 +25,8 @@ struct LaneKey {
   std::int64_t attempt = 0;
   friend auto operator<=>(const LaneKey&, const LaneKey&) = default;
 };
-/// The `attempt` of keys that name a view of a job's state: `transaction` is then the view's id, and
-/// a move is a cell of the view.
+/// The `attempt` of keys that name a view of a job's state: `transaction` is then the view's id,
+/// and a move is a cell of the view.
 inline constexpr std::int64_t kViewAttempt = -1;
 /// The `attempt` of keys that name a hand-in: `transaction` is its number, and a move is a read of
 /// ptc::RefillPlan.

@@ -4,8 +4,8 @@
 /// \file
 /// Bulk transfer between nodes. The destination requests frames of cells from a source and writes
 /// them to their places. A source keeps no state about destinations, so a frame can be requested
-/// again at any time. A message (at most 8 MiB) is the unit of schedule, a frame (at most 1 MiB) the
-/// unit of wire and checksum. FORMAT.md has the bytes, DESIGN.md the threads.
+/// again at any time. A message (at most 8 MiB) is the unit of schedule, a frame (at most 1 MiB)
+/// the unit of wire and checksum. FORMAT.md has the bytes, DESIGN.md the threads.
 
 #include <chrono>
 #include <cstddef>
@@ -116,7 +116,8 @@ class LaneClient {
   ///     endpoints, or for a move that is named twice
   /// \pre not on a lane thread
   Status Start(const LaneKey& key, std::vector<FetchBatch> batches, FetchCallbacks callbacks);
-  /// Ends a running fetch with kCancelled and waits for its `done`. \pre not on a lane thread
+  /// Ends a running fetch with kCancelled and waits for its `done`.
+  /// \pre not on a lane thread
   void Cancel();
 
   /// Dropped frames: of another job, transaction or attempt, or not requested. Any thread.

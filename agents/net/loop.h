@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The event loop of one thread: ZeroMQ sockets, file descriptors, timers and posted tasks. Only the
-/// thread of a loop touches the objects that belong to it.
+/// The event loop of one thread: ZeroMQ sockets, file descriptors, timers and posted tasks. Only
+/// the thread of a loop touches the objects that belong to it.
 
 #include <chrono>
 #include <cstdint>
@@ -28,8 +28,8 @@ class Loop {
   void Run();
   /// Ends Run() after the current callback. Any thread.
   void Stop();
-  /// Runs `task` on the loop's thread, in the order of posting. Any thread. Tasks posted after Run()
-  /// has returned are dropped.
+  /// Runs `task` on the loop's thread, in the order of posting. Any thread. Tasks posted after
+  /// Run() has returned are dropped.
   void Post(std::function<void()> task);
   /// Whether the calling thread is inside Run().
   bool InLoop() const;

@@ -57,8 +57,8 @@ Error FromErrno(const std::string& what) {
   return wrong ? InvalidArgument(std::move(text)) : Unavailable(std::move(text));
 }
 
-// ZeroMQ passes a frame's owner to its I/O thread with atomics of its own. ThreadSanitizer sees only
-// our code, so these calls repeat the order for it.
+// ZeroMQ passes a frame's owner to its I/O thread with atomics of its own. ThreadSanitizer sees
+// only our code, so these calls repeat the order for it.
 #ifdef __SANITIZE_THREAD__
 std::atomic<int> g_handed_over{0};
 void HandOver() { g_handed_over.fetch_add(1, std::memory_order_release); }

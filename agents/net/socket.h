@@ -102,10 +102,11 @@ struct LinkEvent {
 
 class Socket {
  public:
-  /// Makes a socket with linger 0, heartbeats (500 ms, timeout 1500 ms) and, if `keys` are not empty,
-  /// CURVE: as a server, or as a client of `server_key`. Empty keys mean no encryption, for one
-  /// process or a trusted fabric. A lost connection is tried again after 0.25-0.5-1…30 s, without
-  /// end. Messages above kMaxMessageBytes are refused. A ROUTER refuses to send without a route.
+  /// Makes a socket with linger 0, heartbeats (500 ms, timeout 1500 ms) and, if `keys` are not
+  /// empty, CURVE: as a server, or as a client of `server_key`. Empty keys mean no encryption, for
+  /// one process or a trusted fabric. A lost connection is tried again after 0.25-0.5-1…30 s,
+  /// without end. Messages above kMaxMessageBytes are refused. A ROUTER refuses to send without a
+  /// route.
   /// \error kInvalidArgument for a key that is not 40 characters of Z85
   static Result<Socket> Server(NetContext& context, SocketKind kind, const CurveKeys& keys);
   static Result<Socket> Client(NetContext& context, SocketKind kind, const CurveKeys& keys,
@@ -118,16 +119,20 @@ class Socket {
   /// \return the bound endpoint
   /// \error kUnavailable `port in use: tcp://…`; kInvalidArgument naming the endpoint
   Result<std::string> Bind(const std::string& endpoint);
-  /// Starts to report link events. \pre before the first Connect
+  /// Starts to report link events.
+  /// \pre before the first Connect
   Status Monitor(NetContext& context);
   /// The socket that a loop watches to read link events. Unwatch it as well.
   /// \pre Monitor() succeeded
   Socket& monitor();
-  /// The next link event; nullopt if there is none. Never blocks. \pre Monitor() succeeded
+  /// The next link event; nullopt if there is none. Never blocks.
+  /// \pre Monitor() succeeded
   std::optional<LinkEvent> NextLinkEvent();
-  /// Starts to connect and returns at once. \error kInvalidArgument naming the endpoint
+  /// Starts to connect and returns at once.
+  /// \error kInvalidArgument naming the endpoint
   Status Connect(const std::string& endpoint);
-  /// Sets the routing id of a DEALER. \pre before Connect
+  /// Sets the routing id of a DEALER.
+  /// \pre before Connect
   Status SetIdentity(const std::string& identity);
   /// Sets how many messages may queue before Send fails with kUnavailable (default 1000).
   /// \pre before Bind or Connect

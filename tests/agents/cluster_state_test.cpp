@@ -4,7 +4,6 @@
 /// The state of a cluster whose registrar takes its time.
 
 #include "agents/client/cluster_state.h"
-#include "agents/wire/tessera/wire/control.pb.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -15,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "engine/model/gpt.h"
 #include "engine/store/view_plan.h"
 #include "tests/agents/fake_registrar.h"

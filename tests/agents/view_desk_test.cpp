@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agents/node/view_desk.h"
-#include "agents/wire/tessera/wire/control.pb.h"
 
 #include <QTest>
 #include <future>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "engine/model/gpt.h"
 #include "tests/support/test_main.h"
 
