@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <thread>
 
 #include "agents/keeper/memory_progress.h"
@@ -54,26 +55,43 @@ Status makePrivate(const fs::path& folder) {
   return OkStatus();
 }
 
-/// Free TCP ports of the loopback. All are held open until all are known, so that they differ.
+/// The first port that the kernel gives to outgoing connections.
+int firstEphemeralPort() {
+  int first = 0;
+  std::ifstream("/proc/sys/net/ipv4/ip_local_port_range") >> first;
+  return first > 0 ? first : 32768;
+}
+
+/// Free TCP ports of the loopback. They are below the ephemeral ports, which any connection might
+/// take before the agents bind them, and begin at random, so that clusters that start at the same
+/// time get different ones.
 Result<std::vector<int>> freePorts(std::size_t count) {
-  std::vector<int> sockets, ports;
-  Status status = OkStatus();
-  for (std::size_t i = 0; i < count && status; ++i) {
+  constexpr int kRange = 16384;
+  const int end = firstEphemeralPort();
+  const int begin = std::max(1024, end - kRange);
+  if (begin >= end) return Unavailable(fmt::format("no ports below {}", end));
+  const auto size = static_cast<unsigned>(end - begin);
+  const unsigned start = std::random_device{}() % size;
+  std::vector<int> sockets, ports;  // all are held open until all are known
+  for (unsigned i = 0; i < size && ports.size() < count; ++i) {
+    const int port = begin + static_cast<int>((start + i) % size);
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    auto* generic = reinterpret_cast<sockaddr*>(&address);
-    if (fd < 0 || bind(fd, generic, size) != 0 || getsockname(fd, generic, &size) != 0)
-      status = Unavailable(fmt::format("no free port on 127.0.0.1 ({} of {}): {}", i + 1, count,
-                                       std::strerror(errno)));
-    else
-      ports.push_back(ntohs(address.sin_port));
-    if (fd >= 0) sockets.push_back(fd);
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    if (fd < 0) break;
+    if (bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) {
+      sockets.push_back(fd);
+      ports.push_back(port);
+    } else {
+      close(fd);
+    }
   }
   for (const int fd : sockets) close(fd);
-  if (!status) return status.error();
+  if (ports.size() < count)
+    return Unavailable(fmt::format("{} of {} ports between {} and {} of 127.0.0.1 are free",
+                                   ports.size(), count, begin, end - 1));
   return ports;
 }
 

@@ -68,6 +68,36 @@ LocalCluster::~LocalCluster() {
   for (const app::ProcessId& process : left) app::signalProcess(process, SIGKILL);
 }
 
+bool LocalCluster::Configure(const std::string& key, std::int64_t value) const {
+  const int nodes = static_cast<int>(keepers_.size());
+  for (int node = 0; node < nodes; ++node) {
+    QFile file(home() + QStringLiteral("/clusters/t/n%1/agent.json").arg(node));
+    if (!file.open(QIODevice::ReadWrite)) return false;
+    Json config = Json::parse(file.readAll().toStdString(), nullptr, false);
+    if (!config.is_object()) return false;
+    config[key] = value;
+    file.resize(0);
+    file.seek(0);
+    if (file.write(QByteArray::fromStdString(config.dump())) < 0) return false;
+    file.close();
+    const auto agent = Agent(node);
+    if (!agent || !Kill(*agent)) return false;
+    const auto isReplaced = [&] {
+      const auto now = Agent(node);
+      return now && *now != *agent;
+    };
+    if (!WaitFor(isReplaced, 30)) return false;
+  }
+  return WaitFor(
+      [&] {
+        const Json status = Status();
+        if (!status.is_object() || std::ssize(status["nodes"]) != nodes) return false;
+        return std::ranges::all_of(status["nodes"],
+                                   [](const Json& node) { return node["state"] == "alive"; });
+      },
+      30);
+}
+
 std::unique_ptr<QProcess> LocalCluster::Start(const QStringList& words) const {
   return StartProgram(QStringLiteral("tesseractl"), words, Environment());
 }

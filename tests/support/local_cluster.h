@@ -45,6 +45,8 @@ class LocalCluster {
   /// Environment with this TESSERA_HOME, for programs that a test starts itself.
   QStringList Environment() const { return EnvironmentWithHome(home()); }
 
+  /// Sets a key of all nodes' agent.json and restarts their agents. \return whether all nodes are alive
+  bool Configure(const std::string& key, std::int64_t value) const;
   /// `tesseractl WORDS…`, in at most `seconds`.
   Outcome Run(const QStringList& words, int seconds = 60) const;
   /// The same with --json; null where the exit code is not 0.
