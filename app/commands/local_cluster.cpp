@@ -24,6 +24,7 @@
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/process.h"
 #include "app/commands/units.h"
+#include "engine/files/absolute_path.h"
 #include "engine/files/whole_file.h"
 
 namespace tessera::app {
@@ -38,7 +39,7 @@ constexpr seconds kStartPatience{45};  // without progress
 constexpr int kLanesPerNode = 2;
 
 fs::path clustersFolder(const std::string& home = {}) {
-  return fs::absolute(fs::path(home.empty() ? agents::TesseraHome() : home)) / "clusters";
+  return fs::path(engine::AbsolutePath(home.empty() ? agents::TesseraHome() : home)) / "clusters";
 }
 fs::path keepersFile(const fs::path& directory) { return directory / "keepers.json"; }
 fs::path nodeFolder(const fs::path& directory, int node) {
@@ -160,8 +161,11 @@ void endKeepers(const std::vector<ProcessId>& keepers, milliseconds grace) {
 void removeSockets(const fs::path& directory) {
   std::error_code ignored;
   std::vector<fs::path> sockets;
-  for (const auto& entry : fs::recursive_directory_iterator(directory, ignored))
-    if (entry.is_socket(ignored)) sockets.push_back(entry.path());
+  for (fs::recursive_directory_iterator entry(directory, ignored), end; !ignored && entry != end;
+       entry.increment(ignored)) {
+    std::error_code gone;
+    if (entry->is_socket(gone)) sockets.push_back(entry->path());
+  }
   for (const fs::path& socket : sockets) fs::remove(socket, ignored);
 }
 
@@ -288,10 +292,12 @@ Status waitAlive(const LocalClusterOptions& options, const agents::Profile& prof
 std::vector<std::string> stemsIn(const fs::path& folder, bool folders) {
   std::vector<std::string> names;
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    if (folders && entry.is_directory(ignored)) names.push_back(entry.path().filename().string());
-    if (!folders && entry.path().extension() == ".json")
-      names.push_back(entry.path().stem().string());
+  for (fs::directory_iterator entry(folder, ignored), end; !ignored && entry != end;
+       entry.increment(ignored)) {
+    std::error_code gone;
+    if (folders && entry->is_directory(gone)) names.push_back(entry->path().filename().string());
+    if (!folders && entry->path().extension() == ".json")
+      names.push_back(entry->path().stem().string());
   }
   std::ranges::sort(names);
   return names;
