@@ -66,10 +66,9 @@ class Bridge final : public QObject, public ui::ClusterCommands {
   template <typename T>
   using Reader = std::function<Result<T>(const wire::Reply&)>;
 
-  /// Sends, and calls `done` later on this thread with what `read` makes of the reply, which is of
-  /// the kind `expected`.
+  /// Sends, and calls `done` later on this thread with what `read` makes of the reply.
   template <typename T>
-  void ask(wire::Request request, ReplyKind expected, std::chrono::milliseconds timeout,
+  void ask(wire::Request request, std::chrono::milliseconds timeout,
            Done<T> done, Reader<T> read);
   void onLink(agents::LinkState state, const std::string& detail);
   void onEvent(const engine::Event& event);

@@ -5,6 +5,8 @@
 
 #include <cstdio>
 
+#include "agents/wire/tessera/wire/control.pb.h"
+
 namespace tessera::app {
 namespace {
 

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <thread>
 
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/command.h"
 #include "app/commands/json.h"
 #include "app/commands/local_cluster.h"
@@ -59,7 +60,7 @@ int runRemote(const Invocation& call, const std::string& wanted, std::int64_t co
     wire::Request request;
     request.mutable_log()->set_node(node.node);
     request.mutable_log()->set_lines(count);
-    const auto reply = session->ask(std::move(request), ReplyKind::kLog, kLogPatience);
+    const auto reply = session->ask(std::move(request), kLogPatience);
     if (!reply) {
       code = failed(reply.error());
       continue;

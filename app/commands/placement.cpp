@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/units.h"
 
 namespace tessera::app {
@@ -107,7 +108,7 @@ Result<engine::PlanSummary> askPlan(Session& session, const Arguments& arguments
   TESSERA_RETURN_IF_ERROR(addStepOptions(session, arguments, request));
   wire::Request message;
   *message.mutable_plan() = *request;
-  TESSERA_TRY(const auto reply, session.ask(std::move(message), ReplyKind::kPlan));
+  TESSERA_TRY(const auto reply, session.ask(std::move(message)));
   return agents::Decode(reply.plan());
 }
 

@@ -5,10 +5,13 @@
 /// `--devices`, `--mesh`, `--zero` and `--micro-batch`, as `job start`, `plan` and `apply` take
 /// them.
 
-#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/command.h"
 #include "app/commands/session.h"
 #include "engine/cluster/snapshot.h"
+
+namespace tessera::wire {
+class PlanRequest;
+}
 
 namespace tessera::app {
 

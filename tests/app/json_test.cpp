@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/json.h"
 
 #include <QTest>

@@ -7,6 +7,7 @@
 #include <QTest>
 #include <map>
 #include <string>
+#include <nlohmann/json.hpp>
 
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"

@@ -4,6 +4,7 @@
 #include <QDir>
 #include <QFile>
 #include <QTest>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "engine/history/sqlite.h"

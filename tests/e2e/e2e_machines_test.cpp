@@ -10,6 +10,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
 

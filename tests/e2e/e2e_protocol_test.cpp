@@ -6,11 +6,13 @@
 #include <QTest>
 #include <cmath>
 #include <csignal>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "agents/client/cluster.h"
 #include "agents/node/config.h"
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"
 

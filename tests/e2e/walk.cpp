@@ -2,6 +2,7 @@
 #include "tests/e2e/walk.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 namespace tessera::test {
 namespace {
