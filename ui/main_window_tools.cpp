@@ -41,10 +41,10 @@ namespace tessera::ui {
 namespace {
 
 constexpr int kLayoutVersion = 1;
-constexpr int kNavigatorWidth = 216, kSideWidth = 332, kRecordsHeight = 194;
+constexpr int kTeachNavigatorWidth = 216, kDefaultSideWidth = 332, kRecordsHeight = 194;
 constexpr int kPaletteEvents = 500;  // the newest ones
 
-QString plain(QString text) { return text.remove(QLatin1Char('&')); }
+QString withoutMnemonic(QString text) { return text.remove(QLatin1Char('&')); }
 
 }  // namespace
 
@@ -56,7 +56,7 @@ void MainWindow::Impl::adoptSettings() {
   }
   connect(&settings, &Settings::changed, this, &Impl::applySetting);
   connect(&settings, &Settings::saveFailed, this, [this](const QString& message) {
-    showError(tr("The settings are not kept: %1.").arg(message));
+    showError(tr("The settings could not be saved: %1.").arg(message));
   });
   actions->loadShortcuts(settings);
   checkTheme();
@@ -145,7 +145,8 @@ void MainWindow::Impl::arrange(Arrangement arrangement) {
   bottomDock->setVisible(!teach);
   const int height = review ? window.height() * 45 / 100 : kRecordsHeight;
   recordsHeight = review ? -1 : height;
-  window.resizeDocks({navigatorDock, rightDock}, {kNavigatorWidth, kSideWidth}, Qt::Horizontal);
+  window.resizeDocks({navigatorDock, rightDock}, {kTeachNavigatorWidth, kDefaultSideWidth},
+                     Qt::Horizontal);
   window.resizeDocks({bottomDock}, {height}, Qt::Vertical);
 }
 
@@ -196,7 +197,7 @@ void MainWindow::Impl::connectTo(const QString& profile) {
 
 void MainWindow::Impl::startLocal() {
   if (connections == nullptr || starting) return;
-  starting = tr("Making its keys");
+  starting = tr("Creating its keys");
   refreshNotices();
   actions->refresh();
   const auto self = QPointer<Impl>(this);
@@ -214,7 +215,8 @@ void MainWindow::Impl::startLocal() {
         if (profile) {
           self->connectTo(*profile);
         } else {
-          self->showError(tr("No cluster was started: %1.").arg(format::error(profile.error())));
+          self->showError(
+              tr("The cluster could not be started: %1.").arg(format::error(profile.error())));
         }
         self->refreshNotices();
       });
@@ -248,12 +250,12 @@ std::vector<PaletteItem> MainWindow::Impl::paletteItems() {
   for (QAction* action : actions->all()) {
     if (action->objectName() == QLatin1String("edit.goTo")) continue;
     const QList<QKeySequence> keys = action->shortcuts();
-    items.push_back({PaletteItem::Kind::Action, plain(action->text()), action->statusTip(),
-                     keys.isEmpty() ? QString() : keys.first().toString(QKeySequence::NativeText),
-                     action->isEnabled() ? QString() : action->toolTip(),
-                     [action = QPointer<QAction>(action)] {
-                       if (action) action->trigger();
-                     }});
+    items.push_back(
+        {PaletteItem::Kind::Action, withoutMnemonic(action->text()), action->statusTip(),
+         keys.isEmpty() ? QString() : keys.first().toString(QKeySequence::NativeText),
+         action->isEnabled() ? QString() : action->toolTip(), [action = QPointer<QAction>(action)] {
+           if (action) action->trigger();
+         }});
   }
   int number = 0;  // GPUs count through the cluster
   for (const engine::NodeStatus& node : model.snapshot().nodes) {

@@ -65,7 +65,7 @@ class DoctorDialogTest : public QObject {
     QVERIFY(dialog->isAsking() && !dialog->againButton()->isEnabled());
     QVERIFY(!dialog->copyButton()->isEnabled());
     QTRY_VERIFY(!dialog->isAsking());
-    QCOMPARE(dialog->words(), QStringLiteral("4 findings, 2 want a look."));
+    QCOMPARE(dialog->words(), QStringLiteral("4 findings, 2 need attention."));
     QVERIFY(dialog->windowTitle().contains(QStringLiteral("local")));
 
     // Again: the cluster may have got better.

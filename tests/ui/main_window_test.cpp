@@ -180,12 +180,12 @@ class MainWindowTest : public QObject {
     drop(panel, {{1, 0}}, true);
     QVERIFY(panel.waitForPlan());
     auto* plan = panel.window->planPanel();
-    QCOMPARE(plan->facts()->value(QStringLiteral("stay idle")), QStringLiteral("n1g0"));
+    QCOMPARE(plan->facts()->value(QStringLiteral("unused")), QStringLiteral("n1g0"));
     QVERIFY(plan->whyText().startsWith(QStringLiteral("tp stays at 2")));
     QCOMPARE(plan->productText(), QStringLiteral("2 × 2 × 1 = 4 of 5 ✓"));
     // One GPU more is no other mesh: there is nothing to apply.
     QVERIFY(!plan->applyButton()->isEnabled());
-    QCOMPARE(plan->applyButton()->toolTip(), QStringLiteral("The job would stay as it is."));
+    QCOMPARE(plan->applyButton()->toolTip(), QStringLiteral("The draft does not change the job."));
     QCOMPARE(plan->command(),
              QStringLiteral("tesseractl plan gpt-mini --devices n0g0,n0g1,n0g2,n0g3,n1g0"));
   }
@@ -205,8 +205,8 @@ class MainWindowTest : public QObject {
     QVERIFY(panel.waitForPlan());
     const auto* facts = panel.window->planPanel()->facts();
     QCOMPARE(facts->value(QStringLiteral("busiest port")),
-             QStringLiteral("382 MiB = bound +0.4 %"));
-    QCOMPARE(facts->value(QStringLiteral("held only once")), QStringLiteral("3 MiB in 7 pieces"));
+             QStringLiteral("382 MiB (at most 0.4 % above the least)"));
+    QCOMPARE(facts->value(QStringLiteral("held only once")), QStringLiteral("3 MiB in 7 shards"));
     panel.commands.adjustPlan = [](engine::PlanSummary plan) {
       plan.certificate = {};
       return plan;
@@ -249,7 +249,7 @@ class MainWindowTest : public QObject {
     QVERIFY(panel.waitForPlan());
     auto* plan = panel.window->planPanel();
     QVERIFY(!plan->applyButton()->isEnabled());
-    QCOMPARE(plan->applyButton()->text(), QStringLiteral("Apply: arm Operate first"));
+    QCOMPARE(plan->applyButton()->text(), QStringLiteral("Apply: switch to Operate first"));
     QVERIFY(plan->applyButton()->toolTip().contains(QStringLiteral("Ctrl+Shift+O")));
     emit plan->applyRequested();
     for (QAction* each : panel.window->actions()->all()) {
@@ -361,15 +361,15 @@ class MainWindowTest : public QObject {
     panel.model.setRecordProblem(QStringLiteral("lab.sqlite: database or disk is full"));
     panel.model.flush();
     QVERIFY(notices(panel).contains(
-        QStringLiteral("History cannot be written: lab.sqlite: database or disk is full; "
-                       "monitoring continues")));
+        QStringLiteral("The history cannot be written: lab.sqlite: database or disk is full. "
+                       "Monitoring continues.")));
     QVERIFY(panel.window->planPanel()->applyButton()->toolTip().startsWith(
-        QStringLiteral("Cannot record the move: ")));
+        QStringLiteral("The change cannot be recorded: ")));
     action(panel, "plan.apply")->trigger();
     auto* sheet = child<ui::ApplySheet>(panel);
     QVERIFY(sheet->unrecordedBox()->isVisible());
     QCOMPARE(sheet->unrecordedBox()->text(),
-             QStringLiteral("Apply although it cannot be recorded"));
+             QStringLiteral("Apply even though the change cannot be recorded"));
     QVERIFY(!sheet->unrecordedBox()->isChecked());
     QVERIFY(!sheet->applyButton()->isEnabled());
     QVERIFY(sheet->applyButton()->toolTip().contains(QStringLiteral("disk is full")));
@@ -409,9 +409,10 @@ class MainWindowTest : public QObject {
     panel.model.setRecordProblem(QStringLiteral("locked"));
     panel.model.flush();
     drop(panel, kN1, true);
-    QTRY_VERIFY(!notices(panel)
-                     .filter(QStringLiteral("Nothing was moved. Cannot record the move: locked."))
-                     .isEmpty());
+    QTRY_VERIFY(
+        !notices(panel)
+             .filter(QStringLiteral("Nothing was moved. The change cannot be recorded: locked."))
+             .isEmpty());
     QVERIFY(!panel.window->isCountingDown());
     QCOMPARE(panel.commands.mutations(), 0);
     // Not skipped, as the question is in live mode otherwise.
@@ -427,7 +428,7 @@ class MainWindowTest : public QObject {
     QTRY_VERIFY(panel.window->isCountingDown());
     auto* bar = child<ui::CountdownBar>(panel);
     QVERIFY(bar->isVisible());
-    QCOMPARE(bar->text(), QStringLiteral("Moving in 1 s, Esc stops"));
+    QCOMPARE(bar->text(), QStringLiteral("The change starts in 1 s. Esc stops it."));
     QCOMPARE(panel.commands.mutations(), 0);
     QTRY_COMPARE_WITH_TIMEOUT(panel.commands.applied.size(), std::size_t{1}, 5000);
     QVERIFY(!panel.window->isCountingDown());
@@ -586,7 +587,7 @@ class MainWindowTest : public QObject {
     QVERIFY(!state->isVisible());
     panel.model.setLink(ui::LinkState::Lost, QStringLiteral("Trying again in 4 s."));
     panel.model.flush();
-    QVERIFY(notices(panel).join(QLatin1Char(' ')).contains(QStringLiteral("connection is lost")));
+    QVERIFY(notices(panel).join(QLatin1Char(' ')).contains(QStringLiteral("Connection lost")));
     for (auto* bar : panel.window->findChildren<ui::NoticeBar*>()) {
       if (bar->isVisible()) bar->actionButton()->click();
     }
@@ -630,7 +631,7 @@ class MainWindowTest : public QObject {
     QCOMPARE(state->title(), QStringLiteral("Connecting…"));
     model.setLink(ui::LinkState::Refused, QStringLiteral("key is not known"));
     model.flush();
-    QCOMPARE(state->title(), QStringLiteral("The cluster refuses this panel"));
+    QCOMPARE(state->title(), QStringLiteral("The cluster refused the connection"));
     model.setSnapshot(test::PanelCluster());
     model.setLink(ui::LinkState::Connected, {});
     model.flush();

@@ -328,12 +328,12 @@ void MeshLayout::arrangeTiles(const MeshScene& scene, int width, bool withTray) 
 }
 
 void MeshLayout::index() {
-  m_places.clear();
+  m_boxCells.clear();
   m_order.clear();
   for (std::size_t b = 0; b < m_boxes.size(); ++b) {
     const auto& devices = m_boxes[b].devices;
     for (std::size_t i = 0; i < devices.size(); ++i) {
-      m_places.emplace(devices[i], Place{static_cast<int>(b), static_cast<int>(i)});
+      m_boxCells.emplace(devices[i], BoxCell{static_cast<int>(b), static_cast<int>(i)});
       m_order.push_back(devices[i]);
     }
   }
@@ -346,14 +346,14 @@ QRect MeshLayout::poolRect() const {
 }
 
 QRect MeshLayout::cellRect(ptc::DeviceId device) const {
-  const auto found = m_places.find(device);
-  if (found == m_places.end()) return {};
+  const auto found = m_boxCells.find(device);
+  if (found == m_boxCells.end()) return {};
   return m_boxes[static_cast<std::size_t>(found->second.box)].cellRect(found->second.place);
 }
 
 std::optional<int> MeshLayout::boxOf(ptc::DeviceId device) const {
-  const auto found = m_places.find(device);
-  if (found == m_places.end()) return std::nullopt;
+  const auto found = m_boxCells.find(device);
+  if (found == m_boxCells.end()) return std::nullopt;
   return found->second.box;
 }
 

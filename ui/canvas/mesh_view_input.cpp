@@ -389,8 +389,8 @@ bool MeshView::track(QDropEvent* event) {
   if (!drag.crossing.isEmpty()) {
     const QString number = format::gpus(drag.crossing.size());
     drag.hint = m_dragHint      ? m_dragHint(drag.crossing, drag.intoMesh)
-                : drag.intoMesh ? tr("%1 into %2").arg(number, m_scene.jobName)
-                                : tr("%1 out of %2").arg(number, m_scene.jobName);
+                : drag.intoMesh ? tr("add %1 to %2").arg(number, m_scene.jobName)
+                                : tr("remove %1 from %2").arg(number, m_scene.jobName);
   }
   m_drag = std::move(drag);
   viewport()->update();

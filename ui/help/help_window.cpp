@@ -24,7 +24,7 @@
 
 namespace tessera::ui {
 namespace {
-constexpr int kSideWidth = 248;
+constexpr int kContentsWidth = 248;
 }  // namespace
 
 GuideBrowser::GuideBrowser(QWidget* parent) : QTextBrowser(parent) {
@@ -52,7 +52,7 @@ HelpWindow::HelpWindow(QWidget* parent)
   setWindowTitle(tr("Tessera guide"));
   auto* side = new Surface(Surface::Tone::Panel, this);
   side->setEdge(Qt::RightEdge);
-  side->setFixedWidth(kSideWidth);
+  side->setFixedWidth(kContentsWidth);
   m_search->setPlaceholderText(tr("Search the guide"));
   m_search->setAccessibleName(tr("Search the guide"));
   m_search->setClearButtonEnabled(true);
@@ -62,9 +62,9 @@ HelpWindow::HelpWindow(QWidget* parent)
   m_contents->setIndentation(14);
   m_contents->setExpandsOnDoubleClick(false);
   m_back->setText(tr("Back"));
-  m_back->setAccessibleName(tr("Back to the page before"));
+  m_back->setAccessibleName(tr("Previous page"));
   m_forward->setText(tr("Forward"));
-  m_forward->setAccessibleName(tr("Forward again"));
+  m_forward->setAccessibleName(tr("Next page"));
   m_browser->setAccessibleName(tr("Page of the guide"));
   m_browser->setOpenLinks(true);
   m_browser->setOpenExternalLinks(true);

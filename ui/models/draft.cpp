@@ -120,7 +120,7 @@ void Draft::remove(const std::vector<ptc::DeviceId>& devices) {
     if (next.in.erase(device) == 0) next.out.insert(device);
     gone.push_back(device);
   }
-  push(std::move(next), tr("take out %1").arg(deviceNames(gone)));
+  push(std::move(next), tr("remove %1").arg(deviceNames(gone)));
 }
 
 void Draft::toggle(const std::vector<ptc::DeviceId>& devices) {
@@ -167,7 +167,7 @@ void Draft::pin(ptc::Axis axis, std::optional<std::int64_t> size) {
   next.pins[axis] = size;
   const QString name = QString::fromUtf8(ptc::ToString(axis).data(),
                                          static_cast<qsizetype>(ptc::ToString(axis).size()));
-  push(std::move(next), size ? tr("fix %1 = %2").arg(name).arg(*size) : tr("free %1").arg(name),
+  push(std::move(next), size ? tr("fix %1 = %2").arg(name).arg(*size) : tr("unfix %1").arg(name),
        static_cast<int>(axis));
 }
 

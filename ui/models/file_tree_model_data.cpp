@@ -10,10 +10,6 @@ using engine::vfs::FilePlan;
 using engine::vfs::JobFacts;
 using engine::vfs::Place;
 
-namespace {
-const QString kUnknown = QStringLiteral("—");
-}  // namespace
-
 std::optional<std::int64_t> FileTreeModel::sizeOf(const Node& node) const {
   if (node.plan) return node.plan->size();
   const JobFacts* facts = factsOf(node.key);
@@ -83,7 +79,7 @@ QVariant FileTreeModel::data(const QModelIndex& index, int role) const {
       if (size) return format::bytes(*size);
       if (IsFolder(node->key)) return {};
       return node->key.place == Place::kState && node->problem.isEmpty() ? QStringLiteral("…")
-                                                                         : kUnknown;
+                                                                         : format::unknown();
     case Qt::ToolTipRole:
       return size ? tr("%1\n%2 bytes").arg(path(index), format::count(*size)) : path(index);
     case DetailRole:

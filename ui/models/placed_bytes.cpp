@@ -138,7 +138,8 @@ PlacedBytes::Run PlacedFile::at(std::int64_t byte) const {
 
 PlacedBytes::Run PlacedFile::row(int row) const {
   if (row == 0) {
-    return {0, m_plan->data_begin(), QCoreApplication::translate("PlacedFile", "header"), m_nobody};
+    return {0, m_plan->data_begin(),
+            QCoreApplication::translate("tessera::ui::PlacedFile", "header"), m_nobody};
   }
   const auto entry = static_cast<std::size_t>(row - 1);
   const FilePlan::Entry& bytes = m_plan->entries()[entry];

@@ -14,10 +14,10 @@
 namespace tessera::ui {
 namespace {
 
-constexpr int kRowHeight = 24;
+constexpr int kFileRowHeight = 24;
 constexpr int kIndent = 14, kNarrowIndent = 9;
 constexpr int kNarrow = 300;  // below it names need the room more
-constexpr int kGap = 8;
+constexpr int kFileGap = 8;
 
 /// Names in the text colour, what follows them and sizes smaller and dim.
 class FileDelegate : public QStyledItemDelegate {
@@ -26,7 +26,7 @@ class FileDelegate : public QStyledItemDelegate {
   bool stale = false;
 
   QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
-    return {QStyledItemDelegate::sizeHint(option, index).width(), kRowHeight};
+    return {QStyledItemDelegate::sizeHint(option, index).width(), kFileRowHeight};
   }
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option,
@@ -36,7 +36,7 @@ class FileDelegate : public QStyledItemDelegate {
     const QString detail = index.data(FileTreeModel::DetailRole).toString();
     if (detail.isEmpty()) return;
     const QFontMetrics name(uiFont(12.5));
-    const int taken = 6 + name.horizontalAdvance(index.data().toString()) + kGap;
+    const int taken = 6 + name.horizontalAdvance(index.data().toString()) + kFileGap;
     const QRect room = option.rect.adjusted(taken, 0, -6, 0);
     if (QFontMetrics(uiFont(11)).horizontalAdvance(detail) > room.width()) return;
     painter->save();

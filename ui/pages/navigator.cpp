@@ -16,7 +16,7 @@
 namespace tessera::ui {
 namespace {
 
-constexpr int kRowHeight = 24;
+constexpr int kTreeRowHeight = 24;
 
 /// The mockup's rows: names in the text colour, states smaller and dim.
 class TreeDelegate : public QStyledItemDelegate {
@@ -24,7 +24,7 @@ class TreeDelegate : public QStyledItemDelegate {
   using QStyledItemDelegate::QStyledItemDelegate;
 
   QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
-    return {QStyledItemDelegate::sizeHint(option, index).width(), kRowHeight};
+    return {QStyledItemDelegate::sizeHint(option, index).width(), kTreeRowHeight};
   }
 
  protected:
@@ -103,7 +103,7 @@ void Navigator::fitTree() {
        index = m_tree->indexBelow(index)) {
     ++rows;
   }
-  m_tree->setMaximumHeight(std::max(rows, 1) * kRowHeight + 4);
+  m_tree->setMaximumHeight(std::max(rows, 1) * kTreeRowHeight + 4);
 }
 
 void Navigator::refresh(const Draft* draft) {

@@ -7,6 +7,7 @@
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
+#include <QLocale>
 #include <QPainter>
 #include <QPushButton>
 #include <QRegularExpression>
@@ -37,7 +38,7 @@ namespace {
 
 constexpr int kMaxDegree = 65536;  // the limit of ptc::ParseMeshShape
 
-constexpr int kRowHeight = 24;
+constexpr int kCandidateRowHeight = 24;
 constexpr int kHeaderHeight = 24;
 constexpr int kMaxRows = 8;      // in sight without scrolling
 constexpr int kWidePanel = 430;  // from here on every column of the candidates is shown
@@ -52,6 +53,15 @@ bool names(const QString& words, const QString& axis) {
   const QRegularExpression word(QStringLiteral("\\b%1\\b").arg(axis),
                                 QRegularExpression::CaseInsensitiveOption);
   return words.contains(word);
+}
+
+/// "18.1 MiB (provably the least)", or by how much another plan might be below it.
+QString boundText(const engine::PlanCertificate& certificate) {
+  const QString bytes = format::bytes(certificate.port_bytes);
+  const double gap = engine::GapAboveBound(certificate);
+  return gap > 0 ? PlanPanel::tr("%1 (at most %2 % above the least)")
+                       .arg(bytes, QLocale().toString(100 * gap, 'f', 1))
+                 : PlanPanel::tr("%1 (provably the least)").arg(bytes);
 }
 
 /// A field with a red edge: its value is what the message below it speaks of.
@@ -164,16 +174,15 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, DraftPr
   for (AxisRow& row : m_axes) axes->addWidget(makeAxisField(row), 1);
 
   m_zero->setAccessibleName(tr("ZeRO: cut the optimizer state over the replicas"));
-  m_zero->setStatusTip(
-      tr("Cut the optimizer state over the data-parallel replicas: less memory a GPU"));
+  m_zero->setStatusTip(tr(
+      "Cut the optimizer state over the data-parallel replicas. Each GPU then needs less memory"));
   m_microBatch->setRange(0, kMaxMicroBatch);
   m_microBatch->setPrefix(tr("micro-batch  "));
   m_microBatch->setSpecialValueText(tr("micro-batch  auto"));
   m_microBatch->setButtonSymbols(QAbstractSpinBox::NoButtons);
   m_microBatch->setKeyboardTracking(false);
-  m_microBatch->setAccessibleName(tr("Samples of one forward and backward pass"));
-  m_microBatch->setStatusTip(
-      tr("Samples of one forward and backward pass; 0: the trainer chooses"));
+  m_microBatch->setAccessibleName(tr("Samples per forward and backward pass"));
+  m_microBatch->setStatusTip(tr("Samples per forward and backward pass. 0: the trainer chooses"));
   auto* optionRow = new QHBoxLayout;
   optionRow->setSpacing(8);
   optionRow->addWidget(m_microBatch, 1);
@@ -189,9 +198,9 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, DraftPr
 
   m_copy->setFlat(true);
   m_copy->setAccessibleName(tr("Copy the plan as a command"));
-  m_copy->setStatusTip(tr("Copy the command line that makes the same plan"));
+  m_copy->setStatusTip(tr("Copy the command line for the same plan"));
   m_discard->setAccessibleName(tr("Discard the draft"));
-  m_discard->setStatusTip(tr("Back to the live layout; Undo brings the draft back"));
+  m_discard->setStatusTip(tr("Return to the live layout. Undo restores the draft"));
   m_discard->setAutoDefault(true);
   m_apply->setProperty("primary", true);
   m_apply->setAutoDefault(true);
@@ -261,11 +270,11 @@ void PlanPanel::buildCandidates() {
                      "QHeaderView::section { padding: 4px 6px; }"));
   m_table->setModel(&m_candidates);
   m_table->setItemDelegate(new CandidateDelegate(m_table));
-  m_table->setAccessibleName(tr("Configurations that the job could run"));
+  m_table->setAccessibleName(tr("Configurations that the job could use"));
   m_table->setSelectionMode(QAbstractItemView::SingleSelection);
   m_table->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   m_table->setMouseTracking(true);
-  makeQuiet(*m_table, kRowHeight);
+  makeQuiet(*m_table, kCandidateRowHeight);
   QHeaderView* header = m_table->horizontalHeader();
   header->setFixedHeight(kHeaderHeight);
   header->setHighlightSections(false);
@@ -333,7 +342,7 @@ void PlanPanel::refreshProposal() {
       if (!proposal) note = tr("Asking the cluster…");
       break;
     case DraftProposal::State::Failed:
-      note = tr("There are none: %1.").arg(m_proposal.problem());
+      note = tr("There are no configurations: %1.").arg(m_proposal.problem());
       break;
     case DraftProposal::State::Ready:
       if (proposal->candidates.empty()) note = tr("No configuration of the job uses these GPUs.");
@@ -342,7 +351,8 @@ void PlanPanel::refreshProposal() {
   const bool guessed = proposal && !proposal->calibrated;
   m_estimateNote->setText(guessed ? tr("≈ estimates, not calibrated") : tr("≈ estimates"));
   m_estimateNote->setToolTip(
-      guessed ? tr("With built-in constants: tesseractl probe measures this cluster.") : QString());
+      guessed ? tr("Based on built-in constants. Run tesseractl probe to measure this cluster.")
+              : QString());
   m_candidateNote->setText(note);
   m_candidateNote->setVisible(!note.isEmpty());
   {
@@ -353,7 +363,7 @@ void PlanPanel::refreshProposal() {
   }
   const int rows = m_candidates.rowCount();
   m_table->setVisible(rows > 0);
-  m_table->setFixedHeight(kHeaderHeight + kRowHeight * std::clamp(rows, 1, kMaxRows) + 2);
+  m_table->setFixedHeight(kHeaderHeight + kCandidateRowHeight * std::clamp(rows, 1, kMaxRows) + 2);
   m_scatter->setVisible(rows > 1);
   std::vector<QString> words;
   for (int row = 0; row < rows; ++row) words.push_back(m_candidates.describe(row));
@@ -407,7 +417,7 @@ QWidget* PlanPanel::makeAxisField(AxisRow& row) {
   row.box->setButtonSymbols(QAbstractSpinBox::NoButtons);
   row.box->setKeyboardTracking(false);
   row.box->setAccessibleName(tr("%1 degree").arg(name));
-  row.box->setStatusTip(tr("Degree of %1: typing or the arrow keys fix it").arg(name));
+  row.box->setStatusTip(tr("Degree of %1. Typing or the arrow keys fix it").arg(name));
   row.lock = new QToolButton(row.box);
   row.lock->setCheckable(true);
   row.lock->setFixedSize(22, 22);
@@ -416,7 +426,7 @@ QWidget* PlanPanel::makeAxisField(AxisRow& row) {
   row.lock->setCursor(Qt::ArrowCursor);
   row.lock->setAccessibleName(tr("Fix %1").arg(name));
   row.lock->setStatusTip(
-      tr("Keep %1 as it is; the cluster chooses the degrees that are not fixed").arg(name));
+      tr("Keep %1 at this value. The cluster chooses the degrees that are not fixed").arg(name));
   // The lock lies at the right end of the field.
   auto* layout = new QHBoxLayout(row.box);
   layout->setContentsMargins(0, 0, 3, 0);
@@ -483,7 +493,7 @@ void PlanPanel::refreshFields() {
   QStringList change;
   if (!edits.in.empty()) change << QStringLiteral("+%1").arg(edits.in.size());
   if (!edits.out.empty()) change << QChar(0x2212) + QString::number(edits.out.size());
-  m_change->setText(change.isEmpty() ? (m_draft.isEmpty() ? tr("nothing drafted") : tr("new mesh"))
+  m_change->setText(change.isEmpty() ? (m_draft.isEmpty() ? tr("no changes") : tr("new mesh"))
                                      : tr("draft %1").arg(change.join(QLatin1Char(' '))));
 
   const ptc::MeshShape mesh = shownMesh();
@@ -538,10 +548,11 @@ void PlanPanel::refreshFields() {
   m_batch->setVisible(even && !bad);
   if (even) {
     const std::int64_t samples = job->global_batch / replicas;
-    m_batch->setText(
-        samples == 1
-            ? tr("global batch %1 kept: 1 sample a replica").arg(job->global_batch)
-            : tr("global batch %1 kept: %2 samples a replica").arg(job->global_batch).arg(samples));
+    m_batch->setText(samples == 1
+                         ? tr("global batch stays %1: 1 sample per replica").arg(job->global_batch)
+                         : tr("global batch stays %1: %2 samples per replica")
+                               .arg(job->global_batch)
+                               .arg(samples));
   }
 }
 
@@ -576,14 +587,14 @@ void PlanPanel::refreshPlan() {
         m_planTitle->setText(tr("Planning…"));
         break;
       default:
-        m_planTitle->setText(tr("There is no plan"));
+        m_planTitle->setText(tr("No plan"));
         break;
     }
     return;
   }
   m_planTitle->setText(outdated ? tr("What will happen: planning…") : tr("What will happen"));
   m_bar->setOutdated(outdated);
-  std::vector<StackedBar::Part> parts{
+  std::vector<StackedBar::Segment> parts{
       {tr("stay"), summary->kept + summary->device, StackedBar::Tone::Stay},
       {tr("in node"), summary->host, StackedBar::Tone::Inside},
       {tr("network"), summary->network, StackedBar::Tone::Network}};
@@ -591,7 +602,7 @@ void PlanPanel::refreshPlan() {
     parts.push_back(
         {tr("storage"), summary->snapshot + summary->storage, StackedBar::Tone::Storage});
   }
-  m_bar->setParts(std::move(parts));
+  m_bar->setSegments(std::move(parts));
 
   std::vector<KeyValues::Row> rows;
   rows.push_back(
@@ -618,31 +629,28 @@ void PlanPanel::refreshPlan() {
   }
   const engine::PlanCertificate& certificate = summary->certificate;
   rows.push_back({tr("busiest port"),
-                  certificate.port.empty()
-                      ? tr("nothing moves")
-                      : tr("%1 = %2").arg(format::bytes(certificate.port_bytes),
-                                          QString::fromStdString(engine::GapText(certificate))),
+                  certificate.port.empty() ? tr("nothing moves") : boundText(certificate),
                   {},
                   certificate.port.empty()
                       ? QString()
-                      : tr("%1, least of any plan: %2 straight, %3 with relay; bandwidths: %4")
+                      : tr("%1. Least of any plan: %2 direct, %3 with relay. Bandwidths: %4")
                             .arg(QString::fromStdString(certificate.port),
                                  format::bytes(certificate.direct_bound),
                                  format::bytes(certificate.relayed_bound),
                                  QString::fromStdString(certificate.bandwidths_from))});
   if (summary->relayed) {
-    rows.push_back({tr("relayed"), tr("%1 over the network, not %2")
+    rows.push_back({tr("relayed"), tr("%1 over the network instead of %2")
                                        .arg(format::bytes(summary->network),
                                             format::bytes(summary->network_direct))});
   }
-  rows.push_back({tr("held only once"), tr("%1 in %2 pieces")
+  rows.push_back({tr("held only once"), tr("%1 in %2 shards")
                                             .arg(format::bytes(certificate.single_source_bytes),
                                                  format::count(summary->single_source))});
   rows.push_back({tr("can be rolled back"),
                   summary->rollback ? tr("yes, until the commit") : tr("no"),
                   summary->rollback ? QString() : QStringLiteral("warn")});
   if (!summary->idle.empty()) {
-    rows.push_back({tr("stay idle"), deviceNames(summary->idle), QStringLiteral("warn")});
+    rows.push_back({tr("unused"), deviceNames(summary->idle), QStringLiteral("warn")});
   }
   QStringList offenders;
   for (const auto& over : m_plan.overflows()) offenders << format::device(over.device);
@@ -660,7 +668,7 @@ void PlanPanel::refreshButtons() {
   if (m_control.isReadOnly()) {
     text = tr("Apply: read-only panel");
   } else if (!m_control.isOperating()) {
-    text = tr("Apply: arm Operate first");
+    text = tr("Apply: switch to Operate first");
   } else if (m_control.isSending()) {
     text = tr("Applying…");
   } else if (summary && m_plan.state() == DraftPlan::State::Ready) {
@@ -673,8 +681,8 @@ void PlanPanel::refreshButtons() {
   // What cannot be recorded asks first, and says why already here.
   const QString words = reason.isEmpty() ? m_control.unrecordedReason() : reason;
   m_apply->setToolTip(words);
-  m_apply->setStatusTip(words.isEmpty() ? tr("Move the bytes; until the commit it can be undone")
-                                        : words);
+  m_apply->setStatusTip(
+      words.isEmpty() ? tr("Carry out the change. Until the commit it can be rolled back") : words);
   m_apply->setAccessibleName(text);
   m_apply->setAccessibleDescription(words);
   const QString editReason = m_control.editBlockedReason();

@@ -102,7 +102,7 @@ ProgressPanel::ProgressPanel(ClusterModel& model, MoveControl& control, QWidget*
   m_cancel->setAccessibleName(m_cancel->text());
   m_cancel->setAutoDefault(true);
   m_follow->setAutoDefault(true);
-  m_follow->setAccessibleName(tr("Plan what comes next"));
+  m_follow->setAccessibleName(tr("Plan the next change"));
   m_close->setAutoDefault(true);
   m_close->setAccessibleName(tr("Close the outcome"));
 
@@ -220,7 +220,7 @@ void ProgressPanel::refreshButtons() {
   m_cancel->setToolTip(lock);
   m_close->setVisible(m_view->ended);
   const bool committed = m_view->tone == TxnView::Tone::Good;
-  m_follow->setText(committed ? tr("Plan the reverse…") : tr("Plan again…"));
+  m_follow->setText(committed ? tr("Plan an undo…") : tr("Plan again…"));
   m_follow->setAccessibleName(m_follow->text());
   m_follow->setVisible(m_view->ended);
 }

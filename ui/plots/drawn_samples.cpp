@@ -10,7 +10,7 @@ namespace tessera::ui {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kReach = 1;  // seconds that the last point stands for
+constexpr double kLastPointSeconds = 1;  // seconds that the last point stands for
 
 auto firstFrom(const std::vector<SampleSeries::Point>& points, double time) {
   return std::lower_bound(points.begin(), points.end(), time,
@@ -81,7 +81,7 @@ const DrawnSamples::Point* DrawnSamples::at(double time) const {
   if (m_points.empty()) return nullptr;
   const auto next = firstFrom(m_points, time);
   if (next == m_points.end())
-    return time > m_points.back().time + kReach ? nullptr : &m_points.back();
+    return time > m_points.back().time + kLastPointSeconds ? nullptr : &m_points.back();
   if (next != m_points.begin() && next->afterGap) return nullptr;
   return &*next;
 }

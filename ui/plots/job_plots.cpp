@@ -77,7 +77,7 @@ void JobPlots::Impl::userMoved() {
 
 JobPlots::JobPlots(QWidget* parent) : QWidget(parent), m_impl(std::make_unique<Impl>(*this)) {
   setFocusPolicy(Qt::StrongFocus);
-  setAccessibleName(tr("Loss and tokens a second over time"));
+  setAccessibleName(tr("Loss and tokens per second over time"));
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);

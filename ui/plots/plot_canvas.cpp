@@ -34,7 +34,7 @@ QCPAxis* values(const QCPAxisRect* rect) { return rect->axis(QCPAxis::atLeft); }
 
 PlotRange rangeOf(const QCPAxis* axis) { return {axis->range().lower, axis->range().upper}; }
 
-QString nameOf(PlotCanvas::Layer layer) {
+QString layerName(PlotCanvas::Layer layer) {
   switch (layer) {
     case PlotCanvas::Layer::Bands:
       return QStringLiteral("bands");
@@ -70,11 +70,11 @@ PlotCanvas::PlotCanvas(QWidget* parent) : m_plot(new QCustomPlot(parent)) {
   values(m_tokenRect)->setTicker(rateTicker(2));
   linkTimes();
 
-  m_plot->addLayer(nameOf(Layer::Bands), m_plot->layer(QStringLiteral("grid")),
+  m_plot->addLayer(layerName(Layer::Bands), m_plot->layer(QStringLiteral("grid")),
                    QCustomPlot::limBelow);
-  m_plot->addLayer(nameOf(Layer::Pointer), m_plot->layer(nameOf(Layer::Overlay)),
+  m_plot->addLayer(layerName(Layer::Pointer), m_plot->layer(layerName(Layer::Overlay)),
                    QCustomPlot::limAbove);
-  m_plot->layer(nameOf(Layer::Pointer))->setMode(QCPLayer::lmBuffered);
+  m_plot->layer(layerName(Layer::Pointer))->setMode(QCPLayer::lmBuffered);
 
   m_plot->setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
   connect(m_plot, &QCustomPlot::mousePress, this, &PlotCanvas::mousePressed);
@@ -120,7 +120,7 @@ PlotGeometry PlotCanvas::geometry() const {
 }
 
 void PlotCanvas::addPainting(Layer layer, std::function<void(QPainter&)> paint) {
-  new Painting(m_plot, nameOf(layer), std::move(paint));  // owned by the plot
+  new Painting(m_plot, layerName(layer), std::move(paint));  // owned by the plot
 }
 
 void PlotCanvas::show(const PlotRange& range) {
@@ -188,7 +188,7 @@ void PlotCanvas::setStyle(bool stale, bool dense) {
 
 void PlotCanvas::replot() { m_plot->replot(QCustomPlot::rpQueuedReplot); }
 void PlotCanvas::replotNow() { m_plot->replot(QCustomPlot::rpImmediateRefresh); }
-void PlotCanvas::replotPointer() { m_plot->layer(nameOf(Layer::Pointer))->replot(); }
+void PlotCanvas::replotPointer() { m_plot->layer(layerName(Layer::Pointer))->replot(); }
 
 QPixmap PlotCanvas::toPixmap(QSize size, double scale) const {
   return m_plot->toPixmap(size.width(), size.height(), scale);
