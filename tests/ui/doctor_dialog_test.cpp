@@ -106,7 +106,7 @@ class DoctorDialogTest : public QObject {
   void anAnswerAfterItsEndDoesNothing() {
     test::Panel panel;
     { ui::DoctorDialog dialog(panel.commands, QStringLiteral("lab")); }
-    QTest::qWait(20);
+    test::settle();
     QCOMPARE(panel.commands.doctorCalls, 1);
   }
 

@@ -134,7 +134,7 @@ class TxnViewTest : public QObject {
     progress->cancelButton()->click();
     QCOMPARE(panel.commands.cancelled, (std::vector<std::int64_t>{4}));
     panel.setSnapshot(test::PanelMove(TxnPhase::kRollingBack, {1, 2, 3, 4}));
-    QTest::qWait(20);
+    test::settle();
     auto back = test::PanelCluster();
     back.transaction = test::PanelMove(TxnPhase::kRolledBack, {1, 2, 3, 4}).transaction;
     back.transaction->can_cancel = false;
