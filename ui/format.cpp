@@ -14,7 +14,7 @@ struct FormatWords {
   Q_DECLARE_TR_FUNCTIONS(tessera::ui::format)
 };
 
-// Without a language the C locale prints no group separators; people get English then.
+// The C locale prints no group separators; use English instead.
 QLocale locale() {
   const QLocale chosen;
   return chosen.language() == QLocale::C ? QLocale(QLocale::English) : chosen;
@@ -22,7 +22,7 @@ QLocale locale() {
 
 QString number(double value, int decimals) { return locale().toString(value, 'f', decimals); }
 
-// One decimal below 100 unless that would print a zero that says nothing.
+// One decimal below 100, unless it is zero.
 QString scaled(double value) {
   const double tenths = std::round(value * 10) / 10;
   return number(value, tenths < 100 && value != std::round(value) ? 1 : 0);
@@ -41,7 +41,7 @@ constexpr std::array<Unit, 6> kBinary{{{1, "B"},
 constexpr std::array<Unit, 5> kRates{
     {{1, "B/s"}, {1e3, "kB/s"}, {1e6, "MB/s"}, {1e9, "GB/s"}, {1e12, "TB/s"}}};
 
-// The largest unit that leaves a value of at least 1 after rounding to what is printed.
+// Chooses the largest unit in which the rounded value is at least 1.
 template <std::size_t N>
 const Unit& unitFor(double value, const std::array<Unit, N>& units) {
   const Unit* best = &units.front();
@@ -185,7 +185,7 @@ QString text(ErrorCode code) {
 }
 
 QString error(const Error& error) {
-  // A message may hold text from a peer: one line, whatever it contains.
+  // A message may contain text from a peer; reduce it to one line.
   const QString words = QString::fromStdString(error.ToString()).simplified();
   return words.isEmpty()
              ? text(error.code)

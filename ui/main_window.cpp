@@ -238,7 +238,7 @@ void MainWindow::Impl::setTheme(ThemeMode mode) {
 }
 
 void MainWindow::Impl::fitRecords() {
-  // A low window gives its height to the canvas, unless the user has set the pane's own.
+  // In a low window the canvas gets the height, unless the user set that of the pane.
   const int wanted = window.height() < kLowWindow ? kLowBottomHeight : kBottomHeight;
   if (wanted == recordsHeight || bottomDock->height() != recordsHeight) return;
   recordsHeight = wanted;

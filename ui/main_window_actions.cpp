@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// Every command of the window: its words, its keys, and when it can run.
+/// All commands of the window: texts, keys, and the rules that enable them.
 
 #include <QActionGroup>
 #include <QDockWidget>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// The parts of the window and where they stand.
+/// Creates the parts of the window and their layout.
 #include <QAbstractItemView>
 #include <QComboBox>
 #include <QCoreApplication>

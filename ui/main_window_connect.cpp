@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// What follows from what: signals of the parts, and what the window does about them.
+/// Connects the signals of the parts with the reactions of the window.
 #include <QApplication>
 #include <QComboBox>
 #include <QMenu>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// What the parts show, from the state.
+/// Updates the parts from the state.
 #include <QComboBox>
 #include <QDateTime>
 #include <QLabel>
@@ -43,7 +43,7 @@ void MainWindow::Impl::refreshSide() {
 }
 
 void MainWindow::Impl::refresh() {
-  // A move, also one that somebody else began, is watched in Live.
+  // A transaction is watched in Live, also if another user started it.
   if (source == HeaderBar::DraftSource && !control.editBlockedReason().isEmpty()) {
     setSource(HeaderBar::LiveSource);
     return;
@@ -52,7 +52,7 @@ void MainWindow::Impl::refresh() {
     setSource(*std::exchange(wantedSource, std::nullopt));
     return;
   }
-  // Read once a connection: others may have changed the cluster while it was away.
+  // Read once per connection, because others may have changed the cluster meanwhile.
   if (model.link() != LinkState::Connected) {
     historyLoaded = false;
   } else if (model.hasSnapshot() && !std::exchange(historyLoaded, true)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// What the window opens beside its panes: connections, settings, the palette, the guide; and how
-/// settings and layouts take hold.
+/// Dialogs and other windows: connections, settings, palette and guide. Applies settings and
+/// layouts.
 
 #include <QApplication>
 #include <QComboBox>
@@ -42,7 +42,7 @@ namespace {
 
 constexpr int kLayoutVersion = 1;
 constexpr int kTeachNavigatorWidth = 216, kDefaultSideWidth = 332, kRecordsHeight = 194;
-constexpr int kPaletteEvents = 500;  // the newest ones
+constexpr int kPaletteEvents = 500;  // the newest events
 
 QString withoutMnemonic(QString text) { return text.remove(QLatin1Char('&')); }
 
@@ -68,13 +68,13 @@ void MainWindow::Impl::adoptSettings() {
   if (start.keepLayout) {
     keeper = new LayoutKeeper(window, settings, kLayoutVersion);
     placed = keeper->restore();
-    // Before the window is shown docks do not tell that they were hidden.
+    // Docks emit no signal when hidden before the window is shown.
     const std::pair<const char*, QDockWidget*> panes[] = {
         {"view.navigator", navigatorDock}, {"view.side", rightDock}, {"view.records", bottomDock}};
     for (const auto& [id, pane] : panes) {
       actions->find(QString::fromLatin1(id))->setChecked(!pane->isHidden());
     }
-    recordsHeight = placed ? -1 : recordsHeight;  // a height that was restored is the user's own
+    recordsHeight = placed ? -1 : recordsHeight;  // a restored height was set by the user
     keeper->watch();
     if (settings.text(Setting::Source) == QLatin1String("draft"))
       wantedSource = HeaderBar::DraftSource;
@@ -110,10 +110,10 @@ void MainWindow::Impl::applySetting(Setting setting) {
           static_cast<int>(Settings::specOf(setting).choices.indexOf(settings.text(setting))));
       break;
     case Setting::Confirm:
-    case Setting::ConfirmAbove:  // asked at each apply
+    case Setting::ConfirmAbove:  // read at each apply
     case Setting::Scale:         // read before Qt starts
     case Setting::Mirror:
-    case Setting::MirrorSize:  // for whoever keeps the mirror
+    case Setting::MirrorSize:  // read by the owner of the mirror
     case Setting::Source:
       break;
   }
@@ -257,7 +257,7 @@ std::vector<PaletteItem> MainWindow::Impl::paletteItems() {
            if (action) action->trigger();
          }});
   }
-  int number = 0;  // GPUs count through the cluster
+  int number = 0;  // GPUs are numbered across the cluster
   for (const engine::NodeStatus& node : model.snapshot().nodes) {
     std::set<ptc::DeviceId> whole;
     std::vector<PaletteItem> gpus;

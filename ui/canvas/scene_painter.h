@@ -6,6 +6,7 @@
 /// them. Every mark is a painted path, because fonts lack these glyphs.
 
 #include <QColor>
+#include <QCoreApplication>
 #include <QFont>
 #include <QRect>
 #include <QRegion>
@@ -25,6 +26,8 @@ enum class Pattern;
 
 /// Keeps references to its arguments. Coordinates are those of the layout.
 class ScenePainter {
+  Q_DECLARE_TR_FUNCTIONS(tessera::ui::ScenePainter)
+
  public:
   ScenePainter(const MeshScene& scene, const MeshLayout& layout, const Theme& theme, bool editable);
 
@@ -48,6 +51,7 @@ class ScenePainter {
 
  private:
   using Cell = MeshScene::Cell;
+  using State = Cell::State;
   void paintBox(QPainter& painter, const MeshLayout::Box& box, const QRegion& clip) const;
   void paintCell(QPainter& painter, const QRect& rect, const Cell& cell, bool chip) const;
   void paintCard(QPainter& painter, const QRect& rect, const Cell& cell) const;

@@ -16,7 +16,7 @@ namespace {
 constexpr int kAgentWidth = 72;
 constexpr int kVerdictWidth = 112;
 
-/// Role of the words and name of the icon.
+/// Returns the role of the label and the name of the icon.
 std::pair<QString, QString> look(AgentTest::Verdict verdict) {
   switch (verdict) {
     case AgentTest::Verdict::Reached:

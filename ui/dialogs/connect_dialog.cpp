@@ -39,7 +39,7 @@ constexpr int kProfileListWidth = 240;
 constexpr int kProfileRowHeight = 48;
 constexpr int kToastMs = 10'000;
 
-/// A dot in the colour of the tag, the name, under it where the cluster is.
+/// Paints a dot in the colour of the tag, the name, and the address below it.
 class ProfileDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;

@@ -30,7 +30,7 @@ constexpr int kIconSize = 14;
 
 using Verdict = engine::Check::Verdict;
 
-/// Severity as icon and word; what is well steps back.
+/// Paints the severity as icon and word. Passed checks are dimmed.
 class CheckDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
@@ -38,7 +38,7 @@ class CheckDelegate : public QStyledItemDelegate {
  protected:
   void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
     QStyledItemDelegate::initStyleOption(option, index);
-    option->state &= ~QStyle::State_HasFocus;  // rows are chosen, not cells
+    option->state &= ~QStyle::State_HasFocus;  // rows are selected, not cells
     const Theme& theme = Theme::current();
     const auto verdict = static_cast<Verdict>(index.data(CheckTableModel::VerdictRole).toInt());
     const auto [name, tone] = look(verdict);
@@ -97,7 +97,7 @@ DoctorDialog::DoctorDialog(ClusterCommands& commands, const QString& cluster, QW
   m_table->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   m_table->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
   makeQuiet(*m_table, kCheckRowHeight);
-  // A remedy is read whole.
+  // Show remedies in full.
   m_table->setWordWrap(true);
   m_table->verticalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   m_table->verticalHeader()->setMinimumSectionSize(kCheckRowHeight);

@@ -143,7 +143,7 @@ void ProfileForm::refresh() {
   for (int i = 0; i < NUM_FIELDS; ++i) {
     const auto at = static_cast<std::size_t>(i);
     const QString problem = check(static_cast<Field>(i));
-    // A field that nobody filled in yet is not wrong.
+    // No message for fields that were not edited yet.
     m_notes[at]->setText(m_touched[at] ? problem : QString());
     setRole(m_notes[at], problem.isEmpty() ? QStringLiteral("caption") : QStringLiteral("bad"));
   }

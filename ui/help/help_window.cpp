@@ -28,7 +28,7 @@ constexpr int kContentsWidth = 248;
 }  // namespace
 
 GuideBrowser::GuideBrowser(QWidget* parent) : QTextBrowser(parent) {
-  // The base class has filled the document by now, in its own style.
+  // The base class has already filled the document, in its default style.
   connect(this, &QTextBrowser::sourceChanged, this, [this](const QUrl& url) {
     if (std::exchange(m_shown, url.path()) != url.path()) restyle();
     if (url.hasFragment()) scrollToAnchor(url.fragment());
@@ -161,7 +161,7 @@ void HelpWindow::markCurrent(const QUrl& shown) {
 }
 
 void HelpWindow::changeEvent(QEvent* event) {
-  // The colours are in the document: it is made anew, at the place where it was.
+  // The document contains the colours, so it is rendered again, at the same scroll position.
   if (event->type() == QEvent::PaletteChange && m_browser != nullptr) {
     const int at = m_browser->verticalScrollBar()->value();
     m_browser->restyle();

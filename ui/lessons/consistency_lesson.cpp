@@ -351,7 +351,7 @@ void ConsistencyLesson::choosePicture() {
   if (!file.isEmpty()) savePicture(file);
 }
 
-/// Esc closes this window; that of the panel behind it has a meaning of its own.
+/// Esc closes this window. It must not reach the panel, where it has another meaning.
 bool ConsistencyLesson::event(QEvent* event) {
   if (event->type() == QEvent::ShortcutOverride &&
       static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape) {

@@ -9,7 +9,7 @@
 
 namespace tessera::ui {
 
-/// Goes from one set of edits to another. The edits are small values, so both ends are kept.
+/// Replaces one set of edits by another. Edits are small values, so it stores both.
 class Draft::Command : public QUndoCommand {
  public:
   Command(Draft& draft, Edits before, Edits after, const QString& name, int mergeId)
@@ -225,7 +225,7 @@ void Draft::followLive() {
     if (wantedOptions) next.options = unlessLive(*wantedOptions);
   }
   m_edits = next;
-  // The cluster reached what was drafted.
+  // The cluster reached the drafted layout.
   if (m_edits.in.empty() && m_edits.out.empty() && !m_edits.options && job != nullptr &&
       mesh() == job->mesh) {
     m_edits = {};

@@ -92,7 +92,7 @@ void DraftPlan::answer(std::uint64_t generation, Result<engine::PlanSummary> res
   if (!result) return set(State::Failed, format::error(result.error()));
   m_summary = std::move(*result);
   if (matchesLive(*m_summary)) return set(State::Ready);
-  // The answer is of another epoch than the newest snapshot: one of both is on its way.
+  // Plan and snapshot have different epochs; one of them is outdated.
   m_delay.start(kReplanDelayMs);
   set(State::Stale, tr("The cluster changed. Planning again."));
 }

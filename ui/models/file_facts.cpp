@@ -57,7 +57,7 @@ QString summaryOf(const NodeKey& key, const JobFacts* facts) {
   }
 }
 
-/// As Python writes a text.
+/// Returns a Python string literal.
 QString pythonString(const QString& text) {
   QString out = text;
   out.replace(QLatin1Char('\\'), QStringLiteral("\\\\"));
@@ -70,7 +70,7 @@ QString stepText(const JobFacts& facts) {
       .arg(format::count(facts.info.step));
 }
 
-/// Who holds the bytes, in words and for the strip.
+/// Sets the holders of the bytes, as text and for the strip.
 void placeTensor(const FileTreeModel::Tensor& tensor, const JobFacts& facts, FileFacts& out) {
   auto bytes = std::make_shared<PlacedTensor>(facts, *tensor.plan, tensor.entry);
   const auto copies = static_cast<int>(bytes->copies());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// What the rows of the tree of files say.
+/// The texts of the rows in the file tree.
 #include "ui/format.h"
 #include "ui/models/file_tree_model.h"
 

@@ -52,7 +52,7 @@ QString numbersOf(const engine::TxnStatus& txn, const TxnMemory& memory) {
   double rate = 0;
   for (const engine::FlowStatus& flow : txn.flows) rate += flow.bytes_per_second;
   if (rate > 0) parts << format::rate(rate);
-  // A first guess says nothing: after 2 s or 2 %.
+  // Early estimates are useless; show them after 2 s or 2 %.
   const bool settled =
       memory.transferAge.value_or(0) >= 2.0 || fraction(memory.bytesDone, txn.bytes_total) >= 0.02;
   if (txn.eta && settled) parts << TxnWords::tr("%1 left").arg(format::seconds(*txn.eta));

@@ -60,7 +60,7 @@ ApplySheet::ApplySheet(const ClusterModel& model, const DraftPlan& plan, MoveCon
       tr("Move %1, pause ≈ %2")
           .arg(format::bytes(summary.moved()), format::seconds(summary.pause_estimate)));
   m_apply->setProperty("primary", true);
-  // Enter must not apply, wherever the focus is.
+  // Enter must never apply, independent of the focus.
   m_apply->setAutoDefault(false);
   m_apply->setDefault(false);
   m_cancel->setAutoDefault(true);
@@ -103,7 +103,7 @@ void ApplySheet::refreshRecord() {
   const QString reason = m_control.unrecordedReason();
   m_unrecordedReason->setText(reason);
   m_unrecordedReason->setVisible(!reason.isEmpty());
-  if (reason.isEmpty()) m_unrecorded->setChecked(false);  // asked again the next time
+  if (reason.isEmpty()) m_unrecorded->setChecked(false);  // must be confirmed again next time
   m_unrecorded->setVisible(!reason.isEmpty());
   const bool allowed = reason.isEmpty() || m_unrecorded->isChecked();
   m_apply->setEnabled(allowed);

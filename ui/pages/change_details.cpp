@@ -30,7 +30,7 @@ QString arrow(const QString& from, const QString& to) {
   return from == to ? from : from + QStringLiteral(" → ") + to;
 }
 
-// Enough of a digest to compare by eye.
+// The first 16 digits are enough to compare by eye.
 QString shortDigest(const std::string& digest) {
   return digest.empty() ? format::unknown() : QString::fromStdString(digest.substr(0, 16));
 }

@@ -33,7 +33,7 @@ namespace {
 
 constexpr int kEventRowHeight = 22;
 
-/// Severity as a shape, then as a colour.
+/// Paints the severity as a shape and a colour.
 class EventDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;

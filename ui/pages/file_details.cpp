@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kRangeRow = 24;
 constexpr int kMostRangeRows = 8;
-constexpr int kHolders = 100;  // beside the names of tensors
+constexpr int kHolders = 100;  // width of the column of devices
 constexpr int kCell = 20;      // around a text
 
 }  // namespace
@@ -125,7 +125,7 @@ void FileDetails::fitTable() {
       PlacementTableModel::HoldersColumn, ofFile ? QHeaderView::Fixed : QHeaderView::Stretch);
   if (ofFile) m_table->setColumnWidth(PlacementTableModel::HoldersColumn, kHolders);
   if (m_facts.bytes) {
-    // Digits differ in width; of the widest ones every number has room.
+    // Measure with the widest digit, so that every number fits.
     static const QRegularExpression digit(QStringLiteral("\\d"));
     const QString longest = format::count(m_facts.bytes->end()).replace(digit, QStringLiteral("0"));
     m_table->setColumnWidth(

@@ -16,10 +16,10 @@ namespace {
 
 constexpr int kFileRowHeight = 24;
 constexpr int kIndent = 14, kNarrowIndent = 9;
-constexpr int kNarrow = 300;  // below it names need the room more
+constexpr int kNarrow = 300;  // below this width only names are shown
 constexpr int kFileGap = 8;
 
-/// Names in the text colour, what follows them and sizes smaller and dim.
+/// Paints names in the text colour, descriptions and sizes smaller and dimmed.
 class FileDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
@@ -130,14 +130,14 @@ void FileTreeView::onPlanMade(const QModelIndex& file) {
   if (path == m_path && !m_tensor.isEmpty()) {
     choose(m_path, QString(m_tensor));
     if (m_files.tensor(currentIndex())) return;
-    choose(m_path);  // the new layout has no such part
+    choose(m_path);  // the new layout has no such tensor
   }
 }
 
 void FileTreeView::restore() {
   const QScopedValueRollback<bool> guard(m_restoring, true);
   QStringList paths(m_open.begin(), m_open.end());
-  std::sort(paths.begin(), paths.end());  // a folder before what is in it
+  std::sort(paths.begin(), paths.end());  // folders before their content
   for (const QString& path : paths) {
     if (const QModelIndex at = m_files.indexOf(path); at.isValid()) expand(at);
   }

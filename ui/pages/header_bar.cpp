@@ -41,7 +41,7 @@ StateDot::Tone toneOf(engine::JobState state) {
   return StateDot::Tone::Quiet;
 }
 
-/// An equal hint at any width: the toolbar does not move while numbers run.
+/// A label of fixed width, so that the toolbar does not move when numbers change.
 QLabel* fixedLabel(const QString& role, int width, QWidget* parent) {
   auto* label = new QLabel(parent);
   setRole(label, role);
@@ -111,7 +111,7 @@ HeaderBar::HeaderBar(ClusterModel& model, Draft& draft, MoveControl& control, QW
   m_jobs->setAccessibleName(tr("Select the job to show"));
   m_jobs->setToolTip(tr("Select the job to show"));
   m_jobs->hide();
-  // A button that looks like the field it opens.
+  // A button that looks like the search field that it opens.
   auto* goToRow = new QHBoxLayout(m_goTo);
   goToRow->setContentsMargins(10, 0, 10, 0);
   for (const QString& words : {tr("Go to…"), tr("Ctrl+K")}) {
@@ -122,7 +122,7 @@ HeaderBar::HeaderBar(ClusterModel& model, Draft& draft, MoveControl& control, QW
     goToRow->addWidget(label);
   }
   m_goTo->setFixedWidth(156);
-  m_goTo->setFocusPolicy(Qt::NoFocus);  // its key is quicker than Tab
+  m_goTo->setFocusPolicy(Qt::NoFocus);  // its shortcut replaces Tab
   m_goTo->setAccessibleName(tr("Go to an action, a GPU, a node, a job, a change or an event"));
   m_goTo->setToolTip(tr("Search actions, GPUs, nodes, jobs, changes and events (Ctrl+K)"));
 
@@ -180,7 +180,7 @@ void HeaderBar::setTag(const QColor& color) {
 }
 
 void HeaderBar::resizeEvent(QResizeEvent* event) {
-  // Where room is short the key does.
+  // Hidden in narrow windows; the shortcut remains.
   constexpr int kRoomForGoTo = 1180;
   m_goTo->setVisible(event->size().width() >= kRoomForGoTo);
   QWidget::resizeEvent(event);
@@ -268,7 +268,7 @@ void HeaderBar::refresh() {
                                               : format::unknown(),
               tr("tokens/s"));
   }
-  const bool isPlaced = known && !job->devices.empty();  // not while its data are opened first
+  const bool isPlaced = known && !job->devices.empty();  // false while the job opens its data
   QString mesh = isPlaced ? format::shape(job->mesh) : format::unknown();
   if (txn != nullptr) {
     mesh = format::shape(txn->from_mesh) + QStringLiteral(" → ") + format::shape(txn->to_mesh);

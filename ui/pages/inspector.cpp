@@ -18,7 +18,7 @@
 namespace tessera::ui {
 namespace {
 
-/// "dp 1 · tp 0 · pp 0", with ep and cp where the mesh has them.
+/// "dp 1 · tp 0 · pp 0", with ep and cp if the mesh has them.
 QString coordinates(const ptc::MeshShape& shape, int rank) {
   using ptc::Axis;
   QStringList parts;
@@ -34,7 +34,7 @@ QString orDash(const std::string& text) {
   return text.empty() ? format::unknown() : QString::fromStdString(text);
 }
 
-/// The other devices of the job that hold the same piece.
+/// Returns the other devices of the job that hold the same pieces.
 std::vector<ptc::DeviceId> replicasOf(const engine::JobStatus& job, int rank) {
   std::vector<ptc::DeviceId> others;
   for (int other = 0; other < static_cast<int>(job.devices.size()); ++other) {
@@ -143,7 +143,7 @@ std::vector<KeyValues::Row> Inspector::deviceRows(ptc::DeviceId id) const {
   const engine::TxnStatus* txn = m_model.runningTxn();
   const engine::JobStatus* job = m_model.findJob(device->job);
 
-  // A joining device has its place in the mesh to come.
+  // A joining device has coordinates in the new mesh.
   std::optional<int> coming;
   if (txn != nullptr) {
     const auto found = std::find(txn->to_devices.begin(), txn->to_devices.end(), id);
@@ -280,7 +280,7 @@ std::vector<KeyValues::Row> Inspector::jobRows(const engine::JobStatus& job) con
   std::vector<KeyValues::Row> rows;
   rows.push_back({job.command.empty() ? tr("model") : tr("command"),
                   orDash(job.command.empty() ? job.model : job.command)});
-  const bool isPlaced = !job.devices.empty();  // not while its data are opened first
+  const bool isPlaced = !job.devices.empty();  // false while the job opens its data
   rows.push_back({tr("mesh"), isPlaced ? format::shape(job.mesh) : format::unknown()});
   rows.push_back({tr("options"), optionsText(job.options)});
   rows.push_back({tr("step time"),

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kTreeRowHeight = 24;
 
-/// The mockup's rows: names in the text colour, states smaller and dim.
+/// Paints names in the text colour, states smaller and dimmed.
 class TreeDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
@@ -108,7 +108,7 @@ void Navigator::fitTree() {
 
 void Navigator::refresh(const Draft* draft) {
   {
-    // A reset drops the selection of the tree, not that of the user.
+    // A reset clears the selection of the tree; the selection of the user must survive.
     const QScopedValueRollback<bool> silent(m_silent, true);
     if (m_model.hasSnapshot()) m_treeModel.setSnapshot(m_model.snapshot(), draft);
   }

@@ -17,7 +17,7 @@
 
 namespace tessera::ui {
 namespace {
-// The frames of MeshView: two rows of two cells.
+// Like the frames of MeshView: two rows of two cells.
 constexpr int kCellWidth = 148, kCellHeight = 112, kSkeletonGap = 12, kHeader = 34;
 constexpr int kSkeletonTop = 24;
 constexpr int kSkeletonHeight = kHeader + 2 * (kCellHeight + kSkeletonGap);

@@ -20,7 +20,7 @@ namespace {
 constexpr int kClockMs = 250;  // of the "now" line, while the page is visible
 constexpr QSize kLeastPicture(960, 320);
 constexpr double kPlotPictureScale = 2;
-constexpr double kLatency = 2;  // seconds by which a sample may be late with equal clocks
+constexpr double kLatency = 2;  // seconds that a sample may be late although the clocks are equal
 
 double localNow() { return static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1000; }
 
@@ -105,7 +105,7 @@ std::optional<double> TimelinePage::clusterNow() const {
 
 void TimelinePage::refresh() {
   const auto& points = m_samples.series().points();
-  // A sample that has just come tells how the cluster's clock differs from this one.
+  // A new sample gives the difference between the clock of the cluster and this one.
   const engine::JobStatus* job = m_model.job();
   const bool running = job != nullptr && (job->state == engine::JobState::kRunning ||
                                           job->state == engine::JobState::kPausing ||

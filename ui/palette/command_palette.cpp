@@ -105,7 +105,7 @@ class CommandPalette::Delegate : public QStyledItemDelegate {
       area.setRight(area.right() - width - 10);
     }
 
-    // The title, the letters that matched in bold.
+    // The title, with the matching letters in bold.
     const QColor ink = item.blocked.isEmpty() ? theme.text : theme.faint;
     const QFont normal = uiFont(12.5), strong = uiFont(12.5, 700);
     qreal x = area.left();

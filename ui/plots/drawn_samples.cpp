@@ -10,7 +10,7 @@ namespace tessera::ui {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kLastPointSeconds = 1;  // seconds that the last point stands for
+constexpr double kLastPointSeconds = 1;  // seconds after the last point in which it is still shown
 
 auto firstFrom(const std::vector<SampleSeries::Point>& points, double time) {
   return std::lower_bound(points.begin(), points.end(), time,
@@ -71,7 +71,7 @@ std::vector<DrawnSamples::Point> DrawnSamples::append(const std::vector<Point>& 
   return added;
 }
 
-// Whether a pause lies between two samples. Called with ascending times.
+// Returns whether a pause lies between two samples. Calls must have ascending times.
 bool DrawnSamples::isPaused(double after, double until) {
   while (m_nextPause < m_pauses.size() && m_pauses[m_nextPause].end <= after) ++m_nextPause;
   return m_nextPause < m_pauses.size() && m_pauses[m_nextPause].start < until;

@@ -30,7 +30,7 @@ struct Span {
   }
 };
 
-// A step between ticks of 1, 2 or 5 times a power of ten, for about `count` of them.
+// Returns a tick step of 1, 2 or 5 times a power of ten, for about `count` ticks.
 double tickStep(const Span& span, int count) {
   const double raw = (span.high - span.low) / count;
   const double power = std::pow(10.0, std::floor(std::log10(raw)));
@@ -206,7 +206,7 @@ void ParetoScatter::paintEvent(QPaintEvent*) {
       }
     }
   }
-  // One name at most: of what the pointer or the choice is on, else of the recommended one.
+  // At most one label: for the hovered point, else the selected, else the recommended one.
   std::optional<int> named = m_hovered ? m_hovered : m_chosen;
   for (int i = 0; i < static_cast<int>(m_candidates.size()) && !named; ++i) {
     if (m_candidates[static_cast<std::size_t>(i)].recommended) named = i;

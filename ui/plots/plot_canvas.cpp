@@ -13,7 +13,7 @@
 namespace tessera::ui {
 namespace {
 
-/// Draws a part of a layer with what it was given.
+/// Draws its part of a layer with a function.
 class Painting : public QCPLayerable {
  public:
   Painting(QCustomPlot* plot, const QString& layer, std::function<void(QPainter&)> paint)
@@ -96,7 +96,7 @@ QCPAxisRect* PlotCanvas::addRect(int row, int top, int bottom) {
   return rect;
 }
 
-// The lower axis follows the upper one, and moves it: so each change is told once, by the upper.
+// Both time axes follow each other. Only the upper one emits a change, so that it is emitted once.
 void PlotCanvas::linkTimes() {
   const auto changed = qOverload<const QCPRange&>(&QCPAxis::rangeChanged);
   connect(times(m_tokenRect), changed, this,
@@ -176,7 +176,7 @@ void PlotCanvas::setStyle(bool stale, bool dense) {
     times(rect)->setTickLabelPadding(4);
     times(rect)->grid()->setVisible(false);
   }
-  // Many points a pixel make a band, not a line: hairlines are drawn a hundred times faster there.
+  // With many points per pixel a line becomes a band; hairlines are a hundred times faster then.
   const auto line = [dense](const QColor& color, double wide) {
     return dense ? hairline(color) : QPen(color, wide, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin);
   };

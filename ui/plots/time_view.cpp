@@ -6,8 +6,8 @@
 namespace tessera::ui {
 namespace {
 
-constexpr double kLeastSpan = 0.5;  // seconds in sight
-constexpr double kFirstSpan = 30;   // seconds in sight before there are samples
+constexpr double kLeastSpan = 0.5;  // minimum visible seconds
+constexpr double kFirstSpan = 30;   // visible seconds before the first sample
 
 }  // namespace
 

@@ -114,7 +114,7 @@ Result<SettingEntries> parseSettings(const QByteArray& bytes) {
 QByteArray printSettings(const SettingEntries& entries) {
   QString text = QLatin1String(kFirstLine) + QLatin1Char('\n');
   QString section;
-  // Keys of one section have a common prefix, so they stand together.
+  // Keys of one section have a common prefix, so they are adjacent.
   for (auto it = entries.begin(); it != entries.end(); ++it) {
     const qsizetype slash = it.key().indexOf(QLatin1Char('/'));
     if (const QString next = it.key().left(slash); next != section) {
@@ -234,7 +234,7 @@ QStringList Settings::keysBelow(const QString& section) const {
 
 void Settings::touch() {
   m_dirty = true;
-  // From the first change on, so that changes that go on for long do not put the save off.
+  // The timer runs from the first change, so that continuous changes do not delay the save.
   if (!m_file.isEmpty() && !m_timer.isActive()) m_timer.start();
 }
 

@@ -15,7 +15,7 @@ namespace tessera::ui {
 namespace {
 
 constexpr double kStripTop = 20, kPassBarHeight = 22;
-constexpr double kMarkReach = 5;  // pixels beside a mark that still are it
+constexpr double kMarkReach = 5;  // pixels beside a mark in which it is hit
 constexpr double kLabelGap = 6;
 
 }  // namespace
@@ -28,11 +28,12 @@ PassStrip::PassStrip(QWidget* parent) : QWidget(parent) {
 
 void PassStrip::setView(const DataView& view) {
   m_view = view;
-  const auto changes = static_cast<std::int64_t>(view.changes.size());
-  setAccessibleDescription((changes == 1
-                                ? tr("%1 of %2 samples done, 1 change of the mesh")
-                                : tr("%1 of %2 samples done, %3 changes of the mesh").arg(changes))
-                               .arg(format::count(view.next), format::count(view.numSamples)));
+  const QString done =
+      tr("%1 of %2 samples done").arg(format::count(view.next), format::count(view.numSamples));
+  const QString changes = view.changes.size() == 1
+                              ? tr("1 change of the mesh")
+                              : tr("%1 changes of the mesh").arg(view.changes.size());
+  setAccessibleDescription(done + QStringLiteral(", ") + changes);
   update();
 }
 
@@ -77,7 +78,7 @@ void PassStrip::paintEvent(QPaintEvent*) {
   }
 
   painter.setFont(uiFont(11));
-  double free = 0;  // labels of changes do not run into each other
+  double free = 0;  // left limit of the next label, to avoid overlaps
   for (const DataView::Change& change : m_view.changes) {
     const double x = std::round(xOf(change.position)) + 0.5;
     const bool selected = m_selected == change.txn;
@@ -95,7 +96,7 @@ void PassStrip::paintEvent(QPaintEvent*) {
     free = left + wide + kLabelGap;
   }
 
-  // Where the job stands: a triangle below and the position in words.
+  // The position of the job: a triangle below, and the position as text.
   painter.setPen(Qt::NoPen);
   painter.setBrush(theme.accent);
   const double base = kStripTop + kPassBarHeight;

@@ -18,7 +18,7 @@ constexpr int kPhaseRow = 20;
 constexpr int kPhaseSwatch = 9;
 constexpr double kMinPhaseWidth = 4;
 
-// Neighbours differ in strength, so that each phase has an end.
+// Neighbours alternate in strength, so that their boundary is visible.
 QColor phaseColor(const PhaseTime& phase, int place) {
   const Theme& theme = Theme::current();
   const double strength = place % 2 == 0 ? 1.0 : 0.68;

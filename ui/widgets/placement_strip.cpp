@@ -18,8 +18,8 @@ namespace tessera::ui {
 namespace {
 
 constexpr double kBar = 24, kPlacementGap = 4, kEnds = 18;
-constexpr double kRunSlit = 1;   // between neighbours, where there is room for it
-constexpr double kAlike = 0.05;  // parts of a column that differ by less look the same
+constexpr double kRunSlit = 1;   // between neighbours, if there is room
+constexpr double kAlike = 0.05;  // smaller differences between columns are ignored
 constexpr int kMostSteps = 4096;
 constexpr double kStale = 0.45;
 
@@ -75,8 +75,8 @@ QSize PlacementStrip::sizeHint() const {
   return {300, static_cast<int>(bars() * (kBar + kPlacementGap) + kEnds)};
 }
 
-// A column in which one run ends and the next begins goes to the larger one, where the other is its
-// neighbour as well: it is no third thing.
+// A column that contains the end of one run and the start of the next is assigned to the larger run
+// if both also have columns of their own; it is not drawn as a third segment.
 void PlacementStrip::sharpenEnds() {
   for (std::size_t i = 0; i < m_segments.size(); ++i) {
     Segment& segment = m_segments[i];
@@ -133,7 +133,7 @@ void PlacementStrip::paintShare(QPainter& painter, const QRectF& area, ptc::Devi
   if (!labelled || painter.fontMetrics().horizontalAdvance(name) > room) return;
   const QRectF text = area.adjusted(6, 0, -4, 0);
   if (drawn.pattern != Pattern::Solid) {
-    // Letters do not run through the pattern.
+    // A plain background below the letters.
     const QRectF back(area.left() + 3, area.center().y() - 7,
                       painter.fontMetrics().horizontalAdvance(name) + 6, 14);
     painter.fillRect(back.intersected(area), fill);
@@ -196,7 +196,7 @@ std::optional<PlacementStrip::Hit> PlacementStrip::hitAt(const QPointF& at) cons
   const auto segment =
       std::ranges::find_if(m_segments, [&](const Segment& s) { return at.x() < s.to; });
   if (segment == m_segments.end()) return {};
-  // Of several that share the column, the one whose band it is.
+  // If several runs share the column, take the one at this height.
   double below = inBar / kBar;
   auto share = segment->shares.begin();
   while (below >= share->part && share + 1 != segment->shares.end()) below -= (share++)->part;
