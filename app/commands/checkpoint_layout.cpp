@@ -79,8 +79,9 @@ std::string_view roleOf(const Checkpoint& source, const std::string& name) {
 /// The tensors file that a checkpoint is, one tensor a line.
 ptc::NamedText listTensors(const Checkpoint& source, const Numbers& numbers,
                            std::int64_t numLayers) {
-  std::string text = fmt::format("{{\"layers\": {}, \"values\": {}, \"tensors\": [", numLayers,
-                                 Json(numbers).dump());
+  std::string text =
+      fmt::format("{{\"layers\": {}, \"values\": {}, \"tensors\": [", numLayers,
+                  Json(numbers).dump(-1, ' ', false, Json::error_handler_t::replace));
   for (std::size_t t = 0; t < source.tensors().size(); ++t) {
     const StoredTensor& tensor = source.tensors()[t];
     const Json json = {{"name", tensor.name},

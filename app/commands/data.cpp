@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <filesystem>
 #include <stop_token>
 #include <thread>
 
@@ -18,6 +17,7 @@
 #include "app/commands/units.h"
 #include "engine/data/formats/open_data.h"
 #include "engine/data/text_dataset.h"
+#include "engine/files/absolute_path.h"
 #include "engine/files/tessera_home.h"
 #include "engine/model/gpt.h"
 
@@ -154,8 +154,7 @@ std::string absoluteData(const std::string& given) {
   const std::string& path = parsed->path;
   const std::string weight = given.substr(0, given.size() - path.size());
   if (path.empty() || path.find("://") != std::string::npos) return given;
-  const std::string absolute = std::filesystem::absolute(path).lexically_normal().string();
-  return weight + absolute;
+  return weight + engine::AbsolutePath(path);
 }
 
 Command dataShowCommand() {

@@ -15,6 +15,7 @@
 #include "app/commands/command.h"
 #include "app/commands/json.h"
 #include "app/commands/units.h"
+#include "engine/files/absolute_path.h"
 
 namespace tessera::app {
 namespace {
@@ -23,7 +24,7 @@ namespace fs = std::filesystem;
 
 fs::path folderOf(const Arguments& arguments) {
   const auto given = arguments.value("folder");
-  return fs::absolute(given ? fs::path(*given) : fs::path(agents::TesseraHome()) / "keys");
+  return engine::AbsolutePath(given ? *given : agents::TesseraHome() + "/keys");
 }
 
 int runNew(const Invocation& call) {
@@ -65,9 +66,10 @@ int runList(const Invocation& call) {
   const fs::path folder = folderOf(call.arguments);
   std::vector<fs::path> files;
   std::error_code failure;
-  for (const auto& entry : fs::directory_iterator(folder, failure))
-    if (entry.path().extension() == ".key" || entry.path().extension() == ".pub")
-      files.push_back(entry.path());
+  for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end;
+       entry.increment(failure))
+    if (entry->path().extension() == ".key" || entry->path().extension() == ".pub")
+      files.push_back(entry->path());
   if (failure && failure != std::errc::no_such_file_or_directory)
     return failed(
         Unavailable(fmt::format("cannot list {}: {}", folder.string(), failure.message())));
@@ -107,7 +109,9 @@ int runRevoke(const Invocation& call) {
   std::vector<std::string> removed;
   std::error_code failure;
   std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(*given, failure)) files.push_back(entry.path());
+  for (fs::directory_iterator entry(*given, failure), end; !failure && entry != end;
+       entry.increment(failure))
+    files.push_back(entry->path());
   if (failure)
     return failed(NotFound(fmt::format("cannot list {}: {}", *given, failure.message())));
   for (const fs::path& file : files) {

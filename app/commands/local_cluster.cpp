@@ -20,6 +20,7 @@
 #include "agents/node/config.h"
 #include "agents/wire/convert.h"
 #include "app/commands/process.h"
+#include "engine/files/absolute_path.h"
 #include "engine/files/whole_file.h"
 
 namespace tessera::app {
@@ -34,7 +35,7 @@ constexpr seconds kStartPatience{45};
 constexpr int kLanesPerNode = 2;
 
 fs::path clustersFolder(const std::string& home = {}) {
-  return fs::absolute(fs::path(home.empty() ? agents::TesseraHome() : home)) / "clusters";
+  return fs::path(engine::AbsolutePath(home.empty() ? agents::TesseraHome() : home)) / "clusters";
 }
 fs::path keepersFile(const fs::path& directory) { return directory / "keepers.json"; }
 fs::path nodeFolder(const fs::path& directory, int node) {
@@ -139,8 +140,11 @@ void endKeepers(const std::vector<ProcessId>& keepers, milliseconds grace) {
 void removeSockets(const fs::path& directory) {
   std::error_code ignored;
   std::vector<fs::path> sockets;
-  for (const auto& entry : fs::recursive_directory_iterator(directory, ignored))
-    if (entry.is_socket(ignored)) sockets.push_back(entry.path());
+  for (fs::recursive_directory_iterator entry(directory, ignored), end; !ignored && entry != end;
+       entry.increment(ignored)) {
+    std::error_code gone;
+    if (entry->is_socket(gone)) sockets.push_back(entry->path());
+  }
   for (const fs::path& socket : sockets) fs::remove(socket, ignored);
 }
 
@@ -252,10 +256,12 @@ Status waitAlive(const LocalClusterOptions& options, const agents::Profile& prof
 std::vector<std::string> stemsIn(const fs::path& folder, bool folders) {
   std::vector<std::string> names;
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    if (folders && entry.is_directory(ignored)) names.push_back(entry.path().filename().string());
-    if (!folders && entry.path().extension() == ".json")
-      names.push_back(entry.path().stem().string());
+  for (fs::directory_iterator entry(folder, ignored), end; !ignored && entry != end;
+       entry.increment(ignored)) {
+    std::error_code gone;
+    if (folders && entry->is_directory(gone)) names.push_back(entry->path().filename().string());
+    if (!folders && entry->path().extension() == ".json")
+      names.push_back(entry->path().stem().string());
   }
   std::ranges::sort(names);
   return names;

@@ -80,16 +80,17 @@ int run(const Invocation& call) {
     cluster = localClusterNames().front();  // stopped: its logs are still there
 
   std::string directory;
+  std::error_code ignored;
   if (const auto profile = findProfile(cluster); profile) {
     directory = profile->directory;
     if (directory.empty()) return runRemote(call, wanted, *count);
   } else {
     directory = (std::filesystem::path(agents::TesseraHome()) / "clusters" / cluster).string();
-    if (cluster.empty() || !std::filesystem::is_directory(directory))
+    if (cluster.empty() || !std::filesystem::is_directory(directory, ignored))
       return failed(profile.error());
   }
   std::vector<Log> logs;
-  for (int node = 0; std::filesystem::exists(agentLog(directory, node)); ++node)
+  for (int node = 0; std::filesystem::exists(agentLog(directory, node), ignored); ++node)
     if (wanted.empty() || nodeIndex(wanted) == node)
       logs.push_back({fmt::format("n{}", node), std::ifstream(agentLog(directory, node))});
   if (logs.empty())

@@ -15,6 +15,7 @@
 #include "app/commands/endpoint.h"
 #include "app/commands/json.h"
 #include "app/commands/units.h"
+#include "engine/files/absolute_path.h"
 
 namespace tessera::app {
 namespace {
@@ -75,12 +76,14 @@ Result<Setup> readSetup(const Arguments& arguments) {
     TESSERA_TRY(config.device_bytes, parseMemory(*text).Context("--gpu-memory"));
   }
   config.host = arguments.valueOr("host", hostName());
-  config.directory = fs::absolute(arguments.valueOr("directory", "/var/lib/tessera")).string();
+  config.directory = engine::AbsolutePath(arguments.valueOr("directory", "/var/lib/tessera"));
   config.log_file = (fs::path(config.directory) / "agent.log").string();
-  setup.file = fs::absolute(arguments.valueOr("output", "/etc/tessera/agent.json")).string();
+  setup.file = engine::AbsolutePath(arguments.valueOr("output", "/etc/tessera/agent.json"));
   const fs::path folder = fs::path(setup.file).parent_path();
-  config.agent_keys = fs::absolute(arguments.valueOr("key", (folder / "agent.key").string()));
-  config.allowed_folder = fs::absolute(arguments.valueOr("allowed", (folder / "allowed").string()));
+  config.agent_keys =
+      engine::AbsolutePath(arguments.valueOr("key", (folder / "agent.key").string()));
+  config.allowed_folder =
+      engine::AbsolutePath(arguments.valueOr("allowed", (folder / "allowed").string()));
   return setup;
 }
 

@@ -97,8 +97,9 @@ std::vector<ProcessId> descendantsOf(const ProcessId& process) {
   };
   std::vector<Entry> all;
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator("/proc", ignored)) {
-    const std::string name = entry.path().filename().string();
+  for (fs::directory_iterator entry("/proc", ignored), end; !ignored && entry != end;
+       entry.increment(ignored)) {
+    const std::string name = entry->path().filename().string();
     pid_t pid = 0;
     if (std::from_chars(name.data(), name.data() + name.size(), pid).ec != std::errc()) continue;
     if (const auto stat = engine::ReadProcessStat(pid); stat && stat->state != 'Z')

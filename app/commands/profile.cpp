@@ -12,6 +12,7 @@
 #include "app/commands/json.h"
 #include "app/commands/local_cluster.h"
 #include "app/commands/units.h"
+#include "engine/files/absolute_path.h"
 
 namespace tessera::app {
 namespace {
@@ -72,7 +73,7 @@ namespace {
 
 Result<agents::Profile> readProfile(const Arguments& arguments) {
   if (const auto file = arguments.value("from")) {
-    TESSERA_TRY(auto profile, agents::LoadProfile(std::filesystem::absolute(*file).string()));
+    TESSERA_TRY(auto profile, agents::LoadProfile(engine::AbsolutePath(*file)));
     if (!arguments.word(0).empty()) profile.name = arguments.word(0);
     return profile;
   }
@@ -95,7 +96,7 @@ Result<agents::Profile> readProfile(const Arguments& arguments) {
   TESSERA_TRY(const std::string serverKey, need("server-key"));
   TESSERA_TRY(profile.server_key, readPublicKey(serverKey).Context("--server-key"));
   TESSERA_TRY(const std::string key, need("key"));
-  profile.key_file = std::filesystem::absolute(key).string();
+  profile.key_file = engine::AbsolutePath(key);
   return profile;
 }
 

@@ -58,10 +58,11 @@ std::optional<ProcessId> ownerOf(const fs::path& folder) {
 
 void clearLeftovers(const fs::path& temporary) {
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(temporary, ignored)) {
-    if (!entry.path().filename().string().starts_with(kPrefix) || !isOurs(entry.path())) continue;
-    const auto owner = ownerOf(entry.path());
-    if (owner && !isAlive(*owner)) clear(entry.path().string());
+  for (fs::directory_iterator entry(temporary, ignored), end; !ignored && entry != end;
+       entry.increment(ignored)) {
+    if (!entry->path().filename().string().starts_with(kPrefix) || !isOurs(entry->path())) continue;
+    const auto owner = ownerOf(entry->path());
+    if (owner && !isAlive(*owner)) clear(entry->path().string());
   }
 }
 

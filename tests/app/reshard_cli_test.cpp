@@ -259,7 +259,7 @@ class ReshardCliTest : public QObject {
     row("nowhere' does not exist", 1, {"inspect", "nowhere"});
     row("rules.json", 1, {"inspect", "rules.json"});
     row("--force replaces it", 1, {"reshard", "src.safetensors", "rules.json"});
-    row("are not apart", 1, {"reshard", "src.safetensors", "src.safetensors", "--force"});
+    row("overlap", 1, {"reshard", "src.safetensors", "src.safetensors", "--force"});
     row("no unfinished reshard", 1, {"reshard", "src.safetensors", "dst", "--resume"});
     row("'x.*' fits the name of no tensor", 1,
         {"reshard", "src.safetensors", "dst", "--dtype", "x.*=bf16"});
