@@ -14,10 +14,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 
 #include "app/bridge.h"
+#include "app/commands/help.h"
 #include "app/commands/json.h"
 #include "app/commands/options.h"
 #include "app/connections.h"
@@ -71,27 +73,55 @@ struct PanelOptions {
 
 const Syntax& panelSyntax() {
   static const Syntax syntax{
-      "tessera",
-      "the control panel: shows a cluster and moves jobs between its GPUs",
-      {},
-      {{"connect", "PROFILE", "name or file of a profile (default: the only one, else `local`)"},
-       {"history", "FILE", "shows a history file instead of a cluster"},
-       {"readonly", "", "Monitor for good: nothing can be changed"},
-       {"operate", "", "starts armed (default: Monitor)"},
-       {"live", "", "starts in live mode: a drop applies after 3 s; needs --operate"},
-       {"theme", "light|dark", "of this run (default: as in the settings)"},
-       {"size", "WxH", "of the window, logical pixels (default: as it was last, else 1440x900)"},
-       {"screenshot", "FILE", "saves a PNG once the first live snapshot is drawn (10 s at most)"},
-       {"quit", "", "ends after the screenshot"},
-       {"play", "STEPS",
-        "plays a scenario without a user: grow,shrink,lose; implies --operate --live"},
-       {"screenshots", "DIR", "where --play leaves screenshots and its report (default: here)"},
-       {"print-geometry", "", "prints where cells stand on the screen, one JSON object a change"},
-       {"startup-trace", "", "prints to stderr when what of the start was done, in ms"},
-       {"help", "", "print this help"},
-       {"version", "", "print the version"}},
-      {"TESSERA_HOME holds profiles, keys, history and panel.ini, the panel's own settings."},
-      false};
+      .verb = "tessera",
+      .summary = "Show a cluster in the control panel and move jobs between its GPUs",
+      .options =
+          {{.name = "connect",
+            .value = "PROFILE",
+            .help = "name or file of a profile",
+            .fallback = "as for tesseractl without --cluster"},
+           {.name = "history",
+            .value = "FILE",
+            .help = "show a history file instead of a cluster"},
+           {.name = "readonly",
+            .value = "",
+            .help = "stay in Monitor: nothing can be changed"},
+           {.name = "operate", .value = "", .help = "start armed instead of in Monitor"},
+           {.name = "live",
+            .value = "",
+            .help = "start in live mode: a drop applies after 3 s; needs --operate"},
+           {.name = "theme",
+            .value = "",
+            .help = "theme of this run",
+            .fallback = "as in the settings",
+            .choices = {"light", "dark"}},
+           {.name = "size",
+            .value = "WxH",
+            .help = "size of the window in logical pixels",
+            .fallback = "the last size, else 1440x900"},
+           {.name = "screenshot",
+            .value = "FILE",
+            .help = "save a PNG when the first snapshot of the cluster is drawn, after 10 s at most"},
+           {.name = "quit", .value = "", .help = "quit after the screenshot"},
+           {.name = "play",
+            .value = "STEPS",
+            .help = "play a scenario without a user: grow,shrink,lose; implies --operate and "
+                    "--live"},
+           {.name = "screenshots",
+            .value = "DIR",
+            .help = "folder for the screenshots and the report of --play",
+            .fallback = "the working folder"},
+           {.name = "print-geometry",
+            .value = "",
+            .help = "print the screen positions of the cells as JSON, a line for each change"},
+           {.name = "startup-trace",
+            .value = "",
+            .help = "print to stderr how many milliseconds each part of the start took"},
+           {.name = "help", .value = "", .help = "print this help", .letter = 'h'},
+           {.name = "version", .value = "", .help = "print the version"}},
+      .notes = {"TESSERA_HOME holds profiles, keys, history and panel.ini, the panel's settings."},
+      .examples = {"tessera --connect local --operate", "tessera --history history.sqlite"},
+      .isVerb = false};
   return syntax;
 }
 
@@ -128,11 +158,8 @@ Result<PanelOptions> readOptions(const Arguments& arguments) {
     TESSERA_TRY(const QSize size, parseSize(*text));
     options.size = size;
   }
-  if (const auto text = arguments.value("theme")) {
-    if (*text != "light" && *text != "dark")
-      return InvalidArgument(fmt::format("--theme '{}' is neither light nor dark", *text));
+  if (const auto text = arguments.value("theme"))
     options.theme = *text == "light" ? ui::ThemeMode::Light : ui::ThemeMode::Dark;
-  }
   if (const auto text = arguments.value("play")) {
     options.script = QString::fromStdString(*text).split(QLatin1Char(','));
     for (const QString& step : options.script)

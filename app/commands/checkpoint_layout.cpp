@@ -12,6 +12,8 @@
 #include <sstream>
 
 #include "app/commands/model_source.h"
+#include "app/commands/offline_layouts.h"
+#include "app/commands/placement.h"
 #include "ptc/rules/rules_files.h"
 
 namespace tessera::app {
@@ -80,7 +82,7 @@ std::string_view roleOf(const Checkpoint& source, const std::string& name) {
 ptc::NamedText listTensors(const Checkpoint& source, const Numbers& numbers,
                            std::int64_t numLayers) {
   std::string text = fmt::format("{{\"layers\": {}, \"values\": {}, \"tensors\": [", numLayers,
-                                 Json(numbers).dump());
+                                 Json(numbers).dump(-1, ' ', false, Json::error_handler_t::replace));
   for (std::size_t t = 0; t < source.tensors().size(); ++t) {
     const StoredTensor& tensor = source.tensors()[t];
     const Json json = {{"name", tensor.name},
@@ -121,12 +123,24 @@ Result<ptc::CollectionPtr> withWholeBytes(ptc::CollectionPtr tensors) {
 }  // namespace
 
 std::vector<OptionSpec> layoutOptions() {
-  return {{"mesh", "dp=D,tp=T,…", "each rank of this mesh has its shard (needs --rules)"},
-          {"rules", "NAME|FILE", "how tensors are cut and put on stages: see `rules list`"},
-          {"values", "NAME=N,…", "numbers that the rules read: heads=32,kv_heads=8"},
-          zeroOption(),
-          {"tensors", "FILE", "lists the tensors, with segments and roles (default: as they are)"},
-          {"stages", "RULE", "uniform, uniform*2, balanced or 0,0,1,1 (default as the rules say)"}};
+  return {{.name = "mesh",
+           .value = "MESH",
+           .help = "write one shard for each rank of this mesh, such as dp=2,tp=2; needs --rules"},
+          {.name = "rules",
+           .value = "RULES",
+           .help = "how tensors are cut and assigned to stages: a rule set of `rules list`, or a "
+                   "file"},
+          {.name = "values",
+           .value = "NAME=N,...",
+           .help = "numbers that the rules use: heads=32,kv_heads=8",
+           .fallback = "those in config.json of a Hugging Face folder",
+           .repeats = true},
+          zeroOption("off"),
+          {.name = "tensors",
+           .value = "FILE",
+           .help = "table of the tensors, with segments and roles",
+           .fallback = "the tensors of SRC"},
+          stagesOption()};
 }
 
 Result<ptc::Layout> layoutOf(const Checkpoint& source, const Arguments& arguments) {
@@ -148,8 +162,7 @@ Result<ptc::Layout> layoutOf(const Checkpoint& source, const Arguments& argument
     TESSERA_TRY(const ptc::RulesFile read, ptc::ReadRules(rules, listed.values));
     tensors = listTensors(source, numbers, numLayersOf(source, read));
   }
-  TESSERA_TRY(const bool zero, readZero(arguments));
-  TESSERA_TRY(auto ruled, ptc::ApplyRules(tensors, rules, zero));
+  TESSERA_TRY(auto ruled, ptc::ApplyRules(tensors, rules, readZero(arguments)));
   TESSERA_TRY(ruled.tensors, withWholeBytes(std::move(ruled.tensors)));
   if (const auto text = arguments.value("stages")) {
     auto parsed = ptc::ParseStageRule(*text);

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <stop_token>
 #include <thread>
 
@@ -15,6 +16,7 @@
 #include "app/commands/command.h"
 #include "app/commands/interrupt.h"
 #include "app/commands/json.h"
+#include "app/commands/paths.h"
 #include "app/commands/units.h"
 #include "engine/data/formats/open_data.h"
 #include "engine/data/text_dataset.h"
@@ -131,7 +133,7 @@ int show(const Invocation& call) {
   const auto seed =
       call.arguments.integer("seed", engine::JobSettings().seed, 0, std::int64_t{1} << 40);
   if (!seed) return wrongUsage(seed.error());
-  const auto count = call.arguments.integer("first", 0, 0, kMostShown);
+  const auto count = call.arguments.integer("limit", 0, 0, kMostShown);
   if (!count) return wrongUsage(count.error());
   countInterrupts();
   const auto data = open(call, *sequence);
@@ -154,23 +156,30 @@ std::string absoluteData(const std::string& given) {
   const std::string& path = parsed->path;
   const std::string weight = given.substr(0, given.size() - path.size());
   if (path.empty() || path.find("://") != std::string::npos) return given;
-  const std::string absolute = std::filesystem::absolute(path).lexically_normal().string();
+  const std::string absolute = std::filesystem::path(absolutePath(path)).lexically_normal().string();
   return weight + absolute;
 }
 
 Command dataShowCommand() {
   return {
-      {"data show",
-       "tells what data sets hold and in which order a job reads them; makes their index, which "
-       "is kept",
-       {},
-       {{"data", "PATH",
-         "file, folder or URL; may be repeated, `0.7:PATH` gives a weight (default: text found "
-         "on the machine)"},
-        {"sequence", "N", "tokens of a sample (default 128)"},
-        {"first", "N", "lists the first N samples of the order"},
-        {"seed", "S", fmt::format("of the order (default {})", engine::JobSettings().seed)}},
-       {}},
+      {.verb = "data show",
+       .summary = "Show what data sets contain and in which order a job reads them",
+       .options = {{.name = "data",
+                    .value = "PATH",
+                    .help = "file, folder or URL; `0.7:PATH` gives a weight",
+                    .fallback = "text found on the machine",
+                    .repeats = true},
+                   {.name = "sequence",
+                    .value = "N",
+                    .help = "tokens per sample",
+                    .fallback = "128"},
+                   limitOption("list the first N samples of the order", "none"),
+                   {.name = "seed",
+                    .value = "S",
+                    .help = "seed of the order",
+                    .fallback = fmt::to_string(engine::JobSettings().seed)}},
+       .notes = {"The command builds the index of the data and keeps it in TESSERA_HOME/cache."},
+       .examples = {"tesseractl data show", "tesseractl data show --data shards/ --limit 10"}},
       show};
 }
 

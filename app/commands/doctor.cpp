@@ -8,12 +8,14 @@
 
 #include <chrono>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "agents/wire/convert.h"
 #include "app/commands/clock_skew.h"
 #include "app/commands/command.h"
 #include "app/commands/json.h"
 #include "app/commands/session.h"
+#include "app/commands/terminal.h"
 #include "app/commands/units.h"
 #include "app/commands/when.h"
 #include "app/version.h"
@@ -140,7 +142,9 @@ void print(const std::vector<Check>& checks) {
       first = false;
       node = check.node;
     }
-    fmt::print("  {:<8} {:<19} {}\n", engine::ToString(check.verdict), check.name, check.value);
+    const std::string_view verdict = engine::ToString(check.verdict);
+    fmt::print("  {}{:<{}} {:<19} {}\n", paintState(verdict), "", 8 - verdict.size(), check.name,
+               check.value);
     if (!check.remedy.empty()) fmt::print("  {:<8} {:<19} → {}\n", "", "", check.remedy);
   }
 }
@@ -154,12 +158,7 @@ int run(const Invocation& call) {
   const auto failures = count(Verdict::kFailed), warnings = count(Verdict::kWarning);
   if (call.json) {
     Json rows = Json::array();
-    for (const Check& check : checks)
-      rows.push_back({{"node", check.node ? Json(*check.node) : Json()},
-                      {"name", check.name},
-                      {"verdict", engine::ToString(check.verdict)},
-                      {"value", check.value},
-                      {"remedy", check.remedy}});
+    for (const Check& check : checks) rows.push_back(toJson(check));
     printLine({{"checks", rows}, {"failed", failures}, {"warnings", warnings}});
   } else {
     print(checks);
@@ -174,11 +173,10 @@ int run(const Invocation& call) {
 }  // namespace
 
 Command doctorCommand() {
-  return {{"doctor",
-           "looks for what may be wrong with this machine, the cluster and its nodes",
-           {},
-           {},
-           {"Exit code 1 if a check failed; warnings are no failure."}},
+  return {{.verb = "doctor",
+           .summary = "Check this machine, the connection, the cluster and its nodes",
+           .notes = {"The exit code is 1 if a check failed. Warnings do not count as failures."},
+           .examples = {"tesseractl doctor", "tesseractl --cluster lab doctor"}},
           run};
 }
 

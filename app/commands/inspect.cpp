@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
@@ -221,23 +222,32 @@ int run(const Invocation& call) {
 }  // namespace
 
 Command inspectCommand() {
-  return {
-      {"inspect",
-       "lists the tensors of a checkpoint on disk",
-       {{"PATH",
-         "safetensors file, Hugging Face or sharded safetensors folder, folder of "
-         "torch.distributed.checkpoint or of Megatron's torch_dist"}},
-       {{"tensor", "GLOB", "only names that fit: * any characters but dots, ** any"},
-        {"pieces", "", "shows where each box of a tensor lies: file and offset"},
-        {"digests", "", "reads everything and shows digests, equal under every layout"},
-        {"verify", "",
-         "--digests, and checks all that the checkpoint states of its bytes: "
-         "digests, CRC-32 of torch.save's entries, SHA-256 of Megatron's integrity.json"},
-        memoryOption(),
-        threadsOption()},
-       {"Reads tables only, without --digests and --verify. Runs no code of a checkpoint. Needs no "
-        "cluster."}},
-      run};
+  return {{.verb = "inspect",
+           .summary = "List the tensors of a checkpoint on disk",
+           .words = {{"PATH", "safetensors file, Hugging Face or sharded safetensors folder, folder "
+                              "of torch.distributed.checkpoint or of Megatron's torch_dist"}},
+           .options = {{.name = "tensor",
+                        .value = "GLOB",
+                        .help = "list only names that match: * is anything without a dot, ** is "
+                                "anything"},
+                       {.name = "pieces",
+                        .value = "",
+                        .help = "show the file and offset of each box of a tensor"},
+                       {.name = "digests",
+                        .value = "",
+                        .help = "read everything and show digests, which are equal for every "
+                                "layout"},
+                       {.name = "verify",
+                        .value = "",
+                        .help = "as --digests, and check every checksum in the checkpoint: "
+                                "Tessera's digests, the CRC-32 of torch.save's entries, the SHA-256 "
+                                "of Megatron's integrity.json"},
+                       memoryOption(), threadsOption()},
+           .notes = {"Without --digests and --verify only the tables are read. Code in a checkpoint "
+                     "is never run. Needs no cluster."},
+           .examples = {"tesseractl inspect checkpoints/step-1000",
+                        "tesseractl inspect model.safetensors --tensor \"**.weight\" --digests"}},
+          run};
 }
 
 }  // namespace tessera::app

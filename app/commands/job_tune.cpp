@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "agents/wire/convert.h"
 #include "app/commands/command.h"
-#include "app/commands/confirm.h"
 #include "app/commands/interrupt.h"
 #include "app/commands/json.h"
 #include "app/commands/placement.h"
@@ -36,12 +36,12 @@ constexpr seconds kStepPatience{120};
 /// One job on its way through candidates.
 class Tuner {
  public:
-  Tuner(Session& session, std::string job, Place at, bool quiet)
+  Tuner(Session& session, std::string job, Configuration at, bool quiet)
       : m_session(session), m_job(std::move(job)), m_quiet(quiet), m_at(std::move(at)) {}
 
   /// Moves the job by an ordinary transaction and waits for its outcome; nothing where it already
   /// runs so. \error kFailedPrecondition where it was rolled back, or the devices have changed
-  Status moveTo(const Place& place) {
+  Status moveTo(const Configuration& target) {
     if (m_at == place) return OkStatus();
     wire::PlanRequest plan;
     plan.set_job(m_job);
@@ -121,7 +121,7 @@ class Tuner {
   Session& m_session;
   const std::string m_job;
   const bool m_quiet;
-  Place m_at;  // after the last transaction that was committed
+  Configuration m_at;  // after the last transaction that was committed
 };
 
 struct Options {
@@ -134,12 +134,9 @@ Result<Options> readOptions(const Arguments& arguments) {
   Options options;
   TESSERA_TRY(const auto placement, readPlacement(arguments));
   options.devices = placement.devices;
-  TESSERA_TRY(options.top, arguments.integer("top", options.top, 1, 32));
+  TESSERA_TRY(options.top, arguments.integer("limit", options.top, 1, 32));
   TESSERA_TRY(options.steps, arguments.integer("steps", options.steps, kWarmUp + 1, 10'000));
-  const std::string keep = arguments.valueOr("keep", "best");
-  if (keep != "best" && keep != "original")
-    return InvalidArgument(fmt::format("--keep '{}' is neither best nor original", keep));
-  options.keepsBest = keep == "best";
+  options.keepsBest = arguments.valueOr("keep", "best") == "best";
   return options;
 }
 
@@ -148,9 +145,6 @@ int run(const Invocation& call) {
   if (const auto good = checkName("job", name); !good) return wrongUsage(good.error());
   auto options = readOptions(call.arguments);
   if (!options) return wrongUsage(options.error());
-  const bool yes = call.arguments.has("yes");
-  if (!yes && !canAsk(call))
-    return wrongUsage(InvalidArgument("job tune needs --yes where nobody can be asked"));
 
   auto session = openSession(call);
   if (!session) return failed(session.error());
@@ -167,23 +161,18 @@ int run(const Invocation& call) {
   std::vector<engine::Candidate> candidates;
   for (const engine::Candidate& candidate : proposal->candidates)
     if (candidate.fits()) candidates.push_back(candidate);
-  if (!yes && !confirmed(fmt::format("run {} through {} configurations for {} steps each", name,
-                                     candidates.size(), options->steps))) {
-    fmt::print("nothing changed\n");
-    return kFailed;
-  }
 
   countInterrupts();
-  const Place original{job->mesh, job->devices, job->options, true};
+  const Configuration original{job->mesh, job->devices, job->options, true};
   Tuner tuner(*session, name, original, call.json);
   std::vector<Measurement> measurements;
   std::optional<Error> ended;
   for (const engine::Candidate& candidate : candidates) {
-    const Place place = candidate.current
+    const Configuration place = candidate.current
                             ? original
-                            : Place{candidate.mesh, candidate.devices, candidate.options, false};
+                            : Configuration{candidate.mesh, candidate.devices, candidate.options, false};
     tuner.say(fmt::format("{} of {}: {}", measurements.size() + 1, candidates.size(),
-                          describePlace(place)));
+                          describeConfiguration(place)));
     const Status moved =
         numInterrupts() > 0 ? Status(Cancelled("interrupted")) : tuner.moveTo(place);
     const Result<double> step = moved ? tuner.measure(options->steps) : moved.error();
@@ -199,8 +188,8 @@ int run(const Invocation& call) {
   }
   const Measurement* best = fastest(measurements);
   const bool goesBack = ended || !options->keepsBest || best == nullptr;
-  const Place& target = goesBack ? original : best->place;
-  if (ended) tuner.say(fmt::format("interrupted: going back to {}", describePlace(original)));
+  const Configuration& target = goesBack ? original : best->place;
+  if (ended) tuner.say(fmt::format("interrupted: going back to {}", describeConfiguration(original)));
   const Status settled = tuner.moveTo(target);
 
   if (call.json)
@@ -209,23 +198,32 @@ int run(const Invocation& call) {
     fmt::print("{}", describeMeasurements(measurements));
   if (!settled) return failed(settled.error());
   if (!call.json)
-    fmt::print("{} runs {}{}\n", name, describePlace(target), goesBack ? " as before" : "");
+    fmt::print("{} runs {}{}\n", name, describeConfiguration(target), goesBack ? " as before" : "");
   return ended || best == nullptr ? kFailed : kDone;
 }
 
 }  // namespace
 
 Command jobTuneCommand() {
-  return {{"job tune",
-           "measures the configurations that are estimated best, and keeps the fastest",
-           {{"JOB", "a running job"}},
-           {devicesOption("(default: the job's)"),
-            {"top", "K", "how many configurations (default 4)"},
-            {"steps", "N", "steps of each; the first 2 do not count (default 12)"},
-            {"keep", "best|original", "what the job runs afterwards (default best)"},
-            {"yes", "", "does not ask"}},
-           {"Each change is an ordinary reconfiguration: training goes on, no step is lost.",
-            "Ctrl-C goes back to the configuration of before."}},
+  return {{.verb = "job tune",
+           .summary = "Run the configurations with the best estimates and keep the fastest",
+           .words = {{"JOB", "name of a running job"}},
+           .options = {devicesOption("the job's GPUs"),
+                       limitOption("number of configurations to try", "4"),
+                       {.name = "steps",
+                        .value = "N",
+                        .help = "steps to run each; the first 2 do not count",
+                        .fallback = "12"},
+                       {.name = "keep",
+                        .value = "",
+                        .help = "configuration that the job runs afterwards",
+                        .fallback = "best",
+                        .choices = {"best", "original"}},
+                       reversibleYesOption()},
+           .notes = {"Each change is an ordinary transaction: training continues and no step is "
+                     "lost. Ctrl-C moves the job back to the configuration that it had before."},
+           .examples = {"tesseractl job tune gpt-mini",
+                        "tesseractl job tune gpt-mini --limit 2 --steps 20 --keep original"}},
           run};
 }
 

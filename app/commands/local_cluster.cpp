@@ -19,6 +19,7 @@
 
 #include "agents/node/config.h"
 #include "agents/wire/convert.h"
+#include "app/commands/paths.h"
 #include "app/commands/process.h"
 #include "engine/files/whole_file.h"
 
@@ -34,7 +35,7 @@ constexpr seconds kStartPatience{45};
 constexpr int kLanesPerNode = 2;
 
 fs::path clustersFolder(const std::string& home = {}) {
-  return fs::absolute(fs::path(home.empty() ? agents::TesseraHome() : home)) / "clusters";
+  return fs::path(absolutePath(home.empty() ? agents::TesseraHome() : home)) / "clusters";
 }
 fs::path keepersFile(const fs::path& directory) { return directory / "keepers.json"; }
 fs::path nodeFolder(const fs::path& directory, int node) {
@@ -137,10 +138,11 @@ void endKeepers(const std::vector<ProcessId>& keepers, milliseconds grace) {
 }
 
 void removeSockets(const fs::path& directory) {
-  std::error_code ignored;
+  std::error_code ended, ignored;
   std::vector<fs::path> sockets;
-  for (const auto& entry : fs::recursive_directory_iterator(directory, ignored))
-    if (entry.is_socket(ignored)) sockets.push_back(entry.path());
+  for (fs::recursive_directory_iterator it(directory, ended), end; !ended && it != end;
+       it.increment(ended))
+    if (it->is_socket(ignored)) sockets.push_back(it->path());
   for (const fs::path& socket : sockets) fs::remove(socket, ignored);
 }
 
@@ -252,12 +254,11 @@ Status waitAlive(const LocalClusterOptions& options, const agents::Profile& prof
 std::vector<std::string> stemsIn(const fs::path& folder, bool folders) {
   std::vector<std::string> names;
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+  for (const auto& entry : entriesOf(folder, ignored)) {
     if (folders && entry.is_directory(ignored)) names.push_back(entry.path().filename().string());
     if (!folders && entry.path().extension() == ".json")
       names.push_back(entry.path().stem().string());
   }
-  std::ranges::sort(names);
   return names;
 }
 
@@ -267,7 +268,7 @@ Result<agents::Profile> startLocalCluster(const LocalClusterOptions& options) {
   const fs::path directory = clustersFolder(options.home) / options.name;
   if (isRunning(directory.string()))
     return AlreadyExists(
-        fmt::format("cluster '{}' is running; `tesseractl down --name {}` stops it", options.name,
+        fmt::format("cluster '{}' is running; `tesseractl down --cluster {}` stops it", options.name,
                     options.name));
   const std::string program = programFolder() + "/tessera-agent";
   if (access(program.c_str(), X_OK) != 0)
@@ -324,6 +325,10 @@ void endPrivateCluster(const LocalClusterOptions& options) {
   const fs::path directory = clustersFolder(options.home) / options.name;
   endKeepers(livingKeepers(directory), milliseconds(0));
   removeSockets(directory);
+}
+
+std::string localClusterFolder(const std::string& name) {
+  return (clustersFolder() / name).string();
 }
 
 bool isRunning(const std::string& directory) { return !livingKeepers(directory).empty(); }

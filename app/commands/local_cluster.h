@@ -47,6 +47,8 @@ void endPrivateCluster(const LocalClusterOptions& options);
 /// Whether any keeper of the cluster in `directory` lives.
 bool isRunning(const std::string& directory);
 
+/// TESSERA_HOME/clusters/NAME.
+std::string localClusterFolder(const std::string& name);
 /// Names of all local clusters that have a folder, and of all saved profiles; sorted.
 std::vector<std::string> localClusterNames();
 std::vector<std::string> profileNames();

@@ -9,8 +9,10 @@
 #include <deque>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <thread>
 
+#include "app/commands/cluster_choice.h"
 #include "app/commands/command.h"
 #include "app/commands/json.h"
 #include "app/commands/local_cluster.h"
@@ -70,12 +72,12 @@ int runRemote(const Invocation& call, const std::string& wanted, std::int64_t co
 }
 
 int run(const Invocation& call) {
-  const auto count = call.arguments.integer("lines", 100, 0, 1'000'000);
+  const auto count = call.arguments.integer("limit", 100, 0, 1'000'000);
   if (!count) return wrongUsage(count.error());
   const std::string wanted = call.arguments.word(0);
   if (!wanted.empty() && !nodeIndex(wanted))
     return wrongUsage(InvalidArgument(fmt::format("'{}' is not a node such as n0", wanted)));
-  std::string cluster = call.cluster;
+  std::string cluster = chosenCluster(call.cluster);
   if (cluster.empty() && profileNames().empty() && localClusterNames().size() == 1)
     cluster = localClusterNames().front();  // stopped: its logs are still there
 
@@ -84,12 +86,14 @@ int run(const Invocation& call) {
     directory = profile->directory;
     if (directory.empty()) return runRemote(call, wanted, *count);
   } else {
-    directory = (std::filesystem::path(agents::TesseraHome()) / "clusters" / cluster).string();
-    if (cluster.empty() || !std::filesystem::is_directory(directory))
+    directory = localClusterFolder(cluster);
+    std::error_code ignored;
+    if (cluster.empty() || !std::filesystem::is_directory(directory, ignored))
       return failed(profile.error());
   }
   std::vector<Log> logs;
-  for (int node = 0; std::filesystem::exists(agentLog(directory, node)); ++node)
+  std::error_code missing;
+  for (int node = 0; std::filesystem::exists(agentLog(directory, node), missing); ++node)
     if (wanted.empty() || nodeIndex(wanted) == node)
       logs.push_back({fmt::format("n{}", node), std::ifstream(agentLog(directory, node))});
   if (logs.empty())
@@ -117,12 +121,13 @@ int run(const Invocation& call) {
 }  // namespace
 
 Command logsCommand() {
-  return {{"logs",
-           "prints what the agents wrote",
-           {{"NODE", "n0, n1, ... (default: all)", false}},
-           {{"lines", "N", "the last N lines of each node (default 100)"},
-            {"follow", "", "goes on with new lines until interrupted (local clusters)"}},
-           {}},
+  return {{.verb = "logs",
+           .summary = "Print the logs of the agents",
+           .words = {{"NODE", "n0, n1, ...; all nodes if it is missing", false}},
+           .options = {limitOption("print the last N lines of each node", "100"),
+                       followOption("print new lines until interrupted; local clusters only")},
+           .examples = {"tesseractl logs", "tesseractl logs n1 --limit 20",
+                        "tesseractl logs --follow"}},
           run};
 }
 

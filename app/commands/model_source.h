@@ -27,9 +27,8 @@ struct ModelSource {
   bool zero = false;
 };
 
-OptionSpec zeroOption();
-/// What --zero says; false without it. \error kInvalidArgument for a text that says nothing
-Result<bool> readZero(const Arguments& arguments);
+/// The value of --zero; false without it.
+bool readZero(const Arguments& arguments);
 
 /// --model, --tensors, --optimizer, --zero. `optimizer` is its default, as the help says it.
 std::vector<OptionSpec> modelOptions(const std::string& optimizer);

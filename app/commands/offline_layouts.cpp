@@ -110,13 +110,30 @@ Result<ptc::RuledTensors> ruledTensors(const Arguments& arguments, const ModelSo
 
 }  // namespace
 
+OptionSpec stagesOption() {
+  return {.name = "stages",
+          .value = "RULE",
+          .help = "layers per stage: uniform, uniform*2, balanced or a list such as 0,0,1,1",
+          .fallback = "as in the rules"};
+}
+
 std::vector<OptionSpec> offlineLayoutOptions() {
-  return {{"from", "MESH", "the mesh as it is: \"tp=8,pp=16,dp=128\", maybe \"… on 2048x8\""},
-          {"to", "MESH", "the mesh as it shall be"},
-          {"topology", "FILE|NxM", "hosts, racks and bandwidths (default: nodes of 8 devices)"},
-          {"lose", "LIST", "n3,n7g0: nodes and devices that leave; what they hold is still read"},
-          {"lost", "LIST", "n3,n7g0: nodes and devices that failed; what they held cannot be read"},
-          {"stages", "RULE", "uniform, uniform*2, balanced or 0,0,1,1 (default as the rules say)"}};
+  return {{.name = "from",
+           .value = "MESH",
+           .help = "with a model: the present mesh, \"tp=8,pp=16,dp=128\" or \"... on 2048x8\""},
+          {.name = "to", .value = "MESH", .help = "with a model: the new mesh"},
+          {.name = "topology",
+           .value = "FILE|NxM",
+           .help = "with a model: hosts, racks and bandwidths",
+           .fallback = "nodes of 8 GPUs"},
+          {.name = "lose",
+           .value = "LIST",
+           .help = "with a model: nodes and GPUs that leave, such as n3,n7g0; their state can still "
+                   "be read"},
+          {.name = "lost",
+           .value = "LIST",
+           .help = "with a model: nodes and GPUs that failed; their state cannot be read"},
+          stagesOption()};
 }
 
 Result<OfflineLayouts> readOfflineLayouts(const Arguments& arguments, const ModelSource& source) {

@@ -17,6 +17,8 @@ struct OfflineLayouts {
   std::vector<ptc::DeviceId> lost;  // failed: what they hold cannot be read
 };
 
+/// `--stages RULE`.
+OptionSpec stagesOption();
 /// Options of a change: --from, --to, --topology, --devices, --lose, --lost, --pin,
 /// --stages.
 std::vector<OptionSpec> offlineLayoutOptions();

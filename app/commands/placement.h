@@ -26,16 +26,18 @@ Result<Placement> readPlacement(const Arguments& arguments);
 Result<std::optional<engine::StepOptions>> readStepOptions(const Arguments& arguments,
                                                            engine::StepOptions base = {});
 
-/// Whether bytes may be passed on: --relay, else yes.
-/// \error kInvalidArgument naming the option and the text
-Result<bool> readRelay(const Arguments& arguments);
+/// Whether the plan may relay: --relay, else yes.
+bool readRelay(const Arguments& arguments);
 
-/// J and the placement of `plan` and `apply`. \error also for missing --devices.
+/// The job and placement of `plan` and `apply`.
+/// \error kInvalidArgument as readPlacement, and where no option asks for a change
 Result<wire::PlanRequest> readPlanRequest(const Arguments& arguments);
 
-/// Asks for the plan, after adding to `request` what --zero and --micro-batch say; the one that is
-/// not given stays as the job runs now. \pre readPlanRequest(arguments) gave `request`
-/// \error also kNotFound for a job that is not there
+/// Requests the plan. First completes `request` from the running job: its devices where --devices is
+/// missing, and of --zero and --micro-batch the one that is not given.
+/// \pre readPlanRequest(arguments) returned `request`
+/// \error kNotFound for an unknown job; kInvalidArgument for a --mesh that does not fit the job's
+///     devices
 Result<engine::PlanSummary> askPlan(Session& session, const Arguments& arguments,
                                     wire::PlanRequest* request);
 
@@ -44,12 +46,12 @@ std::string describeCertificate(const engine::PlanCertificate& certificate);
 /// The plan as a person reads it.
 std::string describePlan(const engine::PlanSummary& plan);
 
-OptionSpec devicesOption(const std::string& fallback);
-OptionSpec meshOption(const std::string& fallback);
+OptionSpec devicesOption(std::string fallback);
+OptionSpec meshOption(std::string fallback);
 OptionSpec pinOption();
 OptionSpec relayOption();
-OptionSpec zeroOption(const std::string& fallback);
-OptionSpec microBatchOption(const std::string& fallback);
+OptionSpec zeroOption(std::string fallback);
+OptionSpec microBatchOption(std::string fallback);
 /// The options of which readPlanRequest and askPlan know, then `more`.
 std::vector<OptionSpec> planOptions(std::vector<OptionSpec> more);
 

@@ -16,6 +16,7 @@
 #include <sstream>
 #include <thread>
 
+#include "app/commands/paths.h"
 #include "engine/files/process_stat.h"
 #include "engine/files/whole_file.h"
 
@@ -97,7 +98,7 @@ std::vector<ProcessId> descendantsOf(const ProcessId& process) {
   };
   std::vector<Entry> all;
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator("/proc", ignored)) {
+  for (const auto& entry : entriesOf("/proc", ignored)) {
     const std::string name = entry.path().filename().string();
     pid_t pid = 0;
     if (std::from_chars(name.data(), name.data() + name.size(), pid).ec != std::errc()) continue;

@@ -19,8 +19,9 @@ inline constexpr std::chrono::seconds kAnswerTimeout{10};
 /// What may take a job as long as its slowest step: pause, digest, stop.
 inline constexpr std::chrono::seconds kJobTimeout{120};
 
-/// The profile that a command means: `named` by name or file, else the only one there is, else
-/// `local`. \error kNotFound saying what to do.
+/// The profile that a command means: chosenCluster(named) by name or file, else the only profile,
+/// else `local`.
+/// \error kNotFound with what to do
 Result<agents::Profile> findProfile(const std::string& named);
 
 /// The kind of a reply.

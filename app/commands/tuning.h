@@ -14,18 +14,18 @@
 namespace tessera::app {
 
 /// A configuration of a job on devices.
-struct Place {
+struct Configuration {
   ptc::MeshShape mesh;
   std::vector<ptc::DeviceId> devices;
   engine::StepOptions options;
   bool isPinned = false;  // devices are in rank order
-  friend bool operator==(const Place&, const Place&) = default;
+  friend bool operator==(const Configuration&, const Configuration&) = default;
 };
 /// "dp=2,tp=2,pp=1, zero on n0g0,…".
-std::string describePlace(const Place& place);
+std::string describeConfiguration(const Configuration& place);
 
 struct Measurement {
-  Place place;
+  Configuration place;
   double predicted = 0;  // seconds a step; 0: unknown
   double measured = 0;   // 0: it failed
   std::string failure;   // why
@@ -42,6 +42,6 @@ const Measurement* fastest(const std::vector<Measurement>& measurements);
 double medianStep(const std::vector<engine::Sample>& samples, std::int64_t skip);
 
 std::string describeMeasurements(const std::vector<Measurement>& measurements);
-Json toJson(const std::vector<Measurement>& measurements, const Place& kept);
+Json toJson(const std::vector<Measurement>& measurements, const Configuration& kept);
 
 }  // namespace tessera::app

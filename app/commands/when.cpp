@@ -70,6 +70,16 @@ Result<engine::TimeRange> parseRange(const Arguments& arguments, double now) {
   return range;
 }
 
+OptionSpec fromTimeOption() {
+  return {.name = "from",
+          .value = "TIME",
+          .help = "only rows from this time on: 2h, or 2026-11-21T14:02"};
+}
+
+OptionSpec toTimeOption() {
+  return {.name = "to", .value = "TIME", .help = "only rows before this time"};
+}
+
 double wallClock() { return agents::WallClock(); }
 
 }  // namespace tessera::app

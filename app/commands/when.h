@@ -17,7 +17,10 @@ Result<double> parseDuration(std::string_view text);
 /// A duration as above (that long before `now`), "2026-11-21", "2026-11-21 14:02" or
 /// "2026-11-21T14:02:31" in local time, with a Z at the end in UTC. \return seconds since 1970
 Result<double> parseWhen(std::string_view text, double now);
-/// The options --from and --to of a verb. \error also where the range is empty
+/// `--from TIME` and `--to TIME`.
+OptionSpec fromTimeOption();
+OptionSpec toTimeOption();
+/// Reads them. \error also for an empty range
 Result<engine::TimeRange> parseRange(const Arguments& arguments, double now);
 /// Now, in seconds since 1970.
 double wallClock();

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "app/commands/process.h"
+#include "app/commands/paths.h"
 #include "engine/files/process_stat.h"
 #include "engine/files/whole_file.h"
 
@@ -58,7 +59,7 @@ std::optional<ProcessId> ownerOf(const fs::path& folder) {
 
 void clearLeftovers(const fs::path& temporary) {
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(temporary, ignored)) {
+  for (const auto& entry : entriesOf(temporary, ignored)) {
     if (!entry.path().filename().string().starts_with(kPrefix) || !isOurs(entry.path())) continue;
     const auto owner = ownerOf(entry.path());
     if (owner && !isAlive(*owner)) clear(entry.path().string());
