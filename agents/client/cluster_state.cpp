@@ -21,7 +21,7 @@ using engine::vfs::JobInfo;
 using engine::vfs::StateSource;
 using engine::vfs::StateViewPtr;
 
-constexpr std::chrono::milliseconds kShortCall{10000};
+constexpr std::chrono::milliseconds kClusterStateShortCall{10000};
 /// Longer than the registrar takes for any job with steps below half a minute.
 constexpr std::chrono::milliseconds kViewCall{360000};
 /// For releases on their way at the end; what is lost is freed by the nodes later.
@@ -100,7 +100,7 @@ class Core {
       held_.erase(id);
       ++releases_under_way_;
     }
-    client_->Call(std::move(request), kShortCall, [this](const Result<wire::Reply>&) {
+    client_->Call(std::move(request), kClusterStateShortCall, [this](const Result<wire::Reply>&) {
       const std::lock_guard lock(mutex_);
       --releases_under_way_;
       released_.notify_all();
@@ -145,7 +145,7 @@ class Core {
   void RenewOne(std::uint64_t id) {
     wire::Request request;
     request.mutable_keep_views()->add_views(id);
-    client_->Call(std::move(request), kShortCall, [this, id](const Result<wire::Reply>& reply) {
+    client_->Call(std::move(request), kClusterStateShortCall, [this, id](const Result<wire::Reply>& reply) {
       if (reply || reply.error().code != ErrorCode::kDataLoss) return;
       const std::lock_guard lock(mutex_);
       if (const auto held = held_.find(id); held != held_.end()) {
@@ -174,7 +174,7 @@ class ClusterState : public StateSource {
   Result<std::vector<JobInfo>> Jobs() override {
     wire::Request request;
     request.mutable_jobs();
-    TESSERA_TRY(const wire::Reply reply, core_->Call(std::move(request), kShortCall));
+    TESSERA_TRY(const wire::Reply reply, core_->Call(std::move(request), kClusterStateShortCall));
     std::vector<JobInfo> jobs;
     for (const wire::JobStateInfo& info : reply.jobs().jobs()) {
       TESSERA_TRY(JobInfo job, DecodeJobState(info));

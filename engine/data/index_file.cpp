@@ -27,7 +27,7 @@ constexpr std::array<char, 8> kMagic = {'T', 'S', 'R', 'I', 'N', 'D', 'E', 'X'};
 constexpr std::uint64_t kVersion = 1;
 
 /// FORMAT.md describes it.
-struct Header {
+struct IndexFileHeader {
   std::array<char, 8> magic = kMagic;
   std::uint64_t version = kVersion;
   std::uint64_t format = 0;
@@ -36,9 +36,9 @@ struct Header {
   std::uint64_t entry_words = 0;
   std::uint64_t num_words = 0;  // of all entries
   std::uint64_t body_checksum = 0;
-  friend bool operator==(const Header&, const Header&) = default;
+  friend bool operator==(const IndexFileHeader&, const IndexFileHeader&) = default;
 };
-static_assert(sizeof(Header) == 64);
+static_assert(sizeof(IndexFileHeader) == 64);
 
 Error BuildingCancelled() { return Cancelled("building the data index was cancelled"); }
 
@@ -84,12 +84,12 @@ class MappedIndex final : public RecordIndex {
  public:
   /// \return null where the file is not there or not what it should be: `wanted` but for num_words
   /// and body_checksum.
-  static RecordIndexPtr Open(const std::string& path, const Header& wanted) {
+  static RecordIndexPtr Open(const std::string& path, const IndexFileHeader& wanted) {
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     struct stat status = {};
     if (!file.ok() || ::fstat(file.get(), &status) != 0) return nullptr;
     const auto size = static_cast<std::size_t>(status.st_size);
-    if (size < sizeof(Header) || size % sizeof(std::uint64_t) != 0) return nullptr;
+    if (size < sizeof(IndexFileHeader) || size % sizeof(std::uint64_t) != 0) return nullptr;
     void* const memory = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.get(), 0);
     if (memory == MAP_FAILED) return nullptr;
     const std::shared_ptr<MappedIndex> index(new MappedIndex(memory, size));
@@ -102,12 +102,12 @@ class MappedIndex final : public RecordIndex {
  private:
   MappedIndex(void* memory, std::size_t size) : memory_(memory), size_(size) {}
 
-  bool Check(const Header& wanted) {
-    Header header;
+  bool Check(const IndexFileHeader& wanted) {
+    IndexFileHeader header;
     std::memcpy(&header, memory_, sizeof header);
     const std::span all(static_cast<const std::uint64_t*>(memory_), size_ / sizeof(std::uint64_t));
     const auto body = all.subspan(sizeof header / sizeof(std::uint64_t));
-    Header expected = wanted;
+    IndexFileHeader expected = wanted;
     expected.num_words = header.num_words;
     expected.body_checksum = header.body_checksum;
     const std::size_t table = static_cast<std::size_t>(wanted.num_files) + 1;
@@ -129,7 +129,7 @@ class MappedIndex final : public RecordIndex {
 };
 
 /// An index that cannot be kept is no reason not to train.
-void Keep(const std::string& path, const Header& header, const BuiltIndex& index,
+void Keep(const std::string& path, const IndexFileHeader& header, const BuiltIndex& index,
           const IndexOptions& options) {
   std::string bytes(sizeof header + index.body().size_bytes(), '\0');
   std::memcpy(bytes.data(), &header, sizeof header);
@@ -199,7 +199,7 @@ Result<RecordIndexPtr> OpenIndex(DataFormat format, std::size_t entry_words, std
                                  std::span<const ByteSourcePtr> sources,
                                  const IndexOptions& options,
                                  const std::function<Status(IndexBuilder&)>& scan) {
-  Header header;
+  IndexFileHeader header;
   std::string path;
   if (!options.folder.empty()) {
     TESSERA_TRY(header.content_key, ContentKey(sources, options));

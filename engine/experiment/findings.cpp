@@ -19,10 +19,10 @@ std::string Apart(const std::optional<Difference>& difference) {
 }
 
 /// The differences of a run from the right one, as they are told.
-struct Differences {
+struct FindingsDifferences {
   std::optional<Difference> read_last, never_read, held_out;
 
-  Differences(const ConsistencyRun& run, const ConsistencyRun& right, const ConsistencySetup& setup)
+  FindingsDifferences(const ConsistencyRun& run, const ConsistencyRun& right, const ConsistencySetup& setup)
       : read_last(DifferenceOn(Samples::kReadLast, run, right, setup)),
         never_read(DifferenceOn(Samples::kNeverRead, run, right, setup)),
         held_out(DifferenceOn(Samples::kHeldOut, run, right, setup)) {}
@@ -48,7 +48,7 @@ std::string OfLostPosition(const ConsistencyRun& run, const ConsistencyResult& r
       summary.coverage.read_again, summary.coverage.never_read);
   const ConsistencyRun* right = result.Find(AtChange::kKeep);
   if (right == nullptr) return text;
-  const Differences differences(run, *right, result.setup);
+  const FindingsDifferences differences(run, *right, result.setup);
   if (!differences.read_last || !differences.never_read) return text;
   text += fmt::format(
       " In the end its loss on those it read after the change is {}, which read them once; on "
@@ -69,7 +69,7 @@ std::string OfDeviceBatch(const ConsistencyRun& run, const ConsistencyResult& re
       run.batch_before, run.batch_after);
   const ConsistencyRun* right = result.Find(AtChange::kKeep);
   if (right == nullptr) return text;
-  const Differences differences(run, *right, result.setup);
+  const FindingsDifferences differences(run, *right, result.setup);
   if (!differences.read_last || !differences.held_out) return text;
   return text + fmt::format(
                     " It made {} updates for as many samples as the right run had {} for. In the "

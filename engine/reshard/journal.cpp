@@ -17,10 +17,10 @@
 namespace tessera::reshard {
 namespace {
 
-using Json = nlohmann::json;
+using JournalJson = nlohmann::json;
 constexpr int kVersion = 1;
 
-Error Failed(const std::string& path, std::string_view what) {
+Error FailedJournal(const std::string& path, std::string_view what) {
   const int error = errno;
   const ErrorCode code = error == ENOSPC || error == EDQUOT || error == EFBIG
                              ? ErrorCode::kResourceExhausted
@@ -28,28 +28,28 @@ Error Failed(const std::string& path, std::string_view what) {
   return {code, fmt::format("'{}' {}: {}", path, what, std::generic_category().message(error)), {}};
 }
 
-std::string Line(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+std::string Line(const JournalJson& json) {
+  return json.dump(-1, ' ', false, JournalJson::error_handler_t::replace) + "\n";
 }
 
-Json ToJson(const Identity& identity) {
-  Json files = Json::array();
+JournalJson ToJson(const Identity& identity) {
+  JournalJson files = JournalJson::array();
   for (const SourceFile& file : identity.files) {
     files.push_back({{"path", file.path}, {"size", file.size}, {"mtime_ns", file.mtime_ns}});
   }
   return {{"tessera_reshard", kVersion},       {"source", identity.source},
           {"files", std::move(files)},         {"tables", ptc::Hex16(identity.tables)},
-          {"options", Json(identity.options)}, {"plan", ptc::Hex16(identity.plan)}};
+          {"options", JournalJson(identity.options)}, {"plan", ptc::Hex16(identity.plan)}};
 }
 
 // The readers below see lines that this program wrote, or a damaged disk: any mismatch of types is
 // caught once, in ReadLine.
-std::uint64_t Hex(const Json& json) { return ptc::ParseHex16(json.get<std::string>()).value(); }
+std::uint64_t Hex(const JournalJson& json) { return ptc::ParseHex16(json.get<std::string>()).value(); }
 
-Identity IdentityFrom(const Json& json) {
+Identity IdentityFrom(const JournalJson& json) {
   Identity identity;
   identity.source = json.at("source").get<std::string>();
-  for (const Json& file : json.at("files")) {
+  for (const JournalJson& file : json.at("files")) {
     identity.files.push_back({file.at("path").get<std::string>(),
                               file.at("size").get<std::int64_t>(),
                               file.at("mtime_ns").get<std::int64_t>()});
@@ -62,7 +62,7 @@ Identity IdentityFrom(const Json& json) {
 
 /// \return whether the line was understood
 bool ReadLine(std::string_view line, Journal::Content& content) {
-  const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  const JournalJson json = JournalJson::parse(line, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return false;
   try {
     if (!content.identity) {
@@ -73,7 +73,7 @@ bool ReadLine(std::string_view line, Journal::Content& content) {
                                json.at("placing").at(1).get<std::uint64_t>()};
     } else {
       DoneTile tile{json.at("tile").get<std::int64_t>(), Hex(json.at("read"))};
-      for (const Json& digest : json.at("written")) tile.digests.push_back(Hex(digest));
+      for (const JournalJson& digest : json.at("written")) tile.digests.push_back(Hex(digest));
       content.tiles.push_back(std::move(tile));
     }
     return true;
@@ -111,10 +111,10 @@ std::string Difference(const Identity& then, const Identity& now) {
 
 Result<Journal> Journal::Open(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (fd < 0) return Failed(path, "cannot be opened");
+  if (fd < 0) return FailedJournal(path, "cannot be opened");
   Journal journal(path, fd);
   if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) return Failed(path, "cannot be locked");
+    if (errno != EWOULDBLOCK) return FailedJournal(path, "cannot be locked");
     return FailedPrecondition(fmt::format("another process writes to '{}'", path));
   }
   std::string text;
@@ -122,7 +122,7 @@ Result<Journal> Journal::Open(const std::string& path) {
   while (true) {
     const ssize_t got = ::read(fd, block.data(), block.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return Failed(path, "cannot be read");
+    if (got < 0) return FailedJournal(path, "cannot be read");
     if (got == 0) break;
     text.append(block.data(), static_cast<std::size_t>(got));
   }
@@ -137,7 +137,7 @@ Result<Journal> Journal::Open(const std::string& path) {
   }
   journal.end_ = static_cast<std::int64_t>(begin);
   if (begin < text.size() && ::ftruncate(fd, journal.end_) != 0) {
-    return Failed(path, "cannot be shortened");
+    return FailedJournal(path, "cannot be shortened");
   }
   return journal;
 }
@@ -153,7 +153,7 @@ Journal::~Journal() {
 }
 
 Status Journal::Begin(const Identity& identity) {
-  if (::ftruncate(fd_, 0) != 0) return Failed(path_, "cannot be emptied");
+  if (::ftruncate(fd_, 0) != 0) return FailedJournal(path_, "cannot be emptied");
   end_ = 0;
   content_ = {};
   return Append(Line(ToJson(identity)));
@@ -181,11 +181,11 @@ Status Journal::Append(const std::string& lines) {
     const ssize_t put = ::pwrite(fd_, lines.data() + done, lines.size() - done,
                                  end_ + static_cast<std::int64_t>(done));
     if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return Failed(path_, "cannot be written");
+    if (put <= 0) return FailedJournal(path_, "cannot be written");
     done += static_cast<std::size_t>(put);
   }
   end_ += static_cast<std::int64_t>(lines.size());
-  if (::fdatasync(fd_) != 0) return Failed(path_, "cannot be brought to the disk");
+  if (::fdatasync(fd_) != 0) return FailedJournal(path_, "cannot be brought to the disk");
   return OkStatus();
 }
 

@@ -19,14 +19,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Error Failed(const std::string& path, std::string_view what, const std::error_code& error) {
+Error FailedWorkFolder(const std::string& path, std::string_view what, const std::error_code& error) {
   const bool missing = error == std::errc::no_such_file_or_directory;
   return {missing ? ErrorCode::kNotFound : ErrorCode::kUnavailable,
           fmt::format("'{}' {}: {}", path, what, error.message()),
           {}};
 }
-Error Failed(const std::string& path, std::string_view what) {
-  return Failed(path, what, {errno, std::generic_category()});
+Error FailedWorkFolder(const std::string& path, std::string_view what) {
+  return FailedWorkFolder(path, what, {errno, std::generic_category()});
 }
 
 std::optional<NodeId> NodeOf(const std::string& path) {
@@ -54,7 +54,7 @@ WorkFolder::WorkFolder(std::string destination, std::string path, Journal journa
 Result<WorkFolder> WorkFolder::Open(const std::string& destination) {
   const std::string path = PathFor(destination);
   if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) {
-    return Failed(path, "cannot be made");
+    return FailedWorkFolder(path, "cannot be made");
   }
   TESSERA_TRY(Journal journal, Journal::Open(path + "/journal.jsonl"));
   return WorkFolder(destination, path, std::move(journal));
@@ -65,9 +65,9 @@ Status WorkFolder::Clear() const {
   for (const fs::directory_entry& entry : fs::directory_iterator(path_, error)) {
     if (entry.path().filename() == "journal.jsonl") continue;
     fs::remove_all(entry.path(), error);
-    if (error) return Failed(entry.path().string(), "cannot be removed", error);
+    if (error) return FailedWorkFolder(entry.path().string(), "cannot be removed", error);
   }
-  if (error) return Failed(path_, "cannot be listed", error);
+  if (error) return FailedWorkFolder(path_, "cannot be listed", error);
   return OkStatus();
 }
 
@@ -78,22 +78,22 @@ bool WorkFolder::WasPlaced() const {
 
 Status WorkFolder::Place(bool replace) {
   const auto node = NodeOf(output_);
-  if (!node) return Failed(output_, "cannot be examined");
+  if (!node) return FailedWorkFolder(output_, "cannot be examined");
   TESSERA_RETURN_IF_ERROR(journal_.AddPlacing(*node));
   const std::string parent = fs::path(destination_).parent_path().string();
   if (Rename(output_, destination_, RENAME_NOREPLACE) != 0) {
     const bool plain = errno == EINVAL;  // not every file system knows of the flags
-    if (errno != EEXIST && !plain) return Failed(destination_, "cannot be named");
+    if (errno != EEXIST && !plain) return FailedWorkFolder(destination_, "cannot be named");
     const bool exists = NodeOf(destination_).has_value();
     if (exists && !replace) return ExistsAlready(destination_);
     if (exists && Rename(output_, destination_, RENAME_EXCHANGE) != 0) {
       const std::string old = path_ + "/replaced";
       if (errno != EINVAL || Rename(destination_, old, 0) != 0 ||
           Rename(output_, destination_, 0) != 0) {
-        return Failed(destination_, "cannot be replaced");
+        return FailedWorkFolder(destination_, "cannot be replaced");
       }
     } else if (!exists && Rename(output_, destination_, 0) != 0) {
-      return Failed(destination_, "cannot be named");
+      return FailedWorkFolder(destination_, "cannot be named");
     }
   }
   return checkpoint::SyncFolder(parent);
@@ -103,7 +103,7 @@ Status WorkFolder::Remove() const {
   TESSERA_RETURN_IF_ERROR(Clear());
   std::error_code error;  // the journal last: while it is there, it says what the rest is
   fs::remove_all(path_, error);
-  if (error) return Failed(path_, "cannot be removed", error);
+  if (error) return FailedWorkFolder(path_, "cannot be removed", error);
   return OkStatus();
 }
 

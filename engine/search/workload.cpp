@@ -14,7 +14,7 @@ std::int64_t LayersOf(const GptConfig& model, std::int64_t stage, std::int64_t s
   return layers;
 }
 
-double Real(std::int64_t value) { return static_cast<double>(value); }
+double RealWorkload(std::int64_t value) { return static_cast<double>(value); }
 
 /// Rows of q, k and v together.
 std::int64_t QkvRows(const GptConfig& model) {
@@ -25,26 +25,26 @@ std::int64_t QkvRows(const GptConfig& model) {
 
 PassWork WorkOf(const GptConfig& model, std::int64_t tp, std::int64_t stage, std::int64_t stages,
                 std::int64_t samples) {
-  const double tokens = Real(samples * model.sequence);
-  const double d = Real(model.width), ffn = Real(model.ffn), qkv = Real(QkvRows(model));
-  const double scores = Real(model.heads * model.sequence);  // a token's, over all heads
+  const double tokens = RealWorkload(samples * model.sequence);
+  const double d = RealWorkload(model.width), ffn = RealWorkload(model.ffn), qkv = RealWorkload(QkvRows(model));
+  const double scores = RealWorkload(model.heads * model.sequence);  // a token's, over all heads
   const double up = model.gated_mlp ? 2 * ffn : ffn;
   const bool first = stage == 0, last = stage == stages - 1;
   constexpr double kPasses = 3;  // backward costs two forwards
 
   PassWork work;
-  work.layers = Real(LayersOf(model, stage, stages));
+  work.layers = RealWorkload(LayersOf(model, stage, stages));
   work.has_loss = last;
-  const double parts = Real(tp);
+  const double parts = RealWorkload(tp);
   // qkv, proj, fc1 (gate|up), fc2; scores = q k^T and scores v.
   const double block_flops =
-      2 * tokens * (d * qkv + d * d + d * up + ffn * d + 2 * Real(model.sequence) * d) / parts;
+      2 * tokens * (d * qkv + d * d + d * up + ffn * d + 2 * RealWorkload(model.sequence) * d) / parts;
   // Cut over tp: q|k|v, scores (scaled, masked, softmax) and the MLP's inside (before and after the
   // activation). On every tp rank: two norms, two residual sums, two biases.
   const double block_elements = tokens * ((qkv + 3 * scores + 2 * up) / parts + 6 * d);
-  const double head_flops = last ? 2 * tokens * d * Real(model.vocab) / parts : 0;
+  const double head_flops = last ? 2 * tokens * d * RealWorkload(model.vocab) / parts : 0;
   const double ends =
-      (first ? 2 * tokens * d : 0) + (last ? tokens * (2 * d + 3 * Real(model.vocab) / parts) : 0);
+      (first ? 2 * tokens * d : 0) + (last ? tokens * (2 * d + 3 * RealWorkload(model.vocab) / parts) : 0);
   work.flops = kPasses * (work.layers * block_flops + head_flops);
   work.elements = kPasses * (work.layers * block_elements + ends);
   work.tensor_reduces = 4 * work.layers + (first ? 1 : 0) + (last ? 1 : 0);

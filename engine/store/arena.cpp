@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kPageBytes = 4096;
 
-std::string Reason(int error) { return std::strerror(error); }  // NOLINT(concurrency-mt-unsafe)
+std::string ReasonArena(int error) { return std::strerror(error); }  // NOLINT(concurrency-mt-unsafe)
 
 /// Faults every page in. \error the errno value, 0 where all is well.
 int TouchPages(std::span<std::byte> bytes) {
@@ -53,11 +53,11 @@ Result<int> Arena::CreateMemfd(const std::string& name, std::int64_t capacity) {
   }
   Descriptor memory{memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING)};
   if (memory.fd < 0) {
-    return Unavailable(fmt::format("arena '{}': no memfd: {}", name, Reason(errno)));
+    return Unavailable(fmt::format("arena '{}': no memfd: {}", name, ReasonArena(errno)));
   }
   if (ftruncate(memory.fd, capacity) != 0) {
     return ResourceExhausted(
-        fmt::format("arena '{}': no room for {} bytes: {}", name, capacity, Reason(errno)));
+        fmt::format("arena '{}': no room for {} bytes: {}", name, capacity, ReasonArena(errno)));
   }
   // With the size sealed, no holder of the descriptor can cut a mapping short under another's feet.
   fcntl(memory.fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
@@ -65,12 +65,12 @@ Result<int> Arena::CreateMemfd(const std::string& name, std::int64_t capacity) {
   void* address = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory.fd, 0);
   if (address == MAP_FAILED) {
     return ResourceExhausted(
-        fmt::format("arena '{}': cannot map {} bytes: {}", name, capacity, Reason(errno)));
+        fmt::format("arena '{}': cannot map {} bytes: {}", name, capacity, ReasonArena(errno)));
   }
   const Arena arena({static_cast<std::byte*>(address), size}, true);
   if (const int error = TouchPages(arena.bytes_); error != 0) {
     return ResourceExhausted(
-        fmt::format("arena '{}': no memory for {} bytes: {}", name, capacity, Reason(error)));
+        fmt::format("arena '{}': no memory for {} bytes: {}", name, capacity, ReasonArena(error)));
   }
   arena.header().version.store(kArenaVersion);
   arena.header().capacity_bytes.store(size);
@@ -81,7 +81,7 @@ Result<int> Arena::CreateMemfd(const std::string& name, std::int64_t capacity) {
 Result<Arena> Arena::Map(int fd, bool writable) {
   struct stat status {};
   if (fstat(fd, &status) != 0) {
-    return InvalidArgument(fmt::format("arena: descriptor {}: {}", fd, Reason(errno)));
+    return InvalidArgument(fmt::format("arena: descriptor {}: {}", fd, ReasonArena(errno)));
   }
   if (status.st_size <= static_cast<off_t>(kArenaDataOffset)) {
     return DataLoss(fmt::format("arena: {} bytes, at least {} expected",
@@ -92,7 +92,7 @@ Result<Arena> Arena::Map(int fd, bool writable) {
       mmap(nullptr, size, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
   if (address == MAP_FAILED) {
     return InvalidArgument(
-        fmt::format("arena: cannot map {} bytes of descriptor {}: {}", size, fd, Reason(errno)));
+        fmt::format("arena: cannot map {} bytes of descriptor {}: {}", size, fd, ReasonArena(errno)));
   }
   Arena arena({static_cast<std::byte*>(address), size}, writable);
   const ArenaHeader& header = arena.header();

@@ -35,7 +35,7 @@ std::uint64_t ChecksumOf(const Header& header) {
   return Checksum(std::as_bytes(std::span(&header, 1)).first(offsetof(Header, checksum)));
 }
 
-std::string Reason(int error) { return std::strerror(error); }  // NOLINT(concurrency-mt-unsafe)
+std::string ReasonViewMemory(int error) { return std::strerror(error); }  // NOLINT(concurrency-mt-unsafe)
 
 /// Faults every page in, some at a time, until `stop` is asked for. \return the errno value, 0
 /// where all is well
@@ -71,11 +71,11 @@ Result<ViewMemory> ViewMemory::Create(const std::string& name, std::int64_t byte
         fmt::format("view memory of {} bytes: not a multiple of {}", bytes, kViewHeaderBytes));
   }
   const int fd = memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (fd < 0) return Unavailable(fmt::format("view memory: no memfd: {}", Reason(errno)));
+  if (fd < 0) return Unavailable(fmt::format("view memory: no memfd: {}", ReasonViewMemory(errno)));
   ViewMemory memory({}, fd);
   const auto exhausted = [&](int error) {
     return ResourceExhausted(
-        fmt::format("no memory for a view's {} bytes: {}", bytes, Reason(error)));
+        fmt::format("no memory for a view's {} bytes: {}", bytes, ReasonViewMemory(error)));
   };
   if (ftruncate(fd, bytes) != 0) return exhausted(errno);
   // A client that maps it must not meet the end of it before the end of its mapping.
@@ -93,7 +93,7 @@ Result<ViewMemory> ViewMemory::Create(const std::string& name, std::int64_t byte
 Result<ViewMemory> ViewMemory::Map(int fd, std::int64_t bytes, const ViewStamp& expected) {
   struct stat status {};
   if (fstat(fd, &status) != 0) {
-    return Unavailable(fmt::format("view memory: descriptor {}: {}", fd, Reason(errno)));
+    return Unavailable(fmt::format("view memory: descriptor {}: {}", fd, ReasonViewMemory(errno)));
   }
   if (status.st_size != bytes || bytes < static_cast<std::int64_t>(kViewHeaderBytes)) {
     return DataLoss(fmt::format("view memory of {} bytes, {} expected",
@@ -106,7 +106,7 @@ Result<ViewMemory> ViewMemory::Map(int fd, std::int64_t bytes, const ViewStamp& 
   const auto size = static_cast<std::size_t>(bytes);
   void* address = mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0);
   if (address == MAP_FAILED) {
-    return Unavailable(fmt::format("cannot map a view's {} bytes: {}", bytes, Reason(errno)));
+    return Unavailable(fmt::format("cannot map a view's {} bytes: {}", bytes, ReasonViewMemory(errno)));
   }
   ViewMemory memory({static_cast<std::byte*>(address), size}, -1);
   Header header;

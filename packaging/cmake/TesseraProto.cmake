@@ -25,4 +25,6 @@ function(tessera_proto_library target)
   add_library(${target} STATIC ${generated})
   target_include_directories(${target} SYSTEM PUBLIC ${root})
   target_link_libraries(${target} PUBLIC tessera_flags protobuf::libprotobuf)
+  # Messages are small and rare: generated code compiles in half the time at -O1 and is fast enough.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU,Clang>:-O1>)
 endfunction()

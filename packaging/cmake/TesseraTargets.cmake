@@ -1,17 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 # What every target of the project shares: warnings, sanitizers, a compiler cache, a fast linker.
 
-find_program(CCACHE_PROGRAM ccache)
-if(CCACHE_PROGRAM)
-  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
-endif()
-
 add_library(tessera_flags INTERFACE)
 target_include_directories(tessera_flags INTERFACE ${CMAKE_SOURCE_DIR})
+
+find_program(CCACHE_PROGRAM ccache)
 find_program(MOLD_PROGRAM mold)
-if(MOLD_PROGRAM)
+mark_as_advanced(CCACHE_PROGRAM MOLD_PROGRAM)
+if(TESSERA_CCACHE AND CCACHE_PROGRAM)
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+  message(STATUS "Compiler cache: ${CCACHE_PROGRAM} (TESSERA_CCACHE=OFF to compile without)")
+else()
+  message(STATUS "Compiler cache: none")
+endif()
+if(TESSERA_MOLD AND MOLD_PROGRAM)
   target_link_options(tessera_flags INTERFACE -fuse-ld=mold)
+  message(STATUS "Linker: ${MOLD_PROGRAM} (TESSERA_MOLD=OFF for the compiler's own)")
+else()
+  message(STATUS "Linker: the compiler's own")
 endif()
 if(TESSERA_SANITIZE)
   target_compile_options(tessera_flags INTERFACE -fsanitize=${TESSERA_SANITIZE}
@@ -36,10 +43,12 @@ if(TESSERA_WERROR)
   target_compile_options(tessera_warnings INTERFACE -Werror)
 endif()
 
-# tessera_library(NAME SOURCES…): a static library of one folder.
+# tessera_library(NAME SOURCES…): a static library of one folder. With TESSERA_UNITY its sources are
+# compiled in batches, so names in anonymous namespaces are unique within a library.
 function(tessera_library name)
   add_library(${name} STATIC ${ARGN})
   target_link_libraries(${name} PUBLIC tessera_flags PRIVATE tessera_warnings)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${TESSERA_UNITY} UNITY_BUILD_BATCH_SIZE 12)
 endfunction()
 
 # tessera_program(NAME SOURCES…): a program in bin/.

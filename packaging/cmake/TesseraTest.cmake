@@ -1,24 +1,50 @@
 # SPDX-License-Identifier: Apache-2.0
-# tessera_add_test(NAME [LABEL unit|conformance|python|e2e|gui|slow|bench] [SOURCES extra…] [LIBS libs…] [TIMEOUT s])
-# One Qt Test executable from NAME.cpp in the calling folder. Default label: unit.
-# Test names are unique in the whole project.
+# Tests of one folder share one program, the folder's driver; each test class stays a ctest entry of its own.
+#
+# tessera_test_driver(DRIVER [LIBS libs…] [SOURCES helpers…])
+#   Declares the program that the following tessera_add_test calls of this folder add their sources to.
+# tessera_add_test(NAME [LABEL unit|conformance|python|e2e|gui|fuse|slow] [TIMEOUT s] [LOCK resource…]
+#                  [ENVIRONMENT var=value…] [NEEDS targets…])
+#   Adds NAME.cpp to the driver and a ctest entry `DRIVER NAME`. Default: label unit, 60 s. Tests with
+#   the same LOCK never run at the same time. NEEDS are programs that the test starts.
+# tessera_add_tests(NAME…)
+#   The same for several unit tests without options.
+#
+# Test names are unique in the whole project. A test whose functions are all skipped ends with 77.
+function(tessera_test_driver driver)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  add_executable(${driver} ${CMAKE_SOURCE_DIR}/tests/support/test_driver.cpp ${ARG_SOURCES})
+  set_target_properties(${driver} PROPERTIES AUTOMOC ON UNITY_BUILD OFF
+                        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  target_link_libraries(${driver} PRIVATE tessera_flags tessera_warnings tessera_test_support ${ARG_LIBS} Qt6::Test)
+  target_compile_definitions(${driver} PRIVATE TESSERA_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
+                             TESSERA_BIN_DIR="${CMAKE_BINARY_DIR}/bin"
+                             TESSERA_TEST_FOLDER="${CMAKE_BINARY_DIR}/tests")
+  if(TESSERA_PRECOMPILE)
+    target_precompile_headers(${driver} PRIVATE ${CMAKE_SOURCE_DIR}/tests/support/precompiled.h)
+  endif()
+  set(TESSERA_TEST_DRIVER ${driver} PARENT_SCOPE)
+endfunction()
+
 function(tessera_add_test name)
-  cmake_parse_arguments(ARG "SERIAL" "LABEL;TIMEOUT" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "" "LABEL;TIMEOUT" "LOCK;ENVIRONMENT;NEEDS" ${ARGN})
   if(NOT ARG_LABEL)
     set(ARG_LABEL unit)
   endif()
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 60)
   endif()
-  add_executable(${name} ${name}.cpp ${ARG_SOURCES})
-  set_target_properties(${name} PROPERTIES AUTOMOC ON RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  target_link_libraries(${name} PRIVATE tessera_flags tessera_warnings tessera_test_support ${ARG_LIBS} Qt6::Test)
-  target_compile_definitions(${name} PRIVATE TESSERA_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
-                             TESSERA_BIN_DIR="${CMAKE_BINARY_DIR}/bin")
-  add_test(NAME ${name} COMMAND ${name})
+  target_sources(${TESSERA_TEST_DRIVER} PRIVATE ${name}.cpp)
+  add_test(NAME ${name} COMMAND ${TESSERA_TEST_DRIVER} ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABEL}" TIMEOUT ${ARG_TIMEOUT}
-                       SKIP_REGULAR_EXPRESSION "TESSERA_SKIP_ALL")
-  if(ARG_SERIAL)
-    set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE)
+                       SKIP_RETURN_CODE 77 RESOURCE_LOCK "${ARG_LOCK}" ENVIRONMENT "${ARG_ENVIRONMENT}")
+  if(ARG_NEEDS)
+    add_dependencies(${TESSERA_TEST_DRIVER} ${ARG_NEEDS})
   endif()
+endfunction()
+
+function(tessera_add_tests)
+  foreach(name IN LISTS ARGN)
+    tessera_add_test(${name})
+  endforeach()
 endfunction()

@@ -9,6 +9,7 @@
 
 #include "engine/model/gpt.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using namespace tessera::agents;
@@ -119,5 +120,5 @@ class CellDigestsTest : public QObject {
   ptc::CollectionPtr m_tensors;
 };
 
-QTEST_APPLESS_MAIN(CellDigestsTest)
+TESSERA_TEST_APPLESS(CellDigestsTest)
 #include "cell_digests_test.moc"

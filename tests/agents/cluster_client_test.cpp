@@ -8,6 +8,7 @@
 
 #include "agents/client/cluster.h"
 #include "tests/agents/fake_registrar.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using namespace tessera::agents;
@@ -534,5 +535,5 @@ class ClusterClientTest : public QObject {
     QVERIFY(client.error().message.find("nonsense") != std::string::npos);
   }
 };
-QTEST_GUILESS_MAIN(ClusterClientTest)
+TESSERA_TEST(ClusterClientTest)
 #include "cluster_client_test.moc"

@@ -17,6 +17,7 @@
 #include "engine/model/gpt.h"
 #include "engine/store/view_plan.h"
 #include "tests/agents/fake_registrar.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using namespace std::chrono_literals;
@@ -145,5 +146,5 @@ class ClusterStateTest : public QObject {
     QCOMPARE(m_source->Pin("gpt").error().code, ErrorCode::kCancelled);
   }
 };
-QTEST_GUILESS_MAIN(ClusterStateTest)
+TESSERA_TEST(ClusterStateTest)
 #include "cluster_state_test.moc"

@@ -5,6 +5,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include "tests/support/test_main.h"
+
 using namespace tessera;
 using namespace tessera::agents;
 
@@ -99,5 +101,5 @@ class ConfigTest : public QObject {
   QTemporaryDir m_folder;
 };
 
-QTEST_GUILESS_MAIN(ConfigTest)
+TESSERA_TEST(ConfigTest)
 #include "config_test.moc"

@@ -12,6 +12,7 @@
 
 #include "tests/agents/data/http_server.h"
 #include "tests/engine/data/data_files.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using namespace tessera::agents;
@@ -186,5 +187,5 @@ class DataOpenerTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(DataOpenerTest)
+TESSERA_TEST(DataOpenerTest)
 #include "data_opener_test.moc"

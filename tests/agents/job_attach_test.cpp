@@ -14,6 +14,7 @@
 #include "agents/wire/tessera/wire/rank.pb.h"
 #include "engine/data/cursor.h"
 #include "tests/agents/job_node.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using namespace tessera::test;
@@ -240,5 +241,5 @@ class JobAttachTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(JobAttachTest)
+TESSERA_TEST_APPLESS(JobAttachTest)
 #include "job_attach_test.moc"

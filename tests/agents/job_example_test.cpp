@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/agents/job_node.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using namespace tessera::test;
@@ -122,5 +123,5 @@ class JobExampleTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(JobExampleTest)
+TESSERA_TEST_APPLESS(JobExampleTest)
 #include "job_example_test.moc"

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "tests/agents/job_node.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using namespace tessera::test;
@@ -362,5 +363,5 @@ class JobTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(JobTest)
+TESSERA_TEST_APPLESS(JobTest)
 #include "job_test.moc"

@@ -10,6 +10,7 @@
 #include "engine/data/dropout.h"
 #include "engine/data/random_stream.h"
 #include "tests/agents/job_node.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using namespace tessera::test;
@@ -129,5 +130,5 @@ class JobValuesTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(JobValuesTest)
+TESSERA_TEST_APPLESS(JobValuesTest)
 #include "job_values_test.moc"

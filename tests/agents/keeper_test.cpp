@@ -25,6 +25,7 @@
 #include "agents/keeper/keeper_client.h"
 #include "agents/keeper/packet.h"
 #include "engine/store/arena.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using namespace tessera::agents;
@@ -435,7 +436,7 @@ class KeeperTest : public QObject {
   }
 };
 
-int main(int argc, char** argv) {
+TESSERA_TEST_MAIN(argc, argv) {
   if (argc > 1 && std::strcmp(argv[1], "--agent") == 0) return RunFakeAgent();
   KeeperTest test;
   return QTest::qExec(&test, argc, argv);

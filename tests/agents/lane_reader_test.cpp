@@ -8,6 +8,7 @@
 
 #include "agents/net/lanes.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using namespace tessera::agents;
@@ -248,5 +249,5 @@ class LaneReaderTest : public QObject {
              status.error().ToString().c_str());
   }
 };
-QTEST_APPLESS_MAIN(LaneReaderTest)
+TESSERA_TEST_APPLESS(LaneReaderTest)
 #include "lane_reader_test.moc"

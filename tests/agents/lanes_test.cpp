@@ -13,6 +13,7 @@
 #include "agents/net/loop.h"
 #include "engine/copy/checksum.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using namespace tessera::agents;
@@ -715,5 +716,5 @@ class LanesTest : public QObject {
     QCOMPARE(checksum, engine::Checksum(body));
   }
 };
-QTEST_GUILESS_MAIN(LanesTest)
+TESSERA_TEST(LanesTest)
 #include "lanes_test.moc"

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/test_main.h"
+
 using tessera::agents::LineSplitter;
 using Lines = std::vector<std::string>;
 using std::chrono::seconds;
@@ -68,5 +70,5 @@ class LineSplitterTest : public QObject {
     QCOMPARE(sink.lines.back(), std::string("(901 lines dropped)"));
   }
 };
-QTEST_APPLESS_MAIN(LineSplitterTest)
+TESSERA_TEST_APPLESS(LineSplitterTest)
 #include "line_splitter_test.moc"

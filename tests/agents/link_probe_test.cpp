@@ -6,6 +6,7 @@
 #include <numeric>
 #include <thread>
 
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -148,5 +149,5 @@ class LinkProbeTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(LinkProbeTest)
+TESSERA_TEST(LinkProbeTest)
 #include "link_probe_test.moc"

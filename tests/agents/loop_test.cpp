@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "agents/net/socket.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using namespace tessera::agents;
@@ -198,5 +199,5 @@ class LoopTest : public QObject {
     QCOMPARE(calls, 1);
   }
 };
-QTEST_APPLESS_MAIN(LoopTest)
+TESSERA_TEST_APPLESS(LoopTest)
 #include "loop_test.moc"

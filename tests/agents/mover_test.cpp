@@ -20,6 +20,7 @@
 #include "ptc/schedule/relay_plan.h"
 #include "tests/engine/cells.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -321,5 +322,5 @@ class MoverTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(MoverTest)
+TESSERA_TEST(MoverTest)
 #include "mover_test.moc"

@@ -20,6 +20,7 @@
 #include "agents/node/doctor.h"
 #include "agents/node/log_file.h"
 #include "agents/node/log_tail.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using namespace tessera::agents;
@@ -177,5 +178,5 @@ class NodeFilesTest : public QObject {
     QCOMPARE(Find(checks, "key file")->remedy, "chmod 600 " + config.agent_keys);
   }
 };
-QTEST_GUILESS_MAIN(NodeFilesTest)
+TESSERA_TEST(NodeFilesTest)
 #include "node_files_test.moc"

@@ -3,6 +3,7 @@
 
 #include <QTest>
 
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -63,5 +64,5 @@ class PeersTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(PeersTest)
+TESSERA_TEST_APPLESS(PeersTest)
 #include "peers_test.moc"

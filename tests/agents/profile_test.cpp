@@ -6,6 +6,7 @@
 #include <QTest>
 
 #include "agents/client/cluster.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using namespace tessera::agents;
@@ -117,5 +118,5 @@ class ProfileTest : public QObject {
     QCOMPARE(QString::fromStdString(loaded.error().message), path + message);
   }
 };
-QTEST_APPLESS_MAIN(ProfileTest)
+TESSERA_TEST_APPLESS(ProfileTest)
 #include "profile_test.moc"

@@ -8,6 +8,7 @@
 
 #include "agents/job/rank_port.h"
 #include "agents/job/rank_session.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using namespace tessera::agents;
@@ -102,5 +103,5 @@ class RankLoadingTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(RankLoadingTest)
+TESSERA_TEST(RankLoadingTest)
 #include "rank_loading_test.moc"

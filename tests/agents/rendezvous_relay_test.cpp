@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/test_main.h"
+
 using namespace tessera;
 using namespace tessera::agents;
 
@@ -105,5 +107,5 @@ class RendezvousRelayTest : public QObject {
   std::vector<std::optional<std::string>> m_got;
 };
 
-QTEST_GUILESS_MAIN(RendezvousRelayTest)
+TESSERA_TEST(RendezvousRelayTest)
 #include "rendezvous_relay_test.moc"

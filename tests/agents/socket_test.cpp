@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "agents/net/loop.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using namespace tessera::agents;
@@ -312,5 +313,5 @@ class SocketTest : public QObject {
              ErrorCode::kInvalidArgument);
   }
 };
-QTEST_GUILESS_MAIN(SocketTest)
+TESSERA_TEST(SocketTest)
 #include "socket_test.moc"

@@ -3,6 +3,8 @@
 
 #include <QTest>
 
+#include "tests/support/test_main.h"
+
 using namespace tessera;
 using namespace tessera::agents;
 using namespace std::chrono_literals;
@@ -79,5 +81,5 @@ class StartWatchTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(StartWatchTest)
+TESSERA_TEST_APPLESS(StartWatchTest)
 #include "start_watch_test.moc"

@@ -25,6 +25,7 @@
 #include "agents/train/trainer.h"
 #include "engine/update/bfloat16.h"
 #include "tests/agents/local_mesh.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using namespace tessera::agents::train;
@@ -535,5 +536,5 @@ class TrainAgreementTest : public QObject {
              std::string("micro-batch 17 is larger than a rank's share of 16 samples"));
   }
 };
-QTEST_GUILESS_MAIN(TrainAgreementTest)
+TESSERA_TEST(TrainAgreementTest)
 #include "train_agreement_test.moc"

@@ -29,6 +29,7 @@
 #include "agents/train/comm/thread_rendezvous.h"
 #include "engine/files/whole_file.h"
 #include "tests/agents/local_mesh.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using namespace tessera::agents::train;
@@ -815,7 +816,7 @@ class TrainCommTest : public QObject {
   }
 };
 
-int main(int argc, char** argv) {
+TESSERA_TEST_MAIN(argc, argv) {
   if (argc == 4 && std::strcmp(argv[1], kPeer) == 0) {
     return RunPeer(argv[2], std::strcmp(argv[3], "1") == 0);
   }

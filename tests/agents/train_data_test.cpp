@@ -21,6 +21,7 @@
 #include "agents/train/model/initialise.h"
 #include "agents/train/private_state.h"
 #include "agents/train/trainer.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using namespace tessera::agents::train;
@@ -334,5 +335,5 @@ class TrainDataTest : public QObject {
     QCOMPARE(opened, 1);
   }
 };
-QTEST_GUILESS_MAIN(TrainDataTest)
+TESSERA_TEST(TrainDataTest)
 #include "train_data_test.moc"

@@ -19,6 +19,7 @@
 #include "tests/engine/vfs/fake_source.h"
 #include "tests/engine/vfs/tree_walk.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -253,5 +254,5 @@ class TrainFilesTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TrainFilesTest)
+TESSERA_TEST(TrainFilesTest)
 #include "train_files_test.moc"

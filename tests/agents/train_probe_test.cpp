@@ -4,6 +4,7 @@
 #include <QTest>
 
 #include "engine/search/calibration.h"
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -41,5 +42,5 @@ class TrainProbeTest : public QObject {
     QVERIFY(c.shared_all_reduce != engine::Calibration{}.shared_all_reduce);
   }
 };
-QTEST_GUILESS_MAIN(TrainProbeTest)
+TESSERA_TEST(TrainProbeTest)
 #include "train_probe_test.moc"

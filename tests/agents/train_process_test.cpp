@@ -18,6 +18,7 @@
 #include "agents/train/blas_environment.h"
 #include "agents/train/termination.h"
 #include "engine/model/gpt.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using namespace tessera::agents::train;
@@ -234,5 +235,5 @@ class TrainProcessTest : public QObject {
     }
   }
 };
-QTEST_GUILESS_MAIN(TrainProcessTest)
+TESSERA_TEST(TrainProcessTest)
 #include "train_process_test.moc"

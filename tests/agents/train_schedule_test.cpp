@@ -11,6 +11,7 @@
 
 #include "agents/train/comm/collective.h"
 #include "agents/train/schedule.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::agents::train;
 
@@ -104,5 +105,5 @@ class TrainScheduleTest : public QObject {
     }
   }
 };
-QTEST_APPLESS_MAIN(TrainScheduleTest)
+TESSERA_TEST_APPLESS(TrainScheduleTest)
 #include "train_schedule_test.moc"

@@ -10,6 +10,7 @@
 
 #include "agents/wire/convert.h"
 #include "engine/model/gpt.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using namespace tessera::agents;
@@ -495,5 +496,5 @@ class ViewDeskTest : public QObject {
     QCOMPARE(office.replies[0].error().code, ErrorCode::kNotFound);
   }
 };
-QTEST_APPLESS_MAIN(ViewDeskTest)
+TESSERA_TEST_APPLESS(ViewDeskTest)
 #include "view_desk_test.moc"

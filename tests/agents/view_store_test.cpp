@@ -10,6 +10,7 @@
 
 #include "engine/store/allocate.h"
 #include "tests/engine/cells.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using namespace tessera::agents;
@@ -429,5 +430,5 @@ class ViewStoreTest : public QObject {
   std::thread m_thread;
   std::unique_ptr<Training> m_training;
 };
-QTEST_APPLESS_MAIN(ViewStoreTest)
+TESSERA_TEST_APPLESS(ViewStoreTest)
 #include "view_store_test.moc"

@@ -7,6 +7,7 @@
 #include "agents/wire/convert.h"
 #include "agents/wire/utf8.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using namespace tessera::agents;
@@ -365,5 +366,5 @@ class WireTest : public QObject {
     }
   }
 };
-QTEST_APPLESS_MAIN(WireTest)
+TESSERA_TEST_APPLESS(WireTest)
 #include "wire_test.moc"

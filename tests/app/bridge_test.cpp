@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "agents/net/socket.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 
@@ -144,5 +145,5 @@ class BridgeTest : public QObject {
   std::unique_ptr<QTemporaryDir> m_home;
 };
 
-QTEST_GUILESS_MAIN(BridgeTest)
+TESSERA_TEST(BridgeTest)
 #include "bridge_test.moc"

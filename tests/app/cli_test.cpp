@@ -5,6 +5,7 @@
 #include <QTest>
 
 #include "tests/support/program.h"
+#include "tests/support/test_main.h"
 
 using tessera::test::EnvironmentWithHome;
 using tessera::test::Outcome;
@@ -142,5 +143,5 @@ class CliTest : public QObject {
   std::unique_ptr<QTemporaryDir> m_home;
 };
 
-QTEST_GUILESS_MAIN(CliTest)
+TESSERA_TEST(CliTest)
 #include "cli_test.moc"

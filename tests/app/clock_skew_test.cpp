@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is a skew, what may be the way of the answer, and what is no clock at all.
 #include "app/commands/clock_skew.h"
+#include "tests/support/test_main.h"
 
 #include <fmt/format.h>
 
@@ -58,5 +59,5 @@ class ClockSkewTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(ClockSkewTest)
+TESSERA_TEST(ClockSkewTest)
 #include "clock_skew_test.moc"

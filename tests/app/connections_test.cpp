@@ -13,6 +13,7 @@
 #include "app/cluster_test.h"
 #include "app/history_file.h"
 #include "engine/history/history.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using app::AppConnections;
@@ -212,5 +213,5 @@ class ConnectionsTest : public QObject {
   std::unique_ptr<QTemporaryDir> m_home;
 };
 
-QTEST_GUILESS_MAIN(ConnectionsTest)
+TESSERA_TEST(ConnectionsTest)
 #include "connections_test.moc"

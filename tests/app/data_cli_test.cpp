@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "app/commands/data.h"
+#include "tests/support/test_main.h"
 
 class DataCliTest : public QObject {
   Q_OBJECT
@@ -135,5 +136,5 @@ class DataCliTest : public QObject {
   std::unique_ptr<QTemporaryDir> m_home;
 };
 
-QTEST_GUILESS_MAIN(DataCliTest)
+TESSERA_TEST(DataCliTest)
 #include "data_cli_test.moc"

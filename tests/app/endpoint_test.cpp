@@ -3,6 +3,8 @@
 
 #include <QTest>
 
+#include "tests/support/test_main.h"
+
 using namespace tessera;
 
 class EndpointTest : public QObject {
@@ -54,5 +56,5 @@ class EndpointTest : public QObject {
     QCOMPARE(QString::fromStdString(read.error().message), message);
   }
 };
-QTEST_APPLESS_MAIN(EndpointTest)
+TESSERA_TEST_APPLESS(EndpointTest)
 #include "endpoint_test.moc"

@@ -4,6 +4,7 @@
 /// catalogue.
 
 #include "app/commands/errors.h"
+#include "tests/support/test_main.h"
 
 #include <QDirIterator>
 #include <QFile>
@@ -85,5 +86,5 @@ class ErrorsTest : public QObject {
              QString::fromStdString(app::errorsPage()));
   }
 };
-QTEST_APPLESS_MAIN(ErrorsTest)
+TESSERA_TEST_APPLESS(ErrorsTest)
 #include "errors_test.moc"

@@ -19,6 +19,7 @@
 #include "app/experiment/text_plot.h"
 #include "engine/files/whole_file.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using app::Plot;
@@ -254,5 +255,5 @@ class ExperimentViewTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(ExperimentViewTest)
+TESSERA_TEST_APPLESS(ExperimentViewTest)
 #include "experiment_view_test.moc"

@@ -3,6 +3,8 @@
 
 #include <QTest>
 
+#include "tests/support/test_main.h"
+
 using namespace tessera;
 using app::Json;
 
@@ -176,5 +178,5 @@ class JsonTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(JsonTest)
+TESSERA_TEST_APPLESS(JsonTest)
 #include "json_test.moc"

@@ -9,6 +9,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include "tests/support/test_main.h"
+
 class OfflineTest : public QObject {
   Q_OBJECT
 
@@ -325,5 +327,5 @@ class OfflineTest : public QObject {
   std::unique_ptr<QTemporaryDir> m_home;
 };
 
-QTEST_GUILESS_MAIN(OfflineTest)
+TESSERA_TEST(OfflineTest)
 #include "offline_test.moc"

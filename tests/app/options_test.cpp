@@ -3,6 +3,8 @@
 
 #include <QTest>
 
+#include "tests/support/test_main.h"
+
 using namespace tessera::app;
 using Words = std::vector<std::string>;
 
@@ -101,5 +103,5 @@ class OptionsTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(OptionsTest)
+TESSERA_TEST_APPLESS(OptionsTest)
 #include "options_test.moc"

@@ -7,6 +7,7 @@
 #include <QTest>
 
 #include "tests/support/program.h"
+#include "tests/support/test_main.h"
 
 using tessera::test::EnvironmentWithHome;
 using tessera::test::Outcome;
@@ -99,5 +100,5 @@ class PanelCliTest : public QObject {
   std::unique_ptr<QTemporaryDir> m_home;
 };
 
-QTEST_GUILESS_MAIN(PanelCliTest)
+TESSERA_TEST(PanelCliTest)
 #include "panel_cli_test.moc"

@@ -15,6 +15,7 @@
 #include "app/commands/when.h"
 #include "app/history_mirror.h"
 #include "engine/history/sqlite.h"
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -366,5 +367,5 @@ class PanelMirrorTest : public QObject {
   std::unique_ptr<QTemporaryDir> m_home;
 };
 
-QTEST_GUILESS_MAIN(PanelMirrorTest)
+TESSERA_TEST(PanelMirrorTest)
 #include "panel_mirror_test.moc"

@@ -14,6 +14,7 @@
 
 #include "tests/engine/checkpoint/torch/torch_builder.h"
 #include "tests/engine/reshard/checkpoint_files.h"
+#include "tests/support/test_main.h"
 
 namespace tessera {
 namespace {
@@ -378,5 +379,5 @@ class ReshardCliTest : public QObject {
 }  // namespace
 }  // namespace tessera
 
-QTEST_GUILESS_MAIN(tessera::ReshardCliTest)
+TESSERA_TEST(tessera::ReshardCliTest)
 #include "reshard_cli_test.moc"

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "tests/agents/fake_registrar.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using namespace std::chrono_literals;
@@ -117,5 +118,5 @@ class StartWaitTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(StartWaitTest)
+TESSERA_TEST(StartWaitTest)
 #include "start_wait_test.moc"

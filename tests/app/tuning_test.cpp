@@ -4,6 +4,7 @@
 #include <QTest>
 
 #include "app/commands/proposal.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using app::Measurement;
@@ -118,5 +119,5 @@ class TuningTest : public QObject {
             std::string::npos);
   }
 };
-QTEST_APPLESS_MAIN(TuningTest)
+TESSERA_TEST_APPLESS(TuningTest)
 #include "tuning_test.moc"

@@ -4,6 +4,7 @@
 #include <QTest>
 
 #include "engine/cluster/certificate.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::app;
 
@@ -114,5 +115,5 @@ class UnitsTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(UnitsTest)
+TESSERA_TEST_APPLESS(UnitsTest)
 #include "units_test.moc"

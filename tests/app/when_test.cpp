@@ -3,6 +3,8 @@
 
 #include <QTest>
 
+#include "tests/support/test_main.h"
+
 using namespace tessera;
 
 class WhenTest : public QObject {
@@ -53,5 +55,5 @@ class WhenTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(WhenTest)
+TESSERA_TEST_APPLESS(WhenTest)
 #include "when_test.moc"

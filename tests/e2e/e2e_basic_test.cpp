@@ -6,6 +6,7 @@
 #include <QTest>
 
 #include "tests/support/local_cluster.h"
+#include "tests/support/test_main.h"
 
 using tessera::test::FirstDevices;
 using tessera::test::Json;
@@ -319,5 +320,5 @@ class E2eBasicTest : public QObject {
   std::unique_ptr<LocalCluster> m_cluster;
 };
 
-QTEST_GUILESS_MAIN(E2eBasicTest)
+TESSERA_TEST(E2eBasicTest)
 #include "e2e_basic_test.moc"

@@ -7,6 +7,7 @@
 #include <csignal>
 
 #include "tests/e2e/losses.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::test;
 
@@ -141,5 +142,5 @@ class E2eDataTest : public QObject {
   Run m_undisturbed;
 };
 
-QTEST_GUILESS_MAIN(E2eDataTest)
+TESSERA_TEST(E2eDataTest)
 #include "e2e_data_test.moc"

@@ -8,6 +8,7 @@
 #include <QTest>
 
 #include "tests/support/local_cluster.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::test;
 
@@ -58,5 +59,5 @@ class E2eDemoTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(E2eDemoTest)
+TESSERA_TEST(E2eDemoTest)
 #include "e2e_demo_test.moc"

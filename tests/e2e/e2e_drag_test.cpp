@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "tests/support/local_cluster.h"
+#include "tests/support/test_main.h"
 #include "tests/support/x_server.h"
 
 using namespace tessera::test;
@@ -98,5 +99,5 @@ class E2eDragTest : public QObject {
   Json m_geometry;
 };
 
-QTEST_GUILESS_MAIN(E2eDragTest)
+TESSERA_TEST(E2eDragTest)
 #include "e2e_drag_test.moc"

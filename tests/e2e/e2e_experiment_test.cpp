@@ -10,6 +10,7 @@
 #include "engine/files/whole_file.h"
 #include "tests/support/home_guard.h"
 #include "tests/support/program.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::test;
 
@@ -177,5 +178,5 @@ class E2eExperimentTest : public QObject {
   HomeGuard m_guard{m_folder.path()};
 };
 
-QTEST_GUILESS_MAIN(E2eExperimentTest)
+TESSERA_TEST(E2eExperimentTest)
 #include "e2e_experiment_test.moc"

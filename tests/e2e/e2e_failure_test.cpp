@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "tests/support/local_cluster.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::test;
 
@@ -114,5 +115,5 @@ class E2eFailureTest : public QObject {
   std::unique_ptr<LocalCluster> m_cluster;
 };
 
-QTEST_GUILESS_MAIN(E2eFailureTest)
+TESSERA_TEST(E2eFailureTest)
 #include "e2e_failure_test.moc"

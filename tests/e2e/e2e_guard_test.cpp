@@ -10,6 +10,7 @@
 
 #include "engine/files/whole_file.h"
 #include "tests/support/local_cluster.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using test::LocalCluster;
@@ -108,7 +109,7 @@ class E2eGuardTest : public QObject {
   }
 };
 
-int main(int argc, char** argv) {
+TESSERA_TEST_MAIN(argc, argv) {
   const QCoreApplication application(argc, argv);
   const QStringList words = QCoreApplication::arguments();
   if (words.size() == 3 && words[1] == u"--be-killed") BeKilled(words[2]);

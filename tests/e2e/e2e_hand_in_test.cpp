@@ -14,6 +14,7 @@
 #include "engine/vfs/tree.h"
 #include "tests/e2e/losses.h"
 #include "tests/engine/vfs/tree_walk.h"
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -264,7 +265,7 @@ class E2eHandInTest : public QObject {
   std::unique_ptr<LocalCluster> m_cluster;
 };
 
-int main(int argc, char** argv) {
+TESSERA_TEST_MAIN(argc, argv) {
   QCoreApplication application(argc, argv);
   const QStringList words = QCoreApplication::arguments();
   if (words.size() == 4 && words[1] == "--hand-in") return HandInWhenTold(words[2], words[3]);

@@ -8,6 +8,7 @@
 
 #include "engine/history/sqlite.h"
 #include "tests/support/local_cluster.h"
+#include "tests/support/test_main.h"
 
 using tessera::test::FirstDevices;
 using tessera::test::Json;
@@ -163,5 +164,5 @@ class E2eHistoryTest : public QObject {
   std::unique_ptr<LocalCluster> m_cluster;
 };
 
-QTEST_GUILESS_MAIN(E2eHistoryTest)
+TESSERA_TEST(E2eHistoryTest)
 #include "e2e_history_test.moc"

@@ -8,6 +8,7 @@
 
 #include "agents/client/cluster.h"
 #include "tests/e2e/losses.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::test;
 
@@ -170,5 +171,5 @@ class E2eKillTest : public QObject {
   std::unique_ptr<LocalCluster> m_cluster;
 };
 
-QTEST_GUILESS_MAIN(E2eKillTest)
+TESSERA_TEST(E2eKillTest)
 #include "e2e_kill_test.moc"

@@ -5,6 +5,7 @@
 #include <QTest>
 
 #include "tests/support/local_cluster.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::test;
 
@@ -185,5 +186,5 @@ class E2eLinksTest : public QObject {
   std::unique_ptr<LocalCluster> m_cluster;
 };
 
-QTEST_GUILESS_MAIN(E2eLinksTest)
+TESSERA_TEST(E2eLinksTest)
 #include "e2e_links_test.moc"

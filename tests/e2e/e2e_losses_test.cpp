@@ -3,6 +3,7 @@
 #include <QTest>
 
 #include "tests/e2e/losses.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::test;
 
@@ -127,5 +128,5 @@ class E2eLossesTest : public QObject {
   int m_jobs = 0;
 };
 
-QTEST_GUILESS_MAIN(E2eLossesTest)
+TESSERA_TEST(E2eLossesTest)
 #include "e2e_losses_test.moc"

@@ -14,6 +14,7 @@
 
 #include "tests/e2e/network_nodes.h"
 #include "tests/support/local_cluster.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::test;
 
@@ -229,5 +230,5 @@ class E2eMachinesTest : public QObject {
     machines.reset();
   }
 };
-QTEST_GUILESS_MAIN(E2eMachinesTest)
+TESSERA_TEST(E2eMachinesTest)
 #include "e2e_machines_test.moc"

@@ -7,6 +7,7 @@
 #include "tests/agents/data/http_server.h"
 #include "tests/engine/data/data_files.h"
 #include "tests/support/local_cluster.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::test;
 
@@ -131,5 +132,5 @@ class E2eOpeningTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(E2eOpeningTest)
+TESSERA_TEST(E2eOpeningTest)
 #include "e2e_opening_test.moc"

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "tests/support/local_cluster.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::test;
 
@@ -175,5 +176,5 @@ class E2eOwnJobTest : public QObject {
   std::unique_ptr<LocalCluster> m_cluster;
 };
 
-QTEST_GUILESS_MAIN(E2eOwnJobTest)
+TESSERA_TEST(E2eOwnJobTest)
 #include "e2e_own_job_test.moc"

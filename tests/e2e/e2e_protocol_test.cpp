@@ -12,6 +12,7 @@
 #include "agents/node/config.h"
 #include "agents/wire/convert.h"
 #include "tests/support/local_cluster.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using namespace tessera::test;
@@ -430,5 +431,5 @@ class E2eProtocolTest : public QObject {
   std::unique_ptr<agents::ClusterClient> m_client;
 };
 
-QTEST_GUILESS_MAIN(E2eProtocolTest)
+TESSERA_TEST(E2eProtocolTest)
 #include "e2e_protocol_test.moc"

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tests/support/local_cluster.h"
+#include "tests/support/test_main.h"
 
 using tessera::test::FirstDevices;
 using tessera::test::Json;
@@ -115,5 +116,5 @@ class E2eRelayTest : public QObject {
   std::unique_ptr<LocalCluster> m_cluster;
 };
 
-QTEST_GUILESS_MAIN(E2eRelayTest)
+TESSERA_TEST(E2eRelayTest)
 #include "e2e_relay_test.moc"

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "tests/support/local_cluster.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::test;
 
@@ -138,5 +139,5 @@ class E2eSamplesTest : public QObject {
   bool m_mounted = false;
 };
 
-QTEST_GUILESS_MAIN(E2eSamplesTest)
+TESSERA_TEST(E2eSamplesTest)
 #include "e2e_samples_test.moc"

@@ -6,6 +6,7 @@
 #include <QTest>
 
 #include "tests/support/local_cluster.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::test;
 
@@ -163,5 +164,5 @@ class E2eStagesTest : public QObject {
   std::unique_ptr<LocalCluster> m_cluster;
 };
 
-QTEST_GUILESS_MAIN(E2eStagesTest)
+TESSERA_TEST(E2eStagesTest)
 #include "e2e_stages_test.moc"

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "tests/support/local_cluster.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::test;
 
@@ -89,5 +90,5 @@ class E2eUsersTest : public QObject {
     QVERIFY(second.GoesOn(kJob));
   }
 };
-QTEST_GUILESS_MAIN(E2eUsersTest)
+TESSERA_TEST(E2eUsersTest)
 #include "e2e_users_test.moc"

@@ -18,6 +18,7 @@
 #include "agents/wire/convert.h"
 #include "ptc/digest.h"
 #include "tests/e2e/losses.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using namespace tessera::test;
@@ -428,7 +429,7 @@ class E2eViewsTest : public QObject {
   std::unique_ptr<LocalCluster> m_cluster;
 };
 
-int main(int argc, char** argv) {
+TESSERA_TEST_MAIN(argc, argv) {
   QCoreApplication application(argc, argv);
   const QStringList words = QCoreApplication::arguments();
   if (words.size() == 4 && words[1] == "--pin") return PinAndWait(words[2], words[3]);

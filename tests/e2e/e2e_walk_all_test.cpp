@@ -4,6 +4,7 @@
 #include <QTest>
 
 #include "tests/e2e/walk.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::test;
 
@@ -25,5 +26,5 @@ class E2eWalkAllTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(E2eWalkAllTest)
+TESSERA_TEST(E2eWalkAllTest)
 #include "e2e_walk_all_test.moc"

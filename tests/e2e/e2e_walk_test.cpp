@@ -5,6 +5,7 @@
 #include <set>
 
 #include "tests/e2e/walk.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::test;
 
@@ -63,5 +64,5 @@ class E2eWalkTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(E2eWalkTest)
+TESSERA_TEST(E2eWalkTest)
 #include "e2e_walk_test.moc"

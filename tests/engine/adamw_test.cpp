@@ -9,6 +9,7 @@
 
 #include "engine/update/schedule.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using engine::AdamW;
@@ -152,5 +153,5 @@ class AdamWTest : public QObject {
     QCOMPARE(bare.LearningRate(1), bare.floor);
   }
 };
-QTEST_APPLESS_MAIN(AdamWTest)
+TESSERA_TEST_APPLESS(AdamWTest)
 #include "adamw_test.moc"

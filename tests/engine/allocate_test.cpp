@@ -13,6 +13,7 @@
 #include "ptc/digest.h"
 #include "tests/engine/cells.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -392,5 +393,5 @@ class AllocateTest : public QObject {
                  ErrorCode::kFailedPrecondition, "no piece of tensor 't0'");
   }
 };
-QTEST_APPLESS_MAIN(AllocateTest)
+TESSERA_TEST_APPLESS(AllocateTest)
 #include "allocate_test.moc"

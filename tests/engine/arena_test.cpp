@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -119,5 +120,5 @@ class ArenaTest : public QObject {
     VERIFY_ERROR(Arena::Map(fd.fd, false), ErrorCode::kDataLoss, "8388608 bytes by its header");
   }
 };
-QTEST_APPLESS_MAIN(ArenaTest)
+TESSERA_TEST_APPLESS(ArenaTest)
 #include "arena_test.moc"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 
@@ -109,5 +110,5 @@ class Bfloat16Test : public QObject {
     }
   }
 };
-QTEST_APPLESS_MAIN(Bfloat16Test)
+TESSERA_TEST_APPLESS(Bfloat16Test)
 #include "bfloat16_test.moc"

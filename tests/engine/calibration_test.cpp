@@ -6,6 +6,7 @@
 
 #include "engine/search/least_squares.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -116,5 +117,5 @@ class CalibrationTest : public QObject {
     QCOMPARE(engine::FitCosts({}, 2), (std::vector<double>{0, 0}));
   }
 };
-QTEST_APPLESS_MAIN(CalibrationTest)
+TESSERA_TEST_APPLESS(CalibrationTest)
 #include "calibration_test.moc"

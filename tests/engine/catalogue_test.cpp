@@ -8,6 +8,7 @@
 
 #include "engine/model/gpt.h"
 #include "ptc/layout.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using ptc::Axis;
@@ -258,5 +259,5 @@ class CatalogueTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(CatalogueTest)
+TESSERA_TEST_APPLESS(CatalogueTest)
 #include "catalogue_test.moc"

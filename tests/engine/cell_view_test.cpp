@@ -7,6 +7,7 @@
 
 #include "tests/engine/cells.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using engine::CellView;
@@ -137,5 +138,5 @@ class CellViewTest : public QObject {
     }
   }
 };
-QTEST_APPLESS_MAIN(CellViewTest)
+TESSERA_TEST_APPLESS(CellViewTest)
 #include "cell_view_test.moc"

@@ -9,6 +9,7 @@
 #include "engine/search/propose.h"
 #include "engine/store/allocate.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -328,5 +329,5 @@ class ChoiceTest : public QObject {
     return most;
   }
 };
-QTEST_APPLESS_MAIN(ChoiceTest)
+TESSERA_TEST_APPLESS(ChoiceTest)
 #include "choice_test.moc"

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "engine/cluster/snapshot.h"
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -56,5 +57,5 @@ class ClusterSnapshotTest : public QObject {
     QVERIFY((final_phases == std::set<std::string>{"done", "rolled_back", "failed"}));
   }
 };
-QTEST_APPLESS_MAIN(ClusterSnapshotTest)
+TESSERA_TEST_APPLESS(ClusterSnapshotTest)
 #include "cluster_snapshot_test.moc"

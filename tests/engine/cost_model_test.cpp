@@ -6,6 +6,7 @@
 #include "engine/search/enumerate.h"
 #include "engine/search/workload.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -219,5 +220,5 @@ class CostModelTest : public QObject {
     QVERIFY(Total("dp=4", {.zero = true}, {}) != Total("dp=4", {}, {}));
   }
 };
-QTEST_APPLESS_MAIN(CostModelTest)
+TESSERA_TEST_APPLESS(CostModelTest)
 #include "cost_model_test.moc"

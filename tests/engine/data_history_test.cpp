@@ -14,6 +14,7 @@
 
 #include "engine/data/cursor.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using engine::BatchShare;
@@ -181,5 +182,5 @@ class DataHistoryTest : public QObject {
     }
   }
 };
-QTEST_APPLESS_MAIN(DataHistoryTest)
+TESSERA_TEST_APPLESS(DataHistoryTest)
 #include "data_history_test.moc"

@@ -8,6 +8,7 @@
 #include "engine/data/cursor.h"
 #include "engine/data/permutation.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using engine::Cursor;
@@ -118,5 +119,5 @@ class DataOrderTest : public QObject {
     QVERIFY(!engine::SamplesAt({.seed = 1}, 0, 4, 0));
   }
 };
-QTEST_APPLESS_MAIN(DataOrderTest)
+TESSERA_TEST_APPLESS(DataOrderTest)
 #include "data_order_test.moc"

@@ -10,6 +10,7 @@
 #include "engine/data/philox.h"
 #include "engine/data/random_stream.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using engine::DropoutMask;
@@ -160,5 +161,5 @@ class DropoutTest : public QObject {
     QCOMPARE(text, QByteArray("#...#..##...####.##.....####..#.##.#..##..###......#..##...####."));
   }
 };
-QTEST_APPLESS_MAIN(DropoutTest)
+TESSERA_TEST_APPLESS(DropoutTest)
 #include "dropout_test.moc"

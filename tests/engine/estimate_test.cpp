@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ptc/schedule/relay_plan.h"
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -70,5 +71,5 @@ class EstimateTest : public QObject {
     QVERIFY(Near(Estimate("dp=1 on n0g0", "dp=2 on n0g0,n1g0", topology, costs), kBytes / 1e6));
   }
 };
-QTEST_APPLESS_MAIN(EstimateTest)
+TESSERA_TEST_APPLESS(EstimateTest)
 #include "estimate_test.moc"

@@ -14,6 +14,7 @@
 #include "engine/experiment/consistency.h"
 #include "engine/experiment/findings.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using engine::AtChange;
@@ -291,5 +292,5 @@ class ExperimentTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(ExperimentTest)
+TESSERA_TEST_APPLESS(ExperimentTest)
 #include "experiment_test.moc"

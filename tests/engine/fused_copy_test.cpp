@@ -7,6 +7,7 @@
 #include "ptc/digest.h"
 #include "tests/engine/cells.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using engine::CellView;
@@ -136,5 +137,5 @@ class FusedCopyTest : public QObject {
     QVERIFY(engine::Checksum(frame) != before);
   }
 };
-QTEST_APPLESS_MAIN(FusedCopyTest)
+TESSERA_TEST_APPLESS(FusedCopyTest)
 #include "fused_copy_test.moc"

@@ -4,6 +4,7 @@
 #include "engine/cluster/holding.h"
 #include "engine/model/gpt.h"
 #include "ptc/layout.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using engine::GptConfig;
@@ -392,5 +393,5 @@ class GptSettingsTest : public QObject {
     QCOMPARE(QString::fromStdString(parsed.error().message), message);
   }
 };
-QTEST_APPLESS_MAIN(GptSettingsTest)
+TESSERA_TEST_APPLESS(GptSettingsTest)
 #include "gpt_settings_test.moc"

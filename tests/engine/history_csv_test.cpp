@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "engine/history/csv.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using namespace tessera::engine;
@@ -67,5 +68,5 @@ class HistoryCsvTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(HistoryCsvTest)
+TESSERA_TEST_APPLESS(HistoryCsvTest)
 #include "history_csv_test.moc"

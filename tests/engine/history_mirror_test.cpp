@@ -7,6 +7,7 @@
 
 #include "engine/history/history.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -140,5 +141,5 @@ class HistoryMirrorTest : public QObject {
   std::unique_ptr<History> m_source, m_mirror;
 };
 
-QTEST_APPLESS_MAIN(HistoryMirrorTest)
+TESSERA_TEST_APPLESS(HistoryMirrorTest)
 #include "history_mirror_test.moc"

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "engine/history/history.h"
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -182,5 +183,5 @@ class HistoryRetentionTest : public QObject {
   std::unique_ptr<History> m_history;
 };
 
-QTEST_APPLESS_MAIN(HistoryRetentionTest)
+TESSERA_TEST_APPLESS(HistoryRetentionTest)
 #include "history_retention_test.moc"

@@ -20,6 +20,7 @@
 #include "engine/history/schema.h"
 #include "engine/history/sqlite.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -791,5 +792,5 @@ class HistoryTest : public QObject {
   }
   QTemporaryDir folder_;
 };
-QTEST_APPLESS_MAIN(HistoryTest)
+TESSERA_TEST_APPLESS(HistoryTest)
 #include "history_test.moc"

@@ -3,6 +3,7 @@
 
 #include <QTest>
 
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -117,5 +118,5 @@ class JobLayoutTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(JobLayoutTest)
+TESSERA_TEST_APPLESS(JobLayoutTest)
 #include "job_layout_test.moc"

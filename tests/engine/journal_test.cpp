@@ -14,6 +14,7 @@
 
 #include "engine/history/sqlite.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -144,5 +145,5 @@ class JournalTest : public QObject {
   }
   QTemporaryDir folder_;
 };
-QTEST_APPLESS_MAIN(JournalTest)
+TESSERA_TEST_APPLESS(JournalTest)
 #include "journal_test.moc"

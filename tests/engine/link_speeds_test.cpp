@@ -4,6 +4,7 @@
 #include <QTest>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -152,5 +153,5 @@ class LinkSpeedsTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(LinkSpeedsTest)
+TESSERA_TEST_APPLESS(LinkSpeedsTest)
 #include "link_speeds_test.moc"

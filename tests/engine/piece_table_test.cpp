@@ -11,6 +11,7 @@
 #include "engine/copy/checksum.h"
 #include "tests/engine/cells.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -237,5 +238,5 @@ class PieceTableTest : public QObject {
     QCOMPARE(written.toHex(), expected.toHex());
   }
 };
-QTEST_APPLESS_MAIN(PieceTableTest)
+TESSERA_TEST_APPLESS(PieceTableTest)
 #include "piece_table_test.moc"

@@ -4,6 +4,8 @@
 #include <QTest>
 #include <cmath>
 
+#include "tests/support/test_main.h"
+
 using namespace tessera;
 using engine::Progress;
 using std::chrono::milliseconds;
@@ -77,5 +79,5 @@ class ProgressTest : public QObject {
     QVERIFY(!Progress(100, kStart).Eta(kStart + seconds{5}));  // nothing moves: no promise
   }
 };
-QTEST_APPLESS_MAIN(ProgressTest)
+TESSERA_TEST_APPLESS(ProgressTest)
 #include "progress_test.moc"

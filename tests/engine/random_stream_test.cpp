@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/data/philox.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using engine::Philox4x32;
@@ -135,5 +136,5 @@ class RandomStreamTest : public QObject {
     QCOMPARE(z[3], 0.618430018F);
   }
 };
-QTEST_APPLESS_MAIN(RandomStreamTest)
+TESSERA_TEST_APPLESS(RandomStreamTest)
 #include "random_stream_test.moc"

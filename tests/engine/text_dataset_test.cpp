@@ -6,6 +6,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include "tests/support/test_main.h"
+
 using namespace tessera;
 using engine::TextDataset;
 
@@ -119,5 +121,5 @@ class TextDatasetTest : public QObject {
     QVERIFY(dataset->Read(dataset->num_samples() - 1, window).has_value());
   }
 };
-QTEST_APPLESS_MAIN(TextDatasetTest)
+TESSERA_TEST_APPLESS(TextDatasetTest)
 #include "text_dataset_test.moc"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using engine::TokenBucket;
@@ -97,5 +98,5 @@ class TokenBucketTest : public QObject {
     QVERIFY(*std::max_element(longest.begin(), longest.end()) == seconds{1});
   }
 };
-QTEST_APPLESS_MAIN(TokenBucketTest)
+TESSERA_TEST_APPLESS(TokenBucketTest)
 #include "token_bucket_test.moc"

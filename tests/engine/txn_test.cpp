@@ -12,6 +12,7 @@
 #include "engine/txn/participant.h"
 #include "ptc/base/overloaded.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using namespace tessera::engine;
@@ -451,5 +452,5 @@ class TxnTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TxnTest)
+TESSERA_TEST_APPLESS(TxnTest)
 #include "txn_test.moc"

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <vector>
 
+#include "tests/support/test_main.h"
+
 using namespace tessera;
 using namespace tessera::engine;
 
@@ -132,5 +134,5 @@ class ViewMemoryTest : public QObject {
     return mapped ? Internal("it was mapped") : mapped.error();
   }
 };
-QTEST_APPLESS_MAIN(ViewMemoryTest)
+TESSERA_TEST_APPLESS(ViewMemoryTest)
 #include "view_memory_test.moc"

@@ -9,6 +9,7 @@
 #include "engine/model/gpt.h"
 #include "engine/store/view_memory.h"
 #include "tests/engine/cells.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using namespace tessera::engine;
@@ -105,5 +106,5 @@ class ViewPlanTest : public QObject {
     return *ptc::Layout::Make(*ptc::ParseDeviceMesh(mesh), *tensors);
   }
 };
-QTEST_APPLESS_MAIN(ViewPlanTest)
+TESSERA_TEST_APPLESS(ViewPlanTest)
 #include "view_plan_test.moc"

@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "engine/files/process_stat.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using engine::ReadWholeFile;
@@ -249,5 +250,5 @@ class WholeFileTest : public QObject {
   std::unique_ptr<QTemporaryDir> folder_;
 };
 
-QTEST_GUILESS_MAIN(WholeFileTest)
+TESSERA_TEST(WholeFileTest)
 #include "whole_file_test.moc"

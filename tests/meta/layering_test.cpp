@@ -2,6 +2,7 @@
 #include <QTest>
 
 #include "tests/meta/tree_rules.h"
+#include "tests/support/test_main.h"
 
 using tessera::test::CheckSource;
 using tessera::test::CheckTree;
@@ -91,5 +92,5 @@ class LayeringTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(LayeringTest)
+TESSERA_TEST_APPLESS(LayeringTest)
 #include "layering_test.moc"

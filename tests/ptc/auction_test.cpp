@@ -7,6 +7,7 @@
 
 #include "ptc/plan/assignment.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using namespace tessera::ptc;
@@ -90,5 +91,5 @@ class AuctionTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(AuctionTest)
+TESSERA_TEST_APPLESS(AuctionTest)
 #include "auction_test.moc"

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::ptc;
 
@@ -133,5 +134,5 @@ class BalanceTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(BalanceTest)
+TESSERA_TEST_APPLESS(BalanceTest)
 #include "balance_test.moc"

@@ -7,6 +7,7 @@
 #include "ptc/schedule/schedule.h"
 #include "tests/ptc/changes.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 
@@ -48,5 +49,5 @@ class BoundTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(BoundTest)
+TESSERA_TEST_APPLESS(BoundTest)
 #include "bound_test.moc"

@@ -9,6 +9,7 @@
 
 #include "ptc/box.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::ptc;
 using Dims = std::vector<Interval>;
@@ -206,5 +207,5 @@ class BoxTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(BoxTest)
+TESSERA_TEST_APPLESS(BoxTest)
 #include "box_test.moc"

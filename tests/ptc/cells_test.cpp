@@ -7,6 +7,7 @@
 #include "tests/ptc/oracle.h"
 #include "tests/ptc/random_job.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::ptc;
 using tessera::test::AnyJob;
@@ -113,5 +114,5 @@ class CellsTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(CellsTest)
+TESSERA_TEST_APPLESS(CellsTest)
 #include "cells_test.moc"

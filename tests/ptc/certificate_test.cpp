@@ -13,6 +13,7 @@
 #include "tests/ptc/oracle.h"
 #include "tests/ptc/random_job.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::ptc;
 using tessera::test::AnyJob;
@@ -518,5 +519,5 @@ class CertificateTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(CertificateTest)
+TESSERA_TEST_APPLESS(CertificateTest)
 #include "certificate_test.moc"

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::ptc;
 
@@ -331,5 +332,5 @@ class ConvertTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(ConvertTest)
+TESSERA_TEST_APPLESS(ConvertTest)
 #include "convert_test.moc"

@@ -10,6 +10,7 @@
 #include "tests/ptc/oracle.h"
 #include "tests/ptc/random_job.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::ptc;
 using tessera::test::ElementsOf;
@@ -167,5 +168,5 @@ class DigestTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(DigestTest)
+TESSERA_TEST_APPLESS(DigestTest)
 #include "digest_test.moc"

@@ -8,6 +8,7 @@
 #include "tests/ptc/oracle.h"
 #include "tests/ptc/random_job.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::ptc;
 using tessera::test::AnyJob;
@@ -571,5 +572,5 @@ class LayoutTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(LayoutTest)
+TESSERA_TEST_APPLESS(LayoutTest)
 #include "layout_test.moc"

@@ -11,6 +11,7 @@
 #include "tests/ptc/random_job.h"
 #include "tests/ptc/volume_bound.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::ptc;
 using tessera::test::AnyJob;
@@ -344,5 +345,5 @@ class LostTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(LostTest)
+TESSERA_TEST_APPLESS(LostTest)
 #include "lost_test.moc"

@@ -8,6 +8,7 @@
 
 #include "ptc/certificate/port_times.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::ptc;
 
@@ -145,5 +146,5 @@ class MaxFlowTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(MaxFlowTest)
+TESSERA_TEST_APPLESS(MaxFlowTest)
 #include "max_flow_test.moc"

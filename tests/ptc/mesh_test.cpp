@@ -3,6 +3,7 @@
 #include <QTest>
 //
 #include "ptc/mesh.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::ptc;
 
@@ -184,5 +185,5 @@ class MeshTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(MeshTest)
+TESSERA_TEST_APPLESS(MeshTest)
 #include "mesh_test.moc"

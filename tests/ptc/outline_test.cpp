@@ -14,6 +14,7 @@
 #include "tests/ptc/changes.h"
 #include "tests/ptc/random_job.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::ptc;
 using tessera::test::AnyChange;
@@ -330,5 +331,5 @@ class OutlineTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(OutlineTest)
+TESSERA_TEST_APPLESS(OutlineTest)
 #include "outline_test.moc"

@@ -8,6 +8,7 @@
 
 #include "ptc/layout.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -141,5 +142,5 @@ class PackedTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(PackedTest)
+TESSERA_TEST_APPLESS(PackedTest)
 #include "packed_test.moc"

@@ -10,6 +10,7 @@
 #include "tests/ptc/oracle.h"
 #include "tests/ptc/random_job.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::ptc;
 using tessera::test::AnyJob;
@@ -260,5 +261,5 @@ class PlacementTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(PlacementTest)
+TESSERA_TEST_APPLESS(PlacementTest)
 #include "placement_test.moc"

@@ -11,6 +11,7 @@
 #include "tests/ptc/random_job.h"
 #include "tests/ptc/volume_bound.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::ptc;
 using tessera::test::AnyJob;
@@ -489,5 +490,5 @@ class PlanTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(PlanTest)
+TESSERA_TEST_APPLESS(PlanTest)
 #include "plan_test.moc"

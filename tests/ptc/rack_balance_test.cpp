@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using namespace tessera::ptc;
@@ -247,5 +248,5 @@ class RackBalanceTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(RackBalanceTest)
+TESSERA_TEST_APPLESS(RackBalanceTest)
 #include "rack_balance_test.moc"

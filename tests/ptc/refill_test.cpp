@@ -8,6 +8,7 @@
 #include "tests/ptc/oracle.h"
 #include "tests/ptc/random_job.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::ptc;
 using tessera::test::ElementsOf;
@@ -76,5 +77,5 @@ class RefillTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(RefillTest)
+TESSERA_TEST_APPLESS(RefillTest)
 #include "refill_test.moc"

@@ -10,6 +10,7 @@
 #include "tests/ptc/random_job.h"
 #include "tests/ptc/volume_bound.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::ptc;
 using tessera::test::AnyJob;
@@ -310,5 +311,5 @@ class RelayPlanTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(RelayPlanTest)
+TESSERA_TEST_APPLESS(RelayPlanTest)
 #include "relay_plan_test.moc"

@@ -8,6 +8,7 @@
 #include "ptc/layout.h"
 #include "ptc/rules/rules.h"
 #include "tests/ptc/edited_rules.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::ptc;
 
@@ -272,5 +273,5 @@ class RuleFilesTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(RuleFilesTest)
+TESSERA_TEST_APPLESS(RuleFilesTest)
 #include "rule_files_test.moc"

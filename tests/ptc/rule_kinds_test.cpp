@@ -15,6 +15,7 @@
 #include "tests/ptc/oracle.h"
 #include "tests/ptc/random_job.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::ptc;
 using tessera::test::AnyLayout;
@@ -588,5 +589,5 @@ class RuleKindsTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(RuleKindsTest)
+TESSERA_TEST_APPLESS(RuleKindsTest)
 #include "rule_kinds_test.moc"

@@ -8,6 +8,7 @@
 #include "ptc/rules/name_pattern.h"
 #include "tests/ptc/edited_rules.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::ptc;
 
@@ -454,5 +455,5 @@ class RulesTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(RulesTest)
+TESSERA_TEST_APPLESS(RulesTest)
 #include "rules_test.moc"

@@ -8,6 +8,7 @@
 
 #include "ptc/plan/plan.h"
 #include "tests/ptc/volume_bound.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using ptc::Axis;
@@ -171,5 +172,5 @@ class ScenarioTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(ScenarioTest)
+TESSERA_TEST_APPLESS(ScenarioTest)
 #include "scenario_test.moc"

@@ -12,6 +12,7 @@
 #include "tests/ptc/oracle.h"
 #include "tests/ptc/random_job.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::ptc;
 using tessera::test::AnyJob;
@@ -459,5 +460,5 @@ class ScheduleTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(ScheduleTest)
+TESSERA_TEST_APPLESS(ScheduleTest)
 #include "schedule_test.moc"

@@ -8,6 +8,7 @@
 
 #include "ptc/layout.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::ptc;
 using Numbers = std::vector<std::int64_t>;
@@ -220,5 +221,5 @@ class StagesTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(StagesTest)
+TESSERA_TEST_APPLESS(StagesTest)
 #include "stages_test.moc"

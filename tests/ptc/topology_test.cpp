@@ -4,6 +4,7 @@
 #include <QTest>
 
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::ptc;
 
@@ -180,5 +181,5 @@ class TopologyTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TopologyTest)
+TESSERA_TEST_APPLESS(TopologyTest)
 #include "topology_test.moc"

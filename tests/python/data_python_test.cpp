@@ -13,6 +13,7 @@
 #include "tests/engine/data/data_files.h"
 #include "tests/python/python.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 
@@ -113,5 +114,5 @@ class DataPythonTest : public QObject {
     RoundTrip(python, {QStringLiteral("package")});
   }
 };
-QTEST_GUILESS_MAIN(DataPythonTest)
+TESSERA_TEST(DataPythonTest)
 #include "data_python_test.moc"

@@ -12,6 +12,7 @@
 #include "tests/engine/reshard/checkpoint_files.h"
 #include "tests/python/python.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -245,5 +246,5 @@ class SafetensorsPythonTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(SafetensorsPythonTest)
+TESSERA_TEST(SafetensorsPythonTest)
 #include "safetensors_python_test.moc"

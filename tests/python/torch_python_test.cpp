@@ -13,6 +13,7 @@
 #include "engine/checkpoint/torch/torch.h"
 #include "tests/python/python.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using checkpoint::Checkpoint;
@@ -161,5 +162,5 @@ class TorchPythonTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TorchPythonTest)
+TESSERA_TEST(TorchPythonTest)
 #include "torch_python_test.moc"

@@ -11,6 +11,7 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include "tests/support/widget_test_main.h"
 #include "tests/ui/fake_connections.h"
 #include "tests/ui/panel_fixture.h"
 #include "ui/actions/action_registry.h"
@@ -301,11 +302,5 @@ class ConnectDialogTest : public QObject {
   }
 };
 
-int main(int argc, char** argv) {
-  qputenv("QT_QPA_PLATFORM", "offscreen");
-  QApplication app(argc, argv);
-  ui::applyTheme(app, ui::ThemeMode::Light);
-  ConnectDialogTest test;
-  return QTest::qExec(&test, argc, argv);
-}
+TESSERA_THEMED_TEST(ConnectDialogTest)
 #include "connect_dialog_test.moc"

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "tests/support/random.h"
+#include "tests/support/widget_test_main.h"
 #include "tests/ui/panel_fixture.h"
 #include "ui/actions/action_registry.h"
 #include "ui/models/data_view.h"
@@ -159,11 +160,5 @@ class DataPageTest : public QObject {
   }
 };
 
-int main(int argc, char** argv) {
-  qputenv("QT_QPA_PLATFORM", "offscreen");
-  QApplication app(argc, argv);
-  ui::applyTheme(app, ui::ThemeMode::Light);
-  DataPageTest test;
-  return QTest::qExec(&test, argc, argv);
-}
+TESSERA_THEMED_TEST(DataPageTest)
 #include "data_page_test.moc"

@@ -9,6 +9,7 @@
 #include <QTableView>
 #include <QTest>
 
+#include "tests/support/widget_test_main.h"
 #include "tests/ui/panel_fixture.h"
 #include "ui/actions/action_registry.h"
 #include "ui/theme.h"
@@ -118,11 +119,5 @@ class DoctorDialogTest : public QObject {
   }
 };
 
-int main(int argc, char** argv) {
-  qputenv("QT_QPA_PLATFORM", "offscreen");
-  QApplication app(argc, argv);
-  ui::applyTheme(app, ui::ThemeMode::Light);
-  DoctorDialogTest test;
-  return QTest::qExec(&test, argc, argv);
-}
+TESSERA_THEMED_TEST(DoctorDialogTest)
 #include "doctor_dialog_test.moc"

@@ -5,6 +5,7 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include "tests/support/widget_test_main.h"
 #include "tests/ui/panel_fixture.h"
 #include "ui/models/device_names.h"
 #include "ui/models/draft_plan.h"
@@ -223,10 +224,5 @@ class DraftTest : public QObject {
   std::unique_ptr<DraftPlan> m_plan;
 };
 
-int main(int argc, char** argv) {
-  qputenv("QT_QPA_PLATFORM", "offscreen");
-  QApplication app(argc, argv);
-  DraftTest test;
-  return QTest::qExec(&test, argc, argv);
-}
+TESSERA_WIDGET_TEST(DraftTest)
 #include "draft_test.moc"

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "engine/vfs/content.h"
+#include "tests/support/widget_test_main.h"
 #include "tests/ui/panel_fixture.h"
 #include "tests/ui/panel_states.h"
 #include "ui/format.h"
@@ -311,10 +312,5 @@ class FileModelsTest : public QObject {
   }
 };
 
-int main(int argc, char** argv) {
-  qputenv("QT_QPA_PLATFORM", "offscreen");
-  QGuiApplication app(argc, argv);
-  FileModelsTest test;
-  return QTest::qExec(&test, argc, argv);
-}
+TESSERA_WIDGET_TEST(FileModelsTest)
 #include "file_models_test.moc"

@@ -10,6 +10,7 @@
 #include <QTableView>
 #include <QTest>
 
+#include "tests/support/widget_test_main.h"
 #include "tests/ui/fake_connections.h"
 #include "tests/ui/panel_fixture.h"
 #include "tests/ui/panel_states.h"
@@ -239,11 +240,5 @@ class FilesPageTest : public QObject {
   }
 };
 
-int main(int argc, char** argv) {
-  qputenv("QT_QPA_PLATFORM", "offscreen");
-  QApplication app(argc, argv);
-  ui::applyTheme(app, ui::ThemeMode::Light);
-  FilesPageTest test;
-  return QTest::qExec(&test, argc, argv);
-}
+TESSERA_THEMED_TEST(FilesPageTest)
 #include "files_page_test.moc"

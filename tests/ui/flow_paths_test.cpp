@@ -5,6 +5,7 @@
 #include <QTest>
 
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 #include "tests/ui/sample_clusters.h"
 #include "ui/canvas/mesh_layout.h"
 
@@ -111,5 +112,5 @@ class FlowPathsTest : public QObject {
             path.spacing + 1);
   }
 };
-QTEST_GUILESS_MAIN(FlowPathsTest)
+TESSERA_TEST(FlowPathsTest)
 #include "flow_paths_test.moc"

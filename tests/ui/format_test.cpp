@@ -4,6 +4,8 @@
 #include <QLocale>
 #include <QTest>
 
+#include "tests/support/test_main.h"
+
 using namespace tessera;
 namespace format = tessera::ui::format;
 
@@ -145,5 +147,5 @@ class FormatTest : public QObject {
     QVERIFY(distinct(ErrorCode::kInvalidArgument, ErrorCode::kInternal));
   }
 };
-QTEST_APPLESS_MAIN(FormatTest)
+TESSERA_TEST_APPLESS(FormatTest)
 #include "format_test.moc"

@@ -13,6 +13,7 @@
 #include <QUrl>
 #include <map>
 
+#include "tests/support/widget_test_main.h"
 #include "tests/ui/panel_fixture.h"
 #include "ui/actions/action_registry.h"
 #include "ui/help/help_window.h"
@@ -156,11 +157,5 @@ class GuideTest : public QObject {
   std::map<QString, QString> m_helps;
 };
 
-int main(int argc, char** argv) {
-  qputenv("QT_QPA_PLATFORM", "offscreen");
-  QApplication app(argc, argv);
-  ui::applyTheme(app, ui::ThemeMode::Light);
-  GuideTest test;
-  return QTest::qExec(&test, argc, argv);
-}
+TESSERA_THEMED_TEST(GuideTest)
 #include "guide_test.moc"

@@ -11,6 +11,7 @@
 #include <QTest>
 #include <cstdlib>
 
+#include "tests/support/widget_test_main.h"
 #include "tests/ui/panel_fixture.h"
 #include "ui/actions/action_registry.h"
 #include "ui/canvas/mesh_view.h"
@@ -183,11 +184,5 @@ class LayoutKeeperTest : public QObject {
   QPoint m_place;
 };
 
-int main(int argc, char** argv) {
-  qputenv("QT_QPA_PLATFORM", "offscreen");
-  QApplication app(argc, argv);
-  ui::applyTheme(app, ui::ThemeMode::Light);
-  LayoutKeeperTest test;
-  return QTest::qExec(&test, argc, argv);
-}
+TESSERA_THEMED_TEST(LayoutKeeperTest)
 #include "layout_keeper_test.moc"

@@ -8,6 +8,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include "tests/support/widget_test_main.h"
 #include "tests/ui/fake_runner.h"
 #include "tests/ui/panel_fixture.h"
 #include "ui/actions/action_registry.h"
@@ -202,11 +203,5 @@ class LessonTest : public QObject {
   }
 };
 
-int main(int argc, char** argv) {
-  qputenv("QT_QPA_PLATFORM", "offscreen");
-  QApplication app(argc, argv);
-  ui::applyTheme(app, ui::ThemeMode::Light);
-  LessonTest test;
-  return QTest::qExec(&test, argc, argv);
-}
+TESSERA_THEMED_TEST(LessonTest)
 #include "lesson_test.moc"

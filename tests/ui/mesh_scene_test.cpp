@@ -3,6 +3,7 @@
 
 #include <QTest>
 
+#include "tests/support/test_main.h"
 #include "tests/ui/sample_clusters.h"
 #include "ui/canvas/flow_watch.h"
 
@@ -273,5 +274,5 @@ class MeshSceneTest : public QObject {
     QVERIFY(at(64, 6002).moving());
   }
 };
-QTEST_APPLESS_MAIN(MeshSceneTest)
+TESSERA_TEST_APPLESS(MeshSceneTest)
 #include "mesh_scene_test.moc"

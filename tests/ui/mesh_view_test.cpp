@@ -12,6 +12,7 @@
 #include <QTest>
 #include <QVBoxLayout>
 
+#include "tests/support/widget_test_main.h"
 #include "tests/ui/sample_clusters.h"
 #include "ui/theme.h"
 
@@ -489,10 +490,5 @@ class MeshViewTest : public QObject {
   }
 };
 
-int main(int argc, char** argv) {
-  qputenv("QT_QPA_PLATFORM", "offscreen");
-  QApplication app(argc, argv);
-  MeshViewTest test;
-  return QTest::qExec(&test, argc, argv);
-}
+TESSERA_WIDGET_TEST(MeshViewTest)
 #include "mesh_view_test.moc"

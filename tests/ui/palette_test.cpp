@@ -7,6 +7,7 @@
 #include <QToolButton>
 #include <QTreeView>
 
+#include "tests/support/widget_test_main.h"
 #include "tests/ui/panel_fixture.h"
 #include "ui/actions/action_registry.h"
 #include "ui/canvas/mesh_view.h"
@@ -206,11 +207,5 @@ class PaletteTest : public QObject {
   }
 };
 
-int main(int argc, char** argv) {
-  qputenv("QT_QPA_PLATFORM", "offscreen");
-  QApplication app(argc, argv);
-  ui::applyTheme(app, ui::ThemeMode::Light);
-  PaletteTest test;
-  return QTest::qExec(&test, argc, argv);
-}
+TESSERA_THEMED_TEST(PaletteTest)
 #include "palette_test.moc"

@@ -4,6 +4,7 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include "tests/support/widget_test_main.h"
 #include "tests/ui/panel_fixture.h"
 #include "ui/models/cluster_tree_model.h"
 #include "ui/models/event_table_model.h"
@@ -159,10 +160,5 @@ class PanelModelsTest : public QObject {
   }
 };
 
-int main(int argc, char** argv) {
-  qputenv("QT_QPA_PLATFORM", "offscreen");
-  QApplication app(argc, argv);
-  PanelModelsTest test;
-  return QTest::qExec(&test, argc, argv);
-}
+TESSERA_WIDGET_TEST(PanelModelsTest)
 #include "panel_models_test.moc"

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/support/widget_test_main.h"
 #include "tests/ui/panel_fixture.h"
 #include "ui/models/sample_history.h"
 #include "ui/plots/bands.h"
@@ -437,11 +438,5 @@ class PlotsTest : public QObject {
   }
 };
 
-int main(int argc, char** argv) {
-  qputenv("QT_QPA_PLATFORM", "offscreen");
-  QApplication app(argc, argv);
-  ui::applyTheme(app, ui::ThemeMode::Light);
-  PlotsTest test;
-  return QTest::qExec(&test, argc, argv);
-}
+TESSERA_THEMED_TEST(PlotsTest)
 #include "plots_test.moc"

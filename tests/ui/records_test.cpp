@@ -12,6 +12,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include "tests/support/widget_test_main.h"
 #include "tests/ui/panel_fixture.h"
 #include "ui/actions/action_registry.h"
 #include "ui/canvas/mesh_view.h"
@@ -283,11 +284,5 @@ class RecordsTest : public QObject {
   }
 };
 
-int main(int argc, char** argv) {
-  qputenv("QT_QPA_PLATFORM", "offscreen");
-  QApplication app(argc, argv);
-  ui::applyTheme(app, ui::ThemeMode::Light);
-  RecordsTest test;
-  return QTest::qExec(&test, argc, argv);
-}
+TESSERA_THEMED_TEST(RecordsTest)
 #include "records_test.moc"

@@ -10,6 +10,7 @@
 #include <QTest>
 #include <QTreeWidget>
 
+#include "tests/support/widget_test_main.h"
 #include "tests/ui/panel_fixture.h"
 #include "ui/actions/action_registry.h"
 #include "ui/dialogs/about_dialog.h"
@@ -228,11 +229,5 @@ class SettingsDialogTest : public QObject {
   }
 };
 
-int main(int argc, char** argv) {
-  qputenv("QT_QPA_PLATFORM", "offscreen");
-  QApplication app(argc, argv);
-  ui::applyTheme(app, ui::ThemeMode::Light);
-  SettingsDialogTest test;
-  return QTest::qExec(&test, argc, argv);
-}
+TESSERA_THEMED_TEST(SettingsDialogTest)
 #include "settings_dialog_test.moc"

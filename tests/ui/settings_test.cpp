@@ -13,6 +13,8 @@
 #include <memory>
 #include <set>
 
+#include "tests/support/test_main.h"
+
 using namespace tessera;
 using ui::Setting;
 using ui::Settings;
@@ -200,5 +202,5 @@ class SettingsTest : public QObject {
   QString m_file;
 };
 
-QTEST_GUILESS_MAIN(SettingsTest)
+TESSERA_TEST(SettingsTest)
 #include "settings_test.moc"

@@ -11,6 +11,7 @@
 #include <array>
 #include <cmath>
 
+#include "tests/support/widget_test_main.h"
 #include "ui/style_sheet.h"
 
 using namespace tessera::ui;
@@ -212,10 +213,5 @@ class ThemeTest : public QObject {
   }
 };
 
-int main(int argc, char** argv) {
-  qputenv("QT_QPA_PLATFORM", "offscreen");
-  QApplication app(argc, argv);
-  ThemeTest test;
-  return QTest::qExec(&test, argc, argv);
-}
+TESSERA_WIDGET_TEST(ThemeTest)
 #include "theme_test.moc"

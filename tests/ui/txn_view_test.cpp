@@ -5,6 +5,7 @@
 #include <QPushButton>
 #include <QTest>
 
+#include "tests/support/widget_test_main.h"
 #include "tests/ui/panel_fixture.h"
 #include "ui/pages/progress_panel.h"
 
@@ -162,10 +163,5 @@ class TxnViewTest : public QObject {
   }
 };
 
-int main(int argc, char** argv) {
-  qputenv("QT_QPA_PLATFORM", "offscreen");
-  QApplication app(argc, argv);
-  TxnViewTest test;
-  return QTest::qExec(&test, argc, argv);
-}
+TESSERA_WIDGET_TEST(TxnViewTest)
 #include "txn_view_test.moc"

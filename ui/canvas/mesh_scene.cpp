@@ -16,7 +16,7 @@ using Cell = MeshScene::Cell;
 using engine::NodeState;
 using engine::TxnPhase;
 
-struct Words {
+struct MeshSceneWords {
   Q_DECLARE_TR_FUNCTIONS(tessera::ui::MeshScene)
 };
 
@@ -178,7 +178,7 @@ void fillDraftCell(const View& view, Cell* cell) {
   cell->inMesh = view.draft->contains(cell->id);
   if (!cell->inMesh) {
     cell->state = member ? Cell::State::Leaving : Cell::State::Idle;
-    cell->note = member ? Words::tr("leaves") : Words::tr("idle");
+    cell->note = member ? MeshSceneWords::tr("leaves") : MeshSceneWords::tr("idle");
     return;
   }
   if (!view.preview) {
@@ -186,15 +186,15 @@ void fillDraftCell(const View& view, Cell* cell) {
     cell->state = !member             ? Cell::State::Joining
                   : view.draftDiffers ? Cell::State::Staying
                                       : Cell::State::Healthy;
-    cell->note = !member             ? Words::tr("joins")
-                 : view.draftDiffers ? Words::tr("stays")
-                 : cell->rank        ? Words::tr("rank %1").arg(*cell->rank)
+    cell->note = !member             ? MeshSceneWords::tr("joins")
+                 : view.draftDiffers ? MeshSceneWords::tr("stays")
+                 : cell->rank        ? MeshSceneWords::tr("rank %1").arg(*cell->rank)
                                      : QString();
     return;
   }
   if (!view.next.holds(cell->id)) {
     cell->state = Cell::State::Idle;
-    cell->note = Words::tr("left over");
+    cell->note = MeshSceneWords::tr("left over");
     return;
   }
   view.next.put(cell);
@@ -204,9 +204,9 @@ void fillDraftCell(const View& view, Cell* cell) {
   const auto traffic = view.traffic.find(cell->id);
   const std::int64_t comes = traffic == view.traffic.end() ? 0 : traffic->second.inTotal;
   cell->incoming = comes;
-  cell->note = comes > 0 ? Words::tr("receives %1").arg(format::bytes(comes))
-               : member  ? Words::tr("stays")
-                         : Words::tr("joins");
+  cell->note = comes > 0 ? MeshSceneWords::tr("receives %1").arg(format::bytes(comes))
+               : member  ? MeshSceneWords::tr("stays")
+                         : MeshSceneWords::tr("joins");
   cell->state = !member     ? Cell::State::Joining
                 : comes > 0 ? Cell::State::Receiving
                             : Cell::State::Staying;
@@ -217,7 +217,7 @@ void fillLiveCell(const View& view, const engine::DeviceStatus& device, Cell* ce
   const bool coming = view.coming.contains(cell->id);
   cell->inMesh = member || coming || (device.joining && device.job == view.job->name);
   if (!cell->inMesh) {
-    cell->note = Words::tr("idle");
+    cell->note = MeshSceneWords::tr("idle");
     return;
   }
   if (member && view.now.holds(cell->id)) {
@@ -227,20 +227,20 @@ void fillLiveCell(const View& view, const engine::DeviceStatus& device, Cell* ce
   }
   if (!view.txn) {
     cell->state = member ? Cell::State::Healthy : Cell::State::Joining;
-    cell->note = !member      ? Words::tr("starting")
-                 : cell->rank ? Words::tr("rank %1").arg(*cell->rank)
+    cell->note = !member      ? MeshSceneWords::tr("starting")
+                 : cell->rank ? MeshSceneWords::tr("rank %1").arg(*cell->rank)
                               : QString();
     return;
   }
   if (member && !coming) {
     cell->state = Cell::State::Leaving;
-    cell->note = Words::tr("leaves");
+    cell->note = MeshSceneWords::tr("leaves");
   } else if (member) {
     cell->state = Cell::State::Staying;
-    cell->note = Words::tr("stays");
+    cell->note = MeshSceneWords::tr("stays");
   } else {
     cell->state = Cell::State::Joining;
-    cell->note = Words::tr("starting");
+    cell->note = MeshSceneWords::tr("starting");
   }
   const auto found = view.traffic.find(cell->id);
   if (!view.phase.live || found == view.traffic.end()) return;
@@ -252,7 +252,7 @@ void fillLiveCell(const View& view, const engine::DeviceStatus& device, Cell* ce
     cell->note = format::percent(cell->progress);
   } else if (traffic.outDone < traffic.outTotal) {
     cell->state = Cell::State::Sending;
-    cell->note = Words::tr("sends");
+    cell->note = MeshSceneWords::tr("sends");
   }
 }
 
@@ -269,7 +269,7 @@ Cell makeCell(const View& view, const engine::NodeStatus& node,
     cell.state = Cell::State::Healthy;
     cell.note = QString::fromStdString(device.job);
   } else if (!view.job) {
-    cell.note = Words::tr("idle");
+    cell.note = MeshSceneWords::tr("idle");
   } else if (view.draft) {
     fillDraftCell(view, &cell);
   } else {
@@ -282,12 +282,12 @@ Cell makeCell(const View& view, const engine::NodeStatus& node,
       break;
     case NodeState::kSuspect:
       cell.state = Cell::State::Suspect;
-      cell.note = Words::tr("no answer");
+      cell.note = MeshSceneWords::tr("no answer");
       break;
     case NodeState::kDead:
     case NodeState::kLeft:
       cell.state = Cell::State::Dead;
-      cell.note = Words::tr("lost");
+      cell.note = MeshSceneWords::tr("lost");
       break;
     case NodeState::kAlive:
     case NodeState::kUnmanaged:
@@ -295,7 +295,7 @@ Cell makeCell(const View& view, const engine::NodeStatus& node,
   }
   if (device.failed) {
     cell.state = Cell::State::Dead;
-    cell.note = Words::tr("failed");
+    cell.note = MeshSceneWords::tr("failed");
   }
   return cell;
 }
@@ -304,15 +304,15 @@ QString subtitleOf(const View& view, const engine::ClusterSnapshot& snapshot,
                    const MeshScene::Node& node) {
   switch (node.state) {
     case NodeState::kJoining:
-      return Words::tr("joining");
+      return MeshSceneWords::tr("joining");
     case NodeState::kSuspect:
-      return Words::tr("no answer for %1").arg(format::wait(node.lastSeen));
+      return MeshSceneWords::tr("no answer for %1").arg(format::wait(node.lastSeen));
     case NodeState::kUnmanaged:
-      return Words::tr("last seen %1").arg(format::age(node.lastSeen));
+      return MeshSceneWords::tr("last seen %1").arg(format::age(node.lastSeen));
     case NodeState::kDead:
-      return Words::tr("lost %1").arg(format::age(node.lastSeen));
+      return MeshSceneWords::tr("lost %1").arg(format::age(node.lastSeen));
     case NodeState::kLeft:
-      return Words::tr("left");
+      return MeshSceneWords::tr("left");
     case NodeState::kAlive:
       break;
   }
@@ -329,10 +329,10 @@ QString subtitleOf(const View& view, const engine::ClusterSnapshot& snapshot,
     }
   }
   if (view.phase.live && sum.inRate >= sum.outRate && sum.inRate > 0) {
-    return Words::tr("receives %1").arg(format::rate(sum.inRate));
+    return MeshSceneWords::tr("receives %1").arg(format::rate(sum.inRate));
   }
   if (view.phase.live && sum.outRate > 0) {
-    return Words::tr("sends %1").arg(format::rate(sum.outRate));
+    return MeshSceneWords::tr("sends %1").arg(format::rate(sum.outRate));
   }
   if (view.draft && (joining > 0 || leaving > 0)) {
     QStringList parts;
@@ -352,26 +352,26 @@ QString stateWords(const Cell& cell) {
   const int percent = format::wholePercent(cell.progress);
   switch (cell.state) {
     case Cell::State::Idle:
-      return cell.inMesh ? Words::tr("left over") : Words::tr("idle");
+      return cell.inMesh ? MeshSceneWords::tr("left over") : MeshSceneWords::tr("idle");
     case Cell::State::Healthy:
-      return cell.taken ? Words::tr("runs %1").arg(cell.note) : QString();
+      return cell.taken ? MeshSceneWords::tr("runs %1").arg(cell.note) : QString();
     case Cell::State::Staying:
-      return Words::tr("stays");
+      return MeshSceneWords::tr("stays");
     case Cell::State::Joining:
-      return cell.note == Words::tr("joins") ? Words::tr("joining")
-                                             : Words::tr("joining, %1").arg(cell.note);
+      return cell.note == MeshSceneWords::tr("joins") ? MeshSceneWords::tr("joining")
+                                             : MeshSceneWords::tr("joining, %1").arg(cell.note);
     case Cell::State::Leaving:
-      return Words::tr("leaving");
+      return MeshSceneWords::tr("leaving");
     case Cell::State::Sending:
-      return Words::tr("sending");
+      return MeshSceneWords::tr("sending");
     case Cell::State::Receiving:
-      return cell.progress > 0 ? Words::tr("receiving %1 percent").arg(percent) : cell.note;
+      return cell.progress > 0 ? MeshSceneWords::tr("receiving %1 percent").arg(percent) : cell.note;
     case Cell::State::Stalled:
-      return Words::tr("stalled at %1 percent").arg(percent);
+      return MeshSceneWords::tr("stalled at %1 percent").arg(percent);
     case Cell::State::Loading:
-      return Words::tr("loading");
+      return MeshSceneWords::tr("loading");
     case Cell::State::Suspect:
-      return Words::tr("suspect, no answer");
+      return MeshSceneWords::tr("suspect, no answer");
     case Cell::State::Dead:
       return cell.note;
   }
@@ -397,17 +397,17 @@ bool MeshScene::moving() const {
 QString text(ColourBy by) {
   switch (by) {
     case ColourBy::Piece:
-      return Words::tr("piece (tp × pp)");
+      return MeshSceneWords::tr("piece (tp × pp)");
     case ColourBy::Replica:
-      return Words::tr("replica (dp)");
+      return MeshSceneWords::tr("replica (dp)");
     case ColourBy::Stage:
-      return Words::tr("pipeline stage (pp)");
+      return MeshSceneWords::tr("pipeline stage (pp)");
     case ColourBy::Slice:
-      return Words::tr("tensor slice (tp)");
+      return MeshSceneWords::tr("tensor slice (tp)");
     case ColourBy::Host:
-      return Words::tr("node");
+      return MeshSceneWords::tr("node");
     case ColourBy::Memory:
-      return Words::tr("memory used");
+      return MeshSceneWords::tr("memory used");
   }
   Q_UNREACHABLE();
 }
@@ -476,15 +476,15 @@ void colourScene(MeshScene* scene, ColourBy by) {
 
 QString describe(const MeshScene::Cell& cell) {
   QStringList parts;
-  parts += Words::tr("%1 GPU %2").arg(format::node(cell.id.node)).arg(cell.id.index);
-  if (cell.rank && !cell.taken) parts += Words::tr("rank %1").arg(*cell.rank);
+  parts += MeshSceneWords::tr("%1 GPU %2").arg(format::node(cell.id.node)).arg(cell.id.index);
+  if (cell.rank && !cell.taken) parts += MeshSceneWords::tr("rank %1").arg(*cell.rank);
   if (cell.piece) {
-    QString place = Words::tr("DP %1 TP %2 PP %3").arg(cell.dp).arg(cell.tp).arg(cell.pp);
-    if (cell.ep > 0) place += Words::tr(" EP %1").arg(cell.ep);
-    if (cell.cp > 0) place += Words::tr(" CP %1").arg(cell.cp);
+    QString place = MeshSceneWords::tr("DP %1 TP %2 PP %3").arg(cell.dp).arg(cell.tp).arg(cell.pp);
+    if (cell.ep > 0) place += MeshSceneWords::tr(" EP %1").arg(cell.ep);
+    if (cell.cp > 0) place += MeshSceneWords::tr(" CP %1").arg(cell.cp);
     parts += place;
   }
-  if (!cell.inMesh && !cell.taken) parts += Words::tr("in the pool");
+  if (!cell.inMesh && !cell.taken) parts += MeshSceneWords::tr("in the pool");
   if (const QString words = stateWords(cell); !words.isEmpty()) parts += words;
   return parts.join(QStringLiteral(", "));
 }
@@ -496,9 +496,9 @@ MeshScene makeScene(const engine::ClusterSnapshot& snapshot, const std::string& 
   MeshScene scene;
   scene.draft = draftDevices != nullptr;
   if (view.job) scene.jobName = QString::fromStdString(view.job->name);
-  scene.emptyHint = snapshot.nodes.empty() ? Words::tr("No cluster yet")
+  scene.emptyHint = snapshot.nodes.empty() ? MeshSceneWords::tr("No cluster yet")
                     : view.job             ? QString()
-                                           : Words::tr("No job is running");
+                                           : MeshSceneWords::tr("No job is running");
   for (const auto& status : snapshot.nodes) {
     MeshScene::Node node;
     node.node = status.node;

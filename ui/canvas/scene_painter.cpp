@@ -20,7 +20,7 @@ constexpr double kJoiningOpacity = 0.45;
 constexpr double kDeadOpacity = 0.3;
 constexpr double kFadedOpacity = 0.25;  // of cells beside an isolated swatch
 
-struct Words {
+struct ScenePainterWords {
   Q_DECLARE_TR_FUNCTIONS(tessera::ui::ScenePainter)
 };
 
@@ -94,7 +94,7 @@ QString memoryWords(const MeshScene::Cell& cell) {
     const double done = cell.progress * static_cast<double>(cell.incoming);
     return format::bytesOf(static_cast<std::int64_t>(done), cell.incoming);
   }
-  return Words::tr("%1 free").arg(format::bytes(cell.total));
+  return ScenePainterWords::tr("%1 free").arg(format::bytes(cell.total));
 }
 
 int digits(int number) { return number < 10 ? 1 : number < 100 ? 2 : number < 1000 ? 3 : 4; }
@@ -215,20 +215,20 @@ void ScenePainter::paintTray(QPainter& p) const {
   const QFont hint = uiFont(11.5);
   const bool slim = area.height() < 60;
   const double y = slim ? baselineAt(title, area.center().y() + 0.5) : area.top() + 22;
-  const QString name = Words::tr("Pool");
+  const QString name = ScenePainterWords::tr("Pool");
   textLeft(p, area.left() + 14, y, name, title, m_theme.text);
   QString count = idle == 0 && lost == 0
-                      ? Words::tr("empty")
-                      : Words::tr("%1 idle", "4 GPUs idle").arg(format::gpus(idle));
-  if (lost > 0) count += Words::tr(", %1 lost").arg(lost);
-  if (taken > 0) count += Words::tr(" · %1 in other jobs").arg(taken);
+                      ? ScenePainterWords::tr("empty")
+                      : ScenePainterWords::tr("%1 idle", "4 GPUs idle").arg(format::gpus(idle));
+  if (lost > 0) count += ScenePainterWords::tr(", %1 lost").arg(lost);
+  if (taken > 0) count += ScenePainterWords::tr(" · %1 in other jobs").arg(taken);
   const double after = area.left() + 14 + widthOf(title, name) + 10;
   textLeft(p, after, y, count, hint, m_theme.dim);
   if (idle + taken + lost == 0 && m_editable && !m_scene.jobName.isEmpty()) {
     const QFont font = uiFont(12);
     textCentered(p, area.center().x(),
                  slim ? baselineAt(font, area.center().y() + 0.5) : area.top() + 62,
-                 Words::tr("drop GPUs here to take them out of the job"), font, m_theme.dim);
+                 ScenePainterWords::tr("drop GPUs here to take them out of the job"), font, m_theme.dim);
   }
 }
 
@@ -245,10 +245,10 @@ void ScenePainter::paintDropZone(QPainter& p) const {
     return;
   }
   const QString title = QFontMetricsF(first).elidedText(
-      Words::tr("Drag GPUs here to add them to %1").arg(m_scene.jobName), Qt::ElideRight,
+      ScenePainterWords::tr("Drag GPUs here to add them to %1").arg(m_scene.jobName), Qt::ElideRight,
       zone.width() - 16);
   textCentered(p, x, y - 4, title, first, m_theme.dim);
-  textCentered(p, x, y + 15, Words::tr("or select them in the pool and press Space"), second,
+  textCentered(p, x, y + 15, ScenePainterWords::tr("or select them in the pool and press Space"), second,
                m_theme.dim);
 }
 
@@ -325,7 +325,7 @@ void ScenePainter::paintBox(QPainter& p, const MeshLayout::Box& box, const QRegi
     const double right = box.frame.right() + 1 - m.footer;
     textLeft(p, left, baseline, node.name, m_node, caption);
     const QString state = troubled   ? format::wait(node.lastSeen)
-                          : box.pool ? Words::tr("pool")
+                          : box.pool ? ScenePainterWords::tr("pool")
                                      : QString();
     if (!state.isEmpty() &&
         widthOf(m_node, node.name) + widthOf(m_nodeSub, state) + 6 < right - left) {

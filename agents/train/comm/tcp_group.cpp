@@ -26,9 +26,9 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 /// How long a rank sleeps between looks at the flags.
-constexpr milliseconds kSlice{20};
+constexpr milliseconds kTcpGroupSlice{20};
 /// Up to here every rank sends everything to every other: one exchange instead of two.
-constexpr std::size_t kDirectFloats = 4 * 1024;
+constexpr std::size_t kTcpGroupDirectFloats = 4 * 1024;
 
 /// What a rank publishes, and what who connects says first.
 struct Endpoint {
@@ -92,7 +92,7 @@ Status Exchange(const std::vector<UniqueFd>& peers, std::vector<Part> parts,
     }
     if (watched.empty()) return OkStatus();
     TESSERA_RETURN_IF_ERROR(patience.Check());
-    if (::poll(watched.data(), watched.size(), static_cast<int>(kSlice.count())) <= 0) continue;
+    if (::poll(watched.data(), watched.size(), static_cast<int>(kTcpGroupSlice.count())) <= 0) continue;
     for (std::size_t w = 0; w < watched.size(); ++w) {
       Part& part = parts[peer_of[w]];
       const int fd = watched[w].fd;
@@ -159,7 +159,7 @@ class TcpGroup final : public Collective {
   Status AllReduce(std::span<float> values, Operation operation) {
     // Each rank adds up its share of the elements, or all of a few.
     const std::size_t ranks = peers_.size();
-    const bool direct = values.size() <= kDirectFloats;
+    const bool direct = values.size() <= kTcpGroupDirectFloats;
     const auto share = [&](std::size_t r) {
       if (direct) return values;
       const std::size_t begin = values.size() * r / ranks, end = values.size() * (r + 1) / ranks;
@@ -290,7 +290,7 @@ class Connector {
     while (missing > 0) {
       TESSERA_RETURN_IF_ERROR(patience_.Check());
       pollfd watched{listener_.get(), POLLIN, 0};
-      if (::poll(&watched, 1, static_cast<int>(kSlice.count())) <= 0) continue;
+      if (::poll(&watched, 1, static_cast<int>(kTcpGroupSlice.count())) <= 0) continue;
       std::vector<UniqueFd> caller(1);
       caller[0].Reset(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (!caller[0]) continue;

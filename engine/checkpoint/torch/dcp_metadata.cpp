@@ -19,11 +19,11 @@ namespace {
 using Kind = Pickle::Kind;
 using Value = Pickle::Value;
 
-constexpr std::size_t kMaxName = 4096;
+constexpr std::size_t kDcpMetadataMaxName = 4096;
 
 /// Text that may name something: a pickle can have one text in many places for a few bytes each.
 bool IsName(Value value) {
-  return value.is(Kind::kText) && value.text().size() <= kMaxName && IsPrintableUtf8(value.text());
+  return value.is(Kind::kText) && value.text().size() <= kDcpMetadataMaxName && IsPrintableUtf8(value.text());
 }
 
 /// A field of an object whose state is a dict.

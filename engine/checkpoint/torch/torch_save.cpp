@@ -20,7 +20,7 @@ using Kind = Pickle::Kind;
 using Value = Pickle::Value;
 
 constexpr std::int64_t kMaxIndex = std::int64_t{1} << 28;
-constexpr std::size_t kMaxName = 4096;
+constexpr std::size_t kTorchSaveMaxName = 4096;
 constexpr std::size_t kMaxText = std::size_t{1} << 26;  // bytes of all names and metadata together
 
 /// Adds the tensors of one file to what is known of a checkpoint.
@@ -99,7 +99,7 @@ Status StateWalk::AddItems(Value value, const std::string& name, int depth) {
       const Value key = value[i];
       if (key.is(Kind::kInteger)) {
         part = std::to_string(key.integer());
-      } else if (key.is(Kind::kText) && key.text().size() <= kMaxName &&
+      } else if (key.is(Kind::kText) && key.text().size() <= kTorchSaveMaxName &&
                  IsPrintableUtf8(key.text())) {
         part = key.text();
       } else {
@@ -107,8 +107,8 @@ Status StateWalk::AddItems(Value value, const std::string& name, int depth) {
       }
     }
     std::string path = name.empty() ? std::move(part) : fmt::format("{}.{}", name, part);
-    if (path.empty() || path.size() > kMaxName) {
-      return value.At(fmt::format("a tensor's name is empty or longer than {} bytes", kMaxName));
+    if (path.empty() || path.size() > kTorchSaveMaxName) {
+      return value.At(fmt::format("a tensor's name is empty or longer than {} bytes", kTorchSaveMaxName));
     }
     TESSERA_RETURN_IF_ERROR(Add(value[is_dict ? i + 1 : i], path, depth + 1));
   }

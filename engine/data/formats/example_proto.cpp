@@ -7,12 +7,12 @@
 namespace tessera::engine {
 namespace {
 
-using Bytes = std::span<const std::byte>;
+using ExampleProtoBytes = std::span<const std::byte>;
 
 /// Fields of a message, one after the other.
 class Fields {
  public:
-  explicit Fields(Bytes message) : left_(message) {}
+  explicit Fields(ExampleProtoBytes message) : left_(message) {}
 
   /// Steps to the next field. \return false at the end or where the message is damaged
   bool Next() {
@@ -38,7 +38,7 @@ class Fields {
   }
   bool is_damaged() const { return is_damaged_; }
   std::uint64_t number() const { return number_; }
-  Bytes value() const { return value_; }  // empty of a number
+  ExampleProtoBytes value() const { return value_; }  // empty of a number
 
  private:
   bool Damaged() {
@@ -63,31 +63,31 @@ class Fields {
     return std::nullopt;
   }
 
-  Bytes left_, value_;
+  ExampleProtoBytes left_, value_;
   std::uint64_t number_ = 0;
   bool is_damaged_ = false;
 };
 
 /// The last field of that number, as Protocol Buffers take it; nullopt too if there is none.
-std::optional<Bytes> Field(Bytes message, std::uint64_t number) {
+std::optional<ExampleProtoBytes> Field(ExampleProtoBytes message, std::uint64_t number) {
   Fields fields(message);
-  std::optional<Bytes> found;
+  std::optional<ExampleProtoBytes> found;
   while (fields.Next()) {
     if (fields.number() == number) found = fields.value();
   }
   return fields.is_damaged() ? std::nullopt : found;
 }
 
-bool Equal(Bytes bytes, std::string_view text) {
+bool Equal(ExampleProtoBytes bytes, std::string_view text) {
   return std::ranges::equal(bytes, std::as_bytes(std::span(text)));
 }
 
 }  // namespace
 
-std::optional<Bytes> BytesFeature(Bytes message, std::string_view name) {
+std::optional<ExampleProtoBytes> BytesFeature(ExampleProtoBytes message, std::string_view name) {
   const auto features = Field(message, 1);
   if (!features) return std::nullopt;
-  std::optional<Bytes> found;
+  std::optional<ExampleProtoBytes> found;
   Fields entries(*features);
   while (entries.Next()) {
     if (entries.number() != 1) continue;

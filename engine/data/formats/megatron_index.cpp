@@ -14,10 +14,10 @@
 namespace tessera::engine {
 namespace {
 
-using Bytes = std::span<const std::byte>;
+using MegatronIndexBytes = std::span<const std::byte>;
 constexpr std::int64_t kHeaderBytes = 34;
 
-struct Header {
+struct MegatronIndexHeader {
   TokenType type = TokenType::kI32;
   std::int64_t num_sequences = 0;
   std::int64_t num_document_ends = 0;
@@ -41,7 +41,7 @@ std::optional<TokenType> TypeOfCode(std::uint8_t code) {
   }
 }
 
-Result<Header> ReadHeader(const ByteSource& idx) {
+Result<MegatronIndexHeader> ReadHeader(const ByteSource& idx) {
   constexpr std::string_view kMagic("MMIDIDX\0\0", 9);
   std::array<std::byte, kHeaderBytes> bytes{};
   TESSERA_RETURN_IF_ERROR(ReadChecked(idx, 0, bytes));
@@ -61,19 +61,19 @@ Result<Header> ReadHeader(const ByteSource& idx) {
                    fmt::format("{} sequences and {} document ends do not fit into {} bytes",
                                sequences, ends, idx.size_bytes()));
   }
-  const Header header{*type, static_cast<std::int64_t>(sequences), static_cast<std::int64_t>(ends)};
+  const MegatronIndexHeader header{*type, static_cast<std::int64_t>(sequences), static_cast<std::int64_t>(ends)};
   const std::int64_t rest = idx.size_bytes() - header.end();
   if (rest == 0 || rest == header.num_sequences) return header;
   return BadData(idx, header.end(), fmt::format("{} bytes are left over", rest));
 }
 
 /// Documents must be ranges of the sequences, one after the other, and hold them all.
-Status CheckDocuments(const ByteSource& idx, const Header& header) {
+Status CheckDocuments(const ByteSource& idx, const MegatronIndexHeader& header) {
   ScanReader reader(idx);
   std::int64_t last = 0;
   for (std::int64_t i = 0; i < header.num_document_ends; ++i) {
     const std::int64_t at = header.documents() + 8 * i;
-    TESSERA_TRY(const Bytes bytes, reader.At(at, 8));
+    TESSERA_TRY(const MegatronIndexBytes bytes, reader.At(at, 8));
     const auto end = Load<std::int64_t>(bytes);
     if (end < last || end > header.num_sequences || (i == 0 && end != 0)) {
       return BadData(idx, at,
@@ -115,7 +115,7 @@ std::int64_t SizeOf(TokenType type) {
 Result<TokenType> ScanMegatronIndex(const MegatronPair& pair, IndexBuilder& builder,
                                     std::int64_t& first_token) {
   const ByteSource& idx = *pair.idx;
-  TESSERA_TRY(const Header header, ReadHeader(idx));
+  TESSERA_TRY(const MegatronIndexHeader header, ReadHeader(idx));
   TESSERA_RETURN_IF_ERROR(CheckDocuments(idx, header));
   builder.BeginFile();
   ScanReader lengths(idx), pointers(idx);
@@ -123,8 +123,8 @@ Result<TokenType> ScanMegatronIndex(const MegatronPair& pair, IndexBuilder& buil
   TokenRun run{.first_token = first_token};
   for (std::int64_t i = 0; i < header.num_sequences; ++i) {
     const std::int64_t length_at = kHeaderBytes + 4 * i, pointer_at = header.pointers() + 8 * i;
-    TESSERA_TRY(const Bytes length_bytes, lengths.At(length_at, 4));
-    TESSERA_TRY(const Bytes pointer_bytes, pointers.At(pointer_at, 8));
+    TESSERA_TRY(const MegatronIndexBytes length_bytes, lengths.At(length_at, 4));
+    TESSERA_TRY(const MegatronIndexBytes pointer_bytes, pointers.At(pointer_at, 8));
     const auto length = Load<std::int32_t>(length_bytes);
     const auto begin = Load<std::int64_t>(pointer_bytes);
     if (length < 0)

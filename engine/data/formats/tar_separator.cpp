@@ -13,7 +13,7 @@
 namespace tessera::engine {
 namespace {
 
-using Bytes = std::span<std::byte>;
+using TarSeparatorBytes = std::span<std::byte>;
 
 /// A record that is in memory.
 class RecordSource final : public ByteSource {
@@ -59,8 +59,8 @@ std::size_t PlaceToChange(std::string_view name) {
 char Another(char c) { return c == '~' ? '_' : '~'; }
 
 /// Of a header whose name has changed.
-void WriteChecksum(Bytes header) {
-  const Bytes field = header.subspan(148, 8);
+void WriteChecksum(TarSeparatorBytes header) {
+  const TarSeparatorBytes field = header.subspan(148, 8);
   std::ranges::fill(field, std::byte{' '});
   unsigned sum = 0;
   for (const std::byte byte : header) sum += std::to_integer<unsigned>(byte);

@@ -14,10 +14,10 @@ namespace tessera::engine {
 namespace {
 
 constexpr std::int64_t kHead = 12, kTail = 4;
-using Bytes = std::span<const std::byte>;
+using TfrecordBytes = std::span<const std::byte>;
 
 /// The length of the data of a record, from its head.
-Result<std::int64_t> DataSize(const ByteSource& file, std::int64_t offset, Bytes head) {
+Result<std::int64_t> DataSize(const ByteSource& file, std::int64_t offset, TfrecordBytes head) {
   if (MaskCrc(Crc32c(head.first(8))) != Load<std::uint32_t>(head, 8)) {
     return BadData(file, offset, "the CRC of a record's length is wrong");
   }
@@ -43,7 +43,7 @@ Status ScanFile(const ByteSource& file, IndexBuilder& builder) {
     if (file.size_bytes() - offset < kHead) {
       return BadData(file, offset, "the head of a record is cut off");
     }
-    TESSERA_TRY(const Bytes head, reader.At(offset, kHead));
+    TESSERA_TRY(const TfrecordBytes head, reader.At(offset, kHead));
     TESSERA_TRY(const std::int64_t data, DataSize(file, offset, head));
     const std::int64_t size = kHead + data + kTail;
     builder.Add({static_cast<std::uint64_t>(offset), static_cast<std::uint64_t>(size)});
@@ -62,7 +62,7 @@ class TfRecordDataset final : public RecordsDataset {
 
   Status ReadTokens(std::int64_t sample, std::span<std::int32_t> out) const override {
     TESSERA_TRY(const std::vector<std::byte> record, ReadRecord(sample));
-    const Bytes data = Bytes(record).subspan(kHead, record.size() - kHead - kTail);
+    const TfrecordBytes data = TfrecordBytes(record).subspan(kHead, record.size() - kHead - kTail);
     BytesToTokens(BytesFeature(data, "text").value_or(data), out);
     return OkStatus();
   }
@@ -79,7 +79,7 @@ class TfRecordDataset final : public RecordsDataset {
     if (kHead + data + kTail != size) {
       return BadData(place.file, offset, "the record has another length than when it was indexed");
     }
-    const Bytes bytes = Bytes(record).subspan(kHead, static_cast<std::size_t>(data));
+    const TfrecordBytes bytes = TfrecordBytes(record).subspan(kHead, static_cast<std::size_t>(data));
     if (MaskCrc(Crc32c(bytes)) != Load<std::uint32_t>(record, record.size() - kTail)) {
       return BadData(place.file, offset, "the CRC of a record's data is wrong");
     }

@@ -15,6 +15,7 @@
 #include "engine/files/whole_file.h"
 #include "tests/engine/data/data_files.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using agents::BlockCache;
@@ -247,5 +248,5 @@ class BlockCacheTest : public QObject {
     QCOMPARE(bytes.substr(56), block);
   }
 };
-QTEST_GUILESS_MAIN(BlockCacheTest)
+TESSERA_TEST(BlockCacheTest)
 #include "block_cache_test.moc"

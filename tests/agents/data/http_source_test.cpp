@@ -15,6 +15,7 @@
 #include "tests/agents/data/http_server.h"
 #include "tests/engine/data/data_files.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using agents::HttpFiles;
@@ -301,5 +302,5 @@ class HttpSourceTest : public QObject {
     QVERIFY(agents::OpenData({server.url("d/")}, 15, places).has_value());
   }
 };
-QTEST_GUILESS_MAIN(HttpSourceTest)
+TESSERA_TEST(HttpSourceTest)
 #include "http_source_test.moc"

@@ -12,6 +12,7 @@
 #include "engine/model/gpt.h"
 #include "tests/agents/data/http_server.h"
 #include "tests/engine/vfs/fake_source.h"
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -95,5 +96,5 @@ class JobSamplesTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(JobSamplesTest)
+TESSERA_TEST(JobSamplesTest)
 #include "job_samples_test.moc"

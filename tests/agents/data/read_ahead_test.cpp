@@ -11,6 +11,7 @@
 
 #include "tests/engine/data/data_files.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using agents::ReadAhead;
@@ -152,5 +153,5 @@ class ReadAheadTest : public QObject {
     QCOMPARE(wrong.load(), 0);
   }
 };
-QTEST_GUILESS_MAIN(ReadAheadTest)
+TESSERA_TEST(ReadAheadTest)
 #include "read_ahead_test.moc"

@@ -22,6 +22,7 @@
 #include "agents/fuse/mount_point.h"
 #include "tests/engine/vfs/fake_source.h"
 #include "tests/python/python.h"
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -396,5 +397,5 @@ class FuseMountTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(FuseMountTest)
+TESSERA_TEST(FuseMountTest)
 #include "fuse_mount_test.moc"

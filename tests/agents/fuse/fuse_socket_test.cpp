@@ -17,6 +17,7 @@
 #include "tests/engine/data/data_files.h"
 #include "tests/engine/vfs/fake_samples.h"
 #include "tests/engine/vfs/fake_source.h"
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -348,5 +349,5 @@ class FuseSocketTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(FuseSocketTest)
+TESSERA_TEST(FuseSocketTest)
 #include "fuse_socket_test.moc"

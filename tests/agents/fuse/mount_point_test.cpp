@@ -6,6 +6,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -102,5 +103,5 @@ class MountPointTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(MountPointTest)
+TESSERA_TEST_APPLESS(MountPointTest)
 #include "mount_point_test.moc"

@@ -17,6 +17,7 @@
 #include "engine/checkpoint/tiling.h"
 #include "tests/engine/checkpoint/sample_tensors.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using namespace tessera::checkpoint;
@@ -316,5 +317,5 @@ class CheckpointTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(CheckpointTest)
+TESSERA_TEST_APPLESS(CheckpointTest)
 #include "checkpoint_test.moc"

@@ -9,6 +9,7 @@
 #include "engine/checkpoint/safetensors/header.h"
 #include "engine/checkpoint/safetensors/notes.h"
 #include "tests/engine/checkpoint/sample_tensors.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using namespace tessera::checkpoint;
@@ -200,5 +201,5 @@ class SafetensorsFolderTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(SafetensorsFolderTest)
+TESSERA_TEST_APPLESS(SafetensorsFolderTest)
 #include "safetensors_folder_test.moc"

@@ -7,6 +7,7 @@
 #include "engine/checkpoint/safetensors/index.h"
 #include "engine/checkpoint/safetensors/notes.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera::checkpoint;
 using tessera::ptc::DType;
@@ -343,5 +344,5 @@ class SafetensorsHeaderTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(SafetensorsHeaderTest)
+TESSERA_TEST_APPLESS(SafetensorsHeaderTest)
 #include "safetensors_header_test.moc"

@@ -12,6 +12,7 @@
 #include "engine/checkpoint/safetensors/piece.h"
 #include "tests/engine/checkpoint/sample_checkpoint.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -235,5 +236,5 @@ class SafetensorsPiecesTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(SafetensorsPiecesTest)
+TESSERA_TEST_APPLESS(SafetensorsPiecesTest)
 #include "safetensors_pieces_test.moc"

@@ -10,6 +10,7 @@
 #include "engine/data/formats/tfrecord.h"
 #include "tests/engine/data/data_files.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using test::InMemory;
@@ -385,5 +386,5 @@ class DataFormatsTest : public QObject {
                                        ->fingerprint());
   }
 };
-QTEST_APPLESS_MAIN(DataFormatsTest)
+TESSERA_TEST_APPLESS(DataFormatsTest)
 #include "data_formats_test.moc"

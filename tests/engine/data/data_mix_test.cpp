@@ -11,6 +11,7 @@
 
 #include "engine/data/permutation.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using engine::Cursor;
@@ -271,5 +272,5 @@ class DataMixTest : public QObject {
     QVERIFY(mix.SamplesAt({1, 1'000'000'000, 0}, 0, 4).has_value());
   }
 };
-QTEST_APPLESS_MAIN(DataMixTest)
+TESSERA_TEST_APPLESS(DataMixTest)
 #include "data_mix_test.moc"

@@ -10,6 +10,7 @@
 #include "engine/files/whole_file.h"
 #include "tests/engine/data/data_files.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using engine::IndexBuilder;
@@ -206,5 +207,5 @@ class IndexFileTest : public QObject {
     QVERIFY(kept() != "more than one");
   }
 };
-QTEST_APPLESS_MAIN(IndexFileTest)
+TESSERA_TEST_APPLESS(IndexFileTest)
 #include "index_file_test.moc"

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "tests/engine/data/data_files.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using engine::LocalFiles;
@@ -161,5 +162,5 @@ class LocalSourceTest : public QObject {
     QVERIFY(files.Knows("a:b"));
   }
 };
-QTEST_APPLESS_MAIN(LocalSourceTest)
+TESSERA_TEST_APPLESS(LocalSourceTest)
 #include "local_source_test.moc"

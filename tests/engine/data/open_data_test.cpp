@@ -9,6 +9,7 @@
 #include "engine/data/local_source.h"
 #include "engine/data/text_dataset.h"
 #include "tests/engine/data/data_files.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using engine::DataFormat;
@@ -185,5 +186,5 @@ class OpenDataTest : public QObject {
                  "' is compressed, which cannot be read from the middle: unpack it");
   }
 };
-QTEST_APPLESS_MAIN(OpenDataTest)
+TESSERA_TEST_APPLESS(OpenDataTest)
 #include "open_data_test.moc"

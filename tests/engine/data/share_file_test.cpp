@@ -11,6 +11,7 @@
 #include "engine/data/text_dataset.h"
 #include "tests/engine/data/data_files.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -280,5 +281,5 @@ class ShareFileTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(ShareFileTest)
+TESSERA_TEST_APPLESS(ShareFileTest)
 #include "share_file_test.moc"

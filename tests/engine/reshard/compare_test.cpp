@@ -11,6 +11,7 @@
 #include "engine/reshard/tiles.h"
 #include "tests/engine/reshard/checkpoint_files.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 namespace tessera::reshard {
@@ -174,5 +175,5 @@ class CompareTest : public QObject {
 }  // namespace
 }  // namespace tessera::reshard
 
-QTEST_GUILESS_MAIN(tessera::reshard::CompareTest)
+TESSERA_TEST(tessera::reshard::CompareTest)
 #include "compare_test.moc"

@@ -12,6 +12,7 @@
 #include "tests/engine/reshard/checkpoint_files.h"
 #include "tests/engine/reshard/reshard_fixture.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 namespace tessera::reshard {
@@ -197,5 +198,5 @@ class PackedReshardTest : public test::ReshardFixture {
 }  // namespace
 }  // namespace tessera::reshard
 
-QTEST_GUILESS_MAIN(tessera::reshard::PackedReshardTest)
+TESSERA_TEST(tessera::reshard::PackedReshardTest)
 #include "packed_reshard_test.moc"

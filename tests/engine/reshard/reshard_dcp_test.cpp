@@ -14,6 +14,7 @@
 #include "tests/engine/checkpoint/torch/torch_builder.h"
 #include "tests/engine/reshard/checkpoint_files.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 namespace tessera::reshard {
@@ -231,5 +232,5 @@ class ReshardDcpTest : public QObject {
 
 }  // namespace tessera::reshard
 
-QTEST_GUILESS_MAIN(tessera::reshard::ReshardDcpTest)
+TESSERA_TEST(tessera::reshard::ReshardDcpTest)
 #include "reshard_dcp_test.moc"

@@ -15,6 +15,7 @@
 #include "tests/engine/reshard/checkpoint_files.h"
 #include "tests/engine/reshard/reshard_fixture.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 namespace tessera::reshard {
@@ -271,5 +272,5 @@ class ReshardTest : public test::ReshardFixture {
 }  // namespace
 }  // namespace tessera::reshard
 
-QTEST_GUILESS_MAIN(tessera::reshard::ReshardTest)
+TESSERA_TEST(tessera::reshard::ReshardTest)
 #include "reshard_test.moc"

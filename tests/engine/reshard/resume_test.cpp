@@ -17,6 +17,7 @@
 #include "tests/engine/reshard/killed_process.h"
 #include "tests/engine/reshard/reshard_fixture.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 namespace tessera::reshard {
@@ -247,5 +248,5 @@ class ResumeTest : public test::ReshardFixture {
 }  // namespace
 }  // namespace tessera::reshard
 
-QTEST_GUILESS_MAIN(tessera::reshard::ResumeTest)
+TESSERA_TEST(tessera::reshard::ResumeTest)
 #include "resume_test.moc"

@@ -7,6 +7,7 @@
 
 #include "tests/engine/checkpoint/torch/torch_builder.h"
 #include "tests/engine/reshard/reshard_fixture.h"
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 namespace tessera::reshard {
@@ -155,5 +156,5 @@ class SumsTest : public test::ReshardFixture {
 }  // namespace
 }  // namespace tessera::reshard
 
-QTEST_GUILESS_MAIN(tessera::reshard::SumsTest)
+TESSERA_TEST(tessera::reshard::SumsTest)
 #include "sums_test.moc"

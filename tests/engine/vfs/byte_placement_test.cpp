@@ -10,6 +10,7 @@
 #include "tests/ptc/oracle.h"
 #include "tests/ptc/random_job.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using namespace tessera::engine::vfs;
@@ -148,5 +149,5 @@ class BytePlacementTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(BytePlacementTest)
+TESSERA_TEST_APPLESS(BytePlacementTest)
 #include "byte_placement_test.moc"

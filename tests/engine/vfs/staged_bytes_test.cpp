@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -94,5 +95,5 @@ class StagedBytesTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(StagedBytesTest)
+TESSERA_TEST_APPLESS(StagedBytesTest)
 #include "staged_bytes_test.moc"

@@ -7,6 +7,7 @@
 #include "tests/engine/vfs/fake_source.h"
 #include "tests/ptc/random_job.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -230,5 +231,5 @@ class VfsContentTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(VfsContentTest)
+TESSERA_TEST_APPLESS(VfsContentTest)
 #include "vfs_content_test.moc"

@@ -16,6 +16,7 @@
 #include "tests/engine/vfs/fake_source.h"
 #include "tests/engine/vfs/tree_walk.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -348,5 +349,5 @@ class VfsDataTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(VfsDataTest)
+TESSERA_TEST_APPLESS(VfsDataTest)
 #include "vfs_data_test.moc"

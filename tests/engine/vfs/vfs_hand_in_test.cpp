@@ -17,6 +17,7 @@
 #include "tests/ptc/oracle.h"
 #include "tests/ptc/random_job.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -575,5 +576,5 @@ class VfsHandInTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(VfsHandInTest)
+TESSERA_TEST_APPLESS(VfsHandInTest)
 #include "vfs_hand_in_test.moc"

@@ -9,6 +9,7 @@
 #include "tests/engine/vfs/tree_walk.h"
 #include "tests/ptc/random_job.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
 using namespace tessera;
@@ -322,5 +323,5 @@ class VfsTreeTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(VfsTreeTest)
+TESSERA_TEST_APPLESS(VfsTreeTest)
 #include "vfs_tree_test.moc"

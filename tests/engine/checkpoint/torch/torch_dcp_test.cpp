@@ -6,6 +6,7 @@
 #include "engine/checkpoint/torch/torch.h"
 #include "tests/engine/checkpoint/torch/torch_builder.h"
 #include "tests/support/random.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 namespace fs = std::filesystem;
@@ -322,5 +323,5 @@ class TorchDcpTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TorchDcpTest)
+TESSERA_TEST_APPLESS(TorchDcpTest)
 #include "torch_dcp_test.moc"

@@ -5,6 +5,7 @@
 #include "engine/checkpoint/torch/pickle.h"
 #include "engine/checkpoint/torch/value_json.h"
 #include "tests/engine/checkpoint/torch/torch_builder.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using checkpoint::Pickle;
@@ -212,5 +213,5 @@ class TorchPickleTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TorchPickleTest)
+TESSERA_TEST_APPLESS(TorchPickleTest)
 #include "torch_pickle_test.moc"

@@ -4,6 +4,7 @@
 
 #include "engine/checkpoint/torch/torch.h"
 #include "tests/engine/checkpoint/torch/torch_builder.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 namespace fs = std::filesystem;
@@ -147,5 +148,5 @@ class TorchSaveTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TorchSaveTest)
+TESSERA_TEST_APPLESS(TorchSaveTest)
 #include "torch_save_test.moc"

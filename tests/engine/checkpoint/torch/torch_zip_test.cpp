@@ -3,6 +3,7 @@
 
 #include "engine/checkpoint/torch/zip.h"
 #include "tests/engine/checkpoint/torch/torch_builder.h"
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 using checkpoint::ByteSource;
@@ -128,5 +129,5 @@ class TorchZipTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TorchZipTest)
+TESSERA_TEST_APPLESS(TorchZipTest)
 #include "torch_zip_test.moc"
