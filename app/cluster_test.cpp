@@ -48,7 +48,7 @@ ui::AgentTest refusal(const agents::Profile& profile, agents::LinkState state,
     row.verdict = Verdict::KeyRefused;
     row.fix = tr("The server key of this profile is not the cluster's: paste its profile anew.");
   } else if (!profile.directory.empty()) {
-    row.fix = tr("Start it: tesseractl up --name %1").arg(QString::fromStdString(profile.name));
+    row.fix = tr("Start it: tesseractl up --cluster %1").arg(QString::fromStdString(profile.name));
   } else {
     row.fix = tr("Is the registrar running, is %1 the right address, does a firewall let it "
                  "through?")

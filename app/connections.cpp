@@ -145,7 +145,7 @@ Status AppConnections::forget(const QString& name) {
   const auto profile = agents::LoadProfile(name.toStdString());
   if (profile && !profile->directory.empty() && isRunning(profile->directory))
     return FailedPrecondition("cluster '" + profile->name +
-                              "' runs on this machine: tesseractl down --name " + profile->name +
+                              "' runs on this machine: tesseractl down --cluster " + profile->name +
                               " stops it");
   std::error_code failure;
   std::filesystem::remove(path, failure);

@@ -26,27 +26,25 @@ const Command* matchVerb(std::span<const std::string> words, std::size_t* count)
   return nullptr;
 }
 
-bool asksForHelp(const Words& words) {
-  return std::ranges::count(words, "--help") + std::ranges::count(words, "-h") > 0;
-}
-
-/// A line whose first words name no verb: a group such as `job`, or a mistake.
-int runWithoutVerb(std::span<const std::string> words, bool wantsHelp) {
+/// kInvalidArgument for a line whose first words name no verb: half a verb, or a mistake.
+Error noVerb(std::span<const std::string> words) {
   const std::string& first = words.front();
-  const std::string group = helpOfPrefix(first);
-  if (group.empty()) return wrongUsage(unknownVerb(first));
-  if (wantsHelp) {
-    fmt::print("{}", group);
-    return kDone;
-  }
-  if (words.size() > 1 && !words[1].starts_with("-"))
-    return wrongUsage(unknownVerb(fmt::format("{} {}", first, words[1])));
-  Words rest;
+  Words seconds;
   for (const Command& command : commands())
     if (command.syntax.verb.starts_with(first + " "))
-      rest.push_back(command.syntax.verb.substr(first.size() + 1));
-  return wrongUsage(
-      InvalidArgument(fmt::format("`{}` needs one more word: {}", first, fmt::join(rest, ", "))));
+      seconds.push_back(command.syntax.verb.substr(first.size() + 1));
+  if (seconds.empty()) return unknownVerb(first);
+  if (words.size() > 1 && !words[1].starts_with("-"))
+    return unknownVerb(fmt::format("{} {}", first, words[1]));
+  return InvalidArgument(
+      fmt::format("`{}` needs one more word: {}", first, fmt::join(seconds, ", ")));
+}
+
+/// The text for `job --help`, where `job` begins several verbs; empty for another line.
+std::string helpOfHalfVerb(const Words& words) {
+  if (std::ranges::count(words, "--help") + std::ranges::count(words, "-h") == 0) return {};
+  const auto first = std::ranges::find_if(words, [](const std::string& w) { return !w.starts_with('-'); });
+  return first == words.end() || findCommand(*first) != nullptr ? "" : helpOfPrefix(*first);
 }
 
 }  // namespace
@@ -138,41 +136,49 @@ int printNames(const std::vector<std::string>& names) {
   return kDone;
 }
 
+Result<ParsedLine> parseLine(const std::vector<std::string>& words) {
+  const Syntax program{.verb = "tesseractl", .summary = ""};
+  TESSERA_TRY(const std::size_t start, countLeadingOptions(program, words));
+  const auto split = words.begin() + static_cast<std::ptrdiff_t>(start);
+  const Words after(split, words.end());
+  ParsedLine line;
+  std::size_t numVerbWords = 0;
+  line.command = matchVerb(after, &numVerbWords);
+  if (line.command == nullptr && !after.empty()) return noVerb(after);
+  Words rest(words.begin(), split);  // options before the verb count as well
+  rest.insert(rest.end(), after.begin() + static_cast<std::ptrdiff_t>(numVerbWords), after.end());
+  TESSERA_TRY(line.arguments, parseArguments(line.command ? line.command->syntax : program, rest));
+  return line;
+}
+
 int runCommandLine(const std::vector<std::string>& words) {
   setColor("auto");
   // Known before the line is parsed, because mistakes in it are printed as JSON as well.
   setJsonErrors(std::ranges::count(words, "--json") > 0);
-  const Syntax program{.verb = "tesseractl", .summary = ""};
-  const auto start = countLeadingOptions(program, words);
-  if (!start) return wrongUsage(start.error());
-  const auto split = words.begin() + static_cast<std::ptrdiff_t>(*start);
-  const Words before(words.begin(), split);
-  const Words after(split, words.end());
-
-  std::size_t numVerbWords = 0;
-  const Command* command = matchVerb(after, &numVerbWords);
-  Words rest = before;  // options before the verb count as well
-  rest.insert(rest.end(), after.begin() + static_cast<std::ptrdiff_t>(command ? numVerbWords : 0),
-              after.end());
-  if (command == nullptr && !after.empty()) return runWithoutVerb(after, asksForHelp(words));
-  auto arguments = parseArguments(command ? command->syntax : program, rest);
-  if (!arguments) return wrongUsage(arguments.error());
-  setColor(arguments->valueOr("color", "auto"));
-  if (arguments->has("version")) {
+  const auto line = parseLine(words);
+  if (!line) {
+    const std::string help = helpOfHalfVerb(words);
+    if (help.empty()) return wrongUsage(line.error());
+    fmt::print("{}", help);
+    return kDone;
+  }
+  const Arguments& arguments = line->arguments;
+  setColor(arguments.valueOr("color", "auto"));
+  if (arguments.has("version")) {
     fmt::print("tesseractl {}\n", kVersion);
     return kDone;
   }
-  if (command == nullptr || arguments->has("help")) {
-    fmt::print("{}", command ? helpOf("tesseractl", command->syntax) : generalHelp());
+  if (line->command == nullptr || arguments.has("help")) {
+    fmt::print("{}", line->command ? helpOf("tesseractl", line->command->syntax) : generalHelp());
     return kDone;
   }
   Invocation call;
-  call.json = arguments->has("json");
-  call.quiet = arguments->has("quiet");
-  call.cluster = arguments->valueOr("cluster", "");
-  call.arguments = std::move(*arguments);
+  call.arguments = arguments;
+  call.json = arguments.has("json");
+  call.quiet = arguments.has("quiet");
+  call.cluster = arguments.valueOr("cluster", "");
   if (call.quiet && !call.json) muteOutput();
-  return command->run(call);
+  return line->command->run(call);
 }
 
 }  // namespace tessera::app

@@ -49,6 +49,14 @@ const Command* findCommand(std::string_view verb);
 /// kInvalidArgument for a word that begins no verb, with the verb that was probably meant.
 Error unknownVerb(const std::string& verb);
 
+/// A command line that has been checked against the option table.
+struct ParsedLine {
+  const Command* command = nullptr;  // null for a line without a verb
+  Arguments arguments;
+};
+/// \error kInvalidArgument in one line
+Result<ParsedLine> parseLine(const std::vector<std::string>& words);
+
 /// Environment variables and exit codes, for help and man pages.
 const std::vector<std::pair<std::string, std::string>>& environmentRows();
 const std::vector<std::pair<std::string, std::string>>& exitCodeRows();

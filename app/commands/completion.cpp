@@ -155,7 +155,7 @@ int runCompletion(const Invocation& call) {
 }  // namespace
 
 std::string bashCompletion() {
-  std::string text = R"(# bash completion for tesseractl; made by `tesseractl completion bash`
+  std::string text = R"sh(# bash completion for tesseractl; made by `tesseractl completion bash`
 
 _tesseractl_names() {
   COMPREPLY=($(compgen -W "$(timeout 2 tesseractl "$@" --names 2>/dev/null)" -- "$cur"))
@@ -181,7 +181,7 @@ _tesseractl() {
       *) words+=("$word") ;;
     esac
   done
-)";
+)sh";
   std::vector<std::string> two, one;
   for (const Command& command : commands())
     (command.syntax.verb.find(' ') == std::string::npos ? one : two)
@@ -237,13 +237,13 @@ _tesseractl() {
     if (const auto second = verbWords(first); !second.empty())
       text += fmt::format("        {}) ((${{#words[@]}} == 1)) && COMPREPLY=($(compgen -W '{}' -- \"$cur\")) ;;\n", first,
                           fmt::join(second, " "));
-  text += R"(      esac
+  text += R"sh(      esac
       ;;
   esac
 }
 
 complete -F _tesseractl tesseractl
-)";
+)sh";
   return text;
 }
 
@@ -311,7 +311,7 @@ std::string zshCompletion() {
   }
   text += "  )\n  local curcontext=$curcontext state line\n  _arguments -C -s \\\n";
   for (const OptionSpec& option : globalOptions()) text += optionLine(option);
-  text += R"(    '1: :->verb' '*:: :->rest'
+  text += R"sh(    '1: :->verb' '*:: :->rest'
   case $state in
     verb) _describe verb verbs ;;
     rest)
@@ -322,12 +322,12 @@ std::string zshCompletion() {
 }
 
 _tesseractl "$@"
-)";
+)sh";
   return text;
 }
 
 std::string fishCompletion() {
-  std::string text = R"(# fish completion for tesseractl; made by `tesseractl completion fish`
+  std::string text = R"sh(# fish completion for tesseractl; made by `tesseractl completion fish`
 
 function __tesseractl_names
     timeout 2 tesseractl $argv --names 2>/dev/null
@@ -359,7 +359,7 @@ function __tesseractl_verb
 end
 
 complete -c tesseractl -f
-)";
+)sh";
   for (const std::string& first : verbWords()) {
     const Command* command = findCommand(first);
     const std::string summary = command ? command->syntax.summary

@@ -42,13 +42,13 @@ class Tuner {
   /// Moves the job by an ordinary transaction and waits for its outcome; nothing where it already
   /// runs so. \error kFailedPrecondition where it was rolled back, or the devices have changed
   Status moveTo(const Configuration& target) {
-    if (m_at == place) return OkStatus();
+    if (m_at == target) return OkStatus();
     wire::PlanRequest plan;
     plan.set_job(m_job);
-    plan.set_pin(place.isPinned);
-    for (const ptc::DeviceId device : place.devices) agents::Encode(device, plan.add_devices());
-    agents::Encode(place.mesh, plan.mutable_mesh());
-    agents::Encode(place.options, plan.mutable_options());
+    plan.set_pin(target.isPinned);
+    for (const ptc::DeviceId device : target.devices) agents::Encode(device, plan.add_devices());
+    agents::Encode(target.mesh, plan.mutable_mesh());
+    agents::Encode(target.options, plan.mutable_options());
     wire::Request dryRun;
     *dryRun.mutable_plan() = plan;
     TESSERA_TRY(const auto planned, m_session.ask(std::move(dryRun), ReplyKind::kPlan));
@@ -57,7 +57,7 @@ class Tuner {
     request.mutable_apply()->set_plan_hash(planned.plan().hash());
     TESSERA_TRY(const auto begun, m_session.ask(std::move(request), ReplyKind::kApply));
     TESSERA_RETURN_IF_ERROR(await(begun.apply().transaction()));
-    m_at = place;
+    m_at = target;
     return OkStatus();
   }
 

@@ -37,7 +37,7 @@ class ReshardCliTest : public QObject {
     const Json sharded = Ask({"reshard", Path("src.safetensors"), Path("cut"), "--mesh",
                               "tp=2,pp=2", "--rules", Path("rules.json"), "--verify"});
     QCOMPARE(sharded["tensors"].get<int>(), 2);
-    QCOMPARE(sharded["bytes_read"].get<int>(), 2 * 8 * 6 * 4);
+    QCOMPARE(sharded["read_bytes"].get<int>(), 2 * 8 * 6 * 4);
     QCOMPARE(sharded["format"].get<std::string>(), "sharded");
     QCOMPARE(QDir(Path("cut")).entryList({"shard-*"}).size(), 4);
     const Json folder = Ask({"reshard", Path("cut"), Path("hf")});
@@ -97,7 +97,7 @@ class ReshardCliTest : public QObject {
     QCOMPARE(shown["tensors"].size(), 1U);
     QCOMPARE(shown["tensors"][0]["pieces"][0]["archive_bytes"].get<std::size_t>(), archive.size());
     const Json made = Ask({"reshard", Path("dcp"), Path("out.safetensors"), "--verify"});
-    QCOMPARE(made["bytes_read"].get<int>(), 2 * 6 * 4);
+    QCOMPARE(made["read_bytes"].get<int>(), 2 * 6 * 4);
     const Json copy = Ask({"inspect", Path("out.safetensors"), "--digests"});
     QCOMPARE(copy["tensors"][0]["digest"].dump(), shown["tensors"][0]["digest"].dump());
     QVERIFY(Ask({"compare", Path("dcp"), Path("out.safetensors")})["equal"].get<bool>());
@@ -280,7 +280,7 @@ class ReshardCliTest : public QObject {
     row("--zero goes with --mesh", 2, {"reshard", "src.safetensors", "dst", "--zero", "on"});
     row("needs --rules", 2, {"reshard", "src.safetensors", "dst", "--mesh", "tp=2"});
     row("--rules goes with --mesh", 2, {"reshard", "src.safetensors", "dst", "--rules", "r"});
-    row("'pickle' is none of", 2, {"reshard", "src.safetensors", "dst", "--format", "pickle"});
+    row("'pickle' is not one of", 2, {"reshard", "src.safetensors", "dst", "--format", "pickle"});
     row("needs --mesh", 2, {"reshard", "src.safetensors", "dst", "--format", "sharded"});
     row("16 MiB", 2, {"reshard", "src.safetensors", "dst", "--memory", "1M"});
     row("'q8'", 2, {"reshard", "src.safetensors", "dst", "--dtype", "q8"});

@@ -85,7 +85,7 @@ class E2eMachinesTest : public QObject {
     QVERIFY2(own.code == 0, own.Text());
     for (int node = 0; node < kNodes; ++node) {
       QStringList words = {"node",           "setup",
-                           "--cluster-name", "lab",
+                           "--cluster", "lab",
                            "--node",         QString::number(node),
                            "--address",      NetworkNodes::Address(node),
                            "--gpus",         "2",
@@ -166,11 +166,11 @@ class E2eMachinesTest : public QObject {
       QVERIFY(result.is_object());
       QCOMPARE(QString::fromStdString(result.value("result", "")), QStringLiteral("committed"));
     }
-    const Json history = Ask({"history"});
+    const Json history = Ask({"history"})["transactions"];
     QCOMPARE(history.size(), std::size_t{3});
     for (const Json& entry : history) {
       QVERIFY(entry["digest_before"] == entry["digest_after"] && entry["digest_after"] != "");
-      QVERIFY(entry["bytes_moved"] == entry["volume_bound"]);
+      QVERIFY(entry["moved_bytes"] == entry["volume_bound_bytes"]);
     }
   }
 

@@ -101,7 +101,7 @@ class E2eViewsTest : public QObject {
     QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
   }
   void cleanupTestCase() { m_cluster.reset(); }
-  void cleanup() { m_cluster->Run({"job", "stop", kJob}); }
+  void cleanup() { m_cluster->Run({"job", "stop", kJob, "--yes"}); }
 
   void fiftyViewsAreOfOneStepEach_data() {
     QTest::addColumn<bool>("mapped");
@@ -198,7 +198,7 @@ class E2eViewsTest : public QObject {
       QVERIFY(paused);
       QCOMPARE((*paused)->info().step, step);
       QCOMPARE(DigestsOf(**paused)->all, digests->all);
-      m_cluster->Run({"job", "stop", "same"});
+      m_cluster->Run({"job", "stop", "same", "--yes"});
     }
   }
 
@@ -222,7 +222,7 @@ class E2eViewsTest : public QObject {
       QVERIFY(ended);
       runs.push_back(RunOf(*m_cluster, kJob));
       QVERIFY(viewed ? views > 5 : views == 0);
-      m_cluster->Run({"job", "stop", kJob});
+      m_cluster->Run({"job", "stop", kJob, "--yes"});
     }
     QCOMPARE(runs[0].size(), std::size_t{kSteps});
     QCOMPARE(runs[1].size(), std::size_t{kSteps});
@@ -341,7 +341,7 @@ class E2eViewsTest : public QObject {
     QVERIFY(freed(5));
     auto second = source->Pin(kJob.toStdString());
     QVERIFY(second);
-    m_cluster->Run({"job", "stop", kJob});
+    m_cluster->Run({"job", "stop", kJob, "--yes"});
     QVERIFY(freed(5));
     QCOMPARE(StepIn(**second), (*second)->info().step);  // mapped here: still there
   }

@@ -75,9 +75,9 @@ QStringList Walk(const LocalCluster& cluster, const WalkStops& walk) {
       break;  // the next pair would start from another mesh
     }
     qInfo("%s: %lld bytes moved, bound %lld, pause %.3f s", qPrintable(name),
-          result["bytes_moved"].get<long long>(), result["volume_bound"].get<long long>(),
-          result["pause"].get<double>());
-    if (result["bytes_moved"] != result["volume_bound"])
+          result["moved_bytes"].get<long long>(), result["volume_bound_bytes"].get<long long>(),
+          result["pause_seconds"].get<double>());
+    if (result["moved_bytes"] != result["volume_bound_bytes"])
       complaints << name + QStringLiteral(": bytes moved are not the volume bound");
     if (result["digest_before"] != result["digest_after"] ||
         result["digest_before"].get<std::string>().size() != 16)

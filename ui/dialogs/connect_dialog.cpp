@@ -412,7 +412,7 @@ void ConnectDialog::showChosen() {
   m_test->setEnabled(good);
   m_forget->setEnabled(!profile.isRunning);
   m_forget->setToolTip(
-      profile.isRunning ? tr("It runs on this machine: tesseractl down --name %1 stops it first.")
+      profile.isRunning ? tr("It runs on this machine: tesseractl down --cluster %1 stops it first.")
                               .arg(profile.name)
                         : tr("Takes the profile away; the cluster and your key file stay."));
 }
