@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "app/commands/json.h"
 #include "app/commands/units.h"
@@ -281,7 +282,7 @@ void DemoPlayer::writeReport(const std::vector<PlayedStep>& steps) const {
     if (file.open(QIODevice::WriteOnly | QIODevice::Truncate))
       file.write(content.data(), static_cast<qint64>(content.size()));
   };
-  save("report.json", json.dump(2) + "\n");
+  save("report.json", json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   save("report.txt", text);
   fmt::print("{}", text);
   std::fflush(stdout);

@@ -44,7 +44,9 @@ void Registrar::JournalJob(const Job& job) {
   json["state"] = ToString(job.state);
   json["reason"] = job.reason;
   json["step"] = job.step;
-  if (const Status put = journal_->Put("job/" + job.name, json.dump()); !put) {
+  if (const Status put = journal_->Put("job/" + job.name,
+                                       json.dump(-1, ' ', false, Json::error_handler_t::replace));
+      !put) {
     AddEvent(engine::Severity::kError, "registrar", "journal: " + put.error().ToString());
   }
 }

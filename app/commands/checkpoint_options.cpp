@@ -8,7 +8,7 @@
 
 #include "app/commands/interrupt.h"
 #include "app/commands/units.h"
-#include "engine/reshard/plan.h"
+#include "engine/reshard/reshard_plan.h"
 
 namespace tessera::app {
 

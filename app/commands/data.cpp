@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <stop_token>
 #include <thread>
@@ -16,10 +15,10 @@
 #include "app/commands/command.h"
 #include "app/commands/interrupt.h"
 #include "app/commands/json.h"
-#include "app/commands/paths.h"
 #include "app/commands/units.h"
 #include "engine/data/formats/open_data.h"
 #include "engine/data/text_dataset.h"
+#include "engine/files/absolute_path.h"
 #include "engine/files/tessera_home.h"
 #include "engine/model/gpt.h"
 
@@ -156,7 +155,7 @@ std::string absoluteData(const std::string& given) {
   const std::string& path = parsed->path;
   const std::string weight = given.substr(0, given.size() - path.size());
   if (path.empty() || path.find("://") != std::string::npos) return given;
-  const std::string absolute = std::filesystem::path(absolutePath(path)).lexically_normal().string();
+  const std::string absolute = engine::AbsolutePath(path);
   return weight + absolute;
 }
 

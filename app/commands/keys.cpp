@@ -17,6 +17,7 @@
 #include "app/commands/json.h"
 #include "app/commands/paths.h"
 #include "app/commands/units.h"
+#include "engine/files/absolute_path.h"
 
 namespace tessera::app {
 namespace {
@@ -25,7 +26,7 @@ namespace fs = std::filesystem;
 
 fs::path folderOf(const Arguments& arguments) {
   const auto given = arguments.value("folder");
-  return absolutePath(given ? fs::path(*given) : fs::path(agents::TesseraHome()) / "keys");
+  return engine::AbsolutePath(given ? *given : agents::TesseraHome() + "/keys");
 }
 
 int runNew(const Invocation& call) {

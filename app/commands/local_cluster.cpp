@@ -21,6 +21,7 @@
 #include "agents/wire/convert.h"
 #include "app/commands/paths.h"
 #include "app/commands/process.h"
+#include "engine/files/absolute_path.h"
 #include "engine/files/whole_file.h"
 
 namespace tessera::app {
@@ -35,7 +36,7 @@ constexpr seconds kStartPatience{45};
 constexpr int kLanesPerNode = 2;
 
 fs::path clustersFolder(const std::string& home = {}) {
-  return fs::path(absolutePath(home.empty() ? agents::TesseraHome() : home)) / "clusters";
+  return fs::path(engine::AbsolutePath(home.empty() ? agents::TesseraHome() : home)) / "clusters";
 }
 fs::path keepersFile(const fs::path& directory) { return directory / "keepers.json"; }
 fs::path nodeFolder(const fs::path& directory, int node) {

@@ -26,10 +26,10 @@
 #include "app/commands/command.h"
 #include "app/commands/json.h"
 #include "app/commands/local_cluster.h"
-#include "app/commands/paths.h"
 #include "app/commands/process.h"
 #include "app/commands/session.h"
 #include "app/commands/units.h"
+#include "engine/files/absolute_path.h"
 #include "engine/files/whole_file.h"
 
 namespace tessera::app {
@@ -166,7 +166,7 @@ bool isServed(const std::string& path) {
 /// Starts a server process that outlives this one.
 Status startServer(const Invocation& call, MountRequest request, const agents::Profile& profile) {
   if (!request.log) request.log = defaultLog(request.path);
-  request.log = absolutePath(*request.log);
+  request.log = engine::AbsolutePath(*request.log);
   std::error_code error;
   fs::create_directories(fs::path(*request.log).parent_path(), error);
   const auto size = fs::file_size(*request.log, error);
@@ -176,7 +176,7 @@ Status startServer(const Invocation& call, MountRequest request, const agents::P
       call.cluster.find('/') != std::string::npos || call.cluster.ends_with(".json");
   std::vector<std::string> command = {programFolder() + "/tesseractl",
                                       "--cluster",
-                                      byFile ? absolutePath(call.cluster) : profile.name,
+                                      byFile ? engine::AbsolutePath(call.cluster) : profile.name,
                                       "mount",
                                       request.path,
                                       "--foreground",

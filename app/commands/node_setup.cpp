@@ -15,8 +15,8 @@
 #include "app/commands/command.h"
 #include "app/commands/endpoint.h"
 #include "app/commands/json.h"
-#include "app/commands/paths.h"
 #include "app/commands/units.h"
+#include "engine/files/absolute_path.h"
 
 namespace tessera::app {
 namespace {
@@ -77,12 +77,12 @@ Result<Setup> readSetup(const Arguments& arguments) {
     TESSERA_TRY(config.device_bytes, parseMemory(*text).Context("--gpu-memory"));
   }
   config.host = arguments.valueOr("host", hostName());
-  config.directory = absolutePath(arguments.valueOr("directory", "/var/lib/tessera"));
+  config.directory = engine::AbsolutePath(arguments.valueOr("directory", "/var/lib/tessera"));
   config.log_file = (fs::path(config.directory) / "agent.log").string();
-  setup.file = absolutePath(arguments.valueOr("output", "/etc/tessera/agent.json"));
+  setup.file = engine::AbsolutePath(arguments.valueOr("output", "/etc/tessera/agent.json"));
   const fs::path folder = fs::path(setup.file).parent_path();
-  config.agent_keys = absolutePath(arguments.valueOr("key", (folder / "agent.key").string()));
-  config.allowed_folder = absolutePath(arguments.valueOr("allowed", (folder / "allowed").string()));
+  config.agent_keys = engine::AbsolutePath(arguments.valueOr("key", (folder / "agent.key").string()));
+  config.allowed_folder = engine::AbsolutePath(arguments.valueOr("allowed", (folder / "allowed").string()));
   return setup;
 }
 

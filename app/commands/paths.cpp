@@ -7,12 +7,6 @@ namespace tessera::app {
 
 namespace fs = std::filesystem;
 
-std::string absolutePath(const fs::path& path) {
-  std::error_code failure;
-  const fs::path absolute = fs::absolute(path, failure);
-  return (failure ? path : absolute).string();
-}
-
 std::vector<fs::directory_entry> entriesOf(const fs::path& folder, std::error_code& failure) {
   std::vector<fs::directory_entry> entries;
   // Not a range-based for: its increment throws.

@@ -14,9 +14,9 @@
 #include "app/commands/endpoint.h"
 #include "app/commands/json.h"
 #include "app/commands/local_cluster.h"
-#include "app/commands/paths.h"
 #include "app/commands/suggest.h"
 #include "app/commands/units.h"
+#include "engine/files/absolute_path.h"
 
 namespace tessera::app {
 namespace {
@@ -100,7 +100,7 @@ int runRemove(const Invocation& call) {
 
 Result<agents::Profile> readProfile(const Arguments& arguments) {
   if (const auto file = arguments.value("file")) {
-    TESSERA_TRY(auto profile, agents::LoadProfile(absolutePath(*file)));
+    TESSERA_TRY(auto profile, agents::LoadProfile(engine::AbsolutePath(*file)));
     if (!arguments.word(0).empty()) profile.name = arguments.word(0);
     return profile;
   }
@@ -123,7 +123,7 @@ Result<agents::Profile> readProfile(const Arguments& arguments) {
   TESSERA_TRY(const std::string serverKey, need("server-key"));
   TESSERA_TRY(profile.server_key, readPublicKey(serverKey).Context("--server-key"));
   TESSERA_TRY(const std::string key, need("key"));
-  profile.key_file = absolutePath(key);
+  profile.key_file = engine::AbsolutePath(key);
   return profile;
 }
 

@@ -41,7 +41,7 @@ Result<Format> formatOf(const Arguments& arguments) {
        {Format::kSafetensors, Format::kHuggingFace, Format::kShardedSafetensors}) {
     if (name != checkpoint::ToString(format)) continue;
     const bool sharded = format == Format::kShardedSafetensors;
-    if (sharded && !mesh) return InvalidArgument("--format sharded needs --mesh and --rules");
+    if (sharded && !mesh) return InvalidArgument("--format sharded needs --mesh");
     if (!sharded && mesh)
       return InvalidArgument(
           fmt::format("--mesh cuts tensors, --format {} holds whole ones", name));
@@ -66,8 +66,6 @@ Result<reshard::Options> readOptions(const Arguments& arguments) {
   for (const char* option : {"rules", "values", "tensors", "zero", "stages"})
     if (arguments.has(option) && !arguments.has("mesh"))
       return InvalidArgument(fmt::format("--{} goes with --mesh", option));
-  if (arguments.has("mesh") && !arguments.has("rules"))
-    return InvalidArgument("--mesh needs --rules: how the tensors are cut");
   for (const char* option : {"shard-size", "shards"})
     if (arguments.has(option) && options.format != Format::kHuggingFace)
       return InvalidArgument(fmt::format("--{} goes with --format huggingface", option));
@@ -113,7 +111,8 @@ int run(const Invocation& call) {
   if (!source) return failed(source.error());
   if (arguments.has("mesh")) {
     auto layout = layoutOf(**source, arguments);
-    if (!layout) return failed(layout.error());
+    if (!layout)
+      return arguments.has("rules") ? failed(layout.error()) : wrongUsage(layout.error());
     options->layout = std::move(*layout);
   }
 

@@ -114,7 +114,7 @@ Status writeParameters(const engine::vfs::StateView& state, const std::string& p
   for (const ptc::TensorSpec& tensor : tensors)
     if (tensor.role == ptc::TensorRole::kParam)
       header.tensors.push_back({.name = tensor.name, .dtype = tensor.dtype, .shape = tensor.shape});
-  TESSERA_RETURN_IF_ERROR(checkpoint::PlaceTensors(header.tensors));
+  TESSERA_RETURN_IF_ERROR(checkpoint::AssignOffsets(header.tensors));
   TESSERA_TRY(std::string bytes, checkpoint::PrintHeader(header));
   const std::size_t begin = bytes.size();
   bytes.resize(begin +

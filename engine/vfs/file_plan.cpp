@@ -83,7 +83,7 @@ Result<FilePlan> FilePlan::Make(const JobInfo& job, std::optional<int> rank, Par
     const std::vector<ptc::Box> boxes = job.layout.Boxes(*rank, tensor);
     for (const ptc::Box& box : boxes) AddBox(contents, spec, tensor, box, boxes.size() > 1);
   }
-  TESSERA_RETURN_IF_ERROR(checkpoint::PlaceTensors(contents.tensors));
+  TESSERA_RETURN_IF_ERROR(checkpoint::AssignOffsets(contents.tensors));
 
   metadata["format"] = "pt";
   metadata["tessera.job"] = job.name;

@@ -72,8 +72,13 @@ class ReshardCliTest : public QObject {
       add("post_attention_layernorm.weight", {8});
     }
     QVERIFY(test::WriteSafetensors(Path("llama.safetensors").toStdString(), 5, tensors));
-    const Json report = Ask({"reshard", Path("llama.safetensors"), Path("cut"), "--mesh",
-                             "tp=2,pp=2", "--rules", "llama", "--values", "heads=4,kv_heads=2"});
+    const QStringList words = {"reshard", Path("llama.safetensors"), Path("cut"), "--mesh",
+                               "tp=2,pp=2"};
+    const Outcome lacking = Run(words + QStringList{"--rules", "llama"});
+    QCOMPARE(lacking.code, 1);
+    QVERIFY2(lacking.errors.contains("give it as --values "), qPrintable(lacking.errors));
+    const Json report =
+        Ask(words + QStringList{"--rules", "llama", "--values", "heads=4,kv_heads=2"});
     QCOMPARE(report["tensors"].get<std::size_t>(), tensors.size());
     const Json shown = Ask(
         {"inspect", Path("cut"), "--pieces", "--tensor", "model.layers.1.self_attn.*_proj.weight"});
@@ -83,6 +88,26 @@ class ReshardCliTest : public QObject {
     // The second stage: shards 3 and 4.
     QVERIFY(shown["tensors"][0]["pieces"][0]["file"].get<std::string>().starts_with("shard-00003"));
     QVERIFY(Ask({"compare", Path("llama.safetensors"), Path("cut")})["equal"].get<bool>());
+
+    // A Hugging Face folder says both itself.
+    Write("config.json", R"({"model_type": "llama", "hidden_size": 8, "num_attention_heads": 4,
+                            "num_key_value_heads": 2})");
+    const Json same = Ask({"reshard", Path("llama.safetensors"), Path("again"), "--mesh",
+                           "tp=2,pp=2"});
+    QCOMPARE(same["digest"].dump(), report["digest"].dump());
+    QCOMPARE(same["files"].dump(), report["files"].dump());
+  }
+
+  void compareExitsAsCmp() {
+    const QString a = Path("a.safetensors"), b = Path("b.safetensors");
+    QVERIFY(test::WriteSafetensors(a.toStdString(), 1, {{"w", ptc::DType::kF32, {4}}}));
+    QVERIFY(test::WriteSafetensors(b.toStdString(), 2, {{"w", ptc::DType::kF32, {4}}}));
+    QCOMPARE(Run({"compare", a, a}).code, 0);
+    QCOMPARE(Run({"compare", a, b}).code, 1);
+    QCOMPARE(Run({"compare", a, Path("none")}).code, 2);
+    const Outcome quiet = Run({"compare", "--quiet", a, b});
+    QCOMPARE(quiet.code, 1);
+    QCOMPARE(quiet.output + quiet.errors, QString());
   }
 
   // What torch.distributed.checkpoint wrote: the elements lie in archives.
@@ -259,7 +284,7 @@ class ReshardCliTest : public QObject {
     row("nowhere' does not exist", 1, {"inspect", "nowhere"});
     row("rules.json", 1, {"inspect", "rules.json"});
     row("--force replaces it", 1, {"reshard", "src.safetensors", "rules.json"});
-    row("are not apart", 1, {"reshard", "src.safetensors", "src.safetensors", "--force"});
+    row("overlap", 1, {"reshard", "src.safetensors", "src.safetensors", "--force"});
     row("no unfinished reshard", 1, {"reshard", "src.safetensors", "dst", "--resume"});
     row("'x.*' fits the name of no tensor", 1,
         {"reshard", "src.safetensors", "dst", "--dtype", "x.*=bf16"});
