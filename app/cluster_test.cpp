@@ -19,7 +19,7 @@ using Verdict = ui::AgentTest::Verdict;
 
 QString tr(const char* text) { return QCoreApplication::translate("ClusterTest", text); }
 
-/// "0.1.0" of "0.1.0 (fc510e6)" and of "tessera-agent 0.1.0".
+/// "0.1.0" from "0.1.0 (fc510e6)" or "tessera-agent 0.1.0".
 QString number(const QString& version) {
   for (const QString& word : version.split(QLatin1Char(' ')))
     if (!word.isEmpty() && word[0].isDigit()) return word;
@@ -123,7 +123,7 @@ ClusterTest::ClusterTest(agents::Profile profile, std::function<void(ui::AgentTe
   });
 }
 
-// The client's thread ends before anything that its callbacks reach.
+// The client's thread ends before the objects that its callbacks use.
 ClusterTest::~ClusterTest() { m_client.reset(); }
 
 void ClusterTest::start() {

@@ -38,12 +38,12 @@ namespace {
 
 constexpr int kScreenshotPatienceMs = 10'000;
 constexpr int kSettleMs = 400;  // from the first snapshot to a drawn window
-constexpr int kRestart = 1000;  // the event loop's code that asks for a new start
+constexpr int kRestart = 1000;  // exit code of the event loop that requests a restart
 
 bool g_trace = false;
-bool g_scaled = false;  // QT_SCALE_FACTOR was set here, from the settings
+bool g_scaled = false;  // QT_SCALE_FACTOR was set from the settings
 
-/// Milliseconds since this process was started, by the clock of the kernel.
+/// Milliseconds since the kernel started this process.
 double sinceExec() {
   timespec now{};
   clock_gettime(CLOCK_BOOTTIME, &now);
@@ -61,8 +61,8 @@ struct PanelOptions {
   std::string profile;
   QString history;
   ui::WindowOptions window;
-  std::optional<ui::ThemeMode> theme;  // without: as the settings say
-  std::optional<QSize> size;           // without: as the window was last
+  std::optional<ui::ThemeMode> theme;  // nullopt: as in the settings
+  std::optional<QSize> size;           // nullopt: the last size
   bool startupTrace = false;
   QString screenshot;
   bool quit = false;
@@ -80,12 +80,8 @@ const Syntax& panelSyntax() {
             .value = "PROFILE",
             .help = "name or file of a profile",
             .fallback = "as for tesseractl without --cluster"},
-           {.name = "history",
-            .value = "FILE",
-            .help = "show a history file instead of a cluster"},
-           {.name = "readonly",
-            .value = "",
-            .help = "stay in Monitor: nothing can be changed"},
+           {.name = "history", .value = "FILE", .help = "show a history file instead of a cluster"},
+           {.name = "readonly", .value = "", .help = "stay in Monitor: nothing can be changed"},
            {.name = "operate", .value = "", .help = "start armed instead of in Monitor"},
            {.name = "live",
             .value = "",
@@ -101,7 +97,8 @@ const Syntax& panelSyntax() {
             .fallback = "the last size, else 1440x900"},
            {.name = "screenshot",
             .value = "FILE",
-            .help = "save a PNG when the first snapshot of the cluster is drawn, after 10 s at most"},
+            .help =
+                "save a PNG when the first snapshot of the cluster is drawn, after 10 s at most"},
            {.name = "quit", .value = "", .help = "quit after the screenshot"},
            {.name = "play",
             .value = "STEPS",
@@ -180,8 +177,8 @@ Result<PanelOptions> readOptions(const Arguments& arguments) {
   return options;
 }
 
-/// Saves the window once its first snapshot is drawn, or what there is after 10 s; without a
-/// cluster to wait for, at once.
+/// Saves a picture of the window when the first snapshot is drawn, at the latest after 10 s.
+/// Without a cluster it does so at once.
 void shootWhenDrawn(ui::MainWindow& window, ui::ClusterModel& model, const PanelOptions& options,
                     bool hasCluster) {
   const auto shoot = [&window, &options] {
@@ -208,7 +205,7 @@ ui::ThemeMode themeOf(const ui::Settings& settings) {
   return name == QLatin1String("dark") ? ui::ThemeMode::Dark : ui::ThemeMode::System;
 }
 
-/// Tells on stderr when the first live snapshot is on the screen.
+/// Prints on stderr when the first live snapshot is on the screen.
 void traceFirstMesh(ui::MainWindow& window, ui::ClusterModel& model) {
   class FirstPaint : public QObject {
    public:
@@ -281,7 +278,7 @@ int run(int argc, char** argv) {
   trace("main");
   const QString home = QString::fromStdString(agents::TesseraHome());
   const QString settingsFile = home + QStringLiteral("/panel.ini");
-  // Qt reads its scale once, before the first window.
+  // Qt reads its scale factor once, before the first window.
   const int scale = ui::Settings::peek(settingsFile, ui::Setting::Scale);
   if (scale != 100 && !qEnvironmentVariableIsSet("QT_SCALE_FACTOR")) {
     qputenv("QT_SCALE_FACTOR", QByteArray::number(scale / 100.0));
@@ -305,7 +302,7 @@ int run(int argc, char** argv) {
     if (changed == ui::Setting::Mirror || changed == ui::Setting::MirrorSize) mirror();
   });
   AppConnections connections(model, bridge);
-  // What was asked for must be there; without it the window says what to do.
+  // A profile or file that was given must exist. Without one the window shows what to do.
   const auto opened = options->history.isEmpty() ? connections.open(options->profile)
                                                  : connections.openHistory(options->history);
   if (!opened && (!options->profile.empty() || !options->history.isEmpty()))
@@ -318,7 +315,7 @@ int run(int argc, char** argv) {
   windowOptions.experiment = &lesson;
   windowOptions.places = {home, home + QStringLiteral("/mirror")};
   windowOptions.version = QString::fromLatin1(kVersion);
-  // Pictures and scenarios look the same on every machine, and leave no trace in the settings.
+  // Pictures and scenarios look the same on every machine and do not change the settings.
   windowOptions.keepLayout =
       !options->size && options->screenshot.isEmpty() && options->script.isEmpty();
   ui::MainWindow window(model, connections, windowOptions);
@@ -344,7 +341,7 @@ int run(int argc, char** argv) {
   return QApplication::exec();
 }
 
-/// As `run`; a panel that wants to start anew does so in the same process.
+/// As `run`. A panel that requests a restart replaces its process by a new one.
 int runAgainWhereWanted(int argc, char** argv) {
   const int code = run(argc, argv);
   if (code != kRestart) return code;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `apply`: plans, asks, carries out, and follows to the outcome. Ctrl-C asks the coordinator to
-/// roll back and waits for it.
+/// `apply`: plans a change, starts the transaction and follows it to its outcome. Ctrl-C requests a
+/// rollback and waits for it.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -26,17 +26,18 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr milliseconds kPoll{100};
-/// A registrar that restarts is away for a second; this long means that nobody knows the outcome.
+/// A restart of the registrar takes a second. After this long the outcome counts as unknown.
 constexpr seconds kSilence{60};
 
-/// Shows how far a transaction is: a bar on a terminal, JSON or plain lines elsewhere.
+/// Shows the progress of a transaction: a bar on a terminal, JSON or plain lines elsewhere.
 class Progress {
  public:
   explicit Progress(bool json) : m_json(json), m_terminal(!json && isatty(STDOUT_FILENO) != 0) {}
 
   void show(const engine::TxnStatus& txn) {
     const std::string phase(engine::ToString(txn.phase));
-    // What it waits for while it prepares; a reason to roll back is told at the end.
+    // While it prepares, `reason` is what it waits for. Later it is the reason of a rollback, which
+    // is printed at the end.
     const std::string waits = txn.phase == engine::TxnPhase::kPreparing ? txn.reason : "";
     if (phase == m_phase && txn.bytes_done == m_bytes && waits == m_waits) return;
     const bool samePhase = phase == m_phase && waits.empty() == m_waits.empty();
@@ -118,7 +119,7 @@ int finish(const Invocation& call, const wire::TxnReply& reply, Progress& progre
                   record->reason.empty() ? "" : ": " + record->reason)));
 }
 
-/// Where nobody can say more: needs_decision and in_doubt.
+/// Ends with needs_decision or in_doubt.
 int unresolved(const Invocation& call, const engine::TxnStatus& txn, const std::string& result,
                const std::string& why, Progress& progress) {
   progress.endLine();
@@ -203,7 +204,7 @@ int run(const Invocation& call) {
   wire::ApplyRequest& apply = *request.mutable_apply();
   *apply.mutable_plan() = *planRequest;
   apply.set_plan_hash(plan->hash);
-  // What was shown is what is asked for, also where the cluster chose it.
+  // Request exactly the plan that was shown, including what the cluster chose.
   agents::Encode(plan->to_mesh, apply.mutable_plan()->mutable_mesh());
   agents::Encode(plan->to_options, apply.mutable_plan()->mutable_options());
   if (!planRequest->pin()) {
@@ -224,15 +225,15 @@ Command applyCommand() {
   return {{.verb = "apply",
            .summary = "Move a job to other GPUs or another mesh while it runs",
            .words = {{"JOB", "name of the job"}},
-           .options = planOptions(
-               {{.name = "at-step",
-                 .value = "K",
-                 .help = "pause the job for the move after step K",
-                 .fallback = "as soon as everything is prepared"},
-                {.name = "unrecorded",
-                 .value = "",
-                 .help = "move the job even if the history cannot be written"},
-                reversibleYesOption(), quietOption()}),
+           .options = planOptions({{.name = "at-step",
+                                    .value = "K",
+                                    .help = "pause the job for the move after step K",
+                                    .fallback = "as soon as everything is prepared"},
+                                   {.name = "unrecorded",
+                                    .value = "",
+                                    .help = "move the job even if the history cannot be written"},
+                                   reversibleYesOption(),
+                                   quietOption()}),
            .notes = {"Ctrl-C rolls the change back and waits for the outcome.",
                      "With --json each line is a document: {\"phase\", \"done_bytes\", "
                      "\"total_bytes\"} while the change runs, with {\"waits_for\"} while new ranks "

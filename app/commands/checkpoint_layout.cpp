@@ -41,7 +41,7 @@ Status readNumbers(const std::string& text, Numbers& numbers) {
   return OkStatus();
 }
 
-/// "exp_avg" where the name is X.exp_avg and X is a tensor as well.
+/// "exp_avg" if the name is X.exp_avg and X is a tensor as well.
 std::string_view roleOf(const Checkpoint& source, const std::string& name) {
   for (const std::string_view role : {"master", "exp_avg", "exp_avg_sq"}) {
     const std::size_t base = name.size() - std::min(name.size(), role.size() + 1);
@@ -52,11 +52,12 @@ std::string_view roleOf(const Checkpoint& source, const std::string& name) {
   return "param";
 }
 
-/// The tensors file that a checkpoint is, one tensor a line.
+/// The tensors of a checkpoint as a tensors file, one per line.
 ptc::NamedText listTensors(const Checkpoint& source, const Numbers& numbers,
                            std::int64_t numLayers) {
-  std::string text = fmt::format("{{\"layers\": {}, \"values\": {}, \"tensors\": [", numLayers,
-                                 Json(numbers).dump(-1, ' ', false, Json::error_handler_t::replace));
+  std::string text =
+      fmt::format("{{\"layers\": {}, \"values\": {}, \"tensors\": [", numLayers,
+                  Json(numbers).dump(-1, ' ', false, Json::error_handler_t::replace));
   for (std::size_t t = 0; t < source.tensors().size(); ++t) {
     const StoredTensor& tensor = source.tensors()[t];
     const Json json = {{"name", tensor.name},
@@ -69,7 +70,7 @@ ptc::NamedText listTensors(const Checkpoint& source, const Numbers& numbers,
   return {fmt::format("tensors of {}", source.path()), text + "\n]}\n"};
 }
 
-/// One more than the highest layer that a rule finds in a name.
+/// The highest layer that a rule finds in a name, plus one.
 std::int64_t numLayersOf(const Checkpoint& source, const ptc::RulesFile& rules) {
   std::int64_t layers = 0;
   for (const StoredTensor& tensor : source.tensors()) {
@@ -95,8 +96,9 @@ Error withOption(Error error) {
   return error;
 }
 
-/// A layout speaks of elements that devices compute with. On disk only the cuts matter, and whether
-/// those of elements below one byte fall between bytes is found when pieces are made of them.
+/// Layouts do not allow elements below one byte, because devices do not compute with them. On disk
+/// only the cuts matter, so such tensors are treated as bytes. Cuts inside a byte are found when
+/// the pieces are made.
 Result<ptc::CollectionPtr> withWholeBytes(ptc::CollectionPtr tensors) {
   const auto isPacked = [](const ptc::TensorSpec& spec) { return ptc::IsPacked(spec.dtype); };
   if (std::ranges::none_of(tensors->tensors(), isPacked)) return tensors;

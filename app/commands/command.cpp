@@ -43,7 +43,8 @@ Error noVerb(std::span<const std::string> words) {
 /// The text for `job --help`, where `job` begins several verbs; empty for another line.
 std::string helpOfHalfVerb(const Words& words) {
   if (std::ranges::count(words, "--help") + std::ranges::count(words, "-h") == 0) return {};
-  const auto first = std::ranges::find_if(words, [](const std::string& w) { return !w.starts_with('-'); });
+  const auto first =
+      std::ranges::find_if(words, [](const std::string& w) { return !w.starts_with('-'); });
   return first == words.end() || findCommand(*first) != nullptr ? "" : helpOfPrefix(*first);
 }
 

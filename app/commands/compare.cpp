@@ -28,12 +28,12 @@ Json formOf(const checkpoint::StoredTensor* tensor) {
   return {{"dtype", ToString(tensor->dtype)}, {"shape", tensor->shape}};
 }
 
-/// What ranges count: bytes where an element is less.
+/// The unit of ranges: bytes if an element is smaller than a byte.
 std::string_view unitOf(const checkpoint::StoredTensor& tensor) {
   return ptc::IsPacked(tensor.dtype) ? "byte" : "element";
 }
 
-/// Of an element, or of a byte in the whole tensor.
+/// The index of an element, or the offset of a byte.
 std::vector<std::int64_t> indicesOf(const checkpoint::StoredTensor& tensor, std::int64_t unit) {
   if (ptc::IsPacked(tensor.dtype)) return {unit};
   return reshard::IndicesOf(tensor.shape, unit);
@@ -63,7 +63,7 @@ std::string describe(const checkpoint::StoredTensor& tensor, const DifferentRang
   };
   std::string text = at(range.begin);
   if (range.end - range.begin > 1) text += fmt::format(" to {}", at(range.end - 1));
-  // Equal texts of unequal bits: NaNs of different payload.
+  // The texts are equal although the bits differ: NaNs with another payload.
   const std::string_view note = range.a == range.b ? ", of other bits" : "";
   return fmt::format("{}: {} and {}{}", text, range.a, range.b, note);
 }
@@ -90,7 +90,7 @@ void print(const TensorDifference& difference) {
   }
 }
 
-/// As of cmp(1) and diff(1).
+/// Exit codes, as of cmp(1) and diff(1).
 enum CompareCode : int { kEqual = 0, kDifferent = 1, kNotCompared = 2 };
 
 int couldNotCompare(const Error& error) {
@@ -109,7 +109,8 @@ int run(const Invocation& call) {
   if (!b) return couldNotCompare(b.error());
 
   countInterrupts();
-  ByteProgress progress("comparing", call.json || call.quiet ? nullptr : stdout, ByteProgress::Elsewhere::kLines);
+  ByteProgress progress("comparing", call.json || call.quiet ? nullptr : stdout,
+                        ByteProgress::Elsewhere::kLines);
   reshard::ReadOptions options = *read;
   options.watch = progress.watch();
   const auto found = reshard::Compare(**a, **b, options);
@@ -140,20 +141,21 @@ int run(const Invocation& call) {
 }  // namespace
 
 Command compareCommand() {
-  return {{.verb = "compare",
-           .summary = "Compare the tensors of two checkpoints, whatever their layouts",
-           .words = {{"A", "file or folder of any format that `inspect` reads"},
-                     {"B", "the other checkpoint"}},
-           .options = {limitOption("name at most N tensors that differ", "20"), memoryOption(),
-                       threadsOption(), quietOption()},
-           .notes = {"Bits are compared: a NaN equals the same NaN, and 0 differs from -0. Needs no "
-                     "cluster.",
-                     "The exit code is 0 if the checkpoints are equal, 1 if they differ, and 2 if "
-                     "they could not be compared. Tensors that differ are listed with their first "
-                     "ranges and the first value of each."},
-           .examples = {"tesseractl compare checkpoints/step-1000 step-1000-tp2",
-                        "tesseractl compare --quiet a.safetensors b.safetensors"}},
-          run};
+  return {
+      {.verb = "compare",
+       .summary = "Compare the tensors of two checkpoints, whatever their layouts",
+       .words = {{"A", "file or folder of any format that `inspect` reads"},
+                 {"B", "the other checkpoint"}},
+       .options = {limitOption("name at most N tensors that differ", "20"), memoryOption(),
+                   threadsOption(), quietOption()},
+       .notes = {"Bits are compared: a NaN equals the same NaN, and 0 differs from -0. Needs no "
+                 "cluster.",
+                 "The exit code is 0 if the checkpoints are equal, 1 if they differ, and 2 if "
+                 "they could not be compared. Tensors that differ are listed with their first "
+                 "ranges and the first value of each."},
+       .examples = {"tesseractl compare checkpoints/step-1000 step-1000-tp2",
+                    "tesseractl compare --quiet a.safetensors b.safetensors"}},
+      run};
 }
 
 }  // namespace tessera::app

@@ -129,7 +129,8 @@ std::string functionOf(const std::string& verb) {
 }
 
 std::string fishValue(const std::string& placeholder, const std::vector<std::string>& choices) {
-  if (!choices.empty()) return fmt::format(" -x -a {}", quoted(fmt::format("{}", fmt::join(choices, " "))));
+  if (!choices.empty())
+    return fmt::format(" -x -a {}", quoted(fmt::format("{}", fmt::join(choices, " "))));
   const PlaceholderKind kind = kindOf(placeholder);
   switch (kind.completes) {
     case Completes::kFiles:
@@ -186,10 +187,12 @@ _tesseractl() {
   for (const Command& command : commands())
     (command.syntax.verb.find(' ') == std::string::npos ? one : two)
         .push_back(quoted(command.syntax.verb));
-  text += fmt::format("  case \"${{words[0]-}} ${{words[1]-}}\" in\n    {})\n", fmt::join(two, " | "));
+  text +=
+      fmt::format("  case \"${{words[0]-}} ${{words[1]-}}\" in\n    {})\n", fmt::join(two, " | "));
   text += "      verb=\"${words[0]} ${words[1]}\" ;;\n    *)\n";
-  text += fmt::format("      case \"${{words[0]-}}\" in {}) verb=${{words[0]}} ;; esac ;;\n  esac\n",
-                      fmt::join(one, " | "));
+  text +=
+      fmt::format("      case \"${{words[0]-}}\" in {}) verb=${{words[0]}} ;; esac ;;\n  esac\n",
+                  fmt::join(one, " | "));
 
   text += "\n  case \"$verb:$prev\" in\n";
   const auto optionCase = [&text](const std::string& verb, const OptionSpec& option) {
@@ -201,8 +204,7 @@ _tesseractl() {
                         bashValue(option.value, option.choices));
   };
   for (const Command& command : commands())
-    for (const OptionSpec& option : command.syntax.options)
-      optionCase(command.syntax.verb, option);
+    for (const OptionSpec& option : command.syntax.options) optionCase(command.syntax.verb, option);
   for (const OptionSpec& option : globalOptions()) optionCase("*", option);
   text += "  esac\n\n  case $verb in\n";
 
@@ -212,8 +214,9 @@ _tesseractl() {
     for (const OptionSpec& option : allOptions(syntax))
       std::ranges::copy(spellings(option), back_inserter(options));
     text += fmt::format("    {})\n      if [[ $cur == -* ]]; then\n", quoted(syntax.verb));
-    text += fmt::format("        COMPREPLY=($(compgen -W '{}' -- \"$cur\"))\n        return\n      fi\n",
-                        fmt::join(options, " "));
+    text += fmt::format(
+        "        COMPREPLY=($(compgen -W '{}' -- \"$cur\"))\n        return\n      fi\n",
+        fmt::join(options, " "));
     if (!syntax.words.empty()) {
       const auto before = 1 + std::ranges::count(syntax.verb, ' ');
       text += fmt::format("      case $((${{#words[@]}} - {})) in\n", before);
@@ -228,15 +231,17 @@ _tesseractl() {
   for (const OptionSpec& option : globalOptions())
     std::ranges::copy(spellings(option), back_inserter(global));
   text += "    *)\n      if [[ $cur == -* ]]; then\n";
-  text += fmt::format("        COMPREPLY=($(compgen -W '{}' -- \"$cur\"))\n        return\n      fi\n",
-                      fmt::join(global, " "));
+  text +=
+      fmt::format("        COMPREPLY=($(compgen -W '{}' -- \"$cur\"))\n        return\n      fi\n",
+                  fmt::join(global, " "));
   text += "      case \"${words[0]-}\" in\n";
   text += fmt::format("        '') COMPREPLY=($(compgen -W '{}' -- \"$cur\")) ;;\n",
                       fmt::join(verbWords(), " "));
   for (const std::string& first : verbWords())
     if (const auto second = verbWords(first); !second.empty())
-      text += fmt::format("        {}) ((${{#words[@]}} == 1)) && COMPREPLY=($(compgen -W '{}' -- \"$cur\")) ;;\n", first,
-                          fmt::join(second, " "));
+      text += fmt::format(
+          "        {}) ((${{#words[@]}} == 1)) && COMPREPLY=($(compgen -W '{}' -- \"$cur\")) ;;\n",
+          first, fmt::join(second, " "));
   text += R"sh(      esac
       ;;
   esac
@@ -249,7 +254,8 @@ complete -F _tesseractl tesseractl
 
 std::string zshCompletion() {
   std::string text =
-      "#compdef tesseractl\n# zsh completion for tesseractl; made by `tesseractl completion zsh`\n\n";
+      "#compdef tesseractl\n# zsh completion for tesseractl; made by `tesseractl completion "
+      "zsh`\n\n";
   std::set<std::string_view> lists;
   for (const PlaceholderKind& kind : kPlaceholderKinds)
     if (kind.completes == Completes::kNames) lists.insert(kind.verb);
@@ -263,16 +269,18 @@ std::string zshCompletion() {
         name, verb);
   }
   const auto optionLine = [](const OptionSpec& option) {
-    const std::string value =
-        option.takesValue() ? fmt::format(":{}:{}", zshText(option.placeholder()),
-                                          zshValue(option.value, option.choices))
-                            : "";
+    const std::string value = option.takesValue()
+                                  ? fmt::format(":{}:{}", zshText(option.placeholder()),
+                                                zshValue(option.value, option.choices))
+                                  : "";
     std::string lines;
     for (const std::string& name : spellings(option)) {
       const bool isLong = name.starts_with("--");
       lines += fmt::format("    {} \\\n",
                            quoted(fmt::format("{}{}{}[{}]{}", option.repeats ? "*" : "", name,
-                                              !option.takesValue() ? "" : isLong ? "=" : "+",
+                                              !option.takesValue() ? ""
+                                              : isLong             ? "="
+                                                                   : "+",
                                               zshText(option.help), value)));
     }
     return lines;
@@ -282,9 +290,12 @@ std::string zshCompletion() {
     text += functionOf(syntax.verb) + "() {\n  _arguments -s \\\n";
     for (const OptionSpec& option : allOptions(syntax)) text += optionLine(option);
     for (const WordSpec& word : syntax.words)
-      text += fmt::format("    {} \\\n",
-                          quoted(fmt::format("{}:{}:{}", word.repeats ? "*" : word.required ? "" : ":",
-                                             zshText(word.name), zshValue(word.name, word.choices))));
+      text += fmt::format("    {} \\\n", quoted(fmt::format("{}:{}:{}",
+                                                            word.repeats    ? "*"
+                                                            : word.required ? ""
+                                                                            : ":",
+                                                            zshText(word.name),
+                                                            zshValue(word.name, word.choices))));
     text += "    && return\n}\n\n";
   }
   for (const std::string& first : verbWords()) {
@@ -292,9 +303,10 @@ std::string zshCompletion() {
     if (second.empty()) continue;
     text += functionOf(first) + "() {\n  local -a verbs\n  verbs=(\n";
     for (const std::string& word : second)
-      text += fmt::format("    {}\n",
-                          quoted(fmt::format("{}:{}", word,
-                                             zshText(findCommand(first + " " + word)->syntax.summary))));
+      text += fmt::format(
+          "    {}\n",
+          quoted(fmt::format("{}:{}", word,
+                             zshText(findCommand(first + " " + word)->syntax.summary))));
     text += fmt::format(
         "  )\n  if ((CURRENT == 2)); then\n    _describe verb verbs\n  else\n"
         "    shift words\n    ((--CURRENT))\n    local name=\"{}_${{words[1]}}\"\n"
@@ -305,9 +317,10 @@ std::string zshCompletion() {
   for (const std::string& first : verbWords()) {
     const Command* command = findCommand(first);
     text += fmt::format(
-        "    {}\n", quoted(fmt::format("{}:{}", first,
-                                       command ? zshText(command->syntax.summary)
-                                               : fmt::format("{}", fmt::join(verbWords(first), ", ")))));
+        "    {}\n",
+        quoted(fmt::format("{}:{}", first,
+                           command ? zshText(command->syntax.summary)
+                                   : fmt::format("{}", fmt::join(verbWords(first), ", ")))));
   }
   text += "  )\n  local curcontext=$curcontext state line\n  _arguments -C -s \\\n";
   for (const OptionSpec& option : globalOptions()) text += optionLine(option);
@@ -362,13 +375,13 @@ complete -c tesseractl -f
 )sh";
   for (const std::string& first : verbWords()) {
     const Command* command = findCommand(first);
-    const std::string summary = command ? command->syntax.summary
-                                        : fmt::format("{}", fmt::join(verbWords(first), ", "));
+    const std::string summary =
+        command ? command->syntax.summary : fmt::format("{}", fmt::join(verbWords(first), ", "));
     text += fmt::format("complete -c tesseractl -n '__tesseractl_at' -a {} -d {}\n", first,
                         quoted(summary));
     for (const std::string& second : verbWords(first))
-      text += fmt::format("complete -c tesseractl -n '__tesseractl_at {}' -a {} -d {}\n", first, second,
-                          quoted(findCommand(first + " " + second)->syntax.summary));
+      text += fmt::format("complete -c tesseractl -n '__tesseractl_at {}' -a {} -d {}\n", first,
+                          second, quoted(findCommand(first + " " + second)->syntax.summary));
   }
   const auto optionLine = [&text](const std::string& condition, const OptionSpec& option) {
     text += fmt::format("complete -c tesseractl{} -l {}{}{} -d {}\n", condition, option.name,
@@ -378,8 +391,7 @@ complete -c tesseractl -f
   };
   for (const OptionSpec& option : globalOptions()) optionLine("", option);
   for (const Command& command : commands()) {
-    const std::string condition =
-        fmt::format(" -n '__tesseractl_verb {}'", command.syntax.verb);
+    const std::string condition = fmt::format(" -n '__tesseractl_verb {}'", command.syntax.verb);
     for (const OptionSpec& option : command.syntax.options) optionLine(condition, option);
     for (const WordSpec& word : command.syntax.words)
       if (!word.choices.empty() || kindOf(word.name).completes != Completes::kNothing)

@@ -11,8 +11,8 @@ namespace tessera::app {
 std::optional<int> askBefore(const Invocation& call, const std::string& question) {
   if (call.arguments.has("yes")) return std::nullopt;
   if (call.json || isatty(STDIN_FILENO) == 0 || isatty(STDERR_FILENO) == 0)
-    return wrongUsage(InvalidArgument(
-        fmt::format("{}? There is no terminal to ask on: give --yes", question)));
+    return wrongUsage(
+        InvalidArgument(fmt::format("{}? There is no terminal to ask on: give --yes", question)));
   fmt::print(stderr, "{}? [y/N] ", question);
   std::string answer;
   std::getline(std::cin, answer);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `doctor`: what may be wrong with this machine, the way to the cluster, and each of its nodes.
+/// `doctor`: checks this machine, the connection to the cluster, and each node.
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -26,7 +26,7 @@ namespace {
 using engine::Check;
 using Verdict = engine::Check::Verdict;
 
-/// Every node has ten seconds, the registrar a little more.
+/// The registrar gives each node ten seconds.
 constexpr std::chrono::seconds kDoctorPatience{15};
 
 Check found(Verdict verdict, std::string name, std::string value, std::string remedy = {}) {
@@ -75,7 +75,7 @@ std::string remedyOf(const Error& error) {
   }
 }
 
-/// The node's clock beside that of this machine.
+/// Compares the node's clock with this machine's.
 void readClock(Check& check, double now, double latency) {
   const auto skew = clockSkewOf(check, now, latency);
   if (!skew) return;

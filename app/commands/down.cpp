@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `down`: ends local clusters and whatever they started.
+/// `down`: stops local clusters with all their processes.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -77,7 +77,8 @@ Command downCommand() {
                        {.name = "all",
                         .value = "",
                         .help = "stop all local clusters; asks before it stops a running one"},
-                       yesOption(), quietOption()},
+                       yesOption(),
+                       quietOption()},
            .notes = {"The state of its jobs is lost. History and logs stay in its folder until the "
                      "next `up` of that name."},
            .examples = {"tesseractl down", "tesseractl down --cluster lab",

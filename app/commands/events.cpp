@@ -52,7 +52,7 @@ int run(const Invocation& call) {
       }
       std::fflush(stdout);
       if (!call.arguments.has("follow")) return kDone;
-      query.newest = false;  // from now on none is left out
+      query.newest = false;  // from now on in order, without gaps
       if (std::ssize(*events) < *limit) std::this_thread::sleep_for(std::chrono::milliseconds(500));
     } else if (!call.arguments.has("follow") || !waitsForRegistrar(events.error(), said)) {
       return failed(events.error());
@@ -78,7 +78,8 @@ Command eventsCommand() {
                        {.name = "text",
                         .value = "PART",
                         .help = "print only events whose text contains PART"},
-                       fromTimeOption(), toTimeOption(),
+                       fromTimeOption(),
+                       toTimeOption(),
                        followOption("print new events until interrupted")},
            .examples = {"tesseractl events --limit 20",
                         "tesseractl events --severity warning --from 1d",

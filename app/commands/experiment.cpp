@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `experiment consistency`: what it costs to lose the data position, or the global batch, at a
-/// change of the mesh, tried out on this machine.
+/// `experiment consistency`: measures on this machine what it costs to lose the data position or
+/// the global batch when the mesh changes.
 
 #include <fmt/format.h>
 
@@ -63,7 +63,7 @@ std::string textOf(const ConsistencyProgress& p) {
       p.secondsLeft ? fmt::format("  about {} left", formatSeconds(*p.secondsLeft)) : "");
 }
 
-/// Turns Ctrl-C, SIGTERM and a terminal that goes away into a stop.
+/// Turns Ctrl-C, SIGTERM and SIGHUP into a stop request.
 class StopOnInterrupt {
  public:
   StopOnInterrupt() {
@@ -80,7 +80,7 @@ class StopOnInterrupt {
 
  private:
   std::stop_source m_stop;
-  std::jthread m_watch;  // last: it uses the other
+  std::jthread m_watch;  // last: it uses m_stop
 };
 
 Status writeFile(const std::string& path, const std::string& text) {
@@ -123,61 +123,61 @@ Command experimentConsistencyCommand() {
   return {
       {.verb = "experiment consistency",
        .summary = "Train a job three times across a change of GPUs, right and wrong, and compare",
-       .options =
-           {{.name = "model",
-             .value = "",
-             .help = "model to train",
-             .fallback = "gpt-nano",
-             .choices = {"gpt-nano", "gpt-mini"}},
-            {.name = "steps",
-             .value = "N",
-             .help = "steps of a run, which are one pass over the data",
-             .fallback = fmt::to_string(defaults.steps)},
-            {.name = "change-at",
-             .value = "K",
-             .help = "step after which the GPUs change",
-             .fallback = "half of --steps"},
-            {.name = "gpus-before",
-             .value = "N",
-             .help = "GPUs before the change",
-             .fallback = fmt::to_string(defaults.from)},
-            {.name = "gpus-after",
-             .value = "N",
-             .help = "GPUs after the change",
-             .fallback = fmt::to_string(defaults.to)},
-            {.name = "global-batch",
-             .value = "B",
-             .help = "samples per step before the change",
-             .fallback = fmt::to_string(defaults.globalBatch)},
-            {.name = "sequence",
-             .value = "L",
-             .help = "tokens per sample",
-             .fallback = fmt::to_string(defaults.sequence)},
-            {.name = "learning-rate",
-             .value = "R",
-             .help = "learning rate, constant after the warm-up",
-             .fallback = fmt::format("{}", defaults.learningRate)},
-            {.name = "data",
-             .value = "PATH",
-             .help = "text to train on",
-             .fallback = "text found on the machine",
-             .repeats = true},
-            {.name = "seed",
-             .value = "S",
-             .help = "seed of weights, text and order",
-             .fallback = fmt::to_string(defaults.seed)},
-            {.name = "reference",
-             .value = "",
-             .help = "also train a run that is never moved, to compare the right one with"},
-            {.name = "csv",
-             .value = "FILE",
-             .help = "write run, step, samples and losses, one line per step"}},
-       .notes = {"The runs: right; with the position in the data lost at the change "
-                 "(at_change=lose_position); with each GPU's batch kept instead of the global batch "
-                 "(at_change=keep_device_batch). This is figure 2 of Tenplex (SOSP 2024).",
-                 "The experiment starts a cluster of its own and touches no other. Ctrl-C ends "
-                 "everything that it started. The panel shows it as a lesson, with its plot as a "
-                 "picture."},
+       .options = {{.name = "model",
+                    .value = "",
+                    .help = "model to train",
+                    .fallback = "gpt-nano",
+                    .choices = {"gpt-nano", "gpt-mini"}},
+                   {.name = "steps",
+                    .value = "N",
+                    .help = "steps of a run, which are one pass over the data",
+                    .fallback = fmt::to_string(defaults.steps)},
+                   {.name = "change-at",
+                    .value = "K",
+                    .help = "step after which the GPUs change",
+                    .fallback = "half of --steps"},
+                   {.name = "gpus-before",
+                    .value = "N",
+                    .help = "GPUs before the change",
+                    .fallback = fmt::to_string(defaults.from)},
+                   {.name = "gpus-after",
+                    .value = "N",
+                    .help = "GPUs after the change",
+                    .fallback = fmt::to_string(defaults.to)},
+                   {.name = "global-batch",
+                    .value = "B",
+                    .help = "samples per step before the change",
+                    .fallback = fmt::to_string(defaults.globalBatch)},
+                   {.name = "sequence",
+                    .value = "L",
+                    .help = "tokens per sample",
+                    .fallback = fmt::to_string(defaults.sequence)},
+                   {.name = "learning-rate",
+                    .value = "R",
+                    .help = "learning rate, constant after the warm-up",
+                    .fallback = fmt::format("{}", defaults.learningRate)},
+                   {.name = "data",
+                    .value = "PATH",
+                    .help = "text to train on",
+                    .fallback = "text found on the machine",
+                    .repeats = true},
+                   {.name = "seed",
+                    .value = "S",
+                    .help = "seed of weights, text and order",
+                    .fallback = fmt::to_string(defaults.seed)},
+                   {.name = "reference",
+                    .value = "",
+                    .help = "also train a run that is never moved, to compare the right one with"},
+                   {.name = "csv",
+                    .value = "FILE",
+                    .help = "write run, step, samples and losses, one line per step"}},
+       .notes =
+           {"The runs: right; with the position in the data lost at the change "
+            "(at_change=lose_position); with each GPU's batch kept instead of the global batch "
+            "(at_change=keep_device_batch). This is figure 2 of Tenplex (SOSP 2024).",
+            "The experiment starts a cluster of its own and touches no other. Ctrl-C ends "
+            "everything that it started. The panel shows it as a lesson, with its plot as a "
+            "picture."},
        .examples = {"tesseractl experiment consistency",
                     "tesseractl experiment consistency --steps 40 --csv losses.csv"}},
       run};

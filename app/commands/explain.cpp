@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `explain`: what an error message means and what to do.
+/// `explain`: the meaning of an error message and its remedy.
 
 #include <fmt/format.h>
 
@@ -49,8 +49,8 @@ int run(const Invocation& call) {
 Command explainCommand() {
   return {{.verb = "explain",
            .summary = "Explain an error message and what to do about it",
-           .words = {{"MESSAGE", "the message, in quotes; lists all known messages if it is missing",
-                      false}},
+           .words = {{"MESSAGE",
+                      "the message, in quotes; lists all known messages if it is missing", false}},
            .examples = {"tesseractl explain \"port in use: tcp://127.0.0.1:40001\"",
                         "tesseractl explain"}},
           run};

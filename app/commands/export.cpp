@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `export`: the past of the cluster as CSV or as JSON, one object a line.
+/// `export`: the history of the cluster as CSV, or as JSON with one document per line.
 
 #include <fmt/format.h>
 
@@ -49,7 +49,7 @@ Result<Choice> choose(const Invocation& call) {
   return choice;
 }
 
-/// One row: its line of CSV, or its object with the kind that tells it apart from others.
+/// Writes a row as a line of CSV, or as a document with its kind.
 template <typename Row>
 Status writeRow(OutputFile& output, const Choice& choice, const char* kind, const Row& row) {
   if (choice.csv) return output.Write(engine::ToCsv(row));
@@ -119,29 +119,31 @@ int run(const Invocation& call) {
 }  // namespace
 
 Command exportCommand() {
-  return {{.verb = "export",
-           .summary = "Write transactions, events or samples as CSV or JSON lines",
-           .options = {{.name = "what",
-                        .value = "",
-                        .help = "which rows",
-                        .fallback = "transactions",
-                        .choices = {"transactions", "events", "samples", "all"}},
-                       {.name = "format",
-                        .value = "",
-                        .help = "csv, or json with one document per line",
-                        .fallback = "by the name of FILE, else csv",
-                        .choices = {"csv", "json"}},
-                       {.name = "job", .value = "JOB", .help = "write only rows of this job"},
-                       fromTimeOption(), toTimeOption(),
-                       outputOption("file to write; it appears when it is complete",
-                                    "standard output"),
-                       forceOption("replace FILE if it exists"), quietOption()},
-           .notes = {"Samples are those of the steps that count: steps that were undone are left "
-                     "out."},
-           .examples = {"tesseractl export --output history.csv",
-                        "tesseractl export --what all --from 1d -o day.jsonl",
-                        "tesseractl export --what samples --job gpt-mini --format csv"}},
-          run};
+  return {
+      {.verb = "export",
+       .summary = "Write transactions, events or samples as CSV or JSON lines",
+       .options = {{.name = "what",
+                    .value = "",
+                    .help = "which rows",
+                    .fallback = "transactions",
+                    .choices = {"transactions", "events", "samples", "all"}},
+                   {.name = "format",
+                    .value = "",
+                    .help = "csv, or json with one document per line",
+                    .fallback = "by the name of FILE, else csv",
+                    .choices = {"csv", "json"}},
+                   {.name = "job", .value = "JOB", .help = "write only rows of this job"},
+                   fromTimeOption(),
+                   toTimeOption(),
+                   outputOption("file to write; it appears when it is complete", "standard output"),
+                   forceOption("replace FILE if it exists"),
+                   quietOption()},
+       .notes = {"Samples are those of the steps that count: steps that were undone are left "
+                 "out."},
+       .examples = {"tesseractl export --output history.csv",
+                    "tesseractl export --what all --from 1d -o day.jsonl",
+                    "tesseractl export --what samples --job gpt-mini --format csv"}},
+      run};
 }
 
 }  // namespace tessera::app

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `device fail` and `node kill`: faults of emulated clusters, to try what happens.
+/// `device fail` and `node kill`: cause faults in emulated clusters.
 
 #include <fmt/format.h>
 

@@ -125,10 +125,10 @@ std::string helpOf(std::string_view program, const Syntax& syntax) {
   if (!syntax.words.empty()) {
     Rows rows;
     for (const WordSpec& word : syntax.words)
-      rows.emplace_back(word.name, word.choices.empty()
-                                       ? word.help
-                                       : fmt::format("{}: {}", word.help,
-                                                     fmt::join(word.choices, ", ")));
+      rows.emplace_back(word.name,
+                        word.choices.empty()
+                            ? word.help
+                            : fmt::format("{}: {}", word.help, fmt::join(word.choices, ", ")));
     text += titled("Arguments", describeRows(rows));
   }
   if (!syntax.options.empty()) text += titled("Options", describeRows(rowsOf(syntax.options)));
@@ -167,11 +167,10 @@ std::string helpOfPrefix(std::string_view prefix) {
     if (command.syntax.verb.starts_with(fmt::format("{} ", prefix)))
       rows.emplace_back(command.syntax.verb, command.syntax.summary);
   if (rows.empty()) return {};
-  return fmt::format("{} tesseractl {} VERB [arguments]\n", paint(Paint::kBold, "Usage:"),
-                     prefix) +
+  return fmt::format("{} tesseractl {} VERB [arguments]\n", paint(Paint::kBold, "Usage:"), prefix) +
          titled("Verbs", describeRows(rows)) + "\n" +
-         wrapAt(0, fmt::format("`tesseractl help {} VERB` describes a verb with examples.",
-                               prefix));
+         wrapAt(0,
+                fmt::format("`tesseractl help {} VERB` describes a verb with examples.", prefix));
 }
 
 Command helpCommand() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `history`: the transactions of the cluster, newest first, or the whole record of one.
+/// `history`: lists the transactions of the cluster, newest first, or shows one in full.
 
 #include <fmt/format.h>
 
@@ -34,7 +34,7 @@ std::string resultOf(const engine::HistoryEntry& entry) {
   return entry.result.empty() ? "running" : entry.result;
 }
 
-/// A share of the longest as a bar of eighths of a character.
+/// A bar with a resolution of an eighth of a character.
 std::string bar(double value, double longest) {
   static constexpr std::array<const char*, 8> kEighths = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
   if (!(longest > 0) || !(value > 0)) return "";
@@ -45,7 +45,7 @@ std::string bar(double value, double longest) {
   return text + kEighths[eighths % 8];
 }
 
-/// In the order in which a transaction goes through them.
+/// The phases in the order of a transaction.
 std::vector<std::pair<std::string, double>> phasesInOrder(const engine::HistoryEntry& entry) {
   std::vector<std::pair<std::string, double>> phases(entry.phases.begin(), entry.phases.end());
   std::ranges::stable_sort(phases, {}, [](const auto& phase) {
@@ -184,11 +184,14 @@ int run(const Invocation& call) {
 Command historyCommand() {
   return {{.verb = "history",
            .summary = "List the transactions of the cluster, newest first, or show one in full",
-           .words = {{"ID", "number of a transaction: shows phases, plan and outcome, flows and "
-                            "digests",
+           .words = {{"ID",
+                      "number of a transaction: shows phases, plan and outcome, flows and "
+                      "digests",
                       false}},
            .options = {{.name = "job", .value = "JOB", .help = "list only this job's"},
-                       limitOption("list at most N", "100"), fromTimeOption(), toTimeOption()},
+                       limitOption("list at most N", "100"),
+                       fromTimeOption(),
+                       toTimeOption()},
            .examples = {"tesseractl history", "tesseractl history 3",
                         "tesseractl history --job gpt-mini --from 2h"}},
           run};

@@ -51,9 +51,9 @@ Command jobStopCommand() {
   syntax.examples = {"tesseractl job stop gpt-mini", "tesseractl job stop gpt-mini --yes"};
   return {std::move(syntax), [](const Invocation& call) {
             if (const auto job = checkedJob(call); !job) return wrongUsage(job.error());
-            if (const auto refused = askBefore(
-                    call, fmt::format("Stop job '{}' and release its state, for good",
-                                      call.arguments.word(0))))
+            if (const auto refused =
+                    askBefore(call, fmt::format("Stop job '{}' and release its state, for good",
+                                                call.arguments.word(0))))
               return *refused;
             return act(call, Act::STOP, "stopped");
           }};

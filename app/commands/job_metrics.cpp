@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `job metrics`: one line a step.
+/// `job metrics`: one line per step.
 
 #include <fmt/format.h>
 
@@ -87,7 +87,8 @@ Command jobMetricsCommand() {
                         .value = "STEP",
                         .help = "print only this step and later ones",
                         .fallback = "all"},
-                       fromTimeOption(), toTimeOption(),
+                       fromTimeOption(),
+                       toTimeOption(),
                        followOption("print new steps until interrupted")},
            .examples = {"tesseractl job metrics gpt-mini --limit 20",
                         "tesseractl job metrics gpt-mini --follow",

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `job start`: starts a built-in model or a program of the user's own, and waits until its ranks
-/// train.
+/// `job start`: starts a built-in model or a program of the user, and waits until its ranks train.
 
 #include <fmt/format.h>
 
@@ -27,7 +26,7 @@
 namespace tessera::app {
 namespace {
 
-/// A file as it is, to be read by the cluster; it is called by `path` in messages.
+/// Reads a file that the cluster will parse. Messages name it by `path`.
 Status readText(const std::string& path, wire::StartJobRequest::NamedText* out) {
   TESSERA_TRY(const std::string text, engine::ReadWholeFile(path));
   out->set_name(agents::Utf8(path));
@@ -35,7 +34,7 @@ Status readText(const std::string& path, wire::StartJobRequest::NamedText* out) 
   return OkStatus();
 }
 
-/// MODEL, or --exec with its two files.
+/// Reads MODEL, or --exec with its two files.
 Status readProgram(const Arguments& arguments, wire::StartJobRequest* request) {
   const auto command = arguments.value("exec");
   if (!command) {
@@ -60,8 +59,8 @@ Status readProgram(const Arguments& arguments, wire::StartJobRequest* request) {
   return readText(*arguments.value("rules"), request->mutable_rules());
 }
 
-/// --set KEY=VALUE and the options that stand for one. The cluster checks them; what it would
-/// refuse is told before it is asked.
+/// Reads --set KEY=VALUE and the options for single settings. The cluster checks them as well;
+/// doing so here reports errors before connecting.
 Status readSettings(const Arguments& arguments, wire::StartJobRequest* request) {
   auto& settings = *request->mutable_settings();
   for (const char* option : {"precision", "dropout"})
@@ -175,8 +174,10 @@ Command jobStartCommand() {
              .value = "NAME",
              .help = "name of the job; needed with --exec",
              .fallback = "the model's name"},
-            meshOption("the fastest that fits the GPUs"), devicesOption("all idle GPUs"),
-            zeroOption("off, or as chosen with the mesh"), microBatchOption("0"),
+            meshOption("the fastest that fits the GPUs"),
+            devicesOption("all idle GPUs"),
+            zeroOption("off, or as chosen with the mesh"),
+            microBatchOption("0"),
             {.name = "data",
              .value = "PATH",
              .help = "file, folder or URL to train on: text (one token per byte), Megatron "
@@ -212,21 +213,20 @@ Command jobStartCommand() {
              .value = "COMMAND",
              .help = "run a program that uses the rank library instead of MODEL: `sh -c COMMAND` "
                      "for each rank, on the nodes, so give absolute paths"},
-            {.name = "tensors",
-             .value = "FILE",
-             .help = "with --exec: the tensors of the job"},
+            {.name = "tensors", .value = "FILE", .help = "with --exec: the tensors of the job"},
             {.name = "rules",
              .value = "FILE",
              .help = "with --exec: how the tensors are cut and placed"},
             quietOption()},
-       .notes = {fmt::format(
-                     "The built-in trainer uses AdamW. Its learning rate goes from {} to {} along a "
-                     "cosine of {} steps after {} steps of warm-up, whatever --steps is.",
-                     settings.learning_rate, settings.min_learning_rate, settings.cosine_steps,
-                     settings.warmup_steps),
-                 "Your own program finds RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, "
-                 "MASTER_ADDR and MASTER_PORT in its environment. The guide's page \"Your own job\" "
-                 "shows an example."},
+       .notes =
+           {fmt::format(
+                "The built-in trainer uses AdamW. Its learning rate goes from {} to {} along a "
+                "cosine of {} steps after {} steps of warm-up, whatever --steps is.",
+                settings.learning_rate, settings.min_learning_rate, settings.cosine_steps,
+                settings.warmup_steps),
+            "Your own program finds RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, "
+            "MASTER_ADDR and MASTER_PORT in its environment. The guide's page \"Your own job\" "
+            "shows an example."},
        .examples = {"tesseractl job start gpt-mini --mesh dp=2,tp=2 --devices 1x4",
                     "tesseractl job start gpt-nano --steps 100 --data /usr/share/common-licenses",
                     "tesseractl job start --exec /opt/my-job --name mine --tensors tensors.json "

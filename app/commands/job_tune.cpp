@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `job tune`: runs the best candidates for some steps each and compares what was predicted with
-/// what was measured. Ctrl-C goes back to where the job was.
+/// `job tune`: runs the best candidates for some steps each and compares measured with predicted
+/// step times. Ctrl-C restores the original configuration.
 
 #include <fmt/format.h>
 
@@ -28,19 +28,20 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr milliseconds kPoll{100};
-/// The first steps of a configuration touch memory and caches anew.
+/// The first steps of a configuration are slower, because memory and caches are cold.
 constexpr std::int64_t kWarmUp = 2;
-/// A step that takes longer than this is no candidate worth measuring.
+/// A configuration with a longer step is given up.
 constexpr seconds kStepPatience{120};
 
-/// One job on its way through candidates.
+/// Moves one job through the candidates.
 class Tuner {
  public:
   Tuner(Session& session, std::string job, Configuration at, bool quiet)
       : m_session(session), m_job(std::move(job)), m_quiet(quiet), m_at(std::move(at)) {}
 
-  /// Moves the job by an ordinary transaction and waits for its outcome; nothing where it already
-  /// runs so. \error kFailedPrecondition where it was rolled back, or the devices have changed
+  /// Moves the job by an ordinary transaction and waits for its outcome. Does nothing if the job
+  /// has that configuration.
+  /// \error kFailedPrecondition if it was rolled back, or if the devices have changed
   Status moveTo(const Configuration& target) {
     if (m_at == target) return OkStatus();
     wire::PlanRequest plan;
@@ -61,8 +62,8 @@ class Tuner {
     return OkStatus();
   }
 
-  /// Median step time of the next `steps` steps, without the first. Ends early, with kCancelled,
-  /// at Ctrl-C.
+  /// Median step time of the next `steps` steps, without the warm-up.
+  /// \error kCancelled after Ctrl-C
   Result<double> measure(std::int64_t steps) {
     TESSERA_TRY(const auto snapshot, m_session.snapshot());
     TESSERA_TRY(const auto job, findJob(snapshot, m_job));
@@ -121,7 +122,7 @@ class Tuner {
   Session& m_session;
   const std::string m_job;
   const bool m_quiet;
-  Configuration m_at;  // after the last transaction that was committed
+  Configuration m_at;  // since the last committed transaction
 };
 
 struct Options {
@@ -168,9 +169,9 @@ int run(const Invocation& call) {
   std::vector<Measurement> measurements;
   std::optional<Error> ended;
   for (const engine::Candidate& candidate : candidates) {
-    const Configuration place = candidate.current
-                            ? original
-                            : Configuration{candidate.mesh, candidate.devices, candidate.options, false};
+    const Configuration place = candidate.current ? original
+                                                  : Configuration{candidate.mesh, candidate.devices,
+                                                                  candidate.options, false};
     tuner.say(fmt::format("{} of {}: {}", measurements.size() + 1, candidates.size(),
                           describeConfiguration(place)));
     const Status moved =
@@ -189,7 +190,8 @@ int run(const Invocation& call) {
   const Measurement* best = fastest(measurements);
   const bool goesBack = ended || !options->keepsBest || best == nullptr;
   const Configuration& target = goesBack ? original : best->place;
-  if (ended) tuner.say(fmt::format("interrupted: going back to {}", describeConfiguration(original)));
+  if (ended)
+    tuner.say(fmt::format("interrupted: going back to {}", describeConfiguration(original)));
   const Status settled = tuner.moveTo(target);
 
   if (call.json)

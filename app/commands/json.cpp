@@ -26,7 +26,7 @@ Json place(const ptc::MeshShape& mesh, const std::vector<ptc::DeviceId>& devices
           {"micro_batch", options.micro_batch}};
 }
 
-/// Each pair of devices with the bytes that go, or went, over it.
+/// Each pair of devices with the bytes that are planned or moved between them.
 Json flowsOf(const std::vector<engine::FlowStatus>& flows, bool withRates) {
   Json json = Json::array();
   for (const engine::FlowStatus& flow : flows) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
 /// `keys new`, `keys list`, `keys revoke`: CurveZMQ key pairs of nodes and operators. A secret key
-/// stays where it was made; only NAME.pub is copied to other machines.
+/// stays on its machine; only NAME.pub is copied to other machines.
 
 #include <fmt/format.h>
 #include <sys/stat.h>

@@ -43,7 +43,7 @@ fs::path nodeFolder(const fs::path& directory, int node) {
   return directory / fmt::format("n{}", node);
 }
 
-/// Makes a folder that only its owner may enter.
+/// Makes a folder with mode 0700.
 Status makePrivate(const fs::path& folder) {
   std::error_code failure;
   fs::create_directories(folder, failure);
@@ -53,7 +53,8 @@ Status makePrivate(const fs::path& folder) {
   return OkStatus();
 }
 
-/// Free TCP ports of the loopback. All are held open until all are known, so that they differ.
+/// Free TCP ports of the loopback. All sockets stay open until the last one is bound, so that the
+/// ports differ.
 Result<std::vector<int>> freePorts(std::size_t count) {
   std::vector<int> sockets, ports;
   Status status = OkStatus();
@@ -104,7 +105,7 @@ Status saveKeepers(const fs::path& directory, const std::vector<ProcessId>& keep
   return engine::WriteWholeFile(keepersFile(directory), json.dump() + '\n', 0600);
 }
 
-/// The keepers of the cluster that still live and are ours.
+/// The keepers of the cluster that are alive and still the same processes.
 std::vector<ProcessId> livingKeepers(const fs::path& directory) {
   const auto text = engine::ReadWholeFile(keepersFile(directory));
   const auto json = nlohmann::json::parse(text.value_or(""), nullptr, false);
@@ -122,7 +123,7 @@ std::vector<ProcessId> livingKeepers(const fs::path& directory) {
   return keepers;
 }
 
-/// Ends keepers and whatever they started: by their own will, by SIGTERM, by SIGKILL.
+/// Ends keepers and their descendants: waits `grace` for them, then sends SIGTERM, then SIGKILL.
 void endKeepers(const std::vector<ProcessId>& keepers, milliseconds grace) {
   std::vector<ProcessId> family = keepers;
   for (const ProcessId& keeper : keepers)
@@ -147,7 +148,8 @@ void removeSockets(const fs::path& directory) {
   for (const fs::path& socket : sockets) fs::remove(socket, ignored);
 }
 
-/// Writes keys and configurations. \return the profile, and each node's configuration file
+/// Writes keys and configurations.
+/// \return the profile, and each node's configuration file
 struct Prepared {
   agents::Profile profile;
   std::vector<std::string> configs;
@@ -201,14 +203,14 @@ Result<Prepared> prepare(const LocalClusterOptions& options, const fs::path& dir
   return prepared;
 }
 
-/// What a node that does not come up said last.
+/// The error for a node that does not come up, with the last line of its log.
 Error notUp(const fs::path& directory, int node, const std::string& what) {
   const std::string line = lastLine(agentLog(directory.string(), node));
   return Unavailable(fmt::format("node n{} {}{}", node, what,
                                  line.empty() ? "; its log is empty" : "; it wrote last: " + line));
 }
 
-/// Waits until the registrar says that all nodes are alive.
+/// Waits until the registrar reports all nodes as alive.
 Status waitAlive(const LocalClusterOptions& options, const agents::Profile& profile,
                  const std::vector<ProcessId>& keepers) {
   const auto deadline = Clock::now() + kStartPatience;
@@ -269,8 +271,8 @@ Result<agents::Profile> startLocalCluster(const LocalClusterOptions& options) {
   const fs::path directory = clustersFolder(options.home) / options.name;
   if (isRunning(directory.string()))
     return AlreadyExists(
-        fmt::format("cluster '{}' is running; `tesseractl down --cluster {}` stops it", options.name,
-                    options.name));
+        fmt::format("cluster '{}' is running; `tesseractl down --cluster {}` stops it",
+                    options.name, options.name));
   const std::string program = programFolder() + "/tessera-agent";
   if (access(program.c_str(), X_OK) != 0)
     return NotFound(fmt::format("{} is missing beside tesseractl", program));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `logs`: what the agents wrote, read from a local cluster's folder or asked for over the wire.
+/// `logs`: the agents' logs, read from a local cluster's folder or requested from the registrar.
 
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@
 namespace tessera::app {
 namespace {
 
-/// The registrar asks the node, which has ten seconds.
+/// The registrar gives the node ten seconds.
 constexpr std::chrono::seconds kLogPatience{15};
 
 struct Log {
@@ -46,7 +46,7 @@ std::optional<int> nodeIndex(const std::string& name) {
   return node;
 }
 
-/// The logs of a cluster whose nodes are other machines, over the wire.
+/// The logs of a cluster of other machines.
 int runRemote(const Invocation& call, const std::string& wanted, std::int64_t count) {
   if (call.arguments.has("follow"))
     return failed(FailedPrecondition("--follow works for local clusters only"));
@@ -79,7 +79,7 @@ int run(const Invocation& call) {
     return wrongUsage(InvalidArgument(fmt::format("'{}' is not a node such as n0", wanted)));
   std::string cluster = chosenCluster(call.cluster);
   if (cluster.empty() && profileNames().empty() && localClusterNames().size() == 1)
-    cluster = localClusterNames().front();  // stopped: its logs are still there
+    cluster = localClusterNames().front();  // a stopped cluster keeps its logs
 
   std::string directory;
   if (const auto profile = findProfile(cluster); profile) {

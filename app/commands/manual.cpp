@@ -98,10 +98,11 @@ std::string pageOf(const Syntax& syntax) {
 std::string mainPage() {
   std::string text = head("tesseractl", "Move the state of a training job while the job runs");
   text += section("synopsis", ".B tesseractl\n[global options]\n.I verb\n[arguments]\n");
-  text += section("description",
-                  "Tessera keeps the state of a training job outside the job and moves it to other "
-                  "GPUs and another parallel configuration while the job runs. Each verb has a page "
-                  "of its own and an entry in\n.BR \"tesseractl help VERB\" .\n");
+  text +=
+      section("description",
+              "Tessera keeps the state of a training job outside the job and moves it to other "
+              "GPUs and another parallel configuration while the job runs. Each verb has a page "
+              "of its own and an entry in\n.BR \"tesseractl help VERB\" .\n");
   for (const VerbGroup& group : verbGroups()) {
     std::vector<std::pair<std::string, std::string>> rows;
     for (const Command& command : group.commands)

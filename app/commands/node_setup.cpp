@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Ports of a node from its base port on: commands, events, then a lane each.
+/// A node uses its base port for commands, the next one for events, and one more per lane.
 constexpr int kLanes = 2;
 
 std::string hostName() {
@@ -81,8 +81,10 @@ Result<Setup> readSetup(const Arguments& arguments) {
   config.log_file = (fs::path(config.directory) / "agent.log").string();
   setup.file = engine::AbsolutePath(arguments.valueOr("output", "/etc/tessera/agent.json"));
   const fs::path folder = fs::path(setup.file).parent_path();
-  config.agent_keys = engine::AbsolutePath(arguments.valueOr("key", (folder / "agent.key").string()));
-  config.allowed_folder = engine::AbsolutePath(arguments.valueOr("allowed", (folder / "allowed").string()));
+  config.agent_keys =
+      engine::AbsolutePath(arguments.valueOr("key", (folder / "agent.key").string()));
+  config.allowed_folder =
+      engine::AbsolutePath(arguments.valueOr("allowed", (folder / "allowed").string()));
   return setup;
 }
 
@@ -95,7 +97,7 @@ Status makeFolder(const fs::path& folder, fs::perms mode) {
   return OkStatus();
 }
 
-/// Keys (kept where they are there already), folders, then the file itself, last.
+/// Writes keys (existing ones are kept) and folders, and the configuration last.
 Status write(Setup& setup, bool force) {
   std::error_code ignored;
   if (fs::exists(setup.file, ignored) && !force)
@@ -111,7 +113,7 @@ Status write(Setup& setup, bool force) {
     TESSERA_RETURN_IF_ERROR(agents::SaveKeys(agents::NewCurveKeys(), config.agent_keys));
   TESSERA_TRY(const auto keys, agents::LoadKeys(config.agent_keys));
   setup.publicKey = keys.public_key;
-  // A node speaks to itself, too; its file there is also the one to copy to the others.
+  // A node also connects to itself. The other nodes need a copy of this file.
   TESSERA_RETURN_IF_ERROR(agents::SavePublicKey(
       keys.public_key,
       (fs::path(config.allowed_folder) / fmt::format("n{}.pub", config.node)).string()));
@@ -174,10 +176,7 @@ Command nodeSetupCommand() {
             {.name = "registrar-key",
              .value = "KEY|FILE",
              .help = "public key of node 0, or its .pub file; required on the other nodes"},
-            {.name = "gpus",
-             .value = "N",
-             .help = "emulated GPUs of the node",
-             .fallback = "4"},
+            {.name = "gpus", .value = "N", .help = "emulated GPUs of the node", .fallback = "4"},
             {.name = "gpu-memory",
              .value = "SIZE",
              .help = "memory per GPU, in binary units",

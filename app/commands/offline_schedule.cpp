@@ -20,7 +20,7 @@ std::int64_t numPieces(const ptc::Layout& layout) {
     const ptc::Parts parts = layout.PartsOf(static_cast<int>(t));
     std::int64_t boxes = 0;
     for (const auto& part : parts.boxes) boxes += std::ssize(part);
-    // All parts are on equally many ranks of the tensor's stages.
+    // Each part is on the same number of ranks of the tensor's stages.
     const bool isCutByStage = std::ranges::count(parts.axes, ptc::Axis::kPp) > 0;
     const std::int64_t stages = isCutByStage ? pp : std::ssize(parts.stages);
     pieces += boxes * (ranks / pp * stages / std::ssize(parts.boxes));
@@ -49,8 +49,9 @@ std::string counted(std::int64_t count, const char* one) {
 OptionSpec budgetOption() {
   return {.name = "memory",
           .value = "SIZE",
-          .help = "with a model: memory for state per GPU; the schedule frees old pieces between "
-                  "rounds to stay below it",
+          .help =
+              "with a model: memory for state per GPU; the schedule frees old pieces between "
+              "rounds to stay below it",
           .fallback = "no limit"};
 }
 
@@ -122,20 +123,21 @@ Json toJson(const OfflineSchedule& s, const engine::PlanCertificate& certificate
   const ptc::Schedule& schedule = *s.schedule;
   Json peaks = Json::object();
   for (const auto& [device, bytes] : schedule.peak_memory) peaks[ptc::ToString(device)] = bytes;
-  json["schedule"] = {{"rounds", schedule.rounds.size()},
-                      {"messages", numMessages(schedule)},
-                      {"seconds", schedule.seconds},
-                      {"network_bytes", schedule.network_bytes},
-                      {"host_bytes", schedule.host_bytes},
-                      {"busiest_port",
-                       {{"port", schedule.busiest.port},
-                        {"bytes", schedule.busiest.bytes},
-                        {"seconds", schedule.busiest.seconds},
-                        {"bound_seconds", certificate.direct_seconds},
-                        {"relayed_seconds", certificate.relayed_seconds}}},
-                      {"memory_budget_bytes", s.memoryBudget > 0 ? Json(s.memoryBudget) : Json(nullptr)},
-                      {"peak_bytes", std::move(peaks)},
-                      {"hash", ptc::Hex16(schedule.hash)}};
+  json["schedule"] = {
+      {"rounds", schedule.rounds.size()},
+      {"messages", numMessages(schedule)},
+      {"seconds", schedule.seconds},
+      {"network_bytes", schedule.network_bytes},
+      {"host_bytes", schedule.host_bytes},
+      {"busiest_port",
+       {{"port", schedule.busiest.port},
+        {"bytes", schedule.busiest.bytes},
+        {"seconds", schedule.busiest.seconds},
+        {"bound_seconds", certificate.direct_seconds},
+        {"relayed_seconds", certificate.relayed_seconds}}},
+      {"memory_budget_bytes", s.memoryBudget > 0 ? Json(s.memoryBudget) : Json(nullptr)},
+      {"peak_bytes", std::move(peaks)},
+      {"hash", ptc::Hex16(schedule.hash)}};
   return json;
 }
 

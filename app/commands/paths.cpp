@@ -10,7 +10,8 @@ namespace fs = std::filesystem;
 std::vector<fs::directory_entry> entriesOf(const fs::path& folder, std::error_code& failure) {
   std::vector<fs::directory_entry> entries;
   // Not a range-based for: its increment throws.
-  for (fs::directory_iterator it(folder, failure), end; !failure && it != end; it.increment(failure))
+  for (fs::directory_iterator it(folder, failure), end; !failure && it != end;
+       it.increment(failure))
     entries.push_back(*it);
   std::ranges::sort(entries);
   return entries;

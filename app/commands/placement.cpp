@@ -43,8 +43,7 @@ Result<wire::PlanRequest> readPlanRequest(const Arguments& arguments) {
   TESSERA_TRY(const auto placement, readPlacement(arguments));
   if (placement.devices.empty() && !placement.mesh && !arguments.has("zero") &&
       !arguments.has("micro-batch"))
-    return InvalidArgument(
-        "nothing to change: give --devices, --mesh, --zero or --micro-batch");
+    return InvalidArgument("nothing to change: give --devices, --mesh, --zero or --micro-batch");
   if (placement.devices.empty() && arguments.has("pin"))
     return InvalidArgument("--pin needs --devices, whose order it fixes");
   wire::PlanRequest request;
@@ -62,15 +61,15 @@ namespace {
 
 /// "dp=2,tp=2 on n0g0,… with zero, micro-batch 4, 0.25 s a step".
 std::string describeTarget(const ptc::MeshShape& mesh, const std::vector<ptc::DeviceId>& devices,
-                          const engine::StepOptions& options, const std::optional<double>& step) {
+                           const engine::StepOptions& options, const std::optional<double>& step) {
   const std::string with = engine::ToString(options);
   return fmt::format("{} on {}{}{}", ptc::ToString(mesh), ptc::ToString(devices),
                      with.empty() ? "" : " with " + with,
                      step ? fmt::format(", {} a step (estimate)", formatSeconds(*step)) : "");
 }
 
-/// Fills in what the command line leaves as the job runs now: its devices, and of --zero and
-/// --micro-batch the one that is not given.
+/// Fills in from the running job what the command line does not change: its devices, and the other
+/// one of --zero and --micro-batch.
 Status completeFromJob(Session& session, const Arguments& arguments, wire::PlanRequest* request) {
   TESSERA_TRY(const auto given, readStepOptions(arguments));
   if (!given && request->devices_size() > 0) return OkStatus();
@@ -120,9 +119,9 @@ Result<engine::PlanSummary> askPlan(Session& session, const Arguments& arguments
 std::string describePlan(const engine::PlanSummary& plan) {
   std::string text = fmt::format("plan {} for {} (epoch {})\n", plan.hash, plan.job, plan.epoch);
   text += fmt::format("  from     {}\n", describeTarget(plan.from_mesh, plan.from_devices,
-                                                       plan.from_options, plan.from_step_seconds));
+                                                        plan.from_options, plan.from_step_seconds));
   text += fmt::format("  to       {}\n", describeTarget(plan.to_mesh, plan.to_devices,
-                                                       plan.to_options, plan.to_step_seconds));
+                                                        plan.to_options, plan.to_step_seconds));
   if (!plan.idle.empty()) text += fmt::format("  idle     {}\n", ptc::ToString(plan.idle));
   if (!plan.why.empty()) text += fmt::format("  because  {}\n", plan.why);
   const std::string without =
@@ -178,8 +177,9 @@ OptionSpec pinOption() {
 OptionSpec relayOption() {
   return {.name = "relay",
           .value = "",
-          .help = "auto sends data that several GPUs of a node need to that node once and copies it "
-                  "inside, if that is not slower; off sends every copy over the network",
+          .help =
+              "auto sends data that several GPUs of a node need to that node once and copies it "
+              "inside, if that is not slower; off sends every copy over the network",
           .fallback = "auto",
           .choices = {"auto", "on", "off"}};
 }

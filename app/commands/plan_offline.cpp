@@ -21,7 +21,7 @@
 namespace tessera::app {
 namespace {
 
-/// All that is printed.
+/// Everything that is printed.
 struct OfflinePlan {
   ModelSource source;
   OfflineLayouts layouts;
@@ -50,7 +50,7 @@ Result<OfflinePlan> makePlan(const Arguments& arguments) {
                      bounds.volume,     std::move(certificate), std::move(schedule)};
 }
 
-/// "n0g0 … n2047g7, 16384 devices on 2048 hosts"; all of them where they are few.
+/// "n0g0 … n2047g7, 16384 devices on 2048 hosts"; all names if they are few.
 std::string describeDevices(const std::vector<ptc::DeviceId>& devices,
                             const ptc::Topology& topology) {
   constexpr std::size_t kFew = 16;

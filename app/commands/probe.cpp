@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `probe`: measures what the cost model needs, and keeps it in the profile.
+/// `probe`: measures the constants of the cost model and keeps them in the profile.
 
 #include <fmt/format.h>
 
@@ -48,8 +48,9 @@ std::string describe(const engine::Calibration& c) {
 int run(const Invocation& call) {
   auto session = openSession(call);
   if (!session) return failed(session.error());
-  const auto calibration =
-      call.arguments.has("show") ? lastMeasured(*session) : measureCluster(*session, call.json || call.quiet);
+  const auto calibration = call.arguments.has("show")
+                               ? lastMeasured(*session)
+                               : measureCluster(*session, call.json || call.quiet);
   if (!calibration) return failed(calibration.error());
   if (call.json) {
     printLine(Json::parse(engine::ToJson(*calibration)));
@@ -63,17 +64,16 @@ int run(const Invocation& call) {
 }  // namespace
 
 Command probeCommand() {
-  return {{.verb = "probe",
-           .summary = "Measure how fast the cluster computes and communicates",
-           .options = {{.name = "show",
-                        .value = "",
-                        .help = "print the last result; measure nothing"},
-                       quietOption()},
-           .notes = {"Estimates of step and pause times use the result. It is stored in the cluster "
-                     "and in the profile; a cluster without one receives the profile's.",
-                     "Run it while no job trains: it uses all cores for a few seconds."},
-           .examples = {"tesseractl probe", "tesseractl probe --show"}},
-          run};
+  return {
+      {.verb = "probe",
+       .summary = "Measure how fast the cluster computes and communicates",
+       .options = {{.name = "show", .value = "", .help = "print the last result; measure nothing"},
+                   quietOption()},
+       .notes = {"Estimates of step and pause times use the result. It is stored in the cluster "
+                 "and in the profile; a cluster without one receives the profile's.",
+                 "Run it while no job trains: it uses all cores for a few seconds."},
+       .examples = {"tesseractl probe", "tesseractl probe --show"}},
+      run};
 }
 
 }  // namespace tessera::app

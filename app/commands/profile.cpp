@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `profile list` and `profile remove`: the clusters that are known here.
+/// `profile add`, `list`, `use` and `remove`: the clusters that are known on this machine.
 
 #include <fmt/format.h>
 
@@ -64,8 +64,8 @@ int runUse(const Invocation& call) {
     if (const auto good = checkName("profile", name); !good) return wrongUsage(good.error());
     const std::vector<std::string> known = profileNames();
     if (std::ranges::count(known, name) == 0)
-      return failed(NotFound(
-          fmt::format("no profile is named '{}'{}", name, didYouMean(name, known))));
+      return failed(
+          NotFound(fmt::format("no profile is named '{}'{}", name, didYouMean(name, known))));
   }
   if (const auto saved = setCurrentProfile(name); !saved) return failed(saved.error());
   if (call.json)
@@ -82,8 +82,8 @@ int runRemove(const Invocation& call) {
   if (!profile && profile.error().code == ErrorCode::kNotFound)
     return failed(NotFound(fmt::format("no profile is named '{}'", name)));
   if (profile && stateOf(*profile) == "running")
-    return failed(FailedPrecondition(
-        fmt::format("cluster '{}' is running; `tesseractl down --cluster {}` stops it", name, name)));
+    return failed(FailedPrecondition(fmt::format(
+        "cluster '{}' is running; `tesseractl down --cluster {}` stops it", name, name)));
   if (currentProfile() == name)
     if (const auto cleared = setCurrentProfile(""); !cleared) return failed(cleared.error());
   std::error_code failure;
@@ -150,31 +150,28 @@ int runAdd(const Invocation& call) {
 }  // namespace
 
 Command profileAddCommand() {
-  return {{.verb = "profile add",
-           .summary = "Name a cluster of other machines",
-           .words = {{"NAME", "name for the cluster"}},
-           .options = {{.name = "registrar",
-                        .value = "HOST[:PORT]",
-                        .help = "address of node 0",
-                        .fallback = fmt::format("port {}", kDefaultPort)},
-                       {.name = "events",
-                        .value = "HOST:PORT",
-                        .help = "address where node 0 publishes events",
-                        .fallback = "the registrar's port + 1"},
-                       {.name = "server-key",
-                        .value = "KEY|FILE",
-                        .help = "public key of node 0, or its .pub file"},
-                       {.name = "key",
-                        .value = "FILE",
-                        .help = "your key pair, as made by `keys new`"},
-                       {.name = "file",
-                        .value = "FILE",
-                        .help = "take all this from a profile file"},
-                       forceOption("replace a profile of that name")},
-           .examples = {"tesseractl profile add lab --registrar 10.0.0.1 --server-key n0.pub --key "
-                        "laptop.key",
-                        "tesseractl profile add lab --file lab.json"}},
-          runAdd};
+  return {
+      {.verb = "profile add",
+       .summary = "Name a cluster of other machines",
+       .words = {{"NAME", "name for the cluster"}},
+       .options = {{.name = "registrar",
+                    .value = "HOST[:PORT]",
+                    .help = "address of node 0",
+                    .fallback = fmt::format("port {}", kDefaultPort)},
+                   {.name = "events",
+                    .value = "HOST:PORT",
+                    .help = "address where node 0 publishes events",
+                    .fallback = "the registrar's port + 1"},
+                   {.name = "server-key",
+                    .value = "KEY|FILE",
+                    .help = "public key of node 0, or its .pub file"},
+                   {.name = "key", .value = "FILE", .help = "your key pair, as made by `keys new`"},
+                   {.name = "file", .value = "FILE", .help = "take all this from a profile file"},
+                   forceOption("replace a profile of that name")},
+       .examples = {"tesseractl profile add lab --registrar 10.0.0.1 --server-key n0.pub --key "
+                    "laptop.key",
+                    "tesseractl profile add lab --file lab.json"}},
+      runAdd};
 }
 
 Command profileListCommand() {
@@ -190,8 +187,7 @@ Command profileUseCommand() {
   return {{.verb = "profile use",
            .summary = "Choose the cluster that verbs and the panel use from now on",
            .words = {{"PROFILE", "name of a profile; none with --clear", false}},
-           .options = {{.name = "clear", .value = "", .help = "forget the choice"},
-                       quietOption()},
+           .options = {{.name = "clear", .value = "", .help = "forget the choice"}, quietOption()},
            .notes = {"--cluster and TESSERA_CLUSTER take precedence."},
            .examples = {"tesseractl profile use lab", "tesseractl profile use --clear"}},
           runUse};

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t kMostCandidates = 64;
 
-/// Devices that nobody uses, and the job's own.
+/// Idle devices and the job's own.
 std::vector<ptc::DeviceId> usableBy(const std::string& job,
                                     const engine::ClusterSnapshot& snapshot) {
   std::vector<ptc::DeviceId> devices;
@@ -59,16 +59,17 @@ int run(const Invocation& call) {
 }  // namespace
 
 Command proposeCommand() {
-  return {{.verb = "propose",
-           .summary = "List the configurations that a job could run, the best first",
-           .words = {{"JOB", "name of the job"}},
-           .options = {devicesOption("the job's GPUs and all idle ones"),
-                       limitOption("list at most N configurations", "8")},
-           .notes = {"A configuration that uses all GPUs comes before one that leaves some idle. "
-                     "Step times are estimates: `job tune` measures them, `probe` calibrates them."},
-           .examples = {"tesseractl propose gpt-mini",
-                        "tesseractl propose gpt-mini --devices 2x4 --limit 3"}},
-          run};
+  return {
+      {.verb = "propose",
+       .summary = "List the configurations that a job could run, the best first",
+       .words = {{"JOB", "name of the job"}},
+       .options = {devicesOption("the job's GPUs and all idle ones"),
+                   limitOption("list at most N configurations", "8")},
+       .notes = {"A configuration that uses all GPUs comes before one that leaves some idle. "
+                 "Step times are estimates: `job tune` measures them, `probe` calibrates them."},
+       .examples = {"tesseractl propose gpt-mini",
+                    "tesseractl propose gpt-mini --devices 2x4 --limit 3"}},
+      run};
 }
 
 }  // namespace tessera::app

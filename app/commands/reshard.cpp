@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `reshard`: a checkpoint on disk in another format, for another mesh, with other dtypes.
+/// `reshard`: writes a checkpoint in another format, for another mesh or with other dtypes.
 
 #include "engine/reshard/reshard.h"
 
@@ -117,7 +117,8 @@ int run(const Invocation& call) {
   }
 
   countInterrupts();
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of a write
+  std::signal(SIGXFSZ,
+              SIG_IGN);  // a write beyond the size limit fails instead of killing the process
   ByteProgress progress("resharding", call.json || call.quiet ? nullptr : stdout,
                         ByteProgress::Elsewhere::kLines);
   options->watch = progress.watch();
@@ -166,28 +167,28 @@ Command reshardCommand() {
   std::ranges::move(layoutOptions(), std::back_inserter(options));
   for (OptionSpec option : std::initializer_list<OptionSpec>{
            {.name = "shard-size",
-            .value = "SIZE",
-            .help = "with --format huggingface: largest size of a file",
-            .fallback = "5G"},
+         .value = "SIZE",
+         .help = "with --format huggingface: largest size of a file",
+         .fallback = "5G"},
            {.name = "shards",
-            .value = "N",
-            .help = "with --format huggingface: number of files, of about equal size"},
+           .value = "N",
+           .help = "with --format huggingface: number of files, of about equal size"},
            {.name = "dtype",
-            .value = "[GLOB=]DTYPE",
-            .help = "round floating-point tensors (that match GLOB) to f64, f32, f16, bf16, f8e4m3 "
-                    "or f8e5m2",
-            .repeats = true},
+           .value = "[GLOB=]DTYPE",
+           .help = "round floating-point tensors (that match GLOB) to f64, f32, f16, bf16, f8e4m3 "
+                   "or f8e5m2",
+           .repeats = true},
            memoryOption(),
            threadsOption(),
            forceOption("replace DST, at the end and in one step"),
            {.name = "resume", .value = "", .help = "fail if there is no interrupted run to resume"},
            {.name = "restart",
-            .value = "",
-            .help = "discard an interrupted run instead of resuming it"},
+           .value = "",
+           .help = "discard an interrupted run instead of resuming it"},
            {.name = "verify",
-            .value = "",
-            .help = "check the checksums in SRC first; read what was written and compare digests "
-                    "before DST appears"},
+           .value = "",
+           .help = "check the checksums in SRC first; read what was written and compare digests "
+                   "before DST appears"},
            quietOption()})
     options.push_back(std::move(option));
   return {{.verb = "reshard",

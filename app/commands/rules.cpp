@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `rules list` and `rules check`: which rule cuts which tensor, and what no rule knows.
+/// `rules list`, `rules show` and `rules check`.
 
 #include <fmt/format.h>
 
@@ -22,13 +22,13 @@ namespace {
 
 constexpr std::int64_t kMostRanks = 65536;
 
-/// Tensors of one name in the file that are cut alike.
+/// Tensors with one name in the file and the same cut.
 struct Row {
   const ptc::RulesReport::Tensor* first = nullptr;
   std::string cut;
   std::int64_t tensors = 0;
   std::int64_t problems = 0;
-  std::int64_t pieceBytes = 0;  // the largest on a rank; with a mesh
+  std::int64_t pieceBytes = 0;  // the largest on a rank; only with a mesh
 };
 
 std::vector<Row> rowsOf(const ptc::RulesReport& report) {
@@ -69,7 +69,7 @@ std::int64_t largestPiece(const ptc::Layout& layout, const std::string& tensor) 
   return most * ptc::SizeBytes(spec.dtype);
 }
 
-/// One line for each kind of complaint: the first of it, and how many more.
+/// One line for each kind of problem: the first one and the number of others.
 std::vector<std::string> problemsOf(const ptc::RulesReport& report, const std::vector<Row>& rows) {
   std::vector<std::string> problems;
   for (const Row& row : rows) {

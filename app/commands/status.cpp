@@ -70,13 +70,12 @@ std::string jobTable(const engine::ClusterSnapshot& snapshot) {
 }
 
 std::string describe(const engine::ClusterSnapshot& snapshot) {
-  std::string text =
-      fmt::format("cluster {}{}\n\n{}", snapshot.cluster,
-                  snapshot.link_bytes_per_second > 0
-                      ? fmt::format(", links of {} (emulated)",
-                                    formatRate(snapshot.link_bytes_per_second))
-                      : "",
-                  deviceTable(snapshot));
+  std::string text = fmt::format(
+      "cluster {}{}\n\n{}", snapshot.cluster,
+      snapshot.link_bytes_per_second > 0
+          ? fmt::format(", links of {} (emulated)", formatRate(snapshot.link_bytes_per_second))
+          : "",
+      deviceTable(snapshot));
   if (!snapshot.history_problem.empty())
     text += fmt::format("\nhistory cannot be written: {}\n", snapshot.history_problem);
   if (!snapshot.jobs.empty()) text += "\n" + jobTable(snapshot);
@@ -102,8 +101,7 @@ int watch(const Invocation& call, Session& session) {
     if (call.json)
       printLine(toJson(*snapshot));
     else
-      fmt::print("{}{}{}", inPlace ? "\033[H\033[J" : "", describe(*snapshot),
-                 inPlace ? "" : "\n");
+      fmt::print("{}{}{}", inPlace ? "\033[H\033[J" : "", describe(*snapshot), inPlace ? "" : "\n");
     std::fflush(stdout);
     for (int i = 0; i < 10 && numInterrupts() == 0; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(100));

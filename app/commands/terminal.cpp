@@ -91,10 +91,9 @@ void printError(const Error& error, int exitCode) {
   if (g_style.jsonErrors) {
     std::string code(ToString(error.code));
     std::ranges::replace(code, ' ', '_');
-    const Json document = {{"error",
-                            {{"code", std::move(code)},
-                             {"message", error.ToString()},
-                             {"exit_code", exitCode}}}};
+    const Json document = {
+        {"error",
+         {{"code", std::move(code)}, {"message", error.ToString()}, {"exit_code", exitCode}}}};
     fmt::print(stderr, "{}\n", lineOf(document));
   } else {
     fmt::print(stderr, "{} {}\n", painted(g_style.colorsErrors, Paint::kBad, "tesseractl:"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `topology`: hosts, devices and links of a cluster as plans use them, measured where asked, and
-/// as the file that `plan --topology` reads.
+/// `topology`: hosts, devices and links of a cluster as plans use them. Measures them on request
+/// and writes the file for `plan --topology`.
 
 #include "ptc/topology/topology.h"
 
@@ -22,14 +22,14 @@
 namespace tessera::app {
 namespace {
 
-/// A host takes at most 4 s; a cluster is measured host by host.
+/// A host takes at most 4 s; hosts are measured one after another.
 constexpr std::chrono::seconds kMeasureTimeout{600};
 
-/// What the registrar plans with, and what was measured of it.
+/// The topology of the registrar's plans, and the measurements in it.
 struct Answer {
-  std::string file;  // of the cluster
+  std::string file;  // text of the topology file
   ptc::Cluster cluster;
-  engine::LinkSpeeds measured;  // empty: nothing was
+  engine::LinkSpeeds measured;  // empty: nothing was measured
 };
 
 Result<Answer> ask(const Invocation& call, bool measures) {
@@ -126,19 +126,20 @@ int run(const Invocation& call) {
 }  // namespace
 
 Command topologyCommand() {
-  return {{.verb = "topology",
-           .summary = "Print the hosts, GPUs and bandwidths that plans are made with",
-           .options = {{.name = "measure",
-                        .value = "",
-                        .help = "measure the links first: at most 44 MiB and 4 s per host"},
-                       outputOption("write them as a file for `plan --topology FILE`", "none"),
-                       forceOption("replace FILE if it exists")},
-           .notes = {"The registrar keeps the measured bandwidths and plans with them until a node "
-                     "returns on another machine, with another address or another --link."},
-           .examples = {"tesseractl topology", "tesseractl topology --measure --output lab.json",
-                        "tesseractl plan --model gpt2 --from \"tp=4\" --to \"tp=2,dp=2\" --topology "
-                        "lab.json"}},
-          run};
+  return {
+      {.verb = "topology",
+       .summary = "Print the hosts, GPUs and bandwidths that plans are made with",
+       .options = {{.name = "measure",
+                    .value = "",
+                    .help = "measure the links first: at most 44 MiB and 4 s per host"},
+                   outputOption("write them as a file for `plan --topology FILE`", "none"),
+                   forceOption("replace FILE if it exists")},
+       .notes = {"The registrar keeps the measured bandwidths and plans with them until a node "
+                 "returns on another machine, with another address or another --link."},
+       .examples = {"tesseractl topology", "tesseractl topology --measure --output lab.json",
+                    "tesseractl plan --model gpt2 --from \"tp=4\" --to \"tp=2,dp=2\" --topology "
+                    "lab.json"}},
+      run};
 }
 
 }  // namespace tessera::app

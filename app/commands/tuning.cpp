@@ -13,7 +13,7 @@
 namespace tessera::app {
 namespace {
 
-/// Mean of the two in the middle where their number is even. \pre !values.empty()
+/// \pre !values.empty()
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t middle = values.size() / 2;
@@ -74,7 +74,8 @@ std::string describeMeasurements(const std::vector<Measurement>& measurements) {
   }
   std::string text = formatTable(rows, {3, 4, 5, 6});
   for (const Measurement& m : measurements)
-    if (!m.failure.empty()) text += fmt::format("{}: {}\n", describeConfiguration(m.place), m.failure);
+    if (!m.failure.empty())
+      text += fmt::format("{}: {}\n", describeConfiguration(m.place), m.failure);
   if (const auto error = medianError(measurements))
     text += fmt::format("median error of the prediction: {:.0f} %\n", 100 * *error);
   return text;

@@ -29,8 +29,8 @@ Result<std::int64_t> readId(const Arguments& arguments) {
   return id;
 }
 
-/// What the registrar knows of a transaction: its state while it is remembered, its record once it
-/// has an outcome.
+/// A transaction at the registrar: its state while it is in memory, its record once it has an
+/// outcome.
 struct Shown {
   std::optional<engine::TxnStatus> txn;
   std::optional<engine::HistoryEntry> record;

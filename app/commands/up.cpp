@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `up`: a local cluster of emulated devices.
+/// `up`: starts a local cluster of emulated devices.
 
 #include <fmt/format.h>
 
@@ -66,31 +66,29 @@ int run(const Invocation& call) {
 Command upCommand() {
   return {{.verb = "up",
            .summary = "Start a local cluster of emulated GPUs",
-           .options = {{.name = "nodes",
-                        .value = "N",
-                        .help = "number of nodes, each with an agent of its own",
-                        .fallback = "2"},
-                       {.name = "gpus",
-                        .value = "N",
-                        .help = "emulated GPUs per node",
-                        .fallback = "4"},
-                       {.name = "gpu-memory",
-                        .value = "SIZE",
-                        .help = "memory per GPU, in binary units",
-                        .fallback = "512M"},
-                       {.name = "link",
-                        .value = "RATE",
-                        .help = "bandwidth of each node's emulated network port in each direction, "
-                                "such as 100MB/s",
-                        .fallback = "no limit"},
-                       {.name = "one-host",
-                        .value = "",
-                        .help = "let all nodes share memory instead of sending over the network"},
-                       {.name = "cluster",
-                        .value = "NAME",
-                        .help = "name of the cluster and of its profile",
-                        .fallback = "$TESSERA_CLUSTER, else local"},
-                       quietOption()},
+           .options =
+               {{.name = "nodes",
+                 .value = "N",
+                 .help = "number of nodes, each with an agent of its own",
+                 .fallback = "2"},
+                {.name = "gpus", .value = "N", .help = "emulated GPUs per node", .fallback = "4"},
+                {.name = "gpu-memory",
+                 .value = "SIZE",
+                 .help = "memory per GPU, in binary units",
+                 .fallback = "512M"},
+                {.name = "link",
+                 .value = "RATE",
+                 .help = "bandwidth of each node's emulated network port in each direction, "
+                         "such as 100MB/s",
+                 .fallback = "no limit"},
+                {.name = "one-host",
+                 .value = "",
+                 .help = "let all nodes share memory instead of sending over the network"},
+                {.name = "cluster",
+                 .value = "NAME",
+                 .help = "name of the cluster and of its profile",
+                 .fallback = "$TESSERA_CLUSTER, else local"},
+                quietOption()},
            .notes = {"A stopped cluster of the same name is replaced, with its history and logs."},
            .examples = {"tesseractl up", "tesseractl up --nodes 2 --gpus 4 --link 100MB/s",
                         "tesseractl up --cluster lab --nodes 1"}},

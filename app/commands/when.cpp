@@ -23,7 +23,7 @@ std::optional<double> parseDate(std::string text) {
   if (utc) text.pop_back();
   for (const char* form : kForms) {
     std::tm time = {};
-    time.tm_isdst = -1;  // whatever holds on that day
+    time.tm_isdst = -1;  // daylight saving as on that day
     const char* end = strptime(text.c_str(), form, &time);
     if (end == nullptr || *end != '\0') continue;
     const std::time_t seconds = utc ? timegm(&time) : mktime(&time);

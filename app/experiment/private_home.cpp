@@ -13,8 +13,8 @@
 #include <optional>
 #include <utility>
 
-#include "app/commands/process.h"
 #include "app/commands/paths.h"
+#include "app/commands/process.h"
 #include "engine/files/process_stat.h"
 #include "engine/files/whole_file.h"
 
@@ -47,7 +47,7 @@ bool isOurs(const fs::path& folder) {
          status.st_uid == getuid();
 }
 
-/// Whoever made the folder; none where that is not known yet.
+/// The process that made the folder; nullopt if it has not written that yet.
 std::optional<ProcessId> ownerOf(const fs::path& folder) {
   const auto text = engine::ReadWholeFile((folder / kOwner).string(), 4096);
   const auto json = nlohmann::json::parse(text.value_or(""), nullptr, false);

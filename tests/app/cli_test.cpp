@@ -65,7 +65,8 @@ class CliTest : public QObject {
     row("not a time", {"history", "--from", "soon"}, "--from: 'soon'");
     row("time that runs backwards", {"events", "--from", "1h", "--to", "2h"}, "--from 1h");
     row("not a severity", {"events", "--severity", "awful"}, "awful");
-    row("two beginnings", {"job", "metrics", "g", "--from", "1h", "--from-step", "3"}, "--from-step");
+    row("two beginnings", {"job", "metrics", "g", "--from", "1h", "--from-step", "3"},
+        "--from-step");
     row("nothing to export", {"export", "--what", "everything"}, "'everything'");
     row("no such format", {"export", "--format", "xml"}, "'xml'");
     row("three tables in one csv", {"export", "--what", "all", "--format", "csv"}, "one table");
@@ -141,8 +142,10 @@ class CliTest : public QObject {
     QTest::newRow("-h") << QStringList{"-h"} << "Usage: tesseractl [global options] VERB";
     QTest::newRow("help VERB") << QStringList{"help", "job", "stop"}
                                << "Usage: tesseractl job stop JOB";
-    QTest::newRow("VERB -h") << QStringList{"job", "stop", "-h"} << "Usage: tesseractl job stop JOB";
-    QTest::newRow("-h VERB") << QStringList{"-h", "job", "stop"} << "Usage: tesseractl job stop JOB";
+    QTest::newRow("VERB -h") << QStringList{"job", "stop", "-h"}
+                             << "Usage: tesseractl job stop JOB";
+    QTest::newRow("-h VERB") << QStringList{"-h", "job", "stop"}
+                             << "Usage: tesseractl job stop JOB";
     QTest::newRow("half a verb") << QStringList{"job", "--help"} << "Usage: tesseractl job VERB";
     QTest::newRow("help half a verb") << QStringList{"help", "job"} << "Usage: tesseractl job VERB";
   }
@@ -164,9 +167,9 @@ class CliTest : public QObject {
     QCOMPARE(bash.exitStatus(), QProcess::NormalExit);
     QCOMPARE(bash.exitCode(), 2);
     const QByteArray errors = bash.readAllStandardError();
-    QVERIFY2(errors.startsWith("tesseractl: ") && errors.count('\n') == 1 &&
-                 errors.contains("dropout"),
-             errors.constData());
+    QVERIFY2(
+        errors.startsWith("tesseractl: ") && errors.count('\n') == 1 && errors.contains("dropout"),
+        errors.constData());
   }
 
   void coloursAreForTerminals() {
@@ -250,8 +253,8 @@ class CliTest : public QObject {
     if (QStandardPaths::findExecutable("script").isEmpty()) QSKIP("script is not installed");
     QProcess script;
     script.setEnvironment(EnvironmentWithHome(m_home->path()));
-    script.start("script", {"-qec", QStringLiteral(TESSERA_BIN_DIR "/tesseractl job stop gpt"),
-                            "/dev/null"});
+    script.start("script",
+                 {"-qec", QStringLiteral(TESSERA_BIN_DIR "/tesseractl job stop gpt"), "/dev/null"});
     QVERIFY(script.waitForStarted());
     script.write(answer);
     QVERIFY(script.waitForFinished(20000));
@@ -262,7 +265,8 @@ class CliTest : public QObject {
   }
 
   void emptyListsAreNoErrors() {
-    QCOMPARE(run({"profile", "list", "--json"}).output, QString("{\"version\":1,\"profiles\":[]}\n"));
+    QCOMPARE(run({"profile", "list", "--json"}).output,
+             QString("{\"version\":1,\"profiles\":[]}\n"));
     QCOMPARE(run({"down", "--all"}).code, 0);
   }
 

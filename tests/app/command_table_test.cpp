@@ -115,7 +115,8 @@ class CommandTableTest : public QObject {
       QVERIFY2(option.help.find("(default") == std::string::npos, option.name.c_str());
     }
     for (const QString& line : QString::fromStdString(help).split(u'\n'))
-      if (!line.contains(QStringLiteral("tesseractl"))) QVERIFY2(line.size() <= 80, qPrintable(line));
+      if (!line.contains(QStringLiteral("tesseractl")))
+        QVERIFY2(line.size() <= 80, qPrintable(line));
   }
 
   void lettersAndNamesOfAVerbAreUnique_data() { verbs(); }
@@ -129,8 +130,8 @@ class CommandTableTest : public QObject {
   }
 
   void lettersMeanTheSameEverywhere() {
-    const std::map<std::string, char> known = {{"help", 'h'},  {"limit", 'n'}, {"output", 'o'},
-                                               {"yes", 'y'},   {"quiet", 'q'}, {"force", 'f'},
+    const std::map<std::string, char> known = {{"help", 'h'},   {"limit", 'n'}, {"output", 'o'},
+                                               {"yes", 'y'},    {"quiet", 'q'}, {"force", 'f'},
                                                {"follow", 'f'}, {"watch", 'w'}};
     for (const Command& command : commands())
       for (const OptionSpec& option : allOptions(command.syntax)) {
@@ -153,8 +154,7 @@ class CommandTableTest : public QObject {
     for (const DocumentedLine& line : lines) {
       pages.insert(line.where);
       const QString problem = fits(line.text);
-      QVERIFY2(problem.isEmpty(),
-               qPrintable(line.where + u": " + line.text + u": " + problem));
+      QVERIFY2(problem.isEmpty(), qPrintable(line.where + u": " + line.text + u": " + problem));
     }
     QVERIFY(pages.contains(QStringLiteral("README.md")));
     QVERIFY(pages.contains(QStringLiteral("own-job.md")));
@@ -186,15 +186,24 @@ class CommandTableTest : public QObject {
   void suggestsTheNearest_data() {
     QTest::addColumn<QString>("word");
     QTest::addColumn<QString>("meant");
-    QTest::newRow("swapped") << "stauts" << "status";
-    QTest::newRow("left out") << "statu" << "status";
-    QTest::newRow("too much") << "statuus" << "status";
-    QTest::newRow("wrong letter") << "ststus" << "status";
-    QTest::newRow("beginning") << "hist" << "history";
-    QTest::newRow("option") << "--devcies" << "--devices";
-    QTest::newRow("far away") << "elephant" << "";
-    QTest::newRow("one letter") << "x" << "";
-    QTest::newRow("empty") << "" << "";
+    QTest::newRow("swapped") << "stauts"
+                             << "status";
+    QTest::newRow("left out") << "statu"
+                              << "status";
+    QTest::newRow("too much") << "statuus"
+                              << "status";
+    QTest::newRow("wrong letter") << "ststus"
+                                  << "status";
+    QTest::newRow("beginning") << "hist"
+                               << "history";
+    QTest::newRow("option") << "--devcies"
+                            << "--devices";
+    QTest::newRow("far away") << "elephant"
+                              << "";
+    QTest::newRow("one letter") << "x"
+                                << "";
+    QTest::newRow("empty") << ""
+                           << "";
   }
   void suggestsTheNearest() {
     QFETCH(QString, word);
@@ -310,7 +319,7 @@ class CommandTableTest : public QObject {
     if (!Runs(QStringLiteral("groff"))) QSKIP("groff is not installed");
     QTemporaryDir folder;
     QStringList words = {QStringLiteral("-man"), QStringLiteral("-Tutf8"), QStringLiteral("-ww"),
-                         QStringLiteral("-z"), QStringLiteral("-K"), QStringLiteral("utf8")};
+                         QStringLiteral("-z"),   QStringLiteral("-K"),     QStringLiteral("utf8")};
     for (const ManualPage& page : manualPages()) {
       QVERIFY2(QString::fromStdString(page.text).contains(QStringLiteral(".SH NAME")),
                page.file.c_str());

@@ -100,9 +100,9 @@ class JsonTest : public QObject {
     plan.peak_memory = {{{0, 1}, 77, 512}};
     plan.idle = {{1, 3}};
     const Json json = app::toJson(plan);
-    QVERIFY(
-        HasKeys(json, {"job", "from", "to", "hash", "bytes", "volume_bound_bytes", "busiest_port", "idle",
-                       "peak_bytes", "single_source", "pause_estimate_seconds", "rollback", "relay"}));
+    QVERIFY(HasKeys(
+        json, {"job", "from", "to", "hash", "bytes", "volume_bound_bytes", "busiest_port", "idle",
+               "peak_bytes", "single_source", "pause_estimate_seconds", "rollback", "relay"}));
     QCOMPARE(Keys(json["relay"]), (QStringList{"on", "network_direct_bytes"}));
     QCOMPARE(Keys(json["bytes"]),
              (QStringList{"kept", "device", "host", "network", "snapshot", "storage"}));
@@ -111,7 +111,8 @@ class JsonTest : public QObject {
     QCOMPARE(Keys(json["busiest_port"]),
              (QStringList{"bytes", "bound_bytes", "gap", "port", "seconds", "bound_seconds",
                           "relayed_bound_bytes", "relayed_seconds"}));
-    QCOMPARE(Keys(json["bandwidths"]), (QStringList{"host_bytes_per_second", "network_bytes_per_second", "from"}));
+    QCOMPARE(Keys(json["bandwidths"]),
+             (QStringList{"host_bytes_per_second", "network_bytes_per_second", "from"}));
     QCOMPARE(json["peak_bytes"]["n0g1"].get<int>(), 77);
     QCOMPARE(json["idle"].dump(), std::string(R"(["n1g3"])"));
   }
@@ -123,8 +124,8 @@ class JsonTest : public QObject {
     entry.network = 9;
     entry.flows = {{{0, 0}, {1, 1}, 9, 9, 4.5}};
     const Json json = app::toJson(entry);
-    QVERIFY(HasKeys(json, {"id", "job", "from", "to", "started", "result", "phase_seconds", "moved_bytes",
-                           "volume_bound_bytes", "digest_before", "digest_after"}));
+    QVERIFY(HasKeys(json, {"id", "job", "from", "to", "started", "result", "phase_seconds",
+                           "moved_bytes", "volume_bound_bytes", "digest_before", "digest_after"}));
     QCOMPARE(json["phase_seconds"]["pausing"].get<double>(), 0.25);
     QCOMPARE(json["who"].get<std::string>(), std::string("tesseractl, lena@lab3"));
     QCOMPARE(json["bytes"]["network"].get<int>(), 9);
@@ -195,10 +196,10 @@ class JsonTest : public QObject {
     proposal.candidates.resize(1);
     for (const Json& document : {app::toJson(snapshot), app::toJson(entry), app::toJson(proposal),
                                  app::toJson(engine::PlanSummary())})
-      for (const char* vague : {"\"used\"", "\"total\"", "\"bytes_moved\"", "\"bytes_done\"",
-                                "\"bytes_total\"", "\"eta\"", "\"pause\"", "\"paused\"",
-                                "\"tokens_per_s\"", "\"bytes_per_s\"", "\"capacity\"",
-                                "\"volume_bound\"", "\"link\"", "gradient"})
+      for (const char* vague :
+           {"\"used\"", "\"total\"", "\"bytes_moved\"", "\"bytes_done\"", "\"bytes_total\"",
+            "\"eta\"", "\"pause\"", "\"paused\"", "\"tokens_per_s\"", "\"bytes_per_s\"",
+            "\"capacity\"", "\"volume_bound\"", "\"link\"", "gradient"})
         QVERIFY2(document.dump().find(vague) == std::string::npos, vague);
   }
 

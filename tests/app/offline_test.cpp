@@ -99,8 +99,8 @@ class OfflineTest : public QObject {
     const QJsonObject plan = object({"plan", "--model", "gpt2", "--from", "tp=4,dp=2 on 2x4",
                                      "--to", "tp=4,dp=3", "--topology", "3x4", "--json"});
     for (const char* key :
-         {"model", "from", "to", "hash", "bytes", "volume_bound_bytes", "busiest_port", "bandwidths",
-          "idle", "peak_bytes", "single_source", "transfer_estimate_seconds"})
+         {"model", "from", "to", "hash", "bytes", "volume_bound_bytes", "busiest_port",
+          "bandwidths", "idle", "peak_bytes", "single_source", "transfer_estimate_seconds"})
       QVERIFY2(plan.contains(QLatin1String(key)), key);
     const qint64 state = plan["state_bytes"].toInteger();
     QCOMPARE(state, 124'439'808LL * 12);  // f32 parameters and two moments

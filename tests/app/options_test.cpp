@@ -4,23 +4,22 @@
 #include <QTest>
 
 #include "app/commands/help.h"
-
 #include "tests/support/test_main.h"
 
 using namespace tessera::app;
 using Words = std::vector<std::string>;
 
 namespace {
-const Syntax kSyntax{.verb = "move",
-                     .summary = "Move something",
-                     .words = {{"JOB", "job"}, {"WHERE", "place", false}},
-                     .options = {{.name = "devices", .value = "LIST", .help = "list"},
-                                 {.name = "zero",
-                                  .value = "",
-                                  .help = "shard",
-                                  .fallback = "off",
-                                  .choices = {"on", "off"}},
-                                 outputOption("file", "none"), yesOption(), quietOption()}};
+const Syntax kSyntax{
+    .verb = "move",
+    .summary = "Move something",
+    .words = {{"JOB", "job"}, {"WHERE", "place", false}},
+    .options = {
+        {.name = "devices", .value = "LIST", .help = "list"},
+        {.name = "zero", .value = "", .help = "shard", .fallback = "off", .choices = {"on", "off"}},
+        outputOption("file", "none"),
+        yesOption(),
+        quietOption()}};
 }  // namespace
 
 class OptionsTest : public QObject {
@@ -83,7 +82,7 @@ class OptionsTest : public QObject {
     const auto row = [](const char* name, const Words& words, const char* message) {
       QTest::newRow(name) << words << QString::fromLatin1(message);
     };
-    row("unknown option", {"gpt", "--devcies", "x"}, 
+    row("unknown option", {"gpt", "--devcies", "x"},
         "unknown option '--devcies' of `move`; did you mean --devices?");
     row("unknown option with a value", {"gpt", "--speed=3"}, "unknown option '--speed' of `move`");
     row("one dash", {"gpt", "-yes"}, "unknown option '-yes' of `move`; did you mean --yes?");
@@ -132,11 +131,10 @@ class OptionsTest : public QObject {
 
   void helpListsEverything() {
     const std::string help = helpOf("tesseractl", kSyntax);
-    for (const char* part :
-         {"Usage: tesseractl move JOB [WHERE] [options]", "Move something.",
-          "      --devices LIST  list\n", "  -y, --yes           do not ask\n",
-          "--zero on|off   shard (default: off)\n", "--cluster NAME|FILE", "--json", "--help",
-          "--version"})
+    for (const char* part : {"Usage: tesseractl move JOB [WHERE] [options]", "Move something.",
+                             "      --devices LIST  list\n", "  -y, --yes           do not ask\n",
+                             "--zero on|off   shard (default: off)\n", "--cluster NAME|FILE",
+                             "--json", "--help", "--version"})
       QVERIFY2(help.find(part) != std::string::npos, part);
   }
 };

@@ -92,8 +92,8 @@ class ReshardCliTest : public QObject {
     // A Hugging Face folder says both itself.
     Write("config.json", R"({"model_type": "llama", "hidden_size": 8, "num_attention_heads": 4,
                             "num_key_value_heads": 2})");
-    const Json same = Ask({"reshard", Path("llama.safetensors"), Path("again"), "--mesh",
-                           "tp=2,pp=2"});
+    const Json same =
+        Ask({"reshard", Path("llama.safetensors"), Path("again"), "--mesh", "tp=2,pp=2"});
     QCOMPARE(same["digest"].dump(), report["digest"].dump());
     QCOMPARE(same["files"].dump(), report["files"].dump());
   }

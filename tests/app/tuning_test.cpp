@@ -7,12 +7,13 @@
 #include "tests/support/test_main.h"
 
 using namespace tessera;
-using app::Measurement;
 using app::Configuration;
+using app::Measurement;
 
 namespace {
 
-Configuration ConfigurationOf(const char* mesh, const char* devices, engine::StepOptions options = {}) {
+Configuration ConfigurationOf(const char* mesh, const char* devices,
+                              engine::StepOptions options = {}) {
   return {*ptc::ParseMeshShape(mesh), *ptc::ParseDevices(devices), options, false};
 }
 
@@ -46,10 +47,11 @@ class TuningTest : public QObject {
   }
 
   void errorsAreOfThePrediction() {
-    const std::vector<Measurement> measurements = {{ConfigurationOf("dp=2", "n0g0,n0g1"), 1.1, 1.0, ""},
-                                                   {ConfigurationOf("tp=2", "n0g0,n0g1"), 0.7, 1.0, ""},
-                                                   {ConfigurationOf("pp=2", "n0g0,n0g1"), 0, 0.5, ""},
-                                                   {ConfigurationOf("dp=1", "n0g0"), 0.9, 0, "it broke"}};
+    const std::vector<Measurement> measurements = {
+        {ConfigurationOf("dp=2", "n0g0,n0g1"), 1.1, 1.0, ""},
+        {ConfigurationOf("tp=2", "n0g0,n0g1"), 0.7, 1.0, ""},
+        {ConfigurationOf("pp=2", "n0g0,n0g1"), 0, 0.5, ""},
+        {ConfigurationOf("dp=1", "n0g0"), 0.9, 0, "it broke"}};
     QVERIFY(std::abs(*app::errorOf(measurements[0]) - 0.1) < 1e-12);
     QVERIFY(std::abs(*app::errorOf(measurements[1]) + 0.3) < 1e-12);
     QVERIFY(!app::errorOf(measurements[2]));

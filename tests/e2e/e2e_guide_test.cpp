@@ -87,9 +87,9 @@ class E2eGuideTest : public QObject {
     QVERIFY(reader.put(QStringLiteral(TESSERA_BIN_DIR "/tessera-job-example"),
                        QStringLiteral("my-job")));
     for (const char* file : {"tensors.json", "rules.json"})
-      QVERIFY(reader.put(QStringLiteral(TESSERA_SOURCE_DIR "/agents/job/example.") +
-                             QString::fromLatin1(file),
-                         QString::fromLatin1(file)));
+      QVERIFY(reader.put(
+          QStringLiteral(TESSERA_SOURCE_DIR "/agents/job/example.") + QString::fromLatin1(file),
+          QString::fromLatin1(file)));
     const Outcome up = reader.run(QStringLiteral("tesseractl up --nodes 1 --gpu-memory 64M"));
     QVERIFY2(up.code == 0, up.Text());
     for (const QString& command : commands) {
