@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Text files as one long string of bytes, a byte a token, cut into samples.
+/// Text files as one long string of bytes, cut into samples. A byte is a token.
 
 #include <cstdint>
 #include <span>

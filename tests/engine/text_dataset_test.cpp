@@ -129,7 +129,8 @@ class TextDatasetTest : public QObject {
       std::string version() const override { return "1"; }
       Status ReadAt(std::int64_t offset, std::span<std::byte> out) const override {
         for (std::size_t i = 0; i < out.size(); ++i) {
-          out[i] = std::byte{changed_ == offset + static_cast<std::int64_t>(i) ? 'y' : 'x'};
+          const bool is_changed = changed_ == offset + static_cast<std::int64_t>(i);
+            out[i] = static_cast<std::byte>(is_changed ? 'y' : 'x');
         }
         read_ += static_cast<std::int64_t>(out.size());
         return OkStatus();
