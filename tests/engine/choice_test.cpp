@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <time.h>
+
 #include <QTest>
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 #include <set>
 
 #include "engine/search/enumerate.h"
 #include "engine/search/propose.h"
-
-#include <time.h>
 #include "engine/store/allocate.h"
 #include "tests/support/random.h"
 #include "tests/support/test_main.h"
