@@ -8,7 +8,6 @@
 
 namespace tessera::ui {
 
-using engine::vfs::BytePlacement;
 using engine::vfs::FilePlan;
 
 namespace {
@@ -33,9 +32,9 @@ std::pair<std::int64_t, std::int64_t> columnRange(std::int64_t begin, std::int64
 PlacedTensor::PlacedTensor(const engine::vfs::JobFacts& facts, const FilePlan& plan,
                            std::size_t entry)
     : m_begin(plan.entries()[entry].begin),
-      m_placement(BytePlacement::Of(facts.info.layout, plan.entries()[entry])),
+      m_placement(BytePlacement::of(facts.info.layout, plan.entries()[entry])),
       m_name(QString::fromStdString(plan.NameOf(entry))),
-      m_runs(m_placement.Runs(kMostRows)) {
+      m_runs(m_placement.runs(kMostRows)) {
   const auto& devices = facts.info.layout.mesh().devices();
   std::set<ptc::DeviceId> all;
   for (const std::vector<int>& ranks : m_placement.groups()) {
@@ -58,7 +57,7 @@ PlacedBytes::Run PlacedTensor::toRun(const BytePlacement::Run& run) const {
 }
 
 PlacedBytes::Run PlacedTensor::at(std::int64_t byte) const {
-  return toRun(m_placement.RunAt(byte - m_begin));
+  return toRun(m_placement.runAt(byte - m_begin));
 }
 
 PlacedBytes::Column PlacedTensor::shares(std::int64_t from, std::int64_t to) const {
@@ -73,7 +72,7 @@ PlacedBytes::Column PlacedTensor::shares(std::int64_t from, std::int64_t to) con
     to = place == last ? m_placement.size() : from + window;
   }
   Column column;
-  for (const auto& [group, bytes] : m_placement.Shares(from, to)) {
+  for (const auto& [group, bytes] : m_placement.shares(from, to)) {
     column.push_back(
         {m_holders[group], static_cast<double>(bytes) / static_cast<double>(to - from)});
   }

@@ -11,8 +11,8 @@
 #include <memory>
 #include <vector>
 
-#include "engine/vfs/byte_placement.h"
 #include "engine/vfs/job_facts.h"
+#include "ui/models/byte_placement.h"
 #include "ui/models/file_tree_model.h"
 
 namespace tessera::ui {
@@ -60,9 +60,9 @@ class PlacedTensor final : public PlacedBytes {
   Run at(std::int64_t byte) const override;
   int rowCount() const override { return static_cast<int>(m_runs.size()); }
   Run row(int row) const override { return toRun(m_runs[static_cast<std::size_t>(row)]); }
-  std::int64_t more() const override { return m_placement.num_runs() - std::ssize(m_runs); }
+  std::int64_t more() const override { return m_placement.numRuns() - std::ssize(m_runs); }
 
-  std::int64_t numRuns() const { return m_placement.num_runs(); }
+  std::int64_t numRuns() const { return m_placement.numRuns(); }
   /// Returns the holders of the bytes [from, to), one column of the strip. If runs are about as
   /// short as a column, more bytes around it are averaged; otherwise neighbouring columns would
   /// differ only by the position of their edges.
@@ -73,14 +73,14 @@ class PlacedTensor final : public PlacedBytes {
   std::size_t copies() const;
 
  private:
-  Run toRun(const engine::vfs::BytePlacement::Run& run) const;
+  Run toRun(const BytePlacement::Run& run) const;
 
   std::int64_t m_begin = 0;
-  engine::vfs::BytePlacement m_placement;
+  BytePlacement m_placement;
   QString m_name;
   std::vector<Holders> m_holders;  // by group
   Holders m_devices;
-  std::vector<engine::vfs::BytePlacement::Run> m_runs;  // the first ones
+  std::vector<BytePlacement::Run> m_runs;  // the first ones
 };
 
 /// A row is the header or a tensor. Rows are created on demand.
