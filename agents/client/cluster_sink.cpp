@@ -75,9 +75,9 @@ class Offers {
     }
     // The lane only reads through the view.
     auto* const data = const_cast<std::byte*>(piece->data);
-    return SourceCell{engine::CellView(piece->box, read.cell, ptc::SizeBytes(spec.dtype), data),
+    return SourceCell{engine::CellView(piece->memory, read.cell, ptc::SizeBytes(spec.dtype), data),
                       [piece, &spec, cell = read.cell] {
-                        return ptc::DigestBox(spec.dtype, spec.shape, piece->box, piece->data,
+                        return ptc::DigestBox(spec.dtype, spec.shape, piece->memory, piece->data,
                                               cell);
                       },
                       std::const_pointer_cast<Offer>(offer)};

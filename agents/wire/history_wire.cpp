@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/history.pb.h"
 #include "agents/wire/utf8.h"
 
 namespace tessera::agents {

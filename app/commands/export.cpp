@@ -13,7 +13,7 @@
 #include "app/commands/past.h"
 #include "app/commands/units.h"
 #include "app/commands/when.h"
-#include "engine/history/csv.h"
+#include "engine/history/records.h"
 
 namespace tessera::app {
 namespace {

@@ -30,7 +30,7 @@ Json flowsOf(const std::vector<engine::FlowStatus>& flows, bool withRates) {
   for (const engine::FlowStatus& flow : flows) {
     json.push_back({{"source", ptc::ToString(flow.source)},
                     {"destination", ptc::ToString(flow.destination)},
-                    {"bytes", flow.bytes_total}});
+                    {"bytes", withRates ? flow.bytes_done : flow.bytes_total}});
     if (withRates) json.back()["bytes_per_s"] = flow.bytes_per_second;
   }
   return json;
@@ -39,7 +39,7 @@ Json flowsOf(const std::vector<engine::FlowStatus>& flows, bool withRates) {
 Json dataOf(const engine::DataStatus& data) {
   if (data.empty()) return nullptr;
   Json parts = Json::array();
-  for (const engine::DataStatus::Part& part : data.parts) {
+  for (const engine::DataStatus::Dataset& part : data.parts) {
     parts.push_back({{"name", part.name},
                      {"format", part.format},
                      {"samples", part.num_samples},

@@ -150,7 +150,9 @@ struct Node {
   }
   // Writes the table of `epoch` beside the current one.
   engine::PieceTable Place(int device, int ranks, std::int64_t epoch) {
-    auto table = engine::AllocateInitial(kJob, epoch, LayoutOf(ranks), device, kCapacity);
+    // Tables of odd epochs lie below those of even ones, so that neither overwrites the other.
+    const std::int64_t capacity = kCapacity - (epoch % 2) * (std::int64_t{1} << 16);
+    auto table = engine::AllocateInitial(kJob, epoch, LayoutOf(ranks), device, capacity);
     auto& arena = *devices[static_cast<std::size_t>(device)].arena;
     if (!table || !table->Write(arena, engine::PieceTable::SlotOf(epoch))) qFatal("no table");
     return *table;

@@ -198,7 +198,7 @@ class E2eProtocolTest : public QObject {
     const auto reply = (*client)->CallAndWait(std::move(request), 10s);
     QVERIFY(!reply);
     QCOMPARE(QString::fromStdString(reply.error().message),
-             QString("this is cluster 't', the profile says 'lab'"));
+             QString("this is cluster 't', but the profile names cluster 'lab'"));
   }
 
   void everyNodeAnswersForItself() {

@@ -80,6 +80,13 @@ QStringList Walk(const LocalCluster& cluster, const WalkStops& walk) {
           result["pause"].get<double>());
     if (result["bytes_moved"] != result["volume_bound"])
       complaints << name + QStringLiteral(": bytes moved are not the volume bound");
+    std::int64_t counted = 0;  // by the receiving nodes
+    for (const Json& record :
+         cluster.Ask({QStringLiteral("history"), QStringLiteral("--limit"), QStringLiteral("1")})) {
+      for (const Json& flow : record["flows"]) counted += flow["bytes"].get<std::int64_t>();
+    }
+    if (result["bytes_moved"] != counted)
+      complaints << name + QStringLiteral(": the flows are not the bytes moved");
     if (result["digest_before"] != result["digest_after"] ||
         result["digest_before"].get<std::string>().size() != 16)
       complaints << name + QStringLiteral(": the digests differ");
