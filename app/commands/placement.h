@@ -5,13 +5,10 @@
 /// `--devices`, `--mesh`, `--zero` and `--micro-batch`, as `job start`, `plan` and `apply` take
 /// them.
 
+#include "agents/wire/messages_fwd.h"
 #include "app/commands/command.h"
 #include "app/commands/session.h"
 #include "engine/cluster/snapshot.h"
-
-namespace tessera::wire {
-class PlanRequest;
-}
 
 namespace tessera::app {
 
