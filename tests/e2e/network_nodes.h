@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// Machines of a test: network namespaces on one bridge, which share nothing but files with each
-/// other. Needs root. A namespace lives as long as the process that holds it, and that no longer
-/// than the test: nothing is left behind, however the test ends.
+/// The machines of a test: network namespaces on one bridge, which share only files. Needs root. A
+/// namespace exists as long as the process that holds it, which ends with the test. So nothing is
+/// left behind, however the test ends.
 
 #include <QProcess>
 #include <QString>
@@ -16,23 +16,23 @@ namespace tessera::test {
 
 class NetworkNodes {
  public:
-  /// Makes `count` machines with addresses 10.77.0.1 on, and one for the operator.
+  /// Makes `count` machines with addresses from 10.77.0.1, and one for the operator.
   explicit NetworkNodes(int count);
-  /// Ends the namespaces with all that runs in them cut off.
+  /// Ends the namespaces, which disconnects their processes.
   ~NetworkNodes();
   NetworkNodes(const NetworkNodes&) = delete;
   NetworkNodes& operator=(const NetworkNodes&) = delete;
 
-  /// Why there are none; empty where they stand.
+  /// Why there are no machines; empty if there are.
   const QString& problem() const { return problem_; }
   static QString Address(int node) { return QStringLiteral("10.77.0.%1").arg(node + 1); }
-  /// `PROGRAM WORDS…` as run on machine `node`, -1: the operator's.
+  /// `PROGRAM WORDS…` as run on machine `node`; -1: the operator's.
   QStringList On(int node, const QStringList& command) const;
-  /// Takes a machine off the network, or puts it back. \return whether that worked
+  /// Disconnects a machine from the network, or connects it again. \return whether it succeeded
   bool SetLink(int node, bool up) const;
 
  private:
-  /// Starts the process that holds a new namespace. \return whether it stands
+  /// Starts the process that holds a new namespace. \return whether it succeeded
   bool Hold();
   /// `ip WORDS` as on machine `node`. \return whether it succeeded
   bool Ip(int node, const QString& words) const;
