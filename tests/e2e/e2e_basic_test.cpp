@@ -6,8 +6,12 @@
 #include <QFile>
 #include <QTest>
 #include <map>
-#include <string>
 #include <nlohmann/json.hpp>
+#include <string>
+<<<<<<< HEAD
+#include <nlohmann/json.hpp>
+=======
+>>>>>>> wt-K
 
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"
