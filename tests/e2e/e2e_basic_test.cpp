@@ -8,10 +8,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
-<<<<<<< HEAD
-#include <nlohmann/json.hpp>
-=======
->>>>>>> wt-K
 
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"

@@ -2,14 +2,8 @@
 #pragma once
 
 /// \file
-<<<<<<< HEAD
 /// Machines for tests: network namespaces on one bridge, which share only files. Needs root. A
 /// namespace exists as long as the process that holds it, which ends with the test in every case.
-=======
-/// The machines of a test: network namespaces on one bridge, which share only files. Needs root. A
-/// namespace exists as long as the process that holds it, which ends with the test. So nothing is
-/// left behind, however the test ends.
->>>>>>> wt-K
 
 #include <QProcess>
 #include <QString>
@@ -21,15 +15,9 @@ namespace tessera::test {
 
 class NetworkNodes {
  public:
-<<<<<<< HEAD
   /// Makes `count` machines with the addresses from 10.77.0.1, and one for the operator.
   explicit NetworkNodes(int count);
   /// Ends the namespaces.
-=======
-  /// Makes `count` machines with addresses from 10.77.0.1, and one for the operator.
-  explicit NetworkNodes(int count);
-  /// Ends the namespaces, which disconnects their processes.
->>>>>>> wt-K
   ~NetworkNodes();
   NetworkNodes(const NetworkNodes&) = delete;
   NetworkNodes& operator=(const NetworkNodes&) = delete;
@@ -37,7 +25,6 @@ class NetworkNodes {
   /// Why there are no machines; empty if there are.
   const QString& problem() const { return problem_; }
   static QString Address(int node) { return QStringLiteral("10.77.0.%1").arg(node + 1); }
-<<<<<<< HEAD
   /// The command that runs `PROGRAM WORDS…` on machine `node`; -1: the operator's.
   QStringList On(int node, const QStringList& command) const;
   /// Disconnects a machine from the network, or connects it again.
@@ -47,15 +34,6 @@ class NetworkNodes {
  private:
   /// Starts the process that holds a new namespace.
   /// \return whether it runs
-=======
-  /// `PROGRAM WORDS…` as run on machine `node`; -1: the operator's.
-  QStringList On(int node, const QStringList& command) const;
-  /// Disconnects a machine from the network, or connects it again. \return whether it succeeded
-  bool SetLink(int node, bool up) const;
-
- private:
-  /// Starts the process that holds a new namespace. \return whether it succeeded
->>>>>>> wt-K
   bool Hold();
   /// Runs `ip WORDS` on machine `node`.
   /// \return whether it succeeded
