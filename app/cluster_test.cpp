@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/clock_skew.h"
 #include "app/commands/session.h"
 #include "app/commands/when.h"
@@ -182,7 +183,6 @@ void ClusterTest::askNodes() {
   wire::Request status;
   status.mutable_status();
   m_client->Call(std::move(status), kAnswerTimeout, later([this](Result<wire::Reply> reply) {
-                   if (reply) reply = checkKind(std::move(*reply), ReplyKind::kStatus);
                    if (!reply) return end(reply.error());
                    auto snapshot = agents::Decode(reply->status());
                    if (!snapshot) return end(snapshot.error());

@@ -8,6 +8,7 @@
 
 #include "agents/client/cluster.h"
 #include "agents/wire/history_wire.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/when.h"
 
 namespace tessera::app {

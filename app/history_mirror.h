@@ -15,9 +15,13 @@
 #include <memory>
 #include <string>
 
-#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/task_thread.h"
 #include "engine/history/history.h"
+
+namespace tessera::wire {
+class Reply;
+class Request;
+}  // namespace tessera::wire
 
 namespace tessera::app {
 

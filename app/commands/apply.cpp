@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/command.h"
 #include "app/commands/interrupt.h"
 #include "app/commands/json.h"
@@ -147,7 +148,7 @@ int follow(const Invocation& call, Session& session, std::int64_t id) {
         progress.note("asking the coordinator to roll back");
         wire::Request cancel;
         cancel.mutable_cancel()->set_transaction(id);
-        const auto reply = session.ask(std::move(cancel), ReplyKind::kCancel);
+        const auto reply = session.ask(std::move(cancel));
         if (!reply) progress.note(reply.error().ToString());
       } else {
         progress.note(
@@ -157,7 +158,7 @@ int follow(const Invocation& call, Session& session, std::int64_t id) {
     }
     wire::Request request;
     request.mutable_txn()->set_transaction(id);
-    const auto reply = session.ask(std::move(request), ReplyKind::kTxn, seconds(2));
+    const auto reply = session.ask(std::move(request), seconds(2));
     if (reply) {
       lastAnswer = Clock::now();
       if (reply->txn().has_transaction()) {
@@ -214,7 +215,7 @@ int run(const Invocation& call) {
   }
   apply.set_at_step(*atStep);
   apply.set_unrecorded(call.arguments.has("unrecorded"));
-  const auto reply = session->ask(std::move(request), ReplyKind::kApply);
+  const auto reply = session->ask(std::move(request));
   if (!reply) return failed(reply.error());
   return follow(call, *session, reply->apply().transaction());
 }

@@ -96,6 +96,14 @@ std::string describe(const engine::DataMix& data, const std::vector<Shown>& orde
                      fmt::format("{:.1f} %", 100 * shareOf(part) / all), part.data->Describe(0)});
   }
   text += formatTable(parts, {2, 3});
+  for (std::size_t i = 0; i < data.parts().size(); ++i) {
+    const engine::RecordFit fit = data.parts()[i].data->fit();
+    if (fit == engine::RecordFit{}) continue;
+    text += fmt::format(
+        "part {}: {} records are longer than {} tokens and are cut, {} are shorter and are filled "
+        "up with token 0\n",
+        i, formatCount(fit.cut), data.sequence() + 1, formatCount(fit.padded));
+  }
   if (order.empty()) return text;
   std::vector<std::vector<std::string>> rows = {{"position", "part", "sample", "where it lies"}};
   for (const Shown& shown : order)
@@ -111,6 +119,8 @@ Json toJson(const engine::DataMix& data, const std::vector<Shown>& order) {
   for (const auto& part : data.parts())
     parts.push_back({{"format", ToString(part.data->format())},
                      {"samples", part.data->num_samples()},
+                     {"cut", part.data->fit().cut},
+                     {"padded", part.data->fit().padded},
                      {"weight", part.weight > 0 ? Json(part.weight) : Json(nullptr)},
                      {"fingerprint", ptc::Hex16(part.data->fingerprint())}});
   Json samples = Json::array();

@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/command.h"
 #include "app/commands/json.h"
 #include "app/commands/session.h"
@@ -20,7 +21,7 @@ int run(const Invocation& call) {
   if (const auto good = checkName("job", job); !good) return wrongUsage(good.error());
   wire::Request request;
   request.mutable_digest()->set_job(job);
-  const auto reply = askOnce(call, std::move(request), ReplyKind::kDigest, kJobTimeout);
+  const auto reply = askOnce(call, std::move(request), kJobTimeout);
   if (!reply) return failed(reply.error());
   const wire::DigestReply& digest = reply->digest();
   if (call.json) {

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/clock_skew.h"
 #include "app/commands/command.h"
 #include "app/commands/json.h"
@@ -110,7 +111,7 @@ std::vector<Check> examine(const Invocation& call) {
   request.mutable_doctor();
   auto session = openSession(call);
   const auto asked = std::chrono::steady_clock::now();
-  auto reply = session ? session->ask(std::move(request), ReplyKind::kDoctor, kDoctorPatience)
+  auto reply = session ? session->ask(std::move(request), kDoctorPatience)
                        : Result<wire::Reply>(session.error());
   const double now = wallClock();
   const std::chrono::duration<double> latency = std::chrono::steady_clock::now() - asked;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/command.h"
 #include "app/commands/confirm.h"
 #include "app/commands/json.h"
@@ -21,7 +22,7 @@ int send(const Invocation& call, wire::Request request, const std::string& what)
   if (session->profile.directory.empty())
     return failed(FailedPrecondition(
         fmt::format("'{}' is not a cluster of emulated devices", session->profile.name)));
-  const auto reply = session->ask(std::move(request), ReplyKind::kDone);
+  const auto reply = session->ask(std::move(request));
   if (!reply) return failed(reply.error());
   if (call.json)
     printLine({{"done", what}});

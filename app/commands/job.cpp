@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/command.h"
 #include "app/commands/confirm.h"
 #include "app/commands/json.h"
@@ -25,7 +26,7 @@ int act(const Invocation& call, Act::Act what, const std::string& state) {
   wire::Request request;
   request.mutable_job()->set_job(job);
   request.mutable_job()->set_act(what);
-  const auto reply = askOnce(call, std::move(request), ReplyKind::kJob, kJobTimeout);
+  const auto reply = askOnce(call, std::move(request), kJobTimeout);
   if (!reply) return failed(reply.error());
   if (call.json)
     printLine({{"job", job}, {"state", state}, {"step", reply->job().step()}});

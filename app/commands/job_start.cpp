@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "agents/wire/utf8.h"
 #include "app/commands/command.h"
 #include "app/commands/data.h"

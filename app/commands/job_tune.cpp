@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/command.h"
 #include "app/commands/interrupt.h"
 #include "app/commands/json.h"
@@ -52,11 +53,11 @@ class Tuner {
     agents::Encode(target.options, plan.mutable_options());
     wire::Request dryRun;
     *dryRun.mutable_plan() = plan;
-    TESSERA_TRY(const auto planned, m_session.ask(std::move(dryRun), ReplyKind::kPlan));
+    TESSERA_TRY(const auto planned, m_session.ask(std::move(dryRun)));
     wire::Request request;
     *request.mutable_apply()->mutable_plan() = plan;
     request.mutable_apply()->set_plan_hash(planned.plan().hash());
-    TESSERA_TRY(const auto begun, m_session.ask(std::move(request), ReplyKind::kApply));
+    TESSERA_TRY(const auto begun, m_session.ask(std::move(request)));
     TESSERA_RETURN_IF_ERROR(await(begun.apply().transaction()));
     m_at = target;
     return OkStatus();
@@ -80,7 +81,7 @@ class Tuner {
       request.mutable_samples()->set_job(m_job);
       request.mutable_samples()->set_after_step(samples.empty() ? first : samples.back().step);
       request.mutable_samples()->set_limit(steps + 1 - std::ssize(samples));
-      TESSERA_TRY(const auto reply, m_session.ask(std::move(request), ReplyKind::kSamples));
+      TESSERA_TRY(const auto reply, m_session.ask(std::move(request)));
       for (const auto& info : reply.samples().samples()) {
         TESSERA_TRY(auto sample, agents::Decode(info));
         samples.push_back(std::move(sample));
@@ -99,7 +100,7 @@ class Tuner {
     for (;;) {
       wire::Request request;
       request.mutable_txn()->set_transaction(transaction);
-      TESSERA_TRY(const auto reply, m_session.ask(std::move(request), ReplyKind::kTxn));
+      TESSERA_TRY(const auto reply, m_session.ask(std::move(request)));
       const wire::HistoryInfo& record = reply.txn().record();
       if (record.result() == "committed") return OkStatus();
       if (!record.result().empty()) {

@@ -11,6 +11,7 @@
 ///       n0/ n1/ …              agent.json, agent.log, and what the agent keeps
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct LocalClusterOptions {
   bool oneHost = false;                    // all nodes share memory
   std::string home = {};  // TESSERA_HOME of the cluster; empty: this process's. The caller removes
                           // another one; no profile is saved for it
+  /// Called while nodes make their memory.
+  std::function<void(std::int64_t madeBytes, std::int64_t totalBytes)> progress = {};
 };
 
 /// Makes folder, keys and configurations, starts the agents, waits until all nodes are alive, and

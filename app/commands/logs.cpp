@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/cluster_choice.h"
 #include "app/commands/command.h"
 #include "app/commands/json.h"
@@ -61,7 +62,7 @@ int runRemote(const Invocation& call, const std::string& wanted, std::int64_t co
     wire::Request request;
     request.mutable_log()->set_node(node.node);
     request.mutable_log()->set_lines(count);
-    const auto reply = session->ask(std::move(request), ReplyKind::kLog, kLogPatience);
+    const auto reply = session->ask(std::move(request), kLogPatience);
     if (!reply) {
       code = failed(reply.error());
       continue;

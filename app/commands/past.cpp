@@ -8,6 +8,7 @@
 
 #include "agents/wire/convert.h"
 #include "agents/wire/history_wire.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 
 namespace tessera::app {
 namespace {
@@ -46,21 +47,21 @@ Result<std::vector<engine::HistoryEntry>> ask(Session& session,
                                               const engine::TransactionQuery& query) {
   wire::Request request;
   agents::Encode(query, request.mutable_history());
-  TESSERA_TRY(const auto reply, session.ask(std::move(request), ReplyKind::kHistory));
+  TESSERA_TRY(const auto reply, session.ask(std::move(request)));
   return decodeAll<engine::HistoryEntry>(reply.history().entries());
 }
 
 Result<std::vector<engine::Event>> ask(Session& session, const engine::EventQuery& query) {
   wire::Request request;
   agents::Encode(query, request.mutable_events());
-  TESSERA_TRY(const auto reply, session.ask(std::move(request), ReplyKind::kEvents));
+  TESSERA_TRY(const auto reply, session.ask(std::move(request)));
   return decodeAll<engine::Event>(reply.events().events());
 }
 
 Result<std::vector<engine::Sample>> ask(Session& session, const engine::SampleQuery& query) {
   wire::Request request;
   agents::Encode(query, request.mutable_samples());
-  TESSERA_TRY(const auto reply, session.ask(std::move(request), ReplyKind::kSamples));
+  TESSERA_TRY(const auto reply, session.ask(std::move(request)));
   return decodeAll<engine::Sample>(reply.samples().samples());
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/proposal.h"
 #include "app/commands/units.h"
 
@@ -112,7 +113,7 @@ Result<engine::PlanSummary> askPlan(Session& session, const Arguments& arguments
   TESSERA_RETURN_IF_ERROR(completeFromJob(session, arguments, request));
   wire::Request message;
   *message.mutable_plan() = *request;
-  TESSERA_TRY(const auto reply, session.ask(std::move(message), ReplyKind::kPlan));
+  TESSERA_TRY(const auto reply, session.ask(std::move(message)));
   return agents::Decode(reply.plan());
 }
 

@@ -4,10 +4,13 @@
 /// \file
 /// `--devices`, `--mesh`, `--zero` and `--micro-batch` of `job start`, `plan` and `apply`.
 
-#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/command.h"
 #include "app/commands/session.h"
 #include "engine/cluster/snapshot.h"
+
+namespace tessera::wire {
+class PlanRequest;
+}
 
 namespace tessera::app {
 

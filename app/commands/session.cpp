@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/cluster_choice.h"
 #include "app/commands/local_cluster.h"
 
@@ -35,30 +36,21 @@ Result<Session> openSession(const Invocation& call) {
   return Session{std::move(profile), std::move(client)};
 }
 
-Result<wire::Reply> Session::ask(wire::Request request, ReplyKind expected,
-                                 std::chrono::milliseconds timeout) {
-  TESSERA_TRY(auto reply, client->CallAndWait(std::move(request), timeout));
-  return checkKind(std::move(reply), expected);
+Result<wire::Reply> Session::ask(wire::Request request, std::chrono::milliseconds timeout) {
+  return client->CallAndWait(std::move(request), timeout);
 }
 
 Result<engine::ClusterSnapshot> Session::snapshot(std::chrono::milliseconds timeout) {
   wire::Request request;
   request.mutable_status();
-  TESSERA_TRY(const auto reply, ask(std::move(request), ReplyKind::kStatus, timeout));
+  TESSERA_TRY(const auto reply, ask(std::move(request), timeout));
   return agents::Decode(reply.status());
 }
 
-Result<wire::Reply> askOnce(const Invocation& call, wire::Request request, ReplyKind expected,
+Result<wire::Reply> askOnce(const Invocation& call, wire::Request request,
                             std::chrono::milliseconds timeout) {
   TESSERA_TRY(auto session, openSession(call));
-  return session.ask(std::move(request), expected, timeout);
-}
-
-Result<wire::Reply> checkKind(wire::Reply reply, ReplyKind expected) {
-  if (reply.body_case() != expected)
-    return Internal(fmt::format("the registrar answered with a reply of kind {}, expected {}",
-                                static_cast<int>(reply.body_case()), static_cast<int>(expected)));
-  return reply;
+  return session.ask(std::move(request), timeout);
 }
 
 }  // namespace tessera::app

@@ -24,15 +24,12 @@ inline constexpr std::chrono::seconds kJobTimeout{120};
 /// \error kNotFound with what to do
 Result<agents::Profile> findProfile(const std::string& named);
 
-/// The kind of a reply.
-using ReplyKind = wire::Reply::BodyCase;
-
 struct Session {
   agents::Profile profile;
   std::unique_ptr<agents::ClusterClient> client;
 
-  /// \error also kInternal for a reply of another kind than `expected`.
-  Result<wire::Reply> ask(wire::Request request, ReplyKind expected,
+  /// \error as ClusterClient::Call
+  Result<wire::Reply> ask(wire::Request request,
                           std::chrono::milliseconds timeout = kAnswerTimeout);
   Result<engine::ClusterSnapshot> snapshot(std::chrono::milliseconds timeout = kAnswerTimeout);
 };
@@ -42,10 +39,7 @@ struct Session {
 Result<Session> openSession(const Invocation& call);
 
 /// openSession and one `ask`, for a command that needs no more.
-Result<wire::Reply> askOnce(const Invocation& call, wire::Request request, ReplyKind expected,
+Result<wire::Reply> askOnce(const Invocation& call, wire::Request request,
                             std::chrono::milliseconds timeout = kAnswerTimeout);
-
-/// `reply` if it is of the kind `expected`.
-Result<wire::Reply> checkKind(wire::Reply reply, ReplyKind expected);
 
 }  // namespace tessera::app

@@ -10,6 +10,10 @@
 
 #include "app/commands/session.h"
 
+namespace tessera::wire {
+class StartJobRequest;
+}
+
 namespace tessera::app {
 
 struct StartPatience {

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/command.h"
 #include "app/commands/json.h"
 #include "app/commands/output_file.h"
@@ -37,8 +38,8 @@ Result<Answer> ask(const Invocation& call, bool measures) {
     fmt::print(stderr, "measuring: up to 4 s a host; running jobs go on\n");
   wire::Request request;
   request.mutable_topology()->set_measure(measures);
-  TESSERA_TRY(const auto reply, askOnce(call, std::move(request), ReplyKind::kTopology,
-                                        measures ? kMeasureTimeout : kAnswerTimeout));
+  TESSERA_TRY(const auto reply,
+              askOnce(call, std::move(request), measures ? kMeasureTimeout : kAnswerTimeout));
   Answer answer;
   answer.file = reply.topology().cluster();
   TESSERA_TRY(answer.cluster, ptc::ParseCluster("the registrar's topology", answer.file));

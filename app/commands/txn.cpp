@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/command.h"
 #include "app/commands/json.h"
 #include "app/commands/session.h"
@@ -81,7 +82,7 @@ int runShow(const Invocation& call) {
   if (!id) return wrongUsage(id.error());
   wire::Request request;
   request.mutable_txn()->set_transaction(*id);
-  const auto reply = askOnce(call, std::move(request), ReplyKind::kTxn);
+  const auto reply = askOnce(call, std::move(request));
   if (!reply) return failed(reply.error());
   const auto shown = decode(reply->txn());
   if (!shown) return failed(shown.error());
@@ -100,7 +101,7 @@ int runCancel(const Invocation& call) {
   if (!id) return wrongUsage(id.error());
   wire::Request request;
   request.mutable_cancel()->set_transaction(*id);
-  const auto reply = askOnce(call, std::move(request), ReplyKind::kCancel);
+  const auto reply = askOnce(call, std::move(request));
   if (!reply) return failed(reply.error());
   if (call.json)
     printLine({{"cancelled", *id}});

@@ -10,6 +10,7 @@
 #include "app/commands/command.h"
 #include "app/commands/json.h"
 #include "app/commands/local_cluster.h"
+#include "app/commands/progress_line.h"
 #include "app/commands/units.h"
 
 namespace tessera::app {
@@ -35,9 +36,15 @@ Result<LocalClusterOptions> readOptions(const Arguments& arguments) {
 }
 
 int run(const Invocation& call) {
-  const auto options = readOptions(call.arguments);
+  auto options = readOptions(call.arguments);
   if (!options) return wrongUsage(options.error());
+  ProgressLine progress(call.json || call.quiet);
+  options->progress = [&](std::int64_t made, std::int64_t total) {
+    if (made < total)
+      progress.show(fmt::format("making memory: {} of {}", formatBytes(made), formatBytes(total)));
+  };
   const auto profile = startLocalCluster(*options);
+  progress.clear();
   if (!profile) return failed(profile.error());
   if (call.json) {
     printLine({{"name", profile->name},

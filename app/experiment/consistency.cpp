@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/when.h"
 #include "app/experiment/evaluation.h"
 #include "app/experiment/experiment_text.h"
@@ -142,8 +143,7 @@ class Experiment {
                           : plan.run.way == engine::AtChange::kKeep         ? "right"
                           : plan.run.way == engine::AtChange::kLosePosition ? "position-lost"
                                                                             : "device-batch-kept");
-    TESSERA_RETURN_IF_ERROR(
-        cluster.ask(startRequest(job, plan), ReplyKind::kStartJob, kStartPatience));
+    TESSERA_RETURN_IF_ERROR(cluster.ask(startRequest(job, plan), kStartPatience));
     std::int64_t transaction = 0;
     TESSERA_TRY(const auto started, cluster.job(job));
     plan.run.batch_before = plan.run.batch_after = started.global_batch;
@@ -187,7 +187,7 @@ class Experiment {
     // If the job is past the step already, it moves as soon as everything is prepared. The runs are
     // compared by the step at which the change really happened.
     if (m_changeAt > now.step + 1) apply.set_at_step(m_changeAt);
-    TESSERA_TRY(const auto reply, cluster.ask(std::move(request), ReplyKind::kApply));
+    TESSERA_TRY(const auto reply, cluster.ask(std::move(request)));
     return reply.apply().transaction();
   }
 
@@ -228,7 +228,7 @@ class Experiment {
                       engine::ConsistencyRun* run) {
     wire::Request request;
     request.mutable_txn()->set_transaction(transaction);
-    TESSERA_TRY(const auto reply, cluster.ask(std::move(request), ReplyKind::kTxn));
+    TESSERA_TRY(const auto reply, cluster.ask(std::move(request)));
     if (reply.txn().record().result().empty()) return OkStatus();
     TESSERA_TRY(const auto record, agents::Decode(reply.txn().record()));
     if (record.result != "committed")

@@ -24,7 +24,7 @@ class PrivateCluster {
                                       std::stop_token stop);
 
   /// \error kCancelled after a stop; else as Session::ask
-  Result<wire::Reply> ask(wire::Request request, ReplyKind expected,
+  Result<wire::Reply> ask(wire::Request request,
                           std::chrono::milliseconds timeout = kAnswerTimeout);
   /// \error kCancelled
   Status pause(std::chrono::milliseconds time) const;

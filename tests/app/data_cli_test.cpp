@@ -66,6 +66,23 @@ class DataCliTest : public QObject {
     QVERIFY2(text.contains("75.0 %") && text.contains("25.0 %"), text.constData());
   }
 
+  void recordsThatDoNotFitAreCounted() {
+    QFile file(m_home->filePath("a.tfrecord"));  // "hello" and "a much longer one"
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(QByteArray::fromHex("0500000000000000eab2043e68656c6c6fbb1f1c19"));
+    file.write(
+        QByteArray::fromHex("11000000000000009d6db52e61206d756368206c6f6e676572206f6e6588e8ae38"));
+    file.close();
+    const QStringList words = {"--data", "a.tfrecord", "--sequence", "9"};
+    const QJsonObject part = object(words)["parts"].toArray()[0].toObject();
+    QCOMPARE(part["cut"].toInt(), 1);
+    QCOMPARE(part["padded"].toInt(), 1);
+    const QByteArray text = run(words).output;
+    QVERIFY2(text.contains("part 0: 1 records are longer than 10 tokens and are cut, 1 are shorter "
+                           "and are filled up with token 0"),
+             text.constData());
+  }
+
   void mistakesAreOneLine_data() {
     QTest::addColumn<QStringList>("words");
     QTest::addColumn<int>("code");

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "agents/wire/history_wire.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/when.h"
 #include "app/history_mirror.h"
 #include "engine/history/sqlite.h"

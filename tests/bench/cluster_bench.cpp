@@ -3,6 +3,7 @@
 // and the step time of a job under an agent beside the same job alone. Medians; the two sides of a
 // ratio in turn.
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <QCoreApplication>
 #include <QProcess>

@@ -5,6 +5,7 @@
 #include <QTest>
 #include <algorithm>
 #include <csignal>
+#include <nlohmann/json.hpp>
 
 #include "tests/e2e/losses.h"
 #include "tests/support/test_main.h"

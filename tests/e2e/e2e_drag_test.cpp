@@ -2,6 +2,7 @@
 // The main act with a real mouse: GPUs dragged from the pool into the mesh reconfigure the job.
 #include <QProcess>
 #include <QTest>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "tests/support/local_cluster.h"

@@ -6,6 +6,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <csignal>
+#include <nlohmann/json.hpp>
 
 #include "engine/files/whole_file.h"
 #include "tests/support/home_guard.h"

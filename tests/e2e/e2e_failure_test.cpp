@@ -4,6 +4,7 @@
 #include <QFile>
 #include <QTest>
 #include <csignal>
+#include <nlohmann/json.hpp>
 
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"
@@ -51,6 +52,8 @@ class E2eFailureTest : public QObject {
       QVERIFY2(refused.code == 1 && refused.errors.count(u'\n') == 1, refused.Text());
     }
     stop();
+    const QByteArray log = ReadAll(m_cluster->home() + QStringLiteral("/clusters/t/n0/agent.log"));
+    QVERIFY(log.contains("signal 11"));
   }
 
   void aFailedDeviceIsNotUsedAgain() {
@@ -77,11 +80,6 @@ class E2eFailureTest : public QObject {
     QVERIFY2(started.code == 0, started.Text());
     QVERIFY(m_cluster->GoesOn(kJob));
     stop();
-  }
-
-  void theReasonIsAnEvent() {
-    const QByteArray log = ReadAll(m_cluster->home() + QStringLiteral("/clusters/t/n0/agent.log"));
-    QVERIFY(log.contains("signal 11"));
   }
 
  private:

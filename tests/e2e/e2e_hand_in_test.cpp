@@ -7,6 +7,7 @@
 #include <QTest>
 #include <cstdio>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "agents/client/cluster_sink.h"

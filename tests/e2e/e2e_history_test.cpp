@@ -4,6 +4,7 @@
 #include <QDir>
 #include <QFile>
 #include <QTest>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "engine/history/sqlite.h"
@@ -142,7 +143,7 @@ class E2eHistoryTest : public QObject {
     const std::int64_t epoch = m_cluster->Job(kJob)["epoch"].get<std::int64_t>();
     const QStringList move{"apply", kJob, "--mesh", "dp=2", "--devices", FirstDevices(2), "--yes"};
     const Outcome refused = m_cluster->Run(move);
-    QVERIFY2(refused.code == 1 && refused.errors.contains("the move cannot be recorded: "),
+    QVERIFY2(refused.code == 1 && refused.errors.contains("the transaction cannot be recorded: "),
              refused.Text());
     QCOMPARE(m_cluster->Job(kJob)["epoch"].get<std::int64_t>(), epoch);
     QVERIFY(m_cluster->GoesOn(kJob));

@@ -3,6 +3,7 @@
 // when a node comes back as another.
 #include <QFile>
 #include <QTest>
+#include <nlohmann/json.hpp>
 
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"

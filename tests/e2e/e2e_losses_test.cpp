@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same 60 steps under several lives of a job: what is learned does not depend on where it runs.
 #include <QTest>
+#include <nlohmann/json.hpp>
 
 #include "tests/e2e/losses.h"
 #include "tests/support/test_main.h"

@@ -3,6 +3,7 @@
 #include <QElapsedTimer>
 #include <QProcess>
 #include <QTest>
+#include <nlohmann/json.hpp>
 
 #include "tests/agents/data/http_server.h"
 #include "tests/engine/data/data_files.h"

@@ -5,6 +5,7 @@
 #include <QTest>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"

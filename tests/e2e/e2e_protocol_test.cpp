@@ -6,11 +6,13 @@
 #include <QTest>
 #include <cmath>
 #include <csignal>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "agents/client/cluster.h"
 #include "agents/node/config.h"
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"
 
@@ -196,7 +198,7 @@ class E2eProtocolTest : public QObject {
     const auto reply = (*client)->CallAndWait(std::move(request), 10s);
     QVERIFY(!reply);
     QCOMPARE(QString::fromStdString(reply.error().message),
-             QString("this is cluster 't', the profile says 'lab'"));
+             QString("this is cluster 't', but the profile names cluster 'lab'"));
   }
 
   void everyNodeAnswersForItself() {

@@ -3,6 +3,7 @@
 // are passed on there, or four times where the user says so.
 #include <QTest>
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"

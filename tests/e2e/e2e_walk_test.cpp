@@ -2,6 +2,7 @@
 // 24 reconfigurations of a running job that between them grow, shrink, cut finer, join, move layers
 // between stages and switch ZeRO.
 #include <QTest>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "tests/e2e/walk.h"

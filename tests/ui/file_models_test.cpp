@@ -96,7 +96,7 @@ class FileModelsTest : public QObject {
     const auto& facts = *jobs.begin()->second;
     const QModelIndex model = fileAt(files, QStringLiteral("full/model.safetensors"));
     const auto plan =
-        engine::vfs::FilePlan::Make(facts.info, std::nullopt, engine::vfs::Part::kModel);
+        engine::vfs::FilePlan::Make(facts.info, std::nullopt, engine::vfs::StateFile::kModel);
     QCOMPARE(files.plan(model)->size(), plan->size());
     QCOMPARE(files.rowCount(model), static_cast<int>(plan->entries().size()));
     std::int64_t bytes = plan->data_begin();

@@ -10,8 +10,8 @@ namespace tessera::ui {
 using engine::vfs::FilePlan;
 using engine::vfs::JobFacts;
 using engine::vfs::NodeKey;
-using engine::vfs::Part;
-using engine::vfs::Place;
+using engine::vfs::StateFile;
+using engine::vfs::NodeKind;
 
 namespace {
 
@@ -25,29 +25,29 @@ QString exactBytes(std::int64_t count) {
 }
 
 QString summaryOf(const NodeKey& key, const JobFacts* facts) {
-  switch (key.place) {
-    case Place::kJobs:
+  switch (key.kind) {
+    case NodeKind::kJobs:
       return Words::tr("A folder a job.");
-    case Place::kJob:
+    case NodeKind::kJob:
       return Words::tr("The state of the job as files, all of one step.");
-    case Place::kRanks:
+    case NodeKind::kRanks:
       return Words::tr("What each rank holds, a folder a rank.");
-    case Place::kRank: {
+    case NodeKind::kRank: {
       const auto& devices = facts->info.layout.mesh().devices();
       return Words::tr("What rank %1 holds, on %2.")
           .arg(*key.rank)
           .arg(format::device(devices[static_cast<std::size_t>(*key.rank)]));
     }
-    case Place::kFull:
+    case NodeKind::kFull:
       return Words::tr("Every tensor whole, whatever the mesh.");
-    case Place::kEpoch:
+    case NodeKind::kEpoch:
       return Words::tr("Counts the meshes of the job.");
-    case Place::kStep:
+    case NodeKind::kStep:
       return Words::tr("The step that all files of the job show.");
-    case Place::kLayout:
+    case NodeKind::kLayout:
       return Words::tr("The mesh, and how it cuts each tensor.");
-    case Place::kState:
-      return key.part == Part::kModel ? Words::tr("Parameters and buffers.")
+    case NodeKind::kState:
+      return key.state_file == StateFile::kModel ? Words::tr("Parameters and buffers.")
                                       : Words::tr(
                                             "What only training needs: masters, moments, "
                                             "scalars and random streams.");
@@ -91,10 +91,13 @@ void describeTensor(const FileTreeModel::Tensor& tensor, const JobFacts& facts, 
   const QString shape = QString::fromStdString(ptc::ToString(spec.shape));
   const QString dtype = QString::fromStdString(std::string(ptc::ToString(spec.dtype)));
   out.title = QString::fromStdString(tensor.plan->NameOf(tensor.entry));
-  const bool whole = !entry.box || entry.box->shape() == spec.shape;
+  const auto& boxes = entry.held.boxes();
+  const bool whole = boxes.empty() || entry.held.shape() == spec.shape;
+  QStringList parts;
+  for (const ptc::Box& box : boxes) parts << QString::fromStdString(ToString(box));
   out.summary = whole ? QStringLiteral("%1 %2").arg(dtype, shape)
                       : Words::tr("%1, part %2 of %3")
-                            .arg(dtype, QString::fromStdString(ToString(*entry.box)), shape);
+                            .arg(dtype, parts.join(QLatin1Char(' ')), shape);
   out.facts.push_back({Words::tr("size"), exactBytes(entry.end - entry.begin)});
   if (entry.end > entry.begin) {
     out.facts.push_back(
@@ -127,15 +130,15 @@ FileFacts makeFileFacts(const FileTreeModel& files, const QModelIndex& index,
   }
   out.title = index.siblingAtColumn(FileTreeModel::NameColumn).data().toString();
   out.summary = summaryOf(key, facts.get());
-  if (key.place != Place::kState) {
-    const bool text = !IsFolder(key) && key.place != Place::kLayout && facts != nullptr &&
-                      (key.place == Place::kEpoch || key.place == Place::kStep);
+  if (key.kind != NodeKind::kState) {
+    const bool text = !IsFolder(key) && key.kind != NodeKind::kLayout && facts != nullptr &&
+                      (key.kind == NodeKind::kEpoch || key.kind == NodeKind::kStep);
     if (text) {
-      const std::int64_t number = key.place == Place::kEpoch ? facts->info.epoch : facts->info.step;
+      const std::int64_t number = key.kind == NodeKind::kEpoch ? facts->info.epoch : facts->info.step;
       out.facts.push_back({Words::tr("now"), format::count(number)});
     }
-    if (key.place == Place::kLayout && facts != nullptr) {
-      out.facts.push_back({Words::tr("size"), exactBytes(TextAt(Place::kLayout, *facts)->size())});
+    if (key.kind == NodeKind::kLayout && facts != nullptr) {
+      out.facts.push_back({Words::tr("size"), exactBytes(TextAt(NodeKind::kLayout, *facts)->size())});
       out.facts.push_back(
           {Words::tr("mesh"), QString::fromStdString(ToString(facts->info.layout.mesh().shape()))});
     }

@@ -24,7 +24,7 @@ constexpr int kMargin = 24;
 constexpr int kRow = 26;
 constexpr int kMostRows = 8;
 
-QString partText(const engine::DataStatus::Part& part, const engine::DataStatus& data) {
+QString partText(const engine::DataStatus::Dataset& part, const engine::DataStatus& data) {
   QString text = DataPage::tr("%1 samples of %2 tokens, %3")
                      .arg(format::count(part.num_samples), format::count(data.sequence),
                           QString::fromStdString(part.format));
@@ -140,7 +140,7 @@ void DataPage::refresh() {
   const int rows = std::min(m_shares.rowCount(), kMostRows);
   m_table->setFixedHeight(m_table->horizontalHeader()->sizeHint().height() + rows * kRow + 2);
   std::vector<KeyValues::Row> parts;
-  for (const engine::DataStatus::Part& part : job->data.parts) {
+  for (const engine::DataStatus::Dataset& part : job->data.parts) {
     const QString name = QString::fromStdString(part.name);
     parts.push_back({name, partText(part, job->data), {}, name});
   }
