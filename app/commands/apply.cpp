@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -54,7 +55,9 @@ class Progress {
       if (!waits.empty()) line["waits_for"] = waits;
       printLine(line);
     } else if (m_terminal) {
-      fmt::print("\r\033[K{:<13} {} {}", phase, bar(txn), far);
+      const double part = static_cast<double>(txn.bytes_done) /
+                          static_cast<double>(std::max<std::int64_t>(txn.bytes_total, 1));
+      fmt::print("\r\033[K{:<13} {} {}", phase, formatBar(part), far);
       std::fflush(stdout);
     } else if (!samePhase) {
       fmt::print("{} {}\n", phase, far);
@@ -77,14 +80,6 @@ class Progress {
   }
 
  private:
-  static std::string bar(const engine::TxnStatus& txn) {
-    constexpr std::int64_t kWidth = 30;
-    const std::int64_t filled =
-        txn.bytes_total > 0 ? kWidth * std::min(txn.bytes_done, txn.bytes_total) / txn.bytes_total
-                            : 0;
-    return fmt::format("[{:#<{}}{:.<{}}]", "", filled, "", kWidth - filled);
-  }
-
   bool m_json;
   bool m_terminal;
   std::string m_phase, m_waits;

@@ -87,10 +87,7 @@ Status writeAll(Session& session, const Choice& choice, OutputFile& output, std:
     query.time = choice.time;
     TESSERA_RETURN_IF_ERROR(forEach(session, query, [&](const engine::Sample& sample) -> Status {
       ++rows;
-      if (choice.csv) return output.Write(engine::ToCsv(sample));
-      Json json = {{"kind", "sample"}, {"job", sample.job}};
-      json.update(toJson(sample));
-      return output.Write(lineOf(json) + "\n");
+      return writeRow(output, choice, "sample", sample);
     }));
   }
   return OkStatus();

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "agents/wire/tessera/wire/control.pb.h"
 #include <nlohmann/json.hpp>
 
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/command.h"
 #include "app/commands/confirm.h"
 #include "app/commands/json.h"

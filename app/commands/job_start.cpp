@@ -146,7 +146,7 @@ HelpSection modelSection() {
     if (const auto model = engine::FindModel(name))
       section.rows.emplace_back(
           model->name,
-          fmt::format("{} layers, width {}, {} heads, sequence {}, {} byte values as tokens",
+          fmt::format("{} layers, width {}, {} heads, sequence {}, vocabulary {}",
                       model->layers, model->width, model->heads, model->sequence, model->vocab));
   return section;
 }

@@ -65,8 +65,8 @@ int firstEphemeralPort() {
 }
 
 /// Free TCP ports of the loopback. They are below the ephemeral ports, which any connection might
-/// take before the agents bind them, and begin at random, so that clusters that start at the same
-/// time get different ones.
+/// take before the agents bind them. The search begins at a random port, so that clusters that
+/// start at the same time get different ones.
 Result<std::vector<int>> freePorts(std::size_t count) {
   constexpr int kRange = 16384;
   const int end = firstEphemeralPort();
@@ -223,7 +223,8 @@ Result<Prepared> prepare(const LocalClusterOptions& options, const fs::path& dir
   return prepared;
 }
 
-/// The error for a node that does not come up: how much memory it has made, the last line of its log.
+/// The error for a node that does not come up, with its progress in making memory and the last line
+/// of its log.
 Error notUp(const fs::path& directory, int node, const std::string& what) {
   const std::string line = lastLine(agentLog(directory.string(), node));
   const auto memory = agents::ReadMemoryProgress(nodeFolder(directory, node).string());

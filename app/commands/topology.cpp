@@ -38,8 +38,8 @@ Result<Answer> ask(const Invocation& call, bool measures) {
     fmt::print(stderr, "measuring: up to 4 s a host; running jobs go on\n");
   wire::Request request;
   request.mutable_topology()->set_measure(measures);
-  TESSERA_TRY(const auto reply, askOnce(call, std::move(request),
-                                        measures ? kMeasureTimeout : kAnswerTimeout));
+  TESSERA_TRY(const auto reply,
+              askOnce(call, std::move(request), measures ? kMeasureTimeout : kAnswerTimeout));
   Answer answer;
   answer.file = reply.topology().cluster();
   TESSERA_TRY(answer.cluster, ptc::ParseCluster("the registrar's topology", answer.file));

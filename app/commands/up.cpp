@@ -38,7 +38,7 @@ Result<LocalClusterOptions> readOptions(const Arguments& arguments) {
 int run(const Invocation& call) {
   auto options = readOptions(call.arguments);
   if (!options) return wrongUsage(options.error());
-  ProgressLine progress(call.json);
+  ProgressLine progress(call.json || call.quiet);
   options->progress = [&](std::int64_t made, std::int64_t total) {
     if (made < total)
       progress.show(fmt::format("making memory: {} of {}", formatBytes(made), formatBytes(total)));

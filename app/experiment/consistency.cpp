@@ -143,8 +143,7 @@ class Experiment {
                           : plan.run.way == engine::AtChange::kKeep         ? "right"
                           : plan.run.way == engine::AtChange::kLosePosition ? "position-lost"
                                                                             : "device-batch-kept");
-    TESSERA_RETURN_IF_ERROR(
-        cluster.ask(startRequest(job, plan), kStartPatience));
+    TESSERA_RETURN_IF_ERROR(cluster.ask(startRequest(job, plan), kStartPatience));
     std::int64_t transaction = 0;
     TESSERA_TRY(const auto started, cluster.job(job));
     plan.run.batch_before = plan.run.batch_after = started.global_batch;
