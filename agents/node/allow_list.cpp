@@ -28,7 +28,7 @@ bool AllowList::Refresh() {
         problems.push_back(key.error().message);
       }
     }
-    // Nobody loses access because a folder could not be listed for once.
+    // The keys stay valid if the folder cannot be listed once.
     if (error) {
       problems_ = {"cannot list " + folder_ + ": " + error.message()};
       return false;

@@ -22,7 +22,7 @@ std::int64_t LineOf(const std::string& text, std::size_t offset) {
                         '\n');
 }
 
-// One row a key: reads it from and writes it to the struct.
+// One key of the file: reads it into the struct and writes it from there.
 struct Field {
   std::function<bool(const Json&, AgentConfig&)> read;
   std::function<Json(const AgentConfig&)> write;
@@ -68,6 +68,9 @@ const std::map<std::string, Field>& Fields() {
       {"log_file", Of(&AgentConfig::log_file, false)},
       {"history_bytes", Of(&AgentConfig::history_bytes, false)},
       {"history_days", Of(&AgentConfig::history_days, false)},
+      {"view_lease_seconds", Of(&AgentConfig::view_lease_seconds, false)},
+      {"node_lost_seconds", Of(&AgentConfig::node_lost_seconds, false)},
+      {"start_stall_seconds", Of(&AgentConfig::start_stall_seconds, false)},
   };
   return fields;
 }
@@ -85,6 +88,13 @@ Status CheckRanges(const std::string& path, const AgentConfig& c) {
     return refuse("history_bytes", c.history_bytes, "is below 1048576");
   }
   if (c.history_days < 1) return refuse("history_days", c.history_days, "is below 1");
+  const std::pair<const char*, std::int64_t> waits[] = {
+      {"view_lease_seconds", c.view_lease_seconds},
+      {"node_lost_seconds", c.node_lost_seconds},
+      {"start_stall_seconds", c.start_stall_seconds}};
+  for (const auto& [key, seconds] : waits) {
+    if (seconds < 1 || seconds > 86400) return refuse(key, seconds, "is not in 1…86400");
+  }
   if (c.link_bytes_per_second < 0) {
     return refuse("link_bytes_per_second", c.link_bytes_per_second, "is below 0");
   }

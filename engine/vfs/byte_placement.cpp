@@ -9,13 +9,17 @@
 namespace tessera::engine::vfs {
 namespace {
 
-/// What each part of the tensor holds of `box`.
-ptc::TensorPieces PiecesIn(const ptc::Parts& parts, const ptc::Box& box) {
+/// The elements of an entry that each part of the tensor holds, in the coordinates of Memory(0).
+ptc::TensorPieces PiecesIn(const ptc::Parts& parts, const LocalTensor& entry) {
   ptc::TensorPieces pieces;
   pieces.held.resize(parts.boxes.size());
-  for (std::size_t p = 0; p < parts.boxes.size(); ++p) {
-    for (const ptc::Box& held : parts.boxes[p]) {
-      if (const auto inside = Intersect(held, box)) pieces.held[p].push_back(*inside);
+  for (std::size_t i = 0; i < entry.boxes().size(); ++i) {
+    for (std::size_t p = 0; p < parts.boxes.size(); ++p) {
+      for (const ptc::Box& held : parts.boxes[p]) {
+        if (const auto inside = Intersect(held, entry.boxes()[i])) {
+          pieces.held[p].push_back(entry.ToMemory(i, *inside));
+        }
+      }
     }
   }
   return pieces;
@@ -36,9 +40,9 @@ std::vector<std::vector<int>> RanksByPart(const ptc::Layout& layout, const ptc::
 
 BytePlacement BytePlacement::Of(const ptc::Layout& layout, const FilePlan::Entry& entry) {
   BytePlacement out;
-  if (!entry.box) return out;
+  if (entry.held.boxes().empty()) return out;
   const ptc::Parts parts = layout.PartsOf(entry.tensor);
-  const std::vector<ptc::Cell> cells = MakeCells(PiecesIn(parts, *entry.box));
+  const std::vector<ptc::Cell> cells = MakeCells(PiecesIn(parts, entry.held));
   const std::vector<std::vector<int>> by_part = RanksByPart(layout, parts);
   std::map<std::vector<int>, std::size_t> known;
   std::vector<std::size_t> group_of;
@@ -53,7 +57,7 @@ BytePlacement BytePlacement::Of(const ptc::Layout& layout, const FilePlan::Entry
     group_of.push_back(at->second);
   }
   out.nodes_.emplace_back();
-  const std::size_t root = out.Build(cells, group_of, *entry.box, 0, entry.element_bytes);
+  const std::size_t root = out.Build(cells, group_of, entry.held.Memory(0), 0, entry.element_bytes);
   out.nodes_.front() = std::move(out.nodes_[root]);
   return out;
 }

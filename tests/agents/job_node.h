@@ -15,7 +15,9 @@
 #include <cmath>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <span>
@@ -148,7 +150,9 @@ struct Node {
   }
   // Writes the table of `epoch` beside the current one.
   engine::PieceTable Place(int device, int ranks, std::int64_t epoch) {
-    auto table = engine::AllocateInitial(kJob, epoch, LayoutOf(ranks), device, kCapacity);
+    // Tables of odd epochs lie below those of even ones, so that neither overwrites the other.
+    const std::int64_t capacity = kCapacity - (epoch % 2) * (std::int64_t{1} << 16);
+    auto table = engine::AllocateInitial(kJob, epoch, LayoutOf(ranks), device, capacity);
     auto& arena = *devices[static_cast<std::size_t>(device)].arena;
     if (!table || !table->Write(arena, engine::PieceTable::SlotOf(epoch))) qFatal("no table");
     return *table;
@@ -255,6 +259,12 @@ struct Node {
       if (!agent.Of(Id(r)).paused) return false;
     }
     return true;
+  }
+  std::ptrdiff_t NumThreads(int device) const {
+    std::error_code gone;
+    const std::filesystem::directory_iterator threads(
+        "/proc/" + std::to_string(processes.at(device)) + "/task", gone);
+    return gone ? 0 : std::distance(begin(threads), end(threads));
   }
   // Exit status of a rank that ends by itself; -1 if it does not.
   int ExitStatus(int device) {

@@ -51,10 +51,16 @@ class ArenaTest : public QObject {
 
     writer->header().epoch.store(7);
     *writer->data(kCapacity - 1) = std::byte{42};
-    writer->table_slot(1).back() = std::byte{43};
+    QVERIFY(writer->table_slot(1).empty());
+    writer->header().table_offset[1].store(kArenaDataOffset);
+    writer->table_slot(1).front() = std::byte{43};
     QCOMPARE(reader->header().epoch.load(), 7U);
     QCOMPARE(*reader->data(kCapacity - 1), std::byte{42});
-    QCOMPARE(*reader->data(static_cast<std::int64_t>(kArenaDataOffset) - 1), std::byte{43});
+    QCOMPARE(*reader->data(static_cast<std::int64_t>(kArenaDataOffset)), std::byte{43});
+    for (const std::uint64_t outside : {std::uint64_t{1}, std::uint64_t{kCapacity}, ~std::uint64_t{0}}) {
+      writer->header().table_offset[1].store(outside);
+      QVERIFY(reader->table_slot(1).empty());
+    }
   }
   void everyPageIsThereFromTheStart() {
     const auto made = Arena::CreateMemfd("test", kCapacity);

@@ -668,7 +668,8 @@ class HistoryTest : public QObject {
     QVERIFY(std::ssize(*(*history)->SamplesBetween("j", {}, 1)) <= Decimator::kPointsPerBucket);
   }
 
-  // How long questions take in a history of a few weeks; the figures are printed.
+  // Queries that an index serves take a fraction of a read of the whole table, whatever the machine.
+  // The figures are printed.
   void questionsOfALongHistoryAreQuick() {
     const std::string path = Path("long.db");
     QVERIFY(History::Open(path));
@@ -685,34 +686,47 @@ class HistoryTest : public QObject {
     }
     auto history = History::Open(path);
     VERIFY_OK(history);
-    const auto timed = [](const char* what, const auto& question) {
-      QElapsedTimer timer;
-      timer.start();
-      const auto rows = question();
-      const double ms = static_cast<double>(timer.nsecsElapsed()) * 1e-6;
-      qInfo("%-44s %7zu rows %8.2f ms", what, rows ? rows->size() : 0, ms);
-      return rows && ms < 2000 ? std::ssize(*rows) : -1;  // loosely: machines are loaded
+    const auto timed = [](const char* what, const auto& question, double* least_ms = nullptr) {
+      double least = HUGE_VAL;  // of some calls: another process may interrupt one
+      std::ptrdiff_t rows = -1;
+      for (int call = 0; call < 5; ++call) {
+        QElapsedTimer timer;
+        timer.start();
+        const auto answer = question();
+        least = std::min(least, static_cast<double>(timer.nsecsElapsed()) * 1e-6);
+        if (!answer) return std::ptrdiff_t{-1};
+        rows = std::ssize(*answer);
+      }
+      qInfo("%-44s %7td rows %8.2f ms", what, rows, least);
+      if (least_ms != nullptr) *least_ms = least;
+      return rows;
+    };
+    double whole_ms = 0;
+    QCOMPARE(timed("all 100k events", [&] { return (*history)->Events(0, 0); }, &whole_ms), 100000);
+    const auto quick = [&](const char* what, const auto& question) {
+      double ms = 0;
+      const auto rows = timed(what, question, &ms);
+      return ms * 4 < whole_ms ? rows : -2;
     };
     EventQuery newest;
     newest.limit = 500;
     newest.newest = true;
-    QCOMPARE(timed("newest 500 of 100k events", [&] { return (*history)->Events(newest); }), 500);
+    QCOMPARE(quick("newest 500 of 100k events", [&] { return (*history)->Events(newest); }), 500);
     EventQuery errors;
     errors.least = Severity::kError;
     QCOMPARE(timed("errors among 100k events", [&] { return (*history)->Events(errors); }), 100);
     EventQuery range;
     range.time = {50000.0, 50100.0};
-    QCOMPARE(timed("100 s of 100k events", [&] { return (*history)->Events(range); }), 100);
+    QCOMPARE(quick("100 s of 100k events", [&] { return (*history)->Events(range); }), 100);
     EventQuery text;
     text.text = "step 99999";
     QCOMPARE(timed("a text among 100k events", [&] { return (*history)->Events(text); }), 1);
-    QCOMPARE(timed("all 100k events", [&] { return (*history)->Events(0, 0); }), 100000);
     QVERIFY(timed("2000 points of 100k samples",
                   [&] { return (*history)->SamplesBetween("j", {}, 2000); }) > 200);
     SampleQuery later;
     later.job = "j";
     later.after = 99990;
-    QCOMPARE(timed("samples since the last question", [&] { return (*history)->Samples(later); }),
+    QCOMPARE(quick("samples since the last question", [&] { return (*history)->Samples(later); }),
              10);
     QCOMPARE(timed("names of jobs", [&] { return (*history)->Jobs(); }), 1);
     history->reset();

@@ -3,6 +3,7 @@
 
 #include <QTest>
 #include <algorithm>
+#include <limits>
 #include <thread>
 #include <vector>
 
@@ -34,6 +35,17 @@ class TokenBucketTest : public QObject {
     QVERIFY(bucket.Take(100, kStart) == milliseconds{200});  // queued behind the one before
     QVERIFY(bucket.Take(0, kStart) == milliseconds{200});
     QVERIFY(bucket.Take(100, kStart + milliseconds{200}) == milliseconds{100});
+  }
+  // A request of any size has a wait that fits nanoseconds.
+  void hugeRequestsAndBurstsHaveALongestWait() {
+    constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+    TokenBucket bucket(1, 0);
+    QVERIFY(bucket.Take(kMost, kStart) == TokenBucket::kLongestWait);
+    QVERIFY(bucket.Take(kMost, kStart) == TokenBucket::kLongestWait);
+    QVERIFY(bucket.Take(kMost, kStart + seconds{5}) == TokenBucket::kLongestWait);
+    TokenBucket bursting(1, kMost);
+    QVERIFY(bursting.Take(1'000'000, kStart) == nanoseconds{0});
+    QVERIFY(bursting.Take(kMost, kStart) > std::chrono::hours{24});
   }
   void restRefillsUpToTheBurst() {
     TokenBucket bucket(1000, 500);

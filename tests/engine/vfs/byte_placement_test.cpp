@@ -18,14 +18,35 @@ using Run = BytePlacement::Run;
 
 namespace {
 
+/// Elements of the uncut tensor in the order of an entry's bytes.
+std::vector<std::size_t> ElementsInOrder(const ptc::Shape& shape,
+                                         const std::vector<ptc::Box>& boxes) {
+  if (boxes.size() == 1) return test::ElementsOf(shape, boxes.front());
+  int dim = 0;  // the boxes follow each other along it
+  while (boxes[0][dim] == boxes[1][dim]) ++dim;
+  std::int64_t inner = 1;  // elements of one index of `dim`
+  for (int d = dim + 1; d < boxes[0].rank(); ++d) inner *= boxes[0][d].size();
+  std::vector<std::vector<std::size_t>> of_box;
+  for (const ptc::Box& box : boxes) of_box.push_back(test::ElementsOf(shape, box));
+  std::vector<std::size_t> elements;
+  for (std::int64_t row = 0; row * boxes[0][dim].size() * inner < std::ssize(of_box[0]); ++row) {
+    for (std::size_t b = 0; b < boxes.size(); ++b) {
+      const std::int64_t size = boxes[b][dim].size() * inner;
+      const auto first = of_box[b].begin() + row * size;
+      elements.insert(elements.end(), first, first + size);
+    }
+  }
+  return elements;
+}
+
 /// The ranks that hold each byte of an entry.
 std::vector<std::vector<int>> HoldersOfBytes(const ptc::Layout& layout,
                                              const FilePlan::Entry& entry) {
   std::vector<std::vector<int>> holders(static_cast<std::size_t>(entry.end - entry.begin));
-  if (!entry.box) return holders;
+  if (entry.held.boxes().empty()) return holders;
   const ptc::Shape& shape =
       layout.collection().tensors()[static_cast<std::size_t>(entry.tensor)].shape;
-  const std::vector<std::size_t> elements = test::ElementsOf(shape, *entry.box);
+  const std::vector<std::size_t> elements = ElementsInOrder(shape, entry.held.boxes());
   const auto width = static_cast<std::size_t>(entry.element_bytes);
   for (int rank = 0; rank < layout.mesh().num_ranks(); ++rank) {
     const std::vector<bool> held = test::HeldElements(layout, rank, entry.tensor);
@@ -46,7 +67,7 @@ ptc::Layout LayoutOf(const char* mesh, ptc::Shape shape, std::vector<std::vector
 }
 
 FilePlan::Entry FirstEntry(const ptc::Layout& layout, std::optional<int> rank = {}) {
-  const auto plan = FilePlan::Make(test::AnyJobInfo("job", layout), rank, Part::kModel);
+  const auto plan = FilePlan::Make(test::AnyJobInfo("job", layout), rank, StateFile::kModel);
   return plan->entries().front();
 }
 
@@ -64,7 +85,7 @@ class BytePlacementTest : public QObject {
       const auto ranks = static_cast<std::uint64_t>(layout.mesh().num_ranks());
       const auto rank =
           rng() % 3 == 0 ? std::optional(static_cast<int>(rng() % ranks)) : std::nullopt;
-      const Part part = rng() % 2 == 0 ? Part::kModel : Part::kOptimizer;
+      const StateFile part = rng() % 2 == 0 ? StateFile::kModel : StateFile::kOptimizer;
       const auto plan = FilePlan::Make(test::AnyJobInfo("job", layout), rank, part);
       if (!plan) continue;  // a name that comes twice
       for (const FilePlan::Entry& entry : plan->entries()) {

@@ -283,7 +283,7 @@ class VfsDataTest : public QObject {
     Tree without(world.source, kStart);
     const auto job = without.Lookup(without.Lookup(kRootIno, "jobs", kStart)->ino, "a", kStart);
     const auto data = without.Lookup(without.Lookup(job->ino, "data", kStart)->ino, "0", kStart);
-    VERIFY_ERROR(without.OpenFolder(data->ino, kStart), ErrorCode::kNotFound, "no data that are known");
+    VERIFY_ERROR(without.OpenFolder(data->ino, kStart), ErrorCode::kNotFound, "no data set that this host can open");
   }
 
   void whatCannotBeReadIsOneError() {

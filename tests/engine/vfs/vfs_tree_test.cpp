@@ -223,7 +223,7 @@ class VfsTreeTest : public QObject {
     VERIFY_ERROR(world.tree.Open(99, world.now), ErrorCode::kFailedPrecondition, "99");
     VERIFY_ERROR(world.tree.Open(kRootIno, world.now), ErrorCode::kInvalidArgument, "folder");
     VERIFY_ERROR(world.tree.OpenFolder(world.Find("jobs/a/step")->ino, world.now),
-                 ErrorCode::kInvalidArgument, "no folder");
+                 ErrorCode::kInvalidArgument, "not a folder");
     VERIFY_ERROR(world.tree.Read(99, 0, room), ErrorCode::kInvalidArgument, "99");
     const auto handle = world.Open(kModelFile);
     VERIFY_ERROR(world.tree.Read(*handle, -1, room), ErrorCode::kInvalidArgument, "-1");
