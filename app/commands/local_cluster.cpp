@@ -36,7 +36,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr seconds kStartPatience{45};  // without progress
+constexpr seconds kLocalClusterStartPatience{45};  // without progress
 constexpr int kLanesPerNode = 2;
 
 fs::path clustersFolder(const std::string& home = {}) {
@@ -243,7 +243,7 @@ Status waitAlive(const LocalClusterOptions& options, const agents::Profile& prof
   std::vector<std::string> folders;
   for (int node = 0; node < options.nodes; ++node)
     folders.push_back(nodeFolder(profile.directory, node).string());
-  agents::MemoryWatch memory(folders, kStartPatience);
+  agents::MemoryWatch memory(folders, kLocalClusterStartPatience);
   const auto isOver = [&] {
     const bool over = memory.IsOver();
     if (options.progress)
@@ -260,7 +260,7 @@ Status waitAlive(const LocalClusterOptions& options, const agents::Profile& prof
     if (isOver())
       return notUp(profile.directory, 0,
                    fmt::format("did not answer at {} within {} s", profile.registrar_endpoint,
-                               kStartPatience.count()));
+                               kLocalClusterStartPatience.count()));
     std::this_thread::sleep_for(milliseconds(50));
   }
   TESSERA_TRY(const auto client, agents::ClusterClient::OpenForCommands(profile));
@@ -287,7 +287,7 @@ Status waitAlive(const LocalClusterOptions& options, const agents::Profile& prof
     std::this_thread::sleep_for(milliseconds(50));
   }
   return notUp(profile.directory, waitingFor,
-               fmt::format("was not alive within {} s", kStartPatience.count()));
+               fmt::format("was not alive within {} s", kLocalClusterStartPatience.count()));
 }
 
 std::vector<std::string> stemsIn(const fs::path& folder, bool folders) {

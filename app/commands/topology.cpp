@@ -106,7 +106,7 @@ Status save(const std::string& path, bool force, const std::string& text) {
   return file.Finish();
 }
 
-int run(const Invocation& call) {
+int runTopology(const Invocation& call) {
   const auto path = call.arguments.value("output");
   if (call.arguments.has("force") && !path)
     return wrongUsage(InvalidArgument("--force needs --output"));
@@ -140,7 +140,7 @@ Command topologyCommand() {
        .examples = {"tesseractl topology", "tesseractl topology --measure --output lab.json",
                     "tesseractl plan --model gpt2 --from \"tp=4\" --to \"tp=2,dp=2\" --topology "
                     "lab.json"}},
-      run};
+      runTopology};
 }
 
 }  // namespace tessera::app
