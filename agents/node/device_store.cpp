@@ -42,8 +42,8 @@ std::vector<ptc::DeviceId> DeviceStore::Of(const std::string& job) const {
   return out;
 }
 
-// The epoch is stored after everything that belongs to it, so that a kill in between leaves the old
-// table with words that only matter together with the new one.
+// The epoch is stored last. A kill before that leaves the old table current; the words stored until
+// then are used only together with the new table.
 void DeviceStore::Flip(Device& device, const engine::PieceTable& table, std::int64_t timeline,
                        std::int64_t step) {
   engine::ArenaHeader& h = device.arena->header();

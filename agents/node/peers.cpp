@@ -6,6 +6,8 @@
 #include <map>
 #include <string>
 
+#include "agents/wire/tessera/wire/node.pb.h"
+
 namespace tessera::agents {
 
 ptc::Topology TopologyOf(const Peers& peers) {
@@ -47,8 +49,8 @@ RankView ViewOf(const ptc::Layout& layout, int rank, std::int64_t epoch, std::in
   }
   for (const ptc::DeviceId device : mesh.devices()) {
     view.node_of_rank.push_back(device.node);
-    // The memory of groups is made by one agent, so only its own ranks can share it, also where
-    // several nodes are of one host.
+    // The shared memory of a group belongs to one agent, so only the ranks of one node can share
+    // it, even if several nodes are on one host.
     view.host_of_rank.push_back(device.node);
     const wire::Peer* peer = FindPeer(peers, device.node);
     view.address_of_rank.push_back(peer ? peer->address() : std::string());

@@ -10,7 +10,6 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +20,7 @@
 #include "agents/train/probe.h"
 #include "agents/train/rank.h"
 #include "agents/train/solo.h"
+#include "engine/files/absolute_path.h"
 #include "engine/files/whole_file.h"
 #include "engine/model/gpt.h"
 
@@ -143,7 +143,7 @@ Result<Arguments> ParseArguments(int argc, char** argv) {
       } else if (flag == "--set") {
         settings.push_back(value);
       } else {
-        arguments.settings.data.push_back(std::filesystem::absolute(value).string());
+        arguments.settings.data.push_back(engine::AbsolutePath(value));
       }
     } else {
       return InvalidArgument(fmt::format("unknown argument '{}'", flag));

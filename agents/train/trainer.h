@@ -106,6 +106,12 @@ class Trainer {
   Status FailedToRead(const Error& error);
   /// Runs all micro-batches. Returns this rank's share of the loss.
   Result<double> RunMicroBatches();
+  /// Sets replicated_ and replicated_copy_.
+  void FindReplicatedGradients();
+  /// Replaces the gradients of tensors that every tensor-parallel rank holds whole by their mean
+  /// over these ranks. Each rank computes them on its own; ranks on unlike processors round
+  /// differently, and their copies of such a tensor would drift apart.
+  Status AverageReplicatedGradients();
   /// Adds up the gradients of the two copies of a tied token embedding.
   Status ReduceTiedEmbedding();
   /// This rank's part of the squared norm of the gradient: every element counts on one rank only.
@@ -124,6 +130,8 @@ class Trainer {
   RankState state_;
   std::unique_ptr<GptModel> model_;
   Updater updater_;
+  std::vector<std::span<float>> replicated_;  // gradients of tensors that tp does not cut
+  std::vector<float> replicated_copy_;        // all of these, one after the other
   std::int64_t global_batch_ = 1, micro_batch_ = 1;  // samples
   bool is_changed_ = false;                          // OnChange, and no step since
   std::vector<StageAction> schedule_;                // of every step

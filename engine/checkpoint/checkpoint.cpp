@@ -191,6 +191,12 @@ Status Checkpoint::Read(int tensor, const Box& box, std::span<std::byte> out) co
     StoredBox found = *at;
     if (at->archive_bytes > 0) {
       TESSERA_TRY(found, contents_.locate(stored, *at));
+      // Strides from an archive meet the same conditions as those that Make has checked.
+      if (found.strides.size() != to.size() || !IsAddressable(found, held, element_bytes)) {
+        return Internal(fmt::format("'{}': tensor '{}': box {} was located with strides [{}]",
+                                    contents_.path, stored.name, ToString(at->box),
+                                    fmt::join(found.strides, ",")));
+      }
     }
     const std::vector<std::int64_t> from =
         found.strides.empty() ? RowMajor(held) : std::move(found.strides);

@@ -29,7 +29,8 @@ void Scatter(const std::byte* from, std::byte* to, std::int64_t count, std::int6
   }
 }
 
-/// Collects runs, which come in the order of the file, and reads them together.
+/// Collects runs and reads those that lie close together with one call. Runs usually arrive in the
+/// order of the file.
 class Gather {
  public:
   Gather(const File& file, std::int64_t element_bytes, std::int64_t step)
@@ -73,8 +74,9 @@ class Gather {
 
   Status AddShort(Run run) {
     const std::int64_t end = run.from + run.count * element_bytes_;
-    const bool fits = !runs_.empty() && runs_.size() < kMaxRuns && run.from - end_ <= kMaxGap &&
-                      end - runs_.front().from <= kWindow;
+    // Strides of a saved tensor may overlap; then runs can step back, also before the first one.
+    const bool fits = !runs_.empty() && runs_.size() < kMaxRuns && run.from >= runs_.front().from &&
+                      run.from - end_ <= kMaxGap && end - runs_.front().from <= kWindow;
     if (!fits) TESSERA_RETURN_IF_ERROR(Flush());
     end_ = runs_.empty() ? end : std::max(end_, end);
     runs_.push_back(run);

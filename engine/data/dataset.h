@@ -22,7 +22,14 @@ std::string_view ToString(DataFormat format);  // "text", "megatron", "tfrecord"
 
 enum class TokenType : std::uint8_t;  // formats/megatron_index.h
 
-/// Nothing is kept in memory but an index, which is mapped where it is large.
+/// Records whose text has not the length of a sample.
+struct RecordFit {
+  std::int64_t cut = 0;     // longer: what is beyond a sample is never read
+  std::int64_t padded = 0;  // shorter: filled up with token 0
+  friend bool operator==(const RecordFit&, const RecordFit&) = default;
+};
+
+/// Only an index is held in memory; a large one is mapped.
 /// \threadsafety Immutable; all calls from any thread.
 class Dataset {
  public:
@@ -34,8 +41,8 @@ class Dataset {
   /// Equal for equal content in equal order, as far as that is known without reading all of it;
   /// ranks compare it before they train together.
   virtual std::uint64_t fingerprint() const = 0;
-  /// Token ids of `sample`. Text and records are bytes, a byte a token; a record that is longer is
-  /// cut, a shorter one is filled up with 0.
+  /// Reads the token ids of `sample`. In text and records a byte is a token. A record that is longer
+  /// than a sample is cut, a shorter one is filled up with token 0; fit() counts both.
   /// \pre 0 <= sample < num_samples(), out.size() == sequence() + 1
   /// \error kDataLoss naming file and offset where what is read fails a check (CRC, size, index)
   virtual Status ReadTokens(std::int64_t sample, std::span<std::int32_t> out) const = 0;
@@ -48,6 +55,9 @@ class Dataset {
   /// Bytes that ReadRecord gives, known without reading them; may be above what it refuses.
   /// \pre as ReadTokens
   virtual std::int64_t RecordBytes(std::int64_t sample) const = 0;
+  /// Of the formats whose samples are records; zeros for text and Megatron, whose samples are
+  /// windows.
+  virtual RecordFit fit() const { return {}; }
   /// What numbers Megatron's records hold; none of other formats.
   virtual std::optional<TokenType> token_type() const { return std::nullopt; }
   /// Where `sample` lies, for people: "web/0003.tar member 17 at byte 81920".

@@ -121,17 +121,20 @@ Result<std::vector<std::string>> LocalFiles::List(const std::string& name) const
   const fs::file_status status = fs::status(name, error);
   if (!fs::exists(status)) return Missing(name);
   if (!fs::is_directory(status)) return std::vector{name};
-  std::vector<std::string> files;
-  fs::recursive_directory_iterator it(name, fs::directory_options::skip_permission_denied, error);
-  for (; !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
-    std::error_code ignored;
-    if (IsLeftOut(it->path().filename())) {
-      it.disable_recursion_pending();
-    } else if (it->symlink_status(ignored).type() == fs::file_type::regular) {
-      files.push_back(it->path());
+  std::vector<std::string> files, folders = {name};
+  while (!folders.empty()) {
+    const std::string folder = std::move(folders.back());
+    folders.pop_back();
+    fs::directory_iterator it(folder, error);
+    for (; !error && it != fs::directory_iterator(); it.increment(error)) {
+      if (IsLeftOut(it->path().filename())) continue;
+      std::error_code ignored;
+      const fs::file_type type = it->symlink_status(ignored).type();
+      if (type == fs::file_type::directory) folders.push_back(it->path());
+      if (type == fs::file_type::regular) files.push_back(it->path());
     }
+    if (error) return CannotRead(folder, error.message());
   }
-  if (error) return CannotRead(name, error.message());
   std::sort(files.begin(), files.end());
   return files;
 }

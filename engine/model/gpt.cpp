@@ -170,6 +170,15 @@ Result<GptConfig> FindModel(std::string_view name) {
   return NotFound(fmt::format("no model '{}'; there are {}", name, fmt::join(ModelNames(), ", ")));
 }
 
+std::string_view ToString(Gelu gelu) { return gelu == Gelu::kErf ? "erf" : "tanh"; }
+
+Result<Gelu> ParseGelu(std::string_view name) {
+  for (const Gelu gelu : {Gelu::kTanh, Gelu::kErf}) {
+    if (ToString(gelu) == name) return gelu;
+  }
+  return InvalidArgument(fmt::format("gelu '{}' is neither tanh nor erf", name));
+}
+
 std::string_view ToString(Precision precision) {
   return precision == Precision::kBf16 ? "bf16" : "fp32";
 }

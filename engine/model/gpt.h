@@ -19,14 +19,25 @@
 
 namespace tessera::engine {
 
+/// Which form of GELU an ungated MLP computes (Hendrycks and Gimpel 2016). GPT-2 and GPT-3 were
+/// trained with the tanh form; BERT, and PyTorch's default, use the error function.
+enum class Gelu : std::uint8_t {
+  kTanh,  // 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
+  kErf,   // 0.5 x (1 + erf(x / sqrt(2)))
+};
+std::string_view ToString(Gelu gelu);  // "tanh", "erf"
+/// \error kInvalidArgument naming the forms
+Result<Gelu> ParseGelu(std::string_view name);
+
 struct GptConfig {
   std::string name;  // "gpt-mini"
   std::int64_t layers = 0, width = 0, heads = 0, ffn = 0, vocab = 256, sequence = 0;
   /// Key and value heads, each shared by heads / kv_heads query heads (grouped-query attention;
   /// Ainslie et al., EMNLP 2023). 0: as many as heads.
   std::int64_t kv_heads = 0;
-  bool gated_mlp = false;  // silu(gate) * up instead of gelu (Shazeer 2020, SwiGLU)
-  bool tied_head = true;   // the head is the token embedding
+  bool gated_mlp = false;   // silu(gate) * up instead of gelu (Shazeer 2020, SwiGLU)
+  bool tied_head = true;    // the head is the token embedding
+  Gelu gelu = Gelu::kTanh;  // not used by a gated MLP
   std::int64_t num_kv_heads() const { return kv_heads == 0 ? heads : kv_heads; }
   friend bool operator==(const GptConfig&, const GptConfig&) = default;
 };

@@ -158,7 +158,8 @@ Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
           [&](const RegisterAnswered& e) -> Actions {
             return phase_ == TxnPhase::kCommitting ? Follow(e.commit) : Actions{};
           },
-          // One barrier for both outcomes: no rank continues before all nodes have followed.
+          // The barrier of both outcomes: ranks resume only after all participants except silent ones
+          // have followed.
           [&](const NodeFollowed& e) -> Actions {
             if (phase_ != TxnPhase::kResuming && phase_ != TxnPhase::kRollingBack) return {};
             return Answered(e.node, phase_) ? OnFollowed() : Actions{};

@@ -119,7 +119,7 @@ Result<FilePlan> FilePlan::Make(const JobInfo& job, std::optional<int> rank, Sta
     AddWhole(contents, spec, tensor);
     for (const std::string& alias : spec.aliases) metadata.emplace(alias, spec.name);
   }
-  TESSERA_RETURN_IF_ERROR(checkpoint::PlaceTensors(contents.tensors));
+  TESSERA_RETURN_IF_ERROR(checkpoint::AssignOffsets(contents.tensors));
 
   metadata["format"] = "pt";
   metadata["tessera.job"] = job.name;

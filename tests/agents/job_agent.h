@@ -137,6 +137,13 @@ class Agent {
     With(id, [](Heard& h) { h.paused.reset(); });
     return Do([&](RankPort& port) { return port.SendCommand(id, command, epoch, view); });
   }
+  /// Whether a rank waits for this rendezvous key.
+  bool IsWanted(std::int64_t epoch, std::int64_t attempt, const std::string& key) {
+    return Do([&](RankPort&) {
+      const auto found = waiting_.find(Full(epoch, attempt, key));
+      return found != waiting_.end() && !found->second.empty();
+    });
+  }
   Heard Of(const RankId& id) {
     const std::lock_guard lock(mutex_);
     return heard_[id];

@@ -15,7 +15,9 @@
 #include <cmath>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <span>
@@ -257,6 +259,12 @@ struct Node {
       if (!agent.Of(Id(r)).paused) return false;
     }
     return true;
+  }
+  std::ptrdiff_t NumThreads(int device) const {
+    std::error_code gone;
+    const std::filesystem::directory_iterator threads(
+        "/proc/" + std::to_string(processes.at(device)) + "/task", gone);
+    return gone ? 0 : std::distance(begin(threads), end(threads));
   }
   // Exit status of a rank that ends by itself; -1 if it does not.
   int ExitStatus(int device) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "engine/model/gpt.h"
 #include "tests/support/test_main.h"
 
@@ -37,12 +38,18 @@ struct Office {
   std::vector<std::pair<std::int32_t, wire::ToNode>> sent;
   std::set<std::int32_t> gone;
   std::vector<Result<wire::ViewReply>> replies;
+  int looks = 0;                        // times that the desk looked at the job
+  Loop::Clock::duration time_passed{};  // beside the real time
   std::optional<ViewDesk> desk;
   std::thread thread;
 
   explicit Office(ViewDesk::Limits limits = {}) {
     ViewDesk::World world;
-    world.job = [this](const std::string&) { return job; };
+    world.job = [this](const std::string&) {
+      ++looks;
+      return job;
+    };
+    world.now = [this] { return Loop::Now() + time_passed; };
     world.send = [this](std::int32_t node, const wire::ToNode& message) -> Status {
       if (gone.contains(node)) return Unavailable("n" + std::to_string(node) + " is not connected");
       sent.emplace_back(node, message);
@@ -64,6 +71,14 @@ struct Office {
     std::promise<decltype(task())> done;
     loop.Post([&] { done.set_value(task()); });
     return done.get_future().get();
+  }
+  void PassTime(std::chrono::seconds time) {
+    Do([&] { return time_passed += time; });
+  }
+  /// Waits until the desk has looked at the job `count` times more.
+  bool AwaitLooks(int count) {
+    const int wanted = Do([&] { return looks; }) + count;
+    return QTest::qWaitFor([&] { return Do([&] { return looks; }) >= wanted; });
   }
   void AskAs(const std::string& id) { Ask(std::int64_t{1} << 40, 0, id); }
   void Ask(std::int64_t limit = std::int64_t{1} << 40, std::int64_t used = 0,
@@ -234,7 +249,7 @@ class ViewDeskTest : public QObject {
     Office office;
     office.Ask();
     const wire::TakeView first = office.Asked()[0].second;
-    office.Report(1, first.view(), wire::ViewReport::STANDS, 99);
+    office.Report(1, first.view(), wire::ViewReport::PAUSED, 99);
     QTRY_VERIFY(office.Asked()[0].second.view() != first.view());
     QCOMPARE(office.Asked()[0].second.step(), 99);
   }
@@ -290,8 +305,8 @@ class ViewDeskTest : public QObject {
       return 0;
     });
     QCOMPARE(office.NumReleased(first.view()), 2);
-    QTest::qSleep(100);
-    QCOMPARE(office.Asked()[0].second.view(), first.view());  // waits
+    QVERIFY(office.AwaitLooks(3));
+    QCOMPARE(office.Asked()[0].second.view(), first.view());  // the transaction still runs
     office.Do([&] {
       office.job->busy.clear();
       office.job->epoch = 4;
@@ -402,12 +417,15 @@ class ViewDeskTest : public QObject {
   }
 
   void anAnswerIsRememberedAsLongAsItsLease() {
-    Office office({.lease = 300ms});
+    Office office({.lease = 30s});
     office.AskAs("a");
     const std::uint64_t view = office.TakeAll();
-    QTest::qSleep(400);
+    office.PassTime(29s);
+    office.AskAs("a");  // which renews the lease
+    QCOMPARE(office.NumReplies(), std::size_t{2});
+    office.PassTime(31s);
     office.AskAs("a");
-    QCOMPARE(office.NumReplies(), std::size_t{1});
+    QCOMPARE(office.NumReplies(), std::size_t{2});
     QVERIFY(office.Asked()[0].second.view() != view);
   }
 
@@ -426,19 +444,20 @@ class ViewDeskTest : public QObject {
 
   // Neither the wait in the queue before a transaction nor the transaction counts as tries.
   void clocksStandDuringATransaction() {
-    Office office({.transaction = 250ms, .attempts = 400ms});
+    Office office({.transaction = 250s, .attempts = 400s});
     office.job->step_seconds = 0.001;
     office.Ask();
     office.Ask();
-    const wire::TakeView first = office.Asked()[0].second;
-    QTest::qSleep(300);  // longer than a transaction is waited for
+    office.PassTime(300s);  // longer than the wait for a transaction
     for (int i = 0; i < 2; ++i) {
       office.Do([&] {
         office.job->busy = "transaction 5 is transferring";
         office.desk->OnTransfer("nano");
         return 0;
       });
-      QTest::qSleep(200);
+      QVERIFY(office.AwaitLooks(1));
+      office.PassTime(200s);
+      QVERIFY(office.AwaitLooks(1));
       const std::uint64_t before = office.Asked()[0].second.view();
       office.Do([&] {
         office.job->busy.clear();

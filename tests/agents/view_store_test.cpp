@@ -223,8 +223,8 @@ class ViewStoreTest : public QObject {
     QTRY_VERIFY(m_training->step() > 3);
     const std::int64_t step = m_training->Stop();
     const auto ahead = take(m_training->Task(1, step + 2), step);
-    QVERIFY(std::holds_alternative<ViewStore::Stands>(ahead));
-    QCOMPARE(std::get<ViewStore::Stands>(ahead).step, step);
+    QVERIFY(std::holds_alternative<ViewStore::Paused>(ahead));
+    QCOMPARE(std::get<ViewStore::Paused>(ahead).step, step);
     const auto there = take(m_training->Task(2, step), step);
     QVERIFY2(std::holds_alternative<ViewStore::Taken>(there), textOf(there));
     QCOMPARE(numWrong(2, step), 0);
@@ -238,8 +238,8 @@ class ViewStoreTest : public QObject {
     QCOMPARE(outcome->future.wait_for(50ms), std::future_status::timeout);
     onLoop([&] { m_store->OnPaused(kJob, 2); });
     const auto told = outcome->future.get();
-    QVERIFY(std::holds_alternative<ViewStore::Stands>(told));
-    QCOMPARE(std::get<ViewStore::Stands>(told).step, 2);
+    QVERIFY(std::holds_alternative<ViewStore::Paused>(told));
+    QCOMPARE(std::get<ViewStore::Paused>(told).step, 2);
     QVERIFY(!m_training->IsHeld());
     QCOMPARE(size(), 0);
   }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "agents/wire/utf8.h"
 #include "tests/support/random.h"
 #include "tests/support/test_main.h"

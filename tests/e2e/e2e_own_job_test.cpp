@@ -5,6 +5,7 @@
 #include <QTest>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"
@@ -40,7 +41,7 @@ class E2eOwnJobTest : public QObject {
     QVERIFY(m_files.isValid());
   }
   void cleanupTestCase() { m_cluster.reset(); }
-  void cleanup() { m_cluster->Run({"job", "stop", kJob}); }
+  void cleanup() { m_cluster->Run({"job", "stop", kJob, "--yes"}); }
 
   // 2 → 4 → 1 devices: the state goes along, and the job goes on from it.
   void isReconfigured() {

@@ -4,6 +4,7 @@
 #include <QDir>
 #include <QFile>
 #include <QTest>
+#include <nlohmann/json.hpp>
 
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"
@@ -44,7 +45,7 @@ class E2eStagesTest : public QObject {
     write("tensors", kTensors);
   }
   void cleanupTestCase() { m_cluster.reset(); }
-  void cleanup() { m_cluster->Run({"job", "stop", kJob}); }
+  void cleanup() { m_cluster->Run({"job", "stop", kJob, "--yes"}); }
 
   void movesBetweenNumbersOfStages_data() {
     QTest::addColumn<QByteArray>("stages");

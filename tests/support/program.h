@@ -8,11 +8,11 @@
 #include <QString>
 #include <QStringList>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 namespace tessera::test {
 
-using Json = nlohmann::json;
+using Json = nlohmann::json;  // defined in nlohmann/json.hpp
 
 /// What a call of a program left.
 struct Outcome {
@@ -33,7 +33,8 @@ QStringList EnvironmentWithHome(const QString& home);
 /// Starts bin/PROGRAM; nothing is on its stdin.
 std::unique_ptr<QProcess> StartProgram(const QString& program, const QStringList& words,
                                        const QStringList& environment);
-/// Waits for it, and kills it where it has not ended after `seconds`. \return its outcome
+/// Waits for it, and kills it where it has not ended after `seconds`.
+/// \return its outcome
 Outcome FinishProgram(QProcess& process, int seconds);
 /// Both in one.
 Outcome RunProgram(const QString& program, const QStringList& words, const QStringList& environment,

@@ -15,7 +15,8 @@ namespace {
 constexpr std::int64_t kFewRuns = 32;
 constexpr std::int64_t kFineColumns = 4;
 
-/// Column `i` of `count` over [begin, end); empty where there are more columns than bytes.
+/// Returns the bytes of column `i` of `count` over [begin, end); empty if there are more columns
+/// than bytes.
 std::pair<std::int64_t, std::int64_t> columnRange(std::int64_t begin, std::int64_t end, int i,
                                                   int count) {
   const auto at = [&](int column) {
@@ -101,13 +102,13 @@ const PlacedTensor& PlacedFile::tensor(std::size_t entry) const {
 }
 
 std::size_t PlacedFile::entryAt(std::int64_t byte) const {
-  // Of entries without bytes at this place it is the one that follows them.
+  // Skips entries without bytes at this offset.
   const auto after = std::ranges::upper_bound(m_plan->entries(), byte, {}, &FilePlan::Entry::begin);
   return static_cast<std::size_t>(after - m_plan->entries().begin()) - 1;
 }
 
 std::vector<PlacedBytes::Column> PlacedFile::columns(int count) const {
-  // What a tensor takes grows with the ranks; that many are looked at in a few milliseconds.
+  // The cost of a tensor grows with the ranks. This number takes a few milliseconds.
   const int ranks = m_facts->info.layout.mesh().num_ranks();
   const int looks = std::clamp(60'000 / std::max(ranks, 1), 64, std::max(count, 64));
   std::vector<Column> columns;
@@ -137,7 +138,8 @@ PlacedBytes::Run PlacedFile::at(std::int64_t byte) const {
 
 PlacedBytes::Run PlacedFile::row(int row) const {
   if (row == 0) {
-    return {0, m_plan->data_begin(), QCoreApplication::translate("PlacedFile", "header"), m_nobody};
+    return {0, m_plan->data_begin(),
+            QCoreApplication::translate("tessera::ui::PlacedFile", "header"), m_nobody};
   }
   const auto entry = static_cast<std::size_t>(row - 1);
   const FilePlan::Entry& bytes = m_plan->entries()[entry];

@@ -121,6 +121,14 @@ class GptModelImpl final : public GptModel {
   Result<double> Forward(const MicroBatch& micro_batch) override {
     return Catching<double>([&] { return ForwardStage(micro_batch); });
   }
+  Result<double> EvaluateLoss(const MicroBatch& micro_batch) override {
+    return Catching<double>([&] {
+      const at::NoGradGuard no_gradients;
+      const double loss = ForwardStage(micro_batch);
+      in_flight_.pop_back();
+      return loss;
+    });
+  }
   Status Backward() override {
     return Catching<void>([&] {
       BackwardStage();
@@ -247,8 +255,8 @@ class GptModelImpl final : public GptModel {
       ThrowIfError(pp_->Send(pp_->rank() - 1, SpanOf(pass.input.grad().contiguous())));
     }
     for (const Tensor& leaf : leaves_) {
-      // Autograd adds in place to a gradient that is there; the step relies on it.
-      TESSERA_DCHECK(leaf.grad().storage().data() == gradients_.storage().data());
+      // Autograd must add in place to the gradient that exists: gradients() returns that memory.
+      TESSERA_CHECK(leaf.grad().storage().data() == gradients_.storage().data());
     }
   }
 

@@ -51,6 +51,9 @@ class GptModel {
   /// tokens of the whole global batch, so that shares just add up; others return 0.
   /// \error what a group returns; kInternal for an error of libtorch
   virtual Result<double> Forward(const MicroBatch& micro_batch) = 0;
+  /// Returns what Forward returns and stores nothing for a backward pass.
+  /// \error as Forward
+  virtual Result<double> EvaluateLoss(const MicroBatch& micro_batch) = 0;
   /// Adds up gradients of the oldest micro-batch that has only been forward: takes the gradient of
   /// its activations from the next stage and hands that of its inputs to the one before.
   /// \pre there is one

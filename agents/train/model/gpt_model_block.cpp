@@ -44,12 +44,15 @@ Tensor Attention(const Block& block, const LayerContext& context, const Tensor& 
   return ReduceFromGroup(at::linear(mixed, block.proj.weight), context.tp) + block.proj.bias;
 }
 
+/// libtorch's word for a form of GELU.
+const char* GeluForm(engine::Gelu gelu) { return gelu == engine::Gelu::kErf ? "none" : "tanh"; }
+
 Tensor Mlp(const Block& block, const LayerContext& context, const Tensor& x) {
   const Tensor input = CopyToGroup(x, context.tp);
   const Tensor up = at::linear(input, block.up.weight, block.up.bias);
   const Tensor hidden = context.config().gated_mlp
                             ? at::silu(at::linear(input, block.gate.weight, block.gate.bias)) * up
-                            : at::gelu(up);
+                            : at::gelu(up, GeluForm(context.config().gelu));
   return ReduceFromGroup(at::linear(hidden, block.fc2.weight), context.tp) + block.fc2.bias;
 }
 

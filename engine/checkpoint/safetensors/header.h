@@ -51,7 +51,7 @@ Result<Header> ReadHeader(const File& file);
 /// first, then by name. So every tensor is aligned to the size of its elements.
 /// \error kInvalidArgument naming the tensor: a name twice, empty, not UTF-8 or with control
 ///     characters, a shape beyond int64, or more than 2^63-1 bytes in all
-Status PlaceTensors(std::vector<FileTensor>& tensors);
+Status AssignOffsets(std::vector<FileTensor>& tensors);
 /// The bytes before the tensors', a multiple of `alignment` of them; data_begin is not read.
 /// \pre alignment is a multiple of 8; tensors were placed
 /// \error kInvalidArgument if the header has more than kMaxHeaderBytes

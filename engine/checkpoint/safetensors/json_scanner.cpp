@@ -188,6 +188,13 @@ Result<std::int64_t> JsonScanner::Count() {
   return value;
 }
 
+bool JsonScanner::Null() {
+  constexpr std::string_view kNull = "null";
+  if (text_.substr(Position(), kNull.size()) != kNull) return false;
+  at_ += kNull.size();
+  return true;
+}
+
 void JsonScanner::Digits() {
   while (at_ < text_.size() && IsDigit(text_[at_])) ++at_;
 }

@@ -30,6 +30,8 @@ class JsonScanner {
   Result<std::string> String();
   /// A number without sign, fraction and exponent, at most 2^63-1.
   Result<std::int64_t> Count();
+  /// Whether the next value is null, which is read then.
+  bool Null();
   /// Any value, at most 64 deep.
   Status Skip(int depth = 0);
   /// Nothing but white space is left.

@@ -12,6 +12,7 @@
 #include "engine/checkpoint/safetensors/index.h"
 #include "engine/checkpoint/safetensors/json_scanner.h"
 #include "engine/checkpoint/safetensors/notes.h"
+#include "engine/files/absolute_path.h"
 
 namespace tessera::checkpoint {
 namespace {
@@ -133,14 +134,6 @@ class Assembly {
   std::map<std::string, Growing> tensors_;
 };
 
-/// Without a slash at its end.
-Result<std::string> Absolute(const std::string& path) {
-  std::error_code error;
-  const fs::path absolute = fs::absolute(path, error).lexically_normal();
-  if (error) return InvalidArgument(fmt::format("'{}' is no path: {}", path, error.message()));
-  return (absolute.has_filename() ? absolute : absolute.parent_path()).string();
-}
-
 Result<Header> HeaderOf(const std::string& path) {
   TESSERA_TRY(const FilePtr file, File::Open(path, File::Mode::kRead));
   return ReadHeader(*file);
@@ -209,7 +202,7 @@ Status AddIndexed(const std::string& folder, const Index& index, Assembly& assem
 }  // namespace
 
 Result<std::shared_ptr<const Checkpoint>> OpenSafetensors(const std::string& path) {
-  TESSERA_TRY(const std::string absolute, Absolute(path));
+  const std::string absolute = engine::AbsolutePath(path);
   TESSERA_TRY(Header header, HeaderOf(absolute));
   Assembly assembly(Format::kSafetensors, absolute);
   TESSERA_RETURN_IF_ERROR(assembly.Add(absolute, std::move(header)));
@@ -217,7 +210,7 @@ Result<std::shared_ptr<const Checkpoint>> OpenSafetensors(const std::string& pat
 }
 
 Result<std::shared_ptr<const Checkpoint>> OpenSafetensorsFolder(const std::string& path) {
-  TESSERA_TRY(const std::string folder, Absolute(path));
+  const std::string folder = engine::AbsolutePath(path);
   Assembly assembly(Format::kHuggingFace, folder);
   TESSERA_TRY(const auto indices, NamesEndingIn(folder, kIndexSuffix));
   if (indices.size() > 1) {

@@ -9,6 +9,7 @@
 #include "engine/checkpoint/torch/json_file.h"
 #include "engine/checkpoint/torch/torch_file.h"
 #include "engine/checkpoint/torch/value_json.h"
+#include "engine/files/absolute_path.h"
 #include "ptc/base/utf8.h"
 
 namespace tessera::checkpoint {
@@ -69,7 +70,7 @@ Result<std::string> CommonState(const fs::path& path) {
 }  // namespace
 
 Result<Contents> ReadMegatronFolder(const std::string& path) {
-  fs::path folder = fs::absolute(path);
+  fs::path folder = engine::AbsolutePath(path);
   if (Exists(folder / kLatest)) {
     TESSERA_TRY(folder, LatestIteration(folder));
   }

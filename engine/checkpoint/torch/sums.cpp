@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kMaxStatementJson = std::int64_t{1} << 24;
+constexpr std::int64_t kMaxJson = std::int64_t{1} << 24;
 constexpr std::size_t kSha256Digits = 64;
 
 /// One of the two sums, over bytes that come in parts.
@@ -101,7 +101,7 @@ bool IsSha256(std::string_view text) {
 
 Status AddIntegrity(const fs::path& folder, std::vector<StatedSum>& sums) {
   const std::string path = (folder / "integrity.json").string();
-  TESSERA_TRY(const nlohmann::json json, ReadJsonFile(path, kMaxStatementJson));
+  TESSERA_TRY(const nlohmann::json json, ReadJsonFile(path, kMaxJson));
   const auto wrong = [&](std::string_view what) {
     return InvalidArgument(fmt::format("'{}': {}", path, what));
   };

@@ -10,6 +10,7 @@
 #include "engine/checkpoint/torch/json_file.h"
 #include "engine/checkpoint/torch/torch_file.h"
 #include "engine/checkpoint/torch/value_json.h"
+#include "engine/files/absolute_path.h"
 #include "ptc/base/utf8.h"
 
 namespace tessera::checkpoint {
@@ -158,14 +159,14 @@ Result<std::map<std::string, std::vector<std::string>>> ReadIndex(const fs::path
 }  // namespace
 
 Result<Contents> ReadTorchSaveFile(const std::string& path) {
-  const fs::path file = fs::absolute(path);
+  const fs::path file = engine::AbsolutePath(path);
   Contents contents{Format::kTorchSave, file.string(), {}, {}};
   TESSERA_RETURN_IF_ERROR(AddFile(file, contents));
   return contents;
 }
 
 Result<Contents> ReadTorchSaveFolder(const std::string& path) {
-  const fs::path folder = fs::absolute(path);
+  const fs::path folder = engine::AbsolutePath(path);
   Contents contents{Format::kTorchSave, folder.string(), {}, {}};
   const fs::path index_path = folder / "pytorch_model.bin.index.json";
   std::error_code error;

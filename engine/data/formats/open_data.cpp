@@ -119,17 +119,13 @@ Result<Found> FindFile(const std::string& name, const Finder& finder) {
   return found;
 }
 
-/// A file of a folder, or none where it is no text. What cannot be read is left out on disk, where
-/// folders hold much that is not meant; a server's list names what is meant.
+/// Opens a file of a folder. Returns null if it is not text.
 Result<ByteSourcePtr> OpenText(const std::string& name, const Finder& finder) {
-  const bool is_far = name.find("://") != std::string::npos;
-  auto file = finder.opener.Open(name);
-  if (!file) return is_far ? Result<ByteSourcePtr>(std::move(file).error()) : ByteSourcePtr();
-  const auto is_text = LooksLikeText(**file);
-  if (!is_text) return is_far ? Result<ByteSourcePtr>(is_text.error()) : ByteSourcePtr();
-  if (!*is_text) return ByteSourcePtr();
-  TESSERA_RETURN_IF_ERROR(finder.progress.Found((*file)->size_bytes()));
-  return std::move(*file);
+  TESSERA_TRY(ByteSourcePtr file, finder.opener.Open(name));
+  TESSERA_TRY(const bool is_text, LooksLikeText(*file));
+  if (!is_text) return ByteSourcePtr();
+  TESSERA_RETURN_IF_ERROR(finder.progress.Found(file->size_bytes()));
+  return file;
 }
 
 Result<Found> FindInFolder(const std::vector<std::string>& names, const Finder& finder) {
@@ -197,7 +193,7 @@ Result<std::vector<DatasetPtr>> OpenParts(Found found, std::int64_t sequence,
   if (found.is_text_named || !found.has_records() || text_bytes > sequence) {
     const bool is_only = !found.has_records();
     if (is_only || !found.text.empty()) {
-      TESSERA_TRY(TextDataset text, TextDataset::Make(std::move(found.text), sequence));
+      TESSERA_TRY(TextDataset text, TextDataset::Make(std::move(found.text), sequence, options));
       parts.push_back(std::make_shared<const TextDataset>(std::move(text)));
     }
   }

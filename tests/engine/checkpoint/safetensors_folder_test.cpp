@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 /// A file of these tensors, all bytes 0.
 void MakeFile(const fs::path& path, std::vector<FileTensor> tensors,
               const std::map<std::string, std::string>& metadata = {}) {
-  QVERIFY(PlaceTensors(tensors).has_value());
+  QVERIFY(AssignOffsets(tensors).has_value());
   const std::int64_t bytes = tensors.empty() ? 0 : tensors.back().end;
   const auto text = PrintHeader({.tensors = tensors, .metadata = metadata, .data_begin = 8});
   QVERIFY(text.has_value());

@@ -29,7 +29,7 @@ struct SampleOptions {
 
 /// Writes the files of PlanFiles; an index is not among them.
 /// \pre pieces are of the tensors
-/// \error those of PlanFiles, PlaceTensors and PrintHeader
+/// \error those of PlanFiles, AssignOffsets and PrintHeader
 Status WriteCheckpoint(checkpoint::Format format, const std::filesystem::path& path,
                        const std::vector<SampleTensor>& tensors,
                        const std::vector<checkpoint::Piece>& pieces,

@@ -64,9 +64,10 @@ std::string TorchSave(const TensorSpec& tensor);
 struct ChunkSpec {
   std::vector<std::int64_t> begin;
   std::vector<std::int64_t> size;
-  std::string blob;       // a whole archive
-  std::string file;       // "__0_0.distcp"
-  bool is_stored = true;  // has an entry in storage_data
+  std::string blob;             // a whole archive
+  std::string file;             // "__0_0.distcp"
+  bool is_stored = true;        // has an entry in storage_data
+  bool shares_archive = false;  // stored where the chunk before it is; `blob` is not written
 };
 struct DcpTensorSpec {
   std::string name;

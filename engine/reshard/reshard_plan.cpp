@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/reshard/plan.h"
+#include "engine/reshard/reshard_plan.h"
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -28,7 +28,7 @@ Result<Arrangement> Arrange(const std::vector<OutTensor>& tensors, const std::st
                       std::filesystem::path(destination).filename().string(), options.files);
 }
 
-std::uint64_t HashOf(const Plan& plan) {
+std::uint64_t HashOf(const ReshardPlan& plan) {
   std::string text = fmt::format("{}\n", plan.tile_bytes);
   for (const OutTensor& tensor : plan.tensors) {
     text += fmt::format("{}\n{} {}\n", tensor.name, ToString(tensor.dtype),
@@ -39,7 +39,7 @@ std::uint64_t HashOf(const Plan& plan) {
   }
   for (std::size_t p = 0; p < plan.arrangement.pieces.size(); ++p) {
     text += fmt::format("{} {} {}\n", checkpoint::ToString(plan.arrangement.pieces[p]),
-                        plan.arrangement.places[p].file, plan.arrangement.places[p].offset);
+                        plan.arrangement.locations[p].file, plan.arrangement.locations[p].offset);
   }
   return XXH3_64bits(text.data(), text.size());
 }
@@ -53,9 +53,8 @@ Result<std::int64_t> TileBytes(std::int64_t memory_bytes, int threads, std::int6
   const std::int64_t least = std::max(kLeastMemory, threads * kLeastThreadMemory);
   if (memory_bytes < least) {
     return InvalidArgument(
-        fmt::format("memory of {} bytes is less than the {} MiB that {} threads "
-                    "need",
-                    memory_bytes, least / kMiB, threads));
+        fmt::format("memory of {} bytes is less than the {} MiB that {} threads need", memory_bytes,
+                    least / kMiB, threads));
   }
   const std::int64_t room = memory_bytes / threads - 3 * kMiB;
   while (most > room / 2) most /= 2;
@@ -96,8 +95,8 @@ Result<std::vector<ptc::DType>> ConvertedDTypes(
   return dtypes;
 }
 
-Result<Plan> MakePlan(const checkpoint::Checkpoint& source, const std::string& destination,
-                      const Options& options) {
+Result<ReshardPlan> MakeReshardPlan(const checkpoint::Checkpoint& source,
+                                    const std::string& destination, const Options& options) {
   TESSERA_TRY(const std::int64_t tile_bytes,
               TileBytes(options.memory_bytes, options.threads, options.tile_bytes));
   TESSERA_TRY(const auto dtypes, ConvertedDTypes(source.tensors(), options.dtypes));
@@ -115,12 +114,12 @@ Result<Plan> MakePlan(const checkpoint::Checkpoint& source, const std::string& d
   }
   TESSERA_TRY(Arrangement arrangement, Arrange(tensors, destination, options));
   AddMetadata(source, options.format, arrangement);
-  Plan plan{.tensors = std::move(tensors),
-            .unit_shapes = std::move(unit_shapes),
-            .arrangement = std::move(arrangement),
-            .tiles = TileSequence(extents, tile_bytes),
-            .tile_bytes = tile_bytes,
-            .source_bytes = source_bytes};
+  ReshardPlan plan{.tensors = std::move(tensors),
+                   .unit_shapes = std::move(unit_shapes),
+                   .arrangement = std::move(arrangement),
+                   .tiles = TileSequence(extents, tile_bytes),
+                   .tile_bytes = tile_bytes,
+                   .source_bytes = source_bytes};
   for (const OutFile& file : plan.arrangement.files) {
     TESSERA_TRY(const std::string header, checkpoint::PrintHeader(file.header, kHeaderAlignment));
     plan.header_bytes.push_back(std::ssize(header));
