@@ -1,245 +1,176 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Reads the text of a layout: the only place that sees nlohmann::json as a tree, and its
-/// exceptions end here.
+/// Reads the text of a layout (FORMAT.md).
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <initializer_list>
-#include <limits>
-#include <nlohmann/json.hpp>
+#include <utility>
 
+#include "ptc/base/json_reader.h"
 #include "ptc/base/utf8.h"
 #include "ptc/layout.h"
 
 namespace tessera::ptc {
 namespace {
 
-using Json = nlohmann::json;
+/// Programs write layouts as one line, so errors name a path and no line.
+const NamedText kUnnamed;
 
-/// The value of a required key.
-Result<const Json*> Field(const Json& object, const char* key) {
-  const auto it = object.find(key);
-  if (it == object.end()) return InvalidArgument(fmt::format("key '{}' is missing", key));
-  return &*it;
+Result<JsonReader> ReadObject(const JsonValue& value, std::string_view what,
+                              std::initializer_list<std::string_view> keys) {
+  return JsonReader::Make(kUnnamed, value, what, keys);
 }
 
-Status CheckKeys(const Json& object, std::initializer_list<std::string_view> known) {
-  if (!object.is_object()) return InvalidArgument("not an object");
-  for (const auto& item : object.items()) {
-    if (std::find(known.begin(), known.end(), item.key()) == known.end()) {
-      return InvalidArgument(fmt::format("unknown key '{}'", Escaped(item.key())));
-    }
-  }
-  return OkStatus();
-}
-
-Result<std::string> StringField(const Json& object, const char* key) {
-  TESSERA_TRY(const Json* value, Field(object, key));
-  if (!value->is_string()) return InvalidArgument(fmt::format("key '{}' is not a string", key));
-  return value->get<std::string>();
-}
-
-Result<std::int64_t> Integer(const Json& value, const char* key) {
-  const bool fits =
-      value.is_number_unsigned()
-          ? value.get<std::uint64_t>() <= std::uint64_t{std::numeric_limits<std::int64_t>::max()}
-          : value.is_number_integer();
-  if (!fits) return InvalidArgument(fmt::format("key '{}' is not a 64-bit integer", key));
-  return value.get<std::int64_t>();
-}
-
-Result<std::int64_t> IntegerField(const Json& object, const char* key) {
-  TESSERA_TRY(const Json* value, Field(object, key));
-  return Integer(*value, key);
-}
-
-Result<const Json*> ArrayField(const Json& object, const char* key) {
-  TESSERA_TRY(const Json* value, Field(object, key));
-  if (!value->is_array()) return InvalidArgument(fmt::format("key '{}' is not an array", key));
-  return value;
-}
-
-Result<std::vector<std::int64_t>> IntegersField(const Json& object, const char* key) {
-  TESSERA_TRY(const Json* value, ArrayField(object, key));
-  std::vector<std::int64_t> numbers;
-  for (const Json& item : *value) {
-    TESSERA_TRY(const std::int64_t number, Integer(item, key));
-    numbers.push_back(number);
-  }
-  return numbers;
-}
-
-Result<std::vector<Axis>> ParseAxes(const Json& list, const char* key) {
+Result<std::vector<Axis>> ParseAxes(const JsonReader& reader, std::string_view key) {
+  TESSERA_TRY(const std::vector<std::string> names, reader.Texts(key));
   std::vector<Axis> axes;
-  for (const Json& name : list) {
-    if (!name.is_string()) {
-      return InvalidArgument(fmt::format("key '{}' is not an array of axis names", key));
-    }
-    TESSERA_TRY(const Axis axis, ParseAxis(name.get<std::string>()));
+  for (const std::string& name : names) {
+    TESSERA_TRY(const Axis axis, ParseAxis(name));
     axes.push_back(axis);
   }
   return axes;
 }
 
-Result<HeadGroups> ParseHeads(const Json& object) {
-  TESSERA_RETURN_IF_ERROR(CheckKeys(object, {"kv", "of", "query"}));
+Result<HeadGroups> ParseHeads(const JsonValue& value) {
+  TESSERA_TRY(const JsonReader reader, ReadObject(value, "heads", {"kv", "of", "query"}));
   HeadGroups heads;
-  TESSERA_TRY(heads.kv, IntegerField(object, "kv"));
-  TESSERA_TRY(heads.query, IntegerField(object, "query"));
-  TESSERA_TRY(const std::string of, StringField(object, "of"));
-  if (of != "query" && of != "kv") {
-    return InvalidArgument(fmt::format("heads of '{}', known are query, kv", Escaped(of)));
-  }
+  TESSERA_TRY(heads.kv, reader.Integer("kv"));
+  TESSERA_TRY(heads.query, reader.Integer("query"));
+  TESSERA_TRY(const std::string of, reader.Text("of"));
+  if (of != "query" && of != "kv") return reader.Expected(*reader.Find("of"), "query or kv");
   heads.of_query = of == "query";
   return heads;
 }
 
-/// A list of axes, which is split as `of_lists` says, or an object that says it itself.
-Result<DimCut> ParseCut(const Json& value, Split of_lists, const char* key) {
+/// A list of axes, which is split by `of_lists`, or an object that names its split.
+Result<DimCut> ParseCut(const JsonValue& value, Split of_lists) {
   DimCut cut;
-  if (value.is_array()) {
+  if (value.kind == JsonValue::Kind::kList) {
     cut.split = of_lists;
-    TESSERA_TRY(cut.axes, ParseAxes(value, key));
+    for (const JsonValue& name : value.items) {
+      if (name.kind != JsonValue::Kind::kText) {
+        return InvalidArgument(fmt::format("expected the name of an axis, not {}", Describe(name)));
+      }
+      TESSERA_TRY(const Axis axis, ParseAxis(name.text));
+      cut.axes.push_back(axis);
+    }
     return cut;
   }
-  if (!value.is_object()) {
-    return InvalidArgument(
-        fmt::format("key '{}' is not an array of cuts: arrays of axis names, or objects", key));
+  if (value.kind != JsonValue::Kind::kObject) {
+    return InvalidArgument(fmt::format(
+        "expected a cut, which is a list of axes or an object, not {}", Describe(value)));
   }
-  TESSERA_RETURN_IF_ERROR(CheckKeys(value, {"axes", "heads", "multiple", "split"}));
-  TESSERA_TRY(const Json* axes, ArrayField(value, "axes"));
-  TESSERA_TRY(cut.axes, ParseAxes(*axes, "axes"));
-  if (value.contains("split")) {
-    TESSERA_TRY(const std::string split, StringField(value, "split"));
+  TESSERA_TRY(const JsonReader reader,
+              ReadObject(value, "a cut", {"axes", "heads", "multiple", "split"}));
+  TESSERA_TRY(cut.axes, ParseAxes(reader, "axes"));
+  if (reader.Find("split") != nullptr) {
+    TESSERA_TRY(const std::string split, reader.Text("split"));
     TESSERA_TRY(cut.split, ParseSplit(split));
   }
-  if (value.contains("multiple")) {
-    TESSERA_TRY(cut.multiple, IntegerField(value, "multiple"));
-  }
-  if (value.contains("heads")) {
-    TESSERA_TRY(cut.heads, ParseHeads(value["heads"]));
+  TESSERA_RETURN_IF_ERROR(reader.Optional("multiple", cut.multiple));
+  if (const JsonValue* heads = reader.Find("heads")) {
+    TESSERA_TRY(cut.heads, ParseHeads(*heads));
   }
   return cut;
 }
 
-Result<ShardRule> ParseRule(const Json& object) {
+Result<ShardRule> ParseRule(const JsonReader& tensor) {
   ShardRule rule;
   Split of_lists = Split::kEven;
-  if (object.contains("split")) {
-    TESSERA_TRY(const std::string split, StringField(object, "split"));
+  if (tensor.Find("split") != nullptr) {
+    TESSERA_TRY(const std::string split, tensor.Text("split"));
     TESSERA_TRY(of_lists, ParseSplit(split));
   }
-  TESSERA_TRY(const Json* dims, ArrayField(object, "rule"));
-  for (const Json& dim : *dims) {
-    TESSERA_TRY(DimCut cut, ParseCut(dim, of_lists, "rule"));
+  TESSERA_TRY(const auto* dims, tensor.List("rule"));
+  for (const JsonValue& dim : *dims) {
+    TESSERA_TRY(DimCut cut, ParseCut(dim, of_lists).Context("key 'rule'"));
     rule.dims.push_back(std::move(cut));
   }
-  if (const auto flat = object.find("flat"); flat != object.end()) {
-    if (flat->is_string()) {
-      TESSERA_TRY(const Axis axis, ParseAxis(flat->get<std::string>()));
-      rule.flat = {axis};
-    } else {
-      TESSERA_TRY(const Json* axes, ArrayField(object, "flat"));
-      TESSERA_TRY(rule.flat, ParseAxes(*axes, "flat"));
-    }
+  if (const JsonValue* flat = tensor.Find("flat"); flat == nullptr) {
+    // Not flat.
+  } else if (flat->kind == JsonValue::Kind::kText) {
+    TESSERA_TRY(const Axis axis, ParseAxis(flat->text));
+    rule.flat = {axis};
+  } else {
+    TESSERA_TRY(rule.flat, ParseAxes(tensor, "flat"));
   }
-  if (object.contains("bucket")) {
-    TESSERA_TRY(rule.bucket, StringField(object, "bucket"));
-  }
+  TESSERA_RETURN_IF_ERROR(tensor.Optional("bucket", rule.bucket));
   return rule;
 }
 
-Result<Segments> ParseSegments(const Json& object) {
-  TESSERA_RETURN_IF_ERROR(CheckKeys(object, {"cuts", "dim", "sizes"}));
-  TESSERA_TRY(const std::int64_t dim, IntegerField(object, "dim"));
-  if (dim < 0 || dim >= kMaxRank) {
-    return InvalidArgument(fmt::format("dim {} is not in 0..{}", dim, kMaxRank - 1));
-  }
+Result<Segments> ParseSegments(const JsonValue& value) {
+  TESSERA_TRY(const JsonReader reader, ReadObject(value, "segments", {"cuts", "dim", "sizes"}));
   Segments segments;
+  TESSERA_TRY(const std::int64_t dim, reader.Integer("dim", 0, kMaxRank - 1));
   segments.dim = static_cast<int>(dim);
-  TESSERA_TRY(const std::vector<std::int64_t> sizes, IntegersField(object, "sizes"));
+  TESSERA_TRY(const std::vector<std::int64_t> sizes, reader.Integers("sizes"));
   for (std::int64_t size : sizes) segments.blocks.push_back({size});
-  if (!object.contains("cuts")) return segments;
-  TESSERA_TRY(const Json* cuts, ArrayField(object, "cuts"));
+  if (reader.Find("cuts") == nullptr) return segments;
+  TESSERA_TRY(const auto* cuts, reader.List("cuts"));
   if (cuts->size() != sizes.size()) {
     return InvalidArgument(fmt::format("{} cuts for {} segments", cuts->size(), sizes.size()));
   }
   for (std::size_t s = 0; s < sizes.size(); ++s) {
-    if ((*cuts)[s].is_null()) continue;
-    TESSERA_TRY(segments.blocks[s].cut, ParseCut((*cuts)[s], Split::kEven, "cuts"));
+    if ((*cuts)[s].kind == JsonValue::Kind::kNull) continue;
+    TESSERA_TRY(segments.blocks[s].cut, ParseCut((*cuts)[s], Split::kEven).Context("key 'cuts'"));
   }
   return segments;
 }
 
-Result<ExpertIndex> ParseExpert(const Json& object) {
-  TESSERA_RETURN_IF_ERROR(CheckKeys(object, {"count", "index"}));
+Result<ExpertIndex> ParseExpert(const JsonValue& value) {
+  TESSERA_TRY(const JsonReader reader, ReadObject(value, "an expert", {"count", "index"}));
   ExpertIndex expert;
-  TESSERA_TRY(expert.index, IntegerField(object, "index"));
-  TESSERA_TRY(expert.count, IntegerField(object, "count"));
+  TESSERA_TRY(expert.index, reader.Integer("index"));
+  TESSERA_TRY(expert.count, reader.Integer("count"));
   return expert;
 }
 
-Result<std::vector<std::string>> ParseAliases(const Json& object) {
-  TESSERA_TRY(const Json* list, ArrayField(object, "aliases"));
-  std::vector<std::string> aliases;
-  for (const Json& name : *list) {
-    if (!name.is_string()) return InvalidArgument("key 'aliases' is not an array of strings");
-    aliases.push_back(name.get<std::string>());
-  }
-  return aliases;
-}
-
-Result<TensorSpec> ParseTensor(const Json& object) {
-  TESSERA_RETURN_IF_ERROR(
-      CheckKeys(object, {"aliases", "bucket", "dtype", "expert", "flat", "layer", "name", "place",
-                         "role", "rule", "segments", "shape", "split"}));
+Result<TensorSpec> ParseTensor(const JsonValue& value) {
+  TESSERA_TRY(const JsonReader reader,
+              ReadObject(value, "a tensor",
+                         {"aliases", "bucket", "dtype", "expert", "flat", "layer", "name", "place",
+                          "role", "rule", "segments", "shape", "split"}));
   TensorSpec spec;
-  TESSERA_TRY(spec.name, StringField(object, "name"));
-  TESSERA_TRY(const std::string dtype, StringField(object, "dtype"));
+  TESSERA_TRY(spec.name, reader.Text("name"));
+  TESSERA_TRY(const std::string dtype, reader.Text("dtype"));
   TESSERA_TRY(spec.dtype, ParseDType(dtype));
-  TESSERA_TRY(spec.shape, IntegersField(object, "shape"));
-  TESSERA_TRY(const std::string role, StringField(object, "role"));
+  TESSERA_TRY(spec.shape, reader.Integers("shape"));
+  TESSERA_TRY(const std::string role, reader.Text("role"));
   TESSERA_TRY(spec.role, ParseTensorRole(role));
-  TESSERA_TRY(const std::string place, StringField(object, "place"));
+  TESSERA_TRY(const std::string place, reader.Text("place"));
   TESSERA_TRY(spec.place, ParseStagePlace(place));
   if (spec.place == StagePlace::kLayer) {
-    TESSERA_TRY(spec.layer, IntegerField(object, "layer"));
-  } else if (object.contains("layer")) {
-    return InvalidArgument(fmt::format("key 'layer' does not go with place '{}'", place));
+    TESSERA_TRY(spec.layer, reader.Integer("layer"));
+  } else if (reader.Find("layer") != nullptr) {
+    return InvalidArgument(fmt::format("key 'layer' cannot be combined with place '{}'", place));
   }
-  if (const auto it = object.find("expert"); it != object.end()) {
-    auto expert = ParseExpert(*it);
-    if (!expert) return std::move(expert).Context("key 'expert'").error();
-    spec.expert = *expert;
+  if (const JsonValue* expert = reader.Find("expert")) {
+    TESSERA_TRY(spec.expert, ParseExpert(*expert).Context("key 'expert'"));
   }
-  if (const auto it = object.find("segments"); it != object.end()) {
-    auto segments = ParseSegments(*it);
-    if (!segments) return std::move(segments).Context("key 'segments'").error();
-    spec.segments = std::move(*segments);
+  if (const JsonValue* segments = reader.Find("segments")) {
+    TESSERA_TRY(spec.segments, ParseSegments(*segments).Context("key 'segments'"));
   }
-  TESSERA_TRY(spec.rule, ParseRule(object));
-  if (object.contains("aliases")) {
-    TESSERA_TRY(spec.aliases, ParseAliases(object));
-  }
+  TESSERA_TRY(spec.rule, ParseRule(reader));
+  TESSERA_RETURN_IF_ERROR(reader.Optional("aliases", spec.aliases));
   return spec;
 }
 
-Result<Layout> FromJson(const Json& root) {
-  TESSERA_RETURN_IF_ERROR(CheckKeys(root, {"mesh", "num_layers", "stages", "tensors"}));
-  TESSERA_TRY(const std::string mesh_text, StringField(root, "mesh"));
+Result<Layout> ParseRoot(std::string_view text) {
+  TESSERA_TRY(const JsonValue root, ParseJson({{}, std::string(text)}));
+  TESSERA_TRY(const JsonReader reader,
+              ReadObject(root, "a layout", {"mesh", "num_layers", "stages", "tensors"}));
+  TESSERA_TRY(const std::string mesh_text, reader.Text("mesh"));
   TESSERA_TRY(DeviceMesh mesh, ParseDeviceMesh(mesh_text));
-  TESSERA_TRY(const std::int64_t num_layers, IntegerField(root, "num_layers"));
+  TESSERA_TRY(const std::int64_t num_layers, reader.Integer("num_layers"));
   StageRule stages;
-  if (root.contains("stages")) {
-    TESSERA_TRY(const std::string text, StringField(root, "stages"));
-    TESSERA_TRY(stages, ParseStageRule(text));
+  if (reader.Find("stages") != nullptr) {
+    TESSERA_TRY(const std::string rule, reader.Text("stages"));
+    TESSERA_TRY(stages, ParseStageRule(rule));
   }
-  TESSERA_TRY(const Json* list, Field(root, "tensors"));
-  if (!list->is_array()) return InvalidArgument("key 'tensors' is not an array");
+  TESSERA_TRY(const auto* list, reader.List("tensors"));
   std::vector<TensorSpec> tensors;
-  for (const Json& item : *list) {
+  tensors.reserve(list->size());
+  for (const JsonValue& item : *list) {
     auto spec = ParseTensor(item);
     if (!spec) return std::move(spec).Context(fmt::format("tensors[{}]", tensors.size())).error();
     tensors.push_back(std::move(*spec));
@@ -250,14 +181,6 @@ Result<Layout> FromJson(const Json& root) {
 
 }  // namespace
 
-Result<Layout> ParseLayout(std::string_view json) {
-  try {
-    return FromJson(Json::parse(json.begin(), json.end())).Context("layout");
-  } catch (const Json::parse_error& error) {
-    return InvalidArgument(fmt::format("layout: not json at byte {}", error.byte));
-  } catch (const Json::exception& error) {
-    return InvalidArgument(fmt::format("layout: {}", error.what()));
-  }
-}
+Result<Layout> ParseLayout(std::string_view json) { return ParseRoot(json).Context("layout"); }
 
 }  // namespace tessera::ptc

@@ -18,9 +18,10 @@ bool AllowList::Refresh() {
   std::vector<std::string> problems;
   if (!folder_.empty()) {
     std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_, error)) {
-      if (entry.path().extension() != ".pub") continue;
-      auto key = LoadPublicKey(entry.path().string());
+    for (std::filesystem::directory_iterator entry(folder_, error), end; !error && entry != end;
+         entry.increment(error)) {
+      if (entry->path().extension() != ".pub") continue;
+      auto key = LoadPublicKey(entry->path().string());
       if (key) {
         keys.push_back(std::move(*key));
       } else {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/files/whole_file.h"
+#include "ptc/base/utf8.h"
 
 namespace tessera::agents {
 namespace {
@@ -136,6 +137,9 @@ Status SaveAgentConfig(const AgentConfig& config, const std::string& path) {
   Json json = Json::object();
   for (const auto& [key, field] : Fields()) {
     json[key] = field.write(config);
+    if (json[key].is_string() && !IsPrintableUtf8(json[key].get_ref<const std::string&>())) {
+      return InvalidArgument(fmt::format("{}: key '{}' is not printable UTF-8", path, key));
+    }
     if (!field.required && json[key] == "") json.erase(key);
   }
   return engine::WriteWholeFile(path, json.dump(2) + '\n', 0644);

@@ -63,8 +63,9 @@ void DeviceStore::Flip(Device& device, const engine::PieceTable& table, std::int
     device.table.reset();
     return;
   }
-  h.job_hash.store(engine::Checksum(std::as_bytes(std::span(table.job()))));
+  // A device of the pool has no current table, so its job is named last.
   engine::FlipTo(*device.arena, table.epoch());
+  h.job_hash.store(engine::Checksum(std::as_bytes(std::span(table.job()))));
   device.table = table;
 }
 

@@ -165,7 +165,7 @@ Result<engine::NodeStatus> Decode(const wire::NodeInfo& in) {
 }
 
 void Encode(const engine::DataStatus& data, wire::DataInfo* out) {
-  for (const engine::DataStatus::Part& part : data.parts) {
+  for (const engine::DataStatus::Dataset& part : data.parts) {
     wire::DataPart* item = out->add_parts();
     item->set_name(Utf8(part.name));
     item->set_format(Utf8(part.format));

@@ -18,11 +18,11 @@ std::int64_t Limited(std::int64_t limit) {
 }
 
 template <typename T, typename Messages>
-Result<std::vector<T>> DecodeRows(const Messages& messages) {
+Result<std::vector<T>> DecodeAll(const Messages& messages) {
   std::vector<T> values;
   values.reserve(static_cast<std::size_t>(messages.size()));
   for (const auto& message : messages) {
-    TESSERA_TRY(auto value, Decode(message));
+    TESSERA_TRY(auto value, agents::Decode(message));
     values.push_back(std::move(value));
   }
   return values;
@@ -135,9 +135,9 @@ Result<engine::HistoryChanges> Decode(const wire::ChangesReply& in) {
   if (changes.next.history.empty()) return InvalidArgument("changes of a history without an id");
   changes.missing = in.missing();
   changes.more = in.more();
-  TESSERA_TRY(changes.events, DecodeRows<engine::Event>(in.events()));
-  TESSERA_TRY(changes.samples, DecodeRows<engine::Sample>(in.samples()));
-  TESSERA_TRY(changes.transactions, DecodeRows<engine::HistoryEntry>(in.transactions()));
+  TESSERA_TRY(changes.events, DecodeAll<engine::Event>(in.events()));
+  TESSERA_TRY(changes.samples, DecodeAll<engine::Sample>(in.samples()));
+  TESSERA_TRY(changes.transactions, DecodeAll<engine::HistoryEntry>(in.transactions()));
   return changes;
 }
 

@@ -2,9 +2,11 @@
 #pragma once
 
 /// \file
-/// Checks for our own bugs only. Bytes from outside are decoded into a Result, never checked here.
+/// Checks for bugs in this program. Input from outside is decoded into a Result and never checked
+/// with these macros, because a failed check ends the process.
 
 namespace tessera {
+/// Prints the place and the expression to stderr and aborts.
 [[noreturn]] void CheckFailed(const char* file, int line, const char* expression);
 }  // namespace tessera
 
@@ -12,7 +14,8 @@ namespace tessera {
   ((cond) ? static_cast<void>(0) : ::tessera::CheckFailed(__FILE__, __LINE__, #cond))
 
 #ifdef NDEBUG
-// Not evaluated, but seen: what only a check names is not unused.
+// sizeof does not evaluate the condition, but it counts as a use of the names in it. So a variable
+// that only a check reads causes no warning about an unused variable.
 #define TESSERA_DCHECK(cond) static_cast<void>(sizeof((cond) ? 1 : 0))
 #else
 #define TESSERA_DCHECK(cond) TESSERA_CHECK(cond)

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A visitor from lambdas: a forgotten alternative fails to compile.
+/// A visitor made of lambdas for std::visit. A forgotten alternative fails to compile.
 
 namespace tessera {
 template <typename... F>

@@ -12,7 +12,7 @@
 
 namespace tessera {
 
-/// A small closed set. Only kUnavailable is worth a retry.
+/// The kinds of errors, a small closed set. Only kUnavailable is worth a retry.
 enum class ErrorCode {
   kInvalidArgument,
   kNotFound,
@@ -30,8 +30,8 @@ enum class ErrorCode {
 /// "invalid argument", "not found", …
 std::string_view ToString(ErrorCode code);
 
-/// What went wrong. `message` names the thing, the value and the limit; lower case, no full stop.
-/// `context` is prepended by callers on the way up.
+/// What went wrong. `message` names the thing, the value and the limit, in lower case and without a
+/// full stop. Callers on the way up prepend to `context`.
 struct Error {
   ErrorCode code = ErrorCode::kInternal;
   std::string message;
@@ -49,7 +49,7 @@ class [[nodiscard]] Result : public tl::expected<T, Error> {
   Result(const Error& error) : tl::expected<T, Error>(tl::unexpect, error) {}
   Result(Error&& error) : tl::expected<T, Error>(tl::unexpect, std::move(error)) {}
 
-  /// Returns this result with `where` put before an error's context.
+  /// Returns this result. If it is an error, `where` is prepended to its context.
   Result Context(std::string_view where) && {
     if (!this->has_value()) {
       auto& c = this->error().context;
@@ -96,7 +96,8 @@ inline Error Internal(std::string message) {
 #define TESSERA_CONCAT_INNER(a, b) a##b
 #define TESSERA_CONCAT(a, b) TESSERA_CONCAT_INNER(a, b)
 
-/// `TESSERA_TRY(auto x, Expression());` binds the value or returns the error from this function.
+/// `TESSERA_TRY(auto x, Expression());` binds the value, or returns the error from the enclosing
+/// function.
 #define TESSERA_TRY(decl, expr) \
   TESSERA_TRY_IMPL(TESSERA_CONCAT(tessera_try_, __COUNTER__), decl, expr)
 #define TESSERA_TRY_IMPL(tmp, decl, expr)  \
@@ -104,7 +105,7 @@ inline Error Internal(std::string message) {
   if (!tmp) return std::move(tmp).error(); \
   decl = std::move(*tmp)
 
-/// Returns the error of a Status-valued expression from this function.
+/// Returns from the enclosing function with the error of a Status-valued expression, if it has one.
 #define TESSERA_RETURN_IF_ERROR(expr)                                                            \
   do {                                                                                           \
     if (auto tessera_status = (expr); !tessera_status) return std::move(tessera_status).error(); \

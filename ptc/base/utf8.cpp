@@ -46,9 +46,9 @@ bool IsPrintableUtf8(std::string_view text) {
 }
 
 std::string Escaped(std::string_view text) {
-  constexpr std::size_t kLimit = 80;
+  constexpr std::size_t kMostBytes = 80;
   std::string line;
-  for (const char c : text.substr(0, kLimit)) {
+  for (const char c : text.substr(0, kMostBytes)) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20 || byte >= 0x7f) {
       line += fmt::format("\\x{:02x}", byte);
@@ -56,7 +56,7 @@ std::string Escaped(std::string_view text) {
       line += c;
     }
   }
-  if (text.size() > kLimit) line += "…";
+  if (text.size() > kMostBytes) line += "…";
   return line;
 }
 

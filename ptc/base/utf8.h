@@ -2,17 +2,18 @@
 #pragma once
 
 /// \file
-/// Text from outside that may go into JSON and into one line of a message.
+/// Checks and escapes for text from outside, before it goes into JSON or into a message.
 
 #include <string>
 #include <string_view>
 
 namespace tessera {
 
-/// Whether the bytes are UTF-8 (Unicode 15, table 3-7) without control characters below U+0020 and
-/// U+007F.
+/// Whether the bytes are UTF-8 (Unicode 15, table 3-7) without control characters (those below
+/// U+0020, and U+007F).
 bool IsPrintableUtf8(std::string_view text);
-/// Any bytes as part of one line of a message: the first 80, those that are not ASCII as \xNN.
+/// Makes any bytes fit for one line of a message: the first 80 bytes, with those that are not
+/// printable ASCII as \xNN, and "…" if there are more.
 std::string Escaped(std::string_view text);
 
 }  // namespace tessera

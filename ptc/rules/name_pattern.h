@@ -14,21 +14,22 @@
 
 namespace tessera::ptc {
 
-/// `*` stands for any characters but dots, maybe none; `**` for any at all; `{layer}` and
-/// `{expert}`, each at most once, for a whole number, all of its digits; every other character for
-/// itself.
+/// A pattern that a whole name must match. `*` matches any characters except dots, `**` matches any
+/// characters; both also match nothing. `{layer}` and `{expert}`, each at most once, match a whole
+/// number with all of its digits. Every other character matches itself.
 class NamePattern {
  public:
-  /// \error kInvalidArgument for an empty text, braces around anything else, one of them twice
+  /// \error kInvalidArgument if the text is empty, if braces enclose another word, or if `{layer}`
+  ///     or `{expert}` appears twice
   static Result<NamePattern> Parse(std::string_view text);
 
   struct Match {
-    // What `{layer}` and `{expert}` stand for: the leftmost that fit.
+    // The numbers that `{layer}` and `{expert}` match; the leftmost if several do.
     std::optional<std::int64_t> layer = {};
     std::optional<std::int64_t> expert = {};
     friend bool operator==(const Match&, const Match&) = default;
   };
-  /// Whether the pattern fits the whole name. O(pattern * name).
+  /// Matches the whole name. O(pattern * name). Allocates nothing for names of up to 127 bytes.
   std::optional<Match> Fit(std::string_view name) const;
 
  private:
@@ -41,7 +42,7 @@ class NamePattern {
   std::vector<Part> parts_;
 };
 
-/// Where a name says its layer and its expert; used by patterns and in the tensors file.
+/// Stand for the layer and the expert in patterns and in the names of the tensors file.
 inline constexpr std::string_view kLayerMark = "{layer}";
 inline constexpr std::string_view kExpertMark = "{expert}";
 

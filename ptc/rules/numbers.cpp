@@ -27,7 +27,7 @@ std::optional<std::int64_t> Digits(std::string_view text) {
 
 }  // namespace
 
-Result<Values> ReadValues(const NamedText& file, const ObjectReader& tensors_file) {
+Result<Values> ReadValues(const NamedText& file, const JsonReader& tensors_file) {
   Values values{file.name, {}};
   const JsonValue* section = tensors_file.Find("values");
   if (section == nullptr) return values;
@@ -36,7 +36,7 @@ Result<Values> ReadValues(const NamedText& file, const ObjectReader& tensors_fil
   }
   for (const JsonValue& item : section->items) {
     if (!IsName(item.key)) {
-      return tensors_file.At(item, "a value's name is of up to 40 letters, digits and '_'");
+      return tensors_file.At(item, "the name of a value must have 1 to 40 letters, digits and '_'");
     }
     if (item.kind != JsonValue::Kind::kInteger || item.integer < 0) {
       return tensors_file.Expected(item, "a whole number from 0");
@@ -46,7 +46,7 @@ Result<Values> ReadValues(const NamedText& file, const ObjectReader& tensors_fil
   return values;
 }
 
-Result<std::int64_t> ValueOf(const ObjectReader& reader, const JsonValue& at, std::string_view name,
+Result<std::int64_t> ValueOf(const JsonReader& reader, const JsonValue& at, std::string_view name,
                              const Values& values) {
   if (const auto it = values.by_name.find(name); it != values.by_name.end()) return it->second;
   std::string known;
@@ -55,11 +55,12 @@ Result<std::int64_t> ValueOf(const ObjectReader& reader, const JsonValue& at, st
                                    known.empty() ? "it is empty" : "only " + known));
 }
 
-Result<std::int64_t> ReadNumber(const ObjectReader& reader, const JsonValue& value,
+Result<std::int64_t> ReadNumber(const JsonReader& reader, const JsonValue& value,
                                 std::string_view key, const Values& values) {
   if (value.kind == JsonValue::Kind::kInteger) return value.integer;
   const auto bad = [&] {
-    return reader.At(value, fmt::format("'{}' is a whole number or a product such as '3*$width', "
+    return reader.At(value, fmt::format("'{}' must be a whole number or a product such as "
+                                        "'3*$width', "
                                         "not {}",
                                         key, Describe(value)));
   };
@@ -85,20 +86,20 @@ Result<std::int64_t> ReadNumber(const ObjectReader& reader, const JsonValue& val
   }
 }
 
-Result<std::int64_t> ReadNumber(const ObjectReader& reader, std::string_view key,
+Result<std::int64_t> ReadNumber(const JsonReader& reader, std::string_view key,
                                 const Values& values) {
   TESSERA_TRY(const JsonValue* value, reader.Member(key));
   return ReadNumber(reader, *value, key, values);
 }
 
-Result<std::vector<std::int64_t>> ReadNumbers(const ObjectReader& reader, std::string_view key,
+Result<std::vector<std::int64_t>> ReadNumbers(const JsonReader& reader, std::string_view key,
                                               const Values& values) {
   TESSERA_TRY(const auto* items, reader.List(key));
   std::vector<std::int64_t> numbers;
   for (const JsonValue& item : *items) {
     if (item.kind != JsonValue::Kind::kInteger && item.kind != JsonValue::Kind::kText) {
-      return reader.At(
-          item, fmt::format("'{}' is a list of whole numbers, not of {}", key, Describe(item)));
+      return reader.At(item, fmt::format("'{}' must be a list of whole numbers, not of {}", key,
+                                         Describe(item)));
     }
     TESSERA_TRY(const std::int64_t number, ReadNumber(reader, item, key, values));
     numbers.push_back(number);

@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// Numbers in the files of rules.h: as such, or by the names that the tensors file gives them.
+/// Numbers in the files of rules.h. They are written as numbers, or by the names that the tensors
+/// file defines.
 
 #include <cstdint>
 #include <map>
@@ -10,28 +11,31 @@
 #include <string_view>
 #include <vector>
 
-#include "ptc/rules/json_text.h"
+#include "ptc/base/json_reader.h"
 
 namespace tessera::ptc {
 
 /// The section `values` of a tensors file.
 struct Values {
-  std::string file;  // its name, for messages
+  std::string file;  // the name of the tensors file, for messages
   std::map<std::string, std::int64_t, std::less<>> by_name;
 };
-/// Reads the section, where there is one. \error kInvalidArgument `FILE:LINE: …`
-Result<Values> ReadValues(const NamedText& file, const ObjectReader& tensors_file);
+/// Reads the section; a file without it defines no names.
+/// \error kInvalidArgument `FILE:LINE: …`
+Result<Values> ReadValues(const NamedText& file, const JsonReader& tensors_file);
 
-/// A whole number, or a text such as "$heads" or "3*$width". \error kInvalidArgument `FILE:LINE: …`
-Result<std::int64_t> ReadNumber(const ObjectReader& reader, const JsonValue& value,
+/// Reads a whole number, or a text such as "$heads" or "3*$width".
+/// \error kInvalidArgument `FILE:LINE: …`
+Result<std::int64_t> ReadNumber(const JsonReader& reader, const JsonValue& value,
                                 std::string_view key, const Values& values);
-Result<std::int64_t> ReadNumber(const ObjectReader& reader, std::string_view key,
+Result<std::int64_t> ReadNumber(const JsonReader& reader, std::string_view key,
                                 const Values& values);
-/// A list of them.
-Result<std::vector<std::int64_t>> ReadNumbers(const ObjectReader& reader, std::string_view key,
+/// Reads a list of such numbers.
+Result<std::vector<std::int64_t>> ReadNumbers(const JsonReader& reader, std::string_view key,
                                               const Values& values);
-/// What `$name` stands for; the error is of the line of `at`.
-Result<std::int64_t> ValueOf(const ObjectReader& reader, const JsonValue& at, std::string_view name,
+/// The value of `$name`.
+/// \error kInvalidArgument with the line of `at` if the tensors file does not define it
+Result<std::int64_t> ValueOf(const JsonReader& reader, const JsonValue& at, std::string_view name,
                              const Values& values);
 
 }  // namespace tessera::ptc

@@ -13,11 +13,11 @@ namespace {
 
 using Kind = JsonValue::Kind;
 
-/// The vocabulary of the field, for weights of shape [out, in] and their biases.
+/// The usual words for cuts, for weights of shape [out, in] and their biases.
 struct CutWord {
   enum class By : std::uint8_t { kEven, kCeil, kQueryHeads, kKvHeads };
   std::string_view name;
-  int dim;  // the one that tp cuts; -1: none
+  int dim;  // the dim that tp cuts; -1: none
   By by = By::kEven;
 };
 constexpr std::array<CutWord, 7> kCutWords = {{{"colwise", 0},
@@ -35,7 +35,7 @@ class CutReader {
  public:
   CutReader(const NamedText& file, const Values& values) : file_(file), values_(values) {}
 
-  Result<RuleCut> Word(const ObjectReader& reader, const JsonValue& value) const {
+  Result<RuleCut> Word(const JsonReader& reader, const JsonValue& value) const {
     const auto word = std::ranges::find(kCutWords, value.text, &CutWord::name);
     if (word == kCutWords.end() || value.kind != Kind::kText) {
       return reader.Expected(value, fmt::format("{} or an object with dims", kCutWordNames));
@@ -50,7 +50,7 @@ class CutReader {
   Result<RuleCut> Object(const JsonValue& value) const {
     TESSERA_TRY(
         const auto reader,
-        ObjectReader::Make(file_, value, "a cut", {"dims", "split", "segments", "flat", "bucket"}));
+        JsonReader::Make(file_, value, "a cut", {"dims", "split", "segments", "flat", "bucket"}));
     RuleCut cut;
     Split of_lists = Split::kEven;
     if (const JsonValue* split = reader.Find("split")) {
@@ -78,7 +78,7 @@ class CutReader {
   }
 
  private:
-  Result<DimCut> OverTp(const ObjectReader& reader, const JsonValue& at, CutWord::By by) const {
+  Result<DimCut> OverTp(const JsonReader& reader, const JsonValue& at, CutWord::By by) const {
     DimCut cut{{Axis::kTp}};
     if (by == CutWord::By::kCeil) cut.split = Split::kCeil;
     if (by != CutWord::By::kQueryHeads && by != CutWord::By::kKvHeads) return cut;
@@ -89,7 +89,7 @@ class CutReader {
     return cut;
   }
 
-  static Result<Axis> OneAxis(const ObjectReader& reader, const JsonValue& value) {
+  static Result<Axis> OneAxis(const JsonReader& reader, const JsonValue& value) {
     const auto axis = ParseAxis(value.text);
     if (axis && value.kind == Kind::kText) return *axis;
     return reader.At(
@@ -97,7 +97,7 @@ class CutReader {
   }
 
   /// One axis or a list of them.
-  static Result<std::vector<Axis>> Axes(const ObjectReader& reader, const JsonValue& value) {
+  static Result<std::vector<Axis>> Axes(const JsonReader& reader, const JsonValue& value) {
     std::vector<Axis> axes;
     if (value.kind != Kind::kList) {
       TESSERA_TRY(const Axis axis, OneAxis(reader, value));
@@ -110,7 +110,7 @@ class CutReader {
     return axes;
   }
 
-  Result<DimCut> Dim(const ObjectReader& reader, const JsonValue& value, Split of_lists) const {
+  Result<DimCut> Dim(const JsonReader& reader, const JsonValue& value, Split of_lists) const {
     if (value.kind == Kind::kText && value.text == "heads_q") {
       return OverTp(reader, value, CutWord::By::kQueryHeads);
     }
@@ -130,8 +130,8 @@ class CutReader {
   }
 
   Result<DimCut> Explicit(const JsonValue& value) const {
-    TESSERA_TRY(const auto reader, ObjectReader::Make(file_, value, "the cut of a dim",
-                                                      {"axes", "split", "multiple", "heads"}));
+    TESSERA_TRY(const auto reader, JsonReader::Make(file_, value, "the cut of a dim",
+                                                    {"axes", "split", "multiple", "heads"}));
     DimCut cut;
     TESSERA_TRY(const JsonValue* axes, reader.Member("axes"));
     TESSERA_TRY(cut.axes, Axes(reader, *axes));
@@ -156,8 +156,7 @@ class CutReader {
   }
 
   Result<HeadGroups> Heads(const JsonValue& value) const {
-    TESSERA_TRY(const auto reader,
-                ObjectReader::Make(file_, value, "heads", {"kv", "query", "of"}));
+    TESSERA_TRY(const auto reader, JsonReader::Make(file_, value, "heads", {"kv", "query", "of"}));
     HeadGroups heads;
     TESSERA_TRY(heads.kv, ReadNumber(reader, "kv", values_));
     TESSERA_TRY(heads.query, ReadNumber(reader, "query", values_));
@@ -169,7 +168,7 @@ class CutReader {
 
   Result<RuleSegments> SegmentsOf(const JsonValue& value, Split of_lists) const {
     TESSERA_TRY(const auto reader,
-                ObjectReader::Make(file_, value, "segments", {"dim", "sizes", "cuts"}));
+                JsonReader::Make(file_, value, "segments", {"dim", "sizes", "cuts"}));
     RuleSegments segments;
     TESSERA_TRY(const std::int64_t dim, reader.Integer("dim"));
     if (dim < 0 || dim >= kMaxRank) {
@@ -203,7 +202,7 @@ class CutReader {
 
 }  // namespace
 
-Result<RuleCut> ReadCut(const NamedText& file, const ObjectReader& rule, const Values& values) {
+Result<RuleCut> ReadCut(const NamedText& file, const JsonReader& rule, const Values& values) {
   TESSERA_TRY(const JsonValue* value, rule.Member("cut"));
   const CutReader reader(file, values);
   return value->kind == Kind::kObject ? reader.Object(*value) : reader.Word(rule, *value);
@@ -215,7 +214,7 @@ Status Apply(const RuleCut& cut, TensorSpec& spec) {
   const RuleSegments& wanted = *cut.segments;
   if (!spec.segments) {
     if (!wanted.sizes) {
-      return InvalidArgument("neither the rule nor the tensor has the sizes of its segments");
+      return InvalidArgument("neither the rule nor the tensor gives the sizes of the segments");
     }
     spec.segments = Segments{wanted.dim, {}};
     for (std::int64_t size : *wanted.sizes) spec.segments->blocks.push_back({size});
@@ -226,7 +225,7 @@ Status Apply(const RuleCut& cut, TensorSpec& spec) {
                                        wanted.dim, spec.segments->dim));
   }
   if (wanted.sizes && !std::ranges::equal(*wanted.sizes, blocks, {}, {}, &Segment::size)) {
-    return InvalidArgument("the rule has other sizes of segments than the tensor");
+    return InvalidArgument("the sizes of the segments differ between the rule and the tensor");
   }
   if (!wanted.cuts) return OkStatus();
   if (wanted.cuts->size() != blocks.size()) {

@@ -2,20 +2,20 @@
 #pragma once
 
 /// \file
-/// The member `cut` of a rule: a word of the field or an object (FORMAT.md).
+/// The member `cut` of a rule: a word such as "colwise", or an object (FORMAT.md).
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "ptc/base/result.h"
-#include "ptc/rules/json_text.h"
+#include "ptc/base/json_reader.h"
 #include "ptc/rules/numbers.h"
 #include "ptc/tensor_spec.h"
 
 namespace tessera::ptc {
 
-/// Segments as a rule has them: it may leave the sizes to the tensor, or the cuts to the dim.
+/// The segments that a rule gives. Without `sizes` the tensor gives them; without `cuts` the dim's
+/// cut holds for each.
 struct RuleSegments {
   int dim = 0;
   std::optional<std::vector<std::int64_t>> sizes;
@@ -26,11 +26,12 @@ struct RuleCut {
   std::optional<RuleSegments> segments;
 };
 
-/// Reads `cut` of a rule. \error kInvalidArgument `FILE:LINE: …`
-Result<RuleCut> ReadCut(const NamedText& file, const ObjectReader& rule, const Values& values);
+/// Reads the member `cut` of a rule.
+/// \error kInvalidArgument `FILE:LINE: …`
+Result<RuleCut> ReadCut(const NamedText& file, const JsonReader& rule, const Values& values);
 
-/// The tensor under the cut: its rule, and its segments as both say them.
-/// \error kInvalidArgument without a place, where they contradict each other
+/// Sets the rule of `spec`, and its segments from both the cut and the tensor.
+/// \error kInvalidArgument, without a file and a line, if the segments of the two differ
 Status Apply(const RuleCut& cut, TensorSpec& spec);
 
 }  // namespace tessera::ptc

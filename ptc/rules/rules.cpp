@@ -77,8 +77,8 @@ class Applier {
     return InvalidArgument(fmt::format("{}:{}: {}", rules_name_, rule.line, message));
   }
 
-  /// The names that patterns are matched with, the tensor's own first: optimizer state goes by the
-  /// names of its parameter.
+  /// The names that patterns are matched with, the tensor's own first. Optimizer state is matched
+  /// by the names of its parameter.
   std::vector<std::string_view> Subjects(const TensorSpec& spec) const {
     std::vector<std::string_view> names = {spec.name};
     names.insert(names.end(), spec.aliases.begin(), spec.aliases.end());
@@ -97,7 +97,7 @@ class Applier {
     const CutRule* rule;
     NamePattern::Match match;
   };
-  /// The first rule that fits; marks all that do.
+  /// Returns the first rule that matches the name, and marks in fits_ all that do.
   std::optional<Chosen> Choose(std::string_view name) {
     std::optional<Chosen> chosen;
     for (std::size_t r = 0; r < cuts_.size(); ++r) {
@@ -112,7 +112,7 @@ class Applier {
     return chosen;
   }
 
-  /// The tensor as the first rule that fits has it.
+  /// Cuts and places the tensor by the first rule that matches.
   Status Cut(const ListedTensor& tensor, RulesReport::Tensor& entry) {
     if (const ListedTensor* first = by_name_.at(tensor.spec.name); first != &tensor) {
       return AtTensor(tensor, fmt::format("tensor '{}' is given twice, first at line {}",
@@ -138,7 +138,7 @@ class Applier {
     if (!status) status = std::move(status).Context(fmt::format("tensor '{}'", spec.name));
     if (status) {
       Flatten(match, spec);
-      // Alone first: what is wrong with it is then said with its line.
+      // A collection of this tensor alone finds errors while its line is known.
       const auto alone = Collection::Make({spec}, listed_.num_layers);
       if (alone) {
         spec = (*alone)->tensors().front();
@@ -150,7 +150,7 @@ class Applier {
                                         rules_name_, chosen->line));
   }
 
-  /// The flat cut of ZeRO, and the bucket by its name.
+  /// Adds the flat cut of ZeRO and fills in the name of the bucket.
   void Flatten(const NamePattern::Match& match, TensorSpec& spec) const {
     const bool is_state = IsOptimizerState(spec.role);
     ShardRule& rule = spec.rule;
@@ -163,18 +163,18 @@ class Applier {
     if (is_state) rule.bucket += fmt::format(".{}", ToString(spec.role));
   }
 
-  /// Which expert the tensor is.
+  /// Sets which expert the tensor is.
   Status Deal(const ListedTensor& tensor, const CutRule& rule, std::optional<std::int64_t> matched,
               TensorSpec& spec) const {
     if (!matched) return OkStatus();
     const auto finds = [&](std::string_view rest) {
-      return AtRule(rule, fmt::format("'{}' finds expert {} in tensor '{}', {}", rule.match,
+      return AtRule(rule, fmt::format("'{}' matches expert {} in tensor '{}', {}", rule.match,
                                       *matched, spec.name, rest));
     };
     if (spec.expert) {
       if (spec.expert->index == *matched) return OkStatus();
       return finds(
-          fmt::format("{}:{} says expert {}", tensors_name_, tensor.line, spec.expert->index));
+          fmt::format("but {}:{} gives expert {}", tensors_name_, tensor.line, spec.expert->index));
     }
     const auto count = listed_.values.by_name.find("experts");
     if (count == listed_.values.by_name.end()) {
@@ -187,7 +187,7 @@ class Applier {
     return OkStatus();
   }
 
-  /// The stages of all names of the tensor together.
+  /// Sets the stages, which are those of all names of the tensor together.
   Status Place(const ListedTensor& tensor, const std::vector<Chosen>& rules,
                TensorSpec& spec) const {
     TESSERA_RETURN_IF_ERROR(PlaceBy(tensor, rules.front(), spec));
@@ -213,15 +213,16 @@ class Applier {
     const std::optional<std::int64_t> layer = tensor.layer ? tensor.layer : matched;
     if (matched && *matched != *layer) {
       return AtRule(
-          rule, fmt::format("'{}' finds layer {} in tensor '{}', {}:{} says layer {}", rule.match,
-                            *matched, spec.name, tensors_name_, tensor.line, *layer));
+          rule, fmt::format("'{}' matches layer {} in tensor '{}', but {}:{} gives layer {}",
+                            rule.match, *matched, spec.name, tensors_name_, tensor.line, *layer));
     }
     spec.place = rule.stage.value_or(layer ? StagePlace::kLayer : StagePlace::kAll);
     if (spec.place != StagePlace::kLayer) return OkStatus();
     if (!layer) {
-      return AtRule(rule, fmt::format("stage 'layer', but neither '{}' nor {}:{} says the layer of "
-                                      "tensor '{}'",
-                                      rule.match, tensors_name_, tensor.line, spec.name));
+      return AtRule(rule,
+                    fmt::format("stage is 'layer', but neither '{}' nor {}:{} gives the layer of "
+                                "tensor '{}'",
+                                rule.match, tensors_name_, tensor.line, spec.name));
     }
     spec.layer = *layer;
     return OkStatus();
@@ -234,7 +235,7 @@ class Applier {
       const std::string_view match = cuts_[r].match;
       entry.problem =
           AtRule(cuts_[r], fits_[r]
-                               ? fmt::format("'{}' matches only tensors of rules before it", match)
+                               ? fmt::format("'{}' matches only tensors of earlier rules", match)
                                : fmt::format("'{}' matches no tensor of {}", match, tensors_name_))
               .ToString();
     }

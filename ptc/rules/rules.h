@@ -2,8 +2,9 @@
 #pragma once
 
 /// \file
-/// Collections from files that a user writes: one lists the tensors of a job, the other says by
-/// patterns on their names how each is cut and on which stages it lives. ptc/FORMAT.md has both.
+/// Makes collections from two files that a user writes (ptc/FORMAT.md). The tensors file lists the
+/// tensors of a job. The rules file gives patterns on their names, and for each pattern how its
+/// tensors are cut and on which stages they are.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,51 +13,47 @@
 #include <string_view>
 #include <vector>
 
+#include "ptc/base/json_reader.h"
 #include "ptc/base/result.h"
 #include "ptc/stages.h"
 #include "ptc/tensor_spec.h"
 
 namespace tessera::ptc {
 
-/// The contents of a file and what to call it in messages.
-struct NamedText {
-  std::string name;
-  std::string text;
-  friend bool operator==(const NamedText&, const NamedText&) = default;
-};
+using tessera::NamedText;
 
-/// Tensors under their rules, and how their layers are dealt to stages.
+/// Tensors with their rules, and the distribution of their layers over stages.
 struct RuledTensors {
   CollectionPtr tensors;
   StageRule stages;
 };
 /// Which optimizer state goes with the parameters of a tensors file.
 enum class OptimizerState : std::uint8_t {
-  kAsFile,  // as its "optimizer" and "masters" say
+  kAsFile,  // as the members "optimizer" and "masters" of the file specify
   kNone,
-  kAdamW,  // two moments in f32, and a master in f32 of each parameter that is not
+  kAdamW,  // two moments in f32, and a master in f32 for each parameter of another dtype
 };
 std::string_view ToString(OptimizerState state);  // "as the file says", "none", "adamw"
-/// \error kInvalidArgument naming the text: neither none nor adamw
+/// \error kInvalidArgument naming the text if it is neither "none" nor "adamw"
 Result<OptimizerState> ParseOptimizerState(std::string_view text);
 
-/// Reads both and gives every tensor the first rule whose pattern matches its name; optimizer state
-/// of a parameter (NAME.master, NAME.exp_avg, NAME.exp_avg_sq, by role) goes by the parameter's
-/// name. A tied tensor gets the rule of its first name that has one, and lives on the stages of all
-/// its names. With `zero` tensors of the roles master, exp_avg and exp_avg_sq are also cut flat
-/// over dp, unless their rule cuts them over dp already. \error kInvalidArgument `FILE:LINE: …`
-/// with what was expected; a tensor that no rule matches, a rule that matches no tensor and is not
-/// optional,
-///     and what Collection::Make refuses
+/// Reads both files and gives each tensor the first rule whose pattern matches its name.
+/// - The optimizer state of a parameter (NAME.master, NAME.exp_avg and NAME.exp_avg_sq with those
+///   roles) is matched by the name of the parameter.
+/// - A tied tensor gets the rule of its first name that has one. It is on the stages of all names.
+/// - With `zero`, tensors of the roles master, exp_avg and exp_avg_sq are also cut flat over dp,
+///   unless their rule cuts them over dp already.
+/// \error kInvalidArgument `FILE:LINE: …` if a file is malformed, if no rule matches a tensor, if a
+///     rule that is not optional matches no tensor, and as Collection::Make
 Result<RuledTensors> ApplyRules(const NamedText& tensors, const NamedText& rules, bool zero,
                                 OptimizerState state = OptimizerState::kAsFile);
 
-/// Each tensor with the rule that matched it, and each rule with what it did.
+/// Each tensor with the rule that matched it, and each rule with the number of its tensors.
 struct RulesReport {
   struct Tensor {
-    TensorSpec spec;                  // cut by its rule where it has one
-    std::string pattern = {};         // its name as the file has it, with {layer} and {expert}
-    int line = 0;                     // of the tensors file
+    TensorSpec spec;                  // cut by its rule if it has one
+    std::string pattern = {};         // the name as written, with {layer} and {expert}
+    int line = 0;                     // in the tensors file
     std::optional<std::size_t> rule;  // position in `rules`; empty: no rule matches
     std::string problem = {};         // `FILE:LINE: …`; empty: none
   };
@@ -64,18 +61,19 @@ struct RulesReport {
     std::string match;  // as written
     int line = 0;
     bool optional = false;
-    std::size_t tensors = 0;  // that it cuts, or has a part in placing
+    std::size_t tensors = 0;  // those that it cuts, or whose stages it helps to choose
     std::string problem = {};
   };
-  std::vector<Tensor> tensors;  // in the order of the file, optimizer state behind its parameter
+  std::vector<Tensor> tensors;  // in the order of the file; optimizer state follows its parameter
   std::vector<Rule> rules;      // in the order of the file
   StageRule stages;
   std::int64_t num_layers = 0;
-  /// Whether ApplyRules gives a collection, but for what only all tensors together can do wrong.
+  /// Whether no tensor and no rule has a problem. ApplyRules may still fail for a reason that
+  /// concerns several tensors.
   bool ok() const;
 };
-/// As ApplyRules, but goes on behind what a tensor or a rule does wrong.
-/// \error kInvalidArgument `FILE:LINE: …` where a file cannot be read
+/// As ApplyRules, but records the problems of tensors and rules instead of stopping at the first.
+/// \error kInvalidArgument `FILE:LINE: …` if a file is malformed
 Result<RulesReport> CheckRules(const NamedText& tensors, const NamedText& rules, bool zero,
                                OptimizerState state = OptimizerState::kAsFile);
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "ptc/rules/json_text.h"
+#include "ptc/base/json_reader.h"
 #include "ptc/rules/rules_files.h"
 
 namespace tessera::ptc {
@@ -11,7 +11,7 @@ namespace {
 
 Result<CutRule> ReadRule(const NamedText& file, const JsonValue& value, const Values& values) {
   TESSERA_TRY(const auto reader,
-              ObjectReader::Make(file, value, "a rule", {"match", "cut", "stage", "optional"}));
+              JsonReader::Make(file, value, "a rule", {"match", "cut", "stage", "optional"}));
   TESSERA_TRY(std::string match, reader.Text("match"));
   auto pattern = NamePattern::Parse(match);
   if (!pattern) return reader.At(*reader.Find("match"), pattern.error().message);
@@ -25,10 +25,7 @@ Result<CutRule> ReadRule(const NamedText& file, const JsonValue& value, const Va
     stage = *known;
   }
   bool optional = false;
-  if (const JsonValue* flag = reader.Find("optional")) {
-    if (flag->kind != JsonValue::Kind::kBool) return reader.Expected(*flag, "true or false");
-    optional = flag->integer != 0;
-  }
+  TESSERA_RETURN_IF_ERROR(reader.Optional("optional", optional));
   return CutRule{std::move(match), std::move(*pattern), std::move(cut), stage,
                  optional,         value.line};
 }
@@ -36,9 +33,9 @@ Result<CutRule> ReadRule(const NamedText& file, const JsonValue& value, const Va
 }  // namespace
 
 Result<RulesFile> ReadRules(const NamedText& file, const Values& values) {
-  TESSERA_TRY(const JsonValue root, ParseJsonText(file));
+  TESSERA_TRY(const JsonValue root, ParseJson(file));
   TESSERA_TRY(const auto reader,
-              ObjectReader::Make(file, root, "the rules file", {"stages", "rules"}));
+              JsonReader::Make(file, root, "the rules file", {"stages", "rules"}));
   RulesFile out;
   if (const JsonValue* stages = reader.Find("stages")) {
     const auto known = ParseStageRule(stages->text);

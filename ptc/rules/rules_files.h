@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What the two files of rules.h say, before one is applied to the other.
+/// The contents of the two files of rules.h, before the rules are applied to the tensors.
 
 #include <cstdint>
 #include <optional>
@@ -18,26 +18,27 @@
 
 namespace tessera::ptc {
 
-/// Layers begin..end-1.
+/// The layers [begin, end).
 struct LayerRange {
   std::int64_t begin = 0;
   std::int64_t end = 0;
 };
 struct ListedTensor {
-  TensorSpec spec;                    // place, layer and rule are open
-  std::optional<std::int64_t> layer;  // where the file says it
-  std::string pattern;                // the name as the file has it
-  LayerRange layers;                  // that {layer} of the pattern stands for
+  TensorSpec spec;                    // without place, layer and rule: they follow from the rules
+  std::optional<std::int64_t> layer;  // if the file gives it
+  std::string pattern;                // the name as written in the file
+  LayerRange layers;                  // the values of {layer} in the pattern
   int line = 0;
 };
 struct TensorsFile {
-  // For people: what it lists, where the figures come from, the rule set that goes with it.
+  // For people: the title of the list, the source of the figures, and the name of the rule set that
+  // goes with it.
   std::string title = {};
   std::string source = {};
   std::string rules = {};
   std::int64_t num_layers = 0;
   Values values;
-  /// In the order of the file, optimizer state that it asks for behind each parameter.
+  /// In the order of the file. The optimizer state of a parameter follows the parameter.
   std::vector<ListedTensor> tensors;
 };
 /// \error kInvalidArgument `FILE:LINE: …`

@@ -5,13 +5,14 @@
 #include <limits>
 #include <utility>
 
-#include "ptc/rules/json_text.h"
+#include "ptc/base/json_reader.h"
+#include "ptc/base/utf8.h"
 #include "ptc/rules/rules_files.h"
 
 namespace tessera::ptc {
 namespace {
 
-/// More than any model has; a file that means more is a mistake.
+/// More than any model has. A file that describes more is a mistake.
 constexpr std::size_t kMostTensors = 1'000'000;
 
 std::string ReplaceAll(std::string text, std::string_view what, std::string_view by) {
@@ -21,23 +22,20 @@ std::string ReplaceAll(std::string text, std::string_view what, std::string_view
   return text;
 }
 
-/// State that the file asks for beside each parameter.
+/// The optimizer state that the file requests for each parameter.
 struct ParameterState {
   bool masters = false;
   std::vector<TensorRole> moments;
 };
 
-Result<ParameterState> ReadParameterState(const ObjectReader& file, OptimizerState asked) {
+Result<ParameterState> ReadParameterState(const JsonReader& file, OptimizerState asked) {
   ParameterState state;
   if (file.Find("optimizer") != nullptr) {
     TESSERA_TRY(const std::string optimizer, file.Text("optimizer"));
     if (optimizer != "adamw") return file.Expected(*file.Find("optimizer"), "'adamw'");
     state.moments = {TensorRole::kExpAvg, TensorRole::kExpAvgSq};
   }
-  if (const JsonValue* masters = file.Find("masters")) {
-    if (masters->kind != JsonValue::Kind::kBool) return file.Expected(*masters, "true or false");
-    state.masters = masters->integer != 0;
-  }
+  TESSERA_RETURN_IF_ERROR(file.Optional("masters", state.masters));
   if (asked == OptimizerState::kNone) return ParameterState{};
   if (asked == OptimizerState::kAdamW) {
     return ParameterState{true, {TensorRole::kExpAvg, TensorRole::kExpAvgSq}};
@@ -46,11 +44,8 @@ Result<ParameterState> ReadParameterState(const ObjectReader& file, OptimizerSta
 }
 
 Result<Segments> ReadSegments(const NamedText& file, const JsonValue& value, const Values& values) {
-  TESSERA_TRY(const auto reader, ObjectReader::Make(file, value, "segments", {"dim", "sizes"}));
-  TESSERA_TRY(const std::int64_t dim, reader.Integer("dim"));
-  if (dim < 0 || dim >= kMaxRank) {
-    return reader.Expected(*reader.Find("dim"), fmt::format("a dim in 0..{}", kMaxRank - 1));
-  }
+  TESSERA_TRY(const auto reader, JsonReader::Make(file, value, "segments", {"dim", "sizes"}));
+  TESSERA_TRY(const std::int64_t dim, reader.Integer("dim", 0, kMaxRank - 1));
   Segments segments;
   segments.dim = static_cast<int>(dim);
   TESSERA_TRY(const std::vector<std::int64_t> sizes, ReadNumbers(reader, "sizes", values));
@@ -58,26 +53,23 @@ Result<Segments> ReadSegments(const NamedText& file, const JsonValue& value, con
   return segments;
 }
 
-Result<LayerRange> ReadLayerRange(const ObjectReader& reader, std::int64_t num_layers) {
+Result<LayerRange> ReadLayerRange(const JsonReader& reader, std::int64_t num_layers) {
   const JsonValue* range = reader.Find("layers");
   if (range == nullptr) return LayerRange{0, num_layers};
   TESSERA_TRY(const std::vector<std::int64_t> ends, reader.Integers("layers"));
   if (ends.size() != 2 || ends[0] < 0 || ends[0] >= ends[1] || ends[1] > num_layers) {
-    return reader.At(*range,
-                     fmt::format("'layers' is [first, end] of a range in 0..{}", num_layers));
+    return reader.At(
+        *range,
+        fmt::format("'layers' must be [first, end] with 0 <= first < end <= {}", num_layers));
   }
   return LayerRange{ends[0], ends[1]};
 }
 
-/// The names of one storage: the first in byte order names the tensor.
-Status ReadAliases(const ObjectReader& reader, TensorSpec& spec) {
-  TESSERA_TRY(const auto* aliases, reader.List("aliases"));
-  for (const JsonValue& alias : *aliases) {
-    if (alias.kind != JsonValue::Kind::kText || alias.text.empty()) {
-      return reader.At(alias,
-                       fmt::format("'aliases' is a list of names, not of {}", Describe(alias)));
-    }
-    spec.aliases.push_back(alias.text);
+/// Reads the names of one storage. The first in byte order becomes the name of the tensor.
+Status ReadAliases(const JsonReader& reader, TensorSpec& spec) {
+  TESSERA_TRY(spec.aliases, reader.Texts("aliases"));
+  if (std::ranges::count(spec.aliases, std::string()) > 0) {
+    return reader.At(*reader.Find("aliases"), "'aliases' has an empty name");
   }
   std::sort(spec.aliases.begin(), spec.aliases.end());
   if (!spec.aliases.empty() && spec.aliases.front() < spec.name) {
@@ -90,14 +82,13 @@ Status ReadAliases(const ObjectReader& reader, TensorSpec& spec) {
 Result<ListedTensor> ReadTensor(const NamedText& file, const JsonValue& value,
                                 const TensorsFile& head) {
   const Values& values = head.values;
-  TESSERA_TRY(const auto reader, ObjectReader::Make(file, value, "a tensor",
-                                                    {"name", "dtype", "shape", "role", "layer",
-                                                     "layers", "expert", "segments", "aliases"}));
+  TESSERA_TRY(const auto reader, JsonReader::Make(file, value, "a tensor",
+                                                  {"name", "dtype", "shape", "role", "layer",
+                                                   "layers", "expert", "segments", "aliases"}));
   ListedTensor tensor;
   tensor.line = value.line;
   TESSERA_TRY(tensor.spec.name, reader.Text("name"));
-  const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
-  if (std::any_of(tensor.spec.name.begin(), tensor.spec.name.end(), is_control)) {
+  if (!IsPrintableUtf8(tensor.spec.name)) {
     TESSERA_TRY(const JsonValue* name, reader.Member("name"));
     return reader.Expected(*name, "text without control characters");
   }
@@ -121,11 +112,8 @@ Result<ListedTensor> ReadTensor(const NamedText& file, const JsonValue& value,
     TESSERA_TRY(tensor.spec.segments, ReadSegments(file, *segments, values));
   }
   if (const JsonValue* expert = reader.Find("expert")) {
-    TESSERA_TRY(const std::int64_t index, reader.Integer("expert"));
     TESSERA_TRY(const std::int64_t count, ValueOf(reader, *expert, "experts", values));
-    if (index < 0 || index >= count) {
-      return reader.Expected(*expert, fmt::format("one of {} experts", count));
-    }
+    TESSERA_TRY(const std::int64_t index, reader.Integer("expert", 0, count - 1));
     tensor.spec.expert = ExpertIndex{index, count};
   }
   if (reader.Find("aliases") != nullptr) {
@@ -139,7 +127,8 @@ Result<ListedTensor> ReadTensor(const NamedText& file, const JsonValue& value,
   for (const auto& [mark, key] : {std::pair{kLayerMark, "layer"}, {kExpertMark, "expert"}}) {
     if (tensor.spec.name.find(mark) == std::string::npos) continue;
     if (const JsonValue* given = reader.Find(key)) {
-      return reader.At(*given, fmt::format("'{}' does not go with {} in the name", key, mark));
+      return reader.At(*given,
+                       fmt::format("'{}' cannot be combined with {} in the name", key, mark));
     }
   }
   if (tensor.spec.name.find(kExpertMark) != std::string::npos) {
@@ -150,14 +139,14 @@ Result<ListedTensor> ReadTensor(const NamedText& file, const JsonValue& value,
   return tensor;
 }
 
-/// All names of the tensor with `what` replaced.
+/// Replaces `what` in all names of the tensor.
 void Rename(TensorSpec& spec, std::string_view what, std::string_view by) {
   spec.name = ReplaceAll(spec.name, what, by);
   for (std::string& alias : spec.aliases) alias = ReplaceAll(alias, what, by);
 }
 
-/// The tensor and the optimizer state of it, or of the tensors that its `{layer}` and `{expert}`
-/// stand for.
+/// Appends the tensor and its optimizer state. A name with `{layer}` or `{expert}` is expanded
+/// first.
 void Append(const ListedTensor& tensor, const ParameterState& state, TensorsFile& out) {
   if (tensor.spec.name.find(kLayerMark) != std::string::npos) {
     for (std::int64_t layer = tensor.layers.begin; layer < tensor.layers.end; ++layer) {
@@ -210,20 +199,15 @@ Result<OptimizerState> ParseOptimizerState(std::string_view text) {
 }
 
 Result<TensorsFile> ReadTensors(const NamedText& file, OptimizerState asked) {
-  TESSERA_TRY(const JsonValue root, ParseJsonText(file));
-  TESSERA_TRY(const auto reader, ObjectReader::Make(file, root, "the tensors file",
-                                                    {"title", "source", "rules", "layers", "values",
-                                                     "optimizer", "masters", "tensors"}));
+  TESSERA_TRY(const JsonValue root, ParseJson(file));
+  TESSERA_TRY(const auto reader, JsonReader::Make(file, root, "the tensors file",
+                                                  {"title", "source", "rules", "layers", "values",
+                                                   "optimizer", "masters", "tensors"}));
   TensorsFile out;
-  for (const auto& [key, text] :
-       {std::pair{"title", &out.title}, {"source", &out.source}, {"rules", &out.rules}}) {
-    if (reader.Find(key) == nullptr) continue;
-    TESSERA_TRY(*text, reader.Text(key));
-  }
-  TESSERA_TRY(out.num_layers, reader.Integer("layers"));
-  if (out.num_layers < 0 || out.num_layers > kMaxLayers) {
-    return reader.Expected(*reader.Find("layers"), fmt::format("a number in 0..{}", kMaxLayers));
-  }
+  TESSERA_RETURN_IF_ERROR(reader.Optional("title", out.title));
+  TESSERA_RETURN_IF_ERROR(reader.Optional("source", out.source));
+  TESSERA_RETURN_IF_ERROR(reader.Optional("rules", out.rules));
+  TESSERA_TRY(out.num_layers, reader.Integer("layers", 0, kMaxLayers));
   TESSERA_TRY(out.values, ReadValues(file, reader));
   TESSERA_TRY(const ParameterState state, ReadParameterState(reader, asked));
   TESSERA_TRY(const auto* list, reader.List("tensors"));

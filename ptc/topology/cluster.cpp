@@ -3,22 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <iterator>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
-#include "ptc/rules/json_text.h"
+#include "ptc/base/json_reader.h"
 #include "ptc/topology/topology.h"
 
 namespace tessera::ptc {
 namespace {
 
 constexpr std::size_t kMostDevices = 65536;
-constexpr double kFastest = 1e15;  // bytes a second; more than any link has
+constexpr double kFastest = 1e15;  // bytes per second; more than any link has
 
 bool IsGrid(std::string_view text) {
   return text.find('x') != std::string_view::npos &&
@@ -36,26 +34,24 @@ std::string_view Trimmed(std::string_view text) {
 class ClusterReader {
  public:
   static Result<Cluster> Read(const NamedText& file) {
-    TESSERA_TRY(const JsonValue root, ParseJsonText(file));
+    TESSERA_TRY(const JsonValue root, ParseJson(file));
     TESSERA_TRY(const auto reader,
-                ObjectReader::Make(file, root, "the cluster",
-                                   {"devices", "hosts", "racks", "host_bytes_per_second",
-                                    "network_bytes_per_second", "rack_bytes_per_second",
-                                    "network_of_host", "source"}));
+                JsonReader::Make(file, root, "the cluster",
+                                 {"devices", "hosts", "racks", "host_bytes_per_second",
+                                  "network_bytes_per_second", "rack_bytes_per_second",
+                                  "network_of_host", "source"}));
     ClusterReader self(file, reader);
     TESSERA_RETURN_IF_ERROR(self.Devices());
     TESSERA_RETURN_IF_ERROR(self.Hosts());
     TESSERA_RETURN_IF_ERROR(self.Racks());
     TESSERA_RETURN_IF_ERROR(self.Links());
     self.cluster_.topology.source = file.name;
-    if (reader.Find("source") != nullptr) {
-      TESSERA_TRY(self.cluster_.topology.source, reader.Text("source"));
-    }
+    TESSERA_RETURN_IF_ERROR(reader.Optional("source", self.cluster_.topology.source));
     return std::move(self.cluster_);
   }
 
  private:
-  ClusterReader(const NamedText& file, const ObjectReader& root) : file_(file), root_(root) {}
+  ClusterReader(const NamedText& file, const JsonReader& root) : file_(file), root_(root) {}
 
   Status Devices() {
     TESSERA_TRY(const std::string text, root_.Text("devices"));
@@ -74,7 +70,7 @@ class ClusterReader {
     std::set<std::int32_t> listed;
     TESSERA_TRY(const auto list, Items("hosts"));
     for (const JsonValue& item : list) {
-      TESSERA_TRY(const auto host, ObjectReader::Make(file_, item, "a host", {"host", "nodes"}));
+      TESSERA_TRY(const auto host, JsonReader::Make(file_, item, "a host", {"host", "nodes"}));
       TESSERA_TRY(const std::int32_t name, Number(host, "host"));
       TESSERA_TRY(const auto nodes, Numbers(host, "nodes"));
       for (std::int32_t node : nodes) {
@@ -95,7 +91,7 @@ class ClusterReader {
     std::set<std::int32_t> listed;
     TESSERA_TRY(const auto list, Items("racks"));
     for (const JsonValue& item : list) {
-      TESSERA_TRY(const auto rack, ObjectReader::Make(file_, item, "a rack", {"rack", "hosts"}));
+      TESSERA_TRY(const auto rack, JsonReader::Make(file_, item, "a rack", {"rack", "hosts"}));
       TESSERA_TRY(const std::int32_t name, Number(rack, "rack"));
       TESSERA_TRY(const auto hosts, Numbers(rack, "hosts"));
       for (std::int32_t host : hosts) {
@@ -113,19 +109,17 @@ class ClusterReader {
 
   Status Links() {
     Topology& topology = cluster_.topology;
-    if (root_.Find("host_bytes_per_second") != nullptr) {
-      TESSERA_TRY(topology.host_bytes_per_second, Speed(root_, "host_bytes_per_second"));
-    }
-    if (root_.Find("network_bytes_per_second") != nullptr) {
-      TESSERA_TRY(topology.network_bytes_per_second, Speed(root_, "network_bytes_per_second"));
-    }
+    TESSERA_RETURN_IF_ERROR(
+        root_.Optional("host_bytes_per_second", topology.host_bytes_per_second, 1, kFastest));
+    TESSERA_RETURN_IF_ERROR(
+        root_.Optional("network_bytes_per_second", topology.network_bytes_per_second, 1, kFastest));
     if (root_.Find("rack_bytes_per_second") != nullptr) {
       TESSERA_TRY(topology.rack_bytes_per_second, Speed(root_, "rack_bytes_per_second"));
     }
     TESSERA_TRY(const auto list, Items("network_of_host"));
     for (const JsonValue& item : list) {
-      TESSERA_TRY(const auto link, ObjectReader::Make(file_, item, "a link of a host",
-                                                      {"host", "bytes_per_second"}));
+      TESSERA_TRY(const auto link,
+                  JsonReader::Make(file_, item, "a link of a host", {"host", "bytes_per_second"}));
       TESSERA_TRY(const std::int32_t host, Number(link, "host"));
       TESSERA_TRY(const double speed, Speed(link, "bytes_per_second"));
       if (!hosts_.contains(host)) return link.At(fmt::format("host {} has no device", host));
@@ -136,52 +130,38 @@ class ClusterReader {
     return OkStatus();
   }
 
-  /// The items of a list that may be left out.
+  /// The items of a list; none if the list is missing.
   Result<std::vector<JsonValue>> Items(std::string_view key) const {
     if (root_.Find(key) == nullptr) return std::vector<JsonValue>{};
     TESSERA_TRY(const auto* list, root_.List(key));
     return *list;
   }
 
-  static Result<std::int32_t> Fits(const ObjectReader& reader, std::string_view key,
-                                   std::int64_t number) {
-    constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-    if (number >= 0 && number <= kMost) return static_cast<std::int32_t>(number);
-    return reader.At(*reader.Find(key),
-                     fmt::format("'{}': {} is not in 0..{}", key, number, kMost));
+  static constexpr std::int64_t kMostNumber = std::numeric_limits<std::int32_t>::max();
+
+  static Result<std::int32_t> Number(const JsonReader& reader, std::string_view key) {
+    TESSERA_TRY(const std::int64_t number, reader.Integer(key, 0, kMostNumber));
+    return static_cast<std::int32_t>(number);
   }
-  static Result<std::int32_t> Number(const ObjectReader& reader, std::string_view key) {
-    TESSERA_TRY(const std::int64_t number, reader.Integer(key));
-    return Fits(reader, key, number);
-  }
-  static Result<std::vector<std::int32_t>> Numbers(const ObjectReader& reader,
-                                                   std::string_view key) {
+  static Result<std::vector<std::int32_t>> Numbers(const JsonReader& reader, std::string_view key) {
     TESSERA_TRY(const auto integers, reader.Integers(key));
     std::vector<std::int32_t> numbers;
     for (std::int64_t integer : integers) {
-      TESSERA_TRY(const std::int32_t number, Fits(reader, key, integer));
-      numbers.push_back(number);
+      if (integer < 0 || integer > kMostNumber) {
+        return reader.At(*reader.Find(key),
+                         fmt::format("'{}': {} is not in 0..{}", key, integer, kMostNumber));
+      }
+      numbers.push_back(static_cast<std::int32_t>(integer));
     }
     return numbers;
   }
 
-  static Result<double> Speed(const ObjectReader& reader, std::string_view key) {
-    TESSERA_TRY(const JsonValue* value, reader.Member(key));
-    double speed = 0;
-    if (value->kind == JsonValue::Kind::kInteger) {
-      speed = static_cast<double>(value->integer);
-    } else if (value->kind == JsonValue::Kind::kNumber) {
-      const char* end = value->text.data() + value->text.size();
-      if (std::from_chars(value->text.data(), end, speed).ptr != end) speed = 0;
-    }
-    if (!(speed >= 1 && speed <= kFastest)) {
-      return reader.Expected(*value, "a number of bytes a second in 1..1e15");
-    }
-    return speed;
+  static Result<double> Speed(const JsonReader& reader, std::string_view key) {
+    return reader.Real(key, 1, kFastest);
   }
 
   const NamedText& file_;
-  const ObjectReader& root_;
+  const JsonReader& root_;
   Cluster cluster_;
   std::set<std::int32_t> nodes_;
   std::set<std::int32_t> hosts_;
@@ -196,19 +176,15 @@ std::string DevicesText(const std::vector<DeviceId>& devices) {
   return ToString(devices);
 }
 
-/// Integers without a fraction, so that 1e9 reads as people write it.
+/// Whole numbers are written without a fraction and without an exponent.
 std::string SpeedText(double speed) {
   return speed == std::floor(speed) ? fmt::format("{:.0f}", speed) : fmt::format("{}", speed);
 }
 
-/// A list under `key`, one item a line; nothing where it is empty.
+/// Appends a list under `key`, one item per line; nothing if the list is empty.
 void AppendList(std::string& out, std::string_view key, const std::vector<std::string>& items) {
   if (items.empty()) return;
   out += fmt::format(",\n  \"{}\": [\n    {}\n  ]", key, fmt::join(items, ",\n    "));
-}
-
-std::string Quoted(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace
@@ -231,7 +207,7 @@ std::string ToJson(const Cluster& cluster) {
     nodes_of_host[topology.HostOf(device)].insert(device.node);
   }
   std::erase_if(nodes_of_host, [](const auto& host) {
-    return host.second == std::set<std::int32_t>{host.first};  // nothing to say
+    return host.second == std::set<std::int32_t>{host.first};  // the default
   });
   std::map<std::int32_t, std::set<std::int32_t>> hosts_of_rack;
   std::vector<std::string> links;
@@ -251,7 +227,7 @@ std::string ToJson(const Cluster& cluster) {
     return items;
   };
 
-  std::string out = fmt::format("{{\n  \"devices\": {}", Quoted(DevicesText(cluster.devices)));
+  std::string out = fmt::format("{{\n  \"devices\": {}", JsonQuoted(DevicesText(cluster.devices)));
   AppendList(out, "hosts", grouped(nodes_of_host, "host", "nodes"));
   AppendList(out, "racks", grouped(hosts_of_rack, "rack", "hosts"));
   const auto speed = [&out](std::string_view key, double value) {
@@ -263,7 +239,7 @@ std::string ToJson(const Cluster& cluster) {
     speed("rack_bytes_per_second", *topology.rack_bytes_per_second);
   }
   AppendList(out, "network_of_host", links);
-  return out + fmt::format(",\n  \"source\": {}\n}}\n", Quoted(topology.source));
+  return out + fmt::format(",\n  \"source\": {}\n}}\n", JsonQuoted(topology.source));
 }
 
 }  // namespace tessera::ptc

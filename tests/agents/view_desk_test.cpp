@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "engine/model/gpt.h"
 #include "tests/support/test_main.h"
 

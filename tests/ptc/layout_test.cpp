@@ -475,19 +475,21 @@ class LayoutTest : public QObject {
     QTest::addColumn<QString>("new_text");
     QTest::addColumn<QString>("message");
     const QString t0 = "layout: tensors[0]: ";
-    QTest::newRow("unknown key") << "\"num_layers\""
-                                 << "\"layers\""
-                                 << "layout: unknown key 'layers'";
+    QTest::newRow("unknown key")
+        << "\"num_layers\""
+        << "\"layers\""
+        << "layout: unknown key 'layers', a layout has mesh, num_layers, stages, "
+           "tensors";
     QTest::newRow("missing key") << ",\"num_layers\":2"
                                  << ""
-                                 << "layout: key 'num_layers' is missing";
+                                 << "layout: a layout needs 'num_layers'";
     QTest::newRow("number for text") << "\"name\":\"h.0.qkv\""
-                                     << "\"name\":3" << t0 + "key 'name' is not a string";
+                                     << "\"name\":3" << t0 + "'name' must be a text, not 3";
     QTest::newRow("fraction") << "\"layer\":0"
-                              << "\"layer\":0.5" << t0 + "key 'layer' is not a 64-bit integer";
+                              << "\"layer\":0.5" << t0 + "'layer' must be a whole number, not 0.5";
     QTest::newRow("past int64") << "\"layer\":0"
                                 << "\"layer\":9223372036854775808"
-                                << t0 + "key 'layer' is not a 64-bit integer";
+                                << t0 + "'layer' must be a whole number, not 9223372036854775808";
     QTest::newRow("unknown dtype") << "\"dtype\":\"f32\",\"layer\""
                                    << "\"dtype\":\"f33\",\"layer\"" << t0 + "unknown dtype 'f33'";
     QTest::newRow("unknown role") << "\"role\":\"param\""
@@ -496,7 +498,7 @@ class LayoutTest : public QObject {
                                    << "\"place\":\"middle\"" << t0 + "unknown stage place 'middle'";
     QTest::newRow("layer without a layer place")
         << "\"place\":\"layer\""
-        << "\"place\":\"all\"" << t0 + "key 'layer' does not go with place 'all'";
+        << "\"place\":\"all\"" << t0 + "key 'layer' cannot be combined with place 'all'";
     QTest::newRow("unknown axis") << "[[\"tp\"],[]]"
                                   << "[[\"xp\"],[]]"
                                   << t0 + "unknown axis 'xp', known are pp, dp, ep, cp, tp";
@@ -509,10 +511,11 @@ class LayoutTest : public QObject {
     QTest::newRow("rule not nested")
         << "[[\"tp\"],[]]"
         << "[\"tp\",[]]"
-        << t0 + "key 'rule' is not an array of cuts: arrays of axis names, or objects";
+        << t0 + "key 'rule': expected a cut, which is a list of axes or an object, not 'tp'";
     QTest::newRow("segment dim out of range")
         << "\"dim\":0"
-        << "\"dim\":4294967296" << t0 + "key 'segments': dim 4294967296 is not in 0..7";
+        << "\"dim\":4294967296"
+        << t0 + "key 'segments': 'dim' must be a whole number in 0..7, not 4294967296";
     QTest::newRow("bad mesh") << "dp=2,tp=2"
                               << "dp=2,tp=3"
                               << "layout: mesh dp=2,tp=3,pp=1 has 6 ranks but 4 devices are given";

@@ -182,40 +182,44 @@ class RuleFilesTest : public QObject {
     const auto rules = columns.InRules;
     tensors(R"("values": {)", R"("values": 3, "x": {)",
             "t.json:3: unknown key 'x', the tensors file has");
-    tensors("\"heads\": 8", "\"heads\": -8", "t.json:3: 'heads' is a whole number from 0, not -8");
+    tensors("\"heads\": 8", "\"heads\": -8",
+            "t.json:3: 'heads' must be a whole number from 0, not -8");
     tensors("\"heads\": 8", "\"he-ads\": 8",
             "t.json:3: a value's name is of up to 40 letters, digits and '_'");
     tensors("\"heads\": 8, ", "",
             "t.json:7: 'values' of t.json has no 'heads', only experts, head_dim, kv_heads, width");
-    tensors("3*$width", "3*width",
-            "t.json:10: 'shape' is a whole number or a product such as '3*$width', not '3*width'");
+    tensors(
+        "3*$width", "3*width",
+        "t.json:10: 'shape' must be a whole number or a product such as '3*$width', not '3*width'");
     tensors("3*$width", "3*",
-            "t.json:10: 'shape' is a whole number or a product such as '3*$width', not '3*'");
+            "t.json:10: 'shape' must be a whole number or a product such as '3*$width', not '3*'");
     tensors("3*$width", "9223372036854775807*$width",
             "t.json:10: 'shape' = '9223372036854775807*$width' leaves 64 bits");
     tensors(
         ", \"experts\": 3", "",
         "t.json:11: 'values' of t.json has no 'experts', only head_dim, heads, kv_heads, width");
     tensors("\"shape\": [8, 4]", "\"shape\": [8, 4], \"expert\": 1",
-            "t.json:11: 'expert' does not go with {expert} in the name");
+            "t.json:11: 'expert' cannot be combined with {expert} in the name");
     tensors("\"aliases\": [\"lm_head.weight\"]", "\"aliases\": [3]",
-            "t.json:6: 'aliases' is a list of names, not of 3");
+            "t.json:6: 'aliases' must be a list of texts, not of 3");
     tensors("experts.{expert}.w1", "experts.7.w1",
-            "r.json:12: '**.experts.{expert}.*.weight' finds expert 7 in tensor "
+            "r.json:12: '**.experts.{expert}.*.weight' matches expert 7 in tensor "
             "'model.layers.0.experts.7.w1.weight', but t.json has 3 experts");
     rules("\"uniform*2\"", "\"uneven\"",
-          "r.json:2: 'stages' is uniform, uniform*N, balanced or a stage for each layer (0,0,1,1), "
+          "r.json:2: 'stages' must be uniform, uniform*N, balanced or a stage for each layer "
+          "(0,0,1,1), "
           "not 'uneven'");
-    rules("\"optional\": true", "\"optional\": 1", "r.json:14: 'optional' is true or false, not 1");
+    rules("\"optional\": true", "\"optional\": 1",
+          "r.json:14: 'optional' must be true or false, not 1");
     rules("\"multiple\": 64", "\"multiple\": 0",
-          "r.json:4: 'multiple' is a number from 1 beside the split ceil, not 0");
+          "r.json:4: 'multiple' must be a number from 1 beside the split ceil, not 0");
     rules("\"split\": \"ceil\", \"multiple\": 64", "\"split\": \"heads\"",
-          "r.json:4: 'split' is even or ceil, not 'heads'");
+          "r.json:4: 'split' must be even or ceil, not 'heads'");
     rules("\"split\": \"ceil\", \"multiple\": 64", "\"heads\": {\"kv\": 1, \"query\": 1}",
           "r.json:4: heads needs 'of'");
     rules("\"split\": \"ceil\", \"multiple\": 64",
           "\"heads\": {\"kv\": 1, \"query\": 1, \"of\": \"key\"}",
-          "r.json:4: 'of' is query or kv, not 'key'");
+          "r.json:4: 'of' must be query or kv, not 'key'");
     rules("\"split\": \"ceil\", \"multiple\": 64",
           "\"heads\": {\"kv\": 3, \"query\": 7, \"of\": \"kv\"}",
           "t.json:6: tensor 'lm_head.weight': 7 query heads do not share 3 key and value heads "
@@ -224,7 +228,7 @@ class RuleFilesTest : public QObject {
     rules("[\"tp\"], [\"tp\"], []]", "3, [\"tp\"], []]",
           "r.json:10: expected a list of axes, an object with axes, heads_q or heads_kv for each "
           "dim, not 3");
-    rules("\"dim\": 1, ", "\"dim\": 8, ", "r.json:10: 'dim' is a dim in 0..7, not 8");
+    rules("\"dim\": 1, ", "\"dim\": 8, ", "r.json:10: 'dim' must be a whole number in 0..7, not 8");
     rules(
         "\"sizes\": [\"$width\", \"$width\", \"$width\"], ", "",
         "t.json:10: tensor 'model.layers.0.c_attn.weight': neither the rule nor the tensor has the "
@@ -235,7 +239,8 @@ class RuleFilesTest : public QObject {
     rules("[\"dp\", \"cp\"]", "[\"dp\", \"dp\"]",
           "t.json:10: tensor 'model.layers.0.c_attn.weight': axis dp is twice in the rule (by the "
           "rule at r.json:9)");
-    rules("\"bucket\": \"layer {layer}\"", "\"bucket\": 3", "r.json:11: 'bucket' is a text, not 3");
+    rules("\"bucket\": \"layer {layer}\"", "\"bucket\": 3",
+          "r.json:11: 'bucket' must be a text, not 3");
     rules("{expert}.*.weight", "{expert}.{expert}.weight", "r.json:12: pattern has {expert} twice");
   }
   void errors() {
@@ -258,7 +263,7 @@ class RuleFilesTest : public QObject {
     QTest::newRow("dim") << R"({"dim": 0, "sizes": [8, 8, 16]})"
                          << "segments of dim 1 in the rule, of dim 0 in the tensor";
     QTest::newRow("sizes") << R"({"dim": 1, "sizes": [64, 16, 16]})"
-                           << "the rule has other sizes of segments than the tensor";
+                           << "the sizes of the segments differ between the rule and the tensor";
   }
   void contradictionsOfSegments() {
     QFETCH(QString, segments);

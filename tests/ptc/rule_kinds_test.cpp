@@ -552,23 +552,25 @@ class RuleKindsTest : public QObject {
       QTest::newRow(rest) << rest << message;
     };
     row(R"("rule":[{"axes":["tp"],"heads":{"kv":1,"of":"key","query":1},"split":"heads"}])",
-        "heads of 'key', known are query, kv");
+        "key 'rule': 'of' must be query or kv, not 'key'");
     row(R"("rule":[{"axes":["tp"],"heads":{"kv":1,"query":1},"split":"heads"}])",
-        "key 'of' is missing");
-    row(R"("rule":[{"axis":["tp"]}])", "unknown key 'axis'");
-    row(R"("rule":[{"split":"ceil"}])", "key 'axes' is missing");
-    row(R"("rule":[{"axes":"tp"}])", "key 'axes' is not an array");
-    row(R"("rule":[[3]])", "key 'rule' is not an array of axis names");
-    row(R"("rule":3)", "key 'rule' is not an array");
-    row(R"("rule":[],"flat":3)", "key 'flat' is not an array");
-    row(R"("rule":[],"bucket":3)", "key 'bucket' is not a string");
-    row(R"("rule":[],"aliases":[3])", "key 'aliases' is not an array of strings");
-    row(R"("rule":[],"expert":{"count":8})", "key 'expert': key 'index' is missing");
-    row(R"("rule":[],"expert":3)", "key 'expert': not an object");
+        "key 'rule': heads needs 'of'");
+    row(R"("rule":[{"axis":["tp"]}])",
+        "key 'rule': unknown key 'axis', a cut has axes, heads, multiple, split");
+    row(R"("rule":[{"split":"ceil"}])", "key 'rule': a cut needs 'axes'");
+    row(R"("rule":[{"axes":"tp"}])", "key 'rule': 'axes' must be a list, not 'tp'");
+    row(R"("rule":[[3]])", "key 'rule': expected the name of an axis, not 3");
+    row(R"("rule":3)", "'rule' must be a list, not 3");
+    row(R"("rule":[],"flat":3)", "'flat' must be a list, not 3");
+    row(R"("rule":[],"bucket":3)", "'bucket' must be a text, not 3");
+    row(R"("rule":[],"aliases":[3])", "'aliases' must be a list of texts, not of 3");
+    row(R"("rule":[],"expert":{"count":8})", "key 'expert': an expert needs 'index'");
+    row(R"("rule":[],"expert":3)",
+        "key 'expert': expected an object, not 3: an expert has count, index");
     row(R"("rule":[],"segments":{"dim":0,"sizes":[4],"cuts":[]})",
         "key 'segments': 0 cuts for 1 segments");
     row(R"("rule":[],"segments":{"dim":0,"sizes":[4],"cuts":[3]})",
-        "key 'segments': key 'cuts' is not an array of cuts: arrays of axis names, or objects");
+        "key 'segments': key 'cuts': expected a cut, which is a list of axes or an object, not 3");
   }
   void parseRejects() {
     QFETCH(QString, rest);

@@ -211,15 +211,15 @@ class RulesTest : public QObject {
     tensors("  ]\n}\n", "", "tensors.json:11: not json: the text ends too early");
     tensors("50257, 64]", "50257, 64}", "tensors.json:6: not json at '64}'");
     tensors("\"layers\": 2,", "\"layers\": 2, \"layers\": 3,",
-            "tensors.json:2: key 'layers' stands twice in an object");
+            "tensors.json:2: key 'layers' appears twice in an object");
     tensors("  \"layers\": 2,\n", "", "tensors.json:1: the tensors file needs 'layers'");
     tensors("\"layers\": 2", "\"layers\": -1",
-            "tensors.json:2: 'layers' is a number in 0..65536, not -1");
+            "tensors.json:2: 'layers' must be a whole number in 0..65536, not -1");
     tensors("\"layers\": 2", "\"layers\": 2.5",
-            "tensors.json:2: 'layers' is a whole number, not 2.5");
-    tensors("adamw", "sgd", "tensors.json:3: 'optimizer' is 'adamw', not 'sgd'");
+            "tensors.json:2: 'layers' must be a whole number, not 2.5");
+    tensors("adamw", "sgd", "tensors.json:3: 'optimizer' must be 'adamw', not 'sgd'");
     tensors("\"masters\": true", "\"masters\": 1",
-            "tensors.json:4: 'masters' is true or false, not 1");
+            "tensors.json:4: 'masters' must be true or false, not 1");
     tensors(
         "\"masters\"", "\"master\"",
         "tensors.json:4: unknown key 'master', the tensors file has title, source, rules, layers, "
@@ -229,21 +229,25 @@ class RulesTest : public QObject {
             "layer, layers, expert, segments, aliases");
     tensors("\"name\": \"wte.weight\", ", "", "tensors.json:6: a tensor needs 'name'");
     tensors("\"name\": \"wte.weight\"", "\"name\": null",
-            "tensors.json:6: 'name' is a text, not null");
+            "tensors.json:6: 'name' must be a text, not null");
     tensors("\"shape\": [50257, 64]", "\"shap\": [50257, 64]",
             "tensors.json:6: unknown key 'shap', a tensor has name, dtype, shape, role, layer, "
             "layers, expert, segments, aliases");
-    tensors("[50257, 64]", "\"50257x64\"", "tensors.json:6: 'shape' is a list, not '50257x64'");
+    tensors("[50257, 64]", "\"50257x64\"",
+            "tensors.json:6: 'shape' must be a list, not '50257x64'");
     tensors("[50257, 64]", "[50257,\n \"64x\"]",
-            "tensors.json:7: 'shape' is a whole number or a product such as '3*$width', not '64x'");
+            "tensors.json:7: 'shape' must be a whole number or a product such as '3*$width', not "
+            "'64x'");
     tensors("[50257, 64]", "[50257, 9223372036854775808]",
-            "tensors.json:6: 'shape' is a list of whole numbers, not of 9223372036854775808");
+            "tensors.json:6: 'shape' must be a list of whole numbers, not of 9223372036854775808");
     tensors("bf16", "bfloat16",
-            "tensors.json:7: 'dtype' is a dtype such as f32, bf16 or i64, not 'bfloat16'");
+            "tensors.json:7: 'dtype' must be a dtype such as f32, bf16 or i64, not 'bfloat16'");
     tensors("\"scalar\"", "\"step\"",
-            "tensors.json:11: 'role' is one of param, master, exp_avg, exp_avg_sq, buffer, rng and "
+            "tensors.json:11: 'role' must be one of param, master, exp_avg, exp_avg_sq, buffer, "
+            "rng and "
             "scalar, not 'step'");
-    tensors("\"dim\": 0", "\"dim\": 9", "tensors.json:8: 'dim' is a dim in 0..7, not 9");
+    tensors("\"dim\": 0", "\"dim\": 9",
+            "tensors.json:8: 'dim' must be a whole number in 0..7, not 9");
     tensors("{\"dim\": 0, \"sizes\": [64, 64, 64]}", "3",
             "tensors.json:8: expected an object, not 3: segments has dim, sizes");
     tensors(
@@ -251,11 +255,12 @@ class RulesTest : public QObject {
         "tensors.json:7: tensor 'h.0.attn.qkv.weight': segments [64,64] do not add up to dim 0 = "
         "192 (by the rule at rules.json:4)");
     tensors("\"shape\": [192, 64],", "\"shape\": [192, 64], \"layer\": 1,",
-            "tensors.json:7: 'layer' does not go with {layer} in the name");
+            "tensors.json:7: 'layer' cannot be combined with {layer} in the name");
     tensors("\"name\": \"ln_f.weight\"", "\"name\": \"wte.weight\"",
             "tensors.json:10: tensor 'wte.weight' is given twice, first at line 6");
-    tensors("\"name\": \"ln_f.weight\"", "\"name\": \"ln_f.wei\\nght\"",
-            "tensors.json:10: 'name' is text without control characters, not 'ln_f.wei?ght'");
+    tensors(
+        "\"name\": \"ln_f.weight\"", "\"name\": \"ln_f.wei\\nght\"",
+        "tensors.json:10: 'name' must be text without control characters, not 'ln_f.wei\\x0aght'");
     tensors("\"name\": \"ln_f.weight\"", "\"name\": \"norm.weight\"",
             "tensors.json:10: no rule of rules.json matches tensor 'norm.weight'");
     tensors("\"shape\": [64, 64]}", "\"shape\": [64]}",
@@ -266,30 +271,30 @@ class RulesTest : public QObject {
             "rules.json:4)");
     tensors("\"name\": \"h.{layer}.attn.qkv.weight\"",
             "\"layer\": 0, \"name\": \"h.1.attn.qkv.weight\"",
-            "rules.json:4: 'h.{layer}.attn.qkv.*' finds layer 1 in tensor 'h.1.attn.qkv.weight', "
-            "tensors.json:7 says layer 0");
+            "rules.json:4: 'h.{layer}.attn.qkv.*' matches layer 1 in tensor 'h.1.attn.qkv.weight', "
+            "but tensors.json:7 gives layer 0");
 
     rules("{\n", "[\n", "rules.json:2: not json at '\"rules\":'");
     rules("\"rules\"", "\"Rules\"",
           "rules.json:2: unknown key 'Rules', the rules file has stages, rules");
     rules("\"match\": \"step\", ", "", "rules.json:7: a rule needs 'match'");
     rules("\"vocab\"", "\"vocabulary\"",
-          "rules.json:3: 'cut' is colwise, rowwise, colwise_q, colwise_kv, rowwise_q, vocab, "
+          "rules.json:3: 'cut' must be colwise, rowwise, colwise_q, colwise_kv, rowwise_q, vocab, "
           "replicate or an object with dims, not "
           "'vocabulary'");
     rules("\"vocab\"", "[[\"tp\"]]",
-          "rules.json:3: 'cut' is colwise, rowwise, colwise_q, colwise_kv, rowwise_q, vocab, "
+          "rules.json:3: 'cut' must be colwise, rowwise, colwise_q, colwise_kv, rowwise_q, vocab, "
           "replicate or an object with dims, not a "
           "list");
     rules("first_and_last", "middle",
-          "rules.json:3: 'stage' is layer, first, last, first_and_last or all, not 'middle'");
+          "rules.json:3: 'stage' must be layer, first, last, first_and_last or all, not 'middle'");
     rules("{\"dims\": []}", "{\"dims\": [[\"xp\"]]}",
           "rules.json:7: expected one of the axes pp, dp, ep, cp, tp, not 'xp'");
     rules("{\"dims\": []}", "{\"dims\": [\"tp\"]}",
           "rules.json:7: expected a list of axes, an object with axes, heads_q or heads_kv for "
           "each dim, not 'tp'");
     rules("{\"dims\": []}", "{\"dims\": [], \"split\": \"uneven\"}",
-          "rules.json:7: 'split' is even or ceil, not 'uneven'");
+          "rules.json:7: 'split' must be even or ceil, not 'uneven'");
     rules("{\"dims\": []}", "{\"dims\": [], \"flat\": true}",
           "rules.json:7: expected one of the axes pp, dp, ep, cp, tp, not true");
     rules("{\"dims\": []}", "{\"dim\": []}",
@@ -304,11 +309,11 @@ class RulesTest : public QObject {
           "rules.json:7: 'lm_head.*' matches no tensor of tensors.json");
     rules("{\"match\": \"step\"",
           "{\"match\": \"ln_f.*\", \"cut\": \"vocab\"},\n{\"match\": \"step\"",
-          "rules.json:7: 'ln_f.*' matches only tensors of rules before it");
-    rules(
-        "\"stage\": \"last\"", "\"stage\": \"layer\"",
-        "rules.json:6: stage 'layer', but neither 'ln_f.**' nor tensors.json:10 says the layer of "
-        "tensor 'ln_f.weight'");
+          "rules.json:7: 'ln_f.*' matches only tensors of earlier rules");
+    rules("\"stage\": \"last\"", "\"stage\": \"layer\"",
+          "rules.json:6: stage is 'layer', but neither 'ln_f.**' nor tensors.json:10 gives the "
+          "layer of "
+          "tensor 'ln_f.weight'");
     rules("\"replicate\", \"stage\": \"last\"", "{\"dims\": [[\"pp\"]]}, \"stage\": \"last\"",
           "tensors.json:10: tensor 'ln_f.weight': axis pp cuts the tensor, but its place is 'last' "
           "(by the rule at rules.json:6)");
@@ -340,7 +345,7 @@ class RulesTest : public QObject {
              "h.1.w f32[4] param layer1 -\nh.2.w f32[4] param layer2 -\n");
     for (const char* wrong : {"[3, 3]", "[0, 5]", "[-1, 2]", "[1]"}) {
       QCOMPARE(ruled(wrong).error().ToString(),
-               "tensors.json:2: 'layers' is [first, end] of a range in 0..4");
+               "tensors.json:2: 'layers' must be [first, end] with 0 <= first < end <= 4");
     }
   }
 
@@ -383,7 +388,7 @@ class RulesTest : public QObject {
     };
     QCOMPARE(message(""), "tensors.json:1: not json: the text ends too early");
     QCOMPARE(message("\n\n"), "tensors.json:2: not json: the text ends too early");
-    QCOMPARE(message(std::string(100, '\0')), "tensors.json:1: a zero byte, which no text has");
+    QCOMPARE(message(std::string(100, '\0')), "tensors.json:1: zero byte at offset 0");
     QCOMPARE(message(kTensors + std::string("\0x", 2)),
              "tensors.json:14: a zero byte, which no text has");
     QCOMPARE(message("[]"),
