@@ -15,7 +15,7 @@ constexpr std::int64_t kEventBacklog = 500;
 constexpr std::int64_t kHistoryRows = 500;
 constexpr std::int64_t kSamplesPage = 4096;
 constexpr std::int64_t kCandidates = 32;
-constexpr std::chrono::seconds kDoctorTimeout{30};  // every node looks around
+constexpr std::chrono::seconds kDoctorTimeout{30};  // every node examines itself
 
 ui::LinkState toUi(agents::LinkState state) {
   switch (state) {
@@ -70,7 +70,7 @@ Status accept(const wire::Reply&) { return OkStatus(); }
 
 Bridge::Bridge(ui::ClusterModel& model, QObject* parent) : QObject(parent), m_model(model) {}
 
-// The client's thread ends before anything that its callbacks reach.
+// The client's thread ends before the objects that its callbacks use.
 Bridge::~Bridge() { m_client.reset(); }
 
 Status Bridge::open(const std::string& profile) {
@@ -78,7 +78,7 @@ Status Bridge::open(const std::string& profile) {
   letGo();
   const auto found = findProfile(profile);
   if (!found) return found.error();
-  // What a client that was let go still had to say is not of this connection.
+  // A callback of a previous client does not belong to this connection.
   const auto later = [this, connection = m_connection](auto call) {
     QMetaObject::invokeMethod(
         this,
@@ -182,7 +182,7 @@ void Bridge::onEvent(const engine::Event& event) {
     m_heldEvents.push_back(event);
     return;
   }
-  const bool isKept = event.sequence > 0;  // one that could not be recorded is only heard
+  const bool isKept = event.sequence > 0;  // 0: the registrar could not record it
   if (isKept && event.sequence <= m_lastEvent) return;
   m_lastEvent = std::max(m_lastEvent, event.sequence);
   m_model.addEvent(event);

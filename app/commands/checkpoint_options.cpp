@@ -13,11 +13,17 @@
 namespace tessera::app {
 
 OptionSpec memoryOption() {
-  return {"memory", "SIZE", "most memory for buffers, at least 16M (default 1G)"};
+  return {.name = "memory",
+          .value = "SIZE",
+          .help = "memory for buffers, at least 16M",
+          .fallback = "1G"};
 }
 
 OptionSpec threadsOption() {
-  return {"threads", "N", "threads that read and write, at most 64 (default 2)"};
+  return {.name = "threads",
+          .value = "N",
+          .help = "threads that read and write, at most 64",
+          .fallback = "2"};
 }
 
 Result<reshard::ReadOptions> readMemoryAndThreads(const Arguments& arguments) {

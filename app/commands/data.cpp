@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `data show`: what a job would read, and in which order.
+/// `data show`: the data of a job and their order.
 #include "app/commands/data.h"
 
 #include <fmt/format.h>
 
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <stop_token>
 #include <thread>
 
@@ -38,16 +39,16 @@ struct Shown {
 Result<engine::DataMix> open(const Invocation& call, std::int64_t sequence) {
   ByteProgress progress("indexing", call.json ? nullptr : stderr, ByteProgress::Elsewhere::kLines);
   std::stop_source stop;
-  // Also where a server does not answer, and no progress is made.
+  // Also needed while a server does not answer and `progress` is not called.
   const std::jthread watch([&stop](const std::stop_token& done) {
     while (!done.stop_requested() && numInterrupts() == 0) std::this_thread::sleep_for(kGlance);
   });
   agents::DataPlaces places;
   places.cache_folder = engine::TesseraHome() + "/cache";
   places.index.cancel = stop.get_token();
-  // From any thread, also later: nothing of here is in it.
+  // May be called from any thread, also after this function, so it captures nothing.
   places.index.warn = [](const std::string& line) { fmt::print(stderr, "tesseractl: {}\n", line); };
-  // What is open at once needs no bar.
+  // No bar for data that opens at once.
   bool isShown = false;
   auto due = std::chrono::steady_clock::now() + kPatience;
   places.index.progress = [&](std::int64_t done, std::int64_t total) {
@@ -141,7 +142,7 @@ int show(const Invocation& call) {
   const auto seed =
       call.arguments.integer("seed", engine::JobSettings().seed, 0, std::int64_t{1} << 40);
   if (!seed) return wrongUsage(seed.error());
-  const auto count = call.arguments.integer("first", 0, 0, kMostShown);
+  const auto count = call.arguments.integer("limit", 0, 0, kMostShown);
   if (!count) return wrongUsage(count.error());
   countInterrupts();
   const auto data = open(call, *sequence);
@@ -160,26 +161,32 @@ int show(const Invocation& call) {
 
 std::string absoluteData(const std::string& given) {
   const auto parsed = engine::ParseWeightedPath(given);
-  if (!parsed) return given;  // whoever opens it says what is wrong
+  if (!parsed) return given;  // opening it reports the error
   const std::string& path = parsed->path;
   const std::string weight = given.substr(0, given.size() - path.size());
   if (path.empty() || path.find("://") != std::string::npos) return given;
-  return weight + engine::AbsolutePath(path);
+  const std::string absolute = engine::AbsolutePath(path);
+  return weight + absolute;
 }
 
 Command dataShowCommand() {
   return {
-      {"data show",
-       "tells what data sets hold and in which order a job reads them; makes their index, which "
-       "is kept",
-       {},
-       {{"data", "PATH",
-         "file, folder or URL; may be repeated, `0.7:PATH` gives a weight (default: text found "
-         "on the machine)"},
-        {"sequence", "N", "tokens of a sample (default 128)"},
-        {"first", "N", "lists the first N samples of the order"},
-        {"seed", "S", fmt::format("of the order (default {})", engine::JobSettings().seed)}},
-       {}},
+      {.verb = "data show",
+       .summary = "Show what data sets contain and in which order a job reads them",
+       .options =
+           {{.name = "data",
+             .value = "PATH",
+             .help = "file, folder or URL; `0.7:PATH` gives a weight",
+             .fallback = "text found on the machine",
+             .repeats = true},
+            {.name = "sequence", .value = "N", .help = "tokens per sample", .fallback = "128"},
+            limitOption("list the first N samples of the order", "none"),
+            {.name = "seed",
+             .value = "S",
+             .help = "seed of the order",
+             .fallback = fmt::to_string(engine::JobSettings().seed)}},
+       .notes = {"The command builds the index of the data and keeps it in TESSERA_HOME/cache."},
+       .examples = {"tesseractl data show", "tesseractl data show --data shards/ --limit 10"}},
       show};
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/command.h"
@@ -41,11 +42,15 @@ int run(const Invocation& call) {
 }  // namespace
 
 Command digestCommand() {
-  return {{"digest",
-           "prints the digest of a job's state, equal under every mesh",
-           {{"JOB", "job"}},
-           {{"tensors", "", "prints the digest of each tensor as well"}},
-           {"A running job is paused for it at a step boundary; a paused one stays paused."}},
+  return {{.verb = "digest",
+           .summary = "Print the digest of a job's state, which is the same on every mesh",
+           .words = {{"JOB", "name of the job"}},
+           .options = {{.name = "tensors",
+                        .value = "",
+                        .help = "print the digest of each tensor as well"}},
+           .notes = {"A running job pauses for it after its current step and then continues; a "
+                     "paused job stays paused."},
+           .examples = {"tesseractl digest gpt-mini", "tesseractl digest gpt-mini --tensors"}},
           run};
 }
 

@@ -22,6 +22,7 @@
 #include "agents/node/config.h"
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
+#include "app/commands/paths.h"
 #include "app/commands/process.h"
 #include "app/commands/units.h"
 #include "engine/files/absolute_path.h"
@@ -46,7 +47,7 @@ fs::path nodeFolder(const fs::path& directory, int node) {
   return directory / fmt::format("n{}", node);
 }
 
-/// Makes a folder that only its owner may enter.
+/// Makes a folder with mode 0700.
 Status makePrivate(const fs::path& folder) {
   std::error_code failure;
   fs::create_directories(folder, failure);
@@ -124,7 +125,7 @@ Status saveKeepers(const fs::path& directory, const std::vector<ProcessId>& keep
   return engine::WriteWholeFile(keepersFile(directory), json.dump() + '\n', 0600);
 }
 
-/// The keepers of the cluster that still live and are ours.
+/// The keepers of the cluster that are alive and still the same processes.
 std::vector<ProcessId> livingKeepers(const fs::path& directory) {
   const auto text = engine::ReadWholeFile(keepersFile(directory));
   const auto json = nlohmann::json::parse(text.value_or(""), nullptr, false);
@@ -142,7 +143,7 @@ std::vector<ProcessId> livingKeepers(const fs::path& directory) {
   return keepers;
 }
 
-/// Ends keepers and whatever they started: by their own will, by SIGTERM, by SIGKILL.
+/// Ends keepers and their descendants: waits `grace` for them, then sends SIGTERM, then SIGKILL.
 void endKeepers(const std::vector<ProcessId>& keepers, milliseconds grace) {
   std::vector<ProcessId> family = keepers;
   for (const ProcessId& keeper : keepers)
@@ -159,17 +160,16 @@ void endKeepers(const std::vector<ProcessId>& keepers, milliseconds grace) {
 }
 
 void removeSockets(const fs::path& directory) {
-  std::error_code ignored;
+  std::error_code ended, ignored;
   std::vector<fs::path> sockets;
-  for (fs::recursive_directory_iterator entry(directory, ignored), end; !ignored && entry != end;
-       entry.increment(ignored)) {
-    std::error_code gone;
-    if (entry->is_socket(gone)) sockets.push_back(entry->path());
-  }
+  for (fs::recursive_directory_iterator it(directory, ended), end; !ended && it != end;
+       it.increment(ended))
+    if (it->is_socket(ignored)) sockets.push_back(it->path());
   for (const fs::path& socket : sockets) fs::remove(socket, ignored);
 }
 
-/// Writes keys and configurations. \return the profile, and each node's configuration file
+/// Writes keys and configurations.
+/// \return the profile, and each node's configuration file
 struct Prepared {
   agents::Profile profile;
   std::vector<std::string> configs;
@@ -236,7 +236,7 @@ Error notUp(const fs::path& directory, int node, const std::string& what) {
       line.empty() ? "; its log is empty" : "; it wrote last: " + line));
 }
 
-/// Waits until the registrar says that all nodes are alive.
+/// Waits until the registrar reports all nodes as alive.
 Status waitAlive(const LocalClusterOptions& options, const agents::Profile& profile,
                  const std::vector<ProcessId>& keepers) {
   std::vector<std::string> folders;
@@ -292,14 +292,11 @@ Status waitAlive(const LocalClusterOptions& options, const agents::Profile& prof
 std::vector<std::string> stemsIn(const fs::path& folder, bool folders) {
   std::vector<std::string> names;
   std::error_code ignored;
-  for (fs::directory_iterator entry(folder, ignored), end; !ignored && entry != end;
-       entry.increment(ignored)) {
-    std::error_code gone;
-    if (folders && entry->is_directory(gone)) names.push_back(entry->path().filename().string());
-    if (!folders && entry->path().extension() == ".json")
-      names.push_back(entry->path().stem().string());
+  for (const auto& entry : entriesOf(folder, ignored)) {
+    if (folders && entry.is_directory(ignored)) names.push_back(entry.path().filename().string());
+    if (!folders && entry.path().extension() == ".json")
+      names.push_back(entry.path().stem().string());
   }
-  std::ranges::sort(names);
   return names;
 }
 
@@ -309,8 +306,8 @@ Result<agents::Profile> startLocalCluster(const LocalClusterOptions& options) {
   const fs::path directory = clustersFolder(options.home) / options.name;
   if (isRunning(directory.string()))
     return AlreadyExists(
-        fmt::format("cluster '{}' is running; `tesseractl down --name {}` stops it", options.name,
-                    options.name));
+        fmt::format("cluster '{}' is running; `tesseractl down --cluster {}` stops it",
+                    options.name, options.name));
   const std::string program = programFolder() + "/tessera-agent";
   if (access(program.c_str(), X_OK) != 0)
     return NotFound(fmt::format("{} is missing beside tesseractl", program));
@@ -366,6 +363,10 @@ void endPrivateCluster(const LocalClusterOptions& options) {
   const fs::path directory = clustersFolder(options.home) / options.name;
   endKeepers(livingKeepers(directory), milliseconds(0));
   removeSockets(directory);
+}
+
+std::string localClusterFolder(const std::string& name) {
+  return (clustersFolder() / name).string();
 }
 
 bool isRunning(const std::string& directory) { return !livingKeepers(directory).empty(); }

@@ -14,7 +14,8 @@ namespace tessera::app {
 namespace {
 
 constexpr std::int64_t kPage = 2000;
-constexpr std::int64_t kTransactionPage = 100;  // they have phases and flows
+constexpr std::int64_t kTransactionPage =
+    100;  // smaller, because transactions have phases and flows
 
 template <typename T, typename Messages>
 Result<std::vector<T>> decodeAll(const Messages& messages) {
@@ -27,7 +28,7 @@ Result<std::vector<T>> decodeAll(const Messages& messages) {
   return values;
 }
 
-/// `next` moves the query behind the last row.
+/// `next` moves the query past the last row.
 template <typename Query, typename Each, typename Next>
 Status pageThrough(Session& session, Query query, std::int64_t page, const Each& each,
                    const Next& next) {

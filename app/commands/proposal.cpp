@@ -13,7 +13,7 @@
 namespace tessera::app {
 namespace {
 
-/// Planning a dozen moves of a large model takes a while.
+/// Planning a dozen changes of a large model is slow.
 constexpr std::chrono::seconds kProposalTimeout{60};
 
 Result<engine::Proposal> ask(Session& session, const std::string& job,

@@ -13,7 +13,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// What the job of that name does while it starts; empty where nothing is known.
+/// What the starting job does; empty if unknown.
 Result<std::string> whatItDoes(Session& session, const std::string& name) {
   TESSERA_TRY(const auto snapshot, session.snapshot());
   const auto job = std::ranges::find(snapshot.jobs, name, &engine::JobStatus::name);

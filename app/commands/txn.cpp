@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "agents/wire/convert.h"
@@ -29,8 +30,8 @@ Result<std::int64_t> readId(const Arguments& arguments) {
   return id;
 }
 
-/// What the registrar knows of a transaction: its state while it is remembered, its record once it
-/// has an outcome.
+/// A transaction at the registrar: its state while it is in memory, its record once it has an
+/// outcome.
 struct Shown {
   std::optional<engine::TxnStatus> txn;
   std::optional<engine::HistoryEntry> record;
@@ -110,16 +111,19 @@ int runCancel(const Invocation& call) {
 }
 
 Syntax syntaxOf(const std::string& verb, const std::string& summary) {
-  return {verb, summary, {{"ID", "transaction (default: the current one)", false}}, {}, {}};
+  return {.verb = verb,
+          .summary = summary,
+          .words = {{"ID", "number of the transaction; the current one if it is missing", false}},
+          .examples = {fmt::format("tesseractl {}", verb), fmt::format("tesseractl {} 3", verb)}};
 }
 
 }  // namespace
 
 Command txnShowCommand() {
-  return {syntaxOf("txn show", "shows a transaction: phase, bytes, outcome"), runShow};
+  return {syntaxOf("txn show", "Show a transaction: phase, bytes and outcome"), runShow};
 }
 Command txnCancelCommand() {
-  return {syntaxOf("txn cancel", "rolls back a transaction that is not committed"), runCancel};
+  return {syntaxOf("txn cancel", "Roll back a transaction that is not committed yet"), runCancel};
 }
 
 }  // namespace tessera::app

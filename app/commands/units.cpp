@@ -12,6 +12,8 @@
 #include <limits>
 #include <utility>
 
+#include "app/commands/terminal.h"
+
 namespace tessera::app {
 namespace {
 
@@ -121,15 +123,16 @@ std::string formatTable(const std::vector<std::vector<std::string>>& rows,
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
+    for (std::size_t c = 0; c < row.size(); ++c)
+      widths[c] = std::max(widths[c], displayWidth(row[c]));
   }
   std::string text;
   for (const auto& row : rows) {
     std::string line;
     for (std::size_t c = 0; c < row.size(); ++c) {
       if (c > 0) line += "  ";
-      line += std::ranges::count(right, c) > 0 ? fmt::format("{:>{}}", row[c], widths[c])
-                                               : fmt::format("{:<{}}", row[c], widths[c]);
+      const std::string space(widths[c] - displayWidth(row[c]), ' ');
+      line += std::ranges::count(right, c) > 0 ? space + row[c] : row[c] + space;
     }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";

@@ -26,7 +26,7 @@ using Progress = ConsistencyProgress;
 
 constexpr milliseconds kPoll{150};
 constexpr seconds kStartPatience{150};
-/// A run that makes no step for so long is given up.
+/// A run without a step for this long is given up.
 constexpr seconds kStall{120};
 constexpr std::int64_t kMostSteps = 1'000'000;
 constexpr int kNodes = 1;
@@ -36,7 +36,8 @@ struct RunPlan {
   std::int64_t maxSteps = 0;
 };
 
-/// Every run trains on about as many samples; with another batch these are fewer or more steps.
+/// All runs train on about the same number of samples, so another batch means another number of
+/// steps.
 std::int64_t stepsOf(const engine::ConsistencyRun& run, const ConsistencyOptions& options,
                      std::int64_t changeAt) {
   if (run.way != engine::AtChange::kKeepDeviceBatch) return options.steps;
@@ -89,7 +90,7 @@ class Experiment {
     TESSERA_RETURN_IF_ERROR(prepareText());
     m_begin = Clock::now();
     for (RunPlan& plan : m_plans) {
-      // Each on a fresh cluster: nothing of the run before can be in it.
+      // A fresh cluster for each run, so that runs cannot influence each other.
       endPrivateCluster(home.cluster(kNodes, m_devices));
       TESSERA_TRY(auto cluster, PrivateCluster::start(home, kNodes, m_devices, m_hooks.stop));
       const std::string name(engine::NameOf(plan.run));
@@ -99,7 +100,7 @@ class Experiment {
                    : Error{made.error().code,
                            fmt::format("run '{}': {}", name, made.error().message),
                            {}};
-      // A change that was ready too late sets the step for those that follow.
+      // If the change was ready too late, the next runs change at the same later step.
       m_changeAt = std::max(m_changeAt, plan.run.changed_after.value_or(0));
       m_result.runs.push_back(std::move(plan.run));
       ++m_progress.run;
@@ -184,14 +185,14 @@ class Experiment {
     plan.set_pin(true);
     place(
         m_options.to, [&] { return plan.add_devices(); }, plan.mutable_mesh(), m_devices);
-    // A job that is past the step already is moved as soon as all is prepared; what the runs have
-    // to do with each other is told from the step that it came after.
+    // If the job is past the step already, it moves as soon as everything is prepared. The runs are
+    // compared by the step at which the change really happened.
     if (m_changeAt > now.step + 1) apply.set_at_step(m_changeAt);
     TESSERA_TRY(const auto reply, cluster.ask(std::move(request)));
     return reply.apply().transaction();
   }
 
-  /// Follows the job to its last step, and the change to its outcome.
+  /// Follows the job to its last step and the change to its outcome.
   Status train(PrivateCluster& cluster, const std::string& job, RunPlan& plan,
                std::int64_t transaction) {
     auto lastStep = Clock::now();
@@ -238,8 +239,8 @@ class Experiment {
     return OkStatus();
   }
 
-  /// Takes over what was trained since the last call. The batch of a step is known once the change
-  /// is, so points behind it wait until then.
+  /// Adds the points since the last call. The batch of a step after the change is known only when
+  /// the change is, so those points wait until then.
   Status takePoints(PrivateCluster& cluster, const std::string& job, engine::ConsistencyRun& run) {
     TESSERA_TRY(const auto samples, cluster.samples(job, m_points));
     for (const engine::Sample& sample : samples) {
@@ -264,7 +265,7 @@ class Experiment {
     return before * run.batch_before + (step - before) * batchAfter;
   }
 
-  /// What the job's own state says when all steps are made.
+  /// Reads the job's own state after the last step.
   Status finish(PrivateCluster& cluster, const std::string& job, RunPlan& plan) {
     tell(Progress::Doing::Evaluating);
     TESSERA_TRY(const auto state, cluster.state(job));
@@ -290,7 +291,7 @@ class Experiment {
     m_progress.fresh.clear();
   }
 
-  /// From the time of a step up to now, with all that comes between steps.
+  /// The time from a step until now, including everything between steps.
   std::optional<double> secondsLeft() const {
     std::int64_t all = 0, done = m_progress.step;
     for (std::size_t i = 0; i < m_plans.size(); ++i) {
@@ -306,12 +307,12 @@ class Experiment {
   const ConsistencyHooks& m_hooks;
   std::vector<RunPlan> m_plans;
   std::int64_t m_changeAt;
-  const int m_devices;  // a node
+  const int m_devices;  // per node
   std::string m_folder;
   ExperimentText m_text;
   engine::ConsistencyResult m_result;
   Progress m_progress;
-  std::int64_t m_points = 0;  // the last step that was taken over
+  std::int64_t m_points = 0;  // the last step in the points
   Clock::time_point m_begin = Clock::now();
 };
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::chrono::seconds kPatience{180};
 
-/// What the process wrote last that is no JSON; everything where it wrote only JSON.
+/// The last line of the process that is not JSON; everything if all lines are.
 Error notEvaluated(const std::string& output) {
   std::string said = output.substr(0, 400);
   while (!said.empty() && said.back() == '\n') said.pop_back();

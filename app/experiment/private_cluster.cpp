@@ -37,7 +37,7 @@ Result<PrivateCluster> PrivateCluster::start(const PrivateHome& home, int nodes,
 }
 
 Result<wire::Reply> PrivateCluster::ask(wire::Request request, milliseconds timeout) {
-  // The answer may come when nobody waits for it any more.
+  // The answer may arrive after the waiting has ended.
   const auto answer = std::make_shared<std::promise<Result<wire::Reply>>>();
   auto future = answer->get_future();
   m_session.client->Call(std::move(request), timeout, [answer](Result<wire::Reply> reply) {

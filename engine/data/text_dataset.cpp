@@ -25,7 +25,7 @@ namespace {
 /// TextDataset::fingerprint describes. `size_bytes` is the size of all files.
 Status HashTextFiles(std::span<const ByteSourcePtr> files, std::int64_t size_bytes,
                      IndexBuilder& builder) {
-  constexpr std::int64_t kBlockBytes = 64 << 10, kMaxBlocks = 1024;
+  constexpr std::int64_t kBlockBytes = 256 << 10, kMaxBlocks = 64;
   const std::int64_t stride = std::max(kBlockBytes, (size_bytes + kMaxBlocks - 1) / kMaxBlocks);
   std::vector<std::byte> block(static_cast<std::size_t>(kBlockBytes));
   for (const ByteSourcePtr& file : files) {

@@ -30,7 +30,7 @@ class DataCliTest : public QObject {
   void eachSampleComesOnceAPass() {
     write("a.txt", 1001);
     const QJsonObject shown =
-        object({"--data", "a.txt", "--sequence", "10", "--first", "200", "--seed", "5"});
+        object({"--data", "a.txt", "--sequence", "10", "--limit", "200", "--seed", "5"});
     QCOMPARE(shown["samples"].toInt(), 100);
     QCOMPARE(shown["parts"].toArray().size(), 1);
     QCOMPARE(shown["parts"].toArray()[0].toObject()["format"].toString(), QStringLiteral("text"));
@@ -46,7 +46,7 @@ class DataCliTest : public QObject {
     QCOMPARE(seen[1].size(), std::size_t{100});
     QVERIFY(first != second);
     // The same seed says the same, another one another.
-    const QStringList again = {"--data", "a.txt", "--sequence", "10", "--first", "200", "--seed"};
+    const QStringList again = {"--data", "a.txt", "--sequence", "10", "--limit", "200", "--seed"};
     QCOMPARE(object(again + QStringList{"5"}), shown);
     QVERIFY(object(again + QStringList{"6"}) != shown);
   }
@@ -55,7 +55,7 @@ class DataCliTest : public QObject {
     write("a.txt", 1001);
     write("b.txt", 501);
     const QJsonObject shown = object(
-        {"--data", "0.75:a.txt", "--data", "0.25:b.txt", "--sequence", "10", "--first", "400"});
+        {"--data", "0.75:a.txt", "--data", "0.25:b.txt", "--sequence", "10", "--limit", "400"});
     int ofB = 0;
     for (const QJsonValue& sample : shown["order"].toArray()) {
       ofB += sample.toObject()["part"].toInt();
@@ -95,8 +95,8 @@ class DataCliTest : public QObject {
         << QStringLiteral("give one to all or to none");
     QTest::newRow("a weight below 0")
         << QStringList{"--data", "-1:a.txt"} << 1 << QStringLiteral("is not above 0");
-    QTest::newRow("too many") << QStringList{"--data", "a.txt", "--first", "2000000"} << 2
-                              << QStringLiteral("--first");
+    QTest::newRow("too many") << QStringList{"--data", "a.txt", "--limit", "2000000"} << 2
+                              << QStringLiteral("--limit");
   }
   void mistakesAreOneLine() {
     QFETCH(QStringList, words);

@@ -8,6 +8,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
 
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"
@@ -68,8 +71,8 @@ class E2eBasicTest : public QObject {
     const Json& first = status["nodes"][0]["devices"][0];
     QCOMPARE(first["job"].get<std::string>(), kJob.toStdString());
     QCOMPARE(first["rank"].get<int>(), 0);
-    QCOMPARE(first["total"].get<std::int64_t>(), std::int64_t{256} << 20);
-    QVERIFY(first["used"].get<std::int64_t>() > 0);
+    QCOMPARE(first["total_bytes"].get<std::int64_t>(), std::int64_t{256} << 20);
+    QVERIFY(first["used_bytes"].get<std::int64_t>() > 0);
     QVERIFY(status["nodes"][1]["devices"][0]["job"].is_null());
     const Json job = m_cluster->Job(kJob);
     QCOMPARE(job["state"].get<std::string>(), std::string("running"));
@@ -77,7 +80,7 @@ class E2eBasicTest : public QObject {
     QCOMPARE(job["mesh"]["tp"].get<int>(), 2);
     QCOMPARE(job["devices"].size(), std::size_t{4});
     QVERIFY(job["loss"].get<double>() > 0);
-    QVERIFY(job["tokens_per_s"].get<double>() > 0);
+    QVERIFY(job["tokens_per_second"].get<double>() > 0);
   }
 
   void metricsAreOneLineAStep() {
@@ -130,14 +133,14 @@ class E2eBasicTest : public QObject {
   }
 
   void runningJobMovesAndTheHistoryKnows() {
-    const std::size_t earlier = m_cluster->Ask({"history"}).size();
+    const std::size_t earlier = m_cluster->Ask({"history"})["transactions"].size();
     const Json plan =
         m_cluster->Ask({"plan", kJob, "--devices", FirstDevices(8), "--mesh", "dp=4,tp=2"});
     QVERIFY(plan.is_object());
     const std::int64_t moved =
         plan["bytes"]["host"].get<std::int64_t>() + plan["bytes"]["network"].get<std::int64_t>();
     QVERIFY(moved > 0);
-    QCOMPARE(plan["volume_bound"].get<std::int64_t>(), moved);
+    QCOMPARE(plan["volume_bound_bytes"].get<std::int64_t>(), moved);
 
     const Outcome apply = m_cluster->Run(
         {"apply", kJob, "--devices", FirstDevices(8), "--mesh", "dp=4,tp=2", "--yes", "--json"},
@@ -146,14 +149,14 @@ class E2eBasicTest : public QObject {
     for (const QString& line :
          apply.output.trimmed().split(u'\n').sliced(0, apply.output.count(u'\n') - 1)) {
       const Json progress = Json::parse(line.toStdString(), nullptr, false);
-      QVERIFY2(progress.contains("phase") && progress.contains("bytes_done") &&
-                   progress.contains("bytes_total"),
+      QVERIFY2(progress.contains("phase") && progress.contains("done_bytes") &&
+                   progress.contains("total_bytes"),
                qPrintable(line));
     }
     const Json result = apply.LastJson();
     QCOMPARE(result["result"].get<std::string>(), std::string("committed"));
-    QCOMPARE(result["bytes_moved"].get<std::int64_t>(), moved);
-    QVERIFY(result["pause"].get<double>() > 0);
+    QCOMPARE(result["moved_bytes"].get<std::int64_t>(), moved);
+    QVERIFY(result["pause_seconds"].get<double>() > 0);
     QVERIFY(m_cluster->GoesOn(kJob));
     QCOMPARE(m_cluster->Job(kJob)["devices"].size(), std::size_t{8});
 
@@ -161,7 +164,7 @@ class E2eBasicTest : public QObject {
     QCOMPARE(back["result"].get<std::string>(), std::string("committed"));
     QVERIFY(m_cluster->GoesOn(kJob));
 
-    const Json history = m_cluster->Ask({"history"});
+    const Json history = m_cluster->Ask({"history"})["transactions"];
     QCOMPARE(history.size(), earlier + 2);
     // The agents moved what the plan says between each pair of devices, and nothing else.
     QCOMPARE(pairsOf(history[1]["flows"]), pairsOf(plan["flows"]));
@@ -169,8 +172,8 @@ class E2eBasicTest : public QObject {
       QCOMPARE(row["result"].get<std::string>(), std::string("committed"));
       QCOMPARE(row["digest_before"].get<std::string>().size(), std::size_t{16});
       QCOMPARE(row["digest_before"].dump(), row["digest_after"].dump());
-      QCOMPARE(row["bytes_moved"].dump(), row["volume_bound"].dump());
-      QVERIFY(row["phases"].contains("transferring"));
+      QCOMPARE(row["moved_bytes"].dump(), row["volume_bound_bytes"].dump());
+      QVERIFY(row["phase_seconds"].contains("transferring"));
     }
     const Outcome table = m_cluster->Run({"history"});
     QVERIFY(table.output.contains("committed"));
@@ -238,9 +241,9 @@ class E2eBasicTest : public QObject {
     row("resume of what runs", {"job", "resume", kJob}, 1, "running");
     row("nothing to cancel", {"txn", "cancel"}, 1, "no transaction");
     row("unknown transaction", {"txn", "show", "999999999"}, 1, "999999999");
-    row("unknown node to kill", {"node", "kill", "n9"}, 1, "n9");
+    row("unknown node to kill", {"node", "kill", "n9", "--yes"}, 1, "n9");
     row("unknown device to fail", {"device", "fail", "n0g9"}, 1, "n0g9");
-    row("up under the same name", {"up", "--name", "t"}, 1, "is running");
+    row("up under the same name", {"up", "--cluster", "t"}, 1, "is running");
   }
   void mistakesChangeNothing() {
     QFETCH(QStringList, words);
@@ -288,14 +291,14 @@ class E2eBasicTest : public QObject {
   }
 
   void stopFreesTheState() {
-    const Outcome stopped = m_cluster->Run({"job", "stop", kJob});
+    const Outcome stopped = m_cluster->Run({"job", "stop", kJob, "--yes"});
     QVERIFY2(stopped.code == 0, stopped.Text());
     QVERIFY(LocalCluster::WaitFor(
         [&] {
           const Json status = m_cluster->Status();
           if (!status["jobs"].empty()) return false;
           for (const Json& device : status["nodes"][0]["devices"])
-            if (!device["job"].is_null() || device["used"].get<std::int64_t>() != 0) return false;
+            if (!device["job"].is_null() || device["used_bytes"].get<std::int64_t>() != 0) return false;
           return true;
         },
         20));
@@ -304,7 +307,7 @@ class E2eBasicTest : public QObject {
   /// A device that joins was in the last job, in an epoch of the same number; and what a job of the
   /// same name decided is no decision of this one.
   void theNextJobIsReconfiguredOnTheSameDevices() {
-    QVERIFY(m_cluster->Run({"job", "stop", kJob}).code == 0);
+    QVERIFY(m_cluster->Run({"job", "stop", kJob, "--yes"}).code == 0);
     for (const char* name : {"first", "second", "second"}) {
       const QString job = QLatin1String(name);
       const Outcome start = m_cluster->StartJob(job, "dp=2", "n0g0,n1g0");
@@ -317,7 +320,7 @@ class E2eBasicTest : public QObject {
       QVERIFY(moved["step"].get<std::int64_t>() >= step);
       QCOMPARE(moved["epoch"].get<std::int64_t>(), std::int64_t{2});
       QVERIFY(m_cluster->GoesOn(job));
-      QVERIFY(m_cluster->Run({"job", "stop", job}).code == 0);
+      QVERIFY(m_cluster->Run({"job", "stop", job, "--yes"}).code == 0);
     }
   }
 

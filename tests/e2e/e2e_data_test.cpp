@@ -33,7 +33,7 @@ class E2eDataTest : public QObject {
     QVERIFY(ends(QStringLiteral("undisturbed")));
     m_undisturbed = RunOf(*m_cluster, QStringLiteral("undisturbed"));
     QCOMPARE(m_undisturbed.size(), std::size_t{kSteps});
-    QVERIFY(m_cluster->Run({"job", "stop", "undisturbed"}).code == 0);
+    QVERIFY(m_cluster->Run({"job", "stop", "undisturbed", "--yes"}).code == 0);
   }
   void cleanupTestCase() { m_cluster.reset(); }
 
@@ -65,7 +65,7 @@ class E2eDataTest : public QObject {
       QVERIFY2(run.at(at).loss == numbers.loss && run.at(at).grad_norm == numbers.grad_norm,
                qPrintable(QString::number(at)));
     }
-    QVERIFY(m_cluster->Run({"job", "stop", job}).code == 0);
+    QVERIFY(m_cluster->Run({"job", "stop", job, "--yes"}).code == 0);
   }
 
   // While a transaction waits for a step of the job, the ranks pause because their data are gone.
@@ -108,7 +108,7 @@ class E2eDataTest : public QObject {
       QVERIFY2(run.at(at).loss == numbers.loss && run.at(at).grad_norm == numbers.grad_norm,
                qPrintable(QString::number(at)));
     }
-    QVERIFY(m_cluster->Run({"job", "stop", job}).code == 0);
+    QVERIFY(m_cluster->Run({"job", "stop", job, "--yes"}).code == 0);
   }
 
  private:

@@ -45,7 +45,7 @@ class E2eFailureTest : public QObject {
     // The others are ended too, and the state of the last step is still there.
     QVERIFY(LocalCluster::WaitFor([&] { return rankPids().empty(); }, 10));
     for (const Json& device : m_cluster->Status()["nodes"][0]["devices"]) {
-      QVERIFY(device["used"].get<std::int64_t>() > 0);
+      QVERIFY(device["used_bytes"].get<std::int64_t>() > 0);
     }
     for (const char* verb : {"pause", "resume"}) {
       const Outcome refused = m_cluster->Run({"job", QString::fromLatin1(verb), kJob});
@@ -89,7 +89,7 @@ class E2eFailureTest : public QObject {
     QVERIFY(m_cluster->WaitStep(kJob, 2));
   }
   void stop() {
-    const Outcome stopped = m_cluster->Run({"job", "stop", kJob});
+    const Outcome stopped = m_cluster->Run({"job", "stop", kJob, "--yes"});
     QVERIFY2(stopped.code == 0, stopped.Text());
     QVERIFY(m_cluster->Job(kJob).is_null());
   }

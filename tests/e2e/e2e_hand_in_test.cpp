@@ -122,7 +122,7 @@ class E2eHandInTest : public QObject {
     QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
   }
   void cleanupTestCase() { m_cluster.reset(); }
-  void cleanup() { m_cluster->Run({"job", "stop", kJob}); }
+  void cleanup() { m_cluster->Run({"job", "stop", kJob, "--yes"}); }
 
   /// One replica's files are enough; the samples, steps and losses are those of the first time.
   void theJobGoesOnFromIt() {
@@ -150,10 +150,10 @@ class E2eHandInTest : public QObject {
                qPrintable(QString::number(s)));
     }
     QCOMPARE(second.rbegin()->first, std::ssize(second));
-    const Json record = m_cluster->Ask({"history", "--limit", "1"});
+    const Json record = m_cluster->Ask({"history", "--limit", "1"})["transactions"];
     QVERIFY2(record.dump().find("\"committed\"") != std::string::npos, record.dump().c_str());
-    QVERIFY(record[0]["volume_bound"] > 0);
-    QCOMPARE(record[0]["bytes_moved"].dump(), record[0]["volume_bound"].dump());
+    QVERIFY(record[0]["volume_bound_bytes"] > 0);
+    QCOMPARE(record[0]["moved_bytes"].dump(), record[0]["volume_bound_bytes"].dump());
 
     // State of an earlier step into a job that stands; and it is reconfigured as any other.
     VERIFY_OK(files->WriteAll(*state));
@@ -219,7 +219,7 @@ class E2eHandInTest : public QObject {
              qPrintable(m_cluster->Run({"events"}).output.right(900)));
     QCOMPARE(job["timeline"].get<std::int64_t>(), std::int64_t{0});
     QVERIFY(m_cluster->GoesOn(kJob));
-    const std::string record = m_cluster->Ask({"history", "--limit", "1"}).dump();
+    const std::string record = m_cluster->Ask({"history", "--limit", "1"})["transactions"].dump();
     QVERIFY2(record.find("rolled_back") != std::string::npos, record.c_str());
     QVERIFY2(record.find("silent") != std::string::npos, record.c_str());
   }

@@ -131,7 +131,7 @@ class E2eKillTest : public QObject {
     const auto apply = m_cluster->Start(
         {"apply", kJob, "--devices", FirstDevices(8), "--mesh", "dp=4,tp=2", "--yes", "--json"});
     QVERIFY(LocalCluster::WaitFor([&] { return m_cluster->Phase() == "transferring"; }, 60));
-    const Outcome kill = m_cluster->Run({"node", "kill", "n1"});
+    const Outcome kill = m_cluster->Run({"node", "kill", "n1", "--yes"});
     QVERIFY2(kill.code == 0, kill.Text());
     const Outcome outcome = LocalCluster::Finish(*apply, 120);
     QVERIFY2(outcome.code == 1, outcome.Text());

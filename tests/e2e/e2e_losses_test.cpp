@@ -103,13 +103,13 @@ class E2eLossesTest : public QObject {
         return {};
       }
       qInfo("to %s after step %lld: pause %.3f s, %lld bytes", qPrintable(change.mesh),
-            result["step"].get<long long>(), result["pause"].get<double>(),
-            result["bytes_moved"].get<long long>());
+            result["step"].get<long long>(), result["pause_seconds"].get<double>(),
+            result["moved_bytes"].get<long long>());
     }
     m_cluster->WaitJob(
         job, [](const Json& j) { return j["state"] == "paused"; }, 240);
     const Run run = RunOf(*m_cluster, job);
-    m_cluster->Run({"job", "stop", job});
+    m_cluster->Run({"job", "stop", job, "--yes"});
     return run;
   }
 

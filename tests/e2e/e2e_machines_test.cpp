@@ -84,7 +84,7 @@ class E2eMachinesTest : public QObject {
     QVERIFY2(own.code == 0, own.Text());
     for (int node = 0; node < kNodes; ++node) {
       QStringList words = {"node",           "setup",
-                           "--cluster-name", "lab",
+                           "--cluster", "lab",
                            "--node",         QString::number(node),
                            "--address",      NetworkNodes::Address(node),
                            "--gpus",         "2",
@@ -162,16 +162,16 @@ class E2eMachinesTest : public QObject {
       QVERIFY(result.is_object());
       QCOMPARE(QString::fromStdString(result.value("result", "")), QStringLiteral("committed"));
     }
-    const Json history = Ask({"history", "--limit", "3"});
+    const Json history = Ask({"history", "--limit", "3"})["transactions"];
     QCOMPARE(history.size(), std::size_t{3});
     for (const Json& entry : history) {
       QVERIFY(entry["digest_before"] == entry["digest_after"] && entry["digest_after"] != "");
-      QVERIFY(entry["bytes_moved"] == entry["volume_bound"]);
+      QVERIFY(entry["moved_bytes"] == entry["volume_bound_bytes"]);
       std::int64_t moved = 0;
       for (const Json& flow : entry["flows"]) moved += flow["bytes"].get<std::int64_t>();
-      QCOMPARE(moved, entry["bytes_moved"].get<std::int64_t>());
+      QCOMPARE(moved, entry["moved_bytes"].get<std::int64_t>());
     }
-    QCOMPARE(Run(-1, {"job", "stop", "gpt-nano"}).code, 0);
+    QCOMPARE(Run(-1, {"job", "stop", "gpt-nano", "--yes"}).code, 0);
   }
 
   void machineThatIsCutOffIsSuspectAndComesBack() {

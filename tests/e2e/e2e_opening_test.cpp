@@ -40,7 +40,7 @@ class E2eOpeningTest : public QObject {
   void checkStop(const QString& job, QProcess& starting, const QByteArray& word) {
     QElapsedTimer took;
     took.start();
-    const Outcome stop = m_cluster->Run({"job", "stop", job});
+    const Outcome stop = m_cluster->Run({"job", "stop", job, "--yes"});
     QVERIFY2(stop.code == 0, stop.Text());
     const Outcome started = LocalCluster::Finish(starting, 20);
     QVERIFY2(took.elapsed() < 5000, qPrintable(QString::number(took.elapsed())));
@@ -101,7 +101,7 @@ class E2eOpeningTest : public QObject {
     const Outcome started = LocalCluster::Finish(*start("far"), 120);
     QVERIFY2(started.code == 0, started.Text());
     QVERIFY(m_cluster->WaitStep("far", 5));
-    QVERIFY(m_cluster->Run({"job", "stop", "far"}).code == 0);
+    QVERIFY(m_cluster->Run({"job", "stop", "far", "--yes"}).code == 0);
   }
 
   // New ranks open the data as well; the others train until they have.

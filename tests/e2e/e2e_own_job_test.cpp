@@ -41,7 +41,7 @@ class E2eOwnJobTest : public QObject {
     QVERIFY(m_files.isValid());
   }
   void cleanupTestCase() { m_cluster.reset(); }
-  void cleanup() { m_cluster->Run({"job", "stop", kJob}); }
+  void cleanup() { m_cluster->Run({"job", "stop", kJob, "--yes"}); }
 
   // 2 → 4 → 1 devices: the state moves, and the job continues from it.
   void isReconfigured() {

@@ -109,7 +109,7 @@ class E2eProtocolTest : public QObject {
                                "--micro-batch",   "2",      "--yes"};
     const Json moved = m_cluster->Run(apply + QStringList{"--json"}, 90).LastJson();
     QVERIFY(moved.is_object() && moved["result"] == "committed");
-    QCOMPARE(moved["bytes_moved"].get<std::int64_t>(), std::int64_t{0});
+    QCOMPARE(moved["moved_bytes"].get<std::int64_t>(), std::int64_t{0});
     const Json after = m_cluster->Job(kJob);
     QCOMPARE(after["micro_batch"].get<int>(), 2);
     QCOMPARE(after["layout_hash"].dump(), before["layout_hash"].dump());
@@ -133,13 +133,13 @@ class E2eProtocolTest : public QObject {
       QCOMPARE(m_cluster->Job(kJob)["zero"].get<bool>(), zero == std::string("on"));
       QVERIFY(m_cluster->GoesOn(kJob));
     }
-    const Json last = m_cluster->Ask({"history", "--job", kJob})[0];
+    const Json last = m_cluster->Ask({"history", "--job", kJob})["transactions"][0];
     QVERIFY(last["from_options"]["zero"].get<bool>() && !last["to_options"]["zero"].get<bool>());
     QVERIFY2(last["who"].get<std::string>().starts_with("tesseractl, "), last.dump().c_str());
-    QVERIFY(last["pause_estimate"].get<double>() > 0);
+    QVERIFY(last["pause_estimate_seconds"].get<double>() > 0);
     std::int64_t bytes = 0;
     for (const Json& flow : last["flows"]) bytes += flow["bytes"].get<std::int64_t>();
-    QCOMPARE(bytes, last["bytes_moved"].get<std::int64_t>());
+    QCOMPARE(bytes, last["moved_bytes"].get<std::int64_t>());
     QCOMPARE(
         last["bytes"]["host"].get<std::int64_t>() + last["bytes"]["network"].get<std::int64_t>(),
         bytes);
@@ -285,7 +285,7 @@ class E2eProtocolTest : public QObject {
 
   // On devices that are free, and too small.
   void mistakesOnIdleDevices() {
-    QVERIFY(m_cluster->Run({"job", "stop", kJob}).code == 0);
+    QVERIFY(m_cluster->Run({"job", "stop", kJob, "--yes"}).code == 0);
     const auto says = [&](const QStringList& words, const char* part) {
       const Outcome outcome = m_cluster->Run(QStringList{"job", "start"} + words);
       QVERIFY2(outcome.code == 1 && outcome.errors.count(u'\n') == 1 &&
@@ -324,7 +324,7 @@ class E2eProtocolTest : public QObject {
     QVERIFY(agent);
     app::signalProcess(*agent, SIGSTOP);
     QTest::qSleep(2800);  // longer than connections live without a sign, shorter than the patience
-    const Outcome stop = m_cluster->Run({"job", "stop", kJob});
+    const Outcome stop = m_cluster->Run({"job", "stop", kJob, "--yes"});
     std::unique_ptr<QProcess> start;
     if (starts_while_away) {
       start = m_cluster->Start(words);
@@ -336,7 +336,7 @@ class E2eProtocolTest : public QObject {
       const auto is_free = [&] {
         for (const Json& node : m_cluster->Status()["nodes"]) {
           for (const Json& device : node["devices"]) {
-            if (device["used"].get<std::int64_t>() > 0) return false;
+            if (device["used_bytes"].get<std::int64_t>() > 0) return false;
           }
         }
         return true;
@@ -347,7 +347,7 @@ class E2eProtocolTest : public QObject {
     const Outcome started = LocalCluster::Finish(*start);
     QVERIFY2(started.code == 0, started.Text() + m_cluster->Run({"events"}).Text());
     QVERIFY(m_cluster->WaitStep(kJob, 3));
-    QVERIFY(m_cluster->Run({"job", "stop", kJob}).code == 0);
+    QVERIFY(m_cluster->Run({"job", "stop", kJob, "--yes"}).code == 0);
   }
 
   // The same within a transaction: whatever was lost, it goes on when the node is back.
@@ -374,7 +374,7 @@ class E2eProtocolTest : public QObject {
     QVERIFY2(outcome.LastJson()["result"] == "committed",
              outcome.Text() + m_cluster->Run({"events"}).Text());
     QVERIFY(m_cluster->GoesOn(kJob));
-    QVERIFY(m_cluster->Run({"job", "stop", kJob}).code == 0);
+    QVERIFY(m_cluster->Run({"job", "stop", kJob, "--yes"}).code == 0);
   }
 
   void aPortInUseIsNamed() {

@@ -45,7 +45,7 @@ class E2eStagesTest : public QObject {
     write("tensors", kTensors);
   }
   void cleanupTestCase() { m_cluster.reset(); }
-  void cleanup() { m_cluster->Run({"job", "stop", kJob}); }
+  void cleanup() { m_cluster->Run({"job", "stop", kJob, "--yes"}); }
 
   void movesBetweenNumbersOfStages_data() {
     QTest::addColumn<QByteArray>("stages");

@@ -109,7 +109,7 @@ class E2eViewsTest : public QObject {
     QVERIFY(m_cluster->Configure("view_lease_seconds", kLeaseSeconds));
   }
   void cleanupTestCase() { m_cluster.reset(); }
-  void cleanup() { m_cluster->Run({"job", "stop", kJob}); }
+  void cleanup() { m_cluster->Run({"job", "stop", kJob, "--yes"}); }
 
   void fiftyViewsAreOfOneStepEach_data() {
     QTest::addColumn<bool>("mapped");
@@ -206,7 +206,7 @@ class E2eViewsTest : public QObject {
       QVERIFY(paused);
       QCOMPARE((*paused)->info().step, step);
       QCOMPARE(DigestsOf(**paused)->all, digests->all);
-      m_cluster->Run({"job", "stop", "same"});
+      m_cluster->Run({"job", "stop", "same", "--yes"});
     }
   }
 
@@ -230,7 +230,7 @@ class E2eViewsTest : public QObject {
       QVERIFY(ended);
       runs.push_back(RunOf(*m_cluster, kJob));
       QVERIFY(viewed ? views > 5 : views == 0);
-      m_cluster->Run({"job", "stop", kJob});
+      m_cluster->Run({"job", "stop", kJob, "--yes"});
     }
     QCOMPARE(runs[0].size(), std::size_t{kSteps});
     QCOMPARE(runs[1].size(), std::size_t{kSteps});
@@ -353,7 +353,7 @@ class E2eViewsTest : public QObject {
     QVERIFY(freed(5));
     auto second = source->Pin(kJob.toStdString());
     QVERIFY(second);
-    m_cluster->Run({"job", "stop", kJob});
+    m_cluster->Run({"job", "stop", kJob, "--yes"});
     QVERIFY(freed(5));
     QCOMPARE(StepIn(**second), (*second)->info().step);  // mapped here: still there
   }

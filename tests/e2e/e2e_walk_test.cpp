@@ -59,7 +59,7 @@ class E2eWalkTest : public QObject {
     QVERIFY(plan["bytes"]["host"].get<std::int64_t>() > 0);
     const Json moved = cluster.Apply(job, QStringLiteral("dp=4,tp=2"), FirstDevices(8));
     QVERIFY(moved.is_object() && moved["result"] == "committed");
-    QCOMPARE(moved["bytes_moved"].dump(), moved["volume_bound"].dump());
+    QCOMPARE(moved["moved_bytes"].dump(), moved["volume_bound_bytes"].dump());
     QCOMPARE(moved["digest_before"].dump(), moved["digest_after"].dump());
     QVERIFY(cluster.GoesOn(job));
   }

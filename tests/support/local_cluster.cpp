@@ -33,7 +33,7 @@ void PrintTail(const QString& path) {
 LocalCluster::LocalCluster(const Options& options)
     : home_(QStringLiteral("/tmp/tsr.XXXXXX")), guard_(home_.path()) {
   QStringList words = {QStringLiteral("up"),
-                       QStringLiteral("--name"),
+                       QStringLiteral("--cluster"),
                        kName,
                        QStringLiteral("--nodes"),
                        QString::number(options.nodes),
@@ -59,7 +59,7 @@ LocalCluster::~LocalCluster() {
       qInfo("last lines of n%d:", node);
       PrintTail(home() + QStringLiteral("/clusters/t/n%1/agent.log").arg(node));
     }
-  Run({QStringLiteral("down"), QStringLiteral("--all")});
+  Run({QStringLiteral("down"), QStringLiteral("--all"), QStringLiteral("--yes")});
   std::vector<app::ProcessId> left;
   for (const app::ProcessId& keeper : keepers_) {
     left.push_back(keeper);

@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t kHead = 12, kTail = 4;
 using TfrecordBytes = std::span<const std::byte>;
 
-/// The length of the data of a record, from its head.
+/// Returns the length of the data of a record, from its head.
 Result<std::int64_t> DataSize(const ByteSource& file, std::int64_t offset, TfrecordBytes head) {
   if (MaskCrc(Crc32c(head.first(8))) != Load<std::uint32_t>(head, 8)) {
     return BadData(file, offset, "the CRC of a record's length is wrong");
@@ -36,7 +36,7 @@ Result<std::int64_t> DataSize(const ByteSource& file, std::int64_t offset, Tfrec
   return static_cast<std::int64_t>(size);
 }
 
-/// Returns the bytes that a record with `data` trains on.
+/// Returns the bytes of `data`, that of a record, that are tokens.
 /// \error kInvalidArgument for an Example without a text
 Result<TfrecordBytes> TextOf(const ByteSource& file, std::int64_t offset, TfrecordBytes data) {
   if (const auto text = BytesFeature(data, "text")) return *text;
