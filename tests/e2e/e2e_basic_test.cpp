@@ -8,9 +8,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <map>
-#include <nlohmann/json.hpp>
-#include <string>
 
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"
