@@ -135,8 +135,8 @@ class Trainer {
   RankState state_;
   std::unique_ptr<GptModel> model_;
   Updater updater_;
-  std::vector<std::span<float>> replicated_;  // gradients of tensors that tp does not cut
-  std::vector<float> replicated_copy_;        // all of these, one after the other
+  std::vector<std::span<float>> replicated_;         // gradients of tensors that tp does not cut
+  std::vector<float> replicated_copy_;               // all of these, one after the other
   std::int64_t global_batch_ = 1, micro_batch_ = 1;  // samples
   bool is_changed_ = false;                          // OnChange was called after the last step
   std::vector<StageAction> schedule_;                // of every step

@@ -87,16 +87,13 @@ Status writeAll(Session& session, const Choice& choice, OutputFile& output, std:
     query.time = choice.time;
     TESSERA_RETURN_IF_ERROR(forEach(session, query, [&](const engine::Sample& sample) -> Status {
       ++rows;
-      if (choice.csv) return output.Write(engine::ToCsv(sample));
-      Json json = {{"kind", "sample"}, {"job", sample.job}};
-      json.update(toJson(sample));
-      return output.Write(lineOf(json) + "\n");
+      return writeRow(output, choice, "sample", sample);
     }));
   }
   return OkStatus();
 }
 
-int run(const Invocation& call) {
+int runExport(const Invocation& call) {
   const auto choice = choose(call);
   if (!choice) return wrongUsage(choice.error());
   auto session = openSession(call);
@@ -143,7 +140,7 @@ Command exportCommand() {
        .examples = {"tesseractl export --output history.csv",
                     "tesseractl export --what all --from 1d -o day.jsonl",
                     "tesseractl export --what samples --job gpt-mini --format csv"}},
-      run};
+      runExport};
 }
 
 }  // namespace tessera::app

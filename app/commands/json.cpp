@@ -7,9 +7,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "ptc/base/check.h"
-
 #include "agents/wire/tessera/wire/control.pb.h"
+#include "engine/history/records.h"
+#include "ptc/base/check.h"
 
 namespace tessera::app {
 namespace {
@@ -28,15 +28,13 @@ Json place(const ptc::MeshShape& mesh, const std::vector<ptc::DeviceId>& devices
           {"micro_batch", options.micro_batch}};
 }
 
-/// Each pair of devices with the bytes that are planned or moved between them.
-Json flowsOf(const std::vector<engine::FlowStatus>& flows, bool withRates) {
+/// Each pair of devices with the bytes that are planned between them.
+Json flowsOf(const std::vector<engine::FlowStatus>& flows) {
   Json json = Json::array();
-  for (const engine::FlowStatus& flow : flows) {
+  for (const engine::FlowStatus& flow : flows)
     json.push_back({{"source", ptc::ToString(flow.source)},
                     {"destination", ptc::ToString(flow.destination)},
-                    {"bytes", withRates ? flow.bytes_done : flow.bytes_total}});
-    if (withRates) json.back()["bytes_per_second"] = flow.bytes_per_second;
-  }
+                    {"bytes", flow.bytes_total}});
   return json;
 }
 
@@ -190,40 +188,14 @@ Json toJson(const engine::PlanSummary& plan) {
           {"rollback", plan.rollback},
           {"epoch", plan.epoch},
           {"layout_hash", plan.from_layout_hash},
-          {"flows", flowsOf(plan.flows, false)},
+          {"flows", flowsOf(plan.flows)},
           {"global_batch", plan.global_batch},
           {"why", plan.why},
           {"step_seconds",
            {{"from", orNull(plan.from_step_seconds)}, {"to", orNull(plan.to_step_seconds)}}}};
 }
 
-Json toJson(const engine::HistoryEntry& entry) {
-  return {{"id", entry.id},
-          {"job", entry.job},
-          {"from", entry.from},
-          {"to", entry.to},
-          {"started", entry.started},
-          {"result", entry.result},
-          {"phase_seconds", entry.phases},
-          {"moved_bytes", entry.bytes_moved},
-          {"volume_bound_bytes", entry.volume_bound},
-          {"digest_before", entry.digest_before},
-          {"digest_after", entry.digest_after},
-          {"pause_seconds", entry.pause},
-          {"step", entry.step},
-          {"epoch", entry.epoch},
-          {"reason", entry.reason},
-          {"who", entry.who},
-          {"from_options", toJson(entry.from_options)},
-          {"to_options", toJson(entry.to_options)},
-          {"bytes",
-           {{"kept", entry.kept},
-            {"device", entry.device},
-            {"host", entry.host},
-            {"network", entry.network}}},
-          {"pause_estimate_seconds", entry.pause_estimate},
-          {"flows", flowsOf(entry.flows, true)}};
-}
+Json toJson(const engine::HistoryEntry& entry) { return Json::parse(engine::ToJson(entry)); }
 
 Json toJson(const engine::StepOptions& options) {
   return {{"zero", options.zero}, {"micro_batch", options.micro_batch}};
@@ -258,21 +230,9 @@ Json toJson(const engine::Check& check) {
           {"remedy", check.remedy}};
 }
 
-Json toJson(const engine::Sample& sample) {
-  return {{"step", sample.step},
-          {"loss", sample.loss},
-          {"grad_norm", sample.grad_norm},
-          {"tokens_per_second", sample.tokens_per_second},
-          {"time", sample.time}};
-}
+Json toJson(const engine::Sample& sample) { return Json::parse(engine::ToJson(sample)); }
 
-Json toJson(const engine::Event& event) {
-  return {{"sequence", event.sequence},
-          {"time", event.time},
-          {"severity", engine::ToString(event.severity)},
-          {"source", event.source},
-          {"text", event.text}};
-}
+Json toJson(const engine::Event& event) { return Json::parse(engine::ToJson(event)); }
 
 Json toJson(const wire::DigestReply& digest) {
   std::map<std::string, std::string> tensors(digest.tensors().begin(), digest.tensors().end());

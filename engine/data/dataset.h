@@ -42,8 +42,8 @@ class Dataset {
   /// Equal for equal content in equal order, as far as that is known without reading all of it.
   /// Ranks compare it before they train together.
   virtual std::uint64_t fingerprint() const = 0;
-  /// Reads the token ids of `sample`. In text and records a byte is a token. A record that is longer
-  /// than a sample is cut, a shorter one is filled up with token 0; fit() counts both.
+  /// Reads the token ids of `sample`. In text and records a byte is a token. A record that is
+  /// longer than a sample is cut, a shorter one is filled up with token 0; fit() counts both.
   /// \pre 0 <= sample < num_samples(), out.size() == sequence() + 1
   /// \error kDataLoss naming file and offset where what is read fails a check (CRC, size, index)
   virtual Status ReadTokens(std::int64_t sample, std::span<std::int32_t> out) const = 0;

@@ -110,8 +110,9 @@ void Permutation::Fill(std::int64_t first, std::span<std::int64_t> out) const {
       targets[i] = static_cast<std::uint32_t>(i);
     }
     // Pass all pending blocks through the network, and store each as the image of its index. Keep
-    // those that are still outside [0, size) as pending, packed at the front; a later pass overwrites
-    // what was stored for them. Storing always costs less than a branch that is often mispredicted.
+    // those that are still outside [0, size) as pending, packed at the front; a later pass
+    // overwrites what was stored for them. Storing always costs less than a branch that is often
+    // mispredicted.
     for (std::size_t left = count; left > 0;) {
       EncryptMany({round_keys_, half_bits_}, blocks.data(), left);
       std::size_t outside = 0;

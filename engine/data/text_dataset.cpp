@@ -123,11 +123,11 @@ Result<TextDataset> TextDataset::Make(std::vector<ByteSourcePtr> files, std::int
   }
   std::vector<ByteSourcePtr> sources;
   for (const File& file : dataset.files_) sources.push_back(file.source);
-  TESSERA_TRY(const RecordIndexPtr hashes,
-              OpenIndex(DataFormat::kText, 2, sources.size(), sources, options,
-                        [&](IndexBuilder& builder) -> Status {
-                          return HashTextFiles(sources, dataset.size_bytes_, builder);
-                        }));
+  TESSERA_TRY(const RecordIndexPtr hashes, OpenIndex(DataFormat::kText, 2, sources.size(), sources,
+                                                     options, [&](IndexBuilder& builder) -> Status {
+                                                       return HashTextFiles(
+                                                           sources, dataset.size_bytes_, builder);
+                                                     }));
   dataset.fingerprint_ = RecordsFingerprint(DataFormat::kText, sequence, *hashes);
   return dataset;
 }

@@ -227,8 +227,8 @@ class TrainDataTest : public QObject {
     QVERIFY(process.losses == undisturbed.losses);
   }
 
-  // A read does not end: the step requests a pause, which names the sample, and cancels the read. The
-  // wait for an opening ends as that for a read.
+  // A read does not end: the step requests a pause, which names the sample, and cancels the read.
+  // The wait for an opening ends as that for a read.
   void readsThatStandStillPause() {
     const auto data = std::make_shared<SwitchedData>();
     std::atomic<int> opening_ms = 0;

@@ -262,8 +262,8 @@ class ChoiceTest : public QObject {
       return fastest;
     };
     const double four = seconds(Input("gpt-mini", "dp=2 on n0g0,n0g1", "2x2"));
-    const double sixteen = seconds(
-        Input("gpt-mini", "dp=4,tp=2 on n0g0,n0g1,n0g2,n0g3,n1g0,n1g1,n1g2,n1g3", "4x4"));
+    const double sixteen =
+        seconds(Input("gpt-mini", "dp=4,tp=2 on n0g0,n0g1,n0g2,n0g3,n1g0,n1g1,n1g2,n1g3", "4x4"));
     qInfo("4 devices: %.1f ms, 16 devices: %.1f ms", 1e3 * four, 1e3 * sixteen);
     QVERIFY(four > 0 && sixteen > 0);
     QVERIFY(sixteen < 64 * four);  // the cube of the devices

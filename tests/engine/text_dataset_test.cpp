@@ -8,7 +8,6 @@
 #include <memory>
 
 #include "engine/data/local_source.h"
-
 #include "tests/support/test_main.h"
 
 using namespace tessera;
@@ -130,7 +129,7 @@ class TextDatasetTest : public QObject {
       Status ReadAt(std::int64_t offset, std::span<std::byte> out) const override {
         for (std::size_t i = 0; i < out.size(); ++i) {
           const bool is_changed = changed_ == offset + static_cast<std::int64_t>(i);
-            out[i] = static_cast<std::byte>(is_changed ? 'y' : 'x');
+          out[i] = static_cast<std::byte>(is_changed ? 'y' : 'x');
         }
         read_ += static_cast<std::int64_t>(out.size());
         return OkStatus();

@@ -92,8 +92,8 @@ Result<MegatronPair> OpenPair(const std::string& idx, const std::string& bin,
   MegatronPair pair;
   TESSERA_TRY(pair.idx, finder.opener.Open(idx));
   TESSERA_TRY(pair.bin, finder.opener.Open(bin));
-  TESSERA_RETURN_IF_ERROR(
-      finder.progress.Found(pair.idx->size_bytes() + pair.bin->size_bytes()));  // of both or of none
+  TESSERA_RETURN_IF_ERROR(finder.progress.Found(pair.idx->size_bytes() +
+                                                pair.bin->size_bytes()));  // of both or of none
   return pair;
 }
 

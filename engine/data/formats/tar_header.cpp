@@ -158,7 +158,8 @@ Result<std::optional<TarMember>> ReadTarMember(const ByteSource& file, ScanReade
           fmt::format("an extended header has {} bytes, the limit is {}", *size, kMaxExtension));
     }
     TESSERA_TRY(const std::int64_t end, EndOf(file, offset, data, *size));
-    TESSERA_TRY(const TarHeaderBytes value, reader.At(data, *size));  // `header` is invalid from here on
+    TESSERA_TRY(const TarHeaderBytes value,
+                reader.At(data, *size));  // `header` is invalid from here on
     if (type == 'L') {
       extension.name = std::string(Text(value));
       extension.name_end = data + std::ssize(*extension.name);

@@ -58,8 +58,8 @@ Status ScanTfRecords(const ByteSource& file, IndexBuilder& builder) {
     TESSERA_TRY(const std::int64_t data, DataSize(file, offset, head));
     const std::int64_t size = kHead + data + kTail;
     TESSERA_TRY(const TfrecordBytes record, reader.At(offset, size));
-    TESSERA_TRY(const TfrecordBytes text, TextOf(file, offset,
-                                         record.subspan(kHead, static_cast<std::size_t>(data))));
+    TESSERA_TRY(const TfrecordBytes text,
+                TextOf(file, offset, record.subspan(kHead, static_cast<std::size_t>(data))));
     builder.Add({static_cast<std::uint64_t>(offset), static_cast<std::uint64_t>(size),
                  static_cast<std::uint64_t>(text.size())});
     TESSERA_RETURN_IF_ERROR(builder.Passed(size));
@@ -110,13 +110,14 @@ class TfRecordDataset final : public RecordsDataset {
 
 Result<DatasetPtr> OpenTfRecords(std::vector<ByteSourcePtr> files, std::int64_t sequence,
                                  const IndexOptions& options) {
-  TESSERA_TRY(RecordIndexPtr index, OpenIndex(DataFormat::kTfRecord, 3, files.size(), files,
-                                              options, [&files](IndexBuilder& builder) -> Status {
-                                                for (const ByteSourcePtr& file : files) {
-                                                  TESSERA_RETURN_IF_ERROR(ScanTfRecords(*file, builder));
-                                                }
-                                                return OkStatus();
-                                              }));
+  TESSERA_TRY(RecordIndexPtr index,
+              OpenIndex(DataFormat::kTfRecord, 3, files.size(), files, options,
+                        [&files](IndexBuilder& builder) -> Status {
+                          for (const ByteSourcePtr& file : files) {
+                            TESSERA_RETURN_IF_ERROR(ScanTfRecords(*file, builder));
+                          }
+                          return OkStatus();
+                        }));
   TESSERA_RETURN_IF_ERROR(CheckRecords(*index, files, sequence));
   return std::make_shared<const TfRecordDataset>(std::move(files), sequence, std::move(index));
 }
