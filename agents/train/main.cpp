@@ -143,7 +143,7 @@ Result<Arguments> ParseArguments(int argc, char** argv) {
       } else if (flag == "--set") {
         settings.push_back(value);
       } else {
-        arguments.settings.data.push_back(engine::AbsolutePath(value));
+        arguments.settings.data.push_back(engine::AbsolutePath(std::string(value)));
       }
     } else {
       return InvalidArgument(fmt::format("unknown argument '{}'", flag));
