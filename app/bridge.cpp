@@ -5,6 +5,7 @@
 
 #include "agents/client/cluster_view.h"
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/when.h"
 
 namespace tessera::app {
@@ -14,7 +15,7 @@ constexpr std::int64_t kEventBacklog = 500;
 constexpr std::int64_t kHistoryRows = 500;
 constexpr std::int64_t kSamplesPage = 4096;
 constexpr std::int64_t kCandidates = 32;
-constexpr std::chrono::seconds kDoctorTimeout{30};  // every node looks around
+constexpr std::chrono::seconds kDoctorTimeout{30};  // every node examines itself
 
 ui::LinkState toUi(agents::LinkState state) {
   switch (state) {
@@ -69,7 +70,7 @@ Status accept(const wire::Reply&) { return OkStatus(); }
 
 Bridge::Bridge(ui::ClusterModel& model, QObject* parent) : QObject(parent), m_model(model) {}
 
-// The client's thread ends before anything that its callbacks reach.
+// The client's thread ends before the objects that its callbacks use.
 Bridge::~Bridge() { m_client.reset(); }
 
 Status Bridge::open(const std::string& profile) {
@@ -77,7 +78,7 @@ Status Bridge::open(const std::string& profile) {
   letGo();
   const auto found = findProfile(profile);
   if (!found) return found.error();
-  // What a client that was let go still had to say is not of this connection.
+  // A callback of a previous client does not belong to this connection.
   const auto later = [this, connection = m_connection](auto call) {
     QMetaObject::invokeMethod(
         this,
@@ -181,7 +182,7 @@ void Bridge::onEvent(const engine::Event& event) {
     m_heldEvents.push_back(event);
     return;
   }
-  const bool isKept = event.sequence > 0;  // one that could not be recorded is only heard
+  const bool isKept = event.sequence > 0;  // 0: the registrar could not record it
   if (isKept && event.sequence <= m_lastEvent) return;
   m_lastEvent = std::max(m_lastEvent, event.sequence);
   m_model.addEvent(event);
@@ -195,7 +196,7 @@ void Bridge::fetchEvents() {
   request.mutable_events()->set_after_sequence(m_lastEvent);
   request.mutable_events()->set_limit(kEventBacklog);
   ask<std::vector<engine::Event>>(
-      std::move(request), ReplyKind::kEvents, kAnswerTimeout,
+      std::move(request), kAnswerTimeout,
       [this, connection = m_connection](Result<std::vector<engine::Event>> events) {
         if (connection != m_connection) return;
         m_fetchingEvents = false;
@@ -208,29 +209,28 @@ void Bridge::fetchEvents() {
 }
 
 template <typename T>
-void Bridge::ask(wire::Request request, ReplyKind expected, std::chrono::milliseconds timeout,
-                 Done<T> done, Reader<T> read) {
+void Bridge::ask(wire::Request request, std::chrono::milliseconds timeout, Done<T> done,
+                 Reader<T> read) {
   if (!m_client) {
     QMetaObject::invokeMethod(
         this, [done = std::move(done)] { done(Unavailable("no cluster is connected")); },
         Qt::QueuedConnection);
     return;
   }
-  m_client->Call(
-      std::move(request), timeout,
-      [this, expected, done = std::move(done), read = std::move(read)](Result<wire::Reply> reply) {
-        if (reply) reply = checkKind(std::move(*reply), expected);
-        Result<T> result = reply ? read(*reply) : Result<T>(reply.error());
-        QMetaObject::invokeMethod(
-            this, [done, result = std::move(result)]() mutable { done(std::move(result)); },
-            Qt::QueuedConnection);
-      });
+  m_client->Call(std::move(request), timeout,
+                 [this, done = std::move(done), read = std::move(read)](Result<wire::Reply> reply) {
+                   Result<T> result = reply ? read(*reply) : Result<T>(reply.error());
+                   QMetaObject::invokeMethod(
+                       this,
+                       [done, result = std::move(result)]() mutable { done(std::move(result)); },
+                       Qt::QueuedConnection);
+                 });
 }
 
 void Bridge::plan(const ui::PlanRequest& request, Done<engine::PlanSummary> done) {
   wire::Request message;
   fill(request, message.mutable_plan());
-  ask<engine::PlanSummary>(std::move(message), ReplyKind::kPlan, kAnswerTimeout, std::move(done),
+  ask<engine::PlanSummary>(std::move(message), kAnswerTimeout, std::move(done),
                            [](const wire::Reply& reply) { return agents::Decode(reply.plan()); });
 }
 
@@ -241,22 +241,21 @@ void Bridge::apply(const ui::PlanRequest& request, const QString& planHash,
   message.mutable_apply()->set_plan_hash(planHash.toStdString());
   message.mutable_apply()->set_unrecorded(unrecorded == ui::Unrecorded::Allow);
   ask<std::int64_t>(
-      std::move(message), ReplyKind::kApply, kAnswerTimeout, std::move(done),
+      std::move(message), kAnswerTimeout, std::move(done),
       [](const wire::Reply& reply) { return std::int64_t{reply.apply().transaction()}; });
 }
 
 void Bridge::cancel(std::int64_t txn, Done<void> done) {
   wire::Request message;
   message.mutable_cancel()->set_transaction(txn);
-  ask<void>(std::move(message), ReplyKind::kCancel, kAnswerTimeout, std::move(done), accept);
+  ask<void>(std::move(message), kAnswerTimeout, std::move(done), accept);
 }
 
 void Bridge::history(Done<std::vector<engine::HistoryEntry>> done) {
   wire::Request message;
   message.mutable_history()->set_limit(kHistoryRows);
   ask<std::vector<engine::HistoryEntry>>(
-      std::move(message), ReplyKind::kHistory, kAnswerTimeout, std::move(done),
-      [](const wire::Reply& reply) {
+      std::move(message), kAnswerTimeout, std::move(done), [](const wire::Reply& reply) {
         return decodeAll<engine::HistoryEntry>(reply.history().entries());
       });
 }
@@ -265,7 +264,7 @@ void Bridge::jobAct(const QString& job, ui::JobAct act, Done<void> done) {
   wire::Request message;
   message.mutable_job()->set_job(job.toStdString());
   message.mutable_job()->set_act(toWire(act));
-  ask<void>(std::move(message), ReplyKind::kJob, kJobTimeout, std::move(done), accept);
+  ask<void>(std::move(message), kJobTimeout, std::move(done), accept);
 }
 
 void Bridge::samples(const QString& job, std::int64_t afterStep,
@@ -274,8 +273,8 @@ void Bridge::samples(const QString& job, std::int64_t afterStep,
   message.mutable_samples()->set_job(job.toStdString());
   message.mutable_samples()->set_after_step(afterStep);
   message.mutable_samples()->set_limit(kSamplesPage);
-  ask<std::vector<engine::Sample>>(std::move(message), ReplyKind::kSamples, kAnswerTimeout,
-                                   std::move(done), [](const wire::Reply& reply) {
+  ask<std::vector<engine::Sample>>(std::move(message), kAnswerTimeout, std::move(done),
+                                   [](const wire::Reply& reply) {
                                      return decodeAll<engine::Sample>(reply.samples().samples());
                                    });
 }
@@ -288,7 +287,7 @@ void Bridge::propose(const QString& job, const std::vector<ptc::DeviceId>& devic
     agents::Encode(device, message.mutable_propose()->add_devices());
   }
   message.mutable_propose()->set_limit(kCandidates);
-  ask<engine::Proposal>(std::move(message), ReplyKind::kPropose, kAnswerTimeout, std::move(done),
+  ask<engine::Proposal>(std::move(message), kAnswerTimeout, std::move(done),
                         [](const wire::Reply& reply) { return agents::Decode(reply.propose()); });
 }
 
@@ -296,14 +295,14 @@ void Bridge::doctor(Done<std::vector<engine::Check>> done) {
   wire::Request message;
   message.mutable_doctor();
   ask<std::vector<engine::Check>>(
-      std::move(message), ReplyKind::kDoctor, kDoctorTimeout, std::move(done),
+      std::move(message), kDoctorTimeout, std::move(done),
       [](const wire::Reply& reply) { return agents::Decode(reply.doctor()); });
 }
 
 void Bridge::states(Done<engine::vfs::Jobs> done) {
   wire::Request message;
   message.mutable_jobs();
-  ask<engine::vfs::Jobs>(std::move(message), ReplyKind::kJobs, kAnswerTimeout, std::move(done),
+  ask<engine::vfs::Jobs>(std::move(message), kAnswerTimeout, std::move(done),
                          [](const wire::Reply& reply) -> Result<engine::vfs::Jobs> {
                            engine::vfs::Jobs jobs;
                            for (const wire::JobStateInfo& info : reply.jobs().jobs()) {
@@ -317,7 +316,7 @@ void Bridge::states(Done<engine::vfs::Jobs> done) {
 void Bridge::killNode(std::int32_t node, Done<void> done) {
   wire::Request message;
   message.mutable_kill_node()->set_node(node);
-  ask<void>(std::move(message), ReplyKind::kDone, kAnswerTimeout, std::move(done), accept);
+  ask<void>(std::move(message), kAnswerTimeout, std::move(done), accept);
 }
 
 }  // namespace tessera::app

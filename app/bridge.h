@@ -2,9 +2,8 @@
 #pragma once
 
 /// \file
-/// Between the cluster client, which has a thread of its own, and the panel: snapshots become
-/// queued calls of the model's slots, commands become requests. Nothing here waits on the GUI
-/// thread.
+/// Connects the cluster client, which has a thread of its own, with the panel. Snapshots become
+/// queued calls of the model's slots; commands become requests. Nothing here blocks the GUI thread.
 
 #include <QObject>
 #include <QString>
@@ -23,7 +22,7 @@
 
 namespace tessera::app {
 
-/// Lives on the GUI thread, and so do the callbacks of all commands.
+/// Lives on the GUI thread. The callbacks of all commands run there as well.
 class Bridge final : public QObject, public ui::ClusterCommands {
   Q_OBJECT
 
@@ -32,12 +31,12 @@ class Bridge final : public QObject, public ui::ClusterCommands {
   explicit Bridge(ui::ClusterModel& model, QObject* parent = nullptr);
   ~Bridge() override;
 
-  /// Reads the profile (by name or file; empty: the default one) and starts to connect. The model
-  /// hears of every change of the link from then on. \error of the profile or its keys; the model
-  /// then shows no cluster.
+  /// Reads the profile (by name or file; empty: the default one) and starts to connect. From then
+  /// on the model receives every change of the link.
+  /// \error of the profile or its keys; the model then shows no cluster
   Status open(const std::string& profile);
-  /// Lets the cluster go. The model keeps what it has, and hears no more; what comes after the next
-  /// open() is told from the beginning.
+  /// Disconnects. The model keeps its contents and receives nothing more; the next open() starts
+  /// with a fresh snapshot.
   void close();
 
   void plan(const ui::PlanRequest& request, Done<engine::PlanSummary> done) override;
@@ -54,44 +53,42 @@ class Bridge final : public QObject, public ui::ClusterCommands {
   void states(Done<engine::vfs::Jobs> done) override;
   void reconnect() override;
 
-  /// Whether this panel keeps a copy of the cluster's history, and how large it may grow.
+  /// Switches the panel's copy of the cluster's history on or off and limits its size.
   void setMirror(bool on, const engine::Retention& retention);
-  /// That copy; null before the first open() and where there is to be none.
+  /// That copy; null before the first open() and while it is switched off.
   HistoryMirror* mirror() const { return m_mirror.get(); }
 
-  /// Kills a node of an emulated cluster: the demo's fault.
+  /// Kills a node of an emulated cluster, for the demo.
   void killNode(std::int32_t node, Done<void> done);
 
  private:
   template <typename T>
   using Reader = std::function<Result<T>(const wire::Reply&)>;
 
-  /// Sends, and calls `done` later on this thread with what `read` makes of the reply, which is of
-  /// the kind `expected`.
+  /// Sends `request`. Later, on this thread, calls `done` with what `read` returns for the reply.
   template <typename T>
-  void ask(wire::Request request, ReplyKind expected, std::chrono::milliseconds timeout,
-           Done<T> done, Reader<T> read);
+  void ask(wire::Request request, std::chrono::milliseconds timeout, Done<T> done, Reader<T> read);
   void onLink(agents::LinkState state, const std::string& detail);
   void onEvent(const engine::Event& event);
   /// Fetches the events that were written before this connection.
   void fetchEvents();
   void letGo();
-  /// Follows the history of that cluster in a file of this panel's.
+  /// Starts to copy the history of that cluster.
   void mirrorHistory(const std::string& cluster);
-  /// Tells the model why what happens is not recorded, if so.
+  /// Shows in the model why the history is not recorded, if so.
   void showProblem();
 
   ui::ClusterModel& m_model;
   std::string m_profile;
   std::unique_ptr<agents::ClusterClient> m_client;
-  std::jthread m_closing;  // ends the previous client: that may wait for the network
+  std::jthread m_closing;  // destroys the previous client, which may wait for the network
   bool m_mirrorIsOn = true;
   engine::Retention m_retention;
   std::unique_ptr<HistoryMirror> m_mirror;
   std::uint64_t m_connection = 0;
   std::int64_t m_lastEvent = 0;
   bool m_fetchingEvents = false;
-  std::vector<engine::Event> m_heldEvents;  // came while older ones were asked for
+  std::vector<engine::Event> m_heldEvents;  // received while older ones are being fetched
 };
 
 }  // namespace tessera::app

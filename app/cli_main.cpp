@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// tesseractl: the cluster's commands without a window.
+/// tesseractl: the command line.
 
 #include <csignal>
 #include <string>
@@ -9,6 +9,6 @@
 #include "app/commands/command.h"
 
 int main(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);  // a reader that left ends us by a failed write, not by a signal
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe makes a write fail instead of killing the process
   return tessera::app::runCommandLine(std::vector<std::string>(argv + 1, argv + argc));
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/clock_skew.h"
 #include "app/commands/session.h"
 #include "app/commands/when.h"
@@ -19,7 +20,7 @@ using Verdict = ui::AgentTest::Verdict;
 
 QString tr(const char* text) { return QCoreApplication::translate("ClusterTest", text); }
 
-/// "0.1.0" of "0.1.0 (fc510e6)" and of "tessera-agent 0.1.0".
+/// "0.1.0" from "0.1.0 (fc510e6)" or "tessera-agent 0.1.0".
 QString number(const QString& version) {
   for (const QString& word : version.split(QLatin1Char(' ')))
     if (!word.isEmpty() && word[0].isDigit()) return word;
@@ -48,7 +49,7 @@ ui::AgentTest refusal(const agents::Profile& profile, agents::LinkState state,
     row.verdict = Verdict::KeyRefused;
     row.fix = tr("The server key of this profile is not the cluster's: paste its profile anew.");
   } else if (!profile.directory.empty()) {
-    row.fix = tr("Start it: tesseractl up --name %1").arg(QString::fromStdString(profile.name));
+    row.fix = tr("Start it: tesseractl up --cluster %1").arg(QString::fromStdString(profile.name));
   } else {
     row.fix = tr("Is the registrar running, is %1 the right address, does a firewall let it "
                  "through?")
@@ -123,7 +124,7 @@ ClusterTest::ClusterTest(agents::Profile profile, std::function<void(ui::AgentTe
   });
 }
 
-// The client's thread ends before anything that its callbacks reach.
+// The client's thread ends before the objects that its callbacks use.
 ClusterTest::~ClusterTest() { m_client.reset(); }
 
 void ClusterTest::start() {
@@ -182,7 +183,6 @@ void ClusterTest::askNodes() {
   wire::Request status;
   status.mutable_status();
   m_client->Call(std::move(status), kAnswerTimeout, later([this](Result<wire::Reply> reply) {
-                   if (reply) reply = checkKind(std::move(*reply), ReplyKind::kStatus);
                    if (!reply) return end(reply.error());
                    auto snapshot = agents::Decode(reply->status());
                    if (!snapshot) return end(snapshot.error());

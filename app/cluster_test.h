@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// Tries a connection without using it: what each agent of a cluster answers, and how to mend what
-/// is wrong.
+/// Tests a connection: asks each agent of a cluster and names a remedy for each problem.
 
 #include <QObject>
 #include <QTimer>
@@ -19,11 +18,13 @@
 
 namespace tessera::app {
 
-/// The row of a cluster that did not let this client in. \pre `state` is kRefused or kLost
+/// The row of a cluster that refused the connection.
+/// \pre `state` is kRefused or kLost
 ui::AgentTest refusal(const agents::Profile& profile, agents::LinkState state,
                       const std::string& detail);
-/// The row of one node. \param checks what its doctor found; empty where it did not answer
-/// \param now this machine's wall clock at the moment of the answer, `latency` of the round trip
+/// The row of one node.
+/// \param checks results of its doctor; empty if it did not answer
+/// \param now this machine's wall clock when the answer arrived, `latency` of the round trip
 ui::AgentTest findingsOf(const engine::NodeStatus& node, const std::vector<engine::Check>& checks,
                          double now, double latency);
 
@@ -51,7 +52,7 @@ class ClusterTest : public QObject {
   std::function<void(ui::AgentTest)> m_row;
   std::function<void(Result<void>)> m_done;
   std::unique_ptr<agents::ClusterClient> m_client;
-  std::jthread m_closing;  // ends the client: that may wait for the network
+  std::jthread m_closing;  // destroys the client, which may wait for the network
   std::chrono::steady_clock::time_point m_begin, m_asked;
   bool m_connected = false;
   std::optional<engine::ClusterSnapshot> m_snapshot;

@@ -25,7 +25,7 @@ namespace {
 constexpr int kProgressMs = 150;
 constexpr char kLocalName[] = "local";
 
-/// What this machine is reached by: its name, and the addresses of its interfaces.
+/// The names of this machine in the network: its host name and the addresses of its interfaces.
 std::set<std::string> ownAddresses() {
   std::set<std::string> own{QSysInfo::machineHostName().toStdString()};
   ifaddrs* first = nullptr;
@@ -65,7 +65,7 @@ agents::Profile fromUi(const ui::ProfileInfo& info) {
   return profile;
 }
 
-/// How far a local cluster is, by what its folder holds.
+/// Progress of a starting local cluster, judged by the files in its folder.
 QString progressOf(const std::string& directory, int nodes) {
   int configured = 0, writing = 0;
   for (int node = 0; node < nodes; ++node) {
@@ -76,7 +76,7 @@ QString progressOf(const std::string& directory, int nodes) {
   }
   if (writing > 0) return AppConnections::tr("%1 of %2 agents started").arg(writing).arg(nodes);
   if (configured > 0) return AppConnections::tr("Writing the agents' configuration");
-  return AppConnections::tr("Making its keys");
+  return AppConnections::tr("Creating its keys");
 }
 
 }  // namespace
@@ -127,7 +127,7 @@ Result<ui::ProfileInfo> AppConnections::parse(const QString& text) {
       error.message.replace(at, path.size(), "the text");
     return error;
   }
-  // Another machine's folder means nothing here.
+  // The folder of a profile from another machine has no meaning here.
   profile->directory.clear();
   return toUi(*profile);
 }
@@ -145,7 +145,7 @@ Status AppConnections::forget(const QString& name) {
   const auto profile = agents::LoadProfile(name.toStdString());
   if (profile && !profile->directory.empty() && isRunning(profile->directory))
     return FailedPrecondition("cluster '" + profile->name +
-                              "' runs on this machine: tesseractl down --name " + profile->name +
+                              "' runs on this machine: tesseractl down --cluster " + profile->name +
                               " stops it");
   std::error_code failure;
   std::filesystem::remove(path, failure);
@@ -171,7 +171,7 @@ void AppConnections::test(const QString& name, std::function<void(ui::AgentTest)
 }
 
 void AppConnections::cancelTest() {
-  // Not deleted here: this may run inside one of its own callbacks.
+  // Deleted later: this may run inside one of its own callbacks.
   if (m_test) m_test->cancel();
 }
 
@@ -182,7 +182,7 @@ std::optional<QString> AppConnections::mountPoint() {
   return QString::fromStdString(**folder);
 }
 
-// Nodes of a local cluster have hosts of their own, so that they may be told apart.
+// Each node of a local cluster has a made-up host name, so that nodes differ in it.
 bool AppConnections::isHere(const engine::NodeStatus& node) {
   if (m_profile && !m_profile->directory.empty()) return true;
   if (m_addresses.empty()) m_addresses = ownAddresses();

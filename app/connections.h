@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The panel's connections: profiles, tests, local clusters and history files, and the commands of
-/// whichever is shown.
+/// The panel's connections: profiles, connection tests, local clusters and history files. Forwards
+/// commands to the one that is shown.
 
 #include <QObject>
 #include <QTimer>
@@ -24,8 +24,8 @@ namespace tessera::app {
 class Bridge;
 class ClusterTest;
 
-/// Lives on the GUI thread. Commands go to the bridge; while a history file is shown, those that
-/// read are answered from it and the others are refused.
+/// Lives on the GUI thread. Commands go to the bridge. While a history file is shown, commands that
+/// only read are answered from it and the others are refused.
 class AppConnections final : public QObject, public ui::Connections, public ui::ClusterCommands {
   Q_OBJECT
 
@@ -34,7 +34,8 @@ class AppConnections final : public QObject, public ui::Connections, public ui::
   AppConnections(ui::ClusterModel& model, Bridge& bridge, QObject* parent = nullptr);
   ~AppConnections() override;
 
-  /// Connects to the profile by name or file; empty: the default one. \error of the profile
+  /// Connects to the profile by name or file; empty: the default one.
+  /// \error of the profile
   Status open(const std::string& profile);
 
   QList<ui::ProfileInfo> profiles() override;

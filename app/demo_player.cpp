@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "app/commands/json.h"
 #include "app/commands/units.h"
@@ -24,7 +25,7 @@ namespace {
 constexpr int kConnectPatienceMs = 20'000;
 constexpr int kOutcomePatienceMs = 120'000;
 constexpr int kGoesOnPatienceMs = 60'000;
-constexpr int kPictureMs = 120;  // until a change is drawn
+constexpr int kPictureMs = 120;  // time until a change is drawn
 constexpr std::int64_t kStepsToSee = 3;
 constexpr std::int32_t kNodeToKill = 1;
 constexpr std::size_t kDevicesAfterShrink = 2;
@@ -57,11 +58,11 @@ bool DemoPlayer::play(const QStringList& script) {
         << QStringLiteral("no running job was seen within %1 s").arg(kConnectPatienceMs / 1000);
     steps.push_back(failed);
   } else {
-    wait([] { return false; }, 1000);  // some samples for the picture
+    wait([] { return false; }, 1000);  // so that the picture has some samples
     shoot(QStringLiteral("0-start"));
     for (int i = 0; i < script.size(); ++i) {
       steps.push_back(run(script[i], i + 1));
-      if (!steps.back().wrong.isEmpty()) break;  // what follows would start from elsewhere
+      if (!steps.back().wrong.isEmpty()) break;  // the next steps need the outcome of this one
     }
   }
   writeReport(steps);
@@ -105,7 +106,7 @@ PlayedStep DemoPlayer::run(const QString& name, int number) {
   }
   const std::int64_t txn = m_model.runningTxn()->id;
   if (loses) {
-    m_bridge.killNode(kNodeToKill, [](Result<void>) {});  // its outcome is what is measured below
+    m_bridge.killNode(kNodeToKill, [](Result<void>) {});  // the outcome is measured below
     wait([&] { return !m_model.runningTxn() || !isAlive(m_model.findNode(kNodeToKill)); },
          kOutcomePatienceMs);
   } else {
@@ -195,9 +196,9 @@ bool DemoPlayer::walkTo(ptc::DeviceId device) {
     const ptc::DeviceId was = *view->current();
     if (std::abs(way.y()) > 2) press(way.y() > 0 ? Qt::Key_Down : Qt::Key_Up);
     if (view->current() == was && way.x() != 0) press(way.x() > 0 ? Qt::Key_Right : Qt::Key_Left);
-    if (view->current() == was) break;  // the arrows lead no further
+    if (view->current() == was) break;  // the arrow key did not move the mark
   }
-  // Reading order reaches every cell, wherever it stands.
+  // Reading order reaches every cell.
   press(Qt::Key_Home);
   for (std::size_t i = 0; i < limit && view->current() != device; ++i) press(Qt::Key_Right);
   return view->current() == device;
@@ -226,7 +227,7 @@ std::vector<ptc::DeviceId> DemoPlayer::idleDevices(std::optional<std::int32_t> o
 
 std::optional<engine::HistoryEntry> DemoPlayer::recordOf(std::int64_t txn) {
   std::optional<engine::HistoryEntry> found;
-  // The record is written when the outcome is known; the snapshot may be a moment ahead of it.
+  // The snapshot may show the outcome a moment before the record is written.
   for (int attempt = 0; attempt < 20 && !found; ++attempt) {
     auto answer = std::make_shared<std::optional<Result<std::vector<engine::HistoryEntry>>>>();
     m_bridge.history([answer](Result<std::vector<engine::HistoryEntry>> rows) { *answer = rows; });
@@ -281,7 +282,7 @@ void DemoPlayer::writeReport(const std::vector<PlayedStep>& steps) const {
     if (file.open(QIODevice::WriteOnly | QIODevice::Truncate))
       file.write(content.data(), static_cast<qint64>(content.size()));
   };
-  save("report.json", json.dump(2) + "\n");
+  save("report.json", json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   save("report.txt", text);
   fmt::print("{}", text);
   std::fflush(stdout);

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Plays the demo's scenario on the real window with no user: keys are sent to the canvas, live
-/// mode applies, and what came of it is measured, compared and written down.
+/// Plays the demo's scenario on the real window without a user: it sends keys to the canvas, lets
+/// live mode apply the draft, and measures, checks and reports the outcome.
 
 #include <QDir>
 #include <QObject>
@@ -21,17 +21,17 @@
 
 namespace tessera::app {
 
-/// What a step of the scenario did.
+/// The outcome of one step of the scenario.
 struct PlayedStep {
   QString name;
   engine::HistoryEntry record;  // of its transaction
   std::size_t devices = 0;      // of the job afterwards
-  std::int64_t stepsAfter = 0;  // that the job trained within the time given to see it go on
+  std::int64_t stepsAfter = 0;  // steps that the job trained afterwards within the waiting time
   double seconds = 0;           // from the first key to the outcome
-  QStringList wrong;            // what was not right, one sentence each; empty: all was
+  QStringList wrong;            // one sentence for each failed check; empty if all passed
 };
 
-/// GUI thread only. All that it is given outlives it.
+/// GUI thread only. Its arguments outlive it.
 class DemoPlayer {
  public:
   DemoPlayer(ui::MainWindow& window, ui::ClusterModel& model, Bridge& bridge, QDir screenshots);
@@ -39,23 +39,25 @@ class DemoPlayer {
   /// Steps that a script may name.
   ///   grow    all idle devices join the job
   ///   shrink  the job keeps its first two devices
-  ///   lose    n1's idle devices join; n1 is killed while they do, which must be rolled back
+  ///   lose    n1's idle devices join; n1 is killed meanwhile, so the change must be rolled back
   static QStringList knownSteps();
 
   /// Plays the steps with local event loops, saves screenshots, report.json and report.txt, and
-  /// prints the report. \return whether everything was right
+  /// prints the report.
+  /// \return whether all checks passed
   bool play(const QStringList& script);
 
  private:
   bool wait(const std::function<bool()>& until, int milliseconds);
   void press(int key, Qt::KeyboardModifiers modifiers = Qt::NoModifier);
   void shoot(const QString& name);
-  /// Moves the focus mark with arrow keys. \return whether it arrived
+  /// Moves the focus mark with arrow keys.
+  /// \return whether it arrived
   bool walkTo(ptc::DeviceId device);
   /// Walks to each device and toggles it with Space.
   bool toggleAll(const std::vector<ptc::DeviceId>& devices);
   std::optional<engine::HistoryEntry> recordOf(std::int64_t txn);
-  /// Devices of living nodes that no job has; of one node only where `node` is given.
+  /// Idle devices of live nodes, or of `node` only.
   std::vector<ptc::DeviceId> idleDevices(std::optional<std::int32_t> node = {}) const;
   PlayedStep run(const QString& name, int number);
   void check(PlayedStep* step, const std::set<ptc::DeviceId>& wanted);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kMaxEntries = 10'000;
 constexpr std::int64_t kMaxEvents = 10'000;
-constexpr std::int64_t kMaxSamples = 100'000;  // of a job
+constexpr std::int64_t kMaxSamples = 100'000;  // per job
 
 }  // namespace
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What a history file holds, read once into memory: the panel shows it instead of a cluster.
+/// The contents of a history file in memory. The panel shows it instead of a cluster.
 
 #include <map>
 #include <string>
@@ -17,12 +17,13 @@ struct HistoryFile {
   std::vector<engine::HistoryEntry> entries;                   // newest first
   std::vector<engine::Event> events;                           // ascending
   std::map<std::string, std::vector<engine::Sample>> samples;  // by job, ascending steps
-  std::string cluster;  // that it is of, else the file's name
+  std::string cluster;  // name of the cluster that wrote it, else the file's name
 
-  /// The newest rows of each kind, as many as the panel shows at most. The file is not changed.
+  /// Reads the newest rows of each kind, up to the number that the panel shows. Does not change the
+  /// file.
   /// \error of engine::History::OpenReadOnly, naming the file
   static Result<HistoryFile> read(const std::string& path);
-  /// A cluster without nodes: its jobs as the file knew them last.
+  /// A cluster without nodes, with the last recorded state of its jobs.
   engine::ClusterSnapshot snapshot() const;
 };
 

@@ -8,6 +8,7 @@
 
 #include "agents/client/cluster.h"
 #include "agents/wire/history_wire.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/when.h"
 
 namespace tessera::app {
@@ -16,7 +17,7 @@ struct HistoryMirror::Store {
   std::string path;
   engine::Retention retention;
   std::unique_ptr<engine::History> history;
-  std::string note;  // of a damaged file that was set aside
+  std::string note;  // about a damaged file that was set aside
 
   Result<engine::HistoryCursor> Cursor() {
     if (!history) TESSERA_RETURN_IF_ERROR(Open(path));
@@ -34,11 +35,11 @@ struct HistoryMirror::Store {
     return OkStatus();
   }
 
-  /// \return whether to ask again
+  /// \return whether there are more rows to request
   Result<bool> Apply(const engine::HistoryCursor& since, const wire::Reply& reply) {
     TESSERA_TRY(const auto changes, agents::Decode(reply.changes()));
     if (!since.history.empty() && since.history != changes.next.history) {
-      // The first file is of the cluster that had this name before.
+      // The first file belongs to another cluster that had this name before.
       TESSERA_RETURN_IF_ERROR(Open(pathOf(fmt::format("{}.{}", cluster, changes.next.history))));
       return true;
     }
@@ -93,7 +94,7 @@ void HistoryMirror::touch() {
 }
 
 void HistoryMirror::onGui(std::function<void()> task) {
-  // The destructor ends the writing thread first, so that `this` is there.
+  // The destructor ends the writing thread first, so `this` is valid.
   QMetaObject::invokeMethod(this, std::move(task), Qt::QueuedConnection);
 }
 
@@ -116,7 +117,7 @@ void HistoryMirror::send(const engine::HistoryCursor& since) {
   wire::Request request;
   agents::Encode(since, request.mutable_changes());
   request.mutable_changes()->set_limit(agents::kMaxChanges);
-  // The answer may come when this object is gone: then the thread takes no more tasks.
+  // The answer may arrive after the destructor. The stopped thread then ignores the task.
   m_ask(std::move(request), [this, since, thread = m_thread](Result<wire::Reply> reply) {
     thread->post([this, since, reply = std::move(reply)] { take(since, reply); });
   });
@@ -127,7 +128,8 @@ void HistoryMirror::take(const engine::HistoryCursor& since, const Result<wire::
     return onGui([this, failure = reply.error()] {
       m_busy = false;
       if (!m_connected) return;
-      // A link that breaks is shown anyway. One that holds has a history that cannot be read.
+      // The panel shows a broken link anyway. Several failures over a good link mean that the
+      // registrar cannot read its history.
       if (++m_failures > 1) setProblem(failure);
       m_next.start(m_options.retry);
     });

@@ -2,10 +2,10 @@
 #pragma once
 
 /// \file
-/// The panel's own copy of a cluster's history, so that the past can be opened when the cluster is
-/// gone. It is made by asking the registrar for what came after the last thing that the copy has:
-/// so a panel that was away catches up, and nothing is missing but what the cluster itself has let
-/// go (engine::History::Covered says which spans of time are whole).
+/// The panel's copy of a cluster's history, so that the past can be shown when the cluster is gone.
+/// The mirror requests all rows after the newest one in the copy. A panel that was closed catches
+/// up that way, and only rows that the cluster itself has removed are missing
+/// (engine::History::Covered returns the complete spans of time).
 
 #include <QObject>
 #include <QString>
@@ -15,20 +15,20 @@
 #include <memory>
 #include <string>
 
-#include "agents/wire/tessera/wire/control.pb.h"
+#include "agents/wire/messages_fwd.h"
 #include "app/task_thread.h"
 #include "engine/history/history.h"
 
 namespace tessera::app {
 
-/// How a mirror waits.
+/// Intervals of a mirror.
 struct MirrorOptions {
-  std::chrono::milliseconds together{1000};  // what happens within it is asked for at once
-  std::chrono::milliseconds retry{3000};     // after a question that was not answered
-  std::chrono::milliseconds idle{30'000};    // "nothing happened" is news as well
+  std::chrono::milliseconds together{1000};  // rows of this interval are requested together
+  std::chrono::milliseconds retry{3000};     // after a failed request
+  std::chrono::milliseconds idle{30'000};    // between requests while nothing happens
 };
 
-/// Lives on the GUI thread and never waits there; the file is written on a thread of its own.
+/// Lives on the GUI thread and never blocks it; a thread of its own writes the file.
 class HistoryMirror final : public QObject {
   Q_OBJECT
 
@@ -37,35 +37,35 @@ class HistoryMirror final : public QObject {
   /// Sends a request; calls `answer` exactly once, later, on any thread.
   using Ask = std::function<void(wire::Request, Answer answer)>;
 
-  /// Of the cluster that the profile `cluster` leads to. `ask` is called on the GUI thread.
+  /// Mirrors the cluster of the profile `cluster`. `ask` is called on the GUI thread.
   HistoryMirror(std::string cluster, Ask ask, const MirrorOptions& options = {},
                 QObject* parent = nullptr);
-  /// Waits for the write at hand.
+  /// Waits for a write in progress.
   ~HistoryMirror() override;
 
   const std::string& cluster() const { return m_cluster; }
-  /// TESSERA_HOME/mirror/CLUSTER.sqlite. A cluster that was set up anew under the same name has
-  /// another history: that is mirrored in CLUSTER.ID.sqlite beside it.
+  /// TESSERA_HOME/mirror/CLUSTER.sqlite. Another cluster of the same name has another history,
+  /// which is mirrored in CLUSTER.ID.sqlite beside it.
   static std::string pathOf(const std::string& cluster);
 
-  /// Nothing is asked while the cluster cannot be reached.
+  /// Sends no requests while the cluster is not connected.
   void setConnected(bool connected);
-  /// Something happened: asks for it within MirrorOptions::together.
+  /// Something happened: requests it within MirrorOptions::together.
   void touch();
-  /// Why what happens is not mirrored, in one line; empty while it is.
+  /// Why the history is not mirrored, in one line; empty while it is.
   const QString& problem() const { return m_problem; }
   void setRetention(const engine::Retention& retention);
 
  signals:
-  /// The mirror has all that was asked for; `path` is the file.
+  /// The copy is up to date; `path` is its file.
   void caughtUp(const QString& path);
-  /// problem() is another one.
+  /// problem() has changed.
   void problemChanged(const QString& text);
-  /// Something that is over: a damaged file was set aside.
+  /// A problem that is solved already, such as a damaged file that was set aside.
   void noted(const QString& text);
 
  private:
-  struct Store;  // what the writing thread owns
+  struct Store;  // owned by the writing thread
   struct Outcome {
     Result<bool> more;
     std::string path = {};
@@ -85,9 +85,9 @@ class HistoryMirror final : public QObject {
   QTimer m_next, m_idle;
   bool m_connected = false, m_busy = false, m_again = false;
   QString m_problem;
-  int m_failures = 0;  // questions that were not answered, one after the other
+  int m_failures = 0;  // failed requests in a row
   std::shared_ptr<Store> m_store;
-  std::shared_ptr<TaskThread> m_thread;  // shared with answers that come when this is gone
+  std::shared_ptr<TaskThread> m_thread;  // shared with answers that may arrive after the destructor
 };
 
 }  // namespace tessera::app

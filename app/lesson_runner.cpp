@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 fs::path resultFile() { return fs::path(engine::TesseraHome()) / "lessons" / "consistency.json"; }
 
-/// A result that cannot be kept is still shown, so nobody is told.
+/// Failures are ignored: the result is shown even if it cannot be kept.
 void keep(const engine::ConsistencyResult& result) {
   std::error_code ignored;
   fs::create_directories(resultFile().parent_path(), ignored);

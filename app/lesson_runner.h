@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Runs the experiment of the panel's lesson on a thread, and keeps what was found last in
+/// Runs the experiment of the panel's lesson on a thread and keeps the last result in
 /// TESSERA_HOME/lessons/consistency.json.
 
 #include <QObject>
@@ -21,9 +21,9 @@ class LessonRunner final : public QObject, public ui::ConsistencyRunner {
   Q_OBJECT
 
  public:
-  /// `options` of the runs; those of the command line's defaults where none are given.
+  /// \param options of the runs; the defaults are those of the command line
   explicit LessonRunner(ConsistencyOptions options = {}, QObject* parent = nullptr);
-  /// Ends what runs, and waits for that.
+  /// Stops a run and waits until it has ended.
   ~LessonRunner() override;
 
   std::optional<engine::ConsistencyResult> last() const override;
@@ -35,7 +35,7 @@ class LessonRunner final : public QObject, public ui::ConsistencyRunner {
   struct Calls;
   const ConsistencyOptions m_options;
   std::stop_source m_stop;
-  std::shared_ptr<Calls> m_calls;  // of the runs at hand; null: nothing runs
+  std::shared_ptr<Calls> m_calls;  // of the current run; null: nothing runs
   TaskThread m_thread;             // last: it uses the others
 };
 

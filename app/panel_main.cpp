@@ -14,10 +14,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 
 #include "app/bridge.h"
+#include "app/commands/help.h"
 #include "app/commands/json.h"
 #include "app/commands/options.h"
 #include "app/connections.h"
@@ -36,12 +38,12 @@ namespace {
 
 constexpr int kScreenshotPatienceMs = 10'000;
 constexpr int kSettleMs = 400;  // from the first snapshot to a drawn window
-constexpr int kRestart = 1000;  // the event loop's code that asks for a new start
+constexpr int kRestart = 1000;  // exit code of the event loop that requests a restart
 
 bool g_trace = false;
-bool g_scaled = false;  // QT_SCALE_FACTOR was set here, from the settings
+bool g_scaled = false;  // QT_SCALE_FACTOR was set from the settings
 
-/// Milliseconds since this process was started, by the clock of the kernel.
+/// Milliseconds since the kernel started this process.
 double sinceExec() {
   timespec now{};
   clock_gettime(CLOCK_BOOTTIME, &now);
@@ -59,8 +61,8 @@ struct PanelOptions {
   std::string profile;
   QString history;
   ui::WindowOptions window;
-  std::optional<ui::ThemeMode> theme;  // without: as the settings say
-  std::optional<QSize> size;           // without: as the window was last
+  std::optional<ui::ThemeMode> theme;  // nullopt: as in the settings
+  std::optional<QSize> size;           // nullopt: the last size
   bool startupTrace = false;
   QString screenshot;
   bool quit = false;
@@ -71,27 +73,52 @@ struct PanelOptions {
 
 const Syntax& panelSyntax() {
   static const Syntax syntax{
-      "tessera",
-      "the control panel: shows a cluster and moves jobs between its GPUs",
-      {},
-      {{"connect", "PROFILE", "name or file of a profile (default: the only one, else `local`)"},
-       {"history", "FILE", "shows a history file instead of a cluster"},
-       {"readonly", "", "Monitor for good: nothing can be changed"},
-       {"operate", "", "starts armed (default: Monitor)"},
-       {"live", "", "starts in live mode: a drop applies after 3 s; needs --operate"},
-       {"theme", "light|dark", "of this run (default: as in the settings)"},
-       {"size", "WxH", "of the window, logical pixels (default: as it was last, else 1440x900)"},
-       {"screenshot", "FILE", "saves a PNG once the first live snapshot is drawn (10 s at most)"},
-       {"quit", "", "ends after the screenshot"},
-       {"play", "STEPS",
-        "plays a scenario without a user: grow,shrink,lose; implies --operate --live"},
-       {"screenshots", "DIR", "where --play leaves screenshots and its report (default: here)"},
-       {"print-geometry", "", "prints where cells stand on the screen, one JSON object a change"},
-       {"startup-trace", "", "prints to stderr when what of the start was done, in ms"},
-       {"help", "", "print this help"},
-       {"version", "", "print the version"}},
-      {"TESSERA_HOME holds profiles, keys, history and panel.ini, the panel's own settings."},
-      false};
+      .verb = "tessera",
+      .summary = "Show a cluster in the control panel and move jobs between its GPUs",
+      .options =
+          {{.name = "connect",
+            .value = "PROFILE",
+            .help = "name or file of a profile",
+            .fallback = "as for tesseractl without --cluster"},
+           {.name = "history", .value = "FILE", .help = "show a history file instead of a cluster"},
+           {.name = "readonly", .value = "", .help = "stay in Monitor: nothing can be changed"},
+           {.name = "operate", .value = "", .help = "start armed instead of in Monitor"},
+           {.name = "live",
+            .value = "",
+            .help = "start in live mode: a drop applies after 3 s; needs --operate"},
+           {.name = "theme",
+            .value = "",
+            .help = "theme of this run",
+            .fallback = "as in the settings",
+            .choices = {"light", "dark"}},
+           {.name = "size",
+            .value = "WxH",
+            .help = "size of the window in logical pixels",
+            .fallback = "the last size, else 1440x900"},
+           {.name = "screenshot",
+            .value = "FILE",
+            .help =
+                "save a PNG when the first snapshot of the cluster is drawn, after 10 s at most"},
+           {.name = "quit", .value = "", .help = "quit after the screenshot"},
+           {.name = "play",
+            .value = "STEPS",
+            .help = "play a scenario without a user: grow,shrink,lose; implies --operate and "
+                    "--live"},
+           {.name = "screenshots",
+            .value = "DIR",
+            .help = "folder for the screenshots and the report of --play",
+            .fallback = "the working folder"},
+           {.name = "print-geometry",
+            .value = "",
+            .help = "print the screen positions of the cells as JSON, a line for each change"},
+           {.name = "startup-trace",
+            .value = "",
+            .help = "print to stderr how many milliseconds each part of the start took"},
+           {.name = "help", .value = "", .help = "print this help", .letter = 'h'},
+           {.name = "version", .value = "", .help = "print the version"}},
+      .notes = {"TESSERA_HOME holds profiles, keys, history and panel.ini, the panel's settings."},
+      .examples = {"tessera --connect local --operate", "tessera --history history.sqlite"},
+      .isVerb = false};
   return syntax;
 }
 
@@ -128,11 +155,8 @@ Result<PanelOptions> readOptions(const Arguments& arguments) {
     TESSERA_TRY(const QSize size, parseSize(*text));
     options.size = size;
   }
-  if (const auto text = arguments.value("theme")) {
-    if (*text != "light" && *text != "dark")
-      return InvalidArgument(fmt::format("--theme '{}' is neither light nor dark", *text));
+  if (const auto text = arguments.value("theme"))
     options.theme = *text == "light" ? ui::ThemeMode::Light : ui::ThemeMode::Dark;
-  }
   if (const auto text = arguments.value("play")) {
     options.script = QString::fromStdString(*text).split(QLatin1Char(','));
     for (const QString& step : options.script)
@@ -153,8 +177,8 @@ Result<PanelOptions> readOptions(const Arguments& arguments) {
   return options;
 }
 
-/// Saves the window once its first snapshot is drawn, or what there is after 10 s; without a
-/// cluster to wait for, at once.
+/// Saves a picture of the window when the first snapshot is drawn, at the latest after 10 s.
+/// Without a cluster it does so at once.
 void shootWhenDrawn(ui::MainWindow& window, ui::ClusterModel& model, const PanelOptions& options,
                     bool hasCluster) {
   const auto shoot = [&window, &options] {
@@ -181,7 +205,7 @@ ui::ThemeMode themeOf(const ui::Settings& settings) {
   return name == QLatin1String("dark") ? ui::ThemeMode::Dark : ui::ThemeMode::System;
 }
 
-/// Tells on stderr when the first live snapshot is on the screen.
+/// Prints on stderr when the first live snapshot is on the screen.
 void traceFirstMesh(ui::MainWindow& window, ui::ClusterModel& model) {
   class FirstPaint : public QObject {
    public:
@@ -254,7 +278,7 @@ int run(int argc, char** argv) {
   trace("main");
   const QString home = QString::fromStdString(agents::TesseraHome());
   const QString settingsFile = home + QStringLiteral("/panel.ini");
-  // Qt reads its scale once, before the first window.
+  // Qt reads its scale factor once, before the first window.
   const int scale = ui::Settings::peek(settingsFile, ui::Setting::Scale);
   if (scale != 100 && !qEnvironmentVariableIsSet("QT_SCALE_FACTOR")) {
     qputenv("QT_SCALE_FACTOR", QByteArray::number(scale / 100.0));
@@ -278,7 +302,7 @@ int run(int argc, char** argv) {
     if (changed == ui::Setting::Mirror || changed == ui::Setting::MirrorSize) mirror();
   });
   AppConnections connections(model, bridge);
-  // What was asked for must be there; without it the window says what to do.
+  // A profile or file that was given must exist. Without one the window shows what to do.
   const auto opened = options->history.isEmpty() ? connections.open(options->profile)
                                                  : connections.openHistory(options->history);
   if (!opened && (!options->profile.empty() || !options->history.isEmpty()))
@@ -291,7 +315,7 @@ int run(int argc, char** argv) {
   windowOptions.experiment = &lesson;
   windowOptions.places = {home, home + QStringLiteral("/mirror")};
   windowOptions.version = QString::fromLatin1(kVersion);
-  // Pictures and scenarios look the same on every machine, and leave no trace in the settings.
+  // Pictures and scenarios look the same on every machine and do not change the settings.
   windowOptions.keepLayout =
       !options->size && options->screenshot.isEmpty() && options->script.isEmpty();
   ui::MainWindow window(model, connections, windowOptions);
@@ -317,7 +341,7 @@ int run(int argc, char** argv) {
   return QApplication::exec();
 }
 
-/// As `run`; a panel that wants to start anew does so in the same process.
+/// As `run`. A panel that requests a restart replaces its process by a new one.
 int runAgainWhereWanted(int argc, char** argv) {
   const int code = run(argc, argv);
   if (code != kRestart) return code;

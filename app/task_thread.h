@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A thread that does one task after the other, for what must not happen on the GUI thread.
+/// A thread that runs one task after another, for work that must not block the GUI thread.
 
 #include <condition_variable>
 #include <deque>
@@ -14,13 +14,13 @@
 
 namespace tessera::app {
 
-/// Started by the first task. `post` may be called from any thread.
+/// The first task starts the thread. `post` may be called from any thread.
 class TaskThread {
  public:
-  /// Waits for the task at hand; those behind it are dropped.
+  /// Waits for the current task and drops the others.
   ~TaskThread() { stop(); }
 
-  /// Does nothing once the thread was stopped.
+  /// Does nothing after stop().
   void post(std::function<void()> task) {
     const std::lock_guard lock(m_mutex);
     if (m_stopped) return;

@@ -16,8 +16,10 @@
 #include <utility>
 
 #include "agents/net/backoff.h"
+#include "agents/net/duration_text.h"
 #include "agents/net/loop.h"
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "agents/wire/utf8.h"
 #include "ptc/base/check.h"
 
@@ -26,9 +28,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// From the first packet to the answer to Hello.
+// From the first packet to the reply to Hello.
 constexpr milliseconds kConnectTimeout{5000};
-constexpr milliseconds kInternalTimeout{10000};  // of the client's own questions
+constexpr milliseconds kInternalTimeout{10000};  // of the client's own requests
 constexpr std::int64_t kFirstEvents = 200;
 constexpr std::int64_t kMissedEvents = 10000;
 
@@ -37,7 +39,7 @@ std::string ProgramOfThisProcess() {
   return std::string(program_invocation_short_name) + " " TESSERA_VERSION;
 }
 
-/// "user@host": whom the record of an act names.
+/// "user@host", for the records of what a user has done.
 std::string UserOfThisProcess() {
   std::array<char, 4096> text{};
   passwd entry{};
@@ -61,11 +63,6 @@ std::string NewRequestId() {
     for (int digit = 0; digit < 8; ++digit, bits >>= 4) id += kDigits[bits & 15];
   }
   return id;
-}
-
-std::string Seconds(milliseconds time) {
-  return time.count() % 1000 == 0 ? std::to_string(time.count() / 1000) + " s"
-                                  : std::to_string(time.count()) + " ms";
 }
 
 wire::Reply::BodyCase ReplyTo(wire::Request::BodyCase request) {
@@ -144,13 +141,13 @@ struct ClusterClient::Impl {
     Loop::TimerId timer = 0;
     Done done;
   };
-  /// A question of the client's own: not sent again, dropped with the link.
+  /// A request of the client itself: it is not sent again, and dropped with the link.
   struct InternalCall {
     wire::Request::BodyCase asked = wire::Request::BODY_NOT_SET;
     Loop::TimerId timer = 0;
     Done done;
   };
-  /// The sockets of one attempt; all go together.
+  /// The sockets of one attempt; they are closed together.
   struct Link {
     std::optional<Socket> commands;
     std::optional<Socket> events;
@@ -170,7 +167,7 @@ struct ClusterClient::Impl {
   std::string detail;  // of `state`
   std::optional<std::pair<LinkState, std::string>> reported;
   std::string problem;  // why the last attempt failed
-  std::string note;     // last malformed thing, for error texts
+  std::string note;     // the last malformed message, for error texts
   Backoff backoff;
   Loop::TimerId attempt_timer = 0;
   std::map<std::uint64_t, PendingCall> calls;    // by order of Call
@@ -183,7 +180,8 @@ struct ClusterClient::Impl {
   std::int64_t last_event = 0;
   bool asked_snapshot = false, ask_snapshot_again = false;
   bool asked_events = false, ask_events_again = false;
-  std::map<std::int64_t, engine::Event> held_events;  // came while older ones are asked for
+  std::map<std::int64_t, engine::Event>
+      held_events;  // arrived while older ones are being requested
 
   std::jthread thread;  // last: it uses all of the above
 
@@ -215,7 +213,7 @@ struct ClusterClient::Impl {
     if (link.events) loop.Watch(*link.events, [this] { ReadStream(); });
     attempt_timer = loop.After(kConnectTimeout, [this] {
       FailLink(LinkState::kLost, "no answer from " + profile.registrar_endpoint + " within " +
-                                     Seconds(kConnectTimeout));
+                                     DurationText(kConnectTimeout));
     });
     return OkStatus();
   }
@@ -230,7 +228,7 @@ struct ClusterClient::Impl {
     link = Link{};
     last_published.reset();
     newest_snapshot = 0;
-    held_events.clear();  // they are asked for again, with those before them
+    held_events.clear();  // they are requested again, with the older ones
     asked_snapshot = ask_snapshot_again = asked_events = ask_events_again = false;
   }
 
@@ -244,7 +242,8 @@ struct ClusterClient::Impl {
     if (handlers.link) handlers.link(state, detail);
   }
 
-  /// Drops the link and tries again after the back-off. Open calls wait, unless we are refused.
+  /// Drops the link and tries again after the back-off. Open calls wait, unless the link is
+  /// refused.
   void FailLink(LinkState next, const std::string& why) {
     if (!link.commands) return;
     CloseLink();
@@ -256,7 +255,7 @@ struct ClusterClient::Impl {
 
   void ReopenLater() {
     loop.After(backoff.Next(), [this] {
-      // A refusal stands until something better is known.
+      // The state stays kRefused until an attempt succeeds.
       if (state != LinkState::kRefused) {
         SetState(LinkState::kConnecting, "connecting to " + profile.registrar_endpoint);
       }
@@ -342,7 +341,7 @@ struct ClusterClient::Impl {
     call.asked = request.body_case();
     call.done = std::move(done);
     call.timer = loop.After(kInternalTimeout, [this, id = request.id()] {
-      FinishInternal(id, Timeout("no reply within " + Seconds(kInternalTimeout)));
+      FinishInternal(id, Timeout("no reply within " + DurationText(kInternalTimeout)));
     });
     SendNow(request);
   }
@@ -365,7 +364,8 @@ struct ClusterClient::Impl {
     request.set_sequence(++last_sequence);
     std::vector<Frame> frames;
     frames.push_back(Frame::Of(request.SerializeAsString()));
-    // A full queue or a dying link: the call is sent again after the reconnect, or times out.
+    // If the queue is full or the link is closing, the call is sent after the reconnect or times
+    // out.
     if (auto sent = link.commands->Send(std::move(frames)); !sent) note = sent.error().ToString();
   }
 
@@ -390,7 +390,7 @@ struct ClusterClient::Impl {
     const auto found = calls.find(order);
     if (found == calls.end()) return;
     const PendingCall& call = found->second;
-    const std::string limit = Seconds(call.timeout);
+    const std::string limit = DurationText(call.timeout);
     const std::string more = note.empty() ? "" : " (" + std::exchange(note, {}) + ")";
     if (state == LinkState::kConnected) {
       Finish(found, Timeout("no reply to " + NameOf(call.request) + " from " +
@@ -451,7 +451,7 @@ struct ClusterClient::Impl {
     const auto found = std::find_if(calls.begin(), calls.end(), [&](const auto& entry) {
       return entry.second.request.id() == reply.id();
     });
-    if (found == calls.end()) return;  // of a call that timed out
+    if (found == calls.end()) return;  // the call has timed out
     const auto asked = found->second.request.body_case();
     Finish(found, Check(asked, std::move(reply)));
   }
@@ -475,12 +475,12 @@ struct ClusterClient::Impl {
   }
 
   void TakePublished(const wire::Published& published) {
-    // The first one of a link may follow on others that came before we were subscribed.
+    // The first publication of a link may follow others from before the subscription.
     const bool gap = !last_published || published.sequence() != *last_published + 1;
     last_published = published.sequence();
     if (gap && state == LinkState::kConnected) {
       AskSnapshot();
-      AskEvents();  // before the event at hand is taken: it holds that one back
+      AskEvents();  // before TakeEvent below, which then holds the event back
     }
     if (published.has_snapshot()) {
       if (auto snapshot = Decode(published.snapshot())) TakeSnapshot(*snapshot);
@@ -493,7 +493,7 @@ struct ClusterClient::Impl {
     }
   }
 
-  /// A reply may be older than what was published while it was under way.
+  /// A reply may be older than a snapshot that was published after its request.
   void TakeSnapshot(const engine::ClusterSnapshot& snapshot) {
     if (snapshot.sequence < newest_snapshot) return;
     newest_snapshot = snapshot.sequence;
@@ -521,7 +521,7 @@ struct ClusterClient::Impl {
     });
   }
 
-  /// While older events are asked for, newer ones are held so that all come in order.
+  /// While older events are being requested, newer ones are held, so that all arrive in order.
   void TakeEvent(const engine::Event& event) {
     if (event.sequence <= last_event) return;
     held_events.emplace(event.sequence, event);

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// What the panel and the command line hold of a cluster: one connection to its registrar, with a
-/// thread of its own. All callbacks run on that thread; all calls may come from any thread.
+/// The client of a cluster: one connection to its registrar, with a thread of its own. All
+/// callbacks run on that thread. All calls may come from any thread.
 
 #include <chrono>
 #include <cstdint>
@@ -13,64 +13,66 @@
 #include <vector>
 
 #include "agents/net/socket.h"
-#include "agents/wire/tessera/wire/control.pb.h"
+#include "agents/wire/messages_fwd.h"
 #include "engine/cluster/snapshot.h"
 #include "engine/files/tessera_home.h"
 #include "ptc/base/result.h"
 
 namespace tessera::agents {
 
-/// Where a cluster is and how to speak to it; kept as JSON under TESSERA_HOME/profiles.
+/// The addresses and keys of a cluster. Stored as JSON under TESSERA_HOME/profiles.
 struct Profile {
   std::string name;
   std::string registrar_endpoint;  // tcp://127.0.0.1:40001
   std::string events_endpoint;     // PUB socket of the registrar
   std::string server_key;          // public key of the cluster's agents
   std::string key_file;            // the client's own key pair
-  std::string directory;           // a local cluster's folder; empty for others
+  std::string directory;           // folder of a local cluster; empty for others
   std::string calibration = {};    // JSON object of engine::Calibration; empty: never probed
 };
-/// Reads a profile by name or by path. \error kNotFound naming the file; kInvalidArgument naming
-/// file and key (an unknown key is an error).
+/// Reads a profile by name or by path.
+/// \error kNotFound naming the file; kInvalidArgument naming file and key, also for an unknown key
 Result<Profile> LoadProfile(const std::string& name_or_path);
-/// Writes TesseraHome()/profiles/NAME.json, making the folders (mode 0700).
+/// Writes TesseraHome()/profiles/NAME.json and makes the folders (mode 0700).
 /// \error kInvalidArgument for a name that is not [a-z0-9][a-z0-9-]{0,62}; kUnavailable.
 Status SaveProfile(const Profile& profile);
-/// Where SaveProfile puts it.
+/// The file that SaveProfile writes.
 std::string ProfilePath(const std::string& name);
 using engine::TesseraHome;
 
-/// kRefused: the cluster does not take this key, or speaks another protocol version; `detail` says
-/// which. kLost: anything that may pass. Both are tried again.
+/// kRefused: the cluster does not accept this key, this protocol version or this cluster name;
+/// `detail` names the reason. kLost: any failure that may pass. Both are tried again.
 enum class LinkState { kConnecting, kConnected, kLost, kRefused };
 
 class ClusterClient {
  public:
-  /// Each may be empty. Events come in ascending order, each once: after connecting the last 200,
-  /// after a reconnect or a gap those that were missed.
+  /// Each may be empty. Events arrive in ascending order, each once: the last 200 after the first
+  /// connect, the missed ones after a reconnect or a gap.
   struct Handlers {
     std::function<void(LinkState, std::string detail)> link;
     std::function<void(const engine::ClusterSnapshot&)> snapshot;
     std::function<void(const engine::Event&)> event;
     std::function<void(const engine::Sample&)> sample;
   };
-  /// Starts the connection: CURVE handshake, Hello (other protocol versions are refused by name),
-  /// then a snapshot and the published stream. Reconnects for ever with back-off 1-2-4…30 s.
-  /// A gap in the stream asks for a fresh snapshot.
+  /// Starts the connection: CURVE handshake, Hello (refuses other protocol versions), then a
+  /// snapshot and the published stream. Reconnects without end, with back-off 1-2-4…30 s. After a
+  /// gap in the stream the client requests a new snapshot.
   static Result<std::unique_ptr<ClusterClient>> Open(const Profile& profile, Handlers handlers);
-  /// As Open, without the published stream: for one command.
+  /// As Open, without the published stream, for single commands.
   static Result<std::unique_ptr<ClusterClient>> OpenForCommands(const Profile& profile);
-  /// Ends open calls with kCancelled. \pre not on the client's own thread
+  /// Ends open calls with kCancelled.
+  /// \pre not on the client's own thread
   ~ClusterClient();
 
-  /// Sends one request (its `id` is made here, retried with the same id after a reconnect) and
-  /// calls `done` exactly once, on the client's thread. An id that is set already is kept.
-  /// \error kUnavailable (not connected) / kTimeout (connected, no reply) naming the endpoint and
-  ///     the seconds; kFailedPrecondition at once where the link is kRefused; kDataLoss for a reply
-  ///     of another kind; kCancelled; an ErrorReply comes as its error.
+  /// Sends one request and calls `done` exactly once, on the client's thread. The request gets an
+  /// `id` unless it has one, and is sent again with that id after a reconnect.
+  /// \error kUnavailable (not connected) or kTimeout (connected, no reply), naming endpoint and
+  ///     time limit; kFailedPrecondition at once while the link is kRefused; kDataLoss for a reply
+  ///     of another kind than the request's; kCancelled; the error of an ErrorReply
   void Call(wire::Request request, std::chrono::milliseconds timeout,
             std::function<void(Result<wire::Reply>)> done);
-  /// The same, waiting. Not on the client's own thread.
+  /// Waits for the reply.
+  /// \pre not on the client's own thread
   Result<wire::Reply> CallAndWait(wire::Request request, std::chrono::milliseconds timeout);
 
  private:

@@ -15,6 +15,7 @@
 
 #include "agents/net/lanes.h"
 #include "agents/net/local_address.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "agents/wire/utf8.h"
 #include "ptc/digest.h"
 #include "ptc/plan/refill.h"
@@ -28,13 +29,13 @@ using engine::vfs::HandedStatePtr;
 
 constexpr std::chrono::milliseconds kClusterSinkShortCall{10000};
 constexpr std::chrono::milliseconds kPollPeriod{50};
-/// So long a registrar may be away in the middle: its agent is started again by then.
+/// How long the registrar may be away during a hand-in. Its agent is restarted sooner.
 constexpr std::chrono::minutes kPatience{5};
-/// The same once this process is about to end.
+/// The same limit after a cancel, when this process is about to end.
 constexpr std::chrono::seconds kLastPatience{4};
 constexpr int kLanes = 2;
 
-/// State that nodes may fetch, as the plan numbers it.
+/// The state that nodes may fetch, numbered as in the plan.
 struct Offer {
   HandedStatePtr state;
   std::vector<ptc::StorageRead> reads;
@@ -43,7 +44,7 @@ using OfferPtr = std::shared_ptr<const Offer>;
 
 class Offers {
  public:
-  /// Names it by a number that nobody guesses.
+  /// Offers the state under a random number, which cannot be guessed.
   std::int64_t Add(OfferPtr offer) {
     const std::lock_guard lock(mutex_);
     std::int64_t number = 0;
@@ -74,9 +75,9 @@ class Offers {
     }
     // The lane only reads through the view.
     auto* const data = const_cast<std::byte*>(piece->data);
-    return SourceCell{engine::CellView(piece->box, read.cell, ptc::SizeBytes(spec.dtype), data),
+    return SourceCell{engine::CellView(piece->memory, read.cell, ptc::SizeBytes(spec.dtype), data),
                       [piece, &spec, cell = read.cell] {
-                        return ptc::DigestBox(spec.dtype, spec.shape, piece->box, piece->data,
+                        return ptc::DigestBox(spec.dtype, spec.shape, piece->memory, piece->data,
                                               cell);
                       },
                       std::const_pointer_cast<Offer>(offer)};
@@ -137,7 +138,8 @@ class ClusterSink : public engine::vfs::StateSink {
   Status AllowAgents() {
     wire::Request request;
     request.mutable_jobs();
-    TESSERA_TRY(const wire::Reply reply, client_->CallAndWait(std::move(request), kClusterSinkShortCall));
+    TESSERA_TRY(const wire::Reply reply,
+                client_->CallAndWait(std::move(request), kClusterSinkShortCall));
     net_.SetAllowed({reply.jobs().agent_keys().begin(), reply.jobs().agent_keys().end()});
     return OkStatus();
   }
@@ -151,11 +153,12 @@ class ClusterSink : public engine::vfs::StateSink {
     hand_in->set_hand_in(static_cast<std::uint64_t>(number));
     for (const std::string& endpoint : lanes_->endpoints()) hand_in->add_lanes(endpoint);
     hand_in->set_public_key(keys_.public_key);
-    TESSERA_TRY(const wire::Reply reply, client_->CallAndWait(std::move(request), kClusterSinkShortCall));
+    TESSERA_TRY(const wire::Reply reply,
+                client_->CallAndWait(std::move(request), kClusterSinkShortCall));
     return WaitFor(reply.hand_in().transaction());
   }
 
-  /// Nothing is waited for: whether it still could be called off shows in the outcome.
+  /// Does not wait: the outcome shows whether the cancel was in time.
   void CallOff(std::int64_t transaction) {
     wire::Request request;
     request.mutable_cancel()->set_transaction(transaction);
@@ -172,8 +175,8 @@ class ClusterSink : public engine::vfs::StateSink {
       }
       wire::Request request;
       request.mutable_txn()->set_transaction(transaction);
-      const auto reply =
-          client_->CallAndWait(std::move(request), called_off ? kLastPatience : kClusterSinkShortCall);
+      const auto reply = client_->CallAndWait(std::move(request),
+                                              called_off ? kLastPatience : kClusterSinkShortCall);
       const auto now = std::chrono::steady_clock::now();
       if (reply) {
         heard = now;

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Hands state to a live cluster: the nodes fetch it from lanes of this process, in a transaction
-/// that the registrar coordinates. DESIGN.md, "State that is handed in".
+/// The client's side of a hand-in: the nodes fetch the state from lanes of this process, in a
+/// transaction that the registrar coordinates (agents/DESIGN.md).
 
 #include <memory>
 
@@ -13,10 +13,10 @@
 
 namespace tessera::agents {
 
-/// The nodes must reach this machine at the address from which it reaches the registrar. Take
-/// returns once the register holds the outcome; where the registrar says nothing for minutes, it is
-/// kUnavailable and names the transaction.
-/// \error as ClusterClient::Open; kUnavailable where no lane can be bound
+/// The nodes must reach this machine at the address from which it reaches the registrar.
+/// StateSink::Take returns once the register holds the outcome. If the registrar is silent for
+/// minutes, Take fails with kUnavailable and names the transaction.
+/// \error as ClusterClient::Open; kUnavailable if no lane can be bound
 Result<std::shared_ptr<engine::vfs::StateSink>> OpenClusterSink(const Profile& profile);
 
 }  // namespace tessera::agents

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "agents/client/cluster_view.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "engine/files/machine_identity.h"
 
 namespace tessera::agents {
@@ -22,12 +23,12 @@ using engine::vfs::StateSource;
 using engine::vfs::StateViewPtr;
 
 constexpr std::chrono::milliseconds kClusterStateShortCall{10000};
-/// Longer than the registrar takes for any job with steps below half a minute.
+/// Longer than the registrar needs for any job with steps below half a minute.
 constexpr std::chrono::milliseconds kViewCall{360000};
-/// For releases on their way at the end; what is lost is freed by the nodes later.
+/// Limit for releases at the end. The nodes free views whose release is lost when the lease ends.
 constexpr std::chrono::milliseconds kLastWords{2000};
 
-/// The connection, and what is held through it: kept by the source and by each view.
+/// The connection and the views that it holds. The source and each view own it.
 class Core {
  public:
   Core(std::unique_ptr<ClusterClient> client, CurveKeys keys, const ClusterStateOptions& options)
@@ -44,7 +45,8 @@ class Core {
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
 
-  /// Takes the view into account. \error kResourceExhausted where another came first
+  /// Counts the memory of the view.
+  /// \error kResourceExhausted if another view was faster
   Status Add(const std::shared_ptr<ClusterView>& view) {
     const std::lock_guard lock(mutex_);
     const std::int64_t used = UsedLocked();
@@ -113,7 +115,7 @@ class Core {
  private:
   struct Held {
     std::int64_t bytes = 0;
-    std::shared_ptr<ViewFate> fate;  // once it is lost nodes hold nothing of it any more
+    std::shared_ptr<ViewFate> fate;  // once it is lost, no node holds the view any more
   };
 
   std::int64_t used_bytes() const {
@@ -141,17 +143,18 @@ class Core {
     }
   }
 
-  // One request a view: the answer says what became of it.
+  // One request per view, because an error concerns a single view.
   void RenewOne(std::uint64_t id) {
     wire::Request request;
     request.mutable_keep_views()->add_views(id);
-    client_->Call(std::move(request), kClusterStateShortCall, [this, id](const Result<wire::Reply>& reply) {
-      if (reply || reply.error().code != ErrorCode::kDataLoss) return;
-      const std::lock_guard lock(mutex_);
-      if (const auto held = held_.find(id); held != held_.end()) {
-        held->second.fate->NoteLost(reply.error());
-      }
-    });
+    client_->Call(std::move(request), kClusterStateShortCall,
+                  [this, id](const Result<wire::Reply>& reply) {
+                    if (reply || reply.error().code != ErrorCode::kDataLoss) return;
+                    const std::lock_guard lock(mutex_);
+                    if (const auto held = held_.find(id); held != held_.end()) {
+                      held->second.fate->NoteLost(reply.error());
+                    }
+                  });
   }
 
   const ClusterStateOptions options_;
@@ -163,7 +166,7 @@ class Core {
   std::condition_variable_any renewal_;
   std::map<std::uint64_t, Held> held_;  // by view
   int releases_under_way_ = 0;
-  std::unique_ptr<ClusterClient> client_;  // its callbacks use what stands above
+  std::unique_ptr<ClusterClient> client_;  // last: its callbacks use the members above
   std::jthread renewing_;
 };
 
@@ -188,7 +191,7 @@ class ClusterState : public StateSource {
     std::unique_lock lock(slot->mutex);
     if (const auto held = slot->view.lock(); held && !held->fate()->lost())
       return StateViewPtr(held);
-    // The others wait for the view that one of them takes, and have its error.
+    // The other callers wait for the view that one of them takes, and get its error.
     if (const auto taking = slot->taking) {
       slot->taken.wait(lock, [&] { return taking->has_value(); });
       return **taking;
@@ -212,7 +215,7 @@ class ClusterState : public StateSource {
     std::mutex mutex;
     std::condition_variable taken;
     std::weak_ptr<const ClusterView> view;
-    std::shared_ptr<std::optional<Result<StateViewPtr>>> taking;  // by one of those who ask
+    std::shared_ptr<std::optional<Result<StateViewPtr>>> taking;  // by one of the callers
   };
   Result<std::shared_ptr<ClusterView>> Take(const std::string& job) {
     TESSERA_TRY(const wire::ViewReply reply, core_->Ask(job));

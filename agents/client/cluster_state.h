@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The state of a live cluster's jobs at step boundaries, as the file tree, checkpoints and others
-/// of this process read it. DESIGN.md, "Views".
+/// The state of a cluster's jobs at step boundaries, as views (DESIGN.md, "State of jobs"). The
+/// file tree, checkpoints and comparisons read it.
 
 #include <chrono>
 #include <cstdint>
@@ -16,18 +16,18 @@
 namespace tessera::agents {
 
 struct ClusterStateOptions {
-  /// Of all views that this process holds, summed over nodes.
+  /// Limit for all views that this process holds, summed over nodes.
   std::int64_t view_memory_bytes = std::int64_t{1} << 30;
   /// Map the memory of nodes on this machine instead of reading it over their lanes.
   bool map_memory = true;
-  /// How often nodes are told that the views are still in use; below their lease of 30 s.
+  /// How often the views are renewed. Must be below their lease at the nodes, 30 s by default.
   std::chrono::milliseconds renewal{5000};
 };
 
-/// Views outlive the source; the last of both closes the connection. What a view's node has lost is
-/// said by Read: kDataLoss where the node is there and does not hold the view any more,
-/// kUnavailable where it says nothing; both name node and tensor. Pin waits for at most a few
-/// minutes. \error as ClusterClient::Open
+/// Views outlive the source; the last of them closes the connection. Read fails with kDataLoss if
+/// the node is alive and no longer holds the view, and with kUnavailable if the node is silent.
+/// Both errors name node and tensor. Pin waits for a few minutes at most.
+/// \error as ClusterClient::Open
 Result<std::unique_ptr<engine::vfs::StateSource>> OpenClusterState(
     const Profile& profile, const ClusterStateOptions& options = {});
 

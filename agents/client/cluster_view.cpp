@@ -11,6 +11,7 @@
 #include <future>
 #include <utility>
 
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "engine/copy/run_walker.h"
 #include "engine/model/gpt.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// One view of a job's state: where its cells are, and how bytes of them come here.
+/// One view of a job's state: the places of its cells, and reads of their bytes.
 
 #include <functional>
 #include <map>
@@ -13,25 +13,27 @@
 #include <vector>
 
 #include "agents/net/lane_reader.h"
-#include "agents/wire/tessera/wire/control.pb.h"
+#include "agents/wire/messages_fwd.h"
 #include "engine/store/view_memory.h"
 #include "engine/store/view_plan.h"
 #include "engine/vfs/state_source.h"
 
 namespace tessera::agents {
 
-/// The readers of nodes' lanes that all views of a process share: one a node. Any thread.
+/// The lane readers that all views of a process share: one per node.
+/// \threadsafety Any thread.
 class LaneReaders {
  public:
   explicit LaneReaders(CurveKeys keys) : keys_(std::move(keys)) {}
-  /// A node with another key than before gets another reader. \error as LaneReader::Open
+  /// A node whose key has changed gets a new reader.
+  /// \error as LaneReader::Open
   Result<std::shared_ptr<LaneReader>> Of(const std::vector<std::string>& endpoints,
                                          const std::string& server_key);
-  /// Ends all reads, and what comes later, with kCancelled.
+  /// Ends all current and later reads with kCancelled.
   void Cancel();
 
  private:
-  // Decryption is the I/O threads' work, and a connection stays on one.
+  // The I/O threads decrypt, and a connection stays on one of them.
   NetContext context_{2};
   const CurveKeys keys_;
   std::mutex mutex_;
@@ -43,11 +45,13 @@ class LaneReaders {
   std::map<std::vector<std::string>, Known> readers_;  // by endpoints; guarded by mutex_
 };
 
-/// Values of a reply, checked. \error kInvalidArgument naming what is wrong
+/// Decodes and checks a job's description.
+/// \error kInvalidArgument naming the field
 Result<engine::vfs::JobInfo> DecodeJobState(const wire::JobStateInfo& info);
 
-/// Whether a node that holds a share of a view is gone, and the others have let go of theirs: reads
-/// of what is not mapped end with that error from there on. \threadsafety Any thread.
+/// The error of a view that has lost a node. The other nodes have then released their shares too,
+/// and reads of memory that is not mapped fail with this error.
+/// \threadsafety Any thread.
 class ViewFate {
  public:
   void NoteLost(const Error& why) {
@@ -67,7 +71,8 @@ class ViewFate {
 /// \threadsafety Any thread, several at once.
 class ClusterView : public engine::vfs::StateView {
  public:
-  /// `released` runs at the view's end. `machine`: nodes that name it are mapped; empty: none.
+  /// \param machine the memory of nodes on this machine is mapped; empty: of none
+  /// \param released runs in the destructor
   /// \error kInvalidArgument for a reply that does not fit its own layout
   static Result<std::shared_ptr<ClusterView>> Make(const wire::ViewReply& reply,
                                                    const std::string& machine,
@@ -79,23 +84,23 @@ class ClusterView : public engine::vfs::StateView {
   Status Read(int tensor, const ptc::Box& box, std::span<std::byte> out) const override;
 
   std::uint64_t id() const { return id_; }
-  /// Stays where it is when the view ends: whoever hears of a loss need not hold the view.
+  /// Outlives the view, so that a loss can be noted without holding the view.
   const std::shared_ptr<ViewFate>& fate() const { return fate_; }
-  /// Of memory that its nodes hold for it.
+  /// The memory that all nodes together hold for this view.
   std::int64_t size_bytes() const { return plan_->total_bytes(); }
-  /// Nodes whose memory is mapped here.
+  /// The number of nodes whose memory is mapped here.
   int num_mapped() const;
 
  private:
   struct Share {
-    std::optional<engine::ViewMemory> memory;  // mapped; else
+    std::optional<engine::ViewMemory> memory;  // if mapped; else read over `lanes`
     std::vector<std::string> lanes;
     std::string public_key;
   };
   ClusterView(engine::vfs::JobInfo info, std::shared_ptr<LaneReaders> readers,
               std::function<void()> released);
   struct RemoteRead;
-  /// Asks for the next batch, where there is one.
+  /// Requests the next batch of segments, if any are left.
   void Begin(RemoteRead& read) const;
   Error Describe(Error error, const engine::ViewCell& cell) const;
 

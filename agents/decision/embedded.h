@@ -2,18 +2,19 @@
 #pragma once
 
 /// \file
-/// The embedded decision register: rows of the registrar's own journal, written durably once.
+/// The embedded decision register: write-once rows in the registrar's journal.
 
 #include "engine/history/journal.h"
 #include "engine/txn/decision.h"
 
 namespace tessera::agents {
 
-/// Survives kill -9 and restart of the registrar's agent. While its node is down nothing can be
-/// decided, and nothing is lost. Lives on the journal's thread.
+/// Survives kill -9 and a restart of the registrar's agent. While the registrar's node is down, no
+/// transaction can be decided, but no decision is lost.
+/// \threadsafety The journal's thread.
 class EmbeddedRegister : public engine::DecisionRegister {
  public:
-  /// `journal` outlives the register.
+  /// `journal` must outlive the register.
   explicit EmbeddedRegister(engine::Journal& journal) : journal_(journal) {}
   Result<engine::Decision> Write(const std::string& job, std::int64_t slot,
                                  const engine::Decision& decision) override;

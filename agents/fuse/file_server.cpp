@@ -30,9 +30,9 @@
 namespace tessera::agents {
 namespace {
 
-/// How often what waits for its time is looked after.
+/// Interval between calls of Tree::Tick.
 constexpr int kTickMs = 1000;
-/// For requests that wait for data: as many as four ranks of a job make at once.
+/// For requests that wait for data: four ranks of a job make that many at a time.
 constexpr int kSideThreads = 4;
 
 std::chrono::system_clock::duration WallOffset() {
@@ -46,7 +46,7 @@ int NumThreads(int wanted) {
   return std::clamp(2 * static_cast<int>(std::thread::hardware_concurrency()), 4, 16);
 }
 
-/// What libfuse last said: it has one sink for the whole process.
+/// The last message of libfuse, which has one sink for the whole process.
 std::mutex said_mutex;
 std::string said;  // guarded by said_mutex
 
@@ -63,7 +63,7 @@ std::string LastWords() {
   return said.empty() ? std::string(std::strerror(errno)) : said;
 }
 
-/// All signals go to the threads of whoever made the server.
+/// Blocks all signals in threads of the server, so that other threads of the process receive them.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -125,13 +125,13 @@ struct FileServer::Impl {
 
 FileServer::Impl::~Impl() {
   stopping = true;
-  source->Cancel();  // a cluster that does not answer keeps no thread
+  source->Cancel();  // so that no thread waits for a cluster that does not answer
   if (sink) sink->Cancel();
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = ::write(wake, &one, sizeof one);
   threads.clear();
   if (samples) samples->Stop();
-  side.reset();  // what waits is answered before the session goes
+  side.reset();  // answers pending requests before the session ends
   if (mounted) fuse_session_unmount(session);
   if (session != nullptr) fuse_session_destroy(session);
   ::close(wake);
@@ -161,7 +161,7 @@ Status FileServer::Impl::Start(int count) {
 }
 
 Status FileServer::Impl::AddThread() {
-  // One request wakes one thread; the end wakes all.
+  // A request wakes one thread, the end wakes all.
   epoll_event request{.events = EPOLLIN | EPOLLEXCLUSIVE, .data = {}};
   epoll_event end{.events = EPOLLIN, .data = {}};
   const int poll = ::epoll_create1(EPOLL_CLOEXEC);
@@ -179,7 +179,8 @@ Status FileServer::Impl::AddThread() {
   return OkStatus();
 }
 
-/// Returns when there may be a request. \return false at the end
+/// Waits until there may be a request.
+/// \return false at the end
 bool FileServer::Impl::WaitForRequest(int poll) {
   epoll_event event{};
   const int count = ::epoll_wait(poll, &event, 1, kTickMs);
@@ -210,7 +211,7 @@ void FileServer::Impl::Serve(int poll) {
       break;
     }
   }
-  std::free(request.mem);  // libfuse made it with malloc
+  std::free(request.mem);  // libfuse allocated it with malloc
 }
 
 FileServer::FileServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -226,7 +227,7 @@ Result<std::unique_ptr<FileServer>> FileServer::Mount(
   }
   impl->mounted = true;
   TESSERA_RETURN_IF_ERROR(impl->Start(options.threads));
-  // The answer to it shows that the kernel has agreed on everything: only then read-ahead stays.
+  // The reply shows that the kernel has finished INIT. Before that, INIT would reset the read-ahead.
   struct statvfs answer {};
   if (::statvfs(path.c_str(), &answer) != 0) {
     return Unavailable(

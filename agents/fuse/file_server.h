@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Serves the file tree to a kernel, or to whoever speaks FUSE at the other end of a descriptor.
+/// Serves the file tree to a kernel, or to another FUSE client over a socket.
 
 #include <chrono>
 #include <cstddef>
@@ -19,37 +19,37 @@
 namespace tessera::agents {
 
 struct FileServerOptions {
-  bool allow_other = false;        // users other than the one who mounts
-  std::string source = "tessera";  // what mountinfo calls it (MountSource); without commas
-  int threads = 0;                 // 0: two a core, at least 4 and at most 16
-  /// Takes one line for each failed request; any thread.
+  bool allow_other = false;        // also for other users than the owner of the mount
+  std::string source = "tessera";  // in mountinfo (MountSource); without commas
+  int threads = 0;                 // 0: two per core, at least 4 and at most 16
+  /// Logs one line for each failed request. Called from any thread.
   std::function<void(std::string_view)> log = {};
   engine::vfs::TreeOptions tree = {};
-  /// Takes what is written; nullptr: nothing can be.
+  /// Takes written state; nullptr: the mount is read-only.
   std::shared_ptr<engine::vfs::StateSink> sink = nullptr;
 };
 
 /// A session and the threads that answer its requests.
 class FileServer {
  public:
-  /// Mounts on the folder `path` and serves it. Where the user is root the kernel reads ahead by
-  /// 1 MiB. \pre MountPath, CheckMayMount, RemoveStaleMounts and CheckMountPoint were asked
-  /// \error kUnavailable with the words of libfuse
+  /// Mounts the tree on the folder `path`. If the user is root, the read-ahead is 1 MiB.
+  /// \pre MountPath, CheckMayMount, RemoveStaleMounts and CheckMountPoint succeeded
+  /// \error kUnavailable with the message of libfuse
   static Result<std::unique_ptr<FileServer>> Mount(std::shared_ptr<engine::vfs::StateSource> source,
                                                    const std::string& path,
                                                    const FileServerOptions& options);
-  /// Serves what comes over `descriptor`, a packet socket, and closes it in the end.
+  /// Serves requests from `descriptor`, a packet socket, which the server closes at its end.
   static Result<std::unique_ptr<FileServer>> OverSocket(
       std::shared_ptr<engine::vfs::StateSource> source, int descriptor,
       const FileServerOptions& options);
-  /// Ends the threads, once each has answered what it has in hand, and unmounts; who has files open
-  /// gets ENOTCONN.
+  /// Ends the threads once each has answered its request, and unmounts. Programs with open files get
+  /// ENOTCONN.
   ~FileServer();
   FileServer(const FileServer&) = delete;
   FileServer& operator=(const FileServer&) = delete;
 
-  /// Waits until somebody unmounted it or the other end closed. \return whether that came within
-  /// `patience`
+  /// Waits until the mount is removed or the socket is closed.
+  /// \return whether that happened within `patience`
   bool WaitEnded(std::chrono::milliseconds patience);
   engine::vfs::Tree::Usage usage();
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* kProgram = "fusermount3";
 
-/// The program's path, or empty.
+/// The path of the program, or an empty string.
 std::string FindProgram() {
   const char* path = std::getenv("PATH");
   std::string_view rest = path != nullptr ? path : "/usr/bin:/bin";
@@ -33,7 +33,7 @@ std::string FindProgram() {
   return {};
 }
 
-/// What a child wrote, at most 4 KiB of it, without the last line's end.
+/// The output of a child process, at most 4 KiB, without the final line break.
 std::string ReadAll(int from) {
   std::string text;
   std::array<char, 512> some{};

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// fusermount3, the program by which users other than root mount and unmount.
+/// fusermount3, the program with which users other than root mount and unmount.
 
 #include <string>
 
@@ -10,11 +10,12 @@
 
 namespace tessera::agents {
 
-/// \error kFailedPrecondition: it is not installed, or has not the right to mount
+/// Whether fusermount3 can mount.
+/// \error kFailedPrecondition if it is not installed or is not setuid root
 Status CheckFusermount();
 
-/// `fusermount3 -u PATH`, with `-z` where lazy.
-/// \error kFailedPrecondition, kUnavailable with its words
+/// Runs `fusermount3 -u PATH`, with `-z` if `lazy`.
+/// \error kFailedPrecondition, kUnavailable with its message
 Status RunFusermount(const std::string& path, bool lazy);
 
 }  // namespace tessera::agents

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 constexpr const char* kDevice = "/dev/fuse";
 constexpr const char* kConfig = "/etc/fuse.conf";
 
-/// Undoes \040 and its kin.
+/// Replaces octal escapes such as \040.
 std::string Unescape(std::string_view word) {
   const auto digit = [](char c) { return c >= '0' && c <= '7'; };
   std::string out;
@@ -73,13 +73,15 @@ std::vector<MountedAt> ParseMountInfo(std::string_view text) {
   return mounts;
 }
 
+std::optional<MountedAt> SeenAt(const std::vector<MountedAt>& mounts, std::string_view path) {
+  const auto last = std::find_if(mounts.rbegin(), mounts.rend(),
+                                 [&](const MountedAt& mount) { return mount.path == path; });
+  return last == mounts.rend() ? std::nullopt : std::optional(*last);
+}
+
 Result<std::optional<MountedAt>> FindMount(const std::string& path) {
   TESSERA_TRY(const std::string text, engine::ReadWholeFile("/proc/self/mountinfo"));
-  std::optional<MountedAt> seen;
-  for (MountedAt& mount : ParseMountInfo(text)) {
-    if (mount.path == path) seen = std::move(mount);
-  }
-  return seen;
+  return SeenAt(ParseMountInfo(text), path);
 }
 
 std::string MountSource(std::string_view server_key) {
@@ -113,7 +115,7 @@ Result<std::optional<std::string>> FindClusterMount(std::string_view server_key)
 }
 
 Result<std::string> MountPath(const std::string& path) {
-  // The last part is not looked at: stat of a dead mount fails.
+  // The last component is not resolved first, because stat of a dead mount fails.
   std::error_code error;
   const fs::path absolute = fs::absolute(path, error).lexically_normal();
   const fs::path named = absolute.has_filename() ? absolute : absolute.parent_path();
@@ -130,7 +132,7 @@ Result<bool> RemoveStaleMounts(const std::string& path) {
   for (bool removed = false;; removed = true) {
     TESSERA_TRY(const auto mount, FindMount(path));
     if (!mount || mount->type != kMountType) return removed;
-    // Attributes may be those that the kernel remembers; this always asks the server.
+    // stat may be answered from the kernel's cache; statvfs always reaches the server.
     struct statvfs answer {};
     if (::statvfs(path.c_str(), &answer) == 0 || errno != ENOTCONN) return removed;
     TESSERA_RETURN_IF_ERROR(Unmount(path, true));
@@ -148,7 +150,7 @@ Status CheckMountPoint(const std::string& path) {
   }
   std::error_code error;
   if (!fs::is_directory(path, error))
-    return InvalidArgument(fmt::format("'{}' is no folder", path));
+    return InvalidArgument(fmt::format("'{}' is not a folder", path));
   if (::access(path.c_str(), W_OK) != 0) {
     return FailedPrecondition(fmt::format("folder '{}' cannot be written by this user", path));
   }
@@ -196,7 +198,7 @@ void WidenReadAhead(const MountedAt& mount) {
   const std::string path = fmt::format("/sys/class/bdi/{}/read_ahead_kb", mount.device);
   const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
   if (file < 0) return;
-  // Where the kernel refuses, it reads ahead by less: that is no error.
+  // If the kernel refuses, it reads ahead less, which is no error.
   [[maybe_unused]] const auto written = ::write(file, "1024", 4);
   ::close(file);
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What is mounted where, what a server that was killed leaves, and whether this user may mount.
+/// The mounts of this host, removal of mounts that a killed server left, and the right to mount.
 /// Needs no libfuse.
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace tessera::agents {
 
-/// Type of our mounts in /proc/self/mountinfo.
+/// Type of Tessera's mounts in /proc/self/mountinfo.
 inline constexpr std::string_view kMountType = "fuse.tessera";
 
 /// One line of mountinfo (proc(5)).
@@ -27,45 +27,49 @@ struct MountedAt {
   std::string options = {};  // of the file system: "ro,user_id=0,group_id=0"
   friend bool operator==(const MountedAt&, const MountedAt&) = default;
 };
-/// In the order of the text; the last of those at one path is the one that is seen. Lines that are
-/// none of mountinfo are left out.
+/// Parses mountinfo, in its order. Omits lines of another form.
 std::vector<MountedAt> ParseMountInfo(std::string_view text);
-/// What is seen at `path`, or nullopt where nothing is mounted there.
+/// The last of `mounts` at `path`, which covers the earlier ones there.
+std::optional<MountedAt> SeenAt(const std::vector<MountedAt>& mounts, std::string_view path);
+/// The mount that this process sees at `path`, or nullopt.
 /// \error that of reading /proc/self/mountinfo
 Result<std::optional<MountedAt>> FindMount(const std::string& path);
 
-/// What a mount of the cluster with this public key is called in mountinfo.
+/// The source in mountinfo of a mount of the cluster with this public key.
 std::string MountSource(std::string_view server_key);
-/// The folder of the newest of `mounts` that has this source, is seen, and that `user` may read:
-/// the user's own, or one for all. None.
+/// The path of the newest of `mounts` that has this source, is not covered, and that `user` may read
+/// (a mount of the user, or one for all users).
 std::optional<std::string> MountOf(const std::vector<MountedAt>& mounts, std::string_view source,
                                    std::uint32_t user);
-/// That of a cluster for the user of this process. Asks no server. \error as FindMount
+/// MountOf for a cluster and the user of this process. Contacts no server.
+/// \error as FindMount
 Result<std::optional<std::string>> FindClusterMount(std::string_view server_key);
 
-/// The absolute path of a folder without links, also where a dead server is mounted on it.
+/// The absolute path of a folder without links, even if the mount of a dead server covers it.
 /// \error kNotFound, kInvalidArgument naming the path
 Result<std::string> MountPath(const std::string& path);
 
-/// Takes away mounts of ours on `path` whose server is gone. \return whether there was one
-/// \error those of Unmount
+/// Removes Tessera's mounts on `path` whose server is dead.
+/// \return whether there was one
+/// \error as Unmount
 Result<bool> RemoveStaleMounts(const std::string& path);
-/// Whether `path` is an empty folder with nothing mounted on it.
-/// \error kAlreadyExists: a server of ours that lives, or another file system, is mounted there;
-///     kInvalidArgument, kFailedPrecondition: it is no folder, not empty, or not this user's to
-///     write
+/// Whether `path` is an empty folder without a mount.
+/// \error kAlreadyExists if a living server of Tessera or another file system is mounted there;
+///     kInvalidArgument, kFailedPrecondition if it is not a folder, is not empty, or this user
+///     cannot write to it
 Status CheckMountPoint(const std::string& path);
 
-/// Whether this user may mount, and if not, what has to be changed for it.
-/// \error kFailedPrecondition, kNotFound naming the file and the change
+/// Whether this user may mount.
+/// \error kFailedPrecondition, kNotFound naming the file and the change that is needed
 Status CheckMayMount(bool allow_other);
 
-/// Takes a mount of ours away. \param lazy also while files are open: they get ENOTCONN
-/// \error kNotFound: nothing of ours is mounted there; kFailedPrecondition: it is in use;
-///     kUnavailable with the system's words
+/// Removes a mount of Tessera.
+/// \param lazy also while files are open: they then fail with ENOTCONN
+/// \error kNotFound if none is there; kFailedPrecondition if it is in use; kUnavailable with the
+///     reason of the system
 Status Unmount(const std::string& path, bool lazy);
 
-/// Lets the kernel read ahead by up to 1 MiB on `mount`. Only root may: for others it does nothing.
+/// Sets the read-ahead of `mount` to 1 MiB. Does nothing for users other than root.
 void WidenReadAhead(const MountedAt& mount);
 
 }  // namespace tessera::agents

@@ -29,8 +29,8 @@ void Init(void* /*service*/, fuse_conn_info* connection) {
   connection->max_readahead = kMaxReadBytes;
   connection->max_background = 64;
   connection->congestion_threshold = 48;
-  // Contents never change under an inode, so nothing has to be asked again. Splicing is slower than
-  // a copy here (DESIGN.md).
+  // Contents of an inode never change, so the kernel need not request them again. Splicing is slower
+  // than a copy here (DESIGN.md).
   connection->want &=
       ~static_cast<unsigned>(FUSE_CAP_AUTO_INVAL_DATA | FUSE_CAP_READDIRPLUS_AUTO |
                              FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE);
@@ -47,7 +47,7 @@ void Lookup(fuse_req_t request, fuse_ino_t folder, const char* name) {
     return Fail(request, found.error(), FileAsk::kLookup, fmt::format("lookup of '{}'", name));
   }
   const fuse_entry_param entry = ToEntry(service, *found);
-  // A kernel that did not take the answer knows nothing of the inode.
+  // If the kernel did not take the reply, it does not know the inode.
   if (fuse_reply_entry(request, &entry) != 0) service.tree.Forget(found->ino, 1);
 }
 
@@ -82,7 +82,7 @@ void Open(fuse_req_t request, fuse_ino_t ino, fuse_file_info* file) {
   if (fuse_reply_open(request, file) != 0) service.tree.Release(*handle);
 }
 
-/// Room for what has to be copied, kept from read to read: fresh pages cost more than the copy.
+/// A buffer for copied bytes. Each thread keeps it, because new pages cost more than the copy.
 std::span<std::byte> RoomOfThread(std::size_t size) {
   thread_local const std::unique_ptr<std::byte[]> room(new std::byte[kMaxReadBytes]);
   return {room.get(), std::min<std::size_t>(size, kMaxReadBytes)};
@@ -98,7 +98,7 @@ void Read(fuse_req_t request, fuse_ino_t /*ino*/, std::size_t size, off_t offset
   std::vector<iovec> parts;
   parts.reserve(bytes->fragments.size());
   for (const auto& fragment : bytes->fragments) {
-    // The kernel only reads through it.
+    // The kernel only reads this memory.
     parts.push_back({const_cast<std::byte*>(fragment.data()), fragment.size()});
   }
   fuse_reply_iov(request, parts.data(), static_cast<int>(parts.size()));
@@ -122,8 +122,7 @@ void ReleaseFolder(fuse_req_t request, fuse_ino_t /*ino*/, fuse_file_info* file)
   fuse_reply_err(request, 0);
 }
 
-/// Fills one answer to readdir or readdirplus. Positions: 0 and 1 are "." and "..", then the
-/// entries.
+/// Fills one reply to readdir or readdirplus. Positions 0 and 1 are "." and "..", then the entries.
 class FolderPage {
  public:
   FolderPage(fuse_req_t request, std::size_t size, bool plus)
@@ -151,7 +150,7 @@ class FolderPage {
   std::size_t used_ = 0;
 };
 
-/// "." or "..": an entry that counts as no lookup.
+/// "." or "..": an entry that does not count as a lookup.
 fuse_entry_param Dots(engine::vfs::Ino ino) {
   fuse_entry_param entry{};
   entry.attr.st_ino = ino;
@@ -181,7 +180,7 @@ void ReadFolder(fuse_req_t request, fuse_ino_t ino, std::size_t size, off_t offs
     }
     const auto found = service.tree.Lookup(ino, child->name, Now());
     if (found) page.Add(child->name, ToEntry(service, *found), at + 1);
-    // What went away since the folder was opened is left out.
+    // Omits entries that disappeared since the folder was opened.
   }
   page.Reply();
 }
@@ -196,7 +195,7 @@ void ReadDirPlus(fuse_req_t request, fuse_ino_t ino, std::size_t size, off_t off
   ReadFolder(request, ino, size, offset, file, true);
 }
 
-/// Answers a request about an inode here, or, where that may wait for data, aside.
+/// Answers a request on this thread, or on a side thread if it may wait for data.
 void Answer(fuse_req_t request, fuse_ino_t ino, std::function<void()> answer) {
   FileService& service = ServiceOf(request);
   if (service.aside && service.tree.MayWait(ino)) {

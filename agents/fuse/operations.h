@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// The requests of the FUSE protocol, translated into calls of the file tree and back. The only
-/// place that knows both.
+/// Translates requests of the FUSE protocol into calls of the file tree, and results into replies.
 
 #define FUSE_USE_VERSION 312
 #include <fuse_lowlevel.h>
@@ -18,23 +17,23 @@
 
 namespace tessera::agents {
 
-/// The largest read that the kernel makes, and how far it reads ahead.
+/// The largest read of the kernel, and its read-ahead.
 inline constexpr std::uint32_t kMaxReadBytes = 1 << 20;
 
-/// What the operations work on; it outlives the session.
+/// The user data of the operations. It outlives the session.
 struct FileService {
   engine::vfs::Tree& tree;
   uid_t owner = 0;
   gid_t group = 0;
-  /// Wall clock less steady clock: files say when their version was first seen.
+  /// Wall clock minus steady clock. The time of a file is when its version was first seen.
   std::chrono::system_clock::duration wall_offset = {};
-  /// Takes one line; called from any of the session's threads.
+  /// Logs one line; called from any thread of the session.
   std::function<void(std::string_view)> log = {};
-  /// Takes requests that may wait for data (Tree::MayWait); they are answered on another thread.
+  /// Runs requests that may wait for data (Tree::MayWait) on another thread.
   std::function<void(std::function<void()>)> aside = {};
 };
 
-/// For fuse_session_new; the user data is a FileService.
+/// For fuse_session_new. The user data is a FileService.
 const fuse_lowlevel_ops& FileOperations();
 
 }  // namespace tessera::agents

@@ -8,7 +8,7 @@
 namespace tessera::agents {
 namespace {
 
-/// Jobs and ranks come and go.
+/// Validity of names of folders: jobs and ranks appear and disappear.
 constexpr double kFolderSeconds = 1;
 
 unsigned ModeOf(const engine::vfs::Tree::Attributes& attributes) {

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What all operations need to answer a request.
+/// Helpers of all operations for replies.
 
 #include <sys/stat.h>
 
@@ -13,15 +13,15 @@
 
 namespace tessera::agents {
 
-/// Nothing of an inode ever changes, but for those that are written.
+/// Timeout of attributes, seconds: they never change, except those of written files.
 inline constexpr double kForEver = 86400;
 
 FileService& ServiceOf(fuse_req_t request);
 engine::vfs::Time Now();
-/// Answers with the number of the error, and logs what is no everyday one.
+/// Replies with the errno of the error, and logs unexpected errors.
 void Fail(fuse_req_t request, const Error& error, FileAsk ask, std::string_view what);
 struct stat ToStat(const FileService& service, const engine::vfs::Tree::Attributes& attributes);
-/// A file's name is looked up at each open: it may mean another version by then.
+/// Names of files are valid for 0 s, because the next open may need another version.
 fuse_entry_param ToEntry(const FileService& service,
                          const engine::vfs::Tree::Attributes& attributes);
 

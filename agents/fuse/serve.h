@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The life of a process that serves a mount: until it is told to end.
+/// The main loop of a process that serves a mount.
 
 #include <chrono>
 #include <csignal>
@@ -11,15 +11,16 @@
 
 namespace tessera::agents {
 
-/// SIGTERM, SIGINT and SIGHUP, held back as long as this lives. To be made before any thread, so
-/// that all of them inherit it.
+/// Blocks SIGTERM, SIGINT and SIGHUP during its life. Construct it before any thread, so that all
+/// threads inherit the mask.
 class EndSignals {
  public:
   EndSignals();
   ~EndSignals();
   EndSignals(const EndSignals&) = delete;
   EndSignals& operator=(const EndSignals&) = delete;
-  /// Waits for one of them. \return whether one came within `patience`
+  /// Waits for one of the signals.
+  /// \return whether one arrived within `patience`
   bool Wait(std::chrono::milliseconds patience);
 
  private:
@@ -27,7 +28,7 @@ class EndSignals {
   sigset_t before_{};
 };
 
-/// Serves until a signal comes or somebody unmounts; the destructor of `server` then unmounts.
+/// Serves until a signal arrives or the mount is removed. The destructor of `server` then unmounts.
 void ServeUntilEnd(FileServer& server, EndSignals& signals);
 
 }  // namespace tessera::agents

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A few threads for requests that may wait for data, so that all others are answered meanwhile.
+/// Threads for requests that may wait for data, so that other requests are answered meanwhile.
 
 #include <condition_variable>
 #include <deque>
@@ -16,14 +16,15 @@ namespace tessera::agents {
 /// \threadsafety Any thread.
 class SideThreads {
  public:
-  /// They inherit the signals that the caller blocks.
+  /// The threads inherit the caller's signal mask.
   explicit SideThreads(int count);
-  /// When all that was posted is done. \pre nobody posts any more
+  /// Waits until all posted work is done.
+  /// \pre no further posts
   ~SideThreads();
   SideThreads(const SideThreads&) = delete;
   SideThreads& operator=(const SideThreads&) = delete;
 
-  /// Runs `work`, which throws nothing, on one of the threads, in the order of the posts.
+  /// Runs `work`, which must not throw, on one of the threads. Work starts in the order of the posts.
   void Post(std::function<void()> work);
 
  private:

@@ -13,7 +13,7 @@
 namespace tessera::agents {
 namespace {
 
-/// What is written goes straight to where it is staged: nobody reads it through the page cache.
+/// Written files bypass the page cache, because no program reads them through it.
 void AsWritten(fuse_file_info* file, engine::vfs::Tree::Handle handle) {
   file->fh = handle;
   file->direct_io = 1;
@@ -43,11 +43,11 @@ void Write(fuse_req_t request, fuse_ino_t /*ino*/, const char* bytes, std::size_
     return Fail(request, written.error(), FileAsk::kWrite, fmt::format("write at {}", offset));
   }
   fuse_reply_write(request, size);
-  // The writer goes on already, and another thread takes its next bytes.
+  // The writer has its reply, and another thread serves its next write.
   service.tree.MakeRoomAhead(handle);
 }
 
-/// Times and modes of what is written mean nothing here, and tools that copy set them.
+/// Accepts times and modes of written files without effect, because copy tools set them.
 void SetAttr(fuse_req_t request, fuse_ino_t ino, struct stat* wanted, int what,
              fuse_file_info* /*file*/) {
   FileService& service = ServiceOf(request);
@@ -69,7 +69,7 @@ void Flush(fuse_req_t request, fuse_ino_t /*ino*/, fuse_file_info* file) {
   fuse_reply_err(request, 0);
 }
 
-/// Only a close hands in.
+/// Does nothing: only a close hands in.
 void Sync(fuse_req_t request, fuse_ino_t /*ino*/, int /*only_data*/, fuse_file_info* /*file*/) {
   fuse_reply_err(request, 0);
 }

@@ -2,13 +2,13 @@
 #pragma once
 
 /// \file
-/// The requests that change something: files of ranks that state is handed in with.
+/// Requests that change the tree: files that hand state in.
 
 #include "agents/fuse/operations.h"
 
 namespace tessera::agents {
 
-/// An open that is not only for reading.
+/// Opens a file for writing.
 void OpenToWrite(fuse_req_t request, fuse_ino_t ino, fuse_file_info* file);
 void AddWriteOperations(fuse_lowlevel_ops& operations);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of the C interface by which a job draws random numbers and samples: pure functions, but
-// for the rank's place in its view.
+// Random numbers and samples of the C interface: pure functions, except that tessera_samples reads
+// the current view.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ Result<OwnSamples> SamplesOf(const tessera_view& view, const engine::Cursor& cur
 }  // namespace
 }  // namespace tessera::agents
 
-using namespace tessera;  // the functions below are the C interface of what stands above
+using namespace tessera;  // for the functions of the C interface below
 using namespace tessera::agents;
 
 void tessera_random_normal(int64_t seed, const char* tensor, int64_t first_element, float* out,

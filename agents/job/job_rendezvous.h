@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The agents' rendezvous, as the groups of ranks want it.
+/// The agents' rendezvous behind the interface of agents/train/comm.
 
 #include <cstdint>
 
@@ -11,7 +11,7 @@
 
 namespace tessera::agents {
 
-/// Of one attempt of a job, through the rank library.
+/// The rendezvous of one attempt of a job, through the rank library.
 class JobRendezvous final : public train::Rendezvous {
  public:
   /// `job` outlives the rendezvous.

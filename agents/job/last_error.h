@@ -8,8 +8,9 @@
 
 namespace tessera::agents {
 
-/// What a function of the C interface returns for `error`, below 0; tessera_last_error() then has
-/// its text. \threadsafety Each thread has an error of its own.
+/// Stores the text of `error` for tessera_last_error().
+/// \return the negative number that a function of the C interface returns for it
+/// \threadsafety Each thread has an error of its own.
 int Failed(const Error& error);
 
 }  // namespace tessera::agents

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Where the ranks of a view wait for each other before they build its groups.
+/// The ranks of a view wait for each other before they build its groups.
 
 #include "agents/job/tessera_job.h"
 #include "agents/train/comm/rendezvous.h"
@@ -10,10 +10,11 @@
 
 namespace tessera::agents {
 
-/// Comes back when every rank of `view` has called it. Groups wait only a minute for their members,
-/// but a rank may read for longer before it is ready for them; whoever started it ends the wait, if
-/// it does not come further. World size - 1 messages to rank 0, and one from it to all.
-/// \error kCancelled where the attempt is abandoned; others of the rendezvous
+/// Returns when every rank of `view` has called it. Groups wait only a minute for their members,
+/// but a rank may read data for longer before it is ready. The registrar abandons an attempt
+/// without progress, which ends the wait. Costs world size - 1 entries for rank 0, and one of rank
+/// 0 for all.
+/// \error kCancelled if the attempt is abandoned; others of the rendezvous
 Status MeetAll(const tessera_view& view, train::Rendezvous& rendezvous);
 
 }  // namespace tessera::agents

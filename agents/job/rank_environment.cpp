@@ -10,8 +10,8 @@
 namespace tessera::agents {
 namespace {
 
-/// Variables that the agent sets for every rank: none of them comes from its own environment. Where
-/// Tessera keeps its files is the same for all.
+/// Whether a variable is one of those that the agent sets for each rank. They never come from the
+/// agent's own environment. TESSERA_HOME is the same for all processes.
 bool IsOfTheRank(std::string_view entry) {
   constexpr std::array<std::string_view, 6> kTorchrun = {
       "RANK=", "WORLD_SIZE=", "LOCAL_RANK=", "LOCAL_WORLD_SIZE=", "MASTER_ADDR=", "MASTER_PORT="};

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The environment variables by which an agent tells a rank process who it is. The rank library
-/// reads them; a job sees none of it.
+/// The environment variables that an agent sets for a rank process. The rank library reads them;
+/// jobs need not.
 
 #include <string>
 #include <vector>
@@ -24,23 +24,23 @@ inline constexpr const char* kLayoutFile = "TESSERA_LAYOUT_FILE";
 }  // namespace rank_variable
 
 struct RankEnvironmentSpec {
-  /// KEY=VALUE of everything else; its TESSERA_* and what TorchrunEnvironment names are left out.
+  /// Other variables as KEY=VALUE. TESSERA_* and the names of TorchrunEnvironment are left out.
   std::vector<std::string> base;
-  std::string socket;  // path that RankPort listens on
+  std::string socket;  // path of the RankPort
   RankId id;
-  std::string settings;       // JSON text, or
-  std::string settings_file;  // the path of a file with it; used where not empty
+  std::string settings;       // JSON text
+  std::string settings_file;  // path of a file with the settings; if not empty, replaces `settings`
   bool initialise = false;    // the pieces hold no data yet
-  RankView view;              // that the process is started for
+  RankView view;              // the view that the process is started for
   std::string layout_file;    // JSON of a layout of the job: names its tensors
 };
 
-/// `base` and what the rank library needs, but for TESSERA_ARENA_FD, which the keeper adds.
+/// `base` and the variables of the rank library. The keeper adds TESSERA_ARENA_FD.
 std::vector<std::string> RankEnvironment(const RankEnvironmentSpec& spec);
 
-/// What programs that torchrun starts read: RANK, WORLD_SIZE, LOCAL_RANK and LOCAL_WORLD_SIZE
-/// (among the ranks of the same node), MASTER_ADDR, MASTER_PORT. They hold for the epoch that the
-/// process is started for; a later one is in its view. Empty for a rank outside the mesh.
+/// The variables that torchrun sets: RANK, WORLD_SIZE, LOCAL_RANK and LOCAL_WORLD_SIZE (among the
+/// ranks of the same node), MASTER_ADDR, MASTER_PORT. They hold for the epoch that the process is
+/// started for; later epochs are in its views. Empty for a rank outside the mesh.
 std::vector<std::string> TorchrunEnvironment(const RankView& view,
                                              const std::string& master_address, int master_port);
 

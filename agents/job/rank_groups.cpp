@@ -13,8 +13,8 @@
 namespace tessera::agents {
 namespace {
 
-/// How long a rank waits for another in one collective. A rank that is gone is reported by its
-/// agent, and the attempt abandoned, much sooner.
+/// How long a rank waits for another in one collective. Without the other rank the wait usually
+/// ends sooner: TCP reports the closed connection, and the agents end the ranks of a failed job.
 constexpr std::chrono::seconds kTimeout{60};
 
 Result<train::CollectivePtr> Make(const tessera_view& view, const std::vector<int>& members,
@@ -46,7 +46,7 @@ Result<RankGroups> RankGroups::Connect(const tessera_view& view,
   for (int rank = 0; rank < view.world; ++rank) everybody.push_back(rank);
   RankGroups groups;
   TESSERA_TRY(groups.world, Make(view, everybody, "world", rendezvous));
-  // Ranks are row-major over the axes: neighbours on the last differ by 1.
+  // Ranks are numbered row-major over the axes: neighbours along the last axis differ by 1.
   int stride = 1;
   for (int axis = ptc::kNumAxes - 1; axis >= 0; --axis) {
     const int degree = static_cast<int>(view.axis_size[axis]);

@@ -2,9 +2,8 @@
 #pragma once
 
 /// \file
-/// The groups that the rank library makes for a job that brings none: one of all ranks and one
-/// along each axis of the mesh, in shared memory where all members are on one host, over TCP
-/// elsewhere.
+/// The groups of the rank library, for jobs that pass no connect callback: one of all ranks and one
+/// along each axis of the mesh. They use shared memory if all members are on one host, else TCP.
 
 #include <array>
 #include <map>
@@ -19,14 +18,14 @@
 
 namespace tessera::agents {
 
-/// Groups of one attempt.
+/// The groups of one attempt.
 struct RankGroups {
   train::CollectivePtr world;
-  /// Of the ranks that differ from this one in their coordinate on the axis only.
+  /// By axis: the ranks that differ from this one only in their coordinate on the axis.
   std::array<train::CollectivePtr, ptc::kNumAxes> along;
 
-  /// Blocks until all ranks have come.
-  /// \error what MakeShmGroup, MakeTcpGroup and the rendezvous return
+  /// Blocks until all ranks have connected.
+  /// \error as MakeShmGroup, MakeTcpGroup and the rendezvous
   static Result<RankGroups> Connect(const tessera_view& view,
                                     std::shared_ptr<train::Rendezvous> rendezvous);
 };
@@ -36,9 +35,9 @@ struct RankGroups {
 class RankGroupsByAttempt {
  public:
   void Put(Attempt attempt, RankGroups groups);
-  /// nullptr: there are none. Stays valid when others are dropped.
+  /// The groups of `attempt`, or nullptr. They stay valid when others are dropped.
   std::shared_ptr<const RankGroups> Get(Attempt attempt) const;
-  /// Drops those of other attempts at this epoch and of earlier epochs.
+  /// Drops the groups of other attempts at this epoch and of earlier epochs.
   void KeepFrom(Attempt attempt);
 
  private:

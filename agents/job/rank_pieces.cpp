@@ -50,7 +50,7 @@ Result<RankPieces> RankPieces::Make(const engine::Arena& arena, const engine::Pi
       }
       piece.gradient = arena.data(gradient->offset_bytes);
     }
-    // The table is in order of (tensor, box), and the collection in order of names.
+    // The order is right: tables are sorted by (tensor, box), collections by name.
     made.pieces_.push_back(piece);
   }
   return made;

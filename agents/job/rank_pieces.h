@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A piece table as the C interface shows it: names instead of indices, addresses instead of
+/// A piece table in the form of the C interface: names instead of indices, addresses instead of
 /// offsets, each parameter with its gradient.
 
 #include <cstdint>
@@ -17,12 +17,12 @@
 
 namespace tessera::agents {
 
-/// State pieces in order of (tensor name, box). Pointers are into `arena` and into this object.
+/// State pieces in order of (tensor name, box). Their pointers lead into the arena and this object.
 class RankPieces {
  public:
   RankPieces() = default;
-  /// \error kDataLoss naming the tensor: an index or rank that the collection has not, a piece
-  ///     whose size is not that of its box, a parameter without its gradient.
+  /// \error kDataLoss naming the tensor, for an index or rank that does not fit the collection, a
+  ///     piece whose size is not that of its box, or a parameter without its gradient
   static Result<RankPieces> Make(const engine::Arena& arena, const engine::PieceTable& table,
                                  const ptc::Collection& collection);
 

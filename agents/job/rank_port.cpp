@@ -27,9 +27,9 @@
 namespace tessera::agents {
 namespace {
 
-constexpr int kPacketsAtOnce = 64;        // of one rank, before others get their turn
-constexpr std::size_t kMaxQueued = 4096;  // messages to a rank that does not read
-/// Longer than ranks take to find a new port: their back-off ends at 1 s.
+constexpr int kPacketsAtOnce = 64;        // of one rank per round
+constexpr std::size_t kMaxQueued = 4096;  // messages for a rank that does not read
+/// Longer than ranks need to find a new port: their back-off ends at 1 s.
 constexpr std::chrono::milliseconds kGrace{1500};
 constexpr std::chrono::milliseconds kAcceptPause{500};
 
@@ -44,7 +44,7 @@ struct Connection {
   RankPort::State state;
   std::uint64_t wait = 0;  // of the last RankPaused
   std::deque<Outgoing> queue;
-  bool watches_room = false;  // the loop waits for POLLOUT, because the queue is not empty
+  bool watches_room = false;              // for POLLOUT, while the queue is not empty
   std::map<std::uint64_t, Attempt> gets;  // by request id
 };
 
@@ -95,7 +95,7 @@ struct RankPort::Impl {
   std::map<RankId, std::uint64_t> by_rank;
   std::map<SharedKey, Shared> shared;
   std::map<std::string, std::set<Attempt>> abandoned;  // by job
-  std::vector<Deferred> deferred;                      // shared memory asked for during the grace
+  std::vector<Deferred> deferred;  // requests for shared memory during the grace
   bool grace = false;
   std::shared_ptr<bool> alive = std::make_shared<bool>(true);
 };
@@ -113,7 +113,7 @@ Status RankPort::Impl::Listen(const std::string& path) {
                                        path, path.size(), sizeof address.sun_path - 1));
   }
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  // A socket that is still there was an earlier agent's: its ranks may be about to come back.
+  // An existing socket belonged to an earlier agent, whose ranks may be about to reconnect.
   struct stat old {};
   if (::lstat(path.c_str(), &old) == 0 && S_ISSOCK(old.st_mode)) {
     ::unlink(path.c_str());
@@ -139,7 +139,7 @@ void RankPort::Impl::Accept() {
     UniqueFd fd(::accept4(listener.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!fd && (errno == EINTR || errno == ECONNABORTED)) continue;
     if (!fd && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
-    if (!fd) {  // no descriptors left: the waiting connection would wake the loop without end
+    if (!fd) {  // no descriptors left; watching on would wake the loop without end
       Problem(fmt::format("rank socket: {}", std::strerror(errno)));
       loop.UnwatchFd(listener.get());
       loop.After(kAcceptPause, [this, guard = std::weak_ptr<bool>(alive)] {
@@ -172,7 +172,7 @@ void RankPort::Impl::Watch(std::uint64_t id) {
 void RankPort::Impl::Ready(std::uint64_t id, short events) {
   if ((events & POLLOUT) != 0 && !Flush(id)) return;
   for (int i = 0; i < kPacketsAtOnce; ++i) {
-    Connection* connection = Find(id);  // anew each time: a handler may have closed it
+    Connection* connection = Find(id);  // each time, because a handler may have closed it
     if (connection == nullptr) return;
     auto packet = ReceivePacket(connection->fd.get());
     if (!packet && packet.error().code == ErrorCode::kCancelled) return Close(id);
@@ -211,7 +211,7 @@ void RankPort::Impl::Refuse(std::uint64_t id, const std::string& reason) {
   Problem(fmt::format("refused process {}: {}", Find(id)->state.pid, reason));
   wire::AgentToRank message;
   message.mutable_refused()->set_reason(reason);
-  // A message that finds no room is lost with the connection.
+  // If the queue is full, the message is lost with the connection.
   if (Send(id, message)) Flush(id);
   Close(id);
 }
@@ -225,7 +225,7 @@ Status RankPort::Impl::Send(std::uint64_t id, const wire::AgentToRank& message, 
                                        bytes.size(), kMaxPacketBytes));
   }
   if (connection->queue.size() >= kMaxQueued) {
-    // It attaches again once it reads, and says where it stands.
+    // Once it reads again, it attaches again and repeats its state.
     Problem(fmt::format("process {}: does not read, {} messages wait", connection->state.pid,
                         kMaxQueued));
     loop.Post([this, id, guard = std::weak_ptr<bool>(alive)] {
@@ -246,8 +246,8 @@ Status RankPort::Impl::SendTo(const RankId& rank, const wire::AgentToRank& messa
   return Send(found->second, message).Context(ToString(rank));
 }
 
-// False where the connection is gone. A peer that hangs up is noticed by the next read, so that no
-// handler runs inside a call.
+// Returns false if the connection is gone. Only the next read notices a closed peer, so no handler
+// runs inside a call.
 bool RankPort::Impl::Flush(std::uint64_t id) {
   Connection* connection = Find(id);
   if (connection == nullptr) return false;
@@ -283,7 +283,7 @@ void RankPort::Impl::Handle(std::uint64_t id, wire::RankToAgent& message,
     case wire::RankToAgent::kLoading: {
       const RankLoading loading{message.loading().done(), message.loading().total()};
       if (loading.done < 0 || loading.total < loading.done) {
-        Problem(fmt::format("{}: says that it has read {} of {} bytes", ToString(rank),
+        Problem(fmt::format("{}: reports that it has read {} of {} bytes", ToString(rank),
                             loading.done, loading.total));
       } else if (handlers.loading) {
         handlers.loading(rank, loading);
@@ -333,7 +333,7 @@ void RankPort::Impl::Handle(std::uint64_t id, wire::RankToAgent& message,
       break;
     case wire::RankToAgent::kAttach:
     case wire::RankToAgent::BODY_NOT_SET:
-      break;  // seen above
+      break;  // handled above
   }
 }
 
@@ -348,7 +348,7 @@ void RankPort::Impl::Attach(std::uint64_t id, const wire::RankAttach& attach) {
   }
   const RankId rank{attach.job(), {attach.node(), attach.device()}};
   if (const auto old = by_rank.find(rank); old != by_rank.end()) {
-    // The same process that lost its connection, or its successor: the newer one counts.
+    // The same process after a lost connection, or its successor: the newer connection counts.
     const std::uint64_t old_id = old->second;
     if (Find(old_id)->state.pid == Find(id)->state.pid) by_rank.erase(old);
     Close(old_id);
@@ -417,7 +417,7 @@ void RankPort::Impl::GiveSharedMemory(std::uint64_t id, const wire::RankSharedMe
     found = shared.emplace(key, Shared{std::move(fd), request.bytes()}).first;
   }
   if (request.bytes() > found->second.bytes) {
-    return answer(fmt::format("shared memory: {} bytes asked for, the first who asked made {}",
+    return answer(fmt::format("shared memory: {} bytes requested, the first request made {}",
                               request.bytes(), found->second.bytes),
                   -1);
   }
@@ -479,14 +479,14 @@ void RankPort::Abandon(const std::string& job, std::int64_t epoch, std::int64_t 
   message.mutable_abandon()->set_attempt(attempt);
   for (const auto& [rank, id] : impl_->by_rank) {
     if (rank.job != job) continue;
-    // The rank ends its own waiting calls when it reads this.
+    // The rank ends its waiting calls when it reads this message.
     std::erase_if(impl_->Find(id)->gets, [&](const auto& get) {
       return get.second == Attempt{epoch, attempt};
     });
     if (const Status sent = impl_->Send(id, message); !sent)
       impl_->Problem(sent.error().ToString());
   }
-  impl_->ServeDeferred();  // those of this attempt are told so, the others wait on
+  impl_->ServeDeferred();  // requests of this attempt fail, the others keep waiting
 }
 
 Status RankPort::SendCommand(const RankId& id, RankCommand command, std::int64_t epoch,

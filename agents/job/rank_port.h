@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The agent's end of the rank protocol: ranks attach to a socket of the node, report, and are told
-/// what to do. FORMAT.md has the messages.
+/// The agent's end of the rank protocol: ranks attach to a socket of the node, send reports and
+/// receive commands. FORMAT.md has the messages.
 
 #include <cstdint>
 #include <functional>
@@ -18,39 +18,40 @@
 
 namespace tessera::agents {
 
-/// Lives on a loop; every member is called on the loop's thread, or before Loop::Run().
+/// Belongs to a loop: every member is called on the loop's thread, or before Loop::Run().
 ///
 /// A restarted agent makes a new port on the same path. Ranks find it within a second, attach again
-/// and repeat what still holds: groups that stand for a coming epoch, the last decisions, a pause
-/// or an adoption that waits for an answer, rendezvous entries and requests. So handlers see some
-/// reports twice, never too few; each is to be taken as "this is so".
+/// and repeat what still holds: groups of a coming epoch, the last decisions, a pause or an
+/// adoption that waits for an answer, rendezvous entries and requests. So handlers get some reports
+/// twice and miss none. A report describes a state, not a change.
 ///
-/// Shared memory of groups is made here: one zeroed memfd for each (job, epoch, attempt, key),
-/// sized by the first who asks, forgotten when the attempt is abandoned or a later epoch's go is
-/// sent. After a restart the ranks bring back what they hold; until they can have, no new one is
-/// made.
+/// The port makes the shared memory of groups: one zeroed memfd for each (job, epoch, attempt,
+/// key), with the size of the first request. It forgets the memory when the attempt is abandoned or
+/// the go of a later epoch is sent. After a restart the ranks bring back what they hold; until they
+/// have had time to do so, no new memory is made.
 class RankPort {
  public:
   struct Handlers {
     /// A rank has connected, the first time or again.
     std::function<void(const RankId&, std::int64_t pid)> attached;
-    /// The groups of a coming epoch (or of the one it was started for) stand, or why not.
+    /// The groups of a coming epoch, or of the one the rank was started for, are built, or failed.
     std::function<void(const RankId&, std::int64_t epoch, std::int64_t attempt, Status)> connected;
-    /// How far a rank is with what it reads before its groups are built. Optional.
+    /// How much a rank has read of the data that it needs before its groups are built. Optional.
     std::function<void(const RankId&, const RankLoading&)> loading;
-    /// It waits at the boundary after `step` (-1: newly started), for `reason` where it says one.
-    /// See SendCommand.
+    /// The rank waits at the boundary after `step` (-1: newly started). `reason` may be empty.
+    /// SendCommand answers.
     std::function<void(const RankId&, std::int64_t step, std::uint64_t request,
                        const std::string& reason)>
         paused;
-    /// Every step, in order; after a restart of the agent the last 256 again.
+    /// Every step, in order. A new agent gets the last 256 again.
     std::function<void(const RankId&, const RankDecision&)> decided;
-    /// Its views are those of `epoch`; it waits for SendGo.
+    /// The views of the rank are those of `epoch`; it waits for SendGo.
     std::function<void(const RankId&, std::int64_t epoch)> adopted;
-    /// Its socket is closed: the process has ended, or was refused for what it sent.
+    /// The socket of the rank is closed: the process has ended or was refused.
     std::function<void(const RankId&)> gone;
-    /// Rendezvous. A set comes again after a restart. A get is answered once, now or later, on the
-    /// loop; nullopt: the attempt is abandoned. Answers that nobody waits for are dropped.
+    /// Rendezvous. A set is repeated after a restart. A get is answered once, now or later, on the
+    /// loop; nullopt means that the attempt is abandoned. Answers without a waiting rank are
+    /// dropped.
     std::function<void(const RankId&, std::int64_t epoch, std::int64_t attempt,
                        const std::string& key, const std::string& value)>
         store_set;
@@ -58,44 +59,46 @@ class RankPort {
                        const std::string& key,
                        std::function<void(std::optional<std::string>)> reply)>
         store_get;
-    /// A packet that was dropped or a connection that was refused, in one line. Optional.
+    /// A dropped packet or a refused connection, in one line. Optional.
     std::function<void(const std::string& problem)> problem;
   };
 
-  /// Replaces a socket left at `path` by an agent before this one.
-  /// \error kInvalidArgument a path too long for a socket address; kUnavailable.
+  /// Listens at `path`, where it replaces the socket of an earlier agent.
+  /// \error kInvalidArgument for a path that is too long for a socket address; kUnavailable
   static Result<std::unique_ptr<RankPort>> Listen(Loop& loop, const std::string& path,
                                                   Handlers handlers);
-  /// Closes all connections; the path stays. Not from inside a handler.
+  /// Closes all connections; the path stays.
+  /// \pre not inside a handler
   ~RankPort();
   RankPort(const RankPort&) = delete;
   RankPort& operator=(const RankPort&) = delete;
 
-  /// Build the groups of a coming epoch beside those in use; `connected` reports. Sent again for
-  /// groups that stand, it is reported again.
-  /// \error kUnavailable not attached.
+  /// Makes a rank build the groups of a coming epoch beside those in use. `connected` reports the
+  /// result, also for groups that exist already.
+  /// \error kUnavailable if it is not attached
   Status SendConnect(const RankId& id, const RankView& view);
-  /// To all ranks of the job, also those that attach later: drop groups and rendezvous of the
-  /// attempt. Its shared memory is forgotten, its pending gets end.
+  /// Makes all ranks of the job, also those that attach later, drop the groups and rendezvous
+  /// entries of the attempt. Forgets its shared memory and ends its pending gets.
   void Abandon(const std::string& job, std::int64_t epoch, std::int64_t attempt);
   /// Answers the last `paused`. `view` is for kAdopt: the layout in the arena's slot of `epoch`,
   /// which the header must already select.
-  /// \error kUnavailable not attached; kFailedPrecondition it does not wait, or kAdopt without
-  /// view.
+  /// \error kUnavailable if it is not attached; kFailedPrecondition if it does not wait, or for
+  ///     kAdopt without a view
   Status SendCommand(const RankId& id, RankCommand command, std::int64_t epoch,
                      const RankView* view);
-  /// All ranks have adopted `epoch`: train on, or, with `stay_paused`, wait at this step boundary
-  /// for the next command. \error kUnavailable not attached.
+  /// Sends that all ranks have adopted `epoch`. The rank trains on or, with `stay_paused`, waits at
+  /// this step boundary for the next command.
+  /// \error kUnavailable if it is not attached
   Status SendGo(const RankId& id, std::int64_t epoch, bool stay_paused = false);
-  /// Drops everything kept for a job that is over: shared memory, abandoned attempts.
+  /// Drops everything that is kept for a job that has ended: shared memory, abandoned attempts.
   void Forget(const std::string& job);
 
   bool IsAttached(const RankId& id) const;
-  /// What an attached rank said last.
+  /// The last reports of an attached rank.
   struct State {
     std::int64_t pid = 0;
-    std::int64_t epoch = -1;  // whose pieces are current in the process; -1: none yet
-    bool waits = false;       // paused, and not yet told what follows
+    std::int64_t epoch = -1;  // of the current pieces; -1: none yet
+    bool waits = false;       // paused, no command sent yet
     bool adopted = false;     // waits for SendGo
   };
   std::optional<State> Find(const RankId& id) const;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What both ends of the rank protocol share besides the messages.
+/// Values that both ends of the rank protocol share.
 
 #include <compare>
 #include <cstdint>
@@ -14,14 +14,15 @@ namespace tessera::agents {
 
 inline constexpr std::uint32_t kRankProtocol = 1;
 
-/// One try to reach an epoch: what groups, rendezvous entries and shared memory belong to.
+/// One attempt to reach an epoch. Groups, rendezvous entries and shared memory belong to an
+/// attempt.
 struct Attempt {
   std::int64_t epoch = 0;
   std::int64_t attempt = 0;
   friend auto operator<=>(const Attempt&, const Attempt&) = default;
 };
 
-/// One step decision as a rank reports it. All ranks of a job report the same but for `seconds`.
+/// One step decision as a rank reports it. All ranks of a job report equal ones except `seconds`.
 struct RankDecision {
   std::int64_t step = 0;
   double loss = 0;
@@ -30,15 +31,15 @@ struct RankDecision {
   double clip = 1;
   bool skip = false;
   std::uint64_t pause = 0;
-  double seconds = 0;        // since the decision before it; 0: there was none
-  std::int64_t dropped = 0;  // reports of this process lost so far because nobody read them
+  double seconds = 0;        // since the previous decision; 0: there is none
+  std::int64_t dropped = 0;  // unread reports that this process has dropped so far
   double time = 0;           // wall clock at the rank, seconds since 1970; set by the session
 };
 
-/// Bytes of what a rank reads before its groups are built.
+/// Bytes of the data that a rank reads before its groups are built.
 struct RankLoading {
   std::int64_t done = 0;
-  std::int64_t total = 0;  // 0: not known yet
+  std::int64_t total = 0;  // 0: unknown
   bool is_over() const { return total > 0 && done >= total; }
 };
 

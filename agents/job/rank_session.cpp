@@ -56,7 +56,7 @@ RankSession::RankSession(std::string socket_path, RankId id, std::int64_t epoch)
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       epoch_(epoch) {
   TESSERA_CHECK(wake_);
-  // Signals of the process are for the job's own threads.
+  // The job's own threads handle the signals of the process.
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);
@@ -115,7 +115,7 @@ void RankSession::Run() {
       backoff = kFirstBackoff;
       continue;
     }
-    // An agent that takes connections and drops them must not be asked without end.
+    // Without a pause an agent that accepts and drops connections would be called without end.
     changed_.wait_for(lock, backoff, [&] { return stopping_; });
     backoff = std::min(2 * backoff, kLastBackoff);
   }
@@ -131,10 +131,10 @@ bool RankSession::Attach() {
   return true;
 }
 
-// A new agent knows nothing: what it has to know goes first, in an order in which it makes sense.
+// A new agent knows nothing. The state is sent before anything else, in the order of FORMAT.md.
 void RankSession::Rebuild(const Lock& lock) {
-  // Those that wait to be sent are the newest; what the agent before this one had read, it may not
-  // have passed on.
+  // The unsent decisions are the newest. The previous agent may not have passed on those that it
+  // had read, so recent ones are sent again.
   std::deque<Outgoing> decided;
   for (Outgoing& old : outbox_) {
     if (old.decided) decided.push_back(std::move(old));
@@ -231,7 +231,7 @@ void RankSession::Handle(const Lock& lock, wire::AgentToRank& message, std::vect
       return Abandon(lock, {message.abandon().epoch(), message.abandon().attempt()});
     case wire::AgentToRank::kCommand: {
       const wire::RankCommand& command = message.command();
-      // An answer to an earlier pause, or a second one to this, means nothing now.
+      // An answer to an earlier pause, or a second answer to this one, has no effect.
       if (!paused_ || command_ || command.wait() != wait_) return;
       if (command.act() < wire::RankCommand::RESUME || command.act() > wire::RankCommand::LEAVE)
         return;
@@ -288,7 +288,7 @@ void RankSession::Abandon(const Lock&, Attempt attempt) {
 }
 
 void RankSession::Send(const Lock&, const wire::RankToAgent& message, UniqueFd fd) {
-  if (!connected_) return;  // Rebuild makes it again from the state
+  if (!connected_) return;  // Rebuild sends the state later
   outbox_.push_back({message.SerializeAsString(), std::move(fd), false});
   Wake();
 }

@@ -3,7 +3,7 @@
 
 /// \file
 /// The rank's end of the rank protocol: a thread that keeps a connection to the agent, and the
-/// reports, requests and commands that outlive any one connection.
+/// reports, requests and commands that outlive a connection.
 
 #include <chrono>
 #include <condition_variable>
@@ -30,28 +30,30 @@ class RankToAgent;
 
 namespace tessera::agents {
 
-/// All members may be called from any thread. Without an agent reports are kept and calls that wait
-/// for an answer wait on; nothing fails. Errors: kCancelled for an attempt that is abandoned.
+/// While there is no agent, reports are kept and calls wait for their answers; nothing fails. Calls
+/// for an abandoned attempt fail with kCancelled.
+/// \threadsafety Any thread.
 class RankSession {
  public:
-  /// `epoch`: whose pieces are current, -1: none yet. Starts the thread; the agent may come later.
+  /// Starts the thread; the agent may start later.
+  /// \param epoch of the current pieces; -1: none yet
   RankSession(std::string socket_path, RankId id, std::int64_t epoch);
-  /// Gives reports that are still queued 200 ms to leave. No other thread may be inside a call.
+  /// Waits up to 200 ms for queued reports to be sent.
+  /// \pre no other thread is inside a call
   ~RankSession();
   RankSession(const RankSession&) = delete;
   RankSession& operator=(const RankSession&) = delete;
 
-  /// Never blocks. At most kMaxDecided reports are kept while nobody reads; the oldest go first and
-  /// are counted in the next that leaves.
+  /// Never blocks. Keeps at most kMaxDecided unread reports; older ones are dropped and counted in
+  /// the next report that is sent.
   void ReportDecided(const RankDecision& decision);
   static constexpr std::size_t kMaxDecided = 1024;
-  /// So many of the last reports are sent again to an agent that comes after a restart.
+  /// How many of the last reports a new agent gets again.
   static constexpr std::size_t kMaxRepeated = 256;
-  /// They are not sent again any more.
+  /// Forgets the reports for new agents.
   void ForgetDecided();
 
-  /// Never blocks. Of reports that come close together the first is sent, and always the one that
-  /// ends it.
+  /// Never blocks. Sends at most one report per kLoadingPeriod, and always the last one of all.
   void ReportLoading(const RankLoading& loading);
   static constexpr std::chrono::milliseconds kLoadingPeriod{250};
 
@@ -60,29 +62,31 @@ class RankSession {
     std::int64_t epoch = 0;
     std::optional<RankView> view;  // for kAdopt
   };
-  /// Reports a pause and waits for the command that answers it. A `reason` is for people; it is cut
-  /// after kMaxReason bytes.
+  /// Reports a pause and waits for the command that answers it. The `reason` is shown to users and
+  /// cut after kMaxReason bytes.
   Result<Command> Wait(std::int64_t step, std::uint64_t request, std::string reason = {});
   static constexpr std::size_t kMaxReason = 1000;
-  /// Reports that `epoch` is adopted and waits until all ranks have.
+  /// Reports that `epoch` is adopted and waits for go.
+  /// \return whether the job stays paused
   bool WaitForGo(std::int64_t epoch);
 
-  /// Wants groups of `view`, as a connect message of the agent does.
+  /// Queues `view` for NextConnect, as a connect message of the agent does.
   void QueueConnect(const RankView& view);
-  /// The next view whose groups are wanted; nullopt once EndConnects was called.
+  /// Waits for the next view whose groups are to be built; nullopt once EndConnects was called.
   std::optional<RankView> NextConnect();
   void EndConnects();
   void ReportConnected(Attempt attempt, const Status& status);
-  /// Waits for ReportConnected of a queued view; returns its status.
+  /// Waits for ReportConnected of a queued view.
+  /// \return its status
   Status WaitConnected(Attempt attempt);
   bool IsAbandoned(Attempt attempt) const;
 
-  /// \error kInvalidArgument where key and value do not fit a packet.
+  /// \error kInvalidArgument if key and value do not fit a packet
   Status StoreSet(Attempt attempt, const std::string& key, std::string value);
   /// \error kTimeout
   Result<std::string> StoreGet(Attempt attempt, const std::string& key,
                                std::chrono::milliseconds timeout);
-  /// \error kInvalidArgument, kUnavailable as the agent says.
+  /// \error kUnavailable with the reason of the agent
   Result<UniqueFd> SharedMemory(Attempt attempt, const std::string& key, std::int64_t bytes);
 
  private:
@@ -125,8 +129,8 @@ class RankSession {
 
   const std::string socket_path_;
   const RankId id_;
-  UniqueFd wake_;    // eventfd: the outbox has grown, or the end has come
-  UniqueFd socket_;  // the thread's own
+  UniqueFd wake_;    // eventfd: the outbox has grown, or the session ends
+  UniqueFd socket_;  // used by the thread only
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
@@ -135,7 +139,7 @@ class RankSession {
   bool stopping_ = false;
   std::deque<Outgoing> outbox_;
   std::size_t num_decided_ = 0;     // in the outbox
-  std::int64_t dropped_ = 0;        // decided reports that found no room
+  std::int64_t dropped_ = 0;        // decided reports that were dropped
   std::deque<std::string> recent_;  // serialized decisions, the newest last
 
   std::optional<RankLoading> loading_;  // until the first wait
@@ -150,14 +154,14 @@ class RankSession {
   };
   std::optional<Pause> paused_;
   std::optional<Command> command_;
-  std::optional<std::int64_t> adopted_;  // epoch that waits for go
+  std::optional<std::int64_t> adopted_;  // the epoch that waits for go
   std::optional<std::int64_t> go_;
   bool stay_paused_ = false;  // of that go
 
   std::deque<RankView> connects_;
   std::optional<Attempt> connecting_;
   bool connects_ended_ = false;
-  std::map<Attempt, Status> results_;  // of coming epochs and the one it was started for
+  std::map<Attempt, Status> results_;  // of coming epochs and of the one the rank was started for
   std::set<Attempt> abandoned_;
 
   std::uint64_t next_request_ = 1;

@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// Values of the rank protocol: who a rank is, a layout as it sees it, and their wire forms.
+/// Values of the rank protocol: the identity of a rank, a layout as it sees it, and their wire
+/// forms.
 
 #include <array>
 #include <compare>
@@ -20,7 +21,7 @@ class RankView;
 
 namespace tessera::agents {
 
-/// A rank process by what it works for: one process a job and device.
+/// Identifies a rank process: there is one per job and device.
 struct RankId {
   std::string job;
   ptc::DeviceId device;
@@ -32,7 +33,7 @@ std::string ToString(const RankId& id);
 /// A layout as one rank sees it.
 struct RankView {
   std::int64_t epoch = 0;
-  std::int64_t attempt = 0;  // distinguishes tries to reach the same epoch
+  std::int64_t attempt = 0;  // distinguishes attempts to reach the same epoch
   std::int32_t rank = -1;    // -1: the device is not in the mesh
   std::int32_t world = 0;
   std::array<std::int64_t, ptc::kNumAxes> axis_size{1, 1, 1, 1, 1};  // pp, dp, ep, cp, tp
@@ -45,13 +46,13 @@ struct RankView {
 };
 
 void ToWire(const RankView& view, wire::RankView* out);
-/// \error kInvalidArgument naming the field: lists that are not `world` long, a rank outside the
-///     world, a degree below 1, a coordinate outside its degree, a micro-batch below 0.
+/// \error kInvalidArgument naming the field, for a list that is not `world` long, a rank outside
+///     the world, a degree below 1, a coordinate outside its degree, or a micro-batch below 0
 Result<RankView> FromWire(const wire::RankView& view);
 
 /// One line of JSON, for the environment of a process.
 std::string ToJson(const RankView& view);
-/// \error as FromWire, and for text that is not this JSON.
+/// \error as FromWire; kInvalidArgument for other text
 Result<RankView> ParseRankView(std::string_view json);
 
 }  // namespace tessera::agents

@@ -13,8 +13,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
@@ -23,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "agents/job/c_view.h"
 #include "agents/job/decision.h"
 #include "agents/job/job_rendezvous.h"
 #include "agents/job/last_error.h"
@@ -66,29 +65,6 @@ Result<int> ArenaFd() {
   return fd;
 }
 
-/// A RankView with the arrays that the C struct points to.
-struct ViewOfC {
-  explicit ViewOfC(RankView from) : view(std::move(from)) {
-    for (const std::string& address : view.address_of_rank) addresses.push_back(address.c_str());
-    c.epoch = view.epoch;
-    c.attempt = view.attempt;
-    c.rank = view.rank;
-    c.world = view.world;
-    std::copy(view.axis_size.begin(), view.axis_size.end(), c.axis_size);
-    std::copy(view.axis_coord.begin(), view.axis_coord.end(), c.axis_coord);
-    c.micro_batch = view.micro_batch;
-    c.node_of_rank = view.node_of_rank.data();
-    c.host_of_rank = view.host_of_rank.data();
-    c.address_of_rank = addresses.data();
-  }
-  ViewOfC(const ViewOfC&) = delete;
-  ViewOfC& operator=(const ViewOfC&) = delete;
-
-  RankView view;
-  std::vector<const char*> addresses;
-  tessera_view c{};
-};
-
 }  // namespace
 }  // namespace tessera::agents
 
@@ -96,21 +72,26 @@ using tessera::agents::Attempt;
 using tessera::agents::RankSession;
 
 struct tessera_job {
-  tessera_job(tessera::engine::Arena mapped, tessera::ptc::CollectionPtr names, std::string text)
-      : arena(std::move(mapped)), collection(std::move(names)), settings(std::move(text)) {}
+  tessera_job(tessera::engine::Arena mapped, tessera::ptc::CollectionPtr names, std::string text,
+              tessera::agents::RankView first)
+      : arena(std::move(mapped)),
+        collection(std::move(names)),
+        settings(std::move(text)),
+        views(std::move(first)) {}
+
+  const tessera_view& view() const { return views.current().c(); }
 
   tessera::engine::Arena arena;
   tessera::ptc::CollectionPtr collection;
   std::string settings;
   bool initialise = false;
-  // The current view is the last; earlier ones stay for those who still hold a pointer.
-  std::deque<tessera::agents::ViewOfC> views;
+  tessera::agents::CViews views;
   tessera::agents::RankPieces pieces;
   std::optional<RankSession::Command> commanded;  // to adopt
   std::optional<tessera::agents::Clock::time_point> last_decision;
-  std::int64_t decided = 0;                     // the step of it
+  std::int64_t decided = 0;                     // its step
   std::string pause_reason;                     // for the next wait
-  tessera::agents::RankGroupsByAttempt groups;  // of a job that brings none
+  tessera::agents::RankGroupsByAttempt groups;  // of a job without a connect callback
   std::unique_ptr<RankSession> session;
   std::thread connector;
 };
@@ -118,7 +99,7 @@ struct tessera_job {
 namespace tessera::agents {
 namespace {
 
-/// What a piece holds before it was ever written is left from another job.
+/// Clears the pieces: an arena may hold bytes of an earlier job.
 void Zero(const engine::PieceTable& table, engine::Arena& arena) {
   for (const engine::PieceEntry& entry : table.entries()) {
     std::memset(arena.data(entry.offset_bytes), 0, static_cast<std::size_t>(entry.size_bytes));
@@ -141,23 +122,23 @@ Result<std::unique_ptr<tessera_job>> Attach() {
   TESSERA_TRY(engine::Arena arena, engine::Arena::Map(fd, true));
   ::close(fd);
 
-  auto job =
-      std::make_unique<tessera_job>(std::move(arena), layout.collection_ptr(), std::move(settings));
+  const std::int64_t view_epoch = view.epoch;
+  auto job = std::make_unique<tessera_job>(std::move(arena), layout.collection_ptr(),
+                                           std::move(settings), std::move(view));
   job->initialise = initialise == "1";
-  // A process started for a coming epoch has no pieces yet. It finds another epoch in the header,
-  // or no job: of the last one that this device was in, the number may be the same.
+  // A process that is started for a coming epoch has no pieces yet. The header then has another
+  // epoch, or another job: an earlier job of this device may have had the same epoch number.
   const bool is_in_job =
       job->arena.header().job_hash.load() == engine::Checksum(std::as_bytes(std::span(name)));
   std::int64_t epoch = -1;
-  if (is_in_job && job->arena.header().epoch.load() == static_cast<std::uint64_t>(view.epoch)) {
+  if (is_in_job && job->arena.header().epoch.load() == static_cast<std::uint64_t>(view_epoch)) {
     TESSERA_TRY(const engine::PieceTable table, engine::PieceTable::ReadCurrent(job->arena));
     if (table.job() == name) {
       TESSERA_TRY(job->pieces, RankPieces::Make(job->arena, table, *job->collection));
-      epoch = view.epoch;
+      epoch = view_epoch;
       if (job->initialise) Zero(table, job->arena);
     }
   }
-  job->views.emplace_back(std::move(view));
   job->session =
       std::make_unique<RankSession>(std::move(socket), RankId{std::move(name), device}, epoch);
   return job;
@@ -174,10 +155,10 @@ Status Adopt(tessera_job& job) {
   }
   TESSERA_TRY(const engine::PieceTable table, engine::PieceTable::ReadCurrent(job.arena));
   TESSERA_TRY(job.pieces, RankPieces::Make(job.arena, table, *job.collection));
-  job.views.emplace_back(std::move(*job.commanded->view));
+  job.views.Push(std::move(*job.commanded->view));
   job.commanded.reset();
-  job.groups.KeepFrom({job.views.back().c.epoch, job.views.back().c.attempt});
-  // State of another step: what was decided up to now is not this job's past any more.
+  job.groups.KeepFrom({job.view().epoch, job.view().attempt});
+  // The state of another step was handed in, so earlier decisions are not this job's past any more.
   if (job.arena.header().end.load() != static_cast<std::uint64_t>(job.decided)) {
     job.session->ForgetDecided();
   }
@@ -186,11 +167,11 @@ Status Adopt(tessera_job& job) {
 
 void RunConnects(tessera_job* job, tessera_connect_fn connect, void* context) {
   while (const std::optional<RankView> view = job->session->NextConnect()) {
-    const ViewOfC shown(*view);
+    const CView shown(*view);
     JobRendezvous rendezvous(job, view->epoch, view->attempt);
-    Status status = MeetAll(shown.c, rendezvous);
+    Status status = MeetAll(shown.c(), rendezvous);
     if (status) {
-      const int code = connect(context, job, &shown.c);
+      const int code = connect(context, job, &shown.c());
       if (code != 0) {
         status = Unavailable(fmt::format("groups of epoch {} attempt {}: the job returned {}",
                                          view->epoch, view->attempt, code));
@@ -200,7 +181,7 @@ void RunConnects(tessera_job* job, tessera_connect_fn connect, void* context) {
   }
 }
 
-/// The connect callback of a job that brings none.
+/// The connect callback of the library, for jobs without one.
 int ConnectOwnGroups(void*, tessera_job* job, const tessera_view* view) {
   const Attempt attempt{view->epoch, view->attempt};
   auto groups = RankGroups::Connect(
@@ -214,9 +195,9 @@ int ConnectOwnGroups(void*, tessera_job* job, const tessera_view* view) {
   return 0;
 }
 
-/// The library's groups of the current view.
+/// The library's groups for the current view.
 Result<std::shared_ptr<const RankGroups>> OwnGroups(const tessera_job& job) {
-  const tessera_view& view = job.views.back().c;
+  const tessera_view& view = job.view();
   auto groups = job.groups.Get({view.epoch, view.attempt});
   if (!groups) {
     return FailedPrecondition(
@@ -249,7 +230,8 @@ Result<RankSession::Command> Wait(tessera_job& job, std::int64_t step, std::uint
   return command;
 }
 
-/// Waits at the boundary and follows what is commanded; false: leave.
+/// Waits at the boundary and carries out the command.
+/// \return false to leave
 Result<bool> PassBoundary(tessera_job& job, std::int64_t step, std::uint64_t request) {
   while (true) {
     TESSERA_TRY(RankSession::Command answer, Wait(job, step, request));
@@ -257,8 +239,8 @@ Result<bool> PassBoundary(tessera_job& job, std::int64_t step, std::uint64_t req
     if (answer.act == RankCommand::kResume) return true;
     job.commanded = std::move(answer);
     TESSERA_RETURN_IF_ERROR(Adopt(job));
-    if (!job.session->WaitForGo(job.views.back().c.epoch)) return true;
-    request = 0;  // paused before and still: waits for the next command
+    if (!job.session->WaitForGo(job.view().epoch)) return true;
+    request = 0;  // the job stays paused: wait for the next command
   }
 }
 
@@ -267,8 +249,8 @@ bool IsHeld(const engine::ArenaHeader& header, std::uint64_t step) {
   return first != 0 && step >= first;
 }
 
-// `hold` and `begin` are written before each other's word is read (sequentially consistent), so
-// either the agent sees the update begun or the rank sees the hold, never neither.
+// The rank stores `begin` before it reads `hold`, the agent stores `hold` before it reads `begin`
+// (sequentially consistent). So either the agent sees the begun update or the rank sees the hold.
 void BeginUpdate(engine::ArenaHeader& header, std::uint64_t step) {
   constexpr std::chrono::microseconds kPause{200};
   const std::uint64_t before = header.begin.load();
@@ -284,7 +266,9 @@ void BeginUpdate(engine::ArenaHeader& header, std::uint64_t step) {
 }  // namespace
 }  // namespace tessera::agents
 
-using namespace tessera::agents;  // the functions below are the C interface of what stands above
+using namespace tessera::agents;  // for the functions of the C interface below
+
+int tessera_job_version(void) { return TESSERA_JOB_VERSION; }
 
 int tessera_attach(tessera_job** job) {
   auto attached = Attach();
@@ -301,7 +285,7 @@ void tessera_detach(tessera_job* job) {
 }
 
 const char* tessera_settings(tessera_job* job) { return job->settings.c_str(); }
-const tessera_view* tessera_current_view(tessera_job* job) { return &job->views.back().c; }
+const tessera_view* tessera_current_view(tessera_job* job) { return &job->view(); }
 int tessera_must_initialise(tessera_job* job) { return job->initialise ? 1 : 0; }
 
 int tessera_pieces(tessera_job* job, const tessera_piece** pieces, size_t* count) {
@@ -321,7 +305,7 @@ int tessera_connect(tessera_job* job, tessera_connect_fn connect, void* context)
   if (job->connector.joinable()) {
     return Failed(tessera::FailedPrecondition("connect: the callback is already set"));
   }
-  const RankView& view = job->views.back().view;
+  const RankView& view = job->views.current().view();
   job->session->QueueConnect(view);
   sigset_t all;
   sigset_t before;
@@ -378,7 +362,7 @@ int tessera_decide(tessera_job* job, int64_t step, const tessera_record* mine, d
   if (mine->request == TESSERA_PAUSE_DATA) record.request = TESSERA_PAUSE_DATA;
   header.grads_step.store(static_cast<std::uint64_t>(step), std::memory_order_release);
 
-  std::vector<tessera_record> all(static_cast<std::size_t>(job->views.back().c.world));
+  std::vector<tessera_record> all(static_cast<std::size_t>(job->view().world));
   if (gather == nullptr) {
     if (const tessera::Status gathered = GatherRecords(*job, record, all); !gathered) {
       return Failed(gathered.error());
@@ -429,7 +413,7 @@ int tessera_all_reduce_sum(tessera_job* job, const char* axis, float* values, si
 int tessera_boundary(tessera_job* job, int64_t step, uint64_t request, const tessera_view** view) {
   const auto goes_on = PassBoundary(*job, step, request);
   if (!goes_on) return Failed(goes_on.error());
-  *view = &job->views.back().c;
+  *view = &job->view();
   return *goes_on ? 1 : 0;
 }
 
@@ -443,10 +427,10 @@ int tessera_wait(tessera_job* job, int64_t step, uint64_t request, tessera_comma
 
 int tessera_adopt(tessera_job* job, const tessera_view** view) {
   if (const tessera::Status adopted = Adopt(*job); !adopted) return Failed(adopted.error());
-  *view = &job->views.back().c;
+  *view = &job->view();
   return 0;
 }
 
 int tessera_attached(tessera_job* job) {
-  return job->session->WaitForGo(job->views.back().c.epoch) ? 1 : 0;
+  return job->session->WaitForGo(job->view().epoch) ? 1 : 0;
 }

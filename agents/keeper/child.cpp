@@ -24,10 +24,10 @@ std::vector<char*> Pointers(const std::vector<std::string>& strings) {
   return pointers;
 }
 
-// Runs in the child; only async-signal-safe calls. Returns where something failed, errno set.
+// Runs in the child, with async-signal-safe calls only. Returns on failure, with errno set.
 void Become(const ChildSpec& spec, char* const* argv, char* const* environment, pid_t parent) {
   ::setpgid(0, 0);
-  // The parent may have died before the request to die with it was in place.
+  // The parent may have died before PR_SET_PDEATHSIG was set.
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return;
   if (::getppid() != parent) ::_exit(127);
   for (int signal = 1; signal < NSIG; ++signal) {
@@ -37,7 +37,7 @@ void Become(const ChildSpec& spec, char* const* argv, char* const* environment, 
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 
-  // First out of the way of the numbers that are about to be assigned, then into place.
+  // Descriptors first move above the numbers that are about to be assigned, then into place.
   constexpr int kAbove = 16;
   const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   const int output = spec.output < 0 ? -1 : ::fcntl(spec.output, F_DUPFD_CLOEXEC, kAbove);
@@ -62,7 +62,7 @@ Result<pid_t> StartChild(const ChildSpec& spec) {
     return Unavailable(fmt::format("cannot start {}: {}", spec.argv.front(), std::strerror(errno)));
   }
   UniqueFd read_end(ends[0]);
-  // The failure report must not lie where the child puts its own descriptors.
+  // Above the numbers that the child assigns to its own descriptors.
   UniqueFd write_end(::fcntl(ends[1], F_DUPFD_CLOEXEC, 16));
   ::close(ends[1]);
 
@@ -77,13 +77,13 @@ Result<pid_t> StartChild(const ChildSpec& spec) {
     [[maybe_unused]] const auto written = ::write(write_end.get(), &reason, sizeof reason);
     ::_exit(127);
   }
-  ::setpgid(pid, pid);  // whichever of the two comes first
+  ::setpgid(pid, pid);  // parent and child both do; the first call counts
   write_end.Reset();
   int reason = 0;
   ssize_t got = 0;
   do {
-    got =
-        ::read(read_end.get(), &reason, sizeof reason);  // ends when exec has closed the other end
+    got = ::read(read_end.get(), &reason,
+                 sizeof reason);  // returns 0 once exec has closed the other end
   } while (got < 0 && errno == EINTR);
   if (got == static_cast<ssize_t>(sizeof reason)) {
     ::waitpid(pid, nullptr, 0);

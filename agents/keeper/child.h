@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Starts a process that dies with its parent and inherits exactly the descriptors named.
+/// Starts a process that dies with its parent and inherits only the named descriptors.
 
 #include <sys/types.h>
 
@@ -14,19 +14,20 @@
 namespace tessera::agents {
 
 struct ChildSpec {
-  std::vector<std::string> argv;         // argv[0] is searched in PATH where it has no '/'
+  std::vector<std::string> argv;         // argv[0] without '/' is searched in PATH
   std::vector<std::string> environment;  // KEY=VALUE, complete
-  int output = -1;      // becomes stdout and stderr; -1: those of the parent. stdin is /dev/null
+  int output = -1;      // becomes stdout and stderr; -1: the parent's. stdin is /dev/null
   int descriptor = -1;  // becomes kChildDescriptor; -1: none
 };
 inline constexpr int kChildDescriptor = 3;
 
-/// Forks and executes. The child leads a process group of its own, has default signal handling,
-/// and is killed when the calling thread ends (PR_SET_PDEATHSIG).
-/// \error kInvalidArgument no argv; kUnavailable `cannot start NAME: reason`.
+/// Forks and executes. The child leads a process group of its own, has default signal handling and
+/// is killed when the calling thread ends (PR_SET_PDEATHSIG).
+/// \error kInvalidArgument without argv; kUnavailable `cannot start NAME: reason`
 Result<pid_t> StartChild(const ChildSpec& spec);
 
-/// "exited with status 3", "was killed by signal 9 (Killed)": a status as wait(2) gives it.
+/// "exited with status 3", "was killed by signal 9 (Killed)".
+/// \param status from wait(2)
 std::string DescribeExit(int status);
 
 }  // namespace tessera::agents

@@ -15,17 +15,23 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <deque>
 #include <fstream>
 #include <map>
+#include <mutex>
 #include <optional>
+#include <thread>
+#include <vector>
 
 #include "agents/keeper/child.h"
+#include "agents/keeper/memory_progress.h"
 #include "agents/keeper/packet.h"
 #include "agents/wire/tessera/wire/keeper.pb.h"
 #include "engine/store/arena.h"
@@ -39,9 +45,10 @@ using std::chrono::milliseconds;
 constexpr milliseconds kFirstBackoff{100};
 constexpr milliseconds kLastBackoff{5000};
 constexpr milliseconds kLivedLongEnough{10000};
-constexpr milliseconds kAgentGrace{2000};  // between SIGTERM and SIGKILL at the end
-constexpr milliseconds kReapLimit{10000};  // for everything to be gone at the end
+constexpr milliseconds kAgentGrace{2000};  // between SIGTERM and SIGKILL
+constexpr milliseconds kReapLimit{10000};  // for all descendants to be gone
 constexpr milliseconds kDrainPeriod{250};
+constexpr milliseconds kMemoryReportPeriod{1000};
 constexpr int kPipeBytes = 256 << 10;
 
 class Keeper {
@@ -68,6 +75,7 @@ class Keeper {
 
   Status Begin();
   Status LockDirectory();
+  Status MakeArenas();
   void StartAgent();
   void AgentEnded(int status);
   void Send(const wire::KeeperToAgent& message, int fd = -1);
@@ -88,7 +96,7 @@ class Keeper {
   UniqueFd lock_;
   UniqueFd signals_;
   std::vector<Arena> arenas_;
-  std::map<std::int64_t, Rank> ranks_;  // alive, or ended and not yet acknowledged
+  std::map<std::int64_t, Rank> ranks_;  // alive, or with an exit that is not acknowledged
 
   pid_t agent_ = -1;
   UniqueFd agent_socket_;
@@ -144,10 +152,49 @@ Status Keeper::Begin() {
     return Unavailable(fmt::format("cannot become subreaper: {}", std::strerror(errno)));
   }
   TESSERA_RETURN_IF_ERROR(LockDirectory());
-  for (int d = 0; d < options_.devices; ++d) {
-    const std::string name = fmt::format("{}n{}g{}", options_.name_prefix, options_.node, d);
-    TESSERA_TRY(const int fd, engine::Arena::CreateMemfd(name, options_.device_bytes));
-    arenas_.push_back({UniqueFd(fd), options_.device_bytes});
+  return MakeArenas();
+}
+
+Status Keeper::MakeArenas() {
+  const auto devices = static_cast<std::size_t>(options_.devices);
+  const std::int64_t total_bytes = options_.devices * options_.device_bytes;
+  std::atomic<std::int64_t> made_bytes = 0;
+  std::atomic<std::size_t> next = 0;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::size_t num_done = 0;                                 // under `mutex`
+  std::vector<Result<int>> made(devices, Result<int>(-1));  // of a device: its thread, until done
+  const auto make = [&] {
+    for (std::size_t device = next++; device < devices; device = next++) {
+      made[device] = engine::Arena::CreateMemfd(
+          fmt::format("{}n{}g{}", options_.name_prefix, options_.node, device),
+          options_.device_bytes, [&](std::int64_t bytes) { made_bytes += bytes; });
+      const std::lock_guard lock(mutex);
+      ++num_done;
+      changed.notify_one();
+    }
+  };
+  const auto report = [&] {
+    const std::int64_t bytes = made_bytes;
+    if (!options_.directory.empty()) WriteMemoryProgress(options_.directory, {bytes, total_bytes});
+    Say(fmt::format("{} of {} MiB of device memory are made", bytes >> 20, total_bytes >> 20));
+  };
+  report();
+  {
+    // The threads end before the first child is started.
+    std::vector<std::jthread> threads;
+    const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+    for (std::size_t i = 0; i < std::min(devices, cores); ++i) threads.emplace_back(make);
+    for (std::unique_lock lock(mutex); num_done < devices;) {
+      changed.wait_for(lock, kMemoryReportPeriod, [&] { return num_done == devices; });
+      lock.unlock();
+      report();
+      lock.lock();
+    }
+  }
+  for (const Result<int>& fd : made) {
+    if (!fd) return fd.error();
+    arenas_.push_back({UniqueFd(*fd), options_.device_bytes});
   }
   return OkStatus();
 }
@@ -246,7 +293,7 @@ wire::KeeperToAgent Keeper::Describe(std::int64_t pid, const Rank& rank) const {
 
 void Keeper::Send(const wire::KeeperToAgent& message, int fd) {
   if (!agent_socket_) return;
-  // A duplicate, because the rank may be forgotten before a slow agent makes room.
+  // A duplicate, because the rank may be forgotten before a slow agent reads.
   outbox_.push_back(
       {message.SerializeAsString(), UniqueFd(fd < 0 ? -1 : ::fcntl(fd, F_DUPFD_CLOEXEC, 0))});
   Flush();
@@ -272,7 +319,7 @@ void Keeper::ReadAgent() {
         Say(fmt::format("agent: {}", packet.error().ToString()));
         continue;
       }
-      // An agent without its keeper is no use: it is killed and reaped as any other dead agent.
+      // An agent without its socket is of no use. It is killed, and reaped like any dead agent.
       agent_socket_.Reset();
       outbox_.clear();
       if (agent_ > 0) ::kill(agent_, SIGKILL);
@@ -341,14 +388,14 @@ Result<std::int64_t> Keeper::Spawn(const wire::KeeperSpawn& spawn) {
   UniqueFd read_end(ends[0]);
   const UniqueFd write_end(ends[1]);
   ::fcntl(read_end.get(), F_SETFL, O_NONBLOCK);
-  ::fcntl(read_end.get(), F_SETPIPE_SZ, kPipeBytes);  // a smaller pipe does too
+  ::fcntl(read_end.get(), F_SETPIPE_SZ, kPipeBytes);  // on failure the default size remains
   ChildSpec child{.argv = {spawn.argv().begin(), spawn.argv().end()},
                   .environment = {spawn.environment().begin(), spawn.environment().end()},
                   .output = write_end.get(),
                   .descriptor = arenas_[static_cast<std::size_t>(spawn.device())].fd.get()};
   child.environment.push_back(fmt::format("{}={}", kArenaFdVariable, kChildDescriptor));
   TESSERA_TRY(const pid_t pid, StartChild(child));
-  if (ranks_.contains(pid)) {  // a number that came round again before its exit was acknowledged
+  if (ranks_.contains(pid)) {  // the pid was reused before the exit was acknowledged
     ::kill(pid, SIGKILL);
     ::waitpid(pid, nullptr, 0);
     return Unavailable(fmt::format("process {}: its predecessor's exit is not acknowledged", pid));
@@ -361,7 +408,7 @@ Status Keeper::Signal(std::int64_t pid, int signal) {
   const auto found = ranks_.find(pid);
   if (found == ranks_.end()) return NotFound(fmt::format("process {} is not a rank", pid));
   if (found->second.exited) return FailedPrecondition(fmt::format("process {} has ended", pid));
-  // To the rank's whole process group: what it started goes with it.
+  // To the process group of the rank, which includes the processes that it has started.
   if (::kill(-static_cast<pid_t>(pid), signal) != 0) {
     return InvalidArgument(
         fmt::format("signal {} to process {}: {}", signal, pid, std::strerror(errno)));
@@ -395,7 +442,7 @@ void Keeper::Reap() {
     const pid_t pid = info.si_pid;
     const auto found = ranks_.find(pid);
     const bool is_rank = found != ranks_.end() && !found->second.exited;
-    // What the rank started and left behind; its group's number is its own until it is reaped.
+    // Processes that the rank has left behind. Its group id cannot be reused until it is reaped.
     if (is_rank) ::kill(-pid, SIGKILL);
     int status = 0;
     ::waitpid(pid, &status, 0);
@@ -410,7 +457,7 @@ void Keeper::Reap() {
   }
 }
 
-// While no agent reads, a rank's output must not fill its pipe: the rank would block in a write.
+// While no agent reads, a full pipe would block the rank in a write.
 void Keeper::DrainFullPipes() {
   if (Clock::now() < next_drain_) return;
   next_drain_ = Clock::now() + kDrainPeriod;
@@ -428,7 +475,7 @@ void Keeper::DrainFullPipes() {
   }
 }
 
-// Ranks at once, the agent after a grace, then whatever any of them left behind.
+// Ends the ranks at once, the agent after its grace, then all processes that they left behind.
 void Keeper::End() {
   for (const auto& [pid, rank] : ranks_) {
     if (!rank.exited) ::kill(-static_cast<pid_t>(pid), SIGKILL);

@@ -27,8 +27,8 @@ namespace tessera::agents {
 namespace {
 
 constexpr std::chrono::milliseconds kAnswerLimit{5000};
-constexpr int kReadsAtOnce = 16;   // of 4 KiB, before other sources of the loop get their turn
-constexpr int kReadsAtExit = 256;  // what a pipe can hold, and some more
+constexpr int kReadsAtOnce = 16;   // of 4 KiB, per round of the loop
+constexpr int kReadsAtExit = 256;  // more than a pipe can hold
 
 struct Incoming {
   wire::KeeperToAgent message;
@@ -103,7 +103,7 @@ Result<Incoming> KeeperClient::Impl::Next(Loop::Clock::time_point deadline) {
   }
 }
 
-// Exits that arrive meanwhile are put aside: no handler runs inside a call.
+// Exits that arrive meanwhile are queued, because no handler runs inside a call.
 Result<Incoming> KeeperClient::Impl::Call(wire::AgentToKeeper& request) {
   if (!socket) return Cancelled("the keeper is gone");
   request.set_sequence(++sequence);
@@ -121,7 +121,7 @@ Result<Incoming> KeeperClient::Impl::Call(wire::AgentToKeeper& request) {
     }
     if (incoming.message.has_exited()) {
       MarkEnded(incoming.message.exited().pid(), incoming.message.exited().status());
-    } else if (incoming.message.has_rank()) {  // of a spawn whose answer came too late
+    } else if (incoming.message.has_rank()) {  // of a spawn that has timed out
       Track(incoming.message.rank(), std::move(incoming.fd));
     }
   }
@@ -145,7 +145,8 @@ KeeperClient::Impl::Tracked& KeeperClient::Impl::Track(const wire::KeeperRank& r
     loop.WatchFd(tracked.output.get(), POLLIN, [this, pid](short) {
       const auto found = ranks.find(pid);
       if (found == ranks.end() || ReadOutput(pid, kReadsAtOnce)) return;
-      loop.UnwatchFd(found->second.output.get());  // closed by the rank; its exit comes, or has
+      loop.UnwatchFd(
+          found->second.output.get());  // closed by the rank, whose exit is reported separately
       found->second.output.Reset();
     });
   }
@@ -195,7 +196,7 @@ void KeeperClient::Impl::SocketReady() {
   }
 }
 
-// The handler hears of it in a turn of its own, after the last output.
+// Calls the handler from the loop, after the last output.
 void KeeperClient::Impl::MarkEnded(std::int64_t pid, int status) {
   const auto found = ranks.find(pid);
   if (found == ranks.end() || found->second.rank.exited) return;
@@ -236,7 +237,7 @@ void KeeperClient::Impl::Report(std::int64_t pid) {
   if (!guard.expired() && handlers.exited) handlers.exited(rank);
 }
 
-// False at the end of the output.
+// Returns false at the end of the output.
 bool KeeperClient::Impl::ReadOutput(std::int64_t pid, int reads) {
   const std::weak_ptr<bool> guard(alive);
   for (int i = 0; i < reads; ++i) {

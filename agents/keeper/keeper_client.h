@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The agent's end of its keeper: arenas, and ranks as child processes of the keeper.
+/// The agent's connection to its keeper: the arenas, and ranks as child processes of the keeper.
 
 #include <cstdint>
 #include <functional>
@@ -15,8 +15,8 @@
 
 namespace tessera::agents {
 
-/// Lives on a loop; every member is called on the loop's thread, or before Loop::Run(). Handlers
-/// run on the loop, never inside a call. Destroying it ends nothing: the ranks live on.
+/// Belongs to a loop: every member is called on the loop's thread, or before Loop::Run(). Handlers
+/// run on the loop, never inside a call. The destructor ends no rank.
 class KeeperClient {
  public:
   struct Arena {
@@ -26,22 +26,22 @@ class KeeperClient {
   };
   struct Rank {
     std::int64_t pid = 0;
-    std::string tag;  // as given to Spawn
+    std::string tag;  // from SpawnRequest
     int device = 0;
     bool exited = false;
-    int status = 0;  // as wait(2) gives it, where exited; see DescribeExit in child.h
+    int status = 0;  // from wait(2), if exited; see DescribeExit in child.h
   };
   struct Handlers {
-    /// Once for every rank that ends, after its last line of output; for ranks that had ended
-    /// before this agent started and whose exit nobody acknowledged, soon after FromEnvironment.
+    /// Called once for every rank that ends, after its last line of output. For a rank that ended
+    /// before this agent started, and whose exit is not acknowledged, soon after FromEnvironment.
     std::function<void(const Rank&)> exited;
-    /// A line that a rank wrote to stdout or stderr (bounded: see line_splitter.h).
+    /// A line that a rank wrote to stdout or stderr. line_splitter.h has the limits.
     std::function<void(const Rank&, std::string line)> stderr_line;
   };
 
-  /// Takes the descriptor named by TESSERA_KEEPER_FD (and removes the variable), waits for the
+  /// Takes the descriptor that TESSERA_KEEPER_FD names, removes the variable, and waits for the
   /// keeper's list of arenas and ranks.
-  /// \error kFailedPrecondition not started by a keeper; kTimeout after 5 s; kCancelled.
+  /// \error kFailedPrecondition without a keeper; kTimeout after 5 s; kCancelled if it is gone
   static Result<std::unique_ptr<KeeperClient>> FromEnvironment(Loop& loop, Handlers handlers);
   ~KeeperClient();
   KeeperClient(const KeeperClient&) = delete;
@@ -49,27 +49,28 @@ class KeeperClient {
 
   /// In order of index.
   const std::vector<Arena>& arenas() const;
-  /// Alive, or ended and not acknowledged; in order of pid.
+  /// Ranks that live or whose exit is not acknowledged, in order of pid.
   std::vector<Rank> ranks() const;
 
   struct SpawnRequest {
     std::vector<std::string> argv;
     std::vector<std::string> environment;  // KEY=VALUE, complete
     int device = 0;
-    std::string tag;  // kept by the keeper, for the agent that comes after this one
+    std::string tag;  // kept by the keeper, for the next agent
   };
   /// Starts a process with the device's arena as descriptor TESSERA_ARENA_FD; returns its pid.
-  /// \error as StartChild; kInvalidArgument an unknown device, more than kMaxPacketBytes of
-  ///     arguments and environment; kTimeout the keeper gave no answer in 5 s; kCancelled it is
-  ///     gone.
+  /// \error as StartChild; kInvalidArgument for an unknown device or more than kMaxPacketBytes of
+  ///     arguments and environment; kTimeout without an answer in 5 s; kCancelled without a keeper
   Result<std::int64_t> Spawn(const SpawnRequest& request);
-  /// To the rank and what it started. \error kNotFound, kFailedPrecondition it has ended.
+  /// Sends a signal to the process group of a rank.
+  /// \error kNotFound; kFailedPrecondition if it has ended
   Status Signal(std::int64_t pid, int signal);
-  /// The keeper forgets the exit. \error kNotFound, kFailedPrecondition it has not ended.
+  /// Makes the keeper forget the exit.
+  /// \error kNotFound; kFailedPrecondition if it has not ended
   Status Acknowledge(std::int64_t pid);
-  /// Ends the node: ranks are killed, then this agent gets SIGTERM.
+  /// Ends the node: the keeper kills the ranks, then sends this agent SIGTERM.
   Status Shutdown();
-  /// The keeper kills itself with SIGKILL: the node is lost. Returns only where that fails.
+  /// The keeper kills itself with SIGKILL, so the node is lost. Returns only on failure.
   Status Die();
 
  private:

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Cuts what a process writes into lines, bounded in length and rate.
+/// Cuts the output of a process into lines, bounded in length and rate.
 
 #include <chrono>
 #include <cstddef>
@@ -12,19 +12,19 @@
 
 namespace tessera::agents {
 
-/// Lines come without their newline, as valid UTF-8; control characters become '?', a tab a space.
-/// Longer lines than kMaxLineBytes are cut and end in "…". Above the rate lines are dropped and
-/// counted: the next line that passes is preceded by "(N lines dropped)".
+/// Lines have no newline and are valid UTF-8; a control character becomes '?', a tab a space.
+/// Lines above kMaxLineBytes are cut and end in "…". Lines above the rate are dropped and counted;
+/// "(N lines dropped)" precedes the next line that passes.
 class LineSplitter {
  public:
   static constexpr std::size_t kMaxLineBytes = 4096;
-  static constexpr int kBurst = 500;           // lines that may come at once
-  static constexpr int kLinesPerSecond = 100;  // lines that may come for ever
+  static constexpr int kBurst = 500;           // lines in one burst
+  static constexpr int kLinesPerSecond = 100;  // lasting rate
   using Clock = std::chrono::steady_clock;
   using Emit = std::function<void(std::string)>;
 
   void Add(std::string_view bytes, Clock::time_point now, const Emit& emit);
-  /// What is left: an unfinished line and the count of dropped ones.
+  /// Emits the count of dropped lines and an unfinished line.
   void Flush(const Emit& emit);
 
  private:

@@ -89,7 +89,7 @@ Result<std::optional<Packet>> ReceivePacket(int socket) {
       packet.fds.emplace_back(fd);
     }
   }
-  if (size == 0) return Cancelled("the peer is gone");  // an empty packet looks the same
+  if (size == 0) return Cancelled("the peer is gone");  // or an empty packet, which looks the same
   if ((message.msg_flags & MSG_TRUNC) != 0) {
     return DataLoss(fmt::format("packet of more than {} bytes", kMaxPacketBytes));
   }

@@ -33,7 +33,7 @@ class UniqueFd {
   explicit operator bool() const { return fd_ >= 0; }
   int Release() { return std::exchange(fd_, -1); }
   void Reset(int fd = -1);
-  /// Another descriptor of the same open file, close-on-exec; none where that fails.
+  /// Another descriptor of the same open file, close-on-exec; none on failure.
   UniqueFd Duplicate() const;
 
  private:
@@ -49,12 +49,12 @@ struct Packet {
 };
 
 /// Sends one packet. Never blocks, never raises SIGPIPE.
-/// \error kUnavailable the socket's queue is full; kCancelled the peer is gone;
-///     kInvalidArgument empty, larger than kMaxPacketBytes or too many descriptors.
+/// \error kUnavailable if the socket's queue is full; kCancelled if the peer is gone;
+///     kInvalidArgument for an empty packet, more than kMaxPacketBytes or kMaxPacketFds
 Status SendPacket(int socket, std::string_view bytes, std::span<const int> fds = {});
-/// The next packet, or nullopt where none waits. Never blocks. Descriptors are close-on-exec.
-/// \error kCancelled the peer is gone; kDataLoss a packet was cut because it is too large (it has
-///     been taken from the socket).
+/// Receives one packet; nullopt if none is queued. Never blocks. Descriptors are close-on-exec.
+/// \error kCancelled if the peer is gone; kDataLoss if the packet was too large (it is removed from
+///     the socket)
 Result<std::optional<Packet>> ReceivePacket(int socket);
 
 }  // namespace tessera::agents

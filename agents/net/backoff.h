@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// How long to wait before the next attempt: 1, 2, 4, 8, 16, 30, 30… seconds.
+/// Pauses between attempts: 1, 2, 4, 8, 16, 30, 30… seconds.
 
 #include <algorithm>
 #include <chrono>
@@ -21,7 +21,7 @@ class Backoff {
     next_ = std::min(next_ * 2, longest_);
     return now;
   }
-  /// After a success.
+  /// Starts over with the first pause; to be called after a success.
   void Reset() { next_ = first_; }
 
  private:

@@ -19,7 +19,7 @@ namespace tessera::agents {
 CurveKeys NewCurveKeys() {
   char public_key[41] = {};
   char secret_key[41] = {};
-  // Fails only where libzmq was built without CURVE: then nothing here can work.
+  // Fails only if libzmq was built without CURVE, and then nothing here can work.
   TESSERA_CHECK(zmq_curve_keypair(public_key, secret_key) == 0);
   return {public_key, secret_key};
 }

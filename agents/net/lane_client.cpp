@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "agents/net/duration_text.h"
 #include "agents/net/lanes.h"
 #include "agents/net/loop.h"
 #include "engine/copy/checksum.h"
@@ -19,19 +20,19 @@ namespace tessera::agents {
 namespace {
 
 constexpr std::int64_t kMessageBytes = 8LL << 20;
-constexpr std::int64_t kAlign = 8;  // largest element: no frame cuts one
+constexpr std::int64_t kAlign = 8;  // the largest element size: no frame splits an element
 
-/// What is asked for with one credit.
+/// One request: bytes of one or more cells, at most kLaneFrameBytes.
 struct FramePlan {
   std::uint32_t message = 0;
   std::uint32_t frame = 0;  // within the message
   std::int64_t size = 0;
-  struct Part {
+  struct Slice {
     std::size_t cell = 0;  // index in the batch
     std::int64_t offset = 0;
     std::int64_t size = 0;
   };
-  std::vector<Part> parts;
+  std::vector<Slice> slices;
 };
 
 /// The concatenated cells cut into frames, and the frames grouped into messages.
@@ -45,7 +46,7 @@ Schedule MakeSchedule(const std::vector<Fetch>& cells) {
   FramePlan frame;
   std::int64_t message_bytes = 0;
   const auto flush = [&] {
-    if (frame.parts.empty()) return;
+    if (frame.slices.empty()) return;
     if (schedule.message_begin.empty() || message_bytes + frame.size > kMessageBytes) {
       schedule.message_begin.push_back(schedule.frames.size());
       message_bytes = 0;
@@ -61,11 +62,11 @@ Schedule MakeSchedule(const std::vector<Fetch>& cells) {
     for (std::int64_t offset = 0; offset < size;) {
       const std::int64_t room = kLaneFrameBytes - frame.size;
       const std::int64_t take = size - offset <= room ? size - offset : room / kAlign * kAlign;
-      if (take == 0 || frame.parts.size() == kMaxSegments) {
+      if (take == 0 || frame.slices.size() == kMaxSegments) {
         flush();
         continue;
       }
-      frame.parts.push_back({cell, offset, take});
+      frame.slices.push_back({cell, offset, take});
       frame.size += take;
       offset += take;
     }
@@ -75,18 +76,13 @@ Schedule MakeSchedule(const std::vector<Fetch>& cells) {
   return schedule;
 }
 
-std::string Seconds(std::chrono::milliseconds time) {
-  const auto ms = time.count();
-  return ms % 1000 == 0 ? std::to_string(ms / 1000) + " s" : std::to_string(ms) + " ms";
-}
-
 /// Cells from one source, shared by the lanes.
 struct Batch {
   std::size_t index = 0;
   FetchBatch fetch;
   Schedule schedule;
   std::atomic<std::size_t> next_message{0};
-  std::vector<std::atomic<std::int64_t>> missing;  // bytes of each cell that are not in place
+  std::vector<std::atomic<std::int64_t>> missing;  // bytes of each cell that are not in place yet
 
   Batch(std::size_t number, FetchBatch what)
       : index(number),
@@ -126,11 +122,11 @@ struct Run {
   std::atomic<int> lanes_alive{0};
 
   std::mutex mutex;
-  std::optional<Status> result;  // under `mutex`: the first one stands
+  std::optional<Status> result;  // under `mutex`: the first result counts
 
   /// Ends all lanes. Any thread.
   void Finish(Status status);
-  /// The last lane to leave tells.
+  /// Runs `done` after the last lane has ended.
   void LaneEnded();
 };
 
@@ -167,12 +163,12 @@ class Connection {
   struct Pending {
     std::size_t frame = 0;  // index in the schedule
     int attempts = 0;
-    std::vector<std::int64_t> trailer;  // not empty: this asks for digests instead
+    std::vector<std::int64_t> trailer;  // not empty: a request for these digests
   };
 
   std::string Name() const { return "source " + endpoint_; }
 
-  /// Asks for as many frames as there is credit for.
+  /// Requests frames while there is credit.
   void Pump() {
     while (!paced_ && frames_under_way_ < run_.options.window) {
       Pending next;
@@ -210,22 +206,22 @@ class Connection {
     } else {
       const FramePlan& plan = batch_.schedule.frames[pending.frame];
       FrameRequest frame{run_.key, sequence, plan.message, plan.frame, {}};
-      for (const FramePlan::Part& part : plan.parts) {
-        frame.segments.push_back({batch_.fetch.cells[part.cell].move, part.offset, part.size});
+      for (const FramePlan::Slice& slice : plan.slices) {
+        frame.segments.push_back({batch_.fetch.cells[slice.cell].move, slice.offset, slice.size});
       }
       request = std::move(frame);
     }
-    if (pending_.empty()) last_heard_ = Loop::Now();  // silence counts from the question
+    if (pending_.empty()) last_heard_ = Loop::Now();  // silence counts from the request
     pending_.emplace(sequence, std::move(pending));
     std::vector<Frame> frames;
     frames.push_back(Frame::Of(Encode(request)));
     if (auto sent = socket_->Send(std::move(frames)); !sent) {
-      ReadMonitor();  // knows more where the peer refused us
+      ReadMonitor();  // has the reason if the peer has refused the key
       run_.Finish(std::move(sent).Context(Name()));
     }
   }
 
-  /// Asks once more for what got lost or came corrupt, up to the limit.
+  /// Requests a lost or corrupt reply again, up to the limit.
   void AskAgain(Pending pending, const std::string& why) {
     const bool trailer = !pending.trailer.empty();
     if (!trailer) --frames_under_way_;
@@ -235,8 +231,8 @@ class Connection {
         what = "digest of move " + std::to_string(pending.trailer[0]);
       } else {
         const FramePlan& plan = batch_.schedule.frames[pending.frame];
-        what = "move " + std::to_string(batch_.fetch.cells[plan.parts[0].cell].move) + " message " +
-               std::to_string(plan.message) + " frame " + std::to_string(plan.frame);
+        what = "move " + std::to_string(batch_.fetch.cells[plan.slices[0].cell].move) +
+               " message " + std::to_string(plan.message) + " frame " + std::to_string(plan.frame);
       }
       run_.Finish(DataLoss(Name() + ": " + what + " " + why + " " +
                            std::to_string(pending.attempts) + " times"));
@@ -267,7 +263,7 @@ class Connection {
         ++run_.counters.corrupt;
       else
         ++run_.counters.dropped;
-      return;  // whatever was asked for shows as lost by the next answer, or as silence
+      return;  // the next answer shows the request as lost; else silence does
     }
     std::visit(
         [&](auto& body) {
@@ -277,7 +273,7 @@ class Connection {
         *reply);
   }
 
-  /// What the reply answers. A source answers in order, so all older questions are lost.
+  /// The request that the reply answers. A source answers in order, so older requests are lost.
   std::optional<Pending> Match(const LaneKey& key, std::uint64_t sequence) {
     const auto found = pending_.find(sequence);
     if (key != run_.key || found == pending_.end()) {
@@ -304,18 +300,18 @@ class Connection {
     }
     --frames_under_way_;
     std::span<const std::byte> rest = message[1];
-    for (const FramePlan::Part& part : plan->parts) {
-      const Fetch& cell = batch_.fetch.cells[part.cell];
-      const auto bytes = rest.first(static_cast<std::size_t>(part.size));
+    for (const FramePlan::Slice& slice : plan->slices) {
+      const Fetch& cell = batch_.fetch.cells[slice.cell];
+      const auto bytes = rest.first(static_cast<std::size_t>(slice.size));
       rest = rest.subspan(bytes.size());
       if (cell.write) {
-        cell.write(part.offset, bytes);
+        cell.write(slice.offset, bytes);
       } else {
-        cell.destination.Write(part.offset, bytes);
+        cell.destination.Write(slice.offset, bytes);
       }
-      if (run_.callbacks.progress) run_.callbacks.progress(batch_.index, cell.move, part.size);
-      // Acquire and release: whoever writes the last byte of a cell sees those of other lanes.
-      if (batch_.missing[part.cell].fetch_sub(part.size) == part.size) {
+      if (run_.callbacks.progress) run_.callbacks.progress(batch_.index, cell.move, slice.size);
+      // Acquire and release: the lane that writes the last byte of a cell sees all other bytes.
+      if (batch_.missing[slice.cell].fetch_sub(slice.size) == slice.size) {
         finished_.push_back(cell.move);
       }
     }
@@ -359,7 +355,7 @@ class Connection {
       } else if (event->kind == LinkEvent::Kind::kDisconnected) {
         was_lost_ = true;
       } else if (event->kind == LinkEvent::Kind::kReady && was_lost_) {
-        // The answers to all open questions went with the old connection.
+        // The answers to all open requests were lost with the old connection.
         was_lost_ = false;
         std::map<std::uint64_t, Pending> lost = std::exchange(pending_, {});
         for (auto& [sequence, pending] : lost) Ask(std::move(pending));
@@ -369,7 +365,7 @@ class Connection {
 
   void CheckSilence() {
     if (pending_.empty() || Loop::Now() - last_heard_ < run_.options.silence) return;
-    run_.Finish(Unavailable(Name() + " silent for " + Seconds(run_.options.silence)));
+    run_.Finish(Unavailable(Name() + " silent for " + DurationText(run_.options.silence)));
   }
 
   Run& run_;
@@ -378,13 +374,13 @@ class Connection {
   const std::string endpoint_;
   std::optional<Socket> socket_;
   std::uint64_t last_sequence_ = 0;
-  std::map<std::uint64_t, Pending> pending_;  // asked, not answered
-  std::deque<Pending> again_;                 // to be asked once more, before anything new
-  std::size_t begin_ = 0, end_ = 0;           // frames left of the message in work
+  std::map<std::uint64_t, Pending> pending_;  // requested, not answered
+  std::deque<Pending> again_;                 // to be requested again, before new frames
+  std::size_t begin_ = 0, end_ = 0;           // frames left of the current message
   int frames_under_way_ = 0;
-  bool paced_ = false;  // the next question waits for the port
+  bool paced_ = false;  // the next request waits for the port
   bool was_lost_ = false;
-  std::vector<std::int64_t> finished_;  // cells whose last byte came, digest not yet asked for
+  std::vector<std::int64_t> finished_;  // complete cells whose digest is not requested yet
   Loop::Clock::time_point last_heard_;
 };
 

@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "agents/net/duration_text.h"
 #include "agents/net/loop.h"
 #include "engine/copy/checksum.h"
 
@@ -20,7 +21,7 @@ struct ReadFrame {
   std::vector<LaneSegment> segments;
 };
 
-/// Cuts what is read into frames that the wire takes.
+/// Cuts segments into frames of at most kLaneFrameBytes.
 std::deque<ReadFrame> MakeFrames(const std::vector<LaneSegment>& segments) {
   std::deque<ReadFrame> frames(1);
   for (LaneSegment rest : segments) {
@@ -56,7 +57,7 @@ struct OpenRead {
 };
 using OpenReadPtr = std::shared_ptr<OpenRead>;
 
-/// A frame that was asked for.
+/// A requested frame.
 struct Asked {
   OpenReadPtr read;
   ReadFrame frame;
@@ -83,7 +84,7 @@ struct LaneReader::Impl {
   Loop loop;
   std::vector<Connection> connections;
   bool cancelled = false;
-  std::deque<OpenReadPtr> reads;  // with frames that nobody asked for yet; taken in turn
+  std::deque<OpenReadPtr> reads;  // with frames that are not requested yet; taken in turn
   std::jthread thread;            // last: it uses all of the above
 
   Impl(NetContext& net, LaneReaderOptions chosen, std::string key)
@@ -111,7 +112,7 @@ struct LaneReader::Impl {
     return OkStatus();
   }
 
-  /// ZeroMQ does not try again by itself after a refusal; the node may know the key by now.
+  /// Opens a refused connection again: ZeroMQ does not, and the node may know the key by now.
   Status Reconnect(Connection& c) {
     loop.Unwatch(*c.socket);
     loop.Unwatch(c.socket->monitor());
@@ -154,7 +155,7 @@ struct LaneReader::Impl {
                               ": this client's key is not in the node's allow-list");
   }
 
-  /// Asks for frames where there is credit, one read after the other, on the lane with least to do.
+  /// Requests frames while there is credit, from one read after the other, on the least busy lane.
   void Pump() {
     while (!reads.empty()) {
       const OpenReadPtr read = reads.front();
@@ -176,7 +177,7 @@ struct LaneReader::Impl {
   }
 
   void Ask(Connection& c, Asked asked) {
-    if (c.asked.empty()) c.last_heard = Loop::Now();  // silence counts from the question
+    if (c.asked.empty()) c.last_heard = Loop::Now();  // silence counts from the request
     const std::uint64_t sequence = ++c.last_sequence;
     const FrameRequest request{asked.read->key, sequence, 0, 0, asked.frame.segments};
     c.asked.emplace(sequence, std::move(asked));
@@ -213,11 +214,11 @@ struct LaneReader::Impl {
   void Take(Connection& c, const Message& message) {
     c.last_heard = Loop::Now();
     const auto reply = DecodeLaneReply(message[0]);
-    if (!reply) return;  // whatever it answered shows as lost by the next answer, or as silence
+    if (!reply) return;  // the next answer shows the request as lost; else silence does
     const std::uint64_t sequence = std::visit([](const auto& r) { return r.sequence; }, *reply);
     const auto found = c.asked.find(sequence);
     if (found == c.asked.end()) return;
-    // A source answers in order, so what was asked before it is lost.
+    // A source answers in order, so earlier requests are lost.
     std::vector<Asked> lost;
     for (auto it = c.asked.begin(); it != found; it = c.asked.erase(it)) {
       lost.push_back(std::move(it->second));
@@ -249,7 +250,7 @@ struct LaneReader::Impl {
       } else if (event->kind == LinkEvent::Kind::kDisconnected) {
         c.was_lost = true;
       } else if (event->kind == LinkEvent::Kind::kReady && c.was_lost) {
-        // The answers to all open questions went with the old connection.
+        // The answers to all open requests were lost with the old connection.
         c.was_lost = false;
         std::map<std::uint64_t, Asked> lost = std::exchange(c.asked, {});
         for (auto& [sequence, asked] : lost) AskAgain(c, std::move(asked), "did not come");
@@ -260,10 +261,7 @@ struct LaneReader::Impl {
   void CheckSilence() {
     for (Connection& c : connections) {
       if (c.asked.empty() || Loop::Now() - c.last_heard < options.silence) continue;
-      const auto ms = options.silence.count();
-      Fail(c, Unavailable(NameOf(c) + " silent for " +
-                          (ms % 1000 == 0 ? std::to_string(ms / 1000) + " s"
-                                          : std::to_string(ms) + " ms")));
+      Fail(c, Unavailable(NameOf(c) + " silent for " + DurationText(options.silence)));
     }
     Pump();
   }

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Reads ranges of bytes of cells that another node holds, over its lanes: small reads and large
-/// ones, many at once, on connections that stay. (lanes.h brings whole cells, once, with digests.)
+/// Reads ranges of bytes of cells of another node over its lanes: small and large reads, many at
+/// once, on connections that stay. (lanes.h fetches whole cells, once, with digests.)
 
 #include <chrono>
 #include <cstddef>
@@ -23,20 +23,22 @@ namespace tessera::agents {
 
 struct LaneReaderOptions {
   CurveKeys keys;                            // of this side; empty: unencrypted
-  int window = 8;                            // frames under way on one connection
-  std::chrono::milliseconds silence{10000};  // how long a source may say nothing while asked
-  int attempts = 3;                          // times a frame is asked for again
-  std::chrono::milliseconds refusal{1000};   // how long a refused key is not tried again
+  int window = 8;                            // frames requested at a time per connection
+  std::chrono::milliseconds silence{10000};  // limit for an answer
+  int attempts = 3;                          // how often a frame is requested again
+  std::chrono::milliseconds refusal{1000};   // pause after a refused key
 };
 
 /// One source node: a thread with a connection to each of its lanes.
-/// \threadsafety Any thread but the reader's own.
+/// \threadsafety Any thread except the reader's own.
 class LaneReader {
  public:
   using Write = std::function<void(std::int64_t offset, std::span<const std::byte> bytes)>;
 
-  /// Connects. `context` outlives the reader. \param server_key of the source's agent
-  /// \error kInvalidArgument for no endpoints or a bad one
+  /// Connects.
+  /// \param context outlives the reader
+  /// \param server_key of the source's agent
+  /// \error kInvalidArgument without endpoints or for a malformed one
   static Result<std::unique_ptr<LaneReader>> Open(NetContext& context,
                                                   const std::vector<std::string>& endpoints,
                                                   const std::string& server_key,
@@ -44,15 +46,16 @@ class LaneReader {
   /// Ends open reads with kCancelled.
   ~LaneReader();
 
-  /// Brings the segments, which may be larger than a frame. `write` gets all of their bytes, in
-  /// pieces and in any order; `offset` counts from the start of the first segment, as if they were
-  /// one. It runs on the reader's thread, never after the future is ready. The future gets
+  /// Reads the segments, which may be larger than a frame. `write` gets all of their bytes, in
+  /// ranges and in any order; `offset` counts through the concatenated segments. It runs on the
+  /// reader's thread, never after the future is ready.
+  /// \return a future with one of these errors:
   /// \error kUnavailable `source tcp://… silent for 10 s`; kDataLoss for a frame whose checksum
-  ///     does not fit, however often it is asked for; kFailedPrecondition `key refused by tcp://…`;
-  ///     kCancelled; or what the source's Resolve said, with the source as context
-  /// \pre segments are not empty and none is of 0 bytes
+  ///     is wrong each time; kFailedPrecondition `key refused by tcp://…`; kCancelled; or the error
+  ///     of the source's Resolve, with the source as context
+  /// \pre there are segments, and none has 0 bytes
   std::future<Status> Read(const LaneKey& key, std::vector<LaneSegment> segments, Write write);
-  /// Ends open reads, and what comes later, with kCancelled.
+  /// Ends current and later reads with kCancelled.
   void Cancel();
 
  private:

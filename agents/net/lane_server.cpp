@@ -12,7 +12,7 @@
 namespace tessera::agents {
 namespace {
 
-/// Buffers of one frame, used again: a fresh one costs more in page faults than packing costs.
+/// Reused buffers of one frame: the page faults of a new buffer cost more than the packing.
 class BufferPool : public std::enable_shared_from_this<BufferPool> {
  public:
   using Buffer = std::vector<std::byte>;
@@ -44,7 +44,8 @@ class BufferPool : public std::enable_shared_from_this<BufferPool> {
   std::vector<std::unique_ptr<Buffer>> free_;
 };
 
-/// The bytes of a segment where they lie, if that is one contiguous range. \pre inside the cell
+/// The bytes of a segment in place, if they are one contiguous range.
+/// \pre inside the cell
 std::span<const std::byte> InPlace(const engine::CellView& view, const LaneSegment& segment) {
   const std::int64_t run = segment.offset / view.run_bytes();
   const std::int64_t within = segment.offset % view.run_bytes();
@@ -73,7 +74,7 @@ struct LaneServer::Impl {
       std::string peer;
       LaneRequest request;
     };
-    // Answered in order: a destination takes a missing answer for a lost one.
+    // Answered in order: a destination treats a missing answer as lost.
     std::deque<Waiting> queue;
     bool paced = false;  // the first of `queue` waits for the port
     std::jthread thread;
@@ -137,7 +138,7 @@ struct LaneServer::Impl {
         answer->push_back(Frame::Of(Encode(LaneReply(refusal))));
       }
       answer->insert(answer->begin(), Frame::Of(std::move(first.peer)));
-      // A peer that went away needs no answer; one that comes back asks again.
+      // A peer that is gone needs no answer; after a reconnect it sends the request again.
       static_cast<void>(socket.Send(std::move(*answer)));
     }
 

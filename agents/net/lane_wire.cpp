@@ -55,7 +55,7 @@ class Writer {
   std::string bytes_;
 };
 
-/// Reads past the end give zeros and set `failed`, so that a decoder checks once at its end.
+/// Reads past the end return zeros and set `failed`, so a decoder checks once at its end.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}
@@ -82,7 +82,7 @@ class Reader {
     rest_ = rest_.subspan(size);
     return text;
   }
-  /// The length of a list, 0 and `failed` where it exceeds kMaxSegments.
+  /// The length of a list; 0, with `failed` set, above kMaxSegments.
   std::size_t GetCount() {
     const auto count = Get<std::uint32_t>();
     if (count <= kMaxSegments) return count;

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Messages of the bulk lanes as bytes: see FORMAT.md. Small fixed binary, little-endian, each with
-/// a checksum of its own; bulk bytes follow in a frame of ZeroMQ's, never inside.
+/// The bytes of lane messages (FORMAT.md): small fixed binary, little-endian, each with a checksum
+/// of its own. Bulk bytes follow in a ZeroMQ frame of their own.
 
 #include <compare>
 #include <cstddef>
@@ -18,18 +18,18 @@
 
 namespace tessera::agents {
 
-/// What a frame belongs to. Frames of any other key are dropped.
+/// The transfer that a frame belongs to. Frames with another key are dropped.
 struct LaneKey {
   std::string job;
   std::int64_t transaction = 0;
   std::int64_t attempt = 0;
   friend auto operator<=>(const LaneKey&, const LaneKey&) = default;
 };
-/// `attempt` of keys that name a view of a job's state: `transaction` is then the view's id, and a
-/// move is a cell of it.
+/// The `attempt` of keys that name a view of a job's state: `transaction` is then the view's id,
+/// and a move is a cell of the view.
 inline constexpr std::int64_t kViewAttempt = -1;
-/// Likewise of state that is handed in: `transaction` is the hand-in's number, and a move is a read
-/// of ptc::RefillPlan.
+/// The `attempt` of keys that name a hand-in: `transaction` is its number, and a move is a read of
+/// ptc::RefillPlan.
 inline constexpr std::int64_t kHandInAttempt = -2;
 /// "gpt-mini transaction 3 attempt 1".
 std::string ToString(const LaneKey& key);
@@ -43,14 +43,14 @@ struct LaneSegment {
 };
 
 inline constexpr std::int64_t kLaneFrameBytes = 1LL << 20;  // unit of wire and checksum
-inline constexpr std::size_t kMaxSegments = 1024;           // of a frame, and cells of a trailer
+inline constexpr std::size_t kMaxSegments = 1024;           // of a frame; also cells of a trailer
 inline constexpr std::size_t kMaxJobName = 255;
 
 // Destination to source.
 struct FrameRequest {
   LaneKey key;
   std::uint64_t sequence = 0;  // of the connection; the source answers in this order
-  std::uint32_t message = 0;   // which unit of schedule, and which frame of it: for people
+  std::uint32_t message = 0;   // unit of schedule, and frame within it; only for error texts
   std::uint32_t frame = 0;
   std::vector<LaneSegment> segments;  // the frame is their bytes, one after another
   friend bool operator==(const FrameRequest&, const FrameRequest&) = default;
@@ -91,9 +91,8 @@ using LaneReply = std::variant<FrameHeader, Trailer, LaneRefusal>;
 
 std::string Encode(const LaneRequest& request);
 std::string Encode(const LaneReply& reply);
-/// \error kDataLoss for a checksum that does not fit; kInvalidArgument naming what is wrong:
-///     another magic, an unknown kind, a list above its limit, a negative or too large range,
-///     bytes missing or left over.
+/// \error kDataLoss for a wrong checksum; kInvalidArgument for another magic, an unknown kind, a
+///     list above its limit, a negative or too large range, missing or surplus bytes
 Result<LaneRequest> DecodeLaneRequest(std::span<const std::byte> bytes);
 Result<LaneReply> DecodeLaneReply(std::span<const std::byte> bytes);
 

@@ -2,10 +2,10 @@
 #pragma once
 
 /// \file
-/// Bulk transfer between nodes. The destination copies: it asks a source for frames of cells and
-/// writes what comes to its place. A source keeps nothing about who asked, so a frame is asked for
-/// again as simply as the first time. A message of at most 8 MiB is the unit of schedule, a frame
-/// of at most 1 MiB the unit of wire and checksum. FORMAT.md has the bytes, DESIGN.md the threads.
+/// Bulk transfer between nodes. The destination requests frames of cells from a source and writes
+/// them to their places. A source keeps no state about destinations, so a frame can be requested
+/// again at any time. A message (at most 8 MiB) is the unit of schedule, a frame (at most 1 MiB)
+/// the unit of wire and checksum. FORMAT.md has the bytes, DESIGN.md the threads.
 
 #include <chrono>
 #include <cstddef>
@@ -24,37 +24,37 @@
 
 namespace tessera::agents {
 
-/// A cell as its source holds it.
+/// A cell in the memory of its source.
 struct SourceCell {
   engine::CellView view;                  // not written to
   std::function<std::uint64_t()> digest;  // of the whole cell; called on a lane thread
-  std::shared_ptr<void> keep_alive;       // held until the last byte borrowed from `view` has gone
+  std::shared_ptr<void> keep_alive;       // held until the last byte of `view` has been sent
 };
 
 struct LaneServerOptions {
-  std::vector<std::string> endpoints;           // one a lane; port * for a free one
-  CurveKeys keys;                               // the agents'; empty: unencrypted
+  std::vector<std::string> endpoints;           // one per lane; port *: any free one
+  CurveKeys keys;                               // of the agents; empty: unencrypted
   std::shared_ptr<engine::TokenBucket> egress;  // of the node's port; null: no limit
 };
 
-/// The source side: one ROUTER socket and one thread a lane.
+/// The source side: one ROUTER socket and one thread per lane.
 class LaneServer {
  public:
   /// Finds the cell of the plan's move `move`. Called on lane threads, several at once. An error
-  /// ends the fetch that asked, with this error.
+  /// ends the fetch that requested the cell, with this error.
   using Resolve = std::function<Result<SourceCell>(const LaneKey& key, std::int64_t move)>;
 
-  /// \error as Socket::Server and Socket::Bind.
+  /// \error as Socket::Server and Socket::Bind
   static Result<std::unique_ptr<LaneServer>> Start(NetContext& context, LaneServerOptions options,
                                                    Resolve resolve);
-  /// Waits for the lane threads. Cells that ZeroMQ still holds are let go of with the context.
+  /// Waits for the lane threads. Cells that ZeroMQ still holds are released with the context.
   ~LaneServer();
 
-  /// As bound, one a lane.
+  /// The bound endpoints, one per lane.
   const std::vector<std::string>& endpoints() const;
-  /// Payload bytes handed to ZeroMQ. Any thread.
+  /// Payload bytes passed to ZeroMQ. Any thread.
   std::int64_t bytes_sent() const;
-  /// Messages that were no requests. Any thread.
+  /// Received messages that were not requests. Any thread.
   std::int64_t num_malformed() const;
 
  private:
@@ -63,37 +63,37 @@ class LaneServer {
   std::unique_ptr<Impl> impl_;
 };
 
-/// One cell to bring here.
+/// One cell to fetch.
 struct Fetch {
   std::int64_t move = 0;  // index into the plan's moves
   engine::CellView destination;
-  /// Where set, called instead of destination.Write, on lane threads, for different parts of a cell
-  /// perhaps at once: for a copy that computes a digest on the way. Offsets are multiples of 8.
+  /// If set, called instead of destination.Write, on lane threads, perhaps for several parts of a
+  /// cell at once: for a copy that also computes a digest. Offsets are multiples of 8.
   std::function<void(std::int64_t offset, std::span<const std::byte> bytes)> write;
 };
 /// Cells that one source node holds.
 struct FetchBatch {
   std::vector<std::string> endpoints;  // the source's lanes
-  std::string server_key = {};         // its public key; read only where the client has keys
+  std::string server_key = {};         // its public key; used only if the client has keys
   std::vector<Fetch> cells;
 };
 
-/// All run on lane threads, several at once.
+/// All callbacks run on lane threads, several at once.
 struct FetchCallbacks {
   /// `bytes` more of `move` are in place; `batch` is its index in Start.
   std::function<void(std::size_t batch, std::int64_t move, std::int64_t bytes)> progress;
   /// All bytes of `move` are in place; the digest is the source's.
   std::function<void(std::int64_t move, std::uint64_t source_digest)> cell_done;
-  /// Exactly once, the last callback: no lane writes any more.
+  /// The last callback, called exactly once. No lane writes after it.
   std::function<void(Status)> done;
 };
 
 struct LaneClientOptions {
   int lanes = 2;                                 // threads, each with a connection to every source
-  CurveKeys keys;                                // the agents'; empty: unencrypted
-  int window = 4;                                // frames under way on one connection: the credit
-  std::chrono::milliseconds silence{10000};      // how long a source may say nothing while asked
-  int attempts = 3;                              // times a frame is asked for again
+  CurveKeys keys;                                // of the agents; empty: unencrypted
+  int window = 4;                                // frames requested at a time per connection
+  std::chrono::milliseconds silence{10000};      // limit for an answer
+  int attempts = 3;                              // how often a frame is requested again
   std::shared_ptr<engine::TokenBucket> ingress;  // of the node's port; null: no limit
 };
 
@@ -106,23 +106,23 @@ class LaneClient {
   LaneClient(const LaneClient&) = delete;
   LaneClient& operator=(const LaneClient&) = delete;
 
-  /// Starts to bring the cells of all batches. The memory of the destinations belongs to the lanes
-  /// until `done` runs. What `done` may say:
+  /// Starts to fetch the cells of all batches. The memory of the destinations belongs to the lanes
+  /// until `done` runs. `done` gets one of these errors:
   /// \error kUnavailable `source tcp://… silent for 10 s`; kDataLoss naming source, move, message
-  ///     and frame; kFailedPrecondition `key refused by tcp://…`; kCancelled; or what the source's
-  ///     Resolve said, with the source as context.
-  /// Start itself returns, and `done` never runs:
+  ///     and frame; kFailedPrecondition `key refused by tcp://…`; kCancelled; or the error of the
+  ///     source's Resolve, with the source as context
+  /// Start itself returns one of these, and `done` never runs:
   /// \error kFailedPrecondition while a fetch runs; kInvalidArgument for a source without
-  ///     endpoints, or a move named twice.
+  ///     endpoints, or for a move that is named twice
   /// \pre not on a lane thread
   Status Start(const LaneKey& key, std::vector<FetchBatch> batches, FetchCallbacks callbacks);
-  /// Ends a running fetch with kCancelled and waits for its `done`. \pre not on a lane thread
+  /// Ends a running fetch with kCancelled and waits for its `done`.
+  /// \pre not on a lane thread
   void Cancel();
 
-  /// Frames dropped because they belong to another job, transaction or attempt, or were not asked
-  /// for. Any thread.
+  /// Dropped frames: of another job, transaction or attempt, or not requested. Any thread.
   std::int64_t num_dropped() const;
-  /// Frames and messages whose checksum did not fit. Any thread.
+  /// Frames and messages with a wrong checksum. Any thread.
   std::int64_t num_corrupt() const;
 
  private:

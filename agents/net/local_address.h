@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Under which of its addresses a machine is seen from another one.
+/// The address of this machine that another machine reaches.
 
 #include <string>
 
@@ -10,8 +10,8 @@
 
 namespace tessera::agents {
 
-/// The numeric address of this machine from which packets to `endpoint` ("tcp://host:port") leave.
-/// Sends nothing. \error kInvalidArgument for another form; kUnavailable where there is no way
+/// The numeric address from which packets to `endpoint` ("tcp://host:port") leave. Sends nothing.
+/// \error kInvalidArgument for another form; kUnavailable without a route
 Result<std::string> LocalAddressTowards(const std::string& endpoint);
 
 }  // namespace tessera::agents

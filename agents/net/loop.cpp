@@ -21,7 +21,7 @@
 namespace tessera::agents {
 namespace {
 
-// A source stays alive through its own callback even when that callback unwatches it.
+// A source stays alive during its own callback, even if the callback unwatches it.
 struct Source {
   void* socket = nullptr;  // null: `fd`
   int fd = -1;
@@ -47,15 +47,15 @@ struct Loop::Impl {
   std::atomic<bool> stop{false};
   std::atomic<std::thread::id> thread{};
   int wake = -1;
-  // The loop's thread (or, before Run(), whoever prepares the loop).
+  // The loop's thread, or before Run() the thread that prepares the loop.
   std::vector<std::shared_ptr<Source>> sources;
   std::map<TimerId, std::shared_ptr<Timer>> timers;
   TimerId next_timer = 1;
-  std::size_t first = 0;  // where the next round starts, so that no source is always served first
+  std::size_t first = 0;  // start of the next round, so that no source is always first
 
   void Wake() const {
     const std::uint64_t one = 1;
-    // A full counter means a wake-up is already due.
+    // A full counter means that a wake-up is pending.
     [[maybe_unused]] const auto written = ::write(wake, &one, sizeof one);
   }
 
@@ -93,7 +93,7 @@ struct Loop::Impl {
       if (timer->period.count() == 0) {
         timers.erase(found);
       } else {
-        // A loop that was held up fires once, not once for every period it missed.
+        // A delayed loop runs the task once, not once per missed period.
         timer->due = std::max(timer->due + timer->period, now);
       }
       timer->task();
@@ -125,7 +125,7 @@ struct Loop::Impl {
         source->ready(POLLIN);
         continue;
       }
-      // zmq_poll folds hang-up and error into one bit; ask for the exact ones.
+      // zmq_poll reports hang-up and error as one bit; poll returns the exact ones.
       pollfd exact{source->fd, source->events, 0};
       if (::poll(&exact, 1, 0) > 0) source->ready(exact.revents);
     }
@@ -161,7 +161,7 @@ void Loop::Run() {
     }
     const std::vector<std::shared_ptr<Source>> polled = impl.sources;
     const int ready = zmq_poll(items.data(), static_cast<int>(items.size()), impl.PollTimeout());
-    if (ready < 0 && zmq_errno() != EINTR) break;  // the context is gone: nothing more can come
+    if (ready < 0 && zmq_errno() != EINTR) break;  // the context is gone
     if (ready > 0 && items[0].revents != 0) {
       std::uint64_t count = 0;
       [[maybe_unused]] const auto got = ::read(impl.wake, &count, sizeof count);
@@ -176,7 +176,7 @@ void Loop::Run() {
     impl.ended = true;
     dropped.swap(impl.tasks);
   }
-  dropped.clear();  // destructors of what the tasks hold still run on this thread
+  dropped.clear();  // destructors of objects in the tasks still run on this thread
   impl.thread = std::thread::id();
 }
 

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// One thread's event loop: ZeroMQ sockets, plain file descriptors, timers and posted tasks.
-/// Every object that lives on a loop is touched by that loop's thread only.
+/// The event loop of one thread: ZeroMQ sockets, file descriptors, timers and posted tasks. Only
+/// the thread of a loop touches the objects that belong to it.
 
 #include <chrono>
 #include <cstdint>
@@ -28,26 +28,26 @@ class Loop {
   void Run();
   /// Ends Run() after the current callback. Any thread.
   void Stop();
-  /// Runs `task` on the loop's thread, in order of posting. Any thread. After Run() has returned
-  /// tasks are dropped, not run.
+  /// Runs `task` on the loop's thread, in the order of posting. Any thread. Tasks posted after
+  /// Run() has returned are dropped.
   void Post(std::function<void()> task);
   /// Whether the calling thread is inside Run().
   bool InLoop() const;
 
-  // What follows is for the loop's own thread, or for whoever prepares the loop before Run(). A
-  // callback may watch, unwatch and cancel anything, itself too.
+  // The members below are for the loop's thread, or for the thread that prepares the loop before
+  // Run(). A callback may watch, unwatch and cancel anything, also itself.
 
-  /// Calls `ready` whenever the socket has a message to read. One watcher a socket. Messages that
-  /// `ready` leaves unread bring another call in the next round, after all others had their turn.
-  /// \pre Unwatch() before the socket is destroyed.
+  /// Calls `ready` whenever the socket has a message to read. A socket has one watcher. If `ready`
+  /// leaves messages unread, it is called again in the next round, after all other sources.
+  /// \pre Unwatch() comes before the destruction of the socket
   void Watch(Socket& socket, std::function<void()> ready);
   void Unwatch(Socket& socket);
   /// Calls `ready(revents)` when poll(2) reports any of `events` (POLLIN, POLLOUT) or an error.
   void WatchFd(int fd, short events, std::function<void(short)> ready);
   void UnwatchFd(int fd);
 
-  /// Runs `task` once after `delay`; `Every` again and again. A loop that was held up for several
-  /// periods runs it once.
+  /// Runs `task` once after `delay`. `Every` repeats it; after a delay of several periods the task
+  /// runs once.
   TimerId After(std::chrono::milliseconds delay, std::function<void()> task);
   TimerId Every(std::chrono::milliseconds period, std::function<void()> task);
   void Cancel(TimerId timer);

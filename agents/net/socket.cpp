@@ -57,8 +57,8 @@ Error FromErrno(const std::string& what) {
   return wrong ? InvalidArgument(std::move(text)) : Unavailable(std::move(text));
 }
 
-// ZeroMQ passes a frame's owner to its I/O thread by atomics of its own. ThreadSanitizer sees only
-// our code, so under it the order is spelled out once more.
+// ZeroMQ passes a frame's owner to its I/O thread with atomics of its own. ThreadSanitizer sees
+// only our code, so these calls repeat the order for it.
 #ifdef __SANITIZE_THREAD__
 std::atomic<int> g_handed_over{0};
 void HandOver() { g_handed_over.fetch_add(1, std::memory_order_release); }
@@ -69,22 +69,22 @@ void TakeOver() {}
 #endif
 
 template <typename Owner>
-void LetGo(void*, void* hint) {
+void ReleaseOwner(void*, void* hint) {
   TakeOver();
   delete static_cast<Owner*>(hint);
 }
 
 /// A zmq_msg_t that closes itself.
-class Part {
+class ZmqFrame {
  public:
-  Part() { zmq_msg_init(&msg_); }
-  explicit Part(Frame& frame) {
+  ZmqFrame() { zmq_msg_init(&msg_); }
+  explicit ZmqFrame(Frame& frame) {
     if (!frame.borrowed.empty()) {
       auto* owner = new std::shared_ptr<void>(std::move(frame.owner));
       HandOver();
       // ZeroMQ does not write through this pointer.
       zmq_msg_init_data(&msg_, const_cast<std::byte*>(frame.borrowed.data()), frame.borrowed.size(),
-                        LetGo<std::shared_ptr<void>>, owner);
+                        ReleaseOwner<std::shared_ptr<void>>, owner);
     } else if (frame.bytes.size() < kCopyBytes) {
       zmq_msg_init_size(&msg_, frame.bytes.size());
       if (!frame.bytes.empty()) {
@@ -93,18 +93,18 @@ class Part {
     } else {
       auto* text = new std::string(std::move(frame.bytes));
       HandOver();
-      zmq_msg_init_data(&msg_, text->data(), text->size(), LetGo<std::string>, text);
+      zmq_msg_init_data(&msg_, text->data(), text->size(), ReleaseOwner<std::string>, text);
     }
   }
-  Part(Part&& other) noexcept {
+  ZmqFrame(ZmqFrame&& other) noexcept {
     zmq_msg_init(&msg_);
     zmq_msg_move(&msg_, &other.msg_);
   }
-  Part& operator=(Part&& other) noexcept {
+  ZmqFrame& operator=(ZmqFrame&& other) noexcept {
     zmq_msg_move(&msg_, &other.msg_);
     return *this;
   }
-  ~Part() { zmq_msg_close(&msg_); }
+  ~ZmqFrame() { zmq_msg_close(&msg_); }
 
   zmq_msg_t* get() { return &msg_; }
   std::span<const std::byte> bytes() const {
@@ -124,7 +124,7 @@ struct CloseSocket {
 }  // namespace
 
 struct Message::Impl {
-  std::vector<Part> frames;
+  std::vector<ZmqFrame> frames;
 };
 Message::Message() : impl_(std::make_unique<Impl>()) {}
 Message::~Message() = default;
@@ -145,8 +145,8 @@ struct Socket::Impl {
   SocketKind kind = SocketKind::kDealer;
   std::unique_ptr<Socket> monitor;
 
-  // Events are sent by ZeroMQ's I/O thread, which would block for ever on a reader that is gone: so
-  // reporting ends before its reader does.
+  // ZeroMQ's I/O thread sends the events and would block for ever on a missing reader, so the
+  // monitor ends before its reader.
   ~Impl() {
     if (monitor) zmq_socket_monitor(handle.get(), nullptr, 0);
   }
@@ -173,7 +173,7 @@ struct Socket::Impl {
     TESSERA_RETURN_IF_ERROR(Set(ZMQ_RECONNECT_IVL_MAX, kReconnectMaxMs));
     if (kind == SocketKind::kRouter) {
       TESSERA_RETURN_IF_ERROR(Set(ZMQ_ROUTER_MANDATORY, 1));
-      // A peer that comes back under its name takes the route over from its dead connection.
+      // A peer that reconnects under its name takes over the route of its dead connection.
       TESSERA_RETURN_IF_ERROR(Set(ZMQ_ROUTER_HANDOVER, 1));
     }
     return OkStatus();
@@ -251,20 +251,20 @@ Status Socket::Send(std::vector<Frame> frames) {
   TESSERA_DCHECK(!frames.empty());
   Status status;
   for (std::size_t i = 0; i < frames.size(); ++i) {
-    Part part(frames[i]);
+    ZmqFrame frame(frames[i]);
     const int more = i + 1 < frames.size() ? ZMQ_SNDMORE : 0;
-    if (zmq_msg_send(part.get(), handle(), ZMQ_DONTWAIT | more) >= 0) continue;
+    if (zmq_msg_send(frame.get(), handle(), ZMQ_DONTWAIT | more) >= 0) continue;
     if (status) {
       if (zmq_errno() == EAGAIN) {
-        status = Unavailable("queue of the peer is full or the peer is away");
+        status = Unavailable("the queue of the peer is full or the peer is away");
       } else if (zmq_errno() == EHOSTUNREACH) {
         status = Unavailable("no route to peer '" + frames[0].bytes + "'");
       } else {
         status = FromErrno("cannot send");
       }
     }
-    // Once the first frame went, ZeroMQ drops the rest of a message whose pipe died, up to and
-    // with its last frame: so the rest is offered all the same.
+    // After the first frame ZeroMQ drops the rest of a message whose pipe died, including the last
+    // frame. So the remaining frames are still passed to it.
     if (i == 0) break;
   }
   return status;
@@ -273,13 +273,13 @@ Status Socket::Send(std::vector<Frame> frames) {
 Result<std::optional<Message>> Socket::Receive() {
   Message message;
   for (;;) {
-    Part part;
-    if (zmq_msg_recv(part.get(), handle(), ZMQ_DONTWAIT) < 0) {
+    ZmqFrame frame;
+    if (zmq_msg_recv(frame.get(), handle(), ZMQ_DONTWAIT) < 0) {
       if (zmq_errno() == EAGAIN) return std::optional<Message>();
       return FromErrno("cannot receive");
     }
-    const bool more = zmq_msg_more(part.get()) != 0;
-    message.impl_->frames.push_back(std::move(part));
+    const bool more = zmq_msg_more(frame.get()) != 0;
+    message.impl_->frames.push_back(std::move(frame));
     if (!more) return std::optional<Message>(std::move(message));
   }
 }

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// ZeroMQ sockets with CurveZMQ. A socket belongs to one thread for its life. ZeroMQ itself is seen
-/// by this folder only.
+/// ZeroMQ sockets with CurveZMQ. A socket belongs to one thread from its first use on. Only this
+/// folder includes ZeroMQ.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,31 +24,31 @@ struct CurveKeys {
   std::string secret_key;
 };
 CurveKeys NewCurveKeys();
-/// File form: two lines `public <z85>` and `secret <z85>`, mode 0600.
+/// Writes a file of two lines, `public <z85>` and `secret <z85>`, mode 0600.
 Status SaveKeys(const CurveKeys& keys, const std::string& path);
-/// \error kNotFound, kInvalidArgument naming file and line.
+/// \error kNotFound; kInvalidArgument naming file and line
 Result<CurveKeys> LoadKeys(const std::string& path);
 /// Whether `text` is 40 characters of Z85.
 bool IsPublicKey(std::string_view text);
-/// File form: one line `public <z85>`, mode 0644; what may be copied to other machines.
+/// Writes a file of one line, `public <z85>`, mode 0644. It may be copied to other machines.
 Status SavePublicKey(const std::string& public_key, const std::string& path);
-/// Reads what SavePublicKey wrote, or the public half of a key file.
-/// \error kNotFound, kInvalidArgument naming file and line.
+/// Reads a file of SavePublicKey, or the public half of a file of SaveKeys.
+/// \error kNotFound; kInvalidArgument naming file and line
 Result<std::string> LoadPublicKey(const std::string& path);
 
-/// One ZeroMQ context with its ZAP handler: peers whose public key is not in the allow-list are
-/// refused. An empty list refuses everybody. Outlives all its sockets.
+/// A ZeroMQ context with its ZAP handler, which refuses peers whose public key is not in the
+/// allow-list. An empty list refuses everybody. The context outlives all its sockets.
 class NetContext {
  public:
-  /// CURVE runs on the I/O threads, and one connection stays on one of them: lanes that encrypt
-  /// want a thread each.
+  /// CURVE runs on the I/O threads, and a connection stays on one of them, so each encrypted lane
+  /// needs a thread.
   explicit NetContext(int io_threads = 1);
   ~NetContext();
   NetContext(const NetContext&) = delete;
   NetContext& operator=(const NetContext&) = delete;
   /// Any thread.
   void SetAllowed(std::vector<std::string> public_keys);
-  /// Handshakes refused so far.
+  /// The number of refused handshakes.
   std::int64_t num_refused() const;
   void* handle() const;
 
@@ -57,14 +57,14 @@ class NetContext {
   std::unique_ptr<Impl> impl_;
 };
 
-/// A frame to send; `owner` keeps borrowed bytes alive until ZeroMQ has let go of them.
+/// A frame to send. `owner` keeps borrowed bytes alive until ZeroMQ has released them.
 struct Frame {
-  std::string bytes;  // used where `borrowed` is empty
+  std::string bytes;  // used if `borrowed` is empty
   std::span<const std::byte> borrowed{};
-  std::shared_ptr<void> owner;  // may be let go on a thread of ZeroMQ's own
+  std::shared_ptr<void> owner;  // may be released on a thread of ZeroMQ
   static Frame Of(std::string text) { return Frame{std::move(text), {}, {}}; }
 };
-/// A received message: frames are views into ZeroMQ's own buffers, valid as long as the object.
+/// A received message. Its frames are views into ZeroMQ's buffers, valid as long as the object.
 class Message {
  public:
   Message();
@@ -86,15 +86,15 @@ inline constexpr std::int64_t kMaxMessageBytes = 64LL << 20;
 
 enum class SocketKind { kRouter, kDealer, kPub, kSub, kPush, kPull, kPair };
 
-/// What became of a socket's connections.
+/// A change of one of a socket's connections.
 struct LinkEvent {
   enum class Kind {
-    kConnected,        // TCP stands, the handshake begins
-    kReady,            // handshake done, messages flow
+    kConnected,        // TCP is connected, the handshake begins
+    kReady,            // the handshake is done, messages flow
     kRefused,          // the peer's allow-list lacks our key; ZeroMQ does not try again
-    kHandshakeFailed,  // the peer is no CURVE server with the key we expect, or fell silent
+    kHandshakeFailed,  // the peer is no CURVE server with the expected key, or is silent
     kDisconnected,
-    kUnreachable,  // nobody listens; ZeroMQ tries again by itself
+    kUnreachable,  // no listener; ZeroMQ tries again
   };
   Kind kind = Kind::kConnected;
   std::string endpoint;
@@ -102,11 +102,12 @@ struct LinkEvent {
 
 class Socket {
  public:
-  /// A socket with linger 0, heartbeats (500 ms, timeout 1500 ms) and, where `keys` are given,
-  /// CURVE: as a server, or as a client of `server_key`. Empty keys: unencrypted, for one process
-  /// or a trusted fabric. A lost connection is tried again after 0.25-0.5-1…30 s, for ever.
-  /// Messages above kMaxMessageBytes are refused. A ROUTER refuses to send where no route exists.
-  /// \error kInvalidArgument for a key that is not 40 characters of Z85.
+  /// Makes a socket with linger 0, heartbeats (500 ms, timeout 1500 ms) and, if `keys` are not
+  /// empty, CURVE: as a server, or as a client of `server_key`. Empty keys mean no encryption, for
+  /// one process or a trusted fabric. A lost connection is tried again after 0.25-0.5-1…30 s,
+  /// without end. Messages above kMaxMessageBytes are refused. A ROUTER refuses to send without a
+  /// route.
+  /// \error kInvalidArgument for a key that is not 40 characters of Z85
   static Result<Socket> Server(NetContext& context, SocketKind kind, const CurveKeys& keys);
   static Result<Socket> Client(NetContext& context, SocketKind kind, const CurveKeys& keys,
                                const std::string& server_key);
@@ -114,26 +115,33 @@ class Socket {
   Socket& operator=(Socket&&) noexcept;
   ~Socket();
 
-  /// Binds "tcp://127.0.0.1:5555", or port * for a free one; returns the endpoint bound.
-  /// \error kUnavailable `port in use: tcp://…`; kInvalidArgument naming the endpoint.
+  /// Binds "tcp://127.0.0.1:5555"; port * means any free one.
+  /// \return the bound endpoint
+  /// \error kUnavailable `port in use: tcp://…`; kInvalidArgument naming the endpoint
   Result<std::string> Bind(const std::string& endpoint);
-  /// Begins to report what becomes of connections. Before the first Connect.
+  /// Starts to report link events.
+  /// \pre before the first Connect
   Status Monitor(NetContext& context);
-  /// What the socket's loop watches to read events, \pre Monitor() succeeded. Unwatch it as well.
+  /// The socket that a loop watches to read link events. Unwatch it as well.
+  /// \pre Monitor() succeeded
   Socket& monitor();
-  /// nullopt: nothing to read. Never blocks. \pre Monitor() succeeded
+  /// The next link event; nullopt if there is none. Never blocks.
+  /// \pre Monitor() succeeded
   std::optional<LinkEvent> NextLinkEvent();
-  /// Returns before the connection stands. \error kInvalidArgument naming the endpoint.
+  /// Starts to connect and returns at once.
+  /// \error kInvalidArgument naming the endpoint
   Status Connect(const std::string& endpoint);
-  /// Routing id of a DEALER, before Connect.
+  /// Sets the routing id of a DEALER.
+  /// \pre before Connect
   Status SetIdentity(const std::string& identity);
-  /// Messages queued before a send says kUnavailable (default 1000). Before Bind or Connect.
+  /// Sets how many messages may queue before Send fails with kUnavailable (default 1000).
+  /// \pre before Bind or Connect
   Status SetHighWater(int messages);
   Status Subscribe(const std::string& prefix);
   /// Sends one message of one or more frames, whole or not at all. Never blocks.
-  /// \error kUnavailable when the queue is full or no route exists.
+  /// \error kUnavailable if the queue is full or there is no route
   Status Send(std::vector<Frame> frames);
-  /// nullopt: nothing to read. Never blocks.
+  /// The next message; nullopt if there is none. Never blocks.
   Result<std::optional<Message>> Receive();
   void* handle() const;
 

@@ -18,16 +18,17 @@ bool AllowList::Refresh() {
   std::vector<std::string> problems;
   if (!folder_.empty()) {
     std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_, error)) {
-      if (entry.path().extension() != ".pub") continue;
-      auto key = LoadPublicKey(entry.path().string());
+    for (std::filesystem::directory_iterator entry(folder_, error), end; !error && entry != end;
+         entry.increment(error)) {
+      if (entry->path().extension() != ".pub") continue;
+      auto key = LoadPublicKey(entry->path().string());
       if (key) {
         keys.push_back(std::move(*key));
       } else {
         problems.push_back(key.error().message);
       }
     }
-    // Nobody loses access because a folder could not be listed for once.
+    // The keys stay valid if the folder cannot be listed once.
     if (error) {
       problems_ = {"cannot list " + folder_ + ": " + error.message()};
       return false;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Whose keys a node lets in: those of its configuration and those in its folder of public keys.
+/// The public keys that a node admits: those in its configuration and those in its folder.
 
 #include <string>
 #include <vector>
@@ -15,10 +15,11 @@ namespace tessera::agents {
 class AllowList {
  public:
   explicit AllowList(const AgentConfig& config);
-  /// Reads the folder again. \return whether the keys differ from those of the last time
+  /// Reads the folder again.
+  /// \return whether the keys have changed
   bool Refresh();
   const std::vector<std::string>& keys() const { return keys_; }
-  /// Files of the folder that are no public keys, one line each, of the last Refresh.
+  /// One line per file of the folder that was not a public key at the last Refresh.
   const std::vector<std::string>& problems() const { return problems_; }
 
  private:

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Digests cell by cell: what every holder of a cell reports is compared, so that replicas that
-/// differ are found and named, and one holder a cell adds up to the digest of the collection.
+/// Digests by cell. The reports of all holders of a cell are compared, which finds replicas that
+/// differ; then one report per cell enters the digest of the collection.
 
 #include <cstdint>
 #include <map>
@@ -40,8 +40,8 @@ struct JobDigest {
 };
 enum class CellSide { kHolders, kNeeders };
 /// \error kDataLoss `tensor 'x' [0:4]: n0g0 holds digest …, n0g2 holds …` for replicas that
-///     differ; kInvalidArgument for a device that reports another number of cells than it has or
-///     for a cell that nobody reports.
+///     differ; kInvalidArgument for a device whose number of reported cells is wrong, or for a cell
+///     without a report
 Result<JobDigest> CombineDigests(const ptc::Collection& collection,
                                  const std::vector<JobCell>& cells, CellSide side,
                                  const std::vector<DeviceDigests>& reports);

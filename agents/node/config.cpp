@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/files/whole_file.h"
+#include "ptc/base/utf8.h"
 
 namespace tessera::agents {
 namespace {
@@ -21,7 +22,7 @@ std::int64_t LineOf(const std::string& text, std::size_t offset) {
                         '\n');
 }
 
-// One row a key: reads it from and writes it to the struct.
+// One key of the file: reads it into the struct and writes it from there.
 struct Field {
   std::function<bool(const Json&, AgentConfig&)> read;
   std::function<Json(const AgentConfig&)> write;
@@ -67,6 +68,9 @@ const std::map<std::string, Field>& Fields() {
       {"log_file", Of(&AgentConfig::log_file, false)},
       {"history_bytes", Of(&AgentConfig::history_bytes, false)},
       {"history_days", Of(&AgentConfig::history_days, false)},
+      {"view_lease_seconds", Of(&AgentConfig::view_lease_seconds, false)},
+      {"node_lost_seconds", Of(&AgentConfig::node_lost_seconds, false)},
+      {"start_stall_seconds", Of(&AgentConfig::start_stall_seconds, false)},
   };
   return fields;
 }
@@ -84,6 +88,13 @@ Status CheckRanges(const std::string& path, const AgentConfig& c) {
     return refuse("history_bytes", c.history_bytes, "is below 1048576");
   }
   if (c.history_days < 1) return refuse("history_days", c.history_days, "is below 1");
+  const std::pair<const char*, std::int64_t> waits[] = {
+      {"view_lease_seconds", c.view_lease_seconds},
+      {"node_lost_seconds", c.node_lost_seconds},
+      {"start_stall_seconds", c.start_stall_seconds}};
+  for (const auto& [key, seconds] : waits) {
+    if (seconds < 1 || seconds > 86400) return refuse(key, seconds, "is not in 1…86400");
+  }
   if (c.link_bytes_per_second < 0) {
     return refuse("link_bytes_per_second", c.link_bytes_per_second, "is below 0");
   }
@@ -126,6 +137,9 @@ Status SaveAgentConfig(const AgentConfig& config, const std::string& path) {
   Json json = Json::object();
   for (const auto& [key, field] : Fields()) {
     json[key] = field.write(config);
+    if (json[key].is_string() && !IsPrintableUtf8(json[key].get_ref<const std::string&>())) {
+      return InvalidArgument(fmt::format("{}: key '{}' is not printable UTF-8", path, key));
+    }
     if (!field.required && json[key] == "") json.erase(key);
   }
   return engine::WriteWholeFile(path, json.dump(2) + '\n', 0644);

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The JSON file that `up` writes and `tessera-agent --config` reads: where a node binds, what it
-/// owns, whom it trusts. A restarted agent binds the same endpoints again.
+/// The JSON file that `up` writes and `tessera-agent --config` reads: endpoints, memory, keys and
+/// limits of one node. A restarted agent reads it again and binds the same endpoints.
 
 #include <cstdint>
 #include <string>
@@ -20,20 +20,23 @@ struct AgentConfig {
   std::string directory;           // state of this node: journal, logs, sockets; mode 0700
   std::string endpoint;            // ROUTER: tcp://127.0.0.1:40001
   std::string events;              // PUB
-  std::vector<std::string> lanes;  // bulk endpoints, one a lane
+  std::vector<std::string> lanes;  // bulk endpoints, one per lane
   std::string registrar_endpoint;  // ROUTER of the registrar; equal to `endpoint` on the registrar
   std::int32_t devices = 4;
   std::int64_t device_bytes = 512LL << 20;
   std::int64_t link_bytes_per_second = 0;  // emulated full-duplex port; 0: none
   std::string agent_keys;                  // key file of the cluster's agents
   std::vector<std::string> allowed;  // public keys of operators (and of the agents themselves)
-  // What follows may be left out of the file.
-  std::string registrar_key;   // public key of the registrar's agent; empty: the same as this one's
-  std::string allowed_folder;  // every NAME.pub in it is allowed, too; read again when it changes
-  std::string log_file;        // where stdout and stderr go, rotated; empty: as inherited
-  std::int64_t history_bytes = 256LL << 20;  // of the registrar's history: more is thinned, then
-                                             // let go, oldest first
-  std::int64_t history_days = 90;            // older rows of it are let go
+  // The following keys are optional in the file.
+  std::string registrar_key;   // public key of the registrar's agent; empty: this agent's key
+  std::string allowed_folder;  // each NAME.pub in it is allowed too; read again when it changes
+  std::string log_file;        // receives stdout and stderr, rotated; empty: as inherited
+  /// Limit of the registrar's history. Above it, the oldest rows are thinned, then deleted.
+  std::int64_t history_bytes = 256LL << 20;
+  std::int64_t history_days = 90;          // older rows of the history are deleted
+  std::int64_t view_lease_seconds = 30;    // how long a view lives after its last renewal
+  std::int64_t node_lost_seconds = 10;     // a node is lost after this silence, suspect after 3/10
+  std::int64_t start_stall_seconds = 120;  // a start fails after this time without progress
 };
 
 /// \error kNotFound naming the file; kInvalidArgument `FILE:LINE: unknown key 'x'` and the like.

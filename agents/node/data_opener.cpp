@@ -32,10 +32,10 @@ DataOpener::Id DataOpener::Open(const engine::JobSettings& settings, Progress pr
         constexpr std::chrono::milliseconds kPeriod{250};
         engine::IndexOptions index;
         index.cancel = stop;
-        index.progress = [&, told = Loop::Clock::time_point()](std::int64_t done_bytes,
-                                                               std::int64_t total) mutable {
-          if (Loop::Now() - told < kPeriod) return;
-          told = Loop::Now();
+        index.progress = [&, reported = Loop::Clock::time_point()](std::int64_t done_bytes,
+                                                                   std::int64_t total) mutable {
+          if (Loop::Now() - reported < kPeriod) return;
+          reported = Loop::Now();
           loop_.Post([this, id, alive, progress, loading = RankLoading{done_bytes, total}] {
             if (*alive && progress && IsWanted(id)) progress(loading);
           });
@@ -44,7 +44,7 @@ DataOpener::Id DataOpener::Open(const engine::JobSettings& settings, Progress pr
         loop_.Post([this, id, alive, done, status = std::move(status)] {
           if (!*alive) return;
           const bool is_wanted = IsWanted(id);
-          openings_.erase(id);  // its thread has nothing left to do but to end
+          openings_.erase(id);  // joins the thread, which has nothing left to do
           if (is_wanted) done(status);
         });
       });

@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// Opens what a job reads on a thread, because going through a large data set for the first time
-/// takes minutes.
+/// Opens the data of jobs on threads, because indexing a large data set takes minutes.
 
 #include <cstdint>
 #include <functional>
@@ -25,25 +24,26 @@ class DataOpener {
   using Id = std::uint64_t;
   using Progress = std::function<void(const RankLoading&)>;
   using Done = std::function<void(Result<engine::DataStatus>)>;
-  /// Opens and looks. Any thread. \error as OpenJobData
+  /// Opens the data and describes them. Any thread.
+  /// \error as OpenJobData
   using Look = std::function<Result<engine::DataStatus>(const engine::JobSettings&,
                                                         const engine::IndexOptions&)>;
 
   /// The loop outlives the opener.
   explicit DataOpener(Loop& loop) : DataOpener(loop, LookAtJobData) {}
   DataOpener(Loop& loop, Look look) : loop_(loop), look_(std::move(look)) {}
-  /// Stops what runs and waits for it; nothing of what was passed to Open runs any more.
+  /// Cancels all openings and waits for their threads. No callback runs afterwards.
   ~DataOpener();
   DataOpener(const DataOpener&) = delete;
   DataOpener& operator=(const DataOpener&) = delete;
 
-  /// Both run on the loop: `progress` a few times a second while it comes further, then `done` with
-  /// what the settings' data are. \error as OpenJobData
+  /// Both callbacks run on the loop: `progress` a few times per second while there is progress,
+  /// then `done` with a description of the data. \error as OpenJobData
   Id Open(const engine::JobSettings& settings, Progress progress, Done done);
-  /// What was passed to Open runs no more; its thread ends when it next looks, within a second or
-  /// so. What it built up to then is not kept. An id that is over is ignored.
+  /// Cancels an opening: its callbacks no longer run, and its thread ends at its next check, within
+  /// about a second. A partly built index is not kept. Ignores an id whose opening has ended.
   void Cancel(Id id);
-  /// Whether an opening runs, those that were cancelled included.
+  /// Whether a thread runs, including those of cancelled openings.
   bool IsBusy() const { return !openings_.empty(); }
 
  private:

@@ -42,8 +42,8 @@ std::vector<ptc::DeviceId> DeviceStore::Of(const std::string& job) const {
   return out;
 }
 
-// The epoch is stored after everything that belongs to it, so that a kill in between leaves the old
-// table with words that only matter together with the new one.
+// The epoch is stored last. A kill before that leaves the old table current; the words stored until
+// then are used only together with the new table.
 void DeviceStore::Flip(Device& device, const engine::PieceTable& table, std::int64_t timeline,
                        std::int64_t step) {
   engine::ArenaHeader& h = device.arena->header();
@@ -63,8 +63,9 @@ void DeviceStore::Flip(Device& device, const engine::PieceTable& table, std::int
     device.table.reset();
     return;
   }
-  h.job_hash.store(engine::Checksum(std::as_bytes(std::span(table.job()))));
+  // A device of the pool has no current table, so its job is named last.
   engine::FlipTo(*device.arena, table.epoch());
+  h.job_hash.store(engine::Checksum(std::as_bytes(std::span(table.job()))));
   device.table = table;
 }
 

@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// The arenas of one node's devices, as the agent sees them: which job holds which, what the
-/// current piece tables say, and the flip to the next ones. Lives on the agent's loop thread; the
-/// memory itself is also read and written by transfers and ranks.
+/// The arenas of one node's devices: the job on each device, its current piece table, and the flip
+/// to the next table. Only the agent's loop thread uses it; transfers and ranks also read and write
+/// the memory itself.
 
 #include <map>
 #include <memory>
@@ -25,7 +25,7 @@ class DeviceStore {
     ptc::DeviceId id;
     std::unique_ptr<engine::Arena> arena;
     std::string path;                         // /proc/PID/fd/N, for other agents of this host
-    std::optional<engine::PieceTable> table;  // current; empty: the device is in the pool
+    std::optional<engine::PieceTable> table;  // current; nullopt: the device is idle
     bool failed = false;
   };
 
@@ -41,11 +41,11 @@ class DeviceStore {
   /// Devices that hold pieces of `job`.
   std::vector<ptc::DeviceId> Of(const std::string& job) const;
 
-  /// Makes `table` (already in its slot) current: the state in it is that after `step`. A table
-  /// without entries puts the device back into the pool.
+  /// Makes `table`, which is already in its slot, current. It describes the state after `step`. A
+  /// table without entries makes the device idle.
   void Flip(Device& device, const engine::PieceTable& table, std::int64_t timeline,
             std::int64_t step);
-  /// Puts the device back into the pool, whatever it holds.
+  /// Makes the device idle and drops its pieces.
   void Free(Device& device);
 
  private:

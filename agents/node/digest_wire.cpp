@@ -2,6 +2,7 @@
 #include "agents/node/digest_wire.h"
 
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/node.pb.h"
 
 namespace tessera::agents {
 

@@ -4,16 +4,14 @@
 /// \file
 /// Digests of cells in the messages between agents and registrar.
 
-#include <google/protobuf/repeated_field.h>
-
 #include <vector>
 
 #include "agents/node/cell_digests.h"
-#include "agents/wire/tessera/wire/node.pb.h"
+#include "agents/wire/messages_fwd.h"
 
 namespace tessera::agents {
 
-/// Appends a row a device.
+/// Appends one row per device.
 void EncodeDigests(const std::vector<DeviceDigests>& in,
                    google::protobuf::RepeatedPtrField<wire::CellDigests>* out);
 

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// A thread that ends what takes long to end: to unmap a large view takes time that neither the
-/// agent's loop nor whoever waits for a lock has.
+/// A thread that destroys objects whose destructor is slow. To unmap a large view takes long, and
+/// neither the agent's loop nor a holder of a lock may block that long.
 
 #include <condition_variable>
 #include <memory>
@@ -17,12 +17,12 @@ namespace tessera::agents {
 class Disposal {
  public:
   Disposal();
-  /// Waits until all that was given is let go of.
+  /// Waits until all objects are released.
   ~Disposal();
   Disposal(const Disposal&) = delete;
   Disposal& operator=(const Disposal&) = delete;
 
-  /// Lets go of it soon, on the thread. Where others hold it, it is theirs to end.
+  /// Releases `object` soon, on the thread. If it has other owners, the last of them destroys it.
   void Take(std::shared_ptr<const void> object);
 
  private:

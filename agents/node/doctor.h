@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What a node finds about the machine that it runs on, each with its remedy.
+/// Checks of the machine that a node runs on, each with a remedy.
 
 #include <vector>
 
@@ -11,9 +11,8 @@
 
 namespace tessera::agents {
 
-/// Takes milliseconds, changes nothing. The check "clock" has as its value the node's wall clock in
-/// seconds since 1970: only who asks can say whether it is right.
-/// \threadsafety Any thread.
+/// Takes milliseconds and changes nothing. The value of the check "clock" is the node's wall clock,
+/// in seconds since 1970; only the requester can compare it with its own. \threadsafety Any thread.
 std::vector<engine::Check> RunDoctor(const AgentConfig& config);
 
 }  // namespace tessera::agents

@@ -5,6 +5,7 @@
 
 #include "agents/wire/convert.h"
 #include "agents/wire/history_wire.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 
 namespace tessera::agents {
 

@@ -2,15 +2,15 @@
 #pragma once
 
 /// \file
-/// Answers of the registrar that come from its history alone.
+/// Replies of the registrar that need only its history.
 
-#include "agents/wire/tessera/wire/control.pb.h"
+#include "agents/wire/messages_fwd.h"
 #include "engine/history/history.h"
 #include "ptc/base/result.h"
 
 namespace tessera::agents {
 
-/// \pre the request has one of history, samples, events, changes
+/// \pre `request` has one of history, samples, events and changes
 Result<wire::Reply> AnswerFromHistory(engine::History& history, const wire::Request& request);
 
 }  // namespace tessera::agents

@@ -1,35 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agents/node/job_row.h"
 
-#include <fmt/format.h>
-
+#include <nlohmann/json.hpp>
 #include <utility>
 
 namespace tessera::agents {
+namespace {
 
-using Json = nlohmann::json;
-
-Json ToJson(const JobRow& row) {
+nlohmann::json JobRowJson(const JobRow& row) {
   return {{"settings", row.settings},
           {"layout", ptc::ToJson(row.layout)},
           {"epoch", row.epoch},
           {"timeline", row.timeline}};
 }
 
-Result<JobRow> ParseJobRow(const std::string& key, const std::string& text, Json* json) {
-  Json object = Json::parse(text, nullptr, false);
+std::string TextOfJobRow(const nlohmann::json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+Error DamagedJobRow(const std::string& key, const std::string& why) {
+  return DataLoss("journal row '" + key + "' is damaged: " + why);
+}
+
+// Throws nlohmann::json::exception where a member is missing or of another type.
+Result<JobRow> JobRowOf(const std::string& key, const nlohmann::json& json) {
+  auto layout = ptc::ParseLayout(json.at("layout").get<std::string>());
+  if (!layout) return DamagedJobRow(key, layout.error().ToString());
+  return JobRow{json.at("settings").get<std::string>(), std::move(*layout),
+                json.at("epoch").get<std::int64_t>(), json.at("timeline").get<std::int64_t>()};
+}
+
+}  // namespace
+
+std::string ToText(const JobRow& row) { return TextOfJobRow(JobRowJson(row)); }
+
+std::string ToText(const JobTableRow& row) {
+  nlohmann::json json = JobRowJson(row.job);
+  json["zero"] = row.options.zero;
+  json["micro_batch"] = row.options.micro_batch;
+  json["slot"] = row.slot;
+  json["state"] = ToString(row.state);
+  json["reason"] = row.reason;
+  json["step"] = row.step;
+  return TextOfJobRow(json);
+}
+
+Result<JobRow> ParseJobRow(const std::string& key, const std::string& text) {
   try {
-    auto layout = ptc::ParseLayout(object.at("layout").get<std::string>());
-    if (!layout) {
-      return DataLoss(
-          fmt::format("journal row '{}' is damaged: {}", key, layout.error().ToString()));
-    }
-    JobRow row{object.at("settings").get<std::string>(), std::move(*layout),
-               object.at("epoch").get<std::int64_t>(), object.at("timeline").get<std::int64_t>()};
-    if (json) *json = std::move(object);
+    return JobRowOf(key, nlohmann::json::parse(text, nullptr, false));
+  } catch (const nlohmann::json::exception& error) {
+    return DamagedJobRow(key, error.what());
+  }
+}
+
+Result<JobTableRow> ParseJobTableRow(const std::string& key, const std::string& text) {
+  try {
+    const auto json = nlohmann::json::parse(text, nullptr, false);
+    TESSERA_TRY(JobRow job, JobRowOf(key, json));
+    JobTableRow row{std::move(job)};
+    row.options = {json.at("zero").get<bool>(), json.at("micro_batch").get<std::int64_t>()};
+    row.slot = json.at("slot").get<std::int64_t>();
+    row.reason = json.at("reason").get<std::string>();
+    row.step = json.at("step").get<std::int64_t>();
+    TESSERA_TRY(row.state, engine::ParseJobState(json.at("state").get<std::string>()));
     return row;
-  } catch (const Json::exception& error) {
-    return DataLoss(fmt::format("journal row '{}' is damaged: {}", key, error.what()));
+  } catch (const nlohmann::json::exception& error) {
+    return DamagedJobRow(key, error.what());
   }
 }
 

@@ -2,29 +2,40 @@
 #pragma once
 
 /// \file
-/// What registrar and agents alike keep of a job in their journals.
+/// The journal rows of a job: one of each agent, a longer one of the registrar. Both are JSON.
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "engine/cluster/snapshot.h"
 #include "ptc/base/result.h"
 #include "ptc/layout.h"
 
 namespace tessera::agents {
 
+/// What an agent keeps of a job with ranks on its node.
 struct JobRow {
   std::string settings;  // JSON of engine::JobSettings
   ptc::Layout layout;
   std::int64_t epoch = 0;
   std::int64_t timeline = 0;
 };
-/// An object; more members may be put beside these.
-nlohmann::json ToJson(const JobRow& row);
-/// \param key of the row, for messages
-/// \param json takes the whole object where given
-/// \error kDataLoss naming the row
-Result<JobRow> ParseJobRow(const std::string& key, const std::string& text,
-                           nlohmann::json* json = nullptr);
+
+/// What the registrar keeps of a job.
+struct JobTableRow {
+  JobRow job;
+  engine::StepOptions options = {};
+  std::int64_t slot = 1;  // of the next decision
+  engine::JobState state = engine::JobState::kStarting;
+  std::string reason = {};
+  std::int64_t step = 0;
+};
+
+std::string ToText(const JobRow& row);
+std::string ToText(const JobTableRow& row);
+/// `key` names the row in errors. A JobTableRow can be parsed as a JobRow.
+/// \error kDataLoss naming the row and what is wrong with it
+Result<JobRow> ParseJobRow(const std::string& key, const std::string& text);
+Result<JobTableRow> ParseJobTableRow(const std::string& key, const std::string& text);
 
 }  // namespace tessera::agents

@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "agents/wire/tessera/wire/node.pb.h"
 #include "engine/copy/cell_view.h"
 
 namespace tessera::agents {
@@ -17,10 +18,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr char kJob[] = "/links";  // CheckName of jobs permits no slash
+constexpr char kJob[] = "/links";  // not a valid job name
 constexpr std::int64_t kMiB = 1 << 20;
 constexpr std::int64_t kCellBytes = 4 * kMiB;
-/// More than the burst of an emulated port at both ends (node_agent.cpp), and a start for TCP.
+/// More than the bursts of emulated ports at both ends (node_agent.cpp), and time for TCP to speed
+/// up.
 constexpr std::int64_t kWarmBytes = 4 * kMiB;
 constexpr std::int64_t kRunBytes = 8 * kMiB;
 constexpr int kRuns = 5;
@@ -32,7 +34,8 @@ double SecondsBetween(Clock::time_point begin, Clock::time_point end) {
 
 ptc::Box WholeOf(std::int64_t bytes) { return *ptc::Box::Whole({bytes}); }
 
-/// When how much of one transfer had come. \threadsafety all members from any thread
+/// Records how much of one transfer has arrived at which time.
+/// \threadsafety Any thread.
 class Arrivals {
  public:
   void Add(std::int64_t bytes) {
@@ -49,7 +52,8 @@ class Arrivals {
     ended_ = std::move(status);
     changed_.notify_all();
   }
-  /// Waits for the end, at most so long. \return whether it came
+  /// Waits for the end, at most `longest`.
+  /// \return whether it came
   bool WaitEnd(std::chrono::seconds longest) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, longest, [this] { return ended_.has_value(); });
@@ -58,7 +62,7 @@ class Arrivals {
     const std::lock_guard lock(mutex_);
     return ended_.value_or(OkStatus());
   }
-  /// Empty where nothing came.
+  /// Without runs if fewer than two frames arrived.
   LinkRuns Runs() const {
     const std::lock_guard lock(mutex_);
     LinkRuns runs{{}, bytes_};
@@ -68,7 +72,8 @@ class Arrivals {
       runs.bytes_per_second.push_back(static_cast<double>(after - before) /
                                       SecondsBetween(begin, end));
     }
-    // A link too slow for one share: what came, without the part that the clock did not see.
+    // The link is too slow for one run. The first frame is not counted, because it arrived before
+    // the clock started.
     if (runs.bytes_per_second.empty() && last_ > first_) {
       runs.bytes_per_second.push_back(static_cast<double>(bytes_ - kLaneFrameBytes) /
                                       SecondsBetween(first_, last_));
@@ -82,13 +87,13 @@ class Arrivals {
   std::int64_t bytes_ = 0;
   Clock::time_point first_, last_;
   std::vector<std::pair<std::int64_t, Clock::time_point>>
-      marks_;  // ends of the first part, of runs
+      marks_;  // bytes and time at the end of the first part and of each run
   std::optional<Status> ended_;
 };
 
-/// Bytes of a frame go where a lane's thread has warm memory: what a link carries is asked, not
-/// what a page fault costs.
-void WriteSomewhere(std::int64_t, std::span<const std::byte> bytes) {
+/// Writes into warm memory of the lane thread, so that page faults do not distort the measured
+/// bandwidth.
+void WriteToScratch(std::int64_t, std::span<const std::byte> bytes) {
   static thread_local std::vector<std::byte> memory(static_cast<std::size_t>(kLaneFrameBytes));
   std::memcpy(memory.data(), bytes.data(), std::min(bytes.size(), memory.size()));
 }
@@ -99,7 +104,7 @@ FetchBatch BatchOf(const wire::Peer& source) {
   batch.server_key = source.public_key();
   const ptc::Box box = WholeOf(kCellBytes);
   for (std::int64_t i = 0; i < (kWarmBytes + kRuns * kRunBytes) / kCellBytes; ++i) {
-    batch.cells.push_back({i, engine::CellView(box, box, 1, nullptr), WriteSomewhere});
+    batch.cells.push_back({i, engine::CellView(box, box, 1, nullptr), WriteToScratch});
   }
   return batch;
 }

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Measures what links carry by the way that bytes of a move take: lanes, their encryption and the
-/// buckets of an emulated port. Short and small: at most 44 MiB and 3 s a link.
+/// Measures the bandwidth of links over the same path as a transfer: lanes, encryption and the
+/// token buckets of an emulated port. Takes at most 44 MiB and 3 s per link.
 
 #include <cstdint>
 #include <memory>
@@ -12,19 +12,19 @@
 #include <vector>
 
 #include "agents/net/lanes.h"
-#include "agents/wire/tessera/wire/node.pb.h"
+#include "agents/wire/messages_fwd.h"
 #include "engine/transfer/token_bucket.h"
 
 namespace tessera::agents {
 
-/// Whether frames belong to a measurement: their job is one that no job can be called.
+/// Whether `key` belongs to a measurement. Its job name is not valid for a job.
 bool IsLinkProbe(const LaneKey& key);
 
-/// The source side: one piece of memory stands for every cell that is asked for.
-/// \threadsafety all members from any thread
+/// The source side: serves the same block of memory for every requested cell.
+/// \threadsafety Any thread.
 class LinkSource {
  public:
-  /// The memory exists while cells of it are being sent.
+  /// The memory is freed when the last cell has been sent.
   SourceCell Cell();
 
  private:
@@ -32,26 +32,27 @@ class LinkSource {
   std::weak_ptr<std::vector<std::byte>> bytes_;  // guarded by mutex_
 };
 
-/// What a transfer to this node goes through.
+/// The receiving end of a transfer to this node.
 struct LinkPort {
   NetContext* net = nullptr;
   CurveKeys keys = {};
   std::shared_ptr<engine::TokenBucket> ingress = {};
 };
 
-/// One link in equal shares of one transfer, behind a first part that only brings it to speed and
-/// empties the buckets of an emulated port.
+/// The bandwidth of one link. One transfer is measured in runs of equal size, after a first part
+/// that brings TCP to speed and drains the buckets of an emulated port.
 struct LinkRuns {
-  std::vector<double> bytes_per_second;  // of each share, in order; what 3 s were enough for
+  std::vector<double> bytes_per_second;  // of each run that ended within 3 s, in order
   std::int64_t bytes = 0;                // fetched in all
 };
-/// \error of the transfer; kTimeout where nothing came; kCancelled
+/// \error that of the transfer; kTimeout if less than two frames arrived; kCancelled
 Result<LinkRuns> MeasureLink(const LinkPort& port, const wire::Peer& source,
                              const std::stop_token& stop);
-/// Bytes a second from one memory of this machine to another, as each of a few copies saw it.
+/// Bytes per second of copies within the memory of this machine, one value per copy.
 std::vector<double> MeasureMemory();
 
-/// Everything that `query` asks, one after another. \error naming the source, as MeasureLink
+/// Measures all links of `query`, one after another.
+/// \error as MeasureLink, naming the source
 Result<wire::LinksAnswer> MeasureLinks(const LinkPort& port, const wire::LinksQuery& query,
                                        const std::stop_token& stop);
 

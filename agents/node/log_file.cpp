@@ -34,11 +34,11 @@ Status LogFile::Open() {
 
 Status LogFile::RotateIfFull() {
   struct stat info {};
-  const bool gone = ::stat(path_.c_str(), &info) != 0;  // removed or moved by somebody else
+  const bool gone = ::stat(path_.c_str(), &info) != 0;  // removed or moved by another process
   if (!gone && info.st_size < max_bytes_) return OkStatus();
   const auto name = [this](int age) { return age == 0 ? path_ : fmt::format("{}.{}", path_, age); };
   for (int age = kFiles - 1; !gone && age > 0; --age) {
-    // A file that is not there yet is no error.
+    // A missing file is not an error.
     if (std::rename(name(age - 1).c_str(), name(age).c_str()) != 0 && errno != ENOENT) {
       return Unavailable(fmt::format("cannot rename {}: {}", name(age - 1), std::strerror(errno)));
     }

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The agent's log: a file of limited size and a few older ones beside it.
+/// The agent's log: a file of limited size, and a few older files beside it.
 
 #include <cstdint>
 #include <string>
@@ -11,7 +11,8 @@
 
 namespace tessera::agents {
 
-/// FILE is the newest, then FILE.1 … FILE.4. \threadsafety One thread.
+/// FILE is the newest, then FILE.1 … FILE.4.
+/// \threadsafety One thread.
 class LogFile {
  public:
   static constexpr std::int64_t kMaxBytes = 10'000'000;
@@ -20,8 +21,9 @@ class LogFile {
   /// Appends stdout and stderr of this process to `path` from now on.
   /// \error kUnavailable naming the file
   static Result<LogFile> Redirect(std::string path, std::int64_t max_bytes = kMaxBytes);
-  /// Starts a new file once the newest has reached its size; the oldest goes. Call it now and then.
-  /// \error kUnavailable; then the old file is written on
+  /// Starts a new file if the newest has reached its size, and deletes the oldest. To be called
+  /// regularly.
+  /// \error kUnavailable; the old file then remains in use
   Status RotateIfFull();
 
  private:

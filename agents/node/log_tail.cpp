@@ -33,7 +33,7 @@ Result<std::vector<std::string>> LogTail(const AgentConfig& config, std::int64_t
   file.seekg(std::max<std::streamoff>(0, size - kMostBytes));
   std::vector<std::string> tail;
   std::string line;
-  if (cut) std::getline(file, line);  // begins in the middle
+  if (cut) std::getline(file, line);  // the first line is incomplete
   while (std::getline(file, line)) tail.push_back(line);
   if (std::ssize(tail) > lines) tail.erase(tail.begin(), tail.end() - lines);
   return tail;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The end of a node's log, for those who are on another machine.
+/// The end of a node's log, for users on other machines.
 
 #include <cstdint>
 #include <string>
@@ -13,8 +13,10 @@
 namespace tessera::agents {
 
 /// The last `lines` lines, oldest first, at most the last megabyte of the newest file.
-/// \error kFailedPrecondition where the agent writes no file of its own (its output then belongs to
-///     whoever started it); kNotFound naming the file. \pre lines >= 0
+/// \error kFailedPrecondition if the agent writes no log file (its output then goes where the
+/// starting
+///     process sent it); kNotFound naming the file
+/// \pre lines >= 0
 Result<std::vector<std::string>> LogTail(const AgentConfig& config, std::int64_t lines);
 
 }  // namespace tessera::agents

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tessera-agent: the node's daemon. Started with --config it becomes the keeper; the keeper starts
-// this program again as the agent.
+// tessera-agent: the daemon of a node. Started with --config, it becomes the keeper, which starts
+// the same program again as the agent.
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/signalfd.h>
@@ -27,7 +27,7 @@
 namespace tessera::agents {
 namespace {
 
-// How soon a full log or a change of the allow-list is noticed.
+// How often the size of the log and the allow-list are checked.
 constexpr std::chrono::seconds kHousekeeping{2};
 constexpr char kVersion[] = "tessera-agent " TESSERA_VERSION;
 constexpr char kHelp[] =
@@ -35,7 +35,7 @@ constexpr char kHelp[] =
     "\n"
     "Runs one node of a cluster: owns the memory of its devices (the keeper) and does the work on\n"
     "it (the agent, restarted whenever it dies). `tesseractl up` writes FILE and starts one\n"
-    "tessera-agent a node.\n"
+    "tessera-agent per node.\n"
     "\n"
     "  --config FILE   JSON: node, endpoints, lanes, devices and capacities, keys, registrar\n"
     "  --help          this text\n"
@@ -50,7 +50,7 @@ int RunAgent(const AgentConfig& config) {
   const auto keys = LoadKeys(config.agent_keys);
   if (!keys) return Fail(keys.error().ToString(), 1);
 
-  // SIGTERM ends the loop from inside; blocked before any thread starts.
+  // SIGTERM stops the loop through a descriptor. It is blocked before any thread starts.
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);

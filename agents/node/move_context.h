@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// What one node needs to know of a transfer: the plan, its own devices with their old and next
-/// pieces, and where the other nodes' lanes and arenas are; and the cells of those pieces.
+/// The inputs of one node's part of a transfer: the plan, the node's devices with their old and
+/// next pieces, and the lanes and arenas of the other nodes. Also finds the memory of cells.
 
 #include <cstdint>
 #include <map>
@@ -20,12 +20,12 @@
 
 namespace tessera::agents {
 
-/// Everything that a transfer reads; immutable and shared with the lanes that serve it.
+/// Immutable, and shared with the lane threads that serve cells of it.
 struct MoveContext {
   LaneKey key;
   ptc::Layout from;
   ptc::Layout to;
-  ptc::Plan plan;  // without moves: digests only
+  ptc::Plan plan;  // without moves: only digests are computed
   ptc::Topology topology;
   std::int32_t node = 0;
   struct Local {
@@ -40,7 +40,7 @@ struct MoveContext {
     std::vector<std::string> arena_paths;  // by device index
   };
   std::map<std::int32_t, Remote> nodes;
-  /// Who has the state that is handed in: the plan's reads are moves on its lanes.
+  /// The client that hands in the state. The moves on its lanes are the plan's reads.
   struct HandIn {
     std::int64_t number = 0;
     std::vector<std::string> lanes;
@@ -53,7 +53,7 @@ struct MoveContext {
   }
 };
 
-/// The pieces of a device, old or next ones, in its memory.
+/// The old or the next pieces of a device.
 struct DevicePieces {
   ptc::DeviceId device;
   const engine::Arena* arena = nullptr;
@@ -62,17 +62,19 @@ struct DevicePieces {
 DevicePieces OldPieces(const MoveContext& context, ptc::DeviceId device);
 DevicePieces NextPieces(const MoveContext& context, ptc::DeviceId device);
 
-/// The memory of `cell` in the piece with exactly the box `piece`.
-/// \error kInternal naming device, tensor and box where the device has no such piece
+/// The memory of `cell` in the piece whose box is `piece`.
+/// \error kInternal naming device, tensor and box if the device has no such piece
 Result<engine::CellView> ViewOfCell(const MoveContext& context, const DevicePieces& pieces,
                                     int tensor, const ptc::Box& piece, const ptc::Box& cell);
-/// The digest of `cell`, in whichever piece it lies. \error as ViewOfCell
+/// The digest of `cell`, in the piece that contains it.
+/// \error as ViewOfCell
 Result<std::uint64_t> DigestOfCell(const MoveContext& context, const DevicePieces& pieces,
                                    int tensor, const ptc::Box& cell);
 
 /// The memory of a cell that this node sends. Any thread.
-/// \error kNotFound naming the move if this node does not hold it, or passes it on to itself: what
-///     is forwarded never leaves a node.
+/// \error kNotFound naming the move if this node does not hold the cell, or if the move is
+/// forwarded:
+///     forwarded cells never leave a node
 Result<SourceCell> ResolveSource(const std::shared_ptr<const MoveContext>& context,
                                  std::int64_t move);
 

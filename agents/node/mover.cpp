@@ -21,7 +21,7 @@ namespace {
 using engine::CellView;
 using engine::PieceTable;
 
-// Another node's arena on this host, through its agent's descriptor.
+// Maps an arena of another node of this host through the descriptor of its agent.
 Result<engine::Arena> MapPeer(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return Unavailable(fmt::format("cannot open '{}': {}", path, std::strerror(errno)));
@@ -47,7 +47,7 @@ Mover::Mover(std::shared_ptr<const MoveContext> context, Wire wire,
       flow->source = copy->source;
       flow->destination = copy->device;
     }
-    passes_on_ = passes_on_ || copy->forwarded;
+    has_forwards_ = has_forwards_ || copy->forwarded;
     flow->total += copy->cell.num_elements() * ptc::SizeBytes(context_->SpecOf(copy->tensor).dtype);
   }
   thread_ = std::jthread(
@@ -67,7 +67,7 @@ MoveFlow* Mover::FlowOf(ptc::DeviceId source, ptc::DeviceId destination) {
 
 MoveResult Mover::Run(const std::stop_token& stop) {
   MoveResult result;
-  // What is held before anything moves: replicas are compared with it, and so is what arrives.
+  // Before any copy, so that replicas and arrived cells can be compared with the sources.
   result.status = DigestAll(stop, Side::kOld, result.before);
   if (!result.status || context_->plan.moves.empty()) return result;
   result.status = context_->hand_in ? Refill(stop, result) : Transfer(stop, result);
@@ -78,7 +78,7 @@ MoveResult Mover::Run(const std::stop_token& stop) {
 Status Mover::Transfer(const std::stop_token& stop, MoveResult& result) {
   TESSERA_RETURN_IF_ERROR(Copy(stop));
   TESSERA_RETURN_IF_ERROR(Receive(stop));
-  // Nothing is passed on that was not compared with its source.
+  // Only cells that equal their source are forwarded.
   TESSERA_RETURN_IF_ERROR(Verify(stop, result));
   TESSERA_RETURN_IF_ERROR(Forward(stop));
   return Verify(stop, result);
@@ -105,7 +105,7 @@ Status Mover::DigestAll(const std::stop_token& stop, Side side,
   return OkStatus();
 }
 
-// Each cell that has come is read back from where it arrived and compared with its source.
+// Reads each arrived cell back and compares it with its source.
 Status Mover::Verify(const std::stop_token& stop, MoveResult& result) {
   const MoveContext& c = *context_;
   for (const auto& [index, expected] : source_digests_) {
@@ -118,17 +118,18 @@ Status Mover::Verify(const std::stop_token& stop, MoveResult& result) {
                                   ToString(move.device), digest ? ptc::Hex16(*digest) : "unknown",
                                   ToString(move.source), ptc::Hex16(expected)));
     }
-    if (passes_on_) arrived_.emplace(std::tuple(move.device, move.tensor, move.cell), expected);
+    if (has_forwards_) arrived_.emplace(std::tuple(move.device, move.tensor, move.cell), expected);
     ++result.checksums_equal;
   }
   source_digests_.clear();
   return OkStatus();
 }
 
-// What stays on its device or comes from memory that this host maps.
+// Copies cells that stay on their device or come from memory of this host.
 Status Mover::Copy(const std::stop_token& stop) {
   const MoveContext& c = *context_;
-  std::map<ptc::DeviceId, std::pair<engine::Arena, PieceTable>> peers;  // of other nodes, same host
+  std::map<ptc::DeviceId, std::pair<engine::Arena, PieceTable>>
+      peers;  // devices of other nodes of this host
   const auto source_of = [&](ptc::DeviceId id) -> Result<DevicePieces> {
     if (c.local.contains(id)) return OldPieces(c, id);
     auto peer = peers.find(id);
@@ -234,18 +235,18 @@ Status Mover::FetchCells(const std::stop_token& stop, const LaneKey& key,
   return *ended;
 }
 
-// From new piece to new piece, between devices of this node.
+// Copies relayed cells from new piece to new piece, between devices of this node.
 Status Mover::Forward(const std::stop_token& stop) {
   const MoveContext& c = *context_;
   for (std::int64_t i = 0; i < std::ssize(c.plan.moves); ++i) {
     const auto* m = std::get_if<ptc::RemoteCopy>(&c.plan.moves[static_cast<std::size_t>(i)]);
     if (!m || !m->forwarded || !c.local.contains(m->device)) continue;
     if (stop.stop_requested()) return Stopped();
-    // The digest is that of whoever held the cell before the move, not of the device between.
+    // The expected digest is that of the first source, not of the forwarding device.
     const auto arrived = arrived_.find({m->source, m->tensor, m->cell});
     if (arrived == arrived_.end()) {
       return Internal(
-          fmt::format("move {} passes on what {} has not received", i, ToString(m->source)));
+          fmt::format("move {} forwards a cell that {} has not received", i, ToString(m->source)));
     }
     const DevicePieces origin = NextPieces(c, m->source);
     TESSERA_TRY(const CellView read, ViewOfCell(c, origin, m->tensor, m->from, m->cell));

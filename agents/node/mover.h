@@ -2,10 +2,10 @@
 #pragma once
 
 /// \file
-/// Carries out one node's part of a plan while the job stands still: digests what is held, copies
-/// what stays or comes from the same host, receives the rest over lanes, compares it with its
-/// sources, passes on between its devices what is relayed, and digests the result. Or fetches all
-/// state from whoever hands it in. Old pieces are only read.
+/// Carries out one node's part of a plan while the job is paused: computes the digests of the old
+/// pieces, copies cells within the host, receives the others over lanes, compares them with their
+/// sources, forwards relayed cells between its own devices, and computes the digests of the new
+/// pieces. For a hand-in it fetches all state from the client instead. Old pieces are only read.
 
 #include <atomic>
 #include <functional>
@@ -25,10 +25,10 @@ struct MoveResult {
   Status status = OkStatus();
   std::vector<DeviceDigests> before;  // devices of the old layout
   std::vector<DeviceDigests> after;   // devices of the new layout
-  std::int64_t checksums_equal = 0;   // moved cells whose digest equals its source's
+  std::int64_t checksums_equal = 0;   // moved cells whose digest equals that of the source
 };
 
-/// Bytes that one device sends another of this node, and how many have arrived.
+/// The bytes that one device sends to a device of this node: planned, and copied so far.
 struct MoveFlow {
   ptc::DeviceId source, destination;
   std::int64_t total = 0;
@@ -42,16 +42,16 @@ class Mover {
     CurveKeys keys;
     std::shared_ptr<engine::TokenBucket> ingress;
   };
-  /// Starts at once on a thread of its own; `done` runs on that thread, exactly once.
+  /// Starts at once on its own thread. `done` runs exactly once, on that thread.
   Mover(std::shared_ptr<const MoveContext> context, Wire wire,
         std::function<void(MoveResult)> done);
-  /// Stops what runs and waits for it; `done` has then run.
+  /// Cancels the transfer and waits for `done`.
   ~Mover();
-  /// Makes the transfer end soon with kCancelled. Any thread.
+  /// Makes the transfer end soon, with kCancelled. Any thread.
   void Cancel();
   /// Fixed after construction; the counters grow. Any thread.
   const std::vector<std::unique_ptr<MoveFlow>>& flows() const { return flows_; }
-  /// Bytes of what is handed in that have come. Any thread.
+  /// Bytes of a hand-in that have arrived. Any thread.
   std::int64_t storage_done() const { return storage_done_; }
 
  private:
@@ -62,7 +62,7 @@ class Mover {
   Status DigestAll(const std::stop_token& stop, Side side, std::vector<DeviceDigests>& out) const;
   Status Copy(const std::stop_token& stop);
   Status Receive(const std::stop_token& stop);
-  /// Brings cells over lanes and notes the digests of their sources.
+  /// Fetches cells over lanes and stores the digests of their sources.
   using Progress = std::function<void(std::int64_t move, std::int64_t bytes)>;
   Status FetchCells(const std::stop_token& stop, const LaneKey& key,
                     std::vector<FetchBatch> batches, Progress progress);
@@ -75,9 +75,9 @@ class Mover {
   Wire wire_;
   std::vector<std::unique_ptr<MoveFlow>> flows_;
   std::atomic<std::int64_t> storage_done_ = 0;
-  std::map<std::int64_t, std::uint64_t> source_digests_;  // by move; of those not yet compared
-  bool passes_on_ = false;                                // whether some moves are forwarded
-  /// Then the digests of cells that have come and are what their sources held.
+  std::map<std::int64_t, std::uint64_t> source_digests_;  // by move, of cells not yet compared
+  bool has_forwards_ = false;                             // whether the plan forwards cells
+  /// If it does: the digests of cells that arrived and equal their sources.
   std::map<std::tuple<ptc::DeviceId, int, ptc::Box>, std::uint64_t> arrived_;
   std::jthread thread_;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Fetches all state of this node's devices from whoever hands it in, and compares it with what was
-/// sent.
+/// Fetches all state of this node's devices from the client of a hand-in and compares it with the
+/// digests of the client.
 
 #include <fmt/format.h>
 
@@ -34,7 +34,7 @@ Status Mover::Refill(const std::stop_token& stop, MoveResult& result) {
     TESSERA_TRY(const std::uint64_t digest,
                 DigestOfCell(c, NextPieces(c, read.device), read.tensor, read.cell));
     if (digest != expected) {
-      return DataLoss(fmt::format("tensor '{}' {}: digest on {} is {}, what was handed in has {}",
+      return DataLoss(fmt::format("tensor '{}' {}: digest on {} is {}, of the handed-in state {}",
                                   c.SpecOf(read.tensor).name, ToString(read.cell),
                                   ToString(read.device), ptc::Hex16(digest), ptc::Hex16(expected)));
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's start, and its connection to the registrar.
+// The start of the agent, and its connection to the registrar.
 #include "agents/node/node_agent.h"
 
 #include <arpa/inet.h>
@@ -21,7 +21,8 @@ namespace tessera::agents {
 namespace {
 constexpr auto kHeartbeat = std::chrono::seconds(1);
 constexpr auto kProgressPeriod = std::chrono::milliseconds(100);
-/// DESIGN.md: who hears nothing for this long gives up waiting.
+/// A participant that receives nothing from the registrar for this long reads the decision
+/// register.
 constexpr auto kSilence = std::chrono::seconds(15);
 constexpr std::int64_t kPortBurst = 1 << 20;
 
@@ -36,7 +37,7 @@ std::string KeeperIdentity() {
   return fmt::format("{} {}", getppid(), stat ? stat->start : 0);
 }
 
-// The part of an endpoint that other hosts reach this one by: "tcp://10.0.0.1:40001" -> "10.0.0.1".
+// The address part of an endpoint: "tcp://10.0.0.1:40001" -> "10.0.0.1".
 std::string AddressOf(const std::string& endpoint) {
   const auto begin = endpoint.find("://");
   const auto end = endpoint.rfind(':');
@@ -44,8 +45,8 @@ std::string AddressOf(const std::string& endpoint) {
   return endpoint.substr(begin + 3, end - begin - 3);
 }
 
-// A TCP port of `address` that nobody has now; 0 where there is none. Nothing holds it: that it is
-// still free when a rank binds it is likely, not certain, as with torchrun's own choice.
+// A free TCP port of `address`, or 0. The port is not reserved, so another process may bind it
+// before a rank does; torchrun chooses its port in the same way.
 std::int32_t FindFreePort(const std::string& address) {
   sockaddr_in socket_address{};
   socket_address.sin_family = AF_INET;
@@ -68,7 +69,7 @@ NodeAgent::NodeAgent(Loop& loop, NetContext& net, AgentConfig config, CurveKeys 
       config_(std::move(config)),
       keys_(std::move(keys)),
       incarnation_(NewIncarnation()),
-      last_heard_(Loop::Now()),
+      last_message_(Loop::Now()),
       egress_(std::make_shared<engine::TokenBucket>(config_.link_bytes_per_second, kPortBurst)),
       ingress_(std::make_shared<engine::TokenBucket>(config_.link_bytes_per_second, kPortBurst)),
       queries_(loop, config_, {&net_, keys_, ingress_}),
@@ -94,7 +95,7 @@ Status NodeAgent::Open() {
     device.failed = failed.has_value();
   }
   ClearHolds();
-  views_ = std::make_unique<ViewStore>(loop_);
+  views_ = std::make_unique<ViewStore>(loop_, std::chrono::seconds(config_.view_lease_seconds));
   TESSERA_RETURN_IF_ERROR(RecoverRanks());
   TESSERA_RETURN_IF_ERROR(RecoverTxn());
   TESSERA_TRY(rank_port_,
@@ -122,15 +123,15 @@ Status NodeAgent::Open() {
     } else {
       SendRegister();
     }
-    if (Loop::Now() - last_heard_ > kSilence) Feed(engine::RegistrarSilent{});
+    if (Loop::Now() - last_message_ > kSilence) Feed(engine::RegistrarSilent{});
   });
   loop_.Every(kProgressPeriod, [this] { SendProgress(); });
   SendRegister();
   return OkStatus();
 }
 
-// What was on its way when a connection broke is lost. With the state of this node before it, the
-// registrar says what still holds of it again.
+// A broken connection loses messages. Register gives the registrar the state of this node, and the
+// registrar repeats what is still valid.
 void NodeAgent::ReadRegistrarLink() {
   while (const auto event = registrar_->NextLinkEvent()) {
     if (event->kind != LinkEvent::Kind::kReady) continue;
@@ -138,7 +139,7 @@ void NodeAgent::ReadRegistrarLink() {
   }
 }
 
-// What was promised about memory that a keeper before this one held is void with that memory.
+// Erases the journal if the keeper is a new one, because the memory of the old keeper is gone.
 Status NodeAgent::ForgetOtherKeepers() {
   const std::string keeper = KeeperIdentity();
   TESSERA_TRY(const std::optional<std::string> known, journal_->Get("keeper"));
@@ -156,7 +157,7 @@ void NodeAgent::Send(wire::FromNode message) {
   std::vector<Frame> frames;
   frames.push_back(Frame::Of("node"));
   frames.push_back(Frame::Of(message.SerializeAsString()));
-  // What cannot be sent now is said again: state by Register, outcomes when they are asked for.
+  // A message that cannot be sent now is repeated: state by Register, outcomes on request.
   static_cast<void>(registrar_->Send(std::move(frames)));
 }
 
@@ -196,7 +197,7 @@ void NodeAgent::SendRegister() {
     row->set_job(name);
     row->set_epoch(job.row.epoch);
     std::int64_t ranks = 0;
-    for (const auto& [id, rank] : ranks_) ranks += id.job == name && !rank.expendable ? 1 : 0;
+    for (const auto& [id, rank] : ranks_) ranks += id.job == name && !rank.exit_expected ? 1 : 0;
     row->set_ranks(ranks);
     if (const auto all = AllPaused(name)) {
       row->set_paused(true);
@@ -219,9 +220,9 @@ void NodeAgent::SendHeartbeat() {
   Send(std::move(message));
 }
 
-void NodeAgent::Tell(engine::Severity severity, const std::string& source,
-                     const std::string& text) {
-  // The registrar of this process prints what it records; other nodes keep their own account.
+void NodeAgent::ReportEvent(engine::Severity severity, const std::string& source,
+                            const std::string& text) {
+  // The registrar prints all events; the agents of other nodes print their own.
   if (config_.endpoint != config_.registrar_endpoint) {
     std::fprintf(stderr, "%s %s: %s\n", std::string(ToString(severity)).c_str(), source.c_str(),
                  text.c_str());
@@ -245,7 +246,7 @@ void NodeAgent::OnRegistrarReady() {
       std::fprintf(stderr, "dropped a malformed message from the registrar\n");
       continue;
     }
-    last_heard_ = Loop::Now();
+    last_message_ = Loop::Now();
     OnMessage(message);
   }
 }

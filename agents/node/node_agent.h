@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// The agent of one node: holds the connection to the registrar, runs the ranks of its devices,
-/// and takes part in transactions. Everything lives on one loop thread; transfers and lanes have
-/// threads of their own and post their results.
+/// The agent of one node: it is connected to the registrar, runs the ranks of its devices, and
+/// participates in transactions. It uses one loop thread; transfers and lanes have their own
+/// threads and post their results to the loop.
 
 #include <chrono>
 #include <deque>
@@ -37,7 +37,7 @@ namespace tessera::agents {
 
 class NodeAgent {
  public:
-  /// \error what cannot be bound, opened or mapped, by name.
+  /// \error naming what cannot be bound, opened or mapped
   static Result<std::unique_ptr<NodeAgent>> Start(Loop& loop, NetContext& net,
                                                   const AgentConfig& config, CurveKeys keys);
   ~NodeAgent();
@@ -56,9 +56,9 @@ class NodeAgent {
       std::string reason;
     };
     std::optional<Pause> paused;
-    std::int64_t current_epoch = 0;  // the last one that it attached to or went on in
-    bool adopted = false;            // waits for Go in current_epoch
-    bool expendable = false;         // its end is wanted
+    std::int64_t current_epoch = 0;  // the last one that it attached to or adopted
+    bool adopted = false;            // it waits for Go in current_epoch
+    bool exit_expected = false;      // the agent has ended it on purpose
     std::string last_line;           // of stderr
   };
   struct Job {
@@ -66,7 +66,7 @@ class NodeAgent {
     JobRow row;
     std::uint64_t resumed_through = 0;
     bool starting = false;
-    std::uint64_t start = 0;  // which of that name; 0 where an earlier agent started it
+    std::uint64_t start = 0;  // as in StartJob; 0: an earlier agent started it
   };
   struct Txn {
     wire::Prepare prepare;
@@ -74,7 +74,7 @@ class NodeAgent {
     std::optional<ptc::Layout> from, to;
     ptc::Plan plan;
     std::map<ptc::DeviceId, engine::PieceTable> old, next;  // by local device
-    std::shared_ptr<const MoveContext> context;             // since this node is prepared
+    std::shared_ptr<const MoveContext> context;             // set once this node is prepared
     std::unique_ptr<Mover> mover;
     MoveResult result;
     std::int64_t step = 0;
@@ -93,7 +93,7 @@ class NodeAgent {
   void FillDevices(google::protobuf::RepeatedPtrField<wire::NodeDevice>* out) const;
   void OnRegistrarReady();
   void OnMessage(const wire::ToNode& message);
-  void Tell(engine::Severity severity, const std::string& source, const std::string& text);
+  void ReportEvent(engine::Severity severity, const std::string& source, const std::string& text);
 
   // ---- jobs and ranks (node_ranks.cpp)
   Status RecoverRanks();
@@ -101,7 +101,7 @@ class NodeAgent {
   KeeperClient::Handlers KeeperHandlers();
   Status WriteJobFiles(const std::string& job, const std::string& settings,
                        const ptc::Layout& layout);
-  /// What the ranks of one epoch are started for.
+  /// How the ranks of one epoch are started.
   struct Launch {
     std::string job;
     std::string settings;  // JSON
@@ -129,20 +129,20 @@ class NodeAgent {
   void OnRankExited(const KeeperClient::Rank& exited);
   void KillRank(Rank& rank);
   void ReportPaused(const std::string& job);
-  /// Says again what stands: the registrar has no record of it, or had to pass it over.
+  /// Reports all paused jobs again: the registrar may have restarted, or ignored the first report.
   void ReportAllPaused();
   void RaiseRequest(const std::string& job, std::uint64_t number, std::int64_t at_step);
-  /// Lets ranks go on that wait. `data_too`: also those that could not read their data.
+  /// Resumes waiting ranks. `data_too`: also those that could not read their data.
   void Resume(const std::string& job, bool data_too);
   Rank* FindRank(const RankId& id);
-  /// The step at which all of the job's ranks here wait, or nullopt.
+  /// The pause that all ranks of the job on this node share, or nullopt.
   std::optional<Rank::Pause> AllPaused(const std::string& job) const;
   void JournalJob(const Job& job);
-  /// Sends the steps again that the registrar says it has no record of.
+  /// Sends again the steps that the registrar has not recorded.
   void RepeatSteps(const wire::Welcome& welcome);
 
   // ---- views (node_views.cpp)
-  /// \error kFailedPrecondition where this node holds another epoch than the registrar thinks
+  /// \error kFailedPrecondition if this node holds another epoch than the one in `message`
   Result<ViewTask> MakeViewTask(const wire::TakeView& message);
   void OnTakeView(const wire::TakeView& message);
   void ClearHolds();
@@ -160,15 +160,15 @@ class NodeAgent {
   void CheckConnected();
   void RunTransfer();
   void SendReport(const engine::Report& report);
-  /// Says again that the outcome was followed until the barrier is passed: what the registrar said
-  /// last may be lost with a connection.
+  /// Reports again that the outcome was followed, until the registrar sends Go: the first report or
+  /// the Go may have been lost with a connection.
   void RepeatFollowed();
   void SendProgress();
   void FlipAndAdopt();
   void CheckAdopted();
   void CleanUp();
   void CheckCleanedUp();
-  void LetGo();
+  void ReleaseRanks();
   void ForgetTxn();
   std::shared_ptr<const MoveContext> MakeContext() const;
   void SetServing(std::shared_ptr<const MoveContext> context);
@@ -183,15 +183,15 @@ class NodeAgent {
   const std::int64_t incarnation_;
   std::unique_ptr<engine::Journal> journal_;
   std::unique_ptr<KeeperClient> keeper_;
-  bool was_connected_ = false;  // to the registrar, at some time
+  bool was_connected_ = false;  // to the registrar, at least once
   std::optional<DeviceStore> store_;
   std::unique_ptr<RankPort> rank_port_;
   std::optional<Socket> registrar_;
   bool welcomed_ = false;
-  Loop::Clock::time_point last_heard_;
+  Loop::Clock::time_point last_message_;
   std::map<std::string, Job> jobs_;
   std::map<RankId, Rank> ranks_;
-  std::map<std::string, std::deque<wire::StepReport>> recent_steps_;  // by job, the last reported
+  std::map<std::string, std::deque<wire::StepReport>> recent_steps_;  // by job, the last reports
   std::shared_ptr<engine::TokenBucket> egress_, ingress_;
   NodeQueries queries_;
   const std::int32_t master_port_;
@@ -201,9 +201,9 @@ class NodeAgent {
   std::uint64_t next_digest_run_ = 1;
   std::unique_ptr<ViewStore> views_;  // outlives the lanes that serve it
   std::optional<std::pair<std::uint64_t, std::shared_ptr<const engine::ViewPlan>>>
-      view_plan_;  // of the layout with this hash, the last that was asked for
+      view_plan_;  // the last plan, with the hash of its layout
 
-  struct Serving;  // what lanes may serve now, shared with their threads
+  struct Serving;  // what lanes serve now, shared with their threads
   std::shared_ptr<Serving> serving_;
   std::unique_ptr<LaneServer> lanes_;
 };

@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// Questions that the registrar passes on to nodes, and their answers: each question gets one
-/// answer a node, the node's own or an error in its place.
+/// Sends a query to several nodes and collects one answer per node: the node's own, or an error.
 
 #include <chrono>
 #include <cstdint>
@@ -18,7 +17,7 @@
 
 namespace tessera::agents {
 
-/// Lives on a loop; every member is called on the loop's thread.
+/// \threadsafety The loop's thread.
 class NodeAsks {
  public:
   using Send = std::function<Status(std::int32_t node, const wire::ToNode& message)>;
@@ -26,13 +25,13 @@ class NodeAsks {
 
   NodeAsks(Loop& loop, Send send);
 
-  /// Asks all of `nodes` at once. `done` runs exactly once, with an entry for each: as soon as all
-  /// have answered, at the latest after `deadline`. An entry is an error where the message could
-  /// not be sent (that of Send), where the node could not answer (kFailedPrecondition), or where it
-  /// said nothing (kTimeout).
+  /// Sends `query` to all `nodes`. `done` runs exactly once, with one entry per node, as soon as
+  /// all nodes have answered, or after `deadline`. An entry is an error if the message could not be
+  /// sent (the error of Send), if the node could not answer (kFailedPrecondition), or if it did not
+  /// answer in time (kTimeout).
   void Ask(const std::set<std::int32_t>& nodes, wire::NodeQuery query,
            std::chrono::milliseconds deadline, std::function<void(Answers)> done);
-  /// An answer to no open question is dropped.
+  /// Ignores an answer to no open query.
   void OnAnswer(std::int32_t node, const wire::NodeAnswer& answer);
 
  private:

@@ -22,6 +22,7 @@
 #include "agents/node/log_tail.h"
 #include "agents/node/trainer.h"
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/node.pb.h"
 #include "agents/wire/utf8.h"
 #include "engine/search/calibration.h"
 
@@ -32,7 +33,7 @@ constexpr auto kProbeLimit = std::chrono::seconds(60);
 constexpr int kPollMilliseconds = 100;
 constexpr std::size_t kMaxOutput = 1 << 20;
 
-/// The last line that is not empty.
+/// The last non-empty line.
 std::string LastLine(const std::string& text) {
   const auto end = text.find_last_not_of('\n');
   if (end == std::string::npos) return {};
@@ -41,7 +42,7 @@ std::string LastLine(const std::string& text) {
                      end - (begin == std::string::npos ? 0 : begin + 1) + 1);
 }
 
-/// Runs the probe as a child: its last line is a calibration.
+/// Runs the probe as a child process. Its last line is the calibration.
 Result<std::string> RunProbe(const std::stop_token& stop) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
@@ -127,7 +128,7 @@ wire::NodeAnswer AnswerTo(const wire::NodeQuery& query, const AgentConfig& confi
       break;
     }
     case wire::NodeQuery::BODY_NOT_SET:
-      answer.set_error("the question has no body that this program knows");
+      answer.set_error("the query has no body that this program knows");
       break;
   }
   return answer;

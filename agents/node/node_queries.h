@@ -2,9 +2,8 @@
 #pragma once
 
 /// \file
-/// Questions that a node answers by itself: what its machine is like, how fast it and its links
-/// are, the end of its log. Each is worked on by a thread of its own, so that the agent's loop goes
-/// on.
+/// Queries that a node answers by itself: checks of its machine, its speed, its links, the end of
+/// its log. Each query runs on its own thread, because the agent's loop must not block.
 
 #include <cstdint>
 #include <functional>
@@ -14,21 +13,21 @@
 #include "agents/net/loop.h"
 #include "agents/node/config.h"
 #include "agents/node/link_probe.h"
-#include "agents/wire/tessera/wire/node.pb.h"
+#include "agents/wire/messages_fwd.h"
 
 namespace tessera::agents {
 
-/// Lives on a loop; every member is called on the loop's thread.
+/// \threadsafety The loop's thread.
 class NodeQueries {
  public:
   using Reply = std::function<void(wire::NodeAnswer)>;
 
   NodeQueries(Loop& loop, const AgentConfig& config, LinkPort port);
-  /// Stops what runs and waits for it; those questions stay without an answer.
+  /// Cancels the running queries and waits for their threads. They get no answer.
   ~NodeQueries();
 
-  /// `reply` runs on the loop, once: with an answer, or with `error` set in one line. One probe at
-  /// a time; it is ended after 60 s.
+  /// `reply` runs once, on the loop, with an answer or with `error` set to one line. Only one probe
+  /// runs at a time; it is killed after 60 s.
   void Ask(const wire::NodeQuery& query, Reply reply);
 
  private:

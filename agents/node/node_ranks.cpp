@@ -23,10 +23,10 @@
 namespace tessera::agents {
 namespace {
 
-/// As many as a rank repeats.
+/// As many as a rank repeats to a new agent.
 constexpr std::size_t kMaxRecentSteps = 256;
 
-// What the keeper remembers of a rank for an agent that comes after this one.
+// Identifies a rank to a later agent; the keeper stores it.
 std::string TagOf(const RankId& id, std::int64_t epoch) {
   return fmt::format("{} {} {}", id.job, ToString(id.device), epoch);
 }
@@ -56,8 +56,8 @@ KeeperClient::Handlers NodeAgent::KeeperHandlers() {
     const auto tag = ParseTag(kept.tag);
     if (!tag) return;
     if (Rank* rank = FindRank(tag->first)) rank->last_line = line;
-    Tell(engine::Severity::kInfo, fmt::format("{} {}", tag->first.job, ToString(tag->first.device)),
-         line);
+    ReportEvent(engine::Severity::kInfo,
+                fmt::format("{} {}", tag->first.job, ToString(tag->first.device)), line);
   };
   return handlers;
 }
@@ -112,7 +112,7 @@ Status NodeAgent::RecoverRanks() {
   for (const auto& [key, text] : rows) {
     TESSERA_TRY(JobRow row, ParseJobRow(key, text));
     Job job{.name = key.substr(4), .row = std::move(row)};
-    if (store_->Of(job.name).empty()) continue;  // its keeper, and so its memory, is another one
+    if (store_->Of(job.name).empty()) continue;  // the memory of the job was lost with its keeper
     jobs_.emplace(job.name, std::move(job));
   }
   for (const KeeperClient::Rank& kept : keeper_->ranks()) {
@@ -127,9 +127,9 @@ Status NodeAgent::RecoverRanks() {
 }
 
 void NodeAgent::JournalJob(const Job& job) {
-  if (const Status put = journal_->Put("job/" + job.name, ToJson(job.row).dump()); !put) {
-    Tell(engine::Severity::kError, fmt::format("n{}", config_.node),
-         "journal: " + put.error().ToString());
+  if (const Status put = journal_->Put("job/" + job.name, ToText(job.row)); !put) {
+    ReportEvent(engine::Severity::kError, fmt::format("n{}", config_.node),
+                "journal: " + put.error().ToString());
   }
 }
 
@@ -192,11 +192,11 @@ void NodeAgent::OnStartJob(const wire::StartJob& message) {
 
 Status NodeAgent::StartJob(const wire::StartJob& message) {
   if (const auto job = jobs_.find(message.job()); job != jobs_.end()) {
-    if (job->second.start == message.start()) {  // said again
+    if (job->second.start == message.start()) {  // a repeated message
       ReportPaused(message.job());
       return OkStatus();
     }
-    // A name is started anew when its job is over. Word of that was lost.
+    // The earlier job with this name has ended, but the message about its end was lost.
     KillRanks(message.job());
     ForgetJob(message.job());
   }
@@ -241,13 +241,13 @@ Status NodeAgent::StartJob(const wire::StartJob& message) {
 void NodeAgent::OnRankAttached(const RankId& id, std::int64_t pid) {
   Rank* rank = FindRank(id);
   if (!rank || rank->pid != pid) {
-    Tell(engine::Severity::kWarning, fmt::format("n{}", config_.node),
-         fmt::format("process {} attached as {} of '{}', which is not expected", pid,
-                     ToString(id.device), id.job));
+    ReportEvent(engine::Severity::kWarning, fmt::format("n{}", config_.node),
+                fmt::format("process {} attached as {} of '{}', which is not expected", pid,
+                            ToString(id.device), id.job));
     return;
   }
   rank->attached = true;
-  // What it went through while no agent was there.
+  // Its state may have changed while no agent ran.
   if (const auto state = rank_port_->Find(id)) rank->current_epoch = state->epoch;
 }
 
@@ -274,7 +274,7 @@ void NodeAgent::OnRankPaused(const RankId& id, Rank::Pause pause) {
   rank->paused = std::move(pause);
   rank->adopted = false;
   if (txn_ && txn_->prepare.job() == id.job) {
-    // A rank whose socket was down when the commit came: it is told again.
+    // The rank was disconnected when the transaction was committed, so ADOPT is sent again.
     if (txn_->machine.state() == engine::ParticipantState::kCommitted) FlipAndAdopt();
     if (IsJoiner(id)) return;
     if (const auto all = AllPaused(id.job)) {
@@ -284,7 +284,7 @@ void NodeAgent::OnRankPaused(const RankId& id, Rank::Pause pause) {
     return;
   }
   if (job == jobs_.end()) return;
-  // A pause that was called off while the decision was on its way.
+  // The job was resumed before this pause arrived.
   if (request > engine::kRequestStepsDone && request <= job->second.resumed_through) {
     rank->paused.reset();
     static_cast<void>(
@@ -324,7 +324,7 @@ std::optional<NodeAgent::Rank::Pause> NodeAgent::AllPaused(const std::string& jo
     if (all && all->step != rank->second.paused->step) return std::nullopt;
     std::string reason = all ? std::move(all->reason) : std::string();
     all = rank->second.paused;
-    if (!reason.empty()) all->reason = std::move(reason);  // the first that says one
+    if (!reason.empty()) all->reason = std::move(reason);  // the first reason stands
   }
   return all;
 }
@@ -373,7 +373,7 @@ void NodeAgent::OnRankAdopted(const RankId& id, std::int64_t epoch) {
     CheckAdopted();
     return;
   }
-  // The barrier was passed while this rank's socket was down.
+  // The rank was disconnected when the others received Go.
   const auto job = jobs_.find(id.job);
   if (job != jobs_.end() && job->second.row.epoch == epoch) {
     rank->adopted = false;
@@ -387,17 +387,17 @@ void NodeAgent::OnRankExited(const KeeperClient::Rank& exited) {
   if (!tag) return;
   Rank* rank = FindRank(tag->first);
   if (!rank || rank->pid != exited.pid) return;
-  const bool expendable = rank->expendable;
+  const bool exit_expected = rank->exit_expected;
   const std::string last_line = rank->last_line;
   const bool joiner = IsJoiner(tag->first);
   ranks_.erase(tag->first);
   if (txn_ && txn_->machine.state() == engine::ParticipantState::kAborted) CheckCleanedUp();
   if (txn_ && txn_->machine.state() == engine::ParticipantState::kCommitted) CheckAdopted();
-  if (expendable) return;
+  if (exit_expected) return;
   std::string reason =
       fmt::format("the rank on {} {}", ToString(tag->first.device), DescribeExit(exited.status));
   if (!last_line.empty()) reason += ": " + last_line;
-  Tell(engine::Severity::kError, tag->first.job, reason);
+  ReportEvent(engine::Severity::kError, tag->first.job, reason);
   wire::FromNode message;
   auto* out = message.mutable_rank_exited();
   out->set_job(tag->first.job);
@@ -412,7 +412,7 @@ void NodeAgent::OnRankExited(const KeeperClient::Rank& exited) {
 }
 
 void NodeAgent::KillRank(Rank& rank) {
-  rank.expendable = true;
+  rank.exit_expected = true;
   static_cast<void>(keeper_->Signal(rank.pid, SIGKILL));
 }
 
@@ -426,7 +426,7 @@ void NodeAgent::RaiseRequest(const std::string& job, std::uint64_t number, std::
 
 void NodeAgent::OnPauseJob(const wire::PauseJob& message) {
   RaiseRequest(message.job(), message.number(), message.at_step());
-  ReportPaused(message.job());  // it may stand already
+  ReportPaused(message.job());  // the job may be paused already
 }
 
 void NodeAgent::OnResumeJob(const wire::ResumeJob& message) {
@@ -520,7 +520,7 @@ void NodeAgent::OnFailDevice(std::int32_t index) {
   for (auto& [id, rank] : ranks_) {
     if (id.device.index == index) static_cast<void>(keeper_->Signal(rank.pid, SIGKILL));
   }
-  Tell(engine::Severity::kError, ToString(device->id), "the device failed (on request)");
+  ReportEvent(engine::Severity::kError, ToString(device->id), "the device failed (on request)");
   SendHeartbeat();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One node's part in a transaction: carries out what engine::Participant asks for.
+// Carries out the actions of engine::Participant.
 #include <fmt/format.h>
 #include <signal.h>
 
@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "agents/node/digest_wire.h"
+#include "agents/node/fault.h"
 #include "agents/node/link_probe.h"
 #include "agents/node/node_agent.h"
 #include "agents/wire/convert.h"
@@ -52,7 +53,7 @@ wire::TxnReport::Kind KindOf(engine::ReportKind kind) {
 struct NodeAgent::Serving {
   std::mutex mutex;
   std::shared_ptr<const MoveContext> context;
-  LinkSource links;  // has a mutex of its own
+  LinkSource links;  // has its own mutex
 };
 
 void NodeAgent::SetServing(std::shared_ptr<const MoveContext> context) {
@@ -74,8 +75,8 @@ std::function<Result<SourceCell>(const LaneKey&, std::int64_t)> NodeAgent::MakeR
       context = serving->context;
     }
     if (!context || !(context->key == key)) {
-      return FailedPrecondition(fmt::format("transaction {} of '{}' is not being transferred here",
-                                            key.transaction, key.job));
+      return FailedPrecondition(fmt::format(
+          "transaction {} of '{}' is not in transfer on this node", key.transaction, key.job));
     }
     return ResolveSource(context, move);
   };
@@ -120,7 +121,7 @@ Status NodeAgent::RecoverTxn() {
   return OkStatus();
 }
 
-// ---- what the registrar says
+// ---- requests of the registrar
 
 void NodeAgent::OnPrepare(const wire::Prepare& message) {
   if (txn_) {
@@ -146,13 +147,14 @@ void NodeAgent::OnPrepare(const wire::Prepare& message) {
 
 void NodeAgent::OnOutcome(const wire::Outcome& message) {
   if (!txn_ || txn_->prepare.transaction() != message.transaction()) {
-    // Followed and forgotten, or never begun here: either way nothing of it is left.
+    // This node has followed the outcome and forgotten the transaction, or it never prepared it,
+    // which is possible only for an aborted one. In both cases the outcome holds here.
     wire::FromNode reply;
     auto* report = reply.mutable_txn();
     report->set_transaction(message.transaction());
     report->set_kind(message.commit() ? wire::TxnReport::COMMITTED : wire::TxnReport::ABORTED);
     Send(std::move(reply));
-    return ReportAllPaused();  // a registrar that asks this may have been restarted since
+    return ReportAllPaused();  // the registrar may have restarted and forgotten the pauses
   }
   if (message.commit()) txn_->step = message.step();
   Feed(engine::OutcomeTold{message.commit()});
@@ -175,7 +177,12 @@ void NodeAgent::OnDecided(const wire::Decided& message) {
 
 void NodeAgent::Feed(const engine::ParticipantEvent& event) {
   if (!txn_) return;
-  for (const engine::ParticipantAction& action : txn_->machine.On(event)) {
+  const State before = txn_->machine.state();
+  const std::vector<engine::ParticipantAction> actions = txn_->machine.On(event);
+  if (txn_->machine.state() != before) {
+    FaultPoint(config_.node, "participant." + std::string(ToString(txn_->machine.state())));
+  }
+  for (const engine::ParticipantAction& action : actions) {
     if (!txn_) return;
     std::visit(
         Overloaded{
@@ -193,13 +200,15 @@ void NodeAgent::Feed(const engine::ParticipantEvent& event) {
               const Status put =
                   journal_->Put(kStateKey, std::to_string(static_cast<int>(a.state)));
               if (!put)
-                Tell(engine::Severity::kError, fmt::format("n{}", config_.node),
-                     "journal: " + put.error().ToString());
+                ReportEvent(engine::Severity::kError, fmt::format("n{}", config_.node),
+                            "journal: " + put.error().ToString());
+              FaultPoint(config_.node,
+                         "participant." + std::string(ToString(a.state)) + ".journaled");
             },
             [&](const engine::Report& a) { SendReport(a); },
             [&](const engine::FlipAndAdopt&) { FlipAndAdopt(); },
             [&](const engine::CleanUp&) { CleanUp(); },
-            [&](const engine::LetGo&) { LetGo(); },
+            [&](const engine::LetGo&) { ReleaseRanks(); },
             [&](const engine::ResumeOld&) {
               const auto job = jobs_.find(txn_->prepare.job());
               if (job == jobs_.end()) return;
@@ -209,7 +218,7 @@ void NodeAgent::Feed(const engine::ParticipantEvent& event) {
               for (const ptc::DeviceId id : store_->Of(job->first)) {
                 store_->Find(id)->arena->header().request.store(0);
               }
-              // Ranks that cannot read their data stand for that, not for the transaction.
+              // Ranks that cannot read their data do not resume: they wait for the data.
               if (!txn_->stay_paused) Resume(job->first, false);
             },
             [&](const engine::AskRegister& a) {
@@ -234,8 +243,8 @@ void NodeAgent::RepeatFollowed() {
 }
 
 void NodeAgent::SendReport(const engine::Report& report) {
-  // Others may ask for cells as soon as they are told to transfer, which may be before this node is
-  // told; the registrar tells nobody before all ranks stand.
+  // Another node may receive its Transfer earlier than this one and fetch cells from here at once.
+  // The registrar sends Transfer only after all ranks have paused.
   if (report.kind == engine::ReportKind::kPrepared && !txn_->context) {
     txn_->context = MakeContext();
     SetServing(txn_->context);
@@ -255,7 +264,7 @@ void NodeAgent::SendReport(const engine::Report& report) {
   Send(std::move(message));
 }
 
-// Layouts and plan from the message; both are deterministic, so only hashes are compared.
+// Computes layouts and plan from the message and compares their hashes with those of the registrar.
 Status NodeAgent::BuildPlan() {
   const wire::Prepare& p = txn_->prepare;
   TESSERA_TRY(ptc::Layout from, ptc::ParseLayout(p.from_layout()));
@@ -374,13 +383,13 @@ std::shared_ptr<const MoveContext> NodeAgent::MakeContext() const {
 }
 
 void NodeAgent::RunTransfer() {
-  views_->GiveUp(txn_->prepare.job());  // nothing may read the old pieces when they are freed
-  if (!txn_->context) {  // another agent of this node prepared it; what it had in memory is gone
+  views_->GiveUp(txn_->prepare.job());  // the old pieces will be overwritten
+  if (!txn_->context) {  // an earlier agent of this node prepared it; its context is lost
     Feed(engine::TransferEnded{
         FailedPrecondition(fmt::format("n{} was restarted after it had prepared", config_.node))});
     return;
   }
-  // Space of old gradients may be written from here on.
+  // The new pieces may lie in the space of the gradients, so these are no longer valid.
   for (const auto& [id, table] : txn_->next) {
     store_->Find(id)->arena->header().grads_step.store(0);
   }
@@ -411,8 +420,7 @@ void NodeAgent::SendProgress() {
   Send(std::move(message));
 }
 
-// Idempotent: a device that has flipped already only loads its table, a rank that has adopted is
-// not told again.
+// Idempotent: skips devices that have flipped and ranks that have adopted.
 void NodeAgent::FlipAndAdopt() {
   const wire::Prepare& p = txn_->prepare;
   for (const auto& [id, table] : txn_->next) {
@@ -421,7 +429,7 @@ void NodeAgent::FlipAndAdopt() {
       continue;
     store_->Flip(device, table, p.timeline(), txn_->step);
   }
-  // What was reported of steps after the one that was handed in is of another past.
+  // The reported steps after the handed-in step belong to the old timeline.
   if (p.has_hand_in()) recent_steps_.erase(p.job());
   const bool stays = !LocalOf(*txn_->to).empty();
   if (stays) {
@@ -445,7 +453,7 @@ void NodeAgent::FlipAndAdopt() {
 
 void NodeAgent::CheckAdopted() {
   for (const ptc::DeviceId device : LocalOf(*txn_->to)) {
-    // A rank that died is not waited for: the commit stands, and the job fails after it.
+    // A dead rank is not waited for. The commit stands, and the job fails after it.
     const Rank* rank = FindRank({txn_->prepare.job(), device});
     if (rank && rank->current_epoch < txn_->prepare.epoch()) return;
   }
@@ -467,11 +475,11 @@ void NodeAgent::CheckCleanedUp() {
   for (const auto& [id, rank] : ranks_) {
     if (IsJoiner(id)) return;
   }
-  txn_->mover.reset();  // waits for its end: nothing of it writes after this line
+  txn_->mover.reset();  // waits until the mover has ended and no longer writes
   Feed(engine::CleanedUp{});
 }
 
-void NodeAgent::LetGo() {
+void NodeAgent::ReleaseRanks() {
   const wire::Prepare& p = txn_->prepare;
   for (auto& [id, rank] : ranks_) {
     if (id.job != p.job()) continue;
@@ -480,7 +488,7 @@ void NodeAgent::LetGo() {
       rank.adopted = false;
       continue;
     }
-    rank.expendable = true;
+    rank.exit_expected = true;
     static_cast<void>(rank_port_->SendCommand(id, RankCommand::kLeave, p.epoch(), nullptr));
     const std::int64_t pid = rank.pid;
     loop_.After(std::chrono::seconds(5), [this, id = id, pid] {
@@ -496,15 +504,15 @@ void NodeAgent::LetGo() {
 
 void NodeAgent::ForgetTxn() {
   SetServing(nullptr);
-  // State first: a row without its partner means nothing.
+  // The state first: RecoverTxn ignores one row without the other.
   static_cast<void>(journal_->Erase(kStateKey));
   static_cast<void>(journal_->Erase(kPrepareKey));
   const bool stay_paused = txn_->stay_paused;
   rendezvous_.Forget(txn_->prepare.job());
   txn_.reset();
   SendHeartbeat();
-  // Who came to stand meanwhile was the transaction's business. Of a job that was paused before it
-  // the registrar knows, and may be letting it go on already.
+  // Pauses during the transaction were not reported. A job that was paused before it is known to
+  // the registrar, which may already be resuming it.
   if (!stay_paused) ReportAllPaused();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views of a job's state: this node's share of them, on request of the registrar.
+// Takes this node's shares of views, on request of the registrar.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,19 +12,19 @@
 
 namespace tessera::agents {
 namespace {
-/// Nobody waits longer for a step.
+/// The longest wait for a step.
 constexpr double kMaxViewSeconds = 24 * 3600;
 }  // namespace
 
 Result<ViewTask> NodeAgent::MakeViewTask(const wire::TakeView& m) {
   const auto job = jobs_.find(m.job());
-  // From the transfer on the old state may be gone any moment.
+  // From the transfer on, the old state may be overwritten at any time.
   const bool changes = txn_ && txn_->prepare.job() == m.job() &&
                        txn_->machine.state() >= engine::ParticipantState::kTransferring;
   if (job == jobs_.end() || changes) {
-    return FailedPrecondition(fmt::format("'{}' is not to be viewed here now", m.job()));
+    return FailedPrecondition(fmt::format("job '{}' cannot be viewed on this node now", m.job()));
   }
-  if (!(m.deadline() >= 0 && m.deadline() <= kMaxViewSeconds)) {  // nor what is not a number
+  if (!(m.deadline() >= 0 && m.deadline() <= kMaxViewSeconds)) {  // also refuses NaN
     return InvalidArgument(fmt::format("a view of '{}' within {} s: from 0 to {} are taken",
                                        m.job(), m.deadline(), kMaxViewSeconds));
   }
@@ -73,8 +73,8 @@ void NodeAgent::OnTakeView(const wire::TakeView& message) {
                      out->set_kind(wire::ViewReport::TOO_LATE);
                      out->set_step(late.step);
                    },
-                   [&](const ViewStore::Stands& stands) {
-                     out->set_kind(wire::ViewReport::STANDS);
+                   [&](const ViewStore::Paused& stands) {
+                     out->set_kind(wire::ViewReport::PAUSED);
                      out->set_step(stands.step);
                    },
                    [&](const Error& error) {
@@ -92,7 +92,7 @@ void NodeAgent::OnTakeView(const wire::TakeView& message) {
   views_->Take(std::move(*task), paused_at, report);
 }
 
-// A predecessor of this agent may have died while it held updates back.
+// An earlier agent of this node may have died while it held updates.
 void NodeAgent::ClearHolds() {
   for (auto& [id, device] : store_->devices()) device.arena->header().hold.store(0);
 }

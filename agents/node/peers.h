@@ -2,13 +2,11 @@
 #pragma once
 
 /// \file
-/// What registrar and agents derive alike from the list of a cluster's nodes: which share a host,
-/// and a layout as one rank sees it.
-
-#include <google/protobuf/repeated_field.h>
+/// Values that the registrar and all agents derive identically from the list of nodes: the topology
+/// and each rank's view of a layout.
 
 #include "agents/job/rank_port.h"
-#include "agents/wire/tessera/wire/node.pb.h"
+#include "agents/wire/messages_fwd.h"
 #include "ptc/layout.h"
 #include "ptc/plan/plan.h"
 
@@ -18,8 +16,8 @@ using Peers = google::protobuf::RepeatedPtrField<wire::Peer>;
 
 /// Nodes with equal host names share a host. Equal lists give equal topologies.
 ptc::Topology TopologyOf(const Peers& peers);
-/// What a plan was made with: the registrar's figures, or, from one that sends none, the above.
-/// \error as ptc::ParseCluster
+/// The topology with which the registrar made the plan. A registrar that sends none used the
+/// function above. \error as ptc::ParseCluster
 Result<ptc::Topology> TopologyOf(const wire::Prepare& prepare);
 /// The entry of `node`, or nullptr.
 const wire::Peer* FindPeer(const Peers& peers, std::int32_t node);

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// An answer that may come later. A request that is sent again with the same id, after a reconnect,
-/// joins the ones that wait, or gets the old outcome.
+/// The reply to a request, which may be sent later. A client that reconnects sends its request
+/// again with the same id; it then waits for the same reply, or receives it at once.
 
 #include <functional>
 #include <optional>
@@ -13,25 +13,26 @@
 
 #include "agents/node/registrar.h"
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 
 namespace tessera::agents {
 
 class Registrar::PendingReply {
  public:
   using Sender = std::function<void(const std::string& identity, const wire::Reply& reply)>;
-  /// \param who "tesseractl, user@host", or empty where nobody said
+  /// \param who "tesseractl, user@host", or empty if unknown
   PendingReply(std::string id, std::string who, Sender send)
       : id_(std::move(id)), who_(std::move(who)), send_(std::move(send)) {}
 
   const std::string& who() const { return who_; }
   /// " (tesseractl, user@host)", for the end of an event.
-  std::string ByWhom() const { return who_.empty() ? "" : " (" + who_ + ")"; }
+  std::string RequesterText() const { return who_.empty() ? "" : " (" + who_ + ")"; }
 
   void Join(const std::string& identity, std::uint64_t sequence) {
     if (reply_) return SendTo(identity, sequence);
     waiting_.emplace_back(identity, sequence);
   }
-  /// The first answer counts.
+  /// Later calls are ignored.
   void Done(wire::Reply reply) {
     if (reply_) return;
     reply.set_id(id_);

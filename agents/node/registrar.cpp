@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The registrar's start, its sockets, and what it publishes.
+// The start of the registrar, its sockets, and the messages that it publishes.
 #include "agents/node/registrar.h"
 
 #include <fmt/format.h>
@@ -18,8 +18,8 @@ constexpr std::size_t kMaxReplies = 2000;
 constexpr std::size_t kMaxClients = 2000;
 constexpr char kProgram[] = "tessera-agent " TESSERA_VERSION;
 
-/// "tesseractl, user@host": who asks for something, for the record.
-std::string WhoOf(const wire::Hello& hello) {
+/// "tesseractl, user@host", for events and the history.
+std::string RequesterOf(const wire::Hello& hello) {
   const std::string program = hello.program().substr(0, hello.program().find(' '));
   if (hello.user().empty()) return program;
   return program.empty() ? hello.user() : program + ", " + hello.user();
@@ -32,7 +32,7 @@ Registrar::Registrar(Loop& loop, const AgentConfig& config)
       config_(config),
       asks_(loop, [this](std::int32_t node,
                          const wire::ToNode& message) { return SendTo(node, message); }),
-      views_(loop, WorldOfViews()),
+      views_(loop, WorldOfViews(), {.lease = std::chrono::seconds(config.view_lease_seconds)}),
       openers_(loop) {}
 Registrar::~Registrar() = default;
 
@@ -95,7 +95,8 @@ void Registrar::SendReply(const std::string& identity, const wire::Reply& reply)
   std::vector<Frame> frames;
   frames.push_back(Frame::Of(identity));
   frames.push_back(Frame::Of(reply.SerializeAsString()));
-  static_cast<void>(router_->Send(std::move(frames)));  // a client that is gone asks again
+  static_cast<void>(
+      router_->Send(std::move(frames)));  // a client that missed it sends the request again
 }
 
 Status Registrar::SendTo(std::int32_t node, const wire::ToNode& message) {
@@ -198,26 +199,27 @@ void Registrar::OnRequest(const std::string& identity, const wire::Request& requ
     case wire::Request::kKeepViews: {
       wire::ToNode keep;
       *keep.mutable_keep_views() = request.keep_views();
-      return PassOn(keep, reply, views_.Keep(request.keep_views()));
+      return ForwardToAll(keep, reply, views_.Keep(request.keep_views()));
     }
     case wire::Request::kReleaseViews: {
       views_.Release(request.release_views());
       wire::ToNode release;
       *release.mutable_release_views() = request.release_views();
-      return PassOn(release, reply);
+      return ForwardToAll(release, reply);
     }
     case wire::Request::BODY_NOT_SET:
-      return reply->Fail(InvalidArgument("the request has no body this program knows"));
+      return reply->Fail(InvalidArgument("the request has no body that this program knows"));
   }
 }
 
 void Registrar::OnHello(const std::string& identity, const wire::Hello& hello,
                         const ReplyPtr& reply) {
   if (!hello.cluster().empty() && hello.cluster() != config_.cluster) {
-    return reply->Fail(FailedPrecondition(fmt::format("this is cluster '{}', the profile says '{}'",
-                                                      config_.cluster, hello.cluster())));
+    return reply->Fail(
+        FailedPrecondition(fmt::format("this is cluster '{}', but the profile names cluster '{}'",
+                                       config_.cluster, hello.cluster())));
   }
-  if (clients_.insert_or_assign(identity, WhoOf(hello)).second) {
+  if (clients_.insert_or_assign(identity, RequesterOf(hello)).second) {
     client_order_.push_back(identity);
     if (client_order_.size() > kMaxClients) {
       clients_.erase(client_order_.front());
@@ -320,7 +322,8 @@ void Registrar::PublishSnapshot() {
 void Registrar::AddEvent(engine::Severity severity, const std::string& source,
                          const std::string& text) {
   engine::Event event{0, WallClock(), severity, source, text};
-  NoteRecorded(history_->AddEvent(event));  // told also where it cannot be kept: sequence 0
+  NoteRecorded(
+      history_->AddEvent(event));  // published even if it cannot be stored, then with sequence 0
   std::fprintf(stderr, "%s %s: %s\n", std::string(ToString(severity)).c_str(), source.c_str(),
                text.c_str());
   wire::Published message;
@@ -359,11 +362,11 @@ engine::TxnStatus Registrar::TxnStatusNow() const {
   out.from_options = txn.planned.summary.from_options;
   out.to_options = txn.planned.summary.to_options;
   out.bytes_total = txn.planned.plan.bytes.moved();
-  out.bytes_done = BytesArrived();
-  for (const auto& [ends, flow] : txn.flows) out.flows.push_back(flow);
+  out.bytes_done = txn.count.bytes();
+  out.flows = txn.count.flows();
   if (out.phase == engine::TxnPhase::kTransferring) out.eta = txn.progress.Eta(Clock::now());
-  out.paused = txn.standing_since
-                   ? std::chrono::duration<double>(Clock::now() - *txn.standing_since).count()
+  out.paused = txn.paused_since
+                   ? std::chrono::duration<double>(Clock::now() - *txn.paused_since).count()
                    : txn.pause;
   out.checksums_equal = txn.checksums_equal;
   out.reason = txn.start_watch ? txn.start_watch->Text() : txn.machine.reason();

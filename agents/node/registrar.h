@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// The registrar: part of the agent of the profile's first node. It holds the job table and the
-/// decision register, plans and coordinates transactions, answers panels and command lines, and
-/// writes the cluster's history. Everything lives on the agent's loop thread.
+/// The registrar runs in the agent of the first node. It holds the job table and the decision
+/// register, plans and coordinates transactions, answers panels and command lines, and writes the
+/// history of the cluster. It uses the agent's loop thread only.
 
 #include <deque>
 #include <functional>
@@ -25,9 +25,9 @@
 #include "agents/node/node_asks.h"
 #include "agents/node/peers.h"
 #include "agents/node/start_watch.h"
+#include "agents/node/transfer_count.h"
 #include "agents/node/view_desk.h"
 #include "agents/wire/convert.h"
-#include "agents/wire/tessera/wire/control.pb.h"
 #include "agents/wire/tessera/wire/node.pb.h"
 #include "engine/cluster/holding.h"
 #include "engine/cluster/link_speeds.h"
@@ -45,14 +45,14 @@ namespace tessera::agents {
 
 class Registrar {
  public:
-  /// \error `port in use: tcp://…`, or what cannot be opened.
+  /// \error `port in use: tcp://…`; or naming the file that cannot be opened
   static Result<std::unique_ptr<Registrar>> Start(Loop& loop, NetContext& net,
                                                   const AgentConfig& config, const CurveKeys& keys);
   ~Registrar();
 
  private:
   using Clock = Loop::Clock;
-  /// An answer that may come later, to everybody who asked with the same request id.
+  /// A reply that may be sent later, to all connections that sent the same request id.
   class PendingReply;
   using ReplyPtr = std::shared_ptr<PendingReply>;
 
@@ -63,9 +63,9 @@ class Registrar {
     std::int64_t incarnation = 0;
     std::int64_t keeper_pid = 0;
     Clock::time_point last_seen;
-    bool killed = false;    // on request: once silent it is dead
-    std::string machine;    // whose cores it shares
-    std::string version;    // of its agent
+    bool killed = false;    // on request: dead as soon as it is silent
+    std::string machine;    // nodes with equal machines share cores
+    std::string version;    // of the agent
     std::string link_mark;  // see LinkMarkOf
     wire::Peer peer;
     std::vector<wire::NodeDevice> devices;
@@ -80,7 +80,7 @@ class Registrar {
     engine::JobSettings settings;
     ptc::Layout layout;
     engine::StepOptions options;
-    engine::DataStatus data = {};  // empty until it is known
+    engine::DataStatus data = {};  // empty until the data are open
     std::int64_t epoch = 1;
     std::int64_t timeline = 0;
     std::int64_t slot = 1;  // of the next decision
@@ -88,25 +88,26 @@ class Registrar {
     std::string reason;
     std::int64_t step = 0;
     std::optional<double> loss, tokens_per_second;
-    std::deque<double> step_seconds;  // of this configuration, the last few
-    double usual_step_seconds = 1;    // of whatever ran last
+    std::deque<double> step_seconds;  // the last steps of this configuration
+    double usual_step_seconds = 1;    // of the last configuration that ran
     Clock::time_point last_step;
-    std::int64_t recorded = 0;                     // step up to which samples went to the history
-    std::map<std::int64_t, engine::Sample> ahead;  // reported before an earlier one
-    ReplyPtr starting;                             // answered once all ranks are ready
-    std::optional<StartWatch> start_watch;         // until then
-    std::string start_note;                        // for that answer: why this mesh
-    std::set<std::int32_t> not_ready;              // nodes that have not said so
-    std::uint64_t start = 0;                       // which start of this name it is
-    /// A node whose ranks all wait at a boundary.
-    struct Standing {
+    std::int64_t recorded = 0;  // the last step whose sample is in samples_ or the history
+    std::map<std::int64_t, engine::Sample>
+        ahead;                              // samples that arrived before that of an earlier step
+    ReplyPtr starting;                      // answered once all ranks are ready
+    std::optional<StartWatch> start_watch;  // until all ranks are ready
+    std::string start_note;                 // for that reply: why this mesh was chosen
+    std::set<std::int32_t> not_ready;       // nodes whose ranks are not all ready
+    std::uint64_t start = 0;                // identifies this start of a job with this name
+    /// A node whose ranks all wait at a step boundary.
+    struct PausedNode {
       std::int64_t step = 0;
       std::uint64_t request = 0;
-      std::string reason;  // where a rank cannot read its data
+      std::string reason;  // why a rank cannot read its data; else empty
     };
-    std::map<std::int32_t, Standing> paused_nodes;
-    std::map<std::int32_t, Standing> resumed;  // what stood when it was last told to go on
-    /// What each rank holds, computed once an epoch.
+    std::map<std::int32_t, PausedNode> paused_nodes;
+    std::map<std::int32_t, PausedNode> resumed;  // paused_nodes at the last resume
+    /// What each rank holds; computed once per epoch.
     const std::vector<engine::Holding>& Holdings() const {
       if (holdings_epoch != epoch) {
         holdings = engine::HoldingsOf(layout);
@@ -117,15 +118,15 @@ class Registrar {
     mutable std::vector<engine::Holding> holdings;
     mutable std::int64_t holdings_epoch = 0;
   };
-  /// A job whose data this node opens before it is started.
+  /// A job that starts as soon as this node has opened its data.
   struct Opening {
     ReplyPtr reply;
     engine::JobSettings settings;
     RankLoading loading;
-    Clock::time_point began, told;  // when it last came further
+    Clock::time_point began, last_progress;
     DataOpener::Id id = 0;
   };
-  /// Pausing a job, or digesting it at a step boundary.
+  /// Pauses a job, or computes its digest at a step boundary.
   struct JobOperation {
     enum class Kind { kPause, kDigest } kind = Kind::kPause;
     std::string job;
@@ -142,23 +143,23 @@ class Registrar {
     ptc::Layout to;
     ptc::Plan plan;
     engine::PlanSummary summary;
-    std::string cluster = {};  // JSON of what the plan was made with
+    std::string cluster = {};  // JSON of the topology that the plan was made with
   };
-  /// The links while they are being measured.
+  /// A measurement of links that is in progress.
   struct LinkRound {
-    std::vector<std::int32_t> nodes;  // one a host, ascending
-    std::size_t done = 0;             // of them
+    std::vector<std::int32_t> nodes;  // one per host, ascending
+    std::size_t done = 0;             // number of nodes that have measured
     engine::LinkSpeeds speeds;
     ReplyPtr reply;
     Clock::time_point began = Clock::now();
   };
-  /// State that a client hands in: what the transaction brings instead of moving what is there.
+  /// State that a client hands in. The transaction fetches it instead of moving the present state.
   struct HandIn {
-    std::int64_t step = 0;  // after which the job goes on
+    std::int64_t step = 0;  // the job continues after this step
     wire::HandInSource source;
   };
-  /// How a transaction is asked for.
-  struct TxnAsk {
+  /// The request of a transaction.
+  struct TxnRequestInfo {
     std::string request_id = {};
     std::string who = {};
     std::int64_t at_step = 0;
@@ -181,14 +182,13 @@ class Registrar {
     engine::HistoryEntry entry;
     Clock::time_point phase_began = Clock::now();
     std::optional<StartWatch> start_watch;  // while it prepares
-    std::optional<Clock::time_point> standing_since, pause_deadline;
+    std::optional<Clock::time_point> paused_since, pause_deadline;
     double pause = 0;
-    std::map<std::pair<ptc::DeviceId, ptc::DeviceId>, engine::FlowStatus> flows;
-    std::map<std::int32_t, std::int64_t> storage_done;  // by node, of what is handed in
+    TransferCount count;
     engine::Progress progress;
     std::int64_t checksums_equal = 0;
     std::vector<DeviceDigests> before, after;
-    std::string fail_job;  // why the job cannot go on after the transaction
+    std::string fail_job;  // not empty: the job fails after the transaction, for this reason
   };
 
   Registrar(Loop& loop, const AgentConfig& config);
@@ -207,9 +207,10 @@ class Registrar {
   void PublishSnapshot();
   void MarkDirty() { dirty_ = true; }
   void AddEvent(engine::Severity severity, const std::string& source, const std::string& text);
-  /// Keeps why a write of the history failed, and tells all who watch when that changes.
+  /// Stores why a write of the history failed, and publishes a change of that.
+  /// \return whether the write succeeded
   bool NoteRecorded(const Status& written);
-  /// Writes the record of a transaction, or keeps it until it can be written.
+  /// Writes the record of a transaction, or keeps it until the history is writable.
   void Record(const engine::HistoryEntry& entry);
   engine::ClusterSnapshot Snapshot() const;
   engine::TxnStatus TxnStatusNow() const;
@@ -227,55 +228,56 @@ class Registrar {
   Peers AllPeers() const;
   Node* FindNode(std::int32_t number);
   const wire::NodeDevice* FindDevice(ptc::DeviceId id) const;
-  /// \error naming the device and why it cannot be used by `job`
+  /// \error naming the device and why `job` cannot use it
   Status CheckDevice(ptc::DeviceId id, const std::string& job) const;
 
   // ---- starting a job (registrar_start.cpp)
   void OnStartJob(const wire::StartJobRequest& request, const ReplyPtr& reply);
-  /// What can be said against a start before its data are opened.
+  /// Checks the request as far as possible without its data.
   Result<engine::JobSettings> CheckStart(const wire::StartJobRequest& request) const;
   Status StartJob(const wire::StartJobRequest& request, const engine::DataStatus& data,
                   const ReplyPtr& reply);
   // ---- data of jobs that start (registrar_opening.cpp)
-  /// `then` runs unless the opening is stopped or given up. \pre no opening of that name
+  /// `then` runs unless the opening is stopped or stalls. \pre no opening of that name
   void OpenForStart(const std::string& name, const engine::JobSettings& settings,
                     const ReplyPtr& reply, DataOpener::Done then);
-  /// Gives it up and answers the start. \pre there is one
+  /// Cancels the opening and fails its start request. \pre there is one
   void EndOpening(const std::string& name, const Error& why);
-  /// Whether the request was to stop such a job.
+  /// Carries out a request to stop a job whose data are being opened. \return whether it was one
   bool StopOpening(const wire::JobRequest& request, const ReplyPtr& reply);
-  /// \error kFailedPrecondition saying how far it is
+  /// \error kFailedPrecondition with the progress of the opening
   Status CheckNotOpening(const std::string& name) const;
   void OnRankLoad(std::int32_t node, const wire::RankLoad& message);
-  /// Starts that stand for too long.
+  /// Fails the starts that have stalled.
   void GiveUpStarts(Clock::time_point now);
-  /// Of the ranks that the transaction starts.
+  /// Begins to watch the ranks that the transaction starts.
   static void WatchJoining(Txn& txn, const Job& job);
   std::string LateText(const StartWatch::Late& late);
   std::vector<engine::JobStatus> OpeningJobs() const;
 
-  /// Of the decision register, for a job that begins.
+  /// The first empty slot of the decision register for `job`.
   Result<std::int64_t> FirstFreeSlot(const std::string& job);
-  /// Finds out what a job of the journal reads.
-  void LookAtData(const Job& job);
+  /// Opens the data of a job from the journal, for its row in the snapshot.
+  void DescribeJournaledData(const Job& job);
   struct StartChoice {
     ptc::DeviceMesh mesh;
     engine::StepOptions options;
-    std::string why;  // empty where all was given
+    std::string why;  // empty if the request gives mesh and options
   };
   Result<StartChoice> ChooseStart(const wire::StartJobRequest& request, const std::string& name,
                                   const engine::JobSettings& settings) const;
 
   // ---- steps and samples (registrar_samples.cpp)
   void OnStep(const wire::StepReport& message);
-  /// Passes on samples whose steps follow the ones on record; with `all` the others as well.
+  /// Publishes and records the samples that follow the last recorded step without a gap; with
+  /// `all`, all samples.
   void ReleaseSamples(Job& job, bool all);
   void FlushSamples();
-  /// Keeps the history within its limits, a bounded piece at a time.
+  /// Deletes a bounded number of old rows if the history exceeds its limits.
   void RetainHistory();
   Status RecoverSteps();
-  /// What was reported before counts as made; the step after `step` comes next.
-  void GoOnFrom(Job& job, std::int64_t step);
+  /// Records all pending samples, then expects the step after `step` next.
+  void RestartStepCountAt(Job& job, std::int64_t step);
 
   // ---- jobs (registrar_jobs.cpp)
   Job* FindJob(const std::string& name);
@@ -285,28 +287,28 @@ class Registrar {
   void OnJobRequest(const wire::JobRequest& request, const ReplyPtr& reply);
   void BeginOperation(JobOperation::Kind kind, Job& job, const ReplyPtr& reply);
   void OnJobPaused(std::int32_t node, const wire::JobPaused& message);
-  /// Says that a running job is paused where all its ranks wait and nobody has asked them to.
-  void NoteStanding(Job& job);
-  /// "data: web.bin at byte 96: …" of a job whose ranks stand because of it, else empty.
+  /// Marks a running job as paused if all its nodes have stopped by themselves, at the same step.
+  void MarkPausedIfAllStopped(Job& job);
+  /// "data: web.bin at byte 96: …" if the ranks wait because of unreadable data, else empty.
   static std::string DataProblem(const Job& job);
   void OnDigests(std::int32_t node, const wire::DigestsReport& message);
   void EndOperation();
-  void LetGoOn(const JobOperation& operation);
+  void ResumeAfter(const JobOperation& operation);
   void FailOperation(const Error& error);
   void ResumeJob(Job& job);
   void SendResume(const Job& job, std::int32_t node);
-  /// Whether ranks of the node may stand that would go on if they had heard what was said to them.
+  /// Whether ranks of the node may be waiting because a resume message was lost.
   static bool MissedResume(const Job& job, std::int32_t node, const wire::NodeJob& stands);
   void StopJob(const std::string& name, bool forget);
   wire::ToNode StartMessage(const Job& job) const;
-  void RepeatEnds(const wire::Register& message);
+  void ResendStops(const wire::Register& message);
   void FailJob(Job& job, const std::string& reason);
   void OnRankExited(std::int32_t node, const wire::RankExited& message);
   void JournalJob(const Job& job);
   Status CheckIdle() const;
-  /// Of its present configuration; nullopt before it has made a few steps.
+  /// Of the present configuration; nullopt before it has made a few steps.
   static std::optional<double> MedianStepSeconds(const Job& job);
-  /// For deadlines: what a step took lately, whatever the configuration.
+  /// For deadlines: the length of recent steps, of any configuration.
   static double UsualStepSeconds(const Job& job);
   std::chrono::milliseconds PauseDeadline(const Job& job, std::int64_t at_step) const;
 
@@ -321,25 +323,25 @@ class Registrar {
   Result<Target> ChooseTarget(const Job& job, const wire::PlanRequest& request,
                               std::vector<ptc::DeviceId> devices) const;
   Result<Planned> MakePlanFor(const Job& job, const wire::PlanRequest& request) const;
-  /// What the search needs to know of a job that may run on `devices`.
+  /// The input of the search for configurations of a job on `devices`.
   engine::SearchInput SearchInputOf(const std::string& name, const engine::JobSettings& settings,
                                     std::vector<ptc::DeviceId> devices) const;
   engine::SearchInput SearchInputOf(const Job& job, std::vector<ptc::DeviceId> devices) const;
-  /// \error naming the device that does not exist, is not usable or is given twice
+  /// \error naming a device that does not exist, is not usable, or occurs twice
   Result<std::vector<ptc::DeviceId>> UsableDevices(
       const google::protobuf::RepeatedPtrField<wire::Device>& devices,
       const std::string& job) const;
   void OnPropose(const wire::ProposeRequest& request, const ReplyPtr& reply) const;
 
   // ---- links (registrar_links.cpp)
-  /// Hosts, and bandwidths as measured, else as emulated, else as assumed.
+  /// Hosts and bandwidths: measured, else emulated, else assumed.
   ptc::Topology TopologyNow() const;
-  /// All devices there are, or those that work now.
+  /// All devices, or those that are usable now.
   ptc::Cluster ClusterOf(ptc::Topology topology, bool usable_only) const;
   Status RecoverLinks();
   Status JournalLinks();
   static std::string LinkMarkOf(const wire::Register& message);
-  /// Drops what was measured of `node` when it was another.
+  /// Drops the bandwidths of `node` that were measured with another machine, address or port.
   void ForgetChangedLinks(const Node& node);
   void OnTopology(const wire::TopologyRequest& request, const ReplyPtr& reply);
   Status CheckNotMeasuring() const;
@@ -348,7 +350,7 @@ class Registrar {
   void EndLinkRound();
   void AnswerTopology(const ReplyPtr& reply) const;
 
-  // ---- questions that nodes answer (registrar_queries.cpp)
+  // ---- queries that nodes answer (registrar_queries.cpp)
   void OnProbe(const wire::ProbeRequest& request, const ReplyPtr& reply);
   void OnDoctor(const ReplyPtr& reply);
   void OnLog(const wire::LogRequest& request, const ReplyPtr& reply);
@@ -361,32 +363,34 @@ class Registrar {
   void OnJobs(const ReplyPtr& reply);
   void OnView(const std::string& request_id, const wire::ViewRequest& request,
               const ReplyPtr& reply);
-  /// To all nodes: after a restart this registrar does not know who holds what.
-  void PassOn(const wire::ToNode& message, const ReplyPtr& reply,
-              const Status& status = OkStatus());
+  /// Sends `message` to all nodes, because a restarted registrar does not know which nodes hold a
+  /// view. Replies with `status`.
+  void ForwardToAll(const wire::ToNode& message, const ReplyPtr& reply,
+                    const Status& status = OkStatus());
 
-  // ---- state that is handed in (registrar_hand_in.cpp)
+  // ---- hand-ins (registrar_hand_in.cpp)
   void OnHandIn(const std::string& request_id, const wire::HandInRequest& request,
                 const ReplyPtr& reply);
   Result<Planned> PlanHandIn(const Job& job, const wire::HandInRequest& request) const;
 
   // ---- transactions (registrar_txn.cpp)
   using AnswerAct = std::function<void(std::int64_t transaction)>;
-  /// Whether the request began a transaction before.
+  /// Calls `answer` if an earlier request with this id began a transaction. \return whether it did
   bool AnswerFromAct(const std::string& request_id, const AnswerAct& answer);
-  static Status CheckStandsOrRuns(const Job& job);
-  /// Puts it on record; `Begin` is then to be fed. \pre CheckIdle, CheckStandsOrRuns
-  /// \error kResourceExhausted where it cannot be recorded
-  Status BeginTxn(Job& job, Planned planned, TxnAsk ask);
+  static Status CheckPausedOrRunning(const Job& job);
+  /// Journals and records the transaction. The caller then feeds engine::Begin.
+  /// \pre CheckIdle, CheckPausedOrRunning
+  /// \error kResourceExhausted if the history cannot be written
+  Status BeginTxn(Job& job, Planned planned, TxnRequestInfo ask);
   void OnApply(const std::string& request_id, const wire::ApplyRequest& request,
                const ReplyPtr& reply);
   void OnTxnRequest(const wire::TxnRequest& request, const ReplyPtr& reply);
   void OnCancel(const wire::CancelRequest& request, const ReplyPtr& reply);
   void OnTxnReport(std::int32_t node, const wire::TxnReport& message);
-  /// Tells the outcome again to nodes that are there and have not followed it: a message is lost
-  /// with its connection, and a node that only connects again does not register again.
+  /// Sends the outcome again to connected nodes that have not followed it. The first message may
+  /// have been lost with a connection.
   void RepeatOutcome();
-  /// Whether the job of a transaction that is over is paused now.
+  /// Whether the job of a finished transaction is paused now.
   bool IsPausedSince(std::int64_t transaction);
   void OnTxnProgress(std::int32_t node, const wire::TxnProgress& message);
   void Feed(const engine::CoordinatorEvent& event);
@@ -394,12 +398,11 @@ class Registrar {
   void OnPhaseChanged(engine::TxnPhase before);
   void SendPrepare(std::int32_t node);
   void CompareDigests();
-  std::int64_t BytesArrived() const;
   void WriteRegister(bool commit);
   void FinishTxn(bool committed, const std::string& reason);
   void JournalTxn();
   Status RecoverTxn();
-  /// The number that NextNumber will give out.
+  /// The number that the next call of NextNumber returns.
   std::int64_t UpcomingNumber();
   std::int64_t NextNumber();
 
@@ -412,7 +415,7 @@ class Registrar {
 
   std::map<std::int32_t, Node> nodes_;
   std::map<std::string, Job> jobs_;
-  std::set<std::string> ended_;  // names of jobs whose memory was freed, until they are used again
+  std::set<std::string> ended_;  // names of stopped jobs whose memory was freed
   std::optional<JobOperation> operation_;
   engine::Calibration calibration_;
   engine::LinkSpeeds links_;
@@ -422,10 +425,10 @@ class Registrar {
   DataOpener openers_;
   std::map<std::string, Opening> openings_;
   std::optional<Txn> txn_;                     // running
-  std::optional<engine::TxnStatus> last_txn_;  // the last that ended
+  std::optional<engine::TxnStatus> last_txn_;  // the last finished one
   std::map<std::string, ReplyPtr> replies_;    // by request id
   std::deque<std::string> reply_order_;
-  std::map<std::string, std::string> clients_;  // who, by the identity of a connection
+  std::map<std::string, std::string> clients_;  // requester, by identity of a connection
   std::deque<std::string> client_order_;
   struct Rendezvous {
     std::map<std::string, std::string> values;
@@ -437,7 +440,7 @@ class Registrar {
   std::vector<engine::Sample> samples_;
   Clock::time_point next_retention_{};
   std::map<std::int64_t, engine::HistoryEntry> unwritten_;  // by id
-  std::string history_problem_;  // why the last write of the history failed; empty: it did not
+  std::string history_problem_;  // why the last write of the history failed; else empty
   std::uint64_t published_ = 0;
   bool dirty_ = true;
   Clock::time_point last_snapshot_{};

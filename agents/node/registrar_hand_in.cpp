@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// State that a client hands in: a transaction from a layout to itself that brings everything anew.
+// Hand-ins: a transaction from a layout to itself that replaces all state by that of a client.
 #include <fmt/format.h>
 
 #include "agents/node/pending_reply.h"
@@ -19,7 +19,7 @@ void Registrar::OnHandIn(const std::string& request_id, const wire::HandInReques
   };
   if (!request.refused().empty()) {
     AddEvent(engine::Severity::kWarning, request.job(),
-             fmt::format("hand-in refused: {}{}", request.refused(), reply->ByWhom()));
+             fmt::format("hand-in refused: {}{}", request.refused(), reply->RequesterText()));
     return answer(0);
   }
   if (AnswerFromAct(request_id, answer)) return;
@@ -29,7 +29,7 @@ void Registrar::OnHandIn(const std::string& request_id, const wire::HandInReques
   const auto begin = [&]() -> Status {
     TESSERA_RETURN_IF_ERROR(CheckIdle());
     TESSERA_RETURN_IF_ERROR(CheckNotMeasuring());
-    TESSERA_RETURN_IF_ERROR(CheckStandsOrRuns(job));
+    TESSERA_RETURN_IF_ERROR(CheckPausedOrRunning(job));
     TESSERA_TRY(Planned planned, PlanHandIn(job, request));
     HandIn hand_in{request.step(), {}};
     hand_in.source.set_hand_in(request.hand_in());
@@ -39,14 +39,15 @@ void Registrar::OnHandIn(const std::string& request_id, const wire::HandInReques
                     {.request_id = request_id, .who = reply->who(), .hand_in = std::move(hand_in)});
   };
   if (const Status begun = begin(); !begun) {
-    AddEvent(engine::Severity::kWarning, job.name,
-             fmt::format("hand-in refused: {}{}", begun.error().ToString(), reply->ByWhom()));
+    AddEvent(
+        engine::Severity::kWarning, job.name,
+        fmt::format("hand-in refused: {}{}", begun.error().ToString(), reply->RequesterText()));
     return reply->Fail(begun.error());
   }
-  AddEvent(engine::Severity::kInfo, fmt::format("txn {}", txn_->id),
-           fmt::format("{} takes over state of step {} that is handed in, {}{}", job.name,
-                       request.step(), engine::BytesText(txn_->planned.plan.bytes.storage),
-                       reply->ByWhom()));
+  AddEvent(
+      engine::Severity::kInfo, fmt::format("txn {}", txn_->id),
+      fmt::format("{} takes over the handed-in state of step {}, {}{}", job.name, request.step(),
+                  engine::BytesText(txn_->planned.plan.bytes.storage), reply->RequesterText()));
   answer(txn_->id);
   Feed(engine::Begin{});
 }
@@ -64,10 +65,10 @@ Result<Registrar::Planned> Registrar::PlanHandIn(const Job& job,
   }
   const bool stands = job.state == engine::JobState::kPaused && job.step == request.step();
   if (job.settings.program && !stands) {
-    return FailedPrecondition(fmt::format(
-        "job '{}' runs a program of its own, which counts its steps by itself: it has to be paused "
-        "after step {}, it is {} after step {}",
-        job.name, request.step(), ToString(job.state), job.step));
+    return FailedPrecondition(
+        fmt::format("job '{}' runs a program that counts its steps itself, so it must be paused "
+                    "after step {}, but it is {} after step {}",
+                    job.name, request.step(), ToString(job.state), job.step));
   }
   ptc::Plan plan = ptc::RefillPlan(job.layout);
   engine::PlanSummary summary;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "agents/node/job_row.h"
@@ -12,9 +11,6 @@
 #include "engine/store/arena_format.h"
 
 namespace tessera::agents {
-namespace {
-using Json = nlohmann::json;
-}  // namespace
 
 Registrar::Job* Registrar::FindJob(const std::string& name) {
   const auto it = jobs_.find(name);
@@ -27,7 +23,7 @@ Result<Registrar::Job*> Registrar::NeedJob(const std::string& name) {
   std::string known;
   for (const auto& [other, job] : jobs_) known += (known.empty() ? "" : ", ") + other;
   return NotFound(fmt::format("job '{}' does not exist: {}", name,
-                              known.empty() ? "there is none" : "there is " + known));
+                              known.empty() ? "there are no jobs" : "there is " + known));
 }
 
 std::set<std::int32_t> Registrar::NodesOf(const ptc::Layout& layout) const {
@@ -37,14 +33,13 @@ std::set<std::int32_t> Registrar::NodesOf(const ptc::Layout& layout) const {
 }
 
 void Registrar::JournalJob(const Job& job) {
-  Json json = ToJson(JobRow{engine::ToJson(job.settings), job.layout, job.epoch, job.timeline});
-  json["zero"] = job.options.zero;
-  json["micro_batch"] = job.options.micro_batch;
-  json["slot"] = job.slot;
-  json["state"] = ToString(job.state);
-  json["reason"] = job.reason;
-  json["step"] = job.step;
-  if (const Status put = journal_->Put("job/" + job.name, json.dump()); !put) {
+  const JobTableRow row{{engine::ToJson(job.settings), job.layout, job.epoch, job.timeline},
+                        job.options,
+                        job.slot,
+                        job.state,
+                        job.reason,
+                        job.step};
+  if (const Status put = journal_->Put("job/" + job.name, ToText(row)); !put) {
     AddEvent(engine::Severity::kError, "registrar", "journal: " + put.error().ToString());
   }
 }
@@ -52,27 +47,22 @@ void Registrar::JournalJob(const Job& job) {
 Status Registrar::Recover() {
   TESSERA_TRY(const auto rows, journal_->List("job/"));
   for (const auto& [key, text] : rows) {
-    Json json;
-    TESSERA_TRY(JobRow row, ParseJobRow(key, text, &json));
-    TESSERA_TRY(engine::JobSettings settings, engine::ParseJobSettings(row.settings));
-    Job job(key.substr(4), std::move(settings), std::move(row.layout));
-    job.epoch = row.epoch;
-    job.timeline = row.timeline;
-    try {
-      job.options = {json.at("zero").get<bool>(), json.at("micro_batch").get<std::int64_t>()};
-      job.slot = json.at("slot").get<std::int64_t>();
-      job.reason = json.at("reason").get<std::string>();
-      job.step = json.at("step").get<std::int64_t>();
-      TESSERA_TRY(job.state, engine::ParseJobState(json.at("state").get<std::string>()));
-    } catch (const Json::exception& error) {
-      return DataLoss(fmt::format("journal row '{}' is damaged: {}", key, error.what()));
-    }
+    TESSERA_TRY(JobTableRow row, ParseJobTableRow(key, text));
+    TESSERA_TRY(engine::JobSettings settings, engine::ParseJobSettings(row.job.settings));
+    Job job(key.substr(4), std::move(settings), std::move(row.job.layout));
+    job.epoch = row.job.epoch;
+    job.timeline = row.job.timeline;
+    job.options = row.options;
+    job.slot = row.slot;
+    job.state = row.state;
+    job.reason = row.reason;
+    job.step = row.step;
     job.last_step = Clock::now();
     if (job.state == engine::JobState::kStarting) {
       job.state = engine::JobState::kFailed;
       job.reason = "the registrar's agent restarted while it started";
     }
-    LookAtData(job);
+    DescribeJournaledData(job);
     jobs_.emplace(job.name, std::move(job));
   }
   TESSERA_RETURN_IF_ERROR(RecoverSteps());
@@ -134,7 +124,7 @@ void Registrar::OnJobReady(std::int32_t node, const wire::JobReady& m) {
 // ---- pause, digest, resume, stop
 
 std::optional<double> Registrar::MedianStepSeconds(const Job& job) {
-  constexpr std::size_t kFewest = 3;  // the first one has the pause before it in its time
+  constexpr std::size_t kFewest = 3;  // the first step includes the pause before it
   if (job.step_seconds.size() < kFewest) return std::nullopt;
   std::vector<double> steps(job.step_seconds.begin(), job.step_seconds.end());
   std::nth_element(steps.begin(), steps.begin() + std::ssize(steps) / 2, steps.end());
@@ -174,7 +164,8 @@ void Registrar::OnJobRequest(const wire::JobRequest& request, const ReplyPtr& re
     ReleaseSamples(job, true);
     FlushSamples();
     AddEvent(engine::Severity::kInfo, name,
-             fmt::format("stopped after step {}; its memory is free{}", job.step, reply->ByWhom()));
+             fmt::format("stopped after step {}; its memory is free{}", job.step,
+                         reply->RequesterText()));
     jobs_.erase(name);
     MarkDirty();
     return reply->Done(std::move(out));
@@ -197,7 +188,7 @@ void Registrar::OnJobRequest(const wire::JobRequest& request, const ReplyPtr& re
   JournalJob(job);
   ResumeJob(job);
   AddEvent(engine::Severity::kInfo, job.name,
-           fmt::format("resumed after step {}{}", job.step, reply->ByWhom()));
+           fmt::format("resumed after step {}{}", job.step, reply->RequesterText()));
   wire::Reply out;
   out.mutable_job()->set_step(job.step);
   reply->Done(std::move(out));
@@ -258,7 +249,7 @@ void Registrar::OnJobPaused(std::int32_t node, const wire::JobPaused& m) {
       job->reason = DataProblem(*job);
       JournalJob(*job);
       AddEvent(engine::Severity::kInfo, job->name,
-               fmt::format("paused after step {}{}", m.step(), operation_->reply->ByWhom()));
+               fmt::format("paused after step {}{}", m.step(), operation_->reply->RequesterText()));
       return EndOperation();
     }
     operation_->digesting = true;
@@ -272,29 +263,29 @@ void Registrar::OnJobPaused(std::int32_t node, const wire::JobPaused& m) {
     }
     return;
   }
-  NoteStanding(*job);
+  MarkPausedIfAllStopped(*job);
 }
 
 std::string Registrar::DataProblem(const Job& job) {
   bool stands = false;
-  for (const auto& [node, standing] : job.paused_nodes) {
-    if (standing.request != engine::kRequestNoData) continue;
+  for (const auto& [node, row] : job.paused_nodes) {
+    if (row.request != engine::kRequestNoData) continue;
     stands = true;
-    if (!standing.reason.empty()) return "data: " + standing.reason;
+    if (!row.reason.empty()) return "data: " + row.reason;
   }
   return stands ? "data: a rank cannot read its samples" : "";
 }
 
-void Registrar::NoteStanding(Job& job) {
+void Registrar::MarkPausedIfAllStopped(Job& job) {
   const bool is_asked =
       (operation_ && operation_->job == job.name) || (txn_ && txn_->job == job.name);
   if (is_asked || job.state != engine::JobState::kRunning || job.paused_nodes.empty() ||
       job.paused_nodes.size() != NodesOf(job.layout).size()) {
     return;
   }
-  const Job::Standing& first = job.paused_nodes.begin()->second;
-  for (const auto& [node, standing] : job.paused_nodes) {
-    if (standing.step != first.step || standing.request != first.request) return;
+  const Job::PausedNode& first = job.paused_nodes.begin()->second;
+  for (const auto& [node, row] : job.paused_nodes) {
+    if (row.step != first.step || row.request != first.request) return;
   }
   if (first.request == engine::kRequestStepsDone) {
     job.reason = job.settings.program
@@ -347,7 +338,7 @@ void Registrar::OnDigests(std::int32_t node, const wire::DigestsReport& m) {
   EndOperation();
 }
 
-// Answers a pause; lets a digested job go on if it ran before.
+// Answers a pause request. Resumes a job that was paused only for its digest.
 void Registrar::EndOperation() {
   const JobOperation op = std::move(*operation_);
   operation_.reset();
@@ -357,7 +348,7 @@ void Registrar::EndOperation() {
     out.mutable_job()->set_step(op.step);
     op.reply->Done(std::move(out));
   }
-  LetGoOn(op);
+  ResumeAfter(op);
 }
 
 void Registrar::FailOperation(const Error& error) {
@@ -365,11 +356,11 @@ void Registrar::FailOperation(const Error& error) {
   operation_.reset();
   MarkDirty();
   op.reply->Fail(error);
-  LetGoOn(op);
+  ResumeAfter(op);
 }
 
-// A job that stands for this operation only; one that was paused, or is now, stays so.
-void Registrar::LetGoOn(const JobOperation& op) {
+// Resumes a job that was paused only for this operation. A paused job stays paused.
+void Registrar::ResumeAfter(const JobOperation& op) {
   Job* job = FindJob(op.job);
   if (!job || op.was_paused || job->state != engine::JobState::kPausing) return;
   job->state = engine::JobState::kRunning;
@@ -377,7 +368,7 @@ void Registrar::LetGoOn(const JobOperation& op) {
   ResumeJob(*job);
 }
 
-// Idempotent: nodes clear the request and let go of those that wait for an earlier number.
+// Idempotent: nodes clear the request word and resume ranks that wait for an earlier number.
 void Registrar::ResumeJob(Job& job) {
   job.resumed = std::exchange(job.paused_nodes, {});
   for (const std::int32_t node : NodesOf(job.layout)) SendResume(job, node);
@@ -390,10 +381,10 @@ void Registrar::SendResume(const Job& job, std::int32_t node) {
   static_cast<void>(SendTo(node, message));
 }
 
-// Whoever waits because it was asked to is to go on. Ranks that stand for their data do so until
-// somebody has them try again, which may have been said already.
+// Ranks that wait for a request of the registrar missed the resume. Ranks that wait for their data
+// missed it only if they waited at the same step when they were resumed.
 bool Registrar::MissedResume(const Job& job, std::int32_t node, const wire::NodeJob& stands) {
-  // Ranks may stand that an agent which has just begun does not know of yet.
+  // A restarted agent may not know yet that its ranks wait.
   if (!stands.paused()) return true;
   if (stands.request() == engine::kRequestStepsDone) return false;
   if (stands.request() != engine::kRequestNoData) return true;
@@ -410,9 +401,9 @@ void Registrar::StopJob(const std::string& name, bool forget) {
   if (forget) ended_.insert(name);
 }
 
-// Only what was ended here: of a job that this registrar never knew, the memory may be all there
-// is.
-void Registrar::RepeatEnds(const wire::Register& m) {
+// Only jobs that this registrar ended. A node may hold the only copy of the state of a job that
+// this registrar does not know.
+void Registrar::ResendStops(const wire::Register& m) {
   for (const wire::NodeJob& row : m.jobs()) {
     if (jobs_.contains(row.job()) || !ended_.contains(row.job())) continue;
     wire::ToNode message;
@@ -422,7 +413,7 @@ void Registrar::RepeatEnds(const wire::Register& m) {
   }
 }
 
-// The arenas are kept: the state of the last step is still there.
+// Keeps the arenas: they hold the state of the last step.
 void Registrar::FailJob(Job& job, const std::string& reason) {
   if (job.state == engine::JobState::kFailed) return;
   const bool starting = job.starting != nullptr;
@@ -439,7 +430,7 @@ void Registrar::FailJob(Job& job, const std::string& reason) {
     JournalJob(job);
     return;
   }
-  // It never made a step: nothing of it is kept, and the name is free again.
+  // The job has made no step: nothing of it is kept, and its name is free again.
   job.starting->Fail(FailedPrecondition(fmt::format("job '{}' did not start: {}", name, reason)));
   StopJob(name, true);
   static_cast<void>(journal_->Erase("job/" + name));
@@ -453,7 +444,7 @@ void Registrar::OnRankExited(std::int32_t node, const wire::RankExited& m) {
     return Feed(engine::RankLost{node, m.joining(), m.reason()});
   }
   if (!job || m.joining()) return;
-  // Of one that had the name before, on a node that had not heard yet that it was over.
+  // A rank of an earlier job with this name, on a node that missed its end.
   if (job->starting && m.start() != job->start) return;
   FailJob(*job, m.reason());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the links between nodes carry: assumed, emulated or measured, and which of it plans use.
+// The bandwidth of links between nodes (assumed, emulated or measured) and which value plans use.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -53,9 +53,9 @@ Status Registrar::RecoverLinks() {
   TESSERA_TRY(const std::optional<std::string> row, journal_->Get(kLinksKey));
   if (!row) return OkStatus();
   auto links = engine::ParseLinkSpeeds(*row);
-  if (!links) {  // of another program: they are measured again when somebody asks for it
+  if (!links) {  // written by another version; the next measurement replaces them
     AddEvent(engine::Severity::kWarning, "registrar",
-             "the kept bandwidths are not readable: " + links.error().ToString());
+             "the stored bandwidths cannot be read: " + links.error().ToString());
     return journal_->Erase(kLinksKey);
   }
   links_ = std::move(*links);
@@ -67,7 +67,7 @@ Status Registrar::JournalLinks() {
   return journal_->Put(kLinksKey, engine::ToJson(links_));
 }
 
-/// A figure is of a node as it was: on that machine, under that address, with that emulated port.
+/// Identifies the machine, address and emulated port for which a bandwidth was measured.
 std::string Registrar::LinkMarkOf(const wire::Register& m) {
   return fmt::format("{} {} {} {}", m.machine(), m.host(), m.address(), m.link_bytes_per_second());
 }
@@ -78,7 +78,7 @@ void Registrar::ForgetChangedLinks(const Node& node) {
   links_.Forget(node.number);
   const std::string name = fmt::format("n{}", node.number);
   AddEvent(engine::Severity::kWarning, name,
-           "its machine, address or link is another: its measured bandwidths are dropped");
+           "its machine, address or link has changed; its measured bandwidths are dropped");
   if (const Status kept = JournalLinks(); !kept) {
     AddEvent(engine::Severity::kError, "registrar", "journal: " + kept.error().ToString());
   }
@@ -91,7 +91,7 @@ void Registrar::OnTopology(const wire::TopologyRequest& request, const ReplyPtr&
   Status can = CheckIdle();
   if (can) can = CheckNotMeasuring();
   if (!can) return reply->Fail(can.error());
-  // Nodes of one host share its port: one of them measures for all.
+  // Nodes of one host share its port, so one of them measures for all.
   std::map<std::string, std::int32_t> first_of_host;
   for (const auto& [number, node] : nodes_) {
     if (node.state == engine::NodeState::kAlive) first_of_host.emplace(node.peer.host(), number);
@@ -110,8 +110,8 @@ Status Registrar::CheckNotMeasuring() const {
   return FailedPrecondition("the links of the cluster are being measured: wait a few seconds");
 }
 
-// One link after another, so that none is measured beside another: around the ring of hosts, which
-// sees each host's port once in each direction.
+// Measures one link at a time, so that measurements do not disturb each other. The links form a
+// ring of hosts, which uses each host's port once in each direction.
 void Registrar::MeasureNextLink() {
   const std::size_t at = link_round_->done;
   const std::vector<std::int32_t>& nodes = link_round_->nodes;
@@ -159,7 +159,7 @@ void Registrar::EndLinkRound() {
   link_round_.reset();
   round.speeds.measured_at = WallClock();
   round.speeds.seconds = std::chrono::duration<double>(Clock::now() - round.began).count();
-  // What came from nodes is checked like what comes from a disk; this also sorts it.
+  // Checks the figures of the nodes like those of a file, and sorts them.
   auto speeds = engine::ParseLinkSpeeds(engine::ToJson(round.speeds));
   if (!speeds) return round.reply->Fail(DataLoss(speeds.error().ToString()));
   for (const auto& [node, mark] : speeds->marks) {
@@ -173,7 +173,7 @@ void Registrar::EndLinkRound() {
   if (const Status kept = JournalLinks(); !kept) return round.reply->Fail(kept.error());
   AddEvent(engine::Severity::kInfo, "registrar",
            fmt::format("links measured with {} in {:.1f} s{}", engine::BytesText(links_.bytes),
-                       links_.seconds, round.reply->ByWhom()));
+                       links_.seconds, round.reply->RequesterText()));
   AnswerTopology(round.reply);
 }
 

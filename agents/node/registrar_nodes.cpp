@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Membership: who is there, who is silent, and the rendezvous of process groups.
+// Membership of nodes, their heartbeats, and the rendezvous of process groups.
 #include <fmt/format.h>
 
 #include "agents/node/pending_reply.h"
@@ -8,8 +8,8 @@
 
 namespace tessera::agents {
 namespace {
-constexpr auto kSuspectAfter = std::chrono::seconds(3);
-constexpr auto kUnmanagedAfter = std::chrono::seconds(10);
+/// A node is suspect after this fraction of AgentConfig::node_lost_seconds without a heartbeat.
+constexpr double kSuspectFraction = 0.3;
 }  // namespace
 
 Registrar::Node* Registrar::FindNode(std::int32_t number) {
@@ -20,7 +20,11 @@ Registrar::Node* Registrar::FindNode(std::int32_t number) {
 const wire::NodeDevice* Registrar::FindDevice(ptc::DeviceId id) const {
   const auto node = nodes_.find(id.node);
   if (node == nodes_.end()) return nullptr;
-  for (const wire::NodeDevice& device : node->second.devices) {
+  const std::vector<wire::NodeDevice>& devices = node->second.devices;
+  // Agents list their devices by index, so this is the usual case.
+  const auto at = static_cast<std::size_t>(id.index);
+  if (id.index >= 0 && at < devices.size() && devices[at].index() == id.index) return &devices[at];
+  for (const wire::NodeDevice& device : devices) {
     if (device.index() == id.index) return &device;
   }
   return nullptr;
@@ -109,12 +113,12 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
              fmt::format("joined with {} GPUs", node.devices.size()));
   } else if (restarted || was_away) {
     AddEvent(engine::Severity::kInfo, name,
-             restarted ? "the agent restarted and rejoined; its ranks went on" : "is back");
+             restarted ? "the agent restarted and rejoined; its ranks continued" : "is back");
   }
 
   if (restarted) views_.OnNodeGone(m.node(), "the agent of " + name + " restarted");
 
-  // What its journal says of a transaction.
+  // The state of the transaction in the journal of the node.
   if (txn_) {
     const auto state = engine::ParseParticipantState(m.transaction_state());
     const bool verified =
@@ -136,8 +140,8 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
     static_cast<void>(SendTo(m.node(), outcome));
   }
 
-  RepeatEnds(m);
-  // Jobs whose memory this node held, or whose pause nobody waits for any more.
+  ResendStops(m);
+  // Repeats to the node what it may have missed about its jobs, and fails jobs whose state it lost.
   for (auto& [job_name, job] : jobs_) {
     if (!NodesOf(job.layout).contains(m.node()) || job.state == engine::JobState::kFailed) continue;
     const wire::NodeJob* here = nullptr;
@@ -149,8 +153,10 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
       continue;
     }
     if (!here && !txn_ && job.state != engine::JobState::kStarting) {
-      FailJob(job, fmt::format("{} came back without the state of this job: its keeper was another",
-                               name));
+      FailJob(
+          job,
+          fmt::format("{} rejoined without the state of this job, because its keeper was restarted",
+                      name));
       continue;
     }
     if (!here || (txn_ && txn_->job == job_name)) continue;
@@ -172,30 +178,32 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
 
 void Registrar::OnTick() {
   const auto now = Clock::now();
+  const std::chrono::duration<double> lost_after(config_.node_lost_seconds);
+  const auto suspect_after = kSuspectFraction * lost_after;
   for (auto& [number, node] : nodes_) {
-    const auto silent = now - node.last_seen;
+    const std::chrono::duration<double> silent = now - node.last_seen;
     const auto before = node.state;
-    if (node.state == engine::NodeState::kAlive && silent > kSuspectAfter) {
+    if (node.state == engine::NodeState::kAlive && silent > suspect_after) {
       node.state = engine::NodeState::kSuspect;
       AddEvent(engine::Severity::kWarning, fmt::format("n{}", number),
-               "suspect: 3 heartbeats are missing");
+               fmt::format("suspect: no heartbeat for {:.0f} s", suspect_after.count()));
     }
-    if (node.state == engine::NodeState::kSuspect && silent <= kSuspectAfter) {
+    if (node.state == engine::NodeState::kSuspect && silent <= suspect_after) {
       node.state = engine::NodeState::kAlive;
     }
-    if (node.state == engine::NodeState::kSuspect && silent > kUnmanagedAfter) OnNodeSilent(node);
+    if (node.state == engine::NodeState::kSuspect && silent > lost_after) OnNodeSilent(node);
     if (node.state != before) MarkDirty();
   }
-  // A node that holds ranks is lost when it is unmanaged and the job makes no steps.
-  std::map<std::string, std::int32_t> lost;  // a job that fails while it starts is gone
+  // A job has lost a node that is unmanaged while the job makes no steps.
+  std::map<std::string, std::int32_t> lost;  // FailJob erases a starting job from jobs_
   for (auto& [name, job] : jobs_) {
     if (job.state == engine::JobState::kFailed || txn_) continue;
     for (const std::int32_t number : NodesOf(job.layout)) {
       const Node* node = FindNode(number);
       const bool gone = node && (node->state == engine::NodeState::kUnmanaged ||
                                  node->state == engine::NodeState::kDead);
-      const auto patience = std::max<std::chrono::duration<double>>(
-          kUnmanagedAfter, std::chrono::duration<double>(5 * UsualStepSeconds(job)));
+      const auto patience =
+          std::max(lost_after, std::chrono::duration<double>(5 * UsualStepSeconds(job)));
       if (gone && now - job.last_step > patience) {
         lost[name] = number;
         break;
@@ -222,13 +230,14 @@ void Registrar::OnTick() {
 
 void Registrar::OnNodeSilent(Node& node) {
   node.state = node.killed ? engine::NodeState::kDead : engine::NodeState::kUnmanaged;
-  const std::string text = fmt::format("n{} was silent for 10 s", node.number);
+  const std::string silent = fmt::format("silent for {} s", config_.node_lost_seconds);
+  const std::string text = fmt::format("n{} was {}", node.number, silent);
   AddEvent(engine::Severity::kError, fmt::format("n{}", node.number),
-           node.killed ? "dead: its keeper was killed" : "unmanaged: silent for 10 s");
+           node.killed ? "dead: its keeper was killed" : "unmanaged: " + silent);
   if (txn_) Feed(engine::NodeSilent{node.number, text});
   if (operation_ && operation_->waiting.contains(node.number)) FailOperation(Unavailable(text));
   views_.OnNodeGone(node.number, text);
-  std::vector<std::string> lost;  // a job that fails while it starts is gone
+  std::vector<std::string> lost;  // FailJob erases a starting job from jobs_
   for (const auto& [name, job] : jobs_) {
     if (job.starting && job.not_ready.contains(node.number)) lost.push_back(name);
   }
@@ -265,7 +274,7 @@ void Registrar::OnStoreGet(std::int32_t node, const wire::StoreGet& m) {
   static_cast<void>(SendTo(node, answer));
 }
 
-// A participant asks what was decided, or gives up and writes `abort`.
+// A participant reads the decision, or gives up and writes `abort`.
 void Registrar::OnDecide(std::int32_t node, const wire::Decide& m) {
   wire::ToNode answer;
   answer.mutable_decided()->set_job(m.job());
@@ -330,7 +339,7 @@ void Registrar::OnShutdown(const ReplyPtr& reply) {
   done.mutable_done();
   reply->Done(std::move(done));
   FlushSamples();
-  // The registrar's own node last, when the others have their message.
+  // The node of the registrar ends last, after the others have received the message.
   loop_.After(std::chrono::milliseconds(100), [this] {
     wire::ToNode die;
     die.mutable_die()->set_clean(true);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a job reads is opened before it starts: on this node first, then by its ranks, as ranks that
-// join it later do. All may take as long as they come further, can be stopped, and are given up
-// where they stand.
+// The data of a job are opened before it starts, first on this node, then by its ranks. Ranks that
+// join a running job open them too. An opening may take any time while it makes progress. It can be
+// stopped, and it fails when it stalls.
 #include <fmt/format.h>
 
 #include "agents/node/pending_reply.h"
@@ -10,9 +10,8 @@
 namespace tessera::agents {
 namespace {
 
-/// For so long a start may stand: no word of a rank, or of this node, that it has come further.
-constexpr std::chrono::seconds kStartDeadline{120};
-/// What is open before that is not shown: nobody could read it.
+/// The snapshot shows an opening only after this time, because a row that vanishes at once cannot
+/// be read.
 constexpr std::chrono::seconds kShownAfter{1};
 
 }  // namespace
@@ -26,7 +25,7 @@ void Registrar::OpenForStart(const std::string& name, const engine::JobSettings&
       [this, name](const RankLoading& loading) {
         Opening& now = openings_.at(name);
         now.loading = loading;
-        now.told = Clock::now();
+        now.last_progress = Clock::now();
         MarkDirty();
       },
       [this, name, then = std::move(then)](const auto& status) {
@@ -50,7 +49,7 @@ bool Registrar::StopOpening(const wire::JobRequest& request, const ReplyPtr& rep
   EndOpening(request.job(), Cancelled(fmt::format("job '{}' was stopped while its data were opened",
                                                   request.job())));
   AddEvent(engine::Severity::kInfo, request.job(),
-           fmt::format("stopped while its data were opened{}", reply->ByWhom()));
+           fmt::format("stopped while its data were opened{}", reply->RequesterText()));
   wire::Reply out;
   out.mutable_job()->set_step(0);
   reply->Done(std::move(out));
@@ -78,7 +77,7 @@ void Registrar::WatchJoining(Txn& txn, const Job& job) {
   const auto now = Clock::now();
   const std::vector<ptc::DeviceId>& devices = txn.planned.to.mesh().devices();
   txn.start_watch.emplace(devices, now);
-  // The others have their data open: where nobody says a word, it is not them.
+  // The staying ranks have their data open, so they are not the ones that stall.
   for (const ptc::DeviceId device : devices) {
     if (job.layout.mesh().RankOf(device)) txn.start_watch->Note(device, {1, 1}, now);
   }
@@ -91,25 +90,26 @@ std::string Registrar::LateText(const StartWatch::Late& late) {
 }
 
 void Registrar::GiveUpStarts(Clock::time_point now) {
-  std::vector<std::string> standing;
+  const std::chrono::seconds limit(config_.start_stall_seconds);
+  std::vector<std::string> stalled;
   for (const auto& [name, opening] : openings_) {
-    if (now - opening.told > kStartDeadline) standing.push_back(name);
+    if (now - opening.last_progress > limit) stalled.push_back(name);
   }
-  for (const std::string& name : standing) {
-    const std::string how_far = OpeningText(config_.node, openings_.at(name).loading);
-    EndOpening(name, FailedPrecondition(
-                         fmt::format("job '{}' did not start: it has not come further for {} s: {}",
-                                     name, kStartDeadline.count(), how_far)));
+  for (const std::string& name : stalled) {
+    const std::string progress = OpeningText(config_.node, openings_.at(name).loading);
+    EndOpening(name,
+               FailedPrecondition(fmt::format("job '{}' did not start: no progress for {} s: {}",
+                                              name, limit.count(), progress)));
   }
-  std::vector<std::pair<std::string, std::string>> late;  // a job that fails is gone
+  std::vector<std::pair<std::string, std::string>> late;  // FailJob erases a starting job
   for (const auto& [name, job] : jobs_) {
     if (!job.starting || !job.start_watch) continue;
-    const auto found = job.start_watch->FindLate(now, kStartDeadline);
+    const auto found = job.start_watch->FindLate(now, limit);
     if (found) late.emplace_back(name, LateText(*found));
   }
   for (const auto& [name, why] : late) FailJob(*FindJob(name), why);
   if (!txn_ || !txn_->start_watch) return;
-  if (const auto found = txn_->start_watch->FindLate(now, kStartDeadline)) {
+  if (const auto found = txn_->start_watch->FindLate(now, limit)) {
     Feed(engine::CancelAsked{LateText(*found)});
   }
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a set of devices to a plan and what it will cost, and to the configurations to choose from.
+// Makes plans with their costs, and proposes configurations.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "agents/node/pending_reply.h"
 #include "agents/node/registrar.h"
@@ -18,7 +19,7 @@
 namespace tessera::agents {
 namespace {
 
-// Bytes by pair of devices.
+// Bytes between each pair of devices.
 std::vector<engine::FlowStatus> FlowsOf(const ptc::Plan& plan, const ptc::Collection& tensors) {
   std::map<std::pair<ptc::DeviceId, ptc::DeviceId>, std::int64_t> bytes;
   for (const ptc::Move& move : plan.moves) {
@@ -32,7 +33,7 @@ std::vector<engine::FlowStatus> FlowsOf(const ptc::Plan& plan, const ptc::Collec
   return out;
 }
 
-/// A plan is for one epoch and one way to run: the moves alone do not tell them apart.
+/// A plan is valid for one epoch and one set of options, so its hash covers these too.
 std::string HashOf(const ptc::Plan& plan, std::int64_t epoch, const engine::StepOptions& options) {
   const std::string text =
       fmt::format("{} {} {} {}", ptc::Hex16(plan.hash), epoch, options.zero, options.micro_batch);
@@ -73,10 +74,11 @@ engine::SearchInput Registrar::SearchInputOf(const Job& job,
 Result<std::vector<ptc::DeviceId>> Registrar::UsableDevices(
     const google::protobuf::RepeatedPtrField<wire::Device>& devices, const std::string& job) const {
   std::vector<ptc::DeviceId> out;
+  std::set<ptc::DeviceId> seen;
   for (const wire::Device& device : devices) {
     TESSERA_TRY(const ptc::DeviceId id, Decode(device));
     TESSERA_RETURN_IF_ERROR(CheckDevice(id, job));
-    if (std::find(out.begin(), out.end(), id) != out.end()) {
+    if (!seen.insert(id).second) {
       return InvalidArgument(fmt::format("device {} is given twice", ToString(id)));
     }
     out.push_back(id);
@@ -116,13 +118,13 @@ Result<Registrar::Target> Registrar::ChooseTarget(const Job& job, const wire::Pl
   if (request.has_options()) {
     TESSERA_TRY(asked, Decode(request.options()));
   }
-  // As it runs now; a micro-batch that is larger than the new share is left to the trainer.
+  // The present options. A micro-batch that is larger than the new share is left to the trainer.
   const engine::StepOptions as_now = asked.value_or(job.options);
   const engine::StepOptions relaxed{as_now.zero, 0};
   const bool may_relax = !asked && as_now.micro_batch != 0;
   if (request.has_mesh()) {
     TESSERA_TRY(const ptc::MeshShape shape, Decode(request.mesh()));
-    // Names both numbers where they differ.
+    // Its error names both numbers if they differ.
     TESSERA_RETURN_IF_ERROR(ptc::DeviceMesh::Make(shape, devices));
     const Status can = engine::CheckMesh(job.settings, shape, as_now);
     if (can) return Target{shape, as_now, std::move(devices), {}, {}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the registrar has nodes find out: speeds, the state of their machines, ends of logs.
+// Queries that the registrar sends to nodes: probe, doctor, log.
 #include <fmt/format.h>
 
 #include "agents/node/pending_reply.h"
@@ -29,9 +29,9 @@ Status Registrar::RecoverCalibration() {
   TESSERA_TRY(const std::optional<std::string> row, journal_->Get(kCalibrationKey));
   if (!row) return OkStatus();
   auto calibration = engine::ParseCalibration(*row);
-  if (!calibration) {  // of an earlier program: it is measured again when somebody asks for it
+  if (!calibration) {  // written by another version; the next probe replaces it
     AddEvent(engine::Severity::kWarning, "registrar",
-             "the kept calibration is not readable: " + calibration.error().ToString());
+             "the stored calibration cannot be read: " + calibration.error().ToString());
     return journal_->Erase(kCalibrationKey);
   }
   calibration_ = std::move(*calibration);
@@ -47,7 +47,7 @@ void Registrar::OnProbe(const wire::ProbeRequest& request, const ReplyPtr& reply
     if (const Status installed = InstallCalibration(std::move(calibration)); !installed) {
       return to->Fail(installed.error());
     }
-    AddEvent(engine::Severity::kInfo, "registrar", how + to->ByWhom());
+    AddEvent(engine::Severity::kInfo, "registrar", how + to->RequesterText());
     to->Done(std::move(out));
   };
   if (!request.calibration().empty()) {
@@ -60,10 +60,10 @@ void Registrar::OnProbe(const wire::ProbeRequest& request, const ReplyPtr& reply
   for (const auto& [name, job] : jobs_) {
     if (job.state == engine::JobState::kPaused || job.state == engine::JobState::kFailed) continue;
     return reply->Fail(FailedPrecondition(
-        fmt::format("job '{}' is {}: a probe measures idle machines, pause the job for it", name,
+        fmt::format("job '{}' is {}: a probe needs idle machines; pause the job first", name,
                     ToString(job.state))));
   }
-  // Nodes of one machine share its cores: one of them measures for all.
+  // Nodes of one machine share its cores, so one of them measures for all.
   std::map<std::string, std::int32_t> first_of_machine;
   for (const auto& [number, node] : nodes_) {
     if (node.state == engine::NodeState::kAlive) first_of_machine.emplace(node.machine, number);
@@ -76,7 +76,7 @@ void Registrar::OnProbe(const wire::ProbeRequest& request, const ReplyPtr& reply
   const auto began = Clock::now();
   asks_.Ask(nodes, std::move(query), kProbeDeadline,
             [reply, install, began](const NodeAsks::Answers& answers) {
-              // Every step waits for the slowest machine: its figures count.
+              // Every step waits for the slowest machine, so its figures are used.
               std::optional<engine::Calibration> slowest;
               for (const auto& [node, answer] : answers) {
                 if (!answer) return reply->Fail(answer.error());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps that ranks report, and the samples that the history keeps of them: each step once and in
-// order, also across restarts of agents. Agents repeat what came after the last step on record.
+// Receives the steps that ranks report and writes their samples to the history: each step once and
+// in order, even across restarts of agents. Agents repeat the steps after the last recorded one.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -10,19 +10,20 @@
 #include <utility>
 
 #include "agents/node/registrar.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "agents/wire/wall_clock.h"
 
 namespace tessera::agents {
 namespace {
 
 constexpr std::size_t kStepsOfMedian = 20;
-/// So long a step is waited for that a later one has overtaken. A restarted agent of another node
-/// brings its steps within the 2 s in which it registers.
+/// How long to wait for a missing step after a later one has arrived. A restarted agent of another
+/// node reports its steps when it registers, within 2 s.
 constexpr double kPatience = 5;
-/// Seconds.
+/// In seconds.
 constexpr double kLongestStep = 24 * 3600;
 
-/// Samples that wait for a history that cannot be written now.
+/// Samples kept in memory while the history cannot be written.
 constexpr std::size_t kMostWaiting = 100000;
 constexpr auto kRetentionPeriod = std::chrono::minutes(1);
 
@@ -37,10 +38,10 @@ void Registrar::OnStep(const wire::StepReport& m) {
     job->step = m.step();
     job->loss = m.loss();
     job->last_step = Clock::now();
-    // A node that is idle after this very step may have said so before the step was reported.
+    // The pause after this very step may be reported before the step; it stays.
     std::erase_if(job->paused_nodes,
                   [&](const auto& entry) { return entry.second.step < m.step(); });
-    // What ranks measure decides how long others wait: no step of ours takes a day.
+    // Deadlines depend on this measurement, so implausible values are ignored.
     if (m.seconds() > 0 && m.seconds() <= kLongestStep && m.epoch() == job->epoch) {
       job->tokens_per_second = static_cast<double>(m.tokens()) / m.seconds();
       job->step_seconds.push_back(m.seconds());
@@ -79,7 +80,8 @@ void Registrar::FlushSamples() {
   std::set<std::string> jobs;
   for (const engine::Sample& sample : samples_) jobs.insert(sample.job);
   const bool added = NoteRecorded(history_->AddSamples(samples_));
-  if (!added && samples_.size() < kMostWaiting) return;  // a full disk may pass: tried again
+  if (!added && samples_.size() < kMostWaiting)
+    return;  // tried again: the disk may have room later
   samples_.clear();
   if (added && !unwritten_.empty()) Record(engine::HistoryEntry(unwritten_.begin()->second));
   for (const std::string& name : jobs) {
@@ -91,7 +93,7 @@ void Registrar::FlushSamples() {
   }
 }
 
-void Registrar::GoOnFrom(Job& job, std::int64_t step) {
+void Registrar::RestartStepCountAt(Job& job, std::int64_t step) {
   ReleaseSamples(job, true);
   FlushSamples();
   job.recorded = step;
@@ -107,7 +109,7 @@ void Registrar::RetainHistory() {
                                  static_cast<double>(config_.history_days) * 86400};
   const auto more = history_->Retain(limits, WallClock());
   if (!more) std::fprintf(stderr, "retention: %s\n", more.error().ToString().c_str());
-  // Where there is more to do, the next tick goes on.
+  // If rows are left to delete, the next tick continues.
   next_retention_ = more && *more ? now : now + kRetentionPeriod;
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a request to start a job to its ranks: everything that can be known is checked first.
+// Starts jobs. All checks that need no rank come before any rank is started.
 #include <fmt/format.h>
 
-#include <filesystem>
-#include <regex>
+#include <algorithm>
 
 #include "agents/node/pending_reply.h"
 #include "agents/node/registrar.h"
@@ -14,13 +13,19 @@ namespace tessera::agents {
 namespace {
 
 Status CheckName(const std::string& name) {
-  static const std::regex form("[a-z0-9][a-z0-9-]{0,62}");
-  if (std::regex_match(name, form)) return OkStatus();
+  constexpr std::size_t kMaxLength = 63;
+  const auto is_letter_or_digit = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+  };
+  const bool ok =
+      !name.empty() && name.size() <= kMaxLength && is_letter_or_digit(name[0]) &&
+      std::ranges::all_of(name, [&](char c) { return c == '-' || is_letter_or_digit(c); });
+  if (ok) return OkStatus();
   return InvalidArgument(
       fmt::format("job name '{}' is not of the form [a-z0-9][a-z0-9-]{{0,62}}", name));
 }
 
-/// What the job is to compute, without a look at data and devices.
+/// The settings of the request. Data and devices are not checked here.
 Result<engine::JobSettings> SettingsOf(const wire::StartJobRequest& request) {
   engine::JobSettings settings;
   if (request.command().empty()) {
@@ -39,7 +44,7 @@ Result<engine::JobSettings> SettingsOf(const wire::StartJobRequest& request) {
     TESSERA_RETURN_IF_ERROR(engine::ApplySetting(settings, key, value));
   }
   if (request.global_batch() < 0 || request.max_steps() < 0) {
-    return InvalidArgument("steps and global batch must not be below 0");
+    return InvalidArgument("steps and global batch must be at least 0");
   }
   if (request.global_batch() > 0) settings.global_batch = request.global_batch();
   if (request.max_steps() > 0) settings.max_steps = request.max_steps();
@@ -56,7 +61,7 @@ std::string Describe(const engine::JobSettings& settings) {
                           : "model " + settings.model.name;
 }
 
-/// What is not usual of how layers are dealt to stages.
+/// ", stages 2,3" if the assignment of layers to stages is not the default.
 std::string StagesText(const ptc::Layout& layout) {
   if (layout.stage_rule() == ptc::StageRule{}) return {};
   return fmt::format(", stages {}", ptc::ToString(layout.stage_rule()));
@@ -64,15 +69,15 @@ std::string StagesText(const ptc::Layout& layout) {
 
 }  // namespace
 
-// What the request says is checked at once; its data, which only this node and the ranks can see,
-// when they have been opened. Meanwhile the cluster may have changed, so all is checked again.
+// Checks the request, opens the data on this node, and then starts the job. The cluster may change
+// while the data are opened, so StartJob checks the request again.
 void Registrar::OnStartJob(const wire::StartJobRequest& request, const ReplyPtr& reply) {
   const auto start = [this, request, reply](const engine::DataStatus& data) {
     if (const Status status = StartJob(request, data, reply); !status) reply->Fail(status.error());
   };
   const auto settings = CheckStart(request);
   if (!settings) return reply->Fail(settings.error());
-  if (settings->program) return start({});  // what it reads is its own affair
+  if (settings->program) return start({});  // a program of the user opens its data itself
   const auto opened = [reply, start, data = settings->data](const auto& status) {
     if (status) return start(*status);
     if (data.empty() || status.error().code == ErrorCode::kNotFound) {
@@ -84,11 +89,11 @@ void Registrar::OnStartJob(const wire::StartJobRequest& request, const ReplyPtr&
   OpenForStart(NameOf(request), *settings, reply, opened);
 }
 
-void Registrar::LookAtData(const Job& job) {
+void Registrar::DescribeJournaledData(const Job& job) {
   if (job.settings.program) return;
   openers_.Open(job.settings, {}, [this, name = job.name](const auto& status) {
     Job* found = FindJob(name);
-    if (!found || !status) return;  // its ranks say what is wrong with their data
+    if (!found || !status) return;  // the ranks report what is wrong with the data
     found->data = *status;
     MarkDirty();
   });
@@ -142,13 +147,14 @@ Result<engine::JobSettings> Registrar::CheckStart(const wire::StartJobRequest& r
   }
   TESSERA_RETURN_IF_ERROR(CheckNotOpening(name));
   TESSERA_TRY(engine::JobSettings settings, SettingsOf(request));
-  // Names file and line of an own program's mistakes, whatever its mesh will be.
+  // Finds mistakes in the tensors and rules of a user's program, with file and line, for any mesh.
   TESSERA_RETURN_IF_ERROR(engine::MakeCollection(settings, false));
   return settings;
 }
 
-// What jobs decided that had the name before stays: nodes that were away may still ask for it, and
-// a slot that is written would answer for a transaction that it knows nothing of.
+// The decisions of earlier jobs with this name stay in the register, because nodes that were away
+// may still read them. The new job starts after them: a written slot would decide a transaction of
+// the new job with the outcome of an old one.
 Result<std::int64_t> Registrar::FirstFreeSlot(const std::string& job) {
   for (std::int64_t slot = 1;; ++slot) {
     TESSERA_TRY(const auto held, register_->Read(job, slot));
@@ -178,23 +184,23 @@ Status Registrar::StartJob(const wire::StartJobRequest& request, const engine::D
   job.not_ready = NodesOf(job.layout);
   job.last_step = Clock::now();
   TESSERA_TRY(job.slot, FirstFreeSlot(name));
-  // Later than that of any start before, also of an earlier registrar.
+  // Greater than in any earlier start, even of an earlier registrar.
   job.start = static_cast<std::uint64_t>(
       std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count());
   ended_.erase(name);
   JournalJob(job);
-  static_cast<void>(journal_->Erase("recorded/" + name));  // of a job that had the name before
+  static_cast<void>(journal_->Erase("recorded/" + name));  // of an earlier job with this name
   const auto [it, fresh] = jobs_.emplace(name, std::move(job));
   const std::string options = ToString(it->second.options);
   AddEvent(engine::Severity::kInfo, name,
            fmt::format("starts: {}, {}{}{}{}", Describe(it->second.settings),
                        ToString(it->second.layout.mesh()), StagesText(it->second.layout),
-                       options.empty() ? "" : ", " + options, reply->ByWhom()));
+                       options.empty() ? "" : ", " + options, reply->RequesterText()));
   if (!start.why.empty()) AddEvent(engine::Severity::kInfo, name, start.why);
   if (!wrong.empty()) {
-    AddEvent(engine::Severity::kWarning, name, fmt::format("is wrong on purpose: it {}", wrong));
+    AddEvent(engine::Severity::kWarning, name, fmt::format("wrong on purpose: it {}", wrong));
   }
-  // One that cannot be reached now hears of it when it is back, or is lost.
+  // A node that is disconnected now receives it when it registers.
   const wire::ToNode message = StartMessage(it->second);
   for (const std::int32_t node : it->second.not_ready) static_cast<void>(SendTo(node, message));
   MarkDirty();

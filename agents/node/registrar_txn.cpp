@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries out what engine::Coordinator asks for, and records what happened.
+// Carries out the actions of engine::Coordinator and records the transaction.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "agents/node/fault.h"
 #include "agents/node/pending_reply.h"
 #include "agents/node/registrar.h"
+#include "agents/node/txn_row.h"
 #include "agents/wire/wall_clock.h"
 #include "engine/search/fit.h"
 #include "ptc/base/overloaded.h"
@@ -13,12 +13,11 @@
 namespace tessera::agents {
 namespace {
 
-using Json = nlohmann::json;
 using engine::TxnPhase;
 
 constexpr char kTxnKey[] = "txn";
 
-/// An act is done once, also when its answer was lost with this agent's predecessor.
+/// Journaled so that a retried act is done once, even if an earlier agent of this node did it.
 std::string ActKey(const std::string& request_id) { return "act/" + request_id; }
 
 std::string Describe(const ptc::MeshShape& shape, const engine::StepOptions& options) {
@@ -58,7 +57,7 @@ void Registrar::OnApply(const std::string& request_id, const wire::ApplyRequest&
         fmt::format("stale plan: {} is not the plan now, which is {} of epoch {}",
                     request.plan_hash(), planned->summary.hash, job.epoch)));
   }
-  if (const Status stands = CheckStandsOrRuns(job); !stands) return reply->Fail(stands.error());
+  if (const Status stands = CheckPausedOrRunning(job); !stands) return reply->Fail(stands.error());
   const bool paused = job.state == engine::JobState::kPaused;
   if (request.at_step() > 0 && (paused || request.at_step() <= job.step)) {
     return reply->Fail(FailedPrecondition(
@@ -71,11 +70,12 @@ void Registrar::OnApply(const std::string& request_id, const wire::ApplyRequest&
                                  .at_step = request.at_step(),
                                  .unrecorded = request.unrecorded()});
   if (!begun) return reply->Fail(begun.error());
-  AddEvent(engine::Severity::kInfo, fmt::format("txn {}", txn_->id),
-           fmt::format("reconfigure {} {} → {}, {}{}", job.name,
-                       Describe(txn_->planned.summary.from_mesh, txn_->entry.from_options),
-                       Describe(txn_->planned.summary.to_mesh, txn_->entry.to_options),
-                       engine::BytesText(txn_->planned.plan.bytes.moved()), reply->ByWhom()));
+  AddEvent(
+      engine::Severity::kInfo, fmt::format("txn {}", txn_->id),
+      fmt::format("reconfigure {} {} → {}, {}{}", job.name,
+                  Describe(txn_->planned.summary.from_mesh, txn_->entry.from_options),
+                  Describe(txn_->planned.summary.to_mesh, txn_->entry.to_options),
+                  engine::BytesText(txn_->planned.plan.bytes.moved()), reply->RequesterText()));
   wire::Reply out;
   out.mutable_apply()->set_transaction(txn_->id);
   Encode(txn_->planned.summary, out.mutable_apply()->mutable_plan());
@@ -83,14 +83,14 @@ void Registrar::OnApply(const std::string& request_id, const wire::ApplyRequest&
   Feed(engine::Begin{});
 }
 
-Status Registrar::CheckStandsOrRuns(const Job& job) {
+Status Registrar::CheckPausedOrRunning(const Job& job) {
   if (job.state == engine::JobState::kPaused || job.state == engine::JobState::kRunning) {
     return OkStatus();
   }
   return FailedPrecondition(fmt::format("job '{}' is {}", job.name, ToString(job.state)));
 }
 
-Status Registrar::BeginTxn(Job& job, Planned planned, TxnAsk ask) {
+Status Registrar::BeginTxn(Job& job, Planned planned, TxnRequestInfo ask) {
   const bool paused = job.state == engine::JobState::kPaused;
   engine::Coordinator::Setup setup;
   setup.participants = NodesOf(job.layout);
@@ -116,7 +116,7 @@ Status Registrar::BeginTxn(Job& job, Planned planned, TxnAsk ask) {
   entry.network = planned.summary.network;
   entry.pause_estimate = planned.summary.pause_estimate;
   if (const Status put = history_->PutTransaction(entry); !NoteRecorded(put) && !ask.unrecorded) {
-    return ResourceExhausted("the move cannot be recorded: " + put.error().message);
+    return ResourceExhausted("the transaction cannot be recorded: " + put.error().message);
   }
   txn_.emplace(std::move(planned), engine::Coordinator(setup));
   txn_->id = id;
@@ -128,9 +128,7 @@ Status Registrar::BeginTxn(Job& job, Planned planned, TxnAsk ask) {
   txn_->hand_in = std::move(ask.hand_in);
   txn_->was_paused = paused;
   txn_->entry = std::move(entry);
-  for (const engine::FlowStatus& flow : txn_->planned.summary.flows) {
-    txn_->flows[{flow.source, flow.destination}] = flow;
-  }
+  txn_->count = TransferCount(txn_->planned.summary.flows);
   WatchJoining(*txn_, job);
   if (!paused) job.state = engine::JobState::kReconfiguring;
   JournalTxn();
@@ -166,7 +164,7 @@ void Registrar::OnTxnRequest(const wire::TxnRequest& request, const ReplyPtr& re
     if (last_txn_ && last_txn_->id == entry.id) Encode(*last_txn_, answer->mutable_transaction());
     return reply->Done(std::move(out));
   }
-  reply->Fail(wanted == 0 ? NotFound("there was no transaction yet")
+  reply->Fail(wanted == 0 ? NotFound("there has been no transaction yet")
                           : NotFound(fmt::format("transaction {} does not exist", wanted)));
 }
 
@@ -179,8 +177,8 @@ void Registrar::OnCancel(const wire::CancelRequest& request, const ReplyPtr& rep
   }
   if (!txn_->machine.can_cancel()) {
     return reply->Fail(FailedPrecondition(fmt::format(
-        "transaction {} is {}: past the commit point nothing is undone; plan the reverse", txn_->id,
-        ToString(txn_->machine.phase()))));
+        "transaction {} is {}: it can no longer be cancelled; apply the reverse change instead",
+        txn_->id, ToString(txn_->machine.phase()))));
   }
   wire::Reply out;
   out.mutable_cancel();
@@ -194,7 +192,7 @@ void Registrar::OnTxnReport(std::int32_t node, const wire::TxnReport& m) {
   const bool followed =
       m.kind() == wire::TxnReport::COMMITTED || m.kind() == wire::TxnReport::ABORTED;
   if (!txn_ || txn_->id != m.transaction()) {
-    // A participant that was away when the others passed the barrier.
+    // The participant was disconnected when the others received Go.
     if (!followed) return;
     wire::ToNode go;
     go.mutable_go()->set_transaction(m.transaction());
@@ -236,34 +234,13 @@ void Registrar::OnTxnReport(std::int32_t node, const wire::TxnReport& m) {
 
 void Registrar::OnTxnProgress(std::int32_t node, const wire::TxnProgress& m) {
   if (!txn_ || txn_->id != m.transaction()) return;
-  for (const wire::FlowInfo& row : m.flows()) {
-    const auto source = Decode(row.source());
-    const auto destination = Decode(row.destination());
-    if (!source || !destination) continue;
-    const auto flow = txn_->flows.find({*source, *destination});
-    if (flow == txn_->flows.end()) continue;
-    // Monotone whatever order reports come in.
-    const std::int64_t done =
-        std::clamp(row.bytes_done(), flow->second.bytes_done, flow->second.bytes_total);
-    if (txn_->standing_since) {
-      const double seconds =
-          std::chrono::duration<double>(Clock::now() - txn_->phase_began).count();
-      flow->second.bytes_per_second =
-          seconds > 0 ? static_cast<double>(done) / seconds : flow->second.bytes_per_second;
-    }
-    flow->second.bytes_done = done;
-  }
-  std::int64_t& stored = txn_->storage_done[node];
-  stored = std::clamp(m.storage_done(), stored, txn_->planned.plan.bytes.storage);
-  txn_->progress.Update(BytesArrived(), Clock::now());
+  const auto now = Clock::now();
+  const bool transferring = txn_->machine.phase() == TxnPhase::kTransferring;
+  const std::chrono::duration<double> elapsed = now - txn_->phase_began;
+  txn_->count.Note(node, m, transferring ? elapsed.count() : 0);
+  // Only the estimate of the remaining time is limited to the plan, the count is not.
+  txn_->progress.Update(std::min(txn_->count.bytes(), txn_->progress.bytes_total()), now);
   MarkDirty();
-}
-
-std::int64_t Registrar::BytesArrived() const {
-  std::int64_t bytes = 0;
-  for (const auto& [ends, flow] : txn_->flows) bytes += flow.bytes_done;
-  for (const auto& [node, done] : txn_->storage_done) bytes += done;
-  return bytes;
 }
 
 void Registrar::RepeatOutcome() {
@@ -295,7 +272,10 @@ void Registrar::Feed(const engine::CoordinatorEvent& event) {
   if (!txn_) return;
   const TxnPhase before = txn_->machine.phase();
   const std::vector<engine::CoordinatorAction> actions = txn_->machine.On(event);
-  if (txn_->machine.phase() != before) OnPhaseChanged(before);
+  if (txn_->machine.phase() != before) {
+    OnPhaseChanged(before);
+    FaultPoint(config_.node, "registrar." + std::string(ToString(txn_->machine.phase())));
+  }
   const std::int64_t id = txn_->id;
   for (const engine::CoordinatorAction& action : actions) {
     if (!txn_ || txn_->id != id) return;
@@ -313,7 +293,7 @@ void Registrar::OnPhaseChanged(TxnPhase before) {
   const std::string source = fmt::format("txn {}", txn_->id);
   if (phase == TxnPhase::kTransferring) {
     views_.OnTransfer(txn_->job);
-    txn_->standing_since = now;
+    txn_->paused_since = now;
     txn_->pause_deadline.reset();
     txn_->progress = engine::Progress(txn_->planned.plan.bytes.moved(), now);
     if (Job* job = FindJob(txn_->job)) job->step = *txn_->machine.step();
@@ -335,7 +315,7 @@ void Registrar::Perform(const engine::CoordinatorAction& action) {
   const auto send = [&](std::int32_t node, const wire::ToNode& message) {
     const std::int64_t id = txn_->id;
     if (const Status sent = SendTo(node, message); !sent) {
-      // Said again when the node registers; a node that stays away is noticed by its silence.
+      // Sent again when the node registers. A node that stays away is lost after its silence.
       std::fprintf(stderr, "txn %lld: %s\n", static_cast<long long>(id),
                    sent.error().ToString().c_str());
     }
@@ -401,7 +381,8 @@ void Registrar::SendPrepare(std::int32_t node) {
   }
 }
 
-// Every holder of every cell, before and after: replicas agree, and nothing changed on the way.
+// Compares the reports of all holders of all cells: replicas must be equal, before and after the
+// transfer, and the transfer must not change a cell.
 void Registrar::CompareDigests() {
   const Job* job = FindJob(txn_->job);
   const std::vector<JobCell> cells = FindCells(job->layout, txn_->planned.to);
@@ -421,8 +402,8 @@ void Registrar::CompareDigests() {
         false, fmt::format("tensor '{}' {}: digest {} became {}", spec.name, ToString(cells[i].box),
                            ptc::Hex16(before->cells[i]), ptc::Hex16(after->cells[i]))});
   }
-  // On record before the decision: a registrar that dies now finds it again.
-  txn_->entry.bytes_moved = BytesArrived();
+  // Recorded before the decision, so that a restarted registrar finds the digests.
+  txn_->entry.bytes_moved = txn_->count.bytes();
   Record(txn_->entry);
   Feed(engine::DigestsCompared{true, {}});
 }
@@ -439,15 +420,16 @@ void Registrar::WriteRegister(bool commit) {
   const auto held = register_->Write(txn_->job, txn_->slot, decision);
   if (!held) {
     AddEvent(engine::Severity::kError, fmt::format("txn {}", txn_->id),
-             "the register does not answer: " + held.error().ToString());
+             "the decision register cannot be written: " + held.error().ToString());
     const std::int64_t id = txn_->id;
     loop_.After(std::chrono::seconds(1), [this, id, commit] {
       if (txn_ && txn_->id == id) WriteRegister(commit);
     });
     return;
   }
+  FaultPoint(config_.node, "registrar.decided");
   static_cast<void>(journal_->Put(fmt::format("ended/{}", txn_->id), ToText(*held)));
-  // What the register holds is the outcome, whatever was asked.
+  // The outcome is the decision in the register, which may differ from `commit`.
   Job* job = FindJob(txn_->job);
   job->slot = txn_->slot + 1;
   txn_->entry.step = held->commit ? held->step : job->step;
@@ -455,7 +437,7 @@ void Registrar::WriteRegister(bool commit) {
     job->layout = txn_->planned.to;
     job->options = txn_->planned.summary.to_options;
     job->epoch = txn_->epoch;
-    if (txn_->timeline != job->timeline) GoOnFrom(*job, held->step);
+    if (txn_->timeline != job->timeline) RestartStepCountAt(*job, held->step);
     job->timeline = txn_->timeline;
     job->step = held->step;
     job->paused_nodes.clear();
@@ -469,9 +451,9 @@ void Registrar::WriteRegister(bool commit) {
 void Registrar::FinishTxn(bool committed, const std::string& reason) {
   const auto now = Clock::now();
   Job* job = FindJob(txn_->job);
-  if (txn_->standing_since) {
-    txn_->pause = std::chrono::duration<double>(now - *txn_->standing_since).count();
-    txn_->standing_since.reset();
+  if (txn_->paused_since) {
+    txn_->pause = std::chrono::duration<double>(now - *txn_->paused_since).count();
+    txn_->paused_since.reset();
   }
   engine::HistoryEntry& entry = txn_->entry;
   entry.result = committed ? "committed" : "rolled_back";
@@ -480,8 +462,8 @@ void Registrar::FinishTxn(bool committed, const std::string& reason) {
                      : reason;
   entry.pause = txn_->pause;
   entry.epoch = job->epoch;
-  for (const auto& [ends, flow] : txn_->flows) entry.flows.push_back(flow);
-  if (entry.bytes_moved == 0) entry.bytes_moved = BytesArrived();
+  entry.flows = txn_->count.flows();
+  if (entry.bytes_moved == 0) entry.bytes_moved = txn_->count.bytes();
   Record(entry);
   last_txn_ = TxnStatusNow();
   last_txn_->reason = reason;
@@ -501,7 +483,8 @@ void Registrar::FinishTxn(bool committed, const std::string& reason) {
   }
   const std::string fail = txn_->fail_job;
   txn_.reset();
-  NoteStanding(*job);  // ranks of the new layout may have said so while the transaction ended
+  MarkPausedIfAllStopped(
+      *job);  // ranks of the new layout may have paused while the transaction ended
   MarkDirty();
   PublishSnapshot();
   if (!fail.empty()) FailJob(*job, fail);
@@ -510,77 +493,67 @@ void Registrar::FinishTxn(bool committed, const std::string& reason) {
 // ---- restart
 
 void Registrar::JournalTxn() {
-  const Json json = {{"id", txn_->id},
-                     {"job", txn_->job},
-                     {"slot", txn_->slot},
-                     {"epoch", txn_->epoch},
-                     {"to", ptc::ToJson(txn_->planned.to)},
-                     {"zero", txn_->planned.summary.to_options.zero},
-                     {"micro_batch", txn_->planned.summary.to_options.micro_batch},
-                     {"was_paused", txn_->was_paused},
-                     {"timeline", txn_->timeline},
-                     {"started", txn_->entry.started}};
-  if (const Status put = journal_->Put(kTxnKey, json.dump()); !put) {
+  const TxnRow row{txn_->id,         txn_->job,        txn_->slot,
+                   txn_->epoch,      txn_->planned.to, txn_->planned.summary.to_options,
+                   txn_->was_paused, txn_->timeline,   txn_->entry.started};
+  if (const Status put = journal_->Put(kTxnKey, ToText(row)); !put) {
     AddEvent(engine::Severity::kError, "registrar", "journal: " + put.error().ToString());
   }
 }
 
-// A coordinator that died asks the register by writing `abort`; what it then holds is followed.
+// A restarted coordinator writes `abort` to the register and follows the decision that the register
+// then holds.
 Status Registrar::RecoverTxn() {
-  TESSERA_TRY(const std::optional<std::string> row, journal_->Get(kTxnKey));
-  if (!row) return OkStatus();
-  const Json json = Json::parse(*row, nullptr, false);
-  if (!json.is_object()) return DataLoss("journal row 'txn' is damaged");
-  Job* job = FindJob(json["job"].get<std::string>());
+  TESSERA_TRY(const std::optional<std::string> text, journal_->Get(kTxnKey));
+  if (!text) return OkStatus();
+  TESSERA_TRY(TxnRow row, ParseTxnRow(*text));
+  Job* job = FindJob(row.job);
   if (!job) return journal_->Erase(kTxnKey);
-  const auto id = json["id"].get<std::int64_t>();
-  const bool was_paused = json["was_paused"].get<bool>();
-  TESSERA_TRY(ptc::Layout to, ptc::ParseLayout(json["to"].get<std::string>()));
 
-  TESSERA_TRY(const auto known, history_->Transaction(id));
+  TESSERA_TRY(const auto known, history_->Transaction(row.id));
   engine::HistoryEntry entry = known.value_or(engine::HistoryEntry{});
-  if (!known) {  // the history was damaged and begins anew
-    entry.id = id;
+  if (!known) {  // the history was damaged and replaced by an empty one
+    entry.id = row.id;
     entry.job = job->name;
     entry.from = ToString(job->layout.mesh());
-    entry.to = ToString(to.mesh());
-    entry.started = json["started"].get<double>();
+    entry.to = ToString(row.to.mesh());
+    entry.started = row.started;
   }
   TESSERA_TRY(ptc::DeviceMesh old_mesh, ptc::ParseDeviceMesh(entry.from));
   engine::Coordinator::Setup setup;
   for (const ptc::DeviceId device : old_mesh.devices()) setup.participants.insert(device.node);
   setup.pausing = setup.participants;
-  setup.participants.merge(NodesOf(to));
+  setup.participants.merge(NodesOf(row.to));
 
   engine::PlanSummary summary;
   summary.from_mesh = old_mesh.shape();
   summary.from_devices = old_mesh.devices();
-  summary.to_mesh = to.mesh().shape();
-  summary.to_devices = to.mesh().devices();
+  summary.to_mesh = row.to.mesh().shape();
+  summary.to_devices = row.to.mesh().devices();
   summary.from_options = entry.from_options;
-  summary.to_options = {json["zero"].get<bool>(), json["micro_batch"].get<std::int64_t>()};
+  summary.to_options = row.options;
   ptc::Plan plan;
-  plan.to_hash = to.hash();
-  txn_.emplace(Planned{std::move(to), std::move(plan), std::move(summary)},
+  plan.to_hash = row.to.hash();
+  txn_.emplace(Planned{std::move(row.to), std::move(plan), std::move(summary)},
                engine::Coordinator::Recovered(setup));
-  txn_->id = id;
+  txn_->id = row.id;
   txn_->job = job->name;
-  txn_->slot = json["slot"].get<std::int64_t>();
-  txn_->epoch = json["epoch"].get<std::int64_t>();
-  txn_->timeline = json.value("timeline", job->timeline);
-  txn_->was_paused = was_paused;
+  txn_->slot = row.slot;
+  txn_->epoch = row.epoch;
+  txn_->timeline = row.timeline < 0 ? job->timeline : row.timeline;
+  txn_->was_paused = row.was_paused;
   txn_->entry = std::move(entry);
-  // The record tells since when the job stands, if it got as far as comparing digests.
+  // The start of the pause follows from the record, if that was written before the restart.
   if (const auto& phases = txn_->entry.phases; phases.contains("transferring")) {
     double began = txn_->entry.started;
     for (const char* phase : {"preparing", "pausing"}) {
       if (const auto it = phases.find(phase); it != phases.end()) began += it->second;
     }
-    const auto standing = std::chrono::duration<double>(std::max(0.0, WallClock() - began));
-    txn_->standing_since = Clock::now() - std::chrono::duration_cast<Clock::duration>(standing);
+    const auto paused_for = std::chrono::duration<double>(std::max(0.0, WallClock() - began));
+    txn_->paused_since = Clock::now() - std::chrono::duration_cast<Clock::duration>(paused_for);
   }
-  job->state = was_paused ? engine::JobState::kPaused : engine::JobState::kReconfiguring;
-  AddEvent(engine::Severity::kWarning, fmt::format("txn {}", id),
+  job->state = row.was_paused ? engine::JobState::kPaused : engine::JobState::kReconfiguring;
+  AddEvent(engine::Severity::kWarning, fmt::format("txn {}", row.id),
            "the registrar's agent restarted: asking the register for the outcome");
   WriteRegister(false);
   return OkStatus();

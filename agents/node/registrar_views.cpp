@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What clients ask the registrar about the state of jobs: which there are, and views of it.
+// Requests of clients for the state of jobs: the list of jobs, and views.
 #include <fmt/format.h>
 
 #include "agents/node/pending_reply.h"
@@ -8,7 +8,7 @@
 namespace tessera::agents {
 namespace {
 
-/// The old state is whole and where it was: ranks start, or train on to the step of the pause.
+/// Whether the old state is still complete and in place: ranks start, or train until the pause.
 bool IsBeforeTransfer(engine::TxnPhase phase) {
   using engine::TxnPhase;
   return phase == TxnPhase::kPlanned || phase == TxnPhase::kPreparing ||
@@ -83,7 +83,7 @@ void Registrar::OnView(const std::string& request_id, const wire::ViewRequest& r
                 if (!view) {
                   if (view.error().code == ErrorCode::kResourceExhausted) {
                     AddEvent(engine::Severity::kWarning, job,
-                             "no view: " + view.error().ToString() + reply->ByWhom());
+                             "no view: " + view.error().ToString() + reply->RequesterText());
                   }
                   return reply->Fail(view.error());
                 }
@@ -93,7 +93,8 @@ void Registrar::OnView(const std::string& request_id, const wire::ViewRequest& r
               });
 }
 
-void Registrar::PassOn(const wire::ToNode& message, const ReplyPtr& reply, const Status& status) {
+void Registrar::ForwardToAll(const wire::ToNode& message, const ReplyPtr& reply,
+                             const Status& status) {
   for (const auto& [number, node] : nodes_) static_cast<void>(SendTo(number, message));
   if (!status) return reply->Fail(status.error());
   wire::Reply out;

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// What ranks of this node tell and ask each other while they build groups, on its way to the
-/// registrar, which keeps it for all nodes.
+/// Relays the rendezvous of process groups: the key-value requests of this node's ranks go to the
+/// registrar, which stores the values for all nodes.
 
 #include <cstdint>
 #include <functional>
@@ -16,8 +16,8 @@
 
 namespace tessera::agents {
 
-/// Remembers what it passed on, since a connection that breaks loses it: said twice does no harm.
-/// Lives on a loop; every member is called on the loop's thread.
+/// Remembers all requests, because a broken connection loses them. Sending one twice is harmless.
+/// \threadsafety The loop's thread.
 class RendezvousRelay {
  public:
   using Send = std::function<void(wire::FromNode message)>;
@@ -26,13 +26,13 @@ class RendezvousRelay {
   explicit RendezvousRelay(Send send) : send_(std::move(send)) {}
 
   void Set(wire::StoreSet set);
-  /// `reply` runs once: with the value when somebody has set it, with nothing from Forget.
+  /// `reply` runs once: with the value when a rank has set it, or with nullopt from Forget.
   void Get(wire::StoreGet get, Reply reply);
-  /// An answer to nothing that is waited for is dropped.
+  /// Ignores a value that no request waits for.
   void OnValue(const wire::StoreValue& value);
-  /// The connection is a new one, or the registrar is: says all of it again.
+  /// Sends all requests again, after a reconnection or a restart of the registrar.
   void Repeat();
-  /// The job's groups stand, or are not wanted any more.
+  /// Drops the requests of `job`: its groups are connected, or no longer needed.
   void Forget(const std::string& job);
 
  private:

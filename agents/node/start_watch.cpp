@@ -17,9 +17,9 @@ double PartOf(const RankLoading& loading) {
 }
 
 std::string HowFar(const RankLoading& loading) {
-  if (loading.total == 0) return "finds its files";
+  if (loading.total == 0) return "is finding its files";
   if (loading.done == 0) {
-    return fmt::format("finds its files, {} so far", engine::BytesText(loading.total));
+    return fmt::format("is finding its files, {} so far", engine::BytesText(loading.total));
   }
   return fmt::format("{:.1f} % of {}", 100 * PartOf(loading), engine::BytesText(loading.total));
 }
@@ -30,7 +30,7 @@ std::string OpeningText(std::int32_t node, const RankLoading& loading) {
   return fmt::format("opening data: n{} {}", node, HowFar(loading));
 }
 
-StartWatch::StartWatch(const std::vector<ptc::DeviceId>& ranks, Time now) : last_told_(now) {
+StartWatch::StartWatch(const std::vector<ptc::DeviceId>& ranks, Time now) : last_progress_(now) {
   for (const ptc::DeviceId rank : ranks) rows_[rank] = {std::nullopt, now};
 }
 
@@ -38,7 +38,7 @@ void StartWatch::Note(ptc::DeviceId rank, const RankLoading& loading, Time now) 
   const auto row = rows_.find(rank);
   if (row == rows_.end()) return;
   row->second = {loading, now};
-  last_told_ = now;
+  last_progress_ = now;
 }
 
 void StartWatch::NodeReady(std::int32_t node) {
@@ -65,21 +65,23 @@ std::optional<StartWatch::Late> StartWatch::FindLate(Time now, std::chrono::seco
   for (const auto& [rank, row] : rows_) {
     if (!row.loads()) continue;
     any_loads = true;
-    if (now - row.told > limit) {
-      return Late{rank, fmt::format("has not come further with its data for {} s: {}",
-                                    limit.count(), HowFar(*row.loading))};
+    if (now - row.last_progress > limit) {
+      return Late{rank, fmt::format("made no progress with its data for {} s: {}", limit.count(),
+                                    HowFar(*row.loading))};
     }
   }
-  if (any_loads || rows_.empty() || now - last_told_ <= limit) return std::nullopt;
+  if (any_loads || rows_.empty() || now - last_progress_ <= limit) return std::nullopt;
   const auto silent =
       std::ranges::find_if(rows_, [](const auto& row) { return !row.second.loading; });
   if (silent != rows_.end()) {
-    return Late{silent->first, fmt::format("was not ready after {} s: it did not say what it does",
-                                           limit.count())};
+    return Late{silent->first,
+                fmt::format("was not ready after {} s and reported no progress", limit.count())};
   }
-  return Late{rows_.begin()->first,
-              fmt::format("was not ready {} s after all data were open: its groups do not stand",
-                          limit.count())};
+  return Late{
+      rows_.begin()->first,
+      fmt::format(
+          "was not ready {} s after all data were open: its process groups are not connected",
+          limit.count())};
 }
 
 }  // namespace tessera::agents

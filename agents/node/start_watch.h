@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// How far the ranks of a starting job are with their data, and which of them has stood too long.
+/// Tracks how far the ranks of a starting job have read their data, and finds the rank that stalls.
 
 #include <chrono>
 #include <map>
@@ -15,7 +15,7 @@
 
 namespace tessera::agents {
 
-/// "opening data: n1 37.5 % of 8.4 GiB", "opening data: n1 finds its files, 3.2 GiB so far".
+/// "opening data: n1 37.5 % of 8.4 GiB", "opening data: n1 is finding its files, 3.2 GiB so far".
 std::string OpeningText(std::int32_t node, const RankLoading& loading);
 
 /// \threadsafety The loop's thread.
@@ -23,34 +23,35 @@ class StartWatch {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  /// Processes of these ranks are started `now`.
+  /// The processes of `ranks` start at `now`.
   StartWatch(const std::vector<ptc::DeviceId>& ranks, Time now);
 
-  /// Each time a rank says it, it has come further. Other ranks' words are ignored.
+  /// Notes that `rank` made progress. Ranks that are not watched are ignored.
   void Note(ptc::DeviceId rank, const RankLoading& loading, Time now);
-  /// The node's ranks wait for their first step.
+  /// The ranks of `node` are ready for their first step and are no longer watched.
   void NodeReady(std::int32_t node);
 
-  /// OpeningText of the rank that has the largest part before it, with a word on how many other
-  /// nodes load; empty where no rank says that it does.
+  /// OpeningText of the rank that has the largest part left to read, and the number of other nodes
+  /// that read. Empty if no rank reads.
   std::string Text() const;
 
   struct Late {
     ptc::DeviceId rank;
-    std::string what;  // "has not come further with its data for 120 s: 37.5 % of 8.4 GiB"
+    std::string what;  // "made no progress with its data for 120 s: 37.5 % of 8.4 GiB"
   };
-  /// The rank because of which the start is to be given up. One that loads may be silent for
-  /// `limit`; the others, which may wait for it, for so long after the last word of any.
+  /// The rank because of which the start fails. A loading rank is late after `limit` without
+  /// progress. The other ranks may wait for it, so they are late `limit` after the last progress of
+  /// any rank.
   std::optional<Late> FindLate(Time now, std::chrono::seconds limit) const;
 
  private:
   struct Row {
-    std::optional<RankLoading> loading;  // nullopt: it said nothing yet
-    Time told;
+    std::optional<RankLoading> loading;  // nullopt: no report yet
+    Time last_progress;
     bool loads() const { return loading && !loading->is_over(); }
   };
-  std::map<ptc::DeviceId, Row> rows_;  // of ranks that are not ready
-  Time last_told_;
+  std::map<ptc::DeviceId, Row> rows_;  // by rank, of those that are not ready
+  Time last_progress_;
 };
 
 }  // namespace tessera::agents

@@ -2,16 +2,16 @@
 #pragma once
 
 /// \file
-/// The built-in trainer as a program: where it is, and in what environment it runs.
+/// The program of the built-in trainer and its environment.
 
 #include <string>
 #include <vector>
 
 namespace tessera::agents {
 
-/// tessera-train beside this program, so that an installed and a built tree both find their own.
+/// tessera-train in the folder of this program, in an installed tree as in a build tree.
 std::string TrainerPath();
-/// This process's environment with what the trainer's libraries read when they are loaded.
+/// The environment of this process, with the variables that the trainer's libraries read at load.
 std::vector<std::string> TrainerEnvironment();
 
 }  // namespace tessera::agents

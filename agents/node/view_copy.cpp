@@ -12,10 +12,10 @@
 namespace tessera::agents {
 namespace {
 
-/// How often a device is looked at that has not made the step yet.
+/// How often a device that has not reached the step is checked.
 constexpr auto kPoll = std::chrono::microseconds(300);
 
-/// Ranks need memory, too: a view gets at most this part of what is free.
+/// A view gets at most this fraction of the free memory, because ranks need memory too.
 constexpr std::int64_t kShareOfFreeMemory = 2;
 
 Status CheckMemory(std::int64_t bytes) {
@@ -26,7 +26,7 @@ Status CheckMemory(std::int64_t bytes) {
                   bytes, *available));
 }
 
-/// Clears a device's hold at its end.
+/// Clears the hold of a device on destruction.
 class Hold {
  public:
   explicit Hold(const ViewSource& source) : header_(&source.arena->header()) {}
@@ -47,7 +47,7 @@ std::optional<std::int64_t> HoldUpdatesAfter(std::int64_t step,
   for (const ViewSource& source : sources) {
     engine::ArenaHeader& header = source.arena->header();
     header.hold.store(last + 1);
-    // After the store of `hold`, both sequentially consistent: see agents/job/FORMAT.md.
+    // Read after the store of `hold`; both are sequentially consistent, see agents/job/FORMAT.md.
     const auto at = static_cast<std::int64_t>(header.begin.load());
     if (at > step) begun = std::max(begun.value_or(0), at);
   }
@@ -66,7 +66,7 @@ ViewCopy::ViewCopy(ViewTask task, std::function<void(Result<engine::ViewMemory>)
 ViewCopy::~ViewCopy() { thread_.request_stop(); }
 
 Result<engine::ViewMemory> ViewCopy::Run(const std::stop_token& stop) {
-  // Made while the ranks compute gradients: only the copy itself can hold an update up.
+  // Allocated while the ranks compute gradients, so that only the copy can delay an update.
   const std::int64_t bytes =
       task_.plan->bytes_of_node().at(static_cast<std::int32_t>(task_.stamp.node));
   auto memory = [&]() -> Result<engine::ViewMemory> {
@@ -88,7 +88,8 @@ Result<engine::ViewMemory> ViewCopy::Run(const std::stop_token& stop) {
     }
   }
   if (!memory) return memory;
-  std::optional<Error> first;  // a cancel is the consequence of another error, where there is one
+  std::optional<Error>
+      first;  // the first error that is not a cancellation, which is only its consequence
   for (const Status& result : results) {
     if (result) continue;
     if (!first || first->code == ErrorCode::kCancelled) first = result.error();
@@ -130,7 +131,7 @@ Status ViewCopy::CopyDevice(const ViewSource& source, const engine::ViewMemory& 
         engine::CellView(cell.box, cell.box, element, memory.data(cell.offset_bytes)),
         engine::CellView(piece->box, cell.box, element, source.arena->data(piece->offset_bytes)));
   }
-  // What was copied is the state after the step only if nothing went on meanwhile.
+  // The copy is the state after the step only if the device did not change during it.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   const engine::ArenaHeader& header = source.arena->header();
   if (header.end.load() != static_cast<std::uint64_t>(task_.stamp.step) ||

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Copies one node's share of a job's state after one step, while the job trains on: updates of
-/// later steps are held back device by device, until what the device contributes is copied.
+/// Copies one node's share of a job's state after one step, while the job continues to train. The
+/// update of the next step waits on each device until the cells of that device are copied.
 
 #include <chrono>
 #include <cstdint>
@@ -22,14 +22,13 @@
 
 namespace tessera::agents {
 
-/// A device that contributes, as it holds the epoch of the view.
+/// A device whose cells are copied, with its table of the epoch of the view.
 struct ViewSource {
   ptc::DeviceId id;
   engine::Arena* arena = nullptr;
   engine::PieceTable table;
 };
 
-/// What is to be copied.
 struct ViewTask {
   std::string job;
   ptc::Layout layout;
@@ -39,21 +38,22 @@ struct ViewTask {
   std::chrono::steady_clock::time_point deadline;
 };
 
-/// Sets the `hold` words of all sources so that no update after that of `step` begins. \return the
-/// step of an update past it that has begun already, and then nothing is held
+/// Sets the `hold` words of all sources, so that no update after `step` begins.
+/// \return nullopt; or the step of a later update that has already begun, in which case nothing is
+///     held
 std::optional<std::int64_t> HoldUpdatesAfter(std::int64_t step,
                                              const std::vector<ViewSource>& sources);
 
-/// Runs on threads of its own: one that makes the memory, and one a device.
+/// Runs on its own threads: one that allocates the memory, and one per device.
 class ViewCopy {
  public:
-  /// Takes over the holds of the sources and clears each as soon as its device is copied, whatever
-  /// happens. `done` runs once, on the copy's thread.
-  /// `done` gets kTimeout naming the device that did not reach the step; kResourceExhausted; or
-  /// kDataLoss where a device went on all the same.
+  /// Takes over the holds of the sources. Clears each hold when its device is copied, and all holds
+  /// on an error. `done` runs once, on the copy's thread, with the memory or with an error. \error
+  /// kTimeout naming the device that did not reach the step; kResourceExhausted; kDataLoss if
+  ///     a device changed during the copy
   /// \pre HoldUpdatesAfter(task.stamp.step, task.sources) held them
   ViewCopy(ViewTask task, std::function<void(Result<engine::ViewMemory>)> done);
-  /// Makes it end soon with kCancelled, waits for it; no hold of it is left.
+  /// Cancels the copy (kCancelled), waits for its threads and clears all holds.
   ~ViewCopy();
 
  private:

@@ -16,11 +16,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// How often a job in a transaction is looked at.
-constexpr milliseconds kLookAgain{20};
-/// After the other messages that have come: a job that is hard to catch does not keep the loop.
-constexpr milliseconds kAtOnce{1};
-/// A message to a node and its handling there; doubled after each time that it took longer.
+/// How often a job in a transaction is checked.
+constexpr milliseconds kRetryPeriod{20};
+/// Lets the loop handle other messages between attempts.
+constexpr milliseconds kRetrySoon{1};
+/// Seconds for a message to a node and its handling there. Doubled after each attempt that was too
+/// late.
 constexpr double kMargin = 0.01;
 constexpr int kMaxDoublings = 10;
 constexpr double kStepsOfPatience = 10;
@@ -32,11 +33,11 @@ std::uint64_t NewViewId() {
   return std::uint64_t{random()} << 32 | random();
 }
 
-/// Nothing that is measured in steps is waited for longer: a length that is reported may be any.
+/// Upper limit of waits that are computed from a reported step length, which may be any number.
 constexpr double kMaxSeconds = 24 * 3600;
 
 double Clamped(double seconds) {
-  return seconds > 0 ? std::min(seconds, kMaxSeconds) : 0;  // 0 for what is not a number
+  return seconds > 0 ? std::min(seconds, kMaxSeconds) : 0;  // 0 for NaN
 }
 
 milliseconds Seconds(double seconds) {
@@ -64,8 +65,8 @@ void FillState(const ViewableJob& job, std::int64_t step, wire::JobStateInfo* ou
 
 std::int64_t StepOfView(const ViewableJob& job, double margin) {
   if (job.paused) return job.step;
-  // Since a step was decided its update has begun; the next ones follow at their usual pace. A job
-  // that is late is not expected to catch up.
+  // The update of a step begins with its decision, and further steps follow at their usual length.
+  // A late job is not expected to catch up.
   const double length = std::max(Clamped(job.step_seconds), 1e-3);
   const double ahead = (std::min(Clamped(job.since_step), length) + margin) / length;
   const std::int64_t step = job.step + static_cast<std::int64_t>(std::floor(ahead));
@@ -80,7 +81,7 @@ ViewDesk::ViewDesk(Loop& loop, World world, Limits limits)
 ViewDesk::~ViewDesk() { loop_.Cancel(tick_); }
 
 void ViewDesk::Take(const std::string& id, const wire::ViewRequest& request, Done done) {
-  if (!id.empty() && IsSentAgain(id, request.job(), done)) return;
+  if (!id.empty() && IsRetry(id, request.job(), done)) return;
   Queue& queue = queues_[request.job()];
   Ask& ask = queue.asks.emplace_back();
   ask.id = id;
@@ -89,7 +90,7 @@ void ViewDesk::Take(const std::string& id, const wire::ViewRequest& request, Don
   if (queue.asks.size() == 1) Try(request.job());
 }
 
-bool ViewDesk::IsSentAgain(const std::string& id, const std::string& job, Done& done) {
+bool ViewDesk::IsRetry(const std::string& id, const std::string& job, Done& done) {
   if (const auto queue = queues_.find(job); queue != queues_.end()) {
     for (Ask& ask : queue->second.asks) {
       if (ask.id != id) continue;
@@ -99,7 +100,8 @@ bool ViewDesk::IsSentAgain(const std::string& id, const std::string& job, Done& 
   }
   for (auto& [view, given] : given_) {
     if (given.id != id || !given.reply || given.lost || given.reply->job().name() != job) continue;
-    given.kept_until = Loop::Now() + limits_.lease;
+    if (given.kept_until <= world_.now()) continue;
+    given.kept_until = world_.now() + limits_.lease;
     SendKeep(view, given.nodes);
     done(*given.reply);
     return true;
@@ -114,9 +116,10 @@ Status ViewDesk::Keep(const wire::KeepViewsRequest& request) {
     if (found == given_.end()) continue;
     Given& given = found->second;
     given.reply.reset();
-    given.kept_until = Loop::Now() + limits_.lease;
+    given.kept_until = world_.now() + limits_.lease;
     if (!given.lost) continue;
-    // The others let go only now that the client hears why: no read fails without a reason.
+    // The other shares are freed only now that the client learns why, so that no read fails without
+    // a reason.
     SendRelease(view, given.nodes);
     if (status) status = *given.lost;
   }
@@ -134,8 +137,8 @@ void ViewDesk::Tick() {
     for (const auto& [node, report] : queue.attempt->taken) nodes.insert(node);
     SendKeep(queue.attempt->view, nodes);
   }
-  // A little before the nodes do: what is answered from here is still there.
-  const auto soon = Loop::Now() + limits_.lease / kTicksPerLease;
+  // Slightly before the nodes, so that a view returned from here still exists there.
+  const auto soon = world_.now() + limits_.lease / kTicksPerLease;
   std::erase_if(given_, [&](const auto& entry) { return entry.second.kept_until < soon; });
 }
 
@@ -148,7 +151,7 @@ void ViewDesk::SendKeep(std::uint64_t view, const std::set<std::int32_t>& nodes)
 void ViewDesk::SendRelease(std::uint64_t view, const std::set<std::int32_t>& nodes) {
   wire::ToNode message;
   message.mutable_release_views()->add_views(view);
-  // One that is gone lets go by itself.
+  // A node that is gone frees its share when the lease ends.
   for (const std::int32_t node : nodes) static_cast<void>(world_.send(node, message));
 }
 
@@ -159,14 +162,14 @@ void ViewDesk::Try(const std::string& job) {
   if (!now) return Finish(job, now.error());
   Ask& ask = queue.asks.front();
   if (!now->busy.empty()) {
-    if (!ask.patience) ask.patience = Loop::Now() + limits_.transaction;
-    if (Loop::Now() > *ask.patience) {
+    if (!ask.patience) ask.patience = world_.now() + limits_.transaction;
+    if (world_.now() > *ask.patience) {
       return Finish(
           job, Unavailable(fmt::format(
-                   "no view of '{}': {}, for more than {} s", job, now->busy,
+                   "no view of '{}': {} for more than {} s", job, now->busy,
                    std::chrono::duration_cast<std::chrono::seconds>(limits_.transaction).count())));
     }
-    return TryLater(job, kLookAgain);
+    return TryLater(job, kRetryPeriod);
   }
   ask.patience.reset();
   if (const Status begun = Begin(job, queue, std::move(*now)); !begun) {
@@ -191,7 +194,7 @@ Status ViewDesk::Begin(const std::string& job, Queue& queue, ViewableJob now) {
                     "use",
                     job, plan->total_bytes(), used, limit));
   }
-  const auto started = Loop::Now();
+  const auto started = world_.now();
   if (!ask.left) {
     ask.left = std::max(limits_.attempts, Seconds(kStepsOfPatience * now.step_seconds));
   }
@@ -199,15 +202,15 @@ Status ViewDesk::Begin(const std::string& job, Queue& queue, ViewableJob now) {
   const auto deadline = *ask.since + *ask.left;
   if (started >= deadline) {
     return Timeout(
-        fmt::format("no step of '{}' could be caught for a view, the last try was after "
+        fmt::format("no view of '{}' succeeded in time; the last attempt was after "
                     "step {}",
                     job, now.step));
   }
   Attempt attempt{NewViewId(), std::move(now), plan, 0, {}, {}};
   const double margin = kMargin * std::exp2(std::min(queue.too_late, kMaxDoublings));
-  attempt.step = queue.stands_at ? *queue.stands_at
-                                 : std::max(StepOfView(attempt.job, margin), queue.at_least);
-  queue.stands_at.reset();
+  attempt.step = queue.paused_at_step ? *queue.paused_at_step
+                                      : std::max(StepOfView(attempt.job, margin), queue.at_least);
+  queue.paused_at_step.reset();
   wire::ToNode message;
   wire::TakeView* take = message.mutable_take_view();
   take->set_view(attempt.view);
@@ -223,15 +226,15 @@ Status ViewDesk::Begin(const std::string& job, Queue& queue, ViewableJob now) {
   for (const std::int32_t node : nodes) {
     TESSERA_RETURN_IF_ERROR(world_.send(node, message).Context("a view of '" + job + "'"));
   }
-  // Nodes end it at the deadline, and say which device kept them waiting; this is for those that
-  // say nothing.
+  // Nodes report an overrun of the deadline themselves and name the device. This timer is for nodes
+  // that report nothing.
   queue.timer = loop_.After(
       std::chrono::ceil<milliseconds>(deadline - started) + std::chrono::seconds(2), [this, job] {
         const Queue& late = queues_.at(job);
         const std::int32_t node =
             late.attempt->waiting.empty() ? 0 : *late.attempt->waiting.begin();
-        Finish(job, Timeout(fmt::format("n{} did not say what became of a view of '{}' at step {}",
-                                        node, job, late.attempt->step)));
+        Finish(job, Timeout(fmt::format("n{} did not report on a view of '{}' at step {}", node,
+                                        job, late.attempt->step)));
       });
   return OkStatus();
 }
@@ -241,7 +244,7 @@ void ViewDesk::OnReport(std::int32_t node, const wire::ViewReport& report) {
     return entry.second.attempt && entry.second.attempt->view == report.view() &&
            entry.second.attempt->waiting.contains(node);
   });
-  if (found == queues_.end()) {  // of a view that was given up meanwhile
+  if (found == queues_.end()) {  // the view was cancelled meanwhile
     wire::ToNode message;
     message.mutable_release_views()->add_views(report.view());
     static_cast<void>(world_.send(node, message));
@@ -258,16 +261,16 @@ void ViewDesk::OnReport(std::int32_t node, const wire::ViewReport& report) {
     case wire::ViewReport::TOO_LATE:
       queue.at_least = std::max(queue.at_least, report.step());
       ++queue.too_late;
-      return Retry(job, queue, kAtOnce);
-    case wire::ViewReport::STANDS:
-      queue.stands_at = report.step();
+      return Retry(job, queue, kRetrySoon);
+    case wire::ViewReport::PAUSED:
+      queue.paused_at_step = report.step();
       queue.at_least = 0;
-      return Retry(job, queue, kAtOnce);
+      return Retry(job, queue, kRetrySoon);
     default: {
       Error error = Decode(report.error());
       if (error.context.empty()) error.context = fmt::format("n{}", node);
-      // The job's epoch went on between the registrar's knowledge and the node's: as a transaction.
-      if (error.code == ErrorCode::kFailedPrecondition) return Retry(job, queue, kLookAgain);
+      // The node is in another epoch than the registrar assumed: tried again, as for a transaction.
+      if (error.code == ErrorCode::kFailedPrecondition) return Retry(job, queue, kRetryPeriod);
       return Finish(job, std::move(error));
     }
   }
@@ -291,10 +294,10 @@ void ViewDesk::Complete(const std::string& job, Queue& queue) {
     share->set_path(report.path());
     world_.describe(node, share);
   }
-  // All shares are kept equally long from here on.
+  // From here on the leases of all shares are equal.
   const std::set<std::int32_t> nodes = NodesOf(*attempt.plan);
   SendKeep(attempt.view, nodes);
-  given_[attempt.view] = {queue.asks.front().id, reply, nodes, Loop::Now() + limits_.lease, {}};
+  given_[attempt.view] = {queue.asks.front().id, reply, nodes, world_.now() + limits_.lease, {}};
   Finish(job, std::move(reply));
 }
 
@@ -306,7 +309,7 @@ void ViewDesk::Finish(const std::string& job, Result<wire::ViewReply> result) {
   queue.asks.pop_front();
   queue.too_late = 0;
   queue.at_least = 0;
-  queue.stands_at.reset();
+  queue.paused_at_step.reset();
   if (queue.asks.empty()) {
     queues_.erase(job);
   } else {
@@ -324,15 +327,15 @@ void ViewDesk::GiveUp(Queue& queue) {
 void ViewDesk::OnTransfer(const std::string& job) {
   const auto found = queues_.find(job);
   if (found == queues_.end()) return;
-  // The clock of the view stands while the transaction is under way.
+  // The time of the transaction does not count against the attempts.
   for (Ask& ask : found->second.asks) {
     if (!ask.since) continue;
-    *ask.left -= Loop::Now() - *ask.since;
+    *ask.left -= world_.now() - *ask.since;
     ask.since.reset();
   }
   if (!found->second.attempt) return;
   GiveUp(found->second);
-  TryLater(job, kLookAgain);
+  TryLater(job, kRetryPeriod);
 }
 
 void ViewDesk::OnNodeGone(std::int32_t node, const std::string& why) {

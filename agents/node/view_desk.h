@@ -2,8 +2,9 @@
 #pragma once
 
 /// \file
-/// Where clients ask the registrar for views: picks the step, has every node take its share of it,
-/// and tries again where a node was asked too late, the job stands, or a transaction came first.
+/// Serves the views that clients request from the registrar. Chooses the step, requests each node's
+/// share, and tries again if a node was too late, if the job is paused, or if a transaction came
+/// first.
 
 #include <chrono>
 #include <cstdint>
@@ -26,7 +27,7 @@
 
 namespace tessera::agents {
 
-/// A job as the registrar knows it now.
+/// What the registrar knows about a job.
 struct ViewableJob {
   std::string name;
   std::int64_t epoch = 0;
@@ -38,28 +39,29 @@ struct ViewableJob {
   double step_seconds = 1;     // of the last steps
   double since_step = 0;       // seconds
   std::int64_t max_steps = 0;  // 0: no end
-  std::string busy = {};       // the transaction that moves it: "transaction 5 is transferring"
+  std::string busy = {};       // "transaction 5 is transferring"; empty: no transaction
 };
 
-/// The step whose end a view of a running job shows: the last one whose update may have begun by
-/// the time that the nodes hear of it. `margin` is that time, in seconds.
+/// The step whose result a view of a running job shows: the last step whose update may have begun
+/// when the nodes receive the request, `margin` seconds from now.
 std::int64_t StepOfView(const ViewableJob& job, double margin);
 
-/// Lives on a loop; every member is called on the loop's thread. One view of a job at a time is
-/// taken; the next asker waits.
+/// Takes one view of a job at a time; the next request waits.
+/// \threadsafety The loop's thread.
 class ViewDesk {
  public:
   struct World {
-    /// \error kNotFound, kFailedPrecondition for a job that cannot be viewed in its state
+    /// \error kNotFound; kFailedPrecondition if the state of the job allows no view
     std::function<Result<ViewableJob>(const std::string& job)> job;
     std::function<Status(std::int32_t node, const wire::ToNode& message)> send;
-    /// Fills what clients need to reach the node: machine, lanes, key.
+    /// Fills in how clients reach the node: machine, lanes, key.
     std::function<void(std::int32_t node, wire::ViewShare* share)> describe;
+    std::function<Loop::Clock::time_point()> now = Loop::Now;
   };
   struct Limits {
-    std::chrono::milliseconds transaction{60000};  // how long one transaction is waited for
-    std::chrono::milliseconds attempts{30000};     // the view beside that, or 10 steps if more
-    std::chrono::milliseconds lease = kViewLease;  // of what nodes hold
+    std::chrono::milliseconds transaction{60000};  // longest wait for one transaction
+    std::chrono::milliseconds attempts{30000};     // without that wait; at least 10 steps
+    std::chrono::milliseconds lease = kViewLease;  // of complete views
   };
   using Done = std::function<void(Result<wire::ViewReply>)>;
 
@@ -69,47 +71,47 @@ class ViewDesk {
   ViewDesk(const ViewDesk&) = delete;
   ViewDesk& operator=(const ViewDesk&) = delete;
 
-  /// `id`: the client's own for this request, equal whenever it is sent again, or empty. What is
-  /// asked again waits for the same view, or gets it where the client never heard of it.
-  /// `done` runs once, on the loop, perhaps inside the call:
-  /// \error those of World::job; kResourceExhausted naming bytes, limit and what is in use, or what
-  ///     a node lacks; kUnavailable naming the transaction that went on for too long, or the node
-  ///     that was lost; kTimeout where no step could be caught
+  /// `id`: the client's id of this request, the same in each retry, or empty. A retry waits for the
+  /// same view, or receives it again if the client has not renewed it yet. `done` runs once, on the
+  /// loop, possibly inside the call.
+  /// \error those of World::job; kResourceExhausted naming bytes, limit and bytes in use, or what a
+  ///     node lacks; kUnavailable naming the transaction that took too long, or the lost node;
+  ///     kTimeout if every attempt was too late
   void Take(const std::string& id, const wire::ViewRequest& request, Done done);
-  /// Clients are still there: the views are kept for another lease. Views that this desk has not
-  /// given are passed over. \error kDataLoss naming a view that was lost with a node, and why
+  /// Renews the leases. Ignores unknown views.
+  /// \error kDataLoss naming a view that was lost with a node, and why
   Status Keep(const wire::KeepViewsRequest& request);
   void Release(const wire::ReleaseViewsRequest& request);
   void OnReport(std::int32_t node, const wire::ViewReport& report);
-  /// A transaction begins to move the job's state: what is being taken of it is given up, and tried
-  /// again when World::job says that it is over.
+  /// A transaction begins to move the state of the job. Cancels the view that is being taken, and
+  /// tries again when World::job reports the end of the transaction.
   void OnTransfer(const std::string& job);
-  /// The node, or its agent, is gone: views that it takes part in end with kUnavailable saying
-  /// `why`. Views that it holds a share of are let go of by the others when Keep says so, or with
-  /// their lease.
+  /// The node was lost, or its agent restarted. Views that are being taken with it fail with
+  /// kUnavailable and `why`. Complete views with a share on it are lost: the next Keep reports that
+  /// and frees the other shares; without a Keep they end with their lease.
   void OnNodeGone(std::int32_t node, const std::string& why);
-  /// The job is over: whoever waits for a view of it gets `error`.
+  /// The job has ended: all waiting requests get `error`.
   void OnJobOver(const std::string& job, const Error& error);
 
  private:
   struct Ask {
     std::string id;
     wire::ViewRequest request;
-    std::vector<Done> done;                             // one each time that it was sent
-    std::optional<Loop::Clock::time_point> patience{};  // while a transaction is waited for
-    /// For the view. Runs since it was first tried, but not while a transaction is waited for.
+    std::vector<Done> done;                             // one per time that it was sent
+    std::optional<Loop::Clock::time_point> patience{};  // the end of the wait for a transaction
+    /// Time left for attempts, without the waits for transactions. It runs while `since` is set.
     std::optional<Loop::Clock::duration> left{};
     std::optional<Loop::Clock::time_point> since{};
   };
   /// A complete view, until its lease ends.
   struct Given {
     std::string id;                        // of the request
-    std::optional<wire::ViewReply> reply;  // until the client shows that it has it
+    std::optional<wire::ViewReply> reply;  // until the client renews the view, so has the reply
     std::set<std::int32_t> nodes;
     Loop::Clock::time_point kept_until;
     std::optional<Error> lost;
   };
-  /// One try to catch one step.
+  /// One attempt to take a view of one step.
   struct Attempt {
     std::uint64_t view = 0;
     ViewableJob job;
@@ -118,28 +120,30 @@ class ViewDesk {
     std::set<std::int32_t> waiting;
     std::map<std::int32_t, wire::ViewReport> taken;
   };
-  /// Who waits for views of one job; the first is served.
+  /// The requests for views of one job; the first is being served.
   struct Queue {
     std::deque<Ask> asks;
     std::optional<Attempt> attempt;
-    int too_late = 0;                       // times in a row
-    std::int64_t at_least = 0;              // a step that a node was seen at
-    std::optional<std::int64_t> stands_at;  // where the last attempt found it paused
-    Loop::TimerId timer = 0;                // of the attempt's deadline, or the next try
+    int too_late = 0;                            // attempts in a row
+    std::int64_t at_least = 0;                   // a step that a node has begun
+    std::optional<std::int64_t> paused_at_step;  // where the last attempt found the job paused
+    Loop::TimerId timer = 0;  // of the attempt's deadline, or of the next attempt
   };
 
   void Try(const std::string& job);
   void TryLater(const std::string& job, std::chrono::milliseconds delay);
-  /// Why it cannot be served, where it cannot.
+  /// Starts an attempt.
+  /// \error why the first request cannot be served
   Status Begin(const std::string& job, Queue& queue, ViewableJob now);
   void Retry(const std::string& job, Queue& queue, std::chrono::milliseconds delay);
   void Complete(const std::string& job, Queue& queue);
-  /// Answers the first asker and goes on with the next.
+  /// Answers the first request and starts the next.
   void Finish(const std::string& job, Result<wire::ViewReply> result);
   void GiveUp(Queue& queue);
-  /// Whether the request was sent before, and is answered or will be.
-  bool IsSentAgain(const std::string& id, const std::string& job, Done& done);
-  /// Shares that are taken do not end while others are being taken; what nobody keeps is forgotten.
+  /// Whether the request is a retry; then `done` is called or queued.
+  bool IsRetry(const std::string& id, const std::string& job, Done& done);
+  /// Renews the shares of incomplete views, so that they do not end before the last share is taken.
+  /// Forgets views whose lease has ended.
   void Tick();
   void SendKeep(std::uint64_t view, const std::set<std::int32_t>& nodes);
   void SendRelease(std::uint64_t view, const std::set<std::int32_t>& nodes);

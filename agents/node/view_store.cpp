@@ -14,7 +14,7 @@ namespace {
 constexpr int kChecksPerLease = 10;
 }  // namespace
 
-/// A complete share; lanes that send of it keep it.
+/// A complete share. Lanes that send from it keep it alive.
 struct ViewStore::Held {
   std::shared_ptr<const ViewTask> task;
   engine::ViewMemory memory;
@@ -29,7 +29,7 @@ ViewStore::~ViewStore() { loop_.Cancel(timer_); }
 void ViewStore::Take(ViewTask task, std::optional<std::int64_t> paused_at, Done done) {
   GiveUp(task.job);
   const std::int64_t step = task.stamp.step;
-  if (paused_at && *paused_at < step) return done(Stands{*paused_at});
+  if (paused_at && *paused_at < step) return done(Paused{*paused_at});
   const auto own = task.plan->bytes_of_node().find(static_cast<std::int32_t>(task.stamp.node));
   if (own == task.plan->bytes_of_node().end()) {
     return done(InvalidArgument(
@@ -49,7 +49,7 @@ void ViewStore::Take(ViewTask task, std::optional<std::int64_t> paused_at, Done 
 
 void ViewStore::OnCopied(std::uint64_t view, const std::shared_ptr<const ViewTask>& task,
                          Result<engine::ViewMemory> memory) {
-  if (!taking_.contains(view)) {  // given up
+  if (!taking_.contains(view)) {  // cancelled
     disposal_.Take(std::make_shared<const Result<engine::ViewMemory>>(std::move(memory)));
     return;
   }
@@ -73,7 +73,7 @@ void ViewStore::Finish(std::uint64_t view, const Outcome& outcome) {
 void ViewStore::OnPaused(const std::string& job, std::int64_t step) {
   for (const auto& [view, taking] : taking_) {
     if (taking.job != job || taking.step <= step) continue;
-    return Finish(view, Stands{step});  // there is one at most
+    return Finish(view, Paused{step});  // at most one view of a job is being taken
   }
 }
 
@@ -140,7 +140,7 @@ Result<SourceCell> ViewStore::Resolve(std::uint64_t view, std::int64_t index) co
     const auto found = held_.find(view);
     if (found != held_.end()) held = found->second;
   }
-  if (!held) return NotFound(fmt::format("view {:016x} is not held here any more", view));
+  if (!held) return NotFound(fmt::format("view {:016x} is no longer held here", view));
   const auto& cells = held->task->plan->cells();
   if (index < 0 || index >= std::ssize(cells)) {
     return NotFound(fmt::format("cell {} of a view of {} cells", index, cells.size()));

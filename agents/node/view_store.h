@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The views that one node holds its share of: taking them, serving them to lanes, and letting go
-/// of them when they are released or nobody asked to keep them for a while.
+/// This node's shares of views: takes them, serves them to lanes, and frees them when they are
+/// released or their lease ends.
 
 #include <chrono>
 #include <cstdint>
@@ -22,10 +22,11 @@
 
 namespace tessera::agents {
 
-/// A view is kept so long after its last renewal: a client that is gone lets go of it.
+/// The default lease: a view is freed this long after its last renewal, for example after its
+/// client has died.
 inline constexpr std::chrono::milliseconds kViewLease{30000};
 
-/// Lives on a loop; every member is called on the loop's thread, but for those that say otherwise.
+/// \threadsafety The loop's thread, except where a member allows any.
 class ViewStore {
  public:
   struct Taken {
@@ -35,35 +36,36 @@ class ViewStore {
   struct TooLate {
     std::int64_t step = 0;  // of the update that has begun
   };
-  struct Stands {
+  struct Paused {
     std::int64_t step = 0;  // after which the job is paused
   };
-  using Outcome = std::variant<Taken, TooLate, Stands, Error>;
+  using Outcome = std::variant<Taken, TooLate, Paused, Error>;
   using Done = std::function<void(const Outcome&)>;
 
   explicit ViewStore(Loop& loop, std::chrono::milliseconds lease = kViewLease);
-  /// Gives up what is being taken.
+  /// Cancels the views that are being taken.
   ~ViewStore();
 
-  /// Takes this node's share. An older view of the job that is still being taken is given up.
-  /// `paused_at`: the step after which all of the job's ranks here stand. `done` runs once, on the
-  /// loop, perhaps inside the call; never for a view that is given up or released before.
+  /// Takes this node's share. Cancels an older view of the job that is still being taken.
+  /// `paused_at`: the step after which all ranks of the job on this node are paused. `done` runs
+  /// once, on the loop, possibly inside the call; it never runs for a view that is cancelled or
+  /// released before.
   void Take(ViewTask task, std::optional<std::int64_t> paused_at, Done done);
-  /// All of the job's ranks here stand after `step`: a later one will not come.
+  /// All ranks of the job on this node are paused after `step`, so a later step will not come.
   void OnPaused(const std::string& job, std::int64_t step);
-  /// The client is still there. Unknown views are passed over.
+  /// Renews the lease. Ignores unknown views.
   void Keep(std::uint64_t view);
-  /// Frees a view, or gives it up.
+  /// Frees a view, or cancels it.
   void Release(std::uint64_t view);
-  /// The job's memory changes: what is being taken of it is given up. Complete views stay.
+  /// The memory of the job changes: cancels its views that are being taken. Complete views stay.
   void GiveUp(const std::string& job);
-  /// The job is over: all of its views go.
+  /// The job has ended: cancels and frees all of its views.
   void Forget(const std::string& job);
 
-  /// Of the views that are held or being taken.
+  /// Memory of all views, complete or being taken.
   std::int64_t size_bytes() const;
   /// The memory of cell `cell` of a view's plan. Any thread.
-  /// \error kNotFound naming the view, or the cell where this node does not hold it
+  /// \error kNotFound naming the view, or the cell if this node does not hold it
   Result<SourceCell> Resolve(std::uint64_t view, std::int64_t cell) const;
 
  private:
@@ -79,7 +81,7 @@ class ViewStore {
                 Result<engine::ViewMemory> memory);
   void Finish(std::uint64_t view, const Outcome& outcome);
   void DropExpired();
-  /// Takes the view out, and lets go of its memory elsewhere, under no lock.
+  /// Removes the view. Its memory is unmapped on another thread, without a lock.
   void Drop(std::uint64_t view);
 
   Loop& loop_;

@@ -3,10 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <memory>
+#include <span>
 #include <utility>
 
 #include "agents/data/job_data.h"
-#include "agents/train/comm/groups.h"
+#include "agents/train/batch_reader.h"
+#include "agents/train/comm/collective.h"
+#include "agents/train/model/gpt_model.h"
 #include "agents/train/model/initialise.h"
 #include "agents/train/private_state.h"
 #include "agents/train/trainer.h"
@@ -15,7 +20,7 @@
 namespace tessera::agents::train {
 namespace {
 
-/// Large enough to be fast, small enough for differences between groups to tell chance from more.
+/// Large enough to be fast. Small enough for many groups, whose spread shows what is chance.
 constexpr std::int64_t kLargestBatch = 16;
 
 Status Load(const checkpoint::Checkpoint& from, const ParameterPiece& piece) {
@@ -36,7 +41,7 @@ Status Load(const checkpoint::Checkpoint& from, const ParameterPiece& piece) {
                                       : std::as_writable_bytes(piece.bf16));
 }
 
-/// The largest batch that goes into a pass without rest.
+/// Returns the largest batch that divides a pass.
 std::int64_t BatchOf(std::int64_t samples) {
   std::int64_t batch = std::min(samples, kLargestBatch);
   while (samples % batch != 0) --batch;
@@ -57,21 +62,39 @@ Result<Evaluation> Evaluate(engine::JobSettings settings, const std::string& pat
   TESSERA_TRY(const auto layout, ptc::Layout::Make(mesh, collection));
   const PrivateState memory(layout, 0);
   TESSERA_TRY(const RankState state, BindState(memory.pieces()));
-  Initialise(settings, state);  // step and cursor; the parameters follow
   for (const ParameterPiece& piece : state.parameters) {
     TESSERA_RETURN_IF_ERROR(Load(*parameters, piece));
   }
-  const std::int64_t samples = data.num_samples();
-  Trainer trainer(settings, std::move(data));
-  if (auto bound = trainer.Bind(memory.pieces(), SelfGroups(), 0); !bound) return bound.error();
-  Evaluation evaluation{.samples = samples, .group = settings.global_batch};
-  const std::int64_t batches = samples / settings.global_batch;
-  for (std::int64_t i = 0; i < batches; ++i) {
-    TESSERA_TRY(const tessera_record record, trainer.ComputeGradients());
-    evaluation.loss += record.loss / static_cast<double>(batches);
-    evaluation.losses.push_back(record.loss);
-    TESSERA_RETURN_IF_ERROR(trainer.PrepareUpdate(0, /*skip=*/true));
-    trainer.CommitUpdate();
+  const std::int64_t samples = data.num_samples(), group = settings.global_batch;
+  const std::int64_t micro_batch = engine::MicroBatch(settings, ptc::MeshShape{}, {});
+  TESSERA_TRY(const auto model, GptModel::Make(settings, state, MakeSelfGroup(), MakeSelfGroup()));
+  model->BeginStep();
+  BatchReader reader(std::make_shared<const engine::DataMix>(std::move(data)), settings.model,
+                     AccessOf(settings));
+  const auto start_reading = [&](std::int64_t first) {
+    const engine::Cursor begin{.seed = settings.seed};
+    reader.Start({engine::Advance(begin, first, samples), {0, group}});
+  };
+  Evaluation evaluation{.samples = samples, .group = group};
+  start_reading(0);
+  for (std::int64_t first = 0; first < samples; first += group) {
+    TESSERA_TRY(const Batch batch, reader.Wait());
+    if (first + group < samples) start_reading(first + group);
+    const std::size_t window = batch.tokens.size() / static_cast<std::size_t>(group);
+    double loss = 0;
+    for (std::int64_t begin = 0; begin < group; begin += micro_batch) {
+      const std::int64_t count = std::min(micro_batch, group - begin);
+      TESSERA_TRY(
+          const double share,
+          model->EvaluateLoss({.first_sample = first + begin,
+                               .num_samples = count,
+                               .tokens = std::span(batch.tokens)
+                                             .subspan(static_cast<std::size_t>(begin) * window,
+                                                      static_cast<std::size_t>(count) * window)}));
+      loss += share;
+    }
+    evaluation.loss += loss * static_cast<double>(group) / static_cast<double>(samples);
+    evaluation.losses.push_back(loss);
   }
   return evaluation;
 }

@@ -10,7 +10,6 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +20,7 @@
 #include "agents/train/probe.h"
 #include "agents/train/rank.h"
 #include "agents/train/solo.h"
+#include "engine/files/absolute_path.h"
 #include "engine/files/whole_file.h"
 #include "engine/model/gpt.h"
 
@@ -31,7 +31,7 @@ using namespace tessera;
 constexpr int kExitFailed = 1;
 constexpr int kExitUsage = 2;
 
-/// All settings with their defaults, in lines of at most 100 characters.
+/// Returns all settings with their defaults, in lines of at most 100 characters.
 std::string SettingsText() {
   engine::JobSettings settings;
   settings.model = *engine::FindModel("gpt-mini");
@@ -143,7 +143,7 @@ Result<Arguments> ParseArguments(int argc, char** argv) {
       } else if (flag == "--set") {
         settings.push_back(value);
       } else {
-        arguments.settings.data.push_back(std::filesystem::absolute(value).string());
+        arguments.settings.data.push_back(engine::AbsolutePath(value));
       }
     } else {
       return InvalidArgument(fmt::format("unknown argument '{}'", flag));
@@ -172,7 +172,7 @@ Result<Arguments> ParseArguments(int argc, char** argv) {
   return arguments;
 }
 
-/// Prints the losses of the samples of --data, and their mean, as one line of JSON.
+/// Prints the losses on the samples of --data, and their mean, as one line of JSON.
 Status RunEvaluation(const Arguments& arguments) {
   TESSERA_TRY(const std::string text, engine::ReadWholeFile(arguments.settings_file));
   TESSERA_TRY(engine::JobSettings settings, engine::ParseJobSettings(text));
@@ -185,8 +185,8 @@ Status RunEvaluation(const Arguments& arguments) {
   return OkStatus();
 }
 
-/// Starts this program again with the environment that its numeric libraries should have seen.
-/// Returns where nothing is missing, or where it cannot be done (then it is only slower).
+/// Starts this program again with the environment that its numeric libraries read when they are
+/// loaded. Returns if nothing is missing, or if that fails (then training is only slower).
 void ReexecWithEnvironment(char** argv) {
   const auto variables = agents::train::BlasEnvironment();
   if (variables.empty()) return;
@@ -197,7 +197,7 @@ void ReexecWithEnvironment(char** argv) {
   ::execv("/proc/self/exe", argv);
 }
 
-/// Leaves without running destructors: abandoned collectives may hold their threads for long.
+/// Exits without running destructors, because threads of abandoned collectives may still run.
 [[noreturn]] void Exit(const Status& status) {
   if (!status) fmt::print(stderr, "tessera-train: {}\n", status.error().ToString());
   std::fflush(nullptr);

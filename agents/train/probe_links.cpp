@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives and messages of ranks that are threads of this process.
+
+/// \file
+/// Collectives and messages of ranks that are threads of this process.
+
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -11,8 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "agents/train/comm/gloo_group.h"
 #include "agents/train/comm/shm_group.h"
+#include "agents/train/comm/tcp_group.h"
 #include "agents/train/comm/thread_rendezvous.h"
 #include "agents/train/probe.h"
 
@@ -25,13 +28,13 @@ constexpr std::size_t kSmallFloats = 1024, kLargeFloats = 512 * 1024;
 
 /// A group as each of its ranks makes it.
 using MakeGroup = std::function<Result<CollectivePtr>(const GroupOptions&)>;
-/// What is measured, with buffers of so many floats.
+/// What is measured, on the first `floats` floats of a buffer.
 using Operation = Status (*)(Collective&, std::size_t floats, std::vector<float>& buffer);
 
 Status Reduce(Collective& group, std::size_t floats, std::vector<float>& buffer) {
   return group.AllReduceSum(std::span(buffer).first(floats));
 }
-/// A result of so many floats, rounded up to equal shares.
+/// Gathers `floats` floats, rounded up to equal shares.
 Status Gather(Collective& group, std::size_t floats, std::vector<float>& buffer) {
   const auto ranks = static_cast<std::size_t>(group.size());
   const std::size_t share = (floats + ranks - 1) / ranks;
@@ -50,8 +53,8 @@ Status Exchange(Collective& group, std::size_t floats, std::vector<float>& buffe
   return group.Send(0, message);
 }
 
-/// Seconds of `operation`, as rank 0 sees it: the lower quartile, because what else the machine
-/// does only ever adds.
+/// Returns the seconds of `operation` on this rank: the lower quartile, because other load on the
+/// machine only ever adds time.
 Result<double> Time(Collective& group, Operation operation, std::size_t floats, int times,
                     std::vector<float>& buffer) {
   std::vector<double> seconds;
@@ -65,7 +68,7 @@ Result<double> Time(Collective& group, Operation operation, std::size_t floats, 
   return *quartile;
 }
 
-/// The straight line through two sizes.
+/// Returns the straight line through the times of two sizes.
 Result<engine::LinkCost> Line(Collective& group, Operation operation, std::vector<float>& buffer) {
   constexpr int kSmallTimes = 12, kLargeTimes = 4;
   TESSERA_TRY(const double small, Time(group, operation, kSmallFloats, kSmallTimes, buffer));
@@ -96,8 +99,8 @@ Result<Lines> MeasureAsRank(Collective& group) {
   return lines;
 }
 
-/// `size` threads form a group and measure it; rank 0's figures count. Groups are let go of when
-/// all have come to the end: one that is destroyed loses what others have not yet received.
+/// Measures a group of `size` threads; the figures of rank 0 count. The groups live until all
+/// threads have ended, because a destroyed group loses messages that are not yet received.
 Result<Lines> Measure(int size, const MakeGroup& make) {
   std::vector<CollectivePtr> groups(static_cast<std::size_t>(size));
   std::vector<Result<Lines>> results(static_cast<std::size_t>(size));
@@ -145,11 +148,11 @@ Result<Lines> MeasureShared(int size) {
 Result<Lines> MeasureNetwork(int size) {
   const auto rendezvous = std::make_shared<ThreadRendezvous>();
   return Measure(size, [&](const GroupOptions& options) {
-    return MakeGlooGroup(options, "127.0.0.1", rendezvous);
+    return MakeTcpGroup(options, "127.0.0.1", rendezvous);
   });
 }
 
-/// Groups of 2, 4 and 8.
+/// Measures groups of 2, 4 and 8 ranks.
 Status MeasureSizes(Result<Lines> (*measure)(int), engine::CollectiveCost* reduce,
                     engine::CollectiveCost* gather, engine::LinkCost* send) {
   TESSERA_TRY(const Lines two, measure(2));
@@ -167,11 +170,9 @@ Status ProbeLinks(engine::Calibration* calibration) {
   TESSERA_RETURN_IF_ERROR(MeasureSizes(MeasureShared, &calibration->shared_all_reduce,
                                        &calibration->shared_gather, &calibration->shared_send)
                               .Context("shared memory"));
-  const Status network = MeasureSizes(MeasureNetwork, &calibration->network_all_reduce,
-                                      &calibration->network_gather, &calibration->network_send);
-  // A build without Gloo has no groups across hosts either.
-  if (!network && network.error().code != ErrorCode::kUnimplemented) return network.error();
-  return OkStatus();
+  return MeasureSizes(MeasureNetwork, &calibration->network_all_reduce,
+                      &calibration->network_gather, &calibration->network_send)
+      .Context("TCP");
 }
 
 }  // namespace tessera::agents::train

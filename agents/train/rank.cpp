@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <cstdio>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -32,39 +30,10 @@ Error JobError(const char* what) {
   return Unavailable(fmt::format("{}: {}", what, tessera_last_error()));
 }
 
-/// Lets go of groups on a thread of its own: destroying a Gloo group takes tens of milliseconds,
-/// and up to its timeout when a collective in it was abandoned.
-class Graveyard {
- public:
-  Graveyard() : thread_([this](std::stop_token stop) { Run(stop); }) {}
-  void Bury(Groups groups) {
-    const std::lock_guard lock(mutex_);
-    buried_.push_back(std::move(groups));
-    changed_.notify_one();
-  }
-
- private:
-  void Run(std::stop_token stop) {
-    std::unique_lock lock(mutex_);
-    while (changed_.wait(lock, stop, [this] { return !buried_.empty(); })) {
-      Groups groups = std::move(buried_.front());
-      buried_.pop_front();
-      lock.unlock();
-      groups = {};
-      lock.lock();
-    }
-  }
-
-  std::mutex mutex_;
-  std::condition_variable_any changed_;
-  std::deque<Groups> buried_;
-  std::jthread thread_;  // last: it uses the others
-};
-
-/// One rank from attach to leave.
+/// One rank, from attach to leave.
 ///
-/// Threads: Run and all it calls on the main thread; OnConnect on the rank library's. They share
-/// what mutex_ guards.
+/// Run and everything that it calls run on the main thread, OnConnect on the thread of the rank
+/// library. They share what mutex_ guards.
 class Rank {
  public:
   Status Run() {
@@ -90,7 +59,7 @@ class Rank {
       }
       auto next = TrainUntilPaused(stays_paused);
       if (!next) {
-        // The others wait in a collective that this rank will not join: break it for them, too.
+        // The other ranks wait in a collective that this rank will not join: break it for them too.
         Groups groups = trainer_->groups();
         groups.Abort();
         return next.error();
@@ -102,7 +71,7 @@ class Rank {
   }
 
  private:
-  /// Tells how far it is, so that people see it and the start waits.
+  /// Reports its progress, which users see and which keeps the start of the job waiting.
   Result<engine::DataMix> OpenData(const engine::JobSettings& settings, std::stop_token cancel) {
     tessera_loading(job_, 0, 0);
     engine::IndexOptions index;
@@ -128,7 +97,7 @@ class Rank {
                                 StageMessageFloats(trainer_->settings(), view));
     const std::lock_guard lock(mutex_);
     if (!groups) {
-      // What is no longer wanted is no error of this rank; what fails before the start ends it.
+      // An abandoned attempt is no error of this rank. A failure before the start ends the rank.
       if (!rendezvous->Abandoned() && trains_) {
         fmt::print(stderr, "tessera-train: groups of epoch {}: {}\n", view.epoch,
                    groups.error().ToString());
@@ -136,9 +105,7 @@ class Rank {
       connect_error_ = groups.error();
       return -1;
     }
-    // Groups of an attempt that came to nothing make way.
-    if (coming_) graveyard_.Bury(std::move(*coming_));
-    coming_ = std::move(*groups);
+    coming_ = std::move(*groups);  // in place of groups of an attempt that failed
     return 0;
   }
 
@@ -161,7 +128,7 @@ class Rank {
     return OkStatus();
   }
 
-  /// Takes the groups that were built for `view` into use, with views of the current pieces.
+  /// Binds the trainer to the groups that were built for `view` and to the current pieces.
   Status Bind(const tessera_view& view) {
     std::optional<Groups> groups;
     {
@@ -174,12 +141,12 @@ class Rank {
     }
     trains_ = true;
     TESSERA_TRY(const auto pieces, Pieces());
-    TESSERA_TRY(Groups old, trainer_->Bind(pieces, std::move(*groups), view.micro_batch));
-    graveyard_.Bury(std::move(old));
+    auto before = trainer_->Bind(pieces, std::move(*groups), view.micro_batch);
+    if (!before) return before.error();
     return OkStatus();
   }
 
-  /// Whether the job stays paused.
+  /// Returns whether the job stays paused.
   Result<bool> Adopt() {
     const tessera_view* view = nullptr;
     if (tessera_adopt(job_, &view) != 0) return JobError("cannot adopt the new layout");
@@ -190,7 +157,7 @@ class Rank {
     return stays_paused == 1;
   }
 
-  /// Makes steps until the job is paused and told what comes next; none if it `stays_paused`.
+  /// Makes steps until the job pauses, none if it `stays_paused`, and returns the next command.
   Result<tessera_command> TrainUntilPaused(bool stays_paused) {
     const std::int64_t max_steps = trainer_->settings().max_steps;
     while (true) {
@@ -212,15 +179,14 @@ class Rank {
     }
   }
 
-  /// Lets go of groups whose transaction was rolled back.
+  /// Destroys groups whose transaction was rolled back.
   void DropAbandoned() {
     const std::lock_guard lock(mutex_);
     if (!coming_ || tessera_abandoned(job_, coming_->epoch, coming_->attempt) == 0) return;
-    graveyard_.Bury(std::move(*coming_));
     coming_.reset();
   }
 
-  /// Whether every rank has read its part of the coming batch, which this rank tries now.
+  /// Reads this rank's part of the next batch. Returns whether every rank has read its part.
   Result<bool> AllCanRead() {
     const std::int64_t mine = trainer_->FetchBatch() ? 1 : 0;
     Collective& world = *trainer_->groups().world;
@@ -230,10 +196,10 @@ class Rank {
     return std::find(all.begin(), all.end(), 0) == all.end();
   }
 
-  /// Makes one step. Returns why the job pauses after it, or instead of it where its data cannot be
-  /// read: a transaction or TESSERA_PAUSE_DATA; 0 to go on.
+  /// Makes one step. Returns 0, or why the job pauses: the number of a transaction, or
+  /// TESSERA_PAUSE_DATA. Where the data of this step cannot be read, no step is made.
   Result<std::uint64_t> Step() {
-    // Later steps find their batch read, or the step before them asked for the pause.
+    // Only the first step after a start, a change or a pause has no batch yet.
     if (!trainer_->HasBatch()) {
       TESSERA_TRY(const bool all_can, AllCanRead());
       if (!all_can) return TESSERA_PAUSE_DATA;
@@ -269,8 +235,7 @@ class Rank {
   std::uint64_t fingerprint_ = 0;
   std::optional<Trainer> trainer_;
   std::optional<Error> gather_error_;
-  Graveyard graveyard_;
-  std::atomic<bool> trains_ = false;  // has been bound to groups
+  std::atomic<bool> trains_ = false;  // the trainer has been bound
 
   std::mutex mutex_;
   std::optional<Groups> coming_;        // guarded by mutex_

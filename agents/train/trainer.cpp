@@ -15,6 +15,15 @@
 #include "engine/update/schedule.h"
 
 namespace tessera::agents::train {
+namespace {
+
+/// Whether every tensor-parallel rank holds the whole tensor.
+bool IsReplicated(const ParameterPiece& piece) {
+  return *ptc::Box::Whole(piece.shape) == piece.box;
+}
+
+}  // namespace
+
 DataAccess AccessOf(const engine::JobSettings& settings) {
   DataAccess access;
   access.open = [settings](std::stop_token cancel) {
@@ -58,11 +67,28 @@ Result<Groups> Trainer::Bind(std::span<const tessera_piece> pieces, Groups group
   updater_ = std::move(updater);
   state_ = std::move(state);
   std::swap(groups_, groups);
+  FindReplicatedGradients();
   schedule_ = OneForwardOneBackward(groups_.pp->rank(), groups_.pp->size(),
                                     engine::NumMicroBatches(share().size(), micro_batch_));
-  batch_.reset();  // of the share that it had before
+  batch_.reset();  // it was read for the old share
   ahead_.reset();
   return groups;
+}
+
+void Trainer::FindReplicatedGradients() {
+  replicated_.clear();
+  replicated_copy_.clear();
+  if (groups_.tp->size() == 1) return;
+  std::span<float> gradients = model_->gradients();
+  std::size_t elements = 0;
+  for (const ParameterPiece& piece : state_.parameters) {
+    if (IsReplicated(piece)) {
+      replicated_.push_back(gradients.first(piece.size()));
+      elements += piece.size();
+    }
+    gradients = gradients.subspan(piece.size());
+  }
+  replicated_copy_.resize(elements);
 }
 
 engine::BatchShare Trainer::share() const {
@@ -139,9 +165,9 @@ bool Trainer::FinishReadAhead() {
 
 Result<double> Trainer::RunMicroBatches() {
   const std::int64_t samples = share().size();
-  // Samples are numbered through the whole run, passes and data-parallel ranks.
+  // Samples are numbered through the whole run, across passes and data-parallel ranks.
   const std::int64_t first = *state_.step * global_batch_ + share().begin;
-  const std::span<const std::int32_t> tokens = batch_->tokens;  // stages in the middle see none
+  const std::span<const std::int32_t> tokens = batch_->tokens;  // empty on middle stages
   const auto window = tokens.size() / static_cast<std::size_t>(samples);
   model_->BeginStep();
   double loss = 0;
@@ -161,6 +187,21 @@ Result<double> Trainer::RunMicroBatches() {
     loss += part;
   }
   return loss;
+}
+
+Status Trainer::AverageReplicatedGradients() {
+  if (replicated_copy_.empty()) return OkStatus();
+  auto at = replicated_copy_.begin();
+  for (const std::span<float> gradient : replicated_) {
+    at = std::copy(gradient.begin(), gradient.end(), at);
+  }
+  TESSERA_RETURN_IF_ERROR(groups_.tp->AllReduceSum(replicated_copy_));
+  const auto ranks = static_cast<float>(groups_.tp->size());
+  auto from = replicated_copy_.cbegin();
+  for (const std::span<float> gradient : replicated_) {
+    for (float& value : gradient) value = *from++ / ranks;
+  }
+  return OkStatus();
 }
 
 Status Trainer::ReduceTiedEmbedding() {
@@ -186,9 +227,7 @@ double Trainer::NormShare() const {
   const bool is_second_copy = !model_->tied_gradient().empty() && is_last_stage();
   double sum = 0;
   for (const ParameterPiece& piece : state_.parameters) {
-    // A piece that is its whole tensor is held by every tensor-parallel rank.
-    const bool is_replicated = *ptc::Box::Whole(piece.shape) == piece.box;
-    if (is_replicated && groups_.tp->rank() != 0) continue;
+    if (IsReplicated(piece) && groups_.tp->rank() != 0) continue;
     if (is_second_copy && piece.name == kTokenEmbedding) continue;
     sum += engine::SumOfSquares(piece.gradient);
   }
@@ -201,6 +240,7 @@ Result<tessera_record> Trainer::ComputeGradients() {
   TESSERA_TRY(const double loss, RunMicroBatches());
   const std::span<float> gradients = model_->gradients();
   TESSERA_RETURN_IF_ERROR(groups_.dp->AllReduceSum(gradients));
+  TESSERA_RETURN_IF_ERROR(AverageReplicatedGradients());
   TESSERA_RETURN_IF_ERROR(ReduceTiedEmbedding());
   std::size_t offset = 0;
   for (const ParameterPiece& piece : state_.parameters) {

@@ -7,6 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "agents/wire/tessera/wire/history.pb.h"
+#include "agents/wire/tessera/wire/plan.pb.h"
+#include "agents/wire/tessera/wire/query.pb.h"
+#include "agents/wire/tessera/wire/snapshot.pb.h"
 #include "agents/wire/utf8.h"
 
 namespace tessera::agents {
@@ -88,7 +92,7 @@ Result<std::vector<engine::FlowStatus>> DecodeFlows(
   return flows;
 }
 
-/// \error also for a time that is below 0
+/// \error also for a negative time
 Result<double> DecodeSeconds(std::string_view what, double value) {
   TESSERA_RETURN_IF_ERROR(Finite(what, value));
   TESSERA_RETURN_IF_ERROR(NotNegative(what, value));
@@ -161,7 +165,7 @@ Result<engine::NodeStatus> Decode(const wire::NodeInfo& in) {
 }
 
 void Encode(const engine::DataStatus& data, wire::DataInfo* out) {
-  for (const engine::DataStatus::Part& part : data.parts) {
+  for (const engine::DataStatus::Dataset& part : data.parts) {
     wire::DataPart* item = out->add_parts();
     item->set_name(Utf8(part.name));
     item->set_format(Utf8(part.format));

@@ -2,12 +2,12 @@
 #pragma once
 
 /// \file
-/// Between messages of the wire and the plain values of engine/cluster/snapshot.h. Decoding checks
-/// every enum and range: bytes from a peer never abort a process.
+/// Converts between messages and the plain values of engine/cluster/snapshot.h. Decoding checks
+/// every enum and range, so that bytes from a peer never abort a process.
 
 #include <vector>
 
-#include "agents/wire/tessera/wire/control.pb.h"
+#include "agents/wire/messages_fwd.h"
 #include "engine/cluster/snapshot.h"
 #include "ptc/base/result.h"
 

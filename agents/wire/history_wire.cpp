@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/history.pb.h"
 #include "agents/wire/utf8.h"
 
 namespace tessera::agents {
@@ -17,7 +18,7 @@ std::int64_t Limited(std::int64_t limit) {
 }
 
 template <typename T, typename Messages>
-Result<std::vector<T>> DecodeRows(const Messages& messages) {
+Result<std::vector<T>> DecodeAll(const Messages& messages) {
   std::vector<T> values;
   values.reserve(static_cast<std::size_t>(messages.size()));
   for (const auto& message : messages) {
@@ -134,9 +135,9 @@ Result<engine::HistoryChanges> Decode(const wire::ChangesReply& in) {
   if (changes.next.history.empty()) return InvalidArgument("changes of a history without an id");
   changes.missing = in.missing();
   changes.more = in.more();
-  TESSERA_TRY(changes.events, DecodeRows<engine::Event>(in.events()));
-  TESSERA_TRY(changes.samples, DecodeRows<engine::Sample>(in.samples()));
-  TESSERA_TRY(changes.transactions, DecodeRows<engine::HistoryEntry>(in.transactions()));
+  TESSERA_TRY(changes.events, DecodeAll<engine::Event>(in.events()));
+  TESSERA_TRY(changes.samples, DecodeAll<engine::Sample>(in.samples()));
+  TESSERA_TRY(changes.transactions, DecodeAll<engine::HistoryEntry>(in.transactions()));
   return changes;
 }
 

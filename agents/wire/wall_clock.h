@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Wall time as messages and records carry it, for display only: nothing is decided by it.
+/// The wall clock of messages and records. It is for display only; no decision depends on it.
 
 #include <chrono>
 

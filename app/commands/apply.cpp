@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `apply`: plans, asks, carries out, and follows to the outcome. Ctrl-C asks the coordinator to
-/// roll back and waits for it.
+/// `apply`: plans a change, starts the transaction and follows it to its outcome. Ctrl-C requests a
+/// rollback and waits for it.
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/command.h"
-#include "app/commands/confirm.h"
 #include "app/commands/interrupt.h"
 #include "app/commands/json.h"
 #include "app/commands/placement.h"
@@ -25,18 +27,19 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr milliseconds kPoll{100};
-/// A registrar that restarts is away for a second; this long means that nobody knows the outcome.
+constexpr milliseconds kApplyPoll{100};
+/// A restart of the registrar takes a second. After this long the outcome counts as unknown.
 constexpr seconds kSilence{60};
 
-/// Shows how far a transaction is: a bar on a terminal, JSON or plain lines elsewhere.
-class Progress {
+/// Shows the progress of a transaction: a bar on a terminal, JSON or plain lines elsewhere.
+class ApplyProgress {
  public:
-  explicit Progress(bool json) : m_json(json), m_terminal(!json && isatty(STDOUT_FILENO) != 0) {}
+  explicit ApplyProgress(bool json) : m_json(json), m_terminal(!json && isatty(STDOUT_FILENO) != 0) {}
 
   void show(const engine::TxnStatus& txn) {
     const std::string phase(engine::ToString(txn.phase));
-    // What it waits for while it prepares; a reason to roll back is told at the end.
+    // While it prepares, `reason` is what it waits for. Later it is the reason of a rollback, which
+    // is printed at the end.
     const std::string waits = txn.phase == engine::TxnPhase::kPreparing ? txn.reason : "";
     if (phase == m_phase && txn.bytes_done == m_bytes && waits == m_waits) return;
     const bool samePhase = phase == m_phase && waits.empty() == m_waits.empty();
@@ -48,11 +51,13 @@ class Progress {
                                           : waits;
     if (m_json) {
       Json line = {
-          {"phase", phase}, {"bytes_done", txn.bytes_done}, {"bytes_total", txn.bytes_total}};
+          {"phase", phase}, {"done_bytes", txn.bytes_done}, {"total_bytes", txn.bytes_total}};
       if (!waits.empty()) line["waits_for"] = waits;
       printLine(line);
     } else if (m_terminal) {
-      fmt::print("\r\033[K{:<13} {} {}", phase, bar(txn), far);
+      const double part = static_cast<double>(txn.bytes_done) /
+                          static_cast<double>(std::max<std::int64_t>(txn.bytes_total, 1));
+      fmt::print("\r\033[K{:<13} {} {}", phase, formatBar(part), far);
       std::fflush(stdout);
     } else if (!samePhase) {
       fmt::print("{} {}\n", phase, far);
@@ -75,35 +80,25 @@ class Progress {
   }
 
  private:
-  static std::string bar(const engine::TxnStatus& txn) {
-    constexpr std::int64_t kWidth = 30;
-    const std::int64_t filled =
-        txn.bytes_total > 0 ? kWidth * std::min(txn.bytes_done, txn.bytes_total) / txn.bytes_total
-                            : 0;
-    return fmt::format("[{:#<{}}{:.<{}}]", "", filled, "", kWidth - filled);
-  }
-
   bool m_json;
   bool m_terminal;
   std::string m_phase, m_waits;
   std::int64_t m_bytes = -1;
 };
 
-int finish(const Invocation& call, const wire::TxnReply& reply, Progress& progress) {
+int finish(const Invocation& call, const wire::TxnReply& reply, ApplyProgress& progress) {
   progress.endLine();
   const auto record = agents::Decode(reply.record());
   if (!record) return failed(record.error());
   const bool committed = record->result == "committed";
   if (call.json) {
-    // No gradients travel: what a transaction moves is the state after a step's update.
     printLine({{"result", record->result},
                {"epoch", record->epoch},
-               {"pause", record->pause},
-               {"bytes_moved", record->bytes_moved},
-               {"gradient_bytes", 0},
+               {"pause_seconds", record->pause},
+               {"moved_bytes", record->bytes_moved},
                {"step", record->step},
                {"transaction", record->id},
-               {"volume_bound", record->volume_bound},
+               {"volume_bound_bytes", record->volume_bound},
                {"digest_before", record->digest_before},
                {"digest_after", record->digest_after},
                {"reason", record->reason}});
@@ -120,16 +115,15 @@ int finish(const Invocation& call, const wire::TxnReply& reply, Progress& progre
                   record->reason.empty() ? "" : ": " + record->reason)));
 }
 
-/// Where nobody can say more: needs_decision and in_doubt.
+/// Ends with needs_decision or in_doubt.
 int unresolved(const Invocation& call, const engine::TxnStatus& txn, const std::string& result,
-               const std::string& why, Progress& progress) {
+               const std::string& why, ApplyProgress& progress) {
   progress.endLine();
   if (call.json)
     printLine({{"result", result},
                {"epoch", nullptr},
-               {"pause", txn.paused},
-               {"bytes_moved", txn.bytes_done},
-               {"gradient_bytes", 0},
+               {"pause_seconds", txn.paused},
+               {"moved_bytes", txn.bytes_done},
                {"step", nullptr},
                {"transaction", txn.id},
                {"reason", why}});
@@ -138,7 +132,7 @@ int unresolved(const Invocation& call, const engine::TxnStatus& txn, const std::
 }
 
 int follow(const Invocation& call, Session& session, std::int64_t id) {
-  Progress progress(call.json);
+  ApplyProgress progress(call.json);
   engine::TxnStatus last;
   last.id = id;
   int cancelsSent = 0;
@@ -149,7 +143,7 @@ int follow(const Invocation& call, Session& session, std::int64_t id) {
         progress.note("asking the coordinator to roll back");
         wire::Request cancel;
         cancel.mutable_cancel()->set_transaction(id);
-        const auto reply = session.ask(std::move(cancel), ReplyKind::kCancel);
+        const auto reply = session.ask(std::move(cancel));
         if (!reply) progress.note(reply.error().ToString());
       } else {
         progress.note(
@@ -159,7 +153,7 @@ int follow(const Invocation& call, Session& session, std::int64_t id) {
     }
     wire::Request request;
     request.mutable_txn()->set_transaction(id);
-    const auto reply = session.ask(std::move(request), ReplyKind::kTxn, seconds(2));
+    const auto reply = session.ask(std::move(request), seconds(2));
     if (reply) {
       lastAnswer = Clock::now();
       if (reply->txn().has_transaction()) {
@@ -185,36 +179,28 @@ int follow(const Invocation& call, Session& session, std::int64_t id) {
                       session.profile.registrar_endpoint, kSilence.count(), id),
           progress);
     }
-    std::this_thread::sleep_for(kPoll);
+    std::this_thread::sleep_for(kApplyPoll);
   }
 }
 
-int run(const Invocation& call) {
+int runApply(const Invocation& call) {
   auto planRequest = readPlanRequest(call.arguments);
   if (!planRequest) return wrongUsage(planRequest.error());
   const auto atStep = call.arguments.integer("at-step", 0, 1, std::int64_t{1} << 40);
   if (!atStep) return wrongUsage(atStep.error());
-  const bool yes = call.arguments.has("yes");
-  if (!yes && !canAsk(call))
-    return wrongUsage(InvalidArgument("apply needs --yes where nobody can be asked"));
 
   auto session = openSession(call);
   if (!session) return failed(session.error());
   const auto plan = askPlan(*session, call.arguments, &*planRequest);
   if (!plan) return failed(plan.error());
   if (!call.json) fmt::print("{}", describePlan(*plan));
-  if (!yes && !confirmed(fmt::format("move {} (pause about {})", formatBytes(plan->moved()),
-                                     formatSeconds(plan->pause_estimate)))) {
-    fmt::print("nothing changed\n");
-    return kFailed;
-  }
 
   countInterrupts();
   wire::Request request;
   wire::ApplyRequest& apply = *request.mutable_apply();
   *apply.mutable_plan() = *planRequest;
   apply.set_plan_hash(plan->hash);
-  // What was shown is what is asked for, also where the cluster chose it.
+  // Request exactly the plan that was shown, including what the cluster chose.
   agents::Encode(plan->to_mesh, apply.mutable_plan()->mutable_mesh());
   agents::Encode(plan->to_options, apply.mutable_plan()->mutable_options());
   if (!planRequest->pin()) {
@@ -224,7 +210,7 @@ int run(const Invocation& call) {
   }
   apply.set_at_step(*atStep);
   apply.set_unrecorded(call.arguments.has("unrecorded"));
-  const auto reply = session->ask(std::move(request), ReplyKind::kApply);
+  const auto reply = session->ask(std::move(request));
   if (!reply) return failed(reply.error());
   return follow(call, *session, reply->apply().transaction());
 }
@@ -232,18 +218,26 @@ int run(const Invocation& call) {
 }  // namespace
 
 Command applyCommand() {
-  return {
-      {"apply",
-       "moves a job to other devices while it lives",
-       {{"JOB", "job"}},
-       planOptions(
-           {{"at-step", "K", "pauses the job after step K (default: as soon as all is prepared)"},
-            {"yes", "", "does not ask"},
-            {"unrecorded", "", "moves also where the history cannot be written"}}),
-       {"Ctrl-C rolls back and waits for the outcome.",
-        "With --json one object a line: {\"phase\",\"bytes_done\",\"bytes_total\"} and, while new "
-        "ranks open their data, {\"waits_for\"}; the last is {\"result\",...}."}},
-      run};
+  return {{.verb = "apply",
+           .summary = "Move a job to other GPUs or another mesh while it runs",
+           .words = {{"JOB", "name of the job"}},
+           .options = planOptions({{.name = "at-step",
+                                    .value = "K",
+                                    .help = "pause the job for the move after step K",
+                                    .fallback = "as soon as everything is prepared"},
+                                   {.name = "unrecorded",
+                                    .value = "",
+                                    .help = "move the job even if the history cannot be written"},
+                                   reversibleYesOption(),
+                                   quietOption()}),
+           .notes = {"Ctrl-C rolls the change back and waits for the outcome.",
+                     "With --json each line is a document: {\"phase\", \"done_bytes\", "
+                     "\"total_bytes\"} while the change runs, with {\"waits_for\"} while new ranks "
+                     "open their data, and at the end {\"result\", ...}."},
+           .examples = {"tesseractl apply gpt-mini --devices 2x4 --mesh dp=2,tp=2,pp=2",
+                        "tesseractl apply gpt-mini --mesh tp=4",
+                        "tesseractl apply gpt-mini --zero on --at-step 200"}},
+          runApply};
 }
 
 }  // namespace tessera::app

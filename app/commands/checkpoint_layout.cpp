@@ -5,13 +5,14 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "app/commands/model_source.h"
+#include "app/commands/offline_layouts.h"
+#include "app/commands/placement.h"
+#include "engine/checkpoint/model_config.h"
 #include "ptc/rules/rules_files.h"
 
 namespace tessera::app {
@@ -21,7 +22,7 @@ using Json = nlohmann::ordered_json;
 using checkpoint::Checkpoint;
 using checkpoint::StoredTensor;
 
-/// Numbers that rules read by name.
+/// Numbers that rules use, by name.
 using Numbers = std::map<std::string, std::int64_t>;
 
 /// "heads=32,kv_heads=8".
@@ -40,32 +41,7 @@ Status readNumbers(const std::string& text, Numbers& numbers) {
   return OkStatus();
 }
 
-/// The configuration of a Hugging Face folder knows heads that no shape tells.
-Numbers numbersOfConfig(const Checkpoint& source) {
-  Numbers numbers;
-  std::error_code error;
-  std::filesystem::path folder = source.path();
-  if (!std::filesystem::is_directory(folder, error)) folder = folder.parent_path();
-  std::ifstream file(folder / "config.json", std::ios::binary);
-  if (!file) return numbers;
-  const Json config = Json::parse(file, nullptr, /*allow_exceptions=*/false);
-  if (!config.is_object()) return numbers;
-  const auto take = [&](const char* name, std::initializer_list<const char*> keys) {
-    for (const char* key : keys) {
-      const auto at = config.find(key);
-      if (at == config.end() || !at->is_number_integer()) continue;
-      numbers[name] = at->get<std::int64_t>();
-      return;
-    }
-  };
-  take("heads", {"num_attention_heads", "n_head"});
-  take("kv_heads", {"num_key_value_heads", "num_attention_heads", "n_head"});
-  take("width", {"hidden_size", "n_embd"});
-  take("experts", {"num_local_experts", "num_experts", "n_routed_experts"});
-  return numbers;
-}
-
-/// "exp_avg" where the name is X.exp_avg and X is a tensor as well.
+/// "exp_avg" if the name is X.exp_avg and X is a tensor as well.
 std::string_view roleOf(const Checkpoint& source, const std::string& name) {
   for (const std::string_view role : {"master", "exp_avg", "exp_avg_sq"}) {
     const std::size_t base = name.size() - std::min(name.size(), role.size() + 1);
@@ -76,11 +52,12 @@ std::string_view roleOf(const Checkpoint& source, const std::string& name) {
   return "param";
 }
 
-/// The tensors file that a checkpoint is, one tensor a line.
+/// The tensors of a checkpoint as a tensors file, one per line.
 ptc::NamedText listTensors(const Checkpoint& source, const Numbers& numbers,
                            std::int64_t numLayers) {
-  std::string text = fmt::format("{{\"layers\": {}, \"values\": {}, \"tensors\": [", numLayers,
-                                 Json(numbers).dump());
+  std::string text =
+      fmt::format("{{\"layers\": {}, \"values\": {}, \"tensors\": [", numLayers,
+                  Json(numbers).dump(-1, ' ', false, Json::error_handler_t::replace));
   for (std::size_t t = 0; t < source.tensors().size(); ++t) {
     const StoredTensor& tensor = source.tensors()[t];
     const Json json = {{"name", tensor.name},
@@ -93,7 +70,7 @@ ptc::NamedText listTensors(const Checkpoint& source, const Numbers& numbers,
   return {fmt::format("tensors of {}", source.path()), text + "\n]}\n"};
 }
 
-/// One more than the highest layer that a rule finds in a name.
+/// The highest layer that a rule finds in a name, plus one.
 std::int64_t numLayersOf(const Checkpoint& source, const ptc::RulesFile& rules) {
   std::int64_t layers = 0;
   for (const StoredTensor& tensor : source.tensors()) {
@@ -107,8 +84,21 @@ std::int64_t numLayersOf(const Checkpoint& source, const ptc::RulesFile& rules) 
   return layers;
 }
 
-/// A layout speaks of elements that devices compute with. On disk only the cuts matter, and whether
-/// those of elements below one byte fall between bytes is found when pieces are made of them.
+/// Names the option for a number that the rules use and nothing provides.
+Error withOption(Error error) {
+  constexpr std::string_view kMissing = "has no '";
+  const std::size_t at = error.message.find(kMissing);
+  if (at == std::string::npos || error.message.find("'values' of") == std::string::npos)
+    return error;
+  const std::size_t begin = at + kMissing.size();
+  const std::string name = error.message.substr(begin, error.message.find('\'', begin) - begin);
+  error.message += fmt::format("; give it as --values {}=NUMBER", name);
+  return error;
+}
+
+/// Layouts do not allow elements below one byte, because devices do not compute with them. On disk
+/// only the cuts matter, so such tensors are treated as bytes. Cuts inside a byte are found when
+/// the pieces are made.
 Result<ptc::CollectionPtr> withWholeBytes(ptc::CollectionPtr tensors) {
   const auto isPacked = [](const ptc::TensorSpec& spec) { return ptc::IsPacked(spec.dtype); };
   if (std::ranges::none_of(tensors->tensors(), isPacked)) return tensors;
@@ -121,12 +111,25 @@ Result<ptc::CollectionPtr> withWholeBytes(ptc::CollectionPtr tensors) {
 }  // namespace
 
 std::vector<OptionSpec> layoutOptions() {
-  return {{"mesh", "dp=D,tp=T,…", "each rank of this mesh has its shard (needs --rules)"},
-          {"rules", "NAME|FILE", "how tensors are cut and put on stages: see `rules list`"},
-          {"values", "NAME=N,…", "numbers that the rules read: heads=32,kv_heads=8"},
-          zeroOption(),
-          {"tensors", "FILE", "lists the tensors, with segments and roles (default: as they are)"},
-          {"stages", "RULE", "uniform, uniform*2, balanced or 0,0,1,1 (default as the rules say)"}};
+  return {{.name = "mesh",
+           .value = "MESH",
+           .help = "write one shard for each rank of this mesh, such as dp=2,tp=2"},
+          {.name = "rules",
+           .value = "RULES",
+           .help = "how tensors are cut and assigned to stages: a rule set of `rules list`, or a "
+                   "file",
+           .fallback = "the rule set of the model in config.json of a Hugging Face folder"},
+          {.name = "values",
+           .value = "NAME=N,...",
+           .help = "numbers that the rules use: heads=32,kv_heads=8",
+           .fallback = "those in config.json of a Hugging Face folder",
+           .repeats = true},
+          zeroOption("off"),
+          {.name = "tensors",
+           .value = "FILE",
+           .help = "table of the tensors, with segments and roles",
+           .fallback = "the tensors of SRC"},
+          stagesOption()};
 }
 
 Result<ptc::Layout> layoutOf(const Checkpoint& source, const Arguments& arguments) {
@@ -136,8 +139,13 @@ Result<ptc::Layout> layoutOf(const Checkpoint& source, const Arguments& argument
   for (std::int32_t rank = 0; rank < shape->num_ranks(); ++rank) devices.push_back({0, rank});
   TESSERA_TRY(auto mesh, ptc::DeviceMesh::Make(*shape, std::move(devices)));
 
-  TESSERA_TRY(const ptc::NamedText rules, readRules(arguments.valueOr("rules", "")));
-  Numbers numbers = numbersOfConfig(source);
+  TESSERA_TRY(const auto config, checkpoint::ReadModelConfig(source));
+  const std::string ruleSet = arguments.valueOr("rules", config ? config->rules : "");
+  if (ruleSet.empty())
+    return InvalidArgument(
+        "--mesh needs --rules: how the tensors are cut (no config.json names a known model)");
+  TESSERA_TRY(const ptc::NamedText rules, readRules(ruleSet));
+  Numbers numbers = config ? config->values : Numbers();
   for (const std::string& text : arguments.values("values"))
     TESSERA_RETURN_IF_ERROR(readNumbers(text, numbers));
   ptc::NamedText tensors;
@@ -145,18 +153,19 @@ Result<ptc::Layout> layoutOf(const Checkpoint& source, const Arguments& argument
     TESSERA_TRY(tensors, readTextFile(*path));
   } else {
     TESSERA_TRY(const ptc::TensorsFile listed, ptc::ReadTensors(listTensors(source, numbers, 0)));
-    TESSERA_TRY(const ptc::RulesFile read, ptc::ReadRules(rules, listed.values));
-    tensors = listTensors(source, numbers, numLayersOf(source, read));
+    const auto read = ptc::ReadRules(rules, listed.values);
+    if (!read) return withOption(read.error());
+    tensors = listTensors(source, numbers, numLayersOf(source, *read));
   }
-  TESSERA_TRY(const bool zero, readZero(arguments));
-  TESSERA_TRY(auto ruled, ptc::ApplyRules(tensors, rules, zero));
-  TESSERA_TRY(ruled.tensors, withWholeBytes(std::move(ruled.tensors)));
+  auto ruled = ptc::ApplyRules(tensors, rules, readZero(arguments));
+  if (!ruled) return withOption(ruled.error());
+  TESSERA_TRY(ruled->tensors, withWholeBytes(std::move(ruled->tensors)));
   if (const auto text = arguments.value("stages")) {
     auto parsed = ptc::ParseStageRule(*text);
     if (!parsed) return std::move(parsed).Context("--stages").error();
-    ruled.stages = *parsed;
+    ruled->stages = *parsed;
   }
-  return ptc::Layout::Make(std::move(mesh), std::move(ruled.tensors), std::move(ruled.stages));
+  return ptc::Layout::Make(std::move(mesh), std::move(ruled->tensors), std::move(ruled->stages));
 }
 
 }  // namespace tessera::app

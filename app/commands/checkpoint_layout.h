@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// The layout of a checkpoint's tensors on a mesh, from `--mesh`, `--rules` and what goes with
-/// them.
+/// The layout of a checkpoint's tensors on a mesh, from `--mesh`, `--rules` and related options.
 
 #include "app/commands/options.h"
 #include "engine/checkpoint/checkpoint.h"
@@ -14,14 +13,14 @@ namespace tessera::app {
 /// `--mesh`, `--rules`, `--tensors`, `--values`, `--zero`, `--stages`.
 std::vector<OptionSpec> layoutOptions();
 
-/// Cuts the tensors of a checkpoint by the rules, a set of `rules list` or a file (readRules).
-/// Without --tensors they are listed as they are; optimizer state is known by its name (X.exp_avg
-/// beside X), the number of layers from what
-/// `{layer}` finds. Numbers that rules read ("$heads") come from --values and, where there is one,
-/// from config.json beside the tensors (Hugging Face). With --zero the state of the optimizer is
-/// cut flat over dp, as `plan` and jobs have it. Ranks of the mesh are devices of one node. \pre
-/// --mesh is given \error kInvalidArgument naming option, file and line; kNotFound for a file or a
-/// set of rules
+/// Cuts the tensors of a checkpoint by the rules of --rules. Each rank of the mesh is a device of
+/// one node. Without --tensors the checkpoint's own tensors are used: X.exp_avg beside X is
+/// optimizer state, and the number of layers comes from what `{layer}` matches. Numbers that rules
+/// use
+/// ("$heads") come from --values and, in a Hugging Face folder, from config.json; --values takes
+/// precedence. With --zero the optimizer state is cut flat over dp, as in plans and jobs.
+/// \pre --mesh is given
+/// \error kInvalidArgument naming option, file and line; kNotFound for a file or a rule set
 Result<ptc::Layout> layoutOf(const checkpoint::Checkpoint& source, const Arguments& arguments);
 
 }  // namespace tessera::app

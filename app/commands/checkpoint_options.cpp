@@ -8,16 +8,22 @@
 
 #include "app/commands/interrupt.h"
 #include "app/commands/units.h"
-#include "engine/reshard/plan.h"
+#include "engine/reshard/reshard_plan.h"
 
 namespace tessera::app {
 
 OptionSpec memoryOption() {
-  return {"memory", "SIZE", "most memory for buffers, at least 16M (default 1G)"};
+  return {.name = "memory",
+          .value = "SIZE",
+          .help = "memory for buffers, at least 16M",
+          .fallback = "1G"};
 }
 
 OptionSpec threadsOption() {
-  return {"threads", "N", "threads that read and write, at most 64 (default 2)"};
+  return {.name = "threads",
+          .value = "N",
+          .help = "threads that read and write, at most 64",
+          .fallback = "2"};
 }
 
 Result<reshard::ReadOptions> readMemoryAndThreads(const Arguments& arguments) {
@@ -50,10 +56,7 @@ void ByteProgress::show(const reshard::Progress& progress) {
       fmt::format("{:3.0f} %  {} of {}", 100 * part, formatBytes(progress.bytes_done),
                   formatBytes(progress.bytes_total));
   if (m_terminal) {
-    constexpr int kWidth = 30;
-    const int filled = static_cast<int>(part * kWidth);
-    fmt::print(m_stream, "\r\033[K{} [{:#<{}}{:.<{}}] {}", m_verb, "", filled, "", kWidth - filled,
-               figures);
+    fmt::print(m_stream, "\r\033[K{} {} {}", m_verb, formatBar(part), figures);
     m_barStands = true;
     std::fflush(m_stream);
   } else if (const auto tenth = static_cast<std::int64_t>(part * 10); m_lines && tenth > m_tenth) {

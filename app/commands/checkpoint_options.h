@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What the commands share that read checkpoints from disk: `--memory`, `--threads`, progress.
+/// Shared by commands that read checkpoints from disk: `--memory`, `--threads`, progress.
 
 #include <cstdio>
 #include <string>
@@ -18,23 +18,23 @@ OptionSpec threadsOption();
 /// \error kInvalidArgument naming option and text
 Result<reshard::ReadOptions> readMemoryAndThreads(const Arguments& arguments);
 
-/// How far reading or writing is: a bar on a terminal, a line each tenth elsewhere.
+/// Progress of reading or writing: a bar on a terminal, elsewhere a line for each tenth.
 class ByteProgress {
  public:
   enum class Elsewhere { kLines, kNothing };
   /// \param verb "resharding", in front of the figures
-  /// \param stream whose terminal counts; nullptr shows nothing at all
+  /// \param stream to write to; nullptr shows nothing
   ByteProgress(std::string verb, std::FILE* stream, Elsewhere elsewhere);
   ~ByteProgress();
   ByteProgress(const ByteProgress&) = delete;
   ByteProgress& operator=(const ByteProgress&) = delete;
 
   void show(const reshard::Progress& progress);
-  /// A line of its own.
+  /// Prints `text` on a line of its own.
   void note(const std::string& text);
-  /// Goes to the next line where a bar stands. Called before anything else is printed.
+  /// Ends the line of the bar. Call it before printing anything else.
   void end();
-  /// show, until an interrupt is counted: what reshard and its like take. The object must outlive
+  /// A callback that shows progress and returns false after an interrupt. This object must outlive
   /// it.
   reshard::Watch watch();
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Whether a node's clock is right, as only who asks it can say.
+/// Judges a node's clock by this machine's. A node cannot judge its own clock.
 
 #include <optional>
 
@@ -10,13 +10,13 @@
 
 namespace tessera::app {
 
-/// Seconds. Clocks only label what people see, but further apart than this they spoil the order of
-/// events and plots.
+/// Seconds. Nothing depends on clocks but labels; clocks that differ by more than this disturb the
+/// order of events and plots.
 inline constexpr double kMaxClockSkew = 1.0;
 
 struct ClockSkew {
   double seconds = 0;       // positive: the node's clock is ahead
-  bool isTolerable = true;  // what the way of the answer may have taken is no skew
+  bool isTolerable = true;  // the latency of the answer does not count as skew
 };
 
 /// What the check "clock" of a node's doctor says. \param now this machine's wall clock at the

@@ -2,160 +2,184 @@
 #include "app/commands/command.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <set>
 
+#include "app/commands/help.h"
+#include "app/commands/suggest.h"
+#include "app/commands/terminal.h"
 #include "app/version.h"
 
 namespace tessera::app {
 namespace {
 
-std::size_t numWordsOf(const std::string& verb) {
-  return static_cast<std::size_t>(std::ranges::count(verb, ' ')) + 1;
+using Words = std::vector<std::string>;
+
+/// How many words of `words` name a verb, and which; the longest name wins.
+const Command* matchVerb(std::span<const std::string> words, std::size_t* count) {
+  constexpr std::size_t kMostWordsOfVerb = 2;
+  for (*count = std::min(words.size(), kMostWordsOfVerb); *count > 0; --*count)
+    if (const auto* command = findCommand(fmt::format("{}", fmt::join(words.first(*count), " "))))
+      return command;
+  return nullptr;
 }
 
-std::string verbAt(const std::vector<std::string>& words, std::size_t first, std::size_t count) {
-  std::string verb;
-  for (std::size_t i = first; i < std::min(words.size(), first + count); ++i)
-    verb += (verb.empty() ? "" : " ") + words[i];
-  return verb;
-}
-
-std::string generalHelp() {
-  std::string text =
-      "tesseractl [--cluster NAME|FILE] [--json] VERB ...\n"
-      "Moves the state of a training job to other devices while the job lives.\n\nverbs\n";
-  std::size_t width = 0;
-  const auto lineOf = [](const Syntax& syntax) {
-    std::string line = syntax.verb;
-    for (const WordSpec& word : syntax.words)
-      line += word.required ? " " + word.name : " [" + word.name + "]";
-    return line;
-  };
-  for (const Command& command : commands()) width = std::max(width, lineOf(command.syntax).size());
+/// kInvalidArgument for a line whose first words name no verb: half a verb, or a mistake.
+Error noVerb(std::span<const std::string> words) {
+  const std::string& first = words.front();
+  Words seconds;
   for (const Command& command : commands())
-    text += fmt::format("  {:<{}}  {}\n", lineOf(command.syntax), width, command.syntax.summary);
-  text += "\noptions of every verb\n" + describeOptions(globalOptions());
-  text +=
-      "\nexit codes: 0 done; 1 failed or rolled back, nothing changed; 2 wrong usage; 3 needs a "
-      "decision\n"
-      "TESSERA_HOME holds profiles, keys, history and logs (default $XDG_DATA_HOME/tessera)\n";
-  return text;
+    if (command.syntax.verb.starts_with(first + " "))
+      seconds.push_back(command.syntax.verb.substr(first.size() + 1));
+  if (seconds.empty()) return unknownVerb(first);
+  if (words.size() > 1 && !words[1].starts_with("-"))
+    return unknownVerb(fmt::format("{} {}", first, words[1]));
+  return InvalidArgument(
+      fmt::format("`{}` needs one more word: {}", first, fmt::join(seconds, ", ")));
 }
 
-/// Splits options that stand before the verb from the rest.
-/// \error kInvalidArgument for an option that is not one of globalOptions().
-Result<std::size_t> verbStart(const std::vector<std::string>& words) {
-  std::size_t i = 0;
-  while (i < words.size() && words[i].starts_with("-")) {
-    const std::string& word = words[i];
-    const std::string name = word.substr(0, word.find('='));
-    const auto option = std::ranges::find_if(globalOptions(), [&](const OptionSpec& o) {
-      return name == "--" + o.name || (name == "-h" && o.name == "help");
-    });
-    if (option == globalOptions().end())
-      return InvalidArgument(fmt::format("unknown option '{}'", name));
-    const bool takesNext = !option->value.empty() && name.size() == word.size();
-    if (takesNext && i + 1 == words.size())
-      return InvalidArgument(fmt::format("option '{}' needs a value {}", name, option->value));
-    i += takesNext ? 2 : 1;
-  }
-  return i;
+/// The text for `job --help`, where `job` begins several verbs; empty for another line.
+std::string helpOfHalfVerb(const Words& words) {
+  if (std::ranges::count(words, "--help") + std::ranges::count(words, "-h") == 0) return {};
+  const auto first =
+      std::ranges::find_if(words, [](const std::string& w) { return !w.starts_with('-'); });
+  return first == words.end() || findCommand(*first) != nullptr ? "" : helpOfPrefix(*first);
 }
 
 }  // namespace
 
-const std::vector<Command>& commands() {
-  static const std::vector<Command> all = {
-      upCommand(),          downCommand(),          statusCommand(),
-      logsCommand(),        doctorCommand(),        explainCommand(),
-      probeCommand(),       keysNewCommand(),       keysListCommand(),
-      keysRevokeCommand(),  nodeSetupCommand(),     profileAddCommand(),
-      profileListCommand(), profileRemoveCommand(), jobStartCommand(),
-      jobStopCommand(),     jobPauseCommand(),      jobResumeCommand(),
-      jobMetricsCommand(),  jobTuneCommand(),       proposeCommand(),
-      rulesCheckCommand(),  rulesListCommand(),     rulesShowCommand(),
-      modelsListCommand(),  modelsShowCommand(),    topologyCommand(),
-      planCommand(),        applyCommand(),         txnShowCommand(),
-      txnCancelCommand(),   deviceFailCommand(),    nodeKillCommand(),
-      digestCommand(),      historyCommand(),       eventsCommand(),
-      exportCommand(),      reshardCommand(),       inspectCommand(),
-      compareCommand(),     dataShowCommand(),      experimentConsistencyCommand(),
+const std::vector<VerbGroup>& verbGroups() {
+  static const std::vector<VerbGroup> groups = {
+      {"Clusters",
+       {upCommand(), downCommand(), statusCommand(), doctorCommand(), probeCommand(),
+        topologyCommand(), logsCommand(), eventsCommand()}},
+      {"Jobs",
+       {jobStartCommand(), jobListCommand(), jobMetricsCommand(), jobPauseCommand(),
+        jobResumeCommand(), jobTuneCommand(), jobStopCommand(), digestCommand(),
+        dataShowCommand()}},
+      {"Changes",
+       {proposeCommand(), planCommand(), applyCommand(), txnShowCommand(), txnCancelCommand(),
+        historyCommand(), exportCommand()}},
 #ifdef TESSERA_WITH_FUSE
-      mountCommand(),       unmountCommand(),
+      {"State as files", {mountCommand(), unmountCommand()}},
 #endif
+      {"Checkpoints, models and rules (no cluster needed)",
+       {inspectCommand(), reshardCommand(), compareCommand(), modelsListCommand(),
+        modelsShowCommand(), rulesListCommand(), rulesShowCommand(), rulesCheckCommand()}},
+      {"Clusters of several machines",
+       {nodeSetupCommand(), keysNewCommand(), keysListCommand(), keysRevokeCommand(),
+        profileAddCommand(), profileListCommand(), profileUseCommand(), profileRemoveCommand()}},
+      {"Faults and experiments",
+       {deviceFailCommand(), nodeKillCommand(), experimentConsistencyCommand()}},
+      {"Help", {helpCommand(), explainCommand(), completionCommand(), manualCommand()}},
   };
+  return groups;
+}
+
+std::vector<Command> commands() {
+  std::vector<Command> all;
+  for (const VerbGroup& group : verbGroups()) std::ranges::copy(group.commands, back_inserter(all));
   return all;
 }
 
+const Command* findCommand(std::string_view verb) {
+  for (const VerbGroup& group : verbGroups())
+    for (const Command& command : group.commands)
+      if (command.syntax.verb == verb) return &command;
+  return nullptr;
+}
+
+Error unknownVerb(const std::string& verb) {
+  std::set<std::string> known;  // with the first words of verbs that have two
+  for (const Command& command : commands()) {
+    known.insert(command.syntax.verb);
+    known.insert(command.syntax.verb.substr(0, command.syntax.verb.find(' ')));
+  }
+  const std::string closest = closestTo(verb, {known.begin(), known.end()});
+  return InvalidArgument(fmt::format(
+      "unknown verb '{}'; {}", verb,
+      closest.empty() ? "`tesseractl help` lists all" : fmt::format("did you mean {}?", closest)));
+}
+
+const std::vector<std::pair<std::string, std::string>>& environmentRows() {
+  static const std::vector<std::pair<std::string, std::string>> rows = {
+      {"TESSERA_CLUSTER", "cluster of every verb, as --cluster names it"},
+      {"TESSERA_HOME",
+       "folder of profiles, keys, history and logs (default: $XDG_DATA_HOME/tessera or "
+       "~/.local/share/tessera)"},
+      {"NO_COLOR", "set to anything: no colours"}};
+  return rows;
+}
+
+const std::vector<std::pair<std::string, std::string>>& exitCodeRows() {
+  static const std::vector<std::pair<std::string, std::string>> rows = {
+      {"0", "done"},
+      {"1", "failed or rolled back; nothing changed"},
+      {"2", "the command line is wrong"},
+      {"3", "the outcome is unknown or needs a decision; the message names it"}};
+  return rows;
+}
+
 int failed(const Error& error) {
-  fmt::print(stderr, "tesseractl: {}\n", error.ToString());
+  printError(error, kFailed);
   return kFailed;
 }
 
 int wrongUsage(const Error& error) {
-  failed(error);
+  printError(error, kUsage);
   return kUsage;
 }
 
+int printNames(const std::vector<std::string>& names) {
+  for (const std::string& name : names) fmt::print("{}\n", name);
+  return kDone;
+}
+
+Result<ParsedLine> parseLine(const std::vector<std::string>& words) {
+  const Syntax program{.verb = "tesseractl", .summary = ""};
+  TESSERA_TRY(const std::size_t start, countLeadingOptions(program, words));
+  const auto split = words.begin() + static_cast<std::ptrdiff_t>(start);
+  const Words after(split, words.end());
+  ParsedLine line;
+  std::size_t numVerbWords = 0;
+  line.command = matchVerb(after, &numVerbWords);
+  if (line.command == nullptr && !after.empty()) return noVerb(after);
+  Words rest(words.begin(), split);  // options before the verb count as well
+  rest.insert(rest.end(), after.begin() + static_cast<std::ptrdiff_t>(numVerbWords), after.end());
+  TESSERA_TRY(line.arguments, parseArguments(line.command ? line.command->syntax : program, rest));
+  return line;
+}
+
 int runCommandLine(const std::vector<std::string>& words) {
-  const auto start = verbStart(words);
-  if (!start) return wrongUsage(start.error());
-  const std::vector<std::string> before(words.begin(),
-                                        words.begin() + static_cast<std::ptrdiff_t>(*start));
-  const auto global = parseArguments(Syntax{"tesseractl", "", {}, {}, {}}, before);
-  if (!global) return wrongUsage(global.error());
-  if (global->has("version")) {
+  setColor("auto");
+  // Known before the line is parsed, because mistakes in it are printed as JSON as well.
+  setJsonErrors(std::ranges::count(words, "--json") > 0);
+  const auto line = parseLine(words);
+  if (!line) {
+    const std::string help = helpOfHalfVerb(words);
+    if (help.empty()) return wrongUsage(line.error());
+    fmt::print("{}", help);
+    return kDone;
+  }
+  const Arguments& arguments = line->arguments;
+  setColor(arguments.valueOr("color", "auto"));
+  if (arguments.has("version")) {
     fmt::print("tesseractl {}\n", kVersion);
     return kDone;
   }
-  if (*start == words.size()) {
-    if (global->has("help")) {
-      fmt::print("{}", generalHelp());
-      return kDone;
-    }
-    return wrongUsage(InvalidArgument("no verb given; `tesseractl --help` lists them"));
-  }
-
-  const auto command = std::ranges::find_if(commands(), [&](const Command& c) {
-    return verbAt(words, *start, numWordsOf(c.syntax.verb)) == c.syntax.verb;
-  });
-  if (command == commands().end()) {
-    std::string known;
-    for (const Command& c : commands())
-      if (c.syntax.verb.starts_with(words[*start] + " "))
-        known += (known.empty() ? "" : ", ") + c.syntax.verb.substr(words[*start].size() + 1);
-    if (known.empty())
-      return wrongUsage(InvalidArgument(
-          fmt::format("unknown verb '{}'; `tesseractl --help` lists them", words[*start])));
-    const std::string what =
-        *start + 1 < words.size()
-            ? fmt::format("unknown verb '{} {}'", words[*start], words[*start + 1])
-            : fmt::format("`{}` needs one more word", words[*start]);
-    return wrongUsage(InvalidArgument(fmt::format("{}; there are: {}", what, known)));
-  }
-
-  std::vector<std::string> rest = before;  // options before the verb count as well
-  rest.insert(
-      rest.end(),
-      words.begin() + static_cast<std::ptrdiff_t>(*start + numWordsOf(command->syntax.verb)),
-      words.end());
-  auto arguments = parseArguments(command->syntax, rest);
-  if (!arguments) return wrongUsage(arguments.error());
-  if (arguments->has("help")) {
-    fmt::print("{}", helpOf("tesseractl", command->syntax));
-    return kDone;
-  }
-  if (arguments->has("version")) {
-    fmt::print("tesseractl {}\n", kVersion);
+  if (line->command == nullptr || arguments.has("help")) {
+    fmt::print("{}", line->command ? helpOf("tesseractl", line->command->syntax) : generalHelp());
     return kDone;
   }
   Invocation call;
-  call.json = arguments->has("json");
-  call.cluster = arguments->valueOr("cluster", "");
-  call.arguments = std::move(*arguments);
-  return command->run(call);
+  call.arguments = arguments;
+  call.json = arguments.has("json");
+  call.quiet = arguments.has("quiet");
+  call.cluster = arguments.valueOr("cluster", "");
+  if (call.quiet && !call.json) muteOutput();
+  return line->command->run(call);
 }
 
 }  // namespace tessera::app

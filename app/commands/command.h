@@ -2,9 +2,11 @@
 #pragma once
 
 /// \file
-/// A verb of tesseractl: its syntax and what it does. The table of all verbs is the program.
+/// A verb of tesseractl: its entry of the option table and the function that runs it.
 
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "app/commands/options.h"
@@ -12,18 +14,19 @@
 
 namespace tessera::app {
 
-/// Exit codes that scripts rely on.
+/// Exit codes that scripts rely on. `compare` exits as cmp(1) does, see there.
 enum ExitCode : int {
   kDone = 0,
-  kFailed = 1,         // failed or rolled back, nothing changed
-  kUsage = 2,          // wrong usage that the parser can see
-  kNeedsDecision = 3,  // the message says which
+  kFailed = 1,         // failed or rolled back; nothing changed
+  kUsage = 2,          // the command line is wrong
+  kNeedsDecision = 3,  // the outcome is unknown or needs a decision; the message names it
 };
 
 /// One call of a verb.
 struct Invocation {
   Arguments arguments;
   bool json = false;
+  bool quiet = false;   // of a verb with quietOption(): print errors only
   std::string cluster;  // --cluster, or empty
 };
 
@@ -32,15 +35,41 @@ struct Command {
   int (*run)(const Invocation& call);
 };
 
-/// All verbs, in the order of --help.
-const std::vector<Command>& commands();
+/// Verbs that belong together in the help.
+struct VerbGroup {
+  std::string title;
+  std::vector<Command> commands;
+};
 
-/// Prints `error` as one line on stderr. \return kFailed
+/// All verbs, in the order of the help.
+const std::vector<VerbGroup>& verbGroups();
+std::vector<Command> commands();
+/// The verb of that name ("job start"), or null.
+const Command* findCommand(std::string_view verb);
+/// kInvalidArgument for a word that begins no verb, with the verb that was probably meant.
+Error unknownVerb(const std::string& verb);
+
+/// A command line that has been checked against the option table.
+struct ParsedLine {
+  const Command* command = nullptr;  // null for a line without a verb
+  Arguments arguments;
+};
+/// \error kInvalidArgument in one line
+Result<ParsedLine> parseLine(const std::vector<std::string>& words);
+
+/// Environment variables and exit codes, for help and man pages.
+const std::vector<std::pair<std::string, std::string>>& environmentRows();
+const std::vector<std::pair<std::string, std::string>>& exitCodeRows();
+
+/// Prints `error` on stderr, as text or as JSON. \return kFailed
 int failed(const Error& error);
-/// The same for what the parser can see. \return kUsage
+/// Prints `error` on stderr, as text or as JSON. \return kUsage
 int wrongUsage(const Error& error);
 
-// One function a verb, each in the file named after it.
+/// What a list prints with --names. \return kDone
+int printNames(const std::vector<std::string>& names);
+
+// One function for each verb, in the file named after it.
 Command upCommand();
 Command downCommand();
 Command statusCommand();
@@ -53,8 +82,10 @@ Command keysRevokeCommand();
 Command nodeSetupCommand();
 Command profileAddCommand();
 Command profileListCommand();
+Command profileUseCommand();
 Command profileRemoveCommand();
 Command jobStartCommand();
+Command jobListCommand();
 Command jobStopCommand();
 Command jobPauseCommand();
 Command jobResumeCommand();
@@ -83,6 +114,8 @@ Command reshardCommand();
 Command inspectCommand();
 Command compareCommand();
 Command experimentConsistencyCommand();
+Command completionCommand();
+Command manualCommand();
 Command mountCommand();    // where built with libfuse3
 Command unmountCommand();  // likewise
 

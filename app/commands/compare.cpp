@@ -7,10 +7,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <nlohmann/json.hpp>
+
 #include "app/commands/checkpoint_options.h"
 #include "app/commands/command.h"
 #include "app/commands/interrupt.h"
 #include "app/commands/json.h"
+#include "app/commands/terminal.h"
 #include "app/commands/units.h"
 #include "engine/reshard/tiles.h"
 
@@ -25,12 +28,12 @@ Json formOf(const checkpoint::StoredTensor* tensor) {
   return {{"dtype", ToString(tensor->dtype)}, {"shape", tensor->shape}};
 }
 
-/// What ranges count: bytes where an element is less.
+/// The unit of ranges: bytes if an element is smaller than a byte.
 std::string_view unitOf(const checkpoint::StoredTensor& tensor) {
   return ptc::IsPacked(tensor.dtype) ? "byte" : "element";
 }
 
-/// Of an element, or of a byte in the whole tensor.
+/// The index of an element, or the offset of a byte.
 std::vector<std::int64_t> indicesOf(const checkpoint::StoredTensor& tensor, std::int64_t unit) {
   if (ptc::IsPacked(tensor.dtype)) return {unit};
   return reshard::IndicesOf(tensor.shape, unit);
@@ -60,7 +63,7 @@ std::string describe(const checkpoint::StoredTensor& tensor, const DifferentRang
   };
   std::string text = at(range.begin);
   if (range.end - range.begin > 1) text += fmt::format(" to {}", at(range.end - 1));
-  // Equal texts of unequal bits: NaNs of different payload.
+  // The texts are equal although the bits differ: NaNs with another payload.
   const std::string_view note = range.a == range.b ? ", of other bits" : "";
   return fmt::format("{}: {} and {}{}", text, range.a, range.b, note);
 }
@@ -87,23 +90,32 @@ void print(const TensorDifference& difference) {
   }
 }
 
-int run(const Invocation& call) {
+/// Exit codes, as of cmp(1) and diff(1).
+enum CompareCode : int { kEqual = 0, kDifferent = 1, kNotCompared = 2 };
+
+int couldNotCompare(const Error& error) {
+  printError(error, kNotCompared);
+  return kNotCompared;
+}
+
+int runCompare(const Invocation& call) {
   const auto read = readMemoryAndThreads(call.arguments);
   if (!read) return wrongUsage(read.error());
   const auto limit = call.arguments.integer("limit", 20, 1, 1'000'000);
   if (!limit) return wrongUsage(limit.error());
   const auto a = checkpoint::Checkpoint::Open(call.arguments.word(0));
-  if (!a) return failed(a.error());
+  if (!a) return couldNotCompare(a.error());
   const auto b = checkpoint::Checkpoint::Open(call.arguments.word(1));
-  if (!b) return failed(b.error());
+  if (!b) return couldNotCompare(b.error());
 
   countInterrupts();
-  ByteProgress progress("comparing", call.json ? nullptr : stdout, ByteProgress::Elsewhere::kLines);
+  ByteProgress progress("comparing", call.json || call.quiet ? nullptr : stdout,
+                        ByteProgress::Elsewhere::kLines);
   reshard::ReadOptions options = *read;
   options.watch = progress.watch();
   const auto found = reshard::Compare(**a, **b, options);
   progress.end();
-  if (!found) return failed(found.error());
+  if (!found) return couldNotCompare(found.error());
   const auto& differences = found->differences;
   const bool equal = differences.empty();
   const auto shown = std::min(differences.size(), static_cast<std::size_t>(*limit));
@@ -120,25 +132,30 @@ int run(const Invocation& call) {
   } else {
     for (std::size_t i = 0; i < shown; ++i) print(differences[i]);
     if (shown < differences.size())
-      fmt::print("and {} more; --limit shows them\n", differences.size() - shown);
+      fmt::print("and {} more, see --limit\n", differences.size() - shown);
     fmt::print("different: {} of {} tensors\n", differences.size(), found->num_tensors);
   }
-  return equal ? kDone : kFailed;
+  return equal ? kEqual : kDifferent;
 }
 
 }  // namespace
 
 Command compareCommand() {
-  return {{"compare",
-           "says whether two checkpoints on disk hold the same tensors, whatever their layouts",
-           {{"A", "file or folder of any format that `inspect` reads"}, {"B", "the other one"}},
-           {{"limit", "N", "names at most so many tensors (default 20)"},
-            memoryOption(),
-            threadsOption()},
-           {"Compares bits: a NaN equals the same NaN, 0 is not -0. Needs no cluster.",
-            "Exit code 0: equal. 1: different; named are the tensors and their first ranges, with "
-            "the first value of each."}},
-          run};
+  return {
+      {.verb = "compare",
+       .summary = "Compare the tensors of two checkpoints, whatever their layouts",
+       .words = {{"A", "file or folder of any format that `inspect` reads"},
+                 {"B", "the other checkpoint"}},
+       .options = {limitOption("name at most N tensors that differ", "20"), memoryOption(),
+                   threadsOption(), quietOption()},
+       .notes = {"Bits are compared: a NaN equals the same NaN, and 0 differs from -0. Needs no "
+                 "cluster.",
+                 "The exit code is 0 if the checkpoints are equal, 1 if they differ, and 2 if "
+                 "they could not be compared. Tensors that differ are listed with their first "
+                 "ranges and the first value of each."},
+       .examples = {"tesseractl compare checkpoints/step-1000 step-1000-tp2",
+                    "tesseractl compare --quiet a.safetensors b.safetensors"}},
+      runCompare};
 }
 
 }  // namespace tessera::app

@@ -8,16 +8,17 @@
 
 namespace tessera::app {
 
-bool canAsk(const Invocation& call) {
-  return !call.json && isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0;
-}
-
-bool confirmed(const std::string& question) {
-  fmt::print("{}? [y/N] ", question);
-  std::fflush(stdout);
+std::optional<int> askBefore(const Invocation& call, const std::string& question) {
+  if (call.arguments.has("yes")) return std::nullopt;
+  if (call.json || isatty(STDIN_FILENO) == 0 || isatty(STDERR_FILENO) == 0)
+    return wrongUsage(
+        InvalidArgument(fmt::format("{}? There is no terminal to ask on: give --yes", question)));
+  fmt::print(stderr, "{}? [y/N] ", question);
   std::string answer;
   std::getline(std::cin, answer);
-  return answer == "y" || answer == "Y" || answer == "yes";
+  if (answer == "y" || answer == "Y" || answer == "yes") return std::nullopt;
+  fmt::print(stderr, "Nothing changed.\n");
+  return kFailed;
 }
 
 }  // namespace tessera::app

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// How a tensor is cut and where it lives, in words.
+/// Describes how a tensor is cut and which stages hold it.
 
 #include <string>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `data show`: what a job would read, and in which order.
+/// `data show`: the data of a job and their order.
 #include "app/commands/data.h"
 
 #include <fmt/format.h>
 
 #include <chrono>
-#include <filesystem>
+#include <nlohmann/json.hpp>
 #include <stop_token>
 #include <thread>
 
@@ -18,6 +18,7 @@
 #include "app/commands/units.h"
 #include "engine/data/formats/open_data.h"
 #include "engine/data/text_dataset.h"
+#include "engine/files/absolute_path.h"
 #include "engine/files/tessera_home.h"
 #include "engine/model/gpt.h"
 
@@ -26,10 +27,10 @@ namespace {
 
 constexpr std::int64_t kMostShown = 1 << 20;
 constexpr std::chrono::milliseconds kGlance(50);
-constexpr std::chrono::milliseconds kPatience(500);
+constexpr std::chrono::milliseconds kDataPatience(500);
 
 /// One sample of the order.
-struct Shown {
+struct DataShown {
   std::int64_t position = 0;
   std::int64_t pass = 0;
   engine::SampleId id;
@@ -38,18 +39,18 @@ struct Shown {
 Result<engine::DataMix> open(const Invocation& call, std::int64_t sequence) {
   ByteProgress progress("indexing", call.json ? nullptr : stderr, ByteProgress::Elsewhere::kLines);
   std::stop_source stop;
-  // Also where a server does not answer, and no progress is made.
+  // Also needed while a server does not answer and `progress` is not called.
   const std::jthread watch([&stop](const std::stop_token& done) {
     while (!done.stop_requested() && numInterrupts() == 0) std::this_thread::sleep_for(kGlance);
   });
   agents::DataPlaces places;
   places.cache_folder = engine::TesseraHome() + "/cache";
   places.index.cancel = stop.get_token();
-  // From any thread, also later: nothing of here is in it.
+  // May be called from any thread, also after this function, so it captures nothing.
   places.index.warn = [](const std::string& line) { fmt::print(stderr, "tesseractl: {}\n", line); };
-  // What is open at once needs no bar.
+  // No bar for data that opens at once.
   bool isShown = false;
-  auto due = std::chrono::steady_clock::now() + kPatience;
+  auto due = std::chrono::steady_clock::now() + kDataPatience;
   places.index.progress = [&](std::int64_t done, std::int64_t total) {
     if (numInterrupts() > 0) stop.request_stop();
     const auto now = std::chrono::steady_clock::now();
@@ -69,16 +70,16 @@ Result<engine::DataMix> open(const Invocation& call, std::int64_t sequence) {
 }
 
 /// The first `count` samples of a job with `seed`.
-Result<std::vector<Shown>> firstSamples(const engine::DataMix& data, std::int64_t seed,
+Result<std::vector<DataShown>> firstSamples(const engine::DataMix& data, std::int64_t seed,
                                         std::int64_t count) {
   TESSERA_TRY(const auto ids, data.SamplesAt({.seed = seed}, 0, count));
-  std::vector<Shown> shown;
+  std::vector<DataShown> shown;
   for (std::int64_t i = 0; i < count; ++i)
     shown.push_back({i, i / data.num_samples(), ids[static_cast<std::size_t>(i)]});
   return shown;
 }
 
-std::string describe(const engine::DataMix& data, const std::vector<Shown>& order) {
+std::string describe(const engine::DataMix& data, const std::vector<DataShown>& order) {
   std::string text = fmt::format("{} samples a pass, {} tokens each\n",
                                  formatCount(data.num_samples()), data.sequence());
   std::vector<std::vector<std::string>> parts = {
@@ -95,9 +96,17 @@ std::string describe(const engine::DataMix& data, const std::vector<Shown>& orde
                      fmt::format("{:.1f} %", 100 * shareOf(part) / all), part.data->Describe(0)});
   }
   text += formatTable(parts, {2, 3});
+  for (std::size_t i = 0; i < data.parts().size(); ++i) {
+    const engine::RecordFit fit = data.parts()[i].data->fit();
+    if (fit == engine::RecordFit{}) continue;
+    text += fmt::format(
+        "part {}: {} records are longer than {} tokens and are cut, {} are shorter and are filled "
+        "up with token 0\n",
+        i, formatCount(fit.cut), data.sequence() + 1, formatCount(fit.padded));
+  }
   if (order.empty()) return text;
   std::vector<std::vector<std::string>> rows = {{"position", "part", "sample", "where it lies"}};
-  for (const Shown& shown : order)
+  for (const DataShown& shown : order)
     rows.push_back(
         {fmt::format("{}", shown.position), fmt::format("{}", shown.id.part),
          fmt::format("{}", shown.id.sample),
@@ -105,15 +114,17 @@ std::string describe(const engine::DataMix& data, const std::vector<Shown>& orde
   return text + "\n" + formatTable(rows, {0, 1, 2});
 }
 
-Json toJson(const engine::DataMix& data, const std::vector<Shown>& order) {
+Json toJson(const engine::DataMix& data, const std::vector<DataShown>& order) {
   Json parts = Json::array();
   for (const auto& part : data.parts())
     parts.push_back({{"format", ToString(part.data->format())},
                      {"samples", part.data->num_samples()},
+                     {"cut", part.data->fit().cut},
+                     {"padded", part.data->fit().padded},
                      {"weight", part.weight > 0 ? Json(part.weight) : Json(nullptr)},
                      {"fingerprint", ptc::Hex16(part.data->fingerprint())}});
   Json samples = Json::array();
-  for (const Shown& shown : order)
+  for (const DataShown& shown : order)
     samples.push_back({{"position", shown.position},
                        {"pass", shown.pass},
                        {"part", shown.id.part},
@@ -125,13 +136,13 @@ Json toJson(const engine::DataMix& data, const std::vector<Shown>& order) {
           {"order", std::move(samples)}};
 }
 
-int show(const Invocation& call) {
+int showData(const Invocation& call) {
   const auto sequence = call.arguments.integer("sequence", 128, 1, 1 << 20);
   if (!sequence) return wrongUsage(sequence.error());
   const auto seed =
       call.arguments.integer("seed", engine::JobSettings().seed, 0, std::int64_t{1} << 40);
   if (!seed) return wrongUsage(seed.error());
-  const auto count = call.arguments.integer("first", 0, 0, kMostShown);
+  const auto count = call.arguments.integer("limit", 0, 0, kMostShown);
   if (!count) return wrongUsage(count.error());
   countInterrupts();
   const auto data = open(call, *sequence);
@@ -150,28 +161,33 @@ int show(const Invocation& call) {
 
 std::string absoluteData(const std::string& given) {
   const auto parsed = engine::ParseWeightedPath(given);
-  if (!parsed) return given;  // whoever opens it says what is wrong
+  if (!parsed) return given;  // opening it reports the error
   const std::string& path = parsed->path;
   const std::string weight = given.substr(0, given.size() - path.size());
   if (path.empty() || path.find("://") != std::string::npos) return given;
-  const std::string absolute = std::filesystem::absolute(path).lexically_normal().string();
+  const std::string absolute = engine::AbsolutePath(path);
   return weight + absolute;
 }
 
 Command dataShowCommand() {
   return {
-      {"data show",
-       "tells what data sets hold and in which order a job reads them; makes their index, which "
-       "is kept",
-       {},
-       {{"data", "PATH",
-         "file, folder or URL; may be repeated, `0.7:PATH` gives a weight (default: text found "
-         "on the machine)"},
-        {"sequence", "N", "tokens of a sample (default 128)"},
-        {"first", "N", "lists the first N samples of the order"},
-        {"seed", "S", fmt::format("of the order (default {})", engine::JobSettings().seed)}},
-       {}},
-      show};
+      {.verb = "data show",
+       .summary = "Show what data sets contain and in which order a job reads them",
+       .options =
+           {{.name = "data",
+             .value = "PATH",
+             .help = "file, folder or URL; `0.7:PATH` gives a weight",
+             .fallback = "text found on the machine",
+             .repeats = true},
+            {.name = "sequence", .value = "N", .help = "tokens per sample", .fallback = "128"},
+            limitOption("list the first N samples of the order", "none"),
+            {.name = "seed",
+             .value = "S",
+             .help = "seed of the order",
+             .fallback = fmt::to_string(engine::JobSettings().seed)}},
+       .notes = {"The command builds the index of the data and keeps it in TESSERA_HOME/cache."},
+       .examples = {"tesseractl data show", "tesseractl data show --data shards/ --limit 10"}},
+      showData};
 }
 
 }  // namespace tessera::app

@@ -2,14 +2,13 @@
 #pragma once
 
 /// \file
-/// Data as a command line names them.
+/// Data paths on the command line.
 
 #include <string>
 
 namespace tessera::app {
 
-/// A path or weighted path (`0.7:PATH`) as the cluster's nodes are told it: absolute, where it is
-/// not the URL of a server.
+/// A path or weighted path (`0.7:PATH`) for the nodes of the cluster: absolute, unless it is a URL.
 std::string absoluteData(const std::string& given);
 
 }  // namespace tessera::app

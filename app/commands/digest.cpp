@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <nlohmann/json.hpp>
 
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/command.h"
 #include "app/commands/json.h"
 #include "app/commands/session.h"
@@ -14,12 +16,12 @@
 namespace tessera::app {
 namespace {
 
-int run(const Invocation& call) {
+int runDigest(const Invocation& call) {
   const std::string job = call.arguments.word(0);
   if (const auto good = checkName("job", job); !good) return wrongUsage(good.error());
   wire::Request request;
   request.mutable_digest()->set_job(job);
-  const auto reply = askOnce(call, std::move(request), ReplyKind::kDigest, kJobTimeout);
+  const auto reply = askOnce(call, std::move(request), kJobTimeout);
   if (!reply) return failed(reply.error());
   const wire::DigestReply& digest = reply->digest();
   if (call.json) {
@@ -40,12 +42,16 @@ int run(const Invocation& call) {
 }  // namespace
 
 Command digestCommand() {
-  return {{"digest",
-           "prints the digest of a job's state, equal under every mesh",
-           {{"JOB", "job"}},
-           {{"tensors", "", "prints the digest of each tensor as well"}},
-           {"A running job is paused for it at a step boundary; a paused one stays paused."}},
-          run};
+  return {{.verb = "digest",
+           .summary = "Print the digest of a job's state, which is the same on every mesh",
+           .words = {{"JOB", "name of the job"}},
+           .options = {{.name = "tensors",
+                        .value = "",
+                        .help = "print the digest of each tensor as well"}},
+           .notes = {"A running job pauses for it after its current step and then continues; a "
+                     "paused job stays paused."},
+           .examples = {"tesseractl digest gpt-mini", "tesseractl digest gpt-mini --tensors"}},
+          runDigest};
 }
 
 }  // namespace tessera::app

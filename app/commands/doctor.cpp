@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `doctor`: what may be wrong with this machine, the way to the cluster, and each of its nodes.
+/// `doctor`: checks this machine, the connection to the cluster, and each node.
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -8,12 +8,15 @@
 
 #include <chrono>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/clock_skew.h"
 #include "app/commands/command.h"
 #include "app/commands/json.h"
 #include "app/commands/session.h"
+#include "app/commands/terminal.h"
 #include "app/commands/units.h"
 #include "app/commands/when.h"
 #include "app/version.h"
@@ -24,7 +27,7 @@ namespace {
 using engine::Check;
 using Verdict = engine::Check::Verdict;
 
-/// Every node has ten seconds, the registrar a little more.
+/// The registrar gives each node ten seconds.
 constexpr std::chrono::seconds kDoctorPatience{15};
 
 Check found(Verdict verdict, std::string name, std::string value, std::string remedy = {}) {
@@ -73,7 +76,7 @@ std::string remedyOf(const Error& error) {
   }
 }
 
-/// The node's clock beside that of this machine.
+/// Compares the node's clock with this machine's.
 void readClock(Check& check, double now, double latency) {
   const auto skew = clockSkewOf(check, now, latency);
   if (!skew) return;
@@ -108,7 +111,7 @@ std::vector<Check> examine(const Invocation& call) {
   request.mutable_doctor();
   auto session = openSession(call);
   const auto asked = std::chrono::steady_clock::now();
-  auto reply = session ? session->ask(std::move(request), ReplyKind::kDoctor, kDoctorPatience)
+  auto reply = session ? session->ask(std::move(request), kDoctorPatience)
                        : Result<wire::Reply>(session.error());
   const double now = wallClock();
   const std::chrono::duration<double> latency = std::chrono::steady_clock::now() - asked;
@@ -140,12 +143,14 @@ void print(const std::vector<Check>& checks) {
       first = false;
       node = check.node;
     }
-    fmt::print("  {:<8} {:<19} {}\n", engine::ToString(check.verdict), check.name, check.value);
+    const std::string_view verdict = engine::ToString(check.verdict);
+    fmt::print("  {}{:<{}} {:<19} {}\n", paintState(verdict), "", 8 - verdict.size(), check.name,
+               check.value);
     if (!check.remedy.empty()) fmt::print("  {:<8} {:<19} → {}\n", "", "", check.remedy);
   }
 }
 
-int run(const Invocation& call) {
+int runDoctor(const Invocation& call) {
   const std::vector<Check> checks = examine(call);
   const auto count = [&](Verdict verdict) {
     return std::count_if(checks.begin(), checks.end(),
@@ -154,12 +159,7 @@ int run(const Invocation& call) {
   const auto failures = count(Verdict::kFailed), warnings = count(Verdict::kWarning);
   if (call.json) {
     Json rows = Json::array();
-    for (const Check& check : checks)
-      rows.push_back({{"node", check.node ? Json(*check.node) : Json()},
-                      {"name", check.name},
-                      {"verdict", engine::ToString(check.verdict)},
-                      {"value", check.value},
-                      {"remedy", check.remedy}});
+    for (const Check& check : checks) rows.push_back(toJson(check));
     printLine({{"checks", rows}, {"failed", failures}, {"warnings", warnings}});
   } else {
     print(checks);
@@ -174,12 +174,11 @@ int run(const Invocation& call) {
 }  // namespace
 
 Command doctorCommand() {
-  return {{"doctor",
-           "looks for what may be wrong with this machine, the cluster and its nodes",
-           {},
-           {},
-           {"Exit code 1 if a check failed; warnings are no failure."}},
-          run};
+  return {{.verb = "doctor",
+           .summary = "Check this machine, the connection, the cluster and its nodes",
+           .notes = {"The exit code is 1 if a check failed. Warnings do not count as failures."},
+           .examples = {"tesseractl doctor", "tesseractl --cluster lab doctor"}},
+          runDoctor};
 }
 
 }  // namespace tessera::app

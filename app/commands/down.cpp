@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `down`: ends local clusters and whatever they started.
+/// `down`: stops local clusters with all their processes.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "app/commands/cluster_choice.h"
 #include "app/commands/command.h"
+#include "app/commands/confirm.h"
 #include "app/commands/json.h"
 #include "app/commands/local_cluster.h"
 #include "app/commands/units.h"
@@ -12,27 +18,38 @@
 namespace tessera::app {
 namespace {
 
-/// The clusters meant, or the error of a wrong line.
+/// The clusters to stop. \error kInvalidArgument for a wrong line; kNotFound if there is none
 Result<std::vector<std::string>> readNames(const Arguments& arguments) {
-  const auto name = arguments.value("name");
   if (arguments.has("all")) {
-    if (name) return InvalidArgument("--all and --name exclude each other");
+    if (arguments.has("cluster")) return InvalidArgument("--all and --cluster exclude each other");
     return localClusterNames();
   }
-  if (name) {
-    TESSERA_RETURN_IF_ERROR(checkName("cluster name", *name));
-    return std::vector<std::string>{*name};
+  const std::vector<std::string> names = localClusterNames();
+  std::string chosen = clusterFromCommandLine(arguments);
+  const std::string current = currentProfile();
+  if (chosen.empty() && std::ranges::count(names, current) > 0) chosen = current;
+  if (!chosen.empty()) {
+    TESSERA_RETURN_IF_ERROR(checkName("cluster name", chosen));
+    return std::vector<std::string>{chosen};
   }
-  return std::vector<std::string>{};
+  if (names.empty()) return NotFound("no local cluster exists");
+  return names.size() == 1 ? names : std::vector<std::string>{"local"};
 }
 
-int run(const Invocation& call) {
-  auto names = readNames(call.arguments);
-  if (!names) return wrongUsage(names.error());
-  if (names->empty() && !call.arguments.has("all")) {
-    *names = localClusterNames();
-    if (names->size() > 1) *names = {"local"};
-    if (names->empty()) return failed(NotFound("no local cluster exists"));
+int runDown(const Invocation& call) {
+  const auto names = readNames(call.arguments);
+  if (!names)
+    return names.error().code == ErrorCode::kNotFound ? failed(names.error())
+                                                      : wrongUsage(names.error());
+  if (call.arguments.has("all")) {
+    std::vector<std::string> running;
+    for (const std::string& name : *names)
+      if (isRunning(localClusterFolder(name))) running.push_back(name);
+    if (!running.empty())
+      if (const auto refused =
+              askBefore(call, fmt::format("Stop {} and lose the state of all their jobs",
+                                          fmt::join(running, ", "))))
+        return *refused;
   }
   int code = kDone;
   for (const std::string& name : *names) {
@@ -51,13 +68,22 @@ int run(const Invocation& call) {
 }  // namespace
 
 Command downCommand() {
-  return {{"down",
-           "stops a local cluster",
-           {},
-           {{"name", "NAME", "which one (default: the only one there is, else `local`)"},
-            {"all", "", "all of them"}},
-           {"History and logs stay in its folder until the next `up` of that name."}},
-          run};
+  return {{.verb = "down",
+           .summary = "Stop a local cluster and all processes that it started",
+           .options = {{.name = "cluster",
+                        .value = "NAME",
+                        .help = "cluster to stop",
+                        .fallback = "as for other verbs, else the only local cluster"},
+                       {.name = "all",
+                        .value = "",
+                        .help = "stop all local clusters; asks before it stops a running one"},
+                       yesOption(),
+                       quietOption()},
+           .notes = {"The state of its jobs is lost. History and logs stay in its folder until the "
+                     "next `up` of that name."},
+           .examples = {"tesseractl down", "tesseractl down --cluster lab",
+                        "tesseractl down --all --yes"}},
+          runDown};
 }
 
 }  // namespace tessera::app

@@ -20,7 +20,7 @@ std::string Endpoint::text() const { return fmt::format("tcp://{}:{}", host, por
 Result<Endpoint> parseEndpoint(std::string_view text, int defaultPort) {
   std::string_view rest = text;
   if (rest.starts_with("tcp://")) rest.remove_prefix(6);
-  // The colons of an IPv6 address stand in brackets.
+  // An IPv6 address is in brackets because of its colons.
   const std::size_t bracket = rest.rfind(']');
   const std::size_t colon = rest.rfind(':');
   const bool hasPort =

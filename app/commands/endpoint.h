@@ -11,7 +11,7 @@
 
 namespace tessera::app {
 
-/// Where a node listens unless told otherwise: commands here, events and lanes on the next ports.
+/// Default port of a node for commands. Events and lanes use the next ports.
 inline constexpr int kDefaultPort = 7400;
 
 struct Endpoint {
@@ -25,7 +25,8 @@ struct Endpoint {
 /// \error kInvalidArgument naming the text: no host, a port outside 1…65532.
 Result<Endpoint> parseEndpoint(std::string_view text, int defaultPort);
 
-/// The key itself, or the file that holds it. \error kInvalidArgument, kNotFound.
+/// Returns the key, given as text or as the file that contains it.
+/// \error kInvalidArgument, kNotFound
 Result<std::string> readPublicKey(const std::string& keyOrFile);
 
 }  // namespace tessera::app

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The catalogue of errors that people meet: what each means and what to do. One table,
-/// resources/errors/catalogue.json, which `explain` and the guide's page are made from.
+/// The catalogue of error messages with meaning and remedy. `explain` and the page of the guide are
+/// made from one table, resources/errors/catalogue.json.
 
 #include <optional>
 #include <string>
@@ -14,17 +14,16 @@ namespace tessera::app {
 
 struct KnownError {
   std::string topic;
-  std::string match;  // the message, {} for what varies
+  std::string match;  // the message, with {} for the parts that vary
   std::string means;
   std::string remedy;
 };
 
 const std::vector<KnownError>& knownErrors();
 
-/// Whether `text` contains what `pattern` says: literal parts in their order.
+/// Whether `text` contains the literal parts of `pattern` in their order.
 bool matches(std::string_view pattern, std::string_view text);
-/// The entry that says most about `text`: of those that match the one with the most literal
-/// characters.
+/// The matching entry with the most literal characters.
 std::optional<KnownError> explain(std::string_view text);
 
 /// The catalogue as a page of the guide (Markdown).

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// resources/errors/catalogue.json, as the build took it in.
+/// The text of resources/errors/catalogue.json, embedded by the build.
 
 namespace tessera::app {
 

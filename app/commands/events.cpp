@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "app/commands/command.h"
@@ -24,7 +25,7 @@ void print(const Invocation& call, const engine::Event& event) {
                event.source, event.text);
 }
 
-int run(const Invocation& call) {
+int runEvents(const Invocation& call) {
   engine::EventQuery query;
   const auto limit = call.arguments.integer("limit", 100, 1, 20'000);
   if (!limit) return wrongUsage(limit.error());
@@ -51,7 +52,7 @@ int run(const Invocation& call) {
       }
       std::fflush(stdout);
       if (!call.arguments.has("follow")) return kDone;
-      query.newest = false;  // from now on none is left out
+      query.newest = false;  // from now on in order, without gaps
       if (std::ssize(*events) < *limit) std::this_thread::sleep_for(std::chrono::milliseconds(500));
     } else if (!call.arguments.has("follow") || !waitsForRegistrar(events.error(), said)) {
       return failed(events.error());
@@ -62,18 +63,28 @@ int run(const Invocation& call) {
 }  // namespace
 
 Command eventsCommand() {
-  return {{"events",
-           "prints what happened in the cluster, the newest last",
-           {},
-           {{"limit", "N", "the last N (default 100)"},
-            {"severity", "LEAST", "debug, info, warning or error: that and above (default debug)"},
-            {"source", "NAME", "only of this node, job or transaction: n0, gpt-mini, 'txn 3'"},
-            {"text", "PART", "only where the text has this part"},
-            {"from", "TIME", "only since then: 2h, 2026-11-21T14:02"},
-            {"to", "TIME", "only before then"},
-            {"follow", "", "goes on with new ones until interrupted"}},
-           {}},
-          run};
+  return {{.verb = "events",
+           .summary = "Print what happened in the cluster, newest last",
+           .options = {limitOption("print the last N", "100"),
+                       {.name = "severity",
+                        .value = "",
+                        .help = "print only events of this severity and above",
+                        .fallback = "debug",
+                        .choices = {"debug", "info", "warning", "error"}},
+                       {.name = "source",
+                        .value = "NAME",
+                        .help = "print only events of this node, job or transaction: n0, gpt-mini, "
+                                "'txn 3'"},
+                       {.name = "text",
+                        .value = "PART",
+                        .help = "print only events whose text contains PART"},
+                       fromTimeOption(),
+                       toTimeOption(),
+                       followOption("print new events until interrupted")},
+           .examples = {"tesseractl events --limit 20",
+                        "tesseractl events --severity warning --from 1d",
+                        "tesseractl events --follow --json"}},
+          runEvents};
 }
 
 }  // namespace tessera::app

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `experiment consistency`: what it costs to lose the data position, or the global batch, at a
-/// change of the mesh, tried out on this machine.
+/// `experiment consistency`: measures on this machine what it costs to lose the data position or
+/// the global batch when the mesh changes.
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "app/commands/command.h"
 #include "app/commands/data.h"
 #include "app/commands/interrupt.h"
+#include "app/commands/json.h"
 #include "app/commands/output_file.h"
 #include "app/commands/progress_line.h"
 #include "app/commands/units.h"
 #include "app/experiment/consistency.h"
 #include "app/experiment/result_text.h"
-#include "app/experiment/svg_plot.h"
 #include "app/experiment/text_plot.h"
 
 namespace tessera::app {
@@ -24,17 +25,14 @@ namespace {
 
 constexpr int kPlotRows = 18;
 
-Result<ConsistencyOptions> readOptions(const Arguments& arguments) {
+Result<ConsistencyOptions> readOptionsExperiment(const Arguments& arguments) {
   ConsistencyOptions options;
   options.model = arguments.valueOr("model", options.model);
-  if (options.model != "gpt-nano" && options.model != "gpt-mini")
-    return InvalidArgument(
-        fmt::format("--model '{}' is neither gpt-nano nor gpt-mini", options.model));
   constexpr std::int64_t kMost = 1'000'000;
   TESSERA_TRY(options.steps, arguments.integer("steps", options.steps, 4, kMost));
   TESSERA_TRY(options.changeAt, arguments.integer("change-at", options.steps / 2, 2, kMost));
-  TESSERA_TRY(options.from, arguments.integer("from", options.from, 1, 16));
-  TESSERA_TRY(options.to, arguments.integer("to", options.to, 1, 16));
+  TESSERA_TRY(options.from, arguments.integer("gpus-before", options.from, 1, 16));
+  TESSERA_TRY(options.to, arguments.integer("gpus-after", options.to, 1, 16));
   TESSERA_TRY(options.globalBatch, arguments.integer("global-batch", options.globalBatch, 1, 4096));
   TESSERA_TRY(options.sequence, arguments.integer("sequence", options.sequence, 2, 4096));
   TESSERA_TRY(options.learningRate,
@@ -65,7 +63,7 @@ std::string textOf(const ConsistencyProgress& p) {
       p.secondsLeft ? fmt::format("  about {} left", formatSeconds(*p.secondsLeft)) : "");
 }
 
-/// Turns Ctrl-C, SIGTERM and a terminal that goes away into a stop.
+/// Turns Ctrl-C, SIGTERM and SIGHUP into a stop request.
 class StopOnInterrupt {
  public:
   StopOnInterrupt() {
@@ -82,7 +80,7 @@ class StopOnInterrupt {
 
  private:
   std::stop_source m_stop;
-  std::jthread m_watch;  // last: it uses the other
+  std::jthread m_watch;  // last: it uses m_stop
 };
 
 Status writeFile(const std::string& path, const std::string& text) {
@@ -91,8 +89,8 @@ Status writeFile(const std::string& path, const std::string& text) {
   return file.Finish();
 }
 
-int run(const Invocation& call) {
-  const auto options = readOptions(call.arguments);
+int runExperiment(const Invocation& call) {
+  const auto options = readOptionsExperiment(call.arguments);
   if (!options) return wrongUsage(options.error());
   const StopOnInterrupt interrupt;
   ProgressLine progress(call.json);
@@ -102,7 +100,7 @@ int run(const Invocation& call) {
   progress.clear();
   if (!result) return failed(result.error());
   if (call.json) {
-    fmt::print("{}\n", engine::ToJson(*result));
+    printLine(Json::parse(engine::ToJson(*result)));
   } else {
     const engine::ConsistencySetup& setup = result->setup;
     fmt::print("{} on {}: {} samples of {} tokens a pass, seed {}, {}\n\n", setup.model, setup.data,
@@ -115,42 +113,74 @@ int run(const Invocation& call) {
   if (const auto path = call.arguments.value("csv"))
     if (const Status written = writeFile(*path, csvOf(*result)); !written)
       code = failed(written.error());
-  if (const auto path = call.arguments.value("svg"))
-    if (const Status written = writeFile(*path, drawSvg(plotOf(*result))); !written)
-      code = failed(written.error());
   return code;
 }
 
 }  // namespace
 
 Command experimentConsistencyCommand() {
-  const ConsistencyOptions o;
+  const ConsistencyOptions defaults;
   return {
-      {"experiment consistency",
-       "trains a job three times on a cluster of its own, moved to other GPUs on the way, right "
-       "and "
-       "wrong, and shows what the mistakes cost",
-       {},
-       {{"model", "NAME", "gpt-nano or gpt-mini (default gpt-nano)"},
-        {"steps", "N", fmt::format("steps of a run, which are one pass (default {})", o.steps)},
-        {"change-at", "K", "the step after which the GPUs change (default: half of --steps)"},
-        {"from", "N", fmt::format("GPUs before the change (default {})", o.from)},
-        {"to", "N", fmt::format("GPUs after it (default {})", o.to)},
-        {"global-batch", "B",
-         fmt::format("samples a step before the change (default {})", o.globalBatch)},
-        {"sequence", "L", fmt::format("tokens of a sample (default {})", o.sequence)},
-        {"learning-rate", "R",
-         fmt::format("constant after the warm-up (default {})", o.learningRate)},
-        {"data", "PATH", "text to train on, may be repeated (default: text found on the machine)"},
-        {"seed", "S", fmt::format("of weights, text and order (default {})", o.seed)},
-        {"reference", "", "also a run that is never moved, to compare the right one with"},
-        {"csv", "FILE", "writes run, step, samples and losses, a line a step"},
-        {"svg", "FILE", "writes the plot as a picture"}},
-       {"runs: right; with the position in the data lost at the change (at_change=lose_position); "
-        "with each GPU's batch kept instead of the global one (at_change=keep_device_batch)",
-        "Tenplex (SOSP 2024), figure 2, on this machine. No other cluster is touched; Ctrl-C ends "
-        "all that was started."}},
-      run};
+      {.verb = "experiment consistency",
+       .summary = "Train a job three times across a change of GPUs, right and wrong, and compare",
+       .options = {{.name = "model",
+                    .value = "",
+                    .help = "model to train",
+                    .fallback = "gpt-nano",
+                    .choices = {"gpt-nano", "gpt-mini"}},
+                   {.name = "steps",
+                    .value = "N",
+                    .help = "steps of a run, which are one pass over the data",
+                    .fallback = fmt::to_string(defaults.steps)},
+                   {.name = "change-at",
+                    .value = "K",
+                    .help = "step after which the GPUs change",
+                    .fallback = "half of --steps"},
+                   {.name = "gpus-before",
+                    .value = "N",
+                    .help = "GPUs before the change",
+                    .fallback = fmt::to_string(defaults.from)},
+                   {.name = "gpus-after",
+                    .value = "N",
+                    .help = "GPUs after the change",
+                    .fallback = fmt::to_string(defaults.to)},
+                   {.name = "global-batch",
+                    .value = "B",
+                    .help = "samples per step before the change",
+                    .fallback = fmt::to_string(defaults.globalBatch)},
+                   {.name = "sequence",
+                    .value = "L",
+                    .help = "tokens per sample",
+                    .fallback = fmt::to_string(defaults.sequence)},
+                   {.name = "learning-rate",
+                    .value = "R",
+                    .help = "learning rate, constant after the warm-up",
+                    .fallback = fmt::format("{}", defaults.learningRate)},
+                   {.name = "data",
+                    .value = "PATH",
+                    .help = "text to train on",
+                    .fallback = "text found on the machine",
+                    .repeats = true},
+                   {.name = "seed",
+                    .value = "S",
+                    .help = "seed of weights, text and order",
+                    .fallback = fmt::to_string(defaults.seed)},
+                   {.name = "reference",
+                    .value = "",
+                    .help = "also train a run that is never moved, to compare the right one with"},
+                   {.name = "csv",
+                    .value = "FILE",
+                    .help = "write run, step, samples and losses, one line per step"}},
+       .notes =
+           {"The runs: right; with the position in the data lost at the change "
+            "(at_change=lose_position); with each GPU's batch kept instead of the global batch "
+            "(at_change=keep_device_batch). This is figure 2 of Tenplex (SOSP 2024).",
+            "The experiment starts a cluster of its own and touches no other. Ctrl-C ends "
+            "everything that it started. The panel shows it as a lesson, with its plot as a "
+            "picture."},
+       .examples = {"tesseractl experiment consistency",
+                    "tesseractl experiment consistency --steps 40 --csv losses.csv"}},
+      runExperiment};
 }
 
 }  // namespace tessera::app

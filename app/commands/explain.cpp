@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `explain`: what an error message means and what to do.
+/// `explain`: the meaning of an error message and its remedy.
 
 #include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
 
 #include "app/commands/command.h"
 #include "app/commands/errors.h"
@@ -20,14 +22,14 @@ int runAll(const Invocation& call) {
   if (call.json) {
     Json all = Json::array();
     for (const KnownError& error : knownErrors()) all.push_back(toJson(error));
-    printLine(all);
+    printLine({{"errors", std::move(all)}});
   } else {
     fmt::print("{}", errorsPage());
   }
   return kDone;
 }
 
-int run(const Invocation& call) {
+int runExplain(const Invocation& call) {
   const std::string text = call.arguments.word(0);
   if (text.empty()) return runAll(call);
   const auto error = explain(text);
@@ -45,12 +47,13 @@ int run(const Invocation& call) {
 }  // namespace
 
 Command explainCommand() {
-  return {{"explain",
-           "says what an error message means and what to do",
-           {{"MESSAGE", "as it was printed, in quotes (default: lists all that are known)", false}},
-           {},
-           {}},
-          run};
+  return {{.verb = "explain",
+           .summary = "Explain an error message and what to do about it",
+           .words = {{"MESSAGE",
+                      "the message, in quotes; lists all known messages if it is missing", false}},
+           .examples = {"tesseractl explain \"port in use: tcp://127.0.0.1:40001\"",
+                        "tesseractl explain"}},
+          runExplain};
 }
 
 }  // namespace tessera::app

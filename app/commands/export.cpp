@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `export`: the past of the cluster as CSV or as JSON, one object a line.
+/// `export`: the history of the cluster as CSV, or as JSON with one document per line.
 
 #include <fmt/format.h>
 
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "app/commands/command.h"
@@ -13,7 +14,7 @@
 #include "app/commands/past.h"
 #include "app/commands/units.h"
 #include "app/commands/when.h"
-#include "engine/history/csv.h"
+#include "engine/history/records.h"
 
 namespace tessera::app {
 namespace {
@@ -39,27 +40,22 @@ Result<Choice> choose(const Invocation& call) {
   choice.transactions = what == "transactions" || what == "all";
   choice.events = what == "events" || what == "all";
   choice.samples = what == "samples" || what == "all";
-  if (!choice.transactions && !choice.events && !choice.samples)
-    return InvalidArgument(
-        fmt::format("--what '{}' is none of transactions, events, samples, all", what));
   const bool named = choice.path.ends_with(".json") || choice.path.ends_with(".jsonl");
   const std::string format =
       arguments.valueOr("format", call.json || named || what == "all" ? "json" : "csv");
-  if (format != "csv" && format != "json")
-    return InvalidArgument(fmt::format("--format '{}' is neither csv nor json", format));
   choice.csv = format == "csv";
   if (choice.csv && what == "all")
     return InvalidArgument("a csv file holds one table: choose --what, or --format json");
   return choice;
 }
 
-/// One row: its line of CSV, or its object with the kind that tells it apart from others.
+/// Writes a row as a line of CSV, or as a document with its kind.
 template <typename Row>
 Status writeRow(OutputFile& output, const Choice& choice, const char* kind, const Row& row) {
   if (choice.csv) return output.Write(engine::ToCsv(row));
   Json json = {{"kind", kind}};
   json.update(toJson(row));
-  return output.Write(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  return output.Write(lineOf(json) + "\n");
 }
 
 Status writeAll(Session& session, const Choice& choice, OutputFile& output, std::int64_t& rows) {
@@ -91,16 +87,13 @@ Status writeAll(Session& session, const Choice& choice, OutputFile& output, std:
     query.time = choice.time;
     TESSERA_RETURN_IF_ERROR(forEach(session, query, [&](const engine::Sample& sample) -> Status {
       ++rows;
-      if (choice.csv) return output.Write(engine::ToCsv(sample));
-      Json json = {{"kind", "sample"}, {"job", sample.job}};
-      json.update(toJson(sample));
-      return output.Write(json.dump() + "\n");
+      return writeRow(output, choice, "sample", sample);
     }));
   }
   return OkStatus();
 }
 
-int run(const Invocation& call) {
+int runExport(const Invocation& call) {
   const auto choice = choose(call);
   if (!choice) return wrongUsage(choice.error());
   auto session = openSession(call);
@@ -123,18 +116,31 @@ int run(const Invocation& call) {
 }  // namespace
 
 Command exportCommand() {
-  return {{"export",
-           "writes transactions, events or samples as CSV or JSON lines",
-           {},
-           {{"what", "KIND", "transactions, events, samples or all (default transactions)"},
-            {"format", "FORMAT", "csv, or json: one object a line (default as the file is named)"},
-            {"job", "JOB", "only of this job"},
-            {"from", "TIME", "only since then: 2h, 2026-11-21T14:02"},
-            {"to", "TIME", "only before then"},
-            {"output", "FILE", "written beside its place, then renamed (default: prints)"},
-            {"force", "", "replaces FILE where it exists"}},
-           {"Samples are those of the steps that count: steps that were undone are left out."}},
-          run};
+  return {
+      {.verb = "export",
+       .summary = "Write transactions, events or samples as CSV or JSON lines",
+       .options = {{.name = "what",
+                    .value = "",
+                    .help = "which rows",
+                    .fallback = "transactions",
+                    .choices = {"transactions", "events", "samples", "all"}},
+                   {.name = "format",
+                    .value = "",
+                    .help = "csv, or json with one document per line",
+                    .fallback = "by the name of FILE, else csv",
+                    .choices = {"csv", "json"}},
+                   {.name = "job", .value = "JOB", .help = "write only rows of this job"},
+                   fromTimeOption(),
+                   toTimeOption(),
+                   outputOption("file to write; it appears when it is complete", "standard output"),
+                   forceOption("replace FILE if it exists"),
+                   quietOption()},
+       .notes = {"Samples are those of the steps that count: steps that were undone are left "
+                 "out."},
+       .examples = {"tesseractl export --output history.csv",
+                    "tesseractl export --what all --from 1d -o day.jsonl",
+                    "tesseractl export --what samples --job gpt-mini --format csv"}},
+      runExport};
 }
 
 }  // namespace tessera::app

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `device fail` and `node kill`: faults of emulated clusters, to try what happens.
+/// `device fail` and `node kill`: cause faults in emulated clusters.
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/command.h"
+#include "app/commands/confirm.h"
 #include "app/commands/json.h"
 #include "app/commands/session.h"
 
@@ -18,7 +22,7 @@ int send(const Invocation& call, wire::Request request, const std::string& what)
   if (session->profile.directory.empty())
     return failed(FailedPrecondition(
         fmt::format("'{}' is not a cluster of emulated devices", session->profile.name)));
-  const auto reply = session->ask(std::move(request), ReplyKind::kDone);
+  const auto reply = session->ask(std::move(request));
   if (!reply) return failed(reply.error());
   if (call.json)
     printLine({{"done", what}});
@@ -41,6 +45,9 @@ int runKill(const Invocation& call) {
   const auto device = ptc::ParseDevice(name + "g0");
   if (!device)
     return wrongUsage(InvalidArgument(fmt::format("'{}' is not a node such as n1", name)));
+  if (const auto refused =
+          askBefore(call, fmt::format("Kill node {} with everything on it, for good", name)))
+    return *refused;
   wire::Request request;
   request.mutable_kill_node()->set_node(device->node);
   return send(call, std::move(request), fmt::format("node {} is killed", name));
@@ -49,19 +56,21 @@ int runKill(const Invocation& call) {
 }  // namespace
 
 Command deviceFailCommand() {
-  return {{"device fail",
-           "makes an emulated device fail",
-           {{"DEVICE", "n0g3"}},
-           {},
-           {"Emulated clusters only."}},
+  return {{.verb = "device fail",
+           .summary = "Let an emulated GPU fail, to see what happens",
+           .words = {{"DEVICE", "such as n0g3"}},
+           .options = {quietOption()},
+           .notes = {"Works on emulated clusters only."},
+           .examples = {"tesseractl device fail n0g3"}},
           runFail};
 }
 Command nodeKillCommand() {
-  return {{"node kill",
-           "kills a node of an emulated cluster, with all that runs there",
-           {{"NODE", "n1"}},
-           {},
-           {"Emulated clusters only."}},
+  return {{.verb = "node kill",
+           .summary = "Kill a node of an emulated cluster with everything on it; asks first",
+           .words = {{"NODE", "such as n1"}},
+           .options = {yesOption(), quietOption()},
+           .notes = {"Works on emulated clusters only. The state on the node is lost."},
+           .examples = {"tesseractl node kill n1", "tesseractl node kill n1 --yes"}},
           runKill};
 }
 

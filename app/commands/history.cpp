@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `history`: the transactions of the cluster, newest first, or the whole record of one.
+/// `history`: lists the transactions of the cluster, newest first, or shows one in full.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "app/commands/command.h"
 #include "app/commands/json.h"
 #include "app/commands/past.h"
+#include "app/commands/terminal.h"
 #include "app/commands/units.h"
 #include "app/commands/when.h"
 
@@ -32,7 +34,7 @@ std::string resultOf(const engine::HistoryEntry& entry) {
   return entry.result.empty() ? "running" : entry.result;
 }
 
-/// A share of the longest as a bar of eighths of a character.
+/// A bar with a resolution of an eighth of a character.
 std::string bar(double value, double longest) {
   static constexpr std::array<const char*, 8> kEighths = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
   if (!(longest > 0) || !(value > 0)) return "";
@@ -43,7 +45,7 @@ std::string bar(double value, double longest) {
   return text + kEighths[eighths % 8];
 }
 
-/// In the order in which a transaction goes through them.
+/// The phases in the order of a transaction.
 std::vector<std::pair<std::string, double>> phasesInOrder(const engine::HistoryEntry& entry) {
   std::vector<std::pair<std::string, double>> phases(entry.phases.begin(), entry.phases.end());
   std::ranges::stable_sort(phases, {}, [](const auto& phase) {
@@ -127,7 +129,7 @@ int runOne(const Invocation& call, std::int64_t id) {
   return kDone;
 }
 
-int run(const Invocation& call) {
+int runHistory(const Invocation& call) {
   const std::string job = call.arguments.valueOr("job", "");
   if (!job.empty())
     if (const auto good = checkName("job", job); !good) return wrongUsage(good.error());
@@ -155,7 +157,7 @@ int run(const Invocation& call) {
   if (call.json) {
     Json json = Json::array();
     for (const engine::HistoryEntry& entry : *entries) json.push_back(toJson(entry));
-    printLine(json);
+    printLine({{"transactions", std::move(json)}});
     return kDone;
   }
   if (entries->empty()) {
@@ -168,7 +170,7 @@ int run(const Invocation& call) {
   for (const engine::HistoryEntry& entry : *entries) {
     const bool equal = !entry.digest_after.empty() && entry.digest_after == entry.digest_before;
     rows.push_back({std::to_string(entry.id), formatClock(entry.started), entry.job,
-                    shorten(entry.from), shorten(entry.to), resultOf(entry),
+                    shorten(entry.from), shorten(entry.to), paintState(resultOf(entry)),
                     formatBytes(entry.bytes_moved), formatBytes(entry.volume_bound),
                     formatSeconds(entry.pause), entry.digest_after + (equal ? " (= before)" : "")});
     if (!entry.reason.empty()) reasons += fmt::format("{}: {}\n", entry.id, entry.reason);
@@ -180,15 +182,19 @@ int run(const Invocation& call) {
 }  // namespace
 
 Command historyCommand() {
-  return {{"history",
-           "lists the transactions of the cluster, newest first, or shows one as a whole",
-           {{"ID", "one transaction: phases, plan and outcome, flows, digests", false}},
-           {{"job", "JOB", "only of this job"},
-            {"limit", "N", "at most N (default 100)"},
-            {"from", "TIME", "only what began since then: 2h, 2026-11-21T14:02"},
-            {"to", "TIME", "only what began before then"}},
-           {}},
-          run};
+  return {{.verb = "history",
+           .summary = "List the transactions of the cluster, newest first, or show one in full",
+           .words = {{"ID",
+                      "number of a transaction: shows phases, plan and outcome, flows and "
+                      "digests",
+                      false}},
+           .options = {{.name = "job", .value = "JOB", .help = "list only this job's"},
+                       limitOption("list at most N", "100"),
+                       fromTimeOption(),
+                       toTimeOption()},
+           .examples = {"tesseractl history", "tesseractl history 3",
+                        "tesseractl history --job gpt-mini --from 2h"}},
+          runHistory};
 }
 
 }  // namespace tessera::app

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `inspect`: what a checkpoint on disk holds.
+/// `inspect`: lists the tensors of a checkpoint on disk.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
@@ -27,16 +28,16 @@ using checkpoint::Checkpoint;
 using checkpoint::StoredBox;
 using checkpoint::StoredTensor;
 
-/// What is shown: the tensors that a pattern fits, with their digests where they were asked for.
+/// The tensors that match the pattern, with their digests if requested.
 struct Listing {
-  std::shared_ptr<const Checkpoint> checkpoint;  // of the chosen tensors alone
-  std::size_t numOthers = 0;                     // that the pattern does not fit
+  std::shared_ptr<const Checkpoint> checkpoint;  // with the matching tensors only
+  std::size_t numOthers = 0;                     // tensors that do not match
   std::optional<std::vector<std::uint64_t>> digests;
   std::optional<std::uint64_t> digest;  // of all tensors
   std::optional<reshard::SumsChecked> sums;
 };
 
-/// The same checkpoint without the tensors that the pattern does not fit.
+/// The same checkpoint without the tensors that do not match the pattern.
 Result<std::shared_ptr<const Checkpoint>> choose(const Checkpoint& all, const std::string& glob) {
   TESSERA_TRY(const auto pattern, ptc::NamePattern::Parse(glob));
   auto chosen =
@@ -76,7 +77,7 @@ Json toJson(const Listing& listing, bool pieces) {
                                   {"file", fileName(checkpoint, stored.file)},
                                   {"offset", stored.offset}});
         if (!stored.strides.empty()) json["pieces"].back()["strides"] = stored.strides;
-        // Where the elements lie in it, only reading finds out.
+        // The offset inside the archive is known only after reading it.
         if (stored.archive_bytes > 0) json["pieces"].back()["archive_bytes"] = stored.archive_bytes;
       }
     }
@@ -118,7 +119,7 @@ std::string table(const Listing& listing, bool pieces) {
   return formatTable(rows, {3, 4});
 }
 
-/// Values of metadata may be whole files: the first characters will do.
+/// Shortens values of metadata, which may be whole files.
 std::string shortened(const std::string& value) {
   constexpr std::size_t kMost = 72;
   std::string line = value.substr(0, kMost);
@@ -156,7 +157,8 @@ void print(const Listing& listing, bool pieces) {
                formatBytes(listing.sums->bytes));
 }
 
-/// Reads everything. \error also where the checkpoint states other digests than it has
+/// Reads everything.
+/// \error also if a digest differs from the one stored in the checkpoint
 Status addDigests(const Invocation& call, reshard::ReadOptions options, Listing& listing) {
   countInterrupts();
   ByteProgress progress("digesting", call.json ? nullptr : stderr,
@@ -179,7 +181,7 @@ Status addDigests(const Invocation& call, reshard::ReadOptions options, Listing&
   return OkStatus();
 }
 
-/// Reads everything that the checkpoint states a sum of.
+/// Reads everything that has a checksum in the checkpoint.
 Result<reshard::SumsChecked> checkSums(const Invocation& call, reshard::ReadOptions options,
                                        const Checkpoint& checkpoint) {
   countInterrupts();
@@ -191,7 +193,7 @@ Result<reshard::SumsChecked> checkSums(const Invocation& call, reshard::ReadOpti
   return checked;
 }
 
-int run(const Invocation& call) {
+int runInspect(const Invocation& call) {
   const auto read = readMemoryAndThreads(call.arguments);
   if (!read) return wrongUsage(read.error());
   auto opened = Checkpoint::Open(call.arguments.word(0));
@@ -222,22 +224,34 @@ int run(const Invocation& call) {
 
 Command inspectCommand() {
   return {
-      {"inspect",
-       "lists the tensors of a checkpoint on disk",
-       {{"PATH",
-         "safetensors file, Hugging Face or sharded safetensors folder, folder of "
-         "torch.distributed.checkpoint or of Megatron's torch_dist"}},
-       {{"tensor", "GLOB", "only names that fit: * any characters but dots, ** any"},
-        {"pieces", "", "shows where each box of a tensor lies: file and offset"},
-        {"digests", "", "reads everything and shows digests, equal under every layout"},
-        {"verify", "",
-         "--digests, and checks all that the checkpoint states of its bytes: "
-         "digests, CRC-32 of torch.save's entries, SHA-256 of Megatron's integrity.json"},
-        memoryOption(),
-        threadsOption()},
-       {"Reads tables only, without --digests and --verify. Runs no code of a checkpoint. Needs no "
-        "cluster."}},
-      run};
+      {.verb = "inspect",
+       .summary = "List the tensors of a checkpoint on disk",
+       .words = {{"PATH",
+                  "safetensors file, Hugging Face or sharded safetensors folder, folder "
+                  "of torch.distributed.checkpoint or of Megatron's torch_dist"}},
+       .options = {{.name = "tensor",
+                    .value = "GLOB",
+                    .help = "list only names that match: * is anything without a dot, ** is "
+                            "anything"},
+                   {.name = "pieces",
+                    .value = "",
+                    .help = "show the file and offset of each box of a tensor"},
+                   {.name = "digests",
+                    .value = "",
+                    .help = "read everything and show digests, which are equal for every "
+                            "layout"},
+                   {.name = "verify",
+                    .value = "",
+                    .help = "as --digests, and check every checksum in the checkpoint: "
+                            "Tessera's digests, the CRC-32 of torch.save's entries, the SHA-256 "
+                            "of Megatron's integrity.json"},
+                   memoryOption(),
+                   threadsOption()},
+       .notes = {"Without --digests and --verify only the tables are read. Code in a checkpoint "
+                 "is never run. Needs no cluster."},
+       .examples = {"tesseractl inspect checkpoints/step-1000",
+                    "tesseractl inspect model.safetensors --tensor \"**.weight\" --digests"}},
+      runInspect};
 }
 
 }  // namespace tessera::app

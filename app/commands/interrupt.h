@@ -2,15 +2,15 @@
 #pragma once
 
 /// \file
-/// Ctrl-C as a count, for commands that end in order instead of at once.
+/// Counts Ctrl-C, for commands that finish in an orderly way.
 
 namespace tessera::app {
 
-/// From now on SIGINT and SIGTERM are counted. Called once.
+/// Counts SIGINT and SIGTERM from now on. Called once.
 void countInterrupts();
-/// A terminal that goes away (SIGHUP) counts as well from now on.
+/// Counts SIGHUP (the terminal was closed) as well from now on.
 void countHangups();
-/// How many came so far. Any thread.
+/// The number of signals so far. Any thread.
 int numInterrupts();
 
 }  // namespace tessera::app

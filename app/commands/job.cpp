@@ -4,7 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/command.h"
+#include "app/commands/confirm.h"
 #include "app/commands/json.h"
 #include "app/commands/session.h"
 #include "app/commands/units.h"
@@ -14,13 +18,15 @@ namespace {
 
 using Act = wire::JobRequest;
 
+Status checkedJob(const Invocation& call) { return checkName("job", call.arguments.word(0)); }
+
 int act(const Invocation& call, Act::Act what, const std::string& state) {
   const std::string job = call.arguments.word(0);
-  if (const auto good = checkName("job", job); !good) return wrongUsage(good.error());
+  if (const auto good = checkedJob(call); !good) return wrongUsage(good.error());
   wire::Request request;
   request.mutable_job()->set_job(job);
   request.mutable_job()->set_act(what);
-  const auto reply = askOnce(call, std::move(request), ReplyKind::kJob, kJobTimeout);
+  const auto reply = askOnce(call, std::move(request), kJobTimeout);
   if (!reply) return failed(reply.error());
   if (call.json)
     printLine({{"job", job}, {"state", state}, {"step", reply->job().step()}});
@@ -29,22 +35,36 @@ int act(const Invocation& call, Act::Act what, const std::string& state) {
   return kDone;
 }
 
-Syntax syntaxOf(const std::string& verb, const std::string& summary) {
-  return {verb, summary, {{"JOB", "job"}}, {}, {}};
+Syntax syntaxOfJob(const std::string& verb, const std::string& summary) {
+  return {.verb = verb,
+          .summary = summary,
+          .words = {{"JOB", "name of the job"}},
+          .options = {quietOption()},
+          .examples = {fmt::format("tesseractl {} gpt-mini", verb)}};
 }
 
 }  // namespace
 
 Command jobStopCommand() {
-  return {syntaxOf("job stop", "ends a job and frees its state"),
-          [](const Invocation& call) { return act(call, Act::STOP, "stopped"); }};
+  Syntax syntax = syntaxOfJob("job stop", "Stop a job and release its state; asks first");
+  syntax.options.insert(syntax.options.begin(), yesOption());
+  syntax.notes = {"The state is lost. `job pause` keeps it."};
+  syntax.examples = {"tesseractl job stop gpt-mini", "tesseractl job stop gpt-mini --yes"};
+  return {std::move(syntax), [](const Invocation& call) {
+            if (const auto job = checkedJob(call); !job) return wrongUsage(job.error());
+            if (const auto refused =
+                    askBefore(call, fmt::format("Stop job '{}' and release its state, for good",
+                                                call.arguments.word(0))))
+              return *refused;
+            return act(call, Act::STOP, "stopped");
+          }};
 }
 Command jobPauseCommand() {
-  return {syntaxOf("job pause", "pauses a job at a step boundary; its state stays"),
+  return {syntaxOfJob("job pause", "Pause a job after its current step and keep its state"),
           [](const Invocation& call) { return act(call, Act::PAUSE, "paused"); }};
 }
 Command jobResumeCommand() {
-  return {syntaxOf("job resume", "lets a paused job go on"),
+  return {syntaxOfJob("job resume", "Resume a paused job"),
           [](const Invocation& call) { return act(call, Act::RESUME, "running"); }};
 }
 

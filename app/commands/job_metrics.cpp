@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `job metrics`: one line a step.
+/// `job metrics`: one line per step.
 
 #include <fmt/format.h>
 
 #include <chrono>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "app/commands/command.h"
@@ -28,40 +29,38 @@ void print(const Invocation& call, const engine::Sample& sample) {
                sample.tokens_per_second);
 }
 
-int run(const Invocation& call) {
+int runJobMetrics(const Invocation& call) {
   const Arguments& arguments = call.arguments;
   engine::SampleQuery query;
   query.job = arguments.word(0);
   if (const auto good = checkName("job", query.job); !good) return wrongUsage(good.error());
   const auto from = arguments.integer("from-step", 0, 0, kMostSteps);
   if (!from) return wrongUsage(from.error());
-  const auto last = arguments.integer("last", 0, 1, 20'000);
-  if (arguments.has("last") && !last) return wrongUsage(last.error());
-  if (arguments.has("since") && arguments.has("from-step"))
-    return wrongUsage(InvalidArgument("--since and --from-step are two ways to say the same"));
-  if (const auto since = arguments.value("since")) {
-    const auto time = parseWhen(*since, wallClock());
-    if (!time) return wrongUsage(time.error());
-    query.time.from = *time;
-  }
+  const auto last = arguments.integer("limit", 0, 1, 20'000);
+  if (!last) return wrongUsage(last.error());
+  if (arguments.has("from") && arguments.has("from-step"))
+    return wrongUsage(InvalidArgument("--from and --from-step exclude each other"));
+  const auto range = parseRange(arguments, wallClock());
+  if (!range) return wrongUsage(range.error());
+  query.time = *range;
   query.after_step = *from - 1;
 
   auto session = openSession(call);
   if (!session) return failed(session.error());
   const auto each = [&](const engine::Sample& sample) {
     print(call, sample);
-    // What is new is told by the order of its making: a job that went back makes steps again.
+    // A job that goes back repeats steps, so the sequence tells which samples are new.
     query.after = sample.sequence;
     return OkStatus();
   };
-  if (arguments.has("last")) {
+  if (arguments.has("limit")) {
     query.limit = *last;
     query.newest = true;
     const auto samples = ask(*session, query);
     if (!samples) return failed(samples.error());
     for (const engine::Sample& sample : *samples) static_cast<void>(each(sample));
   }
-  bool done = arguments.has("last"), said = false;
+  bool done = arguments.has("limit"), said = false;
   for (;;) {
     if (!done) {
       const Status printed = forEach(*session, query, each);
@@ -80,15 +79,21 @@ int run(const Invocation& call) {
 }  // namespace
 
 Command jobMetricsCommand() {
-  return {{"job metrics",
-           "prints loss, gradient norm and tokens/s of each step",
-           {{"JOB", "job"}},
-           {{"from-step", "STEP", "only from this step on (default: all)"},
-            {"since", "TIME", "only steps made since then: 10m, 2h, 2026-11-21T14:02"},
-            {"last", "N", "only the last N of these"},
-            {"follow", "", "goes on with new steps until interrupted"}},
-           {}},
-          run};
+  return {{.verb = "job metrics",
+           .summary = "Print loss, gradient norm and tokens per second of each step",
+           .words = {{"JOB", "name of the job"}},
+           .options = {limitOption("print only the last N steps", "all"),
+                       {.name = "from-step",
+                        .value = "STEP",
+                        .help = "print only this step and later ones",
+                        .fallback = "all"},
+                       fromTimeOption(),
+                       toTimeOption(),
+                       followOption("print new steps until interrupted")},
+           .examples = {"tesseractl job metrics gpt-mini --limit 20",
+                        "tesseractl job metrics gpt-mini --follow",
+                        "tesseractl job metrics gpt-mini --from 10m --json"}},
+          runJobMetrics};
 }
 
 }  // namespace tessera::app

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `job start`: starts a built-in model or a program of the user's own, and waits until its ranks
-/// train.
+/// `job start`: starts a built-in model or a program of the user, and waits until its ranks train.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "agents/wire/utf8.h"
 #include "app/commands/command.h"
 #include "app/commands/data.h"
@@ -26,7 +27,7 @@
 namespace tessera::app {
 namespace {
 
-/// A file as it is, to be read by the cluster; it is called by `path` in messages.
+/// Reads a file that the cluster will parse. Messages name it by `path`.
 Status readText(const std::string& path, wire::StartJobRequest::NamedText* out) {
   TESSERA_TRY(const std::string text, engine::ReadWholeFile(path));
   out->set_name(agents::Utf8(path));
@@ -34,7 +35,7 @@ Status readText(const std::string& path, wire::StartJobRequest::NamedText* out) 
   return OkStatus();
 }
 
-/// MODEL, or --exec with its two files.
+/// Reads MODEL, or --exec with its two files.
 Status readProgram(const Arguments& arguments, wire::StartJobRequest* request) {
   const auto command = arguments.value("exec");
   if (!command) {
@@ -59,8 +60,8 @@ Status readProgram(const Arguments& arguments, wire::StartJobRequest* request) {
   return readText(*arguments.value("rules"), request->mutable_rules());
 }
 
-/// --set KEY=VALUE and the options that stand for one. The cluster checks them; what it would
-/// refuse is told before it is asked.
+/// Reads --set KEY=VALUE and the options for single settings. The cluster checks them as well;
+/// doing so here reports errors before connecting.
 Status readSettings(const Arguments& arguments, wire::StartJobRequest* request) {
   auto& settings = *request->mutable_settings();
   for (const char* option : {"precision", "dropout"})
@@ -82,7 +83,7 @@ Status readSettings(const Arguments& arguments, wire::StartJobRequest* request) 
   return OkStatus();
 }
 
-Result<wire::StartJobRequest> readRequest(const Arguments& arguments) {
+Result<wire::StartJobRequest> readRequestJobStart(const Arguments& arguments) {
   wire::StartJobRequest request;
   TESSERA_RETURN_IF_ERROR(readProgram(arguments, &request));
   const std::string name = arguments.valueOr("name", request.model());
@@ -106,12 +107,12 @@ Result<wire::StartJobRequest> readRequest(const Arguments& arguments) {
   return request;
 }
 
-int run(const Invocation& call) {
-  const auto start = readRequest(call.arguments);
+int runJobStart(const Invocation& call) {
+  const auto start = readRequestJobStart(call.arguments);
   if (!start) return wrongUsage(start.error());
   auto session = openSession(call);
   if (!session) return failed(session.error());
-  ProgressLine progress(call.json);
+  ProgressLine progress(call.json || call.quiet);
   const auto reply = startJob(*session, *start, [&](const std::string& doing) {
     doing.empty() ? progress.clear() : progress.show(start->name() + ": " + doing);
   });
@@ -139,30 +140,26 @@ int run(const Invocation& call) {
   return kDone;
 }
 
-std::vector<std::string> describeModels() {
-  std::vector<std::string> lines = {"models"};
-  for (const std::string& name : engine::ModelNames()) {
-    const auto model = engine::FindModel(name);
-    if (!model) continue;
-    lines.push_back(fmt::format(
-        "  {:<10} {} layers, width {}, {} heads, sequence {}, {} bytes as tokens", model->name,
-        model->layers, model->width, model->heads, model->sequence, model->vocab));
-  }
-  const engine::JobSettings settings;
-  lines.push_back(fmt::format(
-      "schedule: AdamW, learning rate {} to {} by a cosine over {} steps after {} of warm-up; it "
-      "never depends on --steps",
-      settings.learning_rate, settings.min_learning_rate, settings.cosine_steps,
-      settings.warmup_steps));
-  lines.push_back("settings (--set) of gpt-mini and their defaults");
+HelpSection modelSection() {
+  HelpSection section{"Models", {}};
+  for (const std::string& name : engine::ModelNames())
+    if (const auto model = engine::FindModel(name))
+      section.rows.emplace_back(
+          model->name,
+          fmt::format("{} layers, width {}, {} heads, sequence {}, vocabulary {}",
+                      model->layers, model->width, model->heads, model->sequence, model->vocab));
+  return section;
+}
+
+HelpSection settingSection() {
+  HelpSection section{"Settings of gpt-mini for --set, with their defaults", {}};
   engine::JobSettings mini;
   if (const auto model = engine::FindModel("gpt-mini")) mini.model = *model;
-  for (const std::string& setting : engine::SettingNames(mini)) lines.push_back("  " + setting);
-  lines.push_back(
-      "a program of your own (--exec, --name, --tensors, --rules) links the rank library and finds "
-      "RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT in its "
-      "environment");
-  return lines;
+  for (const std::string& setting : engine::SettingNames(mini)) {
+    const auto equals = setting.find('=');
+    section.rows.emplace_back(setting.substr(0, equals), setting.substr(equals + 1));
+  }
+  return section;
 }
 
 }  // namespace
@@ -170,32 +167,73 @@ std::vector<std::string> describeModels() {
 Command jobStartCommand() {
   const engine::JobSettings settings;
   return {
-      {"job start",
-       "starts a built-in model, or a program of your own, and waits until it trains",
-       {{"MODEL", "one of the models below, where --exec is not given", false}},
-       {{"name", "J", "name of the job (default: the model's)"},
-        meshOption("(default: the fastest that fits the devices)"),
-        devicesOption("(default: all idle ones)"),
-        zeroOption("(default: off; where the mesh is chosen, so is this)"),
-        microBatchOption("(default 0)"),
-        {"data", "PATH",
-         "file, folder or URL: text (a byte a token), Megatron .bin/.idx, TFRecord, tar; may be "
-         "repeated, `0.7:PATH` gives a weight (default: text found on the machine)"},
-        {"steps", "N", "pauses the job after step N (default: no end)"},
-        {"global-batch", "B", fmt::format("samples a step (default {})", settings.global_batch)},
-        {"seed", "S", fmt::format("of initial state and sample order (default {})", settings.seed)},
-        {"precision", "fp32|bf16",
-         fmt::format("of the parameters; bf16 keeps fp32 masters (default {})",
-                     engine::ToString(settings.precision))},
-        {"dropout", "P", fmt::format("probability (default {})", settings.dropout)},
-        {"set", "KEY=VALUE", "any other setting, see below; may be repeated"},
-        {"exec", "CMD",
-         "a program on the rank library instead of MODEL; `sh -c CMD` is run for each rank, on the "
-         "nodes: give absolute paths"},
-        {"tensors", "FILE", "for --exec: the job's tensors"},
-        {"rules", "FILE", "for --exec: how they are cut and placed"}},
-       describeModels()},
-      run};
+      {.verb = "job start",
+       .summary = "Start a built-in model or your own program, and wait until it trains",
+       .words = {{"MODEL", "one of the models below; none with --exec", false}},
+       .options =
+           {{.name = "name",
+             .value = "NAME",
+             .help = "name of the job; needed with --exec",
+             .fallback = "the model's name"},
+            meshOption("the fastest that fits the GPUs"),
+            devicesOption("all idle GPUs"),
+            zeroOption("off, or as chosen with the mesh"),
+            microBatchOption("0"),
+            {.name = "data",
+             .value = "PATH",
+             .help = "file, folder or URL to train on: text (one token per byte), Megatron "
+                     ".bin/.idx, TFRecord or tar; `0.7:PATH` gives a weight",
+             .fallback = "text found on the machine",
+             .repeats = true},
+            {.name = "steps",
+             .value = "N",
+             .help = "pause the job after step N",
+             .fallback = "never"},
+            {.name = "global-batch",
+             .value = "B",
+             .help = "samples per step",
+             .fallback = fmt::to_string(settings.global_batch)},
+            {.name = "seed",
+             .value = "S",
+             .help = "seed of the initial state and of the order of samples",
+             .fallback = fmt::to_string(settings.seed)},
+            {.name = "precision",
+             .value = "",
+             .help = "type of the parameters; bf16 keeps fp32 masters",
+             .fallback = std::string(engine::ToString(settings.precision)),
+             .choices = {"fp32", "bf16"}},
+            {.name = "dropout",
+             .value = "P",
+             .help = "probability of dropout",
+             .fallback = fmt::to_string(settings.dropout)},
+            {.name = "set",
+             .value = "KEY=VALUE",
+             .help = "any other setting from the list below",
+             .repeats = true},
+            {.name = "exec",
+             .value = "COMMAND",
+             .help = "run a program that uses the rank library instead of MODEL: `sh -c COMMAND` "
+                     "for each rank, on the nodes, so give absolute paths"},
+            {.name = "tensors", .value = "FILE", .help = "with --exec: the tensors of the job"},
+            {.name = "rules",
+             .value = "FILE",
+             .help = "with --exec: how the tensors are cut and placed"},
+            quietOption()},
+       .notes =
+           {fmt::format(
+                "The built-in trainer uses AdamW. Its learning rate goes from {} to {} along a "
+                "cosine of {} steps after {} steps of warm-up, whatever --steps is.",
+                settings.learning_rate, settings.min_learning_rate, settings.cosine_steps,
+                settings.warmup_steps),
+            "Your own program finds RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, "
+            "MASTER_ADDR and MASTER_PORT in its environment. The guide's page \"Your own job\" "
+            "shows an example."},
+       .examples = {"tesseractl job start gpt-mini --mesh dp=2,tp=2 --devices 1x4",
+                    "tesseractl job start gpt-nano --steps 100 --data /usr/share/common-licenses",
+                    "tesseractl job start --exec /opt/my-job --name mine --tensors tensors.json "
+                    "--rules rules.json --mesh dp=2"},
+       .sections = {modelSection(), settingSection()}},
+      runJobStart};
 }
 
 }  // namespace tessera::app

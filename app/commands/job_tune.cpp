@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `job tune`: runs the best candidates for some steps each and compares what was predicted with
-/// what was measured. Ctrl-C goes back to where the job was.
+/// `job tune`: runs the best candidates for some steps each and compares measured with predicted
+/// step times. Ctrl-C restores the original configuration.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/command.h"
-#include "app/commands/confirm.h"
 #include "app/commands/interrupt.h"
 #include "app/commands/json.h"
 #include "app/commands/placement.h"
@@ -27,42 +28,43 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr milliseconds kPoll{100};
-/// The first steps of a configuration touch memory and caches anew.
+constexpr milliseconds kJobTunePoll{100};
+/// The first steps of a configuration are slower, because memory and caches are cold.
 constexpr std::int64_t kWarmUp = 2;
-/// A step that takes longer than this is no candidate worth measuring.
+/// A configuration with a longer step is given up.
 constexpr seconds kStepPatience{120};
 
-/// One job on its way through candidates.
+/// Moves one job through the candidates.
 class Tuner {
  public:
-  Tuner(Session& session, std::string job, Place at, bool quiet)
+  Tuner(Session& session, std::string job, Configuration at, bool quiet)
       : m_session(session), m_job(std::move(job)), m_quiet(quiet), m_at(std::move(at)) {}
 
-  /// Moves the job by an ordinary transaction and waits for its outcome; nothing where it already
-  /// runs so. \error kFailedPrecondition where it was rolled back, or the devices have changed
-  Status moveTo(const Place& place) {
-    if (m_at == place) return OkStatus();
+  /// Moves the job by an ordinary transaction and waits for its outcome. Does nothing if the job
+  /// has that configuration.
+  /// \error kFailedPrecondition if it was rolled back, or if the devices have changed
+  Status moveTo(const Configuration& target) {
+    if (m_at == target) return OkStatus();
     wire::PlanRequest plan;
     plan.set_job(m_job);
-    plan.set_pin(place.isPinned);
-    for (const ptc::DeviceId device : place.devices) agents::Encode(device, plan.add_devices());
-    agents::Encode(place.mesh, plan.mutable_mesh());
-    agents::Encode(place.options, plan.mutable_options());
+    plan.set_pin(target.isPinned);
+    for (const ptc::DeviceId device : target.devices) agents::Encode(device, plan.add_devices());
+    agents::Encode(target.mesh, plan.mutable_mesh());
+    agents::Encode(target.options, plan.mutable_options());
     wire::Request dryRun;
     *dryRun.mutable_plan() = plan;
-    TESSERA_TRY(const auto planned, m_session.ask(std::move(dryRun), ReplyKind::kPlan));
+    TESSERA_TRY(const auto planned, m_session.ask(std::move(dryRun)));
     wire::Request request;
     *request.mutable_apply()->mutable_plan() = plan;
     request.mutable_apply()->set_plan_hash(planned.plan().hash());
-    TESSERA_TRY(const auto begun, m_session.ask(std::move(request), ReplyKind::kApply));
+    TESSERA_TRY(const auto begun, m_session.ask(std::move(request)));
     TESSERA_RETURN_IF_ERROR(await(begun.apply().transaction()));
-    m_at = place;
+    m_at = target;
     return OkStatus();
   }
 
-  /// Median step time of the next `steps` steps, without the first. Ends early, with kCancelled,
-  /// at Ctrl-C.
+  /// Median step time of the next `steps` steps, without the warm-up.
+  /// \error kCancelled after Ctrl-C
   Result<double> measure(std::int64_t steps) {
     TESSERA_TRY(const auto snapshot, m_session.snapshot());
     TESSERA_TRY(const auto job, findJob(snapshot, m_job));
@@ -74,12 +76,12 @@ class Tuner {
       if (Clock::now() - lastNews > kStepPatience) {
         return Timeout(fmt::format("no step of '{}' for {} s", m_job, kStepPatience.count()));
       }
-      std::this_thread::sleep_for(kPoll);
+      std::this_thread::sleep_for(kJobTunePoll);
       wire::Request request;
       request.mutable_samples()->set_job(m_job);
       request.mutable_samples()->set_after_step(samples.empty() ? first : samples.back().step);
       request.mutable_samples()->set_limit(steps + 1 - std::ssize(samples));
-      TESSERA_TRY(const auto reply, m_session.ask(std::move(request), ReplyKind::kSamples));
+      TESSERA_TRY(const auto reply, m_session.ask(std::move(request)));
       for (const auto& info : reply.samples().samples()) {
         TESSERA_TRY(auto sample, agents::Decode(info));
         samples.push_back(std::move(sample));
@@ -98,7 +100,7 @@ class Tuner {
     for (;;) {
       wire::Request request;
       request.mutable_txn()->set_transaction(transaction);
-      TESSERA_TRY(const auto reply, m_session.ask(std::move(request), ReplyKind::kTxn));
+      TESSERA_TRY(const auto reply, m_session.ask(std::move(request)));
       const wire::HistoryInfo& record = reply.txn().record();
       if (record.result() == "committed") return OkStatus();
       if (!record.result().empty()) {
@@ -114,14 +116,14 @@ class Tuner {
               fmt::format("transaction {} needs a decision: {}", transaction, txn.reason));
         }
       }
-      std::this_thread::sleep_for(kPoll);
+      std::this_thread::sleep_for(kJobTunePoll);
     }
   }
 
   Session& m_session;
   const std::string m_job;
   const bool m_quiet;
-  Place m_at;  // after the last transaction that was committed
+  Configuration m_at;  // since the last committed transaction
 };
 
 struct Options {
@@ -130,27 +132,21 @@ struct Options {
   bool keepsBest = true;
 };
 
-Result<Options> readOptions(const Arguments& arguments) {
+Result<Options> readOptionsJobTune(const Arguments& arguments) {
   Options options;
   TESSERA_TRY(const auto placement, readPlacement(arguments));
   options.devices = placement.devices;
-  TESSERA_TRY(options.top, arguments.integer("top", options.top, 1, 32));
+  TESSERA_TRY(options.top, arguments.integer("limit", options.top, 1, 32));
   TESSERA_TRY(options.steps, arguments.integer("steps", options.steps, kWarmUp + 1, 10'000));
-  const std::string keep = arguments.valueOr("keep", "best");
-  if (keep != "best" && keep != "original")
-    return InvalidArgument(fmt::format("--keep '{}' is neither best nor original", keep));
-  options.keepsBest = keep == "best";
+  options.keepsBest = arguments.valueOr("keep", "best") == "best";
   return options;
 }
 
-int run(const Invocation& call) {
+int runJobTune(const Invocation& call) {
   const std::string name = call.arguments.word(0);
   if (const auto good = checkName("job", name); !good) return wrongUsage(good.error());
-  auto options = readOptions(call.arguments);
+  auto options = readOptionsJobTune(call.arguments);
   if (!options) return wrongUsage(options.error());
-  const bool yes = call.arguments.has("yes");
-  if (!yes && !canAsk(call))
-    return wrongUsage(InvalidArgument("job tune needs --yes where nobody can be asked"));
 
   auto session = openSession(call);
   if (!session) return failed(session.error());
@@ -167,23 +163,18 @@ int run(const Invocation& call) {
   std::vector<engine::Candidate> candidates;
   for (const engine::Candidate& candidate : proposal->candidates)
     if (candidate.fits()) candidates.push_back(candidate);
-  if (!yes && !confirmed(fmt::format("run {} through {} configurations for {} steps each", name,
-                                     candidates.size(), options->steps))) {
-    fmt::print("nothing changed\n");
-    return kFailed;
-  }
 
   countInterrupts();
-  const Place original{job->mesh, job->devices, job->options, true};
+  const Configuration original{job->mesh, job->devices, job->options, true};
   Tuner tuner(*session, name, original, call.json);
   std::vector<Measurement> measurements;
   std::optional<Error> ended;
   for (const engine::Candidate& candidate : candidates) {
-    const Place place = candidate.current
-                            ? original
-                            : Place{candidate.mesh, candidate.devices, candidate.options, false};
+    const Configuration place = candidate.current ? original
+                                                  : Configuration{candidate.mesh, candidate.devices,
+                                                                  candidate.options, false};
     tuner.say(fmt::format("{} of {}: {}", measurements.size() + 1, candidates.size(),
-                          describePlace(place)));
+                          describeConfiguration(place)));
     const Status moved =
         numInterrupts() > 0 ? Status(Cancelled("interrupted")) : tuner.moveTo(place);
     const Result<double> step = moved ? tuner.measure(options->steps) : moved.error();
@@ -199,8 +190,9 @@ int run(const Invocation& call) {
   }
   const Measurement* best = fastest(measurements);
   const bool goesBack = ended || !options->keepsBest || best == nullptr;
-  const Place& target = goesBack ? original : best->place;
-  if (ended) tuner.say(fmt::format("interrupted: going back to {}", describePlace(original)));
+  const Configuration& target = goesBack ? original : best->place;
+  if (ended)
+    tuner.say(fmt::format("interrupted: going back to {}", describeConfiguration(original)));
   const Status settled = tuner.moveTo(target);
 
   if (call.json)
@@ -209,24 +201,33 @@ int run(const Invocation& call) {
     fmt::print("{}", describeMeasurements(measurements));
   if (!settled) return failed(settled.error());
   if (!call.json)
-    fmt::print("{} runs {}{}\n", name, describePlace(target), goesBack ? " as before" : "");
+    fmt::print("{} runs {}{}\n", name, describeConfiguration(target), goesBack ? " as before" : "");
   return ended || best == nullptr ? kFailed : kDone;
 }
 
 }  // namespace
 
 Command jobTuneCommand() {
-  return {{"job tune",
-           "measures the configurations that are estimated best, and keeps the fastest",
-           {{"JOB", "a running job"}},
-           {devicesOption("(default: the job's)"),
-            {"top", "K", "how many configurations (default 4)"},
-            {"steps", "N", "steps of each; the first 2 do not count (default 12)"},
-            {"keep", "best|original", "what the job runs afterwards (default best)"},
-            {"yes", "", "does not ask"}},
-           {"Each change is an ordinary reconfiguration: training goes on, no step is lost.",
-            "Ctrl-C goes back to the configuration of before."}},
-          run};
+  return {{.verb = "job tune",
+           .summary = "Run the configurations with the best estimates and keep the fastest",
+           .words = {{"JOB", "name of a running job"}},
+           .options = {devicesOption("the job's GPUs"),
+                       limitOption("number of configurations to try", "4"),
+                       {.name = "steps",
+                        .value = "N",
+                        .help = "steps to run each; the first 2 do not count",
+                        .fallback = "12"},
+                       {.name = "keep",
+                        .value = "",
+                        .help = "configuration that the job runs afterwards",
+                        .fallback = "best",
+                        .choices = {"best", "original"}},
+                       reversibleYesOption()},
+           .notes = {"Each change is an ordinary transaction: training continues and no step is "
+                     "lost. Ctrl-C moves the job back to the configuration that it had before."},
+           .examples = {"tesseractl job tune gpt-mini",
+                        "tesseractl job tune gpt-mini --limit 2 --steps 20 --keep original"}},
+          runJobTune};
 }
 
 }  // namespace tessera::app

@@ -4,6 +4,12 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "agents/wire/tessera/wire/control.pb.h"
+#include "engine/history/records.h"
+#include "ptc/base/check.h"
 
 namespace tessera::app {
 namespace {
@@ -22,22 +28,20 @@ Json place(const ptc::MeshShape& mesh, const std::vector<ptc::DeviceId>& devices
           {"micro_batch", options.micro_batch}};
 }
 
-/// Each pair of devices with the bytes that go, or went, over it.
-Json flowsOf(const std::vector<engine::FlowStatus>& flows, bool withRates) {
+/// Each pair of devices with the bytes that are planned between them.
+Json flowsOf(const std::vector<engine::FlowStatus>& flows) {
   Json json = Json::array();
-  for (const engine::FlowStatus& flow : flows) {
+  for (const engine::FlowStatus& flow : flows)
     json.push_back({{"source", ptc::ToString(flow.source)},
                     {"destination", ptc::ToString(flow.destination)},
                     {"bytes", flow.bytes_total}});
-    if (withRates) json.back()["bytes_per_s"] = flow.bytes_per_second;
-  }
   return json;
 }
 
 Json dataOf(const engine::DataStatus& data) {
   if (data.empty()) return nullptr;
   Json parts = Json::array();
-  for (const engine::DataStatus::Part& part : data.parts) {
+  for (const engine::DataStatus::Dataset& part : data.parts) {
     parts.push_back({{"name", part.name},
                      {"format", part.format},
                      {"samples", part.num_samples},
@@ -70,7 +74,7 @@ Json toJson(const engine::JobStatus& job) {
           {"state", engine::ToString(job.state)},
           {"step", job.step},
           {"loss", orNull(job.loss)},
-          {"tokens_per_s", orNull(job.tokens_per_second)},
+          {"tokens_per_second", orNull(job.tokens_per_second)},
           {"mesh", toJson(job.mesh)},
           {"devices", toJson(job.devices)},
           {"epoch", job.epoch},
@@ -94,12 +98,12 @@ Json toJson(const engine::TxnStatus& txn) {
   return {{"id", txn.id},
           {"job", txn.job},
           {"phase", engine::ToString(txn.phase)},
-          {"bytes_done", txn.bytes_done},
-          {"bytes_total", txn.bytes_total},
-          {"eta", orNull(txn.eta)},
+          {"done_bytes", txn.bytes_done},
+          {"total_bytes", txn.bytes_total},
+          {"eta_seconds", orNull(txn.eta)},
           {"from", place(txn.from_mesh, txn.from_devices, txn.from_options)},
           {"to", place(txn.to_mesh, txn.to_devices, txn.to_options)},
-          {"paused", txn.paused},
+          {"paused_seconds", txn.paused},
           {"can_cancel", txn.can_cancel},
           {"reason", txn.reason}};
 }
@@ -110,8 +114,8 @@ Json toJson(const engine::ClusterSnapshot& snapshot) {
     Json devices = Json::array();
     for (const engine::DeviceStatus& device : node.devices)
       devices.push_back({{"name", ptc::ToString(device.id)},
-                         {"used", device.used_bytes},
-                         {"total", device.total_bytes},
+                         {"used_bytes", device.used_bytes},
+                         {"total_bytes", device.total_bytes},
                          {"job", device.job.empty() ? Json(nullptr) : Json(device.job)},
                          {"rank", orNull(device.rank)},
                          {"joining", device.joining},
@@ -122,7 +126,7 @@ Json toJson(const engine::ClusterSnapshot& snapshot) {
     nodes.push_back({{"name", fmt::format("n{}", node.node)},
                      {"state", engine::ToString(node.state)},
                      {"devices", std::move(devices)},
-                     {"last_seen", node.last_seen},
+                     {"last_seen_seconds", node.last_seen},
                      {"host", node.host},
                      {"address", node.address},
                      {"version", node.version},
@@ -135,25 +139,25 @@ Json toJson(const engine::ClusterSnapshot& snapshot) {
           {"nodes", std::move(nodes)},
           {"jobs", std::move(jobs)},
           {"transaction", moving ? toJson(*snapshot.transaction) : Json(nullptr)},
-          {"link", snapshot.link_bytes_per_second},
+          {"link_bytes_per_second", snapshot.link_bytes_per_second},
           {"history_problem",
            snapshot.history_problem.empty() ? Json() : Json(snapshot.history_problem)}};
 }
 
 Json portOf(const engine::PlanCertificate& certificate) {
   return {{"bytes", certificate.port_bytes},
-          {"bound", certificate.direct_bound},
+          {"bound_bytes", certificate.direct_bound},
           {"gap", certificate.gap()},
           {"port", certificate.port},
           {"seconds", certificate.port_seconds},
           {"bound_seconds", certificate.direct_seconds},
-          {"relayed_bound", certificate.relayed_bound},
+          {"relayed_bound_bytes", certificate.relayed_bound},
           {"relayed_seconds", certificate.relayed_seconds}};
 }
 
 Json bandwidthsOf(const engine::PlanCertificate& certificate) {
-  return {{"host", certificate.host_bytes_per_second},
-          {"network", certificate.network_bytes_per_second},
+  return {{"host_bytes_per_second", certificate.host_bytes_per_second},
+          {"network_bytes_per_second", certificate.network_bytes_per_second},
           {"from", certificate.bandwidths_from}};
 }
 
@@ -171,53 +175,27 @@ Json toJson(const engine::PlanSummary& plan) {
             {"network", plan.network},
             {"snapshot", plan.snapshot},
             {"storage", plan.storage}}},
-          {"relay", {{"on", plan.relayed}, {"network_direct", plan.network_direct}}},
-          {"volume_bound", plan.volume_bound},
-          {"network_bound", plan.certificate.network_bound},
+          {"relay", {{"on", plan.relayed}, {"network_direct_bytes", plan.network_direct}}},
+          {"volume_bound_bytes", plan.volume_bound},
+          {"network_bound_bytes", plan.certificate.network_bound},
           {"busiest_port", portOf(plan.certificate)},
           {"bandwidths", bandwidthsOf(plan.certificate)},
           {"idle", toJson(plan.idle)},
-          {"peak_memory", std::move(peaks)},
+          {"peak_bytes", std::move(peaks)},
           {"single_source", plan.single_source},
           {"single_source_bytes", plan.certificate.single_source_bytes},
-          {"pause_estimate", plan.pause_estimate},
+          {"pause_estimate_seconds", plan.pause_estimate},
           {"rollback", plan.rollback},
           {"epoch", plan.epoch},
           {"layout_hash", plan.from_layout_hash},
-          {"flows", flowsOf(plan.flows, false)},
+          {"flows", flowsOf(plan.flows)},
           {"global_batch", plan.global_batch},
           {"why", plan.why},
           {"step_seconds",
            {{"from", orNull(plan.from_step_seconds)}, {"to", orNull(plan.to_step_seconds)}}}};
 }
 
-Json toJson(const engine::HistoryEntry& entry) {
-  return {{"id", entry.id},
-          {"job", entry.job},
-          {"from", entry.from},
-          {"to", entry.to},
-          {"started", entry.started},
-          {"result", entry.result},
-          {"phases", entry.phases},
-          {"bytes_moved", entry.bytes_moved},
-          {"volume_bound", entry.volume_bound},
-          {"digest_before", entry.digest_before},
-          {"digest_after", entry.digest_after},
-          {"pause", entry.pause},
-          {"step", entry.step},
-          {"epoch", entry.epoch},
-          {"reason", entry.reason},
-          {"who", entry.who},
-          {"from_options", toJson(entry.from_options)},
-          {"to_options", toJson(entry.to_options)},
-          {"bytes",
-           {{"kept", entry.kept},
-            {"device", entry.device},
-            {"host", entry.host},
-            {"network", entry.network}}},
-          {"pause_estimate", entry.pause_estimate},
-          {"flows", flowsOf(entry.flows, true)}};
-}
+Json toJson(const engine::HistoryEntry& entry) { return Json::parse(engine::ToJson(entry)); }
 
 Json toJson(const engine::StepOptions& options) {
   return {{"zero", options.zero}, {"micro_batch", options.micro_batch}};
@@ -232,7 +210,7 @@ Json toJson(const engine::Proposal& proposal) {
     json["pause_seconds"] = candidate.pause_seconds;
     json["moved_bytes"] = candidate.moved_bytes;
     json["peak_bytes"] = candidate.peak_bytes;
-    json["capacity"] = candidate.capacity;
+    json["capacity_bytes"] = candidate.capacity;
     json["fits"] = candidate.fits();
     json["current"] = candidate.current;
     json["recommended"] = candidate.recommended;
@@ -252,21 +230,9 @@ Json toJson(const engine::Check& check) {
           {"remedy", check.remedy}};
 }
 
-Json toJson(const engine::Sample& sample) {
-  return {{"step", sample.step},
-          {"loss", sample.loss},
-          {"grad_norm", sample.grad_norm},
-          {"tokens_per_s", sample.tokens_per_second},
-          {"time", sample.time}};
-}
+Json toJson(const engine::Sample& sample) { return Json::parse(engine::ToJson(sample)); }
 
-Json toJson(const engine::Event& event) {
-  return {{"sequence", event.sequence},
-          {"time", event.time},
-          {"severity", engine::ToString(event.severity)},
-          {"source", event.source},
-          {"text", event.text}};
-}
+Json toJson(const engine::Event& event) { return Json::parse(engine::ToJson(event)); }
 
 Json toJson(const wire::DigestReply& digest) {
   std::map<std::string, std::string> tensors(digest.tensors().begin(), digest.tensors().end());
@@ -274,8 +240,15 @@ Json toJson(const wire::DigestReply& digest) {
           {"step", digest.step()}, {"digest", digest.digest()}, {"tensors", std::move(tensors)}};
 }
 
-void printLine(const Json& json) {
-  fmt::print("{}\n", json.dump(-1, ' ', false, Json::error_handler_t::replace));
+std::string lineOf(const Json& document) {
+  TESSERA_CHECK(document.is_object());
+  Json versioned = {{"version", kJsonVersion}};
+  versioned.update(document);
+  return versioned.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+void printLine(const Json& document) {
+  fmt::print("{}\n", lineOf(document));
   std::fflush(stdout);
 }
 

@@ -2,13 +2,20 @@
 #pragma once
 
 /// \file
-/// The JSON that scripts rely on: bytes are integers, times seconds, hashes 16 hex digits. Keys are
-/// only ever added.
+/// The JSON that scripts rely on. Every document is one object on one line and begins with
+/// `"version"`. Keys end in their unit (`_bytes`, `_seconds`, `_bytes_per_second`); bytes are
+/// integers, digests and hashes are 16 hex digits, times are seconds since 1970. Within a version
+/// keys are only added. A .cpp that builds or reads a document includes nlohmann/json.hpp itself.
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
 
-#include "agents/wire/tessera/wire/control.pb.h"
 #include "engine/cluster/snapshot.h"
+
+namespace tessera::wire {
+class DigestReply;  // agents/wire/tessera/wire/control.proto
+}
 
 namespace tessera::app {
 
@@ -31,7 +38,13 @@ Json toJson(const engine::Sample& sample);
 Json toJson(const engine::Event& event);
 Json toJson(const wire::DigestReply& digest);
 
-/// Prints one line.
-void printLine(const Json& json);
+/// The version of the keys. It changes when a key is removed, renamed or gets another meaning.
+inline constexpr int kJsonVersion = 1;
+
+/// `document` with its version in front, as one line. Bytes that are not UTF-8 become U+FFFD.
+/// \pre document.is_object()
+std::string lineOf(const Json& document);
+/// Prints lineOf(document) and flushes stdout.
+void printLine(const Json& document);
 
 }  // namespace tessera::app

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
 /// `keys new`, `keys list`, `keys revoke`: CurveZMQ key pairs of nodes and operators. A secret key
-/// stays where it was made; only NAME.pub is copied to other machines.
+/// stays on its machine; only NAME.pub is copied to other machines.
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -9,12 +9,15 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "agents/client/cluster.h"
 #include "agents/net/socket.h"
 #include "app/commands/command.h"
 #include "app/commands/json.h"
+#include "app/commands/paths.h"
 #include "app/commands/units.h"
+#include "engine/files/absolute_path.h"
 
 namespace tessera::app {
 namespace {
@@ -23,7 +26,7 @@ namespace fs = std::filesystem;
 
 fs::path folderOf(const Arguments& arguments) {
   const auto given = arguments.value("folder");
-  return fs::absolute(given ? fs::path(*given) : fs::path(agents::TesseraHome()) / "keys");
+  return engine::AbsolutePath(given ? *given : agents::TesseraHome() + "/keys");
 }
 
 int runNew(const Invocation& call) {
@@ -61,17 +64,16 @@ int runNew(const Invocation& call) {
   return kDone;
 }
 
-int runList(const Invocation& call) {
+int runListKeys(const Invocation& call) {
   const fs::path folder = folderOf(call.arguments);
   std::vector<fs::path> files;
   std::error_code failure;
-  for (const auto& entry : fs::directory_iterator(folder, failure))
+  for (const auto& entry : entriesOf(folder, failure))
     if (entry.path().extension() == ".key" || entry.path().extension() == ".pub")
       files.push_back(entry.path());
   if (failure && failure != std::errc::no_such_file_or_directory)
     return failed(
         Unavailable(fmt::format("cannot list {}: {}", folder.string(), failure.message())));
-  std::ranges::sort(files);
   std::vector<std::vector<std::string>> rows = {{"file", "kind", "public key", "note"}};
   Json json = Json::array();
   int code = kDone;
@@ -90,7 +92,7 @@ int runList(const Invocation& call) {
     json.push_back({{"file", file.string()}, {"kind", kind}, {"public", *key}, {"note", note}});
   }
   if (call.json)
-    printLine(json);
+    printLine({{"keys", std::move(json)}});
   else if (rows.size() == 1)
     fmt::print("no keys in {}; `tesseractl keys new NAME` makes a pair\n", folder.string());
   else
@@ -107,7 +109,7 @@ int runRevoke(const Invocation& call) {
   std::vector<std::string> removed;
   std::error_code failure;
   std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(*given, failure)) files.push_back(entry.path());
+  for (const auto& entry : entriesOf(*given, failure)) files.push_back(entry.path());
   if (failure)
     return failed(NotFound(fmt::format("cannot list {}: {}", *given, failure.message())));
   for (const fs::path& file : files) {
@@ -134,31 +136,41 @@ int runRevoke(const Invocation& call) {
 }
 
 OptionSpec folderOption() {
-  return {"folder", "DIR", "where keys lie (default TESSERA_HOME/keys)"};
+  return {.name = "folder",
+          .value = "DIR",
+          .help = "folder of the keys",
+          .fallback = "TESSERA_HOME/keys"};
 }
 
 }  // namespace
 
 Command keysNewCommand() {
-  return {{"keys new",
-           "makes a key pair for a node or an operator",
-           {{"NAME", "what to call it, such as n1 or laptop"}},
-           {folderOption(), {"force", "", "replaces a pair of that name"}},
-           {}},
+  return {{.verb = "keys new",
+           .summary = "Make a key pair for a node or an operator",
+           .words = {{"NAME", "name of the pair, such as n1 or laptop"}},
+           .options = {folderOption(), forceOption("replace a pair of that name")},
+           .examples = {"tesseractl keys new laptop"}},
           runNew};
 }
 
 Command keysListCommand() {
-  return {{"keys list", "lists key files with their public keys", {}, {folderOption()}, {}},
-          runList};
+  return {{.verb = "keys list",
+           .summary = "List key files with their public keys",
+           .options = {folderOption()},
+           .examples = {"tesseractl keys list"}},
+          runListKeys};
 }
 
 Command keysRevokeCommand() {
-  return {{"keys revoke",
-           "removes a public key from a node's allowed folder",
-           {{"NAME", "name of the .pub file, or the key itself"}},
-           {{"allowed", "DIR", "the node's folder of public keys, such as /etc/tessera/allowed"}},
-           {"Run it on every node, or copy the folder."}},
+  return {{.verb = "keys revoke",
+           .summary = "Remove a public key from a node's folder of accepted keys",
+           .words = {{"NAME", "name of the .pub file, or the key itself"}},
+           .options = {{.name = "allowed",
+                        .value = "DIR",
+                        .help = "the node's folder of accepted keys, such as /etc/tessera/allowed; "
+                                "required"}},
+           .notes = {"Run it on every node, or copy the folder."},
+           .examples = {"tesseractl keys revoke laptop --allowed /etc/tessera/allowed"}},
           runRevoke};
 }
 

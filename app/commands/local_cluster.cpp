@@ -15,11 +15,17 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <thread>
 
+#include "agents/keeper/memory_progress.h"
 #include "agents/node/config.h"
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
+#include "app/commands/paths.h"
 #include "app/commands/process.h"
+#include "app/commands/units.h"
+#include "engine/files/absolute_path.h"
 #include "engine/files/whole_file.h"
 
 namespace tessera::app {
@@ -30,18 +36,18 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr seconds kStartPatience{45};
+constexpr seconds kLocalClusterStartPatience{45};  // without progress
 constexpr int kLanesPerNode = 2;
 
 fs::path clustersFolder(const std::string& home = {}) {
-  return fs::absolute(fs::path(home.empty() ? agents::TesseraHome() : home)) / "clusters";
+  return fs::path(engine::AbsolutePath(home.empty() ? agents::TesseraHome() : home)) / "clusters";
 }
 fs::path keepersFile(const fs::path& directory) { return directory / "keepers.json"; }
 fs::path nodeFolder(const fs::path& directory, int node) {
   return directory / fmt::format("n{}", node);
 }
 
-/// Makes a folder that only its owner may enter.
+/// Makes a folder with mode 0700.
 Status makePrivate(const fs::path& folder) {
   std::error_code failure;
   fs::create_directories(folder, failure);
@@ -51,26 +57,43 @@ Status makePrivate(const fs::path& folder) {
   return OkStatus();
 }
 
-/// Free TCP ports of the loopback. All are held open until all are known, so that they differ.
+/// The first port that the kernel gives to outgoing connections.
+int firstEphemeralPort() {
+  int first = 0;
+  std::ifstream("/proc/sys/net/ipv4/ip_local_port_range") >> first;
+  return first > 0 ? first : 32768;
+}
+
+/// Free TCP ports of the loopback. They are below the ephemeral ports, which any connection might
+/// take before the agents bind them. The search begins at a random port, so that clusters that
+/// start at the same time get different ones.
 Result<std::vector<int>> freePorts(std::size_t count) {
-  std::vector<int> sockets, ports;
-  Status status = OkStatus();
-  for (std::size_t i = 0; i < count && status; ++i) {
+  constexpr int kRange = 16384;
+  const int end = firstEphemeralPort();
+  const int begin = std::max(1024, end - kRange);
+  if (begin >= end) return Unavailable(fmt::format("no ports below {}", end));
+  const auto size = static_cast<unsigned>(end - begin);
+  const unsigned start = std::random_device{}() % size;
+  std::vector<int> sockets, ports;  // all are held open until all are known
+  for (unsigned i = 0; i < size && ports.size() < count; ++i) {
+    const int port = begin + static_cast<int>((start + i) % size);
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    auto* generic = reinterpret_cast<sockaddr*>(&address);
-    if (fd < 0 || bind(fd, generic, size) != 0 || getsockname(fd, generic, &size) != 0)
-      status = Unavailable(fmt::format("no free port on 127.0.0.1 ({} of {}): {}", i + 1, count,
-                                       std::strerror(errno)));
-    else
-      ports.push_back(ntohs(address.sin_port));
-    if (fd >= 0) sockets.push_back(fd);
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    if (fd < 0) break;
+    if (bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) {
+      sockets.push_back(fd);
+      ports.push_back(port);
+    } else {
+      close(fd);
+    }
   }
   for (const int fd : sockets) close(fd);
-  if (!status) return status.error();
+  if (ports.size() < count)
+    return Unavailable(fmt::format("{} of {} ports between {} and {} of 127.0.0.1 are free",
+                                   ports.size(), count, begin, end - 1));
   return ports;
 }
 
@@ -102,7 +125,7 @@ Status saveKeepers(const fs::path& directory, const std::vector<ProcessId>& keep
   return engine::WriteWholeFile(keepersFile(directory), json.dump() + '\n', 0600);
 }
 
-/// The keepers of the cluster that still live and are ours.
+/// The keepers of the cluster that are alive and still the same processes.
 std::vector<ProcessId> livingKeepers(const fs::path& directory) {
   const auto text = engine::ReadWholeFile(keepersFile(directory));
   const auto json = nlohmann::json::parse(text.value_or(""), nullptr, false);
@@ -120,7 +143,7 @@ std::vector<ProcessId> livingKeepers(const fs::path& directory) {
   return keepers;
 }
 
-/// Ends keepers and whatever they started: by their own will, by SIGTERM, by SIGKILL.
+/// Ends keepers and their descendants: waits `grace` for them, then sends SIGTERM, then SIGKILL.
 void endKeepers(const std::vector<ProcessId>& keepers, milliseconds grace) {
   std::vector<ProcessId> family = keepers;
   for (const ProcessId& keeper : keepers)
@@ -137,14 +160,16 @@ void endKeepers(const std::vector<ProcessId>& keepers, milliseconds grace) {
 }
 
 void removeSockets(const fs::path& directory) {
-  std::error_code ignored;
+  std::error_code ended, ignored;
   std::vector<fs::path> sockets;
-  for (const auto& entry : fs::recursive_directory_iterator(directory, ignored))
-    if (entry.is_socket(ignored)) sockets.push_back(entry.path());
+  for (fs::recursive_directory_iterator it(directory, ended), end; !ended && it != end;
+       it.increment(ended))
+    if (it->is_socket(ignored)) sockets.push_back(it->path());
   for (const fs::path& socket : sockets) fs::remove(socket, ignored);
 }
 
-/// Writes keys and configurations. \return the profile, and each node's configuration file
+/// Writes keys and configurations.
+/// \return the profile, and each node's configuration file
 struct Prepared {
   agents::Profile profile;
   std::vector<std::string> configs;
@@ -198,17 +223,33 @@ Result<Prepared> prepare(const LocalClusterOptions& options, const fs::path& dir
   return prepared;
 }
 
-/// What a node that does not come up said last.
+/// The error for a node that does not come up, with its progress in making memory and the last line
+/// of its log.
 Error notUp(const fs::path& directory, int node, const std::string& what) {
   const std::string line = lastLine(agentLog(directory.string(), node));
-  return Unavailable(fmt::format("node n{} {}{}", node, what,
-                                 line.empty() ? "; its log is empty" : "; it wrote last: " + line));
+  const auto memory = agents::ReadMemoryProgress(nodeFolder(directory, node).string());
+  return Unavailable(fmt::format(
+      "node n{} {}{}{}", node, what,
+      memory && memory->made_bytes < memory->total_bytes
+          ? fmt::format("; it has made {} of {} of memory", formatBytes(memory->made_bytes),
+                        formatBytes(memory->total_bytes))
+          : "",
+      line.empty() ? "; its log is empty" : "; it wrote last: " + line));
 }
 
-/// Waits until the registrar says that all nodes are alive.
+/// Waits until the registrar reports all nodes as alive.
 Status waitAlive(const LocalClusterOptions& options, const agents::Profile& profile,
                  const std::vector<ProcessId>& keepers) {
-  const auto deadline = Clock::now() + kStartPatience;
+  std::vector<std::string> folders;
+  for (int node = 0; node < options.nodes; ++node)
+    folders.push_back(nodeFolder(profile.directory, node).string());
+  agents::MemoryWatch memory(folders, kLocalClusterStartPatience);
+  const auto isOver = [&] {
+    const bool over = memory.IsOver();
+    if (options.progress)
+      options.progress(memory.progress().made_bytes, memory.progress().total_bytes);
+    return over;
+  };
   const auto ended = [&]() -> int {
     for (std::size_t i = 0; i < keepers.size(); ++i)
       if (!isAlive(keepers[i])) return static_cast<int>(i);
@@ -216,15 +257,15 @@ Status waitAlive(const LocalClusterOptions& options, const agents::Profile& prof
   };
   while (!answers(profile.registrar_endpoint)) {
     if (const int node = ended(); node >= 0) return notUp(profile.directory, node, "ended");
-    if (Clock::now() >= deadline)
+    if (isOver())
       return notUp(profile.directory, 0,
                    fmt::format("did not answer at {} within {} s", profile.registrar_endpoint,
-                               kStartPatience.count()));
+                               kLocalClusterStartPatience.count()));
     std::this_thread::sleep_for(milliseconds(50));
   }
   TESSERA_TRY(const auto client, agents::ClusterClient::OpenForCommands(profile));
   int waitingFor = 0;
-  while (Clock::now() < deadline) {
+  while (!isOver()) {
     if (const int node = ended(); node >= 0) return notUp(profile.directory, node, "ended");
     wire::Request request;
     request.mutable_status();
@@ -246,18 +287,17 @@ Status waitAlive(const LocalClusterOptions& options, const agents::Profile& prof
     std::this_thread::sleep_for(milliseconds(50));
   }
   return notUp(profile.directory, waitingFor,
-               fmt::format("was not alive within {} s", kStartPatience.count()));
+               fmt::format("was not alive within {} s", kLocalClusterStartPatience.count()));
 }
 
 std::vector<std::string> stemsIn(const fs::path& folder, bool folders) {
   std::vector<std::string> names;
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+  for (const auto& entry : entriesOf(folder, ignored)) {
     if (folders && entry.is_directory(ignored)) names.push_back(entry.path().filename().string());
     if (!folders && entry.path().extension() == ".json")
       names.push_back(entry.path().stem().string());
   }
-  std::ranges::sort(names);
   return names;
 }
 
@@ -267,8 +307,8 @@ Result<agents::Profile> startLocalCluster(const LocalClusterOptions& options) {
   const fs::path directory = clustersFolder(options.home) / options.name;
   if (isRunning(directory.string()))
     return AlreadyExists(
-        fmt::format("cluster '{}' is running; `tesseractl down --name {}` stops it", options.name,
-                    options.name));
+        fmt::format("cluster '{}' is running; `tesseractl down --cluster {}` stops it",
+                    options.name, options.name));
   const std::string program = programFolder() + "/tessera-agent";
   if (access(program.c_str(), X_OK) != 0)
     return NotFound(fmt::format("{} is missing beside tesseractl", program));
@@ -324,6 +364,10 @@ void endPrivateCluster(const LocalClusterOptions& options) {
   const fs::path directory = clustersFolder(options.home) / options.name;
   endKeepers(livingKeepers(directory), milliseconds(0));
   removeSockets(directory);
+}
+
+std::string localClusterFolder(const std::string& name) {
+  return (clustersFolder() / name).string();
 }
 
 bool isRunning(const std::string& directory) { return !livingKeepers(directory).empty(); }

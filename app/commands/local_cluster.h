@@ -3,7 +3,7 @@
 
 /// \file
 /// A cluster of emulated devices on this machine: its folder TESSERA_HOME/clusters/NAME, its keys,
-/// one agent's configuration a node, the daemons, and their end.
+/// the configuration of each node's agent, starting and stopping the daemons.
 ///
 ///     clusters/NAME/           mode 0700
 ///       agents.key operator.key
@@ -11,6 +11,7 @@
 ///       n0/ n1/ …              agent.json, agent.log, and what the agent keeps
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,31 +23,36 @@ namespace tessera::app {
 struct LocalClusterOptions {
   std::string name = "local";
   int nodes = 2;
-  int devices = 4;                         // a node
+  int devices = 4;                         // per node
   std::int64_t deviceBytes = 512LL << 20;  // memory of each emulated device
-  std::int64_t linkBytesPerSecond = 0;     // 0: as fast as the machine
+  std::int64_t linkBytesPerSecond = 0;     // 0: no limit
   bool oneHost = false;                    // all nodes share memory
-  std::string home = {};  // TESSERA_HOME of the cluster; empty: this process's. Another one is the
-                          // caller's to remove, and no profile is saved then
+  std::string home = {};  // TESSERA_HOME of the cluster; empty: this process's. The caller removes
+                          // another one; no profile is saved for it
+  /// Called while nodes make their memory.
+  std::function<void(std::int64_t madeBytes, std::int64_t totalBytes)> progress = {};
 };
 
 /// Makes folder, keys and configurations, starts the agents, waits until all nodes are alive, and
-/// saves the profile. Takes the place of a stopped cluster of the same name.
-/// \error kAlreadyExists where that cluster runs; kTimeout or kUnavailable with the last line that
-///     an agent wrote. Nothing is left running then.
+/// saves the profile. Replaces a stopped cluster of the same name.
+/// \error kAlreadyExists if that cluster runs; kTimeout or kUnavailable with the last line of an
+///     agent's log. After an error no process is left.
 Result<agents::Profile> startLocalCluster(const LocalClusterOptions& options);
 
-/// Asks the cluster to shut down, then ends what is left of it, and forgets its profile. History
-/// and logs stay in the folder. \return whether it was running
-/// \error kNotFound naming a cluster that does not exist.
+/// Requests a shutdown, ends the processes that remain, and removes the profile. History and logs
+/// stay in the folder.
+/// \return whether the cluster was running
+/// \error kNotFound naming the cluster
 Result<bool> stopLocalCluster(const std::string& name);
 
-/// Ends a cluster that was started with a `home` of its own, at once. Files stay.
+/// Ends a cluster with a `home` of its own at once. Its files stay.
 void endPrivateCluster(const LocalClusterOptions& options);
 
 /// Whether any keeper of the cluster in `directory` lives.
 bool isRunning(const std::string& directory);
 
+/// TESSERA_HOME/clusters/NAME.
+std::string localClusterFolder(const std::string& name);
 /// Names of all local clusters that have a folder, and of all saved profiles; sorted.
 std::vector<std::string> localClusterNames();
 std::vector<std::string> profileNames();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `logs`: what the agents wrote, read from a local cluster's folder or asked for over the wire.
+/// `logs`: the agents' logs, read from a local cluster's folder or requested from the registrar.
 
 #include <fmt/format.h>
 
@@ -9,8 +9,11 @@
 #include <deque>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <thread>
 
+#include "agents/wire/tessera/wire/control.pb.h"
+#include "app/commands/cluster_choice.h"
 #include "app/commands/command.h"
 #include "app/commands/json.h"
 #include "app/commands/local_cluster.h"
@@ -19,7 +22,7 @@
 namespace tessera::app {
 namespace {
 
-/// The registrar asks the node, which has ten seconds.
+/// The registrar gives the node ten seconds.
 constexpr std::chrono::seconds kLogPatience{15};
 
 struct Log {
@@ -44,7 +47,7 @@ std::optional<int> nodeIndex(const std::string& name) {
   return node;
 }
 
-/// The logs of a cluster whose nodes are other machines, over the wire.
+/// The logs of a cluster of other machines.
 int runRemote(const Invocation& call, const std::string& wanted, std::int64_t count) {
   if (call.arguments.has("follow"))
     return failed(FailedPrecondition("--follow works for local clusters only"));
@@ -59,7 +62,7 @@ int runRemote(const Invocation& call, const std::string& wanted, std::int64_t co
     wire::Request request;
     request.mutable_log()->set_node(node.node);
     request.mutable_log()->set_lines(count);
-    const auto reply = session->ask(std::move(request), ReplyKind::kLog, kLogPatience);
+    const auto reply = session->ask(std::move(request), kLogPatience);
     if (!reply) {
       code = failed(reply.error());
       continue;
@@ -69,27 +72,29 @@ int runRemote(const Invocation& call, const std::string& wanted, std::int64_t co
   return code;
 }
 
-int run(const Invocation& call) {
-  const auto count = call.arguments.integer("lines", 100, 0, 1'000'000);
+int runLogs(const Invocation& call) {
+  const auto count = call.arguments.integer("limit", 100, 0, 1'000'000);
   if (!count) return wrongUsage(count.error());
   const std::string wanted = call.arguments.word(0);
   if (!wanted.empty() && !nodeIndex(wanted))
     return wrongUsage(InvalidArgument(fmt::format("'{}' is not a node such as n0", wanted)));
-  std::string cluster = call.cluster;
+  std::string cluster = chosenCluster(call.cluster);
   if (cluster.empty() && profileNames().empty() && localClusterNames().size() == 1)
-    cluster = localClusterNames().front();  // stopped: its logs are still there
+    cluster = localClusterNames().front();  // a stopped cluster keeps its logs
 
   std::string directory;
   if (const auto profile = findProfile(cluster); profile) {
     directory = profile->directory;
     if (directory.empty()) return runRemote(call, wanted, *count);
   } else {
-    directory = (std::filesystem::path(agents::TesseraHome()) / "clusters" / cluster).string();
-    if (cluster.empty() || !std::filesystem::is_directory(directory))
+    directory = localClusterFolder(cluster);
+    std::error_code ignored;
+    if (cluster.empty() || !std::filesystem::is_directory(directory, ignored))
       return failed(profile.error());
   }
   std::vector<Log> logs;
-  for (int node = 0; std::filesystem::exists(agentLog(directory, node)); ++node)
+  std::error_code missing;
+  for (int node = 0; std::filesystem::exists(agentLog(directory, node), missing); ++node)
     if (wanted.empty() || nodeIndex(wanted) == node)
       logs.push_back({fmt::format("n{}", node), std::ifstream(agentLog(directory, node))});
   if (logs.empty())
@@ -117,13 +122,14 @@ int run(const Invocation& call) {
 }  // namespace
 
 Command logsCommand() {
-  return {{"logs",
-           "prints what the agents wrote",
-           {{"NODE", "n0, n1, ... (default: all)", false}},
-           {{"lines", "N", "the last N lines of each node (default 100)"},
-            {"follow", "", "goes on with new lines until interrupted (local clusters)"}},
-           {}},
-          run};
+  return {{.verb = "logs",
+           .summary = "Print the logs of the agents",
+           .words = {{"NODE", "n0, n1, ...; all nodes if it is missing", false}},
+           .options = {limitOption("print the last N lines of each node", "100"),
+                       followOption("print new lines until interrupted; local clusters only")},
+           .examples = {"tesseractl logs", "tesseractl logs n1 --limit 20",
+                        "tesseractl logs --follow"}},
+          runLogs};
 }
 
 }  // namespace tessera::app

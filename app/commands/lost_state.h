@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What a plan without a cluster says of devices that failed: which state no live device has.
+/// For a plan without a cluster: state that only failed devices held.
 
 #include <string>
 
@@ -12,8 +12,8 @@
 
 namespace tessera::app {
 
-/// Bytes and tensors of which there is no live copy, and the first of them; that there are none, if
-/// so; nothing where no device is lost. Lines as `plan` prints them.
+/// Lines for `plan`: bytes and tensors without a live copy and the first of them, or that there are
+/// none. Empty if no device is lost.
 std::string describeLost(const ptc::Outline& outline, const ptc::Layout& from);
 /// "devices", "tensors", "bytes" (one copy), "first": a list of "tensor" and "range".
 Json lostToJson(const ptc::Outline& outline, const ptc::Layout& from);

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "agents/wire/tessera/wire/control.pb.h"
+
 namespace tessera::app {
 namespace {
 
@@ -16,7 +18,7 @@ Result<engine::Calibration> measureCluster(Session& session, bool quiet) {
     fmt::print(stderr, "measuring: a few seconds, on all cores of every node\n");
   wire::Request request;
   request.mutable_probe();
-  TESSERA_TRY(const auto reply, session.ask(std::move(request), ReplyKind::kProbe, kProbeTimeout));
+  TESSERA_TRY(const auto reply, session.ask(std::move(request), kProbeTimeout));
   session.profile.calibration = reply.probe().calibration();
   TESSERA_TRY(const auto calibration, lastMeasured(session));
   TESSERA_RETURN_IF_ERROR(agents::SaveProfile(session.profile));

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The probe of a cluster's machines for the cost model.
+/// Measures a cluster's machines for the cost model.
 
 #include "app/commands/session.h"
 #include "engine/search/calibration.h"
@@ -10,9 +10,11 @@
 namespace tessera::app {
 
 /// Measures the cluster and keeps the result in the profile. Takes seconds on an idle machine,
-/// minutes on a loaded one; `quiet` says nothing on a terminal.
+/// minutes on a loaded one.
+/// \param quiet print nothing on the terminal meanwhile
 Result<engine::Calibration> measureCluster(Session& session, bool quiet);
-/// What was measured last. \error kNotFound where nothing was
+/// The last result.
+/// \error kNotFound if nothing was measured
 Result<engine::Calibration> lastMeasured(const Session& session);
 
 }  // namespace tessera::app

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "app/commands/placement.h"
 #include "engine/catalogue/catalogue.h"
 #include "engine/files/whole_file.h"
 
@@ -22,25 +23,25 @@ Result<ptc::NamedText> readRules(const std::string& nameOrFile) {
 }
 
 std::vector<OptionSpec> modelOptions(const std::string& optimizer) {
-  return {{"model", "M", "a model of the catalogue, see `models list`"},
-          {"tensors", "FILE", "a table of tensors instead, as `job start --exec` takes it"},
-          {"optimizer", "adamw|none", "state beside the parameters (default " + optimizer + ")"},
-          zeroOption()};
+  return {{.name = "model", .value = "MODEL", .help = "a model of `models list`"},
+          {.name = "tensors",
+           .value = "FILE",
+           .help = "a table of tensors instead of a model, as for `job start --exec`"},
+          {.name = "optimizer",
+           .value = "",
+           .help = "optimizer state beside the parameters",
+           .fallback = optimizer,
+           .choices = {"adamw", "none"}},
+          zeroOption("off")};
 }
 
-OptionSpec zeroOption() {
-  return {"zero", "on|off", "cuts the optimizer's state over the dp ranks (ZeRO-1; default off)"};
-}
-
-Result<bool> readZero(const Arguments& arguments) {
-  const std::string text = arguments.valueOr("zero", "off");
-  if (text == "on" || text == "1") return true;  // 1: the stage of ZeRO
-  if (text == "off" || text == "0") return false;
-  return InvalidArgument(fmt::format("--zero '{}' is neither on nor off", text));
-}
+bool readZero(const Arguments& arguments) { return arguments.valueOr("zero", "off") == "on"; }
 
 OptionSpec rulesOption() {
-  return {"rules", "NAME|FILE", "how tensors are cut, see `rules list` (default: the model's)"};
+  return {.name = "rules",
+          .value = "RULES",
+          .help = "how tensors are cut: a rule set of `rules list`, or a file",
+          .fallback = "the model's"};
 }
 
 Result<ModelSource> readModelSource(const Arguments& arguments, const std::string& rules,
@@ -56,7 +57,7 @@ Result<ModelSource> readModelSource(const Arguments& arguments, const std::strin
   if (const auto text = arguments.value("optimizer")) {
     TESSERA_TRY(source.optimizer, ptc::ParseOptimizerState(*text).Context("--optimizer"));
   }
-  TESSERA_TRY(source.zero, readZero(arguments));
+  source.zero = readZero(arguments);
   TESSERA_TRY(source.tensors, model ? engine::FindCatalogueTensors(*model) : readTextFile(*file));
   if (!rules.empty()) {
     TESSERA_TRY(source.rules, readRules(rules));

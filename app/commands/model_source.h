@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The model that a command speaks of without a cluster: a table of tensors and the rules that cut
-/// them, from the catalogue or from files.
+/// The model of a command that needs no cluster: a table of tensors and the rules that cut them,
+/// from the catalogue or from files.
 
 #include <string>
 
@@ -12,10 +12,11 @@
 
 namespace tessera::app {
 
-/// The contents of a file, called by its path in messages. \error kNotFound naming it
+/// The contents of a file. Messages name it by its path.
+/// \error kNotFound naming it
 Result<ptc::NamedText> readTextFile(const std::string& path);
 
-/// A rule set by its name, or the file at that path: what has a '/' or ends in ".json" is a file.
+/// A rule set by name, or a file: text with a '/' or the ending ".json" is a path.
 /// \error kNotFound listing the names, or naming the file
 Result<ptc::NamedText> readRules(const std::string& nameOrFile);
 
@@ -27,17 +28,17 @@ struct ModelSource {
   bool zero = false;
 };
 
-OptionSpec zeroOption();
-/// What --zero says; false without it. \error kInvalidArgument for a text that says nothing
-Result<bool> readZero(const Arguments& arguments);
+/// The value of --zero; false without it.
+bool readZero(const Arguments& arguments);
 
-/// --model, --tensors, --optimizer, --zero. `optimizer` is its default, as the help says it.
+/// --model, --tensors, --optimizer, --zero. `optimizer` is the default in the help.
 std::vector<OptionSpec> modelOptions(const std::string& optimizer);
 OptionSpec rulesOption();
 
-/// What modelOptions() say, with `rules`, or, where that is empty, the rule set that the tensors
-/// file names. \error kInvalidArgument without --model and --tensors or with both, and for texts
-///     that say nothing; kNotFound
+/// Reads modelOptions(). The rules are `rules` or, if that is empty, the rule set that the table of
+/// tensors names.
+/// \error kInvalidArgument unless exactly one of --model and --tensors is given, and for wrong
+///     values; kNotFound
 Result<ModelSource> readModelSource(const Arguments& arguments, const std::string& rules,
                                     ptc::OptimizerState optimizer);
 

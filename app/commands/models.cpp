@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "app/commands/command.h"
 #include "app/commands/json.h"
 #include "app/commands/units.h"
@@ -23,7 +25,8 @@ Json toJson(const std::string& name, const engine::ModelFacts& facts) {
           {"bytes", facts.bytes}};
 }
 
-int list(const Invocation& call) {
+int listModels(const Invocation& call) {
+  if (call.arguments.has("names")) return printNames(engine::CatalogueNames());
   Json json = Json::array();
   std::vector<std::vector<std::string>> table = {
       {"model", "parameters", "layers", "bytes", "rules", "what it is"}};
@@ -35,14 +38,14 @@ int list(const Invocation& call) {
                      formatBytes(facts->bytes), facts->rules, facts->title});
   }
   if (call.json) {
-    printLine(json);
+    printLine({{"models", std::move(json)}});
   } else {
     fmt::print("{}", formatTable(table, {1, 2, 3}));
   }
   return kDone;
 }
 
-int show(const Invocation& call) {
+int showModels(const Invocation& call) {
   const std::string name = call.arguments.word(0);
   const auto tensors = engine::FindCatalogueTensors(name);
   if (!tensors) return failed(tensors.error());
@@ -73,17 +76,23 @@ int show(const Invocation& call) {
 }  // namespace
 
 Command modelsListCommand() {
-  return {{"models list", "lists the models that can be planned for without a cluster", {}, {}, {}},
-          list};
+  return {{.verb = "models list",
+           .summary = "List the models that can be planned for without a cluster",
+           .options = {namesOption()},
+           .examples = {"tesseractl models list"}},
+          listModels};
 }
 
 Command modelsShowCommand() {
-  return {{"models show",
-           "tells how large a model of the catalogue is and where its figures come from",
-           {{"MODEL", "model"}},
-           {{"table", "", "prints its table of tensors, to begin one's own with"}},
-           {}},
-          show};
+  return {{.verb = "models show",
+           .summary = "Show the size of a model and the source of its figures",
+           .words = {{"MODEL", "name of a model"}},
+           .options = {{.name = "table",
+                        .value = "",
+                        .help = "print its table of tensors, as a start for your own"}},
+           .examples = {"tesseractl models show llama-3-8b",
+                        "tesseractl models show gpt2 --table > table.json"}},
+          showModels};
 }
 
 }  // namespace tessera::app

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>
 
@@ -28,6 +29,7 @@
 #include "app/commands/process.h"
 #include "app/commands/session.h"
 #include "app/commands/units.h"
+#include "engine/files/absolute_path.h"
 #include "engine/files/whole_file.h"
 
 namespace tessera::app {
@@ -37,12 +39,12 @@ namespace fs = std::filesystem;
 using std::chrono::seconds;
 using std::chrono::steady_clock;
 
-/// How long a server may take until its mount stands: it connects to the cluster first.
+/// Time limit for a server to connect to the cluster and mount.
 constexpr seconds kMountPatience{60};
-/// A line that comes again within this time is not written again.
+/// A line that is repeated within this time is dropped.
 constexpr seconds kRepeatPause{10};
 
-/// What the command line asks for.
+/// The arguments of `mount`.
 struct MountRequest {
   std::string path;
   std::int64_t viewMemory = 0;
@@ -52,7 +54,7 @@ struct MountRequest {
   std::optional<std::string> log;
 };
 
-Result<MountRequest> readRequest(const Arguments& arguments) {
+Result<MountRequest> readRequestMount(const Arguments& arguments) {
   MountRequest request;
   TESSERA_TRY(request.viewMemory, parseMemory(arguments.valueOr("view-memory", "1G")));
   request.path = arguments.word(0);
@@ -63,7 +65,7 @@ Result<MountRequest> readRequest(const Arguments& arguments) {
   return request;
 }
 
-/// Where the server of a mount writes: TESSERA_HOME/mounts/mnt-state.log for /mnt/state.
+/// The log of a mount's server: TESSERA_HOME/mounts/mnt-state.log for /mnt/state.
 std::string defaultLog(const std::string& path) {
   std::string name = path.substr(1);
   std::ranges::replace(name, '/', '-');
@@ -74,7 +76,7 @@ void report(const Invocation& call, const MountRequest& request, const agents::P
             pid_t pid) {
   if (call.json) {
     Json json{{"path", request.path}, {"cluster", profile.name}, {"pid", pid}};
-    json["view_memory"] = request.viewMemory;
+    json["view_memory_bytes"] = request.viewMemory;
     json["allow_other"] = request.allowOther;
     json["read_only"] = request.readOnly;
     if (request.log) json["log"] = *request.log;
@@ -86,10 +88,10 @@ void report(const Invocation& call, const MountRequest& request, const agents::P
   std::fflush(stdout);
 }
 
-/// Lines with their time on stderr, which may be a log file of limited size.
+/// Writes lines with their time to stderr, which may be a log file of limited size.
 class MountLog {
  public:
-  /// \param file whose size is kept in bounds, or nullopt for a terminal
+  /// \param file to rotate when it is full; nullopt for a terminal
   explicit MountLog(std::optional<agents::LogFile> file) : m_file(std::move(file)) {}
 
   void write(std::string_view line) {
@@ -113,7 +115,7 @@ class MountLog {
   steady_clock::time_point m_at;
 };
 
-/// Serves in this process until it is told to end.
+/// Serves in this process until a signal ends it.
 Status serve(const Invocation& call, const MountRequest& request, const agents::Profile& profile) {
   agents::EndSignals signals;
   std::optional<agents::LogFile> file;
@@ -139,7 +141,7 @@ Status serve(const Invocation& call, const MountRequest& request, const agents::
   return OkStatus();
 }
 
-/// The last line of a server's log that is behind its first `from` bytes, as an error of it.
+/// The last line of a server's log after byte `from`, as an error.
 Error lastWords(const std::string& log, std::size_t from) {
   const auto text = engine::ReadWholeFile(log);
   std::string_view lines = text ? std::string_view(*text) : std::string_view();
@@ -153,7 +155,7 @@ Error lastWords(const std::string& log, std::size_t from) {
   return Unavailable(std::string(line));
 }
 
-/// Whether the mount stands and answers.
+/// Whether the folder is mounted and its server answers.
 bool isServed(const std::string& path) {
   const auto mount = agents::FindMount(path);
   struct statvfs answer {};
@@ -164,7 +166,7 @@ bool isServed(const std::string& path) {
 /// Starts a server process that outlives this one.
 Status startServer(const Invocation& call, MountRequest request, const agents::Profile& profile) {
   if (!request.log) request.log = defaultLog(request.path);
-  request.log = fs::absolute(*request.log).string();
+  request.log = engine::AbsolutePath(*request.log);
   std::error_code error;
   fs::create_directories(fs::path(*request.log).parent_path(), error);
   const auto size = fs::file_size(*request.log, error);
@@ -174,7 +176,7 @@ Status startServer(const Invocation& call, MountRequest request, const agents::P
       call.cluster.find('/') != std::string::npos || call.cluster.ends_with(".json");
   std::vector<std::string> command = {programFolder() + "/tesseractl",
                                       "--cluster",
-                                      byFile ? fs::absolute(call.cluster).string() : profile.name,
+                                      byFile ? engine::AbsolutePath(call.cluster) : profile.name,
                                       "mount",
                                       request.path,
                                       "--foreground",
@@ -210,7 +212,7 @@ Status mountCluster(const Invocation& call, MountRequest request) {
 }
 
 int runMount(const Invocation& call) {
-  const auto request = readRequest(call.arguments);
+  const auto request = readRequestMount(call.arguments);
   if (!request) return wrongUsage(request.error());
   const auto done = mountCluster(call, *request);
   return done ? kDone : failed(done.error());
@@ -236,26 +238,44 @@ int runUnmount(const Invocation& call) {
 }  // namespace
 
 Command mountCommand() {
-  return {{"mount",
-           "shows the state of all jobs as files",
-           {{"DIR", "an empty folder", true}},
-           {{"view-memory", "SIZE",
-             "memory for the states that open files show, and as much for files that are written "
-             "(default 1G)"},
-            {"read-only", "", "nothing can be handed in"},
-            {"foreground", "", "serves in this process until it is interrupted"},
-            {"allow-other", "", "lets other users read the files"},
-            {"log", "FILE", "where the server writes (default: below TESSERA_HOME/mounts)"}},
-           {"DIR/jobs/JOB/full/model.safetensors is read by any program that knows the format.",
-            "The first open of a job's files takes a view at a step boundary; all files show it",
-            "until the last is closed. Files ranks/R/model.safetensors.new and",
-            "optimizer.safetensors.new hand state in: with the last of them that is missing the",
-            "job goes on from it. `tesseractl unmount DIR` ends the mount."}},
-          runMount};
+  return {
+      {.verb = "mount",
+       .summary = "Show the state of all jobs as files",
+       .words = {{"DIR", "an empty folder"}},
+       .options = {{.name = "view-memory",
+                    .value = "SIZE",
+                    .help = "memory for the states that open files show, and as much again for "
+                            "files that are written",
+                    .fallback = "1G"},
+                   {.name = "read-only", .value = "", .help = "accept no files"},
+                   {.name = "foreground",
+                    .value = "",
+                    .help = "serve in this process until it is interrupted"},
+                   {.name = "allow-other", .value = "", .help = "let other users read the files"},
+                   {.name = "log",
+                    .value = "FILE",
+                    .help = "log file of the server",
+                    .fallback = "a file in TESSERA_HOME/mounts"},
+                   quietOption()},
+       .notes = {"Any program that reads safetensors can read "
+                 "DIR/jobs/JOB/full/model.safetensors. The first open of a job's files takes a "
+                 "view after the current step; all its files show that view until the last one "
+                 "is closed.",
+                 "Files ranks/R/model.safetensors.new and optimizer.safetensors.new hand state "
+                 "in: when the last of them is closed, the job continues from it. "
+                 "`tesseractl unmount DIR` ends the mount."},
+       .examples = {"tesseractl mount /mnt/state",
+                    "tesseractl mount /mnt/state --read-only --view-memory 4G"}},
+      runMount};
 }
 
 Command unmountCommand() {
-  return {{"unmount", "ends a mount", {{"DIR", "where it is mounted", true}}, {}, {}}, runUnmount};
+  return {{.verb = "unmount",
+           .summary = "End a mount",
+           .words = {{"DIR", "folder of the mount"}},
+           .options = {quietOption()},
+           .examples = {"tesseractl unmount /mnt/state"}},
+          runUnmount};
 }
 
 }  // namespace tessera::app

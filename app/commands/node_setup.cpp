@@ -7,6 +7,7 @@
 
 #include <charconv>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "agents/client/cluster.h"
 #include "agents/net/socket.h"
@@ -15,13 +16,14 @@
 #include "app/commands/endpoint.h"
 #include "app/commands/json.h"
 #include "app/commands/units.h"
+#include "engine/files/absolute_path.h"
 
 namespace tessera::app {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Ports of a node from its base port on: commands, events, then a lane each.
+/// A node uses its base port for commands, the next one for events, and one more per lane.
 constexpr int kLanes = 2;
 
 std::string hostName() {
@@ -44,7 +46,7 @@ Result<Setup> readSetup(const Arguments& arguments) {
     if (!value) return InvalidArgument(fmt::format("node setup needs --{}", option));
     return *value;
   };
-  TESSERA_TRY(config.cluster, need("cluster-name"));
+  TESSERA_TRY(config.cluster, need("cluster"));
   TESSERA_RETURN_IF_ERROR(checkName("cluster name", config.cluster));
   TESSERA_TRY(const auto node, arguments.integer("node", 0, 0, 4095));
   config.node = static_cast<std::int32_t>(node);
@@ -75,12 +77,14 @@ Result<Setup> readSetup(const Arguments& arguments) {
     TESSERA_TRY(config.device_bytes, parseMemory(*text).Context("--gpu-memory"));
   }
   config.host = arguments.valueOr("host", hostName());
-  config.directory = fs::absolute(arguments.valueOr("directory", "/var/lib/tessera")).string();
+  config.directory = engine::AbsolutePath(arguments.valueOr("directory", "/var/lib/tessera"));
   config.log_file = (fs::path(config.directory) / "agent.log").string();
-  setup.file = fs::absolute(arguments.valueOr("output", "/etc/tessera/agent.json")).string();
+  setup.file = engine::AbsolutePath(arguments.valueOr("output", "/etc/tessera/agent.json"));
   const fs::path folder = fs::path(setup.file).parent_path();
-  config.agent_keys = fs::absolute(arguments.valueOr("key", (folder / "agent.key").string()));
-  config.allowed_folder = fs::absolute(arguments.valueOr("allowed", (folder / "allowed").string()));
+  config.agent_keys =
+      engine::AbsolutePath(arguments.valueOr("key", (folder / "agent.key").string()));
+  config.allowed_folder =
+      engine::AbsolutePath(arguments.valueOr("allowed", (folder / "allowed").string()));
   return setup;
 }
 
@@ -93,7 +97,7 @@ Status makeFolder(const fs::path& folder, fs::perms mode) {
   return OkStatus();
 }
 
-/// Keys (kept where they are there already), folders, then the file itself, last.
+/// Writes keys (existing ones are kept) and folders, and the configuration last.
 Status write(Setup& setup, bool force) {
   std::error_code ignored;
   if (fs::exists(setup.file, ignored) && !force)
@@ -109,14 +113,14 @@ Status write(Setup& setup, bool force) {
     TESSERA_RETURN_IF_ERROR(agents::SaveKeys(agents::NewCurveKeys(), config.agent_keys));
   TESSERA_TRY(const auto keys, agents::LoadKeys(config.agent_keys));
   setup.publicKey = keys.public_key;
-  // A node speaks to itself, too; its file there is also the one to copy to the others.
+  // A node also connects to itself. The other nodes need a copy of this file.
   TESSERA_RETURN_IF_ERROR(agents::SavePublicKey(
       keys.public_key,
       (fs::path(config.allowed_folder) / fmt::format("n{}.pub", config.node)).string()));
   return agents::SaveAgentConfig(config, setup.file);
 }
 
-int run(const Invocation& call) {
+int runNodeSetup(const Invocation& call) {
   auto setup = readSetup(call.arguments);
   if (!setup) return wrongUsage(setup.error());
   if (const auto written = write(*setup, call.arguments.has("force")); !written)
@@ -150,35 +154,58 @@ int run(const Invocation& call) {
 
 Command nodeSetupCommand() {
   return {
-      {"node setup",
-       "writes the configuration of this machine's agent",
-       {},
-       {{"cluster-name", "NAME", "cluster that the node belongs to"},
-        {"node", "N", "number of the node: 0 is the registrar (default 0)"},
-        {"address", "HOST[:PORT]",
-         fmt::format(
-             "address of this machine that the others reach; {} ports from PORT on are used "
-             "(default {})",
-             2 + kLanes, kDefaultPort)},
-        {"registrar", "HOST[:PORT]", "address of node 0; not on node 0 itself"},
-        {"registrar-key", "KEY|FILE", "public key of node 0, or its .pub file"},
-        {"gpus", "N", "emulated GPUs of the node (default 4)"},
-        {"gpu-memory", "SIZE", "memory of each, binary units (default 512M)"},
-        {"host", "ID", "nodes with equal ids share memory (default: the host name)"},
-        {"output", "FILE", "the configuration (default /etc/tessera/agent.json)"},
-        {"key", "FILE",
-         "key pair of the agent, made if it is missing (default: beside the "
-         "configuration)"},
-        {"allowed", "DIR",
-         "folder of public keys that are let in (default: beside the "
-         "configuration)"},
-        {"directory", "DIR", "state of the node (default /var/lib/tessera)"},
-        {"force", "", "replaces a configuration that is there; keys are kept"}},
-       {"The agent listens on these addresses only; commands, events and bulk data are encrypted "
-        "(CurveZMQ).",
-        "The training job's own collectives between hosts are not: use a network you trust for "
-        "them."}},
-      run};
+      {.verb = "node setup",
+       .summary = "Write the configuration of this machine's agent",
+       .options =
+           {{.name = "cluster",
+             .value = "NAME",
+             .help = "cluster that the node belongs to; required"},
+            {.name = "node",
+             .value = "N",
+             .help = "number of the node; node 0 is the registrar",
+             .fallback = "0"},
+            {.name = "address",
+             .value = "HOST[:PORT]",
+             .help = fmt::format("address of this machine for the other nodes; the agent uses {} "
+                                 "ports from PORT on; required",
+                                 2 + kLanes),
+             .fallback = fmt::format("port {}", kDefaultPort)},
+            {.name = "registrar",
+             .value = "HOST[:PORT]",
+             .help = "address of node 0; required on the other nodes"},
+            {.name = "registrar-key",
+             .value = "KEY|FILE",
+             .help = "public key of node 0, or its .pub file; required on the other nodes"},
+            {.name = "gpus", .value = "N", .help = "emulated GPUs of the node", .fallback = "4"},
+            {.name = "gpu-memory",
+             .value = "SIZE",
+             .help = "memory per GPU, in binary units",
+             .fallback = "512M"},
+            {.name = "host",
+             .value = "ID",
+             .help = "nodes with equal ids share memory",
+             .fallback = "the machine's host name"},
+            outputOption("file for the configuration", "/etc/tessera/agent.json"),
+            {.name = "key",
+             .value = "FILE",
+             .help = "key pair of the agent; made if it is missing",
+             .fallback = "agent.key beside the configuration"},
+            {.name = "allowed",
+             .value = "DIR",
+             .help = "folder of the public keys that the agent accepts",
+             .fallback = "allowed beside the configuration"},
+            {.name = "directory",
+             .value = "DIR",
+             .help = "folder for the node's own state",
+             .fallback = "/var/lib/tessera"},
+            forceOption("replace an existing configuration; keys are kept")},
+       .notes = {"The agent listens on these addresses only. Commands, events and bulk data are "
+                 "encrypted (CurveZMQ). The training job's own collectives between hosts are not: "
+                 "use a network that you trust for them."},
+       .examples = {"tesseractl node setup --cluster lab --address 10.0.0.1",
+                    "tesseractl node setup --cluster lab --node 1 --address 10.0.0.2 --registrar "
+                    "10.0.0.1 --registrar-key n0.pub"}},
+      runNodeSetup};
 }
 
 }  // namespace tessera::app

@@ -19,12 +19,12 @@ namespace tessera::app {
 namespace {
 
 constexpr std::int32_t kDevicesOfNode = 8;
-constexpr std::int64_t kMostRanks = 65536;
+constexpr std::int64_t kOfflineLayoutsMostRanks = 65536;
 
 /// "tp=8,dp=2" or "tp=8,dp=2 on 2x8".
 struct Side {
   ptc::MeshShape shape;
-  std::vector<ptc::DeviceId> devices;  // empty: not said
+  std::vector<ptc::DeviceId> devices;  // empty: not given
 };
 
 Result<Side> readSide(const Arguments& arguments, const char* option) {
@@ -34,9 +34,9 @@ Result<Side> readSide(const Arguments& arguments, const char* option) {
   const std::size_t on = text->find(" on ");
   const std::string where = fmt::format("--{}", option);
   TESSERA_TRY(side.shape, ptc::ParseMeshShape(text->substr(0, on)).Context(where));
-  if (side.shape.num_ranks() > kMostRanks)
+  if (side.shape.num_ranks() > kOfflineLayoutsMostRanks)
     return InvalidArgument(fmt::format("--{} '{}' has {} ranks, at most {}", option, *text,
-                                       side.shape.num_ranks(), kMostRanks));
+                                       side.shape.num_ranks(), kOfflineLayoutsMostRanks));
   if (on != std::string::npos) {
     TESSERA_TRY(side.devices, ptc::ParseDevices(text->substr(on + 4)).Context(where));
   }
@@ -54,7 +54,7 @@ Result<ptc::Cluster> readCluster(const Arguments& arguments, std::int64_t ranks)
   return ptc::ParseCluster("", fmt::format("{}x{}", nodes, kDevicesOfNode));
 }
 
-/// Those of `devices` that "n3,n7g0" names: nodes and devices.
+/// The nodes and devices in "n3,n7g0" among `devices`.
 /// \error also for a word that names none of them
 Result<std::set<ptc::DeviceId>> namedDevices(const std::vector<ptc::DeviceId>& devices,
                                              const std::string& list, const char* option) {
@@ -98,7 +98,7 @@ Status checkEnough(const char* option, const Side& side, std::size_t devices) {
                                      ToString(side.shape), ranks, devices));
 }
 
-/// The layout with its stages dealt as --stages says.
+/// Applies the rules, with --stages.
 Result<ptc::RuledTensors> ruledTensors(const Arguments& arguments, const ModelSource& source) {
   TESSERA_TRY(auto ruled,
               ptc::ApplyRules(source.tensors, source.rules, source.zero, source.optimizer));
@@ -110,13 +110,31 @@ Result<ptc::RuledTensors> ruledTensors(const Arguments& arguments, const ModelSo
 
 }  // namespace
 
+OptionSpec stagesOption() {
+  return {.name = "stages",
+          .value = "RULE",
+          .help = "layers per stage: uniform, uniform*2, balanced or a list such as 0,0,1,1",
+          .fallback = "as in the rules"};
+}
+
 std::vector<OptionSpec> offlineLayoutOptions() {
-  return {{"from", "MESH", "the mesh as it is: \"tp=8,pp=16,dp=128\", maybe \"… on 2048x8\""},
-          {"to", "MESH", "the mesh as it shall be"},
-          {"topology", "FILE|NxM", "hosts, racks and bandwidths (default: nodes of 8 devices)"},
-          {"lose", "LIST", "n3,n7g0: nodes and devices that leave; what they hold is still read"},
-          {"lost", "LIST", "n3,n7g0: nodes and devices that failed; what they held cannot be read"},
-          {"stages", "RULE", "uniform, uniform*2, balanced or 0,0,1,1 (default as the rules say)"}};
+  return {
+      {.name = "from",
+       .value = "MESH",
+       .help = "with a model: the present mesh, \"tp=8,pp=16,dp=128\" or \"... on 2048x8\""},
+      {.name = "to", .value = "MESH", .help = "with a model: the new mesh"},
+      {.name = "topology",
+       .value = "FILE|NxM",
+       .help = "with a model: hosts, racks and bandwidths",
+       .fallback = "nodes of 8 GPUs"},
+      {.name = "lose",
+       .value = "LIST",
+       .help = "with a model: nodes and GPUs that leave, such as n3,n7g0; their state can still "
+               "be read"},
+      {.name = "lost",
+       .value = "LIST",
+       .help = "with a model: nodes and GPUs that failed; their state cannot be read"},
+      stagesOption()};
 }
 
 Result<OfflineLayouts> readOfflineLayouts(const Arguments& arguments, const ModelSource& source) {
@@ -129,7 +147,7 @@ Result<OfflineLayouts> readOfflineLayouts(const Arguments& arguments, const Mode
   }
   const bool isGiven = !after.devices.empty();
   std::int64_t needed = std::max(before.shape.num_ranks(), after.shape.num_ranks());
-  // What is named must be there, as far as no topology says what there is.
+  // Without a topology the cluster is large enough for all devices that are named.
   for (const Side* side : {&before, &after})
     for (const ptc::DeviceId device : side->devices)
       needed = std::max<std::int64_t>(needed, (device.node + std::int64_t{1}) * kDevicesOfNode);

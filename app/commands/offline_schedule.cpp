@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "app/commands/placement.h"
 #include "app/commands/units.h"
@@ -19,7 +20,7 @@ std::int64_t numPieces(const ptc::Layout& layout) {
     const ptc::Parts parts = layout.PartsOf(static_cast<int>(t));
     std::int64_t boxes = 0;
     for (const auto& part : parts.boxes) boxes += std::ssize(part);
-    // All parts are on equally many ranks of the tensor's stages.
+    // Each part is on the same number of ranks of the tensor's stages.
     const bool isCutByStage = std::ranges::count(parts.axes, ptc::Axis::kPp) > 0;
     const std::int64_t stages = isCutByStage ? pp : std::ssize(parts.stages);
     pieces += boxes * (ranks / pp * stages / std::ssize(parts.boxes));
@@ -46,10 +47,12 @@ std::string counted(std::int64_t count, const char* one) {
 }  // namespace
 
 OptionSpec budgetOption() {
-  return {
-      "memory", "SIZE",
-      "most bytes of state on a device at any time: what nobody reads any more is freed between "
-      "rounds (default: no limit)"};
+  return {.name = "memory",
+          .value = "SIZE",
+          .help =
+              "with a model: memory for state per GPU; the schedule frees old pieces between "
+              "rounds to stay below it",
+          .fallback = "no limit"};
 }
 
 Result<OfflineSchedule> makeOfflineSchedule(const Arguments& arguments,
@@ -57,7 +60,7 @@ Result<OfflineSchedule> makeOfflineSchedule(const Arguments& arguments,
                                             const ptc::PlanBytes& bytes) {
   OfflineSchedule out;
   ptc::ScheduleOptions options;
-  TESSERA_TRY(options.relay, readRelay(arguments));
+  options.relay = readRelay(arguments);
   if (const auto text = arguments.value("memory")) {
     TESSERA_TRY(options.memory_budget, parseMemory(*text).Context("--memory"));
     if (options.memory_budget == 0) return InvalidArgument("--memory 0 is no memory");
@@ -111,7 +114,7 @@ std::string describe(const OfflineSchedule& s, const engine::PlanCertificate& ce
 }
 
 Json toJson(const OfflineSchedule& s, const engine::PlanCertificate& certificate) {
-  Json json = {{"relay", {{"on", s.isRelayed()}, {"network_direct", s.networkDirect}}},
+  Json json = {{"relay", {{"on", s.isRelayed()}, {"network_direct_bytes", s.networkDirect}}},
                {"schedule", nullptr}};
   if (!s.schedule && s.storage == 0) {
     json["schedule_pieces"] = {{"these", s.numPieces}, {"most", kMostScheduledPieces}};
@@ -120,20 +123,21 @@ Json toJson(const OfflineSchedule& s, const engine::PlanCertificate& certificate
   const ptc::Schedule& schedule = *s.schedule;
   Json peaks = Json::object();
   for (const auto& [device, bytes] : schedule.peak_memory) peaks[ptc::ToString(device)] = bytes;
-  json["schedule"] = {{"rounds", schedule.rounds.size()},
-                      {"messages", numMessages(schedule)},
-                      {"seconds", schedule.seconds},
-                      {"network", schedule.network_bytes},
-                      {"host", schedule.host_bytes},
-                      {"busiest_port",
-                       {{"port", schedule.busiest.port},
-                        {"bytes", schedule.busiest.bytes},
-                        {"seconds", schedule.busiest.seconds},
-                        {"bound_seconds", certificate.direct_seconds},
-                        {"relayed_seconds", certificate.relayed_seconds}}},
-                      {"memory_budget", s.memoryBudget > 0 ? Json(s.memoryBudget) : Json(nullptr)},
-                      {"peak_memory", std::move(peaks)},
-                      {"hash", ptc::Hex16(schedule.hash)}};
+  json["schedule"] = {
+      {"rounds", schedule.rounds.size()},
+      {"messages", numMessages(schedule)},
+      {"seconds", schedule.seconds},
+      {"network_bytes", schedule.network_bytes},
+      {"host_bytes", schedule.host_bytes},
+      {"busiest_port",
+       {{"port", schedule.busiest.port},
+        {"bytes", schedule.busiest.bytes},
+        {"seconds", schedule.busiest.seconds},
+        {"bound_seconds", certificate.direct_seconds},
+        {"relayed_seconds", certificate.relayed_seconds}}},
+      {"memory_budget_bytes", s.memoryBudget > 0 ? Json(s.memoryBudget) : Json(nullptr)},
+      {"peak_bytes", std::move(peaks)},
+      {"hash", ptc::Hex16(schedule.hash)}};
   return json;
 }
 

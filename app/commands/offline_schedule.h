@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// `plan --model …`: when the bytes of a plan would move, with or without relay and in rounds that
-/// keep to a memory budget.
+/// `plan --model …`: the schedule of a plan, with or without relay, in rounds that stay within a
+/// memory budget.
 
 #include <optional>
 #include <string>
@@ -15,32 +15,32 @@
 
 namespace tessera::app {
 
-/// A schedule is made of single moves, of which large clusters have too many.
+/// A schedule consists of single moves, which are too many on large clusters.
 inline constexpr std::int64_t kMostScheduledPieces = 200'000;
 
 struct OfflineSchedule {
-  std::int64_t numPieces = 0;                  // of both layouts, on all devices
-  std::int64_t networkDirect = 0;              // bytes between hosts if all were sent straight
-  std::int64_t memoryBudget = 0;               // of each device; 0: no limit
-  std::int64_t storage = 0;                    // bytes that the plan reads from there
-  /// None above kMostScheduledPieces, or where bytes come from storage: rounds are for what devices
-  /// send each other.
+  std::int64_t numPieces = 0;      // of both layouts, on all devices
+  std::int64_t networkDirect = 0;  // bytes between hosts if all were sent straight
+  std::int64_t memoryBudget = 0;   // per device; 0: no limit
+  std::int64_t storage = 0;        // bytes that the plan reads from storage
+  /// None above kMostScheduledPieces, or if bytes come from storage: a schedule covers only bytes
+  /// that devices send each other.
   std::optional<ptc::Schedule> schedule = {};
   bool isRelayed() const { return schedule && schedule->network_bytes < networkDirect; }
 };
 
-/// --memory, as a plan takes it.
+/// `--memory` of a plan.
 OptionSpec budgetOption();
 /// \error kInvalidArgument naming option and text; kResourceExhausted for a budget that is too
-///     small (names device, bytes and budget), or that cannot be looked at because there are more
-///     than kMostScheduledPieces
+///     small (names device, bytes and budget), or that cannot be checked because there are more
+///     than kMostScheduledPieces pieces
 Result<OfflineSchedule> makeOfflineSchedule(const Arguments& arguments,
                                             const OfflineLayouts& layouts,
                                             const ptc::PlanBytes& bytes);
 
-/// Lines of the plan's text and keys of its object; the bounds are those of `certificate`.
+/// The lines for the plan's text. The bounds are those of `certificate`.
 std::string describe(const OfflineSchedule& schedule, const engine::PlanCertificate& certificate);
-/// `relay` and `schedule`.
+/// The keys `relay` and `schedule` of the plan's document.
 Json toJson(const OfflineSchedule& schedule, const engine::PlanCertificate& certificate);
 
 }  // namespace tessera::app

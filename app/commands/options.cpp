@@ -2,36 +2,214 @@
 #include "app/commands/options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 
+#include "app/commands/suggest.h"
+
 namespace tessera::app {
 namespace {
 
-const OptionSpec* find(const Syntax& syntax, std::string_view name) {
-  for (const OptionSpec& option : syntax.options)
-    if (option.name == name) return &option;
-  if (syntax.isVerb)
-    for (const OptionSpec& option : globalOptions())
-      if (option.name == name) return &option;
-  return nullptr;
+/// "`job start`", or "`tesseractl`" where no verb is known yet.
+std::string quotedVerb(const Syntax& syntax) { return fmt::format("`{}`", syntax.verb); }
+
+Status checkChoice(std::string_view what, const std::vector<std::string>& choices,
+                   const std::string& text) {
+  if (choices.empty() || std::ranges::count(choices, text) > 0) return OkStatus();
+  return InvalidArgument(fmt::format("{} '{}' is not one of {}{}", what, text,
+                                     fmt::join(choices, ", "), didYouMean(text, choices)));
 }
 
-std::string flagOf(const OptionSpec& option) {
-  return option.value.empty() ? "--" + option.name : "--" + option.name + " " + option.value;
+template <typename Number>
+Result<Number> parseWithin(std::string_view option, const std::string& text, const char* kind,
+                           Number least, Number most) {
+  Number number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, failure] = std::from_chars(text.data(), end, number);
+  if (failure != std::errc() || stop != end || !(number >= least && number <= most))
+    return InvalidArgument(
+        fmt::format("--{} '{}' is not a {} from {} to {}", option, text, kind, least, most));
+  return number;
 }
 
 }  // namespace
 
+/// One pass over a command line.
+class ArgumentParser {
+ public:
+  explicit ArgumentParser(const Syntax& syntax) : m_syntax(syntax), m_options(allOptions(syntax)) {}
+
+  static bool isOption(const std::string& word) { return word.size() >= 2 && word[0] == '-'; }
+
+  /// Reads the option at `words[at]` with its value. \return how many words it has
+  Result<std::size_t> readOption(std::span<const std::string> words, std::size_t at) {
+    return words[at].starts_with("--") ? readLong(words, at) : readLetters(words, at);
+  }
+
+  Result<Arguments> readAll(std::span<const std::string> words) {
+    bool optionsEnded = false;
+    for (std::size_t i = 0; i < words.size();) {
+      if (optionsEnded || !isOption(words[i])) {
+        m_parsed.m_words.push_back(words[i++]);
+      } else if (words[i] == "--") {
+        optionsEnded = true;
+        ++i;
+      } else {
+        TESSERA_TRY(const std::size_t count, readOption(words, i));
+        i += count;
+      }
+    }
+    if (!m_parsed.has("help") && !m_parsed.has("version")) TESSERA_RETURN_IF_ERROR(checkWords());
+    return m_parsed;
+  }
+
+ private:
+  const OptionSpec* find(std::string_view name) const {
+    const auto it = std::ranges::find(m_options, name, &OptionSpec::name);
+    return it == m_options.end() ? nullptr : &*it;
+  }
+
+  Error unknown(const std::string& word) const {
+    std::vector<std::string> known;
+    for (const OptionSpec& option : m_options) known.push_back("--" + option.name);
+    return InvalidArgument(fmt::format("unknown option '{}' of {}{}", word, quotedVerb(m_syntax),
+                                       didYouMean(word, known)));
+  }
+
+  Status take(const OptionSpec& option, std::string text) {
+    if (option.takesValue())
+      TESSERA_RETURN_IF_ERROR(checkChoice("--" + option.name, option.choices, text));
+    m_parsed.m_options[option.name].push_back(std::move(text));
+    return OkStatus();
+  }
+
+  static Error noValue(const std::string& word, const OptionSpec& option) {
+    return InvalidArgument(fmt::format("option '{}' needs a value {}", word, option.placeholder()));
+  }
+
+  Result<std::size_t> readLong(std::span<const std::string> words, std::size_t at) {
+    const std::string& word = words[at];
+    const auto equals = word.find('=');
+    const std::string name = word.substr(0, equals);
+    const OptionSpec* option = find(std::string_view(name).substr(2));
+    if (option == nullptr) return unknown(name);
+    const bool inside = equals != std::string::npos;
+    if (!option->takesValue()) {
+      if (inside) return InvalidArgument(fmt::format("option '{}' takes no value", name));
+      TESSERA_RETURN_IF_ERROR(take(*option, ""));
+      return std::size_t{1};
+    }
+    if (!inside && at + 1 == words.size()) return noValue(name, *option);
+    TESSERA_RETURN_IF_ERROR(take(*option, inside ? word.substr(equals + 1) : words[at + 1]));
+    return std::size_t{inside ? 1U : 2U};
+  }
+
+  Result<std::size_t> readLetters(std::span<const std::string> words, std::size_t at) {
+    const std::string& word = words[at];
+    for (std::size_t i = 1; i < word.size(); ++i) {
+      const auto option = std::ranges::find(m_options, word[i], &OptionSpec::letter);
+      if (option == m_options.end()) return unknown(word);
+      if (!option->takesValue()) {
+        TESSERA_RETURN_IF_ERROR(take(*option, ""));
+        continue;
+      }
+      const bool inside = i + 1 < word.size();
+      if (!inside && at + 1 == words.size())
+        return noValue(fmt::format("-{}", option->letter), *option);
+      TESSERA_RETURN_IF_ERROR(take(*option, inside ? word.substr(i + 1) : words[at + 1]));
+      return std::size_t{inside ? 1U : 2U};
+    }
+    return std::size_t{1};
+  }
+
+  Status checkWords() const {
+    const auto& words = m_parsed.m_words;
+    const auto required =
+        static_cast<std::size_t>(std::ranges::count(m_syntax.words, true, &WordSpec::required));
+    if (words.size() < required)
+      return InvalidArgument(
+          fmt::format("{} needs {}", quotedVerb(m_syntax), m_syntax.words[words.size()].name));
+    const bool repeats = !m_syntax.words.empty() && m_syntax.words.back().repeats;
+    if (words.size() > m_syntax.words.size() && !repeats)
+      return InvalidArgument(fmt::format("unexpected word '{}' after {}",
+                                         words[m_syntax.words.size()], quotedVerb(m_syntax)));
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const WordSpec& spec = m_syntax.words[std::min(i, m_syntax.words.size() - 1)];
+      TESSERA_RETURN_IF_ERROR(checkChoice(spec.name, spec.choices, words[i]));
+    }
+    return OkStatus();
+  }
+
+  const Syntax& m_syntax;
+  std::vector<OptionSpec> m_options;
+  Arguments m_parsed;
+};
+
+std::string OptionSpec::placeholder() const {
+  return value.empty() ? fmt::format("{}", fmt::join(choices, "|")) : value;
+}
+
 const std::vector<OptionSpec>& globalOptions() {
   static const std::vector<OptionSpec> options = {
-      {"cluster", "NAME|FILE", "profile to use (default: the only one there is, else `local`)"},
-      {"json", "", "print JSON instead of text"},
-      {"help", "", "print this help"},
-      {"version", "", "print the version"},
+      {.name = "cluster",
+       .value = "NAME|FILE",
+       .help = "cluster to use: a profile's name or file",
+       .fallback = "$TESSERA_CLUSTER, then `profile use`, then the only profile, then local"},
+      {.name = "color",
+       .value = "",
+       .help = "colour the output",
+       .fallback = "auto: on a terminal, unless NO_COLOR is set",
+       .choices = {"auto", "always", "never"}},
+      {.name = "json", .value = "", .help = "print JSON instead of text, also for errors"},
+      {.name = "help", .value = "", .help = "print this help", .letter = 'h'},
+      {.name = "version", .value = "", .help = "print the version"},
   };
   return options;
+}
+
+std::vector<OptionSpec> allOptions(const Syntax& syntax) {
+  std::vector<OptionSpec> options = syntax.options;
+  if (!syntax.isVerb) return options;
+  for (const OptionSpec& global : globalOptions())
+    if (std::ranges::count(syntax.options, global.name, &OptionSpec::name) == 0)
+      options.push_back(global);
+  return options;
+}
+
+OptionSpec yesOption(std::string help) {
+  return {.name = "yes", .value = "", .help = std::move(help), .letter = 'y'};
+}
+OptionSpec quietOption() {
+  return {.name = "quiet", .value = "", .help = "print errors only", .letter = 'q'};
+}
+OptionSpec forceOption(std::string help) {
+  return {.name = "force", .value = "", .help = std::move(help), .letter = 'f'};
+}
+OptionSpec limitOption(std::string help, std::string fallback) {
+  return {.name = "limit",
+          .value = "N",
+          .help = std::move(help),
+          .fallback = std::move(fallback),
+          .letter = 'n'};
+}
+OptionSpec outputOption(std::string help, std::string fallback) {
+  return {.name = "output",
+          .value = "FILE",
+          .help = std::move(help),
+          .fallback = std::move(fallback),
+          .letter = 'o'};
+}
+OptionSpec followOption(std::string help) {
+  return {.name = "follow", .value = "", .help = std::move(help), .letter = 'f'};
+}
+
+OptionSpec namesOption() {
+  return {.name = "names", .value = "", .help = "print the names only, one per line"};
+}
+OptionSpec reversibleYesOption() {
+  return yesOption("accepted but not needed: a change can be rolled back, so it never asks");
 }
 
 bool Arguments::has(std::string_view option) const {
@@ -56,27 +234,13 @@ std::vector<std::string> Arguments::values(std::string_view option) const {
 Result<std::int64_t> Arguments::integer(std::string_view option, std::int64_t fallback,
                                         std::int64_t least, std::int64_t most) const {
   const auto text = value(option);
-  if (!text) return fallback;
-  std::int64_t number = 0;
-  const char* end = text->data() + text->size();
-  const auto [stop, failure] = std::from_chars(text->data(), end, number);
-  if (failure != std::errc() || stop != end || number < least || number > most)
-    return InvalidArgument(
-        fmt::format("--{} '{}' is not a whole number from {} to {}", option, *text, least, most));
-  return number;
+  return text ? parseWithin(option, *text, "whole number", least, most) : fallback;
 }
 
 Result<double> Arguments::number(std::string_view option, double fallback, double least,
                                  double most) const {
   const auto text = value(option);
-  if (!text) return fallback;
-  double number = 0;
-  const char* end = text->data() + text->size();
-  const auto [stop, failure] = std::from_chars(text->data(), end, number);
-  if (failure != std::errc() || stop != end || !(number >= least && number <= most))
-    return InvalidArgument(
-        fmt::format("--{} '{}' is not a number from {} to {}", option, *text, least, most));
-  return number;
+  return text ? parseWithin(option, *text, "number", least, most) : fallback;
 }
 
 std::string Arguments::word(std::size_t index) const {
@@ -84,76 +248,17 @@ std::string Arguments::word(std::size_t index) const {
 }
 
 Result<Arguments> parseArguments(const Syntax& syntax, std::span<const std::string> words) {
-  Arguments parsed;
-  bool optionsEnded = false;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string& word = words[i];
-    if (optionsEnded || word.size() < 2 || word[0] != '-') {
-      parsed.m_words.push_back(word);
-      continue;
-    }
-    if (word == "--") {
-      optionsEnded = true;
-      continue;
-    }
-    const auto equals = word.find('=');
-    const std::string name =
-        word == "-h" ? "help" : word.substr(word.starts_with("--") ? 2 : 1, equals - 2);
-    const OptionSpec* option =
-        word.starts_with("--") || word == "-h" ? find(syntax, name) : nullptr;
-    if (!option)
-      return InvalidArgument(
-          fmt::format("unknown option '{}' of `{}`", word.substr(0, equals), syntax.verb));
-    std::string text;
-    if (option->value.empty()) {
-      if (equals != std::string::npos)
-        return InvalidArgument(fmt::format("option '--{}' takes no value", name));
-    } else if (equals != std::string::npos) {
-      text = word.substr(equals + 1);
-    } else {
-      if (i + 1 == words.size())
-        return InvalidArgument(fmt::format("option '--{}' needs a value {}", name, option->value));
-      text = words[++i];
-    }
-    parsed.m_options[name].push_back(text);
-  }
-  if (parsed.has("help") || parsed.has("version")) return parsed;
-  const auto required = static_cast<std::size_t>(
-      std::ranges::count_if(syntax.words, [](const WordSpec& w) { return w.required; }));
-  if (parsed.m_words.size() < required)
-    return InvalidArgument(
-        fmt::format("`{}` needs {}", syntax.verb, syntax.words[parsed.m_words.size()].name));
-  if (parsed.m_words.size() > syntax.words.size())
-    return InvalidArgument(fmt::format("unexpected word '{}' after `{}`",
-                                       parsed.m_words[syntax.words.size()], syntax.verb));
-  return parsed;
+  return ArgumentParser(syntax).readAll(words);
 }
 
-std::string describeOptions(const std::vector<OptionSpec>& options) {
-  std::size_t width = 0;
-  for (const OptionSpec& option : options) width = std::max(width, flagOf(option).size());
-  std::string text;
-  for (const OptionSpec& option : options)
-    text += fmt::format("  {:<{}}  {}\n", flagOf(option), width, option.help);
-  return text;
-}
-
-std::string helpOf(std::string_view program, const Syntax& syntax) {
-  std::string text = program.empty() ? syntax.verb : fmt::format("{} {}", program, syntax.verb);
-  for (const WordSpec& word : syntax.words)
-    text += word.required ? " " + word.name : " [" + word.name + "]";
-  if (!syntax.options.empty()) text += " [options]";
-  text += "\n" + syntax.summary + "\n";
-  if (!syntax.words.empty()) {
-    text += "\n";
-    for (const WordSpec& word : syntax.words)
-      text += fmt::format("  {}  {}\n", word.name, word.help);
+Result<std::size_t> countLeadingOptions(const Syntax& syntax, std::span<const std::string> words) {
+  ArgumentParser parser(syntax);
+  std::size_t i = 0;
+  while (i < words.size() && ArgumentParser::isOption(words[i])) {
+    TESSERA_TRY(const std::size_t count, parser.readOption(words, i));
+    i += count;
   }
-  if (!syntax.options.empty()) text += "\noptions\n" + describeOptions(syntax.options);
-  if (syntax.isVerb) text += "\noptions of every verb\n" + describeOptions(globalOptions());
-  if (!syntax.notes.empty()) text += "\n";
-  for (const std::string& note : syntax.notes) text += note + "\n";
-  return text;
+  return i;
 }
 
 }  // namespace tessera::app

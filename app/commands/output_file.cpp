@@ -59,11 +59,11 @@ Status OutputFile::Finish() {
   if (fresh_.empty()) return OkStatus();
   if (fsync(fileno(file_)) != 0) return Failure();
   std::fclose(std::exchange(file_, nullptr));
-  // Without --force not even a file that came in the meantime is replaced.
+  // Without --force a file that appeared meanwhile is not replaced either.
   if (renameat2(AT_FDCWD, fresh_.c_str(), AT_FDCWD, path_.c_str(), force_ ? 0 : RENAME_NOREPLACE) !=
       0) {
     if (errno == EEXIST) return existsAlready(path_);
-    // Not every file system knows of RENAME_NOREPLACE.
+    // Some file systems do not support RENAME_NOREPLACE.
     if (errno != EINVAL || rename(fresh_.c_str(), path_.c_str()) != 0) return Failure();
   }
   fresh_.clear();

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A file that appears as a whole or not at all: written beside its place, then renamed.
+/// A file that appears complete or not at all: it is written beside its place, then renamed.
 
 #include <cstdio>
 #include <memory>
@@ -13,20 +13,21 @@
 
 namespace tessera::app {
 
-/// Standard output, or a file under a temporary name. Dropped without Finish, it leaves nothing.
+/// Standard output, or a file under a temporary name, which is removed unless Finish is called.
 class OutputFile {
  public:
   /// \param path empty: standard output
-  /// \param force replaces a file that is there
-  /// \error kAlreadyExists naming the path; kUnavailable where it cannot be made
+  /// \param force replace an existing file
+  /// \error kAlreadyExists naming the path; kUnavailable if it cannot be made
   static Result<OutputFile> Open(const std::string& path, bool force);
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
   ~OutputFile();
 
-  /// \error kResourceExhausted: disk full; kUnavailable; both name the path
+  /// \error kResourceExhausted if the disk is full; kUnavailable; both name the path
   Status Write(std::string_view text);
-  /// Puts the file on disk and in its place. \error as Write and Open
+  /// Syncs the file and renames it to its place.
+  /// \error as Write and Open
   Status Finish();
 
  private:

@@ -8,12 +8,14 @@
 
 #include "agents/wire/convert.h"
 #include "agents/wire/history_wire.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 
 namespace tessera::app {
 namespace {
 
 constexpr std::int64_t kPage = 2000;
-constexpr std::int64_t kTransactionPage = 100;  // they have phases and flows
+constexpr std::int64_t kTransactionPage =
+    100;  // smaller, because transactions have phases and flows
 
 template <typename T, typename Messages>
 Result<std::vector<T>> decodeAll(const Messages& messages) {
@@ -26,7 +28,7 @@ Result<std::vector<T>> decodeAll(const Messages& messages) {
   return values;
 }
 
-/// `next` moves the query behind the last row.
+/// `next` moves the query past the last row.
 template <typename Query, typename Each, typename Next>
 Status pageThrough(Session& session, Query query, std::int64_t page, const Each& each,
                    const Next& next) {
@@ -45,21 +47,21 @@ Result<std::vector<engine::HistoryEntry>> ask(Session& session,
                                               const engine::TransactionQuery& query) {
   wire::Request request;
   agents::Encode(query, request.mutable_history());
-  TESSERA_TRY(const auto reply, session.ask(std::move(request), ReplyKind::kHistory));
+  TESSERA_TRY(const auto reply, session.ask(std::move(request)));
   return decodeAll<engine::HistoryEntry>(reply.history().entries());
 }
 
 Result<std::vector<engine::Event>> ask(Session& session, const engine::EventQuery& query) {
   wire::Request request;
   agents::Encode(query, request.mutable_events());
-  TESSERA_TRY(const auto reply, session.ask(std::move(request), ReplyKind::kEvents));
+  TESSERA_TRY(const auto reply, session.ask(std::move(request)));
   return decodeAll<engine::Event>(reply.events().events());
 }
 
 Result<std::vector<engine::Sample>> ask(Session& session, const engine::SampleQuery& query) {
   wire::Request request;
   agents::Encode(query, request.mutable_samples());
-  TESSERA_TRY(const auto reply, session.ask(std::move(request), ReplyKind::kSamples));
+  TESSERA_TRY(const auto reply, session.ask(std::move(request)));
   return decodeAll<engine::Sample>(reply.samples().samples());
 }
 

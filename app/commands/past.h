@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The past of a cluster as commands read it: page by page from the registrar.
+/// Reads the history of a cluster from the registrar, page by page.
 
 #include <functional>
 #include <vector>
@@ -17,8 +17,9 @@ Result<std::vector<engine::HistoryEntry>> ask(Session& session,
 Result<std::vector<engine::Event>> ask(Session& session, const engine::EventQuery& query);
 Result<std::vector<engine::Sample>> ask(Session& session, const engine::SampleQuery& query);
 
-/// Calls `each` for every row of the query, in its order; only a page is in memory at a time.
-/// `limit` and `newest` are not read. \error also of `each`, which ends it
+/// Calls `each` for every row of the query, in its order, with one page in memory at a time.
+/// Ignores `limit` and `newest`.
+/// \error also the first error of `each`
 Status forEach(Session& session, engine::TransactionQuery query,
                const std::function<Status(const engine::HistoryEntry&)>& each);
 Status forEach(Session& session, engine::EventQuery query,
@@ -26,8 +27,8 @@ Status forEach(Session& session, engine::EventQuery query,
 Status forEach(Session& session, engine::SampleQuery query,
                const std::function<Status(const engine::Sample&)>& each);
 
-/// For what follows the cluster: true where the registrar is only away for now (it may come back),
-/// after having waited for a moment. Says so once on stderr.
+/// For commands that follow the cluster. If the registrar may only be away for now, prints that
+/// once on stderr, waits a second and returns true.
 bool waitsForRegistrar(const Error& error, bool& said);
 
 }  // namespace tessera::app

@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
+#include "app/commands/proposal.h"
 #include "app/commands/units.h"
 
 namespace tessera::app {
@@ -28,36 +31,29 @@ Result<Placement> readPlacement(const Arguments& arguments) {
 Result<std::optional<engine::StepOptions>> readStepOptions(const Arguments& arguments,
                                                            engine::StepOptions base) {
   if (!arguments.has("zero") && !arguments.has("micro-batch")) return std::nullopt;
-  if (const auto text = arguments.value("zero")) {
-    if (*text != "on" && *text != "off")
-      return InvalidArgument(fmt::format("--zero '{}' is neither on nor off", *text));
-    base.zero = *text == "on";
-  }
+  if (const auto text = arguments.value("zero")) base.zero = *text == "on";
   TESSERA_TRY(base.micro_batch,
               arguments.integer("micro-batch", base.micro_batch, 0, std::int64_t{1} << 20));
   return base;
 }
 
-Result<bool> readRelay(const Arguments& arguments) {
-  const std::string text = arguments.valueOr("relay", "auto");
-  if (text != "auto" && text != "on" && text != "off")
-    return InvalidArgument(fmt::format("--relay '{}' is none of auto, on and off", text));
-  return text != "off";
-}
+bool readRelay(const Arguments& arguments) { return arguments.valueOr("relay", "auto") != "off"; }
 
 Result<wire::PlanRequest> readPlanRequest(const Arguments& arguments) {
   TESSERA_RETURN_IF_ERROR(checkName("job", arguments.word(0)));
   TESSERA_TRY(const auto placement, readPlacement(arguments));
-  if (placement.devices.empty())
-    return InvalidArgument("--devices is missing: on which devices shall the job run");
+  if (placement.devices.empty() && !placement.mesh && !arguments.has("zero") &&
+      !arguments.has("micro-batch"))
+    return InvalidArgument("nothing to change: give --devices, --mesh, --zero or --micro-batch");
+  if (placement.devices.empty() && arguments.has("pin"))
+    return InvalidArgument("--pin needs --devices, whose order it fixes");
   wire::PlanRequest request;
   request.set_job(arguments.word(0));
   for (const ptc::DeviceId device : placement.devices)
     agents::Encode(device, request.add_devices());
   if (placement.mesh) agents::Encode(*placement.mesh, request.mutable_mesh());
   request.set_pin(arguments.has("pin"));
-  TESSERA_TRY(const bool relay, readRelay(arguments));
-  request.set_no_relay(!relay);
+  request.set_no_relay(!readRelay(arguments));
   TESSERA_RETURN_IF_ERROR(readStepOptions(arguments));
   return request;
 }
@@ -65,24 +61,34 @@ Result<wire::PlanRequest> readPlanRequest(const Arguments& arguments) {
 namespace {
 
 /// "dp=2,tp=2 on n0g0,… with zero, micro-batch 4, 0.25 s a step".
-std::string describePlace(const ptc::MeshShape& mesh, const std::vector<ptc::DeviceId>& devices,
-                          const engine::StepOptions& options, const std::optional<double>& step) {
+std::string describeTarget(const ptc::MeshShape& mesh, const std::vector<ptc::DeviceId>& devices,
+                           const engine::StepOptions& options, const std::optional<double>& step) {
   const std::string with = engine::ToString(options);
   return fmt::format("{} on {}{}{}", ptc::ToString(mesh), ptc::ToString(devices),
                      with.empty() ? "" : " with " + with,
                      step ? fmt::format(", {} a step (estimate)", formatSeconds(*step)) : "");
 }
 
-/// Adds what --zero and --micro-batch say.
-Status addStepOptions(Session& session, const Arguments& arguments, wire::PlanRequest* request) {
+/// Fills in from the running job what the command line does not change: its devices, and the other
+/// one of --zero and --micro-batch.
+Status completeFromJob(Session& session, const Arguments& arguments, wire::PlanRequest* request) {
   TESSERA_TRY(const auto given, readStepOptions(arguments));
-  if (!given) return OkStatus();
+  if (!given && request->devices_size() > 0) return OkStatus();
   TESSERA_TRY(const auto snapshot, session.snapshot());
-  const auto job = std::ranges::find(snapshot.jobs, request->job(), &engine::JobStatus::name);
-  if (job == snapshot.jobs.end())
-    return NotFound(fmt::format("job '{}' does not exist", request->job()));
-  TESSERA_TRY(const auto options, readStepOptions(arguments, job->options));
-  agents::Encode(*options, request->mutable_options());
+  TESSERA_TRY(const auto job, findJob(snapshot, request->job()));
+  if (given) {
+    TESSERA_TRY(const auto options, readStepOptions(arguments, job.options));
+    agents::Encode(*options, request->mutable_options());
+  }
+  if (request->devices_size() > 0) return OkStatus();
+  TESSERA_TRY(const auto placement, readPlacement(arguments));
+  if (placement.mesh && std::cmp_not_equal(placement.mesh->num_ranks(), job.devices.size()))
+    return InvalidArgument(fmt::format(
+        "--mesh {} needs {} GPUs and '{}' runs on {}: give --devices as well",
+        ptc::ToString(*placement.mesh), placement.mesh->num_ranks(), job.name, job.devices.size()));
+  for (const ptc::DeviceId device : job.devices) agents::Encode(device, request->add_devices());
+  // --zero or --micro-batch alone keep the mesh.
+  if (!placement.mesh) agents::Encode(job.mesh, request->mutable_mesh());
   return OkStatus();
 }
 
@@ -104,19 +110,19 @@ std::string describeCertificate(const engine::PlanCertificate& certificate) {
 
 Result<engine::PlanSummary> askPlan(Session& session, const Arguments& arguments,
                                     wire::PlanRequest* request) {
-  TESSERA_RETURN_IF_ERROR(addStepOptions(session, arguments, request));
+  TESSERA_RETURN_IF_ERROR(completeFromJob(session, arguments, request));
   wire::Request message;
   *message.mutable_plan() = *request;
-  TESSERA_TRY(const auto reply, session.ask(std::move(message), ReplyKind::kPlan));
+  TESSERA_TRY(const auto reply, session.ask(std::move(message)));
   return agents::Decode(reply.plan());
 }
 
 std::string describePlan(const engine::PlanSummary& plan) {
   std::string text = fmt::format("plan {} for {} (epoch {})\n", plan.hash, plan.job, plan.epoch);
-  text += fmt::format("  from     {}\n", describePlace(plan.from_mesh, plan.from_devices,
-                                                       plan.from_options, plan.from_step_seconds));
-  text += fmt::format("  to       {}\n", describePlace(plan.to_mesh, plan.to_devices,
-                                                       plan.to_options, plan.to_step_seconds));
+  text += fmt::format("  from     {}\n", describeTarget(plan.from_mesh, plan.from_devices,
+                                                        plan.from_options, plan.from_step_seconds));
+  text += fmt::format("  to       {}\n", describeTarget(plan.to_mesh, plan.to_devices,
+                                                        plan.to_options, plan.to_step_seconds));
   if (!plan.idle.empty()) text += fmt::format("  idle     {}\n", ptc::ToString(plan.idle));
   if (!plan.why.empty()) text += fmt::format("  because  {}\n", plan.why);
   const std::string without =
@@ -139,33 +145,50 @@ std::string describePlan(const engine::PlanSummary& plan) {
   return text + formatTable(peaks, {1, 2});
 }
 
-OptionSpec devicesOption(const std::string& fallback) {
-  return {"devices", "LIST", "n0g0,n0g1,... or 2x4 for two nodes of four " + fallback};
+OptionSpec devicesOption(std::string fallback) {
+  return {.name = "devices",
+          .value = "LIST",
+          .help = "GPUs: n0g0,n0g1,... or 2x4 for two nodes of four",
+          .fallback = std::move(fallback)};
 }
-OptionSpec meshOption(const std::string& fallback) {
-  return {"mesh", "MESH", "dp=2,tp=2,pp=1; axes left out are 1 " + fallback};
+OptionSpec meshOption(std::string fallback) {
+  return {.name = "mesh",
+          .value = "MESH",
+          .help = "dp=2,tp=2,pp=1; axes that are left out are 1",
+          .fallback = std::move(fallback)};
 }
-OptionSpec zeroOption(const std::string& fallback) {
-  return {"zero", "on|off", "cuts the optimizer's state over the dp ranks (ZeRO-1) " + fallback};
+OptionSpec zeroOption(std::string fallback) {
+  return {.name = "zero",
+          .value = "",
+          .help = "shard the optimizer state over the dp ranks (ZeRO-1)",
+          .fallback = std::move(fallback),
+          .choices = {"on", "off"}};
 }
-OptionSpec microBatchOption(const std::string& fallback) {
-  return {"micro-batch", "N",
-          "samples of one forward and backward pass; 0: the trainer chooses " + fallback};
+OptionSpec microBatchOption(std::string fallback) {
+  return {.name = "micro-batch",
+          .value = "N",
+          .help = "samples per forward and backward pass; 0 lets the trainer choose",
+          .fallback = std::move(fallback)};
 }
 OptionSpec pinOption() {
-  return {"pin", "", "takes --devices as the order of ranks, not as a set"};
+  return {.name = "pin",
+          .value = "",
+          .help = "use --devices in this order as ranks 0, 1, ...; otherwise their order is free"};
 }
 OptionSpec relayOption() {
-  return {
-      "relay", "auto|off",
-      "sends what several devices of a node lack there once and passes it on inside, where that "
-      "is no slower (default: auto)"};
+  return {.name = "relay",
+          .value = "",
+          .help =
+              "auto sends data that several GPUs of a node need to that node once and copies it "
+              "inside, if that is not slower; off sends every copy over the network",
+          .fallback = "auto",
+          .choices = {"auto", "on", "off"}};
 }
 std::vector<OptionSpec> planOptions(std::vector<OptionSpec> more) {
-  std::vector<OptionSpec> options = {devicesOption("(required)"),
-                                     meshOption("(default: the fastest, see `propose`)"),
-                                     zeroOption("(default: as now)"),
-                                     microBatchOption("(default: as now)"),
+  std::vector<OptionSpec> options = {devicesOption("the job's GPUs"),
+                                     meshOption("the fastest, see `propose`"),
+                                     zeroOption("as now"),
+                                     microBatchOption("as now"),
                                      pinOption(),
                                      relayOption()};
   std::ranges::move(more, std::back_inserter(options));

@@ -2,10 +2,9 @@
 #pragma once
 
 /// \file
-/// `--devices`, `--mesh`, `--zero` and `--micro-batch`, as `job start`, `plan` and `apply` take
-/// them.
+/// `--devices`, `--mesh`, `--zero` and `--micro-batch` of `job start`, `plan` and `apply`.
 
-#include "agents/wire/tessera/wire/control.pb.h"
+#include "agents/wire/messages_fwd.h"
 #include "app/commands/command.h"
 #include "app/commands/session.h"
 #include "engine/cluster/snapshot.h"
@@ -17,40 +16,42 @@ struct Placement {
   std::optional<ptc::MeshShape> mesh;  // empty: chosen by the cluster
 };
 
-/// \error kInvalidArgument for a text that names no devices or no mesh, and for a mesh whose
-///     product is not the number of devices (names both).
+/// \error kInvalidArgument for wrong devices or a wrong mesh, and for a mesh whose product is not
+///     the number of devices (names both).
 Result<Placement> readPlacement(const Arguments& arguments);
 
-/// `base` with what --zero and --micro-batch say; nullopt where neither is given.
+/// `base` with --zero and --micro-batch applied; nullopt if neither is given.
 /// \error kInvalidArgument naming option and text
 Result<std::optional<engine::StepOptions>> readStepOptions(const Arguments& arguments,
                                                            engine::StepOptions base = {});
 
-/// Whether bytes may be passed on: --relay, else yes.
-/// \error kInvalidArgument naming the option and the text
-Result<bool> readRelay(const Arguments& arguments);
+/// Whether the plan may relay: --relay, else yes.
+bool readRelay(const Arguments& arguments);
 
-/// J and the placement of `plan` and `apply`. \error also for missing --devices.
+/// The job and placement of `plan` and `apply`.
+/// \error kInvalidArgument as readPlacement, and where no option asks for a change
 Result<wire::PlanRequest> readPlanRequest(const Arguments& arguments);
 
-/// Asks for the plan, after adding to `request` what --zero and --micro-batch say; the one that is
-/// not given stays as the job runs now. \pre readPlanRequest(arguments) gave `request`
-/// \error also kNotFound for a job that is not there
+/// Requests the plan. Fills in from the running job what is not given: --devices and, if one of
+/// them is given, the other one of --zero and --micro-batch.
+/// \pre readPlanRequest(arguments) returned `request`
+/// \error kNotFound for an unknown job; kInvalidArgument for a --mesh that does not fit the job's
+///     devices
 Result<engine::PlanSummary> askPlan(Session& session, const Arguments& arguments,
                                     wire::PlanRequest* request);
 
-/// Busiest port, bounds and bandwidths, a line each.
+/// Busiest port, bounds and bandwidths, one line each.
 std::string describeCertificate(const engine::PlanCertificate& certificate);
-/// The plan as a person reads it.
+/// The plan as text.
 std::string describePlan(const engine::PlanSummary& plan);
 
-OptionSpec devicesOption(const std::string& fallback);
-OptionSpec meshOption(const std::string& fallback);
+OptionSpec devicesOption(std::string fallback);
+OptionSpec meshOption(std::string fallback);
 OptionSpec pinOption();
 OptionSpec relayOption();
-OptionSpec zeroOption(const std::string& fallback);
-OptionSpec microBatchOption(const std::string& fallback);
-/// The options of which readPlanRequest and askPlan know, then `more`.
+OptionSpec zeroOption(std::string fallback);
+OptionSpec microBatchOption(std::string fallback);
+/// The options that readPlanRequest and askPlan read, then `more`.
 std::vector<OptionSpec> planOptions(std::vector<OptionSpec> more);
 
 }  // namespace tessera::app

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "app/commands/command.h"
 #include "app/commands/json.h"
 #include "app/commands/placement.h"
@@ -13,9 +15,9 @@
 namespace tessera::app {
 namespace {
 
-constexpr std::int64_t kMostCandidates = 64;
+constexpr std::int64_t kPlanMostCandidates = 64;
 
-int run(const Invocation& call) {
+int runPlan(const Invocation& call) {
   if (isOfflinePlan(call.arguments)) return planOffline(call);
   if (call.arguments.word(0).empty())
     return wrongUsage(
@@ -26,7 +28,7 @@ int run(const Invocation& call) {
           fmt::format("--{} needs --model or --tensors: it is not for a job", option.name)));
   auto request = readPlanRequest(call.arguments);
   if (!request) return wrongUsage(request.error());
-  const auto numCandidates = call.arguments.integer("candidates", 0, 1, kMostCandidates);
+  const auto numCandidates = call.arguments.integer("candidates", 0, 1, kPlanMostCandidates);
   if (!numCandidates) return wrongUsage(numCandidates.error());
   auto session = openSession(call);
   if (!session) return failed(session.error());
@@ -59,15 +61,22 @@ int run(const Invocation& call) {
 
 Command planCommand() {
   std::vector<OptionSpec> options =
-      planOptions({{"candidates", "N", "lists also the best N configurations of these devices"}});
+      planOptions({{.name = "candidates",
+                    .value = "N",
+                    .help = "also list the N best configurations of these GPUs"}});
   for (OptionSpec& option : offlinePlanOptions()) options.push_back(std::move(option));
-  return {{"plan",
-           "says what moving a job to other devices would cost; changes nothing",
-           {{"JOB", "job; none with --model or --tensors", false}},
-           std::move(options),
-           {"With --model or --tensors no cluster is asked: --from and --to say the meshes, as in",
-            "  tesseractl plan --model llama-3-8b --from \"dp=2,tp=8 on 2x8\" --to \"dp=1,tp=8\""}},
-          run};
+  return {
+      {.verb = "plan",
+       .summary = "Show what it would cost to move a job; nothing is changed",
+       .words = {{"JOB", "name of the job; none with --model or --tensors", false}},
+       .options = std::move(options),
+       .notes = {"With --model or --tensors the plan needs no cluster. --from and --to are then "
+                 "the two meshes, optionally with devices: \"dp=2,tp=8 on 2x8\"."},
+       .examples = {"tesseractl plan gpt-mini --devices 2x4 --mesh dp=2,tp=2,pp=2",
+                    "tesseractl plan gpt-mini --mesh tp=4",
+                    "tesseractl plan --model llama-3-8b --from \"dp=2,tp=8 on 2x8\" "
+                    "--to \"dp=1,tp=8\""}},
+      runPlan};
 }
 
 }  // namespace tessera::app

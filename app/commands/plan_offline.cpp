@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
 
@@ -20,7 +21,7 @@
 namespace tessera::app {
 namespace {
 
-/// All that is printed.
+/// Everything that is printed.
 struct OfflinePlan {
   ModelSource source;
   OfflineLayouts layouts;
@@ -49,7 +50,7 @@ Result<OfflinePlan> makePlan(const Arguments& arguments) {
                      bounds.volume,     std::move(certificate), std::move(schedule)};
 }
 
-/// "n0g0 … n2047g7, 16384 devices on 2048 hosts"; all of them where they are few.
+/// "n0g0 … n2047g7, 16384 devices on 2048 hosts"; all names if they are few.
 std::string describeDevices(const std::vector<ptc::DeviceId>& devices,
                             const ptc::Topology& topology) {
   constexpr std::size_t kFew = 16;
@@ -125,16 +126,16 @@ Json toJson(const OfflinePlan& plan) {
                  {"network", outline.bytes.network},
                  {"snapshot", outline.bytes.snapshot},
                  {"storage", outline.bytes.storage}}},
-               {"volume_bound", plan.volumeBound},
-               {"network_bound", plan.certificate.network_bound},
+               {"volume_bound_bytes", plan.volumeBound},
+               {"network_bound_bytes", plan.certificate.network_bound},
                {"busiest_port", portOf(plan.certificate)},
                {"bandwidths", bandwidthsOf(plan.certificate)},
                {"idle", app::toJson(plan.layouts.idle)},
                {"lost", lostToJson(outline, plan.layouts.from)},
-               {"peak_memory", std::move(peaks)},
+               {"peak_bytes", std::move(peaks)},
                {"single_source", outline.single_source_pieces},
                {"single_source_bytes", plan.certificate.single_source_bytes},
-               {"transfer_estimate", outline.transfer_seconds}};
+               {"transfer_estimate_seconds", outline.transfer_seconds}};
   json.update(toJson(plan.schedule, plan.certificate));
   return json;
 }
@@ -142,7 +143,7 @@ Json toJson(const OfflinePlan& plan) {
 }  // namespace
 
 std::vector<OptionSpec> offlinePlanOptions() {
-  std::vector<OptionSpec> options = modelOptions("adamw with --model, else as the table says");
+  std::vector<OptionSpec> options = modelOptions("adamw with --model, else as in the table");
   std::erase_if(options, [](const OptionSpec& option) { return option.name == "zero"; });
   options.push_back(rulesOption());
   options.push_back(budgetOption());

@@ -10,7 +10,7 @@ namespace tessera::app {
 
 /// Options that only a plan without a cluster takes.
 std::vector<OptionSpec> offlinePlanOptions();
-/// Whether the call is about a model and no job.
+/// Whether the call is for a model instead of a job.
 bool isOfflinePlan(const Arguments& arguments);
 int planOffline(const Invocation& call);
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `probe`: measures what the cost model needs, and keeps it in the profile.
+/// `probe`: measures the constants of the cost model and keeps them in the profile.
 
 #include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
 
 #include "app/commands/command.h"
 #include "app/commands/json.h"
@@ -43,14 +45,15 @@ std::string describe(const engine::Calibration& c) {
   return text + formatTable(table, {1, 2, 3, 4, 5, 6});
 }
 
-int run(const Invocation& call) {
+int runProbe(const Invocation& call) {
   auto session = openSession(call);
   if (!session) return failed(session.error());
-  const auto calibration =
-      call.arguments.has("show") ? lastMeasured(*session) : measureCluster(*session, call.json);
+  const auto calibration = call.arguments.has("show")
+                               ? lastMeasured(*session)
+                               : measureCluster(*session, call.json || call.quiet);
   if (!calibration) return failed(calibration.error());
   if (call.json) {
-    fmt::print("{}\n", engine::ToJson(*calibration));
+    printLine(Json::parse(engine::ToJson(*calibration)));
   } else {
     fmt::print("{}\nmeasured at {}; kept in profile '{}'\n", describe(*calibration),
                formatClock(calibration->measured_at), session->profile.name);
@@ -61,14 +64,16 @@ int run(const Invocation& call) {
 }  // namespace
 
 Command probeCommand() {
-  return {{"probe",
-           "measures how fast this cluster computes and communicates, for better estimates",
-           {},
-           {{"show", "", "prints what was measured last; measures nothing"}},
-           {"The constants go to the cluster and into the profile; a cluster that has none gets "
-            "the profile's.",
-            "Run it while no job trains: it uses all cores for a few seconds."}},
-          run};
+  return {
+      {.verb = "probe",
+       .summary = "Measure how fast the cluster computes and communicates",
+       .options = {{.name = "show", .value = "", .help = "print the last result; measure nothing"},
+                   quietOption()},
+       .notes = {"Estimates of step and pause times use the result. It is stored in the cluster "
+                 "and in the profile; a cluster without one receives the profile's.",
+                 "Run it while no job trains: it uses all cores for a few seconds."},
+       .examples = {"tesseractl probe", "tesseractl probe --show"}},
+      runProbe};
 }
 
 }  // namespace tessera::app

@@ -16,6 +16,7 @@
 #include <sstream>
 #include <thread>
 
+#include "app/commands/paths.h"
 #include "engine/files/process_stat.h"
 #include "engine/files/whole_file.h"
 
@@ -25,7 +26,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The environment of this process with another TESSERA_HOME, where one is given.
+/// The environment of this process, with another TESSERA_HOME if `home` is not empty.
 std::vector<std::string> environmentWithHome(const std::string& home) {
   constexpr std::string_view kHome = "TESSERA_HOME=";
   std::vector<std::string> variables;
@@ -47,7 +48,7 @@ Result<ProcessId> startDaemon(const std::vector<std::string>& command, const std
   posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
   posix_spawn_file_actions_adddup2(&actions, 1, 2);
   posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
-  // A signal that is ignored here must not stay ignored in a daemon.
+  // The daemon must not inherit ignored signals.
   sigset_t signals;
   sigemptyset(&signals);
   posix_spawnattr_setsigmask(&attributes, &signals);
@@ -75,7 +76,7 @@ Result<ProcessId> startDaemon(const std::vector<std::string>& command, const std
 }
 
 bool isAlive(const ProcessId& process) {
-  // A child of this very process stays a zombie until it is waited for.
+  // A child of this process stays a zombie until it is waited for.
   waitpid(process.pid, nullptr, WNOHANG);
   const auto stat = engine::ReadProcessStat(process.pid);
   return stat && stat->state != 'Z' && stat->state != 'X' && stat->start == process.start;
@@ -97,7 +98,7 @@ std::vector<ProcessId> descendantsOf(const ProcessId& process) {
   };
   std::vector<Entry> all;
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator("/proc", ignored)) {
+  for (const auto& entry : entriesOf("/proc", ignored)) {
     const std::string name = entry.path().filename().string();
     pid_t pid = 0;
     if (std::from_chars(name.data(), name.data() + name.size(), pid).ec != std::errc()) continue;

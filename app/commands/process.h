@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Processes of this machine as /proc shows them, and how a daemon is started. A process is always
-/// named by pid *and* start time, so that a number that was used again is never taken for it.
+/// Processes of this machine, read from /proc, and the start of daemons. A process is identified by
+/// pid *and* start time, because a pid is used again.
 
 #include <sys/types.h>
 
@@ -23,20 +23,22 @@ struct ProcessId {
 };
 
 /// Starts a program in a session of its own, stdin from /dev/null, stdout and stderr appended to
-/// `log`, in `directory`. \param home its TESSERA_HOME; empty: this process's
+/// `log`, in `directory`.
+/// \param home its TESSERA_HOME; empty: this process's
 /// \error kUnavailable naming the program and the system's reason.
 Result<ProcessId> startDaemon(const std::vector<std::string>& command, const std::string& directory,
                               const std::string& log, const std::string& home = {});
 
-/// Whether the process lives (a zombie does not).
+/// Whether the process is alive. A zombie is not.
 bool isAlive(const ProcessId& process);
-/// Whether `text` is one of the arguments it was started with.
+/// Whether `text` is one of its arguments.
 bool hasArgument(const ProcessId& process, const std::string& text);
-/// Its living descendants, parents first.
+/// Its live descendants, parents first.
 std::vector<ProcessId> descendantsOf(const ProcessId& process);
-/// Sends `signal` if the process lives still.
+/// Sends `signal` if the process is alive.
 void signalProcess(const ProcessId& process, int signal);
-/// Waits until none lives. \return whether that came within `patience`
+/// Waits until none is alive.
+/// \return false if that took longer than `patience`
 bool waitGone(const std::vector<ProcessId>& processes, std::chrono::milliseconds patience);
 
 /// The folder of the running program.

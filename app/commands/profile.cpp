@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `profile list` and `profile remove`: the clusters that are known here.
+/// `profile add`, `list`, `use` and `remove`: the clusters that are known on this machine.
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "agents/net/socket.h"
+#include "app/commands/cluster_choice.h"
 #include "app/commands/command.h"
 #include "app/commands/endpoint.h"
 #include "app/commands/json.h"
 #include "app/commands/local_cluster.h"
+#include "app/commands/suggest.h"
 #include "app/commands/units.h"
+#include "engine/files/absolute_path.h"
 
 namespace tessera::app {
 namespace {
@@ -21,28 +26,53 @@ std::string stateOf(const agents::Profile& profile) {
   return isRunning(profile.directory) ? "running" : "stopped";
 }
 
-int runList(const Invocation& call) {
-  std::vector<std::vector<std::string>> rows = {{"profile", "state", "registrar"}};
+int runListProfile(const Invocation& call) {
+  const std::vector<std::string> names = profileNames();
+  if (call.arguments.has("names")) return printNames(names);
+  std::vector<std::vector<std::string>> rows = {{"", "profile", "state", "registrar"}};
   Json json = Json::array();
   int code = kDone;
-  for (const std::string& name : profileNames()) {
+  for (const std::string& name : names) {
     const auto profile = agents::LoadProfile(profilePath(name));
     if (!profile) {
       code = failed(profile.error());
       continue;
     }
     const std::string state = stateOf(*profile);
-    rows.push_back({profile->name, state, profile->registrar_endpoint});
+    const bool isCurrent = name == currentProfile();
+    rows.push_back({isCurrent ? "*" : "", profile->name, state, profile->registrar_endpoint});
     json.push_back({{"name", profile->name},
+                    {"current", isCurrent},
                     {"state", state},
                     {"registrar", profile->registrar_endpoint},
                     {"directory", profile->directory}});
   }
   if (call.json)
-    printLine(json);
+    printLine({{"profiles", std::move(json)}});
   else
     fmt::print("{}", formatTable(rows));
   return code;
+}
+
+int runUse(const Invocation& call) {
+  const std::string name = call.arguments.word(0);
+  const bool clears = call.arguments.has("clear");
+  if (name.empty() != clears)
+    return wrongUsage(InvalidArgument(clears ? "--clear takes no PROFILE"
+                                             : "`profile use` needs PROFILE, or --clear"));
+  if (!clears) {
+    if (const auto good = checkName("profile", name); !good) return wrongUsage(good.error());
+    const std::vector<std::string> known = profileNames();
+    if (std::ranges::count(known, name) == 0)
+      return failed(
+          NotFound(fmt::format("no profile is named '{}'{}", name, didYouMean(name, known))));
+  }
+  if (const auto saved = setCurrentProfile(name); !saved) return failed(saved.error());
+  if (call.json)
+    printLine({{"current", clears ? Json(nullptr) : Json(name)}});
+  else
+    fmt::print("{}\n", clears ? "no profile is chosen" : fmt::format("'{}' is chosen", name));
+  return kDone;
 }
 
 int runRemove(const Invocation& call) {
@@ -52,8 +82,10 @@ int runRemove(const Invocation& call) {
   if (!profile && profile.error().code == ErrorCode::kNotFound)
     return failed(NotFound(fmt::format("no profile is named '{}'", name)));
   if (profile && stateOf(*profile) == "running")
-    return failed(FailedPrecondition(
-        fmt::format("cluster '{}' is running; `tesseractl down --name {}` stops it", name, name)));
+    return failed(FailedPrecondition(fmt::format(
+        "cluster '{}' is running; `tesseractl down --cluster {}` stops it", name, name)));
+  if (currentProfile() == name)
+    if (const auto cleared = setCurrentProfile(""); !cleared) return failed(cleared.error());
   std::error_code failure;
   std::filesystem::remove(profilePath(name), failure);
   if (failure)
@@ -66,13 +98,9 @@ int runRemove(const Invocation& call) {
   return kDone;
 }
 
-}  // namespace
-
-namespace {
-
 Result<agents::Profile> readProfile(const Arguments& arguments) {
-  if (const auto file = arguments.value("from")) {
-    TESSERA_TRY(auto profile, agents::LoadProfile(std::filesystem::absolute(*file).string()));
+  if (const auto file = arguments.value("file")) {
+    TESSERA_TRY(auto profile, agents::LoadProfile(engine::AbsolutePath(*file)));
     if (!arguments.word(0).empty()) profile.name = arguments.word(0);
     return profile;
   }
@@ -80,7 +108,7 @@ Result<agents::Profile> readProfile(const Arguments& arguments) {
   profile.name = arguments.word(0);
   const auto need = [&](const char* option) -> Result<std::string> {
     const auto value = arguments.value(option);
-    if (!value) return InvalidArgument(fmt::format("profile add needs --{}, or --from", option));
+    if (!value) return InvalidArgument(fmt::format("`profile add` needs --{}, or --file", option));
     return *value;
   };
   TESSERA_TRY(const std::string registrar, need("registrar"));
@@ -95,7 +123,7 @@ Result<agents::Profile> readProfile(const Arguments& arguments) {
   TESSERA_TRY(const std::string serverKey, need("server-key"));
   TESSERA_TRY(profile.server_key, readPublicKey(serverKey).Context("--server-key"));
   TESSERA_TRY(const std::string key, need("key"));
-  profile.key_file = std::filesystem::absolute(key).string();
+  profile.key_file = engine::AbsolutePath(key);
   return profile;
 }
 
@@ -122,27 +150,55 @@ int runAdd(const Invocation& call) {
 }  // namespace
 
 Command profileAddCommand() {
-  return {{"profile add",
-           "names a cluster that runs on other machines",
-           {{"NAME", "the cluster's name"}},
-           {{"registrar", "HOST[:PORT]", fmt::format("node 0 (default port {})", kDefaultPort)},
-            {"events", "HOST:PORT", "where it publishes (default: the registrar's port + 1)"},
-            {"server-key", "KEY|FILE", "public key of node 0, or its .pub file"},
-            {"key", "FILE", "your key pair, as `keys new` made it"},
-            {"from", "FILE", "takes all this from a profile file"},
-            {"force", "", "replaces a profile of that name"}},
-           {}},
-          runAdd};
+  return {
+      {.verb = "profile add",
+       .summary = "Name a cluster of other machines",
+       .words = {{"NAME", "name for the cluster"}},
+       .options = {{.name = "registrar",
+                    .value = "HOST[:PORT]",
+                    .help = "address of node 0",
+                    .fallback = fmt::format("port {}", kDefaultPort)},
+                   {.name = "events",
+                    .value = "HOST:PORT",
+                    .help = "address where node 0 publishes events",
+                    .fallback = "the registrar's port + 1"},
+                   {.name = "server-key",
+                    .value = "KEY|FILE",
+                    .help = "public key of node 0, or its .pub file"},
+                   {.name = "key", .value = "FILE", .help = "your key pair, as made by `keys new`"},
+                   {.name = "file", .value = "FILE", .help = "take all this from a profile file"},
+                   forceOption("replace a profile of that name")},
+       .examples = {"tesseractl profile add lab --registrar 10.0.0.1 --server-key n0.pub --key "
+                    "laptop.key",
+                    "tesseractl profile add lab --file lab.json"}},
+      runAdd};
 }
 
 Command profileListCommand() {
-  return {{"profile list", "lists the clusters that are known here", {}, {}, {}}, runList};
+  return {{.verb = "profile list",
+           .summary = "List the clusters that are known on this machine",
+           .options = {namesOption()},
+           .notes = {"A star marks the profile of `profile use`."},
+           .examples = {"tesseractl profile list"}},
+          runListProfile};
+}
+
+Command profileUseCommand() {
+  return {{.verb = "profile use",
+           .summary = "Choose the cluster that verbs and the panel use from now on",
+           .words = {{"PROFILE", "name of a profile; none with --clear", false}},
+           .options = {{.name = "clear", .value = "", .help = "forget the choice"}, quietOption()},
+           .notes = {"--cluster and TESSERA_CLUSTER take precedence."},
+           .examples = {"tesseractl profile use lab", "tesseractl profile use --clear"}},
+          runUse};
 }
 
 Command profileRemoveCommand() {
-  return {
-      {"profile remove", "forgets a cluster that does not run here", {{"NAME", "profile"}}, {}, {}},
-      runRemove};
+  return {{.verb = "profile remove",
+           .summary = "Forget a cluster that does not run on this machine",
+           .words = {{"PROFILE", "name of a profile"}},
+           .examples = {"tesseractl profile remove lab"}},
+          runRemove};
 }
 
 }  // namespace tessera::app

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// One line on a terminal's stderr that is written again and again; nothing elsewhere.
+/// A line on stderr that is updated in place. Shown on a terminal only.
 
 #include <fmt/format.h>
 #include <unistd.h>

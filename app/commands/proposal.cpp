@@ -6,13 +6,14 @@
 #include <algorithm>
 
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/units.h"
 #include "engine/model/gpt.h"
 
 namespace tessera::app {
 namespace {
 
-/// Planning a dozen moves of a large model takes a while.
+/// Planning a dozen changes of a large model is slow.
 constexpr std::chrono::seconds kProposalTimeout{60};
 
 Result<engine::Proposal> ask(Session& session, const std::string& job,
@@ -22,8 +23,7 @@ Result<engine::Proposal> ask(Session& session, const std::string& job,
   request.mutable_propose()->set_limit(limit);
   for (const ptc::DeviceId device : devices)
     agents::Encode(device, request.mutable_propose()->add_devices());
-  TESSERA_TRY(const auto reply,
-              session.ask(std::move(request), ReplyKind::kPropose, kProposalTimeout));
+  TESSERA_TRY(const auto reply, session.ask(std::move(request), kProposalTimeout));
   return agents::Decode(reply.propose());
 }
 
@@ -36,7 +36,7 @@ Result<engine::Proposal> askProposal(Session& session, const std::string& job,
   if (proposal.calibrated || session.profile.calibration.empty()) return proposal;
   wire::Request install;
   install.mutable_probe()->set_calibration(session.profile.calibration);
-  TESSERA_TRY(const auto installed, session.ask(std::move(install), ReplyKind::kProbe));
+  TESSERA_TRY(const auto installed, session.ask(std::move(install)));
   static_cast<void>(installed);
   return ask(session, job, devices, limit);
 }

@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// The configurations that a job could run, as `propose`, `plan --candidates` and `job tune` ask
-/// for and print them.
+/// The configurations that a job could run, for `propose`, `plan --candidates` and `job tune`.
 
 #include <cstdint>
 #include <optional>
@@ -15,25 +14,26 @@
 
 namespace tessera::app {
 
-/// Asks for up to `limit` candidates. A cluster that was never probed is first given the constants
-/// of the profile, where it has some.
+/// Requests up to `limit` candidates. If the cluster was never probed, it first receives the
+/// constants in the profile, if there are any.
 Result<engine::Proposal> askProposal(Session& session, const std::string& job,
                                      const std::vector<ptc::DeviceId>& devices, std::int64_t limit);
 
-/// The job of that name. \error kNotFound naming it and those there are
+/// The job of that name.
+/// \error kNotFound naming it and the existing jobs
 Result<engine::JobStatus> findJob(const engine::ClusterSnapshot& snapshot, const std::string& job);
 
-/// Tokens of one step of a built-in model; nullopt of an own program.
+/// Tokens per step of a built-in model; nullopt for a program of the user.
 std::optional<double> tokensOfStep(const engine::JobStatus& job);
 
-/// A table, the sentence, and where the constants come from.
+/// A table, the reason for the recommendation, and the source of the constants.
 std::string describeProposal(const engine::Proposal& proposal, std::optional<double> tokens);
 
 /// "dp=4,tp=2,pp=1".
 std::string configurationOf(const engine::Candidate& candidate);
 /// "zero, micro-batch 4"; a dash for the defaults.
 std::string optionsOf(const engine::Candidate& candidate);
-/// A dash where it is unknown (0).
+/// A dash if it is unknown (0).
 std::string formatStep(double seconds);
 
 }  // namespace tessera::app

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "app/commands/command.h"
 #include "app/commands/json.h"
@@ -16,9 +17,9 @@
 namespace tessera::app {
 namespace {
 
-constexpr std::int64_t kMostCandidates = 64;
+constexpr std::int64_t kProposeMostCandidates = 64;
 
-/// Devices that nobody uses, and the job's own.
+/// Idle devices and the job's own.
 std::vector<ptc::DeviceId> usableBy(const std::string& job,
                                     const engine::ClusterSnapshot& snapshot) {
   std::vector<ptc::DeviceId> devices;
@@ -32,12 +33,12 @@ std::vector<ptc::DeviceId> usableBy(const std::string& job,
   return devices;
 }
 
-int run(const Invocation& call) {
+int runPropose(const Invocation& call) {
   const std::string job = call.arguments.word(0);
   if (const auto good = checkName("job", job); !good) return wrongUsage(good.error());
   auto placement = readPlacement(call.arguments);
   if (!placement) return wrongUsage(placement.error());
-  const auto limit = call.arguments.integer("limit", 8, 1, kMostCandidates);
+  const auto limit = call.arguments.integer("limit", 8, 1, kProposeMostCandidates);
   if (!limit) return wrongUsage(limit.error());
   auto session = openSession(call);
   if (!session) return failed(session.error());
@@ -58,14 +59,17 @@ int run(const Invocation& call) {
 }  // namespace
 
 Command proposeCommand() {
-  return {{"propose",
-           "lists the configurations that a job could run, best first, with what each would cost",
-           {{"JOB", "job"}},
-           {devicesOption("(default: the job's and all idle ones)"),
-            {"limit", "N", "at most N of them (default 8)"}},
-           {"A configuration that uses all devices comes before one that leaves some idle.",
-            "Step times are estimates; `job tune` measures them, `probe` calibrates them."}},
-          run};
+  return {
+      {.verb = "propose",
+       .summary = "List the configurations that a job could run, the best first",
+       .words = {{"JOB", "name of the job"}},
+       .options = {devicesOption("the job's GPUs and all idle ones"),
+                   limitOption("list at most N configurations", "8")},
+       .notes = {"A configuration that uses all GPUs comes before one that leaves some idle. "
+                 "Step times are estimates: `job tune` measures them, `probe` calibrates them."},
+       .examples = {"tesseractl propose gpt-mini",
+                    "tesseractl propose gpt-mini --devices 2x4 --limit 3"}},
+      runPropose};
 }
 
 }  // namespace tessera::app

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `reshard`: a checkpoint on disk in another format, for another mesh, with other dtypes.
+/// `reshard`: writes a checkpoint in another format, for another mesh or with other dtypes.
 
 #include "engine/reshard/reshard.h"
 
@@ -8,8 +8,11 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <iterator>
+#include <nlohmann/json.hpp>
 
 #include "app/commands/checkpoint_layout.h"
 #include "app/commands/checkpoint_options.h"
@@ -27,7 +30,7 @@ using checkpoint::Format;
 constexpr std::string_view kFile = ".safetensors";
 constexpr std::int64_t kMostShards = 99'999;  // five digits in the names of files
 
-/// What DST becomes: as --format says, else as its name and --mesh do.
+/// The format of DST: --format, else by --mesh and the extension of DST.
 Result<Format> formatOf(const Arguments& arguments) {
   const bool mesh = arguments.has("mesh");
   const std::string name =
@@ -38,14 +41,13 @@ Result<Format> formatOf(const Arguments& arguments) {
        {Format::kSafetensors, Format::kHuggingFace, Format::kShardedSafetensors}) {
     if (name != checkpoint::ToString(format)) continue;
     const bool sharded = format == Format::kShardedSafetensors;
-    if (sharded && !mesh) return InvalidArgument("--format sharded needs --mesh and --rules");
+    if (sharded && !mesh) return InvalidArgument("--format sharded needs --mesh");
     if (!sharded && mesh)
       return InvalidArgument(
           fmt::format("--mesh cuts tensors, --format {} holds whole ones", name));
     return format;
   }
-  return InvalidArgument(
-      fmt::format("--format '{}' is none of safetensors, huggingface, sharded", name));
+  return Internal(fmt::format("format '{}' is in the option table and not known", name));
 }
 
 /// "bf16", or "**.exp_avg=f32".
@@ -58,14 +60,12 @@ Result<reshard::DTypeRule> readDType(const std::string& text) {
                             *dtype};
 }
 
-Result<reshard::Options> readOptions(const Arguments& arguments) {
+Result<reshard::Options> readOptionsReshard(const Arguments& arguments) {
   reshard::Options options;
   TESSERA_TRY(options.format, formatOf(arguments));
   for (const char* option : {"rules", "values", "tensors", "zero", "stages"})
     if (arguments.has(option) && !arguments.has("mesh"))
       return InvalidArgument(fmt::format("--{} goes with --mesh", option));
-  if (arguments.has("mesh") && !arguments.has("rules"))
-    return InvalidArgument("--mesh needs --rules: how the tensors are cut");
   for (const char* option : {"shard-size", "shards"})
     if (arguments.has(option) && options.format != Format::kHuggingFace)
       return InvalidArgument(fmt::format("--{} goes with --format huggingface", option));
@@ -99,26 +99,27 @@ Result<reshard::Options> readOptions(const Arguments& arguments) {
     if (arguments.has(option))
       options.spelling[fmt::format("--{}", option)] =
           fmt::format("{}", fmt::join(arguments.values(option), " "));
-  TESSERA_TRY(const bool zero, readZero(arguments));
-  if (zero) options.spelling["--zero"] = "on";
+  if (readZero(arguments)) options.spelling["--zero"] = "on";
   return options;
 }
 
-int run(const Invocation& call) {
+int runReshard(const Invocation& call) {
   const Arguments& arguments = call.arguments;
-  auto options = readOptions(arguments);
+  auto options = readOptionsReshard(arguments);
   if (!options) return wrongUsage(options.error());
   const auto source = checkpoint::Checkpoint::Open(arguments.word(0));
   if (!source) return failed(source.error());
   if (arguments.has("mesh")) {
     auto layout = layoutOf(**source, arguments);
-    if (!layout) return failed(layout.error());
+    if (!layout)
+      return arguments.has("rules") ? failed(layout.error()) : wrongUsage(layout.error());
     options->layout = std::move(*layout);
   }
 
   countInterrupts();
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of a write
-  ByteProgress progress("resharding", call.json ? nullptr : stdout,
+  std::signal(SIGXFSZ,
+              SIG_IGN);  // a write beyond the size limit fails instead of killing the process
+  ByteProgress progress("resharding", call.json || call.quiet ? nullptr : stdout,
                         ByteProgress::Elsewhere::kLines);
   options->watch = progress.watch();
   options->note = [&](const std::string& line) { progress.note(line); };
@@ -132,13 +133,13 @@ int run(const Invocation& call) {
   if (!report) return failed(report.error());
   if (call.json) {
     printLine({{"tensors", report->num_tensors},
-               {"bytes_read", report->bytes_read},
-               {"bytes_written", report->bytes_written},
+               {"read_bytes", report->bytes_read},
+               {"written_bytes", report->bytes_written},
                {"seconds", took.count()},
                {"digest", ptc::Hex16(report->digest)},
                {"files", report->num_files},
                {"converted", report->num_converted},
-               {"bytes_resumed", report->bytes_resumed},
+               {"resumed_bytes", report->bytes_resumed},
                {"format", checkpoint::ToString(options->format)},
                {"path", arguments.word(1)}});
     return kDone;
@@ -156,37 +157,55 @@ int run(const Invocation& call) {
 
 Command reshardCommand() {
   std::vector<OptionSpec> options = {
-      {"format", "FORMAT",
-       "safetensors (one file), huggingface (folder of whole tensors) or sharded (default: "
-       "sharded with --mesh, safetensors for a DST that ends so, else huggingface)"}};
-  for (OptionSpec& option : layoutOptions()) options.push_back(std::move(option));
+      {.name = "format",
+       .value = "",
+       .help = "safetensors is one file, huggingface a folder of whole tensors, sharded a folder "
+               "with the shards of a mesh",
+       .fallback = "sharded with --mesh, safetensors for a DST with that extension, else "
+                   "huggingface",
+       .choices = {"safetensors", "huggingface", "sharded"}}};
+  std::ranges::move(layoutOptions(), std::back_inserter(options));
   for (OptionSpec option : std::initializer_list<OptionSpec>{
-           {"shard-size", "SIZE", "most bytes of a file of --format huggingface (default 5G)"},
-           {"shards", "N", "so many files instead, the largest as small as can be"},
-           {"dtype", "[GLOB=]DTYPE",
-            "rounds floating-point tensors (that fit GLOB) to f64, f32, f16, bf16, f8e4m3 or "
-            "f8e5m2; may be repeated"},
+           {.name = "shard-size",
+         .value = "SIZE",
+         .help = "with --format huggingface: largest size of a file",
+         .fallback = "5G"},
+           {.name = "shards",
+           .value = "N",
+           .help = "with --format huggingface: number of files, of about equal size"},
+           {.name = "dtype",
+           .value = "[GLOB=]DTYPE",
+           .help = "round floating-point tensors (that match GLOB) to f64, f32, f16, bf16, f8e4m3 "
+                   "or f8e5m2",
+           .repeats = true},
            memoryOption(),
            threadsOption(),
-           {"force", "", "replaces DST, at the end and in one step"},
-           {"resume", "", "fails where there is nothing to resume"},
-           {"restart", "", "drops an interrupted run instead of resuming it"},
-           {"verify", "",
-            "checks the sums that SRC states first; reads what was written and compares digests "
-            "before DST appears"}})
+           forceOption("replace DST, at the end and in one step"),
+           {.name = "resume", .value = "", .help = "fail if there is no interrupted run to resume"},
+           {.name = "restart",
+           .value = "",
+           .help = "discard an interrupted run instead of resuming it"},
+           {.name = "verify",
+           .value = "",
+           .help = "check the checksums in SRC first; read what was written and compare digests "
+                   "before DST appears"},
+           quietOption()})
     options.push_back(std::move(option));
-  return {{"reshard",
-           "writes a checkpoint on disk in another format, for another mesh, with other dtypes",
-           {{"SRC", "file or folder of any format that `inspect` reads; it is only read"},
-            {"DST", "file or folder to be made"}},
-           std::move(options),
-           {"Works in DST.partial; DST appears by rename when all of it is there. After Ctrl-C, a "
-            "crash or a full disk the same command resumes.",
-            "The sharded form is that of torch.distributed.checkpoint's HuggingFaceStorageReader. "
-            "Digests of all tensors stand in __metadata__ and, in folders, in "
-            "tessera-manifest.json.",
-            "Needs no cluster."}},
-          run};
+  return {{.verb = "reshard",
+           .summary = "Write a checkpoint in another format, for another mesh or with other dtypes",
+           .words = {{"SRC", "file or folder of any format that `inspect` reads; it is only read"},
+                     {"DST", "file or folder to write"}},
+           .options = std::move(options),
+           .notes = {"The command writes to DST.partial and renames it to DST at the end. After "
+                     "Ctrl-C, a crash or a full disk the same command resumes.",
+                     "The sharded form is the one that torch.distributed.checkpoint reads with "
+                     "HuggingFaceStorageReader. The digests of all tensors are stored in "
+                     "__metadata__ and, for folders, in tessera-manifest.json. Needs no cluster."},
+           .examples = {"tesseractl reshard checkpoints/step-1000 step-1000-tp2 --mesh "
+                        "\"tp=2,pp=2\" --rules llama",
+                        "tesseractl reshard model.safetensors half.safetensors --dtype bf16",
+                        "tesseractl reshard sharded/ merged --format huggingface --shard-size 2G"}},
+          runReshard};
 }
 
 }  // namespace tessera::app

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `rules list` and `rules check`: which rule cuts which tensor, and what no rule knows.
+/// `rules list`, `rules show` and `rules check`.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "app/commands/command.h"
@@ -19,15 +20,15 @@
 namespace tessera::app {
 namespace {
 
-constexpr std::int64_t kMostRanks = 65536;
+constexpr std::int64_t kRulesMostRanks = 65536;
 
-/// Tensors of one name in the file that are cut alike.
+/// Tensors with one name in the file and the same cut.
 struct Row {
   const ptc::RulesReport::Tensor* first = nullptr;
   std::string cut;
   std::int64_t tensors = 0;
   std::int64_t problems = 0;
-  std::int64_t pieceBytes = 0;  // the largest on a rank; with a mesh
+  std::int64_t pieceBytes = 0;  // the largest on a rank; only with a mesh
 };
 
 std::vector<Row> rowsOf(const ptc::RulesReport& report) {
@@ -68,7 +69,7 @@ std::int64_t largestPiece(const ptc::Layout& layout, const std::string& tensor) 
   return most * ptc::SizeBytes(spec.dtype);
 }
 
-/// One line for each kind of complaint: the first of it, and how many more.
+/// One line for each kind of problem: the first one and the number of others.
 std::vector<std::string> problemsOf(const ptc::RulesReport& report, const std::vector<Row>& rows) {
   std::vector<std::string> problems;
   for (const Row& row : rows) {
@@ -163,9 +164,9 @@ int check(const Invocation& call) {
   if (const auto text = call.arguments.value("mesh")) {
     auto parsed = ptc::ParseMeshShape(*text).Context("--mesh");
     if (!parsed) return wrongUsage(parsed.error());
-    if (parsed->num_ranks() > kMostRanks)
+    if (parsed->num_ranks() > kRulesMostRanks)
       return wrongUsage(InvalidArgument(fmt::format("--mesh '{}' has {} ranks, at most {}", *text,
-                                                    parsed->num_ranks(), kMostRanks)));
+                                                    parsed->num_ranks(), kRulesMostRanks)));
     shape = *parsed;
   }
   const auto report =
@@ -186,8 +187,9 @@ int check(const Invocation& call) {
   return problems.empty() ? kDone : kFailed;
 }
 
-int list(const Invocation& call) {
+int listRules(const Invocation& call) {
   const std::vector<std::string> names = engine::RuleSetNames();
+  if (call.arguments.has("names")) return printNames(names);
   Json json = Json::array();
   std::vector<std::vector<std::string>> table = {{"rule set", "models of the catalogue"}};
   for (const std::string& name : names) {
@@ -201,14 +203,14 @@ int list(const Invocation& call) {
     table.push_back({name, fmt::format("{}", fmt::join(models, ", "))});
   }
   if (call.json) {
-    printLine(json);
+    printLine({{"rule_sets", std::move(json)}});
   } else {
     fmt::print("{}", formatTable(table));
   }
   return kDone;
 }
 
-int show(const Invocation& call) {
+int showRules(const Invocation& call) {
   const auto rules = engine::FindRuleSet(call.arguments.word(0));
   if (!rules) return failed(rules.error());
   fmt::print("{}", rules->text);
@@ -218,25 +220,35 @@ int show(const Invocation& call) {
 }  // namespace
 
 Command rulesCheckCommand() {
-  std::vector<OptionSpec> options = modelOptions("as the table says");
-  options.push_back({"mesh", "MESH", "tp=8,pp=4: also the largest piece that a rank holds"});
-  return {{"rules check",
-           "shows which rule cuts which tensor, and what no rule knows",
-           {{"RULES", "a rule set or a file (default: the rules of the model)", false}},
-           std::move(options),
-           {"Exit code 1 where a tensor has no rule, a rule has no tensor, or one does not go with "
-            "the other."}},
+  std::vector<OptionSpec> options = modelOptions("as in the table");
+  options.push_back({.name = "mesh",
+                     .value = "MESH",
+                     .help = "tp=8,pp=4: also show the largest piece that a rank holds"});
+  return {{.verb = "rules check",
+           .summary = "Show which rule cuts which tensor, and which tensors have no rule",
+           .words = {{"RULES", "a rule set or a file; the model's rules if it is missing", false}},
+           .options = std::move(options),
+           .notes = {"The exit code is 1 if a tensor has no rule, a rule matches no tensor, or a "
+                     "rule does not fit its tensor."},
+           .examples = {"tesseractl rules check --model llama-3-8b --mesh tp=16",
+                        "tesseractl rules check mine.json --tensors table.json"}},
           check};
 }
 
 Command rulesListCommand() {
-  return {{"rules list", "lists the rule sets that come with the program", {}, {}, {}}, list};
+  return {{.verb = "rules list",
+           .summary = "List the built-in rule sets",
+           .options = {namesOption()},
+           .examples = {"tesseractl rules list"}},
+          listRules};
 }
 
 Command rulesShowCommand() {
-  return {
-      {"rules show", "prints a rule set, to begin one's own with", {{"NAME", "rule set"}}, {}, {}},
-      show};
+  return {{.verb = "rules show",
+           .summary = "Print a rule set, as a start for your own",
+           .words = {{"RULES", "name of a rule set"}},
+           .examples = {"tesseractl rules show llama > mine.json"}},
+          showRules};
 }
 
 }  // namespace tessera::app

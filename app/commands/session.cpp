@@ -6,55 +6,51 @@
 #include <utility>
 
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
+#include "app/commands/cluster_choice.h"
 #include "app/commands/local_cluster.h"
 
 namespace tessera::app {
 
 Result<agents::Profile> findProfile(const std::string& named) {
-  if (!named.empty()) return agents::LoadProfile(named);
+  if (const std::string chosen = chosenCluster(named); !chosen.empty())
+    return agents::LoadProfile(chosen);
   const std::vector<std::string> names = profileNames();
   if (names.size() == 1) return agents::LoadProfile(names.front());
   for (const std::string& name : names)
     if (name == "local") return agents::LoadProfile(name);
   if (names.empty()) return NotFound("no cluster is known; `tesseractl up` starts a local one");
   return NotFound(fmt::format(
-      "{} profiles are known and none is named local; choose one with --cluster", names.size()));
+      "{} profiles are known and none is named local; choose one with --cluster or `tesseractl "
+      "profile use`",
+      names.size()));
 }
 
 Result<Session> openSession(const Invocation& call) {
   TESSERA_TRY(auto profile, findProfile(call.cluster));
   if (!profile.directory.empty() && !isRunning(profile.directory))
     return Unavailable(
-        fmt::format("cluster '{}' is not running; `tesseractl up --name {}` starts it",
+        fmt::format("cluster '{}' is not running; `tesseractl up --cluster {}` starts it",
                     profile.name, profile.name));
   TESSERA_TRY(auto client, agents::ClusterClient::OpenForCommands(profile));
   return Session{std::move(profile), std::move(client)};
 }
 
-Result<wire::Reply> Session::ask(wire::Request request, ReplyKind expected,
-                                 std::chrono::milliseconds timeout) {
-  TESSERA_TRY(auto reply, client->CallAndWait(std::move(request), timeout));
-  return checkKind(std::move(reply), expected);
+Result<wire::Reply> Session::ask(wire::Request request, std::chrono::milliseconds timeout) {
+  return client->CallAndWait(std::move(request), timeout);
 }
 
 Result<engine::ClusterSnapshot> Session::snapshot(std::chrono::milliseconds timeout) {
   wire::Request request;
   request.mutable_status();
-  TESSERA_TRY(const auto reply, ask(std::move(request), ReplyKind::kStatus, timeout));
+  TESSERA_TRY(const auto reply, ask(std::move(request), timeout));
   return agents::Decode(reply.status());
 }
 
-Result<wire::Reply> askOnce(const Invocation& call, wire::Request request, ReplyKind expected,
+Result<wire::Reply> askOnce(const Invocation& call, wire::Request request,
                             std::chrono::milliseconds timeout) {
   TESSERA_TRY(auto session, openSession(call));
-  return session.ask(std::move(request), expected, timeout);
-}
-
-Result<wire::Reply> checkKind(wire::Reply reply, ReplyKind expected) {
-  if (reply.body_case() != expected)
-    return Internal(fmt::format("the registrar answered with a reply of kind {}, expected {}",
-                                static_cast<int>(reply.body_case()), static_cast<int>(expected)));
-  return reply;
+  return session.ask(std::move(request), timeout);
 }
 
 }  // namespace tessera::app

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The connection that one command holds: which cluster is meant, and one request at a time.
+/// The connection of one command: chooses the cluster and sends one request at a time.
 
 #include <chrono>
 #include <memory>
@@ -14,37 +14,32 @@
 
 namespace tessera::app {
 
-/// How long a command waits for the registrar's answer.
+/// Timeout of a request to the registrar.
 inline constexpr std::chrono::seconds kAnswerTimeout{10};
-/// What may take a job as long as its slowest step: pause, digest, stop.
+/// Timeout of requests that wait for the current step of a job: pause, digest, stop.
 inline constexpr std::chrono::seconds kJobTimeout{120};
 
-/// The profile that a command means: `named` by name or file, else the only one there is, else
-/// `local`. \error kNotFound saying what to do.
+/// The profile that a command means: chosenCluster(named) by name or file, else the only profile,
+/// else `local`.
+/// \error kNotFound with what to do
 Result<agents::Profile> findProfile(const std::string& named);
-
-/// The kind of a reply.
-using ReplyKind = wire::Reply::BodyCase;
 
 struct Session {
   agents::Profile profile;
   std::unique_ptr<agents::ClusterClient> client;
 
-  /// \error also kInternal for a reply of another kind than `expected`.
-  Result<wire::Reply> ask(wire::Request request, ReplyKind expected,
+  /// \error as ClusterClient::Call
+  Result<wire::Reply> ask(wire::Request request,
                           std::chrono::milliseconds timeout = kAnswerTimeout);
   Result<engine::ClusterSnapshot> snapshot(std::chrono::milliseconds timeout = kAnswerTimeout);
 };
 
-/// Connects to the cluster that the call names. \error also kUnavailable where a local cluster of
-/// that name is known but stopped.
+/// Connects to the cluster of the call.
+/// \error also kUnavailable if it is a local cluster that is stopped
 Result<Session> openSession(const Invocation& call);
 
 /// openSession and one `ask`, for a command that needs no more.
-Result<wire::Reply> askOnce(const Invocation& call, wire::Request request, ReplyKind expected,
+Result<wire::Reply> askOnce(const Invocation& call, wire::Request request,
                             std::chrono::milliseconds timeout = kAnswerTimeout);
-
-/// `reply` if it is of the kind `expected`.
-Result<wire::Reply> checkKind(wire::Reply reply, ReplyKind expected);
 
 }  // namespace tessera::app

@@ -7,12 +7,14 @@
 #include <future>
 #include <memory>
 
+#include "agents/wire/tessera/wire/control.pb.h"
+
 namespace tessera::app {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// What the job of that name does while it starts; empty where nothing is known.
+/// What the starting job does; empty if unknown.
 Result<std::string> whatItDoes(Session& session, const std::string& name) {
   TESSERA_TRY(const auto snapshot, session.snapshot());
   const auto job = std::ranges::find(snapshot.jobs, name, &engine::JobStatus::name);
@@ -50,8 +52,7 @@ Result<wire::Reply> startJob(Session& session, const wire::StartJobRequest& star
         last.empty() ? "" : " after the last sign of it: " + last));
   }
   told({});
-  TESSERA_TRY(auto answered, reply.get());
-  return checkKind(std::move(answered), ReplyKind::kStartJob);
+  return reply.get();
 }
 
 }  // namespace tessera::app

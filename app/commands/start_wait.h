@@ -2,26 +2,27 @@
 #pragma once
 
 /// \file
-/// Waits for a job to start: for as long as the cluster goes through its data, and not much longer.
+/// Waits for a job to start, as long as the cluster reports progress with opening its data.
 
 #include <chrono>
 #include <functional>
 #include <string>
 
+#include "agents/wire/messages_fwd.h"
 #include "app/commands/session.h"
 
 namespace tessera::app {
 
 struct StartPatience {
-  /// Since the cluster said the last time that it goes through data. It gives up starts that stand
-  /// for two minutes, and says why; before this is over.
+  /// Since the last report of progress. The registrar ends a start without progress after two
+  /// minutes and reports the reason, so this is longer.
   std::chrono::milliseconds patience = std::chrono::seconds(150);
   std::chrono::milliseconds poll = std::chrono::seconds(1);
 };
 
-/// Asks for the start and returns the answer. `told` hears what the job's ranks do: "opening data:
-/// n1 37.5 % of 8.4 GiB", and an empty text once that is over.
-/// \error as Session::ask; kTimeout naming what was heard last, once the patience is over
+/// Requests the start and returns the reply. Calls `told` with the progress, such as "opening data:
+/// n1 37.5 % of 8.4 GiB", and with an empty text when that is over.
+/// \error as Session::ask; kTimeout with the last report when `patience` is over
 Result<wire::Reply> startJob(Session& session, const wire::StartJobRequest& start,
                              const std::function<void(const std::string&)>& told,
                              const StartPatience& limits = {});

@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `status`: nodes, devices, jobs and the transaction under way.
+/// `status`: nodes, devices, jobs and the transaction in progress; `job list`.
 
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <thread>
 
 #include "app/commands/command.h"
+#include "app/commands/interrupt.h"
 #include "app/commands/json.h"
+#include "app/commands/past.h"
 #include "app/commands/session.h"
+#include "app/commands/terminal.h"
 #include "app/commands/units.h"
 
 namespace tessera::app {
 namespace {
 
 std::string describe(const engine::DeviceStatus& device) {
-  if (device.failed) return "failed";
-  if (device.joining) return "joining";
+  if (device.failed) return paintState("failed");
+  if (device.joining) return paintState("joining");
   return device.job.empty() ? "idle" : device.job;
 }
 
@@ -27,14 +35,14 @@ std::string deviceTable(const engine::ClusterSnapshot& snapshot) {
     bool first = true;
     for (const engine::DeviceStatus& device : node.devices) {
       rows.push_back({first ? fmt::format("n{}", node.node) : "",
-                      first ? std::string(engine::ToString(node.state)) : "",
+                      first ? paintState(engine::ToString(node.state)) : "",
                       ptc::ToString(device.id), formatBytes(device.used_bytes),
                       formatBytes(device.total_bytes), describe(device),
                       device.rank ? std::to_string(*device.rank) : ""});
       first = false;
     }
     if (node.devices.empty())
-      rows.push_back({fmt::format("n{}", node.node), std::string(engine::ToString(node.state))});
+      rows.push_back({fmt::format("n{}", node.node), paintState(engine::ToString(node.state))});
   }
   return formatTable(rows, {3, 4, 6});
 }
@@ -43,7 +51,7 @@ std::string jobTable(const engine::ClusterSnapshot& snapshot) {
   std::vector<std::vector<std::string>> rows = {
       {"job", "state", "step", "loss", "tokens/s", "s/step", "mesh", "options", "epoch", "layout"}};
   for (const engine::JobStatus& job : snapshot.jobs)
-    rows.push_back({job.name, std::string(engine::ToString(job.state)), std::to_string(job.step),
+    rows.push_back({job.name, paintState(engine::ToString(job.state)), std::to_string(job.step),
                     job.loss ? fmt::format("{:.4f}", *job.loss) : "-",
                     job.tokens_per_second ? fmt::format("{:.0f}", *job.tokens_per_second) : "-",
                     job.step_seconds ? fmt::format("{:.3f}", *job.step_seconds) : "-",
@@ -61,35 +69,97 @@ std::string jobTable(const engine::ClusterSnapshot& snapshot) {
   return text;
 }
 
-int run(const Invocation& call) {
+std::string describe(const engine::ClusterSnapshot& snapshot) {
+  std::string text = fmt::format(
+      "cluster {}{}\n\n{}", snapshot.cluster,
+      snapshot.link_bytes_per_second > 0
+          ? fmt::format(", links of {} (emulated)", formatRate(snapshot.link_bytes_per_second))
+          : "",
+      deviceTable(snapshot));
+  if (!snapshot.history_problem.empty())
+    text += fmt::format("\nhistory cannot be written: {}\n", snapshot.history_problem);
+  if (!snapshot.jobs.empty()) text += "\n" + jobTable(snapshot);
+  if (const auto& txn = snapshot.transaction; txn && !engine::IsFinal(txn->phase))
+    text += fmt::format("\ntransaction {} of {}: {}, {} of {}\n", txn->id, txn->job,
+                        paintState(engine::ToString(txn->phase)), formatBytes(txn->bytes_done),
+                        formatBytes(txn->bytes_total));
+  return text;
+}
+
+/// Shows the status once a second: in place on a terminal, one below the other elsewhere.
+int watch(const Invocation& call, Session& session) {
+  countInterrupts();
+  const bool inPlace = !call.json && isatty(STDOUT_FILENO) != 0;
+  bool isWaiting = false;
+  while (numInterrupts() == 0) {
+    const auto snapshot = session.snapshot();
+    if (!snapshot) {
+      if (!waitsForRegistrar(snapshot.error(), isWaiting)) return failed(snapshot.error());
+      continue;
+    }
+    isWaiting = false;
+    if (call.json)
+      printLine(toJson(*snapshot));
+    else
+      fmt::print("{}{}{}", inPlace ? "\033[H\033[J" : "", describe(*snapshot), inPlace ? "" : "\n");
+    std::fflush(stdout);
+    for (int i = 0; i < 10 && numInterrupts() == 0; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  return kDone;
+}
+
+int runStatus(const Invocation& call) {
+  auto session = openSession(call);
+  if (!session) return failed(session.error());
+  if (call.arguments.has("watch")) return watch(call, *session);
+  const auto snapshot = session->snapshot();
+  if (!snapshot) return failed(snapshot.error());
+  if (call.json)
+    printLine(toJson(*snapshot));
+  else
+    fmt::print("{}", describe(*snapshot));
+  return kDone;
+}
+
+int runListStatus(const Invocation& call) {
   auto session = openSession(call);
   if (!session) return failed(session.error());
   const auto snapshot = session->snapshot();
   if (!snapshot) return failed(snapshot.error());
-  if (call.json) {
-    printLine(toJson(*snapshot));
-    return kDone;
+  if (call.arguments.has("names")) {
+    std::vector<std::string> names;
+    for (const engine::JobStatus& job : snapshot->jobs) names.push_back(job.name);
+    return printNames(names);
   }
-  fmt::print(
-      "cluster {}{}\n\n{}", snapshot->cluster,
-      snapshot->link_bytes_per_second > 0
-          ? fmt::format(", links of {} MB/s (emulated)", snapshot->link_bytes_per_second / 1e6)
-          : "",
-      deviceTable(*snapshot));
-  if (!snapshot->history_problem.empty())
-    fmt::print("\nhistory cannot be written: {}\n", snapshot->history_problem);
-  if (!snapshot->jobs.empty()) fmt::print("\n{}", jobTable(*snapshot));
-  if (const auto& txn = snapshot->transaction; txn && !engine::IsFinal(txn->phase))
-    fmt::print("\ntransaction {} of {}: {}, {} of {}\n", txn->id, txn->job,
-               engine::ToString(txn->phase), formatBytes(txn->bytes_done),
-               formatBytes(txn->bytes_total));
+  if (call.json)
+    printLine({{"jobs", toJson(*snapshot)["jobs"]}});
+  else
+    fmt::print("{}", snapshot->jobs.empty() ? "no jobs\n" : jobTable(*snapshot));
   return kDone;
 }
 
 }  // namespace
 
 Command statusCommand() {
-  return {{"status", "shows nodes, devices, jobs and the transaction under way", {}, {}, {}}, run};
+  return {{.verb = "status",
+           .summary = "Show nodes, GPUs, jobs and the transaction in progress",
+           .options = {{.name = "watch",
+                        .value = "",
+                        .help = "repeat every second until interrupted; with --json one document "
+                                "per line",
+                        .letter = 'w'}},
+           .examples = {"tesseractl status", "tesseractl status --watch",
+                        "tesseractl --cluster lab status --json"}},
+          runStatus};
+}
+
+Command jobListCommand() {
+  return {{.verb = "job list",
+           .summary = "List the jobs of the cluster",
+           .options = {namesOption()},
+           .examples = {"tesseractl job list", "tesseractl job list --json"}},
+          runListStatus};
 }
 
 }  // namespace tessera::app

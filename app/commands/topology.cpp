@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `topology`: hosts, devices and links of a cluster as plans use them, measured where asked, and
-/// as the file that `plan --topology` reads.
+/// `topology`: hosts, devices and links of a cluster as plans use them. Measures them on request
+/// and writes the file for `plan --topology`.
 
 #include "ptc/topology/topology.h"
 
@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/command.h"
 #include "app/commands/json.h"
 #include "app/commands/output_file.h"
@@ -21,14 +23,14 @@
 namespace tessera::app {
 namespace {
 
-/// A host takes at most 4 s; a cluster is measured host by host.
+/// A host takes at most 4 s; hosts are measured one after another.
 constexpr std::chrono::seconds kMeasureTimeout{600};
 
-/// What the registrar plans with, and what was measured of it.
+/// The topology of the registrar's plans, and the measurements in it.
 struct Answer {
-  std::string file;  // of the cluster
+  std::string file;  // text of the topology file
   ptc::Cluster cluster;
-  engine::LinkSpeeds measured;  // empty: nothing was
+  engine::LinkSpeeds measured;  // empty: nothing was measured
 };
 
 Result<Answer> ask(const Invocation& call, bool measures) {
@@ -36,8 +38,8 @@ Result<Answer> ask(const Invocation& call, bool measures) {
     fmt::print(stderr, "measuring: up to 4 s a host; running jobs go on\n");
   wire::Request request;
   request.mutable_topology()->set_measure(measures);
-  TESSERA_TRY(const auto reply, askOnce(call, std::move(request), ReplyKind::kTopology,
-                                        measures ? kMeasureTimeout : kAnswerTimeout));
+  TESSERA_TRY(const auto reply,
+              askOnce(call, std::move(request), measures ? kMeasureTimeout : kAnswerTimeout));
   Answer answer;
   answer.file = reply.topology().cluster();
   TESSERA_TRY(answer.cluster, ptc::ParseCluster("the registrar's topology", answer.file));
@@ -94,7 +96,7 @@ Json toJson(const Answer& answer) {
   if (answer.measured.empty()) return json;
   json["measured"] = Json::parse(engine::ToJson(answer.measured), nullptr, false);
   for (std::size_t i = 0; i < answer.measured.links.size(); ++i)
-    json["measured"]["links"][i]["median"] = answer.measured.links[i].median();
+    json["measured"]["links"][i]["median_bytes_per_second"] = answer.measured.links[i].median();
   return json;
 }
 
@@ -104,10 +106,10 @@ Status save(const std::string& path, bool force, const std::string& text) {
   return file.Finish();
 }
 
-int run(const Invocation& call) {
-  const auto path = call.arguments.value("save");
+int runTopology(const Invocation& call) {
+  const auto path = call.arguments.value("output");
   if (call.arguments.has("force") && !path)
-    return wrongUsage(InvalidArgument("--force is for --save"));
+    return wrongUsage(InvalidArgument("--force needs --output"));
   const auto answer = ask(call, call.arguments.has("measure"));
   if (!answer) return failed(answer.error());
   if (path)
@@ -125,17 +127,20 @@ int run(const Invocation& call) {
 }  // namespace
 
 Command topologyCommand() {
-  return {{"topology",
-           "prints hosts, devices and bandwidths of the cluster as its plans use them",
-           {},
-           {{"measure", "", "measures the links first: at most 44 MiB and 4 s a host"},
-            {"save", "FILE", "writes them as the file that `plan --topology FILE` reads"},
-            {"force", "", "replaces FILE"}},
-           {"The registrar keeps what was measured and makes its plans with it, until a node comes "
-            "back on another machine, address or --link.",
-            "tesseractl topology --measure --save lab.json; "
-            "tesseractl plan --model gpt2 --topology lab.json ..."}},
-          run};
+  return {
+      {.verb = "topology",
+       .summary = "Print the hosts, GPUs and bandwidths that plans are made with",
+       .options = {{.name = "measure",
+                    .value = "",
+                    .help = "measure the links first: at most 44 MiB and 4 s per host"},
+                   outputOption("write them as a file for `plan --topology FILE`", "none"),
+                   forceOption("replace FILE if it exists")},
+       .notes = {"The registrar keeps the measured bandwidths and plans with them until a node "
+                 "returns on another machine, with another address or another --link."},
+       .examples = {"tesseractl topology", "tesseractl topology --measure --output lab.json",
+                    "tesseractl plan --model gpt2 --from \"tp=4\" --to \"tp=2,dp=2\" --topology "
+                    "lab.json"}},
+      runTopology};
 }
 
 }  // namespace tessera::app

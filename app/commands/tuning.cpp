@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "app/commands/proposal.h"
 #include "app/commands/units.h"
@@ -12,7 +13,7 @@
 namespace tessera::app {
 namespace {
 
-/// Mean of the two in the middle where their number is even. \pre !values.empty()
+/// \pre !values.empty()
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t middle = values.size() / 2;
@@ -24,7 +25,7 @@ Json orNull(double value) { return value > 0 ? Json(value) : Json(nullptr); }
 
 }  // namespace
 
-std::string describePlace(const Place& place) {
+std::string describeConfiguration(const Configuration& place) {
   const std::string options = engine::ToString(place.options);
   return fmt::format("{}{}{} on {}", ptc::ToString(place.mesh), options.empty() ? "" : ", ",
                      options, ptc::ToString(place.devices));
@@ -73,22 +74,23 @@ std::string describeMeasurements(const std::vector<Measurement>& measurements) {
   }
   std::string text = formatTable(rows, {3, 4, 5, 6});
   for (const Measurement& m : measurements)
-    if (!m.failure.empty()) text += fmt::format("{}: {}\n", describePlace(m.place), m.failure);
+    if (!m.failure.empty())
+      text += fmt::format("{}: {}\n", describeConfiguration(m.place), m.failure);
   if (const auto error = medianError(measurements))
     text += fmt::format("median error of the prediction: {:.0f} %\n", 100 * *error);
   return text;
 }
 
-Json toJson(const std::vector<Measurement>& measurements, const Place& kept) {
-  const auto place = [](const Place& p) {
+Json toJson(const std::vector<Measurement>& measurements, const Configuration& kept) {
+  const auto place = [](const Configuration& p) {
     return Json{
         {"mesh", toJson(p.mesh)}, {"options", toJson(p.options)}, {"devices", toJson(p.devices)}};
   };
   Json rows = Json::array();
   for (const Measurement& m : measurements) {
     Json row = place(m.place);
-    row["predicted"] = orNull(m.predicted);
-    row["measured"] = orNull(m.measured);
+    row["predicted_seconds"] = orNull(m.predicted);
+    row["measured_seconds"] = orNull(m.measured);
     row["error"] = orNull(errorOf(m));
     if (!m.failure.empty()) row["failure"] = m.failure;
     rows.push_back(std::move(row));

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What `job tune` measured, compared with what was predicted.
+/// The measurements of `job tune` beside their predictions.
 
 #include <optional>
 #include <string>
@@ -14,34 +14,34 @@
 namespace tessera::app {
 
 /// A configuration of a job on devices.
-struct Place {
+struct Configuration {
   ptc::MeshShape mesh;
   std::vector<ptc::DeviceId> devices;
   engine::StepOptions options;
   bool isPinned = false;  // devices are in rank order
-  friend bool operator==(const Place&, const Place&) = default;
+  friend bool operator==(const Configuration&, const Configuration&) = default;
 };
 /// "dp=2,tp=2,pp=1, zero on n0g0,…".
-std::string describePlace(const Place& place);
+std::string describeConfiguration(const Configuration& place);
 
 struct Measurement {
-  Place place;
-  double predicted = 0;  // seconds a step; 0: unknown
+  Configuration place;
+  double predicted = 0;  // seconds per step; 0: unknown
   double measured = 0;   // 0: it failed
   std::string failure;   // why
 };
 
-/// Relative error of the prediction; nullopt where either is unknown.
+/// Relative error of the prediction; nullopt if either is unknown.
 std::optional<double> errorOf(const Measurement& measurement);
-/// Of the absolute errors; nullopt where there is none.
+/// Median of the absolute errors; nullopt if there is none.
 std::optional<double> medianError(const std::vector<Measurement>& measurements);
-/// The measured one with the shortest step, or null.
+/// The measurement with the shortest step, or null.
 const Measurement* fastest(const std::vector<Measurement>& measurements);
-/// Seconds between consecutive samples, without the first `skip` steps. \pre enough samples,
-/// consecutive steps
+/// Median time between consecutive samples, without the first `skip` steps, in seconds.
+/// \pre more than skip + 1 samples of consecutive steps
 double medianStep(const std::vector<engine::Sample>& samples, std::int64_t skip);
 
 std::string describeMeasurements(const std::vector<Measurement>& measurements);
-Json toJson(const std::vector<Measurement>& measurements, const Place& kept);
+Json toJson(const std::vector<Measurement>& measurements, const Configuration& kept);
 
 }  // namespace tessera::app

@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/command.h"
 #include "app/commands/json.h"
 #include "app/commands/session.h"
@@ -28,14 +30,14 @@ Result<std::int64_t> readId(const Arguments& arguments) {
   return id;
 }
 
-/// What the registrar knows of a transaction: its state while it is remembered, its record once it
-/// has an outcome.
-struct Shown {
+/// A transaction at the registrar: its state while it is in memory, its record once it has an
+/// outcome.
+struct TxnShown {
   std::optional<engine::TxnStatus> txn;
   std::optional<engine::HistoryEntry> record;
 };
-Result<Shown> decode(const wire::TxnReply& reply) {
-  Shown shown;
+Result<TxnShown> decode(const wire::TxnReply& reply) {
+  TxnShown shown;
   if (reply.has_transaction()) {
     TESSERA_TRY(shown.txn, agents::Decode(reply.transaction()));
   }
@@ -50,7 +52,7 @@ std::string withOptions(const engine::StepOptions& options) {
   return text.empty() ? "" : " with " + text;
 }
 
-void print(const Shown& shown) {
+void print(const TxnShown& shown) {
   if (shown.txn) {
     const engine::TxnStatus& txn = *shown.txn;
     fmt::print("transaction {} of {}: {}\n", txn.id, txn.job, engine::ToString(txn.phase));
@@ -80,7 +82,7 @@ int runShow(const Invocation& call) {
   if (!id) return wrongUsage(id.error());
   wire::Request request;
   request.mutable_txn()->set_transaction(*id);
-  const auto reply = askOnce(call, std::move(request), ReplyKind::kTxn);
+  const auto reply = askOnce(call, std::move(request));
   if (!reply) return failed(reply.error());
   const auto shown = decode(reply->txn());
   if (!shown) return failed(shown.error());
@@ -99,7 +101,7 @@ int runCancel(const Invocation& call) {
   if (!id) return wrongUsage(id.error());
   wire::Request request;
   request.mutable_cancel()->set_transaction(*id);
-  const auto reply = askOnce(call, std::move(request), ReplyKind::kCancel);
+  const auto reply = askOnce(call, std::move(request));
   if (!reply) return failed(reply.error());
   if (call.json)
     printLine({{"cancelled", *id}});
@@ -108,17 +110,20 @@ int runCancel(const Invocation& call) {
   return kDone;
 }
 
-Syntax syntaxOf(const std::string& verb, const std::string& summary) {
-  return {verb, summary, {{"ID", "transaction (default: the current one)", false}}, {}, {}};
+Syntax syntaxOfTxn(const std::string& verb, const std::string& summary) {
+  return {.verb = verb,
+          .summary = summary,
+          .words = {{"ID", "number of the transaction; the current one if it is missing", false}},
+          .examples = {fmt::format("tesseractl {}", verb), fmt::format("tesseractl {} 3", verb)}};
 }
 
 }  // namespace
 
 Command txnShowCommand() {
-  return {syntaxOf("txn show", "shows a transaction: phase, bytes, outcome"), runShow};
+  return {syntaxOfTxn("txn show", "Show a transaction: phase, bytes and outcome"), runShow};
 }
 Command txnCancelCommand() {
-  return {syntaxOf("txn cancel", "rolls back a transaction that is not committed"), runCancel};
+  return {syntaxOfTxn("txn cancel", "Roll back a transaction that is not committed yet"), runCancel};
 }
 
 }  // namespace tessera::app

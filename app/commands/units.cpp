@@ -12,6 +12,8 @@
 #include <limits>
 #include <utility>
 
+#include "app/commands/terminal.h"
+
 namespace tessera::app {
 namespace {
 
@@ -116,20 +118,27 @@ std::string formatClock(double secondsSince1970) {
   return today ? fmt::format("{:%H:%M:%S}", then) : fmt::format("{:%Y-%m-%d %H:%M:%S}", then);
 }
 
+std::string formatBar(double part) {
+  constexpr int kWidth = 30;
+  const int filled = static_cast<int>(std::clamp(part, 0.0, 1.0) * kWidth);
+  return fmt::format("[{:#<{}}{:.<{}}]", "", filled, "", kWidth - filled);
+}
+
 std::string formatTable(const std::vector<std::vector<std::string>>& rows,
                         const std::vector<std::size_t>& right) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
+    for (std::size_t c = 0; c < row.size(); ++c)
+      widths[c] = std::max(widths[c], displayWidth(row[c]));
   }
   std::string text;
   for (const auto& row : rows) {
     std::string line;
     for (std::size_t c = 0; c < row.size(); ++c) {
       if (c > 0) line += "  ";
-      line += std::ranges::count(right, c) > 0 ? fmt::format("{:>{}}", row[c], widths[c])
-                                               : fmt::format("{:<{}}", row[c], widths[c]);
+      const std::string space(widths[c] - displayWidth(row[c]), ' ');
+      line += std::ranges::count(right, c) > 0 ? space + row[c] : row[c] + space;
     }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";

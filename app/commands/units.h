@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Sizes, rates, times and tables as text. `512M` is binary, `100MB/s` is 10^6.
+/// Sizes, rates, times and tables as text. `512M` is binary, `100MB/s` is decimal.
 
 #include <cstdint>
 #include <string>
@@ -13,26 +13,32 @@
 
 namespace tessera::app {
 
-/// "512M", "1G", "64K", "4096": binary multiples. \error kInvalidArgument naming the text.
+/// "512M", "1G", "64K", "4096": binary multiples of bytes.
+/// \error kInvalidArgument naming the text
 Result<std::int64_t> parseMemory(std::string_view text);
-/// "100MB/s", "1GB/s", "500KB/s": decimal, bytes a second. \error as parseMemory.
+/// "100MB/s", "1GB/s", "500KB/s": decimal multiples of bytes per second.
+/// \error kInvalidArgument naming the text
 Result<std::int64_t> parseRate(std::string_view text);
-/// Names of clusters and jobs: `[a-z0-9][a-z0-9-]{0,62}`. \error naming `what` and the text.
+/// Checks the name of a cluster or job: `[a-z0-9][a-z0-9-]{0,62}`.
+/// \error kInvalidArgument naming `what` and the text
 Status checkName(std::string_view what, std::string_view name);
 
 /// "37.3 MiB".
 std::string formatBytes(std::int64_t bytes);
-/// "1.2 GB/s": decimal, as parseRate.
+/// "1.2 GB/s", decimal as in parseRate.
 std::string formatRate(double bytesPerSecond);
-/// "405.9 B", "124.4 M", "812": how many, in short.
+/// A number in short: "405.9 B" (billions), "124.4 M", "812".
 std::string formatCount(std::int64_t count);
 /// "12.4 ms", "3.21 s", "2 min 05 s".
 std::string formatSeconds(double seconds);
-/// Local time of day, "14:02:31"; the date before it where it is not today.
+/// Local time of day, "14:02:31", with the date before it unless it is today.
 std::string formatClock(double secondsSince1970);
 
-/// Rows in aligned columns, two spaces apart; the first row is the head. Columns named in `right`
-/// are aligned on the right.
+/// "[######........................]": the part that is done, from 0 to 1.
+std::string formatBar(double part);
+
+/// Rows in aligned columns, two spaces apart; the first row is the head. Columns in `right` are
+/// aligned on the right. Counts characters, not bytes, and no colours.
 std::string formatTable(const std::vector<std::vector<std::string>>& rows,
                         const std::vector<std::size_t>& right = {});
 

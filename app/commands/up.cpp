@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `up`: a local cluster of emulated devices.
+/// `up`: starts a local cluster of emulated devices.
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
+#include "app/commands/cluster_choice.h"
 #include "app/commands/command.h"
 #include "app/commands/json.h"
 #include "app/commands/local_cluster.h"
+#include "app/commands/progress_line.h"
 #include "app/commands/units.h"
 
 namespace tessera::app {
 namespace {
 
-Result<LocalClusterOptions> readOptions(const Arguments& arguments) {
+Result<LocalClusterOptions> readOptionsUp(const Arguments& arguments) {
   LocalClusterOptions options;
   TESSERA_TRY(const auto nodes, arguments.integer("nodes", options.nodes, 1, 64));
   TESSERA_TRY(const auto devices, arguments.integer("gpus", options.devices, 1, 64));
@@ -25,15 +29,22 @@ Result<LocalClusterOptions> readOptions(const Arguments& arguments) {
     TESSERA_TRY(options.linkBytesPerSecond, parseRate(*text).Context("--link"));
   }
   options.oneHost = arguments.has("one-host");
-  options.name = arguments.valueOr("name", options.name);
+  if (const std::string chosen = clusterFromCommandLine(arguments); !chosen.empty())
+    options.name = chosen;
   TESSERA_RETURN_IF_ERROR(checkName("cluster name", options.name));
   return options;
 }
 
-int run(const Invocation& call) {
-  const auto options = readOptions(call.arguments);
+int runUp(const Invocation& call) {
+  auto options = readOptionsUp(call.arguments);
   if (!options) return wrongUsage(options.error());
+  ProgressLine progress(call.json || call.quiet);
+  options->progress = [&](std::int64_t made, std::int64_t total) {
+    if (made < total)
+      progress.show(fmt::format("making memory: {} of {}", formatBytes(made), formatBytes(total)));
+  };
   const auto profile = startLocalCluster(*options);
+  progress.clear();
   if (!profile) return failed(profile.error());
   if (call.json) {
     printLine({{"name", profile->name},
@@ -42,7 +53,7 @@ int run(const Invocation& call) {
                {"directory", profile->directory},
                {"nodes", options->nodes},
                {"devices", options->devices},
-               {"link", options->linkBytesPerSecond}});
+               {"link_bytes_per_second", options->linkBytesPerSecond}});
     return kDone;
   }
   fmt::print("cluster '{}' is up: {} nodes of {} emulated GPUs with {} each{}{}\n", options->name,
@@ -60,18 +71,35 @@ int run(const Invocation& call) {
 }  // namespace
 
 Command upCommand() {
-  return {
-      {"up",
-       "starts a local cluster of emulated GPUs and prints its profile",
-       {},
-       {{"nodes", "N", "nodes, each an agent of its own (default 2)"},
-        {"gpus", "N", "emulated GPUs a node (default 4)"},
-        {"gpu-memory", "SIZE", "memory of each, binary units (default 512M)"},
-        {"link", "RATE", "emulated full-duplex port of each node, e.g. 100MB/s (default: none)"},
-        {"one-host", "", "all nodes share memory instead of sending over ZeroMQ"},
-        {"name", "NAME", "name of cluster and profile (default local)"}},
-       {"A stopped cluster of the same name is replaced, its history and logs with it."}},
-      run};
+  return {{.verb = "up",
+           .summary = "Start a local cluster of emulated GPUs",
+           .options =
+               {{.name = "nodes",
+                 .value = "N",
+                 .help = "number of nodes, each with an agent of its own",
+                 .fallback = "2"},
+                {.name = "gpus", .value = "N", .help = "emulated GPUs per node", .fallback = "4"},
+                {.name = "gpu-memory",
+                 .value = "SIZE",
+                 .help = "memory per GPU, in binary units",
+                 .fallback = "512M"},
+                {.name = "link",
+                 .value = "RATE",
+                 .help = "bandwidth of each node's emulated network port in each direction, "
+                         "such as 100MB/s",
+                 .fallback = "no limit"},
+                {.name = "one-host",
+                 .value = "",
+                 .help = "let all nodes share memory instead of sending over the network"},
+                {.name = "cluster",
+                 .value = "NAME",
+                 .help = "name of the cluster and of its profile",
+                 .fallback = "$TESSERA_CLUSTER, else local"},
+                quietOption()},
+           .notes = {"A stopped cluster of the same name is replaced, with its history and logs."},
+           .examples = {"tesseractl up", "tesseractl up --nodes 2 --gpus 4 --link 100MB/s",
+                        "tesseractl up --cluster lab --nodes 1"}},
+          runUp};
 }
 
 }  // namespace tessera::app

@@ -23,7 +23,7 @@ std::optional<double> parseDate(std::string text) {
   if (utc) text.pop_back();
   for (const char* form : kForms) {
     std::tm time = {};
-    time.tm_isdst = -1;  // whatever holds on that day
+    time.tm_isdst = -1;  // daylight saving as on that day
     const char* end = strptime(text.c_str(), form, &time);
     if (end == nullptr || *end != '\0') continue;
     const std::time_t seconds = utc ? timegm(&time) : mktime(&time);
@@ -68,6 +68,16 @@ Result<engine::TimeRange> parseRange(const Arguments& arguments, double now) {
     return InvalidArgument(fmt::format("--from {} is not before --to {}",
                                        arguments.valueOr("from", ""), arguments.valueOr("to", "")));
   return range;
+}
+
+OptionSpec fromTimeOption() {
+  return {.name = "from",
+          .value = "TIME",
+          .help = "only rows from this time on: 2h, or 2026-11-21T14:02"};
+}
+
+OptionSpec toTimeOption() {
+  return {.name = "to", .value = "TIME", .help = "only rows before this time"};
 }
 
 double wallClock() { return agents::WallClock(); }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/when.h"
 #include "app/experiment/evaluation.h"
 #include "app/experiment/experiment_text.h"
@@ -21,11 +22,10 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using Clock = std::chrono::steady_clock;
-using Progress = ConsistencyProgress;
 
-constexpr milliseconds kPoll{150};
-constexpr seconds kStartPatience{150};
-/// A run that makes no step for so long is given up.
+constexpr milliseconds kConsistencyPoll{150};
+constexpr seconds kConsistencyStartPatience{150};
+/// A run without a step for this long is given up.
 constexpr seconds kStall{120};
 constexpr std::int64_t kMostSteps = 1'000'000;
 constexpr int kNodes = 1;
@@ -35,7 +35,8 @@ struct RunPlan {
   std::int64_t maxSteps = 0;
 };
 
-/// Every run trains on about as many samples; with another batch these are fewer or more steps.
+/// All runs train on about the same number of samples, so another batch means another number of
+/// steps.
 std::int64_t stepsOf(const engine::ConsistencyRun& run, const ConsistencyOptions& options,
                      std::int64_t changeAt) {
   if (run.way != engine::AtChange::kKeepDeviceBatch) return options.steps;
@@ -82,13 +83,13 @@ class Experiment {
 
   Result<engine::ConsistencyResult> run() {
     const auto begin = Clock::now();
-    tell(Progress::Doing::Preparing);
+    tell(ConsistencyProgress::Doing::Preparing);
     TESSERA_TRY(const auto home, PrivateHome::make());
     m_folder = home.path();
     TESSERA_RETURN_IF_ERROR(prepareText());
     m_begin = Clock::now();
     for (RunPlan& plan : m_plans) {
-      // Each on a fresh cluster: nothing of the run before can be in it.
+      // A fresh cluster for each run, so that runs cannot influence each other.
       endPrivateCluster(home.cluster(kNodes, m_devices));
       TESSERA_TRY(auto cluster, PrivateCluster::start(home, kNodes, m_devices, m_hooks.stop));
       const std::string name(engine::NameOf(plan.run));
@@ -98,12 +99,12 @@ class Experiment {
                    : Error{made.error().code,
                            fmt::format("run '{}': {}", name, made.error().message),
                            {}};
-      // A change that was ready too late sets the step for those that follow.
+      // If the change was ready too late, the next runs change at the same later step.
       m_changeAt = std::max(m_changeAt, plan.run.changed_after.value_or(0));
       m_result.runs.push_back(std::move(plan.run));
       ++m_progress.run;
     }
-    tell(Progress::Doing::Ending);
+    tell(ConsistencyProgress::Doing::Ending);
     m_result.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     m_result.time = wallClock();
     return std::move(m_result);
@@ -136,13 +137,12 @@ class Experiment {
     m_progress.steps = plan.maxSteps;
     m_progress.loss.reset();
     m_progress.present = plan.run;
-    tell(Progress::Doing::Training);
+    tell(ConsistencyProgress::Doing::Training);
     const std::string job(plan.run.is_reference                             ? "reference"
                           : plan.run.way == engine::AtChange::kKeep         ? "right"
                           : plan.run.way == engine::AtChange::kLosePosition ? "position-lost"
                                                                             : "device-batch-kept");
-    TESSERA_RETURN_IF_ERROR(
-        cluster.ask(startRequest(job, plan), ReplyKind::kStartJob, kStartPatience));
+    TESSERA_RETURN_IF_ERROR(cluster.ask(startRequest(job, plan), kConsistencyStartPatience));
     std::int64_t transaction = 0;
     TESSERA_TRY(const auto started, cluster.job(job));
     plan.run.batch_before = plan.run.batch_after = started.global_batch;
@@ -183,19 +183,19 @@ class Experiment {
     plan.set_pin(true);
     place(
         m_options.to, [&] { return plan.add_devices(); }, plan.mutable_mesh(), m_devices);
-    // A job that is past the step already is moved as soon as all is prepared; what the runs have
-    // to do with each other is told from the step that it came after.
+    // If the job is past the step already, it moves as soon as everything is prepared. The runs are
+    // compared by the step at which the change really happened.
     if (m_changeAt > now.step + 1) apply.set_at_step(m_changeAt);
-    TESSERA_TRY(const auto reply, cluster.ask(std::move(request), ReplyKind::kApply));
+    TESSERA_TRY(const auto reply, cluster.ask(std::move(request)));
     return reply.apply().transaction();
   }
 
-  /// Follows the job to its last step, and the change to its outcome.
+  /// Follows the job to its last step and the change to its outcome.
   Status train(PrivateCluster& cluster, const std::string& job, RunPlan& plan,
                std::int64_t transaction) {
     auto lastStep = Clock::now();
     while (true) {
-      TESSERA_RETURN_IF_ERROR(cluster.pause(kPoll));
+      TESSERA_RETURN_IF_ERROR(cluster.pause(kConsistencyPoll));
       if (transaction > 0 && !plan.run.changed_after) {
         TESSERA_RETURN_IF_ERROR(followChange(cluster, transaction, &plan.run));
       }
@@ -227,7 +227,7 @@ class Experiment {
                       engine::ConsistencyRun* run) {
     wire::Request request;
     request.mutable_txn()->set_transaction(transaction);
-    TESSERA_TRY(const auto reply, cluster.ask(std::move(request), ReplyKind::kTxn));
+    TESSERA_TRY(const auto reply, cluster.ask(std::move(request)));
     if (reply.txn().record().result().empty()) return OkStatus();
     TESSERA_TRY(const auto record, agents::Decode(reply.txn().record()));
     if (record.result != "committed")
@@ -237,8 +237,8 @@ class Experiment {
     return OkStatus();
   }
 
-  /// Takes over what was trained since the last call. The batch of a step is known once the change
-  /// is, so points behind it wait until then.
+  /// Adds the points since the last call. The batch of a step after the change is known only when
+  /// the change is, so those points wait until then.
   Status takePoints(PrivateCluster& cluster, const std::string& job, engine::ConsistencyRun& run) {
     TESSERA_TRY(const auto samples, cluster.samples(job, m_points));
     for (const engine::Sample& sample : samples) {
@@ -251,7 +251,7 @@ class Experiment {
     m_progress.present.changed_after = run.changed_after;
     m_progress.present.batch_before = run.batch_before;
     m_progress.present.batch_after = run.batch_after;
-    tell(Progress::Doing::Training);
+    tell(ConsistencyProgress::Doing::Training);
     return OkStatus();
   }
 
@@ -263,9 +263,9 @@ class Experiment {
     return before * run.batch_before + (step - before) * batchAfter;
   }
 
-  /// What the job's own state says when all steps are made.
+  /// Reads the job's own state after the last step.
   Status finish(PrivateCluster& cluster, const std::string& job, RunPlan& plan) {
-    tell(Progress::Doing::Evaluating);
+    tell(ConsistencyProgress::Doing::Evaluating);
     TESSERA_TRY(const auto state, cluster.state(job));
     TESSERA_TRY(const engine::Cursor end, cursorOf(*state));
     engine::ConsistencyRun& run = plan.run;
@@ -282,14 +282,14 @@ class Experiment {
     return OkStatus();
   }
 
-  void tell(Progress::Doing doing) {
+  void tell(ConsistencyProgress::Doing doing) {
     m_progress.doing = doing;
     m_progress.secondsLeft = secondsLeft();
     if (m_hooks.progress) m_hooks.progress(m_progress);
     m_progress.fresh.clear();
   }
 
-  /// From the time of a step up to now, with all that comes between steps.
+  /// The time from a step until now, including everything between steps.
   std::optional<double> secondsLeft() const {
     std::int64_t all = 0, done = m_progress.step;
     for (std::size_t i = 0; i < m_plans.size(); ++i) {
@@ -305,12 +305,12 @@ class Experiment {
   const ConsistencyHooks& m_hooks;
   std::vector<RunPlan> m_plans;
   std::int64_t m_changeAt;
-  const int m_devices;  // a node
+  const int m_devices;  // per node
   std::string m_folder;
   ExperimentText m_text;
   engine::ConsistencyResult m_result;
-  Progress m_progress;
-  std::int64_t m_points = 0;  // the last step that was taken over
+  ConsistencyProgress m_progress;
+  std::int64_t m_points = 0;  // the last step in the points
   Clock::time_point m_begin = Clock::now();
 };
 

@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// The experiment "consistency" on this machine: a cluster of its own, the job trained right and in
-/// the two wrong ways, each moved to the other number of devices while it trains. Used by the
-/// command line and by the panel's lesson.
+/// The experiment "consistency" on this machine: trains a job three times on a private cluster,
+/// once right and in two wrong ways, and changes its number of devices during each run. The command
+/// line and the panel's lesson use it.
 
 #include <cstdint>
 #include <functional>
@@ -18,14 +18,14 @@
 
 namespace tessera::app {
 
-/// Defaults are what shows all effects, whatever the seed, in half a minute on two cores: tried with
-/// five seeds, each is more than three standard errors.
+/// The defaults show all effects in half a minute on two cores. With each of five seeds that were
+/// tried, every effect was larger than three standard errors.
 struct ConsistencyOptions {
   std::string model = "gpt-nano";
-  std::int64_t steps = 400;  // of a run whose global batch stays
+  std::int64_t steps = 400;  // of a run with a constant global batch
   std::int64_t changeAt = 200;
   std::int64_t globalBatch = 4;
-  std::int64_t sequence = 32;  // tokens of a sample
+  std::int64_t sequence = 32;  // tokens per sample
   std::int64_t from = 1, to = 4;
   std::int64_t seed = 1;
   double learningRate = 1e-3;          // constant after the warm-up
@@ -37,7 +37,7 @@ struct ConsistencyOptions {
 /// \error kInvalidArgument naming the option, its value and the limit
 Status checkOptions(const ConsistencyOptions& options);
 
-/// Where an experiment is. The points of all runs up to now together make their curves.
+/// Progress of an experiment. The `fresh` points of all reports of a run form its curve.
 struct ConsistencyProgress {
   enum class Doing { Preparing, Training, Evaluating, Ending };
   Doing doing = Doing::Preparing;
@@ -46,18 +46,19 @@ struct ConsistencyProgress {
   std::int64_t step = 0, steps = 0;     // of this run
   std::optional<double> loss = {};      // of the last step
   std::optional<double> secondsLeft = {};
-  std::vector<engine::LossPoint> fresh = {};  // points of this run that were not told before
+  std::vector<engine::LossPoint> fresh = {};  // points of this run since the last report
 };
 
 struct ConsistencyHooks {
-  /// Several times a second, on the thread that called runConsistency.
+  /// Called several times a second on the thread of runConsistency.
   std::function<void(const ConsistencyProgress&)> progress = {};
   std::stop_token stop = {};
 };
 
-/// Blocks until all runs are made. Touches no cluster but its own, binds to the loopback only, and
-/// leaves neither process nor file, however it ends.
-/// \error kCancelled after a stop; of checkOptions, the text, the cluster; of a run, with its name
+/// Blocks until all runs are done. Uses a cluster of its own on the loopback only, and leaves
+/// neither processes nor files behind, however it ends.
+/// \error kCancelled after a stop; of checkOptions, the text and the cluster; of a run, with its
+///     name
 Result<engine::ConsistencyResult> runConsistency(const ConsistencyOptions& options,
                                                  const ConsistencyHooks& hooks);
 

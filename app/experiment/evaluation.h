@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// How good a job's model is on a text.
+/// The losses of a job's model on a text.
 
 #include <cstdint>
 #include <stop_token>
@@ -14,13 +14,13 @@
 namespace tessera::app {
 
 struct GroupLosses {
-  std::int64_t group = 0;      // samples of one
-  std::vector<double> losses;  // mean a token, group after group in the order of the job's pass
+  std::int64_t group = 0;      // samples per group
+  std::vector<double> losses;  // mean per token for each group, in the order of the job's pass
 };
 
-/// The losses of the model of `state` over all of `text`. A process of tessera-train works them
-/// out; `folder` holds the parameters for it meanwhile. \error kCancelled; kUnavailable with what
-/// the process said; of writeParameters
+/// Computes the losses of the model in `state` over all of `text` in a process of tessera-train.
+/// `folder` holds the parameters for it meanwhile.
+/// \error kCancelled; kUnavailable with the output of the process; of writeParameters
 Result<GroupLosses> groupLosses(const engine::vfs::StateView& state, const std::string& text,
                                 const std::string& folder, const std::stop_token& stop);
 

@@ -45,7 +45,7 @@ Result<ExperimentText> writeExperimentText(const std::vector<std::string>& paths
         fmt::format("{} samples of {} bytes are more than the {} that an "
                     "experiment reads: fewer --steps",
                     samples + heldOut, sequence, formatBytes(kMostBytes)));
-  // A sample's last target is one byte further.
+  // The last target of a sample is the byte after it.
   const std::int64_t trainingBytes = samples * sequence + 1, heldOutBytes = heldOut * sequence + 1;
   const auto blocksOf = [](std::int64_t bytes) { return (bytes + kBlock - 1) / kBlock; };
   const std::int64_t needed = blocksOf(trainingBytes) + blocksOf(heldOutBytes);

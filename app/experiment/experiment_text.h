@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// The text of an experiment: so much of what is given as a pass needs, and a part that nobody
-/// trains on.
+/// The text of an experiment: one pass for training, and a held-out part.
 
 #include <cstdint>
 #include <string>
@@ -14,15 +13,15 @@
 namespace tessera::app {
 
 struct ExperimentText {
-  std::string training, heldOut;  // paths of the files that were written
-  std::string words;              // where it is from
+  std::string training, heldOut;  // paths of the written files
+  std::string words;              // its source, for people
 };
 
 /// Writes both files into `folder`, `samples` and `heldOut` of `sequence` tokens (a byte a token).
-/// The text is cut into short blocks which are dealt out in an order keyed by `seed`, so that all
-/// parts of a pass and the held-out part are of one kind.
-/// \param paths files and folders; empty: text that is found on the machine
-/// \error kInvalidArgument naming bytes there and bytes needed; kNotFound; as
+/// The text is cut into short blocks, which are shuffled by `seed`, so that all parts of a pass and
+/// the held-out part have the same distribution.
+/// \param paths files and folders; empty: text found on the machine
+/// \error kInvalidArgument naming the bytes found and needed; kNotFound; as
 ///     engine::TextDataset::Open; as engine::WriteWholeFile
 Result<ExperimentText> writeExperimentText(const std::vector<std::string>& paths,
                                            std::int64_t samples, std::int64_t heldOut,

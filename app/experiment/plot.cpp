@@ -17,7 +17,7 @@ Ticks ticksOf(double low, double high, int count) {
   const double share = rough / power;
   const double step = (share <= 1 ? 1 : share <= 2 ? 2 : share <= 5 ? 5 : 10) * power;
   ticks.decimals = std::max(0, -static_cast<int>(std::floor(std::log10(step) + 1e-9)));
-  // Counted, so that errors of rounding do not add up.
+  // By index, so that rounding errors do not accumulate.
   const double slack = 1e-9 * (high - low);
   for (double i = std::ceil((low - slack) / step); i * step <= high + slack; ++i)
     ticks.values.push_back(i * step);

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Curves over one axis, as a terminal or a file shows them.
+/// Curves over one axis.
 
 #include <optional>
 #include <string>
@@ -20,20 +20,20 @@ struct Plot {
   std::string title;
   std::string xLabel, yLabel;  // with units
   std::vector<PlotCurve> curves;
-  std::optional<double> mark;  // an x that is marked
+  std::optional<double> mark;  // an x to mark with a line
   std::string markLabel = {};
 };
 
 /// Marks on an axis: multiples of 1, 2 or 5 times a power of ten, all inside the range.
 struct Ticks {
   std::vector<double> values;
-  int decimals = 0;  // that tell them apart
+  int decimals = 0;  // needed to tell them apart
 };
 /// About `count` of them; at least one where `high` > `low`. \pre count >= 2
 Ticks ticksOf(double low, double high, int count);
 std::string tickText(double value, int decimals);
 
-/// What the axes span: of all curves, a little more upwards and downwards.
+/// The ranges of the axes: those of all curves, with a margin above and below.
 struct PlotSpan {
   double left = 0, right = 1, low = 0, high = 1;
 };

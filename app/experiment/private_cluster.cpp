@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "engine/checkpoint/safetensors/header.h"
 #include "engine/files/whole_file.h"
 
@@ -35,9 +36,8 @@ Result<PrivateCluster> PrivateCluster::start(const PrivateHome& home, int nodes,
                         std::move(stop));
 }
 
-Result<wire::Reply> PrivateCluster::ask(wire::Request request, ReplyKind expected,
-                                        milliseconds timeout) {
-  // The answer may come when nobody waits for it any more.
+Result<wire::Reply> PrivateCluster::ask(wire::Request request, milliseconds timeout) {
+  // The answer may arrive after the waiting has ended.
   const auto answer = std::make_shared<std::promise<Result<wire::Reply>>>();
   auto future = answer->get_future();
   m_session.client->Call(std::move(request), timeout, [answer](Result<wire::Reply> reply) {
@@ -45,8 +45,7 @@ Result<wire::Reply> PrivateCluster::ask(wire::Request request, ReplyKind expecte
   });
   while (future.wait_for(kSlice) != std::future_status::ready)
     if (m_stop.stop_requested()) return cancelled();
-  TESSERA_TRY(auto reply, future.get());
-  return checkKind(std::move(reply), expected);
+  return future.get();
 }
 
 Status PrivateCluster::pause(milliseconds time) const {
@@ -63,7 +62,7 @@ Status PrivateCluster::pause(milliseconds time) const {
 Result<engine::JobStatus> PrivateCluster::job(const std::string& name) {
   wire::Request request;
   request.mutable_status();
-  TESSERA_TRY(const auto reply, ask(std::move(request), ReplyKind::kStatus));
+  TESSERA_TRY(const auto reply, ask(std::move(request)));
   TESSERA_TRY(const auto snapshot, agents::Decode(reply.status()));
   const auto job = std::ranges::find(snapshot.jobs, name, &engine::JobStatus::name);
   if (job == snapshot.jobs.end()) return NotFound(fmt::format("job '{}' is gone", name));
@@ -76,7 +75,7 @@ Result<std::vector<engine::Sample>> PrivateCluster::samples(const std::string& j
   request.mutable_samples()->set_job(job);
   request.mutable_samples()->set_after_step(afterStep);
   request.mutable_samples()->set_limit(kSamplesAPage);
-  TESSERA_TRY(const auto reply, ask(std::move(request), ReplyKind::kSamples));
+  TESSERA_TRY(const auto reply, ask(std::move(request)));
   std::vector<engine::Sample> samples;
   for (const auto& message : reply.samples().samples()) {
     TESSERA_TRY(auto sample, agents::Decode(message));
@@ -89,7 +88,7 @@ Status PrivateCluster::stopJob(const std::string& name) {
   wire::Request request;
   request.mutable_job()->set_job(name);
   request.mutable_job()->set_act(wire::JobRequest::STOP);
-  TESSERA_RETURN_IF_ERROR(ask(std::move(request), ReplyKind::kJob, kJobTimeout));
+  TESSERA_RETURN_IF_ERROR(ask(std::move(request), kJobTimeout));
   return OkStatus();
 }
 
@@ -114,7 +113,7 @@ Status writeParameters(const engine::vfs::StateView& state, const std::string& p
   for (const ptc::TensorSpec& tensor : tensors)
     if (tensor.role == ptc::TensorRole::kParam)
       header.tensors.push_back({.name = tensor.name, .dtype = tensor.dtype, .shape = tensor.shape});
-  TESSERA_RETURN_IF_ERROR(checkpoint::PlaceTensors(header.tensors));
+  TESSERA_RETURN_IF_ERROR(checkpoint::AssignOffsets(header.tensors));
   TESSERA_TRY(std::string bytes, checkpoint::PrintHeader(header));
   const std::size_t begin = bytes.size();
   bytes.resize(begin +

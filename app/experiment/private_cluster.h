@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A cluster that one experiment talks to: requests that a stop ends, and what is asked of a job.
+/// The cluster of one experiment: requests that a stop token ends, and queries of a job.
 
 #include <chrono>
 #include <memory>
@@ -16,15 +16,15 @@
 
 namespace tessera::app {
 
-/// One thread.
+/// For one thread.
 class PrivateCluster {
  public:
   /// Starts it. \error as startLocalCluster; kCancelled
   static Result<PrivateCluster> start(const PrivateHome& home, int nodes, int devices,
                                       std::stop_token stop);
 
-  /// \error kCancelled once a stop is asked for; else as Session::ask
-  Result<wire::Reply> ask(wire::Request request, ReplyKind expected,
+  /// \error kCancelled after a stop; else as Session::ask
+  Result<wire::Reply> ask(wire::Request request,
                           std::chrono::milliseconds timeout = kAnswerTimeout);
   /// \error kCancelled
   Status pause(std::chrono::milliseconds time) const;
@@ -34,7 +34,8 @@ class PrivateCluster {
   /// The job's samples after a step, ascending.
   Result<std::vector<engine::Sample>> samples(const std::string& job, std::int64_t afterStep);
   Status stopJob(const std::string& name);
-  /// The job's state after its last step. \pre it is paused
+  /// The job's state after its last step.
+  /// \pre the job is paused
   Result<engine::vfs::StateViewPtr> state(const std::string& job);
 
  private:
@@ -47,10 +48,11 @@ class PrivateCluster {
   std::stop_token m_stop;
 };
 
-/// job.cursor of a job's state. \error kNotFound; those of StateView::Read
+/// job.cursor of a job's state.
+/// \error kNotFound; as StateView::Read
 Result<engine::Cursor> cursorOf(const engine::vfs::StateView& state);
-/// Writes the tensors that are the model's parameters as a safetensors file.
-/// \error those of StateView::Read and engine::WriteWholeFile
+/// Writes the model's parameters as a safetensors file.
+/// \error as StateView::Read and engine::WriteWholeFile
 Status writeParameters(const engine::vfs::StateView& state, const std::string& path);
 
 }  // namespace tessera::app

@@ -13,6 +13,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/commands/paths.h"
 #include "app/commands/process.h"
 #include "engine/files/process_stat.h"
 #include "engine/files/whole_file.h"
@@ -46,7 +47,7 @@ bool isOurs(const fs::path& folder) {
          status.st_uid == getuid();
 }
 
-/// Whoever made the folder; none where that is not known yet.
+/// The process that made the folder; nullopt if it has not written that yet.
 std::optional<ProcessId> ownerOf(const fs::path& folder) {
   const auto text = engine::ReadWholeFile((folder / kOwner).string(), 4096);
   const auto json = nlohmann::json::parse(text.value_or(""), nullptr, false);
@@ -58,7 +59,7 @@ std::optional<ProcessId> ownerOf(const fs::path& folder) {
 
 void clearLeftovers(const fs::path& temporary) {
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(temporary, ignored)) {
+  for (const auto& entry : entriesOf(temporary, ignored)) {
     if (!entry.path().filename().string().starts_with(kPrefix) || !isOurs(entry.path())) continue;
     const auto owner = ownerOf(entry.path());
     if (owner && !isAlive(*owner)) clear(entry.path().string());

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A TESSERA_HOME for one experiment, in the system's folder for temporary files.
+/// A TESSERA_HOME for one experiment in the folder for temporary files.
 
 #include <string>
 
@@ -11,8 +11,8 @@
 
 namespace tessera::app {
 
-/// Owns a folder and the cluster that was started in it: both end with it. What an owner that was
-/// killed has left is ended and removed by the next one.
+/// Owns a folder and the cluster in it. The destructor ends the cluster and removes the folder; if
+/// the owning process was killed, the next `make` does so.
 class PrivateHome {
  public:
   /// \error kUnavailable naming the folder and the system's reason
@@ -22,7 +22,7 @@ class PrivateHome {
   ~PrivateHome();
 
   const std::string& path() const { return m_path; }
-  /// The cluster that may be started here; `nodes` and `devices` are the caller's choice.
+  /// Options for a cluster in this folder.
   LocalClusterOptions cluster(int nodes, int devices) const;
 
  private:

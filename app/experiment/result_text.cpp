@@ -23,7 +23,7 @@ std::string batchText(const ConsistencyRun& run) {
                            : fmt::format("{}", run.batch_before);
 }
 
-/// The words in lines that begin with two blanks.
+/// Wraps the text into lines that begin with two spaces.
 std::string wrapped(const std::string& words) {
   std::string text, line = " ";
   std::istringstream in(words);

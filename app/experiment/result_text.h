@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What an experiment found, in words, as a table, a plot and rows.
+/// The result of an experiment in words and as a table, a plot and CSV.
 
 #include <string>
 
@@ -11,16 +11,16 @@
 
 namespace tessera::app {
 
-/// The smoothed losses over the samples trained on.
+/// The smoothed losses over the number of samples trained on.
 Plot plotOf(const engine::ConsistencyResult& result);
-/// A row a run.
+/// One row per run.
 std::string tableOf(const engine::ConsistencyResult& result);
-/// A row a run but the right one: how its last state does on the same samples, with the standard
-/// error of the difference.
+/// One row for each run but the right one: the loss of its last state on the same samples, with the
+/// standard error of the difference.
 std::string comparisonOf(const engine::ConsistencyResult& result);
-/// What is seen and why, only where it was seen. Lines of at most 100 characters.
+/// The effects that were observed, with their reason. Lines of at most 100 characters.
 std::string wordsOf(const engine::ConsistencyResult& result);
-/// Lines `run,step,samples,loss,smoothed_loss` under such a head.
+/// CSV with the head `run,step,samples,loss,smoothed_loss`.
 std::string csvOf(const engine::ConsistencyResult& result);
 
 }  // namespace tessera::app

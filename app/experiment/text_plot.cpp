@@ -16,18 +16,19 @@ namespace tessera::app {
 namespace {
 
 constexpr std::array<char, 4> kLetters = {'*', 'o', 'x', '+'};
-// Green, orange, blue, grey: told apart by most eyes on dark and light terminals.
+// Green, orange, blue, grey: distinct on dark and light terminals, also for most colour-blind
+// people.
 constexpr std::array<const char*, 4> kColours = {"\033[32m", "\033[33m", "\033[36m", "\033[90m"};
 constexpr const char* kPlain = "\033[0m";
 
-/// One character of the drawing.
+/// One character cell.
 struct Cell {
   std::uint8_t dots = 0;  // of Braille, bits as in Unicode
   int curve = -1;         // drawn last; -1: none
   bool isMark = false;
 };
 
-/// Draws on a grid of fine points: 2 x 4 a character with Braille, else 1 x 1.
+/// Draws on a grid of points: 2 x 4 per character with Braille, else 1 x 1.
 class Canvas {
  public:
   Canvas(int columns, int rows, PlotStyle style)
@@ -43,7 +44,7 @@ class Canvas {
   void point(int x, int y, int curve) {
     if (x < 0 || x >= width() || y < 0 || y >= height()) return;
     Cell& cell = at(x / m_across, y / m_down);
-    // Dots 1-3 and 4-6 go down the columns, 7 and 8 are below them.
+    // Dots 1-3 and 4-6 are the columns from top to bottom, dots 7 and 8 the row below.
     static constexpr std::uint8_t kBits[4][2] = {{1, 8}, {2, 16}, {4, 32}, {64, 128}};
     cell.dots = static_cast<std::uint8_t>(cell.dots | kBits[y % m_down][x % m_across]);
     cell.curve = curve;
@@ -118,7 +119,7 @@ std::string legendOf(const Plot& plot, PlotStyle style) {
   return text + '\n';
 }
 
-/// Numbers below the axis, each centred under its column where there is room.
+/// Numbers below the axis, each centred under its column if there is room.
 std::string axisNumbers(const Ticks& ticks, const PlotSpan& span, int left, int columns) {
   std::string line(static_cast<std::size_t>(left + columns), ' ');
   std::size_t free = 0;
@@ -145,7 +146,7 @@ PlotStyle plotStyleOfOutput() {
   };
   if (isatty(STDOUT_FILENO) == 0 || !variable("NO_COLOR").empty() || variable("TERM") == "dumb")
     return PlotStyle::Ascii;
-  // As the C library reads the environment: the first that is set decides.
+  // As in the C library, the first variable that is set decides.
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const std::string_view locale = variable(name);
     if (locale.empty()) continue;
@@ -178,7 +179,7 @@ std::string drawText(const Plot& plot, int columns, int rows, PlotStyle style) {
     return (span.high - value) / (span.high - span.low) * (canvas.height() - 1);
   };
   if (plot.mark) canvas.markColumn(static_cast<int>(std::lround(x(*plot.mark))));
-  // The first curve is drawn last: it is the one that the others are compared with.
+  // The first curve is drawn last, on top, because the others are compared with it.
   for (std::size_t c = plot.curves.size(); c-- > 0;) {
     const auto& points = plot.curves[c].points;
     for (std::size_t i = 0; i < points.size(); ++i) {

@@ -11,18 +11,18 @@
 namespace tessera::app {
 
 enum class PlotStyle {
-  Ascii,    // a letter a curve, no colours
-  Braille,  // dots of Unicode in the terminal's colours: eight a character
+  Ascii,    // one letter per curve, no colours
+  Braille,  // Unicode dots in the terminal's colours, eight per character
 };
 
-/// What standard output can show: Braille at a terminal whose locale is UTF-8 and where NO_COLOR is
-/// not set.
+/// The style for standard output: Braille on a terminal with a UTF-8 locale if NO_COLOR is not set.
 PlotStyle plotStyleOfOutput();
-/// Columns of the terminal that standard output is; 80 where it is none.
+/// Columns of the terminal on standard output; 80 if there is none.
 int columnsOfOutput();
 
-/// Lines of at most `columns` characters, the last with a newline: title, `rows` lines with the
-/// curves, axes, legend. \pre columns >= 40, rows >= 4
+/// Lines of at most `columns` characters, each with a newline: title, `rows` lines with the curves,
+/// axes, legend.
+/// \pre columns >= 40, rows >= 4
 std::string drawText(const Plot& plot, int columns, int rows, PlotStyle style);
 
 }  // namespace tessera::app

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What a job reads, as a snapshot tells it.
+/// The data of a job in a snapshot of the cluster.
 
 #include <cstdint>
 #include <string>
@@ -10,17 +10,18 @@
 
 namespace tessera::engine {
 
-/// The data of a job that trains with the built-in trainer; empty for others, whose data are their
-/// own. Where the job stands in them follows from its step: each takes one global batch.
+/// The data of a job of the built-in trainer; empty for a job that runs its own program. The
+/// position of the job in the data follows from its step, because each step takes one global batch.
 struct DataStatus {
-  struct Part {
-    std::string name;    // as it was given: a path, a URL
+  /// One data set of the mixture.
+  struct Dataset {
+    std::string name;    // as the user gave it: a path, a URL
     std::string format;  // "text", "megatron", …
     std::int64_t num_samples = 0;
     double weight = 0;  // 0: in proportion to the samples
-    friend bool operator==(const Part&, const Part&) = default;
+    friend bool operator==(const Dataset&, const Dataset&) = default;
   };
-  std::vector<Part> parts = {};
+  std::vector<Dataset> parts = {};
   std::int64_t num_samples = 0;  // of a pass
   std::int64_t sequence = 0;     // tokens of a sample
   std::int64_t seed = 0;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What one rank of a layout holds, in a few numbers.
+/// Totals of the pieces of each rank of a layout.
 
 #include <cstdint>
 #include <vector>
@@ -18,7 +18,7 @@ struct Holding {
   friend bool operator==(const Holding&, const Holding&) = default;
 };
 
-/// One entry a rank, in rank order. Costs an expansion of the whole layout: keep the result.
+/// One entry per rank, in rank order. Expands the whole layout, so callers should keep the result.
 std::vector<Holding> HoldingsOf(const ptc::Layout& layout);
 
 }  // namespace tessera::engine

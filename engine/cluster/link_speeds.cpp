@@ -26,7 +26,7 @@ std::vector<double> ValuesOf(const std::map<std::int32_t, double>& by_host) {
   return values;
 }
 
-/// Whole bytes: what plans are made with is also sent to agents, and printed.
+/// Rounds to whole bytes, because the values of plans are also sent to agents and printed.
 void UseNetwork(const std::map<std::int32_t, double>& ports, ptc::Topology* topology) {
   topology->network_bytes_per_second = std::round(LowerMedian(ValuesOf(ports)));
   for (const auto& [host, port] : ports) {

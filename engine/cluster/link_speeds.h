@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What the links of a live cluster were measured to carry, and how plans use it.
+/// Measured bandwidths of the links of a cluster, and their use in plans.
 
 #include <cstdint>
 #include <map>
@@ -16,46 +16,50 @@
 
 namespace tessera::engine {
 
-/// One link, several times in a row.
+/// The measurements of one link.
 struct LinkSpeed {
-  std::int32_t from = 0, to = 0;              // nodes; equal: between two memories of that node
+  std::int32_t from = 0, to = 0;              // nodes; equal: a memory copy inside the node
   std::vector<double> bytes_per_second = {};  // of each run, in order; at least one
-  /// Of an even number of runs the lower of the two in the middle.
+  /// For an even number of runs, the lower of the two in the middle.
   double median() const;
   bool is_memory() const { return from == to; }
   friend bool operator==(const LinkSpeed&, const LinkSpeed&) = default;
 };
 
-/// One measurement of a cluster. A figure is for a node as it was then: its mark says what it was.
+/// One measurement of a cluster. Figures are valid while the marks of both nodes are unchanged.
 struct LinkSpeeds {
   double measured_at = 0;                          // wall clock, seconds since 1970; 0: never
-  double seconds = 0;                              // that it took
-  std::int64_t bytes = 0;                          // that it sent over the network
+  double seconds = 0;                              // duration of the measurement
+  std::int64_t bytes = 0;                          // sent over the network
   std::map<std::int32_t, std::string> marks = {};  // by node: machine, address, emulated limit
   std::vector<LinkSpeed> links = {};               // by (from, to), ascending
 
   bool empty() const { return links.empty(); }
-  /// Drops every figure that `node` has a part in, and its mark.
+  /// Removes the mark of `node` and every link from or to it.
   void Forget(std::int32_t node);
   friend bool operator==(const LinkSpeeds&, const LinkSpeeds&) = default;
 };
 
-/// Ports that differ by less than this part from the usual one count as the usual one: noise must
-/// not make plans lopsided.
+/// A port that differs from the usual bandwidth by a smaller fraction counts as usual, so that noise
+/// does not unbalance plans.
 inline constexpr double kEqualPorts = 0.25;
 
-/// Puts the figures into a topology: memory is the median of the hosts, the network the median of
-/// the hosts' ports, and a port that is off by kEqualPorts or more an exception of its own. A port
-/// is as fast as the fastest link that was measured through it. Hosts that were not measured count
-/// as usual ones; kinds of links that were not measured keep their figure. `source` says when, and
-/// on which of `nodes`. Figures of hosts without any of `nodes` do not count.
+/// Sets the bandwidths of a topology from measurements:
+/// - memory is the median of the hosts, the network the median of the hosts' ports;
+/// - a port is as fast as the fastest link measured through it. One that differs by kEqualPorts or
+///   more becomes an exception;
+/// - a host without measurements is usual, and a kind of link without measurements keeps its value;
+/// - figures of hosts without any of `nodes` are ignored.
+///
+/// The topology's `source` names the time and the measured nodes.
 void UseMeasured(const LinkSpeeds& speeds, const std::set<std::int32_t>& nodes,
                  ptc::Topology* topology);
 
-/// JSON, one line, all keys.
+/// One line of JSON with all keys.
 std::string ToJson(const LinkSpeeds& speeds);
-/// \error kInvalidArgument naming the key that is unknown, missing or outside its limits, a link
-///     that is given twice, or of a node without a mark
+/// Parses what ToJson returns.
+/// \error kInvalidArgument naming a key that is unknown, missing or out of range, a link that appears
+///     twice, or a link of a node without a mark
 Result<LinkSpeeds> ParseLinkSpeeds(std::string_view json);
 
 }  // namespace tessera::engine

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measured links as JSON: how the registrar keeps them, and how a command line gets them.
+// Measured links as JSON, as the registrar stores them and the command line receives them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kMostLinks = 65536;
 constexpr std::size_t kMostRuns = 1024;
 constexpr std::size_t kLongestMark = 1024;
-constexpr double kFastest = 1e15;  // bytes a second; as in a topology file
+constexpr double kFastest = 1e15;  // bytes per second; as in a topology file
 
 Error Wrong(std::string_view what, std::string_view expected) {
   return InvalidArgument(fmt::format("measured links: {} is not {}", what, expected));
@@ -102,7 +102,7 @@ Status ParseLinks(const Json& json, LinkSpeeds* speeds) {
   const auto twice = std::ranges::adjacent_find(speeds->links, {}, ends);
   if (twice == speeds->links.end()) return OkStatus();
   return InvalidArgument(
-      fmt::format("measured links: n{} to n{} is given twice", twice->from, twice->to));
+      fmt::format("measured links: n{} to n{} appears twice", twice->from, twice->to));
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// What a cluster looks like at one moment, as plain values: the registrar makes it, the wire
-/// carries it, command line and panel show it. Bytes are integers, times seconds.
+/// The state of a cluster at one moment, as plain values. The registrar makes it, the wire carries
+/// it, command line and panel show it. Sizes are bytes, times are seconds.
 
 #include <cstdint>
 #include <map>
@@ -58,7 +58,7 @@ Result<NodeState> ParseNodeState(std::string_view text);
 Result<JobState> ParseJobState(std::string_view text);
 Result<TxnPhase> ParseTxnPhase(std::string_view text);
 Result<Severity> ParseSeverity(std::string_view text);
-/// Whether nothing follows this phase.
+/// Whether this phase is the last one of a transaction.
 bool IsFinal(TxnPhase phase);
 
 struct DeviceStatus {
@@ -66,10 +66,10 @@ struct DeviceStatus {
   std::int64_t used_bytes = 0;
   std::int64_t total_bytes = 0;
   std::string job;          // empty: in the pool
-  std::optional<int> rank;  // set where `job` is
+  std::optional<int> rank;  // set if `job` is not empty
   bool joining = false;     // a rank is being started here for a transaction
   bool failed = false;
-  // Of the job's layout now; 0 where the device is in none.
+  // In the job's present layout; 0 for a device of the pool.
   std::int64_t pieces = 0, parameter_bytes = 0, optimizer_bytes = 0;
   friend bool operator==(const DeviceStatus&, const DeviceStatus&) = default;
 };
@@ -80,9 +80,9 @@ struct NodeStatus {
   double last_seen = 0;  // seconds ago
   std::vector<DeviceStatus> devices;
   std::string host = {};        // nodes with equal hosts share memory
-  std::string address = {};     // where its ranks are reached
+  std::string address = {};     // of its ranks, for collectives
   std::string version = {};     // of its agent
-  std::int64_t view_bytes = 0;  // memory of the views that it holds
+  std::int64_t view_bytes = 0;  // memory of its views
   friend bool operator==(const NodeStatus&, const NodeStatus&) = default;
 };
 
@@ -90,7 +90,7 @@ struct JobStatus {
   std::string name;
   std::string model;
   JobState state = JobState::kStarting;
-  std::string reason;  // why it failed or waits; empty otherwise
+  std::string reason;  // of a failure or a wait; empty otherwise
   std::int64_t step = 0;
   std::optional<double> loss;
   std::optional<double> tokens_per_second;
@@ -105,13 +105,13 @@ struct JobStatus {
   std::int64_t max_steps = 0;    // 0: no end
   StepOptions options = {};
   std::optional<double> step_seconds = {};  // median of the last steps
-  std::string command = {};                 // of a job that is not the built-in trainer
+  std::string command = {};                 // of a job that runs its own program
   DataStatus data = {};
-  std::string at_change = {};  // what is wrong on purpose at a change of the mesh; usually empty
+  std::string at_change = {};  // deliberate error at a change of the mesh; usually empty
   friend bool operator==(const JobStatus&, const JobStatus&) = default;
 };
 
-/// Bytes that one device sends another in a transaction.
+/// The bytes that one device sends another in a transaction.
 struct FlowStatus {
   ptc::DeviceId source;
   ptc::DeviceId destination;
@@ -129,10 +129,10 @@ struct TxnStatus {
   std::vector<ptc::DeviceId> from_devices, to_devices;  // rank order
   std::int64_t bytes_done = 0;
   std::int64_t bytes_total = 0;
-  std::optional<double> eta;         // seconds, where known
-  double paused = 0;                 // seconds the job has stood still so far
-  std::int64_t checksums_equal = 0;  // moved cells whose digests were compared and equal
-  std::string reason;                // why it rolls back or failed, or takes so long to prepare
+  std::optional<double> eta;         // seconds, if known
+  double paused = 0;                 // seconds that the job has been paused
+  std::int64_t checksums_equal = 0;  // moved cells with equal digests at both ends
+  std::string reason;                // of a rollback, a failure or a long preparation
   std::vector<FlowStatus> flows;
   bool can_cancel = false;  // before the commit point
   StepOptions from_options = {}, to_options = {};
@@ -141,7 +141,7 @@ struct TxnStatus {
 
 struct Event {
   std::int64_t sequence = 0;
-  double time = 0;  // wall clock, seconds since 1970, for display only
+  double time = 0;  // wall clock, seconds since 1970; for display only
   Severity severity = Severity::kInfo;
   std::string source;  // "n0", "gpt-mini", "txn 3"
   std::string text;
@@ -155,7 +155,7 @@ struct Sample {
   double grad_norm = 0;
   double tokens_per_second = 0;
   double time = 0;            // wall clock
-  std::int64_t sequence = 0;  // in the history; 0 where it does not come from there
+  std::int64_t sequence = 0;  // in the history; 0 for a sample from elsewhere
   friend bool operator==(const Sample&, const Sample&) = default;
 };
 
@@ -166,12 +166,12 @@ struct ClusterSnapshot {
   bool one_host = false;
   std::vector<NodeStatus> nodes;
   std::vector<JobStatus> jobs;
-  std::optional<TxnStatus> transaction;  // running, or the last one until the next begins
-  std::string history_problem = {};      // why what happens is not recorded; empty while it is
+  std::optional<TxnStatus> transaction;  // the running one, or the last one
+  std::string history_problem = {};      // why the history is not recorded; empty if it is
   friend bool operator==(const ClusterSnapshot&, const ClusterSnapshot&) = default;
 };
 
-/// What a dry run answers.
+/// The result of a dry run.
 struct PlanSummary {
   std::string job;
   std::int64_t epoch = 0;  // the plan is bound to this epoch and `from_layout_hash`
@@ -180,11 +180,11 @@ struct PlanSummary {
   std::vector<ptc::DeviceId> from_devices, to_devices;  // rank order
   std::string hash;
   std::int64_t kept = 0, device = 0, host = 0, network = 0, snapshot = 0, storage = 0;
-  bool relayed = false;             // what several devices of a node lack crosses to it once
-  std::int64_t network_direct = 0;  // over the network if all were sent straight
+  bool relayed = false;             // bytes for several devices of a node cross to it once
+  std::int64_t network_direct = 0;  // network bytes if no byte were relayed
   std::int64_t volume_bound = 0;
   PlanCertificate certificate = {};
-  std::vector<ptc::DeviceId> idle;  // given but left over
+  std::vector<ptc::DeviceId> idle;  // given but not used
   struct Peak {
     ptc::DeviceId device;
     std::int64_t bytes = 0;
@@ -197,14 +197,14 @@ struct PlanSummary {
   bool rollback = true;
   std::vector<FlowStatus> flows;  // bytes_total by (source, destination) device
   std::int64_t global_batch = 0;
-  std::string why;  // one sentence on how the mesh was chosen; empty where it was given
+  std::string why;  // one sentence on the choice of the mesh; empty if it was given
   StepOptions from_options = {}, to_options = {};
   std::optional<double> from_step_seconds = {}, to_step_seconds = {};  // estimates
   std::int64_t moved() const { return host + network + snapshot + storage; }
   friend bool operator==(const PlanSummary&, const PlanSummary&) = default;
 };
 
-/// One finished (or running) transaction of the history.
+/// A transaction in the history.
 struct HistoryEntry {
   std::int64_t id = 0;
   std::string job;
@@ -220,26 +220,25 @@ struct HistoryEntry {
   std::int64_t step = 0;
   std::int64_t epoch = 0;  // after it
   StepOptions from_options = {}, to_options = {};
-  std::string who = {};                                      // program and user that asked for it
+  std::string who = {};                                      // requesting program and user
   std::int64_t kept = 0, device = 0, host = 0, network = 0;  // planned bytes by class
-  double pause_estimate = 0;                                 // what the plan said
-  std::vector<FlowStatus> flows = {};                        // what went over each pair of devices
+  double pause_estimate = 0;                                 // of the plan, seconds
+  std::vector<FlowStatus> flows = {};                        // bytes of each pair of devices
   friend bool operator==(const HistoryEntry&, const HistoryEntry&) = default;
 };
 
-/// One configuration that a job could run on a set of devices, with what it would cost to get
-/// there.
+/// A configuration that a job could run on a set of devices, with the cost of the move to it.
 struct Candidate {
   ptc::MeshShape mesh;
   StepOptions options = {};
-  std::vector<ptc::DeviceId> devices = {};  // that it would use, ascending
-  std::vector<ptc::DeviceId> idle = {};     // given but left over
+  std::vector<ptc::DeviceId> devices = {};  // used, ascending
+  std::vector<ptc::DeviceId> idle = {};     // given but not used
   double step_seconds = 0;                  // estimate
   double pause_seconds = 0;                 // estimate of the move
   std::int64_t moved_bytes = 0;
   std::int64_t peak_bytes = 0;  // of the device nearest to its capacity, during the move
   std::int64_t capacity = 0;    // of that device
-  bool current = false;         // what the job runs now
+  bool current = false;         // the job runs it now
   bool recommended = false;     // at most one of a proposal
   friend bool operator==(const Candidate&, const Candidate&) = default;
   bool fits() const { return peak_bytes <= capacity; }
@@ -254,14 +253,14 @@ struct Proposal {
   friend bool operator==(const Proposal&, const Proposal&) = default;
 };
 
-/// One finding about a machine, with what to do about it.
+/// One finding about a host, with a remedy.
 struct Check {
   enum class Verdict : std::uint8_t { kOk, kWarning, kFailed, kSkipped };
-  std::optional<std::int32_t> node = {};  // empty: the machine that asks
+  std::optional<std::int32_t> node = {};  // nullopt: the host of the client
   std::string name = {};                  // "clock", "huge pages", …
   Verdict verdict = Verdict::kOk;
-  std::string value = {};   // what was found
-  std::string remedy = {};  // empty where nothing is to be done
+  std::string value = {};   // the finding
+  std::string remedy = {};  // empty if none is needed
   friend bool operator==(const Check&, const Check&) = default;
 };
 std::string_view ToString(Check::Verdict verdict);  // "ok", "warning", "failed", "skipped"

@@ -21,7 +21,7 @@ CellView::CellView(const ptc::Box& piece, const ptc::Box& cell, std::int64_t ele
     const std::int64_t size = cell[d].size();
     const std::int64_t last = outer_rank_ - 1;
     if (size == 1) {
-      // Nothing to walk: the dim only moves the start.
+      // One index: the dimension only moves the start.
     } else if (outer_rank_ == 0 && stride == run_bytes_) {
       run_bytes_ *= size;
     } else if (outer_rank_ > 0 && stride == outer_size_[last] * outer_stride_bytes_[last]) {

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The checksum of a frame on the wire and of tables in memory: xxh3-64, seed 0.
+/// The checksum of frames on the wire and of tables in memory: xxh3-64 with seed 0.
 
 #include <cstddef>
 #include <cstdint>

@@ -11,8 +11,8 @@
 namespace tessera::engine {
 namespace {
 
-/// Source and destination block together fit into half of a 256 KiB second-level cache, the
-/// smallest among current server cores; a multiple of every element size.
+/// A multiple of every element size. A source block and a destination block fit into half of a
+/// 256 KiB second-level cache, the smallest among current server cores.
 constexpr std::int64_t kBlockBytes = std::int64_t{64} << 10;
 
 }  // namespace
@@ -21,7 +21,7 @@ std::uint64_t CopyCellAndDigest(const CellView& to, const CellView& from, ptc::D
                                 const ptc::Shape& shape, const ptc::Box& cell) {
   TESSERA_DCHECK(to.size_bytes() == from.size_bytes());
   const std::int64_t element = ptc::SizeBytes(dtype);
-  // The cell inside the uncut tensor: a view without memory, walked for its element indices.
+  // A view of the uncut tensor without memory. It provides the indices of the elements.
   const auto whole = ptc::Box::Whole(shape);
   TESSERA_CHECK(whole.has_value());
   const CellView indices(*whole, cell, element, nullptr);

@@ -2,9 +2,8 @@
 #pragma once
 
 /// \file
-/// Copies that compute the layout-independent digest on the way. The memory is read once: each
-/// block is small enough to be still in the cache when it is digested. Digests of parts add up mod
-/// 2^64.
+/// Copies that compute the digest of the copied elements. They read memory once, because each block
+/// is still in the cache when it is digested. Digests of parts add up mod 2^64.
 
 #include <cstdint>
 #include <span>
@@ -16,14 +15,16 @@
 
 namespace tessera::engine {
 
-/// Copies `cell` and returns the digest of the bytes as they lie at `to` afterwards, which is
-/// ptc::DigestBox of the source unless memory or copy is faulty. `shape` is the uncut tensor.
+/// Copies `cell` and returns the digest of the bytes at `to` after the copy. It equals
+/// ptc::DigestBox of the source unless memory or copy is faulty.
+/// \param shape of the uncut tensor
 /// \pre both views are of `cell` with elements of `dtype`; `cell` lies inside `shape`
 std::uint64_t CopyCellAndDigest(const CellView& to, const CellView& from, ptc::DType dtype,
                                 const ptc::Shape& shape, const ptc::Box& cell);
 
-/// Scatters `in` to bytes [offset, offset + in.size()) of the packed cell, as CellView::Write, and
-/// returns the digest of those elements. Any split of a cell into such calls adds up to its digest.
+/// Scatters `in` to bytes [offset, offset + in.size()) of the packed cell, as CellView::Write does,
+/// and returns the digest of those elements. The digests of calls that cover a cell add up to the
+/// digest of the cell.
 /// \pre as above; offset and in.size() are multiples of the element size
 std::uint64_t WriteAndDigest(const CellView& to, std::int64_t offset, std::span<const std::byte> in,
                              ptc::DType dtype, const ptc::Shape& shape, const ptc::Box& cell);

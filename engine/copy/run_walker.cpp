@@ -26,7 +26,7 @@ void RunWalker::NextRun() {
     run_offset_ -= view_.outer_size_[d] * view_.outer_stride_bytes_[d];
     index_[d] = 0;
   }
-  // The last run: inside_ stays at its end, so that remaining() is 0.
+  // This was the last run: inside_ stays at its end, so that remaining() is 0.
 }
 
 }  // namespace tessera::engine

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Walks the bytes of a packed cell in order and says where each lies in the piece. Two walkers
-/// side by side are a copy between pieces of different shapes.
+/// Walks the bytes of a packed cell in order and returns the place of each in the piece. Two walkers
+/// in lockstep copy between pieces of different shapes.
 
 #include <cstdint>
 
@@ -13,11 +13,12 @@ namespace tessera::engine {
 
 class RunWalker {
  public:
-  /// Starts at packed byte `offset` of `view`, which must outlive the walker.
+  /// Starts at byte `offset` of the packed cell.
+  /// \param view outlives the walker
   /// \pre 0 <= offset && offset < view.size_bytes()
   RunWalker(const CellView& view, std::int64_t offset);
 
-  /// Where the current byte lies, from the first element of the piece.
+  /// Offset of the current byte from the first element of the piece.
   std::int64_t piece_offset() const { return run_offset_ + inside_; }
   std::byte* data() const { return view_.base_ + piece_offset(); }
   /// Bytes from here to the end of the current run; 0 at the end of the cell.
@@ -34,7 +35,7 @@ class RunWalker {
   const CellView& view_;
   std::int64_t index_[ptc::kMaxRank] = {};  // of the current run along each outer dim
   std::int64_t run_offset_ = 0;             // of the current run inside the piece, bytes
-  std::int64_t inside_ = 0;                 // bytes of the current run that lie behind
+  std::int64_t inside_ = 0;                 // bytes of the current run already passed
 };
 
 }  // namespace tessera::engine

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What tells one content of a file from another without reading it.
+/// Tells one content of a file from another without reading it.
 struct FileState {
   std::int64_t size_bytes = 0;
   std::int64_t changed_ns = 0;
@@ -53,7 +53,7 @@ class LocalSource final : public ByteSource {
     if (!file->ok()) return BadData(path_, offset, std::strerror(errno));
     const auto done = file->ReadAt(offset, out);
     if (!done) return BadData(path_, offset, std::strerror(errno));
-    // After the read, so that what was read is of the state that is compared.
+    // Compare after the read: the bytes read are then of the compared state.
     struct stat status = {};
     if (::fstat(file->get(), &status) != 0) return BadData(path_, offset, std::strerror(errno));
     const FileState now = StateOf(status);
@@ -121,17 +121,20 @@ Result<std::vector<std::string>> LocalFiles::List(const std::string& name) const
   const fs::file_status status = fs::status(name, error);
   if (!fs::exists(status)) return Missing(name);
   if (!fs::is_directory(status)) return std::vector{name};
-  std::vector<std::string> files;
-  fs::recursive_directory_iterator it(name, fs::directory_options::skip_permission_denied, error);
-  for (; !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
-    std::error_code ignored;
-    if (IsLeftOut(it->path().filename())) {
-      it.disable_recursion_pending();
-    } else if (it->symlink_status(ignored).type() == fs::file_type::regular) {
-      files.push_back(it->path());
+  std::vector<std::string> files, folders = {name};
+  while (!folders.empty()) {
+    const std::string folder = std::move(folders.back());
+    folders.pop_back();
+    fs::directory_iterator it(folder, error);
+    for (; !error && it != fs::directory_iterator(); it.increment(error)) {
+      if (IsLeftOut(it->path().filename())) continue;
+      std::error_code ignored;
+      const fs::file_type type = it->symlink_status(ignored).type();
+      if (type == fs::file_type::directory) folders.push_back(it->path());
+      if (type == fs::file_type::regular) files.push_back(it->path());
     }
+    if (error) return CannotRead(folder, error.message());
   }
-  if (error) return CannotRead(name, error.message());
   std::sort(files.begin(), files.end());
   return files;
 }

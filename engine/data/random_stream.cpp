@@ -9,6 +9,7 @@
 #include <numbers>
 
 #include "engine/data/philox.h"
+#include "engine/update/exact_math.h"
 
 namespace tessera::engine {
 namespace {
@@ -22,7 +23,8 @@ std::uint64_t HashName(std::string_view name) {
   return hash;
 }
 
-/// Natural logarithm of x in (0, 1]: 2 artanh((m - 1) / (m + 1)) of the mantissa as a series.
+/// Returns the natural logarithm of x in (0, 1]: the series of 2 artanh((m - 1) / (m + 1)) for the
+/// mantissa m, plus the exponent times ln 2.
 double Log(double x) {
   int exponent = 0;
   double mantissa = std::frexp(x, &exponent);
@@ -36,33 +38,7 @@ double Log(double x) {
   return 2 * s * series + exponent * std::numbers::ln2;
 }
 
-struct CosSin {
-  double cos, sin;
-};
-
-/// Cosine and sine of 2 pi u for u in [0, 1): Taylor series inside an octant, then quarter turns.
-CosSin CosSinOfTurns(double u) {
-  const int quarter = static_cast<int>(u * 4 + 0.5);
-  const double x = 2 * std::numbers::pi * (u - quarter * 0.25);
-  double c = 1, s = 1;
-  for (int k = 18; k >= 2; k -= 2) {  // (pi / 4)^20 / 20! < 1e-20
-    c = 1 - c * (x * x) / (k * (k - 1));
-    s = 1 - s * (x * x) / (k * (k + 1));
-  }
-  s *= x;
-  switch (quarter % 4) {
-    case 0:
-      return {c, s};
-    case 1:
-      return {-s, c};
-    case 2:
-      return {-c, -s};
-    default:
-      return {s, -c};
-  }
-}
-
-/// A word as a number in (0, 1), exact.
+/// Returns a word as a number in (0, 1), exact.
 double Uniform(std::uint32_t word) { return (static_cast<double>(word) + 0.5) * 0x1p-32; }
 
 }  // namespace

@@ -10,6 +10,8 @@
 #include <iterator>
 #include <system_error>
 
+#include "engine/copy/checksum.h"
+#include "engine/data/formats/record_limits.h"
 #include "engine/data/local_source.h"
 #include "engine/data/tokens.h"
 #include "ptc/base/check.h"
@@ -17,6 +19,33 @@
 
 namespace tessera::engine {
 namespace fs = std::filesystem;
+namespace {
+
+/// Adds an entry for each file: its size and the hash of its content, as
+/// TextDataset::fingerprint describes. `size_bytes` is the size of all files.
+Status HashTextFiles(std::span<const ByteSourcePtr> files, std::int64_t size_bytes,
+                     IndexBuilder& builder) {
+  constexpr std::int64_t kBlockBytes = 256 << 10, kMaxBlocks = 64;
+  const std::int64_t stride = std::max(kBlockBytes, (size_bytes + kMaxBlocks - 1) / kMaxBlocks);
+  std::vector<std::byte> block(static_cast<std::size_t>(kBlockBytes));
+  for (const ByteSourcePtr& file : files) {
+    builder.BeginFile();
+    const std::int64_t file_bytes = file->size_bytes();
+    std::uint64_t hash = 0;
+    for (std::int64_t offset = 0; offset < file_bytes; offset += stride) {
+      const std::int64_t left = file_bytes - offset;
+      const auto bytes =
+          std::span(block).first(static_cast<std::size_t>(std::min(kBlockBytes, left)));
+      TESSERA_RETURN_IF_ERROR(file->ReadAt(offset, bytes));
+      hash = ptc::Mix(hash + Checksum(bytes));
+      TESSERA_RETURN_IF_ERROR(builder.Passed(std::min(stride, left)));
+    }
+    builder.Add({static_cast<std::uint64_t>(file_bytes), hash});
+  }
+  return OkStatus();
+}
+
+}  // namespace
 
 std::vector<std::string> DefaultTextPaths() {
   std::vector<std::string> paths;
@@ -57,8 +86,9 @@ Result<std::vector<ByteSourcePtr>> OpenTextFiles(const std::string& path,
     return files;
   }
   for (const std::string& name : names) {
-    auto file = opener.Open(name);
-    if (file && LooksLikeText(**file).value_or(false)) files.push_back(std::move(*file));
+    TESSERA_TRY(ByteSourcePtr file, opener.Open(name));
+    TESSERA_TRY(const bool is_text, LooksLikeText(*file));
+    if (is_text) files.push_back(std::move(file));
   }
   return files;
 }
@@ -74,7 +104,8 @@ Result<TextDataset> TextDataset::Open(const std::vector<std::string>& paths,
   return Make(std::move(files), sequence);
 }
 
-Result<TextDataset> TextDataset::Make(std::vector<ByteSourcePtr> files, std::int64_t sequence) {
+Result<TextDataset> TextDataset::Make(std::vector<ByteSourcePtr> files, std::int64_t sequence,
+                                      const IndexOptions& options) {
   if (sequence < 1) {
     return InvalidArgument(fmt::format("sequence length {} is below 1", sequence));
   }
@@ -90,16 +121,15 @@ Result<TextDataset> TextDataset::Make(std::vector<ByteSourcePtr> files, std::int
     return InvalidArgument(
         fmt::format("data set has {} bytes, a sample needs {}", dataset.size_bytes_, sequence + 1));
   }
+  std::vector<ByteSourcePtr> sources;
+  for (const File& file : dataset.files_) sources.push_back(file.source);
+  TESSERA_TRY(const RecordIndexPtr hashes, OpenIndex(DataFormat::kText, 2, sources.size(), sources,
+                                                     options, [&](IndexBuilder& builder) -> Status {
+                                                       return HashTextFiles(
+                                                           sources, dataset.size_bytes_, builder);
+                                                     }));
+  dataset.fingerprint_ = RecordsFingerprint(DataFormat::kText, sequence, *hashes);
   return dataset;
-}
-
-std::uint64_t TextDataset::fingerprint() const {
-  std::uint64_t hash = ptc::Mix(static_cast<std::uint64_t>(sequence_));
-  for (const File& file : files_) {
-    hash = ptc::Mix(hash + 0x9e3779b97f4a7c15ULL +
-                    static_cast<std::uint64_t>(file.source->size_bytes()));
-  }
-  return hash;
 }
 
 std::vector<TextDataset::File>::const_iterator TextDataset::FileAt(std::int64_t position) const {

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Text files as one long string of bytes, a byte a token, cut into samples.
+/// Text files as one long string of bytes, cut into samples. A byte is a token.
 
 #include <cstdint>
 #include <span>
@@ -11,44 +11,52 @@
 
 #include "engine/data/byte_source.h"
 #include "engine/data/dataset.h"
+#include "engine/data/index_file.h"
 #include "ptc/base/result.h"
 
 namespace tessera::engine {
 
-/// Text that is found on most machines: the licences in /usr/share/common-licenses and the Python
-/// standard library's sources. Only paths that exist, in a fixed order.
+/// Returns paths of text that most machines have: the licences in /usr/share/common-licenses and
+/// the sources of the Python standard library. Only paths that exist, in a fixed order.
 std::vector<std::string> DefaultTextPaths();
 
-/// The text files that `path` stands for, opened. A file path is taken as it is, whatever it holds.
-/// Under a folder path every file that the opener lists counts, except those with a NUL among their
-/// first 4096 bytes and those that cannot be read.
-/// \error as SourceOpener::Open
+/// Opens the text files that `path` stands for. A path of a file is used whatever the file holds.
+/// Of a folder, every file that the opener lists is used, except files with a NUL among their first
+/// 4096 bytes. A file that cannot be read is an error and not left out: ranks that leave out
+/// different files would train on different data.
+/// \error as SourceOpener::Open and ByteSource::ReadAt, naming the file
 Result<std::vector<ByteSourcePtr>> OpenTextFiles(const std::string& path,
                                                  const SourceOpener& opener);
-/// No NUL among the first 4096 bytes: what git takes for text. \error as ByteSource::ReadAt
+/// Whether there is no NUL among the first 4096 bytes: git's definition of text.
+/// \error as ByteSource::ReadAt
 Result<bool> LooksLikeText(const ByteSource& source);
 
 /// Files in a fixed order as one string. Sample i is the window of `sequence` + 1 bytes that begins
-/// at byte i * sequence: inputs and, one further, targets.
+/// at byte i * sequence: the inputs and, shifted by one, the targets.
 ///
-/// Nothing is kept in memory but names and sizes: a sample is read when it is asked for.
+/// Only names and sizes are held in memory. A sample is read on demand.
 /// \threadsafety Immutable; reads may run on several threads.
 class TextDataset final : public Dataset {
  public:
-  /// Local files and folders.
+  /// Opens local files and folders.
   /// \error kNotFound `data path '/x' does not exist`
   /// \error kInvalidArgument `data set has 12 bytes, a sample needs 129`; sequence < 1
   static Result<TextDataset> Open(const std::vector<std::string>& paths, std::int64_t sequence);
-  /// \error kInvalidArgument as Open
-  static Result<TextDataset> Make(std::vector<ByteSourcePtr> files, std::int64_t sequence);
+  /// Reads the content for the fingerprint, unless `options` name a folder in which the hashes of
+  /// these files are kept from before.
+  /// \error kInvalidArgument as Open; as OpenIndex
+  static Result<TextDataset> Make(std::vector<ByteSourcePtr> files, std::int64_t sequence,
+                                  const IndexOptions& options = {});
 
   DataFormat format() const override { return DataFormat::kText; }
   std::int64_t sequence() const override { return sequence_; }
   std::int64_t num_files() const { return static_cast<std::int64_t>(files_.size()); }
   std::int64_t size_bytes() const { return size_bytes_; }
   std::int64_t num_samples() const override { return (size_bytes_ - 1) / sequence_; }
-  /// Equal for equal file sizes in equal order.
-  std::uint64_t fingerprint() const override;
+  /// Equal for files of equal sizes and content in equal order. Up to 16 MiB of text are hashed
+  /// whole. Of more text, the first 256 KiB of each file are hashed, and 256 KiB at equal distances
+  /// after these: 64 blocks in all where the files are large.
+  std::uint64_t fingerprint() const override { return fingerprint_; }
   /// Reads the sequence() + 1 bytes of `sample`.
   /// \pre 0 <= sample < num_samples(), out.size() == sequence() + 1
   /// \error kDataLoss if a file is gone or not what it was when it was opened.
@@ -69,6 +77,7 @@ class TextDataset final : public Dataset {
   std::vector<File> files_;  // none is empty
   std::int64_t size_bytes_ = 0;
   std::int64_t sequence_ = 1;
+  std::uint64_t fingerprint_ = 0;
 };
 
 }  // namespace tessera::engine

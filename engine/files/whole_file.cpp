@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,7 +28,7 @@ Error CannotWrite(const std::string& path, int number) {
   return full ? ResourceExhausted(text) : Unavailable(text);
 }
 
-/// Writes all of `text` and puts it on disk. \return 0, or an errno
+/// Writes and syncs all of `text`. \return 0, or an errno
 int WriteAll(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(fd, text.data(), text.size());
@@ -38,12 +39,34 @@ int WriteAll(int fd, std::string_view text) {
   return ::fsync(fd) == 0 ? 0 : errno;
 }
 
+struct Temporary {
+  Descriptor file;
+  std::string path;
+};
+
+/// Creates a file beside `path` with a random name. Hosts may share the folder, and process and
+/// thread numbers are not unique among them.
+Result<Temporary> MakeTemporary(const std::string& path, mode_t mode) {
+  constexpr int kMostTries = 16;
+  for (int i = 0; i < kMostTries; ++i) {
+    std::uint64_t number = 0;
+    if (::getrandom(&number, sizeof(number), 0) != static_cast<ssize_t>(sizeof(number))) {
+      return CannotWrite(path, errno);
+    }
+    std::string name = fmt::format("{}.{:016x}.new", path, number);
+    Descriptor file(::open(name.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode));
+    if (file.ok()) return Temporary{std::move(file), std::move(name)};
+    if (errno != EEXIST) break;
+  }
+  return CannotWrite(path, errno);
+}
+
 }  // namespace
 
 Result<std::string> ReadWholeFile(const std::string& path, std::int64_t max_bytes) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) return CannotRead(path, errno);
-  // Files of /proc say that they have 0 bytes: only their end tells the size.
+  // The size that fstat reports for files of /proc is 0, so the file is read to its end.
   constexpr std::size_t kFirst = 4096;
   std::string text;
   std::size_t size = 0;
@@ -64,16 +87,11 @@ Result<std::string> ReadWholeFile(const std::string& path, std::int64_t max_byte
 }
 
 Status WriteWholeFile(const std::string& path, std::string_view text, mode_t mode) {
-  // No two threads of a machine have the same number, so nobody writes into another's file; what a
-  // writer of that number left when it was killed is in the way.
-  const std::string fresh = fmt::format("{}.{}.new", path, ::gettid());
-  ::unlink(fresh.c_str());
-  const Descriptor file(::open(fresh.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode));
-  if (file.get() < 0) return CannotWrite(path, errno);
-  int failure = WriteAll(file.get(), text);
-  if (failure == 0 && ::rename(fresh.c_str(), path.c_str()) != 0) failure = errno;
+  TESSERA_TRY(const Temporary fresh, MakeTemporary(path, mode));
+  int failure = WriteAll(fresh.file.get(), text);
+  if (failure == 0 && ::rename(fresh.path.c_str(), path.c_str()) != 0) failure = errno;
   if (failure == 0) return OkStatus();
-  ::unlink(fresh.c_str());
+  ::unlink(fresh.path.c_str());
   return CannotWrite(path, failure);
 }
 

@@ -80,7 +80,7 @@ Status History::ApplyChanges(std::string_view cluster, const HistoryCursor& sinc
   Database& db = *impl_->database;
   return db.InTransaction([&]() -> Status {
     TESSERA_TRY(const HistoryCursor here, Cursor());
-    if (here != since) return OkStatus();  // another panel was faster: the next question fits
+    if (here != since) return OkStatus();  // another panel was faster; the next request fits
     if (!here.history.empty() && here.history != changes.next.history) {
       return FailedPrecondition(fmt::format("{}: a mirror of history {}, not of {}", db.path(),
                                             here.history, changes.next.history));

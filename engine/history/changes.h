@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// How a history is followed: a mirror says how far it is, and gets what came after. It holds what
-/// it has in the same order and without holes, whatever is killed in between.
+/// How a mirror follows a history: it sends its position and receives the rows after it. So its rows
+/// have the same order and no holes, whichever process is killed.
 
 #include <cstdint>
 #include <string>
@@ -13,9 +13,9 @@
 
 namespace tessera::engine {
 
-/// How far a mirror is: the last it has of each.
+/// The position of a mirror: its last row of each kind.
 struct HistoryCursor {
-  std::string history = {};  // id of the history that it follows; empty: of none yet
+  std::string history = {};  // id of the followed history; empty: none yet
   std::int64_t event = 0;
   std::int64_t sample = 0;
   std::int64_t revision = 0;  // of transactions
@@ -23,11 +23,11 @@ struct HistoryCursor {
 };
 
 struct HistoryChanges {
-  HistoryCursor next = {};  // where one is with these
-  bool missing = false;     // retention has removed some of what came after the cursor
-  bool more = false;        // ask again with `next`
+  HistoryCursor next = {};  // position after these changes
+  bool missing = false;     // retention removed rows after the cursor
+  bool more = false;        // there are more changes after `next`
   std::vector<Event> events = {};
-  std::vector<Sample> samples = {};  // undone ones as well, by sequence number
+  std::vector<Sample> samples = {};  // with undone ones, by sequence number
   std::vector<HistoryEntry> transactions = {};
   friend bool operator==(const HistoryChanges&, const HistoryChanges&) = default;
 };

@@ -17,7 +17,7 @@ Decimator::Decimator(double from, double to, std::int64_t max_points)
 void Decimator::Add(const Sample& sample, double x) {
   const double at = width_ > 0 ? (x - from_) / width_ : 0;
   const auto last = static_cast<double>(num_buckets_ - 1);
-  // What is not a number stays in the bucket at hand; one of an earlier one does not come again.
+  // NaN stays in the present bucket, and earlier buckets are finished.
   const auto bucket =
       std::isnan(at) ? bucket_ : static_cast<std::int64_t>(std::clamp(std::floor(at), 0.0, last));
   if (bucket > bucket_) {

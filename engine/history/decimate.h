@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// A curve of many samples by few of them, so that it looks the same: the M4 selection (Jugel,
-/// Jerzak, Hackenbroich, Markl: "M4: A Visualization-Oriented Time Series Data Aggregation",
-/// VLDB 2014, section 4) of first, last, least and greatest of each bucket, for loss and tokens/s.
+/// Selects few samples of a curve so that a plot of them looks like a plot of all: the M4 selection
+/// (Jugel, Jerzak, Hackenbroich, Markl: "M4: A Visualization-Oriented Time Series Data Aggregation",
+/// VLDB 2014, section 4) of first, last, least and greatest in each bucket, for loss and tokens/s.
 
 #include <array>
 #include <cstdint>
@@ -15,18 +15,18 @@
 
 namespace tessera::engine {
 
-/// Takes samples one by one in ascending order of `x`, in memory of the size of the result.
-/// What comes out are samples that went in: of each of equal buckets of [from, to] the first, the
-/// last, those of least and greatest loss and rate, and the first whose loss is not a number.
+/// Takes samples one by one in ascending order of `x` and needs memory for the result only. From each
+/// of the equal buckets of [from, to] it selects the first and the last sample, those of least and
+/// greatest loss and rate, and the first whose loss is not finite.
 class Decimator {
  public:
-  /// The fewest points that a caller can ask for: one bucket.
+  /// Points of one bucket, and the least limit.
   static constexpr std::int64_t kPointsPerBucket = 7;
 
-  /// \param max_points clamped to kPointsPerBucket from below
+  /// \param max_points at least kPointsPerBucket; a smaller value counts as that
   Decimator(double from, double to, std::int64_t max_points);
   void Add(const Sample& sample, double x);
-  /// The chosen ones in the order of Add, at most `max_points`. Ends the use of this object.
+  /// The selected samples in the order of Add, at most `max_points`. Do not use this object after it.
   std::vector<Sample> Take();
 
  private:

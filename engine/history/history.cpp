@@ -13,7 +13,7 @@
 namespace tessera::engine {
 namespace {
 
-/// Whether the tables are there that this program reads.
+/// Whether the file has the tables that this program reads.
 Status CheckTables(Database& database) {
   auto query = database.Prepare(
       "SELECT 1 FROM transactions, transaction_phases, transaction_flows, events, samples, about, "
@@ -30,7 +30,8 @@ Error WithRemedy(Error error) {
   return error;
 }
 
-/// Moves the file with what SQLite keeps beside it. \return the new name
+/// Moves the file and the files that SQLite keeps beside it.
+/// \return the new name
 Result<std::string> MoveAside(const std::string& path) {
   std::string bad = path + ".bad";
   std::error_code failure;
@@ -40,13 +41,13 @@ Result<std::string> MoveAside(const std::string& path) {
   std::filesystem::rename(path, bad, failure);
   if (failure) return Unavailable(fmt::format("{}: {}", bad, failure.message()));
   for (const char* suffix : {"-wal", "-shm"}) {
-    std::filesystem::rename(path + suffix, bad + suffix, failure);  // need not be there
+    std::filesystem::rename(path + suffix, bad + suffix, failure);  // may not exist
   }
   return bad;
 }
 
-/// Files of before there was retention cannot give pages back: made so once. Not being able to, for
-/// want of space, is no error.
+/// Files from before retention cannot return pages to the file system; this converts them once. A
+/// lack of space for that is not an error.
 void AllowShrinking(Database& database) {
   constexpr std::int64_t kIncremental = 2;
   const auto mode = database.ReadInt("PRAGMA auto_vacuum");
@@ -67,9 +68,9 @@ Result<std::unique_ptr<Database>> OpenToLook(const std::string& path) {
   TESSERA_TRY(auto database, Database::OpenReadOnly(path));
   TESSERA_TRY(const std::int64_t version, database->ReadInt("PRAGMA user_version"));
   if (version > 0) {
-    // Does nothing to a file of this version.
+    // Has no effect on a file of this version.
     const Status known = Migrate(*database, kHistorySchema, /*keep_backup=*/false);
-    if (!known && known.error().code == ErrorCode::kUnavailable) {  // older: it cannot be written
+    if (!known && known.error().code == ErrorCode::kUnavailable) {  // an older version, which cannot be migrated
       TESSERA_TRY(database, database->CopyToMemory());
       TESSERA_RETURN_IF_ERROR(Migrate(*database, kHistorySchema, /*keep_backup=*/false));
     } else if (!known) {
@@ -98,7 +99,7 @@ Result<std::unique_ptr<History>> History::OpenOrQuarantine(const std::string& pa
   auto database = OpenDatabase(path, /*check=*/true);
   if (!database && database.error().code == ErrorCode::kDataLoss) {
     TESSERA_TRY(const std::string bad, MoveAside(path));
-    *note = fmt::format("the history was damaged ({}); it is kept as {}, and a new one begins",
+    *note = fmt::format("the history was damaged ({}); it is kept as {}, and a new one was created",
                         database.error().ToString(), bad);
     database = OpenDatabase(path, /*check=*/false);
   }
@@ -114,7 +115,7 @@ Result<std::unique_ptr<History>> History::OpenReadOnly(const std::string& path) 
       new History(std::unique_ptr<Impl>(new Impl{std::move(*database)})));
 }
 
-// ---- what the file says of itself
+// ---- table `about`
 
 Result<std::string> History::Impl::About(std::string_view key) {
   TESSERA_TRY(auto query, database->Prepare("SELECT value FROM about WHERE key = ?"));
@@ -154,7 +155,7 @@ Status History::Impl::PutTransaction(const HistoryEntry& e) {
     TESSERA_RETURN_IF_ERROR(drop.Bind(0, e.id));
     TESSERA_RETURN_IF_ERROR(drop.Run());
   }
-  // Nothing refers to the row any more, so that it may be replaced.
+  // No row refers to this one any more, so it may be replaced.
   TESSERA_TRY(auto put,
               db.Prepare(fmt::format("INSERT OR REPLACE INTO transactions ({}, revision) VALUES "
                                      "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",

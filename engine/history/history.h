@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// What happened in a cluster, in a SQLite file: transactions, events, and the samples of its jobs.
-/// Schema: resources/schema/history.sql.
+/// The history of a cluster in a SQLite file: transactions, events, and samples of its jobs. Schema:
+/// resources/schema/history.sql.
 
 #include <cstdint>
 #include <memory>
@@ -20,29 +20,30 @@
 
 namespace tessera::engine {
 
-/// How much of the past is kept.
+/// The limits of a history.
 struct Retention {
   std::int64_t max_bytes = 256LL << 20;
   double max_age_seconds = 90.0 * 86400;
 };
 
-/// One thread owns it. Every call is a transaction of its own: done as a whole or not at all, and
-/// kept when the process is killed right afterwards. Limits of 0 and below mean all.
-/// Errors are those of Database::Open; each names the file.
+/// Every call is one database transaction: it happens as a whole or not at all, and its effect
+/// survives a kill of the process right after the call. A limit of 0 or below means all rows. Errors
+/// are those of Database::Open; each names the file.
+/// \threadsafety One thread owns it.
 class History {
  public:
-  /// Opens or makes the file. One of an older version is brought to this program's, after a copy of
-  /// it was put beside it (see Migrate).
+  /// Opens or creates the file. Migrates a file of an older version after a backup (see Migrate).
   /// \error also kFailedPrecondition for a file of a newer version, naming both versions, and for a
-  ///     database of another program; kDataLoss, for a damaged file, says what to do with it.
+  ///     database of another program; kDataLoss for a damaged file, with the remedy
   static Result<std::unique_ptr<History>> Open(const std::string& path);
-  /// As Open, but checks the whole file first, and moves a damaged one to `PATH.bad` (numbered
-  /// where there is one) and begins a new one.
-  /// \param note then says so in one line, for an event; empty otherwise
+  /// As Open, but checks the whole file first. Moves a damaged file to `PATH.bad` (numbered if that
+  /// exists) and creates a new one.
+  /// \param note receives one line about that, for an event; empty otherwise
   static Result<std::unique_ptr<History>> OpenOrQuarantine(const std::string& path,
                                                            std::string* note);
-  /// To look at: never writes to the file. A file of an older version is read through
-  /// a copy in memory. Calls that would write fail. \error also kNotFound
+  /// Opens the file without ever writing to it: calls that write fail. Reads a file of an older
+  /// version through a copy in memory.
+  /// \error also kNotFound
   static Result<std::unique_ptr<History>> OpenReadOnly(const std::string& path);
   History(const History&) = delete;
   History& operator=(const History&) = delete;
@@ -52,12 +53,12 @@ class History {
 
   /// Adds the entry, or replaces the one with its id.
   Status PutTransaction(const HistoryEntry& entry);
-  /// Gives the event the next number in event.sequence; numbers grow and never come again. On error
-  /// the event is as before.
+  /// Sets event.sequence to the next number. Numbers ascend and are never reused. On error the event
+  /// is unchanged.
   Status AddEvent(Event& event);
-  /// Adds samples, each job's in the order in which its steps were made. A step made again replaces
-  /// the newest of its job; one before it undoes all steps from it on (schema: `undone`). Their
-  /// `sequence` is not read.
+  /// Adds samples. Those of a job are in the order in which the job made its steps. A sample of the
+  /// newest step of its job replaces that step; a sample of an earlier step undoes all steps from it
+  /// on (schema: `undone`). Ignores `sequence`.
   Status AddSamples(std::span<const Sample> samples);
 
   // ---- reading
@@ -76,24 +77,23 @@ class History {
   /// The first `limit` samples after that step, ascending.
   Result<std::vector<Sample>> Samples(std::string_view job, std::int64_t after_step,
                                       std::int64_t limit);
-  /// The job's curve over that time for a plot: at most `max_points` of its samples, undone ones as
-  /// well, ascending in time, chosen so that extremes stay (see Decimator; 0 and below: all).
+  /// The job's samples in that time for a plot, with undone ones, ascending in time: at most
+  /// `max_points`, chosen so that extremes stay (see Decimator). 0 and below: all.
   Result<std::vector<Sample>> SamplesBetween(std::string_view job, const TimeRange& time,
                                              std::int64_t max_points);
-  /// Jobs that have samples or transactions, by name.
+  /// Names of jobs with samples or transactions, ascending.
   Result<std::vector<std::string>> Jobs();
 
   // ---- retention (retention.cpp)
 
-  /// Does one bounded piece (some thousand rows, a megabyte of file) of what keeps the history
-  /// within its limits. What is beyond the age goes. While there are more bytes than the limit, in
-  /// this order:
-  ///   1. samples older than an hour are thinned: a minute keeps its last, least and greatest loss;
-  ///   2. samples older than an hour go, oldest first;
-  ///   3. events, oldest first, but the newest 1000;
-  ///   4. transactions, oldest first, but the newest 100;
-  ///   5. all other samples, then events, then transactions, oldest first.
-  /// The newest transaction always stays. Freed pages are given back to the file system.
+  /// Does one bounded part (some thousand rows, a megabyte of file) of the work that keeps the history
+  /// within its limits. Removes rows beyond the age. While the file exceeds its limit, in this order:
+  ///   1. thins samples older than an hour: each minute keeps its last, least and greatest loss;
+  ///   2. removes samples older than an hour, oldest first;
+  ///   3. removes events, oldest first, except the newest 1000;
+  ///   4. removes transactions, oldest first, except the newest 100;
+  ///   5. removes all other samples, then events, then transactions, oldest first.
+  /// The newest transaction always stays. Freed pages return to the file system.
   /// \param now wall clock
   /// \return whether there is more to do: call again soon
   Result<bool> Retain(const Retention& retention, double now);
@@ -102,22 +102,23 @@ class History {
 
   // ---- mirrors (changes.cpp)
 
-  /// What came after `cursor`, at most `limit` of each kind. A cursor of another history is taken
-  /// for the beginning.
+  /// Rows after `cursor`, at most `limit` of each kind. A cursor of another history counts as the
+  /// beginning.
   Result<HistoryChanges> ChangesSince(const HistoryCursor& cursor, std::int64_t limit);
-  /// Makes this file a mirror of a cluster's history, and puts the changes into it, unless it is
-  /// not (any more) where they begin. \param now wall clock
-  /// \error also kFailedPrecondition where the changes are of another history than the mirror's
+  /// Makes this file a mirror of a cluster's history and adds the changes. Does nothing if the mirror
+  /// is not at `since`.
+  /// \param now wall clock
+  /// \error also kFailedPrecondition if the changes are of another history than the mirror's
   Status ApplyChanges(std::string_view cluster, const HistoryCursor& since,
                       const HistoryChanges& changes, double now);
-  /// How far this mirror is.
+  /// The position of this mirror.
   Result<HistoryCursor> Cursor();
-  /// The cluster that this is a mirror of; nullopt: it is a registrar's own history.
+  /// The cluster whose history this file mirrors; nullopt for a registrar's own history.
   Result<std::optional<std::string>> MirrorOf();
-  /// Of a mirror: the spans of time in which it has everything, ascending. Outside of them, and
-  /// after the last, it knows nothing.
+  /// For a mirror: the spans of time in which it has every row, ascending. Outside of them it may
+  /// lack rows.
   Result<std::vector<TimeSpan>> Covered();
-  /// Of a mirror: what lies between the spans of Covered.
+  /// For a mirror: the spans of time between those of Covered.
   Result<std::vector<TimeSpan>> Gaps();
 
  private:

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What the parts of History share: the database, and how rows become values.
+/// Shared by the source files of History: the database, and the conversion of rows to values.
 
 #include <memory>
 #include <string>
@@ -17,7 +17,7 @@ namespace tessera::engine {
 struct History::Impl {
   std::unique_ptr<Database> database;
 
-  /// The text of `about`; empty where there is none.
+  /// The text for a key in `about`; empty if there is none.
   Result<std::string> About(std::string_view key);
   Result<std::int64_t> AboutInt(std::string_view key);
   Status SetAbout(std::string_view key, std::string_view value);

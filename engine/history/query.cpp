@@ -18,7 +18,7 @@ namespace {
 constexpr std::array kSeverities = {Severity::kDebug, Severity::kInfo, Severity::kWarning,
                                     Severity::kError};
 
-/// A WHERE clause in the making, with its values.
+/// Builds a WHERE clause and its values.
 class Conditions {
  public:
   using Value = std::variant<std::int64_t, double, std::string>;
@@ -54,7 +54,7 @@ class Conditions {
   std::vector<Value> values_;
 };
 
-/// A LIKE pattern for what contains `part`.
+/// A LIKE pattern for texts that contain `part`.
 std::string Containing(std::string_view part) {
   std::string pattern = "%";
   for (const char c : part) {
@@ -224,8 +224,8 @@ Result<std::int64_t> History::LastEvent() {
 Result<std::vector<Sample>> History::Samples(const SampleQuery& asked) {
   Conditions where;
   where.Add("undone = 0");
-  // Of one job, later sequence numbers are later steps: either order will do, and the one that can
-  // begin behind what is known is the quick one. The plus keeps SQLite from the other's index.
+  // Within a job, sequence numbers and steps ascend together, so either order is right. The faster one
+  // starts behind the known rows. The plus keeps SQLite from using the other index.
   const bool by_sequence = asked.job.empty() || asked.after > 0;
   if (!asked.job.empty()) where.Add(by_sequence ? "+job = ?" : "job = ?", asked.job);
   if (asked.after_step) where.Add("step > ?", *asked.after_step);

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// What can be asked of a history. A condition left out holds for every row; times are wall-clock
-/// seconds since 1970, and a range of time is half open: from <= time < to.
+/// Queries of a history. A condition that is not set holds for every row. Times are wall-clock seconds
+/// since 1970, and ranges of time are half open: from <= time < to.
 
 #include <cstdint>
 #include <optional>
@@ -21,7 +21,7 @@ struct TimeRange {
 /// Newest first.
 struct TransactionQuery {
   std::string job = {};
-  std::optional<std::int64_t> id = {};      // this one only
+  std::optional<std::int64_t> id = {};      // only this one
   std::optional<std::int64_t> before = {};  // ids below this one: the next page
   TimeRange time = {};                      // of `started`
   std::int64_t limit = 0;                   // 0 and below: all
@@ -33,20 +33,20 @@ struct EventQuery {
   TimeRange time = {};
   Severity least = Severity::kDebug;
   std::string source = {};  // exactly
-  std::string text = {};    // a part of the text, in any case of ASCII letters
+  std::string text = {};    // substring of the text; the case of ASCII letters is ignored
   std::int64_t limit = 0;   // 0 and below: all
-  bool newest = false;      // of more than `limit` the last ones instead of the first
+  bool newest = false;      // limit to the last rows instead of the first
 };
 
-/// Those of a job by ascending steps, those of all jobs by ascending sequence numbers. Steps that
-/// were undone are left out.
+/// Samples of one job by ascending steps, or of all jobs by ascending sequence numbers. Without
+/// undone steps.
 struct SampleQuery {
   std::string job = {};
   std::optional<std::int64_t> after_step = {};
   std::int64_t after = 0;  // sequence numbers above this one
   TimeRange time = {};
   std::int64_t limit = 0;  // 0 and below: all
-  bool newest = false;     // of more than `limit` the last ones instead of the first
+  bool newest = false;     // limit to the last rows instead of the first
 };
 
 }  // namespace tessera::engine

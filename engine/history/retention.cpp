@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is let go when a history gets too old or too big, a bounded piece at a time.
+// Removes rows from a history that is too old or too large, a bounded number per call.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,31 +15,32 @@ namespace {
 
 constexpr std::int64_t kRowsAtOnce = 4000;
 constexpr std::int64_t kTransactionsAtOnce = 100;  // they have phases and flows
-constexpr std::int64_t kPagesAtOnce = 256;         // given back to the file system
+constexpr std::int64_t kPagesAtOnce = 256;         // returned to the file system
 constexpr double kRecent = 3600;                   // samples of the last hour stay as they are
 constexpr double kBucket = 60;                     // one thinned minute
 constexpr std::int64_t kKeptEvents = 1000;
 constexpr std::int64_t kKeptTransactions = 100;
 
-/// One table as retention sees it: rows go in ascending order of `key`.
+/// A table for retention. Rows are removed in ascending order of `key`.
 struct Table {
   const char* name;
   const char* key;
   const char* time;
-  const char* removed;  // in `about`: the last key that is gone; null: not kept
+  const char* removed;  // in `about`: the last removed key; null: not stored
   std::int64_t at_once;
 };
 constexpr Table kSamples = {"samples", "sequence", "time", "removed_samples", kRowsAtOnce};
 constexpr Table kEvents = {"events", "sequence", "time", "removed_events", kRowsAtOnce};
 constexpr Table kTransactions = {"transactions", "id", "started", nullptr, kTransactionsAtOnce};
 
-/// Which rows may go.
+/// The rows that may be removed.
 struct Allowed {
   double older_than = HUGE_VAL;
   std::int64_t but_newest = 0;  // rows
 };
 
-/// Deletes the oldest rows, at most table.at_once. \return how many
+/// Deletes the oldest rows, at most table.at_once.
+/// \return the number
 Result<std::int64_t> DropOldest(Database& db, const Table& table, const Allowed& allowed) {
   TESSERA_TRY(auto ends,
               db.Prepare(fmt::format("SELECT {0} FROM {1} ORDER BY {0} DESC LIMIT 1 OFFSET ?",
@@ -49,7 +50,7 @@ Result<std::int64_t> DropOldest(Database& db, const Table& table, const Allowed&
   if (!any) return 0;
   const std::int64_t last = ends.Int(0);
   ends.Reset();
-  // The oldest ones up to the first that must stay, so that what is gone is one range.
+  // Up to the first row that must stay, so that the removed rows are one range.
   TESSERA_TRY(auto rows,
               db.Prepare(fmt::format("SELECT {0}, {1} FROM {2} WHERE {0} <= ? ORDER BY {0} LIMIT ?",
                                      table.key, table.time, table.name)));
@@ -74,7 +75,7 @@ Result<std::int64_t> DropOldest(Database& db, const Table& table, const Allowed&
   return count;
 }
 
-/// What a job keeps of one minute.
+/// The samples that a job keeps of one minute.
 struct Minute {
   std::int64_t last = 0, least = 0, most = 0, not_a_number = 0;  // sequence numbers
   double least_loss = HUGE_VAL, most_loss = -HUGE_VAL;
@@ -90,7 +91,7 @@ Result<std::int64_t> History::SizeBytes() {
   return (pages - free) * page;
 }
 
-// Thins the next kRowsAtOnce samples after those that were thinned. Returns how many it looked at.
+// Thins the next kRowsAtOnce samples after the thinned ones. Returns the number of samples read.
 Result<std::int64_t> History::ThinSamples(double now) {
   Database& db = *impl_->database;
   TESSERA_TRY(const std::int64_t thinned, impl_->AboutInt("thinned"));
@@ -163,7 +164,7 @@ Result<bool> History::Retain(const Retention& retention, double now) {
   TESSERA_TRY(const std::int64_t free, db.ReadInt("PRAGMA freelist_count"));
   if (free > 0) {
     TESSERA_RETURN_IF_ERROR(db.Execute(fmt::format("PRAGMA incremental_vacuum({})", kPagesAtOnce)));
-    // The file gets shorter when the log is put into it. A reader that is at work postpones that.
+    // A checkpoint of the log shortens the file. An active reader postpones it.
     TESSERA_RETURN_IF_ERROR(db.Execute("PRAGMA wal_checkpoint(PASSIVE)"));
     more |= free > kPagesAtOnce;
   }

@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::string_view kMark = "-- version ";
 
-/// Section i of the result is that of version i + 1. \pre the text is well formed: it is our own
+/// Element i of the result is the section of version i + 1.
+/// \pre the text, which is part of the program, is well formed
 std::vector<std::string> Sections(std::string_view schema) {
   std::vector<std::string> sections;
   while (!schema.empty()) {
@@ -35,7 +36,7 @@ std::vector<std::string> Sections(std::string_view schema) {
   return sections;
 }
 
-/// The version of the database, checked against what this program knows.
+/// The version of the database, checked against the versions that this program knows.
 Result<std::int64_t> VersionOf(Database& database, std::int64_t newest) {
   TESSERA_TRY(const std::int64_t version, database.ReadInt("PRAGMA user_version"));
   if (version < 0 || version > newest) {
@@ -67,7 +68,7 @@ Status CheckWhole(Database& database) {
   TESSERA_TRY(auto check, database.Prepare("PRAGMA quick_check(1)"));
   TESSERA_TRY(const bool row, check.Step());
   if (!row || check.Text(0) != "ok") {
-    return DataLoss(database.path() + ": " + (row ? check.Text(0) : "the check says nothing"));
+    return DataLoss(database.path() + ": " + (row ? check.Text(0) : "the integrity check returned no row"));
   }
   return OkStatus();
 }
@@ -84,7 +85,7 @@ Status Migrate(Database& database, std::string_view schema, bool keep_backup) {
                                                      database.path(), found)));
   }
   Status migrated = database.InTransaction([&]() -> Status {
-    // Again, now that nobody else writes: somebody may have been faster.
+    // Checked again under the write lock, because another process may have been faster.
     TESSERA_TRY(const std::int64_t version, VersionOf(database, newest));
     for (auto i = static_cast<std::size_t>(version); i < sections.size(); ++i) {
       TESSERA_RETURN_IF_ERROR(database.Execute(sections[i]));

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Schemas as numbered sections of SQL (resources/schema/), and how a database gets to the newest.
+/// Schemas as numbered sections of SQL (resources/schema/), and the migration of a database.
 
 #include <string_view>
 
@@ -15,19 +15,20 @@ namespace tessera::engine {
 extern const char* const kHistorySchema;
 extern const char* const kJournalSchema;
 
-/// Runs those sections of `schema` that are newer than the database, all in one transaction. A
-/// section begins with a line `-- version N`; they count from 1 without gaps. The database keeps
-/// its number in PRAGMA user_version. Before a database of an older version is touched, it is
-/// copied to `PATH.vN.bak`, N its version (`PATH.vN.bak.2` and so on where there is one): that is
-/// kept for whoever wants to go back
-/// (`keep_backup` is off for a copy). What came out is checked as a whole before it counts.
+/// Runs the sections of `schema` that are newer than the database, in one transaction, and checks the
+/// whole result before the commit. A section begins with a line `-- version N`; versions count from 1
+/// without gaps. PRAGMA user_version of the database holds its version. A database of an older
+/// version N is first copied to `PATH.vN.bak` (`PATH.vN.bak.2` and so on if that exists), so that the
+/// user can return to the older program.
+/// \param keep_backup false for a database that is itself a copy
 /// \error kFailedPrecondition for a newer database: `PATH: schema version 3, this program knows up
 ///     to 1`, and for a database of another program, which has tables and no version; otherwise as
 ///     Database::Execute.
 /// \post on error the database is as before
 Status Migrate(Database& database, std::string_view schema, bool keep_backup = true);
 
-/// Reads the whole database. \error kDataLoss naming the path and the first damage
+/// Reads and checks the whole database.
+/// \error kDataLoss naming the path and the first damage
 Status CheckWhole(Database& database);
 
 }  // namespace tessera::engine

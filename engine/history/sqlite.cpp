@@ -12,7 +12,7 @@ namespace tessera::engine {
 namespace {
 
 constexpr int kBusyTimeoutMs = 300;
-// What a write-ahead log may keep on disk once its pages are in the file.
+// Size of the write-ahead log on disk after a checkpoint, bytes.
 constexpr char kLogLimit[] = "PRAGMA journal_size_limit = 4194304";
 
 ErrorCode CodeOf(int code) {
@@ -145,7 +145,7 @@ Result<std::unique_ptr<Database>> Database::OpenWith(const std::string& file, in
 
 Result<std::unique_ptr<Database>> Database::Open(const std::string& path, Durability durability) {
   TESSERA_TRY(auto database, OpenWith(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, path));
-  // Has to come before anything is written, and does nothing later.
+  // Has an effect only before the first write.
   TESSERA_RETURN_IF_ERROR(database->Execute("PRAGMA auto_vacuum = INCREMENTAL"));
   TESSERA_RETURN_IF_ERROR(database->Execute("PRAGMA journal_mode = WAL"));
   TESSERA_RETURN_IF_ERROR(database->Execute(kLogLimit));
@@ -160,10 +160,10 @@ Result<std::unique_ptr<Database>> Database::OpenReadOnly(const std::string& path
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) return NotFound(path + ": no such file");
   const bool log_beside = std::filesystem::exists(path + "-wal", ignored);
-  if (log_beside) {  // of a process that still writes, or was killed: read together
+  if (log_beside) {  // a process still writes, or was killed: SQLite reads both files
     return OpenWith(path, SQLITE_OPEN_READONLY, path);
   }
-  // Nobody has it open: read without the lock files that SQLite would make beside it.
+  // No process has it open: read it without the lock files that SQLite would create.
   std::string uri = "file:";
   for (const char c : std::filesystem::absolute(path, ignored).string()) {
     uri += c == '?' || c == '#' || c == '%' ? fmt::format("%{:02x}", c) : std::string(1, c);

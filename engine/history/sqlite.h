@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// A SQLite connection and its prepared statements with errors as values. One thread at a time.
+/// A SQLite connection and its prepared statements, with errors as values.
+/// \threadsafety One thread at a time.
 
 #include <cstdint>
 #include <functional>
@@ -18,28 +19,29 @@ struct sqlite3_stmt;
 
 namespace tessera::engine {
 
-/// A prepared statement. It must not outlive its database. Parameters and columns count from 0.
+/// A prepared statement. The database must outlive it. Parameters and columns count from 0.
 class Statement {
  public:
   Status Bind(int parameter, std::int64_t value);
-  /// NaN is bound as NULL: SQLite has no NaN.
+  /// Binds NaN as NULL, because SQLite has no NaN.
   Status Bind(int parameter, double value);
   Status Bind(int parameter, std::string_view text);
-  /// Bytes of any kind.
+  /// Binds arbitrary bytes.
   Status BindBlob(int parameter, std::string_view bytes);
 
-  /// Whether there is a row; false: the statement is done.
+  /// Whether there is a row. false: the statement is finished.
   Result<bool> Step();
-  /// Runs a statement that returns no rows, and makes it ready for the next use.
+  /// Runs a statement that returns no rows, and resets it.
   Status Run();
-  /// Ready for the next use; ends what the statement reads. Bindings go.
+  /// Ends the statement's read, clears its bindings, and makes it ready for the next use.
   void Reset();
 
-  /// Columns of the current row. \pre the last Step() was true
+  /// Columns of the current row.
+  /// \pre the last Step() returned true
   bool IsNull(int column) const;
   std::int64_t Int(int column) const;
   double Double(int column) const;     // NULL is NaN
-  std::string Text(int column) const;  // of text and of blobs, bytes of value 0 included
+  std::string Text(int column) const;  // also of blobs, with bytes of value 0
 
  private:
   friend class Database;
@@ -51,8 +53,8 @@ class Statement {
   const std::string* path_;
 };
 
-/// Calls `each` for every row that `query` has still, then makes it ready for the next use. An
-/// error that `each` returns (a Status, or nothing) ends that.
+/// Calls `each` for every remaining row of `query`, then resets it. `each` returns nothing or a
+/// Status; an error ends the loop.
 template <typename Each>
 Status ForEachRow(Statement& query, Each each) {
   for (;;) {
@@ -71,22 +73,24 @@ Status ForEachRow(Statement& query, Each each) {
 
 class Database {
  public:
-  /// Whether a commit may be lost when power fails. Neither loses one when a process is killed.
+  /// Whether a loss of power may undo a commit. The kill of a process never does.
   enum class Durability : std::uint8_t {
-    kNormal,  // perhaps the last ones; the file stays whole
-    kFull,    // none: synchronous = FULL
+    kNormal,  // may undo the last commits; the file stays whole
+    kFull,    // undoes none: synchronous = FULL
   };
 
-  /// Opens or makes the file, in WAL mode. Another connection that holds a lock is waited for, 0.3
-  /// s. \error kUnavailable: locked, read-only, or cannot be opened, read or written;
+  /// Opens or creates the file in WAL mode. Calls wait up to 0.3 s for the lock of another connection.
+  /// \error kUnavailable: locked, read-only, or cannot be opened, read or written;
   ///     kResourceExhausted: disk full; kDataLoss: not a database, or damaged. Each names the path.
   static Result<std::unique_ptr<Database>> Open(const std::string& path, Durability durability);
-  /// Opens a file that is there, without ever writing to it. \error also kNotFound
+  /// Opens an existing file without ever writing to it.
+  /// \error also kNotFound
   static Result<std::unique_ptr<Database>> OpenReadOnly(const std::string& path);
-  /// A copy in memory under the same name. \error as Open
+  /// A copy in memory with the same path.
+  /// \error as Open
   Result<std::unique_ptr<Database>> CopyToMemory();
-  /// Copies what is committed to a file that must not be there yet. It appears as a whole or not at
-  /// all. \error as Open; kAlreadyExists
+  /// Copies the committed rows to a new file, which appears complete or not at all.
+  /// \error as Open; kAlreadyExists
   Status BackupTo(const std::string& path);
 
   Database(const Database&) = delete;
@@ -94,16 +98,17 @@ class Database {
   ~Database();
 
   const std::string& path() const { return path_; }
-  /// Statements without results, separated by semicolons. \error as Open
+  /// Runs statements without results, separated by semicolons.
+  /// \error as Open
   Status Execute(const std::string& sql);
   Result<Statement> Prepare(std::string_view sql);
-  /// First column of the only row that `sql` gives; 0 where there is none.
+  /// The first column of the only row of the result; 0 if there is no row.
   Result<std::int64_t> ReadInt(std::string_view sql);
   std::int64_t last_insert_rowid() const;
   /// Rows that the last statement changed.
   std::int64_t num_changed() const;
 
-  /// Runs `body` in a write transaction, which its error rolls back. No nesting.
+  /// Runs `body` in a write transaction. An error of `body` rolls it back. Does not nest.
   Status InTransaction(const std::function<Status()>& body);
 
  private:

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Job settings as JSON. Every key must be known and every value inside its limits; keys left out
-/// keep their defaults.
+/// Job settings as JSON. Every key must be known and every value inside its limits. A missing key
+/// leaves its default.
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "engine/data/formats/open_data.h"
 #include "engine/model/gpt.h"
+#include "ptc/base/json_reader.h"
 
 namespace tessera::engine {
 namespace {
@@ -22,125 +20,32 @@ using nlohmann::json;
 constexpr std::int64_t kMaxCount = std::int64_t{1} << 40;
 constexpr std::int64_t kMaxDeviceBatch = std::int64_t{1} << 20;
 
-/// Reads the members of one JSON object; keeps the first error.
-class ObjectReader {
- public:
-  ObjectReader(const json& object, std::string where) : object_(object), where_(std::move(where)) {
-    if (!object_.is_object()) Fail(fmt::format("{}: not a JSON object", where_));
-  }
+/// Prints compact JSON. Bytes that are not UTF-8, which paths and the command line may contain,
+/// become U+FFFD; nlohmann throws by default.
+std::string Shown(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
 
-  void Integer(const char* key, std::int64_t low, std::int64_t high, std::int64_t* out) {
-    const json* value = Find(key);
-    if (value == nullptr) return;
-    const bool is_integer =
-        value->is_number_integer() &&
-        (!value->is_number_unsigned() ||
-         value->get<std::uint64_t>() <=
-             static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
-    if (!is_integer || value->get<std::int64_t>() < low || value->get<std::int64_t>() > high) {
-      return Fail(fmt::format("{}: '{}' = {} is not an integer from {} to {}", where_, key,
-                              value->dump(), low, high));
-    }
-    *out = value->get<std::int64_t>();
-  }
-
-  void Real(const char* key, double low, double high, double* out) {
-    const json* value = Find(key);
-    if (value == nullptr) return;
-    if (!value->is_number() || !(value->get<double>() >= low && value->get<double>() <= high)) {
-      return Fail(fmt::format("{}: '{}' = {} is not a number from {} to {}", where_, key,
-                              value->dump(), low, high));
-    }
-    *out = value->get<double>();
-  }
-
-  void String(const char* key, std::string* out) {
-    const json* value = Find(key);
-    if (value == nullptr) return;
-    if (!value->is_string()) {
-      return Fail(fmt::format("{}: '{}' = {} is not a string", where_, key, value->dump()));
-    }
-    *out = value->get<std::string>();
-  }
-
-  void Bool(const char* key, bool* out) {
-    const json* value = Find(key);
-    if (value == nullptr) return;
-    if (!value->is_boolean()) {
-      return Fail(fmt::format("{}: '{}' = {} is neither true nor false", where_, key,
-                              value->dump(-1, ' ', false, json::error_handler_t::replace)));
-    }
-    *out = value->get<bool>();
-  }
-
-  void Strings(const char* key, std::vector<std::string>* out) {
-    const json* value = Find(key);
-    if (value == nullptr) return;
-    if (!value->is_array()) {
-      return Fail(fmt::format("{}: '{}' is not a list of strings", where_, key));
-    }
-    out->clear();
-    for (const json& entry : *value) {
-      if (!entry.is_string()) {
-        return Fail(fmt::format("{}: '{}' is not a list of strings", where_, key));
-      }
-      out->push_back(entry.get<std::string>());
-    }
-  }
-
-  /// The member, which then counts as known; nullptr if it is absent.
-  const json* Find(const char* key) {
-    known_.insert(key);
-    if (!object_.is_object()) return nullptr;
-    const auto it = object_.find(key);
-    return it == object_.end() ? nullptr : &*it;
-  }
-
-  void Fail(std::string message) {
-    if (status_) status_ = InvalidArgument(std::move(message));
-  }
-
-  /// The first error, else the first key that nobody asked for.
-  Status Finish() {
-    if (!status_) return status_;
-    for (const auto& item : object_.items()) {
-      if (!known_.contains(item.key())) {
-        return InvalidArgument(fmt::format("{}: unknown key '{}'", where_, item.key()));
-      }
-    }
-    return OkStatus();
-  }
-
- private:
-  const json& object_;
-  std::string where_;
-  std::set<std::string> known_;
-  Status status_;
-};
-
-Result<GptConfig> ParseModel(const json& value) {
+Result<GptConfig> ParseModel(const NamedText& file, const JsonValue& value) {
+  TESSERA_TRY(const auto reader,
+              JsonReader::Make(file, value, "a model",
+                               {"name", "layers", "width", "heads", "ffn", "vocab", "sequence",
+                                "kv_heads", "gated_mlp", "tied_head", "gelu"}));
   GptConfig model;
-  ObjectReader reader(value, "model");
-  reader.String("name", &model.name);
-  reader.Integer("layers", 1, 4096, &model.layers);
-  reader.Integer("width", 1, 1 << 20, &model.width);
-  reader.Integer("heads", 1, 1 << 20, &model.heads);
-  reader.Integer("ffn", 1, 1 << 22, &model.ffn);
-  reader.Integer("vocab", 256, 1 << 22, &model.vocab);
-  reader.Integer("sequence", 1, 1 << 22, &model.sequence);
-  reader.Integer("kv_heads", 0, 1 << 20, &model.kv_heads);
-  reader.Bool("gated_mlp", &model.gated_mlp);
-  reader.Bool("tied_head", &model.tied_head);
-  TESSERA_RETURN_IF_ERROR(reader.Finish());
-  if (model.name.empty()) return InvalidArgument("model has no 'name'");
-  const std::pair<const char*, std::int64_t> required[] = {{"layers", model.layers},
-                                                           {"width", model.width},
-                                                           {"heads", model.heads},
-                                                           {"ffn", model.ffn},
-                                                           {"sequence", model.sequence}};
-  for (const auto& [key, size] : required) {
-    if (size == 0) return InvalidArgument(fmt::format("model '{}' has no '{}'", model.name, key));
-  }
+  TESSERA_TRY(model.name, reader.Text("name"));
+  TESSERA_TRY(model.layers, reader.Integer("layers", 1, 4096));
+  TESSERA_TRY(model.width, reader.Integer("width", 1, 1 << 20));
+  TESSERA_TRY(model.heads, reader.Integer("heads", 1, 1 << 20));
+  TESSERA_TRY(model.ffn, reader.Integer("ffn", 1, 1 << 22));
+  TESSERA_TRY(model.sequence, reader.Integer("sequence", 1, 1 << 22));
+  TESSERA_RETURN_IF_ERROR(reader.Optional("vocab", model.vocab, 256, 1 << 22));
+  TESSERA_RETURN_IF_ERROR(reader.Optional("kv_heads", model.kv_heads, 0, 1 << 20));
+  TESSERA_RETURN_IF_ERROR(reader.Optional("gated_mlp", model.gated_mlp));
+  TESSERA_RETURN_IF_ERROR(reader.Optional("tied_head", model.tied_head));
+  std::string gelu(ToString(model.gelu));
+  TESSERA_RETURN_IF_ERROR(reader.Optional("gelu", gelu));
+  TESSERA_TRY(model.gelu, ParseGelu(gelu));
+  if (model.name.empty()) return reader.At("a model needs a 'name' that is not empty");
   if (model.width % model.heads != 0) {
     return InvalidArgument(fmt::format("model '{}': width {} is not divisible by its {} heads",
                                        model.name, model.width, model.heads));
@@ -154,13 +59,20 @@ Result<GptConfig> ParseModel(const json& value) {
 }
 
 json ToJsonObject(const GptConfig& m) {
-  return {{"name", m.name},          {"layers", m.layers},     {"width", m.width},
-          {"heads", m.heads},        {"ffn", m.ffn},           {"vocab", m.vocab},
-          {"sequence", m.sequence},  {"kv_heads", m.kv_heads}, {"gated_mlp", m.gated_mlp},
-          {"tied_head", m.tied_head}};
+  return {{"name", m.name},
+          {"layers", m.layers},
+          {"width", m.width},
+          {"heads", m.heads},
+          {"ffn", m.ffn},
+          {"vocab", m.vocab},
+          {"sequence", m.sequence},
+          {"kv_heads", m.kv_heads},
+          {"gated_mlp", m.gated_mlp},
+          {"tied_head", m.tied_head},
+          {"gelu", ToString(m.gelu)}};
 }
 
-json ToJsonObject(const ptc::NamedText& file) { return {{"name", file.name}, {"text", file.text}}; }
+json ToJsonObject(const NamedText& file) { return {{"name", file.name}, {"text", file.text}}; }
 
 json ToJsonObject(const JobSettings& settings) {
   json out = {{"global_batch", settings.global_batch},
@@ -190,90 +102,96 @@ json ToJsonObject(const JobSettings& settings) {
   return out;
 }
 
-Result<ptc::NamedText> ParseNamedText(const json& value, const char* what) {
-  ptc::NamedText file;
-  ObjectReader reader(value, what);
-  reader.String("name", &file.name);
-  reader.String("text", &file.text);
-  TESSERA_RETURN_IF_ERROR(reader.Finish());
-  return file;
+Result<NamedText> ParseNamedText(const NamedText& file, const JsonValue& value,
+                                 std::string_view what) {
+  TESSERA_TRY(const auto reader, JsonReader::Make(file, value, what, {"name", "text"}));
+  NamedText named;
+  TESSERA_TRY(named.name, reader.Text("name"));
+  TESSERA_TRY(named.text, reader.Text("text"));
+  return named;
 }
 
-Result<OwnProgram> ParseProgram(const json& value) {
+Result<OwnProgram> ParseProgram(const NamedText& file, const JsonValue& value) {
+  TESSERA_TRY(const auto reader,
+              JsonReader::Make(file, value, "a program", {"command", "tensors", "rules"}));
   OwnProgram program;
-  ObjectReader reader(value, "program");
-  reader.String("command", &program.command);
-  for (const auto& [key, file] :
-       {std::pair{"tensors", &program.tensors}, {"rules", &program.rules}}) {
-    if (const json* text = reader.Find(key)) {
-      TESSERA_TRY(*file, ParseNamedText(*text, key));
-    } else {
-      reader.Fail(fmt::format("program has no '{}'", key));
-    }
-  }
-  if (program.command.empty()) reader.Fail("program has no 'command'");
-  TESSERA_RETURN_IF_ERROR(reader.Finish());
+  TESSERA_TRY(program.command, reader.Text("command"));
+  TESSERA_TRY(const JsonValue* tensors, reader.Member("tensors"));
+  TESSERA_TRY(program.tensors, ParseNamedText(file, *tensors, "a tensors file"));
+  TESSERA_TRY(const JsonValue* rules, reader.Member("rules"));
+  TESSERA_TRY(program.rules, ParseNamedText(file, *rules, "a rules file"));
+  if (program.command.empty()) return reader.At("a program needs a 'command' that is not empty");
   return program;
 }
 
-Result<JobSettings> ParseSettings(const json& value) {
-  JobSettings settings;
-  ObjectReader reader(value, "job settings");
-  const json* const model = reader.Find("model");
-  const json* const program = reader.Find("program");
-  if (program != nullptr && model != nullptr) {
-    reader.Fail("job settings have both a 'model' and a 'program'");
-  } else if (program != nullptr) {
-    TESSERA_TRY(settings.program, ParseProgram(*program));
-  } else if (model != nullptr) {
-    TESSERA_TRY(settings.model, ParseModel(*model));
-  } else {
-    reader.Fail("job settings have no 'model'");
+Status CheckData(const std::vector<std::string>& data) {
+  for (const std::string& given : data) {
+    TESSERA_TRY(const WeightedPath weighted, ParseWeightedPath(given));
+    const bool is_url = weighted.path.find("://") != std::string::npos;
+    if (!weighted.path.starts_with('/') && !is_url) {
+      return InvalidArgument(fmt::format("data path '{}' is not absolute", weighted.path));
+    }
   }
-  reader.Integer("global_batch", 1, kMaxCount, &settings.global_batch);
-  reader.Integer("seed", std::numeric_limits<std::int64_t>::min(),
-                 std::numeric_limits<std::int64_t>::max(), &settings.seed);
-  reader.Integer("max_steps", 0, kMaxCount, &settings.max_steps);
-  reader.Integer("cosine_steps", 1, kMaxCount, &settings.cosine_steps);
-  reader.Integer("warmup_steps", 0, kMaxCount, &settings.warmup_steps);
-  reader.Real("learning_rate", 0, 1e6, &settings.learning_rate);
-  reader.Real("min_learning_rate", 0, 1e6, &settings.min_learning_rate);
-  reader.Real("weight_decay", 0, 1e6, &settings.weight_decay);
-  reader.Real("beta1", 0, 0.999999, &settings.beta1);
-  reader.Real("beta2", 0, 0.999999999, &settings.beta2);
-  reader.Real("epsilon", 1e-30, 1, &settings.epsilon);
-  reader.Real("max_norm", 0, 1e30, &settings.max_norm);
-  reader.Real("dropout", 0, 0.95, &settings.dropout);
+  return OkStatus();
+}
+
+Result<JobSettings> ParseSettings(const NamedText& file) {
+  TESSERA_TRY(const JsonValue json, ParseJson(file));
+  TESSERA_TRY(
+      const auto reader,
+      JsonReader::Make(
+          file, json, "a job",
+          {"model", "program", "global_batch", "seed", "max_steps", "cosine_steps", "warmup_steps",
+           "learning_rate", "min_learning_rate", "weight_decay", "beta1", "beta2", "epsilon",
+           "max_norm", "dropout", "at_change", "device_batch", "precision", "data"}));
+  JobSettings settings;
+  const JsonValue* const model = reader.Find("model");
+  const JsonValue* const program = reader.Find("program");
+  if ((model == nullptr) == (program == nullptr)) {
+    return reader.At("a job needs either a 'model' or a 'program'");
+  }
+  if (program != nullptr) {
+    TESSERA_TRY(settings.program, ParseProgram(file, *program));
+  } else {
+    TESSERA_TRY(settings.model, ParseModel(file, *model));
+  }
+  TESSERA_RETURN_IF_ERROR(reader.Optional("global_batch", settings.global_batch, 1, kMaxCount));
+  TESSERA_RETURN_IF_ERROR(reader.Optional("seed", settings.seed));
+  TESSERA_RETURN_IF_ERROR(reader.Optional("max_steps", settings.max_steps, 0, kMaxCount));
+  TESSERA_RETURN_IF_ERROR(reader.Optional("cosine_steps", settings.cosine_steps, 1, kMaxCount));
+  TESSERA_RETURN_IF_ERROR(reader.Optional("warmup_steps", settings.warmup_steps, 0, kMaxCount));
+  TESSERA_RETURN_IF_ERROR(reader.Optional("learning_rate", settings.learning_rate, 0, 1e6));
+  TESSERA_RETURN_IF_ERROR(reader.Optional("min_learning_rate", settings.min_learning_rate, 0, 1e6));
+  TESSERA_RETURN_IF_ERROR(reader.Optional("weight_decay", settings.weight_decay, 0, 1e6));
+  TESSERA_RETURN_IF_ERROR(reader.Optional("beta1", settings.beta1, 0, 0.999999));
+  TESSERA_RETURN_IF_ERROR(reader.Optional("beta2", settings.beta2, 0, 0.999999999));
+  TESSERA_RETURN_IF_ERROR(reader.Optional("epsilon", settings.epsilon, 1e-30, 1));
+  TESSERA_RETURN_IF_ERROR(reader.Optional("max_norm", settings.max_norm, 0, 1e30));
+  TESSERA_RETURN_IF_ERROR(reader.Optional("dropout", settings.dropout, 0, 0.95));
+  TESSERA_RETURN_IF_ERROR(
+      reader.Optional("device_batch", settings.device_batch, 0, kMaxDeviceBatch));
   std::string at_change(ToString(settings.at_change));
-  reader.String("at_change", &at_change);
-  reader.Integer("device_batch", 0, kMaxDeviceBatch, &settings.device_batch);
-  std::string precision(ToString(settings.precision));
-  reader.String("precision", &precision);
-  reader.Strings("data", &settings.data);
-  TESSERA_RETURN_IF_ERROR(reader.Finish());
-  TESSERA_TRY(settings.precision, ParsePrecision(precision));
+  TESSERA_RETURN_IF_ERROR(reader.Optional("at_change", at_change));
   TESSERA_TRY(settings.at_change, ParseAtChange(at_change));
+  std::string precision(ToString(settings.precision));
+  TESSERA_RETURN_IF_ERROR(reader.Optional("precision", precision));
+  TESSERA_TRY(settings.precision, ParsePrecision(precision));
+  TESSERA_RETURN_IF_ERROR(reader.Optional("data", settings.data));
+  TESSERA_RETURN_IF_ERROR(CheckData(settings.data));
   if (settings.program && settings.at_change != AtChange::kKeep) {
     return InvalidArgument(fmt::format(
         "at_change '{}' is for the built-in models: a program reads its data itself", at_change));
   }
-  for (const std::string& given : settings.data) {
-    TESSERA_TRY(const WeightedPath data, ParseWeightedPath(given));
-    const bool is_url = data.path.find("://") != std::string::npos;
-    if (!data.path.starts_with('/') && !is_url) {
-      return InvalidArgument(fmt::format("data path '{}' is not absolute", data.path));
-    }
-  }
   return settings;
 }
 
-/// Members that are chosen by flags of their own, or are no single value.
+/// Whether a member is one value, and has no command line option of its own.
 bool IsSetting(const std::string& key, const json& value) {
   return !value.is_structured() && key != "name" && key != "seed" && key != "max_steps" &&
          key != "global_batch" && key != "device_batch";
 }
 
-/// The object that holds setting `name`: the job's or its model's; nullptr if neither does.
+/// Returns the object with setting `name`, the job or its model, or nullptr.
 json* OwnerOf(json& settings, const std::string& name) {
   for (json* object : {&settings, settings.contains("model") ? &settings["model"] : nullptr}) {
     if (object != nullptr && object->contains(name) && IsSetting(name, (*object)[name])) {
@@ -285,15 +203,10 @@ json* OwnerOf(json& settings, const std::string& name) {
 
 }  // namespace
 
-std::string ToJson(const JobSettings& settings) {
-  // A path may hold bytes that are not UTF-8; they are replaced, never thrown at.
-  return ToJsonObject(settings).dump(-1, ' ', false, json::error_handler_t::replace);
-}
+std::string ToJson(const JobSettings& settings) { return Shown(ToJsonObject(settings)); }
 
 Result<JobSettings> ParseJobSettings(std::string_view text) {
-  const json value = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (value.is_discarded()) return InvalidArgument("job settings are not JSON");
-  return ParseSettings(value);
+  return ParseSettings({"", std::string(text)});
 }
 
 std::vector<std::string> SettingNames(const JobSettings& settings) {
@@ -303,7 +216,7 @@ std::vector<std::string> SettingNames(const JobSettings& settings) {
     if (object == nullptr) continue;
     for (const auto& [key, value] : object->items()) {
       if (IsSetting(key, value)) {
-        names.push_back(key + "=" + (value.is_string() ? value.get<std::string>() : value.dump()));
+        names.push_back(key + "=" + (value.is_string() ? value.get<std::string>() : Shown(value)));
       }
     }
   }
@@ -322,11 +235,13 @@ Status ApplySetting(JobSettings& settings, std::string_view name, std::string_vi
   if (member.is_string()) {
     member = value;
   } else {
-    // Anything but a number or a boolean is kept as text, which the reader then refuses by name.
+    // Other values than numbers and booleans become text, which the reader refuses.
     member = json::parse(value, nullptr, /*allow_exceptions=*/false);
     if (!member.is_number() && !member.is_boolean()) member = value;
   }
-  TESSERA_TRY(settings, ParseSettings(all));
+  TESSERA_TRY(JobSettings changed, ParseJobSettings(Shown(all)));
+  changed.data = std::move(settings.data);  // paths may have bytes that JSON cannot hold
+  settings = std::move(changed);
   return OkStatus();
 }
 

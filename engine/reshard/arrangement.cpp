@@ -17,13 +17,13 @@ namespace {
 using checkpoint::Format;
 using checkpoint::Piece;
 
-/// Finds the file and the bytes of every piece.
+/// Assigns a file and an offset to every piece.
 Result<Arrangement> Arrange(const std::vector<OutTensor>& tensors, std::vector<Piece> pieces,
                             Format format, const std::string& name,
                             const checkpoint::FileLimits& limits) {
   TESSERA_TRY(const auto files, checkpoint::PlanFiles(format, name, pieces, limits));
   Arrangement out;
-  out.places.resize(pieces.size());
+  out.locations.resize(pieces.size());
   for (std::size_t f = 0; f < files.size(); ++f) {
     OutFile file{files[f].name, files[f].pieces};
     std::map<std::string_view, int> by_name;  // a file has at most one piece of a tensor
@@ -33,12 +33,12 @@ Result<Arrangement> Arrange(const std::vector<OutTensor>& tensors, std::vector<P
       file.header.tensors.push_back(
           {piece.tensor, piece.dtype, piece.box ? piece.box->shape() : piece.shape});
     }
-    TESSERA_RETURN_IF_ERROR(checkpoint::PlaceTensors(file.header.tensors));
+    TESSERA_RETURN_IF_ERROR(checkpoint::AssignOffsets(file.header.tensors));
     file.pieces.clear();
-    for (const checkpoint::FileTensor& placed : file.header.tensors) {
-      const int p = by_name.at(placed.name);
+    for (const checkpoint::FileTensor& stored : file.header.tensors) {
+      const int p = by_name.at(stored.name);
       file.pieces.push_back(p);
-      out.places[static_cast<std::size_t>(p)] = {static_cast<int>(f), placed.begin};
+      out.locations[static_cast<std::size_t>(p)] = {static_cast<int>(f), stored.begin};
     }
     out.files.push_back(std::move(file));
   }
@@ -61,7 +61,7 @@ Result<Arrangement> Arrange(const std::vector<OutTensor>& tensors, std::vector<P
   return out;
 }
 
-/// What each rank holds of one tensor, replicas included.
+/// Adds the pieces of one tensor that each rank holds, replicas included.
 void AddHeld(const OutTensor& tensor, const ptc::Layout& layout, int index,
              std::vector<Piece>& held) {
   const ptc::Parts parts = layout.PartsOf(index);

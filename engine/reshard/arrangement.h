@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Which file of the destination holds which box of which tensor, before a byte is read.
+/// Decides which file of the destination holds which box of which tensor, before a byte is read.
 
 #include <cstdint>
 #include <optional>
@@ -18,17 +18,17 @@
 
 namespace tessera::reshard {
 
-/// A tensor as the destination has it.
+/// A tensor as the destination stores it.
 struct OutTensor {
   std::string name;
   ptc::DType dtype = ptc::DType::kF32;
   ptc::Shape shape;
 };
-/// Bytes of a whole tensor. \pre it has a ByteCount
+/// The size of the whole tensor. \pre it has a ByteCount
 std::int64_t BytesOf(const OutTensor& tensor);
 
-/// Where a piece lies.
-struct Place {
+/// Where the bytes of a piece begin.
+struct PieceLocation {
   int file = 0;
   std::int64_t offset = 0;  // bytes from the end of the file's header
 };
@@ -36,25 +36,26 @@ struct Place {
 struct OutFile {
   std::string name;
   std::vector<int> pieces;         // in the order of their bytes
-  checkpoint::Header header = {};  // the tensors in their places
+  checkpoint::Header header = {};  // the tensors with their offsets
 };
 
 struct Arrangement {
   std::vector<checkpoint::Piece> pieces;
-  std::vector<std::optional<ptc::Box>> units;  // a piece: its box in units (ptc/packed.h)
-  std::vector<Place> places;                   // a piece
+  std::vector<std::optional<ptc::Box>> units;  // the box of each piece in units (ptc/packed.h)
+  std::vector<PieceLocation> locations;        // of each piece
   std::vector<std::vector<int>> of_tensor;     // the pieces of each tensor, by box
   std::vector<OutFile> files;
 };
 
-/// Whole tensors. \param name of the file, for kSafetensors
-/// \error that of checkpoint::PlanFiles and PlaceTensors
+/// Stores every tensor whole.
+/// \param name of the file, for kSafetensors
+/// \error those of checkpoint::PlanFiles and AssignOffsets
 Result<Arrangement> WholeTensors(const std::vector<OutTensor>& tensors, checkpoint::Format format,
                                  const std::string& name, const checkpoint::FileLimits& limits);
 
-/// The boxes of a layout, those of each rank in a shard of its own, and what several ranks hold
-/// once (checkpoint::StoreOnce). The layout's dtypes do not matter.
-/// \error kInvalidArgument naming the tensor that the layout lacks or has in another shape
+/// Stores the boxes of a layout, one shard per rank. A box that several ranks hold is stored once
+/// (checkpoint::StoreOnce). The dtypes of the layout are not used.
+/// \error kInvalidArgument naming a tensor that the layout lacks or has in another shape
 Result<Arrangement> Shards(const std::vector<OutTensor>& tensors, const ptc::Layout& layout);
 
 }  // namespace tessera::reshard

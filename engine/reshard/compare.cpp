@@ -10,7 +10,7 @@
 #include <span>
 #include <utility>
 
-#include "engine/reshard/plan.h"
+#include "engine/reshard/reshard_plan.h"
 #include "ptc/base/check.h"
 #include "ptc/packed.h"
 
@@ -20,27 +20,27 @@ namespace {
 using checkpoint::Checkpoint;
 using checkpoint::StoredTensor;
 
-/// A tensor that both have in the same form.
-struct Pair {
+/// A tensor with the same dtype and shape in both checkpoints.
+struct TensorPair {
   int a = 0;
   int b = 0;
   std::int64_t num_different = 0;
-  std::vector<DifferentRange> ranges = {};  // up to kMostRanges a tile, in any order
+  std::vector<DifferentRange> ranges = {};  // up to kMostRanges per tile, in any order
 };
 
-/// Where two tiles differ.
+/// The differences of two tiles.
 struct TileDifference {
   std::int64_t num_different = 0;
   std::vector<DifferentRange> ranges;  // the first kMostRanges
 };
 
-/// \param first index of the tiles' first element
+/// \param first row-major index of the first element of the tiles
 TileDifference CompareTile(std::span<const std::byte> a, std::span<const std::byte> b,
                            std::int64_t element_bytes, std::int64_t first) {
   TileDifference out;
   if (std::memcmp(a.data(), b.data(), a.size()) == 0) return out;
   const std::int64_t elements = std::ssize(a) / element_bytes;
-  bool inside = false;  // the element before differs
+  bool inside = false;  // whether the previous element differs
   for (std::int64_t i = 0; i < elements; ++i) {
     const bool differs = std::memcmp(a.data() + i * element_bytes, b.data() + i * element_bytes,
                                      static_cast<std::size_t>(element_bytes)) != 0;
@@ -57,7 +57,7 @@ TileDifference CompareTile(std::span<const std::byte> a, std::span<const std::by
   return out;
 }
 
-/// Joins what is adjacent and keeps the first ones.
+/// Joins adjacent ranges and keeps the first kMostRanges.
 std::vector<DifferentRange> FirstRanges(std::vector<DifferentRange> ranges) {
   std::ranges::sort(ranges, {}, &DifferentRange::begin);
   std::vector<DifferentRange> joined;
@@ -73,7 +73,7 @@ std::vector<DifferentRange> FirstRanges(std::vector<DifferentRange> ranges) {
   return joined;
 }
 
-/// What lies at a row-major index of the units.
+/// Formats the unit at a row-major index.
 Result<std::string> UnitAt(const Checkpoint& checkpoint, int tensor, std::int64_t index) {
   const StoredTensor& stored = checkpoint.tensors()[static_cast<std::size_t>(tensor)];
   std::vector<ptc::Interval> dims;
@@ -86,8 +86,8 @@ Result<std::string> UnitAt(const Checkpoint& checkpoint, int tensor, std::int64_
   return FormatElement(stored.dtype, bytes.data());
 }
 
-/// Names and forms; the pairs that have to be read come out beside.
-Comparison CompareTables(const Checkpoint& a, const Checkpoint& b, std::vector<Pair>& pairs) {
+/// Compares names, dtypes and shapes. Adds the tensors that must be read to `pairs`.
+Comparison CompareTables(const Checkpoint& a, const Checkpoint& b, std::vector<TensorPair>& pairs) {
   Comparison out;
   const auto& of_a = a.tensors();
   const auto& of_b = b.tensors();
@@ -118,10 +118,10 @@ Comparison CompareTables(const Checkpoint& a, const Checkpoint& b, std::vector<P
 
 Result<Comparison> Compare(const Checkpoint& a, const Checkpoint& b, const ReadOptions& options) {
   TESSERA_TRY(const std::int64_t tile_bytes, TileBytes(options.memory_bytes, options.threads));
-  std::vector<Pair> pairs;
+  std::vector<TensorPair> pairs;
   Comparison out = CompareTables(a, b, pairs);
   std::vector<TileSequence::Extent> extents;
-  for (const Pair& pair : pairs) {
+  for (const TensorPair& pair : pairs) {
     const StoredTensor& tensor = a.tensors()[static_cast<std::size_t>(pair.a)];
     TESSERA_TRY(ptc::Shape units, ptc::UnitShape(tensor.dtype, tensor.shape));
     extents.push_back({std::move(units), ptc::SizeBytes(tensor.dtype)});
@@ -137,7 +137,7 @@ Result<Comparison> Compare(const Checkpoint& a, const Checkpoint& b, const ReadO
       tiles.count(), options.threads, meter, options.watch,
       [&](int worker, std::int64_t number) -> Status {
         const auto tile = tiles.At(number);
-        Pair& pair = pairs[static_cast<std::size_t>(tile.tensor)];
+        TensorPair& pair = pairs[static_cast<std::size_t>(tile.tensor)];
         const auto& extent = extents[static_cast<std::size_t>(tile.tensor)];
         auto& [buffer_a, buffer_b] = buffers[static_cast<std::size_t>(worker)];
         buffer_a.resize(static_cast<std::size_t>(tile_bytes));
@@ -158,7 +158,7 @@ Result<Comparison> Compare(const Checkpoint& a, const Checkpoint& b, const ReadO
         return OkStatus();
       });
   if (!read) return read.error();
-  for (Pair& pair : pairs) {
+  for (TensorPair& pair : pairs) {
     if (pair.num_different == 0) continue;
     const StoredTensor& in_a = a.tensors()[static_cast<std::size_t>(pair.a)];
     TensorDifference difference{in_a.name, &in_a, &b.tensors()[static_cast<std::size_t>(pair.b)],

@@ -17,15 +17,15 @@ namespace {
 
 using checkpoint::Piece;
 
-/// Rows of a tile that do not lie side by side are gathered here on their way to a file.
+/// The size of the buffer that gathers rows of a tile which are not adjacent in memory.
 constexpr std::int64_t kGatherBytes = std::int64_t{1} << 20;
 
 std::size_t Index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
-Copier::Copier(const checkpoint::Checkpoint& source, const Plan& plan,
-               std::vector<std::string> paths, const Options& options, Journal& journal)
+Copier::Copier(const checkpoint::Checkpoint& source, const ReshardPlan& plan,
+               std::vector<std::string> paths, const Options& options, ReshardJournal& journal)
     : source_(source),
       plan_(plan),
       options_(options),
@@ -57,10 +57,10 @@ Status Copier::MakeFiles() {
   return OkStatus();
 }
 
-std::vector<Copier::Part> Copier::PartsOf(const TileSequence::Tile& tile) const {
+std::vector<Copier::TilePiece> Copier::PiecesOf(const TileSequence::Tile& tile) const {
   const std::vector<int>& pieces = plan_.arrangement.of_tensor[Index(tile.tensor)];
   const std::vector<std::int64_t>& reach = reach_[Index(tile.tensor)];
-  std::vector<Part> parts;
+  std::vector<TilePiece> parts;
   std::size_t i = 0;
   if (!reach.empty()) {
     i = Index(std::ranges::upper_bound(reach, tile.box[0].begin) - reach.begin());
@@ -68,7 +68,7 @@ std::vector<Copier::Part> Copier::PartsOf(const TileSequence::Tile& tile) const 
   for (; i < pieces.size(); ++i) {
     const ptc::Box& box = *plan_.arrangement.units[Index(pieces[i])];
     if (box.rank() > 0 && box[0].begin >= tile.box[0].end) break;
-    if (const auto cell = Intersect(box, tile.box)) parts.push_back({pieces[i], *cell});
+    if (const auto both = Intersect(box, tile.box)) parts.push_back({pieces[i], *both});
   }
   return parts;
 }
@@ -77,7 +77,7 @@ std::int64_t Copier::SourceBytes(const TileSequence::Tile& tile) const {
   return tile.box.num_elements() * ptc::SizeBytes(source_.tensors()[Index(tile.tensor)].dtype);
 }
 
-void Copier::Add(const DoneTile& done, int tensor, const std::vector<Part>& parts) {
+void Copier::AddDigests(const DoneTile& done, int tensor, const std::vector<TilePiece>& parts) {
   sums_.of_source[Index(tensor)] += done.source_digest;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     sums_.of_pieces[Index(parts[i].piece)] += done.digests[i];
@@ -87,16 +87,17 @@ void Copier::Add(const DoneTile& done, int tensor, const std::vector<Part>& part
 Status Copier::Resume(const std::vector<DoneTile>& done) {
   for (const DoneTile& tile : done) {
     if (tile.tile < 0 || tile.tile >= plan_.tiles.count() || done_[Index(tile.tile)]) {
-      return DataLoss(fmt::format("the journal has tile {} twice or beyond the {} there are",
-                                  tile.tile, plan_.tiles.count()));
+      return DataLoss(
+          fmt::format("the journal has tile {} twice, or beyond the {} tiles of the plan",
+                      tile.tile, plan_.tiles.count()));
     }
     const auto where = plan_.tiles.At(tile.tile);
-    const auto parts = PartsOf(where);
+    const auto parts = PiecesOf(where);
     if (parts.size() != tile.digests.size()) {
-      return DataLoss(fmt::format("the journal has {} digests of tile {}, which has {} parts",
+      return DataLoss(fmt::format("the journal has {} digests for tile {}, which covers {} pieces",
                                   tile.digests.size(), tile.tile, parts.size()));
     }
-    Add(tile, where.tensor, parts);
+    AddDigests(tile, where.tensor, parts);
     done_[Index(tile.tile)] = true;
     bytes_resumed_ += SourceBytes(where);
   }
@@ -137,25 +138,25 @@ Status Copier::CopyTile(Buffers& buffers, std::int64_t number) {
     ptc::Convert(from, data.data(), tensor.dtype, converted.data(), elements);
     data = converted;
   }
-  const auto parts = PartsOf(tile);
-  for (const Part& part : parts) {
-    done.digests.push_back(ptc::DigestBox(tensor.dtype, shape, tile.box, data.data(), part.cell));
+  const auto parts = PiecesOf(tile);
+  for (const TilePiece& part : parts) {
+    done.digests.push_back(ptc::DigestBox(tensor.dtype, shape, tile.box, data.data(), part.box));
     if (from == tensor.dtype) done.source_digest += done.digests.back();
-    TESSERA_RETURN_IF_ERROR(WritePart(buffers, tile, part, data));
+    TESSERA_RETURN_IF_ERROR(WriteTilePiece(buffers, tile, part, data));
   }
-  return Committed(std::move(done), bytes, parts);
+  return AddDone(std::move(done), bytes, parts);
 }
 
-Status Copier::WritePart(Buffers& buffers, const TileSequence::Tile& tile, const Part& part,
-                         std::span<std::byte> bytes) {
+Status Copier::WriteTilePiece(Buffers& buffers, const TileSequence::Tile& tile,
+                              const TilePiece& part, std::span<std::byte> bytes) {
   const ptc::DType dtype = plan_.tensors[Index(tile.tensor)].dtype;
-  const Place& place = plan_.arrangement.places[Index(part.piece)];
-  const auto start = ContiguousOffset(*plan_.arrangement.units[Index(part.piece)], part.cell);
-  TESSERA_CHECK(start.has_value());  // what a tile is for
+  const PieceLocation& location = plan_.arrangement.locations[Index(part.piece)];
+  const auto start = ContiguousOffset(*plan_.arrangement.units[Index(part.piece)], part.box);
+  TESSERA_CHECK(start.has_value());  // tiles.h
   const std::int64_t offset =
-      plan_.header_bytes[Index(place.file)] + place.offset + *start * ptc::SizeBytes(dtype);
-  const engine::CellView view(tile.box, part.cell, ptc::SizeBytes(dtype), bytes.data());
-  TESSERA_TRY(const checkpoint::FilePtr file, files_.Get(place.file));
+      plan_.header_bytes[Index(location.file)] + location.offset + *start * ptc::SizeBytes(dtype);
+  const engine::CellView view(tile.box, part.box, ptc::SizeBytes(dtype), bytes.data());
+  TESSERA_TRY(const checkpoint::FilePtr file, files_.Get(location.file));
   bytes_written_ += view.size_bytes();
   if (view.num_runs() == 1) {
     return file->WriteAt(offset, {view.Run(0), Index(view.size_bytes())});
@@ -171,15 +172,15 @@ Status Copier::WritePart(Buffers& buffers, const TileSequence::Tile& tile, const
   return OkStatus();
 }
 
-Status Copier::Committed(DoneTile done, std::int64_t bytes, const std::vector<Part>& parts) {
+Status Copier::AddDone(DoneTile done, std::int64_t bytes, const std::vector<TilePiece>& parts) {
   bool full = false;
   {
     const std::lock_guard lock(mutex_);
-    Add(done, plan_.tiles.At(done.tile).tensor, parts);
+    AddDigests(done, plan_.tiles.At(done.tile).tensor, parts);
     pending_.push_back(std::move(done));
     pending_bytes_ += bytes;
-    for (const Part& part : parts) {
-      touched_.insert(plan_.arrangement.places[Index(part.piece)].file);
+    for (const TilePiece& part : parts) {
+      touched_.insert(plan_.arrangement.locations[Index(part.piece)].file);
     }
     full = pending_bytes_ >= options_.commit_bytes;
   }

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <span>
 
-#include "engine/reshard/plan.h"
+#include "engine/reshard/reshard_plan.h"
 #include "ptc/digest.h"
 #include "ptc/packed.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The layout-independent digests of a checkpoint, from its bytes.
+/// Computes the layout-independent digests of a checkpoint from its bytes.
 
 #include <cstdint>
 #include <vector>
@@ -13,14 +13,14 @@
 
 namespace tessera::reshard {
 
-/// How much memory and how many threads reading takes.
 struct ReadOptions {
-  std::int64_t memory_bytes = std::int64_t{1} << 30;
+  std::int64_t memory_bytes = std::int64_t{1} << 30;  // of all buffers together
   int threads = 2;
   Watch watch = {};
 };
 
-/// One a tensor; reads everything once. \error as RunPieces and Checkpoint::Read
+/// Returns the digest of each tensor. Reads every byte once.
+/// \error as RunPieces and Checkpoint::Read
 Result<std::vector<std::uint64_t>> DigestsOf(const checkpoint::Checkpoint& checkpoint,
                                              const ReadOptions& options);
 

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "engine/reshard/journal.h"
+#include "engine/reshard/reshard_journal.h"
 
 namespace tessera::reshard {
 namespace {

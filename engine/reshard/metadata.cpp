@@ -14,7 +14,7 @@ namespace {
 using MetadataJson = nlohmann::ordered_json;
 using checkpoint::Piece;
 
-/// Keys that speak of the files of a checkpoint and not of its tensors.
+/// Keys that describe the files of a checkpoint, not its tensors.
 bool IsOfFiles(const std::string& key) {
   return key == checkpoint::kShardingKey || key == checkpoint::kVersionKey ||
          key == checkpoint::kDigestKey || key == "format";
@@ -92,7 +92,7 @@ std::string PrintIndex(const Arrangement& arrangement) {
     const Piece& piece = arrangement.pieces[p];
     bytes += Bytes(piece);
     map[piece.tensor] =
-        arrangement.files[static_cast<std::size_t>(arrangement.places[p].file)].name;
+        arrangement.files[static_cast<std::size_t>(arrangement.locations[p].file)].name;
   }
   return Print({{"metadata", {{"total_size", bytes}}}, {"weight_map", std::move(map)}});
 }

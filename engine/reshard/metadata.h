@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// What the destination says beside its tensors: __metadata__ of each file, the index of a Hugging
-/// Face folder, the manifest (FORMAT.md).
+/// What the destination stores beside its tensors: the __metadata__ of each file, the index of a
+/// Hugging Face folder, and the manifest (FORMAT.md).
 
 #include <cstdint>
 #include <string>
@@ -18,20 +18,22 @@ namespace tessera::reshard {
 inline constexpr std::string_view kManifestName = "tessera-manifest.json";
 inline constexpr std::string_view kIndexName = "model.safetensors.index.json";
 
-/// Fills in the metadata of every header: what the source has, where the boxes lie, and digests
-/// that are all 0.
+/// Fills in the metadata of every header: the metadata of the source, the offsets of the boxes, and
+/// digests that are all 0.
 void AddMetadata(const checkpoint::Checkpoint& source, checkpoint::Format format,
                  Arrangement& arrangement);
-/// The same header with the digests of the pieces, of equal length. \pre AddMetadata
+/// Returns the header with the digests of the pieces. Its length does not change.
+/// \pre AddMetadata was called
 checkpoint::Header WithDigests(const Arrangement& arrangement, const OutFile& file,
                                const std::vector<std::uint64_t>& piece_digests);
 
-/// xxh3-64 of the digest lines (ptc/FORMAT.md).
-/// \error kInvalidArgument naming a tensor whose name cannot stand in a line
+/// The xxh3-64 of the digest lines (ptc/FORMAT.md).
+/// \error kInvalidArgument naming a tensor whose name cannot be part of a line
 Result<std::uint64_t> CollectionDigest(const std::vector<OutTensor>& tensors,
                                        const std::vector<std::uint64_t>& digests);
 
-/// \param digests one a tensor \param digest of all of them
+/// \param digests of each tensor
+/// \param digest of the collection
 std::string PrintManifest(const std::vector<OutTensor>& tensors,
                           const std::vector<std::uint64_t>& digests, std::uint64_t digest);
 std::string PrintIndex(const Arrangement& arrangement);

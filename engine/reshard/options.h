@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What a reshard is asked to do, and what it did.
+/// The options of a reshard, and the report about one.
 
 #include <cstdint>
 #include <functional>
@@ -19,39 +19,39 @@
 
 namespace tessera::reshard {
 
-/// Least memory_bytes in all, and a thread.
+/// The least memory_bytes in all, and per thread.
 inline constexpr std::int64_t kLeastMemory = std::int64_t{16} << 20;
 inline constexpr std::int64_t kLeastThreadMemory = std::int64_t{4} << 20;
 
-/// Bytes of a tensor that are read and written at once, where memory allows.
+/// The size of a tile where memory allows it.
 inline constexpr std::int64_t kTileBytes = std::int64_t{4} << 20;
 
-/// Tensors whose names fit `match` (ptc/rules/name_pattern.h) get another dtype.
+/// Converts the tensors whose names match `match` (ptc/rules/name_pattern.h) to another dtype.
 struct DTypeRule {
   std::string match;  // empty: every floating-point tensor
   ptc::DType dtype = ptc::DType::kF32;
 };
 
 struct Options {
-  checkpoint::Format format = checkpoint::Format::kSafetensors;  // one of those that are written
-  checkpoint::FileLimits files = {};                             // kHuggingFace
-  std::optional<ptc::Layout> layout = {};  // stands exactly for kShardedSafetensors
-  std::vector<DTypeRule> dtypes = {};      // the last one that fits counts
-  /// Of all buffers. What is read and written at once depends on it and on `threads`, the result
-  /// does not. Tables of names and boxes come on top.
+  checkpoint::Format format = checkpoint::Format::kSafetensors;  // one that can be written
+  checkpoint::FileLimits files = {};                             // for kHuggingFace
+  std::optional<ptc::Layout> layout = {};  // set if and only if the format is kShardedSafetensors
+  std::vector<DTypeRule> dtypes = {};      // the last rule that matches counts
+  /// The size of all buffers. It and `threads` decide the size of tiles, never the result. Tables
+  /// of names and boxes are not included.
   std::int64_t memory_bytes = std::int64_t{1} << 30;
   int threads = 2;           // 1 to kMostThreads
-  bool replace = false;      // a destination that is there
-  bool must_resume = false;  // an unfinished run has to be there
-  bool restart = false;      // drops an unfinished run
-  /// Checks the sums that the source states (CheckSums) before the first tile, and reads all that
-  /// was written before it gets its name.
+  bool replace = false;      // replace an existing destination
+  bool must_resume = false;  // fail if there is no unfinished run
+  bool restart = false;      // discard an unfinished run
+  /// Verify the checksums that the source states (CheckSums) before the first tile, and read back
+  /// everything that was written before the final rename.
   bool verify = false;
-  /// Most bytes of a tile, and written bytes between two entries of the journal.
+  /// The largest tile, and the bytes of source tensors between two commits to the journal.
   std::int64_t tile_bytes = kTileBytes;
   std::int64_t commit_bytes = std::int64_t{256} << 20;
-  /// How the user spells the options above that decide what is written: two runs with equal texts,
-  /// sources and plans are the same run.
+  /// The options above that decide what is written, as the user spells them. Two runs with equal
+  /// spellings, sources and plans are the same run.
   std::map<std::string, std::string> spelling = {};
 
   Watch watch = {};
@@ -61,10 +61,10 @@ struct Options {
 struct Report {
   std::int64_t num_tensors = 0;
   std::int64_t num_files = 0;
-  std::int64_t num_converted = 0;  // tensors of another dtype than in the source
+  std::int64_t num_converted = 0;  // tensors whose dtype differs from the source
   std::int64_t bytes_read = 0;     // by this run
   std::int64_t bytes_written = 0;  // by this run, headers included
-  std::int64_t bytes_resumed = 0;  // of the source, read by runs before
+  std::int64_t bytes_resumed = 0;  // of the source, read by earlier runs
   std::uint64_t digest = 0;        // of the destination's tensors
 };
 

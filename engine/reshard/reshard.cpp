@@ -11,10 +11,11 @@
 #include <system_error>
 #include <utility>
 
+#include "engine/files/absolute_path.h"
 #include "engine/reshard/copier.h"
 #include "engine/reshard/digests.h"
 #include "engine/reshard/metadata.h"
-#include "engine/reshard/plan.h"
+#include "engine/reshard/reshard_plan.h"
 #include "engine/reshard/sums.h"
 #include "engine/reshard/work_folder.h"
 #include "ptc/layout.h"
@@ -30,19 +31,19 @@ int Percent(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 100 : static_cast<int>(part / (whole / 100 + 1));
 }
 
-/// Absolute, without symbolic links above the last part.
+/// Returns the absolute path with symbolic links resolved, except in the last component.
 Result<std::string> Resolved(const std::string& destination) {
   std::error_code error;
-  fs::path path = fs::absolute(destination, error).lexically_normal();
-  if (!path.has_filename()) path = path.parent_path();  // "folder/"
+  const fs::path path = engine::AbsolutePath(destination);
   const fs::path parent = fs::canonical(path.parent_path(), error);
   if (error) {
-    return NotFound(fmt::format("'{}' has no folder to lie in: {}", destination, error.message()));
+    return NotFound(
+        fmt::format("the folder of '{}' cannot be resolved: {}", destination, error.message()));
   }
   return (parent / path.filename()).string();
 }
 
-/// A destination may be no part of the source, nor the source a part of it.
+/// Refuses a destination inside the source, and a source inside the destination.
 Status CheckApart(const Checkpoint& source, const std::string& destination) {
   std::error_code error;
   const fs::path from = fs::canonical(source.path(), error);
@@ -52,7 +53,7 @@ Status CheckApart(const Checkpoint& source, const std::string& destination) {
   };
   if (inside(to, from) || inside(from, to)) {
     return InvalidArgument(
-        fmt::format("destination '{}' and source '{}' are not apart", destination, source.path()));
+        fmt::format("destination '{}' and source '{}' overlap", destination, source.path()));
   }
   return OkStatus();
 }
@@ -64,13 +65,15 @@ bool Exists(const std::string& path) {
 
 Status CheckSpace(const std::string& folder, std::int64_t bytes) {
   struct statvfs status {};
-  if (::statvfs(folder.c_str(), &status) != 0) return OkStatus();  // writing will tell
+  if (::statvfs(folder.c_str(), &status) != 0)
+    return OkStatus();  // a full disk is then an error of writing
   const auto left = static_cast<std::uint64_t>(status.f_bavail) * status.f_frsize;
   if (static_cast<std::uint64_t>(bytes) <= left) return OkStatus();
   return ResourceExhausted(
-      fmt::format("'{}' needs {} more bytes, its file system has {} left", folder, bytes, left));
+      fmt::format("'{}' needs {} bytes, but its file system has {} left", folder, bytes, left));
 }
 
+/// Compares the digests that the source states with those of what was read.
 Status CheckStated(const Checkpoint& source, const DigestSums& sums) {
   for (std::size_t t = 0; t < source.tensors().size(); ++t) {
     const checkpoint::StoredTensor& tensor = source.tensors()[t];
@@ -82,10 +85,10 @@ Status CheckStated(const Checkpoint& source, const DigestSums& sums) {
   return OkStatus();
 }
 
-/// One run, from the plan to the rename.
+/// One run, from its plan to the rename of the output.
 class Run {
  public:
-  Run(const Checkpoint& source, std::string destination, const Options& options, Plan plan,
+  Run(const Checkpoint& source, std::string destination, const Options& options, ReshardPlan plan,
       Identity identity, WorkFolder folder)
       : source_(source),
         destination_(std::move(destination)),
@@ -99,16 +102,16 @@ class Run {
     Copier copier(source_, plan_, Paths(), options_, folder_.journal());
     const auto& content = folder_.journal().content();
     TESSERA_RETURN_IF_ERROR(copier.Resume(content.tiles));
-    const bool placed = folder_.WasPlaced();
+    const bool renamed = folder_.WasRenamed();
     if (!content.tiles.empty() && options_.note) {
       options_.note(
           fmt::format("resuming at {} %", Percent(copier.bytes_resumed(), plan_.source_bytes)));
     }
-    if (!placed) {
+    if (!renamed) {
       if (const Status written = Write(copier); !written) return GivenUp(written.error(), copier);
     }
     TESSERA_TRY(const Report report, Describe(copier));
-    if (!placed) TESSERA_RETURN_IF_ERROR(folder_.Place(options_.replace));
+    if (!renamed) TESSERA_RETURN_IF_ERROR(folder_.RenameOutput(options_.replace));
     TESSERA_RETURN_IF_ERROR(folder_.Remove());
     return report;
   }
@@ -124,14 +127,14 @@ class Run {
     return paths;
   }
 
-  /// Goes on with the journal or begins it.
+  /// Resumes the run of the journal, or begins a new journal.
   Status TakeUp() {
     const auto& begun = folder_.journal().content().identity;
     if (begun && !options_.restart) {
       if (*begun == identity_) return OkStatus();
-      return FailedPrecondition(
-          fmt::format("'{}' is an unfinished reshard of other arguments: {}; --restart drops it",
-                      folder_.path(), Difference(*begun, identity_)));
+      return FailedPrecondition(fmt::format(
+          "'{}' is an unfinished reshard with other arguments: {}; --restart discards it",
+          folder_.path(), Difference(*begun, identity_)));
     }
     if (!begun && options_.must_resume) {
       (void)folder_.Remove();
@@ -152,7 +155,7 @@ class Run {
       }
     }
     if (options_.verify) {
-      if (options_.note) options_.note("checking what the source states of its bytes");
+      if (options_.note) options_.note("verifying the checksums of the source");
       TESSERA_RETURN_IF_ERROR(
           CheckSums(source_, {options_.memory_bytes, options_.threads, options_.watch}));
     }
@@ -187,7 +190,7 @@ class Run {
     return checkpoint::SyncFolder(folder_.output());
   }
 
-  /// Reads what was written, as anybody would.
+  /// Reads the output back and compares its digests.
   Status Verify(const Copier& copier) const {
     if (options_.note) options_.note("verifying");
     TESSERA_TRY(const auto written, Checkpoint::Open(folder_.output()));
@@ -195,12 +198,12 @@ class Run {
                 DigestsOf(*written, {options_.memory_bytes, options_.threads, options_.watch}));
     const auto meant = TensorDigests(copier);
     if (written->tensors().size() != meant.size()) {
-      return DataLoss(fmt::format("{} tensors were written, {} are found", meant.size(),
+      return DataLoss(fmt::format("{} tensors were written, but {} were read back", meant.size(),
                                   written->tensors().size()));
     }
     for (std::size_t t = 0; t < meant.size(); ++t) {
       if (found[t] == meant[t]) continue;
-      return DataLoss(fmt::format("tensor '{}' was written with digest {} and is read with {}",
+      return DataLoss(fmt::format("tensor '{}' was written with digest {}, but reads back with {}",
                                   plan_.tensors[t].name, ptc::Hex16(meant[t]),
                                   ptc::Hex16(found[t])));
     }
@@ -231,13 +234,13 @@ class Run {
     return report;
   }
 
-  /// Keeps what a next run can use; what is nothing goes.
+  /// Keeps the folder if the next run can resume from it, and removes it otherwise.
   Error GivenUp(Error error, const Copier& copier) const {
     if (copier.bytes_kept() == 0 || error.code == ErrorCode::kDataLoss) {
       (void)folder_.Remove();
       return error;
     }
-    error.message += fmt::format("; {} % are in '{}', the same command goes on there",
+    error.message += fmt::format("; {} % is in '{}': the same command resumes there",
                                  Percent(copier.bytes_kept(), plan_.source_bytes), folder_.path());
     return error;
   }
@@ -245,7 +248,7 @@ class Run {
   const Checkpoint& source_;
   const std::string destination_;
   const Options& options_;
-  const Plan plan_;
+  const ReshardPlan plan_;
   const Identity identity_;
   WorkFolder folder_;
 };
@@ -256,21 +259,21 @@ Result<Report> Reshard(const Checkpoint& source, const std::string& destination,
                        const Options& options) {
   TESSERA_TRY(const std::string resolved, Resolved(destination));
   TESSERA_RETURN_IF_ERROR(CheckApart(source, resolved));
-  TESSERA_TRY(Plan plan, MakePlan(source, resolved, options));
+  TESSERA_TRY(ReshardPlan plan, MakeReshardPlan(source, resolved, options));
   TESSERA_TRY(Identity identity, IdentityOf(source));
   identity.options = options.spelling;
   identity.plan = plan.hash;
   const std::string partial = WorkFolder::PathFor(resolved);
   const bool begun = Exists(partial);
-  // Beside a destination that is there, a folder of ours may be the rest of a run that was killed
-  // after its rename.
+  // If destination and work folder both exist, an earlier run may have been killed after its
+  // rename.
   if (Exists(resolved) && !options.replace && !begun) return ExistsAlready(destination);
   if (!begun) {
     TESSERA_RETURN_IF_ERROR(
         CheckSpace(fs::path(resolved).parent_path().string(), plan.output_bytes));
   }
   TESSERA_TRY(WorkFolder folder, WorkFolder::Open(resolved));
-  if (Exists(resolved) && !options.replace && !folder.WasPlaced()) {
+  if (Exists(resolved) && !options.replace && !folder.WasRenamed()) {
     if (!folder.journal().content().identity) (void)folder.Remove();
     return ExistsAlready(destination);
   }

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Writes a checkpoint anew in another format, cut for another mesh or with other dtypes.
+/// Writes a checkpoint in another format, for another mesh, or with other dtypes.
 
 #include <string>
 
@@ -12,15 +12,17 @@
 
 namespace tessera::reshard {
 
-/// Writes everything into DESTINATION.partial beside the destination and renames at the end; a
-/// replaced destination is exchanged in one step and removed after it. Where an equal run was
-/// interrupted, goes on with it. Interrupted itself, leaves the folder for the next one; refused,
-/// leaves everything as it was. The source is only read.
-/// \error kAlreadyExists: a destination (and no `replace`); kFailedPrecondition: an unfinished run
-///     of other arguments, none where it must be resumed, or one under way; kDataLoss: elements
-///     that are not those of the digests that the source states, or, with `verify`, of what was
-///     written; kResourceExhausted: disk full; kCancelled: `watch` said so; and those of MakePlan
-///     and the file system
+/// Writes the output into DESTINATION.partial and renames it at the end. An existing destination is
+/// exchanged with the output in one step and removed afterwards. The source is only read.
+///
+/// If an equal run was interrupted, this one resumes it. If this run is interrupted, it keeps the
+/// folder for the next one. If it is refused, it changes nothing.
+/// \error kAlreadyExists if the destination exists and `replace` is not set; kFailedPrecondition
+///     for an unfinished run with other arguments, for a run in progress, and if `must_resume` is
+///     set and there is no unfinished run; kDataLoss if elements do not match the digests that the
+///     source states, or, with `verify`, those of what was written; kResourceExhausted if the disk
+///     is full; kCancelled if `watch` returned false; and those of MakeReshardPlan and the file
+///     system
 Result<Report> Reshard(const checkpoint::Checkpoint& source, const std::string& destination,
                        const Options& options);
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/checkpoint/torch/sums.h"
-#include "engine/reshard/plan.h"
+#include "engine/reshard/reshard_plan.h"
 
 namespace tessera::reshard {
 
@@ -16,7 +16,7 @@ Result<SumsChecked> CheckSums(const checkpoint::Checkpoint& checkpoint,
   TESSERA_TRY(const auto sums, checkpoint::StatedSums(checkpoint));
   Meter meter;
   for (const checkpoint::StatedSum& sum : sums) meter.bytes_total += sum.size;
-  // A file may have terabytes: a stop does not wait for its end.
+  // A file may have terabytes, so a stop takes effect inside it.
   std::atomic<bool> stop{false};
   const Watch watch = [&](const Progress& progress) {
     if (options.watch && !options.watch(progress)) stop = true;

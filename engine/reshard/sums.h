@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Whether a checkpoint still is what its own sums say (engine/checkpoint/torch/sums.h).
+/// Verifies the checksums that a checkpoint states about itself (engine/checkpoint/torch/sums.h).
 
 #include <cstdint>
 
@@ -13,11 +13,11 @@
 namespace tessera::reshard {
 
 struct SumsChecked {
-  std::int64_t count = 0;  // sums that are stated, all of them right
-  std::int64_t bytes = 0;  // read for them
+  std::int64_t count = 0;  // stated checksums; all of them match
+  std::int64_t bytes = 0;  // read to verify them
 };
 
-/// Reads every byte that a sum is stated of; a thread takes one sum at a time.
+/// Reads every byte that a checksum covers. Each thread verifies one checksum at a time.
 /// \error the first of StatedSums, CheckSum and RunPieces
 Result<SumsChecked> CheckSums(const checkpoint::Checkpoint& checkpoint, const ReadOptions& options);
 

@@ -2,10 +2,10 @@
 #pragma once
 
 /// \file
-/// Tiles: a tensor cut into boxes that are each one contiguous row-major range of it and small
-/// enough for a buffer. Whatever box a format stores row-major, its part inside a tile is one
-/// contiguous range of the stored bytes as well: so every tile costs one read a source box and one
-/// write a destination box, however the tensor is cut on either side.
+/// Cuts a tensor into tiles: boxes that fit into a buffer and are each one contiguous row-major
+/// range of the tensor. The intersection of a tile with any box that is stored row-major is one
+/// contiguous range of the stored bytes. So each tile costs one read per source box and one write
+/// per destination box, however the tensor is cut on either side.
 
 #include <cstdint>
 #include <vector>
@@ -14,8 +14,9 @@
 
 namespace tessera::reshard {
 
-/// The tiles of one tensor, in row-major order. With k the outermost dim whose inner dims fit into
-/// a tile together, a tile is one index of each dim before k, a range of k, and all of the rest.
+/// The tiles of one tensor, in row-major order. Let k be the outermost dim whose inner dims fit
+/// into a tile together. A tile is one index of each dim before k, a range of k, and all inner
+/// dims.
 class Tiles {
  public:
   /// \pre shape has a NumElements, most_elements >= 1
@@ -27,7 +28,7 @@ class Tiles {
  private:
   ptc::Shape shape_;
   std::int64_t count_ = 0;
-  std::size_t cut_dim_ = 0;         // k; read where the rank is above 0
+  std::size_t cut_dim_ = 0;         // k; not used for rank 0
   std::int64_t rows_ = 1;           // indices of dim k in a tile
   std::int64_t tiles_per_row_ = 1;  // tiles along dim k
 };
@@ -42,7 +43,7 @@ class TileSequence {
  public:
   struct Extent {
     ptc::Shape shape;
-    std::int64_t element_bytes = 1;  // the larger one where a conversion changes it
+    std::int64_t element_bytes = 1;  // if the dtype is converted, the larger of both
   };
   struct Tile {
     int tensor = 0;
@@ -57,7 +58,7 @@ class TileSequence {
 
  private:
   std::vector<Tiles> tiles_;
-  std::vector<std::int64_t> first_;  // of each tensor, and their number
+  std::vector<std::int64_t> first_;  // the first tile of each tensor, then the number of tiles
 };
 
 }  // namespace tessera::reshard

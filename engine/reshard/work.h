@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Numbered pieces of work on several threads, watched from the thread that asked for them.
+/// Runs numbered pieces of work on several threads while the calling thread reports progress.
 
 #include <atomic>
 #include <cstdint>
@@ -16,22 +16,23 @@ struct Progress {
   std::int64_t bytes_done = 0;
   std::int64_t bytes_total = 0;
 };
-/// Called on the calling thread before the first piece, about ten times a second, and once at the
-/// end; false asks to stop.
+/// Called on the calling thread: before the first piece, about ten times a second, and at the end.
+/// Returning false requests a stop.
 using Watch = std::function<bool(const Progress&)>;
 
-/// Most threads that work is spread over.
+/// The limit on the number of threads.
 inline constexpr int kMostThreads = 64;
 
-/// How far the work is; a piece adds to it as its bytes are done.
+/// The progress of the work. A piece adds its bytes when they are done.
 struct Meter {
   std::atomic<std::int64_t> bytes_done{0};
   std::int64_t bytes_total = 0;
 };
 
-/// Calls `piece(worker, i)` once for each i in [0, count), in ascending order of their beginning,
-/// on `threads` threads numbered from 0. After an error or a stop no further piece begins; those
-/// under way are finished. \error the first one of a piece; kCancelled where `watch` returned false
+/// Calls `piece(worker, i)` once for each i in [0, count) on `threads` threads, which are numbered
+/// from 0. Pieces start in ascending order. After an error or a stop no further piece starts, and
+/// the call returns when those in progress have ended.
+/// \error the first error of a piece; kCancelled if `watch` returned false
 Status RunPieces(std::int64_t count, int threads, const Meter& meter, const Watch& watch,
                  const std::function<Status(int worker, std::int64_t i)>& piece);
 

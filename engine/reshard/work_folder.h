@@ -2,11 +2,11 @@
 #pragma once
 
 /// \file
-/// The folder DESTINATION.partial beside a destination, where all is written until it is whole.
+/// The folder DESTINATION.partial, which holds the output until it is complete.
 
 #include <string>
 
-#include "engine/reshard/journal.h"
+#include "engine/reshard/reshard_journal.h"
 #include "ptc/base/result.h"
 
 namespace tessera::reshard {
@@ -14,32 +14,33 @@ namespace tessera::reshard {
 class WorkFolder {
  public:
   static std::string PathFor(const std::string& destination) { return destination + ".partial"; }
-  /// Makes the folder where it is missing and takes its journal.
-  /// \error kNotFound if the parent folder is missing, and those of Journal::Open
+  /// Creates the folder if it is missing and opens its journal.
+  /// \error kNotFound if the parent folder is missing, and those of ReshardJournal::Open
   static Result<WorkFolder> Open(const std::string& destination);
 
-  Journal& journal() { return journal_; }
+  ReshardJournal& journal() { return journal_; }
   const std::string& path() const { return path_; }
-  /// What becomes the destination: a file or a folder, not there at first.
+  /// The path of the file or folder that is renamed to the destination. It does not exist at first.
   const std::string& output() const { return output_; }
-  /// Removes the output and what else lies here, but the journal.
+  /// Removes everything in the folder except the journal.
   Status Clear() const;
 
-  /// Whether a run that was killed has put the output in its place already.
-  bool WasPlaced() const;
-  /// Renames the output to the destination; one that is there is exchanged in one step where
-  /// `replace`. \error kAlreadyExists, without `replace`; kUnavailable
-  Status Place(bool replace);
-  /// Removes the folder with all that is left in it, such as a replaced destination.
+  /// Whether an earlier run renamed the output and was killed before it removed this folder.
+  bool WasRenamed() const;
+  /// Renames the output to the destination. With `replace`, an existing destination is exchanged
+  /// with it in one step.
+  /// \error kAlreadyExists if the destination exists and `replace` is not set; kUnavailable
+  Status RenameOutput(bool replace);
+  /// Removes the folder and everything in it, such as a replaced destination.
   Status Remove() const;
 
  private:
-  WorkFolder(std::string destination, std::string path, Journal journal);
+  WorkFolder(std::string destination, std::string path, ReshardJournal journal);
   std::string destination_, path_, output_;
-  Journal journal_;
+  ReshardJournal journal_;
 };
 
-/// The message for a destination that may not be replaced.
+/// The error for a destination that exists and may not be replaced.
 Error ExistsAlready(const std::string& destination);
 
 }  // namespace tessera::reshard

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -27,7 +28,7 @@ std::int64_t RoundUp(std::int64_t bytes) {
 std::int64_t MiBUp(std::int64_t bytes) { return (bytes + (1 << 20) - 1) >> 20; }
 std::int64_t MiBDown(std::int64_t bytes) { return bytes >> 20; }
 
-/// State and gradient pieces of one rank, without places.
+/// State and gradient pieces of one rank, not yet placed.
 std::vector<PieceEntry> PiecesOf(const ptc::Layout& layout, int rank) {
   std::vector<PieceEntry> pieces;
   const auto& tensors = layout.collection().tensors();
@@ -47,18 +48,19 @@ std::vector<PieceEntry> PiecesOf(const ptc::Layout& layout, int rank) {
 /// The free ranges of an arena.
 class Gaps {
  public:
-  /// `taken` in any order; ranges may touch but not overlap.
+  /// `taken` in any order; ranges may be empty and may touch, but not overlap.
   Gaps(std::vector<ptc::Interval> taken, std::int64_t capacity) {
     std::sort(taken.begin(), taken.end());
     std::int64_t free = kFirstByte;
     for (const ptc::Interval& range : taken) {
       Add(free, range.begin);
-      free = range.end;
+      free = std::max(free, range.end);
     }
     Add(free, capacity);
   }
 
-  /// Takes `bytes` from the first gap that has them. \return their offset, nullopt if none has.
+  /// Takes `bytes` from the first gap that has them.
+  /// \return their offset, or nullopt if no gap is large enough
   std::optional<std::int64_t> Take(std::int64_t bytes) {
     const auto gap = std::find_if(gaps_.begin(), gaps_.end(),
                                   [bytes](const ptc::Interval& g) { return g.size() >= bytes; });
@@ -67,6 +69,20 @@ class Gaps {
     gap->begin = RoundUp(offset + bytes);
     if (gap->begin >= gap->end) gaps_.erase(gap);
     return offset;
+  }
+
+  /// Takes `bytes`, a multiple of the alignment, from the end of the last gap that has them.
+  /// \return their offset, or nullopt if no gap is large enough
+  std::optional<std::int64_t> TakeLast(std::int64_t bytes) {
+    if (bytes == 0) return kFirstByte;
+    for (auto gap = gaps_.rbegin(); gap != gaps_.rend(); ++gap) {
+      const std::int64_t offset = (gap->end - bytes) / kAlignment * kAlignment;
+      if (offset < gap->begin) continue;
+      gap->end = offset;
+      if (gap->begin == gap->end) gaps_.erase(std::next(gap).base());
+      return offset;
+    }
+    return std::nullopt;
   }
 
   std::int64_t largest() const {
@@ -83,7 +99,8 @@ class Gaps {
   std::vector<ptc::Interval> gaps_;  // ascending; each begins aligned
 };
 
-/// Gives each of `pieces` its offset. \return the piece for which there is no gap, or nullptr.
+/// Gives each of `pieces` its offset.
+/// \return the piece for which no gap is large enough, or nullptr
 const PieceEntry* PlaceLargestFirst(std::vector<PieceEntry>& pieces, Gaps& gaps) {
   std::sort(pieces.begin(), pieces.end(), [](const PieceEntry& a, const PieceEntry& b) {
     // Descending size; the key makes the order the same everywhere.
@@ -104,9 +121,15 @@ std::int64_t RoundedBytes(const std::vector<PieceEntry>& pieces) {
   return bytes;
 }
 
+std::int64_t SumOf(const std::vector<ptc::Interval>& ranges) {
+  std::int64_t bytes = 0;
+  for (const ptc::Interval& range : ranges) bytes += range.size();
+  return bytes;
+}
+
 using PieceKey = std::pair<int, ptc::Box>;
 
-/// Target pieces that the plan keeps on `device`, each with the old piece it lies in.
+/// Target pieces that the plan keeps on `device`, each with the old piece that contains it.
 std::map<PieceKey, ptc::Box> KeptPieces(const ptc::Plan& plan, ptc::DeviceId device) {
   std::map<PieceKey, ptc::Box> kept;
   for (const ptc::Move& move : plan.moves) {
@@ -125,13 +148,16 @@ Result<PieceTable> AllocateInitial(std::string_view job, std::int64_t epoch,
   TESSERA_DCHECK(0 <= rank && rank < layout.mesh().num_ranks());
   std::vector<PieceEntry> pieces = PiecesOf(layout, rank);
   Gaps gaps({}, capacity);
-  if (PlaceLargestFirst(pieces, gaps) != nullptr) {
+  const std::int64_t table_bytes = PieceTable::BytesFor(pieces);
+  const auto table_offset = gaps.TakeLast(table_bytes);
+  if (!table_offset || PlaceLargestFirst(pieces, gaps) != nullptr) {
     return ResourceExhausted(
         fmt::format("device {}: layout needs {} MiB, arena holds {} MiB",
                     ptc::ToString(layout.mesh().devices()[static_cast<std::size_t>(rank)]),
-                    MiBUp(kFirstByte + RoundedBytes(pieces)), MiBDown(capacity)));
+                    MiBUp(kFirstByte + RoundedBytes(pieces) + table_bytes), MiBDown(capacity)));
   }
-  return PieceTable::Make(epoch, layout.hash(), std::string(job), std::move(pieces), capacity);
+  return PieceTable::Make(epoch, layout.hash(), std::string(job), std::move(pieces), capacity,
+                          table_offset);
 }
 
 Result<PieceTable> AllocateNext(const PieceTable& old, const ptc::Layout& from,
@@ -152,18 +178,20 @@ Result<PieceTable> AllocateNext(const PieceTable& old, const ptc::Layout& from,
   const std::optional<int> rank = to.mesh().RankOf(device);
   if (!rank) return PieceTable::Make(epoch, to.hash(), old.job(), {}, capacity);
 
-  std::vector<ptc::Interval> taken;
-  std::int64_t old_bytes = 0;
+  std::vector<ptc::Interval> all_old{old.extent()};
+  std::vector<ptc::Interval> taken{old.extent()};
   for (const PieceEntry& entry : old.entries()) {
-    if (entry.kind != PieceEntry::kState) continue;
-    taken.push_back({entry.offset_bytes, entry.offset_bytes + entry.size_bytes});
-    old_bytes += entry.size_bytes;
+    const ptc::Interval range{entry.offset_bytes, entry.offset_bytes + entry.size_bytes};
+    all_old.push_back(range);
+    if (entry.kind == PieceEntry::kState) taken.push_back(range);
   }
 
   const std::map<PieceKey, ptc::Box> kept = KeptPieces(plan, device);
   std::vector<PieceEntry> placed;
   std::vector<PieceEntry> pieces;
-  for (PieceEntry& piece : PiecesOf(to, *rank)) {
+  std::vector<PieceEntry> wanted = PiecesOf(to, *rank);
+  const std::int64_t table_bytes = PieceTable::BytesFor(wanted);
+  for (PieceEntry& piece : wanted) {
     const auto keep =
         piece.kind == PieceEntry::kState ? kept.find({piece.tensor, piece.box}) : kept.end();
     if (keep == kept.end()) {
@@ -185,14 +213,31 @@ Result<PieceTable> AllocateNext(const PieceTable& old, const ptc::Layout& from,
     placed.push_back(piece);
   }
 
-  Gaps gaps(std::move(taken), capacity);
+  const auto no_room = [&]() -> std::optional<Error> {
+    const std::int64_t needed =
+        kFirstByte + table_bytes +
+        std::max(SumOf(all_old), SumOf(taken) + RoundedBytes(pieces));
+    if (needed <= capacity) return std::nullopt;
+    return ResourceExhausted(
+        fmt::format("device {}: layout needs {} MiB during the move, arena holds {} MiB", name,
+                    MiBUp(needed), MiBDown(capacity)));
+  };
+  // The table is written in the prepare phase, while ranks still write old gradients. The pieces
+  // are written once the job is paused.
+  Gaps around_old(all_old, capacity);
+  const auto table_offset = around_old.TakeLast(table_bytes);
+  if (!table_offset) {
+    if (auto error = no_room()) return *error;
+    return ResourceExhausted(
+        fmt::format("device {}: no gap of {} bytes for the piece table during the move, the largest "
+                    "of the arena's {} MiB has {}",
+                    name, table_bytes, MiBDown(capacity), around_old.largest()));
+  }
+  std::vector<ptc::Interval> taken_for_pieces = taken;
+  taken_for_pieces.push_back({*table_offset, *table_offset + table_bytes});
+  Gaps gaps(std::move(taken_for_pieces), capacity);
   if (const PieceEntry* homeless = PlaceLargestFirst(pieces, gaps)) {
-    const std::int64_t needed = kFirstByte + old_bytes + RoundedBytes(pieces);
-    if (needed > capacity) {
-      return ResourceExhausted(
-          fmt::format("device {}: layout needs {} MiB during the move, arena holds {} MiB", name,
-                      MiBUp(needed), MiBDown(capacity)));
-    }
+    if (auto error = no_room()) return *error;
     return ResourceExhausted(
         fmt::format("device {}: no gap of {} bytes for a piece of tensor '{}' during the move, the "
                     "largest of the arena's {} MiB has {}",
@@ -201,25 +246,34 @@ Result<PieceTable> AllocateNext(const PieceTable& old, const ptc::Layout& from,
                     MiBDown(capacity), gaps.largest()));
   }
   placed.insert(placed.end(), pieces.begin(), pieces.end());
-  return PieceTable::Make(epoch, to.hash(), old.job(), std::move(placed), capacity);
+  return PieceTable::Make(epoch, to.hash(), old.job(), std::move(placed), capacity, table_offset);
 }
 
 std::int64_t BytesNeeded(const ptc::Layout& layout, int rank) {
-  return kFirstByte + RoundedBytes(PiecesOf(layout, rank));
+  const std::vector<PieceEntry> pieces = PiecesOf(layout, rank);
+  return kFirstByte + RoundedBytes(pieces) + PieceTable::BytesFor(pieces);
 }
 
 std::int64_t BytesNeededDuringMove(const ptc::Layout& from, const ptc::Layout& to,
                                    ptc::DeviceId device, const ptc::Plan& plan) {
-  std::int64_t bytes = kFirstByte;
-  if (const auto rank = from.mesh().RankOf(device)) bytes += from.BytesOf(*rank);
-  if (const auto rank = to.mesh().RankOf(device)) {
-    const auto kept = KeptPieces(plan, device);
-    for (const PieceEntry& piece : PiecesOf(to, *rank)) {
-      if (piece.kind == PieceEntry::kState && kept.contains({piece.tensor, piece.box})) continue;
-      bytes += RoundUp(piece.size_bytes);
+  std::int64_t tables = 0, old_state = 0, old_gradients = 0, fresh = 0;
+  if (const auto rank = from.mesh().RankOf(device)) {
+    const std::vector<PieceEntry> pieces = PiecesOf(from, *rank);
+    tables += PieceTable::BytesFor(pieces);
+    for (const PieceEntry& piece : pieces) {
+      (piece.kind == PieceEntry::kState ? old_state : old_gradients) += piece.size_bytes;
     }
   }
-  return bytes;
+  if (const auto rank = to.mesh().RankOf(device)) {
+    const auto kept = KeptPieces(plan, device);
+    const std::vector<PieceEntry> pieces = PiecesOf(to, *rank);
+    tables += PieceTable::BytesFor(pieces);
+    for (const PieceEntry& piece : pieces) {
+      if (piece.kind == PieceEntry::kState && kept.contains({piece.tensor, piece.box})) continue;
+      fresh += RoundUp(piece.size_bytes);
+    }
+  }
+  return kFirstByte + tables + old_state + std::max(old_gradients, fresh);
 }
 
 }  // namespace tessera::engine

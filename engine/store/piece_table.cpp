@@ -24,16 +24,21 @@ static_assert(std::endian::native == std::endian::little, "tables are little-end
 constexpr std::uint64_t kTableMagic = 0x3145434549505354ULL;  // "TSPIECE1" in memory order
 constexpr std::uint64_t kTableVersion = 1;
 
-/// What stands before the payload in a slot.
-struct SlotHeader {
+/// Precedes the payload.
+struct TableHeader {
   std::uint64_t magic = kTableMagic;
   std::uint64_t version = kTableVersion;
   std::uint64_t payload_bytes = 0;
   std::uint64_t payload_checksum = 0;
 };
-constexpr std::size_t kMaxPayloadBytes = kPieceTableSlotBytes - sizeof(SlotHeader);
-/// A name and no entry take more than this, so it bounds what a table can claim to hold.
+/// Epoch, layout hash, bytes of the name, number of entries.
+constexpr std::size_t kPayloadHeadBytes = 24;
+/// An entry of rank 0. Bounds the number of entries that a payload can claim.
 constexpr std::size_t kMinEntryBytes = 24;
+constexpr std::size_t kEntryDimBytes = 16;
+static_assert(kEmptyTableOffset + sizeof(TableHeader) + kPayloadHeadBytes +
+                  PieceTable::kMaxJobBytes <=
+              kArenaHeaderBytes);
 
 auto Key(const PieceEntry& entry) { return std::tie(entry.kind, entry.tensor, entry.box); }
 
@@ -42,7 +47,7 @@ std::string Describe(const PieceEntry& entry) {
                      entry.tensor, ptc::ToString(entry.box));
 }
 
-/// Whether `size` is that of num_elements elements of some type.
+/// Whether the size is that of the box's elements in some type.
 bool SizeFits(const PieceEntry& entry) {
   const std::int64_t elements = entry.box.num_elements();
   if (entry.size_bytes <= 0 || entry.size_bytes % elements != 0) return false;
@@ -69,7 +74,7 @@ class Encoder {
   std::vector<std::byte> bytes_;
 };
 
-/// Reads past the end give nullopt and leave the decoder failed.
+/// A read past the end returns nullopt.
 class Decoder {
  public:
   explicit Decoder(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -117,9 +122,37 @@ std::optional<PieceEntry> DecodeEntry(Decoder& decoder) {
 
 }  // namespace
 
+std::int64_t PieceTable::BytesFor(std::span<const PieceEntry> entries) {
+  if (entries.empty()) return 0;
+  std::size_t bytes = sizeof(TableHeader) + kPayloadHeadBytes + kMaxJobBytes;
+  for (const PieceEntry& entry : entries) {
+    bytes += kMinEntryBytes + static_cast<std::size_t>(entry.box.rank()) * kEntryDimBytes;
+  }
+  return static_cast<std::int64_t>((bytes + kPieceAlignment - 1) / kPieceAlignment *
+                                   kPieceAlignment);
+}
+
 Result<PieceTable> PieceTable::Make(std::int64_t epoch, std::uint64_t layout_hash, std::string job,
-                                    std::vector<PieceEntry> entries, std::int64_t capacity) {
+                                    std::vector<PieceEntry> entries, std::int64_t capacity,
+                                    std::optional<std::int64_t> offset) {
   if (epoch < 0) return InvalidArgument(fmt::format("piece table: epoch {} is negative", epoch));
+  if (job.size() > kMaxJobBytes) {
+    return InvalidArgument(fmt::format("piece table: the name of the job has {} bytes, at most {}",
+                                       job.size(), kMaxJobBytes));
+  }
+  const std::int64_t own_bytes = BytesFor(entries);
+  constexpr auto kAlignment = static_cast<std::int64_t>(kPieceAlignment);
+  if (own_bytes == 0) {
+    offset = static_cast<std::int64_t>(kEmptyTableOffset);
+  } else if (!offset) {
+    offset = (capacity - own_bytes) / kAlignment * kAlignment;
+  }
+  if (own_bytes > 0 &&
+      (*offset < static_cast<std::int64_t>(kArenaDataOffset) || *offset % kAlignment != 0 ||
+       *offset > capacity || own_bytes > capacity - *offset)) {
+    return InvalidArgument(fmt::format("piece table: its {} bytes at {} are outside of {}..{}",
+                                       own_bytes, *offset, kArenaDataOffset, capacity));
+  }
   for (const PieceEntry& entry : entries) {
     if (entry.tensor < 0 || !SizeFits(entry)) {
       return InvalidArgument(fmt::format("piece table: {} bytes are no size of {}",
@@ -143,6 +176,13 @@ Result<PieceTable> PieceTable::Make(std::int64_t epoch, std::uint64_t layout_has
                                          entries[i].offset_bytes));
     }
   }
+  for (const PieceEntry& entry : entries) {
+    if (entry.offset_bytes < *offset + own_bytes &&
+        *offset < entry.offset_bytes + entry.size_bytes) {
+      return InvalidArgument(fmt::format("piece table: {} and the table overlap at {}",
+                                         Describe(entry), entry.offset_bytes));
+    }
+  }
   std::sort(entries.begin(), entries.end(),
             [](const PieceEntry& a, const PieceEntry& b) { return Key(a) < Key(b); });
   const auto twice =
@@ -156,6 +196,7 @@ Result<PieceTable> PieceTable::Make(std::int64_t epoch, std::uint64_t layout_has
   table.layout_hash_ = layout_hash;
   table.job_ = std::move(job);
   table.entries_ = std::move(entries);
+  table.offset_ = *offset;
   return table;
 }
 
@@ -205,37 +246,45 @@ Status PieceTable::Write(Arena& arena, int slot) const {
     }
   }
   const std::vector<std::byte>& bytes = payload.bytes();
-  if (bytes.size() > kMaxPayloadBytes) {
-    return ResourceExhausted(fmt::format("piece table: {} bytes, a slot holds {}",
-                                         sizeof(SlotHeader) + bytes.size(), kPieceTableSlotBytes));
+  const auto end = offset_ + static_cast<std::int64_t>(sizeof(TableHeader) + bytes.size());
+  if (end > arena.capacity()) {
+    return InvalidArgument(fmt::format("piece table: {}..{} is outside of an arena of {} bytes",
+                                       offset_, end, arena.capacity()));
   }
-  SlotHeader header;
+  TableHeader header;
   header.payload_bytes = bytes.size();
   header.payload_checksum = Checksum(bytes);
-  const std::span<std::byte> target = arena.table_slot(slot);
-  std::memcpy(target.data() + sizeof(SlotHeader), bytes.data(), bytes.size());
-  std::memcpy(target.data(), &header, sizeof(SlotHeader));
-  arena.header().layout_hash[slot].store(layout_hash_);
+  std::byte* const target = arena.data(offset_);
+  std::memcpy(target + sizeof(TableHeader), bytes.data(), bytes.size());
+  std::memcpy(target, &header, sizeof(TableHeader));
+  ArenaHeader& words = arena.header();
+  words.layout_hash[slot].store(layout_hash_);
+  words.table_offset[slot].store(static_cast<std::uint64_t>(offset_), std::memory_order_release);
   return OkStatus();
 }
 
 Result<PieceTable> PieceTable::Read(const Arena& arena, int slot) {
+  const std::uint64_t offset = arena.header().table_offset[slot].load(std::memory_order_acquire);
+  if (offset == 0) return NotFound(fmt::format("piece table: slot {} is empty", slot));
   const std::span<const std::byte> source = arena.table_slot(slot);
-  SlotHeader header;
-  std::memcpy(&header, source.data(), sizeof(SlotHeader));
-  if (header.magic == 0) return NotFound(fmt::format("piece table: slot {} is empty", slot));
+  if (source.size() < sizeof(TableHeader)) {
+    return DataLoss(fmt::format("piece table: slot {} names offset {} of an arena of {} bytes",
+                                slot, offset, arena.capacity()));
+  }
+  TableHeader header;
+  std::memcpy(&header, source.data(), sizeof(TableHeader));
   if (header.magic != kTableMagic || header.version != kTableVersion) {
     return DataLoss(
         fmt::format("piece table: slot {} has magic {:016x} version {}, {:016x} version"
                     " {} expected",
                     slot, header.magic, header.version, kTableMagic, kTableVersion));
   }
-  if (header.payload_bytes > kMaxPayloadBytes) {
-    return DataLoss(fmt::format("piece table: slot {} claims {} bytes, it holds {}", slot,
-                                header.payload_bytes, kMaxPayloadBytes));
+  if (header.payload_bytes > source.size() - sizeof(TableHeader)) {
+    return DataLoss(fmt::format("piece table: slot {} claims {} bytes, {} are left in the arena",
+                                slot, header.payload_bytes, source.size() - sizeof(TableHeader)));
   }
-  // A copy, so that what was checked is what is decoded whoever else maps the arena.
-  const auto first = source.begin() + sizeof(SlotHeader);
+  // A copy, so that the bytes that were checked are the ones that are decoded.
+  const auto first = source.begin() + sizeof(TableHeader);
   const std::vector<std::byte> payload(first,
                                        first + static_cast<std::ptrdiff_t>(header.payload_bytes));
   if (const auto sum = Checksum(payload); sum != header.payload_checksum) {
@@ -263,7 +312,8 @@ Result<PieceTable> PieceTable::Read(const Arena& arena, int slot) {
     entries.push_back(*entry);
   }
   if (decoder.left() != 0) return malformed(fmt::format("{} bytes too many", decoder.left()));
-  auto table = Make(*epoch, *layout_hash, std::move(*job), std::move(entries), arena.capacity());
+  auto table = Make(*epoch, *layout_hash, std::move(*job), std::move(entries), arena.capacity(),
+                    static_cast<std::int64_t>(offset));
   if (!table) return malformed(table.error().message);
   return table;
 }

@@ -2,12 +2,15 @@
 #pragma once
 
 /// \file
-/// Which piece of which tensor lies where in an arena. The table lives in the arena too, in the
-/// slot of its epoch, so that one store of the epoch switches memory and table together. See
-/// FORMAT.md.
+/// Which piece of which tensor lies where in an arena. The table itself lies in the arena, and the
+/// header names its place in the slot of its epoch, so that one store of the epoch switches memory
+/// and table together. See FORMAT.md.
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/store/arena.h"
@@ -18,8 +21,8 @@ namespace tessera::engine {
 
 struct PieceEntry {
   enum Kind : std::uint8_t {
-    kState,     // part of the collection
-    kGradient,  // reduced gradient of a parameter: same box, always f32, no state
+    kState,     // of a tensor of the collection
+    kGradient,  // reduced gradient of a parameter: the same box, always f32; not state
   };
   int tensor = 0;  // index into the collection of the layout
   ptc::Box box = ptc::Box::Scalar();
@@ -29,20 +32,34 @@ struct PieceEntry {
   friend bool operator==(const PieceEntry&, const PieceEntry&) = default;
 };
 
-/// Immutable. Entries are sorted by (kind, tensor, box), each once; their ranges are disjoint.
+/// Immutable. Entries are sorted by (kind, tensor, box), each key once. The ranges of the entries
+/// and of the table itself are disjoint.
 class PieceTable {
  public:
+  static constexpr std::size_t kMaxJobBytes = 64;
+
+  /// Bytes that a table of these entries occupies in the data region, a multiple of
+  /// kPieceAlignment: with room for the longest name of a job. 0 without entries, because such a
+  /// table lies in the control page.
+  static std::int64_t BytesFor(std::span<const PieceEntry> entries);
+
   /// Sorts the entries and checks the invariants.
+  /// \param offset where the table lies in the arena, a multiple of kPieceAlignment. nullopt: at
+  ///     the end of the arena. Ignored without entries.
   /// \error kInvalidArgument naming the entry: a key twice, overlapping ranges, a range outside
-  ///     [kArenaDataOffset, capacity), a size that does not fit the box, a negative epoch.
+  ///     [kArenaDataOffset, capacity), a size that does not fit the box, a negative epoch, a name
+  ///     longer than kMaxJobBytes
   static Result<PieceTable> Make(std::int64_t epoch, std::uint64_t layout_hash, std::string job,
-                                 std::vector<PieceEntry> entries, std::int64_t capacity);
+                                 std::vector<PieceEntry> entries, std::int64_t capacity,
+                                 std::optional<std::int64_t> offset = std::nullopt);
 
   std::int64_t epoch() const { return epoch_; }
   std::uint64_t layout_hash() const { return layout_hash_; }
   const std::string& job() const { return job_; }
   const std::vector<PieceEntry>& entries() const { return entries_; }
 
+  /// The range of the table itself in the data region; empty without entries.
+  ptc::Interval extent() const { return {offset_, offset_ + BytesFor(entries_)}; }
   /// The entry with exactly this box, or nullptr. Logarithmic.
   const PieceEntry* Find(PieceEntry::Kind kind, int tensor, const ptc::Box& box) const;
   /// The state piece that contains `box`, or nullptr. \pre box has the rank of the tensor's pieces
@@ -50,14 +67,16 @@ class PieceTable {
   /// Bytes of all entries, gradients included.
   std::int64_t used_bytes() const;
 
-  /// Puts the table and its layout hash into `slot`, which readers of the current epoch do not look
-  /// at. \pre arena is writable, slot == SlotOf(epoch())
-  /// \error kResourceExhausted if the slot is too small: `piece table: 1062912 bytes, a slot holds
-  ///     1048576`.
+  /// Writes the table to its place, and the place and the layout hash to `slot`. Readers of the
+  /// current epoch look at the other slot.
+  /// \pre arena is writable, slot == SlotOf(epoch()), the place is free in the current epoch
+  /// \error kInvalidArgument if the place is outside of this arena
   Status Write(Arena& arena, int slot) const;
-  /// \error kNotFound for an empty slot; kDataLoss for anything that a write cannot have made.
+  /// \error kNotFound for a slot that was never written; kDataLoss for anything that Write cannot
+  ///     have made
   static Result<PieceTable> Read(const Arena& arena, int slot);
-  /// The table that the header's epoch selects. \error as Read, kDataLoss if the epochs differ.
+  /// The table that the header's epoch selects.
+  /// \error as Read; kDataLoss if the epochs differ
   static Result<PieceTable> ReadCurrent(const Arena& arena);
 
   static int SlotOf(std::int64_t epoch) { return static_cast<int>(epoch & 1); }
@@ -70,9 +89,10 @@ class PieceTable {
   std::uint64_t layout_hash_ = 0;
   std::string job_;
   std::vector<PieceEntry> entries_;
+  std::int64_t offset_ = 0;
 };
 
-/// Makes the table of `epoch`, already written to its slot, the current one: a single store.
+/// Makes the table of `epoch`, which is already written, the current one: a single store.
 /// \pre arena is writable
 void FlipTo(Arena& arena, std::int64_t epoch);
 

@@ -7,13 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include "engine/copy/checksum.h"
+#include "engine/store/sealed_memory.h"
 
 namespace tessera::engine {
 namespace {
@@ -21,45 +21,21 @@ namespace {
 constexpr std::uint64_t kViewMagic = 0x3130574549565354ULL;  // "TSVIEW01" in memory order
 constexpr std::uint64_t kViewVersion = 1;
 
-struct Header {
+struct ViewHeader {
   std::uint64_t magic = kViewMagic;
   std::uint64_t version = kViewVersion;
   std::uint64_t size = 0;
   ViewStamp stamp;
-  std::uint64_t checksum = 0;  // of all before it
+  std::uint64_t checksum = 0;  // of the words before it
 };
-static_assert(sizeof(Header) == 11 * sizeof(std::uint64_t), "no padding");
-static_assert(sizeof(Header) <= kViewHeaderBytes);
+static_assert(sizeof(ViewHeader) == 11 * sizeof(std::uint64_t), "no padding");
+static_assert(sizeof(ViewHeader) <= kViewHeaderBytes);
 
-std::uint64_t ChecksumOf(const Header& header) {
-  return Checksum(std::as_bytes(std::span(&header, 1)).first(offsetof(Header, checksum)));
+std::uint64_t ChecksumOf(const ViewHeader& header) {
+  return Checksum(std::as_bytes(std::span(&header, 1)).first(offsetof(ViewHeader, checksum)));
 }
 
 std::string ReasonViewMemory(int error) { return std::strerror(error); }  // NOLINT(concurrency-mt-unsafe)
-
-/// Faults every page in, some at a time, until `stop` is asked for. \return the errno value, 0
-/// where all is well
-int Touch(std::span<std::byte> bytes, const std::stop_token& stop) {
-  constexpr std::size_t kChunk = std::size_t{64} << 20U;
-  if (bytes.size() > kChunk) {
-    for (; !bytes.empty(); bytes = bytes.subspan(std::min(kChunk, bytes.size()))) {
-      if (stop.stop_requested()) return ECANCELED;
-      const int error = Touch(bytes.first(std::min(kChunk, bytes.size())), stop);
-      if (error != 0) return error;
-    }
-    return 0;
-  }
-  // Advice only: where shared memory gets no huge pages small ones do.
-  madvise(bytes.data(), bytes.size(), MADV_HUGEPAGE);
-#ifdef MADV_POPULATE_WRITE
-  if (madvise(bytes.data(), bytes.size(), MADV_POPULATE_WRITE) == 0) return 0;
-  if (errno != EINVAL) return errno;  // EINVAL: a kernel before 5.14
-#endif
-  for (std::size_t at = 0; at < bytes.size(); at += kViewHeaderBytes) {
-    static_cast<volatile std::byte*>(bytes.data())[at] = std::byte{0};
-  }
-  return 0;
-}
 
 }  // namespace
 
@@ -68,26 +44,10 @@ Result<ViewMemory> ViewMemory::Create(const std::string& name, std::int64_t byte
   const auto size = static_cast<std::size_t>(bytes);
   if (bytes <= 0 || size % kViewHeaderBytes != 0) {
     return InvalidArgument(
-        fmt::format("view memory of {} bytes: not a multiple of {}", bytes, kViewHeaderBytes));
+        fmt::format("view memory of {} bytes: not a multiple of {} above 0", bytes, kViewHeaderBytes));
   }
-  const int fd = memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (fd < 0) return Unavailable(fmt::format("view memory: no memfd: {}", ReasonViewMemory(errno)));
-  ViewMemory memory({}, fd);
-  const auto exhausted = [&](int error) {
-    return ResourceExhausted(
-        fmt::format("no memory for a view's {} bytes: {}", bytes, ReasonViewMemory(error)));
-  };
-  if (ftruncate(fd, bytes) != 0) return exhausted(errno);
-  // A client that maps it must not meet the end of it before the end of its mapping.
-  if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) return exhausted(errno);
-  void* address = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  if (address == MAP_FAILED) return exhausted(errno);
-  memory.bytes_ = {static_cast<std::byte*>(address), size};
-  if (const int error = Touch(memory.bytes_, stop); error != 0) {
-    if (error == ECANCELED) return Cancelled("the view was given up");
-    return exhausted(error);
-  }
-  return memory;
+  TESSERA_TRY(const SealedMemory memory, MakeSealedMemory(name, bytes, {.stop = stop}));
+  return ViewMemory(memory.bytes, memory.fd);
 }
 
 Result<ViewMemory> ViewMemory::Map(int fd, std::int64_t bytes, const ViewStamp& expected) {
@@ -109,7 +69,7 @@ Result<ViewMemory> ViewMemory::Map(int fd, std::int64_t bytes, const ViewStamp& 
     return Unavailable(fmt::format("cannot map a view's {} bytes: {}", bytes, ReasonViewMemory(errno)));
   }
   ViewMemory memory({static_cast<std::byte*>(address), size}, -1);
-  Header header;
+  ViewHeader header;
   std::memcpy(&header, memory.data(0), sizeof header);
   if (header.magic != kViewMagic) {
     return DataLoss(
@@ -147,7 +107,7 @@ ViewMemory::~ViewMemory() {
 }
 
 void ViewMemory::Stamp(const ViewStamp& stamp) {
-  Header header;
+  ViewHeader header;
   header.size = bytes_.size();
   header.stamp = stamp;
   header.checksum = ChecksumOf(header);

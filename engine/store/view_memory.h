@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The memory of one node's share of a view: a memfd that its agent fills and that clients of the
-/// same machine map read-only. The bytes are those of FORMAT.md, "View memory".
+/// The memory of one node's share of a view: a memfd that the agent fills and that clients on the
+/// same host map read-only. FORMAT.md, "View memory", specifies the bytes.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,10 +15,10 @@
 
 namespace tessera::engine {
 
-/// The first page; cells follow.
+/// The header page, which the cells follow.
 inline constexpr std::size_t kViewHeaderBytes = 4096;
 
-/// What a share is of.
+/// Identifies a share.
 struct ViewStamp {
   std::uint64_t view = 0;
   std::int64_t epoch = 0;
@@ -30,16 +30,17 @@ struct ViewStamp {
   friend bool operator==(const ViewStamp&, const ViewStamp&) = default;
 };
 
-/// Move-only; unmaps and closes at its end. \threadsafety Reads from any thread, several at once.
+/// Move-only; the destructor unmaps and closes.
+/// \threadsafety Several threads may read at once.
 class ViewMemory {
  public:
-  /// Makes `bytes` of memory, every page touched, the size sealed.
-  /// \error kInvalidArgument if `bytes` is not a multiple of kViewHeaderBytes above 0;
-  ///     kResourceExhausted naming the bytes where the machine has not got them
+  /// Makes `bytes` of memory with MakeSealedMemory.
+  /// \error kInvalidArgument if `bytes` is not a multiple of kViewHeaderBytes above 0; otherwise as
+  ///     MakeSealedMemory
   static Result<ViewMemory> Create(const std::string& name, std::int64_t bytes,
                                    const std::stop_token& stop = {});
-  /// Maps what Create made, read-only. `fd` may be closed afterwards.
-  /// \error kDataLoss where size or header are not the expected ones, or the size is not sealed;
+  /// Maps memory from Create read-only. `fd` may be closed afterwards.
+  /// \error kDataLoss if size or header differ from the expected ones, or the size is not sealed;
   ///     kUnimplemented for another version; kUnavailable for a file that cannot be mapped
   static Result<ViewMemory> Map(int fd, std::int64_t bytes, const ViewStamp& expected);
 
@@ -52,9 +53,10 @@ class ViewMemory {
   std::int64_t size_bytes() const { return static_cast<std::int64_t>(bytes_.size()); }
   /// \pre 0 <= offset && offset < size_bytes()
   std::byte* data(std::int64_t offset) const { return bytes_.data() + offset; }
-  /// Of the memfd, -1 where it was mapped. Stays the object's.
+  /// The memfd, which this object owns; -1 if the memory was mapped.
   int fd() const { return fd_; }
-  /// Writes the header: the cells are complete. \pre made by Create
+  /// Writes the header, which marks the cells as complete.
+  /// \pre Create made this
   void Stamp(const ViewStamp& stamp);
 
  private:

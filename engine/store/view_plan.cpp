@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
-#include <string>
+#include <utility>
 
 #include "engine/copy/checksum.h"
 #include "engine/store/arena_format.h"
@@ -15,33 +15,64 @@
 namespace tessera::engine {
 namespace {
 
-struct SharedCell {
+struct HeldCell {
   ViewCell cell;
   std::vector<ptc::DeviceId> holders;  // ascending
 };
 
+using Devices = std::vector<ptc::DeviceId>;
+/// The devices of each part of a tensor. Most tensors of a model share few such divisions.
+class DevicesOfParts {
+ public:
+  explicit DevicesOfParts(const ptc::Layout& layout) : layout_(layout) {}
+
+  const std::vector<Devices>& Of(const ptc::Parts& parts) {
+    auto [found, is_new] = known_.try_emplace({parts.axes, parts.stages});
+    std::vector<Devices>& devices = found->second;
+    if (!is_new) return devices;
+    devices.resize(parts.boxes.size());
+    const ptc::DeviceMesh& mesh = layout_.mesh();
+    for (int rank = 0; rank < mesh.num_ranks(); ++rank) {
+      if (!std::ranges::binary_search(parts.stages, mesh.Coordinate(rank, ptc::Axis::kPp))) continue;
+      devices[layout_.PartIndex(rank, parts)].push_back(
+          mesh.devices()[static_cast<std::size_t>(rank)]);
+    }
+    return devices;
+  }
+
+ private:
+  const ptc::Layout& layout_;
+  std::map<std::pair<std::vector<ptc::Axis>, std::vector<std::int64_t>>, std::vector<Devices>>
+      known_;
+};
+
 /// In ascending order of (tensor, box).
-std::vector<SharedCell> FindSharedCells(const ptc::Layout& layout) {
-  const std::vector<ptc::DeviceId> devices = ptc::DevicesOf(layout, layout);
-  std::vector<SharedCell> out;
+std::vector<HeldCell> FindHeldCells(const ptc::Layout& layout) {
+  DevicesOfParts devices(layout);
+  std::vector<HeldCell> out;
   const auto& tensors = layout.collection().tensors();
   for (int t = 0; t < static_cast<int>(tensors.size()); ++t) {
     const std::int64_t element = ptc::SizeBytes(tensors[static_cast<std::size_t>(t)].dtype);
-    for (const ptc::Cell& cell : ptc::MakeCells(ptc::PiecesOf(layout, layout, devices, t))) {
-      SharedCell& shared = out.emplace_back();
-      shared.cell.tensor = t;
-      shared.cell.box = cell.box;
-      shared.cell.size_bytes = cell.box.num_elements() * element;
-      for (const std::size_t d : cell.holders.ToVector()) shared.holders.push_back(devices[d]);
+    const ptc::Parts parts = layout.PartsOf(t);
+    const std::vector<Devices>& of_part = devices.Of(parts);
+    for (const ptc::Cell& cell : ptc::MakeCells({.held = parts.boxes, .needed = {}})) {
+      HeldCell& held = out.emplace_back();
+      held.cell.tensor = t;
+      held.cell.box = cell.box;
+      held.cell.size_bytes = cell.box.num_elements() * element;
+      for (const std::size_t part : cell.holders.ToVector()) {
+        held.holders.insert(held.holders.end(), of_part[part].begin(), of_part[part].end());
+      }
+      std::ranges::sort(held.holders);
     }
   }
   return out;
 }
 
-void ChooseDevices(std::vector<SharedCell>& cells) {
+void ChooseDevices(std::vector<HeldCell>& cells) {
   std::vector<std::size_t> order(cells.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  // Cells without a choice first, then the largest: what is left evens out the rest.
+  // Cells with one holder first, then the largest: the small ones even out the load.
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     const bool free_a = cells[a].holders.size() > 1;
     const bool free_b = cells[b].holders.size() > 1;
@@ -58,7 +89,7 @@ void ChooseDevices(std::vector<SharedCell>& cells) {
   }
 }
 
-std::int64_t RoundUp(std::int64_t bytes, std::size_t unit) {
+std::int64_t RoundUpTo(std::size_t unit, std::int64_t bytes) {
   const auto u = static_cast<std::int64_t>(unit);
   return (bytes + u - 1) / u * u;
 }
@@ -78,18 +109,18 @@ std::uint64_t HashOf(const std::vector<ViewCell>& cells) {
 }  // namespace
 
 ViewPlan::ViewPlan(const ptc::Layout& layout) {
-  std::vector<SharedCell> shared = FindSharedCells(layout);
-  ChooseDevices(shared);
-  cells_.reserve(shared.size());
-  for (const SharedCell& each : shared) {
+  std::vector<HeldCell> held = FindHeldCells(layout);
+  ChooseDevices(held);
+  cells_.reserve(held.size());
+  for (const HeldCell& each : held) {
     ViewCell cell = each.cell;
     const auto [bytes, fresh] = bytes_of_node_.try_emplace(
         cell.device.node, static_cast<std::int64_t>(kViewHeaderBytes));
     cell.offset_bytes = bytes->second;
-    bytes->second = RoundUp(cell.offset_bytes + cell.size_bytes, kPieceAlignment);
+    bytes->second = RoundUpTo(kPieceAlignment, cell.offset_bytes + cell.size_bytes);
     cells_.push_back(cell);
   }
-  for (auto& [node, bytes] : bytes_of_node_) bytes = RoundUp(bytes, kViewHeaderBytes);
+  for (auto& [node, bytes] : bytes_of_node_) bytes = RoundUpTo(kViewHeaderBytes, bytes);
   std::size_t at = 0;
   for (std::size_t t = 0; t < layout.collection().tensors().size(); ++t) {
     first_of_tensor_.push_back(at);

@@ -15,7 +15,7 @@ double Seconds(Progress::Time::duration time) {
   return std::chrono::duration<double>(time).count();
 }
 
-/// The weight that a mean of the last seconds keeps when `seconds` pass.
+/// The factor by which the weight of older rates shrinks in `seconds`.
 double Decay(double seconds) { return std::exp(-seconds / Seconds(Progress::kTimeConstant)); }
 
 }  // namespace
@@ -29,7 +29,7 @@ void Progress::Update(std::int64_t bytes_done, Time now) {
   TESSERA_DCHECK(0 <= bytes_done && bytes_done <= bytes_total_);
   bytes_done_ = bytes_done;
   const double passed = Seconds(now - last_);
-  if (passed <= 0) return;  // counted with the next update that has a duration
+  if (passed <= 0) return;  // the next update with a duration counts these bytes
   const double decay = Decay(passed);
   mean_ = decay * mean_ + (1 - decay) * static_cast<double>(bytes_done_ - counted_) / passed;
   counted_ = bytes_done_;

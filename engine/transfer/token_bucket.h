@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Emulates a port of limited rate. The virtual scheduling form of the generic cell rate algorithm
-/// (ITU-T I.371, annex A): the bucket is one point in time, the moment at which it is empty.
+/// Emulates a port of limited rate with the virtual scheduling form of the generic cell rate
+/// algorithm (ITU-T I.371, annex A): the state of the bucket is the time at which it is empty.
 
 #include <chrono>
 #include <cstdint>
@@ -12,30 +12,34 @@
 namespace tessera::engine {
 
 /// Shared by all lanes of one direction of a port. A full-duplex port is two buckets.
-/// Time is an argument; it may come from different threads slightly out of order.
-/// \threadsafety all members from any thread
+/// Time is an argument; times from different threads may be slightly out of order.
+/// \threadsafety Any thread.
 class TokenBucket {
  public:
   using Time = std::chrono::steady_clock::time_point;
+  /// No reservation waits longer, however large it is.
+  static constexpr std::chrono::hours kLongestWait{24 * 365};
 
-  /// `bytes_per_second` 0: no limit. `burst_bytes` may pass at once after a rest at least
-  /// burst_bytes / bytes_per_second long. The bucket starts full.
+  /// \param bytes_per_second 0: no limit
+  /// \param burst_bytes pass at once after a rest of burst_bytes / bytes_per_second. The bucket
+  ///     starts full.
   /// \pre bytes_per_second >= 0 && burst_bytes >= 0
   TokenBucket(std::int64_t bytes_per_second, std::int64_t burst_bytes);
 
-  /// Reserves `bytes` and returns how long to wait from `now` before using them, 0 for at once.
-  /// Reservations queue: whoever takes later waits for all that was taken before. \pre bytes >= 0
+  /// Reserves `bytes`. Reservations queue: each waits for all earlier ones.
+  /// \return how long to wait from `now` before the bytes are sent, at most kLongestWait
+  /// \pre bytes >= 0
   std::chrono::nanoseconds Take(std::int64_t bytes, Time now);
 
   std::int64_t bytes_per_second() const { return bytes_per_second_; }
 
  private:
   const std::int64_t bytes_per_second_;
-  const std::chrono::nanoseconds burst_time_;  // in which an empty bucket fills
+  const std::chrono::nanoseconds burst_time_;  // an empty bucket fills in this time
 
   std::mutex mutex_;
-  Time empty_at_{};         // guarded by mutex_; in the future while there are debts
-  double fraction_ns_ = 0;  // guarded by mutex_; of a nanosecond not yet in empty_at_
+  Time empty_at_{};         // guarded by mutex_; in the future while reservations wait
+  double fraction_ns_ = 0;  // guarded by mutex_; part of a nanosecond not yet in empty_at_
   bool started_ = false;    // guarded by mutex_
 };
 

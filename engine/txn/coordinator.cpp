@@ -50,8 +50,8 @@ Coordinator::Actions Coordinator::Abort(std::string reason) {
   return Decide(false);
 }
 
-// From here on only the register's answer leads further: `commit` and `abort` alike are asked of
-// it, because a participant that gave up may have written `abort` first.
+// From here on only the register's answer ends the phase, for `abort` as for `commit`, because a
+// participant that gave up may have written `abort` first.
 Coordinator::Actions Coordinator::Decide(bool commit) {
   phase_ = TxnPhase::kCommitting;
   asked_abort_ = !commit;
@@ -89,7 +89,7 @@ Coordinator::Actions Coordinator::Follow(bool commit) {
   phase_ = commit ? TxnPhase::kResuming : TxnPhase::kRollingBack;
   if (commit) reason_.clear();
   if (!commit && reason_.empty()) reason_ = "a participant gave up waiting";
-  // Nobody waits for a node that is gone: it learns the outcome when it comes back.
+  // A lost node is not waited for: it learns the outcome when it comes back.
   std::set<NodeNumber> there;
   for (const NodeNumber node : setup_.participants) {
     if (!silent_.contains(node)) there.insert(node);
@@ -118,7 +118,7 @@ Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
             phase_ = TxnPhase::kPreparing;
             return Ask(setup_.participants);
           },
-          // The job pauses only when all joining ranks have started and all groups stand.
+          // The job pauses only after all joining ranks have started and all groups are built.
           [&](const NodePrepared& e) -> Actions {
             return Answered(e.node, TxnPhase::kPreparing) ? StartPause() : Actions{};
           },
@@ -127,7 +127,7 @@ Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
                        ? Abort(fmt::format("n{} refused: {}", e.node, e.reason))
                        : Actions{};
           },
-          // All ranks share one step decision, so unequal steps mean a broken job.
+          // All ranks share one step decision, so unequal steps are a bug of the job.
           [&](const NodePaused& e) -> Actions {
             if (phase_ != TxnPhase::kPausing) return {};
             if (step_ && *step_ != e.step) {
@@ -158,7 +158,8 @@ Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
           [&](const RegisterAnswered& e) -> Actions {
             return phase_ == TxnPhase::kCommitting ? Follow(e.commit) : Actions{};
           },
-          // The same barrier for both ways: no rank goes on before all have followed.
+          // The barrier of both outcomes: ranks resume only after all participants except silent ones
+          // have followed.
           [&](const NodeFollowed& e) -> Actions {
             if (phase_ != TxnPhase::kResuming && phase_ != TxnPhase::kRollingBack) return {};
             return Answered(e.node, phase_) ? OnFollowed() : Actions{};
@@ -169,19 +170,19 @@ Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
             if (phase_ == TxnPhase::kResuming || phase_ == TxnPhase::kRollingBack) {
               return On(NodeReconnected{e.node});
             }
-            // Journaled `verified` survives the restart, also when the answer itself was lost.
+            // A journaled `verified` survives the restart, even if the answer was lost.
             if (e.verified) return On(NodeVerified{e.node});
             return Abort(fmt::format("the agent of n{} restarted", e.node));
           },
-          // Participants answer a request that they hear again as they did before.
+          // Participants answer a repeated request as they did before.
           [&](const NodeReconnected& e) -> Actions {
             return waiting_.contains(e.node) ? Actions{RequestTo(e.node)} : Actions{};
           },
           [&](const RankLost& e) -> Actions {
             return Abort(e.joining ? fmt::format("joiner_lost: {}", e.reason) : e.reason);
           },
-          // The outcome stands whatever becomes of a node; what its loss means for the job is
-          // decided after it.
+          // The loss of a node does not change the outcome. The registrar handles the loss after the
+          // transaction.
           [&](const NodeSilent& e) -> Actions {
             if (!setup_.participants.contains(e.node)) return {};
             silent_.insert(e.node);

@@ -2,11 +2,11 @@
 #pragma once
 
 /// \file
-/// The coordinator of one reconfiguration: a state machine without I/O and without a clock. Events
-/// go in, actions come out; the registrar carries them out and feeds back what happened.
+/// The coordinator of one transaction: a state machine without I/O and without a clock. Each event
+/// results in actions. The registrar carries them out and reports their results as further events.
 ///
-/// Safety does not depend on timing: the outcome is what the write-once register holds, `commit` is
-/// written only after every participant has journaled `verified`, and nobody is told an outcome
+/// Safety does not depend on timing: the write-once register holds the outcome, `commit` is written
+/// only after every participant has journaled `verified`, and no participant learns an outcome
 /// before the register has answered.
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct NodeRefused {
   NodeNumber node;
   std::string reason;
 };
-/// All of the node's ranks wait at the boundary after `step`.
+/// All ranks of the node wait at the boundary after `step`.
 struct NodePaused {
   NodeNumber node;
   std::int64_t step;
@@ -53,20 +53,20 @@ struct DigestsCompared {
 struct NodeVerified {
   NodeNumber node;
 };
-/// What the register holds.
+/// The register's answer: the outcome that it holds.
 struct RegisterAnswered {
   bool commit;
 };
-/// The node has followed the outcome (attached to the new epoch, or cleaned up).
+/// The node has carried out the outcome (attached to the new epoch, or cleaned up).
 struct NodeFollowed {
   NodeNumber node;
 };
-/// The node's agent came back; `verified` tells whether it had journaled that.
+/// The agent of the node restarted. `verified`: it had journaled that state.
 struct NodeRestarted {
   NodeNumber node;
   bool verified;
 };
-/// The connection to the node was made anew: what was on its way, either way, may be lost.
+/// The node connected again. Messages in either direction may be lost.
 struct NodeReconnected {
   NodeNumber node;
 };
@@ -76,7 +76,7 @@ struct RankLost {
   bool joining;
   std::string reason;
 };
-/// Nothing was heard of the node for 10 s, or its keeper is gone.
+/// No message from the node for 10 s, or its keeper ended.
 struct NodeSilent {
   NodeNumber node;
   std::string reason;
@@ -108,7 +108,7 @@ struct CompareDigests {};
 struct SendVerify {
   NodeNumber node;
 };
-/// Journal, then write to the register; answer with RegisterAnswered.
+/// Journal the outcome, then write it to the register. RegisterAnswered is the result.
 struct WriteRegister {
   bool commit;
 };
@@ -116,7 +116,7 @@ struct SendOutcome {
   NodeNumber node;
   bool commit;
 };
-/// Every participant has followed: ranks may go on.
+/// All participants have carried out the outcome: ranks continue.
 struct SendGo {
   NodeNumber node;
 };
@@ -133,26 +133,26 @@ class Coordinator {
   struct Setup {
     /// Every node with a device of the old or the new layout.
     std::set<NodeNumber> participants;
-    /// Those with ranks of the old layout: they pause.
+    /// Nodes with ranks of the old layout, which pause.
     std::set<NodeNumber> pausing;
-    /// The job waits at a step boundary already (and stays there afterwards).
+    /// Set if the job already waits at a step boundary. It stays there after the transaction.
     std::optional<std::int64_t> paused_at;
   };
   explicit Coordinator(Setup setup);
-  /// One that died and is back: it asks the register by writing `abort`, which answers `commit` if
-  /// that was decided.
+  /// A coordinator that was killed and restarted. It writes `abort` to the register, which answers
+  /// `commit` if that was decided before.
   static Coordinator Recovered(Setup setup);
 
-  /// Handles one event; events that do not fit the state (late or repeated) are ignored.
+  /// Handles one event. Ignores events that do not fit the state, because they are late or repeated.
   std::vector<CoordinatorAction> On(const CoordinatorEvent& event);
 
   TxnPhase phase() const { return phase_; }
-  /// Whether cancelling still means that nothing changes.
+  /// Whether the transaction can still be rolled back.
   bool can_cancel() const;
   const std::string& reason() const { return reason_; }
-  /// Step after which the job stands; set once all have paused.
+  /// The step after which the job waits; set once all ranks have paused.
   std::optional<std::int64_t> step() const { return step_; }
-  /// Participants of the present phase that have not answered.
+  /// Participants that have not answered in the present phase.
   const std::set<NodeNumber>& waiting_for() const { return waiting_; }
 
  private:
@@ -163,16 +163,16 @@ class Coordinator {
   Actions StartPause();
   Actions StartTransfer();
   Actions OnFollowed();
-  /// What the present phase asks of the node.
+  /// The request of the present phase to the node.
   CoordinatorAction RequestTo(NodeNumber node) const;
-  /// Asks it of `nodes`, and waits for them.
+  /// Sends it to `nodes` and waits for their answers.
   Actions Ask(std::set<NodeNumber> nodes);
   bool Answered(NodeNumber node, TxnPhase expected);
 
   Setup setup_;
   TxnPhase phase_ = TxnPhase::kPlanned;
   std::set<NodeNumber> waiting_;
-  std::set<NodeNumber> silent_;  // not heard of since
+  std::set<NodeNumber> silent_;  // lost, and not back since
   std::optional<std::int64_t> step_;
   bool compared_ = false;
   bool asked_abort_ = false;

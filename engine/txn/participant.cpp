@@ -58,7 +58,7 @@ std::vector<ParticipantAction> Participant::SayFailure() const {
 std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
   return std::visit(
       Overloaded{
-          // Journaled before anything else: whatever dies later finds that there was a transaction.
+          // Journaled first, so that a restarted agent knows of the transaction.
           [&](const PrepareAsked&) -> Actions {
             if (state_ == State::kPreparing) return SayFailure();
             if (state_ == State::kPrepared) return {Report{ReportKind::kPrepared, {}, 0}};
@@ -77,7 +77,7 @@ std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
             state_ = State::kPrepared;
             return {JournalState{state_}, Report{ReportKind::kPrepared, {}, 0}};
           },
-          // The request word may be raised: the transaction is journaled since PrepareAsked.
+          // The request word may be set, because the transaction is journaled since PrepareAsked.
           [&](const PauseAsked& e) -> Actions {
             return state_ == State::kPrepared ? Actions{RaiseRequest{e.at_step}} : Actions{};
           },
@@ -98,13 +98,14 @@ std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
             state_ = State::kTransferred;
             return {Report{ReportKind::kTransferred, {}, 0}};
           },
-          // After this line is in the journal the node cannot abort alone any more.
+          // Once this is journaled, the participant only reads the register. Before, it writes `abort`
+          // to the register if the registrar is silent.
           [&](const VerifyAsked&) -> Actions {
             if (state_ != State::kTransferred && state_ != State::kVerified) return {};
             state_ = State::kVerified;
             return {JournalState{state_}, Report{ReportKind::kVerified, {}, 0}};
           },
-          // Repeated after a restart on either side; flipping and cleaning up are idempotent.
+          // Repeated after a restart of either side. Flip and clean-up are idempotent.
           [&](const OutcomeTold& e) -> Actions {
             if (followed_) {
               return {Report{e.commit ? ReportKind::kCommitted : ReportKind::kAborted, {}, 0}};

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// One node's part in a reconfiguration: a state machine without I/O. The agent feeds it what the
-/// registrar says and what its own ranks and transfers do, and carries out the actions in order.
+/// The role of one node in a transaction: a state machine without I/O. Messages of the registrar and
+/// results of local ranks and transfers are its events. The agent carries out its actions in order.
 
 #include <cstdint>
 #include <optional>
@@ -16,14 +16,14 @@
 
 namespace tessera::engine {
 
-/// Journaled under these numbers: never renumber.
+/// The journal stores these numbers: never renumber.
 enum class ParticipantState : std::uint8_t {
   kIdle = 0,
   kPreparing = 1,  // checking the plan, starting ranks, building groups
   kPrepared = 2,
   kTransferring = 3,
   kTransferred = 4,
-  kVerified = 5,   // from here on only the register knows the outcome
+  kVerified = 5,   // from here on only the register decides the outcome
   kCommitted = 6,  // flipped or flipping
   kAborted = 7,
 };
@@ -32,11 +32,11 @@ Result<ParticipantState> ParseParticipantState(std::uint32_t number);
 
 // ---- events
 struct PrepareAsked {};
-/// Plan, memory and hash were checked and staging is reserved, or why not.
+/// Plan, memory and hashes are checked and memory is reserved, or the reason why not.
 struct LocalChecked {
   Status status;
 };
-/// Every local rank of the coming epoch has built its groups, or why one could not.
+/// Every local rank of the next epoch has built its groups, or the reason why one could not.
 struct RanksConnected {
   Status status;
 };
@@ -51,16 +51,16 @@ struct TransferEnded {
   Status status;
 };
 struct VerifyAsked {};
-/// What the register holds.
+/// The outcome in the register.
 struct OutcomeTold {
   bool commit;
 };
 /// All local ranks of the new epoch have rebuilt their views.
 struct RanksAttached {};
-/// Joining ranks and the transfer of an aborted transaction are gone.
+/// Joining ranks and the transfer of an aborted transaction have ended.
 struct CleanedUp {};
 struct GoTold {};
-/// The registrar was silent for 15 s.
+/// No message from the registrar for 15 s.
 struct RegistrarSilent {};
 using ParticipantEvent =
     std::variant<PrepareAsked, LocalChecked, RanksConnected, PauseAsked, RanksPaused, TransferAsked,
@@ -78,7 +78,7 @@ struct RunTransfer {};
 struct JournalState {
   ParticipantState state;
 };
-/// Tell the registrar. `kind` as in wire TxnReport.
+/// Report to the registrar. `kind` as in wire TxnReport.
 enum class ReportKind : std::uint8_t {
   kPrepared,
   kRefused,
@@ -94,15 +94,15 @@ struct Report {
   std::string reason;
   std::int64_t step;
 };
-/// Publish the new piece tables (one store a device) and tell ranks to adopt.
+/// Make the new piece tables current (one store per device) and send ranks the command to adopt.
 struct FlipAndAdopt {};
-/// Stop the transfer, abandon the coming groups, kill joining ranks.
+/// Stop the transfer, abandon the groups of the next epoch, kill joining ranks.
 struct CleanUp {};
-/// Let ranks of the new epoch take steps; dismiss those that left.
+/// Release ranks of the new epoch to take steps; end ranks that left the job.
 struct LetGo {};
-/// Let ranks of the old epoch take steps again.
+/// Release ranks of the old epoch to take steps again.
 struct ResumeOld {};
-/// Ask the register; `write_abort` if this node may still abort alone.
+/// Read the register, or write `abort` to it if this node may still abort alone.
 struct AskRegister {
   bool write_abort;
 };
@@ -115,15 +115,15 @@ using ParticipantAction =
 class Participant {
  public:
   Participant() = default;
-  /// One whose agent died after journaling `state`. Before kVerified it must abort: it reports
-  /// nothing and waits for the outcome.
+  /// A participant whose agent was killed after it journaled `state`. Before kVerified it must abort:
+  /// it reports nothing and waits for the outcome.
   static Participant Recovered(ParticipantState state);
 
-  /// Handles one event; events that do not fit the state are ignored. A request that comes again
-  /// before the next one is answered again: the answer may have been lost with a connection.
+  /// Handles one event. Ignores events that do not fit the state. Answers a repeated request again,
+  /// because the answer may have been lost with a connection.
   std::vector<ParticipantAction> On(const ParticipantEvent& event);
   ParticipantState state() const { return state_; }
-  /// Whether the outcome was carried out and reported: what is left is the barrier.
+  /// Whether the outcome is carried out and reported. Only the barrier is left.
   bool followed() const { return followed_; }
 
  private:
@@ -131,8 +131,8 @@ class Participant {
   std::vector<ParticipantAction> SayFailure() const;
 
   ParticipantState state_ = ParticipantState::kIdle;
-  std::optional<Report> failure_;  // to prepare, or to transfer: the outcome is still to come
-  bool followed_ = false;          // the outcome was carried out and reported
+  std::optional<Report> failure_;  // of prepare or transfer, while the outcome is pending
+  bool followed_ = false;          // the outcome is carried out and reported
 };
 
 }  // namespace tessera::engine

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "engine/update/exact_math.h"
 #include "ptc/base/check.h"
 
 namespace tessera::engine {
@@ -29,7 +30,7 @@ inline Element Update(const AdamWCoefficients& k, Element old, float gradient) {
 
 AdamWCoefficients MakeAdamW(const AdamWSettings& settings, std::int64_t step, double learning_rate,
                             double clip, bool decay) {
-  const double t = static_cast<double>(step);
+  TESSERA_CHECK(step >= 1);
   AdamWCoefficients c;
   c.clip = static_cast<float>(clip);
   c.keep = decay ? static_cast<float>(1.0 - learning_rate * settings.weight_decay) : 1.0F;
@@ -37,8 +38,8 @@ AdamWCoefficients MakeAdamW(const AdamWSettings& settings, std::int64_t step, do
   c.beta2 = static_cast<float>(settings.beta2);
   c.one_minus_beta1 = static_cast<float>(1.0 - settings.beta1);
   c.one_minus_beta2 = static_cast<float>(1.0 - settings.beta2);
-  c.step_size = static_cast<float>(learning_rate / (1.0 - std::pow(settings.beta1, t)));
-  c.inverse_sqrt_bias2 = static_cast<float>(1.0 / std::sqrt(1.0 - std::pow(settings.beta2, t)));
+  c.step_size = static_cast<float>(learning_rate / (1.0 - Power(settings.beta1, step)));
+  c.inverse_sqrt_bias2 = static_cast<float>(1.0 / std::sqrt(1.0 - Power(settings.beta2, step)));
   c.epsilon = static_cast<float>(settings.epsilon);
   return c;
 }
@@ -58,31 +59,6 @@ void AdamW(const AdamWCoefficients& c, std::span<float> param, std::span<float> 
     p[i] = updated.param;
     m[i] = updated.exp_avg;
     v[i] = updated.exp_avg_sq;
-  }
-}
-
-void AdamWInto(const AdamWCoefficients& c, std::span<const float> param,
-               std::span<const float> exp_avg, std::span<const float> exp_avg_sq,
-               std::span<const float> gradient, std::span<float> new_param,
-               std::span<float> new_exp_avg, std::span<float> new_exp_avg_sq) {
-  for (const std::size_t size : {param.size(), exp_avg.size(), exp_avg_sq.size(), new_param.size(),
-                                 new_exp_avg.size(), new_exp_avg_sq.size()}) {
-    TESSERA_CHECK(size == gradient.size());
-  }
-  const AdamWCoefficients k = c;
-  const float* __restrict p = param.data();
-  const float* __restrict m = exp_avg.data();
-  const float* __restrict v = exp_avg_sq.data();
-  const float* __restrict gradients = gradient.data();
-  float* __restrict new_p = new_param.data();
-  float* __restrict new_m = new_exp_avg.data();
-  float* __restrict new_v = new_exp_avg_sq.data();
-  const std::size_t size = gradient.size();
-  for (std::size_t i = 0; i < size; ++i) {
-    const Element updated = Update(k, {p[i], m[i], v[i]}, gradients[i]);
-    new_p[i] = updated.param;
-    new_m[i] = updated.exp_avg;
-    new_v[i] = updated.exp_avg_sq;
   }
 }
 

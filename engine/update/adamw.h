@@ -3,9 +3,9 @@
 
 /// \file
 /// The update of the state: AdamW (Loshchilov and Hutter, "Decoupled Weight Decay Regularization",
-/// ICLR 2019, algorithm 2) as one elementwise pass with fixed rounding. An element's new value
-/// depends on nothing but its old value, its moments, its gradient and the coefficients, so that
-/// any cut of a tensor gives the same bits on any device.
+/// ICLR 2019, algorithm 2) as one elementwise pass with fixed rounding. The new value of an element
+/// depends only on its old value, its moments, its gradient and the coefficients. Every cut of a
+/// tensor therefore gives the same bits on every device.
 
 #include <cstdint>
 #include <span>
@@ -17,7 +17,7 @@ struct AdamWSettings {
   friend bool operator==(const AdamWSettings&, const AdamWSettings&) = default;
 };
 
-/// All that a step's update reads besides the tensors, rounded once to float.
+/// Everything that the update of a step reads besides the tensors, rounded once to float.
 struct AdamWCoefficients {
   float clip = 1;  // factor of the gradient
   float keep = 1;  // factor of the parameter: 1 - learning rate * weight decay
@@ -28,7 +28,8 @@ struct AdamWCoefficients {
   friend bool operator==(const AdamWCoefficients&, const AdamWCoefficients&) = default;
 };
 
-/// Coefficients of step `step` (from 1). `decay` says whether the tensor's weights decay.
+/// Returns the coefficients of step `step`, the same bits on every machine. `decay` is true for
+/// tensors with weight decay.
 /// \pre step >= 1
 AdamWCoefficients MakeAdamW(const AdamWSettings& settings, std::int64_t step, double learning_rate,
                             double clip, bool decay);
@@ -38,15 +39,8 @@ AdamWCoefficients MakeAdamW(const AdamWSettings& settings, std::int64_t step, do
 void AdamW(const AdamWCoefficients& c, std::span<float> param, std::span<float> exp_avg,
            std::span<float> exp_avg_sq, std::span<const float> gradient);
 
-/// The same bits as AdamW, out of place: the old values stay as they are.
-/// \pre equal sizes; no output overlaps another span
-void AdamWInto(const AdamWCoefficients& c, std::span<const float> param,
-               std::span<const float> exp_avg, std::span<const float> exp_avg_sq,
-               std::span<const float> gradient, std::span<float> new_param,
-               std::span<float> new_exp_avg, std::span<float> new_exp_avg_sq);
-
-/// Sum of squares in double precision. The order of additions depends on the cut, so the last bits
-/// do too.
+/// Returns the sum of squares in double precision. The order of the additions depends on how the
+/// tensor is cut, and so do the last bits.
 double SumOfSquares(std::span<const float> values);
 
 }  // namespace tessera::engine

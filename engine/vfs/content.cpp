@@ -5,18 +5,19 @@
 #include <array>
 #include <cstring>
 
+#include "engine/copy/cell_view.h"
 #include "ptc/flat_range.h"
 
 namespace tessera::engine::vfs {
 namespace {
 
-/// Shorter ranges are copied: below this one more fragment costs as much as the copy.
+/// Shorter ranges are copied, because one more fragment would cost as much as the copy.
 constexpr std::int64_t kShortestFragment = 4096;
 
 /// Collects the fragments of one read.
-class Collector {
+class ReadCollector {
  public:
-  explicit Collector(std::span<std::byte> room) : room_(room) {}
+  explicit ReadCollector(std::span<std::byte> room) : room_(room) {}
 
   void Show(std::span<const std::byte> bytes) {
     const bool follows =
@@ -27,7 +28,7 @@ class Collector {
       fragments_.push_back(bytes);
     }
   }
-  /// The next `count` bytes of the room, to be filled and shown.
+  /// Takes the next `count` bytes of the room. The caller fills and shows them.
   std::span<std::byte> Take(std::int64_t count) {
     const auto taken = room_.subspan(used_, static_cast<std::size_t>(count));
     used_ += taken.size();
@@ -46,20 +47,51 @@ class Collector {
   Fragments fragments_;
 };
 
+/// A box of an entry's tensor.
+Status CollectBox(const StateView& view, const FilePlan::Entry& entry, const ptc::Box& box,
+                  ReadCollector& collector) {
+  const std::int64_t bytes = box.num_elements() * entry.element_bytes;
+  const auto direct = view.Direct(entry.tensor, box);
+  if (!direct.empty() && bytes >= kShortestFragment) {
+    collector.Show(direct);
+  } else if (!direct.empty()) {
+    collector.Copy(direct);
+  } else {
+    const auto room = collector.Take(bytes);
+    TESSERA_RETURN_IF_ERROR(view.Read(entry.tensor, box, room));
+    collector.Show(room);
+  }
+  return OkStatus();
+}
+
+/// Rows to which several boxes contribute: each box is read once and scattered into the rows.
+Status CollectRows(const StateView& view, const FilePlan::Entry& entry, const ptc::Box& rows,
+                   ReadCollector& collector) {
+  const auto room = collector.Take(rows.num_elements() * entry.element_bytes);
+  std::vector<std::byte> copy;
+  for (const LocalTensor::Range& range : entry.held.Split(rows)) {
+    auto bytes = view.Direct(entry.tensor, range.box);
+    if (bytes.empty()) {
+      copy.resize(static_cast<std::size_t>(range.box.num_elements() * entry.element_bytes));
+      TESSERA_RETURN_IF_ERROR(view.Read(entry.tensor, range.box, copy));
+      bytes = copy;
+    }
+    CellView(range.memory, range.box, entry.element_bytes, room.data()).Write(0, bytes);
+  }
+  collector.Show(room);
+  return OkStatus();
+}
+
 /// Elements [first, last) of the row-major elements of an entry.
 Status CollectElements(const StateView& view, const FilePlan::Entry& entry, ptc::Interval elements,
-                       Collector& collector) {
-  for (const ptc::Box& box : ptc::FlatRange({*entry.box}, elements)) {
-    const std::int64_t bytes = box.num_elements() * entry.element_bytes;
-    const auto direct = view.Direct(entry.tensor, box);
-    if (!direct.empty() && bytes >= kShortestFragment) {
-      collector.Show(direct);
-    } else if (!direct.empty()) {
-      collector.Copy(direct);
-    } else {
-      const auto room = collector.Take(bytes);
-      TESSERA_RETURN_IF_ERROR(view.Read(entry.tensor, box, room));
-      collector.Show(room);
+                       ReadCollector& collector) {
+  for (const ptc::Box& box : ptc::FlatRange({entry.held.Memory(0)}, elements)) {
+    if (!entry.held.IsInOrder(box)) {
+      TESSERA_RETURN_IF_ERROR(CollectRows(view, entry, box, collector));
+      continue;
+    }
+    for (const LocalTensor::Range& range : entry.held.Split(box)) {
+      TESSERA_RETURN_IF_ERROR(CollectBox(view, entry, range.box, collector));
     }
   }
   return OkStatus();
@@ -67,11 +99,12 @@ Status CollectElements(const StateView& view, const FilePlan::Entry& entry, ptc:
 
 /// Bytes [begin, end) of one element.
 Status CollectInside(const StateView& view, const FilePlan::Entry& entry, std::int64_t element,
-                     std::int64_t begin, std::int64_t end, Collector& collector) {
+                     std::int64_t begin, std::int64_t end, ReadCollector& collector) {
   std::array<std::byte, 8> bytes{};
   const auto whole = std::span(bytes).first(static_cast<std::size_t>(entry.element_bytes));
-  const auto boxes = ptc::FlatRange({*entry.box}, {element, element + 1});
-  TESSERA_RETURN_IF_ERROR(view.Read(entry.tensor, boxes.front(), whole));
+  const auto boxes = ptc::FlatRange({entry.held.Memory(0)}, {element, element + 1});
+  const ptc::Box box = entry.held.Split(boxes.front()).front().box;
+  TESSERA_RETURN_IF_ERROR(view.Read(entry.tensor, box, whole));
   collector.Copy(
       whole.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
   return OkStatus();
@@ -79,7 +112,7 @@ Status CollectInside(const StateView& view, const FilePlan::Entry& entry, std::i
 
 /// Bytes [begin, end) of an entry, counted from its first.
 Status CollectBytes(const StateView& view, const FilePlan::Entry& entry, std::int64_t begin,
-                    std::int64_t end, Collector& collector) {
+                    std::int64_t end, ReadCollector& collector) {
   const std::int64_t size = entry.element_bytes;
   std::int64_t first = begin / size;
   const std::int64_t last = end / size;
@@ -95,7 +128,7 @@ Status CollectBytes(const StateView& view, const FilePlan::Entry& entry, std::in
   return CollectInside(view, entry, last, 0, end % size, collector);
 }
 
-/// The part of `text` that [offset, end) of a file covers where it stands at the file's begin.
+/// The bytes of [offset, end) that lie in `text`, which is at the start of the file.
 std::span<const std::byte> Cut(const std::string& text, std::int64_t offset, std::int64_t end) {
   const std::int64_t stop = std::min(end, std::ssize(text));
   if (offset >= stop) return {};
@@ -119,7 +152,7 @@ Result<ContentPtr> StateContent::Make(std::shared_ptr<const FilePlan> plan, Stat
 Result<Fragments> StateContent::Read(std::int64_t offset, std::span<std::byte> room) const {
   const std::int64_t end =
       std::min(size(), offset + std::min(std::ssize(room), INT64_MAX - offset));
-  Collector collector(room);
+  ReadCollector collector(room);
   collector.Show(Cut(header_, offset, end));
   const auto& entries = plan_->entries();
   auto entry = std::ranges::upper_bound(entries, offset, {}, &FilePlan::Entry::end);

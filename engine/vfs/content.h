@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The bytes of a file that somebody opened. They do not change while it is open.
+/// The bytes of an open file. They do not change while it is open.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,11 +17,10 @@
 
 namespace tessera::engine::vfs {
 
-/// Bytes that follow each other in a file, wherever they lie in memory.
+/// Consecutive bytes of a file, which may lie anywhere in memory.
 using Fragments = std::vector<std::span<const std::byte>>;
 
-/// No Read gives more fragments, for requests of up to 1 MiB: what one writev(2) takes, with a
-/// header.
+/// The most fragments of a Read of up to 1 MiB. One writev(2) takes them and a header.
 inline constexpr std::size_t kMaxFragments = 1000;
 
 /// \threadsafety Any thread, several at once.
@@ -29,15 +28,15 @@ class Content {
  public:
   virtual ~Content() = default;
   virtual std::int64_t size() const = 0;
-  /// The bytes [offset, offset + room.size()) of the file, less beyond its end. Those that do not
-  /// lie ready in memory come into `room`; fragments are good as long as both it and the content.
-  /// \pre offset >= 0; room.size() <= 1 MiB for the limit of kMaxFragments to hold
+  /// Reads the bytes [offset, offset + room.size()) of the file, fewer at its end. Bytes that are
+  /// not in memory yet are read into `room`. The fragments are valid as long as both `room` and this.
+  /// \pre offset >= 0; room.size() <= 1 MiB, so that there are at most kMaxFragments
   /// \error that of StateView::Read
   virtual Result<Fragments> Read(std::int64_t offset, std::span<std::byte> room) const = 0;
 };
 using ContentPtr = std::shared_ptr<const Content>;
 
-/// A file that is there in memory.
+/// A file that lies in memory.
 class TextContent final : public Content {
  public:
   explicit TextContent(std::string text) : text_(std::move(text)) {}
@@ -49,11 +48,11 @@ class TextContent final : public Content {
   const std::string text_;
 };
 
-/// A safetensors file put together from a view as it is read: only the elements that a read covers
-/// are asked for.
+/// A safetensors file that is assembled from a view during reads. A read requests only the elements
+/// that it covers.
 class StateContent final : public Content {
  public:
-  /// \pre the plan was made of the view's job and layout
+  /// \pre `plan` is of the view's job and layout
   /// \error that of FilePlan::Header
   static Result<ContentPtr> Make(std::shared_ptr<const FilePlan> plan, StateViewPtr view);
   std::int64_t size() const override { return plan_->size(); }

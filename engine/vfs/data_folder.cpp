@@ -15,9 +15,9 @@
 namespace tessera::engine::vfs {
 namespace {
 
-/// Steps have so many digits in names, or more where they need them: names then sort by step.
+/// Least number of digits of a step in a name, so that names sort by step.
 constexpr std::size_t kStepDigits = 8;
-/// What stays in memory of files that nobody has open.
+/// Closed files that stay in memory.
 constexpr std::int64_t kRecentBytes = std::int64_t{64} << 20;
 constexpr std::size_t kRecentFiles = 64;
 
@@ -25,7 +25,7 @@ std::string NameOf(std::int64_t step, ShareEnding ending) {
   return fmt::format("{:0{}}{}", step, kStepDigits, ToString(ending));
 }
 
-/// The number in the one spelling that NameOf gives it.
+/// The step, if it is spelled as NameOf spells it.
 std::optional<std::int64_t> ParseStep(std::string_view digits) {
   std::int64_t step = 0;
   const char* const end = digits.data() + digits.size();
@@ -36,7 +36,7 @@ std::optional<std::int64_t> ParseStep(std::string_view digits) {
   return canonical ? std::optional(step) : std::nullopt;
 }
 
-/// One more than the last step whose place in the order is a number.
+/// One more than the last step whose position in the order is below 2^61.
 std::int64_t EndOfSteps(const JobData& data) {
   constexpr std::int64_t kMaxPosition = std::int64_t{1} << 61;
   const std::int64_t most = kMaxPosition / data.global_batch;
@@ -50,7 +50,7 @@ Result<std::vector<SampleId>> SamplesOf(const ShareFile& file, const JobData& da
   return data.mix.SamplesAt(cursor, share.begin, share.end);
 }
 
-/// What readers of files cannot mend themselves is one error, whatever it was.
+/// Readers of files cannot repair data, so all such errors have one code.
 Error Unreadable(const std::string& job, const Error& error) {
   if (error.code == ErrorCode::kTimeout || error.code == ErrorCode::kResourceExhausted) {
     return error;
@@ -67,7 +67,7 @@ bool SameBytes(const ShareFile& a, const ShareFile& b) {
 
 Result<JobDataPtr> DataFolder::DataOf(const NodeKey& folder, const JobFacts& facts) {
   if (!source_ || !facts.info.has_data) {
-    return NotFound(fmt::format("job '{}' has no data that are known here", folder.job));
+    return NotFound(fmt::format("job '{}' has no data set that this host can open", folder.job));
   }
   if (*folder.rank >= NumReaders(facts)) {
     return NotFound(fmt::format("job '{}' has {} data-parallel ranks, and no rank {}", folder.job,
@@ -86,7 +86,7 @@ Result<std::vector<Child>> DataFolder::Children(const NodeKey& folder, const Job
   std::vector<Child> files;
   for (std::int64_t step = first; step < end; ++step) {
     for (const ShareEnding ending : endings) {
-      NodeKey key{Place::kShare, folder.job, folder.rank};
+      NodeKey key{NodeKind::kShare, folder.job, folder.rank};
       key.step = step;
       key.ending = ending;
       files.push_back({NameOf(step, ending), std::move(key)});
@@ -97,7 +97,7 @@ Result<std::vector<Child>> DataFolder::Children(const NodeKey& folder, const Job
 
 Result<ShareFilePtr> DataFolder::Find(const NodeKey& folder, std::string_view name,
                                       const JobFacts& facts) {
-  const auto none = NotFound(fmt::format("there is no '{}' among the samples of a rank", name));
+  const auto none = NotFound(fmt::format("no file '{}' among the samples of a rank", name));
   const std::size_t dot = std::min(name.find('.'), name.size());
   const auto step = ParseStep(name.substr(0, dot));
   if (!step) return none;
@@ -107,7 +107,7 @@ Result<ShareFilePtr> DataFolder::Find(const NodeKey& folder, std::string_view na
                                         [](ShareEnding known) { return ToString(known); });
   if (ending == endings.end() || *step >= EndOfSteps(*data)) return none;
 
-  ShareFile file{{Place::kShare, folder.job, folder.rank}, NumReaders(facts), data};
+  ShareFile file{{NodeKind::kShare, folder.job, folder.rank}, NumReaders(facts), data};
   file.key.step = *step;
   file.key.ending = *ending;
   const auto samples = SamplesOf(file, *data);
@@ -123,7 +123,7 @@ Result<ContentPtr> DataFolder::Open(const ShareFilePtr& file, const JobFacts& fa
   const bool is_gone = !data && data.error().code == ErrorCode::kNotFound;
   if (is_gone || (data && (*data != file->data.lock() || NumReaders(facts) != file->ranks))) {
     return FailedPrecondition(
-        fmt::format("samples of job '{}' have to be looked up again: who reads what has changed",
+        fmt::format("samples of job '{}' must be looked up again: the job's mesh or data changed",
                     file->key.job));
   }
   if (!data) return data.error();
@@ -139,7 +139,7 @@ Result<ContentPtr> DataFolder::Open(const ShareFilePtr& file, const JobFacts& fa
 }
 
 Result<ContentPtr> DataFolder::Read(const ShareFile& file, const JobDataPtr& data) {
-  // Taken before the bytes are, so that many who open at once cannot go over the limit together.
+  // Reserved before the read, so that concurrent opens cannot exceed the limit together.
   const std::shared_ptr<void> room(nullptr,
                                    [used = used_, size = file.size](void*) { *used -= size; });
   if (*used_ += file.size; *used_ > max_bytes_) {
@@ -148,7 +148,7 @@ Result<ContentPtr> DataFolder::Read(const ShareFile& file, const JobDataPtr& dat
   }
   if (const std::int64_t used = *used_; used > max_bytes_) {
     return ResourceExhausted(fmt::format(
-        "open files of samples would have {} bytes, the limit is {}", used, max_bytes_));
+        "open sample files would take {} bytes, the limit is {}", used, max_bytes_));
   }
   auto samples = SamplesOf(file, *data);
   if (!samples) return Unreadable(file.key.job, samples.error());
@@ -162,7 +162,7 @@ Result<ContentPtr> DataFolder::Read(const ShareFile& file, const JobDataPtr& dat
 }
 
 void DataFolder::Remember(ShareFilePtr file, ContentPtr content) {
-  std::list<Recent> late;  // dies without the lock
+  std::list<Recent> late;  // destroyed after the lock is released
   const std::lock_guard lock(mutex_);
   recent_.push_front({std::move(file), std::move(content)});
   std::int64_t bytes = 0;

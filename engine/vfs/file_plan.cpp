@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "engine/checkpoint/safetensors/json_scanner.h"
+#include "engine/checkpoint/json_scanner.h"
 #include "engine/checkpoint/safetensors/notes.h"
 
 namespace tessera::engine::vfs {
@@ -15,29 +15,66 @@ namespace {
 
 using checkpoint::FileTensor;
 
-/// What one file holds, by the names of its entries.
-struct Contents {
+/// The tensors of one file, by the names of its entries.
+struct FileContents {
   std::vector<FileTensor> tensors;
   std::map<std::string, FilePlan::Entry, std::less<>> entries;
-  checkpoint::Offsets offsets;                   // of the boxes' first elements
-  std::map<std::string, std::string> tensor_of;  // of entries that are named otherwise
+  std::map<std::string, std::string> tensor_of;  // of entries with another name than their tensor
 };
 
-void AddBox(Contents& contents, const ptc::TensorSpec& spec, int tensor, const ptc::Box& box,
-            bool one_of_several) {
-  const std::string name = one_of_several ? spec.name + ToString(box) : spec.name;
-  contents.tensors.push_back({.name = name, .dtype = spec.dtype, .shape = box.shape()});
-  contents.entries[name] = {tensor, box, ptc::SizeBytes(spec.dtype), 0, 0};
-  std::vector<std::int64_t> begin;
-  for (int d = 0; d < box.rank(); ++d) begin.push_back(box[d].begin);
-  contents.offsets.emplace(name, std::move(begin));
-  if (one_of_several) contents.tensor_of.emplace(name, spec.name);
+void AddEntry(FileContents& contents, const ptc::TensorSpec& spec, int tensor, std::string name,
+              LocalTensor held) {
+  const ptc::Shape shape = held.boxes().empty() ? spec.shape : held.shape();
+  contents.tensors.push_back({.name = name, .dtype = spec.dtype, .shape = shape});
+  contents.entries[std::move(name)] = {tensor, std::move(held), ptc::SizeBytes(spec.dtype), 0, 0};
 }
 
-void AddWhole(Contents& contents, const ptc::TensorSpec& spec, int tensor) {
-  contents.tensors.push_back({.name = spec.name, .dtype = spec.dtype, .shape = spec.shape});
-  contents.entries[spec.name] = {tensor, ptc::Box::Whole(spec.shape), ptc::SizeBytes(spec.dtype), 0,
-                                 0};
+void AddWhole(FileContents& contents, const ptc::TensorSpec& spec, int tensor) {
+  const auto whole = ptc::Box::Whole(spec.shape);
+  AddEntry(contents, spec, tensor, spec.name, whole ? LocalTensor(*whole) : LocalTensor());
+}
+
+/// Adds one entry if the boxes form one local tensor, otherwise one for each box.
+void AddHeld(FileContents& contents, const ptc::TensorSpec& spec, int tensor,
+             const std::vector<ptc::Box>& boxes) {
+  if (boxes.empty()) return;
+  if (auto joined = LocalTensor::Join(boxes, spec)) {
+    AddEntry(contents, spec, tensor, spec.name, std::move(*joined));
+    return;
+  }
+  for (const ptc::Box& box : boxes) {
+    const std::string name = spec.name + ToString(box);
+    contents.tensor_of.emplace(name, spec.name);
+    AddEntry(contents, spec, tensor, name, LocalTensor(box));
+  }
+}
+
+/// Names the first index of each entry, or, if an entry has several boxes, the boxes of all.
+void AddBoxes(std::map<std::string, std::string>& metadata, const FileContents& contents) {
+  bool is_joined = false;
+  for (const auto& [name, entry] : contents.entries) is_joined |= entry.held.boxes().size() > 1;
+  if (!is_joined) {
+    checkpoint::Offsets offsets;
+    for (const auto& [name, entry] : contents.entries) {
+      const ptc::Box& box = entry.held.boxes().front();
+      std::vector<std::int64_t>& begin = offsets[name];
+      for (int d = 0; d < box.rank(); ++d) begin.push_back(box[d].begin);
+    }
+    metadata[std::string(checkpoint::kShardingKey)] = checkpoint::PrintOffsets(offsets);
+    return;
+  }
+  std::string text;
+  for (const auto& [name, entry] : contents.entries) {
+    text += text.empty() ? '{' : ',';
+    checkpoint::AppendJsonString(text, name);
+    text += ":[";
+    for (const ptc::Box& box : entry.held.boxes()) {
+      if (text.back() != '[') text += ',';
+      checkpoint::AppendJsonString(text, ToString(box));
+    }
+    text += ']';
+  }
+  metadata["tessera.boxes"] = text + '}';
 }
 
 /// {"w[0:2,0:4]":"w"}
@@ -52,7 +89,7 @@ std::string PrintTensorOf(const std::map<std::string, std::string>& tensor_of) {
   return out + "}";
 }
 
-/// Adds what changes from step to step.
+/// Adds the values that change from step to step.
 void AddPosition(std::map<std::string, std::string>& metadata, std::int64_t epoch,
                  std::int64_t timeline, std::int64_t step) {
   metadata["tessera.epoch"] = fmt::to_string(epoch);
@@ -62,35 +99,34 @@ void AddPosition(std::map<std::string, std::string>& metadata, std::int64_t epoc
 
 }  // namespace
 
-Part PartOf(ptc::TensorRole role) {
-  return role == ptc::TensorRole::kParam || role == ptc::TensorRole::kBuffer ? Part::kModel
-                                                                             : Part::kOptimizer;
+StateFile StateFileOf(ptc::TensorRole role) {
+  return role == ptc::TensorRole::kParam || role == ptc::TensorRole::kBuffer ? StateFile::kModel
+                                                                             : StateFile::kOptimizer;
 }
 
-Result<FilePlan> FilePlan::Make(const JobInfo& job, std::optional<int> rank, Part part) {
-  Contents contents;
+Result<FilePlan> FilePlan::Make(const JobInfo& job, std::optional<int> rank, StateFile file) {
+  FileContents contents;
   std::map<std::string, std::string> metadata;
   const auto& specs = job.layout.collection().tensors();
   for (std::size_t t = 0; t < specs.size(); ++t) {
     const ptc::TensorSpec& spec = specs[t];
     const int tensor = static_cast<int>(t);
-    if (PartOf(spec.role) != part) continue;
-    if (!rank) {
-      AddWhole(contents, spec, tensor);
-      for (const std::string& alias : spec.aliases) metadata.emplace(alias, spec.name);
+    if (StateFileOf(spec.role) != file) continue;
+    if (rank) {
+      AddHeld(contents, spec, tensor, job.layout.Boxes(*rank, tensor));
       continue;
     }
-    const std::vector<ptc::Box> boxes = job.layout.Boxes(*rank, tensor);
-    for (const ptc::Box& box : boxes) AddBox(contents, spec, tensor, box, boxes.size() > 1);
+    AddWhole(contents, spec, tensor);
+    for (const std::string& alias : spec.aliases) metadata.emplace(alias, spec.name);
   }
-  TESSERA_RETURN_IF_ERROR(checkpoint::PlaceTensors(contents.tensors));
+  TESSERA_RETURN_IF_ERROR(checkpoint::AssignOffsets(contents.tensors));
 
   metadata["format"] = "pt";
   metadata["tessera.job"] = job.name;
   metadata["tessera.layout"] = ptc::Hex16(job.layout.hash());
   if (rank) {
     metadata["tessera.rank"] = fmt::to_string(*rank);
-    metadata[std::string(checkpoint::kShardingKey)] = checkpoint::PrintOffsets(contents.offsets);
+    AddBoxes(metadata, contents);
   }
   if (!contents.tensor_of.empty())
     metadata["tessera.tensor_of"] = PrintTensorOf(contents.tensor_of);
@@ -105,7 +141,8 @@ Result<FilePlan> FilePlan::Make(const JobInfo& job, std::optional<int> rank, Par
   plan.header_.data_begin = static_cast<std::int64_t>(longest.size());
   plan.size_ = plan.header_.data_begin;
   for (const FileTensor& tensor : plan.header_.tensors) {
-    Entry& entry = plan.entries_.emplace_back(contents.entries.at(tensor.name));
+    Entry& entry =
+        plan.entries_.emplace_back(std::move(contents.entries.at(tensor.name)));
     entry.begin = plan.header_.data_begin + tensor.begin;
     entry.end = plan.header_.data_begin + tensor.end;
     plan.size_ = entry.end;

@@ -14,7 +14,7 @@
 namespace tessera::engine::vfs {
 namespace {
 
-/// Where the built-in jobs keep it in their state.
+/// The tensor in which built-in jobs keep the cursor.
 constexpr std::string_view kCursorTensor = "job.cursor";
 
 std::optional<Cursor> CursorOf(const HandedFile& file, const JobInfo& job) {
@@ -30,7 +30,7 @@ std::optional<Cursor> CursorOf(const HandedFile& file, const JobInfo& job) {
   return std::nullopt;
 }
 
-/// Whether there is a length of pass with which the cursor is at sample `position` of the run.
+/// Whether the cursor is at sample `position` of the run for some length of a pass.
 bool FitsSomePass(const Cursor& cursor, std::int64_t position) {
   if (cursor.pass == 0) return cursor.next == position;
   const std::int64_t before = position - cursor.next;
@@ -60,7 +60,7 @@ Status CheckHandedCursor(const HandedFile& file, const JobInfo& job, SampleSourc
   if (settings->at_change != AtChange::kKeep) return OkStatus();
   std::int64_t position = 0;
   if (__builtin_mul_overflow(file.step, settings->global_batch, &position)) {
-    return refused(fmt::format("a place that is a number: step {} x global batch {} is none",
+    return refused(fmt::format("a position below 2^63, which step {} x global batch {} exceeds",
                                file.step, settings->global_batch));
   }
   const std::string rule =

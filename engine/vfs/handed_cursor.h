@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The place in the data that a handed-in state says it has reached (tensor job.cursor).
+/// The position in the data set in a handed-in state (tensor job.cursor).
 
 #include <string>
 
@@ -13,14 +13,14 @@
 
 namespace tessera::engine::vfs {
 
-/// A built-in job has read step x global batch samples in the order of its seed, and data/ shows
-/// what it reads next by that rule; a cursor that says otherwise is refused. Jobs that are wrong
-/// with their data on purpose (`at_change`) are where their changes have brought them: only the
-/// seed is compared. A file without the tensor, and a job whose settings are not known, pass.
-/// \param samples tells how long a pass is, where the cursor is past the first; nullptr, or data
-///     that cannot be opened here: any length of pass that makes the numbers fit will do
-/// \param path stands in errors
-/// \error kInvalidArgument naming path, tensor, what it says and what it has to be
+/// Checks that the cursor is at sample step x global batch of the order of the job's seed, which is
+/// the rule by which data/ shows the next samples. A job with a wrong `at_change` on purpose may be
+/// at any position: only the seed is compared. A file without the tensor and a job without known
+/// settings pass.
+/// \param samples provides the length of a pass if the cursor is past the first one. If it is
+///     nullptr or cannot open the data, any length that fits the numbers passes.
+/// \param path for errors
+/// \error kInvalidArgument naming path, tensor, its value and the expected value
 Status CheckHandedCursor(const HandedFile& file, const JobInfo& job, SampleSource* samples,
                          const std::string& path);
 

@@ -5,9 +5,6 @@
 
 #include <algorithm>
 
-#include "ptc/cells.h"
-#include "ptc/digest.h"
-
 namespace tessera::engine::vfs {
 
 const HandedPiece* HandedState::Find(int tensor, const ptc::Box& cell) const {
@@ -18,62 +15,64 @@ const HandedPiece* HandedState::Find(int tensor, const ptc::Box& cell) const {
   return found == pieces.end() ? nullptr : &*found;
 }
 
-std::string HandedPath(int rank, Part part) {
+std::string HandedPath(int rank, StateFile file) {
   return fmt::format("ranks/{}/{}.safetensors.new", rank,
-                     part == Part::kModel ? "model" : "optimizer");
+                     file == StateFile::kModel ? "model" : "optimizer");
 }
 
-HandedSet::HandedSet(JobInfo job) : job_(std::move(job)) {
-  const auto devices = ptc::DevicesOf(job_.layout, job_.layout);
-  const int count = static_cast<int>(job_.layout.collection().tensors().size());
-  for (int t = 0; t < count; ++t) {
-    for (ptc::Cell& cell : ptc::MakeCells(ptc::PiecesOf(job_.layout, job_.layout, devices, t))) {
-      cells_.push_back({t, std::move(cell.box)});
-    }
-  }
-}
+HandedSet::HandedSet(JobInfo job, HandedCellsPtr cells)
+    : job_(std::move(job)),
+      cells_(std::move(cells)),
+      held_(cells_->cells().size()),
+      num_missing_(held_.size()) {}
 
 Status HandedSet::Check(const HandedFile& file) const {
-  for (const auto& [key, member] : files_) {
-    const HandedFile& other = member.file;
-    if (other.step != file.step) {
-      return InvalidArgument(fmt::format("'{}' is of step {}, '{}' of step {}",
-                                         HandedPath(file.rank, file.part), file.step,
-                                         HandedPath(other.rank, other.part), other.step));
-    }
-    if (other.part == file.part) TESSERA_RETURN_IF_ERROR(CheckReplicas(file, other));
+  const std::string path = HandedPath(file.rank, file.state_file);
+  if (!empty() && step() != file.step) {
+    const HandedFile& other = files_.begin()->second.file;
+    return InvalidArgument(fmt::format("'{}' is of step {}, '{}' of step {}", path, file.step,
+                                       HandedPath(other.rank, other.state_file), other.step));
+  }
+  for (const auto& [cell, digest] : file.cells) {
+    if (held_[cell].num_files == 0 || held_[cell].digest == digest) continue;
+    const HandedCells::Cell& differs = cells_->cells()[cell];
+    const HandedFile& other = *FileWith(cell);
+    const auto& specs = job_.layout.collection().tensors();
+    return InvalidArgument(
+        fmt::format("tensor '{}' {} differs between '{}' and '{}'",
+                    specs[static_cast<std::size_t>(differs.tensor)].name, ToString(differs.box),
+                    path, HandedPath(other.rank, other.state_file)));
   }
   return OkStatus();
 }
 
-Status HandedSet::CheckReplicas(const HandedFile& file, const HandedFile& other) const {
-  std::multimap<int, const HandedPiece*> of_tensor;
-  for (const auto& [tensor, piece] : other.pieces) of_tensor.emplace(tensor, &piece);
-  for (const auto& [tensor, piece] : file.pieces) {
-    const auto& spec = job_.layout.collection().tensors()[static_cast<std::size_t>(tensor)];
-    const auto [begin, end] = of_tensor.equal_range(tensor);
-    for (auto it = begin; it != end; ++it) {
-      const HandedPiece& theirs = *it->second;
-      const auto common = ptc::Intersect(piece.box, theirs.box);
-      if (!common) continue;
-      const auto digest = [&](const HandedPiece& side) {
-        return ptc::DigestBox(spec.dtype, spec.shape, side.box, side.data, *common);
-      };
-      if (digest(piece) == digest(theirs)) continue;
-      return InvalidArgument(fmt::format(
-          "tensor '{}' {} is another in '{}' than in '{}'", spec.name, ToString(*common),
-          HandedPath(file.rank, file.part), HandedPath(other.rank, other.part)));
-    }
+const HandedFile* HandedSet::FileWith(std::size_t cell) const {
+  for (const auto& [key, member] : files_) {
+    const auto& cells = member.file.cells;
+    const auto at = std::ranges::lower_bound(cells, cell, {}, &HandedFile::Cell::cell);
+    if (at != cells.end() && at->cell == cell) return &member.file;
   }
-  return OkStatus();
+  return nullptr;
 }
 
 void HandedSet::Add(HandedFile file, std::shared_ptr<const void> alive) {
-  const FileKey key{file.rank, file.part};
+  for (const auto& [cell, digest] : file.cells) {
+    if (held_[cell].num_files++ > 0) continue;
+    held_[cell].digest = digest;
+    --num_missing_;
+  }
+  const FileKey key{file.rank, file.state_file};
   files_.insert_or_assign(key, Member{std::move(file), std::move(alive)});
 }
 
-void HandedSet::Remove(const FileKey& key) { files_.erase(key); }
+void HandedSet::Remove(const FileKey& key) {
+  const auto found = files_.find(key);
+  if (found == files_.end()) return;
+  for (const auto& [cell, digest] : found->second.file.cells) {
+    if (--held_[cell].num_files == 0) ++num_missing_;
+  }
+  files_.erase(found);
+}
 
 std::vector<HandedSet::FileKey> HandedSet::Keys() const {
   std::vector<FileKey> keys;
@@ -81,31 +80,14 @@ std::vector<HandedSet::FileKey> HandedSet::Keys() const {
   return keys;
 }
 
-const HandedSet::Cell* HandedSet::FirstMissing() const {
-  std::vector<std::vector<const ptc::Box*>> boxes(job_.layout.collection().tensors().size());
-  for (const auto& [key, member] : files_) {
-    for (const auto& [tensor, piece] : member.file.pieces) {
-      boxes[static_cast<std::size_t>(tensor)].push_back(&piece.box);
-    }
-  }
-  for (const Cell& cell : cells_) {
-    const auto& there = boxes[static_cast<std::size_t>(cell.tensor)];
-    if (std::none_of(there.begin(), there.end(),
-                     [&](const ptc::Box* box) { return ptc::Contains(*box, cell.box); })) {
-      return &cell;
-    }
-  }
-  return nullptr;
-}
-
-bool HandedSet::complete() const { return !files_.empty() && FirstMissing() == nullptr; }
-
 std::string HandedSet::Missing() const {
-  const Cell* const cell = FirstMissing();
-  if (cell == nullptr) return fmt::format("{} files", files_.size());
-  const auto& spec = job_.layout.collection().tensors()[static_cast<std::size_t>(cell->tensor)];
-  return fmt::format("{} of at most {} files; tensor '{}' {} is not there yet", files_.size(),
-                     2 * job_.layout.mesh().num_ranks(), spec.name, ToString(cell->box));
+  const auto missing = std::ranges::find(held_, 0, &Held::num_files);
+  if (missing == held_.end()) return fmt::format("{} files", files_.size());
+  const HandedCells::Cell& cell =
+      cells_->cells()[static_cast<std::size_t>(missing - held_.begin())];
+  const auto& spec = job_.layout.collection().tensors()[static_cast<std::size_t>(cell.tensor)];
+  return fmt::format("{} of at most {} files; tensor '{}' {} is missing", files_.size(),
+                     2 * job_.layout.mesh().num_ranks(), spec.name, ToString(cell.box));
 }
 
 HandedStatePtr HandedSet::State() const {

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The files of one hand-in, until they are the whole state of a job.
+/// The files of one hand-in, collected until they are the whole state of a job.
 
 #include <cstdint>
 #include <map>
@@ -11,37 +11,42 @@
 #include <utility>
 #include <vector>
 
+#include "engine/vfs/handed_cells.h"
 #include "engine/vfs/handed_file.h"
 #include "engine/vfs/state_sink.h"
 #include "ptc/base/result.h"
 
 namespace tessera::engine::vfs {
 
-/// Files of one job, layout and step. Of pieces that several ranks hold one is enough; where more
-/// come they must be equal. \threadsafety One thread at a time.
+/// Files of one job, layout and step. One replica of each cell suffices; further replicas must be
+/// equal. The digests of a file decide that, so no call reads the bytes of a file.
+/// \threadsafety One thread at a time.
 class HandedSet {
  public:
-  using FileKey = std::pair<int, Part>;  // rank and part
+  using FileKey = std::pair<int, StateFile>;  // of a rank
 
-  explicit HandedSet(JobInfo job);
+  /// \param cells of the job's layout
+  HandedSet(JobInfo job, HandedCellsPtr cells);
 
   const JobInfo& job() const { return job_; }
+  const HandedCellsPtr& cells() const { return cells_; }
   bool empty() const { return files_.empty(); }
   bool Contains(const FileKey& key) const { return files_.contains(key); }
   /// \pre !empty()
   std::int64_t step() const { return files_.begin()->second.file.step; }
 
-  /// Whether the file goes together with the others.
-  /// \error kInvalidArgument naming both files: another step, or a box with other elements
+  /// Whether the file agrees with the others.
+  /// \error kInvalidArgument naming both files: another step, or a cell with other elements
   Status Check(const HandedFile& file) const;
-  /// \param alive what the file's pieces point into \pre Check(file), and !Contains its key
+  /// \param alive owns the bytes of the file
+  /// \pre Check(file), !Contains its key
   void Add(HandedFile file, std::shared_ptr<const void> alive);
   void Remove(const FileKey& key);
   std::vector<FileKey> Keys() const;
 
-  /// Whether every cell is there.
-  bool complete() const;
-  /// For people, of one that is not complete: "3 of 4 files; 'w' [0:4] is not there".
+  /// Whether a file holds each cell.
+  bool complete() const { return !files_.empty() && num_missing_ == 0; }
+  /// Describes an incomplete hand-in: "3 of at most 8 files; tensor 'w' [0:4] is missing".
   std::string Missing() const;
   /// \pre complete()
   HandedStatePtr State() const;
@@ -51,19 +56,21 @@ class HandedSet {
     HandedFile file;
     std::shared_ptr<const void> alive;
   };
-  struct Cell {
-    int tensor = 0;
-    ptc::Box box;
+  /// What the files say about a cell.
+  struct Held {
+    int num_files = 0;
+    std::uint64_t digest = 0;  // equal in all of them
   };
-  const Cell* FirstMissing() const;
-  Status CheckReplicas(const HandedFile& file, const HandedFile& other) const;
+  const HandedFile* FileWith(std::size_t cell) const;
 
   const JobInfo job_;
+  const HandedCellsPtr cells_;
   std::map<FileKey, Member> files_;
-  std::vector<Cell> cells_;  // of the layout
+  std::vector<Held> held_;  // by cell
+  std::size_t num_missing_ = 0;
 };
 
 /// "ranks/3/model.safetensors.new".
-std::string HandedPath(int rank, Part part);
+std::string HandedPath(int rank, StateFile file);
 
 }  // namespace tessera::engine::vfs

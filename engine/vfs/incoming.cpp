@@ -14,42 +14,42 @@ namespace {
 
 constexpr std::string_view kNew = ".new";
 
-HandedSet::FileKey InSet(const NodeKey& key) { return {*key.rank, key.part}; }
+HandedSet::FileKey InSet(const NodeKey& key) { return {*key.rank, key.state_file}; }
 
 NodeKey KeyOf(const std::string& job, const HandedSet::FileKey& file) {
-  return {.place = Place::kIncoming, .job = job, .rank = file.first, .part = file.second};
+  return {.kind = NodeKind::kIncoming, .job = job, .rank = file.first, .state_file = file.second};
 }
 
-/// The largest file that can be of use under this name, now or later.
+/// The largest file that can be valid under this name or after a rename.
 Result<std::int64_t> MaxBytes(const NodeKey& key, const JobInfo& job) {
-  if (key.place == Place::kIncoming) return MaxHandedBytes(job, *key.rank, key.part);
-  TESSERA_TRY(const std::int64_t model, MaxHandedBytes(job, *key.rank, Part::kModel));
-  TESSERA_TRY(const std::int64_t optimizer, MaxHandedBytes(job, *key.rank, Part::kOptimizer));
+  if (key.kind == NodeKind::kIncoming) return MaxHandedBytes(job, *key.rank, key.state_file);
+  TESSERA_TRY(const std::int64_t model, MaxHandedBytes(job, *key.rank, StateFile::kModel));
+  TESSERA_TRY(const std::int64_t optimizer, MaxHandedBytes(job, *key.rank, StateFile::kOptimizer));
   return std::max(model, optimizer);
 }
 
 std::string PathOf(const NodeKey& key) {
-  return key.place == Place::kIncoming ? HandedPath(*key.rank, key.part)
+  return key.kind == NodeKind::kIncoming ? HandedPath(*key.rank, key.state_file)
                                        : fmt::format("ranks/{}/{}", *key.rank, key.scratch);
 }
 
 Error BeingTaken(const std::string& job) {
-  return Unavailable(fmt::format("the state that was handed in for '{}' is being taken", job));
+  return Unavailable(fmt::format("a transaction is taking the state that was handed in for '{}'", job));
 }
 
 }  // namespace
 
 std::optional<NodeKey> IncomingNamed(const NodeKey& rank_folder, std::string_view name) {
-  if (rank_folder.place != Place::kRank || name.empty()) return std::nullopt;
+  if (rank_folder.kind != NodeKind::kRank || name.empty()) return std::nullopt;
   if (ChildNamed(rank_folder, name, nullptr)) return std::nullopt;
   const bool is_new = name.ends_with(kNew);
   std::optional<NodeKey> key =
       is_new ? ChildNamed(rank_folder, name.substr(0, name.size() - kNew.size()), nullptr)
              : std::nullopt;
   if (key) {
-    key->place = Place::kIncoming;
+    key->kind = NodeKind::kIncoming;
   } else {
-    key = NodeKey{.place = Place::kScratch, .job = rank_folder.job, .rank = rank_folder.rank};
+    key = NodeKey{.kind = NodeKind::kScratch, .job = rank_folder.job, .rank = rank_folder.rank};
     key->scratch = name;
   }
   return key;
@@ -85,7 +85,7 @@ Result<IncomingFilePtr> Incoming::Create(const NodeKey& key, const JobFactsPtr& 
   TESSERA_TRY(const std::int64_t limit, MaxBytes(key, facts->info));
   TESSERA_TRY(auto bytes, StagedBytes::Make(budget_, limit));
   const std::lock_guard lock(mutex_);
-  // What was begun for another layout can be nothing but in the way.
+  // A file of another layout can never be staged.
   if (const auto old = files_.find(key);
       old != files_.end() && old->second->facts_->layout_hash != facts->layout_hash) {
     if (const Status removed = RemoveLocked(key); !removed) return removed.error();
@@ -109,7 +109,7 @@ Status Incoming::MakeWritable(IncomingFile& file) {
     case IncomingFile::State::kFixed:
       return BeingTaken(file.key_.job);
     case IncomingFile::State::kGone:
-      return FailedPrecondition(fmt::format("'{}' is not there any more", PathOf(file.key_)));
+      return FailedPrecondition(fmt::format("'{}' was removed", PathOf(file.key_)));
     case IncomingFile::State::kStaged:
       break;
   }
@@ -151,7 +151,7 @@ Status Incoming::Flush(const IncomingFilePtr& file, const JobFactsPtr& now, Time
     const std::lock_guard lock(file->mutex_);
     file->touched_ = time;
     if (file->state_ != IncomingFile::State::kWritten || file->bytes_->size() == 0 ||
-        file->key_.place == Place::kScratch) {
+        file->key_.kind == NodeKind::kScratch) {
       return OkStatus();
     }
     file->state_ = IncomingFile::State::kFixed;
@@ -161,10 +161,10 @@ Status Incoming::Flush(const IncomingFilePtr& file, const JobFactsPtr& now, Time
 
 Status Incoming::Rename(const NodeKey& from, const NodeKey& to, const JobFactsPtr& now, Time time) {
   const IncomingFilePtr file = Find(from);
-  if (!file) return NotFound(fmt::format("'{}' is not there", PathOf(from)));
+  if (!file) return NotFound(fmt::format("'{}' does not exist", PathOf(from)));
   if (from == to) return OkStatus();
   TESSERA_RETURN_IF_ERROR(MakeWritable(*file));
-  const bool hands_in = to.place == Place::kIncoming;
+  const bool hands_in = to.kind == NodeKind::kIncoming;
   {
     const std::lock_guard lock(mutex_);
     if (files_.contains(to)) TESSERA_RETURN_IF_ERROR(RemoveLocked(to));
@@ -186,7 +186,7 @@ Status Incoming::Rename(const NodeKey& from, const NodeKey& to, const JobFactsPt
   return done;
 }
 
-/// Of a file that nobody writes to. After an error it can be written again.
+/// \pre the file is fixed. After an error it can be written again.
 Status Incoming::HandIn(const IncomingFilePtr& file, const JobFactsPtr& now, Time time) {
   const std::string job = file->key().job;
   if (const Status staged = Stage(file, now, time); !staged) {
@@ -202,17 +202,18 @@ Status Incoming::HandIn(const IncomingFilePtr& file, const JobFactsPtr& now, Tim
 Status Incoming::Stage(const IncomingFilePtr& file, const JobFactsPtr& now, Time time) {
   const NodeKey key = file->key();
   if (now->layout_hash != file->facts_->layout_hash) {
-    return FailedPrecondition(fmt::format("'{}' was begun for layout {}, job '{}' has {} now",
+    return FailedPrecondition(fmt::format("'{}' was created for layout {}, job '{}' has {} now",
                                           PathOf(key), ptc::Hex16(file->facts_->layout_hash),
                                           key.job, ptc::Hex16(now->layout_hash)));
   }
-  // Nobody writes to what is fixed, so its bytes are read without a lock.
+  // A fixed file is not written to, so its bytes are read and digested without a lock.
   const std::shared_ptr<StagedBytes> bytes = file->bytes_;
-  TESSERA_TRY(HandedFile handed,
-              ReadHandedFile(now->info, *key.rank, key.part, bytes->bytes(), PathOf(key)));
+  const HandedCellsPtr cells = CellsFor(key.job, *now);
+  TESSERA_TRY(HandedFile handed, ReadHandedFile(now->info, *cells, *key.rank, key.state_file,
+                                                bytes->bytes(), PathOf(key)));
   TESSERA_RETURN_IF_ERROR(CheckHandedCursor(handed, now->info, samples_.get(), PathOf(key)));
   const std::lock_guard lock(mutex_);
-  TESSERA_TRY(Round* const round, RoundFor(*file, handed, now));
+  TESSERA_TRY(Round* const round, RoundFor(*file, handed, now, cells));
   TESSERA_RETURN_IF_ERROR(round->set.Check(handed));
   round->set.Add(std::move(handed), bytes);
   round->touched = time;
@@ -222,20 +223,31 @@ Status Incoming::Stage(const IncomingFilePtr& file, const JobFactsPtr& now, Time
   return OkStatus();
 }
 
+HandedCellsPtr Incoming::CellsFor(const std::string& job, const JobFacts& now) const {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto round = rounds_.find(job);
+    if (round != rounds_.end() && round->second.layout_hash == now.layout_hash) {
+      return round->second.set.cells();
+    }
+  }
+  return std::make_shared<const HandedCells>(now.info.layout);
+}
+
 Result<Incoming::Round*> Incoming::RoundFor(const IncomingFile& file, const HandedFile& handed,
-                                            const JobFactsPtr& now) {
+                                            const JobFactsPtr& now, const HandedCellsPtr& cells) {
   const std::string& job = file.key_.job;
   const auto round = rounds_.find(job);
   if (round != rounds_.end()) {
     if (round->second.taking) return BeingTaken(job);
     const HandedSet& set = round->second.set;
-    const bool other_layout = set.job().layout.hash() != now->layout_hash;
-    // A rank that hands in another step after the one before begins a new round.
+    const bool other_layout = round->second.layout_hash != now->layout_hash;
+    // A file that is rewritten with another step begins a new hand-in.
     const bool other_step = !set.empty() && set.step() != handed.step && file.again_;
     if (!other_layout && !other_step) return &round->second;
     DropRound(job);
   }
-  return &rounds_.emplace(job, Round(now->info)).first->second;
+  return &rounds_.emplace(job, Round(*now, cells)).first->second;
 }
 
 Status Incoming::TakeIfComplete(const std::string& job) {
@@ -285,7 +297,7 @@ void Incoming::Release(const IncomingFilePtr& file) {
   {
     const std::lock_guard own(file->mutex_);
     if (--file->handles_ > 0 || file->state_ != IncomingFile::State::kWritten ||
-        file->key_.place == Place::kScratch) {
+        file->key_.kind == NodeKind::kScratch) {
       return;
     }
   }
@@ -337,7 +349,7 @@ IncomingFilePtr Incoming::Find(const NodeKey& key) const {
 
 std::vector<Child> Incoming::In(const NodeKey& rank_folder) const {
   std::vector<Child> children;
-  if (rank_folder.place != Place::kRank) return children;
+  if (rank_folder.kind != NodeKind::kRank) return children;
   const std::lock_guard lock(mutex_);
   for (const auto& [key, file] : files_) {
     if (ParentOf(key) != rank_folder) continue;
@@ -361,7 +373,7 @@ void Incoming::Tick(Time now) {
   for (const auto& [job, missing] : late) {
     sink_->NoteRefused(
         job,
-        fmt::format("nothing came for {} s: {}",
+        fmt::format("no file was written for {} s: {}",
                     std::chrono::duration_cast<std::chrono::seconds>(options_.patience).count(),
                     missing));
   }
@@ -371,7 +383,7 @@ void Incoming::DropForgottenScratch(Time now) {
   std::vector<NodeKey> forgotten;
   for (const auto& [key, file] : files_) {
     const std::lock_guard own(file->mutex_);
-    if (key.place == Place::kScratch && file->handles_ == 0 &&
+    if (key.kind == NodeKind::kScratch && file->handles_ == 0 &&
         now - file->touched_ >= options_.patience) {
       forgotten.push_back(key);
     }

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Files that are written into the tree, from their first byte until the state that they make up is
-/// taken. A file that is closed is either staged, whole and checked, or gone.
+/// Files that other programs write into the tree, from the first byte until a transaction takes
+/// their state. A closed file is either staged, that is complete and checked, or removed.
 
 #include <chrono>
 #include <cstdint>
@@ -27,89 +27,94 @@
 
 namespace tessera::engine::vfs {
 
-/// A file of one rank. \threadsafety Any thread.
+/// A file of one rank.
+/// \threadsafety Any thread.
 class IncomingFile {
  public:
   IncomingFile(NodeKey key, JobFactsPtr facts, std::unique_ptr<StagedBytes> bytes)
       : facts_(std::move(facts)), key_(std::move(key)), bytes_(std::move(bytes)) {}
   NodeKey key() const;
   std::int64_t size() const;
-  /// Copies into `out` what there is. \return how much
+  /// Copies bytes from `offset` on into `out`.
+  /// \return the number of bytes
   std::size_t Read(std::int64_t offset, std::span<std::byte> out) const;
 
  private:
   friend class Incoming;
   enum class State : std::uint8_t {
-    kWritten,  // not checked since
-    kStaged,   // checked; a part of its job's set
-    kFixed,    // is being checked or taken: nobody writes
-    kGone,     // taken, or removed
+    kWritten,  // changed since the last check
+    kStaged,   // checked, and in the set of its job
+    kFixed,    // being checked or taken: writes are refused
+    kGone,     // taken or removed
   };
   const JobFactsPtr facts_;  // of the job when the file was begun
   mutable std::mutex mutex_;
   NodeKey key_;  // guarded by mutex_, as all below
   State state_ = State::kWritten;
-  std::shared_ptr<StagedBytes> bytes_;  // nullptr once it is gone
-  int handles_ = 0;                     // that are open on it
-  bool again_ = false;                  // was staged before, and is written anew
+  std::shared_ptr<StagedBytes> bytes_;  // nullptr in kGone
+  int handles_ = 0;                     // open ones
+  bool again_ = false;                  // was staged before and is being rewritten
   Time touched_ = {};                   // last closed
 };
 using IncomingFilePtr = std::shared_ptr<IncomingFile>;
 
-/// \threadsafety Any thread. No lock is held while state is taken.
+/// \threadsafety Any thread. No lock is held while a transaction takes state or files are digested.
 class Incoming {
  public:
   struct Options {
     std::int64_t memory_bytes = std::int64_t{1} << 30;
-    /// So long a hand-in waits for the rest of it after its last file.
+    /// How long a hand-in waits for its next file before it is dropped.
     std::chrono::milliseconds patience{600000};
   };
-  /// \param sink nullptr: nothing can be written \param samples nullptr: no data are known
+  /// \param sink nullptr: nothing can be written
+  /// \param samples nullptr: the data of jobs are not known
   Incoming(std::shared_ptr<StateSink> sink, Options options,
            std::shared_ptr<SampleSource> samples = nullptr);
 
   bool takes() const { return sink_ != nullptr; }
-  /// A new file, empty, or the one that is there. \pre the key is of a rank of the job of `facts`
+  /// Returns the file with this key, or a new empty one.
+  /// \pre the key is of a rank of the job of `facts`
   Result<IncomingFilePtr> Create(const NodeKey& key, const JobFactsPtr& facts);
-  /// A handle on it is open, until Release.
+  /// Counts an open handle, until Release.
   void Open(IncomingFile& file);
-  /// \error those of StagedBytes; kUnavailable while its state is being taken;
-  ///     kFailedPrecondition for a file that is gone
+  /// \error as StagedBytes; kUnavailable while a transaction takes its state; kFailedPrecondition
+  ///     for a file that was removed
   Status Write(IncomingFile& file, std::int64_t offset, std::span<const std::byte> bytes);
   Status Resize(IncomingFile& file, std::int64_t size);
-  /// Has memory ready for the next bytes of a file that is written in order. Worth a call after
-  /// each write, by a thread that the writer does not wait for.
+  /// Allocates memory for the next bytes of a file that is written sequentially. Call it after each
+  /// write, from a thread that the writer does not wait for.
   void MakeRoomAhead(IncomingFile& file);
-  /// Where something was written since the last time: checks the file, stages it, and with the last
-  /// missing one has the state taken. A file without a byte is passed over: shells close one
-  /// descriptor of it before they write to another. After an error the file is as it was written.
+  /// If the file was written since the last call, checks and stages it. If the hand-in is complete
+  /// then, has StateSink take it. Ignores an empty file, because shells close one descriptor before
+  /// they write to another. After an error the file can be written again.
   /// \param now facts of the job now
   /// \error as ReadHandedFile, CheckHandedCursor, HandedSet::Check, StateSink::Take;
-  /// kFailedPrecondition where the job
-  ///     has another layout than when the file was begun
+  ///     kFailedPrecondition if the job's layout changed since the file was created
   Status Flush(const IncomingFilePtr& file, const JobFactsPtr& now, Time time);
-  /// Gives a file another name in its folder, in the place of one that may be there. Where the name
-  /// is one that state is handed in with, the file is checked and staged as by Flush; after an
-  /// error it has its old name. \pre both keys are of one folder \error kNotFound; kUnavailable
-  /// while either is being taken;
-  ///     as Flush
+  /// Renames a file inside its folder and replaces a file with the new name. If the new name is one
+  /// of a hand-in, checks and stages the file as Flush does; after an error it has its old name.
+  /// \pre both keys are of one folder
+  /// \error kNotFound; kUnavailable while a transaction takes either file; as Flush
   Status Rename(const NodeKey& from, const NodeKey& to, const JobFactsPtr& now, Time time);
-  /// With its last handle a file goes that was not staged, but for one that may yet be renamed.
+  /// Closes a handle. With the last one, removes a file that is not staged, unless it may still be
+  /// renamed.
   void Release(const IncomingFilePtr& file);
-  /// \error kNotFound; kUnavailable while its state is being taken
+  /// \error kNotFound; kUnavailable while a transaction takes its state
   Status Remove(const NodeKey& key);
 
-  /// nullptr where there is none.
+  /// nullptr if there is no such file.
   IncomingFilePtr Find(const NodeKey& key) const;
   /// The files in ranks/R/ of a job.
   std::vector<Child> In(const NodeKey& rank_folder) const;
-  /// Drops what waits for too long.
+  /// Drops hand-ins that have waited longer than `patience`.
   void Tick(Time now);
 
  private:
   struct Round {
-    explicit Round(JobInfo job) : set(std::move(job)) {}
+    Round(const JobFacts& facts, HandedCellsPtr cells)
+        : set(facts.info, std::move(cells)), layout_hash(facts.layout_hash) {}
     HandedSet set;
+    std::uint64_t layout_hash;
     Time touched = {};
     bool taking = false;
   };
@@ -117,8 +122,9 @@ class Incoming {
   Status RemoveLocked(const NodeKey& key);
   Status HandIn(const IncomingFilePtr& file, const JobFactsPtr& now, Time time);
   Status Stage(const IncomingFilePtr& file, const JobFactsPtr& now, Time time);
+  HandedCellsPtr CellsFor(const std::string& job, const JobFacts& now) const;
   Result<Round*> RoundFor(const IncomingFile& file, const HandedFile& handed,
-                          const JobFactsPtr& now);
+                          const JobFactsPtr& now, const HandedCellsPtr& cells);
   Status TakeIfComplete(const std::string& job);
   void BackToWritten(IncomingFile& file);
   void Drop(const NodeKey& key);
@@ -130,13 +136,13 @@ class Incoming {
   const std::shared_ptr<SampleSource> samples_;
   const Options options_;
   const std::shared_ptr<StagingBudget> budget_;
-  mutable std::mutex mutex_;  // guards what follows; taken before that of a file
+  mutable std::mutex mutex_;  // guards the members below; locked before the mutex of a file
   std::map<NodeKey, IncomingFilePtr> files_;
   std::map<std::string, Round> rounds_;  // by job
 };
 
-/// What can be written in a folder of a rank: the names of a hand-in, and any others that are not
-/// taken, as libraries write a file under one name and give it its own when it is whole.
+/// The key of a name that can be written in a folder of a rank: a name of a hand-in, or any other
+/// unused name, because libraries write a temporary file and rename it.
 std::optional<NodeKey> IncomingNamed(const NodeKey& rank_folder, std::string_view name);
 
 }  // namespace tessera::engine::vfs

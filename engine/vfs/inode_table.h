@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Inode numbers: which are in use, what they mean, and when they go.
+/// The inodes that the kernel knows, and their numbers.
 
 #include <cstdint>
 #include <map>
@@ -22,7 +22,7 @@ namespace tessera::engine::vfs {
 using Ino = std::uint64_t;
 inline constexpr Ino kRootIno = 1;
 
-/// A view that files are open on.
+/// A view with open files.
 struct OpenView {
   StateViewPtr view;
   JobFactsPtr facts;  // of the view
@@ -30,23 +30,23 @@ struct OpenView {
 using OpenViewPtr = std::shared_ptr<const OpenView>;
 
 struct FolderNode {};
-/// Its text never changes: another text is another inode.
+/// The text of an inode never changes; a new text gets a new inode.
 struct TextNode {
   ContentPtr text;
 };
-/// Shows one view in its life: latent until it is first opened, and stale, for ever, once all files
-/// of its view were closed. Its size is the same all along.
+/// Shows one view only. It is latent until it is opened for the first time, and stale once all files
+/// of its view are closed. Its size never changes.
 struct StateNode {
   std::shared_ptr<const FilePlan> plan;
-  std::uint64_t layout_hash = 0;  // of which the plan was made
+  std::uint64_t layout_hash = 0;  // of the plan's layout
   bool latent = true;
-  std::weak_ptr<const OpenView> view = {};  // set where not latent
+  std::weak_ptr<const OpenView> view = {};  // set unless latent
 };
-/// Other samples under its name are another inode.
+/// The samples of an inode never change; other samples get a new inode.
 struct ShareNode {
   ShareFilePtr file;
 };
-/// The one kind whose content changes: what somebody writes.
+/// A file that is being written: the only kind whose content changes.
 struct IncomingNode {
   IncomingFilePtr file;
 };
@@ -56,23 +56,24 @@ struct Node {
   NodeKey key;
   Time born = {};
   NodeBody body;
-  std::uint64_t lookups = 0;  // how often the kernel was told of it and has not forgotten it
+  std::uint64_t lookups = 0;  // that the kernel has not forgotten
 };
 
 /// \threadsafety One thread at a time.
 class InodeTable {
  public:
-  /// With the root, which stays.
+  /// Adds the root, which stays.
   explicit InodeTable(Time now);
-  /// nullptr for a number that is not in use. Good until Forget.
+  /// nullptr for a number that is not in use. Valid until Forget.
   Node* Find(Ino ino);
   /// The youngest inode of a path.
   std::optional<Ino> Youngest(const NodeKey& key) const;
-  /// Takes a number that was never used before. \pre lookups of it follow
+  /// Adds an inode with a number that was never used before.
+  /// \pre lookups of it follow
   Ino Add(NodeKey key, Time now, NodeBody body);
-  /// The file of an inode has another name now.
+  /// Gives the file of an inode another name.
   void Rename(Ino ino, NodeKey key);
-  /// The kernel has forgotten `count` lookups of it; with the last the inode goes.
+  /// Subtracts `count` lookups and removes the inode if none is left.
   void Forget(Ino ino, std::uint64_t count);
   std::size_t size() const { return nodes_.size(); }
 

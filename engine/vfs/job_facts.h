@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What the tree needs to know of jobs, polled at most so often.
+/// The jobs of a source, polled at a limited rate, with what is derived from their layouts.
 
 #include <chrono>
 #include <condition_variable>
@@ -20,10 +20,10 @@
 
 namespace tessera::engine::vfs {
 
-/// A moment; engine has no clock of its own.
+/// A point in time. Callers pass it in, because engine reads no clock.
 using Time = std::chrono::steady_clock::time_point;
 
-/// A job at one step, with what takes time to derive from its layout.
+/// A job at one step, with values that take time to derive from its layout.
 struct JobFacts {
   JobInfo info;
   std::uint64_t layout_hash = 0;
@@ -31,20 +31,22 @@ struct JobFacts {
 };
 using JobFactsPtr = std::shared_ptr<const JobFacts>;
 
-/// \param before facts of the job some time ago, or nullptr: where the layout is still the same,
-///     nothing is derived anew
+/// \param before earlier facts of the job, or nullptr. If the layout is the same, the derived values
+///     are copied from it.
 JobFactsPtr MakeFacts(JobInfo info, const JobFactsPtr& before);
 
 using Jobs = std::map<std::string, JobFactsPtr, std::less<>>;
 using JobsPtr = std::shared_ptr<const Jobs>;
 
-/// The jobs of a source as they were a moment ago. One thread at a time asks the source; others
-/// meanwhile get what was known before. \threadsafety Any thread, several at once.
+/// Caches the jobs of a source. One thread at a time calls the source; other threads get the
+/// previous answer meanwhile.
+/// \threadsafety Any thread, several at once.
 class JobsCache {
  public:
-  /// \param source outlives this \param keep how long an answer is good
+  /// \param source outlives this
+  /// \param keep how long an answer is valid
   JobsCache(StateSource& source, std::chrono::milliseconds keep) : source_(source), keep_(keep) {}
-  /// Jobs whose name cannot be the name of a folder are left out.
+  /// Omits jobs whose name cannot be the name of a folder.
   /// \error that of StateSource::Jobs
   Result<JobsPtr> Get(Time now);
 
@@ -55,8 +57,8 @@ class JobsCache {
   std::condition_variable answered_;
   bool asking_ = false;                       // guarded by mutex_, as all below
   std::optional<Result<JobsPtr>> last_ = {};  // the last answer
-  JobsPtr known_ = std::make_shared<Jobs>();  // the last that was no error
-  Time asked_ = {};                           // when that of last_ was asked for
+  JobsPtr known_ = std::make_shared<Jobs>();  // of the last answer without error
+  Time asked_ = {};                           // when last_ was requested
 };
 
 }  // namespace tessera::engine::vfs

@@ -8,7 +8,7 @@
 namespace tessera::engine::vfs {
 namespace {
 
-/// "0", "17": the one spelling of a number below `limit`.
+/// The number below `limit` that `name` spells without leading zeros.
 std::optional<int> ParseRank(std::string_view name, int limit) {
   int rank = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), rank);
@@ -19,34 +19,34 @@ std::optional<int> ParseRank(std::string_view name, int limit) {
 
 std::vector<Child> FixedChildren(const NodeKey& folder) {
   const auto& job = folder.job;
-  switch (folder.place) {
-    case Place::kRoot:
-      return {{"jobs", {Place::kJobs}}};
-    case Place::kJob:
-      return {{"epoch", {Place::kEpoch, job}},
-              {"step", {Place::kStep, job}},
-              {"layout.json", {Place::kLayout, job}},
-              {"ranks", {Place::kRanks, job}},
-              {"full", {Place::kFull, job}}};
-    case Place::kRank:
-    case Place::kFull:
-      return {{"model.safetensors", {Place::kState, job, folder.rank, Part::kModel}},
-              {"optimizer.safetensors", {Place::kState, job, folder.rank, Part::kOptimizer}}};
+  switch (folder.kind) {
+    case NodeKind::kRoot:
+      return {{"jobs", {NodeKind::kJobs}}};
+    case NodeKind::kJob:
+      return {{"epoch", {NodeKind::kEpoch, job}},
+              {"step", {NodeKind::kStep, job}},
+              {"layout.json", {NodeKind::kLayout, job}},
+              {"ranks", {NodeKind::kRanks, job}},
+              {"full", {NodeKind::kFull, job}}};
+    case NodeKind::kRank:
+    case NodeKind::kFull:
+      return {{"model.safetensors", {NodeKind::kState, job, folder.rank, StateFile::kModel}},
+              {"optimizer.safetensors", {NodeKind::kState, job, folder.rank, StateFile::kOptimizer}}};
     default:
       return {};
   }
 }
 
-/// The place of folders with numbers for names that stand in `folder`, and how many there are.
-std::pair<Place, int> NumberedChildren(const NodeKey& folder, const JobFacts* facts) {
-  if (folder.place == Place::kData) {
-    return {Place::kDataRank, facts != nullptr && facts->info.has_data ? NumReaders(*facts) : 0};
+/// Kind and number of the numbered folders in `folder`.
+std::pair<NodeKind, int> NumberedChildren(const NodeKey& folder, const JobFacts* facts) {
+  if (folder.kind == NodeKind::kData) {
+    return {NodeKind::kDataRank, facts != nullptr && facts->info.has_data ? NumReaders(*facts) : 0};
   }
-  return {Place::kRank, facts != nullptr ? facts->info.layout.mesh().num_ranks() : 0};
+  return {NodeKind::kRank, facts != nullptr ? facts->info.layout.mesh().num_ranks() : 0};
 }
 
 bool HasNumbers(const NodeKey& folder) {
-  return folder.place == Place::kRanks || folder.place == Place::kData;
+  return folder.kind == NodeKind::kRanks || folder.kind == NodeKind::kData;
 }
 
 }  // namespace
@@ -56,47 +56,47 @@ int NumReaders(const JobFacts& facts) {
 }
 
 NodeKey ParentOf(const NodeKey& key) {
-  switch (key.place) {
-    case Place::kRoot:
-    case Place::kJobs:
+  switch (key.kind) {
+    case NodeKind::kRoot:
+    case NodeKind::kJobs:
       return {};
-    case Place::kJob:
-      return {Place::kJobs};
-    case Place::kRank:
-      return {Place::kRanks, key.job};
-    case Place::kState:
-    case Place::kIncoming:
-    case Place::kScratch:
-      return {key.rank ? Place::kRank : Place::kFull, key.job, key.rank};
-    case Place::kDataRank:
-      return {Place::kData, key.job};
-    case Place::kShare:
-      return {Place::kDataRank, key.job, key.rank};
+    case NodeKind::kJob:
+      return {NodeKind::kJobs};
+    case NodeKind::kRank:
+      return {NodeKind::kRanks, key.job};
+    case NodeKind::kState:
+    case NodeKind::kIncoming:
+    case NodeKind::kScratch:
+      return {key.rank ? NodeKind::kRank : NodeKind::kFull, key.job, key.rank};
+    case NodeKind::kDataRank:
+      return {NodeKind::kData, key.job};
+    case NodeKind::kShare:
+      return {NodeKind::kDataRank, key.job, key.rank};
     default:
-      return {Place::kJob, key.job};
+      return {NodeKind::kJob, key.job};
   }
 }
 
 std::vector<Child> ChildrenOf(const NodeKey& folder, const JobFacts* facts) {
   if (!HasNumbers(folder)) {
     auto fixed = FixedChildren(folder);
-    if (folder.place == Place::kJob && facts != nullptr && facts->info.has_data) {
-      fixed.push_back({"data", {Place::kData, folder.job}});
+    if (folder.kind == NodeKind::kJob && facts != nullptr && facts->info.has_data) {
+      fixed.push_back({"data", {NodeKind::kData, folder.job}});
     }
     return fixed;
   }
-  const auto [place, count] = NumberedChildren(folder, facts);
+  const auto [kind, count] = NumberedChildren(folder, facts);
   std::vector<Child> ranks;
-  for (int r = 0; r < count; ++r) ranks.push_back({fmt::to_string(r), {place, folder.job, r}});
+  for (int r = 0; r < count; ++r) ranks.push_back({fmt::to_string(r), {kind, folder.job, r}});
   return ranks;
 }
 
 std::optional<NodeKey> ChildNamed(const NodeKey& folder, std::string_view name,
                                   const JobFacts* facts) {
   if (HasNumbers(folder)) {
-    const auto [place, count] = NumberedChildren(folder, facts);
+    const auto [kind, count] = NumberedChildren(folder, facts);
     const auto rank = ParseRank(name, count);
-    return rank ? std::optional(NodeKey{place, folder.job, rank}) : std::nullopt;
+    return rank ? std::optional(NodeKey{kind, folder.job, rank}) : std::nullopt;
   }
   for (Child& child : ChildrenOf(folder, facts)) {
     if (child.name == name) return std::move(child.key);
@@ -104,9 +104,9 @@ std::optional<NodeKey> ChildNamed(const NodeKey& folder, std::string_view name,
   return std::nullopt;
 }
 
-ContentPtr TextAt(Place place, const JobFacts& facts) {
-  if (place == Place::kLayout) return facts.layout_json;
-  const std::int64_t number = place == Place::kEpoch ? facts.info.epoch : facts.info.step;
+ContentPtr TextAt(NodeKind kind, const JobFacts& facts) {
+  if (kind == NodeKind::kLayout) return facts.layout_json;
+  const std::int64_t number = kind == NodeKind::kEpoch ? facts.info.epoch : facts.info.step;
   return std::make_shared<TextContent>(fmt::format("{}\n", number));
 }
 

@@ -2,13 +2,12 @@
 #pragma once
 
 /// \file
-/// The grammar of the tree: which names stand below which folder.
+/// The grammar of the tree: the names in each folder.
 ///
 ///     jobs/JOB/epoch step layout.json
 ///     jobs/JOB/ranks/R/model.safetensors optimizer.safetensors
 ///     jobs/JOB/full/model.safetensors optimizer.safetensors
-///     jobs/JOB/data/D/00000010.txt                            D: data-parallel rank
-///     (data_folder.h)
+///     jobs/JOB/data/D/00000010.txt            D: data-parallel rank (data_folder.h)
 
 #include <compare>
 #include <optional>
@@ -22,7 +21,8 @@
 
 namespace tessera::engine::vfs {
 
-enum class Place : std::uint8_t {
+/// What a path names. Folders precede files.
+enum class NodeKind : std::uint8_t {
   kRoot,
   kJobs,
   kJob,
@@ -35,25 +35,25 @@ enum class Place : std::uint8_t {
   kStep,
   kLayout,
   kState,
-  kIncoming,  // ranks/R/model.safetensors.new: written by others, see incoming.h
-  kScratch,   // ranks/R/NAME: what becomes one of those when it is renamed
+  kIncoming,  // ranks/R/model.safetensors.new: other programs write it, see incoming.h
+  kScratch,   // ranks/R/NAME: becomes one of those by a rename
   kShare,
 };
 
-/// What a path means, whatever stands there now.
+/// The meaning of a path, whether or not something exists there.
 struct NodeKey {
-  Place place = Place::kRoot;
-  std::string job = {};          // below jobs/
-  std::optional<int> rank = {};  // below ranks/R/ and data/R/; none: of the whole
-  Part part = Part::kModel;      // of kState, kIncoming
-  std::int64_t step = 0;         // of kShare
-  engine::ShareEnding ending{};  // of kShare
-  std::string scratch = {};      // name of kScratch
+  NodeKind kind = NodeKind::kRoot;
+  std::string job = {};                      // below jobs/
+  std::optional<int> rank = {};              // below ranks/R/ and data/D/; nullopt below full/
+  StateFile state_file = StateFile::kModel;  // of kState, kIncoming
+  std::int64_t step = 0;                     // of kShare
+  engine::ShareEnding ending{};              // of kShare
+  std::string scratch = {};                  // name of kScratch
   friend auto operator<=>(const NodeKey&, const NodeKey&) = default;
 };
 
-inline bool IsFolder(const NodeKey& key) { return key.place < Place::kEpoch; }
-/// The folder that it stands in; the root's is the root.
+inline bool IsFolder(const NodeKey& key) { return key.kind < NodeKind::kEpoch; }
+/// The folder that contains it; for the root, the root.
 NodeKey ParentOf(const NodeKey& key);
 
 struct Child {
@@ -64,14 +64,16 @@ struct Child {
 /// Data-parallel ranks of the job.
 int NumReaders(const JobFacts& facts);
 
-/// What stands in a folder other than jobs/ and data/R. \param facts of the job, or nullptr above
-/// jobs/JOB \pre IsFolder(folder), folder.place is neither kJobs nor kDataRank
+/// Lists a folder other than jobs/ and data/D.
+/// \param facts of the job, or nullptr above jobs/JOB
+/// \pre IsFolder(folder), folder.kind is neither kJobs nor kDataRank
 std::vector<Child> ChildrenOf(const NodeKey& folder, const JobFacts* facts);
-/// That of `name` among them, without making the others.
+/// The child with this name. Faster than ChildrenOf.
 std::optional<NodeKey> ChildNamed(const NodeKey& folder, std::string_view name,
                                   const JobFacts* facts);
 
-/// The text of a file that is there in memory. \pre `place` is kEpoch, kStep or kLayout
-ContentPtr TextAt(Place place, const JobFacts& facts);
+/// The content of a text file.
+/// \pre `kind` is kEpoch, kStep or kLayout
+ContentPtr TextAt(NodeKind kind, const JobFacts& facts);
 
 }  // namespace tessera::engine::vfs

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// What the folders data/ of the file tree read: the data of jobs. Implemented over files and
-/// servers by agents/data, and by tests.
+/// The data sets of jobs, which the folders data/ of the file tree read. agents/data implements it
+/// with files and web servers; tests implement it too.
 
 #include <cstdint>
 #include <memory>
@@ -14,8 +14,8 @@
 
 namespace tessera::engine::vfs {
 
-/// The data of a job, open, and how the job goes through them: with step s, counted from 0, it
-/// takes the s-th global batch of the order that the seed gives.
+/// The open data of a job and the order in which the job reads them: step s, counted from 0, takes
+/// the s-th global batch of the order that the seed determines.
 struct JobData {
   engine::DataMix mix;
   std::int64_t seed = 0;
@@ -28,15 +28,16 @@ using JobDataPtr = std::shared_ptr<const JobData>;
 class SampleSource {
  public:
   virtual ~SampleSource() = default;
-  /// The data of `job`: the same object as long as the job's settings are the same and the data are
-  /// not opened anew. May take long the first time. \pre job.has_data
-  /// \error kTimeout while the data are still being gone through, with how far that is; else why
-  ///     they cannot be read here
+  /// Opens the data of `job`, which may take long the first time. Returns the same object until the
+  /// job's settings change or the data are opened again.
+  /// \pre job.has_data
+  /// \error kTimeout with the progress while the data are being indexed; otherwise the reason why
+  ///     they cannot be read on this host
   virtual Result<JobDataPtr> Open(const JobInfo& job) = 0;
-  /// Samples of `data` could not be read. What is wrong may be mended, so they are opened anew when
-  /// they are asked for later.
+  /// Reports that samples of `data` could not be read. The next Open opens the data again, because
+  /// somebody may have repaired them.
   virtual void Failed(const JobDataPtr& data) = 0;
-  /// What is being opened ends soon with kCancelled, and nothing is opened any more.
+  /// Fails pending and later calls of Open with kCancelled.
   virtual void Stop() = 0;
 };
 

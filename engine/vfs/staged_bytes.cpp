@@ -10,8 +10,8 @@
 namespace tessera::engine::vfs {
 namespace {
 
-/// Rooms ahead are so large, and only of files that are as large already: so memory that no budget
-/// knows of is never more than what was written.
+/// Size of a range of RoomAhead. Smaller files get none, so that memory outside of the budget never
+/// exceeds the memory in it.
 constexpr std::int64_t kAheadBytes = std::int64_t{4} << 20;
 
 }  // namespace
@@ -20,7 +20,7 @@ Status StagingBudget::Take(std::int64_t bytes) {
   const std::lock_guard lock(mutex_);
   if (bytes > limit_ - used_) {
     return ResourceExhausted(
-        fmt::format("{} more bytes are to be staged, and {} of the {} bytes for that are in use",
+        fmt::format("cannot stage {} more bytes: {} of {} bytes are in use",
                     bytes, used_, limit_));
   }
   used_ += bytes;
@@ -40,7 +40,7 @@ Result<std::unique_ptr<StagedBytes>> StagedBytes::Make(std::shared_ptr<StagingBu
   if (begin == MAP_FAILED) {
     return ResourceExhausted(fmt::format("no address space for a file of {} bytes", limit));
   }
-  // Large pages: the first touch of small ones costs as much as the copy into them.
+  // Huge pages, because the first touch of small ones takes as long as the copy into them.
   ::madvise(begin, static_cast<std::size_t>(limit), MADV_HUGEPAGE);
   return std::unique_ptr<StagedBytes>(
       new StagedBytes(std::move(budget), static_cast<std::byte*>(begin), limit));
@@ -54,7 +54,7 @@ StagedBytes::~StagedBytes() {
 Status StagedBytes::Reach(std::int64_t size) {
   if (size > limit_) {
     return ResourceExhausted(
-        fmt::format("the file would have {} bytes, it can have no more than {}", size, limit_));
+        fmt::format("the file would have {} bytes, the limit is {}", size, limit_));
   }
   if (size <= size_) return OkStatus();
   TESSERA_RETURN_IF_ERROR(budget_->Take(size - size_));
@@ -75,7 +75,7 @@ Status StagedBytes::Write(std::int64_t offset, std::span<const std::byte> bytes)
 Status StagedBytes::Resize(std::int64_t size) {
   if (size < 0) return InvalidArgument(fmt::format("size {} is negative", size));
   if (size >= size_) return Reach(size);
-  if (size == 0) {  // the memory goes; it is zeros when it comes again
+  if (size == 0) {  // frees the pages, which read as zeros afterwards
     ::madvise(begin_, static_cast<std::size_t>(limit_), MADV_DONTNEED);
   } else {
     std::memset(begin_ + size, 0, static_cast<std::size_t>(size_ - size));
@@ -98,7 +98,7 @@ void StagedBytes::Touch(std::span<std::byte> room) {
   constexpr std::uintptr_t kPage = 4096;
   const auto begin = (reinterpret_cast<std::uintptr_t>(room.data()) + kPage - 1) / kPage * kPage;
   const auto end = (reinterpret_cast<std::uintptr_t>(room.data()) + room.size()) / kPage * kPage;
-  // Where the system cannot, the copy does it.
+  // If the kernel cannot, the copy allocates the pages.
   if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_WRITE);
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Memory of a file that is being written, and the budget that all such memory is taken from.
+/// Memory of a file that is being written, and the budget for all such files.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,8 @@
 
 namespace tessera::engine::vfs {
 
-/// Bytes that staged files may take together. \threadsafety Any thread.
+/// Limits the bytes of all staged files.
+/// \threadsafety Any thread.
 class StagingBudget {
  public:
   explicit StagingBudget(std::int64_t limit) : limit_(limit) {}
@@ -29,13 +30,13 @@ class StagingBudget {
   std::int64_t used_ = 0;
 };
 
-/// The bytes of one file, which grow at their place up to a limit known in advance: what was
-/// written is never copied again. Bytes that were never written are 0.
+/// The bytes of one file. They grow in place up to a limit that is known in advance, so that no byte
+/// is copied twice. Bytes that were never written are 0.
 /// \threadsafety One thread at a time.
 class StagedBytes {
  public:
-  /// Sets address space aside; memory is taken as it is written.
-  /// \error kResourceExhausted where the machine has not got so much address space
+  /// Reserves address space. Memory is allocated when it is written.
+  /// \error kResourceExhausted if the process lacks the address space
   static Result<std::unique_ptr<StagedBytes>> Make(std::shared_ptr<StagingBudget> budget,
                                                    std::int64_t limit);
   ~StagedBytes();
@@ -44,16 +45,17 @@ class StagedBytes {
 
   std::span<const std::byte> bytes() const { return {begin_, static_cast<std::size_t>(size_)}; }
   std::int64_t size() const { return size_; }
-  /// \error kResourceExhausted naming the limit of the file, or that of the budget; then nothing is
-  ///     written
+  /// \error kResourceExhausted naming the limit of the file or of the budget; nothing is written
   Status Write(std::int64_t offset, std::span<const std::byte> bytes);
-  /// Cuts off, or adds zeros. \error as Write
+  /// Truncates the file or appends zeros.
+  /// \error as Write
   Status Resize(std::int64_t size);
-  /// The room that a writer who goes on in order comes to next and that nobody has asked for yet:
-  /// empty for small files and while there is enough. It is for Touch.
+  /// The range for Touch that a sequential writer reaches next. Each call returns another range;
+  /// empty for small files and while enough memory is prepared.
   std::span<std::byte> RoomAhead();
-  /// Has the system lay memory under a room, which costs as much as the copy into it. Its bytes
-  /// stay as they are. \threadsafety Any thread, also while others write there.
+  /// Allocates the pages of a range without changing its bytes. The allocation takes as long as the
+  /// copy into the pages.
+  /// \threadsafety Any thread, also while another thread writes the same range.
   static void Touch(std::span<std::byte> room);
 
  private:
@@ -65,7 +67,7 @@ class StagedBytes {
   std::byte* const begin_;
   const std::int64_t limit_;
   std::int64_t size_ = 0;
-  std::int64_t asked_ = 0;  // the end of the last room ahead
+  std::int64_t asked_ = 0;  // end of the last range of RoomAhead
 };
 
 }  // namespace tessera::engine::vfs

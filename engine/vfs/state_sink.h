@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// Where state goes that was written into the file tree. Implemented by the cluster client and by
-/// tests.
+/// Takes state that was written into the file tree. The cluster client and tests implement it.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,22 +15,23 @@
 
 namespace tessera::engine::vfs {
 
-/// A box of a tensor, row-major in memory.
+/// A box of a tensor. It lies in the row-major memory of `memory`, which contains it.
 struct HandedPiece {
   ptc::Box box;
-  const std::byte* data = nullptr;
+  ptc::Box memory;
+  const std::byte* data = nullptr;  // the first element of `memory`
 };
 
-/// All state of a job after one step, as it was handed in. Nothing changes it any more.
+/// The whole state of a job after one step, as it was handed in. It does not change.
 struct HandedState {
   std::string job;
   std::int64_t step = 0;
   ptc::Layout layout;
-  /// By tensor. Every cell of the layout lies inside one of them; where several have it they agree.
+  /// By tensor. Every cell of the layout lies inside at least one of them; all replicas are equal.
   std::vector<std::vector<HandedPiece>> tensors;
-  std::vector<std::shared_ptr<const void>> alive;  // what the pieces point into
+  std::vector<std::shared_ptr<const void>> alive;  // own the memory of the pieces
 
-  /// A piece that holds all of `cell`, or nullptr.
+  /// A piece that contains `cell`, or nullptr.
   const HandedPiece* Find(int tensor, const ptc::Box& cell) const;
 };
 using HandedStatePtr = std::shared_ptr<const HandedState>;
@@ -40,15 +40,16 @@ using HandedStatePtr = std::shared_ptr<const HandedState>;
 class StateSink {
  public:
   virtual ~StateSink() = default;
-  /// Makes it the job's state, all at once, or changes nothing; returns when that is decided.
-  /// \error kFailedPrecondition where the job has another layout, or runs a program that cannot go
-  ///     on from this step; kUnavailable, kTimeout while it cannot be reached or is busy;
-  ///     kCancelled with the reason where it was rolled back
+  /// Makes `state` the job's state in one transaction. Returns when the transaction has committed
+  /// or rolled back.
+  /// \error kFailedPrecondition if the job has another layout, or runs a program that cannot
+  ///     continue from this step; kUnavailable, kTimeout if the job is out of reach or busy;
+  ///     kCancelled with the reason if the transaction was rolled back
   virtual Status Take(HandedStatePtr state) = 0;
-  /// For whoever watches the job: why something that was written is not taken. Does not wait.
+  /// Reports why a written file was refused, as an event of the job. Does not wait.
   virtual void NoteRefused(const std::string& job, const std::string& why) = 0;
-  /// For the end: what is being taken and not yet decided is called off, and Take returns within
-  /// seconds.
+  /// Cancels a transaction that is not decided yet, so that Take returns within seconds. The server
+  /// calls it before it ends.
   virtual void Cancel() = 0;
 };
 

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// What the file tree reads: the state of jobs at step boundaries. Implemented by the cluster
-/// client over lanes and mapped memory, and by tests.
+/// The state of jobs at step boundaries, which the file tree reads. The cluster client implements it
+/// with lanes and mapped memory; tests implement it too.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace tessera::engine::vfs {
 
-/// A job as it is now.
+/// A job at one moment.
 struct JobInfo {
   std::string name;
   std::int64_t epoch = 0;
@@ -25,26 +25,26 @@ struct JobInfo {
   std::int64_t step = 0;
   ptc::Layout layout;
   std::string settings_json = {};  // engine::ToJson of the job's settings
-  /// Whether a SampleSource can know what the job reads: not so of programs of others.
+  /// Whether a SampleSource can open the job's data. It cannot for a job that runs its own program.
   bool has_data = false;
 };
 
-/// The state of one job after one step, all of it, which nothing changes any more.
+/// The whole state of one job after one step. It does not change.
 /// \threadsafety Any thread, several at once.
 class StateView {
  public:
-  /// Gives the view's memory back.
+  /// Releases the view's memory.
   virtual ~StateView() = default;
-  /// What the job was when the view was taken.
+  /// The job when the view was taken.
   virtual const JobInfo& info() const = 0;
-  /// Row-major elements of `box` of tensor `tensor` (an index into the layout's collection). Only
-  /// these bytes move.
+  /// Reads the row-major elements of `box` of tensor `tensor` (an index into the layout's
+  /// collection). No other bytes are transferred.
   /// \pre the box lies in the tensor, out.size() is its size in bytes
-  /// \error kDataLoss, kUnavailable naming node and tensor, where the node that holds it is lost
+  /// \error kDataLoss, kUnavailable naming node and tensor, if the node that holds them is lost
   virtual Status Read(int tensor, const ptc::Box& box, std::span<std::byte> out) const = 0;
-  /// The same elements where they lie row-major in one range of this process's memory, good as long
-  /// as the view; empty where they do not, and then Read gets them. Saves a copy of what is mapped.
-  /// Takes no time worth speaking of. \pre the box lies in the tensor
+  /// The same elements without a copy, if they are one row-major range of this process's memory,
+  /// valid as long as the view. Empty otherwise: then Read gets them. Returns at once.
+  /// \pre the box lies in the tensor
   virtual std::span<const std::byte> Direct(int /*tensor*/, const ptc::Box& /*box*/) const {
     return {};
   }
@@ -55,15 +55,15 @@ using StateViewPtr = std::shared_ptr<const StateView>;
 class StateSource {
  public:
   virtual ~StateSource() = default;
-  /// All jobs that have a layout, by name.
+  /// All jobs that have a layout, ordered by name.
   virtual Result<std::vector<JobInfo>> Jobs() = 0;
-  /// A view of `job` at the next step boundary; the job trains on. While an earlier view of the job
-  /// is held by anyone in this process, that one.
-  /// \error kResourceExhausted naming bytes and limit where the views' memory is used up; kNotFound
-  ///     for a job that is not there; kUnavailable while the job is being reconfigured for too long
+  /// Returns a view of `job` at the next step boundary; the job continues to train. While this
+  /// process holds an earlier view of the job, returns that one.
+  /// \error kResourceExhausted naming bytes and limit if the memory for views is used up; kNotFound
+  ///     if there is no such job; kUnavailable if a transaction of the job takes too long
   virtual Result<StateViewPtr> Pin(const std::string& job) = 0;
-  /// Ends what waits in Jobs and Pin, and in Read of views where it waits for others, and what
-  /// comes later, with kCancelled: whoever serves from the source is about to end.
+  /// Fails pending and later calls of Jobs, Pin and StateView::Read that wait for another process,
+  /// with kCancelled. The server calls it before it ends.
   virtual void Cancel() {}
 };
 

@@ -10,7 +10,7 @@ namespace tessera::engine::vfs {
 namespace {
 
 Error NoSuchInode(Ino ino) {
-  return FailedPrecondition(fmt::format("inode {} is not in use any more", ino));
+  return FailedPrecondition(fmt::format("inode {} is no longer in use", ino));
 }
 
 bool SameText(const ContentPtr& a, const ContentPtr& b) {
@@ -49,13 +49,13 @@ Result<NodeKey> Tree::FolderKey(Ino ino) {
   const std::lock_guard lock(mutex_);
   const Node* node = inodes_.Find(ino);
   if (node == nullptr) return NoSuchInode(ino);
-  if (!IsFolder(node->key)) return InvalidArgument(fmt::format("inode {} is no folder", ino));
+  if (!IsFolder(node->key)) return InvalidArgument(fmt::format("inode {} is not a folder", ino));
   return node->key;
 }
 
 Tree::Attributes Tree::AttributesOf(Ino ino, const Node& node) const {
   Attributes attributes{.ino = ino, .folder = IsFolder(node.key), .born = node.born};
-  attributes.writable = node.key.place == Place::kRank && incoming_.takes();
+  attributes.writable = node.key.kind == NodeKind::kRank && incoming_.takes();
   if (const auto* text = std::get_if<TextNode>(&node.body)) attributes.size = text->text->size();
   if (const auto* state = std::get_if<StateNode>(&node.body)) attributes.size = state->plan->size();
   if (const auto* incoming = std::get_if<IncomingNode>(&node.body)) {
@@ -125,7 +125,7 @@ Result<Tree::Attributes> Tree::StateOf(const NodeKey& key, const JobFacts& facts
     plan = PlanOfYoungest(key, facts.layout_hash);
   }
   if (!plan) {
-    TESSERA_TRY(FilePlan made, FilePlan::Make(facts.info, key.rank, key.part));
+    TESSERA_TRY(FilePlan made, FilePlan::Make(facts.info, key.rank, key.state_file));
     plan = std::make_shared<const FilePlan>(std::move(made));
   }
   const std::lock_guard lock(mutex_);
@@ -142,25 +142,25 @@ Result<Tree::Attributes> Tree::Lookup(Ino folder, std::string_view name, Time no
   }
   JobFactsPtr facts;
   std::optional<NodeKey> key;
-  if (parent.place == Place::kJobs) {
-    key = NodeKey{Place::kJob, std::string(name)};
-  } else if (parent.place == Place::kRoot) {
+  if (parent.kind == NodeKind::kJobs) {
+    key = NodeKey{NodeKind::kJob, std::string(name)};
+  } else if (parent.kind == NodeKind::kRoot) {
     key = ChildNamed(parent, name, nullptr);
   }
   const std::string& job = key ? key->job : parent.job;
   if (!job.empty()) {
     TESSERA_TRY(facts, FactsOf(job, now));
   }
-  if (parent.place == Place::kDataRank) return ShareOf(parent, name, *facts, now);
+  if (parent.kind == NodeKind::kDataRank) return ShareOf(parent, name, *facts, now);
   if (!key) key = ChildNamed(parent, name, facts.get());
   if (!key) return NotFound(fmt::format("there is no '{}' in inode {}", name, folder));
-  // A folder of a rank may be held open while the job shrinks.
+  // The kernel may keep the folder of a rank open while the job shrinks.
   if (key->rank && *key->rank >= facts->info.layout.mesh().num_ranks()) {
-    return NotFound(fmt::format("job '{}' has no rank {} any more", key->job, *key->rank));
+    return NotFound(fmt::format("job '{}' no longer has a rank {}", key->job, *key->rank));
   }
   if (IsFolder(*key)) return FolderOf(*key, now);
-  if (key->place == Place::kState) return StateOf(*key, *facts, now);
-  return TextOf(*key, TextAt(key->place, *facts), now);
+  if (key->kind == NodeKind::kState) return StateOf(*key, *facts, now);
+  return TextOf(*key, TextAt(key->kind, *facts), now);
 }
 
 void Tree::Forget(Ino ino, std::uint64_t count) {
@@ -179,7 +179,7 @@ Result<Tree::Handle> Tree::OpenFolder(Ino ino, Time now) {
   Tick(now);
   TESSERA_TRY(const NodeKey key, FolderKey(ino));
   std::vector<Child> children;
-  if (key.place == Place::kJobs) {
+  if (key.kind == NodeKind::kJobs) {
     TESSERA_TRY(const JobsPtr jobs, jobs_.Get(now));
     std::set<std::string> names;
     for (const auto& [name, facts] : *jobs) names.insert(name);
@@ -187,13 +187,13 @@ Result<Tree::Handle> Tree::OpenFolder(Ino ino, Time now) {
     for (const auto& [name, view] : held_) {
       if (!view.expired()) names.insert(name);
     }
-    for (const std::string& name : names) children.push_back({name, {Place::kJob, name}});
+    for (const std::string& name : names) children.push_back({name, {NodeKind::kJob, name}});
   } else {
     JobFactsPtr facts;
     if (!key.job.empty()) {
       TESSERA_TRY(facts, FactsOf(key.job, now));
     }
-    if (key.place == Place::kDataRank) {
+    if (key.kind == NodeKind::kDataRank) {
       TESSERA_TRY(children, data_.Children(key, *facts));
     } else {
       children = ChildrenOf(key, facts.get());
@@ -227,7 +227,7 @@ bool Tree::MayWait(Ino ino) {
   const std::lock_guard lock(mutex_);
   const Node* node = inodes_.Find(ino);
   return node != nullptr &&
-         (node->key.place == Place::kDataRank || node->key.place == Place::kShare);
+         (node->key.kind == NodeKind::kDataRank || node->key.kind == NodeKind::kShare);
 }
 
 }  // namespace tessera::engine::vfs

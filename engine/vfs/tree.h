@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// The file tree over the state of jobs, as inodes and handles: what a kernel asks for, without a
-/// kernel. Sizes and offsets are bytes. Which names there are: names.h; why a file never shows two
-/// steps: DESIGN.md.
+/// The file tree over the state of jobs in terms of inodes and handles, as a kernel requests it, but
+/// without a kernel. Sizes and offsets are bytes. names.h has the names; DESIGN.md explains why a
+/// file never shows two steps.
 
 #include <chrono>
 #include <cstdint>
@@ -28,19 +28,19 @@
 namespace tessera::engine::vfs {
 
 struct TreeOptions {
-  /// How old what is known of jobs may be.
+  /// Greatest age of the cached list of jobs.
   std::chrono::milliseconds jobs_keep{100};
-  /// How long a view waits to be looked up again when the job changed its layout between lookup and
+  /// How long a view is kept for a second lookup if the job's layout changed between lookup and
   /// open.
   std::chrono::milliseconds linger{2000};
   Incoming::Options incoming = {};
-  /// What jobs with `has_data` read; nullptr: their folders data/R hold nothing.
+  /// The data of jobs with `has_data`; nullptr: their folders data/D are empty.
   std::shared_ptr<SampleSource> samples = {};
-  /// Memory for files of data/R, open or opened lately.
+  /// Memory for files of data/D that are or were recently open, bytes.
   std::int64_t sample_bytes = std::int64_t{1} << 30;
 };
 
-/// \threadsafety Any thread, several at once. No lock is held while the source is asked.
+/// \threadsafety Any thread, several at once. No lock is held during calls of the source.
 class Tree {
  public:
   using Handle = std::uint64_t;
@@ -48,79 +48,82 @@ class Tree {
   struct Attributes {
     Ino ino = 0;
     bool folder = false;
-    bool writable = false;  // to its owner; of a folder: files can be made in it
-    std::int64_t size = 0;  // of a file that is writable: for now
+    bool writable = false;  // by its owner; a folder: files can be created in it
+    std::int64_t size = 0;  // of a writable file: at present
     Time born = {};
   };
-  /// What a read gave; the fragments are good as long as this and the room of the read.
+  /// The result of a read. The fragments are valid as long as this and the room of the read.
   struct Bytes {
     Fragments fragments;
     std::shared_ptr<const void> alive;
   };
 
-  /// \param sink takes what is written; nullptr: nothing can be
+  /// \param sink takes written state; nullptr: the tree is read-only
   Tree(std::shared_ptr<StateSource> source, Time now, TreeOptions options = {},
        std::shared_ptr<StateSink> sink = nullptr);
 
-  /// The entry `name` of a folder; counts as one lookup of it, until Forget.
-  /// \error kNotFound; kFailedPrecondition: `folder` is no inode any more; those of
-  ///     StateSource::Jobs and FilePlan::Make
+  /// Finds the entry `name` of a folder. Counts one lookup of it, until Forget.
+  /// \error kNotFound; kFailedPrecondition if `folder` is no longer an inode; as StateSource::Jobs
+  ///     and FilePlan::Make
   Result<Attributes> Lookup(Ino folder, std::string_view name, Time now);
   void Forget(Ino ino, std::uint64_t count);
-  /// What Lookup gave: nothing of an inode ever changes, but for the size of one that is written.
-  /// \error kFailedPrecondition: no such inode
+  /// The same attributes as from Lookup. Only the size of a written file ever changes.
+  /// \error kFailedPrecondition if there is no such inode
   Result<Attributes> Attr(Ino ino);
 
-  /// The first open of any state file of a job pins a view of it, which the others share.
-  /// \error kFailedPrecondition: the inode shows a view that is gone, or a layout that the job no
-  ///     longer has: look it up again; those of StateSource::Pin
+  /// Opens a file. The first open of a state file of a job pins a view, which later opens share.
+  /// \error kFailedPrecondition if the view or the layout of the inode is gone, so that the name must
+  ///     be looked up again; as StateSource::Pin
   Result<Handle> Open(Ino ino, Time now);
-  /// The bytes [offset, offset + room.size()), less beyond the end: see Content::Read.
+  /// Reads [offset, offset + room.size()), fewer bytes at the end. See Content::Read.
   Result<Bytes> Read(Handle handle, std::int64_t offset, std::span<std::byte> room);
-  /// With the last handle on a view the view goes.
+  /// Closes a file. The last handle on a view releases the view.
   void Release(Handle handle);
 
-  // ---- writing (tree_write.cpp); all of it with kUnimplemented where nothing can be written
+  // ---- writing (tree_write.cpp). Each call fails with kUnimplemented if the tree is read-only.
   struct Created {
     Attributes attributes;
     Handle handle = 0;
   };
-  /// Makes a file in the folder of a rank and opens it, or empties the one that is there; counts as
-  /// one lookup. Only ranks/R/model.safetensors.new and optimizer.safetensors.new hand anything in;
-  /// others can be renamed to those.
-  /// \error kUnimplemented for a name that nothing can be written to; kUnavailable while its state
-  ///     is being taken; as Lookup
+  /// Creates or truncates a file in the folder of a rank and opens it. Counts one lookup. Only
+  /// ranks/R/model.safetensors.new and optimizer.safetensors.new hand state in; other files can be
+  /// renamed to these.
+  /// \error kUnimplemented for a name that cannot be written; kUnavailable while a transaction takes
+  ///     its state; as Lookup
   Result<Created> Create(Ino folder, std::string_view name, Time now);
+  /// Opens a written file again.
   /// \error kUnimplemented for an inode that cannot be written; as Incoming::Resize
   Result<Handle> OpenToWrite(Ino ino, bool truncate, Time now);
-  /// \error as Incoming::Write; kInvalidArgument for a handle that is not open to write
+  /// \error as Incoming::Write; kInvalidArgument for a handle that is not open for writing
   Status Write(Handle handle, std::int64_t offset, std::span<const std::byte> bytes);
-  /// See Incoming::MakeRoomAhead. A handle that is gone is passed over.
+  /// See Incoming::MakeRoomAhead. Ignores a closed handle.
   void MakeRoomAhead(Handle handle);
   Result<Attributes> Resize(Ino ino, std::int64_t size);
-  /// At each close of a descriptor: see Incoming::Flush, which may take as long as a transaction.
-  /// Nothing for handles of other files.
+  /// To be called at each close of a descriptor. See Incoming::Flush; it may last as long as a
+  /// transaction. Does nothing for handles of other files.
   Status Flush(Handle handle, Time now);
   Status Unlink(Ino folder, std::string_view name);
-  /// Inside one folder of a rank; in the place of what is there, unless `keep_target`.
-  /// \error kAlreadyExists for that; kUnimplemented for names that nothing can be written to; as
-  ///     Incoming::Rename
+  /// Renames inside one folder of a rank.
+  /// \param keep_target fail instead of replacing an existing file
+  /// \error kAlreadyExists; kUnimplemented for names that cannot be written; as Incoming::Rename
   Status Rename(Ino folder, std::string_view from, std::string_view to, bool keep_target, Time now);
 
-  /// The names in a folder as they are now. \error as Lookup
+  /// Lists the present names of a folder.
+  /// \error as Lookup
   Result<Handle> OpenFolder(Ino ino, Time now);
-  /// \return nullptr behind the last. \pre the handle is one of OpenFolder and not released
+  /// The entry at `index`, or nullptr past the last one.
+  /// \pre the handle comes from OpenFolder and is not released
   const Child* Entry(Handle handle, std::size_t index);
   void ReleaseFolder(Handle handle);
-  /// Inode of the folder in which that of `ino` stands; the root's is the root.
+  /// The inode of the parent folder of `ino`; for the root, the root.
   Ino ParentIno(Ino ino);
-  /// Whether what is asked about the inode, but for attributes and reads, may wait for data that
-  /// are far away or not yet gone through: not to be asked where others wait.
+  /// Whether Lookup, Open or OpenFolder of this inode may wait for a data set that is remote or not
+  /// yet indexed. Call them on a thread that no other request waits for. Attr and Read never wait.
   bool MayWait(Ino ino);
 
-  /// Lets go of what waits only for its time. To be called about once a second.
+  /// Drops views and hand-ins whose time has passed. To be called about once per second.
   void Tick(Time now);
-  /// Views held, inodes and handles in use.
+  /// Views that are held, inodes and handles in use.
   struct Usage {
     std::size_t views = 0;
     std::size_t inodes = 0;
@@ -131,8 +134,8 @@ class Tree {
  private:
   struct OpenFile {
     ContentPtr content;
-    OpenViewPtr view;                    // nullptr for texts
-    IncomingFilePtr incoming = nullptr;  // of a file that is written
+    OpenViewPtr view;                    // nullptr for a text
+    IncomingFilePtr incoming = nullptr;  // of a written file
     bool writable = false;
   };
   struct Lingering {

@@ -12,10 +12,10 @@ namespace tessera::engine::vfs {
 
 Error Tree::GoneAway(const Node& node, std::string_view why) const {
   return FailedPrecondition(
-      fmt::format("a file of job '{}' has to be looked up again: {}", node.key.job, why));
+      fmt::format("a file of job '{}' must be looked up again: {}", node.key.job, why));
 }
 
-/// Whether the node shows, or may come to show, the view that is held of its job.
+/// Whether the node shows, or can show, the view of its job that is held.
 bool Tree::Fits(const StateNode& node, const OpenViewPtr& held) {
   return node.latent ? node.layout_hash == held->facts->layout_hash : node.view.lock() == held;
 }
@@ -31,7 +31,7 @@ Result<OpenViewPtr> Tree::Pinned(const std::string& job, Time now) {
   auto fresh = std::make_shared<const OpenView>(OpenView{std::move(view), std::move(facts)});
 
   const std::lock_guard lock(mutex_);
-  if (auto held = HeldView(job)) return held;  // somebody else was faster
+  if (auto held = HeldView(job)) return held;  // another thread was faster
   held_[job] = fresh;
   return fresh;
 }
@@ -53,7 +53,7 @@ Result<Tree::OpenFile> Tree::OpenState(Ino ino, Time now) {
   if (!view) {
     TESSERA_TRY(view, Pinned(job, now));
   }
-  OpenViewPtr replaced;  // dies without the lock
+  OpenViewPtr replaced;  // destroyed after the lock is released
   {
     const std::lock_guard lock(mutex_);
     Node* node = inodes_.Find(ino);
@@ -90,7 +90,7 @@ Result<Tree::Handle> Tree::Open(Ino ino, Time now) {
     const Node* node = inodes_.Find(ino);
     if (node == nullptr) return FailedPrecondition(fmt::format("inode {} is not in use", ino));
     if (IsFolder(node->key)) return InvalidArgument(fmt::format("inode {} is a folder", ino));
-    is_state = node->key.place == Place::kState;
+    is_state = node->key.kind == NodeKind::kState;
     if (const auto* text = std::get_if<TextNode>(&node->body)) file.content = text->text;
     if (const auto* samples = std::get_if<ShareNode>(&node->body)) share = samples->file;
   }
@@ -123,7 +123,7 @@ Result<Tree::Bytes> Tree::Read(Handle handle, std::int64_t offset, std::span<std
 }
 
 void Tree::Release(Handle handle) {
-  std::shared_ptr<const OpenFile> closed;  // what it holds dies without the lock
+  std::shared_ptr<const OpenFile> closed;  // destroyed after the lock is released
   {
     const std::lock_guard lock(mutex_);
     const auto found = files_.find(handle);
@@ -136,7 +136,7 @@ void Tree::Release(Handle handle) {
 
 void Tree::Tick(Time now) {
   incoming_.Tick(now);
-  std::vector<OpenViewPtr> late;  // dies without the lock
+  std::vector<OpenViewPtr> late;  // destroyed after the lock is released
   const std::lock_guard lock(mutex_);
   for (auto it = lingering_.begin(); it != lingering_.end();) {
     if (it->second.until > now) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Files of ranks that are written into the tree: which inodes and handles they have. What becomes
-/// of them: incoming.h.
+/// Inodes and handles of files that are written into the tree. incoming.h checks and stages them.
 
 #include <fmt/format.h>
 
@@ -14,9 +13,7 @@ namespace {
 
 Error NotWritable(std::string_view what) {
   return Error{ErrorCode::kUnimplemented,
-               fmt::format("{}: only files in ranks/R/ are written, and none that the mount shows "
-                           "there",
-                           what),
+               fmt::format("{}: only new files in ranks/R/ can be written", what),
                {}};
 }
 
@@ -41,7 +38,7 @@ Result<IncomingFilePtr> Tree::WritableAt(Ino ino) {
   return incoming->file;
 }
 
-/// Of the job as it is, whatever view of it is open.
+/// Facts of the job now, even if a view of it is open.
 Result<JobFactsPtr> Tree::FactsNow(const std::string& job, Time now) {
   TESSERA_TRY(const JobsPtr jobs, jobs_.Get(now));
   const auto found = jobs->find(job);
@@ -64,11 +61,11 @@ Result<Tree::Created> Tree::Create(Ino folder, std::string_view name, Time now) 
   TESSERA_TRY(const NodeKey parent, FolderKey(folder));
   const auto key = IncomingNamed(parent, name);
   if (!key || !incoming_.takes()) {
-    return NotWritable(fmt::format("'{}' cannot be made", name));
+    return NotWritable(fmt::format("'{}' cannot be created", name));
   }
   TESSERA_TRY(const JobFactsPtr facts, FactsNow(key->job, now));
   if (*key->rank >= facts->info.layout.mesh().num_ranks()) {
-    return NotFound(fmt::format("job '{}' has no rank {} any more", key->job, *key->rank));
+    return NotFound(fmt::format("job '{}' no longer has a rank {}", key->job, *key->rank));
   }
   TESSERA_TRY(IncomingFilePtr file, incoming_.Create(*key, facts));
   TESSERA_RETURN_IF_ERROR(incoming_.Resize(*file, 0));
@@ -83,7 +80,7 @@ Result<Tree::Handle> Tree::OpenToWrite(Ino ino, bool truncate, Time now) {
   return OpenIncoming(std::move(file), true);
 }
 
-/// nullptr for a handle that is not open to write.
+/// nullptr for a handle that is not open for writing.
 IncomingFilePtr Tree::WrittenThrough(Handle handle) {
   const std::lock_guard lock(mutex_);
   const auto found = files_.find(handle);
@@ -92,7 +89,7 @@ IncomingFilePtr Tree::WrittenThrough(Handle handle) {
 
 Status Tree::Write(Handle handle, std::int64_t offset, std::span<const std::byte> bytes) {
   const IncomingFilePtr file = WrittenThrough(handle);
-  if (!file) return InvalidArgument(fmt::format("handle {} is not open to write", handle));
+  if (!file) return InvalidArgument(fmt::format("handle {} is not open for writing", handle));
   return incoming_.Write(*file, offset, bytes);
 }
 
@@ -130,7 +127,7 @@ Status Tree::Rename(Ino folder, std::string_view from, std::string_view to, bool
   }
   const IncomingFilePtr file = incoming_.Find(*old_key);
   if (file && keep_target && incoming_.Find(*new_key)) {
-    return AlreadyExists(fmt::format("'{}' is there", to));
+    return AlreadyExists(fmt::format("'{}' exists", to));
   }
   TESSERA_TRY(const JobFactsPtr facts, FactsNow(old_key->job, now));
   TESSERA_RETURN_IF_ERROR(incoming_.Rename(*old_key, *new_key, facts, now));

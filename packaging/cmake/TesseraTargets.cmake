@@ -39,9 +39,6 @@ target_compile_options(tessera_warnings INTERFACE
 # g++ 12 sees uninitialized strings in every moved std::variant (GCC bug 105562 and its kin).
 target_compile_options(tessera_warnings INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
-if(TESSERA_UNITY)  # a batch is a source for this warning, so that it takes anonymous namespaces for a header's
-  target_compile_options(tessera_warnings INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
-endif()
 if(TESSERA_WERROR)
   target_compile_options(tessera_warnings INTERFACE -Werror)
 endif()

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "agents/client/cluster.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "tests/agents/fake_registrar.h"
 #include "tests/support/test_main.h"
 

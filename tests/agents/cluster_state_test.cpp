@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "engine/model/gpt.h"
 #include "engine/store/view_plan.h"
 #include "tests/agents/fake_registrar.h"
@@ -95,9 +96,11 @@ class ClusterStateTest : public QObject {
         *ptc::Layout::Make(*ptc::ParseDeviceMesh("dp=2,tp=2,pp=1 on 2x2"), *tensors);
     const engine::ViewPlan plan(layout);
     std::atomic<bool> lost = false;
+    std::atomic<int> renewals = 0;
     m_registrar->Do([&] {
       m_registrar->answer = [&, views = 0](const wire::Request& request) mutable {
         wire::Reply reply;
+        if (request.has_keep_views()) ++renewals;
         if (request.has_view()) {
           reply.mutable_view()->set_view(static_cast<std::uint64_t>(++views));
           reply.mutable_view()->mutable_job()->set_name("gpt");
@@ -118,7 +121,7 @@ class ClusterStateTest : public QObject {
     const auto first = m_source->Pin("gpt");
     QVERIFY2(first, first ? "" : first.error().ToString().c_str());
     QCOMPARE(*m_source->Pin("gpt"), *first);
-    QTest::qSleep(200);  // it is renewed
+    QTRY_VERIFY(renewals >= 2);
     QCOMPARE(*m_source->Pin("gpt"), *first);
     lost = true;
     QTRY_VERIFY(*m_source->Pin("gpt") != *first);

@@ -118,7 +118,7 @@ class JobAttachTest : public QObject {
       const int code = tessera_store_get(job, 2, 1, "later", &v, &s, kLimit);
       return code < 0 ? std::string(tessera_last_error()) : std::string("got it");
     });
-    QTest::qSleep(50);
+    QTRY_VERIFY_WITH_TIMEOUT(node.agent.IsWanted(2, 1, "later"), kLimit);
     QCOMPARE(tessera_abandoned(job, 2, 1), 0);
     node.agent.Do([](RankPort& port) {
       port.Abandon(kJob, 2, 1);
@@ -136,7 +136,7 @@ class JobAttachTest : public QObject {
       tessera_free(v);
       return code;
     });
-    QTest::qSleep(50);
+    QTRY_VERIFY_WITH_TIMEOUT(node.agent.IsWanted(1, 0, "after"), kLimit);
     QVERIFY(node.agent.Restart());
     QVERIFY(tessera_store_get(job, 1, 0, "k", &value, &size, kLimit) == 0);
     tessera_free(value);

@@ -117,16 +117,18 @@ class JobTest : public QObject {
     QCOMPARE(node.agent.Of(Node::Id(1)).request, engine::kRequestNoData);  // of the last pause
   }
 
+  // The other rank, which nothing holds, makes its update and has the gradients of the next step.
   void holdKeepsTheUpdateBack() {
-    Node node(1);
+    Node node(2);
     QVERIFY(node.agent.Start());
-    node.StartJob(1, 1000000, 1);
-    QTRY_VERIFY_WITH_TIMEOUT(node.Pausing(1), kLimit);
+    node.StartJob(2, 1000000, 1);
+    QTRY_VERIFY_WITH_TIMEOUT(node.Pausing(2), kLimit);
     auto& header = node.devices[0].header();
     header.hold.store(1);
-    SUCCEEDS(node.agent.Command(Node::Id(0), RankCommand::kResume, 1));
-    QTRY_COMPARE_WITH_TIMEOUT(header.decision_step.load(), 1U, kLimit);
-    QTest::qSleep(50);
+    for (int r = 0; r < 2; ++r) SUCCEEDS(node.agent.Command(Node::Id(r), RankCommand::kResume, 1));
+    QTRY_COMPARE_WITH_TIMEOUT(node.devices[1].header().grads_step.load(), 2U, kLimit);
+    QCOMPARE(node.Value(1), 1.0F);
+    QCOMPARE(header.decision_step.load(), 1U);
     QCOMPARE(header.begin.load(), 0U);
     QCOMPARE(node.Value(0), 0.0F);
     header.hold.store(0);
@@ -135,15 +137,15 @@ class JobTest : public QObject {
 
   // A hold that names a step lets the updates before it pass.
   void holdOfAStepLetsEarlierUpdatesPass() {
-    Node node(1);
+    Node node(2);
     QVERIFY(node.agent.Start());
-    node.StartJob(1, 1000000, 1);
-    QTRY_VERIFY_WITH_TIMEOUT(node.Pausing(1), kLimit);
+    node.StartJob(2, 1000000, 1);
+    QTRY_VERIFY_WITH_TIMEOUT(node.Pausing(2), kLimit);
     auto& header = node.devices[0].header();
     header.hold.store(6);
-    SUCCEEDS(node.agent.Command(Node::Id(0), RankCommand::kResume, 1));
-    QTRY_COMPARE_WITH_TIMEOUT(header.decision_step.load(), 6U, kLimit);
-    QTest::qSleep(50);
+    for (int r = 0; r < 2; ++r) SUCCEEDS(node.agent.Command(Node::Id(r), RankCommand::kResume, 1));
+    QTRY_COMPARE_WITH_TIMEOUT(node.devices[1].header().grads_step.load(), 7U, kLimit);
+    QCOMPARE(header.decision_step.load(), 6U);
     QCOMPARE(header.begin.load(), 5U);
     QCOMPARE(header.end.load(), 5U);
     QCOMPARE(node.Value(0), 5.0F);
@@ -163,7 +165,9 @@ class JobTest : public QObject {
       SUCCEEDS(node.agent.Do(
           [&](RankPort& port) { return port.SendConnect(Node::Id(r), ViewOf(r, 3, 2, 1)); }));
     }
-    QTest::qSleep(100);
+    // Rank 0 has met rank 1 and waits for rank 2; rank 1 waits for rank 0.
+    QTRY_VERIFY_WITH_TIMEOUT(node.agent.IsWanted(2, 1, "meeting/2"), kLimit);
+    QTRY_VERIFY_WITH_TIMEOUT(node.agent.IsWanted(2, 1, "meeting/all"), kLimit);
     for (int r = 0; r < 2; ++r) {
       QVERIFY(!node.agent.Of(Node::Id(r)).connected.contains({2, 1}));  // they wait for it
     }
@@ -199,9 +203,16 @@ class JobTest : public QObject {
     for (int r = 0; r < 3; ++r) {
       QTRY_VERIFY_WITH_TIMEOUT(node.agent.Of(Node::Id(r)).adopted == 2, kLimit);
     }
-    QTest::qSleep(50);
-    QCOMPARE(node.agent.Of(Node::Id(0)).decided.back().step, step);  // nobody goes before all may
-    for (int r = 0; r < 3; ++r) {
+    // Rank 0 may train on and does; the others wait until they may, too.
+    const auto gradients = [&](std::size_t r) {
+      return static_cast<std::int64_t>(node.devices[r].header().grads_step.load());
+    };
+    SUCCEEDS(node.agent.Do([&](RankPort& port) { return port.SendGo(Node::Id(0), 2); }));
+    QTRY_COMPARE_WITH_TIMEOUT(gradients(0), step + 1, kLimit);
+    QCOMPARE(gradients(1), step);
+    QVERIFY(gradients(2) <= step);
+    QCOMPARE(node.agent.Of(Node::Id(0)).decided.back().step, step);
+    for (int r = 1; r < 3; ++r) {
       SUCCEEDS(node.agent.Do([&](RankPort& port) { return port.SendGo(Node::Id(r), 2); }));
     }
     QTRY_VERIFY_WITH_TIMEOUT(node.agent.Of(Node::Id(2)).decided.size() > 5, kLimit);
@@ -263,7 +274,8 @@ class JobTest : public QObject {
     if (phase == "start") {
       start(0);
       start(1);
-      QTest::qSleep(300);
+      // Each has a thread that looks for the agent.
+      for (int r = 0; r < 2; ++r) QTRY_VERIFY_WITH_TIMEOUT(node.NumThreads(r) > 1, kLimit);
       QVERIFY(node.agent.Start());
     } else {
       if (phase == "connect") node.agent.held_back = "meeting/all";

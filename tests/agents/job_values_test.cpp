@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "agents/job/c_view.h"
 #include "agents/job/decision.h"
 #include "agents/job/tessera_job.h"
 #include "engine/data/dropout.h"
@@ -51,6 +52,23 @@ class JobValuesTest : public QObject {
     SUCCEEDS(parsed);
     QVERIFY(*parsed == view);
   }
+  void theViewBeforeTheCurrentOneStaysReadable() {
+    CViews views(ViewOf(0, 2, 1));
+    for (std::int64_t epoch = 2; epoch < 100; ++epoch) {
+      const tessera_view* before = &views.current().c();
+      views.Push(ViewOf(1, 3, epoch));
+      QCOMPARE(views.current().c().epoch, epoch);
+      QCOMPARE(views.current().c().world, 3);
+      QCOMPARE(views.current().c().address_of_rank[2], "127.0.0.1");
+      QCOMPARE(before->epoch, epoch - 1);
+      QCOMPARE(before->address_of_rank[0], "127.0.0.1");
+      QCOMPARE(views.num_kept(), std::size_t{2});
+    }
+  }
+  void theLibraryHasTheVersionOfTheHeader() {
+    QCOMPARE(tessera_job_version(), TESSERA_JOB_VERSION);
+  }
+
   void badViewsAreRefused_data() {
     QTest::addColumn<QString>("json");
     QTest::newRow("no json") << "{";

@@ -527,6 +527,7 @@ class LanesTest : public QObject {
     std::mt19937_64 rng(test::Seed());
     Pair pair;
     pair.Add(BoxOf({64 << 20}), 1, rng);
+    pair.Add(BoxOf({4 << 20}), 1, rng);
     Net net;
     auto slow = std::make_shared<engine::TokenBucket>(50 << 20, 1 << 20);
     const auto server = net.Serve(pair.Resolve(), 2, slow);
@@ -544,7 +545,11 @@ class LanesTest : public QObject {
     const std::int64_t total = outcome.total;
     QVERIFY(total < (64 << 20));
     const std::uint64_t memory = engine::Checksum(pair.destinations[0].memory);
-    std::this_thread::sleep_for(100ms);  // in which frames under way would arrive
+    // Frames that were on their way would arrive before another fetch from the same source ends.
+    LaneClient later(net.destination, net.Options());
+    Outcome other;
+    QVERIFY(later.Start(kKey, {pair.Batch(server->endpoints(), 1, 2)}, other.Callbacks()));
+    QVERIFY(other.Wait());
     QCOMPARE(outcome.total.load(), total);
     QCOMPARE(engine::Checksum(pair.destinations[0].memory), memory);
     client.Cancel();  // again: nothing to do

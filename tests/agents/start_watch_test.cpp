@@ -29,9 +29,9 @@ class StartWatchTest : public QObject {
     StartWatch watch({kNear, kFar, kFarther}, kStart);
     QCOMPARE(textOf(watch), QString());
     watch.Note(kFar, {0, 0}, kStart);
-    QCOMPARE(textOf(watch), QString("opening data: n1 finds its files"));
+    QCOMPARE(textOf(watch), QString("opening data: n1 is finding its files"));
     watch.Note(kFar, {0, 3 * kGiB}, kStart);
-    QCOMPARE(textOf(watch), QString("opening data: n1 finds its files, 3.0 GiB so far"));
+    QCOMPARE(textOf(watch), QString("opening data: n1 is finding its files, 3.0 GiB so far"));
     watch.Note(kFar, {3 * kGiB, 8 * kGiB}, kStart);
     QCOMPARE(textOf(watch), QString("opening data: n1 37.5 % of 8.0 GiB"));
     watch.Note(kFarther, {kGiB, 8 * kGiB}, kStart);
@@ -41,7 +41,7 @@ class StartWatchTest : public QObject {
     QCOMPARE(textOf(watch), QString("opening data: n1 37.5 % of 8.0 GiB"));
     watch.NodeReady(1);
     QCOMPARE(textOf(watch), QString());
-    watch.Note(kFar, {1, 2}, kStart);  // nobody waits for it any more
+    watch.Note(kFar, {1, 2}, kStart);  // it is no longer watched
     QCOMPARE(textOf(watch), QString());
   }
 
@@ -60,22 +60,22 @@ class StartWatchTest : public QObject {
     for (auto at = 0s; at <= 130s; at += 10s) watch.Note(kNear, {at.count(), 1000}, kStart + at);
     QCOMPARE(lateOf(watch, 130s), QString());
     QCOMPARE(lateOf(watch, 131s),
-             QString("n1g0 has not come further with its data for 120 s: 25.0 % of 4.0 GiB"));
+             QString("n1g0 made no progress with its data for 120 s: 25.0 % of 4.0 GiB"));
   }
 
   void whoSaysNothingHasTwoMinutesAfterTheLastWord() {
     StartWatch watch({kNear, kFar}, kStart);
     QCOMPARE(lateOf(watch, 120s), QString());
     QCOMPARE(lateOf(watch, 121s),
-             QString("n0g0 was not ready after 120 s: it did not say what it does"));
+             QString("n0g0 was not ready after 120 s and reported no progress"));
     watch.Note(kNear, {1, 2}, kStart + 100s);
     watch.Note(kNear, {2, 2}, kStart + 150s);
     QCOMPARE(lateOf(watch, 270s), QString());
     QCOMPARE(lateOf(watch, 271s),
-             QString("n1g0 was not ready after 120 s: it did not say what it does"));
+             QString("n1g0 was not ready after 120 s and reported no progress"));
     watch.NodeReady(1);
     QCOMPARE(lateOf(watch, 271s),
-             QString("n0g0 was not ready 120 s after all data were open: its groups do not stand"));
+             QString("n0g0 was not ready 120 s after all data were open: its process groups are not connected"));
     watch.NodeReady(0);
     QCOMPARE(lateOf(watch, 10000s), QString());
   }

@@ -17,12 +17,11 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
-#include <mutex>
 #include <thread>
 #include <tuple>
+#include <utility>
 #include <vector>
 
-#include "agents/train/comm/gloo_group.h"
 #include "agents/train/comm/groups.h"
 #include "agents/train/comm/shm_group.h"
 #include "agents/train/comm/tcp_group.h"
@@ -54,7 +53,7 @@ std::vector<float> ValuesOf(int rank, std::size_t size, int round) {
 constexpr std::size_t kSizes[] = {1, 7, 16384, 16385, 300001, 1};
 
 /// What is wrong with the collectives of this rank, or an empty string.
-std::string CheckCollectives(Collective& group, bool is_rank_order_sum) {
+std::string CheckCollectives(Collective& group) {
   const int ranks = group.size();
   int round = 0;
   for (const std::size_t size : kSizes) {
@@ -63,16 +62,15 @@ std::string CheckCollectives(Collective& group, bool is_rank_order_sum) {
     std::vector<float> max = ValuesOf(group.rank(), size, round);
     if (const auto status = group.AllReduceMax(max); !status) return status.error().ToString();
     for (std::size_t i = 0; i < size; ++i) {
-      float expected_sum = ValueOf(0, i, round), expected_max = expected_sum, magnitude = 0;
+      float expected_sum = ValueOf(0, i, round), expected_max = expected_sum;
       for (int r = 1; r < ranks; ++r) {
         expected_sum += ValueOf(r, i, round);
         expected_max = std::max(expected_max, ValueOf(r, i, round));
       }
-      for (int r = 0; r < ranks; ++r) magnitude += std::abs(ValueOf(r, i, round));
-      const bool sum_is_right = is_rank_order_sum
-                                    ? std::memcmp(&sum[i], &expected_sum, sizeof(float)) == 0
-                                    : std::abs(sum[i] - expected_sum) <= 1e-6F * magnitude;
-      if (!sum_is_right) return "sum of element " + std::to_string(i);
+      // Sums are made in rank order: the same bits.
+      if (std::memcmp(&sum[i], &expected_sum, sizeof(float)) != 0) {
+        return "sum of element " + std::to_string(i);
+      }
       if (max[i] != expected_max) return "maximum of element " + std::to_string(i);
     }
     // All ranks have the same bits.
@@ -259,6 +257,17 @@ int RunPeer(const char* folder, bool one_host) {
   return 0;
 }
 
+/// A rank that waits looks at its flags every 20 ms; an operation that does not wait looks once.
+constexpr int kLooksOfAWait = 5;
+
+/// Returns when `condition` holds, or after 30 s, when what follows fails.
+void WaitFor(const std::function<bool()>& condition) {
+  const auto deadline = steady_clock::now() + std::chrono::seconds(30);
+  while (!condition() && steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+}
+
 /// Runs `body(rank)` on a thread each and returns what they returned.
 std::vector<std::string> OnThreads(int ranks, const std::function<std::string(int)>& body) {
   std::vector<std::string> results(static_cast<std::size_t>(ranks));
@@ -307,7 +316,7 @@ class TrainCommTest : public QObject {
     const int fd = Memory(ranks);
     InProcesses(ranks, [&](int rank) -> std::string {
       auto group = MakeShmGroup(Options(rank, ranks), ::dup(fd));
-      return group ? CheckCollectives(**group, true) : group.error().ToString();
+      return group ? CheckCollectives(**group) : group.error().ToString();
     });
     ::close(fd);
   }
@@ -335,17 +344,45 @@ class TrainCommTest : public QObject {
     ::close(fd);
   }
 
-  void messagesOverGloo_data() {
+  void messagesOverTcp_data() {
     QTest::addColumn<int>("ranks");
-    for (const int ranks : {2, 4}) QTest::addRow("%d ranks", ranks) << ranks;
+    for (const int ranks : {2, 3, 4}) QTest::addRow("%d ranks", ranks) << ranks;
   }
-  void messagesOverGloo() {
+  void messagesOverTcp() {
     QFETCH(int, ranks);
     const auto rendezvous = std::make_shared<ThreadRendezvous>();
     compareWithNothing(OnThreads(ranks, [&](int rank) -> std::string {
-      auto group = MakeGlooGroup(Options(rank, ranks, kMessageFloats), "127.0.0.1", rendezvous);
+      auto group = MakeTcpGroup(Options(rank, ranks, kMessageFloats),
+                                rank % 2 == 0 ? "127.0.0.1" : "127.0.0.2", rendezvous);
       return group ? CheckMessages(**group) : group.error().ToString();
     }));
+  }
+
+  // As between stages: the sender of a message waits in another group for its receiver.
+  void messageArrivesWhileItsSenderWaitsElsewhere_data() {
+    QTest::addColumn<bool>("shared");
+    QTest::newRow("shared memory") << true;
+    QTest::newRow("tcp") << false;
+  }
+  void messageArrivesWhileItsSenderWaitsElsewhere() {
+    QFETCH(bool, shared);
+    constexpr std::size_t kFloats = 8 << 20;  // more than a connection buffers
+    const auto rendezvous = std::make_shared<ThreadRendezvous>();
+    const int messages = Memory(2, kFloats), other = Memory(2);
+    compareWithNothing(OnThreads(2, [&](int rank) -> std::string {
+      auto pp = shared ? MakeShmGroup(Options(rank, 2, kFloats), ::dup(messages))
+                       : MakeTcpGroup(Options(rank, 2, kFloats), "127.0.0.1", rendezvous);
+      auto world = MakeShmGroup(Options(rank, 2), ::dup(other));
+      if (!pp || !world) return "group";
+      std::vector<float> values(kFloats, static_cast<float>(rank));
+      for (int i = 0; i < Collective::kMaxInFlight; ++i) {
+        if (!(rank == 0 ? (*pp)->Send(1, values) : (*pp)->Receive(0, values))) return "message";
+      }
+      if (values.back() != 0) return "value";
+      return (*world)->Barrier() ? "" : "barrier";
+    }));
+    ::close(messages);
+    ::close(other);
   }
 
   void aGroupOfOneHasNoPeer() {
@@ -364,7 +401,7 @@ class TrainCommTest : public QObject {
     for (const bool shared : {true, false}) {
       for (const bool sends : {true, false}) {
         for (const char* by : {"abort", "abandonment", "timeout"}) {
-          QTest::addRow("%s, %s, %s", shared ? "shared memory" : "gloo",
+          QTest::addRow("%s, %s, %s", shared ? "shared memory" : "tcp",
                         sends ? "sending" : "receiving", by)
               << shared << sends << by;
         }
@@ -378,33 +415,32 @@ class TrainCommTest : public QObject {
     const auto rendezvous = std::make_shared<ThreadRendezvous>();
     const int fd = Memory(2, kMessageFloats);
     std::atomic<bool> is_out = false;
-    steady_clock::time_point ended_at, out_at;
     const auto results = OnThreads(2, [&](int rank) -> std::string {
       GroupOptions options = Options(rank, 2, kMessageFloats);
-      options.abandoned = [&] { return rank == 0 && rendezvous->Abandoned(); };
-      options.timeout = by == "timeout" ? milliseconds(300) : milliseconds(20000);
+      std::atomic<int> looks = 0;
+      options.abandoned = [&, rank] {
+        ++looks;
+        return rank == 0 && rendezvous->Abandoned();
+      };
+      if (by == "timeout") options.timeout = milliseconds(300);
       auto group = shared ? MakeShmGroup(options, ::dup(fd))
-                          : MakeGlooGroup(options, "127.0.0.1", rendezvous);
+                          : MakeTcpGroup(options, "127.0.0.1", rendezvous);
       if (!group) return group.error().ToString();
       if (rank == 1) {
-        while (!is_out) std::this_thread::sleep_for(milliseconds(1));
+        while (!is_out) std::this_thread::yield();
         return {};
       }
+      looks = 0;
       std::jthread end([&] {
-        std::this_thread::sleep_for(milliseconds(by == "timeout" ? 300 : 100));
-        ended_at = steady_clock::now();
+        WaitFor([&] { return looks > kLooksOfAWait; });
         if (by == "abort") (*group)->Abort();
         if (by == "abandonment") rendezvous->Abandon();
       });
-      std::vector<float> values(kMessageFloats);
+      std::vector<float> values(kKilledFloats);  // more than is taken without a receiver
       Status status = OkStatus();
-      for (int i = 0; status && i <= Collective::kMaxInFlight; ++i) {
-        status = sends ? (*group)->Send(1, values) : (*group)->Receive(1, values);
-      }
-      out_at = steady_clock::now();
+      while (status) status = sends ? (*group)->Send(1, values) : (*group)->Receive(1, values);
       end.join();
       is_out = true;
-      if (status) return "done";
       if ((*group)->Send(1, values) || (*group)->Barrier()) return "still usable";
       return status.error().code == (by == "timeout" ? ErrorCode::kTimeout : ErrorCode::kCancelled)
                  ? ""
@@ -412,15 +448,15 @@ class TrainCommTest : public QObject {
     });
     ::close(fd);
     compareWithNothing(results);
-    QVERIFY(out_at - ended_at < milliseconds(1000));
   }
 
   // A stage is killed while it sends; the next waits for the rest of the message, the one after for
-  // that one. Once the attempt is abandoned both are out.
+  // that one. Ranks on other hosts notice the end of its connections; in shared memory both wait
+  // until the attempt is abandoned.
   void killedStage_data() {
     QTest::addColumn<bool>("one_host");
     QTest::newRow("shared memory") << true;
-    QTest::newRow("gloo") << false;
+    QTest::newRow("tcp") << false;
   }
   void killedStage() {
     QFETCH(bool, one_host);
@@ -433,16 +469,13 @@ class TrainCommTest : public QObject {
       ::_exit(127);
     }
     std::atomic<int> received = 0, out = 0;
-    steady_clock::time_point abandoned_at, out_at;
     std::jthread kill([&] {
-      while (received < 2 && out == 0) std::this_thread::sleep_for(milliseconds(1));
+      WaitFor([&] { return received >= 2 || out > 0; });
       ::kill(pid, SIGKILL);
       ::waitpid(pid, nullptr, 0);
-      std::this_thread::sleep_for(milliseconds(50));
-      abandoned_at = steady_clock::now();
+      if (!one_host) WaitFor([&] { return out == 2; });  // the end of connections is noticed
       rendezvous->Abandon();
     });
-    std::mutex mutex;
     const auto results = OnThreads(2, [&](int rank) -> std::string {
       const auto groups = ThreeStages(rank, one_host, rendezvous);
       if (!groups) return groups.error().ToString();
@@ -452,21 +485,14 @@ class TrainCommTest : public QObject {
         status = groups->pp->Receive(rank + 1, values);
         if (rank == 1 && status) ++received;
       }
-      const std::lock_guard lock(mutex);
       ++out;
-      out_at = steady_clock::now();
-      const ErrorCode code = status.error().code;
-      return code == ErrorCode::kCancelled || code == ErrorCode::kUnavailable
+      return status.error().code == (one_host ? ErrorCode::kCancelled : ErrorCode::kUnavailable)
                  ? ""
                  : status.error().ToString();
     });
     kill.join();
     compareWithNothing(results);
     QVERIFY(received >= 2);
-    const auto took = std::chrono::duration_cast<milliseconds>(out_at - abandoned_at);
-    qInfo("all out %lld ms after the attempt was abandoned (below 0: before)",
-          static_cast<long long>(took.count()));
-    QVERIFY(took < milliseconds(1000));
   }
 
   // A rank that is killed never comes; the others get out once somebody says that it is over.
@@ -481,9 +507,8 @@ class TrainCommTest : public QObject {
       ::_exit(0);
     }
     std::atomic<bool> abandoned = false;
-    std::atomic<int> waiting = 0;
+    std::atomic<int> waiting = 0, rounds = 0;
     std::vector<ErrorCode> codes(2, ErrorCode::kInternal);
-    steady_clock::time_point abandoned_at;
     {
       std::vector<std::jthread> threads;
       for (int rank = 0; rank < 2; ++rank) {
@@ -497,23 +522,24 @@ class TrainCommTest : public QObject {
           std::vector<float> values(100000, 1);
           while (true) {
             const Status status = (*group)->AllReduceSum(values);
-            if (status) continue;
+            if (status) {
+              ++rounds;
+              continue;
+            }
             codes[static_cast<std::size_t>(rank)] = status.error().code;
             return;
           }
         });
       }
-      std::this_thread::sleep_for(milliseconds(50));
+      WaitFor([&] { return rounds > 4; });
       ::kill(pid, SIGKILL);
       int status = 0;
       ::waitpid(pid, &status, 0);
       waiting = 0;
-      QTRY_VERIFY(waiting > 4);  // both look again and again: nobody else is coming
-      abandoned_at = steady_clock::now();
+      WaitFor([&] { return waiting > 4; });  // both wait for a rank that does not come
       abandoned = true;
     }
     ::close(fd);
-    QVERIFY(steady_clock::now() - abandoned_at < milliseconds(1000));
     QVERIFY(codes[0] == ErrorCode::kCancelled && codes[1] == ErrorCode::kCancelled);
   }
 
@@ -521,16 +547,21 @@ class TrainCommTest : public QObject {
     const int fd = Memory(3);
     auto first = MakeShmGroup(Options(0, 3), ::dup(fd));
     std::vector<std::jthread> threads;
-    std::atomic<int> cancelled = 0;
+    std::atomic<int> cancelled = 0, waiting = 0;
     for (int rank = 1; rank < 3; ++rank) {
       threads.emplace_back([&, rank] {
-        auto group = MakeShmGroup(Options(rank, 3), ::dup(fd));
+        GroupOptions options = Options(rank, 3);
+        options.abandoned = [&, counted = false]() mutable {  // called only by a rank that waits
+          if (!std::exchange(counted, true)) ++waiting;
+          return false;
+        };
+        auto group = MakeShmGroup(options, ::dup(fd));
         const Status status = (*group)->Barrier();
         if (!status && status.error().code == ErrorCode::kCancelled) ++cancelled;
         if (!(*group)->Barrier()) ++cancelled;  // stays broken
       });
     }
-    std::this_thread::sleep_for(milliseconds(30));
+    WaitFor([&] { return waiting == 2; });
     (*first)->Abort();
     threads.clear();
     ::close(fd);
@@ -558,55 +589,17 @@ class TrainCommTest : public QObject {
     QCOMPARE(group.error().code, ErrorCode::kInvalidArgument);
   }
 
-  void glooBetweenThreads() {
+  void tcpRankThatNeverConnectsIsAbandoned() {
     const auto rendezvous = std::make_shared<ThreadRendezvous>();
-    compareWithNothing(OnThreads(4, [&](int rank) -> std::string {
-      auto group = MakeGlooGroup(Options(rank, 4), "127.0.0.1", rendezvous);
-      return group ? CheckCollectives(**group, false) : group.error().ToString();
-    }));
-  }
-
-  void glooCollectiveIsAbandoned() {
-    const auto rendezvous = std::make_shared<ThreadRendezvous>();
-    std::atomic<bool> is_out = false;
-    steady_clock::time_point abandoned_at, out_at;
-    compareWithNothing(OnThreads(2, [&](int rank) -> std::string {
-      GroupOptions options = Options(rank, 2);
-      options.abandoned = [&] { return rendezvous->Abandoned(); };
-      options.timeout = std::chrono::seconds(20);
-      auto group = MakeGlooGroup(options, "127.0.0.1", rendezvous);
-      if (!group) return group.error().ToString();
-      if (rank == 1) {  // never joins the collective
-        std::this_thread::sleep_for(milliseconds(100));
-        abandoned_at = steady_clock::now();
-        rendezvous->Abandon();
-        while (!is_out) std::this_thread::yield();
-        return {};
-      }
-      std::vector<float> values(100000, 1);
-      const Status status = (*group)->AllReduceSum(values);
-      out_at = steady_clock::now();
-      is_out = true;
-      if (status || status.error().code != ErrorCode::kCancelled) return "not cancelled";
-      return (*group)->Barrier() ? "still usable" : "";
-    }));
-    QVERIFY(out_at - abandoned_at < milliseconds(1000));
-  }
-
-  void glooRankThatNeverConnectsIsAbandoned() {
-    const auto rendezvous = std::make_shared<ThreadRendezvous>();
-    steady_clock::time_point abandoned_at;
     std::jthread abandon([&] {
-      std::this_thread::sleep_for(milliseconds(100));
-      abandoned_at = steady_clock::now();
-      rendezvous->Abandon();
+      const auto is_listening = rendezvous->Get("g/tcp/0", std::chrono::seconds(20));
+      if (is_listening) rendezvous->Abandon();
     });
-    const auto group = MakeGlooGroup(Options(0, 2), "127.0.0.1", rendezvous);
-    const auto out_at = steady_clock::now();
-    abandon.join();
+    GroupOptions options = Options(0, 2);
+    options.abandoned = [&] { return rendezvous->Abandoned(); };
+    const auto group = MakeTcpGroup(options, "127.0.0.1", rendezvous);
     QVERIFY(!group);
     QCOMPARE(group.error().code, ErrorCode::kCancelled);
-    QVERIFY(out_at - abandoned_at < milliseconds(1000));
   }
 
   void tcpBetweenThreads_data() {
@@ -619,29 +612,24 @@ class TrainCommTest : public QObject {
     compareWithNothing(OnThreads(ranks, [&](int rank) -> std::string {
       auto group =
           MakeTcpGroup(Options(rank, ranks), rank % 2 == 0 ? "127.0.0.1" : "127.0.0.2", rendezvous);
-      return group ? CheckCollectives(**group, true) : group.error().ToString();
+      return group ? CheckCollectives(**group) : group.error().ToString();
     }));
   }
 
-  // Without any abandonment: who is gone is noticed, and by those who wait for the noticer, too.
+  // Without any abandonment: the loss of a rank is noticed, also by ranks that wait for one that
+  // has noticed it.
   void tcpRankThatIsGoneIsNoticedByAll() {
     const auto rendezvous = std::make_shared<ThreadRendezvous>();
-    steady_clock::time_point gone_at;
     compareWithNothing(OnThreads(3, [&](int rank) -> std::string {
       auto group = MakeTcpGroup(Options(rank, 3), "127.0.0.1", rendezvous);
       if (!group) return group.error().ToString();
       std::vector<float> values(1 << 20, 1);
       if (!(*group)->AllReduceSum(values)) return "first";
-      if (rank == 2) {
-        std::this_thread::sleep_for(milliseconds(50));
-        gone_at = steady_clock::now();
-        return {};
-      }
+      if (rank == 2) return {};
       const Status status = (*group)->AllReduceSum(values);
       if (status || status.error().code != ErrorCode::kUnavailable) return "not noticed";
       return (*group)->Barrier() ? "still usable" : "";
     }));
-    QVERIFY(steady_clock::now() - gone_at < milliseconds(1000));
   }
 
   void tcpWaitEnds_data() {
@@ -652,19 +640,23 @@ class TrainCommTest : public QObject {
     QFETCH(QString, by);
     const auto rendezvous = std::make_shared<ThreadRendezvous>();
     std::atomic<bool> is_out = false;
-    const auto start = steady_clock::now();
     compareWithNothing(OnThreads(2, [&](int rank) -> std::string {
       GroupOptions options = Options(rank, 2);
-      options.abandoned = [&] { return rank == 0 && rendezvous->Abandoned(); };
-      options.timeout = by == "timeout" ? milliseconds(300) : milliseconds(20000);
+      std::atomic<int> looks = 0;
+      options.abandoned = [&, rank] {
+        ++looks;
+        return rank == 0 && rendezvous->Abandoned();
+      };
+      if (by == "timeout") options.timeout = milliseconds(300);
       auto group = MakeTcpGroup(options, "127.0.0.1", rendezvous);
       if (!group) return group.error().ToString();
       if (rank == 1) {
-        while (!is_out) std::this_thread::sleep_for(milliseconds(1));
+        while (!is_out) std::this_thread::yield();
         return {};
       }
+      looks = 0;
       std::jthread end([&] {
-        std::this_thread::sleep_for(milliseconds(100));
+        WaitFor([&] { return looks > kLooksOfAWait; });
         if (by == "abort") (*group)->Abort();
         if (by == "abandonment") rendezvous->Abandon();
       });
@@ -675,7 +667,6 @@ class TrainCommTest : public QObject {
                  ? ""
                  : status.error().ToString();
     }));
-    QVERIFY(steady_clock::now() - start < milliseconds(1500));
   }
 
   void tcpRanksThatDoNotComeAreATimeout() {
@@ -708,7 +699,7 @@ class TrainCommTest : public QObject {
         }
       }
       auto group = MakeTcpGroup(Options(rank, 2), "127.0.0.1", rendezvous);
-      return group ? CheckCollectives(**group, true) : group.error().ToString();
+      return group ? CheckCollectives(**group) : group.error().ToString();
     }));
   }
 
@@ -799,7 +790,8 @@ class TrainCommTest : public QObject {
     const auto groups = ConnectGroups(mesh.View(0), std::make_shared<ThreadRendezvous>(), 7,
                                       std::chrono::seconds(1));
     QVERIFY(!groups);
-    QCOMPARE(groups.error().message, std::string("2 stages without a size of their messages"));
+    QCOMPARE(groups.error().message,
+             std::string("2 pipeline stages need the size of their messages"));
   }
 
   void ranksWithOtherDataAreFound() {

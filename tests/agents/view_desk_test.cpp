@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "engine/model/gpt.h"
 #include "tests/support/test_main.h"
 
@@ -30,19 +31,25 @@ ViewableJob AnyJob() {
   return job;
 }
 
-/// A desk on a loop of its own; what it sends is looked at and answered by the test.
+/// A desk on its own loop. The test reads and answers its messages.
 struct Office {
   Loop loop;
   Result<ViewableJob> job = AnyJob();
   std::vector<std::pair<std::int32_t, wire::ToNode>> sent;
   std::set<std::int32_t> gone;
   std::vector<Result<wire::ViewReply>> replies;
+  int looks = 0;                        // times that the desk looked at the job
+  Loop::Clock::duration time_passed{};  // beside the real time
   std::optional<ViewDesk> desk;
   std::thread thread;
 
   explicit Office(ViewDesk::Limits limits = {}) {
     ViewDesk::World world;
-    world.job = [this](const std::string&) { return job; };
+    world.job = [this](const std::string&) {
+      ++looks;
+      return job;
+    };
+    world.now = [this] { return Loop::Now() + time_passed; };
     world.send = [this](std::int32_t node, const wire::ToNode& message) -> Status {
       if (gone.contains(node)) return Unavailable("n" + std::to_string(node) + " is not connected");
       sent.emplace_back(node, message);
@@ -65,6 +72,14 @@ struct Office {
     loop.Post([&] { done.set_value(task()); });
     return done.get_future().get();
   }
+  void PassTime(std::chrono::seconds time) {
+    Do([&] { return time_passed += time; });
+  }
+  /// Waits until the desk has looked at the job `count` times more.
+  bool AwaitLooks(int count) {
+    const int wanted = Do([&] { return looks; }) + count;
+    return QTest::qWaitFor([&] { return Do([&] { return looks; }) >= wanted; });
+  }
   void AskAs(const std::string& id) { Ask(std::int64_t{1} << 40, 0, id); }
   void Ask(std::int64_t limit = std::int64_t{1} << 40, std::int64_t used = 0,
            const std::string& id = {}) {
@@ -78,7 +93,7 @@ struct Office {
       return 0;
     });
   }
-  /// The last views that nodes were asked to take.
+  /// The TakeView messages of the last attempt.
   std::vector<std::pair<std::int32_t, wire::TakeView>> Asked() {
     return Do([&] {
       std::vector<std::pair<std::int32_t, wire::TakeView>> takes;
@@ -132,7 +147,8 @@ struct Office {
       return 0;
     });
   }
-  /// Has every node take its share of what was asked last. \return the view
+  /// Reports that every node has taken its share of the last attempt.
+  /// \return the view
   std::uint64_t TakeAll() {
     const std::uint64_t view = Asked()[0].second.view();
     for (const int node : {0, 1}) Report(node, view, wire::ViewReport::TAKEN);
@@ -223,7 +239,7 @@ class ViewDeskTest : public QObject {
     QCOMPARE(office.NumReleased(first.view()), 2);
     const wire::TakeView second = office.Asked()[0].second;
     QVERIFY(second.step() >= first.step() + 7);
-    office.Report(0, first.view(), wire::ViewReport::TAKEN);  // of the old one: freed there again
+    office.Report(0, first.view(), wire::ViewReport::TAKEN);  // of the old view: released again
     QCOMPARE(office.NumReleased(first.view()), 3);
     for (const int node : {0, 1}) office.Report(node, second.view(), wire::ViewReport::TAKEN);
     QVERIFY(office.replies.at(0));
@@ -234,7 +250,7 @@ class ViewDeskTest : public QObject {
     Office office;
     office.Ask();
     const wire::TakeView first = office.Asked()[0].second;
-    office.Report(1, first.view(), wire::ViewReport::STANDS, 99);
+    office.Report(1, first.view(), wire::ViewReport::PAUSED, 99);
     QTRY_VERIFY(office.Asked()[0].second.view() != first.view());
     QCOMPARE(office.Asked()[0].second.step(), 99);
   }
@@ -253,7 +269,7 @@ class ViewDeskTest : public QObject {
     QCOMPARE(office.Asked().size(), std::size_t{2});
     office.Ask(-1, -5);
     office.Ask(std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max());
-    QCOMPARE(office.NumReplies(), std::size_t{1});  // they wait for the one before
+    QCOMPARE(office.NumReplies(), std::size_t{1});  // they wait for the first request
     for (const int node : {0, 1}) {
       office.Report(node, office.Asked()[0].second.view(), wire::ViewReport::TAKEN);
     }
@@ -290,8 +306,8 @@ class ViewDeskTest : public QObject {
       return 0;
     });
     QCOMPARE(office.NumReleased(first.view()), 2);
-    QTest::qSleep(100);
-    QCOMPARE(office.Asked()[0].second.view(), first.view());  // waits
+    QVERIFY(office.AwaitLooks(3));
+    QCOMPARE(office.Asked()[0].second.view(), first.view());  // the transaction still runs
     office.Do([&] {
       office.job->busy.clear();
       office.job->epoch = 4;
@@ -357,12 +373,12 @@ class ViewDeskTest : public QObject {
     office.Ask();
     const std::uint64_t view = office.TakeAll();
     QVERIFY(office.Keep(view));
-    QVERIFY(office.Keep(view + 1));  // of another registrar's time, for all that is known
+    QVERIFY(office.Keep(view + 1));  // may be a view of an earlier registrar
     office.NodeGone(7, "n7 holds nothing of it");
     QVERIFY(office.Keep(view));
     QCOMPARE(office.NumReleased(view), 0);
     office.NodeGone(1, "n1 was silent for 10 s");
-    QCOMPARE(office.NumReleased(view), 0);  // nobody has heard of it
+    QCOMPARE(office.NumReleased(view), 0);  // the client does not know it yet
     const Status lost = office.Keep(view);
     QVERIFY(!lost);
     QCOMPARE(office.NumReleased(view), 2);
@@ -373,7 +389,7 @@ class ViewDeskTest : public QObject {
     QVERIFY(office.Keep(view));  // forgotten
   }
 
-  // A client that connects again sends what it has no answer to once more.
+  // A client that reconnects sends its unanswered requests again.
   void whatIsAskedAgainIsOneView() {
     Office office;
     office.AskAs("a");
@@ -390,7 +406,7 @@ class ViewDeskTest : public QObject {
     QCOMPARE(office.replies[3]->view(), view);
     QCOMPARE(office.NumKept(view, 1), kept + 1);
     QCOMPARE(office.Asked()[0].second.view(), other);
-    // What is lost or was let go of is not given again.
+    // A lost or released view is not returned again.
     office.Release(view);
     office.AskAs("a");
     QVERIFY(office.Asked()[0].second.view() != other);
@@ -402,16 +418,19 @@ class ViewDeskTest : public QObject {
   }
 
   void anAnswerIsRememberedAsLongAsItsLease() {
-    Office office({.lease = 300ms});
+    Office office({.lease = 30s});
     office.AskAs("a");
     const std::uint64_t view = office.TakeAll();
-    QTest::qSleep(400);
+    office.PassTime(29s);
+    office.AskAs("a");  // which renews the lease
+    QCOMPARE(office.NumReplies(), std::size_t{2});
+    office.PassTime(31s);
     office.AskAs("a");
-    QCOMPARE(office.NumReplies(), std::size_t{1});
+    QCOMPARE(office.NumReplies(), std::size_t{2});
     QVERIFY(office.Asked()[0].second.view() != view);
   }
 
-  // A node that is done long before the others holds its share until they are, too.
+  // A node that finishes long before the others keeps its share until they finish.
   void sharesWaitForEachOther() {
     Office office({.lease = 120ms});
     office.Ask();
@@ -424,21 +443,22 @@ class ViewDeskTest : public QObject {
     QCOMPARE(office.NumReplies(), std::size_t{1});
   }
 
-  // Neither the wait in the queue before a transaction nor the transaction counts as tries.
+  // Neither the time in the queue nor a transaction counts against the attempts.
   void clocksStandDuringATransaction() {
-    Office office({.transaction = 250ms, .attempts = 400ms});
+    Office office({.transaction = 250s, .attempts = 400s});
     office.job->step_seconds = 0.001;
     office.Ask();
     office.Ask();
-    const wire::TakeView first = office.Asked()[0].second;
-    QTest::qSleep(300);  // longer than a transaction is waited for
+    office.PassTime(300s);  // longer than the wait for a transaction
     for (int i = 0; i < 2; ++i) {
       office.Do([&] {
         office.job->busy = "transaction 5 is transferring";
         office.desk->OnTransfer("nano");
         return 0;
       });
-      QTest::qSleep(200);
+      QVERIFY(office.AwaitLooks(1));
+      office.PassTime(200s);
+      QVERIFY(office.AwaitLooks(1));
       const std::uint64_t before = office.Asked()[0].second.view();
       office.Do([&] {
         office.job->busy.clear();

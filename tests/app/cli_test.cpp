@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program as a shell sees it: exit codes, one line of error, nothing that needs a cluster.
 #include <QDir>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QProcess>
+#include <QStandardPaths>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -26,9 +30,11 @@ class CliTest : public QObject {
     const auto row = [](const char* name, const QStringList& words, const char* says) {
       QTest::newRow(name) << words << QString::fromLatin1(says);
     };
-    row("nothing", {}, "no verb given");
     row("unknown verb", {"fly"}, "unknown verb 'fly'");
     row("unknown second word", {"job", "fly"}, "unknown verb 'job fly'");
+    row("misspelt verb", {"stauts"}, "did you mean status?");
+    row("misspelt second word", {"job", "strat"}, "did you mean job start?");
+    row("misspelt option", {"up", "--noeds", "2"}, "did you mean --nodes?");
     row("half a verb", {"txn"}, "`txn` needs one more word");
     row("unknown option", {"status", "--fast"}, "unknown option '--fast'");
     row("unknown option before the verb", {"--fast", "status"}, "unknown option '--fast'");
@@ -37,16 +43,17 @@ class CliTest : public QObject {
     row("too many nodes", {"up", "--nodes", "65"}, "from 1 to 64");
     row("not a size", {"up", "--gpu-memory", "lots"}, "'lots'");
     row("not a rate", {"up", "--link", "100M"}, "'100M'");
-    row("bad cluster name", {"up", "--name", "../x"}, "'../x'");
+    row("bad cluster name", {"up", "--cluster", "../x"}, "'../x'");
     row("missing job", {"plan"}, "`plan` needs JOB");
-    row("missing devices", {"plan", "gpt"}, "--devices is missing");
+    row("nothing to change", {"plan", "gpt"}, "nothing to change: give --devices");
+    row("an order of no devices", {"plan", "gpt", "--mesh", "tp=2", "--pin"}, "--pin needs");
     row("not a device", {"plan", "gpt", "--devices", "gpu3"}, "'gpu3'");
     row("a device twice", {"plan", "gpt", "--devices", "n0g0,n0g0"}, "n0g0");
     row("unknown axis", {"plan", "gpt", "--devices", "n0g0", "--mesh", "xp=1"}, "xp");
     row("mesh that does not multiply", {"plan", "gpt", "--devices", "n0g0,n0g1", "--mesh", "dp=3"},
         "3");
-    row("apply where nobody can be asked", {"apply", "gpt", "--devices", "n0g0"}, "--yes");
-    row("tune where nobody can be asked", {"job", "tune", "gpt"}, "--yes");
+    row("job stop without a terminal", {"job", "stop", "gpt", "--yes"}, "give --yes");
+    row("node kill without a terminal", {"node", "kill", "n1", "--yes"}, "give --yes");
     row("tune for the warm-up only", {"job", "tune", "gpt", "--steps", "2", "--yes"}, "from 3 to");
     row("keeps neither", {"job", "tune", "gpt", "--keep", "worst", "--yes"}, "'worst'");
     row("no candidates", {"propose", "gpt", "--limit", "0"}, "from 1 to 64");
@@ -58,13 +65,14 @@ class CliTest : public QObject {
     row("not a time", {"history", "--from", "soon"}, "--from: 'soon'");
     row("time that runs backwards", {"events", "--from", "1h", "--to", "2h"}, "--from 1h");
     row("not a severity", {"events", "--severity", "awful"}, "awful");
-    row("two beginnings", {"job", "metrics", "g", "--since", "1h", "--from-step", "3"}, "--since");
+    row("two beginnings", {"job", "metrics", "g", "--from", "1h", "--from-step", "3"},
+        "--from-step");
     row("nothing to export", {"export", "--what", "everything"}, "'everything'");
     row("no such format", {"export", "--format", "xml"}, "'xml'");
     row("three tables in one csv", {"export", "--what", "all", "--format", "csv"}, "one table");
     row("not a node", {"node", "kill", "1"}, "'1'");
     row("not a device to fail", {"device", "fail", "n1"}, "n1");
-    row("two ways at once", {"down", "--all", "--name", "x"}, "--all and --name");
+    row("two ways at once", {"down", "--all", "--cluster", "x"}, "--all and --cluster");
   }
   void wrongUsageIsTwo() {
     QFETCH(QStringList, words);
@@ -80,7 +88,7 @@ class CliTest : public QObject {
     QTest::addColumn<QString>("says");
     QTest::newRow("no cluster") << QStringList{"status"} << "no cluster is known";
     QTest::newRow("unknown profile") << QStringList{"--cluster", "nowhere", "status"} << "nowhere";
-    QTest::newRow("nothing to stop") << QStringList{"down", "--name", "nowhere"} << "'nowhere'";
+    QTest::newRow("nothing to stop") << QStringList{"down", "--cluster", "nowhere"} << "'nowhere'";
     QTest::newRow("nothing at all to stop") << QStringList{"down"} << "no local cluster";
     QTest::newRow("nothing to forget")
         << QStringList{"profile", "remove", "nowhere"} << "'nowhere'";
@@ -112,7 +120,7 @@ class CliTest : public QObject {
     const Outcome help = run(verb + QStringList{"--help"});
     QCOMPARE(help.code, 0);
     QCOMPARE(help.errors, QString());
-    QVERIFY(help.output.startsWith(("tesseractl " + verb.join(u' ')).trimmed()));
+    QVERIFY(help.output.startsWith(("Usage: tesseractl " + verb.join(u' ')).trimmed()));
     QVERIFY(help.output.contains("--json"));
     const Outcome version = run(verb + QStringList{"--version"});
     QCOMPARE(version.code, 0);
@@ -122,12 +130,143 @@ class CliTest : public QObject {
   void helpNamesTheDefaults() {
     const QString help = run({"job", "start", "--help"}).output;
     for (const char* part :
-         {"gpt-mini", "default 16", "2000 steps", "--mesh", "--devices", "--data"})
+         {"gpt-mini", "default: 16", "2000 steps", "--mesh", "--devices", "--data"})
       QVERIFY2(help.contains(QString::fromLatin1(part)), part);
   }
 
+  void helpIsFoundInManyWays_data() {
+    QTest::addColumn<QStringList>("words");
+    QTest::addColumn<QString>("begins");
+    QTest::newRow("bare") << QStringList{} << "Usage: tesseractl [global options] VERB";
+    QTest::newRow("help") << QStringList{"help"} << "Usage: tesseractl [global options] VERB";
+    QTest::newRow("-h") << QStringList{"-h"} << "Usage: tesseractl [global options] VERB";
+    QTest::newRow("help VERB") << QStringList{"help", "job", "stop"}
+                               << "Usage: tesseractl job stop JOB";
+    QTest::newRow("VERB -h") << QStringList{"job", "stop", "-h"}
+                             << "Usage: tesseractl job stop JOB";
+    QTest::newRow("-h VERB") << QStringList{"-h", "job", "stop"}
+                             << "Usage: tesseractl job stop JOB";
+    QTest::newRow("half a verb") << QStringList{"job", "--help"} << "Usage: tesseractl job VERB";
+    QTest::newRow("help half a verb") << QStringList{"help", "job"} << "Usage: tesseractl job VERB";
+  }
+  void helpIsFoundInManyWays() {
+    QFETCH(QStringList, words);
+    QFETCH(QString, begins);
+    const Outcome help = run(words);
+    QCOMPARE(help.code, 0);
+    QCOMPARE(help.errors, QString());
+    QVERIFY2(help.output.startsWith(begins), qPrintable(help.output.left(80)));
+  }
+
+  void bytesThatAreNoTextAreOneLine() {
+    QProcess bash;
+    bash.setEnvironment(EnvironmentWithHome(m_home->path()));
+    bash.start("bash", {"-c", QStringLiteral(TESSERA_BIN_DIR "/tesseractl job start gpt-nano --set "
+                                                             "dropout=$'\\xff'")});
+    QVERIFY(bash.waitForFinished(20000));
+    QCOMPARE(bash.exitStatus(), QProcess::NormalExit);
+    QCOMPARE(bash.exitCode(), 2);
+    const QByteArray errors = bash.readAllStandardError();
+    QVERIFY2(
+        errors.startsWith("tesseractl: ") && errors.count('\n') == 1 && errors.contains("dropout"),
+        errors.constData());
+  }
+
+  void coloursAreForTerminals() {
+    QVERIFY(!run({"help"}).output.contains(u'\x1b'));
+    QVERIFY(run({"help", "--color", "always"}).output.contains(u'\x1b'));
+    QVERIFY(!run({"help", "--color", "never"}).output.contains(u'\x1b'));
+  }
+
+  void errorsAreJsonToo_data() {
+    QTest::addColumn<QStringList>("words");
+    QTest::addColumn<int>("exit");
+    QTest::addColumn<QString>("error");
+    QTest::newRow("usage") << QStringList{"up", "--nodes", "two", "--json"} << 2
+                           << "invalid_argument";
+    QTest::newRow("unknown verb") << QStringList{"--json", "fly"} << 2 << "invalid_argument";
+    QTest::newRow("machine") << QStringList{"status", "--json"} << 1 << "not_found";
+    QTest::newRow("compare") << QStringList{"compare", "/no/a", "/no/b", "--json"} << 2
+                             << "not_found";
+  }
+  void errorsAreJsonToo() {
+    QFETCH(QStringList, words);
+    QFETCH(int, exit);
+    QFETCH(QString, error);
+    const Outcome outcome = run(words);
+    QCOMPARE(outcome.code, exit);
+    QCOMPARE(outcome.output, QString());
+    const QJsonObject json = QJsonDocument::fromJson(outcome.errors.toUtf8()).object();
+    QCOMPARE(json["version"].toInt(), 1);
+    QCOMPARE(json["error"]["code"].toString(), error);
+    QCOMPARE(json["error"]["exit_code"].toInt(), exit);
+    QVERIFY(!json["error"]["message"].toString().isEmpty());
+  }
+
+  void clusterIsChosenInOrder() {
+    QDir(m_home->path()).mkpath("profiles");
+    for (const char* name : {"alpha", "beta"}) {
+      QFile file(m_home->filePath(QStringLiteral("profiles/%1.json").arg(QLatin1String(name))));
+      QVERIFY(file.open(QIODevice::WriteOnly));
+      file.write(R"({"name":")" + QByteArray(name) + R"("})");  // not whole: the error names it
+    }
+    const auto meant = [&](const QStringList& words, const QStringList& more = {}) {
+      QStringList environment = EnvironmentWithHome(m_home->path());
+      environment.removeIf([](const QString& e) { return e.startsWith(u"TESSERA_CLUSTER="); });
+      const Outcome outcome = RunProgram("tesseractl", words, environment + more);
+      return outcome.errors.contains("alpha")  ? QString("alpha")
+             : outcome.errors.contains("beta") ? QString("beta")
+                                               : outcome.errors.trimmed();
+    };
+    QVERIFY(meant({"status"}).contains("2 profiles are known and none is named local"));
+    QCOMPARE(run({"profile", "use", "alpha"}).code, 0);
+    QCOMPARE(meant({"status"}), QString("alpha"));
+    QCOMPARE(meant({"status"}, {"TESSERA_CLUSTER=beta"}), QString("beta"));
+    QCOMPARE(meant({"--cluster", "alpha", "status"}, {"TESSERA_CLUSTER=beta"}), QString("alpha"));
+    QCOMPARE(run({"profile", "use", "--clear"}).code, 0);
+    QVERIFY(meant({"status"}).contains("none is named local"));
+    const Outcome misspelt = run({"profile", "use", "alpa"});
+    QCOMPARE(misspelt.code, 1);
+    verifyOneLine(misspelt, "did you mean alpha?");
+  }
+
+  void quietPrintsNothingOnSuccess() {
+    const QString folder = m_home->filePath("man");
+    const Outcome loud = run({"manual", folder});
+    QCOMPARE(loud.code, 0);
+    QVERIFY(loud.output.contains("pages in"));
+    const Outcome quiet = run({"manual", folder, "-q"});
+    QCOMPARE(quiet.code, 0);
+    QCOMPARE(quiet.output + quiet.errors, QString());
+  }
+
+  // A terminal is what `script` gives its command.
+  void aTerminalIsAsked_data() {
+    QTest::addColumn<QByteArray>("answer");
+    QTest::addColumn<QString>("says");
+    QTest::newRow("no") << QByteArray("n\n") << "Nothing changed";
+    QTest::newRow("yes") << QByteArray("y\n") << "no cluster is known";
+  }
+  void aTerminalIsAsked() {
+    QFETCH(QByteArray, answer);
+    QFETCH(QString, says);
+    if (QStandardPaths::findExecutable("script").isEmpty()) QSKIP("script is not installed");
+    QProcess script;
+    script.setEnvironment(EnvironmentWithHome(m_home->path()));
+    script.start("script",
+                 {"-qec", QStringLiteral(TESSERA_BIN_DIR "/tesseractl job stop gpt"), "/dev/null"});
+    QVERIFY(script.waitForStarted());
+    script.write(answer);
+    QVERIFY(script.waitForFinished(20000));
+    const QString output = QString::fromUtf8(script.readAll());
+    QCOMPARE(script.exitCode(), 1);
+    QVERIFY2(output.contains("Stop job 'gpt'") && output.contains("[y/N]"), qPrintable(output));
+    QVERIFY2(output.contains(says), qPrintable(output));
+  }
+
   void emptyListsAreNoErrors() {
-    QCOMPARE(run({"profile", "list", "--json"}).output, QString("[]\n"));
+    QCOMPARE(run({"profile", "list", "--json"}).output,
+             QString("{\"version\":1,\"profiles\":[]}\n"));
     QCOMPARE(run({"down", "--all"}).code, 0);
   }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is a skew, what may be the way of the answer, and what is no clock at all.
 #include "app/commands/clock_skew.h"
-#include "tests/support/test_main.h"
 
 #include <fmt/format.h>
 
 #include <QTest>
 #include <cmath>
+
+#include "tests/support/test_main.h"
 
 using tessera::app::clockSkewOf;
 using tessera::engine::Check;

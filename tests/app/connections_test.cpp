@@ -178,7 +178,8 @@ class ConnectionsTest : public QObject {
                         [&](Result<std::vector<engine::Sample>> got) { read = got->size(); });
     QTRY_COMPARE(read, std::size_t{2});
     bool refused = false;
-    connections.apply({}, {}, ui::Unrecorded::Refuse, [&](Result<std::int64_t> got) { refused = !got; });
+    connections.apply({}, {}, ui::Unrecorded::Refuse,
+                      [&](Result<std::int64_t> got) { refused = !got; });
     QTRY_VERIFY(refused);
     connections.closeHistory();
     QVERIFY(!model.isFile());

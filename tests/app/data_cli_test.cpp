@@ -30,7 +30,7 @@ class DataCliTest : public QObject {
   void eachSampleComesOnceAPass() {
     write("a.txt", 1001);
     const QJsonObject shown =
-        object({"--data", "a.txt", "--sequence", "10", "--first", "200", "--seed", "5"});
+        object({"--data", "a.txt", "--sequence", "10", "--limit", "200", "--seed", "5"});
     QCOMPARE(shown["samples"].toInt(), 100);
     QCOMPARE(shown["parts"].toArray().size(), 1);
     QCOMPARE(shown["parts"].toArray()[0].toObject()["format"].toString(), QStringLiteral("text"));
@@ -46,7 +46,7 @@ class DataCliTest : public QObject {
     QCOMPARE(seen[1].size(), std::size_t{100});
     QVERIFY(first != second);
     // The same seed says the same, another one another.
-    const QStringList again = {"--data", "a.txt", "--sequence", "10", "--first", "200", "--seed"};
+    const QStringList again = {"--data", "a.txt", "--sequence", "10", "--limit", "200", "--seed"};
     QCOMPARE(object(again + QStringList{"5"}), shown);
     QVERIFY(object(again + QStringList{"6"}) != shown);
   }
@@ -55,7 +55,7 @@ class DataCliTest : public QObject {
     write("a.txt", 1001);
     write("b.txt", 501);
     const QJsonObject shown = object(
-        {"--data", "0.75:a.txt", "--data", "0.25:b.txt", "--sequence", "10", "--first", "400"});
+        {"--data", "0.75:a.txt", "--data", "0.25:b.txt", "--sequence", "10", "--limit", "400"});
     int ofB = 0;
     for (const QJsonValue& sample : shown["order"].toArray()) {
       ofB += sample.toObject()["part"].toInt();
@@ -64,6 +64,23 @@ class DataCliTest : public QObject {
     const QByteArray text =
         run({"--data", "0.75:a.txt", "--data", "0.25:b.txt", "--sequence", "10"}).output;
     QVERIFY2(text.contains("75.0 %") && text.contains("25.0 %"), text.constData());
+  }
+
+  void recordsThatDoNotFitAreCounted() {
+    QFile file(m_home->filePath("a.tfrecord"));  // "hello" and "a much longer one"
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(QByteArray::fromHex("0500000000000000eab2043e68656c6c6fbb1f1c19"));
+    file.write(
+        QByteArray::fromHex("11000000000000009d6db52e61206d756368206c6f6e676572206f6e6588e8ae38"));
+    file.close();
+    const QStringList words = {"--data", "a.tfrecord", "--sequence", "9"};
+    const QJsonObject part = object(words)["parts"].toArray()[0].toObject();
+    QCOMPARE(part["cut"].toInt(), 1);
+    QCOMPARE(part["padded"].toInt(), 1);
+    const QByteArray text = run(words).output;
+    QVERIFY2(text.contains("part 0: 1 records are longer than 10 tokens and are cut, 1 are shorter "
+                           "and are filled up with token 0"),
+             text.constData());
   }
 
   void mistakesAreOneLine_data() {
@@ -79,8 +96,8 @@ class DataCliTest : public QObject {
         << QStringLiteral("give one to all or to none");
     QTest::newRow("a weight below 0")
         << QStringList{"--data", "-1:a.txt"} << 1 << QStringLiteral("is not above 0");
-    QTest::newRow("too many") << QStringList{"--data", "a.txt", "--first", "2000000"} << 2
-                              << QStringLiteral("--first");
+    QTest::newRow("too many") << QStringList{"--data", "a.txt", "--limit", "2000000"} << 2
+                              << QStringLiteral("--limit");
   }
   void mistakesAreOneLine() {
     QFETCH(QStringList, words);

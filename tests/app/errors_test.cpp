@@ -4,13 +4,14 @@
 /// catalogue.
 
 #include "app/commands/errors.h"
-#include "tests/support/test_main.h"
 
 #include <QDirIterator>
 #include <QFile>
 #include <QRegularExpression>
 #include <QTest>
 #include <set>
+
+#include "tests/support/test_main.h"
 
 using namespace tessera;
 

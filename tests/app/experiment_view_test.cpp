@@ -7,7 +7,6 @@
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
-#include <QXmlStreamReader>
 #include <cmath>
 #include <set>
 
@@ -15,7 +14,6 @@
 #include "app/experiment/experiment_text.h"
 #include "app/experiment/private_home.h"
 #include "app/experiment/result_text.h"
-#include "app/experiment/svg_plot.h"
 #include "app/experiment/text_plot.h"
 #include "engine/files/whole_file.h"
 #include "tests/support/random.h"
@@ -136,32 +134,6 @@ class ExperimentViewTest : public QObject {
     QVERIFY(!app::drawText(plot, 40, 4, app::PlotStyle::Ascii).empty());
     plot.curves[0].points = {{3, 1.5}};
     QVERIFY(app::drawText(plot, 40, 4, app::PlotStyle::Ascii).find('*') != std::string::npos);
-    QVERIFY(app::drawSvg(plot).find("NaN") == std::string::npos);
-  }
-
-  void thePictureIsWellFormed() {
-    const std::string svg = app::drawSvg(Forked());
-    QXmlStreamReader reader(QByteArray::fromStdString(svg));
-    int curves = 0, words = 0;
-    QStringList texts;
-    while (!reader.atEnd()) {
-      reader.readNext();
-      if (!reader.isStartElement()) continue;
-      if (reader.name() == QLatin1String("polyline")) {
-        ++curves;
-        QCOMPARE(reader.attributes().value("points").toString().split(u' ').size(), 11);
-      }
-      if (reader.name() == QLatin1String("text")) {
-        ++words;
-        texts << reader.readElementText();
-      }
-    }
-    QVERIFY2(!reader.hasError(), qPrintable(reader.errorString()));
-    QCOMPARE(curves, 2);
-    for (const char* each : {"two lines", "samples", "loss", "change", "a <wrong> & worse"})
-      QVERIFY2(texts.contains(QString::fromLatin1(each)), each);
-    QVERIFY(words > 10);
-    QVERIFY(svg.find("http", svg.find("2000/svg")) == std::string::npos);  // loads nothing
   }
 
   void rowsAndTable() {

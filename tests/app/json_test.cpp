@@ -2,7 +2,9 @@
 #include "app/commands/json.h"
 
 #include <QTest>
+#include <nlohmann/json.hpp>
 
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "tests/support/test_main.h"
 
 using namespace tessera;
@@ -60,12 +62,12 @@ class JsonTest : public QObject {
     QCOMPARE(node["host"].get<std::string>(), std::string("lab3"));
     QCOMPARE(node["address"].get<std::string>(), std::string("10.0.0.3"));
     QCOMPARE(node["version"].get<std::string>(), std::string("0.1.0"));
-    QVERIFY(HasKeys(node["devices"][0], {"name", "used", "total", "job", "rank"}));
+    QVERIFY(HasKeys(node["devices"][0], {"name", "used_bytes", "total_bytes", "job", "rank"}));
     QCOMPARE(node["devices"][0]["rank"].get<int>(), 3);
     QVERIFY(node["devices"][1]["job"].is_null());
     QVERIFY(node["devices"][1]["rank"].is_null());
     const Json& first = json["jobs"][0];
-    QVERIFY(HasKeys(first, {"name", "state", "step", "loss", "tokens_per_s", "mesh", "devices",
+    QVERIFY(HasKeys(first, {"name", "state", "step", "loss", "tokens_per_second", "mesh", "devices",
                             "epoch", "timeline", "layout_hash"}));
     QVERIFY(first["loss"].is_null());
     QVERIFY(first["zero"].get<bool>());
@@ -82,9 +84,9 @@ class JsonTest : public QObject {
     snapshot.transaction->id = 4;
     snapshot.transaction->phase = engine::TxnPhase::kTransferring;
     const Json moving = app::toJson(snapshot)["transaction"];
-    QVERIFY(HasKeys(moving, {"id", "job", "phase", "bytes_done", "bytes_total", "eta"}));
+    QVERIFY(HasKeys(moving, {"id", "job", "phase", "done_bytes", "total_bytes", "eta_seconds"}));
     QCOMPARE(moving["phase"].get<std::string>(), std::string("transferring"));
-    QVERIFY(moving["eta"].is_null());
+    QVERIFY(moving["eta_seconds"].is_null());
     for (const auto phase :
          {engine::TxnPhase::kDone, engine::TxnPhase::kRolledBack, engine::TxnPhase::kFailed}) {
       snapshot.transaction->phase = phase;
@@ -99,19 +101,20 @@ class JsonTest : public QObject {
     plan.peak_memory = {{{0, 1}, 77, 512}};
     plan.idle = {{1, 3}};
     const Json json = app::toJson(plan);
-    QVERIFY(
-        HasKeys(json, {"job", "from", "to", "hash", "bytes", "volume_bound", "busiest_port", "idle",
-                       "peak_memory", "single_source", "pause_estimate", "rollback", "relay"}));
-    QCOMPARE(Keys(json["relay"]), (QStringList{"on", "network_direct"}));
+    QVERIFY(HasKeys(
+        json, {"job", "from", "to", "hash", "bytes", "volume_bound_bytes", "busiest_port", "idle",
+               "peak_bytes", "single_source", "pause_estimate_seconds", "rollback", "relay"}));
+    QCOMPARE(Keys(json["relay"]), (QStringList{"on", "network_direct_bytes"}));
     QCOMPARE(Keys(json["bytes"]),
              (QStringList{"kept", "device", "host", "network", "snapshot", "storage"}));
     QVERIFY(HasKeys(json["from"], {"mesh", "devices", "zero", "micro_batch"}));
     QVERIFY(json["step_seconds"]["to"].is_null());
     QCOMPARE(Keys(json["busiest_port"]),
-             (QStringList{"bytes", "bound", "gap", "port", "seconds", "bound_seconds",
-                          "relayed_bound", "relayed_seconds"}));
-    QCOMPARE(Keys(json["bandwidths"]), (QStringList{"host", "network", "from"}));
-    QCOMPARE(json["peak_memory"]["n0g1"].get<int>(), 77);
+             (QStringList{"bytes", "bound_bytes", "gap", "port", "seconds", "bound_seconds",
+                          "relayed_bound_bytes", "relayed_seconds"}));
+    QCOMPARE(Keys(json["bandwidths"]),
+             (QStringList{"host_bytes_per_second", "network_bytes_per_second", "from"}));
+    QCOMPARE(json["peak_bytes"]["n0g1"].get<int>(), 77);
     QCOMPARE(json["idle"].dump(), std::string(R"(["n1g3"])"));
   }
 
@@ -122,16 +125,16 @@ class JsonTest : public QObject {
     entry.network = 9;
     entry.flows = {{{0, 0}, {1, 1}, 9, 9, 4.5}};
     const Json json = app::toJson(entry);
-    QVERIFY(HasKeys(json, {"id", "job", "from", "to", "started", "result", "phases", "bytes_moved",
-                           "volume_bound", "digest_before", "digest_after"}));
-    QCOMPARE(json["phases"]["pausing"].get<double>(), 0.25);
+    QVERIFY(HasKeys(json, {"id", "job", "from", "to", "started", "result", "phase_seconds",
+                           "moved_bytes", "volume_bound_bytes", "digest_before", "digest_after"}));
+    QCOMPARE(json["phase_seconds"]["pausing"].get<double>(), 0.25);
     QCOMPARE(json["who"].get<std::string>(), std::string("tesseractl, lena@lab3"));
     QCOMPARE(json["bytes"]["network"].get<int>(), 9);
     QCOMPARE(json["flows"].dump(),
              std::string(R"([{"source":"n0g0","destination":"n1g1","bytes":9,)"
-                         R"("bytes_per_s":4.5}])"));
+                         R"("planned_bytes":9,"bytes_per_second":4.5}])"));
     QCOMPARE(Keys(app::toJson(engine::Sample())),
-             (QStringList{"step", "loss", "grad_norm", "tokens_per_s", "time"}));
+             (QStringList{"job", "step", "time", "loss", "grad_norm", "tokens_per_second"}));
     wire::DigestReply digest;
     (*digest.mutable_tensors())["wte"] = "00ff";
     QCOMPARE(Keys(app::toJson(digest)),
@@ -154,7 +157,7 @@ class JsonTest : public QObject {
     const Json& best = json["candidates"][0];
     QCOMPARE(Keys(best), (QStringList{"mesh", "devices", "zero", "micro_batch", "idle",
                                       "step_seconds", "pause_seconds", "moved_bytes", "peak_bytes",
-                                      "capacity", "fits", "current", "recommended"}));
+                                      "capacity_bytes", "fits", "current", "recommended"}));
     QCOMPARE(best["mesh"]["pp"].get<int>(), 2);
     QVERIFY(best["zero"].get<bool>() && best["recommended"].get<bool>() &&
             best["fits"].get<bool>());
@@ -169,6 +172,36 @@ class JsonTest : public QObject {
     QCOMPARE(one["verdict"].get<std::string>(), std::string("warning"));
     check.node = 3;
     QCOMPARE(app::toJson(check)["node"].get<std::string>(), std::string("n3"));
+  }
+
+  void documentsHaveAVersionAndTakeAnyBytes() {
+    const std::string line = app::lineOf({{"reason", "broken \xff byte"}, {"step", 3}});
+    QVERIFY(line.starts_with("{\"version\":1,"));
+    QVERIFY(line.find('\n') == std::string::npos);
+    const Json json = Json::parse(line);
+    QCOMPARE(json["reason"].get<std::string>(), std::string("broken \xef\xbf\xbd byte"));
+    QCOMPARE(json["step"].get<int>(), 3);
+  }
+
+  // Bytes, seconds and rates name their unit at the end of the key, or of the object around them.
+  void keysNameTheirUnit() {
+    engine::ClusterSnapshot snapshot;
+    snapshot.nodes.resize(1);
+    snapshot.nodes[0].devices.resize(1);
+    snapshot.jobs.resize(1);
+    snapshot.transaction.emplace();
+    snapshot.transaction->phase = engine::TxnPhase::kTransferring;
+    engine::HistoryEntry entry;
+    entry.flows.resize(1);
+    engine::Proposal proposal;
+    proposal.candidates.resize(1);
+    for (const Json& document : {app::toJson(snapshot), app::toJson(entry), app::toJson(proposal),
+                                 app::toJson(engine::PlanSummary())})
+      for (const char* vague :
+           {"\"used\"", "\"total\"", "\"bytes_moved\"", "\"bytes_done\"", "\"bytes_total\"",
+            "\"eta\"", "\"pause\"", "\"paused\"", "\"tokens_per_s\"", "\"bytes_per_s\"",
+            "\"capacity\"", "\"volume_bound\"", "\"link\"", "gradient"})
+        QVERIFY2(document.dump().find(vague) == std::string::npos, vague);
   }
 
   void lossKeepsEveryDigit() {

@@ -99,8 +99,8 @@ class OfflineTest : public QObject {
     const QJsonObject plan = object({"plan", "--model", "gpt2", "--from", "tp=4,dp=2 on 2x4",
                                      "--to", "tp=4,dp=3", "--topology", "3x4", "--json"});
     for (const char* key :
-         {"model", "from", "to", "hash", "bytes", "volume_bound", "busiest_port", "bandwidths",
-          "idle", "peak_memory", "single_source", "transfer_estimate"})
+         {"model", "from", "to", "hash", "bytes", "volume_bound_bytes", "busiest_port",
+          "bandwidths", "idle", "peak_bytes", "single_source", "transfer_estimate_seconds"})
       QVERIFY2(plan.contains(QLatin1String(key)), key);
     const qint64 state = plan["state_bytes"].toInteger();
     QCOMPARE(state, 124'439'808LL * 12);  // f32 parameters and two moments
@@ -109,15 +109,15 @@ class OfflineTest : public QObject {
     const QJsonObject bytes = plan["bytes"].toObject();
     QCOMPARE(bytes["host"].toInteger(), 0);
     QVERIFY(bytes["network"].toInteger() >= state);
-    QCOMPARE(bytes["network"].toInteger(), plan["volume_bound"].toInteger());
-    QCOMPARE(plan["network_bound"].toInteger(), state);
+    QCOMPARE(bytes["network"].toInteger(), plan["volume_bound_bytes"].toInteger());
+    QCOMPARE(plan["network_bound_bytes"].toInteger(), state);
     QCOMPARE(plan["busiest_port"]["port"].toString(), QStringLiteral("n2 in"));
-    QCOMPARE(plan["busiest_port"]["bytes"], plan["busiest_port"]["bound"]);
-    QCOMPARE(plan["peak_memory"].toObject().size(), 12);
+    QCOMPARE(plan["busiest_port"]["bytes"], plan["busiest_port"]["bound_bytes"]);
+    QCOMPARE(plan["peak_bytes"].toObject().size(), 12);
     // Nothing changes: nothing moves.
     const QJsonObject same =
         object({"plan", "--model", "gpt2", "--from", "tp=2", "--to", "tp=2", "--json"});
-    QCOMPARE(same["volume_bound"].toInteger(), 0);
+    QCOMPARE(same["volume_bound_bytes"].toInteger(), 0);
     QCOMPARE(same["busiest_port"]["port"].toString(), QString());
   }
 
@@ -192,10 +192,10 @@ class OfflineTest : public QObject {
     QVERIFY(direct > 0);
     QCOMPARE(relayed["bytes"], straight["bytes"]);
     QCOMPARE(relayed["relay"]["on"].toBool(), true);
-    QCOMPARE(relayed["relay"]["network_direct"].toInteger(), direct);
+    QCOMPARE(relayed["relay"]["network_direct_bytes"].toInteger(), direct);
     QCOMPARE(relayed["schedule"]["network"].toInteger(), direct / 4);
     QCOMPARE(relayed["schedule"]["network"].toInteger() + relayed["schedule"]["host"].toInteger(),
-             relayed["volume_bound"].toInteger());
+             relayed["volume_bound_bytes"].toInteger());
     QCOMPARE(straight["relay"]["on"].toBool(), false);
     QCOMPARE(straight["schedule"]["network"].toInteger(), direct);
     const QJsonValue fast = relayed["schedule"]["busiest_port"];
@@ -216,15 +216,15 @@ class OfflineTest : public QObject {
                             "tp=4", "--to",    "pp=4", "--topology",  "1x4",  "--json"};
     const QJsonObject whole = object(words);
     qint64 most = 0;
-    for (const QJsonValue& peak : whole["peak_memory"].toObject())
+    for (const QJsonValue& peak : whole["peak_bytes"].toObject())
       most = std::max(most, peak.toInteger());
     QCOMPARE(whole["schedule"]["rounds"].toInt(), 1);
-    QVERIFY(whole["schedule"]["memory_budget"].isNull());
+    QVERIFY(whole["schedule"]["memory_budget_bytes"].isNull());
     const qint64 budget = most / 5 * 4;
     const QJsonObject tight = object(words + QStringList{"--memory", QString::number(budget)});
-    QCOMPARE(tight["schedule"]["memory_budget"].toInteger(), budget);
+    QCOMPARE(tight["schedule"]["memory_budget_bytes"].toInteger(), budget);
     QVERIFY(tight["schedule"]["rounds"].toInt() > 1);
-    for (const QJsonValue& peak : tight["schedule"]["peak_memory"].toObject())
+    for (const QJsonValue& peak : tight["schedule"]["peak_bytes"].toObject())
       QVERIFY(peak.toInteger() <= budget);
     const Outcome refused = run(words + QStringList{"--memory", "1M"});
     QCOMPARE(refused.code, 1);
@@ -237,7 +237,7 @@ class OfflineTest : public QObject {
     const QStringList words{"plan", "--model",        "llama-3-70b", "--from", "tp=8,pp=4,dp=12",
                             "--to", "tp=8,pp=4,dp=16"};
     const QJsonObject plan = object(words + QStringList{"--json"});
-    QVERIFY(plan["volume_bound"].toInteger() > 0);
+    QVERIFY(plan["volume_bound_bytes"].toInteger() > 0);
     QVERIFY(plan["schedule"].isNull());
     QVERIFY(plan["schedule_pieces"]["these"].toInteger() >
             plan["schedule_pieces"]["most"].toInteger());
@@ -268,7 +268,7 @@ class OfflineTest : public QObject {
     row("mesh of a job", gpt2 + QStringList{"--mesh", "tp=2"}, 2, "--mesh is for a running job");
     row("model of no job", {"plan", "job", "--from", "tp=2"}, 2, "--from needs --model");
     row("no such relay", gpt2 + QStringList{"--from", "tp=2", "--to", "tp=1", "--relay", "maybe"},
-        2, "--relay 'maybe' is none of auto, on and off");
+        2, "--relay 'maybe' is not one of auto, on, off");
     row("no such memory", gpt2 + QStringList{"--from", "tp=2", "--to", "tp=1", "--memory", "much"},
         2, "--memory");
     row("memory of a job", {"plan", "job", "--memory", "1G"}, 2, "--memory needs --model");

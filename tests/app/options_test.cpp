@@ -3,17 +3,23 @@
 
 #include <QTest>
 
+#include "app/commands/help.h"
 #include "tests/support/test_main.h"
 
 using namespace tessera::app;
 using Words = std::vector<std::string>;
 
 namespace {
-const Syntax kSyntax{"move",
-                     "moves something",
-                     {{"JOB", "job"}, {"WHERE", "place", false}},
-                     {{"devices", "LIST", "list"}, {"yes", "", "does not ask"}},
-                     {}};
+const Syntax kSyntax{
+    .verb = "move",
+    .summary = "Move something",
+    .words = {{"JOB", "job"}, {"WHERE", "place", false}},
+    .options = {
+        {.name = "devices", .value = "LIST", .help = "list"},
+        {.name = "zero", .value = "", .help = "shard", .fallback = "off", .choices = {"on", "off"}},
+        outputOption("file", "none"),
+        yesOption(),
+        quietOption()}};
 }  // namespace
 
 class OptionsTest : public QObject {
@@ -40,6 +46,31 @@ class OptionsTest : public QObject {
     QVERIFY(!arguments->has("yes"));
   }
 
+  void lettersHaveValues_data() {
+    QTest::addColumn<Words>("words");
+    QTest::newRow("apart") << Words{"gpt", "-o", "file", "-y"};
+    QTest::newRow("together") << Words{"gpt", "-ofile", "-y"};
+    QTest::newRow("switches in front") << Words{"-yqo", "file", "gpt"};
+    QTest::newRow("switches and value") << Words{"-yqofile", "gpt"};
+  }
+  void lettersHaveValues() {
+    QFETCH(Words, words);
+    const auto arguments = parseArguments(kSyntax, words);
+    QVERIFY(arguments.has_value());
+    QCOMPARE(*arguments->value("output"), std::string("file"));
+    QVERIFY(arguments->has("yes"));
+    QCOMPARE(arguments->word(0), std::string("gpt"));
+  }
+
+  void leadingOptionsEndAtTheVerb() {
+    const Syntax program{.verb = "tesseractl", .summary = ""};
+    QCOMPARE(*countLeadingOptions(program, Words{"--cluster", "a", "--json", "up", "--json"}),
+             std::size_t{3});
+    QCOMPARE(*countLeadingOptions(program, Words{"--cluster=a", "up"}), std::size_t{1});
+    QVERIFY(!countLeadingOptions(program, Words{"--cluster"}));
+    QVERIFY(!countLeadingOptions(program, Words{"--clutser", "a"}));
+  }
+
   void helpNeedsNoWords() {
     QVERIFY(parseArguments(kSyntax, Words{"--help"}).has_value());
     QVERIFY(parseArguments(kSyntax, Words{"-h"})->has("help"));
@@ -51,10 +82,14 @@ class OptionsTest : public QObject {
     const auto row = [](const char* name, const Words& words, const char* message) {
       QTest::newRow(name) << words << QString::fromLatin1(message);
     };
-    row("unknown option", {"gpt", "--devcies", "x"}, "unknown option '--devcies' of `move`");
+    row("unknown option", {"gpt", "--devcies", "x"},
+        "unknown option '--devcies' of `move`; did you mean --devices?");
     row("unknown option with a value", {"gpt", "--speed=3"}, "unknown option '--speed' of `move`");
-    row("one dash", {"gpt", "-yes"}, "unknown option '-yes' of `move`");
+    row("one dash", {"gpt", "-yes"}, "unknown option '-yes' of `move`; did you mean --yes?");
     row("a letter", {"gpt", "-x"}, "unknown option '-x' of `move`");
+    row("letter without its value", {"gpt", "-o"}, "option '-o' needs a value FILE");
+    row("not a choice", {"gpt", "--zero", "of"},
+        "--zero 'of' is not one of on, off; did you mean off?");
     row("missing value", {"gpt", "--devices"}, "option '--devices' needs a value LIST");
     row("value for a switch", {"gpt", "--yes=1"}, "option '--yes' takes no value");
     row("missing word", {"--yes"}, "`move` needs JOB");
@@ -96,9 +131,10 @@ class OptionsTest : public QObject {
 
   void helpListsEverything() {
     const std::string help = helpOf("tesseractl", kSyntax);
-    for (const char* part :
-         {"tesseractl move JOB [WHERE] [options]", "moves something", "--devices LIST  list",
-          "--yes           does not ask", "--cluster NAME|FILE", "--json", "--help", "--version"})
+    for (const char* part : {"Usage: tesseractl move JOB [WHERE] [options]", "Move something.",
+                             "      --devices LIST  list\n", "  -y, --yes           do not ask\n",
+                             "--zero on|off   shard (default: off)\n", "--cluster NAME|FILE",
+                             "--json", "--help", "--version"})
       QVERIFY2(help.find(part) != std::string::npos, part);
   }
 };

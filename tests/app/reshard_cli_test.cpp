@@ -37,7 +37,7 @@ class ReshardCliTest : public QObject {
     const Json sharded = Ask({"reshard", Path("src.safetensors"), Path("cut"), "--mesh",
                               "tp=2,pp=2", "--rules", Path("rules.json"), "--verify"});
     QCOMPARE(sharded["tensors"].get<int>(), 2);
-    QCOMPARE(sharded["bytes_read"].get<int>(), 2 * 8 * 6 * 4);
+    QCOMPARE(sharded["read_bytes"].get<int>(), 2 * 8 * 6 * 4);
     QCOMPARE(sharded["format"].get<std::string>(), "sharded");
     QCOMPARE(QDir(Path("cut")).entryList({"shard-*"}).size(), 4);
     const Json folder = Ask({"reshard", Path("cut"), Path("hf")});
@@ -72,8 +72,13 @@ class ReshardCliTest : public QObject {
       add("post_attention_layernorm.weight", {8});
     }
     QVERIFY(test::WriteSafetensors(Path("llama.safetensors").toStdString(), 5, tensors));
-    const Json report = Ask({"reshard", Path("llama.safetensors"), Path("cut"), "--mesh",
-                             "tp=2,pp=2", "--rules", "llama", "--values", "heads=4,kv_heads=2"});
+    const QStringList words = {"reshard", Path("llama.safetensors"), Path("cut"), "--mesh",
+                               "tp=2,pp=2"};
+    const Outcome lacking = Run(words + QStringList{"--rules", "llama"});
+    QCOMPARE(lacking.code, 1);
+    QVERIFY2(lacking.errors.contains("give it as --values "), qPrintable(lacking.errors));
+    const Json report =
+        Ask(words + QStringList{"--rules", "llama", "--values", "heads=4,kv_heads=2"});
     QCOMPARE(report["tensors"].get<std::size_t>(), tensors.size());
     const Json shown = Ask(
         {"inspect", Path("cut"), "--pieces", "--tensor", "model.layers.1.self_attn.*_proj.weight"});
@@ -83,6 +88,26 @@ class ReshardCliTest : public QObject {
     // The second stage: shards 3 and 4.
     QVERIFY(shown["tensors"][0]["pieces"][0]["file"].get<std::string>().starts_with("shard-00003"));
     QVERIFY(Ask({"compare", Path("llama.safetensors"), Path("cut")})["equal"].get<bool>());
+
+    // A Hugging Face folder says both itself.
+    Write("config.json", R"({"model_type": "llama", "hidden_size": 8, "num_attention_heads": 4,
+                            "num_key_value_heads": 2})");
+    const Json same =
+        Ask({"reshard", Path("llama.safetensors"), Path("again"), "--mesh", "tp=2,pp=2"});
+    QCOMPARE(same["digest"].dump(), report["digest"].dump());
+    QCOMPARE(same["files"].dump(), report["files"].dump());
+  }
+
+  void compareExitsAsCmp() {
+    const QString a = Path("a.safetensors"), b = Path("b.safetensors");
+    QVERIFY(test::WriteSafetensors(a.toStdString(), 1, {{"w", ptc::DType::kF32, {4}}}));
+    QVERIFY(test::WriteSafetensors(b.toStdString(), 2, {{"w", ptc::DType::kF32, {4}}}));
+    QCOMPARE(Run({"compare", a, a}).code, 0);
+    QCOMPARE(Run({"compare", a, b}).code, 1);
+    QCOMPARE(Run({"compare", a, Path("none")}).code, 2);
+    const Outcome quiet = Run({"compare", "--quiet", a, b});
+    QCOMPARE(quiet.code, 1);
+    QCOMPARE(quiet.output + quiet.errors, QString());
   }
 
   // What torch.distributed.checkpoint wrote: the elements lie in archives.
@@ -97,7 +122,7 @@ class ReshardCliTest : public QObject {
     QCOMPARE(shown["tensors"].size(), 1U);
     QCOMPARE(shown["tensors"][0]["pieces"][0]["archive_bytes"].get<std::size_t>(), archive.size());
     const Json made = Ask({"reshard", Path("dcp"), Path("out.safetensors"), "--verify"});
-    QCOMPARE(made["bytes_read"].get<int>(), 2 * 6 * 4);
+    QCOMPARE(made["read_bytes"].get<int>(), 2 * 6 * 4);
     const Json copy = Ask({"inspect", Path("out.safetensors"), "--digests"});
     QCOMPARE(copy["tensors"][0]["digest"].dump(), shown["tensors"][0]["digest"].dump());
     QVERIFY(Ask({"compare", Path("dcp"), Path("out.safetensors")})["equal"].get<bool>());
@@ -259,7 +284,7 @@ class ReshardCliTest : public QObject {
     row("nowhere' does not exist", 1, {"inspect", "nowhere"});
     row("rules.json", 1, {"inspect", "rules.json"});
     row("--force replaces it", 1, {"reshard", "src.safetensors", "rules.json"});
-    row("are not apart", 1, {"reshard", "src.safetensors", "src.safetensors", "--force"});
+    row("overlap", 1, {"reshard", "src.safetensors", "src.safetensors", "--force"});
     row("no unfinished reshard", 1, {"reshard", "src.safetensors", "dst", "--resume"});
     row("'x.*' fits the name of no tensor", 1,
         {"reshard", "src.safetensors", "dst", "--dtype", "x.*=bf16"});
@@ -280,7 +305,7 @@ class ReshardCliTest : public QObject {
     row("--zero goes with --mesh", 2, {"reshard", "src.safetensors", "dst", "--zero", "on"});
     row("needs --rules", 2, {"reshard", "src.safetensors", "dst", "--mesh", "tp=2"});
     row("--rules goes with --mesh", 2, {"reshard", "src.safetensors", "dst", "--rules", "r"});
-    row("'pickle' is none of", 2, {"reshard", "src.safetensors", "dst", "--format", "pickle"});
+    row("'pickle' is not one of", 2, {"reshard", "src.safetensors", "dst", "--format", "pickle"});
     row("needs --mesh", 2, {"reshard", "src.safetensors", "dst", "--format", "sharded"});
     row("16 MiB", 2, {"reshard", "src.safetensors", "dst", "--memory", "1M"});
     row("'q8'", 2, {"reshard", "src.safetensors", "dst", "--dtype", "q8"});

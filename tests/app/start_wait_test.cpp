@@ -6,6 +6,7 @@
 #include <QTest>
 #include <algorithm>
 
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "tests/agents/fake_registrar.h"
 #include "tests/support/test_main.h"
 

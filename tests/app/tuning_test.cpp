@@ -7,12 +7,13 @@
 #include "tests/support/test_main.h"
 
 using namespace tessera;
+using app::Configuration;
 using app::Measurement;
-using app::Place;
 
 namespace {
 
-Place PlaceOf(const char* mesh, const char* devices, engine::StepOptions options = {}) {
+Configuration ConfigurationOf(const char* mesh, const char* devices,
+                              engine::StepOptions options = {}) {
   return {*ptc::ParseMeshShape(mesh), *ptc::ParseDevices(devices), options, false};
 }
 
@@ -46,10 +47,11 @@ class TuningTest : public QObject {
   }
 
   void errorsAreOfThePrediction() {
-    const std::vector<Measurement> measurements = {{PlaceOf("dp=2", "n0g0,n0g1"), 1.1, 1.0, ""},
-                                                   {PlaceOf("tp=2", "n0g0,n0g1"), 0.7, 1.0, ""},
-                                                   {PlaceOf("pp=2", "n0g0,n0g1"), 0, 0.5, ""},
-                                                   {PlaceOf("dp=1", "n0g0"), 0.9, 0, "it broke"}};
+    const std::vector<Measurement> measurements = {
+        {ConfigurationOf("dp=2", "n0g0,n0g1"), 1.1, 1.0, ""},
+        {ConfigurationOf("tp=2", "n0g0,n0g1"), 0.7, 1.0, ""},
+        {ConfigurationOf("pp=2", "n0g0,n0g1"), 0, 0.5, ""},
+        {ConfigurationOf("dp=1", "n0g0"), 0.9, 0, "it broke"}};
     QVERIFY(std::abs(*app::errorOf(measurements[0]) - 0.1) < 1e-12);
     QVERIFY(std::abs(*app::errorOf(measurements[1]) + 0.3) < 1e-12);
     QVERIFY(!app::errorOf(measurements[2]));
@@ -63,8 +65,8 @@ class TuningTest : public QObject {
 
   void theTableShowsWhatIsUnknownAsADash() {
     const std::string text = app::describeMeasurements(
-        {{PlaceOf("dp=2", "n0g0,n0g1", {true, 4}), 0.11, 0.1, ""},
-         {PlaceOf("dp=1", "n0g0"), 0, 0, "transaction 3 was rolled back: rank 1 exited"}});
+        {{ConfigurationOf("dp=2", "n0g0,n0g1", {true, 4}), 0.11, 0.1, ""},
+         {ConfigurationOf("dp=1", "n0g0"), 0, 0, "transaction 3 was rolled back: rank 1 exited"}});
     QVERIFY2(text.find("zero, micro-batch 4") != std::string::npos, text.c_str());
     QVERIFY(text.find("+10 %") != std::string::npos);
     QVERIFY(text.find("failed") != std::string::npos);
@@ -74,12 +76,12 @@ class TuningTest : public QObject {
   }
 
   void jsonHasTheKeysThatScriptsUse() {
-    const Place kept = PlaceOf("dp=2", "n0g0,n0g1");
+    const Configuration kept = ConfigurationOf("dp=2", "n0g0,n0g1");
     const app::Json json =
-        app::toJson({{kept, 0.11, 0.1, ""}, {PlaceOf("dp=1", "n0g0"), 0, 0, "no"}}, kept);
+        app::toJson({{kept, 0.11, 0.1, ""}, {ConfigurationOf("dp=1", "n0g0"), 0, 0, "no"}}, kept);
     QCOMPARE(json["measurements"].size(), 2U);
     QCOMPARE(json["measurements"][0]["mesh"]["dp"].get<int>(), 2);
-    QVERIFY(json["measurements"][1]["predicted"].is_null());
+    QVERIFY(json["measurements"][1]["predicted_seconds"].is_null());
     QCOMPARE(json["measurements"][1]["failure"].get<std::string>(), std::string("no"));
     QVERIFY(json["median_error"].get<double>() > 0.09);
     QCOMPARE(json["kept"]["devices"].size(), 2U);

@@ -3,6 +3,7 @@
 // and the step time of a job under an agent beside the same job alone. Medians; the two sides of a
 // ratio in turn.
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <QCoreApplication>
 #include <QProcess>
@@ -58,9 +59,9 @@ void BenchPause(bool one_host) {
     const Json up = cluster.Apply(job, QStringLiteral("dp=4,tp=2"), FirstDevices(8));
     const Json down = cluster.Apply(job, QStringLiteral("dp=2,tp=2"), FirstDevices(4));
     if (!up.is_object() || !down.is_object()) return fmt::print("a reconfiguration failed\n");
-    grow.push_back(up["pause"].get<double>());
-    shrink.push_back(down["pause"].get<double>());
-    bytes = up["bytes_moved"].get<std::size_t>();
+    grow.push_back(up["pause_seconds"].get<double>());
+    shrink.push_back(down["pause_seconds"].get<double>());
+    bytes = up["moved_bytes"].get<std::size_t>();
   }
   const double copy = MemcpySeconds(bytes);
   fmt::print(
@@ -104,7 +105,7 @@ double AgentStep() {
   for (const QString& line : metrics.output.split(QLatin1Char('\n'))) {
     const Json row = Json::parse(line.toStdString(), nullptr, false);
     if (!row.is_object() || row["step"].get<int>() <= 5) continue;
-    const double rate = row["tokens_per_s"].get<double>();
+    const double rate = row["tokens_per_second"].get<double>();
     if (rate > 0) seconds.push_back(16.0 * 128 / rate);
   }
   return Median(seconds);

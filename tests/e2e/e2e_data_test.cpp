@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job whose data cannot be read waits and says why; it never trains on anything else.
+// A job whose data cannot be read pauses with the reason; it never trains on other data.
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
 #include <csignal>
+#include <nlohmann/json.hpp>
 
 #include "tests/e2e/losses.h"
 #include "tests/support/test_main.h"
@@ -32,7 +33,7 @@ class E2eDataTest : public QObject {
     QVERIFY(ends(QStringLiteral("undisturbed")));
     m_undisturbed = RunOf(*m_cluster, QStringLiteral("undisturbed"));
     QCOMPARE(m_undisturbed.size(), std::size_t{kSteps});
-    QVERIFY(m_cluster->Run({"job", "stop", "undisturbed"}).code == 0);
+    QVERIFY(m_cluster->Run({"job", "stop", "undisturbed", "--yes"}).code == 0);
   }
   void cleanupTestCase() { m_cluster.reset(); }
 
@@ -64,12 +65,12 @@ class E2eDataTest : public QObject {
       QVERIFY2(run.at(at).loss == numbers.loss && run.at(at).grad_norm == numbers.grad_norm,
                qPrintable(QString::number(at)));
     }
-    QVERIFY(m_cluster->Run({"job", "stop", job}).code == 0);
+    QVERIFY(m_cluster->Run({"job", "stop", job, "--yes"}).code == 0);
   }
 
-  // While a transaction waits for a step of the job, its ranks come to stand for another reason.
-  // Rolled back, the job is paused with that reason on all nodes, also where trying again would
-  // have helped by then: who goes on and who does not must not be a matter of time.
+  // While a transaction waits for a step of the job, the ranks pause because their data are gone.
+  // After the rollback the job is paused with that reason on all nodes, even if the data are back
+  // by then. Otherwise it would depend on timing which ranks train on.
   void aPauseThatCrossesATransactionIsKept_data() {
     QTest::addColumn<int>("away_ms");
     QTest::newRow("a short time") << 1500;
@@ -107,7 +108,7 @@ class E2eDataTest : public QObject {
       QVERIFY2(run.at(at).loss == numbers.loss && run.at(at).grad_norm == numbers.grad_norm,
                qPrintable(QString::number(at)));
     }
-    QVERIFY(m_cluster->Run({"job", "stop", job}).code == 0);
+    QVERIFY(m_cluster->Run({"job", "stop", job, "--yes"}).code == 0);
   }
 
  private:

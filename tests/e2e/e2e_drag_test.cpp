@@ -2,6 +2,7 @@
 // The main act with a real mouse: GPUs dragged from the pool into the mesh reconfigure the job.
 #include <QProcess>
 #include <QTest>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "tests/support/local_cluster.h"
@@ -72,7 +73,7 @@ class E2eDragTest : public QObject {
         [](const Json& job) { return job["devices"].size() == 8 && job["state"] == "running"; },
         90));
     QVERIFY(m_cluster->GoesOn(kJob));
-    const Json history = m_cluster->Ask({"history"});
+    const Json history = m_cluster->Ask({"history"})["transactions"];
     QCOMPARE(history.size(), std::size_t{1});
     QCOMPARE(history[0]["result"].get<std::string>(), std::string("committed"));
     QCOMPARE(history[0]["digest_before"].dump(), history[0]["digest_after"].dump());

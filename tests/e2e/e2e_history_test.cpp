@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The past of a cluster through the command line: records, metrics, events and export say the same,
+// The history of a cluster through the command line: records, metrics, events and export agree,
 // also after the registrar's agent was killed.
 #include <QDir>
 #include <QFile>
 #include <QTest>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "engine/history/sqlite.h"
@@ -42,13 +43,13 @@ class E2eHistoryTest : public QObject {
   void cleanupTestCase() { m_cluster.reset(); }
 
   void aRecordIsWhole() {
-    const Json list = m_cluster->Ask({"history", "--job", kJob});
+    const Json list = m_cluster->Ask({"history", "--job", kJob})["transactions"];
     QCOMPARE(list.size(), std::size_t{1});
     const QString id = QString::number(list[0]["id"].get<std::int64_t>());
     const Json one = m_cluster->Ask({"history", id});
     QCOMPARE(one.dump(), list[0].dump());
     QCOMPARE(one["result"].get<std::string>(), std::string("committed"));
-    QVERIFY(one["phases"].contains("transferring"));
+    QVERIFY(one["phase_seconds"].contains("transferring"));
     QCOMPARE(one["digest_before"].dump(), one["digest_after"].dump());
     const Outcome text = m_cluster->Run({"history", id});
     QCOMPARE(text.code, 0);
@@ -76,10 +77,10 @@ class E2eHistoryTest : public QObject {
         Lines(m_cluster->Run({"job", "metrics", kJob, "--from-step", "4", "--json"}).output);
     QVERIFY(!from.empty());
     QCOMPARE(from.front()["step"].get<int>(), 4);
-    QCOMPARE(Lines(m_cluster->Run({"job", "metrics", kJob, "--last", "3", "--json"}).output).size(),
+    QCOMPARE(Lines(m_cluster->Run({"job", "metrics", kJob, "--limit", "3", "--json"}).output).size(),
              std::size_t{3});
     QVERIFY(
-        Lines(m_cluster->Run({"job", "metrics", kJob, "--since", "1h", "--json"}).output).size() >=
+        Lines(m_cluster->Run({"job", "metrics", kJob, "--from", "1h", "--json"}).output).size() >=
         from.size());
   }
 
@@ -142,7 +143,7 @@ class E2eHistoryTest : public QObject {
     const std::int64_t epoch = m_cluster->Job(kJob)["epoch"].get<std::int64_t>();
     const QStringList move{"apply", kJob, "--mesh", "dp=2", "--devices", FirstDevices(2), "--yes"};
     const Outcome refused = m_cluster->Run(move);
-    QVERIFY2(refused.code == 1 && refused.errors.contains("the move cannot be recorded: "),
+    QVERIFY2(refused.code == 1 && refused.errors.contains("the transaction cannot be recorded: "),
              refused.Text());
     QCOMPARE(m_cluster->Job(kJob)["epoch"].get<std::int64_t>(), epoch);
     QVERIFY(m_cluster->GoesOn(kJob));
@@ -154,7 +155,7 @@ class E2eHistoryTest : public QObject {
     // What could not be written meanwhile is written now.
     QVERIFY(LocalCluster::WaitFor(
         [&] {
-          const Json list = m_cluster->Ask({"history", "--job", kJob});
+          const Json list = m_cluster->Ask({"history", "--job", kJob})["transactions"];
           return list.size() == 2 && list[0]["result"] == "committed";
         },
         20));

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// kill -9 of agents and of a node, while a job trains and in each phase of a transaction. Whatever
-// dies: the outcome is known, the job goes on, and what it learns is what one process would learn.
+// kill -9 of agents and of a node, while a job trains and at each fault point of a transaction. In
+// every case the outcome is the expected one, the job continues, and its losses are those of one
+// process.
+#include <QFile>
 #include <QProcess>
+#include <QTemporaryDir>
 #include <QTest>
-#include <atomic>
-#include <csignal>
+#include <nlohmann/json.hpp>
 
-#include "agents/client/cluster.h"
 #include "tests/e2e/losses.h"
 #include "tests/support/test_main.h"
 
@@ -24,7 +25,9 @@ class E2eKillTest : public QObject {
 
  private slots:
   void initTestCase() {
-    // A slow link makes the transfer long enough to die in.
+    QVERIFY(m_faults.isValid());
+    qputenv("TESSERA_FAULT_FOLDER", m_faults.path().toUtf8());  // agents inherit it
+    // A slow link makes the transfer long enough for nodeDiesWhileItJoins.
     m_cluster = std::make_unique<LocalCluster>(LocalCluster::Options{
         .nodes = 2, .devices = 4, .memory = "256M", .link = "1MB/s", .one_host = false});
     QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
@@ -54,49 +57,61 @@ class E2eKillTest : public QObject {
     QVERIFY(m_cluster->GoesOn(kJob));
   }
 
-  void dyingInAPhase_data() {
+  // Each row kills one agent at one named point (agents/DESIGN.md), so its outcome is certain.
+  void dyingAtAFaultPoint_data() {
     QTest::addColumn<int>("node");
-    QTest::addColumn<QString>("phase");
-    for (const char* phase :
-         {"preparing", "pausing", "transferring", "verifying", "committing", "resuming"}) {
-      QTest::addRow("the registrar's agent while %s", phase)
-          << kRegistrar << QString::fromLatin1(phase);
-      QTest::addRow("the participant's agent while %s", phase)
-          << kParticipant << QString::fromLatin1(phase);
-    }
+    QTest::addColumn<QString>("point");
+    QTest::addColumn<bool>("commits");
+    const auto row = [](int node, const char* point, bool commits) {
+      QTest::addRow("n%d at %s", node, point) << node << QString::fromLatin1(point) << commits;
+    };
+    // The register is empty: the restarted registrar writes `abort`.
+    for (const char* phase : {"preparing", "pausing", "transferring", "verifying", "committing"})
+      row(kRegistrar, qPrintable(QStringLiteral("registrar.%1").arg(QLatin1String(phase))), false);
+    // The register holds `commit`.
+    row(kRegistrar, "registrar.decided", true);
+    row(kRegistrar, "registrar.resuming", true);
+    // A participant that has not journaled `verified` makes the coordinator abort.
+    for (const char* state : {"preparing", "prepared", "transferring", "transferred", "verified"})
+      row(kParticipant, qPrintable(QStringLiteral("participant.%1").arg(QLatin1String(state))),
+          false);
+    row(kParticipant, "participant.verified.journaled", true);
+    row(kParticipant, "participant.committed", true);
+    row(kParticipant, "participant.committed.journaled", true);
   }
-  void dyingInAPhase() {
+  void dyingAtAFaultPoint() {
     QFETCH(int, node);
-    QFETCH(QString, phase);
+    QFETCH(QString, point);
+    QFETCH(bool, commits);
     const auto agent = m_cluster->Agent(node);
     QVERIFY(agent.has_value());
     const Json before = m_cluster->Job(kJob);
 
-    std::atomic<bool> killed = false;
-    const auto watcher = killAtPhase(phase.toStdString(), *agent, killed);
-    QVERIFY(watcher != nullptr);
+    QFile fault(m_faults.filePath(QStringLiteral("n%1.%2").arg(node).arg(point)));
+    QVERIFY(fault.open(QIODevice::WriteOnly));
+    fault.close();
     const auto apply = m_cluster->Start(
         {"apply", kJob, "--devices", FirstDevices(8), "--mesh", "dp=4,tp=2", "--yes", "--json"});
     const Outcome outcome = LocalCluster::Finish(*apply, 120);
-    QVERIFY2(killed, qPrintable("phase was not seen: " + QString::fromUtf8(outcome.Text())));
+    QVERIFY2(!fault.exists(),
+             qPrintable("the point was not reached: " + QString::fromUtf8(outcome.Text())));
     const Json result = outcome.LastJson();
     QVERIFY2(result.is_object() && result.contains("result"), outcome.Text());
-    const bool committed = result["result"] == "committed";
-    qInfo("%s: %s", qPrintable(phase), result.dump().c_str());
-    QVERIFY2(committed || result["result"] == "rolled_back", outcome.Text());
-    QCOMPARE(outcome.code, committed ? 0 : 1);
-    if (committed) QCOMPARE(result["digest_before"].dump(), result["digest_after"].dump());
+    QCOMPARE(result["result"].get<std::string>(),
+             std::string(commits ? "committed" : "rolled_back"));
+    QCOMPARE(outcome.code, commits ? 0 : 1);
+    if (commits) QCOMPARE(result["digest_before"].dump(), result["digest_after"].dump());
 
     QVERIFY(rejoined(node, *agent));
     const Json after = m_cluster->Job(kJob);
-    QCOMPARE(after["devices"].size(), std::size_t{committed ? 8U : 4U});
-    QCOMPARE(after["epoch"].get<int>(), before["epoch"].get<int>() + (committed ? 1 : 0));
+    QCOMPARE(after["devices"].size(), std::size_t{commits ? 8U : 4U});
+    QCOMPARE(after["epoch"].get<int>(), before["epoch"].get<int>() + (commits ? 1 : 0));
     QVERIFY(m_cluster->GoesOn(kJob));
-    if (committed) {
+    if (commits) {
       const Json back = m_cluster->Apply(kJob, "dp=2,tp=2", FirstDevices(4));
       QCOMPARE(back["result"].get<std::string>(), std::string("committed"));
+      QVERIFY(m_cluster->GoesOn(kJob));
     }
-    QVERIFY(m_cluster->GoesOn(kJob));
   }
 
   void learnsWhatOneProcessWouldLearn() {
@@ -110,13 +125,13 @@ class E2eKillTest : public QObject {
     QVERIFY2(difference <= 1e-5, qPrintable(QString::number(difference)));
   }
 
-  // Last, because the node does not come back.
+  // Last, because the node does not return.
   void nodeDiesWhileItJoins() {
     const Json before = m_cluster->Job(kJob);
     const auto apply = m_cluster->Start(
         {"apply", kJob, "--devices", FirstDevices(8), "--mesh", "dp=4,tp=2", "--yes", "--json"});
     QVERIFY(LocalCluster::WaitFor([&] { return m_cluster->Phase() == "transferring"; }, 60));
-    const Outcome kill = m_cluster->Run({"node", "kill", "n1"});
+    const Outcome kill = m_cluster->Run({"node", "kill", "n1", "--yes"});
     QVERIFY2(kill.code == 0, kill.Text());
     const Outcome outcome = LocalCluster::Finish(*apply, 120);
     QVERIFY2(outcome.code == 1, outcome.Text());
@@ -131,7 +146,7 @@ class E2eKillTest : public QObject {
   }
 
  private:
-  /// The killed agent has a successor, and the registrar calls the node alive.
+  /// Whether the killed agent was replaced and the registrar reports the node as alive.
   bool rejoined(int node, const tessera::app::ProcessId& old) {
     return LocalCluster::WaitFor(
         [&] {
@@ -145,29 +160,7 @@ class E2eKillTest : public QObject {
         40);
   }
 
-  /// Watches the published snapshots and kills `agent` as soon as one shows `phase`.
-  std::unique_ptr<tessera::agents::ClusterClient> killAtPhase(const std::string& phase,
-                                                              const tessera::app::ProcessId& agent,
-                                                              std::atomic<bool>& killed) {
-    const auto profile =
-        tessera::agents::LoadProfile((m_cluster->home() + "/profiles/t.json").toStdString());
-    if (!profile) return nullptr;
-    auto connected = std::make_shared<std::atomic<bool>>(false);
-    tessera::agents::ClusterClient::Handlers handlers;
-    handlers.snapshot = [&killed, connected, phase,
-                         agent](const tessera::engine::ClusterSnapshot& snapshot) {
-      *connected = true;
-      if (killed || !snapshot.transaction) return;
-      if (tessera::engine::ToString(snapshot.transaction->phase) != phase) return;
-      tessera::app::signalProcess(agent, SIGKILL);
-      killed = true;
-    };
-    auto client = tessera::agents::ClusterClient::Open(*profile, std::move(handlers));
-    if (!client) return nullptr;
-    if (!LocalCluster::WaitFor([&] { return connected->load(); }, 20)) return nullptr;
-    return std::move(*client);
-  }
-
+  QTemporaryDir m_faults;  // TESSERA_FAULT_FOLDER of all agents
   std::unique_ptr<LocalCluster> m_cluster;
 };
 

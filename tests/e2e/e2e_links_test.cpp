@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bandwidths that live agents measure: close to an emulated port, kept, used by plans, and dropped
-// when a node comes back as another.
+// Bandwidths that running agents measure: they are close to the emulated port, are kept, are used
+// by plans, and are dropped when a node registers with another link.
 #include <QFile>
 #include <QTest>
+#include <nlohmann/json.hpp>
 
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"
@@ -43,13 +44,13 @@ class E2eLinksTest : public QObject {
   void anEmulatedLinkIsMeasuredWhileAJobRuns() {
     const std::int64_t before = m_cluster->Step(kJob);
     const QString file = m_files.filePath("lab.json");
-    const Json measured = m_cluster->Ask({"topology", "--measure", "--save", file});
+    const Json measured = m_cluster->Ask({"topology", "--measure", "--output", file});
     QVERIFY(measured.is_object());
     QCOMPARE(m_cluster->Job(kJob)["state"].get<std::string>(), std::string("running"));
     QVERIFY(m_cluster->WaitStep(kJob, before + 1));
     int network = 0, memory = 0;
     for (const Json& link : measured["measured"]["links"]) {
-      const auto median = link["median"].get<double>();
+      const auto median = link["median_bytes_per_second"].get<double>();
       QVERIFY(link["bytes_per_second"].size() >= 1);
       if (link["from"] == link["to"]) {
         ++memory;
@@ -69,9 +70,9 @@ class E2eLinksTest : public QObject {
     QVERIFY(plan.is_object());
     QCOMPARE(plan["bandwidths"]["network"].get<double>(), networkOf(measured));
     QVERIFY(plan["bandwidths"]["from"].get<std::string>().starts_with("measured 20"));
-    const Outcome again = m_cluster->Run({"topology", "--save", file});
+    const Outcome again = m_cluster->Run({"topology", "--output", file});
     QVERIFY2(again.code == 1 && again.SaysInOneLine("tesseractl", "lab.json"), again.Text());
-    QVERIFY(m_cluster->Run({"topology", "--save", file, "--force"}).code == 0);
+    QVERIFY(m_cluster->Run({"topology", "--output", file, "--force"}).code == 0);
     const Outcome table = m_cluster->Run({"topology"});
     for (const char* part : {"n2 → n0", "n1 memory", "MB/s", "median", "measured 20"})
       QVERIFY2(table.output.contains(QString::fromUtf8(part)), qPrintable(table.output));
@@ -118,7 +119,7 @@ class E2eLinksTest : public QObject {
     QCOMPARE(m_cluster->Ask({"topology"}).dump(), before);
   }
 
-  // Its agent comes back with another port: what it had a part in says nothing of it now.
+  // The agent of n1 restarts with another port, so the measurements with n1 are dropped.
   void anotherLinkIsMeasuredAnew() {
     const QString path = m_cluster->home() + "/clusters/t/n1/agent.json";
     QFile file(path);
@@ -152,7 +153,7 @@ class E2eLinksTest : public QObject {
 
   void aDeadNodeDoesNotCount() {
     QVERIFY(m_cluster->Apply(kJob, "dp=1,tp=1", "n0g0")["result"] == "committed");
-    QVERIFY(m_cluster->Run({"node", "kill", "n1"}).code == 0);
+    QVERIFY(m_cluster->Run({"node", "kill", "n1", "--yes"}).code == 0);
     QVERIFY(LocalCluster::WaitFor([&] { return sourceOfPlans().ends_with(" UTC on n0, n2"); }, 40));
     const Json topology = m_cluster->Ask({"topology"});
     QVERIFY(!topology["topology"].contains("network_of_host"));

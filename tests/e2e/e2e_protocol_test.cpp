@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client other than our own could send: stale plans, acts sent twice, ports that are taken.
+// Requests that only a foreign client sends (stale plans, repeated acts), lost connections, used ports.
 #include <QDir>
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QTest>
 #include <cmath>
 #include <csignal>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "agents/client/cluster.h"
 #include "agents/node/config.h"
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"
 
@@ -74,7 +76,7 @@ class E2eProtocolTest : public QObject {
     QVERIFY2(reply.error().message.starts_with("stale plan: "), reply.error().message.c_str());
   }
 
-  // An act is done once, however often it is sent, also across a restart of the registrar's agent.
+  // An act is done once, however often it is sent, even across a restart of the registrar's agent.
   void anActSentTwiceIsDoneOnce() {
     const auto first = m_client->CallAndWait(ApplyTo(4, "act-of-this-test"), 10s);
     QVERIFY2(first && first->has_apply(), first ? "no apply" : first.error().message.c_str());
@@ -94,8 +96,8 @@ class E2eProtocolTest : public QObject {
     QVERIFY(m_cluster->GoesOn(kJob));
   }
 
-  // Another micro-batch is a change that moves nothing; it makes a new epoch all the same, and the
-  // plans of the one before are stale although the layouts are equal.
+  // Another micro-batch moves no bytes, but begins a new epoch. Plans of the old epoch are then stale,
+  // although the layouts are equal.
   void onlyTheMicroBatchChanges() {
     wire::Request ask;
     *ask.mutable_plan() = ApplyTo(1).apply().plan();
@@ -107,7 +109,7 @@ class E2eProtocolTest : public QObject {
                                "--micro-batch",   "2",      "--yes"};
     const Json moved = m_cluster->Run(apply + QStringList{"--json"}, 90).LastJson();
     QVERIFY(moved.is_object() && moved["result"] == "committed");
-    QCOMPARE(moved["bytes_moved"].get<std::int64_t>(), std::int64_t{0});
+    QCOMPARE(moved["moved_bytes"].get<std::int64_t>(), std::int64_t{0});
     const Json after = m_cluster->Job(kJob);
     QCOMPARE(after["micro_batch"].get<int>(), 2);
     QCOMPARE(after["layout_hash"].dump(), before["layout_hash"].dump());
@@ -131,21 +133,21 @@ class E2eProtocolTest : public QObject {
       QCOMPARE(m_cluster->Job(kJob)["zero"].get<bool>(), zero == std::string("on"));
       QVERIFY(m_cluster->GoesOn(kJob));
     }
-    const Json last = m_cluster->Ask({"history", "--job", kJob})[0];
+    const Json last = m_cluster->Ask({"history", "--job", kJob})["transactions"][0];
     QVERIFY(last["from_options"]["zero"].get<bool>() && !last["to_options"]["zero"].get<bool>());
     QVERIFY2(last["who"].get<std::string>().starts_with("tesseractl, "), last.dump().c_str());
-    QVERIFY(last["pause_estimate"].get<double>() > 0);
+    QVERIFY(last["pause_estimate_seconds"].get<double>() > 0);
     std::int64_t bytes = 0;
     for (const Json& flow : last["flows"]) bytes += flow["bytes"].get<std::int64_t>();
-    QCOMPARE(bytes, last["bytes_moved"].get<std::int64_t>());
+    QCOMPARE(bytes, last["moved_bytes"].get<std::int64_t>());
     QCOMPARE(
         last["bytes"]["host"].get<std::int64_t>() + last["bytes"]["network"].get<std::int64_t>(),
         bytes);
   }
 
-  // Whatever is proposed can be planned, and the plan says the same of it.
+  // Each proposed configuration can be planned, and proposal and plan agree.
   void proposalsCanBePlanned() {
-    QVERIFY(m_cluster->Run({"job", "pause", kJob}).code == 0);  // its step time stays as it is
+    QVERIFY(m_cluster->Run({"job", "pause", kJob}).code == 0);  // so that its step time does not change
     wire::Request ask;
     ask.mutable_propose()->set_job(kJob.toStdString());
     for (int i = 0; i < 4; ++i) {
@@ -196,7 +198,7 @@ class E2eProtocolTest : public QObject {
     const auto reply = (*client)->CallAndWait(std::move(request), 10s);
     QVERIFY(!reply);
     QCOMPARE(QString::fromStdString(reply.error().message),
-             QString("this is cluster 't', the profile says 'lab'"));
+             QString("this is cluster 't', but the profile names cluster 'lab'"));
   }
 
   void everyNodeAnswersForItself() {
@@ -208,7 +210,7 @@ class E2eProtocolTest : public QObject {
     for (const wire::CheckInfo& check : checks->doctor().checks()) nodes.insert(check.node());
     QCOMPARE(nodes, (std::set<std::int32_t>{0, 1}));
 
-    wire::Request probe;  // a probe of busy machines measures nothing
+    wire::Request probe;  // a probe is refused on busy machines
     probe.mutable_probe();
     const auto refused = m_client->CallAndWait(std::move(probe), 10s);
     QVERIFY(!refused);
@@ -222,7 +224,7 @@ class E2eProtocolTest : public QObject {
     QCOMPARE(unknown.error().code, ErrorCode::kNotFound);
   }
 
-  // What the registrar had not yet written down when it was killed is told again.
+  // Agents repeat the steps that a killed registrar had not recorded.
   void noStepIsMissingAfterTheRegistrarsAgentWasKilled() {
     for (int node : {0, 1, 0}) {
       QVERIFY(m_cluster->GoesOn(kJob, 5));
@@ -281,9 +283,9 @@ class E2eProtocolTest : public QObject {
     QCOMPARE(m_cluster->Status()["jobs"].size(), std::size_t{1});
   }
 
-  // On devices that are free, and too small.
+  // On idle devices that are too small.
   void mistakesOnIdleDevices() {
-    QVERIFY(m_cluster->Run({"job", "stop", kJob}).code == 0);
+    QVERIFY(m_cluster->Run({"job", "stop", kJob, "--yes"}).code == 0);
     const auto says = [&](const QStringList& words, const char* part) {
       const Outcome outcome = m_cluster->Run(QStringList{"job", "start"} + words);
       QVERIFY2(outcome.code == 1 && outcome.errors.count(u'\n') == 1 &&
@@ -305,8 +307,8 @@ class E2eProtocolTest : public QObject {
     QCOMPARE(reply.error().code, ErrorCode::kInvalidArgument);
   }
 
-  // A node that is cut off for longer than a connection lasts hears neither of the end of a job nor
-  // of the next one with its name. Both are said again when it is back.
+  // A node that is disconnected misses the end of a job and the start of the next one with its name.
+  // Both messages are repeated when it is back.
   void wordsLostWithAConnectionAreSaidAgain_data() {
     QTest::addColumn<bool>("starts_while_away");
     QTest::newRow("the end of a job") << false;
@@ -321,8 +323,8 @@ class E2eProtocolTest : public QObject {
     const auto agent = m_cluster->Agent(1);
     QVERIFY(agent);
     app::signalProcess(*agent, SIGSTOP);
-    QTest::qSleep(2800);  // longer than connections live without a sign, shorter than the patience
-    const Outcome stop = m_cluster->Run({"job", "stop", kJob});
+    QTest::qSleep(2800);  // longer than a silent connection lives, shorter than until the node is suspect
+    const Outcome stop = m_cluster->Run({"job", "stop", kJob, "--yes"});
     std::unique_ptr<QProcess> start;
     if (starts_while_away) {
       start = m_cluster->Start(words);
@@ -334,7 +336,7 @@ class E2eProtocolTest : public QObject {
       const auto is_free = [&] {
         for (const Json& node : m_cluster->Status()["nodes"]) {
           for (const Json& device : node["devices"]) {
-            if (device["used"].get<std::int64_t>() > 0) return false;
+            if (device["used_bytes"].get<std::int64_t>() > 0) return false;
           }
         }
         return true;
@@ -345,10 +347,10 @@ class E2eProtocolTest : public QObject {
     const Outcome started = LocalCluster::Finish(*start);
     QVERIFY2(started.code == 0, started.Text() + m_cluster->Run({"events"}).Text());
     QVERIFY(m_cluster->WaitStep(kJob, 3));
-    QVERIFY(m_cluster->Run({"job", "stop", kJob}).code == 0);
+    QVERIFY(m_cluster->Run({"job", "stop", kJob, "--yes"}).code == 0);
   }
 
-  // The same within a transaction: whatever was lost, it goes on when the node is back.
+  // The same within a transaction: it continues when the node is back, whatever message was lost.
   void aTransactionOutlivesAConnection_data() {
     QTest::addColumn<int>("after_ms");
     QTest::newRow("as it is asked for") << 0;
@@ -372,7 +374,7 @@ class E2eProtocolTest : public QObject {
     QVERIFY2(outcome.LastJson()["result"] == "committed",
              outcome.Text() + m_cluster->Run({"events"}).Text());
     QVERIFY(m_cluster->GoesOn(kJob));
-    QVERIFY(m_cluster->Run({"job", "stop", kJob}).code == 0);
+    QVERIFY(m_cluster->Run({"job", "stop", kJob, "--yes"}).code == 0);
   }
 
   void aPortInUseIsNamed() {
@@ -382,7 +384,7 @@ class E2eProtocolTest : public QObject {
     QVERIFY2(config, config ? "" : config.error().ToString().c_str());
     QTemporaryDir other;
     config->directory = other.path().toStdString();
-    config->log_file.clear();  // it says so where this test can hear it
+    config->log_file.clear();  // so that this test can read its output
     const std::string path = other.filePath(QStringLiteral("agent.json")).toStdString();
     QVERIFY(agents::SaveAgentConfig(*config, path));
     QProcess agent;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Two users on one machine, each with a cluster of the same name and a job of the same name; and
-/// what is left when one of them is done.
+/// Two users on one machine, with clusters and jobs of equal names; and what is left after one of
+/// them has stopped a cluster.
 
 #include <QDirIterator>
 #include <QFile>
@@ -42,16 +42,13 @@ QStringList SocketsIn(const QString& home) {
   return found;
 }
 
-/// Mounts and files of shared memory that name Tessera.
-QByteArrayList Shared() {
+/// Mounts below `home`.
+QByteArrayList MountsIn(const QString& home) {
   QByteArrayList found;
   QFile mounts(QStringLiteral("/proc/self/mounts"));
-  if (mounts.open(QIODevice::ReadOnly)) {
-    for (const QByteArray& line : mounts.readAll().split('\n'))
-      if (line.contains("tessera")) found << line;
-  }
-  QDirIterator files(QStringLiteral("/dev/shm"), {QStringLiteral("*tessera*")}, QDir::Files);
-  while (files.hasNext()) found << files.next().toUtf8();
+  if (!mounts.open(QIODevice::ReadOnly)) return {"cannot read /proc/self/mounts"};
+  for (const QByteArray& line : mounts.readAll().split('\n'))
+    if (line.contains(home.toLocal8Bit())) found << line;
   return found;
 }
 
@@ -62,7 +59,6 @@ class E2eUsersTest : public QObject {
 
  private slots:
   void clustersOfOneNameStandSideBySide() {
-    const QByteArrayList before = Shared();
     LocalCluster::Options options;
     options.nodes = 1;
     options.devices = 2;
@@ -80,11 +76,11 @@ class E2eUsersTest : public QObject {
     const QString home = first->home();
     QVERIFY(!ProcessesOf(home).isEmpty());
 
-    const Outcome down = first->Run({QStringLiteral("down"), QStringLiteral("--all")});
+    const Outcome down = first->Run({QStringLiteral("down"), QStringLiteral("--all"), QStringLiteral("--yes")});
     QVERIFY2(down.code == 0, down.Text());
     QVERIFY(LocalCluster::WaitFor([&] { return ProcessesOf(home).isEmpty(); }, 10));
     QCOMPARE(SocketsIn(home), QStringList());
-    QCOMPARE(Shared(), before);
+    QCOMPARE(MountsIn(home), QByteArrayList());
     // History and logs stay; the other user's job has noticed nothing.
     QVERIFY(QFile::exists(home + QStringLiteral("/clusters/t/n0/agent.log")));
     QVERIFY(second.GoesOn(kJob));

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views of a job that trains: each shows one step and all of it, whatever happens meanwhile, and
-// the job learns what it learns without them.
+// Views of a job that trains: each is the whole state of one step, whatever happens meanwhile, and
+// the job's losses are those without views.
 #include <QCoreApplication>
 #include <QElapsedTimer>
 #include <QProcess>
 #include <QTest>
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <future>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
 
 #include "agents/client/cluster_state.h"
 #include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "ptc/digest.h"
 #include "tests/e2e/losses.h"
 #include "tests/support/test_main.h"
@@ -31,6 +34,9 @@ namespace {
 const QString kJob = QStringLiteral("nano");
 const QString kBothNodes = QStringLiteral("n0g0,n0g1,n1g0,n1g1");
 const QStringList kBatch = {QStringLiteral("--global-batch"), QStringLiteral("16")};
+// For the cluster and the clients of this test. The defaults are 30 s and 5 s.
+constexpr int kLeaseSeconds = 4;
+constexpr std::chrono::milliseconds kRenewal{500};
 
 Result<std::vector<std::byte>> ReadTensor(const StateView& view, int tensor) {
   const ptc::TensorSpec& spec =
@@ -42,7 +48,7 @@ Result<std::vector<std::byte>> ReadTensor(const StateView& view, int tensor) {
   return bytes;
 }
 
-/// What the state says of itself: the scalar that the update counts.
+/// The step in the state itself: the scalar that the update increments.
 std::int64_t StepIn(const StateView& view) {
   const auto tensor = view.info().layout.collection().Find("job.step");
   if (!tensor) return -2;
@@ -53,7 +59,7 @@ std::int64_t StepIn(const StateView& view) {
   return step;
 }
 
-/// By tensor, as `digest` prints them; and of all.
+/// Digests as `digest` prints them: by tensor, and of all tensors.
 struct Digests {
   std::map<std::string, std::string> tensors;
   std::string all;
@@ -74,12 +80,13 @@ Result<Digests> DigestsOf(const StateView& view) {
 }
 
 Result<std::unique_ptr<StateSource>> Open(const QString& profile,
-                                          const agents::ClusterStateOptions& options = {}) {
+                                          agents::ClusterStateOptions options = {}) {
+  options.renewal = kRenewal;
   TESSERA_TRY(const agents::Profile loaded, agents::LoadProfile(profile.toStdString()));
   return agents::OpenClusterState(loaded, options);
 }
 
-/// The client that a test kills: pins a view, says so, and waits for its end.
+/// The client that a test kills: pins a view, prints a line, and waits.
 int PinAndWait(const QString& profile, const QString& job) {
   const auto source = Open(profile);
   if (!source) return 1;
@@ -99,9 +106,10 @@ class E2eViewsTest : public QObject {
   void initTestCase() {
     m_cluster = std::make_unique<LocalCluster>(LocalCluster::Options{});
     QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
+    QVERIFY(m_cluster->Configure("view_lease_seconds", kLeaseSeconds));
   }
   void cleanupTestCase() { m_cluster.reset(); }
-  void cleanup() { m_cluster->Run({"job", "stop", kJob}); }
+  void cleanup() { m_cluster->Run({"job", "stop", kJob, "--yes"}); }
 
   void fiftyViewsAreOfOneStepEach_data() {
     QTest::addColumn<bool>("mapped");
@@ -162,8 +170,8 @@ class E2eViewsTest : public QObject {
     QCOMPARE(none.error().code, ErrorCode::kNotFound);
   }
 
-  // The same job, paused after that very step, has the same digests; read in place, with the digest
-  // of the command line.
+  // A second job, paused after the same step, has equal digests, as the command line computes them
+  // in place.
   void aViewIsTheStateOfTheSameJobPausedThere() {
     QVERIFY(started(kBothNodes, "dp=2,tp=2"));
     const auto source = open({});
@@ -198,7 +206,7 @@ class E2eViewsTest : public QObject {
       QVERIFY(paused);
       QCOMPARE((*paused)->info().step, step);
       QCOMPARE(DigestsOf(**paused)->all, digests->all);
-      m_cluster->Run({"job", "stop", "same"});
+      m_cluster->Run({"job", "stop", "same", "--yes"});
     }
   }
 
@@ -222,7 +230,7 @@ class E2eViewsTest : public QObject {
       QVERIFY(ended);
       runs.push_back(RunOf(*m_cluster, kJob));
       QVERIFY(viewed ? views > 5 : views == 0);
-      m_cluster->Run({"job", "stop", kJob});
+      m_cluster->Run({"job", "stop", kJob, "--yes"});
     }
     QCOMPARE(runs[0].size(), std::size_t{kSteps});
     QCOMPARE(runs[1].size(), std::size_t{kSteps});
@@ -238,7 +246,8 @@ class E2eViewsTest : public QObject {
     const auto source = open({});
     std::atomic<bool> done{false};
     std::atomic<int> views{0}, mixed{0};
-    std::set<std::int64_t> epochs;
+    std::set<std::int64_t> epochs;  // the thread's
+    std::atomic<std::size_t> num_epochs{0};
     std::string problem;
     std::thread viewer([&] {
       while (!done) {
@@ -249,6 +258,7 @@ class E2eViewsTest : public QObject {
         }
         ++views;
         epochs.insert((*view)->info().epoch);
+        num_epochs = epochs.size();
         if (StepIn(**view) != (*view)->info().step) ++mixed;
         if (!DigestsOf(**view)) ++mixed;
       }
@@ -258,7 +268,9 @@ class E2eViewsTest : public QObject {
     QElapsedTimer clock;
     clock.start();
     int committed = 0, tried = 0;
-    for (; clock.elapsed() < 20000; ++tried) {
+    // Twice through all meshes, and on until there are views of some epochs.
+    const auto isEnough = [&] { return tried >= 6 && views > 10 && num_epochs > 2; };
+    for (; !isEnough() && clock.elapsed() < 30000; ++tried) {
       const auto& [mesh, devices] = meshes[static_cast<std::size_t>(tried) % meshes.size()];
       const Json result = m_cluster->Apply(kJob, mesh, devices);
       committed += result.is_object() && result["result"] == "committed" ? 1 : 0;
@@ -281,7 +293,7 @@ class E2eViewsTest : public QObject {
     QVERIFY2(loss <= 1e-5, qPrintable(QString::number(loss)));
   }
 
-  // What waits for a step far ahead keeps nobody from the state until then.
+  // A transaction that waits for a step far ahead does not block views.
   void viewsAreTakenWhileATransactionWaitsForItsStep() {
     QVERIFY(started(kBothNodes, "dp=2,tp=2"));
     const auto source = open({});
@@ -341,7 +353,7 @@ class E2eViewsTest : public QObject {
     QVERIFY(freed(5));
     auto second = source->Pin(kJob.toStdString());
     QVERIFY(second);
-    m_cluster->Run({"job", "stop", kJob});
+    m_cluster->Run({"job", "stop", kJob, "--yes"});
     QVERIFY(freed(5));
     QCOMPARE(StepIn(**second), (*second)->info().step);  // mapped here: still there
   }
@@ -353,12 +365,12 @@ class E2eViewsTest : public QObject {
     QVERIFY(client.waitForReadyRead(20000));
     QCOMPARE(client.readAllStandardOutput(), QByteArray("pinned\n"));
     QVERIFY(LocalCluster::WaitFor([&] { return viewBytes() > 0; }, 5));
-    QTest::qSleep(35000);
+    QTest::qSleep(1000 * (kLeaseSeconds + 1));
     QVERIFY(viewBytes() > 0);  // kept while its client lives, longer than the lease
     client.kill();
     QVERIFY(client.waitForFinished());
     QVERIFY(viewBytes() > 0);
-    QVERIFY(freed(45));
+    QVERIFY(freed(6 * kLeaseSeconds));
   }
 
   void anAgentThatDiesIsNamedAndTheJobGoesOn() {
@@ -414,7 +426,7 @@ class E2eViewsTest : public QObject {
     if (start.code != 0) qWarning("%s", start.Text().constData());
     return start.code == 0 && m_cluster->WaitStep(kJob, 3);
   }
-  /// Memory of views, of all nodes; -1 where the cluster does not say.
+  /// The memory of views on all nodes; -1 without an answer of the cluster.
   std::int64_t viewBytes() const {
     const Json status = m_cluster->Status();
     if (!status.is_object()) return -1;

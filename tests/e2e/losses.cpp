@@ -4,6 +4,7 @@
 #include <QProcess>
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 namespace tessera::test {
 

@@ -2,6 +2,7 @@
 #include "tests/e2e/walk.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 namespace tessera::test {
 namespace {
@@ -75,10 +76,17 @@ QStringList Walk(const LocalCluster& cluster, const WalkStops& walk) {
       break;  // the next pair would start from another mesh
     }
     qInfo("%s: %lld bytes moved, bound %lld, pause %.3f s", qPrintable(name),
-          result["bytes_moved"].get<long long>(), result["volume_bound"].get<long long>(),
-          result["pause"].get<double>());
-    if (result["bytes_moved"] != result["volume_bound"])
+          result["moved_bytes"].get<long long>(), result["volume_bound_bytes"].get<long long>(),
+          result["pause_seconds"].get<double>());
+    if (result["moved_bytes"] != result["volume_bound_bytes"])
       complaints << name + QStringLiteral(": bytes moved are not the volume bound");
+    std::int64_t counted = 0;  // by the receiving nodes
+    const Json latest = cluster.Ask(
+        {QStringLiteral("history"), QStringLiteral("--limit"), QStringLiteral("1")})["transactions"];
+    for (const Json& record : latest)
+      for (const Json& flow : record["flows"]) counted += flow["bytes"].get<std::int64_t>();
+    if (result["moved_bytes"] != counted)
+      complaints << name + QStringLiteral(": the flows are not the bytes moved");
     if (result["digest_before"] != result["digest_after"] ||
         result["digest_before"].get<std::string>().size() != 16)
       complaints << name + QStringLiteral(": the digests differ");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exact bytes of the export: a change of these is a change for everybody's scripts.
+// The exact bytes of the export, on which scripts of users depend.
 #include <QTest>
 #include <cmath>
 #include <limits>
 
-#include "engine/history/csv.h"
+#include "engine/history/records.h"
 #include "tests/support/test_main.h"
 
 using namespace tessera;
@@ -51,6 +51,43 @@ class HistoryCsvTest : public QObject {
                     "\"he said \"\"no\"\"\nand left\",\"tesseractl 0.1.0, lena@lab3\",0.1,1.75,"
                     "1099511627776,7,1,2,3,4,12,2,00ff,00fe,pausing=0.5 transferring=1,"
                     "n0g0>n1g2=5 n0g1>n1g3=6\r\n"));
+  }
+
+  // An unknown value is empty in CSV and null in JSON.
+  void whatIsNotKnownIsLeftOut() {
+    HistoryEntry bare;
+    bare.id = 9;
+    QVERIFY(ToCsv(bare).find(",0,,0,0,,,,,0,0,,,,\r\n") != std::string::npos);
+    const std::string json = ToJson(bare);
+    QVERIFY(json.find(R"("pause_estimate_seconds":null)") != std::string::npos);
+    QVERIFY(json.find(R"("bytes":{"kept":null,"device":null,"host":null,"network":null})") !=
+            std::string::npos);
+  }
+
+  void json() {
+    HistoryEntry e;
+    e.id = 3;
+    e.job = "gpt \xff";
+    e.to_options = {true, 4};
+    e.network = 4;
+    e.phases = {{"pausing", 0.5}};
+    e.flows = {{{0, 0}, {1, 2}, 5, 7, 2.5}};
+    QCOMPARE(ToJson(e),
+             std::string("{\"id\":3,\"job\":\"gpt \xEF\xBF\xBD\",\"from\":\"\",\"to\":\"\","
+                         R"("from_options":{"zero":false,"micro_batch":0},)"
+                         R"("to_options":{"zero":true,"micro_batch":4},"started":0.0,)"
+                         R"("result":"","reason":"","who":"","pause_seconds":0.0,)"
+                         R"("pause_estimate_seconds":null,"moved_bytes":0,"volume_bound_bytes":0,)"
+                         R"("bytes":{"kept":0,"device":0,"host":0,"network":4},"step":0,"epoch":0,)"
+                         R"("digest_before":"","digest_after":"","phase_seconds":{"pausing":0.5},)"
+                         R"("flows":[{"source":"n0g0","destination":"n1g2","bytes":5,)"
+                         R"("planned_bytes":7,"bytes_per_second":2.5}]})"));
+    QCOMPARE(ToJson(Event{7, 0, Severity::kError, "n0", "a\nb"}),
+             std::string(R"({"sequence":7,"time":0.0,"severity":"error","source":"n0",)"
+                         R"("text":"a\nb"})"));
+    QCOMPARE(ToJson(Sample{"j", 1, std::nan(""), 1, 2, 3}),
+             std::string(R"({"job":"j","step":1,"time":3.0,"loss":null,"grad_norm":1.0,)"
+                         R"("tokens_per_second":2.0})"));
   }
 
   void events() {

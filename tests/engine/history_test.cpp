@@ -66,7 +66,7 @@ Event AnEvent(const std::string& text) {
   return event;
 }
 
-/// Steps first…last of a job at one second a step, `later` seconds after the epoch.
+/// Steps first…last of a job, one per second, `later` seconds after the epoch.
 std::vector<Sample> Curve(const std::string& job, std::int64_t first, std::int64_t last,
                           double later = 0) {
   std::vector<Sample> samples;
@@ -77,7 +77,7 @@ std::vector<Sample> Curve(const std::string& job, std::int64_t first, std::int64
   return samples;
 }
 
-/// Without the numbers that the history gave.
+/// The samples without the numbers of the history.
 std::vector<Sample> Plain(Result<std::vector<Sample>> samples) {
   if (!samples) return {};
   for (Sample& sample : *samples) sample.sequence = 0;
@@ -171,7 +171,7 @@ class HistoryTest : public QObject {
     QCOMPARE(std::ssize(*(*history)->SamplesBetween("j", {}, 0)), 100);
   }
 
-  // A job goes back from step 60 to 40, and later begins anew under its old name.
+  // A job returns from step 60 to 40, and later starts again under its name.
   void stepsMadeAgainUndoWhatFollowed() {
     auto history = History::Open(Path("undone.db"));
     VERIFY_OK(history);
@@ -187,7 +187,7 @@ class HistoryTest : public QObject {
     QVERIFY((*history)->AddSamples(third));
     QVERIFY(Plain((*history)->Samples("j", 0, 0)) == third);
     QVERIFY(Plain((*history)->Samples("k", 0, 0)) == Curve("k", 1, 5));
-    // The plot of that time shows everything that was.
+    // A plot of that time shows all samples.
     QCOMPARE(std::ssize(*(*history)->SamplesBetween("j", {}, 0)), 73);
     QVERIFY((*(*history)->Jobs() == std::vector<std::string>{"j", "k"}));
   }
@@ -399,8 +399,8 @@ class HistoryTest : public QObject {
     QVERIFY(!QFile::exists(QString::fromStdString(path + "-wal")));
   }
 
-  // Bytes are overwritten and cut off at random places: any error will do, a crash will not, and
-  // whoever asks for it gets a history that works.
+  // Bytes are overwritten or truncated at random offsets. Any error is right and no crash is, and
+  // OpenOrQuarantine returns a history that works.
   void damagedFilesNeverCrash() {
     std::mt19937_64 rng(test::Seed());
     const std::string whole = Path("whole.db");
@@ -476,8 +476,8 @@ class HistoryTest : public QObject {
     QVERIFY(!QFile::exists(QString::fromStdString(path + ".bad")));
   }
 
-  // A file that may not grow, as on a full disk: an error that callers can tell from damage, what
-  // was recorded stays readable, and with room again it goes on.
+  // A file that cannot grow, as on a full disk: the error differs from that of damage, the recorded
+  // rows stay readable, and writes succeed once there is room.
   void aFileThatCannotGrowIsAnError() {
     const std::string path = Path("full.db");
     QVERIFY(History::Open(path));
@@ -529,7 +529,7 @@ class HistoryTest : public QObject {
     QCOMPARE(event.sequence, 1);
   }
 
-  // A writer is killed at random points. What it said was done is there, the rest whole or absent.
+  // A writer is killed at random points. Reported rows are present, others are complete or absent.
   void survivesKillNine() {
     std::mt19937_64 rng(test::Seed());
     const std::string path = Path("killed.db");
@@ -668,7 +668,8 @@ class HistoryTest : public QObject {
     QVERIFY(std::ssize(*(*history)->SamplesBetween("j", {}, 1)) <= Decimator::kPointsPerBucket);
   }
 
-  // How long questions take in a history of a few weeks; the figures are printed.
+  // Queries that an index serves take a fraction of a read of the whole table, whatever the machine.
+  // The figures are printed.
   void questionsOfALongHistoryAreQuick() {
     const std::string path = Path("long.db");
     QVERIFY(History::Open(path));
@@ -685,34 +686,47 @@ class HistoryTest : public QObject {
     }
     auto history = History::Open(path);
     VERIFY_OK(history);
-    const auto timed = [](const char* what, const auto& question) {
-      QElapsedTimer timer;
-      timer.start();
-      const auto rows = question();
-      const double ms = static_cast<double>(timer.nsecsElapsed()) * 1e-6;
-      qInfo("%-44s %7zu rows %8.2f ms", what, rows ? rows->size() : 0, ms);
-      return rows && ms < 2000 ? std::ssize(*rows) : -1;  // loosely: machines are loaded
+    const auto timed = [](const char* what, const auto& question, double* least_ms = nullptr) {
+      double least = HUGE_VAL;  // of some calls: another process may interrupt one
+      std::ptrdiff_t rows = -1;
+      for (int call = 0; call < 5; ++call) {
+        QElapsedTimer timer;
+        timer.start();
+        const auto answer = question();
+        least = std::min(least, static_cast<double>(timer.nsecsElapsed()) * 1e-6);
+        if (!answer) return std::ptrdiff_t{-1};
+        rows = std::ssize(*answer);
+      }
+      qInfo("%-44s %7td rows %8.2f ms", what, rows, least);
+      if (least_ms != nullptr) *least_ms = least;
+      return rows;
+    };
+    double whole_ms = 0;
+    QCOMPARE(timed("all 100k events", [&] { return (*history)->Events(0, 0); }, &whole_ms), 100000);
+    const auto quick = [&](const char* what, const auto& question) {
+      double ms = 0;
+      const auto rows = timed(what, question, &ms);
+      return ms * 4 < whole_ms ? rows : -2;
     };
     EventQuery newest;
     newest.limit = 500;
     newest.newest = true;
-    QCOMPARE(timed("newest 500 of 100k events", [&] { return (*history)->Events(newest); }), 500);
+    QCOMPARE(quick("newest 500 of 100k events", [&] { return (*history)->Events(newest); }), 500);
     EventQuery errors;
     errors.least = Severity::kError;
     QCOMPARE(timed("errors among 100k events", [&] { return (*history)->Events(errors); }), 100);
     EventQuery range;
     range.time = {50000.0, 50100.0};
-    QCOMPARE(timed("100 s of 100k events", [&] { return (*history)->Events(range); }), 100);
+    QCOMPARE(quick("100 s of 100k events", [&] { return (*history)->Events(range); }), 100);
     EventQuery text;
     text.text = "step 99999";
     QCOMPARE(timed("a text among 100k events", [&] { return (*history)->Events(text); }), 1);
-    QCOMPARE(timed("all 100k events", [&] { return (*history)->Events(0, 0); }), 100000);
     QVERIFY(timed("2000 points of 100k samples",
                   [&] { return (*history)->SamplesBetween("j", {}, 2000); }) > 200);
     SampleQuery later;
     later.job = "j";
     later.after = 99990;
-    QCOMPARE(timed("samples since the last question", [&] { return (*history)->Samples(later); }),
+    QCOMPARE(quick("samples since the last question", [&] { return (*history)->Samples(later); }),
              10);
     QCOMPARE(timed("names of jobs", [&] { return (*history)->Jobs(); }), 1);
     history->reset();

@@ -128,7 +128,7 @@ class LinkSpeedsTest : public QObject {
     row("a node below 0", "/links/0/from", "-1", "'from' of a link is not a node");
     row("a node past 32 bits", "/links/0/to", "4294967296", "'to' of a link is not a node");
     row("half a node", "/links/0/to", "0.5", "'to' of a link is not a node");
-    row("a link twice", "/links/1/to", "0", "n0 to n0 is given twice");
+    row("a link twice", "/links/1/to", "0", "n0 to n0 appears twice");
     row("a node without a mark", "/links/1/to", "9", "n9 has a link and is not among the nodes");
     row("a mark that is none", "/nodes/0/mark", "7", "'mark' is not a string");
     row("a node that is none", "/nodes/0", "7", "a node is not a JSON object");

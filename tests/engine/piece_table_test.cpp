@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::int64_t kCapacity = std::int64_t{4} << 20;
 constexpr auto kFirst = static_cast<std::int64_t>(kArenaDataOffset);
-// Where FORMAT.md puts the fields of a slot.
+// Offsets of the fields of a table in FORMAT.md.
 constexpr std::size_t kPayloadSizeAt = 16, kChecksumAt = 24, kPayloadAt = 32;
 
 Box MakeBox(const Dims& dims) { return *Box::Make(dims); }
@@ -68,7 +68,7 @@ void SetWord(std::span<std::byte> slot, std::size_t offset, std::uint64_t word) 
   std::memcpy(slot.data() + offset, &word, sizeof(word));
 }
 
-/// Makes the checksum fit whatever the payload is now.
+/// Recomputes the checksum.
 void FixChecksum(std::span<std::byte> slot) {
   const std::size_t size = WordAt(slot, kPayloadSizeAt);
   SetWord(slot, kChecksumAt, Checksum(slot.subspan(kPayloadAt, size)));
@@ -100,8 +100,8 @@ class PieceTableTest : public QObject {
     Arena arena = NewArena();
     VERIFY_ERROR(PieceTable::ReadCurrent(arena), ErrorCode::kNotFound, "slot 0 is empty");
     const auto old = PieceTable::Make(4, 44, "j", {State(0, MakeBox({{0, 4}}), kFirst)}, kCapacity);
-    const auto next =
-        PieceTable::Make(5, 55, "j", {State(0, MakeBox({{2, 4}}), kFirst + 8)}, kCapacity);
+    const auto next = PieceTable::Make(5, 55, "j", {State(0, MakeBox({{2, 4}}), kFirst + 8)},
+                                       kCapacity, kCapacity / 2);
     VERIFY_OK(old);
     VERIFY_OK(next);
     QVERIFY(old->Write(arena, 0));
@@ -151,14 +151,71 @@ class PieceTableTest : public QObject {
                  "epoch -1");
   }
 
-  void aTableThatDoesNotFitItsSlotIsAnError() {
-    Arena arena = NewArena();
+  // As many entries as a device has for a model with 180,000 tensors.
+  void tablesOfManyPiecesAreWrittenAndRead() {
+    constexpr std::int64_t kLarge = std::int64_t{24} << 20;
+    const auto fd = Arena::CreateMemfd("large", kLarge);
+    VERIFY_OK(fd);
+    auto arena = Arena::Map(*fd, true);
+    close(*fd);
+    VERIFY_OK(arena);
     std::vector<PieceEntry> entries;
-    for (int t = 0; t < 40000; ++t) entries.push_back(State(t, MakeBox({{0, 1}}), kFirst + 4 * t));
-    const auto table = PieceTable::Make(0, 1, "j", std::move(entries), kCapacity);
+    for (int t = 0; t < 250'000; ++t) {
+      entries.push_back(State(t, MakeBox({{0, 1}, {0, 1}}), kFirst + 4 * t));
+    }
+    const std::int64_t bytes = PieceTable::BytesFor(entries);
+    QVERIFY(bytes >= 250'000 * 56 && bytes < 250'000 * 56 + 256);
+    const auto table = PieceTable::Make(1, 1, "j", std::move(entries), kLarge);
     VERIFY_OK(table);
-    VERIFY_ERROR(table->Write(arena, 0), ErrorCode::kResourceExhausted, "a slot holds 1048576");
+    QCOMPARE(table->extent().end, kLarge);
+    QCOMPARE(table->extent().size(), bytes);
+    const auto written = table->Write(*arena, 1);
+    VERIFY_OK(written);
+    const auto read = PieceTable::Read(*arena, 1);
+    VERIFY_OK(read);
+    QVERIFY(*read == *table);
+  }
+
+  void aTableOutsideOfItsArenaOrOverItsPiecesIsAnError() {
+    Arena arena = NewArena();
+    const std::vector<PieceEntry> one{State(0, MakeBox({{0, 16}}), kFirst + 256)};
+    const auto make = [&](std::int64_t capacity, std::optional<std::int64_t> offset) {
+      return PieceTable::Make(0, 1, "j", one, capacity, offset);
+    };
+    const std::int64_t bytes = PieceTable::BytesFor(one);
+    QCOMPARE(bytes, 192);  // 32 + 24 + 64 + 24 + 16, rounded up
+    VERIFY_OK(make(kCapacity, kFirst + 256 - bytes));
+    VERIFY_OK(make(kCapacity, kFirst + 320));
+    VERIFY_ERROR(make(kCapacity, kFirst + 128), ErrorCode::kInvalidArgument, "overlap at 4352");
+    VERIFY_ERROR(make(kCapacity, kFirst - 64), ErrorCode::kInvalidArgument, "outside");
+    VERIFY_ERROR(make(kCapacity, kCapacity - 64), ErrorCode::kInvalidArgument, "outside");
+    VERIFY_ERROR(make(kCapacity, kFirst + 4), ErrorCode::kInvalidArgument, "outside");
+    VERIFY_ERROR(make(kFirst, std::nullopt), ErrorCode::kInvalidArgument, "outside");
+    const auto foreign = make(2 * kCapacity, std::nullopt);  // made for a larger arena
+    VERIFY_OK(foreign);
+    VERIFY_ERROR(foreign->Write(arena, 0), ErrorCode::kInvalidArgument, "outside of an arena");
     VERIFY_ERROR(PieceTable::Read(arena, 0), ErrorCode::kNotFound, "empty");
+    arena.header().table_offset[0].store(kCapacity);
+    VERIFY_ERROR(PieceTable::Read(arena, 0), ErrorCode::kDataLoss, "names offset 4194304");
+    VERIFY_ERROR(PieceTable::Make(0, 1, std::string(65, 'x'), {}, kCapacity),
+                 ErrorCode::kInvalidArgument, "65 bytes");
+  }
+
+  // A device can leave a job however full its arena is.
+  void aTableWithoutEntriesLiesInTheControlPage() {
+    Arena arena = NewArena();
+    const auto full = PieceTable::Make(
+        2, 1, "j", {State(0, MakeBox({{0, (kCapacity - kFirst - 192) / 4}}), kFirst)}, kCapacity);
+    VERIFY_OK(full);
+    QVERIFY(full->Write(arena, 0));
+    FlipTo(arena, 2);
+    const auto empty = PieceTable::Make(3, 1, std::string(64, 'x'), {}, kCapacity);
+    VERIFY_OK(empty);
+    QCOMPARE(empty->extent().size(), 0);
+    QVERIFY(empty->Write(arena, 1));
+    QVERIFY(*PieceTable::ReadCurrent(arena) == *full);
+    FlipTo(arena, 3);
+    QVERIFY(*PieceTable::ReadCurrent(arena) == *empty);
   }
 
   void everyFlippedBitIsNoticed() {
@@ -182,14 +239,15 @@ class PieceTableTest : public QObject {
     VERIFY_OK(read);
   }
 
-  // With the checksum mended the decoder itself meets the damage: it may find a table that is valid
-  // by chance, but it must come back.
+  // With a recomputed checksum the decoder sees the damage. It may find a table that is valid by chance,
+  // but it must return.
   void damageBehindAGoodChecksumNeverCrashes() {
     std::mt19937_64 rng(test::Seed() + 2);
     Arena arena = NewArena();
     int refused = 0;
     for (int i = 0; i < 3000; ++i) {
-      const auto table = PieceTable::Make(2, 3, "job", AnyEntries(rng), kCapacity);
+      const auto table =
+          PieceTable::Make(2, 3, "job", AnyEntries(rng), kCapacity, kCapacity / 2);
       VERIFY_OK(table);
       QVERIFY(table->Write(arena, 0));
       const auto slot = arena.table_slot(0);
@@ -224,11 +282,11 @@ class PieceTableTest : public QObject {
     // clang-format off
     const QByteArray expected = QByteArray::fromHex(
         "5453504945434531" "0100000000000000"  // magic, version
-        "5300000000000000" "469b64be6fa9c743"  // payload bytes, checksum
+        "5300000000000000" "a0e5910a4f933e5c"  // payload bytes, checksum
         "0300000000000000" "8877665544332211"  // epoch, layout hash
         "03000000" "01000000" "677074"         // name bytes, entries, name
         "05000000" "0000" "0200"               // tensor, kind, rank
-        "0010200000000000" "4000000000000000"  // offset, bytes
+        "0010000000000000" "4000000000000000"  // offset, bytes
         "0200000000000000" "0400000000000000"  // [2:4,
         "0000000000000000" "0800000000000000"  // 0:8]
     );

@@ -5,7 +5,9 @@
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
+#include <memory>
 
+#include "engine/data/local_source.h"
 #include "tests/support/test_main.h"
 
 using namespace tessera;
@@ -98,6 +100,77 @@ class TextDatasetTest : public QObject {
     QCOMPARE(shrank.error().code, ErrorCode::kDataLoss);
     QVERIFY(QFile::remove(m_folder.filePath("t")));
     QVERIFY(!dataset->Read(0, window));
+  }
+
+  void fingerprintFollowsTheContent() {
+    write("a", QByteArray(10, 'x'));
+    write("b", QByteArray(500'000, 'x'));
+    const auto fingerprint = TextDataset::Open({path()}, 4)->fingerprint();
+    QCOMPARE(TextDataset::Open({path()}, 4)->fingerprint(), fingerprint);
+    QByteArray other(500'000, 'x');
+    for (const int changed : {0, 50'000, 262'144, 499'999}) {
+      other[changed] = 'y';
+      write("b", other);
+      QVERIFY(TextDataset::Open({path()}, 4)->fingerprint() != fingerprint);
+      other[changed] = 'x';
+    }
+    write("b", other);
+    QCOMPARE(TextDataset::Open({path()}, 4)->fingerprint(), fingerprint);
+  }
+
+  // Of more than 16 MiB a part is read. What is read is the same in each file of the same size.
+  void fingerprintOfMuchTextReadsAPart() {
+    class Counted final : public engine::ByteSource {
+     public:
+      explicit Counted(std::int64_t size) : size_(size) {}
+      const std::string& name() const override { return name_; }
+      std::int64_t size_bytes() const override { return size_; }
+      std::string version() const override { return "1"; }
+      Status ReadAt(std::int64_t offset, std::span<std::byte> out) const override {
+        for (std::size_t i = 0; i < out.size(); ++i) {
+          const bool is_changed = changed_ == offset + static_cast<std::int64_t>(i);
+          out[i] = static_cast<std::byte>(is_changed ? 'y' : 'x');
+        }
+        read_ += static_cast<std::int64_t>(out.size());
+        return OkStatus();
+      }
+      mutable std::int64_t read_ = 0;
+      std::int64_t changed_ = -1;
+
+     private:
+      const std::string name_ = "large";
+      const std::int64_t size_;
+    };
+    const auto fingerprint = [](std::int64_t size, std::int64_t changed, std::int64_t* read) {
+      const auto file = std::make_shared<Counted>(size);
+      file->changed_ = changed;
+      const auto dataset = TextDataset::Make({file}, 4);
+      *read = file->read_;
+      return dataset->fingerprint();
+    };
+    constexpr std::int64_t kWhole = 16 << 20, kMuch = std::int64_t{1} << 30;
+    std::int64_t read = 0;
+    const auto whole = fingerprint(kWhole, -1, &read);
+    QCOMPARE(read, kWhole);
+    QVERIFY(fingerprint(kWhole, kWhole / 2 + 12'345, &read) != whole);
+    const auto much = fingerprint(kMuch, -1, &read);
+    QCOMPARE(read, kWhole);
+    QVERIFY(fingerprint(kMuch, kMuch / 64 * 40 + 77, &read) != much);
+  }
+
+  void hashesAreKept() {
+    write("t", QByteArray(1000, 'x'));
+    engine::IndexOptions options;
+    options.folder = path("kept");
+    const engine::LocalFiles local;
+    const auto open = [&] {
+      return engine::TextDataset::Make({*local.Open(path("t"))}, 4, options)->fingerprint();
+    };
+    const auto fingerprint = open();
+    QCOMPARE(QDir(m_folder.filePath("kept")).entryList(QDir::Files).size(), qsizetype{1});
+    QCOMPARE(open(), fingerprint);
+    QCOMPARE(engine::TextDataset::Make({*local.Open(path("t"))}, 4)->fingerprint(), fingerprint);
+    QCOMPARE(QDir(m_folder.filePath("kept")).entryList(QDir::Files).size(), qsizetype{1});
   }
 
   void fingerprintFollowsTheSizes() {

@@ -3,6 +3,7 @@
 
 #include <QTest>
 #include <algorithm>
+#include <limits>
 #include <thread>
 #include <vector>
 
@@ -35,11 +36,22 @@ class TokenBucketTest : public QObject {
     QVERIFY(bucket.Take(0, kStart) == milliseconds{200});
     QVERIFY(bucket.Take(100, kStart + milliseconds{200}) == milliseconds{100});
   }
+  // A request of any size has a wait that fits nanoseconds.
+  void hugeRequestsAndBurstsHaveALongestWait() {
+    constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+    TokenBucket bucket(1, 0);
+    QVERIFY(bucket.Take(kMost, kStart) == TokenBucket::kLongestWait);
+    QVERIFY(bucket.Take(kMost, kStart) == TokenBucket::kLongestWait);
+    QVERIFY(bucket.Take(kMost, kStart + seconds{5}) == TokenBucket::kLongestWait);
+    TokenBucket bursting(1, kMost);
+    QVERIFY(bursting.Take(1'000'000, kStart) == nanoseconds{0});
+    QVERIFY(bursting.Take(kMost, kStart) > std::chrono::hours{24});
+  }
   void restRefillsUpToTheBurst() {
     TokenBucket bucket(1000, 500);
     QVERIFY(bucket.Take(500, kStart) == nanoseconds{0});
     QVERIFY(bucket.Take(250, kStart + milliseconds{250}) == nanoseconds{0});
-    // A long rest is worth no more than the burst.
+    // A long rest allows no more than the burst.
     QVERIFY(bucket.Take(500, kStart + seconds{3600}) == nanoseconds{0});
     QVERIFY(bucket.Take(1, kStart + seconds{3600}) == milliseconds{1});
   }
@@ -54,7 +66,7 @@ class TokenBucketTest : public QObject {
     for (int i = 0; i < 3'000'000; ++i) last = bucket.Take(1, kStart);
     QVERIFY(std::abs(last.count() - 1'000'000) <= 1);
   }
-  // Whatever is asked for when: in any window no more than burst + rate * time gets through.
+  // For any requests: in any window at most burst + rate * time passes.
   void neverExceedsTheEnvelope() {
     std::mt19937_64 rng(test::Seed());
     for (int round = 0; round < 100; ++round) {
@@ -75,7 +87,7 @@ class TokenBucketTest : public QObject {
         for (std::size_t last = first; last < passed.size(); ++last) {
           sum += passed[last].second;
           const double window = passed[last].first - passed[first].first;
-          // Bytes are used when the wait is over, so the first ones were earned before the window.
+          // Bytes pass when the wait is over, so the first ones count before the window.
           const double allowed = static_cast<double>(burst + passed[first].second) +
                                  static_cast<double>(rate) * window;
           QVERIFY(static_cast<double>(sum) <= allowed + 1);
@@ -94,7 +106,7 @@ class TokenBucketTest : public QObject {
         });
       }
     }
-    // 4 lanes took a million bytes in all: the last one waits a second, whoever it was.
+    // 4 lanes took a million bytes in all, so the last one waits a second.
     QVERIFY(*std::max_element(longest.begin(), longest.end()) == seconds{1});
   }
 };

@@ -3,6 +3,7 @@
 #include "engine/files/whole_file.h"
 
 #include <fcntl.h>
+#include <sys/inotify.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -11,6 +12,7 @@
 #include <QDir>
 #include <QTemporaryDir>
 #include <QTest>
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <thread>
@@ -65,11 +67,27 @@ class WholeFileTest : public QObject {
     QCOMPARE(*ReadWholeFile(Path("target")), std::string("kept"));
   }
 
-  void whatAKilledWriterLeftIsNoObstacle() {
-    const std::string left = Path("file") + "." + std::to_string(::gettid()) + ".new";
-    QCOMPARE(::mkfifo(left.c_str(), 0600), 0);
-    QVERIFY(WriteWholeFile(Path("file"), "whole", 0600));
-    QCOMPARE(*ReadWholeFile(Path("file")), std::string("whole"));
+  // Writers on two hosts that share a folder may have the same process and thread numbers, as two
+  // writes of one thread have.
+  void everyWriteHasATemporaryOfItsOwn() {
+    const int watch = ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    QVERIFY(watch >= 0);
+    QVERIFY(::inotify_add_watch(watch, folder_->path().toLocal8Bit().constData(), IN_CREATE) >= 0);
+    for (int i = 0; i < 2; ++i) QVERIFY(WriteWholeFile(Path("file"), "whole", 0600));
+    alignas(inotify_event) std::array<char, 4096> events{};
+    const ssize_t size = ::read(watch, events.data(), events.size());
+    ::close(watch);
+    QStringList created;
+    for (ssize_t at = 0; at < size;) {
+      const auto* event = reinterpret_cast<const inotify_event*>(events.data() + at);
+      created << QString::fromLocal8Bit(event->name);
+      at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
+    }
+    QCOMPARE(created.size(), 2);
+    for (const QString& name : created) {
+      QVERIFY2(name.startsWith("file.") && name.endsWith(".new"), qPrintable(name));
+    }
+    QVERIFY2(created[0] != created[1], qPrintable(created[0]));
     QCOMPARE(Names(), QStringList{"file"});
   }
 
@@ -133,17 +151,32 @@ class WholeFileTest : public QObject {
   void processesThatComeAndGoAreReadOrAreNot() {
     std::atomic<pid_t> now = 0;
     std::atomic<bool> done = false;
-    std::jthread reader([&] {
-      while (!done)
-        if (const pid_t pid = now) static_cast<void>(engine::ReadProcessStat(pid));
-    });
-    for (int i = 0; i < 200; ++i) {
-      const pid_t child = ::fork();
-      if (child == 0) ::_exit(0);
-      now = child;
-      ::waitpid(child, nullptr, 0);
+    std::atomic<int> reads = 0;
+    std::atomic<int> wrong = 0;
+    {
+      std::jthread reader([&] {
+        while (!done) {
+          const pid_t pid = now;
+          if (pid == 0) continue;
+          const auto stat = engine::ReadProcessStat(pid);
+          ++reads;
+          // A process that ends meanwhile is gone; it is never a file with other fields.
+          if (!stat && stat.error().code != ErrorCode::kNotFound) ++wrong;
+          if (stat && stat->start == 0) ++wrong;
+        }
+      });
+      for (int i = 0; i < 200; ++i) {
+        const pid_t child = ::fork();
+        if (child == 0) ::_exit(0);
+        now = child;
+        const int before = reads;
+        while (reads == before) std::this_thread::yield();
+        ::waitpid(child, nullptr, 0);
+      }
+      done = true;
     }
-    done = true;
+    QVERIFY(reads >= 200);
+    QCOMPARE(wrong.load(), 0);
   }
 
   void theStatOfThisProcess() {

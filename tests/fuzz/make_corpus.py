@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes binary seeds of the fuzz targets: corpus/zip, corpus/pickle and, of corpus/safetensors, the
-element types.
+"""Writes binary seeds of the fuzz targets: corpus/zip, corpus/pickle, corpus/dcp and, of
+corpus/safetensors, the element types.
 
 Only Python's own library is needed. Files that a fuzzer found (crash-…, slow-…) stay as they are.
 """
@@ -64,22 +64,33 @@ def tensor(storage="FloatStorage", count=6, shape=(2, 3), stride=(3, 1)):
                 call(name("collections", "OrderedDict")))
 
 
-def dcp_metadata():
-    properties = made(name(DCP, "TensorProperties"), tuple_of(
-        name("torch", "float32"), call(name("torch.serialization", "_get_layout"),
+def dcp_metadata(length=4000, **tensors):
+    """Tensors as (dtype, shape), each one chunk whose archive is the first `length` bytes."""
+    entries, places = {}, b""
+    for tensor_name, (dtype, shape) in tensors.items():
+        begin = size(*(0 for _ in shape))
+        properties = made(name(DCP, "TensorProperties"), tuple_of(
+            name("torch", dtype), call(name("torch.serialization", "_get_layout"),
                                        text("torch.strided")),
-        b"\x89", call(name(DCP, "_MEM_FORMAT_ENCODING"), number(0)), b"\x89"))
-    chunk = made(name(DCP, "ChunkStorageMetadata"), dict_of(offsets=size(0, 0), sizes=size(2, 3)))
-    storage = made(name(DCP, "TensorStorageMetadata"),
-                   dict_of(properties=properties, size=size(2, 3), chunks=list_of(chunk)))
-    index = made(name(DCP, "MetadataIndex"),
-                 dict_of(fqn=text("w"), offset=size(0, 0), index=number(0)))
-    info = made(name("torch.distributed.checkpoint.filesystem", "_StorageInfo"),
-                dict_of(relative_path=text("__0_0.distcp"), offset=number(0), length=number(4000),
-                        transform_descriptors=b"N"))
+            b"\x89", call(name(DCP, "_MEM_FORMAT_ENCODING"), number(0)), b"\x89"))
+        chunk = made(name(DCP, "ChunkStorageMetadata"), dict_of(offsets=begin, sizes=size(*shape)))
+        entries[tensor_name] = made(
+            name(DCP, "TensorStorageMetadata"),
+            dict_of(properties=properties, size=size(*shape), chunks=list_of(chunk)))
+        places += made(name(DCP, "MetadataIndex"),
+                       dict_of(fqn=text(tensor_name), offset=begin, index=number(0)))
+        places += made(name("torch.distributed.checkpoint.filesystem", "_StorageInfo"),
+                       dict_of(relative_path=text("__0_0.distcp"), offset=number(0),
+                               length=number(length), transform_descriptors=b"N"))
     return whole(made(name(DCP, "Metadata"), dict_of(
-        state_dict_metadata=dict_of(w=storage, o=name(DCP, "BytesStorageMetadata") + b")\x81"),
-        storage_data=b"}(" + index + info + b"u", version=text("1.0.0"))), 4)
+        state_dict_metadata=dict_of(**entries, o=name(DCP, "BytesStorageMetadata") + b")\x81"),
+        storage_data=b"}(" + places + b"u", version=text("1.0.0"))), 4)
+
+
+def dcp_folder(blob, **tensors):
+    """What dcp_fuzz reads: the length of .metadata, .metadata, and __0_0.distcp."""
+    metadata = dcp_metadata(len(blob), **tensors)
+    return struct.pack("<I", len(metadata)) + metadata + blob
 
 
 def archive(body, payload=b"\0" * 24, compression=zipfile.ZIP_STORED, wide=False):
@@ -118,7 +129,8 @@ def main():
                                                              text("/"), text("a"))))
     laughs = b"]q\0" + b"".join(b"](h%ch%ce" % (i, i) + b"q%c" % (i + 1) for i in range(40))
     write("pickle", {
-        "namespace": whole(namespace, 4), "metadata": dcp_metadata(), "tensor": whole(tensor()),
+        "namespace": whole(namespace, 4), "metadata": dcp_metadata(w=("float32", (2, 3))),
+        "tensor": whole(tensor()),
         "itself": whole(b"]q\0h\0a"), "laughs": whole(laughs),
         "system": whole(call(name("os", "system"), text("true"))),
         "on-stack": whole(b"\x8c\x05torch\x8c\x07float32\x93", 4),
@@ -134,6 +146,17 @@ def main():
         "untyped": archive(whole(tensor("ComplexDoubleStorage", 3))),
         "complex": archive(whole(tensor("ComplexFloatStorage", 3, (3,), (1,)))),
         "empty": b"PK\5\6" + b"\0" * 18,
+    })
+    f32 = "float32"
+    write("dcp", {
+        "tensor": dcp_folder(archive(whole(tensor())), w=(f32, (2, 3))),
+        "transposed": dcp_folder(archive(whole(tensor(stride=(1, 2)))), w=(f32, (2, 3))),
+        "archive-twice": dcp_folder(archive(whole(tensor())), w=(f32, (2, 3)), x=(f32, (2, 1, 3))),
+        "archive-twice-wider": dcp_folder(archive(whole(tensor())), w=(f32, (2, 3)),
+                                          x=("int64", (2, 3))),
+        "overlapping-rows": dcp_folder(
+            archive(whole(tensor("ByteStorage", 40002, (2, 20000), (3, 2))), b"\1" * 40002),
+            w=("uint8", (2, 20000))),
     })
     write("safetensors", {
         "types-one-byte": safetensors(6, a=("F8_E8M0", [2], 2), b=("F8_E4M3FNUZ", [2], 2),

@@ -6,7 +6,14 @@
 #include <QTest>
 #include <QThread>
 #include <algorithm>
+#include <chrono>
 #include <csignal>
+#include <nlohmann/json.hpp>
+
+#include "agents/client/cluster.h"
+#include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/control.pb.h"
+#include "app/commands/json.h"
 
 namespace tessera::test {
 namespace {
@@ -26,7 +33,7 @@ void PrintTail(const QString& path) {
 LocalCluster::LocalCluster(const Options& options)
     : home_(QStringLiteral("/tmp/tsr.XXXXXX")), guard_(home_.path()) {
   QStringList words = {QStringLiteral("up"),
-                       QStringLiteral("--name"),
+                       QStringLiteral("--cluster"),
                        kName,
                        QStringLiteral("--nodes"),
                        QString::number(options.nodes),
@@ -46,18 +53,49 @@ LocalCluster::LocalCluster(const Options& options)
 }
 
 LocalCluster::~LocalCluster() {
+  client_.reset();
   if (up_.code != 0 || QTest::currentTestFailed())
     for (int node = 0; node < std::max(1, static_cast<int>(keepers_.size())); ++node) {
       qInfo("last lines of n%d:", node);
       PrintTail(home() + QStringLiteral("/clusters/t/n%1/agent.log").arg(node));
     }
-  Run({QStringLiteral("down"), QStringLiteral("--all")});
+  Run({QStringLiteral("down"), QStringLiteral("--all"), QStringLiteral("--yes")});
   std::vector<app::ProcessId> left;
   for (const app::ProcessId& keeper : keepers_) {
     left.push_back(keeper);
     for (const app::ProcessId& process : app::descendantsOf(keeper)) left.push_back(process);
   }
   for (const app::ProcessId& process : left) app::signalProcess(process, SIGKILL);
+}
+
+bool LocalCluster::Configure(const std::string& key, std::int64_t value) const {
+  const int nodes = static_cast<int>(keepers_.size());
+  for (int node = 0; node < nodes; ++node) {
+    QFile file(home() + QStringLiteral("/clusters/t/n%1/agent.json").arg(node));
+    if (!file.open(QIODevice::ReadWrite)) return false;
+    Json config = Json::parse(file.readAll().toStdString(), nullptr, false);
+    if (!config.is_object()) return false;
+    config[key] = value;
+    file.resize(0);
+    file.seek(0);
+    if (file.write(QByteArray::fromStdString(config.dump())) < 0) return false;
+    file.close();
+    const auto agent = Agent(node);
+    if (!agent || !Kill(*agent)) return false;
+    const auto isReplaced = [&] {
+      const auto now = Agent(node);
+      return now && *now != *agent;
+    };
+    if (!WaitFor(isReplaced, 30)) return false;
+  }
+  return WaitFor(
+      [&] {
+        const Json status = Status();
+        if (!status.is_object() || std::ssize(status["nodes"]) != nodes) return false;
+        return std::ranges::all_of(status["nodes"],
+                                   [](const Json& node) { return node["state"] == "alive"; });
+      },
+      30);
 }
 
 std::unique_ptr<QProcess> LocalCluster::Start(const QStringList& words) const {
@@ -71,6 +109,29 @@ Outcome LocalCluster::Run(const QStringList& words, int seconds) const {
 Json LocalCluster::Ask(const QStringList& words, int seconds) const {
   const Outcome outcome = Run(QStringList{QStringLiteral("--json")} + words, seconds);
   return outcome.code == 0 ? outcome.LastJson() : Json();
+}
+
+Json LocalCluster::Status() const {
+  // The first try is shorter than the back-off of a client: when the registrar has been killed, a
+  // new client connects sooner than the old one tries again.
+  for (std::chrono::milliseconds patience(700); patience < std::chrono::seconds(6); patience *= 2) {
+    if (!client_) {
+      const auto profile =
+          agents::LoadProfile((home() + QStringLiteral("/profiles/t.json")).toStdString());
+      if (!profile) return {};
+      auto opened = agents::ClusterClient::OpenForCommands(*profile);
+      if (!opened) return {};
+      client_ = std::move(*opened);
+    }
+    wire::Request request;
+    request.mutable_status();
+    if (const auto reply = client_->CallAndWait(std::move(request), patience); reply) {
+      const auto snapshot = agents::Decode(reply->status());
+      return snapshot ? Json(app::toJson(*snapshot)) : Json();
+    }
+    client_.reset();
+  }
+  return {};
 }
 
 Json LocalCluster::Job(const QString& job) const {
@@ -121,7 +182,7 @@ bool LocalCluster::WaitFor(const std::function<bool()>& wanted, int seconds) {
   clock.start();
   while (!wanted()) {
     if (clock.elapsed() > seconds * 1000) return false;
-    QThread::msleep(50);
+    QThread::msleep(20);
   }
   return true;
 }

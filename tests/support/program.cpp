@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/program.h"
 
+#include <nlohmann/json.hpp>
+
 namespace tessera::test {
 
 Json Outcome::LastJson() const {

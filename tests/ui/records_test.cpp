@@ -47,7 +47,7 @@ class RecordsTest : public QObject {
     auto entries = test::PanelHistory();
     entries.front().reason = "two \"words\", and\na line";
     const QByteArray csv = ui::exportText(entries, ExportFormat::Csv);
-    QVERIFY(csv.startsWith("id,job,from,to,"));
+    QVERIFY(csv.startsWith("transaction,job,from,to,"));
     QVERIFY(csv.contains("\"two \"\"words\"\", and\na line\""));
     QVERIFY(csv.contains("n0g0>n0g2=9804186"));
     QCOMPARE(csv.count("\r\n"), qsizetype{4});
@@ -61,10 +61,10 @@ class RecordsTest : public QObject {
     QCOMPARE(rows.size(), 3);
     const QJsonObject first = rows.first().toObject();
     QCOMPARE(first[QStringLiteral("id")].toInt(), 3);
-    QCOMPARE(first[QStringLiteral("pause")].toDouble(), 0.31);
+    QCOMPARE(first[QStringLiteral("pause_seconds")].toDouble(), 0.31);
     QCOMPARE(first[QStringLiteral("bytes")][QStringLiteral("network")].toInteger(),
              qint64{19'608'371});
-    QCOMPARE(first[QStringLiteral("phases")].toObject().size(), 6);
+    QCOMPARE(first[QStringLiteral("phase_seconds")].toObject().size(), 6);
     engine::HistoryEntry bare;
     bare.id = 9;
     const QJsonObject none =
@@ -73,7 +73,7 @@ class RecordsTest : public QObject {
             .first()
             .toObject();
     QVERIFY(none[QStringLiteral("bytes")][QStringLiteral("network")].isNull());
-    QVERIFY(none[QStringLiteral("pause_estimate")].isNull());
+    QVERIFY(none[QStringLiteral("pause_estimate_seconds")].isNull());
   }
 
   void filesAreWrittenWholeOrNotAtAll() {
@@ -106,7 +106,7 @@ class RecordsTest : public QObject {
     QVERIFY(exported("a.SVG").contains("<svg"));
     const auto& points = timeline->samples().series().points();
     const QByteArray csv = exported("a.csv");
-    QVERIFY(csv.startsWith("job,step,time,loss,tokens_per_s\r\n"));
+    QVERIFY(csv.startsWith("job,step,time [s since 1970],time [UTC],loss,"));
     QCOMPARE(csv.count('\n'), std::ssize(points) + 1);
     const auto rows = QJsonDocument::fromJson(exported("a.json")).array();
     QCOMPARE(rows.size(), std::ssize(points));
@@ -206,7 +206,7 @@ class RecordsTest : public QObject {
     QVERIFY(draft->mesh() == second.mesh);
     QVERIFY(draft->options() == second.options);
     QCOMPARE(plan->scatter()->chosen(), std::optional<int>(1));
-    QTest::qWait(150);
+    QTest::qWait(2 * ui::DraftProposal::kDelayMs);
     QCOMPARE(panel.commands.proposed.size(), asked);  // choosing asks nothing anew
 
     // The other way: the fields lead, the table follows.

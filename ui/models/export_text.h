@@ -2,9 +2,8 @@
 #pragma once
 
 /// \file
-/// History and events as files for other programs. CSV follows RFC 4180 with a line of names; JSON
-/// is one array of objects with the names that the command line uses. Bytes and seconds are plain
-/// numbers, times seconds since 1970, unknown values empty or null.
+/// History, events and samples as files for other programs, with the columns of
+/// engine/history/records.h: CSV, or one JSON array.
 
 #include <QByteArray>
 #include <QString>
@@ -18,16 +17,16 @@ namespace tessera::ui {
 
 enum class ExportFormat { Csv, Json };
 
-/// By the name's ending; CSV where it is no other.
+/// By the ending of the name; CSV unless it is `.json`.
 ExportFormat exportFormatOf(const QString& fileName);
 QByteArray exportText(const std::vector<engine::HistoryEntry>& entries, ExportFormat format);
 QByteArray exportText(const std::vector<engine::Event>& events, ExportFormat format);
-/// The samples of `job`: job, step, time, loss, tokens_per_s.
+/// The samples of `job`. Their gradient norms are not known.
 QByteArray exportText(const QString& job, const std::vector<SampleSeries::Point>& points,
                       ExportFormat format);
 
-/// Writes the whole file or leaves what was there: to a new file, then by rename.
-/// \error kUnavailable with the file's name and the system's words.
+/// Writes the whole file or leaves the existing one: to a new file, then by rename.
+/// \error kUnavailable naming the file and the reason of the system
 Status writeFile(const QString& fileName, const QByteArray& bytes);
 
 }  // namespace tessera::ui

@@ -17,11 +17,11 @@ using engine::vfs::JobFacts;
 using engine::vfs::JobFactsPtr;
 using engine::vfs::Jobs;
 using engine::vfs::NodeKey;
-using engine::vfs::Place;
+using engine::vfs::NodeKind;
 
 namespace {
 
-/// Whether a filter names ranks rather than tensors.
+/// Returns whether a filter refers to ranks instead of tensors.
 bool namesRanks(const QString& filter) {
   static const QRegularExpression form(QStringLiteral("^(\\d+|n\\d+(g\\d*)?)$"));
   return form.match(filter).hasMatch();
@@ -50,7 +50,7 @@ FileTreeModel::FileTreeModel(QObject* parent)
   list(*m_root);
 }
 
-// What runs on the thread calls back to this.
+// Jobs on the thread call back to this object, so wait for them.
 FileTreeModel::~FileTreeModel() {
   m_pool.clear();
   m_pool.waitForDone();
@@ -60,9 +60,9 @@ void FileTreeModel::setJobs(Jobs jobs) {
   if (jobs == m_jobs) return;
   if (sameLayouts(m_jobs, jobs)) {
     m_jobs = std::move(jobs);
-    // Texts may have become longer.
+    // The texts may have changed.
     for (const auto& [name, facts] : m_jobs) {
-      Node* job = find({Place::kJob, name});
+      Node* job = find({NodeKind::kJob, name});
       if (job == nullptr || job->shown.empty()) continue;
       const QModelIndex folder = indexOf(job);
       emit dataChanged(index(0, SizeColumn, folder),
@@ -114,7 +114,7 @@ void FileTreeModel::show(Node& node, std::vector<int> shown) {
 
 bool FileTreeModel::isShown(const Node* node) const {
   for (; node->parent != nullptr; node = node->parent) {
-    if (!std::ranges::binary_search(node->parent->shown, node->place)) return false;
+    if (!std::ranges::binary_search(node->parent->shown, node->kind)) return false;
   }
   return true;
 }
@@ -129,7 +129,7 @@ std::vector<int> FileTreeModel::shownOf(const Node& node) const {
       const std::string& name = node.plan->NameOf(static_cast<std::size_t>(entry));
       return !QString::fromStdString(name).contains(m_filter, Qt::CaseInsensitive);
     });
-  } else if (node.key.place == Place::kRanks && namesRanks(m_filter)) {
+  } else if (node.key.kind == NodeKind::kRanks && namesRanks(m_filter)) {
     const JobFacts* facts = factsOf(node.key);
     std::erase_if(shown, [&](int child) {
       const auto rank = node.children[static_cast<std::size_t>(child)]->key.rank;
@@ -149,9 +149,9 @@ const JobFacts* FileTreeModel::factsOf(const NodeKey& key) const {
 }
 
 std::vector<Child> FileTreeModel::childrenOf(const NodeKey& key) const {
-  if (key.place != Place::kJobs) return ChildrenOf(key, factsOf(key));
+  if (key.kind != NodeKind::kJobs) return ChildrenOf(key, factsOf(key));
   std::vector<Child> jobs;
-  for (const auto& [name, facts] : m_jobs) jobs.push_back({name, {Place::kJob, name}});
+  for (const auto& [name, facts] : m_jobs) jobs.push_back({name, {NodeKind::kJob, name}});
   return jobs;
 }
 
@@ -162,12 +162,12 @@ void FileTreeModel::list(Node& folder) {
     node->key = std::move(child.key);
     node->name = QString::fromStdString(child.name);
     node->parent = &folder;
-    node->place = static_cast<int>(folder.children.size());
+    node->kind = static_cast<int>(folder.children.size());
     folder.children.push_back(std::move(node));
   }
   folder.shown = shownOf(folder);
   for (const auto& child : folder.children) {
-    if (child->key.place == Place::kState) makePlan(*child);
+    if (child->key.kind == NodeKind::kState) makePlan(*child);
   }
 }
 
@@ -177,7 +177,7 @@ void FileTreeModel::makePlan(Node& file) {
   if (facts == m_jobs.end()) return;
   ++m_making;
   m_pool.start([this, key = file.key, generation = m_generation, facts = facts->second] {
-    auto made = FilePlan::Make(facts->info, key.rank, key.part);
+    auto made = FilePlan::Make(facts->info, key.rank, key.state_file);
     Result<FilePlanPtr> plan = made ? Result<FilePlanPtr>(std::make_shared<FilePlan>(*made))
                                     : Result<FilePlanPtr>(made.error());
     QMetaObject::invokeMethod(
@@ -204,10 +204,10 @@ void FileTreeModel::takePlan(const NodeKey& key, std::uint64_t generation,
 }
 
 FileTreeModel::Node* FileTreeModel::find(const NodeKey& key) const {
-  if (key.place == Place::kRoot) return m_root.get();
+  if (key.kind == NodeKind::kRoot) return m_root.get();
   const Node* parent = find(ParentOf(key));
   if (parent == nullptr) return nullptr;
-  // A rank stands where its number says; looking through a thousand would take its time.
+  // Ranks are usually at the index of their number; a linear search over a thousand is slow.
   const auto guess = static_cast<std::size_t>(key.rank.value_or(0));
   if (guess < parent->children.size() && parent->children[guess]->key == key) {
     return parent->children[guess].get();
@@ -229,8 +229,8 @@ FileTreeModel::Node* FileTreeModel::nodeOf(const QModelIndex& index) const {
 QModelIndex FileTreeModel::indexOf(const Node* node, int column) const {
   if (node == nullptr || node->parent == nullptr) return {};
   const auto& shown = node->parent->shown;
-  const auto at = std::lower_bound(shown.begin(), shown.end(), node->place);
-  if (at == shown.end() || *at != node->place) return {};
+  const auto at = std::lower_bound(shown.begin(), shown.end(), node->kind);
+  if (at == shown.end() || *at != node->kind) return {};
   return createIndex(static_cast<int>(at - shown.begin()), column, node->parent);
 }
 
@@ -322,7 +322,7 @@ bool FileTreeModel::hasChildren(const QModelIndex& parent) const {
   const Node* node = nodeOf(parent);
   if (node == nullptr) return false;
   if (IsFolder(node->key)) return !node->listed || !node->shown.empty();
-  return node->key.place == Place::kState && !node->shown.empty();
+  return node->key.kind == NodeKind::kState && !node->shown.empty();
 }
 
 bool FileTreeModel::canFetchMore(const QModelIndex& parent) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// What the rows of the tree of files say.
+/// The texts of the rows in the file tree.
 #include "ui/format.h"
 #include "ui/models/file_tree_model.h"
 
@@ -8,19 +8,15 @@ namespace tessera::ui {
 
 using engine::vfs::FilePlan;
 using engine::vfs::JobFacts;
-using engine::vfs::Place;
-
-namespace {
-const QString kUnknown = QStringLiteral("—");
-}  // namespace
+using engine::vfs::NodeKind;
 
 std::optional<std::int64_t> FileTreeModel::sizeOf(const Node& node) const {
   if (node.plan) return node.plan->size();
   const JobFacts* facts = factsOf(node.key);
-  const Place place = node.key.place;
-  const bool text = place == Place::kEpoch || place == Place::kStep || place == Place::kLayout;
+  const NodeKind kind = node.key.kind;
+  const bool text = kind == NodeKind::kEpoch || kind == NodeKind::kStep || kind == NodeKind::kLayout;
   if (!text || facts == nullptr) return std::nullopt;
-  return TextAt(place, *facts)->size();
+  return TextAt(kind, *facts)->size();
 }
 
 QString FileTreeModel::detailOf(const Node& node) const {
@@ -34,9 +30,9 @@ QString FileTreeModel::detailOf(const Node& node) const {
   const JobFacts* facts = factsOf(node.key);
   if (facts == nullptr) return {};
   const auto& devices = facts->info.layout.mesh().devices();
-  if (node.key.place == Place::kRank)
+  if (node.key.kind == NodeKind::kRank)
     return format::device(devices[static_cast<std::size_t>(*node.key.rank)]);
-  if (node.key.place == Place::kRanks) return format::count(std::ssize(devices));
+  if (node.key.kind == NodeKind::kRanks) return format::count(std::ssize(devices));
   return {};
 }
 
@@ -48,7 +44,7 @@ QVariant FileTreeModel::tensorData(const Node& file, int row, int column, int ro
   const QString name = QString::fromStdString(file.plan->NameOf(entry));
   const auto& spec =
       facts->info.layout.collection().tensors()[static_cast<std::size_t>(bytes.tensor)];
-  const ptc::Shape shape = bytes.box ? bytes.box->shape() : spec.shape;
+  const ptc::Shape shape = bytes.held.boxes().empty() ? spec.shape : bytes.held.shape();
   const QString detail = QString::fromStdString(std::string(ptc::ToString(spec.dtype))) +
                          QLatin1Char(' ') + QString::fromStdString(ptc::ToString(shape));
   switch (role) {
@@ -82,8 +78,8 @@ QVariant FileTreeModel::data(const QModelIndex& index, int role) const {
       if (index.column() == NameColumn) return node->name;
       if (size) return format::bytes(*size);
       if (IsFolder(node->key)) return {};
-      return node->key.place == Place::kState && node->problem.isEmpty() ? QStringLiteral("…")
-                                                                         : kUnknown;
+      return node->key.kind == NodeKind::kState && node->problem.isEmpty() ? QStringLiteral("…")
+                                                                         : format::unknown();
     case Qt::ToolTipRole:
       return size ? tr("%1\n%2 bytes").arg(path(index), format::count(*size)) : path(index);
     case DetailRole:

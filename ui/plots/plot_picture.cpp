@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#undef QT_NO_FOREACH  // templates of qcustomplot.h use it
 #include "ui/plots/plot_picture.h"
 
 #include <qcustomplot.h>

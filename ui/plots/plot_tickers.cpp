@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#undef QT_NO_FOREACH  // templates of qcustomplot.h use it
 #include "ui/plots/plot_tickers.h"
 
 #include <qcustomplot.h>
@@ -11,8 +10,8 @@
 namespace tessera::ui {
 namespace {
 
-// QCPAxisTickerDateTime keeps the strategy of the widest range that it has seen, days of months,
-// and then finds no tick within a minute.
+// QCPAxisTickerDateTime keeps the strategy of the widest range so far, days of months, and then has
+// no tick within a minute.
 class ClockTicker : public QCPAxisTicker {
  public:
   ClockTicker() { setTickCount(4); }

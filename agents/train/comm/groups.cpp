@@ -7,26 +7,26 @@
 #include <map>
 #include <vector>
 
-#include "agents/train/comm/gloo_group.h"
 #include "agents/train/comm/shm_group.h"
+#include "agents/train/comm/tcp_group.h"
 #include "ptc/mesh.h"
 
 namespace tessera::agents::train {
 namespace {
 
-/// Ranks are row-major over (pp, dp, tp).
-struct Place {
+/// Where a rank is in the mesh. Ranks are row-major over (pp, dp, tp).
+struct MeshCoordinates {
   int pp = 0, dp = 0, tp = 0;
 };
 
-/// Makes groups by their members, each once.
+/// Makes one group for each set of members.
 class Connector {
  public:
   Connector(const tessera_view& view, std::shared_ptr<Rendezvous> rendezvous,
             std::chrono::milliseconds timeout)
       : view_(view), rendezvous_(std::move(rendezvous)), timeout_(timeout) {}
 
-  /// The group of `members`, of which this rank is one. All of them ask in the same order.
+  /// Returns the group of `members`, which include this rank. All members call in the same order.
   Result<CollectivePtr> Get(const std::vector<int>& members, const std::string& name,
                             std::size_t message_floats) {
     CollectivePtr& group = made_[members];
@@ -51,7 +51,7 @@ class Connector {
     const bool one_host = std::all_of(members.begin(), members.end(), [&](int rank) {
       return view_.host_of_rank[rank] == view_.host_of_rank[members[0]];
     });
-    if (!one_host) return MakeGlooGroup(options, view_.address_of_rank[view_.rank], rendezvous_);
+    if (!one_host) return MakeTcpGroup(options, view_.address_of_rank[view_.rank], rendezvous_);
     TESSERA_TRY(const int fd, rendezvous_->SharedMemory(
                                   name, ShmGroupBytes(options.size, options.message_floats)));
     return MakeShmGroup(options, fd);
@@ -104,15 +104,15 @@ Result<Groups> ConnectGroups(const tessera_view& view, std::shared_ptr<Rendezvou
                     view.world, pp, dp, tp));
   }
   if (pp > 1 && message_floats == 0) {
-    return InvalidArgument(fmt::format("{} stages without a size of their messages", pp));
+    return InvalidArgument(fmt::format("{} pipeline stages need the size of their messages", pp));
   }
-  const auto place = [&](int rank) -> Place {
+  const auto coordinates = [&](int rank) -> MeshCoordinates {
     return {rank / (dp * tp), rank / tp % dp, rank % tp};
   };
-  const Place mine = place(view.rank);
+  const MeshCoordinates mine = coordinates(view.rank);
   std::vector<int> everybody, same_piece, same_stage, same_replica;
   for (int rank = 0; rank < view.world; ++rank) {
-    const Place other = place(rank);
+    const MeshCoordinates other = coordinates(rank);
     everybody.push_back(rank);
     if (other.pp == mine.pp && other.tp == mine.tp) same_piece.push_back(rank);
     if (other.pp == mine.pp && other.dp == mine.dp) same_stage.push_back(rank);

@@ -15,28 +15,29 @@
 
 namespace tessera::agents::train {
 
-/// A rank's place in the mesh and the groups it is in. Groups with the same members are one object.
+/// The groups of a rank. Groups with the same members are one object.
 struct Groups {
   std::int64_t epoch = 0;
   std::int64_t attempt = 0;
   CollectivePtr world;  // all ranks: the step decision
-  CollectivePtr dp;     // ranks that hold the same pieces: gradients
-  CollectivePtr tp;     // ranks that hold the parts of one stage: sums of activations
-  CollectivePtr pp;     // ranks that hold the stages of one replica, in order: messages
+  CollectivePtr dp;     // the ranks with the same pieces: gradients
+  CollectivePtr tp;     // the ranks that share one stage: sums of activations
+  CollectivePtr pp;     // the stages of one replica, in order: messages
 
   void Abort();
 };
 
-/// Groups of a job that is one process.
+/// Returns the groups of a job with one rank.
 Groups SelfGroups();
 
-/// Builds the groups of `view`: shared memory where all members are on one host, Gloo elsewhere.
-/// Blocks until all members have come. All ranks give the same `fingerprint` of their data set.
-/// `message_floats` is the size of a message between stages (see GroupOptions), for pp above 1.
+/// Builds the groups of `view`: shared memory where all members are on one host, else TCP. Blocks
+/// until all members have joined. `fingerprint` is that of the rank's data set, equal on all ranks.
+/// `message_floats` is the size of a message between stages (see GroupOptions), needed for pp above
+/// 1.
 /// \error kInvalidArgument if the view's mesh has other axes than pp, dp and tp above 1, or stages
 ///     without message_floats
-/// \error kFailedPrecondition naming the ranks whose fingerprints differ
-/// \error what MakeShmGroup, MakeGlooGroup and the rendezvous return
+/// \error kFailedPrecondition naming a rank whose fingerprint differs
+/// \error what MakeShmGroup, MakeTcpGroup and the rendezvous return
 Result<Groups> ConnectGroups(const tessera_view& view, std::shared_ptr<Rendezvous> rendezvous,
                              std::uint64_t fingerprint, std::chrono::milliseconds timeout,
                              std::size_t message_floats = 0);

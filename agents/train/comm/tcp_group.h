@@ -2,9 +2,8 @@
 #pragma once
 
 /// \file
-/// Collectives of ranks on several hosts over plain TCP, one connection a pair: what a job has that
-/// brings no communication library of its own. Sums are made in rank order, so they are the same
-/// bits in every run.
+/// Collectives and messages of ranks on several hosts over plain TCP. Sums are made in rank order,
+/// so they have the same bits in every run.
 
 #include <memory>
 #include <string>
@@ -14,10 +13,10 @@
 
 namespace tessera::agents::train {
 
-/// Connects to the other ranks of the group; blocks until all have come. `address` is this rank's
-/// network address, numeric. What the ranks send is neither encrypted nor authenticated beyond a
-/// number that only the group's rendezvous knows. A rank that is gone is noticed at once.
-/// \pre options.message_floats == 0: the group carries no messages
+/// Connects to the other ranks of the group. Blocks until all ranks have connected. `address` is
+/// the numeric network address of this rank. What the ranks send is not encrypted; a random number
+/// that only the group's rendezvous knows is all that authenticates a rank. The loss of a rank is
+/// noticed at once, by the end of its connections.
 /// \error kInvalidArgument for an address that is none; kUnavailable, kTimeout, kCancelled as the
 ///     rendezvous
 Result<CollectivePtr> MakeTcpGroup(const GroupOptions& options, const std::string& address,

@@ -43,7 +43,7 @@ void ThrowIfError(Status status) {
 }
 
 std::span<float> SpanOf(const Tensor& tensor) {
-  TESSERA_DCHECK(tensor.is_contiguous() && tensor.scalar_type() == at::kFloat);
+  TESSERA_CHECK(tensor.is_contiguous() && tensor.scalar_type() == at::kFloat);
   return {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
 }
 

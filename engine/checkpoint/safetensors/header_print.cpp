@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "engine/checkpoint/json_scanner.h"
 #include "engine/checkpoint/safetensors/dtype_names.h"
 #include "engine/checkpoint/safetensors/header.h"
-#include "engine/checkpoint/safetensors/json_scanner.h"
 #include "ptc/packed.h"
 
 namespace tessera::checkpoint {
@@ -26,7 +26,7 @@ Status CheckName(const std::string& name) {
 
 }  // namespace
 
-Status PlaceTensors(std::vector<FileTensor>& tensors) {
+Status AssignOffsets(std::vector<FileTensor>& tensors) {
   std::ranges::sort(tensors, [](const FileTensor& a, const FileTensor& b) {
     const int order = SafetensorsOrder(a.dtype) - SafetensorsOrder(b.dtype);
     return order != 0 ? order > 0 : a.name < b.name;

@@ -8,10 +8,11 @@
 #include <optional>
 #include <set>
 
+#include "engine/checkpoint/json_scanner.h"
 #include "engine/checkpoint/safetensors/header.h"
 #include "engine/checkpoint/safetensors/index.h"
-#include "engine/checkpoint/safetensors/json_scanner.h"
 #include "engine/checkpoint/safetensors/notes.h"
+#include "engine/files/absolute_path.h"
 
 namespace tessera::checkpoint {
 namespace {
@@ -21,7 +22,7 @@ using ptc::Box;
 
 constexpr std::string_view kIndexSuffix = ".safetensors.index.json";
 
-/// Merges the tensors of one file after another.
+/// Collects the tensors of several files.
 class Assembly {
  public:
   Assembly(Format format, std::string path) {
@@ -70,10 +71,10 @@ class Assembly {
   struct Growing {
     StoredTensor stored;
     bool sharded = false;
-    int file = 0;  // the first one
+    int file = 0;  // the first file that has it
   };
 
-  /// The parsed value of a key of __metadata__, which goes from there.
+  /// Removes a key from __metadata__ and returns its parsed value.
   template <typename Value, typename Parse>
   static Result<std::optional<Value>> Take(Header& header, std::string_view key,
                                            const std::string& path, Parse parse) {
@@ -133,20 +134,12 @@ class Assembly {
   std::map<std::string, Growing> tensors_;
 };
 
-/// Without a slash at its end.
-Result<std::string> Absolute(const std::string& path) {
-  std::error_code error;
-  const fs::path absolute = fs::absolute(path, error).lexically_normal();
-  if (error) return InvalidArgument(fmt::format("'{}' is no path: {}", path, error.message()));
-  return (absolute.has_filename() ? absolute : absolute.parent_path()).string();
-}
-
 Result<Header> HeaderOf(const std::string& path) {
   TESSERA_TRY(const FilePtr file, File::Open(path, File::Mode::kRead));
   return ReadHeader(*file);
 }
 
-/// Names of a folder's entries that end so, ascending.
+/// The names of the folder's entries that end with `suffix`, ascending.
 Result<std::vector<std::string>> NamesEndingIn(const std::string& folder, std::string_view suffix) {
   std::vector<std::string> names;
   std::error_code error;
@@ -162,7 +155,7 @@ Result<std::vector<std::string>> NamesEndingIn(const std::string& folder, std::s
   return names;
 }
 
-/// Whether the file has exactly the tensors that the index puts into it.
+/// Checks that the file has exactly the tensors that the index assigns to it.
 Status CheckAgainstIndex(const Index& index, const std::string& name,
                          const std::set<std::string_view>& expected, const Header& header) {
   std::set<std::string_view> found;
@@ -209,7 +202,7 @@ Status AddIndexed(const std::string& folder, const Index& index, Assembly& assem
 }  // namespace
 
 Result<std::shared_ptr<const Checkpoint>> OpenSafetensors(const std::string& path) {
-  TESSERA_TRY(const std::string absolute, Absolute(path));
+  const std::string absolute = engine::AbsolutePath(path);
   TESSERA_TRY(Header header, HeaderOf(absolute));
   Assembly assembly(Format::kSafetensors, absolute);
   TESSERA_RETURN_IF_ERROR(assembly.Add(absolute, std::move(header)));
@@ -217,7 +210,7 @@ Result<std::shared_ptr<const Checkpoint>> OpenSafetensors(const std::string& pat
 }
 
 Result<std::shared_ptr<const Checkpoint>> OpenSafetensorsFolder(const std::string& path) {
-  TESSERA_TRY(const std::string folder, Absolute(path));
+  const std::string folder = engine::AbsolutePath(path);
   Assembly assembly(Format::kHuggingFace, folder);
   TESSERA_TRY(const auto indices, NamesEndingIn(folder, kIndexSuffix));
   if (indices.size() > 1) {
@@ -233,7 +226,7 @@ Result<std::shared_ptr<const Checkpoint>> OpenSafetensorsFolder(const std::strin
   TESSERA_TRY(const auto names, NamesEndingIn(folder, ".safetensors"));
   if (names.empty()) {
     return NotFound(
-        fmt::format("'{}' is no checkpoint: no *.safetensors, .metadata or "
+        fmt::format("'{}' is not a checkpoint: it has no *.safetensors, .metadata or "
                     "latest_checkpointed_iteration.txt in it",
                     folder));
   }

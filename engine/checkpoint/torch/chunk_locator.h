@@ -2,39 +2,43 @@
 #pragma once
 
 /// \file
-/// Finds the elements of a chunk in the archive of torch.save that holds it.
+/// Finds the elements of a chunk in the torch.save archive that holds it.
 
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "engine/checkpoint/checkpoint.h"
 #include "engine/checkpoint/open_files.h"
+#include "engine/checkpoint/torch/torch_file.h"
 
 namespace tessera::checkpoint {
 
-/// Each archive is looked at once. Any thread may call it.
+/// Opens each archive once and remembers the tensor in it. Any thread may call it.
 class ChunkLocator {
  public:
-  explicit ChunkLocator(std::vector<std::string> files) : files_(std::move(files)) {}
-  /// The box with the offset and strides of its elements.
-  /// \error "FILE: byte N: …": what TorchFile::Open refuses, an object that is no tensor or one of
-  ///     another dtype or shape than the box
+  explicit ChunkLocator(std::vector<std::string> paths) : paths_(paths), files_(std::move(paths)) {}
+  /// Returns the box with the offset and the strides of its elements.
+  /// \error "FILE: byte N: …" for what TorchFile::Open refuses, for an object that is no tensor,
+  ///     and for a tensor whose dtype or shape is not that of the box
   Result<StoredBox> Locate(const StoredTensor& tensor, const StoredBox& box) const;
 
  private:
-  Result<StoredBox> Look(const StoredTensor& tensor, const StoredBox& box) const;
+  /// The tensor of the archive; nullopt if it holds another object.
+  Result<std::optional<SavedTensor>> Open(const StoredBox& box) const;
 
-  struct Place {
-    std::int64_t offset = 0;
-    std::vector<std::int64_t> strides = {};
-  };
-  OpenFiles files_;
+  /// Where an archive lies: file, offset, bytes.
+  using ArchiveKey = std::tuple<int, std::int64_t, std::int64_t>;
+  const std::vector<std::string> paths_;
+  const OpenFiles files_;
   mutable std::mutex mutex_;
-  mutable std::map<std::pair<int, std::int64_t>, Place> places_;  // guarded by mutex_
+  /// Guarded by mutex_. Several boxes, of any dtype and shape, may name one archive, so each box is
+  /// compared with what the archive holds.
+  mutable std::map<ArchiveKey, std::optional<SavedTensor>> opened_;
 };
 
 }  // namespace tessera::checkpoint

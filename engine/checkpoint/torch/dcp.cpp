@@ -10,13 +10,14 @@
 #include "engine/checkpoint/torch/byte_source.h"
 #include "engine/checkpoint/torch/chunk_locator.h"
 #include "engine/checkpoint/torch/dcp_metadata.h"
+#include "engine/files/absolute_path.h"
 
 namespace tessera::checkpoint {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Absolute paths and sizes of the files.
+/// The absolute paths and the sizes of the files.
 struct Files {
   std::vector<std::string> paths;
   std::vector<std::int64_t> sizes;
@@ -38,7 +39,7 @@ Result<Files> FindFiles(const fs::path& folder, const std::vector<std::string>& 
 }  // namespace
 
 Result<Contents> ReadDcpFolder(const std::string& path) {
-  const fs::path folder = fs::absolute(path);
+  const fs::path folder = engine::AbsolutePath(path);
   const std::string metadata_path = (folder / ".metadata").string();
   TESSERA_TRY(ByteSourcePtr source, ByteSource::OpenFile(metadata_path));
   const ByteWindow window(std::move(source));

@@ -86,7 +86,7 @@ Result<Json> JsonWalk::ConvertObject(Value value, int depth) {
   return object;
 }
 
-/// Long text is cut: one text can stand in many places.
+/// Truncates long text, because one text may occur in many places.
 Result<Json> JsonWalk::ConvertText(Value value) {
   std::string text(value.text().substr(0, kMaxShownText));
   if (text.size() < value.text().size()) text += "…";

@@ -9,7 +9,7 @@ namespace {
 
 using ExampleProtoBytes = std::span<const std::byte>;
 
-/// Fields of a message, one after the other.
+/// Iterates over the fields of a message.
 class Fields {
  public:
   explicit Fields(ExampleProtoBytes message) : left_(message) {}
@@ -68,7 +68,8 @@ class Fields {
   bool is_damaged_ = false;
 };
 
-/// The last field of that number, as Protocol Buffers take it; nullopt too if there is none.
+/// Returns the last field `number`, as Protocol Buffers do. nullopt if there is none or `message`
+/// is damaged.
 std::optional<ExampleProtoBytes> Field(ExampleProtoBytes message, std::uint64_t number) {
   Fields fields(message);
   std::optional<ExampleProtoBytes> found;
@@ -83,6 +84,18 @@ bool Equal(ExampleProtoBytes bytes, std::string_view text) {
 }
 
 }  // namespace
+
+bool IsExample(ExampleProtoBytes message) {
+  const auto features = Field(message, 1);
+  if (!features) return false;
+  bool has_feature = false;
+  Fields entries(*features);
+  while (entries.Next()) {
+    has_feature = has_feature ||
+                  (entries.number() == 1 && Field(entries.value(), 1) && Field(entries.value(), 2));
+  }
+  return has_feature && !entries.is_damaged();
+}
 
 std::optional<ExampleProtoBytes> BytesFeature(ExampleProtoBytes message, std::string_view name) {
   const auto features = Field(message, 1);

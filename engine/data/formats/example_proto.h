@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The one thing that training reads from a tf.train.Example (tensorflow/core/example/example.proto
-/// and feature.proto): the bytes of a feature.
+/// Reads the bytes of a feature from a tf.train.Example (tensorflow/core/example/example.proto and
+/// feature.proto).
 
 #include <cstddef>
 #include <optional>
@@ -12,8 +12,11 @@
 
 namespace tessera::engine {
 
-/// The first value of the bytes_list of feature `name`; nullopt if `message` is no valid Example or
-/// has no such value. Unknown fields are skipped, as Protocol Buffers ask for.
+/// Whether `message` is a tf.train.Example with at least one feature.
+bool IsExample(std::span<const std::byte> message);
+
+/// Returns the first value of the bytes_list of feature `name`; nullopt if `message` is no valid
+/// Example or has no such value. Unknown fields are skipped, as Protocol Buffers require.
 std::optional<std::span<const std::byte>> BytesFeature(std::span<const std::byte> message,
                                                        std::string_view name);
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What data sets of records that lie whole in files have in common.
+/// What data sets of whole records in files have in common.
 
 #include <fmt/format.h>
 
@@ -20,7 +20,8 @@
 
 namespace tessera::engine {
 
-/// Entries of the index begin with offset and size of a record in its file.
+/// An entry of the index begins with the offset and the size of a record in its file. Its last word
+/// is the size of the text of the record.
 class RecordsDataset : public Dataset {
  public:
   std::int64_t sequence() const final { return sequence_; }
@@ -28,6 +29,7 @@ class RecordsDataset : public Dataset {
   std::uint64_t fingerprint() const final {
     return RecordsFingerprint(format(), sequence_, *index_);
   }
+  RecordFit fit() const final { return fit_; }
   std::string Describe(std::int64_t sample) const final {
     const std::size_t file = index_->file_of(sample);
     return fmt::format("{} {} {} at byte {}", files_[file]->name(), word_,
@@ -38,16 +40,23 @@ class RecordsDataset : public Dataset {
   /// \param word what a sample is called: "record"
   RecordsDataset(std::vector<ByteSourcePtr> files, std::int64_t sequence, RecordIndexPtr index,
                  std::string_view word)
-      : files_(std::move(files)), sequence_(sequence), index_(std::move(index)), word_(word) {}
+      : files_(std::move(files)), sequence_(sequence), index_(std::move(index)), word_(word) {
+    const auto tokens = static_cast<std::uint64_t>(sequence_ + 1);
+    for (std::int64_t i = 0; i < index_->num_entries(); ++i) {
+      const std::uint64_t text_bytes = index_->entry(i).back();
+      if (text_bytes > tokens) ++fit_.cut;
+      if (text_bytes < tokens) ++fit_.padded;
+    }
+  }
 
-  struct Place {
+  struct RecordLocation {
     const ByteSource& file;
     std::span<const std::uint64_t> entry;
     std::int64_t offset() const { return static_cast<std::int64_t>(entry[0]); }
     std::int64_t size() const { return static_cast<std::int64_t>(entry[1]); }
   };
   /// \pre 0 <= sample < num_samples()
-  Place PlaceOf(std::int64_t sample) const {
+  RecordLocation LocationOf(std::int64_t sample) const {
     TESSERA_CHECK(0 <= sample && sample < num_samples());
     return {*files_[index_->file_of(sample)], index_->entry(sample)};
   }
@@ -57,6 +66,7 @@ class RecordsDataset : public Dataset {
   const std::int64_t sequence_;
   const RecordIndexPtr index_;
   const std::string_view word_;
+  RecordFit fit_;
 };
 
 }  // namespace tessera::engine

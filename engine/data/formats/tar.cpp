@@ -15,7 +15,7 @@
 namespace tessera::engine {
 namespace {
 
-/// Which member gives the tokens: the smallest rank, of equals the first.
+/// The first member of the smallest rank has the tokens.
 int TextRank(std::string_view extension) {
   constexpr std::array<std::string_view, 3> kWanted = {"txt", "text", "json"};
   std::string lower(extension);
@@ -25,7 +25,7 @@ int TextRank(std::string_view extension) {
   return static_cast<int>(std::ranges::find(kWanted, lower) - kWanted.begin());
 }
 
-/// The sample whose members are being gone through.
+/// The sample whose members are being read.
 struct OpenSample {
   std::string name;
   std::int64_t begin = 0, end = 0;
@@ -92,7 +92,7 @@ class TarDataset final : public RecordsDataset {
   DataFormat format() const override { return DataFormat::kTar; }
 
   Status ReadTokens(std::int64_t sample, std::span<std::int32_t> out) const override {
-    const auto [file, entry] = PlaceOf(sample);
+    const auto [file, entry] = LocationOf(sample);
     std::vector<std::byte> text(
         static_cast<std::size_t>(std::min<std::uint64_t>(entry[3], out.size())));
     TESSERA_RETURN_IF_ERROR(ReadChecked(file, static_cast<std::int64_t>(entry[2]), text));
@@ -101,7 +101,7 @@ class TarDataset final : public RecordsDataset {
   }
 
   Result<std::vector<std::byte>> ReadRecord(std::int64_t sample) const override {
-    const Place place = PlaceOf(sample);
+    const RecordLocation place = LocationOf(sample);
     if (place.entry[1] > static_cast<std::uint64_t>(kMaxRecordBytes)) {
       return BadData(
           place.file, place.offset(),
@@ -114,7 +114,7 @@ class TarDataset final : public RecordsDataset {
   }
 
   std::int64_t RecordBytes(std::int64_t sample) const override {
-    return (PlaceOf(sample).size() + kTarBlock - 1) / kTarBlock * kTarBlock;
+    return (LocationOf(sample).size() + kTarBlock - 1) / kTarBlock * kTarBlock;
   }
 };
 

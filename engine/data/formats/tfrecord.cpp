@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t kHead = 12, kTail = 4;
 using TfrecordBytes = std::span<const std::byte>;
 
-/// The length of the data of a record, from its head.
+/// Returns the length of the data of a record, from its head.
 Result<std::int64_t> DataSize(const ByteSource& file, std::int64_t offset, TfrecordBytes head) {
   if (MaskCrc(Crc32c(head.first(8))) != Load<std::uint32_t>(head, 8)) {
     return BadData(file, offset, "the CRC of a record's length is wrong");
@@ -36,7 +36,18 @@ Result<std::int64_t> DataSize(const ByteSource& file, std::int64_t offset, Tfrec
   return static_cast<std::int64_t>(size);
 }
 
-Status ScanFile(const ByteSource& file, IndexBuilder& builder) {
+/// Returns the bytes of `data`, that of a record, that are tokens.
+/// \error kInvalidArgument for an Example without a text
+Result<TfrecordBytes> TextOf(const ByteSource& file, std::int64_t offset, TfrecordBytes data) {
+  if (const auto text = BytesFeature(data, "text")) return *text;
+  if (!IsExample(data)) return data;
+  return InvalidArgument(
+      fmt::format("data file '{}' at byte {}: the record is a tf.train.Example without the bytes "
+                  "feature 'text', so there is nothing to train on",
+                  file.name(), offset));
+}
+
+Status ScanTfRecords(const ByteSource& file, IndexBuilder& builder) {
   builder.BeginFile();
   ScanReader reader(file);
   for (std::int64_t offset = 0; offset < file.size_bytes();) {
@@ -46,7 +57,11 @@ Status ScanFile(const ByteSource& file, IndexBuilder& builder) {
     TESSERA_TRY(const TfrecordBytes head, reader.At(offset, kHead));
     TESSERA_TRY(const std::int64_t data, DataSize(file, offset, head));
     const std::int64_t size = kHead + data + kTail;
-    builder.Add({static_cast<std::uint64_t>(offset), static_cast<std::uint64_t>(size)});
+    TESSERA_TRY(const TfrecordBytes record, reader.At(offset, size));
+    TESSERA_TRY(const TfrecordBytes text,
+                TextOf(file, offset, record.subspan(kHead, static_cast<std::size_t>(data))));
+    builder.Add({static_cast<std::uint64_t>(offset), static_cast<std::uint64_t>(size),
+                 static_cast<std::uint64_t>(text.size())});
     TESSERA_RETURN_IF_ERROR(builder.Passed(size));
     offset += size;
   }
@@ -63,12 +78,14 @@ class TfRecordDataset final : public RecordsDataset {
   Status ReadTokens(std::int64_t sample, std::span<std::int32_t> out) const override {
     TESSERA_TRY(const std::vector<std::byte> record, ReadRecord(sample));
     const TfrecordBytes data = TfrecordBytes(record).subspan(kHead, record.size() - kHead - kTail);
-    BytesToTokens(BytesFeature(data, "text").value_or(data), out);
+    const RecordLocation place = LocationOf(sample);
+    TESSERA_TRY(const TfrecordBytes text, TextOf(place.file, place.offset(), data));
+    BytesToTokens(text, out);
     return OkStatus();
   }
 
   Result<std::vector<std::byte>> ReadRecord(std::int64_t sample) const override {
-    const Place place = PlaceOf(sample);
+    const RecordLocation place = LocationOf(sample);
     const std::int64_t offset = place.offset(), size = place.size();
     if (size < kHead + kTail || size > kHead + kMaxRecordBytes + kTail) {
       return BadData(place.file, offset, fmt::format("the index gives a record {} bytes", size));
@@ -86,20 +103,21 @@ class TfRecordDataset final : public RecordsDataset {
     return record;
   }
 
-  std::int64_t RecordBytes(std::int64_t sample) const override { return PlaceOf(sample).size(); }
+  std::int64_t RecordBytes(std::int64_t sample) const override { return LocationOf(sample).size(); }
 };
 
 }  // namespace
 
 Result<DatasetPtr> OpenTfRecords(std::vector<ByteSourcePtr> files, std::int64_t sequence,
                                  const IndexOptions& options) {
-  TESSERA_TRY(RecordIndexPtr index, OpenIndex(DataFormat::kTfRecord, 2, files.size(), files,
-                                              options, [&files](IndexBuilder& builder) -> Status {
-                                                for (const ByteSourcePtr& file : files) {
-                                                  TESSERA_RETURN_IF_ERROR(ScanFile(*file, builder));
-                                                }
-                                                return OkStatus();
-                                              }));
+  TESSERA_TRY(RecordIndexPtr index,
+              OpenIndex(DataFormat::kTfRecord, 3, files.size(), files, options,
+                        [&files](IndexBuilder& builder) -> Status {
+                          for (const ByteSourcePtr& file : files) {
+                            TESSERA_RETURN_IF_ERROR(ScanTfRecords(*file, builder));
+                          }
+                          return OkStatus();
+                        }));
   TESSERA_RETURN_IF_ERROR(CheckRecords(*index, files, sequence));
   return std::make_shared<const TfRecordDataset>(std::move(files), sequence, std::move(index));
 }

@@ -62,10 +62,29 @@ class MountPointTest : public QObject {
     QCOMPARE(ParseMountInfo(text.toStdString()).size(), 0U);
   }
 
-  void theRootIsMounted() {
-    const auto root = FindMount("/");
-    VERIFY_OK(root);
-    QVERIFY(root->has_value());
+  void theLastMountAtAPathIsSeen() {
+    const std::vector<MountedAt> mounts = ParseMountInfo(
+        "22 1 259:1 / / rw - ext4 /dev/root rw\n"
+        "36 22 0:45 / /a rw - tmpfs none rw\n"
+        "37 36 0:46 / /a rw - fuse.tessera tessera ro\n"
+        "38 22 0:47 / /a/b rw - tmpfs none rw\n");
+    QCOMPARE(SeenAt(mounts, "/")->device, std::string("259:1"));
+    QCOMPARE(SeenAt(mounts, "/a")->device, std::string("0:46"));
+    QCOMPARE(SeenAt(mounts, "/a/b")->device, std::string("0:47"));
+    QVERIFY(!SeenAt(mounts, "/b"));
+    QVERIFY(!SeenAt({}, "/"));
+  }
+
+  // A plain chroot lists no mount at all, so the test asks only for those that the system lists.
+  void mountsOfThisProcessAreFound() {
+    QFile listed(QStringLiteral("/proc/self/mountinfo"));
+    QVERIFY(listed.open(QIODevice::ReadOnly));
+    const auto mounts = ParseMountInfo(listed.readAll().toStdString());
+    for (const MountedAt& mount : mounts) {
+      const auto found = FindMount(mount.path);
+      VERIFY_OK(found);
+      QVERIFY2(found->has_value(), mount.path.c_str());
+    }
     VERIFY_OK(FindMount("/no/such/folder"));
     QVERIFY(!FindMount("/no/such/folder")->has_value());
   }
@@ -96,7 +115,7 @@ class MountPointTest : public QObject {
     QFile file(folder.filePath(QStringLiteral("file")));
     QVERIFY(file.open(QIODevice::WriteOnly));
     VERIFY_ERROR(CheckMountPoint(path), ErrorCode::kFailedPrecondition, "is not empty");
-    VERIFY_ERROR(CheckMountPoint(path + "/file"), ErrorCode::kInvalidArgument, "is no folder");
+    VERIFY_ERROR(CheckMountPoint(path + "/file"), ErrorCode::kInvalidArgument, "is not a folder");
     VERIFY_ERROR(CheckMountPoint("/proc"), ErrorCode::kAlreadyExists, "of type proc");
     VERIFY_ERROR(Unmount(path, false), ErrorCode::kNotFound, "nothing of Tessera");
     VERIFY_ERROR(Unmount("/proc", true), ErrorCode::kNotFound, "nothing of Tessera");

@@ -53,7 +53,7 @@ class SafetensorsHeaderTest : public QObject {
                                        {"a", DType::kBF16, {2, 2}},
                                        {"step", DType::kI64, {}},
                                        {"none", DType::kF32, {0, 4}}};
-    QVERIFY(PlaceTensors(tensors).has_value());
+    QVERIFY(AssignOffsets(tensors).has_value());
     const Header header{.tensors = tensors, .metadata = {{"format", "pt"}}, .data_begin = 8};
     const auto text = PrintHeader(header);
     QVERIFY(text.has_value());
@@ -74,7 +74,7 @@ class SafetensorsHeaderTest : public QObject {
   void dataBeginsWhereAsked() {
     for (const std::int64_t alignment : {8, 64, 4096}) {
       std::vector<FileTensor> tensors = {{"w", DType::kF32, {5}}};
-      QVERIFY(PlaceTensors(tensors).has_value());
+      QVERIFY(AssignOffsets(tensors).has_value());
       const auto text =
           PrintHeader({.tensors = tensors, .metadata = {}, .data_begin = 8}, alignment);
       QVERIFY(text.has_value());
@@ -86,7 +86,7 @@ class SafetensorsHeaderTest : public QObject {
   void namesSurvive() {
     for (const std::string name : {"a.b-c/d", "\"quoted\\", "größe", "\xf0\x9f\x98\x80", "a b"}) {
       std::vector<FileTensor> tensors = {{name, DType::kU8, {1}}};
-      QVERIFY(PlaceTensors(tensors).has_value());
+      QVERIFY(AssignOffsets(tensors).has_value());
       const auto text =
           PrintHeader({.tensors = tensors, .metadata = {{name, "\n\x01"}}, .data_begin = 8});
       const auto back = ParseHeader(*text, static_cast<std::int64_t>(text->size()) + 1, "x");
@@ -113,18 +113,18 @@ class SafetensorsHeaderTest : public QObject {
   void namesThatCannotBeWritten() {
     QFETCH(QByteArray, name);
     std::vector<FileTensor> tensors = {{name.toStdString(), DType::kU8, {1}}};
-    const auto status = PlaceTensors(tensors);
+    const auto status = AssignOffsets(tensors);
     QVERIFY(!status.has_value());
     QVERIFY(status.error().message.ends_with("cannot be the name of a tensor in safetensors"));
   }
 
   void tensorsThatCannotBePlaced() {
     std::vector<FileTensor> twice = {{"w", DType::kU8, {1}}, {"w", DType::kF32, {1}}};
-    QCOMPARE(PlaceTensors(twice).error().message,
+    QCOMPARE(AssignOffsets(twice).error().message,
              std::string("tensor 'w' appears twice in one file"));
     std::vector<FileTensor> large = {{"v", DType::kF64, {std::int64_t{1} << 61}}};
     QCOMPARE(
-        PlaceTensors(large).error().ToString(),
+        AssignOffsets(large).error().ToString(),
         std::string("tensor 'v': shape [2305843009213693952] of f64 has more than 2^63-1 bytes"));
   }
 
@@ -314,7 +314,7 @@ class SafetensorsHeaderTest : public QObject {
         "'DCP_SHARDING_INFO' in 'x' at byte 26: key 'w' appears twice");
     row("index", "{}", "'x' at byte 0: no weight_map in the index");
     row("index", Json("{'weight_map':{'w':'../f'}}"),
-        "'x' at byte 19: '../f' is no name of a file in this folder");
+        "'x' at byte 19: '../f' is not the name of a file in this folder");
     row("index", Json("{'weight_map':{'w':'f','w':'g'}}"),
         "'x' at byte 23: tensor 'w' appears twice");
     row("index", Json("{'weight_map':{},'weight_map':{}}"),

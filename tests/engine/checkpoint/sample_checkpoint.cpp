@@ -36,7 +36,7 @@ Result<std::string> FileText(Format format, const std::vector<SampleTensor>& ten
     if (piece.box) bytes[piece.tensor] = Extract(tensor, *piece.box);
     digests.emplace(piece.tensor, piece.box ? DigestByDefinition(tensor, *piece.box) : 0);
   }
-  TESSERA_RETURN_IF_ERROR(checkpoint::PlaceTensors(header.tensors));
+  TESSERA_RETURN_IF_ERROR(checkpoint::AssignOffsets(header.tensors));
   if (format == Format::kShardedSafetensors) {
     header.metadata.emplace(checkpoint::kShardingKey, checkpoint::PrintOffsets(offsets));
     header.metadata.emplace(checkpoint::kVersionKey, "1.0");

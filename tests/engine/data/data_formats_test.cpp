@@ -86,18 +86,37 @@ class DataFormatsTest : public QObject {
   void tfRecordsAreReadWhole() {
     const std::string bytes = TfRecordFrame("hello") + TfRecordFrame("") +
                               TfRecordFrame(test::Example("text", "a text")) +
-                              TfRecordFrame(test::Example("image", "png"));
+                              TfRecordFrame("long enough to be cut") + TfRecordFrame("8 bytes.");
     const auto data = TfRecords(bytes);
     QVERIFY2(data.has_value(), qPrintable(Why(data)));
-    QCOMPARE((*data)->num_samples(), std::int64_t{4});
+    QCOMPARE((*data)->num_samples(), std::int64_t{5});
     QCOMPARE(Tokens(**data, 0), std::string("hello"));
     QCOMPARE(Tokens(**data, 1), std::string());
     QCOMPARE(Tokens(**data, 2), std::string("a text"));
-    QCOMPARE(Tokens(**data, 3), test::Example("image", "png").substr(0, 8));  // cut
+    QCOMPARE(Tokens(**data, 3), std::string("long eno"));
+    QCOMPARE(Tokens(**data, 4), std::string("8 bytes."));
+    QVERIFY(((*data)->fit() == engine::RecordFit{.cut = 1, .padded = 3}));
+    QVERIFY(((*TfRecords(bytes, 5))->fit() == engine::RecordFit{.cut = 2, .padded = 2}));
     std::string joined;
-    for (std::int64_t i = 0; i < 4; ++i) joined += Record(**data, i);
+    for (std::int64_t i = 0; i < 5; ++i) joined += Record(**data, i);
     QCOMPARE(joined, bytes);
     QCOMPARE((*data)->Describe(1), std::string("a.tfrecord record 1 at byte 21"));
+  }
+
+  // Their bytes are no text: nothing may be trained on them.
+  void examplesWithoutTextAreRefused() {
+    const QString refusal = QStringLiteral(
+        "data file 'a.tfrecord' at byte 21: the record is a tf.train.Example without the bytes "
+        "feature 'text', so there is nothing to train on");
+    const std::string text = TfRecordFrame("hello");
+    QCOMPARE(Why(TfRecords(text + TfRecordFrame(test::Example("image", "png")))), refusal);
+    QCOMPARE(Why(TfRecords(text + TfRecordFrame(test::Example("texts", "a text")))), refusal);
+    QCOMPARE(TfRecords(TfRecordFrame(test::Example("image", ""))).error().code,
+             ErrorCode::kInvalidArgument);
+    // A damaged Example is bytes like any other; so is text that begins as an Example does.
+    const std::string example = test::Example("image", "png");
+    QVERIFY(TfRecords(TfRecordFrame(example.substr(0, example.size() - 1))).has_value());
+    QVERIFY(TfRecords(TfRecordFrame("\n\nan empty line first")).has_value());
   }
 
   void damagedTfRecordsAreRefused() {
@@ -167,6 +186,7 @@ class DataFormatsTest : public QObject {
     QCOMPARE(Tokens(**data, 0), std::string("one"));
     QCOMPARE(Tokens(**data, 1), std::string("{2}"));
     QCOMPARE(Tokens(**data, 2), std::string("bbbbbbbb"));
+    QVERIFY(((*data)->fit() == engine::RecordFit{.cut = 1, .padded = 2}));
     QCOMPARE(Record(**data, 0), first);
     QCOMPARE(Record(**data, 1), second);
     QCOMPARE(Record(**data, 2), third);

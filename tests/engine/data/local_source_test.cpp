@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -146,6 +147,22 @@ class LocalSourceTest : public QObject {
     QVERIFY(names.has_value());
     QCOMPARE(*names, std::vector<std::string>({path("Z"), path("a"), path("b/10"), path("b/2")}));
     QCOMPARE(*LocalFiles().List(path("link")), std::vector<std::string>({path("link")}));
+  }
+
+  // Leaving it out would give ranks of unlike rights different data sets.
+  void folderThatCannotBeReadIsAnError() {
+    test::WriteBytes(path("closed/a"), "x");
+    fs::permissions(m_folder->path().toStdString(), fs::perms::all);
+    fs::permissions(path("closed"), fs::perms::none);
+    constexpr uid_t kNobody = 65534;
+    const uid_t before = ::geteuid();
+    if (before == 0) QCOMPARE(::seteuid(kNobody), 0);  // root may read everything
+    const auto names = LocalFiles().List(m_folder->path().toStdString());
+    if (before == 0) QCOMPARE(::seteuid(before), 0);
+    fs::permissions(path("closed"), fs::perms::all);
+    QVERIFY(!names);
+    QCOMPARE(names.error().message,
+             "data path '" + path("closed") + "' cannot be read: Permission denied");
   }
 
   void whatIsNoFileIsRefused() {

@@ -149,6 +149,55 @@ class OpenDataTest : public QObject {
     QCOMPARE(test::AsText(tokens), std::string("abbbbbbb"));
   }
 
+  // A rank that left out a file would train on other data than the others.
+  void fileThatCannotBeReadIsAnError_data() {
+    QTest::addColumn<bool>("opens");
+    QTest::newRow("not opened") << false;
+    QTest::newRow("opened, not read") << true;
+  }
+  void fileThatCannotBeReadIsAnError() {
+    QFETCH(bool, opens);
+    class Unreadable final : public engine::ByteSource {
+     public:
+      explicit Unreadable(engine::ByteSourcePtr file) : file_(std::move(file)) {}
+      const std::string& name() const override { return file_->name(); }
+      std::int64_t size_bytes() const override { return file_->size_bytes(); }
+      std::string version() const override { return file_->version(); }
+      Status ReadAt(std::int64_t, std::span<std::byte>) const override {
+        return DataLoss("data file '" + name() + "' at byte 0: Input/output error");
+      }
+
+     private:
+      const engine::ByteSourcePtr file_;
+    };
+    class Files final : public engine::SourceOpener {
+     public:
+      explicit Files(bool opens) : opens_(opens) {}
+      bool Knows(const std::string& name) const override { return files_.Knows(name); }
+      Result<engine::ByteSourcePtr> Open(const std::string& name) const override {
+        if (!name.ends_with("b.txt")) return files_.Open(name);
+        if (!opens_)
+          return Unavailable("data path '" + name + "' cannot be read: Permission denied");
+        TESSERA_TRY(engine::ByteSourcePtr file, files_.Open(name));
+        return std::make_shared<const Unreadable>(std::move(file));
+      }
+      Result<std::vector<std::string>> List(const std::string& name) const override {
+        return files_.List(name);
+      }
+
+     private:
+      const bool opens_;
+      const engine::LocalFiles files_;
+    };
+    const Files files(opens);
+    const engine::SourceOpener* const openers[] = {&files};
+    const auto mix = engine::OpenData({path("text")}, 7, openers, {});
+    QVERIFY(!mix);
+    QVERIFY2(mix.error().message.find("'" + path("text/b.txt") + "'") != std::string::npos,
+             mix.error().message.c_str());
+    QVERIFY(!engine::OpenTextFiles(path("text"), files));
+  }
+
   void weights() {
     const auto mix = Open({"3:" + path("text"), "1:" + path("web")});
     QCOMPARE(Formats(mix), QStringLiteral("text:10 tar:2"));

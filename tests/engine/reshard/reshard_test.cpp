@@ -198,24 +198,35 @@ class ReshardTest : public test::ReshardFixture {
     std::ofstream(Path("dst.safetensors")) << "precious";
     Options options;
     options.replace = true;
+    int calls = 0;
+    int touched = 0;
+    std::int64_t bytes_done = 0;
     options.watch = [&](const Progress& progress) {
-      if (test::Slurp(Path("dst.safetensors")) != "precious") std::abort();
-      return progress.bytes_done == 0;
+      ++calls;
+      if (test::Slurp(Path("dst.safetensors")) != "precious") ++touched;
+      bytes_done = progress.bytes_done;
+      return true;
     };
-    (void)Run(Path("dst.safetensors"), options);
+    VERIFY_OK(Run(Path("dst.safetensors"), options));
+    QVERIFY(calls >= 2);  // before the first tile and after the last
+    QVERIFY(bytes_done > 0);
+    QCOMPARE(touched, 0);
+    const auto made = Checkpoint::Open(Path("dst.safetensors"));
+    VERIFY_OK(made);
+    QCOMPARE(test::WhatDiffers(**made, kSeed, tensors_), std::string());
   }
 
   void sourceAndDestinationAreApart() {
     const Options options{.replace = true};
-    VERIFY_ERROR(Run(Path("src.safetensors"), options), ErrorCode::kInvalidArgument, "not apart");
+    VERIFY_ERROR(Run(Path("src.safetensors"), options), ErrorCode::kInvalidArgument, "overlap");
     VERIFY_OK(Run(Path("hf"), {.format = Format::kHuggingFace}));
     const auto folder = Checkpoint::Open(Path("hf"));
     VERIFY_OK(folder);
     VERIFY_ERROR(Reshard(**folder, Path("hf/in.safetensors"), options), ErrorCode::kInvalidArgument,
-                 "not apart");
+                 "overlap");
     fs::create_directory_symlink(Path("hf"), Path("link"));
     VERIFY_ERROR(Reshard(**folder, Path("link/in.safetensors"), options),
-                 ErrorCode::kInvalidArgument, "not apart");
+                 ErrorCode::kInvalidArgument, "overlap");
     VERIFY_ERROR(Run(Path("nowhere/dst"), {}), ErrorCode::kNotFound, "nowhere");
   }
 

@@ -9,12 +9,14 @@
 namespace tessera::test {
 namespace {
 
-/// Elements of a piece that is no box of zeros: its index in the uncut tensor, one after another.
-void Walk(const ptc::Shape& shape, const ptc::Box& box, int dim, std::int64_t row,
-          const std::function<void(std::int64_t)>& element) {
-  if (dim == box.rank()) return element(row);
+/// Calls `element` with the index in the uncut tensor and the index in memory of each element.
+void Walk(const ptc::Shape& shape, const ptc::Box& box, const ptc::Box& memory, int dim,
+          std::int64_t row, std::int64_t memory_row,
+          const std::function<void(std::int64_t, std::int64_t)>& element) {
+  if (dim == box.rank()) return element(row, memory_row);
   for (std::int64_t i = box[dim].begin; i < box[dim].end; ++i) {
-    Walk(shape, box, dim + 1, row * shape[static_cast<std::size_t>(dim)] + i, element);
+    Walk(shape, box, memory, dim + 1, row * shape[static_cast<std::size_t>(dim)] + i,
+         memory_row * memory[dim].size() + i - memory[dim].begin, element);
   }
 }
 
@@ -23,14 +25,14 @@ std::string JudgeTensor(const engine::vfs::HandedState& state, int tensor) {
   const auto bytes = static_cast<std::size_t>(ptc::SizeBytes(spec.dtype));
   std::vector<bool> seen(static_cast<std::size_t>(*ptc::NumElements(spec.shape)));
   for (const auto& piece : state.tensors[static_cast<std::size_t>(tensor)]) {
-    const std::byte* at = piece.data;
     bool equal = true;
-    Walk(spec.shape, piece.box, 0, 0, [&](std::int64_t index) {
+    const auto compare = [&](std::int64_t index, std::int64_t in_memory) {
       const std::uint64_t bits = ElementBits(tensor, index, state.step);
+      const std::byte* at = piece.data + static_cast<std::size_t>(in_memory) * bytes;
       equal = equal && std::memcmp(at, &bits, bytes) == 0;
-      at += bytes;
       seen[static_cast<std::size_t>(index)] = true;
-    });
+    };
+    Walk(spec.shape, piece.box, piece.memory, 0, 0, 0, compare);
     if (!equal) return "tensor '" + spec.name + "' has other elements";
   }
   for (const bool element : seen) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are written into the tree, until they are a job's state.
+// Files that are written into the tree, until a transaction takes their state.
 #include <QTest>
 #include <algorithm>
 #include <random>
@@ -8,6 +8,7 @@
 #include "engine/checkpoint/safetensors/header.h"
 #include "engine/checkpoint/safetensors/notes.h"
 #include "engine/model/gpt.h"
+#include "engine/vfs/handed_set.h"
 #include "engine/vfs/tree.h"
 #include "ptc/digest.h"
 #include "tests/engine/vfs/fake_samples.h"
@@ -30,7 +31,7 @@ namespace {
 
 const Time kStart = Time() + std::chrono::hours(1);
 
-/// Data of which nobody reads more than how many there are.
+/// A data set of which only the number of samples is read.
 class Counted final : public engine::Dataset {
  public:
   explicit Counted(std::int64_t count) : count_(count) {}
@@ -64,7 +65,7 @@ ptc::Layout CursorLayout() {
                             *ptc::Collection::Make({cursor}, 1));
 }
 
-/// A file of the tree by rank and part.
+/// Names a file of a rank.
 struct FileOf {
   int rank = 0;
   bool model = true;
@@ -89,12 +90,12 @@ struct World {
   void Later(milliseconds by = milliseconds(200)) { now += by; }
   JobInfo Job() { return source->Jobs()->front(); }
   static std::string PathOf(int rank) { return "jobs/a/ranks/" + std::to_string(rank); }
-  /// 0 where it is not there.
+  /// 0 if there is no such folder.
   Ino Folder(int rank) {
     const auto found = test::FindPath(tree, PathOf(rank), now);
     return found ? found->ino : 0;
   }
-  /// The bytes of what the tree shows now.
+  /// The bytes of a file that the tree shows now.
   std::string Read(const FileOf& file) {
     return *test::ReadPath(tree, PathOf(file.rank) + "/" + file.name(), now);
   }
@@ -141,7 +142,7 @@ std::string Edited(const std::string& bytes,
 class VfsHandInTest : public QObject {
   Q_OBJECT
  private slots:
-  /// With any files in any order: taken with the first that leaves no element missing, and right.
+  /// Files in any order are taken as soon as no element is missing, and every element is right.
   void whatCoversAllIsTaken() {
     std::mt19937_64 rng(test::Seed());
     for (int i = 0; i < 60; ++i) {
@@ -160,7 +161,7 @@ class VfsHandInTest : public QObject {
           const auto held = test::HeldElements(layout, file.rank, static_cast<int>(t));
           covered[t].resize(held.size());
           const auto& spec = layout.collection().tensors()[t];
-          const bool in_file = (PartOf(spec.role) == Part::kModel) == file.model;
+          const bool in_file = (StateFileOf(spec.role) == StateFile::kModel) == file.model;
           for (std::size_t e = 0; e < held.size(); ++e) {
             if (held[e] && in_file) covered[t][e] = true;
             complete = complete && covered[t][e];
@@ -220,16 +221,16 @@ class VfsHandInTest : public QObject {
     refused(Edited(good, [](Header& h) { h.metadata["tessera.rank"] = "1"; }), "expected '0'");
     refused(Edited(good, [](Header& h) { h.metadata["tessera.layout"] = "00"; }), "tessera.layout");
     refused(Edited(good, [](Header& h) { h.tensors[0].name = "v"; }),
-            "'v' is not what rank 0 holds");
+            "rank 0 holds no tensor 'v'");
     refused(Edited(good, [](Header& h) { h.tensors[0].dtype = ptc::DType::kI32; }), "i32");
     refused(
         Edited(good, [](Header& h) { std::swap(h.tensors[0].shape[0], h.tensors[0].shape[1]); }),
         "has shape [");
-    refused(world.Read({0, false}), "is not what rank 0 holds");
+    refused(world.Read({0, false}), "rank 0 holds no tensor");
     refused(world.Read({1, true}), "tessera.rank");
     QVERIFY(world.sink->taken().empty());
     QCOMPARE(world.tree.usage().handles, 0U);
-    // Metadata of others is none of our business, and ours need not all be there.
+    // Unknown metadata are ignored, and most of Tessera's are optional.
     VERIFY_OK(world.Write({0, true}, Edited(good, [](Header& h) {
                             h.metadata = {{"tessera.step", "10"}, {"who", "me"}};
                           })));
@@ -350,11 +351,11 @@ class VfsHandInTest : public QObject {
     World world(test::MatrixLayout("dp=2,tp=2 on 1x4", 8, 6));
     const auto files = world.Files();
     VERIFY_OK(world.Write({0, true}, files[0].second));
-    // Rank 2 has the same as rank 0.
+    // Ranks 0 and 2 are replicas.
     std::string other = files[4].second;
     other.back() = static_cast<char>(other.back() ^ 1);
     VERIFY_ERROR(world.Write({2, true}, other), ErrorCode::kInvalidArgument,
-                 "is another in 'ranks/2/model.safetensors.new' than in "
+                 "differs between 'ranks/2/model.safetensors.new' and "
                  "'ranks/0/model.safetensors.new'");
     QVERIFY(!world.IsThere({2, true}));
     QVERIFY(world.IsThere({0, true}));
@@ -365,7 +366,7 @@ class VfsHandInTest : public QObject {
         world.Write({1, true}, later), ErrorCode::kInvalidArgument,
         "'ranks/1/model.safetensors.new' is of step 11, 'ranks/0/model.safetensors.new' of "
         "step 10");
-    // The rank that began begins anew: what the others said before does not count any more.
+    // The first rank begins again, which drops the files of the earlier step.
     const std::string again = world.Read({0, true});
     VERIFY_OK(world.Write({0, true}, again));
     VERIFY_OK(world.Write({1, true}, later));
@@ -374,6 +375,69 @@ class VfsHandInTest : public QObject {
     VERIFY_OK(world.Write({1, false}, world.Read({1, false})));
     QCOMPARE(world.sink->verdicts(), std::vector<std::string>{""});
     QCOMPARE(world.sink->taken().front()->step, 11);
+  }
+
+  // Each file is digested once, when it is read. The set, which is used under a lock, compares digests
+  // and never reads bytes.
+  void theSetNeverReadsTheBytesOfAFile() {
+    World world(test::MatrixLayout("dp=4,tp=2 on 1x8", 8, 6));
+    const auto job = world.Job();
+    const auto cells = std::make_shared<const HandedCells>(job.layout);
+    HandedSet set(job, cells);
+    std::string wrong = world.Read({6, true});
+    wrong.back() = static_cast<char>(wrong.back() ^ 1);
+    const auto read = [&](int rank, StateFile state_file, std::string& bytes) {
+      auto file = ReadHandedFile(job, *cells, rank, state_file,
+                                 std::as_bytes(std::span(bytes)), "path");
+      std::ranges::fill(bytes, '\0');  // gone before the set sees the file
+      return file;
+    };
+    for (int rank = 0; rank < 8; ++rank) {
+      for (const bool model : {true, false}) {
+        std::string bytes = world.Read({rank, model});
+        auto file = read(rank, model ? StateFile::kModel : StateFile::kOptimizer, bytes);
+        VERIFY_OK(file);
+        // Each cell of the file once, independent of the number of files.
+        std::vector<std::size_t> numbers;
+        for (const auto& cell : file->cells) numbers.push_back(cell.cell);
+        QVERIFY(std::ranges::adjacent_find(numbers, std::ranges::greater_equal()) ==
+                numbers.end());
+        VERIFY_OK(set.Check(*file));
+        set.Add(std::move(*file), nullptr);
+        QCOMPARE(set.complete(), rank >= 1 && (rank > 1 || !model));
+      }
+    }
+    const auto other = read(6, StateFile::kModel, wrong);
+    VERIFY_OK(other);
+    VERIFY_ERROR(set.Check(*other), ErrorCode::kInvalidArgument, "differs between");
+    for (const auto& key : set.Keys()) set.Remove(key);
+    QVERIFY(!set.complete());
+    QVERIFY(set.Missing().find("is missing") != std::string::npos);
+    VERIFY_OK(set.Check(*other));
+  }
+
+  // Handed in as the mount shows them: q, k and v joined, along either dimension.
+  void fusedTensorsAreHandedIn() {
+    for (const int dim : {0, 1}) {
+      ptc::TensorSpec qkv{.name = "qkv", .dtype = ptc::DType::kF32, .shape = {16, 16}};
+      qkv.segments = ptc::Segments{dim, {{8}, {4}, {4}}};
+      qkv.rule.dims.resize(2);
+      qkv.rule.dims[static_cast<std::size_t>(dim)].axes = {ptc::Axis::kTp};
+      World world(*ptc::Layout::Make(*ptc::ParseDeviceMesh("dp=2,tp=2 on 1x4"),
+                                     *ptc::Collection::Make({qkv}, 1)));
+      auto files = world.Files();
+      const auto header =
+          *checkpoint::ParseHeader(files[0].second, std::ssize(files[0].second), "test");
+      QCOMPARE(header.tensors.size(), 1U);
+      QCOMPARE(header.tensors[0].name, std::string("qkv"));
+      std::string other = files[4].second;  // rank 2 holds what rank 0 holds
+      other.back() = static_cast<char>(other.back() ^ 1);
+      VERIFY_OK(world.Write(files[0].first, files[0].second));
+      VERIFY_ERROR(world.Write(files[4].first, other), ErrorCode::kInvalidArgument,
+                   "tensor 'qkv' [");
+      VERIFY_OK(world.Write(files[2].first, files[2].second));
+      QCOMPARE(world.sink->verdicts(), std::vector<std::string>{""});
+    }
   }
 
   void aFailedTakeLeavesTheOthers() {
@@ -400,9 +464,9 @@ class VfsHandInTest : public QObject {
     world.sink->InNextTake([&] {
       ++asked;
       VERIFY_ERROR(world.Write(files[0].first, files[0].second), ErrorCode::kUnavailable,
-                   "is being taken");
+                   "a transaction is taking");
       VERIFY_ERROR(world.tree.Unlink(world.Folder(0), "model.safetensors.new"),
-                   ErrorCode::kUnavailable, "is being taken");
+                   ErrorCode::kUnavailable, "a transaction is taking");
       QVERIFY(world.IsThere(files[0].first));  // looks go on
     });
     VERIFY_OK(world.Write(files[1].first, files[1].second));
@@ -419,7 +483,7 @@ class VfsHandInTest : public QObject {
     world.source->Reconfigure("a", test::MatrixLayout("tp=4 on 1x4", 8, 6));
     world.Later();
     VERIFY_ERROR(world.tree.Flush(open->handle, world.now), ErrorCode::kFailedPrecondition,
-                 "was begun for layout");
+                 "was created for layout");
     world.tree.Release(open->handle);
     const auto files = world.Files();
     for (const auto& [file, bytes] : files) VERIFY_OK(world.Write(file, bytes));
@@ -433,7 +497,7 @@ class VfsHandInTest : public QObject {
     const auto files = world.Files();
     VERIFY_OK(world.Write(files[1].first, files[1].second));
     VERIFY_ERROR(world.Write(files[0].first, files[0].second), ErrorCode::kResourceExhausted,
-                 "of the 30000 bytes");
+                 "of 30000 bytes");
     QVERIFY(!world.IsThere(files[0].first));
     VERIFY_OK(world.tree.Unlink(world.Folder(0), "optimizer.safetensors.new"));
     const auto created = world.tree.Create(world.Folder(0), "model.safetensors.new", world.now);
@@ -456,7 +520,7 @@ class VfsHandInTest : public QObject {
     VERIFY_OK(world.tree.Flush(created->handle, world.now));
     world.tree.Release(created->handle);
     QVERIFY(world.IsThere(files[0].first));
-    // One that never gets a byte is gone with its last handle.
+    // A file without a byte is removed with its last handle.
     const auto empty = world.tree.Create(world.Folder(0), "optimizer.safetensors.new", world.now);
     VERIFY_OK(world.tree.Flush(empty->handle, world.now));
     QVERIFY(world.IsThere(files[1].first));
@@ -488,7 +552,7 @@ class VfsHandInTest : public QObject {
     QCOMPARE(read->fragments[0].size(), bytes.size() - 3);
     QVERIFY(std::memcmp(read->fragments[0].data(), bytes.data() + 3, bytes.size() - 3) == 0);
     VERIFY_ERROR(world.tree.Write(*handle, 0, room), ErrorCode::kInvalidArgument,
-                 "not open to write");
+                 "not open for writing");
     world.tree.Release(*handle);
     VERIFY_OK(world.tree.Unlink(world.Folder(0), "model.safetensors.new"));
     VERIFY_ERROR(world.tree.Unlink(world.Folder(0), "model.safetensors.new"), ErrorCode::kNotFound,
@@ -503,7 +567,7 @@ class VfsHandInTest : public QObject {
       VERIFY_ERROR(world.tree.Create(rank, name, world.now), ErrorCode::kUnimplemented, name);
     }
     VERIFY_ERROR(world.tree.Create(kRootIno, "model.safetensors.new", world.now),
-                 ErrorCode::kUnimplemented, "cannot be made");
+                 ErrorCode::kUnimplemented, "cannot be created");
     const auto model = world.tree.Lookup(rank, "model.safetensors", world.now);
     VERIFY_ERROR(world.tree.OpenToWrite(model->ino, false, world.now), ErrorCode::kUnimplemented,
                  "cannot be written");
@@ -514,10 +578,10 @@ class VfsHandInTest : public QObject {
     for (const char* name : {"jobs", "a", "ranks", "1"}) at = closed.Lookup(at, name, kStart)->ino;
     QVERIFY(!closed.Attr(at)->writable);
     VERIFY_ERROR(closed.Create(at, "model.safetensors.new", kStart), ErrorCode::kUnimplemented,
-                 "cannot be made");
+                 "cannot be created");
   }
 
-  /// Libraries write a file under another name, and rename it when it is whole, open or closed.
+  /// Libraries write a file under another name and rename the complete file, open or closed.
   void aRenamedFileIsHandedIn() {
     World world(test::MatrixLayout("tp=1 on 1x1", 8, 6));
     const auto files = world.Files();
@@ -551,13 +615,13 @@ class VfsHandInTest : public QObject {
     world.tree.Release(scratch("whole", files[1].second));
     VERIFY_OK(world.tree.Rename(folder, "whole", "optimizer.safetensors.new", false, world.now));
     QCOMPARE(world.sink->verdicts(), std::vector<std::string>{""});
-    // What nobody asks for any more goes.
+    // A forgotten temporary file is removed.
     QCOMPARE(world.List(0), std::string("model.safetensors optimizer.safetensors other half"));
     world.Later(std::chrono::minutes(11));
     QCOMPARE(world.List(0), std::string("model.safetensors optimizer.safetensors"));
   }
 
-  /// The last two files of a hand-in are closed at once: it is taken once.
+  /// The last two files of a hand-in are closed at the same time: it is taken once.
   void closesAtOnceTakeOnce() {
     for (int i = 0; i < 50; ++i) {
       World world(test::MatrixLayout("tp=2 on 1x2", 8, 6));

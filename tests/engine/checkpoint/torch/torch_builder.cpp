@@ -167,19 +167,23 @@ void WriteDcp(const std::filesystem::path& folder, const DcpSpec& spec) {
   std::map<std::string, std::string> files;
   std::vector<std::pair<std::string, std::string>> entries;
   std::vector<std::pair<std::string, std::string>> places;
+  std::size_t last_blob = 0;  // bytes of the one that was written last
   const auto place = [&](const std::string& name, const std::string& offset,
-                         const std::string& blob, const std::string& file) {
+                         const std::string& blob, const std::string& file, bool shares) {
     std::string& bytes = files[file];
-    const auto length = static_cast<std::int64_t>(blob.size()) + spec.length_excess;
+    if (!shares) {
+      bytes += blob;
+      last_blob = blob.size();
+    }
+    const auto length = static_cast<std::int64_t>(last_blob) + spec.length_excess;
     places.emplace_back(
         Object(Global(kDcp, "MetadataIndex"),
                Dict({{Text("fqn"), Text(name)}, {Text("offset"), offset}, {Text("index"), "N"}})),
         Object(Global("torch.distributed.checkpoint.filesystem", "_StorageInfo"),
                Dict({{Text("relative_path"), Text(spec.path_prefix + file)},
-                     {Text("offset"), Int(static_cast<std::int64_t>(bytes.size()))},
+                     {Text("offset"), Int(static_cast<std::int64_t>(bytes.size() - last_blob))},
                      {Text("length"), Int(length)},
                      {Text("transform_descriptors"), spec.transforms}})));
-    bytes += blob;
   };
   for (const DcpTensorSpec& tensor : spec.tensors) {
     std::vector<std::string> chunks;
@@ -187,7 +191,9 @@ void WriteDcp(const std::filesystem::path& folder, const DcpSpec& spec) {
       chunks.push_back(
           Object(Global(kDcp, "ChunkStorageMetadata"),
                  Dict({{Text("offsets"), Size(chunk.begin)}, {Text("sizes"), Size(chunk.size)}})));
-      if (chunk.is_stored) place(tensor.name, Size(chunk.begin), chunk.blob, chunk.file);
+      if (chunk.is_stored) {
+        place(tensor.name, Size(chunk.begin), chunk.blob, chunk.file, chunk.shares_archive);
+      }
     }
     const std::string layout =
         Call(Global("torch.serialization", "_get_layout"), {Text("torch.strided")});
@@ -202,7 +208,7 @@ void WriteDcp(const std::filesystem::path& folder, const DcpSpec& spec) {
   }
   for (const auto& [name, bytes] : spec.objects) {
     entries.emplace_back(Text(name), Global(kDcp, "BytesStorageMetadata") + ")\x81");
-    place(name, "N", bytes, "__0_0.distcp");
+    place(name, "N", bytes, "__0_0.distcp", false);
   }
   std::vector<std::pair<std::string, std::string>> fields = {
       {Text("state_dict_metadata"), Dict(entries)},

@@ -3,7 +3,9 @@
 #include <QTest>
 #include <random>
 
+#include "engine/checkpoint/torch/dcp.h"
 #include "engine/checkpoint/torch/torch.h"
+#include "engine/checkpoint/torch/torch_save.h"
 #include "tests/engine/checkpoint/torch/torch_builder.h"
 #include "tests/support/random.h"
 #include "tests/support/test_main.h"
@@ -130,10 +132,10 @@ class TorchDcpTest : public QObject {
              {"a file outside the folder", "file '../__0_0.distcp' lies outside the folder"},
              {"a blob too small", "does not fit into the 8 bytes it has in '__0_0.distcp'"},
              {"a compressed blob", "was compressed or encrypted"},
-             {"another class", "no Metadata of torch.distributed.checkpoint"},
-             {"a tensor twice", "entry 's' stands twice"},
+             {"another class", "not a Metadata of torch.distributed.checkpoint"},
+             {"a tensor twice", "entry 's' appears twice"},
              {"another rank", "a chunk has 1 offsets and 1 sizes in the shape [4,3]"},
-             {"a name with a line break", "is no printable text"},
+             {"a name with a line break", "is not printable text"},
              {"a global outside the whitelist", "global 'os.system' is not one"}}) {
       QTest::newRow(name) << which++ << QString::fromLatin1(message);
     }
@@ -186,17 +188,17 @@ class TorchDcpTest : public QObject {
     };
     const std::string bytes(24, '\0');
     row("another dtype", test::TorchSave({"IntStorage", bytes, 6, {2, 3}, {3, 1}}),
-        "the archive holds i32 [2,3], .metadata says f32 [2,3]");
+        "the archive holds i32 [2,3], .metadata has f32 [2,3]");
     row("another shape", test::TorchSave({"FloatStorage", bytes, 6, {3, 2}, {2, 1}}),
-        "the archive holds f32 [3,2], .metadata says f32 [2,3]");
-    row("no tensor", test::TorchSave(p::Text("text"), {}), "the archive holds something else");
+        "the archive holds f32 [3,2], .metadata has f32 [2,3]");
+    row("no tensor", test::TorchSave(p::Text("text"), {}), "the archive holds no tensor");
     row("strides beyond the storage", test::TorchSave({"FloatStorage", bytes, 6, {2, 3}, {4, 1}}),
         "do not lie in storage '0'");
     row("strides beyond 2^63",
         test::TorchSave({"FloatStorage", bytes, 6, {2, 3}, {INT64_MAX, INT64_MAX}}),
         "do not lie in storage '0'");
     row("a negative stride", test::TorchSave({"FloatStorage", bytes, 6, {2, 3}, {-1, 1}}),
-        "the stride of a tensor is no tuple of integers from 0");
+        "the stride of a tensor is not a tuple of integers from 0");
     row("an offset beyond the storage",
         test::TorchSave({"FloatStorage", bytes, 6, {2, 3}, {3, 1}, 1}),
         "do not lie in storage '0'");
@@ -224,6 +226,71 @@ class TorchDcpTest : public QObject {
     QVERIFY(said.find(": byte ") != std::string::npos && said.find('\n') == std::string::npos);
   }
 
+  // .metadata may give one archive to several tensors; what the archive holds decides for each.
+  void anArchiveNamedTwiceIsComparedTwice_data() {
+    QTest::addColumn<QString>("dtype");
+    QTest::addColumn<QList<qint64>>("shape");
+    QTest::addColumn<QString>("message");
+    QTest::newRow("more dims") << "float32" << QList<qint64>{2, 1, 3}
+                               << "the archive holds f32 [2,3], .metadata has f32 [2,1,3]";
+    QTest::newRow("fewer dims") << "float32" << QList<qint64>{6}
+                                << "the archive holds f32 [2,3], .metadata has f32 [6]";
+    QTest::newRow("other dims") << "float32" << QList<qint64>{3, 2}
+                                << "the archive holds f32 [2,3], .metadata has f32 [3,2]";
+    QTest::newRow("wider elements")
+        << "int64" << QList<qint64>{2, 3} << "the archive holds f32 [2,3], .metadata has i64 [2,3]";
+    QTest::newRow("the same") << "float32" << QList<qint64>{2, 3} << QString();
+  }
+  void anArchiveNamedTwiceIsComparedTwice() {
+    QFETCH(QString, dtype);
+    QFETCH(QList<qint64>, shape);
+    QFETCH(QString, message);
+    const std::vector<std::int64_t> size(shape.begin(), shape.end());
+    ChunkSpec first = Chunk({0, 0}, {2, 3}, 7);
+    ChunkSpec second = first;
+    second.begin.assign(size.size(), 0);
+    second.size = size;
+    second.shares_archive = true;
+    const fs::path folder = fresh();
+    test::WriteDcp(
+        folder, {{{"a", "float32", {2, 3}, {first}}, {"b", dtype.toStdString(), size, {second}}}});
+    const Opened opened = Checkpoint::Open(folder.string());
+    QVERIFY2(opened, Said(opened).c_str());
+    QCOMPARE(ReadFloats(**opened, "a", *ptc::Box::Whole({2, 3})),
+             (std::vector<float>{7, 8, 9, 10, 11, 12}));  // the archive is known from here on
+    const Status status = ReadAll(**opened);
+    QCOMPARE(status.has_value(), message.isEmpty());
+    if (status) return;
+    const std::string said = status.error().ToString();
+    QVERIFY2(said.find(message.toStdString()) != std::string::npos, said.c_str());
+    QVERIFY(said.starts_with((folder / "__0_0.distcp: byte 0: tensor 'b': ").string()));
+  }
+
+  // Rows of a saved tensor may overlap in its storage. Then elements lie before those that were
+  // read just before them, and more of them than one read takes.
+  void rowsThatOverlapAreRead() {
+    constexpr std::int64_t kColumns = 20000;
+    std::vector<float> storage(2 * kColumns + 2);
+    for (std::size_t i = 0; i < storage.size(); ++i) storage[i] = static_cast<float>(i);
+    ChunkSpec chunk{
+        {0, 0},
+        {2, kColumns},
+        test::TorchSave(
+            {"FloatStorage", test::Floats(storage), std::ssize(storage), {2, kColumns}, {3, 2}}),
+        "__0_0.distcp"};
+    const fs::path folder = fresh();
+    test::WriteDcp(folder, {{{"w", "float32", {2, kColumns}, {chunk}}}});
+    const Opened opened = Checkpoint::Open(folder.string());
+    QVERIFY2(opened, Said(opened).c_str());
+    std::vector<float> expected;
+    for (std::int64_t row = 0; row < 2; ++row) {
+      for (std::int64_t column = 0; column < kColumns; ++column) {
+        expected.push_back(static_cast<float>(3 * row + 2 * column));
+      }
+    }
+    QVERIFY(ReadFloats(**opened, "w", *ptc::Box::Whole({2, kColumns})) == expected);
+  }
+
   void aFolderCutAtEachByteIsAnError() {
     const fs::path folder = fresh();
     test::WriteDcp(folder, Small());
@@ -242,6 +309,28 @@ class TorchDcpTest : public QObject {
       test::WriteFile(folder / name, whole);
     }
     QVERIFY(Checkpoint::Open(folder.string()));
+  }
+
+  // A process may outlive the folder that it was started in.
+  void theWorkingDirectoryMayBeGone() {
+    const fs::path before = fs::current_path();
+    const fs::path gone = fresh();
+    fs::create_directories(gone);
+    fs::current_path(gone);
+    fs::remove(gone);
+    std::vector<Result<checkpoint::Contents>> results;
+    for (const auto& read : {checkpoint::ReadDcpFolder, checkpoint::ReadMegatronFolder,
+                             checkpoint::ReadTorchSaveFile, checkpoint::ReadTorchSaveFolder}) {
+      results.push_back(read("model"));
+    }
+    const Opened opened = Checkpoint::Open("model");
+    fs::current_path(before);
+    for (const auto& result : results) {
+      QVERIFY(!result);
+      QVERIFY2(result.error().message.find("model") != std::string::npos,
+               result.error().message.c_str());
+    }
+    QVERIFY(!opened);
   }
 
   void flippedBytesNeverCrash() {
@@ -279,7 +368,7 @@ class TorchDcpTest : public QObject {
     const std::string common = test::TorchSave(
         p::Dict({{p::Text("args"), args}, {p::Text("iteration"), p::Int(120)}}), {});
     test::WriteFile(folder / "common.pt", common);
-    for (const fs::path& path : {root, folder}) {
+    for (const fs::path& path : {root, folder, folder / ""}) {
       const Opened opened = Checkpoint::Open(path.string());
       QVERIFY2(opened, Said(opened).c_str());
       QCOMPARE((*opened)->format(), checkpoint::Format::kMegatron);
@@ -308,10 +397,11 @@ class TorchDcpTest : public QObject {
                                                      : QByteArray::fromStdString(said);
     };
     QCOMPARE(refuses(folder / "metadata.json", R"({"sharded_backend":"zarr"})",
-                     "byte 0: sharded_backend 'zarr' is not 'torch_dist'"),
+                     "at byte 19: sharded_backend 'zarr' is not 'torch_dist'"),
              QByteArray());
-    QCOMPARE(refuses(folder / "metadata.json", "{]", "byte 1: not JSON"), QByteArray());
-    QCOMPARE(refuses(folder / "metadata.json", "[]", "byte 0: not a JSON object"), QByteArray());
+    QCOMPARE(refuses(folder / "metadata.json", "{]", "at byte 1: a string expected"), QByteArray());
+    QCOMPARE(refuses(folder / "metadata.json", "[]", "at byte 0: an object expected"),
+             QByteArray());
     QCOMPARE(refuses(root / "latest_checkpointed_iteration.txt", "12a",
                      "'12a' is neither an iteration nor 'release'"),
              QByteArray());

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/node/fault.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+
+namespace tessera::agents {
+
+void FaultPoint(std::int32_t node, std::string_view point) {
+  static const char* const folder = std::getenv("TESSERA_FAULT_FOLDER");
+  if (!folder) return;
+  const std::string file =
+      std::string(folder) + "/n" + std::to_string(node) + "." + std::string(point);
+  if (::unlink(file.c_str()) == 0) ::kill(::getpid(), SIGKILL);
+}
+
+}  // namespace tessera::agents

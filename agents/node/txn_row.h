@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// The registrar's journal row of the running transaction: what a restarted registrar needs to
+/// follow the register's decision.
+
+#include <cstdint>
+#include <string>
+
+#include "engine/cluster/snapshot.h"
+#include "ptc/base/result.h"
+#include "ptc/layout.h"
+
+namespace tessera::agents {
+
+struct TxnRow {
+  std::int64_t id = 0;
+  std::string job;
+  std::int64_t slot = 0, epoch = 0;
+  ptc::Layout to;
+  engine::StepOptions options;  // of the new layout
+  bool was_paused = false;
+  std::int64_t timeline = -1;  // after a commit; -1: the job's
+  double started = 0;          // wall clock
+};
+
+/// JSON.
+std::string ToText(const TxnRow& row);
+/// \error kDataLoss naming the row and what is wrong with it
+Result<TxnRow> ParseTxnRow(const std::string& text);
+
+}  // namespace tessera::agents

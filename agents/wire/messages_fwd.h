@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Forward declarations of the messages, for headers that name them only in references. The
+/// generated headers are expensive to parse, so they belong in .cpp files.
+
+namespace google::protobuf {
+template <typename Element>
+class RepeatedPtrField;
+}  // namespace google::protobuf
+
+namespace tessera::wire {
+// control.proto and what it imports
+class ApplyReply;
+class ApplyRequest;
+class CancelReply;
+class CancelRequest;
+class CandidateInfo;
+class ChangesReply;
+class ChangesRequest;
+class CheckInfo;
+class DataInfo;
+class DataPart;
+class Device;
+class DeviceInfo;
+class DigestReply;
+class DigestRequest;
+class DoctorReply;
+class DoctorRequest;
+class DoneReply;
+class ErrorReply;
+class EventInfo;
+class EventsReply;
+class EventsRequest;
+class FailDeviceRequest;
+class FlowInfo;
+class HandInReply;
+class HandInRequest;
+class Hello;
+class HelloReply;
+class HistoryInfo;
+class HistoryReply;
+class HistoryRequest;
+class JobInfo;
+class JobReply;
+class JobRequest;
+class JobStateInfo;
+class JobsReply;
+class JobsRequest;
+class KeepViewsRequest;
+class KillNodeRequest;
+class LogReply;
+class LogRequest;
+class Mesh;
+class NodeInfo;
+class PlanCertificate;
+class PlanInfo;
+class PlanRequest;
+class ProbeReply;
+class ProbeRequest;
+class ProposeReply;
+class ProposeRequest;
+class Published;
+class ReleaseViewsRequest;
+class Reply;
+class Request;
+class SampleInfo;
+class SamplesReply;
+class SamplesRequest;
+class ShutdownRequest;
+class Snapshot;
+class StartJobReply;
+class StartJobRequest;
+class StatusRequest;
+class StepOptions;
+class TimeRange;
+class TopologyReply;
+class TopologyRequest;
+class TxnInfo;
+class TxnReply;
+class TxnRequest;
+class ViewReply;
+class ViewRequest;
+class ViewShare;
+// node.proto
+class CellDigests;
+class Decide;
+class Decided;
+class Die;
+class DigestsReport;
+class FailDevice;
+class FromNode;
+class Go;
+class HandInSource;
+class Heartbeat;
+class HeartbeatAck;
+class JobPaused;
+class JobReady;
+class LinksAnswer;
+class LinksQuery;
+class NodeAnswer;
+class NodeDevice;
+class NodeEvent;
+class NodeJob;
+class NodeQuery;
+class Outcome;
+class PauseJob;
+class PauseTxn;
+class Peer;
+class Prepare;
+class RankExited;
+class RankLoad;
+class Register;
+class ResumeJob;
+class StartJob;
+class StepReport;
+class StopJob;
+class StoreGet;
+class StoreSet;
+class StoreValue;
+class TakeDigests;
+class TakeView;
+class ToNode;
+class Transfer;
+class TxnProgress;
+class TxnReport;
+class Unknown;
+class Verify;
+class ViewReport;
+class Welcome;
+}  // namespace tessera::wire

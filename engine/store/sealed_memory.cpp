@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/store/sealed_memory.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace tessera::engine {
+namespace {
+
+/// Between two looks at the stop token.
+constexpr std::size_t kTouchChunkBytes = std::size_t{64} << 20U;
+constexpr std::size_t kSmallPageBytes = 4096;
+
+/// Faults in every page of a chunk. \return 0 or the errno value
+int TouchChunk(std::span<std::byte> bytes) {
+  // Advice only: shared memory that gets no huge pages works with small ones.
+  madvise(bytes.data(), bytes.size(), MADV_HUGEPAGE);
+#ifdef MADV_POPULATE_WRITE
+  if (madvise(bytes.data(), bytes.size(), MADV_POPULATE_WRITE) == 0) return 0;
+  if (errno != EINVAL) return errno;  // EINVAL: a kernel before 5.14
+#endif
+  for (std::size_t at = 0; at < bytes.size(); at += kSmallPageBytes) {
+    static_cast<volatile std::byte*>(bytes.data())[at] = std::byte{0};
+  }
+  return 0;
+}
+
+/// Allocates the pages of a chunk without touching them. \return 0 or the errno value
+int AllocateChunk(int fd, std::size_t offset, std::size_t size) {
+  while (fallocate(fd, 0, static_cast<off_t>(offset), static_cast<off_t>(size)) != 0) {
+    if (errno != EINTR) return errno;
+  }
+  return 0;
+}
+
+/// \return 0, the errno value, or ECANCELED once a stop is requested
+int MakePages(const SealedMemory& memory, const SealedMemoryOptions& options) {
+  for (std::size_t at = 0; at < memory.bytes.size();) {
+    if (options.stop.stop_requested()) return ECANCELED;
+    const std::size_t size = std::min(kTouchChunkBytes, memory.bytes.size() - at);
+    int error = options.touch ? EOPNOTSUPP : AllocateChunk(memory.fd, at, size);
+    if (error == EOPNOTSUPP) error = TouchChunk(memory.bytes.subspan(at, size));
+    if (error != 0) return error;
+    at += size;
+    if (options.made) options.made(static_cast<std::int64_t>(size));
+  }
+  return 0;
+}
+
+}  // namespace
+
+Result<SealedMemory> MakeSealedMemory(const std::string& name, std::int64_t bytes,
+                                      const SealedMemoryOptions& options) {
+  const auto size = static_cast<std::size_t>(bytes);
+  SealedMemory memory;
+  const auto failed = [&](ErrorCode code, std::string_view what, int error) -> Error {
+    if (!memory.bytes.empty()) munmap(memory.bytes.data(), size);
+    if (memory.fd >= 0) close(memory.fd);
+    return {code,
+            fmt::format("memory '{}' of {} bytes: {}: {}", name, bytes, what,
+                        std::strerror(error)),  // NOLINT(concurrency-mt-unsafe)
+            {}};
+  };
+  memory.fd = memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (memory.fd < 0) return failed(ErrorCode::kUnavailable, "memfd_create", errno);
+  if (ftruncate(memory.fd, bytes) != 0) {
+    return failed(ErrorCode::kResourceExhausted, "cannot set the size", errno);
+  }
+  if (fcntl(memory.fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) {
+    return failed(ErrorCode::kUnavailable, "cannot seal the size", errno);
+  }
+  void* address = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory.fd, 0);
+  if (address == MAP_FAILED) return failed(ErrorCode::kResourceExhausted, "cannot map", errno);
+  memory.bytes = {static_cast<std::byte*>(address), size};
+  if (const int error = MakePages(memory, options); error != 0) {
+    if (error == ECANCELED) return failed(ErrorCode::kCancelled, "stopped", error);
+    return failed(ErrorCode::kResourceExhausted, "the machine has no room", error);
+  }
+  return memory;
+}
+
+}  // namespace tessera::engine
