@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Results as JSON, for scripts and for the last result in the panel. Keys are added, never changed.
+/// Results as JSON, for scripts and the last result in the panel. Keys are added, never changed.
 
 #include <fmt/format.h>
 
