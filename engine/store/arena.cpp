@@ -17,7 +17,9 @@ namespace {
 
 constexpr std::size_t kArenaPageBytes = 4096;
 
-std::string ReasonArena(int error) { return std::strerror(error); }  // NOLINT(concurrency-mt-unsafe)
+std::string ReasonArena(int error) {
+  return std::strerror(error);  // NOLINT(concurrency-mt-unsafe)
+}
 
 }  // namespace
 
@@ -49,8 +51,8 @@ Result<Arena> Arena::Map(int fd, bool writable) {
   void* address =
       mmap(nullptr, size, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
   if (address == MAP_FAILED) {
-    return InvalidArgument(
-        fmt::format("arena: cannot map {} bytes of descriptor {}: {}", size, fd, ReasonArena(errno)));
+    return InvalidArgument(fmt::format("arena: cannot map {} bytes of descriptor {}: {}", size, fd,
+                                       ReasonArena(errno)));
   }
   Arena arena({static_cast<std::byte*>(address), size}, writable);
   const ArenaHeader& header = arena.header();
