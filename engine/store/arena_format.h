@@ -42,7 +42,7 @@ struct ArenaHeader {
   Word decision_step;    // the step that the decision below is for; stored last
   Word decision_clip;    // bits of a double: the clip coefficient
   Word decision_skip;
-  Word decision_pause;   // transaction that pauses after this step, or kRequestNoData; 0: none
+  Word decision_pause;  // transaction that pauses after this step, or kRequestNoData; 0: none
   Word begin;           // step whose update has begun
   Word end;             // step whose update has ended
   Word request;         // transaction that requests a pause; 0: none
