@@ -227,7 +227,8 @@ Result<std::unique_ptr<FileServer>> FileServer::Mount(
   }
   impl->mounted = true;
   TESSERA_RETURN_IF_ERROR(impl->Start(options.threads));
-  // The reply shows that the kernel has finished INIT. Before that, INIT would reset the read-ahead.
+  // The reply shows that the kernel has finished INIT. Before that, INIT would reset the
+  // read-ahead.
   struct statvfs answer {};
   if (::statvfs(path.c_str(), &answer) != 0) {
     return Unavailable(

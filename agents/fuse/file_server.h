@@ -42,8 +42,8 @@ class FileServer {
   static Result<std::unique_ptr<FileServer>> OverSocket(
       std::shared_ptr<engine::vfs::StateSource> source, int descriptor,
       const FileServerOptions& options);
-  /// Ends the threads once each has answered its request, and unmounts. Programs with open files get
-  /// ENOTCONN.
+  /// Ends the threads once each has answered its request, and unmounts. Programs with open files
+  /// get ENOTCONN.
   ~FileServer();
   FileServer(const FileServer&) = delete;
   FileServer& operator=(const FileServer&) = delete;

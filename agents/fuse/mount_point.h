@@ -37,8 +37,8 @@ Result<std::optional<MountedAt>> FindMount(const std::string& path);
 
 /// The source in mountinfo of a mount of the cluster with this public key.
 std::string MountSource(std::string_view server_key);
-/// The path of the newest of `mounts` that has this source, is not covered, and that `user` may read
-/// (a mount of the user, or one for all users).
+/// The path of the newest of `mounts` that has this source, is not covered, and that `user` may
+/// read (a mount of the user, or one for all users).
 std::optional<std::string> MountOf(const std::vector<MountedAt>& mounts, std::string_view source,
                                    std::uint32_t user);
 /// MountOf for a cluster and the user of this process. Contacts no server.

@@ -29,8 +29,8 @@ void Init(void* /*service*/, fuse_conn_info* connection) {
   connection->max_readahead = kMaxReadBytes;
   connection->max_background = 64;
   connection->congestion_threshold = 48;
-  // Contents of an inode never change, so the kernel need not request them again. Splicing is slower
-  // than a copy here (DESIGN.md).
+  // Contents of an inode never change, so the kernel need not request them again. Splicing is
+  // slower than a copy here (DESIGN.md).
   connection->want &=
       ~static_cast<unsigned>(FUSE_CAP_AUTO_INVAL_DATA | FUSE_CAP_READDIRPLUS_AUTO |
                              FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE);

@@ -24,7 +24,8 @@ class SideThreads {
   SideThreads(const SideThreads&) = delete;
   SideThreads& operator=(const SideThreads&) = delete;
 
-  /// Runs `work`, which must not throw, on one of the threads. Work starts in the order of the posts.
+  /// Runs `work`, which must not throw, on one of the threads. Work starts in the order of the
+  /// posts.
   void Post(std::function<void()> work);
 
  private:

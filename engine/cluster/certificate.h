@@ -40,9 +40,9 @@ struct PlanCertificate {
 
 /// The bounds of `certificate` and the bandwidths of `topology`. Leaves the port empty.
 PlanCertificate Summarize(const ptc::Certificate& certificate, const ptc::Topology& topology);
-/// The distance of the busiest port from the direct bound: "bound +0.4 %", or "bound" within 0.05 %.
-/// A plan with relays can be below that bound; then the distance from the relayed bound: "relay bound
-/// +3.0 %".
+/// The distance of the busiest port from the direct bound: "bound +0.4 %", or "bound" within
+/// 0.05 %. A plan with relays can be below that bound; then the distance from the relayed bound:
+/// "relay bound +3.0 %".
 std::string GapText(const PlanCertificate& certificate);
 
 /// Returns how far the plan is at most above the least possible time of its busiest port, as a

@@ -40,8 +40,8 @@ struct LinkSpeeds {
   friend bool operator==(const LinkSpeeds&, const LinkSpeeds&) = default;
 };
 
-/// A port that differs from the usual bandwidth by a smaller fraction counts as usual, so that noise
-/// does not unbalance plans.
+/// A port that differs from the usual bandwidth by a smaller fraction counts as usual, so that
+/// noise does not unbalance plans.
 inline constexpr double kEqualPorts = 0.25;
 
 /// Sets the bandwidths of a topology from measurements:
@@ -58,8 +58,8 @@ void UseMeasured(const LinkSpeeds& speeds, const std::set<std::int32_t>& nodes,
 /// One line of JSON with all keys.
 std::string ToJson(const LinkSpeeds& speeds);
 /// Parses what ToJson returns.
-/// \error kInvalidArgument naming a key that is unknown, missing or out of range, a link that appears
-///     twice, or a link of a node without a mark
+/// \error kInvalidArgument naming a key that is unknown, missing or out of range, a link that
+///     appears twice, or a link of a node without a mark
 Result<LinkSpeeds> ParseLinkSpeeds(std::string_view json);
 
 }  // namespace tessera::engine

@@ -12,8 +12,8 @@
 
 namespace tessera::engine {
 
-/// The bytes of box `cell`, in row-major order, inside the row-major memory of box `piece`, which the
-/// caller owns.
+/// The bytes of box `cell`, in row-major order, inside the row-major memory of box `piece`, which
+/// the caller owns.
 /// \threadsafety Several threads may read and write disjoint byte ranges.
 class CellView {
  public:

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Walks the bytes of a packed cell in order and returns the place of each in the piece. Two walkers
-/// in lockstep copy between pieces of different shapes.
+/// Walks the bytes of a packed cell in order and returns the place of each in the piece. Two
+/// walkers in lockstep copy between pieces of different shapes.
 
 #include <cstdint>
 

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// How a mirror follows a history: it sends its position and receives the rows after it. So its rows
-/// have the same order and no holes, whichever process is killed.
+/// How a mirror follows a history: it sends its position and receives the rows after it. So its
+/// rows have the same order and no holes, whichever process is killed.
 
 #include <cstdint>
 #include <string>

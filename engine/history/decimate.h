@@ -3,8 +3,9 @@
 
 /// \file
 /// Selects few samples of a curve so that a plot of them looks like a plot of all: the M4 selection
-/// (Jugel, Jerzak, Hackenbroich, Markl: "M4: A Visualization-Oriented Time Series Data Aggregation",
-/// VLDB 2014, section 4) of first, last, least and greatest in each bucket, for loss and tokens/s.
+/// (Jugel, Jerzak, Hackenbroich, Markl: "M4: A Visualization-Oriented Time Series Data
+/// Aggregation", VLDB 2014, section 4) of first, last, least and greatest in each bucket, for loss
+/// and tokens/s.
 
 #include <array>
 #include <cstdint>
@@ -15,9 +16,9 @@
 
 namespace tessera::engine {
 
-/// Takes samples one by one in ascending order of `x` and needs memory for the result only. From each
-/// of the equal buckets of [from, to] it selects the first and the last sample, those of least and
-/// greatest loss and rate, and the first whose loss is not finite.
+/// Takes samples one by one in ascending order of `x` and needs memory for the result only. From
+/// each of the equal buckets of [from, to] it selects the first and the last sample, those of least
+/// and greatest loss and rate, and the first whose loss is not finite.
 class Decimator {
  public:
   /// Points of one bucket, and the least limit.
@@ -26,7 +27,8 @@ class Decimator {
   /// \param max_points at least kPointsPerBucket; a smaller value counts as that
   Decimator(double from, double to, std::int64_t max_points);
   void Add(const Sample& sample, double x);
-  /// The selected samples in the order of Add, at most `max_points`. Do not use this object after it.
+  /// The selected samples in the order of Add, at most `max_points`. Do not use this object after
+  /// it.
   std::vector<Sample> Take();
 
  private:

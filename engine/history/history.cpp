@@ -70,7 +70,8 @@ Result<std::unique_ptr<Database>> OpenToLook(const std::string& path) {
   if (version > 0) {
     // Has no effect on a file of this version.
     const Status known = Migrate(*database, kHistorySchema, /*keep_backup=*/false);
-    if (!known && known.error().code == ErrorCode::kUnavailable) {  // an older version, which cannot be migrated
+    // kUnavailable: an older version, which cannot be migrated.
+    if (!known && known.error().code == ErrorCode::kUnavailable) {
       TESSERA_TRY(database, database->CopyToMemory());
       TESSERA_RETURN_IF_ERROR(Migrate(*database, kHistorySchema, /*keep_backup=*/false));
     } else if (!known) {

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The history of a cluster in a SQLite file: transactions, events, and samples of its jobs. Schema:
-/// resources/schema/history.sql.
+/// The history of a cluster in a SQLite file: transactions, events, and samples of its jobs.
+/// Schema: resources/schema/history.sql.
 
 #include <cstdint>
 #include <memory>
@@ -27,8 +27,8 @@ struct Retention {
 };
 
 /// Every call is one database transaction: it happens as a whole or not at all, and its effect
-/// survives a kill of the process right after the call. A limit of 0 or below means all rows. Errors
-/// are those of Database::Open; each names the file.
+/// survives a kill of the process right after the call. A limit of 0 or below means all rows.
+/// Errors are those of Database::Open; each names the file.
 /// \threadsafety One thread owns it.
 class History {
  public:
@@ -53,12 +53,12 @@ class History {
 
   /// Adds the entry, or replaces the one with its id.
   Status PutTransaction(const HistoryEntry& entry);
-  /// Sets event.sequence to the next number. Numbers ascend and are never reused. On error the event
-  /// is unchanged.
+  /// Sets event.sequence to the next number. Numbers ascend and are never reused. On error the
+  /// event is unchanged.
   Status AddEvent(Event& event);
   /// Adds samples. Those of a job are in the order in which the job made its steps. A sample of the
-  /// newest step of its job replaces that step; a sample of an earlier step undoes all steps from it
-  /// on (schema: `undone`). Ignores `sequence`.
+  /// newest step of its job replaces that step; a sample of an earlier step undoes all steps from
+  /// it on (schema: `undone`). Ignores `sequence`.
   Status AddSamples(std::span<const Sample> samples);
 
   // ---- reading
@@ -86,8 +86,9 @@ class History {
 
   // ---- retention (retention.cpp)
 
-  /// Does one bounded part (some thousand rows, a megabyte of file) of the work that keeps the history
-  /// within its limits. Removes rows beyond the age. While the file exceeds its limit, in this order:
+  /// Does one bounded part (some thousand rows, a megabyte of file) of the work that keeps the
+  /// history within its limits. Removes rows beyond the age. While the file exceeds its limit, in
+  /// this order:
   ///   1. thins samples older than an hour: each minute keeps its last, least and greatest loss;
   ///   2. removes samples older than an hour, oldest first;
   ///   3. removes events, oldest first, except the newest 1000;
@@ -105,8 +106,8 @@ class History {
   /// Rows after `cursor`, at most `limit` of each kind. A cursor of another history counts as the
   /// beginning.
   Result<HistoryChanges> ChangesSince(const HistoryCursor& cursor, std::int64_t limit);
-  /// Makes this file a mirror of a cluster's history and adds the changes. Does nothing if the mirror
-  /// is not at `since`.
+  /// Makes this file a mirror of a cluster's history and adds the changes. Does nothing if the
+  /// mirror is not at `since`.
   /// \param now wall clock
   /// \error also kFailedPrecondition if the changes are of another history than the mirror's
   Status ApplyChanges(std::string_view cluster, const HistoryCursor& since,

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Keys and values on disk that survive a kill of the process and a loss of power. An agent keeps its
-/// promises in it. Schema: resources/schema/journal.sql.
+/// Keys and values on disk that survive a kill of the process and a loss of power. An agent keeps
+/// its promises in it. Schema: resources/schema/journal.sql.
 
 #include <memory>
 #include <optional>
@@ -16,8 +16,9 @@
 
 namespace tessera::engine {
 
-/// When a call returns without error, its effect is on disk (SQLite with synchronous = FULL). Keys are
-/// text in bytewise order; values are bytes. Errors are those of Database::Open; each names the file.
+/// When a call returns without error, its effect is on disk (SQLite with synchronous = FULL). Keys
+/// are text in bytewise order; values are bytes. Errors are those of Database::Open; each names the
+/// file.
 /// \threadsafety One thread owns it.
 class Journal {
  public:

@@ -224,8 +224,8 @@ Result<std::int64_t> History::LastEvent() {
 Result<std::vector<Sample>> History::Samples(const SampleQuery& asked) {
   Conditions where;
   where.Add("undone = 0");
-  // Within a job, sequence numbers and steps ascend together, so either order is right. The faster one
-  // starts behind the known rows. The plus keeps SQLite from using the other index.
+  // Within a job, sequence numbers and steps ascend together, so either order is right. The faster
+  // one starts behind the known rows. The plus keeps SQLite from using the other index.
   const bool by_sequence = asked.job.empty() || asked.after > 0;
   if (!asked.job.empty()) where.Add(by_sequence ? "+job = ?" : "job = ?", asked.job);
   if (asked.after_step) where.Add("step > ?", *asked.after_step);

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Queries of a history. A condition that is not set holds for every row. Times are wall-clock seconds
-/// since 1970, and ranges of time are half open: from <= time < to.
+/// Queries of a history. A condition that is not set holds for every row. Times are wall-clock
+/// seconds since 1970, and ranges of time are half open: from <= time < to.
 
 #include <cstdint>
 #include <optional>

@@ -31,8 +31,8 @@ std::string ToJson(const HistoryEntry& entry);
 std::string ToJson(const Event& event);
 std::string ToJson(const Sample& sample);
 
-/// Wall-clock seconds as UTC with milliseconds, "2026-11-21T04:58:53.250Z"; empty for a time outside
-/// of the years 1970…9999.
+/// Wall-clock seconds as UTC with milliseconds, "2026-11-21T04:58:53.250Z"; empty for a time
+/// outside of the years 1970…9999.
 std::string IsoTime(double seconds_since_1970);
 
 }  // namespace tessera::engine

@@ -68,7 +68,8 @@ Status CheckWhole(Database& database) {
   TESSERA_TRY(auto check, database.Prepare("PRAGMA quick_check(1)"));
   TESSERA_TRY(const bool row, check.Step());
   if (!row || check.Text(0) != "ok") {
-    return DataLoss(database.path() + ": " + (row ? check.Text(0) : "the integrity check returned no row"));
+    return DataLoss(database.path() + ": " +
+                    (row ? check.Text(0) : "the integrity check returned no row"));
   }
   return OkStatus();
 }

@@ -15,11 +15,11 @@ namespace tessera::engine {
 extern const char* const kHistorySchema;
 extern const char* const kJournalSchema;
 
-/// Runs the sections of `schema` that are newer than the database, in one transaction, and checks the
-/// whole result before the commit. A section begins with a line `-- version N`; versions count from 1
-/// without gaps. PRAGMA user_version of the database holds its version. A database of an older
-/// version N is first copied to `PATH.vN.bak` (`PATH.vN.bak.2` and so on if that exists), so that the
-/// user can return to the older program.
+/// Runs the sections of `schema` that are newer than the database, in one transaction, and checks
+/// the whole result before the commit. A section begins with a line `-- version N`; versions count
+/// from 1 without gaps. PRAGMA user_version of the database holds its version. A database of an
+/// older version N is first copied to `PATH.vN.bak` (`PATH.vN.bak.2` and so on if that exists), so
+/// that the user can return to the older program.
 /// \param keep_backup false for a database that is itself a copy
 /// \error kFailedPrecondition for a newer database: `PATH: schema version 3, this program knows up
 ///     to 1`, and for a database of another program, which has tables and no version; otherwise as

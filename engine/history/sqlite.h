@@ -79,7 +79,8 @@ class Database {
     kFull,    // undoes none: synchronous = FULL
   };
 
-  /// Opens or creates the file in WAL mode. Calls wait up to 0.3 s for the lock of another connection.
+  /// Opens or creates the file in WAL mode. Calls wait up to 0.3 s for the lock of another
+  /// connection.
   /// \error kUnavailable: locked, read-only, or cannot be opened, read or written;
   ///     kResourceExhausted: disk full; kDataLoss: not a database, or damaged. Each names the path.
   static Result<std::unique_ptr<Database>> Open(const std::string& path, Durability durability);

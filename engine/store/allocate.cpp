@@ -215,8 +215,7 @@ Result<PieceTable> AllocateNext(const PieceTable& old, const ptc::Layout& from,
 
   const auto no_room = [&]() -> std::optional<Error> {
     const std::int64_t needed =
-        kFirstByte + table_bytes +
-        std::max(SumOf(all_old), SumOf(taken) + RoundedBytes(pieces));
+        kFirstByte + table_bytes + std::max(SumOf(all_old), SumOf(taken) + RoundedBytes(pieces));
     if (needed <= capacity) return std::nullopt;
     return ResourceExhausted(
         fmt::format("device {}: layout needs {} MiB during the move, arena holds {} MiB", name,
@@ -228,10 +227,10 @@ Result<PieceTable> AllocateNext(const PieceTable& old, const ptc::Layout& from,
   const auto table_offset = around_old.TakeLast(table_bytes);
   if (!table_offset) {
     if (auto error = no_room()) return *error;
-    return ResourceExhausted(
-        fmt::format("device {}: no gap of {} bytes for the piece table during the move, the largest "
-                    "of the arena's {} MiB has {}",
-                    name, table_bytes, MiBDown(capacity), around_old.largest()));
+    return ResourceExhausted(fmt::format(
+        "device {}: no gap of {} bytes for the piece table during the move, the largest "
+        "of the arena's {} MiB has {}",
+        name, table_bytes, MiBDown(capacity), around_old.largest()));
   }
   std::vector<ptc::Interval> taken_for_pieces = taken;
   taken_for_pieces.push_back({*table_offset, *table_offset + table_bytes});

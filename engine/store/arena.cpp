@@ -18,8 +18,8 @@ namespace {
 constexpr std::size_t kArenaPageBytes = 4096;
 
 std::string ReasonArena(int error) {
-  return std::strerror(error);
-}  // NOLINT(concurrency-mt-unsafe)
+  return std::strerror(error);  // NOLINT(concurrency-mt-unsafe)
+}
 
 }  // namespace
 

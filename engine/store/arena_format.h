@@ -11,8 +11,7 @@
 
 namespace tessera::engine {
 
-inline constexpr std::uint64_t kArenaMagic =
-    0x4152455353455431ULL;  // "1TESSERA" in memory order
+inline constexpr std::uint64_t kArenaMagic = 0x4152455353455431ULL;  // "1TESSERA" in memory order
 inline constexpr std::uint64_t kArenaVersion = 3;
 inline constexpr std::size_t kArenaHeaderBytes = 4096;
 /// Where a table without entries lies: inside the control page, so that a device can leave a job
@@ -39,11 +38,11 @@ struct ArenaHeader {
   Word epoch;            // epoch & 1 selects the slot below; the flip is this one store
   Word layout_hash[2];   // of the layout of each slot's table
   Word table_offset[2];  // of each slot's table in the arena; 0: none was written
-  Word grads_step;      // gradients of this step are complete in the arena; 0: none
-  Word decision_step;   // the step that the decision below is for; stored last
-  Word decision_clip;   // bits of a double: the clip coefficient
+  Word grads_step;       // gradients of this step are complete in the arena; 0: none
+  Word decision_step;    // the step that the decision below is for; stored last
+  Word decision_clip;    // bits of a double: the clip coefficient
   Word decision_skip;
-  Word decision_pause;  // transaction that pauses the job after this step, or kRequestNoData; 0: none
+  Word decision_pause;  // transaction that pauses after this step, or kRequestNoData; 0: none
   Word begin;           // step whose update has begun
   Word end;             // step whose update has ended
   Word request;         // transaction that requests a pause; 0: none

@@ -35,7 +35,9 @@ std::uint64_t ChecksumOf(const ViewHeader& header) {
   return Checksum(std::as_bytes(std::span(&header, 1)).first(offsetof(ViewHeader, checksum)));
 }
 
-std::string ReasonViewMemory(int error) { return std::strerror(error); }  // NOLINT(concurrency-mt-unsafe)
+std::string ReasonViewMemory(int error) {
+  return std::strerror(error);  // NOLINT(concurrency-mt-unsafe)
+}
 
 }  // namespace
 
@@ -43,8 +45,8 @@ Result<ViewMemory> ViewMemory::Create(const std::string& name, std::int64_t byte
                                       const std::stop_token& stop) {
   const auto size = static_cast<std::size_t>(bytes);
   if (bytes <= 0 || size % kViewHeaderBytes != 0) {
-    return InvalidArgument(
-        fmt::format("view memory of {} bytes: not a multiple of {} above 0", bytes, kViewHeaderBytes));
+    return InvalidArgument(fmt::format("view memory of {} bytes: not a multiple of {} above 0",
+                                       bytes, kViewHeaderBytes));
   }
   TESSERA_TRY(const SealedMemory memory, MakeSealedMemory(name, bytes, {.stop = stop}));
   return ViewMemory(memory.bytes, memory.fd);
@@ -66,7 +68,8 @@ Result<ViewMemory> ViewMemory::Map(int fd, std::int64_t bytes, const ViewStamp& 
   const auto size = static_cast<std::size_t>(bytes);
   void* address = mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0);
   if (address == MAP_FAILED) {
-    return Unavailable(fmt::format("cannot map a view's {} bytes: {}", bytes, ReasonViewMemory(errno)));
+    return Unavailable(
+        fmt::format("cannot map a view's {} bytes: {}", bytes, ReasonViewMemory(errno)));
   }
   ViewMemory memory({static_cast<std::byte*>(address), size}, -1);
   ViewHeader header;

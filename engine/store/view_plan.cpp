@@ -33,7 +33,8 @@ class DevicesOfParts {
     devices.resize(parts.boxes.size());
     const ptc::DeviceMesh& mesh = layout_.mesh();
     for (int rank = 0; rank < mesh.num_ranks(); ++rank) {
-      if (!std::ranges::binary_search(parts.stages, mesh.Coordinate(rank, ptc::Axis::kPp))) continue;
+      if (!std::ranges::binary_search(parts.stages, mesh.Coordinate(rank, ptc::Axis::kPp)))
+        continue;
       devices[layout_.PartIndex(rank, parts)].push_back(
           mesh.devices()[static_cast<std::size_t>(rank)]);
     }
@@ -82,9 +83,9 @@ void ChooseDevices(std::vector<HeldCell>& cells) {
   for (const std::size_t i : order) {
     const auto& holders = cells[i].holders;
     TESSERA_CHECK(!holders.empty());
-    cells[i].cell.device = *std::min_element(
-        holders.begin(), holders.end(),
-        [&](ptc::DeviceId a, ptc::DeviceId b) { return load[a] < load[b]; });
+    cells[i].cell.device =
+        *std::min_element(holders.begin(), holders.end(),
+                          [&](ptc::DeviceId a, ptc::DeviceId b) { return load[a] < load[b]; });
     load[cells[i].cell.device] += cells[i].cell.size_bytes;
   }
 }
@@ -114,8 +115,8 @@ ViewPlan::ViewPlan(const ptc::Layout& layout) {
   cells_.reserve(held.size());
   for (const HeldCell& each : held) {
     ViewCell cell = each.cell;
-    const auto [bytes, fresh] = bytes_of_node_.try_emplace(
-        cell.device.node, static_cast<std::int64_t>(kViewHeaderBytes));
+    const auto [bytes, fresh] =
+        bytes_of_node_.try_emplace(cell.device.node, static_cast<std::int64_t>(kViewHeaderBytes));
     cell.offset_bytes = bytes->second;
     bytes->second = RoundUpTo(kPieceAlignment, cell.offset_bytes + cell.size_bytes);
     cells_.push_back(cell);

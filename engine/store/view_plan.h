@@ -19,7 +19,7 @@ namespace tessera::engine {
 struct ViewCell {
   int tensor = 0;
   ptc::Box box = ptc::Box::Scalar();
-  ptc::DeviceId device;           // one of its holders
+  ptc::DeviceId device;  // one of its holders
   std::int64_t size_bytes = 0;
   std::int64_t offset_bytes = 0;  // from the start of the node's memory
   friend bool operator==(const ViewCell&, const ViewCell&) = default;
@@ -28,8 +28,8 @@ struct ViewCell {
 /// Immutable. Equal on every machine for equal layouts.
 class ViewPlan {
  public:
-  /// Every element of the collection is in exactly one cell. One holder contributes it: the one with
-  /// the fewest bytes to copy so far, where the largest cells choose first.
+  /// Every element of the collection is in exactly one cell. One holder contributes it: the one
+  /// with the fewest bytes to copy so far, where the largest cells choose first.
   explicit ViewPlan(const ptc::Layout& layout);
 
   /// Ascending by (tensor, box). Messages identify a cell by its index.

@@ -10,8 +10,8 @@
 
 namespace tessera::engine {
 
-/// The rate is an exponentially weighted mean with a time constant of 5 s, corrected for the part of
-/// the window before the start. Time is an argument and never decreases.
+/// The rate is an exponentially weighted mean with a time constant of 5 s, corrected for the part
+/// of the window before the start. Time is an argument and never decreases.
 /// \threadsafety One thread at a time.
 class Progress {
  public:

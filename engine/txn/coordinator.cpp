@@ -158,8 +158,8 @@ Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
           [&](const RegisterAnswered& e) -> Actions {
             return phase_ == TxnPhase::kCommitting ? Follow(e.commit) : Actions{};
           },
-          // The barrier of both outcomes: ranks resume only after all participants except silent ones
-          // have followed.
+          // The barrier of both outcomes: ranks resume only after all participants except silent
+          // ones have followed.
           [&](const NodeFollowed& e) -> Actions {
             if (phase_ != TxnPhase::kResuming && phase_ != TxnPhase::kRollingBack) return {};
             return Answered(e.node, phase_) ? OnFollowed() : Actions{};
@@ -181,8 +181,8 @@ Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
           [&](const RankLost& e) -> Actions {
             return Abort(e.joining ? fmt::format("joiner_lost: {}", e.reason) : e.reason);
           },
-          // The loss of a node does not change the outcome. The registrar handles the loss after the
-          // transaction.
+          // The loss of a node does not change the outcome. The registrar handles the loss after
+          // the transaction.
           [&](const NodeSilent& e) -> Actions {
             if (!setup_.participants.contains(e.node)) return {};
             silent_.insert(e.node);

@@ -143,7 +143,8 @@ class Coordinator {
   /// `commit` if that was decided before.
   static Coordinator Recovered(Setup setup);
 
-  /// Handles one event. Ignores events that do not fit the state, because they are late or repeated.
+  /// Handles one event. Ignores events that do not fit the state, because they are late or
+  /// repeated.
   std::vector<CoordinatorAction> On(const CoordinatorEvent& event);
 
   TxnPhase phase() const { return phase_; }

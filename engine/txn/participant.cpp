@@ -98,8 +98,8 @@ std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
             state_ = State::kTransferred;
             return {Report{ReportKind::kTransferred, {}, 0}};
           },
-          // Once this is journaled, the participant only reads the register. Before, it writes `abort`
-          // to the register if the registrar is silent.
+          // Once this is journaled, the participant only reads the register. Before, it writes
+          // `abort` to the register if the registrar is silent.
           [&](const VerifyAsked&) -> Actions {
             if (state_ != State::kTransferred && state_ != State::kVerified) return {};
             state_ = State::kVerified;

@@ -2,8 +2,9 @@
 #pragma once
 
 /// \file
-/// The role of one node in a transaction: a state machine without I/O. Messages of the registrar and
-/// results of local ranks and transfers are its events. The agent carries out its actions in order.
+/// The role of one node in a transaction: a state machine without I/O. Messages of the registrar
+/// and results of local ranks and transfers are its events. The agent carries out its actions in
+/// order.
 
 #include <cstdint>
 #include <optional>
@@ -115,8 +116,8 @@ using ParticipantAction =
 class Participant {
  public:
   Participant() = default;
-  /// A participant whose agent was killed after it journaled `state`. Before kVerified it must abort:
-  /// it reports nothing and waits for the outcome.
+  /// A participant whose agent was killed after it journaled `state`. Before kVerified it must
+  /// abort: it reports nothing and waits for the outcome.
   static Participant Recovered(ParticipantState state);
 
   /// Handles one event. Ignores events that do not fit the state. Answers a repeated request again,

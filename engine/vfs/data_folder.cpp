@@ -147,8 +147,8 @@ Result<ContentPtr> DataFolder::Read(const ShareFile& file, const JobDataPtr& dat
     recent_.clear();
   }
   if (const std::int64_t used = *used_; used > max_bytes_) {
-    return ResourceExhausted(fmt::format(
-        "open sample files would take {} bytes, the limit is {}", used, max_bytes_));
+    return ResourceExhausted(
+        fmt::format("open sample files would take {} bytes, the limit is {}", used, max_bytes_));
   }
   auto samples = SamplesOf(file, *data);
   if (!samples) return Unreadable(file.key.job, samples.error());

@@ -100,8 +100,9 @@ void AddPosition(std::map<std::string, std::string>& metadata, std::int64_t epoc
 }  // namespace
 
 StateFile StateFileOf(ptc::TensorRole role) {
-  return role == ptc::TensorRole::kParam || role == ptc::TensorRole::kBuffer ? StateFile::kModel
-                                                                             : StateFile::kOptimizer;
+  return role == ptc::TensorRole::kParam || role == ptc::TensorRole::kBuffer
+             ? StateFile::kModel
+             : StateFile::kOptimizer;
 }
 
 Result<FilePlan> FilePlan::Make(const JobInfo& job, std::optional<int> rank, StateFile file) {
@@ -141,8 +142,7 @@ Result<FilePlan> FilePlan::Make(const JobInfo& job, std::optional<int> rank, Sta
   plan.header_.data_begin = static_cast<std::int64_t>(longest.size());
   plan.size_ = plan.header_.data_begin;
   for (const FileTensor& tensor : plan.header_.tensors) {
-    Entry& entry =
-        plan.entries_.emplace_back(std::move(contents.entries.at(tensor.name)));
+    Entry& entry = plan.entries_.emplace_back(std::move(contents.entries.at(tensor.name)));
     entry.begin = plan.header_.data_begin + tensor.begin;
     entry.end = plan.header_.data_begin + tensor.end;
     plan.size_ = entry.end;

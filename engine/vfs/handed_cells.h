@@ -27,7 +27,9 @@ class HandedCells {
   const std::vector<Cell>& cells() const { return cells_; }
   /// Position of the tensor's first cell in cells(); that of the last tensor's end for
   /// `tensor` = number of tensors.
-  std::size_t FirstOf(int tensor) const { return first_of_tensor_[static_cast<std::size_t>(tensor)]; }
+  std::size_t FirstOf(int tensor) const {
+    return first_of_tensor_[static_cast<std::size_t>(tensor)];
+  }
 
  private:
   std::vector<Cell> cells_;

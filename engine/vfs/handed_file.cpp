@@ -41,8 +41,7 @@ const std::string* Note(const checkpoint::Header& header, std::string_view key) 
 Result<std::int64_t> StepOf(const checkpoint::Header& header, const std::string& path) {
   const std::string* const text = Note(header, "tessera.step");
   if (text == nullptr) {
-    return InvalidArgument(
-        fmt::format("'{}': the metadata lacks 'tessera.step'", path));
+    return InvalidArgument(fmt::format("'{}': the metadata lacks 'tessera.step'", path));
   }
   std::int64_t step = 0;
   const char* const end = text->data() + text->size();
@@ -166,8 +165,8 @@ Result<HandedFile> ReadHandedFile(const JobInfo& job, const HandedCells& cells, 
   for (const FileTensor& tensor : header.tensors) {
     const auto own = expected.find(tensor.name);
     if (own == expected.end()) {
-      return InvalidArgument(fmt::format("'{}': rank {} holds no tensor '{}'", path, rank,
-                                         Printable(tensor.name)));
+      return InvalidArgument(
+          fmt::format("'{}': rank {} holds no tensor '{}'", path, rank, Printable(tensor.name)));
     }
     const FilePlan::Entry& entry = own->second.entry;
     const LocalTensor& held = entry.held;  // has elements, as all that a rank holds
@@ -175,9 +174,9 @@ Result<HandedFile> ReadHandedFile(const JobInfo& job, const HandedCells& cells, 
         CheckTensor(tensor, held.shape(), specs[static_cast<std::size_t>(entry.tensor)], path));
     own->second.found = true;
     for (std::size_t i = 0; i < held.boxes().size(); ++i) {
-      file.pieces.emplace_back(
-          entry.tensor, HandedPiece{held.boxes()[i], held.Memory(i),
-                                    bytes.data() + header.data_begin + tensor.begin});
+      file.pieces.emplace_back(entry.tensor,
+                               HandedPiece{held.boxes()[i], held.Memory(i),
+                                           bytes.data() + header.data_begin + tensor.begin});
       names.push_back(tensor.name);
     }
   }

@@ -38,10 +38,10 @@ Status HandedSet::Check(const HandedFile& file) const {
     const HandedCells::Cell& differs = cells_->cells()[cell];
     const HandedFile& other = *FileWith(cell);
     const auto& specs = job_.layout.collection().tensors();
-    return InvalidArgument(
-        fmt::format("tensor '{}' {} differs between '{}' and '{}'",
-                    specs[static_cast<std::size_t>(differs.tensor)].name, ToString(differs.box),
-                    path, HandedPath(other.rank, other.state_file)));
+    return InvalidArgument(fmt::format("tensor '{}' {} differs between '{}' and '{}'",
+                                       specs[static_cast<std::size_t>(differs.tensor)].name,
+                                       ToString(differs.box), path,
+                                       HandedPath(other.rank, other.state_file)));
   }
   return OkStatus();
 }

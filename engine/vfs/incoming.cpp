@@ -30,11 +30,12 @@ Result<std::int64_t> MaxBytes(const NodeKey& key, const JobInfo& job) {
 
 std::string PathOf(const NodeKey& key) {
   return key.kind == NodeKind::kIncoming ? HandedPath(*key.rank, key.state_file)
-                                       : fmt::format("ranks/{}/{}", *key.rank, key.scratch);
+                                         : fmt::format("ranks/{}/{}", *key.rank, key.scratch);
 }
 
 Error BeingTaken(const std::string& job) {
-  return Unavailable(fmt::format("a transaction is taking the state that was handed in for '{}'", job));
+  return Unavailable(
+      fmt::format("a transaction is taking the state that was handed in for '{}'", job));
 }
 
 }  // namespace

@@ -34,8 +34,8 @@ struct FolderNode {};
 struct TextNode {
   ContentPtr text;
 };
-/// Shows one view only. It is latent until it is opened for the first time, and stale once all files
-/// of its view are closed. Its size never changes.
+/// Shows one view only. It is latent until it is opened for the first time, and stale once all
+/// files of its view are closed. Its size never changes.
 struct StateNode {
   std::shared_ptr<const FilePlan> plan;
   std::uint64_t layout_hash = 0;  // of the plan's layout

@@ -31,8 +31,8 @@ struct JobFacts {
 };
 using JobFactsPtr = std::shared_ptr<const JobFacts>;
 
-/// \param before earlier facts of the job, or nullptr. If the layout is the same, the derived values
-///     are copied from it.
+/// \param before earlier facts of the job, or nullptr. If the layout is the same, the derived
+///     values are copied from it.
 JobFactsPtr MakeFacts(JobInfo info, const JobFactsPtr& before);
 
 using Jobs = std::map<std::string, JobFactsPtr, std::less<>>;

@@ -38,7 +38,8 @@ class LocalTensor {
   const std::vector<ptc::Box>& boxes() const { return boxes_; }
   /// \pre !boxes().empty()
   ptc::Shape shape() const { return Memory(0).shape(); }
-  /// The box of the whole local tensor, moved so that boxes()[i] lies in it where it lies in memory.
+  /// The box of the whole local tensor, moved so that boxes()[i] lies in it where it lies in
+  /// memory.
   /// \pre 0 <= i < boxes().size()
   ptc::Box Memory(std::size_t i) const;
   /// Moves a box inside of boxes()[i] into the coordinates of Memory(0).

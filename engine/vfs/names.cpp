@@ -30,8 +30,9 @@ std::vector<Child> FixedChildren(const NodeKey& folder) {
               {"full", {NodeKind::kFull, job}}};
     case NodeKind::kRank:
     case NodeKind::kFull:
-      return {{"model.safetensors", {NodeKind::kState, job, folder.rank, StateFile::kModel}},
-              {"optimizer.safetensors", {NodeKind::kState, job, folder.rank, StateFile::kOptimizer}}};
+      return {
+          {"model.safetensors", {NodeKind::kState, job, folder.rank, StateFile::kModel}},
+          {"optimizer.safetensors", {NodeKind::kState, job, folder.rank, StateFile::kOptimizer}}};
     default:
       return {};
   }

@@ -20,8 +20,7 @@ Status StagingBudget::Take(std::int64_t bytes) {
   const std::lock_guard lock(mutex_);
   if (bytes > limit_ - used_) {
     return ResourceExhausted(
-        fmt::format("cannot stage {} more bytes: {} of {} bytes are in use",
-                    bytes, used_, limit_));
+        fmt::format("cannot stage {} more bytes: {} of {} bytes are in use", bytes, used_, limit_));
   }
   used_ += bytes;
   return OkStatus();

@@ -30,8 +30,8 @@ class StagingBudget {
   std::int64_t used_ = 0;
 };
 
-/// The bytes of one file. They grow in place up to a limit that is known in advance, so that no byte
-/// is copied twice. Bytes that were never written are 0.
+/// The bytes of one file. They grow in place up to a limit that is known in advance, so that no
+/// byte is copied twice. Bytes that were never written are 0.
 /// \threadsafety One thread at a time.
 class StagedBytes {
  public:

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The state of jobs at step boundaries, which the file tree reads. The cluster client implements it
-/// with lanes and mapped memory; tests implement it too.
+/// The state of jobs at step boundaries, which the file tree reads. The cluster client implements
+/// it with lanes and mapped memory; tests implement it too.
 
 #include <cstddef>
 #include <cstdint>

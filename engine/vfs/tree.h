@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// The file tree over the state of jobs in terms of inodes and handles, as a kernel requests it, but
-/// without a kernel. Sizes and offsets are bytes. names.h has the names; DESIGN.md explains why a
-/// file never shows two steps.
+/// The file tree over the state of jobs in terms of inodes and handles, as a kernel requests it,
+/// but without a kernel. Sizes and offsets are bytes. names.h has the names; DESIGN.md explains why
+/// a file never shows two steps.
 
 #include <chrono>
 #include <cstdint>
@@ -72,8 +72,8 @@ class Tree {
   Result<Attributes> Attr(Ino ino);
 
   /// Opens a file. The first open of a state file of a job pins a view, which later opens share.
-  /// \error kFailedPrecondition if the view or the layout of the inode is gone, so that the name must
-  ///     be looked up again; as StateSource::Pin
+  /// \error kFailedPrecondition if the view or the layout of the inode is gone, so that the name
+  ///     must be looked up again; as StateSource::Pin
   Result<Handle> Open(Ino ino, Time now);
   /// Reads [offset, offset + room.size()), fewer bytes at the end. See Content::Read.
   Result<Bytes> Read(Handle handle, std::int64_t offset, std::span<std::byte> room);
@@ -88,8 +88,8 @@ class Tree {
   /// Creates or truncates a file in the folder of a rank and opens it. Counts one lookup. Only
   /// ranks/R/model.safetensors.new and optimizer.safetensors.new hand state in; other files can be
   /// renamed to these.
-  /// \error kUnimplemented for a name that cannot be written; kUnavailable while a transaction takes
-  ///     its state; as Lookup
+  /// \error kUnimplemented for a name that cannot be written; kUnavailable while a transaction
+  ///     takes its state; as Lookup
   Result<Created> Create(Ino folder, std::string_view name, Time now);
   /// Opens a written file again.
   /// \error kUnimplemented for an inode that cannot be written; as Incoming::Resize

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "engine/catalogue/catalogue.h"
 #include "engine/copy/fused.h"
 #include "ptc/digest.h"
 #include "tests/engine/cells.h"
@@ -57,8 +58,8 @@ ptc::CollectionPtr AnyCollection(std::mt19937_64& rng) {
   return *ptc::Collection::Make(std::move(tensors), 1);
 }
 
-/// The tensors on any mesh of up to 8 devices, half of the time with other rules: optimizer state flat
-/// over dp, parts of unequal size, tensors on single stages.
+/// The tensors on any mesh of up to 8 devices, half of the time with other rules: optimizer state
+/// flat over dp, parts of unequal size, tensors on single stages.
 ptc::Layout AnyLayout(std::mt19937_64& rng, const ptc::CollectionPtr& tensors) {
   std::vector<DeviceId> devices;
   for (std::int32_t i = 0; i < 8; ++i) devices.push_back({i / 4, i % 4});
@@ -252,6 +253,28 @@ class AllocateTest : public QObject {
         VERIFY_ERROR(less, ErrorCode::kResourceExhausted, "arena holds 0 MiB");
       }
     }
+  }
+
+  // The largest model of the catalogue, with AdamW and masters, on one device: its table takes more
+  // than 10 MiB, and the forecast counts it.
+  void tablesOfManyTensorsAreForeseen() {
+    const auto listed = engine::FindCatalogueTensors("deepseek-v3-like");
+    VERIFY_OK(listed);
+    const auto rules = engine::FindRuleSet(engine::FactsOf(*listed)->rules);
+    VERIFY_OK(rules);
+    const auto ruled = ptc::ApplyRules(*listed, *rules, false, ptc::OptimizerState::kAdamW);
+    VERIFY_OK(ruled);
+    const auto layout = *ptc::Layout::Make(*ptc::DeviceMesh::Make({}, {DeviceId{0, 0}}),
+                                           ruled->tensors, ruled->stages);
+    const std::int64_t needed = BytesNeeded(layout, 0);
+    const auto table = AllocateInitial("job", 0, layout, 0, needed);
+    VERIFY_OK(table);
+    std::int64_t pieces = 0;
+    for (const PieceEntry& e : table->entries()) pieces += (e.size_bytes + 63) / 64 * 64;
+    QVERIFY(table->extent().size() > 10 << 20);
+    QCOMPARE(needed, kFirst + pieces + table->extent().size());
+    VERIFY_ERROR(AllocateInitial("job", 0, layout, 0, needed - 64), ErrorCode::kResourceExhausted,
+                 "arena holds");
   }
 
   void nextTablesLeaveOldStateAlone() {

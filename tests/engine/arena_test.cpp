@@ -58,7 +58,8 @@ class ArenaTest : public QObject {
     QCOMPARE(reader->header().epoch.load(), 7U);
     QCOMPARE(*reader->data(kCapacity - 1), std::byte{42});
     QCOMPARE(*reader->data(static_cast<std::int64_t>(kArenaDataOffset)), std::byte{43});
-    for (const std::uint64_t outside : {std::uint64_t{1}, std::uint64_t{kCapacity}, ~std::uint64_t{0}}) {
+    for (const std::uint64_t outside :
+         {std::uint64_t{1}, std::uint64_t{kCapacity}, ~std::uint64_t{0}}) {
       writer->header().table_offset[1].store(outside);
       QVERIFY(reader->table_slot(1).empty());
     }

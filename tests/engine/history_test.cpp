@@ -668,8 +668,8 @@ class HistoryTest : public QObject {
     QVERIFY(std::ssize(*(*history)->SamplesBetween("j", {}, 1)) <= Decimator::kPointsPerBucket);
   }
 
-  // Queries that an index serves take a fraction of a read of the whole table, whatever the machine.
-  // The figures are printed.
+  // Queries that an index serves take a fraction of a read of the whole table, whatever the
+  // machine. The figures are printed.
   void questionsOfALongHistoryAreQuick() {
     const std::string path = Path("long.db");
     QVERIFY(History::Open(path));
@@ -702,7 +702,9 @@ class HistoryTest : public QObject {
       return rows;
     };
     double whole_ms = 0;
-    QCOMPARE(timed("all 100k events", [&] { return (*history)->Events(0, 0); }, &whole_ms), 100000);
+    QCOMPARE(timed(
+                 "all 100k events", [&] { return (*history)->Events(0, 0); }, &whole_ms),
+             100000);
     const auto quick = [&](const char* what, const auto& question) {
       double ms = 0;
       const auto rows = timed(what, question, &ms);

@@ -239,15 +239,14 @@ class PieceTableTest : public QObject {
     VERIFY_OK(read);
   }
 
-  // With a recomputed checksum the decoder sees the damage. It may find a table that is valid by chance,
-  // but it must return.
+  // With a recomputed checksum the decoder sees the damage. It may find a table that is valid by
+  // chance, but it must return.
   void damageBehindAGoodChecksumNeverCrashes() {
     std::mt19937_64 rng(test::Seed() + 2);
     Arena arena = NewArena();
     int refused = 0;
     for (int i = 0; i < 3000; ++i) {
-      const auto table =
-          PieceTable::Make(2, 3, "job", AnyEntries(rng), kCapacity, kCapacity / 2);
+      const auto table = PieceTable::Make(2, 3, "job", AnyEntries(rng), kCapacity, kCapacity / 2);
       VERIFY_OK(table);
       QVERIFY(table->Write(arena, 0));
       const auto slot = arena.table_slot(0);

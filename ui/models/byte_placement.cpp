@@ -38,7 +38,8 @@ std::vector<std::vector<int>> ranksByPart(const ptc::Layout& layout, const ptc::
 
 }  // namespace
 
-BytePlacement BytePlacement::of(const ptc::Layout& layout, const engine::vfs::FilePlan::Entry& entry) {
+BytePlacement BytePlacement::of(const ptc::Layout& layout,
+                                const engine::vfs::FilePlan::Entry& entry) {
   BytePlacement out;
   if (entry.held.boxes().empty()) return out;
   const ptc::Parts parts = layout.PartsOf(entry.tensor);
@@ -62,8 +63,8 @@ BytePlacement BytePlacement::of(const ptc::Layout& layout, const engine::vfs::Fi
   return out;
 }
 
-// Cells are in slabs: cells of one interval of a dimension follow each other, and each slab cuts the
-// next dimension by itself. Every index of the slab repeats the node of the next dimension.
+// Cells are in slabs: cells of one interval of a dimension follow each other, and each slab cuts
+// the next dimension by itself. Every index of the slab repeats the node of the next dimension.
 std::size_t BytePlacement::build(std::span<const ptc::Cell> cells,
                                  std::span<const std::size_t> group_of, const ptc::Box& box,
                                  int dim, std::int64_t element_bytes) {

@@ -4,8 +4,8 @@
 /// \file
 /// The ranks that hold the bytes of an entry of a state file. A layout has boxes, and a file is
 /// row-major, so a cut of an inner dimension repeats in every row. Therefore this stores the
-/// repetition and not the runs: a tensor of a million rows that tp cuts along its columns has millions
-/// of runs and two pieces.
+/// repetition and not the runs: a tensor of a million rows that tp cuts along its columns has
+/// millions of runs and two pieces.
 
 #include <cstddef>
 #include <cstdint>
@@ -36,8 +36,8 @@ class BytePlacement {
   static BytePlacement of(const ptc::Layout& layout, const engine::vfs::FilePlan::Entry& entry);
 
   std::int64_t size() const { return m_nodes.empty() ? 0 : m_nodes.front().size; }
-  /// The distinct sets of ranks that hold bytes, in the order of their first bytes. Ranks ascend; no
-  /// set is empty.
+  /// The distinct sets of ranks that hold bytes, in the order of their first bytes. Ranks ascend;
+  /// no set is empty.
   const std::vector<std::vector<int>>& groups() const { return m_groups; }
   /// The number of longest runs: neighbours have different groups.
   std::int64_t numRuns() const { return m_nodes.empty() ? 0 : m_nodes.front().runs; }

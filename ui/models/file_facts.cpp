@@ -10,8 +10,8 @@ namespace tessera::ui {
 using engine::vfs::FilePlan;
 using engine::vfs::JobFacts;
 using engine::vfs::NodeKey;
-using engine::vfs::StateFile;
 using engine::vfs::NodeKind;
+using engine::vfs::StateFile;
 
 namespace {
 
@@ -48,10 +48,11 @@ QString summaryOf(const NodeKey& key, const JobFacts* facts) {
     case NodeKind::kLayout:
       return FileFactWords::tr("The mesh, and how it cuts each tensor.");
     case NodeKind::kState:
-      return key.state_file == StateFile::kModel ? FileFactWords::tr("Parameters and buffers.")
-                                      : FileFactWords::tr(
-                                            "State that only training needs: master weights, "
-                                            "moments, scalars and random streams.");
+      return key.state_file == StateFile::kModel
+                 ? FileFactWords::tr("Parameters and buffers.")
+                 : FileFactWords::tr(
+                       "State that only training needs: master weights, "
+                       "moments, scalars and random streams.");
     default:
       return {};
   }
@@ -96,9 +97,10 @@ void describeTensor(const FileTreeModel::Tensor& tensor, const JobFacts& facts, 
   const bool whole = boxes.empty() || entry.held.shape() == spec.shape;
   QStringList parts;
   for (const ptc::Box& box : boxes) parts << QString::fromStdString(ToString(box));
-  out.summary = whole ? QStringLiteral("%1 %2").arg(dtype, shape)
-                      : FileFactWords::tr("%1, range %2 of %3")
-                            .arg(dtype, parts.join(QLatin1Char(' ')), shape);
+  out.summary =
+      whole
+          ? QStringLiteral("%1 %2").arg(dtype, shape)
+          : FileFactWords::tr("%1, range %2 of %3").arg(dtype, parts.join(QLatin1Char(' ')), shape);
   out.facts.push_back({FileFactWords::tr("size"), exactBytes(entry.end - entry.begin)});
   if (entry.end > entry.begin) {
     out.facts.push_back({FileFactWords::tr("bytes of the file"),
@@ -135,7 +137,8 @@ FileFacts makeFileFacts(const FileTreeModel& files, const QModelIndex& index,
     const bool text = !IsFolder(key) && key.kind != NodeKind::kLayout && facts != nullptr &&
                       (key.kind == NodeKind::kEpoch || key.kind == NodeKind::kStep);
     if (text) {
-      const std::int64_t number = key.kind == NodeKind::kEpoch ? facts->info.epoch : facts->info.step;
+      const std::int64_t number =
+          key.kind == NodeKind::kEpoch ? facts->info.epoch : facts->info.step;
       out.facts.push_back({FileFactWords::tr("now"), format::count(number)});
     }
     if (key.kind == NodeKind::kLayout && facts != nullptr) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Serves a state in memory on a folder. Each line of stdin is a command with its value, which one line
-/// answers.
+/// Serves a state in memory on a folder. Each line of stdin is a command with its value, which one
+/// line answers.
 ///
 ///     tessera-fake-mount DIR ROWS COLUMNS MESH
 ///     step N | mesh TEXT | churn MS | direct 0|1 | pins | views | cpu | taken | quit

@@ -21,8 +21,8 @@ class FakeSink final : public engine::vfs::StateSink {
   void Fail(std::optional<Error> error);
   /// Runs `action` in the next Take, without a lock.
   void InNextTake(std::function<void()> action);
-  /// The first fault of each state that was taken; "" for a state that equals FakeSource's of the same
-  /// step.
+  /// The first fault of each state that was taken; "" for a state that equals FakeSource's of the
+  /// same step.
   std::vector<std::string> verdicts() const;
   std::vector<engine::vfs::HandedStatePtr> taken() const;
   std::vector<std::string> refusals() const;

@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// The state of a cluster in memory. The test changes steps and layouts of the jobs. The value of an
-/// element is a function of tensor, global index and step, so that every byte of a file can be checked
-/// by itself.
+/// The state of a cluster in memory. The test changes steps and layouts of the jobs. The value of
+/// an element is a function of tensor, global index and step, so that every byte of a file can be
+/// checked by itself.
 
 #include <atomic>
 #include <cstdint>

@@ -24,7 +24,8 @@ using Seen = std::vector<std::vector<int>>;
 /// The indices of the uncut tensor along each dimension of an entry, in the entry's order.
 using Axes = std::vector<std::vector<std::int64_t>>;
 
-/// \param boxes as text, `[0:4,8:16]`; they follow each other along the dimension in which they differ
+/// \param boxes as text, `[0:4,8:16]`; they follow each other along the dimension in which they
+///     differ
 Axes AxesOf(const std::vector<std::string>& boxes) {
   Axes axes;
   for (const std::string& box : boxes) {
@@ -71,7 +72,8 @@ std::string JudgeEntry(const std::string& name, const Json& entry, const Json& m
       for (std::int64_t i = 0; i < sizes[d]; ++i) axes[d].push_back(at[d] + i);
     }
   }
-  if (sizes.size() != shape.size() || axes.size() != shape.size()) return name + " has another rank";
+  if (sizes.size() != shape.size() || axes.size() != shape.size())
+    return name + " has another rank";
   std::vector<ptc::Interval> dims;
   std::size_t count = 1;
   for (std::size_t d = 0; d < sizes.size(); ++d) {

@@ -40,8 +40,8 @@ class StagedBytesTest : public QObject {
   }
 
  private slots:
-  /// A sequential writer finds memory under every byte from 5 MiB on, and never more than twice what
-  /// it wrote.
+  /// A sequential writer finds memory under every byte from 5 MiB on, and never more than twice
+  /// what it wrote.
   void room_ahead_is_before_the_writer() {
     constexpr std::int64_t kLimit = 21 * kMiB + 12345;
     const auto bytes = Make(kLimit);

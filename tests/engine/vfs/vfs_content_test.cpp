@@ -38,7 +38,8 @@ struct File {
   ContentPtr content;
 };
 
-Result<File> OpenFile(FakeSource& source, const JobInfo& job, std::optional<int> rank, StateFile part) {
+Result<File> OpenFile(FakeSource& source, const JobInfo& job, std::optional<int> rank,
+                      StateFile part) {
   TESSERA_TRY(FilePlan plan, FilePlan::Make(job, rank, part));
   TESSERA_TRY(StateViewPtr view, source.Pin(job.name));
   File file{rank, part, std::make_shared<const FilePlan>(std::move(plan)), nullptr};
@@ -103,7 +104,8 @@ class VfsContentTest : public QObject {
       const auto bytes = ReadRange(*file->content, 0, file->content->size() + 100);
       VERIFY_OK(bytes);
       QCOMPARE(std::ssize(*bytes), file->content->size());
-      const std::string wrong = test::Judge(*bytes, job, file->rank, file->part == StateFile::kModel);
+      const std::string wrong =
+          test::Judge(*bytes, job, file->rank, file->part == StateFile::kModel);
       QVERIFY2(wrong.empty(), wrong.c_str());
     }
   }
@@ -211,8 +213,8 @@ class VfsContentTest : public QObject {
     QTest::addColumn<bool>("direct");
     for (const int dim : {0, 1}) {
       for (const bool direct : {false, true}) {
-        QTest::newRow(qPrintable(QStringLiteral("dim %1, %2").arg(dim).arg(
-            direct ? "shown" : "read")))
+        QTest::newRow(
+            qPrintable(QStringLiteral("dim %1, %2").arg(dim).arg(direct ? "shown" : "read")))
             << dim << direct;
       }
     }
@@ -236,8 +238,8 @@ class VfsContentTest : public QObject {
         for (const std::int64_t size : {1, 7, 33, 129}) {
           const auto part = ReadRange(*file->content, begin, size);
           VERIFY_OK(part);
-          QCOMPARE(*part, whole->substr(static_cast<std::size_t>(begin),
-                                        static_cast<std::size_t>(size)));
+          QCOMPARE(*part,
+                   whole->substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(size)));
         }
       }
     }

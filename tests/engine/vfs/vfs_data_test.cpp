@@ -172,8 +172,8 @@ class VfsDataTest : public QObject {
     VERIFY_OK(world.Cat("jobs/a/data/0/100000000.tfrecord"));
   }
 
-  // For many passes, some shorter than a batch, and every mesh: the ranks together read the samples in
-  // order, each once per pass, and their shares differ by at most one.
+  // For many passes, some shorter than a batch, and every mesh: the ranks together read the samples
+  // in order, each once per pass, and their shares differ by at most one.
   void everySampleIsReadOnceAPassWhateverTheMesh() {
     std::mt19937_64 rng(test::Seed());
     for (int history = 0; history < 20; ++history) {
@@ -283,7 +283,8 @@ class VfsDataTest : public QObject {
     Tree without(world.source, kStart);
     const auto job = without.Lookup(without.Lookup(kRootIno, "jobs", kStart)->ino, "a", kStart);
     const auto data = without.Lookup(without.Lookup(job->ino, "data", kStart)->ino, "0", kStart);
-    VERIFY_ERROR(without.OpenFolder(data->ino, kStart), ErrorCode::kNotFound, "no data set that this host can open");
+    VERIFY_ERROR(without.OpenFolder(data->ino, kStart), ErrorCode::kNotFound,
+                 "no data set that this host can open");
   }
 
   void whatCannotBeReadIsOneError() {

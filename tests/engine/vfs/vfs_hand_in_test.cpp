@@ -220,8 +220,7 @@ class VfsHandInTest : public QObject {
     refused(Edited(good, [](Header& h) { h.metadata["tessera.job"] = "b"; }), "expected 'a'");
     refused(Edited(good, [](Header& h) { h.metadata["tessera.rank"] = "1"; }), "expected '0'");
     refused(Edited(good, [](Header& h) { h.metadata["tessera.layout"] = "00"; }), "tessera.layout");
-    refused(Edited(good, [](Header& h) { h.tensors[0].name = "v"; }),
-            "rank 0 holds no tensor 'v'");
+    refused(Edited(good, [](Header& h) { h.tensors[0].name = "v"; }), "rank 0 holds no tensor 'v'");
     refused(Edited(good, [](Header& h) { h.tensors[0].dtype = ptc::DType::kI32; }), "i32");
     refused(
         Edited(good, [](Header& h) { std::swap(h.tensors[0].shape[0], h.tensors[0].shape[1]); }),
@@ -377,8 +376,8 @@ class VfsHandInTest : public QObject {
     QCOMPARE(world.sink->taken().front()->step, 11);
   }
 
-  // Each file is digested once, when it is read. The set, which is used under a lock, compares digests
-  // and never reads bytes.
+  // Each file is digested once, when it is read. The set, which is used under a lock, compares
+  // digests and never reads bytes.
   void theSetNeverReadsTheBytesOfAFile() {
     World world(test::MatrixLayout("dp=4,tp=2 on 1x8", 8, 6));
     const auto job = world.Job();
@@ -387,8 +386,8 @@ class VfsHandInTest : public QObject {
     std::string wrong = world.Read({6, true});
     wrong.back() = static_cast<char>(wrong.back() ^ 1);
     const auto read = [&](int rank, StateFile state_file, std::string& bytes) {
-      auto file = ReadHandedFile(job, *cells, rank, state_file,
-                                 std::as_bytes(std::span(bytes)), "path");
+      auto file =
+          ReadHandedFile(job, *cells, rank, state_file, std::as_bytes(std::span(bytes)), "path");
       std::ranges::fill(bytes, '\0');  // gone before the set sees the file
       return file;
     };
@@ -400,8 +399,7 @@ class VfsHandInTest : public QObject {
         // Each cell of the file once, independent of the number of files.
         std::vector<std::size_t> numbers;
         for (const auto& cell : file->cells) numbers.push_back(cell.cell);
-        QVERIFY(std::ranges::adjacent_find(numbers, std::ranges::greater_equal()) ==
-                numbers.end());
+        QVERIFY(std::ranges::adjacent_find(numbers, std::ranges::greater_equal()) == numbers.end());
         VERIFY_OK(set.Check(*file));
         set.Add(std::move(*file), nullptr);
         QCOMPARE(set.complete(), rank >= 1 && (rank > 1 || !model));
