@@ -414,7 +414,7 @@ void ConnectDialog::showChosen() {
   m_forget->setEnabled(!profile.isRunning);
   m_forget->setToolTip(
       profile.isRunning
-          ? tr("The cluster runs on this machine. Stop it first: tesseractl down --name %1")
+          ? tr("The cluster runs on this machine. Stop it first: tesseractl down --cluster %1")
                 .arg(profile.name)
           : tr("Remove the profile. The cluster and your key file are kept."));
 }
