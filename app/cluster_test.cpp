@@ -40,19 +40,19 @@ ui::AgentTest refusal(const agents::Profile& profile, agents::LinkState state,
   if (state == agents::LinkState::kRefused) {
     if (row.found.contains(QLatin1String("key"))) {
       row.verdict = Verdict::KeyRefused;
-      row.fix = tr("Ask its operator to let your public key in, or choose another key file.");
+      row.fix = tr("Ask the operator to allow your public key, or choose another key file.");
     } else {
       row.verdict = Verdict::VersionMismatch;
-      row.fix = tr("Install the same version of Tessera here and there.");
+      row.fix = tr("Install the same version of Tessera on this machine and on the cluster.");
     }
   } else if (row.found.contains(QLatin1String("handshake"))) {
     row.verdict = Verdict::KeyRefused;
-    row.fix = tr("The server key of this profile is not the cluster's: paste its profile anew.");
+    row.fix = tr("The server key of this profile does not match the cluster. Add its profile again.");
   } else if (!profile.directory.empty()) {
     row.fix = tr("Start it: tesseractl up --cluster %1").arg(QString::fromStdString(profile.name));
   } else {
-    row.fix = tr("Is the registrar running, is %1 the right address, does a firewall let it "
-                 "through?")
+    row.fix = tr("Check that the registrar is running, that %1 is the right address, and that no "
+                 "firewall blocks it.")
                   .arg(endpoint);
   }
   return row;
@@ -90,7 +90,7 @@ ui::AgentTest findingsOf(const engine::NodeStatus& node, const std::vector<engin
             skew->seconds > 0
                 ? tr("its clock is %1 ahead").arg(ui::format::seconds(skew->seconds))
                 : tr("its clock is %1 behind").arg(ui::format::seconds(-skew->seconds)),
-            tr("Let the machines keep time: systemctl enable --now systemd-timesyncd")};
+            tr("Synchronise the clocks: systemctl enable --now systemd-timesyncd")};
   if (worst != nullptr && worst->verdict == engine::Check::Verdict::kFailed &&
       worst->name.find("key") != std::string::npos)
     return {name, Verdict::KeyRefused, QString::fromStdString(worst->value),
@@ -115,7 +115,7 @@ ClusterTest::ClusterTest(agents::Profile profile, std::function<void(ui::AgentTe
     if (!m_connected) {
       m_row({tr("registrar"), Verdict::Unreachable,
              tr("no answer within %1").arg(ui::format::seconds(kPatienceMs / 1000.0)),
-             tr("Is %1 the right address, does a firewall let it through?")
+             tr("Check that %1 is the right address and that no firewall blocks it.")
                  .arg(QString::fromStdString(m_profile.registrar_endpoint))});
       end(OkStatus());
     } else {
@@ -138,7 +138,7 @@ void ClusterTest::start() {
   auto client = agents::ClusterClient::Open(m_profile, std::move(handlers));
   if (!client) {
     m_row({tr("registrar"), Verdict::KeyRefused, QString::fromStdString(client.error().ToString()),
-           tr("Choose the key file that was made for this cluster.")});
+           tr("Choose the key file that was created for this cluster.")});
     QMetaObject::invokeMethod(
         this, [this] { end(OkStatus()); }, Qt::QueuedConnection);
     return;

@@ -9,7 +9,6 @@
 #include "ui/models/change_view.h"
 
 namespace tessera::ui {
-namespace {}  // namespace
 
 HistoryTableModel::HistoryTableModel(QObject* parent) : QAbstractTableModel(parent) {}
 

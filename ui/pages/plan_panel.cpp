@@ -31,7 +31,6 @@ namespace tessera::ui {
 namespace {
 
 constexpr int kMaxDegree = 65536;  // the limit of ptc::ParseMeshShape
-
 constexpr int kMaxMicroBatch = 65536;
 
 QString axisName(ptc::Axis axis) {
