@@ -133,7 +133,7 @@ std::vector<Check> examine(const Invocation& call) {
   return checks;
 }
 
-void print(const std::vector<Check>& checks) {
+void printChecks(const std::vector<Check>& checks) {
   std::optional<std::int32_t> node;
   bool first = true;
   for (const Check& check : checks) {
@@ -150,7 +150,7 @@ void print(const std::vector<Check>& checks) {
   }
 }
 
-int run(const Invocation& call) {
+int runDoctor(const Invocation& call) {
   const std::vector<Check> checks = examine(call);
   const auto count = [&](Verdict verdict) {
     return std::count_if(checks.begin(), checks.end(),
@@ -162,7 +162,7 @@ int run(const Invocation& call) {
     for (const Check& check : checks) rows.push_back(toJson(check));
     printLine({{"checks", rows}, {"failed", failures}, {"warnings", warnings}});
   } else {
-    print(checks);
+    printChecks(checks);
     fmt::print("\n{} checks, {} failed, {} warnings\n", checks.size(), failures, warnings);
     fmt::print(
         "note: a job's own collectives between hosts (Gloo) are not encrypted: use a network that "
@@ -178,7 +178,7 @@ Command doctorCommand() {
            .summary = "Check this machine, the connection, the cluster and its nodes",
            .notes = {"The exit code is 1 if a check failed. Warnings do not count as failures."},
            .examples = {"tesseractl doctor", "tesseractl --cluster lab doctor"}},
-          run};
+          runDoctor};
 }
 
 }  // namespace tessera::app

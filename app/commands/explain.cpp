@@ -13,7 +13,7 @@
 namespace tessera::app {
 namespace {
 
-Json toJson(const KnownError& error) {
+Json knownErrorToJson(const KnownError& error) {
   return {
       {"topic", error.topic}, {"match", error.match}, {"means", error.means}, {"do", error.remedy}};
 }
@@ -21,7 +21,7 @@ Json toJson(const KnownError& error) {
 int runAll(const Invocation& call) {
   if (call.json) {
     Json all = Json::array();
-    for (const KnownError& error : knownErrors()) all.push_back(toJson(error));
+    for (const KnownError& error : knownErrors()) all.push_back(knownErrorToJson(error));
     printLine({{"errors", std::move(all)}});
   } else {
     fmt::print("{}", errorsPage());
@@ -29,7 +29,7 @@ int runAll(const Invocation& call) {
   return kDone;
 }
 
-int run(const Invocation& call) {
+int runExplain(const Invocation& call) {
   const std::string text = call.arguments.word(0);
   if (text.empty()) return runAll(call);
   const auto error = explain(text);
@@ -37,7 +37,7 @@ int run(const Invocation& call) {
     return failed(NotFound(
         fmt::format("nothing more is known about '{}'; `tesseractl explain` lists what is", text)));
   if (call.json) {
-    printLine(toJson(*error));
+    printLine(knownErrorToJson(*error));
   } else {
     fmt::print("{}\nWhat to do: {}\n", error->means, error->remedy);
   }
@@ -53,7 +53,7 @@ Command explainCommand() {
                       "the message, in quotes; lists all known messages if it is missing", false}},
            .examples = {"tesseractl explain \"port in use: tcp://127.0.0.1:40001\"",
                         "tesseractl explain"}},
-          run};
+          runExplain};
 }
 
 }  // namespace tessera::app

@@ -28,7 +28,7 @@ struct Choice {
   bool force = false;
 };
 
-Result<Choice> choose(const Invocation& call) {
+Result<Choice> chooseRows(const Invocation& call) {
   const Arguments& arguments = call.arguments;
   Choice choice;
   choice.job = arguments.valueOr("job", "");
@@ -93,8 +93,8 @@ Status writeAll(Session& session, const Choice& choice, OutputFile& output, std:
   return OkStatus();
 }
 
-int run(const Invocation& call) {
-  const auto choice = choose(call);
+int runExport(const Invocation& call) {
+  const auto choice = chooseRows(call);
   if (!choice) return wrongUsage(choice.error());
   auto session = openSession(call);
   if (!session) return failed(session.error());
@@ -140,7 +140,7 @@ Command exportCommand() {
        .examples = {"tesseractl export --output history.csv",
                     "tesseractl export --what all --from 1d -o day.jsonl",
                     "tesseractl export --what samples --job gpt-mini --format csv"}},
-      run};
+      runExport};
 }
 
 }  // namespace tessera::app

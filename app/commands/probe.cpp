@@ -22,7 +22,7 @@ std::string latency(double seconds) {
   return seconds < 1e-3 ? fmt::format("{:.0f} us", 1e6 * seconds) : formatSeconds(seconds);
 }
 
-std::string describe(const engine::Calibration& c) {
+std::string describeCalibration(const engine::Calibration& c) {
   std::vector<std::vector<std::string>> rows = {
       {"machine", fmt::format("{}, {} core{}", c.cpu, c.cores, c.cores == 1 ? "" : "s")},
       {"all cores together", fmt::format("{:.2f} times one core", c.all_cores_speed)},
@@ -45,7 +45,7 @@ std::string describe(const engine::Calibration& c) {
   return text + formatTable(table, {1, 2, 3, 4, 5, 6});
 }
 
-int run(const Invocation& call) {
+int runProbe(const Invocation& call) {
   auto session = openSession(call);
   if (!session) return failed(session.error());
   const auto calibration = call.arguments.has("show")
@@ -55,7 +55,7 @@ int run(const Invocation& call) {
   if (call.json) {
     printLine(Json::parse(engine::ToJson(*calibration)));
   } else {
-    fmt::print("{}\nmeasured at {}; kept in profile '{}'\n", describe(*calibration),
+    fmt::print("{}\nmeasured at {}; kept in profile '{}'\n", describeCalibration(*calibration),
                formatClock(calibration->measured_at), session->profile.name);
   }
   return kDone;
@@ -73,7 +73,7 @@ Command probeCommand() {
                  "and in the profile; a cluster without one receives the profile's.",
                  "Run it while no job trains: it uses all cores for a few seconds."},
        .examples = {"tesseractl probe", "tesseractl probe --show"}},
-      run};
+      runProbe};
 }
 
 }  // namespace tessera::app

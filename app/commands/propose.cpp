@@ -33,7 +33,7 @@ std::vector<ptc::DeviceId> usableBy(const std::string& job,
   return devices;
 }
 
-int run(const Invocation& call) {
+int runPropose(const Invocation& call) {
   const std::string job = call.arguments.word(0);
   if (const auto good = checkName("job", job); !good) return wrongUsage(good.error());
   auto placement = readPlacement(call.arguments);
@@ -69,7 +69,7 @@ Command proposeCommand() {
                  "Step times are estimates: `job tune` measures them, `probe` calibrates them."},
        .examples = {"tesseractl propose gpt-mini",
                     "tesseractl propose gpt-mini --devices 2x4 --limit 3"}},
-      run};
+      runPropose};
 }
 
 }  // namespace tessera::app

@@ -20,7 +20,7 @@
 namespace tessera::app {
 namespace {
 
-constexpr std::int64_t kMostRanks = 65536;
+constexpr std::int64_t kMostRuleRanks = 65536;
 
 /// Tensors with one name in the file and the same cut.
 struct Row {
@@ -31,7 +31,7 @@ struct Row {
   std::int64_t pieceBytes = 0;  // the largest on a rank; only with a mesh
 };
 
-std::vector<Row> rowsOf(const ptc::RulesReport& report) {
+std::vector<Row> ruleRows(const ptc::RulesReport& report) {
   std::vector<Row> rows;
   std::map<std::tuple<std::string, std::optional<std::size_t>, std::string>, std::size_t> known;
   for (const auto& tensor : report.tensors) {
@@ -154,7 +154,7 @@ void printText(const ModelSource& source, const ptc::RulesReport& report,
   }
 }
 
-int check(const Invocation& call) {
+int runCheck(const Invocation& call) {
   const auto source =
       readModelSource(call.arguments, call.arguments.word(0), ptc::OptimizerState::kAsFile);
   if (!source)
@@ -164,15 +164,15 @@ int check(const Invocation& call) {
   if (const auto text = call.arguments.value("mesh")) {
     auto parsed = ptc::ParseMeshShape(*text).Context("--mesh");
     if (!parsed) return wrongUsage(parsed.error());
-    if (parsed->num_ranks() > kMostRanks)
+    if (parsed->num_ranks() > kMostRuleRanks)
       return wrongUsage(InvalidArgument(fmt::format("--mesh '{}' has {} ranks, at most {}", *text,
-                                                    parsed->num_ranks(), kMostRanks)));
+                                                    parsed->num_ranks(), kMostRuleRanks)));
     shape = *parsed;
   }
   const auto report =
       ptc::CheckRules(source->tensors, source->rules, source->zero, source->optimizer);
   if (!report) return failed(report.error());
-  std::vector<Row> rows = rowsOf(*report);
+  std::vector<Row> rows = ruleRows(*report);
   std::vector<std::string> problems = problemsOf(*report, rows);
   if (shape && problems.empty()) {
     const auto layout = layoutOn(*shape, *source);
@@ -187,7 +187,7 @@ int check(const Invocation& call) {
   return problems.empty() ? kDone : kFailed;
 }
 
-int list(const Invocation& call) {
+int listRules(const Invocation& call) {
   const std::vector<std::string> names = engine::RuleSetNames();
   if (call.arguments.has("names")) return printNames(names);
   Json json = Json::array();
@@ -210,7 +210,7 @@ int list(const Invocation& call) {
   return kDone;
 }
 
-int show(const Invocation& call) {
+int showRules(const Invocation& call) {
   const auto rules = engine::FindRuleSet(call.arguments.word(0));
   if (!rules) return failed(rules.error());
   fmt::print("{}", rules->text);
@@ -232,7 +232,7 @@ Command rulesCheckCommand() {
                      "rule does not fit its tensor."},
            .examples = {"tesseractl rules check --model llama-3-8b --mesh tp=16",
                         "tesseractl rules check mine.json --tensors table.json"}},
-          check};
+          runCheck};
 }
 
 Command rulesListCommand() {
@@ -240,7 +240,7 @@ Command rulesListCommand() {
            .summary = "List the built-in rule sets",
            .options = {namesOption()},
            .examples = {"tesseractl rules list"}},
-          list};
+          listRules};
 }
 
 Command rulesShowCommand() {
@@ -248,7 +248,7 @@ Command rulesShowCommand() {
            .summary = "Print a rule set, as a start for your own",
            .words = {{"RULES", "name of a rule set"}},
            .examples = {"tesseractl rules show llama > mine.json"}},
-          show};
+          showRules};
 }
 
 }  // namespace tessera::app

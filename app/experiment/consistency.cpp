@@ -19,15 +19,13 @@
 namespace tessera::app {
 namespace {
 
-using std::chrono::milliseconds;
-using std::chrono::seconds;
 using Clock = std::chrono::steady_clock;
 using Progress = ConsistencyProgress;
 
-constexpr milliseconds kPoll{150};
-constexpr seconds kStartPatience{150};
+constexpr std::chrono::milliseconds kPoll{150};
+constexpr std::chrono::seconds kStartPatience{150};
 /// A run without a step for this long is given up.
-constexpr seconds kStall{120};
+constexpr std::chrono::seconds kStall{120};
 constexpr std::int64_t kMostSteps = 1'000'000;
 constexpr int kNodes = 1;
 
