@@ -76,7 +76,7 @@ QString progressOf(const std::string& directory, int nodes) {
   }
   if (writing > 0) return AppConnections::tr("%1 of %2 agents started").arg(writing).arg(nodes);
   if (configured > 0) return AppConnections::tr("Writing the agents' configuration");
-  return AppConnections::tr("Making its keys");
+  return AppConnections::tr("Creating its keys");
 }
 
 }  // namespace

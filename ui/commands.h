@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// What the panel may ask of a cluster. The panel knows no agent: app/bridge implements this.
+/// The commands that the panel sends to a cluster. app/bridge implements them, because ui does not
+/// know the agents.
 
 #include <QString>
 #include <cstdint>
@@ -17,52 +18,53 @@
 
 namespace tessera::ui {
 
-/// A job on a set of devices. Without `mesh` the cluster proposes one.
+/// A job on a set of devices. Without `mesh` the cluster chooses one.
 struct PlanRequest {
   QString job;
   std::vector<ptc::DeviceId> devices;
   std::optional<ptc::MeshShape> mesh;
-  std::optional<engine::StepOptions> options = {};  // without: as the job runs now
+  std::optional<engine::StepOptions> options = {};  // default: those of the running job
   friend bool operator==(const PlanRequest&, const PlanRequest&) = default;
 };
 
-/// Whether a move may go on that cannot be recorded.
+/// Whether a change may be carried out that cannot be recorded in the history.
 enum class Unrecorded { Refuse, Allow };
 
 enum class JobAct { Pause, Resume, Stop };
 
-/// Asynchronous: every call returns at once and its callback runs exactly once, later, on the GUI
-/// thread; it may come after the caller is gone, which the caller guards against.
-/// Only plan(), propose(), doctor(), history(), samples() and states() leave the cluster as it is.
+/// All calls are asynchronous: they return at once, and the callback runs exactly once, later, on
+/// the GUI thread. The callback may run after the caller was destroyed; the caller guards against
+/// that. plan(), propose(), doctor(), history(), samples() and states() do not change the cluster.
 class ClusterCommands {
  public:
   template <typename T>
   using Done = std::function<void(Result<T>)>;
 
   virtual ~ClusterCommands() = default;
-  /// A dry run. \error kInvalidArgument and friends, said to the user as they stand.
+  /// Plans without changing anything. The panel shows the error message to the user unchanged.
   virtual void plan(const PlanRequest& request, Done<engine::PlanSummary> done) = 0;
-  /// Starts the transaction of a plan and answers its id once it runs.
+  /// Starts the transaction of a plan and returns its id once it runs.
   /// \error kFailedPrecondition if the cluster is no longer what `planHash` was made for.
-  /// kResourceExhausted if it cannot be recorded and that is not allowed.
+  /// \error kResourceExhausted if it cannot be recorded and `Unrecorded::Refuse` is given.
   virtual void apply(const PlanRequest& request, const QString& planHash, Unrecorded unrecorded,
                      Done<std::int64_t> done) = 0;
-  /// Rolls a transaction back. \error kFailedPrecondition after its commit point.
+  /// Rolls a transaction back.
+  /// \error kFailedPrecondition after its commit point
   virtual void cancel(std::int64_t txn, Done<void> done) = 0;
-  /// Newest first.
+  /// Returns the finished transactions, newest first.
   virtual void history(Done<std::vector<engine::HistoryEntry>> done) = 0;
   virtual void jobAct(const QString& job, JobAct act, Done<void> done) = 0;
-  /// Samples of `job` with a step above `afterStep`, oldest first.
+  /// Returns the samples of `job` with a step above `afterStep`, oldest first.
   virtual void samples(const QString& job, std::int64_t afterStep,
                        Done<std::vector<engine::Sample>> done) = 0;
-  /// The configurations that `job` could run on these devices, best first.
+  /// Returns the configurations in which `job` could run on these devices, best first.
   virtual void propose(const QString& job, const std::vector<ptc::DeviceId>& devices,
                        Done<engine::Proposal> done) = 0;
-  /// What each node finds about itself.
+  /// Returns the problems that each node found about itself.
   virtual void doctor(Done<std::vector<engine::Check>> done) = 0;
-  /// What the files of each job that has a layout are made of, by name.
+  /// Returns the facts that the files of each job with a layout are derived from, by job name.
   virtual void states(Done<engine::vfs::Jobs> done) = 0;
-  /// Tries the connection again now instead of at the end of the back-off.
+  /// Tries to connect now instead of at the end of the back-off.
   virtual void reconnect() = 0;
 };
 

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// What the panel may ask about clusters that it is not connected to: profiles, tests of them, a
-/// local cluster, files of history. The panel knows no agent: app/connections implements this.
+/// Access to clusters that the panel is not connected to: profiles and their tests, local clusters,
+/// and history files. app/connections implements it, because ui does not know the agents.
 
 #include <QList>
 #include <QString>
@@ -15,20 +15,20 @@
 
 namespace tessera::ui {
 
-/// A cluster that is known here.
+/// The profile of a known cluster.
 struct ProfileInfo {
   QString name;            // [a-z0-9][a-z0-9-]{0,62}
   QString registrar;       // tcp://HOST:PORT
   QString events;          // tcp://HOST:PORT
   QString serverKey;       // public key of the cluster, 40 characters of Z85
   QString keyFile;         // the user's own key pair
-  QString folder = {};     // of a cluster on this machine; empty for others
-  bool isRunning = false;  // of a cluster on this machine
-  QString problem = {};    // why the profile cannot be read; then only `name` is known
+  QString folder = {};     // of a cluster on this machine; else empty
+  bool isRunning = false;  // only for a cluster on this machine
+  QString problem = {};    // why the profile cannot be read; only `name` is valid then
   friend bool operator==(const ProfileInfo&, const ProfileInfo&) = default;
 };
 
-/// What a test found about one agent, or about the registrar.
+/// The result of a connection test for one agent or for the registrar.
 struct AgentTest {
   enum class Verdict {
     Reached,
@@ -36,18 +36,18 @@ struct AgentTest {
     KeyRefused,
     ClockSkew,
     Unreachable,
-    Warning,  // reached, but something about the machine wants a look
+    Warning,  // reached, with warnings about the machine
   };
   QString agent;  // "registrar", "n0"
   Verdict verdict = Verdict::Reached;
   QString found = {};  // "version 0.1.0, 4 GPUs, 0.4 ms"
-  QString fix = {};    // what to do; empty where nothing is to be done
+  QString fix = {};    // what to do; may be empty
   friend bool operator==(const AgentTest&, const AgentTest&) = default;
 };
 
 /// Lives on the GUI thread. Calls with a callback return at once; the callback runs later on the
-/// GUI thread, exactly once where it is called `done`. It may come after the caller is gone, which
-/// the caller guards against.
+/// GUI thread, exactly once if it is named `done`. It may run after the caller was destroyed; the
+/// caller guards against that.
 class Connections {
  public:
   template <typename T>
@@ -55,39 +55,43 @@ class Connections {
 
   virtual ~Connections() = default;
 
-  /// Sorted by name.
+  /// Returns the known profiles, sorted by name.
   virtual QList<ProfileInfo> profiles() = 0;
-  /// Name of the profile that the window is connected to, or tries to; empty: none.
+  /// Returns the profile to which the panel is connected or connecting; empty if none.
   virtual QString current() const = 0;
-  /// Takes the text of a profile file apart, without keeping it. \error naming line or key
+  /// Parses the text of a profile file without storing it.
+  /// \error kInvalidArgument naming the line or the key
   virtual Result<ProfileInfo> parse(const QString& text) = 0;
-  /// Keeps a profile. \error kAlreadyExists naming it; kInvalidArgument naming field and value
+  /// Stores a profile.
+  /// \error kAlreadyExists naming the profile
+  /// \error kInvalidArgument naming field and value
   virtual Status add(const ProfileInfo& profile) = 0;
-  /// Takes the profile away; the cluster and its keys stay. \error kFailedPrecondition for a
-  /// cluster that runs on this machine: stop it first
+  /// Deletes the profile. The cluster and its keys are kept.
+  /// \error kFailedPrecondition if the cluster runs on this machine
   virtual Status forget(const QString& name) = 0;
-  /// Brings the profile back that was forgotten last.
+  /// Restores the profile that was forgotten last.
   virtual Status restore() = 0;
 
-  /// Asks every agent of a cluster. `row` runs once an agent, the registrar first.
+  /// Tests every agent of a cluster. `row` runs once per agent, the registrar first.
   virtual void test(const QString& name, std::function<void(AgentTest)> row, Done<void> done) = 0;
-  /// Ends the test that runs; its `done` comes with kCancelled.
+  /// Cancels the running test; its `done` receives kCancelled.
   virtual void cancelTest() = 0;
 
-  /// The folder on which the cluster that is shown is mounted on this machine for this user; none.
+  /// Returns the folder on which this user mounted the shown cluster on this machine, if any.
   virtual std::optional<QString> mountPoint() = 0;
-  /// Whether the agent of a node of that cluster runs on this machine.
+  /// Returns whether the agent of this node runs on this machine.
   virtual bool isHere(const engine::NodeStatus& node) = 0;
 
-  /// Leaves the present cluster for this one. The cluster model tells how it goes.
+  /// Disconnects and connects to this cluster. The cluster model reports the progress.
   virtual Status connectTo(const QString& name) = 0;
-  /// Starts a cluster of emulated GPUs on this machine and answers its profile's name; `progress`
-  /// says in a few words what is being done.
+  /// Starts a cluster of emulated GPUs on this machine and returns the name of its profile.
+  /// `progress` receives the current activity in a few words.
   virtual void startLocal(int nodes, int gpus, std::function<void(QString)> progress,
                           Done<QString> done) = 0;
-  /// Shows what a history file holds instead of a cluster. The file is only read. \error naming it
+  /// Shows a history file instead of a cluster. The file is only read.
+  /// \error naming the file
   virtual Status openHistory(const QString& file) = 0;
-  /// Back to the cluster from before the file.
+  /// Closes the history file and returns to the cluster shown before.
   virtual void closeHistory() = 0;
 };
 

@@ -10,11 +10,11 @@
 namespace tessera::ui::format {
 namespace {
 
-struct Words {
+struct FormatWords {
   Q_DECLARE_TR_FUNCTIONS(tessera::ui::format)
 };
 
-// Without a language the C locale prints no group separators; people get English then.
+// The C locale prints no group separators; use English instead.
 QLocale locale() {
   const QLocale chosen;
   return chosen.language() == QLocale::C ? QLocale(QLocale::English) : chosen;
@@ -22,7 +22,7 @@ QLocale locale() {
 
 QString number(double value, int decimals) { return locale().toString(value, 'f', decimals); }
 
-// One decimal below 100 unless that would print a zero that says nothing.
+// One decimal below 100, unless it is zero.
 QString scaled(double value) {
   const double tenths = std::round(value * 10) / 10;
   return number(value, tenths < 100 && value != std::round(value) ? 1 : 0);
@@ -41,7 +41,7 @@ constexpr std::array<Unit, 6> kBinary{{{1, "B"},
 constexpr std::array<Unit, 5> kRates{
     {{1, "B/s"}, {1e3, "kB/s"}, {1e6, "MB/s"}, {1e9, "GB/s"}, {1e12, "TB/s"}}};
 
-// The largest unit that leaves a value of at least 1 after rounding to what is printed.
+// Chooses the largest unit in which the rounded value is at least 1.
 template <std::size_t N>
 const Unit& unitFor(double value, const std::array<Unit, N>& units) {
   const Unit* best = &units.front();
@@ -67,7 +67,7 @@ QString bytesOf(std::int64_t part, std::int64_t whole) {
   const Unit& unit = unitFor(static_cast<double>(whole), kBinary);
   const double share = static_cast<double>(part) / unit.size;
   const QString left = part != 0 && std::abs(share) < 1 ? bytes(part) : scaled(share);
-  return Words::tr("%1 of %2", "118 of 512 MiB").arg(left, bytes(whole));
+  return FormatWords::tr("%1 of %2", "118 of 512 MiB").arg(left, bytes(whole));
 }
 
 QString rate(double bytesPerSecond) {
@@ -79,29 +79,30 @@ QString rate(double bytesPerSecond) {
 
 QString seconds(double value) {
   if (value < 0) return QString(QChar(0x2212)) + seconds(-value);
-  if (value == 0) return joined(number(0, 0), Words::tr("s"));
-  if (value < 0.0009995) return joined(number(value * 1e6, 0), Words::tr("µs"));
-  if (value < 0.00995) return joined(number(value * 1e3, 1), Words::tr("ms"));
-  if (value < 0.0995) return joined(number(value * 1e3, 0), Words::tr("ms"));
-  if (value < 0.995) return joined(number(value, 2), Words::tr("s"));
-  if (value < 9.95) return joined(number(value, 1), Words::tr("s"));
+  if (value == 0) return joined(number(0, 0), FormatWords::tr("s"));
+  if (value < 0.0009995) return joined(number(value * 1e6, 0), FormatWords::tr("µs"));
+  if (value < 0.00995) return joined(number(value * 1e3, 1), FormatWords::tr("ms"));
+  if (value < 0.0995) return joined(number(value * 1e3, 0), FormatWords::tr("ms"));
+  if (value < 0.995) return joined(number(value, 2), FormatWords::tr("s"));
+  if (value < 9.95) return joined(number(value, 1), FormatWords::tr("s"));
   const auto whole = static_cast<std::int64_t>(std::llround(value));
-  if (whole < 60) return joined(number(static_cast<double>(whole), 0), Words::tr("s"));
+  if (whole < 60) return joined(number(static_cast<double>(whole), 0), FormatWords::tr("s"));
   const QLocale in = locale();
   if (whole < 3600) {
-    return Words::tr("%1 min %2 s").arg(in.toString(whole / 60), in.toString(whole % 60));
+    return FormatWords::tr("%1 min %2 s").arg(in.toString(whole / 60), in.toString(whole % 60));
   }
-  return Words::tr("%1 h %2 min").arg(in.toString(whole / 3600), in.toString(whole / 60 % 60));
+  return FormatWords::tr("%1 h %2 min")
+      .arg(in.toString(whole / 3600), in.toString(whole / 60 % 60));
 }
 
 QString age(double value) {
-  if (value < 1) return Words::tr("just now");
+  if (value < 1) return FormatWords::tr("just now");
   const auto whole = static_cast<std::int64_t>(value);
   const QLocale in = locale();
-  if (whole < 60) return Words::tr("%1 s ago").arg(in.toString(whole));
-  if (whole < 3600) return Words::tr("%1 min ago").arg(in.toString(whole / 60));
-  if (whole < 86400) return Words::tr("%1 h ago").arg(in.toString(whole / 3600));
-  return Words::tr("%1 d ago").arg(in.toString(whole / 86400));
+  if (whole < 60) return FormatWords::tr("%1 s ago").arg(in.toString(whole));
+  if (whole < 3600) return FormatWords::tr("%1 min ago").arg(in.toString(whole / 60));
+  if (whole < 86400) return FormatWords::tr("%1 h ago").arg(in.toString(whole / 3600));
+  return FormatWords::tr("%1 d ago").arg(in.toString(whole / 86400));
 }
 
 QString count(std::int64_t value) { return locale().toString(static_cast<qlonglong>(value)); }
@@ -113,13 +114,13 @@ QString shortCount(double value) {
   const double shown = value / (billions ? 1e9 : millions ? 1e6 : 1e3);
   const double size = std::abs(shown);
   const int decimals = millions ? (size < 9.995 ? 2 : size < 99.95 ? 1 : 0) : (size < 9.95 ? 1 : 0);
-  return joined(number(shown, decimals), billions   ? Words::tr("G", "thousand millions")
-                                         : millions ? Words::tr("M", "millions")
-                                                    : Words::tr("k", "thousands"));
+  return joined(number(shown, decimals), billions   ? FormatWords::tr("G", "thousand millions")
+                                         : millions ? FormatWords::tr("M", "millions")
+                                                    : FormatWords::tr("k", "thousands"));
 }
 
 QString gpus(std::int64_t number) {
-  return number == 1 ? Words::tr("1 GPU") : Words::tr("%1 GPUs").arg(count(number));
+  return number == 1 ? FormatWords::tr("1 GPU") : FormatWords::tr("%1 GPUs").arg(count(number));
 }
 
 int wholePercent(double fraction) {
@@ -132,7 +133,7 @@ QString percent(double fraction) {
 }
 
 QString wait(double value) {
-  return value < 10 ? joined(number(std::floor(value), 0), Words::tr("s")) : seconds(value);
+  return value < 10 ? joined(number(std::floor(value), 0), FormatWords::tr("s")) : seconds(value);
 }
 
 QString shape(const ptc::MeshShape& shape) {
@@ -151,60 +152,60 @@ QString device(ptc::DeviceId device) { return QString::fromStdString(ptc::ToStri
 
 QString node(std::int32_t node) { return QStringLiteral("n") + QString::number(node); }
 
-QString orUnknown(const std::optional<QString>& text) {
-  return text.value_or(QString(QChar(0x2014)));
-}
+QString unknown() { return QStringLiteral("—"); }
+
+QString orUnknown(const std::optional<QString>& text) { return text.value_or(unknown()); }
 
 QString text(ErrorCode code) {
   switch (code) {
     case ErrorCode::kInvalidArgument:
-      return Words::tr("Not a valid value");
+      return FormatWords::tr("Not a valid value");
     case ErrorCode::kNotFound:
-      return Words::tr("Not found");
+      return FormatWords::tr("Not found");
     case ErrorCode::kAlreadyExists:
-      return Words::tr("Exists already");
+      return FormatWords::tr("Already exists");
     case ErrorCode::kFailedPrecondition:
-      return Words::tr("Not possible now");
+      return FormatWords::tr("Not possible now");
     case ErrorCode::kUnavailable:
-      return Words::tr("Not reachable");
+      return FormatWords::tr("Not reachable");
     case ErrorCode::kTimeout:
-      return Words::tr("No answer in time");
+      return FormatWords::tr("No answer in time");
     case ErrorCode::kCancelled:
-      return Words::tr("Cancelled");
+      return FormatWords::tr("Cancelled");
     case ErrorCode::kDataLoss:
-      return Words::tr("Data are damaged or lost");
+      return FormatWords::tr("Data damaged or lost");
     case ErrorCode::kResourceExhausted:
-      return Words::tr("Out of room");
+      return FormatWords::tr("Out of space");
     case ErrorCode::kUnimplemented:
-      return Words::tr("Not supported");
+      return FormatWords::tr("Not supported");
     case ErrorCode::kInternal:
-      return Words::tr("Internal error");
+      return FormatWords::tr("Internal error");
   }
   Q_UNREACHABLE();
 }
 
 QString error(const Error& error) {
-  // A message may hold text from a peer: one line, whatever it contains.
+  // A message may contain text from a peer; reduce it to one line.
   const QString words = QString::fromStdString(error.ToString()).simplified();
   return words.isEmpty()
              ? text(error.code)
-             : Words::tr("%1: %2", "kind of error: its words").arg(text(error.code), words);
+             : FormatWords::tr("%1: %2", "kind of error: its words").arg(text(error.code), words);
 }
 
 QString text(engine::NodeState state) {
   switch (state) {
     case engine::NodeState::kJoining:
-      return Words::tr("joining");
+      return FormatWords::tr("joining");
     case engine::NodeState::kAlive:
-      return Words::tr("alive");
+      return FormatWords::tr("alive");
     case engine::NodeState::kSuspect:
-      return Words::tr("suspect");
+      return FormatWords::tr("suspect");
     case engine::NodeState::kUnmanaged:
-      return Words::tr("unreachable");
+      return FormatWords::tr("unreachable");
     case engine::NodeState::kDead:
-      return Words::tr("lost");
+      return FormatWords::tr("lost");
     case engine::NodeState::kLeft:
-      return Words::tr("left");
+      return FormatWords::tr("left");
   }
   Q_UNREACHABLE();
 }
@@ -212,21 +213,21 @@ QString text(engine::NodeState state) {
 QString text(engine::JobState state) {
   switch (state) {
     case engine::JobState::kStarting:
-      return Words::tr("starting");
+      return FormatWords::tr("starting");
     case engine::JobState::kRunning:
-      return Words::tr("training");
+      return FormatWords::tr("training");
     case engine::JobState::kPausing:
-      return Words::tr("pausing");
+      return FormatWords::tr("pausing");
     case engine::JobState::kPaused:
-      return Words::tr("paused");
+      return FormatWords::tr("paused");
     case engine::JobState::kReconfiguring:
-      return Words::tr("reconfiguring");
+      return FormatWords::tr("reconfiguring");
     case engine::JobState::kWaitingDecision:
-      return Words::tr("waiting for a decision");
+      return FormatWords::tr("needs a decision");
     case engine::JobState::kStopped:
-      return Words::tr("stopped");
+      return FormatWords::tr("stopped");
     case engine::JobState::kFailed:
-      return Words::tr("failed");
+      return FormatWords::tr("failed");
   }
   Q_UNREACHABLE();
 }
@@ -234,33 +235,33 @@ QString text(engine::JobState state) {
 QString text(engine::TxnPhase phase) {
   switch (phase) {
     case engine::TxnPhase::kPlanned:
-      return Words::tr("planned");
+      return FormatWords::tr("planned");
     case engine::TxnPhase::kPreparing:
-      return Words::tr("preparing");
+      return FormatWords::tr("preparing");
     case engine::TxnPhase::kPrecopying:
-      return Words::tr("copying ahead");
+      return FormatWords::tr("copying ahead");
     case engine::TxnPhase::kPausing:
-      return Words::tr("pausing");
+      return FormatWords::tr("pausing");
     case engine::TxnPhase::kTransferring:
-      return Words::tr("transferring");
+      return FormatWords::tr("transferring");
     case engine::TxnPhase::kVerifying:
-      return Words::tr("verifying");
+      return FormatWords::tr("verifying");
     case engine::TxnPhase::kCommitting:
-      return Words::tr("committing");
+      return FormatWords::tr("committing");
     case engine::TxnPhase::kResuming:
-      return Words::tr("resuming");
+      return FormatWords::tr("resuming");
     case engine::TxnPhase::kDone:
-      return Words::tr("done");
+      return FormatWords::tr("done");
     case engine::TxnPhase::kRollingBack:
-      return Words::tr("rolling back");
+      return FormatWords::tr("rolling back");
     case engine::TxnPhase::kRolledBack:
-      return Words::tr("rolled back");
+      return FormatWords::tr("rolled back");
     case engine::TxnPhase::kFailed:
-      return Words::tr("failed");
+      return FormatWords::tr("failed");
     case engine::TxnPhase::kNeedsDecision:
-      return Words::tr("needs a decision");
+      return FormatWords::tr("needs a decision");
     case engine::TxnPhase::kInDoubt:
-      return Words::tr("outcome unknown");
+      return FormatWords::tr("outcome unknown");
   }
   Q_UNREACHABLE();
 }
@@ -268,13 +269,13 @@ QString text(engine::TxnPhase phase) {
 QString text(engine::Severity severity) {
   switch (severity) {
     case engine::Severity::kDebug:
-      return Words::tr("debug");
+      return FormatWords::tr("debug");
     case engine::Severity::kInfo:
-      return Words::tr("info");
+      return FormatWords::tr("info");
     case engine::Severity::kWarning:
-      return Words::tr("warning");
+      return FormatWords::tr("warning");
     case engine::Severity::kError:
-      return Words::tr("error");
+      return FormatWords::tr("error");
   }
   Q_UNREACHABLE();
 }

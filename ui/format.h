@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Numbers, names and errors as the panel prints them. All follow the default QLocale and are
-/// translatable. Sizes are binary units, rates decimal units, times seconds.
+/// Numbers, names and errors as text for the user. All follow the default QLocale and can be
+/// translated. Sizes use binary units, rates decimal units; times are in seconds.
 
 #include <QString>
 #include <cstdint>
@@ -15,9 +15,9 @@
 
 namespace tessera::ui::format {
 
-/// "512 B", "37.4 MiB", "118 MiB": one decimal below 100, none for a whole number of units.
+/// "512 B", "37.4 MiB", "118 MiB": one decimal below 100, none for whole numbers.
 QString bytes(std::int64_t count);
-/// "118 of 512 MiB": one unit for both where the first is not below 1 of it.
+/// "118 of 512 MiB": one unit for both numbers unless the first is below 1 of that unit.
 QString bytesOf(std::int64_t part, std::int64_t whole);
 /// "98 MB/s", "12.1 GB/s".
 QString rate(double bytesPerSecond);
@@ -31,11 +31,11 @@ QString count(std::int64_t number);
 QString gpus(std::int64_t number);
 /// "950", "5.8 k", "1.21 M".
 QString shortCount(double number);
-/// A part of 1 as a whole number of percent, 0 to 100; 100 only from exactly 1 on.
+/// Rounds a fraction to whole percent, 0 to 100. Returns 100 only for fractions of at least 1.
 int wholePercent(double fraction);
 /// "62 %", rounded as above.
 QString percent(double fraction);
-/// "5 s", "59 s", then as `seconds`: for waiting times, whose fractions say nothing.
+/// "5 s", "59 s", then as seconds(): for waiting times, where fractions do not matter.
 QString wait(double seconds);
 /// "2 × 2 × 1": dp × tp × pp, with ep and cp appended as "· ep 2" where above 1.
 QString shape(const ptc::MeshShape& shape);
@@ -43,15 +43,17 @@ QString shape(const ptc::MeshShape& shape);
 QString device(ptc::DeviceId device);
 /// "n1".
 QString node(std::int32_t node);
-/// An em dash where the value is not known, never a zero.
+/// An em dash: the text of an unknown value, which is never shown as 0.
+QString unknown();
+/// Returns the text, or unknown().
 QString orUnknown(const std::optional<QString>& text);
 
-/// One line for people: what the code means, then the error's own words.
+/// Returns one line: the meaning of the code, then the message of the error.
 QString error(const Error& error);
 QString text(ErrorCode code);
 QString text(engine::NodeState state);
 QString text(engine::JobState state);
-/// Headline of a phase: "transferring", "comparing checksums", …
+/// The name of a phase: "transferring", "verifying", …
 QString text(engine::TxnPhase phase);
 QString text(engine::Severity severity);
 

@@ -5,7 +5,8 @@
 #include <QPainter>
 #include <QSvgRenderer>
 
-// Outside of any namespace, as the macro demands: a static library drops its resources otherwise.
+// Q_INIT_RESOURCE must be outside of namespaces. Without it the linker drops the resources of a
+// static library.
 static void loadResources() { Q_INIT_RESOURCE(app); }
 
 namespace tessera::ui {

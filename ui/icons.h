@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// The bundled icons, drawn in a colour of the theme. A bare Debian has no icon theme.
+/// The bundled icons, drawn in a colour of the theme. They are bundled because a minimal Debian has
+/// no icon theme.
 
 #include <QColor>
 #include <QIcon>
@@ -11,9 +12,9 @@
 
 namespace tessera::ui {
 
-/// The icon resources/icons/`name`.svg in `color`; an empty icon where there is no such file.
+/// Returns the icon resources/icons/`name`.svg in `color`; an empty icon for an unknown name.
 QIcon icon(const QString& name, const QColor& color);
-/// `size` in logical pixels; crisp at `devicePixelRatio`.
+/// Returns the icon at `size` logical pixels, rendered for `devicePixelRatio`.
 QPixmap iconPixmap(const QString& name, const QColor& color, int size, qreal devicePixelRatio);
 
 }  // namespace tessera::ui

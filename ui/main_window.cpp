@@ -148,17 +148,17 @@ void MainWindow::Impl::planReverse(const engine::HistoryEntry& entry) {
   const auto before = ptc::ParseDeviceMesh(entry.from);
   if (!before) {
     showError(
-        tr("Change %1 cannot be reversed: %2.").arg(entry.id).arg(format::error(before.error())));
+        tr("Change %1 cannot be undone: %2.").arg(entry.id).arg(format::error(before.error())));
     return;
   }
   if (QString::fromStdString(entry.job) != draft.job()) {
-    showError(tr("Change %1 was one of %2, which is not the job shown.")
+    showError(tr("Change %1 belongs to job %2, which is not the job shown.")
                   .arg(entry.id)
                   .arg(QString::fromStdString(entry.job)));
     return;
   }
   draftLayout(before->devices(), before->shape(), entry.from_options,
-              tr("reverse change %1").arg(entry.id));
+              tr("undo change %1").arg(entry.id));
 }
 
 void MainWindow::Impl::draftLayout(const std::vector<ptc::DeviceId>& devices,
@@ -220,11 +220,11 @@ void MainWindow::Impl::nextPane(int direction) {
 void MainWindow::Impl::confirmStop() {
   auto* box = new QMessageBox(
       QMessageBox::Warning, tr("Stop %1").arg(draft.job()),
-      tr("Stop %1 and free its state? What is not saved elsewhere is gone.").arg(draft.job()),
+      tr("Stop %1 and free its state? State that is not saved elsewhere is lost.").arg(draft.job()),
       QMessageBox::NoButton, &window);
   box->setAttribute(Qt::WA_DeleteOnClose);
   QPushButton* stop = box->addButton(tr("Stop %1").arg(draft.job()), QMessageBox::DestructiveRole);
-  QPushButton* keep = box->addButton(tr("Keep it"), QMessageBox::RejectRole);
+  QPushButton* keep = box->addButton(tr("Keep running"), QMessageBox::RejectRole);
   stop->setAutoDefault(false);
   box->setDefaultButton(keep);
   connect(stop, &QPushButton::clicked, this, [this] { control.act(JobAct::Stop); });
@@ -238,7 +238,7 @@ void MainWindow::Impl::setTheme(ThemeMode mode) {
 }
 
 void MainWindow::Impl::fitRecords() {
-  // A low window gives its height to the canvas, unless the user has set the pane's own.
+  // In a low window the canvas gets the height, unless the user set that of the pane.
   const int wanted = window.height() < kLowWindow ? kLowBottomHeight : kBottomHeight;
   if (wanted == recordsHeight || bottomDock->height() != recordsHeight) return;
   recordsHeight = wanted;
@@ -288,13 +288,13 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     return;
   }
   event->ignore();
-  auto* box =
-      new QMessageBox(QMessageBox::Question, tr("A move is running"),
-                      tr("Bytes of %1 are on the way.").arg(QString::fromStdString(txn->job)),
-                      QMessageBox::NoButton, this);
+  auto* box = new QMessageBox(
+      QMessageBox::Question, tr("A change is in progress"),
+      tr("The state of %1 is being transferred.").arg(QString::fromStdString(txn->job)),
+      QMessageBox::NoButton, this);
   box->setAttribute(Qt::WA_DeleteOnClose);
   QPushButton* quit = box->addButton(tr("Roll back and quit"), QMessageBox::DestructiveRole);
-  QPushButton* keep = box->addButton(tr("Keep window"), QMessageBox::RejectRole);
+  QPushButton* keep = box->addButton(tr("Keep the window open"), QMessageBox::RejectRole);
   quit->setAutoDefault(false);
   box->setDefaultButton(keep);
   connect(quit, &QPushButton::clicked, this, [this] {

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The panel's one window.
+/// The main window of the panel.
 
 #include <QMainWindow>
 #include <memory>
@@ -27,25 +27,25 @@ class ProgressPanel;
 class Settings;
 
 struct WindowOptions {
-  bool readonly = false;  // Monitor for good: cannot be armed
-  bool operate = false;   // starts armed
+  bool readonly = false;  // Monitor mode only: cannot be switched to Operate
+  bool operate = false;   // starts in Operate mode
   bool live = false;      // starts with "Live moves" on; needs `operate`
-  /// Between a drop and its apply in live mode, 0: at once; without it the settings say.
+  /// Countdown between a drop and its apply in live mode; 0: none. Default: from the settings.
   std::optional<int> liveCountdownSeconds = {};
-  Settings* settings = nullptr;        // outlives the window; without it nothing is kept
-  bool keepLayout = true;              // restores and keeps places and sizes in the settings
-  Connections* connections = nullptr;  // outlives the window; without it there is no connect dialog
-  ConsistencyRunner* experiment = nullptr;  // outlives the window; without it no lesson is run
+  Settings* settings = nullptr;             // outlives the window; null: nothing is stored
+  bool keepLayout = true;                   // restores and stores window and dock layout
+  Connections* connections = nullptr;       // outlives the window; null: no connect dialog
+  ConsistencyRunner* experiment = nullptr;  // outlives the window; null: no lesson
   DataPlaces places = {};
   QString version = {};  // for the About box
 };
 
-/// Shows the model, edits the draft, and sends through `commands`. Never waits.
+/// Shows the model, edits the draft, and sends commands. It never blocks.
 class MainWindow : public QMainWindow {
   Q_OBJECT
 
  public:
-  /// `model` and `commands` outlive the window.
+  /// `model` and `commands` must outlive the window.
   MainWindow(ClusterModel& model, ClusterCommands& commands, WindowOptions options,
              QWidget* parent = nullptr);
   ~MainWindow() override;
@@ -56,24 +56,25 @@ class MainWindow : public QMainWindow {
   ProgressPanel* progressPanel() const;
   ActionRegistry* actions() const;
   Settings& settings() const;
-  /// The palette, once it was opened; the guide's window, once it was opened.
+  /// The palette and the guide window; null until opened first.
   CommandPalette* commandPalette() const;
   HelpWindow* helpWindow() const;
-  /// The lesson's window, while it is open.
+  /// The lesson window; null while closed.
   ConsistencyLesson* lesson() const;
-  /// Whether the settings knew the window's place.
+  /// Returns whether the window position was restored from the settings.
   bool isPlaced() const;
 
   bool isOperating() const;
   bool isLiveMode() const;
-  /// Whether a drop is about to be applied.
+  /// Returns whether the countdown of a drop is running.
   bool isCountingDown() const;
 
-  /// Writes what the window shows to a PNG file, without the cursor. \return whether it was written
+  /// Writes the window to a PNG file, without the cursor.
+  /// \return whether the file was written
   bool grabTo(const QString& file);
 
  signals:
-  /// The window is closed and wants to come back: a setting needs a new start.
+  /// The window closes and asks to be started again, because a setting needs a restart.
   void restartRequested();
 
  protected:

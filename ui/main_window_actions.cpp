@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// Every command of the window: its words, its keys, and when it can run.
+/// All commands of the window: texts, keys, and the rules that enable them.
 
 #include <QActionGroup>
 #include <QDockWidget>
@@ -47,25 +47,27 @@ void MainWindow::Impl::addActions() {
   actions->add({.id = id("file.connect"),
                 .menu = file,
                 .text = tr("&Connect…"),
-                .statusTip = tr("Known clusters: test one, connect to it, add another"),
+                .statusTip = tr("Test, connect to or add a cluster"),
                 .icon = id("live"),
                 .shortcuts = Keys{keys("Ctrl+O")},
                 .blocked = noConnections},
                [this] { openConnect(); });
-  actions->add({.id = id("file.startLocal"),
-                .menu = file,
-                .text = tr("Start &Local Cluster"),
-                .statusTip = tr("Start 2 nodes with 4 emulated GPUs each here and connect to them"),
-                .icon = id("play"),
-                .blocked =
-                    [this, noConnections] {
-                      return starting ? tr("A local cluster is being started.") : noConnections();
-                    }},
-               [this] { startLocal(); });
+  actions->add(
+      {.id = id("file.startLocal"),
+       .menu = file,
+       .text = tr("Start &Local Cluster"),
+       .statusTip =
+           tr("Start 2 nodes with 4 emulated GPUs each on this machine and connect to them"),
+       .icon = id("play"),
+       .blocked =
+           [this, noConnections] {
+             return starting ? tr("A local cluster is already starting.") : noConnections();
+           }},
+      [this] { startLocal(); });
   actions->add({.id = id("file.openHistory"),
                 .menu = file,
                 .text = tr("Open &History File…"),
-                .statusTip = tr("Show changes, events and plots of a file instead of a cluster"),
+                .statusTip = tr("Show changes, events and plots from a file instead of a cluster"),
                 .icon = id("reverse"),
                 .shortcuts = Keys{keys("Ctrl+Shift+H")},
                 .blocked = noConnections},
@@ -73,14 +75,14 @@ void MainWindow::Impl::addActions() {
   actions->add({.id = id("file.settings"),
                 .menu = file,
                 .text = tr("&Settings…"),
-                .statusTip = tr("Colours, size, safety, data and shortcuts"),
+                .statusTip = tr("Change colours, size, safety, data and shortcuts"),
                 .shortcuts = Keys{keys("Ctrl+,")},
                 .separatorBefore = true},
                [this] { openSettings(); });
   actions->add({.id = id("file.picture"),
                 .menu = file,
                 .text = tr("Save &Picture…"),
-                .statusTip = tr("Write what the window shows to a PNG file"),
+                .statusTip = tr("Save the window as a PNG file"),
                 .icon = id("picture"),
                 .shortcuts = Keys{keys("Ctrl+Shift+P")}},
                [this] {
@@ -94,7 +96,7 @@ void MainWindow::Impl::addActions() {
   actions->add({.id = id("file.quit"),
                 .menu = file,
                 .text = tr("&Quit"),
-                .statusTip = tr("Close the panel; the job and its cluster go on"),
+                .statusTip = tr("Close the panel. The job and its cluster keep running"),
                 .icon = id("quit"),
                 .shortcuts = Keys{keys("Ctrl+Q")},
                 .separatorBefore = true},
@@ -103,7 +105,7 @@ void MainWindow::Impl::addActions() {
   actions->add({.id = id("edit.undo"),
                 .menu = edit,
                 .text = tr("&Undo"),
-                .statusTip = tr("Take back the last edit of the draft"),
+                .statusTip = tr("Undo the last edit of the draft"),
                 .icon = id("undo"),
                 .shortcuts = Keys{keys("Ctrl+Z")},
                 .blocked =
@@ -118,7 +120,7 @@ void MainWindow::Impl::addActions() {
   actions->add({.id = id("edit.redo"),
                 .menu = edit,
                 .text = tr("&Redo"),
-                .statusTip = tr("Do the edit again that was taken back"),
+                .statusTip = tr("Redo the edit that was undone"),
                 .icon = id("redo"),
                 .shortcuts = Keys{keys("Ctrl+Y"), keys("Ctrl+Shift+Z")},
                 .blocked =
@@ -132,8 +134,8 @@ void MainWindow::Impl::addActions() {
                });
   actions->add({.id = id("edit.toggle"),
                 .menu = edit,
-                .text = tr("&Add or Take Out"),
-                .statusTip = tr("Draft the selected GPUs into the job, or out of it"),
+                .text = tr("&Add or Remove"),
+                .statusTip = tr("Add the selected GPUs to the draft, or remove them"),
                 .icon = id("move"),
                 .shortcuts = Keys{keys("Space")},
                 .canvasKey = true,
@@ -168,15 +170,15 @@ void MainWindow::Impl::addActions() {
   actions->add({.id = id("edit.copyPath"),
                 .menu = edit,
                 .text = tr("&Copy the File's Path"),
-                .statusTip = tr("Copy the path of the file that is chosen in the Files view"),
+                .statusTip = tr("Copy the path of the file selected in the Files view"),
                 .icon = id("copy"),
                 .blocked = [this] { return files->copyBlockedReason(); }},
                [this] { files->copyPath(); });
   actions->add({.id = id("edit.back"),
                 .menu = edit,
                 .text = tr("&Step Back"),
-                .statusTip = tr("Stop the countdown, else clear the selection, else show Live; a "
-                                "running move goes on"),
+                .statusTip = tr("Stop the countdown, or clear the selection, or show Live. A "
+                                "change in progress continues"),
                 .icon = id("back"),
                 .shortcuts = Keys{keys("Esc")}},
                [this] { stepBack(); });
@@ -199,7 +201,7 @@ void MainWindow::Impl::addActions() {
   actions->add({.id = id("view.draft"),
                 .menu = view,
                 .text = tr("&Draft"),
-                .statusTip = tr("Show the layout as you edit it; nothing moves"),
+                .statusTip = tr("Show and edit the draft of a layout. Nothing moves"),
                 .icon = id("draft"),
                 .shortcuts = Keys{keys("Alt+2")},
                 .blocked = editBlocked},
@@ -207,25 +209,26 @@ void MainWindow::Impl::addActions() {
   actions->add({.id = id("view.mesh"),
                 .menu = view,
                 .text = tr("&Mesh"),
-                .statusTip = tr("GPUs and the pieces that they hold"),
+                .statusTip = tr("Show the GPUs and the shards that they hold"),
                 .shortcuts = Keys{keys("Ctrl+1")},
                 .separatorBefore = true},
                [this] { views->setCurrent(canvas); });
   actions->add({.id = id("view.data"),
                 .menu = view,
                 .text = tr("Da&ta"),
-                .statusTip = tr("The pass over the data, and which rank reads what next"),
+                .statusTip = tr("Show the pass over the data and the next samples of each rank"),
                 .shortcuts = Keys{keys("Ctrl+4")}},
                [this] { views->setCurrent(data); });
-  actions->add({.id = id("view.files"),
-                .menu = view,
-                .text = tr("Fil&es"),
-                .statusTip = tr("The state as files: where their bytes are, and their paths"),
-                .shortcuts = Keys{keys("Ctrl+5")}},
-               [this] {
-                 views->setCurrent(files);
-                 files->tree()->setFocus();
-               });
+  actions->add(
+      {.id = id("view.files"),
+       .menu = view,
+       .text = tr("Fil&es"),
+       .statusTip = tr("Show the state as files, with their paths and the location of their bytes"),
+       .shortcuts = Keys{keys("Ctrl+5")}},
+      [this] {
+        views->setCurrent(files);
+        files->tree()->setFocus();
+      });
   actions->add({.id = id("view.zoomIn"),
                 .menu = view,
                 .text = tr("Zoom &In"),
@@ -254,7 +257,7 @@ void MainWindow::Impl::addActions() {
   actions->add({.id = id("view.reduceMotion"),
                 .menu = view,
                 .text = tr("&Reduce Motion"),
-                .statusTip = tr("Static arrows instead of running dots"),
+                .statusTip = tr("Show static arrows instead of moving dots"),
                 .checkable = true},
                [this](bool on) { settings.set(Setting::ReduceMotion, on); });
   actions->add({.id = id("view.nextPane"),
@@ -273,8 +276,7 @@ void MainWindow::Impl::addActions() {
   actions->add({.id = id("view.find"),
                 .menu = view,
                 .text = tr("F&ilter"),
-                .statusTip = tr("Type to show only matching files where they are shown, else "
-                                "matching events"),
+                .statusTip = tr("Filter the files in the Files view, or else the events"),
                 .shortcuts = Keys{keys("Ctrl+F")}},
                [this] {
                  const bool ofFiles = files->isVisible() && files->words().isEmpty();
@@ -302,13 +304,13 @@ void MainWindow::Impl::addActions() {
   }
   const std::pair<const char*, std::tuple<QString, QString, Arrangement>> arrangements[] = {
       {"view.layoutOperate",
-       {tr("Layout: &Operate"), tr("Every pane: run jobs and move them"), Arrangement::Operate}},
+       {tr("Layout: &Operate"), tr("Show every pane, to run and change jobs"),
+        Arrangement::Operate}},
       {"view.layoutTeach",
-       {tr("Layout: &Teach"), tr("A large mesh beside what it says: for a projector"),
+       {tr("Layout: &Teach"), tr("Show a large mesh with its side pane, for a projector"),
         Arrangement::Teach}},
       {"view.layoutReview",
-       {tr("Layout: Re&view"), tr("Tall plots, history and events: what happened, and how long"),
-        Arrangement::Review}}};
+       {tr("Layout: Re&view"), tr("Show tall plots, history and events"), Arrangement::Review}}};
   int layoutNumber = 1;
   for (const auto& [name, words] : arrangements) {
     const Arrangement value = std::get<Arrangement>(words);
@@ -324,7 +326,7 @@ void MainWindow::Impl::addActions() {
   actions->add({.id = id("view.resetLayout"),
                 .menu = view,
                 .text = tr("Rese&t Layout"),
-                .statusTip = tr("Every pane back to its first place and size")},
+                .statusTip = tr("Restore the default place and size of every pane")},
                [this] { resetLayout(); });
   auto* themes = new QActionGroup(&window);
   const std::pair<const char*, std::pair<QString, QString>> modes[] = {
@@ -348,7 +350,7 @@ void MainWindow::Impl::addActions() {
       {.id = id("cluster.operate"),
        .menu = cluster,
        .text = tr("&Operate"),
-       .statusTip = tr("Arm this panel: it may move bytes until it is locked again"),
+       .statusTip = tr("Allow this panel to change the cluster until it locks again"),
        .icon = id("operate"),
        .shortcuts = Keys{keys("Ctrl+Shift+O")},
        .checkable = true,
@@ -358,7 +360,7 @@ void MainWindow::Impl::addActions() {
   actions->add({.id = id("cluster.live"),
                 .menu = cluster,
                 .text = tr("&Live Moves"),
-                .statusTip = tr("A drop moves bytes after a countdown that Esc stops"),
+                .statusTip = tr("A drop starts a change after a countdown. Esc stops it"),
                 .shortcuts = Keys{keys("Ctrl+Shift+L")},
                 .checkable = true,
                 .blocked = locked},
@@ -375,7 +377,7 @@ void MainWindow::Impl::addActions() {
   actions->add({.id = id("cluster.pauseJob"),
                 .menu = cluster,
                 .text = tr("&Pause the Job"),
-                .statusTip = tr("Hold the job at its next step boundary; its state stays"),
+                .statusTip = tr("Pause the job after its current step. Its state stays in memory"),
                 .icon = id("pause"),
                 .separatorBefore = true,
                 .blocked =
@@ -387,7 +389,7 @@ void MainWindow::Impl::addActions() {
   actions->add({.id = id("cluster.resumeJob"),
                 .menu = cluster,
                 .text = tr("&Resume the Job"),
-                .statusTip = tr("Let the paused job go on"),
+                .statusTip = tr("Resume the paused job"),
                 .icon = id("play"),
                 .blocked =
                     [jobBlocked] {
@@ -397,7 +399,7 @@ void MainWindow::Impl::addActions() {
   actions->add({.id = id("cluster.stopJob"),
                 .menu = cluster,
                 .text = tr("&Stop the Job…"),
-                .statusTip = tr("End the job and free its state, after a question"),
+                .statusTip = tr("Stop the job and free its state, after confirmation"),
                 .icon = id("stop"),
                 .blocked =
                     [this, jobBlocked] {
@@ -410,25 +412,26 @@ void MainWindow::Impl::addActions() {
   actions->add({.id = id("cluster.reconnect"),
                 .menu = cluster,
                 .text = tr("Re&connect Now"),
-                .statusTip = tr("Try the connection again at once"),
+                .statusTip = tr("Try to connect again immediately"),
                 .icon = id("refresh"),
                 .shortcuts = Keys{keys("Ctrl+R")},
                 .separatorBefore = true,
                 .blocked =
                     [this] {
-                      if (model.link() == LinkState::None) return tr("No cluster is named.");
-                      return model.link() == LinkState::Connected ? tr("The cluster is connected.")
-                                                                  : QString();
+                      if (model.link() == LinkState::None) return tr("No cluster is selected.");
+                      return model.link() == LinkState::Connected
+                                 ? tr("The panel is already connected.")
+                                 : QString();
                     }},
                [this] { commands.reconnect(); });
   actions->add({.id = id("cluster.doctor"),
                 .menu = cluster,
                 .text = tr("&Doctor…"),
-                .statusTip = tr("What every node finds about itself, with the remedies"),
+                .statusTip = tr("Show the problems that the nodes found, with remedies"),
                 .icon = id("check"),
                 .blocked =
                     [this] {
-                      if (model.isFile()) return tr("A history file is shown, not a live cluster.");
+                      if (model.isFile()) return tr("This is a history file, not a live cluster.");
                       return model.link() == LinkState::Connected
                                  ? QString()
                                  : tr("There is no connection to the cluster.");
@@ -438,18 +441,18 @@ void MainWindow::Impl::addActions() {
   actions->add({.id = id("plan.apply"),
                 .menu = planMenu,
                 .text = tr("&Apply…"),
-                .statusTip = tr("Move the bytes of the draft's plan"),
+                .statusTip = tr("Carry out the plan of the draft"),
                 .icon = id("apply"),
                 .shortcuts = Keys{keys("Ctrl+Return")},
                 .blocked = [this] { return control.applyBlockedReason(); }},
                [this] { requestApply(); });
   const auto noDraft = [this] {
-    return draft.isEmpty() ? tr("There is nothing drafted.") : control.editBlockedReason();
+    return draft.isEmpty() ? tr("The draft is empty.") : control.editBlockedReason();
   };
   actions->add({.id = id("plan.discard"),
                 .menu = planMenu,
                 .text = tr("&Discard the Draft"),
-                .statusTip = tr("Back to the live layout; Undo brings the draft back"),
+                .statusTip = tr("Return to the live layout. Undo restores the draft"),
                 .icon = id("close"),
                 .shortcuts = Keys{keys("Ctrl+Backspace")},
                 .blocked = noDraft},
@@ -457,7 +460,7 @@ void MainWindow::Impl::addActions() {
   actions->add({.id = id("plan.copy"),
                 .menu = planMenu,
                 .text = tr("&Copy as Command"),
-                .statusTip = tr("Copy the command line that makes the same plan"),
+                .statusTip = tr("Copy the command line for the same plan"),
                 .icon = id("copy"),
                 .shortcuts = Keys{keys("Ctrl+Shift+C")},
                 .blocked = noDraft},
@@ -465,27 +468,27 @@ void MainWindow::Impl::addActions() {
   actions->add({.id = id("plan.cancelMove"),
                 .menu = planMenu,
                 .text = tr("Cancel and &Roll Back"),
-                .statusTip = tr("Give the running move up; before the commit nothing is lost"),
+                .statusTip = tr("Cancel the change in progress. Before the commit nothing is lost"),
                 .icon = id("stop"),
                 .separatorBefore = true,
                 .blocked =
                     [this] {
                       const engine::TxnStatus* txn = model.runningTxn();
-                      if (txn == nullptr) return tr("Nothing is moving.");
-                      if (!txn->can_cancel) return tr("The move is past its commit.");
+                      if (txn == nullptr) return tr("No change is in progress.");
+                      if (!txn->can_cancel) return tr("The change is already committed.");
                       return control.lockReason();
                     }},
                [this] { control.cancelMove(); });
 
   actions->add({.id = id("history.reverse"),
                 .menu = historyMenu,
-                .text = tr("&Do the Reverse…"),
-                .statusTip = tr("Draft the layout from before the chosen, or the newest, change"),
+                .text = tr("Draft an &Undo…"),
+                .statusTip = tr("Draft an undo of the selected (or latest) change"),
                 .icon = id("reverse"),
                 .shortcuts = Keys{keys("Ctrl+Shift+R")},
                 .blocked =
                     [this, editBlocked] {
-                      return history->reversible() == nullptr ? tr("There is no change to reverse.")
+                      return history->reversible() == nullptr ? tr("There is no change to undo.")
                                                               : editBlocked();
                     }},
                [this] {
@@ -500,30 +503,30 @@ void MainWindow::Impl::addActions() {
                 .blocked = noCluster},
                [this] { history->reload(); });
 
-  actions->add(
-      {.id = id("history.exportPlots"),
-       .menu = historyMenu,
-       .text = tr("E&xport Plots…"),
-       .statusTip = tr("Write the plots to a PNG or SVG file, or their samples to CSV or JSON"),
-       .icon = id("picture"),
-       .blocked = [this] { return timeline->exportBlockedReason(); }},
-      [this] { timeline->exportByHand(); });
+  actions->add({.id = id("history.exportPlots"),
+                .menu = historyMenu,
+                .text = tr("E&xport Plots…"),
+                .statusTip = tr("Save the plots as PNG or SVG, or their samples as CSV or JSON"),
+                .icon = id("picture"),
+                .blocked = [this] { return timeline->exportBlockedReason(); }},
+               [this] { timeline->exportByHand(); });
 
   actions->add({.id = id("help.guide"),
                 .menu = helpMenu,
                 .text = tr("&Guide"),
-                .statusTip = tr("First hour, the mesh, changes, your own job, real clusters"),
+                .statusTip = tr(
+                    "Read about the first hour, the mesh, changes, your own job and real clusters"),
                 .icon = id("info"),
                 .shortcuts = Keys{keys("F1")}},
                [this] { openHelp({}); });
   actions->add({.id = id("help.errors"),
                 .menu = helpMenu,
                 .text = tr("&Troubleshooting"),
-                .statusTip = tr("What the error messages mean and what to do")},
+                .statusTip = tr("Look up error messages and what to do about them")},
                [this] { openHelp(QStringLiteral("troubleshooting.md")); });
   actions->add({.id = id("help.lesson"),
                 .menu = helpMenu,
-                .text = tr("&Lesson: Keeping the Place in the Data…"),
+                .text = tr("&Lesson: Keeping the Position in the Data…"),
                 .statusTip = tr("Train a job three times on this machine, right and wrong, and see "
                                 "what a change of GPUs can cost"),
                 .icon = id("play"),
@@ -537,7 +540,7 @@ void MainWindow::Impl::addActions() {
   actions->add({.id = id("help.shortcuts"),
                 .menu = helpMenu,
                 .text = tr("&Shortcuts"),
-                .statusTip = tr("Every action and its keys"),
+                .statusTip = tr("List every action and its keys"),
                 .icon = id("keyboard"),
                 .shortcuts = Keys{keys("?")}},
                [this] {
@@ -548,7 +551,7 @@ void MainWindow::Impl::addActions() {
   actions->add({.id = id("help.about"),
                 .menu = helpMenu,
                 .text = tr("&About Tessera"),
-                .statusTip = tr("What this program is, and its licence"),
+                .statusTip = tr("Show the version and the licences"),
                 .icon = id("info")},
                [this] { openAbout(); });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// The parts of the window and where they stand.
+/// Creates the parts of the window and their layout.
 #include <QAbstractItemView>
 #include <QComboBox>
 #include <QCoreApplication>
@@ -39,7 +39,7 @@ namespace tessera::ui {
 namespace {
 
 constexpr int kToolBarHeight = 48;
-constexpr int kNavigatorWidth = 216;
+constexpr int kNavigatorDockWidth = 216;
 constexpr int kDockWidth = 332;
 constexpr int kViewsRow = 38;
 constexpr int kRecordsRow = 34;
@@ -123,8 +123,8 @@ QWidget* MainWindow::Impl::buildMeshCorner() {
   colourBox = new QComboBox(corner);
   colourBox->setProperty("flat", true);
   for (int i = 0; i < kNumColourings; ++i) colourBox->addItem(text(static_cast<ColourBy>(i)), i);
-  colourBox->setAccessibleName(tr("What the colours of the mesh tell"));
-  colourBox->setStatusTip(tr("What the colours of the mesh tell"));
+  colourBox->setAccessibleName(tr("Meaning of the colours in the mesh"));
+  colourBox->setStatusTip(tr("Meaning of the colours in the mesh"));
   colourBox->view()->setAccessibleName(colourBox->accessibleName());
   colours->setBuddy(colourBox);
   legend = new Legend(corner);
@@ -190,7 +190,7 @@ void MainWindow::Impl::buildDocks() {
   bottomDock =
       dock(QStringLiteral("records"), tr("History and events"), splitter, Qt::BottomDockWidgetArea);
 
-  window.resizeDocks({navigatorDock, rightDock}, {kNavigatorWidth, kDockWidth}, Qt::Horizontal);
+  window.resizeDocks({navigatorDock, rightDock}, {kNavigatorDockWidth, kDockWidth}, Qt::Horizontal);
   recordsHeight = kBottomHeight;
   window.resizeDocks({bottomDock}, {recordsHeight}, Qt::Vertical);
 }
@@ -205,7 +205,7 @@ void MainWindow::Impl::buildStatusBar() {
   statusBar->setTextVisible(false);
   statusBar->setRange(0, 1000);
   statusBar->setFixedWidth(160);
-  statusBar->setAccessibleName(tr("Progress of the move"));
+  statusBar->setAccessibleName(tr("Progress of the change"));
   auto* left = new QWidget(bar);
   auto* row = new QHBoxLayout(left);
   row->setContentsMargins(10, 0, 0, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// What follows from what: signals of the parts, and what the window does about them.
+/// Connects the signals of the parts with the reactions of the window.
 #include <QApplication>
 #include <QComboBox>
 #include <QMenu>
@@ -165,13 +165,12 @@ void MainWindow::Impl::connectAll() {
   connect(progress, &ProgressPanel::reverseRequested, this, [this] {
     const auto& txn = model.snapshot().transaction;
     if (txn)
-      draftLayout(txn->from_devices, txn->from_mesh, txn->from_options,
-                  tr("reverse the last move"));
+      draftLayout(txn->from_devices, txn->from_mesh, txn->from_options, tr("undo the last change"));
   });
   connect(progress, &ProgressPanel::againRequested, this, [this] {
     const auto& txn = model.snapshot().transaction;
     if (txn)
-      draftLayout(txn->to_devices, txn->to_mesh, txn->to_options, tr("plan the last move again"));
+      draftLayout(txn->to_devices, txn->to_mesh, txn->to_options, tr("repeat the last change"));
   });
 }
 

@@ -5,6 +5,7 @@
 /// The parts of MainWindow; for main_window*.cpp only.
 
 #include <QByteArray>
+#include <QCoreApplication>
 #include <QList>
 #include <QPointer>
 #include <QTimer>
@@ -53,11 +54,16 @@ class Surface;
 class TimelinePage;
 
 struct MainWindow::Impl : QObject {
+  // Texts of all parts have the window's context. QObject's own tr() would look them up under
+  // "QObject", where lupdate does not file them.
+  Q_DECLARE_TR_FUNCTIONS(tessera::ui::MainWindow)
+
+ public:
   using Source = HeaderBar::Source;
 
   enum class Arrangement { Operate, Teach, Review };
   static constexpr int kBottomHeight =
-      194;  // of the records, until the window or the user changes it
+      194;  // of the bottom dock, until the window or the user resizes it
 
   Impl(MainWindow& w, ClusterModel& m, ClusterCommands& c, WindowOptions o)
       : window(w),
@@ -72,7 +78,7 @@ struct MainWindow::Impl : QObject {
         control(m, draft, plan, c),
         actions(new ActionRegistry(&w)) {}
 
-  /// Any input of the user keeps an armed panel armed.
+  /// Restarts the relock timer on any user input.
   bool eventFilter(QObject* watched, QEvent* event) override;
 
   void build();
@@ -83,7 +89,7 @@ struct MainWindow::Impl : QObject {
   void addActions();
   void connectAll();
 
-  // What the user asks for.
+  // User requests.
   void setSource(Source next);
   void editByHand(const QList<ptc::DeviceId>& devices, std::optional<bool> intoMesh);
   void requestApply();
@@ -99,11 +105,11 @@ struct MainWindow::Impl : QObject {
   void confirmStop();
   void setTheme(ThemeMode mode);
 
-  // Beside the panes: main_window_tools.cpp.
+  // Dialogs and settings: main_window_tools.cpp.
   void adoptSettings();
   void applySetting(Setting setting);
   void checkTheme();
-  /// Whether the apply sheet is shown before this plan is applied.
+  /// Returns whether the apply sheet is shown before this plan is applied.
   bool mustConfirm(const engine::PlanSummary& summary) const;
   void arrange(Arrangement arrangement);
   void resetLayout();
@@ -114,7 +120,7 @@ struct MainWindow::Impl : QObject {
   void startLocal();
   void chooseHistoryFile();
   void openHistory(const QString& file);
-  /// Takes over colour tag and read-only mark of the profile.
+  /// Loads colour tag and read-only mark of the profile.
   void followProfile();
   std::vector<PaletteItem> paletteItems();
   void openPalette();
@@ -123,10 +129,10 @@ struct MainWindow::Impl : QObject {
   void openLesson();
   void openAbout();
 
-  // What follows from the state.
+  // Views of the state.
   void refresh();
   void refreshScene();
-  /// What the mesh shows, or would show without a draft.
+  /// Returns the scene of the live layout.
   MeshScene liveScene() const;
   void refreshNotices();
   void refreshLink(bool shown, const QString& detail);
@@ -135,14 +141,14 @@ struct MainWindow::Impl : QObject {
   void refreshTitle();
   void refreshAge();
   void fitRecords();
-  /// The side that the source and the chosen row of the history call for.
+  /// Shows inspector, plan or change details, by the source and the selected history row.
   void refreshSide();
 
   MainWindow& window;
   ClusterModel& model;
   ClusterCommands& commands;
-  WindowOptions start;   // as the window was asked for
-  Settings ownSettings;  // where none are given: of this run only
+  WindowOptions start;   // the options given to the constructor
+  Settings ownSettings;  // used if none are given; never stored
   Settings& settings;
   Connections* connections;
   Draft draft;
@@ -151,19 +157,19 @@ struct MainWindow::Impl : QObject {
   MoveControl control;
   ActionRegistry* actions;
   Source source = HeaderBar::LiveSource;
-  std::optional<Source> wantedSource = {};  // of the last run, until it can be shown
-  std::optional<QString> starting = {};     // a local cluster: what is being done
+  std::optional<Source> wantedSource = {};  // from the last run, until it can be shown
+  std::optional<QString> starting = {};     // a local cluster: current activity
   bool placed = false;
   bool closeWhenRolledBack = false;
   bool historyLoaded = false;
   QByteArray initialLayout;
-  std::optional<int> isolated = {};  // swatch of the legend that the others fade for
-  int recordsHeight = 0;             // of the bottom pane, as set last by the window itself
+  std::optional<int> isolated = {};  // swatch of the legend; the others are faded
+  int recordsHeight = 0;  // of the bottom dock, as last set by the window itself; -1: by the user
   QTimer ageTimer, errorTimer;
   LayoutKeeper* keeper = nullptr;
   CommandPalette* palette = nullptr;
   HelpWindow* help = nullptr;
-  QPointer<ConsistencyLesson> lesson;  // gone when its window is closed
+  QPointer<ConsistencyLesson> lesson;  // null after its window is closed
 
   HeaderBar* header = nullptr;
   Navigator* navigator = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// What the parts show, from the state.
+/// Updates the parts from the state.
 #include <QComboBox>
 #include <QDateTime>
 #include <QLabel>
@@ -43,7 +43,7 @@ void MainWindow::Impl::refreshSide() {
 }
 
 void MainWindow::Impl::refresh() {
-  // A move, also one that somebody else began, is watched in Live.
+  // A transaction is watched in Live, also if another user started it.
   if (source == HeaderBar::DraftSource && !control.editBlockedReason().isEmpty()) {
     setSource(HeaderBar::LiveSource);
     return;
@@ -52,7 +52,7 @@ void MainWindow::Impl::refresh() {
     setSource(*std::exchange(wantedSource, std::nullopt));
     return;
   }
-  // Read once a connection: others may have changed the cluster while it was away.
+  // Read once per connection, because others may have changed the cluster meanwhile.
   if (model.link() != LinkState::Connected) {
     historyLoaded = false;
   } else if (model.hasSnapshot() && !std::exchange(historyLoaded, true)) {
@@ -109,7 +109,8 @@ void MainWindow::Impl::refreshNotices() {
       state->showStarting(*starting);
     }
   } else if (model.isFile()) {
-    linkNotice->say(Surface::Tone::Accent, tr("A history file, not live: %1").arg(model.file()),
+    linkNotice->say(Surface::Tone::Accent,
+                    tr("This is a history file, not a live cluster: %1").arg(model.file()),
                     tr("Close the file"));
     state->showFile(model.file());
   } else {
@@ -120,9 +121,10 @@ void MainWindow::Impl::refreshNotices() {
   if (unrecorded.isEmpty()) {
     recordNotice->hide();
   } else {
-    recordNotice->say(Surface::Tone::Warning,
-                      tr("History cannot be written: %1; monitoring continues").arg(unrecorded),
-                      tr("Data settings…"));
+    recordNotice->say(
+        Surface::Tone::Warning,
+        tr("The history cannot be written: %1. Monitoring continues.").arg(unrecorded),
+        tr("Data settings…"));
   }
 
   const bool drafting = source == HeaderBar::DraftSource;
@@ -149,7 +151,7 @@ void MainWindow::Impl::refreshLink(bool shown, const QString& detail) {
     case LinkState::Lost:
       if (shown) {
         linkNotice->say(Surface::Tone::Problem,
-                        tr("The connection is lost; what you see is from %1. %2")
+                        tr("Connection lost. The data shown is from %1. %2")
                             .arg(format::age(model.ageSeconds().value_or(0)), detail)
                             .trimmed(),
                         tr("Retry now"));
@@ -160,9 +162,9 @@ void MainWindow::Impl::refreshLink(bool shown, const QString& detail) {
     case LinkState::Refused:
       if (shown) {
         linkNotice->say(Surface::Tone::Problem,
-                        tr("The cluster refuses this panel: %1").arg(detail), tr("Retry now"));
+                        tr("The cluster refused the connection: %1").arg(detail), tr("Retry now"));
       } else {
-        state->showProblem(tr("The cluster refuses this panel"), detail, true);
+        state->showProblem(tr("The cluster refused the connection"), detail, true);
       }
       break;
   }
@@ -181,11 +183,11 @@ void MainWindow::Impl::refreshJobNotice(bool shown) {
       jobNotice->say(Surface::Tone::Problem,
                      tr("%1 failed: %2").arg(QString::fromStdString(job->name), reason));
     } else if (job->state == engine::JobState::kStarting && !job->reason.empty()) {
-      jobNotice->say(Surface::Tone::Accent, tr("%1 starts: %2")
+      jobNotice->say(Surface::Tone::Accent, tr("%1 is starting: %2")
                                                 .arg(QString::fromStdString(job->name),
                                                      QString::fromStdString(job->reason)));
     } else if (job->state == engine::JobState::kWaitingDecision) {
-      jobNotice->say(Surface::Tone::Warning, tr("%1 waits for a decision: %2")
+      jobNotice->say(Surface::Tone::Warning, tr("%1 needs a decision: %2")
                                                  .arg(QString::fromStdString(job->name),
                                                       QString::fromStdString(job->reason)));
     }
@@ -244,11 +246,11 @@ void MainWindow::Impl::refreshStatus() {
     if (rate > 0) text += QStringLiteral(" · ") + format::rate(rate);
     statusRight->setText(text);
   } else if (!draft.isEmpty()) {
-    statusRight->setText(tr("draft: %1 in, %2 out · Ctrl+Z undoes")
+    statusRight->setText(tr("draft: %1 added, %2 removed · Ctrl+Z undoes")
                              .arg(draft.edits().in.size())
                              .arg(draft.edits().out.size()));
   } else {
-    statusRight->setText(model.hasSnapshot() ? tr("nothing is moving") : QString());
+    statusRight->setText(model.hasSnapshot() ? tr("no change in progress") : QString());
   }
 }
 

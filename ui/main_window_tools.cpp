@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// What the window opens beside its panes: connections, settings, the palette, the guide; and how
-/// settings and layouts take hold.
+/// Dialogs and other windows: connections, settings, palette and guide. Applies settings and
+/// layouts.
 
 #include <QApplication>
 #include <QComboBox>
@@ -41,10 +41,10 @@ namespace tessera::ui {
 namespace {
 
 constexpr int kLayoutVersion = 1;
-constexpr int kNavigatorWidth = 216, kSideWidth = 332, kRecordsHeight = 194;
-constexpr int kPaletteEvents = 500;  // the newest ones
+constexpr int kTeachNavigatorWidth = 216, kDefaultSideWidth = 332, kRecordsHeight = 194;
+constexpr int kPaletteEvents = 500;  // the newest events
 
-QString plain(QString text) { return text.remove(QLatin1Char('&')); }
+QString withoutMnemonic(QString text) { return text.remove(QLatin1Char('&')); }
 
 }  // namespace
 
@@ -56,7 +56,7 @@ void MainWindow::Impl::adoptSettings() {
   }
   connect(&settings, &Settings::changed, this, &Impl::applySetting);
   connect(&settings, &Settings::saveFailed, this, [this](const QString& message) {
-    showError(tr("The settings are not kept: %1.").arg(message));
+    showError(tr("The settings could not be saved: %1.").arg(message));
   });
   actions->loadShortcuts(settings);
   checkTheme();
@@ -68,13 +68,13 @@ void MainWindow::Impl::adoptSettings() {
   if (start.keepLayout) {
     keeper = new LayoutKeeper(window, settings, kLayoutVersion);
     placed = keeper->restore();
-    // Before the window is shown docks do not tell that they were hidden.
+    // Docks emit no signal when hidden before the window is shown.
     const std::pair<const char*, QDockWidget*> panes[] = {
         {"view.navigator", navigatorDock}, {"view.side", rightDock}, {"view.records", bottomDock}};
     for (const auto& [id, pane] : panes) {
       actions->find(QString::fromLatin1(id))->setChecked(!pane->isHidden());
     }
-    recordsHeight = placed ? -1 : recordsHeight;  // a height that was restored is the user's own
+    recordsHeight = placed ? -1 : recordsHeight;  // a restored height was set by the user
     keeper->watch();
     if (settings.text(Setting::Source) == QLatin1String("draft"))
       wantedSource = HeaderBar::DraftSource;
@@ -110,10 +110,10 @@ void MainWindow::Impl::applySetting(Setting setting) {
           static_cast<int>(Settings::specOf(setting).choices.indexOf(settings.text(setting))));
       break;
     case Setting::Confirm:
-    case Setting::ConfirmAbove:  // asked at each apply
+    case Setting::ConfirmAbove:  // read at each apply
     case Setting::Scale:         // read before Qt starts
     case Setting::Mirror:
-    case Setting::MirrorSize:  // for whoever keeps the mirror
+    case Setting::MirrorSize:  // read by the owner of the mirror
     case Setting::Source:
       break;
   }
@@ -145,7 +145,8 @@ void MainWindow::Impl::arrange(Arrangement arrangement) {
   bottomDock->setVisible(!teach);
   const int height = review ? window.height() * 45 / 100 : kRecordsHeight;
   recordsHeight = review ? -1 : height;
-  window.resizeDocks({navigatorDock, rightDock}, {kNavigatorWidth, kSideWidth}, Qt::Horizontal);
+  window.resizeDocks({navigatorDock, rightDock}, {kTeachNavigatorWidth, kDefaultSideWidth},
+                     Qt::Horizontal);
   window.resizeDocks({bottomDock}, {height}, Qt::Vertical);
 }
 
@@ -196,7 +197,7 @@ void MainWindow::Impl::connectTo(const QString& profile) {
 
 void MainWindow::Impl::startLocal() {
   if (connections == nullptr || starting) return;
-  starting = tr("Making its keys");
+  starting = tr("Creating its keys");
   refreshNotices();
   actions->refresh();
   const auto self = QPointer<Impl>(this);
@@ -214,7 +215,8 @@ void MainWindow::Impl::startLocal() {
         if (profile) {
           self->connectTo(*profile);
         } else {
-          self->showError(tr("No cluster was started: %1.").arg(format::error(profile.error())));
+          self->showError(
+              tr("The cluster could not be started: %1.").arg(format::error(profile.error())));
         }
         self->refreshNotices();
       });
@@ -248,14 +250,14 @@ std::vector<PaletteItem> MainWindow::Impl::paletteItems() {
   for (QAction* action : actions->all()) {
     if (action->objectName() == QLatin1String("edit.goTo")) continue;
     const QList<QKeySequence> keys = action->shortcuts();
-    items.push_back({PaletteItem::Kind::Action, plain(action->text()), action->statusTip(),
-                     keys.isEmpty() ? QString() : keys.first().toString(QKeySequence::NativeText),
-                     action->isEnabled() ? QString() : action->toolTip(),
-                     [action = QPointer<QAction>(action)] {
-                       if (action) action->trigger();
-                     }});
+    items.push_back(
+        {PaletteItem::Kind::Action, withoutMnemonic(action->text()), action->statusTip(),
+         keys.isEmpty() ? QString() : keys.first().toString(QKeySequence::NativeText),
+         action->isEnabled() ? QString() : action->toolTip(), [action = QPointer<QAction>(action)] {
+           if (action) action->trigger();
+         }});
   }
-  int number = 0;  // GPUs count through the cluster
+  int number = 0;  // GPUs are numbered across the cluster
   for (const engine::NodeStatus& node : model.snapshot().nodes) {
     std::set<ptc::DeviceId> whole;
     std::vector<PaletteItem> gpus;

@@ -172,7 +172,7 @@ QString styleSheet(const Theme& theme) {
        blend(theme.isDark ? QColor(Qt::white) : QColor(Qt::black), theme.accent, 0.20)},
   }};
   QString source = QString::fromUtf8(kTemplate);
-  // A tick of the colour that reads on the accent.
+  // The tick in the colour with more contrast on the accent.
   source.replace(QStringLiteral("@tone"), contrastInk == QColor(Qt::white)
                                               ? QStringLiteral("light")
                                               : QStringLiteral("dark"));

@@ -2,14 +2,14 @@
 #pragma once
 
 /// \file
-/// The style sheet that gives standard widgets the panel's look.
+/// The style sheet of the standard widgets.
 
 #include <QString>
 
 namespace tessera::ui {
 struct Theme;
 
-/// A Qt style sheet in the colours of `theme`, for QApplication::setStyleSheet.
+/// Returns a Qt style sheet in the colours of `theme`, for QApplication::setStyleSheet.
 QString styleSheet(const Theme& theme);
 
 }  // namespace tessera::ui

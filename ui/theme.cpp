@@ -65,8 +65,8 @@ QString family() {
   return name;
 }
 
-// One period of a pattern, transparent between the marks. Lines are drawn thrice, shifted by one
-// period, so that diagonals meet at the edges.
+// Returns one period of a pattern, transparent between the marks. Lines are drawn three times,
+// shifted by one period, so that diagonals continue across the edges.
 QImage patternTile(Pattern pattern, const QColor& color) {
   constexpr int kPeriod = 7;
   QImage tile(kPeriod, kPeriod, QImage::Format_ARGB32_Premultiplied);
@@ -155,7 +155,7 @@ void applyTheme(QApplication& application, ThemeMode mode) {
   const bool isDark = mode == ThemeMode::Dark || (mode == ThemeMode::System && systemIsDark);
   g_current = isDark ? &Theme::dark() : &Theme::light();
   static const bool styled = QApplication::setStyle(QStringLiteral("Fusion")) != nullptr;
-  Q_UNUSED(styled)  // where the style is missing, the platform's own serves
+  Q_UNUSED(styled)  // without Fusion the platform style is used
   QApplication::setFont(uiFont(12.5));
   QApplication::setPalette(paletteOf(*g_current));
   application.setStyleSheet(styleSheet(*g_current));
@@ -166,7 +166,7 @@ QColor identity(int piece) {
   static const std::array<QColor, kNumHues> colors{rgb(0x332288), rgb(0x88ccee), rgb(0x44aa99),
                                                    rgb(0x117733), rgb(0x999933), rgb(0xddcc77),
                                                    rgb(0xcc6677), rgb(0x882255), rgb(0xaa4499)};
-  // The first pieces take the hues that lie furthest apart, so that small jobs read at a glance.
+  // The first pieces get the most different hues, so that small jobs are easy to read.
   static constexpr std::array<std::size_t, kNumHues> order{0, 1, 2, 6, 5, 7, 3, 8, 4};
   return colors[order[static_cast<std::size_t>(piece % kNumHues)]];
 }

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The two colour tables of the panel, the colours that name a piece, and the style of the standard
-/// widgets. Sizes are logical pixels. GUI thread only.
+/// The light and dark colours of the panel, the colours that identify pieces, and the style of the
+/// standard widgets. Sizes are logical pixels. GUI thread only.
 
 #include <QColor>
 #include <QFont>
@@ -16,62 +16,61 @@ namespace tessera::ui {
 
 enum class ThemeMode { System, Light, Dark };
 
-/// Number of hues that name pieces: Paul Tol's "muted" scheme, at least ΔE2000 11 between any two,
-/// for colour-blind eyes too. Further pieces repeat the hues under another pattern.
+/// The number of hues that identify pieces: Paul Tol's "muted" scheme. Any two differ by a ΔE2000
+/// of at least 11, also for colour-blind users. Further pieces repeat the hues with a pattern.
 inline constexpr int kNumHues = 9;
 
-/// Solid first, so that small jobs have plain colours.
+/// Solid comes first, so that small jobs have plain colours.
 enum class Pattern { Solid, Falling, Level, Upright, Rising, Dots };
 inline constexpr int kNumPatterns = 6;
 
-/// Every colour that the panel paints with. State is told by shape first, then by `ok`, `warn` or
-/// `bad`; identity colours name pieces and nothing else.
+/// All colours of the panel. A state is shown by a shape first, then by `ok`, `warn` or `bad`.
+/// Identity colours are used for pieces only.
 struct Theme {
   QColor window, panel, canvas;  // backgrounds: menu and status bar, docks, canvas
   QColor line, soft;             // hairlines; sunken or grouped areas
-  QColor text, dim, faint;       // `faint` is for disabled text and marks, too pale to inform
-  QColor accent, accentSoft;     // selection, motion, primary button; its tint
+  QColor text, dim, faint;    // `faint` is too pale for information: disabled text and marks only
+  QColor accent, accentSoft;  // selection, motion, primary button; its tint
   QColor ok, warn, bad;
   QColor frame, cell, shadow, track;  // node frame, cell body, its shadow, empty part of a bar
   bool isDark = false;
 
   static const Theme& light();
   static const Theme& dark();
-  /// The table that applyTheme chose last; light before.
+  /// The table set by the last applyTheme(); light before the first call.
   static const Theme& current();
 
   friend bool operator==(const Theme&, const Theme&) = default;
 };
 
-/// Chooses a table and sets the application's palette, font (Inter where installed) and style
-/// sheet. May be called again at run time: every widget gets a palette change event and repaints.
-/// System follows the lightness of the palette that the platform gave before the first call.
+/// Sets palette, font (Inter if installed) and style sheet of the application. A later call changes
+/// them at run time: every widget receives a palette change event and repaints. System follows the
+/// lightness of the platform palette before the first call.
 ///
-/// Hooks for widgets, set before they are shown: dynamic property `primary` = true on the one
-/// QPushButton that acts; setFlat(true) for a link-like button; dynamic property `role` on a
+/// Properties that widgets set before they are shown: `primary` = true on the main QPushButton;
+/// setFlat(true) for a button that looks like a link; `role` on a
 /// QLabel: "heading", "group", "caption", "number", "hint", "ok", "warn", "bad", "accent".
 void applyTheme(QApplication& application, ThemeMode mode);
 
-/// The colour that names `piece`. \pre piece >= 0
+/// Returns the colour that identifies `piece`. \pre piece >= 0
 QColor identity(int piece);
-/// The pattern that names `piece` together with `identity`. \pre piece >= 0
+/// Returns the pattern that identifies `piece` together with identity(). \pre piece >= 0
 Pattern pattern(int piece);
-/// The colour of a quantity, 0 to 1: dark to light, readable without any one kind of cone (cividis:
-/// Nunez, Anderton, Renslow, PLoS ONE 13(7), 2018).
+/// Returns the colour of a quantity, 0 to 1, dark to light, readable with any colour vision
+/// (cividis: Nunez, Anderton, Renslow, PLoS ONE 13(7), 2018).
 QColor quantity(double fraction);
-/// Paints `pattern` over `area`, which has the identity colour already, in a tint of white or black
-/// that shows on it. Honours the clip of `painter`.
-/// `strength` 0 to 1.
+/// Paints `pattern` over `area`, which is already filled with the identity colour, in a visible
+/// tint of white or black. Respects the clip of `painter`. \param strength 0 to 1
 void paintPattern(QPainter& painter, const QRectF& area, Pattern pattern, const QColor& on,
                   double strength = 1);
-/// Near-black or white, whichever reads better on `background`.
+/// Returns near-black or white, whichever has more contrast on `background`.
 QColor ink(const QColor& background);
-/// Contrast ratio, 1 to 21 (WCAG 2.1). Alpha is ignored.
+/// Returns the contrast ratio, 1 to 21 (WCAG 2.1). Alpha is ignored.
 double contrast(const QColor& a, const QColor& b);
-/// `top` at `opacity` 0 to 1 over `bottom`, opaque.
+/// Returns `top` at `opacity` (0 to 1) over `bottom`, opaque.
 QColor blend(const QColor& top, const QColor& bottom, double opacity);
 
-/// The panel's typeface at a size in logical pixels, fractions allowed.
+/// Returns the panel's font at a size in logical pixels; fractions are allowed.
 QFont uiFont(double pixels, int weight = QFont::Normal);
 
 }  // namespace tessera::ui

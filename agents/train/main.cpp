@@ -31,7 +31,7 @@ using namespace tessera;
 constexpr int kExitFailed = 1;
 constexpr int kExitUsage = 2;
 
-/// All settings with their defaults, in lines of at most 100 characters.
+/// Returns all settings with their defaults, in lines of at most 100 characters.
 std::string SettingsText() {
   engine::JobSettings settings;
   settings.model = *engine::FindModel("gpt-mini");
@@ -172,7 +172,7 @@ Result<Arguments> ParseArguments(int argc, char** argv) {
   return arguments;
 }
 
-/// Prints the losses of the samples of --data, and their mean, as one line of JSON.
+/// Prints the losses on the samples of --data, and their mean, as one line of JSON.
 Status RunEvaluation(const Arguments& arguments) {
   TESSERA_TRY(const std::string text, engine::ReadWholeFile(arguments.settings_file));
   TESSERA_TRY(engine::JobSettings settings, engine::ParseJobSettings(text));
@@ -185,8 +185,8 @@ Status RunEvaluation(const Arguments& arguments) {
   return OkStatus();
 }
 
-/// Starts this program again with the environment that its numeric libraries should have seen.
-/// Returns where nothing is missing, or where it cannot be done (then it is only slower).
+/// Starts this program again with the environment that its numeric libraries read when they are
+/// loaded. Returns if nothing is missing, or if that fails (then training is only slower).
 void ReexecWithEnvironment(char** argv) {
   const auto variables = agents::train::BlasEnvironment();
   if (variables.empty()) return;
@@ -197,7 +197,7 @@ void ReexecWithEnvironment(char** argv) {
   ::execv("/proc/self/exe", argv);
 }
 
-/// Leaves without running destructors: abandoned collectives may hold their threads for long.
+/// Exits without running destructors, because threads of abandoned collectives may still run.
 [[noreturn]] void Exit(const Status& status) {
   if (!status) fmt::print(stderr, "tessera-train: {}\n", status.error().ToString());
   std::fflush(nullptr);

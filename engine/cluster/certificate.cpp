@@ -21,14 +21,28 @@ PlanCertificate Summarize(const ptc::Certificate& certificate, const ptc::Topolo
   return out;
 }
 
+namespace {
+
+constexpr double kRounding = 1e-9;
+
+bool IsRelayed(const PlanCertificate& certificate) {
+  return certificate.port_seconds < certificate.direct_seconds * (1 - kRounding) &&
+         certificate.relayed_seconds > 0;
+}
+
+}  // namespace
+
+double GapAboveBound(const PlanCertificate& certificate) {
+  const double gap = IsRelayed(certificate)
+                         ? certificate.port_seconds / certificate.relayed_seconds - 1
+                         : certificate.gap();
+  return std::abs(gap) < 0.0005 ? 0 : gap;
+}
+
 std::string GapText(const PlanCertificate& certificate) {
-  constexpr double kRounding = 1e-9;
-  const bool is_relayed = certificate.port_seconds < certificate.direct_seconds * (1 - kRounding) &&
-                          certificate.relayed_seconds > 0;
-  const double gap =
-      is_relayed ? certificate.port_seconds / certificate.relayed_seconds - 1 : certificate.gap();
-  const std::string bound = is_relayed ? "relay bound" : "bound";
-  return std::abs(gap) < 0.0005 ? bound : fmt::format("{} {:+.1f} %", bound, 100 * gap);
+  const double gap = GapAboveBound(certificate);
+  const std::string bound = IsRelayed(certificate) ? "relay bound" : "bound";
+  return gap == 0 ? bound : fmt::format("{} {:+.1f} %", bound, 100 * gap);
 }
 
 }  // namespace tessera::engine

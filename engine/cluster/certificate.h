@@ -45,4 +45,9 @@ PlanCertificate Summarize(const ptc::Certificate& certificate, const ptc::Topolo
 /// +3.0 %".
 std::string GapText(const PlanCertificate& certificate);
 
+/// Returns how far the plan is at most above the least possible time of its busiest port, as a
+/// fraction of that time: 0 for a plan that is provably the fastest. A plan below the bound of
+/// direct moves is compared with the bound of plans that relay.
+double GapAboveBound(const PlanCertificate& certificate);
+
 }  // namespace tessera::engine

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The one form of errors about the content of data: which file, which byte, what is wrong.
+/// The form of errors about the content of data: which file, which byte, what is wrong.
 
 #include <fmt/format.h>
 
@@ -20,7 +20,8 @@ inline Error BadData(const ByteSource& source, std::int64_t offset, std::string_
   return BadData(source.name(), offset, what);
 }
 
-/// Fills `out` from a place that an index or a header names: outside the source is an error.
+/// Fills `out` from an offset that an index or a header gives. An offset outside the source is an
+/// error.
 inline Status ReadChecked(const ByteSource& source, std::int64_t offset, std::span<std::byte> out) {
   const auto size = static_cast<std::int64_t>(out.size());
   if (offset < 0 || offset > source.size_bytes() || size > source.size_bytes() - offset) {

@@ -17,18 +17,22 @@ namespace {
 
 constexpr std::size_t kArenaPageBytes = 4096;
 
-std::string ReasonArena(int error) { return std::strerror(error); }  // NOLINT(concurrency-mt-unsafe)
+std::string ReasonArena(int error) {
+  return std::strerror(error);
+}  // NOLINT(concurrency-mt-unsafe)
 
 }  // namespace
 
-Result<int> Arena::CreateMemfd(const std::string& name, std::int64_t capacity) {
+Result<int> Arena::CreateMemfd(const std::string& name, std::int64_t capacity,
+                               const std::function<void(std::int64_t)>& made) {
   const auto size = static_cast<std::size_t>(capacity);
   if (capacity <= static_cast<std::int64_t>(kArenaDataOffset) || size % kArenaPageBytes != 0) {
     return InvalidArgument(
         fmt::format("arena '{}': capacity {} is not a multiple of {} bytes above {}", name,
                     capacity, kArenaPageBytes, kArenaDataOffset));
   }
-  TESSERA_TRY(const SealedMemory memory, MakeSealedMemory(name, capacity));
+  TESSERA_TRY(const SealedMemory memory,
+              MakeSealedMemory(name, capacity, {.made = made, .touch = false}));
   const Arena arena(memory.bytes, true);
   arena.header().version.store(kArenaVersion);
   arena.header().capacity_bytes.store(size);
@@ -49,8 +53,8 @@ Result<Arena> Arena::Map(int fd, bool writable) {
   void* address =
       mmap(nullptr, size, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
   if (address == MAP_FAILED) {
-    return InvalidArgument(
-        fmt::format("arena: cannot map {} bytes of descriptor {}: {}", size, fd, ReasonArena(errno)));
+    return InvalidArgument(fmt::format("arena: cannot map {} bytes of descriptor {}: {}", size, fd,
+                                       ReasonArena(errno)));
   }
   Arena arena({static_cast<std::byte*>(address), size}, writable);
   const ArenaHeader& header = arena.header();

@@ -616,8 +616,8 @@ class TrainCommTest : public QObject {
     }));
   }
 
-  // Without any abandonment: the loss of a rank is noticed, also by ranks that wait for one that has
-  // noticed it.
+  // Without any abandonment: the loss of a rank is noticed, also by ranks that wait for one that
+  // has noticed it.
   void tcpRankThatIsGoneIsNoticedByAll() {
     const auto rendezvous = std::make_shared<ThreadRendezvous>();
     compareWithNothing(OnThreads(3, [&](int rank) -> std::string {
@@ -790,7 +790,8 @@ class TrainCommTest : public QObject {
     const auto groups = ConnectGroups(mesh.View(0), std::make_shared<ThreadRendezvous>(), 7,
                                       std::chrono::seconds(1));
     QVERIFY(!groups);
-    QCOMPARE(groups.error().message, std::string("2 pipeline stages need the size of their messages"));
+    QCOMPARE(groups.error().message,
+             std::string("2 pipeline stages need the size of their messages"));
   }
 
   void ranksWithOtherDataAreFound() {

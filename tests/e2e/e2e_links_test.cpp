@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bandwidths that live agents measure: close to an emulated port, kept, used by plans, and dropped
-// when a node comes back as another.
+// Bandwidths that running agents measure: they are close to the emulated port, are kept, are used
+// by plans, and are dropped when a node registers with another link.
 #include <QFile>
 #include <QTest>
 #include <nlohmann/json.hpp>
@@ -119,7 +119,7 @@ class E2eLinksTest : public QObject {
     QCOMPARE(m_cluster->Ask({"topology"}).dump(), before);
   }
 
-  // Its agent comes back with another port: what it had a part in says nothing of it now.
+  // The agent of n1 restarts with another port, so the measurements with n1 are dropped.
   void anotherLinkIsMeasuredAnew() {
     const QString path = m_cluster->home() + "/clusters/t/n1/agent.json";
     QFile file(path);

@@ -57,8 +57,8 @@ ptc::CollectionPtr AnyCollection(std::mt19937_64& rng) {
   return *ptc::Collection::Make(std::move(tensors), 1);
 }
 
-/// The tensors on any mesh of up to 8 devices; every second time under other rules: optimizer state
-/// flat over dp, parts of unequal size, tensors on single stages.
+/// The tensors on any mesh of up to 8 devices, half of the time with other rules: optimizer state flat
+/// over dp, parts of unequal size, tensors on single stages.
 ptc::Layout AnyLayout(std::mt19937_64& rng, const ptc::CollectionPtr& tensors) {
   std::vector<DeviceId> devices;
   for (std::int32_t i = 0; i < 8; ++i) devices.push_back({i / 4, i % 4});
@@ -111,7 +111,7 @@ bool Touches(const PieceTable& table, const ptc::Interval& range) {
          });
 }
 
-/// The pieces that the table must have and no others, each with its gradient if it is a parameter.
+/// Whether the table has exactly the pieces of the rank, and a gradient for each of a parameter.
 bool HoldsExactly(const PieceTable& table, const ptc::Layout& layout, int rank) {
   std::size_t expected = 0;
   const auto& tensors = layout.collection().tensors();
@@ -134,7 +134,7 @@ bool HoldsExactly(const PieceTable& table, const ptc::Layout& layout, int rank) 
 
 PieceTable Nothing(std::int64_t epoch) { return *PieceTable::Make(epoch, 0, "j", {}, kCapacity); }
 
-/// Device memories with their tables, moved from layout to layout by plans.
+/// The memories of devices and their tables. Plans move the state from layout to layout.
 class World {
  public:
   World(const ptc::Layout& layout, std::int64_t epoch) : layout_(layout), epoch_(epoch) {
@@ -145,7 +145,7 @@ class World {
     }
   }
 
-  /// Writes to each element of state a value made from its tensor and index alone.
+  /// Sets each element of state to a value that depends on tensor and index only.
   void Fill() {
     ForEachStateElement([](std::byte* element, std::size_t size, std::uint64_t value) {
       std::memcpy(element, &value, size);
@@ -159,7 +159,8 @@ class World {
     return wrong;
   }
 
-  /// Tables of the next epoch, the copies of the plan, the change. \return digests that differed
+  /// Makes the tables of the next epoch, copies as planned, and makes the tables current.
+  /// \return the number of unequal digests
   Result<int> MoveTo(const ptc::Layout& to) {
     TESSERA_TRY(const ptc::Plan plan, ptc::MakePlan(layout_, to, {}));
     std::map<DeviceId, PieceTable> next;

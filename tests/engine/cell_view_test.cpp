@@ -84,7 +84,7 @@ class CellViewTest : public QObject {
       }
       QVERIFY(by_runs == expected);
 
-      // A range of bytes, also from and to the middle of elements.
+      // Any range of bytes, which may begin or end inside an element.
       const auto begin = rng() % expected.size();
       Bytes part(1 + rng() % (expected.size() - begin));
       view.Read(static_cast<std::int64_t>(begin), part);

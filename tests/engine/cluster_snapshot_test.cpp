@@ -12,7 +12,7 @@ using namespace tessera::engine;
 
 namespace {
 
-/// Walks the values of an enum from 0 up; returns the texts that came back as the same value.
+/// Walks the values of an enum from 0 up. Returns the texts that parse to the same value.
 template <typename Enum, typename ParseFunction>
 std::set<std::string> RoundTrip(int count, ParseFunction parse) {
   std::set<std::string> texts;

@@ -112,7 +112,7 @@ class FusedCopyTest : public QObject {
     }
   }
 
-  // Longer than the blocks that a copy is made in.
+  // Longer than a block of the copy.
   void longRunsAreDigestedInBlocks() {
     std::mt19937_64 rng(test::Seed() + 2);
     const ptc::Shape shape{3, 150001};

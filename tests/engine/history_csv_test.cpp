@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exact bytes of the export: a change of these is a change for everybody's scripts.
+// The exact bytes of the export, on which scripts of users depend.
 #include <QTest>
 #include <cmath>
 #include <limits>
@@ -53,7 +53,7 @@ class HistoryCsvTest : public QObject {
                     "n0g0>n1g2=5 n0g1>n1g3=6\r\n"));
   }
 
-  // What is not known is empty in CSV and null in JSON.
+  // An unknown value is empty in CSV and null in JSON.
   void whatIsNotKnownIsLeftOut() {
     HistoryEntry bare;
     bare.id = 9;

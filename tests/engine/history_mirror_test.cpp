@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mirror follows a history in pieces, through kills of either side, without holes.
+// A mirror follows a history in parts, without holes, despite kills of either side.
 #include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
@@ -31,7 +31,8 @@ void AddSome(History& history, int round, double time) {
   QVERIFY(history.PutTransaction(entry));
 }
 
-/// One question of the mirror and its answer. \return whether to ask again
+/// One request of the mirror and its reply.
+/// \return whether there is more
 Result<bool> Follow(History& mirror, History& source, std::int64_t limit, double now) {
   TESSERA_TRY(const auto cursor, mirror.Cursor());
   TESSERA_TRY(const auto changes, source.ChangesSince(cursor, limit));
@@ -89,7 +90,7 @@ class HistoryMirrorTest : public QObject {
     QVERIFY(Follow(*m_mirror, *m_source, 100, 1021));
     VerifyEqual(*m_mirror, *m_source);
     QCOMPARE(m_mirror->Samples("j", 0, 0)->back().step, 15);
-    // The newest step again: its row is another one now.
+    // The newest step again: another row replaces it.
     const Sample again{"j", 15, 9, 9, 9, 1022};
     QVERIFY(m_source->AddSamples(std::span(&again, 1)));
     QVERIFY(Follow(*m_mirror, *m_source, 100, 1023));
@@ -117,7 +118,7 @@ class HistoryMirrorTest : public QObject {
     QVERIFY(Follow(*m_mirror, *m_source, 1000, 3016));
     QVERIFY((*m_mirror->Covered() == std::vector<TimeSpan>{{1000, 1001}, {2015, 3016}}));
     QVERIFY((*m_mirror->Gaps() == std::vector<TimeSpan>{{1001, 2015}}));
-    // What the mirror has seen it keeps.
+    // The mirror keeps the rows that it has.
     QCOMPARE(m_mirror->Events(0, 0)->front().text, std::string("round 0"));
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What retention lets go, what it keeps, and how long one piece of it takes.
+// The rows that retention removes and keeps, and the bound of one call.
 #include <QElapsedTimer>
 #include <QFileInfo>
 #include <QTemporaryDir>
@@ -21,7 +21,7 @@ namespace {
 constexpr double kNow = 2e9;
 constexpr double kDay = 86400;
 
-/// A sample a second, the last one `until` seconds before kNow.
+/// One sample per second, the last one `until` seconds before kNow.
 std::vector<Sample> Seconds(const std::string& job, std::int64_t count, double until) {
   std::vector<Sample> samples;
   for (std::int64_t i = 0; i < count; ++i) {
@@ -160,18 +160,18 @@ class HistoryRetentionTest : public QObject {
     QVERIFY(m_history->AddSamples(Seconds("recent", 500, 0)));
     AddEvents(*m_history, 3000, 0);
     AddTransactions(*m_history, 300, 0);
-    // Room for what is protected and a little more.
+    // Room for the protected rows and a little more.
     RetainAll(*m_history, {600 << 10, 90 * kDay});
     QVERIFY(*m_history->SizeBytes() <= 600 << 10);
     QVERIFY(std::ssize(*m_history->Transactions("", 0)) >= 100);
     QVERIFY(std::ssize(*m_history->Events(0, 0)) >= 1000);
-    // No room at all: one transaction, as the record of what the cluster is.
+    // No room at all: one transaction stays as the record of the cluster's state.
     RetainAll(*m_history, {1, 90 * kDay});
     QVERIFY(m_history->Samples("recent", 0, 0)->empty());
     QVERIFY(m_history->Events(0, 0)->empty());
     QCOMPARE(std::ssize(*m_history->Transactions("", 0)), 1);
     QCOMPARE(m_history->Transactions("", 0)->front().id, 300);
-    // Numbers go on.
+    // Sequence numbers continue.
     Event event;
     QVERIFY(m_history->AddEvent(event));
     QCOMPARE(event.sequence, 3001);

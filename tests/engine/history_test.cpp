@@ -66,7 +66,7 @@ Event AnEvent(const std::string& text) {
   return event;
 }
 
-/// Steps first…last of a job at one second a step, `later` seconds after the epoch.
+/// Steps first…last of a job, one per second, `later` seconds after the epoch.
 std::vector<Sample> Curve(const std::string& job, std::int64_t first, std::int64_t last,
                           double later = 0) {
   std::vector<Sample> samples;
@@ -77,7 +77,7 @@ std::vector<Sample> Curve(const std::string& job, std::int64_t first, std::int64
   return samples;
 }
 
-/// Without the numbers that the history gave.
+/// The samples without the numbers of the history.
 std::vector<Sample> Plain(Result<std::vector<Sample>> samples) {
   if (!samples) return {};
   for (Sample& sample : *samples) sample.sequence = 0;
@@ -171,7 +171,7 @@ class HistoryTest : public QObject {
     QCOMPARE(std::ssize(*(*history)->SamplesBetween("j", {}, 0)), 100);
   }
 
-  // A job goes back from step 60 to 40, and later begins anew under its old name.
+  // A job returns from step 60 to 40, and later starts again under its name.
   void stepsMadeAgainUndoWhatFollowed() {
     auto history = History::Open(Path("undone.db"));
     VERIFY_OK(history);
@@ -187,7 +187,7 @@ class HistoryTest : public QObject {
     QVERIFY((*history)->AddSamples(third));
     QVERIFY(Plain((*history)->Samples("j", 0, 0)) == third);
     QVERIFY(Plain((*history)->Samples("k", 0, 0)) == Curve("k", 1, 5));
-    // The plot of that time shows everything that was.
+    // A plot of that time shows all samples.
     QCOMPARE(std::ssize(*(*history)->SamplesBetween("j", {}, 0)), 73);
     QVERIFY((*(*history)->Jobs() == std::vector<std::string>{"j", "k"}));
   }
@@ -399,8 +399,8 @@ class HistoryTest : public QObject {
     QVERIFY(!QFile::exists(QString::fromStdString(path + "-wal")));
   }
 
-  // Bytes are overwritten and cut off at random places: any error will do, a crash will not, and
-  // whoever asks for it gets a history that works.
+  // Bytes are overwritten or truncated at random offsets. Any error is right and no crash is, and
+  // OpenOrQuarantine returns a history that works.
   void damagedFilesNeverCrash() {
     std::mt19937_64 rng(test::Seed());
     const std::string whole = Path("whole.db");
@@ -476,8 +476,8 @@ class HistoryTest : public QObject {
     QVERIFY(!QFile::exists(QString::fromStdString(path + ".bad")));
   }
 
-  // A file that may not grow, as on a full disk: an error that callers can tell from damage, what
-  // was recorded stays readable, and with room again it goes on.
+  // A file that cannot grow, as on a full disk: the error differs from that of damage, the recorded
+  // rows stay readable, and writes succeed once there is room.
   void aFileThatCannotGrowIsAnError() {
     const std::string path = Path("full.db");
     QVERIFY(History::Open(path));
@@ -529,7 +529,7 @@ class HistoryTest : public QObject {
     QCOMPARE(event.sequence, 1);
   }
 
-  // A writer is killed at random points. What it said was done is there, the rest whole or absent.
+  // A writer is killed at random points. Reported rows are present, others are complete or absent.
   void survivesKillNine() {
     std::mt19937_64 rng(test::Seed());
     const std::string path = Path("killed.db");

@@ -85,8 +85,8 @@ class JournalTest : public QObject {
     }
   }
 
-  // The child promises a value over the pipe only after Put came back, and is killed while it works
-  // on further ones.
+  // The child reports a value over the pipe after Put has returned, and is killed while it stores
+  // further values.
   void everyPromiseSurvivesKillNine() {
     for (int round = 0; round < 3; ++round) {
       const std::string path = Path("killed" + std::to_string(round) + ".db");

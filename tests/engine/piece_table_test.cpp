@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::int64_t kCapacity = std::int64_t{4} << 20;
 constexpr auto kFirst = static_cast<std::int64_t>(kArenaDataOffset);
-// Where FORMAT.md puts the fields of a slot.
+// Offsets of the fields of a table in FORMAT.md.
 constexpr std::size_t kPayloadSizeAt = 16, kChecksumAt = 24, kPayloadAt = 32;
 
 Box MakeBox(const Dims& dims) { return *Box::Make(dims); }
@@ -68,7 +68,7 @@ void SetWord(std::span<std::byte> slot, std::size_t offset, std::uint64_t word) 
   std::memcpy(slot.data() + offset, &word, sizeof(word));
 }
 
-/// Makes the checksum fit whatever the payload is now.
+/// Recomputes the checksum.
 void FixChecksum(std::span<std::byte> slot) {
   const std::size_t size = WordAt(slot, kPayloadSizeAt);
   SetWord(slot, kChecksumAt, Checksum(slot.subspan(kPayloadAt, size)));
@@ -151,7 +151,7 @@ class PieceTableTest : public QObject {
                  "epoch -1");
   }
 
-  // As many entries as a device has of a model with 180,000 tensors: more than any fixed slot holds.
+  // As many entries as a device has for a model with 180,000 tensors.
   void tablesOfManyPiecesAreWrittenAndRead() {
     constexpr std::int64_t kLarge = std::int64_t{24} << 20;
     const auto fd = Arena::CreateMemfd("large", kLarge);
@@ -239,8 +239,8 @@ class PieceTableTest : public QObject {
     VERIFY_OK(read);
   }
 
-  // With the checksum mended the decoder itself meets the damage: it may find a table that is valid
-  // by chance, but it must come back.
+  // With a recomputed checksum the decoder sees the damage. It may find a table that is valid by chance,
+  // but it must return.
   void damageBehindAGoodChecksumNeverCrashes() {
     std::mt19937_64 rng(test::Seed() + 2);
     Arena arena = NewArena();

@@ -48,7 +48,7 @@ class ProgressTest : public QObject {
     for (int i = 0; i < 50; ++i, ++tick) {
       progress.Update(done += 200, kStart + milliseconds{100 * tick});
     }
-    // 1000 B/s for long, then 2000 B/s for 5 s: a share of 1 - 1/e of the step is made.
+    // 1000 B/s for long, then 2000 B/s for 5 s: the rate has moved by 1 - 1/e of the step.
     const double expected = 1000 + 1000 * (1 - std::exp(-1.0));
     QVERIFY(std::abs(progress.Rate(kStart + milliseconds{100 * (tick - 1)}) - expected) < 1);
   }

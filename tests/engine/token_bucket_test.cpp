@@ -51,7 +51,7 @@ class TokenBucketTest : public QObject {
     TokenBucket bucket(1000, 500);
     QVERIFY(bucket.Take(500, kStart) == nanoseconds{0});
     QVERIFY(bucket.Take(250, kStart + milliseconds{250}) == nanoseconds{0});
-    // A long rest is worth no more than the burst.
+    // A long rest allows no more than the burst.
     QVERIFY(bucket.Take(500, kStart + seconds{3600}) == nanoseconds{0});
     QVERIFY(bucket.Take(1, kStart + seconds{3600}) == milliseconds{1});
   }
@@ -66,7 +66,7 @@ class TokenBucketTest : public QObject {
     for (int i = 0; i < 3'000'000; ++i) last = bucket.Take(1, kStart);
     QVERIFY(std::abs(last.count() - 1'000'000) <= 1);
   }
-  // Whatever is asked for when: in any window no more than burst + rate * time gets through.
+  // For any requests: in any window at most burst + rate * time passes.
   void neverExceedsTheEnvelope() {
     std::mt19937_64 rng(test::Seed());
     for (int round = 0; round < 100; ++round) {
@@ -87,7 +87,7 @@ class TokenBucketTest : public QObject {
         for (std::size_t last = first; last < passed.size(); ++last) {
           sum += passed[last].second;
           const double window = passed[last].first - passed[first].first;
-          // Bytes are used when the wait is over, so the first ones were earned before the window.
+          // Bytes pass when the wait is over, so the first ones count before the window.
           const double allowed = static_cast<double>(burst + passed[first].second) +
                                  static_cast<double>(rate) * window;
           QVERIFY(static_cast<double>(sum) <= allowed + 1);
@@ -106,7 +106,7 @@ class TokenBucketTest : public QObject {
         });
       }
     }
-    // 4 lanes took a million bytes in all: the last one waits a second, whoever it was.
+    // 4 lanes took a million bytes in all, so the last one waits a second.
     QVERIFY(*std::max_element(longest.begin(), longest.end()) == seconds{1});
   }
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coordinator and participants as a world of messages: delivered in any order between nodes, with
-// kills of agents and of the registrar at any point.
+// Coordinator and participants exchange messages in any order between nodes, with kills of agents and
+// of the registrar at any point.
 #include <QTest>
 #include <deque>
 #include <map>
@@ -19,8 +19,8 @@ using namespace tessera::engine;
 
 namespace {
 
-// One cluster with one transaction. The driver's duties (agents/node) are played here, with memory
-// that survives kills kept apart from memory that does not.
+// One cluster with one transaction. It does the work of agents/node, and separates memory that survives
+// kills from memory that does not.
 class World {
  public:
   struct Node {
@@ -45,8 +45,8 @@ class World {
     Perform(coordinator_->On(Begin{}));
   }
 
-  /// Runs until nothing is left to do. That many agents die on the way, and as many connections
-  /// are lost with all that is on its way.
+  /// Runs until no message is left. Kills that many agents, and breaks that many connections with all
+  /// their messages.
   void Run(int kills, int cuts, bool cancel) {
     for (int i = 0; i < 20000; ++i) {
       if (kills > 0 && rng_() % 12 == 0) {
@@ -93,7 +93,7 @@ class World {
   void Kill() {
     const auto victim = static_cast<int>(rng_() % (nodes_.size() + 1));
     if (victim == static_cast<int>(nodes_.size())) {
-      // The registrar: it comes back and asks the register, unless all was over.
+      // The registrar restarts and reads the register, unless the transaction is over.
       if (finished_) return;
       to_coordinator_.clear();
       coordinator_.emplace(Coordinator::Recovered(setup_));
@@ -135,7 +135,7 @@ class World {
     to_coordinator_.push_back(NodeReconnected{number});
   }
 
-  // The agent registers and says what its journal holds.
+  // The agent registers and reports the state in its journal.
   void Restarted(int number) {
     Node& node = nodes_[number];
     if (finished_) {
@@ -170,7 +170,7 @@ class World {
       if (std::holds_alternative<PrepareAsked>(event)) {
         node.machine.emplace();
       } else if (const auto* outcome = std::get_if<OutcomeTold>(&event)) {
-        // Nothing of it is here: never begun, or followed and forgotten.
+        // The node does not know it: it never began, or it was carried out and forgotten.
         if (outcome->commit) Expect(node.flipped, "a commit was forgotten before the flip");
         Say(who, outcome->commit ? ReportKind::kCommitted : ReportKind::kAborted);
         return true;
@@ -328,12 +328,12 @@ class TxnTest : public QObject {
       if (QTest::currentTestFailed()) return;
       ++(world.committed() ? commits : aborts);
     }
-    // Both ways were taken often enough to mean something.
+    // Both outcomes occurred often enough.
     QVERIFY(commits > 200);
     QVERIFY(aborts > 200);
   }
 
-  // Connections that break change nothing about the outcome: without kills, all commit.
+  // Broken connections do not change the outcome: without kills, all commit.
   void lostWordsAreSaidAgain() {
     std::mt19937_64 rng(test::Seed());
     for (int i = 0; i < 4000; ++i) {

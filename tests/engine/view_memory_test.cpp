@@ -46,7 +46,7 @@ class ViewMemoryTest : public QObject {
     }
   }
 
-  // The bytes that FORMAT.md names.
+  // The bytes of FORMAT.md.
   void headerHasItsBytes() {
     auto made = ViewMemory::Create("view", kBytes);
     QVERIFY(made);
@@ -100,7 +100,7 @@ class ViewMemoryTest : public QObject {
     QCOMPARE(ErrorOf(*made, 0, kStamp).code, ErrorCode::kDataLoss);
   }
 
-  // A file that its owner can cut short would kill its readers.
+  // If its owner could truncate the memory, readers would get SIGBUS.
   void unsealedMemoryIsRefused() {
     auto made = ViewMemory::Create("view", kBytes);
     QVERIFY(made);

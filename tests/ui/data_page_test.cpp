@@ -134,10 +134,10 @@ class DataPageTest : public QObject {
     auto cluster = test::PanelCluster();
     cluster.jobs.front().data = {};
     test::Panel unknown({}, cluster);
-    QVERIFY(openPage(unknown)->words().contains(QStringLiteral("does not say")));
+    QVERIFY(openPage(unknown)->words().contains(QStringLiteral("does not report")));
     cluster.jobs.front().command = "./my-job";
     test::Panel own({}, cluster);
-    QVERIFY(openPage(own)->words().contains(QStringLiteral("program of its own")));
+    QVERIFY(openPage(own)->words().contains(QStringLiteral("external program")));
     cluster.jobs.clear();
     for (auto& node : cluster.nodes) {
       for (auto& device : node.devices) {

@@ -66,7 +66,7 @@ class DoctorDialogTest : public QObject {
     QVERIFY(dialog->isAsking() && !dialog->againButton()->isEnabled());
     QVERIFY(!dialog->copyButton()->isEnabled());
     QTRY_VERIFY(!dialog->isAsking());
-    QCOMPARE(dialog->words(), QStringLiteral("4 findings, 2 want a look."));
+    QCOMPARE(dialog->words(), QStringLiteral("4 findings, 2 need attention."));
     QVERIFY(dialog->windowTitle().contains(QStringLiteral("local")));
 
     // Again: the cluster may have got better.
@@ -106,7 +106,7 @@ class DoctorDialogTest : public QObject {
   void anAnswerAfterItsEndDoesNothing() {
     test::Panel panel;
     { ui::DoctorDialog dialog(panel.commands, QStringLiteral("lab")); }
-    QTest::qWait(20);
+    test::settle();
     QCOMPARE(panel.commands.doctorCalls, 1);
   }
 

@@ -169,7 +169,7 @@ class DraftTest : public QObject {
     m_draft->pin(ptc::Axis::kTp, 3);
     QCOMPARE(m_plan->state(), DraftPlan::State::Invalid);
     QCOMPARE(m_plan->problem(),
-             QStringLiteral("2 × 3 × 1 uses 6 of 8 GPUs: take 2 out or raise a degree."));
+             QStringLiteral("2 × 3 × 1 uses 6 of 8 GPUs: remove 2 or raise a degree."));
     QTest::qWait(2 * DraftPlan::kEditDelayMs);
     QCOMPARE(m_commands->planned.size(), std::size_t{0});
     m_draft->remove({{0, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 0}, {1, 1}, {1, 2}, {1, 3}});

@@ -5,6 +5,8 @@
 #include <QGuiApplication>
 #include <QSignalSpy>
 #include <QTest>
+#include <algorithm>
+#include <limits>
 #include <memory>
 
 #include "engine/vfs/content.h"
@@ -184,26 +186,43 @@ class FileModelsTest : public QObject {
   void aLargeModelOnAThousandRanksIsFluid() {
     FileTreeModel files;
     const auto big = test::BigState(500, test::Shape(32, 8, 4));
-    QElapsedTimer timer;
-    timer.start();
     files.setJobs({{big->info.name, big}});
     const QModelIndex ranks = files.indexOf(kJobFolder + QStringLiteral("/ranks"));
     files.fetchMore(ranks);
     QCOMPARE(files.rowCount(ranks), 1024);
     files.fetchMore(files.indexOf(kJobFolder + QStringLiteral("/ranks/1023")));
     files.fetchMore(files.indexOf(kJobFolder + QStringLiteral("/full")));
-    const qint64 listed = timer.elapsed();  // while plans are made elsewhere
-    QVERIFY2(listed < 500, qPrintable(QStringLiteral("%1 ms").arg(listed)));
+    QVERIFY(files.isBusy());  // the folders are listed before the plans of their files are made
     const QModelIndex optimizer = fileAt(files, QStringLiteral("full/optimizer.safetensors"));
     QCOMPARE(files.rowCount(optimizer), 500 * 27);
-    timer.restart();
     files.setFilter(QStringLiteral("h.499.w1"));
     QVERIFY(files.rowCount(optimizer) > 0);
     const ui::FileFacts facts = makeFileFacts(files, optimizer, {});
     QCOMPARE(facts.bytes->columns(600).size(), std::size_t{600});
     QCOMPARE(facts.bytes->rowCount(), 500 * 27 + 1);
-    const qint64 shown = timer.elapsed();
-    QVERIFY2(shown < 1000, qPrintable(QStringLiteral("%1 ms").arg(shown)));
+  }
+
+  // The strip costs what its columns cost, not what the tensors of the file cost.
+  void theStripOfALargerFileCostsTheSame() {
+    const auto nanoseconds = [](int layers) {
+      FileTreeModel files;
+      const auto state = test::BigState(layers, test::Shape(32, 8, 4));
+      files.setJobs({{state->info.name, state}});
+      const QModelIndex optimizer = fileAt(files, QStringLiteral("full/optimizer.safetensors"));
+      qint64 least = std::numeric_limits<qint64>::max();
+      for (int i = 0; i < 5; ++i) {
+        const ui::FileFacts facts = makeFileFacts(files, optimizer, {});
+        QElapsedTimer timer;
+        timer.start();
+        const auto columns = facts.bytes->columns(200);
+        least = std::min(least, timer.nsecsElapsed());
+        if (columns.size() != 200) return qint64{-1};
+      }
+      return least;
+    };
+    const qint64 small = nanoseconds(25), large = nanoseconds(500);
+    QVERIFY(small > 0 && large > 0);
+    QVERIFY2(large < 6 * small, qPrintable(QStringLiteral("%1 ns, %2 ns").arg(small).arg(large)));
   }
 
   void aTensorLiesWhereItsCutSays() {

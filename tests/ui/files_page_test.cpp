@@ -229,7 +229,7 @@ class FilesPageTest : public QObject {
     test::Panel panel;
     ui::FilesPage* page = openPage(panel);
     panel.window->resize(1024, 640);
-    QTest::qWait(50);
+    test::settle();
     QVERIFY(page->tree()->width() >= 150);
     const QRect area(QPoint(0, 0), page->size());
     for (QWidget* part :

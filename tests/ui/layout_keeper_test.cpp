@@ -118,7 +118,7 @@ class LayoutKeeperTest : public QObject {
     Settings settings;
     const auto box = [](Panel& panel) {
       for (auto* each : panel.window->findChildren<QComboBox*>()) {
-        if (each->accessibleName() == QLatin1String("What the colours of the mesh tell"))
+        if (each->accessibleName() == QLatin1String("Meaning of the colours in the mesh"))
           return each;
       }
       return static_cast<QComboBox*>(nullptr);

@@ -61,7 +61,7 @@ class LessonTest : public QObject {
     QTest::addColumn<int>("answer");
     QTest::addColumn<QString>("begin");
     QTest::newRow("right") << 0 << "As you expected";
-    QTest::newRow("wrong") << 1 << "You expected: device batch kept. Better than the right job";
+    QTest::newRow("wrong") << 1 << "You expected: GPU batch kept. Lower loss than the right job";
   }
   void theAnswerIsComparedWithTheRuns() {
     QFETCH(int, answer);
@@ -74,7 +74,7 @@ class LessonTest : public QObject {
     lesson.showStep(Lesson::Seen);
     QVERIFY2(lesson.words().startsWith(begin), qPrintable(lesson.words()));
     QVERIFY(lesson.words().contains(QStringLiteral("160 samples were read twice")));
-    const QString never = QStringLiteral("on what it never read it is 0.050 ± 0.001 above");
+    const QString never = QStringLiteral("on the samples never read it is 0.050 ± 0.001 above");
     QVERIFY2(lesson.words().contains(never), qPrintable(lesson.words()));
     QCOMPARE(lesson.numbers()->rows().size(), std::size_t{3});
     QVERIFY(lesson.numbers()->value(QStringLiteral("position lost")).contains(u'2'));

@@ -90,7 +90,7 @@ class MainWindowTest : public QObject {
     QVERIFY(panel.window->planPanel()->applyButton()->text().startsWith(
         QStringLiteral("Apply: move 37.6 MiB")));
     QVERIFY(panel.window->planPanel()->applyButton()->isEnabled());
-    QTest::qWait(50);
+    test::settle();
     QCOMPARE(panel.commands.mutations(), 0);
     QVERIFY(notices(panel).contains(QStringLiteral("Draft: nothing moves until you apply it.")));
   }
@@ -181,12 +181,12 @@ class MainWindowTest : public QObject {
     drop(panel, {{1, 0}}, true);
     QVERIFY(panel.waitForPlan());
     auto* plan = panel.window->planPanel();
-    QCOMPARE(plan->facts()->value(QStringLiteral("stay idle")), QStringLiteral("n1g0"));
+    QCOMPARE(plan->facts()->value(QStringLiteral("unused")), QStringLiteral("n1g0"));
     QVERIFY(plan->whyText().startsWith(QStringLiteral("tp stays at 2")));
     QCOMPARE(plan->productText(), QStringLiteral("2 × 2 × 1 = 4 of 5 ✓"));
     // One GPU more is no other mesh: there is nothing to apply.
     QVERIFY(!plan->applyButton()->isEnabled());
-    QCOMPARE(plan->applyButton()->toolTip(), QStringLiteral("The job would stay as it is."));
+    QCOMPARE(plan->applyButton()->toolTip(), QStringLiteral("The draft does not change the job."));
     QCOMPARE(plan->command(),
              QStringLiteral("tesseractl plan gpt-mini --devices n0g0,n0g1,n0g2,n0g3,n1g0"));
   }
@@ -206,8 +206,8 @@ class MainWindowTest : public QObject {
     QVERIFY(panel.waitForPlan());
     const auto* facts = panel.window->planPanel()->facts();
     QCOMPARE(facts->value(QStringLiteral("busiest port")),
-             QStringLiteral("382 MiB = bound +0.4 %"));
-    QCOMPARE(facts->value(QStringLiteral("held only once")), QStringLiteral("3 MiB in 7 pieces"));
+             QStringLiteral("382 MiB (at most 0.4 % above the least)"));
+    QCOMPARE(facts->value(QStringLiteral("held only once")), QStringLiteral("3 MiB in 7 shards"));
     panel.commands.adjustPlan = [](engine::PlanSummary plan) {
       plan.certificate = {};
       return plan;
@@ -250,7 +250,7 @@ class MainWindowTest : public QObject {
     QVERIFY(panel.waitForPlan());
     auto* plan = panel.window->planPanel();
     QVERIFY(!plan->applyButton()->isEnabled());
-    QCOMPARE(plan->applyButton()->text(), QStringLiteral("Apply: arm Operate first"));
+    QCOMPARE(plan->applyButton()->text(), QStringLiteral("Apply: switch to Operate first"));
     QVERIFY(plan->applyButton()->toolTip().contains(QStringLiteral("Ctrl+Shift+O")));
     emit plan->applyRequested();
     for (QAction* each : panel.window->actions()->all()) {
@@ -268,7 +268,7 @@ class MainWindowTest : public QObject {
     for (auto* box : panel.window->findChildren<QMessageBox*>()) {
       for (QAbstractButton* button : box->buttons()) button->click();
     }
-    QTest::qWait(50);
+    test::settle();
     QCOMPARE(panel.commands.mutations(), 0);
   }
 
@@ -307,14 +307,14 @@ class MainWindowTest : public QObject {
     QCOMPARE(sheet->applyButton()->text(), QStringLiteral("Move 37.6 MiB, pause ≈ 0.42 s"));
     QTRY_VERIFY(sheet->cancelButton()->hasFocus());
     QTest::keyClick(sheet, Qt::Key_Return);
-    QTest::qWait(30);
+    test::settle();
     QCOMPARE(panel.commands.mutations(), 0);
 
     panel.window->planPanel()->applyButton()->click();
     sheet = panel.window->findChildren<ui::ApplySheet*>().last();
     sheet->applyButton()->setFocus();
     QTest::keyClick(sheet->applyButton(), Qt::Key_Return);
-    QTest::qWait(30);
+    test::settle();
     QCOMPARE(panel.commands.mutations(), 0);
   }
 
@@ -362,15 +362,15 @@ class MainWindowTest : public QObject {
     panel.model.setRecordProblem(QStringLiteral("lab.sqlite: database or disk is full"));
     panel.model.flush();
     QVERIFY(notices(panel).contains(
-        QStringLiteral("History cannot be written: lab.sqlite: database or disk is full; "
-                       "monitoring continues")));
+        QStringLiteral("The history cannot be written: lab.sqlite: database or disk is full. "
+                       "Monitoring continues.")));
     QVERIFY(panel.window->planPanel()->applyButton()->toolTip().startsWith(
-        QStringLiteral("Cannot record the move: ")));
+        QStringLiteral("The change cannot be recorded: ")));
     action(panel, "plan.apply")->trigger();
     auto* sheet = child<ui::ApplySheet>(panel);
     QVERIFY(sheet->unrecordedBox()->isVisible());
     QCOMPARE(sheet->unrecordedBox()->text(),
-             QStringLiteral("Apply although it cannot be recorded"));
+             QStringLiteral("Apply even though the change cannot be recorded"));
     QVERIFY(!sheet->unrecordedBox()->isChecked());
     QVERIFY(!sheet->applyButton()->isEnabled());
     QVERIFY(sheet->applyButton()->toolTip().contains(QStringLiteral("disk is full")));
@@ -410,9 +410,10 @@ class MainWindowTest : public QObject {
     panel.model.setRecordProblem(QStringLiteral("locked"));
     panel.model.flush();
     drop(panel, kN1, true);
-    QTRY_VERIFY(!notices(panel)
-                     .filter(QStringLiteral("Nothing was moved. Cannot record the move: locked."))
-                     .isEmpty());
+    QTRY_VERIFY(
+        !notices(panel)
+             .filter(QStringLiteral("Nothing was moved. The change cannot be recorded: locked."))
+             .isEmpty());
     QVERIFY(!panel.window->isCountingDown());
     QCOMPARE(panel.commands.mutations(), 0);
     // Not skipped, as the question is in live mode otherwise.
@@ -428,7 +429,7 @@ class MainWindowTest : public QObject {
     QTRY_VERIFY(panel.window->isCountingDown());
     auto* bar = child<ui::CountdownBar>(panel);
     QVERIFY(bar->isVisible());
-    QCOMPARE(bar->text(), QStringLiteral("Moving in 1 s, Esc stops"));
+    QCOMPARE(bar->text(), QStringLiteral("The change starts in 1 s. Esc stops it."));
     QCOMPARE(panel.commands.mutations(), 0);
     QTRY_COMPARE_WITH_TIMEOUT(panel.commands.applied.size(), std::size_t{1}, 5000);
     QVERIFY(!panel.window->isCountingDown());
@@ -445,9 +446,14 @@ class MainWindowTest : public QObject {
     QVERIFY(!panel.window->isCountingDown());
     QVERIFY(!child<ui::CountdownBar>(panel)->isVisible());
     QCOMPARE(panel.window->meshView()->selection(), kN1Set);
-    QTest::qWait(1200);
-    QCOMPARE(panel.commands.mutations(), 0);
     QCOMPARE(panel.window->draft()->added().size(), std::size_t{4});
+    // The countdown of a later drop ends after the stopped one would have: only it applies.
+    panel.window->draft()->undoStack()->undo();
+    drop(panel, {{1, 0}, {1, 1}}, true);
+    drop(panel, {{1, 2}, {1, 3}}, true);
+    QTRY_COMPARE_WITH_TIMEOUT(panel.commands.applied.size(), std::size_t{1}, 10'000);
+    test::settle();
+    QCOMPARE(panel.commands.mutations(), 1);
   }
 
   void anotherDropStartsTheCountdownAnew() {
@@ -465,7 +471,7 @@ class MainWindowTest : public QObject {
     Panel panel({.operate = true, .live = true, .liveCountdownSeconds = 0});
     drop(panel, {{0, 1}, {0, 2}, {0, 3}}, false);
     QTRY_VERIFY(panel.window->planPanel()->problemText().contains(QStringLiteral("tp = 2")));
-    QTest::qWait(50);
+    test::settle();
     QCOMPARE(panel.commands.mutations(), 0);
     QVERIFY(!child<ui::CountdownBar>(panel)->isVisible());
   }
@@ -587,7 +593,7 @@ class MainWindowTest : public QObject {
     QVERIFY(!state->isVisible());
     panel.model.setLink(ui::LinkState::Lost, QStringLiteral("Trying again in 4 s."));
     panel.model.flush();
-    QVERIFY(notices(panel).join(QLatin1Char(' ')).contains(QStringLiteral("connection is lost")));
+    QVERIFY(notices(panel).join(QLatin1Char(' ')).contains(QStringLiteral("Connection lost")));
     for (auto* bar : panel.window->findChildren<ui::NoticeBar*>()) {
       if (bar->isVisible()) bar->actionButton()->click();
     }
@@ -631,7 +637,7 @@ class MainWindowTest : public QObject {
     QCOMPARE(state->title(), QStringLiteral("Connecting…"));
     model.setLink(ui::LinkState::Refused, QStringLiteral("key is not known"));
     model.flush();
-    QCOMPARE(state->title(), QStringLiteral("The cluster refuses this panel"));
+    QCOMPARE(state->title(), QStringLiteral("The cluster refused the connection"));
     model.setSnapshot(test::PanelCluster());
     model.setLink(ui::LinkState::Connected, {});
     model.flush();
@@ -716,7 +722,7 @@ class MainWindowTest : public QObject {
     if (scene >= 2) panel.setSnapshot(test::PanelMove(TxnPhase::kTransferring, {62, 58, 64, 41}));
     if (scene == 3) panel.setSnapshot(test::PanelGrown());
     panel.window->resize(1280, 720);
-    QTest::qWait(30);
+    test::settle();
     QCOMPARE(panel.window->size(), QSize(1280, 720));
     for (QAbstractButton* button : panel.window->findChildren<QAbstractButton*>()) {
       if (!button->isVisible() || button->text().isEmpty()) continue;
@@ -738,7 +744,7 @@ class MainWindowTest : public QObject {
     Panel panel({.operate = true});
     panel.window->resize(1440, 900);
     panel.window->meshView()->setSelection({{1, 3}});
-    QTest::qWait(30);
+    test::settle();
     const auto* records = panel.window->findChild<QDockWidget*>(QStringLiteral("records"));
     QVERIFY(records);
     const int height = records->height();
@@ -752,11 +758,11 @@ class MainWindowTest : public QObject {
         cluster.jobs.front().devices = txn.to_devices;
       }
       panel.setSnapshot(cluster);
-      QTest::qWait(30);
+      test::settle();
       QCOMPARE(records->height(), height);
     }
     panel.setSnapshot(test::PanelGrown());
-    QTest::qWait(30);
+    test::settle();
     QCOMPARE(records->height(), height);
   }
 

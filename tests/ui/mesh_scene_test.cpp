@@ -83,10 +83,10 @@ class MeshSceneTest : public QObject {
                                             << "mesh rank 1 [1] tp 1/dp 0 healthy \"rank 1\""
                                             << "mesh rank 2 [0] tp 0/dp 1 healthy \"rank 2\""
                                             << "pool idle \"idle\"";
-    QTest::newRow("plan that leaves one over") << "left over"
+    QTest::newRow("plan that leaves one over") << "unused"
                                                << "mesh rank 1 [1] tp 1/dp 0 staying \"stays\""
                                                << "mesh rank 2 [0] tp 0/dp 1 staying \"stays\""
-                                               << "mesh idle \"left over\"";
+                                               << "mesh idle \"unused\"";
     QTest::newRow("node suspect") << "suspect"
                                   << "mesh rank 1 [1] tp 1/dp 0 suspect \"no answer\""
                                   << "mesh rank 2 [0] tp 0/dp 1 suspect \"no answer\""
@@ -142,7 +142,7 @@ class MeshSceneTest : public QObject {
       scene = makeScene(cluster, kJob, &own, &plan);
     } else if (which == QStringLiteral("same")) {
       scene = makeScene(cluster, kJob, &own);
-    } else if (which == QStringLiteral("left over")) {
+    } else if (which == QStringLiteral("unused")) {
       own.insert({1, 0});
       plan.to_mesh = test::Shape(2, 2, 1);
       plan.to_devices = {{0, 0}, {0, 1}, {0, 2}, {0, 3}};

@@ -148,7 +148,7 @@ class PaletteTest : public QObject {
     for (auto& event : test::PanelEvents()) panel.model.addEvent(event);
     panel.model.flush();
     QTRY_VERIFY(panel.commands.historyCalls > 0);
-    QTest::qWait(20);
+    test::settle();
     CommandPalette& palette = open(panel);
     QTest::keyClicks(palette.edit(), QStringLiteral("e joined"));
     QVERIFY(palette.hits().front().item->title.contains(QStringLiteral("joined with 4 GPUs")));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/ui/panel_fixture.h"
 
+#include <QCoreApplication>
 #include <QPushButton>
 #include <QTest>
 #include <cmath>
@@ -159,6 +160,14 @@ std::vector<engine::Sample> PanelSamples() {
     if (time > kNoon + 122 && time < kNoon + 140) time = kNoon + 140;  // paused by hand
   }
   return samples;
+}
+
+void settle() {
+  // An event may post another one: a new size requests a layout, which resizes the children.
+  for (int round = 0; round < 5; ++round) {
+    QCoreApplication::sendPostedEvents();
+    QCoreApplication::processEvents();
+  }
 }
 
 Panel::Panel(ui::WindowOptions options, engine::ClusterSnapshot snapshot) : commands(model) {

@@ -25,6 +25,9 @@ std::vector<engine::HistoryEntry> PanelHistory();
 /// Seven minutes of them, with the pauses of PanelHistory and one by hand.
 std::vector<engine::Sample> PanelSamples();
 
+/// Delivers all posted events and expired timers, so that layouts and answers take effect.
+void settle();
+
 class Panel {
  public:
   explicit Panel(ui::WindowOptions options = {}, engine::ClusterSnapshot snapshot = PanelCluster());

@@ -206,7 +206,7 @@ class RecordsTest : public QObject {
     QVERIFY(draft->mesh() == second.mesh);
     QVERIFY(draft->options() == second.options);
     QCOMPARE(plan->scatter()->chosen(), std::optional<int>(1));
-    QTest::qWait(150);
+    QTest::qWait(2 * ui::DraftProposal::kDelayMs);
     QCOMPARE(panel.commands.proposed.size(), asked);  // choosing asks nothing anew
 
     // The other way: the fields lead, the table follows.

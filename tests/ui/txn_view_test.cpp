@@ -35,28 +35,29 @@ class TxnViewTest : public QObject {
     QTest::addColumn<bool>("ended");
     QTest::addColumn<QString>("sentence");  // begins with
     const QString cost =
-        QStringLiteral("Until the commit the old layout is whole: cancelling costs nothing");
+        QStringLiteral("Until the commit the old layout is intact. Cancelling costs only time.");
     const auto row = [](TxnPhase phase, int step, bool active, bool ended, const QString& text) {
       QTest::newRow(nameOf(phase)) << static_cast<int>(phase) << step << active << ended << text;
     };
-    row(TxnPhase::kPlanned, 0, true, false, QStringLiteral("The cluster has the plan. ") + cost);
+    row(TxnPhase::kPlanned, 0, true, false,
+        QStringLiteral("The cluster has accepted the plan. ") + cost);
     row(TxnPhase::kPreparing, 0, true, false,
-        QStringLiteral("4 GPUs are starting; training goes on. ") + cost);
+        QStringLiteral("4 GPUs are starting. Training continues. ") + cost);
     row(TxnPhase::kPrecopying, 0, true, false,
-        QStringLiteral("Copying ahead; training goes on. ") + cost);
+        QStringLiteral("Copying ahead. Training continues. ") + cost);
     row(TxnPhase::kPausing, 1, true, false,
         QStringLiteral("Waiting for step 1,285 to end. ") + cost);
     row(TxnPhase::kTransferring, 2, true, false, cost);
     row(TxnPhase::kVerifying, 3, true, false,
         QStringLiteral("Comparing checksums: 24 equal so far. ") + cost);
-    row(TxnPhase::kCommitting, 4, true, false, QStringLiteral("Switching over: decided"));
+    row(TxnPhase::kCommitting, 4, true, false, QStringLiteral("Switching to the new layout."));
     row(TxnPhase::kResuming, 5, true, false, QStringLiteral("The new layout is committed"));
     row(TxnPhase::kDone, 6, false, true, QStringLiteral("Training resumed at step 1,284. Moved"));
-    row(TxnPhase::kRollingBack, 2, false, false, QStringLiteral("The old layout is whole."));
+    row(TxnPhase::kRollingBack, 2, false, false, QStringLiteral("The old layout is intact."));
     row(TxnPhase::kRolledBack, 2, false, true,
         QStringLiteral("gpt-mini keeps its old layout, 2 × 2 × 1. Reason: n1 was lost."));
     row(TxnPhase::kFailed, 2, false, true, QStringLiteral("Reason: n1 was lost."));
-    row(TxnPhase::kNeedsDecision, 2, false, false, QStringLiteral("The move stands still"));
+    row(TxnPhase::kNeedsDecision, 2, false, false, QStringLiteral("The change is waiting."));
     row(TxnPhase::kInDoubt, 2, false, false, QStringLiteral("Both layouts are kept"));
   }
   void everyPhaseIsSaid() {
@@ -89,9 +90,9 @@ class TxnViewTest : public QObject {
     auto txn = *test::PanelMove(TxnPhase::kPreparing, {0, 0, 0, 0}).transaction;
     txn.reason = "opening data: n1 37.5 % of 8.4 GiB";
     const QString sentence = ui::viewOf(txn, nullptr, {}).sentence;
-    QVERIFY2(sentence.startsWith(
-                 QStringLiteral("4 GPUs are starting; training goes on. Opening data: n1 37.5 % of "
-                                "8.4 GiB. Until the commit ")),
+    QVERIFY2(sentence.startsWith(QStringLiteral(
+                 "4 GPUs are starting. Training continues. Opening data: n1 37.5 % of "
+                 "8.4 GiB. Until the commit ")),
              qPrintable(sentence));
   }
 
@@ -133,7 +134,7 @@ class TxnViewTest : public QObject {
     progress->cancelButton()->click();
     QCOMPARE(panel.commands.cancelled, (std::vector<std::int64_t>{4}));
     panel.setSnapshot(test::PanelMove(TxnPhase::kRollingBack, {1, 2, 3, 4}));
-    QTest::qWait(20);
+    test::settle();
     auto back = test::PanelCluster();
     back.transaction = test::PanelMove(TxnPhase::kRolledBack, {1, 2, 3, 4}).transaction;
     back.transaction->can_cancel = false;

@@ -103,7 +103,7 @@ const QString kSection = QStringLiteral("shortcuts");
 }  // namespace
 
 void ActionRegistry::loadShortcuts(const Settings& settings) {
-  // First every changed action gives its keys up, so that two of them may have swapped theirs.
+  // All changed actions release their keys first, so that two of them can swap keys.
   std::vector<std::pair<QAction*, QList<QKeySequence>>> changed;
   for (const QString& key : settings.keysBelow(kSection)) {
     const Entry* entry = entryOf(key.mid(kSection.size() + 1));

@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// One QAction a command. Menus, context menus and the sheet of shortcuts are made from it.
+/// The registry of commands: one QAction per command. Menus, context menus and the sheet of
+/// shortcuts are generated from it.
 
 #include <QAction>
 #include <QKeySequence>
@@ -34,40 +35,40 @@ class ActionRegistry : public QObject {
     bool canvasKey = false;
     bool checkable = false;
     bool separatorBefore = false;
-    /// Why it cannot run now, one sentence; empty or null: it can.
+    /// Returns why the command cannot run now, as one sentence; empty if it can. May be null.
     std::function<QString()> blocked = {};
   };
 
   explicit ActionRegistry(QWidget* window);
 
-  /// \pre `spec.id` is new
+  /// Adds a command. \pre no action has `spec.id` yet
   QAction* add(const Spec& spec, std::function<void(bool checked)> run);
   QAction* add(const Spec& spec, std::function<void()> run) {
     return add(spec, [run = std::move(run)](bool) { run(); });
   }
-  /// Null for an id that does not exist.
+  /// Returns null for an unknown id.
   QAction* find(const QString& id) const;
   /// In the order in which they were added.
   QList<QAction*> all() const;
   QString menuOf(const QAction* action) const;
-  /// Asks every rule again; a blocked action is disabled and its tool tip says why.
+  /// Evaluates every rule again. A blocked action is disabled and its tool tip is the reason.
   void refresh();
-  /// Draws the icons anew in the colours of the theme.
+  /// Redraws the icons in the colours of the theme.
   void refreshIcons();
 
-  // Keys that the user chose take the place of the defaults.
+  // Shortcuts. Keys set by the user replace the defaults.
   bool isCanvasKey(const QString& id) const;
   QList<QKeySequence> defaultShortcuts(const QString& id) const;
-  /// \pre the action exists and is no canvas key
+  /// \pre the action exists and its key is not a canvas key
   void setShortcuts(const QString& id, const QList<QKeySequence>& keys);
   void resetShortcuts();
-  /// The action that has this key, or null.
+  /// Returns the action that has this key, or null.
   QAction* holder(const QKeySequence& key) const;
-  /// Takes over what storeShortcuts kept; a key that another action has is left out.
+  /// Loads what storeShortcuts() stored. A key that another action already has is skipped.
   void loadShortcuts(const Settings& settings);
   void storeShortcuts(Settings& settings) const;
 
-  /// Fills an empty bar: menus in the order in which their first action was added.
+  /// Fills an empty bar. Menus are in the order in which their first actions were added.
   void fillMenuBar(QMenuBar* bar) const;
 
  private:

@@ -13,7 +13,7 @@
 namespace tessera::ui {
 namespace {
 
-/// One GPU. Lives as long as its place in the view's order.
+/// One GPU. Lives as long as its position in the view's order.
 class AccessibleCell : public QAccessibleInterface, public QAccessibleActionInterface {
  public:
   AccessibleCell(MeshView* view, ptc::DeviceId device) : m_view(view), m_device(device) {}
@@ -76,7 +76,7 @@ class AccessibleCell : public QAccessibleInterface, public QAccessibleActionInte
   ptc::DeviceId m_device;
 };
 
-/// The view itself: no viewport and no scroll bars among its children, only GPUs.
+/// The view itself. Its children are the GPUs only, without viewport and scroll bars.
 class AccessibleMeshView : public QAccessibleWidget {
  public:
   explicit AccessibleMeshView(MeshView* view) : QAccessibleWidget(view, QAccessible::List) {}
@@ -128,7 +128,7 @@ QAccessibleInterface* makeInterface(const QString& className, QObject* object) {
   return view ? new AccessibleMeshView(view) : nullptr;
 }
 
-// Null while no assistive technology looks: nothing is built for nobody.
+// Null while no assistive technology is active, so that nothing is built for it.
 AccessibleMeshView* interfaceOf(MeshView* view) {
   if (!QAccessible::isActive()) return nullptr;
   return dynamic_cast<AccessibleMeshView*>(QAccessible::queryAccessibleInterface(view));

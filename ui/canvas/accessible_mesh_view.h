@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// MeshView to assistive technology: a list with one named child for each GPU, mesh first.
+/// Presents MeshView to assistive technology as a list with one named child per GPU, mesh first.
 
 #include "ptc/mesh.h"
 
@@ -10,9 +10,9 @@ namespace tessera::ui {
 
 class MeshView;
 
-/// Makes Qt answer for MeshView with the list below. Cheap to call again.
+/// Registers the accessible interface of MeshView with Qt. Repeated calls are cheap.
 void installAccessibleMeshView();
-/// To be called when devices came, went or changed places.
+/// Call this after devices were added, removed or reordered.
 void resetAccessibleChildren(MeshView* view);
 void notifyAccessibleFocus(MeshView* view, ptc::DeviceId device);
 void notifyAccessibleSelection(MeshView* view);

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// How the mesh paints each device, for views that show devices elsewhere.
+/// The colour and pattern of each device in the mesh, for other views that show devices.
 
 #include <QColor>
 #include <map>
@@ -20,7 +20,7 @@ struct DeviceLook {
 };
 using DeviceLooks = std::map<ptc::DeviceId, DeviceLook>;
 
-/// Of the devices that have a piece in the scene, in the colours of its colouring.
+/// Returns the looks of all devices that have a piece in the scene, by the scene's colouring.
 DeviceLooks looksOf(const MeshScene& scene);
 
 }  // namespace tessera::ui

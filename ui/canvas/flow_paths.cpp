@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kDotSpacing = 40;
 
-// Four speeds, so that equal rates look equal and a slow flow is seen to be slow.
+// Four speeds, so that equal rates look equal and slow flows are visibly slow.
 double speedOf(double rate, double fastest) {
   static constexpr std::array<double, 4> kSpeeds{24, 44, 72, 110};
   const double share = fastest > 0 ? rate / fastest : 0;
@@ -54,7 +54,7 @@ QPainterPath rounded(const std::vector<QPointF>& corners, double radius) {
   return path;
 }
 
-// Hands out lanes of a gutter so that lines over the same stretch do not hide each other.
+// Assigns lanes in a gutter, so that lines over the same stretch do not hide each other.
 class Lanes {
  public:
   int take(int gutter, double from, double to) {
@@ -79,7 +79,7 @@ struct Port {
   QRect cell;
   QRect frame;
   bool pool = false;
-  // The gutter that the cell opens to: below it, for chips of the pool tray above it.
+  // The gutter of the cell: below it, or above it for chips in the pool tray.
   int edge() const { return pool ? cell.top() : cell.bottom() + 1; }
   int sign() const { return pool ? -1 : 1; }
 };
@@ -100,7 +100,7 @@ std::vector<FlowPath> routeSingly(const MeshScene& scene, const MeshLayout& layo
   double fastest = 0;
   for (const auto& flow : scene.flows) fastest = std::max(fastest, flow.rate);
 
-  // Where lines of one cell leave and arrive, so that they fan out.
+  // Number of lines that leave and reach each cell, to fan them out.
   std::map<ptc::DeviceId, int> leaving, arriving;
   Lanes lanes;
   int channel = 0;
@@ -119,7 +119,7 @@ std::vector<FlowPath> routeSingly(const MeshScene& scene, const MeshLayout& layo
     };
 
     std::vector<QPointF> corners;
-    bool clear = true;  // in a lane of its own
+    bool clear = true;  // in a separate lane
     const auto takeLane = [&](const Port& port, double start, double end) {
       const int lane = lanes.take(port.edge(), start, end);
       clear &= lane < maxLanes;
@@ -145,7 +145,7 @@ std::vector<FlowPath> routeSingly(const MeshScene& scene, const MeshLayout& layo
           {x1, static_cast<double>(from->edge())},           {x1, y1}, {xv, y1}, {xv, y2}, {x2, y2},
           {x2, static_cast<double>(to->edge() + to->sign())}};
     }
-    if (flow.finished()) continue;  // it keeps its lane, so that the others stay where they are
+    if (flow.finished()) continue;  // keeps its lane, so that other lines do not move
     FlowPath path;
     path.line = rounded(corners, 3);
     const QPointF tip = corners.back();
@@ -163,7 +163,7 @@ std::vector<FlowPath> routeSingly(const MeshScene& scene, const MeshLayout& layo
   return paths;
 }
 
-// A curve from frame to frame that leaves and arrives upright.
+// A curve between two frames with vertical ends.
 QPainterPath curveBetween(const QRectF& from, const QRectF& to) {
   const double x1 = from.center().x();
   const double x2 = to.center().x();
@@ -175,7 +175,7 @@ QPainterPath curveBetween(const QRectF& from, const QRectF& to) {
     path.cubicTo(QPointF(x1, (y1 + y2) / 2), QPointF(x2, (y1 + y2) / 2), QPointF(x2, y2));
     return path;
   }
-  // Side by side: an arc that hangs below both.
+  // Side by side: an arc below both.
   const double y = std::max(from.bottom(), to.bottom());
   const double sag = std::min(48.0, 10 + std::abs(x2 - x1) * 0.08);
   QPainterPath path(QPointF(x1, from.bottom()));

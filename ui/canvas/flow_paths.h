@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The lines that flows are drawn along, in content coordinates of a MeshLayout.
+/// The lines along which flows are drawn, in content coordinates of a MeshLayout.
 
 #include <QPainterPath>
 #include <QPointF>
@@ -14,38 +14,40 @@ namespace tessera::ui {
 
 class MeshLayout;
 
-/// Flows drawn one by one; above it they are bundled by pair of nodes.
+/// Up to this number flows are drawn one by one; above it they are bundled by pair of nodes.
 inline constexpr std::size_t kMaxSingleFlows = 64;
-/// Bundles drawn, those with the most bytes first.
+/// The maximum number of bundles. Those with the most bytes are drawn.
 inline constexpr std::size_t kMaxBundles = 512;
 
 /// One line with its dots.
 struct FlowPath {
   QPainterPath line;
-  QPainterPath head;  // arrow, open; of a bundle halfway along
+  QPainterPath head;  // an open arrow; halfway along for a bundle
   bool bundle = false;
-  double width = 2.2;  // by the logarithm of bytes in a bundle
+  double width = 2.2;  // of a bundle: by the logarithm of its bytes
   bool live = false;
   bool stalled = false;
-  bool dotted = true;           // false where the gutter is so full that its dots would be a blur
-  double speed = 0;             // of the dots, pixels a second
-  double spacing = 40;          // of the dots, divides the length
+  bool dotted = true;           // false in a gutter too full for dots
+  double speed = 0;             // of the dots, in pixels per second
+  double spacing = 40;          // of the dots; divides the length
   std::vector<QPointF> points;  // the line as straight pieces
   std::vector<double> at;       // distance of each point from the start, the last is the length
 
-  /// Whether the line looks the same; dots may run at another speed.
+  /// Returns whether the line looks the same. The speed of the dots may differ.
   bool looksLike(const FlowPath& other) const {
     return live == other.live && stalled == other.stalled && width == other.width &&
            points == other.points;
   }
   double length() const { return at.empty() ? 0 : at.back(); }
-  /// Positions of the dots `seconds` after some fixed moment.
+  /// Appends the positions of the dots `seconds` after a fixed moment.
   void dots(double seconds, std::vector<QPointF>* out) const;
 };
 
-/// Cards: each flow leaves under its source, runs in the gutters between cells and frames, and ends
-/// under its destination; flows that share a gutter take lanes. Tiles, or more than
-/// kMaxSingleFlows: one curve for each pair of nodes. Flows within a node have no curve then.
+/// Routes all flows of `scene`.
+///
+/// In cards each flow leaves below its source, runs in the gutters between cells and frames, and
+/// ends below its destination. Flows that share a gutter use separate lanes. In tiles, or above
+/// kMaxSingleFlows, there is one curve per pair of nodes and none for flows within a node.
 std::vector<FlowPath> routeFlows(const MeshScene& scene, const MeshLayout& layout);
 
 }  // namespace tessera::ui

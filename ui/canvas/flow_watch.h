@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Notices flows that have stopped: snapshots carry bytes, not how long they have stood still.
+/// Detects stalled flows. Snapshots carry the bytes of a flow, but not the time of its last byte.
 
 #include <cstdint>
 #include <map>
@@ -12,15 +12,15 @@
 
 namespace tessera::ui {
 
-/// A live flow without a new byte for this long is stalled. Milliseconds.
+/// A live flow is stalled after this time without a new byte, in milliseconds.
 inline constexpr std::int64_t kStallAfter = 3000;
 
-/// Remembers when each flow last brought a byte.
+/// Stores the time of each flow's last byte.
 class FlowWatch {
  public:
-  /// Marks live flows of `scene` as stalled where nothing came for kStallAfter until `now`, and
-  /// cells that receive from stalled flows only. `now` is monotonic, milliseconds. Flows that are
-  /// gone are forgotten. Returns whether a flow was marked that was not.
+  /// Marks the live flows of `scene` that received nothing for kStallAfter as stalled, and the
+  /// cells whose incoming flows are all stalled. Flows that no longer exist are forgotten. \param
+  /// now monotonic time in milliseconds \return whether a flow is newly stalled
   bool mark(MeshScene* scene, std::int64_t now);
 
  private:

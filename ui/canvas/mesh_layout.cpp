@@ -8,12 +8,12 @@
 namespace tessera::ui {
 namespace {
 
-constexpr int kLargest = 148;  // cards do not grow beyond this by fitting
+constexpr int kLargest = 148;  // fitting does not make cards wider than this
 constexpr int kSmallestCard = 118;
 constexpr int kSmallestCompact = 60;
 
-// Cell widths that fitting tries, largest first: few steps, so that a window that grows by a pixel
-// does not make every cell a pixel larger.
+// The cell widths that fitting tries, largest first. Few steps, so that resizing a window by a
+// pixel does not resize every cell.
 constexpr std::array kWidths = {148, 140, 132, 124, 118, 112, 104, 96, 88, 80, 72, 64, 60, 56,
                                 52,  48,  44,  40,  36,  32,  28,  26, 24, 22, 20, 18, 17, 16,
                                 15,  14,  13,  12,  11,  10,  9,   8,  7,  6,  5,  4,  3};
@@ -48,7 +48,7 @@ int largestNode(const MeshScene& scene) {
   return most == 0 ? 4 : static_cast<int>(most);
 }
 
-// A frame around `numCells` cells, at the origin.
+// Returns a frame around `numCells` cells, at the origin.
 MeshLayout::Box frameOf(const CellMetrics& metrics, int columns, int numCells) {
   MeshLayout::Box box;
   box.columns = columns;
@@ -157,7 +157,7 @@ void MeshLayout::arrangeCards(const MeshScene& scene, int width, bool editable) 
   const int stride = whole.frame.width() + m.spacing.width();
   const int perRow = std::max(1, (width - 2 * m.margin + m.spacing.width()) / stride);
   const bool withZone = editable && (scene.jobName.isEmpty() || hasFreeDevice(scene));
-  // Before anything is known about any device, all nodes stand where a mesh would.
+  // While no device is known, all nodes are placed in the mesh area.
   const bool unknown = std::all_of(scene.nodes.begin(), scene.nodes.end(),
                                    [](const auto& node) { return node.cells.empty(); });
 
@@ -188,7 +188,7 @@ void MeshLayout::arrangeCards(const MeshScene& scene, int width, bool editable) 
     m_boxes.push_back(std::move(box));
     mostFrames = std::max(mostFrames, ++slot);
   }
-  // The row's height is that of its tallest frame.
+  // The tallest frame determines the height of the row.
   int rowHeight = 0;
   for (std::size_t i = first; i < m_boxes.size(); ++i) {
     rowHeight = std::max(rowHeight, m_boxes[i].frame.height());
@@ -293,7 +293,7 @@ void MeshLayout::arrangeTiles(const MeshScene& scene, int width, bool withTray) 
     if (!box.pool) {
       m_meshArea |= box.frame;
     } else {
-      // One outline for each row of idle nodes; rows of equal width grow together.
+      // One outline per row of idle nodes. Adjacent rows of equal width share an outline.
       const int out = std::min(3, m.spacing.height() / 2);
       const QRect outline = box.frame.adjusted(-out - 1, -out, out + 1, out);
       if (!m_poolAreas.empty() && m_poolAreas.back().top() == outline.top()) {
@@ -328,12 +328,12 @@ void MeshLayout::arrangeTiles(const MeshScene& scene, int width, bool withTray) 
 }
 
 void MeshLayout::index() {
-  m_places.clear();
+  m_boxCells.clear();
   m_order.clear();
   for (std::size_t b = 0; b < m_boxes.size(); ++b) {
     const auto& devices = m_boxes[b].devices;
     for (std::size_t i = 0; i < devices.size(); ++i) {
-      m_places.emplace(devices[i], Place{static_cast<int>(b), static_cast<int>(i)});
+      m_boxCells.emplace(devices[i], BoxCell{static_cast<int>(b), static_cast<int>(i)});
       m_order.push_back(devices[i]);
     }
   }
@@ -346,14 +346,14 @@ QRect MeshLayout::poolRect() const {
 }
 
 QRect MeshLayout::cellRect(ptc::DeviceId device) const {
-  const auto found = m_places.find(device);
-  if (found == m_places.end()) return {};
+  const auto found = m_boxCells.find(device);
+  if (found == m_boxCells.end()) return {};
   return m_boxes[static_cast<std::size_t>(found->second.box)].cellRect(found->second.place);
 }
 
 std::optional<int> MeshLayout::boxOf(ptc::DeviceId device) const {
-  const auto found = m_places.find(device);
-  if (found == m_places.end()) return std::nullopt;
+  const auto found = m_boxCells.find(device);
+  if (found == m_boxCells.end()) return std::nullopt;
   return found->second.box;
 }
 

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Where everything of a MeshScene stands on the canvas. Integer logical pixels in content
-/// coordinates: (0, 0) is the top left corner of the content, whatever is scrolled into view.
+/// The position of everything in a MeshScene, in integer logical pixels of content coordinates:
+/// (0, 0) is the top left corner of the content, independent of scrolling.
 
 #include <QPoint>
 #include <QRect>
@@ -16,15 +16,15 @@
 
 namespace tessera::ui {
 
-/// How much a cell shows, by its side. Cards have a body under the identity band; in tiles the band
-/// is the cell.
+/// How much a cell shows, by the length of its side. A card has a body below its identity band; a
+/// tile consists of the band only.
 enum class Detail {
   Card,     // band, device, what it does, memory bar and words
   Compact,  // band, device, memory bar
   Label,    // tile: device, piece, memory bar (from 36 px)
   Number,   // tile: rank or index (16 to 35 px)
   Plain,    // tile: colour, from 11 px with its pattern
-  Block,    // below 5 px the cells of a node touch
+  Block,    // tile: below 5 px, where the cells of a node touch
 };
 
 /// The sizes of one level of detail.
@@ -39,7 +39,7 @@ struct CellMetrics {
   int margin = 32;        // left and right of everything
   int radius = 10;        // of frames
   int cellRadius = 8;
-  /// Of text and fixed distances in a card, 1 at 148 px.
+  /// Scale of text and fixed distances in a card; 1 at a width of 148 px.
   double scale = 1;
 
   /// \pre cellWidth >= 3
@@ -47,28 +47,30 @@ struct CellMetrics {
   bool isTile() const { return detail != Detail::Card && detail != Detail::Compact; }
 };
 
-/// The geometry of one scene at one size. Nodes with cells in the mesh come first, in a grid.
-/// Cards: the pool is a tray below them, in which a node's idle GPUs are chips. Tiles: idle cells
-/// stand in their nodes, wholly idle nodes come last in dashed outlines.
+/// The geometry of one scene at one size.
+///
+/// Nodes with cells in the mesh come first, in a grid. In cards the pool is a tray below them, with
+/// the idle GPUs of each node as chips. In tiles idle cells stay in their nodes, and nodes without
+/// any cell in the mesh come last, in dashed outlines.
 class MeshLayout {
  public:
   /// A node's frame in the mesh, or its group in the pool tray.
   struct Box {
     int node = 0;  // index into MeshScene::nodes
     bool pool = false;
-    bool skeleton = false;  // devices not known yet; `cells` indexes nothing
+    bool skeleton = false;  // the devices are not known yet; `cells` has no meaning
     QRect frame;
     QPoint origin;  // of the first cell
     QSize cell, pitch;
     int columns = 1;
     int numCells = 0;
-    std::vector<int> cells;              // indices into Node::cells, in order of place
-    std::vector<ptc::DeviceId> devices;  // the same as names
+    std::vector<int> cells;              // indices into Node::cells, in drawing order
+    std::vector<ptc::DeviceId> devices;  // the same as device ids
     QRect cellRect(int place) const {
       return {origin + QPoint(place % columns * pitch.width(), place / columns * pitch.height()),
               cell};
     }
-    /// The node's name: above the cells, in the pool tray left of them.
+    /// Returns the area of the node's name: above the cells, or left of them in the pool tray.
     QRect header() const {
       const QPoint offset = origin - frame.topLeft();
       return offset.x() > offset.y()
@@ -78,34 +80,34 @@ class MeshLayout {
   };
 
   MeshLayout() = default;
-  /// Fits `scene` into `viewport` at zoom 1: the largest cells with which nothing needs scrolling.
-  /// `editable` leaves room for the places to drop on.
+  /// Lays out `scene` for `viewport`. Zoom 1 uses the largest cells with which nothing scrolls.
+  /// \param editable whether to reserve room for the drop zone
   MeshLayout(const MeshScene& scene, QSize viewport, double zoom, bool editable);
 
   const CellMetrics& metrics() const { return m_metrics; }
-  /// The cell width that zoom 1 gives.
+  /// The cell width at zoom 1.
   int fittingWidth() const { return m_fittingWidth; }
   QSize contentSize() const { return m_size; }
   const std::vector<Box>& boxes() const { return m_boxes; }
-  /// Outline of the tray, or of each run of idle nodes.
+  /// The outline of the tray, or one outline per row of idle nodes.
   const std::vector<QRect>& poolAreas() const { return m_poolAreas; }
   /// Whether the pool is a tray with a heading.
   bool hasTray() const { return m_hasTray; }
   QRect poolRect() const;
-  /// Where a drop adds to the job: the dashed zone if there is one, else the nodes of the mesh.
+  /// The area in which a drop adds to the job: the dashed zone if there is one, else the mesh.
   QRect dropZoneRect() const { return m_dropZone.isNull() ? m_meshArea : m_dropZone; }
   /// Null without a dashed zone.
   QRect dashedDropZone() const { return m_dropZone; }
 
-  /// Null for a device that is not shown.
+  /// Returns a null rectangle for a device that is not shown.
   QRect cellRect(ptc::DeviceId device) const;
   /// O(log nodes).
   std::optional<ptc::DeviceId> deviceAt(QPoint position) const;
-  /// Index into boxes() of the frame whose heading is there.
+  /// Returns the index into boxes() of the frame whose header is at `position`.
   std::optional<int> headerAt(QPoint position) const;
-  /// Index into boxes() of the box that holds `device`.
+  /// Returns the index into boxes() of the box that contains `device`.
   std::optional<int> boxOf(ptc::DeviceId device) const;
-  /// Which side a drop there means.
+  /// Returns whether a drop at `position` goes to the pool.
   bool isPoolAt(QPoint position) const;
   /// Devices in reading order: mesh, then pool.
   const std::vector<ptc::DeviceId>& order() const { return m_order; }
@@ -115,7 +117,7 @@ class MeshLayout {
     int top = 0, bottom = 0;  // inclusive
     std::size_t first = 0, count = 0;
   };
-  struct Place {
+  struct BoxCell {
     int box = 0;
     int place = 0;
   };
@@ -141,7 +143,7 @@ class MeshLayout {
   std::vector<QRect> m_poolAreas;
   bool m_hasTray = false;
   QRect m_dropZone, m_meshArea;
-  std::unordered_map<ptc::DeviceId, Place, Hash> m_places;
+  std::unordered_map<ptc::DeviceId, BoxCell, Hash> m_boxCells;
   std::vector<ptc::DeviceId> m_order;
 };
 

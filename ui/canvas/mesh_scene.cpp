@@ -20,7 +20,7 @@ struct MeshSceneWords {
   Q_DECLARE_TR_FUNCTIONS(tessera::ui::MeshScene)
 };
 
-// What one device sends and gets, summed over flows.
+// The bytes that one device sends and receives, over all flows.
 struct Traffic {
   std::int64_t outDone = 0, outTotal = 0, inDone = 0, inTotal = 0;
   double outRate = 0, inRate = 0;
@@ -43,8 +43,7 @@ TrafficMap trafficOf(const std::vector<engine::FlowStatus>& flows) {
   return map;
 }
 
-// Whether the bytes of a transaction are still to be moved in this phase, and whether they move
-// now.
+// Whether flows are shown in this phase of a transaction, and whether bytes move now.
 struct FlowPhase {
   bool shown = false;
   bool live = false;
@@ -80,13 +79,13 @@ QString pieceLabel(const ptc::MeshShape& shape, int pp, int tp) {
   return stage + QStringLiteral(" · ") + tensor;
 }
 
-// Ranks and coordinates of a mesh, ready to be written into cells.
+// Ranks and coordinates of a mesh, which are written into cells.
 class Places {
  public:
   Places() = default;
   Places(const ptc::MeshShape& shape, const std::vector<ptc::DeviceId>& devices) {
     auto mesh = ptc::DeviceMesh::Make(shape, devices);
-    if (mesh) m_mesh = std::move(*mesh);  // a mesh that does not add up shows no coordinates
+    if (mesh) m_mesh = std::move(*mesh);  // an invalid mesh shows no coordinates
     if (!m_mesh) return;
     for (int rank = 0; rank < m_mesh->num_ranks(); ++rank) {
       m_ranks.emplace(m_mesh->devices()[static_cast<std::size_t>(rank)], rank);
@@ -121,12 +120,12 @@ class Places {
   std::map<ptc::DeviceId, int> m_ranks;
 };
 
-// Everything that decides what a cell shows, gathered once for a scene.
+// Everything that determines the content of cells, collected once per scene.
 struct View {
   const engine::JobStatus* job = nullptr;
-  const engine::TxnStatus* txn = nullptr;  // of this job, not over
+  const engine::TxnStatus* txn = nullptr;  // of this job, not ended
   const std::set<ptc::DeviceId>* draft = nullptr;
-  const engine::PlanSummary* preview = nullptr;  // fits the draft
+  const engine::PlanSummary* preview = nullptr;  // matches the draft
   std::set<ptc::DeviceId> members;               // of the job now
   std::set<ptc::DeviceId> coming;                // of the transaction's new mesh
   Places now, next;
@@ -194,7 +193,7 @@ void fillDraftCell(const View& view, Cell* cell) {
   }
   if (!view.next.holds(cell->id)) {
     cell->state = Cell::State::Idle;
-    cell->note = MeshSceneWords::tr("left over");
+    cell->note = MeshSceneWords::tr("unused");
     return;
   }
   view.next.put(cell);
@@ -275,7 +274,7 @@ Cell makeCell(const View& view, const engine::NodeStatus& node,
   } else {
     fillLiveCell(view, device, &cell);
   }
-  // What the node suffers hides what the device does.
+  // A problem of the node takes precedence over the state of the device.
   switch (node.state) {
     case NodeState::kJoining:
       cell.state = Cell::State::Loading;
@@ -352,20 +351,22 @@ QString stateWords(const Cell& cell) {
   const int percent = format::wholePercent(cell.progress);
   switch (cell.state) {
     case Cell::State::Idle:
-      return cell.inMesh ? MeshSceneWords::tr("left over") : MeshSceneWords::tr("idle");
+      return cell.inMesh ? MeshSceneWords::tr("unused") : MeshSceneWords::tr("idle");
     case Cell::State::Healthy:
       return cell.taken ? MeshSceneWords::tr("runs %1").arg(cell.note) : QString();
     case Cell::State::Staying:
       return MeshSceneWords::tr("stays");
     case Cell::State::Joining:
-      return cell.note == MeshSceneWords::tr("joins") ? MeshSceneWords::tr("joining")
-                                             : MeshSceneWords::tr("joining, %1").arg(cell.note);
+      return cell.note == MeshSceneWords::tr("joins")
+                 ? MeshSceneWords::tr("joining")
+                 : MeshSceneWords::tr("joining, %1").arg(cell.note);
     case Cell::State::Leaving:
       return MeshSceneWords::tr("leaving");
     case Cell::State::Sending:
       return MeshSceneWords::tr("sending");
     case Cell::State::Receiving:
-      return cell.progress > 0 ? MeshSceneWords::tr("receiving %1 percent").arg(percent) : cell.note;
+      return cell.progress > 0 ? MeshSceneWords::tr("receiving %1 percent").arg(percent)
+                               : cell.note;
     case Cell::State::Stalled:
       return MeshSceneWords::tr("stalled at %1 percent").arg(percent);
     case Cell::State::Loading:
@@ -397,7 +398,7 @@ bool MeshScene::moving() const {
 QString text(ColourBy by) {
   switch (by) {
     case ColourBy::Piece:
-      return MeshSceneWords::tr("piece (tp × pp)");
+      return MeshSceneWords::tr("shard (tp × pp)");
     case ColourBy::Replica:
       return MeshSceneWords::tr("replica (dp)");
     case ColourBy::Stage:
@@ -504,7 +505,7 @@ MeshScene makeScene(const engine::ClusterSnapshot& snapshot, const std::string& 
     node.node = status.node;
     node.name = format::node(status.node);
     node.state = status.state;
-    // Whole seconds, and only where they are shown: an idle scene must stay equal to itself.
+    // Whole seconds, and only if they are shown: an idle scene must compare equal.
     node.lastSeen = status.state == NodeState::kAlive ? 0 : std::floor(status.last_seen);
     for (const auto& device : status.devices) {
       node.cells.push_back(makeCell(view, status, device));
@@ -516,7 +517,7 @@ MeshScene makeScene(const engine::ClusterSnapshot& snapshot, const std::string& 
              (cell.state == Cell::State::Joining || cell.state == Cell::State::Receiving);
     });
     node.subtitle = subtitleOf(view, snapshot, node);
-    // A node that left on purpose matters only while something of the job is still on it.
+    // A node that left is shown only while the job still uses it.
     const bool inUse = std::any_of(node.cells.begin(), node.cells.end(),
                                    [](const Cell& cell) { return cell.inMesh; });
     if (node.state != NodeState::kLeft || inUse) scene.nodes.push_back(std::move(node));
@@ -544,7 +545,7 @@ MeshScene makeScene(const engine::ClusterSnapshot& snapshot, const std::string& 
       return std::pair(a.from, a.to) < std::pair(b.from, b.to);
     });
   }
-  // Of two meshes that are both in sight, the one with more pieces names them.
+  // If two meshes are visible, the one with more pieces defines the legend.
   const ptc::MeshShape* now = view.now.shape();
   const ptc::MeshShape* next = view.next.shape();
   const auto pieces = [](const ptc::MeshShape& shape) {

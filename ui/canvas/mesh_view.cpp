@@ -28,7 +28,7 @@ double milliseconds(const QElapsedTimer& timer) {
   return static_cast<double>(timer.nsecsElapsed()) / 1e6;
 }
 
-// Whether both scenes have the same places, whatever the cells show.
+// Returns whether both scenes have the same nodes and cells. The content of cells may differ.
 bool sameStructure(const MeshScene& a, const MeshScene& b) {
   if (a.nodes.size() != b.nodes.size() || a.jobName != b.jobName || a.emptyHint != b.emptyHint) {
     return false;
@@ -80,7 +80,7 @@ void MeshView::setScene(MeshScene scene) {
   if (scene == m_scene) return;
   const bool same = sameStructure(scene, m_scene);
   const bool flowsDiffer = scene.flows != m_scene.flows || !same;
-  const bool ranksDiffer =  // the width of the longest rank decides what number tiles show
+  const bool ranksDiffer =  // the longest rank determines the text of number tiles
       scene.legend != m_scene.legend || scene.draft != m_scene.draft ||
       scene.colourBy != m_scene.colourBy || scene.isolated != m_scene.isolated;
   std::swap(scene, m_scene);
@@ -213,7 +213,7 @@ void MeshView::relayout() {
     bar->setPageStep(page);
     bar->setRange(0, std::max(0, whole - page));
   };
-  // A scroll bar that appears takes room from the other direction.
+  // A scroll bar in one direction takes room in the other.
   const int thick = verticalScrollBar()->sizeHint().width();
   const bool tall = content.height() > shown.height();
   const bool wide = content.width() > shown.width() - (tall ? thick : 0);
@@ -252,7 +252,7 @@ void MeshView::patch(const MeshScene& before) {
       for (std::size_t i = 0; i < box.cells.size(); ++i) {
         const auto c = static_cast<std::size_t>(box.cells[i]);
         if (now.cells[c] != was.cells[c]) {
-          // With its shadow, but not what lies between the cells.
+          // With the shadow, but without the gaps between cells.
           clip |= box.cellRect(static_cast<int>(i)).adjusted(0, 0, 0, 2);
         }
       }
@@ -282,7 +282,8 @@ void MeshView::renderCells() {
   if (m_cells.size() != pixels || m_cells.devicePixelRatio() != ratio) {
     m_cells = QImage(pixels, QImage::Format_RGB32);
     m_cells.setDevicePixelRatio(ratio);
-    m_cells.fill(Theme::current().canvas);  // of a fractional ratio the last pixel is a part of one
+    m_cells.fill(
+        Theme::current().canvas);  // at a fractional scale the last pixel is only partly covered
     m_cellsDirty = viewport()->rect();
   }
   if (m_cellsDirty.isEmpty()) return;
@@ -385,7 +386,7 @@ void MeshView::scrollContentsBy(int dx, int dy) {
     invalidate();
     return;
   }
-  // Move what is still in view, draw the strips that came into it.
+  // Move the part that stays visible; paint the newly visible strips.
   QImage moved(m_cells.size(), m_cells.format());
   moved.setDevicePixelRatio(m_cells.devicePixelRatio());
   QPainter(&moved).drawImage(QPoint(dx, dy), m_cells);
@@ -442,7 +443,7 @@ void MeshView::updateTimers() {
 
 void MeshView::timerEvent(QTimerEvent* event) {
   if (event->timerId() == m_frameTimer.timerId()) {
-    updateTimers();  // a window that was hidden by others or minimised stops here
+    updateTimers();  // stops the timers of a covered or minimised window
     if (m_frameTimer.isActive()) viewport()->update();
   } else if (event->timerId() == m_watchTimer.timerId()) {
     MeshScene marked = m_scene;
@@ -451,7 +452,7 @@ void MeshView::timerEvent(QTimerEvent* event) {
     patch(marked);
     reroute();
     updateTimers();
-    viewport()->update();  // without the dots that stopped
+    viewport()->update();  // removes the dots of stalled flows
   } else {
     QAbstractScrollArea::timerEvent(event);
   }

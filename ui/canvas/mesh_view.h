@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The mesh canvas: node frames with GPU cells, the pool, flows in the gutters. Painted in three
-/// layers, so that a frame with moving bytes costs its dots only, and an idle canvas nothing.
+/// The mesh canvas: node frames with GPU cells, the pool, and flows in the gutters. It paints in
+/// three layers, so that an animation frame paints only the dots, and an idle canvas nothing.
 
 #include <QAbstractScrollArea>
 #include <QBasicTimer>
@@ -25,58 +25,59 @@ namespace tessera::ui {
 
 class ScenePainter;
 
-/// Shows one MeshScene and turns mouse, keys and drops into requests. It never changes the scene by
-/// itself: the owner answers a request with the next `setScene`.
+/// Shows one MeshScene and turns mouse, keys and drops into requests. The view never changes the
+/// scene itself; the owner responds to a request with the next `setScene`.
 ///
 /// Keys: arrows move the current cell, Ctrl+arrows by node, Shift extends, Space requests a toggle
 /// of the selection between mesh and pool, N selects the node, Ctrl+A all, Home/End, Enter
-/// activates, Shift+F10 context menu, + − 0 zoom, F frames the selection and again everything. Esc
-/// is left to the owner.
+/// activates, Shift+F10 opens the context menu, + − 0 zoom, F fits the selection and, pressed
+/// again, everything. The owner handles Esc.
 class MeshView : public QAbstractScrollArea {
   Q_OBJECT
  public:
   explicit MeshView(QWidget* parent = nullptr);
   ~MeshView() override;
 
-  /// Repaints only cells that differ where nodes and devices are the same as before. Selected and
-  /// current devices that are gone are dropped.
+  /// Shows `scene`. If nodes and devices are the same as before, only cells that differ are
+  /// repainted. Devices that no longer exist leave the selection.
   void setScene(MeshScene scene);
   const MeshScene& scene() const { return m_scene; }
-  /// No drag, no drop, no toggle; looking and selecting stay.
+  /// Disables drag, drop and toggle. Selection stays possible.
   void setReadOnly(bool readOnly);
   bool isReadOnly() const { return m_readOnly; }
-  /// Arrows and per cent instead of running dots.
+  /// Shows arrows and percentages instead of moving dots.
   void setReduceMotion(bool reduce);
-  /// Age in seconds of what is shown. Above 3 s the canvas is dimmed and says so, and dots stop.
+  /// Sets the age of the shown data in seconds. Above 3 s the canvas is dimmed, shows the age, and
+  /// the dots stop.
   void setStale(double ageSeconds);
-  /// The text in the drag ghost for a drop of these devices, for example the mesh that it makes.
+  /// Sets the function that returns the text of the drag ghost, for example the resulting mesh.
   void setDragHint(std::function<QString(const QList<ptc::DeviceId>& devices, bool intoMesh)> hint);
 
   const std::set<ptc::DeviceId>& selection() const { return m_selection; }
-  /// Emits selectionChanged if it differs. Devices that are not in the scene are left out.
+  /// Emits selectionChanged if the selection differs. Ignores devices that are not in the scene.
   void setSelection(std::set<ptc::DeviceId> devices);
   std::optional<ptc::DeviceId> current() const { return m_current; }
-  /// Moves the focus mark and scrolls it into view. Emits currentChanged if it differs.
+  /// Moves the focus mark and scrolls to it. Emits currentChanged if the device differs.
   void setCurrent(ptc::DeviceId device);
   /// Devices in reading order: mesh, then pool.
   const std::vector<ptc::DeviceId>& devices() const { return m_layout.order(); }
 
-  /// All rectangles and points are in viewport coordinates. A null QRect: not shown.
+  /// Rectangles and points are in viewport coordinates. A null QRect means "not shown".
   QRect cellRect(ptc::DeviceId device) const;
   std::optional<ptc::DeviceId> deviceAt(QPoint position) const;
   QRect poolRect() const;
   QRect dropZoneRect() const;
-  /// Frame of the node in the mesh, else of its group in the pool.
+  /// Returns the frame of the node in the mesh, else of its group in the pool.
   QRect nodeRect(std::int32_t node) const;
 
-  /// 1 fits everything; 0.25 to 8.
+  /// The zoom factor, 0.25 to 8. At 1 everything fits.
   double zoom() const { return m_zoom; }
-  /// Keeps what is at `anchor` (default: the middle) where it is.
+  /// Keeps the content at `anchor` (default: the middle) in place.
   void setZoom(double zoom, std::optional<QPoint> anchor = std::nullopt);
 
-  /// Paint events of the viewport so far.
+  /// The number of paint events of the viewport so far.
   int paintCount() const { return m_paintCount; }
-  /// How long the last of each took, milliseconds.
+  /// The duration of the last run of each, in milliseconds.
   struct Timing {
     double layout = 0, cells = 0, patch = 0, flows = 0, frame = 0;
   };
@@ -90,7 +91,7 @@ class MeshView : public QAbstractScrollArea {
  signals:
   void selectionChanged();
   void currentChanged(tessera::ptc::DeviceId device);
-  /// A drop that carries devices across: from the pool into the mesh or out of it.
+  /// The user dropped devices on the other side: from the pool into the mesh, or the reverse.
   void devicesDropped(const QList<tessera::ptc::DeviceId>& devices, bool intoMesh);
   void toggleRequested(const QList<tessera::ptc::DeviceId>& devices);
   void activated(tessera::ptc::DeviceId device);
@@ -120,12 +121,12 @@ class MeshView : public QAbstractScrollArea {
   void dropEvent(QDropEvent* event) override;
 
  private:
-  // What a pressed mouse button does until it is released.
+  // The effect of the pressed mouse button.
   enum class Press { None, Cell, Band, Pan };
   struct Drag {
     QPoint position;  // viewport
     QList<ptc::DeviceId> devices;
-    QList<ptc::DeviceId> crossing;  // those that the drop would carry across
+    QList<ptc::DeviceId> crossing;  // those that the drop would move to the other side
     bool intoMesh = false;
     QString hint;
   };
@@ -172,7 +173,7 @@ class MeshView : public QAbstractScrollArea {
 
   std::set<ptc::DeviceId> m_selection;
   std::optional<ptc::DeviceId> m_current;
-  std::optional<ptc::DeviceId> m_anchor;  // where an extension by Shift starts
+  std::optional<ptc::DeviceId> m_anchor;  // the start of an extension with Shift
   std::optional<ptc::DeviceId> m_hovered;
 
   Press m_press = Press::None;
@@ -183,8 +184,8 @@ class MeshView : public QAbstractScrollArea {
   std::set<ptc::DeviceId> m_bandBase;
   std::optional<Drag> m_drag;
 
-  QImage m_cells;        // layer A, opaque, what the viewport shows
-  QRegion m_cellsDirty;  // of it, viewport coordinates
+  QImage m_cells;        // layer A, opaque, the visible part
+  QRegion m_cellsDirty;  // of m_cells, in viewport coordinates
   QImage m_flows;        // layer B
   bool m_flowsDirty = true;
 

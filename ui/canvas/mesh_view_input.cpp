@@ -20,8 +20,9 @@
 namespace tessera::ui {
 namespace {
 
-// How far `to` lies from `from` in the direction of an arrow key, or nothing if it does not lie
-// there. Sideways distance counts more, so that a row or column is followed to its end.
+// Returns the distance from `from` to `to` in the direction of an arrow key, or nothing if `to` is
+// not in that direction. Sideways distance counts more, so that keys follow a row or column to its
+// end.
 std::optional<double> distanceTowards(int key, QPoint from, QPoint to) {
   const QPoint d = to - from;
   const bool across = key == Qt::Key_Left || key == Qt::Key_Right;
@@ -47,8 +48,8 @@ std::vector<ptc::DeviceId> MeshView::devicesOfBox(int box) const {
   return m_layout.boxes()[static_cast<std::size_t>(box)].devices;
 }
 
-// Ctrl adds what is new and takes away what is all selected already; without it the selection is
-// replaced.
+// With Ctrl, adds the devices, or removes them if all are already selected. Otherwise replaces the
+// selection.
 void MeshView::select(const std::vector<ptc::DeviceId>& devices, Qt::KeyboardModifiers modifiers) {
   if (devices.empty()) return;
   std::set<ptc::DeviceId> chosen;
@@ -174,7 +175,7 @@ void MeshView::keyPressEvent(QKeyEvent* event) {
     frameSelection();
   } else {
     QAbstractScrollArea::keyPressEvent(event);
-    event->ignore();  // so that Esc and the rest reach the window
+    event->ignore();  // so that other keys, such as Esc, reach the window
     return;
   }
   event->accept();
@@ -212,7 +213,7 @@ void MeshView::ensureVisible(const QRect& content) {
 }
 
 void MeshView::focusInEvent(QFocusEvent* event) {
-  // Someone who comes by keyboard must see where the focus is.
+  // Show the focus if it came by keyboard.
   const bool byKey =
       event->reason() != Qt::MouseFocusReason && event->reason() != Qt::ActiveWindowFocusReason;
   if (byKey && !m_current && !m_layout.order().empty()) setCurrent(m_layout.order().front());
@@ -242,7 +243,7 @@ void MeshView::mousePressEvent(QMouseEvent* event) {
     } else if (event->modifiers() & Qt::ControlModifier) {
       select({*m_pressedDevice}, Qt::ControlModifier);
     } else if (m_selection.contains(*m_pressedDevice)) {
-      m_selectOnRelease = true;  // unless the whole selection is dragged from here
+      m_selectOnRelease = true;  // unless a drag of the whole selection starts here
       m_anchor = m_pressedDevice;
       setCurrent(*m_pressedDevice);
     } else {
@@ -341,7 +342,7 @@ void MeshView::contextMenuEvent(QContextMenuEvent* event) {
   emit contextMenuRequested(*device, where);
 }
 
-// Carries what is selected on the pressed cell's side; cells of the other side stay.
+// Drags the selected cells on the side of the pressed cell. Cells on the other side stay.
 void MeshView::startDrag() {
   m_press = Press::None;
   m_selectOnRelease = false;
@@ -358,7 +359,7 @@ void MeshView::startDrag() {
   mime->setData(mimeType(), QByteArray::fromStdString(ptc::ToString(devices)));
   auto* drag = new QDrag(this);
   drag->setMimeData(mime);
-  // The view paints what is carried, because that changes on the way.
+  // The view paints the ghost itself, because its text changes during the drag.
   QPixmap nothing(1, 1);
   nothing.fill(Qt::transparent);
   drag->setPixmap(nothing);
@@ -367,7 +368,7 @@ void MeshView::startDrag() {
   viewport()->update();
 }
 
-// Follows a drag that carries devices; returns whether a drop here would carry any across.
+// Follows a drag of devices. Returns whether a drop here would move any to the other side.
 bool MeshView::track(QDropEvent* event) {
   if (m_readOnly || m_scene.jobName.isEmpty() || !event->mimeData()->hasFormat(mimeType())) {
     return false;
@@ -378,7 +379,7 @@ bool MeshView::track(QDropEvent* event) {
     drag.devices = m_drag->devices;
   } else {
     const auto parsed = ptc::ParseDevices(event->mimeData()->data(mimeType()).toStdString());
-    if (!parsed) return false;  // another program's idea of our type
+    if (!parsed) return false;  // not written by this program
     drag.devices = QList<ptc::DeviceId>(parsed->begin(), parsed->end());
   }
   drag.intoMesh = !m_layout.isPoolAt(toContent(drag.position));
@@ -389,8 +390,8 @@ bool MeshView::track(QDropEvent* event) {
   if (!drag.crossing.isEmpty()) {
     const QString number = format::gpus(drag.crossing.size());
     drag.hint = m_dragHint      ? m_dragHint(drag.crossing, drag.intoMesh)
-                : drag.intoMesh ? tr("%1 into %2").arg(number, m_scene.jobName)
-                                : tr("%1 out of %2").arg(number, m_scene.jobName);
+                : drag.intoMesh ? tr("add %1 to %2").arg(number, m_scene.jobName)
+                                : tr("remove %1 from %2").arg(number, m_scene.jobName);
   }
   m_drag = std::move(drag);
   viewport()->update();
@@ -398,7 +399,7 @@ bool MeshView::track(QDropEvent* event) {
 }
 
 void MeshView::dragEnterEvent(QDragEnterEvent* event) {
-  // Accepted even where a drop would change nothing: the way may lead to where it does.
+  // Accepted even if a drop here has no effect, because the drag may continue elsewhere.
   track(event);
   event->setAccepted(m_drag.has_value());
 }

@@ -2,10 +2,11 @@
 #pragma once
 
 /// \file
-/// Draws a MeshScene at the places that a MeshLayout gives: frames, cells, pool, and what floats
-/// above them. Every mark is a painted path, because fonts lack them.
+/// Draws a MeshScene at the positions of a MeshLayout: frames, cells, pool, and the overlays above
+/// them. Every mark is a painted path, because fonts lack these glyphs.
 
 #include <QColor>
+#include <QCoreApplication>
 #include <QFont>
 #include <QRect>
 #include <QRegion>
@@ -23,14 +24,16 @@ namespace tessera::ui {
 struct Theme;
 enum class Pattern;
 
-/// Borrows its arguments for as long as it lives. Coordinates are those of the layout.
+/// Keeps references to its arguments. Coordinates are those of the layout.
 class ScenePainter {
+  Q_DECLARE_TR_FUNCTIONS(tessera::ui::ScenePainter)
+
  public:
   ScenePainter(const MeshScene& scene, const MeshLayout& layout, const Theme& theme, bool editable);
 
-  /// Canvas, pool, drop zone, and the frames and cells that touch `clip`.
+  /// Paints canvas, pool, drop zone, and the frames and cells that intersect `clip`.
   void paintAll(QPainter& painter, const QRect& clip) const;
-  /// One frame with what of it touches `clip`, over whatever was there. Clips to `clip` itself.
+  /// Repaints the part of one frame that intersects `clip`. Sets `clip` as the clip of the painter.
   void patchBox(QPainter& painter, const MeshLayout::Box& box, const QRegion& clip) const;
   void paintFlows(QPainter& painter, const std::vector<FlowPath>& paths) const;
   void paintDots(QPainter& painter, const std::vector<FlowPath>& paths, double seconds) const;
@@ -38,16 +41,17 @@ class ScenePainter {
   void paintSelected(QPainter& painter, const QRect& cell) const;
   void paintHovered(QPainter& painter, const QRect& cell) const;
   void paintCurrent(QPainter& painter, const QRect& cell) const;
-  /// The side that a drop would go to.
+  /// Paints the outline of the side that would receive the drop.
   void paintDropTarget(QPainter& painter, bool intoMesh) const;
-  /// A stack of chips with what the drop would mean below it. `bounds` keeps it in view.
+  /// Paints a stack of chips with the effect of the drop below it. It stays within `bounds`.
   void paintGhost(QPainter& painter, QPoint at, const std::vector<ptc::DeviceId>& devices,
                   const QString& hint, const QRect& bounds) const;
-  /// A label in a rounded box centred at the bottom of `area`.
+  /// Paints a label in a rounded box, centred at the bottom of `area`.
   void paintPill(QPainter& painter, const QRect& area, const QString& text) const;
 
  private:
   using Cell = MeshScene::Cell;
+  using State = Cell::State;
   void paintBox(QPainter& painter, const MeshLayout::Box& box, const QRegion& clip) const;
   void paintCell(QPainter& painter, const QRect& rect, const Cell& cell, bool chip) const;
   void paintCard(QPainter& painter, const QRect& rect, const Cell& cell) const;
@@ -60,7 +64,7 @@ class ScenePainter {
   void paintMemory(QPainter& painter, const QRectF& bar, const Cell& cell) const;
   void paintLabelTile(QPainter& painter, const QRect& rect, const Cell& cell,
                       const QColor& letters) const;
-  /// In the colour of the state, or in `color` where the ground has one of its own.
+  /// Paints the mark of a state in its colour, or in `color` on a coloured background.
   void paintMark(QPainter& painter, QPointF center, double scale, const Cell& cell,
                  const QColor& color = QColor()) const;
   void paintCross(QPainter& painter, const QRectF& area, double width) const;
@@ -74,7 +78,7 @@ class ScenePainter {
   const MeshLayout& m_layout;
   const Theme& m_theme;
   bool m_editable;
-  bool m_ranksFit = false;  // in number tiles
+  bool m_ranksFit = false;  // whether ranks fit into number tiles
   QFont m_band, m_bandSub, m_name, m_note, m_small, m_node, m_nodeSub, m_tile;
 };
 

@@ -18,20 +18,20 @@ AboutDialog::AboutDialog(const QString& version, QWidget* parent) : QDialog(pare
   setWindowTitle(tr("About Tessera"));
   auto* title = new QLabel(tr("Tessera"), this);
   setRole(title, QStringLiteral("number"));
-  auto* what = new QLabel(tr("Moves the state of a deep-learning job to another mesh of GPUs while "
-                             "the job lives. The idea is Tenplex's (SOSP 2024)."),
+  auto* what = new QLabel(tr("Moves the state of a running deep-learning job to another mesh of "
+                             "GPUs. Based on the idea of Tenplex (SOSP 2024)."),
                           this);
   what->setWordWrap(true);
   setRole(what, QStringLiteral("hint"));
 
   const std::vector<KeyValues::Row> versions{
-      {tr("version"), version.isEmpty() ? tr("not known") : version},
+      {tr("version"), version.isEmpty() ? tr("unknown") : version},
       {tr("Qt"), QString::fromLatin1(qVersion())},
       {tr("display"), QGuiApplication::platformName()},
       {tr("system"),
        QSysInfo::prettyProductName() + QStringLiteral(", ") + QSysInfo::currentCpuArchitecture()}};
   const std::vector<KeyValues::Row> licences{
-      {tr("panel and programs (ui, app)"), tr("GPL-3.0-or-later")},
+      {tr("panel and command line (ui, app)"), tr("GPL-3.0-or-later")},
       {tr("planner, engine, agents"), tr("Apache-2.0")},
       {tr("Qt"), tr("LGPL-3.0-only")},
       {tr("QCustomPlot"), tr("GPL-3.0-or-later")},

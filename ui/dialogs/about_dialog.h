@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What this program is, its version, what it is built on, and the licences.
+/// The About box: description, version, libraries and licences.
 
 #include <QDialog>
 
@@ -12,9 +12,9 @@ class AboutDialog : public QDialog {
   Q_OBJECT
 
  public:
-  /// \param version of the program, with its commit; may be empty
+  /// \param version version and commit of the program; may be empty
   explicit AboutDialog(const QString& version, QWidget* parent = nullptr);
-  /// Everything that the box says, one "name value" a line: what its button copies.
+  /// The content of the box, one "name value" per line. The Copy button copies it.
   QString asText() const { return m_text; }
 
  private:

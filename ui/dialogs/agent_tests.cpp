@@ -16,7 +16,7 @@ namespace {
 constexpr int kAgentWidth = 72;
 constexpr int kVerdictWidth = 112;
 
-/// Role of the words and name of the icon.
+/// Returns the role of the label and the name of the icon.
 std::pair<QString, QString> look(AgentTest::Verdict verdict) {
   switch (verdict) {
     case AgentTest::Verdict::Reached:
@@ -32,7 +32,7 @@ std::pair<QString, QString> look(AgentTest::Verdict verdict) {
   return {};
 }
 
-QColor colorOf(const QString& role) {
+QColor verdictColor(const QString& role) {
   const Theme& theme = Theme::current();
   if (role == QLatin1String("ok")) return theme.ok;
   return role == QLatin1String("warn") ? theme.warn : theme.bad;
@@ -59,7 +59,7 @@ QString AgentTests::text(AgentTest::Verdict verdict) {
     case AgentTest::Verdict::Unreachable:
       return tr("not reached");
     case AgentTest::Verdict::Warning:
-      return tr("reached, but");
+      return tr("reached, with warnings");
   }
   return {};
 }
@@ -86,7 +86,7 @@ void AgentTests::add(const AgentTest& test) {
   grid->setHorizontalSpacing(8);
   grid->setVerticalSpacing(1);
   auto* mark = new QLabel(row);
-  mark->setPixmap(iconPixmap(iconName, colorOf(role), 14, devicePixelRatioF()));
+  mark->setPixmap(iconPixmap(iconName, verdictColor(role), 14, devicePixelRatioF()));
   auto* agent = new QLabel(test.agent, row);
   agent->setFixedWidth(kAgentWidth);
   auto* verdict = new QLabel(text(test.verdict), row);

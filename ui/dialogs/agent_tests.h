@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// One row an agent: whether it was reached, what was found, and what to do about it.
+/// The results of a connection test: one row per agent with verdict, finding and remedy.
 
 #include <QWidget>
 #include <vector>

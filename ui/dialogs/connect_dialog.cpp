@@ -35,17 +35,17 @@ namespace tessera::ui {
 namespace {
 
 enum Roles { EndpointRole = Qt::UserRole + 1, TagRole, ReadOnlyRole, CurrentRole };
-constexpr int kListWidth = 240;
-constexpr int kRowHeight = 48;
+constexpr int kProfileListWidth = 240;
+constexpr int kProfileRowHeight = 48;
 constexpr int kToastMs = 10'000;
 
-/// A dot in the colour of the tag, the name, under it where the cluster is.
+/// Paints a dot in the colour of the tag, the name, and the address below it.
 class ProfileDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
 
   QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override {
-    return {kListWidth, kRowHeight};
+    return {kProfileListWidth, kProfileRowHeight};
   }
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option,
@@ -126,7 +126,7 @@ ConnectDialog::ConnectDialog(Connections& connections, Settings& settings, QWidg
 
   auto* side = new Surface(Surface::Tone::Panel, this);
   side->setEdge(Qt::RightEdge);
-  side->setFixedWidth(kListWidth + 16);
+  side->setFixedWidth(kProfileListWidth + 16);
   auto* sideColumn = new QVBoxLayout(side);
   sideColumn->setContentsMargins(8, 12, 8, 12);
   auto* sideTitle = new QLabel(tr("CLUSTERS"), side);
@@ -183,7 +183,7 @@ QWidget* ConnectDialog::makeDetails() {
 
   m_tag = new QComboBox(page);
   m_tag->setAccessibleName(tr("Colour tag"));
-  m_readOnly = new QCheckBox(tr("Only look: this panel cannot be armed on it"), page);
+  m_readOnly = new QCheckBox(tr("Read-only: this panel cannot change the cluster"), page);
   m_readOnly->setAccessibleName(tr("Read-only"));
   auto* marks = new QHBoxLayout;
   auto* tagName = new QLabel(tr("colour tag"), page);
@@ -269,8 +269,8 @@ QWidget* ConnectDialog::makeEmpty() {
   auto* title = new QLabel(tr("No cluster yet"), page);
   setRole(title, QStringLiteral("number"));
   auto* text = new QLabel(
-      tr("Add one whose registrar you know, for example tcp://10.0.0.5:40001, or start one of "
-         "emulated GPUs on this machine. The button does what this command does:"),
+      tr("Add a cluster by the address of its registrar, for example tcp://10.0.0.5:40001, or "
+         "start a local cluster with emulated GPUs. The button runs this command:"),
       page);
   text->setWordWrap(true);
   setRole(text, QStringLiteral("hint"));
@@ -287,7 +287,7 @@ QWidget* ConnectDialog::makeEmpty() {
   commandRow->addWidget(copy);
   commandRow->addStretch();
   m_start = button(
-      tr("Start local cluster (%1 nodes × %2)").arg(kLocalNodes).arg(kLocalGpus),
+      tr("Start local cluster (%1 nodes × %2 GPUs)").arg(kLocalNodes).arg(kLocalGpus),
       tr("Start a local cluster of %1 nodes with %2 GPUs each").arg(kLocalNodes).arg(kLocalGpus),
       page);
   m_start->setProperty("primary", true);
@@ -372,11 +372,12 @@ void ConnectDialog::showChosen() {
   };
   rows.push_back({tr("your key file"), path(profile.keyFile), {}, profile.keyFile});
   if (profile.folder.isEmpty()) {
-    rows.push_back({tr("where"), tr("another machine's cluster")});
+    rows.push_back({tr("location"), tr("on other machines")});
   } else {
-    rows.push_back({tr("where"),
-                    profile.isRunning ? tr("this machine, running") : tr("this machine, stopped"),
-                    profile.isRunning ? QStringLiteral("ok") : QString(), profile.folder});
+    rows.push_back(
+        {tr("location"),
+         profile.isRunning ? tr("on this machine, running") : tr("on this machine, stopped"),
+         profile.isRunning ? QStringLiteral("ok") : QString(), profile.folder});
   }
   m_facts->setRows(rows);
 
@@ -412,9 +413,10 @@ void ConnectDialog::showChosen() {
   m_test->setEnabled(good);
   m_forget->setEnabled(!profile.isRunning);
   m_forget->setToolTip(
-      profile.isRunning ? tr("It runs on this machine: tesseractl down --cluster %1 stops it first.")
-                              .arg(profile.name)
-                        : tr("Takes the profile away; the cluster and your key file stay."));
+      profile.isRunning
+          ? tr("The cluster runs on this machine. Stop it first: tesseractl down --cluster %1")
+                .arg(profile.name)
+          : tr("Remove the profile. The cluster and your key file are kept."));
 }
 
 void ConnectDialog::storeTag() {
@@ -429,7 +431,7 @@ void ConnectDialog::storeTag() {
 void ConnectDialog::startTest() {
   m_tests->clear();
   m_testing = true;
-  m_testNote->setText(tr("asking…"));
+  m_testNote->setText(tr("testing…"));
   m_spinner->setRunning(true);
   m_test->setText(tr("Cancel"));
   m_test->setAccessibleName(tr("Cancel the test"));
@@ -449,7 +451,7 @@ void ConnectDialog::startTest() {
           self->endTest(format::error(result.error()));
         } else {
           self->endTest(
-              tr("asked in %1")
+              tr("tested in %1")
                   .arg(format::seconds(static_cast<double>(self->m_testTime.elapsed()) / 1000)));
         }
       });

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The clusters that are known: test one, connect to it, forget it, add another.
+/// The dialog of known clusters: test, connect, forget, add.
 
 #include <QDialog>
 #include <QElapsedTimer>
@@ -29,7 +29,7 @@ class ConnectDialog : public QDialog {
   Q_OBJECT
 
  public:
-  /// What a local cluster of the button has.
+  /// The size of the local cluster that the button starts.
   static constexpr int kLocalNodes = 2;
   static constexpr int kLocalGpus = 4;
 
@@ -48,7 +48,7 @@ class ConnectDialog : public QDialog {
   NoticeBar* toast() const { return m_toast; }
   bool isTesting() const { return m_testing; }
   bool isEmpty() const;
-  /// Name of the chosen profile, or empty.
+  /// Returns the name of the selected profile, or an empty text.
   QString chosen() const;
 
  signals:

@@ -25,12 +25,12 @@
 namespace tessera::ui {
 namespace {
 
-constexpr int kRowHeight = 26;
+constexpr int kCheckRowHeight = 26;
 constexpr int kIconSize = 14;
 
 using Verdict = engine::Check::Verdict;
 
-/// Severity as icon and word; what is well steps back.
+/// Paints the severity as icon and word. Passed checks are dimmed.
 class CheckDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
@@ -38,7 +38,7 @@ class CheckDelegate : public QStyledItemDelegate {
  protected:
   void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
     QStyledItemDelegate::initStyleOption(option, index);
-    option->state &= ~QStyle::State_HasFocus;  // rows are chosen, not cells
+    option->state &= ~QStyle::State_HasFocus;  // rows are selected, not cells
     const Theme& theme = Theme::current();
     const auto verdict = static_cast<Verdict>(index.data(CheckTableModel::VerdictRole).toInt());
     const auto [name, tone] = look(verdict);
@@ -90,17 +90,17 @@ DoctorDialog::DoctorDialog(ClusterCommands& commands, const QString& cluster, QW
   setWindowTitle(cluster.isEmpty() ? tr("Doctor") : tr("Doctor · %1").arg(cluster));
   m_words->setWordWrap(true);
   m_table->setObjectName(QStringLiteral("findings"));
-  m_table->setAccessibleName(tr("Findings of the nodes"));
+  m_table->setAccessibleName(tr("Findings on the nodes"));
   m_table->setModel(&m_model);
   m_table->setItemDelegate(new CheckDelegate(m_table));
   m_table->setSelectionMode(QAbstractItemView::ExtendedSelection);
   m_table->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   m_table->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
-  makeQuiet(*m_table, kRowHeight);
-  // A remedy is read whole.
+  makeQuiet(*m_table, kCheckRowHeight);
+  // Show remedies in full.
   m_table->setWordWrap(true);
   m_table->verticalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-  m_table->verticalHeader()->setMinimumSectionSize(kRowHeight);
+  m_table->verticalHeader()->setMinimumSectionSize(kCheckRowHeight);
   QHeaderView* header = m_table->horizontalHeader();
   header->setHighlightSections(false);
   header->setSectionsClickable(false);
@@ -113,8 +113,8 @@ DoctorDialog::DoctorDialog(ClusterCommands& commands, const QString& cluster, QW
     m_table->setColumnWidth(column, width);
   }
 
-  m_copy->setAccessibleName(tr("Copy the chosen findings, or all"));
-  m_again->setAccessibleName(tr("Ask every node again"));
+  m_copy->setAccessibleName(tr("Copy the selected findings, or all"));
+  m_again->setAccessibleName(tr("Check every node again"));
   auto* close = new QPushButton(tr("Close"), this);
   close->setAccessibleName(tr("Close the findings"));
   for (QPushButton* button : {m_copy, m_again}) button->setAutoDefault(false);
@@ -169,19 +169,19 @@ void DoctorDialog::refresh() {
   QString words;
   QString role;
   if (m_asking) {
-    words = tr("Asking every node…");
+    words = tr("Checking every node…");
   } else if (!m_problem.isEmpty()) {
-    words = tr("The nodes could not be asked: %1.").arg(m_problem);
+    words = tr("The nodes could not be checked: %1.").arg(m_problem);
     role = QStringLiteral("bad");
   } else if (count == 0) {
     words = tr("No node answered.");
     role = QStringLiteral("warn");
   } else if (problems == 0) {
-    words = tr("%1, all well.").arg(findings);
+    words = tr("%1, no problems.").arg(findings);
     role = QStringLiteral("ok");
   } else {
-    words = problems == 1 ? tr("%1, 1 wants a look.").arg(findings)
-                          : tr("%1, %2 want a look.").arg(findings).arg(problems);
+    words = problems == 1 ? tr("%1, 1 needs attention.").arg(findings)
+                          : tr("%1, %2 need attention.").arg(findings).arg(problems);
     role = QStringLiteral("warn");
   }
   m_words->setText(words);

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What the nodes of the connected cluster find about themselves, with the remedy of each finding.
+/// The self-checks of the nodes of the connected cluster, with a remedy for each finding.
 
 #include <QDialog>
 
@@ -21,13 +21,13 @@ class DoctorDialog : public QDialog {
   Q_OBJECT
 
  public:
-  /// Asks at once. `commands` outlives the dialog.
+  /// Starts the checks at once. `commands` must outlive the dialog.
   DoctorDialog(ClusterCommands& commands, const QString& cluster, QWidget* parent = nullptr);
-  /// Asks every node again; findings from before stay, dimmed, until the answer.
+  /// Checks every node again. Previous findings stay visible, dimmed, until the answer arrives.
   void ask();
 
   bool isAsking() const { return m_asking; }
-  /// "4 findings, 2 want a look", "Asking every node…", or why there is no answer.
+  /// "4 findings, 2 need attention.", "Checking every node…", or why there is no answer.
   QString words() const;
   const CheckTableModel& model() const { return m_model; }
   QTableView* table() const { return m_table; }
@@ -41,7 +41,7 @@ class DoctorDialog : public QDialog {
  private:
   void take(Result<std::vector<engine::Check>> result);
   void refresh();
-  /// The chosen rows, else all of them.
+  /// Copies the selected rows, or all rows if none is selected.
   void copy();
 
   ClusterCommands& m_commands;

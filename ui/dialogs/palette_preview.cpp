@@ -11,7 +11,7 @@
 namespace tessera::ui {
 namespace {
 
-constexpr int kSwatch = 30, kSwatchHeight = 26, kGap = 4, kRow = 58;
+constexpr int kPreviewSwatch = 30, kSwatchHeight = 26, kPreviewGap = 4, kPreviewRow = 58;
 constexpr int kStates = 4;
 constexpr int kGroupGap = 20;
 constexpr ColourVision kVisions[] = {ColourVision::Normal, ColourVision::Deutan,
@@ -30,8 +30,8 @@ PalettePreview::PalettePreview(QWidget* parent) : QWidget(parent) {
 }
 
 QSize PalettePreview::sizeHint() const {
-  return {(kNumHues + kStates) * (kSwatch + kGap) + kGroupGap,
-          static_cast<int>(std::size(kVisions)) * kRow + 4};
+  return {(kNumHues + kStates) * (kPreviewSwatch + kPreviewGap) + kGroupGap,
+          static_cast<int>(std::size(kVisions)) * kPreviewRow + 4};
 }
 
 double PalettePreview::smallestDifference(ColourVision vision) {
@@ -57,18 +57,19 @@ void PalettePreview::paintEvent(QPaintEvent*) {
   painter.setRenderHint(QPainter::Antialiasing);
   for (std::size_t row = 0; row < std::size(kVisions); ++row) {
     const ColourVision vision = kVisions[row];
-    const int top = static_cast<int>(row) * kRow;
+    const int top = static_cast<int>(row) * kPreviewRow;
     painter.setFont(uiFont(12.5, 500));
     painter.setPen(theme.text);
     painter.drawText(QRect(0, top, width(), 18), Qt::AlignLeft | Qt::AlignVCenter, names[row]);
     painter.setFont(uiFont(11));
     painter.setPen(theme.dim);
     painter.drawText(
-        QRect(0, top, (kNumHues) * (kSwatch + kGap) - kGap, 18), Qt::AlignRight | Qt::AlignVCenter,
+        QRect(0, top, (kNumHues) * (kPreviewSwatch + kPreviewGap) - kPreviewGap, 18),
+        Qt::AlignRight | Qt::AlignVCenter,
         tr("closest two ΔE %1").arg(QLocale().toString(smallestDifference(vision), 'f', 1)));
     const auto swatch = [&](int x, const QColor& color, const QString& text) {
       const QColor seen = asSeen(color, vision);
-      const QRectF box(x + 0.5, top + 20.5, kSwatch - 1, kSwatchHeight - 1);
+      const QRectF box(x + 0.5, top + 20.5, kPreviewSwatch - 1, kSwatchHeight - 1);
       painter.setPen(asSeen(theme.line, vision));
       painter.setBrush(seen);
       painter.drawRoundedRect(box, 5, 5);
@@ -77,9 +78,10 @@ void PalettePreview::paintEvent(QPaintEvent*) {
       painter.drawText(box, Qt::AlignCenter, text);
     };
     for (int i = 0; i < kNumHues; ++i)
-      swatch(i * (kSwatch + kGap), identity(i), QString::number(i));
+      swatch(i * (kPreviewSwatch + kPreviewGap), identity(i), QString::number(i));
     for (int i = 0; i < kStates; ++i) {
-      swatch((kNumHues + i) * (kSwatch + kGap) + kGroupGap, states[i].first, states[i].second);
+      swatch((kNumHues + i) * (kPreviewSwatch + kPreviewGap) + kGroupGap, states[i].first,
+             states[i].second);
     }
   }
 }

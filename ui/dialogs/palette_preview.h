@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The colours that name pieces and states, as people with each kind of colour vision see them.
+/// A preview of the colours of pieces and states for each kind of colour vision.
 
 #include <QWidget>
 
@@ -17,7 +17,7 @@ class PalettePreview : public QWidget {
   explicit PalettePreview(QWidget* parent = nullptr);
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override { return sizeHint(); }
-  /// The smallest CIEDE2000 difference between any two of the colours that name pieces.
+  /// Returns the smallest CIEDE2000 difference between any two colours of pieces.
   static double smallestDifference(ColourVision vision);
 
  protected:

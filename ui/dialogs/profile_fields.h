@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What is wrong with a field of a profile, in one line. Values only, no I/O but the key file's.
+/// Validation of the fields of a profile. The only I/O is a check of the key file.
 
 #include <QCoreApplication>
 #include <QString>
@@ -11,19 +11,19 @@
 
 namespace tessera::ui {
 
-/// Each gives one sentence for the user, empty where the field is good.
+/// Each function returns one sentence for the user, or an empty text if the field is valid.
 class ProfileFields {
   Q_DECLARE_TR_FUNCTIONS(tessera::ui::ProfileFields)
 
  public:
   static QString nameProblem(const QString& name, const QList<ProfileInfo>& known);
-  /// Of tcp://HOST:PORT or ipc://PATH.
+  /// Accepts tcp://HOST:PORT and ipc://PATH.
   static QString endpointProblem(const QString& endpoint);
-  /// Of 40 characters of Z85 (ZeroMQ RFC 32).
+  /// Accepts 40 characters of Z85 (ZeroMQ RFC 32).
   static QString keyProblem(const QString& key);
-  /// The file must be readable.
+  /// Accepts an absolute path of a readable file.
   static QString keyFileProblem(const QString& file);
-  /// Of `events`: also that it is not the registrar's.
+  /// Like endpointProblem(); also rejects the address of the registrar.
   static QString eventsProblem(const QString& events, const QString& registrar);
 };
 

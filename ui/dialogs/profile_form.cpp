@@ -76,7 +76,7 @@ ProfileForm::ProfileForm(Connections& connections, QWidget* parent)
 
   auto* cancel = new QPushButton(tr("Cancel"), this);
   cancel->setAutoDefault(false);
-  cancel->setAccessibleName(tr("Add no cluster"));
+  cancel->setAccessibleName(tr("Close without adding a cluster"));
   m_add->setProperty("primary", true);
   m_add->setAccessibleName(m_add->text());
   auto* buttons = new QHBoxLayout;
@@ -143,12 +143,12 @@ void ProfileForm::refresh() {
   for (int i = 0; i < NUM_FIELDS; ++i) {
     const auto at = static_cast<std::size_t>(i);
     const QString problem = check(static_cast<Field>(i));
-    // A field that nobody filled in yet is not wrong.
+    // No message for fields that were not edited yet.
     m_notes[at]->setText(m_touched[at] ? problem : QString());
     setRole(m_notes[at], problem.isEmpty() ? QStringLiteral("caption") : QStringLiteral("bad"));
   }
   m_add->setEnabled(isGood());
-  m_add->setToolTip(isGood() ? QString() : tr("Some fields are still missing or wrong."));
+  m_add->setToolTip(isGood() ? QString() : tr("Some fields are missing or invalid."));
 }
 
 void ProfileForm::readPaste() {
@@ -163,7 +163,7 @@ void ProfileForm::readPaste() {
     setRole(m_pasteNote, QStringLiteral("bad"));
     return;
   }
-  m_pasteNote->setText(tr("Read. Check the key file: it is the path on this machine."));
+  m_pasteNote->setText(tr("Profile read. Check the key file: the path must be on this machine."));
   setRole(m_pasteNote, QStringLiteral("hint"));
   m_edits[Name]->setText(parsed->name);
   m_edits[Registrar]->setText(parsed->registrar);

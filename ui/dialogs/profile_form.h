@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Adds a cluster: a profile file is pasted, or its fields are filled in, each checked as it is.
+/// The form that adds a cluster, from a pasted profile file or from fields checked while typing.
 
 #include <QWidget>
 #include <array>
@@ -22,16 +22,16 @@ class ProfileForm : public QWidget {
  public:
   enum Field { Name, Registrar, Events, ServerKey, KeyFile, NUM_FIELDS };
 
-  /// `connections` outlives the form.
+  /// `connections` must outlive the form.
   explicit ProfileForm(Connections& connections, QWidget* parent = nullptr);
-  /// Empty fields, no complaints.
+  /// Clears all fields and messages.
   void clear();
   ProfileInfo profile() const;
   bool isGood() const;
 
   QPlainTextEdit* pasteEdit() const { return m_paste; }
   QLineEdit* edit(Field field) const { return m_edits[field]; }
-  /// The line under a field.
+  /// Returns the message below a field.
   QString problem(Field field) const;
   QPushButton* addButton() const { return m_add; }
 

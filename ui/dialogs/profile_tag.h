@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// What the panel keeps about a profile besides its file: a colour to tell clusters apart, and
-/// whether this panel may only look.
+/// Settings of this panel for a profile: a colour that distinguishes clusters, and a read-only
+/// mark.
 
 #include <QColor>
 #include <QString>
@@ -14,7 +14,7 @@ namespace tessera::ui {
 class Settings;
 
 struct ProfileTag {
-  QString color = {};  // one of tagColors(); empty: none
+  QString color = {};  // one of tagColors(), or empty
   bool readOnly = false;
   friend bool operator==(const ProfileTag&, const ProfileTag&) = default;
 
@@ -22,9 +22,9 @@ struct ProfileTag {
   void store(Settings& settings, const QString& profile) const;
 };
 
-/// Names as they are stored: "blue", "green", "amber", "red", "grey".
+/// The stored names: "blue", "green", "amber", "red", "grey".
 const QStringList& tagColors();
-/// In the colours of the theme; transparent for a name that is none.
+/// Returns the colour in the current theme; transparent for an unknown name.
 QColor tagColor(const QString& name);
 
 }  // namespace tessera::ui

@@ -27,7 +27,7 @@
 namespace tessera::ui {
 namespace {
 
-constexpr int kListWidth = 160;
+constexpr int kPageListWidth = 160;
 
 qint64 sizeOf(const QString& folder) {
   qint64 bytes = 0;
@@ -42,16 +42,20 @@ class GeneralPage : public SettingsPage {
  public:
   GeneralPage(Settings& settings, std::function<void()> restart, QWidget* parent)
       : SettingsPage(settings, SettingsDialog::tr("General"), parent) {
-    const auto tr = [](const char* text) { return SettingsDialog::tr(text); };
     auto* language = new QLabel(this);
     const QString native = QLocale().nativeLanguageName();
     language->setText(native.isEmpty() ? QStringLiteral("English") : native);
-    addRow(tr("Language"), tr("As the system: LANG decides, also on dates and numbers."), language);
-    addRow(tr("Colours"), tr("System follows the desktop."),
-           makeChoice(Setting::Theme, {tr("System"), tr("Light"), tr("Dark")}));
-    addRow(tr("Reduce motion"), tr("Static arrows and percentages instead of running dots."),
+    addRow(SettingsDialog::tr("Language"),
+           SettingsDialog::tr("Set by the system (LANG), with the format of dates and numbers."),
+           language);
+    addRow(SettingsDialog::tr("Colours"), SettingsDialog::tr("System follows the desktop."),
+           makeChoice(Setting::Theme, {SettingsDialog::tr("System"), SettingsDialog::tr("Light"),
+                                       SettingsDialog::tr("Dark")}));
+    addRow(SettingsDialog::tr("Reduce motion"),
+           SettingsDialog::tr("Shows static arrows and percentages instead of moving dots."),
            makeSwitch(Setting::ReduceMotion));
-    addRow(tr("Size"), tr("Of everything, for projectors and small screens."),
+    addRow(SettingsDialog::tr("Size"),
+           SettingsDialog::tr("Scales the whole panel, for projectors and small screens."),
            makeChoice(Setting::Scale,
                       {QStringLiteral("100 %"), QStringLiteral("125 %"), QStringLiteral("150 %"),
                        QStringLiteral("200 %")},
@@ -59,9 +63,9 @@ class GeneralPage : public SettingsPage {
     auto* pending = new QWidget(this);
     auto* row = new QHBoxLayout(pending);
     row->setContentsMargins(0, 0, 0, 0);
-    auto* note = new QLabel(tr("The new size holds from the next start on."), pending);
+    auto* note = new QLabel(SettingsDialog::tr("Takes effect after a restart."), pending);
     setRole(note, QStringLiteral("accent"));
-    auto* again = new QPushButton(tr("Restart the panel now"), pending);
+    auto* again = new QPushButton(SettingsDialog::tr("Restart the panel now"), pending);
     again->setAutoDefault(false);
     again->setAccessibleName(again->text());
     row->addWidget(note, 1);
@@ -82,14 +86,13 @@ class ColoursPage : public SettingsPage {
   ColoursPage(Settings& settings, QWidget* parent)
       : SettingsPage(settings, SettingsDialog::tr("Colours"), parent) {
     addNote(SettingsDialog::tr(
-        "Nine colours name the pieces of a model; further pieces repeat them under a pattern. Four "
-        "more mark states, always together with a shape. Below, how each looks to people who lack "
-        "one kind of cone, and how far apart the closest two pieces then are (a ΔE2000 of 2 is "
-        "just "
+        "Nine colours name the shards of a model; further shards repeat them with a pattern. Four "
+        "more mark states, always together with a shape. The preview shows them for each kind of "
+        "colour vision, with the difference between the two closest colours (a ΔE2000 of 2 is just "
         "visible)."));
     addWidget(new PalettePreview(this));
     addNote(
-        SettingsDialog::tr("Piece colours: Paul Tol's scheme \"muted\". Simulation: Machado, "
+        SettingsDialog::tr("Shard colours: Paul Tol's scheme \"muted\". Simulation: Machado, "
                            "Oliveira, Fernandes 2009, severity 1."));
     end();
   }
@@ -99,17 +102,20 @@ class SafetyPage : public SettingsPage {
  public:
   SafetyPage(Settings& settings, QWidget* parent)
       : SettingsPage(settings, SettingsDialog::tr("Safety"), parent) {
-    const auto tr = [](const char* text) { return SettingsDialog::tr(text); };
-    addRow(tr("Countdown in live mode"),
-           tr("Between a drop and its move. Esc stops it, and nothing moves."),
-           makeNumber(Setting::Countdown, tr("s")));
-    addRow(tr("Lock again"), tr("Operate goes back to Monitor after this long without input."),
-           makeNumber(Setting::Relock, tr("min")));
-    addRow(tr("Ask before a move"), tr("Outside live mode. Cancel is always the safe answer."),
-           makeChoice(Setting::Confirm, {tr("Always"), tr("Large moves")}));
-    QWidget* above = makeNumber(Setting::ConfirmAbove, tr("MiB"));
-    addRow(tr("A move is large above"), tr("Bytes that change their GPU."), above);
-    addNote(tr("A move that cannot be rolled back is always asked about."));
+    addRow(SettingsDialog::tr("Countdown in live mode"),
+           SettingsDialog::tr("Time between a drop and the start of its change. Esc stops it."),
+           makeNumber(Setting::Countdown, SettingsDialog::tr("s")));
+    addRow(SettingsDialog::tr("Lock automatically"),
+           SettingsDialog::tr("Operate returns to Monitor after this time without input."),
+           makeNumber(Setting::Relock, SettingsDialog::tr("min")));
+    addRow(SettingsDialog::tr("Ask before a change"),
+           SettingsDialog::tr("Applies outside live mode. Cancel is always safe."),
+           makeChoice(Setting::Confirm,
+                      {SettingsDialog::tr("Always"), SettingsDialog::tr("Large changes")}));
+    QWidget* above = makeNumber(Setting::ConfirmAbove, SettingsDialog::tr("MiB"));
+    addRow(SettingsDialog::tr("A change is large above"),
+           SettingsDialog::tr("Counts the bytes that move to another GPU."), above);
+    addNote(SettingsDialog::tr("A change that cannot be rolled back always asks."));
     const auto follow = [&settings, above] {
       above->setEnabled(settings.text(Setting::Confirm) == QLatin1String("large"));
     };
@@ -123,16 +129,16 @@ class DataPage : public SettingsPage {
  public:
   DataPage(Settings& settings, const DataPlaces& places, QWidget* parent)
       : SettingsPage(settings, SettingsDialog::tr("Data"), parent) {
-    const auto tr = [](const char* text) { return SettingsDialog::tr(text); };
-    addRow(tr("Keep a copy of the history"),
-           tr("Changes, events and samples of the clusters that you watch, readable when they are "
-              "away."),
+    addRow(SettingsDialog::tr("Keep a copy of the history"),
+           SettingsDialog::tr("Stores changes, events and samples of the clusters that you watch, "
+                              "to read them without a connection."),
            makeSwitch(Setting::Mirror));
-    addRow(tr("Largest copy"), tr("Of one cluster. The oldest samples go first."),
-           makeNumber(Setting::MirrorSize, tr("MiB")));
-    addPlace(tr("Copies"), places.mirrors);
-    addPlace(tr("Profiles, keys, local clusters"), places.home);
-    addNote(tr("Readable by you alone. Nothing is reported to anybody."));
+    addRow(SettingsDialog::tr("Maximum size of a copy"),
+           SettingsDialog::tr("Per cluster. The oldest samples are deleted first."),
+           makeNumber(Setting::MirrorSize, SettingsDialog::tr("MiB")));
+    addPlace(SettingsDialog::tr("Copies"), places.mirrors);
+    addPlace(SettingsDialog::tr("Profiles, keys, local clusters"), places.home);
+    addNote(SettingsDialog::tr("Only you can read these files. Nothing is sent anywhere."));
     end();
   }
 
@@ -169,12 +175,12 @@ SettingsDialog::SettingsDialog(Settings& settings, ActionRegistry& actions,
   m_pages->addWidget(new ShortcutsPage(settings, actions, this));
   for (int i = 0; i < m_pages->count(); ++i) {
     auto* item = new QListWidgetItem(page(static_cast<Page>(i))->title(), m_list);
-    item->setSizeHint({kListWidth - 16, 30});
+    item->setSizeHint({kPageListWidth - 16, 30});
   }
 
   auto* side = new Surface(Surface::Tone::Panel, this);
   side->setEdge(Qt::RightEdge);
-  side->setFixedWidth(kListWidth);
+  side->setFixedWidth(kPageListWidth);
   auto* sideColumn = new QVBoxLayout(side);
   sideColumn->setContentsMargins(8, 14, 8, 12);
   sideColumn->addWidget(m_list);

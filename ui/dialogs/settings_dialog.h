@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What the user can choose, in five pages. Every change holds at once.
+/// The settings, in five pages. Every change takes effect at once, except the size.
 
 #include <QDialog>
 
@@ -16,7 +16,7 @@ class ActionRegistry;
 class Settings;
 class SettingsPage;
 
-/// Folders that the Data page names; empty: not known.
+/// Folders shown on the Data page; empty if unknown.
 struct DataPlaces {
   QString home;     // profiles, keys, local clusters
   QString mirrors;  // copies of clusters' histories
@@ -28,7 +28,7 @@ class SettingsDialog : public QDialog {
  public:
   enum Page { General, Colours, Safety, Data, Shortcuts, NUM_PAGES };
 
-  /// All outlive the dialog.
+  /// All arguments must outlive the dialog.
   SettingsDialog(Settings& settings, ActionRegistry& actions, const DataPlaces& places,
                  QWidget* parent = nullptr);
   void showPage(Page page);
@@ -36,7 +36,7 @@ class SettingsDialog : public QDialog {
   QPushButton* resetButton() const { return m_reset; }
 
  signals:
-  /// The panel ends and starts anew, for a setting that needs it.
+  /// The user asked for a restart, which a setting needs.
   void restartRequested();
 
  private:

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A page of the settings dialog: rows of what is set, why it matters, and its control.
+/// A page of the settings dialog: rows with a name, a hint and a control.
 
 #include <QList>
 #include <QWidget>
@@ -19,18 +19,18 @@ class SettingsPage : public QWidget {
  public:
   SettingsPage(Settings& settings, const QString& title, QWidget* parent = nullptr);
   const QString& title() const { return m_title; }
-  /// Every setting of the page back to its default.
+  /// Resets every setting of the page to its default.
   virtual void reset();
 
  protected:
-  /// A row with `control` on the right. The control's accessible name is `name` unless it has one.
+  /// Adds a row with `control` on the right. `name` becomes its accessible name if it has none.
   void addRow(const QString& name, const QString& hint, QWidget* control);
   void addNote(const QString& text);
   void addWidget(QWidget* widget, int stretch = 0);
-  /// Controls of settings: they show and set them at once.
+  /// Controls that show a setting and change it at once.
   QWidget* makeSwitch(Setting setting);
   QWidget* makeNumber(Setting setting, const QString& unit);
-  /// A segment a choice, in the order of the table, or of `numbers`.
+  /// One segment per choice, in the order of the table or of `numbers`.
   QWidget* makeChoice(Setting setting, const QStringList& texts, const QList<int>& numbers = {});
   void end();
 

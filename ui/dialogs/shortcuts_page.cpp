@@ -16,7 +16,7 @@
 namespace tessera::ui {
 namespace {
 
-QString plain(QString text) {
+QString actionName(QString text) {
   text.remove(QLatin1Char('&'));
   if (text.endsWith(QChar(0x2026))) text.chop(1);
   return text;
@@ -49,8 +49,8 @@ ShortcutsPage::ShortcutsPage(Settings& settings, ActionRegistry& actions, QWidge
   m_list->setUniformRowHeights(true);
   m_editor->setAccessibleName(tr("New keys"));
   m_set->setAccessibleName(tr("Set the keys"));
-  m_clear->setAccessibleName(tr("Take the keys away"));
-  m_default->setAccessibleName(tr("Back to the default keys"));
+  m_clear->setAccessibleName(tr("Remove the keys"));
+  m_default->setAccessibleName(tr("Restore the default keys"));
   for (QPushButton* button : {m_set, m_clear, m_default}) button->setAutoDefault(false);
   setRole(m_note, QStringLiteral("hint"));
   m_name->setFixedWidth(170);
@@ -92,8 +92,9 @@ void ShortcutsPage::fill() {
   m_list->clear();
   QTreeWidgetItem* current = nullptr;
   for (const QAction* action : m_actions.all()) {
-    auto* item = new QTreeWidgetItem(m_list, {plain(action->text()), shown(action->shortcuts()),
-                                              plain(m_actions.menuOf(action))});
+    auto* item =
+        new QTreeWidgetItem(m_list, {actionName(action->text()), shown(action->shortcuts()),
+                                     actionName(m_actions.menuOf(action))});
     item->setData(0, Qt::UserRole, action->objectName());
     item->setToolTip(0, action->statusTip());
     if (action->shortcuts() != m_actions.defaultShortcuts(action->objectName())) {
@@ -127,7 +128,7 @@ void ShortcutsPage::filter(const QString& text) {
 void ShortcutsPage::showChosen() {
   const QAction* action = chosen();
   const bool fixed = action == nullptr || m_actions.isCanvasKey(action->objectName());
-  m_name->setText(action == nullptr ? QString() : plain(action->text()));
+  m_name->setText(action == nullptr ? QString() : actionName(action->text()));
   m_editor->setKeySequence(action == nullptr || action->shortcuts().isEmpty()
                                ? QKeySequence()
                                : action->shortcuts().first());
@@ -141,11 +142,11 @@ void ShortcutsPage::showChosen() {
 QString ShortcutsPage::problem() const {
   const QAction* action = chosen();
   if (action == nullptr || m_editor->keySequence().isEmpty()) return {};
-  if (m_editor->keySequence().count() > 1) return tr("One combination of keys, please.");
+  if (m_editor->keySequence().count() > 1) return tr("Enter a single key combination.");
   const QAction* other = m_actions.holder(m_editor->keySequence());
   if (other == nullptr || other == action) return {};
-  return tr("%1 is already the key of %2.")
-      .arg(m_editor->keySequence().toString(QKeySequence::NativeText), plain(other->text()));
+  return tr("%1 is already used by %2.")
+      .arg(m_editor->keySequence().toString(QKeySequence::NativeText), actionName(other->text()));
 }
 
 void ShortcutsPage::refreshNote() {
@@ -156,7 +157,7 @@ void ShortcutsPage::refreshNote() {
   if (!wrong.isEmpty()) {
     m_note->setText(wrong);
   } else if (m_actions.isCanvasKey(action->objectName())) {
-    m_note->setText(tr("The mesh handles this key itself; it cannot be changed."));
+    m_note->setText(tr("The mesh handles this key. It cannot be changed."));
   } else {
     m_note->setText(action->statusTip());
   }

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Every action and its keys, which can be changed; a key belongs to one action only.
+/// The page that lists every action and edits its keys. A key belongs to one action only.
 
 #include "ui/dialogs/settings_page.h"
 
@@ -21,7 +21,7 @@ class ShortcutsPage : public SettingsPage {
   Q_OBJECT
 
  public:
-  /// `actions` outlives the page.
+  /// `actions` must outlive the page.
   ShortcutsPage(Settings& settings, ActionRegistry& actions, QWidget* parent = nullptr);
   void reset() override;
 
@@ -30,7 +30,7 @@ class ShortcutsPage : public SettingsPage {
   QPushButton* setButton() const { return m_set; }
   QPushButton* defaultButton() const { return m_default; }
   QPushButton* clearButton() const { return m_clear; }
-  /// What is wrong with the keys in the editor; empty where nothing is.
+  /// Returns why the keys in the editor are invalid; empty if they are valid.
   QString problem() const;
 
  private:

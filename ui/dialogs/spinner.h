@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A small turning arc: something is under way. Still where motion is reduced.
+/// A small rotating arc that shows activity. It does not rotate if motion is reduced.
 
 #include <QTimer>
 #include <QWidget>

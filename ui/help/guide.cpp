@@ -14,7 +14,8 @@
 
 #include "ui/theme.h"
 
-// Outside of any namespace, as the macro demands: a static library drops its resources otherwise.
+// Q_INIT_RESOURCE must be outside of namespaces. Without it the linker drops the resources of a
+// static library.
 static void loadGuide() { Q_INIT_RESOURCE(guide); }
 
 namespace tessera::ui {
@@ -74,7 +75,7 @@ void styleBlock(QTextCursor& cursor, const QTextBlock& block) {
   if (text.propertyCount() > 0) formatText(cursor, block, text);
 }
 
-/// Inline code gets the background of code, links the accent.
+/// Sets the code background for inline code and the accent colour for links.
 void styleSpans(QTextCursor& cursor, const QTextBlock& block) {
   const Theme& theme = Theme::current();
   struct Span {

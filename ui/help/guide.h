@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// The pages of the guide: Markdown files in the program, in the order of index.md's links.
+/// The pages of the guide: Markdown files compiled into the program, in the order of the links of
+/// index.md.
 
 #include <QList>
 #include <QString>
@@ -14,20 +15,20 @@ namespace tessera::ui {
 
 struct GuidePage {
   QString name;   // "first-hour.md"
-  QString title;  // of its first heading
+  QString title;  // its first heading
 };
 
-/// All pages, index.md first; those that index.md does not name come last.
+/// Returns all pages, index.md first. Pages without a link in index.md come last.
 QList<GuidePage> guidePages();
-/// The Markdown of a page; empty where there is none of that name.
+/// Returns the Markdown of a page; empty for an unknown name.
 QString guideText(const QString& name);
-/// The anchor of a heading, as in "first-hour.md#start-a-job": small letters, dashes for spaces,
-/// nothing else.
+/// Returns the anchor of a heading, as in "first-hour.md#start-a-job": lower-case letters, dashes
+/// for spaces, nothing else.
 QString guideAnchor(const QString& heading);
-/// Anchors of a page's headings in their order.
+/// Returns the anchors of all headings of a page, in order.
 QStringList guideAnchors(const QString& markdown);
 
-/// Fills `document` with a page, in the colours and sizes of the theme; headings get anchors.
+/// Fills `document` with a page in the colours and sizes of the theme. Headings get anchors.
 void showGuide(QTextDocument& document, const QString& markdown);
 
 }  // namespace tessera::ui

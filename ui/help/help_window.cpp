@@ -24,11 +24,11 @@
 
 namespace tessera::ui {
 namespace {
-constexpr int kSideWidth = 248;
+constexpr int kContentsWidth = 248;
 }  // namespace
 
 GuideBrowser::GuideBrowser(QWidget* parent) : QTextBrowser(parent) {
-  // The base class has filled the document by now, in its own style.
+  // The base class has already filled the document, in its default style.
   connect(this, &QTextBrowser::sourceChanged, this, [this](const QUrl& url) {
     if (std::exchange(m_shown, url.path()) != url.path()) restyle();
     if (url.hasFragment()) scrollToAnchor(url.fragment());
@@ -52,7 +52,7 @@ HelpWindow::HelpWindow(QWidget* parent)
   setWindowTitle(tr("Tessera guide"));
   auto* side = new Surface(Surface::Tone::Panel, this);
   side->setEdge(Qt::RightEdge);
-  side->setFixedWidth(kSideWidth);
+  side->setFixedWidth(kContentsWidth);
   m_search->setPlaceholderText(tr("Search the guide"));
   m_search->setAccessibleName(tr("Search the guide"));
   m_search->setClearButtonEnabled(true);
@@ -62,9 +62,9 @@ HelpWindow::HelpWindow(QWidget* parent)
   m_contents->setIndentation(14);
   m_contents->setExpandsOnDoubleClick(false);
   m_back->setText(tr("Back"));
-  m_back->setAccessibleName(tr("Back to the page before"));
+  m_back->setAccessibleName(tr("Previous page"));
   m_forward->setText(tr("Forward"));
-  m_forward->setAccessibleName(tr("Forward again"));
+  m_forward->setAccessibleName(tr("Next page"));
   m_browser->setAccessibleName(tr("Page of the guide"));
   m_browser->setOpenLinks(true);
   m_browser->setOpenExternalLinks(true);
@@ -161,7 +161,7 @@ void HelpWindow::markCurrent(const QUrl& shown) {
 }
 
 void HelpWindow::changeEvent(QEvent* event) {
-  // The colours are in the document: it is made anew, at the place where it was.
+  // The document contains the colours, so it is rendered again, at the same scroll position.
   if (event->type() == QEvent::PaletteChange && m_browser != nullptr) {
     const int at = m_browser->verticalScrollBar()->value();
     m_browser->restyle();

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The guide in a window of its own: contents on the left, a page on the right, a search.
+/// The window of the guide: contents on the left, a page on the right, and a search.
 
 #include <QTextBrowser>
 #include <QWidget>
@@ -13,18 +13,18 @@ class QTreeWidget;
 
 namespace tessera::ui {
 
-/// Shows guide pages: its links are "page.md", "page.md#heading" and "#heading".
+/// Shows guide pages. Links have the form "page.md", "page.md#heading" or "#heading".
 class GuideBrowser : public QTextBrowser {
   Q_OBJECT
 
  public:
   explicit GuideBrowser(QWidget* parent = nullptr);
-  /// Makes the page anew, in the colours of the theme.
+  /// Renders the page again in the colours of the theme.
   void restyle();
   QVariant loadResource(int type, const QUrl& name) override;
 
  private:
-  QString m_shown;  // page whose document is styled
+  QString m_shown;  // the page of the current document
 };
 
 class HelpWindow : public QWidget {
@@ -32,9 +32,9 @@ class HelpWindow : public QWidget {
 
  public:
   explicit HelpWindow(QWidget* parent = nullptr);
-  /// `page` may have an anchor: "errors.md#e-lost".
+  /// Shows a page. The name may have an anchor: "errors.md#e-lost".
   void showPage(const QString& page);
-  /// Name of the page shown.
+  /// The name of the page shown.
   QString page() const;
   GuideBrowser* browser() const { return m_browser; }
   QTreeWidget* contents() const { return m_contents; }

@@ -29,7 +29,7 @@ namespace {
 
 constexpr int kTextWidth = 348;
 constexpr QSize kPicture{920, 520};
-constexpr double kPictureScale = 2;
+constexpr double kLessonPictureScale = 2;
 constexpr int kBarSteps = 1000;
 
 }  // namespace
@@ -51,10 +51,10 @@ ConsistencyLesson::ConsistencyLesson(ConsistencyRunner& runner, QWidget* parent)
       m_run(new QPushButton(this)),
       m_save(new QPushButton(tr("Save picture…"), this)),
       m_bar(new QProgressBar(this)),
-      m_plot(new CurvePlot(tr("samples trained on"), tr("training loss (nats a token, smoothed)"),
+      m_plot(new CurvePlot(tr("samples trained on"), tr("training loss (nats per token, smoothed)"),
                            this)),
       m_numbers(new KeyValues(this)) {
-  setWindowTitle(tr("Lesson: keeping the place in the data"));
+  setWindowTitle(tr("Lesson: keeping the position in the data"));
   if (m_result) m_state = State::Shown;
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins({});
@@ -92,8 +92,8 @@ QWidget* ConsistencyLesson::buildText() {
   m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
   m_next->setProperty("primary", true);
   m_note->setText(
-      tr("The runs have a cluster of their own on this machine, which is gone "
-         "afterwards. The cluster that you are connected to is not touched."));
+      tr("The runs use a temporary cluster on this machine. The cluster that you are connected to "
+         "is not touched."));
   auto* steps = new QHBoxLayout;
   steps->addWidget(m_back);
   steps->addStretch();
@@ -241,7 +241,7 @@ void ConsistencyLesson::refresh() {
     case State::Empty:
       break;
     case State::Stopping:
-      text = tr("ending the cluster");
+      text = tr("stopping the cluster");
       break;
     case State::Failed:
       text = tr("The runs failed: %1").arg(m_problem);
@@ -258,7 +258,7 @@ void ConsistencyLesson::refresh() {
     case State::Running:
       text = m_progress.doing == LessonProgress::Doing::Preparing ? tr("starting a cluster")
              : m_progress.doing == LessonProgress::Doing::Ending
-                 ? tr("ending the cluster")
+                 ? tr("stopping the cluster")
                  : tr("%1 of %2: %3, step %4 of %5")
                        .arg(m_progress.run + 1)
                        .arg(m_progress.runs)
@@ -298,14 +298,14 @@ void ConsistencyLesson::refreshCurves() {
   m_stack->setCurrentWidget(isShown ? static_cast<QWidget*>(m_plot) : m_placeholder);
   m_save->setVisible(isShown);
   m_save->setEnabled(isShown && m_state == State::Shown);
-  m_placeholder->setText(
-      m_state == State::Failed ? tr("No curves: the runs failed. Run them again.")
-      : !prediction()          ? tr("The curves come here, after your answer in step 3.")
-      : m_state == State::Running || m_state == State::Stopping
-          ? tr("The curves begin with the first steps.")
-      : m_step < Watch ? tr("The curves come in the next step.")
-                       : tr("Nothing was run yet. Press Run: it takes some minutes on all cores "
-                            "of this machine."));
+  m_placeholder->setText(m_state == State::Failed
+                             ? tr("No curves: the runs failed. Run them again.")
+                         : !prediction() ? tr("The curves appear here after you answer in step 3.")
+                         : m_state == State::Running || m_state == State::Stopping
+                             ? tr("The curves appear with the first training steps.")
+                         : m_step < Watch ? tr("The curves appear in the next step.")
+                                          : tr("Nothing has run yet. Press Run. It takes some "
+                                               "minutes on all cores of this machine."));
   m_plot->setCurves(std::move(curves), right);
   m_plot->setMark(change, tr("change of GPUs"));
 
@@ -325,7 +325,8 @@ void ConsistencyLesson::refreshCurves() {
 
 QString ConsistencyLesson::textOf(int step) const {
   if (step != Seen) return consistency_words::text(step);
-  if (m_state != State::Shown) return tr("There is nothing to tell before the runs are made.");
+  if (m_state != State::Shown)
+    return tr("There are no results before the three runs have finished.");
   return consistency_words::comparison(prediction(), *m_result) + QStringLiteral("\n\n") +
          consistency_words::seen(*m_result);
 }
@@ -333,7 +334,8 @@ QString ConsistencyLesson::textOf(int step) const {
 bool ConsistencyLesson::savePicture(const QString& file) {
   const bool isSvg = file.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive);
   QSaveFile out(file);
-  const QByteArray bytes = isSvg ? m_plot->toSvg(kPicture) : m_plot->toPng(kPicture, kPictureScale);
+  const QByteArray bytes =
+      isSvg ? m_plot->toSvg(kPicture) : m_plot->toPng(kPicture, kLessonPictureScale);
   const bool isWritten =
       out.open(QIODevice::WriteOnly) && out.write(bytes) == bytes.size() && out.commit();
   setRole(m_progressText, isWritten ? QStringLiteral("hint") : QStringLiteral("bad"));
@@ -349,7 +351,7 @@ void ConsistencyLesson::choosePicture() {
   if (!file.isEmpty()) savePicture(file);
 }
 
-/// Esc closes this window; that of the panel behind it has a meaning of its own.
+/// Esc closes this window. It must not reach the panel, where it has another meaning.
 bool ConsistencyLesson::event(QEvent* event) {
   if (event->type() == QEvent::ShortcutOverride &&
       static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape) {

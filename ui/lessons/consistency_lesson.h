@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The lesson "why a change must keep its place in the data": a few steps of text, a question, and
-/// three real runs whose losses are drawn while they train. In a window of its own.
+/// The lesson "a change must keep its position in the data": a window with a few steps of text, a
+/// question, and three real runs whose losses are drawn while they train.
 
 #include <QWidget>
 #include <array>
@@ -31,18 +31,18 @@ class ConsistencyLesson : public QWidget {
   static constexpr int kNumSteps = 5;
   enum class State { Empty, Running, Stopping, Shown, Failed };
 
-  /// `runner` outlives the window.
+  /// `runner` must outlive the window.
   explicit ConsistencyLesson(ConsistencyRunner& runner, QWidget* parent = nullptr);
   ~ConsistencyLesson() override;
 
   int step() const { return m_step; }
   void showStep(int step);
   State state() const { return m_state; }
-  /// The words of the step, of the right half where no curves are shown, and of the progress.
+  /// The texts of the step, of the placeholder for the curves, and of the progress.
   QString words() const;
   QString placeholder() const;
   QString progressText() const;
-  /// The answer of the question, once it is given.
+  /// The answer that the user chose, if any.
   std::optional<int> prediction() const;
   void predict(int answer);
   const CurvePlot* plot() const { return m_plot; }
@@ -51,7 +51,8 @@ class ConsistencyLesson : public QWidget {
   QPushButton* saveButton() const { return m_save; }
   QPushButton* nextButton() const { return m_next; }
   QPushButton* backButton() const { return m_back; }
-  /// Writes the picture: SVG where the name ends so, else PNG. \return whether it was written
+  /// Writes the picture as SVG if the name ends with .svg, else as PNG.
+  /// \return whether the file was written
   bool savePicture(const QString& file);
 
  protected:
@@ -64,7 +65,7 @@ class ConsistencyLesson : public QWidget {
   void start();
   void onProgress(const LessonProgress& progress);
   void onDone(Result<engine::ConsistencyResult> result);
-  /// Whether curves may be seen: the question is answered before.
+  /// Returns whether the curves may be shown: the question must be answered first.
   bool isRevealed() const;
   void refresh();
   void refreshCurves();
@@ -74,7 +75,7 @@ class ConsistencyLesson : public QWidget {
   ConsistencyRunner& m_runner;
   State m_state = State::Empty;
   int m_step = Job;
-  std::optional<engine::ConsistencyResult> m_result;  // that is shown, perhaps half of it
+  std::optional<engine::ConsistencyResult> m_result;  // the result shown, possibly incomplete
   QString m_problem;
   LessonProgress m_progress;
 

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// What the lesson on consistent data asks to be run. The panel knows no agent: app/lesson_runner
-/// implements this.
+/// The interface through which the lesson on consistent data starts its runs. app/lesson_runner
+/// implements it, because ui does not know the agents.
 
 #include <functional>
 #include <optional>
@@ -14,29 +14,30 @@
 
 namespace tessera::ui {
 
-/// How far the runs are.
+/// The progress of the runs.
 struct LessonProgress {
   enum class Doing { Preparing, Training, Evaluating, Ending };
   Doing doing = Doing::Preparing;
-  int run = 0, runs = 0;                // the one at hand, counted from 0; how many there are
-  engine::ConsistencyRun present = {};  // without points
-  std::int64_t step = 0, steps = 0;     // of it
+  int run = 0, runs = 0;                // the current run, from 0; number of runs
+  engine::ConsistencyRun present = {};  // the current run, without points
+  std::int64_t step = 0, steps = 0;     // of the current run
   std::optional<double> secondsLeft = {};
-  std::vector<engine::LossPoint> fresh = {};  // of it, not told before
+  std::vector<engine::LossPoint> fresh = {};  // of the current run, since the last call
 };
 
-/// Lives on the GUI thread, and calls back there, later; after `done` or the end of the runner
-/// nothing comes any more.
+/// Lives on the GUI thread and calls back there, later. No callback runs after `done` or after the
+/// runner was destroyed.
 class ConsistencyRunner {
  public:
   virtual ~ConsistencyRunner() = default;
 
-  /// What was found last on this machine; none: nothing yet, or it cannot be read.
+  /// Returns the last result stored on this machine; nothing if there is none or it is unreadable.
   virtual std::optional<engine::ConsistencyResult> last() const = 0;
-  /// \pre nothing runs
+  /// Starts the runs. \pre no runs are in progress
   virtual void start(std::function<void(LessonProgress)> progress,
                      std::function<void(Result<engine::ConsistencyResult>)> done) = 0;
-  /// `done` comes with kCancelled once all is ended. Nothing where nothing runs.
+  /// Cancels the runs; `done` receives kCancelled once everything has ended. Has no effect
+  /// otherwise.
   virtual void cancel() = 0;
 };
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The words of the lesson on consistent data, and what a result says of its question.
+/// The texts of the lesson on consistent data, and the evaluation of its question.
 
 #include <QString>
 #include <QStringList>
@@ -11,18 +11,19 @@
 
 namespace tessera::ui::consistency_words {
 
-/// Of at most 60 words. \pre 0 <= step < ConsistencyLesson::kNumSteps
+/// Title and text of a step; the text has at most 60 words.
+/// \pre 0 <= step < ConsistencyLesson::kNumSteps
 QString title(int step);
 QString text(int step);
 
-/// "Which curve will fall below the right one?"
+/// The question of the lesson and its possible answers.
 QString question();
 QStringList answers();
-/// Index of the answer that the runs gave; none where one of them is missing.
+/// Returns the index of the true answer; nothing if a run is missing.
 std::optional<int> truth(const engine::ConsistencyResult& result);
-/// What was expected, and what was seen. `answer` may be none.
+/// Compares the user's answer, if any, with the result.
 QString comparison(std::optional<int> answer, const engine::ConsistencyResult& result);
-/// What the curves show and why, only what was measured.
+/// Describes the measured results and their causes.
 QString seen(const engine::ConsistencyResult& result);
 
 QString nameOf(const engine::ConsistencyRun& run);

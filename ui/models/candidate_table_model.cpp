@@ -9,8 +9,6 @@
 namespace tessera::ui {
 namespace {
 
-const QString kUnknown = QStringLiteral("—");
-
 QString fitWords(Fit fit) {
   switch (fit) {
     case Fit::Fits:
@@ -76,20 +74,21 @@ QString CandidateTableModel::text(const engine::Candidate& candidate, int column
     case OptionsColumn:
       return shortOptions(candidate.options);
     case StepColumn:
-      return candidate.step_seconds > 0 ? format::seconds(candidate.step_seconds) : kUnknown;
+      return candidate.step_seconds > 0 ? format::seconds(candidate.step_seconds)
+                                        : format::unknown();
     case TokensColumn: {
       const auto tokens = m_tokens ? m_tokens(candidate.step_seconds) : std::nullopt;
-      return tokens ? format::shortCount(*tokens) : kUnknown;
+      return tokens ? format::shortCount(*tokens) : format::unknown();
     }
     case MovesColumn:
       return candidate.current ? tr("nothing") : format::bytes(candidate.moved_bytes);
     case PauseColumn:
-      return candidate.current             ? kUnknown
+      return candidate.current             ? format::unknown()
              : candidate.pause_seconds > 0 ? format::seconds(candidate.pause_seconds)
-                                           : kUnknown;
+                                           : format::unknown();
     case PeakColumn:
       return candidate.capacity > 0 ? format::bytesOf(candidate.peak_bytes, candidate.capacity)
-                                    : kUnknown;
+                                    : format::unknown();
     case NUM_COLUMNS:
       break;
   }
@@ -100,10 +99,10 @@ QString CandidateTableModel::describe(int row) const {
   const engine::Candidate& candidate = m_candidates[static_cast<std::size_t>(row)];
   QStringList parts{format::shape(candidate.mesh)};
   if (const QString options = shortOptions(candidate.options); !options.isEmpty()) parts << options;
-  if (candidate.current) parts << tr("what runs now");
+  if (candidate.current) parts << tr("current");
   if (candidate.recommended) parts << tr("recommended");
   parts << tr("step ≈ %1").arg(text(candidate, StepColumn));
-  if (const QString tokens = text(candidate, TokensColumn); tokens != kUnknown) {
+  if (const QString tokens = text(candidate, TokensColumn); tokens != format::unknown()) {
     parts << tr("≈ %1 tokens/s").arg(tokens);
   }
   if (!candidate.current) {
@@ -112,7 +111,7 @@ QString CandidateTableModel::describe(int row) const {
   }
   parts << tr("peak %1, %2").arg(text(candidate, PeakColumn), fitWords(fitOf(candidate)));
   if (!candidate.idle.empty()) {
-    parts << tr("%1 left over").arg(format::gpus(static_cast<std::int64_t>(candidate.idle.size())));
+    parts << tr("%1 unused").arg(format::gpus(static_cast<std::int64_t>(candidate.idle.size())));
   }
   return parts.join(QStringLiteral(" · "));
 }
@@ -154,15 +153,15 @@ QVariant CandidateTableModel::headerData(int section, Qt::Orientation orientatio
   if (role == Qt::ToolTipRole) {
     switch (static_cast<Columns>(section)) {
       case StepColumn:
-        return tr("Seconds a step, an estimate");
+        return tr("Seconds per step, estimated");
       case TokensColumn:
-        return tr("Tokens a second, an estimate");
+        return tr("Tokens per second, estimated");
       case MovesColumn:
         return tr("Bytes that the change would move");
       case PauseColumn:
-        return tr("How long the job would stand still, an estimate");
+        return tr("Pause of the job, estimated");
       case PeakColumn:
-        return tr("Memory of the fullest GPU during the move");
+        return tr("Memory of the fullest GPU during the change");
       default:
         return {};
     }

@@ -13,7 +13,7 @@
 
 namespace tessera::ui {
 
-/// How a configuration lies in the memory of its fullest device. Tight: less than 10 % is left.
+/// How a configuration fits into the memory of its fullest device. Tight: less than 10 % is free.
 enum class Fit { Fits, Tight, TooLarge };
 Fit fitOf(const engine::Candidate& candidate);
 
@@ -22,7 +22,7 @@ class CandidateTableModel : public QAbstractTableModel {
 
  public:
   enum Columns {
-    MarkColumn,  // fits, tight, does not fit; the words are the accessible text
+    MarkColumn,  // fits, tight, does not fit; as text for accessibility
     MeshColumn,
     OptionsColumn,
     StepColumn,
@@ -35,14 +35,14 @@ class CandidateTableModel : public QAbstractTableModel {
   enum Roles { FitRole = Qt::UserRole + 1, CurrentRole, RecommendedRole, HoveredRole };
 
   explicit CandidateTableModel(QObject* parent = nullptr);
-  /// `tokens` gives tokens a second of a step time, where known.
+  /// `tokens` returns the tokens per second for a step time, if known.
   void setCandidates(std::vector<engine::Candidate> candidates,
                      std::function<std::optional<double>(double)> tokens);
   const std::vector<engine::Candidate>& candidates() const { return m_candidates; }
-  /// The row that the pointer is on, here or in the scatter.
+  /// Sets the row under the pointer, here or in the scatter plot.
   void setHovered(std::optional<int> row);
   std::optional<int> hovered() const { return m_hovered; }
-  /// Every fact of a row in words.
+  /// Returns all values of a row as text.
   QString describe(int row) const;
 
   int rowCount(const QModelIndex& parent = {}) const override;

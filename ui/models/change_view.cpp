@@ -9,7 +9,7 @@
 namespace tessera::ui {
 namespace {
 
-struct Words {
+struct ChangeWords {
   Q_DECLARE_TR_FUNCTIONS(tessera::ui::ChangeView)
 };
 
@@ -25,18 +25,18 @@ QString changeText(const engine::HistoryEntry& entry) {
 }
 
 QString resultText(const engine::HistoryEntry& entry) {
-  if (entry.result.empty()) return Words::tr("running");
-  if (entry.result == "committed") return Words::tr("committed");
-  if (entry.result == "rolled_back") return Words::tr("rolled back");
-  if (entry.result == "failed") return Words::tr("failed");
+  if (entry.result.empty()) return ChangeWords::tr("running");
+  if (entry.result == "committed") return ChangeWords::tr("committed");
+  if (entry.result == "rolled_back") return ChangeWords::tr("rolled back");
+  if (entry.result == "failed") return ChangeWords::tr("failed");
   return QString::fromStdString(entry.result);
 }
 
 QString optionsText(const engine::StepOptions& options) {
-  QString text = options.zero ? Words::tr("ZeRO on") : Words::tr("ZeRO off");
+  QString text = options.zero ? ChangeWords::tr("ZeRO on") : ChangeWords::tr("ZeRO off");
   if (options.micro_batch > 0) {
-    text +=
-        QStringLiteral(", ") + Words::tr("micro-batch %1").arg(format::count(options.micro_batch));
+    text += QStringLiteral(", ") +
+            ChangeWords::tr("micro-batch %1").arg(format::count(options.micro_batch));
   }
   return text;
 }
@@ -45,7 +45,8 @@ QString digestsText(const engine::HistoryEntry& entry) {
   if (entry.digest_before.empty() || entry.digest_after.empty()) {
     return format::orUnknown(std::nullopt);
   }
-  return entry.digest_before == entry.digest_after ? Words::tr("equal") : Words::tr("different");
+  return entry.digest_before == entry.digest_after ? ChangeWords::tr("equal")
+                                                   : ChangeWords::tr("different");
 }
 
 std::int64_t plannedBytes(const engine::HistoryEntry& entry) {

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A past transaction in words: what the history's table, its details and the plots say of it.
+/// A past transaction as text, for the history table, its details and the plots.
 
 #include <QString>
 #include <string_view>
@@ -12,7 +12,7 @@
 
 namespace tessera::ui {
 
-/// "2 × 2 × 1": the mesh alone; the text itself where it is no mesh.
+/// "2 × 2 × 1": the mesh without devices. Returns the text unchanged if it is not a mesh.
 QString meshText(const std::string& deviceMesh);
 /// "2 × 2 × 1 → 4 × 2 × 1".
 QString changeText(const engine::HistoryEntry& entry);
@@ -20,22 +20,22 @@ QString changeText(const engine::HistoryEntry& entry);
 QString resultText(const engine::HistoryEntry& entry);
 /// "ZeRO on, micro-batch 4"; "ZeRO off" for the defaults.
 QString optionsText(const engine::StepOptions& options);
-/// "equal", "different"; a dash where one of both is not known.
+/// "equal" or "different"; a dash if one of the digests is unknown.
 QString digestsText(const engine::HistoryEntry& entry);
-/// What a transaction kept and moved in all, as planned. 0 where the history does not say.
+/// Returns the planned bytes, kept and moved; 0 if the history does not contain them.
 std::int64_t plannedBytes(const engine::HistoryEntry& entry);
 
-/// Whether the job stands still in this phase of the history.
+/// Returns whether the job is paused in this phase.
 bool pausesJob(std::string_view phase);
 
 struct PhaseTime {
   std::string phase;  // name in the history
-  QString name;       // for people
+  QString name;       // for users
   double seconds = 0;
   bool pauses = false;
   friend bool operator==(const PhaseTime&, const PhaseTime&) = default;
 };
-/// In the order in which a transaction goes through them; phases of another name last.
+/// Returns the phases in the order of a transaction; unknown phases come last.
 std::vector<PhaseTime> phasesOf(const engine::HistoryEntry& entry);
 
 }  // namespace tessera::ui

@@ -13,7 +13,7 @@ namespace {
 
 using Verdict = engine::Check::Verdict;
 
-// The enumeration's order is that of the wire.
+// The enumeration has the order of the wire, not of severity.
 int rank(Verdict verdict) {
   switch (verdict) {
     case Verdict::kFailed:

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What the nodes of a cluster find about themselves, as a table: the worst first.
+/// The self-checks of the nodes of a cluster as a table, the worst first.
 
 #include <QAbstractTableModel>
 #include <vector>
@@ -26,12 +26,12 @@ class CheckTableModel : public QAbstractTableModel {
   enum Roles { VerdictRole = Qt::UserRole + 1 };  // int of engine::Check::Verdict
 
   explicit CheckTableModel(QObject* parent = nullptr);
-  /// Failed ones first, then warnings, then what is well, then what was skipped.
+  /// Sorts failed checks first, then warnings, passed and skipped ones.
   void setChecks(std::vector<engine::Check> checks);
   const std::vector<engine::Check>& checks() const { return m_checks; }
-  /// How many are failed or warnings.
+  /// The number of failed checks and warnings.
   int problems() const;
-  /// The rows as lines of cells with tabs between them, under a line of names.
+  /// Returns the rows as tab-separated lines below a header line.
   QString asText(const std::vector<int>& rows) const;
   QString asText() const;
 

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The cluster as the panel last heard of it: snapshot, link, events, samples. One timer turns any
-/// number of updates into at most 30 notifications a second.
+/// The latest known state of the cluster: snapshot, link, events and samples. One timer reduces any
+/// number of updates to at most 30 notifications per second.
 
 #include <QElapsedTimer>
 #include <QObject>
@@ -16,7 +16,7 @@
 
 namespace tessera::ui {
 
-/// None: no cluster is named.
+/// None: no cluster is selected.
 enum class LinkState { None, Connecting, Connected, Lost, Refused };
 
 /// Lives on the GUI thread; other threads reach its slots by queued invocation.
@@ -29,32 +29,32 @@ class ClusterModel : public QObject {
   explicit ClusterModel(QObject* parent = nullptr);
 
   bool hasSnapshot() const { return m_hasSnapshot; }
-  /// The newest snapshot; an empty one before the first.
+  /// The newest snapshot; empty before the first one.
   const engine::ClusterSnapshot& snapshot() const { return m_snapshot; }
   LinkState link() const { return m_link; }
-  /// One line on the link: the endpoint, or why it is refused.
+  /// One line about the link: the endpoint, or why it was refused.
   const QString& linkDetail() const { return m_linkDetail; }
   /// Seconds since the newest snapshot arrived; nothing before the first.
   std::optional<double> ageSeconds() const;
 
-  /// Why what happens is not recorded now, one clause without a full stop; empty while it is.
-  /// The cluster's own reason comes before that of this panel's copy.
+  /// Returns why changes are not recorded now, as one clause without a full stop; empty if they
+  /// are. A reason of the cluster takes precedence over one of this panel's copy.
   QString recordProblem() const;
 
-  /// A history file is shown instead of a cluster; the link then counts as connected.
+  /// Whether a history file is shown instead of a cluster. The link then counts as connected.
   bool isFile() const { return !m_file.isEmpty(); }
   const QString& file() const { return m_file; }
 
-  /// The job that the panel shows: the chosen one, else the first that still runs, else the first;
-  /// null without any.
+  /// Returns the shown job: the selected one, else the first running one, else the first one; null
+  /// if there are none.
   const engine::JobStatus* job() const;
-  /// Shows this job as long as the cluster has it.
+  /// Selects the job to show, as long as the cluster has it.
   void chooseJob(const std::string& name);
   const engine::JobStatus* findJob(const std::string& name) const;
-  /// Null for a device that the cluster does not have.
+  /// Returns null for an unknown device.
   const engine::DeviceStatus* findDevice(ptc::DeviceId device) const;
   const engine::NodeStatus* findNode(std::int32_t node) const;
-  /// The transaction while it runs, else null.
+  /// Returns the running transaction, or null.
   const engine::TxnStatus* runningTxn() const;
 
  public slots:
@@ -63,19 +63,19 @@ class ClusterModel : public QObject {
   void setRecordProblem(const QString& problem);
   void addEvent(tessera::engine::Event event);
   void addSample(tessera::engine::Sample sample);
-  /// Forgets everything: another cluster follows, or the history file `file`.
+  /// Clears everything, before another cluster or the history file `file` is shown.
   void clear(const QString& file = {});
-  /// Notifies now what waits for the timer.
+  /// Emits pending notifications now.
   void flush();
 
  signals:
-  /// Snapshot or link changed.
+  /// The snapshot or the link changed.
   void changed();
-  /// All that was known is of another cluster; `changed` follows.
+  /// All previous data belong to another cluster; `changed` follows.
   void cleared();
   /// Events since the last notification, oldest first.
   void eventsAdded(const std::vector<tessera::engine::Event>& events);
-  /// Samples of any job since the last notification, in the order in which they came.
+  /// Samples of all jobs since the last notification, in order of arrival.
   void samplesAdded(const std::vector<tessera::engine::Sample>& samples);
 
  private:
@@ -85,7 +85,7 @@ class ClusterModel : public QObject {
   bool m_hasSnapshot = false;
   LinkState m_link = LinkState::None;
   QString m_linkDetail;
-  QString m_recordProblem;  // of this panel
+  QString m_recordProblem;  // of this panel's copy
   QString m_file;
   std::string m_chosenJob;
   QElapsedTimer m_sinceSnapshot;

@@ -16,15 +16,14 @@ constexpr quintptr kFirstDeviceId = 2;
 
 QString deviceState(const engine::NodeStatus& node, const engine::DeviceStatus& device,
                     const engine::TxnStatus* txn, const Draft* draft) {
-  using Tree = ClusterTreeModel;
-  if (device.failed) return Tree::tr("failed");
+  if (device.failed) return ClusterTreeModel::tr("failed");
   if (node.state == engine::NodeState::kDead || node.state == engine::NodeState::kLeft) {
     return format::text(node.state);
   }
   if (draft != nullptr) {
     const Draft::Edits& edits = draft->edits();
-    if (edits.in.contains(device.id)) return Tree::tr("joins");
-    if (edits.out.contains(device.id)) return Tree::tr("leaves");
+    if (edits.in.contains(device.id)) return ClusterTreeModel::tr("joins");
+    if (edits.out.contains(device.id)) return ClusterTreeModel::tr("leaves");
   }
   if (txn != nullptr) {
     std::int64_t done = 0, total = 0;
@@ -37,12 +36,12 @@ QString deviceState(const engine::NodeStatus& node, const engine::DeviceStatus& 
       sends |= flow.source == device.id && flow.bytes_done < flow.bytes_total;
     }
     if (total > 0) return format::percent(static_cast<double>(done) / static_cast<double>(total));
-    if (sends) return Tree::tr("sending");
-    if (device.joining) return Tree::tr("joining");
+    if (sends) return ClusterTreeModel::tr("sending");
+    if (device.joining) return ClusterTreeModel::tr("joining");
   }
-  if (device.joining) return Tree::tr("joining");
-  if (device.rank) return Tree::tr("rank %1").arg(*device.rank);
-  return device.job.empty() ? Tree::tr("idle") : QString::fromStdString(device.job);
+  if (device.joining) return ClusterTreeModel::tr("joining");
+  if (device.rank) return ClusterTreeModel::tr("rank %1").arg(*device.rank);
+  return device.job.empty() ? ClusterTreeModel::tr("idle") : QString::fromStdString(device.job);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The navigator's tree: cluster, its nodes, their GPUs, each with what it does now.
+/// The tree of the navigator: the cluster, its nodes and their devices, each with its state.
 
 #include <QAbstractItemModel>
 #include <optional>
@@ -21,8 +21,8 @@ class ClusterTreeModel : public QAbstractItemModel {
 
   explicit ClusterTreeModel(QObject* parent = nullptr);
 
-  /// Rows stay where the nodes and devices are the same; otherwise the model is reset. `draft` may
-  /// be null; with it, states name what each GPU would become.
+  /// Keeps the rows if nodes and devices are the same; otherwise resets the model. With `draft`,
+  /// which may be null, the states show the effect of the draft on each device.
   void setSnapshot(const engine::ClusterSnapshot& snapshot, const Draft* draft);
 
   std::optional<ptc::DeviceId> device(const QModelIndex& index) const;

@@ -43,7 +43,7 @@ std::vector<DataView::Share> sharesOf(std::int64_t begin, std::int64_t globalBat
 std::optional<DataView> makeDataView(const engine::JobStatus& job,
                                      const std::vector<engine::HistoryEntry>& history) {
   if (job.data.empty() || job.data.num_samples < 1 || job.global_batch < 1) return std::nullopt;
-  if (!job.at_change.empty()) return std::nullopt;  // its steps do not tell where it is
+  if (!job.at_change.empty()) return std::nullopt;  // its position does not follow from its step
   DataView view;
   view.numSamples = job.data.num_samples;
   view.globalBatch = job.global_batch;

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Where a job stands in its data, worked out from a snapshot and the history: plain values for the
-/// Data page to draw.
+/// The position of a job in its data, computed from a snapshot and the history, as plain values for
+/// the Data page.
 
 #include <optional>
 #include <vector>
@@ -12,44 +12,44 @@
 
 namespace tessera::ui {
 
-/// Positions count samples in the order of the pass; which sample stands there is the order's
-/// affair. A batch may reach into the next pass: positions from `numSamples` on are of that one.
+/// Positions count samples in the order of the pass; the permutation maps a position to a sample.
+/// A batch may reach into the next pass: positions from `numSamples` on belong to that pass.
 struct DataView {
-  /// What one data-parallel rank reads of a batch.
+  /// The part of a batch that one data-parallel rank reads.
   struct Share {
     std::int64_t dp = 0;
     std::int64_t begin = 0, end = 0;         // positions
-    std::vector<ptc::DeviceId> devices;      // with this coordinate
-    std::vector<std::int64_t> samples = {};  // the first few; none where several data sets mix
+    std::vector<ptc::DeviceId> devices;      // with this dp coordinate
+    std::vector<std::int64_t> samples = {};  // the first few; empty if data sets are mixed
   };
-  /// A committed reconfiguration: batches from `position` on are read by other ranks.
+  /// A committed change of the mesh: other ranks read the batches from `position` on.
   struct Change {
     std::int64_t txn = 0;
-    std::int64_t step = 0;      // the last one before it
+    std::int64_t step = 0;      // the last step before the change
     std::int64_t position = 0;  // in this pass
     std::int64_t fromDp = 1, toDp = 1;
   };
 
-  std::int64_t numSamples = 0;   // of a pass
+  std::int64_t numSamples = 0;   // in a pass
   std::int64_t pass = 0;         // from 0
-  std::int64_t next = 0;         // position of the coming batch; all before it are done
+  std::int64_t next = 0;         // position of the next batch
   std::int64_t globalBatch = 0;  // samples
-  std::int64_t step = 0;         // steps made
+  std::int64_t step = 0;         // completed steps
   std::vector<Share> shares = {};
   std::vector<Change> changes = {};        // of this pass, ascending
   std::optional<double> secondsLeft = {};  // of the pass, at the present step time
   double done() const { return static_cast<double>(next) / static_cast<double>(numSamples); }
 };
 
-/// Ids of samples that a share names.
+/// The number of samples listed per share.
 inline constexpr int kShownSamples = 6;
 
-/// Nothing where the job's data are its own or are not known yet.
+/// Returns nothing if the job reads its data itself or they are not known yet.
 std::optional<DataView> makeDataView(const engine::JobStatus& job,
                                      const std::vector<engine::HistoryEntry>& history);
 
-/// The shares of a batch that begins at `begin` among `degree` data-parallel ranks; no devices, no
-/// samples.
+/// Returns the shares of a batch at position `begin` for `degree` data-parallel ranks, without
+/// devices and samples.
 std::vector<DataView::Share> sharesOf(std::int64_t begin, std::int64_t globalBatch,
                                       std::int64_t degree);
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Sets of devices in words.
+/// Sets of devices as text.
 
 #include <QString>
 #include <vector>
@@ -11,13 +11,13 @@
 
 namespace tessera::ui {
 
-/// "n1g0–n1g3, n2g0": runs inside a node are joined; more than three runs become "8 GPUs".
+/// "n1g0–n1g3, n2g0": runs within a node are joined. More than three runs become "8 GPUs".
 QString deviceNames(std::vector<ptc::DeviceId> devices);
 
 /// "n0g0,n0g1", as the command line takes it.
 QString deviceArgument(const std::vector<ptc::DeviceId>& devices);
 
-/// Coordinate of `rank` along `axis` in a mesh of `shape`; ranks are row-major over
+/// Returns the coordinate of `rank` along `axis` in a mesh of `shape`; ranks are row-major over
 /// (pp, dp, ep, cp, tp). \pre every degree >= 1
 std::int64_t coordinate(const ptc::MeshShape& shape, int rank, ptc::Axis axis);
 

@@ -9,7 +9,7 @@
 
 namespace tessera::ui {
 
-/// Goes from one set of edits to another. The edits are small values, so both ends are kept.
+/// Replaces one set of edits by another. Edits are small values, so it stores both.
 class Draft::Command : public QUndoCommand {
  public:
   Command(Draft& draft, Edits before, Edits after, const QString& name, int mergeId)
@@ -120,7 +120,7 @@ void Draft::remove(const std::vector<ptc::DeviceId>& devices) {
     if (next.in.erase(device) == 0) next.out.insert(device);
     gone.push_back(device);
   }
-  push(std::move(next), tr("take out %1").arg(deviceNames(gone)));
+  push(std::move(next), tr("remove %1").arg(deviceNames(gone)));
 }
 
 void Draft::toggle(const std::vector<ptc::DeviceId>& devices) {
@@ -167,7 +167,7 @@ void Draft::pin(ptc::Axis axis, std::optional<std::int64_t> size) {
   next.pins[axis] = size;
   const QString name = QString::fromUtf8(ptc::ToString(axis).data(),
                                          static_cast<qsizetype>(ptc::ToString(axis).size()));
-  push(std::move(next), size ? tr("fix %1 = %2").arg(name).arg(*size) : tr("free %1").arg(name),
+  push(std::move(next), size ? tr("fix %1 = %2").arg(name).arg(*size) : tr("unfix %1").arg(name),
        static_cast<int>(axis));
 }
 
@@ -225,7 +225,7 @@ void Draft::followLive() {
     if (wantedOptions) next.options = unlessLive(*wantedOptions);
   }
   m_edits = next;
-  // The cluster reached what was drafted.
+  // The cluster reached the drafted layout.
   if (m_edits.in.empty() && m_edits.out.empty() && !m_edits.options && job != nullptr &&
       mesh() == job->mesh) {
     m_edits = {};

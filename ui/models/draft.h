@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The Draft: edits on top of Live. Nothing here reaches the cluster.
+/// The draft: local edits on top of the live layout. They are not sent to the cluster.
 
 #include <QObject>
 #include <QString>
@@ -17,14 +17,14 @@
 
 namespace tessera::ui {
 
-/// The devices that the shown job would have, and the degrees that the user has fixed. Every edit
-/// is one step of the undo stack; undoing all of them gives Live exactly. A new epoch of the job
-/// clears the stack; what then still differs from Live stays drafted.
+/// The devices that the shown job would have, and the degrees that the user fixed. Every edit is
+/// one step of the undo stack; undoing all steps restores the live layout exactly. A new epoch of
+/// the job clears the stack; remaining differences from Live stay in the draft.
 class Draft : public QObject {
   Q_OBJECT
 
  public:
-  /// Degrees that the user fixed; the cluster chooses the others.
+  /// The degrees that the user fixed. The cluster chooses the others.
   struct Pins {
     std::array<std::optional<std::int64_t>, ptc::kNumAxes> sizes;
     const std::optional<std::int64_t>& operator[](ptc::Axis axis) const {
@@ -36,62 +36,63 @@ class Draft : public QObject {
     bool none() const;
     friend bool operator==(const Pins&, const Pins&) = default;
   };
-  /// Difference from Live.
+  /// The difference from Live.
   struct Edits {
     std::set<ptc::DeviceId> in;
     std::set<ptc::DeviceId> out;
     Pins pins;
-    std::optional<engine::StepOptions> options = {};  // where they differ from Live's
+    std::optional<engine::StepOptions> options = {};  // if they differ from Live
     friend bool operator==(const Edits&, const Edits&) = default;
   };
 
-  /// `model` outlives the draft.
+  /// `model` must outlive the draft.
   explicit Draft(ClusterModel& model, QObject* parent = nullptr);
 
-  /// Empty where there is no job.
+  /// The name of the job; empty if there is none.
   QString job() const;
-  /// Equal to Live.
+  /// Whether the draft equals Live.
   bool isEmpty() const { return m_edits == Edits{}; }
   const Edits& edits() const { return m_edits; }
-  /// Live's devices that stay, in rank order, then those that join, ascending.
+  /// Returns the devices of Live that stay, in rank order, then joining devices, ascending.
   std::vector<ptc::DeviceId> devices() const;
   std::set<ptc::DeviceId> deviceSet() const;
   std::vector<ptc::DeviceId> added() const { return {m_edits.in.begin(), m_edits.in.end()}; }
   std::vector<ptc::DeviceId> removed() const { return {m_edits.out.begin(), m_edits.out.end()}; }
   bool contains(ptc::DeviceId device) const;
 
-  /// The mesh that the pins ask for: fixed degrees, Live's tensor and pipeline degrees where not
-  /// fixed, and as much data parallelism as then fits. Nothing without pins: the cluster chooses.
+  /// Returns the mesh given by the pins: fixed degrees, else the tensor and pipeline degrees of
+  /// Live, and the largest data-parallel degree that fits. Nothing without pins: the cluster
+  /// chooses.
   std::optional<ptc::MeshShape> mesh() const;
-  /// Drafted, else Live's.
+  /// The drafted options, else those of Live.
   engine::StepOptions options() const;
-  /// What to ask the cluster for.
+  /// The planning request for the draft.
   PlanRequest request() const;
 
-  // Edits. Devices that the cluster does not have or that another job holds are left out; an edit
-  // that changes nothing is no step.
+  // Edits. Unknown devices and devices of other jobs are ignored. An edit without effect adds no
+  // step.
   void add(const std::vector<ptc::DeviceId>& devices);
   void remove(const std::vector<ptc::DeviceId>& devices);
-  /// Takes those in the draft out and the others in.
+  /// Removes the devices that are in the draft, adds the others.
   void toggle(const std::vector<ptc::DeviceId>& devices);
-  /// Exactly these devices, this mesh and these options (Live's where not given), as one step named
-  /// `name`. Repeated choices with the same `mergeId` >= 0 are one step.
+  /// Sets exactly these devices, mesh and options (default: those of Live) as one step named
+  /// `name`. Consecutive calls with the same `mergeId` >= 0 form one step.
   void replace(const std::vector<ptc::DeviceId>& devices, const std::optional<ptc::MeshShape>& mesh,
                const QString& name,
                const std::optional<engine::StepOptions>& options = std::nullopt, int mergeId = -1);
-  /// Fixes a degree, or frees it. Repeated changes of one axis are one step.
+  /// Fixes a degree, or frees it. Consecutive changes of one axis form one step.
   void pin(ptc::Axis axis, std::optional<std::int64_t> size);
-  /// Repeated changes are one step.
+  /// Consecutive changes form one step.
   void setOptions(const engine::StepOptions& options);
-  /// Back to Live, as a step that can be undone.
+  /// Returns to Live as a step that can be undone.
   void discard();
-  /// Back to Live for good: the edits are now a transaction of the cluster.
+  /// Returns to Live and clears the stack, because the edits became a transaction.
   void clear();
 
   QUndoStack* undoStack() { return &m_stack; }
 
  signals:
-  /// The edits, or Live under them, changed.
+  /// The edits or the live layout changed.
   void changed();
 
  private:

@@ -56,7 +56,7 @@ void DraftPlan::onDraftChanged() {
                                          .arg(format::shape(*request.mesh))
                                          .arg(ranks)
                                          .arg(count)
-                                   : tr("%1 uses %2 of %3 GPUs: take %4 out or raise a degree.")
+                                   : tr("%1 uses %2 of %3 GPUs: remove %4 or raise a degree.")
                                          .arg(format::shape(*request.mesh))
                                          .arg(ranks)
                                          .arg(count)
@@ -70,7 +70,7 @@ void DraftPlan::onModelChanged() {
   if (m_state != State::Ready || matchesLive(*m_summary)) return;
   ++m_generation;
   m_delay.start(kReplanDelayMs);
-  set(State::Stale, tr("The cluster changed: planning again."));
+  set(State::Stale, tr("The cluster changed. Planning again."));
 }
 
 void DraftPlan::replan() {
@@ -92,9 +92,9 @@ void DraftPlan::answer(std::uint64_t generation, Result<engine::PlanSummary> res
   if (!result) return set(State::Failed, format::error(result.error()));
   m_summary = std::move(*result);
   if (matchesLive(*m_summary)) return set(State::Ready);
-  // The answer is of another epoch than the newest snapshot: one of both is on its way.
+  // Plan and snapshot have different epochs; one of them is outdated.
   m_delay.start(kReplanDelayMs);
-  set(State::Stale, tr("The cluster changed: planning again."));
+  set(State::Stale, tr("The cluster changed. Planning again."));
 }
 
 }  // namespace tessera::ui

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The plan of the Draft: asked for after each edit, dropped when it comes too late, and good only
-/// for the epoch and layout that it was made for.
+/// The plan of the draft. It is requested after each edit; late answers are dropped. A plan is
+/// valid only for the epoch and layout for which it was made.
 
 #include <QObject>
 #include <QString>
@@ -21,26 +21,26 @@ class DraftPlan : public QObject {
 
  public:
   /// None: the draft equals Live. Invalid: the draft cannot be planned, see `problem`. Stale: the
-  /// cluster changed under the plan; a new one is asked for on its own.
+  /// cluster changed; a new plan is requested automatically.
   enum class State { None, Invalid, Planning, Ready, Stale, Failed };
   static constexpr int kEditDelayMs = 30;
   static constexpr int kReplanDelayMs = 300;
 
-  /// All three outlive the plan.
+  /// All three must outlive the plan.
   DraftPlan(Draft& draft, ClusterModel& model, ClusterCommands& commands,
             QObject* parent = nullptr);
 
   State state() const { return m_state; }
-  /// The newest answer for this draft, also while a newer one is on its way (Planning, Stale);
-  /// nothing in None, Invalid and Failed.
+  /// The newest answer for this draft, also while a newer one is pending (Planning, Stale). Nothing
+  /// in the states None, Invalid and Failed.
   const std::optional<engine::PlanSummary>& summary() const { return m_summary; }
-  /// What is wrong, one sentence; empty otherwise.
+  /// The problem as one sentence; empty if there is none.
   const QString& problem() const { return m_problem; }
   /// The request that `summary` answers.
   const PlanRequest& request() const { return m_request; }
-  /// Devices whose memory the move would not fit in.
+  /// Returns the devices without enough memory for the change.
   std::vector<engine::PlanSummary::Peak> overflows() const;
-  /// Asks again now.
+  /// Requests the plan again now.
   void replan();
 
  signals:
@@ -61,7 +61,7 @@ class DraftPlan : public QObject {
   std::optional<engine::PlanSummary> m_summary;
   PlanRequest m_request;
   QString m_problem;
-  std::uint64_t m_generation = 0;  // of the newest question; older answers are dropped
+  std::uint64_t m_generation = 0;  // of the newest request; older answers are dropped
   QTimer m_delay;
 };
 

@@ -97,7 +97,7 @@ std::optional<int> DraftProposal::indexOf(const std::optional<ptc::MeshShape>& p
     used.insert(candidate.idle.begin(), candidate.idle.end());
     if (candidate.mesh != *mesh || (!exactly && used != devices)) continue;
     if (candidate.options == options) return static_cast<int>(i);
-    // A micro-batch that the trainer chooses is no other configuration.
+    // A micro-batch chosen by the trainer does not make another configuration.
     if (candidate.options.zero == options.zero && options.micro_batch == 0 && !found) {
       found = static_cast<int>(i);
     }

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What the cluster would run the job as on the devices of the Draft.
+/// The configurations that the cluster proposes for the devices of the draft.
 
 #include <QObject>
 #include <QString>
@@ -16,9 +16,9 @@
 
 namespace tessera::ui {
 
-/// Asks while it is active and the devices differ from those asked for; answers that come too late
-/// are dropped. A draft that is one of the candidates asks nothing, so that choosing one, even one
-/// that leaves devices over, keeps the list.
+/// Requests a proposal whenever it is active and the devices differ from those of the last request.
+/// Late answers are dropped. A draft that equals a candidate triggers no request, so that choosing
+/// a candidate keeps the list, even if the candidate leaves devices unused.
 class DraftProposal : public QObject {
   Q_OBJECT
 
@@ -26,22 +26,22 @@ class DraftProposal : public QObject {
   enum class State { None, Asking, Ready, Failed };
   static constexpr int kDelayMs = 60;
 
-  /// All three outlive it.
+  /// All three must outlive it.
   DraftProposal(Draft& draft, ClusterModel& model, ClusterCommands& commands,
                 QObject* parent = nullptr);
 
-  /// Whether somebody looks.
+  /// Sets whether the proposal is visible.
   void setActive(bool active);
   State state() const { return m_state; }
-  /// The newest answer, also while a newer one is on its way.
+  /// The newest answer, also while a newer one is pending.
   const std::optional<engine::Proposal>& proposal() const { return m_proposal; }
-  /// Why there is none, one sentence; empty otherwise.
+  /// Why there is no proposal, as one sentence; empty otherwise.
   const QString& problem() const { return m_problem; }
-  /// Index of the candidate that the draft, or its plan `planned`, is; nothing where it is another.
+  /// Returns the index of the candidate equal to the draft or to its plan `planned`, if any.
   std::optional<int> indexOf(const std::optional<ptc::MeshShape>& planned) const;
-  /// Makes the draft this candidate. \pre 0 <= index < number of candidates
+  /// Sets the draft to this candidate. \pre 0 <= index < number of candidates
   void choose(int index);
-  /// Tokens a second of a step that long; nothing where the job has not told enough.
+  /// Returns the tokens per second at this step time; nothing if the job has not reported enough.
   std::optional<double> tokensPerSecond(double stepSeconds) const;
 
  signals:
@@ -59,7 +59,7 @@ class DraftProposal : public QObject {
   State m_state = State::None;
   std::optional<engine::Proposal> m_proposal;
   QString m_problem;
-  std::set<ptc::DeviceId> m_basis;  // devices that were asked for
+  std::set<ptc::DeviceId> m_basis;  // devices of the last request
   QString m_job;
   std::int64_t m_epoch = -1;
   std::uint64_t m_generation = 0;

@@ -49,7 +49,7 @@ QVariant EventTableModel::data(const QModelIndex& index, int role) const {
     return QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(event.time * 1000));
   };
   const QString source = QString::fromStdString(event.source);
-  // What happened is said of its source: "n1" "joined with 4 GPUs".
+  // The text continues the source: "n1" "joined with 4 GPUs".
   const QString text =
       QString(source + QLatin1Char(' ') + QString::fromStdString(event.text)).trimmed();
   switch (role) {

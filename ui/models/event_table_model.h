@@ -20,9 +20,9 @@ class EventTableModel : public QAbstractTableModel {
   enum Roles {
     SeverityRole = Qt::UserRole + 1,  // int of engine::Severity
     SourceRole,                       // QString
-    FilterRole,                       // everything a filter may match
+    FilterRole,                       // all text that a filter matches
   };
-  /// The oldest rows give way to new ones.
+  /// Beyond this number the oldest rows are removed.
   static constexpr int kMaxRows = 100'000;
 
   explicit EventTableModel(QObject* parent = nullptr);

@@ -15,49 +15,50 @@ using engine::vfs::NodeKind;
 
 namespace {
 
-struct Words {
-  Q_DECLARE_TR_FUNCTIONS(FileFacts)
+struct FileFactWords {
+  Q_DECLARE_TR_FUNCTIONS(tessera::ui::FileFacts)
 };
 
 QString exactBytes(std::int64_t count) {
-  return count < 1024 ? Words::tr("%1 bytes").arg(format::count(count))
-                      : Words::tr("%1 (%2 bytes)").arg(format::bytes(count), format::count(count));
+  return count < 1024
+             ? FileFactWords::tr("%1 bytes").arg(format::count(count))
+             : FileFactWords::tr("%1 (%2 bytes)").arg(format::bytes(count), format::count(count));
 }
 
 QString summaryOf(const NodeKey& key, const JobFacts* facts) {
   switch (key.kind) {
     case NodeKind::kJobs:
-      return Words::tr("A folder a job.");
+      return FileFactWords::tr("One folder per job.");
     case NodeKind::kJob:
-      return Words::tr("The state of the job as files, all of one step.");
+      return FileFactWords::tr("The state of the job as files, all from the same step.");
     case NodeKind::kRanks:
-      return Words::tr("What each rank holds, a folder a rank.");
+      return FileFactWords::tr("The shards of each rank, one folder per rank.");
     case NodeKind::kRank: {
       const auto& devices = facts->info.layout.mesh().devices();
-      return Words::tr("What rank %1 holds, on %2.")
+      return FileFactWords::tr("The shards of rank %1, on %2.")
           .arg(*key.rank)
           .arg(format::device(devices[static_cast<std::size_t>(*key.rank)]));
     }
     case NodeKind::kFull:
-      return Words::tr("Every tensor whole, whatever the mesh.");
+      return FileFactWords::tr("Every tensor in full, whatever the mesh.");
     case NodeKind::kEpoch:
-      return Words::tr("Counts the meshes of the job.");
+      return FileFactWords::tr("The number of the job's committed layout.");
     case NodeKind::kStep:
-      return Words::tr("The step that all files of the job show.");
+      return FileFactWords::tr("The step of all files of the job.");
     case NodeKind::kLayout:
-      return Words::tr("The mesh, and how it cuts each tensor.");
+      return FileFactWords::tr("The mesh, and how it cuts each tensor.");
     case NodeKind::kState:
-      return key.state_file == StateFile::kModel ? Words::tr("Parameters and buffers.")
-                                      : Words::tr(
-                                            "What only training needs: masters, moments, "
-                                            "scalars and random streams.");
+      return key.state_file == StateFile::kModel ? FileFactWords::tr("Parameters and buffers.")
+                                      : FileFactWords::tr(
+                                            "State that only training needs: master weights, "
+                                            "moments, scalars and random streams.");
     default:
       return {};
   }
 }
 
-/// As Python writes a text.
-QString quoted(const QString& text) {
+/// Returns a Python string literal.
+QString pythonString(const QString& text) {
   QString out = text;
   out.replace(QLatin1Char('\\'), QStringLiteral("\\\\"));
   out.replace(QLatin1Char('"'), QStringLiteral("\\\""));
@@ -65,21 +66,21 @@ QString quoted(const QString& text) {
 }
 
 QString stepText(const JobFacts& facts) {
-  return Words::tr("step %1, or where the job is when it is first opened")
+  return FileFactWords::tr("step %1, or the job's step when the file is opened first")
       .arg(format::count(facts.info.step));
 }
 
-/// Who holds the bytes, in words and for the strip.
+/// Sets the holders of the bytes, as text and for the strip.
 void placeTensor(const FileTreeModel::Tensor& tensor, const JobFacts& facts, FileFacts& out) {
   auto bytes = std::make_shared<PlacedTensor>(facts, *tensor.plan, tensor.entry);
   const auto copies = static_cast<int>(bytes->copies());
   if (copies == 0) {
-    out.placement = Words::tr("It has no elements.");
+    out.placement = FileFactWords::tr("This tensor has no elements.");
     return;
   }
   out.placement = bytes->numRuns() == 1
-                      ? Words::tr("In one piece on %1.").arg(format::gpus(copies))
-                      : Words::tr("%1 ranges, each on %2.")
+                      ? FileFactWords::tr("In one range on %1.").arg(format::gpus(copies))
+                      : FileFactWords::tr("%1 ranges, each on %2.")
                             .arg(format::count(bytes->numRuns()), format::gpus(copies));
   out.bytes = std::move(bytes);
 }
@@ -96,15 +97,15 @@ void describeTensor(const FileTreeModel::Tensor& tensor, const JobFacts& facts, 
   QStringList parts;
   for (const ptc::Box& box : boxes) parts << QString::fromStdString(ToString(box));
   out.summary = whole ? QStringLiteral("%1 %2").arg(dtype, shape)
-                      : Words::tr("%1, part %2 of %3")
+                      : FileFactWords::tr("%1, range %2 of %3")
                             .arg(dtype, parts.join(QLatin1Char(' ')), shape);
-  out.facts.push_back({Words::tr("size"), exactBytes(entry.end - entry.begin)});
+  out.facts.push_back({FileFactWords::tr("size"), exactBytes(entry.end - entry.begin)});
   if (entry.end > entry.begin) {
-    out.facts.push_back(
-        {Words::tr("bytes of the file"),
-         Words::tr("%1 to %2").arg(format::count(entry.begin), format::count(entry.end - 1))});
+    out.facts.push_back({FileFactWords::tr("bytes of the file"),
+                         FileFactWords::tr("%1 to %2")
+                             .arg(format::count(entry.begin), format::count(entry.end - 1))});
   }
-  out.facts.push_back({Words::tr("shows"), stepText(facts)});
+  out.facts.push_back({FileFactWords::tr("content"), stepText(facts)});
   out.safetensors = true;
   out.tensor = out.title;
   out.plan = tensor.plan;
@@ -135,12 +136,13 @@ FileFacts makeFileFacts(const FileTreeModel& files, const QModelIndex& index,
                       (key.kind == NodeKind::kEpoch || key.kind == NodeKind::kStep);
     if (text) {
       const std::int64_t number = key.kind == NodeKind::kEpoch ? facts->info.epoch : facts->info.step;
-      out.facts.push_back({Words::tr("now"), format::count(number)});
+      out.facts.push_back({FileFactWords::tr("now"), format::count(number)});
     }
     if (key.kind == NodeKind::kLayout && facts != nullptr) {
-      out.facts.push_back({Words::tr("size"), exactBytes(TextAt(NodeKind::kLayout, *facts)->size())});
       out.facts.push_back(
-          {Words::tr("mesh"), QString::fromStdString(ToString(facts->info.layout.mesh().shape()))});
+          {FileFactWords::tr("size"), exactBytes(TextAt(NodeKind::kLayout, *facts)->size())});
+      out.facts.push_back({FileFactWords::tr("mesh"),
+                           QString::fromStdString(ToString(facts->info.layout.mesh().shape()))});
     }
     return out;
   }
@@ -150,11 +152,11 @@ FileFacts makeFileFacts(const FileTreeModel& files, const QModelIndex& index,
     if (!problem.isEmpty()) out.summary = problem;
     return out;
   }
-  out.facts.push_back({Words::tr("size"), exactBytes(plan->size())});
-  out.facts.push_back({Words::tr("tensors"), format::count(std::ssize(plan->entries()))});
-  out.facts.push_back({Words::tr("shows"), stepText(*facts)});
-  out.placement = Words::tr(
-      "A bar for each copy. What is read is put together from the GPUs, and only that moves.");
+  out.facts.push_back({FileFactWords::tr("size"), exactBytes(plan->size())});
+  out.facts.push_back({FileFactWords::tr("tensors"), format::count(std::ssize(plan->entries()))});
+  out.facts.push_back({FileFactWords::tr("content"), stepText(*facts)});
+  out.placement = FileFactWords::tr(
+      "One bar for each replica. Reading fetches only the requested bytes from the GPUs.");
   out.safetensors = true;
   out.plan = plan;
   const bool same = before.plan == plan && before.tensor.isEmpty();
@@ -163,11 +165,11 @@ FileFacts makeFileFacts(const FileTreeModel& files, const QModelIndex& index,
 }
 
 QString pythonLine(const FileFacts& facts, const QString& path) {
-  const QString file = QStringLiteral("safetensors.safe_open(") + quoted(path) +
+  const QString file = QStringLiteral("safetensors.safe_open(") + pythonString(path) +
                        QStringLiteral(", framework=\"pt\")");
-  return facts.tensor.isEmpty()
-             ? file
-             : file + QStringLiteral(".get_tensor(") + quoted(facts.tensor) + QLatin1Char(')');
+  return facts.tensor.isEmpty() ? file
+                                : file + QStringLiteral(".get_tensor(") +
+                                      pythonString(facts.tensor) + QLatin1Char(')');
 }
 
 }  // namespace tessera::ui

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A row of the tree of files in words: plain values for the Files page to show beside it.
+/// The description of a row of the file tree, as plain values for the Files page.
 
 #include <QModelIndex>
 #include <QString>
@@ -19,22 +19,23 @@ struct FileFacts {
     friend bool operator==(const Fact&, const Fact&) = default;
   };
   QString title;    // "model.safetensors", "wte.weight"
-  QString summary;  // one sentence on what it is
+  QString summary;  // one sentence about its content
   QString path;     // below the mount
   std::vector<Fact> facts = {};
   QString placement = {};     // "2 ranges, each on 2 GPUs"
-  bool safetensors = false;   // whether it is such a file, or stands in one
-  QString tensor = {};        // the name of the one
+  bool safetensors = false;   // whether it is such a file or a tensor in one
+  QString tensor = {};        // the name of the tensor, if it is one
   FilePlanPtr plan = {};      // of the file
-  PlacedBytesPtr bytes = {};  // null where no device holds any
+  PlacedBytesPtr bytes = {};  // null if no device holds any
 };
 
-/// \param before of an earlier moment: where it is of the same bytes, their placement is kept
+/// Describes a row.
+/// \param before an earlier description; its placement is reused if it is of the same bytes
 /// \pre index.isValid()
 FileFacts makeFileFacts(const FileTreeModel& files, const QModelIndex& index,
                         const FileFacts& before);
 
-/// How Python reads it from a path. \pre facts.safetensors
+/// Returns a line of Python that reads it from `path`. \pre facts.safetensors
 QString pythonLine(const FileFacts& facts, const QString& path);
 
 }  // namespace tessera::ui

@@ -21,7 +21,7 @@ using engine::vfs::NodeKind;
 
 namespace {
 
-/// Whether a filter names ranks rather than tensors.
+/// Returns whether a filter refers to ranks instead of tensors.
 bool namesRanks(const QString& filter) {
   static const QRegularExpression form(QStringLiteral("^(\\d+|n\\d+(g\\d*)?)$"));
   return form.match(filter).hasMatch();
@@ -50,7 +50,7 @@ FileTreeModel::FileTreeModel(QObject* parent)
   list(*m_root);
 }
 
-// What runs on the thread calls back to this.
+// Jobs on the thread call back to this object, so wait for them.
 FileTreeModel::~FileTreeModel() {
   m_pool.clear();
   m_pool.waitForDone();
@@ -60,7 +60,7 @@ void FileTreeModel::setJobs(Jobs jobs) {
   if (jobs == m_jobs) return;
   if (sameLayouts(m_jobs, jobs)) {
     m_jobs = std::move(jobs);
-    // Texts may have become longer.
+    // The texts may have changed.
     for (const auto& [name, facts] : m_jobs) {
       Node* job = find({NodeKind::kJob, name});
       if (job == nullptr || job->shown.empty()) continue;
@@ -207,7 +207,7 @@ FileTreeModel::Node* FileTreeModel::find(const NodeKey& key) const {
   if (key.kind == NodeKind::kRoot) return m_root.get();
   const Node* parent = find(ParentOf(key));
   if (parent == nullptr) return nullptr;
-  // A rank stands where its number says; looking through a thousand would take its time.
+  // Ranks are usually at the index of their number; a linear search over a thousand is slow.
   const auto guess = static_cast<std::size_t>(key.rank.value_or(0));
   if (guess < parent->children.size() && parent->children[guess]->key == key) {
     return parent->children[guess].get();

@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// The tree that a mount shows, with the tensors below each safetensors file. Names and sizes are
-/// those of engine/vfs. Folders are listed when they are opened; the plan of a file, which takes
-/// tens of milliseconds for a large model, is made on a thread.
+/// The tree of a mount, with the tensors below each safetensors file. Names and sizes come from
+/// engine/vfs. A folder is listed when it is opened. The plan of a file is made on a thread,
+/// because it takes tens of milliseconds for a large model.
 
 #include <QAbstractItemModel>
 #include <QThreadPool>
@@ -24,10 +24,10 @@ class FileTreeModel : public QAbstractItemModel {
 
  public:
   enum Columns { NameColumn, SizeColumn, NUM_COLUMNS };
-  /// "bf16 [64, 16]" of a tensor, "n0g1" of a rank, "12 tensors" of a file.
+  /// "bf16 [64, 16]" for a tensor, "n0g1" for a rank, "12 tensors" for a file.
   static constexpr int DetailRole = Qt::UserRole;
 
-  /// One tensor, or box of one, of a file.
+  /// One tensor in a file, or a box of it.
   struct Tensor {
     FilePlanPtr plan;
     std::size_t entry = 0;
@@ -36,29 +36,29 @@ class FileTreeModel : public QAbstractItemModel {
   explicit FileTreeModel(QObject* parent = nullptr);
   ~FileTreeModel() override;
 
-  /// Rows stay where the layouts are the same; otherwise the model is reset.
+  /// Keeps the rows if the layouts are the same; otherwise resets the model.
   void setJobs(engine::vfs::Jobs jobs);
-  /// Tensors whose name contains `text`; or, for a number or a device ("17", "n2", "n2g1"), the
-  /// ranks that it names. Empty: all.
+  /// Shows only tensors whose name contains `text` or, if it is a number, node or device ("17",
+  /// "n2", "n2g1"), only those ranks. Empty: shows all.
   void setFilter(const QString& text);
   const QString& filter() const { return m_filter; }
-  /// Whether plans are being made.
+  /// Returns whether plans are being made.
   bool isBusy() const { return m_making > 0; }
 
-  /// What the row is; of a tensor the file that it stands in. \pre index.isValid()
+  /// Returns the key of the row; for a tensor that of its file. \pre index.isValid()
   const engine::vfs::NodeKey& key(const QModelIndex& index) const;
   std::optional<Tensor> tensor(const QModelIndex& index) const;
-  /// Of a state file, once it is made.
+  /// Returns the plan of a state file, or null until it is made.
   FilePlanPtr plan(const QModelIndex& index) const;
-  /// Why a state file cannot be shown; empty otherwise.
+  /// Returns why a state file cannot be shown; empty otherwise.
   QString problem(const QModelIndex& index) const;
-  /// Of the job that the row belongs to, or null above jobs/JOB.
+  /// Returns the facts of the row's job, or null above jobs/JOB.
   engine::vfs::JobFactsPtr facts(const QModelIndex& index) const;
-  /// "jobs/demo/full/model.safetensors", of a tensor that of its file.
+  /// Returns "jobs/demo/full/model.safetensors"; for a tensor the path of its file.
   QString path(const QModelIndex& index) const;
-  /// The row of a path; folders on the way are listed. Invalid where there is none.
+  /// Returns the row of a path and lists the folders above it. Invalid if there is no such path.
   QModelIndex indexOf(const QString& path);
-  /// The row of a tensor below a file, where it is shown.
+  /// Returns the row of a tensor below a file, if it is shown.
   QModelIndex indexOf(const QModelIndex& file, const QString& tensor) const;
 
   QModelIndex index(int row, int column, const QModelIndex& parent = {}) const override;
@@ -73,7 +73,7 @@ class FileTreeModel : public QAbstractItemModel {
                       int role = Qt::DisplayRole) const override;
 
  signals:
-  /// The plan of a state file is there, or its problem.
+  /// The plan of a state file, or its problem, is available.
   void planMade(const QModelIndex& file);
 
  private:
@@ -82,11 +82,11 @@ class FileTreeModel : public QAbstractItemModel {
     QString name;
     Node* parent = nullptr;
     int place = 0;        // among the parent's children
-    bool listed = false;  // a folder's children, or a file's plan, were asked for
+    bool listed = false;  // the children of a folder, or the plan of a file, were requested
     std::vector<std::unique_ptr<Node>> children = {};
     FilePlanPtr plan = {};
     QString problem = {};
-    std::vector<int> shown = {};  // children, or entries of the plan, that the filter lets through
+    std::vector<int> shown = {};  // children, or entries of the plan, that pass the filter
   };
 
   Node* nodeOf(const QModelIndex& index) const;  // null for a tensor
@@ -97,13 +97,13 @@ class FileTreeModel : public QAbstractItemModel {
   void makePlan(Node& file);
   void takePlan(const engine::vfs::NodeKey& key, std::uint64_t generation,
                 const Result<FilePlanPtr>& plan);
-  /// The node of a key, among those that were listed.
+  /// Returns the node of a key among the listed nodes.
   Node* find(const engine::vfs::NodeKey& key) const;
   std::vector<int> shownOf(const Node& node) const;
   void refilter(Node& node);
-  /// Lets just these rows of a node be shown.
+  /// Shows exactly these rows of a node.
   void show(Node& node, std::vector<int> shown);
-  /// Whether no filter hides it or a folder above it.
+  /// Returns whether the filter hides neither the node nor a folder above it.
   bool isShown(const Node* node) const;
   QVariant tensorData(const Node& file, int row, int column, int role) const;
   QString detailOf(const Node& node) const;

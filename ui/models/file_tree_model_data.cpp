@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// What the rows of the tree of files say.
+/// The texts of the rows in the file tree.
 #include "ui/format.h"
 #include "ui/models/file_tree_model.h"
 
@@ -9,10 +9,6 @@ namespace tessera::ui {
 using engine::vfs::FilePlan;
 using engine::vfs::JobFacts;
 using engine::vfs::NodeKind;
-
-namespace {
-const QString kUnknown = QStringLiteral("—");
-}  // namespace
 
 std::optional<std::int64_t> FileTreeModel::sizeOf(const Node& node) const {
   if (node.plan) return node.plan->size();
@@ -83,7 +79,7 @@ QVariant FileTreeModel::data(const QModelIndex& index, int role) const {
       if (size) return format::bytes(*size);
       if (IsFolder(node->key)) return {};
       return node->key.kind == NodeKind::kState && node->problem.isEmpty() ? QStringLiteral("…")
-                                                                         : kUnknown;
+                                                                         : format::unknown();
     case Qt::ToolTipRole:
       return size ? tr("%1\n%2 bytes").arg(path(index), format::count(*size)) : path(index);
     case DetailRole:

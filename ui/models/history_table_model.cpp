@@ -9,11 +9,7 @@
 #include "ui/models/change_view.h"
 
 namespace tessera::ui {
-namespace {
-
-const QString kUnknown = QStringLiteral("—");
-
-}  // namespace
+namespace {}  // namespace
 
 HistoryTableModel::HistoryTableModel(QObject* parent) : QAbstractTableModel(parent) {}
 
@@ -65,7 +61,7 @@ QString HistoryTableModel::text(const engine::HistoryEntry& entry, int column) c
     case BoundColumn:
       return format::bytes(entry.volume_bound);
     case PauseColumn:
-      return ended ? format::seconds(entry.pause) : kUnknown;
+      return ended ? format::seconds(entry.pause) : format::unknown();
     case ResultColumn:
       return resultText(entry);
     case DigestsColumn:

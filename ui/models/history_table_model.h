@@ -31,11 +31,11 @@ class HistoryTableModel : public QAbstractTableModel {
   explicit HistoryTableModel(QObject* parent = nullptr);
   void setEntries(std::vector<engine::HistoryEntry> entries);
   const std::vector<engine::HistoryEntry>& entries() const { return m_entries; }
-  /// Row of a transaction, or -1.
+  /// Returns the row of a transaction, or -1.
   int rowOf(std::int64_t txn) const;
-  /// Null out of range.
+  /// Returns null if the row is out of range.
   const engine::HistoryEntry* entry(int row) const;
-  /// Row of the newest committed transaction, or -1.
+  /// Returns the row of the newest committed transaction, or -1.
   int lastCommitted() const;
 
   int rowCount(const QModelIndex& parent = {}) const override;

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// What the files of the jobs are made of: asked of the cluster once a layout, and only while
-/// somebody looks.
+/// The facts from which the files of the jobs are derived. They are requested once per layout, and
+/// only while they are visible.
 
 #include <QObject>
 #include <QPointer>
@@ -25,28 +25,29 @@ class JobStates : public QObject {
  public:
   static constexpr int kRetryMs = 3000;
 
-  /// Both outlive it.
+  /// Both must outlive it.
   JobStates(ClusterModel& model, ClusterCommands& commands, QObject* parent = nullptr);
 
-  /// Nothing is asked while not. What was known stays.
+  /// Sets whether the states are visible. While inactive nothing is requested; known states stay.
   void setActive(bool active);
-  /// By name, with epoch and step as the newest snapshot has them; empty before the first answer.
+  /// The states by job name, with epoch and step of the newest snapshot; empty before the first
+  /// answer.
   const engine::vfs::Jobs& jobs() const { return m_jobs; }
   bool isKnown() const { return m_known; }
-  /// Why the last question was not answered; empty where it was.
+  /// Why the last request failed; empty if it succeeded.
   const QString& problem() const { return m_problem; }
 
  signals:
   void changed();
 
  private:
-  /// (epoch, layout hash) by job: what the answer depends on.
+  /// (epoch, layout hash) by job: the answer depends on these.
   using Wanted = std::map<std::string, std::pair<std::int64_t, std::string>>;
 
   Wanted wanted() const;
   void refresh();
   void ask();
-  /// Takes over what changes from step to step.
+  /// Copies the values that change with each step.
   bool follow();
   void forget();
 
@@ -56,7 +57,7 @@ class JobStates : public QObject {
   bool m_active = false;
   bool m_known = false;
   bool m_asking = false;
-  std::uint64_t m_cluster = 0;  // counts the clusters that were shown
+  std::uint64_t m_cluster = 0;  // number of clusters shown so far
   Wanted m_asked;
   QString m_problem;
   QTimer m_retry;

@@ -74,17 +74,17 @@ void MoveControl::noteInput() {
 
 QString MoveControl::lockReason() const {
   if (m_readOnly) return tr("This panel is read-only.");
-  if (m_model.isFile()) return tr("A history file is shown, not a live cluster.");
+  if (m_model.isFile()) return tr("This is a history file, not a live cluster.");
   if (m_onlyLooking) return tr("The profile of this cluster is read-only.");
-  if (!m_operating) return tr("Monitor mode: arm Operate first (Ctrl+Shift+O).");
+  if (!m_operating) return tr("Monitor mode: switch to Operate first (Ctrl+Shift+O).");
   if (m_model.link() != LinkState::Connected) return tr("There is no connection to the cluster.");
   return {};
 }
 
 QString MoveControl::editBlockedReason() const {
-  if (m_model.isFile()) return tr("A history file is shown, not a live cluster.");
+  if (m_model.isFile()) return tr("This is a history file, not a live cluster.");
   if (m_draft.job().isEmpty()) return tr("No job is running.");
-  if (m_model.runningTxn() != nullptr || m_sending) return tr("A move is running.");
+  if (m_model.runningTxn() != nullptr || m_sending) return tr("A change is in progress.");
   return {};
 }
 
@@ -106,7 +106,7 @@ QString MoveControl::applyBlockedReason() const {
   const engine::PlanSummary& summary = *m_plan.summary();
   if (summary.to_mesh == summary.from_mesh && summary.to_devices == summary.from_devices &&
       summary.to_options == summary.from_options) {
-    return tr("The job would stay as it is.");
+    return tr("The draft does not change the job.");
   }
   QStringList offenders;
   for (const auto& peak : m_plan.overflows()) {
@@ -121,7 +121,7 @@ QString MoveControl::applyBlockedReason() const {
 
 QString MoveControl::unrecordedReason() const {
   const QString problem = m_model.recordProblem();
-  return problem.isEmpty() ? QString() : tr("Cannot record the move: %1.").arg(problem);
+  return problem.isEmpty() ? QString() : tr("The change cannot be recorded: %1.").arg(problem);
 }
 
 void MoveControl::draftEditedByHand() {
@@ -204,7 +204,7 @@ void MoveControl::cancelMove() {
   emit cancelRequested(txn->id);
   m_commands.cancel(txn->id, [self = QPointer<MoveControl>(this)](Status result) {
     if (self && !result) {
-      emit self->failed(tr("The move was not cancelled: %1.").arg(format::error(result.error())));
+      emit self->failed(tr("The change was not cancelled: %1.").arg(format::error(result.error())));
     }
   });
 }
@@ -213,7 +213,7 @@ void MoveControl::act(JobAct act) {
   if (!lockReason().isEmpty() || m_draft.job().isEmpty()) return;
   m_commands.jobAct(m_draft.job(), act, [self = QPointer<MoveControl>(this)](Status result) {
     if (self && !result) {
-      emit self->failed(tr("The job did not follow: %1.").arg(format::error(result.error())));
+      emit self->failed(tr("The job could not be changed: %1.").arg(format::error(result.error())));
     }
   });
 }

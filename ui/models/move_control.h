@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Who may move bytes, and when: Monitor or Operate, live mode with its countdown, apply, cancel.
-/// Every command that changes the cluster goes through here.
+/// Decides whether this panel may change the cluster: Monitor or Operate, live mode with its
+/// countdown, apply and cancel. Every command that changes the cluster passes through here.
 
 #include <QElapsedTimer>
 #include <QObject>
@@ -21,64 +21,65 @@ class MoveControl : public QObject {
   Q_OBJECT
 
  public:
-  /// Armed panels lock again after this long without input.
-  static constexpr int kRelockMinutes = 30;  // where nothing else is set
+  /// A panel in Operate mode locks after this time without input.
+  static constexpr int kRelockMinutes = 30;  // the default
 
-  /// All of them outlive the control.
+  /// All arguments must outlive the control.
   MoveControl(ClusterModel& model, Draft& draft, DraftPlan& plan, ClusterCommands& commands,
               QObject* parent = nullptr);
 
-  /// Monitor for good.
+  /// Locks the panel in Monitor mode permanently.
   void setReadOnly();
-  /// Monitor as long as this holds: the cluster's profile, or a file, is only looked at.
+  /// Locks the panel in Monitor mode while `on`: for a read-only profile or a history file.
   void setOnlyLooking(bool on);
   bool isReadOnly() const { return m_readOnly || m_onlyLooking; }
   void setOperating(bool on);
   bool isOperating() const { return m_operating; }
-  /// A drop applies after the countdown. Needs Operate.
+  /// Sets live mode, in which a drop applies after the countdown. Requires Operate.
   void setLive(bool on);
   bool isLive() const { return m_live; }
   void setCountdownMs(int milliseconds) { m_countdownMs = milliseconds; }
   int countdownMs() const { return m_countdownMs; }
   void setRelockMinutes(int minutes);
-  /// The user is here: starts the time to the relock anew.
+  /// Restarts the relock timer, because the user is active.
   void noteInput();
 
-  /// Why nothing in this panel may change the cluster, one sentence; empty if it may.
+  /// Returns why this panel may not change the cluster, as one sentence; empty if it may.
   QString lockReason() const;
-  /// Why the draft cannot be edited now; empty if it can.
+  /// Returns why the draft cannot be edited now; empty if it can.
   QString editBlockedReason() const;
-  /// Why the draft cannot be applied now; empty if it can.
+  /// Returns why the draft cannot be applied now; empty if it can.
   QString applyBlockedReason() const;
 
-  /// Why the move that is applied now would leave no record, one sentence; empty where it is
-  /// recorded. It refuses what is not told to go on all the same.
+  /// Returns why a change applied now would not be recorded, as one sentence; empty if it would.
+  /// apply() then refuses unless Unrecorded::Allow is given.
   QString unrecordedReason() const;
 
-  /// A drop or its keyboard equivalent was made: in live mode the countdown starts as soon as the
-  /// plan is there.
+  /// Call this after a drop or its keyboard equivalent. In live mode the countdown starts as soon
+  /// as the plan is ready.
   void draftEditedByHand();
   bool isWaitingForPlan() const { return m_applyWhenPlanned; }
   bool isCountingDown() const { return m_countdown.isActive(); }
   int countdownLeftMs() const { return m_countdown.remainingTime(); }
-  /// Stops a countdown or the wait for its plan. \return whether there was one
+  /// Stops a countdown or the wait for its plan.
+  /// \return whether there was one
   bool stopCountdown();
   bool isSending() const { return m_sending; }
 
-  /// Sends the plan of the draft. Does nothing where applyBlockedReason says why; fails with
-  /// unrecordedReason where there is one and it is not allowed.
+  /// Sends the plan of the draft. Does nothing if applyBlockedReason() is not empty. Emits failed()
+  /// if the change cannot be recorded and `unrecorded` does not allow that.
   void apply(Unrecorded unrecorded = Unrecorded::Refuse);
-  /// Asks for a roll back. Does nothing without a transaction that can be cancelled.
+  /// Requests a roll back. Does nothing without a transaction that can be cancelled.
   void cancelMove();
   void act(JobAct act);
 
  signals:
-  /// Any of the above changed.
+  /// Any of the states above changed.
   void changed();
-  /// The transaction runs; the draft is cleared.
+  /// The transaction has started and the draft is cleared.
   void applied(qint64 txn);
   void cancelRequested(qint64 txn);
-  /// A command was refused; one sentence.
+  /// A command was refused. `message` is one sentence.
   void failed(const QString& message);
 
  private:

@@ -8,7 +8,6 @@
 
 namespace tessera::ui {
 
-using engine::vfs::BytePlacement;
 using engine::vfs::FilePlan;
 
 namespace {
@@ -16,7 +15,8 @@ namespace {
 constexpr std::int64_t kFewRuns = 32;
 constexpr std::int64_t kFineColumns = 4;
 
-/// Column `i` of `count` over [begin, end); empty where there are more columns than bytes.
+/// Returns the bytes of column `i` of `count` over [begin, end); empty if there are more columns
+/// than bytes.
 std::pair<std::int64_t, std::int64_t> columnRange(std::int64_t begin, std::int64_t end, int i,
                                                   int count) {
   const auto at = [&](int column) {
@@ -32,9 +32,9 @@ std::pair<std::int64_t, std::int64_t> columnRange(std::int64_t begin, std::int64
 PlacedTensor::PlacedTensor(const engine::vfs::JobFacts& facts, const FilePlan& plan,
                            std::size_t entry)
     : m_begin(plan.entries()[entry].begin),
-      m_placement(BytePlacement::Of(facts.info.layout, plan.entries()[entry])),
+      m_placement(BytePlacement::of(facts.info.layout, plan.entries()[entry])),
       m_name(QString::fromStdString(plan.NameOf(entry))),
-      m_runs(m_placement.Runs(kMostRows)) {
+      m_runs(m_placement.runs(kMostRows)) {
   const auto& devices = facts.info.layout.mesh().devices();
   std::set<ptc::DeviceId> all;
   for (const std::vector<int>& ranks : m_placement.groups()) {
@@ -57,7 +57,7 @@ PlacedBytes::Run PlacedTensor::toRun(const BytePlacement::Run& run) const {
 }
 
 PlacedBytes::Run PlacedTensor::at(std::int64_t byte) const {
-  return toRun(m_placement.RunAt(byte - m_begin));
+  return toRun(m_placement.runAt(byte - m_begin));
 }
 
 PlacedBytes::Column PlacedTensor::shares(std::int64_t from, std::int64_t to) const {
@@ -72,7 +72,7 @@ PlacedBytes::Column PlacedTensor::shares(std::int64_t from, std::int64_t to) con
     to = place == last ? m_placement.size() : from + window;
   }
   Column column;
-  for (const auto& [group, bytes] : m_placement.Shares(from, to)) {
+  for (const auto& [group, bytes] : m_placement.shares(from, to)) {
     column.push_back(
         {m_holders[group], static_cast<double>(bytes) / static_cast<double>(to - from)});
   }
@@ -102,13 +102,13 @@ const PlacedTensor& PlacedFile::tensor(std::size_t entry) const {
 }
 
 std::size_t PlacedFile::entryAt(std::int64_t byte) const {
-  // Of entries without bytes at this place it is the one that follows them.
+  // Skips entries without bytes at this offset.
   const auto after = std::ranges::upper_bound(m_plan->entries(), byte, {}, &FilePlan::Entry::begin);
   return static_cast<std::size_t>(after - m_plan->entries().begin()) - 1;
 }
 
 std::vector<PlacedBytes::Column> PlacedFile::columns(int count) const {
-  // What a tensor takes grows with the ranks; that many are looked at in a few milliseconds.
+  // The cost of a tensor grows with the ranks. This number takes a few milliseconds.
   const int ranks = m_facts->info.layout.mesh().num_ranks();
   const int looks = std::clamp(60'000 / std::max(ranks, 1), 64, std::max(count, 64));
   std::vector<Column> columns;
@@ -138,7 +138,8 @@ PlacedBytes::Run PlacedFile::at(std::int64_t byte) const {
 
 PlacedBytes::Run PlacedFile::row(int row) const {
   if (row == 0) {
-    return {0, m_plan->data_begin(), QCoreApplication::translate("PlacedFile", "header"), m_nobody};
+    return {0, m_plan->data_begin(),
+            QCoreApplication::translate("tessera::ui::PlacedFile", "header"), m_nobody};
   }
   const auto entry = static_cast<std::size_t>(row - 1);
   const FilePlan::Entry& bytes = m_plan->entries()[entry];

@@ -79,7 +79,7 @@ QVariant PlacementTableModel::headerData(int section, Qt::Orientation orientatio
     return QVariant((number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
   }
   if (role == Qt::ToolTipRole && section == HereColumn) {
-    return tr("Whether a copy is on this machine: then reading it moves nothing");
+    return tr("Whether a replica is on this machine. Reading it then needs no transfer");
   }
   if (role != Qt::DisplayRole) return {};
   switch (section) {
@@ -90,7 +90,7 @@ QVariant PlacementTableModel::headerData(int section, Qt::Orientation orientatio
     case WhatColumn:
       return tr("tensor");
     case HoldersColumn:
-      return tr("held by");
+      return tr("on");
     case HereColumn:
       return tr("here");
     default:

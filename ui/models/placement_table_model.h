@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Ranges of bytes and the devices that hold them, a row a range.
+/// Ranges of bytes and the devices that hold them, one row per range.
 
 #include <QAbstractTableModel>
 #include <functional>
@@ -16,13 +16,13 @@ class PlacementTableModel : public QAbstractTableModel {
 
  public:
   enum Columns { BytesColumn, SizeColumn, WhatColumn, HoldersColumn, HereColumn, NUM_COLUMNS };
-  /// Whether a node is on this machine.
+  /// Returns whether a node is on this machine.
   using IsHere = std::function<bool(std::int32_t node)>;
 
   explicit PlacementTableModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
   /// May be null.
   void setBytes(PlacedBytesPtr bytes);
-  /// Without: it is not known.
+  /// Without this function the location is unknown.
   void setIsHere(IsHere isHere);
   const std::vector<ptc::DeviceId>& devices(int row) const { return *run(row).holders; }
 
@@ -33,7 +33,7 @@ class PlacementTableModel : public QAbstractTableModel {
                       int role = Qt::DisplayRole) const override;
 
  private:
-  /// The row, which is kept: each of its columns asks for it.
+  /// Returns the row and caches it, because each column requests it.
   const PlacedBytes::Run& run(int row) const;
   QString here(const PlacedBytes::Run& run) const;
 

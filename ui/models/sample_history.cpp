@@ -39,7 +39,7 @@ void SampleHistory::follow() {
   if (m_job.isEmpty()) return;
   if (m_model.link() != LinkState::Connected) {
     if (m_state == State::Waiting) return;
-    ++m_generation;  // an answer of the old connection may never come
+    ++m_generation;  // an answer of the old connection may never arrive
     m_held.clear();
     m_retry.stop();
     set(State::Waiting);
@@ -63,7 +63,7 @@ void SampleHistory::onSamples(const std::vector<engine::Sample>& samples) {
 
 void SampleHistory::ask() {
   const std::uint64_t generation = ++m_generation;
-  // A job that went back while nobody looked has another course than the one known here.
+  // A job that returned to an earlier step meanwhile has other samples than those stored here.
   const engine::JobStatus* job = m_model.job();
   if (job != nullptr && !m_series.points().empty() && job->step < m_series.points().back().step &&
       m_state != State::Loading) {

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The samples of the shown job without holes: those from before this connection are asked for in
-/// pages, those that stream in meanwhile wait until the pages have caught up.
+/// The samples of the shown job without gaps. Samples from before this connection are requested in
+/// pages; new samples are held until the pages have caught up.
 
 #include <QObject>
 #include <QString>
@@ -20,12 +20,12 @@ class SampleHistory : public QObject {
   Q_OBJECT
 
  public:
-  /// None: there is no job. Loading: older samples are on their way. Waiting: the connection is
-  /// lost. Failed: see `problem`; asked again after kRetryMs.
+  /// None: there is no job. Loading: older samples were requested. Waiting: the connection is lost.
+  /// Failed: see `problem`; retried after kRetryMs.
   enum class State { None, Loading, Following, Waiting, Failed };
   static constexpr int kRetryMs = 3000;
 
-  /// Both outlive it.
+  /// Both must outlive it.
   SampleHistory(ClusterModel& model, ClusterCommands& commands, QObject* parent = nullptr);
 
   State state() const { return m_state; }
@@ -49,8 +49,8 @@ class SampleHistory : public QObject {
   QString m_problem;
   QString m_job;
   SampleSeries m_series;
-  std::vector<engine::Sample> m_held;  // streamed in while pages are asked for
-  std::uint64_t m_generation = 0;      // of the newest question; older answers are dropped
+  std::vector<engine::Sample> m_held;  // received while pages are loading
+  std::uint64_t m_generation = 0;      // of the newest request; older answers are dropped
   QTimer m_retry;
 };
 

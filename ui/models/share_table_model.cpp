@@ -82,7 +82,7 @@ QVariant ShareTableModel::headerData(int section, Qt::Orientation orientation, i
     case PositionsColumn:
       return tr("positions of the pass");
     case SamplesColumn:
-      return tr("which samples they are");
+      return tr("sample numbers");
     default:
       return {};
   }

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Who reads what of the coming batch, a row a data-parallel rank.
+/// The shares of the next batch, one row per data-parallel rank.
 
 #include <QAbstractTableModel>
 #include <vector>

@@ -13,15 +13,18 @@ namespace {
 
 using engine::TxnPhase;
 
-QString tr(const char* text) { return QCoreApplication::translate("TxnView", text); }
+struct TxnWords {
+  Q_DECLARE_TR_FUNCTIONS(tessera::ui::TxnView)
+};
 
 QString cancelCost() {
-  return tr("Until the commit the old layout is whole: cancelling costs nothing but the time.");
+  return TxnWords::tr("Until the commit the old layout is intact. Cancelling costs only time.");
 }
 
 QString withReason(const QString& sentence, const engine::TxnStatus& txn) {
   if (txn.reason.empty()) return sentence;
-  return sentence + QLatin1Char(' ') + tr("Reason: %1.").arg(QString::fromStdString(txn.reason));
+  return sentence + QLatin1Char(' ') +
+         TxnWords::tr("Reason: %1.").arg(QString::fromStdString(txn.reason));
 }
 
 /// "Opening data: n1 37.5 % of 8.4 GiB."
@@ -49,23 +52,25 @@ QString numbersOf(const engine::TxnStatus& txn, const TxnMemory& memory) {
   double rate = 0;
   for (const engine::FlowStatus& flow : txn.flows) rate += flow.bytes_per_second;
   if (rate > 0) parts << format::rate(rate);
-  // A first guess says nothing: after 2 s or 2 %.
+  // Early estimates are useless; show them after 2 s or 2 %.
   const bool settled =
       memory.transferAge.value_or(0) >= 2.0 || fraction(memory.bytesDone, txn.bytes_total) >= 0.02;
-  if (txn.eta && settled) parts << tr("%1 left").arg(format::seconds(*txn.eta));
+  if (txn.eta && settled) parts << TxnWords::tr("%1 left").arg(format::seconds(*txn.eta));
   return parts.join(QStringLiteral(" · "));
 }
 
 QString committedSentence(const engine::TxnStatus& txn, const engine::JobStatus* job) {
-  QString sentence = job == nullptr || job->state != engine::JobState::kRunning
-                         ? tr("The new layout is committed.")
-                         : tr("Training resumed at step %1.").arg(format::count(job->step));
-  QStringList facts{tr("pause %1").arg(format::seconds(txn.paused))};
+  QString sentence =
+      job == nullptr || job->state != engine::JobState::kRunning
+          ? TxnWords::tr("The new layout is committed.")
+          : TxnWords::tr("Training resumed at step %1.").arg(format::count(job->step));
+  QStringList facts{TxnWords::tr("pause %1").arg(format::seconds(txn.paused))};
   if (txn.checksums_equal > 0) {
-    facts << tr("%1 checksums equal").arg(format::count(txn.checksums_equal));
+    facts << TxnWords::tr("%1 checksums equal").arg(format::count(txn.checksums_equal));
   }
-  return sentence + QLatin1Char(' ') + tr("Moved %1").arg(format::bytes(txn.bytes_total)) +
-         QStringLiteral(", ") + facts.join(QStringLiteral(", ")) + QLatin1Char('.');
+  return sentence + QLatin1Char(' ') +
+         TxnWords::tr("Moved %1").arg(format::bytes(txn.bytes_total)) + QStringLiteral(", ") +
+         facts.join(QStringLiteral(", ")) + QLatin1Char('.');
 }
 
 }  // namespace
@@ -73,17 +78,17 @@ QString committedSentence(const engine::TxnStatus& txn, const engine::JobStatus*
 QString stepName(int step) {
   switch (step) {
     case 0:
-      return tr("prepare");
+      return TxnWords::tr("prepare");
     case 1:
-      return tr("pause");
+      return TxnWords::tr("pause");
     case 2:
-      return tr("transfer");
+      return TxnWords::tr("transfer");
     case 3:
-      return tr("verify");
+      return TxnWords::tr("verify");
     case 4:
-      return tr("commit");
+      return TxnWords::tr("commit");
     default:
-      return tr("resume");
+      return TxnWords::tr("resume");
   }
 }
 
@@ -121,7 +126,7 @@ TxnView viewOf(const engine::TxnStatus& txn, const engine::JobStatus* job,
   const QString change =
       format::shape(txn.from_mesh) + QStringLiteral(" → ") + format::shape(txn.to_mesh);
   const QString name = QString::fromStdString(txn.job);
-  view.headline = tr("Reconfiguring %1: %2").arg(name, change);
+  view.headline = TxnWords::tr("Reconfiguring %1: %2").arg(name, change);
   view.step = stepOf(txn.phase).value_or(memory.reachedStep);
   view.active = true;
   const auto cancellable = [&](const QString& sentence) {
@@ -129,84 +134,89 @@ TxnView viewOf(const engine::TxnStatus& txn, const engine::JobStatus* job,
   };
   switch (txn.phase) {
     case TxnPhase::kPlanned:
-      view.sentence = cancellable(tr("The cluster has the plan."));
+      view.sentence = cancellable(TxnWords::tr("The cluster has accepted the plan."));
       break;
     case TxnPhase::kPreparing: {
       const int count = joiners(txn);
-      const QString what = count == 1  ? tr("1 GPU is starting; training goes on.")
-                           : count > 1 ? tr("%1 GPUs are starting; training goes on.").arg(count)
-                                       : tr("The ranks make their new groups; training goes on.");
+      const QString what =
+          count == 1  ? TxnWords::tr("1 GPU is starting. Training continues.")
+          : count > 1 ? TxnWords::tr("%1 GPUs are starting. Training continues.").arg(count)
+                      : TxnWords::tr("The ranks create their new groups. Training continues.");
       view.sentence = cancellable(txn.reason.empty() ? what : what + QLatin1Char(' ') + waits(txn));
       break;
     }
     case TxnPhase::kPrecopying:
       view.progress = fraction(memory.bytesDone, txn.bytes_total);
       view.numbers = numbersOf(txn, memory);
-      view.sentence = cancellable(tr("Copying ahead; training goes on."));
+      view.sentence = cancellable(TxnWords::tr("Copying ahead. Training continues."));
       break;
     case TxnPhase::kPausing:
       view.sentence = cancellable(
-          job == nullptr ? tr("Waiting for the step to end.")
-                         : tr("Waiting for step %1 to end.").arg(format::count(job->step + 1)));
+          job == nullptr
+              ? TxnWords::tr("Waiting for the current step to end.")
+              : TxnWords::tr("Waiting for step %1 to end.").arg(format::count(job->step + 1)));
       break;
     case TxnPhase::kTransferring:
       view.progress = fraction(memory.bytesDone, txn.bytes_total);
       view.numbers = numbersOf(txn, memory);
-      view.sentence = txn.can_cancel ? cancelCost() : tr("Bytes are on the way.");
+      view.sentence = txn.can_cancel ? cancelCost() : TxnWords::tr("Transferring the state.");
       break;
     case TxnPhase::kVerifying:
       view.numbers = format::bytesOf(memory.bytesDone, txn.bytes_total);
-      view.sentence = cancellable(
-          tr("Comparing checksums: %1 equal so far.").arg(format::count(txn.checksums_equal)));
+      view.sentence = cancellable(TxnWords::tr("Comparing checksums: %1 equal so far.")
+                                      .arg(format::count(txn.checksums_equal)));
       break;
     case TxnPhase::kCommitting:
-      view.sentence = tr("Switching over: decided, so it cannot be cancelled any more.");
+      view.sentence = TxnWords::tr(
+          "Switching to the new layout. The change is decided and can no longer be cancelled.");
       break;
     case TxnPhase::kResuming:
-      view.sentence = tr("The new layout is committed; the ranks go on.");
+      view.sentence = TxnWords::tr("The new layout is committed. The ranks resume.");
       break;
     case TxnPhase::kDone:
       view.active = false;
       view.ended = true;
       view.tone = TxnView::Tone::Good;
-      view.headline = tr("Reconfigured %1: %2").arg(name, change);
+      view.headline = TxnWords::tr("Reconfigured %1: %2").arg(name, change);
       view.sentence = committedSentence(txn, job);
       break;
     case TxnPhase::kRollingBack:
       view.active = false;
       view.tone = TxnView::Tone::Warning;
-      view.headline = tr("Rolling back %1 to %2").arg(name, format::shape(txn.from_mesh));
-      view.sentence = withReason(tr("The old layout is whole."), txn);
+      view.headline = TxnWords::tr("Rolling back %1 to %2").arg(name, format::shape(txn.from_mesh));
+      view.sentence = withReason(TxnWords::tr("The old layout is intact."), txn);
       break;
     case TxnPhase::kRolledBack:
       view.active = false;
       view.ended = true;
       view.tone = TxnView::Tone::Warning;
       view.headline = memory.rollBack
-                          ? tr("Rolled back in %1").arg(format::seconds(*memory.rollBack))
-                          : tr("Rolled back");
+                          ? TxnWords::tr("Rolled back in %1").arg(format::seconds(*memory.rollBack))
+                          : TxnWords::tr("Rolled back");
       view.sentence = withReason(
-          tr("%1 keeps its old layout, %2.").arg(name, format::shape(txn.from_mesh)), txn);
+          TxnWords::tr("%1 keeps its old layout, %2.").arg(name, format::shape(txn.from_mesh)),
+          txn);
       break;
     case TxnPhase::kFailed:
       view.active = false;
       view.ended = true;
       view.tone = TxnView::Tone::Bad;
-      view.headline = tr("The move of %1 failed").arg(name);
+      view.headline = TxnWords::tr("The change of %1 failed").arg(name);
       view.sentence = withReason(QString(), txn).trimmed();
-      if (view.sentence.isEmpty()) view.sentence = tr("The cluster gave no reason.");
+      if (view.sentence.isEmpty()) view.sentence = TxnWords::tr("The cluster gave no reason.");
       break;
     case TxnPhase::kNeedsDecision:
       view.active = false;
       view.tone = TxnView::Tone::Warning;
-      view.headline = tr("%1 needs a decision").arg(name);
-      view.sentence = withReason(tr("The move stands still; nothing is lost."), txn);
+      view.headline = TxnWords::tr("%1 needs a decision").arg(name);
+      view.sentence = withReason(TxnWords::tr("The change is waiting. Nothing is lost."), txn);
       break;
     case TxnPhase::kInDoubt:
       view.active = false;
       view.tone = TxnView::Tone::Bad;
-      view.headline = tr("Outcome of the move of %1 is unknown").arg(name);
-      view.sentence = withReason(tr("Both layouts are kept until it is known."), txn);
+      view.headline = TxnWords::tr("The outcome of the change of %1 is unknown").arg(name);
+      view.sentence =
+          withReason(TxnWords::tr("Both layouts are kept until the outcome is known."), txn);
       break;
   }
   return view;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A transaction in words and steps, for every phase there is.
+/// A transaction as text and steps, for every phase.
 
 #include <QString>
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace tessera::ui {
 
-/// What the progress panel says of one phase. Pure: equal inputs give equal views.
+/// The content of the progress panel in one phase. Equal inputs give equal views.
 struct TxnView {
   enum class Tone { Running, Good, Warning, Bad };
   static constexpr int kNumSteps = 6;  // prepare, pause, transfer, verify ┃ commit, resume
@@ -21,31 +21,31 @@ struct TxnView {
 
   /// Steps before this one are done; kNumSteps: all are.
   int step = 0;
-  /// Of the step under way, 0 to 1; nothing where it is not known.
+  /// Progress of the current step, 0 to 1; nothing if unknown.
   std::optional<double> progress;
-  /// The step is under way (false while and after rolling back, and where nobody works on it).
+  /// Whether the step is running. False during and after a roll back, and while waiting.
   bool active = false;
-  /// Nothing follows on its own.
+  /// Whether the transaction has ended.
   bool ended = false;
   Tone tone = Tone::Running;
   QString headline;  // "Reconfiguring gpt-mini: 2 × 2 × 1 → 4 × 2 × 1"
-  QString sentence;  // what happens now, and what a cancel would cost
+  QString sentence;  // what happens now, and the cost of cancelling
   QString numbers;   // "23.2 of 37.4 MiB · 98 MB/s · 0.2 s left"
   friend bool operator==(const TxnView&, const TxnView&) = default;
 };
 
-/// What the panel remembers of a transaction between two snapshots.
+/// The data of a transaction that the panel keeps between snapshots.
 struct TxnMemory {
   int reachedStep = 0;                // furthest step seen
   std::int64_t bytesDone = 0;         // never decreases
-  std::optional<double> rollBack;     // seconds that the roll back took, as seen here
+  std::optional<double> rollBack;     // duration of the roll back in seconds, as seen here
   std::optional<double> transferAge;  // seconds since the transfer was first seen
 };
 
 TxnView viewOf(const engine::TxnStatus& txn, const engine::JobStatus* job, const TxnMemory& memory);
-/// Name of a step: "prepare", …
+/// Returns the name of a step: "prepare", …
 QString stepName(int step);
-/// The step that a phase belongs to; nothing for phases off the way to the commit.
+/// Returns the step of a phase; nothing for phases outside the path to the commit.
 std::optional<int> stepOf(engine::TxnPhase phase);
 
 }  // namespace tessera::ui

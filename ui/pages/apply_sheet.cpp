@@ -22,7 +22,7 @@ ApplySheet::ApplySheet(const ClusterModel& model, const DraftPlan& plan, MoveCon
       m_hash(plan.summary()->hash),
       m_facts(new KeyValues(this)),
       m_unrecordedReason(new QLabel(this)),
-      m_unrecorded(new QCheckBox(tr("Apply although it cannot be recorded"), this)),
+      m_unrecorded(new QCheckBox(tr("Apply even though the change cannot be recorded"), this)),
       m_cancel(new QPushButton(tr("Cancel"), this)),
       m_apply(new QPushButton(this)) {
   const engine::PlanSummary& summary = *plan.summary();
@@ -53,20 +53,20 @@ ApplySheet::ApplySheet(const ClusterModel& model, const DraftPlan& plan, MoveCon
   rows.push_back({tr("can be rolled back"),
                   summary.rollback ? tr("yes, until the commit") : tr("no"),
                   summary.rollback ? QString() : QStringLiteral("bad")});
-  if (!summary.idle.empty()) rows.push_back({tr("stay idle"), deviceNames(summary.idle)});
+  if (!summary.idle.empty()) rows.push_back({tr("unused"), deviceNames(summary.idle)});
   m_facts->setRows(rows);
 
   m_apply->setText(
       tr("Move %1, pause ≈ %2")
           .arg(format::bytes(summary.moved()), format::seconds(summary.pause_estimate)));
   m_apply->setProperty("primary", true);
-  // Enter must not apply, wherever the focus is.
+  // Enter must never apply, independent of the focus.
   m_apply->setAutoDefault(false);
   m_apply->setDefault(false);
   m_cancel->setAutoDefault(true);
   m_cancel->setDefault(true);
   m_apply->setAccessibleName(m_apply->text());
-  m_cancel->setAccessibleName(tr("Cancel, nothing moves"));
+  m_cancel->setAccessibleName(tr("Cancel. Nothing moves"));
 
   setRole(m_unrecordedReason, QStringLiteral("warn"));
   m_unrecordedReason->setWordWrap(true);
@@ -103,7 +103,7 @@ void ApplySheet::refreshRecord() {
   const QString reason = m_control.unrecordedReason();
   m_unrecordedReason->setText(reason);
   m_unrecordedReason->setVisible(!reason.isEmpty());
-  if (reason.isEmpty()) m_unrecorded->setChecked(false);  // asked again the next time
+  if (reason.isEmpty()) m_unrecorded->setChecked(false);  // must be confirmed again next time
   m_unrecorded->setVisible(!reason.isEmpty());
   const bool allowed = reason.isEmpty() || m_unrecorded->isChecked();
   m_apply->setEnabled(allowed);

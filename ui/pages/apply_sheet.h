@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// The one question before bytes move: what, how much, how long, and whether it can be undone.
+/// The confirmation before a change: what moves, how many bytes, how long, and whether it can be
+/// rolled back.
 
 #include <QDialog>
 
@@ -18,8 +19,8 @@ namespace tessera::ui {
 
 class KeyValues;
 
-/// Cancel has the focus and Enter never applies. The sheet closes itself when the plan it shows is
-/// no longer the one that would be applied.
+/// Cancel has the focus, and Enter never applies. The sheet closes when its plan is no longer the
+/// one that would be applied.
 class ApplySheet : public QDialog {
   Q_OBJECT
 
@@ -31,7 +32,7 @@ class ApplySheet : public QDialog {
   QPushButton* applyButton() const { return m_apply; }
   QPushButton* cancelButton() const { return m_cancel; }
   KeyValues* facts() const { return m_facts; }
-  /// Shown while the move cannot be recorded; without its tick nothing is applied.
+  /// Shown while the change cannot be recorded. Apply then requires that it is checked.
   QCheckBox* unrecordedBox() const { return m_unrecorded; }
   bool isUnrecordedAllowed() const;
 

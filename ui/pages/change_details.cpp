@@ -21,20 +21,18 @@
 namespace tessera::ui {
 namespace {
 
-const QString kUnknown = QStringLiteral("—");
-
 QString devicesOf(const std::string& text) {
   const auto mesh = ptc::ParseDeviceMesh(text);
-  return mesh ? deviceNames(mesh->devices()) : kUnknown;
+  return mesh ? deviceNames(mesh->devices()) : format::unknown();
 }
 
 QString arrow(const QString& from, const QString& to) {
   return from == to ? from : from + QStringLiteral(" → ") + to;
 }
 
-// Enough of a digest to compare by eye.
+// The first 16 digits are enough to compare by eye.
 QString shortDigest(const std::string& digest) {
-  return digest.empty() ? kUnknown : QString::fromStdString(digest.substr(0, 16));
+  return digest.empty() ? format::unknown() : QString::fromStdString(digest.substr(0, 16));
 }
 
 std::vector<KeyValues::Row> factsOf(const engine::HistoryEntry& entry) {
@@ -42,8 +40,8 @@ std::vector<KeyValues::Row> factsOf(const engine::HistoryEntry& entry) {
   rows.push_back({ChangeDetails::tr("when"),
                   QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(entry.started * 1000))
                       .toString(QStringLiteral("yyyy-MM-dd HH:mm:ss"))});
-  rows.push_back(
-      {ChangeDetails::tr("who"), entry.who.empty() ? kUnknown : QString::fromStdString(entry.who)});
+  rows.push_back({ChangeDetails::tr("who"),
+                  entry.who.empty() ? format::unknown() : QString::fromStdString(entry.who)});
   rows.push_back({ChangeDetails::tr("job"), QString::fromStdString(entry.job)});
   rows.push_back({ChangeDetails::tr("dp × tp × pp"), changeText(entry)});
   rows.push_back({ChangeDetails::tr("GPUs"), arrow(devicesOf(entry.from), devicesOf(entry.to))});
@@ -60,7 +58,7 @@ std::vector<KeyValues::Row> factsOf(const engine::HistoryEntry& entry) {
                   equal   ? QStringLiteral("ok")
                   : known ? QStringLiteral("bad")
                           : QString(),
-                  ChangeDetails::tr("of the whole state, before and after")});
+                  ChangeDetails::tr("digests of the whole state before and after")});
   return rows;
 }
 
@@ -77,12 +75,12 @@ std::vector<KeyValues::Row> comparisonOf(const engine::HistoryEntry& entry) {
     rows.push_back({ChangeDetails::tr("planned to move"), format::bytes(plannedMoved)});
   }
   rows.push_back({ChangeDetails::tr("least possible"), format::bytes(entry.volume_bound)});
-  rows.push_back(
-      {ChangeDetails::tr("pause"), entry.result.empty() ? kUnknown : format::seconds(entry.pause)});
+  rows.push_back({ChangeDetails::tr("pause"),
+                  entry.result.empty() ? format::unknown() : format::seconds(entry.pause)});
   rows.push_back({ChangeDetails::tr("pause (estimate)"),
                   entry.pause_estimate > 0
                       ? QStringLiteral("≈ ") + format::seconds(entry.pause_estimate)
-                      : kUnknown});
+                      : format::unknown()});
   return rows;
 }
 
@@ -96,12 +94,12 @@ ChangeDetails::ChangeDetails(QWidget* parent)
       m_facts(new KeyValues(this)),
       m_phaseTitle(new QLabel(tr("Phases"), this)),
       m_phases(new PhaseTimesBar(this)),
-      m_bytesTitle(new QLabel(tr("Plan against actual"), this)),
+      m_bytesTitle(new QLabel(tr("Planned and actual"), this)),
       m_bytes(new StackedBar(this)),
       m_comparison(new KeyValues(this)),
       m_flowTitle(new QLabel(tr("Flows, largest first"), this)),
       m_flows(new FlowBars(this)),
-      m_reverse(new QPushButton(tr("Do the reverse…"), this)),
+      m_reverse(new QPushButton(tr("Draft an undo…"), this)),
       m_close(new QPushButton(tr("Close"), this)) {
   for (QLabel* heading : {m_title, m_phaseTitle, m_bytesTitle, m_flowTitle}) {
     setRole(heading, QStringLiteral("heading"));
@@ -109,10 +107,11 @@ ChangeDetails::ChangeDetails(QWidget* parent)
   setRole(m_reason, QStringLiteral("hint"));
   m_reason->setWordWrap(true);
   m_reason->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  m_reverse->setAccessibleName(tr("Draft the reverse of this change"));
-  m_reverse->setStatusTip(tr("Draft the layout from before this change; nothing moves"));
+  m_reverse->setAccessibleName(tr("Draft an undo of this change"));
+  m_reverse->setStatusTip(
+      tr("Draft the layout from before this change. Nothing moves until you apply it"));
   m_close->setAccessibleName(tr("Close the details"));
-  m_close->setStatusTip(tr("Back to what is selected in the mesh"));
+  m_close->setStatusTip(tr("Return to the selection in the mesh"));
 
   auto* titleRow = new QHBoxLayout;
   titleRow->addWidget(m_title);
@@ -157,7 +156,7 @@ ChangeDetails::ChangeDetails(QWidget* parent)
 
 void ChangeDetails::setReverseBlocked(const QString& reason) {
   const bool committed = m_entry && m_entry->result == "committed";
-  const QString why = committed ? reason : tr("Only a committed change can be reversed.");
+  const QString why = committed ? reason : tr("Only a committed change can be undone.");
   m_reverse->setEnabled(why.isEmpty());
   m_reverse->setToolTip(why);
 }
@@ -182,9 +181,9 @@ void ChangeDetails::setEntry(const engine::HistoryEntry& entry) {
   m_phases->setVisible(!phases.empty());
   m_phases->setPhases(phases);
   m_bytes->setVisible(plannedBytes(entry) > 0);
-  m_bytes->setParts({{tr("stay"), entry.kept + entry.device, StackedBar::Tone::Stay},
-                     {tr("in node"), entry.host, StackedBar::Tone::Inside},
-                     {tr("network"), entry.network, StackedBar::Tone::Network}});
+  m_bytes->setSegments({{tr("stay"), entry.kept + entry.device, StackedBar::Tone::Stay},
+                        {tr("in node"), entry.host, StackedBar::Tone::Inside},
+                        {tr("network"), entry.network, StackedBar::Tone::Network}});
   m_comparison->setRows(comparisonOf(entry));
   auto flows = entry.flows;
   std::stable_sort(flows.begin(), flows.end(),

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The right pane while a past transaction is chosen: what it changed, how long each phase took,
-/// what was planned and what came of it.
+/// The right pane while a past transaction is selected: the change, the time of each phase, and
+/// planned against actual values.
 
 #include <optional>
 
@@ -27,7 +27,7 @@ class ChangeDetails : public Surface {
   explicit ChangeDetails(QWidget* parent = nullptr);
   void setEntry(const engine::HistoryEntry& entry);
   const std::optional<engine::HistoryEntry>& entry() const { return m_entry; }
-  /// Why the change cannot be drafted back; empty if it can.
+  /// Sets why an undo of the change cannot be drafted; empty if it can.
   void setReverseBlocked(const QString& reason);
 
   KeyValues* facts() const { return m_facts; }

@@ -23,7 +23,7 @@ CountdownBar::CountdownBar(MoveControl& control, QWidget* parent)
   setRole(m_text, QStringLiteral("warn"));
   m_bar->setTextVisible(false);
   m_bar->setFixedWidth(160);
-  m_bar->setAccessibleName(tr("Time until the move"));
+  m_bar->setAccessibleName(tr("Time until the change starts"));
   m_stop->setFlat(true);
   m_stop->setAccessibleName(tr("Stop the countdown"));
   row->addWidget(m_text, 1);
@@ -44,7 +44,7 @@ void CountdownBar::refresh() {
   setVisible(counting || m_control.isWaitingForPlan());
   if (!counting) {
     m_tick.stop();
-    m_text->setText(tr("Planning the move, Esc stops"));
+    m_text->setText(tr("Planning the change. Esc stops it."));
     m_bar->setRange(0, 1);
     m_bar->setValue(0);
     return;
@@ -52,7 +52,7 @@ void CountdownBar::refresh() {
   m_tick.start();
   const int total = std::max(1, m_control.countdownMs());
   const int left = std::clamp(m_control.countdownLeftMs(), 0, total);
-  m_text->setText(tr("Moving in %1 s, Esc stops").arg((left + 999) / 1000));
+  m_text->setText(tr("The change starts in %1 s. Esc stops it.").arg((left + 999) / 1000));
   m_bar->setRange(0, total);
   m_bar->setValue(total - left);
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// "Moving in 3 s, Esc stops": the time between a drop and its apply in live mode.
+/// "The change starts in 3 s": the time between a drop and its apply in live mode.
 
 #include <QTimer>
 
@@ -15,7 +15,7 @@ class QPushButton;
 
 namespace tessera::ui {
 
-/// Visible only while `control` counts down or waits for the plan to count down on.
+/// Visible only while `control` counts down or waits for the plan before a countdown.
 class CountdownBar : public Surface {
   Q_OBJECT
 

@@ -21,8 +21,8 @@ namespace tessera::ui {
 namespace {
 
 constexpr int kMargin = 24;
-constexpr int kRow = 26;
-constexpr int kMostRows = 8;
+constexpr int kShareRow = 26;
+constexpr int kMostShareRows = 8;
 
 QString partText(const engine::DataStatus::Dataset& part, const engine::DataStatus& data) {
   QString text = DataPage::tr("%1 samples of %2 tokens, %3")
@@ -59,8 +59,8 @@ DataPage::DataPage(ClusterModel& model, HistoryTableModel& history, QWidget* par
 
 QWidget* DataPage::buildContent() {
   m_table->setModel(&m_shares);
-  makeQuiet(*m_table, kRow);
-  m_table->setAccessibleName(tr("Who reads what of the coming batch"));
+  makeQuiet(*m_table, kShareRow);
+  m_table->setAccessibleName(tr("Ranks and samples of the next batch"));
   m_table->horizontalHeader()->setStretchLastSection(true);
   m_table->setVerticalScrollBarPolicy(Qt::ScrollBarAsNeeded);
   for (const auto& [column, width] :
@@ -116,15 +116,16 @@ void DataPage::refresh() {
   m_stack->setCurrentIndex(m_view ? 1 : 0);
   if (!m_view) {
     m_words->setText(
-        job == nullptr ? tr("No job is running, so nobody reads data.")
+        job == nullptr ? tr("No job is running.")
         : !job->at_change.empty()
-            ? tr("%1 is wrong on purpose: it %2. Its steps do not tell its place in the data.")
+            ? tr("%1 is wrong on purpose: it %2. Its position in the data cannot be derived from "
+                 "its step.")
                   .arg(QString::fromStdString(job->name), QString::fromStdString(job->at_change))
-        : job->command.empty()
-            ? tr("The cluster does not say what %1 reads.").arg(QString::fromStdString(job->name))
-            : tr("%1 is a program of its own: it reads its data itself, and its place in them is "
-                 "part of its state.")
-                  .arg(QString::fromStdString(job->name)));
+        : job->command.empty() ? tr("The cluster does not report the data of %1.")
+                                     .arg(QString::fromStdString(job->name))
+                               : tr("%1 is an external program. It reads its data itself; its "
+                                    "position in the data is part of its state.")
+                                     .arg(QString::fromStdString(job->name)));
     return;
   }
   m_title->setText(tr("%1, pass %2").arg(QString::fromStdString(job->name)).arg(m_view->pass + 1));
@@ -132,13 +133,13 @@ void DataPage::refresh() {
                         .arg(format::count(m_view->next), format::count(m_view->numSamples),
                              format::percent(m_view->done()), format::count(m_view->globalBatch));
   if (m_view->secondsLeft && job->state == engine::JobState::kRunning) {
-    summary += tr(" · the pass ends in ≈ %1").arg(format::seconds(*m_view->secondsLeft));
+    summary += tr(" · pass ends in ≈ %1").arg(format::seconds(*m_view->secondsLeft));
   }
   m_summary->setText(summary);
   m_pass->setView(*m_view);
   m_shares.setShares(m_view->shares);
-  const int rows = std::min(m_shares.rowCount(), kMostRows);
-  m_table->setFixedHeight(m_table->horizontalHeader()->sizeHint().height() + rows * kRow + 2);
+  const int rows = std::min(m_shares.rowCount(), kMostShareRows);
+  m_table->setFixedHeight(m_table->horizontalHeader()->sizeHint().height() + rows * kShareRow + 2);
   std::vector<KeyValues::Row> parts;
   for (const engine::DataStatus::Dataset& part : job->data.parts) {
     const QString name = QString::fromStdString(part.name);
@@ -168,24 +169,24 @@ void DataPage::showBatches() {
       batches.push_back(batch(step, change->fromDp));
     }
     for (int i = 1; i <= 2; ++i) batches.push_back(batch(change->step + i, change->toDp));
-    m_change->setText(
-        tr("Up to position %1 dp was %2, from there on %3: no sample is read twice, none is left "
-           "out, and a step still takes %4.")
-            .arg(format::count(change->position))
-            .arg(change->fromDp)
-            .arg(change->toDp)
-            .arg(format::count(view.globalBatch)));
+    m_change->setText(tr("dp was %2 up to position %1 and is %3 from there. No sample is read "
+                         "twice, none is skipped, and a step still uses %4.")
+                          .arg(format::count(change->position))
+                          .arg(change->fromDp)
+                          .arg(change->toDp)
+                          .arg(format::count(view.globalBatch)));
   } else {
-    m_batchTitle->setText(tr("WHO READS WHAT NEXT"));
+    m_batchTitle->setText(tr("NEXT BATCHES"));
     const auto degree = static_cast<std::int64_t>(view.shares.size());
     for (int i = 1; i <= 3; ++i) batches.push_back(batch(view.step + i, degree));
     batches.front().shares = view.shares;
-    m_change->setText(
-        view.changes.empty()
-            ? tr("A change of the mesh in this pass will be marked on the strip above.")
-            : tr("%n changes of the mesh in this pass: click a mark on the strip to see its "
-                 "batches.",
-                 nullptr, static_cast<int>(view.changes.size())));
+    m_change->setText(view.changes.empty()
+                          ? tr("Changes of the mesh in this pass are marked on the strip above.")
+                      : view.changes.size() == 1 ? tr("1 change of the mesh in this pass. Click "
+                                                      "its mark on the strip to see its batches.")
+                                                 : tr("%1 changes of the mesh in this pass. Click "
+                                                      "a mark on the strip to see its batches.")
+                                                       .arg(view.changes.size()));
   }
   m_batches->setBatches(std::move(batches));
 }

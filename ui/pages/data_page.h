@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The job's place in its data: the pass as a strip, the coming batch by reader, and what a change
-/// of the mesh changed about who reads.
+/// The job's position in its data: the pass as a strip, the next batches by rank, and how changes
+/// of the mesh changed the ranks' shares.
 
 #include <optional>
 
@@ -27,14 +27,14 @@ class DataPage : public Surface {
   Q_OBJECT
 
  public:
-  /// Both outlive the page. `history` gives the changes of the mesh.
+  /// Both must outlive the page. `history` provides the changes of the mesh.
   DataPage(ClusterModel& model, HistoryTableModel& history, QWidget* parent = nullptr);
 
-  /// What stands in place of the page; empty while it is shown.
+  /// The text shown instead of the page; empty while the page is shown.
   QString words() const;
-  /// What is shown now; nothing while words() are.
+  /// The data shown now; nothing while words() is shown.
   const std::optional<DataView>& view() const { return m_view; }
-  /// Shows the batches around this change; none: the coming ones.
+  /// Shows the batches around this change; without one the next batches.
   void setSelected(std::optional<std::int64_t> txn);
   QTableView* table() const { return m_table; }
 

@@ -31,9 +31,9 @@
 namespace tessera::ui {
 namespace {
 
-constexpr int kRowHeight = 22;
+constexpr int kEventRowHeight = 22;
 
-/// Severity as a shape, then as a colour.
+/// Paints the severity as a shape and a colour.
 class EventDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
@@ -118,12 +118,12 @@ EventsPage::EventsPage(QWidget* parent)
     m_severity->addItem(text, static_cast<int>(least));
   }
   m_severity->setCurrentIndex(1);
-  m_severity->setAccessibleName(tr("Least severity of the events shown"));
+  m_severity->setAccessibleName(tr("Lowest severity shown"));
   m_severity->view()->setAccessibleName(m_severity->accessibleName());
   m_severity->setSizeAdjustPolicy(QComboBox::AdjustToContents);
   m_export->setFlat(true);
   m_export->setAccessibleName(tr("Export the events"));
-  m_export->setStatusTip(tr("Write the events shown to a CSV or JSON file"));
+  m_export->setStatusTip(tr("Save the events shown as CSV or JSON"));
   m_follow->setChecked(true);
   m_follow->setAccessibleName(tr("Follow the newest event"));
 
@@ -132,7 +132,7 @@ EventsPage::EventsPage(QWidget* parent)
   m_table->setModel(&m_proxy);
   m_table->setItemDelegate(new EventDelegate(m_table));
   m_table->setAccessibleName(tr("Events"));
-  makeQuiet(*m_table, kRowHeight);
+  makeQuiet(*m_table, kEventRowHeight);
   m_table->horizontalHeader()->hide();
   m_table->horizontalHeader()->setMinimumSectionSize(20);
   m_table->horizontalHeader()->setStretchLastSection(true);

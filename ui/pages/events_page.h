@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The list of events: severity, text, a filter, and whether it follows the newest.
+/// The list of events with severity, text, filter, and a switch to follow the newest event.
 
 #include <QSortFilterProxyModel>
 
@@ -17,7 +17,7 @@ class QTableView;
 
 namespace tessera::ui {
 
-/// Rows of at least a severity whose words match.
+/// Passes rows of at least a severity whose text matches.
 class EventFilter : public QSortFilterProxyModel {
   Q_OBJECT
 
@@ -39,22 +39,22 @@ class EventsPage : public Surface {
   explicit EventsPage(QWidget* parent = nullptr);
   void append(const std::vector<engine::Event>& events);
   void clear() { m_model.clear(); }
-  /// Selects and shows a row of `model`, without the filters where they hide it.
+  /// Selects and shows a row of `model`. Clears the filters if they hide it.
   void reveal(const QModelIndex& row);
   EventTableModel* model() { return &m_model; }
   QTableView* table() const { return m_table; }
   QLineEdit* filterEdit() const { return m_filter; }
   QComboBox* severityBox() const { return m_severity; }
   QPushButton* exportButton() const { return m_export; }
-  /// The events that the filters let through, oldest first.
+  /// Returns the events that pass the filters, oldest first.
   std::vector<engine::Event> shown() const;
   /// Scrolling up stops following, scrolling to the end starts it again.
   bool isFollowing() const;
 
  signals:
-  /// The user clicked an event: its source is "n0", a job, "txn 3".
+  /// The user clicked an event. `source` is "n0", a job, or "txn 3".
   void sourceChosen(const QString& source);
-  /// The file could not be written; one sentence.
+  /// The file could not be written. `message` is one sentence.
   void failed(const QString& message);
 
  private:

@@ -18,9 +18,9 @@
 namespace tessera::ui {
 namespace {
 
-constexpr int kRow = 24;
-constexpr int kMostRows = 8;
-constexpr int kHolders = 100;  // beside the names of tensors
+constexpr int kRangeRow = 24;
+constexpr int kMostRangeRows = 8;
+constexpr int kHolders = 100;  // width of the column of devices
 constexpr int kCell = 20;      // around a text
 
 }  // namespace
@@ -33,12 +33,12 @@ FileDetails::FileDetails(QWidget* parent)
       m_placement(wrappingLabel(QStringLiteral("hint"), this)),
       m_more(wrappingLabel(QStringLiteral("hint"), this)),
       m_path(new CopyLine(tr("path"), tr("Copy path"), this)),
-      m_python(new CopyLine(tr("line of Python"), tr("Copy line"), this)),
+      m_python(new CopyLine(tr("Python line"), tr("Copy line"), this)),
       m_values(new KeyValues(this)),
       m_strip(new PlacementStrip(this)),
       m_table(new QTableView(this)) {
   m_title->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  m_placed->setText(tr("WHERE ITS BYTES ARE"));
+  m_placed->setText(tr("LOCATION OF THE BYTES"));
   buildTable();
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(20, 16, 20, 16);
@@ -63,13 +63,12 @@ FileDetails::FileDetails(QWidget* parent)
           [this](ptc::DeviceId device) { emit devicesChosen({device}); });
   connect(m_path, &CopyLine::copied, this,
           [this](const QString& text) { emit said(tr("Copied %1").arg(text)); });
-  connect(m_python, &CopyLine::copied, this,
-          [this] { emit said(tr("Copied the line of Python")); });
+  connect(m_python, &CopyLine::copied, this, [this] { emit said(tr("Copied the Python line")); });
 }
 
 void FileDetails::buildTable() {
   m_table->setModel(&m_rows);
-  makeQuiet(*m_table, kRow);
+  makeQuiet(*m_table, kRangeRow);
   m_table->setObjectName(QStringLiteral("placement"));
   m_table->setAccessibleName(tr("Ranges of bytes and the GPUs that hold them"));
   m_table->setSelectionMode(QAbstractItemView::SingleSelection);
@@ -126,15 +125,15 @@ void FileDetails::fitTable() {
       PlacementTableModel::HoldersColumn, ofFile ? QHeaderView::Fixed : QHeaderView::Stretch);
   if (ofFile) m_table->setColumnWidth(PlacementTableModel::HoldersColumn, kHolders);
   if (m_facts.bytes) {
-    // Digits differ in width; of the widest ones every number has room.
+    // Measure with the widest digit, so that every number fits.
     static const QRegularExpression digit(QStringLiteral("\\d"));
     const QString longest = format::count(m_facts.bytes->end()).replace(digit, QStringLiteral("0"));
     m_table->setColumnWidth(
         PlacementTableModel::BytesColumn,
         m_table->fontMetrics().horizontalAdvance(tr("%1 to %2").arg(longest, longest)) + kCell);
   }
-  const int rows = std::clamp(m_rows.rowCount(), 1, kMostRows);
-  m_table->setFixedHeight(m_table->horizontalHeader()->sizeHint().height() + rows * kRow + 2);
+  const int rows = std::clamp(m_rows.rowCount(), 1, kMostRangeRows);
+  m_table->setFixedHeight(m_table->horizontalHeader()->sizeHint().height() + rows * kRangeRow + 2);
 }
 
 void FileDetails::setMountPoint(std::optional<QString> folder) {

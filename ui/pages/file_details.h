@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// Beside the tree of files: what the chosen one is, where its bytes lie, and how to take its path
-/// elsewhere.
+/// The details of the selected file: description, location of its bytes, and paths to copy.
 
 #include <optional>
 #include <set>
@@ -29,9 +28,9 @@ class FileDetails : public Surface {
   explicit FileDetails(QWidget* parent = nullptr);
   void setFacts(FileFacts facts);
   const FileFacts& facts() const { return m_facts; }
-  /// The folder on which the cluster is mounted here; none.
+  /// Sets the folder on which the cluster is mounted on this machine, if any.
   void setMountPoint(std::optional<QString> folder);
-  /// The chosen file's path, below the mount where there is one, else as it would be below one.
+  /// Returns the path of the selected file, including the mount point if there is one.
   QString path() const;
   QString pythonLine() const;
   void setLooks(const DeviceLooks& looks);
@@ -42,12 +41,12 @@ class FileDetails : public Surface {
   QTableView* table() const { return m_table; }
   CopyLine* pathLine() const { return m_path; }
   CopyLine* pythonCopy() const { return m_python; }
-  /// "and 24,320 more ranges"; empty where the table has all.
+  /// "and 24,320 more ranges"; empty if the table has all.
   QString moreText() const;
 
  signals:
   void devicesChosen(const std::set<tessera::ptc::DeviceId>& devices);
-  /// One sentence on what was done.
+  /// Reports a completed action as one sentence.
   void said(const QString& text);
 
  private:

@@ -14,19 +14,19 @@
 namespace tessera::ui {
 namespace {
 
-constexpr int kRowHeight = 24;
+constexpr int kFileRowHeight = 24;
 constexpr int kIndent = 14, kNarrowIndent = 9;
-constexpr int kNarrow = 300;  // below it names need the room more
-constexpr int kGap = 8;
+constexpr int kNarrow = 300;  // below this width only names are shown
+constexpr int kFileGap = 8;
 
-/// Names in the text colour, what follows them and sizes smaller and dim.
+/// Paints names in the text colour, descriptions and sizes smaller and dimmed.
 class FileDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
   bool stale = false;
 
   QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
-    return {QStyledItemDelegate::sizeHint(option, index).width(), kRowHeight};
+    return {QStyledItemDelegate::sizeHint(option, index).width(), kFileRowHeight};
   }
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option,
@@ -36,7 +36,7 @@ class FileDelegate : public QStyledItemDelegate {
     const QString detail = index.data(FileTreeModel::DetailRole).toString();
     if (detail.isEmpty()) return;
     const QFontMetrics name(uiFont(12.5));
-    const int taken = 6 + name.horizontalAdvance(index.data().toString()) + kGap;
+    const int taken = 6 + name.horizontalAdvance(index.data().toString()) + kFileGap;
     const QRect room = option.rect.adjusted(taken, 0, -6, 0);
     if (QFontMetrics(uiFont(11)).horizontalAdvance(detail) > room.width()) return;
     painter->save();
@@ -130,14 +130,14 @@ void FileTreeView::onPlanMade(const QModelIndex& file) {
   if (path == m_path && !m_tensor.isEmpty()) {
     choose(m_path, QString(m_tensor));
     if (m_files.tensor(currentIndex())) return;
-    choose(m_path);  // the new layout has no such part
+    choose(m_path);  // the new layout has no such tensor
   }
 }
 
 void FileTreeView::restore() {
   const QScopedValueRollback<bool> guard(m_restoring, true);
   QStringList paths(m_open.begin(), m_open.end());
-  std::sort(paths.begin(), paths.end());  // a folder before what is in it
+  std::sort(paths.begin(), paths.end());  // folders before their content
   for (const QString& path : paths) {
     if (const QModelIndex at = m_files.indexOf(path); at.isValid()) expand(at);
   }

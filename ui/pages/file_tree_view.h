@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The tree of files: names, in a smaller type what they are, and sizes on the right. What is open
-/// and chosen stays so when another layout takes the place of the rows.
+/// The tree of files: names, a description in smaller type, and sizes on the right. Open folders
+/// and the selection are kept when another layout replaces the rows.
 
 #include <QSet>
 #include <QTreeView>
@@ -16,9 +16,9 @@ class FileTreeView : public QTreeView {
   Q_OBJECT
 
  public:
-  /// `files` outlives the view.
+  /// `files` must outlive the view.
   explicit FileTreeView(FileTreeModel& files, QWidget* parent = nullptr);
-  /// Opens the folders of a path and chooses it; a tensor of a file too, once the file's plan is
+  /// Opens the folders of a path and selects it. A tensor is selected once the plan of its file is
   /// made.
   void choose(const QString& path, const QString& tensor = {});
   /// Opens a folder, or a file once its plan is made.
@@ -26,13 +26,13 @@ class FileTreeView : public QTreeView {
   void setStale(bool stale);
 
  signals:
-  /// Another row is chosen; invalid: none.
+  /// Another row is selected. Invalid: none.
   void chosen(const QModelIndex& index);
 
  protected:
   void currentChanged(const QModelIndex& current, const QModelIndex& previous) override;
   void resizeEvent(QResizeEvent* event) override;
-  /// The focus frames the row as a whole.
+  /// Draws the focus frame around the whole row.
   void drawRow(QPainter* painter, const QStyleOptionViewItem& option,
                const QModelIndex& index) const override;
   void drawBranches(QPainter* painter, const QRect& rect, const QModelIndex& index) const override;
@@ -43,7 +43,7 @@ class FileTreeView : public QTreeView {
 
   FileTreeModel& m_files;
   QSet<QString> m_open;      // paths
-  QString m_path, m_tensor;  // of the chosen row
+  QString m_path, m_tensor;  // of the selected row
   bool m_restoring = false;
 };
 

@@ -47,7 +47,7 @@ FilesPage::FilesPage(ClusterModel& model, ClusterCommands& commands, Connections
       m_details(new FileDetails(this)) {
   m_words->setAlignment(Qt::AlignCenter);
   QScrollArea* scroll = scrolled(m_details, this);
-  scroll->setAccessibleName(tr("The chosen file"));
+  scroll->setAccessibleName(tr("The selected file"));
   auto* splitter = new QSplitter(Qt::Horizontal, this);
   splitter->setObjectName(QStringLiteral("filesSplitter"));
   splitter->addWidget(buildTree());
@@ -96,7 +96,7 @@ QWidget* FilesPage::buildHeader() {
   row->setSpacing(10);
   m_mountLabel->setWordWrap(false);
   m_mountLabel->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  m_openFolder->setAccessibleName(tr("Open the folder of the chosen file"));
+  m_openFolder->setAccessibleName(tr("Open the folder of the selected file"));
   row->addWidget(m_mountLabel);
   m_command->setMaximumWidth(kCommandWidth);
   row->addWidget(m_command, 1);
@@ -130,7 +130,7 @@ void FilesPage::addTreeActions() {
     return action;
   };
   add(tr("Copy path"), &FilesPage::copyPath)->setShortcut(QKeySequence::Copy);
-  QAction* python = add(tr("Copy line of Python"), [this] { m_details->pythonCopy()->copy(); });
+  QAction* python = add(tr("Copy Python line"), [this] { m_details->pythonCopy()->copy(); });
   QAction* folder = add(tr("Open folder"), &FilesPage::openFolder);
   connect(m_tree, &FileTreeView::chosen, this, [this, python, folder] {
     python->setEnabled(m_details->facts().safetensors);
@@ -176,19 +176,18 @@ void FilesPage::refresh() {
 }
 
 QString FilesPage::whyNothing() const {
-  if (m_model.isFile()) return tr("A history file tells what happened; it holds no state.");
+  if (m_model.isFile()) return tr("A history file contains no state.");
   if (!m_model.hasSnapshot()) return tr("There is no cluster to show.");
   if (!m_states.problem().isEmpty()) {
-    return tr("The cluster does not say what its files are: %1. It is asked again.")
-        .arg(m_states.problem());
+    return tr("The list of files could not be read: %1. Trying again.").arg(m_states.problem());
   }
   if (!m_states.isKnown()) {
-    return m_model.link() == LinkState::Connected ? tr("Asking what the files are…")
+    return m_model.link() == LinkState::Connected ? tr("Reading the list of files…")
                                                   : tr("There is no connection to the cluster.");
   }
   const engine::JobStatus* job = m_model.job();
   if (job == nullptr) return tr("No job is running, so there are no files.");
-  return tr("%1 has no layout yet, and so no files.").arg(QString::fromStdString(job->name));
+  return tr("%1 has no layout yet, so it has no files.").arg(QString::fromStdString(job->name));
 }
 
 void FilesPage::chooseFirst() {
@@ -206,7 +205,7 @@ void FilesPage::refreshMount() {
   const QString cluster = m_connections == nullptr ? QString() : m_connections->current();
   setRole(m_mountLabel, m_mount ? QString() : QStringLiteral("hint"));
   m_mountLabel->setText(m_mount ? tr("Mounted on this machine at %1").arg(*m_mount)
-                                : tr("Not mounted on this machine. This shows the files here:"));
+                                : tr("Not mounted on this machine. To mount the files here, run:"));
   m_command->setVisible(!m_mount);
   m_command->setText(cluster.isEmpty()
                          ? QStringLiteral("tesseractl mount DIR")
@@ -217,7 +216,7 @@ void FilesPage::refreshMount() {
 
 void FilesPage::refreshHint() {
   QString hint;
-  if (m_drafting) hint = tr("These are the files of the live job; a draft has none.");
+  if (m_drafting) hint = tr("These are the files of the live job. A draft has no files.");
   if (!m_asOf.isEmpty()) hint = m_asOf;
   m_hint->setText(hint);
   m_hint->setVisible(!hint.isEmpty());
@@ -266,7 +265,7 @@ void FilesPage::setStale(const QString& asOf) {
 
 QString FilesPage::copyBlockedReason() const {
   if (!isVisible() || !words().isEmpty() || !m_tree->currentIndex().isValid()) {
-    return tr("Choose a file in the Files view first.");
+    return tr("Select a file in the Files view first.");
   }
   return {};
 }

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The state of the jobs as files: the tree that a mount shows, where the bytes of each file are,
-/// and the paths to take elsewhere. Needs no mount.
+/// The state of the jobs as files: the tree of a mount, the location of the bytes of each file, and
+/// paths to copy. It works without a mount.
 
 #include <QTimer>
 #include <optional>
@@ -31,36 +31,36 @@ class FilesPage : public Surface {
   Q_OBJECT
 
  public:
-  /// All outlive the page; without `connections` nothing is known of this machine.
+  /// All arguments must outlive the page. `connections` may be null; mounts are then unknown.
   FilesPage(ClusterModel& model, ClusterCommands& commands, Connections* connections,
             QWidget* parent = nullptr);
 
-  /// What stands in place of the page; empty while it is shown.
+  /// The text shown instead of the page; empty while the page is shown.
   QString words() const;
   FileTreeModel& files() { return m_files; }
   FileTreeView* tree() const { return m_tree; }
   FileDetails* details() const { return m_details; }
   QLineEdit* filterEdit() const { return m_filter; }
-  /// The line above the tree: where the cluster is mounted, or that it is not.
+  /// The line above the tree: the mount point, or how to mount.
   QString mountText() const;
-  /// Why the tree is not of now; empty where it is.
+  /// Why the tree does not show the current source; empty if it does.
   QString hintText() const;
   CopyLine* mountCommand() const { return m_command; }
 
   void setLooks(const DeviceLooks& looks);
   void setSelection(const std::set<ptc::DeviceId>& devices);
-  /// Whether the other views show a draft, which has no files.
+  /// Sets whether the other views show a draft, which has no files.
   void setDrafting(bool drafting);
-  /// "as of 14:02:31"; empty while what is shown is current.
+  /// Sets "as of 14:02:31"; empty while the data are current.
   void setStale(const QString& asOf);
-  /// Copies the path of the chosen row. \pre copyBlockedReason().isEmpty()
+  /// Copies the path of the selected row. \pre copyBlockedReason().isEmpty()
   void copyPath();
   QString copyBlockedReason() const;
 
  signals:
   void devicesChosen(const std::set<tessera::ptc::DeviceId>& devices);
   void chosenChanged();
-  /// One sentence on what was done.
+  /// Reports a completed action as one sentence.
   void said(const QString& text);
 
  protected:
@@ -88,7 +88,7 @@ class FilesPage : public Surface {
   QTimer m_mountTimer;
   std::optional<QString> m_mount;
   bool m_drafting = false;
-  bool m_chosen = false;  // a first row was chosen
+  bool m_chosen = false;  // a first row was selected
   QString m_asOf;
   QStackedLayout* m_stack;
   QLabel *m_words, *m_mountLabel, *m_hint;

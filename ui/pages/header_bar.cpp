@@ -21,7 +21,6 @@
 namespace tessera::ui {
 namespace {
 
-const QString kUnknown = QStringLiteral("—");
 enum MetricIndex : std::size_t { kStep, kLoss, kSpeed, kMesh, kNumMetrics };
 
 StateDot::Tone toneOf(engine::JobState state) {
@@ -42,7 +41,7 @@ StateDot::Tone toneOf(engine::JobState state) {
   return StateDot::Tone::Quiet;
 }
 
-/// An equal hint at any width: the toolbar does not move while numbers run.
+/// A label of fixed width, so that the toolbar does not move when numbers change.
 QLabel* fixedLabel(const QString& role, int width, QWidget* parent) {
   auto* label = new QLabel(parent);
   setRole(label, role);
@@ -102,17 +101,17 @@ HeaderBar::HeaderBar(ClusterModel& model, Draft& draft, MoveControl& control, QW
   m_sources->addSegment(DraftSource, tr("Draft"), tr("Show the draft"));
   m_operate->setCheckable(true);
   m_operate->setMinimumWidth(104);
-  m_live->setAccessibleName(tr("Live moves: a drop applies after a countdown"));
+  m_live->setAccessibleName(tr("Live moves: a drop starts a change after a countdown"));
 
   m_tag->setFixedSize(4, 28);
   m_tag->setAutoFillBackground(true);
   m_tag->hide();
   m_jobs->setPopupMode(QToolButton::InstantPopup);
   m_jobs->setMenu(new QMenu(m_jobs));
-  m_jobs->setAccessibleName(tr("Choose the job that is shown"));
-  m_jobs->setToolTip(tr("Choose the job that is shown"));
+  m_jobs->setAccessibleName(tr("Select the job to show"));
+  m_jobs->setToolTip(tr("Select the job to show"));
   m_jobs->hide();
-  // A button that looks like the field it opens.
+  // A button that looks like the search field that it opens.
   auto* goToRow = new QHBoxLayout(m_goTo);
   goToRow->setContentsMargins(10, 0, 10, 0);
   for (const QString& words : {tr("Go to…"), tr("Ctrl+K")}) {
@@ -123,9 +122,9 @@ HeaderBar::HeaderBar(ClusterModel& model, Draft& draft, MoveControl& control, QW
     goToRow->addWidget(label);
   }
   m_goTo->setFixedWidth(156);
-  m_goTo->setFocusPolicy(Qt::NoFocus);  // its key is quicker than Tab
+  m_goTo->setFocusPolicy(Qt::NoFocus);  // its shortcut replaces Tab
   m_goTo->setAccessibleName(tr("Go to an action, a GPU, a node, a job, a change or an event"));
-  m_goTo->setToolTip(tr("Go to anything by a few letters (Ctrl+K)"));
+  m_goTo->setToolTip(tr("Search actions, GPUs, nodes, jobs, changes and events (Ctrl+K)"));
 
   auto* name = new QVBoxLayout;
   name->setSpacing(0);
@@ -181,7 +180,7 @@ void HeaderBar::setTag(const QColor& color) {
 }
 
 void HeaderBar::resizeEvent(QResizeEvent* event) {
-  // Where room is short the key does.
+  // Hidden in narrow windows; the shortcut remains.
   constexpr int kRoomForGoTo = 1180;
   m_goTo->setVisible(event->size().width() >= kRoomForGoTo);
   QWidget::resizeEvent(event);
@@ -258,19 +257,19 @@ void HeaderBar::refresh() {
   refreshJobs();
 
   const bool known = job != nullptr;
-  setMetric(kStep, known ? format::count(job->step) : kUnknown, tr("step"));
-  setMetric(kLoss, known && job->loss ? QLocale().toString(*job->loss, 'f', 3) : kUnknown,
+  setMetric(kStep, known ? format::count(job->step) : format::unknown(), tr("step"));
+  setMetric(kLoss, known && job->loss ? QLocale().toString(*job->loss, 'f', 3) : format::unknown(),
             tr("loss"));
   if (txn != nullptr && txn->paused > 0) {
     setMetric(kSpeed, format::seconds(txn->paused), tr("paused"));
   } else {
-    setMetric(
-        kSpeed,
-        known && job->tokens_per_second ? format::shortCount(*job->tokens_per_second) : kUnknown,
-        tr("tokens/s"));
+    setMetric(kSpeed,
+              known && job->tokens_per_second ? format::shortCount(*job->tokens_per_second)
+                                              : format::unknown(),
+              tr("tokens/s"));
   }
-  const bool isPlaced = known && !job->devices.empty();  // not while its data are opened first
-  QString mesh = isPlaced ? format::shape(job->mesh) : kUnknown;
+  const bool isPlaced = known && !job->devices.empty();  // false while the job opens its data
+  QString mesh = isPlaced ? format::shape(job->mesh) : format::unknown();
   if (txn != nullptr) {
     mesh = format::shape(txn->from_mesh) + QStringLiteral(" → ") + format::shape(txn->to_mesh);
   }
@@ -291,16 +290,17 @@ void HeaderBar::refresh() {
   m_operate->setText(m_control.isOperating() ? tr("Operate") : tr("Monitor"));
   m_operate->setChecked(m_control.isOperating());
   m_operate->setEnabled(!m_control.isReadOnly());
-  m_operate->setAccessibleName(m_control.isOperating() ? tr("Operate: this panel may move bytes")
-                                                       : tr("Monitor: this panel only looks"));
+  m_operate->setAccessibleName(m_control.isOperating()
+                                   ? tr("Operate: this panel can change the cluster")
+                                   : tr("Monitor: this panel cannot change the cluster"));
   m_operate->setToolTip(m_control.isReadOnly()    ? tr("This panel is read-only.")
-                        : m_control.isOperating() ? tr("Lock again (Ctrl+Shift+O)")
-                                                  : tr("Arm Operate (Ctrl+Shift+O)"));
+                        : m_control.isOperating() ? tr("Lock (Ctrl+Shift+O)")
+                                                  : tr("Switch to Operate (Ctrl+Shift+O)"));
   m_live->setEnabled(m_control.isOperating());
   m_live->setChecked(m_control.isLive());
   m_live->setToolTip(m_control.isOperating()
-                         ? tr("A drop moves bytes after a countdown that Esc stops")
-                         : tr("Arm Operate first (Ctrl+Shift+O)"));
+                         ? tr("A drop starts a change after a countdown. Esc stops it")
+                         : tr("Switch to Operate first (Ctrl+Shift+O)"));
 }
 
 }  // namespace tessera::ui

@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// The toolbar's content: which source is shown, which job, its numbers, and whether this panel may
-/// change it.
+/// The content of the toolbar: source, job, metrics, and whether this panel may change the cluster.
 
 #include <QWidget>
 #include <vector>
@@ -32,7 +31,7 @@ class HeaderBar : public QWidget {
   void setSource(Source source);
   void refresh();
 
-  /// A stripe in this colour marks the cluster; transparent: none.
+  /// Sets the colour of the stripe that marks the cluster; transparent: none.
   void setTag(const QColor& color);
   QToolButton* jobChooser() const { return m_jobs; }
   QPushButton* goToButton() const { return m_goTo; }
@@ -41,7 +40,7 @@ class HeaderBar : public QWidget {
   ToggleSwitch* liveToggle() const { return m_live; }
   QString jobText() const;
   QString stateText() const;
-  /// Value of a metric by its caption; empty where it is not shown.
+  /// Returns the value of a metric by its caption; empty if it is not shown.
   QString metric(const QString& caption) const;
 
  signals:
@@ -75,7 +74,7 @@ class HeaderBar : public QWidget {
   ToggleSwitch* m_live;
 };
 
-/// A filled circle; the words beside it say the same.
+/// A filled circle. The text beside it has the same meaning.
 class StateDot : public QWidget {
   Q_OBJECT
 

@@ -21,7 +21,7 @@
 namespace tessera::ui {
 namespace {
 
-constexpr int kRowHeight = 24;
+constexpr int kHistoryRowHeight = 24;
 
 class HistoryDelegate : public QStyledItemDelegate {
  public:
@@ -57,20 +57,20 @@ HistoryPage::HistoryPage(ClusterCommands& commands, QWidget* parent)
       m_corner(new QWidget(this)),
       m_note(new QLabel(m_corner)),
       m_export(new QPushButton(tr("Export…"), m_corner)),
-      m_reverse(new QPushButton(tr("Do the reverse…"), m_corner)) {
+      m_reverse(new QPushButton(tr("Draft an undo…"), m_corner)) {
   setRole(m_note, QStringLiteral("hint"));
   m_export->setFlat(true);
   m_export->setAccessibleName(tr("Export the history"));
-  m_export->setStatusTip(tr("Write the history to a CSV or JSON file"));
+  m_export->setStatusTip(tr("Save the history as CSV or JSON"));
   m_reverse->setFlat(true);
-  m_reverse->setAccessibleName(tr("Draft the reverse of the chosen change"));
-  m_reverse->setStatusTip(tr("Draft the layout from before the chosen, or the newest, change"));
+  m_reverse->setAccessibleName(tr("Draft an undo of the selected change"));
+  m_reverse->setStatusTip(tr("Draft an undo of the selected (or latest) change"));
 
   m_table->setModel(&m_model);
   m_table->setItemDelegate(new HistoryDelegate(m_table));
-  m_table->setAccessibleName(tr("History of reconfigurations"));
+  m_table->setAccessibleName(tr("History of changes"));
   m_table->setSelectionMode(QAbstractItemView::SingleSelection);
-  makeQuiet(*m_table, kRowHeight);
+  makeQuiet(*m_table, kHistoryRowHeight);
   m_table->horizontalHeader()->setHighlightSections(false);
   m_table->horizontalHeader()->setMinimumSectionSize(48);
   m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Interactive);
@@ -156,7 +156,7 @@ void HistoryPage::refresh() {
   } else if (m_loading && !m_loaded) {
     note = tr("Reading the history…");
   } else if (m_model.rowCount() == 0) {
-    note = tr("History starts with your first change.");
+    note = tr("The history starts with your first change.");
   }
   m_note->setText(note);
 }

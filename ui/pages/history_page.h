@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The table of past transactions; a row can be looked into, planned in reverse, and exported.
+/// The table of past transactions, with details, undo and export.
 
 #include <optional>
 
@@ -21,31 +21,32 @@ class HistoryPage : public Surface {
 
  public:
   explicit HistoryPage(ClusterCommands& commands, QWidget* parent = nullptr);
-  /// Asks the cluster for the history anew. A second call while one is under way does nothing.
+  /// Requests the history from the cluster. Does nothing while a request is pending.
   void reload();
   HistoryTableModel* model() { return &m_model; }
   QTableView* table() const { return m_table; }
   QPushButton* reverseButton() const { return m_reverse; }
   QPushButton* exportButton() const { return m_export; }
-  /// For the row of tabs: a note, and what can be done.
+  /// The widget for the row of tabs: a note and buttons.
   QWidget* corner() const { return m_corner; }
-  /// "History starts with your first change.", "reading…", or why it could not be read.
+  /// "The history starts with your first change.", "Reading…", or why it could not be read.
   QString note() const;
-  /// The chosen row, or the newest committed one; null where there is nothing to reverse.
+  /// Returns the selected entry, or the latest committed one; null if there is nothing to undo.
   const engine::HistoryEntry* reversible() const;
-  /// Null where no row is chosen.
+  /// Returns the selected entry, or null.
   const engine::HistoryEntry* chosen() const;
-  /// Chooses the row of a transaction, or none. \return whether there is such a row
+  /// Selects the row of a transaction, or none.
+  /// \return whether there is such a row
   bool choose(std::optional<std::int64_t> txn);
-  /// Says how old the rows are; empty: they are current.
+  /// Sets the age of the rows; empty: they are current.
   void setStale(const QString& asOf);
 
  signals:
   void reverseRequested(const tessera::engine::HistoryEntry& entry);
-  /// Another row is chosen, or the same one has other contents.
+  /// Another row is selected, or the content of the selected row changed.
   void chosenChanged();
   void loaded();
-  /// The file could not be written; one sentence.
+  /// The file could not be written. `message` is one sentence.
   void failed(const QString& message);
 
  private:

@@ -18,7 +18,7 @@
 namespace tessera::ui {
 namespace {
 
-/// "dp 1 · tp 0 · pp 0", with ep and cp where the mesh has them.
+/// "dp 1 · tp 0 · pp 0", with ep and cp if the mesh has them.
 QString coordinates(const ptc::MeshShape& shape, int rank) {
   using ptc::Axis;
   QStringList parts;
@@ -30,13 +30,11 @@ QString coordinates(const ptc::MeshShape& shape, int rank) {
   return parts.join(QStringLiteral(" · "));
 }
 
-const QString kUnknown = QStringLiteral("—");
-
 QString orDash(const std::string& text) {
-  return text.empty() ? kUnknown : QString::fromStdString(text);
+  return text.empty() ? format::unknown() : QString::fromStdString(text);
 }
 
-/// The other devices of the job that hold the same piece.
+/// Returns the other devices of the job that hold the same pieces.
 std::vector<ptc::DeviceId> replicasOf(const engine::JobStatus& job, int rank) {
   std::vector<ptc::DeviceId> others;
   for (int other = 0; other < static_cast<int>(job.devices.size()); ++other) {
@@ -55,7 +53,7 @@ struct Memory {
     used += device.used_bytes;
     total += device.total_bytes;
   }
-  QString text() const { return total > 0 ? format::bytesOf(used, total) : kUnknown; }
+  QString text() const { return total > 0 ? format::bytesOf(used, total) : format::unknown(); }
   std::optional<double> fraction() const {
     if (total <= 0) return std::nullopt;
     return static_cast<double>(used) / static_cast<double>(total);
@@ -145,7 +143,7 @@ std::vector<KeyValues::Row> Inspector::deviceRows(ptc::DeviceId id) const {
   const engine::TxnStatus* txn = m_model.runningTxn();
   const engine::JobStatus* job = m_model.findJob(device->job);
 
-  // A joining device has its place in the mesh to come.
+  // A joining device has coordinates in the new mesh.
   std::optional<int> coming;
   if (txn != nullptr) {
     const auto found = std::find(txn->to_devices.begin(), txn->to_devices.end(), id);
@@ -163,14 +161,14 @@ std::vector<KeyValues::Row> Inspector::deviceRows(ptc::DeviceId id) const {
         {tr("job"), tr("%1, rank %2").arg(QString::fromStdString(job->name)).arg(*device->rank)});
     rows.push_back({tr("coordinates"), coordinates(job->mesh, *device->rank)});
     if (device->pieces > 0) {
-      rows.push_back({tr("pieces"), QLocale().toString(qlonglong{device->pieces})});
+      rows.push_back({tr("shards"), QLocale().toString(qlonglong{device->pieces})});
       rows.push_back({tr("parameters"), format::bytes(device->parameter_bytes)});
       rows.push_back({tr("optimizer state"), format::bytes(device->optimizer_bytes)});
     }
     const auto others = replicasOf(*job, *device->rank);
-    rows.push_back({tr("same piece on"), others.empty() ? tr("no other GPU") : deviceNames(others),
+    rows.push_back({tr("same shards on"), others.empty() ? tr("no other GPU") : deviceNames(others),
                     others.empty() ? QStringLiteral("warn") : QString(),
-                    tr("%1 copies of what this GPU holds").arg(others.size() + 1)});
+                    tr("%1 replicas of the shards on this GPU").arg(others.size() + 1)});
   } else {
     rows.push_back({tr("job"), device->joining ? tr("joining") : tr("none, idle")});
   }
@@ -282,19 +280,19 @@ std::vector<KeyValues::Row> Inspector::jobRows(const engine::JobStatus& job) con
   std::vector<KeyValues::Row> rows;
   rows.push_back({job.command.empty() ? tr("model") : tr("command"),
                   orDash(job.command.empty() ? job.model : job.command)});
-  const bool isPlaced = !job.devices.empty();  // not while its data are opened first
-  rows.push_back({tr("mesh"), isPlaced ? format::shape(job.mesh) : kUnknown});
+  const bool isPlaced = !job.devices.empty();  // false while the job opens its data
+  rows.push_back({tr("mesh"), isPlaced ? format::shape(job.mesh) : format::unknown()});
   rows.push_back({tr("options"), optionsText(job.options)});
   rows.push_back({tr("step time"),
-                  job.step_seconds ? format::seconds(*job.step_seconds) : kUnknown,
+                  job.step_seconds ? format::seconds(*job.step_seconds) : format::unknown(),
                   {},
                   tr("median of the last steps")});
-  rows.push_back({tr("tokens/s"),
-                  job.tokens_per_second ? format::shortCount(*job.tokens_per_second) : kUnknown});
+  rows.push_back({tr("tokens/s"), job.tokens_per_second ? format::shortCount(*job.tokens_per_second)
+                                                        : format::unknown()});
   rows.push_back({tr("state"),
-                  job.state_bytes > 0 ? format::bytes(job.state_bytes) : kUnknown,
+                  job.state_bytes > 0 ? format::bytes(job.state_bytes) : format::unknown(),
                   {},
-                  tr("one whole copy")});
+                  tr("one full replica")});
   rows.push_back({tr("epoch"), format::count(job.epoch)});
   rows.push_back({tr("layout"), orDash(job.layout_hash)});
   return rows;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The right pane in Live: what the selected GPU, node or job is and does.
+/// The right pane in Live: the properties of the selected GPU, node or job.
 
 #include <set>
 
@@ -22,7 +22,7 @@ class Inspector : public Surface {
 
  public:
   explicit Inspector(ClusterModel& model, QWidget* parent = nullptr);
-  /// One GPU, all of one node, others together, or none: then the cluster and its job.
+  /// Shows one GPU, one node, several GPUs or, without a selection, the cluster and its job.
   void setSelection(const std::set<ptc::DeviceId>& devices);
   void refresh();
   QString title() const;
@@ -36,7 +36,7 @@ class Inspector : public Surface {
   std::vector<KeyValues::Row> clusterRows() const;
   std::vector<KeyValues::Row> nodeRows(const engine::NodeStatus& node) const;
   std::vector<KeyValues::Row> jobRows(const engine::JobStatus& job) const;
-  /// The node whose GPUs are exactly the selected ones; null otherwise.
+  /// Returns the node whose devices are exactly the selected ones; null otherwise.
   const engine::NodeStatus* selectedNode() const;
 
   ClusterModel& m_model;

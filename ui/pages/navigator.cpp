@@ -16,15 +16,15 @@
 namespace tessera::ui {
 namespace {
 
-constexpr int kRowHeight = 24;
+constexpr int kTreeRowHeight = 24;
 
-/// The mockup's rows: names in the text colour, states smaller and dim.
+/// Paints names in the text colour, states smaller and dimmed.
 class TreeDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
 
   QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
-    return {QStyledItemDelegate::sizeHint(option, index).width(), kRowHeight};
+    return {QStyledItemDelegate::sizeHint(option, index).width(), kTreeRowHeight};
   }
 
  protected:
@@ -103,12 +103,12 @@ void Navigator::fitTree() {
        index = m_tree->indexBelow(index)) {
     ++rows;
   }
-  m_tree->setMaximumHeight(std::max(rows, 1) * kRowHeight + 4);
+  m_tree->setMaximumHeight(std::max(rows, 1) * kTreeRowHeight + 4);
 }
 
 void Navigator::refresh(const Draft* draft) {
   {
-    // A reset drops the selection of the tree, not that of the user.
+    // A reset clears the selection of the tree; the selection of the user must survive.
     const QScopedValueRollback<bool> silent(m_silent, true);
     if (m_model.hasSnapshot()) m_treeModel.setSnapshot(m_model.snapshot(), draft);
   }

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The left pane: the cluster as a tree, and facts of the shown job.
+/// The left pane: the cluster as a tree, and facts about the shown job.
 
 #include <set>
 
@@ -24,13 +24,13 @@ class Navigator : public Surface {
   explicit Navigator(ClusterModel& model, QWidget* parent = nullptr);
   /// `draft` is null in Live.
   void refresh(const Draft* draft);
-  /// Shows a selection that was made elsewhere, silently.
+  /// Shows a selection made in another view, without emitting a signal.
   void setSelection(const std::set<ptc::DeviceId>& devices);
   QTreeView* tree() const { return m_tree; }
   ClusterTreeModel* treeModel() { return &m_treeModel; }
 
  signals:
-  /// The user selected these GPUs; a node stands for all of its GPUs.
+  /// The user selected these devices. A node represents all of its devices.
   void selectionChosen(const std::set<tessera::ptc::DeviceId>& devices);
 
  private:

@@ -32,7 +32,7 @@ NoticeBar::NoticeBar(QWidget* parent)
   row->addWidget(m_copy);
   row->addWidget(m_action);
   m_copy->setAccessibleName(tr("Copy the command"));
-  m_action->setAccessibleName(tr("What the notice offers"));
+  m_action->setAccessibleName(tr("Action of the notice"));
   setMinimumHeight(30);
   hide();
   connect(m_action, &QPushButton::clicked, this, &NoticeBar::actionTriggered);

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A line above the canvas: what is wrong or special, and the way out of it.
+/// A line above the canvas with a problem or a special state, and an action that resolves it.
 
 #include "ui/widgets/surface.h"
 
@@ -16,7 +16,9 @@ class NoticeBar : public Surface {
 
  public:
   explicit NoticeBar(QWidget* parent = nullptr);
-  /// Shows the bar. `command` is a text to copy, `action` the label of a button; both may be empty.
+  /// Shows the bar.
+  /// \param action label of the button; may be empty
+  /// \param command text to copy; may be empty
   void say(Tone tone, const QString& text, const QString& action = {}, const QString& command = {});
   QString text() const;
   QPushButton* actionButton() const { return m_action; }

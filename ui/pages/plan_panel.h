@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The right pane in Draft: choose the mesh, see what the move would do, apply it.
+/// The right pane in Draft: choose the mesh, see the effect of the change, apply it.
 
 #include <array>
 
@@ -38,12 +38,12 @@ class PlanPanel : public Surface {
   QSpinBox* axisBox(ptc::Axis axis) const;
   QToolButton* axisLock(ptc::Axis axis) const;
   QCheckBox* zeroBox() const { return m_zero; }
-  /// 0: the trainer chooses.
+  /// The field of the micro-batch; 0: the trainer chooses.
   QSpinBox* microBatchBox() const { return m_microBatch; }
   QTableView* candidateTable() const { return m_table; }
   CandidateTableModel* candidates() { return &m_candidates; }
   ParetoScatter* scatter() const { return m_scatter; }
-  /// What stands where the configurations would: "asking…", or why there are none.
+  /// The text shown instead of the configurations: "Asking…", or why there are none.
   QString proposalText() const;
   QPushButton* applyButton() const { return m_apply; }
   QPushButton* discardButton() const { return m_discard; }
@@ -51,7 +51,7 @@ class PlanPanel : public Surface {
   /// "4 × 2 × 1 = 8 of 8 ✓"
   QString productText() const;
   QString problemText() const;
-  /// How the plan's mesh was chosen.
+  /// Why the mesh of the plan was chosen.
   QString whyText() const;
   /// "Recommended: 4 × 2 × 1, …"
   QString recommendationText() const;
@@ -77,14 +77,14 @@ class PlanPanel : public Surface {
   };
   QWidget* makeAxisField(AxisRow& row);
   const AxisRow& rowOf(ptc::Axis axis) const;
-  /// The mesh to show: pinned, planned, or Live's.
+  /// The mesh to show: pinned, planned, or that of Live.
   ptc::MeshShape shownMesh() const;
   void refreshFields();
   void refreshPlan();
   void refreshButtons();
   void refreshProposal();
   void buildCandidates();
-  /// The draft's row in table and scatter, without telling anybody.
+  /// Marks the row of the draft in table and scatter, without emitting signals.
   void markChosen();
   void fitColumns();
   void choose(int index);

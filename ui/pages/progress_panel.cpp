@@ -15,7 +15,7 @@
 
 namespace tessera::ui {
 
-/// Six bars with their names; a mark before the commit says where the way back ends.
+/// Six bars with names. A mark before the commit shows where a roll back becomes impossible.
 class PhaseBar : public QWidget {
  public:
   explicit PhaseBar(QWidget* parent) : QWidget(parent) {
@@ -45,7 +45,7 @@ class PhaseBar : public QWidget {
       const bool done = step < m_view.step;
       const bool now = step == m_view.step && m_view.active;
       double filled = done ? 1.0 : 0.0;
-      // Without a measure a step under way is drawn half full, without motion.
+      // A running step without a known progress is drawn half full.
       if (now) filled = m_view.progress.value_or(0.5);
       if (filled > 0) {
         const bool wayBack =
@@ -102,7 +102,7 @@ ProgressPanel::ProgressPanel(ClusterModel& model, MoveControl& control, QWidget*
   m_cancel->setAccessibleName(m_cancel->text());
   m_cancel->setAutoDefault(true);
   m_follow->setAutoDefault(true);
-  m_follow->setAccessibleName(tr("Plan what comes next"));
+  m_follow->setAccessibleName(tr("Plan the next change"));
   m_close->setAutoDefault(true);
   m_close->setAccessibleName(tr("Close the outcome"));
 
@@ -153,7 +153,7 @@ std::optional<double> ProgressPanel::overall() const {
   if (!m_view || !m_last) return std::nullopt;
   if (m_view->tone == TxnView::Tone::Good) return 1.0;
   if (m_last->bytes_total <= 0) return 0.0;
-  // Bytes are not the whole way: 100 % is kept for the commit.
+  // 100 % is reserved for the commit.
   return std::min(
       0.99, static_cast<double>(m_memory.bytesDone) / static_cast<double>(m_last->bytes_total));
 }
@@ -168,7 +168,7 @@ void ProgressPanel::refresh() {
   }
   const bool isFinal = engine::IsFinal(txn->phase);
   if (txn->id != m_txn) {
-    // The outcome of a transaction that ended before this panel looked is history, not news.
+    // Do not show the outcome of a transaction that ended before this panel connected.
     if (first && isFinal) m_dismissed = txn->id;
     m_txn = txn->id;
     m_memory = {};
@@ -206,7 +206,7 @@ void ProgressPanel::refresh() {
   show();
   emit viewChanged();
   if (view.ended && !wasEnded) {
-    // A failure stays until it is read.
+    // A failure stays until it is closed.
     if (view.tone != TxnView::Tone::Bad) m_hide.start();
     emit ended();
   }
@@ -220,7 +220,7 @@ void ProgressPanel::refreshButtons() {
   m_cancel->setToolTip(lock);
   m_close->setVisible(m_view->ended);
   const bool committed = m_view->tone == TxnView::Tone::Good;
-  m_follow->setText(committed ? tr("Plan the reverse…") : tr("Plan again…"));
+  m_follow->setText(committed ? tr("Plan an undo…") : tr("Plan again…"));
   m_follow->setAccessibleName(m_follow->text());
   m_follow->setVisible(m_view->ended);
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The card below the canvas while a transaction runs, and its outcome for some seconds after.
+/// The card below the canvas while a transaction runs. It shows the outcome for some seconds.
 
 #include <QElapsedTimer>
 #include <QTimer>
@@ -28,12 +28,12 @@ class ProgressPanel : public QWidget {
 
   ProgressPanel(ClusterModel& model, MoveControl& control, QWidget* parent = nullptr);
 
-  /// What is shown; nothing while the card is hidden.
+  /// The view shown; nothing while the card is hidden.
   const std::optional<TxnView>& view() const { return m_view; }
   QString headline() const;
   QString sentence() const;
   QString numbers() const;
-  /// 0 to 1 of the bytes; 1 only after the commit. Nothing without a transaction.
+  /// Progress in bytes, 0 to 1; 1 only after the commit. Nothing without a transaction.
   std::optional<double> overall() const;
   QPushButton* cancelButton() const { return m_cancel; }
   QPushButton* followButton() const { return m_follow; }
@@ -41,10 +41,10 @@ class ProgressPanel : public QWidget {
   void dismiss();
 
  signals:
-  /// "Plan the reverse…" after a commit, "Plan again" after a roll back.
+  /// "Plan an undo…" after a commit, "Plan again…" after a roll back.
   void reverseRequested();
   void againRequested();
-  /// A transaction that was seen running has ended.
+  /// A transaction seen running has ended.
   void ended();
   void viewChanged();
 
@@ -59,9 +59,9 @@ class ProgressPanel : public QWidget {
   ClusterModel& m_model;
   MoveControl& m_control;
   std::optional<TxnView> m_view;
-  bool m_first = true;            // no snapshot was seen yet
-  std::int64_t m_txn = -1;        // the transaction that is followed
-  std::int64_t m_dismissed = -1;  // the one whose outcome was closed or never watched
+  bool m_first = true;            // no snapshot received yet
+  std::int64_t m_txn = -1;        // the transaction shown
+  std::int64_t m_dismissed = -1;  // the transaction whose outcome was closed or that ended before
   std::optional<engine::TxnStatus> m_last;
   TxnMemory m_memory;
   QElapsedTimer m_rollBackClock;

@@ -14,7 +14,7 @@ ShortcutSheet::ShortcutSheet(const ActionRegistry& actions, QWidget* parent)
     : QDialog(parent), m_list(new QTreeWidget(this)) {
   setWindowTitle(tr("Shortcuts"));
   m_list->setAccessibleName(tr("All actions and their shortcuts"));
-  m_list->setHeaderLabels({tr("Action"), tr("Keys"), tr("What it does")});
+  m_list->setHeaderLabels({tr("Action"), tr("Keys"), tr("Description")});
   m_list->setRootIsDecorated(false);
   m_list->setSelectionMode(QAbstractItemView::NoSelection);
   QTreeWidgetItem* group = nullptr;

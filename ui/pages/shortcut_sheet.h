@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The `?` sheet: every action with its keys, made from the registry.
+/// The `?` sheet: every action with its keys, generated from the registry.
 
 #include <QDialog>
 

@@ -17,10 +17,10 @@
 
 namespace tessera::ui {
 namespace {
-// The frames of MeshView: two rows of two cells.
-constexpr int kCellWidth = 148, kCellHeight = 112, kGap = 12, kHeader = 34;
+// Like the frames of MeshView: two rows of two cells.
+constexpr int kCellWidth = 148, kCellHeight = 112, kSkeletonGap = 12, kHeader = 34;
 constexpr int kSkeletonTop = 24;
-constexpr int kSkeletonHeight = kHeader + 2 * (kCellHeight + kGap);
+constexpr int kSkeletonHeight = kHeader + 2 * (kCellHeight + kSkeletonGap);
 }  // namespace
 
 StatePage::StatePage(QWidget* parent)
@@ -31,7 +31,7 @@ StatePage::StatePage(QWidget* parent)
       m_command(new QLabel(this)),
       m_copy(new QPushButton(tr("Copy"), this)),
       m_retry(new QPushButton(tr("Retry now"), this)),
-      m_start(new QPushButton(tr("Start local cluster (2 nodes × 4)"), this)),
+      m_start(new QPushButton(tr("Start local cluster (2 nodes × 4 GPUs)"), this)),
       m_connect(new QPushButton(tr("Connect…"), this)),
       m_open(new QPushButton(tr("Open history file…"), this)),
       m_spinner(new Spinner(this)) {
@@ -109,12 +109,13 @@ void StatePage::showEmpty(bool canConnect) {
   m_command->setText(QStringLiteral("tesseractl up"));
   if (canConnect) {
     say(tr("No cluster yet"),
-        tr("Start one of 2 nodes with 4 emulated GPUs each on this machine, connect to one that "
-           "runs, or read the history of one. The first button does what this command does:"),
+        tr("Start a cluster of 2 nodes with 4 emulated GPUs each on this machine, connect to a "
+           "running one, or open a history file. The first button runs this command:"),
         {m_command, m_copy, m_start, m_connect, m_open});
   } else {
     say(tr("No cluster yet"),
-        tr("Start a local one with 2 nodes of 4 emulated GPUs, then open the panel again:"),
+        tr("Start a local cluster of 2 nodes with 4 emulated GPUs each, then open the panel "
+           "again:"),
         {m_command, m_copy});
   }
 }
@@ -126,8 +127,8 @@ void StatePage::showStarting(const QString& doing) {
 
 void StatePage::showFile(const QString& file) {
   setSkeleton(false);
-  say(tr("A history file, not live"),
-      tr("%1\nIts changes, events and samples stand below.").arg(file), {m_connect, m_open});
+  say(tr("History file, not a live cluster"),
+      tr("%1\nIts changes, events and samples are shown below.").arg(file), {m_connect, m_open});
 }
 
 void StatePage::showConnecting(const QString& detail) {
@@ -151,15 +152,15 @@ void StatePage::paintEvent(QPaintEvent* event) {
   QPainter painter(this);
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setPen(Qt::NoPen);
-  const int wide = 2 * kCellWidth + 3 * kGap;
+  const int wide = 2 * kCellWidth + 3 * kSkeletonGap;
   for (int x = 33; x + wide < width(); x += wide + 40) {
     painter.setBrush(theme.frame);
     painter.drawRoundedRect(x, kSkeletonTop, wide, kSkeletonHeight, 10, 10);
     painter.setBrush(theme.soft);
     for (int i = 0; i < 4; ++i) {
-      painter.drawRoundedRect(x + kGap + (i % 2) * (kCellWidth + kGap),
-                              kSkeletonTop + kHeader + (i / 2) * (kCellHeight + kGap), kCellWidth,
-                              kCellHeight, 8, 8);
+      painter.drawRoundedRect(x + kSkeletonGap + (i % 2) * (kCellWidth + kSkeletonGap),
+                              kSkeletonTop + kHeader + (i / 2) * (kCellHeight + kSkeletonGap),
+                              kCellWidth, kCellHeight, 8, 8);
     }
   }
 }

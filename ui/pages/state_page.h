@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What the canvas shows while there is no cluster to draw.
+/// The page shown instead of the canvas while there is no cluster to draw.
 
 #include <QString>
 #include <initializer_list>
@@ -21,16 +21,16 @@ class StatePage : public Surface {
 
  public:
   explicit StatePage(QWidget* parent = nullptr);
-  /// No cluster is named: start one, connect, or open a file. Without `canConnect` only the command
-  /// that starts one is shown.
+  /// No cluster is selected: offers to start one, to connect, or to open a file. Without
+  /// `canConnect` it shows only the command that starts a cluster.
   void showEmpty(bool canConnect);
-  /// A local cluster is being started; `doing` says what is being done.
+  /// A local cluster is starting; `doing` is the current activity.
   void showStarting(const QString& doing);
   /// A history file is shown in the other panes.
   void showFile(const QString& file);
-  /// Grey frames until the first node answers.
+  /// Shows grey frames until the first node answers.
   void showConnecting(const QString& detail);
-  /// The cluster does not answer, or refuses this panel. `detail` is one line.
+  /// The cluster does not answer or refused the connection. `detail` is one line.
   void showProblem(const QString& title, const QString& detail, bool canRetry);
   QString title() const;
   QPushButton* startButton() const { return m_start; }
@@ -48,10 +48,10 @@ class StatePage : public Surface {
 
  private:
   void setSkeleton(bool shown);
-  /// Shows the words, and of the other parts only these.
+  /// Shows the texts and only these other parts.
   void say(const QString& title, const QString& detail, std::initializer_list<QWidget*> parts);
 
-  QWidget* m_top;  // keeps the words below the skeleton
+  QWidget* m_top;  // keeps the text below the skeleton
   QLabel* m_title;
   QLabel* m_detail;
   QLabel* m_command;

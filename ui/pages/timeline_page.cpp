@@ -19,8 +19,8 @@ namespace {
 
 constexpr int kClockMs = 250;  // of the "now" line, while the page is visible
 constexpr QSize kLeastPicture(960, 320);
-constexpr double kPictureScale = 2;
-constexpr double kLatency = 2;  // seconds by which a sample may be late with equal clocks
+constexpr double kPlotPictureScale = 2;
+constexpr double kLatency = 2;  // seconds that a sample may be late although the clocks are equal
 
 double localNow() { return static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1000; }
 
@@ -46,14 +46,11 @@ TimelinePage::TimelinePage(ClusterModel& model, ClusterCommands& commands,
   m_stack->addWidget(m_words);
   setRole(m_note, QStringLiteral("hint"));
   m_fit->setFlat(true);
-  m_fit->setAccessibleName(tr("Show the whole time and follow"));
-  m_fit->setStatusTip(
-      tr("Show the whole time and follow the newest sample; a double click does "
-         "the same"));
+  m_fit->setAccessibleName(tr("Show the whole time and follow the newest sample"));
+  m_fit->setStatusTip(tr("Show the whole time and follow the newest sample (double click)"));
   m_export->setFlat(true);
   m_export->setAccessibleName(tr("Export the plots"));
-  m_export->setStatusTip(
-      tr("Write the plots to a PNG or SVG file, or their samples to CSV or JSON"));
+  m_export->setStatusTip(tr("Save the plots as PNG or SVG, or their samples as CSV or JSON"));
   auto* row = new QHBoxLayout(m_corner);
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(10);
@@ -108,7 +105,7 @@ std::optional<double> TimelinePage::clusterNow() const {
 
 void TimelinePage::refresh() {
   const auto& points = m_samples.series().points();
-  // A sample that has just come tells how the cluster's clock differs from this one.
+  // A new sample gives the difference between the clock of the cluster and this one.
   const engine::JobStatus* job = m_model.job();
   const bool running = job != nullptr && (job->state == engine::JobState::kRunning ||
                                           job->state == engine::JobState::kPausing ||
@@ -123,16 +120,16 @@ void TimelinePage::refresh() {
   if (points.empty()) {
     switch (m_samples.state()) {
       case SampleHistory::State::None:
-        words = tr("No job is running. Its loss and speed will stand here.");
+        words = tr("No job is running. The loss and speed of a job appear here.");
         break;
       case SampleHistory::State::Loading:
         words = tr("Reading the samples of %1…").arg(m_samples.job());
         break;
       case SampleHistory::State::Following:
-        words = tr("%1 has reported no step yet.").arg(m_samples.job());
+        words = tr("%1 has not reported a step yet.").arg(m_samples.job());
         break;
       case SampleHistory::State::Waiting:
-        words = tr("There is no connection to read the samples from.");
+        words = tr("There is no connection to the cluster.");
         break;
       case SampleHistory::State::Failed:
         words = tr("The samples could not be read: %1. Trying again.").arg(m_samples.problem());
@@ -200,7 +197,7 @@ void TimelinePage::exportByHand() {
 Status TimelinePage::exportTo(const QString& file) const {
   const QSize size = m_plots->size().expandedTo(kLeastPicture);
   if (file.endsWith(QLatin1String(".png"), Qt::CaseInsensitive))
-    return writeFile(file, m_plots->toPng(size, kPictureScale));
+    return writeFile(file, m_plots->toPng(size, kPlotPictureScale));
   if (file.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive))
     return writeFile(file, m_plots->toSvg(size));
   return writeFile(file,

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The job over time: its plots, and words where there is nothing to plot.
+/// The job over time: its plots, or a text if there is nothing to plot.
 
 #include <QTimer>
 #include <deque>
@@ -27,7 +27,7 @@ class TimelinePage : public Surface {
  public:
   static constexpr std::size_t kMaxMarks = 2000;
 
-  /// All outlive the page. `history` gives the bands.
+  /// All arguments must outlive the page. `history` provides the bands.
   TimelinePage(ClusterModel& model, ClusterCommands& commands, HistoryTableModel& history,
                QWidget* parent = nullptr);
 
@@ -36,21 +36,21 @@ class TimelinePage : public Surface {
   void setSelected(std::optional<std::int64_t> txn);
   JobPlots* plots() const { return m_plots; }
   const SampleHistory& samples() const { return m_samples; }
-  /// Writes the plots as they are in sight (.png, .svg) or all samples (.json, else CSV).
+  /// Writes the visible plots (.png, .svg) or all samples (.json, else CSV).
   Status exportTo(const QString& file) const;
-  /// Asks for the file.
+  /// Asks the user for the file.
   void exportByHand();
-  /// Why there is nothing to export, one sentence; empty where there is.
+  /// Returns why there is nothing to export, as one sentence; empty if there is.
   QString exportBlockedReason() const;
   QPushButton* exportButton() const { return m_export; }
-  /// What stands in place of the plots; empty while they are shown.
+  /// The text shown instead of the plots; empty while they are shown.
   QString words() const;
-  /// For the row of tabs: "as of 14:02:31", "Show all".
+  /// The widget for the row of tabs: "as of 14:02:31", "Show all".
   QWidget* corner() const { return m_corner; }
 
  signals:
   void changeChosen(qint64 txn);
-  /// Something could not be written; one line.
+  /// Something could not be written. `message` is one line.
   void failed(const QString& message);
 
  protected:
@@ -60,7 +60,7 @@ class TimelinePage : public Surface {
   void refresh();
   void refreshBands();
   void refreshNote();
-  /// The cluster's wall clock, from the newest sample and the time since it came.
+  /// The wall clock of the cluster, from the newest sample and the time since its arrival.
   std::optional<double> clusterNow() const;
 
   ClusterModel& m_model;

@@ -19,9 +19,9 @@ namespace tessera::ui {
 namespace {
 
 constexpr int kWidth = 620;
-constexpr int kRowHeight = 30;
+constexpr int kHitRowHeight = 30;
 constexpr int kRows = 11;
-constexpr int kTop = 72;  // below the window's toolbar
+constexpr int kPaletteTop = 72;  // below the window's toolbar
 
 QString kindName(PaletteItem::Kind kind) {
   switch (kind) {
@@ -73,7 +73,7 @@ class CommandPalette::Delegate : public QStyledItemDelegate {
   explicit Delegate(CommandPalette& palette) : QStyledItemDelegate(&palette), m_palette(palette) {}
 
   QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override {
-    return {kWidth, kRowHeight};
+    return {kWidth, kHitRowHeight};
   }
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option,
@@ -105,7 +105,7 @@ class CommandPalette::Delegate : public QStyledItemDelegate {
       area.setRight(area.right() - width - 10);
     }
 
-    // The title, the letters that matched in bold.
+    // The title, with the matching letters in bold.
     const QColor ink = item.blocked.isEmpty() ? theme.text : theme.faint;
     const QFont normal = uiFont(12.5), strong = uiFont(12.5, 700);
     qreal x = area.left();
@@ -149,17 +149,17 @@ CommandPalette::CommandPalette(QWidget* window)
   setAccessibleName(tr("Go to"));
   setFrameShape(QFrame::StyledPanel);
   m_edit->setPlaceholderText(tr("An action, a GPU, a node, a job, a change, an event"));
-  m_edit->setAccessibleName(tr("What to go to or do"));
+  m_edit->setAccessibleName(tr("Search"));
   m_edit->setMinimumHeight(34);
   m_edit->installEventFilter(this);
   m_list->setModel(m_model);
   m_list->setItemDelegate(new Delegate(*this));
-  m_list->setAccessibleName(tr("What fits"));
+  m_list->setAccessibleName(tr("Results"));
   m_list->setUniformItemSizes(true);
   m_list->setFocusPolicy(Qt::NoFocus);
   m_list->setMouseTracking(true);
   m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  m_list->setFixedHeight(kRows * kRowHeight);
+  m_list->setFixedHeight(kRows * kHitRowHeight);
   setRole(m_note, QStringLiteral("caption"));
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(8, 8, 8, 8);
@@ -183,7 +183,7 @@ void CommandPalette::ask(std::vector<PaletteItem> items) {
   search({});
   if (const QWidget* window = parentWidget()) {
     adjustSize();
-    move(window->mapToGlobal(QPoint((window->width() - width()) / 2, kTop)));
+    move(window->mapToGlobal(QPoint((window->width() - width()) / 2, kPaletteTop)));
   }
   show();
   m_edit->setFocus(Qt::PopupFocusReason);
@@ -194,7 +194,7 @@ void CommandPalette::search(const QString& typed) {
   m_list->setCurrentIndex(m_model->index(0));
   m_list->scrollToTop();
   m_note->setText(m_hits.empty()
-                      ? tr("Nothing fits.")
+                      ? tr("No results.")
                       : tr("Only GPUs: g 5 · nodes: n 1 · jobs: j · changes: h · events: e · "
                            "actions: a"));
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Ctrl+K: type a few letters of an action, a GPU, a node, a job, a change or an event, and Enter.
+/// Ctrl+K: a search over actions, GPUs, nodes, jobs, changes and events.
 
 #include <QAbstractListModel>
 #include <QFrame>
@@ -24,14 +24,14 @@ class CommandPalette : public QFrame {
 
   explicit CommandPalette(QWidget* window);
   ~CommandPalette() override;
-  /// Opens over the upper middle of its window, with nothing typed.
+  /// Opens over the upper middle of its window, with an empty field.
   void ask(std::vector<PaletteItem> items);
 
   QLineEdit* edit() const { return m_edit; }
   QListView* list() const { return m_list; }
-  /// What stands in the list, best first.
+  /// The rows of the list, best first.
   const std::vector<PaletteHit>& hits() const { return m_hits; }
-  /// Runs the chosen row; one that is blocked says why instead.
+  /// Runs the selected row. A blocked row shows its reason instead.
   void runCurrent();
 
  protected:

@@ -8,7 +8,7 @@
 namespace tessera::ui {
 namespace {
 
-constexpr int kLetter = 4, kWordStart = 12, kInRow = 9, kFirst = 8, kWhole = 60;
+constexpr int kLetter = 4, kWordStart = 12, kInRow = 9, kFirstLetterScore = 8, kWhole = 60;
 constexpr int kNone = std::numeric_limits<int>::min() / 2;
 constexpr qsizetype kMaxText = 200;
 
@@ -45,7 +45,8 @@ std::optional<FuzzyMatch> fuzzyMatch(const QString& pattern, const QString& text
         --reach;
       }
       if (folded[j] != letters[i]) continue;
-      const int own = kLetter + (startsWord(text, j) ? kWordStart : 0) + (j == 0 ? kFirst : 0);
+      const int own =
+          kLetter + (startsWord(text, j) ? kWordStart : 0) + (j == 0 ? kFirstLetterScore : 0);
       if (i == 0) {
         best[index(i, j)] = own;
         continue;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// How well a few typed letters fit a text: in order, not necessarily together.
+/// Fuzzy match: the letters of a pattern occur in a text in order, not necessarily adjacent.
 
 #include <QList>
 #include <QString>
@@ -15,9 +15,9 @@ struct FuzzyMatch {
   QList<qsizetype> at = {};  // positions in the text that matched, ascending
 };
 
-/// Nothing where a letter of `pattern` is missing. Spaces of the pattern and case are ignored.
-/// Letters at the start of a word and letters in a row count more; a match of the whole text most.
-/// An empty pattern fits everything with score 0.
+/// Returns nothing if a letter of `pattern` is missing. Case and spaces of the pattern are ignored.
+/// Letters at the start of a word and adjacent letters score higher; a match of the whole text
+/// scores highest. An empty pattern matches everything with score 0.
 std::optional<FuzzyMatch> fuzzyMatch(const QString& pattern, const QString& text);
 
 }  // namespace tessera::ui

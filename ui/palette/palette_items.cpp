@@ -19,7 +19,7 @@ std::optional<PaletteItem::Kind> kindOf(QChar letter) {
   return std::nullopt;
 }
 
-/// Whether `typed` is one whole word of the text: "5" of "GPU 5", "n1g1" of "n1g1, rank 5".
+/// Returns whether `typed` is a whole word of the text: "5" of "GPU 5", "n1g1" of "n1g1, rank 5".
 bool hasWord(const QString& text, const QString& typed) {
   qsizetype at = -1;
   while ((at = text.indexOf(typed, at + 1, Qt::CaseInsensitive)) >= 0) {
@@ -66,7 +66,7 @@ std::vector<PaletteHit> findItems(const std::vector<PaletteItem>& items, const Q
     PaletteHit hit{&item, {}};
     if (!pattern.isEmpty()) {
       const auto title = fuzzyMatch(pattern, item.title);
-      // In the long details scattered letters would fit nearly everything.
+      // Scattered letters would match nearly every detail, because details are long.
       const bool inWords = item.detail.contains(pattern, Qt::CaseInsensitive);
       if (!title && !inWords) continue;
       const int inTitle = title ? title->score + (hasWord(item.title, pattern) ? kExact : 0) : -1;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What the palette can go to or do, and which of it fits what was typed.
+/// The items of the palette, and the search among them.
 
 #include <QList>
 #include <QString>
@@ -19,20 +19,21 @@ struct PaletteItem {
   QString title;         // "GPU 5"
   QString detail = {};   // "n1g1, rank 5"
   QString keys = {};     // "Ctrl+Z"
-  QString blocked = {};  // why it cannot be done now; empty: it can
+  QString blocked = {};  // why it cannot run now; empty if it can
   std::function<void()> run = {};
 };
 
 struct PaletteHit {
   const PaletteItem* item = nullptr;
-  FuzzyMatch match = {};  // in the title; empty where the detail matched
+  FuzzyMatch match = {};  // in the title; empty if the detail matched
 };
 
-/// The letter that restricts to a kind: "g 5", "n 2", "j gpt", "h 12", "e lost", "a undo".
+/// The letter that restricts the search to a kind: "g 5", "n 2", "j gpt", "h 12", "e lost", "a
+/// undo".
 QChar paletteLetter(PaletteItem::Kind kind);
 
-/// The best `limit` items, best first; among equals in the order of `items`. `typed` may begin with
-/// the letter of a kind and a space.
+/// Returns the best `limit` items, best first; equal scores keep the order of `items`. `typed` may
+/// begin with the letter of a kind and a space.
 std::vector<PaletteHit> findItems(const std::vector<PaletteItem>& items, const QString& typed,
                                   std::size_t limit);
 

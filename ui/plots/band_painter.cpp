@@ -22,7 +22,7 @@ QRectF rectOf(const PlotBand& band, const PlotGeometry& geometry) {
   return QRectF(QPointF(left, area.top()), QPointF(right, area.bottom() + 1.0));
 }
 
-/// The part of `rect`, the band's, in which the job stood still.
+/// Returns the part of the band's `rect` in which the job was paused.
 QRectF pauseOf(const PlotBand& band, const QRectF& rect, const PlotGeometry& geometry) {
   QRectF pause(QPointF(geometry.x(band.pauseStart), rect.top()),
                QPointF(geometry.x(band.pauseEnd), rect.bottom()));

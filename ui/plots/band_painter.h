@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// How reconfigurations stand in the plots: a faint tint for the change, the whole tint for its
-/// pause, hatched where it was undone, the pause in words above.
+/// Paints changes as bands in the plots: a faint tint for the change, the full tint for its pause,
+/// hatched if it was undone, with the length of the pause above.
 
 #include <QPainter>
 #include <optional>
@@ -14,11 +14,11 @@
 
 namespace tessera::ui {
 
-/// The band at that place or within 3 pixels, the latest of several; null where there is none.
+/// Returns the band within 3 pixels of the position, the latest of several; null if there is none.
 const PlotBand* bandAt(const std::vector<PlotBand>& bands, const PlotGeometry& geometry,
                        QPointF position);
 
-/// A label that would overlap the one before it is left out.
+/// A label that would overlap the previous one is omitted.
 void drawBands(QPainter& painter, const PlotGeometry& geometry, const std::vector<PlotBand>& bands,
                std::optional<std::int64_t> selected);
 

@@ -13,7 +13,7 @@
 namespace tessera::ui {
 namespace {
 
-struct Words {
+struct BandWords {
   Q_DECLARE_TR_FUNCTIONS(tessera::ui::PlotBand)
 };
 
@@ -32,7 +32,7 @@ PlotBand bandOf(const engine::HistoryEntry& entry) {
   band.outcome =
       entry.result == "committed" ? PlotBand::Outcome::Committed : PlotBand::Outcome::Undone;
   band.label = format::seconds(entry.pause);
-  band.tooltip = Words::tr("Change %1: %2, pause %3, %4")
+  band.tooltip = BandWords::tr("Change %1: %2, pause %3, %4")
                      .arg(entry.id)
                      .arg(changeText(entry), format::seconds(entry.pause), resultText(entry));
   return band;
@@ -57,9 +57,9 @@ std::vector<PlotBand> bandsOf(const std::vector<engine::HistoryEntry>& entries,
     band.pauseEnd = running->now;
     band.pauseStart = running->now - txn.paused;
     band.outcome = PlotBand::Outcome::Running;
-    band.label = Words::tr("now");
+    band.label = BandWords::tr("now");
     band.tooltip =
-        Words::tr("%1 → %2, %3")
+        BandWords::tr("%1 → %2, %3")
             .arg(format::shape(txn.from_mesh), format::shape(txn.to_mesh), format::text(txn.phase));
     bands.push_back(std::move(band));
   }

@@ -42,7 +42,7 @@ CurvePlot::CurvePlot(const QString& xLabel, const QString& yLabel, QWidget* pare
   m_plot->yAxis->setLabel(yLabel);
   m_plot->xAxis->setTicker(valueTicker(6));
   m_plot->yAxis->setTicker(valueTicker(5));
-  // Above the curves, in one row, where it covers none of them.
+  // Above the curves, in one row, so that it covers no curve.
   auto* row = new QCPLayoutGrid;
   m_plot->plotLayout()->insertRow(0);
   m_plot->plotLayout()->addElement(0, 0, row);

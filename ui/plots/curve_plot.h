@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A few named curves over one axis, with a marked place: for lessons.
+/// A few named curves over one axis, with a marked position, for lessons.
 
 #include <QByteArray>
 #include <QWidget>
@@ -22,8 +22,8 @@ struct Curve {
   friend bool operator==(const Curve&, const Curve&) = default;
 };
 
-/// The first curve is the one that the others are compared with: solid, in the accent colour. The
-/// others are told apart by dashes as well as by colour.
+/// The first curve is the reference: solid, in the accent colour. The others differ by dashes and
+/// by colour.
 class CurvePlot : public QWidget {
   Q_OBJECT
 
@@ -32,10 +32,10 @@ class CurvePlot : public QWidget {
 
   CurvePlot(const QString& xLabel, const QString& yLabel, QWidget* parent = nullptr);
 
-  /// At most kMostCurves. The axes show all of them, at least up to `right`.
+  /// Sets at most kMostCurves curves. The axes cover all of them, at least up to `right`.
   void setCurves(std::vector<Curve> curves, double right = 0);
   const std::vector<Curve>& curves() const { return m_curves; }
-  /// A dashed upright with words; none takes it away.
+  /// Sets a dashed vertical line with a label; nothing removes it.
   void setMark(std::optional<double> x, const QString& words);
   QByteArray toPng(QSize size, double scale) const;
   QByteArray toSvg(QSize size) const;

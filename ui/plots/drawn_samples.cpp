@@ -10,7 +10,7 @@ namespace tessera::ui {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kReach = 1;  // seconds that the last point stands for
+constexpr double kLastPointSeconds = 1;  // seconds after the last point in which it is still shown
 
 auto firstFrom(const std::vector<SampleSeries::Point>& points, double time) {
   return std::lower_bound(points.begin(), points.end(), time,
@@ -71,7 +71,7 @@ std::vector<DrawnSamples::Point> DrawnSamples::append(const std::vector<Point>& 
   return added;
 }
 
-// Whether a pause lies between two samples. Called with ascending times.
+// Returns whether a pause lies between two samples. Calls must have ascending times.
 bool DrawnSamples::isPaused(double after, double until) {
   while (m_nextPause < m_pauses.size() && m_pauses[m_nextPause].end <= after) ++m_nextPause;
   return m_nextPause < m_pauses.size() && m_pauses[m_nextPause].start < until;
@@ -81,7 +81,7 @@ const DrawnSamples::Point* DrawnSamples::at(double time) const {
   if (m_points.empty()) return nullptr;
   const auto next = firstFrom(m_points, time);
   if (next == m_points.end())
-    return time > m_points.back().time + kReach ? nullptr : &m_points.back();
+    return time > m_points.back().time + kLastPointSeconds ? nullptr : &m_points.back();
   if (next != m_points.begin() && next->afterGap) return nullptr;
   return &*next;
 }

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The samples as the plots draw them: their lines, broken where nothing was reported, where a
-/// reconfiguration stopped the job, and where a value is not a number.
+/// The samples as drawn: lines that are interrupted where nothing was reported, where a change
+/// paused the job, and where a value is not a number.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,31 +19,31 @@ namespace tessera::ui {
 class DrawnSamples {
  public:
   using Point = SampleSeries::Point;
-  /// What the lines have to show anew.
+  /// What changed in the lines.
   struct Change {
     bool any = false;
-    bool restarts = false;     // all that was drawn before goes
-    std::vector<Point> added;  // with a point of NaN in every gap
+    bool restarts = false;     // clear the lines first
+    std::vector<Point> added;  // with one NaN point per gap
   };
-  /// Of what is in sight.
+  /// The extent of the visible values.
   struct Extent {
     std::ptrdiff_t points = 0;
-    std::optional<PlotRange> loss;  // nothing where no loss is a number
-    double fastest = 0;             // tokens a second
+    std::optional<PlotRange> loss;  // nothing if no loss is a number
+    double fastest = 0;             // tokens per second
   };
 
-  /// Takes over what is new in `series`.
+  /// Adds the new samples of `series`.
   Change setSeries(const SampleSeries& series);
-  /// Bands with other pauses than before have other gaps; one that still grows moves none.
+  /// Sets the bands. Changed pauses change the gaps; a pause that still grows does not.
   Change setBands(const std::vector<PlotBand>& bands);
 
   bool empty() const { return m_points.empty(); }
-  /// Ascending in time, as they were given.
+  /// All points, ascending in time.
   const std::vector<Point>& points() const { return m_points; }
-  /// Number of runs of samples without a gap.
+  /// The number of runs of samples without a gap.
   int segments() const { return m_segments; }
-  /// The point that stands for this time: the next one, or the last one up to a second after it.
-  /// Null in a gap.
+  /// Returns the point shown at this time: the next one, or the last one for up to a second after
+  /// it. Null in a gap.
   const Point* at(double time) const;
   Extent extentIn(const PlotRange& time) const;
 
@@ -55,13 +55,13 @@ class DrawnSamples {
   };
 
   Change restart(const std::vector<Point>& source);
-  /// Takes `source` over from its point `from` on.
+  /// Appends `source` from its point `from` on.
   std::vector<Point> append(const std::vector<Point>& source, std::size_t from);
   bool isPaused(double after, double until);
 
   std::vector<Point> m_points;
   std::vector<Pause> m_pauses;
-  std::size_t m_nextPause = 0;  // of append(): pauses before it lie before its last point
+  std::size_t m_nextPause = 0;  // pauses with a lower index end before the last appended point
   std::uint64_t m_revision = 0;
   int m_segments = 0;
 };

@@ -13,7 +13,7 @@
 namespace tessera::ui {
 namespace {
 
-constexpr int kDense = 4;  // samples a pixel
+constexpr int kDense = 4;  // samples per pixel
 
 }  // namespace
 
@@ -77,7 +77,7 @@ void JobPlots::Impl::userMoved() {
 
 JobPlots::JobPlots(QWidget* parent) : QWidget(parent), m_impl(std::make_unique<Impl>(*this)) {
   setFocusPolicy(Qt::StrongFocus);
-  setAccessibleName(tr("Loss and tokens a second over time"));
+  setAccessibleName(tr("Loss and tokens per second over time"));
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
@@ -92,7 +92,7 @@ void JobPlots::setSeries(const SampleSeries& series) {
   const DrawnSamples::Change change = impl.samples.setSeries(series);
   if (!change.any) return;
   impl.take(change);
-  if (impl.playhead) setPlayhead(impl.playhead);  // not beyond what there is now
+  if (impl.playhead) setPlayhead(impl.playhead);  // clamps it to the present samples
   impl.follow();
   impl.fitValues();
   impl.describe();

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Loss and tokens a second over one time axis, with reconfigurations as bands and events as marks.
+/// Loss and tokens per second over one time axis, with changes as bands and events as marks.
 
 #include <QByteArray>
 #include <QWidget>
@@ -15,9 +15,9 @@
 
 namespace tessera::ui {
 
-/// Wheel zooms at the pointer, dragging pans, a double click shows everything and follows. A view
-/// whose right end reaches the newest sample follows it. A click sets the playhead, on a band it
-/// chooses that as well; dragging the playhead, or anything in the strip of times, moves it.
+/// The wheel zooms at the pointer, dragging pans, a double click shows everything and follows. A
+/// view that ends at the newest sample follows it. A click sets the playhead and selects the band
+/// below it. Dragging the playhead, or in the strip of times, moves the playhead.
 ///
 /// Keys: left and right go to the previous and next event or band, with Shift by a second, with
 /// Ctrl they pan; Home goes to the first sample, End to the newest and follows it; + and − zoom, 0
@@ -29,39 +29,39 @@ class JobPlots : public QWidget {
   explicit JobPlots(QWidget* parent = nullptr);
   ~JobPlots() override;
 
-  /// Takes over what is new in `series`; gaps and pauses of bands stay empty.
+  /// Adds the new samples of `series`. Gaps and pauses of bands stay empty.
   void setSeries(const SampleSeries& series);
   void setBands(std::vector<PlotBand> bands);
   void setMarks(std::vector<PlotMark> marks);
-  /// The cluster's wall clock; nothing where it is not known.
+  /// Sets the wall clock of the cluster; nothing if unknown.
   void setNow(std::optional<double> now);
   void setSelectedBand(std::optional<std::int64_t> txn);
-  /// Dims what is drawn: it is from an earlier time.
+  /// Dims the plots, because their data are old.
   void setStale(bool stale);
 
   const std::vector<PlotBand>& bands() const;
   std::optional<std::int64_t> selectedBand() const;
-  /// What is in sight, seconds since 1970.
+  /// The visible time in seconds since 1970.
   std::pair<double, double> range() const;
   void setRange(double from, double to);
   /// Shows everything and follows.
   void fit();
-  /// The time that is looked at, nothing where none is; it is moved into the time of the samples.
+  /// The time of the playhead, clamped to the samples; nothing if there is none.
   std::optional<double> playhead() const;
   void setPlayhead(std::optional<double> time);
-  /// The event at the playhead, else what readout() says there.
+  /// The event at the playhead, else its readout().
   QString playheadText() const;
   bool isFollowing() const;
-  /// What the readout says at this time: step, clock, loss, tokens a second; empty in a gap.
+  /// The readout at this time: step, clock, loss, tokens per second; empty in a gap.
   QString readout(double time) const;
-  /// Horizontal place of a time in this widget.
+  /// The horizontal position of a time in this widget.
   double pixelOf(double time) const;
-  /// Number of runs of samples without a gap, as drawn.
+  /// The number of runs of samples without a gap.
   int segments() const;
-  /// Seconds that drawing everything anew takes now.
+  /// Repaints everything and returns the seconds it took.
   double measureReplot();
 
-  /// What is in sight, with the playhead and without the pointer, as files.
+  /// The visible plots as files, with the playhead and without the pointer.
   QByteArray toPng(QSize size, double scale) const;
   QByteArray toSvg(QSize size) const;
 
@@ -69,7 +69,7 @@ class JobPlots : public QWidget {
   QSize minimumSizeHint() const override { return {260, 84}; }
 
  signals:
-  /// The user chose a band.
+  /// The user selected a band.
   void bandChosen(qint64 txn);
   void rangeChanged();
   void playheadChanged();

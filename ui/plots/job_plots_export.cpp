@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The plots as files: what is in sight, with the playhead, without pointer and focus.
+// The visible plots as files, with the playhead, without pointer and focus.
 #include <QPixmap>
 #include <QScopedValueRollback>
 

@@ -26,10 +26,10 @@ struct JobPlots::Impl {
   void style() { canvas.setStyle(stale, dense); }
   void take(const DrawnSamples::Change& change);
   TimeView::Known known() const;
-  /// Shows what the view follows, if it does.
+  /// Shows the newest samples if the view follows them.
   void follow();
   void show(const PlotRange& range);
-  /// The values in sight fill the height; tokens start at zero.
+  /// Fits the value axes to the visible values; tokens start at zero.
   void fitValues();
   void userMoved();
 
@@ -39,7 +39,7 @@ struct JobPlots::Impl {
   void onRelease(QMouseEvent* event);
   bool grabs(QPointF position) const;
   void choose(const PlotBand& band);
-  /// Moves the view only where the time is out of sight.
+  /// Sets the playhead; moves the view only if the time is not visible.
   void goTo(double time);
   void step(int direction, Qt::KeyboardModifiers modifiers);
 
@@ -52,7 +52,7 @@ struct JobPlots::Impl {
 
   // job_plots_text.cpp
   QString textAt(QPointF position) const;
-  /// Screen readers hear what the eye sees last.
+  /// Sets the description for screen readers.
   void describe();
 
   JobPlots& widget;
@@ -68,8 +68,8 @@ struct JobPlots::Impl {
   QPoint pressed;
   bool dragging = false;  // the playhead
   bool stale = false;
-  bool dense = false;      // many samples a pixel are in sight
-  bool exporting = false;  // without what belongs to the screen alone
+  bool dense = false;      // many samples per pixel are visible
+  bool exporting = false;  // omits the pointer and the focus
 };
 
 }  // namespace tessera::ui

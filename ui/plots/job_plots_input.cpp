@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What mouse and keys do to the plots.
+// Mouse and keyboard input of the plots.
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace tessera::ui {
 namespace {
 
 constexpr int kClick = 4;         // pixels that a click may move
-constexpr double kZoom = 0.7;     // of a key
-constexpr double kPan = 1.0 / 8;  // of what is in sight, by a key
+constexpr double kZoom = 0.7;     // per key press
+constexpr double kPan = 1.0 / 8;  // of the visible time, per key press
 
 }  // namespace
 
@@ -66,7 +66,7 @@ void JobPlots::Impl::onRelease(QMouseEvent* event) {
 }
 
 void JobPlots::Impl::choose(const PlotBand& band) {
-  const std::int64_t txn = band.txn;  // whoever listens may set other bands
+  const std::int64_t txn = band.txn;  // a slot may replace the bands
   widget.setSelectedBand(txn);
   emit widget.bandChosen(txn);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is painted over the lines: words of the axes, the cluster's clock, playhead and pointer.
+// Overlays of the lines: axis titles, the clock of the cluster, playhead and pointer.
 #include <QFontMetricsF>
 #include <cmath>
 
@@ -13,7 +13,7 @@
 namespace tessera::ui {
 namespace {
 
-/// A hairline stands on whole pixels.
+/// Aligns a hairline to a pixel centre.
 double sharp(double x) { return std::round(x) + 0.5; }
 
 void drawUpright(QPainter& painter, double at, const QRect& area) {
@@ -100,7 +100,7 @@ void JobPlots::Impl::paintPointer(QPainter& painter) {
   paintDots(painter, geometry, geometry.timeAt(pointer->x()));
   const QString text = textAt(*pointer);
   QRectF box = readoutBox(geometry, text, at, pointer->y() - 30);
-  // What the playhead says stays readable.
+  // Keep the readout of the playhead readable.
   if (playhead && geometry.time.contains(*playhead)) {
     const QRectF fixed =
         readoutBox(geometry, widget.playheadText(), sharp(geometry.x(*playhead)), area.top() + 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the plots say in words: at the pointer, at the playhead, to screen readers.
+// Texts of the plots: at the pointer, at the playhead, for screen readers.
 #include <QLocale>
 #include <QStringList>
 #include <algorithm>

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Events on the strip between both plots, each in the shape of its kind.
+/// Paints events on the strip between both plots, with one shape per kind.
 
 #include <QPainter>
 #include <vector>
@@ -12,11 +12,11 @@
 
 namespace tessera::ui {
 
-/// The mark within 6 pixels of that place, the latest of several; null where there is none.
+/// Returns the mark within 6 pixels of the position, the latest of several; null if there is none.
 const PlotMark* markAt(const std::vector<PlotMark>& marks, const PlotGeometry& geometry,
                        QPointF position);
 
-/// Dots that would lie on each other are one.
+/// Overlapping dots are drawn as one.
 void drawMarks(QPainter& painter, const PlotGeometry& geometry, const std::vector<PlotMark>& marks);
 
 }  // namespace tessera::ui

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Which configurations are worth a choice: the Pareto front of step time and move time.
+/// The Pareto front of configurations by step time and pause.
 
 #include <vector>
 
@@ -10,11 +10,11 @@
 
 namespace tessera::ui {
 
-/// How long the job stands still for a candidate; 0 for the one that runs: nothing moves.
+/// Returns the pause of the job for a candidate; 0 for the running one, which moves nothing.
 double moveSeconds(const engine::Candidate& candidate);
 
-/// Indices of the candidates that fit and that no other one beats in step time and in move time,
-/// by step time.
+/// Returns the indices, by step time, of the candidates that fit and that no other candidate beats
+/// in both step time and pause.
 std::vector<int> paretoFront(const std::vector<engine::Candidate>& candidates);
 
 }  // namespace tessera::ui

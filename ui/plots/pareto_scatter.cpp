@@ -20,8 +20,8 @@
 namespace tessera::ui {
 namespace {
 
-constexpr double kLeft = 42, kTop = 18, kRight = 10, kBottom = 22;
-constexpr double kReach = 9;  // of the pointer, pixels
+constexpr double kLeft = 42, kScatterTop = 18, kRight = 10, kBottom = 22;
+constexpr double kPointReach = 9;  // of the pointer, pixels
 
 struct Span {
   double low = 0, high = 1;
@@ -30,7 +30,7 @@ struct Span {
   }
 };
 
-// A step between ticks of 1, 2 or 5 times a power of ten, for about `count` of them.
+// Returns a tick step of 1, 2 or 5 times a power of ten, for about `count` ticks.
 double tickStep(const Span& span, int count) {
   const double raw = (span.high - span.low) / count;
   const double power = std::pow(10.0, std::floor(std::log10(raw)));
@@ -60,7 +60,7 @@ ParetoScatter::ParetoScatter(QWidget* parent) : QWidget(parent) {
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-  setAccessibleName(tr("Configurations by step time and move time"));
+  setAccessibleName(tr("Configurations by step time and pause"));
 }
 
 void ParetoScatter::setCandidates(std::vector<engine::Candidate> candidates) {
@@ -92,7 +92,7 @@ void ParetoScatter::setOutdated(bool outdated) {
 }
 
 QRectF ParetoScatter::plotArea() const {
-  return QRectF(rect()).adjusted(kLeft, kTop, -kRight, -kBottom);
+  return QRectF(rect()).adjusted(kLeft, kScatterTop, -kRight, -kBottom);
 }
 
 QPointF ParetoScatter::pointOf(int index) const {
@@ -106,7 +106,7 @@ QPointF ParetoScatter::pointOf(int index) const {
 
 std::optional<int> ParetoScatter::indexAt(QPointF position) const {
   std::optional<int> best;
-  double least = kReach * kReach;
+  double least = kPointReach * kPointReach;
   for (int i = 0; i < static_cast<int>(m_candidates.size()); ++i) {
     const QPointF d = pointOf(i) - position;
     const double distance = d.x() * d.x() + d.y() * d.y();
@@ -126,7 +126,7 @@ void ParetoScatter::paintEvent(QPaintEvent*) {
   const QFont small = uiFont(10.5);
   p.setFont(small);
   p.setPen(theme.dim);
-  p.drawText(QPointF(0, 11), tr("move, ≈ s"));
+  p.drawText(QPointF(0, 11), tr("pause, ≈ s"));
   if (m_candidates.empty()) return;
   p.drawText(QRectF(area.left(), area.bottom() + 4, area.width(), kBottom),
              Qt::AlignRight | Qt::AlignTop, tr("step, ≈ s"));
@@ -206,7 +206,7 @@ void ParetoScatter::paintEvent(QPaintEvent*) {
       }
     }
   }
-  // One name at most: of what the pointer or the choice is on, else of the recommended one.
+  // At most one label: for the hovered point, else the selected, else the recommended one.
   std::optional<int> named = m_hovered ? m_hovered : m_chosen;
   for (int i = 0; i < static_cast<int>(m_candidates.size()) && !named; ++i) {
     if (m_candidates[static_cast<std::size_t>(i)].recommended) named = i;

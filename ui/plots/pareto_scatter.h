@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// Configurations as points: to the right a slower step, upwards a longer move. Those that no other
-/// one beats in both are joined.
+/// Configurations as points: step time to the right, pause upwards. A line joins the Pareto front.
 
 #include <QWidget>
 #include <optional>
@@ -13,20 +12,20 @@
 
 namespace tessera::ui {
 
-/// Keys: left and right, or up and down, choose the next point by step time.
+/// Keys: the arrow keys select the next or previous point by step time.
 class ParetoScatter : public QWidget {
   Q_OBJECT
 
  public:
   explicit ParetoScatter(QWidget* parent = nullptr);
   void setCandidates(std::vector<engine::Candidate> candidates);
-  /// The tool tip of a point.
+  /// Sets the tool tip of each point.
   void setWords(std::vector<QString> words) { m_words = std::move(words); }
   void setChosen(std::optional<int> index);
   std::optional<int> chosen() const { return m_chosen; }
   void setHovered(std::optional<int> index);
   std::optional<int> hovered() const { return m_hovered; }
-  /// Numbers that newer ones are about to replace are drawn faint.
+  /// Draws the points faint, because newer ones are pending.
   void setOutdated(bool outdated);
   QPointF pointOf(int index) const;
   std::optional<int> indexAt(QPointF position) const;
@@ -34,7 +33,7 @@ class ParetoScatter : public QWidget {
   QSize minimumSizeHint() const override { return {200, 120}; }
 
  signals:
-  /// The user chose a point.
+  /// The user selected a point.
   void candidateChosen(int index);
   void candidateHovered(std::optional<int> index);
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The playhead: the line at the time that is looked at, and where it is taken and stops.
+/// The playhead: a line at the selected time, its grab area and its stops.
 
 #include <QPainter>
 #include <optional>
@@ -13,15 +13,15 @@
 
 namespace tessera::ui {
 
-/// Whether a drag from there moves the playhead: beside its line, or anywhere in the strip of
-/// times.
+/// Returns whether a drag from this position moves the playhead: near its line, or anywhere in the
+/// strip of times.
 bool grabsPlayhead(const PlotGeometry& geometry, std::optional<double> playhead, QPointF position);
 
-/// Times of bands and events within `samples`, ascending: where keys take the playhead.
+/// Returns the times of bands and events within `samples`, ascending; the keys step through them.
 std::vector<double> playheadStops(const std::vector<PlotBand>& bands,
                                   const std::vector<PlotMark>& marks, const PlotRange& samples);
 
-/// Its line, with a handle in the strip of times. \pre `time` is in sight
+/// Draws the line, with a handle in the strip of times. \pre `time` is visible
 void drawPlayhead(QPainter& painter, const PlotGeometry& geometry, double time);
 
 }  // namespace tessera::ui

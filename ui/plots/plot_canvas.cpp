@@ -12,7 +12,7 @@
 namespace tessera::ui {
 namespace {
 
-/// Draws a part of a layer with what it was given.
+/// Draws its part of a layer with a function.
 class Painting : public QCPLayerable {
  public:
   Painting(QCustomPlot* plot, const QString& layer, std::function<void(QPainter&)> paint)
@@ -33,7 +33,7 @@ QCPAxis* values(const QCPAxisRect* rect) { return rect->axis(QCPAxis::atLeft); }
 
 PlotRange rangeOf(const QCPAxis* axis) { return {axis->range().lower, axis->range().upper}; }
 
-QString nameOf(PlotCanvas::Layer layer) {
+QString layerName(PlotCanvas::Layer layer) {
   switch (layer) {
     case PlotCanvas::Layer::Bands:
       return QStringLiteral("bands");
@@ -69,11 +69,11 @@ PlotCanvas::PlotCanvas(QWidget* parent) : m_plot(new QCustomPlot(parent)) {
   values(m_tokenRect)->setTicker(rateTicker(2));
   linkTimes();
 
-  m_plot->addLayer(nameOf(Layer::Bands), m_plot->layer(QStringLiteral("grid")),
+  m_plot->addLayer(layerName(Layer::Bands), m_plot->layer(QStringLiteral("grid")),
                    QCustomPlot::limBelow);
-  m_plot->addLayer(nameOf(Layer::Pointer), m_plot->layer(nameOf(Layer::Overlay)),
+  m_plot->addLayer(layerName(Layer::Pointer), m_plot->layer(layerName(Layer::Overlay)),
                    QCustomPlot::limAbove);
-  m_plot->layer(nameOf(Layer::Pointer))->setMode(QCPLayer::lmBuffered);
+  m_plot->layer(layerName(Layer::Pointer))->setMode(QCPLayer::lmBuffered);
 
   m_plot->setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
   connect(m_plot, &QCustomPlot::mousePress, this, &PlotCanvas::mousePressed);
@@ -95,7 +95,7 @@ QCPAxisRect* PlotCanvas::addRect(int row, int top, int bottom) {
   return rect;
 }
 
-// The lower axis follows the upper one, and moves it: so each change is told once, by the upper.
+// Both time axes follow each other. Only the upper one emits a change, so that it is emitted once.
 void PlotCanvas::linkTimes() {
   const auto changed = qOverload<const QCPRange&>(&QCPAxis::rangeChanged);
   connect(times(m_tokenRect), changed, this,
@@ -119,7 +119,7 @@ PlotGeometry PlotCanvas::geometry() const {
 }
 
 void PlotCanvas::addPainting(Layer layer, std::function<void(QPainter&)> paint) {
-  new Painting(m_plot, nameOf(layer), std::move(paint));  // owned by the plot
+  new Painting(m_plot, layerName(layer), std::move(paint));  // owned by the plot
 }
 
 void PlotCanvas::show(const PlotRange& range) {
@@ -175,7 +175,7 @@ void PlotCanvas::setStyle(bool stale, bool dense) {
     times(rect)->setTickLabelPadding(4);
     times(rect)->grid()->setVisible(false);
   }
-  // Many points a pixel make a band, not a line: hairlines are drawn a hundred times faster there.
+  // With many points per pixel a line becomes a band; hairlines are a hundred times faster then.
   const auto line = [dense](const QColor& color, double wide) {
     return dense ? hairline(color) : QPen(color, wide, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin);
   };
@@ -187,7 +187,7 @@ void PlotCanvas::setStyle(bool stale, bool dense) {
 
 void PlotCanvas::replot() { m_plot->replot(QCustomPlot::rpQueuedReplot); }
 void PlotCanvas::replotNow() { m_plot->replot(QCustomPlot::rpImmediateRefresh); }
-void PlotCanvas::replotPointer() { m_plot->layer(nameOf(Layer::Pointer))->replot(); }
+void PlotCanvas::replotPointer() { m_plot->layer(layerName(Layer::Pointer))->replot(); }
 
 QPixmap PlotCanvas::toPixmap(QSize size, double scale) const {
   return m_plot->toPixmap(size.width(), size.height(), scale);

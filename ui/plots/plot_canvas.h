@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The two plots as QCustomPlot draws them: axes, lines and layers for what is painted over them.
-/// With plot_tickers.cpp the only part that sees QCustomPlot.
+/// The two plots drawn by QCustomPlot: axes, lines, and layers for overlays. Only this file,
+/// plot_tickers, plot_picture and curve_plot use QCustomPlot.
 
 #include <QObject>
 #include <QPixmap>
@@ -22,55 +22,57 @@ class QPainter;
 
 namespace tessera::ui {
 
-/// GUI thread. Wheel and drag change the time in sight; what more the mouse does is told only.
+/// Lives on the GUI thread. Wheel and drag change the visible time; other mouse events are emitted.
 class PlotCanvas : public QObject {
   Q_OBJECT
 
  public:
-  /// From below to above.
+  /// In painting order.
   enum class Layer {
     Bands,    // under grid and lines
     Overlay,  // over the lines
-    Pointer,  // over all; repainted by itself
+    Pointer,  // above everything; repainted separately
   };
 
-  /// The widget that is drawn on becomes a child of `parent`, which outlives this.
+  /// The plot widget becomes a child of `parent`, which must outlive this object.
   explicit PlotCanvas(QWidget* parent);
 
   QWidget* widget() const;
-  /// As laid out last; while something is drawn, as it is drawn.
+  /// The current layout; during an export that of the export.
   PlotGeometry geometry() const;
-  /// `paint` draws a part of that layer, after those that were added to it before.
+  /// Adds a painting to a layer, above those added before.
   void addPainting(Layer layer, std::function<void(QPainter&)> paint);
 
-  /// Shows that time. \pre range.size() > 0
+  /// Shows this time. \pre range.size() > 0
   void show(const PlotRange& range);
-  /// As show(), as if the user had done it: rangeMoved().
+  /// Like show(), and emits rangeMoved().
   void move(const PlotRange& range);
   void showValues(const PlotRange& loss, const PlotRange& tokensPerSecond);
-  /// Whether dragging moves the time in sight.
+  /// Sets whether dragging moves the visible time.
   void setPanning(bool pans);
 
   void clearLines();
-  /// Ascending in time and after what is there. NaN breaks a line.
+  /// Appends points, ascending in time and after the present ones. NaN interrupts a line.
   void appendLines(std::span<const SampleSeries::Point> points);
-  /// Colours and pens of the current theme. `dense`: many points a pixel; `stale`: dimmed
+  /// Sets colours and pens of the current theme.
+  /// \param stale whether to dim the lines
+  /// \param dense whether there are many points per pixel
   void setStyle(bool stale, bool dense);
 
-  /// Draws everything soon.
+  /// Schedules a repaint of everything.
   void replot();
-  /// Draws everything now.
+  /// Repaints everything now.
   void replotNow();
-  /// Draws what the pointer changes now.
+  /// Repaints the pointer layer now.
   void replotPointer();
 
-  /// What is in sight, in another size.
+  /// Renders the visible plots in another size.
   QPixmap toPixmap(QSize size, double scale) const;
-  /// As lines and text where `device` has them.
+  /// Draws with lines and text if `device` supports them.
   void drawTo(QPaintDevice* device, QSize size) const;
 
  signals:
-  /// The user moved the time in sight.
+  /// The user moved the visible time.
   void rangeMoved();
   void mousePressed(QMouseEvent* event);
   void mouseMoved(QMouseEvent* event);
@@ -84,7 +86,7 @@ class PlotCanvas : public QObject {
   QCustomPlot* m_plot;
   QCPAxisRect *m_lossRect = nullptr, *m_tokenRect = nullptr;
   QCPGraph *m_loss = nullptr, *m_tokens = nullptr;
-  bool m_showing = false;  // the range is changed from here, not by the user
+  bool m_showing = false;  // the range changes by the program, not by the user
 };
 
 }  // namespace tessera::ui

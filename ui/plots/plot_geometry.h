@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Where times and values stand in the plots, in pixels of their widget. Plain values: what is
-/// drawn over the plots, and what the pointer is on, is found with it alone.
+/// The pixel positions of times and values in the plots, as plain values. Overlays and hit tests
+/// need nothing else.
 
 #include <QColor>
 #include <QPen>
@@ -22,14 +22,14 @@ struct PlotRange {
 /// Two plots, one above the other, over one axis of time.
 struct PlotGeometry {
   static constexpr int kLabelColumn = 14;  // where "loss" and "tokens/s" begin
-  static constexpr int kLeftMargin = 104;  // with the numbers of the axes
+  static constexpr int kLeftMargin = 104;  // for the axis numbers
   static constexpr int kRightMargin = 20;
   static constexpr int kTopMargin = 16;  // of band labels
   static constexpr int kMarkStrip = 14;  // between both plots
   static constexpr int kTimeStrip = 20;  // clock times below
 
   QRect loss = {}, tokens = {};
-  PlotRange time = {};  // in sight, seconds since 1970
+  PlotRange time = {};  // visible, seconds since 1970
   PlotRange lossValues = {}, tokenValues = {};
 
   double x(double seconds) const {
@@ -45,7 +45,7 @@ struct PlotGeometry {
 
   /// Both plots and the strip between them.
   QRect area() const { return loss | tokens; }
-  /// The area with the labels of bands above it.
+  /// The area and the band labels above it.
   QRect labelled() const { return area().adjusted(0, -kTopMargin, 0, 0); }
   /// Where bands, marks and labels may be drawn.
   QRect clip() const { return area().adjusted(0, -kTopMargin, kRightMargin, 0); }
@@ -56,7 +56,7 @@ struct PlotGeometry {
   }
 };
 
-/// One pixel wide at every scale.
+/// Returns a pen that is one pixel wide at every scale.
 inline QPen hairline(const QColor& color) {
   QPen pen(color, 1);
   pen.setCosmetic(true);

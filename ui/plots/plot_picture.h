@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Plots as the bytes of picture files.
+/// Plots as picture files in memory.
 
 #include <QByteArray>
 #include <QSize>
@@ -16,9 +16,10 @@ class QWidget;
 namespace tessera::ui {
 
 QByteArray pngOf(const QPixmap& picture);
-/// An SVG of that size on which `draw` draws; its title and description are those of `named`.
+/// Returns an SVG of this size drawn by `draw`, with the accessible name and description of
+/// `named`.
 QByteArray svgOf(const QWidget& named, QSize size, const std::function<void(QPaintDevice*)>& draw);
-/// Draws lines and words as such, not as pixels.
+/// Draws the plot with lines and text, not as pixels.
 void drawVectors(QCustomPlot& plot, QPaintDevice* device, QSize size);
 
 }  // namespace tessera::ui

@@ -10,8 +10,8 @@
 namespace tessera::ui {
 namespace {
 
-// QCPAxisTickerDateTime keeps the strategy of the widest range that it has seen, days of months,
-// and then finds no tick within a minute.
+// QCPAxisTickerDateTime keeps the strategy of the widest range so far, days of months, and then has
+// no tick within a minute.
 class ClockTicker : public QCPAxisTicker {
  public:
   ClockTicker() { setTickCount(4); }

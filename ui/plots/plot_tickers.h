@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Where the ticks of the plots' axes stand, and what they say.
+/// Tick positions and labels of the plot axes.
 
 #include <QDateTime>
 #include <QSharedPointer>
@@ -12,16 +12,16 @@ class QCPAxisTicker;
 
 namespace tessera::ui {
 
-/// Local time of a wall clock in seconds since 1970, to the millisecond.
+/// Converts seconds since 1970 to local time, to the millisecond.
 QDateTime clockOf(double time);
 /// "14:03:07".
 QString clockText(double time);
 
-/// Clock times, as fine as the range needs.
+/// Clock times, with a step that fits the range.
 QSharedPointer<QCPAxisTicker> clockTicker();
-/// Numbers with as many decimals as tell the ticks apart; about `count` ticks.
+/// About `count` ticks, with as many decimals as distinguish them.
 QSharedPointer<QCPAxisTicker> valueTicker(int count);
-/// "950", "5.8 k": tokens a second; about `count` ticks.
+/// About `count` ticks of tokens per second: "950", "5.8 k".
 QSharedPointer<QCPAxisTicker> rateTicker(int count);
 
 }  // namespace tessera::ui

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What is said of one time in the plots: a box of words and a dot on either line.
+/// The readout of one time in the plots: a text box and a dot on each line.
 
 #include <QPainter>
 #include <QString>
@@ -12,12 +12,13 @@
 
 namespace tessera::ui {
 
-/// Where a box with `text` stands: beside the pixel `at`, at `top` or as near as it fits.
+/// Returns the position of a box with `text`: beside the pixel `at`, at `top` or as near as it
+/// fits.
 QRectF readoutBox(const PlotGeometry& geometry, const QString& text, double at, double top);
 
 void drawReadout(QPainter& painter, const QRectF& box, const QString& text);
 
-/// On both lines; none for a value that is not a number.
+/// Draws a dot on each line; none for a value that is not a number.
 void drawDots(QPainter& painter, const PlotGeometry& geometry, const SampleSeries::Point& point);
 
 }  // namespace tessera::ui

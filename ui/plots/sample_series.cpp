@@ -6,7 +6,7 @@
 namespace tessera::ui {
 namespace {
 
-// Samples come with every step, a tenth of a second apart or more: shorter waits are no gaps.
+// Samples arrive with every step, at least 0.1 s apart. Shorter waits are not gaps.
 constexpr double kShortestGap = 0.25;
 
 }  // namespace
@@ -32,7 +32,7 @@ bool SampleSeries::add(const engine::Sample& sample) {
     if (m_interval == 0) m_interval = wait;
     if (wait > std::max(kShortestGap, kGapIntervals * m_interval)) {
       point.afterGap = true;
-      m_interval *= 1.5;  // a job that has become slow for good is no row of gaps
+      m_interval *= 1.5;  // a job that stays slow must not become a series of gaps
     } else {
       m_interval = wait < m_interval / 4 ? wait : 0.9 * m_interval + 0.1 * wait;
     }

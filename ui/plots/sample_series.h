@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A job's samples over time, in bounded memory, with the gaps where there were none.
+/// A job's samples over time with their gaps, in bounded memory.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace tessera::ui {
 
-/// Ascending in time and in step. Beyond its capacity the older half is thinned: neighbours become
-/// their mean, never across a gap, so that the newest part keeps every sample.
+/// Samples ascend in time and in step. Beyond the capacity the older half is thinned: pairs of
+/// neighbours become their mean, never across a gap. The newer half keeps every sample.
 class SampleSeries {
  public:
   struct Point {
@@ -21,26 +21,26 @@ class SampleSeries {
     std::int64_t step = 0;
     double loss = 0;
     double tokensPerSecond = 0;
-    bool afterGap = false;  // nothing was reported for long before this point
+    bool afterGap = false;  // there is a gap before this point
     friend bool operator==(const Point&, const Point&) = default;
   };
   static constexpr std::size_t kCapacity = 100'000;
-  /// A wait of more than this many usual intervals between two samples is a gap.
+  /// More than this number of usual intervals between two samples is a gap.
   static constexpr double kGapIntervals = 4;
 
   /// \pre capacity >= 16
   explicit SampleSeries(std::size_t capacity = kCapacity) : m_capacity(capacity) {}
 
   void clear();
-  /// A sample that is not newer than the last one is known already and ignored. A newer one of an
-  /// older step is the new course of a job that went back: it replaces the old one from there on.
-  /// \return whether anything changed
+  /// Adds a sample. One that is not newer than the last sample is ignored. A newer one with an
+  /// older step means that the job returned to that step: it replaces the samples from that step
+  /// on. \return whether anything changed
   bool add(const engine::Sample& sample);
 
   const std::vector<Point>& points() const { return m_points; }
-  /// The point nearest in time; null without points. O(log n).
+  /// Returns the point nearest in time; null if there are no points. O(log n).
   const Point* nearest(double time) const;
-  /// Grows when points changed that were there before; adding at the end leaves it.
+  /// Increments when existing points change. Appending does not change it.
   std::uint64_t revision() const { return m_revision; }
 
  private:

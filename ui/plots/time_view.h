@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Which part of time is in sight: everything, the newest seconds, or where the user went. A plain
-/// value; seconds since 1970.
+/// The visible part of time: everything, the newest seconds, or a range set by the user. A plain
+/// value in seconds since 1970.
 
 #include <optional>
 
@@ -13,29 +13,29 @@ namespace tessera::ui {
 
 class TimeView {
  public:
-  /// What there is on the axis.
+  /// The known extent of the axis.
   struct Known {
     std::optional<PlotRange> samples = {};  // from the first to the last
     std::optional<double> now = {};         // the cluster's clock
     double lastBandEnd = 0;                 // 0 without bands
   };
 
-  /// Whether the right end is the newest there is.
+  /// Whether the view ends at the newest sample and follows it.
   bool isFollowing() const { return m_isFollowing; }
-  /// Everything from now on.
+  /// Shows everything from now on.
   void followAll() { *this = {}; }
-  /// The newest `seconds` from now on.
+  /// Shows the newest `seconds` from now on.
   void followLast(double seconds);
 
-  /// What to show now that this is known; nothing where the view stays as it is.
+  /// Returns the range to show for this extent; nothing if the view does not change.
   std::optional<PlotRange> follow(const Known& known) const;
-  /// The user went to `wanted`: what to show for it, never further than a quarter of a view beyond
-  /// the samples, nor finer than they are. Follows where the last sample is in sight.
+  /// Returns the range to show if the user moves to `wanted`: at most a quarter of a view beyond
+  /// the samples, and not finer than the samples. Follows if the last sample is visible.
   PlotRange moveTo(const PlotRange& wanted, const Known& known);
 
  private:
   bool m_isFollowing = true;
-  std::optional<double> m_width;  // seconds in sight while following; nothing: everything
+  std::optional<double> m_width;  // visible seconds while following; nothing: everything
 };
 
 }  // namespace tessera::ui

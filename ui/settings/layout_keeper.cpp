@@ -48,7 +48,7 @@ QRect onScreen(QRect wanted, const QList<QRect>& screens, QSize least) {
   const QRect screen =
       *std::max_element(screens.begin(), screens.end(),
                         [&](const QRect& a, const QRect& b) { return area(a) < area(b); });
-  // A screen that is too small for the least is left over at the right and the bottom.
+  // On a screen smaller than the minimum, the window extends beyond its right and bottom edges.
   const QSize size = wanted.size().boundedTo(screen.size()).expandedTo(least);
   const bool away = area(screen) == 0;
   wanted.setSize(size);

@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// Keeps the window's place, docks, table columns and splitters in the settings, and puts them
-/// back.
+/// Stores window position, docks, table columns and splitters in the settings, and restores them.
 
 #include <QList>
 #include <QObject>
@@ -17,26 +16,27 @@ namespace tessera::ui {
 
 class Settings;
 
-/// `wanted` moved and shrunk so that its whole title bar and at least `least` of it lie on one of
-/// `screens`; centred on the first where it touches none. Empty `screens` leave it as it is.
+/// Returns `wanted` moved and shrunk so that its title bar and at least `least` of it lie on one of
+/// `screens`; centred on the first screen if it touches none. Unchanged if `screens` is empty.
 QRect onScreen(QRect wanted, const QList<QRect>& screens, QSize least);
 
-/// Watches one window. Tables, trees and splitters take part where they have an object name.
+/// Watches one window. Tables, trees and splitters are included if they have an object name.
 class LayoutKeeper : public QObject {
   Q_OBJECT
 
  public:
-  /// Both outlive the keeper. `version` changes when docks do: older states are then ignored.
+  /// Both must outlive the keeper. Stored states of another `version` are ignored; increment it
+  /// when docks change.
   LayoutKeeper(QMainWindow& window, Settings& settings, int version);
 
-  /// Puts back what the settings hold. Call once, when the window is complete. \return whether the
-  /// window's own place was known
+  /// Restores the stored layout. Call it once, when the window is complete.
+  /// \return whether a window position was stored
   bool restore();
-  /// Takes changes from now on.
+  /// Stores changes from now on.
   void watch();
-  /// Writes the present layout into the settings.
+  /// Stores the current layout.
   void capture();
-  /// Forgets it all, and does not take any until the next change.
+  /// Deletes the stored layout and stores nothing until the next change.
   void forget();
 
  protected:

@@ -97,23 +97,24 @@ Result<SettingEntries> parseSettings(const QByteArray& bytes) {
     if (line.isEmpty() || line.startsWith(QLatin1Char(';'))) continue;
     if (line == QLatin1String(kLastLine)) return entries;
     if (line.startsWith(QLatin1Char('['))) {
-      if (!line.endsWith(QLatin1Char(']'))) return wrongLine(i + 1, "a section without its end");
+      if (!line.endsWith(QLatin1Char(']')))
+        return wrongLine(i + 1, "a section without a closing bracket");
       section = line.mid(1, line.size() - 2);
       continue;
     }
     const qsizetype equals = line.indexOf(QLatin1Char('='));
     if (equals <= 0 || section.isEmpty()) return wrongLine(i + 1, "neither a section nor an entry");
     const auto value = unescaped(line.mid(equals + 1));
-    if (!value) return wrongLine(i + 1, "a backslash that escapes nothing");
+    if (!value) return wrongLine(i + 1, "a backslash that escapes no character");
     entries.insert(section + QLatin1Char('/') + line.left(equals), *value);
   }
-  return DataLoss("the end is missing: the file was cut short");
+  return DataLoss("the end is missing: the file is incomplete");
 }
 
 QByteArray printSettings(const SettingEntries& entries) {
   QString text = QLatin1String(kFirstLine) + QLatin1Char('\n');
   QString section;
-  // Keys of one section have a common prefix, so they stand together.
+  // Keys of one section have a common prefix, so they are adjacent.
   for (auto it = entries.begin(); it != entries.end(); ++it) {
     const qsizetype slash = it.key().indexOf(QLatin1Char('/'));
     if (const QString next = it.key().left(slash); next != section) {
@@ -137,7 +138,7 @@ Settings::Settings(QString file, QObject* parent) : QObject(parent), m_file(std:
   QFile disk(m_file);
   if (m_file.isEmpty() || !disk.exists()) return;
   if (!disk.open(QIODevice::ReadOnly)) {
-    m_notice = tr("The settings in %1 cannot be read (%2); the panel uses its defaults.")
+    m_notice = tr("The settings in %1 cannot be read (%2). The panel uses its defaults.")
                    .arg(m_file, disk.errorString());
     return;
   }
@@ -152,10 +153,10 @@ Settings::Settings(QString file, QObject* parent) : QObject(parent), m_file(std:
   const QString bad = m_file + QStringLiteral(".bad");
   const bool kept = std::rename(qUtf8Printable(m_file), qUtf8Printable(bad)) == 0;
   const QString why = QString::fromStdString(entries.error().message);
-  m_notice = kept ? tr("The settings file was damaged (%1); the panel uses its defaults and has "
-                       "kept the file as %2.")
+  m_notice = kept ? tr("The settings file was damaged (%1). The panel uses its defaults and kept "
+                       "the file as %2.")
                         .arg(why, bad)
-                  : tr("The settings file was damaged (%1); the panel uses its defaults.").arg(why);
+                  : tr("The settings file was damaged (%1). The panel uses its defaults.").arg(why);
 }
 
 Settings::~Settings() {
@@ -233,7 +234,7 @@ QStringList Settings::keysBelow(const QString& section) const {
 
 void Settings::touch() {
   m_dirty = true;
-  // From the first change on, so that changes that go on for long do not put the save off.
+  // The timer runs from the first change, so that continuous changes do not delay the save.
   if (!m_file.isEmpty() && !m_timer.isActive()) m_timer.start();
 }
 
@@ -253,7 +254,7 @@ Status Settings::save() {
   if (next.write(bytes) != bytes.size() || !next.flush()) return cannot(next.errorString());
   next.close();
   if (std::rename(qUtf8Printable(next.fileName()), qUtf8Printable(m_file)) != 0) {
-    return cannot(QStringLiteral("the new file cannot take the place of the old one"));
+    return cannot(QStringLiteral("the new file could not be renamed"));
   }
   return OkStatus();
 }

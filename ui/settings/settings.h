@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// What the user chose, kept in one small INI file (FORMAT.md). Typed settings come from one table
-/// with their defaults and limits; free entries hold layouts and shortcuts. GUI thread only.
+/// The settings of the panel, stored in a small INI file (FORMAT.md). Typed settings have defaults
+/// and limits in one table; free entries hold layouts and shortcuts. GUI thread only.
 
 #include <QHash>
 #include <QMap>
@@ -21,31 +21,31 @@ namespace tessera::ui {
 enum class Setting {
   Theme,         // "system", "light", "dark"
   ReduceMotion,  // static arrows instead of running dots
-  Scale,         // percent of all sizes; takes effect at the next start
+  Scale,         // percent of all sizes; takes effect after a restart
   Countdown,     // seconds between a drop and its apply in live mode
   Relock,        // minutes without input until Operate locks itself
   Confirm,       // "always", or "large": only moves above ConfirmAbove
   ConfirmAbove,  // MiB
   Mirror,        // keep a copy of the cluster's history on this machine
-  MirrorSize,    // MiB at most for it
-  Source,        // what was shown last: "live", "draft"
-  Colouring,     // what the colours of the mesh tell: "piece", "memory", …
+  MirrorSize,    // maximum size of a copy in MiB
+  Source,        // last source: "live", "draft"
+  Colouring,     // meaning of the colours in the mesh: "piece", "memory", …
 };
 
 struct SettingSpec {
   Setting setting;
   QString key;               // "section/name" in the file
-  QVariant fallback;         // its type is the setting's: bool, int or QString
+  QVariant fallback;         // its type is the type of the setting: bool, int or QString
   int least = 0, most = 0;   // of numbers
   QStringList choices = {};  // of texts
 };
-/// Every setting, in the order of the enumeration.
+/// Returns all settings, in the order of the enumeration.
 const std::vector<SettingSpec>& settingTable();
 
 /// Texts by "section/name".
 using SettingEntries = QMap<QString, QString>;
-/// Reads the format of FORMAT.md. \error kDataLoss naming the line, or saying that the end is
-///     missing.
+/// Parses the format of FORMAT.md.
+/// \error kDataLoss naming the line, or if the end is missing
 Result<SettingEntries> parseSettings(const QByteArray& bytes);
 QByteArray printSettings(const SettingEntries& entries);
 
@@ -53,26 +53,26 @@ class Settings : public QObject {
   Q_OBJECT
 
  public:
-  /// A change is on disk this long after it was made.
+  /// Delay between a change and its write to disk.
   static constexpr int kSaveDelayMs = 2000;
-  /// A longer file is not one of ours.
+  /// A longer file is not a settings file.
   static constexpr qint64 kMaxBytes = 1 << 20;
 
-  /// Reads `file`; without a name nothing is kept. A file that cannot be read as settings is
-  /// renamed to FILE.bad, defaults are used, and `notice` says so.
+  /// Reads `file`; without a name nothing is stored. A damaged file is renamed to FILE.bad; the
+  /// defaults are used and notice() reports it.
   explicit Settings(QString file = {}, QObject* parent = nullptr);
-  /// Writes what is not written yet.
+  /// Writes pending changes.
   ~Settings() override;
 
   bool flag(Setting setting) const;
   int number(Setting setting) const;
   QString text(Setting setting) const;
-  /// Numbers are moved to the nearest limit; a text that is no choice changes nothing.
+  /// Sets a value. Numbers are clamped to the limits; a text that is not a choice is ignored.
   void set(Setting setting, const QVariant& value);
   void reset(Setting setting) { set(setting, specOf(setting).fallback); }
   static const SettingSpec& specOf(Setting setting);
 
-  /// Entries without a row in the table, "shortcuts/plan.apply". Empty where there is none.
+  /// Entries that are not in the table, for example "shortcuts/plan.apply". Empty if not set.
   QString entry(const QString& key) const { return m_entries.value(key); }
   QByteArray blob(const QString& key) const {
     return QByteArray::fromBase64(entry(key).toLatin1());
@@ -80,17 +80,18 @@ class Settings : public QObject {
   void setEntry(const QString& key, const QString& text);
   void setBlob(const QString& key, const QByteArray& bytes);
   void removeEntry(const QString& key);
-  /// Keys below "section/".
+  /// The keys below "section/".
   QStringList keysBelow(const QString& section) const;
 
-  /// What was wrong with the file, one sentence; empty where nothing was.
+  /// The problem with the file as one sentence; empty if there was none.
   const QString& notice() const { return m_notice; }
   const QString& file() const { return m_file; }
   bool isSaved() const { return !m_dirty; }
-  /// Writes now: a new file beside the old one, then a rename. \error kUnavailable naming the file
+  /// Writes now: a new file beside the old one, then a rename.
+  /// \error kUnavailable naming the file
   Status save();
 
-  /// One number of a file that is not opened: for what must be known before Qt starts.
+  /// Reads one number directly from a file, for settings needed before Qt starts.
   static int peek(const QString& file, Setting setting);
 
  signals:

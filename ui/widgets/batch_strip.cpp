@@ -14,7 +14,7 @@
 namespace tessera::ui {
 namespace {
 
-constexpr double kTitle = 20, kHeight = 34, kGap = 14, kSlit = 1;
+constexpr double kTitle = 20, kHeight = 34, kBatchGap = 14, kShareSlit = 1;
 
 QString words(const DataView::Share& share) {
   QString text = BatchStrip::tr("dp %1: positions %2 to %3")
@@ -28,7 +28,7 @@ QString words(const DataView::Share& share) {
 
 BatchStrip::BatchStrip(QWidget* parent) : QWidget(parent) {
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-  setAccessibleName(tr("Batches and who reads them"));
+  setAccessibleName(tr("Batches and their ranks"));
 }
 
 void BatchStrip::setBatches(std::vector<Batch> batches) {
@@ -45,8 +45,8 @@ void BatchStrip::setBatches(std::vector<Batch> batches) {
 
 QRectF BatchStrip::batchArea(std::size_t index) const {
   const auto count = static_cast<double>(m_batches.size());
-  const double wide = (width() - kGap * (count - 1)) / count;
-  return {static_cast<double>(index) * (wide + kGap), kTitle, wide, kHeight};
+  const double wide = (width() - kBatchGap * (count - 1)) / count;
+  return {static_cast<double>(index) * (wide + kBatchGap), kTitle, wide, kHeight};
 }
 
 std::vector<BatchStrip::Cell> BatchStrip::cells() const {
@@ -60,8 +60,9 @@ std::vector<BatchStrip::Cell> BatchStrip::cells() const {
     for (const DataView::Share& share : batch.shares) {
       const double left = area.width() * static_cast<double>(share.begin - begin) / all;
       const double right = area.width() * static_cast<double>(share.end - begin) / all;
-      out.push_back({QRectF(area.left() + left, area.top(), right - left - kSlit, area.height()),
-                     &share, batch.done});
+      out.push_back(
+          {QRectF(area.left() + left, area.top(), right - left - kShareSlit, area.height()), &share,
+           batch.done});
     }
   }
   return out;

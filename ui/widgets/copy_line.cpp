@@ -15,7 +15,7 @@
 namespace tessera::ui {
 namespace {
 
-constexpr int kPadding = 9, kGap = 8;
+constexpr int kPadding = 9, kCopyGap = 8;
 
 QFont fixedFont() {
   QFont font = QFontDatabase::systemFont(QFontDatabase::FixedFont);
@@ -46,7 +46,7 @@ void CopyLine::copy() {
 }
 
 QRect CopyLine::textArea() const {
-  return QRect(0, 0, std::max(0, m_button->x() - kGap), height());
+  return QRect(0, 0, std::max(0, m_button->x() - kCopyGap), height());
 }
 
 void CopyLine::resizeEvent(QResizeEvent*) {

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// One line of text to take elsewhere, a path or a command, with its Copy button. What does not fit
-/// is left out in the middle of what is drawn, never of what is copied.
+/// One line of text, a path or a command, with a Copy button. A text that does not fit is shortened
+/// in the middle on the screen, never in the copy.
 
 #include <QString>
 #include <QWidget>
@@ -16,7 +16,7 @@ class CopyLine : public QWidget {
   Q_OBJECT
 
  public:
-  /// \param name what the text is, for screen readers: "path"
+  /// \param name name of the text for screen readers: "path"
   CopyLine(const QString& name, const QString& button, QWidget* parent = nullptr);
   void setText(const QString& text);
   const QString& text() const { return m_text; }

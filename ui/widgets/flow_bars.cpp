@@ -12,11 +12,11 @@
 namespace tessera::ui {
 namespace {
 
-constexpr int kRow = 26;
+constexpr int kFlowRow = 26;
 constexpr int kNameWidth = 104;
 constexpr int kRateWidth = 76;
 
-QString name(const engine::FlowStatus& flow) {
+QString flowName(const engine::FlowStatus& flow) {
   return format::device(flow.source) + QStringLiteral(" → ") + format::device(flow.destination);
 }
 
@@ -40,7 +40,7 @@ void FlowBars::set(std::vector<engine::FlowStatus> flows, bool showBytes) {
   QStringList names;
   for (const engine::FlowStatus& flow : m_flows) {
     if (names.size() == kMaxRows) break;
-    names << name(flow) + QLatin1Char(' ') +
+    names << flowName(flow) + QLatin1Char(' ') +
                  (m_showBytes ? format::bytes(flow.bytes_total) : format::percent(fraction(flow)));
   }
   setAccessibleName(names.join(QStringLiteral(", ")));
@@ -58,7 +58,7 @@ double FlowBars::fraction(const engine::FlowStatus& flow) const {
 QSize FlowBars::sizeHint() const {
   const int rows = std::min(static_cast<int>(m_flows.size()), kMaxRows);
   const bool more = static_cast<int>(m_flows.size()) > kMaxRows;
-  return {280, kRow * (rows + (more ? 1 : 0))};
+  return {280, kFlowRow * (rows + (more ? 1 : 0))};
 }
 
 void FlowBars::paintEvent(QPaintEvent*) {
@@ -69,10 +69,11 @@ void FlowBars::paintEvent(QPaintEvent*) {
   painter.setFont(font);
   int y = 0;
   for (const engine::FlowStatus& flow : m_flows) {
-    if (y == kRow * kMaxRows) break;
+    if (y == kFlowRow * kMaxRows) break;
     painter.setPen(theme.text);
-    painter.drawText(QRect(0, y, kNameWidth, kRow), Qt::AlignLeft | Qt::AlignVCenter, name(flow));
-    const QRectF track(kNameWidth, y + kRow / 2 - 4, width() - kNameWidth - kRateWidth, 8);
+    painter.drawText(QRect(0, y, kNameWidth, kFlowRow), Qt::AlignLeft | Qt::AlignVCenter,
+                     flowName(flow));
+    const QRectF track(kNameWidth, y + kFlowRow / 2 - 4, width() - kNameWidth - kRateWidth, 8);
     painter.setPen(Qt::NoPen);
     painter.setBrush(theme.track);
     painter.drawRoundedRect(track, 4, 4);
@@ -83,18 +84,18 @@ void FlowBars::paintEvent(QPaintEvent*) {
     }
     const bool whole = flow.bytes_done >= flow.bytes_total;
     painter.setPen(theme.dim);
-    painter.drawText(QRect(width() - kRateWidth, y, kRateWidth, kRow),
+    painter.drawText(QRect(width() - kRateWidth, y, kRateWidth, kFlowRow),
                      Qt::AlignRight | Qt::AlignVCenter,
                      m_showBytes                 ? format::bytes(flow.bytes_total)
                      : whole                     ? tr("done")
                      : flow.bytes_per_second > 0 ? format::rate(flow.bytes_per_second)
                                                  : QStringLiteral("—"));
-    y += kRow;
+    y += kFlowRow;
   }
   const int rest = static_cast<int>(m_flows.size()) - kMaxRows;
   if (rest > 0) {
     painter.setPen(theme.faint);
-    painter.drawText(QRect(0, y, width(), kRow), Qt::AlignLeft | Qt::AlignVCenter,
+    painter.drawText(QRect(0, y, width(), kFlowRow), Qt::AlignLeft | Qt::AlignVCenter,
                      tr("and %1 more").arg(rest));
   }
 }

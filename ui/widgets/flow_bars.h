@@ -16,9 +16,9 @@ class FlowBars : public QWidget {
 
  public:
   explicit FlowBars(QWidget* parent = nullptr);
-  /// At most `kMaxRows` are drawn, in the order given; the rest is counted in words.
+  /// Draws at most `kMaxRows`, in the given order, and the number of the others.
   void setFlows(std::vector<engine::FlowStatus> flows);
-  /// What went over each pair in all: the largest fills its bar.
+  /// Shows the total bytes of each pair; the largest fills its bar.
   void setBytes(std::vector<engine::FlowStatus> flows);
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override { return sizeHint(); }

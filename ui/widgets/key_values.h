@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Rows of a name on the left and its value on the right.
+/// Rows with a name on the left and a value on the right.
 
 #include <QString>
 #include <QWidget>
@@ -29,7 +29,7 @@ class KeyValues : public QWidget {
   /// Changes only the labels that differ.
   void setRows(const std::vector<Row>& rows);
   const std::vector<Row>& rows() const { return m_rows; }
-  /// Value of a key, or an empty text.
+  /// Returns the value of a key, or an empty text.
   QString value(const QString& key) const;
 
  private:
@@ -42,9 +42,9 @@ class KeyValues : public QWidget {
   std::vector<Labels> m_labels;
 };
 
-/// Sets the dynamic property `role` of a label and applies the style sheet again if it differs.
+/// Sets the dynamic property `role` of a widget and reapplies the style sheet if it differs.
 void setRole(QWidget* widget, const QString& role);
-/// A label of that role whose words wrap. Names of files and tensors are shown as they are.
+/// Returns a word-wrapping plain-text label with this role.
 QLabel* wrappingLabel(const QString& role, QWidget* parent);
 
 }  // namespace tessera::ui

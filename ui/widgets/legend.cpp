@@ -13,11 +13,11 @@
 namespace tessera::ui {
 namespace {
 
-constexpr int kSwatch = 12;
-constexpr int kGap = 16;
+constexpr int kLegendSwatch = 12;
+constexpr int kLegendGap = 16;
 
 int widthOf(const QFontMetrics& metrics, const QString& text) {
-  return kSwatch + 6 + metrics.horizontalAdvance(text) + kGap;
+  return kLegendSwatch + 6 + metrics.horizontalAdvance(text) + kLegendGap;
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ void Legend::setEntries(std::vector<MeshScene::LegendEntry> entries, bool isQuan
   QStringList names;
   for (const MeshScene::LegendEntry& entry : m_entries) names << entry.text;
   setAccessibleName(isQuantity ? tr("Scale: %1").arg(names.join(QStringLiteral(", ")))
-                               : tr("Pieces: %1").arg(names.join(QStringLiteral(", "))));
+                               : tr("Shards: %1").arg(names.join(QStringLiteral(", "))));
   setToolTip(isQuantity || names.isEmpty()
                  ? QString()
                  : names.join(QLatin1Char('\n')) + QStringLiteral("\n\n") +
@@ -67,9 +67,9 @@ QRect Legend::entryRect(int index) const {
     const int wide = widthOf(metrics, m_entries[static_cast<std::size_t>(i)].text);
     const int rest = static_cast<int>(m_entries.size()) - i;
     const QString more = tr("+%1 more").arg(rest);
-    const int room = width() - x - (rest > 1 ? metrics.horizontalAdvance(more) + kGap : 0);
-    if (wide - kGap > room) return {};
-    if (i == index) return QRect(x, 0, wide - kGap, height());
+    const int room = width() - x - (rest > 1 ? metrics.horizontalAdvance(more) + kLegendGap : 0);
+    if (wide - kLegendGap > room) return {};
+    if (i == index) return QRect(x, 0, wide - kLegendGap, height());
     x += wide;
   }
   return {};
@@ -83,7 +83,8 @@ void Legend::toggle(int index) {
 void Legend::mousePressEvent(QMouseEvent* event) {
   if (m_isQuantity || event->button() != Qt::LeftButton) return;
   for (int i = 0; i < static_cast<int>(m_entries.size()); ++i) {
-    if (!entryRect(i).adjusted(-kGap / 2, 0, kGap / 2, 0).contains(event->pos())) continue;
+    if (!entryRect(i).adjusted(-kLegendGap / 2, 0, kLegendGap / 2, 0).contains(event->pos()))
+      continue;
     m_current = i;
     toggle(i);
     return;
@@ -127,15 +128,17 @@ void Legend::paintEvent(QPaintEvent*) {
   if (m_isQuantity && m_entries.size() > 1) {
     const QString low = m_entries.front().text, high = m_entries.back().text;
     const int left = metrics.horizontalAdvance(low) + 8;
-    const int right = width() - metrics.horizontalAdvance(high) - 8 - kGap;
+    const int right = width() - metrics.horizontalAdvance(high) - 8 - kLegendGap;
     QLinearGradient gradient(left, 0, right, 0);
     for (int i = 0; i <= 9; ++i) gradient.setColorAt(i / 9.0, quantity(i / 9.0));
     painter.setPen(theme.line);
     painter.setBrush(gradient);
-    painter.drawRoundedRect(QRectF(left, (height() - kSwatch) / 2.0, right - left, kSwatch), 3, 3);
+    painter.drawRoundedRect(
+        QRectF(left, (height() - kLegendSwatch) / 2.0, right - left, kLegendSwatch), 3, 3);
     painter.setPen(theme.dim);
     painter.drawText(rect(), Qt::AlignLeft | Qt::AlignVCenter, low);
-    painter.drawText(rect().adjusted(0, 0, -kGap, 0), Qt::AlignRight | Qt::AlignVCenter, high);
+    painter.drawText(rect().adjusted(0, 0, -kLegendGap, 0), Qt::AlignRight | Qt::AlignVCenter,
+                     high);
     return;
   }
   int end = 0;
@@ -150,20 +153,21 @@ void Legend::paintEvent(QPaintEvent*) {
       return;
     }
     painter.setOpacity(m_isolated && m_isolated != entry.swatch ? 0.4 : 1.0);
-    const QRectF swatch(area.left() + 0.5, (height() - kSwatch) / 2.0, kSwatch, kSwatch);
+    const QRectF swatch(area.left() + 0.5, (height() - kLegendSwatch) / 2.0, kLegendSwatch,
+                        kLegendSwatch);
     painter.setPen(theme.line);
     painter.setBrush(identity(entry.swatch));
     painter.drawRoundedRect(swatch, 3, 3);
     paintPattern(painter, swatch, pattern(entry.swatch), identity(entry.swatch));
     painter.setPen(m_isolated == entry.swatch ? theme.text : theme.dim);
-    painter.drawText(area.adjusted(kSwatch + 6, 0, 4, 0), Qt::AlignLeft | Qt::AlignVCenter,
+    painter.drawText(area.adjusted(kLegendSwatch + 6, 0, 4, 0), Qt::AlignLeft | Qt::AlignVCenter,
                      entry.text);
     if (hasFocus() && i == m_current) {
       painter.setPen(QPen(theme.accent, 1));
       painter.setBrush(Qt::NoBrush);
       painter.drawRoundedRect(QRectF(area).adjusted(0.5, 0.5, 3.5, -0.5), 4, 4);
     }
-    end = area.right() + kGap;
+    end = area.right() + kLegendGap;
   }
 }
 

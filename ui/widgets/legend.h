@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Which colour and pattern tells what. A click, or space on the focused entry, isolates it.
+/// The legend of colours and patterns. A click, or Space on the focused entry, isolates it.
 
 #include <QWidget>
 #include <optional>
@@ -17,18 +17,19 @@ class Legend : public QWidget {
 
  public:
   explicit Legend(QWidget* parent = nullptr);
-  /// As many entries as fit are drawn, the rest is counted. A quantity is a scale, not a choice.
+  /// Draws as many entries as fit and the number of the others. A quantity is drawn as a scale and
+  /// cannot be isolated.
   void setEntries(std::vector<MeshScene::LegendEntry> entries, bool isQuantity = false);
   void setIsolated(std::optional<int> swatch);
   std::optional<int> isolated() const { return m_isolated; }
   const std::vector<MeshScene::LegendEntry>& entries() const { return m_entries; }
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override { return {60, 20}; }
-  /// Where an entry is drawn; null where it is only counted.
+  /// Returns the position of an entry; null if it is not drawn.
   QRect entryRect(int index) const;
 
  signals:
-  /// The user isolated a swatch, or none again.
+  /// The user isolated a swatch, or ended the isolation.
   void isolateRequested(std::optional<int> swatch);
 
  protected:

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A thin bar of a part of a whole.
+/// A thin bar that shows a fraction.
 
 #include <QWidget>
 #include <optional>
@@ -14,7 +14,7 @@ class Meter : public QWidget {
 
  public:
   explicit Meter(QWidget* parent = nullptr);
-  /// 0 to 1; nothing where it is not known. `words` for screen readers.
+  /// Sets the fraction, 0 to 1; nothing if unknown. `words` is for screen readers.
   void setFraction(std::optional<double> fraction, const QString& words);
   std::optional<double> fraction() const { return m_fraction; }
   QSize sizeHint() const override { return {120, 8}; }

@@ -14,8 +14,8 @@
 namespace tessera::ui {
 namespace {
 
-constexpr double kTop = 20, kBarHeight = 22;
-constexpr double kReach = 5;  // pixels beside a mark that still are it
+constexpr double kStripTop = 20, kPassBarHeight = 22;
+constexpr double kMarkReach = 5;  // pixels beside a mark in which it is hit
 constexpr double kLabelGap = 6;
 
 }  // namespace
@@ -28,9 +28,12 @@ PassStrip::PassStrip(QWidget* parent) : QWidget(parent) {
 
 void PassStrip::setView(const DataView& view) {
   m_view = view;
-  setAccessibleDescription(tr("%1 of %2 samples done, %n changes of the mesh", nullptr,
-                              static_cast<int>(view.changes.size()))
-                               .arg(format::count(view.next), format::count(view.numSamples)));
+  const QString done =
+      tr("%1 of %2 samples done").arg(format::count(view.next), format::count(view.numSamples));
+  const QString changes = view.changes.size() == 1
+                              ? tr("1 change of the mesh")
+                              : tr("%1 changes of the mesh").arg(view.changes.size());
+  setAccessibleDescription(done + QStringLiteral(", ") + changes);
   update();
 }
 
@@ -45,7 +48,7 @@ double PassStrip::xOf(std::int64_t position) const {
 
 std::optional<std::int64_t> PassStrip::changeAt(double x) const {
   std::optional<std::int64_t> found;
-  double nearest = kReach;
+  double nearest = kMarkReach;
   for (const DataView::Change& change : m_view.changes) {
     const double distance = std::abs(xOf(change.position) - x);
     if (distance <= nearest) {
@@ -61,26 +64,26 @@ void PassStrip::paintEvent(QPaintEvent*) {
   const Theme& theme = Theme::current();
   QPainter painter(this);
   painter.setRenderHint(QPainter::Antialiasing);
-  const QRectF bar(0, kTop, width(), kBarHeight);
+  const QRectF bar(0, kStripTop, width(), kPassBarHeight);
   painter.setPen(Qt::NoPen);
   painter.setBrush(theme.track);
   painter.drawRoundedRect(bar, 4, 4);
   const double here = xOf(m_view.next);
   if (here > 0) {
     painter.save();
-    painter.setClipRect(QRectF(0, kTop, here, kBarHeight));
+    painter.setClipRect(QRectF(0, kStripTop, here, kPassBarHeight));
     painter.setBrush(blend(theme.accent, theme.canvas, 0.45));
     painter.drawRoundedRect(bar, 4, 4);
     painter.restore();
   }
 
   painter.setFont(uiFont(11));
-  double free = 0;  // labels of changes do not run into each other
+  double free = 0;  // left limit of the next label, to avoid overlaps
   for (const DataView::Change& change : m_view.changes) {
     const double x = std::round(xOf(change.position)) + 0.5;
     const bool selected = m_selected == change.txn;
     painter.setPen(QPen(selected ? theme.accent : theme.text, selected ? 2 : 1));
-    painter.drawLine(QPointF(x, kTop - 4), QPointF(x, kTop + kBarHeight + 3));
+    painter.drawLine(QPointF(x, kStripTop - 4), QPointF(x, kStripTop + kPassBarHeight + 3));
     const QString label = change.fromDp == change.toDp
                               ? tr("dp %1").arg(change.toDp)
                               : tr("dp %1 → %2").arg(change.fromDp).arg(change.toDp);
@@ -88,15 +91,17 @@ void PassStrip::paintEvent(QPaintEvent*) {
     const double left = qBound(0.0, x - wide / 2, width() - wide);
     if (left < free) continue;
     painter.setPen(selected ? theme.accent : theme.dim);
-    painter.drawText(QRectF(left, 0, wide + 1, kTop - 5), Qt::AlignLeft | Qt::AlignVCenter, label);
+    painter.drawText(QRectF(left, 0, wide + 1, kStripTop - 5), Qt::AlignLeft | Qt::AlignVCenter,
+                     label);
     free = left + wide + kLabelGap;
   }
 
-  // Where the job stands: a triangle below and the position in words.
+  // The position of the job: a triangle below, and the position as text.
   painter.setPen(Qt::NoPen);
   painter.setBrush(theme.accent);
-  const double base = kTop + kBarHeight;
-  painter.drawRect(QRectF(qBound(0.0, here - 1, width() - 2.0), kTop - 2, 2, kBarHeight + 4));
+  const double base = kStripTop + kPassBarHeight;
+  painter.drawRect(
+      QRectF(qBound(0.0, here - 1, width() - 2.0), kStripTop - 2, 2, kPassBarHeight + 4));
   painter.setPen(theme.text);
   const QString text = format::count(m_view.next);
   const double wide = painter.fontMetrics().horizontalAdvance(text);
@@ -132,7 +137,7 @@ bool PassStrip::event(QEvent* event) {
     const auto position = static_cast<std::int64_t>(static_cast<double>(m_view.numSamples) *
                                                     help->pos().x() / qMax(1, width()));
     text = position < m_view.next ? tr("position %1: done").arg(format::count(position))
-                                  : tr("position %1: to come").arg(format::count(position));
+                                  : tr("position %1: not read yet").arg(format::count(position));
   }
   QToolTip::showText(help->globalPos(), text, this);
   return true;

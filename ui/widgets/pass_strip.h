@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// One pass over the data as a strip: what is done, where the job stands, and where its mesh
-/// changed.
+/// One pass over the data as a strip: the completed part, the position of the job, and the changes
+/// of its mesh.
 
 #include <QWidget>
 #include <optional>
@@ -17,13 +17,13 @@ class PassStrip : public QWidget {
 
  public:
   explicit PassStrip(QWidget* parent = nullptr);
-  /// The accessible description says what is drawn.
+  /// The accessible description contains the same facts.
   void setView(const DataView& view);
-  /// Marks the change of this transaction; none.
+  /// Marks the change of this transaction, if any.
   void setSelected(std::optional<std::int64_t> txn);
-  /// Left edge of a position in pixels.
+  /// Returns the left edge of a position in pixels.
   double xOf(std::int64_t position) const;
-  /// The change whose mark is at `x`, nearest first.
+  /// Returns the change whose mark is nearest to `x`, within reach.
   std::optional<std::int64_t> changeAt(double x) const;
   QSize sizeHint() const override { return {400, 62}; }
   QSize minimumSizeHint() const override { return {200, 62}; }

@@ -12,14 +12,14 @@
 namespace tessera::ui {
 namespace {
 
-constexpr int kBarHeight = 14;
-constexpr int kLegendTop = 22;
-constexpr int kRow = 20;
-constexpr int kSwatch = 9;
-constexpr double kMinPart = 4;
+constexpr int kPhaseBarHeight = 14;
+constexpr int kPhaseLegendTop = 22;
+constexpr int kPhaseRow = 20;
+constexpr int kPhaseSwatch = 9;
+constexpr double kMinPhaseWidth = 4;
 
-// Neighbours differ in strength, so that each phase has an end.
-QColor colorOf(const PhaseTime& phase, int place) {
+// Neighbours alternate in strength, so that their boundary is visible.
+QColor phaseColor(const PhaseTime& phase, int place) {
   const Theme& theme = Theme::current();
   const double strength = place % 2 == 0 ? 1.0 : 0.68;
   return phase.pauses ? blend(theme.accent, theme.panel, strength)
@@ -45,7 +45,7 @@ void PhaseTimesBar::setPhases(std::vector<PhaseTime> phases) {
 }
 
 QSize PhaseTimesBar::sizeHint() const {
-  return {300, kLegendTop + kRow * static_cast<int>(m_phases.size())};
+  return {300, kPhaseLegendTop + kPhaseRow * static_cast<int>(m_phases.size())};
 }
 
 void PhaseTimesBar::paintEvent(QPaintEvent*) {
@@ -54,25 +54,26 @@ void PhaseTimesBar::paintEvent(QPaintEvent*) {
   painter.setRenderHint(QPainter::Antialiasing);
   double whole = 0;
   for (const PhaseTime& phase : m_phases) whole += phase.seconds;
-  const double room = width() - kMinPart * static_cast<double>(m_phases.size());
+  const double room = width() - kMinPhaseWidth * static_cast<double>(m_phases.size());
   double x = 0;
-  int y = kLegendTop, place = 0;
+  int y = kPhaseLegendTop, place = 0;
   painter.setFont(uiFont(12));
   for (const PhaseTime& phase : m_phases) {
     const double part = whole > 0 ? phase.seconds / whole : 0;
-    const double wide = kMinPart + std::max(0.0, room * part);
+    const double wide = kMinPhaseWidth + std::max(0.0, room * part);
     painter.setPen(Qt::NoPen);
-    painter.setBrush(colorOf(phase, place));
-    painter.drawRoundedRect(QRectF(x, 0, std::max(2.0, wide - 1.5), kBarHeight), 3, 3);
-    painter.drawRoundedRect(QRectF(0, y + (kRow - kSwatch) / 2.0, kSwatch, kSwatch), 2, 2);
+    painter.setBrush(phaseColor(phase, place));
+    painter.drawRoundedRect(QRectF(x, 0, std::max(2.0, wide - 1.5), kPhaseBarHeight), 3, 3);
+    painter.drawRoundedRect(
+        QRectF(0, y + (kPhaseRow - kPhaseSwatch) / 2.0, kPhaseSwatch, kPhaseSwatch), 2, 2);
     x += wide;
     painter.setPen(theme.dim);
-    painter.drawText(QRect(kSwatch + 7, y, width() - kSwatch - 7, kRow),
+    painter.drawText(QRect(kPhaseSwatch + 7, y, width() - kPhaseSwatch - 7, kPhaseRow),
                      Qt::AlignLeft | Qt::AlignVCenter, phase.name);
     painter.setPen(theme.text);
-    painter.drawText(QRect(0, y, width(), kRow), Qt::AlignRight | Qt::AlignVCenter,
+    painter.drawText(QRect(0, y, width(), kPhaseRow), Qt::AlignRight | Qt::AlignVCenter,
                      format::seconds(phase.seconds));
-    y += kRow;
+    y += kPhaseRow;
     ++place;
   }
 }

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The phases of a transaction as one bar, cut by seconds, with its legend below: what made the job
-/// stand still is strong, the rest pale.
+/// The phases of a transaction as one bar, divided by seconds, with a legend below. Phases that
+/// pause the job are drawn strong, the others pale.
 
 #include <QWidget>
 #include <vector>

@@ -17,9 +17,9 @@
 namespace tessera::ui {
 namespace {
 
-constexpr double kBar = 24, kGap = 4, kEnds = 18;
-constexpr double kSlit = 1;      // between neighbours, where there is room for it
-constexpr double kAlike = 0.05;  // parts of a column that differ by less look the same
+constexpr double kBar = 24, kPlacementGap = 4, kEnds = 18;
+constexpr double kRunSlit = 1;   // between neighbours, if there is room
+constexpr double kAlike = 0.05;  // smaller differences between columns are ignored
 constexpr int kMostSteps = 4096;
 constexpr double kStale = 0.45;
 
@@ -34,7 +34,7 @@ bool looksAlike(const PlacedBytes::Column& a, const PlacedBytes::Column& b) {
 
 PlacementStrip::PlacementStrip(QWidget* parent) : QWidget(parent) {
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-  setAccessibleName(tr("Which GPU holds which bytes"));
+  setAccessibleName(tr("GPUs that hold the bytes"));
   setMouseTracking(true);
 }
 
@@ -72,11 +72,11 @@ int PlacementStrip::bars() const {
 }
 
 QSize PlacementStrip::sizeHint() const {
-  return {300, static_cast<int>(bars() * (kBar + kGap) + kEnds)};
+  return {300, static_cast<int>(bars() * (kBar + kPlacementGap) + kEnds)};
 }
 
-// A column in which one run ends and the next begins goes to the larger one, where the other is its
-// neighbour as well: it is no third thing.
+// A column that contains the end of one run and the start of the next is assigned to the larger run
+// if both also have columns of their own; it is not drawn as a third segment.
 void PlacementStrip::sharpenEnds() {
   for (std::size_t i = 0; i < m_segments.size(); ++i) {
     Segment& segment = m_segments[i];
@@ -133,7 +133,7 @@ void PlacementStrip::paintShare(QPainter& painter, const QRectF& area, ptc::Devi
   if (!labelled || painter.fontMetrics().horizontalAdvance(name) > room) return;
   const QRectF text = area.adjusted(6, 0, -4, 0);
   if (drawn.pattern != Pattern::Solid) {
-    // Letters do not run through the pattern.
+    // A plain background below the letters.
     const QRectF back(area.left() + 3, area.center().y() - 7,
                       painter.fontMetrics().horizontalAdvance(name) + 6, 14);
     painter.fillRect(back.intersected(area), fill);
@@ -144,7 +144,7 @@ void PlacementStrip::paintShare(QPainter& painter, const QRectF& area, ptc::Devi
 
 void PlacementStrip::paintBar(QPainter& painter, std::size_t copy, double top) const {
   for (const Segment& segment : m_segments) {
-    const double slit = segment.to - segment.from > 6 && segment.to < width() ? kSlit : 0;
+    const double slit = segment.to - segment.from > 6 && segment.to < width() ? kRunSlit : 0;
     const double wide = segment.to - segment.from - slit;
     const bool labelled = kBar / static_cast<double>(segment.shares.size()) >= 12;
     double y = top;
@@ -165,8 +165,8 @@ void PlacementStrip::paintEnds(QPainter& painter, double top) const {
   const QString last = format::count(m_bytes->end());
   painter.drawText(line, Qt::AlignRight | Qt::AlignVCenter, last);
   if (m_copies <= static_cast<std::size_t>(kMostBars)) return;
-  const QString more =
-      tr("and %1 more copies").arg(format::count(static_cast<std::int64_t>(m_copies) - kMostBars));
+  const QString more = tr("and %1 more replicas")
+                           .arg(format::count(static_cast<std::int64_t>(m_copies) - kMostBars));
   painter.drawText(line, Qt::AlignHCenter | Qt::AlignVCenter, more);
 }
 
@@ -176,7 +176,7 @@ void PlacementStrip::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setFont(uiFont(11));
   for (int bar = 0; bar < bars(); ++bar) {
-    const double top = bar * (kBar + kGap);
+    const double top = bar * (kBar + kPlacementGap);
     QPainterPath round;
     round.addRoundedRect(QRectF(0, top, width(), kBar), 4, 4);
     painter.setRenderHint(QPainter::Antialiasing);
@@ -186,17 +186,17 @@ void PlacementStrip::paintEvent(QPaintEvent*) {
     paintBar(painter, static_cast<std::size_t>(bar), top);
   }
   painter.setClipping(false);
-  paintEnds(painter, bars() * (kBar + kGap) - 1);
+  paintEnds(painter, bars() * (kBar + kPlacementGap) - 1);
 }
 
 std::optional<PlacementStrip::Hit> PlacementStrip::hitAt(const QPointF& at) const {
-  const auto bar = static_cast<int>(std::floor(at.y() / (kBar + kGap)));
-  const double inBar = at.y() - bar * (kBar + kGap);
+  const auto bar = static_cast<int>(std::floor(at.y() / (kBar + kPlacementGap)));
+  const double inBar = at.y() - bar * (kBar + kPlacementGap);
   if (bar < 0 || bar >= bars() || inBar >= kBar || at.x() < 0 || at.x() >= width()) return {};
   const auto segment =
       std::ranges::find_if(m_segments, [&](const Segment& s) { return at.x() < s.to; });
   if (segment == m_segments.end()) return {};
-  // Of several that share the column, the one whose band it is.
+  // If several runs share the column, take the one at this height.
   double below = inBar / kBar;
   auto share = segment->shares.begin();
   while (below >= share->part && share + 1 != segment->shares.end()) below -= (share++)->part;
@@ -234,7 +234,7 @@ bool PlacementStrip::event(QEvent* event) {
     return true;
   }
   const PlacedBytes::Run& run = hit->run;
-  const QString holders = run.holders->empty() ? tr("made as it is read")
+  const QString holders = run.holders->empty() ? tr("created when read")
                                                : tr("held by %1").arg(deviceNames(*run.holders));
   QToolTip::showText(help->globalPos(),
                      tr("%1\nbytes %2 to %3, %4\n%5")

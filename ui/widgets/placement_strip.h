@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Bytes from left to right, and the device that holds each: a bar a copy, in the colours of the
-/// mesh. Where runs are finer than a pixel, a column is divided as its bytes are.
+/// Bytes from left to right and the devices that hold them: one bar per replica, in the colours of
+/// the mesh. A column with runs shorter than a pixel is divided by their share of bytes.
 
 #include <QWidget>
 #include <optional>
@@ -25,15 +25,15 @@ class PlacementStrip : public QWidget {
   /// May be null.
   void setBytes(PlacedBytesPtr bytes);
   void setLooks(const DeviceLooks& looks);
-  /// These devices are framed, as in the mesh.
+  /// Frames these devices, as in the mesh.
   void setSelection(const std::set<ptc::DeviceId>& devices);
-  /// What is drawn was true a while ago.
+  /// Dims the strip, because its data are old.
   void setStale(bool stale);
-  /// Bars that are drawn: a copy each, the last ones counted in words where there are too many.
+  /// The number of bars drawn, one per replica. Further replicas are shown as a number.
   int bars() const;
-  /// Most devices that hold the same byte, as far as columns show.
+  /// The largest number of devices that hold the same byte, over all columns.
   std::size_t copies() const { return m_copies; }
-  /// The run under a point of the widget, and the device whose bar it is.
+  /// The run at a point of the widget, and the device of the bar.
   struct Hit {
     PlacedBytes::Run run;
     std::optional<ptc::DeviceId> device;
@@ -53,7 +53,7 @@ class PlacementStrip : public QWidget {
   bool event(QEvent* event) override;
 
  private:
-  /// Columns that look the same.
+  /// Adjacent columns that look the same.
   struct Segment {
     int from = 0, to = 0;  // columns
     PlacedBytes::Column shares;

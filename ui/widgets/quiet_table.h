@@ -2,14 +2,14 @@
 #pragma once
 
 /// \file
-/// The look that all tables of the panel share.
+/// The common look of all tables in the panel.
 
 class QTableView;
 
 namespace tessera::ui {
 
-/// Rows of one line and `rowHeight` pixels that are selected as a whole and never edited; no grid,
-/// no frame, no row numbers. Tab leaves the table instead of walking its cells.
+/// Sets up rows of one line and `rowHeight` pixels that are selected as a whole and cannot be
+/// edited; no grid, frame or row numbers. Tab leaves the table instead of moving between cells.
 void makeQuiet(QTableView& table, int rowHeight);
 
 }  // namespace tessera::ui

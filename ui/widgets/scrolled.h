@@ -2,15 +2,15 @@
 #pragma once
 
 /// \file
-/// Pages that may be higher than their place.
+/// Scrollable pages.
 
 class QScrollArea;
 class QWidget;
 
 namespace tessera::ui {
 
-/// `content`, which becomes the area's own, as wide as the place that it gets, with a scroll bar
-/// where it is higher: it asks its parent for no height, and so never pushes other panes away.
+/// Returns an area that owns `content`, gives it its own width, and scrolls vertically if needed.
+/// The area requires no minimum height, so that it never displaces other panes.
 QScrollArea* scrolled(QWidget* content, QWidget* parent);
 
 }  // namespace tessera::ui

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A row of segments of which one is on: the source switch of the toolbar.
+/// A row of segments, exactly one of which is selected: the source switch of the toolbar.
 
 #include <QAbstractButton>
 #include <QButtonGroup>
@@ -10,7 +10,7 @@
 
 namespace tessera::ui {
 
-/// Keys: left and right choose, as in any group of exclusive buttons.
+/// Keys: left and right select, as in any group of exclusive buttons.
 class SegmentedSwitch : public QWidget {
   Q_OBJECT
 
@@ -23,7 +23,7 @@ class SegmentedSwitch : public QWidget {
   void setCurrent(int id);
 
  signals:
-  /// The user chose; setCurrent is silent.
+  /// The user selected a segment. setCurrent() does not emit this.
   void chosen(int id);
 
  protected:

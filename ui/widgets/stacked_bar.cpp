@@ -12,13 +12,13 @@
 namespace tessera::ui {
 namespace {
 
-constexpr int kBarHeight = 14;
-constexpr int kLegendTop = 22;
+constexpr int kStackedBarHeight = 14;
+constexpr int kStackedLegendTop = 22;
 constexpr int kLegendRow = 18;
-constexpr int kSwatch = 9;
-constexpr int kMinPart = 3;
+constexpr int kStackedSwatch = 9;
+constexpr int kMinByteSegment = 3;
 
-QColor color(StackedBar::Tone tone) {
+QColor toneColor(StackedBar::Tone tone) {
   const Theme& theme = Theme::current();
   switch (tone) {
     case StackedBar::Tone::Stay:
@@ -33,8 +33,8 @@ QColor color(StackedBar::Tone tone) {
   return {};
 }
 
-QString label(const StackedBar::Part& part) {
-  return part.name + QLatin1Char(' ') + format::bytes(part.bytes);
+QString segmentLabel(const StackedBar::Segment& segment) {
+  return segment.name + QLatin1Char(' ') + format::bytes(segment.bytes);
 }
 
 }  // namespace
@@ -45,11 +45,11 @@ StackedBar::StackedBar(QWidget* parent) : QWidget(parent) {
   setSizePolicy(policy);
 }
 
-void StackedBar::setParts(std::vector<Part> parts) {
-  if (parts == m_parts) return;
-  m_parts = std::move(parts);
+void StackedBar::setSegments(std::vector<Segment> segments) {
+  if (segments == m_segments) return;
+  m_segments = std::move(segments);
   QStringList names;
-  for (const Part& part : m_parts) names << label(part);
+  for (const Segment& segment : m_segments) names << segmentLabel(segment);
   setAccessibleName(names.join(QStringLiteral(", ")));
   setToolTip(accessibleName());
   updateGeometry();
@@ -65,8 +65,8 @@ void StackedBar::setOutdated(bool outdated) {
 int StackedBar::legendRows(int width) const {
   const QFontMetrics metrics(uiFont(11));
   int rows = 1, x = 0;
-  for (const Part& part : m_parts) {
-    const int wide = kSwatch + 5 + metrics.horizontalAdvance(label(part));
+  for (const Segment& segment : m_segments) {
+    const int wide = kStackedSwatch + 5 + metrics.horizontalAdvance(segmentLabel(segment));
     if (x > 0 && x + wide > width) {
       ++rows;
       x = 0;
@@ -77,11 +77,11 @@ int StackedBar::legendRows(int width) const {
 }
 
 int StackedBar::heightForWidth(int width) const {
-  return kLegendTop + kLegendRow * legendRows(width);
+  return kStackedLegendTop + kLegendRow * legendRows(width);
 }
 
 QSize StackedBar::sizeHint() const { return {300, heightForWidth(qMax(300, width()))}; }
-QSize StackedBar::minimumSizeHint() const { return {200, kLegendTop + kLegendRow}; }
+QSize StackedBar::minimumSizeHint() const { return {200, kStackedLegendTop + kLegendRow}; }
 
 void StackedBar::paintEvent(QPaintEvent*) {
   const Theme& theme = Theme::current();
@@ -92,22 +92,22 @@ void StackedBar::paintEvent(QPaintEvent*) {
 
   std::int64_t total = 0;
   int shown = 0;
-  for (const Part& part : m_parts) {
-    total += part.bytes;
-    shown += part.bytes > 0;
+  for (const Segment& segment : m_segments) {
+    total += segment.bytes;
+    shown += segment.bytes > 0;
   }
   if (total == 0) {
     painter.setBrush(theme.track);
-    painter.drawRoundedRect(QRectF(0, 0, width(), kBarHeight), 3, 3);
+    painter.drawRoundedRect(QRectF(0, 0, width(), kStackedBarHeight), 3, 3);
   } else {
-    const double room = width() - kMinPart * shown;
+    const double room = width() - kMinByteSegment * shown;
     double x = 0;
-    for (const Part& part : m_parts) {
-      if (part.bytes == 0) continue;
+    for (const Segment& segment : m_segments) {
+      if (segment.bytes == 0) continue;
       const double wide =
-          kMinPart + room * static_cast<double>(part.bytes) / static_cast<double>(total);
-      painter.setBrush(color(part.tone));
-      painter.drawRoundedRect(QRectF(x, 0, std::max(2.0, wide - 1.5), kBarHeight), 3, 3);
+          kMinByteSegment + room * static_cast<double>(segment.bytes) / static_cast<double>(total);
+      painter.setBrush(toneColor(segment.tone));
+      painter.drawRoundedRect(QRectF(x, 0, std::max(2.0, wide - 1.5), kStackedBarHeight), 3, 3);
       x += wide;
     }
   }
@@ -116,19 +116,19 @@ void StackedBar::paintEvent(QPaintEvent*) {
   font.setStrikeOut(m_outdated);
   painter.setFont(font);
   const QFontMetrics metrics(font);
-  int x = 0, y = kLegendTop;
-  for (const Part& part : m_parts) {
-    const QString text = label(part);
-    const int wide = kSwatch + 5 + metrics.horizontalAdvance(text);
+  int x = 0, y = kStackedLegendTop;
+  for (const Segment& segment : m_segments) {
+    const QString text = segmentLabel(segment);
+    const int wide = kStackedSwatch + 5 + metrics.horizontalAdvance(text);
     if (x > 0 && x + wide > width()) {
       x = 0;
       y += kLegendRow;
     }
     painter.setPen(Qt::NoPen);
-    painter.setBrush(color(part.tone));
-    painter.drawRoundedRect(QRectF(x, y + 4, kSwatch, kSwatch), 2, 2);
+    painter.setBrush(toneColor(segment.tone));
+    painter.drawRoundedRect(QRectF(x, y + 4, kStackedSwatch, kStackedSwatch), 2, 2);
     painter.setPen(theme.dim);
-    painter.drawText(QRect(x + kSwatch + 5, y, wide, kLegendRow - 1),
+    painter.drawText(QRect(x + kStackedSwatch + 5, y, wide, kLegendRow - 1),
                      Qt::AlignLeft | Qt::AlignVCenter, text);
     x += wide + 12;
   }

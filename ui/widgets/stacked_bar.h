@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// One bar cut by bytes, with its legend below.
+/// One bar divided by bytes, with a legend below.
 
 #include <QColor>
 #include <QString>
@@ -17,18 +17,18 @@ class StackedBar : public QWidget {
 
  public:
   enum class Tone { Stay, Inside, Network, Storage };
-  struct Part {
+  struct Segment {
     QString name;
     std::int64_t bytes = 0;
     Tone tone = Tone::Stay;
-    friend bool operator==(const Part&, const Part&) = default;
+    friend bool operator==(const Segment&, const Segment&) = default;
   };
 
   explicit StackedBar(QWidget* parent = nullptr);
-  /// The accessible name lists the parts.
-  void setParts(std::vector<Part> parts);
-  const std::vector<Part>& parts() const { return m_parts; }
-  /// Numbers that a newer plan is about to replace are drawn faint and struck through.
+  /// The accessible name lists the segments.
+  void setSegments(std::vector<Segment> segments);
+  const std::vector<Segment>& segments() const { return m_segments; }
+  /// Draws the numbers faint and struck through, because a newer plan is pending.
   void setOutdated(bool outdated);
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;
@@ -40,7 +40,7 @@ class StackedBar : public QWidget {
 
  private:
   int legendRows(int width) const;
-  std::vector<Part> m_parts;
+  std::vector<Segment> m_segments;
   bool m_outdated = false;
 };
 

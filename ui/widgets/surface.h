@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A plain area in one of the theme's background colours; it follows a change of theme.
+/// A plain area in a background colour of the theme. It follows theme changes.
 
 #include <QWidget>
 
@@ -17,9 +17,9 @@ class Surface : public QWidget {
   explicit Surface(Tone tone, QWidget* parent = nullptr);
   void setTone(Tone tone);
   Tone tone() const { return m_tone; }
-  /// A hairline on this edge; none before.
+  /// Draws a hairline on these edges; the default is none.
   void setEdge(Qt::Edges edges);
-  /// A coloured frame just inside the edge, for sources other than Live; 0: none.
+  /// Draws a coloured frame inside the edge, for sources other than Live; 0: none.
   void setMark(int width);
 
  protected:
@@ -32,7 +32,7 @@ class Surface : public QWidget {
   Tone m_tone;
   Qt::Edges m_edges;
   int m_markWidth = 0;
-  QWidget* m_mark = nullptr;  // over the children, only as large as its lines
+  QWidget* m_mark = nullptr;  // above the children; masked to its lines
 };
 
 /// A hairline between groups of a panel.

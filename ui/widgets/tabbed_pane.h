@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Pages behind tabs, each with its own controls in the row of the tabs.
+/// Pages with tabs; each page can have controls in the row of the tabs.
 
 #include "ui/widgets/surface.h"
 
@@ -17,11 +17,12 @@ class TabbedPane : public Surface {
   Q_OBJECT
 
  public:
-  /// `name` is what a screen reader calls the tabs.
+  /// \param name accessible name of the tabs
   TabbedPane(Tone tone, const QString& name, int rowHeight, QWidget* parent = nullptr);
-  /// `corner` is shown while the page is; without one the row stays empty. Takes both over.
+  /// Adds a page and takes ownership. `corner` is shown in the row of the tabs while the page is
+  /// shown.
   void addPage(const QString& title, QWidget* page, QWidget* corner = nullptr);
-  /// Puts `widget` between the tabs and the pages, under those put there before.
+  /// Adds `widget` between the tabs and the pages, below earlier ones.
   void addNotice(QWidget* widget);
   QTabBar* tabs() const { return m_tabs; }
   QWidget* current() const;

@@ -9,7 +9,7 @@ namespace tessera::ui {
 namespace {
 constexpr int kTrackWidth = 30;
 constexpr int kTrackHeight = 16;
-constexpr int kGap = 8;
+constexpr int kToggleGap = 8;
 }  // namespace
 
 ToggleSwitch::ToggleSwitch(const QString& text, QWidget* parent) : QAbstractButton(parent) {
@@ -21,7 +21,7 @@ ToggleSwitch::ToggleSwitch(const QString& text, QWidget* parent) : QAbstractButt
 
 QSize ToggleSwitch::sizeHint() const {
   const QFontMetrics metrics(uiFont(12.5));
-  return {kTrackWidth + kGap + metrics.horizontalAdvance(text()) + 6, 28};
+  return {kTrackWidth + kToggleGap + metrics.horizontalAdvance(text()) + 6, 28};
 }
 
 void ToggleSwitch::paintEvent(QPaintEvent*) {
@@ -42,7 +42,7 @@ void ToggleSwitch::paintEvent(QPaintEvent*) {
   }
   painter.setFont(uiFont(12.5));
   painter.setPen(!isEnabled() ? theme.faint : isChecked() ? theme.text : theme.dim);
-  painter.drawText(rect().adjusted(kTrackWidth + kGap + 2, 0, 0, 0),
+  painter.drawText(rect().adjusted(kTrackWidth + kToggleGap + 2, 0, 0, 0),
                    Qt::AlignLeft | Qt::AlignVCenter, text());
 }
 

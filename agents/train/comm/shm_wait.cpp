@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-/// How long a rank sleeps between looks at the flags.
+/// How long a waiting rank sleeps before it checks again for an abort or abandonment.
 constexpr timespec kShmWaitSlice{.tv_sec = 0, .tv_nsec = 20'000'000};
 
 }  // namespace

@@ -142,7 +142,7 @@ Result<TokenType> ScanMegatronIndex(const MegatronPair& pair, IndexBuilder& buil
       AddRun(builder, run, header.type);
       run = {run.first_token + run.num_tokens, begin, length};
     }
-    // Sequences may lie over each other, so the sum is bounded by nothing but this.
+    // Sequences may overlap, so only this check bounds the sum.
     if (run.num_tokens > std::int64_t{1} << 60 || run.first_token > std::int64_t{1} << 60) {
       return BadData(idx, length_at, "more than 2^60 tokens");
     }

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What record formats share: limits, bytes as numbers, checks of a whole data set.
+/// What record formats share: limits, numbers from bytes, checks of a whole data set.
 
 #include <fmt/format.h>
 
@@ -17,10 +17,10 @@
 
 namespace tessera::engine {
 
-/// A record is read into memory as a whole; more is refused rather than taken.
+/// A record is read into memory whole; a larger one is refused.
 inline constexpr std::int64_t kMaxRecordBytes = std::int64_t{1} << 30;
 
-/// A number as the machine stores it; all formats here are little-endian, as is the machine.
+/// Reads a number as the machine stores it; all formats here are little-endian, as is the machine.
 /// \pre bytes.size() >= offset + sizeof(Number)
 template <typename Number>
 Number Load(std::span<const std::byte> bytes, std::size_t offset = 0) {
@@ -40,7 +40,7 @@ inline Status CheckRecords(const RecordIndex& index, std::span<const ByteSourceP
                                      files.empty() ? "" : files.front()->name(), files.size()));
 }
 
-/// A fingerprint of records: place and time of the files are not in it.
+/// Returns a fingerprint of records. It does not depend on names and times of the files.
 inline std::uint64_t RecordsFingerprint(DataFormat format, std::int64_t sequence,
                                         const RecordIndex& index) {
   return ptc::Mix(ptc::Mix(index.checksum() + static_cast<std::uint64_t>(format)) +

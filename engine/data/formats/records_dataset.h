@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What data sets of records that lie whole in files have in common.
+/// What data sets of whole records in files have in common.
 
 #include <fmt/format.h>
 

@@ -18,7 +18,7 @@ namespace tessera::test {
 class FakeKernel {
  public:
   FakeKernel();
-  /// Closes its end.
+  /// Closes the kernel's end.
   ~FakeKernel();
   FakeKernel(const FakeKernel&) = delete;
   FakeKernel& operator=(const FakeKernel&) = delete;
@@ -39,9 +39,10 @@ class FakeKernel {
     }
   };
 
-  /// Sends a request without waiting. \return its number
+  /// Sends a request without waiting.
+  /// \return its number
   std::uint64_t Send(std::uint32_t opcode, std::uint64_t node, std::string_view body);
-  /// Waits for the reply to a request, at most 10 s; replies to others are kept.
+  /// Waits up to 10 s for the reply to a request. Keeps replies to other requests.
   Reply Receive(std::uint64_t number);
   Reply Call(std::uint32_t opcode, std::uint64_t node, std::string_view body) {
     return Receive(Send(opcode, node, body));
@@ -55,7 +56,7 @@ class FakeKernel {
              std::uint32_t opcode = FUSE_READ);
   Reply Release(std::uint64_t node, std::uint64_t handle, std::uint32_t opcode = FUSE_RELEASE);
   void Forget(std::uint64_t node, std::uint64_t count);
-  /// Looks up each part; 0 where one is not there.
+  /// Looks up each component of the path; 0 if one does not exist.
   std::uint64_t Walk(std::string_view path);
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Serves a state of its own on a folder, and changes it as its stdin says: one word and its value
-/// a line, answered by one line.
+/// Serves a state in memory on a folder. Each line of stdin is a command with its value, which one line
+/// answers.
 ///
 ///     tessera-fake-mount DIR ROWS COLUMNS MESH
 ///     step N | mesh TEXT | churn MS | direct 0|1 | pins | views | cpu | taken | quit
@@ -57,7 +57,7 @@ class Shell {
   }
 
  private:
-  /// How often, and what is wrong with the last.
+  /// The number of taken states, and the fault of the last one.
   std::string Taken() const {
     const auto verdicts = sink_->verdicts();
     return std::to_string(verdicts.size()) + (verdicts.empty() ? "" : " " + verdicts.back());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// A real mount, by a process of its own, read as others read it.
+/// A real mount in a process of its own, which other programs read.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -225,7 +225,7 @@ class FuseMountTest : public QObject {
     }
   }
 
-  /// TESSERA_TEST_SECONDS: how long; the slow test does it for a minute, with a change a second.
+  /// TESSERA_TEST_SECONDS: duration. The slow test takes a minute, with one change per second.
   void readersWhileTheJobIsReconfigured() {
     const int seconds = std::max(3, qEnvironmentVariableIntValue("TESSERA_TEST_SECONDS"));
     constexpr int kLeastEpochs = 4, kPatienceSeconds = 30;  // on a machine that has much to do
@@ -335,7 +335,7 @@ class FuseMountTest : public QObject {
     QVERIFY2(none.first().contains("no folder"), none.first().constData());
   }
 
-  /// What cp, cat and dd write; the last of them completes it.
+  /// cp, cat and dd write files; the last one completes the hand-in.
   void filesAreHandedIn() {
     Mount mount(Dir());
     const QString copies = folder_->path();

@@ -185,7 +185,7 @@ class FuseSocketTest : public QObject {
     QVERIFY(Log().back().find("n1 is lost") != std::string::npos);
     QCOMPARE(Log().size(), 3U);
     QCOMPARE(kernel_->Read(node, handle + 77, 0, 4096).error, EINVAL);
-    // What the mount does not know is refused, not answered wrongly.
+    // Unknown requests are refused.
     QCOMPARE(kernel_->Call(FUSE_RMDIR, FUSE_ROOT_ID, {"jobs", 5}).error, ENOSYS);
     QCOMPARE(kernel_->Call(FUSE_UNLINK, FUSE_ROOT_ID, {"jobs", 5}).error, EROFS);
   }
@@ -233,7 +233,7 @@ class FuseSocketTest : public QObject {
     QTRY_COMPARE(server_->usage().inodes, before - 1024);
   }
 
-  // A request that waits keeps no other waiting.
+  // A waiting request delays no other.
   void slowPinsDoNotHoldOthersUp() {
     source_->Put(test::AnyJobInfo("b", LayoutOf("dp=1 on 1x1")));
     const auto slow = kernel_->Walk("jobs/a/full/model.safetensors");
@@ -282,7 +282,7 @@ class FuseSocketTest : public QObject {
     QVERIFY(Log().back().find("3 of 9") != std::string::npos);
   }
 
-  // More requests than there are threads wait for data; all else is answered.
+  // More requests wait for data than there are threads; all others are answered.
   void slowDataHoldNobodyUp() {
     const auto folder = kernel_->Walk("jobs/reads/data/0");
     std::mutex gate;

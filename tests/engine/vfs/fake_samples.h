@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Data of jobs in memory, with switches.
+/// The data of jobs in memory, with switches for faults.
 
 #include <functional>
 #include <mutex>
@@ -17,17 +17,17 @@ namespace tessera::test {
 /// \threadsafety Any thread.
 class FakeSamples final : public engine::vfs::SampleSource {
  public:
-  /// From now on; what was opened before stays as it is.
+  /// Sets the data of later calls of Open. Open data stay as they are.
   void Put(engine::vfs::JobData data) {
     const std::lock_guard lock(mutex_);
     data_ = std::make_shared<const engine::vfs::JobData>(std::move(data));
   }
-  /// What Open answers from now on; nullopt: the data.
+  /// Makes later calls of Open fail; nullopt: they return the data.
   void Fail(std::optional<Error> error) {
     const std::lock_guard lock(mutex_);
     error_ = std::move(error);
   }
-  /// Runs at the begin of each Open, without a lock.
+  /// Runs `action` at the start of each Open, without a lock.
   void BeforeOpen(std::function<void()> action) {
     const std::lock_guard lock(mutex_);
     before_ = std::move(action);

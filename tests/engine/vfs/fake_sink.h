@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Takes state that is handed in, and judges it element by element.
+/// Takes handed-in state and checks it element by element.
 
 #include <functional>
 #include <mutex>
@@ -17,12 +17,12 @@ namespace tessera::test {
 /// \threadsafety Any thread.
 class FakeSink final : public engine::vfs::StateSink {
  public:
-  /// What Take answers from now on; nullopt: it takes.
+  /// Makes later calls of Take fail; nullopt: they succeed.
   void Fail(std::optional<Error> error);
-  /// Runs in the next Take, without a lock.
+  /// Runs `action` in the next Take, without a lock.
   void InNextTake(std::function<void()> action);
-  /// What is wrong with the states that were taken, in the words of the judge; "" for one that is
-  /// what FakeSource shows of its step.
+  /// The first fault of each state that was taken; "" for a state that equals FakeSource's of the same
+  /// step.
   std::vector<std::string> verdicts() const;
   std::vector<engine::vfs::HandedStatePtr> taken() const;
   std::vector<std::string> refusals() const;

@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// A cluster's state in memory, with switches: jobs whose step and layout the test changes. Each
-/// element's value is a function of tensor, global index and step, so that any byte of any file can
-/// be judged by itself.
+/// The state of a cluster in memory. The test changes steps and layouts of the jobs. The value of an
+/// element is a function of tensor, global index and step, so that every byte of a file can be checked
+/// by itself.
 
 #include <atomic>
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace tessera::test {
 
-/// Bits of an element, of which the low ones are stored.
+/// The bits of an element. A tensor stores as many of the low ones as its type has.
 std::uint64_t ElementBits(int tensor, std::int64_t index, std::int64_t step);
 
 /// One read of a view.
@@ -35,16 +35,16 @@ class FakeSource final : public engine::vfs::StateSource {
   void Put(engine::vfs::JobInfo job);
   void Remove(const std::string& name);
   void Step(const std::string& name, std::int64_t by = 1);
-  /// Another layout and epoch; the step stays.
+  /// Changes layout and epoch; the step stays.
   void Reconfigure(const std::string& name, ptc::Layout layout);
 
   /// Whether views show their memory.
   void SetDirect(bool direct);
-  /// What Jobs, Pin and Read answer from now on; nullopt: as always.
+  /// Make later calls of Jobs, Pin and Read fail; nullopt: they succeed.
   void FailJobs(std::optional<Error> error);
   void FailPins(std::optional<Error> error);
   void FailReads(std::optional<Error> error);
-  /// Runs at the begin of the next Pin, without a lock.
+  /// Runs `action` at the start of the next Pin, without a lock.
   void BeforeNextPin(std::function<void()> action);
 
   int num_jobs_calls() const;
@@ -84,9 +84,11 @@ engine::vfs::JobInfo AnyJobInfo(std::string name, ptc::Layout layout);
 /// \pre tp divides rows
 ptc::Layout MatrixLayout(const std::string& mesh, std::int64_t rows, std::int64_t columns);
 
-/// Whether a whole file is what the tree must show of a job at that step: read from its own header
-/// by a parser of others, and compared element by element. \param rank nullopt: of the whole
-/// \param model or else optimizer \return what is wrong, or empty
+/// Checks a whole file of a job at the step of `job`: reads its header with another parser than the
+/// tree's, and compares every element.
+/// \param rank nullopt: a file of full/
+/// \param model the model's file; false: the optimizer's
+/// \return the first fault, or an empty string
 std::string Judge(const std::string& bytes, const engine::vfs::JobInfo& job,
                   std::optional<int> rank, bool model);
 

@@ -12,19 +12,19 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Names and sizes as they stand in the format's documentation.
+/// Names and sizes from the documentation of the format.
 const std::map<std::string, std::size_t> kSizes = {
     {"BOOL", 1}, {"U8", 1},  {"I8", 1},  {"F8_E4M3", 1}, {"F8_E5M2", 1},
     {"U16", 2},  {"I16", 2}, {"F16", 2}, {"BF16", 2},    {"U32", 4},
     {"I32", 4},  {"F32", 4}, {"U64", 8}, {"I64", 8},     {"F64", 8}};
 
-/// How often each element of each tensor stands in the file.
+/// How often each element of each tensor occurs in the file.
 using Seen = std::vector<std::vector<int>>;
 
 /// The indices of the uncut tensor along each dimension of an entry, in the entry's order.
 using Axes = std::vector<std::vector<std::int64_t>>;
 
-/// Of boxes as text, `[0:4,8:16]`, which follow each other along the one dimension they differ in.
+/// \param boxes as text, `[0:4,8:16]`; they follow each other along the dimension in which they differ
 Axes AxesOf(const std::vector<std::string>& boxes) {
   Axes axes;
   for (const std::string& box : boxes) {
@@ -130,7 +130,7 @@ std::string Judge(const std::string& bytes, const engine::vfs::JobInfo& job,
   }
   if (total != data.size()) return "bytes that belong to no entry";
 
-  // What had to be there, element by element.
+  // The expected elements.
   for (std::size_t t = 0; t < specs.size(); ++t) {
     const auto role = specs[t].role;
     const bool here =

@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 constexpr std::size_t kPage = 4096;
 
-/// How many whole pages of a room have memory.
+/// The number of whole pages of a range that have memory.
 std::size_t Resident(std::span<const std::byte> room) {
   const auto address = reinterpret_cast<std::uintptr_t>(room.data());
   const std::uintptr_t begin = (address + kPage - 1) / kPage * kPage;
@@ -40,8 +40,8 @@ class StagedBytesTest : public QObject {
   }
 
  private slots:
-  /// Whoever writes in order finds memory under every byte from 5 MiB on, and never has more than
-  /// twice what was written.
+  /// A sequential writer finds memory under every byte from 5 MiB on, and never more than twice what
+  /// it wrote.
   void room_ahead_is_before_the_writer() {
     constexpr std::int64_t kLimit = 21 * kMiB + 12345;
     const auto bytes = Make(kLimit);

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A tree read by paths, as a kernel and a program together read it.
+/// Reads a tree by paths, as a kernel does for a program.
 
 #include <algorithm>
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace tessera::test {
 
-/// Looks up each part of the path.
+/// Looks up each component of the path.
 inline Result<engine::vfs::Tree::Attributes> FindPath(engine::vfs::Tree& tree,
                                                       std::string_view path,
                                                       engine::vfs::Time now) {
@@ -26,7 +26,7 @@ inline Result<engine::vfs::Tree::Attributes> FindPath(engine::vfs::Tree& tree,
   return at;
 }
 
-/// \param piece bytes asked for at once
+/// \param piece bytes of each read
 inline Result<std::string> ReadAll(engine::vfs::Tree& tree, engine::vfs::Tree::Handle handle,
                                    std::size_t piece = 1000) {
   std::string all;
@@ -40,7 +40,8 @@ inline Result<std::string> ReadAll(engine::vfs::Tree& tree, engine::vfs::Tree::H
   }
 }
 
-/// The bytes of a file. \error kInternal if they are not as many as its lookup says
+/// The bytes of a file.
+/// \error kInternal if their number differs from the size of the lookup
 inline Result<std::string> ReadPath(engine::vfs::Tree& tree, std::string_view path,
                                     engine::vfs::Time now, std::size_t piece = 1000) {
   TESSERA_TRY(const auto found, FindPath(tree, path, now));

@@ -30,7 +30,7 @@ Result<std::string> ReadRange(const Content& content, std::int64_t offset, std::
   return Joined(fragments);
 }
 
-/// One of the files of a job and its content.
+/// A file of a job and its content.
 struct File {
   std::optional<int> rank;
   StateFile part = StateFile::kModel;
@@ -108,7 +108,7 @@ class VfsContentTest : public QObject {
     }
   }
 
-  // Also those that begin or end inside an element.
+  // Also ranges that begin or end inside an element.
   void anyRangeIsThatOfTheWhole() {
     std::mt19937_64 rng(test::Seed() + 1);
     for (int i = 0; i < 30; ++i) {

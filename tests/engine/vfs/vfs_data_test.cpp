@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The folders data/R of the tree: whose samples they show, when, and what becomes of that when the
-/// job changes. The samples are numbers that the test can tell apart.
+/// The folders data/D of the tree: their samples at each step, before and after changes of the job.
+/// Every sample is a distinct number.
 
 #include <QTest>
 #include <algorithm>
@@ -27,7 +27,7 @@ namespace {
 
 const Time kStart = Time() + std::chrono::hours(1);
 
-/// Samples of TFRecord's files, though the records are but "<17>".
+/// Samples of the format TFRecord, with records such as "<17>".
 class Numbers final : public engine::Dataset {
  public:
   explicit Numbers(std::int64_t count) : count_(count) {}
@@ -99,7 +99,7 @@ struct World {
   Result<std::vector<std::string>> List(std::string_view path) {
     return test::ListPath(tree, path, now);
   }
-  /// What all ranks together read with a step, in their order.
+  /// The samples of all ranks at a step, in the order of the ranks.
   Result<std::vector<std::int64_t>> BatchOf(std::int64_t step, std::vector<std::size_t>* sizes) {
     TESSERA_TRY(const auto ranks, List("jobs/a/data"));
     std::string name = std::to_string(step);
@@ -172,8 +172,8 @@ class VfsDataTest : public QObject {
     VERIFY_OK(world.Cat("jobs/a/data/0/100000000.tfrecord"));
   }
 
-  // Many passes, several of them inside a batch, and every mesh: together the ranks read the
-  // samples of the order, each once a pass, and their shares differ by one at most.
+  // For many passes, some shorter than a batch, and every mesh: the ranks together read the samples in
+  // order, each once per pass, and their shares differ by at most one.
   void everySampleIsReadOnceAPassWhateverTheMesh() {
     std::mt19937_64 rng(test::Seed());
     for (int history = 0; history < 20; ++history) {
@@ -222,7 +222,7 @@ class VfsDataTest : public QObject {
     const auto handle = world.tree.Open(before->ino, world.now);
     const auto shown = world.ReadAll(*handle);
     world.Reconfigure(3);
-    // Open files stay what they are; to open one of before is to look it up again.
+    // Open files do not change. To open an older one again needs another lookup.
     QCOMPARE(*world.ReadAll(*handle), *shown);
     VERIFY_ERROR(world.tree.Open(before->ino, world.now), ErrorCode::kFailedPrecondition,
                  "looked up again");
@@ -260,7 +260,7 @@ class VfsDataTest : public QObject {
     QVERIFY(*world.Cat(kNext) != *shown);
   }
 
-  // While files of a view are open, all of the job's folder is at its step.
+  // While files of a view are open, the whole folder of the job shows the step of the view.
   void dataAreThoseOfTheViewThatIsOpen() {
     World world(2);
     const auto state = world.tree.Open(world.Find("jobs/a/full/model.safetensors")->ino, world.now);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are written into the tree, until they are a job's state.
+// Files that are written into the tree, until a transaction takes their state.
 #include <QTest>
 #include <algorithm>
 #include <random>
@@ -31,7 +31,7 @@ namespace {
 
 const Time kStart = Time() + std::chrono::hours(1);
 
-/// Data of which nobody reads more than how many there are.
+/// A data set of which only the number of samples is read.
 class Counted final : public engine::Dataset {
  public:
   explicit Counted(std::int64_t count) : count_(count) {}
@@ -65,7 +65,7 @@ ptc::Layout CursorLayout() {
                             *ptc::Collection::Make({cursor}, 1));
 }
 
-/// A file of the tree by rank and part.
+/// Names a file of a rank.
 struct FileOf {
   int rank = 0;
   bool model = true;
@@ -90,12 +90,12 @@ struct World {
   void Later(milliseconds by = milliseconds(200)) { now += by; }
   JobInfo Job() { return source->Jobs()->front(); }
   static std::string PathOf(int rank) { return "jobs/a/ranks/" + std::to_string(rank); }
-  /// 0 where it is not there.
+  /// 0 if there is no such folder.
   Ino Folder(int rank) {
     const auto found = test::FindPath(tree, PathOf(rank), now);
     return found ? found->ino : 0;
   }
-  /// The bytes of what the tree shows now.
+  /// The bytes of a file that the tree shows now.
   std::string Read(const FileOf& file) {
     return *test::ReadPath(tree, PathOf(file.rank) + "/" + file.name(), now);
   }
@@ -142,7 +142,7 @@ std::string Edited(const std::string& bytes,
 class VfsHandInTest : public QObject {
   Q_OBJECT
  private slots:
-  /// With any files in any order: taken with the first that leaves no element missing, and right.
+  /// Files in any order are taken as soon as no element is missing, and every element is right.
   void whatCoversAllIsTaken() {
     std::mt19937_64 rng(test::Seed());
     for (int i = 0; i < 60; ++i) {
@@ -230,7 +230,7 @@ class VfsHandInTest : public QObject {
     refused(world.Read({1, true}), "tessera.rank");
     QVERIFY(world.sink->taken().empty());
     QCOMPARE(world.tree.usage().handles, 0U);
-    // Metadata of others is none of our business, and ours need not all be there.
+    // Unknown metadata are ignored, and most of Tessera's are optional.
     VERIFY_OK(world.Write({0, true}, Edited(good, [](Header& h) {
                             h.metadata = {{"tessera.step", "10"}, {"who", "me"}};
                           })));
@@ -351,7 +351,7 @@ class VfsHandInTest : public QObject {
     World world(test::MatrixLayout("dp=2,tp=2 on 1x4", 8, 6));
     const auto files = world.Files();
     VERIFY_OK(world.Write({0, true}, files[0].second));
-    // Rank 2 has the same as rank 0.
+    // Ranks 0 and 2 are replicas.
     std::string other = files[4].second;
     other.back() = static_cast<char>(other.back() ^ 1);
     VERIFY_ERROR(world.Write({2, true}, other), ErrorCode::kInvalidArgument,
@@ -366,7 +366,7 @@ class VfsHandInTest : public QObject {
         world.Write({1, true}, later), ErrorCode::kInvalidArgument,
         "'ranks/1/model.safetensors.new' is of step 11, 'ranks/0/model.safetensors.new' of "
         "step 10");
-    // The rank that began begins anew: what the others said before does not count any more.
+    // The first rank begins again, which drops the files of the earlier step.
     const std::string again = world.Read({0, true});
     VERIFY_OK(world.Write({0, true}, again));
     VERIFY_OK(world.Write({1, true}, later));
@@ -377,8 +377,8 @@ class VfsHandInTest : public QObject {
     QCOMPARE(world.sink->taken().front()->step, 11);
   }
 
-  // Files are digested when they are read, once each: the set, which is used under a lock, compares
-  // numbers and never looks at bytes again.
+  // Each file is digested once, when it is read. The set, which is used under a lock, compares digests
+  // and never reads bytes.
   void theSetNeverReadsTheBytesOfAFile() {
     World world(test::MatrixLayout("dp=4,tp=2 on 1x8", 8, 6));
     const auto job = world.Job();
@@ -397,7 +397,7 @@ class VfsHandInTest : public QObject {
         std::string bytes = world.Read({rank, model});
         auto file = read(rank, model ? StateFile::kModel : StateFile::kOptimizer, bytes);
         VERIFY_OK(file);
-        // Each cell of the file once, whatever the number of files.
+        // Each cell of the file once, independent of the number of files.
         std::vector<std::size_t> numbers;
         for (const auto& cell : file->cells) numbers.push_back(cell.cell);
         QVERIFY(std::ranges::adjacent_find(numbers, std::ranges::greater_equal()) ==
@@ -416,7 +416,7 @@ class VfsHandInTest : public QObject {
     VERIFY_OK(set.Check(*other));
   }
 
-  // Hand-in of the form that the mount shows: q, k and v joined, along either dimension.
+  // Handed in as the mount shows them: q, k and v joined, along either dimension.
   void fusedTensorsAreHandedIn() {
     for (const int dim : {0, 1}) {
       ptc::TensorSpec qkv{.name = "qkv", .dtype = ptc::DType::kF32, .shape = {16, 16}};
@@ -520,7 +520,7 @@ class VfsHandInTest : public QObject {
     VERIFY_OK(world.tree.Flush(created->handle, world.now));
     world.tree.Release(created->handle);
     QVERIFY(world.IsThere(files[0].first));
-    // One that never gets a byte is gone with its last handle.
+    // A file without a byte is removed with its last handle.
     const auto empty = world.tree.Create(world.Folder(0), "optimizer.safetensors.new", world.now);
     VERIFY_OK(world.tree.Flush(empty->handle, world.now));
     QVERIFY(world.IsThere(files[1].first));
@@ -581,7 +581,7 @@ class VfsHandInTest : public QObject {
                  "cannot be created");
   }
 
-  /// Libraries write a file under another name, and rename it when it is whole, open or closed.
+  /// Libraries write a file under another name and rename the complete file, open or closed.
   void aRenamedFileIsHandedIn() {
     World world(test::MatrixLayout("tp=1 on 1x1", 8, 6));
     const auto files = world.Files();
@@ -615,13 +615,13 @@ class VfsHandInTest : public QObject {
     world.tree.Release(scratch("whole", files[1].second));
     VERIFY_OK(world.tree.Rename(folder, "whole", "optimizer.safetensors.new", false, world.now));
     QCOMPARE(world.sink->verdicts(), std::vector<std::string>{""});
-    // What nobody asks for any more goes.
+    // A forgotten temporary file is removed.
     QCOMPARE(world.List(0), std::string("model.safetensors optimizer.safetensors other half"));
     world.Later(std::chrono::minutes(11));
     QCOMPARE(world.List(0), std::string("model.safetensors optimizer.safetensors"));
   }
 
-  /// The last two files of a hand-in are closed at once: it is taken once.
+  /// The last two files of a hand-in are closed at the same time: it is taken once.
   void closesAtOnceTakeOnce() {
     for (int i = 0; i < 50; ++i) {
       World world(test::MatrixLayout("tp=2 on 1x2", 8, 6));

@@ -22,7 +22,7 @@ namespace {
 const Time kStart = Time() + std::chrono::hours(1);
 const char* const kModelFile = "jobs/a/full/model.safetensors";
 
-/// A tree, a clock, and what a kernel remembers.
+/// A tree, a clock, and the inodes that a kernel remembers.
 struct World {
   std::shared_ptr<FakeSource> source = std::make_shared<FakeSource>();
   Time now = kStart;
@@ -30,7 +30,7 @@ struct World {
 
   explicit World(ptc::Layout layout) { source->Put(test::AnyJobInfo("a", std::move(layout))); }
 
-  /// A later time, at which what was known of jobs is old.
+  /// Advances the clock so that the cached list of jobs expires.
   void Later(milliseconds by = milliseconds(200)) { now += by; }
   Result<Tree::Attributes> Find(std::string_view path) { return test::FindPath(tree, path, now); }
   Result<Tree::Handle> Open(std::string_view path) {
@@ -140,7 +140,7 @@ class VfsTreeTest : public QObject {
     QCOMPARE(test::Judge(*world.ReadAll(*again), world.Job(), std::nullopt, true), std::string());
   }
 
-  // Another file of the view is open all along: closed and opened again, it is the same file.
+  // Another file of the view stays open, so a file that is closed and opened again is the same one.
   void aFileOfAHeldViewKeepsItsInode() {
     World world(LayoutOf("tp=2 on 1x2"));
     const auto held = world.Open("jobs/a/full/optimizer.safetensors");
@@ -158,7 +158,7 @@ class VfsTreeTest : public QObject {
     world.source->BeforeNextPin([&] { world.source->Reconfigure("a", LayoutOf("tp=4 on 1x4")); });
     VERIFY_ERROR(world.tree.Open(old->ino, world.now), ErrorCode::kFailedPrecondition,
                  "another layout");
-    // Changed once more: what is looked up now is what the view shows.
+    // After another change, a lookup finds what the view shows.
     const JobInfo pinned = world.Job();
     world.source->Reconfigure("a", LayoutOf("tp=1 on 1x1"));
     const auto handle = world.Open(kModelFile);
@@ -255,7 +255,7 @@ class VfsTreeTest : public QObject {
     QCOMPARE(world.tree.usage().views, 0U);
   }
 
-  // Whatever the job does meanwhile, a file is one step of one layout.
+  // A file has one step and one layout, whatever the job does meanwhile.
   void manyReadersOfAJobThatChanges() {
     std::mt19937_64 rng(test::Seed());
     const auto history = test::AnyHistory(rng, 6);
@@ -290,7 +290,7 @@ class VfsTreeTest : public QObject {
           wrong = bytes ? "another size than looked up" : bytes.error().ToString();
           return;
         }
-        // Which version it is stands in the file; that it is whole is judged against that version.
+        // The file names its version, against which every element is checked.
         JobInfo job = test::AnyJobInfo("a", history.front());
         const auto number = [&](std::string_view key) {
           const auto begin = bytes->find(key) + key.size();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who holds which bytes of an entry, compared byte by byte with ownership from the definitions.
-#include "engine/vfs/byte_placement.h"
+#include "ui/models/byte_placement.h"
 
 #include <QTest>
 #include <algorithm>
@@ -13,7 +13,7 @@
 #include "tests/support/test_main.h"
 
 using namespace tessera;
-using namespace tessera::engine::vfs;
+using namespace tessera::ui;
 using Run = BytePlacement::Run;
 
 namespace {
@@ -89,12 +89,12 @@ class BytePlacementTest : public QObject {
       const auto plan = FilePlan::Make(test::AnyJobInfo("job", layout), rank, part);
       if (!plan) continue;  // a name that comes twice
       for (const FilePlan::Entry& entry : plan->entries()) {
-        const BytePlacement placement = BytePlacement::Of(layout, entry);
+        const BytePlacement placement = BytePlacement::of(layout, entry);
         const auto holders = HoldersOfBytes(layout, entry);
         QCOMPARE(placement.size(), std::ssize(holders));
         std::vector<Run> runs;  // longest ones
         for (std::size_t byte = 0; byte < holders.size(); ++byte) {
-          const Run run = placement.RunAt(static_cast<std::int64_t>(byte));
+          const Run run = placement.runAt(static_cast<std::int64_t>(byte));
           QCOMPARE(placement.groups()[run.group], holders[byte]);
           if (byte == 0 || holders[byte] != holders[byte - 1]) runs.push_back(run);
           QCOMPARE(run, runs.back());
@@ -102,10 +102,10 @@ class BytePlacementTest : public QObject {
         for (std::size_t r = 0; r < runs.size(); ++r) {
           QCOMPARE(runs[r].begin, r == 0 ? 0 : runs[r - 1].end);
         }
-        QCOMPARE(placement.num_runs(), std::ssize(runs));
-        QCOMPARE(placement.Runs(runs.size() + 1), runs);
+        QCOMPARE(placement.numRuns(), std::ssize(runs));
+        QCOMPARE(placement.runs(runs.size() + 1), runs);
         const std::size_t most = rng() % (runs.size() + 1);
-        QCOMPARE(placement.Runs(most), std::vector<Run>(runs.begin(), runs.begin() + long(most)));
+        QCOMPARE(placement.runs(most), std::vector<Run>(runs.begin(), runs.begin() + long(most)));
         if (std::ssize(runs) > std::ssize(placement.groups())) ++cut_inside;
         checkShares(rng, placement, holders);
         if (QTest::currentTestFailed()) return;
@@ -117,38 +117,38 @@ class BytePlacementTest : public QObject {
   void aCutOfTheColumnsComesAgainInEveryRow() {
     const ptc::Layout layout =
         LayoutOf("dp=1,tp=2,pp=1 on n0g0,n0g1", {1'000'000, 8}, {{}, {ptc::Axis::kTp}});
-    const BytePlacement placement = BytePlacement::Of(layout, FirstEntry(layout));
-    QCOMPARE(placement.num_runs(), std::int64_t{2'000'000});
-    QCOMPARE(placement.RunAt(32'000'000 - 1), (Run{31'999'984, 32'000'000, 1}));
-    QCOMPARE(placement.Runs(3), (std::vector<Run>{{0, 16, 0}, {16, 32, 1}, {32, 48, 0}}));
-    QCOMPARE(placement.Shares(8, 32'000'000),
+    const BytePlacement placement = BytePlacement::of(layout, FirstEntry(layout));
+    QCOMPARE(placement.numRuns(), std::int64_t{2'000'000});
+    QCOMPARE(placement.runAt(32'000'000 - 1), (Run{31'999'984, 32'000'000, 1}));
+    QCOMPARE(placement.runs(3), (std::vector<Run>{{0, 16, 0}, {16, 32, 1}, {32, 48, 0}}));
+    QCOMPARE(placement.shares(8, 32'000'000),
              (std::vector<BytePlacement::Share>{{0, 15'999'992}, {1, 16'000'000}}));
   }
 
   void replicasAreOneGroup() {
     const ptc::Layout layout =
         LayoutOf("dp=2,tp=2,pp=1 on n0g0,n0g1,n1g0,n1g1", {4, 8}, {{ptc::Axis::kTp}, {}});
-    const BytePlacement placement = BytePlacement::Of(layout, FirstEntry(layout));
+    const BytePlacement placement = BytePlacement::of(layout, FirstEntry(layout));
     QCOMPARE(placement.groups(), (std::vector<std::vector<int>>{{0, 2}, {1, 3}}));
-    QCOMPARE(placement.Runs(9), (std::vector<Run>{{0, 64, 0}, {64, 128, 1}}));
+    QCOMPARE(placement.runs(9), (std::vector<Run>{{0, 64, 0}, {64, 128, 1}}));
   }
 
   void aRanksFileIsHeldByItsReplicasToo() {
     const ptc::Layout layout =
         LayoutOf("dp=2,tp=2,pp=1 on n0g0,n0g1,n1g0,n1g1", {4, 8}, {{}, {ptc::Axis::kTp}});
-    const BytePlacement placement = BytePlacement::Of(layout, FirstEntry(layout, 3));
+    const BytePlacement placement = BytePlacement::of(layout, FirstEntry(layout, 3));
     QCOMPARE(placement.groups(), (std::vector<std::vector<int>>{{1, 3}}));
-    QCOMPARE(placement.Runs(9), (std::vector<Run>{{0, 64, 0}}));
+    QCOMPARE(placement.runs(9), (std::vector<Run>{{0, 64, 0}}));
   }
 
   void ofNoElementsNobodyHoldsAny() {
     const ptc::Layout layout = LayoutOf("dp=1,tp=1,pp=1 on n0g0", {0, 8}, {{}, {}});
-    const BytePlacement placement = BytePlacement::Of(layout, FirstEntry(layout));
+    const BytePlacement placement = BytePlacement::of(layout, FirstEntry(layout));
     QCOMPARE(placement.size(), std::int64_t{0});
-    QCOMPARE(placement.num_runs(), std::int64_t{0});
+    QCOMPARE(placement.numRuns(), std::int64_t{0});
     QVERIFY(placement.groups().empty());
-    QVERIFY(placement.Runs(5).empty());
-    QVERIFY(placement.Shares(0, 0).empty());
+    QVERIFY(placement.runs(5).empty());
+    QVERIFY(placement.shares(0, 0).empty());
   }
 
  private:
@@ -161,7 +161,7 @@ class BytePlacementTest : public QObject {
       std::map<std::vector<int>, std::int64_t> expected, got;
       for (std::int64_t byte = begin; byte < end; ++byte)
         ++expected[holders[static_cast<std::size_t>(byte)]];
-      for (const auto& [group, bytes] : placement.Shares(begin, end)) {
+      for (const auto& [group, bytes] : placement.shares(begin, end)) {
         QVERIFY(bytes > 0);
         got[placement.groups()[group]] += bytes;
       }

@@ -1,16 +1,16 @@
-// SPDX-License-Identifier: Apache-2.0
-#include "engine/vfs/byte_placement.h"
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/models/byte_placement.h"
 
 #include <algorithm>
 #include <map>
 
 #include "ptc/base/check.h"
 
-namespace tessera::engine::vfs {
+namespace tessera::ui {
 namespace {
 
 /// The elements of an entry that each part of the tensor holds, in the coordinates of Memory(0).
-ptc::TensorPieces PiecesIn(const ptc::Parts& parts, const LocalTensor& entry) {
+ptc::TensorPieces piecesIn(const ptc::Parts& parts, const engine::vfs::LocalTensor& entry) {
   ptc::TensorPieces pieces;
   pieces.held.resize(parts.boxes.size());
   for (std::size_t i = 0; i < entry.boxes().size(); ++i) {
@@ -26,7 +26,7 @@ ptc::TensorPieces PiecesIn(const ptc::Parts& parts, const LocalTensor& entry) {
 }
 
 /// The ranks that hold each part, ascending.
-std::vector<std::vector<int>> RanksByPart(const ptc::Layout& layout, const ptc::Parts& parts) {
+std::vector<std::vector<int>> ranksByPart(const ptc::Layout& layout, const ptc::Parts& parts) {
   std::vector<std::vector<int>> ranks(parts.boxes.size());
   for (int rank = 0; rank < layout.mesh().num_ranks(); ++rank) {
     if (std::ranges::binary_search(parts.stages, layout.mesh().Coordinate(rank, ptc::Axis::kPp))) {
@@ -38,12 +38,12 @@ std::vector<std::vector<int>> RanksByPart(const ptc::Layout& layout, const ptc::
 
 }  // namespace
 
-BytePlacement BytePlacement::Of(const ptc::Layout& layout, const FilePlan::Entry& entry) {
+BytePlacement BytePlacement::of(const ptc::Layout& layout, const engine::vfs::FilePlan::Entry& entry) {
   BytePlacement out;
   if (entry.held.boxes().empty()) return out;
   const ptc::Parts parts = layout.PartsOf(entry.tensor);
-  const std::vector<ptc::Cell> cells = MakeCells(PiecesIn(parts, entry.held));
-  const std::vector<std::vector<int>> by_part = RanksByPart(layout, parts);
+  const std::vector<ptc::Cell> cells = MakeCells(piecesIn(parts, entry.held));
+  const std::vector<std::vector<int>> by_part = ranksByPart(layout, parts);
   std::map<std::vector<int>, std::size_t> known;
   std::vector<std::size_t> group_of;
   for (const ptc::Cell& cell : cells) {
@@ -52,19 +52,19 @@ BytePlacement BytePlacement::Of(const ptc::Layout& layout, const FilePlan::Entry
       ranks.insert(ranks.end(), by_part[part].begin(), by_part[part].end());
     }
     std::ranges::sort(ranks);
-    const auto [at, fresh] = known.emplace(std::move(ranks), out.groups_.size());
-    if (fresh) out.groups_.push_back(at->first);
+    const auto [at, fresh] = known.emplace(std::move(ranks), out.m_groups.size());
+    if (fresh) out.m_groups.push_back(at->first);
     group_of.push_back(at->second);
   }
-  out.nodes_.emplace_back();
-  const std::size_t root = out.Build(cells, group_of, entry.held.Memory(0), 0, entry.element_bytes);
-  out.nodes_.front() = std::move(out.nodes_[root]);
+  out.m_nodes.emplace_back();
+  const std::size_t root = out.build(cells, group_of, entry.held.Memory(0), 0, entry.element_bytes);
+  out.m_nodes.front() = std::move(out.m_nodes[root]);
   return out;
 }
 
-// Cells come slab by slab: those of one interval of a dim follow each other, and inside the slab
-// the next dim is cut for itself. Every index of the slab is one time of what the next dim makes.
-std::size_t BytePlacement::Build(std::span<const ptc::Cell> cells,
+// Cells are in slabs: cells of one interval of a dimension follow each other, and each slab cuts the
+// next dimension by itself. Every index of the slab repeats the node of the next dimension.
+std::size_t BytePlacement::build(std::span<const ptc::Cell> cells,
                                  std::span<const std::size_t> group_of, const ptc::Box& box,
                                  int dim, std::int64_t element_bytes) {
   Node node;
@@ -85,31 +85,31 @@ std::size_t BytePlacement::Build(std::span<const ptc::Cell> cells,
     const ptc::Interval slab = cells[from].box[dim];
     std::size_t to = from;
     while (to < cells.size() && cells[to].box[dim] == slab) ++to;
-    const std::size_t inner = Build(cells.subspan(from, to - from),
+    const std::size_t inner = build(cells.subspan(from, to - from),
                                     group_of.subspan(from, to - from), box, dim + 1, element_bytes);
-    add(PieceOf(inner, node.size, slab.size()));
+    add(pieceOf(inner, node.size, slab.size()));
     from = to;
   }
-  Finish(node);
-  nodes_.push_back(std::move(node));
-  return nodes_.size() - 1;
+  finish(node);
+  m_nodes.push_back(std::move(node));
+  return m_nodes.size() - 1;
 }
 
-/// `count` times a node; where it is one run, so are they.
-BytePlacement::Piece BytePlacement::PieceOf(std::size_t node, std::int64_t begin,
+/// `count` repetitions of a node. If the node is one run, they are one leaf.
+BytePlacement::Piece BytePlacement::pieceOf(std::size_t node, std::int64_t begin,
                                             std::int64_t count) {
-  const Node& inner = nodes_[node];
+  const Node& inner = m_nodes[node];
   if (inner.runs > 1) return {begin, inner.size, count, false, node};
   const Piece leaf{begin, inner.size * count, 1, true, inner.first};
-  nodes_.pop_back();  // it was made last
+  m_nodes.pop_back();  // the last one made
   return leaf;
 }
 
-void BytePlacement::Finish(Node& node) const {
+void BytePlacement::finish(Node& node) const {
   std::map<std::size_t, std::int64_t> bytes;
   for (std::size_t i = 0; i < node.pieces.size(); ++i) {
     const Piece& piece = node.pieces[i];
-    const Node* inner = piece.leaf ? nullptr : &nodes_[piece.index];
+    const Node* inner = piece.leaf ? nullptr : &m_nodes[piece.index];
     const std::size_t first = inner != nullptr ? inner->first : piece.index;
     if (i == 0) node.first = first;
     const bool joins = i > 0 && node.last == first;
@@ -125,44 +125,44 @@ void BytePlacement::Finish(Node& node) const {
   node.shares.assign(bytes.begin(), bytes.end());
 }
 
-BytePlacement::Run BytePlacement::LeafAt(std::int64_t byte) const {
+BytePlacement::Run BytePlacement::leafAt(std::int64_t byte) const {
   std::int64_t base = 0;
-  const Node* node = &nodes_.front();
+  const Node* node = &m_nodes.front();
   for (;;) {
     const auto after = std::ranges::upper_bound(node->pieces, byte - base, {}, &Piece::begin);
     const Piece& piece = *(after - 1);
     base += piece.begin;
     if (piece.leaf) return {base, base + piece.unit, piece.index};
     base += (byte - base) / piece.unit * piece.unit;
-    node = &nodes_[piece.index];
+    node = &m_nodes[piece.index];
   }
 }
 
-BytePlacement::Run BytePlacement::RunAt(std::int64_t byte) const {
+BytePlacement::Run BytePlacement::runAt(std::int64_t byte) const {
   TESSERA_DCHECK(0 <= byte && byte < size());
-  Run run = LeafAt(byte);
+  Run run = leafAt(byte);
   while (run.begin > 0) {
-    const Run before = LeafAt(run.begin - 1);
+    const Run before = leafAt(run.begin - 1);
     if (before.group != run.group) break;
     run.begin = before.begin;
   }
   while (run.end < size()) {
-    const Run next = LeafAt(run.end);
+    const Run next = leafAt(run.end);
     if (next.group != run.group) break;
     run.end = next.end;
   }
   return run;
 }
 
-std::vector<BytePlacement::Run> BytePlacement::Runs(std::size_t most) const {
+std::vector<BytePlacement::Run> BytePlacement::runs(std::size_t most) const {
   std::vector<Run> runs;
   for (std::int64_t at = 0; at < size() && runs.size() < most; at = runs.back().end) {
-    runs.push_back(RunAt(at));
+    runs.push_back(runAt(at));
   }
   return runs;
 }
 
-void BytePlacement::AddShares(const Node& node, std::int64_t begin, std::int64_t end,
+void BytePlacement::addShares(const Node& node, std::int64_t begin, std::int64_t end,
                               std::vector<std::int64_t>& bytes) const {
   if (begin == 0 && end == node.size) {
     for (const auto& [group, own] : node.shares) bytes[group] += own;
@@ -176,25 +176,25 @@ void BytePlacement::AddShares(const Node& node, std::int64_t begin, std::int64_t
       bytes[piece->index] += to - from;
       continue;
     }
-    const Node& inner = nodes_[piece->index];
+    const Node& inner = m_nodes[piece->index];
     const std::int64_t first = from / piece->unit, last = to / piece->unit;
     const std::int64_t head = from % piece->unit, tail = to % piece->unit;
     if (first == last) {
-      AddShares(inner, head, tail, bytes);
+      addShares(inner, head, tail, bytes);
       continue;
     }
-    AddShares(inner, head, inner.size, bytes);
+    addShares(inner, head, inner.size, bytes);
     for (const auto& [group, own] : inner.shares) bytes[group] += own * (last - first - 1);
-    if (tail > 0) AddShares(inner, 0, tail, bytes);
+    if (tail > 0) addShares(inner, 0, tail, bytes);
   }
 }
 
-std::vector<BytePlacement::Share> BytePlacement::Shares(std::int64_t begin,
+std::vector<BytePlacement::Share> BytePlacement::shares(std::int64_t begin,
                                                         std::int64_t end) const {
   TESSERA_DCHECK(0 <= begin && begin <= end && end <= size());
   if (begin == end) return {};
-  std::vector<std::int64_t> bytes(groups_.size());
-  AddShares(nodes_.front(), begin, end, bytes);
+  std::vector<std::int64_t> bytes(m_groups.size());
+  addShares(m_nodes.front(), begin, end, bytes);
   std::vector<Share> shares;
   for (std::size_t group = 0; group < bytes.size(); ++group) {
     if (bytes[group] > 0) shares.emplace_back(group, bytes[group]);
@@ -202,4 +202,4 @@ std::vector<BytePlacement::Share> BytePlacement::Shares(std::int64_t begin,
   return shares;
 }
 
-}  // namespace tessera::engine::vfs
+}  // namespace tessera::ui

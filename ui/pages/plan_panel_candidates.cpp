@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The configurations of PlanPanel: table, scatter plot, and the link between them and the draft.
+#include <QHeaderView>
+#include <QLabel>
+#include <QPainter>
+#include <QScopedValueRollback>
+#include <QStyledItemDelegate>
+#include <QTableView>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "ui/format.h"
+#include "ui/pages/plan_panel.h"
+#include "ui/plots/pareto_scatter.h"
+#include "ui/theme.h"
+#include "ui/widgets/key_values.h"
+#include "ui/widgets/quiet_table.h"
+
+namespace tessera::ui {
+namespace {
+
+constexpr int kCandidateRowHeight = 24;
+constexpr int kHeaderHeight = 24;
+constexpr int kMaxRows = 8;      // visible without scrolling
+constexpr int kWidePanel = 430;  // from this width on all columns of the candidates are shown
+
+/// Paints how a candidate fits as a shape. Highlights the recommended candidate and labels the
+/// running one.
+class CandidateDelegate : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+
+  void paint(QPainter* painter, const QStyleOptionViewItem& option,
+             const QModelIndex& index) const override {
+    const Theme& theme = Theme::current();
+    if (index.data(CandidateTableModel::HoveredRole).toBool() &&
+        !option.state.testFlag(QStyle::State_Selected))
+      painter->fillRect(option.rect, theme.soft);
+    QStyledItemDelegate::paint(painter, option, index);
+    if (index.column() != CandidateTableModel::MarkColumn) return;
+    painter->save();
+    painter->setRenderHint(QPainter::Antialiasing);
+    painter->translate(QRectF(option.rect).center());
+    switch (static_cast<Fit>(index.data(CandidateTableModel::FitRole).toInt())) {
+      case Fit::Fits:
+        painter->setPen(Qt::NoPen);
+        painter->setBrush(theme.ok);
+        painter->drawEllipse(QPointF(0, 0), 3.8, 3.8);
+        break;
+      case Fit::Tight: {
+        painter->setPen(Qt::NoPen);
+        painter->setBrush(theme.warn);
+        const QPointF corners[] = {{-4.6, 3.6}, {4.6, 3.6}, {0, -4.4}};
+        painter->drawPolygon(corners, 3);
+        break;
+      }
+      case Fit::TooLarge:
+        painter->setPen(QPen(theme.bad, 1.8, Qt::SolidLine, Qt::RoundCap));
+        painter->drawLine(QPointF(-3.2, -3.2), QPointF(3.2, 3.2));
+        painter->drawLine(QPointF(-3.2, 3.2), QPointF(3.2, -3.2));
+        break;
+    }
+    painter->restore();
+  }
+
+ protected:
+  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+    QStyledItemDelegate::initStyleOption(option, index);
+    const Theme& theme = Theme::current();
+    const bool isMesh = index.column() == CandidateTableModel::MeshColumn;
+    const bool best = index.data(CandidateTableModel::RecommendedRole).toBool();
+    option->font = uiFont(12, isMesh ? (best ? QFont::DemiBold : QFont::Medium) : QFont::Normal);
+    QColor color = isMesh ? theme.text : theme.dim;
+    if (isMesh && best) color = theme.accent;
+    option->palette.setColor(QPalette::Text, color);
+    option->palette.setColor(QPalette::HighlightedText, isMesh ? color : theme.text);
+    if (index.column() == CandidateTableModel::OptionsColumn) {
+      option->font = uiFont(11);
+      if (index.data(CandidateTableModel::CurrentRole).toBool()) {
+        option->text = QString(option->text + QLatin1Char(' ') + PlanPanel::tr("now")).trimmed();
+      }
+    }
+  }
+};
+
+}  // namespace
+
+void PlanPanel::buildCandidates() {
+  auto* title = new QLabel(tr("Configurations"), m_candidateGroup);
+  setRole(title, QStringLiteral("heading"));
+  setRole(m_candidateNote, QStringLiteral("hint"));
+  m_candidateNote->setWordWrap(true);
+  m_table->setObjectName(QStringLiteral("candidates"));
+  m_table->setStyleSheet(
+      QStringLiteral("QTableView::item { padding: 3px 2px; } "
+                     "QHeaderView::section { padding: 4px 6px; }"));
+  m_table->setModel(&m_candidates);
+  m_table->setItemDelegate(new CandidateDelegate(m_table));
+  m_table->setAccessibleName(tr("Configurations that the job could use"));
+  m_table->setSelectionMode(QAbstractItemView::SingleSelection);
+  m_table->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  m_table->setMouseTracking(true);
+  makeQuiet(*m_table, kCandidateRowHeight);
+  QHeaderView* header = m_table->horizontalHeader();
+  header->setFixedHeight(kHeaderHeight);
+  header->setHighlightSections(false);
+  header->setMinimumSectionSize(14);
+  header->setSectionResizeMode(QHeaderView::Fixed);
+  header->setSectionResizeMode(CandidateTableModel::OptionsColumn, QHeaderView::Stretch);
+  header->setSectionsClickable(false);
+
+  auto* titleRow = new QHBoxLayout;
+  titleRow->addWidget(title);
+  titleRow->addStretch();
+  setRole(m_estimateNote, QStringLiteral("caption"));
+  titleRow->addWidget(m_estimateNote);
+  auto* column = new QVBoxLayout(m_candidateGroup);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(6);
+  column->addWidget(new Rule(m_candidateGroup));
+  column->addSpacing(2);
+  column->addLayout(titleRow);
+  column->addWidget(m_candidateNote);
+  column->addWidget(m_table);
+  column->addWidget(m_recommendation);
+  column->addWidget(m_scatter);
+
+  connect(m_table->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
+    const QModelIndexList rows = m_table->selectionModel()->selectedRows();
+    if (!m_marking && !rows.isEmpty()) choose(rows.first().row());
+  });
+  connect(m_table, &QTableView::entered, this,
+          [this](const QModelIndex& index) { hover(index.row()); });
+  m_table->viewport()->installEventFilter(this);
+  connect(m_scatter, &ParetoScatter::candidateHovered, this, &PlanPanel::hover);
+  connect(m_scatter, &ParetoScatter::candidateChosen, this, &PlanPanel::choose);
+}
+
+void PlanPanel::hover(std::optional<int> index) {
+  m_candidates.setHovered(index);
+  m_scatter->setHovered(index);
+}
+
+bool PlanPanel::eventFilter(QObject* watched, QEvent* event) {
+  if (event->type() == QEvent::Leave && watched == m_table->viewport()) hover(std::nullopt);
+  return Surface::eventFilter(watched, event);
+}
+
+void PlanPanel::choose(int index) {
+  if (!m_control.editBlockedReason().isEmpty()) return markChosen();
+  m_proposal.choose(index);
+}
+
+QString PlanPanel::proposalText() const {
+  return m_candidateNote->isHidden() ? QString() : m_candidateNote->text();
+}
+
+void PlanPanel::refreshProposal() {
+  const auto& proposal = m_proposal.proposal();
+  QString note;
+  switch (m_proposal.state()) {
+    case DraftProposal::State::None:
+      note = tr("Configurations appear once the job has GPUs.");
+      break;
+    case DraftProposal::State::Asking:
+      if (!proposal) note = tr("Asking the cluster…");
+      break;
+    case DraftProposal::State::Failed:
+      note = tr("There are no configurations: %1.").arg(m_proposal.problem());
+      break;
+    case DraftProposal::State::Ready:
+      if (proposal->candidates.empty()) note = tr("No configuration of the job uses these GPUs.");
+      break;
+  }
+  const bool guessed = proposal && !proposal->calibrated;
+  m_estimateNote->setText(guessed ? tr("≈ estimates, not calibrated") : tr("≈ estimates"));
+  m_estimateNote->setToolTip(
+      guessed ? tr("Based on built-in constants. Run tesseractl probe to measure this cluster.")
+              : QString());
+  m_candidateNote->setText(note);
+  m_candidateNote->setVisible(!note.isEmpty());
+  {
+    const QScopedValueRollback<bool> silent(m_marking, true);
+    m_candidates.setCandidates(
+        proposal ? proposal->candidates : std::vector<engine::Candidate>(),
+        [this](double seconds) { return m_proposal.tokensPerSecond(seconds); });
+  }
+  const int rows = m_candidates.rowCount();
+  m_table->setVisible(rows > 0);
+  m_table->setFixedHeight(kHeaderHeight + kCandidateRowHeight * std::clamp(rows, 1, kMaxRows) + 2);
+  m_scatter->setVisible(rows > 1);
+  std::vector<QString> words;
+  for (int row = 0; row < rows; ++row) words.push_back(m_candidates.describe(row));
+  m_scatter->setWords(std::move(words));
+  m_scatter->setCandidates(m_candidates.candidates());
+  m_scatter->setOutdated(m_proposal.state() == DraftProposal::State::Asking);
+  fitColumns();
+  markChosen();
+  refreshPlan();
+}
+
+void PlanPanel::markChosen() {
+  const QScopedValueRollback<bool> silent(m_marking, true);
+  const auto& summary = m_plan.summary();
+  const auto index = m_proposal.indexOf(summary ? std::optional(summary->to_mesh) : std::nullopt);
+  const bool shown = index && *index < m_candidates.rowCount();
+  if (shown) {
+    m_table->selectionModel()->setCurrentIndex(
+        m_candidates.index(*index, CandidateTableModel::MeshColumn),
+        QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+  } else {
+    m_table->clearSelection();
+  }
+  m_scatter->setChosen(shown ? index : std::nullopt);
+}
+
+// At the usual width the table shows the main columns; the tool tip has the others.
+void PlanPanel::fitColumns() {
+  const bool wide = width() >= kWidePanel;
+  m_table->setColumnHidden(CandidateTableModel::TokensColumn, !wide);
+  m_table->setColumnHidden(CandidateTableModel::PauseColumn, !wide);
+  m_table->setColumnHidden(CandidateTableModel::PeakColumn, !wide);
+  const std::pair<CandidateTableModel::Columns, int> widths[] = {
+      {CandidateTableModel::MarkColumn, 18},  {CandidateTableModel::MeshColumn, 84},
+      {CandidateTableModel::StepColumn, 62},  {CandidateTableModel::TokensColumn, 76},
+      {CandidateTableModel::MovesColumn, 74}, {CandidateTableModel::PauseColumn, 64},
+      {CandidateTableModel::PeakColumn, 116}};
+  for (const auto& [column, size] : widths) m_table->setColumnWidth(column, size);
+}
+
+void PlanPanel::resizeEvent(QResizeEvent* event) {
+  Surface::resizeEvent(event);
+  fitColumns();
+}
+
+}  // namespace tessera::ui

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the drafted change would do, in PlanPanel: bytes, times, memory and bounds of the plan.
+#include <QLabel>
+#include <QLocale>
+#include <QStringList>
+#include <algorithm>
+
+#include "ui/format.h"
+#include "ui/models/device_names.h"
+#include "ui/pages/plan_panel.h"
+#include "ui/widgets/key_values.h"
+#include "ui/widgets/stacked_bar.h"
+
+namespace tessera::ui {
+namespace {
+
+/// "18.1 MiB (provably the least)", or by how much another plan might be below it.
+QString boundText(const engine::PlanCertificate& certificate) {
+  const QString bytes = format::bytes(certificate.port_bytes);
+  const double gap = engine::GapAboveBound(certificate);
+  return gap > 0 ? PlanPanel::tr("%1 (at most %2 % above the least)")
+                       .arg(bytes, QLocale().toString(100 * gap, 'f', 1))
+                 : PlanPanel::tr("%1 (provably the least)").arg(bytes);
+}
+
+}  // namespace
+
+void PlanPanel::refreshPlan() {
+  const auto& summary = m_plan.summary();
+  const bool outdated =
+      m_plan.state() == DraftPlan::State::Planning || m_plan.state() == DraftPlan::State::Stale;
+  m_bar->setVisible(summary.has_value());
+  m_facts->setVisible(summary.has_value());
+  m_copy->setVisible(!m_draft.isEmpty());
+  QString recommendation;
+  if (const auto& proposal = m_proposal.proposal(); proposal && !proposal->why.empty()) {
+    const auto& all = proposal->candidates;
+    const auto best = std::find_if(all.begin(), all.end(),
+                                   [](const engine::Candidate& each) { return each.recommended; });
+    if (best != all.end()) {
+      recommendation = tr("Recommended: %1, %2")
+                           .arg(format::shape(best->mesh), QString::fromStdString(proposal->why));
+    }
+  }
+  m_recommendation->setText(recommendation);
+  m_recommendation->setVisible(!recommendation.isEmpty());
+  m_why->setText(summary ? QString::fromStdString(summary->why) : QString());
+  // Show the sentence once if both are equal.
+  m_why->setVisible(!m_why->text().isEmpty() && !recommendation.endsWith(m_why->text()));
+  if (!summary) {
+    switch (m_plan.state()) {
+      case DraftPlan::State::None:
+        m_planTitle->setText(tr("Drag a GPU, edit an axis, or choose below"));
+        break;
+      case DraftPlan::State::Planning:
+        m_planTitle->setText(tr("Planning…"));
+        break;
+      default:
+        m_planTitle->setText(tr("No plan"));
+        break;
+    }
+    return;
+  }
+  m_planTitle->setText(outdated ? tr("What will happen: planning…") : tr("What will happen"));
+  m_bar->setOutdated(outdated);
+  std::vector<StackedBar::Segment> parts{
+      {tr("stay"), summary->kept + summary->device, StackedBar::Tone::Stay},
+      {tr("in node"), summary->host, StackedBar::Tone::Inside},
+      {tr("network"), summary->network, StackedBar::Tone::Network}};
+  if (summary->snapshot + summary->storage > 0) {
+    parts.push_back(
+        {tr("storage"), summary->snapshot + summary->storage, StackedBar::Tone::Storage});
+  }
+  m_bar->setSegments(std::move(parts));
+
+  std::vector<KeyValues::Row> rows;
+  rows.push_back(
+      {tr("pause (estimate)"), tr("≈ %1").arg(format::seconds(summary->pause_estimate))});
+  if (summary->to_step_seconds) {
+    const QString now = summary->from_step_seconds
+                            ? tr(", now ≈ %1").arg(format::seconds(*summary->from_step_seconds))
+                            : QString();
+    rows.push_back(
+        {tr("step (estimate)"), tr("≈ %1").arg(format::seconds(*summary->to_step_seconds)) + now});
+  }
+  const auto peak = std::max_element(summary->peak_memory.begin(), summary->peak_memory.end(),
+                                     [](const auto& a, const auto& b) {
+                                       return a.bytes * std::max<std::int64_t>(1, b.capacity) <
+                                              b.bytes * std::max<std::int64_t>(1, a.capacity);
+                                     });
+  if (peak != summary->peak_memory.end()) {
+    const bool fits = peak->bytes <= peak->capacity;
+    rows.push_back({tr("peak memory"),
+                    format::bytesOf(peak->bytes, peak->capacity) +
+                        (fits ? QStringLiteral(" ✓") : QStringLiteral(" ✕")),
+                    fits ? QStringLiteral("ok") : QStringLiteral("bad"),
+                    tr("highest on %1").arg(format::device(peak->device))});
+  }
+  const engine::PlanCertificate& certificate = summary->certificate;
+  rows.push_back({tr("busiest port"),
+                  certificate.port.empty() ? tr("nothing moves") : boundText(certificate),
+                  {},
+                  certificate.port.empty()
+                      ? QString()
+                      : tr("%1. Least of any plan: %2 direct, %3 with relay. Bandwidths: %4")
+                            .arg(QString::fromStdString(certificate.port),
+                                 format::bytes(certificate.direct_bound),
+                                 format::bytes(certificate.relayed_bound),
+                                 QString::fromStdString(certificate.bandwidths_from))});
+  if (summary->relayed) {
+    rows.push_back({tr("relayed"), tr("%1 over the network instead of %2")
+                                       .arg(format::bytes(summary->network),
+                                            format::bytes(summary->network_direct))});
+  }
+  rows.push_back({tr("held only once"), tr("%1 in %2 shards")
+                                            .arg(format::bytes(certificate.single_source_bytes),
+                                                 format::count(summary->single_source))});
+  rows.push_back({tr("can be rolled back"),
+                  summary->rollback ? tr("yes, until the commit") : tr("no"),
+                  summary->rollback ? QString() : QStringLiteral("warn")});
+  if (!summary->idle.empty()) {
+    rows.push_back({tr("unused"), deviceNames(summary->idle), QStringLiteral("warn")});
+  }
+  QStringList offenders;
+  for (const auto& over : m_plan.overflows()) offenders << format::device(over.device);
+  if (!offenders.isEmpty()) {
+    rows.push_back(
+        {tr("does not fit on"), offenders.join(QStringLiteral(", ")), QStringLiteral("bad")});
+  }
+  m_facts->setRows(rows);
+}
+
+}  // namespace tessera::ui
