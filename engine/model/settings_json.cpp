@@ -136,11 +136,11 @@ Status CheckData(const std::vector<std::string>& data) {
 }
 
 Result<JobSettings> ParseSettings(const NamedText& file) {
-  TESSERA_TRY(const JsonValue json, ParseJson(file));
+  TESSERA_TRY(const JsonValue parsed, ParseJson(file));
   TESSERA_TRY(
       const auto reader,
       JsonReader::Make(
-          file, json, "a job",
+          file, parsed, "a job",
           {"model", "program", "global_batch", "seed", "max_steps", "cosine_steps", "warmup_steps",
            "learning_rate", "min_learning_rate", "weight_decay", "beta1", "beta2", "epsilon",
            "max_norm", "dropout", "at_change", "device_batch", "precision", "data"}));
