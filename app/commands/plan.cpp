@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/command.h"
 #include "app/commands/json.h"
 #include "app/commands/placement.h"
