@@ -34,8 +34,8 @@ struct CollectiveCost {
 };
 
 /// Seconds are those of one core that works alone unless said otherwise. The defaults were measured
-/// by `tessera-train --probe` on a virtual machine with 2 cores of an AMD EPYC, OpenBLAS 0.3.21,
-/// those between hosts with Gloo over loopback (engine/search/DESIGN.md).
+/// by `tessera-train --probe` on a virtual machine with 2 cores of an AMD EPYC, OpenBLAS 0.3.21;
+/// those between hosts over loopback on 2 cores of a busy Emerald Rapids (engine/search/DESIGN.md).
 struct Calibration {
   double measured_at = 0;  // wall clock, seconds since 1970; 0: the built-in constants
   std::string cpu = {};    // model name, for a reader
@@ -57,12 +57,12 @@ struct Calibration {
   // Ranks of one host use shared memory, ranks of several hosts TCP. A gather counts the bytes of
   // its whole result.
   CollectiveCost shared_all_reduce = {{7.2e-6, 1.6e-10}, {1.5e-5, 4.2e-10}, {3.8e-5, 1.4e-9}};
-  CollectiveCost network_all_reduce = {{2.3e-4, 6e-10}, {2.4e-3, 5.5e-10}, {6.8e-3, 2.2e-9}};
+  CollectiveCost network_all_reduce = {{1.5e-5, 7e-10}, {4e-5, 1.8e-9}, {2.8e-4, 5.3e-9}};
   CollectiveCost shared_gather = {{6.9e-6, 1.1e-10}, {1.4e-5, 1.4e-10}, {2.4e-5, 5.2e-10}};
-  CollectiveCost network_gather = {{2.1e-4, 1.7e-9}, {7.1e-4, 3.2e-9}, {2.7e-3, 6.7e-9}};
+  CollectiveCost network_gather = {{1.4e-5, 2.4e-10}, {2.4e-5, 5e-10}, {3.6e-4, 2.8e-9}};
   // A message between pipeline stages.
   LinkCost shared_send = {1.9e-5, 7e-11};
-  LinkCost network_send = {3.4e-5, 2.2e-9};
+  LinkCost network_send = {9.3e-6, 1.9e-10};
   /// The rest of a step, for each rank: data, step decision, messages to the agent. Not probed:
   /// steps of gpt-nano on one rank differed by no more with and without a cluster.
   double step_seconds = 5e-4;

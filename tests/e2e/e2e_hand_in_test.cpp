@@ -236,7 +236,7 @@ class E2eHandInTest : public QObject {
     const auto running = files->ReadRanks({0, 1});
     VERIFY_OK(running);
     VERIFY_ERROR(files->WriteAll(*running), ErrorCode::kFailedPrecondition,
-                 "runs a program of its own");
+                 "runs a program that counts its steps itself");
     QVERIFY(m_cluster->Run({"job", "pause", kJob}).code == 0);
     const std::string before = m_cluster->Ask({"digest", kJob})["digest"].dump();
     const auto paused = open();

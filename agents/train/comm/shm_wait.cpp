@@ -38,7 +38,7 @@ Status ShmWait::While(const FutexWord& word, std::uint32_t value) const {
     }
     if (steady_clock::now() >= deadline) {
       Abort();
-      return Timeout(fmt::format("a rank of group {} did not come within {} ms", options_.name,
+      return Timeout(fmt::format("a rank of group {} did not join within {} ms", options_.name,
                                  options_.timeout.count()));
     }
     ::syscall(SYS_futex, &word, FUTEX_WAIT, value, &kShmWaitSlice, nullptr, 0);

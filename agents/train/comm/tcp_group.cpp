@@ -75,7 +75,7 @@ class TcpPatience {
       return Cancelled(fmt::format("group {} is no longer wanted", options_.name));
     }
     if (steady_clock::now() >= deadline_) {
-      return Timeout(fmt::format("a rank of group {} did not come within {} ms", options_.name,
+      return Timeout(fmt::format("a rank of group {} did not join within {} ms", options_.name,
                                  options_.timeout.count()));
     }
     return OkStatus();

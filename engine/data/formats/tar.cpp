@@ -8,6 +8,7 @@
 #include <string>
 
 #include "engine/data/data_error.h"
+#include "engine/data/formats/record_limits.h"
 #include "engine/data/formats/records_dataset.h"
 #include "engine/data/formats/tar_header.h"
 #include "engine/data/tokens.h"

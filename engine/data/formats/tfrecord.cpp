@@ -6,6 +6,7 @@
 #include "engine/data/data_error.h"
 #include "engine/data/formats/crc32c.h"
 #include "engine/data/formats/example_proto.h"
+#include "engine/data/formats/record_limits.h"
 #include "engine/data/formats/records_dataset.h"
 #include "engine/data/scan_reader.h"
 #include "engine/data/tokens.h"

@@ -92,7 +92,7 @@ class JobSamplesTest : public QObject {
   void aWaitIsNotForEver() {
     test::HttpServer server;
     server.Put("/text.txt", std::string(kBytes, 'x'));
-    server.delay_ms = 400;
+    server.delay_ms = 100;
     const auto samples = agents::MakeJobSamples({.patience = std::chrono::milliseconds(50)});
     VERIFY_ERROR(samples->Open(JobOn(server)), ErrorCode::kTimeout, "are being opened");
     QTRY_VERIFY_WITH_TIMEOUT(samples->Open(JobOn(server)).has_value(), 10000);
