@@ -30,7 +30,7 @@ constexpr std::int64_t kStepsToSee = 3;
 constexpr std::int32_t kNodeToKill = 1;
 constexpr std::size_t kDevicesAfterShrink = 2;
 
-bool isAlive(const engine::NodeStatus* node) {
+bool isNodeAlive(const engine::NodeStatus* node) {
   return node && node->state == engine::NodeState::kAlive;
 }
 
@@ -107,7 +107,7 @@ PlayedStep DemoPlayer::run(const QString& name, int number) {
   const std::int64_t txn = m_model.runningTxn()->id;
   if (loses) {
     m_bridge.killNode(kNodeToKill, [](Result<void>) {});  // the outcome is measured below
-    wait([&] { return !m_model.runningTxn() || !isAlive(m_model.findNode(kNodeToKill)); },
+    wait([&] { return !m_model.runningTxn() || !isNodeAlive(m_model.findNode(kNodeToKill)); },
          kOutcomePatienceMs);
   } else {
     wait([&] { return !m_model.runningTxn() || m_model.runningTxn()->bytes_done > 0; },

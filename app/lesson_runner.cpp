@@ -24,7 +24,7 @@ void keep(const engine::ConsistencyResult& result) {
       engine::WriteWholeFile(resultFile().string(), engine::ToJson(result) + '\n', 0600));
 }
 
-ui::LessonProgress progressOf(const ConsistencyProgress& progress) {
+ui::LessonProgress lessonProgressOf(const ConsistencyProgress& progress) {
   using From = ConsistencyProgress::Doing;
   using To = ui::LessonProgress::Doing;
   ui::LessonProgress out{.run = progress.run,
@@ -82,7 +82,7 @@ void LessonRunner::start(std::function<void(ui::LessonProgress)> progress,
     const auto tell = [this, &calls](const ConsistencyProgress& now) {
       QMetaObject::invokeMethod(
           this,
-          [calls, told = progressOf(now)] {
+          [calls, told = lessonProgressOf(now)] {
             if (calls->progress) calls->progress(told);
           },
           Qt::QueuedConnection);

@@ -24,17 +24,15 @@ namespace tessera::app {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using std::chrono::milliseconds;
-using std::chrono::seconds;
 
-constexpr milliseconds kApplyPoll{100};
+constexpr std::chrono::milliseconds kApplyPoll{100};
 /// A restart of the registrar takes a second. After this long the outcome counts as unknown.
-constexpr seconds kSilence{60};
+constexpr std::chrono::seconds kSilence{60};
 
 /// Shows the progress of a transaction: a bar on a terminal, JSON or plain lines elsewhere.
-class ApplyProgress {
+class TxnProgress {
  public:
-  explicit ApplyProgress(bool json) : m_json(json), m_terminal(!json && isatty(STDOUT_FILENO) != 0) {}
+  explicit TxnProgress(bool json) : m_json(json), m_terminal(!json && isatty(STDOUT_FILENO) != 0) {}
 
   void show(const engine::TxnStatus& txn) {
     const std::string phase(engine::ToString(txn.phase));
@@ -86,7 +84,7 @@ class ApplyProgress {
   std::int64_t m_bytes = -1;
 };
 
-int finish(const Invocation& call, const wire::TxnReply& reply, ApplyProgress& progress) {
+int finishApply(const Invocation& call, const wire::TxnReply& reply, TxnProgress& progress) {
   progress.endLine();
   const auto record = agents::Decode(reply.record());
   if (!record) return failed(record.error());
@@ -117,7 +115,7 @@ int finish(const Invocation& call, const wire::TxnReply& reply, ApplyProgress& p
 
 /// Ends with needs_decision or in_doubt.
 int unresolved(const Invocation& call, const engine::TxnStatus& txn, const std::string& result,
-               const std::string& why, ApplyProgress& progress) {
+               const std::string& why, TxnProgress& progress) {
   progress.endLine();
   if (call.json)
     printLine({{"result", result},
@@ -132,7 +130,7 @@ int unresolved(const Invocation& call, const engine::TxnStatus& txn, const std::
 }
 
 int follow(const Invocation& call, Session& session, std::int64_t id) {
-  ApplyProgress progress(call.json);
+  TxnProgress progress(call.json);
   engine::TxnStatus last;
   last.id = id;
   int cancelsSent = 0;
@@ -153,7 +151,7 @@ int follow(const Invocation& call, Session& session, std::int64_t id) {
     }
     wire::Request request;
     request.mutable_txn()->set_transaction(id);
-    const auto reply = session.ask(std::move(request), seconds(2));
+    const auto reply = session.ask(std::move(request), std::chrono::seconds(2));
     if (reply) {
       lastAnswer = Clock::now();
       if (reply->txn().has_transaction()) {
@@ -166,7 +164,7 @@ int follow(const Invocation& call, Session& session, std::int64_t id) {
           last.phase == engine::TxnPhase::kInDoubt)
         return unresolved(call, last, std::string(engine::ToString(last.phase)), last.reason,
                           progress);
-      if (!reply->txn().record().result().empty()) return finish(call, reply->txn(), progress);
+      if (!reply->txn().record().result().empty()) return finishApply(call, reply->txn(), progress);
     } else if (reply.error().code != ErrorCode::kTimeout &&
                reply.error().code != ErrorCode::kUnavailable) {
       progress.endLine();

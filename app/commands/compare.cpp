@@ -39,7 +39,7 @@ std::vector<std::int64_t> indicesOf(const checkpoint::StoredTensor& tensor, std:
   return reshard::IndicesOf(tensor.shape, unit);
 }
 
-Json toJson(const TensorDifference& difference) {
+Json differenceToJson(const TensorDifference& difference) {
   Json ranges = Json::array();
   for (const DifferentRange& range : difference.ranges)
     ranges.push_back({{"begin", range.begin},
@@ -56,7 +56,7 @@ Json toJson(const TensorDifference& difference) {
 }
 
 /// "[2,17] to [2,19]: 0.25 and 0.5", "byte 17: 0x3f and 0x30".
-std::string describe(const checkpoint::StoredTensor& tensor, const DifferentRange& range) {
+std::string describeRange(const checkpoint::StoredTensor& tensor, const DifferentRange& range) {
   const auto at = [&](std::int64_t unit) {
     if (ptc::IsPacked(tensor.dtype)) return fmt::format("byte {}", unit);
     return fmt::format("[{}]", fmt::join(indicesOf(tensor, unit), ","));
@@ -68,7 +68,7 @@ std::string describe(const checkpoint::StoredTensor& tensor, const DifferentRang
   return fmt::format("{}: {} and {}{}", text, range.a, range.b, note);
 }
 
-void print(const TensorDifference& difference) {
+void printDifference(const TensorDifference& difference) {
   if (difference.b == nullptr) {
     fmt::print("{}  only in A: {}\n", difference.name, describeForm(*difference.a));
   } else if (difference.a == nullptr) {
@@ -82,7 +82,7 @@ void print(const TensorDifference& difference) {
                difference.num_different, unit);
     std::int64_t shown = 0;
     for (const DifferentRange& range : difference.ranges) {
-      fmt::print("  {}\n", describe(*difference.a, range));
+      fmt::print("  {}\n", describeRange(*difference.a, range));
       shown += range.end - range.begin;
     }
     if (shown < difference.num_different)
@@ -121,7 +121,7 @@ int runCompare(const Invocation& call) {
   const auto shown = std::min(differences.size(), static_cast<std::size_t>(*limit));
   if (call.json) {
     Json list = Json::array();
-    for (std::size_t i = 0; i < shown; ++i) list.push_back(toJson(differences[i]));
+    for (std::size_t i = 0; i < shown; ++i) list.push_back(differenceToJson(differences[i]));
     printLine({{"equal", equal},
                {"tensors", found->num_tensors},
                {"bytes", found->bytes},
@@ -130,7 +130,7 @@ int runCompare(const Invocation& call) {
   } else if (equal) {
     fmt::print("equal: {} tensors, {}\n", found->num_tensors, formatBytes(found->bytes));
   } else {
-    for (std::size_t i = 0; i < shown; ++i) print(differences[i]);
+    for (std::size_t i = 0; i < shown; ++i) printDifference(differences[i]);
     if (shown < differences.size())
       fmt::print("and {} more, see --limit\n", differences.size() - shown);
     fmt::print("different: {} of {} tensors\n", differences.size(), found->num_tensors);

@@ -18,7 +18,7 @@ std::string names(const std::vector<ptc::Axis>& axes) {
   return text;
 }
 
-std::string describe(const ptc::DimCut& cut) {
+std::string describeDimCut(const ptc::DimCut& cut) {
   if (cut.axes.empty()) return "whole";
   std::string text = "over " + names(cut.axes);
   if (cut.heads)
@@ -42,11 +42,11 @@ std::string describeCut(const ptc::TensorSpec& spec) {
       for (const ptc::Segment& block : spec.segments->blocks) {
         const ptc::DimCut& own = block.cut.value_or(cut);
         isCut = isCut || !own.axes.empty();
-        blocks.push_back(fmt::format("{} {}", block.size, describe(own)));
+        blocks.push_back(fmt::format("{} {}", block.size, describeDimCut(own)));
       }
       if (isCut) parts.push_back(fmt::format("dim {}: {}", d, fmt::join(blocks, " | ")));
     } else if (!cut.axes.empty()) {
-      parts.push_back(fmt::format("dim {} {}", d, describe(cut)));
+      parts.push_back(fmt::format("dim {} {}", d, describeDimCut(cut)));
     }
   }
   if (!spec.rule.flat.empty())

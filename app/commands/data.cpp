@@ -27,16 +27,16 @@ namespace {
 
 constexpr std::int64_t kMostShown = 1 << 20;
 constexpr std::chrono::milliseconds kGlance(50);
-constexpr std::chrono::milliseconds kDataPatience(500);
+constexpr std::chrono::milliseconds kBarPatience(500);
 
 /// One sample of the order.
-struct DataShown {
+struct OrderedSample {
   std::int64_t position = 0;
   std::int64_t pass = 0;
   engine::SampleId id;
 };
 
-Result<engine::DataMix> open(const Invocation& call, std::int64_t sequence) {
+Result<engine::DataMix> openData(const Invocation& call, std::int64_t sequence) {
   ByteProgress progress("indexing", call.json ? nullptr : stderr, ByteProgress::Elsewhere::kLines);
   std::stop_source stop;
   // Also needed while a server does not answer and `progress` is not called.
@@ -50,7 +50,7 @@ Result<engine::DataMix> open(const Invocation& call, std::int64_t sequence) {
   places.index.warn = [](const std::string& line) { fmt::print(stderr, "tesseractl: {}\n", line); };
   // No bar for data that opens at once.
   bool isShown = false;
-  auto due = std::chrono::steady_clock::now() + kDataPatience;
+  auto due = std::chrono::steady_clock::now() + kBarPatience;
   places.index.progress = [&](std::int64_t done, std::int64_t total) {
     if (numInterrupts() > 0) stop.request_stop();
     const auto now = std::chrono::steady_clock::now();
@@ -70,16 +70,16 @@ Result<engine::DataMix> open(const Invocation& call, std::int64_t sequence) {
 }
 
 /// The first `count` samples of a job with `seed`.
-Result<std::vector<DataShown>> firstSamples(const engine::DataMix& data, std::int64_t seed,
-                                        std::int64_t count) {
+Result<std::vector<OrderedSample>> firstSamples(const engine::DataMix& data, std::int64_t seed,
+                                                std::int64_t count) {
   TESSERA_TRY(const auto ids, data.SamplesAt({.seed = seed}, 0, count));
-  std::vector<DataShown> shown;
+  std::vector<OrderedSample> shown;
   for (std::int64_t i = 0; i < count; ++i)
     shown.push_back({i, i / data.num_samples(), ids[static_cast<std::size_t>(i)]});
   return shown;
 }
 
-std::string describe(const engine::DataMix& data, const std::vector<DataShown>& order) {
+std::string describeOrder(const engine::DataMix& data, const std::vector<OrderedSample>& order) {
   std::string text = fmt::format("{} samples a pass, {} tokens each\n",
                                  formatCount(data.num_samples()), data.sequence());
   std::vector<std::vector<std::string>> parts = {
@@ -106,7 +106,7 @@ std::string describe(const engine::DataMix& data, const std::vector<DataShown>& 
   }
   if (order.empty()) return text;
   std::vector<std::vector<std::string>> rows = {{"position", "part", "sample", "where it lies"}};
-  for (const DataShown& shown : order)
+  for (const OrderedSample& shown : order)
     rows.push_back(
         {fmt::format("{}", shown.position), fmt::format("{}", shown.id.part),
          fmt::format("{}", shown.id.sample),
@@ -114,7 +114,7 @@ std::string describe(const engine::DataMix& data, const std::vector<DataShown>& 
   return text + "\n" + formatTable(rows, {0, 1, 2});
 }
 
-Json toJson(const engine::DataMix& data, const std::vector<DataShown>& order) {
+Json orderToJson(const engine::DataMix& data, const std::vector<OrderedSample>& order) {
   Json parts = Json::array();
   for (const auto& part : data.parts())
     parts.push_back({{"format", ToString(part.data->format())},
@@ -124,7 +124,7 @@ Json toJson(const engine::DataMix& data, const std::vector<DataShown>& order) {
                      {"weight", part.weight > 0 ? Json(part.weight) : Json(nullptr)},
                      {"fingerprint", ptc::Hex16(part.data->fingerprint())}});
   Json samples = Json::array();
-  for (const DataShown& shown : order)
+  for (const OrderedSample& shown : order)
     samples.push_back({{"position", shown.position},
                        {"pass", shown.pass},
                        {"part", shown.id.part},
@@ -145,14 +145,14 @@ int showData(const Invocation& call) {
   const auto count = call.arguments.integer("limit", 0, 0, kMostShown);
   if (!count) return wrongUsage(count.error());
   countInterrupts();
-  const auto data = open(call, *sequence);
+  const auto data = openData(call, *sequence);
   if (!data) return failed(data.error());
   const auto order = firstSamples(*data, *seed, *count);
   if (!order) return failed(order.error());
   if (call.json) {
-    printLine(toJson(*data, *order));
+    printLine(orderToJson(*data, *order));
   } else {
-    fmt::print("{}", describe(*data, *order));
+    fmt::print("{}", describeOrder(*data, *order));
   }
   return kDone;
 }

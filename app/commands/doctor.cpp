@@ -133,7 +133,7 @@ std::vector<Check> examine(const Invocation& call) {
   return checks;
 }
 
-void print(const std::vector<Check>& checks) {
+void printChecks(const std::vector<Check>& checks) {
   std::optional<std::int32_t> node;
   bool first = true;
   for (const Check& check : checks) {
@@ -162,7 +162,7 @@ int runDoctor(const Invocation& call) {
     for (const Check& check : checks) rows.push_back(toJson(check));
     printLine({{"checks", rows}, {"failed", failures}, {"warnings", warnings}});
   } else {
-    print(checks);
+    printChecks(checks);
     fmt::print("\n{} checks, {} failed, {} warnings\n", checks.size(), failures, warnings);
     fmt::print(
         "note: a job's own collectives between hosts (Gloo) are not encrypted: use a network that "

@@ -17,7 +17,7 @@
 namespace tessera::app {
 namespace {
 
-void print(const Invocation& call, const engine::Event& event) {
+void printEvent(const Invocation& call, const engine::Event& event) {
   if (call.json)
     printLine(toJson(event));
   else
@@ -47,7 +47,7 @@ int runEvents(const Invocation& call) {
     if (events) {
       said = false;
       for (const engine::Event& event : *events) {
-        print(call, event);
+        printEvent(call, event);
         query.after = event.sequence;
       }
       std::fflush(stdout);

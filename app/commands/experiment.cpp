@@ -25,7 +25,7 @@ namespace {
 
 constexpr int kPlotRows = 18;
 
-Result<ConsistencyOptions> readOptionsExperiment(const Arguments& arguments) {
+Result<ConsistencyOptions> readExperiment(const Arguments& arguments) {
   ConsistencyOptions options;
   options.model = arguments.valueOr("model", options.model);
   constexpr std::int64_t kMost = 1'000'000;
@@ -90,7 +90,7 @@ Status writeFile(const std::string& path, const std::string& text) {
 }
 
 int runExperiment(const Invocation& call) {
-  const auto options = readOptionsExperiment(call.arguments);
+  const auto options = readExperiment(call.arguments);
   if (!options) return wrongUsage(options.error());
   const StopOnInterrupt interrupt;
   ProgressLine progress(call.json);

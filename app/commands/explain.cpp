@@ -13,7 +13,7 @@
 namespace tessera::app {
 namespace {
 
-Json toJson(const KnownError& error) {
+Json knownErrorToJson(const KnownError& error) {
   return {
       {"topic", error.topic}, {"match", error.match}, {"means", error.means}, {"do", error.remedy}};
 }
@@ -21,7 +21,7 @@ Json toJson(const KnownError& error) {
 int runAll(const Invocation& call) {
   if (call.json) {
     Json all = Json::array();
-    for (const KnownError& error : knownErrors()) all.push_back(toJson(error));
+    for (const KnownError& error : knownErrors()) all.push_back(knownErrorToJson(error));
     printLine({{"errors", std::move(all)}});
   } else {
     fmt::print("{}", errorsPage());
@@ -37,7 +37,7 @@ int runExplain(const Invocation& call) {
     return failed(NotFound(
         fmt::format("nothing more is known about '{}'; `tesseractl explain` lists what is", text)));
   if (call.json) {
-    printLine(toJson(*error));
+    printLine(knownErrorToJson(*error));
   } else {
     fmt::print("{}\nWhat to do: {}\n", error->means, error->remedy);
   }

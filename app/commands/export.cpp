@@ -28,7 +28,7 @@ struct Choice {
   bool force = false;
 };
 
-Result<Choice> choose(const Invocation& call) {
+Result<Choice> chooseRows(const Invocation& call) {
   const Arguments& arguments = call.arguments;
   Choice choice;
   choice.job = arguments.valueOr("job", "");
@@ -94,7 +94,7 @@ Status writeAll(Session& session, const Choice& choice, OutputFile& output, std:
 }
 
 int runExport(const Invocation& call) {
-  const auto choice = choose(call);
+  const auto choice = chooseRows(call);
   if (!choice) return wrongUsage(choice.error());
   auto session = openSession(call);
   if (!session) return failed(session.error());

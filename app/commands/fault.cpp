@@ -16,7 +16,7 @@
 namespace tessera::app {
 namespace {
 
-int send(const Invocation& call, wire::Request request, const std::string& what) {
+int sendFault(const Invocation& call, wire::Request request, const std::string& what) {
   auto session = openSession(call);
   if (!session) return failed(session.error());
   if (session->profile.directory.empty())
@@ -36,8 +36,8 @@ int runFail(const Invocation& call) {
   if (!device) return wrongUsage(device.error());
   wire::Request request;
   agents::Encode(*device, request.mutable_fail_device()->mutable_device());
-  return send(call, std::move(request),
-              fmt::format("device {} has failed", ptc::ToString(*device)));
+  return sendFault(call, std::move(request),
+                   fmt::format("device {} has failed", ptc::ToString(*device)));
 }
 
 int runKill(const Invocation& call) {
@@ -50,7 +50,7 @@ int runKill(const Invocation& call) {
     return *refused;
   wire::Request request;
   request.mutable_kill_node()->set_node(device->node);
-  return send(call, std::move(request), fmt::format("node {} is killed", name));
+  return sendFault(call, std::move(request), fmt::format("node {} is killed", name));
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ std::string titled(std::string_view title, const std::string& body) {
   return fmt::format("\n{}\n{}", paint(Paint::kBold, fmt::format("{}:", title)), body);
 }
 
-Rows rowsOf(const std::vector<OptionSpec>& options) {
+Rows optionRows(const std::vector<OptionSpec>& options) {
   Rows rows;
   for (const OptionSpec& option : options)
     rows.emplace_back(flagsOf(option), describeOption(option));
@@ -77,7 +77,7 @@ Rows globalRows(const Syntax& syntax) {
   for (const OptionSpec& option : allOptions(syntax))
     if (std::ranges::count(syntax.options, option.name, &OptionSpec::name) == 0)
       globals.push_back(option);
-  return rowsOf(globals);
+  return optionRows(globals);
 }
 
 int runHelp(const Invocation& call) {
@@ -131,7 +131,7 @@ std::string helpOf(std::string_view program, const Syntax& syntax) {
                             : fmt::format("{}: {}", word.help, fmt::join(word.choices, ", ")));
     text += titled("Arguments", describeRows(rows));
   }
-  if (!syntax.options.empty()) text += titled("Options", describeRows(rowsOf(syntax.options)));
+  if (!syntax.options.empty()) text += titled("Options", describeRows(optionRows(syntax.options)));
   if (syntax.isVerb) text += titled("Global options", describeRows(globalRows(syntax)));
   for (const HelpSection& section : syntax.sections)
     text += titled(section.title, describeRows(section.rows));
@@ -154,7 +154,7 @@ std::string generalHelp() {
       rows.emplace_back(command.syntax.verb, command.syntax.summary);
     text += titled(group.title, describeRows(rows));
   }
-  text += titled("Global options", describeRows(rowsOf(globalOptions())));
+  text += titled("Global options", describeRows(optionRows(globalOptions())));
   text += titled("Environment", describeRows(environmentRows()));
   text += titled("Exit codes", describeRows(exitCodeRows()));
   text += "\n" + wrapAt(0, "`tesseractl help VERB` describes a verb with examples.");

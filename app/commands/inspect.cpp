@@ -38,7 +38,8 @@ struct Listing {
 };
 
 /// The same checkpoint without the tensors that do not match the pattern.
-Result<std::shared_ptr<const Checkpoint>> choose(const Checkpoint& all, const std::string& glob) {
+Result<std::shared_ptr<const Checkpoint>> chooseTensors(const Checkpoint& all,
+                                                        const std::string& glob) {
   TESSERA_TRY(const auto pattern, ptc::NamePattern::Parse(glob));
   auto chosen =
       all.Choose([&](const StoredTensor& tensor) { return pattern.Fit(tensor.name).has_value(); });
@@ -53,7 +54,7 @@ std::string fileName(const Checkpoint& checkpoint, int file) {
       .string();
 }
 
-Json toJson(const Listing& listing, bool pieces) {
+Json listingToJson(const Listing& listing, bool pieces) {
   const Checkpoint& checkpoint = *listing.checkpoint;
   Json tensors = Json::array();
   std::int64_t bytes = 0;
@@ -129,7 +130,7 @@ std::string shortened(const std::string& value) {
   return line;
 }
 
-void print(const Listing& listing, bool pieces) {
+void printListing(const Listing& listing, bool pieces) {
   const Checkpoint& checkpoint = *listing.checkpoint;
   std::int64_t bytes = 0;
   std::map<std::string, std::size_t> dtypes;
@@ -200,7 +201,7 @@ int runInspect(const Invocation& call) {
   if (!opened) return failed(opened.error());
   Listing listing{*opened, 0, std::nullopt, std::nullopt, std::nullopt};
   if (const auto glob = call.arguments.value("tensor")) {
-    auto chosen = choose(**opened, *glob);
+    auto chosen = chooseTensors(**opened, *glob);
     if (!chosen) return failed(chosen.error());
     listing.checkpoint = *chosen;
     listing.numOthers = (*opened)->tensors().size() - (*chosen)->tensors().size();
@@ -214,9 +215,9 @@ int runInspect(const Invocation& call) {
   if (verify || call.arguments.has("digests"))
     if (const Status added = addDigests(call, *read, listing); !added) return failed(added.error());
   if (call.json)
-    printLine(toJson(listing, call.arguments.has("pieces")));
+    printLine(listingToJson(listing, call.arguments.has("pieces")));
   else
-    print(listing, call.arguments.has("pieces"));
+    printListing(listing, call.arguments.has("pieces"));
   return kDone;
 }
 

@@ -18,9 +18,9 @@
 namespace tessera::app {
 namespace {
 
-constexpr std::int64_t kMostSteps = std::int64_t{1} << 40;
+constexpr std::int64_t kMostMetricSteps = std::int64_t{1} << 40;
 
-void print(const Invocation& call, const engine::Sample& sample) {
+void printSample(const Invocation& call, const engine::Sample& sample) {
   if (call.json)
     printLine(toJson(sample));
   else
@@ -29,12 +29,12 @@ void print(const Invocation& call, const engine::Sample& sample) {
                sample.tokens_per_second);
 }
 
-int runJobMetrics(const Invocation& call) {
+int runMetrics(const Invocation& call) {
   const Arguments& arguments = call.arguments;
   engine::SampleQuery query;
   query.job = arguments.word(0);
   if (const auto good = checkName("job", query.job); !good) return wrongUsage(good.error());
-  const auto from = arguments.integer("from-step", 0, 0, kMostSteps);
+  const auto from = arguments.integer("from-step", 0, 0, kMostMetricSteps);
   if (!from) return wrongUsage(from.error());
   const auto last = arguments.integer("limit", 0, 1, 20'000);
   if (!last) return wrongUsage(last.error());
@@ -48,7 +48,7 @@ int runJobMetrics(const Invocation& call) {
   auto session = openSession(call);
   if (!session) return failed(session.error());
   const auto each = [&](const engine::Sample& sample) {
-    print(call, sample);
+    printSample(call, sample);
     // A job that goes back repeats steps, so the sequence tells which samples are new.
     query.after = sample.sequence;
     return OkStatus();
@@ -93,7 +93,7 @@ Command jobMetricsCommand() {
            .examples = {"tesseractl job metrics gpt-mini --limit 20",
                         "tesseractl job metrics gpt-mini --follow",
                         "tesseractl job metrics gpt-mini --from 10m --json"}},
-          runJobMetrics};
+          runMetrics};
 }
 
 }  // namespace tessera::app

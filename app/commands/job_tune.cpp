@@ -25,14 +25,12 @@ namespace tessera::app {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using std::chrono::milliseconds;
-using std::chrono::seconds;
 
-constexpr milliseconds kJobTunePoll{100};
+constexpr std::chrono::milliseconds kTunePoll{100};
 /// The first steps of a configuration are slower, because memory and caches are cold.
 constexpr std::int64_t kWarmUp = 2;
 /// A configuration with a longer step is given up.
-constexpr seconds kStepPatience{120};
+constexpr std::chrono::seconds kStepPatience{120};
 
 /// Moves one job through the candidates.
 class Tuner {
@@ -76,7 +74,7 @@ class Tuner {
       if (Clock::now() - lastNews > kStepPatience) {
         return Timeout(fmt::format("no step of '{}' for {} s", m_job, kStepPatience.count()));
       }
-      std::this_thread::sleep_for(kJobTunePoll);
+      std::this_thread::sleep_for(kTunePoll);
       wire::Request request;
       request.mutable_samples()->set_job(m_job);
       request.mutable_samples()->set_after_step(samples.empty() ? first : samples.back().step);
@@ -116,7 +114,7 @@ class Tuner {
               fmt::format("transaction {} needs a decision: {}", transaction, txn.reason));
         }
       }
-      std::this_thread::sleep_for(kJobTunePoll);
+      std::this_thread::sleep_for(kTunePoll);
     }
   }
 
@@ -126,14 +124,14 @@ class Tuner {
   Configuration m_at;  // since the last committed transaction
 };
 
-struct Options {
+struct TuneOptions {
   std::vector<ptc::DeviceId> devices;
   std::int64_t top = 4, steps = 12;
   bool keepsBest = true;
 };
 
-Result<Options> readOptionsJobTune(const Arguments& arguments) {
-  Options options;
+Result<TuneOptions> readTuneOptions(const Arguments& arguments) {
+  TuneOptions options;
   TESSERA_TRY(const auto placement, readPlacement(arguments));
   options.devices = placement.devices;
   TESSERA_TRY(options.top, arguments.integer("limit", options.top, 1, 32));
@@ -142,10 +140,10 @@ Result<Options> readOptionsJobTune(const Arguments& arguments) {
   return options;
 }
 
-int runJobTune(const Invocation& call) {
+int runTune(const Invocation& call) {
   const std::string name = call.arguments.word(0);
   if (const auto good = checkName("job", name); !good) return wrongUsage(good.error());
-  auto options = readOptionsJobTune(call.arguments);
+  auto options = readTuneOptions(call.arguments);
   if (!options) return wrongUsage(options.error());
 
   auto session = openSession(call);
@@ -227,7 +225,7 @@ Command jobTuneCommand() {
                      "lost. Ctrl-C moves the job back to the configuration that it had before."},
            .examples = {"tesseractl job tune gpt-mini",
                         "tesseractl job tune gpt-mini --limit 2 --steps 20 --keep original"}},
-          runJobTune};
+          runTune};
 }
 
 }  // namespace tessera::app

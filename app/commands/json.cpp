@@ -20,8 +20,8 @@ Json orNull(const std::optional<T>& value) {
 }
 
 /// A configuration: {"mesh","devices","zero","micro_batch"}.
-Json place(const ptc::MeshShape& mesh, const std::vector<ptc::DeviceId>& devices,
-           const engine::StepOptions& options) {
+Json configurationToJson(const ptc::MeshShape& mesh, const std::vector<ptc::DeviceId>& devices,
+                         const engine::StepOptions& options) {
   return {{"mesh", toJson(mesh)},
           {"devices", toJson(devices)},
           {"zero", options.zero},
@@ -101,8 +101,8 @@ Json toJson(const engine::TxnStatus& txn) {
           {"done_bytes", txn.bytes_done},
           {"total_bytes", txn.bytes_total},
           {"eta_seconds", orNull(txn.eta)},
-          {"from", place(txn.from_mesh, txn.from_devices, txn.from_options)},
-          {"to", place(txn.to_mesh, txn.to_devices, txn.to_options)},
+          {"from", configurationToJson(txn.from_mesh, txn.from_devices, txn.from_options)},
+          {"to", configurationToJson(txn.to_mesh, txn.to_devices, txn.to_options)},
           {"paused_seconds", txn.paused},
           {"can_cancel", txn.can_cancel},
           {"reason", txn.reason}};
@@ -165,8 +165,8 @@ Json toJson(const engine::PlanSummary& plan) {
   Json peaks = Json::object();
   for (const auto& peak : plan.peak_memory) peaks[ptc::ToString(peak.device)] = peak.bytes;
   return {{"job", plan.job},
-          {"from", place(plan.from_mesh, plan.from_devices, plan.from_options)},
-          {"to", place(plan.to_mesh, plan.to_devices, plan.to_options)},
+          {"from", configurationToJson(plan.from_mesh, plan.from_devices, plan.from_options)},
+          {"to", configurationToJson(plan.to_mesh, plan.to_devices, plan.to_options)},
           {"hash", plan.hash},
           {"bytes",
            {{"kept", plan.kept},
@@ -204,7 +204,7 @@ Json toJson(const engine::StepOptions& options) {
 Json toJson(const engine::Proposal& proposal) {
   Json candidates = Json::array();
   for (const engine::Candidate& candidate : proposal.candidates) {
-    Json json = place(candidate.mesh, candidate.devices, candidate.options);
+    Json json = configurationToJson(candidate.mesh, candidate.devices, candidate.options);
     json["idle"] = toJson(candidate.idle);
     json["step_seconds"] = candidate.step_seconds;
     json["pause_seconds"] = candidate.pause_seconds;

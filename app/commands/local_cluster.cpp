@@ -33,10 +33,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
-using std::chrono::milliseconds;
-using std::chrono::seconds;
 
-constexpr seconds kLocalClusterStartPatience{45};  // without progress
+constexpr std::chrono::seconds kClusterPatience{45};  // without progress
 constexpr int kLanesPerNode = 2;
 
 fs::path clustersFolder(const std::string& home = {}) {
@@ -144,19 +142,19 @@ std::vector<ProcessId> livingKeepers(const fs::path& directory) {
 }
 
 /// Ends keepers and their descendants: waits `grace` for them, then sends SIGTERM, then SIGKILL.
-void endKeepers(const std::vector<ProcessId>& keepers, milliseconds grace) {
+void endKeepers(const std::vector<ProcessId>& keepers, std::chrono::milliseconds grace) {
   std::vector<ProcessId> family = keepers;
   for (const ProcessId& keeper : keepers)
     for (const ProcessId& process : descendantsOf(keeper)) family.push_back(process);
-  if (waitGone(keepers, grace) && waitGone(family, seconds(2))) return;
+  if (waitGone(keepers, grace) && waitGone(family, std::chrono::seconds(2))) return;
   for (const ProcessId& keeper : keepers) signalProcess(keeper, SIGTERM);
-  waitGone(keepers, seconds(3));
+  waitGone(keepers, std::chrono::seconds(3));
   for (const ProcessId& keeper : keepers)
     for (const ProcessId& process : descendantsOf(keeper)) family.push_back(process);
   for (const ProcessId& keeper : keepers) signalProcess(keeper, SIGKILL);
-  if (!waitGone(family, seconds(2)))
+  if (!waitGone(family, std::chrono::seconds(2)))
     for (const ProcessId& process : family) signalProcess(process, SIGKILL);
-  waitGone(family, seconds(2));
+  waitGone(family, std::chrono::seconds(2));
 }
 
 void removeSockets(const fs::path& directory) {
@@ -243,7 +241,7 @@ Status waitAlive(const LocalClusterOptions& options, const agents::Profile& prof
   std::vector<std::string> folders;
   for (int node = 0; node < options.nodes; ++node)
     folders.push_back(nodeFolder(profile.directory, node).string());
-  agents::MemoryWatch memory(folders, kLocalClusterStartPatience);
+  agents::MemoryWatch memory(folders, kClusterPatience);
   const auto isOver = [&] {
     const bool over = memory.IsOver();
     if (options.progress)
@@ -260,8 +258,8 @@ Status waitAlive(const LocalClusterOptions& options, const agents::Profile& prof
     if (isOver())
       return notUp(profile.directory, 0,
                    fmt::format("did not answer at {} within {} s", profile.registrar_endpoint,
-                               kLocalClusterStartPatience.count()));
-    std::this_thread::sleep_for(milliseconds(50));
+                               kClusterPatience.count()));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   TESSERA_TRY(const auto client, agents::ClusterClient::OpenForCommands(profile));
   int waitingFor = 0;
@@ -269,7 +267,7 @@ Status waitAlive(const LocalClusterOptions& options, const agents::Profile& prof
     if (const int node = ended(); node >= 0) return notUp(profile.directory, node, "ended");
     wire::Request request;
     request.mutable_status();
-    const auto reply = client->CallAndWait(std::move(request), seconds(2));
+    const auto reply = client->CallAndWait(std::move(request), std::chrono::seconds(2));
     if (reply && reply->has_status()) {
       TESSERA_TRY(const auto snapshot, agents::Decode(reply->status()));
       std::vector<bool> alive(static_cast<std::size_t>(options.nodes), false);
@@ -284,10 +282,10 @@ Status waitAlive(const LocalClusterOptions& options, const agents::Profile& prof
                reply.error().code != ErrorCode::kUnavailable) {
       return reply.error();
     }
-    std::this_thread::sleep_for(milliseconds(50));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   return notUp(profile.directory, waitingFor,
-               fmt::format("was not alive within {} s", kLocalClusterStartPatience.count()));
+               fmt::format("was not alive within {} s", kClusterPatience.count()));
 }
 
 std::vector<std::string> stemsIn(const fs::path& folder, bool folders) {
@@ -330,7 +328,7 @@ Result<agents::Profile> startLocalCluster(const LocalClusterOptions& options) {
   if (status) status = waitAlive(options, prepared.profile, keepers);
   if (status && options.home.empty()) status = agents::SaveProfile(prepared.profile);
   if (!status) {
-    endKeepers(keepers, milliseconds(0));
+    endKeepers(keepers, std::chrono::milliseconds(0));
     removeSockets(directory);
     return status.error();
   }
@@ -344,12 +342,13 @@ Result<bool> stopLocalCluster(const std::string& name) {
     return NotFound(fmt::format("no local cluster is named '{}'", name));
   const std::vector<ProcessId> keepers = livingKeepers(directory);
   if (!keepers.empty()) {
-    milliseconds grace{0};
+    std::chrono::milliseconds grace{0};
     if (const auto profile = agents::LoadProfile(profilePath(name)); profile) {
       if (const auto client = agents::ClusterClient::OpenForCommands(*profile); client) {
         wire::Request request;
         request.mutable_shutdown();
-        if ((*client)->CallAndWait(std::move(request), seconds(3))) grace = seconds(5);
+        if ((*client)->CallAndWait(std::move(request), std::chrono::seconds(3)))
+          grace = std::chrono::seconds(5);
       }
     }
     endKeepers(keepers, grace);
@@ -362,7 +361,7 @@ Result<bool> stopLocalCluster(const std::string& name) {
 
 void endPrivateCluster(const LocalClusterOptions& options) {
   const fs::path directory = clustersFolder(options.home) / options.name;
-  endKeepers(livingKeepers(directory), milliseconds(0));
+  endKeepers(livingKeepers(directory), std::chrono::milliseconds(0));
   removeSockets(directory);
 }
 

@@ -14,7 +14,7 @@
 namespace tessera::app {
 namespace {
 
-Json toJson(const std::string& name, const engine::ModelFacts& facts) {
+Json factsToJson(const std::string& name, const engine::ModelFacts& facts) {
   return {{"name", name},
           {"title", facts.title},
           {"source", facts.source},
@@ -33,7 +33,7 @@ int listModels(const Invocation& call) {
   for (const std::string& name : engine::CatalogueNames()) {
     const auto facts = engine::FactsOfModel(name);
     if (!facts) return failed(facts.error());
-    json.push_back(toJson(name, *facts));
+    json.push_back(factsToJson(name, *facts));
     table.push_back({name, formatCount(facts->parameters), fmt::format("{}", facts->layers),
                      formatBytes(facts->bytes), facts->rules, facts->title});
   }
@@ -45,7 +45,7 @@ int listModels(const Invocation& call) {
   return kDone;
 }
 
-int showModels(const Invocation& call) {
+int showModel(const Invocation& call) {
   const std::string name = call.arguments.word(0);
   const auto tensors = engine::FindCatalogueTensors(name);
   if (!tensors) return failed(tensors.error());
@@ -56,7 +56,7 @@ int showModels(const Invocation& call) {
   const auto facts = engine::FactsOf(*tensors);
   if (!facts) return failed(facts.error());
   if (call.json) {
-    printLine(toJson(name, *facts));
+    printLine(factsToJson(name, *facts));
     return kDone;
   }
   fmt::print("{}: {}\n", name, facts->title);
@@ -92,7 +92,7 @@ Command modelsShowCommand() {
                         .help = "print its table of tensors, as a start for your own"}},
            .examples = {"tesseractl models show llama-3-8b",
                         "tesseractl models show gpt2 --table > table.json"}},
-          showModels};
+          showModel};
 }
 
 }  // namespace tessera::app

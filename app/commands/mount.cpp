@@ -36,13 +36,11 @@ namespace tessera::app {
 namespace {
 
 namespace fs = std::filesystem;
-using std::chrono::seconds;
-using std::chrono::steady_clock;
 
 /// Time limit for a server to connect to the cluster and mount.
-constexpr seconds kMountPatience{60};
+constexpr std::chrono::seconds kMountPatience{60};
 /// A line that is repeated within this time is dropped.
-constexpr seconds kRepeatPause{10};
+constexpr std::chrono::seconds kRepeatPause{10};
 
 /// The arguments of `mount`.
 struct MountRequest {
@@ -54,7 +52,7 @@ struct MountRequest {
   std::optional<std::string> log;
 };
 
-Result<MountRequest> readRequestMount(const Arguments& arguments) {
+Result<MountRequest> readMountRequest(const Arguments& arguments) {
   MountRequest request;
   TESSERA_TRY(request.viewMemory, parseMemory(arguments.valueOr("view-memory", "1G")));
   request.path = arguments.word(0);
@@ -72,8 +70,8 @@ std::string defaultLog(const std::string& path) {
   return fmt::format("{}/mounts/{}.log", agents::TesseraHome(), name.empty() ? "root" : name);
 }
 
-void report(const Invocation& call, const MountRequest& request, const agents::Profile& profile,
-            pid_t pid) {
+void reportMount(const Invocation& call, const MountRequest& request,
+                 const agents::Profile& profile, pid_t pid) {
   if (call.json) {
     Json json{{"path", request.path}, {"cluster", profile.name}, {"pid", pid}};
     json["view_memory_bytes"] = request.viewMemory;
@@ -96,7 +94,7 @@ class MountLog {
 
   void write(std::string_view line) {
     const std::lock_guard lock(m_mutex);
-    const auto now = steady_clock::now();
+    const auto now = std::chrono::steady_clock::now();
     if (line == m_last && now - m_at < kRepeatPause) return;
     m_last = line;
     m_at = now;
@@ -112,7 +110,7 @@ class MountLog {
   std::mutex m_mutex;
   std::optional<agents::LogFile> m_file;
   std::string m_last;
-  steady_clock::time_point m_at;
+  std::chrono::steady_clock::time_point m_at;
 };
 
 /// Serves in this process until a signal ends it.
@@ -136,7 +134,7 @@ Status serve(const Invocation& call, const MountRequest& request, const agents::
   options.tree.samples =
       agents::MakeJobSamples({.warn = [&log](const std::string& line) { log.write(line); }});
   TESSERA_TRY(auto server, agents::FileServer::Mount(std::move(source), request.path, options));
-  report(call, request, profile, ::getpid());
+  reportMount(call, request, profile, ::getpid());
   agents::ServeUntilEnd(*server, signals);
   return OkStatus();
 }
@@ -187,17 +185,17 @@ Status startServer(const Invocation& call, MountRequest request, const agents::P
   if (request.allowOther) command.emplace_back("--allow-other");
   if (request.readOnly) command.emplace_back("--read-only");
   TESSERA_TRY(const ProcessId server, startDaemon(command, "/", *request.log));
-  const auto deadline = steady_clock::now() + kMountPatience;
+  const auto deadline = std::chrono::steady_clock::now() + kMountPatience;
   while (!isServed(request.path)) {
     if (!isAlive(server)) return lastWords(*request.log, before);
-    if (steady_clock::now() > deadline) {
+    if (std::chrono::steady_clock::now() > deadline) {
       signalProcess(server, SIGTERM);
       return Timeout(fmt::format("no mount on '{}' within {} s; see {}", request.path,
                                  kMountPatience.count(), *request.log));
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  report(call, request, profile, server.pid);
+  reportMount(call, request, profile, server.pid);
   return OkStatus();
 }
 
@@ -212,7 +210,7 @@ Status mountCluster(const Invocation& call, MountRequest request) {
 }
 
 int runMount(const Invocation& call) {
-  const auto request = readRequestMount(call.arguments);
+  const auto request = readMountRequest(call.arguments);
   if (!request) return wrongUsage(request.error());
   const auto done = mountCluster(call, *request);
   return done ? kDone : failed(done.error());

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/command.h"
 #include "app/commands/json.h"
 #include "app/commands/placement.h"
@@ -15,7 +16,7 @@
 namespace tessera::app {
 namespace {
 
-constexpr std::int64_t kPlanMostCandidates = 64;
+constexpr std::int64_t kMostPlanCandidates = 64;
 
 int runPlan(const Invocation& call) {
   if (isOfflinePlan(call.arguments)) return planOffline(call);
@@ -28,7 +29,7 @@ int runPlan(const Invocation& call) {
           fmt::format("--{} needs --model or --tensors: it is not for a job", option.name)));
   auto request = readPlanRequest(call.arguments);
   if (!request) return wrongUsage(request.error());
-  const auto numCandidates = call.arguments.integer("candidates", 0, 1, kPlanMostCandidates);
+  const auto numCandidates = call.arguments.integer("candidates", 0, 1, kMostPlanCandidates);
   if (!numCandidates) return wrongUsage(numCandidates.error());
   auto session = openSession(call);
   if (!session) return failed(session.error());

@@ -62,7 +62,7 @@ std::string describeDevices(const std::vector<ptc::DeviceId>& devices,
                      ptc::ToString(first), ptc::ToString(last));
 }
 
-std::string describe(const OfflinePlan& plan) {
+std::string describeOfflinePlan(const OfflinePlan& plan) {
   const ptc::Outline& outline = plan.outline;
   const auto& topology = plan.layouts.topology;
   const ptc::Collection& state = plan.layouts.from.collection();
@@ -101,7 +101,7 @@ std::string describe(const OfflinePlan& plan) {
   return text + describe(plan.schedule, plan.certificate);
 }
 
-Json toJson(const OfflinePlan& plan) {
+Json offlinePlanToJson(const OfflinePlan& plan) {
   const ptc::Outline& outline = plan.outline;
   const auto place = [](const ptc::Layout& layout) {
     return Json{{"mesh", app::toJson(layout.mesh().shape())},
@@ -171,9 +171,9 @@ int planOffline(const Invocation& call) {
                : failed(plan.error());
   }
   if (call.json) {
-    printLine(toJson(*plan));
+    printLine(offlinePlanToJson(*plan));
   } else {
-    fmt::print("{}", describe(*plan));
+    fmt::print("{}", describeOfflinePlan(*plan));
   }
   return kDone;
 }

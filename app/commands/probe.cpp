@@ -22,7 +22,7 @@ std::string latency(double seconds) {
   return seconds < 1e-3 ? fmt::format("{:.0f} us", 1e6 * seconds) : formatSeconds(seconds);
 }
 
-std::string describe(const engine::Calibration& c) {
+std::string describeCalibration(const engine::Calibration& c) {
   std::vector<std::vector<std::string>> rows = {
       {"machine", fmt::format("{}, {} core{}", c.cpu, c.cores, c.cores == 1 ? "" : "s")},
       {"all cores together", fmt::format("{:.2f} times one core", c.all_cores_speed)},
@@ -55,7 +55,7 @@ int runProbe(const Invocation& call) {
   if (call.json) {
     printLine(Json::parse(engine::ToJson(*calibration)));
   } else {
-    fmt::print("{}\nmeasured at {}; kept in profile '{}'\n", describe(*calibration),
+    fmt::print("{}\nmeasured at {}; kept in profile '{}'\n", describeCalibration(*calibration),
                formatClock(calibration->measured_at), session->profile.name);
   }
   return kDone;

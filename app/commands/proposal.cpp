@@ -16,8 +16,9 @@ namespace {
 /// Planning a dozen changes of a large model is slow.
 constexpr std::chrono::seconds kProposalTimeout{60};
 
-Result<engine::Proposal> ask(Session& session, const std::string& job,
-                             const std::vector<ptc::DeviceId>& devices, std::int64_t limit) {
+Result<engine::Proposal> askCandidates(Session& session, const std::string& job,
+                                       const std::vector<ptc::DeviceId>& devices,
+                                       std::int64_t limit) {
   wire::Request request;
   request.mutable_propose()->set_job(job);
   request.mutable_propose()->set_limit(limit);
@@ -32,13 +33,13 @@ Result<engine::Proposal> ask(Session& session, const std::string& job,
 Result<engine::Proposal> askProposal(Session& session, const std::string& job,
                                      const std::vector<ptc::DeviceId>& devices,
                                      std::int64_t limit) {
-  TESSERA_TRY(auto proposal, ask(session, job, devices, limit));
+  TESSERA_TRY(auto proposal, askCandidates(session, job, devices, limit));
   if (proposal.calibrated || session.profile.calibration.empty()) return proposal;
   wire::Request install;
   install.mutable_probe()->set_calibration(session.profile.calibration);
   TESSERA_TRY(const auto installed, session.ask(std::move(install)));
   static_cast<void>(installed);
-  return ask(session, job, devices, limit);
+  return askCandidates(session, job, devices, limit);
 }
 
 Result<engine::JobStatus> findJob(const engine::ClusterSnapshot& snapshot, const std::string& job) {

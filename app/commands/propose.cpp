@@ -17,7 +17,7 @@
 namespace tessera::app {
 namespace {
 
-constexpr std::int64_t kProposeMostCandidates = 64;
+constexpr std::int64_t kMostCandidates = 64;
 
 /// Idle devices and the job's own.
 std::vector<ptc::DeviceId> usableBy(const std::string& job,
@@ -38,7 +38,7 @@ int runPropose(const Invocation& call) {
   if (const auto good = checkName("job", job); !good) return wrongUsage(good.error());
   auto placement = readPlacement(call.arguments);
   if (!placement) return wrongUsage(placement.error());
-  const auto limit = call.arguments.integer("limit", 8, 1, kProposeMostCandidates);
+  const auto limit = call.arguments.integer("limit", 8, 1, kMostCandidates);
   if (!limit) return wrongUsage(limit.error());
   auto session = openSession(call);
   if (!session) return failed(session.error());

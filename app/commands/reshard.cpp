@@ -60,7 +60,7 @@ Result<reshard::DTypeRule> readDType(const std::string& text) {
                             *dtype};
 }
 
-Result<reshard::Options> readOptionsReshard(const Arguments& arguments) {
+Result<reshard::Options> readReshardOptions(const Arguments& arguments) {
   reshard::Options options;
   TESSERA_TRY(options.format, formatOf(arguments));
   for (const char* option : {"rules", "values", "tensors", "zero", "stages"})
@@ -105,7 +105,7 @@ Result<reshard::Options> readOptionsReshard(const Arguments& arguments) {
 
 int runReshard(const Invocation& call) {
   const Arguments& arguments = call.arguments;
-  auto options = readOptionsReshard(arguments);
+  auto options = readReshardOptions(arguments);
   if (!options) return wrongUsage(options.error());
   const auto source = checkpoint::Checkpoint::Open(arguments.word(0));
   if (!source) return failed(source.error());

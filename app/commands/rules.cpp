@@ -20,7 +20,7 @@
 namespace tessera::app {
 namespace {
 
-constexpr std::int64_t kRulesMostRanks = 65536;
+constexpr std::int64_t kMostRuleRanks = 65536;
 
 /// Tensors with one name in the file and the same cut.
 struct Row {
@@ -31,7 +31,7 @@ struct Row {
   std::int64_t pieceBytes = 0;  // the largest on a rank; only with a mesh
 };
 
-std::vector<Row> rowsOf(const ptc::RulesReport& report) {
+std::vector<Row> ruleRows(const ptc::RulesReport& report) {
   std::vector<Row> rows;
   std::map<std::tuple<std::string, std::optional<std::size_t>, std::string>, std::size_t> known;
   for (const auto& tensor : report.tensors) {
@@ -154,7 +154,7 @@ void printText(const ModelSource& source, const ptc::RulesReport& report,
   }
 }
 
-int check(const Invocation& call) {
+int runCheck(const Invocation& call) {
   const auto source =
       readModelSource(call.arguments, call.arguments.word(0), ptc::OptimizerState::kAsFile);
   if (!source)
@@ -164,15 +164,15 @@ int check(const Invocation& call) {
   if (const auto text = call.arguments.value("mesh")) {
     auto parsed = ptc::ParseMeshShape(*text).Context("--mesh");
     if (!parsed) return wrongUsage(parsed.error());
-    if (parsed->num_ranks() > kRulesMostRanks)
+    if (parsed->num_ranks() > kMostRuleRanks)
       return wrongUsage(InvalidArgument(fmt::format("--mesh '{}' has {} ranks, at most {}", *text,
-                                                    parsed->num_ranks(), kRulesMostRanks)));
+                                                    parsed->num_ranks(), kMostRuleRanks)));
     shape = *parsed;
   }
   const auto report =
       ptc::CheckRules(source->tensors, source->rules, source->zero, source->optimizer);
   if (!report) return failed(report.error());
-  std::vector<Row> rows = rowsOf(*report);
+  std::vector<Row> rows = ruleRows(*report);
   std::vector<std::string> problems = problemsOf(*report, rows);
   if (shape && problems.empty()) {
     const auto layout = layoutOn(*shape, *source);
@@ -232,7 +232,7 @@ Command rulesCheckCommand() {
                      "rule does not fit its tensor."},
            .examples = {"tesseractl rules check --model llama-3-8b --mesh tp=16",
                         "tesseractl rules check mine.json --tensors table.json"}},
-          check};
+          runCheck};
 }
 
 Command rulesListCommand() {

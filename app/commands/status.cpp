@@ -20,7 +20,7 @@
 namespace tessera::app {
 namespace {
 
-std::string describe(const engine::DeviceStatus& device) {
+std::string describeStatus(const engine::DeviceStatus& device) {
   if (device.failed) return paintState("failed");
   if (device.joining) return paintState("joining");
   return device.job.empty() ? "idle" : device.job;
@@ -37,7 +37,7 @@ std::string deviceTable(const engine::ClusterSnapshot& snapshot) {
       rows.push_back({first ? fmt::format("n{}", node.node) : "",
                       first ? paintState(engine::ToString(node.state)) : "",
                       ptc::ToString(device.id), formatBytes(device.used_bytes),
-                      formatBytes(device.total_bytes), describe(device),
+                      formatBytes(device.total_bytes), describeStatus(device),
                       device.rank ? std::to_string(*device.rank) : ""});
       first = false;
     }
@@ -69,7 +69,7 @@ std::string jobTable(const engine::ClusterSnapshot& snapshot) {
   return text;
 }
 
-std::string describe(const engine::ClusterSnapshot& snapshot) {
+std::string describeStatus(const engine::ClusterSnapshot& snapshot) {
   std::string text = fmt::format(
       "cluster {}{}\n\n{}", snapshot.cluster,
       snapshot.link_bytes_per_second > 0
@@ -87,7 +87,7 @@ std::string describe(const engine::ClusterSnapshot& snapshot) {
 }
 
 /// Shows the status once a second: in place on a terminal, one below the other elsewhere.
-int watch(const Invocation& call, Session& session) {
+int watchStatus(const Invocation& call, Session& session) {
   countInterrupts();
   const bool inPlace = !call.json && isatty(STDOUT_FILENO) != 0;
   bool isWaiting = false;
@@ -101,7 +101,8 @@ int watch(const Invocation& call, Session& session) {
     if (call.json)
       printLine(toJson(*snapshot));
     else
-      fmt::print("{}{}{}", inPlace ? "\033[H\033[J" : "", describe(*snapshot), inPlace ? "" : "\n");
+      fmt::print("{}{}{}", inPlace ? "\033[H\033[J" : "", describeStatus(*snapshot),
+                 inPlace ? "" : "\n");
     std::fflush(stdout);
     for (int i = 0; i < 10 && numInterrupts() == 0; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -112,17 +113,17 @@ int watch(const Invocation& call, Session& session) {
 int runStatus(const Invocation& call) {
   auto session = openSession(call);
   if (!session) return failed(session.error());
-  if (call.arguments.has("watch")) return watch(call, *session);
+  if (call.arguments.has("watch")) return watchStatus(call, *session);
   const auto snapshot = session->snapshot();
   if (!snapshot) return failed(snapshot.error());
   if (call.json)
     printLine(toJson(*snapshot));
   else
-    fmt::print("{}", describe(*snapshot));
+    fmt::print("{}", describeStatus(*snapshot));
   return kDone;
 }
 
-int runListStatus(const Invocation& call) {
+int runJobList(const Invocation& call) {
   auto session = openSession(call);
   if (!session) return failed(session.error());
   const auto snapshot = session->snapshot();
@@ -159,7 +160,7 @@ Command jobListCommand() {
            .summary = "List the jobs of the cluster",
            .options = {namesOption()},
            .examples = {"tesseractl job list", "tesseractl job list --json"}},
-          runListStatus};
+          runJobList};
 }
 
 }  // namespace tessera::app

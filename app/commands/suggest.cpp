@@ -24,7 +24,7 @@ std::size_t editDistance(std::string_view a, std::string_view b) {
 }
 
 std::string closestTo(std::string_view word, const std::vector<std::string>& candidates) {
-  constexpr std::size_t kFewestLetters = 3;
+  constexpr std::size_t kFewestLetters = 2;
   const auto letters = std::ranges::count_if(word, [](char c) { return c != '-'; });
   if (letters >= static_cast<std::ptrdiff_t>(kFewestLetters))
     for (const std::string& candidate : candidates)

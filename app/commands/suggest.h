@@ -15,7 +15,7 @@ namespace tessera::app {
 std::size_t editDistance(std::string_view a, std::string_view b);
 
 /// The candidate that `word` probably meant, or an empty string: one that begins with it (from
-/// three letters on), else the nearest one that differs in at most a third of its letters.
+/// two letters on), else the nearest one that differs in at most a third of its letters.
 std::string closestTo(std::string_view word, const std::vector<std::string>& candidates);
 
 /// "; did you mean CANDIDATE?", or an empty string.

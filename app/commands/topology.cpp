@@ -33,7 +33,7 @@ struct Answer {
   engine::LinkSpeeds measured;  // empty: nothing was measured
 };
 
-Result<Answer> ask(const Invocation& call, bool measures) {
+Result<Answer> askTopology(const Invocation& call, bool measures) {
   if (measures && !call.json && isatty(STDERR_FILENO) != 0)
     fmt::print(stderr, "measuring: up to 4 s a host; running jobs go on\n");
   wire::Request request;
@@ -82,7 +82,7 @@ std::string describeLinks(const engine::LinkSpeeds& measured) {
                      formatSeconds(measured.seconds));
 }
 
-std::string describe(const Answer& answer) {
+std::string describeAnswer(const Answer& answer) {
   const ptc::Topology& topology = answer.cluster.topology;
   std::string text = describeHosts(answer.cluster) + "\n";
   if (!answer.measured.empty()) text += describeLinks(answer.measured) + "\n";
@@ -91,7 +91,7 @@ std::string describe(const Answer& answer) {
                             formatRate(topology.network_bytes_per_second), topology.source);
 }
 
-Json toJson(const Answer& answer) {
+Json answerToJson(const Answer& answer) {
   Json json = {{"topology", Json::parse(answer.file, nullptr, false)}, {"measured", nullptr}};
   if (answer.measured.empty()) return json;
   json["measured"] = Json::parse(engine::ToJson(answer.measured), nullptr, false);
@@ -110,15 +110,15 @@ int runTopology(const Invocation& call) {
   const auto path = call.arguments.value("output");
   if (call.arguments.has("force") && !path)
     return wrongUsage(InvalidArgument("--force needs --output"));
-  const auto answer = ask(call, call.arguments.has("measure"));
+  const auto answer = askTopology(call, call.arguments.has("measure"));
   if (!answer) return failed(answer.error());
   if (path)
     if (const Status saved = save(*path, call.arguments.has("force"), answer->file); !saved)
       return failed(saved.error());
   if (call.json) {
-    printLine(toJson(*answer));
+    printLine(answerToJson(*answer));
   } else {
-    fmt::print("{}", describe(*answer));
+    fmt::print("{}", describeAnswer(*answer));
     if (path) fmt::print("saved as {}\n", *path);
   }
   return kDone;

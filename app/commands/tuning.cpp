@@ -20,8 +20,8 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-Json orNull(std::optional<double> value) { return value ? Json(*value) : Json(nullptr); }
-Json orNull(double value) { return value > 0 ? Json(value) : Json(nullptr); }
+Json numberOrNull(std::optional<double> value) { return value ? Json(*value) : Json(nullptr); }
+Json numberOrNull(double value) { return value > 0 ? Json(value) : Json(nullptr); }
 
 }  // namespace
 
@@ -89,14 +89,14 @@ Json toJson(const std::vector<Measurement>& measurements, const Configuration& k
   Json rows = Json::array();
   for (const Measurement& m : measurements) {
     Json row = place(m.place);
-    row["predicted_seconds"] = orNull(m.predicted);
-    row["measured_seconds"] = orNull(m.measured);
-    row["error"] = orNull(errorOf(m));
+    row["predicted_seconds"] = numberOrNull(m.predicted);
+    row["measured_seconds"] = numberOrNull(m.measured);
+    row["error"] = numberOrNull(errorOf(m));
     if (!m.failure.empty()) row["failure"] = m.failure;
     rows.push_back(std::move(row));
   }
   return {{"measurements", std::move(rows)},
-          {"median_error", orNull(medianError(measurements))},
+          {"median_error", numberOrNull(medianError(measurements))},
           {"kept", place(kept)}};
 }
 

@@ -32,12 +32,12 @@ Result<std::int64_t> readId(const Arguments& arguments) {
 
 /// A transaction at the registrar: its state while it is in memory, its record once it has an
 /// outcome.
-struct TxnShown {
+struct ShownTxn {
   std::optional<engine::TxnStatus> txn;
   std::optional<engine::HistoryEntry> record;
 };
-Result<TxnShown> decode(const wire::TxnReply& reply) {
-  TxnShown shown;
+Result<ShownTxn> decode(const wire::TxnReply& reply) {
+  ShownTxn shown;
   if (reply.has_transaction()) {
     TESSERA_TRY(shown.txn, agents::Decode(reply.transaction()));
   }
@@ -52,7 +52,7 @@ std::string withOptions(const engine::StepOptions& options) {
   return text.empty() ? "" : " with " + text;
 }
 
-void print(const TxnShown& shown) {
+void printTxn(const ShownTxn& shown) {
   if (shown.txn) {
     const engine::TxnStatus& txn = *shown.txn;
     fmt::print("transaction {} of {}: {}\n", txn.id, txn.job, engine::ToString(txn.phase));
@@ -91,7 +91,7 @@ int runShow(const Invocation& call) {
     json["record"] = shown->record ? toJson(*shown->record) : Json(nullptr);
     printLine(json);
   } else {
-    print(*shown);
+    printTxn(*shown);
   }
   return kDone;
 }
@@ -110,7 +110,7 @@ int runCancel(const Invocation& call) {
   return kDone;
 }
 
-Syntax syntaxOfTxn(const std::string& verb, const std::string& summary) {
+Syntax txnSyntax(const std::string& verb, const std::string& summary) {
   return {.verb = verb,
           .summary = summary,
           .words = {{"ID", "number of the transaction; the current one if it is missing", false}},
@@ -120,10 +120,10 @@ Syntax syntaxOfTxn(const std::string& verb, const std::string& summary) {
 }  // namespace
 
 Command txnShowCommand() {
-  return {syntaxOfTxn("txn show", "Show a transaction: phase, bytes and outcome"), runShow};
+  return {txnSyntax("txn show", "Show a transaction: phase, bytes and outcome"), runShow};
 }
 Command txnCancelCommand() {
-  return {syntaxOfTxn("txn cancel", "Roll back a transaction that is not committed yet"), runCancel};
+  return {txnSyntax("txn cancel", "Roll back a transaction that is not committed yet"), runCancel};
 }
 
 }  // namespace tessera::app

@@ -16,7 +16,7 @@
 namespace tessera::app {
 namespace {
 
-Result<LocalClusterOptions> readOptionsUp(const Arguments& arguments) {
+Result<LocalClusterOptions> readUpOptions(const Arguments& arguments) {
   LocalClusterOptions options;
   TESSERA_TRY(const auto nodes, arguments.integer("nodes", options.nodes, 1, 64));
   TESSERA_TRY(const auto devices, arguments.integer("gpus", options.devices, 1, 64));
@@ -36,7 +36,7 @@ Result<LocalClusterOptions> readOptionsUp(const Arguments& arguments) {
 }
 
 int runUp(const Invocation& call) {
-  auto options = readOptionsUp(call.arguments);
+  auto options = readUpOptions(call.arguments);
   if (!options) return wrongUsage(options.error());
   ProgressLine progress(call.json || call.quiet);
   options->progress = [&](std::int64_t made, std::int64_t total) {

@@ -17,9 +17,7 @@
 namespace tessera::app {
 namespace {
 
-using std::chrono::milliseconds;
-
-constexpr milliseconds kSlice{50};
+constexpr std::chrono::milliseconds kSlice{50};
 constexpr std::int64_t kSamplesAPage = 10'000;
 
 Error cancelled() { return Cancelled("the experiment was stopped"); }
@@ -36,7 +34,7 @@ Result<PrivateCluster> PrivateCluster::start(const PrivateHome& home, int nodes,
                         std::move(stop));
 }
 
-Result<wire::Reply> PrivateCluster::ask(wire::Request request, milliseconds timeout) {
+Result<wire::Reply> PrivateCluster::ask(wire::Request request, std::chrono::milliseconds timeout) {
   // The answer may arrive after the waiting has ended.
   const auto answer = std::make_shared<std::promise<Result<wire::Reply>>>();
   auto future = answer->get_future();
@@ -48,13 +46,14 @@ Result<wire::Reply> PrivateCluster::ask(wire::Request request, milliseconds time
   return future.get();
 }
 
-Status PrivateCluster::pause(milliseconds time) const {
+Status PrivateCluster::pause(std::chrono::milliseconds time) const {
   const auto end = std::chrono::steady_clock::now() + time;
   while (!m_stop.stop_requested()) {
     const auto now = std::chrono::steady_clock::now();
     if (now >= end) return OkStatus();
     std::this_thread::sleep_for(
-        std::min(kSlice, std::chrono::duration_cast<milliseconds>(end - now) + milliseconds(1)));
+        std::min(kSlice, std::chrono::duration_cast<std::chrono::milliseconds>(end - now) +
+                             std::chrono::milliseconds(1)));
   }
   return cancelled();
 }

@@ -35,7 +35,7 @@ LocalClusterOptions clusterIn(const std::string& home) {
   return options;
 }
 
-void clear(const std::string& home) {
+void clearHome(const std::string& home) {
   endPrivateCluster(clusterIn(home));
   std::error_code ignored;
   fs::remove_all(home, ignored);
@@ -62,7 +62,7 @@ void clearLeftovers(const fs::path& temporary) {
   for (const auto& entry : entriesOf(temporary, ignored)) {
     if (!entry.path().filename().string().starts_with(kPrefix) || !isOurs(entry.path())) continue;
     const auto owner = ownerOf(entry.path());
-    if (owner && !isAlive(*owner)) clear(entry.path().string());
+    if (owner && !isAlive(*owner)) clearHome(entry.path().string());
   }
 }
 
@@ -89,7 +89,7 @@ PrivateHome::PrivateHome(PrivateHome&& other) noexcept
     : m_path(std::exchange(other.m_path, std::string())) {}
 
 PrivateHome::~PrivateHome() {
-  if (!m_path.empty()) clear(m_path);
+  if (!m_path.empty()) clearHome(m_path);
 }
 
 LocalClusterOptions PrivateHome::cluster(int nodes, int devices) const {

@@ -75,7 +75,7 @@ class E2eGuideTest : public QObject {
     const Reader reader;
     for (const QString& command : commands) {
       const Outcome outcome = reader.run(command);
-      QVERIFY2(outcome.code == 0, qPrintable(command + u": " + outcome.Text()));
+      QVERIFY2(outcome.code == 0, (command.toUtf8() + ": " + outcome.Text()).constData());
       if (command.contains(QStringLiteral("node kill"))) waitUntilFailed(reader);
     }
   }
@@ -94,7 +94,7 @@ class E2eGuideTest : public QObject {
     QVERIFY2(up.code == 0, up.Text());
     for (const QString& command : commands) {
       const Outcome outcome = reader.run(command);
-      QVERIFY2(outcome.code == 0, qPrintable(command + u": " + outcome.Text()));
+      QVERIFY2(outcome.code == 0, (command.toUtf8() + ": " + outcome.Text()).constData());
     }
     const Outcome list = reader.run(QStringLiteral("tesseractl job list --names"));
     QCOMPARE(list.output, QStringLiteral("mine\n"));
