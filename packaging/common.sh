@@ -23,33 +23,75 @@ install_missing() {
   local missing log
   missing=$(missing_packages)
   [ -n "$missing" ] || return 0
-  say "installing: $missing"
-  local install="export DEBIAN_FRONTEND=noninteractive; apt-get update -qq && apt-get install -y -qq --no-install-recommends $missing"
-  log=$(mktemp)
-  if [ "$(id -u)" = 0 ]; then
-    bash -c "$install" >"$log" 2>&1 || { tail -n 5 "$log" >&2; rm -f "$log"; die "the packages above could not be installed"; }
-  elif command -v sudo >/dev/null; then
-    sudo bash -c "$install" >"$log" 2>&1 || { tail -n 5 "$log" >&2; rm -f "$log"; die "the packages above could not be installed"; }
-  else
-    rm -f "$log"
+  local count install_as=()
+  count=$(wc -w <<<"$missing")
+  [ "$(id -u)" = 0 ] || { command -v sudo >/dev/null && install_as=(sudo); } ||
     die "not root and no sudo; as root: apt-get install --no-install-recommends $missing"
+  say "installing $count packages: $missing"
+  log=$(mktemp)
+  # shellcheck disable=SC2086  # the list is words
+  if ! "${install_as[@]}" bash -c 'export DEBIAN_FRONTEND=noninteractive
+      apt-get update -qq && apt-get install -y --no-install-recommends "$@"' _ $missing 2>&1 </dev/null |
+      tee "$log" | show_steps packages "$(apt_steps "$missing")" '^Setting up '; then
+    tail -n 5 "$log" >&2
+    rm -f "$log"
+    die "the packages above could not be installed"
   fi
   rm -f "$log"
   missing=$(missing_packages)
   [ -z "$missing" ] || die "still missing after the installation: $missing"
 }
 
-# Configures and builds a preset with all cores: the targets named, or all. The whole log on failure
-# only.
+# How many packages apt would set up for those: the missing ones and what they depend on. 0 if unknown.
+apt_steps() {
+  # shellcheck disable=SC2086
+  LC_ALL=C apt-get install -s --no-install-recommends $1 2>/dev/null | grep -c '^Inst ' || true
+}
+
+# Reads the output of a long command and shows how far it is: on a terminal one line that changes,
+# elsewhere a line a minute. The total is given, or read from lines `[12/340] …` if it is `-`.
+show_steps() {
+  local what=$1 total=$2 pattern=$3 finished=0 begin=$SECONDS shown=$SECONDS line text left
+  while IFS= read -r line; do
+    [[ $line =~ $pattern ]] || continue
+    if [ "$2" = - ]; then
+      finished=${BASH_REMATCH[1]} total=${BASH_REMATCH[2]}
+    else
+      finished=$((finished + 1))
+    fi
+    [ -t 1 ] || [ $((SECONDS - shown)) -ge 60 ] || continue
+    shown=$SECONDS
+    text="[ $finished"
+    [ "$total" -le 0 ] || text+="/$total"
+    text+=" ] $what"
+    if [ "$finished" -gt 20 ] && [ "$total" -ge "$finished" ]; then
+      left=$(((SECONDS - begin) * (total - finished) / finished))
+      if [ "$left" -ge 90 ]; then text+=", $(((left + 30) / 60)) min left"; else text+=", $left s left"; fi
+    fi
+    if [ -t 1 ]; then printf '\r\033[K%s' "$text"; else printf '%s\n' "$text"; fi
+  done
+  [ ! -t 1 ] || printf '\r\033[K'
+}
+
+# Configures and builds a preset with all cores: the targets named, or all. Shows progress; prints the
+# errors and the name of the whole log if it fails. TESSERA_CMAKE has further options of cmake, for example
+# -DTESSERA_CCACHE=OFF.
 build_preset() {
-  local preset=$1 log
+  local preset=$1 log begin=$SECONDS
   shift
-  say "building ($preset, $(nproc) cores)"
   log=$(mktemp)
-  if ! { cd "$ROOT" && cmake --preset "$preset" && cmake --build --preset "$preset" -j "$(nproc)" ${1:+--target "$@"}; } >"$log" 2>&1; then
-    grep -E -A 20 'FAILED|error|Error' "$log" | head -n 60 >&2 || tail -n 40 "$log" >&2
-    say "the whole log: $log" >&2
-    exit 1
-  fi
+  # shellcheck disable=SC2086  # TESSERA_CMAKE is words
+  (cd "$ROOT" && cmake --preset "$preset" ${TESSERA_CMAKE:-}) >"$log" 2>&1 || build_failed "$log"
+  say "building ($preset, $(nproc) cores); $(sed -n 's/^-- \(Compiler cache: \|Linker: \)\(.*\)$/\1\2/p' "$log" |
+    tr '[:upper:]' '[:lower:]' | paste -sd ';' | sed 's/;/; /')"
+  (cd "$ROOT" && NINJA_STATUS='[%f/%t] ' cmake --build --preset "$preset" -j "$(nproc)" ${1:+--target "$@"}) 2>&1 |
+    tee -a "$log" | show_steps "built" - '^\[([0-9]+)/([0-9]+)\] ' || build_failed "$log"
+  say "built in $(((SECONDS - begin) / 60)) min $(((SECONDS - begin) % 60)) s"
   rm -f "$log"
+}
+
+build_failed() {
+  grep -E -A 20 'FAILED|error|Error' "$1" | head -n 60 >&2 || tail -n 40 "$1" >&2
+  say "the whole log: $1" >&2
+  exit 1
 }
