@@ -5,13 +5,9 @@
 
 #include <algorithm>
 
+#include "ptc/base/at.h"
+
 namespace tessera::ptc {
-namespace {
-
-std::size_t Index(int dim) { return static_cast<std::size_t>(dim); }
-
-}  // namespace
-
 Result<std::int64_t> NumElements(const Shape& shape) {
   if (shape.size() > static_cast<std::size_t>(kMaxRank)) {
     return InvalidArgument(fmt::format("shape has {} dims, at most {}", shape.size(), kMaxRank));
@@ -69,13 +65,13 @@ std::optional<Box> Box::Whole(const Shape& shape) {
 
 std::int64_t Box::num_elements() const {
   std::int64_t product = 1;
-  for (int d = 0; d < rank_; ++d) product *= dims_[Index(d)].size();
+  for (int d = 0; d < rank_; ++d) product *= dims_[At(d)].size();
   return product;
 }
 
 Shape Box::shape() const {
-  Shape sizes(Index(rank_));
-  for (int d = 0; d < rank_; ++d) sizes[Index(d)] = dims_[Index(d)].size();
+  Shape sizes(At(rank_));
+  for (int d = 0; d < rank_; ++d) sizes[At(d)] = dims_[At(d)].size();
   return sizes;
 }
 
@@ -83,7 +79,7 @@ std::optional<Box> Intersect(const Box& a, const Box& b) {
   TESSERA_DCHECK(a.rank() == b.rank());
   Box both = a;
   for (int d = 0; d < a.rank(); ++d) {
-    Interval& dim = both.dims_[Index(d)];
+    Interval& dim = both.dims_[At(d)];
     dim = {std::max(a[d].begin, b[d].begin), std::min(a[d].end, b[d].end)};
     if (dim.begin >= dim.end) return std::nullopt;
   }
@@ -115,13 +111,13 @@ std::vector<Box> Subtract(const Box& from, const Box& hole) {
     const Interval kept = (*overlap)[d];
     if (whole.begin < kept.begin) {
       pieces.push_back(core);
-      pieces.back().dims_[Index(d)].end = kept.begin;
+      pieces.back().dims_[At(d)].end = kept.begin;
     }
     if (kept.end < whole.end) {
       pieces.push_back(core);
-      pieces.back().dims_[Index(d)].begin = kept.end;
+      pieces.back().dims_[At(d)].begin = kept.end;
     }
-    core.dims_[Index(d)] = kept;
+    core.dims_[At(d)] = kept;
   }
   return pieces;
 }

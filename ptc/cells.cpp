@@ -8,7 +8,7 @@
 namespace tessera::ptc {
 namespace {
 
-/// A piece with all owners that hold or need just this one.
+/// A piece with all owners that hold or need exactly this box.
 struct SharedPiece {
   Box box;
   DeviceSet holders;
@@ -52,8 +52,8 @@ class Slicer {
   }
 
  private:
-  /// Cells of the slab that `slab_` describes in the dims before `dim`; `crossing` are the pieces
-  /// that span it there.
+  /// Appends the cells of the slab that `slab_` describes in the dims before `dim`. `crossing` are
+  /// the pieces that span the slab in these dims.
   void Slice(std::size_t dim, const std::vector<std::size_t>& crossing) {
     const auto rank = static_cast<std::size_t>(pieces_.front().box.rank());
     if (dim == rank) return Emit(rank, crossing);
@@ -119,20 +119,6 @@ std::vector<DeviceId> DevicesOf(const Layout& from, const Layout& to) {
   std::sort(devices.begin(), devices.end());
   devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
   return devices;
-}
-
-TensorPieces PiecesOf(const Layout& from, const Layout& to, const std::vector<DeviceId>& devices,
-                      int tensor) {
-  const auto by_device = [&](const Layout& layout) {
-    std::vector<std::vector<Box>> pieces(devices.size());
-    for (int rank = 0; rank < layout.mesh().num_ranks(); ++rank) {
-      const DeviceId device = layout.mesh().devices()[static_cast<std::size_t>(rank)];
-      const auto at = std::lower_bound(devices.begin(), devices.end(), device);
-      pieces[static_cast<std::size_t>(at - devices.begin())] = layout.Boxes(rank, tensor);
-    }
-    return pieces;
-  };
-  return {by_device(from), by_device(to)};
 }
 
 std::vector<Cell> MakeCells(const TensorPieces& pieces) {

@@ -2,13 +2,12 @@
 #pragma once
 
 /// \file
-/// From two layouts of one tensor to cells: the finest common boxes, with who holds each and who
-/// needs it.
+/// Computes the cells of one tensor in two layouts: the finest common boxes of its old and new
+/// pieces, with the owners that hold or need each.
 ///
-/// Equal pieces are joined first. Dim 0 is then cut at all starts and ends of old and new pieces,
-/// each slab in dim 1 at those of the pieces that cross it, and so on. No pair of pieces is ever
-/// compared, and a ragged piece (a flat cut has them) cuts only the slabs that it reaches into, not
-/// the grid.
+/// Equal pieces are joined first. Dim 0 is then cut at all starts and ends of pieces. Each slab is
+/// cut in dim 1 at the starts and ends of the pieces that cross it, and so on. So no pair of pieces
+/// is compared, and the ragged piece of a flat cut divides only the slabs that it reaches.
 
 #include <cstddef>
 #include <vector>
@@ -17,8 +16,8 @@
 
 namespace tessera::ptc {
 
-/// A set of owners as ascending positions in a table: devices of DevicesOf, or parts of a layout.
-/// Cells have few owners where parts own them, so members are listed.
+/// A set of owners, as ascending positions in a table such as the parts of a layout. Cells have few
+/// owners if parts own them, so the members are a list.
 class DeviceSet {
  public:
   void Insert(std::size_t owner);
@@ -34,28 +33,24 @@ class DeviceSet {
   std::vector<std::size_t> members_;
 };
 
-/// Devices of either layout, ascending, each once.
+/// The devices of both layouts, ascending, each once.
 std::vector<DeviceId> DevicesOf(const Layout& from, const Layout& to);
 
-/// What each owner holds and needs of one tensor.
+/// The pieces of one tensor that each owner holds and needs.
 struct TensorPieces {
-  std::vector<std::vector<Box>> held;    // by owner on the old side
-  std::vector<std::vector<Box>> needed;  // by owner on the new side
+  std::vector<std::vector<Box>> held;    // by owner of the old side
+  std::vector<std::vector<Box>> needed;  // by owner of the new side
 };
-/// Owners on both sides are the devices. \pre `from` and `to` are of the same tensors; `devices` is
-/// DevicesOf(from, to)
-TensorPieces PiecesOf(const Layout& from, const Layout& to, const std::vector<DeviceId>& devices,
-                      int tensor);
 
-/// A common box. Every old or new piece is a disjoint union of cells.
+/// A common box with its owners. Every old or new piece is a disjoint union of cells.
 struct Cell {
   Box box;
   DeviceSet holders;
   DeviceSet needers;
   friend bool operator==(const Cell&, const Cell&) = default;
 };
-/// Cells that at least one owner holds or needs, in ascending order of their boxes.
-/// \pre the pieces of one owner and side are disjoint; all have the same rank
+/// The cells that at least one owner holds or needs, in ascending order of their boxes.
+/// \pre the pieces of one owner on one side are disjoint; all pieces have the same rank
 std::vector<Cell> MakeCells(const TensorPieces& pieces);
 
 }  // namespace tessera::ptc

@@ -30,7 +30,7 @@ Status CheckSpec(const TensorSpec& spec, std::int64_t num_layers) {
   return OkStatus();
 }
 
-/// Of the tensor and its aliases, all of them names of one storage, the first names it.
+/// Checks the names of one storage. The first of them becomes the name, the others the aliases.
 Status NameTensor(TensorSpec& spec) {
   if (spec.name.empty()) return InvalidArgument("a tensor has no name");
   if (!IsPrintableUtf8(spec.name)) {
@@ -53,7 +53,7 @@ Status NameTensor(TensorSpec& spec) {
   return OkStatus();
 }
 
-/// \pre `tensors` are in order
+/// \pre `tensors` are sorted by name
 std::optional<int> FindName(const std::vector<TensorSpec>& tensors, std::string_view name) {
   const auto it =
       std::lower_bound(tensors.begin(), tensors.end(), name,
@@ -63,6 +63,17 @@ std::optional<int> FindName(const std::vector<TensorSpec>& tensors, std::string_
 }
 
 }  // namespace
+
+Status Collection::Normalize(TensorSpec& spec, std::int64_t num_layers) {
+  TESSERA_RETURN_IF_ERROR(NameTensor(spec));
+  if (Status status = CheckSpec(spec, num_layers); !status) {
+    return std::move(status).Context(fmt::format("tensor '{}'", spec.name)).error();
+  }
+  // Values of equal meaning become equal, so that equal collections compare and hash as equal.
+  ptc::Normalize(spec);
+  if (spec.place != StagePlace::kLayer) spec.layer = 0;
+  return OkStatus();
+}
 
 Result<std::shared_ptr<const Collection>> Collection::Make(std::vector<TensorSpec> tensors,
                                                            std::int64_t num_layers) {
@@ -74,13 +85,7 @@ Result<std::shared_ptr<const Collection>> Collection::Make(std::vector<TensorSpe
   }
   std::int64_t total_bytes = 0;
   for (TensorSpec& spec : tensors) {
-    TESSERA_RETURN_IF_ERROR(NameTensor(spec));
-    if (Status status = CheckSpec(spec, num_layers); !status) {
-      return std::move(status).Context(fmt::format("tensor '{}'", spec.name)).error();
-    }
-    // One spelling for each value, so that equal collections compare and hash as equal.
-    Normalize(spec);
-    if (spec.place != StagePlace::kLayer) spec.layer = 0;
+    TESSERA_RETURN_IF_ERROR(Normalize(spec, num_layers));
     if (__builtin_add_overflow(total_bytes, *ByteCount(spec.dtype, spec.shape), &total_bytes)) {
       return InvalidArgument("all tensors together have more than 2^63-1 bytes");
     }

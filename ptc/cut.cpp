@@ -10,7 +10,7 @@
 namespace tessera::ptc {
 namespace {
 
-/// The elements of the heads that part `part` of `parts` holds: see HeadGroups.
+/// The elements of the heads that part `part` of `parts` holds; see HeadGroups.
 Interval HeadRange(const HeadGroups& heads, std::int64_t size, std::int64_t part,
                    std::int64_t parts) {
   const std::int64_t head = size / (heads.of_query ? heads.query : heads.kv);
@@ -42,7 +42,7 @@ std::string DescribeAxes(const MeshShape& mesh, const std::vector<Axis>& axes) {
 
 using Dims = std::array<Interval, kMaxRank>;
 
-/// Calls `visit` with the dims of each box that the cuts leave, ascending.
+/// Calls `visit` with the dims of each box that the cuts leave, in ascending order.
 template <typename Visit>
 void ForEachCutBox(const MeshShape& mesh, const TensorSpec& spec, const Coordinates& at,
                    Visit visit) {
@@ -95,7 +95,7 @@ Interval PartRange(std::int64_t size, std::int64_t part, std::int64_t parts,
   const std::int64_t share = size / parts + (size % parts != 0 ? 1 : 0);
   const std::int64_t units = share / multiple + (share % multiple != 0 ? 1 : 0);
   const std::int64_t most = units > size / multiple ? size : units * multiple;
-  const std::int64_t full = size / most;  // so many parts have `most`; one more may have the rest
+  const std::int64_t full = size / most;  // parts with `most` elements; the next one gets the rest
   if (part > full) return {size, size};
   return {part * most, part < full ? (part + 1) * most : size};
 }
@@ -109,20 +109,19 @@ Interval CutRange(const MeshShape& mesh, const DimCut& cut, std::int64_t size,
   return PartRange(size, part, parts, cut.multiple);
 }
 
-Status CheckDivides(const MeshShape& mesh, const DimCut& cut, std::int64_t size,
-                    const std::string& what) {
+Status CheckDivides(const MeshShape& mesh, const DimCut& cut, std::int64_t size) {
   const std::int64_t parts = Degree(mesh, cut.axes);
   if (parts == 1) return OkStatus();
   if (cut.split == Split::kEven && size % parts != 0) {
     return InvalidArgument(
-        fmt::format("{} = {} is not divisible by {}", what, size, DescribeAxes(mesh, cut.axes)));
+        fmt::format("= {} is not divisible by {}", size, DescribeAxes(mesh, cut.axes)));
   }
   if (cut.split != Split::kHeads || parts <= cut.heads->kv) return OkStatus();
   if (parts % cut.heads->kv != 0 || cut.heads->query % parts != 0) {
     return InvalidArgument(fmt::format(
-        "{} = {}: {} key and value heads and {} query heads do not go into {}: above {} parts, {} "
+        "= {}: {} key and value heads and {} query heads do not go into {}: above {} parts, {} "
         "must divide their number and it must divide {}",
-        what, size, cut.heads->kv, cut.heads->query, DescribeAxes(mesh, cut.axes), cut.heads->kv,
+        size, cut.heads->kv, cut.heads->query, DescribeAxes(mesh, cut.axes), cut.heads->kv,
         cut.heads->kv, cut.heads->query));
   }
   return OkStatus();

@@ -5,6 +5,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <mutex>
 #include <numeric>
 #include <utility>
 
@@ -19,21 +20,23 @@ Status CheckDivides(const MeshShape& mesh, const TensorSpec& spec) {
   for (std::size_t d = 0; d < spec.shape.size(); ++d) {
     const DimCut& cut = spec.rule.dims[d];
     if (!spec.segments || spec.segments->dim != static_cast<int>(d)) {
-      TESSERA_RETURN_IF_ERROR(
-          CheckDivides(mesh, cut, spec.shape[d], fmt::format("tensor '{}': dim {}", spec.name, d)));
-      continue;
+      const Status status = CheckDivides(mesh, cut, spec.shape[d]);
+      if (status) continue;
+      return InvalidArgument(
+          fmt::format("tensor '{}': dim {} {}", spec.name, d, status.error().message));
     }
     for (std::size_t s = 0; s < spec.segments->blocks.size(); ++s) {
       const Segment& segment = spec.segments->blocks[s];
-      TESSERA_RETURN_IF_ERROR(
-          CheckDivides(mesh, segment.cut ? *segment.cut : cut, segment.size,
-                       fmt::format("tensor '{}': segment {} of dim {}", spec.name, s, d)));
+      const Status status = CheckDivides(mesh, segment.cut ? *segment.cut : cut, segment.size);
+      if (status) continue;
+      return InvalidArgument(fmt::format("tensor '{}': segment {} of dim {} {}", spec.name, s, d,
+                                         status.error().message));
     }
   }
   return OkStatus();
 }
 
-/// One spelling for each rule: what its kind does not read has its default.
+/// Gives each rule its only form: members that its kind does not read get their defaults.
 StageRule Normalized(StageRule rule) {
   if (rule.kind != StageRule::Kind::kExplicit) {
     rule.stage_of_layer.clear();
@@ -47,13 +50,19 @@ StageRule Normalized(StageRule rule) {
 
 }  // namespace
 
+struct Layout::Hash {
+  std::once_flag once;
+  std::uint64_t value = 0;
+};
+
 Layout::Layout(DeviceMesh mesh, CollectionPtr tensors, StageRule rule,
                std::vector<std::int64_t> stage_of_layer)
     : mesh_(std::move(mesh)),
       tensors_(std::move(tensors)),
       stage_rule_(std::move(rule)),
       stage_of_layer_(std::make_shared<const std::vector<std::int64_t>>(std::move(stage_of_layer))),
-      buckets_(std::make_shared<const Buckets>(mesh_.shape(), *tensors_, *stage_of_layer_)) {}
+      buckets_(std::make_shared<const Buckets>(mesh_.shape(), *tensors_, *stage_of_layer_)),
+      hash_(std::make_shared<Hash>()) {}
 
 Result<Layout> Layout::Make(DeviceMesh mesh, CollectionPtr tensors, StageRule stages) {
   for (const TensorSpec& spec : tensors->tensors()) {
@@ -147,8 +156,11 @@ std::int64_t Layout::BytesOf(int rank) const {
 }
 
 std::uint64_t Layout::hash() const {
-  const std::string text = ToJson(*this);
-  return XXH3_64bits(text.data(), text.size());
+  std::call_once(hash_->once, [this] {
+    const std::string text = ToJson(*this);
+    hash_->value = XXH3_64bits(text.data(), text.size());
+  });
+  return hash_->value;
 }
 
 }  // namespace tessera::ptc

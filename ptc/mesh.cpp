@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <numeric>
 
+#include "ptc/base/at.h"
 #include "ptc/base/check.h"
 #include "ptc/base/utf8.h"
 
@@ -16,11 +18,11 @@ namespace {
 constexpr std::int64_t kMaxDegree = 65536;
 constexpr std::int64_t kMaxDevices = 65536;
 
-/// Order of the axes in text forms: the ones that everybody has, then the rare ones.
+/// The order of the axes in text forms: the common ones, then the rare ones.
 constexpr std::array<Axis, kNumAxes> kTextOrder = {Axis::kDp, Axis::kTp, Axis::kPp, Axis::kEp,
                                                    Axis::kCp};
 
-/// A decimal number without sign or leading zeros, so that each value has one spelling.
+/// Parses a decimal number without sign and leading zeros, so that each value has one text.
 template <typename Int>
 std::optional<Int> ParseDecimal(std::string_view text) {
   if (text.empty() || text[0] == '-' || (text.size() > 1 && text[0] == '0')) return std::nullopt;
@@ -47,7 +49,7 @@ std::optional<DeviceId> FirstRepeated(std::vector<DeviceId> devices) {
   return *twice;
 }
 
-/// "2x4": nodes 0 and 1 with devices 0 to 3 each.
+/// Parses "2x4": nodes 0 and 1 with devices 0 to 3 each.
 Result<std::vector<DeviceId>> ParseGrid(std::string_view text, std::size_t cross) {
   const auto nodes = ParseDecimal<std::int32_t>(text.substr(0, cross));
   const auto per_node = ParseDecimal<std::int32_t>(text.substr(cross + 1));
@@ -195,12 +197,18 @@ Result<DeviceMesh> DeviceMesh::Make(MeshShape shape, std::vector<DeviceId> devic
       return InvalidArgument(fmt::format("device {} has a negative number", ToString(device)));
     }
   }
-  if (const auto twice = FirstRepeated(devices)) {
-    return InvalidArgument(fmt::format("device {} is given twice", ToString(*twice)));
+  std::vector<int> ranks_by_device(devices.size());
+  std::iota(ranks_by_device.begin(), ranks_by_device.end(), 0);
+  const auto device_of = [&devices](int rank) { return devices[At(rank)]; };
+  std::ranges::sort(ranks_by_device, {}, device_of);
+  const auto twice = std::ranges::adjacent_find(ranks_by_device, {}, device_of);
+  if (twice != ranks_by_device.end()) {
+    return InvalidArgument(fmt::format("device {} is given twice", ToString(device_of(*twice))));
   }
   DeviceMesh mesh;
   mesh.shape_ = shape;
   mesh.devices_ = std::move(devices);
+  mesh.by_device_ = std::make_shared<const std::vector<int>>(std::move(ranks_by_device));
   return mesh;
 }
 
@@ -212,9 +220,10 @@ std::int64_t DeviceMesh::Coordinate(int rank, Axis axis) const {
 }
 
 std::optional<int> DeviceMesh::RankOf(DeviceId device) const {
-  const auto it = std::find(devices_.begin(), devices_.end(), device);
-  if (it == devices_.end()) return std::nullopt;
-  return static_cast<int>(it - devices_.begin());
+  const auto device_of = [this](int rank) { return devices_[At(rank)]; };
+  const auto it = std::ranges::lower_bound(*by_device_, device, {}, device_of);
+  if (it == by_device_->end() || device_of(*it) != device) return std::nullopt;
+  return *it;
 }
 
 std::string ToString(const DeviceMesh& mesh) {

@@ -15,8 +15,8 @@
 namespace tessera::ptc {
 namespace {
 
-/// Bytes that stages must hold: those of each layer, and what stands beside the layers on the first
-/// and on the last stage. Tensors of all stages weigh on each alike and are left out.
+/// The bytes that stages must hold: those of each layer, and those of other tensors on the first
+/// and on the last stage. Tensors that are on all stages add equally to each and are left out.
 struct Weights {
   std::vector<std::int64_t> layers;
   std::int64_t first = 0;
@@ -36,9 +36,9 @@ Weights WeightsOf(const Collection& tensors) {
   return weights;
 }
 
-/// Cuts the layers into contiguous chunks, one a stage. With a limit of bytes a stage, the stages
-/// that are filled as far as they go reach furthest, so whether a limit can be kept is seen in one
-/// pass and the least limit is found by bisection: exact, O((layers + stages) * log bytes).
+/// Cuts the layers into contiguous chunks, one per stage. For a given limit of bytes per stage,
+/// filling each stage up to the limit covers the most layers, so one pass decides whether the limit
+/// can be kept. Bisection finds the least limit exactly, in O((layers + stages) * log bytes).
 /// \pre num_stages >= 2
 class Balancer {
  public:
@@ -49,18 +49,19 @@ class Balancer {
 
   std::vector<std::int64_t> Run() const {
     const std::int64_t limit = LeastLimit();
-    // Where stage s may begin at the earliest: filled from the last one back.
+    // The earliest layer at which stage s may begin, found by filling stages from the last one
+    // back.
     std::vector<std::size_t> earliest(static_cast<std::size_t>(num_stages_) + 1, num_layers());
     for (auto s = static_cast<std::size_t>(num_stages_); s-- > 0;) {
       std::size_t begin = earliest[s + 1];
       while (begin > 0 && Bytes(s, begin - 1, earliest[s + 1]) <= limit) --begin;
       earliest[s] = begin;
     }
-    // Among the chunks that keep the limit, those near an equal share of what is left.
+    // Among the chunks that keep the limit, choose those nearest to an equal share of the rest.
     std::vector<std::int64_t> stages;
     std::size_t begin = 0;
     for (std::size_t s = 0; s < static_cast<std::size_t>(num_stages_); ++s) {
-      // Unsigned: a tensor of the first and last stage counts twice.
+      // Unsigned, because a tensor of the first and last stage counts twice.
       auto left = static_cast<std::uint64_t>(Bytes(s, begin, num_layers()));
       if (s + 1 < static_cast<std::size_t>(num_stages_)) {
         left += static_cast<std::uint64_t>(weights_.last);
@@ -82,7 +83,7 @@ class Balancer {
  private:
   std::size_t num_layers() const { return weights_.layers.size(); }
 
-  /// Bytes of stage `s` with layers [begin, end).
+  /// The bytes of stage `s` with the layers [begin, end).
   std::int64_t Bytes(std::size_t s, std::size_t begin, std::size_t end) const {
     std::int64_t bytes = up_to_[end] - up_to_[begin];
     if (s == 0) bytes += weights_.first;
@@ -183,7 +184,8 @@ Result<std::vector<std::int64_t>> StagesOfLayers(const StageRule& rule, const Co
   const std::int64_t num_layers = tensors.num_layers();
   switch (rule.kind) {
     case StageRule::Kind::kUniform:
-      // More chunks than layers are empty; so many that their number overflows are a mistake.
+      // Chunks beyond the number of layers are empty. The limit keeps their number from
+      // overflowing.
       if (rule.interleave < 1 || rule.interleave > kMaxLayers) {
         return InvalidArgument(fmt::format("stages are interleaved {} times, not 1 to {}",
                                            rule.interleave, kMaxLayers));
@@ -206,7 +208,8 @@ Result<std::vector<std::int64_t>> StagesOfLayers(const StageRule& rule, const Co
     case StageRule::Kind::kBalanced: {
       if (rule.interleave != 1) {
         return InvalidArgument(
-            fmt::format("balanced stages are not interleaved, but {} are asked", rule.interleave));
+            fmt::format("balanced stages cannot be interleaved, but {} per stage are requested",
+                        rule.interleave));
       }
       const Weights weights = WeightsOf(tensors);
       const bool has_bytes = std::any_of(weights.layers.begin(), weights.layers.end(),

@@ -5,21 +5,18 @@
 
 #include <optional>
 
+#include "ptc/plan/placed_cells.h"
+
 namespace tessera::agents {
 
 std::vector<JobCell> FindCells(const ptc::Layout& from, const ptc::Layout& to) {
-  const std::vector<ptc::DeviceId> devices = ptc::DevicesOf(from, to);
-  const auto names = [&](const ptc::DeviceSet& set) {
-    std::vector<ptc::DeviceId> out;
-    for (const std::size_t i : set.ToVector()) out.push_back(devices[i]);
-    return out;
-  };
+  const ptc::PlacedCells cells(from, to);
   std::vector<JobCell> out;
   const int num_tensors = static_cast<int>(from.collection().tensors().size());
   for (int t = 0; t < num_tensors; ++t) {
-    for (const ptc::Cell& cell : ptc::MakeCells(ptc::PiecesOf(from, to, devices, t))) {
-      out.push_back({t, cell.box, names(cell.holders), names(cell.needers)});
-    }
+    cells.ForEach(t, [&](const ptc::Box& cell, const auto& holders, const auto& needers) {
+      out.push_back({t, cell, holders, needers});
+    });
   }
   return out;
 }

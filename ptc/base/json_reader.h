@@ -40,6 +40,9 @@ struct JsonValue {
   const JsonValue* Find(std::string_view member) const;
 };
 
+/// The begin of an error message: "FILE:LINE: ", or nothing for a text without a name.
+std::string JsonPosition(const NamedText& file, std::int64_t line);
+
 /// The value as messages show it: "'abc'", "3", "a list", "an object". At most one line.
 std::string Describe(const JsonValue& value);
 
@@ -55,8 +58,8 @@ std::string JsonQuoted(std::string_view text);
 
 /// Reads the members of one object. The file and the value must outlive the reader.
 ///
-/// The functions that return a value fail if the member is missing or of another kind. The functions
-/// named Optional leave `out` as it is if the member is missing.
+/// The functions that return a value fail if the member is missing or of another kind. The
+/// functions named Optional leave `out` as it is if the member is missing.
 /// \error kInvalidArgument `FILE:LINE: …` naming the key, what it must be and what it is
 class JsonReader {
  public:

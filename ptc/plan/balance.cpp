@@ -5,6 +5,7 @@
 #include <numeric>
 #include <queue>
 
+#include "ptc/base/at.h"
 #include "ptc/base/check.h"
 
 namespace tessera::ptc {
@@ -12,9 +13,7 @@ namespace {
 
 __extension__ using Wide = __int128;
 
-std::size_t At(int index) { return static_cast<std::size_t>(index); }
-
-/// Shares of shared loads (those with a choice) on ports.
+/// Divides the loads that have a choice of ports.
 class Divider {
  public:
   Divider(const std::vector<Load>& loads, const std::vector<std::int64_t>& speeds, PortTime floor,
@@ -46,7 +45,8 @@ class Divider {
  private:
   std::int64_t Capacity(std::size_t port) const { return BytesThrough(time_, speeds_[port]); }
 
-  /// No port is done before what it alone must serve, and all of them not before their mean.
+  /// A port takes at least the time of the loads that only it can serve, and the last port at least
+  /// the mean of all.
   void RaiseToLowerBound() {
     std::vector<bool> used(speeds_.size());
     PortTime mean{0, 0};
@@ -64,8 +64,8 @@ class Divider {
     if (time_ < mean) time_ = mean;
   }
 
-  /// Each unit to the port that is done first; what does not fit there in the time goes to the
-  /// next.
+  /// Gives each unit to the port that finishes first. Bytes that do not fit into the time go to the
+  /// next port.
   void Start() {
     std::stable_sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
       if (loads_[a].ports.size() != loads_[b].ports.size()) {
@@ -82,7 +82,7 @@ class Divider {
         const Wide right = Wide{done_[q]} * speeds_[p];
         return left != right ? left > right : a > b;
       };
-      std::vector<int> heap(ports.size());  // positions in `ports`; the first is done first
+      std::vector<int> heap(ports.size());  // indices into `ports`; the first finishes first
       std::iota(heap.begin(), heap.end(), 0);
       std::make_heap(heap.begin(), heap.end(), later);
       for (const Unit& unit : loads_[l].units) {
@@ -104,7 +104,7 @@ class Divider {
 
   struct Edge {
     std::size_t load;
-    std::size_t slot;  // position of the port in the load's list
+    std::size_t slot;  // index of the port in the load's list
   };
 
   void Improve() {
@@ -136,8 +136,8 @@ class Divider {
     return false;
   }
 
-  /// Distances from ports with too much, over loads that may move, to ports with room. False where
-  /// none is reached; `level_` then tells which ports are.
+  /// Computes distances from overloaded ports, over loads that may move, to ports with room.
+  /// Returns false if no port with room is reached; `level_` then marks the ports that are.
   bool FindLevels() {
     level_.assign(speeds_.size(), -1);
     load_level_.assign(loads_.size(), -1);
@@ -167,7 +167,7 @@ class Divider {
     return found;
   }
 
-  /// Passes up to `limit` bytes of what `port` serves on towards a port with room.
+  /// Moves up to `limit` bytes from `port` towards a port with room, and returns the bytes moved.
   std::int64_t Push(std::size_t port, std::int64_t limit) {
     if (level_[port] > 0) {
       const std::int64_t room = Capacity(port) - done_[port];
@@ -196,7 +196,8 @@ class Divider {
     return 0;
   }
 
-  /// The ports that were reached have nowhere else to send from: they share what they have.
+  /// Raises the time to that of the ports that were reached, because no other port can take their
+  /// loads.
   void RaiseToCut() {
     PortTime cut{0, 0};
     for (std::size_t port = 0; port < speeds_.size(); ++port) {
@@ -214,7 +215,7 @@ class Divider {
   PortTime time_;
   std::vector<std::int64_t> bytes_;                // by load
   std::vector<std::size_t> order_;                 // loads with a choice
-  std::vector<std::vector<std::int64_t>> shares_;  // by load and position of the port
+  std::vector<std::vector<std::int64_t>> shares_;  // by load and index of the port
   std::vector<std::vector<Edge>> edges_;           // by port
   std::vector<int> level_, load_level_;
   std::vector<std::size_t> next_edge_, next_slot_;
@@ -249,7 +250,7 @@ std::vector<Share> CutUnits(const Load& load, std::vector<std::int64_t> shares,
         shares[slot] -= taken;
       }
       if (is_last || (rest == 0 && shares[slot] > 0)) continue;
-      // Less than a grain is left: the next port takes it.
+      // The rest is less than a grain, so the next port takes it.
       const std::int64_t left = shares[slot];
       done[At(load.ports[slot])] -= left;
       done[At(load.ports[slot + 1])] += left;

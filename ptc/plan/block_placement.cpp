@@ -6,8 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "ptc/base/at.h"
 #include "ptc/plan/assignment.h"
-#include "ptc/plan/auction.h"
 #include "ptc/plan/blocks.h"
 #include "ptc/plan/placement.h"
 #include "ptc/plan/transport.h"
@@ -15,16 +15,10 @@
 namespace tessera::ptc {
 namespace {
 
-std::size_t At(int index) { return static_cast<std::size_t>(index); }
-
-/// Blocks and hosts in one assignment problem inside a pair of groups.
+/// The most blocks or hosts in one assignment problem within a pair of groups.
 constexpr std::size_t kMostRefined = 256;
-/// Pairs of blocks and slots in an auction, and its last step as a part of the best pair.
-constexpr std::size_t kMostPairs = std::size_t{1} << 23U;
-constexpr std::int64_t kSteps = 100'000;
-constexpr std::int64_t kLeastStep = 1;
 
-/// Members with equal keys, in the order of the first of each.
+/// Members with equal keys. Groups are in the order of their first members.
 struct Groups {
   std::vector<std::vector<std::size_t>> members;
 };
@@ -53,7 +47,6 @@ class BlockPlacer {
   std::vector<int> Run(std::int64_t& bound) && {
     FormGroups();
     Transport(bound);
-    if (std::find(counted_.begin(), counted_.end(), false) != counted_.end()) BidForHosts(bound);
     std::vector<int> chosen(At(problem_.num_ranks()));
     for (std::size_t h = 0; h < hosts_.size(); ++h) {
       std::vector<int> ranks;
@@ -68,7 +61,8 @@ class BlockPlacer {
   }
 
  private:
-  /// Groups by all classes; if they are too many, by those on several hosts; at last by none.
+  /// Forms groups by all classes; if there are too many groups, by the classes on several hosts;
+  /// and if there are still too many, one group.
   void FormGroups() {
     using BlockKey = std::pair<std::size_t, std::vector<BlockNeed>>;
     using HostKey = std::pair<std::int64_t, std::vector<HostHolding>>;
@@ -98,7 +92,8 @@ class BlockPlacer {
     for (std::size_t h = 0; h < hosts_.size(); ++h) host_groups_.members[0].push_back(h);
   }
 
-  /// Of counted classes, with the sum over all that the host has any of as the second.
+  /// The bytes of counted classes that are in place, and the bytes of those classes that are on the
+  /// host.
   std::pair<std::int64_t, std::int64_t> Worth(const Block& block, const Host& host) const {
     std::pair<std::int64_t, std::int64_t> worth{0, 0};
     auto held = host.holds.begin();
@@ -130,7 +125,7 @@ class BlockPlacer {
       capacity.push_back(slots);
     }
     const auto flow = SolveTransport(costs, supply, capacity);
-    std::vector<std::vector<std::size_t>> free(host_groups_.members.size());  // a host a slot
+    std::vector<std::vector<std::size_t>> free(host_groups_.members.size());  // host by slot
     for (std::size_t g = 0; g < free.size(); ++g) {
       for (std::size_t h : host_groups_.members[g]) {
         free[g].insert(free[g].end(), static_cast<std::size_t>(hosts_[h].slots), h);
@@ -146,7 +141,7 @@ class BlockPlacer {
         next += amount;
       }
     }
-    // What the groups do not count is at best where most of it is, for each block.
+    // Classes that are not counted: at best each block is on the host that has most of them.
     std::vector<std::int64_t> rest(hosts_.size());
     for (const Block& block : blocks_) {
       AddRest(block, rest);
@@ -155,7 +150,7 @@ class BlockPlacer {
     }
   }
 
-  /// Bytes of the block by host, of classes that are not counted.
+  /// Adds the bytes of the block in classes that are not counted, by host.
   void AddRest(const Block& block, std::vector<std::int64_t>& rest) const {
     for (const BlockNeed& need : block.needs) {
       if (counted_[At(need.held_class)]) continue;
@@ -170,59 +165,8 @@ class BlockPlacer {
     }
   }
 
-  /// Where groups do not go by all classes: blocks bid for hosts, each for itself. What they get
-  /// counts if it is more, and the bound if it is less.
-  void BidForHosts(std::int64_t& bound) {
-    std::vector<std::size_t> host_of;  // by slot
-    std::vector<int> first_slot;
-    for (std::size_t h = 0; h < hosts_.size(); ++h) {
-      first_slot.push_back(static_cast<int>(host_of.size()));
-      host_of.insert(host_of.end(), At(static_cast<int>(hosts_[h].slots)), h);
-    }
-    std::vector<std::vector<Wish>> wishes;
-    std::vector<std::int64_t> in_place(hosts_.size());
-    std::vector<std::size_t> holding;
-    std::int64_t most = 0;
-    std::size_t pairs = 0;
-    for (const Block& block : blocks_) {
-      for (const BlockNeed& need : block.needs) {
-        for (const auto& [host, devices] : on_hosts_[At(need.held_class)]) {
-          if (in_place[host] == 0) holding.push_back(host);
-          in_place[host] += InPlace(need, devices);
-        }
-      }
-      std::vector<Wish>& of_block = wishes.emplace_back();
-      for (std::size_t host : holding) {
-        for (int slot = 0; slot < hosts_[host].slots; ++slot) {
-          of_block.push_back({first_slot[host] + slot, in_place[host]});
-        }
-        most = std::max(most, std::exchange(in_place[host], 0));
-      }
-      holding.clear();
-      pairs += of_block.size();
-      if (pairs > kMostPairs) return;
-    }
-    const Auction auction =
-        HoldAuction(wishes, static_cast<int>(host_of.size()), std::max(most / kSteps, kLeastStep));
-    bound = std::min(bound, auction.bound);
-    std::vector<std::int64_t> chosen(blocks_.size());
-    for (std::size_t h = 0; h < hosts_.size(); ++h) {
-      for (std::size_t b : blocks_on_[h]) {
-        const auto of_host = std::find_if(wishes[b].begin(), wishes[b].end(), [&](const Wish& w) {
-          return host_of[At(w.object)] == h;
-        });
-        if (of_host != wishes[b].end()) chosen[b] = of_host->value;
-      }
-    }
-    if (auction.value <= std::accumulate(chosen.begin(), chosen.end(), std::int64_t{0})) return;
-    for (auto& blocks : blocks_on_) blocks.clear();
-    for (std::size_t b = 0; b < blocks_.size(); ++b) {
-      blocks_on_[host_of[At(auction.object_of[b])]].push_back(b);
-    }
-  }
-
-  /// Puts blocks of one group into slots of another, by what the groups do not count; takes the
-  /// slots out of `free`. Many are dealt in ascending runs.
+  /// Assigns blocks of one group to slots of another by the classes that are not counted, and
+  /// removes these slots from `free`. Large groups are assigned in ascending runs.
   void Refine(const std::vector<std::size_t>& blocks, std::vector<std::size_t>& free) {
     const std::size_t spare = free.size() - blocks.size();
     const std::size_t runs = (free.size() + kMostRefined - 1) / kMostRefined;
@@ -259,7 +203,7 @@ class BlockPlacer {
   PlacementProblem& problem_;
   const std::vector<Host> hosts_;
   const std::vector<Block> blocks_;
-  std::vector<bool> counted_;  // by class: whether groups go by it
+  std::vector<bool> counted_;  // by class: whether groups are formed by it
   const std::vector<std::vector<std::pair<std::size_t, std::int64_t>>> on_hosts_;  // by class
   Groups block_groups_, host_groups_;
   std::vector<std::vector<std::size_t>> blocks_on_;  // by host

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <map>
 
+#include "ptc/base/at.h"
+
 namespace tessera::ptc {
 namespace {
 
-std::size_t At(int index) { return static_cast<std::size_t>(index); }
-
-/// Devices of one host that are placed together; a larger host counts as several.
+/// The most devices of a host that are placed together. A larger host counts as several.
 constexpr std::size_t kMostDevices = 64;
 
 void FindHosts(const PlacementProblem& problem, std::vector<Host>& hosts) {

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include "ptc/base/at.h"
+
 namespace tessera::ptc {
-namespace {
-std::size_t At(int index) { return static_cast<std::size_t>(index); }
-}  // namespace
+namespace {}  // namespace
 
 std::optional<std::span<const int>> ClassHolders::OnHost(int host) const {
   const auto at = std::lower_bound(hosts.begin(), hosts.end(), host);

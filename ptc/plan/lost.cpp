@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include "ptc/base/at.h"
+
 namespace tessera::ptc {
-namespace {
-std::size_t At(int index) { return static_cast<std::size_t>(index); }
-}  // namespace
+namespace {}  // namespace
 
 std::vector<DeviceId> LostDevices(const Layout& from, const std::vector<DeviceId>& lost) {
   std::vector<DeviceId> devices;

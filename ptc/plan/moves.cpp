@@ -3,6 +3,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "ptc/base/at.h"
 #include "ptc/base/check.h"
 #include "ptc/flat_range.h"
 #include "ptc/plan/kinds.h"
@@ -12,9 +13,7 @@
 namespace tessera::ptc {
 namespace {
 
-std::size_t At(int index) { return static_cast<std::size_t>(index); }
-
-/// A move with what it is ordered by. Kind comes last: a drop after the copies out of it.
+/// A move with its sort key. The kind is the last entry, so that a drop follows the copies from it.
 struct Entry {
   Box box;
   DeviceId device;
@@ -43,8 +42,8 @@ class Expander {
     for (std::size_t f = 0; f < rest_.size(); ++f) rest_[f] = FlowAt(f).bytes;
   }
 
-  /// Appends the moves of the next tensor, and what it needs of it from storage.
-  /// \pre called for all tensors, ascending
+  /// Appends the moves of the next tensor, and its reads from storage.
+  /// \pre called for all tensors in ascending order
   void Append(int tensor, std::vector<Entry>& out, std::vector<StorageRead>& reads) {
     staged_ = At(kinds_.staged_of_tensor[At(tensor)]);
     const KindOnStages& staged = kinds_.staged[staged_];
@@ -100,7 +99,7 @@ class Expander {
       Emit(cell.box, LocalCopy{device_, tensor_, cell.box, *piece, old});
       return;
     }
-    // The next bytes of the cell's class, from one flow or more.
+    // The next bytes of the cell's class come from one or more flows.
     const int held_class = classes_.Of(staged_, c);
     if (outline_.classes[At(held_class)].is_lost) {
       reads_->push_back({device_, tensor_, cell.box, *piece});
@@ -110,7 +109,7 @@ class Expander {
     const auto key = std::tuple(held_class, element_bytes);
     std::size_t f = 0;
     std::size_t count = rest_.size();
-    while (count > 0) {  // the first flow of the class that is not used up
+    while (count > 0) {  // binary search for the first flow of the class that is not used up
       const std::size_t half = count / 2;
       const ClassFlow& flow = FlowAt(f + half);
       const auto other = std::tuple(flow.held_class, flow.element_bytes);
@@ -149,7 +148,7 @@ class Expander {
   const std::optional<int> new_rank_;
   std::vector<std::int64_t> rest_;  // of each flow to the device
 
-  // Of the tensor at hand.
+  // State of the current tensor.
   std::size_t staged_ = 0;
   const Kind* kind_ = nullptr;
   int tensor_ = 0;
@@ -162,7 +161,7 @@ class Expander {
   std::vector<const Box*> kept_, used_;
 };
 
-/// Moves the entries of one tensor, in order, behind `moves`.
+/// Sorts the entries of one tensor and appends them to `moves`.
 void Flush(std::vector<Entry>& entries, std::vector<Move>& moves) {
   std::vector<Entry*> order;
   order.reserve(entries.size());
@@ -240,7 +239,6 @@ Result<Plan> MakePlan(const Layout& from, const Layout& to, const Topology& topo
   plan.bytes = outline.bytes;
   plan.busiest_port_bytes = outline.busiest_port.bytes;
   plan.busiest_port = outline.busiest_port.name;
-  plan.port_prices = outline.port_prices;
   for (std::size_t d = 0; d < outline.devices.size(); ++d) {
     plan.peak_memory[outline.devices[d]] = outline.peak_memory[d];
   }

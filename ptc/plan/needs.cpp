@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <tuple>
 
+#include "ptc/base/at.h"
+
 namespace tessera::ptc {
 namespace {
 
-std::size_t At(int index) { return static_cast<std::size_t>(index); }
-
-/// Sizes are 1, 2, 4 and 8: below kSizes when halved.
+/// Element sizes are 1, 2, 4 and 8; half of a size is less than kSizes.
 constexpr std::size_t kSizes = 5;
 
 }  // namespace
@@ -62,7 +62,7 @@ std::vector<Need> NeedsOfRanks::Sum(int rank) {
 }
 
 Classes::Classes(const Kinds& kinds) : kinds_(kinds) {
-  // Sets of parts that hold cells, by number within the kind and over all kinds.
+  // Sets of parts that hold cells: by kind and number within the kind, the number over all kinds.
   std::vector<std::vector<int>> sets_of_kind;
   std::map<std::pair<int, std::vector<std::size_t>>, int> numbers;
   std::vector<const std::pair<const std::pair<int, std::vector<std::size_t>>, int>*> sets;

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "ptc/base/at.h"
 #include "ptc/plan/device_table.h"
 #include "ptc/plan/holders.h"
 #include "ptc/plan/kinds.h"
@@ -20,9 +21,7 @@
 namespace tessera::ptc {
 namespace {
 
-std::size_t At(int index) { return static_cast<std::size_t>(index); }
-
-/// Far below 2^63, so that sums over devices and twice of them stay inside.
+/// Far below 2^63, so that twice the sum over devices does not overflow.
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 61;
 
 Status CheckCountable(const Layout& layout) {
@@ -43,7 +42,7 @@ std::int64_t Elements(const std::vector<Box>& boxes) {
   return elements;
 }
 
-/// What each device has, gets and keeps in place.
+/// Counts the bytes that each device holds, receives and keeps in place.
 class Memory {
  public:
   explicit Memory(const Kinds& kinds) : kinds_(kinds), kept_(kinds.kinds.size()) {
@@ -121,7 +120,7 @@ class Memory {
   std::vector<std::unordered_map<std::uint64_t, std::int64_t>> kept_;  // by kind; never iterated
 };
 
-/// Counts the moved cells that one device alone holds.
+/// Counts the moved cells that only one device holds.
 class SingleSources {
  public:
   SingleSources(const Kinds& kinds, const Classes& classes, const DeviceTable& table)
@@ -174,7 +173,7 @@ class SingleSources {
   const Classes& classes_;
   const DeviceTable& table_;
   std::vector<int> only_holder_;         // by class; -1: several
-  std::vector<std::vector<int>> ranks_;  // by list of axes: new ranks of each (stage, part)
+  std::vector<std::vector<int>> ranks_;  // by list of axes: the new ranks of each (stage, part)
 };
 
 std::vector<Conversion> ConversionsOf(const Collection& from, const Collection& to) {
@@ -237,7 +236,6 @@ Result<Outline> MakeOutline(const Layout& from, const Layout& to, const Topology
   }
   outline.conversions = ConversionsOf(from.collection(), to.collection());
   outline.busiest_port = std::move(sources.busiest_port);
-  outline.port_prices = std::move(sources.port_prices);
   outline.transfer_seconds = outline.busiest_port.seconds;
   outline.topology = topology;
   outline.bytes.host = sources.host_bytes;

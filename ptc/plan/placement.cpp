@@ -3,15 +3,14 @@
 
 #include <algorithm>
 
+#include "ptc/base/at.h"
 #include "ptc/plan/block_placement.h"
 #include "ptc/plan/placement_problem.h"
 
 namespace tessera::ptc {
 namespace {
 
-std::size_t At(int index) { return static_cast<std::size_t>(index); }
-
-/// One assignment problem of all ranks and devices.
+/// Solves one assignment problem of all ranks and devices.
 std::vector<int> PlaceExactly(PlacementProblem& problem) {
   std::vector<int> ranks;
   std::vector<int> candidates;

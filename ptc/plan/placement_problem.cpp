@@ -4,12 +4,11 @@
 #include <algorithm>
 #include <map>
 
+#include "ptc/base/at.h"
 #include "ptc/plan/assignment.h"
 
 namespace tessera::ptc {
-namespace {
-std::size_t At(int index) { return static_cast<std::size_t>(index); }
-}  // namespace
+namespace {}  // namespace
 
 PlacementProblem::PlacementProblem(const Layout& from, const Layout& trial,
                                    const std::vector<DeviceId>& devices, const Topology& topology,
@@ -76,7 +75,7 @@ std::vector<int> PlacementProblem::Assign(const std::vector<int>& ranks,
       const int host = candidates_[At(candidates[c])].host;
       const auto [known, is_new] = on_host.try_emplace(host, 0);
       if (is_new) known->second = OnHost(ranks[r], candidates[c]);
-      // Squared distance from the ascending order: least for it alone, so ties fall that way.
+      // The squared distance from the ascending order is least for that order, so it breaks ties.
       const auto away = static_cast<std::int64_t>(r) - static_cast<std::int64_t>(c);
       costs[r].push_back({-OnDevice(ranks[r], candidates[c]), -known->second, away * away});
     }

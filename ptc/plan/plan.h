@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The plan: the moves that turn one layout into another, with their costs. A pure function of its
-/// inputs: every agent computes the same plan and only its hash is exchanged.
+/// The plan: the moves from one layout to another, with their costs. A pure function of its inputs:
+/// every agent computes the same plan, and only its hash is exchanged.
 
 #include <cstdint>
 #include <map>
@@ -19,7 +19,8 @@
 
 namespace tessera::ptc {
 
-/// A target piece that is one contiguous range of an old piece of the same device: not copied.
+/// A target piece that is one contiguous range of an old piece on the same device. It is not
+/// copied.
 struct Keep {
   DeviceId device;
   int tensor = 0;
@@ -27,7 +28,7 @@ struct Keep {
   Box from;   // the old piece it lies in
   friend bool operator==(const Keep&, const Keep&) = default;
 };
-/// A cell that stays on its device but goes into a new piece.
+/// A cell that stays on its device but is copied into a new piece.
 struct LocalCopy {
   DeviceId device;
   int tensor = 0;
@@ -43,8 +44,8 @@ struct RemoteCopy {
   int tensor = 0;
   Box cell;
   Box piece;               // target piece at the destination
-  Box from;                // old piece at the source, or
-  bool forwarded = false;  // its target piece, into which it has received the cell before
+  Box from;                // old piece at the source; if forwarded, its target piece
+  bool forwarded = false;  // whether the source received the cell earlier in this plan
   friend bool operator==(const RemoteCopy&, const RemoteCopy&) = default;
 };
 /// An old piece of which nothing is kept in place.
@@ -56,7 +57,7 @@ struct Drop {
 };
 using Move = std::variant<Keep, LocalCopy, RemoteCopy, Drop>;
 
-/// A cell that no live device holds: the device reads it from a snapshot or checkpoint.
+/// A cell that no live device holds. The device reads it from a snapshot or checkpoint.
 struct StorageRead {
   DeviceId device;
   int tensor = 0;
@@ -65,20 +66,19 @@ struct StorageRead {
   friend bool operator==(const StorageRead&, const StorageRead&) = default;
 };
 
-/// An outline with the moves of all devices: what agents carry out.
+/// An outline with the moves of all devices. Agents carry out this plan.
 struct Plan {
   std::uint64_t from_hash = 0;
   std::uint64_t to_hash = 0;
   std::vector<Move> moves;         // ordered by (tensor, box, device)
-  std::vector<StorageRead> reads;  // the same; none unless devices are lost
+  std::vector<StorageRead> reads;  // in the same order; none unless devices are lost
   PlanBytes bytes;
-  std::int64_t busiest_port_bytes = 0;           // through the port that is done last
+  std::int64_t busiest_port_bytes = 0;           // through the port that finishes last
   std::string busiest_port = {};                 // its name, as in BusiestPort
-  PortPrices port_prices;                        // as the outline's
   std::map<DeviceId, std::int64_t> peak_memory;  // old + new - kept, during the move
   std::int64_t single_source_pieces = 0;         // moved cells that only one device holds
   double transfer_seconds = 0;                   // estimate from the topology's bandwidths
-  /// As the outline's; another one where cells are relayed (schedule/relay_plan.h).
+  /// The hash of the outline; another one if cells are relayed (schedule/relay_plan.h).
   std::uint64_t hash = 0;
 };
 
@@ -86,10 +86,10 @@ struct Plan {
 Result<Plan> MakePlan(const Layout& from, const Layout& to, const Topology& topology,
                       const PlanOptions& options = {});
 
-/// The moves that write to `device`, and its drops, ordered as in a plan: just those that the plan
-/// of the whole cluster has for it. None for a device in neither layout; what a lost device held
-/// is not among them.
-/// \pre `outline` is that of `from` and `to`
+/// The moves that write to `device`, and its drops, in the order of a plan. They are exactly those
+/// that the plan of the whole cluster has for this device. A device in neither layout has none. Old
+/// pieces of a lost device are not dropped.
+/// \pre `outline` is MakeOutline(from, to, …)
 std::vector<Move> MovesOf(const Outline& outline, const Layout& from, const Layout& to,
                           DeviceId device);
 

@@ -2,18 +2,34 @@
 #include "ptc/plan/rack_balance.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <numeric>
 #include <optional>
 #include <utility>
 
-#include "ptc/plan/rack_program.h"
+#include "ptc/base/at.h"
 
 namespace tessera::ptc {
 namespace {
 
-std::size_t At(int index) { return static_cast<std::size_t>(index); }
+/// The ports on one way from a host to a rack: the host's alone, or three.
+class RackWay {
+ public:
+  explicit RackWay(std::size_t host) { Add(host); }
+  void Add(std::size_t port) { ports_[count_++] = port; }
+  const std::size_t* begin() const { return ports_.data(); }
+  const std::size_t* end() const { return ports_.data() + count_; }
+  bool crosses() const { return count_ > 1; }
+  bool Has(std::size_t port) const { return std::find(begin(), end(), port) != end(); }
 
-/// Shares of loads on their options. Ports: of hosts, out of racks, into racks.
+ private:
+  std::array<std::size_t, 3> ports_ = {};
+  std::size_t count_ = 0;
+};
+
+/// Divides loads among their ways. Ports are numbered: those of hosts, those out of racks, those
+/// into racks.
 class RackDivider {
  public:
   RackDivider(const std::vector<RackLoad>& loads, const RackPorts& ports, PortTime time,
@@ -27,9 +43,9 @@ class RackDivider {
     done_.insert(done_.end(), entering.begin(), entering.end());
     users_.resize(speeds_.size());
     for (std::size_t l = 0; l < loads.size(); ++l) {
-      std::vector<Way>& ways = ways_.emplace_back();
+      std::vector<RackWay>& ways = ways_.emplace_back();
       for (int host : loads[l].load.ports) {
-        Way& way = ways.emplace_back(At(host));
+        RackWay& way = ways.emplace_back(At(host));
         const int rack = ports.rack_of_host[At(host)];
         if (rack != loads[l].rack) {
           way.Add(hosts + At(rack));
@@ -41,27 +57,20 @@ class RackDivider {
     }
   }
 
-  /// Prices are none where the time aimed at is reached, or where the program is too large.
-  RackSolution Run() && {
-    const std::vector<std::int64_t> fixed = done_;
+  /// Returns the shares by load and slot.
+  std::vector<std::vector<std::int64_t>> Run() && {
     Start();
-    bool is_tried = false;
     while (const auto port = FullestPort()) {
-      if (Relieve(*port)) continue;
-      if (!std::exchange(is_tried, true)) {
-        auto solution = Solve({ways_, speeds_, fixed, time_}, shares_);
-        if (solution) return std::move(*solution);
-      }
-      Raise();
+      if (!Relieve(*port)) Raise();
     }
-    return {std::move(shares_), {}};
+    return std::move(shares_);
   }
 
  private:
   std::int64_t Room(std::size_t port) const {
     return BytesThrough(time_, speeds_[port]) - done_[port];
   }
-  std::int64_t Room(const Way& way) const {
+  std::int64_t Room(const RackWay& way) const {
     std::int64_t room = Room(*way.begin());
     for (std::size_t port : way) room = std::min(room, Room(port));
     return room;
@@ -71,8 +80,8 @@ class RackDivider {
     for (std::size_t port : ways_[load][slot]) done_[port] += bytes;
   }
 
-  /// The least flexible and largest loads first, each to the ways with most room left: first those
-  /// that stay in the rack; where none has room, the one that lacks least.
+  /// Gives each load to the ways with the most room, those within the rack first; if no way has
+  /// room, to the one that lacks the least. The least flexible and largest loads come first.
   void Start() {
     std::vector<std::size_t> order(loads_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -109,7 +118,7 @@ class RackDivider {
     return inside.value_or(best);
   }
 
-  /// The port with the most bytes too many, if any has.
+  /// The most overloaded port, or nullopt if none is overloaded.
   std::optional<std::size_t> FullestPort() const {
     std::optional<std::size_t> fullest;
     for (std::size_t port = 0; port < speeds_.size(); ++port) {
@@ -118,14 +127,14 @@ class RackDivider {
     return fullest;
   }
 
-  /// Bytes of `load` that go another way.
+  /// A move of bytes of `load` to another way.
   struct Step {
     std::size_t load, from, to;
-    std::size_t before;  // the port that is relieved by it
+    std::size_t before;  // the port that it relieves
   };
 
-  /// Breadth first from a port with too much over ports that are full. False where none is reached
-  /// that has room.
+  /// Searches breadth first from an overloaded port, over full ports, for ports with room, and
+  /// moves bytes along the path. Returns false if there is no such path.
   bool Relieve(std::size_t start) {
     std::vector<std::optional<Step>> step_to(speeds_.size());
     std::vector<bool> reached(speeds_.size());
@@ -135,9 +144,9 @@ class RackDivider {
       const std::size_t port = queue[head];
       for (const User& user : users_[port]) {
         if (shares_[user.load][user.slot] == 0) continue;
-        const Way& old_way = ways_[user.load][user.slot];
+        const RackWay& old_way = ways_[user.load][user.slot];
         for (std::size_t s = 0; s < ways_[user.load].size(); ++s) {
-          const Way& way = ways_[user.load][s];
+          const RackWay& way = ways_[user.load][s];
           if (way.Has(port)) continue;
           const Step step{user.load, user.slot, s, port};
           std::optional<std::size_t> full;
@@ -158,12 +167,13 @@ class RackDivider {
     return false;
   }
 
-  /// Moves as much along the path that ends with `last` as all its ports have room for.
+  /// Moves bytes along the path that ends with `last`, as many as all its ports have room for.
+  /// Returns whether it moved any.
   bool Pass(std::size_t start, const Step& last, const std::vector<std::optional<Step>>& step_to) {
     std::vector<Step> path{last};
     while (path.back().before != start) path.push_back(*step_to[path.back().before]);
     std::int64_t amount = -Room(start);
-    std::vector<std::pair<std::size_t, std::int64_t>> gains;  // port, how often
+    std::vector<std::pair<std::size_t, std::int64_t>> gains;  // port, number of uses
     const auto gain = [&](std::size_t port, std::int64_t times) {
       const auto at = std::find_if(gains.begin(), gains.end(),
                                    [port](const auto& known) { return known.first == port; });
@@ -171,7 +181,7 @@ class RackDivider {
     };
     for (std::size_t i = 0; i < path.size(); ++i) {
       const Step& step = path[i];
-      // A share may be used twice on a path; then half of it goes each time.
+      // A path may use a share twice. Then each use takes half of it.
       std::int64_t uses = 0;
       for (const Step& other : path) uses += other.load == step.load && other.from == step.from;
       amount = std::min(amount, shares_[step.load][step.from] / uses);
@@ -200,12 +210,12 @@ class RackDivider {
   const std::vector<RackLoad>& loads_;
   PortTime time_;
   std::vector<std::int64_t> done_, speeds_;        // by port
-  std::vector<std::vector<Way>> ways_;             // by load and slot
+  std::vector<std::vector<RackWay>> ways_;         // by load and slot
   std::vector<std::vector<User>> users_;           // by port
   std::vector<std::vector<std::int64_t>> shares_;  // by load and slot
 };
 
-/// The least time that ports of one sort need for `loads`, or `floor` if that is longer.
+/// The least time that ports of one kind need for `loads`, or `floor` if that is longer.
 PortTime LeastTime(const std::vector<Load>& loads, const std::vector<std::int64_t>& speeds,
                    PortTime floor, std::vector<std::int64_t> done) {
   Divide(loads, speeds, floor, done);
@@ -216,7 +226,7 @@ PortTime LeastTime(const std::vector<Load>& loads, const std::vector<std::int64_
   return floor;
 }
 
-/// What has to cross, as loads of racks.
+/// The loads that must cross between racks, as loads of racks.
 std::vector<Load> CrossingLoads(const std::vector<RackLoad>& loads, const RackPorts& ports) {
   std::vector<Load> crossing;
   for (const RackLoad& load : loads) {
@@ -232,9 +242,10 @@ std::vector<Load> CrossingLoads(const std::vector<RackLoad>& loads, const RackPo
 
 }  // namespace
 
-RackDivision DivideInRacks(const std::vector<RackLoad>& loads, const RackPorts& ports,
-                           PortTime floor, const std::vector<std::int64_t>& entering,
-                           std::vector<std::int64_t>& sent) {
+std::vector<std::vector<Share>> DivideInRacks(const std::vector<RackLoad>& loads,
+                                              const RackPorts& ports, PortTime floor,
+                                              const std::vector<std::int64_t>& entering,
+                                              std::vector<std::int64_t>& sent) {
   std::vector<Load> all;
   std::vector<std::int64_t> must_enter = entering;
   for (const RackLoad& load : loads) all.push_back(load.load);
@@ -253,17 +264,16 @@ RackDivision DivideInRacks(const std::vector<RackLoad>& loads, const RackPorts& 
   floor = LeastTime(all, ports.host_speeds, floor, sent);
   floor = LeastTime(CrossingLoads(loads, ports), rack_speeds, floor,
                     std::vector<std::int64_t>(rack_speeds.size()));
-  auto [shares, prices] = RackDivider(loads, ports, floor, entering, sent).Run();
-  RackDivision division;
-  division.prices = std::move(prices);
-  division.pieces.reserve(loads.size());
+  auto shares = RackDivider(loads, ports, floor, entering, sent).Run();
+  std::vector<std::vector<Share>> pieces;
+  pieces.reserve(loads.size());
   for (std::size_t l = 0; l < loads.size(); ++l) {
     for (std::size_t s = 0; s < shares[l].size(); ++s) {
       sent[At(loads[l].load.ports[s])] += shares[l][s];
     }
-    division.pieces.push_back(CutUnits(loads[l].load, std::move(shares[l]), sent));
+    pieces.push_back(CutUnits(loads[l].load, std::move(shares[l]), sent));
   }
-  return division;
+  return pieces;
 }
 
 }  // namespace tessera::ptc

@@ -2,16 +2,17 @@
 #pragma once
 
 /// \file
-/// Which hosts send where the ports of racks limit as well: what crosses takes room at three ports
-/// at once, the host's, its rack's and that of the rack it goes to.
+/// Chooses the sending hosts if the ports of racks limit as well. Bytes that cross between racks
+/// use three ports at once: that of the host, that of its rack and that of the destination's rack.
 ///
-/// No division is faster than the best one that only hosts limit, nor than the best one that only
-/// racks limit; both are found exactly (balance.h). Their longer time is aimed at: loads start at
-/// holders in the needer's rack as far as these have time, and what is too much at a port is passed
-/// on along augmenting paths on which each step fills at most one further port. Mostly that is all.
-/// But fractions of three ports are a linear program and no flow: where no such path is left, the
-/// program is solved (port_program.h), and its prices prove the time to the certificate. Where it
-/// is too large the time is raised by a thousandth instead, and the paths go on.
+/// A division cannot be faster than the best one that only host ports limit, nor than the best one
+/// that only rack ports limit. Both are computed exactly (balance.h), and the longer of the two
+/// times is the target. Loads start at holders in the rack that needs them, as far as these have
+/// time. Bytes that are too many at a port are then moved along augmenting paths on which each step
+/// fills at most one more port. If no such path is left, the target is raised by a thousandth.
+///
+/// The result is almost always optimal, but not always: bytes through three ports are a linear
+/// program and not a flow (DESIGN.md has the figures).
 
 #include <cstdint>
 #include <vector>
@@ -20,7 +21,7 @@
 
 namespace tessera::ptc {
 
-/// What one rack needs; any of the hosts may send it.
+/// A load that one rack needs and that any of the listed hosts may send.
 struct RackLoad {
   int rack = 0;
   Load load;  // ports are hosts
@@ -33,18 +34,13 @@ struct RackPorts {
   int num_racks = 0;
 };
 
-struct RackDivision {
-  std::vector<std::vector<Share>> pieces;  // of each load, in the order of its units
-  /// What a byte costs at the ports of hosts, out of racks and into racks, in any unit: the proof
-  /// of the time where hosts alone and racks alone would allow less. Else none.
-  std::vector<std::int64_t> prices;
-};
-
-/// No need to be done before `floor`; `sent` gains what each host sends, `entering` has what enters
-/// each rack from elsewhere.
+/// Returns the shares of each load, in the order of its units. `entering` holds the bytes that
+/// enter each rack from elsewhere. The bytes that each host sends are added to `sent`. Times below
+/// `floor` are not worth a search.
 /// \pre as Divide; every load's rack and hosts are in `ports`
-RackDivision DivideInRacks(const std::vector<RackLoad>& loads, const RackPorts& ports,
-                           PortTime floor, const std::vector<std::int64_t>& entering,
-                           std::vector<std::int64_t>& sent);
+std::vector<std::vector<Share>> DivideInRacks(const std::vector<RackLoad>& loads,
+                                              const RackPorts& ports, PortTime floor,
+                                              const std::vector<std::int64_t>& entering,
+                                              std::vector<std::int64_t>& sent);
 
 }  // namespace tessera::ptc

@@ -9,6 +9,7 @@
 #include <span>
 #include <tuple>
 
+#include "ptc/base/at.h"
 #include "ptc/plan/balance.h"
 #include "ptc/plan/holders.h"
 #include "ptc/plan/rack_balance.h"
@@ -16,9 +17,7 @@
 namespace tessera::ptc {
 namespace {
 
-std::size_t At(int index) { return static_cast<std::size_t>(index); }
-
-/// Whole bytes a second, in the largest unit that divides them all.
+/// The speeds in whole bytes per second, in the largest unit that divides them all.
 std::vector<std::int64_t> WholeSpeeds(const std::vector<double>& speeds) {
   constexpr double kMostSpeed = 1e15;
   std::vector<std::int64_t> whole;
@@ -32,7 +31,7 @@ std::vector<std::int64_t> WholeSpeeds(const std::vector<double>& speeds) {
   return whole;
 }
 
-/// Bytes through ports of one sort, in each direction.
+/// Bytes through the ports of one kind, by direction.
 struct PortBytes {
   explicit PortBytes(std::size_t ports) : out(ports), in(ports) {}
   void Add(int source, int needer, std::int64_t bytes) {
@@ -42,7 +41,7 @@ struct PortBytes {
   std::vector<std::int64_t> out, in;
 };
 
-/// A range of one demand, given to a device or, for the time being, to a host.
+/// A range of one demand with its source: a device, or at first only a host.
 struct Part {
   int demand = 0;
   int source = 0;
@@ -92,7 +91,8 @@ class Chooser {
     between_racks_.in[At(table_.rack[At(host)])] += demand.bytes;
   }
 
-  /// Divides what devices of one host send among them. \pre ports of the loads are devices
+  /// Divides the loads of one host among its devices.
+  /// \pre the ports of the loads are devices
   static std::vector<std::vector<Share>> DivideAmongDevices(std::vector<Load>& loads,
                                                             std::int64_t floor,
                                                             std::vector<std::int64_t>& sent) {
@@ -118,7 +118,7 @@ class Chooser {
     return pieces;
   }
 
-  /// Each demand from devices of its own host.
+  /// Serves demands from devices of the same host.
   void ChooseInside() {
     const auto host_of = [&](int i) { return table_.host[At(DemandAt(i).device)]; };
     std::stable_sort(near_.begin(), near_.end(), [&](int a, int b) {
@@ -158,9 +158,9 @@ class Chooser {
     inside_.out = sent;
   }
 
-  /// Each of the other demands from hosts, then from devices of these.
+  /// Serves the other demands: chooses hosts, then devices of these hosts.
   void ChooseHosts() {
-    // Where racks limit, it matters into which rack a class goes.
+    // If racks limit, demands of different racks are different loads.
     const auto rack_of = [&](int i) {
       const int rack = table_.rack[At(table_.host[At(DemandAt(i).device)])];
       return topology_.rack_bytes_per_second ? rack : 0;
@@ -183,7 +183,7 @@ class Chooser {
       network_.in[At(table_.host[At(DemandAt(i).device)])] += DemandAt(i).bytes;
     }
     const auto pieces = DivideAmongHosts(loads);
-    std::vector<Part> by_host;  // what hosts send, in the order of the demands
+    std::vector<Part> by_host;  // the shares of hosts, in the order of the demands
     for (std::size_t l = 0; l < loads.size(); ++l) {
       for (const Share& piece : pieces[l]) {
         by_host.push_back({of_load[l][At(piece.unit)], piece.port, piece.bytes});
@@ -205,31 +205,14 @@ class Chooser {
     }
     if (topology_.rack_bytes_per_second) {
       const RackPorts ports{table_.rack, speeds, rack_speed, static_cast<int>(table_.racks.size())};
-      auto division = DivideInRacks(rack_loads, ports, floor, between_racks_.in, network_.out);
-      KeepPrices(division.prices);
-      return std::move(division.pieces);
+      return DivideInRacks(rack_loads, ports, floor, between_racks_.in, network_.out);
     }
     std::vector<Load> loads;
     for (RackLoad& load : rack_loads) loads.push_back(std::move(load.load));
     return Divide(loads, speeds, floor, network_.out);
   }
 
-  /// \pre `prices` are of hosts, out of racks and into racks, or none
-  void KeepPrices(const std::vector<std::int64_t>& prices) {
-    auto price = prices.begin();
-    const auto keep = [&](const std::vector<std::int32_t>& names, auto& kept) {
-      for (std::int32_t name : names) {
-        if (*price > 0) kept.emplace(name, *price);
-        ++price;
-      }
-    };
-    if (prices.empty()) return;
-    keep(table_.hosts, prices_.out_of_host);
-    keep(table_.racks, prices_.out_of_rack);
-    keep(table_.racks, prices_.into_rack);
-  }
-
-  /// Devices of the sending hosts; what they send inside their hosts counts too.
+  /// Chooses devices of the sending hosts, whose loads inside their hosts count as well.
   void ChooseSenders(const std::vector<Part>& by_host) {
     std::vector<std::size_t> order(by_host.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -271,12 +254,11 @@ class Chooser {
   }
 
   Sources Collect() {
-    // The parts of a demand follow each other already.
+    // The parts of each demand are already in order.
     std::stable_sort(parts_.begin(), parts_.end(),
                      [](const Part& a, const Part& b) { return a.demand < b.demand; });
     Sources sources;
     sources.storage = std::move(storage_);
-    sources.port_prices = std::move(prices_);
     for (const Part& part : parts_) {
       const Demand& demand = DemandAt(part.demand);
       const int to = table_.host[At(demand.device)];
@@ -324,7 +306,6 @@ class Chooser {
   PortBytes inside_;         // of devices, inside hosts
   PortBytes network_;        // of hosts
   PortBytes between_racks_;  // of racks
-  PortPrices prices_;
 };
 
 }  // namespace

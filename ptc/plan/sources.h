@@ -2,14 +2,16 @@
 #pragma once
 
 /// \file
-/// Which holders send to each device, and what that puts on every port.
+/// Chooses the holders that send to each device, and computes the load of every port.
 ///
-/// Topology first: a holder on the host of the needer, else any; where racks limit, one in its rack
-/// as far as that costs no time (rack_balance.h). What a device receives through its ports is then
-/// fixed; what is sent is divided among the holders of a class so that the last port is done as
-/// early as can be (balance.h): among the devices of a host, among hosts, and then among the
-/// devices of each sending host. What nobody
-/// holds comes from storage, which is outside all hosts and racks: through the ports of the needer.
+/// A holder on the same host is preferred to all others. If racks limit, a holder in the same rack
+/// is preferred as long as that costs no time (rack_balance.h). This fixes the bytes that each port
+/// receives. The bytes to send are divided among the holders of a class so that the last port
+/// finishes as early as possible (balance.h). There are three such divisions: among the devices of
+/// each host, among hosts, and among the devices of each sending host.
+///
+/// Bytes without a holder come from storage, which is outside all hosts and racks. They load only
+/// the ports of the device that needs them.
 
 #include <vector>
 
@@ -25,7 +27,6 @@ struct Sources {
   std::int64_t host_bytes = 0;
   std::int64_t network_bytes = 0;
   BusiestPort busiest_port;
-  PortPrices port_prices;
 };
 Sources ChooseSources(const std::vector<Demand>& demands, const Kinds& kinds,
                       const Classes& classes, const DeviceTable& table, const Topology& topology);

@@ -4,10 +4,45 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <span>
 
 namespace tessera::ptc {
+namespace {
+
+struct PatternFit {
+  bool fits = false;
+  NamePattern::Match match;
+};
+
+/// Two rows of `size` entries, on the stack for names of usual length.
+class PatternRows {
+ public:
+  explicit PatternRows(std::size_t size) : size_(size) {
+    if (2 * size > small_.size()) large_.resize(2 * size);
+    std::ranges::fill(Current(), PatternFit{});
+  }
+  std::span<PatternFit> Current() { return Row(current_); }
+  std::span<PatternFit> ClearedNext() {
+    const std::span<PatternFit> next = Row(1 - current_);
+    std::ranges::fill(next, PatternFit{});
+    return next;
+  }
+  void Swap() { current_ = 1 - current_; }
+
+ private:
+  std::span<PatternFit> Row(std::size_t row) {
+    const std::span<PatternFit> all = large_.empty() ? std::span<PatternFit>(small_) : large_;
+    return all.subspan(row * size_, size_);
+  }
+  std::array<PatternFit, 256> small_;
+  std::vector<PatternFit> large_;
+  std::size_t size_;
+  std::size_t current_ = 0;
+};
+
+}  // namespace
 
 Result<NamePattern> NamePattern::Parse(std::string_view text) {
   if (text.empty()) return InvalidArgument("the pattern is empty");
@@ -38,7 +73,7 @@ Result<NamePattern> NamePattern::Parse(std::string_view text) {
 }
 
 std::optional<NamePattern::Match> NamePattern::Fit(std::string_view name) const {
-  // Most rules are told apart from most names by how they end or begin.
+  // Most patterns differ from most names at the end or at the beginning.
   for (std::size_t n = 1; n <= parts_.size(); ++n) {
     const Part& part = parts_[parts_.size() - n];
     if (part.token != Token::kCharacter) break;
@@ -48,18 +83,18 @@ std::optional<NamePattern::Match> NamePattern::Fit(std::string_view name) const 
   for (; prefix < parts_.size() && parts_[prefix].token == Token::kCharacter; ++prefix) {
     if (prefix == name.size() || name[prefix] != parts_[prefix].character) return std::nullopt;
   }
-  // By position in the name: how the parts so far fit what stands before it, if they do.
-  using Fits = std::vector<std::optional<Match>>;
-  Fits fits(name.size() + 1);
-  fits[prefix] = Match{};
+  // rows[now][at] tells how the parts so far match the first `at` characters of the name.
+  PatternRows rows(name.size() + 1);
+  rows.Current()[prefix].fits = true;
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   for (const Part& part : std::span(parts_).subspan(prefix)) {
-    Fits next(name.size() + 1);
+    const std::span<PatternFit> fits = rows.Current();
+    const std::span<PatternFit> next = rows.ClearedNext();
     for (std::size_t at = 0; at <= name.size(); ++at) {
       if (part.token == Token::kAny || part.token == Token::kAnyButDots) {
-        const bool goes_on = at > 0 && (part.token == Token::kAny || name[at - 1] != '.');
-        next[at] = goes_on && next[at - 1] ? next[at - 1] : fits[at];
-      } else if (!fits[at]) {
+        const bool may_extend = at > 0 && (part.token == Token::kAny || name[at - 1] != '.');
+        next[at] = may_extend && next[at - 1].fits ? next[at - 1] : fits[at];
+      } else if (!fits[at].fits) {
         continue;
       } else if (part.token == Token::kLayer || part.token == Token::kExpert) {
         const auto digits = name.substr(at);
@@ -69,16 +104,18 @@ std::optional<NamePattern::Match> NamePattern::Fit(std::string_view name) const 
         const bool starts = size > 0 && (at == 0 || !is_digit(name[at - 1]));
         const char* end = digits.data() + size;
         if (starts && std::from_chars(digits.data(), end, number).ec == std::errc()) {
-          auto& match = next[at + size] = fits[at];
-          (part.token == Token::kLayer ? match->layer : match->expert) = number;
+          PatternFit& fit = next[at + size] = fits[at];
+          (part.token == Token::kLayer ? fit.match.layer : fit.match.expert) = number;
         }
       } else if (at < name.size() && name[at] == part.character) {
         next[at + 1] = fits[at];
       }
     }
-    fits = std::move(next);
+    rows.Swap();
   }
-  return fits.back();
+  const PatternFit& whole = rows.Current().back();
+  if (!whole.fits) return std::nullopt;
+  return whole.match;
 }
 
 }  // namespace tessera::ptc

@@ -170,10 +170,7 @@ class CutReader {
     TESSERA_TRY(const auto reader,
                 JsonReader::Make(file_, value, "segments", {"dim", "sizes", "cuts"}));
     RuleSegments segments;
-    TESSERA_TRY(const std::int64_t dim, reader.Integer("dim"));
-    if (dim < 0 || dim >= kMaxRank) {
-      return reader.Expected(*reader.Find("dim"), fmt::format("a dim in 0..{}", kMaxRank - 1));
-    }
+    TESSERA_TRY(const std::int64_t dim, reader.Integer("dim", 0, kMaxRank - 1));
     segments.dim = static_cast<int>(dim);
     if (reader.Find("sizes") != nullptr) {
       TESSERA_TRY(segments.sizes, ReadNumbers(reader, "sizes", values_));

@@ -138,13 +138,9 @@ class Applier {
     if (!status) status = std::move(status).Context(fmt::format("tensor '{}'", spec.name));
     if (status) {
       Flatten(match, spec);
-      // A collection of this tensor alone finds errors while its line is known.
-      const auto alone = Collection::Make({spec}, listed_.num_layers);
-      if (alone) {
-        spec = (*alone)->tensors().front();
-        return OkStatus();
-      }
-      status = alone.error();
+      // Errors of this tensor are found here, where its line is known.
+      status = Collection::Normalize(spec, listed_.num_layers);
+      if (status) return OkStatus();
     }
     return AtTensor(tensor, fmt::format("{} (by the rule at {}:{})", status.error().ToString(),
                                         rules_name_, chosen->line));

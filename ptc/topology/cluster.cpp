@@ -109,10 +109,12 @@ class ClusterReader {
 
   Status Links() {
     Topology& topology = cluster_.topology;
-    TESSERA_RETURN_IF_ERROR(
-        root_.Optional("host_bytes_per_second", topology.host_bytes_per_second, 1, kFastest));
-    TESSERA_RETURN_IF_ERROR(
-        root_.Optional("network_bytes_per_second", topology.network_bytes_per_second, 1, kFastest));
+    if (root_.Find("host_bytes_per_second") != nullptr) {
+      TESSERA_TRY(topology.host_bytes_per_second, Speed(root_, "host_bytes_per_second"));
+    }
+    if (root_.Find("network_bytes_per_second") != nullptr) {
+      TESSERA_TRY(topology.network_bytes_per_second, Speed(root_, "network_bytes_per_second"));
+    }
     if (root_.Find("rack_bytes_per_second") != nullptr) {
       TESSERA_TRY(topology.rack_bytes_per_second, Speed(root_, "rack_bytes_per_second"));
     }
@@ -157,7 +159,10 @@ class ClusterReader {
   }
 
   static Result<double> Speed(const JsonReader& reader, std::string_view key) {
-    return reader.Real(key, 1, kFastest);
+    TESSERA_TRY(const JsonValue* value, reader.Member(key));
+    const Result<double> speed = reader.Real(key, 1, kFastest);
+    if (!speed) return reader.Expected(*value, "a number of bytes per second in 1..1e15");
+    return *speed;
   }
 
   const NamedText& file_;

@@ -17,6 +17,21 @@ using tessera::test::Job;
 
 namespace {
 Box B(const std::vector<Interval>& dims) { return *Box::Make(dims); }
+
+/// The pieces of a tensor by device, computed rank by rank.
+TensorPieces PiecesOf(const Layout& from, const Layout& to, const std::vector<DeviceId>& devices,
+                      int tensor) {
+  TensorPieces pieces;
+  for (const DeviceId device : devices) {
+    const auto boxes = [&](const Layout& layout) {
+      const auto rank = layout.mesh().RankOf(device);
+      return rank ? layout.Boxes(*rank, tensor) : std::vector<Box>{};
+    };
+    pieces.held.push_back(boxes(from));
+    pieces.needed.push_back(boxes(to));
+  }
+  return pieces;
+}
 }  // namespace
 
 class CellsTest : public QObject {
@@ -49,7 +64,7 @@ class CellsTest : public QObject {
              "[8:12] held by 1 needed by 2\n");
   }
 
-  // A ragged piece cuts the rows that it begins and ends in and no others.
+  // A ragged piece cuts only the rows in which it begins and ends.
   void raggedPiecesCutOnlyTheRowsTheyReach() {
     TensorSpec spec;
     spec.name = "w";
@@ -68,8 +83,8 @@ class CellsTest : public QObject {
 
   void nothingHeldOrNeededHasNoCells() { QVERIFY(MakeCells({{{}, {}}, {{}, {}}}).empty()); }
 
-  // Cells are disjoint and ascending; each lies in one old piece of every holder and in one new
-  // piece of every needer; together they have every element, with exactly its owners.
+  // Cells are disjoint and ascending. Each is inside one old piece of every holder and one new
+  // piece of every needer. Together they have every element, with exactly its owners.
   void cellsAgreeWithElementOwnership() {
     std::mt19937_64 rng(tessera::test::Seed());
     for (int i = 0; i < 1000; ++i) {

@@ -499,9 +499,9 @@ class LayoutTest : public QObject {
     QTest::newRow("layer without a layer place")
         << "\"place\":\"layer\""
         << "\"place\":\"all\"" << t0 + "key 'layer' cannot be combined with place 'all'";
-    QTest::newRow("unknown axis") << "[[\"tp\"],[]]"
-                                  << "[[\"xp\"],[]]"
-                                  << t0 + "unknown axis 'xp', known are pp, dp, ep, cp, tp";
+    QTest::newRow("unknown axis")
+        << "[[\"tp\"],[]]"
+        << "[[\"xp\"],[]]" << t0 + "key 'rule': unknown axis 'xp', known are pp, dp, ep, cp, tp";
     QTest::newRow("unknown split") << "\"shape\":[12,4]"
                                    << "\"shape\":[12,4],\"split\":\"floor\""
                                    << t0 + "unknown split 'floor', known are even, ceil, heads";

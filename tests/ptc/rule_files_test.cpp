@@ -186,7 +186,7 @@ class RuleFilesTest : public QObject {
     tensors("\"heads\": 8", "\"heads\": -8",
             "t.json:3: 'heads' must be a whole number from 0, not -8");
     tensors("\"heads\": 8", "\"he-ads\": 8",
-            "t.json:3: a value's name is of up to 40 letters, digits and '_'");
+            "t.json:3: the name of a value must have 1 to 40 letters, digits and '_'");
     tensors("\"heads\": 8, ", "",
             "t.json:7: 'values' of t.json has no 'heads', only experts, head_dim, kv_heads, width");
     tensors(

@@ -15,7 +15,7 @@ using Numbers = std::vector<std::int64_t>;
 
 namespace {
 
-/// One tensor of so many bytes a layer, and one each beside the first and the last.
+/// One tensor per layer with the given bytes, and one each on the first and on the last stage.
 CollectionPtr Weighing(const Numbers& layers, std::int64_t first = 0, std::int64_t last = 0) {
   std::vector<TensorSpec> specs;
   const auto add = [&](std::string name, StagePlace place, std::int64_t bytes, std::int64_t layer) {
@@ -47,7 +47,7 @@ std::int64_t Fullest(const Numbers& layers, const Numbers& stages, std::int64_t 
   return *std::ranges::max_element(bytes);
 }
 
-/// The least there is, by trying all ways to cut the layers into contiguous chunks.
+/// The least possible bytes, found by trying all ways to cut the layers into contiguous chunks.
 std::int64_t LeastFullest(const Numbers& layers, std::int64_t num_stages, std::int64_t first,
                           std::int64_t last, Numbers stages = {}) {
   if (stages.size() == layers.size()) return Fullest(layers, stages, num_stages, first, last);
@@ -107,7 +107,7 @@ class StagesTest : public QObject {
              (Numbers{1, 1, 2, 2}));
   }
 
-  // Against all ways to cut: none has a fullest stage with fewer bytes. Stages are contiguous.
+  // No other way to cut has fewer bytes on its fullest stage. Stages are contiguous.
   void balancedIsExact() {
     std::mt19937_64 rng(tessera::test::Seed());
     StageRule balanced;
@@ -188,7 +188,9 @@ class StagesTest : public QObject {
     rule.interleave = 2;
     const auto stages = StagesOfLayers(rule, *Weighing({1}), 2);
     QVERIFY(!stages);
-    QCOMPARE(stages.error().ToString(), "balanced stages are not interleaved, but 2 are asked");
+    QCOMPARE(stages.error().ToString(),
+
+             "balanced stages cannot be interleaved, but 2 per stage are requested");
   }
 
   void tooManyLayersAreRefused() {
@@ -197,7 +199,7 @@ class StagesTest : public QObject {
     QCOMPARE(collection.error().ToString(), "number of layers 1099511627776 is above 65536");
   }
 
-  // What a rule's kind does not read does not tell layouts apart.
+  // Members that the kind of a rule does not use do not make layouts differ.
   void rulesOfEqualMeaningAreEqual() {
     const auto mesh = *ParseDeviceMesh("pp=2 on 1x2");
     StageRule odd;

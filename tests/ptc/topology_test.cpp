@@ -133,17 +133,19 @@ class TopologyTest : public QObject {
     row("a node twice", "[6, 7]", "[1]", "c.json:5: node 1 is given to a host twice");
     row("a negative node", "[6, 7]", "[-7]", "c.json:5: 'nodes': -7 is not in 0..2147483647");
     row("a huge host", R"("host": 6)", R"("host": 2147483648)",
-        "c.json:5: 'host': 2147483648 is not in 0..2147483647");
+        "c.json:5: 'host' must be a whole number in 0..2147483647, not 2147483648");
     row("no such host", "[4, 5, 6]", "[7]", "c.json:8: host 7 of rack 1 has no device");
     row("a host twice", "[4, 5, 6]", "[4, 4]", "c.json:8: host 4 is given to a rack twice");
     row("a speed of nothing", "50e9", "0",
-        "c.json:11: 'network_bytes_per_second' must be a number of bytes a second in 1..1e15, not "
+        "c.json:11: 'network_bytes_per_second' must be a number of bytes per second in 1..1e15, "
+        "not "
         "0");
     row("a speed beyond all", "1e11", "1e300",
-        "c.json:12: 'rack_bytes_per_second' must be a number of bytes a second in 1..1e15, not "
+        "c.json:12: 'rack_bytes_per_second' must be a number of bytes per second in 1..1e15, not "
         "1e300");
     row("a speed as text", "12.5e9", R"("fast")",
-        "c.json:14: 'bytes_per_second' must be a number of bytes a second in 1..1e15, not 'fast'");
+        "c.json:14: 'bytes_per_second' must be a number of bytes per second in 1..1e15, not "
+        "'fast'");
     row("no such link", R"("host": 3)", R"("host": 1)", "c.json:14: host 1 has no device");
     row("not json", "[0, 1]", "[0, 1", "c.json:4: not json at '1}'");
   }
