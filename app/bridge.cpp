@@ -217,14 +217,14 @@ void Bridge::ask(wire::Request request, std::chrono::milliseconds timeout, Done<
         Qt::QueuedConnection);
     return;
   }
-  m_client->Call(
-      std::move(request), timeout,
-      [this, done = std::move(done), read = std::move(read)](Result<wire::Reply> reply) {
-        Result<T> result = reply ? read(*reply) : Result<T>(reply.error());
-        QMetaObject::invokeMethod(
-            this, [done, result = std::move(result)]() mutable { done(std::move(result)); },
-            Qt::QueuedConnection);
-      });
+  m_client->Call(std::move(request), timeout,
+                 [this, done = std::move(done), read = std::move(read)](Result<wire::Reply> reply) {
+                   Result<T> result = reply ? read(*reply) : Result<T>(reply.error());
+                   QMetaObject::invokeMethod(
+                       this,
+                       [done, result = std::move(result)]() mutable { done(std::move(result)); },
+                       Qt::QueuedConnection);
+                 });
 }
 
 void Bridge::plan(const ui::PlanRequest& request, Done<engine::PlanSummary> done) {
@@ -255,8 +255,7 @@ void Bridge::history(Done<std::vector<engine::HistoryEntry>> done) {
   wire::Request message;
   message.mutable_history()->set_limit(kHistoryRows);
   ask<std::vector<engine::HistoryEntry>>(
-      std::move(message), kAnswerTimeout, std::move(done),
-      [](const wire::Reply& reply) {
+      std::move(message), kAnswerTimeout, std::move(done), [](const wire::Reply& reply) {
         return decodeAll<engine::HistoryEntry>(reply.history().entries());
       });
 }
@@ -274,8 +273,8 @@ void Bridge::samples(const QString& job, std::int64_t afterStep,
   message.mutable_samples()->set_job(job.toStdString());
   message.mutable_samples()->set_after_step(afterStep);
   message.mutable_samples()->set_limit(kSamplesPage);
-  ask<std::vector<engine::Sample>>(std::move(message), kAnswerTimeout,
-                                   std::move(done), [](const wire::Reply& reply) {
+  ask<std::vector<engine::Sample>>(std::move(message), kAnswerTimeout, std::move(done),
+                                   [](const wire::Reply& reply) {
                                      return decodeAll<engine::Sample>(reply.samples().samples());
                                    });
 }

@@ -67,8 +67,7 @@ class Bridge final : public QObject, public ui::ClusterCommands {
 
   /// Sends `request`. Later, on this thread, calls `done` with what `read` returns for the reply.
   template <typename T>
-  void ask(wire::Request request, std::chrono::milliseconds timeout,
-           Done<T> done, Reader<T> read);
+  void ask(wire::Request request, std::chrono::milliseconds timeout, Done<T> done, Reader<T> read);
   void onLink(agents::LinkState state, const std::string& detail);
   void onEvent(const engine::Event& event);
   /// Fetches the events that were written before this connection.

@@ -15,13 +15,9 @@
 #include <memory>
 #include <string>
 
+#include "agents/wire/messages_fwd.h"
 #include "app/task_thread.h"
 #include "engine/history/history.h"
-
-namespace tessera::wire {
-class Reply;
-class Request;
-}  // namespace tessera::wire
 
 namespace tessera::app {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Shapes and boxes of element indices: the only geometry the planner computes with.
+/// Shapes and boxes of element indices, the only geometry that the planner computes with.
 /// Every coordinate is an element index.
 
 #include <array>
@@ -23,7 +23,7 @@ inline constexpr int kMaxRank = 8;
 /// Sizes of the dimensions, outermost first. A scalar has none. A size of 0 is legal.
 using Shape = std::vector<std::int64_t>;
 
-/// Elements of a shape; 1 for a scalar.
+/// The number of elements of a shape; 1 for a scalar.
 /// \error kInvalidArgument if a size is negative, the rank exceeds kMaxRank or the product
 ///     overflows int64.
 Result<std::int64_t> NumElements(const Shape& shape);
@@ -40,17 +40,18 @@ struct Interval {
 
 /// A non-empty box of element indices of one tensor.
 ///
-/// Invariant: `begin < end` in every dimension; "no elements" is always `std::nullopt`. The rank-0
-/// box is a scalar and holds one element. Trivially copyable, immutable once made.
+/// Invariant: `begin < end` in every dimension. A function that may return no elements returns
+/// `std::optional<Box>`. The box of rank 0 is a scalar and has one element. Trivially copyable,
+/// immutable once made.
 class Box {
  public:
   /// \error kInvalidArgument if `dims` has more than kMaxRank entries, if an entry has
   ///     `begin < 0` or `begin >= end`, or if the element count overflows int64.
   static Result<Box> Make(std::span<const Interval> dims);
-  /// The box of a whole tensor, or nullopt where a size is 0.
+  /// The box of a whole tensor, or nullopt if a size is 0.
   /// \pre NumElements(shape) is a value
   static std::optional<Box> Whole(const Shape& shape);
-  /// The rank-0 box.
+  /// The box of rank 0.
   static Box Scalar() { return Box(); }
 
   int rank() const { return rank_; }
@@ -59,9 +60,9 @@ class Box {
     TESSERA_DCHECK(0 <= dim && dim < rank_);
     return dims_[static_cast<std::size_t>(dim)];
   }
-  /// Elements, not bytes. Always >= 1.
+  /// The number of elements, always >= 1.
   std::int64_t num_elements() const;
-  /// Sizes along each dimension.
+  /// The sizes along the dimensions.
   Shape shape() const;
 
   friend auto operator<=>(const Box&, const Box&) = default;
@@ -74,17 +75,23 @@ class Box {
   int rank_ = 0;
 };
 
-/// Elements in both boxes, or nullopt. \pre a.rank() == b.rank()
+/// The elements that are in both boxes, or nullopt if there are none.
+/// \pre a.rank() == b.rank()
 std::optional<Box> Intersect(const Box& a, const Box& b);
-/// Whether every element of `inner` lies in `outer`. \pre equal ranks
+/// Whether every element of `inner` is in `outer`.
+/// \pre the ranks are equal
 bool Contains(const Box& outer, const Box& inner);
-/// `from` without `hole` as disjoint boxes, at most 2 * rank of them, dimension 0 first, low side
-/// before high side: the order is part of the contract. \pre equal ranks
+/// Subtracts `hole` from `from`. The result is at most 2 * rank disjoint boxes: those of dimension
+/// 0 first, and in each dimension the low side before the high side. Callers rely on this order.
+/// \pre the ranks are equal
 std::vector<Box> Subtract(const Box& from, const Box& hole);
-/// The same of each of some boxes, one after another; disjoint where they are. \pre equal ranks
+/// Subtracts `hole` from each box of `from`, in order. The results are disjoint if the boxes of
+/// `from` are.
+/// \pre the ranks are equal
 std::vector<Box> Subtract(const std::vector<Box>& from, const Box& hole);
-/// Where `inner` starts inside the row-major memory of `outer`, in elements, if it is one
-/// contiguous range there; nullopt if it is not. \pre Contains(outer, inner)
+/// If the elements of `inner` are one contiguous range of the row-major memory of `outer`, returns
+/// the offset of that range in elements; else nullopt.
+/// \pre Contains(outer, inner)
 std::optional<std::int64_t> ContiguousOffset(const Box& outer, const Box& inner);
 /// "[0:512,0:256]", "[]" for a scalar.
 std::string ToString(const Box& box);

@@ -11,7 +11,7 @@ namespace tessera::ptc {
 Buckets::Buckets(const MeshShape& mesh, const Collection& tensors,
                  const std::vector<std::int64_t>& stage_of_layer) {
   using Key = std::tuple<std::string_view, DType, std::vector<Axis>>;
-  std::map<Key, std::vector<int>> groups;  // members ascending, which is the order of their names
+  std::map<Key, std::vector<int>> groups;  // ascending, which is the order of names
   const std::vector<TensorSpec>& specs = tensors.tensors();
   for (std::size_t t = 0; t < specs.size(); ++t) {
     const ShardRule& rule = specs[t].rule;
@@ -26,8 +26,8 @@ Buckets::Buckets(const MeshShape& mesh, const Collection& tensors,
   const std::int64_t num_stages = mesh[Axis::kPp];
   for (const auto& [key, members] : groups) {
     const std::vector<Axis>& flat = std::get<2>(key);
-    // The axes of all members without pp, which the loop over the stages stands for; where the
-    // bucket is cut flat over pp, each stage has all of it.
+    // The axes of all members except pp, because the loop below goes over the stages. If the bucket
+    // is cut flat over pp, each stage has all of it.
     std::vector<Axis> axes;
     bool any_cut_by_pp = false;
     for (Axis axis : kAxes) {

@@ -11,7 +11,8 @@
 namespace tessera::ptc {
 namespace {
 
-/// Everything goes by f32, block by block. All loops are free of branches, so they vectorise.
+/// Everything is converted through f32, block by block. The loops have no branches, so the compiler
+/// vectorizes them.
 constexpr std::size_t kBlock = 1024;
 using Floats = std::array<float, kBlock>;
 
@@ -19,26 +20,26 @@ constexpr std::uint32_t kSign32 = 0x80000000U;
 constexpr std::uint32_t kInfinity32 = 0x7f800000U;
 constexpr std::uint32_t kQuiet32 = 0x00400000U;
 
-/// A binary format of 8 or 16 bits: sign, exponent, fraction, from the top.
+/// A binary format of 8 or 16 bits: sign, exponent and fraction, from the highest bit.
 template <typename BitsT, int kExponentBits, int kFractionBits, bool kHasInfinity,
           std::uint32_t kNanCode>
 struct Format {
   using Bits = BitsT;
   static constexpr std::uint32_t kBias = (1U << (kExponentBits - 1)) - 1;
-  static constexpr int kShift = 23 - kFractionBits;  // an f32 has so many more bits of fraction
+  static constexpr int kShift = 23 - kFractionBits;  // the extra fraction bits of an f32
   static constexpr std::uint32_t kSignBit = 1U << (kExponentBits + kFractionBits);
   static constexpr std::uint32_t kRebias = (127 - kBias) << 23;
   static constexpr std::uint32_t kTopExponent = ((1U << kExponentBits) - 1) << kFractionBits;
-  /// What magnitudes past the largest become: infinity, or the one NaN where there is none.
+  /// The result for magnitudes above the largest: infinity, or the NaN if there is no infinity.
   static constexpr std::uint32_t kOverflow = kHasInfinity ? kTopExponent : kNanCode;
 
   static Bits FromFloat(float value) {
     const auto bits = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t magnitude = bits & ~kSign32;
-    // Normal: half a unit of the last place that stays, less one where that place is even.
+    // Normal: add half a unit of the last place that stays, less one if that place is even.
     const std::uint32_t odd = magnitude >> kShift & 1U;
     const std::uint32_t normal = (magnitude - kRebias + ((1U << (kShift - 1)) - 1) + odd) >> kShift;
-    // Subnormal: added to a number whose last place is the smallest subnormal; the sum rounds.
+    // Subnormal: add to a number whose last place is the smallest subnormal; the sum rounds.
     constexpr std::uint32_t kMagic = kRebias + ((static_cast<std::uint32_t>(kShift) + 1) << 23);
     const float sum = std::bit_cast<float>(magnitude) + std::bit_cast<float>(kMagic);
     const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(sum) - kMagic;
@@ -100,9 +101,10 @@ struct F64 {
   static float ToFloat(Bits stored) { return static_cast<float>(stored); }
 };
 
-/// An f64 on its way to fewer bits than an f32 has: cut off, and odd where something was cut off,
-/// so that the next rounding sees which side of a tie it is on (Boldo and Melquiond, "Emulation of
-/// a FMA and correctly rounded sums", IEEE Trans. Computers 57(4), 2008, section 3).
+/// Converts f64 to f32 before a conversion to fewer bits. The value is truncated, and its last bit
+/// is set if bits were lost, so that the second rounding knows the side of a tie (Boldo and
+/// Melquiond, "Emulation of a FMA and correctly rounded sums", IEEE Trans. Computers 57(4), 2008,
+/// section 3).
 struct F64ToOdd {
   using Bits = double;
   static float ToFloat(Bits value) {
@@ -112,7 +114,7 @@ struct F64ToOdd {
     const double size = back < 0 ? -back : back;
     const double wanted = value < 0 ? -value : value;
     const std::uint32_t cut_off = (size > wanted ? bits - 1 : bits) | 1U;
-    const bool is_exact = back == value || value != value;  // a NaN is as good as exact
+    const bool is_exact = back == value || value != value;  // a NaN counts as exact
     return std::bit_cast<float>(is_exact ? bits : cut_off);
   }
 };

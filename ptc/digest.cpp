@@ -13,8 +13,8 @@
 namespace tessera::ptc {
 namespace {
 
-/// Elements are opaque bits: only their size matters. `Bits` is the unsigned type of that size;
-/// memory need not be aligned.
+/// Elements are opaque bits, so only their size matters. `Bits` is the unsigned type of that size.
+/// Memory need not be aligned.
 template <typename Bits>
 std::uint64_t SumPortable(std::uint64_t index, const std::byte* data, std::int64_t count) {
   std::uint64_t sum = 0;
@@ -44,7 +44,7 @@ TESSERA_AVX512 inline void MixLanes(Lanes& x) {
   x ^= x >> 31;
 }
 
-/// sum += what the eight elements at `data` with the indices `at` add to the digest.
+/// Adds the terms of the eight elements at `data`, with the indices `at`, to `sum`.
 template <typename Bits>
 TESSERA_AVX512 inline void AddLanes(Lanes& sum, const Lanes& at, const std::byte* data) {
   Vector<Bits> bits;
@@ -148,7 +148,7 @@ std::uint64_t DigestBox(DType dtype, const Shape& shape, const Box& piece, const
     index_step *= shape[i];
     memory_step *= piece[d].size();
   }
-  // A run goes on over dims that cell, piece and tensor all cover in full, and over one more.
+  // A run extends over the dims that cell, piece and tensor all cover fully, and over one more.
   int outer = rank;
   std::int64_t run = 1;
   while (outer > 0) {
@@ -185,7 +185,7 @@ std::uint64_t CollectionDigest(const Collection& collection,
     lines.push_back(fmt::format("{} {} {} {}\n", spec.name, ToString(spec.dtype),
                                 ToString(spec.shape), Hex16(digests[t])));
   }
-  std::sort(lines.begin(), lines.end());  // order of lines, not of names: ' ' ends a name here
+  std::sort(lines.begin(), lines.end());  // not by name: a space ends a name here
   std::string text;
   for (const std::string& line : lines) text += line;
   return XXH3_64bits(text.data(), text.size());

@@ -2,10 +2,10 @@
 #pragma once
 
 /// \file
-/// The layout-independent digest: a sum over elements of
-/// mix(mix(i) XOR bits(i)) mod 2^64 with the splitmix64 finalizer as mix, where i is the row-major
-/// index in the uncut tensor and bits(i) the element zero-extended to 64 bits. Being a sum, parts
-/// held by different devices add up.
+/// The layout-independent digest of a tensor: the sum over its elements of mix(mix(i) XOR bits(i))
+/// mod 2^64. Here mix is the splitmix64 finalizer, i the row-major index in the uncut tensor, and
+/// bits(i) the element zero-extended to 64 bits. Because it is a sum, the digests of parts on
+/// different devices add up.
 
 #include <cstddef>
 #include <cstdint>
@@ -28,13 +28,14 @@ constexpr std::uint64_t Mix(std::uint64_t x) {
   return x;
 }
 
-/// Digest of the elements of `cell`, read from row-major memory of `piece` (`data` is the first
-/// element of `piece`). `shape` is the uncut tensor.
-/// \pre Contains(piece, cell), piece lies inside shape
+/// The digest of the elements of `cell`, which are read from the row-major memory of `piece`.
+/// `data` is the first element of `piece`, `shape` is that of the uncut tensor.
+/// \pre Contains(piece, cell); piece is inside shape
 std::uint64_t DigestBox(DType dtype, const Shape& shape, const Box& piece, const std::byte* data,
                         const Box& cell);
 
-/// The portable loop and the AVX-512 loop behind DigestBox, for tests and benchmarks.
+/// The digest of `count` consecutive elements from index `first_index` on. DigestRunPortable is the
+/// portable loop, for tests and benchmarks. DigestRun uses AVX-512 if the machine has it.
 std::uint64_t DigestRunPortable(DType dtype, std::uint64_t first_index, const std::byte* data,
                                 std::int64_t count);
 std::uint64_t DigestRun(DType dtype, std::uint64_t first_index, const std::byte* data,

@@ -27,12 +27,12 @@ enum class DType : std::uint8_t {
   kU64,
   kI64,
   kF64,
-  // Moved, compared and digested, never computed with.
+  // These are moved, compared and digested, but never computed with.
   kF8E8M0,
   kF8E4M3Fnuz,
   kF8E5M2Fnuz,
   kC64,
-  // Below one byte: see ptc/packed.h.
+  // Elements below one byte: see ptc/packed.h.
   kF4,
   kF6E2M3,
   kF6E3M2
@@ -45,9 +45,10 @@ std::string_view ToString(DType dtype);
 Result<DType> ParseDType(std::string_view name);
 /// Size of one element in bits: 4, 6, 8, 16, 32 or 64.
 std::int64_t SizeBits(DType dtype);
-/// Whether an element is less than a byte.
+/// Whether an element is smaller than a byte.
 bool IsPacked(DType dtype);
-/// Size of one unit (ptc/packed.h) in bytes, 1, 2, 4 or 8: of an element, or 1 where IsPacked.
+/// Size of one unit (ptc/packed.h) in bytes: 1 if IsPacked, else the size of an element, which is
+/// 1, 2, 4 or 8.
 std::int64_t SizeBytes(DType dtype);
 
 }  // namespace tessera::ptc

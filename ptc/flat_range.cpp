@@ -8,15 +8,14 @@
 namespace tessera::ptc {
 namespace {
 
-/// The elements at positions [begin, end) of a box in row-major order, as boxes. Peels the ragged
-/// head and tail of dim `dim`, whose part in `box` and whose inner dims are whole:
+/// Appends the elements at positions [begin, end) of a box in row-major order, as boxes. Peels the
+/// ragged head and tail of dim `dim`; the inner dims are whole:
 ///
 ///     . . # #     head: this row again, one dim further in
 ///     # # # #     body: one box
 ///     # # # #
 ///     # . . .     tail
-///
-/// A head needs no tail further in and a tail no head, so n dims give at most 2n-1 boxes.
+/// A head has no tail in the inner dims, and a tail has no head, so n dims give at most 2n-1 boxes.
 void AppendRange(std::span<const Interval> box, std::size_t dim, std::array<Interval, kMaxRank> at,
                  Interval range, std::vector<Box>& out) {
   if (range.begin == range.end) return;
@@ -60,7 +59,7 @@ std::vector<Box> FlatRange(const std::vector<Box>& boxes, Interval range) {
     }
     start += size;
   }
-  std::sort(out.begin(), out.end());  // boxes of segments interleave where their dim is not 0
+  std::sort(out.begin(), out.end());  // the boxes of segments interleave if their dim is not 0
   return out;
 }
 

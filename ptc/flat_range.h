@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A contiguous range of elements as boxes.
+/// Converts a contiguous range of elements into boxes.
 
 #include <vector>
 
@@ -10,9 +10,10 @@
 
 namespace tessera::ptc {
 
-/// The elements at positions [range.begin, range.end) of `boxes`, laid end to end and each
-/// row-major, as ascending boxes: at most max(1, 2n-1) of each box of n dims, each one contiguous
-/// range of it. \pre the range lies inside
+/// Lays the elements of `boxes` end to end, each box row-major, and returns those at positions
+/// [range.begin, range.end) as ascending boxes. A box of n dims yields at most max(1, 2n-1) of
+/// them, each a contiguous range of that box.
+/// \pre the range is inside the sequence
 std::vector<Box> FlatRange(const std::vector<Box>& boxes, Interval range);
 
 }  // namespace tessera::ptc

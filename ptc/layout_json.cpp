@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The canonical text of a layout: the hash is taken of it, so its printer is our own.
+/// Prints the canonical text of a layout. The layout hash is computed from these bytes, so they
+/// must not depend on a library.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,7 +17,7 @@ namespace {
 
 void AppendQuoted(std::string& out, std::string_view text) {
   out += '"';
-  for (char c : text) {  // control characters were refused by Collection::Make
+  for (char c : text) {  // Collection::Make has refused control characters
     if (c == '"' || c == '\\') out += '\\';
     out += c;
   }
@@ -31,7 +32,7 @@ void AppendAxes(std::string& out, const std::vector<Axis>& axes) {
   out += ']';
 }
 
-/// A list of axes where the split is the one that lists stand for, else an object.
+/// Prints a list of axes if the split is `of_lists`, else an object.
 void AppendCut(std::string& out, const DimCut& cut, Split of_lists) {
   const bool is_plain = cut.axes.empty() || (cut.split == of_lists && cut.multiple == 1);
   if (is_plain && !cut.heads) return AppendAxes(out, cut.axes);
@@ -69,7 +70,7 @@ void AppendSegments(std::string& out, const Segments& segments) {
   out += "]}";
 }
 
-/// What a plain list of axes means in a rule: ceil where all dims that are cut are cut so.
+/// The split of plain lists of axes in a rule: ceil if all dims that are cut have it, else even.
 Split SplitOfLists(const ShardRule& rule) {
   bool any = false;
   for (const DimCut& cut : rule.dims) {

@@ -9,10 +9,11 @@
 namespace tessera::ptc {
 namespace {
 
-/// Where a packed shape turns into bytes. \pre the shape has a ByteCount
+/// The dim at which a packed shape turns into bytes.
+/// \pre the shape has a ByteCount
 struct Fold {
-  int dim = 0;             // k; of rank 0 there is none
-  std::int64_t inner = 1;  // elements in an index of dim k
+  int dim = 0;             // k; meaningless for rank 0
+  std::int64_t inner = 1;  // elements per index of dim k
   std::int64_t bits = 0;   // of one element
   std::int64_t ToByte(std::int64_t index) const { return index * inner * bits / 8; }
   bool IsBetweenBytes(std::int64_t index) const { return index * inner * bits % 8 == 0; }
@@ -20,7 +21,7 @@ struct Fold {
 
 Fold FoldOf(DType dtype, const Shape& shape) {
   Fold fold{static_cast<int>(shape.size()) - 1, 1, SizeBits(dtype)};
-  // A dim of size 0 leaves nothing to multiply with the ones outside it.
+  // If a dim has size 0, the products of the dims outside it are 0 as well.
   while (fold.dim > 0 && !fold.IsBetweenBytes(shape[static_cast<std::size_t>(fold.dim)])) {
     fold.inner *= shape[static_cast<std::size_t>(fold.dim)];
     --fold.dim;
@@ -54,7 +55,7 @@ Result<std::int64_t> ByteCount(DType dtype, const Shape& shape) {
 Result<Shape> UnitShape(DType dtype, const Shape& shape) {
   if (!IsPacked(dtype)) return shape;
   TESSERA_TRY(const std::int64_t bytes, ByteCount(dtype, shape));
-  if (bytes == 0) return shape;  // no bytes, whatever the units
+  if (bytes == 0) return shape;  // without bytes the units do not matter
   const Fold fold = FoldOf(dtype, shape);
   Shape units(shape.begin(), shape.begin() + fold.dim);
   units.push_back(fold.ToByte(shape[static_cast<std::size_t>(fold.dim)]));

@@ -2,14 +2,14 @@
 #pragma once
 
 /// \file
-/// Tensors in the units in which their bytes are addressed.
+/// Converts shapes and boxes of elements into units, in which the bytes of a tensor are addressed.
 ///
-/// Elements of whole bytes are addressed one by one: their units are the elements. Elements below
-/// one byte (f4, f6e2m3, f6e3m2) lie row-major without a gap and are opaque: their units are the
-/// bytes. With k the innermost dim at which a multiple of 8 bits lies in the dims from k on, a
-/// packed tensor [n0,…,nk,…] is a tensor of bytes [n0,…,n(k-1), bits(nk·…)/8], and a box of it is a
-/// box of bytes where its cuts fall between bytes. All that moves, compares or sums bytes computes
-/// with units; names, rules and headers speak of elements.
+/// If elements are whole bytes, each element is a unit. Elements below one byte (f4, f6e2m3,
+/// f6e3m2) are stored row-major without gaps and are opaque; there each byte is a unit. Let k be
+/// the innermost dim such that the dims from k on have a multiple of 8 bits. Then a packed tensor
+/// [n0,…,nk,…] is a tensor of bytes [n0,…,n(k-1), bits(nk·…)/8], and a box of it is a box of bytes
+/// if its cuts are between bytes. Code that moves, compares or sums bytes uses units. Names, rules
+/// and file headers use elements.
 
 #include <cstdint>
 
@@ -19,13 +19,16 @@
 
 namespace tessera::ptc {
 
-/// Bytes of a tensor.
-/// \error kInvalidArgument: a shape beyond int64, more than 2^63-1 bytes, no whole number of bytes
+/// The number of bytes of a tensor.
+/// \error kInvalidArgument if the elements or the bytes overflow int64, or if the last byte is not
+///     full
 Result<std::int64_t> ByteCount(DType dtype, const Shape& shape);
-/// The shape in units. \error as ByteCount
+/// The shape in units.
+/// \error as ByteCount
 Result<Shape> UnitShape(DType dtype, const Shape& shape);
-/// A box in units. \pre `box` lies in `shape`
-/// \error as UnitShape; kInvalidArgument naming the dim and the cut that lies inside a byte
+/// A box in units.
+/// \pre `box` is inside `shape`
+/// \error as UnitShape; kInvalidArgument naming the dim and the cut if a cut is inside a byte
 Result<Box> UnitBox(DType dtype, const Shape& shape, const Box& box);
 
 }  // namespace tessera::ptc

@@ -10,7 +10,7 @@
 namespace tessera::ptc {
 namespace {
 
-/// Products with numbers of parts stay inside int64.
+/// Keeps products with numbers of parts within int64.
 constexpr std::int64_t kMaxHeads = std::numeric_limits<std::int32_t>::max();
 
 Status CheckSegments(const TensorSpec& spec) {
@@ -43,7 +43,7 @@ Status CheckHeads(const HeadGroups& heads) {
   return OkStatus();
 }
 
-/// `what` is what the cut divides: "dim 0", "segment 2 of dim 0".
+/// `what` names the thing that the cut divides: "dim 0", "segment 2 of dim 0".
 Status CheckCut(const DimCut& cut, std::int64_t size, const std::string& what) {
   if ((cut.split == Split::kHeads) != cut.heads.has_value()) {
     return InvalidArgument(fmt::format("{} is split '{}', {} heads", what, ToString(cut.split),
@@ -68,7 +68,7 @@ Error Twice(Axis axis) {
   return InvalidArgument(fmt::format("axis {} is twice in the rule", ToString(axis)));
 }
 
-/// Adds the axes to those of one dim.
+/// Adds the axes to the axes of one dim.
 Status Add(const std::vector<Axis>& axes, AxisSet& of_dim) {
   AxisSet here{};
   for (Axis axis : axes) {
@@ -88,7 +88,7 @@ Status CheckAxes(const TensorSpec& spec) {
       if (!axes[a]) continue;
       if (seen[a]) return Twice(axis);
       seen[a] = true;
-      // A stage would hold only its share of the tensor, and no other stage the rest.
+      // The stages that hold the tensor would hold only their shares, and no stage the rest.
       if (axis == Axis::kPp && spec.place != StagePlace::kAll) {
         return InvalidArgument(
             fmt::format("axis pp cuts the tensor, but its place is '{}'", ToString(spec.place)));
@@ -158,7 +158,7 @@ void Normalize(TensorSpec& spec) {
   for (Segment& segment : blocks) {
     if (segment.cut) Normalize(*segment.cut);
   }
-  // Where no segment goes by the dim, what the dim says means nothing.
+  // If every segment has its own cut, the cut of the dim has no effect.
   const bool all_own = std::all_of(blocks.begin(), blocks.end(),
                                    [](const Segment& segment) { return segment.cut.has_value(); });
   if (all_own && !blocks.empty()) dim = {};

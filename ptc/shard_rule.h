@@ -2,18 +2,19 @@
 #pragma once
 
 /// \file
-/// Whether the rule of a tensor fits it, and the one spelling that each rule has.
+/// Checks the rule of a tensor and brings it to its normal form.
 
 #include "ptc/base/result.h"
 #include "ptc/tensor_spec.h"
 
 namespace tessera::ptc {
 
-/// \error kInvalidArgument for a rule, segments or a bucket that no mesh could make sense of.
+/// \error kInvalidArgument if the rule, the segments or the bucket are invalid on every mesh
 /// \pre NumElements(spec.shape) is a value
 Status CheckRule(const TensorSpec& spec);
-/// Rules of equal meaning become equal: one DimCut a dim, the default where a dim is not cut, no
-/// cut of its own where a segment goes by its dim. \pre CheckRule(spec)
+/// Makes rules of equal meaning equal. A rule has one DimCut per dim, which is the default if the
+/// dim is not cut. A segment has no cut of its own if it equals that of its dim.
+/// \pre CheckRule(spec)
 void Normalize(TensorSpec& spec);
 
 }  // namespace tessera::ptc

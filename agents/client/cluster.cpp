@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "agents/net/backoff.h"
+#include "agents/net/duration_text.h"
 #include "agents/net/loop.h"
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
@@ -62,11 +63,6 @@ std::string NewRequestId() {
     for (int digit = 0; digit < 8; ++digit, bits >>= 4) id += kDigits[bits & 15];
   }
   return id;
-}
-
-std::string Seconds(milliseconds time) {
-  return time.count() % 1000 == 0 ? std::to_string(time.count() / 1000) + " s"
-                                  : std::to_string(time.count()) + " ms";
 }
 
 wire::Reply::BodyCase ReplyTo(wire::Request::BodyCase request) {
@@ -217,7 +213,7 @@ struct ClusterClient::Impl {
     if (link.events) loop.Watch(*link.events, [this] { ReadStream(); });
     attempt_timer = loop.After(kConnectTimeout, [this] {
       FailLink(LinkState::kLost, "no answer from " + profile.registrar_endpoint + " within " +
-                                     Seconds(kConnectTimeout));
+                                     DurationText(kConnectTimeout));
     });
     return OkStatus();
   }
@@ -345,7 +341,7 @@ struct ClusterClient::Impl {
     call.asked = request.body_case();
     call.done = std::move(done);
     call.timer = loop.After(kInternalTimeout, [this, id = request.id()] {
-      FinishInternal(id, Timeout("no reply within " + Seconds(kInternalTimeout)));
+      FinishInternal(id, Timeout("no reply within " + DurationText(kInternalTimeout)));
     });
     SendNow(request);
   }
@@ -394,7 +390,7 @@ struct ClusterClient::Impl {
     const auto found = calls.find(order);
     if (found == calls.end()) return;
     const PendingCall& call = found->second;
-    const std::string limit = Seconds(call.timeout);
+    const std::string limit = DurationText(call.timeout);
     const std::string more = note.empty() ? "" : " (" + std::exchange(note, {}) + ")";
     if (state == LinkState::kConnected) {
       Finish(found, Timeout("no reply to " + NameOf(call.request) + " from " +

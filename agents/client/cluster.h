@@ -13,14 +13,10 @@
 #include <vector>
 
 #include "agents/net/socket.h"
+#include "agents/wire/messages_fwd.h"
 #include "engine/cluster/snapshot.h"
 #include "engine/files/tessera_home.h"
 #include "ptc/base/result.h"
-
-namespace tessera::wire {
-class Reply;    // agents/wire/tessera/wire/control.proto
-class Request;  // likewise
-}  // namespace tessera::wire
 
 namespace tessera::agents {
 

@@ -13,14 +13,10 @@
 #include <vector>
 
 #include "agents/net/lane_reader.h"
+#include "agents/wire/messages_fwd.h"
 #include "engine/store/view_memory.h"
 #include "engine/store/view_plan.h"
 #include "engine/vfs/state_source.h"
-
-namespace tessera::wire {
-class JobStateInfo;  // agents/wire/tessera/wire/control.proto
-class ViewReply;     // likewise
-}  // namespace tessera::wire
 
 namespace tessera::agents {
 

@@ -25,7 +25,7 @@ struct Kept {
   std::int64_t size_bytes = 0;
 };
 
-/// Blocks of a folder; what writers that were killed left is removed.
+/// Lists the blocks of a folder, and removes temporary files of writers that were killed.
 std::vector<Kept> BlocksIn(const std::string& folder) {
   std::vector<Kept> blocks;
   std::error_code error;
@@ -57,7 +57,7 @@ class CachedSource final : public WrappedSource {
 }  // namespace
 
 BlockCache::BlockCache(BlockCacheOptions options) : options_(std::move(options)) {
-  std::error_code ignored;  // a write says what is wrong
+  std::error_code ignored;  // a write then fails with a message
   fs::create_directories(options_.folder, ignored);
   Evict();
 }
@@ -136,7 +136,7 @@ void BlockCache::Evict() {
   for (const Kept& block : blocks) used += block.size_bytes;
   if (used > options_.limit_bytes) {
     std::ranges::sort(blocks, {}, &Kept::used);
-    for (const Kept& block : blocks) {  // some room more, so that not each block looks again
+    for (const Kept& block : blocks) {  // some more room, so that not every block lists the folder
       if (used <= options_.limit_bytes - options_.limit_bytes / 10) break;
       std::error_code ignored;
       fs::remove(block.path, ignored);

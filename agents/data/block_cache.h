@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// A cache of blocks of far data on the local disk, with a limit, shared by the processes of a
-/// machine.
+/// A cache of blocks of remote data on the local disk. Its size is limited, and the processes of a
+/// machine share it.
 
 #include <chrono>
 #include <condition_variable>
@@ -21,20 +21,20 @@
 namespace tessera::agents {
 
 struct BlockCacheOptions {
-  std::string folder;  // made where missing
+  std::string folder;  // created if missing
   std::int64_t limit_bytes = std::int64_t{16} << 30;
   std::int64_t block_bytes = 4 << 20;
-  /// Told once, when blocks cannot be kept: data is read on without the cache.
+  /// Reports once that blocks cannot be kept. Data is then read without the cache.
   std::function<void(const std::string& line)> warn = {};
 };
 
-/// A block is known by name, version and size of its source, so a source that changed has other
-/// blocks. Over the limit, the blocks that were not used the longest go. Several processes may
-/// together be over it by a sixteenth for each, until one of them looks again.
+/// The key of a block is made of name, version and size of its source, so a source that changed has
+/// other blocks. Above the limit the least recently used blocks are removed. Several processes
+/// together may exceed it by a sixteenth each, until one of them checks again.
 ///
-/// Where blocks cannot be written (a full disk), reads go on from the source, exactly what is asked
-/// for and no whole blocks, and a minute later it is tried again.
-/// \threadsafety Any thread. Of several that want a block, one fetches it.
+/// If blocks cannot be written (a full disk), reads fetch only what was requested from the source,
+/// and writing is tried again a minute later.
+/// \threadsafety Any thread. Of several threads that need a block, one fetches it.
 class BlockCache {
  public:
   explicit BlockCache(BlockCacheOptions options);
@@ -71,7 +71,7 @@ class BlockCache {
   bool has_warned_ = false;
 };
 
-/// An opener whose sources are read through a cache.
+/// Opens sources that are read through a cache.
 class CachedFiles final : public WrappedFiles {
  public:
   CachedFiles(std::shared_ptr<const engine::SourceOpener> files, std::shared_ptr<BlockCache> cache)

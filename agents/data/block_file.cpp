@@ -43,7 +43,7 @@ std::span<const std::byte> Chunk(std::span<const std::byte> block, std::size_t i
   return block.subspan(begin, std::min<std::size_t>(kChunk, block.size() - begin));
 }
 
-/// The checksums of the chunks, or none where header or table are not as they should be.
+/// Returns the checksums of the chunks, or none if header or table are damaged.
 std::vector<std::uint64_t> ReadSums(const Descriptor& file, const Header& wanted) {
   const std::size_t count = NumChunks(static_cast<std::int64_t>(wanted.block_bytes));
   std::vector<std::byte> head(sizeof(Header) + 8 * count);
@@ -58,7 +58,7 @@ std::vector<std::uint64_t> ReadSums(const Descriptor& file, const Header& wanted
   return sums;
 }
 
-/// The time of change tells when a block was used last. Once a second is enough.
+/// Stores the time of the last use of a block in its time of change, at most once a second.
 void MarkUsed(const Descriptor& file) {
   struct stat status = {};
   timespec now = {};
@@ -122,7 +122,7 @@ Status WriteBlockFile(const std::string& path, std::uint64_t key,
   const Header header{.key = key,
                       .block_bytes = block.size(),
                       .sums_checksum = Checksum(std::as_bytes(std::span(sums)))};
-  // By chance, not by process: processes of several containers may share the folder.
+  // A random name: containers that share the folder may have equal process ids.
   const std::string fresh =
       fmt::format("{}.{:08x}{:08x}.new", path, std::random_device{}(), std::random_device{}());
   const Descriptor file(::open(fresh.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644));

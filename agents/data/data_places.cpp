@@ -32,7 +32,7 @@ std::shared_ptr<const engine::SourceOpener> FarFiles(const DataPlaces& places) {
 Result<engine::DataMix> OpenData(const std::vector<std::string>& paths, std::int64_t sequence,
                                  const DataPlaces& places) {
   const engine::LocalFiles local;
-  // Neither threads nor folders where nothing is far away.
+  // Local data needs neither threads nor folders.
   const bool is_far = std::ranges::any_of(
       paths, [&](const std::string& path) { return path.find("://") != std::string::npos; });
   const auto far = is_far ? FarFiles(places) : nullptr;

@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// All places that data may lie in, put together: local files, and servers through the cache and
-/// read-ahead.
+/// Opens data from all places: local files, and servers through the cache and read-ahead.
 
 #include <cstdint>
 #include <string>
@@ -16,13 +15,13 @@
 namespace tessera::agents {
 
 struct DataPlaces {
-  /// Holds index/ and blocks/; "$TESSERA_HOME/cache" in the programs. Empty: nothing is kept.
+  /// Contains index/ and blocks/; the programs use "$TESSERA_HOME/cache". Empty: nothing is kept.
   std::string cache_folder = {};
   std::int64_t cache_limit_bytes = std::int64_t{16} << 30;
   HttpOptions http = {};
-  /// As engine::IndexOptions; `warn` is told of the cache too, from any thread. The folder of the
-  /// index is cache_folder's. `cancel` ends requests to servers too, also those of the data set
-  /// once it is open; that of `http` is not read.
+  /// As engine::IndexOptions, but the folder of the index is in cache_folder. `warn` also reports
+  /// problems of the cache, from any thread. `cancel` also ends requests to servers, even after the
+  /// data set is open; the one in `http` is not used.
   engine::IndexOptions index = {};
 };
 

@@ -12,16 +12,16 @@
 
 namespace tessera::agents {
 
-/// One request while it runs; libcurl calls back with it.
+/// One running request, passed to the callbacks of libcurl.
 struct HttpClient::Transfer {
-  std::string range = {};  // "" asks for the whole
+  std::string range = {};  // "": the whole
   std::span<std::byte> out = {};
   std::string* text = nullptr;
   std::size_t max_text = 0;
   std::stop_token cancel = {};
   HttpReply reply = {};
   std::string last_modified = {};
-  bool is_refused = false;  // the status or the size made us end it
+  bool is_refused = false;  // ended because of its status or size
   bool is_too_long = false;
 };
 
@@ -167,7 +167,7 @@ HttpClient::Outcome HttpClient::Run(const std::string& url, Transfer& transfer,
   curl_easy_setopt(curl, CURLOPT_MAXREDIRS, 5L);
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_USERAGENT, "tessera");
-  // A connection on which nothing comes ends soon enough for another attempt.
+  // A silent connection ends early enough for another attempt.
   curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, 5000L);
   curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
   curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, 10L);

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// HTTP(S) requests by range. Connections are kept alive and used again.
+/// HTTP(S) requests by range. Connections are kept alive and reused.
 
 #include <chrono>
 #include <cstddef>
@@ -18,24 +18,24 @@
 
 namespace tessera::agents {
 
-/// What came back, of whatever status.
+/// A reply of any status.
 struct HttpReply {
   int status = 0;
-  std::string etag;              // or, where there is none, when it was last modified
+  std::string etag;              // if there is none, the time of the last change
   std::int64_t total_size = -1;  // of Content-Range; -1: unknown
   std::int64_t range_begin = -1;
   std::int64_t body_bytes = 0;  // that were received
   std::chrono::seconds retry_after{0};
 };
 
-/// What went wrong below HTTP, and whether it may go right another time.
+/// An error below HTTP, and whether another attempt may succeed.
 struct HttpFailure {
   std::string what;
   bool may_retry = false;
   std::int64_t body_bytes = 0;  // received before
 };
 
-/// A URL as it may stand in a message: without user, password and query, which may be secrets.
+/// Returns a URL as messages may show it: without user, password and query, which may be secrets.
 std::string ShownUrl(const std::string& url);
 
 /// \threadsafety Any thread; requests run side by side.
@@ -48,13 +48,15 @@ class HttpClient {
 
   struct Outcome {
     HttpReply reply = {};
-    HttpFailure failure = {};  // what is empty: the reply counts
+    HttpFailure failure = {};  // an empty `what`: the reply is valid
   };
-  /// GET of bytes [offset, offset + out.size()). The body goes to `out` and only where the status
-  /// is 206: any other ends the transfer at its headers. A request to stop is a failure.
+  /// Sends a GET of bytes [offset, offset + out.size()). The body is written to `out` only if the
+  /// status is 206; any other status ends the transfer after its headers. A request to stop is a
+  /// failure.
   Outcome GetRange(const std::string& url, std::int64_t offset, std::span<std::byte> out,
                    std::chrono::milliseconds limit, const std::stop_token& cancel = {});
-  /// GET of the whole, for small texts. \param max_bytes more is a failure
+  /// Sends a GET of the whole, for small texts.
+  /// \param max_bytes a longer body is a failure
   Outcome GetText(const std::string& url, std::string& out, std::size_t max_bytes,
                   std::chrono::milliseconds limit, const std::stop_token& cancel = {});
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// When to try a request again.
+/// When to retry a request.
 
 #include <algorithm>
 #include <chrono>
@@ -15,7 +15,7 @@
 
 namespace tessera::agents {
 
-/// The attempts of one read: pauses that grow, with jitter, until a deadline.
+/// The attempts of one read: growing pauses with jitter, until a deadline.
 /// \threadsafety One thread, which Pause stops.
 class HttpRetry {
  public:
@@ -33,8 +33,8 @@ class HttpRetry {
   }
   int attempts() const { return attempts_; }
   bool is_cancelled() const { return cancel_.stop_requested(); }
-  /// Waits before the next attempt, at least `wanted`. \return false, at once, if the deadline
-  /// would be over then, and where it is cancelled
+  /// Waits before the next attempt, for at least `wanted`.
+  /// \return false, at once, if the deadline would pass meanwhile, or when cancelled
   bool Pause(Milliseconds wanted) {
     thread_local std::mt19937_64 random{std::random_device{}()};
     std::uniform_int_distribution<Milliseconds::rep> jitter(pause_.count() / 2, pause_.count());

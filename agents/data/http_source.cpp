@@ -29,7 +29,7 @@ Error At(const std::string& url, std::int64_t offset, ErrorCode code, std::strin
   return {code, fmt::format("data file '{}' at byte {}: {}", ShownUrl(url), offset, what), {}};
 }
 
-/// A status that is neither what was asked for nor worth another attempt.
+/// A status that is neither success nor worth another attempt.
 Error Refusal(const std::string& url, std::int64_t offset, int status) {
   if (status == 404 || status == 410) {
     return NotFound(fmt::format("data path '{}' does not exist", ShownUrl(url)));
@@ -41,7 +41,8 @@ Error Refusal(const std::string& url, std::int64_t offset, int status) {
   return At(url, offset, ErrorCode::kUnavailable, fmt::format("the server answers {}", status));
 }
 
-/// Asks until the answer is one that counts or the deadline is over. \param ask (attempt's limit)
+/// Retries until a reply is valid or the deadline has passed.
+/// \param ask gets the time limit of the attempt
 template <typename Ask>
 Result<HttpReply> Persist(const std::string& url, std::int64_t offset, HttpRetry& retry,
                           const Ask& ask) {
@@ -77,7 +78,7 @@ class HttpSource final : public engine::ByteSource {
 
   const std::string& name() const override { return name_; }
   std::int64_t size_bytes() const override { return size_; }
-  /// With the whole URL, of which the name shows only a part.
+  /// Takes the whole URL, of which the name shows only a part.
   std::string version() const override {
     return fmt::format("{}:{}:{:016x}", size_, etag_,
                        engine::Checksum(std::as_bytes(std::span(url_))));
@@ -86,7 +87,7 @@ class HttpSource final : public engine::ByteSource {
   Status ReadAt(std::int64_t offset, std::span<std::byte> out) const override {
     if (out.empty()) return OkStatus();
     HttpRetry retry(options_);
-    std::int64_t got = 0;  // of attempts that were cut off, and still good
+    std::int64_t got = 0;  // valid bytes of attempts that were cut off
     for (;;) {
       TESSERA_TRY(const HttpReply reply,
                   Persist(url_, offset, retry, [&](std::chrono::milliseconds limit) {
@@ -107,13 +108,13 @@ class HttpSource final : public engine::ByteSource {
                   fmt::format("the server sends {} bytes from {}, {} from {} were asked for",
                               reply.body_bytes, reply.range_begin, missing, offset + got));
       }
-      got += reply.body_bytes;  // a server may send less than the range: the rest is asked for
+      got += reply.body_bytes;  // a server may send less than the range: the rest is requested
       if (reply.body_bytes == missing) return OkStatus();
     }
   }
 
  private:
-  /// Asks for what is still missing; `got` grows by what comes of the same content.
+  /// Requests the missing bytes. `got` grows by the bytes received of the same content.
   HttpClient::Outcome AskForRest(std::int64_t offset, std::span<std::byte> out, std::int64_t& got,
                                  std::chrono::milliseconds limit) const {
     auto outcome = client_->GetRange(url_, offset + got, out.subspan(static_cast<std::size_t>(got)),
@@ -135,7 +136,7 @@ class HttpSource final : public engine::ByteSource {
   const std::shared_ptr<HttpClient> client_;
 };
 
-/// Names of a manifest as URLs.
+/// Returns the names of a manifest as URLs.
 Result<std::vector<std::string>> ParseManifest(const std::string& folder, std::string_view text) {
   std::vector<std::string> names;
   for (int number = 1; !text.empty(); ++number) {

@@ -17,22 +17,23 @@ namespace tessera::agents {
 class HttpClient;
 
 struct HttpOptions {
-  /// How long one read may take in all, with all its attempts.
+  /// The time limit of one read with all its attempts.
   std::chrono::milliseconds deadline = std::chrono::seconds(60);
-  /// Before the second attempt; doubled for each further one, up to `max_pause`. Every pause is
-  /// drawn from its upper half, so that many ranks do not come back at once.
+  /// The pause before the second attempt; doubled for each further one, up to `max_pause`. Every
+  /// pause is drawn from its upper half, so that many ranks do not retry at the same time.
   std::chrono::milliseconds first_pause{100};
   std::chrono::milliseconds max_pause = std::chrono::seconds(5);
-  /// A request to stop ends what runs within a second, and what comes at once, with kCancelled.
+  /// A request to stop ends running requests with kCancelled within a second, and later ones at
+  /// once.
   std::stop_token cancel = {};
 };
 
-/// URLs of http and https. A file is opened by asking for its first byte: the reply tells its size
-/// and ETag (or time of change) and that the server can do ranges, in one request. A read that is
-/// cut off goes on where it ended.
+/// URLs of http and https. Opening a file requests its first byte: the reply has its size and ETag
+/// (or time of change) and shows that the server supports ranges, in one request. A read that is
+/// cut off continues where it ended.
 ///
-/// A URL that ends in "/" is a folder: its files are the lines of URL/manifest.txt, names relative
-/// to the folder and escaped as in a URL. Servers have no common way to list a folder. Others are
+/// A URL that ends in "/" is a folder. Its files are the lines of URL/manifest.txt: names relative
+/// to the folder, escaped as in a URL. Servers have no common way to list a folder. Other URLs are
 /// files.
 /// \threadsafety Any thread.
 class HttpFiles final : public engine::SourceOpener {
@@ -40,11 +41,11 @@ class HttpFiles final : public engine::SourceOpener {
   explicit HttpFiles(HttpOptions options = {});
 
   bool Knows(const std::string& name) const override;
-  /// \error kNotFound for 404 and 410; kFailedPrecondition where the server cannot do ranges;
-  ///     kUnavailable naming URL, offset and what the last attempt met, once the deadline is over;
-  ///     kCancelled
+  /// \error kNotFound for 404 and 410; kFailedPrecondition if the server does not support ranges;
+  ///     kUnavailable naming URL, offset and the failure of the last attempt, once the deadline has
+  ///     passed; kCancelled
   Result<engine::ByteSourcePtr> Open(const std::string& name) const override;
-  /// \error kInvalidArgument naming the line of a manifest that leads out of its folder
+  /// \error kInvalidArgument naming the line of a manifest that points outside its folder
   Result<std::vector<std::string>> List(const std::string& name) const override;
 
  private:

@@ -11,13 +11,13 @@
 
 namespace tessera::agents {
 
-/// What the settings name; where they name nothing, the text that is found on the machine. Indexes
-/// and blocks from servers are kept in TesseraHome()/cache; `index.folder` is not read.
-/// \error kNotFound where nothing is named and nothing is found; else as OpenData
+/// Opens the data that the settings name, or, if they name none, the text found on the machine.
+/// Indexes and blocks from servers are kept in TesseraHome()/cache; `index.folder` is not used.
+/// \error kNotFound if no data is named and none is found; else as OpenData
 Result<engine::DataMix> OpenJobData(const engine::JobSettings& settings,
                                     const engine::IndexOptions& index = {});
 
-/// The same in the words of a snapshot.
+/// Describes the data for a snapshot.
 engine::DataStatus Describe(const engine::DataMix& data, const engine::JobSettings& settings);
 
 }  // namespace tessera::agents

@@ -25,7 +25,7 @@ using engine::vfs::JobDataPtr;
 using engine::vfs::JobInfo;
 using Clock = std::chrono::steady_clock;
 
-/// Data that stay open.
+/// Open data.
 constexpr std::size_t kMaxOpen = 16;
 
 Result<JobDataPtr> OpenSettings(const std::string& json, const engine::IndexOptions& index) {
@@ -39,12 +39,12 @@ Result<JobDataPtr> OpenSettings(const std::string& json, const engine::IndexOpti
       JobData{std::move(mix), settings.seed, settings.global_batch, settings.max_steps});
 }
 
-/// What settings name, as it is being opened and when it is open.
+/// The data of some settings, while being opened and when open.
 struct Slot {
   std::string settings;
   std::atomic<std::int64_t> done_bytes = 0, total_bytes = 0;
   std::optional<Result<JobDataPtr>> result = {};  // nullopt: being opened
-  std::optional<Clock::time_point> failed = {};   // since when they could not be opened or read
+  std::optional<Clock::time_point> failed = {};   // when opening or reading first failed
 };
 using SlotPtr = std::shared_ptr<Slot>;
 
@@ -54,7 +54,7 @@ class JobSamples final : public engine::vfs::SampleSource {
   ~JobSamples() override { JobSamples::Stop(); }
 
   Result<JobDataPtr> Open(const JobInfo& job) override {
-    std::list<SlotPtr> dropped;  // dies without the lock, as the slot: closing data may take long
+    std::list<SlotPtr> dropped;  // destroyed without the lock: closing data may take long
     SlotPtr slot;
     std::unique_lock lock(mutex_);
     slot = SlotOf(job.settings_json, dropped);
@@ -81,8 +81,10 @@ class JobSamples final : public engine::vfs::SampleSource {
   }
 
  private:
-  /// The slot of the settings, made young; where there is none, or it has failed some time ago, one
-  /// that is being opened. \pre mutex_ is held \param dropped takes those that are let go of
+  /// Returns the slot of the settings and marks it as used. If there is none, or it failed some
+  /// time ago, starts to open a new one.
+  /// \pre mutex_ is held
+  /// \param dropped receives the slots that are removed
   SlotPtr SlotOf(const std::string& settings, std::list<SlotPtr>& dropped) {
     const auto found = std::ranges::find(
         slots_, settings, [](const SlotPtr& slot) -> const std::string& { return slot->settings; });

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The data of a cluster's jobs as the file tree reads them: by the trainer's own way to open them.
+/// Opens the data of a cluster's jobs for the file tree, in the same way as the trainer does.
 
 #include <chrono>
 #include <functional>
@@ -14,19 +14,19 @@
 namespace tessera::agents {
 
 struct JobSamplesOptions {
-  /// How long a request waits for data that are being opened; the opening goes on.
+  /// How long a request waits for data that are being opened. The opening continues.
   std::chrono::milliseconds patience{10000};
-  /// For how long data that could not be opened or read are not opened again.
+  /// How long to wait before data that could not be opened or read are opened again.
   std::chrono::milliseconds pause{5000};
-  /// An index or a cache that could not be kept, in a line. Any thread.
+  /// Reports in one line that an index or a cache could not be kept. Called from any thread.
   std::function<void(const std::string& line)> warn = {};
 };
 
-/// Opens each job's data once, on a thread of its own, with OpenJobData. Paths are those of this
-/// machine and are opened as the user of this process. Data of settings that nobody asked for any
-/// more are let go of after those of some other jobs.
-/// Stop ends reads of the data as well, those of a server within a second.
-/// \threadsafety as SampleSource; the destructor waits for openings, which end when they next look
+/// Opens the data of each job once, on its own thread, with OpenJobData. Paths are those of this
+/// machine and are opened as the user of this process. Data that are no longer requested are closed
+/// after data of some other jobs were opened. Stop also ends reads of the data, those of a server
+/// within a second.
+/// \threadsafety as SampleSource; the destructor waits for openings, which end when they next check
 std::shared_ptr<engine::vfs::SampleSource> MakeJobSamples(JobSamplesOptions options = {});
 
 }  // namespace tessera::agents

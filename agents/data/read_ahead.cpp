@@ -28,7 +28,7 @@ class AheadSource final : public WrappedSource {
 ReadAhead::ReadAhead(ReadAheadOptions options)
     : options_(options), thread_([this](const std::stop_token& stop) { Run(stop); }) {}
 
-ReadAhead::~ReadAhead() = default;  // the thread is asked to stop and waited for
+ReadAhead::~ReadAhead() = default;  // stops and joins the thread
 
 ReadAhead::SlotPtr ReadAhead::FindLocked(const ByteSource* source, std::int64_t begin) const {
   const auto found = std::ranges::find_if(slots_, [&](const SlotPtr& slot) {
@@ -60,7 +60,7 @@ Status ReadAhead::Read(const ByteSourcePtr& source, std::int64_t& stream_end, st
     const auto count = static_cast<std::size_t>(
         std::min(static_cast<std::int64_t>(out.size()), options_.block_bytes - skipped));
     const SlotPtr slot = FindLocked(source.get(), begin);
-    // A reader that is ahead of the thread fetches the whole block as well: its next reads want it.
+    // A reader that is ahead of the thread fetches the whole block too: its next reads need it.
     if (slot && slot->state == State::kWanted) Load(*slot, lock);
     if (slot) changed_.wait(lock, [&] { return slot->state != State::kLoading; });
     if (slot && slot->state == State::kReady) {
@@ -68,7 +68,7 @@ Status ReadAhead::Read(const ByteSourcePtr& source, std::int64_t& stream_end, st
       if (skipped + static_cast<std::int64_t>(count) == std::ssize(slot->bytes))
         slots_.remove(slot);
     } else {
-      if (slot) slots_.remove(slot);  // it failed, perhaps where this read does not
+      if (slot) slots_.remove(slot);  // it failed, perhaps outside the range of this read
       lock.unlock();
       TESSERA_RETURN_IF_ERROR(source->ReadAt(offset, out.first(count)));
       lock.lock();

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Reads on where reads are sequential, so that far data is there when it is asked for.
+/// Reads ahead of sequential reads, so that remote data is available when it is requested.
 
 #include <condition_variable>
 #include <cstddef>
@@ -23,12 +23,12 @@ namespace tessera::agents {
 struct ReadAheadOptions {
   std::int64_t block_bytes = 1 << 20;
   int blocks_ahead = 4;         // of one source
-  std::size_t max_blocks = 16;  // of all; what was asked for longest ago goes first
+  std::size_t max_blocks = 16;  // of all sources; the least recently requested is dropped first
 };
 
-/// One thread for all sources. Where a read begins at the end of the one before it, the blocks that
-/// follow are fetched; a read waits for a block that is on its way. What fails ahead of time is
-/// forgotten: the read that needs it meets the error itself.
+/// One thread for all sources. If a read begins at the end of the previous one, the blocks after it
+/// are fetched. A read waits for a block that is being fetched. An error of a fetch ahead is
+/// dropped: the read that needs the block meets it again.
 /// \threadsafety Any thread. Must outlive no source: sources hold it.
 class ReadAhead {
  public:
@@ -53,7 +53,7 @@ class ReadAhead {
 
   SlotPtr FindLocked(const engine::ByteSource* source, std::int64_t begin) const;
   void WantLocked(const engine::ByteSourcePtr& source, std::int64_t offset);
-  /// Fetches a wanted slot's block. Takes the lock off meanwhile; the caller holds the slot.
+  /// Fetches the block of a wanted slot. Releases the lock meanwhile; the caller holds the slot.
   void Load(Slot& slot, std::unique_lock<std::mutex>& lock);
   void Run(const std::stop_token& stop);
 
@@ -64,7 +64,7 @@ class ReadAhead {
   std::jthread thread_;       // last: it uses all of the above
 };
 
-/// An opener whose sources read ahead.
+/// Opens sources that read ahead.
 class AheadFiles final : public WrappedFiles {
  public:
   AheadFiles(std::shared_ptr<const engine::SourceOpener> files, std::shared_ptr<ReadAhead> ahead)

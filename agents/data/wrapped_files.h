@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Sources that are read through something: a cache, read-ahead.
+/// Sources that are read through a wrapper: a cache or read-ahead.
 
 #include <memory>
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace tessera::agents {
 
-/// Another source but for how it is read.
+/// Forwards to another source, except for reads.
 class WrappedSource : public engine::ByteSource {
  public:
   const std::string& name() const final { return source_->name(); }
@@ -28,7 +28,7 @@ class WrappedSource : public engine::ByteSource {
   const engine::ByteSourcePtr source_;
 };
 
-/// Another opener but for what its sources are read through.
+/// Forwards to another opener and wraps its sources.
 class WrappedFiles : public engine::SourceOpener {
  public:
   bool Knows(const std::string& name) const final { return files_->Knows(name); }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Learns a vector from noisy looks at it, on any mesh: its elements cut over tp, looks over dp, in
- * an order that no mesh changes. */
+/* Learns a vector from noisy samples of it, on any mesh: its elements are cut over tp, the samples
+ * over dp. The order of the samples does not depend on the mesh. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "agents/job/tessera_job.h"
 enum { kSize = 256, kSamples = 1000, kBatch = 32 };
 static int train(tessera_job* job, const tessera_view* view, int64_t step, tessera_decision* out) {
-  const tessera_piece* part = tessera_find_piece(job, "weights"); /* what this rank holds of them */
+  const tessera_piece* part = tessera_find_piece(job, "weights"); /* of this rank */
   float *w = part->data, *gradient = part->gradient, look[kSize];
   tessera_record mine = {0};
-  tessera_cursor at = {.seed = 1}; /* follows from the step: no state of its own */
+  tessera_cursor at = {.seed = 1}; /* computed from the step */
   int64_t samples[kBatch];
   size_t count;
   if (tessera_advance(&at, kSamples, (step - 1) * kBatch) != 0) return -1;
@@ -22,7 +22,7 @@ static int train(tessera_job* job, const tessera_view* view, int64_t step, tesse
     for (int64_t i = 0; i < part->num_elements; ++i) {
       float error = w[i] - (1 + 0.01F * look[i]);
       gradient[i] += error / kBatch;
-      if (view->axis_coord[TESSERA_PP] > 0) continue; /* other stages hold copies: counted once */
+      if (view->axis_coord[TESSERA_PP] > 0) continue; /* other stages hold replicas: count one */
       mine.loss += error * error / kBatch, ++mine.tokens;
     }
   }
@@ -30,7 +30,7 @@ static int train(tessera_job* job, const tessera_view* view, int64_t step, tesse
   if (tessera_decide(job, step, &mine, 0, NULL, NULL, out) != 0) return -1;
   tessera_begin_update(job, step);
   for (int64_t i = 0; i < part->num_elements; ++i) w[i] -= 0.05F * gradient[i];
-  *(int64_t*)tessera_find_piece(job, "step")->data = step; /* where the job stands is state, too */
+  *(int64_t*)tessera_find_piece(job, "step")->data = step; /* the position is state, too */
   return tessera_end_update(job, step);
 }
 int main(int argc, char** argv) {
@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
   const tessera_view* view;
   int go_on = tessera_attach(&job) || tessera_connect(job, NULL, NULL) ? -1 : 1;
   if (go_on > 0) go_on = tessera_boundary(job, -1, 0, &view);
-  while (go_on > 0) { /* mesh and pieces may be others after each boundary */
+  while (go_on > 0) { /* mesh and pieces may change at each boundary */
     int64_t step = *(int64_t*)tessera_find_piece(job, "step")->data;
     tessera_decision decision = {.pause = step >= last_step}; /* 1: all steps are made */
     if (step < last_step && train(job, view, ++step, &decision) != 0) break;

@@ -226,12 +226,12 @@ Status RankPort::Impl::Send(std::uint64_t id, const wire::AgentToRank& message, 
   }
   if (connection->queue.size() >= kMaxQueued) {
     // Once it reads again, it attaches again and repeats its state.
-    Problem(fmt::format("process {}: does not read, {} messages wait", connection->state.pid,
+    Problem(fmt::format("process {} does not read: {} messages are queued", connection->state.pid,
                         kMaxQueued));
     loop.Post([this, id, guard = std::weak_ptr<bool>(alive)] {
       if (!guard.expired()) Close(id);
     });
-    return Unavailable("rank: does not read");
+    return Unavailable("rank does not read");
   }
   const bool was_empty = connection->queue.empty();
   connection->queue.push_back(
@@ -429,7 +429,7 @@ void RankPort::Impl::TakeSharedMemory(std::uint64_t id, const wire::RankSharedMe
   const RankId rank = *Find(id)->rank;
   struct stat status {};
   if (::fstat(fd.get(), &status) != 0 || status.st_size <= 0) {
-    return Problem(ToString(rank) + ": brought shared memory without a size");
+    return Problem(ToString(rank) + ": sent shared memory without a size");
   }
   if (abandoned[rank.job].contains({held.epoch(), held.attempt()})) return;
   const auto [found, is_new] =
@@ -440,7 +440,7 @@ void RankPort::Impl::TakeSharedMemory(std::uint64_t id, const wire::RankSharedMe
   }
   struct stat kept {};
   if (::fstat(found->second.fd.get(), &kept) == 0 && kept.st_ino != status.st_ino) {
-    Problem(fmt::format("{}: brought other shared memory than its group has (epoch {}, attempt {})",
+    Problem(fmt::format("{}: sent other shared memory than its group has (epoch {}, attempt {})",
                         ToString(rank), held.epoch(), held.attempt()));
   }
 }

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
@@ -47,6 +48,7 @@ constexpr milliseconds kLivedLongEnough{10000};
 constexpr milliseconds kAgentGrace{2000};  // between SIGTERM and SIGKILL
 constexpr milliseconds kReapLimit{10000};  // for all descendants to be gone
 constexpr milliseconds kDrainPeriod{250};
+constexpr milliseconds kMemoryReportPeriod{1000};
 constexpr int kPipeBytes = 256 << 10;
 
 class Keeper {
@@ -156,44 +158,38 @@ Status Keeper::Begin() {
 Status Keeper::MakeArenas() {
   const auto devices = static_cast<std::size_t>(options_.devices);
   const std::int64_t total_bytes = options_.devices * options_.device_bytes;
+  std::atomic<std::int64_t> made_bytes = 0;
+  std::atomic<std::size_t> next = 0;
   std::mutex mutex;
   std::condition_variable changed;
-  std::vector<Result<int>> made(devices, Result<int>(-1));  // these four under `mutex`
-  std::size_t next = 0;
-  std::size_t num_done = 0;
-  std::int64_t made_bytes = 0;
+  std::size_t num_done = 0;                                 // under `mutex`
+  std::vector<Result<int>> made(devices, Result<int>(-1));  // of a device: its thread, until done
   const auto make = [&] {
-    std::unique_lock lock(mutex);
-    while (next < devices) {
-      const std::size_t device = next++;
-      lock.unlock();
-      auto fd = engine::Arena::CreateMemfd(
+    for (std::size_t device = next++; device < devices; device = next++) {
+      made[device] = engine::Arena::CreateMemfd(
           fmt::format("{}n{}g{}", options_.name_prefix, options_.node, device),
-          options_.device_bytes);
-      lock.lock();
-      if (fd) made_bytes += options_.device_bytes;
-      made[device] = std::move(fd);
+          options_.device_bytes, [&](std::int64_t bytes) { made_bytes += bytes; });
+      const std::lock_guard lock(mutex);
       ++num_done;
       changed.notify_one();
     }
   };
-  const auto report = [&](std::int64_t bytes) {
+  const auto report = [&] {
+    const std::int64_t bytes = made_bytes;
     if (!options_.directory.empty()) WriteMemoryProgress(options_.directory, {bytes, total_bytes});
     Say(fmt::format("{} of {} MiB of device memory are made", bytes >> 20, total_bytes >> 20));
   };
-  report(0);
+  report();
   {
     // The threads end before the first child is started.
     std::vector<std::jthread> threads;
     const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
     for (std::size_t i = 0; i < std::min(devices, cores); ++i) threads.emplace_back(make);
-    for (std::size_t reported = 0; reported < devices;) {
-      std::unique_lock lock(mutex);
-      changed.wait(lock, [&] { return num_done > reported; });
-      reported = num_done;
-      const std::int64_t bytes = made_bytes;
+    for (std::unique_lock lock(mutex); num_done < devices;) {
+      changed.wait_for(lock, kMemoryReportPeriod, [&] { return num_done == devices; });
       lock.unlock();
-      report(bytes);
+      report();
+      lock.lock();
     }
   }
   for (const Result<int>& fd : made) {

@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "agents/net/duration_text.h"
 #include "agents/net/lanes.h"
 #include "agents/net/loop.h"
 #include "engine/copy/checksum.h"
@@ -73,11 +74,6 @@ Schedule MakeSchedule(const std::vector<Fetch>& cells) {
   flush();
   schedule.message_begin.push_back(schedule.frames.size());
   return schedule;
-}
-
-std::string Seconds(std::chrono::milliseconds time) {
-  const auto ms = time.count();
-  return ms % 1000 == 0 ? std::to_string(ms / 1000) + " s" : std::to_string(ms) + " ms";
 }
 
 /// Cells from one source, shared by the lanes.
@@ -369,7 +365,7 @@ class Connection {
 
   void CheckSilence() {
     if (pending_.empty() || Loop::Now() - last_heard_ < run_.options.silence) return;
-    run_.Finish(Unavailable(Name() + " silent for " + Seconds(run_.options.silence)));
+    run_.Finish(Unavailable(Name() + " silent for " + DurationText(run_.options.silence)));
   }
 
   Run& run_;

@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "agents/net/duration_text.h"
 #include "agents/net/loop.h"
 #include "engine/copy/checksum.h"
 
@@ -260,10 +261,7 @@ struct LaneReader::Impl {
   void CheckSilence() {
     for (Connection& c : connections) {
       if (c.asked.empty() || Loop::Now() - c.last_heard < options.silence) continue;
-      const auto ms = options.silence.count();
-      Fail(c, Unavailable(NameOf(c) + " silent for " +
-                          (ms % 1000 == 0 ? std::to_string(ms / 1000) + " s"
-                                          : std::to_string(ms) + " ms")));
+      Fail(c, Unavailable(NameOf(c) + " silent for " + DurationText(options.silence)));
     }
     Pump();
   }

@@ -33,7 +33,7 @@ using engine::Check;
 using Verdict = engine::Check::Verdict;
 
 constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
-/// Less room than this for journals, history and logs is worth a word.
+/// Less free disk space than this for journals, history and logs gives a warning.
 constexpr double kLowDiskBytes = 1.0 * kGiB;
 /// How long a port may take to answer.
 constexpr int kConnectMilliseconds = 500;
@@ -50,7 +50,7 @@ Check Finding(Verdict verdict, std::string name, std::string value, std::string 
           .remedy = std::move(remedy)};
 }
 
-/// First line of a small file of the kernel's.
+/// The first line of a small file of the kernel.
 std::optional<std::string> ReadLine(const std::string& path) {
   std::ifstream file(path);
   std::string line;
@@ -70,7 +70,7 @@ Check Keys(const AgentConfig& config) {
   if (::stat(config.agent_keys.c_str(), &info) != 0) {
     return Finding(Verdict::kFailed, "key file",
                    fmt::format("{}: {}", config.agent_keys, std::strerror(errno)),
-                   "the agent does not start again without it: put it back");
+                   "restore the file: the agent cannot restart without it");
   }
   if ((info.st_mode & 077) != 0) {
     return Finding(Verdict::kFailed, "key file", config.agent_keys + " is readable by others",
@@ -83,9 +83,9 @@ Check Allowed(const AgentConfig& config) {
   const AllowList list(config);
   if (!list.problems().empty()) {
     return Finding(Verdict::kWarning, "allowed keys", list.problems().front(),
-                   "a .pub file holds one line 'public KEY'; copy it again");
+                   "copy the file again: a .pub file contains one line 'public KEY'");
   }
-  return Ok("allowed keys", fmt::format("{} public keys are let in", list.keys().size()));
+  return Ok("allowed keys", fmt::format("{} public keys are admitted", list.keys().size()));
 }
 
 /// Whether something accepts connections at "tcp://HOST:PORT".
@@ -116,7 +116,7 @@ bool Accepts(const std::string& endpoint) {
 }
 
 Check Ports(const AgentConfig& config) {
-  // Every node binds its lanes; commands and events are the registrar's.
+  // Every node binds its lanes. Only the registrar binds the ports for commands and events.
   std::vector<std::string> endpoints = {config.registrar_endpoint};
   if (config.registrar_endpoint == config.endpoint) endpoints.push_back(config.events);
   endpoints.insert(endpoints.end(), config.lanes.begin(), config.lanes.end());
@@ -143,10 +143,11 @@ Check Memory(const AgentConfig& config) {
       static_cast<double>(config.devices) * static_cast<double>(config.device_bytes);
   const std::string value = fmt::format("{:.1f} GiB of arenas, {:.1f} GiB of memory are free",
                                         arenas / kGiB, available / kGiB);
-  // The arenas are touched already: what is free is for ranks and staging.
+  // The arenas are already allocated, so ranks and staging use the free memory.
   if (available >= 0 && available < 0.25 * arenas) {
-    return Finding(Verdict::kWarning, "memory", value,
-                   "ranks need room beside the arenas: fewer devices, or less memory for each");
+    return Finding(
+        Verdict::kWarning, "memory", value,
+        "use fewer devices or less memory per device: ranks need memory beside the arenas");
   }
   return Ok("memory", value);
 }
@@ -156,24 +157,24 @@ Check Disk(const AgentConfig& config) {
   if (::statvfs(config.directory.c_str(), &info) != 0) {
     return Finding(Verdict::kFailed, "disk",
                    fmt::format("{}: {}", config.directory, std::strerror(errno)),
-                   "the agent's directory must be there and be its own");
+                   "create the directory and give it to the user of the agent");
   }
   const double free = static_cast<double>(info.f_bavail) * static_cast<double>(info.f_frsize);
   const std::string value = fmt::format("{:.1f} GiB are free in {}", free / kGiB, config.directory);
   if (free < kLowDiskBytes) {
     return Finding(Verdict::kWarning, "disk", value,
-                   "transactions refuse to start when they cannot be recorded: make room");
+                   "free disk space: a transaction that cannot be recorded does not start");
   }
   return Ok("disk", value);
 }
 
 Check HugePages() {
   const auto choice = ReadLine("/sys/kernel/mm/transparent_hugepage/shmem_enabled");
-  if (!choice) return Finding(Verdict::kSkipped, "huge pages", "not known to this kernel", "");
+  if (!choice) return Finding(Verdict::kSkipped, "huge pages", "not supported by this kernel", "");
   const std::string selected = Selected(*choice);
-  // Measured: first touch of an arena is faster with them, training is not.
+  // Measured: huge pages make the first access to an arena faster, but not the training.
   return Ok("huge pages", selected == "never"
-                              ? "shared memory uses 4 KiB pages: slower start, equal training"
+                              ? "shared memory uses 4 KiB pages: slower start, same training speed"
                               : fmt::format("shared memory: {}", selected));
 }
 
@@ -185,19 +186,18 @@ Check Fuse() {
   }
   const int error = errno;
   return Finding(Verdict::kWarning, "/dev/fuse", std::strerror(error),
-                 error == ENOENT
-                     ? "modprobe fuse; in a container: --device /dev/fuse"
-                     : "only mounting needs it: let this user read and write /dev/fuse");
+                 error == ENOENT ? "modprobe fuse; in a container: --device /dev/fuse"
+                                 : "to mount, give this user read and write access to /dev/fuse");
 }
 
 Check CongestionControl() {
   const auto control = ReadLine("/proc/sys/net/ipv4/tcp_congestion_control");
   if (!control) {
-    return Finding(Verdict::kSkipped, "congestion control", "not known to this kernel", "");
+    return Finding(Verdict::kSkipped, "congestion control", "not supported by this kernel", "");
   }
   if (*control == "bbr") {
     return Finding(Verdict::kWarning, "congestion control",
-                   "bbr paces connections: measured on loopback a quarter of the rate",
+                   "bbr paces connections: a quarter of the bandwidth on loopback",
                    "sysctl -w net.ipv4.tcp_congestion_control=cubic");
   }
   return Ok("congestion control", *control);
@@ -218,7 +218,7 @@ Check OpenFiles() {
   return Ok("open files", value);
 }
 
-/// The library that ranks multiply matrices with, as the system's alternatives choose it.
+/// The BLAS library of the ranks, as the system's alternatives choose it.
 Check Blas() {
   for (const char* const link : {"/etc/alternatives/libblas.so.3-x86_64-linux-gnu",
                                  "/etc/alternatives/libblas.so.3-aarch64-linux-gnu"}) {
@@ -234,10 +234,10 @@ Check Blas() {
       return Ok("BLAS", library + environment);
     }
     return Finding(Verdict::kWarning, "BLAS",
-                   library + " is the reference one, about sixteen times slower",
+                   library + " is the reference implementation, about 16 times slower",
                    "apt-get install libopenblas0-pthread");
   }
-  return Finding(Verdict::kSkipped, "BLAS", "this system has no alternatives for it", "");
+  return Finding(Verdict::kSkipped, "BLAS", "this system has no alternatives for BLAS", "");
 }
 
 Check Trainer() {
@@ -245,8 +245,9 @@ Check Trainer() {
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
   const std::string program = (self.parent_path() / "tessera-train").string();
   if (::access(program.c_str(), X_OK) == 0) return Ok("trainer", program);
-  return Finding(Verdict::kWarning, "trainer", program + " is missing",
-                 "built-in models need it; programs of one's own (job start --exec) do not");
+  return Finding(
+      Verdict::kWarning, "trainer", program + " is missing",
+      "install it for built-in models; programs of users (job start --exec) do not need it");
 }
 
 }  // namespace

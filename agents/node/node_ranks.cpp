@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs and ranks of one node: starting, pausing, resuming, stopping, and what ranks report.
+// Jobs and ranks of one node: start, pause, resume, stop, and the reports of ranks.
 #include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>

@@ -31,7 +31,8 @@ Result<ViewTask> NodeAgent::MakeViewTask(const wire::TakeView& m) {
   const JobRow& row = job->second.row;
   if (row.epoch != m.epoch() || row.layout.hash() != m.layout_hash()) {
     return FailedPrecondition(
-        fmt::format("'{}' is in epoch {} here, a view asks for {}", m.job(), row.epoch, m.epoch()));
+        fmt::format("job '{}' is in epoch {} on this node, the view needs epoch {}", m.job(),
+                    row.epoch, m.epoch()));
   }
   if (!view_plan_ || view_plan_->first != m.layout_hash()) {
     view_plan_.emplace(m.layout_hash(), std::make_shared<const engine::ViewPlan>(row.layout));

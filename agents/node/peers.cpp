@@ -47,13 +47,15 @@ RankView ViewOf(const ptc::Layout& layout, int rank, std::int64_t epoch, std::in
     view.axis_size[i] = mesh.shape()[axis];
     view.axis_coord[i] = mesh.Coordinate(rank, axis);
   }
+  std::map<std::int32_t, std::string> addresses;
+  for (const wire::Peer& peer : peers) addresses.emplace(peer.node(), peer.address());
   for (const ptc::DeviceId device : mesh.devices()) {
     view.node_of_rank.push_back(device.node);
     // The shared memory of a group belongs to one agent, so only the ranks of one node can share
     // it, even if several nodes are on one host.
     view.host_of_rank.push_back(device.node);
-    const wire::Peer* peer = FindPeer(peers, device.node);
-    view.address_of_rank.push_back(peer ? peer->address() : std::string());
+    const auto address = addresses.find(device.node);
+    view.address_of_rank.push_back(address == addresses.end() ? "" : address->second);
   }
   return view;
 }

@@ -298,7 +298,7 @@ class Registrar {
   void ResumeJob(Job& job);
   void SendResume(const Job& job, std::int32_t node);
   /// Whether ranks of the node may be waiting because a resume message was lost.
-  static bool MissedResume(const Job& job, std::int32_t node, const wire::NodeJob& stands);
+  static bool MissedResume(const Job& job, std::int32_t node, const wire::NodeJob& row);
   void StopJob(const std::string& name, bool forget);
   wire::ToNode StartMessage(const Job& job) const;
   void ResendStops(const wire::Register& message);

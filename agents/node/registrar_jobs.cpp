@@ -267,13 +267,13 @@ void Registrar::OnJobPaused(std::int32_t node, const wire::JobPaused& m) {
 }
 
 std::string Registrar::DataProblem(const Job& job) {
-  bool stands = false;
+  bool waits = false;
   for (const auto& [node, row] : job.paused_nodes) {
     if (row.request != engine::kRequestNoData) continue;
-    stands = true;
+    waits = true;
     if (!row.reason.empty()) return "data: " + row.reason;
   }
-  return stands ? "data: a rank cannot read its samples" : "";
+  return waits ? "data: a rank cannot read its samples" : "";
 }
 
 void Registrar::MarkPausedIfAllStopped(Job& job) {
@@ -383,13 +383,13 @@ void Registrar::SendResume(const Job& job, std::int32_t node) {
 
 // Ranks that wait for a request of the registrar missed the resume. Ranks that wait for their data
 // missed it only if they waited at the same step when they were resumed.
-bool Registrar::MissedResume(const Job& job, std::int32_t node, const wire::NodeJob& stands) {
+bool Registrar::MissedResume(const Job& job, std::int32_t node, const wire::NodeJob& row) {
   // A restarted agent may not know yet that its ranks wait.
-  if (!stands.paused()) return true;
-  if (stands.request() == engine::kRequestStepsDone) return false;
-  if (stands.request() != engine::kRequestNoData) return true;
+  if (!row.paused()) return true;
+  if (row.request() == engine::kRequestStepsDone) return false;
+  if (row.request() != engine::kRequestNoData) return true;
   const auto resumed = job.resumed.find(node);
-  return resumed != job.resumed.end() && resumed->second.step == stands.step();
+  return resumed != job.resumed.end() && resumed->second.step == row.step();
 }
 
 void Registrar::StopJob(const std::string& name, bool forget) {

@@ -20,7 +20,11 @@ Registrar::Node* Registrar::FindNode(std::int32_t number) {
 const wire::NodeDevice* Registrar::FindDevice(ptc::DeviceId id) const {
   const auto node = nodes_.find(id.node);
   if (node == nodes_.end()) return nullptr;
-  for (const wire::NodeDevice& device : node->second.devices) {
+  const std::vector<wire::NodeDevice>& devices = node->second.devices;
+  // Agents list their devices by index, so this is the usual case.
+  const auto at = static_cast<std::size_t>(id.index);
+  if (id.index >= 0 && at < devices.size() && devices[at].index() == id.index) return &devices[at];
+  for (const wire::NodeDevice& device : devices) {
     if (device.index() == id.index) return &device;
   }
   return nullptr;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "agents/node/pending_reply.h"
 #include "agents/node/registrar.h"
@@ -73,10 +74,11 @@ engine::SearchInput Registrar::SearchInputOf(const Job& job,
 Result<std::vector<ptc::DeviceId>> Registrar::UsableDevices(
     const google::protobuf::RepeatedPtrField<wire::Device>& devices, const std::string& job) const {
   std::vector<ptc::DeviceId> out;
+  std::set<ptc::DeviceId> seen;
   for (const wire::Device& device : devices) {
     TESSERA_TRY(const ptc::DeviceId id, Decode(device));
     TESSERA_RETURN_IF_ERROR(CheckDevice(id, job));
-    if (std::find(out.begin(), out.end(), id) != out.end()) {
+    if (!seen.insert(id).second) {
       return InvalidArgument(fmt::format("device {} is given twice", ToString(id)));
     }
     out.push_back(id);

@@ -113,8 +113,8 @@ void Registrar::OnDoctor(const ReplyPtr& reply) {
     check.value = fmt::format(
         "n{} is {}: silent for {} s", number, ToString(node.state),
         std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - node.last_seen).count());
-    check.remedy = fmt::format("on {}, see whether tessera-agent runs and what its log says",
-                               node.peer.host());
+    check.remedy =
+        fmt::format("on {}, check that tessera-agent runs, and read its log", node.peer.host());
     silent.push_back(std::move(check));
   }
   wire::NodeQuery query;

@@ -13,7 +13,7 @@
 namespace tessera::agents::train {
 namespace {
 
-/// A thread that takes no signals: those of the process end it on the main thread.
+/// Starts a thread that blocks all signals: those of the process end it on the main thread.
 std::jthread QuietThread(auto body) {
   sigset_t all, before;
   ::sigfillset(&all);
@@ -96,7 +96,7 @@ std::string BatchReader::WhatIsRead() const {
 
 Status BatchReader::OpenAnew() {
   std::stop_token cancel;
-  std::shared_ptr<const engine::DataMix> old;  // whose threads end without the lock
+  std::shared_ptr<const engine::DataMix> old;  // destroyed without the lock: it may join threads
   {
     const std::lock_guard lock(mutex_);
     cancel_.request_stop();

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Batches read on a thread of their own, while the step before is computed.
+/// Reads each batch on a thread of its own, while the step before it is computed.
 
 #include <chrono>
 #include <condition_variable>
@@ -22,7 +22,7 @@
 
 namespace tessera::agents::train {
 
-/// Which samples: places of the global batch that begins at the cursor.
+/// A range of the global batch that begins at the cursor.
 struct BatchRequest {
   engine::Cursor cursor;
   engine::BatchShare share;
@@ -31,22 +31,24 @@ struct BatchRequest {
 
 struct Batch {
   BatchRequest request;
-  std::vector<std::int32_t> tokens;  // sequence + 1 a sample, one sample after the other
+  std::vector<std::int32_t> tokens;  // sequence + 1 of each sample, one sample after the other
 };
 
-/// How a reader comes by its data set, and how long it is waited for.
+/// How a reader opens its data set, and how long a rank waits for a batch.
 struct DataAccess {
-  /// Opens what the job reads; a request to stop ends that, and all reads of it. Called on the
-  /// reader's thread, which this must outlive. \error as OpenJobData
+  /// Opens the data of the job. A request to stop ends the opening and all reads of the data set.
+  /// Called on the thread of the reader, so what it refers to must outlive the reader.
+  /// \error as OpenJobData
   std::function<Result<engine::DataMix>(std::stop_token)> open = {};
-  /// Ends the reads of the data set that the reader begins with.
+  /// Ends the reads of the first data set, which the reader is made with.
   std::stop_source cancel = {};
-  /// Well below what ranks wait for each other in a collective: a job without data pauses, and does
-  /// not fail.
+  /// How long Wait waits. Well below the timeout of collectives, so that a job without data pauses
+  /// and does not fail.
   std::chrono::milliseconds patience = std::chrono::seconds(20);
 };
 
-/// The tokens of a request, each inside the vocabulary. `before` is told of each sample.
+/// Reads the tokens of a request and checks that each is inside the vocabulary. Calls `before` with
+/// each sample before it is read.
 /// \error what the data set returns; kInvalidArgument `token 300 of sample 12 (web.bin at byte 96)
 ///     is outside the vocabulary of 256 of gpt-mini`; as engine::SamplesAt for a damaged cursor
 Result<Batch> ReadBatch(const engine::DataMix& data, const engine::GptConfig& model,
@@ -59,19 +61,21 @@ class BatchReader {
  public:
   BatchReader(std::shared_ptr<const engine::DataMix> data, engine::GptConfig model,
               DataAccess access = {});
-  /// Ends a read that is under way, as far as its place lets it, and waits for it.
+  /// Cancels a read that is under way and waits for its end.
   ~BatchReader();
   BatchReader(const BatchReader&) = delete;
   BatchReader& operator=(const BatchReader&) = delete;
 
-  /// Begins to read; what was asked for before is forgotten.
+  /// Starts to read. Any earlier request is dropped.
   void Start(const BatchRequest& request) { Begin({request, false}); }
-  /// The same after the data set was opened anew: files of before may be others. \pre access.open
+  /// Opens the data set again and starts to read. Files may have been replaced since it was opened.
+  /// \pre access.open
   void StartAnew(const BatchRequest& request) { Begin({request, true}); }
-  /// The batch of the last start. \pre started since the last Wait
-  /// \error as ReadBatch and access.open; kDataLoss where the data set is now another one;
-  ///     kUnavailable `no batch after 20 s: reading sample 12 (web.bin at byte 96)`, and what is
-  ///     under way is given up
+  /// Returns the batch of the last start.
+  /// \pre started since the last Wait
+  /// \error as ReadBatch and access.open; kDataLoss if the data set has another fingerprint now;
+  ///     kUnavailable `no batch after 20 s: reading sample 12 (web.bin at byte 96)`, and the read
+  ///     is cancelled
   Result<Batch> Wait();
 
  private:
@@ -81,10 +85,10 @@ class BatchReader {
   };
   void Begin(const Work& work);
   void Run(const std::stop_token& stop);
-  /// On the reader's thread, without the lock.
+  /// Runs on the thread of the reader, without mutex_.
   Result<Batch> Read(const Work& work);
   Status OpenAnew();
-  std::string WhatIsRead() const;  // with the lock
+  std::string WhatIsRead() const;  // the caller holds mutex_
 
   const engine::GptConfig model_;
   const DataAccess access_;
@@ -93,7 +97,7 @@ class BatchReader {
 
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::shared_ptr<const engine::DataMix> data_;  // set by the thread; none while it is opened anew
+  std::shared_ptr<const engine::DataMix> data_;  // set by the thread; null while it is opened again
   std::stop_source cancel_;                      // of data_
   std::optional<engine::SampleId> reading_;
   std::optional<Work> wanted_;  // not yet begun

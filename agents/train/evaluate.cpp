@@ -67,8 +67,7 @@ Result<Evaluation> Evaluate(engine::JobSettings settings, const std::string& pat
   }
   const std::int64_t samples = data.num_samples(), group = settings.global_batch;
   const std::int64_t micro_batch = engine::MicroBatch(settings, ptc::MeshShape{}, {});
-  TESSERA_TRY(const auto model,
-              GptModel::Make(settings, state, MakeSelfGroup(), MakeSelfGroup()));
+  TESSERA_TRY(const auto model, GptModel::Make(settings, state, MakeSelfGroup(), MakeSelfGroup()));
   model->BeginStep();
   BatchReader reader(std::make_shared<const engine::DataMix>(std::move(data)), settings.model,
                      AccessOf(settings));
@@ -85,8 +84,9 @@ Result<Evaluation> Evaluate(engine::JobSettings settings, const std::string& pat
     double loss = 0;
     for (std::int64_t begin = 0; begin < group; begin += micro_batch) {
       const std::int64_t count = std::min(micro_batch, group - begin);
-      TESSERA_TRY(const double share,
-                  model->EvaluateLoss({.first_sample = first + begin,
+      TESSERA_TRY(
+          const double share,
+          model->EvaluateLoss({.first_sample = first + begin,
                                .num_samples = count,
                                .tokens = std::span(batch.tokens)
                                              .subspan(static_cast<std::size_t>(begin) * window,

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// How good parameters are on a data set: the loss, without training.
+/// The loss of parameters on a data set, without training.
 
 #include <string>
 #include <vector>
@@ -13,15 +13,15 @@
 namespace tessera::agents::train {
 
 struct Evaluation {
-  double loss = 0;                 // mean a token, without dropout
+  double loss = 0;                 // mean per token, without dropout
   std::int64_t samples = 0;        // all of a pass
   std::int64_t group = 0;          // samples that are evaluated together
-  std::vector<double> losses = {};  // group after group, in the order that the seed gives the pass
+  std::vector<double> losses = {};  // of each group, in the order of the first pass under the seed
 };
 
-/// Reads the parameters from a checkpoint of any format that engine/checkpoint knows and goes once
-/// through the data of the settings, in the order of their seed. What else they say of training is
-/// not read.
+/// Reads the parameters from a checkpoint of any format that engine/checkpoint knows, and evaluates
+/// them on one pass over the data of `settings`, in the order of its seed. Settings of training are
+/// not used.
 /// \error kNotFound naming a parameter that the checkpoint lacks; kInvalidArgument naming one of
 ///     another shape or type; as OpenJobData and Checkpoint::Open
 Result<Evaluation> Evaluate(engine::JobSettings settings, const std::string& checkpoint);

@@ -31,7 +31,7 @@ using namespace tessera;
 constexpr int kExitFailed = 1;
 constexpr int kExitUsage = 2;
 
-/// All settings with their defaults, in lines of at most 100 characters.
+/// Returns all settings with their defaults, in lines of at most 100 characters.
 std::string SettingsText() {
   engine::JobSettings settings;
   settings.model = *engine::FindModel("gpt-mini");
@@ -57,7 +57,7 @@ std::string Help() {
                           m.width, m.heads, m.sequence);
   }
   return fmt::format(
-      R"(tessera-train: the built-in training job, a GPT on bytes of text, one process a rank
+      R"(tessera-train: the built-in training job, a GPT on bytes of text, one process per rank
 
 An agent starts it: `tesseractl job start MODEL`. Without an agent it trains as one process:
 
@@ -67,14 +67,14 @@ An agent starts it: `tesseractl job start MODEL`. Without an agent it trains as 
   --solo MODEL        train MODEL in this process's own memory
   --steps N           stop after N steps; the schedule does not depend on it
   --seed S            of weights, data order and dropout (default {})
-  --global-batch B    samples a step (default {})
+  --global-batch B    samples per step (default {})
   --set NAME=VALUE    any setting of the job or its model, may come several times; see below
   --data PATH         text file or folder, may come several times (default: the licences in
                       /usr/share/common-licenses and the sources of the Python library)
   --evaluate PATH     the loss of a checkpoint's parameters on --data, without training, as
                       {{"loss","samples","group","losses"}}, a mean for each group of samples in
                       the order of a pass; --settings FILE holds the job's settings as JSON
-  --json              one object a step: {{"step","loss","grad_norm"}}
+  --json              one object per step: {{"step","loss","grad_norm"}}
   --probe             measure what the cost model needs (a few seconds, all cores) and print it as
                       one line of JSON
   --help, --version
@@ -143,7 +143,7 @@ Result<Arguments> ParseArguments(int argc, char** argv) {
       } else if (flag == "--set") {
         settings.push_back(value);
       } else {
-        arguments.settings.data.push_back(engine::AbsolutePath(value));
+        arguments.settings.data.push_back(engine::AbsolutePath(std::string(value)));
       }
     } else {
       return InvalidArgument(fmt::format("unknown argument '{}'", flag));
@@ -172,7 +172,7 @@ Result<Arguments> ParseArguments(int argc, char** argv) {
   return arguments;
 }
 
-/// Prints the losses of the samples of --data, and their mean, as one line of JSON.
+/// Prints the losses on the samples of --data, and their mean, as one line of JSON.
 Status RunEvaluation(const Arguments& arguments) {
   TESSERA_TRY(const std::string text, engine::ReadWholeFile(arguments.settings_file));
   TESSERA_TRY(engine::JobSettings settings, engine::ParseJobSettings(text));
@@ -185,8 +185,8 @@ Status RunEvaluation(const Arguments& arguments) {
   return OkStatus();
 }
 
-/// Starts this program again with the environment that its numeric libraries should have seen.
-/// Returns where nothing is missing, or where it cannot be done (then it is only slower).
+/// Starts this program again with the environment that its numeric libraries read when they are
+/// loaded. Returns if nothing is missing, or if that fails (then training is only slower).
 void ReexecWithEnvironment(char** argv) {
   const auto variables = agents::train::BlasEnvironment();
   if (variables.empty()) return;
@@ -197,7 +197,7 @@ void ReexecWithEnvironment(char** argv) {
   ::execv("/proc/self/exe", argv);
 }
 
-/// Leaves without running destructors: abandoned collectives may hold their threads for long.
+/// Exits without running destructors, because threads of abandoned collectives may still run.
 [[noreturn]] void Exit(const Status& status) {
   if (!status) fmt::print(stderr, "tessera-train: {}\n", status.error().ToString());
   std::fflush(nullptr);

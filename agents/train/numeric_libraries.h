@@ -2,14 +2,14 @@
 #pragma once
 
 /// \file
-/// What the process's numeric libraries turned out to be.
+/// Checks which numeric libraries the process has loaded.
 
 #include <string>
 
 namespace tessera::agents::train {
 
-/// A warning of one line where matrix products will be slow: the reference BLAS, or OpenBLAS with
-/// kernels of before AVX on a processor that has it. Empty where all is well.
+/// Returns a one-line warning if matrix products will be slow: the reference BLAS is loaded, or
+/// OpenBLAS uses kernels from before AVX on a processor that has it. Else empty.
 std::string NumericLibraryWarning();
 
 }  // namespace tessera::agents::train

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A rank's pieces in memory of the process itself, for training without an agent.
+/// The pieces of a rank in private memory, for training without an agent.
 
 #include <cstddef>
 #include <deque>
@@ -15,8 +15,8 @@
 
 namespace tessera::agents::train {
 
-/// Zeroed memory for all boxes that a rank holds, listed as the rank library lists them.
-/// Pointers stay valid as long as the object lives.
+/// Zeroed memory for all boxes of a rank, listed as the rank library lists them. Pointers stay
+/// valid as long as the object exists.
 class PrivateState {
  public:
   /// \pre 0 <= rank < layout.mesh().num_ranks()

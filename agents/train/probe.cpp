@@ -28,16 +28,16 @@
 namespace tessera::agents::train {
 namespace {
 
-/// Processor seconds of this thread: other programs on the machine do not count, a core that is
-/// slower because its neighbours work does.
+/// Returns the processor seconds of this thread. Other programs on the machine do not count, but
+/// the slowdown of a core by its neighbours does.
 double ThreadSeconds() {
   timespec now{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// A group whose other ranks do not exist: collectives cost nothing and change nothing. A rank of
-/// it computes what a rank of a real group computes; only the numbers are wrong.
+/// A group whose other ranks do not exist. Its collectives cost nothing and change nothing. A rank
+/// computes as much as in a real group, with meaningless values.
 class AbsentGroup final : public Collective {
  public:
   explicit AbsentGroup(int size) : Collective(0, size) {}
@@ -78,13 +78,13 @@ class ProbeText {
   bool written_ = false;
 };
 
-/// What a rank computes when it is measured.
+/// The work of a rank that is measured.
 struct Setting {
   const char* model;
   std::int64_t tp, micro_batch, passes;
 };
 
-/// One rank that trains alone with the pieces of rank 0 of tp ranks.
+/// One rank that trains alone, with the pieces of rank 0 of tp ranks.
 class ProbeRank {
  public:
   static Result<std::unique_ptr<ProbeRank>> Make(const Setting& setting, const ProbeText& text) {
@@ -132,7 +132,7 @@ class ProbeRank {
   Trainer trainer_;
 };
 
-/// The fastest of a few steps: what disturbs only ever adds.
+/// Returns the time of the fastest of a few steps: disturbances only ever add time.
 Result<ProbeRank::Times> Fastest(ProbeRank& rank, int steps) {
   ProbeRank::Times best;
   for (int i = 0; i <= steps; ++i) {
@@ -144,8 +144,9 @@ Result<ProbeRank::Times> Fastest(ProbeRank& rank, int steps) {
   return best;
 }
 
-/// Passes of models of two widths, of whole and of cut ranks, of small and of large micro-batches:
-/// the unknown costs of a pass, a layer, a FLOP, an element and a parameter's gradient.
+/// Measures passes of models of two widths, with whole and with cut ranks, with small and with
+/// large micro-batches, and fits the costs of a pass, a layer, a FLOP, an element and the gradient
+/// of a parameter.
 Status ProbeCompute(const ProbeText& text, engine::Calibration* calibration) {
   constexpr Setting kSettings[] = {
       {"gpt-nano", 1, 1, 4}, {"gpt-nano", 1, 8, 2}, {"gpt-nano", 2, 4, 2}, {"gpt-mini", 1, 1, 1},
@@ -170,7 +171,7 @@ Status ProbeCompute(const ProbeText& text, engine::Calibration* calibration) {
   const std::vector<double> costs = engine::FitCosts(equations, 5);
   calibration->pass_seconds = costs[0];
   calibration->layer_seconds = costs[1];
-  // Where small kernels hide the products entirely there is no bound to be seen.
+  // If small kernels hide the products entirely, the fit has no bound for the FLOPs.
   constexpr double kMostFlops = 1e15;
   calibration->flops_per_second = costs[2] > 0 ? 1 / costs[2] : kMostFlops;
   calibration->element_seconds = costs[3];
@@ -179,7 +180,7 @@ Status ProbeCompute(const ProbeText& text, engine::Calibration* calibration) {
   return OkStatus();
 }
 
-/// One rank a core at the same time, against one alone.
+/// Compares one rank per core at the same time with one rank alone.
 Status ProbeCores(const ProbeText& text, engine::Calibration* calibration) {
   constexpr std::int64_t kMostRanks = 16;
   constexpr Setting kSetting = {"gpt-mini", 1, 4, 1};
@@ -224,7 +225,7 @@ std::string CpuName() {
   return "unknown";
 }
 
-/// Cores that this process may use.
+/// Returns the number of cores that this process may use.
 std::int64_t NumCores() {
   cpu_set_t set;
   if (::sched_getaffinity(0, sizeof(set), &set) == 0) return CPU_COUNT(&set);

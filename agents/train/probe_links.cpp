@@ -99,8 +99,8 @@ Result<Lines> MeasureAsRank(Collective& group) {
   return lines;
 }
 
-/// Measures a group of `size` threads; the figures of rank 0 count. The groups live until all threads
-/// have ended, because a destroyed group loses messages that are not yet received.
+/// Measures a group of `size` threads; the figures of rank 0 count. The groups live until all
+/// threads have ended, because a destroyed group loses messages that are not yet received.
 Result<Lines> Measure(int size, const MakeGroup& make) {
   std::vector<CollectivePtr> groups(static_cast<std::size_t>(size));
   std::vector<Result<Lines>> results(static_cast<std::size_t>(size));

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The trainer as one process on its own: the reference that clusters are compared with.
+/// Trains in one process without an agent. Tests and experiments compare clusters with it.
 
 #include <cstdio>
 
@@ -10,7 +10,7 @@
 
 namespace tessera::agents::train {
 
-/// Trains for settings.max_steps steps in private memory and prints a line a step to `out`: text,
+/// Trains for settings.max_steps steps in private memory and prints a line per step to `out`: text,
 /// or with `json` {"step","loss","grad_norm"}.
 Status RunSolo(const engine::JobSettings& settings, bool json, std::FILE* out);
 

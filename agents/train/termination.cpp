@@ -13,7 +13,7 @@ enum State : int { kIdle, kUpdating, kUpdatingTerminated, kTerminated };
 std::atomic<int> g_state = kIdle;
 static_assert(std::atomic<int>::is_always_lock_free);  // a signal handler uses it
 
-/// Dies of SIGTERM, so that the parent sees what happened. Async-signal-safe.
+/// Ends the process by SIGTERM, so that the parent sees the cause. Async-signal-safe.
 void Die() {
   struct sigaction action {};
   action.sa_handler = SIG_DFL;
@@ -26,7 +26,7 @@ void Die() {
   for (;;) ::pause();
 }
 
-// May run on any thread. Whoever moves the state first, the update or the signal, goes first.
+// May run on any thread. The first to change the state wins: the update or the signal.
 void OnSigterm(int) {
   int state = g_state.load();
   while (true) {
@@ -52,7 +52,7 @@ void InstallTermination() {
 
 UpdateSection::UpdateSection() {
   int state = kIdle;
-  if (!g_state.compare_exchange_strong(state, kUpdating)) Die();  // a signal came first
+  if (!g_state.compare_exchange_strong(state, kUpdating)) Die();  // a signal was first
 }
 
 UpdateSection::~UpdateSection() {

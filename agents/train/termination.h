@@ -2,15 +2,15 @@
 #pragma once
 
 /// \file
-/// SIGTERM ends a rank at once, except in the middle of an update: state is never torn by it.
+/// SIGTERM ends a rank at once, except during an update, so that it never leaves torn state.
 
 namespace tessera::agents::train {
 
-/// Handles SIGTERM from now on.
+/// Installs the handler of SIGTERM.
 void InstallTermination();
 
-/// While one of these lives, SIGTERM waits; it then ends the process when the object goes.
-/// At most one at a time.
+/// While an object exists, SIGTERM is held back; the destructor then ends the process. At most one
+/// object at a time.
 class UpdateSection {
  public:
   UpdateSection();

@@ -70,7 +70,7 @@ Result<Groups> Trainer::Bind(std::span<const tessera_piece> pieces, Groups group
   FindReplicatedGradients();
   schedule_ = OneForwardOneBackward(groups_.pp->rank(), groups_.pp->size(),
                                     engine::NumMicroBatches(share().size(), micro_batch_));
-  batch_.reset();  // of the share that it had before
+  batch_.reset();  // it was read for the old share
   ahead_.reset();
   return groups;
 }
@@ -165,9 +165,9 @@ bool Trainer::FinishReadAhead() {
 
 Result<double> Trainer::RunMicroBatches() {
   const std::int64_t samples = share().size();
-  // Samples are numbered through the whole run, passes and data-parallel ranks.
+  // Samples are numbered through the whole run, across passes and data-parallel ranks.
   const std::int64_t first = *state_.step * global_batch_ + share().begin;
-  const std::span<const std::int32_t> tokens = batch_->tokens;  // stages in the middle see none
+  const std::span<const std::int32_t> tokens = batch_->tokens;  // empty on middle stages
   const auto window = tokens.size() / static_cast<std::size_t>(samples);
   model_->BeginStep();
   double loss = 0;

@@ -23,13 +23,14 @@ const engine::AdamWCoefficients& CoefficientsOf(const UpdateCoefficients& coeffi
   return parameter.decays() ? coefficients.with_decay : coefficients.without_decay;
 }
 
-/// Memory of the parameter as it is stored.
+/// Returns the memory of the parameter as it is stored.
 std::span<std::byte> BytesOf(const ParameterPiece& parameter) {
   return parameter.bf16.empty() ? std::as_writable_bytes(parameter.value)
                                 : std::as_writable_bytes(parameter.bf16);
 }
 
-/// What the update of a range reads and writes as the parameter: its master, where it has one.
+/// Returns what the update of a range changes: the master, if the parameter has one, else the
+/// value.
 std::span<float> Updated(const ParameterPiece& parameter, const OptimizerPiece& optimizer) {
   return parameter.bf16.empty() ? parameter.value.subspan(optimizer.offset, optimizer.size())
                                 : optimizer.master;
@@ -41,7 +42,7 @@ bool HasWholeOptimizer(const ParameterPiece& piece) {
   return elements == piece.size();
 }
 
-/// The new parameters of a range as they will be stored, without touching any state.
+/// Computes the new parameters of a range as they will be stored. Does not touch state.
 void ComputeAhead(const engine::AdamWCoefficients& coefficients, const ParameterPiece& parameter,
                   const OptimizerPiece& optimizer, std::byte* out) {
   std::array<float, kBlock> values, exp_avg, exp_avg_sq;
@@ -78,8 +79,8 @@ Result<Updater> Updater::Make(std::span<const ParameterPiece> parameters, Collec
 
   if (std::all_of(parameters.begin(), parameters.end(), HasWholeOptimizer)) return updater;
 
-  // Where each tensor's shares stand in a rank's part of the gather: c elements a tensor, of which
-  // the last ranks may fill less.
+  // How one rank's part of the gather is laid out: `share` elements of each tensor, of which the
+  // last ranks may fill fewer.
   struct Shared {
     std::span<const ParameterPiece> tensor;
     std::size_t elements = 0, share = 0, element_bytes = 0, at = 0;

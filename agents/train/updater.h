@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The update of one rank's state by AdamW, whether its optimizer state is whole or a ZeRO shard.
+/// The AdamW update of one rank, with whole or ZeRO-sharded optimizer state.
 
 #include <cstddef>
 #include <span>
@@ -19,30 +19,32 @@ struct UpdateCoefficients {
   engine::AdamWCoefficients with_decay, without_decay;
 };
 
-/// Updates in two halves, so that no state is written before every rank has all that it writes:
-/// Prepare computes and gathers in private memory, Commit writes and makes no collective.
+/// Updates in two halves, so that no rank writes state before every rank has all values that it
+/// will write. Prepare computes and gathers in private memory; Commit writes and makes no
+/// collective.
 ///
 /// With ZeRO-1 (Rajbhandari et al., SC 2020, section 5.1) a rank holds the optimizer state of a
 /// flat share of each tensor. Prepare computes the new parameters of that share and all-gathers
-/// them; Commit computes the share again, in place, and copies those of the others. AdamW gives the
-/// same bits both times, and twice a share costs less than keeping new moments aside. A rank whose
-/// optimizer state is whole has nothing to prepare.
+/// them. Commit computes the share again, in place, and copies the shares of other ranks. AdamW
+/// gives the same bits both times, and computing a share twice costs less than storing new moments.
+/// A rank with whole optimizer state has nothing to prepare.
 class Updater {
  public:
-  /// `parameters` are those of a RankState and outlive the updater; `dp` is the group of ranks with
-  /// the same.
+  /// `parameters` are those of a RankState and outlive the updater. `dp` is the group of ranks with
+  /// the same parameters.
   /// \error kInvalidArgument naming a tensor whose optimizer state is neither whole nor this rank's
   ///     share (ptc::ShardRule::flat)
   static Result<Updater> Make(std::span<const ParameterPiece> parameters, CollectivePtr dp);
   Updater() = default;
 
-  /// Reads state and gradients. \error what the group returns
+  /// Reads state and gradients.
+  /// \error what the group returns
   Status Prepare(const UpdateCoefficients& coefficients);
   /// Writes parameters and optimizer state. \pre Prepare with the same coefficients and gradients
   void Commit(const UpdateCoefficients& coefficients) const;
 
  private:
-  /// New values of a range of a parameter that this rank updates, on their way to the others.
+  /// A range of a parameter that this rank updates and sends to the other ranks.
   struct Outgoing {
     const ParameterPiece* parameter = nullptr;
     const OptimizerPiece* optimizer = nullptr;

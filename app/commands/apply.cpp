@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -26,14 +27,14 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr milliseconds kPoll{100};
+constexpr milliseconds kApplyPoll{100};
 /// A restart of the registrar takes a second. After this long the outcome counts as unknown.
 constexpr seconds kSilence{60};
 
 /// Shows the progress of a transaction: a bar on a terminal, JSON or plain lines elsewhere.
-class Progress {
+class ApplyProgress {
  public:
-  explicit Progress(bool json) : m_json(json), m_terminal(!json && isatty(STDOUT_FILENO) != 0) {}
+  explicit ApplyProgress(bool json) : m_json(json), m_terminal(!json && isatty(STDOUT_FILENO) != 0) {}
 
   void show(const engine::TxnStatus& txn) {
     const std::string phase(engine::ToString(txn.phase));
@@ -54,7 +55,9 @@ class Progress {
       if (!waits.empty()) line["waits_for"] = waits;
       printLine(line);
     } else if (m_terminal) {
-      fmt::print("\r\033[K{:<13} {} {}", phase, bar(txn), far);
+      const double part = static_cast<double>(txn.bytes_done) /
+                          static_cast<double>(std::max<std::int64_t>(txn.bytes_total, 1));
+      fmt::print("\r\033[K{:<13} {} {}", phase, formatBar(part), far);
       std::fflush(stdout);
     } else if (!samePhase) {
       fmt::print("{} {}\n", phase, far);
@@ -77,21 +80,13 @@ class Progress {
   }
 
  private:
-  static std::string bar(const engine::TxnStatus& txn) {
-    constexpr std::int64_t kWidth = 30;
-    const std::int64_t filled =
-        txn.bytes_total > 0 ? kWidth * std::min(txn.bytes_done, txn.bytes_total) / txn.bytes_total
-                            : 0;
-    return fmt::format("[{:#<{}}{:.<{}}]", "", filled, "", kWidth - filled);
-  }
-
   bool m_json;
   bool m_terminal;
   std::string m_phase, m_waits;
   std::int64_t m_bytes = -1;
 };
 
-int finish(const Invocation& call, const wire::TxnReply& reply, Progress& progress) {
+int finish(const Invocation& call, const wire::TxnReply& reply, ApplyProgress& progress) {
   progress.endLine();
   const auto record = agents::Decode(reply.record());
   if (!record) return failed(record.error());
@@ -122,7 +117,7 @@ int finish(const Invocation& call, const wire::TxnReply& reply, Progress& progre
 
 /// Ends with needs_decision or in_doubt.
 int unresolved(const Invocation& call, const engine::TxnStatus& txn, const std::string& result,
-               const std::string& why, Progress& progress) {
+               const std::string& why, ApplyProgress& progress) {
   progress.endLine();
   if (call.json)
     printLine({{"result", result},
@@ -137,7 +132,7 @@ int unresolved(const Invocation& call, const engine::TxnStatus& txn, const std::
 }
 
 int follow(const Invocation& call, Session& session, std::int64_t id) {
-  Progress progress(call.json);
+  ApplyProgress progress(call.json);
   engine::TxnStatus last;
   last.id = id;
   int cancelsSent = 0;
@@ -184,11 +179,11 @@ int follow(const Invocation& call, Session& session, std::int64_t id) {
                       session.profile.registrar_endpoint, kSilence.count(), id),
           progress);
     }
-    std::this_thread::sleep_for(kPoll);
+    std::this_thread::sleep_for(kApplyPoll);
   }
 }
 
-int run(const Invocation& call) {
+int runApply(const Invocation& call) {
   auto planRequest = readPlanRequest(call.arguments);
   if (!planRequest) return wrongUsage(planRequest.error());
   const auto atStep = call.arguments.integer("at-step", 0, 1, std::int64_t{1} << 40);
@@ -242,7 +237,7 @@ Command applyCommand() {
            .examples = {"tesseractl apply gpt-mini --devices 2x4 --mesh dp=2,tp=2,pp=2",
                         "tesseractl apply gpt-mini --mesh tp=4",
                         "tesseractl apply gpt-mini --zero on --at-step 200"}},
-          run};
+          runApply};
 }
 
 }  // namespace tessera::app

@@ -56,10 +56,7 @@ void ByteProgress::show(const reshard::Progress& progress) {
       fmt::format("{:3.0f} %  {} of {}", 100 * part, formatBytes(progress.bytes_done),
                   formatBytes(progress.bytes_total));
   if (m_terminal) {
-    constexpr int kWidth = 30;
-    const int filled = static_cast<int>(part * kWidth);
-    fmt::print(m_stream, "\r\033[K{} [{:#<{}}{:.<{}}] {}", m_verb, "", filled, "", kWidth - filled,
-               figures);
+    fmt::print(m_stream, "\r\033[K{} {} {}", m_verb, formatBar(part), figures);
     m_barStands = true;
     std::fflush(m_stream);
   } else if (const auto tenth = static_cast<std::int64_t>(part * 10); m_lines && tenth > m_tenth) {

@@ -98,7 +98,7 @@ int couldNotCompare(const Error& error) {
   return kNotCompared;
 }
 
-int run(const Invocation& call) {
+int runCompare(const Invocation& call) {
   const auto read = readMemoryAndThreads(call.arguments);
   if (!read) return wrongUsage(read.error());
   const auto limit = call.arguments.integer("limit", 20, 1, 1'000'000);
@@ -155,7 +155,7 @@ Command compareCommand() {
                  "ranges and the first value of each."},
        .examples = {"tesseractl compare checkpoints/step-1000 step-1000-tp2",
                     "tesseractl compare --quiet a.safetensors b.safetensors"}},
-      run};
+      runCompare};
 }
 
 }  // namespace tessera::app

@@ -27,10 +27,10 @@ namespace {
 
 constexpr std::int64_t kMostShown = 1 << 20;
 constexpr std::chrono::milliseconds kGlance(50);
-constexpr std::chrono::milliseconds kPatience(500);
+constexpr std::chrono::milliseconds kDataPatience(500);
 
 /// One sample of the order.
-struct Shown {
+struct DataShown {
   std::int64_t position = 0;
   std::int64_t pass = 0;
   engine::SampleId id;
@@ -50,7 +50,7 @@ Result<engine::DataMix> open(const Invocation& call, std::int64_t sequence) {
   places.index.warn = [](const std::string& line) { fmt::print(stderr, "tesseractl: {}\n", line); };
   // No bar for data that opens at once.
   bool isShown = false;
-  auto due = std::chrono::steady_clock::now() + kPatience;
+  auto due = std::chrono::steady_clock::now() + kDataPatience;
   places.index.progress = [&](std::int64_t done, std::int64_t total) {
     if (numInterrupts() > 0) stop.request_stop();
     const auto now = std::chrono::steady_clock::now();
@@ -70,16 +70,16 @@ Result<engine::DataMix> open(const Invocation& call, std::int64_t sequence) {
 }
 
 /// The first `count` samples of a job with `seed`.
-Result<std::vector<Shown>> firstSamples(const engine::DataMix& data, std::int64_t seed,
+Result<std::vector<DataShown>> firstSamples(const engine::DataMix& data, std::int64_t seed,
                                         std::int64_t count) {
   TESSERA_TRY(const auto ids, data.SamplesAt({.seed = seed}, 0, count));
-  std::vector<Shown> shown;
+  std::vector<DataShown> shown;
   for (std::int64_t i = 0; i < count; ++i)
     shown.push_back({i, i / data.num_samples(), ids[static_cast<std::size_t>(i)]});
   return shown;
 }
 
-std::string describe(const engine::DataMix& data, const std::vector<Shown>& order) {
+std::string describe(const engine::DataMix& data, const std::vector<DataShown>& order) {
   std::string text = fmt::format("{} samples a pass, {} tokens each\n",
                                  formatCount(data.num_samples()), data.sequence());
   std::vector<std::vector<std::string>> parts = {
@@ -106,7 +106,7 @@ std::string describe(const engine::DataMix& data, const std::vector<Shown>& orde
   }
   if (order.empty()) return text;
   std::vector<std::vector<std::string>> rows = {{"position", "part", "sample", "where it lies"}};
-  for (const Shown& shown : order)
+  for (const DataShown& shown : order)
     rows.push_back(
         {fmt::format("{}", shown.position), fmt::format("{}", shown.id.part),
          fmt::format("{}", shown.id.sample),
@@ -114,7 +114,7 @@ std::string describe(const engine::DataMix& data, const std::vector<Shown>& orde
   return text + "\n" + formatTable(rows, {0, 1, 2});
 }
 
-Json toJson(const engine::DataMix& data, const std::vector<Shown>& order) {
+Json toJson(const engine::DataMix& data, const std::vector<DataShown>& order) {
   Json parts = Json::array();
   for (const auto& part : data.parts())
     parts.push_back({{"format", ToString(part.data->format())},
@@ -124,7 +124,7 @@ Json toJson(const engine::DataMix& data, const std::vector<Shown>& order) {
                      {"weight", part.weight > 0 ? Json(part.weight) : Json(nullptr)},
                      {"fingerprint", ptc::Hex16(part.data->fingerprint())}});
   Json samples = Json::array();
-  for (const Shown& shown : order)
+  for (const DataShown& shown : order)
     samples.push_back({{"position", shown.position},
                        {"pass", shown.pass},
                        {"part", shown.id.part},
@@ -136,7 +136,7 @@ Json toJson(const engine::DataMix& data, const std::vector<Shown>& order) {
           {"order", std::move(samples)}};
 }
 
-int show(const Invocation& call) {
+int showData(const Invocation& call) {
   const auto sequence = call.arguments.integer("sequence", 128, 1, 1 << 20);
   if (!sequence) return wrongUsage(sequence.error());
   const auto seed =
@@ -187,7 +187,7 @@ Command dataShowCommand() {
              .fallback = fmt::to_string(engine::JobSettings().seed)}},
        .notes = {"The command builds the index of the data and keeps it in TESSERA_HOME/cache."},
        .examples = {"tesseractl data show", "tesseractl data show --data shards/ --limit 10"}},
-      show};
+      showData};
 }
 
 }  // namespace tessera::app

@@ -16,7 +16,7 @@
 namespace tessera::app {
 namespace {
 
-int run(const Invocation& call) {
+int runDigest(const Invocation& call) {
   const std::string job = call.arguments.word(0);
   if (const auto good = checkName("job", job); !good) return wrongUsage(good.error());
   wire::Request request;
@@ -51,7 +51,7 @@ Command digestCommand() {
            .notes = {"A running job pauses for it after its current step and then continues; a "
                      "paused job stays paused."},
            .examples = {"tesseractl digest gpt-mini", "tesseractl digest gpt-mini --tensors"}},
-          run};
+          runDigest};
 }
 
 }  // namespace tessera::app

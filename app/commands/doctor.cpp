@@ -150,7 +150,7 @@ void print(const std::vector<Check>& checks) {
   }
 }
 
-int run(const Invocation& call) {
+int runDoctor(const Invocation& call) {
   const std::vector<Check> checks = examine(call);
   const auto count = [&](Verdict verdict) {
     return std::count_if(checks.begin(), checks.end(),
@@ -178,7 +178,7 @@ Command doctorCommand() {
            .summary = "Check this machine, the connection, the cluster and its nodes",
            .notes = {"The exit code is 1 if a check failed. Warnings do not count as failures."},
            .examples = {"tesseractl doctor", "tesseractl --cluster lab doctor"}},
-          run};
+          runDoctor};
 }
 
 }  // namespace tessera::app

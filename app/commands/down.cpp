@@ -36,7 +36,7 @@ Result<std::vector<std::string>> readNames(const Arguments& arguments) {
   return names.size() == 1 ? names : std::vector<std::string>{"local"};
 }
 
-int run(const Invocation& call) {
+int runDown(const Invocation& call) {
   const auto names = readNames(call.arguments);
   if (!names)
     return names.error().code == ErrorCode::kNotFound ? failed(names.error())
@@ -83,7 +83,7 @@ Command downCommand() {
                      "next `up` of that name."},
            .examples = {"tesseractl down", "tesseractl down --cluster lab",
                         "tesseractl down --all --yes"}},
-          run};
+          runDown};
 }
 
 }  // namespace tessera::app

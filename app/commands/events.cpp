@@ -25,7 +25,7 @@ void print(const Invocation& call, const engine::Event& event) {
                event.source, event.text);
 }
 
-int run(const Invocation& call) {
+int runEvents(const Invocation& call) {
   engine::EventQuery query;
   const auto limit = call.arguments.integer("limit", 100, 1, 20'000);
   if (!limit) return wrongUsage(limit.error());
@@ -84,7 +84,7 @@ Command eventsCommand() {
            .examples = {"tesseractl events --limit 20",
                         "tesseractl events --severity warning --from 1d",
                         "tesseractl events --follow --json"}},
-          run};
+          runEvents};
 }
 
 }  // namespace tessera::app

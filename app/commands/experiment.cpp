@@ -25,7 +25,7 @@ namespace {
 
 constexpr int kPlotRows = 18;
 
-Result<ConsistencyOptions> readOptions(const Arguments& arguments) {
+Result<ConsistencyOptions> readOptionsExperiment(const Arguments& arguments) {
   ConsistencyOptions options;
   options.model = arguments.valueOr("model", options.model);
   constexpr std::int64_t kMost = 1'000'000;
@@ -89,8 +89,8 @@ Status writeFile(const std::string& path, const std::string& text) {
   return file.Finish();
 }
 
-int run(const Invocation& call) {
-  const auto options = readOptions(call.arguments);
+int runExperiment(const Invocation& call) {
+  const auto options = readOptionsExperiment(call.arguments);
   if (!options) return wrongUsage(options.error());
   const StopOnInterrupt interrupt;
   ProgressLine progress(call.json);
@@ -180,7 +180,7 @@ Command experimentConsistencyCommand() {
             "picture."},
        .examples = {"tesseractl experiment consistency",
                     "tesseractl experiment consistency --steps 40 --csv losses.csv"}},
-      run};
+      runExperiment};
 }
 
 }  // namespace tessera::app

@@ -29,7 +29,7 @@ int runAll(const Invocation& call) {
   return kDone;
 }
 
-int run(const Invocation& call) {
+int runExplain(const Invocation& call) {
   const std::string text = call.arguments.word(0);
   if (text.empty()) return runAll(call);
   const auto error = explain(text);
@@ -53,7 +53,7 @@ Command explainCommand() {
                       "the message, in quotes; lists all known messages if it is missing", false}},
            .examples = {"tesseractl explain \"port in use: tcp://127.0.0.1:40001\"",
                         "tesseractl explain"}},
-          run};
+          runExplain};
 }
 
 }  // namespace tessera::app

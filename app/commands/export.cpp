@@ -93,7 +93,7 @@ Status writeAll(Session& session, const Choice& choice, OutputFile& output, std:
   return OkStatus();
 }
 
-int run(const Invocation& call) {
+int runExport(const Invocation& call) {
   const auto choice = choose(call);
   if (!choice) return wrongUsage(choice.error());
   auto session = openSession(call);
@@ -140,7 +140,7 @@ Command exportCommand() {
        .examples = {"tesseractl export --output history.csv",
                     "tesseractl export --what all --from 1d -o day.jsonl",
                     "tesseractl export --what samples --job gpt-mini --format csv"}},
-      run};
+      runExport};
 }
 
 }  // namespace tessera::app

@@ -129,7 +129,7 @@ int runOne(const Invocation& call, std::int64_t id) {
   return kDone;
 }
 
-int run(const Invocation& call) {
+int runHistory(const Invocation& call) {
   const std::string job = call.arguments.valueOr("job", "");
   if (!job.empty())
     if (const auto good = checkName("job", job); !good) return wrongUsage(good.error());
@@ -194,7 +194,7 @@ Command historyCommand() {
                        toTimeOption()},
            .examples = {"tesseractl history", "tesseractl history 3",
                         "tesseractl history --job gpt-mini --from 2h"}},
-          run};
+          runHistory};
 }
 
 }  // namespace tessera::app

@@ -193,7 +193,7 @@ Result<reshard::SumsChecked> checkSums(const Invocation& call, reshard::ReadOpti
   return checked;
 }
 
-int run(const Invocation& call) {
+int runInspect(const Invocation& call) {
   const auto read = readMemoryAndThreads(call.arguments);
   if (!read) return wrongUsage(read.error());
   auto opened = Checkpoint::Open(call.arguments.word(0));
@@ -251,7 +251,7 @@ Command inspectCommand() {
                  "is never run. Needs no cluster."},
        .examples = {"tesseractl inspect checkpoints/step-1000",
                     "tesseractl inspect model.safetensors --tensor \"**.weight\" --digests"}},
-      run};
+      runInspect};
 }
 
 }  // namespace tessera::app

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "agents/wire/tessera/wire/control.pb.h"
 #include <nlohmann/json.hpp>
 
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/command.h"
 #include "app/commands/confirm.h"
 #include "app/commands/json.h"
@@ -35,7 +35,7 @@ int act(const Invocation& call, Act::Act what, const std::string& state) {
   return kDone;
 }
 
-Syntax syntaxOf(const std::string& verb, const std::string& summary) {
+Syntax syntaxOfJob(const std::string& verb, const std::string& summary) {
   return {.verb = verb,
           .summary = summary,
           .words = {{"JOB", "name of the job"}},
@@ -46,7 +46,7 @@ Syntax syntaxOf(const std::string& verb, const std::string& summary) {
 }  // namespace
 
 Command jobStopCommand() {
-  Syntax syntax = syntaxOf("job stop", "Stop a job and release its state; asks first");
+  Syntax syntax = syntaxOfJob("job stop", "Stop a job and release its state; asks first");
   syntax.options.insert(syntax.options.begin(), yesOption());
   syntax.notes = {"The state is lost. `job pause` keeps it."};
   syntax.examples = {"tesseractl job stop gpt-mini", "tesseractl job stop gpt-mini --yes"};
@@ -60,11 +60,11 @@ Command jobStopCommand() {
           }};
 }
 Command jobPauseCommand() {
-  return {syntaxOf("job pause", "Pause a job after its current step and keep its state"),
+  return {syntaxOfJob("job pause", "Pause a job after its current step and keep its state"),
           [](const Invocation& call) { return act(call, Act::PAUSE, "paused"); }};
 }
 Command jobResumeCommand() {
-  return {syntaxOf("job resume", "Resume a paused job"),
+  return {syntaxOfJob("job resume", "Resume a paused job"),
           [](const Invocation& call) { return act(call, Act::RESUME, "running"); }};
 }
 

@@ -29,7 +29,7 @@ void print(const Invocation& call, const engine::Sample& sample) {
                sample.tokens_per_second);
 }
 
-int run(const Invocation& call) {
+int runJobMetrics(const Invocation& call) {
   const Arguments& arguments = call.arguments;
   engine::SampleQuery query;
   query.job = arguments.word(0);
@@ -93,7 +93,7 @@ Command jobMetricsCommand() {
            .examples = {"tesseractl job metrics gpt-mini --limit 20",
                         "tesseractl job metrics gpt-mini --follow",
                         "tesseractl job metrics gpt-mini --from 10m --json"}},
-          run};
+          runJobMetrics};
 }
 
 }  // namespace tessera::app

@@ -83,7 +83,7 @@ Status readSettings(const Arguments& arguments, wire::StartJobRequest* request) 
   return OkStatus();
 }
 
-Result<wire::StartJobRequest> readRequest(const Arguments& arguments) {
+Result<wire::StartJobRequest> readRequestJobStart(const Arguments& arguments) {
   wire::StartJobRequest request;
   TESSERA_RETURN_IF_ERROR(readProgram(arguments, &request));
   const std::string name = arguments.valueOr("name", request.model());
@@ -107,8 +107,8 @@ Result<wire::StartJobRequest> readRequest(const Arguments& arguments) {
   return request;
 }
 
-int run(const Invocation& call) {
-  const auto start = readRequest(call.arguments);
+int runJobStart(const Invocation& call) {
+  const auto start = readRequestJobStart(call.arguments);
   if (!start) return wrongUsage(start.error());
   auto session = openSession(call);
   if (!session) return failed(session.error());
@@ -146,7 +146,7 @@ HelpSection modelSection() {
     if (const auto model = engine::FindModel(name))
       section.rows.emplace_back(
           model->name,
-          fmt::format("{} layers, width {}, {} heads, sequence {}, {} byte values as tokens",
+          fmt::format("{} layers, width {}, {} heads, sequence {}, vocabulary {}",
                       model->layers, model->width, model->heads, model->sequence, model->vocab));
   return section;
 }
@@ -233,7 +233,7 @@ Command jobStartCommand() {
                     "tesseractl job start --exec /opt/my-job --name mine --tensors tensors.json "
                     "--rules rules.json --mesh dp=2"},
        .sections = {modelSection(), settingSection()}},
-      run};
+      runJobStart};
 }
 
 }  // namespace tessera::app

@@ -28,7 +28,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr milliseconds kPoll{100};
+constexpr milliseconds kJobTunePoll{100};
 /// The first steps of a configuration are slower, because memory and caches are cold.
 constexpr std::int64_t kWarmUp = 2;
 /// A configuration with a longer step is given up.
@@ -76,7 +76,7 @@ class Tuner {
       if (Clock::now() - lastNews > kStepPatience) {
         return Timeout(fmt::format("no step of '{}' for {} s", m_job, kStepPatience.count()));
       }
-      std::this_thread::sleep_for(kPoll);
+      std::this_thread::sleep_for(kJobTunePoll);
       wire::Request request;
       request.mutable_samples()->set_job(m_job);
       request.mutable_samples()->set_after_step(samples.empty() ? first : samples.back().step);
@@ -116,7 +116,7 @@ class Tuner {
               fmt::format("transaction {} needs a decision: {}", transaction, txn.reason));
         }
       }
-      std::this_thread::sleep_for(kPoll);
+      std::this_thread::sleep_for(kJobTunePoll);
     }
   }
 
@@ -132,7 +132,7 @@ struct Options {
   bool keepsBest = true;
 };
 
-Result<Options> readOptions(const Arguments& arguments) {
+Result<Options> readOptionsJobTune(const Arguments& arguments) {
   Options options;
   TESSERA_TRY(const auto placement, readPlacement(arguments));
   options.devices = placement.devices;
@@ -142,10 +142,10 @@ Result<Options> readOptions(const Arguments& arguments) {
   return options;
 }
 
-int run(const Invocation& call) {
+int runJobTune(const Invocation& call) {
   const std::string name = call.arguments.word(0);
   if (const auto good = checkName("job", name); !good) return wrongUsage(good.error());
-  auto options = readOptions(call.arguments);
+  auto options = readOptionsJobTune(call.arguments);
   if (!options) return wrongUsage(options.error());
 
   auto session = openSession(call);
@@ -227,7 +227,7 @@ Command jobTuneCommand() {
                      "lost. Ctrl-C moves the job back to the configuration that it had before."},
            .examples = {"tesseractl job tune gpt-mini",
                         "tesseractl job tune gpt-mini --limit 2 --steps 20 --keep original"}},
-          run};
+          runJobTune};
 }
 
 }  // namespace tessera::app

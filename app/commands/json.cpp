@@ -28,14 +28,13 @@ Json place(const ptc::MeshShape& mesh, const std::vector<ptc::DeviceId>& devices
           {"micro_batch", options.micro_batch}};
 }
 
-/// Each pair of devices with the bytes that are planned or moved between them.
+/// Each pair of devices with the bytes that are planned between them.
 Json flowsOf(const std::vector<engine::FlowStatus>& flows) {
   Json json = Json::array();
-  for (const engine::FlowStatus& flow : flows) {
+  for (const engine::FlowStatus& flow : flows)
     json.push_back({{"source", ptc::ToString(flow.source)},
                     {"destination", ptc::ToString(flow.destination)},
-                    {"bytes", withRates ? flow.bytes_done : flow.bytes_total}});
-  }
+                    {"bytes", flow.bytes_total}});
   return json;
 }
 
@@ -196,10 +195,7 @@ Json toJson(const engine::PlanSummary& plan) {
            {{"from", orNull(plan.from_step_seconds)}, {"to", orNull(plan.to_step_seconds)}}}};
 }
 
-// Rows of a history have the columns of every export.
 Json toJson(const engine::HistoryEntry& entry) { return Json::parse(engine::ToJson(entry)); }
-Json toJson(const engine::Sample& sample) { return Json::parse(engine::ToJson(sample)); }
-Json toJson(const engine::Event& event) { return Json::parse(engine::ToJson(event)); }
 
 Json toJson(const engine::StepOptions& options) {
   return {{"zero", options.zero}, {"micro_batch", options.micro_batch}};
@@ -233,6 +229,10 @@ Json toJson(const engine::Check& check) {
           {"value", check.value},
           {"remedy", check.remedy}};
 }
+
+Json toJson(const engine::Sample& sample) { return Json::parse(engine::ToJson(sample)); }
+
+Json toJson(const engine::Event& event) { return Json::parse(engine::ToJson(event)); }
 
 Json toJson(const wire::DigestReply& digest) {
   std::map<std::string, std::string> tensors(digest.tensors().begin(), digest.tensors().end());

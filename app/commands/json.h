@@ -11,8 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "agents/wire/tessera/wire/control.pb.h"
 #include "engine/cluster/snapshot.h"
+
+namespace tessera::wire {
+class DigestReply;  // agents/wire/tessera/wire/control.proto
+}
 
 namespace tessera::app {
 

@@ -64,7 +64,7 @@ int runNew(const Invocation& call) {
   return kDone;
 }
 
-int runList(const Invocation& call) {
+int runListKeys(const Invocation& call) {
   const fs::path folder = folderOf(call.arguments);
   std::vector<fs::path> files;
   std::error_code failure;
@@ -158,7 +158,7 @@ Command keysListCommand() {
            .summary = "List key files with their public keys",
            .options = {folderOption()},
            .examples = {"tesseractl keys list"}},
-          runList};
+          runListKeys};
 }
 
 Command keysRevokeCommand() {

@@ -36,7 +36,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr seconds kStartPatience{45};  // without progress
+constexpr seconds kLocalClusterStartPatience{45};  // without progress
 constexpr int kLanesPerNode = 2;
 
 fs::path clustersFolder(const std::string& home = {}) {
@@ -65,8 +65,8 @@ int firstEphemeralPort() {
 }
 
 /// Free TCP ports of the loopback. They are below the ephemeral ports, which any connection might
-/// take before the agents bind them, and begin at random, so that clusters that start at the same
-/// time get different ones.
+/// take before the agents bind them. The search begins at a random port, so that clusters that
+/// start at the same time get different ones.
 Result<std::vector<int>> freePorts(std::size_t count) {
   constexpr int kRange = 16384;
   const int end = firstEphemeralPort();
@@ -223,7 +223,8 @@ Result<Prepared> prepare(const LocalClusterOptions& options, const fs::path& dir
   return prepared;
 }
 
-/// The error for a node that does not come up: how much memory it has made, the last line of its log.
+/// The error for a node that does not come up, with its progress in making memory and the last line
+/// of its log.
 Error notUp(const fs::path& directory, int node, const std::string& what) {
   const std::string line = lastLine(agentLog(directory.string(), node));
   const auto memory = agents::ReadMemoryProgress(nodeFolder(directory, node).string());
@@ -242,7 +243,7 @@ Status waitAlive(const LocalClusterOptions& options, const agents::Profile& prof
   std::vector<std::string> folders;
   for (int node = 0; node < options.nodes; ++node)
     folders.push_back(nodeFolder(profile.directory, node).string());
-  agents::MemoryWatch memory(folders, kStartPatience);
+  agents::MemoryWatch memory(folders, kLocalClusterStartPatience);
   const auto isOver = [&] {
     const bool over = memory.IsOver();
     if (options.progress)
@@ -259,7 +260,7 @@ Status waitAlive(const LocalClusterOptions& options, const agents::Profile& prof
     if (isOver())
       return notUp(profile.directory, 0,
                    fmt::format("did not answer at {} within {} s", profile.registrar_endpoint,
-                               kStartPatience.count()));
+                               kLocalClusterStartPatience.count()));
     std::this_thread::sleep_for(milliseconds(50));
   }
   TESSERA_TRY(const auto client, agents::ClusterClient::OpenForCommands(profile));
@@ -286,7 +287,7 @@ Status waitAlive(const LocalClusterOptions& options, const agents::Profile& prof
     std::this_thread::sleep_for(milliseconds(50));
   }
   return notUp(profile.directory, waitingFor,
-               fmt::format("was not alive within {} s", kStartPatience.count()));
+               fmt::format("was not alive within {} s", kLocalClusterStartPatience.count()));
 }
 
 std::vector<std::string> stemsIn(const fs::path& folder, bool folders) {

@@ -27,10 +27,10 @@ struct LocalClusterOptions {
   std::int64_t deviceBytes = 512LL << 20;  // memory of each emulated device
   std::int64_t linkBytesPerSecond = 0;     // 0: no limit
   bool oneHost = false;                    // all nodes share memory
-  /// Called while nodes make their memory.
-  std::function<void(std::int64_t madeBytes, std::int64_t totalBytes)> progress = {};
   std::string home = {};  // TESSERA_HOME of the cluster; empty: this process's. The caller removes
                           // another one; no profile is saved for it
+  /// Called while nodes make their memory.
+  std::function<void(std::int64_t madeBytes, std::int64_t totalBytes)> progress = {};
 };
 
 /// Makes folder, keys and configurations, starts the agents, waits until all nodes are alive, and

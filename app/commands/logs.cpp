@@ -72,7 +72,7 @@ int runRemote(const Invocation& call, const std::string& wanted, std::int64_t co
   return code;
 }
 
-int run(const Invocation& call) {
+int runLogs(const Invocation& call) {
   const auto count = call.arguments.integer("limit", 100, 0, 1'000'000);
   if (!count) return wrongUsage(count.error());
   const std::string wanted = call.arguments.word(0);
@@ -129,7 +129,7 @@ Command logsCommand() {
                        followOption("print new lines until interrupted; local clusters only")},
            .examples = {"tesseractl logs", "tesseractl logs n1 --limit 20",
                         "tesseractl logs --follow"}},
-          run};
+          runLogs};
 }
 
 }  // namespace tessera::app

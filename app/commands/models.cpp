@@ -25,7 +25,7 @@ Json toJson(const std::string& name, const engine::ModelFacts& facts) {
           {"bytes", facts.bytes}};
 }
 
-int list(const Invocation& call) {
+int listModels(const Invocation& call) {
   if (call.arguments.has("names")) return printNames(engine::CatalogueNames());
   Json json = Json::array();
   std::vector<std::vector<std::string>> table = {
@@ -45,7 +45,7 @@ int list(const Invocation& call) {
   return kDone;
 }
 
-int show(const Invocation& call) {
+int showModels(const Invocation& call) {
   const std::string name = call.arguments.word(0);
   const auto tensors = engine::FindCatalogueTensors(name);
   if (!tensors) return failed(tensors.error());
@@ -80,7 +80,7 @@ Command modelsListCommand() {
            .summary = "List the models that can be planned for without a cluster",
            .options = {namesOption()},
            .examples = {"tesseractl models list"}},
-          list};
+          listModels};
 }
 
 Command modelsShowCommand() {
@@ -92,7 +92,7 @@ Command modelsShowCommand() {
                         .help = "print its table of tensors, as a start for your own"}},
            .examples = {"tesseractl models show llama-3-8b",
                         "tesseractl models show gpt2 --table > table.json"}},
-          show};
+          showModels};
 }
 
 }  // namespace tessera::app

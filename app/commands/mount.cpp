@@ -54,7 +54,7 @@ struct MountRequest {
   std::optional<std::string> log;
 };
 
-Result<MountRequest> readRequest(const Arguments& arguments) {
+Result<MountRequest> readRequestMount(const Arguments& arguments) {
   MountRequest request;
   TESSERA_TRY(request.viewMemory, parseMemory(arguments.valueOr("view-memory", "1G")));
   request.path = arguments.word(0);
@@ -212,7 +212,7 @@ Status mountCluster(const Invocation& call, MountRequest request) {
 }
 
 int runMount(const Invocation& call) {
-  const auto request = readRequest(call.arguments);
+  const auto request = readRequestMount(call.arguments);
   if (!request) return wrongUsage(request.error());
   const auto done = mountCluster(call, *request);
   return done ? kDone : failed(done.error());

@@ -120,7 +120,7 @@ Status write(Setup& setup, bool force) {
   return agents::SaveAgentConfig(config, setup.file);
 }
 
-int run(const Invocation& call) {
+int runNodeSetup(const Invocation& call) {
   auto setup = readSetup(call.arguments);
   if (!setup) return wrongUsage(setup.error());
   if (const auto written = write(*setup, call.arguments.has("force")); !written)
@@ -205,7 +205,7 @@ Command nodeSetupCommand() {
        .examples = {"tesseractl node setup --cluster lab --address 10.0.0.1",
                     "tesseractl node setup --cluster lab --node 1 --address 10.0.0.2 --registrar "
                     "10.0.0.1 --registrar-key n0.pub"}},
-      run};
+      runNodeSetup};
 }
 
 }  // namespace tessera::app

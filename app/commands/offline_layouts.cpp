@@ -19,7 +19,7 @@ namespace tessera::app {
 namespace {
 
 constexpr std::int32_t kDevicesOfNode = 8;
-constexpr std::int64_t kMostRanks = 65536;
+constexpr std::int64_t kOfflineLayoutsMostRanks = 65536;
 
 /// "tp=8,dp=2" or "tp=8,dp=2 on 2x8".
 struct Side {
@@ -34,9 +34,9 @@ Result<Side> readSide(const Arguments& arguments, const char* option) {
   const std::size_t on = text->find(" on ");
   const std::string where = fmt::format("--{}", option);
   TESSERA_TRY(side.shape, ptc::ParseMeshShape(text->substr(0, on)).Context(where));
-  if (side.shape.num_ranks() > kMostRanks)
+  if (side.shape.num_ranks() > kOfflineLayoutsMostRanks)
     return InvalidArgument(fmt::format("--{} '{}' has {} ranks, at most {}", option, *text,
-                                       side.shape.num_ranks(), kMostRanks));
+                                       side.shape.num_ranks(), kOfflineLayoutsMostRanks));
   if (on != std::string::npos) {
     TESSERA_TRY(side.devices, ptc::ParseDevices(text->substr(on + 4)).Context(where));
   }

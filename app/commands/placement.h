@@ -4,13 +4,10 @@
 /// \file
 /// `--devices`, `--mesh`, `--zero` and `--micro-batch` of `job start`, `plan` and `apply`.
 
+#include "agents/wire/messages_fwd.h"
 #include "app/commands/command.h"
 #include "app/commands/session.h"
 #include "engine/cluster/snapshot.h"
-
-namespace tessera::wire {
-class PlanRequest;
-}
 
 namespace tessera::app {
 

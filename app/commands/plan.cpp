@@ -15,9 +15,9 @@
 namespace tessera::app {
 namespace {
 
-constexpr std::int64_t kMostCandidates = 64;
+constexpr std::int64_t kPlanMostCandidates = 64;
 
-int run(const Invocation& call) {
+int runPlan(const Invocation& call) {
   if (isOfflinePlan(call.arguments)) return planOffline(call);
   if (call.arguments.word(0).empty())
     return wrongUsage(
@@ -28,7 +28,7 @@ int run(const Invocation& call) {
           fmt::format("--{} needs --model or --tensors: it is not for a job", option.name)));
   auto request = readPlanRequest(call.arguments);
   if (!request) return wrongUsage(request.error());
-  const auto numCandidates = call.arguments.integer("candidates", 0, 1, kMostCandidates);
+  const auto numCandidates = call.arguments.integer("candidates", 0, 1, kPlanMostCandidates);
   if (!numCandidates) return wrongUsage(numCandidates.error());
   auto session = openSession(call);
   if (!session) return failed(session.error());
@@ -76,7 +76,7 @@ Command planCommand() {
                     "tesseractl plan gpt-mini --mesh tp=4",
                     "tesseractl plan --model llama-3-8b --from \"dp=2,tp=8 on 2x8\" "
                     "--to \"dp=1,tp=8\""}},
-      run};
+      runPlan};
 }
 
 }  // namespace tessera::app

@@ -45,7 +45,7 @@ std::string describe(const engine::Calibration& c) {
   return text + formatTable(table, {1, 2, 3, 4, 5, 6});
 }
 
-int run(const Invocation& call) {
+int runProbe(const Invocation& call) {
   auto session = openSession(call);
   if (!session) return failed(session.error());
   const auto calibration = call.arguments.has("show")
@@ -73,7 +73,7 @@ Command probeCommand() {
                  "and in the profile; a cluster without one receives the profile's.",
                  "Run it while no job trains: it uses all cores for a few seconds."},
        .examples = {"tesseractl probe", "tesseractl probe --show"}},
-      run};
+      runProbe};
 }
 
 }  // namespace tessera::app

@@ -26,7 +26,7 @@ std::string stateOf(const agents::Profile& profile) {
   return isRunning(profile.directory) ? "running" : "stopped";
 }
 
-int runList(const Invocation& call) {
+int runListProfile(const Invocation& call) {
   const std::vector<std::string> names = profileNames();
   if (call.arguments.has("names")) return printNames(names);
   std::vector<std::vector<std::string>> rows = {{"", "profile", "state", "registrar"}};
@@ -180,7 +180,7 @@ Command profileListCommand() {
            .options = {namesOption()},
            .notes = {"A star marks the profile of `profile use`."},
            .examples = {"tesseractl profile list"}},
-          runList};
+          runListProfile};
 }
 
 Command profileUseCommand() {

@@ -23,8 +23,7 @@ Result<engine::Proposal> ask(Session& session, const std::string& job,
   request.mutable_propose()->set_limit(limit);
   for (const ptc::DeviceId device : devices)
     agents::Encode(device, request.mutable_propose()->add_devices());
-  TESSERA_TRY(const auto reply,
-              session.ask(std::move(request), kProposalTimeout));
+  TESSERA_TRY(const auto reply, session.ask(std::move(request), kProposalTimeout));
   return agents::Decode(reply.propose());
 }
 

@@ -17,7 +17,7 @@
 namespace tessera::app {
 namespace {
 
-constexpr std::int64_t kMostCandidates = 64;
+constexpr std::int64_t kProposeMostCandidates = 64;
 
 /// Idle devices and the job's own.
 std::vector<ptc::DeviceId> usableBy(const std::string& job,
@@ -33,12 +33,12 @@ std::vector<ptc::DeviceId> usableBy(const std::string& job,
   return devices;
 }
 
-int run(const Invocation& call) {
+int runPropose(const Invocation& call) {
   const std::string job = call.arguments.word(0);
   if (const auto good = checkName("job", job); !good) return wrongUsage(good.error());
   auto placement = readPlacement(call.arguments);
   if (!placement) return wrongUsage(placement.error());
-  const auto limit = call.arguments.integer("limit", 8, 1, kMostCandidates);
+  const auto limit = call.arguments.integer("limit", 8, 1, kProposeMostCandidates);
   if (!limit) return wrongUsage(limit.error());
   auto session = openSession(call);
   if (!session) return failed(session.error());
@@ -69,7 +69,7 @@ Command proposeCommand() {
                  "Step times are estimates: `job tune` measures them, `probe` calibrates them."},
        .examples = {"tesseractl propose gpt-mini",
                     "tesseractl propose gpt-mini --devices 2x4 --limit 3"}},
-      run};
+      runPropose};
 }
 
 }  // namespace tessera::app

@@ -60,7 +60,7 @@ Result<reshard::DTypeRule> readDType(const std::string& text) {
                             *dtype};
 }
 
-Result<reshard::Options> readOptions(const Arguments& arguments) {
+Result<reshard::Options> readOptionsReshard(const Arguments& arguments) {
   reshard::Options options;
   TESSERA_TRY(options.format, formatOf(arguments));
   for (const char* option : {"rules", "values", "tensors", "zero", "stages"})
@@ -103,9 +103,9 @@ Result<reshard::Options> readOptions(const Arguments& arguments) {
   return options;
 }
 
-int run(const Invocation& call) {
+int runReshard(const Invocation& call) {
   const Arguments& arguments = call.arguments;
-  auto options = readOptions(arguments);
+  auto options = readOptionsReshard(arguments);
   if (!options) return wrongUsage(options.error());
   const auto source = checkpoint::Checkpoint::Open(arguments.word(0));
   if (!source) return failed(source.error());
@@ -205,7 +205,7 @@ Command reshardCommand() {
                         "\"tp=2,pp=2\" --rules llama",
                         "tesseractl reshard model.safetensors half.safetensors --dtype bf16",
                         "tesseractl reshard sharded/ merged --format huggingface --shard-size 2G"}},
-          run};
+          runReshard};
 }
 
 }  // namespace tessera::app

@@ -20,7 +20,7 @@
 namespace tessera::app {
 namespace {
 
-constexpr std::int64_t kMostRanks = 65536;
+constexpr std::int64_t kRulesMostRanks = 65536;
 
 /// Tensors with one name in the file and the same cut.
 struct Row {
@@ -164,9 +164,9 @@ int check(const Invocation& call) {
   if (const auto text = call.arguments.value("mesh")) {
     auto parsed = ptc::ParseMeshShape(*text).Context("--mesh");
     if (!parsed) return wrongUsage(parsed.error());
-    if (parsed->num_ranks() > kMostRanks)
+    if (parsed->num_ranks() > kRulesMostRanks)
       return wrongUsage(InvalidArgument(fmt::format("--mesh '{}' has {} ranks, at most {}", *text,
-                                                    parsed->num_ranks(), kMostRanks)));
+                                                    parsed->num_ranks(), kRulesMostRanks)));
     shape = *parsed;
   }
   const auto report =
@@ -187,7 +187,7 @@ int check(const Invocation& call) {
   return problems.empty() ? kDone : kFailed;
 }
 
-int list(const Invocation& call) {
+int listRules(const Invocation& call) {
   const std::vector<std::string> names = engine::RuleSetNames();
   if (call.arguments.has("names")) return printNames(names);
   Json json = Json::array();
@@ -210,7 +210,7 @@ int list(const Invocation& call) {
   return kDone;
 }
 
-int show(const Invocation& call) {
+int showRules(const Invocation& call) {
   const auto rules = engine::FindRuleSet(call.arguments.word(0));
   if (!rules) return failed(rules.error());
   fmt::print("{}", rules->text);
@@ -240,7 +240,7 @@ Command rulesListCommand() {
            .summary = "List the built-in rule sets",
            .options = {namesOption()},
            .examples = {"tesseractl rules list"}},
-          list};
+          listRules};
 }
 
 Command rulesShowCommand() {
@@ -248,7 +248,7 @@ Command rulesShowCommand() {
            .summary = "Print a rule set, as a start for your own",
            .words = {{"RULES", "name of a rule set"}},
            .examples = {"tesseractl rules show llama > mine.json"}},
-          show};
+          showRules};
 }
 
 }  // namespace tessera::app

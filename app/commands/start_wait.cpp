@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/start_wait.h"
 
 #include <fmt/format.h>
@@ -7,6 +6,8 @@
 #include <algorithm>
 #include <future>
 #include <memory>
+
+#include "agents/wire/tessera/wire/control.pb.h"
 
 namespace tessera::app {
 namespace {

@@ -8,11 +8,8 @@
 #include <functional>
 #include <string>
 
+#include "agents/wire/messages_fwd.h"
 #include "app/commands/session.h"
-
-namespace tessera::wire {
-class StartJobRequest;
-}
 
 namespace tessera::app {
 

@@ -109,7 +109,7 @@ int watch(const Invocation& call, Session& session) {
   return kDone;
 }
 
-int run(const Invocation& call) {
+int runStatus(const Invocation& call) {
   auto session = openSession(call);
   if (!session) return failed(session.error());
   if (call.arguments.has("watch")) return watch(call, *session);
@@ -122,7 +122,7 @@ int run(const Invocation& call) {
   return kDone;
 }
 
-int runList(const Invocation& call) {
+int runListStatus(const Invocation& call) {
   auto session = openSession(call);
   if (!session) return failed(session.error());
   const auto snapshot = session->snapshot();
@@ -151,7 +151,7 @@ Command statusCommand() {
                         .letter = 'w'}},
            .examples = {"tesseractl status", "tesseractl status --watch",
                         "tesseractl --cluster lab status --json"}},
-          run};
+          runStatus};
 }
 
 Command jobListCommand() {
@@ -159,7 +159,7 @@ Command jobListCommand() {
            .summary = "List the jobs of the cluster",
            .options = {namesOption()},
            .examples = {"tesseractl job list", "tesseractl job list --json"}},
-          runList};
+          runListStatus};
 }
 
 }  // namespace tessera::app

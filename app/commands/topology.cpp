@@ -38,8 +38,8 @@ Result<Answer> ask(const Invocation& call, bool measures) {
     fmt::print(stderr, "measuring: up to 4 s a host; running jobs go on\n");
   wire::Request request;
   request.mutable_topology()->set_measure(measures);
-  TESSERA_TRY(const auto reply, askOnce(call, std::move(request),
-                                        measures ? kMeasureTimeout : kAnswerTimeout));
+  TESSERA_TRY(const auto reply,
+              askOnce(call, std::move(request), measures ? kMeasureTimeout : kAnswerTimeout));
   Answer answer;
   answer.file = reply.topology().cluster();
   TESSERA_TRY(answer.cluster, ptc::ParseCluster("the registrar's topology", answer.file));
@@ -106,7 +106,7 @@ Status save(const std::string& path, bool force, const std::string& text) {
   return file.Finish();
 }
 
-int run(const Invocation& call) {
+int runTopology(const Invocation& call) {
   const auto path = call.arguments.value("output");
   if (call.arguments.has("force") && !path)
     return wrongUsage(InvalidArgument("--force needs --output"));
@@ -140,7 +140,7 @@ Command topologyCommand() {
        .examples = {"tesseractl topology", "tesseractl topology --measure --output lab.json",
                     "tesseractl plan --model gpt2 --from \"tp=4\" --to \"tp=2,dp=2\" --topology "
                     "lab.json"}},
-      run};
+      runTopology};
 }
 
 }  // namespace tessera::app

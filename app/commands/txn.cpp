@@ -32,12 +32,12 @@ Result<std::int64_t> readId(const Arguments& arguments) {
 
 /// A transaction at the registrar: its state while it is in memory, its record once it has an
 /// outcome.
-struct Shown {
+struct TxnShown {
   std::optional<engine::TxnStatus> txn;
   std::optional<engine::HistoryEntry> record;
 };
-Result<Shown> decode(const wire::TxnReply& reply) {
-  Shown shown;
+Result<TxnShown> decode(const wire::TxnReply& reply) {
+  TxnShown shown;
   if (reply.has_transaction()) {
     TESSERA_TRY(shown.txn, agents::Decode(reply.transaction()));
   }
@@ -52,7 +52,7 @@ std::string withOptions(const engine::StepOptions& options) {
   return text.empty() ? "" : " with " + text;
 }
 
-void print(const Shown& shown) {
+void print(const TxnShown& shown) {
   if (shown.txn) {
     const engine::TxnStatus& txn = *shown.txn;
     fmt::print("transaction {} of {}: {}\n", txn.id, txn.job, engine::ToString(txn.phase));
@@ -110,7 +110,7 @@ int runCancel(const Invocation& call) {
   return kDone;
 }
 
-Syntax syntaxOf(const std::string& verb, const std::string& summary) {
+Syntax syntaxOfTxn(const std::string& verb, const std::string& summary) {
   return {.verb = verb,
           .summary = summary,
           .words = {{"ID", "number of the transaction; the current one if it is missing", false}},
@@ -120,10 +120,10 @@ Syntax syntaxOf(const std::string& verb, const std::string& summary) {
 }  // namespace
 
 Command txnShowCommand() {
-  return {syntaxOf("txn show", "Show a transaction: phase, bytes and outcome"), runShow};
+  return {syntaxOfTxn("txn show", "Show a transaction: phase, bytes and outcome"), runShow};
 }
 Command txnCancelCommand() {
-  return {syntaxOf("txn cancel", "Roll back a transaction that is not committed yet"), runCancel};
+  return {syntaxOfTxn("txn cancel", "Roll back a transaction that is not committed yet"), runCancel};
 }
 
 }  // namespace tessera::app

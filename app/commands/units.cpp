@@ -118,6 +118,12 @@ std::string formatClock(double secondsSince1970) {
   return today ? fmt::format("{:%H:%M:%S}", then) : fmt::format("{:%Y-%m-%d %H:%M:%S}", then);
 }
 
+std::string formatBar(double part) {
+  constexpr int kWidth = 30;
+  const int filled = static_cast<int>(std::clamp(part, 0.0, 1.0) * kWidth);
+  return fmt::format("[{:#<{}}{:.<{}}]", "", filled, "", kWidth - filled);
+}
+
 std::string formatTable(const std::vector<std::vector<std::string>>& rows,
                         const std::vector<std::size_t>& right) {
   std::vector<std::size_t> widths;

@@ -34,6 +34,9 @@ std::string formatSeconds(double seconds);
 /// Local time of day, "14:02:31", with the date before it unless it is today.
 std::string formatClock(double secondsSince1970);
 
+/// "[######........................]": the part that is done, from 0 to 1.
+std::string formatBar(double part);
+
 /// Rows in aligned columns, two spaces apart; the first row is the head. Columns in `right` are
 /// aligned on the right. Counts characters, not bytes, and no colours.
 std::string formatTable(const std::vector<std::vector<std::string>>& rows,

@@ -16,7 +16,7 @@
 namespace tessera::app {
 namespace {
 
-Result<LocalClusterOptions> readOptions(const Arguments& arguments) {
+Result<LocalClusterOptions> readOptionsUp(const Arguments& arguments) {
   LocalClusterOptions options;
   TESSERA_TRY(const auto nodes, arguments.integer("nodes", options.nodes, 1, 64));
   TESSERA_TRY(const auto devices, arguments.integer("gpus", options.devices, 1, 64));
@@ -35,10 +35,10 @@ Result<LocalClusterOptions> readOptions(const Arguments& arguments) {
   return options;
 }
 
-int run(const Invocation& call) {
-  auto options = readOptions(call.arguments);
+int runUp(const Invocation& call) {
+  auto options = readOptionsUp(call.arguments);
   if (!options) return wrongUsage(options.error());
-  ProgressLine progress(call.json);
+  ProgressLine progress(call.json || call.quiet);
   options->progress = [&](std::int64_t made, std::int64_t total) {
     if (made < total)
       progress.show(fmt::format("making memory: {} of {}", formatBytes(made), formatBytes(total)));
@@ -99,7 +99,7 @@ Command upCommand() {
            .notes = {"A stopped cluster of the same name is replaced, with its history and logs."},
            .examples = {"tesseractl up", "tesseractl up --nodes 2 --gpus 4 --link 100MB/s",
                         "tesseractl up --cluster lab --nodes 1"}},
-          run};
+          runUp};
 }
 
 }  // namespace tessera::app

@@ -22,10 +22,9 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using Clock = std::chrono::steady_clock;
-using Progress = ConsistencyProgress;
 
-constexpr milliseconds kPoll{150};
-constexpr seconds kStartPatience{150};
+constexpr milliseconds kConsistencyPoll{150};
+constexpr seconds kConsistencyStartPatience{150};
 /// A run without a step for this long is given up.
 constexpr seconds kStall{120};
 constexpr std::int64_t kMostSteps = 1'000'000;
@@ -84,7 +83,7 @@ class Experiment {
 
   Result<engine::ConsistencyResult> run() {
     const auto begin = Clock::now();
-    tell(Progress::Doing::Preparing);
+    tell(ConsistencyProgress::Doing::Preparing);
     TESSERA_TRY(const auto home, PrivateHome::make());
     m_folder = home.path();
     TESSERA_RETURN_IF_ERROR(prepareText());
@@ -105,7 +104,7 @@ class Experiment {
       m_result.runs.push_back(std::move(plan.run));
       ++m_progress.run;
     }
-    tell(Progress::Doing::Ending);
+    tell(ConsistencyProgress::Doing::Ending);
     m_result.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     m_result.time = wallClock();
     return std::move(m_result);
@@ -138,13 +137,12 @@ class Experiment {
     m_progress.steps = plan.maxSteps;
     m_progress.loss.reset();
     m_progress.present = plan.run;
-    tell(Progress::Doing::Training);
+    tell(ConsistencyProgress::Doing::Training);
     const std::string job(plan.run.is_reference                             ? "reference"
                           : plan.run.way == engine::AtChange::kKeep         ? "right"
                           : plan.run.way == engine::AtChange::kLosePosition ? "position-lost"
                                                                             : "device-batch-kept");
-    TESSERA_RETURN_IF_ERROR(
-        cluster.ask(startRequest(job, plan), kStartPatience));
+    TESSERA_RETURN_IF_ERROR(cluster.ask(startRequest(job, plan), kConsistencyStartPatience));
     std::int64_t transaction = 0;
     TESSERA_TRY(const auto started, cluster.job(job));
     plan.run.batch_before = plan.run.batch_after = started.global_batch;
@@ -197,7 +195,7 @@ class Experiment {
                std::int64_t transaction) {
     auto lastStep = Clock::now();
     while (true) {
-      TESSERA_RETURN_IF_ERROR(cluster.pause(kPoll));
+      TESSERA_RETURN_IF_ERROR(cluster.pause(kConsistencyPoll));
       if (transaction > 0 && !plan.run.changed_after) {
         TESSERA_RETURN_IF_ERROR(followChange(cluster, transaction, &plan.run));
       }
@@ -253,7 +251,7 @@ class Experiment {
     m_progress.present.changed_after = run.changed_after;
     m_progress.present.batch_before = run.batch_before;
     m_progress.present.batch_after = run.batch_after;
-    tell(Progress::Doing::Training);
+    tell(ConsistencyProgress::Doing::Training);
     return OkStatus();
   }
 
@@ -267,7 +265,7 @@ class Experiment {
 
   /// Reads the job's own state after the last step.
   Status finish(PrivateCluster& cluster, const std::string& job, RunPlan& plan) {
-    tell(Progress::Doing::Evaluating);
+    tell(ConsistencyProgress::Doing::Evaluating);
     TESSERA_TRY(const auto state, cluster.state(job));
     TESSERA_TRY(const engine::Cursor end, cursorOf(*state));
     engine::ConsistencyRun& run = plan.run;
@@ -284,7 +282,7 @@ class Experiment {
     return OkStatus();
   }
 
-  void tell(Progress::Doing doing) {
+  void tell(ConsistencyProgress::Doing doing) {
     m_progress.doing = doing;
     m_progress.secondsLeft = secondsLeft();
     if (m_hooks.progress) m_hooks.progress(m_progress);
@@ -311,7 +309,7 @@ class Experiment {
   std::string m_folder;
   ExperimentText m_text;
   engine::ConsistencyResult m_result;
-  Progress m_progress;
+  ConsistencyProgress m_progress;
   std::int64_t m_points = 0;  // the last step in the points
   Clock::time_point m_begin = Clock::now();
 };

@@ -18,7 +18,7 @@
 namespace tessera::app {
 namespace {
 
-constexpr std::chrono::seconds kPatience{180};
+constexpr std::chrono::seconds kEvaluationPatience{180};
 
 /// The last line of the process that is not JSON; everything if all lines are.
 Error notEvaluated(const std::string& output) {
@@ -43,7 +43,7 @@ Result<GroupLosses> groupLosses(const engine::vfs::StateView& state, const std::
               startDaemon({programFolder() + "/tessera-train", "--evaluate", parameters,
                            "--settings", settingsFile, "--data", text},
                           folder, output, folder));
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  const auto deadline = std::chrono::steady_clock::now() + kEvaluationPatience;
   while (!waitGone({process}, std::chrono::milliseconds(50))) {
     if (!stop.stop_requested() && std::chrono::steady_clock::now() < deadline) continue;
     signalProcess(process, SIGKILL);

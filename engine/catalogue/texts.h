@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The files of resources/models and resources/rules, as the build took them in.
+/// The files of resources/models and resources/rules, which the build compiles in.
 
 #include <span>
 #include <string_view>
@@ -10,7 +10,7 @@
 namespace tessera::engine {
 
 struct NamedResource {
-  std::string_view name;  // of the file, without .json
+  std::string_view name;  // file name without .json
   std::string_view text;
 };
 /// In byte order of the names.

@@ -15,7 +15,7 @@ namespace {
 
 using ptc::Box;
 
-/// Strides of row-major memory of these sizes.
+/// The strides of a box in row-major memory.
 std::vector<std::int64_t> RowMajor(const Box& box) {
   std::vector<std::int64_t> strides(static_cast<std::size_t>(box.rank()), 1);
   for (int d = box.rank() - 1; d > 0; --d) {
@@ -25,7 +25,7 @@ std::vector<std::int64_t> RowMajor(const Box& box) {
   return strides;
 }
 
-/// Whether Read can compute with the strides of a box.
+/// Whether the addresses of all elements of a box fit into int64.
 bool IsAddressable(const StoredBox& stored, const Box& units, std::int64_t unit_bytes) {
   std::int64_t last = 0;
   for (std::size_t d = 0; d < stored.strides.size(); ++d) {
@@ -95,7 +95,7 @@ Status CheckTensor(const StoredTensor& tensor, std::size_t num_files) {
                                      ptc::ToString(tensor.shape)));
 }
 
-/// The box in units. \pre CheckBox
+/// The box in units. \pre CheckBox succeeded
 Box Units(const StoredTensor& tensor, const StoredBox& stored) {
   auto units = ptc::UnitBox(tensor.dtype, tensor.shape, stored.box);
   TESSERA_CHECK(units.has_value());
@@ -138,8 +138,9 @@ Result<std::shared_ptr<const Checkpoint>> Checkpoint::Make(Contents contents) {
     if (!contents.locate && std::ranges::any_of(tensor.boxes, [](const StoredBox& stored) {
           return stored.archive_bytes > 0;
         })) {
-      return InvalidArgument(fmt::format("'{}': tensor '{}' lies in an archive that nothing opens",
-                                         contents.path, tensor.name));
+      return InvalidArgument(
+          fmt::format("'{}': tensor '{}' is in an archive, but its format has no archives",
+                      contents.path, tensor.name));
     }
     std::ranges::sort(tensor.boxes, {}, &StoredBox::box);
   }
@@ -191,7 +192,7 @@ Status Checkpoint::Read(int tensor, const Box& box, std::span<std::byte> out) co
     StoredBox found = *at;
     if (at->archive_bytes > 0) {
       TESSERA_TRY(found, contents_.locate(stored, *at));
-      // Strides from an archive meet the same conditions as those that Make has checked.
+      // Make has checked the strides of other boxes. Those of an archive are known only here.
       if (found.strides.size() != to.size() || !IsAddressable(found, held, element_bytes)) {
         return Internal(fmt::format("'{}': tensor '{}': box {} was located with strides [{}]",
                                     contents_.path, stored.name, ToString(at->box),

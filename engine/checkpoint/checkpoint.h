@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// A checkpoint on disk, whatever its format: tensors, each as boxes that lie somewhere in files.
-/// Only the ranges that are asked for are read; nothing of a checkpoint is ever executed.
+/// A checkpoint on disk in any supported format: tensors, each stored as boxes in files. Only the
+/// requested ranges are read. Nothing in a checkpoint is executed.
 
 #include <cstddef>
 #include <cstdint>
@@ -33,16 +33,16 @@ enum class Format : std::uint8_t {
 };
 std::string_view ToString(Format format);  // "safetensors", "huggingface", "sharded", "dcp", …
 
-/// One stored box. Its element at position x (an index a dim, relative to box begin) lies at
-/// offset + sum(x[d] * strides[d]) * SizeBytes(dtype) of the file; elements below one byte lie
-/// row-major, without strides.
+/// One stored box. Its element at position x (one index per dim, relative to the begin of the box)
+/// is at byte offset + sum(x[d] * strides[d]) * SizeBytes(dtype) of the file. Elements smaller than
+/// a byte are stored row-major, without strides.
 struct StoredBox {
   ptc::Box box;
   int file = 0;                            // index into Checkpoint::files()
   std::int64_t offset = 0;                 // bytes from the start of the file
-  std::vector<std::int64_t> strides = {};  // in elements, one a dim; empty: row-major, no holes
-  /// More than 0: an archive of so many bytes lies at `offset`, and where in it the elements are is
-  /// found out when they are first read (Contents::locate). A folder may have 100,000 of them.
+  std::vector<std::int64_t> strides = {};  // in elements, one per dim; empty: row-major
+  /// If above 0, `offset` is the begin of an archive of that many bytes. Contents::locate finds the
+  /// elements in it when they are first read, because a folder may have 100,000 archives.
   std::int64_t archive_bytes = 0;
 };
 
@@ -51,12 +51,12 @@ struct StoredTensor {
   ptc::DType dtype = ptc::DType::kF32;
   ptc::Shape shape;
   std::vector<StoredBox> boxes;  // ascending, disjoint, together the whole tensor; none if empty
-  /// The layout-independent digest that the checkpoint itself states, where it states one. Not
-  /// compared with the bytes by reading them.
+  /// The layout-independent digest that the checkpoint states, if it states one. It is not verified
+  /// here.
   std::optional<std::uint64_t> digest = {};
 };
 
-/// What a format's reader has found out: the parts that a Checkpoint is made of.
+/// What the reader of a format has found. Checkpoint::Make checks it.
 struct Contents {
   Format format = Format::kSafetensors;
   std::string path;
@@ -64,27 +64,28 @@ struct Contents {
   std::vector<StoredTensor> tensors;  // in any order, and so are their boxes
   std::map<std::string, std::string> metadata = {};
   std::vector<std::string> opaque = {};
-  /// Offset and strides of a box that lies in an archive. Any thread may call it.
+  /// Returns a box in an archive with the offset and strides of its elements.
+  /// \threadsafety Any thread.
   std::function<Result<StoredBox>(const StoredTensor&, const StoredBox&)> locate = {};
 };
 
-/// An opened checkpoint. Immutable; Read may be called from any thread.
+/// An opened checkpoint. Immutable. \threadsafety Any thread.
 class Checkpoint {
  public:
-  /// Sorts tensors and boxes and checks them. Whether the ranges lie inside their files is up to
-  /// the format's reader, which knows the offset of what is wrong.
-  /// \error kInvalidArgument naming path and tensor: a name twice, a shape beyond int64, boxes that
-  ///     overlap, leave a range out, lie outside the shape or end inside a byte, strides that are
-  ///     negative, not one a dim or lead beyond int64, a file index that is none, an archive and no
-  ///     `locate`
+  /// Sorts and checks tensors and boxes. The reader of the format checks that the ranges lie inside
+  /// their files, because it knows the position of the wrong entry.
+  /// \error kInvalidArgument naming path and tensor for: a name that appears twice, a shape beyond
+  ///     int64, boxes that overlap, leave a range out, lie outside the shape or end inside a byte,
+  ///     strides that are negative, not one per dim or lead beyond int64, an unknown file index, an
+  ///     archive without `locate`
   static Result<std::shared_ptr<const Checkpoint>> Make(Contents contents);
-  /// Finds out the format of a file or folder and reads its tables, never its tensors.
-  /// \error kNotFound, kInvalidArgument: one line with the file and, where bytes are wrong, the
-  ///     offset: truncated, a header longer than the file, overlapping or missing ranges, unknown
-  ///     dtypes, a pickle with a global outside the whitelist
+  /// Detects the format of a file or folder and reads its tables, but not its tensors.
+  /// \error kNotFound; kInvalidArgument naming the file, and the offset of a wrong byte: truncated
+  ///     files, a header longer than its file, overlapping or missing ranges, unknown dtypes, a
+  ///     pickle with a global outside the whitelist
   static Result<std::shared_ptr<const Checkpoint>> Open(const std::string& path);
 
-  /// The same checkpoint without the tensors that `keep` refuses.
+  /// Returns the same checkpoint with only the tensors for which `keep` returns true.
   std::shared_ptr<const Checkpoint> Choose(
       const std::function<bool(const StoredTensor&)>& keep) const;
 
@@ -94,27 +95,28 @@ class Checkpoint {
   const std::vector<std::string>& files() const { return contents_.files; }
   /// In byte order of their names.
   const std::vector<StoredTensor>& tensors() const { return contents_.tensors; }
-  /// What else it says: strings of safetensors' __metadata__ (of several files, the first that has
-  /// a key), JSON of Megatron's common state.
+  /// The strings of the safetensors __metadata__ (for each key, of the first file that has it), or
+  /// the common state of Megatron as JSON.
   const std::map<std::string, std::string>& metadata() const { return contents_.metadata; }
-  /// Entries that are no tensors (pickled Python objects), by name; they are listed, not read.
+  /// The names of entries that are not tensors (pickled Python objects). They are not read.
   const std::vector<std::string>& opaque() const { return contents_.opaque; }
-  /// Index of a name, or nullopt.
+  /// Returns the index of a tensor, or nullopt.
   std::optional<int> Find(std::string_view name) const;
 
-  /// Fills `out` with the units of `box` (ptc/packed.h: elements, or bytes of smaller ones),
-  /// row-major. At most some hundred files are held open at a time, and at most 2 MiB of memory
-  /// taken, whatever the size of the box.
-  /// \pre box lies in the UnitShape of the tensor, out has num_elements * SizeBytes bytes
-  /// \error kUnavailable naming file, offset and errno text (a file that shrank meanwhile)
+  /// Fills `out` with the units of `box` in row-major order. A unit is an element, or a byte if
+  /// elements are smaller (ptc/packed.h). Uses at most 2 MiB of memory for a box of any size, and
+  /// keeps at most 128 files open.
+  /// \pre `box` lies in the UnitShape of the tensor; `out` has num_elements * SizeBytes bytes
+  /// \error kUnavailable naming file and offset, for example of a file that has shrunk; those of
+  ///     Contents::locate
   Status Read(int tensor, const ptc::Box& box, std::span<std::byte> out) const;
 
  private:
   explicit Checkpoint(Contents contents);
 
   Contents contents_;
-  /// A tensor and a box: the largest end along dim 0, in units, of this box and all before it, so
-  /// that Read finds the first box that can matter by bisection.
+  /// For each tensor and box: the largest end along dim 0, in units, of this box and all before it.
+  /// Read bisects it to find the first box that can intersect a request.
   std::vector<std::vector<std::int64_t>> reach_;
   OpenFiles open_files_;
 };

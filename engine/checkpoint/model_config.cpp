@@ -10,8 +10,8 @@
 #include <span>
 #include <utility>
 
+#include "engine/checkpoint/json_scanner.h"
 #include "engine/checkpoint/open_files.h"
-#include "engine/checkpoint/safetensors/json_scanner.h"
 
 namespace tessera::checkpoint {
 namespace {
@@ -22,7 +22,7 @@ struct ConfigKey {
   std::string_view key;
   std::string_view name;  // in rules
 };
-/// The keys of transformers' configuration classes; GPT-2 has its own for most.
+/// The keys of the configuration classes of transformers. GPT-2 has keys of its own.
 constexpr auto kConfigKeys = std::to_array<ConfigKey>({
     {"hidden_size", "width"},
     {"n_embd", "width"},
@@ -43,7 +43,7 @@ struct FamilyRules {
   std::string_view type;
   std::string_view rules;
 };
-/// Only types whose tensors have the names that the rule set matches.
+/// The types whose tensors have the names that the rule set matches.
 constexpr auto kFamilies = std::to_array<FamilyRules>({
     {"bert", "bert"},
     {"deepseek_v2", "deepseek"},
@@ -116,13 +116,7 @@ Result<std::optional<ModelConfig>> ReadModelConfig(const Checkpoint& checkpoint)
   auto file = File::Open(path, File::Mode::kRead);
   if (!file && file.error().code == ErrorCode::kNotFound) return std::optional<ModelConfig>();
   if (!file) return std::move(file).error();
-  TESSERA_TRY(const std::int64_t size, (*file)->Size());
-  if (size > kMaxConfigBytes) {
-    return InvalidArgument(
-        fmt::format("'{}' has {} bytes, the limit is {}", path, size, kMaxConfigBytes));
-  }
-  std::string text(static_cast<std::size_t>(size), '\0');
-  TESSERA_RETURN_IF_ERROR((*file)->ReadAt(0, std::as_writable_bytes(std::span(text))));
+  TESSERA_TRY(const std::string text, (*file)->ReadAll(kMaxConfigBytes));
   TESSERA_TRY(ModelConfig config, ParseModelConfig(text, path));
   return std::optional(std::move(config));
 }

@@ -14,15 +14,15 @@ namespace {
 
 std::string ErrnoText(int error) { return std::generic_category().message(error); }
 
-Error Failed(const std::string& path, std::string_view what, int error) {
+}  // namespace
+
+Error FileError(const std::string& path, std::string_view what, int error) {
   const ErrorCode code = error == ENOENT || error == ENOTDIR ? ErrorCode::kNotFound
                          : error == ENOSPC || error == EDQUOT || error == EFBIG
                              ? ErrorCode::kResourceExhausted
                              : ErrorCode::kUnavailable;
   return {code, fmt::format("'{}' {}: {}", path, what, ErrnoText(error)), {}};
 }
-
-}  // namespace
 
 Result<FilePtr> File::Open(const std::string& path, Mode mode) {
   const int flags = (mode == Mode::kRead ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NONBLOCK |
@@ -31,47 +31,50 @@ Result<FilePtr> File::Open(const std::string& path, Mode mode) {
   do {
     fd = ::open(path.c_str(), flags, 0666);
   } while (fd < 0 && errno == EINTR);
-  if (fd < 0) return Failed(path, "cannot be opened", errno);
-  FilePtr file(new File(path, fd));
+  if (fd < 0) return FileError(path, "cannot be opened", errno);
+  FilePtr file(new File(path, engine::Descriptor(fd)));
   struct stat status {};
-  if (::fstat(fd, &status) != 0) return Failed(path, "cannot be examined", errno);
-  if (!S_ISREG(status.st_mode)) return InvalidArgument(fmt::format("'{}' is no file", path));
+  if (::fstat(fd, &status) != 0) return FileError(path, "cannot be examined", errno);
+  if (!S_ISREG(status.st_mode))
+    return InvalidArgument(fmt::format("'{}' is not a regular file", path));
   return file;
 }
 
-File::~File() { ::close(fd_); }
-
 Result<std::int64_t> File::Size() const {
   struct stat status {};
-  if (::fstat(fd_, &status) != 0) return Failed(path_, "cannot be examined", errno);
+  if (::fstat(descriptor_.get(), &status) != 0)
+    return FileError(path_, "cannot be examined", errno);
   return static_cast<std::int64_t>(status.st_size);
 }
 
 Status File::ReadAt(std::int64_t offset, std::span<std::byte> out) const {
-  while (!out.empty()) {
-    const ssize_t got = ::pread(fd_, out.data(), out.size(), offset);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) {
-      return Unavailable(
-          fmt::format("'{}' cannot be read at byte {}: {}", path_, offset, ErrnoText(errno)));
-    }
-    if (got == 0) {
-      return Unavailable(fmt::format("'{}' ends at byte {}, where {} more bytes were expected",
-                                     path_, offset, out.size()));
-    }
-    offset += got;
-    out = out.subspan(static_cast<std::size_t>(got));
+  const auto got = descriptor_.ReadAt(offset, out);
+  if (!got) {
+    return Unavailable(
+        fmt::format("'{}' cannot be read at byte {}: {}", path_, offset, ErrnoText(errno)));
   }
-  return OkStatus();
+  if (*got == out.size()) return OkStatus();
+  return Unavailable(fmt::format("'{}' ends at byte {}, where {} more bytes were expected", path_,
+                                 offset + static_cast<std::int64_t>(*got), out.size() - *got));
+}
+
+Result<std::string> File::ReadAll(std::int64_t limit) const {
+  TESSERA_TRY(const std::int64_t size, Size());
+  if (size > limit) {
+    return InvalidArgument(fmt::format("'{}' has {} bytes, the limit is {}", path_, size, limit));
+  }
+  std::string text(static_cast<std::size_t>(size), '\0');
+  TESSERA_RETURN_IF_ERROR(ReadAt(0, std::as_writable_bytes(std::span(text))));
+  return text;
 }
 
 Status File::WriteAt(std::int64_t offset, std::span<const std::byte> bytes) const {
   while (!bytes.empty()) {
-    const ssize_t put = ::pwrite(fd_, bytes.data(), bytes.size(), offset);
+    const ssize_t put = ::pwrite(descriptor_.get(), bytes.data(), bytes.size(), offset);
     if (put < 0 && errno == EINTR) continue;
     if (put <= 0) {
-      return Failed(path_, fmt::format("cannot be written at byte {}", offset),
-                    put < 0 ? errno : ENOSPC);
+      return FileError(path_, fmt::format("cannot be written at byte {}", offset),
+                       put < 0 ? errno : ENOSPC);
     }
     offset += put;
     bytes = bytes.subspan(static_cast<std::size_t>(put));
@@ -80,14 +83,14 @@ Status File::WriteAt(std::int64_t offset, std::span<const std::byte> bytes) cons
 }
 
 Status File::Resize(std::int64_t size) const {
-  if (::ftruncate(fd_, size) != 0) {
-    return Failed(path_, fmt::format("cannot be given {} bytes", size), errno);
+  if (::ftruncate(descriptor_.get(), size) != 0) {
+    return FileError(path_, fmt::format("cannot be given {} bytes", size), errno);
   }
   return OkStatus();
 }
 
 Status File::Sync() const {
-  if (::fsync(fd_) != 0) return Failed(path_, "cannot be brought to the disk", errno);
+  if (::fsync(descriptor_.get()) != 0) return FileError(path_, "cannot be synced", errno);
   return OkStatus();
 }
 
@@ -111,13 +114,12 @@ Result<FilePtr> OpenFiles::Get(int index) const {
 }
 
 Status SyncFolder(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return Failed(path, "cannot be opened", errno);
-  const int result = ::fsync(fd);
-  const int error = errno;
-  ::close(fd);
-  // Some file systems know no fsync of folders.
-  if (result != 0 && error != EINVAL) return Failed(path, "cannot be brought to the disk", error);
+  const engine::Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.ok()) return FileError(path, "cannot be opened", errno);
+  // Some file systems do not support fsync of folders.
+  if (::fsync(folder.get()) != 0 && errno != EINVAL) {
+    return FileError(path, "cannot be synced", errno);
+  }
   return OkStatus();
 }
 

@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// Files by descriptor: reads and writes at an offset, and a bounded set of descriptors over a
-/// list of files of any length. Nothing is mapped: a mapped file that shrinks would end the
-/// process.
+/// Reads and writes files at an offset, and keeps a bounded number of descriptors open for a list
+/// of files of any length. No file is mapped into memory, because access to a mapped file that has
+/// shrunk ends the process by a signal.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,43 +13,45 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "engine/files/descriptor.h"
 #include "ptc/base/result.h"
 
 namespace tessera::checkpoint {
 
-/// One open file; closed with the last reference. Any thread may use it.
+/// An open file. The last reference closes it. \threadsafety Any thread.
 class File {
  public:
-  enum class Mode : std::uint8_t { kRead, kCreate };  // kCreate: written, made where missing
+  enum class Mode : std::uint8_t { kRead, kCreate };  // kCreate: writable, created if missing
 
-  /// \error kNotFound, kUnavailable with errno's text; kInvalidArgument if it is no regular file
+  /// \error kNotFound, kUnavailable with the text of errno; kInvalidArgument for what is not a
+  ///     regular file
   static Result<std::shared_ptr<const File>> Open(const std::string& path, Mode mode);
-  ~File();
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-
   const std::string& path() const { return path_; }
   Result<std::int64_t> Size() const;
   /// Fills all of `out` or fails. \error kUnavailable naming file, offset and why
   Status ReadAt(std::int64_t offset, std::span<std::byte> out) const;
+  /// Reads the whole file. \error kInvalidArgument if it has more than `limit` bytes; as ReadAt
+  Result<std::string> ReadAll(std::int64_t limit) const;
   /// Writes all of `bytes` or fails. \error kResourceExhausted (disk full), kUnavailable
   Status WriteAt(std::int64_t offset, std::span<const std::byte> bytes) const;
   Status Resize(std::int64_t size) const;
-  /// Waits until content and size are on the medium.
+  /// Waits until content and size are on disk.
   Status Sync() const;
 
  private:
-  File(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+  File(std::string path, engine::Descriptor descriptor)
+      : path_(std::move(path)), descriptor_(std::move(descriptor)) {}
   std::string path_;
-  int fd_;
+  engine::Descriptor descriptor_;
 };
 using FilePtr = std::shared_ptr<const File>;
 
-/// Files opened when they are first needed, of which at most `limit` stay open: the one that was
-/// not asked for the longest is closed first. Any thread may use it.
+/// Opens files when they are first needed and keeps at most `limit` of them open. The least
+/// recently used one is closed first. \threadsafety Any thread.
 class OpenFiles {
  public:
   explicit OpenFiles(std::vector<std::string> paths, File::Mode mode = File::Mode::kRead,
@@ -66,11 +68,14 @@ class OpenFiles {
   const File::Mode mode_;
   const std::size_t limit_;
   mutable std::mutex mutex_;
-  mutable std::list<int> ages_;                 // youngest first; guarded by mutex_
+  mutable std::list<int> ages_;                 // most recently used first; guarded by mutex_
   mutable std::unordered_map<int, Held> held_;  // guarded by mutex_
 };
 
-/// Makes the names in a folder last: fsync of the folder.
+/// "'PATH' WHAT: the text of errno". kNotFound, kResourceExhausted for a full disk, or kUnavailable.
+Error FileError(const std::string& path, std::string_view what, int error);
+
+/// Syncs a folder, so that the names in it survive a loss of power.
 Status SyncFolder(const std::string& path);
 
 }  // namespace tessera::checkpoint

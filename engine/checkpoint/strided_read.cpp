@@ -9,11 +9,11 @@ namespace tessera::checkpoint {
 namespace {
 
 constexpr std::int64_t kWindow = std::int64_t{1} << 20;
-constexpr std::int64_t kLongRun = std::int64_t{1} << 16;  // bytes; read without the buffer
-constexpr std::int64_t kMaxGap = std::int64_t{1} << 13;  // bytes read in vain rather than asked for
+constexpr std::int64_t kLongRun = std::int64_t{1} << 16;  // bytes; longer runs bypass the buffer
+constexpr std::int64_t kMaxGap = std::int64_t{1} << 13;   // bytes that are read and not used
 constexpr std::size_t kMaxRuns = std::size_t{1} << 14;
 
-/// `count` elements side by side in the file, `step` elements apart in memory.
+/// `count` elements that are adjacent in the file.
 struct Run {
   std::int64_t from = 0;  // byte of the file
   std::byte* to = nullptr;
@@ -29,7 +29,7 @@ void Scatter(const std::byte* from, std::byte* to, std::int64_t count, std::int6
   }
 }
 
-/// Collects runs and reads those that lie close together with one call. Runs usually arrive in the
+/// Collects runs, and reads those that are close together with one call. Runs usually arrive in the
 /// order of the file.
 class Gather {
  public:
@@ -41,7 +41,7 @@ class Gather {
       TESSERA_RETURN_IF_ERROR(Flush());
       return file_.ReadAt(run.from, {run.to, Bytes(run.count)});
     }
-    while (run.count > 0) {  // a run that is longer than the window comes in parts
+    while (run.count > 0) {  // a run may be longer than the window
       const std::int64_t part = std::min(run.count, kWindow / element_bytes_);
       TESSERA_RETURN_IF_ERROR(AddShort({run.from, run.to, part}));
       run.from += part * element_bytes_;
@@ -74,7 +74,7 @@ class Gather {
 
   Status AddShort(Run run) {
     const std::int64_t end = run.from + run.count * element_bytes_;
-    // Strides of a saved tensor may overlap; then runs can step back, also before the first one.
+    // If the strides of a saved tensor overlap, a run may begin before the first run of the buffer.
     const bool fits = !runs_.empty() && runs_.size() < kMaxRuns && run.from >= runs_.front().from &&
                       run.from - end_ <= kMaxGap && end - runs_.front().from <= kWindow;
     if (!fits) TESSERA_RETURN_IF_ERROR(Flush());
@@ -104,7 +104,7 @@ class Gather {
   const std::int64_t element_bytes_;
   const std::int64_t step_;
   std::vector<Run> runs_;
-  std::int64_t end_ = 0;  // byte of the file behind the runs
+  std::int64_t end_ = 0;  // the end of the runs in the file
   std::unique_ptr<std::byte[]> buffer_;
 };
 

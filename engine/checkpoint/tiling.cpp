@@ -19,7 +19,7 @@ Box WithDim(const Box& box, int dim, Interval range) {
   return *Box::Make(std::span(dims.data(), static_cast<std::size_t>(box.rank())));
 }
 
-/// \pre every box meets the region
+/// \pre every box intersects the region
 std::optional<TilingFlaw> ExamineFew(const Box& region, const std::vector<Box>& boxes) {
   std::vector<Box> missing = {region};
   for (std::size_t i = 0; i < boxes.size(); ++i) {
@@ -36,10 +36,10 @@ std::optional<TilingFlaw> ExamineFew(const Box& region, const std::vector<Box>& 
 struct Cut {
   int dim = -1;
   std::int64_t at = 0;
-  std::size_t load = 0;  // boxes of the fuller half
+  std::size_t load = 0;  // boxes of the half with more boxes
 };
 
-/// The median face along each dim, and of these the one that halves best.
+/// Cuts at the median face along one dim: the dim whose larger half has the fewest boxes.
 Cut BestCut(const Box& region, const std::vector<Box>& boxes) {
   Cut best;
   std::vector<std::int64_t> faces;
@@ -68,7 +68,7 @@ Cut BestCut(const Box& region, const std::vector<Box>& boxes) {
 std::optional<TilingFlaw> Examine(const Box& region, const std::vector<Box>& boxes) {
   if (boxes.size() <= kFew) return ExamineFew(region, boxes);
   const Cut cut = BestCut(region, boxes);
-  // Without a face inside the region each box covers all of it.
+  // If no face is inside the region, every box covers all of it.
   if (cut.dim < 0) return TilingFlaw{false, region};
   const Interval whole = region[cut.dim];
   for (const Interval half : {Interval{whole.begin, cut.at}, Interval{cut.at, whole.end}}) {

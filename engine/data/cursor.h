@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The data position of a job: which samples the coming global batch holds, whatever the mesh.
+/// The data position of a job: which samples the next global batch has, whatever the mesh.
 
 #include <array>
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace tessera::engine {
 
-/// Where the job stands in its data. Pass p visits the samples in the order of a permutation keyed
-/// by (seed, p); the next global batch begins at position `next` of pass `pass`.
+/// The position of a job in its data. Pass p visits the samples in the order of a permutation keyed
+/// by (seed, p). The next global batch begins at position `next` of pass `pass`.
 struct Cursor {
   std::int64_t seed = 0;
   std::int64_t pass = 0;
   std::int64_t next = 0;
 
-  /// As the tensor job.cursor holds it.
+  /// The words of the tensor job.cursor.
   std::array<std::int64_t, 3> ToArray() const { return {seed, pass, next}; }
   static Cursor FromArray(const std::array<std::int64_t, 3>& words) {
     return {words[0], words[1], words[2]};
@@ -27,11 +27,11 @@ struct Cursor {
   friend bool operator==(const Cursor&, const Cursor&) = default;
 };
 
-/// The cursor `count` samples later in a data set of `num_samples`.
+/// Returns the cursor `count` samples later in a data set of `num_samples`.
 /// \pre count >= 0, num_samples >= 1, cursor.next >= 0
 Cursor Advance(const Cursor& cursor, std::int64_t count, std::int64_t num_samples);
 
-/// Places [begin, end) of a global batch, counted from 0.
+/// Positions [begin, end) of a global batch, counted from 0.
 struct BatchShare {
   std::int64_t begin = 0;
   std::int64_t end = 0;
@@ -39,10 +39,10 @@ struct BatchShare {
   friend bool operator==(const BatchShare&, const BatchShare&) = default;
 };
 
-/// What data-parallel rank `rank` of `ranks` takes of every global batch of `batch` samples: runs
-/// in rank order, the first batch mod ranks of them one sample longer than the others, so that 128
-/// on 3 ranks are 43, 43 and 42. The one rule for trainer, cost model, file tree and own jobs. No
-/// share is larger than rank 0's.
+/// Returns what data-parallel rank `rank` of `ranks` reads of every global batch of `batch`
+/// samples. Shares are runs in rank order; the first batch mod ranks of them have one sample more,
+/// so 128 samples on 3 ranks are 43, 43 and 42. Trainer, cost model, file tree and own jobs all use
+/// this rule. No share is larger than that of rank 0.
 /// \pre 0 <= rank < ranks, batch >= 0
 constexpr BatchShare ShareOfBatch(std::int64_t batch, std::int64_t rank, std::int64_t ranks) {
   const std::int64_t less = batch / ranks, longer = batch % ranks;
@@ -50,9 +50,9 @@ constexpr BatchShare ShareOfBatch(std::int64_t batch, std::int64_t rank, std::in
   return {begin, begin + less + (rank < longer ? 1 : 0)};
 }
 
-/// Samples at positions [begin, end) after the cursor, across passes if need be.
+/// Returns the samples at positions [begin, end) after the cursor, across passes if need be.
 /// \error kInvalidArgument if num_samples is outside the limits of Permutation, or the cursor or
-///     the range is negative.
+///     the range is negative
 Result<std::vector<std::int64_t>> SamplesAt(const Cursor& cursor, std::int64_t begin,
                                             std::int64_t end, std::int64_t num_samples);
 

@@ -52,7 +52,7 @@ Status CheckParts(const std::vector<DataMix::Part>& parts) {
   return OkStatus();
 }
 
-/// Weights as whole numbers. Only quotients and products: the same on every machine.
+/// Rounds the weights to whole numbers, by quotients and products only: the same on every machine.
 std::vector<std::int64_t> WholeWeights(const std::vector<DataMix::Part>& parts) {
   double largest = 0;
   for (const auto& part : parts) largest = std::max(largest, part.weight);
@@ -67,7 +67,7 @@ std::vector<std::int64_t> WholeWeights(const std::vector<DataMix::Part>& parts) 
   return whole;
 }
 
-/// Samples [first, first + out.size()) of a part's own order, over its passes.
+/// Fills in the samples [first, first + out.size()) of a part's own order, over its passes.
 Status FillOwnOrder(std::int64_t seed, std::size_t part, std::int64_t num_samples,
                     std::int64_t first, std::span<std::int64_t> out) {
   while (!out.empty()) {
@@ -112,7 +112,7 @@ std::uint64_t DataMix::fingerprint() const {
   return hash;
 }
 
-DataMix::Place DataMix::PlaceAt(std::int64_t position) const {
+DataMix::PartPosition DataMix::PartPositionAt(std::int64_t position) const {
   std::size_t begin = 0, end = parts_.size();
   while (end - begin > 1) {
     const std::size_t middle = begin + (end - begin) / 2;
@@ -149,8 +149,8 @@ Result<std::vector<SampleId>> DataMix::SamplesAt(const Cursor& cursor, std::int6
     return InvalidArgument(fmt::format("no samples [{}, {}) after cursor pass {}, next {}", begin,
                                        end, cursor.pass, cursor.next));
   }
-  // First who has each position. Each part's places are consecutive, so its samples are then
-  // computed side by side.
+  // First find the part of each position. The indices in each part are consecutive, so its samples
+  // are then computed side by side.
   const std::int64_t first = cursor.pass * num_samples_ + cursor.next + begin;
   struct Stretch {
     std::int64_t first = 0;
@@ -160,7 +160,7 @@ Result<std::vector<SampleId>> DataMix::SamplesAt(const Cursor& cursor, std::int6
   std::vector<Stretch> stretches(parts_.size());
   ids.resize(static_cast<std::size_t>(end - begin));
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    const Place place = PlaceAt(first + static_cast<std::int64_t>(i));
+    const PartPosition place = PartPositionAt(first + static_cast<std::int64_t>(i));
     Stretch& stretch = stretches[place.part];
     if (stretch.samples.empty()) stretch.first = place.index;
     stretch.samples.push_back(0);

@@ -2,14 +2,15 @@
 #pragma once
 
 /// \file
-/// All that a job trains on: one data set or several in a fixed proportion, and their order.
+/// The data of a job: one data set, or several in a fixed proportion, and their order.
 ///
-/// The order is that of a balanced binary tree over the parts. A node whose left half has the
-/// weight L and whose both halves have W sends its i-th sample to the left iff
-/// floor((i + 1) L / W) > floor(i L / W), as a Sturmian word of slope L / W (Lothaire, "Algebraic
-/// Combinatorics on Words", 2002, chapter 2): the left half has had floor(i L / W) of the first i.
-/// So part and place within it follow from a position by one division a level, and of the first i
-/// samples part k has had i * weight(k), give or take less than the depth of the tree.
+/// The order is that of a balanced binary tree over the parts. Let L be the weight of the left half
+/// of a node and W that of both halves. The node sends its i-th sample to the left iff floor((i +
+/// 1) L / W) > floor(i L / W), as a Sturmian word of slope L / W does (Lothaire, "Algebraic
+/// Combinatorics on Words", 2002, chapter 2). The left half then has floor(i L / W) of the first i
+/// samples. So the part of a position, and the index within the part, follow from one division per
+/// level. Of the first i samples part k has i * weight(k), give or take less than the depth of the
+/// tree.
 
 #include <cstdint>
 #include <span>
@@ -27,10 +28,10 @@ struct SampleId {
   friend bool operator==(const SampleId&, const SampleId&) = default;
 };
 
-/// A part's own samples come in the order of its own passes, each permuted anew, each sample once a
-/// pass. A pass of the mix is the sum of the parts' samples; with weights in proportion to their
-/// samples it visits every sample once. Where a sample stands follows from its position alone, so
-/// it is the same on every mesh. With one part the order is that of SamplesAt.
+/// The samples of a part come in the order of its own passes, each a new permutation with each
+/// sample once. A pass of the mix has as many samples as all parts together; with weights in
+/// proportion to their samples it visits every sample once. The sample at a position depends on the
+/// position alone, so it is the same on every mesh. With one part the order is that of SamplesAt.
 /// \threadsafety Immutable.
 class DataMix {
  public:
@@ -41,22 +42,23 @@ class DataMix {
     DatasetPtr data;
     double weight = 0;  // > 0; in all parts, or 0 in all: in proportion to their samples
   };
-  /// \error kInvalidArgument for no part, a weight that is no positive number or missing in some,
-  ///     parts of different sequence length, more samples than Permutation takes, over 65536 parts
+  /// \error kInvalidArgument for no part, a weight that is negative, not finite or missing in some
+  ///     parts, parts of different sequence length, more samples than Permutation takes, or more
+  ///     than 65536 parts
   static Result<DataMix> Make(std::vector<Part> parts);
 
   const std::vector<Part>& parts() const { return parts_; }
   std::int64_t sequence() const { return parts_.front().data->sequence(); }
   std::int64_t num_samples() const { return num_samples_; }  // of a pass
-  /// The share of a part in the order, as it was rounded.
+  /// Returns the share of a part in the order, as it was rounded.
   double share(int part) const;
-  /// That of the data set where there is one part.
+  /// With one part, the fingerprint of its data set.
   std::uint64_t fingerprint() const;
 
-  /// Samples at positions [begin, end) after the cursor, across passes if need be.
+  /// Returns the samples at positions [begin, end) after the cursor, across passes if need be.
   /// O((end - begin) log parts) time.
-  /// \error kInvalidArgument for a damaged cursor or range, as SamplesAt; for one that lies 2^62
-  ///     samples or more after the beginning, where there are several parts
+  /// \error kInvalidArgument for a damaged cursor or range, as SamplesAt; with several parts also
+  ///     for a cursor 2^62 samples or more after the beginning
   Result<std::vector<SampleId>> SamplesAt(const Cursor& cursor, std::int64_t begin,
                                           std::int64_t end) const;
   /// As Dataset::ReadTokens.
@@ -66,11 +68,11 @@ class DataMix {
 
  private:
   explicit DataMix(std::vector<Part> parts) : parts_(std::move(parts)) {}
-  struct Place {
+  struct PartPosition {
     std::size_t part = 0;
-    std::int64_t index = 0;  // how many samples of the part come before, over all passes
+    std::int64_t index = 0;  // the samples of the part before this one, over all passes
   };
-  Place PlaceAt(std::int64_t position) const;
+  PartPosition PartPositionAt(std::int64_t position) const;
 
   std::vector<Part> parts_;
   std::vector<std::int64_t> weights_before_;  // of parts [0, i); one more than there are parts

@@ -18,7 +18,7 @@ DescriptorPool::DescriptorPtr DescriptorPool::Get(std::uint64_t id, const std::s
       return found->second.descriptor;
     }
   }
-  // Opened without the lock: a slow file system holds up nobody else.
+  // Opened without the lock, so that a slow file system does not block other threads.
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   const int failure = errno;
   auto opened = std::make_shared<const Descriptor>(fd);
@@ -26,7 +26,7 @@ DescriptorPool::DescriptorPtr DescriptorPool::Get(std::uint64_t id, const std::s
     errno = failure;
     return opened;
   }
-  DescriptorPtr closed;  // after the lock
+  DescriptorPtr closed;  // destroyed after the lock is released
   const std::lock_guard lock(mutex_);
   const auto [at, is_new] = held_.try_emplace(id);
   if (!is_new) return at->second.descriptor;  // another thread was faster

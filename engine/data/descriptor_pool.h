@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A bounded number of open files over any number of them.
+/// Keeps a bounded number of files open, of any number of files.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,8 +16,7 @@
 
 namespace tessera::engine {
 
-/// Keeps the files that were used last open; the one that was not used the longest is closed first,
-/// once nobody reads from it.
+/// The file that was not used for the longest time is closed first, once no thread reads from it.
 /// \threadsafety Any thread.
 class DescriptorPool {
  public:
@@ -25,7 +24,8 @@ class DescriptorPool {
   using DescriptorPtr = std::shared_ptr<const Descriptor>;
 
   std::uint64_t NewId();
-  /// The descriptor of `id`, opened for reading where it is not open; not ok() with errno set.
+  /// Returns the descriptor of `id`, and opens it for reading if need be. On failure it is not ok()
+  /// and errno is set.
   DescriptorPtr Get(std::uint64_t id, const std::string& path);
   void Close(std::uint64_t id);
 

@@ -22,17 +22,17 @@
 namespace tessera::engine {
 namespace {
 
-// Philox runs on two counters at once, each in the lower half of a 64-bit lane: there the product
-// of a round lies in place, and no lane ever has to be moved. What the upper halves hold does not
-// matter. A counter's word is two elements, 16 bits each. Elements lie as they fall out: element
-// w * 16 + 2 * c + h of a group of 64 takes half h of word w of the group's counter c.
+// Philox runs on two counters at once, each in the lower half of a 64-bit lane. The product of a
+// round is then in place, and no lane is ever moved. The upper halves do not matter. A word is two
+// elements of 16 bits. The order of the elements is that of the computation: element w * 16 + 2 * c
+// + h of a group of 64 is half h of word w of the group's counter c.
 constexpr std::size_t kGroup = 64;
 constexpr std::size_t kPairs = 4;  // of counters in a group
 using Pair = std::uint64_t __attribute__((vector_size(16)));
 using Quad = std::int32_t __attribute__((vector_size(16)));
 static_assert(std::endian::native == std::endian::little);
 
-/// Lower halves times `factor`.
+/// Returns the lower halves times `factor`.
 Pair Product(Pair pair, std::uint64_t factor) {
 #ifdef __SSE2__
   return reinterpret_cast<Pair>(_mm_mul_epu32(reinterpret_cast<__m128i>(pair),
@@ -44,8 +44,8 @@ Pair Product(Pair pair, std::uint64_t factor) {
 
 using Words = std::array<Pair, 4>;
 
-/// As Philox4x32, for the counters of all pairs. One pair waits for its products; several side by
-/// side keep the multiplier busy.
+/// Computes Philox4x32 for the counters of all pairs. One pair waits for its products; several
+/// pairs side by side keep the multiplier busy.
 template <std::size_t kSize>
 void PhiloxOfPairs(std::array<Words, kSize>& pairs, std::array<std::uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {

@@ -48,7 +48,7 @@ std::int64_t BytesOf(std::span<const ByteSourcePtr> sources) {
   return bytes;
 }
 
-/// What writers that were killed left. One that is at work writes its file on and on.
+/// Removes files of writers that were killed. A living writer changes its file all the time.
 void RemoveAbandoned(const std::string& folder) {
   constexpr auto kAbandoned = std::chrono::hours(1);
   std::error_code error;
@@ -82,8 +82,8 @@ class BuiltIndex final : public RecordIndex {
 
 class MappedIndex final : public RecordIndex {
  public:
-  /// \return null where the file is not there or not what it should be: `wanted` but for num_words
-  /// and body_checksum.
+  /// \return null if the file is missing or does not match `wanted`, apart from num_words and
+  ///     body_checksum
   static RecordIndexPtr Open(const std::string& path, const IndexFileHeader& wanted) {
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     struct stat status = {};
@@ -128,13 +128,13 @@ class MappedIndex final : public RecordIndex {
   const std::size_t size_;
 };
 
-/// An index that cannot be kept is no reason not to train.
+/// Failing to keep an index does not prevent training.
 void Keep(const std::string& path, const IndexFileHeader& header, const BuiltIndex& index,
           const IndexOptions& options) {
   std::string bytes(sizeof header + index.body().size_bytes(), '\0');
   std::memcpy(bytes.data(), &header, sizeof header);
   std::memcpy(bytes.data() + sizeof header, index.body().data(), index.body().size_bytes());
-  std::error_code ignored;  // the write says what is wrong
+  std::error_code ignored;  // the write then fails with a message
   std::filesystem::create_directories(options.folder, ignored);
   RemoveAbandoned(options.folder);
   const Status status = WriteWholeFile(path, bytes, 0644);
@@ -153,7 +153,7 @@ std::size_t RecordIndex::file_of(std::int64_t entry) const {
 }
 
 Status IndexBuilder::Passed(std::int64_t bytes) {
-  constexpr std::int64_t kTellEvery = 256 << 10;  // what is read at once: the source may be slow
+  constexpr std::int64_t kTellEvery = 256 << 10;  // the size of one read: the source may be slow
   done_bytes_ += bytes;
   if (options_.cancel.stop_requested()) return BuildingCancelled();
   if (options_.progress &&
@@ -217,7 +217,7 @@ Result<RecordIndexPtr> OpenIndex(DataFormat format, std::size_t entry_words, std
   header.num_words = built->body().size() - num_files - 1;
   header.body_checksum = built->checksum();
   Keep(path, header, *built, options);
-  // Mapped from here on, so that the processes of a machine share the memory.
+  // From here on it is mapped, so that the processes of a machine share the memory.
   if (RecordIndexPtr kept = MappedIndex::Open(path, header)) return kept;
   return built;
 }

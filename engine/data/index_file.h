@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Where the records of a data set lie: found once by going through its files, then kept in a file
-/// that is mapped (FORMAT.md).
+/// Where the records of a data set are: found once by reading its files, then kept in a file that
+/// is mapped (FORMAT.md).
 
 #include <cstddef>
 #include <cstdint>
@@ -21,14 +21,15 @@ namespace tessera::engine {
 
 /// How indexes are made and kept.
 struct IndexOptions {
-  /// Index files are kept here, made where missing; empty: only in memory.
+  /// The folder of index files, created if missing; empty: indexes are only in memory.
   std::string folder = {};
-  /// Bytes gone through of all bytes; `total` grows while files are still being found. Called on
-  /// the caller's thread, again and again while it comes further, also with the same numbers.
+  /// Reports the bytes done and the bytes of all files; `total` grows while files are still being
+  /// found. Called on the caller's thread, repeatedly while there is progress, also with equal
+  /// numbers.
   std::function<void(std::int64_t done, std::int64_t total)> progress = {};
   /// A request to stop ends the work with kCancelled.
   std::stop_token cancel = {};
-  /// An index that could not be kept, in a line: the data set is open nevertheless.
+  /// Reports in one line that an index could not be kept. The data set is open nevertheless.
   std::function<void(const std::string& line)> warn = {};
 };
 
@@ -49,7 +50,7 @@ class RecordIndex {
   std::int64_t first_of(std::size_t file) const {
     return static_cast<std::int64_t>(first_entries_[file]);
   }
-  /// Equal for equal entries in equal files, wherever these lie.
+  /// Equal for equal entries in equal files, wherever the files are.
   std::uint64_t checksum() const { return checksum_; }
 
  protected:
@@ -61,7 +62,7 @@ class RecordIndex {
 };
 using RecordIndexPtr = std::shared_ptr<const RecordIndex>;
 
-/// What goes through the files tells it here.
+/// Collects the entries while the files are scanned.
 /// \threadsafety One thread.
 class IndexBuilder {
  public:
@@ -70,7 +71,8 @@ class IndexBuilder {
   void BeginFile() { first_entries_.push_back(words_.size() / entry_words_); }
   /// \pre entry.size() == entry_words
   void Add(std::initializer_list<std::uint64_t> entry) { words_.insert(words_.end(), entry); }
-  /// To be called often. \error kCancelled
+  /// Reports progress. Call it often.
+  /// \error kCancelled
   Status Passed(std::int64_t bytes);
 
   std::vector<std::uint64_t> TakeWords();  // as the body of the file: first entries, then entries
@@ -84,16 +86,16 @@ class IndexBuilder {
   std::vector<std::uint64_t> first_entries_, words_;
 };
 
-/// What the content of the sources is known by: names, sizes, versions, and the first and last 4
-/// KiB of at most 16 of them. Sampled content tells files apart that were put in place of others
-/// with the times kept; more would cost a request each where they are far away. \error as
-/// ByteSource::ReadAt; kCancelled
+/// Returns the key of the content of the sources: a hash of names, sizes, versions, and the first
+/// and last 4 KiB of at most 16 of them. The sampled content tells apart files that replaced others
+/// with equal times. More samples would cost a request each for remote files.
+/// \error as ByteSource::ReadAt; kCancelled
 Result<std::uint64_t> ContentKey(std::span<const ByteSourcePtr> sources,
                                  const IndexOptions& options = {});
 
-/// The index kept under the key of the sources, or, where there is none, it is damaged or of
-/// another version, one that `scan` builds, which is then kept. Any number of processes may do so
-/// at once.
+/// Returns the index kept under the key of the sources. If there is none, or it is damaged or of
+/// another version, `scan` builds one, which is then kept. Any number of processes may do so at
+/// once.
 /// \param scan calls BeginFile once for each of `num_files` files, in order
 /// \error of `scan`; kCancelled
 Result<RecordIndexPtr> OpenIndex(DataFormat format, std::size_t entry_words, std::size_t num_files,

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What tells one content of a file from another without reading it.
+/// Tells one content of a file from another without reading it.
 struct FileState {
   std::int64_t size_bytes = 0;
   std::int64_t changed_ns = 0;
@@ -53,7 +53,7 @@ class LocalSource final : public ByteSource {
     if (!file->ok()) return BadData(path_, offset, std::strerror(errno));
     const auto done = file->ReadAt(offset, out);
     if (!done) return BadData(path_, offset, std::strerror(errno));
-    // After the read, so that what was read is of the state that is compared.
+    // Compare after the read: the bytes read are then of the compared state.
     struct stat status = {};
     if (::fstat(file->get(), &status) != 0) return BadData(path_, offset, std::strerror(errno));
     const FileState now = StateOf(status);

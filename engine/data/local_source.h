@@ -15,19 +15,20 @@ namespace tessera::engine {
 
 class DescriptorPool;
 
-/// Local files. Each read compares the file with what it was when it was opened (size, time of
-/// change, identity): a job must not train on a mixture of two contents. Descriptors are opened
-/// when they are needed and a bounded number stays open, so thousands of files may be open here.
+/// Local files. Each read compares the file with its state when it was opened (size, time of
+/// change, identity), because a job must not train on a mixture of two contents. Descriptors are
+/// opened on demand and a bounded number stays open, so a data set may have thousands of files.
 ///
-/// Of a folder, List gives the regular files in it and below in byte order of their paths, without
-/// following symbolic links, except hidden names and __pycache__, site-packages and dist-packages:
-/// these change with every tool that runs, and with them every sample after them.
+/// List returns the regular files in a folder and below it, in byte order of their paths. It does
+/// not follow symbolic links, and leaves out hidden names and __pycache__, site-packages and
+/// dist-packages: tools change these on every run, and all samples after them would change. A
+/// folder that cannot be read is an error that names it.
 /// \threadsafety Any thread.
 class LocalFiles final : public SourceOpener {
  public:
   explicit LocalFiles(std::size_t max_open = 128);
 
-  /// All but URLs.
+  /// True for all names but URLs.
   bool Knows(const std::string& name) const override;
   Result<ByteSourcePtr> Open(const std::string& name) const override;
   Result<std::vector<std::string>> List(const std::string& name) const override;

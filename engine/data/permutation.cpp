@@ -19,8 +19,7 @@ struct Network {
   int half_bits;
 };
 
-/// A loop without branches, which the compiler turns into vector instructions where the machine
-/// multiplies 64-bit lanes.
+/// A loop without branches, which the compiler vectorizes for machines that multiply 64-bit lanes.
 [[gnu::always_inline]] inline void EncryptLanes(const Network network, std::uint64_t* blocks,
                                                 std::size_t count) {
   const std::uint64_t mask = (std::uint64_t{1} << network.half_bits) - 1;
@@ -92,7 +91,7 @@ std::uint64_t Permutation::Encrypt(std::uint64_t block) const {
 
 std::int64_t Permutation::operator()(std::int64_t index) const {
   TESSERA_DCHECK(0 <= index && index < size());
-  // The cycle through `index` comes back into [0, size) at `index` at the latest.
+  // This ends: the cycle of `index` returns to `index`, which is below size.
   std::uint64_t block = static_cast<std::uint64_t>(index);
   do {
     block = Encrypt(block);
@@ -110,8 +109,10 @@ void Permutation::Fill(std::int64_t first, std::span<std::int64_t> out) const {
       blocks[i] = static_cast<std::uint64_t>(first) + i;
       targets[i] = static_cast<std::uint32_t>(i);
     }
-    // All take a step; those that are inside stay, the others close ranks. A block that is still
-    // outside is written as well, and over that its image later: no branch that guesses wrong.
+    // Pass all pending blocks through the network, and store each as the image of its index. Keep
+    // those that are still outside [0, size) as pending, packed at the front; a later pass
+    // overwrites what was stored for them. Storing always costs less than a branch that is often
+    // mispredicted.
     for (std::size_t left = count; left > 0;) {
       EncryptMany({round_keys_, half_bits_}, blocks.data(), left);
       std::size_t outside = 0;

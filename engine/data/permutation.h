@@ -3,8 +3,8 @@
 
 /// \file
 /// A keyed permutation of [0, size) in O(1) memory: a balanced Feistel network over the next even
-/// number of bits, walked until it falls inside (Black and Rogaway, "Ciphers with Arbitrary Finite
-/// Domains", CT-RSA 2002, section 4). It shuffles; it is no cipher.
+/// number of bits, repeated until the image is below size (Black and Rogaway, "Ciphers with
+/// Arbitrary Finite Domains", CT-RSA 2002, section 4). It shuffles; it is not a cipher.
 
 #include <array>
 #include <cstdint>
@@ -22,10 +22,11 @@ class Permutation {
   static Result<Permutation> Make(std::int64_t size, std::uint64_t key);
 
   std::int64_t size() const { return static_cast<std::int64_t>(size_); }
-  /// Image of `index`; under four network passes on average. \pre 0 <= index < size()
+  /// Returns the image of `index`, after fewer than four network passes on average.
+  /// \pre 0 <= index < size()
   std::int64_t operator()(std::int64_t index) const;
-  /// Images of consecutive indices from `first`: several times as fast as one by one, because the
-  /// network waits for its own multiplications and many indices wait side by side.
+  /// Fills in the images of consecutive indices from `first`, several times as fast as one by one:
+  /// the multiplications of one index wait for each other, those of many indices run side by side.
   /// \pre 0 <= first, first + out.size() <= size()
   void Fill(std::int64_t first, std::span<std::int64_t> out) const;
 

@@ -23,7 +23,8 @@ std::uint64_t HashName(std::string_view name) {
   return hash;
 }
 
-/// Natural logarithm of x in (0, 1]: 2 artanh((m - 1) / (m + 1)) of the mantissa as a series.
+/// Returns the natural logarithm of x in (0, 1]: the series of 2 artanh((m - 1) / (m + 1)) for the
+/// mantissa m, plus the exponent times ln 2.
 double Log(double x) {
   int exponent = 0;
   double mantissa = std::frexp(x, &exponent);
@@ -37,7 +38,7 @@ double Log(double x) {
   return 2 * s * series + exponent * std::numbers::ln2;
 }
 
-/// A word as a number in (0, 1), exact.
+/// Returns a word as a number in (0, 1), exact.
 double Uniform(std::uint32_t word) { return (static_cast<double>(word) + 0.5) * 0x1p-32; }
 
 }  // namespace

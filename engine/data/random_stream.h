@@ -27,7 +27,7 @@ constexpr std::uint64_t StreamKey(std::int64_t seed, RandomPurpose purpose) {
   return ptc::Mix(ptc::Mix(static_cast<std::uint64_t>(seed) + 0x9e3779b97f4a7c15ULL) +
                   static_cast<std::uint64_t>(purpose));
 }
-/// A word as Philox takes it: the lower half first.
+/// Splits a word as Philox takes it: the lower half first.
 constexpr std::array<std::uint32_t, 2> Halves(std::uint64_t word) {
   return {static_cast<std::uint32_t>(word), static_cast<std::uint32_t>(word >> 32)};
 }
@@ -37,16 +37,18 @@ class RandomStream {
  public:
   RandomStream(std::int64_t seed, RandomPurpose purpose, std::string_view tensor);
 
-  /// Standard normal number of each element of block `block`: elements 4 * block to 4 * block + 3.
-  /// Computed with additions, products, quotients and square roots only, so that the bits depend on
-  /// no mathematics library.
+  /// Returns standard normal numbers for the elements of block `block`: elements 4 * block to 4 *
+  /// block + 3. Computed with additions, products, quotients and square roots only, so the bits do
+  /// not depend on a mathematics library.
   std::array<float, 4> NormalBlock(std::uint64_t block) const;
-  /// The number of one element. \pre element >= 0
+  /// Returns the number of one element.
+  /// \pre element >= 0
   float Normal(std::int64_t element) const {
     const auto index = static_cast<std::uint64_t>(element);
     return NormalBlock(index / 4)[index % 4];
   }
-  /// The numbers of consecutive elements. \pre first_element >= 0
+  /// Fills in the numbers of consecutive elements.
+  /// \pre first_element >= 0
   void Normal(std::int64_t first_element, std::span<float> out) const;
 
  private:
@@ -54,9 +56,10 @@ class RandomStream {
   std::array<std::uint32_t, 2> tensor_;
 };
 
-/// Uniform numbers in [0, 1), multiples of 2^-24, of consecutive elements of one sample's tensor,
-/// from `first_element` of the uncut one: a function of (seed, name, sample, element). `sample`
-/// counts the samples of the whole run, as in DropoutMask. For what a job draws beside dropout.
+/// Fills in uniform numbers in [0, 1), multiples of 2^-24, for consecutive elements of the tensor
+/// of one sample, from `first_element` of the uncut tensor: a function of (seed, name, sample,
+/// element). `sample` counts the samples of the whole run, as in DropoutMask. For random numbers of
+/// a job other than dropout.
 /// \pre first_element >= 0
 /// \threadsafety Pure.
 void UniformNumbers(std::int64_t seed, std::string_view name, std::int64_t sample,

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Reads of small pieces on the way through a file, from a window of it.
+/// Reads small pieces of a file in ascending order through a window.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,14 +13,13 @@
 
 namespace tessera::engine {
 
-/// Where pieces stand close together the window is read ahead; where the way jumps, little is.
+/// Reads ahead where pieces are close together, and little where they are far apart.
 /// \threadsafety One thread.
 class ScanReader {
  public:
   explicit ScanReader(const ByteSource& source) : source_(source) {}
-  /// Valid until the next call.
-  /// \pre size is small: memory is taken for it
-  /// \error kDataLoss where it does not lie in the file; as ByteSource::ReadAt
+  /// Returns `size` bytes at `offset`, valid until the next call. They are held in memory.
+  /// \error kDataLoss if they are not all in the file; as ByteSource::ReadAt
   Result<std::span<const std::byte>> At(std::int64_t offset, std::int64_t size);
 
  private:

@@ -25,7 +25,7 @@ namespace {
 /// TextDataset::fingerprint describes. `size_bytes` is the size of all files.
 Status HashTextFiles(std::span<const ByteSourcePtr> files, std::int64_t size_bytes,
                      IndexBuilder& builder) {
-  constexpr std::int64_t kBlockBytes = 64 << 10, kMaxBlocks = 1024;
+  constexpr std::int64_t kBlockBytes = 256 << 10, kMaxBlocks = 64;
   const std::int64_t stride = std::max(kBlockBytes, (size_bytes + kMaxBlocks - 1) / kMaxBlocks);
   std::vector<std::byte> block(static_cast<std::size_t>(kBlockBytes));
   for (const ByteSourcePtr& file : files) {
@@ -123,11 +123,11 @@ Result<TextDataset> TextDataset::Make(std::vector<ByteSourcePtr> files, std::int
   }
   std::vector<ByteSourcePtr> sources;
   for (const File& file : dataset.files_) sources.push_back(file.source);
-  TESSERA_TRY(const RecordIndexPtr hashes,
-              OpenIndex(DataFormat::kText, 2, sources.size(), sources, options,
-                        [&](IndexBuilder& builder) -> Status {
-                          return HashTextFiles(sources, dataset.size_bytes_, builder);
-                        }));
+  TESSERA_TRY(const RecordIndexPtr hashes, OpenIndex(DataFormat::kText, 2, sources.size(), sources,
+                                                     options, [&](IndexBuilder& builder) -> Status {
+                                                       return HashTextFiles(
+                                                           sources, dataset.size_bytes_, builder);
+                                                     }));
   dataset.fingerprint_ = RecordsFingerprint(DataFormat::kText, sequence, *hashes);
   return dataset;
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Text files as one long string of bytes, a byte a token, cut into samples.
+/// Text files as one long string of bytes, cut into samples. A byte is a token.
 
 #include <cstdint>
 #include <span>
@@ -53,9 +53,9 @@ class TextDataset final : public Dataset {
   std::int64_t num_files() const { return static_cast<std::int64_t>(files_.size()); }
   std::int64_t size_bytes() const { return size_bytes_; }
   std::int64_t num_samples() const override { return (size_bytes_ - 1) / sequence_; }
-  /// Equal for files of equal sizes and content in equal order. Up to 64 MiB of text are hashed
-  /// whole. Of more text, the first 64 KiB of each file and 64 KiB at equal distances after it are
-  /// hashed, about 64 MiB in all.
+  /// Equal for files of equal sizes and content in equal order. Up to 16 MiB of text are hashed
+  /// whole. Of more text, the first 256 KiB of each file are hashed, and 256 KiB at equal distances
+  /// after these: 64 blocks in all where the files are large.
   std::uint64_t fingerprint() const override { return fingerprint_; }
   /// Reads the sequence() + 1 bytes of `sample`.
   /// \pre 0 <= sample < num_samples(), out.size() == sequence() + 1

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Bytes as tokens, a byte a token.
+/// Bytes as tokens, one token per byte.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace tessera::engine {
 
-/// The first bytes as tokens; where there are too few, zeros behind them.
+/// Fills `out` with the first bytes as tokens, and with zeros if there are too few.
 void BytesToTokens(std::span<const std::byte> bytes, std::span<std::int32_t> out);
 
 }  // namespace tessera::engine

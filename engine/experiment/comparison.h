@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// How the last states of two runs do on the same samples. Training losses of two runs are of other
-/// samples, and some are harder than others; of equal samples that cancels, and so a few hundred
-/// are enough to tell a difference from chance.
+/// Compares the last states of two runs on the same samples. Training losses of two runs are of
+/// different samples, and some samples are harder than others. On equal samples that cancels, so a
+/// few hundred are enough to tell a difference from chance.
 
 #include <cstdint>
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace tessera::engine {
 
-/// Which samples, as the run has them that is compared.
+/// Which samples, as seen by the run that is compared.
 enum class Samples : std::uint8_t {
   kReadLast,   // of the pass, after its change
   kNeverRead,  // of the pass
@@ -21,19 +21,19 @@ enum class Samples : std::uint8_t {
 };
 
 struct Difference {
-  double value = 0;  // mean of the run's losses less those of the right one, nats a token
-  double error = 0;  // standard error of that: of the choice of samples, not of the training
+  double value = 0;  // mean loss of the run minus that of the right run, nats per token
+  double error = 0;  // its standard error, from the choice of samples, not from training
 };
-/// Over groups that lie in these samples as a whole; nullopt where there are fewer than two, or
-/// where the runs were not evaluated on the same ones.
+/// Compares over the groups that are wholly in these samples. nullopt if there are fewer than two,
+/// or if the runs were not evaluated on the same ones.
 std::optional<Difference> DifferenceOn(Samples samples, const ConsistencyRun& run,
                                        const ConsistencyRun& right, const ConsistencySetup& setup);
 
 enum class Verdict : std::uint8_t { kBelow, kAbove, kNotVisible };
-/// Below or above where the difference is more than twice its error.
+/// Returns below or above if the difference is more than twice its error.
 Verdict Judge(const std::optional<Difference>& difference);
 
-/// Mean on samples that nobody trains on; nullopt where there was no evaluation.
+/// Returns the mean loss on held-out samples; nullopt if there was no evaluation.
 std::optional<double> HeldOutLoss(const ConsistencyRun& run);
 
 }  // namespace tessera::engine

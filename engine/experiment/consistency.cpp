@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kWindowsInARun = 16;
 
-/// Samples of the run up to its change; beyond all points where there was none.
+/// Returns the samples of the run up to its change; beyond all points if there was none.
 std::int64_t ChangeSamples(const ConsistencyRun& run) {
   return run.changed_after ? *run.changed_after * run.batch_before
                            : std::numeric_limits<std::int64_t>::max();
@@ -28,7 +28,7 @@ std::span<const LossPoint> LastQuarter(std::span<const LossPoint> points) {
   return points.last(points.empty() ? 0 : std::max<std::size_t>(1, points.size() / 4));
 }
 
-/// The curve's loss after `samples`, linear between its points; none outside of it.
+/// Returns the loss of the curve after `samples`, linear between its points; nullopt outside.
 std::optional<double> At(std::span<const LossPoint> curve, std::int64_t samples) {
   const auto right = std::lower_bound(
       curve.begin(), curve.end(), samples,
@@ -47,7 +47,7 @@ std::int64_t WindowOf(const ConsistencyRun& run) {
                             : std::max<std::int64_t>(1, run.points.back().samples / kWindowsInARun);
 }
 
-/// The largest difference of the smoothed curves, from where both are means of a whole window.
+/// Returns the largest difference of the smoothed curves where both are means of a whole window.
 std::optional<double> LargestDifference(const ConsistencyRun& run, const ConsistencyRun& right) {
   const auto mine = SmoothCurve(run), other = SmoothCurve(right);
   const std::int64_t begin =
@@ -119,7 +119,7 @@ std::vector<LossPoint> SmoothCurve(const ConsistencyRun& run) {
   if (run.points.empty()) return {};
   const std::int64_t change = ChangeSamples(run), window = WindowOf(run);
   std::vector<LossPoint> smooth = Smooth(run.points, window, change);
-  // Means of a few steps jump about: after the change the curve begins with a whole window.
+  // Means of few steps vary too much: after the change the curve begins with a whole window.
   const auto after = std::find_if(smooth.begin(), smooth.end(),
                                   [&](const LossPoint& point) { return point.samples > change; });
   const auto full = std::find_if(

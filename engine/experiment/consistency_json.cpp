@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Results as JSON, for scripts and for the panel's last result. Keys are only ever added.
+/// Results as JSON, for scripts and the last result in the panel. Keys are added, never changed.
 
 #include <fmt/format.h>
 
@@ -37,7 +37,7 @@ Json ToObject(const ConsistencySetup& s) {
           {"learning_rate", s.learning_rate}};
 }
 
-/// By the samples they are on; null for the right run itself and where there is none.
+/// By the samples of the comparison; null for the right run itself and if there is none.
 Json DifferencesConsistencyJson(const ConsistencyRun& run, const ConsistencyResult& result) {
   const ConsistencyRun* right = result.Find(AtChange::kKeep);
   if (right == nullptr || right == &run) return nullptr;
@@ -105,7 +105,7 @@ class Members {
     if (!object_.is_object() || !object_.contains(key) || object_[key].is_null()) return;
     Read(key, &out->emplace());
   }
-  /// The member if it is there and a list; else an error.
+  /// Returns the member; an error if it is missing or no list.
   const Json* List(const char* key) { return Find(key, &Json::is_array); }
 
   const Status& status() const { return status_; }

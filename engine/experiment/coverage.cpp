@@ -10,7 +10,7 @@ namespace tessera::engine {
 
 Result<Coverage> CoverageOf(std::span<const ReadStretch> stretches, std::int64_t num_samples) {
   if (num_samples < 1) return InvalidArgument(fmt::format("a pass of {} samples", num_samples));
-  // How many more, or fewer, stretches cover the positions from the key on.
+  // The change in the number of stretches that cover a position, at each position where it changes.
   std::map<std::int64_t, std::int64_t> steps = {{0, 0}, {num_samples, 0}};
   for (const ReadStretch& stretch : stretches) {
     if (stretch.begin < 0 || stretch.end < stretch.begin) {

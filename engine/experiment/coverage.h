@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Which samples of a pass were read how often, worked out from where a job stood in its data.
+/// How often the samples of a pass were read, computed from the positions of a job in its data.
 
 #include <cstdint>
 #include <span>
@@ -27,8 +27,8 @@ struct Coverage {
   friend bool operator==(const Coverage&, const Coverage&) = default;
 };
 
-/// \error kInvalidArgument for a stretch that ends before it begins or begins below 0, or less than
-///     one sample a pass
+/// \error kInvalidArgument for a stretch that ends before it begins or begins below 0, or for less
+///     than one sample per pass
 Result<Coverage> CoverageOf(std::span<const ReadStretch> stretches, std::int64_t num_samples);
 
 }  // namespace tessera::engine

@@ -11,14 +11,14 @@
 namespace tessera::engine {
 namespace {
 
-/// "0.123 +/- 0.010 below the right run's", or that it is not to be told from it.
+/// Returns "0.123 +/- 0.010 below the right run's", or that there is no clear difference.
 std::string Apart(const std::optional<Difference>& difference) {
   if (Judge(difference) == Verdict::kNotVisible) return "not to be told from the right run's";
   return fmt::format("{:.3f} +/- {:.3f} {} the right run's", std::abs(difference->value),
                      difference->error, difference->value < 0 ? "below" : "above");
 }
 
-/// The differences of a run from the right one, as they are told.
+/// Returns the sentences on the differences of a run from the right one.
 struct FindingsDifferences {
   std::optional<Difference> read_last, never_read, held_out;
 

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// What an experiment showed, in sentences that claim only what was measured: a difference is one
-/// where Judge says so.
+/// The findings of an experiment, in sentences that claim only what was measured: a difference is
+/// one if Judge finds one.
 
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@
 
 namespace tessera::engine {
 
-/// A sentence or a few a run, those of the right one first.
+/// Returns some sentences per run, those of the right one first.
 std::vector<std::string> Findings(const ConsistencyResult& result);
 
 }  // namespace tessera::engine

@@ -2,15 +2,15 @@
 #pragma once
 
 /// \file
-/// How much memory the machine could still give away.
+/// The memory that is available on this machine.
 
 #include <cstdint>
 #include <optional>
 
 namespace tessera::engine {
 
-/// Bytes that Linux takes for available without swapping (MemAvailable of proc(5)); nullopt where
-/// it does not say. \threadsafety Any thread.
+/// Returns the bytes that are available without swapping (MemAvailable of proc(5)), or nullopt if
+/// the kernel does not report them. \threadsafety Any thread.
 std::optional<std::int64_t> AvailableMemory();
 
 }  // namespace tessera::engine

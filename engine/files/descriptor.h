@@ -29,8 +29,9 @@ class Descriptor {
   bool ok() const { return fd_ >= 0; }
   int get() const { return fd_; }
 
-  /// Reads from `offset` until `out` is full. \return bytes read, fewer only at the end of the
-  /// file; nullopt with errno set. \threadsafety Any thread.
+  /// Reads from `offset` until `out` is full.
+  /// \return the bytes read, which are fewer only at the end of the file; nullopt with errno set
+  /// \threadsafety Any thread.
   std::optional<std::size_t> ReadAt(std::int64_t offset, std::span<std::byte> out) const {
     std::size_t done = 0;
     while (done < out.size()) {

@@ -2,14 +2,14 @@
 #pragma once
 
 /// \file
-/// What processes have in common that run under one kernel.
+/// Identifies the running kernel, which all processes of a machine share.
 
 #include <string>
 
 namespace tessera::engine {
 
-/// The id of this boot of the kernel; empty where the system does not say. Equal for processes that
-/// share cores and could share memory. \threadsafety Any thread.
+/// Returns the id of this boot of the kernel, or an empty text if it cannot be read. Processes with
+/// equal ids share cores and can share memory. \threadsafety Any thread.
 std::string MachineIdentity();
 
 }  // namespace tessera::engine

@@ -12,8 +12,10 @@ namespace tessera::engine {
 Result<ProcessStat> ReadProcessStat(pid_t pid) {
   const std::string path = fmt::format("/proc/{}/stat", pid);
   TESSERA_TRY(const std::string text, ReadWholeFile(path));
-  const auto damaged = [&] { return DataLoss(fmt::format("{}: not as proc(5) says", path)); };
-  // Field 2, the name, may hold blanks and brackets.
+  const auto damaged = [&] {
+    return DataLoss(fmt::format("{}: its fields are not those of proc(5)", path));
+  };
+  // Field 2, the name, may contain blanks and parentheses.
   const auto name_end = text.rfind(')');
   if (name_end == std::string::npos) return damaged();
   std::istringstream fields(text.substr(name_end + 1));

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What the kernel says of a process of this machine (/proc/PID/stat, proc(5)).
+/// Reads the state of a process of this machine (/proc/PID/stat, proc(5)).
 
 #include <sys/types.h>
 
@@ -13,13 +13,13 @@
 namespace tessera::engine {
 
 struct ProcessStat {
-  char state = 'X';  // 'Z': ended, not yet waited for; 'X': gone
+  char state = 'X';  // 'Z': ended, but not waited for; 'X': dead
   pid_t parent = 0;
-  std::uint64_t start = 0;  // clock ticks after boot; with the pid it names a process for ever
+  std::uint64_t start = 0;  // clock ticks after boot; unique together with the pid
 };
 
-/// \error kNotFound: there is no such process (any more); kDataLoss naming the file: its words are
-/// not those of proc(5)
+/// \error kNotFound if there is no such process; kDataLoss naming the file if its fields are not
+///     those of proc(5)
 Result<ProcessStat> ReadProcessStat(pid_t pid);
 
 }  // namespace tessera::engine

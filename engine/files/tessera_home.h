@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Where Tessera keeps its own files on a machine.
+/// The folder of Tessera's own files.
 
 #include <string>
 

@@ -28,7 +28,7 @@ Error CannotWrite(const std::string& path, int number) {
   return full ? ResourceExhausted(text) : Unavailable(text);
 }
 
-/// Writes all of `text` and puts it on disk. \return 0, or an errno
+/// Writes and syncs all of `text`. \return 0, or an errno
 int WriteAll(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(fd, text.data(), text.size());
@@ -44,8 +44,8 @@ struct Temporary {
   std::string path;
 };
 
-/// Creates a file beside `path` under a name that nobody uses. The name is random, because writers
-/// on other hosts may share the folder, where process and thread numbers are not unique.
+/// Creates a file beside `path` with a random name. Hosts may share the folder, and process and
+/// thread numbers are not unique among them.
 Result<Temporary> MakeTemporary(const std::string& path, mode_t mode) {
   constexpr int kMostTries = 16;
   for (int i = 0; i < kMostTries; ++i) {

@@ -12,7 +12,7 @@
 namespace tessera::engine {
 namespace {
 
-/// More samples make matrix products no faster, and hold more activations.
+/// More samples need more memory for activations, but make matrix products no faster.
 constexpr std::int64_t kLargestMicroBatch = 8;
 
 using ptc::Axis;
@@ -50,7 +50,8 @@ std::vector<GptConfig> BuiltInModels() {
        .ffn = 2048,
        .vocab = 256,
        .sequence = 256},
-      // Radford et al. 2019; trained on bytes like the others, so most of its vocabulary rests.
+      // Radford et al. 2019. It is trained on bytes like the others, so most of its vocabulary is
+      // not used.
       {.name = "gpt2",
        .layers = 12,
        .width = 768,
@@ -61,7 +62,7 @@ std::vector<GptConfig> BuiltInModels() {
   };
 }
 
-/// Where a tensor lives when there are pipeline stages.
+/// The pipeline stage of a tensor.
 struct Place {
   StagePlace place = StagePlace::kAll;
   std::int64_t layer = 0;
@@ -74,8 +75,8 @@ struct Cut {
   ptc::Split split = ptc::Split::kEven;
 };
 
-/// Collects each parameter together with its optimizer state, which is cut alike and, with ZeRO,
-/// flat over dp on top.
+/// Collects each parameter with its optimizer state, which is cut like the parameter and, with
+/// ZeRO, also flat over dp.
 class Builder {
  public:
   Builder(Precision precision, bool zero) : precision_(precision), zero_(zero) {}
@@ -124,7 +125,7 @@ class Builder {
   std::vector<TensorSpec> tensors_;
 };
 
-/// What the built-in trainer needs of a mesh.
+/// Checks the conditions of the built-in trainer.
 Status CheckModel(const JobSettings& settings, const ptc::MeshShape& mesh) {
   const GptConfig& model = settings.model;
   for (const Axis axis : {Axis::kEp, Axis::kCp}) {
@@ -150,7 +151,7 @@ Status CheckModel(const JobSettings& settings, const ptc::MeshShape& mesh) {
   return OkStatus();
 }
 
-/// Samples of the data-parallel rank that has most.
+/// The samples of the data-parallel rank with the largest share.
 std::int64_t LargestShare(const JobSettings& settings, const ptc::MeshShape& mesh) {
   return ShareOfBatch(GlobalBatchOn(settings, mesh), 0, mesh[Axis::kDp]).size();
 }
@@ -242,7 +243,7 @@ Status CheckMesh(const JobSettings& settings, const ptc::MeshShape& mesh,
   if (options.micro_batch < 0) {
     return InvalidArgument(fmt::format("micro-batch {} is below 0", options.micro_batch));
   }
-  // What an own program does with its batch is its own affair.
+  // A program of the user divides its batch itself.
   if (settings.program) return OkStatus();
   TESSERA_RETURN_IF_ERROR(CheckModel(settings, mesh));
   const std::int64_t dp = mesh[Axis::kDp];

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The built-in models and the settings of a job that trains one. Known to registrar, trainer and
-/// command line; needs no libtorch.
+/// The built-in models and the settings of a job that trains one. The registrar, the trainer and
+/// the command line use it. It does not need libtorch.
 
 #include <cstdint>
 #include <optional>
@@ -42,26 +42,26 @@ struct GptConfig {
   friend bool operator==(const GptConfig&, const GptConfig&) = default;
 };
 
-/// What parameters are stored as. kBf16 keeps an fp32 master of each (Micikevicius et al., ICLR
-/// 2018, section 3.1); gradients, moments and activations are f32 in both.
+/// The dtype of parameters. kBf16 keeps an fp32 master of each parameter (Micikevicius et al., ICLR
+/// 2018, section 3.1). Gradients, moments and activations are f32 in both.
 enum class Precision : std::uint8_t { kFp32, kBf16 };
 std::string_view ToString(Precision precision);  // "fp32", "bf16"
 Result<Precision> ParsePrecision(std::string_view name);
 
-/// A job that is not the built-in trainer: any program on the rank library.
+/// A job that runs a program of the user on the rank library instead of the built-in trainer.
 struct OwnProgram {
-  std::string command;     // run by sh -c, once a rank
-  ptc::NamedText tensors;  // what ptc::ApplyRules reads
+  std::string command;     // run by sh -c, once per rank
+  ptc::NamedText tensors;  // read by ptc::ApplyRules, like `rules`
   ptc::NamedText rules;
   friend bool operator==(const OwnProgram&, const OwnProgram&) = default;
 };
 
-/// Everything that decides what a job computes; the mesh is not part of it.
+/// Everything that decides what a job computes. The mesh is not part of it.
 struct JobSettings {
   GptConfig model;
   std::int64_t global_batch = 16;
   std::int64_t seed = 1;
-  std::int64_t max_steps = 0;        // 0: no end. Never read by the schedule.
+  std::int64_t max_steps = 0;        // 0: no end. The schedule does not use it.
   std::int64_t cosine_steps = 2000;  // length of the schedule
   std::int64_t warmup_steps = 20;
   double learning_rate = 1e-3, min_learning_rate = 1e-4, weight_decay = 0.1, beta1 = 0.9,
@@ -70,48 +70,52 @@ struct JobSettings {
   Precision precision = Precision::kFp32;
   double dropout = 0;  // probability, of embeddings, attention weights and residual branches
   AtChange at_change = AtChange::kKeep;
-  std::int64_t device_batch = 0;           // NoteDeviceBatch; 0: not started, or nothing to note
-  std::optional<OwnProgram> program = {};  // then model and what only it reads mean nothing
+  std::int64_t device_batch = 0;           // set by NoteDeviceBatch; 0: not set
+  std::optional<OwnProgram> program = {};  // if set, `model` is not used
   friend bool operator==(const JobSettings&, const JobSettings&) = default;
 };
 
 /// Names of the built-in models, smallest first.
 std::vector<std::string> ModelNames();
-/// \error kNotFound naming the model and those there are.
+/// \error kNotFound naming the model and the known ones
 Result<GptConfig> FindModel(std::string_view name);
-/// The job's tensors. Built-in: parameters, with bf16 their fp32 masters, both Adam moments, and
-/// the scalars that a step reads (job.step, job.cursor), with their rules: qkv as three segments
-/// and gate|up as two, cut by tp; fc1 by rows, fc2 and proj by columns, embedding and head by
-/// vocabulary rows (the last ranks may hold fewer); all else replicated. With `zero` masters and
-/// moments are cut flat over dp. An own program: what its two files say.
-/// \error kInvalidArgument of the model or the files
+/// Returns the tensors of the job with their rules. For a program of the user, its two files define
+/// them. For a built-in model they are the parameters, with bf16 their fp32 masters, both Adam
+/// moments, and the scalars that a step reads (job.step, job.cursor).
+///
+/// tp cuts qkv in three segments, gate|up in two, fc1 by rows, fc2 and proj by columns, embedding
+/// and head by rows of the vocabulary (the last ranks may hold fewer). All other tensors are
+/// replicated. With `zero`, masters and moments are cut flat over dp.
+/// \error kInvalidArgument for the model or the files
 Result<ptc::CollectionPtr> MakeCollection(const JobSettings& settings, bool zero);
-/// Whether the job can run `mesh` with `options`. \error kInvalidArgument naming what does not
-/// divide, its value and the degree: `8 heads of gpt-mini are not divisible by tp = 3`; also cp, ep
-/// above 1, more stages than layers, more data-parallel ranks than the batch has samples, a
-/// micro-batch larger than the largest share of the batch (engine/data/cursor.h, ShareOfBatch). A
-/// batch need not divide by dp, nor a share by the micro-batch: shares differ by a sample, and the
-/// last micro-batch of a share holds what is left. For an own program only what its layout needs.
+/// Checks that the job can run on `mesh` with `options`. The global batch need not be divisible by
+/// dp: shares then differ by one sample. A share need not be divisible by the micro-batch: its last
+/// micro-batch is smaller. For a program of the user, only its layout decides.
+/// \error kInvalidArgument naming a size, its value and the degree that does not divide it, such as
+///     `8 heads of gpt-mini are not divisible by tp = 3`; also for cp or ep above 1, more stages
+///     than layers, more data-parallel ranks than samples in the batch, and a micro-batch above the
+///     largest share of the batch (ShareOfBatch in engine/data/cursor.h)
 Status CheckMesh(const JobSettings& settings, const ptc::MeshShape& mesh,
                  const StepOptions& options);
-/// Samples of one micro-batch, of which only the last of a share may hold fewer: what `options`
-/// say, or, where they leave it open, the largest share of the batch in as few parts of equal size
-/// as hold at most 8 samples each and, with pipeline stages, leave each stage at least two
-/// micro-batches for each stage (as far as the share has them).
-/// \pre CheckMesh(settings, mesh, options)
+/// Returns the samples of a micro-batch. Only the last one of a share may have fewer. If `options`
+/// do not set it, the largest share is divided into the fewest equal parts of at most 8 samples;
+/// with pipeline stages there are at least two micro-batches per stage, if the share has enough
+/// samples. \pre CheckMesh(settings, mesh, options)
 std::int64_t MicroBatch(const JobSettings& settings, const ptc::MeshShape& mesh,
                         const StepOptions& options);
-/// Micro-batches that a share of `samples` is worked through in. \pre micro_batch >= 1
+/// Returns the number of micro-batches of a share. \pre micro_batch >= 1
 constexpr std::int64_t NumMicroBatches(std::int64_t samples, std::int64_t micro_batch) {
   return (samples + micro_batch - 1) / micro_batch;
 }
-/// Sets one setting by its name in the JSON form, of the job or of its model: ("dropout", "0.1").
-/// \error kInvalidArgument naming setting, value and limit; `there is no setting 'lr'; there are …`
+/// Sets one setting of the job or of its model by its name in the JSON form: ("dropout", "0.1").
+/// \error kInvalidArgument naming setting, value and limits, or listing the settings if there is
+///     none of that name; `settings` is then unchanged
 Status ApplySetting(JobSettings& settings, std::string_view name, std::string_view value);
-/// The names that ApplySetting knows, each with its present value: "dropout=0".
+/// Returns the names that ApplySetting knows, each with its present value: "dropout=0".
 std::vector<std::string> SettingNames(const JobSettings& settings);
-/// JSON, one line.
+/// Returns one line of JSON. Bytes that are not UTF-8 become U+FFFD.
 std::string ToJson(const JobSettings& settings);
+/// \error kInvalidArgument for an unknown key, a missing one, and a value outside its limits
 Result<JobSettings> ParseJobSettings(std::string_view json);
 
 }  // namespace tessera::engine

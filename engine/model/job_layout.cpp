@@ -43,7 +43,7 @@ Result<ptc::Layout> MakeLayout(const ptc::RuledTensors& job, ptc::DeviceMesh mes
 Status CheckRunnable(const JobSettings& settings, const ptc::Layout& layout) {
   if (settings.program || layout.stage_rule() == StageRule{}) return OkStatus();
   return InvalidArgument(fmt::format(
-      "stages are {}: the built-in trainer runs uniform ones only, in one piece a stage",
+      "stages are {}: the built-in trainer runs uniform stages only, one range of layers each",
       ptc::ToString(layout.stage_rule())));
 }
 

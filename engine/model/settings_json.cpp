@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Job settings as JSON. Every key must be known and every value inside its limits; keys left out
-/// keep their defaults.
+/// Job settings as JSON. Every key must be known and every value inside its limits. A missing key
+/// leaves its default.
 
 #include <fmt/format.h>
 
@@ -20,8 +20,8 @@ using nlohmann::json;
 constexpr std::int64_t kMaxCount = std::int64_t{1} << 40;
 constexpr std::int64_t kMaxDeviceBatch = std::int64_t{1} << 20;
 
-/// Compact JSON. Bytes that are not UTF-8, as a path or a word of the command line may have, are
-/// replaced; nlohmann throws otherwise.
+/// Prints compact JSON. Bytes that are not UTF-8, which paths and the command line may contain,
+/// become U+FFFD; nlohmann throws by default.
 std::string Shown(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -136,11 +136,11 @@ Status CheckData(const std::vector<std::string>& data) {
 }
 
 Result<JobSettings> ParseSettings(const NamedText& file) {
-  TESSERA_TRY(const JsonValue json, ParseJson(file));
+  TESSERA_TRY(const JsonValue parsed, ParseJson(file));
   TESSERA_TRY(
       const auto reader,
       JsonReader::Make(
-          file, json, "a job",
+          file, parsed, "a job",
           {"model", "program", "global_batch", "seed", "max_steps", "cosine_steps", "warmup_steps",
            "learning_rate", "min_learning_rate", "weight_decay", "beta1", "beta2", "epsilon",
            "max_norm", "dropout", "at_change", "device_batch", "precision", "data"}));
@@ -185,13 +185,13 @@ Result<JobSettings> ParseSettings(const NamedText& file) {
   return settings;
 }
 
-/// Members that are chosen by flags of their own, or are no single value.
+/// Whether a member is one value, and has no command line option of its own.
 bool IsSetting(const std::string& key, const json& value) {
   return !value.is_structured() && key != "name" && key != "seed" && key != "max_steps" &&
          key != "global_batch" && key != "device_batch";
 }
 
-/// The object that holds setting `name`: the job's or its model's; nullptr if neither does.
+/// Returns the object with setting `name`, the job or its model, or nullptr.
 json* OwnerOf(json& settings, const std::string& name) {
   for (json* object : {&settings, settings.contains("model") ? &settings["model"] : nullptr}) {
     if (object != nullptr && object->contains(name) && IsSetting(name, (*object)[name])) {
@@ -235,7 +235,7 @@ Status ApplySetting(JobSettings& settings, std::string_view name, std::string_vi
   if (member.is_string()) {
     member = value;
   } else {
-    // Anything but a number or a boolean is kept as text, which the reader then refuses by name.
+    // Other values than numbers and booleans become text, which the reader refuses.
     member = json::parse(value, nullptr, /*allow_exceptions=*/false);
     if (!member.is_number() && !member.is_boolean()) member = value;
   }

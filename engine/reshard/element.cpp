@@ -55,7 +55,7 @@ std::string FormatElement(ptc::DType dtype, const std::byte* bytes) {
     case ptc::DType::kBF16:
     case ptc::DType::kF8E4M3:
     case ptc::DType::kF8E5M2: {
-      float value = 0;  // every value of these is a float exactly
+      float value = 0;  // f32 represents every value of these types exactly
       ptc::Convert(dtype, bytes, ptc::DType::kF32, reinterpret_cast<std::byte*>(&value), 1);
       return fmt::format("{}", value);
     }

@@ -9,11 +9,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <initializer_list>
 #include <nlohmann/json.hpp>
-#include <system_error>
 #include <utility>
 
+#include "engine/checkpoint/open_files.h"
 #include "ptc/base/json_reader.h"
 #include "ptc/layout.h"
 
@@ -22,14 +21,6 @@ namespace {
 
 using JournalJson = nlohmann::json;
 constexpr int kJournalVersion = 1;
-
-Error FailedJournal(const std::string& path, std::string_view what) {
-  const int error = errno;
-  const ErrorCode code = error == ENOSPC || error == EDQUOT || error == EFBIG
-                             ? ErrorCode::kResourceExhausted
-                             : ErrorCode::kUnavailable;
-  return {code, fmt::format("'{}' {}: {}", path, what, std::generic_category().message(error)), {}};
-}
 
 std::string JournalLine(const JournalJson& json) {
   return json.dump(-1, ' ', false, JournalJson::error_handler_t::replace) + "\n";
@@ -48,9 +39,6 @@ JournalJson ToJson(const Identity& identity) {
           {"plan", ptc::Hex16(identity.plan)}};
 }
 
-constexpr std::initializer_list<std::string_view> kIdentityKeys = {
-    "tessera_reshard", "source", "files", "tables", "options", "plan"};
-
 Result<std::uint64_t> ReadHex16(const JsonReader& reader, const JsonValue& value) {
   if (value.kind == JsonValue::Kind::kText) {
     if (const auto number = ptc::ParseHex16(value.text)) return *number;
@@ -64,7 +52,9 @@ Result<std::uint64_t> ReadHex16(const JsonReader& reader, std::string_view key) 
 }
 
 Result<Identity> ReadIdentity(const NamedText& line, const JsonValue& json) {
-  TESSERA_TRY(const auto reader, JsonReader::Make(line, json, "an identity", kIdentityKeys));
+  TESSERA_TRY(const auto reader, JsonReader::Make(line, json, "an identity",
+                                                  {"tessera_reshard", "source", "files", "tables",
+                                                   "options", "plan"}));
   TESSERA_RETURN_IF_ERROR(reader.Integer("tessera_reshard", kJournalVersion, kJournalVersion));
   Identity identity;
   TESSERA_TRY(identity.source, reader.Text("source"));
@@ -169,11 +159,12 @@ std::string Difference(const Identity& then, const Identity& now) {
 }
 
 Result<ReshardJournal> ReshardJournal::Open(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (fd < 0) return FailedJournal(path, "cannot be opened");
-  ReshardJournal journal(path, fd);
+  engine::Descriptor descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  if (!descriptor.ok()) return checkpoint::FileError(path, "cannot be opened", errno);
+  const int fd = descriptor.get();
+  ReshardJournal journal(path, std::move(descriptor));
   if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) return FailedJournal(path, "cannot be locked");
+    if (errno != EWOULDBLOCK) return checkpoint::FileError(path, "cannot be locked", errno);
     return FailedPrecondition(fmt::format("another process writes to '{}'", path));
   }
   std::string text;
@@ -181,7 +172,7 @@ Result<ReshardJournal> ReshardJournal::Open(const std::string& path) {
   while (true) {
     const ssize_t got = ::read(fd, block.data(), block.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return FailedJournal(path, "cannot be read");
+    if (got < 0) return checkpoint::FileError(path, "cannot be read", errno);
     if (got == 0) break;
     text.append(block.data(), static_cast<std::size_t>(got));
   }
@@ -198,23 +189,14 @@ Result<ReshardJournal> ReshardJournal::Open(const std::string& path) {
   }
   journal.end_ = static_cast<std::int64_t>(begin);
   if (begin < text.size() && ::ftruncate(fd, journal.end_) != 0) {
-    return FailedJournal(path, "cannot be shortened");
+    return checkpoint::FileError(path, "cannot be shortened", errno);
   }
   return journal;
 }
 
-ReshardJournal::ReshardJournal(ReshardJournal&& other) noexcept
-    : path_(std::move(other.path_)),
-      fd_(std::exchange(other.fd_, -1)),
-      end_(other.end_),
-      content_(std::move(other.content_)) {}
-
-ReshardJournal::~ReshardJournal() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
 Status ReshardJournal::Begin(const Identity& identity) {
-  if (::ftruncate(fd_, 0) != 0) return FailedJournal(path_, "cannot be emptied");
+  if (::ftruncate(descriptor_.get(), 0) != 0)
+    return checkpoint::FileError(path_, "cannot be emptied", errno);
   end_ = 0;
   content_ = {};
   return Append(JournalLine(ToJson(identity)));
@@ -239,14 +221,15 @@ Status ReshardJournal::AddRenaming(const NodeId& output) {
 
 Status ReshardJournal::Append(const std::string& lines) {
   for (std::size_t done = 0; done < lines.size();) {
-    const ssize_t put = ::pwrite(fd_, lines.data() + done, lines.size() - done,
+    const ssize_t put = ::pwrite(descriptor_.get(), lines.data() + done, lines.size() - done,
                                  end_ + static_cast<std::int64_t>(done));
     if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return FailedJournal(path_, "cannot be written");
+    if (put <= 0) return checkpoint::FileError(path_, "cannot be written", errno);
     done += static_cast<std::size_t>(put);
   }
   end_ += static_cast<std::int64_t>(lines.size());
-  if (::fdatasync(fd_) != 0) return FailedJournal(path_, "cannot be synced");
+  if (::fdatasync(descriptor_.get()) != 0)
+    return checkpoint::FileError(path_, "cannot be synced", errno);
   return OkStatus();
 }
 

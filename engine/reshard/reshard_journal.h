@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "engine/checkpoint/checkpoint.h"
-#include "engine/checkpoint/open_files.h"
+#include "engine/files/descriptor.h"
 #include "ptc/base/result.h"
 
 namespace tessera::reshard {
@@ -70,10 +70,6 @@ class ReshardJournal {
   /// damaged line;
   ///     kResourceExhausted and kUnavailable from the file system
   static Result<ReshardJournal> Open(const std::string& path);
-  ReshardJournal(ReshardJournal&& other) noexcept;
-  ReshardJournal& operator=(ReshardJournal&&) = delete;
-  ~ReshardJournal();
-
   /// What the file held when it was opened, or nothing after Begin.
   const Content& content() const { return content_; }
   /// Empties the file and writes the identity.
@@ -83,10 +79,11 @@ class ReshardJournal {
   Status AddRenaming(const NodeId& output);
 
  private:
-  ReshardJournal(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+  ReshardJournal(std::string path, engine::Descriptor descriptor)
+      : path_(std::move(path)), descriptor_(std::move(descriptor)) {}
   Status Append(const std::string& lines);
   std::string path_;
-  int fd_;
+  engine::Descriptor descriptor_;
   std::int64_t end_ = 0;  // bytes of whole lines
   Content content_;
 };

@@ -17,7 +17,7 @@ Status RunPieces(std::int64_t count, int threads, const Meter& meter, const Watc
   std::atomic<bool> stop{false};
   std::mutex mutex;
   std::condition_variable ended;
-  std::optional<Error> error;  // guarded by mutex, as is running
+  std::optional<Error> error;  // `error` and `running` are guarded by mutex
   int running = threads;
 
   const auto work = [&](int worker) {

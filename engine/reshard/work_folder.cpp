@@ -19,17 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Error FailedWorkFolder(const std::string& path, std::string_view what,
-                       const std::error_code& error) {
-  const bool missing = error == std::errc::no_such_file_or_directory;
-  return {missing ? ErrorCode::kNotFound : ErrorCode::kUnavailable,
-          fmt::format("'{}' {}: {}", path, what, error.message()),
-          {}};
-}
-Error FailedWorkFolder(const std::string& path, std::string_view what) {
-  return FailedWorkFolder(path, what, {errno, std::generic_category()});
-}
-
 std::optional<NodeId> NodeOf(const std::string& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) return std::nullopt;
@@ -55,7 +44,7 @@ WorkFolder::WorkFolder(std::string destination, std::string path, ReshardJournal
 Result<WorkFolder> WorkFolder::Open(const std::string& destination) {
   const std::string path = PathFor(destination);
   if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) {
-    return FailedWorkFolder(path, "cannot be created");
+    return checkpoint::FileError(path, "cannot be created", errno);
   }
   TESSERA_TRY(ReshardJournal journal, ReshardJournal::Open(path + "/journal.jsonl"));
   return WorkFolder(destination, path, std::move(journal));
@@ -68,9 +57,10 @@ Status WorkFolder::Clear() const {
     if (entry->path().filename() == "journal.jsonl") continue;
     std::error_code kept;
     fs::remove_all(entry->path(), kept);
-    if (kept) return FailedWorkFolder(entry->path().string(), "cannot be removed", kept);
+    if (kept)
+      return checkpoint::FileError(entry->path().string(), "cannot be removed", kept.value());
   }
-  if (error) return FailedWorkFolder(path_, "cannot be listed", error);
+  if (error) return checkpoint::FileError(path_, "cannot be listed", error.value());
   return OkStatus();
 }
 
@@ -81,23 +71,23 @@ bool WorkFolder::WasRenamed() const {
 
 Status WorkFolder::RenameOutput(bool replace) {
   const auto node = NodeOf(output_);
-  if (!node) return FailedWorkFolder(output_, "cannot be examined");
+  if (!node) return checkpoint::FileError(output_, "cannot be examined", errno);
   TESSERA_RETURN_IF_ERROR(journal_.AddRenaming(*node));
   const std::string parent = fs::path(destination_).parent_path().string();
   if (Rename(output_, destination_, RENAME_NOREPLACE) != 0) {
     const bool plain = errno == EINVAL;  // the file system does not support the flag
     if (errno != EEXIST && !plain)
-      return FailedWorkFolder(destination_, "cannot be created by a rename");
+      return checkpoint::FileError(destination_, "cannot be created by a rename", errno);
     const bool exists = NodeOf(destination_).has_value();
     if (exists && !replace) return ExistsAlready(destination_);
     if (exists && Rename(output_, destination_, RENAME_EXCHANGE) != 0) {
       const std::string old = path_ + "/replaced";
       if (errno != EINVAL || Rename(destination_, old, 0) != 0 ||
           Rename(output_, destination_, 0) != 0) {
-        return FailedWorkFolder(destination_, "cannot be replaced");
+        return checkpoint::FileError(destination_, "cannot be replaced", errno);
       }
     } else if (!exists && Rename(output_, destination_, 0) != 0) {
-      return FailedWorkFolder(destination_, "cannot be created by a rename");
+      return checkpoint::FileError(destination_, "cannot be created by a rename", errno);
     }
   }
   return checkpoint::SyncFolder(parent);
@@ -107,7 +97,7 @@ Status WorkFolder::Remove() const {
   TESSERA_RETURN_IF_ERROR(Clear());
   std::error_code error;  // the journal is removed last, because it describes the rest
   fs::remove_all(path_, error);
-  if (error) return FailedWorkFolder(path_, "cannot be removed", error);
+  if (error) return checkpoint::FileError(path_, "cannot be removed", error.value());
   return OkStatus();
 }
 

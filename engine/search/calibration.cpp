@@ -21,7 +21,7 @@ LinkCost Between(const LinkCost& a, const LinkCost& b, double part) {
 /// Visits every number of a calibration with its key and limits; the order is that of the JSON.
 template <typename C, typename Visit>
 void ForEachNumber(C& c, const Visit& visit) {
-  // Limits are wide: they only keep out what no machine is.
+  // Limits are wide: they only exclude what no machine has.
   constexpr double kTiny = 1e-15, kLong = 60;
   visit("measured_at", c.measured_at, 0.0, 1e11);
   visit("all_cores_speed", c.all_cores_speed, 1.0, 4096.0);

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The constants of the cost model (engine/search/cost_model.h): what a cluster's machines and
-/// links were measured to do. `tessera-train --probe` measures them, the profile keeps them.
+/// The constants of the cost model (engine/search/cost_model.h): the measured speed of the machines
+/// and links of a cluster. `tessera-train --probe` measures them, the profile stores them.
 
 #include <cstdint>
 #include <string>
@@ -23,24 +23,25 @@ struct LinkCost {
   friend bool operator==(const LinkCost&, const LinkCost&) = default;
 };
 
-/// A collective by the number of ranks: measured with 2, 4 and 8 of them on one machine, straight
-/// lines over log2(ranks) between and beyond.
+/// The cost of a collective by the number of ranks: measured with 2, 4 and 8 ranks on one machine,
+/// interpolated and extrapolated linearly over log2(ranks).
 struct CollectiveCost {
   LinkCost two, four, eight;
-  /// \pre ranks >= 1; one rank costs nothing
+  /// One rank costs nothing.
+  /// \pre ranks >= 1
   LinkCost Of(std::int64_t ranks) const;
   friend bool operator==(const CollectiveCost&, const CollectiveCost&) = default;
 };
 
 /// Seconds are those of one core that works alone unless said otherwise. The defaults were measured
-/// by `tessera-train --probe` on a virtual machine with 2 cores of an AMD EPYC, OpenBLAS 0.3.21,
-/// Gloo over loopback (engine/search/DESIGN.md).
+/// by `tessera-train --probe` on a virtual machine with 2 cores of an AMD EPYC, OpenBLAS 0.3.21;
+/// those between hosts over loopback on 2 cores of a busy Emerald Rapids (engine/search/DESIGN.md).
 struct Calibration {
   double measured_at = 0;  // wall clock, seconds since 1970; 0: the built-in constants
   std::string cpu = {};    // model name, for a reader
   std::int64_t cores = 2;  // of a machine
-  /// Work that all cores together do in the time in which one alone does 1: less than `cores`
-  /// where they share caches or are two threads of one core.
+  /// The work that all cores together do while one core alone does 1: less than `cores` if they
+  /// share caches or are two threads of one core.
   double all_cores_speed = 1.8;
 
   /// Seconds of a forward and backward pass:
@@ -49,21 +50,21 @@ struct Calibration {
   double layer_seconds = 3.9e-4;  // each layer of each micro-batch: calls, autograd
   double flops_per_second = 1e11;
   double element_seconds = 4.5e-10;  // each element of an activation: what is no matrix product
-  /// Each parameter of a rank: its gradient is zeroed, copied, and counts in the norm.
+  /// Each parameter of a rank: its gradient is zeroed, copied, and added to the norm.
   double gradient_seconds = 2.2e-9;
   double update_seconds = 6.9e-10;  // each parameter that a rank updates: AdamW
 
-  // Ranks of one host: shared memory. Of several hosts: Gloo. A gather counts the bytes of its
-  // whole result.
+  // Ranks of one host use shared memory, ranks of several hosts TCP. A gather counts the bytes of
+  // its whole result.
   CollectiveCost shared_all_reduce = {{7.2e-6, 1.6e-10}, {1.5e-5, 4.2e-10}, {3.8e-5, 1.4e-9}};
-  CollectiveCost network_all_reduce = {{2.3e-4, 6e-10}, {2.4e-3, 5.5e-10}, {6.8e-3, 2.2e-9}};
+  CollectiveCost network_all_reduce = {{1.5e-5, 7e-10}, {4e-5, 1.8e-9}, {2.8e-4, 5.3e-9}};
   CollectiveCost shared_gather = {{6.9e-6, 1.1e-10}, {1.4e-5, 1.4e-10}, {2.4e-5, 5.2e-10}};
-  CollectiveCost network_gather = {{2.1e-4, 1.7e-9}, {7.1e-4, 3.2e-9}, {2.7e-3, 6.7e-9}};
+  CollectiveCost network_gather = {{1.4e-5, 2.4e-10}, {2.4e-5, 5e-10}, {3.6e-4, 2.8e-9}};
   // A message between pipeline stages.
   LinkCost shared_send = {1.9e-5, 7e-11};
-  LinkCost network_send = {3.4e-5, 2.2e-9};
+  LinkCost network_send = {9.3e-6, 1.9e-10};
   /// The rest of a step, for each rank: data, step decision, messages to the agent. Not probed:
-  /// what gpt-nano took on one rank of a cluster and without one differed by no more.
+  /// steps of gpt-nano on one rank differed by no more with and without a cluster.
   double step_seconds = 5e-4;
 
   friend bool operator==(const Calibration&, const Calibration&) = default;

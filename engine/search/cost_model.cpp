@@ -21,7 +21,7 @@ struct Passes {
   std::int64_t count = 0, samples = 0;
 };
 
-/// The cores of one machine and what its ranks ask of them in one step.
+/// The cores of one machine and the work of its ranks in one step.
 struct Machine {
   std::int64_t ranks = 0;
   double compute = 0, tensor = 0, pipeline = 0, reduction = 0, update = 0, gather = 0, fixed = 0;
@@ -51,16 +51,16 @@ class Step {
         for (std::int64_t t = 0; t < tp; ++t) {
           const std::vector<ptc::DeviceId> ends = {At(stage, d, t), At(stage + 1, d, t)};
           double seconds = 0;
-          for (const Passes& passes : PassesOf(d)) {  // a message forward, a message backward
+          for (const Passes& passes : PassesOf(d)) {  // one message forward, one backward
             seconds +=
                 2 * RealCostModel(passes.count) * LinkOf(ends).At(HiddenBytes(model_, passes.samples));
           }
-          // Half of it is spent at each end.
+          // Each end has half of it.
           for (const ptc::DeviceId device : ends) machine(device).pipeline += seconds / 2;
         }
       }
     }
-    // The two copies of a tied embedding: a message each way, one after the other.
+    // The two copies of a tied embedding: one message each way, one after the other.
     if (pp > 1 && model_.tied_head) {
       const std::int64_t bytes = (model_.vocab + tp - 1) / tp * model_.width * 4;
       for (std::int64_t d = 0; d < dp; ++d) {
@@ -70,7 +70,7 @@ class Step {
         }
       }
     }
-    // Every rank's part of the step decision.
+    // The gather of the step decision.
     constexpr std::int64_t kRecordBytes = 64;
     const std::vector<ptc::DeviceId>& world = mesh_.devices();
     const std::int64_t ranks = std::ssize(world);

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// How long a training step takes on a mesh: a documented model with measured constants. Formulae,
-/// sources and what was measured against it: engine/search/DESIGN.md.
+/// The time of a training step on a mesh: a documented model with measured constants. Formulae,
+/// sources and measurements: engine/search/DESIGN.md.
 
 #include <cstdint>
 #include <map>
@@ -16,7 +16,7 @@
 
 namespace tessera::engine {
 
-/// Seconds of one step by what they are spent on.
+/// Seconds of one step by activity.
 struct StepCost {
   double compute = 0;    // forward and backward passes
   double tensor = 0;     // collectives of tp groups
@@ -28,10 +28,10 @@ struct StepCost {
   double total() const { return compute + tensor + pipeline + reduction + update + gather + fixed; }
 };
 
-/// Which nodes share what. A node that is left out is a machine of its own.
+/// Which nodes share memory and cores. A node that is not listed is a machine of its own.
 struct Machines {
-  ptc::Topology topology = {};                                // who shares memory
-  std::map<std::int32_t, std::int32_t> machine_of_node = {};  // who shares cores
+  ptc::Topology topology = {};                                // nodes that share memory
+  std::map<std::int32_t, std::int32_t> machine_of_node = {};  // nodes that share cores
   std::int32_t MachineOf(ptc::DeviceId device) const;
 };
 

@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// How long a reconfiguration will keep a job standing: the figure shown before anybody agrees.
+/// How long a reconfiguration will pause a job: the estimate that is shown before a change is
+/// confirmed.
 
 #include <cstdint>
 
@@ -11,25 +12,27 @@
 
 namespace tessera::engine {
 
-/// What a pause costs beside the transfer. The rates are those of one core; the defaults are
+/// The costs of a pause besides the transfer. The rates are those of one core. The defaults are
 /// rounded from tests/bench/copy_bench (16 MiB cells of f32). fixed_seconds is an assumption: give
-/// the median of past pauses of the same cluster where there are any.
+/// the median of past pauses of the same cluster if there are any.
 struct PauseCosts {
-  /// Messages, journals, the decision, new groups taken into use: no matter how much is moved.
+  /// Messages, journals, the decision, binding the new groups: independent of the bytes moved.
   double fixed_seconds = 0.1;
-  /// Repacking on a device: copies in short runs.
+  /// Repacking on a device: copies of short runs.
   double repack_bytes_per_second = 5e9;
   /// Digests of the whole state, before and after, on each device.
   double digest_bytes_per_second = 5e9;
 };
 
-/// fixed + max(network, host) + passed on + repack + digests, where
-/// - network: the most bytes that cross one node's port in one direction, at the network's rate;
-/// - host: the most bytes that one device sends or receives inside its host, at the host's rate;
-/// - passed on: the same of what is forwarded, which waits for all else;
+/// fixed + max(network, host) + forwarded + repack + digests, where
+/// - network: the most bytes through the port of one node in one direction, at the rate of the
+/// network;
+/// - host: the most bytes that one device sends or receives inside its host, at the rate of the
+/// host;
+/// - forwarded: the same of bytes that are forwarded, after all others;
 /// - repack: the most bytes that one device copies to itself;
 /// - digests: the largest state of one device, before and after.
-/// Network and host run side by side. The copy of a moved cell and its digest are one pass.
+/// Network and host run at the same time. The copy of a moved cell and its digest are one pass.
 /// \pre `plan` leads from `from` to `to`
 /// \return seconds
 double EstimatePause(const ptc::Plan& plan, const ptc::Layout& from, const ptc::Layout& to,

@@ -15,7 +15,7 @@ namespace {
 
 using ptc::Axis;
 
-/// State and gradients of a whole copy, without arena headers and alignment.
+/// Returns the bytes of state and gradients of a whole copy, without arena headers and alignment.
 std::int64_t CopyBytes(const ptc::Collection& tensors) {
   std::int64_t bytes = tensors.total_bytes();
   for (const ptc::TensorSpec& spec : tensors.tensors()) {
@@ -27,8 +27,9 @@ std::int64_t CopyBytes(const ptc::Collection& tensors) {
   return bytes;
 }
 
-/// Bytes of the fullest rank. Parts shrink with the coordinate (ptc::Split::kCeil, flat shards), so
-/// that of each stage is its first. \error of the layout
+/// Returns the bytes of the fullest rank. Parts shrink with the coordinate (ptc::Split::kCeil, flat
+/// shards), so the fullest rank of each stage is its first.
+/// \error of the layout
 Result<std::int64_t> FullestRank(const ptc::MeshShape& mesh, const ptc::RuledTensors& job) {
   std::vector<ptc::DeviceId> devices;
   for (std::int32_t i = 0; i < mesh.num_ranks(); ++i) devices.push_back({0, i});

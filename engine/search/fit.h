@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// On how many devices a job fits: known before anything is started.
+/// How many devices a job needs, known before it is started.
 
 #include <cstdint>
 #include <map>
@@ -17,7 +17,7 @@ namespace tessera::engine {
 /// Arena bytes of devices. A device without an entry has 0.
 using Capacities = std::map<ptc::DeviceId, std::int64_t>;
 
-/// A configuration and what its fullest device needs for state and gradients.
+/// A configuration, and what its fullest device needs for state and gradients.
 struct Fit {
   ptc::MeshShape mesh;
   StepOptions options;
@@ -25,15 +25,15 @@ struct Fit {
   friend bool operator==(const Fit&, const Fit&) = default;
 };
 
-/// The configuration of the fewest devices of `capacity` bytes each that hold the job. Ties:
-/// without ZeRO first, then the least `needed`. nullopt: not even `most_devices` do.
+/// Returns the configuration with the fewest devices of `capacity` bytes each that hold the job.
+/// Ties: without ZeRO first, then the least `needed`. nullopt: `most_devices` are not enough.
 std::optional<Fit> SmallestFit(const JobSettings& settings, std::int64_t capacity,
                                std::int64_t most_devices = 64);
 
-/// Whether every device of `mesh` can hold its part of a job that starts.
-/// \error kResourceExhausted
-///     `model gpt2 needs 1.9 GiB a device with dp=1; devices have 512 MiB: the smallest set that
-///     fits has 5 devices as pp=5`, or that none of up to 64 fits; kInvalidArgument of the layout
+/// Checks that every device of `mesh` can hold its part of a job that starts.
+/// \error kResourceExhausted `model gpt2 needs 1.9 GiB a device with dp=1; devices have 512 MiB:
+///     the smallest set that fits has 5 devices as pp=5`, or that none of up to 64 fits;
+///     kInvalidArgument of the layout
 Status CheckFits(const JobSettings& settings, const ptc::DeviceMesh& mesh,
                  const StepOptions& options, const Capacities& capacities);
 

@@ -23,7 +23,7 @@ std::vector<double> FitCosts(std::span<const Equation> equations, std::size_t un
       if (length[i] > 0) row[i] = equation.coefficients[i] / equation.value / length[i];
     }
     for (std::size_t i = 0; i < unknowns; ++i) {
-      gradient[i] -= row[i];  // every right side is 1
+      gradient[i] -= row[i];  // every right-hand side is 1
       for (std::size_t j = 0; j < unknowns; ++j) normal[i * unknowns + j] += row[i] * row[j];
     }
   }

@@ -2,14 +2,14 @@
 #pragma once
 
 /// \file
-/// Least squares with unknowns that cannot be negative: costs from measured times.
+/// Least squares with unknowns that cannot be negative, to fit costs to measured times.
 
 #include <span>
 #include <vector>
 
 namespace tessera::engine {
 
-/// One equation: the sum of coefficients[i] * x[i] is to be `value`.
+/// One equation: the sum of coefficients[i] * x[i] should be `value`.
 struct Equation {
   std::vector<double> coefficients;  // not negative
   double value = 0;                  // above 0

@@ -53,7 +53,7 @@ class Search {
       return std::make_tuple(!a.uses_most, a.step_seconds, -a.mesh[Axis::kDp]) <
              std::make_tuple(!b.uses_most, b.step_seconds, -b.mesh[Axis::kDp]);
     });
-    // What is recommended does not depend on how much is to be listed.
+    // The recommendation does not depend on how many are listed.
     std::vector<Candidate> candidates = Plan(drafts, std::max(limit, kMaxProposed));
     Recommend(candidates);
     const auto chosen = std::find_if(candidates.begin(), candidates.end(),
@@ -76,12 +76,12 @@ class Search {
   }
 
  private:
-  /// Order of a proposal.
+  /// The order of the candidates in a proposal.
   static std::tuple<bool, bool, bool, double, std::int64_t> Key(const Candidate& c) {
     return {!c.fits(), !c.recommended, !c.idle.empty(), c.step_seconds, c.moved_bytes};
   }
 
-  /// Drops the last ones, but not what the job runs now unless there is room for one only.
+  /// Drops the last candidates, but keeps the current one unless `limit` is 1.
   static void Shorten(std::vector<Candidate>& candidates, std::int64_t limit) {
     while (std::ssize(candidates) > limit) {
       auto last = std::prev(candidates.end());
@@ -110,7 +110,8 @@ class Search {
     });
   }
 
-  /// The devices that a mesh of `ranks` is first estimated on: those of the job, then the lowest.
+  /// Returns the devices of the first estimate of a mesh of `ranks`: those of the job, then the
+  /// lowest.
   std::vector<ptc::DeviceId> FirstDevices(std::int64_t ranks) const {
     std::vector<ptc::DeviceId> order = devices_;
     if (input_.layout) {
@@ -125,12 +126,12 @@ class Search {
 
   std::vector<bool> ZeroOf(const ptc::MeshShape& mesh) const {
     if (pinned_) return {pinned_->zero};
-    // With one replica there is nothing to cut, and what an own program does is its user's choice.
+    // With one replica ZeRO has nothing to cut. For an own program the user decides.
     if (mesh[Axis::kDp] == 1 || input_.settings.program) return {input_.options.zero};
     return {false, true};
   }
 
-  /// The fastest micro-batch; the trainer's own choice unless another is clearly faster.
+  /// Returns the trainer's own micro-batch, or the fastest one if it is clearly faster.
   std::pair<std::int64_t, double> FastestMicroBatch(const ptc::DeviceMesh& mesh, bool zero) const {
     std::pair<std::int64_t, double> best = {0, Seconds(mesh, {.zero = zero})};
     for (const std::int64_t size : MicroBatchesOf(input_.settings, mesh.shape())) {
@@ -193,10 +194,10 @@ class Search {
     return drafts;
   }
 
-  /// Places and plans the first drafts: most of them those that use the most devices, a few of the
-  /// others, and what the job runs now.
+  /// Places and plans the first drafts: most of them those that use the most devices, a few others,
+  /// and the current configuration.
   std::vector<Candidate> Plan(const std::vector<Draft>& drafts, std::int64_t limit) {
-    constexpr std::int64_t kIdleShare = 4;  // one of so many leaves devices idle
+    constexpr std::int64_t kIdleShare = 4;  // one in four may leave devices idle
     std::vector<Candidate> fitting, unfit;
     std::vector<const Draft*> order, later;
     std::int64_t idle_left = std::max<std::int64_t>(1, limit / kIdleShare);
@@ -231,7 +232,7 @@ class Search {
     return it == input_.capacities.end() ? 0 : it->second;
   }
 
-  /// Keeps the device with the least left.
+  /// Keeps the device with the least free memory.
   void Note(ptc::DeviceId device, std::int64_t bytes, Candidate* candidate) const {
     const std::int64_t capacity = CapacityOf(device);
     if (candidate->peak_bytes != 0 &&
@@ -277,8 +278,8 @@ class Search {
     return candidate;
   }
 
-  /// The fastest of those that fit and leave the fewest devices idle; of equally fast ones that
-  /// which moves the fewest bytes.
+  /// Returns the fastest candidate among those that fit and leave the fewest devices idle; of
+  /// equally fast ones, the one that moves the fewest bytes.
   void Recommend(std::vector<Candidate>& candidates) const {
     std::size_t idle = devices_.size();
     double fastest = std::numeric_limits<double>::infinity();
@@ -316,7 +317,7 @@ class Search {
   const std::optional<StepOptions> pinned_;
   std::vector<ptc::DeviceId> devices_;  // ascending
   double anchor_ = 1;
-  std::optional<double> now_;  // estimated step time of what the job runs now; 0: unknown
+  std::optional<double> now_;  // estimated step time of the current mesh; 0: unknown
   std::optional<Error> refused_;
   std::array<std::optional<ptc::RuledTensors>, 2> tensors_;
 };

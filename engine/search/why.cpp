@@ -35,7 +35,8 @@ std::string AgainstNow(double now, double then) {
                      100 * (1 / ratio - 1));
 }
 
-/// What speaks for the best other configuration and what against it; empty where there is none.
+/// Returns the advantage and the disadvantage of the best other configuration; empty if there is
+/// none.
 std::string RivalText(const Candidate& chosen, const std::vector<Candidate>& candidates) {
   const Candidate* rival = nullptr;
   for (const Candidate& other : candidates) {

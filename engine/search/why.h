@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The sentence that says why a configuration is recommended.
+/// Explains in one sentence why a configuration is recommended.
 
 #include <optional>
 #include <string>
@@ -12,9 +12,9 @@
 
 namespace tessera::engine {
 
-/// \param candidates those that were planned, in any order, one of them recommended
-/// \param now estimated step time of what the job runs now; nullopt where it is not started
-/// \return one sentence with a full stop; empty where nothing is recommended
+/// \param candidates the planned ones, in any order, one of them recommended
+/// \param now estimated step time of the current mesh; nullopt if the job is not started
+/// \return one sentence with a full stop; empty if none is recommended
 std::string WhyText(const std::vector<Candidate>& candidates, std::optional<double> now);
 
 /// "n0g1 stays idle", "n0g1 and n0g2 stay idle", "n0g1, n0g2 and n0g3 stay idle".

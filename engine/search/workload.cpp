@@ -27,7 +27,7 @@ PassWork WorkOf(const GptConfig& model, std::int64_t tp, std::int64_t stage, std
                 std::int64_t samples) {
   const double tokens = RealWorkload(samples * model.sequence);
   const double d = RealWorkload(model.width), ffn = RealWorkload(model.ffn), qkv = RealWorkload(QkvRows(model));
-  const double scores = RealWorkload(model.heads * model.sequence);  // a token's, over all heads
+  const double scores = RealWorkload(model.heads * model.sequence);  // per token, over all heads
   const double up = model.gated_mlp ? 2 * ffn : ffn;
   const bool first = stage == 0, last = stage == stages - 1;
   constexpr double kPasses = 3;  // backward costs two forwards
@@ -62,7 +62,7 @@ std::int64_t ParametersOf(const GptConfig& model, std::int64_t tp, std::int64_t 
   std::int64_t count = LayersOf(model, stage, stages) * (cut / tp + whole);
   if (first) count += vocabulary + model.sequence * d;
   if (last) count += 2 * d;
-  // A tied head is the embedding: one tensor where both are on one stage.
+  // A tied head is the embedding: one tensor if both are on one stage.
   if (last && (!model.tied_head || !first)) count += vocabulary;
   return count;
 }

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// What one rank of the built-in model computes and sends, in counts that depend on nothing
-/// measured.
+/// What one rank of the built-in model computes and sends, in counts that do not depend on
+/// measurements.
 
 #include <cstdint>
 
@@ -11,11 +11,11 @@
 
 namespace tessera::engine {
 
-/// One stage's tensor-parallel part of one micro-batch, forward and backward.
+/// The tensor-parallel part of one stage for one micro-batch, forward and backward.
 struct PassWork {
   double layers = 0;    // blocks of this stage
   double flops = 0;     // of matrix products: twice the multiply-adds, backward twice the forward
-  double elements = 0;  // of activations that everything else reads or writes
+  double elements = 0;  // of activations that other operations read or write
   /// All-reduces over tp of one hidden state (samples x sequence x width) each: two forward and two
   /// backward in each block (Shoeybi et al. 2019, figure 3), one for the embedding, one for the
   /// head's input gradient.
@@ -23,15 +23,16 @@ struct PassWork {
   bool has_loss = false;  // the last stage: two small all-reduces over tp
 };
 
-/// The work of a rank at pipeline `stage`. \pre 0 <= stage < stages <= layers, tp cuts the model
+/// Returns the work of a rank at pipeline `stage`.
+/// \pre 0 <= stage < stages <= layers, tp cuts the model
 PassWork WorkOf(const GptConfig& model, std::int64_t tp, std::int64_t stage, std::int64_t stages,
                 std::int64_t samples);
 
-/// Parameters that a rank of `stage` holds (the most of any tp rank).
+/// Returns the parameters of a rank of `stage`, the most of any tp rank.
 std::int64_t ParametersOf(const GptConfig& model, std::int64_t tp, std::int64_t stage,
                           std::int64_t stages);
 
-/// Bytes of one hidden state.
+/// Returns the bytes of one hidden state.
 std::int64_t HiddenBytes(const GptConfig& model, std::int64_t samples);
 
 }  // namespace tessera::engine

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -22,9 +23,11 @@ class Arena {
  public:
   /// Makes an empty arena (job 0, epoch 0, no tables) in memory from MakeSealedMemory. The caller
   /// owns the descriptor.
+  /// \param made is called with the bytes made since its last call
   /// \error kInvalidArgument if `capacity` is not a multiple of 4096 above kArenaDataOffset;
   ///     otherwise as MakeSealedMemory
-  static Result<int> CreateMemfd(const std::string& name, std::int64_t capacity);
+  static Result<int> CreateMemfd(const std::string& name, std::int64_t capacity,
+                                 const std::function<void(std::int64_t)>& made = {});
 
   /// Maps the arena behind `fd`, which may be closed afterwards.
   /// \error kDataLoss for a wrong magic or a size that differs from the header's; kUnimplemented

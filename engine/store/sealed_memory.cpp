@@ -31,13 +31,24 @@ int TouchChunk(std::span<std::byte> bytes) {
   return 0;
 }
 
-/// \return 0, the errno value, or ECANCELED once `stop` is requested
-int TouchAll(std::span<std::byte> bytes, const std::stop_token& stop) {
-  while (!bytes.empty()) {
-    if (stop.stop_requested()) return ECANCELED;
-    const std::size_t size = std::min(kTouchChunkBytes, bytes.size());
-    if (const int error = TouchChunk(bytes.first(size)); error != 0) return error;
-    bytes = bytes.subspan(size);
+/// Allocates the pages of a chunk without touching them. \return 0 or the errno value
+int AllocateChunk(int fd, std::size_t offset, std::size_t size) {
+  while (fallocate(fd, 0, static_cast<off_t>(offset), static_cast<off_t>(size)) != 0) {
+    if (errno != EINTR) return errno;
+  }
+  return 0;
+}
+
+/// \return 0, the errno value, or ECANCELED once a stop is requested
+int MakePages(const SealedMemory& memory, const SealedMemoryOptions& options) {
+  for (std::size_t at = 0; at < memory.bytes.size();) {
+    if (options.stop.stop_requested()) return ECANCELED;
+    const std::size_t size = std::min(kTouchChunkBytes, memory.bytes.size() - at);
+    int error = options.touch ? EOPNOTSUPP : AllocateChunk(memory.fd, at, size);
+    if (error == EOPNOTSUPP) error = TouchChunk(memory.bytes.subspan(at, size));
+    if (error != 0) return error;
+    at += size;
+    if (options.made) options.made(static_cast<std::int64_t>(size));
   }
   return 0;
 }
@@ -45,7 +56,7 @@ int TouchAll(std::span<std::byte> bytes, const std::stop_token& stop) {
 }  // namespace
 
 Result<SealedMemory> MakeSealedMemory(const std::string& name, std::int64_t bytes,
-                                      const std::stop_token& stop) {
+                                      const SealedMemoryOptions& options) {
   const auto size = static_cast<std::size_t>(bytes);
   SealedMemory memory;
   const auto failed = [&](ErrorCode code, std::string_view what, int error) -> Error {
@@ -67,7 +78,7 @@ Result<SealedMemory> MakeSealedMemory(const std::string& name, std::int64_t byte
   void* address = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory.fd, 0);
   if (address == MAP_FAILED) return failed(ErrorCode::kResourceExhausted, "cannot map", errno);
   memory.bytes = {static_cast<std::byte*>(address), size};
-  if (const int error = TouchAll(memory.bytes, stop); error != 0) {
+  if (const int error = MakePages(memory, options); error != 0) {
     if (error == ECANCELED) return failed(ErrorCode::kCancelled, "stopped", error);
     return failed(ErrorCode::kResourceExhausted, "the machine has no room", error);
   }

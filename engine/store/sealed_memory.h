@@ -2,11 +2,12 @@
 #pragma once
 
 /// \file
-/// Anonymous memory that several processes map: a memfd with every page present and its size
+/// Anonymous memory that several processes map: a memfd with every page allocated and its size
 /// sealed.
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -21,14 +22,23 @@ struct SealedMemory {
   std::span<std::byte> bytes;  // mapped shared and writable, all zero
 };
 
-/// Makes `bytes` of memory and touches every page, so that no copy meets a page fault later and a
-/// lack of memory is an error here instead of a signal later. The seals keep the size: no holder of
-/// the descriptor can cut a mapping of another process short.
+struct SealedMemoryOptions {
+  std::stop_token stop = {};                          // read after every chunk of 64 MiB
+  std::function<void(std::int64_t bytes)> made = {};  // called after every chunk with its size
+  /// Zero and map every page here, so that copies of this process meet no page fault. False: only
+  /// allocate the pages, for memory that other processes use. That takes half the time (median of
+  /// five for 512 MiB: 0.23 s instead of 0.51 s); the first touch of a page zeroes it.
+  bool touch = true;
+};
+
+/// Makes `bytes` of memory and allocates every page, so that a lack of memory is an error here
+/// instead of a signal later. The seals keep the size: no holder of the descriptor can cut a
+/// mapping of another process short.
 /// \param name appears in /proc/PID/maps and in errors
 /// \pre `bytes` > 0
 /// \error kUnavailable without memfd; kResourceExhausted naming the bytes if the machine lacks
 ///     them; kCancelled once `stop` is requested
 Result<SealedMemory> MakeSealedMemory(const std::string& name, std::int64_t bytes,
-                                      const std::stop_token& stop = {});
+                                      const SealedMemoryOptions& options = {});
 
 }  // namespace tessera::engine

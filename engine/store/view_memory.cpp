@@ -48,7 +48,7 @@ Result<ViewMemory> ViewMemory::Create(const std::string& name, std::int64_t byte
     return InvalidArgument(fmt::format("view memory of {} bytes: not a multiple of {} above 0",
                                        bytes, kViewHeaderBytes));
   }
-  TESSERA_TRY(const SealedMemory memory, MakeSealedMemory(name, bytes, stop));
+  TESSERA_TRY(const SealedMemory memory, MakeSealedMemory(name, bytes, {.stop = stop}));
   return ViewMemory(memory.bytes, memory.fd);
 }
 

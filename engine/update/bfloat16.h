@@ -9,12 +9,12 @@
 
 namespace tessera::engine {
 
-/// Rounds to nearest, ties to even, with subnormals; what is above the largest finite value by half
-/// a unit or more becomes infinite. A NaN stays one, quiet, with its sign.
+/// Rounds to nearest, ties to even, also subnormals. A value that is half a unit or more above the
+/// largest finite one becomes infinite, a NaN the quiet NaN of its sign.
 /// \pre equal sizes, no overlap
 void RoundToBf16(std::span<const float> from, std::span<std::uint16_t> to);
 
-/// Exact.
+/// Widens exactly. A NaN becomes quiet.
 /// \pre equal sizes, no overlap
 void WidenFromBf16(std::span<const std::uint16_t> from, std::span<float> to);
 

@@ -3,8 +3,8 @@
 
 /// \file
 /// Functions whose results have the same bits on every machine. They use additions, products and
-/// quotients only, each of which IEEE 754 rounds in one way. The last bit of `pow` and `cos` differs
-/// between versions of the mathematics library.
+/// quotients only, each of which IEEE 754 rounds in one way. The last bit of `pow` and `cos`
+/// differs between versions of the mathematics library.
 
 #include <cstdint>
 

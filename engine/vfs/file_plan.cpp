@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "engine/checkpoint/safetensors/json_scanner.h"
+#include "engine/checkpoint/json_scanner.h"
 #include "engine/checkpoint/safetensors/notes.h"
 
 namespace tessera::engine::vfs {

@@ -10,8 +10,8 @@
 #include <map>
 #include <utility>
 
+#include "engine/checkpoint/json_scanner.h"
 #include "engine/checkpoint/safetensors/header.h"
-#include "engine/checkpoint/safetensors/json_scanner.h"
 #include "engine/checkpoint/safetensors/notes.h"
 #include "ptc/digest.h"
 

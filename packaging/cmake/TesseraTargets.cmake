@@ -39,6 +39,9 @@ target_compile_options(tessera_warnings INTERFACE
 # g++ 12 sees uninitialized strings in every moved std::variant (GCC bug 105562 and its kin).
 target_compile_options(tessera_warnings INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+if(TESSERA_UNITY)  # for this warning the main source is a batch, and the sources in it are headers
+  target_compile_options(tessera_warnings INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endif()
 if(TESSERA_WERROR)
   target_compile_options(tessera_warnings INTERFACE -Werror)
 endif()

@@ -45,7 +45,7 @@ Wide MaxFlow::Augment(std::size_t source, std::size_t sink) {
       node = edges_[edges[next]].to;
     } else if (path.empty()) {
       return 0;
-    } else {  // a dead end: back, and never here again on this level graph
+    } else {  // a dead end: go back, and never return here on this level graph
       node = edges_[path.back() ^ 1U].to;
       path.pop_back();
       ++next_[node];

@@ -24,7 +24,7 @@ std::uint64_t HashOf(const std::vector<int>& numbers) {
   return hash;
 }
 
-/// Sets of devices, each under one number.
+/// Gives each set of devices one number.
 class DeviceSets {
  public:
   int Intern(std::vector<int> devices) {
@@ -96,7 +96,7 @@ class PartDevices {
   std::vector<std::vector<int>> devices_;
 };
 
-/// One of the two layouts with what is computed of it once.
+/// One of the two layouts, with the device lists that are computed once.
 class Side {
  public:
   Side(const Layout& layout, const std::vector<DeviceId>& devices, const std::set<DeviceId>& lost)
@@ -119,12 +119,12 @@ class Side {
 
  private:
   const Layout& layout_;
-  std::vector<std::optional<int>> device_of_rank_;  // none: what it holds is lost
+  std::vector<std::optional<int>> device_of_rank_;  // none: the device is lost
   std::map<std::vector<Axis>, std::unique_ptr<PartDevices>> by_axes_;
 };
 
-/// What the boxes of a tensor depend on beside its stage: the rest of the spec made equal. In a
-/// bucket they depend on the neighbours too, so such a tensor stays as it is.
+/// Keeps only the members of a spec on which the boxes of the tensor depend beside its stage. The
+/// boxes of a tensor in a bucket also depend on the others in it, so its spec is left unchanged.
 TensorSpec GeometryOf(const TensorSpec& spec) {
   TensorSpec key = spec;
   if (!spec.rule.bucket.empty()) return key;
@@ -136,16 +136,16 @@ TensorSpec GeometryOf(const TensorSpec& spec) {
   return key;
 }
 
-/// Tensors of equal geometry in both layouts, and how many are on each pair of sets of stages.
+/// Tensors of equal geometry in both layouts, with their number for each pair of sets of stages.
 struct Kind {
   TensorSpec from, to;
-  std::size_t first = 0;  // tensor that stands for all
+  std::size_t first = 0;  // a tensor that represents all
   std::map<std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>>, std::int64_t> counts;
 };
 
 std::vector<Kind> MakeKinds(const Side& from, const Side& to) {
   std::vector<Kind> kinds;
-  std::map<Shape, std::vector<std::size_t>> of_shape;  // positions in `kinds`
+  std::map<Shape, std::vector<std::size_t>> of_shape;  // indices into `kinds`
   for (std::size_t t = 0; t < from.layout().collection().tensors().size(); ++t) {
     const TensorSpec old_key = GeometryOf(from.Spec(t));
     const TensorSpec new_key = GeometryOf(to.Spec(t));

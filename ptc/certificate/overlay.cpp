@@ -9,7 +9,7 @@
 namespace tessera::ptc {
 namespace {
 
-/// Sets of parts, each under one number.
+/// Gives each set of parts one number.
 class SetTable {
  public:
   int Intern(std::vector<int> parts) {
@@ -36,10 +36,10 @@ class SetTable {
   std::vector<std::vector<int>> sets_;
 };
 
-/// A box of one side with the parts that have it.
+/// A box of one side with the parts that hold it.
 struct Item {
   Box box;
-  bool is_new = false;  // of the new side
+  bool is_new = false;  // whether it is of the new side
   int set = 0;
 };
 
@@ -86,8 +86,8 @@ class Sweep {
     return items_[static_cast<std::size_t>(item)].box[dim];
   }
 
-  /// `active` are the boxes that span the slab in all dims before `dim`; `size` elements are in a
-  /// cross section of it there.
+  /// `active` are the boxes that span the slab in all dims before `dim`. `size` is the product of
+  /// the slab's sizes in these dims.
   void Slab(int dim, std::vector<int> active, std::int64_t size) {
     if (active.empty()) return;
     if (dim == items_[static_cast<std::size_t>(active.front())].box.rank()) {

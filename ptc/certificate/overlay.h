@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// How much of a tensor each pair of an old and a new part has in common.
+/// Computes the elements that old and new parts of a tensor have in common.
 
 #include <cstdint>
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace tessera::ptc {
 
-/// The elements that exactly the old parts of one set and the new parts of another hold.
+/// The number of elements that exactly the old parts of one set and the new parts of another hold.
 struct Overlap {
   int from = 0;  // index into Overlay::from_sets
   int to = 0;    // index into Overlay::to_sets
@@ -23,8 +23,9 @@ struct Overlay {
   std::vector<Overlap> overlaps;  // ascending by (from, to), each pair once
 };
 
-/// Sweeps dim after dim: cuts at all starts and ends of the boxes that reach into the slab at hand.
-/// Parts may be equal or overlap (replicas). \pre all boxes have the same rank
+/// Sweeps one dim after the other and cuts at all starts and ends of the boxes that reach into the
+/// current slab. Parts may be equal or overlap, as replicas do.
+/// \pre all boxes have the same rank
 Overlay MakeOverlay(const std::vector<std::vector<Box>>& from,
                     const std::vector<std::vector<Box>>& to);
 

@@ -80,7 +80,7 @@ std::vector<PortTimes::Group> PortTimes::MakeGroups() const {
 }
 
 PortTimes::Bound PortTimes::Least() const {
-  // What a port must serve alone; from here on no port is overloaded by that.
+  // Start with the loads that only one port can serve. No port is overloaded by these at `least`.
   Ratio least;
   Bound bound;
   for (std::size_t port = 0; port < speeds_.size(); ++port) {
@@ -109,7 +109,7 @@ PortTimes::Bound PortTimes::Least() const {
                    least.bytes * groups[g].speed - groups[g].fixed * least.speed);
     }
     if (flow.Run(source, sink) == demand) break;
-    // The cut: loads and ports still reached. Together they take longer than `least`.
+    // The cut has the loads and ports that are still reached. They take longer than `least`.
     const std::vector<bool>& reached = flow.SourceSide();
     Ratio cut{0, 0};
     load = 0;

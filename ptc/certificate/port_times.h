@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// How long ports take at least when each load may be divided among several of them.
+/// The least time of ports if each load may be divided among several of them.
 
 #include <cstdint>
 #include <map>
@@ -10,41 +10,40 @@
 
 namespace tessera::ptc {
 
-/// Ports of given speeds and loads, each of which any of its ports may serve, in any division.
+/// Ports with speeds, and loads that may be divided in any way among the ports listed for each.
 ///
-/// The least time is the maximum over sets S of ports of (bytes of loads whose ports all lie in S)
-/// / (sum of the speeds of S): max-flow and min-cut, loads -> ports. It is found by Dinkelbach's
-/// method: a time that is too short leaves a cut, the cut is a set S with a longer one; the last S
-/// is the proof. Ports of the same loads and equal speed count as one, with their speeds added up:
-/// they may share evenly, so the optimum stays exact. All arithmetic is on integers.
+/// The least time is the maximum over sets S of ports of (bytes of loads whose ports are all in S)
+/// / (sum of the speeds of S), by max-flow and min-cut from loads to ports. Dinkelbach's method
+/// finds it: a time that is too short leaves a cut, the cut is a set S with a longer time, and the
+/// last S is the proof. Ports with the same loads and equal speed count as one port with the sum of
+/// their speeds; they can share evenly, so the optimum stays exact. All arithmetic is on integers.
 class PortTimes {
  public:
-  /// Speeds in bytes a second, rounded to whole ones.
+  /// Speeds in bytes per second; fractions are rounded.
   explicit PortTimes(const std::vector<double>& speeds);
 
   /// \pre `ports` is not empty, ascending, each once; bytes >= 0
   void Add(const std::vector<int>& ports, std::int64_t bytes);
   void Add(int port, std::int64_t bytes);
 
-  /// A set of ports that cannot be done earlier.
+  /// A set of ports that cannot finish earlier.
   struct Bound {
     double seconds = 0;
-    std::int64_t bytes = 0;  // at least so many through `port`, rounded up
-    int port = -1;           // the first of the set, -1: there are no loads
+    std::int64_t bytes = 0;  // the time as bytes through `port`, rounded up
+    int port = -1;           // the first of the set; -1: there are no loads
     int num_ports = 0;
   };
-  /// The least time, attained where loads may be divided at will; among sets that take equally
-  /// long, the one that is found is the same on every machine.
+  /// The least time. Among sets with equal times, the result is the same on every machine.
   Bound Least() const;
 
  private:
-  /// Ports that are in the same loads and equally fast.
+  /// Ports of equal speed that are listed for the same loads.
   struct Group {
     std::int64_t speed = 0;  // of all of them
     std::int64_t fixed = 0;  // bytes that only one of them can serve
     int first = 0;
     int count = 0;
-    std::vector<std::size_t> shared;  // positions in the list of shared loads
+    std::vector<std::size_t> shared;  // indices into the list of shared loads
   };
   std::vector<Group> MakeGroups() const;
 
@@ -54,7 +53,7 @@ class PortTimes {
   std::map<std::vector<int>, std::int64_t> shared_;
 };
 
-/// Sums stop at the largest number instead of overflowing: the sizes come from files.
+/// The sum, or the largest int64 if it overflows. Sizes come from files, so they may be large.
 std::int64_t SaturatingAdd(std::int64_t a, std::int64_t b);
 /// \pre a, b >= 0
 std::int64_t SaturatingMultiply(std::int64_t a, std::int64_t b);

@@ -19,9 +19,9 @@ std::vector<std::size_t> SolveAssignment(const std::vector<std::vector<Assignmen
   std::vector<std::optional<std::size_t>> row_of(columns);
 
   for (std::size_t start = 0; start < rows; ++start) {
-    // Dijkstra over columns from row `start`, in reduced costs, to the nearest free column.
+    // Dijkstra over columns from row `start`, with reduced costs, to the nearest free column.
     std::vector<std::optional<AssignmentCost>> distance(columns);
-    std::vector<std::optional<std::size_t>> previous(columns);  // column before; none: `start`
+    std::vector<std::optional<std::size_t>> previous(columns);  // previous column; none: `start`
     std::vector<bool> done(columns, false);
     std::vector<std::size_t> visited;
     std::size_t row = start;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The rectangular assignment problem, exact.
+/// Solves the rectangular assignment problem exactly.
 
 #include <compare>
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace tessera::ptc {
 
-/// Costs compared in order: an earlier entry outweighs any amount of a later one. The algorithm
-/// needs only sums, differences and order, so such triples do as well as numbers do.
+/// A cost with three entries in order: an earlier entry outweighs any amount of a later one. The
+/// algorithm needs only sums, differences and comparisons, so it works with such triples.
 struct AssignmentCost {
   std::int64_t first = 0;
   std::int64_t second = 0;
@@ -26,7 +26,7 @@ struct AssignmentCost {
   friend auto operator<=>(const AssignmentCost&, const AssignmentCost&) = default;
 };
 
-/// For each row its column so that the columns differ and the sum of costs is least.
+/// Assigns a different column to each row so that the sum of costs is least.
 /// O(rows^2 * columns): shortest augmenting paths with potentials (Jonker and Volgenant 1987).
 /// \pre every row has the same number of columns, at least the number of rows
 std::vector<std::size_t> SolveAssignment(const std::vector<std::vector<AssignmentCost>>& costs);

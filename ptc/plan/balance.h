@@ -2,55 +2,57 @@
 #pragma once
 
 /// \file
-/// Who of several sends how much, so that the last port is done as early as can be.
+/// Divides loads among ports so that the last port finishes as early as possible. Exact.
 ///
-/// Longest-processing-time-first list scheduling (Graham 1969) with the least flexible loads first
-/// gives a start in which loads are hardly divided. Where a port is later than it must be, bytes
-/// are passed on along augmenting paths (loads and ports, Dinic 1970) until the least time is
-/// reached; the least time rises from a lower bound by the ports that are cut off (Dinkelbach
-/// 1967), so it is exact.
+/// The start is longest-processing-time-first list scheduling (Graham 1969) with the least flexible
+/// loads first, which divides few loads. Bytes of a port that is too late are then moved along
+/// augmenting paths (of loads and ports, Dinic 1970) until the target time is reached. The target
+/// starts at a lower bound. If no path is left, the ports that were reached form a cut, which
+/// proves a longer time and gives the next target (Dinkelbach 1967).
 
 #include <cstdint>
 #include <vector>
 
 namespace tessera::ptc {
 
-/// Bytes that may only be divided at multiples of `grain`.
+/// Bytes that may be divided only at multiples of `grain`.
 struct Unit {
   std::int64_t bytes = 0;
   std::int64_t grain = 1;
 };
-/// Units that any of some ports may serve.
+/// Units that any of the listed ports may serve.
 struct Load {
   std::vector<int> ports;  // ascending, each once, not empty
   std::vector<Unit> units;
 };
-/// A part of a unit, given to a port. The pieces of a unit follow each other.
+/// A part of a unit that one port serves. The shares of a unit are consecutive.
 struct Share {
   int unit = 0;
   int port = 0;
   std::int64_t bytes = 0;
 };
-/// A time: bytes over speed. Speeds are whole numbers.
+/// A time as bytes divided by speed. Speeds are whole numbers.
 struct PortTime {
   std::int64_t bytes = 0;
   std::int64_t speed = 1;
   friend bool operator<(const PortTime& a, const PortTime& b);
 };
-/// Bytes that fit through a port of `speed` in `time`, rounded up; at most 2^62, more than all
-/// bytes there are. \pre time.speed > 0
+/// The bytes that a port of `speed` can serve in `time`, rounded up; at most 2^62, which is more
+/// than any sum of loads.
+/// \pre time.speed > 0
 std::int64_t BytesThrough(PortTime time, std::int64_t speed);
 
-/// Pieces of each load, in the order of its units; a load is cut at most once for each of its
-/// ports. `done` has the bytes that each port has already been given and gains what it is given
-/// now. No need to be done before `floor`.
-/// \pre speeds > 0; loads in a fixed order, equal on every machine
+/// Returns the shares of each load, in the order of its units. A load is cut at most once per port.
+/// `done` holds the bytes that each port already serves; the new ones are added. Times below
+/// `floor` are not worth a search.
+/// \pre speeds > 0; the order of loads is the same on every machine
 std::vector<std::vector<Share>> Divide(const std::vector<Load>& loads,
                                        const std::vector<std::int64_t>& speeds, PortTime floor,
                                        std::vector<std::int64_t>& done);
 
-/// Cuts the units of a load, end to end, at the shares of its ports. What is less than a grain goes
-/// to the next port, and from one of `done` to the other. \pre the shares sum to the units
+/// Cuts the units of a load, laid end to end, at the shares of its ports. A cut inside a grain
+/// moves the rest of that grain to the next port, and corrects `done`.
+/// \pre the shares sum to the units
 std::vector<Share> CutUnits(const Load& load, std::vector<std::int64_t> shares,
                             std::vector<std::int64_t>& done);
 

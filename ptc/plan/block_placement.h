@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Placement in two levels, for more ranks than one assignment problem can have.
+/// Placement in two levels, for more ranks than one assignment problem can handle.
 
 #include <cstdint>
 #include <vector>
@@ -11,8 +11,9 @@
 
 namespace tessera::ptc {
 
-/// The candidate of each rank. `bound` gets the most bytes that blocks of ranks on hosts could have
-/// in place. \pre at least as many candidates as ranks
+/// Returns the candidate of each rank. Sets `bound` to a number of bytes that no placement of these
+/// blocks on hosts can exceed.
+/// \pre at least as many candidates as ranks
 std::vector<int> PlaceBlocks(PlacementProblem& problem, std::int64_t& bound);
 
 }  // namespace tessera::ptc

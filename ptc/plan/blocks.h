@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Blocks of consecutive ranks and the hosts that may take them.
+/// Blocks of consecutive ranks, and the hosts that may run them.
 
 #include <compare>
 #include <cstddef>
@@ -14,42 +14,45 @@
 
 namespace tessera::ptc {
 
-/// What the ranks of a block need of one class: all together, and the one that needs most.
+/// The bytes that the ranks of a block need of one class: all together, and the one that needs
+/// most.
 struct BlockNeed {
   int held_class = 0;
   std::int64_t total = 0;
   std::int64_t most = 0;
   friend auto operator<=>(const BlockNeed&, const BlockNeed&) = default;
 };
-/// Devices of a host that hold one class.
+/// The number of devices of a host that hold one class.
 struct HostHolding {
   int held_class = 0;
   std::int64_t devices = 0;
   friend auto operator<=>(const HostHolding&, const HostHolding&) = default;
 };
 
-/// Positions of ranks.
+/// A block of ranks, by position.
 struct Block {
   std::vector<int> ranks;
   std::vector<BlockNeed> needs;  // by class
 };
-/// A host, or a part of a large one; positions of candidates.
+/// A host, or a part of a large host. Candidates by position.
 struct Host {
   std::vector<int> candidates;
   std::vector<HostHolding> holds;  // by class
-  std::int64_t slots = 0;          // blocks that fit
+  std::int64_t slots = 0;          // the number of blocks that fit
 };
 
-/// No more can be in place than the block needs, nor than so many devices can have.
+/// A bound on the bytes in place if `devices` devices of a host hold the class: at most what the
+/// block needs, and at most what that many ranks need.
 std::int64_t InPlace(const BlockNeed& need, std::int64_t devices);
 
 struct BlockProblem {
   std::vector<Host> hosts;
   std::vector<Block> blocks;
-  /// By class: positions of hosts, ascending, and how many of their devices hold it.
+  /// By class: the positions of hosts, ascending, with the number of their devices that hold it.
   std::vector<std::vector<std::pair<std::size_t, std::int64_t>>> on_hosts;
 };
-/// Blocks as large as hosts, if enough hosts are: else as the next smaller ones, at least 1.
+/// Makes blocks of the size of the hosts if there are enough hosts of that size, else of the next
+/// smaller size of a host, and at least of 1 rank.
 BlockProblem MakeBlockProblem(PlacementProblem& problem);
 
 }  // namespace tessera::ptc

@@ -8,7 +8,7 @@
 namespace tessera::ptc {
 namespace {
 
-/// The names that occur, ascending, and the position of each member's.
+/// The different names, ascending, and the position of each member's name.
 struct Numbered {
   std::vector<std::int32_t> names;
   std::vector<int> position;

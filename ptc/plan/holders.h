@@ -14,21 +14,21 @@
 
 namespace tessera::ptc {
 
-/// Devices and hosts are positions in a DeviceTable. There are none where all holders are lost.
+/// Devices and hosts are positions in a DeviceTable. If all holders are lost, the lists are empty.
 struct ClassHolders {
   std::vector<int> devices;        // by host, and ascending on each
   std::vector<int> hosts;          // ascending
-  std::vector<std::size_t> first;  // in `devices`, by position in `hosts`, and one more
-  /// The holders on a host, or nullopt.
+  std::vector<std::size_t> first;  // index into `devices` by index into `hosts`, and the end
+  /// The holders on a host, or nullopt if there are none.
   std::optional<std::span<const int>> OnHost(int host) const;
 };
 
-/// Lists the holders of a class when it is first asked for.
+/// Lists the holders of a class at the first request for it.
 class Holders {
  public:
   Holders(const Kinds& kinds, const Classes& classes, const DeviceTable& table);
   const ClassHolders& Of(int held_class);
-  /// \pre asked for before
+  /// \pre the other Of was called for this class before
   const ClassHolders& Of(int held_class) const;
 
  private:
@@ -37,7 +37,8 @@ class Holders {
   const Kinds& kinds_;
   const Classes& classes_;
   const DeviceTable& table_;
-  /// By list of axes: devices in the order of (stage, part), and where those of each begin.
+  /// By list of axes: the devices in the order of (stage, part), and the begin of each (stage,
+  /// part).
   struct Sorted {
     std::vector<int> devices;
     std::vector<std::size_t> first;

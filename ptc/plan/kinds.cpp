@@ -25,7 +25,8 @@ void AppendCut(const DimCut& cut, Key& key) {
   key.insert(key.end(), {heads.kv, heads.query, heads.of_query ? 1 : 0});
 }
 
-/// Which coordinates along ep have the expert: the first of them tells, experts go in blocks.
+/// The first coordinate along ep that has the expert. Experts are dealt in blocks, so it determines
+/// the others.
 std::int64_t ExpertPart(const MeshShape& mesh, const TensorSpec& spec) {
   if (!spec.expert || mesh[Axis::kEp] == 1) return -1;
   Coordinates at{};
@@ -34,13 +35,13 @@ std::int64_t ExpertPart(const MeshShape& mesh, const TensorSpec& spec) {
   return ep;
 }
 
-/// Adds everything that Layout::PartsOf reads of a tensor but its stages, each list led by its
-/// length.
+/// Appends everything that Layout::PartsOf reads of a tensor except its stages. Each list follows
+/// its length.
 void AppendRule(const Layout& layout, std::size_t tensor, Key& key) {
   const TensorSpec& spec = layout.collection().tensors()[tensor];
   key.push_back(static_cast<std::int64_t>(SizeBytes(spec.dtype)));
   key.push_back(ExpertPart(layout.mesh().shape(), spec));
-  // What a tensor of a bucket holds depends on the others in it: no other tensor is like it.
+  // The parts of a tensor in a bucket depend on the others in it, so no other tensor is alike.
   key.push_back(spec.rule.bucket.empty() ? -1 : static_cast<std::int64_t>(tensor));
   key.push_back(std::ssize(spec.rule.flat));
   for (Axis axis : spec.rule.flat) key.push_back(static_cast<std::int64_t>(axis));
@@ -160,7 +161,7 @@ Kinds MakeKinds(const Layout& from, const Layout& to) {
     const auto [kind, is_new] =
         kind_of.try_emplace(KeyOf(from, to, t), static_cast<int>(kinds.kinds.size()));
     if (is_new) kinds.kinds.push_back(MakeKind(from, to, tensor, kinds));
-    // Stages that hold no part of a tensor (axis pp cuts it) have empty parts.
+    // If axis pp cuts a tensor, the stages that hold nothing of it have empty parts.
     const int from_stages = kinds.from.StagesId(stages_of(from, t));
     const int to_stages = kinds.to.StagesId(stages_of(to, t));
     const auto [staged, is_first] = staged_of.try_emplace({kind->second, from_stages, to_stages},

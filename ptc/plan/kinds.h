@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Tensors that two layouts treat alike. A model of any depth has few kinds of them; parts and
-/// cells are computed once for each, and for parts, never for devices.
+/// Kinds of tensors that two layouts treat alike. A model of any depth has few kinds. Parts and
+/// cells are computed once per kind, and by part, never by device.
 
 #include <cstdint>
 #include <vector>
@@ -13,12 +13,12 @@
 
 namespace tessera::ptc {
 
-/// One side of a change as the planner sees it: what a rank is, reduced to its stage and to its
-/// part along each list of axes that cuts some tensor.
+/// The ranks of one layout, reduced to what the planner needs: the stage of a rank, and its part
+/// along each list of axes that cuts some tensor.
 class RankParts {
  public:
   explicit RankParts(const DeviceMesh& mesh) : mesh_(mesh) {}
-  /// The number of a list of axes, ascending in the order of first use.
+  /// The number of a list of axes. Numbers start at 0, in the order of first use.
   int AxesId(const std::vector<Axis>& axes);
   int num_axes_ids() const { return static_cast<int>(axes_.size()); }
   int num_parts(int axes_id) const { return num_parts_[static_cast<std::size_t>(axes_id)]; }
@@ -27,7 +27,7 @@ class RankParts {
   }
   int StageOf(int rank) const { return rank / (mesh_.num_ranks() / num_stages()); }
   int num_stages() const { return static_cast<int>(mesh_.shape()[Axis::kPp]); }
-  /// The number of a set of stages, in the order of first use.
+  /// The number of a set of stages. Numbers start at 0, in the order of first use.
   int StagesId(const std::vector<std::int64_t>& stages);
   const std::vector<std::int64_t>& stages(int id) const {
     return stages_[static_cast<std::size_t>(id)];
@@ -47,7 +47,7 @@ class RankParts {
   std::vector<std::vector<bool>> on_stage_;
 };
 
-/// Tensors of the same shape and element sizes, cut alike on each side.
+/// Tensors of the same shape and element sizes that are cut alike on each side.
 struct Kind {
   DType from_dtype = DType::kF32;
   DType to_dtype = DType::kF32;
@@ -55,8 +55,8 @@ struct Kind {
   int to_axes = 0;
   TensorPieces pieces;                         // by part
   std::vector<Cell> cells;                     // owners are parts; ascending boxes
-  std::vector<std::int64_t> elements;          // of each cell
-  std::vector<std::vector<int>> needed_cells;  // by part of the new side: positions in `cells`
+  std::vector<std::int64_t> elements;          // by cell
+  std::vector<std::vector<int>> needed_cells;  // by part of the new side: indices into `cells`
   bool converts() const { return from_dtype != to_dtype; }
 };
 
@@ -74,20 +74,21 @@ struct Kinds {
   RankParts to;
   std::vector<Kind> kinds;
   std::vector<KindOnStages> staged;   // in the order of their first tensors
-  std::vector<int> staged_of_tensor;  // positions in `staged`
+  std::vector<int> staged_of_tensor;  // by tensor: index into `staged`
 };
 
-/// Whether the two collections have the same tensors: the same names with the same shapes and
-/// roles and, but where `convert_dtypes` allows another floating type, the same dtypes. How they
-/// are cut and placed may differ. \error kInvalidArgument naming the first tensor that differs
+/// Whether the two collections have the same tensors: the same names, shapes, roles and dtypes.
+/// With `convert_dtypes` the floating-point types may differ. Cuts and stages may always differ.
+/// \error kInvalidArgument naming the first tensor that differs
 Status CheckSameTensors(const Collection& from, const Collection& to, bool convert_dtypes);
 
 /// \pre CheckSameTensors(from, to)
 Kinds MakeKinds(const Layout& from, const Layout& to);
 
-/// The piece that contains `cell`, or null. \pre pieces are unions of cells
+/// The piece that contains `cell`, or nullptr.
+/// \pre the pieces are unions of cells
 const Box* PieceWith(const std::vector<Box>& pieces, const Box& cell);
-/// The old piece in which all of a new piece lies as one contiguous range, or null.
+/// The old piece that contains the new piece as one contiguous range, or nullptr.
 const Box* KeptIn(const std::vector<Box>& held, const Box& piece);
 
 }  // namespace tessera::ptc

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What only lost devices held.
+/// Finds cells whose every holder is lost.
 
 #include <vector>
 
@@ -13,10 +13,10 @@
 
 namespace tessera::ptc {
 
-/// Devices of the old layout among those that are lost, ascending, each once.
+/// The devices of `lost` that are in the old layout, ascending, each once.
 std::vector<DeviceId> LostDevices(const Layout& from, const std::vector<DeviceId>& lost);
 
-/// Marks the classes of `outline` that nobody holds any more and sums up what is in them.
+/// Marks the classes of `outline` that no live device holds, and counts their tensors and bytes.
 /// \pre outline.classes are those of `classes`
 void CountLost(const Kinds& kinds, const Classes& classes, Holders& holders, Outline& outline);
 

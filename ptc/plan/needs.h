@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Which bytes of which class each device lacks.
+/// Computes the bytes of each class that each device needs and does not hold.
 
 #include <cstdint>
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace tessera::ptc {
 
-/// What one device lacks of one class, in elements of one size.
+/// The bytes of one class that one device lacks, in elements of one size.
 struct Demand {
   int device = 0;
   int held_class = 0;
@@ -22,12 +22,12 @@ struct Demand {
   std::int64_t bytes = 0;
 };
 
-/// Numbers the classes and says which class each cell is in.
+/// Numbers the classes and maps each cell to its class.
 class Classes {
  public:
   explicit Classes(const Kinds& kinds);
   const std::vector<HeldClass>& list() const { return list_; }
-  /// Class of a cell, by position in Kinds::staged and in the cells of its kind.
+  /// The class of a cell, by its index into Kinds::staged and its index into the cells of the kind.
   int Of(std::size_t staged, std::size_t cell) const {
     const std::size_t kind = static_cast<std::size_t>(kinds_.staged[staged].kind);
     return by_holders_[staged][static_cast<std::size_t>(holders_of_cell_[kind][cell])];
@@ -37,22 +37,23 @@ class Classes {
  private:
   const Kinds& kinds_;
   std::vector<HeldClass> list_;
-  std::vector<std::vector<int>> holders_of_cell_;  // by kind and cell: a number within the kind
+  std::vector<std::vector<int>> holders_of_cell_;  // by kind and cell: number of the set of holders
   std::vector<std::vector<int>> by_holders_;       // by staged and that number: the class
 };
 
-/// What a rank of the new layout needs, with nothing said about what its device has.
+/// The bytes of one class that a rank of the new layout needs, whether or not its device has them.
 struct Need {
   int held_class = 0;
   int element_bytes = 1;
   std::int64_t bytes = 0;
 };
 
-/// Needs of ranks: the same for all ranks of one stage and of the same parts, and summed once.
+/// The needs of ranks. Ranks of one stage with the same parts have the same needs, which are summed
+/// once.
 class NeedsOfRanks {
  public:
   NeedsOfRanks(const Kinds& kinds, const Classes& classes);
-  /// By class and element size. Valid as long as this object.
+  /// The needs, ordered by class and element size. Valid as long as this object.
   const std::vector<Need>& Of(int rank);
 
  private:
@@ -63,7 +64,7 @@ class NeedsOfRanks {
   std::vector<std::vector<std::size_t>> staged_on_;  // by new stage
   std::map<std::vector<int>, std::vector<Need>> known_;
   std::vector<int> key_;
-  std::vector<int> slot_;  // by class and element size: position in the needs being summed, or -1
+  std::vector<int> slot_;  // by class and element size: index into the needs being summed, or -1
 };
 
 struct Needs {

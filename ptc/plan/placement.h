@@ -2,16 +2,17 @@
 #pragma once
 
 /// \file
-/// Which device plays which rank of a new mesh.
+/// Chooses the device for each rank of a new mesh.
 ///
-/// As many bytes as can be shall already lie where they are needed. Up to kExactRanks ranks and
-/// devices this is one assignment problem and exact. Above, it is solved in two levels, so that
-/// ranks that talk most stay together: blocks of consecutive ranks (tp is the fastest axis) go to
-/// hosts, then the ranks of a host to its devices, exactly. Blocks and hosts of equal content are
-/// grouped and the transportation problem over the groups is solved exactly up to kExactGroups of
-/// either; above, groups are formed by the classes that several hosts hold, and what single hosts
-/// hold decides inside a group. There an auction of hosts tells how far that is from the best,
-/// and is taken where it is better.
+/// The goal is that as many bytes as possible are already on the devices that need them. Up to
+/// kExactRanks ranks and devices this is one assignment problem, solved exactly. Above, it is
+/// solved in two levels, which keeps the ranks that communicate most together: blocks of
+/// consecutive ranks (tp is the fastest axis) are placed on hosts, then the ranks of each host on
+/// its devices, exactly.
+///
+/// Blocks and hosts of equal content form groups. Up to kExactGroups groups the transportation
+/// problem over the groups is exact. Above, groups are formed by the classes that several hosts
+/// hold, and the classes of single hosts decide within a pair of groups.
 
 #include <cstdint>
 #include <vector>
@@ -26,29 +27,30 @@ inline constexpr std::size_t kExactGroups = 512;
 
 struct Placement {
   DeviceMesh mesh;
-  std::int64_t in_place_bytes = 0;  // needed by ranks and held by the devices that play them
-  /// No placement of these blocks has more in place. Equal to in_place_bytes: proved best.
+  std::int64_t in_place_bytes = 0;  // bytes that ranks need and that their devices hold
+  /// No placement of these blocks has more bytes in place. If it equals in_place_bytes, the
+  /// placement is proved to be best.
   std::int64_t bound_bytes = 0;
 };
 
-/// Only as many devices as the shape has ranks are taken. Ties: as many bytes as possible on the
-/// host, then devices in ascending order. `collection` is the target's: the tensors of `from`,
-/// maybe under other rules and of other floating dtypes. A user who wants another order gives
-/// DeviceMesh::Make the devices in the order of ranks instead. What `lost` devices had counts for
-/// nothing; they may still play ranks if they are among `devices`.
-/// \error as Layout::Make for the target, and as MakeOutline; too few devices (names both numbers)
+/// Places the ranks of `shape` on as many of `devices`. Among placements with equal bytes in place,
+/// those with more bytes on the host are preferred, then those with devices in ascending order.
+/// `collection` is that of the target: the tensors of `from`, possibly with other rules and other
+/// floating-point dtypes. State on `lost` devices does not count; they may still get ranks if they
+/// are among `devices`. For a given order of devices use DeviceMesh::Make instead.
+/// \error as Layout::Make for the target, as MakeOutline, and if there are too few devices
 Result<Placement> FindPlacement(const Layout& from, const MeshShape& shape,
                                 const CollectionPtr& collection,
                                 const std::vector<DeviceId>& devices, const Topology& topology,
                                 const StageRule& stages = {},
                                 const std::vector<DeviceId>& lost = {});
 
-/// The mesh of it.
+/// The mesh of FindPlacement.
 Result<DeviceMesh> Place(const Layout& from, const MeshShape& shape,
                          const CollectionPtr& collection, const std::vector<DeviceId>& devices,
                          const Topology& topology, const StageRule& stages = {},
                          const std::vector<DeviceId>& lost = {});
-/// The same where the rules stay.
+/// The mesh of FindPlacement, with unchanged rules.
 Result<DeviceMesh> Place(const Layout& from, const MeshShape& shape,
                          const std::vector<DeviceId>& devices, const Topology& topology);
 

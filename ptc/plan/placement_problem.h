@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What it is worth that a device plays a rank.
+/// The bytes that are in place if a device gets a rank.
 
 #include <cstdint>
 #include <optional>
@@ -15,17 +15,17 @@
 
 namespace tessera::ptc {
 
-/// A device that may play a rank. Positions are those of a PlacementProblem.
+/// A device that may get a rank.
 struct Candidate {
   std::optional<int> old_rank;
-  int host = 0;                  // among the hosts of candidates
-  std::optional<int> held_host;  // the same host among those of the layouts
+  int host = 0;                  // number among the hosts of candidates
+  std::optional<int> held_host;  // number of that host in the device table, if it is there
 };
 
 class PlacementProblem {
  public:
-  /// `trial` has the wanted mesh shape, with its ranks on any of `devices`, which are ascending.
-  /// What `lost` devices had counts for nothing.
+  /// `trial` has the requested mesh shape, with its ranks on any of `devices`, which are ascending.
+  /// State on `lost` devices does not count.
   PlacementProblem(const Layout& from, const Layout& trial, const std::vector<DeviceId>& devices,
                    const Topology& topology, const std::vector<DeviceId>& lost);
   PlacementProblem(const PlacementProblem&) = delete;
@@ -36,13 +36,14 @@ class PlacementProblem {
   int num_hosts() const { return num_hosts_; }
   int num_classes() const { return static_cast<int>(classes_.list().size()); }
   const std::vector<Need>& NeedsOf(int rank) { return needs_.Of(rank); }
-  /// Candidates that hold a class, by host.
+  /// The candidates that hold a class, ordered by host.
   std::vector<int> HoldersOf(int held_class);
-  /// Bytes that the rank needs and the candidate has, itself or somewhere on its host.
+  /// The bytes that the rank needs and the candidate, or any device on its host, holds.
   std::int64_t OnDevice(int rank, int candidate);
   std::int64_t OnHost(int rank, int candidate);
-  /// The candidate of each rank so that most bytes are in place, then on the host; ties in
-  /// ascending order. Exact. \pre no more ranks than candidates
+  /// The candidate of each rank such that the most bytes are in place, then on the host, then in
+  /// ascending order. Exact.
+  /// \pre no more ranks than candidates
   std::vector<int> Assign(const std::vector<int>& ranks, const std::vector<int>& candidates);
 
  private:

@@ -28,8 +28,8 @@ class Solver {
   }
 
  private:
-  /// Dijkstra from `start` in reduced costs (never negative, 0 where there is flow) to the nearest
-  /// column with room; then as much as the path can take.
+  /// Dijkstra from `start` with reduced costs, which are never negative and 0 along flow, to the
+  /// nearest column with room. Then moves as much as the path allows.
   void Augment(std::size_t start) {
     const std::size_t columns = capacity_.size();
     std::vector<std::optional<AssignmentCost>> distance(columns);

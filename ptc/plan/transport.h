@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The transportation problem, exact: the assignment problem where rows and columns come in
-/// numbers of equals.
+/// Solves the transportation problem exactly. It is the assignment problem with a number of equal
+/// rows and a number of equal columns.
 
 #include <cstdint>
 #include <vector>
@@ -12,9 +12,9 @@
 
 namespace tessera::ptc {
 
-/// How many of each row go to each column so that all rows are placed, no column is overfull and
-/// the sum of costs is least. Shortest augmenting paths with potentials (Ford and Fulkerson 1962;
-/// Tomizawa 1971): O(rows * columns) for each path, and a path moves as many as it can.
+/// Returns the amount of each row that goes to each column. All supplies are placed, no capacity is
+/// exceeded, and the sum of costs is least. Shortest augmenting paths with potentials (Ford and
+/// Fulkerson 1962; Tomizawa 1971): O(rows * columns) per path; each path moves as much as possible.
 /// \pre supplies and capacities >= 0, the capacities sum to at least the supplies
 std::vector<std::vector<std::int64_t>> SolveTransport(
     const std::vector<std::vector<AssignmentCost>>& costs, std::vector<std::int64_t> supply,

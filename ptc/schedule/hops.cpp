@@ -51,8 +51,8 @@ std::vector<Hop> DirectHops(const Plan& plan, const Collection& collection, cons
 
 namespace {
 
-/// Slices are no smaller than this part of what each device of a place takes for the others: so all
-/// take nearly the same, and there are hardly more hops than cells.
+/// A slice is at least this fraction of the bytes that each device of a place takes for the others.
+/// So the devices take nearly the same, and there are few more hops than cells.
 constexpr double kSlicesOfShare = 8;
 
 class Relay {
@@ -74,7 +74,7 @@ class Relay {
   }
 
   std::vector<Hop> Run() && {
-    std::map<std::pair<int, std::int64_t>, std::vector<std::size_t>> groups;  // tensor, where to
+    std::map<std::pair<int, std::int64_t>, std::vector<std::size_t>> groups;  // by tensor and place
     for (std::size_t h = 0; h < direct_.size(); ++h) {
       const Hop& hop = direct_[h];
       if (sites_.HostOf(hop.source) == sites_.HostOf(hop.device)) {
@@ -88,13 +88,13 @@ class Relay {
   }
 
  private:
-  /// The host or node in which the device passes on, by number.
+  /// The number of the host or node within which the device relays.
   std::int64_t PlaceOf(std::size_t device) const {
     if (within_ == RelayWithin::kNode) return sites_.Device(device).node;
     return static_cast<std::int64_t>(sites_.HostOf(device));
   }
 
-  /// All that one place gets of one tensor from other hosts.
+  /// Handles the hops of one tensor from other hosts to one place.
   void Group(const std::vector<std::size_t>& hops) {
     std::vector<std::size_t> devices;
     for (std::size_t h : hops) devices.push_back(direct_[h].device);
@@ -104,7 +104,7 @@ class Relay {
       for (std::size_t h : hops) out_.push_back(direct_[h]);
       return;
     }
-    // The hops to different devices may be cut differently: look at their common cells.
+    // The hops to different devices may be cut differently, so find their common cells.
     TensorPieces pieces;
     pieces.held.resize(devices.size());
     pieces.needed.resize(devices.size());
@@ -116,7 +116,7 @@ class Relay {
       hops_to[position].push_back(h);
     }
     for (const Cell& cell : MakeCells(pieces)) {
-      std::vector<const Hop*> incoming;  // one for each device that lacks the cell
+      std::vector<const Hop*> incoming;  // one per device that lacks the cell
       for (std::size_t position : cell.needers.ToVector()) {
         for (std::size_t h : hops_to[position]) {
           if (Contains(direct_[h].cell, cell.box)) incoming.push_back(&direct_[h]);
@@ -135,7 +135,7 @@ class Relay {
     return part;
   }
 
-  /// In how many slices a cell of so many bytes goes to k devices.
+  /// The number of slices in which a cell of `bytes` goes to k devices.
   std::int64_t NumSlices(std::int64_t place, std::int64_t bytes, std::size_t k) const {
     const auto devices = static_cast<double>(k);
     const double share = static_cast<double>(entering_.at(place)) / devices / devices;
@@ -149,7 +149,7 @@ class Relay {
     const std::int64_t whole = Part(*incoming.front(), box).bytes();
     const std::vector<Box> slices =
         SplitEvenly(box, NumSlices(PlaceOf(incoming.front()->device), whole, k));
-    // Those that have taken the least so far take one each.
+    // The devices that have taken the least so far take one slice each.
     std::vector<const Hop*> takers = incoming;
     std::stable_sort(takers.begin(), takers.end(), [this](const Hop* a, const Hop* b) {
       return taken_[a->device] < taken_[b->device];
@@ -206,8 +206,8 @@ class Relay {
   const Sites& sites_;
   const RelayWithin within_;
   Loads loads_;
-  std::vector<std::int64_t> taken_;                // bytes by device, for itself and to pass on
-  std::map<std::int64_t, std::int64_t> entering_;  // bytes by place, sent straight
+  std::vector<std::int64_t> taken_;                // by device: bytes for itself and to relay
+  std::map<std::int64_t, std::int64_t> entering_;  // by place: bytes if sent directly
   std::vector<Hop> out_;
 };
 

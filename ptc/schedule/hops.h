@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Which device sends what to which, before anything is said about when.
+/// The transfers of a plan between pairs of devices, without their times.
 
 #include <cstdint>
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace tessera::ptc {
 
-/// Devices, hosts and the seconds that bytes take through their ports.
+/// The devices and hosts, their ports, and the time that bytes take through a port.
 class Sites {
  public:
   Sites(std::vector<DeviceId> devices, const Topology& topology);
@@ -22,10 +22,11 @@ class Sites {
   DeviceId Device(std::size_t position) const { return devices_[position]; }
   std::size_t Position(DeviceId device) const;
   std::size_t HostOf(std::size_t device) const { return host_of_[device]; }
-  /// "n3g1" of a device's port, "n3" of a host's. Ports are numbered: devices, then hosts.
+  /// "n3g1" for the port of a device, "n3" for that of a host. The ports of devices have the first
+  /// numbers, followed by those of hosts.
   std::string PortName(std::size_t port) const;
   std::size_t num_ports() const { return devices_.size() + hosts_.size(); }
-  /// The ports between two devices: their own on one host, else those of their hosts.
+  /// The port that `device` uses towards `other`: its own on the same host, else that of its host.
   std::size_t PortTowards(std::size_t device, std::size_t other) const {
     return host_of_[device] == host_of_[other] ? device : devices_.size() + host_of_[device];
   }
@@ -37,10 +38,10 @@ class Sites {
   std::vector<DeviceId> devices_;    // ascending
   std::vector<std::int32_t> hosts_;  // ascending
   std::vector<std::size_t> host_of_;
-  std::vector<double> speeds_;  // by port, bytes a second
+  std::vector<double> speeds_;  // by port, bytes per second
 };
 
-/// A cell on its way from one device to another; devices by position.
+/// A transfer of a cell from one device to another. Devices are positions in Sites.
 struct Hop {
   std::size_t source = 0;
   std::size_t device = 0;
@@ -48,12 +49,12 @@ struct Hop {
   Box cell;
   Box from;
   Box piece;
-  std::int64_t element_bytes = 1;         // as it travels
+  std::int64_t element_bytes = 1;         // in the dtype that is sent
   std::optional<std::size_t> after = {};  // the hop that brought the cell to the source
   std::int64_t bytes() const { return cell.num_elements() * element_bytes; }
 };
 
-/// Bytes through each port in one direction.
+/// Bytes through each port, by direction.
 struct Loads {
   explicit Loads(std::size_t num_ports) : out(num_ports), in(num_ports) {}
   std::vector<std::int64_t> out, in;
@@ -63,18 +64,21 @@ struct Loads {
   }
 };
 
-/// The remote copies of a plan as they are; `collection` is the one that they come from.
+/// The remote copies of a plan, unchanged. `collection` is that of the old layout.
 std::vector<Hop> DirectHops(const Plan& plan, const Collection& collection, const Sites& sites);
 
-/// Which devices pass on to each other: those of a host, or only those of one node of it.
+/// The devices that relay to each other: those of a host, or only those of a node.
 enum class RelayWithin : std::uint8_t { kHost, kNode };
 
-/// What k > 1 devices of a host (or node) get from other hosts goes there once: whole, or in up to
-/// k slices where it is large beside what comes in all, to those that have taken least, from where
-/// each would have got the whole, and from them to the others. So a network port has never more to
-/// do than before. A cell is relayed where afterwards no port of the k
-/// devices takes longer than one of the network ports that are relieved did: the busiest port never
-/// gets worse. What is passed on has the dtype of `collection`, the target's.
+/// A cell that k > 1 devices of a host (or node) receive from other hosts is sent to that host
+/// once: whole, or in up to k slices if it is large relative to all that enters the host. The
+/// slices go to the devices that have taken the least so far, each from the source that would have
+/// sent it the whole cell. These devices then send it to the others. So no network port gets more
+/// load.
+///
+/// A cell is relayed only if afterwards no port of the k devices takes longer than one of the
+/// relieved network ports did before. So the busiest port never gets worse. Relayed bytes have the
+/// dtype of `collection`, which is the target's.
 std::vector<Hop> RelayedHops(const std::vector<Hop>& direct, const Collection& collection,
                              const Sites& sites, RelayWithin within);
 

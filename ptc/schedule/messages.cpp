@@ -36,7 +36,7 @@ std::vector<Message> MakeMessages(const std::vector<Hop>& hops,
           {hop.tensor, part, hop.from, hop.piece, hop.after.has_value()});
     }
   }
-  // Messages of equal size share the early steps.
+  // Sort by size, so that messages of equal size share steps.
   std::stable_sort(messages.begin(), messages.end(),
                    [](const Message& a, const Message& b) { return a.bytes > b.bytes; });
   std::vector<PortPair> pairs;

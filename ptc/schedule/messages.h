@@ -12,9 +12,10 @@
 
 namespace tessera::ptc {
 
-/// Puts together what goes between the same two devices, in the order of (tensor, cell), up to
-/// `message_bytes` a message, and cuts what is larger; an element is never cut. Ordered by (step,
-/// source, destination). \pre message_bytes >= 1
+/// Coalesces the hops between the same two devices, in the order of (tensor, cell), into messages
+/// of up to `message_bytes`. Larger hops are cut, but never inside an element. The result is
+/// ordered by (step, source, destination).
+/// \pre message_bytes >= 1
 std::vector<Message> MakeMessages(const std::vector<Hop>& hops,
                                   const std::vector<std::size_t>& of_round, const Sites& sites,
                                   std::int64_t message_bytes);

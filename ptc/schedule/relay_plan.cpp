@@ -17,7 +17,7 @@
 namespace tessera::ptc {
 namespace {
 
-/// Bytes through the ports of racks, those of devices inside hosts and those of hosts.
+/// Bytes through the ports of racks, of devices inside hosts, and of hosts.
 class Ports {
  public:
   Ports(const Sites& sites, const Topology& topology)
@@ -32,7 +32,7 @@ class Ports {
     racks_[in].second += hop.bytes();
   }
 
-  /// In the order in which the outline looks: of equals the first counts.
+  /// Compares in the order of the outline, because the first of equal ports counts.
   BusiestPort Busiest() const {
     BusiestPort busiest;
     const auto look = [&busiest](std::int64_t out, std::int64_t in, const auto& seconds_of,
@@ -72,7 +72,7 @@ class Ports {
   std::map<std::int32_t, std::pair<std::int64_t, std::int64_t>> racks_;  // out, in
 };
 
-/// What moves are ordered by; reads the move.
+/// The sort key of a move. It refers to the move.
 std::tuple<int, const Box&, DeviceId, std::size_t> OrderOf(const Move& move) {
   using Order = std::tuple<int, const Box&, DeviceId, std::size_t>;
   return std::visit(

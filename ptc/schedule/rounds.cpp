@@ -19,7 +19,7 @@ namespace {
 /// A piece in a device's memory.
 using PieceKey = std::tuple<std::size_t, int, Box>;  // device, tensor, piece
 
-/// A new piece with all that is written into it.
+/// A new piece with everything that is written into it.
 struct Task {
   std::size_t device = 0;
   int tensor = 0;
@@ -130,7 +130,8 @@ class RoundMaker {
     }
   }
 
-  /// Counts a reader of an old piece, or takes one off. Pieces that are kept are never freed.
+  /// Adds `readers`, which may be negative, to the readers of an old piece. Pieces that are kept
+  /// are never freed.
   OldPiece* Reads(std::size_t device, int tensor, const Box& from, int readers) {
     const auto it = old_.find({device, tensor, from});
     if (it == old_.end()) return nullptr;
@@ -143,7 +144,8 @@ class RoundMaker {
     frees.push_back(old.drop);
   }
 
-  /// What a tensor does to the memory of its devices: new pieces first, then old ones go.
+  /// The effect of a tensor on the memory of its devices: new pieces are added, then old ones
+  /// removed.
   struct Footprint {
     std::size_t device = 0;
     std::int64_t adds = 0;
@@ -151,7 +153,7 @@ class RoundMaker {
     friend auto operator<=>(const Footprint&, const Footprint&) = default;
   };
 
-  /// Tensors of equal footprints are one choice.
+  /// Chooses the order of tensors. Tensors of equal footprints are one choice.
   void OrderTensors() {
     std::map<int, std::map<std::size_t, Footprint>> by_tensor;
     const auto at = [&](int tensor, std::size_t device) -> Footprint& {
@@ -194,12 +196,12 @@ class RoundMaker {
     }
   }
 
-  /// Lets in all pieces for which there is memory and, of what enters each host, not more than its
-  /// share of a round.
+  /// Admits all pieces for which there is memory, up to the share of a round in the bytes that
+  /// enter each host.
   Status NextRound(std::vector<std::size_t>& waiting) {
     const std::vector<std::int64_t>& share = Shares();
     std::vector<std::int64_t> entered(sites_.num_hosts());
-    std::vector<std::int64_t> reserved(sites_.num_devices());  // for pieces that come first
+    std::vector<std::int64_t> reserved(sites_.num_devices());  // for earlier pieces
     std::vector<std::size_t> still;
     std::vector<OldPiece*> read;
     const std::size_t round = rounds_.frees.size();
@@ -259,14 +261,14 @@ class RoundMaker {
             {}};
   }
 
-  /// A hop goes when the piece it is for is there; one that passes a cell on, when the cell is.
+  /// A hop is placed after its piece is allocated; a relaying hop also after its cell has arrived.
   void PlaceHops() {
     std::vector<std::size_t> round_of(hops_.size());
     for (const Task& task : tasks_) {
       for (std::size_t h : task.hops) round_of[h] = task.round;
     }
     std::size_t num_rounds = rounds_.frees.size();
-    for (std::size_t h = 0; h < hops_.size(); ++h) {  // what is passed on stands behind its arrival
+    for (std::size_t h = 0; h < hops_.size(); ++h) {  // a relaying hop follows its arrival
       if (const auto& after = hops_[h].after) {
         round_of[h] = std::max(round_of[h], round_of[*after] + 1);
         num_rounds = std::max(num_rounds, round_of[h] + 1);
@@ -290,12 +292,12 @@ class RoundMaker {
   const Sites& sites_;
   const RoundsOptions& options_;
   std::int64_t limit_ = 0;
-  bool frees_ = false;  // whether the budget is below what is needed when nothing is freed
+  bool frees_ = false;              // whether the budget is too small without freeing
   std::vector<std::int64_t> used_;  // by device
   std::vector<Task> tasks_;
   std::map<PieceKey, std::size_t> task_of_;
   std::map<PieceKey, OldPiece> old_;
-  std::vector<std::size_t> place_;  // of each tensor; empty: by index
+  std::vector<std::size_t> place_;  // by tensor; empty: the order of indices
   std::vector<std::int64_t> shares_;
   Rounds rounds_;
 };

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// In which round each hop goes, under a budget of memory.
+/// Assigns each hop to a round, within a memory budget.
 
 #include <cstdint>
 #include <vector>
@@ -15,11 +15,12 @@ namespace tessera::ptc {
 
 struct RoundsOptions {
   std::int64_t memory_budget = 0;  // 0: no limit, nothing is freed
-  /// Rounds among which what enters a host is divided evenly, where memory does not ask for more.
+  /// The number of rounds over which the bytes that enter a host are spread evenly. A memory budget
+  /// may require more rounds.
   std::int64_t min_rounds = 1;
 };
 
-/// All by round, indices into the hops and into the moves of the plan.
+/// By round: indices into the hops and into the moves of the plan.
 struct Rounds {
   std::vector<std::size_t> first_frees;  // drops before the first round
   std::vector<std::vector<std::size_t>> hops;
@@ -28,12 +29,12 @@ struct Rounds {
   std::vector<std::int64_t> peak_memory;         // by device
 };
 
-/// A new piece is allocated in the round in which it is first written. Tensors have an order, on
-/// all devices the same; a piece may overtake another of its device only where memory is left for
-/// both, so that a budget that suffices tensor by tensor always suffices. Where the budget binds,
-/// the order is found greedily: next comes the tensor whose new pieces make the fullest of their
-/// devices the least full.
-/// \error kResourceExhausted naming device, bytes and budget
+/// A new piece is allocated in the round in which it is first written. Tensors have the same order
+/// on all devices. A piece may be allocated before an earlier one on its device only if memory is
+/// left for both, so a budget that suffices tensor by tensor always suffices. If the budget is
+/// tight, the order is found greedily: the next tensor is the one whose new pieces leave the
+/// fullest of their devices the least full.
+/// \error kResourceExhausted naming the device, the bytes and the budget
 Result<Rounds> MakeRounds(const Plan& plan, const std::vector<Hop>& hops, const Collection& from,
                           const Collection& to, const Sites& sites, const RoundsOptions& options);
 

@@ -16,8 +16,8 @@
 namespace tessera::ptc {
 namespace {
 
-/// Where slices are passed on, the network and the inside of hosts work at the same time on
-/// different rounds; with so many, one waits for the other an eighth of the time.
+/// With relays, the network and the ports inside hosts work on different rounds at the same time.
+/// With this number of rounds, one waits for the other an eighth of the time.
 constexpr std::int64_t kRelayRounds = 8;
 
 /// The port of `loads` that takes longest.
@@ -83,7 +83,7 @@ std::vector<Drop> DropsAt(const Plan& plan, const std::vector<std::size_t>& move
   return drops;
 }
 
-/// Everything about these hops but the hash.
+/// The schedule of these hops without the hash.
 Result<Schedule> InRounds(const Plan& plan, const Layout& from, const Layout& to,
                           const Sites& sites, const std::vector<Hop>& hops,
                           const ScheduleOptions& options) {
@@ -142,7 +142,7 @@ Result<Schedule> MakeSchedule(const Plan& plan, const Layout& from, const Layout
   if (options.relay) {
     const std::vector<Hop> hops = RelayedHops(direct, to.collection(), sites, RelayWithin::kHost);
     auto relayed = InRounds(plan, from, to, sites, hops, options);
-    // Rounds wait for each other: what the ports save may be lost again.
+    // Rounds wait for each other, which may cost more time than the relays save.
     if (relayed && (!schedule || relayed->seconds <= schedule->seconds)) schedule = relayed;
   }
   if (schedule) schedule->hash = HashOf(*schedule);

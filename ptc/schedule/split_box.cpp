@@ -19,7 +19,7 @@ Box With(const Box& box, int dim, Interval range) {
 }  // namespace
 
 std::vector<Box> SplitEvenly(const Box& box, std::int64_t parts) {
-  constexpr std::int64_t kFine = 16;  // rows a part: they differ by a sixteenth at most
+  constexpr std::int64_t kFine = 16;  // rows per part, so that parts differ by at most a sixteenth
   int dim = -1;
   for (int d = 0; d < box.rank(); ++d) {
     if (box[d].size() >= kFine * parts) {
@@ -43,7 +43,7 @@ std::vector<Box> SplitEvenly(const Box& box, std::int64_t parts) {
 
 std::vector<Box> SplitInOrder(const Box& box, std::int64_t most) {
   if (box.num_elements() <= most) return {box};
-  int dim = 0;  // all dims before are of size 1
+  int dim = 0;  // all earlier dims have size 1
   while (box[dim].size() == 1) ++dim;
   const std::int64_t row = box.num_elements() / box[dim].size();
   const std::int64_t rows = std::max(std::int64_t{1}, most / row);

@@ -10,14 +10,14 @@ namespace {
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-/// Which message a port has in which step.
+/// The message of each port in each step.
 class Timetable {
  public:
   Timetable(std::size_t num_ports, std::size_t num_steps)
       : num_steps_(num_steps), message_(num_ports * num_steps, kNone), free_(num_ports) {}
   std::size_t& At(std::size_t port, std::size_t step) { return message_[port * num_steps_ + step]; }
   std::size_t FirstFree(std::size_t port) {
-    // Steps before the hint are taken; Swap may free one again and then lowers it.
+    // The steps before the hint are taken. Swap lowers the hint if it frees one of them.
     std::size_t& hint = free_[port];
     while (At(port, hint) != kNone) ++hint;
     return hint;
@@ -49,8 +49,8 @@ std::vector<int> StepsOf(const std::vector<PortPair>& messages, std::size_t num_
     const std::size_t in = num_ports + messages[m].in;
     const std::size_t step = table.FirstFree(out);
     if (const std::size_t other = table.FirstFree(in); table.At(in, step) != kNone) {
-      // Along the path of messages in `step` and `other` that begins at `in`, swap the two. It
-      // cannot reach `out`, which has none in `step` and lies on the other side.
+      // Swap the two steps along the path of their messages that begins at `in`. The path cannot
+      // reach `out`, which has no message in `step` and is on the other side.
       std::vector<std::size_t> path;
       std::size_t port = in;
       for (std::size_t from = step, to = other; table.At(port, from) != kNone;

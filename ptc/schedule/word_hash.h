@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Values as 64-bit words in a fixed order, and their hash: equal on every machine.
+/// Hashes values as 64-bit words in a fixed order, so that the hash is equal on every machine.
 
 #include <bit>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace tessera::ptc {
 
-/// Collects words; ptc/FORMAT.md says which of what.
+/// Collects words and hashes them. ptc/FORMAT.md defines the words of each hash.
 class WordHash {
  public:
   void Word(std::int64_t value) { words_.push_back(value); }

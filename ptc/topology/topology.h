@@ -16,20 +16,20 @@
 
 namespace tessera::ptc {
 
-/// Which devices share a host, which hosts a rack, and how fast what is between them is. Ports are
-/// full duplex: each bandwidth holds for each direction. A host is named by one of its nodes; nodes
-/// left out are hosts of their own, or the host that bears their name.
+/// The hosts of devices, the racks of hosts, and the bandwidths of their ports. Ports are full
+/// duplex: each bandwidth holds for each direction. A host has the number of one of its nodes. A
+/// node that is not in `host_of_node` belongs to the host with its own number.
 struct Topology {
   std::map<std::int32_t, std::int32_t> host_of_node = {};
-  std::map<std::int32_t, std::int32_t> rack_of_host = {};  // left out: all in rack 0
-  /// Bytes a second: a device's port inside its host, a host's port to the network.
+  std::map<std::int32_t, std::int32_t> rack_of_host = {};  // hosts not listed are in rack 0
+  /// The port of a device inside its host, and the port of a host to the network.
   double host_bytes_per_second = 6e9;
   double network_bytes_per_second = 1e9;
-  /// A rack's port to the other racks; empty: it never limits.
+  /// The port of a rack to the other racks; empty: it never limits.
   std::optional<double> rack_bytes_per_second = {};
-  /// Exceptions: hosts whose network port is of another speed.
+  /// Hosts whose network port has another speed.
   std::map<std::int32_t, double> network_of_host = {};
-  /// Where the figures come from: "assumed", "measured 2026-11-20", the name of a file.
+  /// The origin of the figures: "assumed", "measured 2026-11-20", or the name of a file.
   std::string source = "assumed";
 
   std::int32_t HostOf(DeviceId device) const;
@@ -38,13 +38,14 @@ struct Topology {
   friend bool operator==(const Topology&, const Topology&) = default;
 };
 
-/// A topology with the devices that it names.
+/// A topology and its devices.
 struct Cluster {
   Topology topology;
   std::vector<DeviceId> devices;
 };
-/// The JSON of a topology file (FORMAT.md), or the shorthand `NxM`: N nodes of M devices, each node
-/// a host. \error kInvalidArgument `FILE:LINE: …`, or naming the shorthand and the limit
+/// Parses the JSON of a cluster file (FORMAT.md), or the shorthand `NxM`: N nodes of M devices,
+/// each node a host.
+/// \error kInvalidArgument `FILE:LINE: …`, or naming the shorthand and the limit
 Result<Cluster> ParseCluster(std::string_view name, std::string_view text);
 std::string ToJson(const Cluster& cluster);
 

@@ -20,7 +20,7 @@ ptc::Layout LayoutOf(const ptc::CollectionPtr& tensors, const char* mesh) {
   return *ptc::Layout::Make(*ptc::ParseDeviceMesh(mesh), tensors);
 }
 
-// A value for every cell, the same for all of its holders.
+// One value per cell, equal for all of its holders.
 std::vector<DeviceDigests> Reports(const std::vector<JobCell>& cells, CellSide side) {
   std::map<ptc::DeviceId, std::vector<std::uint64_t>> rows;
   std::uint64_t value = 1;
@@ -56,7 +56,7 @@ class CellDigestsTest : public QObject {
     QCOMPARE(before->cells, after->cells);
   }
 
-  // The digest of cells adds up to that of the tensor however it is cut.
+  // The digests of cells add up to that of the tensor, for every way of cutting it.
   void cellsAddUpToTheTensor() {
     std::mt19937_64 rng(test::Seed());
     const auto& tensors = m_tensors->tensors();

@@ -25,6 +25,7 @@ class ConfigTest : public QObject {
     QCOMPARE(read->lanes, config.lanes);
     QCOMPARE(read->device_bytes, config.device_bytes);
     QCOMPARE(read->allowed, config.allowed);
+    QCOMPARE(read->view_lease_seconds, config.view_lease_seconds);
     QVERIFY(!QFile::exists(QString::fromStdString(path + ".new")));
   }
 
@@ -47,6 +48,9 @@ class ConfigTest : public QObject {
     QTest::newRow("too small an arena")
         << QByteArray("\"device_bytes\": 67108864") << QByteArray("\"device_bytes\": 1000")
         << QByteArray(": device_bytes = 1000 is below 4194304");
+    QTest::newRow("a lease that ends at once")
+        << QByteArray("\"view_lease_seconds\": 7") << QByteArray("\"view_lease_seconds\": 0")
+        << QByteArray(": view_lease_seconds = 0 is not in 1…86400");
   }
   void refuses() {
     QFETCH(QByteArray, from);
@@ -96,6 +100,7 @@ class ConfigTest : public QObject {
     c.device_bytes = 64 << 20;
     c.agent_keys = "/tmp/x/agents.key";
     c.allowed = {"a", "b"};
+    c.view_lease_seconds = 7;
     return c;
   }
   QTemporaryDir m_folder;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A job that does everything itself: its tensors count its steps, its ranks meet in shared memory
- * of its own. A file on which it "trains" must be there before each step's end, or it stops.
- * `tessera-counting-job STEPS [MILLISECONDS [FILE]]`; where COUNTING_JOB_NOTES names a folder,
- * EPOCH-RANK in it lists the tensors that the rank holds in that epoch. */
+/* A job that uses no groups of the library: its tensors count its steps, and its ranks meet in
+ * shared memory. It pauses if the file on which it "trains" is missing at the end of a step.
+ * `tessera-counting-job STEPS [MILLISECONDS [FILE]]`. If COUNTING_JOB_NOTES names a folder, the
+ * file EPOCH-RANK in it lists the tensors that the rank holds in that epoch. */
 #define _POSIX_C_SOURCE 200809L
 #include <sched.h>
 #include <stdatomic.h>
@@ -14,8 +14,8 @@
 
 #include "agents/job/tessera_job.h"
 
-/* One group of ranks on one host: a slot a rank in shared memory. Two records a slot are enough:
- * nobody can be two rounds ahead of a rank that has not published the round before. */
+/* One group of ranks on one host: a slot per rank in shared memory. Two records per slot are
+ * enough, because no rank can be two rounds ahead of another. */
 struct slot {
   _Atomic long round;
   tessera_record record[2];
@@ -27,7 +27,7 @@ struct group {
   struct slot* slots;
 };
 
-/* Called beside the training: the group in use and the coming one have places of their own. */
+/* Runs while the job trains: the group in use and the coming one have separate places. */
 static int build(void* context, tessera_job* job, const tessera_view* view) {
   struct group* group = (struct group*)context + view->epoch % 2;
   size_t bytes = (size_t)view->world * sizeof(struct slot);
@@ -56,7 +56,7 @@ static int gather(void* context, const tessera_record* mine, tessera_record* all
   return 0;
 }
 
-/* Adds to every element of this rank's pieces (f32), or starts over where !keep. */
+/* Adds `amount` to every element of this rank's pieces (f32); sets them to it if !keep. */
 static void update(tessera_job* job, int keep, float amount) {
   const tessera_piece* pieces;
   size_t count;
@@ -67,7 +67,7 @@ static void update(tessera_job* job, int keep, float amount) {
   }
 }
 
-/* Written beside its place and renamed: a reader finds all names or no file. */
+/* Writes another file and renames it, so that a reader finds all names or no file. */
 static void note(const tessera_view* view, const tessera_piece* pieces, size_t count) {
   const char* folder = getenv("COUNTING_JOB_NOTES");
   if (!folder) return;
@@ -94,7 +94,7 @@ int main(int argc, char** argv) {
   if (tessera_attach(&job) != 0) return fail("attach");
   if (tessera_connect(job, build, groups) != 0) return fail("connect");
   if (tessera_must_initialise(job)) update(job, 0, 0);
-  int64_t step = -1;    /* of a process that has not yet begun */
+  int64_t step = -1;    /* this process has made no step */
   uint64_t request = 0; /* why it waits at the boundary */
   for (;;) {
     tessera_command command;

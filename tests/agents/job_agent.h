@@ -32,7 +32,7 @@ namespace tessera::test {
 using namespace tessera::agents;
 using std::chrono::milliseconds;
 
-// What ranks said, by rank; written on the loop, read by the test.
+// The reports of one rank; written on the loop, read by the test.
 struct Heard {
   int attached = 0;
   std::int64_t pid = 0;
@@ -45,13 +45,13 @@ struct Heard {
   std::optional<std::int64_t> adopted;
 };
 
-// An agent reduced to its RankPort, on a loop in a thread of its own; can be restarted.
+// An agent reduced to its RankPort, with a loop and a thread of its own; can be restarted.
 class Agent {
  public:
   explicit Agent(std::string path) : path_(std::move(path)) {}
   ~Agent() { Stop(); }
 
-  std::string held_back;  // a key that nobody gets; changed only while it is stopped
+  std::string held_back;  // a key whose gets have no answer; changed only while it is stopped
 
   bool Start() {
     loop_ = std::make_unique<Loop>();
@@ -125,7 +125,7 @@ class Agent {
     return Start();
   }
 
-  // Runs on the loop, waits for it.
+  // Runs `function` on the loop and waits for it.
   template <typename Function>
   auto Do(Function function) {
     std::promise<decltype(function(*port_))> done;
@@ -170,11 +170,11 @@ class Agent {
   std::mutex mutex_;
   std::map<RankId, Heard> heard_;
   std::vector<std::string> problems_;
-  std::map<std::string, std::string> store_;  // of the loop's thread
+  std::map<std::string, std::string> store_;  // used on the loop only
   std::map<std::string, std::vector<std::function<void(std::optional<std::string>)>>> waiting_;
 };
 
-// Steps of the reports without immediate repeats; empty where they do not ascend one by one.
+// The steps of the reports without immediate repeats; empty unless they ascend one by one.
 inline std::vector<std::int64_t> Steps(const std::vector<RankDecision>& decided) {
   std::vector<std::int64_t> steps;
   for (const RankDecision& decision : decided) {

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// A node for tests of the rank library: devices in memory, an agent, and ranks that are children
-/// of the test.
+/// A node for tests of the rank library: devices in memory, an agent, and ranks as children of the
+/// test.
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,8 +42,8 @@ inline constexpr int kLimit = 20000;  // ms
 inline constexpr std::int64_t kCapacity = 4 << 20;
 inline const std::string kJob = "count";
 
-// A tensor cut over tp, one that is not, and a scalar: all f32, so that the example can count in
-// it.
+// A tensor that is cut over tp, one that is not, and a scalar: all f32, so that the counting job
+// can count in them.
 inline ptc::Layout LayoutOf(int ranks) {
   std::vector<ptc::TensorSpec> tensors(3);
   tensors[0].name = "a.cut";
@@ -68,7 +68,7 @@ inline std::string Text(const std::string& path) {
   return engine::ReadWholeFile(path).value_or("");
 }
 
-// The example's tensors as its two files cut them.
+// The example's tensors with the rules of its file.
 inline ptc::Layout ExampleLayout(int dp, int tp) {
   const std::string path = TESSERA_SOURCE_DIR "/agents/job/example.";
   auto collection = ptc::ApplyRules({"tensors", Text(path + "tensors.json")},
@@ -115,7 +115,7 @@ struct Device {
   engine::ArenaHeader& header() const { return arena->header(); }
 };
 
-// A node of some devices with an agent, and ranks that are children of the test.
+// Devices, an agent, and ranks as children of the test.
 struct Node {
   QTemporaryDir directory;
   std::string socket = (directory.path() + "/ranks").toStdString();
@@ -157,7 +157,7 @@ struct Node {
     if (!table || !table->Write(arena, engine::PieceTable::SlotOf(epoch))) qFatal("no table");
     return *table;
   }
-  // As a transfer that is over: the pieces of the coming epoch hold `value`, the table is flipped.
+  // The state after a transfer: the pieces of the coming epoch hold `value`, the table is flipped.
   void MoveTo(int device, int ranks, std::int64_t epoch, float value) {
     const engine::PieceTable table = Place(device, ranks, epoch);
     auto& arena = *devices[static_cast<std::size_t>(device)].arena;
@@ -205,7 +205,7 @@ struct Node {
     if (!pid) qFatal("%s", pid.error().ToString().c_str());
     processes[device] = *pid;
   }
-  // The example on devices 0…dp*tp-1 in epoch 1; what its pieces hold is not zero.
+  // The example on devices 0…dp*tp-1 in epoch 1; its pieces are not zero.
   void StartExample(int dp, int tp, int hosts, int steps) {
     program = "tessera-job-example";
     std::ofstream(layout_file) << ptc::ToJson(ExampleLayout(1, 1));
@@ -214,7 +214,7 @@ struct Node {
       StartRank(r, ExampleView(r, dp, tp, hosts, 1), true, steps, 0);
     }
   }
-  // As a transfer that is over.
+  // The state after a transfer.
   void PlaceExample(int dp, int tp, std::int64_t epoch, const std::vector<float>& weights,
                     std::int64_t step) {
     for (int r = 0; r < dp * tp; ++r) {
@@ -247,10 +247,10 @@ struct Node {
     }
     return weights;
   }
-  // A job on devices 0…ranks-1 in epoch 1.
+  // The counting job on devices 0…ranks-1 in epoch 1.
   void StartJob(int ranks, int steps, int step_ms) {
     for (int r = 0; r < ranks; ++r) {
-      MoveTo(r, ranks, 1, -5);  // what initialisation must overwrite
+      MoveTo(r, ranks, 1, -5);  // which initialisation must overwrite
       StartRank(r, ViewOf(r, ranks, 1), true, steps, step_ms);
     }
   }
@@ -266,7 +266,7 @@ struct Node {
         "/proc/" + std::to_string(processes.at(device)) + "/task", gone);
     return gone ? 0 : std::distance(begin(threads), end(threads));
   }
-  // Exit status of a rank that ends by itself; -1 if it does not.
+  // The exit status of a rank that ends by itself; -1 after kLimit.
   int ExitStatus(int device) {
     int status = 0;
     for (int waited = 0; waited < kLimit; waited += 10) {

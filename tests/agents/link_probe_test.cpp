@@ -30,7 +30,7 @@ std::shared_ptr<engine::TokenBucket> Bucket(std::int64_t bytes_per_second) {
   return std::make_shared<engine::TokenBucket>(bytes_per_second, kBurst);
 }
 
-/// Two nodes that share nothing but loopback.
+/// Two nodes that are connected by loopback only.
 struct Net {
   CurveKeys keys = NewCurveKeys();
   NetContext source{2}, destination{2};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two nodes in one process, with lanes between them and memory of their own: what a plan says is
-// carried out, straight or relayed, and nothing unverified is passed on.
+// Two nodes in one process, with their own memory and lanes between them. They carry out plans with
+// and without relay, and forward only verified cells.
 #include "agents/node/mover.h"
 
 #include <unistd.h>
@@ -42,7 +42,7 @@ const CurveKeys& AgentKeys() {
   return keys;
 }
 
-/// Tensors of all ranks up to 3 with dims that tp can cut, one of a few KiB, and a scalar.
+/// Tensors with up to 3 dimensions that tp can cut, one of a few KiB, and a scalar.
 ptc::CollectionPtr AnyTensors(std::mt19937_64& rng) {
   std::vector<ptc::TensorSpec> specs;
   for (int t = 0; t < 8; ++t) {
@@ -67,7 +67,7 @@ ptc::Layout On(const std::string& mesh, const ptc::CollectionPtr& tensors) {
   return *ptc::Layout::Make(*ptc::ParseDeviceMesh(mesh), tensors);
 }
 
-/// The nodes of a cluster in the middle of a transaction, ready to transfer.
+/// The nodes of a cluster in a transaction, ready to transfer.
 class Nodes {
  public:
   Nodes(const ptc::Layout& from, const ptc::Layout& to, const ptc::Plan& plan) : from_(from) {
@@ -102,10 +102,10 @@ class Nodes {
     }
   }
 
-  /// A source that says another digest of this move than that of its bytes.
+  /// The source reports a wrong digest for this move.
   void LieAbout(std::int64_t move) { lied_about_ = move; }
 
-  /// Carries out the part of one node.
+  /// Carries out one node's part of the plan.
   MoveResult Run(std::int32_t node) {
     std::promise<MoveResult> promise;
     auto future = promise.get_future();
@@ -140,7 +140,7 @@ class Nodes {
     }
     return wrong;
   }
-  /// Whether any byte of a cell in a next piece is not 0.
+  /// Whether any byte of a cell in a next piece differs from 0.
   bool IsTouched(DeviceId device, int tensor, const Box& cell) {
     const auto view = ViewOfCell(Context(device.node), NextPieces(Context(device.node), device),
                                  tensor, *PieceAround(device, tensor, cell), cell);
@@ -196,10 +196,10 @@ class Nodes {
   std::atomic<std::int64_t> lied_about_ = -1;
   std::int64_t arrived_ = 0;
   bool complete_ = true;
-  std::map<std::int32_t, std::unique_ptr<LaneServer>> servers_;  // first to go: it reads the rest
+  std::map<std::int32_t, std::unique_ptr<LaneServer>> servers_;  // destroyed first, because it reads the members above
 };
 
-/// Number of the first move that is forwarded, and of the one that brings its cell.
+/// Indices of the first forwarded move, and of the move that brings its cell to the node.
 struct Passing {
   std::int64_t forwarded = -1;
   std::int64_t arrival = -1;
@@ -239,8 +239,8 @@ class MoverTest : public QObject {
     row("inside a node", "tp=2 on n0g0,n0g1", "dp=4 on n0g0,n0g1,n0g2,n0g3");
   }
 
-  // Straight and relayed: the same memory in the end, every digest compared, every byte counted;
-  // with relay fewer of them over the lanes.
+  // With and without relay the memory is equal in the end, every digest is compared and every byte is
+  // counted. With relay, fewer bytes use the lanes.
   void plansAreCarriedOut() {
     QFETCH(QString, from);
     QFETCH(QString, to);
@@ -283,7 +283,7 @@ class MoverTest : public QObject {
     }
   }
 
-  // Bytes that are not what their source held end the transfer before anybody passes them on.
+  // A cell that differs from its source ends the transfer before it is forwarded.
   void whatIsNotVerifiedIsNotPassedOn() {
     std::mt19937_64 rng(test::Seed() + 1);
     const auto tensors = AnyTensors(rng);
@@ -304,7 +304,7 @@ class MoverTest : public QObject {
     }
   }
 
-  // Others may ask for what this node holds, never for what it passes on to itself.
+  // A node serves the cells that it holds, but not the moves that it forwards to itself.
   void forwardedMovesAreNotServed() {
     std::mt19937_64 rng(test::Seed() + 2);
     const auto tensors = AnyTensors(rng);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// What an agent keeps in files beside its configuration: the allow-list and the log; and what it
-/// says about its machine.
+/// The files of an agent beside its configuration (allow-list, log) and the checks of its machine.
 
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -63,7 +62,7 @@ class NodeFilesTest : public QObject {
     QCOMPARE(list.keys(), both);
     QVERIFY(list.problems().empty());
 
-    // A file that is no key is named, and costs nobody else the access.
+    // A file without a key is reported, and the other keys stay valid.
     Write(folder.filePath("bad.pub"), "public abc\n");
     QVERIFY(!list.Refresh());
     QCOMPARE(list.problems().size(), std::size_t{1});
@@ -110,8 +109,8 @@ class NodeFilesTest : public QObject {
   void logRotates() {
     QTemporaryDir folder;
     const std::string path = folder.filePath("agent.log").toStdString();
-    constexpr int kLines = 395;  // three files of 1000 bytes, and one begun
-    // In a process of its own: the log takes stdout and stderr.
+    constexpr int kLines = 395;  // three full files of 1000 bytes and a part of the fourth
+    // In a child process, because the log replaces stdout and stderr.
     const pid_t child = ::fork();
     QVERIFY(child >= 0);
     if (child == 0) {
@@ -135,7 +134,7 @@ class NodeFilesTest : public QObject {
     const auto tail = LogTail(config, 3);
     QVERIFY(tail.has_value());
     QCOMPARE(*tail, (std::vector<std::string>{"line 0392", "line 0393", "line 0394"}));
-    // Each of the older files is one full one, and together they continue the newest.
+    // Each older file is full, and together with the newest they contain all lines.
     QFile older(folder.filePath("agent.log.1"));
     QVERIFY(older.open(QIODevice::ReadOnly));
     QCOMPARE(older.readAll().size(), qsizetype{1000});

@@ -33,7 +33,7 @@ class PeersTest : public QObject {
     QCOMPARE(topology.HostOf({1, 0}), 1);
   }
 
-  // What the registrar planned with comes to every agent as it was: equal inputs, equal plans.
+  // Every agent receives the topology of the plan unchanged.
   void aPlanIsMadeWithTheRegistrarsFigures() {
     wire::Prepare prepare;
     *prepare.mutable_peers() = PeersOn({"a", "b", "a"});

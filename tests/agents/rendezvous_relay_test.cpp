@@ -59,7 +59,7 @@ class RendezvousRelayTest : public QObject {
     const auto second = m_sent[1].store_get().ticket();
     QVERIFY(m_sent[0].store_get().ticket() != second);
     relay.OnValue(ValueFor(second, "of b"));
-    relay.OnValue(ValueFor(second, "again"));  // what was said twice is answered twice
+    relay.OnValue(ValueFor(second, "again"));  // a repeated request is answered twice
     relay.OnValue(ValueFor(second + 1, "to nobody"));
     QCOMPARE(m_got, (std::vector<std::optional<std::string>>{"of b"}));
   }

@@ -41,7 +41,7 @@ class StartWatchTest : public QObject {
     QCOMPARE(textOf(watch), QString("opening data: n1 37.5 % of 8.0 GiB"));
     watch.NodeReady(1);
     QCOMPARE(textOf(watch), QString());
-    watch.Note(kFar, {1, 2}, kStart);  // nobody waits for it any more
+    watch.Note(kFar, {1, 2}, kStart);  // it is no longer watched
     QCOMPARE(textOf(watch), QString());
   }
 

@@ -2,8 +2,9 @@
 
 /// \file
 /// A job computes the same under every mesh: losses, gradient norms, replicas. By default a small
-/// model makes a few steps under some meshes; with TESSERA_TEST_ALL in the environment gpt-nano makes
-/// up to 60 steps under all of them. trainer_oracle_test compares what they compute with PyTorch.
+/// model makes a few steps under some meshes; with TESSERA_TEST_ALL in the environment gpt-nano
+/// makes up to 60 steps under all of them. trainer_oracle_test compares what they compute with
+/// PyTorch.
 
 #include <QFile>
 #include <QTemporaryDir>
@@ -413,22 +414,14 @@ class TrainAgreementTest : public QObject {
       Row row;
     };
     const ModelRow rows[] = {
-        {"ragged", {1, 2, 2}, kWithAll},
-        {"ragged", {1, 4, 1}, kWithAll},
-        {"ragged", {2, 4, 1, true}, kAlways},
-        {"options", {2, 1, 1}, kWithAll},
-        {"options", {1, 2, 1}, kWithAll},
-        {"options", {1, 1, 2}, kWithAll},
-        {"options", {2, 2, 2, true}, kAlways},
-        {"dropout", {2, 1, 1}, kWithAll},
-        {"dropout", {1, 2, 1}, kWithAll},
-        {"dropout", {1, 1, 2}, kWithAll},
-        {"dropout", {2, 2, 2}, kWithAll},
-        {"dropout", {3, 1, 1}, kWithAll},
-        {"dropout", {3, 2, 2}, kAlways},
-        {"dropout", {1, 1, 1, false, 2}, kWithAll},
-        {"uneven", {1, 1, 2}, kWithAll},
-        {"uneven", {1, 2, 3}, kWithAll},
+        {"ragged", {1, 2, 2}, kWithAll},       {"ragged", {1, 4, 1}, kWithAll},
+        {"ragged", {2, 4, 1, true}, kAlways},  {"options", {2, 1, 1}, kWithAll},
+        {"options", {1, 2, 1}, kWithAll},      {"options", {1, 1, 2}, kWithAll},
+        {"options", {2, 2, 2, true}, kAlways}, {"dropout", {2, 1, 1}, kWithAll},
+        {"dropout", {1, 2, 1}, kWithAll},      {"dropout", {1, 1, 2}, kWithAll},
+        {"dropout", {2, 2, 2}, kWithAll},      {"dropout", {3, 1, 1}, kWithAll},
+        {"dropout", {3, 2, 2}, kAlways},       {"dropout", {1, 1, 1, false, 2}, kWithAll},
+        {"uneven", {1, 1, 2}, kWithAll},       {"uneven", {1, 2, 3}, kWithAll},
         {"uneven", {2, 1, 3, true}, kAlways},
     };
     for (const auto& [change, mesh, row] : rows) {
@@ -483,10 +476,9 @@ class TrainAgreementTest : public QObject {
     QFETCH(Mesh, mesh);
     const States states = InitialStates(m_settings, mesh);
     // With dp=1 the sum over dp is the last that a gradient goes through before the average.
-    const Results results =
-        Train(m_settings, mesh, 3, states, [](int rank, Groups& groups) {
-          if (rank % 2 == 1) groups.dp = std::make_shared<RoundsOtherwise>(groups.dp);
-        });
+    const Results results = Train(m_settings, mesh, 3, states, [](int rank, Groups& groups) {
+      if (rank % 2 == 1) groups.dp = std::make_shared<RoundsOtherwise>(groups.dp);
+    });
     QCOMPARE(std::ssize(results), 3);
     const WholeState whole = Gather(states);
     QVERIFY2(whole.damaged.empty(), whole.damaged.empty() ? "" : whole.damaged[0].c_str());
@@ -509,7 +501,8 @@ class TrainAgreementTest : public QObject {
     QVERIFY(loss.has_value() && *loss > 0);
     QCOMPARE(*(*model)->Forward(samples), *loss);
     QVERIFY(is_zero());
-    QVERIFY((*model)->Backward().has_value());  // of the forward pass: EvaluateLoss has left nothing
+    QVERIFY(
+        (*model)->Backward().has_value());  // of the forward pass: EvaluateLoss has left nothing
     QVERIFY(!is_zero());
   }
 

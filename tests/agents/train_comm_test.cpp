@@ -578,7 +578,7 @@ class TrainCommTest : public QObject {
     const Status status = (*group)->Barrier();
     QVERIFY(!status);
     QCOMPARE(status.error().code, ErrorCode::kTimeout);
-    QCOMPARE(status.error().message, std::string("a rank of group g did not come within 100 ms"));
+    QCOMPARE(status.error().message, std::string("a rank of group g did not join within 100 ms"));
     QVERIFY(steady_clock::now() - start >= milliseconds(100));
   }
 
@@ -616,8 +616,8 @@ class TrainCommTest : public QObject {
     }));
   }
 
-  // Without any abandonment: the loss of a rank is noticed, also by ranks that wait for one that has
-  // noticed it.
+  // Without any abandonment: the loss of a rank is noticed, also by ranks that wait for one that
+  // has noticed it.
   void tcpRankThatIsGoneIsNoticedByAll() {
     const auto rendezvous = std::make_shared<ThreadRendezvous>();
     compareWithNothing(OnThreads(3, [&](int rank) -> std::string {
@@ -674,7 +674,7 @@ class TrainCommTest : public QObject {
     options.timeout = milliseconds(100);
     const auto group = MakeTcpGroup(options, "127.0.0.1", std::make_shared<ThreadRendezvous>());
     QVERIFY(!group);
-    QCOMPARE(group.error().message, std::string("a rank of group g did not come within 100 ms"));
+    QCOMPARE(group.error().message, std::string("a rank of group g did not join within 100 ms"));
     const auto bad = MakeTcpGroup(options, "nowhere", std::make_shared<ThreadRendezvous>());
     QCOMPARE(bad.error().message, std::string("group g: 'nowhere' is not a network address"));
   }
@@ -790,7 +790,8 @@ class TrainCommTest : public QObject {
     const auto groups = ConnectGroups(mesh.View(0), std::make_shared<ThreadRendezvous>(), 7,
                                       std::chrono::seconds(1));
     QVERIFY(!groups);
-    QCOMPARE(groups.error().message, std::string("2 pipeline stages need the size of their messages"));
+    QCOMPARE(groups.error().message,
+             std::string("2 pipeline stages need the size of their messages"));
   }
 
   void ranksWithOtherDataAreFound() {

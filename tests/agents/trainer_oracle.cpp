@@ -97,8 +97,10 @@ Values Whole(const PrivateState& state, Data data) {
 
 QString Differs(const QString& what, double ours, double theirs, double tolerance) {
   if (std::abs(ours - theirs) <= tolerance) return {};
-  return QStringLiteral("%1 is %2, PyTorch has %3").arg(what).arg(ours, 0, 'g', 9).arg(
-      theirs, 0, 'g', 9);
+  return QStringLiteral("%1 is %2, PyTorch has %3")
+      .arg(what)
+      .arg(ours, 0, 'g', 9)
+      .arg(theirs, 0, 'g', 9);
 }
 
 double NormOf(const std::vector<double>& values) {
@@ -107,13 +109,15 @@ double NormOf(const std::vector<double>& values) {
   return std::sqrt(sum);
 }
 
-/// Compares norms and elements of all tensors. Elements may differ by `relative` of themselves or of
-/// the root mean square of the tensor, and by `absolute`.
+/// Compares norms and elements of all tensors. Elements may differ by `relative` of themselves or
+/// of the root mean square of the tensor, and by `absolute`.
 QString CompareTensors(const QString& what, const Values& ours, const QJsonObject& theirs,
                        double relative, double absolute) {
   if (static_cast<qsizetype>(ours.size()) != theirs.size()) {
-    return QStringLiteral("%1 %2 tensors, PyTorch has %3").arg(ours.size()).arg(what).arg(
-        theirs.size());
+    return QStringLiteral("%1 %2 tensors, PyTorch has %3")
+        .arg(ours.size())
+        .arg(what)
+        .arg(theirs.size());
   }
   for (const auto& [name, values] : ours) {
     const QString of = what + u' ' + QString::fromStdString(name);
@@ -132,8 +136,8 @@ QString CompareTensors(const QString& what, const Values& ours, const QJsonObjec
       const double expected = elements[i].toDouble();
       const double value = values.at(static_cast<std::size_t>(at[i].toInteger()));
       const QString wrong =
-          Differs(QStringLiteral("element %1 of %2").arg(at[i].toInteger()).arg(of), value, expected,
-                  relative * std::max(std::abs(expected), rms) + absolute);
+          Differs(QStringLiteral("element %1 of %2").arg(at[i].toInteger()).arg(of), value,
+                  expected, relative * std::max(std::abs(expected), rms) + absolute);
       if (!wrong.isEmpty()) return wrong;
     }
   }

@@ -31,7 +31,7 @@ ViewableJob AnyJob() {
   return job;
 }
 
-/// A desk on a loop of its own; what it sends is looked at and answered by the test.
+/// A desk on its own loop. The test reads and answers its messages.
 struct Office {
   Loop loop;
   Result<ViewableJob> job = AnyJob();
@@ -93,7 +93,7 @@ struct Office {
       return 0;
     });
   }
-  /// The last views that nodes were asked to take.
+  /// The TakeView messages of the last attempt.
   std::vector<std::pair<std::int32_t, wire::TakeView>> Asked() {
     return Do([&] {
       std::vector<std::pair<std::int32_t, wire::TakeView>> takes;
@@ -147,7 +147,8 @@ struct Office {
       return 0;
     });
   }
-  /// Has every node take its share of what was asked last. \return the view
+  /// Reports that every node has taken its share of the last attempt.
+  /// \return the view
   std::uint64_t TakeAll() {
     const std::uint64_t view = Asked()[0].second.view();
     for (const int node : {0, 1}) Report(node, view, wire::ViewReport::TAKEN);
@@ -238,7 +239,7 @@ class ViewDeskTest : public QObject {
     QCOMPARE(office.NumReleased(first.view()), 2);
     const wire::TakeView second = office.Asked()[0].second;
     QVERIFY(second.step() >= first.step() + 7);
-    office.Report(0, first.view(), wire::ViewReport::TAKEN);  // of the old one: freed there again
+    office.Report(0, first.view(), wire::ViewReport::TAKEN);  // of the old view: released again
     QCOMPARE(office.NumReleased(first.view()), 3);
     for (const int node : {0, 1}) office.Report(node, second.view(), wire::ViewReport::TAKEN);
     QVERIFY(office.replies.at(0));
@@ -268,7 +269,7 @@ class ViewDeskTest : public QObject {
     QCOMPARE(office.Asked().size(), std::size_t{2});
     office.Ask(-1, -5);
     office.Ask(std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max());
-    QCOMPARE(office.NumReplies(), std::size_t{1});  // they wait for the one before
+    QCOMPARE(office.NumReplies(), std::size_t{1});  // they wait for the first request
     for (const int node : {0, 1}) {
       office.Report(node, office.Asked()[0].second.view(), wire::ViewReport::TAKEN);
     }
@@ -372,12 +373,12 @@ class ViewDeskTest : public QObject {
     office.Ask();
     const std::uint64_t view = office.TakeAll();
     QVERIFY(office.Keep(view));
-    QVERIFY(office.Keep(view + 1));  // of another registrar's time, for all that is known
+    QVERIFY(office.Keep(view + 1));  // may be a view of an earlier registrar
     office.NodeGone(7, "n7 holds nothing of it");
     QVERIFY(office.Keep(view));
     QCOMPARE(office.NumReleased(view), 0);
     office.NodeGone(1, "n1 was silent for 10 s");
-    QCOMPARE(office.NumReleased(view), 0);  // nobody has heard of it
+    QCOMPARE(office.NumReleased(view), 0);  // the client does not know it yet
     const Status lost = office.Keep(view);
     QVERIFY(!lost);
     QCOMPARE(office.NumReleased(view), 2);
@@ -388,7 +389,7 @@ class ViewDeskTest : public QObject {
     QVERIFY(office.Keep(view));  // forgotten
   }
 
-  // A client that connects again sends what it has no answer to once more.
+  // A client that reconnects sends its unanswered requests again.
   void whatIsAskedAgainIsOneView() {
     Office office;
     office.AskAs("a");
@@ -405,7 +406,7 @@ class ViewDeskTest : public QObject {
     QCOMPARE(office.replies[3]->view(), view);
     QCOMPARE(office.NumKept(view, 1), kept + 1);
     QCOMPARE(office.Asked()[0].second.view(), other);
-    // What is lost or was let go of is not given again.
+    // A lost or released view is not returned again.
     office.Release(view);
     office.AskAs("a");
     QVERIFY(office.Asked()[0].second.view() != other);
@@ -429,7 +430,7 @@ class ViewDeskTest : public QObject {
     QVERIFY(office.Asked()[0].second.view() != view);
   }
 
-  // A node that is done long before the others holds its share until they are, too.
+  // A node that finishes long before the others keeps its share until they finish.
   void sharesWaitForEachOther() {
     Office office({.lease = 120ms});
     office.Ask();
@@ -442,7 +443,7 @@ class ViewDeskTest : public QObject {
     QCOMPARE(office.NumReplies(), std::size_t{1});
   }
 
-  // Neither the wait in the queue before a transaction nor the transaction counts as tries.
+  // Neither the time in the queue nor a transaction counts against the attempts.
   void clocksStandDuringATransaction() {
     Office office({.transaction = 250s, .attempts = 400s});
     office.job->step_seconds = 0.001;

@@ -214,7 +214,7 @@ class Any {
   std::mt19937_64 rng_;
 };
 
-/// Through bytes, as between two processes.
+/// Encodes to bytes and decodes them, as between two processes.
 template <typename Wire, typename Value>
 Value RoundTrip(const Value& value) {
   Wire out;
@@ -253,10 +253,10 @@ class WireTest : public QObject {
     }
   }
 
-  // A flipped bit often still parses: then decoding must refuse or give a value whose enums are all
-  // known, which ToString proves.
+  // A message with a flipped bit often still parses. Decoding must then refuse it or return a value
+  // whose enums are all known; ToString checks that.
   void corruptBytesNeverCrash() {
-    google::protobuf::SetLogHandler(nullptr);  // it prints a line for each bad string
+    google::protobuf::SetLogHandler(nullptr);  // it would print a line for each bad string
     Any any(test::Seed() + 1);
     int refused = 0;
     int taken = 0;

@@ -70,7 +70,8 @@ class DataCliTest : public QObject {
     QFile file(m_home->filePath("a.tfrecord"));  // "hello" and "a much longer one"
     QVERIFY(file.open(QIODevice::WriteOnly));
     file.write(QByteArray::fromHex("0500000000000000eab2043e68656c6c6fbb1f1c19"));
-    file.write(QByteArray::fromHex("11000000000000009d6db52e61206d756368206c6f6e676572206f6e6588e8ae38"));
+    file.write(
+        QByteArray::fromHex("11000000000000009d6db52e61206d756368206c6f6e676572206f6e6588e8ae38"));
     file.close();
     const QStringList words = {"--data", "a.tfrecord", "--sequence", "9"};
     const QJsonObject part = object(words)["parts"].toArray()[0].toObject();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/json.h"
 
 #include <QTest>
 #include <nlohmann/json.hpp>
 
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "tests/support/test_main.h"
 
 using namespace tessera;
@@ -132,9 +132,9 @@ class JsonTest : public QObject {
     QCOMPARE(json["bytes"]["network"].get<int>(), 9);
     QCOMPARE(json["flows"].dump(),
              std::string(R"([{"source":"n0g0","destination":"n1g1","bytes":9,)"
-                         R"("bytes_per_second":4.5}])"));
+                         R"("planned_bytes":9,"bytes_per_second":4.5}])"));
     QCOMPARE(Keys(app::toJson(engine::Sample())),
-             (QStringList{"step", "loss", "grad_norm", "tokens_per_second", "time"}));
+             (QStringList{"job", "step", "time", "loss", "grad_norm", "tokens_per_second"}));
     wire::DigestReply digest;
     (*digest.mutable_tensors())["wte"] = "00ff";
     QCOMPARE(Keys(app::toJson(digest)),

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long `job start` waits: while the cluster goes through data, and not much longer.
-#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/start_wait.h"
 
 #include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
 
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "tests/agents/fake_registrar.h"
 #include "tests/support/test_main.h"
 

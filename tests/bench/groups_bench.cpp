@@ -77,8 +77,8 @@ std::vector<CollectivePtr> Connect(const Transport& transport, int ranks) {
   std::vector<std::jthread> threads;
   for (int rank = 0; rank < ranks; ++rank) {
     threads.emplace_back([&, rank] {
-      auto group = transport.make({.name = "bench", .rank = rank, .size = ranks,
-                                   .message_floats = kMessageFloats});
+      auto group = transport.make(
+          {.name = "bench", .rank = rank, .size = ranks, .message_floats = kMessageFloats});
       if (group) groups[static_cast<std::size_t>(rank)] = *group;
     });
   }
@@ -104,7 +104,8 @@ int main() {
                         {"12 MiB there and back", PingPong, std::size_t{3} << 20, 10}};
   for (const int ranks : {2, 4, 8}) {
     const int memory = ::memfd_create("bench", MFD_CLOEXEC);
-    if (::ftruncate(memory, static_cast<off_t>(ShmGroupBytes(ranks, kMessageFloats))) != 0) return 1;
+    if (::ftruncate(memory, static_cast<off_t>(ShmGroupBytes(ranks, kMessageFloats))) != 0)
+      return 1;
     const auto rendezvous = std::make_shared<ThreadRendezvous>();
     const Transport transports[] = {
         {"shared memory",

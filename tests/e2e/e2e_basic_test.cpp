@@ -6,8 +6,8 @@
 #include <QFile>
 #include <QTest>
 #include <map>
-#include <string>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"
@@ -107,7 +107,7 @@ class E2eBasicTest : public QObject {
     QCOMPARE(once.dump(), again.dump());
     QCOMPARE(m_cluster->Job(kJob)["state"].get<std::string>(), std::string("paused"));
 
-    // A paused job can be moved; its state is the same there and back, and it stays paused.
+    // A paused job can be moved. Its state is equal there and back, and it stays paused.
     for (const QString& devices : {QString("n1g0,n1g1"), FirstDevices(4)}) {
       const QString mesh = devices.count(u',') == 1 ? "dp=1,tp=2" : "dp=2,tp=2";
       const Json moved = m_cluster->Apply(kJob, mesh, devices);
@@ -273,7 +273,7 @@ class E2eBasicTest : public QObject {
     QFile file(profile);
     QVERIFY(file.open(QIODevice::ReadOnly));
     Json json = Json::parse(file.readAll().toStdString());
-    // A stranger's keys are good keys, only nobody has let them in.
+    // The keys of another cluster are valid keys, but are not admitted here.
     LocalCluster other({.nodes = 1, .devices = 1, .memory = "64M", .link = {}, .one_host = false});
     QVERIFY2(other.up().code == 0, other.up().Text());
     json["key_file"] = (other.home() + "/clusters/t/operator.key").toStdString();
@@ -301,8 +301,8 @@ class E2eBasicTest : public QObject {
         20));
   }
 
-  /// A device that joins was in the last job, in an epoch of the same number; and what a job of the
-  /// same name decided is no decision of this one.
+  /// The joining devices were part of an earlier job, in an epoch of the same number, and the decision
+  /// register holds decisions of an earlier job with this name. Neither must affect the new job.
   void theNextJobIsReconfiguredOnTheSameDevices() {
     QVERIFY(m_cluster->Run({"job", "stop", kJob, "--yes"}).code == 0);
     for (const char* name : {"first", "second", "second"}) {
@@ -334,7 +334,7 @@ class E2eBasicTest : public QObject {
     for (const auto& process : family) QVERIFY(!tessera::app::isAlive(process));
     const Outcome status = m_cluster->Run({"status"});
     QCOMPARE(status.code, 1);
-    QVERIFY(m_cluster->Run({"logs"}).code == 0);  // what was written stays
+    QVERIFY(m_cluster->Run({"logs"}).code == 0);  // the log files stay
   }
 
  private:

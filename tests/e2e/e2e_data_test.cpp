@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job whose data cannot be read waits and says why; it never trains on anything else.
+// A job whose data cannot be read pauses with the reason; it never trains on other data.
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
@@ -68,9 +68,9 @@ class E2eDataTest : public QObject {
     QVERIFY(m_cluster->Run({"job", "stop", job, "--yes"}).code == 0);
   }
 
-  // While a transaction waits for a step of the job, its ranks come to stand for another reason.
-  // Rolled back, the job is paused with that reason on all nodes, also where trying again would
-  // have helped by then: who goes on and who does not must not be a matter of time.
+  // While a transaction waits for a step of the job, the ranks pause because their data are gone.
+  // After the rollback the job is paused with that reason on all nodes, even if the data are back
+  // by then. Otherwise it would depend on timing which ranks train on.
   void aPauseThatCrossesATransactionIsKept_data() {
     QTest::addColumn<int>("away_ms");
     QTest::newRow("a short time") << 1500;

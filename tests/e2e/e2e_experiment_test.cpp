@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `experiment consistency` at small size: real jobs, a real change each, and nothing left behind.
+// `experiment consistency` at small size: real jobs, one real change each, nothing left behind.
 #include <QDir>
 #include <QFile>
 #include <QProcess>
@@ -117,7 +117,7 @@ class E2eExperimentTest : public QObject {
     QVERIFY2(nothingIsLeft(), "processes or folders");
   }
 
-  // What a killed one left is ended and removed by the next.
+  // The next experiment ends and removes what a killed one has left.
   void theNextOneClearsUp() {
     const auto killed = start({});
     QTRY_VERIFY_WITH_TIMEOUT(hasTrainer(), 60000);
@@ -132,7 +132,7 @@ class E2eExperimentTest : public QObject {
   }
 
  private:
-  /// In a folder for temporary files of its own, which is its TESSERA_HOME as well.
+  /// Starts it with a folder of its own for temporary files, which is also its TESSERA_HOME.
   std::unique_ptr<QProcess> start(const QStringList& more) {
     QStringList environment = EnvironmentWithHome(m_folder.path());
     environment << "TMPDIR=" + m_folder.path();

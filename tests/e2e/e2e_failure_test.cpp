@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ends a job: a rank that crashes, a device that fails. The reason is said, the state is kept
-// until the job is stopped, and the name and the memory are free after that.
+// A crashed rank or a failed device ends a job. The job shows the reason and keeps its state until
+// it is stopped. Then its name and its memory are free.
 #include <QFile>
 #include <QTest>
 #include <csignal>
@@ -97,7 +97,7 @@ class E2eFailureTest : public QObject {
     return m_cluster->WaitJob(
         kJob, [](const Json& job) { return job["state"] == "failed"; }, 20);
   }
-  /// Children of the keeper that train.
+  /// The ranks: children of the keeper that are tessera-train.
   std::vector<pid_t> rankPids() const {
     const auto keeper = m_cluster->Keeper(0).pid;
     const QString folder = QStringLiteral("/proc/%1/task/%1/children").arg(keeper);

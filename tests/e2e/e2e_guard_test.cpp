@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A test that is killed leaves no process and no folder behind. This program is that test, too:
-// with one argument it starts a cluster and waits for its end.
+// A killed test leaves no process and no folder behind. This program is also the killed test: with
+// `--be-killed` it starts a cluster and waits.
 #include <QCoreApplication>
 #include <QDir>
 #include <QTest>
@@ -40,7 +40,7 @@ void Say(const QString& text) {
   for (;;) ::pause();
 }
 
-/// "up": is killed while a cluster comes up; "job": while a job trains.
+/// "up": waits to be killed while a cluster starts; "job": while a job trains.
 void BeKilled(const QString& when) {
   if (when == u"up") {
     const QTemporaryDir home(QStringLiteral("/tmp/tsr.XXXXXX"));
@@ -91,7 +91,7 @@ class E2eGuardTest : public QObject {
     QVERIFY2(gone, qPrintable(RunningIn(home).join(u'\n')));
   }
 
-  // A guard that is let go of kills nobody.
+  // A guard that is destroyed kills nothing.
   void aGuardThatIsLetGoDoesNothing() {
     const QTemporaryDir home(QStringLiteral("/tmp/tsr.XXXXXX"));
     QProcess bystander;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// State that is handed in to a job that trains: it goes on from it as it went on the first time, or
-// nothing has changed.
+// State that is handed in to a job that trains: the job continues from it as it did the first time,
+// or nothing has changed.
 #include <QCoreApplication>
 #include <QElapsedTimer>
 #include <QProcess>
@@ -29,7 +29,7 @@ const QString kJob = QStringLiteral("nano");
 const QString kFour = QStringLiteral("n0g0,n0g1,n1g0,n1g1");
 const QStringList kBatch = {QStringLiteral("--global-batch"), QStringLiteral("16")};
 
-/// The files of a job, as a mount shows them and takes them.
+/// The files of a job, read and written as in a mount.
 class Files {
  public:
   static Result<std::unique_ptr<Files>> Open(const QString& profile, const QString& job) {
@@ -50,7 +50,7 @@ class Files {
   Result<std::string> Read(const std::string& path) {
     return ReadPath(tree_, Below(path), Now(), 1 << 20);
   }
-  /// What these ranks hold at one step, by path.
+  /// The files of these ranks at one step, by path.
   Result<std::map<std::string, std::string>> ReadRanks(const std::vector<int>& ranks) {
     TESSERA_TRY(const Tree::Handle held, OpenFile("full/model.safetensors"));  // one view for all
     std::map<std::string, std::string> files;
@@ -76,7 +76,7 @@ class Files {
     tree_.Release(created.handle);
     return status;
   }
-  /// One after another until one fails.
+  /// Writes one file after another until one fails.
   Status WriteAll(const std::map<std::string, std::string>& files) {
     for (const auto& [path, bytes] : files) TESSERA_RETURN_IF_ERROR(Write(path, bytes));
     return OkStatus();
@@ -94,7 +94,8 @@ class Files {
   Tree tree_;
 };
 
-/// The client that a test kills: reads the state, says so, and hands it in when it is told to.
+/// The client that a test kills: reads the state, prints a line, and hands the state in after a
+/// line of input.
 int HandInWhenTold(const QString& profile, const QString& job) {
   const auto files = Files::Open(profile, job);
   if (!files) return 1;
@@ -197,7 +198,7 @@ class E2eHandInTest : public QObject {
     QCOMPARE(m_cluster->Job(kJob)["timeline"].get<std::int64_t>(), std::int64_t{0});
   }
 
-  /// Whoever hands in dies while the nodes fetch: the job has lost nothing and goes on.
+  /// The client dies while the nodes fetch. The job has lost nothing and continues.
   void aClientThatDiesRollsBack() {
     QVERIFY(started("gpt-mini", "dp=2,tp=2"));
     QProcess client;
@@ -235,7 +236,7 @@ class E2eHandInTest : public QObject {
     const auto running = files->ReadRanks({0, 1});
     VERIFY_OK(running);
     VERIFY_ERROR(files->WriteAll(*running), ErrorCode::kFailedPrecondition,
-                 "runs a program of its own");
+                 "runs a program that counts its steps itself");
     QVERIFY(m_cluster->Run({"job", "pause", kJob}).code == 0);
     const std::string before = m_cluster->Ask({"digest", kJob})["digest"].dump();
     const auto paused = open();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The past of a cluster through the command line: records, metrics, events and export say the same,
+// The history of a cluster through the command line: records, metrics, events and export agree,
 // also after the registrar's agent was killed.
 #include <QDir>
 #include <QFile>

@@ -125,7 +125,7 @@ class E2eKillTest : public QObject {
     QVERIFY2(difference <= 1e-5, qPrintable(QString::number(difference)));
   }
 
-  // Last, because the node does not come back.
+  // Last, because the node does not return.
   void nodeDiesWhileItJoins() {
     const Json before = m_cluster->Job(kJob);
     const auto apply = m_cluster->Start(
@@ -146,7 +146,7 @@ class E2eKillTest : public QObject {
   }
 
  private:
-  /// The killed agent has a successor, and the registrar calls the node alive.
+  /// Whether the killed agent was replaced and the registrar reports the node as alive.
   bool rejoined(int node, const tessera::app::ProcessId& old) {
     return LocalCluster::WaitFor(
         [&] {

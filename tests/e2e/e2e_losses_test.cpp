@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same 60 steps under several lives of a job: what is learned does not depend on where it runs.
+// The same 60 steps on several meshes, and through five moves: the losses do not depend on the
+// mesh.
 #include <QTest>
 #include <nlohmann/json.hpp>
 
@@ -11,8 +12,8 @@ using namespace tessera::test;
 namespace {
 constexpr std::int64_t kSteps = 60;
 
-// TESSERA_TEST_MODEL=gpt-mini takes minutes; the small model is the default. Either way the batch
-// makes steps slow enough that 20 of them outlast the preparations of a change.
+// The small model is the default; TESSERA_TEST_MODEL=gpt-mini takes minutes. With these batches 20
+// steps take longer than the preparation of a change.
 QString Model() { return qEnvironmentVariable("TESSERA_TEST_MODEL", QStringLiteral("gpt-nano")); }
 std::int64_t Batch() { return Model() == QStringLiteral("gpt-nano") ? 256 : 16; }
 }  // namespace

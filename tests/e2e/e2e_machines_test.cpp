@@ -44,7 +44,7 @@ class E2eMachinesTest : public QObject {
     return &process;
   }
 
-  /// tesseractl on the machine of `node`, -1: the operator's.
+  /// Runs tesseractl on the machine of `node`; -1: the machine of the operator.
   Outcome Run(int node, const QStringList& words, int seconds = 60) const {
     QProcess process;
     const QString home =
@@ -98,7 +98,7 @@ class E2eMachinesTest : public QObject {
       }
       const Outcome setup = Run(node, words);
       QVERIFY2(setup.code == 0, setup.Text());
-      // A second time it is refused, so that nobody loses a configuration.
+      // A second setup is refused, so that no configuration is overwritten.
       const Outcome again = Run(node, words);
       QCOMPARE(again.code, 1);
       QVERIFY(again.errors.contains("exists; --force replaces it"));

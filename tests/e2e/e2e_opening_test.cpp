@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job whose data come from a slow server: how far it is is seen, and it can be stopped meanwhile.
+// A job whose data come from a slow server: its progress is shown, and it can be stopped meanwhile.
 #include <QElapsedTimer>
 #include <QProcess>
 #include <QTest>
@@ -25,8 +25,8 @@ class E2eOpeningTest : public QObject {
                              "--devices", "n1g0", "--steps", QString::number(steps), "--data",
                              QString::fromStdString(m_server.url("/set/"))});
   }
-  /// Of each answer. TESSERA_TEST_SLOW_SERVER=1 has the opening outlast what groups wait for their
-  /// members: more than a minute.
+  /// The delay of each answer. With TESSERA_TEST_SLOW_SERVER=1 the opening takes longer than the
+  /// minute that groups wait for their members.
   static int joiner_delay_ms() {
     return qEnvironmentVariableIsSet("TESSERA_TEST_SLOW_SERVER") ? 1200 : 40;
   }
@@ -36,7 +36,7 @@ class E2eOpeningTest : public QObject {
              row["reason"].get<std::string>().starts_with("opening data: " + node + " ");
     });
   }
-  /// Stops the job: soon, with a word to who started it, and nobody reads on.
+  /// Stops the job. That is quick, `job start` fails with `word`, and no reads follow.
   void checkStop(const QString& job, QProcess& starting, const QByteArray& word) {
     QElapsedTimer took;
     took.start();
@@ -46,9 +46,10 @@ class E2eOpeningTest : public QObject {
     QVERIFY2(took.elapsed() < 5000, qPrintable(QString::number(took.elapsed())));
     QVERIFY2(started.code == 1 && started.Text().contains(word), started.Text());
     QVERIFY(m_cluster->Job(job).is_null());
-    QTest::qWait(2000);  // what was under way may come to its end
+    // The read in progress may end. A reader that went on would request five times a second.
+    QTest::qWait(1000);
     const int requests = m_server.requests();
-    QTest::qWait(1500);
+    QTest::qWait(800);
     QCOMPARE(m_server.requests(), requests);
     for (const Json& node : m_cluster->Status()["nodes"]) {
       for (const Json& device : node["devices"]) {
@@ -103,7 +104,7 @@ class E2eOpeningTest : public QObject {
     QVERIFY(m_cluster->Run({"job", "stop", "far", "--yes"}).code == 0);
   }
 
-  // Ranks that join open the data, too; the others train on until they have.
+  // New ranks open the data as well; the others train until they have.
   void whoJoinsOpensWhileTheOthersTrain() {
     m_server.delay_ms = 0;
     const Outcome started = LocalCluster::Finish(*start("far", kNoEnd), 60);

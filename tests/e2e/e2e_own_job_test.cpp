@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job that is not the built-in trainer: the example of the rank library, as a user starts it.
+// A job with an own program: the example of the rank library, started as a user does.
 #include <QDir>
 #include <QFile>
 #include <QTest>
@@ -43,7 +43,7 @@ class E2eOwnJobTest : public QObject {
   void cleanupTestCase() { m_cluster.reset(); }
   void cleanup() { m_cluster->Run({"job", "stop", kJob, "--yes"}); }
 
-  // 2 → 4 → 1 devices: the state goes along, and the job goes on from it.
+  // 2 → 4 → 1 devices: the state moves, and the job continues from it.
   void isReconfigured() {
     const Outcome start =
         m_cluster->Run(StartOf("exec " + kProgram + " 200000") +

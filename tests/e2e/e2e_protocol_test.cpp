@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client other than our own could send: stale plans, acts sent twice, ports that are taken.
+// Requests that only a foreign client sends (stale plans, repeated acts), lost connections, used ports.
 #include <QDir>
 #include <QProcess>
 #include <QTemporaryDir>
@@ -76,7 +76,7 @@ class E2eProtocolTest : public QObject {
     QVERIFY2(reply.error().message.starts_with("stale plan: "), reply.error().message.c_str());
   }
 
-  // An act is done once, however often it is sent, also across a restart of the registrar's agent.
+  // An act is done once, however often it is sent, even across a restart of the registrar's agent.
   void anActSentTwiceIsDoneOnce() {
     const auto first = m_client->CallAndWait(ApplyTo(4, "act-of-this-test"), 10s);
     QVERIFY2(first && first->has_apply(), first ? "no apply" : first.error().message.c_str());
@@ -96,8 +96,8 @@ class E2eProtocolTest : public QObject {
     QVERIFY(m_cluster->GoesOn(kJob));
   }
 
-  // Another micro-batch is a change that moves nothing; it makes a new epoch all the same, and the
-  // plans of the one before are stale although the layouts are equal.
+  // Another micro-batch moves no bytes, but begins a new epoch. Plans of the old epoch are then stale,
+  // although the layouts are equal.
   void onlyTheMicroBatchChanges() {
     wire::Request ask;
     *ask.mutable_plan() = ApplyTo(1).apply().plan();
@@ -145,9 +145,9 @@ class E2eProtocolTest : public QObject {
         bytes);
   }
 
-  // Whatever is proposed can be planned, and the plan says the same of it.
+  // Each proposed configuration can be planned, and proposal and plan agree.
   void proposalsCanBePlanned() {
-    QVERIFY(m_cluster->Run({"job", "pause", kJob}).code == 0);  // its step time stays as it is
+    QVERIFY(m_cluster->Run({"job", "pause", kJob}).code == 0);  // so that its step time does not change
     wire::Request ask;
     ask.mutable_propose()->set_job(kJob.toStdString());
     for (int i = 0; i < 4; ++i) {
@@ -210,7 +210,7 @@ class E2eProtocolTest : public QObject {
     for (const wire::CheckInfo& check : checks->doctor().checks()) nodes.insert(check.node());
     QCOMPARE(nodes, (std::set<std::int32_t>{0, 1}));
 
-    wire::Request probe;  // a probe of busy machines measures nothing
+    wire::Request probe;  // a probe is refused on busy machines
     probe.mutable_probe();
     const auto refused = m_client->CallAndWait(std::move(probe), 10s);
     QVERIFY(!refused);
@@ -224,7 +224,7 @@ class E2eProtocolTest : public QObject {
     QCOMPARE(unknown.error().code, ErrorCode::kNotFound);
   }
 
-  // What the registrar had not yet written down when it was killed is told again.
+  // Agents repeat the steps that a killed registrar had not recorded.
   void noStepIsMissingAfterTheRegistrarsAgentWasKilled() {
     for (int node : {0, 1, 0}) {
       QVERIFY(m_cluster->GoesOn(kJob, 5));
@@ -283,7 +283,7 @@ class E2eProtocolTest : public QObject {
     QCOMPARE(m_cluster->Status()["jobs"].size(), std::size_t{1});
   }
 
-  // On devices that are free, and too small.
+  // On idle devices that are too small.
   void mistakesOnIdleDevices() {
     QVERIFY(m_cluster->Run({"job", "stop", kJob, "--yes"}).code == 0);
     const auto says = [&](const QStringList& words, const char* part) {
@@ -307,8 +307,8 @@ class E2eProtocolTest : public QObject {
     QCOMPARE(reply.error().code, ErrorCode::kInvalidArgument);
   }
 
-  // A node that is cut off for longer than a connection lasts hears neither of the end of a job nor
-  // of the next one with its name. Both are said again when it is back.
+  // A node that is disconnected misses the end of a job and the start of the next one with its name.
+  // Both messages are repeated when it is back.
   void wordsLostWithAConnectionAreSaidAgain_data() {
     QTest::addColumn<bool>("starts_while_away");
     QTest::newRow("the end of a job") << false;
@@ -323,7 +323,7 @@ class E2eProtocolTest : public QObject {
     const auto agent = m_cluster->Agent(1);
     QVERIFY(agent);
     app::signalProcess(*agent, SIGSTOP);
-    QTest::qSleep(2800);  // longer than connections live without a sign, shorter than the patience
+    QTest::qSleep(2800);  // longer than a silent connection lives, shorter than until the node is suspect
     const Outcome stop = m_cluster->Run({"job", "stop", kJob, "--yes"});
     std::unique_ptr<QProcess> start;
     if (starts_while_away) {
@@ -350,7 +350,7 @@ class E2eProtocolTest : public QObject {
     QVERIFY(m_cluster->Run({"job", "stop", kJob, "--yes"}).code == 0);
   }
 
-  // The same within a transaction: whatever was lost, it goes on when the node is back.
+  // The same within a transaction: it continues when the node is back, whatever message was lost.
   void aTransactionOutlivesAConnection_data() {
     QTest::addColumn<int>("after_ms");
     QTest::newRow("as it is asked for") << 0;
@@ -384,7 +384,7 @@ class E2eProtocolTest : public QObject {
     QVERIFY2(config, config ? "" : config.error().ToString().c_str());
     QTemporaryDir other;
     config->directory = other.path().toStdString();
-    config->log_file.clear();  // it says so where this test can hear it
+    config->log_file.clear();  // so that this test can read its output
     const std::string path = other.filePath(QStringLiteral("agent.json")).toStdString();
     QVERIFY(agents::SaveAgentConfig(*config, path));
     QProcess agent;

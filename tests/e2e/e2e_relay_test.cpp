@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Four devices of another node come to need what one node holds: the bytes cross to it once and
-// are passed on there, or four times where the user says so.
+// A move after which four devices of another node need the bytes of one node. The bytes cross the
+// link once and are passed on there, or cross it four times with `--relay off`.
 #include <QTest>
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -91,7 +91,7 @@ class E2eRelayTest : public QObject {
     }
   }
 
-  // A plan is for one way to send: agreed to with relay, it is not carried out without.
+  // A plan with relay has another hash than one without, so one is not carried out as the other.
   void planAndWayToSendBelongTogether() {
     const QStringList words{"plan", kJob, "--devices", FirstDevices(8), "--mesh", "dp=8,tp=1"};
     const Json relayed = m_cluster->Ask(words);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a job reads, as files of a real mount: whole batches on any mesh, and errors where data are
-// gone. Skipped where this user may not mount.
+// The samples of a job as files of a real mount: whole batches on any mesh, and errors for missing
+// data. Skipped if this user may not mount.
 #include <QDir>
 #include <QFile>
 #include <QTemporaryDir>
@@ -108,7 +108,7 @@ class E2eSamplesTest : public QObject {
   QStringList ranks() const {
     return QDir(path("data")).entryList(QDir::Dirs | QDir::NoDotAndDotDot);
   }
-  /// What all ranks together read with a step.
+  /// The samples of all ranks in a step.
   QByteArray batchOf(int step) const {
     QByteArray all;
     for (const QString& rank : ranks()) {
@@ -118,7 +118,7 @@ class E2eSamplesTest : public QObject {
     }
     return all;
   }
-  /// Whether the windows are those of the text, none again before as many others as a pass has.
+  /// Whether the windows are those of the text, each once per pass.
   bool eachOnceAPass(const QList<QByteArray>& batches) const {
     const QByteArray all = batches.join();
     const qint64 passed = 1000 * kBatch % 60;  // of the pass in which the first begins

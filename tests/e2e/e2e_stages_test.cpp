@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job of one's own whose rules deal the layers to pipeline stages otherwise than uniformly: which
-// rank holds which layer, and moves between numbers of stages.
+// A job with an own program whose rules do not distribute the layers uniformly over the pipeline
+// stages: which rank holds which layer, and moves between numbers of stages.
 #include <QDir>
 #include <QFile>
 #include <QTest>
@@ -131,7 +131,7 @@ class E2eStagesTest : public QObject {
         60);
     QVERIFY2(started.code == 0, started.Text());
   }
-  /// What the rank itself finds, in the order of names.
+  /// The tensors that the rank itself finds, in the order of names.
   QString heldIn(int epoch, int rank) const {
     const QString path = QStringLiteral("%1/%2-%3").arg(notes()).arg(epoch).arg(rank);
     if (!LocalCluster::WaitFor([&] { return QFile::exists(path); }, 10)) return "no " + path;

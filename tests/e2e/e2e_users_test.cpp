@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Two users on one machine, each with a cluster of the same name and a job of the same name; and
-/// what is left when one of them is done.
+/// Two users on one machine, with clusters and jobs of equal names; and what is left after one of
+/// them has stopped a cluster.
 
 #include <QDirIterator>
 #include <QFile>

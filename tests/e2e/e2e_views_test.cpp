@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views of a job that trains: each shows one step and all of it, whatever happens meanwhile, and
-// the job learns what it learns without them.
+// Views of a job that trains: each is the whole state of one step, whatever happens meanwhile, and
+// the job's losses are those without views.
 #include <QCoreApplication>
 #include <QElapsedTimer>
 #include <QProcess>
@@ -34,7 +34,7 @@ namespace {
 const QString kJob = QStringLiteral("nano");
 const QString kBothNodes = QStringLiteral("n0g0,n0g1,n1g0,n1g1");
 const QStringList kBatch = {QStringLiteral("--global-batch"), QStringLiteral("16")};
-// Of this test's cluster and clients: the defaults are 30 s and 5 s.
+// For the cluster and the clients of this test. The defaults are 30 s and 5 s.
 constexpr int kLeaseSeconds = 4;
 constexpr std::chrono::milliseconds kRenewal{500};
 
@@ -48,7 +48,7 @@ Result<std::vector<std::byte>> ReadTensor(const StateView& view, int tensor) {
   return bytes;
 }
 
-/// What the state says of itself: the scalar that the update counts.
+/// The step in the state itself: the scalar that the update increments.
 std::int64_t StepIn(const StateView& view) {
   const auto tensor = view.info().layout.collection().Find("job.step");
   if (!tensor) return -2;
@@ -59,7 +59,7 @@ std::int64_t StepIn(const StateView& view) {
   return step;
 }
 
-/// By tensor, as `digest` prints them; and of all.
+/// Digests as `digest` prints them: by tensor, and of all tensors.
 struct Digests {
   std::map<std::string, std::string> tensors;
   std::string all;
@@ -86,7 +86,7 @@ Result<std::unique_ptr<StateSource>> Open(const QString& profile,
   return agents::OpenClusterState(loaded, options);
 }
 
-/// The client that a test kills: pins a view, says so, and waits for its end.
+/// The client that a test kills: pins a view, prints a line, and waits.
 int PinAndWait(const QString& profile, const QString& job) {
   const auto source = Open(profile);
   if (!source) return 1;
@@ -170,8 +170,8 @@ class E2eViewsTest : public QObject {
     QCOMPARE(none.error().code, ErrorCode::kNotFound);
   }
 
-  // The same job, paused after that very step, has the same digests; read in place, with the digest
-  // of the command line.
+  // A second job, paused after the same step, has equal digests, as the command line computes them
+  // in place.
   void aViewIsTheStateOfTheSameJobPausedThere() {
     QVERIFY(started(kBothNodes, "dp=2,tp=2"));
     const auto source = open({});
@@ -293,7 +293,7 @@ class E2eViewsTest : public QObject {
     QVERIFY2(loss <= 1e-5, qPrintable(QString::number(loss)));
   }
 
-  // What waits for a step far ahead keeps nobody from the state until then.
+  // A transaction that waits for a step far ahead does not block views.
   void viewsAreTakenWhileATransactionWaitsForItsStep() {
     QVERIFY(started(kBothNodes, "dp=2,tp=2"));
     const auto source = open({});
@@ -426,7 +426,7 @@ class E2eViewsTest : public QObject {
     if (start.code != 0) qWarning("%s", start.Text().constData());
     return start.code == 0 && m_cluster->WaitStep(kJob, 3);
   }
-  /// Memory of views, of all nodes; -1 where the cluster does not say.
+  /// The memory of views on all nodes; -1 without an answer of the cluster.
   std::int64_t viewBytes() const {
     const Json status = m_cluster->Status();
     if (!status.is_object()) return -1;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each ordered pair of the twelve meshes as a real reconfiguration, in one walk of one running job;
-// without ZeRO and with it.
+// Every ordered pair of the twelve meshes as a change of one running job, with and without ZeRO.
 #include <QTest>
 
 #include "tests/e2e/walk.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 24 reconfigurations of a running job that between them grow, shrink, cut finer, join, move layers
-// between stages and switch ZeRO.
+// 24 changes of a running job: larger and smaller meshes, finer and coarser cuts, layers that change
+// their stage, ZeRO on and off.
 #include <QTest>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -43,7 +43,7 @@ class E2eWalkTest : public QObject {
     QVERIFY2(complaints.isEmpty(), qPrintable(complaints.join(u'\n')));
   }
 
-  // Nodes of one host map each other's arenas: nothing crosses a network.
+  // Nodes of one host map each other's arenas, so no byte crosses the network.
   void nodesOfOneHostShareMemory() {
     LocalCluster::Options options;
     options.one_host = true;

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Losses of a run by step, and how two runs compare. A double-counted replica hides from the loss
-/// behind Adam's normalisation, not from the gradient norm; so both are looked at.
+/// The losses of a run by step, and the comparison of two runs. Adam's normalisation hides a
+/// double-counted replica from the loss, but not from the gradient norm, so tests compare both.
 
 #include <QString>
 #include <cstdint>
@@ -19,14 +19,14 @@ struct StepNumbers {
 };
 using Run = std::map<std::int64_t, StepNumbers>;
 
-/// From lines of JSON objects with step, loss, grad_norm; other lines are passed over.
+/// Parses lines of JSON objects with step, loss and grad_norm, and ignores other lines.
 Run ParseRun(const QString& lines);
-/// What `job metrics` says of all steps.
+/// All steps of `job metrics`.
 Run RunOf(const LocalCluster& cluster, const QString& job);
 /// The same training in one process, without any cluster: `tessera-train --solo`.
 Run SoloRun(const QString& model, std::int64_t steps, std::int64_t global_batch);
 
-/// Largest relative difference of the losses over the steps that both have.
+/// The largest relative difference of the losses over the steps of both runs.
 double LargestDifference(const Run& a, const Run& b);
 double RelativeDifference(double a, double b);
 

@@ -2,9 +2,8 @@
 #pragma once
 
 /// \file
-/// Machines of a test: network namespaces on one bridge, which share nothing but files with each
-/// other. Needs root. A namespace lives as long as the process that holds it, and that no longer
-/// than the test: nothing is left behind, however the test ends.
+/// Machines for tests: network namespaces on one bridge, which share only files. Needs root. A
+/// namespace exists as long as the process that holds it, which ends with the test in every case.
 
 #include <QProcess>
 #include <QString>
@@ -16,25 +15,28 @@ namespace tessera::test {
 
 class NetworkNodes {
  public:
-  /// Makes `count` machines with addresses 10.77.0.1 on, and one for the operator.
+  /// Makes `count` machines with the addresses from 10.77.0.1, and one for the operator.
   explicit NetworkNodes(int count);
-  /// Ends the namespaces with all that runs in them cut off.
+  /// Ends the namespaces.
   ~NetworkNodes();
   NetworkNodes(const NetworkNodes&) = delete;
   NetworkNodes& operator=(const NetworkNodes&) = delete;
 
-  /// Why there are none; empty where they stand.
+  /// Why there are no machines; empty if there are.
   const QString& problem() const { return problem_; }
   static QString Address(int node) { return QStringLiteral("10.77.0.%1").arg(node + 1); }
-  /// `PROGRAM WORDS…` as run on machine `node`, -1: the operator's.
+  /// The command that runs `PROGRAM WORDS…` on machine `node`; -1: the operator's.
   QStringList On(int node, const QStringList& command) const;
-  /// Takes a machine off the network, or puts it back. \return whether that worked
+  /// Disconnects a machine from the network, or connects it again.
+  /// \return whether that succeeded
   bool SetLink(int node, bool up) const;
 
  private:
-  /// Starts the process that holds a new namespace. \return whether it stands
+  /// Starts the process that holds a new namespace.
+  /// \return whether it runs
   bool Hold();
-  /// `ip WORDS` as on machine `node`. \return whether it succeeded
+  /// Runs `ip WORDS` on machine `node`.
+  /// \return whether it succeeded
   bool Ip(int node, const QString& words) const;
   qint64 Pid(int node) const { return holders_[static_cast<std::size_t>(node + 1)]->processId(); }
 

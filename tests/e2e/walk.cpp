@@ -81,10 +81,10 @@ QStringList Walk(const LocalCluster& cluster, const WalkStops& walk) {
     if (result["moved_bytes"] != result["volume_bound_bytes"])
       complaints << name + QStringLiteral(": bytes moved are not the volume bound");
     std::int64_t counted = 0;  // by the receiving nodes
-    for (const Json& record :
-         cluster.Ask({QStringLiteral("history"), QStringLiteral("--limit"), QStringLiteral("1")})) {
+    const Json latest = cluster.Ask(
+        {QStringLiteral("history"), QStringLiteral("--limit"), QStringLiteral("1")})["transactions"];
+    for (const Json& record : latest)
       for (const Json& flow : record["flows"]) counted += flow["bytes"].get<std::int64_t>();
-    }
     if (result["moved_bytes"] != counted)
       complaints << name + QStringLiteral(": the flows are not the bytes moved");
     if (result["digest_before"] != result["digest_after"] ||

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Walks a running job through meshes, each step a real reconfiguration that is checked.
+/// Applies a sequence of meshes to a running job and checks each transaction.
 
 #include <QString>
 #include <vector>
@@ -22,24 +22,25 @@ struct WalkMesh {
 /// all three.
 const std::vector<WalkMesh>& WalkMeshes();
 
-/// Where a walk comes by: the number of a mesh, and whether the optimizer is cut over dp there.
+/// One stop of a walk: the index of a mesh, and whether ZeRO is on.
 struct WalkStop {
   std::size_t mesh = 0;
   bool zero = false;
 };
 using WalkStops = std::vector<WalkStop>;
 
-/// A closed walk over WalkMeshes() that takes every ordered pair of different meshes exactly once:
+/// A closed walk over WalkMeshes() that contains every ordered pair of different meshes exactly once:
 /// an Eulerian circuit of the complete directed graph (Hierholzer). The first stop equals the last.
 WalkStops EveryPairOnce(bool zero);
 
-/// A closed walk of 24 steps, all between different pairs: twice around the meshes, five on and
-/// then seven on at a time (12 is prime to both). ZeRO is off for two stops and on for two, so it
-/// stays off, comes, stays and goes.
+/// A closed walk of 24 steps between different pairs: twice around the meshes, in strides of five and
+/// then of seven (both are prime to 12). ZeRO is off for two stops and on for two, so each of the four
+/// changes of ZeRO occurs.
 WalkStops TwiceAround();
 
-/// Starts a job of four layers on the first mesh of `walk` and applies the others, one after
-/// another. Prints bytes and pause of each. \return the complaints, one line each
+/// Starts a job of four layers on the first mesh of `walk` and applies the others, one after another.
+/// Prints bytes and pause of each transaction.
+/// \return one line per failed check
 QStringList Walk(const LocalCluster& cluster, const WalkStops& walk);
 
 }  // namespace tessera::test

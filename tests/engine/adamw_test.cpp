@@ -126,13 +126,11 @@ class AdamWTest : public QObject {
     QCOMPARE(bits(engine::Power(0.95, 1'000'000)), bits(0.0));
     const engine::CosineSchedule schedule{
         .peak = 1e-3, .floor = 1e-4, .warmup_steps = 20, .cosine_steps = 2000};
-    const std::pair<std::int64_t, std::uint64_t> rates[] = {{21, 0x3f50624d373e2ff5},
-                                                            {228, 0x3f4ff8e49b08ef03},
-                                                            {287, 0x3f4f76e7d5850845},
-                                                            {1010, 0x3f4205bc01a36e2f},
-                                                            {1980, 0x3f1a46171e9e011d},
-                                                            {1985, 0x3f1a3f705ca92493}};
-    for (const auto& [step, expected] : rates) QCOMPARE(bits(schedule.LearningRate(step)), expected);
+    const std::pair<std::int64_t, std::uint64_t> rates[] = {
+        {21, 0x3f50624d373e2ff5},   {228, 0x3f4ff8e49b08ef03},  {287, 0x3f4f76e7d5850845},
+        {1010, 0x3f4205bc01a36e2f}, {1980, 0x3f1a46171e9e011d}, {1985, 0x3f1a3f705ca92493}};
+    for (const auto& [step, expected] : rates)
+      QCOMPARE(bits(schedule.LearningRate(step)), expected);
     const AdamWCoefficients c = engine::MakeAdamW({}, 7, 1e-3, 1, true);
     QCOMPARE(std::bit_cast<std::uint32_t>(c.step_size), 0x3afb3d1aU);
     QCOMPARE(std::bit_cast<std::uint32_t>(c.inverse_sqrt_bias2), 0x3fe90ccfU);

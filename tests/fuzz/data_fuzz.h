@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// What every data format asks of itself, whatever its bytes: no crash, no read outside the file
-/// (the sources of tests/engine/data end the process), errors that name file and byte, and records
-/// that have a length.
+/// What must hold for every data format and any bytes: no crash, no read outside the file (the
+/// sources of tests/engine/data then end the process), errors that name file and byte, and records
+/// with a length.
 
 #include <vector>
 
@@ -14,7 +14,7 @@
 namespace tessera::fuzz {
 
 inline void CheckDataError(const Error& error) {
-  // Not damage but too little of it: the message then names numbers.
+  // The file is not damaged but too small. The message then names sizes.
   if (error.code == ErrorCode::kInvalidArgument) return CheckError(error);
   CheckError(error, {"data file 'a.", "the index of 'a."});
 }

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// What every fuzz target asks of a reader of bytes from outside: no crash, and errors of one line
-/// that say where.
+/// What every fuzz target requires of a reader: no crash, and errors of one line that name a
+/// position.
 
 #include <cstdint>
 #include <cstdio>
@@ -13,7 +13,7 @@
 
 #include "ptc/base/result.h"
 
-/// The entry of libFuzzer; replay.cpp calls it as well.
+/// The entry point of libFuzzer, which replay.cpp also calls.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace tessera::fuzz {
@@ -22,8 +22,8 @@ inline std::string_view Text(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-/// Ends the process where the message of an error has a line break, or none of the words (if any
-/// are given) by which it says where the bytes are wrong.
+/// Ends the process if the message of an error has a line break, or contains none of `places` (if any
+/// are given). \param places the words before a position, such as "byte "
 inline void CheckError(const Error& error, std::initializer_list<std::string_view> places = {}) {
   const std::string line = error.ToString();
   bool has_place = places.size() == 0;

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     fuzz::CheckError(layout.error());
     return 0;
   }
-  // What was read is written and read to the same.
+  // Printing and parsing again gives the same layout.
   const std::string text = ptc::ToJson(*layout);
   const auto again = ptc::ParseLayout(text);
   if (!again || ptc::ToJson(*again) != text) std::abort();

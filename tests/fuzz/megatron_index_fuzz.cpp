@@ -5,7 +5,7 @@
 
 using namespace tessera;
 
-/// The input is an .idx; the .bin beside it is always the same.
+/// The input is an .idx. The .bin beside it does not change.
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string idx(fuzz::Text(data, size));
   std::string bin;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Runs a fuzz target over all files of a folder, without libFuzzer: what once crashed it, and
-/// seeds of what it reads.
+/// Runs a fuzz target over all files of a folder without libFuzzer: seeds, and inputs that crashed it
+/// before.
 
 #include <algorithm>
 #include <filesystem>
@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
     std::ostringstream all;
     all << std::ifstream(file, std::ios::binary).rdbuf();
     const std::string bytes = all.str();
-    // Each prefix as well: what is cut short is the most frequent damage. Long inputs by steps.
+    // Also run every prefix, because truncation is the most frequent damage. Long inputs have steps.
     const std::size_t step = std::max<std::size_t>(1, bytes.size() / 512);
     for (std::size_t size = bytes.size() % step; size <= bytes.size(); size += step) {
       const std::vector<std::uint8_t> input(bytes.begin(),

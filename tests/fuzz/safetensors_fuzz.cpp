@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/checkpoint/model_config.h"
 #include "engine/checkpoint/safetensors/header.h"
 #include "engine/checkpoint/safetensors/index.h"
 #include "engine/checkpoint/safetensors/notes.h"
@@ -18,7 +19,7 @@ void RequireSpeakingError(const Result<Value>& result) {
   if (!result) fuzz::CheckError(result.error(), {"at byte "});
 }
 
-/// What is parsed is printed and parsed again: both must agree.
+/// Prints what was parsed and parses it again. Both must agree.
 void TryHeader(std::string_view bytes) {
   const auto header = ParseHeader(bytes, static_cast<std::int64_t>(bytes.size()), "a.safetensors");
   RequireSpeakingError(header);
@@ -38,15 +39,16 @@ void TryHeader(std::string_view bytes) {
 
 }  // namespace
 
-/// The input is a whole file, or the JSON of one, or an index, or a value of __metadata__.
+/// The input is a whole file, the JSON of one, an index, a config.json, or a value of __metadata__.
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes = fuzz::Text(data, size);
   TryHeader(bytes);
-  // Behind a length that fits, so that mutations reach the JSON.
+  // Also with a correct length before it, so that mutations reach the JSON.
   std::string framed(8, '\0');
   for (std::size_t i = 0; i < 8; ++i) framed[i] = static_cast<char>((size >> (8 * i)) & 0xff);
   TryHeader(framed.append(bytes));
   RequireSpeakingError(ParseIndex(bytes, "a.json"));
+  RequireSpeakingError(ParseModelConfig(bytes, "config.json"));
   RequireSpeakingError(ParseOffsets(bytes, "a.safetensors"));
   RequireSpeakingError(ParseDigests(bytes, "a.safetensors"));
   return 0;

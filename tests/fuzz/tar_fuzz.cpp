@@ -5,7 +5,8 @@
 
 using namespace tessera;
 
-/// The input is an archive; then the data of an extended header, behind a header that is right.
+/// The input is used twice: as an archive, and as the data of an extended header after a correct
+/// header.
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string bytes(fuzz::Text(data, size));
   fuzz::TryDataset(engine::OpenTar({test::InMemory("a.tar", bytes)}, 16, {}));

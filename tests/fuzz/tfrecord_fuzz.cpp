@@ -5,8 +5,8 @@
 
 using namespace tessera;
 
-/// The input is a file; then one whose records' CRCs are made right, so that mutations get past
-/// them: the input is then the data of a record.
+/// The input is used twice: as a file, and as the data of a record with correct CRCs, so that
+/// mutations are not rejected by them.
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string bytes(fuzz::Text(data, size));
   fuzz::TryDataset(engine::OpenTfRecords({test::InMemory("a.tfrecord", bytes)}, 16, {}));

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// What every source file of the tree keeps to: which layer may include which, where a library may
-/// be seen, the licence of its folder.
+/// Rules for every source file of the tree: which layers it may include, where a library may be
+/// included, the licence of its folder.
 
 #include <filesystem>
 #include <string>
@@ -12,12 +12,12 @@
 
 namespace tessera::test {
 
-/// The complaints about one file, as lines `path:line: what`. `path` is relative to the root of the
-/// tree and decides what holds for it.
+/// The violations in one file, as lines `path:line: what`. `path` is relative to the root of the
+/// tree and selects the rules.
 std::vector<std::string> CheckSource(const std::string& path, std::string_view text);
 
 /// CheckSource over all sources below `root`: ptc, engine, agents, ui, app, tests, packaging.
-/// `num_files` counts what was read.
+/// `num_files` counts the files that were read.
 std::vector<std::string> CheckTree(const std::filesystem::path& root, int* num_files);
 
 }  // namespace tessera::test

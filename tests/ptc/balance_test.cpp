@@ -42,7 +42,8 @@ Problem AnyProblem(std::mt19937_64& rng) {
   return problem;
 }
 
-/// Least time from the definition: no set of ports is done before what only they can serve.
+/// The least time by its definition: a set of ports takes at least the time of the loads that only
+/// it can serve.
 double LeastTime(const Problem& problem) {
   double least = 0;
   const std::size_t sets = std::size_t{1} << problem.speeds.size();
@@ -96,7 +97,7 @@ class BalanceTest : public QObject {
     }
   }
 
-  // Up to the elements that are not cut: below a grain for each load and port.
+  // Exact up to one grain per load and port, because grains are not cut.
   void theLastPortIsDoneAsEarlyAsCanBe() {
     std::mt19937_64 rng(tessera::test::Seed() + 1);
     int shared = 0;
@@ -126,7 +127,7 @@ class BalanceTest : public QObject {
     QCOMPARE(done, (std::vector<std::int64_t>{100, 100}));
   }
 
-  // Where another port takes longer anyway, bytes stay together.
+  // If another port takes longer anyway, bytes stay together.
   void noHurryBeforeTheFloor() {
     std::vector<std::int64_t> done(2);
     const auto shares = Divide({{{0, 1}, {{100, 4}}}}, {1, 1}, {100, 1}, done);

@@ -147,7 +147,7 @@ class BoxTest : public QObject {
     }
   }
 
-  // Several holes out of several boxes: what no hole has, each element once.
+  // Several holes out of several boxes leave the elements that are in no hole, each once.
   void subtractingOneAfterAnotherLeavesWhatNoneHas() {
     std::mt19937_64 rng(tessera::test::Seed() + 4);
     for (int i = 0; i < 1000; ++i) {
@@ -182,7 +182,7 @@ class BoxTest : public QObject {
     }
   }
 
-  // Memory positions of inner's elements in row-major outer, listed one by one.
+  // The memory positions of the elements of inner in row-major outer, listed one by one.
   void contiguousOffsetAgreesWithElements() {
     std::mt19937_64 rng(tessera::test::Seed() + 2);
     int contiguous = 0;

@@ -17,7 +17,8 @@ using namespace tessera::ptc;
 
 namespace {
 
-/// What the reference knows of a format: how its codes read, nothing about rounding.
+/// The values of the codes of a format. The reference knows nothing else, so nothing about
+/// rounding.
 struct Shape {
   int exponent;  // bits
   int fraction;
@@ -37,8 +38,7 @@ Shape ShapeOf(DType dtype) {
 }
 constexpr DType kSmall[] = {DType::kF8E4M3, DType::kF8E5M2, DType::kF16, DType::kBF16};
 
-/// Value of a code without its sign, from the definition of the format; the NaN codes of a format
-/// with infinity and the one of f8e4m3 are NaN.
+/// The value of a code without its sign, by the definition of the format. NaN for the NaN codes.
 double Decode(DType dtype, unsigned code) {
   const Shape shape = ShapeOf(dtype);
   const unsigned top = (1U << shape.exponent) - 1;
@@ -56,14 +56,14 @@ double Decode(DType dtype, unsigned code) {
                     static_cast<int>(exponent) - bias - shape.fraction);
 }
 
-/// Code without sign of the nearest value, by looking for it among all values.
+/// The code without sign of the nearest value, found by searching all values.
 class Nearest {
  public:
   explicit Nearest(DType dtype) : shape_(ShapeOf(dtype)) {
     unsigned code = 0;
     for (; std::isfinite(Decode(dtype, code)); ++code) values_.push_back(Decode(dtype, code));
     past_ = code;  // infinity, or the NaN of f8e4m3
-    // What the code past the last would be worth, had the format one more value.
+    // The value that the code after the last one would have.
     values_.push_back(2 * values_.back() - values_[values_.size() - 2]);
   }
   unsigned Encode(double magnitude) const {
@@ -85,7 +85,7 @@ class Nearest {
   unsigned past_;
 };
 
-/// Codes of 16 bits are tried with gaps, of 8 bits all.
+/// Tries all codes of 8 bits, and codes of 16 bits with gaps.
 unsigned StepOf(DType dtype) { return SizeBytes(dtype) == 1 ? 1 : 7; }
 
 const Nearest& NearestOf(DType dtype) {
@@ -108,7 +108,7 @@ unsigned CodeAt(DType dtype, const std::vector<std::byte>& bytes, std::size_t i)
   return code;
 }
 
-/// Whether every value, converted to `to`, is the code that the reference finds.
+/// Whether Convert and the reference give the same code of type `to` for every value.
 template <typename T>
 void Compare(DType from, const std::vector<T>& values, DType to) {
   const Nearest& nearest = NearestOf(to);
@@ -200,7 +200,8 @@ class ConvertTest : public QObject {
     }
   }
 
-  // Any bits, and the values around each tie between neighbours, where rounding goes wrong first.
+  // Random bits, and the values around each tie between neighbours, where rounding errors are
+  // likely.
   void randomF32() {
     std::mt19937_64 rng(tessera::test::Seed());
     std::vector<float> values;
@@ -223,7 +224,8 @@ class ConvertTest : public QObject {
     }
   }
 
-  // A value just past a tie that an f32 cannot tell from it: rounded twice it would go wrong.
+  // A value just above a tie that an f32 cannot distinguish from the tie. Rounding twice would be
+  // wrong.
   void f64IsRoundedOnce() {
     std::mt19937_64 rng(tessera::test::Seed() + 1);
     std::vector<double> values;

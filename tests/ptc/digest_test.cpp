@@ -97,7 +97,7 @@ class DigestTest : public QObject {
         std::vector<Box> counted;
         for (int rank = 0; rank < layout->mesh().num_ranks(); ++rank) {
           for (const Box& piece : layout->Boxes(rank, 0)) {
-            // One holder of each element counts. Replicas may overlap without being equal.
+            // Each element counts for one holder. Replicas may overlap without being equal.
             std::vector<Box> fresh{piece};
             for (const Box& old : counted) fresh = Subtract(fresh, old);
             const auto memory = Extract(spec.shape, size, whole, piece);
@@ -148,7 +148,7 @@ class DigestTest : public QObject {
       QVERIFY(DigestRun(DType::kF32, 0, whole.data(), 1024) != before);
       whole[i] ^= std::byte{1};
     }
-    // Equal values at other places count as other content.
+    // Equal values at other positions are other content.
     std::swap_ranges(whole.begin(), whole.begin() + 4, whole.begin() + 4);
     QVERIFY(DigestRun(DType::kF32, 0, whole.data(), 1024) != before);
   }

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Tables of errors in rules and tensors files: a file that is right, with one place changed.
+/// Tables of errors in rules and tensors files: each row changes one position of a correct file.
 
 #include <QString>
 #include <QTest>
@@ -10,7 +10,7 @@
 
 namespace tessera::test {
 
-/// The text with the first `old_text` replaced; fails loudly where there is none.
+/// The text with the first `old_text` replaced; aborts if there is none.
 inline std::string Edited(std::string text, const QString& old_text, const QString& new_text) {
   const std::size_t at = text.find(old_text.toStdString());
   if (at == std::string::npos) qFatal("the text has no such place: %s", qPrintable(old_text));
@@ -18,7 +18,7 @@ inline std::string Edited(std::string text, const QString& old_text, const QStri
                       new_text.toStdString());
 }
 
-/// Columns and rows of such a table; each row is called by its message.
+/// The columns and rows of such a table. The name of a row is its message.
 struct EditColumns {
   EditColumns() {
     QTest::addColumn<bool>("in_rules");

@@ -176,7 +176,7 @@ class LayoutTest : public QObject {
     const Layout layout = LayoutOf("tp=2 on 1x2", {Fused("qkv")});
     QCOMPARE(Boxes(layout, 0, 0), "[0:2,0:4][4:6,0:4][8:10,0:4]");
     QCOMPARE(Boxes(layout, 1, 0), "[2:4,0:4][6:8,0:4][10:12,0:4]");
-    // Not merged even where they touch.
+    // Not merged even if they touch.
     QCOMPARE(Boxes(LayoutOf("tp=1 on 1x1", {Fused("qkv")}), 0, 0), "[0:4,0:4][4:8,0:4][8:12,0:4]");
   }
 
@@ -257,8 +257,8 @@ class LayoutTest : public QObject {
     }
   }
 
-  // Against the layout without the flat cut: each box one range of a box of it, not more of them
-  // than peeling needs.
+  // Compared with the layout without the flat cut: each box is one range of one of its boxes, and
+  // there are not more of them than peeling needs.
   void flatBoxesAreContiguousAndFew() {
     std::mt19937_64 rng(tessera::test::Seed() + 2);
     std::size_t most = 0;
@@ -335,8 +335,8 @@ class LayoutTest : public QObject {
     QCOMPARE(layout.BytesOf(1), 4);
   }
 
-  // Boxes tile every tensor: each element on the ranks that the rule says, and on no other; boxes
-  // of one rank disjoint and ascending.
+  // Boxes tile every tensor: each element is on exactly the ranks that the rule gives. The boxes of
+  // one rank are disjoint and ascending.
   void boxesAgreeWithElementOwnership() {
     std::mt19937_64 rng(tessera::test::Seed());
     for (int i = 0; i < 1000; ++i) {
@@ -363,8 +363,8 @@ class LayoutTest : public QObject {
     }
   }
 
-  // Each element lies on ranks / (degree of the axes that cut it) / (stages) * (stages that hold
-  // it).
+  // Each element is on ranks / (degree of the axes that cut it) / (stages) * (stages that hold it)
+  // ranks.
   void replicationIsWhatTheMeshSays() {
     const Layout layout =
         LayoutOf("pp=2,dp=3,tp=2 on 1x12",
@@ -399,13 +399,13 @@ class LayoutTest : public QObject {
     QCOMPARE(ToJson(layout), text);
     QCOMPARE(Hex16(layout.hash()), "cd44c410c578cdf4");
     QVERIFY(*ParseLayout(text) == layout);
-    // Where nothing is cut there is nothing to split.
+    // A dim without axes has no split.
     TensorSpec uncut = Spec("w", {7});
     uncut.rule.dims = {{{}, Split::kCeil}};
     QVERIFY(LayoutOf("dp=1 on n0g0", {uncut}) == LayoutOf("dp=1 on n0g0", {Spec("w", {7})}));
   }
 
-  // The printer is our own, so the canonical form is checked against another one's.
+  // The printer uses no library, so another printer checks the canonical form.
   void textIsCanonicalJsonAndRoundTrips() {
     std::mt19937_64 rng(tessera::test::Seed() + 1);
     for (int i = 0; i < 300; ++i) {
@@ -450,8 +450,8 @@ class LayoutTest : public QObject {
     QVERIFY(ParseLayout(kGoldenText));
   }
 
-  // Any byte changed to any of a few others: an error or a layout, and never a crash. A layout that
-  // comes out must print and parse to itself.
+  // A changed byte gives an error or a layout, never a crash. Such a layout must print and parse to
+  // itself.
   void damagedTextNeverCrashes() {
     int refused = 0;
     for (std::size_t at = 0; at < kGoldenText.size(); ++at) {

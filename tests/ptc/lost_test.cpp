@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans where devices that held state cannot be read, against ownership element by element.
+// Plans with devices whose state cannot be read, compared with ownership element by element.
 #include <QTest>
 #include <algorithm>
 #include <map>
@@ -24,7 +24,7 @@ namespace {
 
 constexpr int kCases = 2000;
 
-/// Some of the devices of the old layout, all of them at times, and one that is in no layout.
+/// Some of the devices of the old layout, sometimes all, and one that is in no layout.
 std::vector<DeviceId> AnyLost(std::mt19937_64& rng, const Layout& from) {
   std::vector<DeviceId> lost;
   const auto one_in = 1 + rng() % 4;
@@ -36,7 +36,7 @@ std::vector<DeviceId> AnyLost(std::mt19937_64& rng, const Layout& from) {
   return lost;
 }
 
-/// By device, which elements of a tensor the live ones hold or the new ones need.
+/// By device: the elements of a tensor that live devices hold, or that new devices need.
 std::map<DeviceId, Elements> OwnersOf(const Layout& layout, int tensor,
                                       const std::vector<DeviceId>& lost) {
   std::map<DeviceId, Elements> owners;
@@ -48,9 +48,9 @@ std::map<DeviceId, Elements> OwnersOf(const Layout& layout, int tensor,
   return owners;
 }
 
-/// What a plan must cost, by definition.
+/// The cost of a plan by its definition.
 struct Count {
-  PlanBytes bytes;  // `kept` has `device` too
+  PlanBytes bytes;  // `kept` includes `device`
   std::int64_t lost_tensors = 0, lost_bytes = 0;
   std::map<DeviceId, std::int64_t> old_and_new;
 };
@@ -92,7 +92,7 @@ Count CountElements(const Job& job, const Topology& topology, const std::vector<
   return count;
 }
 
-/// Carries a plan out on who has which element: what is written where, and how often.
+/// Carries out a plan on sets of elements, and counts how often each element is written.
 class Carrier {
  public:
   Carrier(const Job& job, const std::vector<DeviceId>& lost) : job_(job) {
@@ -181,7 +181,7 @@ Layout On(const std::string& mesh, const CollectionPtr& collection) {
 class LostTest : public QObject {
   Q_OBJECT
  private slots:
-  // Bytes, tensors and memory are what ownership of the live devices says; the certificate agrees.
+  // Bytes, tensors and memory follow from the elements of live devices. The certificate agrees.
   void sumsAreThoseOfOwnership() {
     std::mt19937_64 rng(tessera::test::Seed());
     int from_storage = 0;
@@ -220,8 +220,8 @@ class LostTest : public QObject {
     QVERIFY(from_storage > kCases / 4);
   }
 
-  // Every element of the target is written once, by a device that has it or, where there is none,
-  // from storage.
+  // Every element of the target is written once, by a device that has it or, if there is none, from
+  // storage.
   void movesAndReadsMakeTheTarget() {
     std::mt19937_64 rng(tessera::test::Seed() + 1);
     for (int i = 0; i < kCases; ++i) {
@@ -244,7 +244,7 @@ class LostTest : public QObject {
     }
   }
 
-  // The ranges that are named are exactly the elements that nobody has.
+  // The ranges that are named are exactly the elements without a holder.
   void lostRangesAreNamed() {
     std::mt19937_64 rng(tessera::test::Seed() + 2);
     for (int i = 0; i < kCases / 2; ++i) {
@@ -277,7 +277,7 @@ class LostTest : public QObject {
     }
   }
 
-  // Losing nobody, or somebody who held nothing, changes nothing; plans of other losses differ.
+  // No loss, or the loss of a device without state, changes nothing. Plans of other losses differ.
   void onlyHoldersCount() {
     std::mt19937_64 rng(tessera::test::Seed() + 3);
     for (int i = 0; i < 300; ++i) {
@@ -294,7 +294,7 @@ class LostTest : public QObject {
     }
   }
 
-  // A rank is not placed for what its device held before it failed.
+  // State that a device held before it failed does not attract ranks.
   void placementCountsLiveBytesOnly() {
     const auto w = OneTensor({Axis::kTp});
     const Layout from = On("dp=2,tp=2 on n0g0,n1g0,n2g0,n3g0", w);
@@ -311,14 +311,15 @@ class LostTest : public QObject {
       const auto gone = AnyLost(rng, job.from);
       const auto found = FindPlacement(job.from, job.to.mesh().shape(), job.to.collection_ptr(),
                                        job.to.mesh().devices(), {}, {}, gone);
-      if (!found) continue;  // the stages of the job are not those of the default rule
+      if (!found) continue;  // the job does not use the default stages
       const Layout to = *Layout::Make(found->mesh, job.to.collection_ptr());
       const auto outline = MakeOutline(job.from, to, {}, {.lost = gone});
       QCOMPARE(found->in_place_bytes, outline->bytes.kept + outline->bytes.device);
     }
   }
 
-  // One replica's host fails: the other sends. Both fail: all comes from storage, into each host.
+  // If the host of one replica fails, the other sends. If both fail, everything comes from storage,
+  // into each host.
   void ofTwoReplicasBothMustFail() {
     const auto w = OneTensor({});
     const Layout from = On("dp=2 on n0g0,n1g0", w);

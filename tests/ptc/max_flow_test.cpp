@@ -46,7 +46,7 @@ std::vector<int> PortsIn(unsigned set) {
 class MaxFlowTest : public QObject {
   Q_OBJECT
  private slots:
-  // The flow equals the smallest of all cuts, and the cut it leaves is one of those.
+  // The flow equals the smallest of all cuts, and its own cut is one of these.
   void flowIsTheSmallestCut() {
     std::mt19937_64 rng(tessera::test::Seed());
     for (int i = 0; i < 1500; ++i) {
@@ -79,8 +79,8 @@ class MaxFlowTest : public QObject {
     QVERIFY(flow.Run(0, 1) == big - 1);
   }
 
-  // The least time is the maximum over all sets of ports of what only they can serve, by trying
-  // them all; equal and unequal speeds.
+  // The least time is the maximum over all sets of ports of the time for the loads that only the
+  // set can serve. The reference tries all sets, with equal and unequal speeds.
   void leastTimeIsThatOfTheTightestSet() {
     std::mt19937_64 rng(tessera::test::Seed() + 1);
     int shared_bound = 0;

@@ -22,7 +22,7 @@ At CoordinatesOf(const ptc::MeshShape& mesh, int rank) {
   return at;
 }
 
-/// Stage of each layer: deal the layers out into chunks, of which the first get one more, and the
+/// The stage of each layer: layers are dealt into chunks, the first of which get one more, and
 /// chunks to the stages in turn.
 std::vector<std::int64_t> StagesOf(const ptc::Layout& layout) {
   const ptc::StageRule& rule = layout.stage_rule();
@@ -57,7 +57,7 @@ bool StageHolds(const ptc::Layout& layout, const ptc::TensorSpec& spec, std::int
   return false;
 }
 
-/// What number the rank has among the parts that some axes make, and how many there are.
+/// The number of the rank among the parts that some axes make, and the number of parts.
 struct Part {
   std::int64_t mine = 0;
   std::int64_t count = 1;
@@ -72,7 +72,8 @@ Part PartAlong(const std::vector<Axis>& axes, const ptc::MeshShape& mesh, const 
   return part;
 }
 
-/// Deals `size` things out in order, to each part as many as the fullest may have; whose x is.
+/// Deals `size` things in order, to each part as many as the fullest may have. Returns the part of
+/// x.
 std::int64_t Dealt(std::int64_t x, std::int64_t size, std::int64_t parts, std::int64_t multiple) {
   std::int64_t most = (size + parts - 1) / parts;
   while (most % multiple != 0) ++most;
@@ -81,7 +82,7 @@ std::int64_t Dealt(std::int64_t x, std::int64_t size, std::int64_t parts, std::i
   return part;
 }
 
-/// Whether a part has key and value head `kv`, and of its query heads number `query`.
+/// Whether a part has the key and value head `kv`, and its query head number `query`.
 bool HoldsHead(const ptc::HeadGroups& heads, std::int64_t kv, std::int64_t query, Part part) {
   if (part.count > heads.kv) {
     const std::int64_t replicas = part.count / heads.kv;
@@ -131,7 +132,7 @@ bool HoldsInDim(const ptc::TensorSpec& spec, std::size_t dim, std::int64_t x,
   return false;
 }
 
-/// Which segment of its fused dim an element is in; 0 where there are none.
+/// The segment of its fused dim that an element is in; 0 if there are no segments.
 std::size_t SegmentOf(const ptc::TensorSpec& spec, std::size_t element) {
   if (!spec.segments) return 0;
   for (std::size_t d = spec.shape.size() - 1; d > static_cast<std::size_t>(spec.segments->dim);
@@ -147,7 +148,7 @@ std::size_t SegmentOf(const ptc::TensorSpec& spec, std::size_t element) {
   return segment;
 }
 
-/// What stages and cuts leave on the rank, before any flat cut.
+/// The elements that stages and cuts leave on the rank, before any flat cut.
 std::vector<bool> LeftByCuts(const ptc::Layout& layout, const ptc::TensorSpec& spec, const At& at) {
   const ptc::MeshShape& mesh = layout.mesh().shape();
   std::size_t count = 1;
@@ -199,7 +200,7 @@ std::vector<bool> HeldElements(const ptc::Layout& layout, int rank, int tensor) 
   std::vector<bool> held = LeftByCuts(layout, spec, at);
   const Part part = PartAlong(spec.rule.flat, layout.mesh().shape(), at);
   if (part.count == 1) return held;
-  // Deals the elements of the whole bucket out one by one, and keeps this tensor's.
+  // Deals the elements of the whole bucket one by one, and keeps those of this tensor.
   std::int64_t start = 0;
   std::int64_t all = 0;
   for (const ptc::TensorSpec& other : tensors) {

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// What the property tests of ptc compare with: ownership element by element, written from the
-/// definitions and sharing no code with ptc's boxes, cells or plans.
+/// The reference for the property tests of ptc: ownership element by element, written from the
+/// definitions. It shares no code with the boxes, cells and plans of ptc.
 
 #include <cstdint>
 #include <vector>
@@ -12,12 +12,13 @@
 
 namespace tessera::test {
 
-/// For each element of the tensor in row-major order, whether the rank holds it. Which stage has
-/// which layer is computed here too, but for balanced stages, of which only the fullest is defined:
-/// those are the layout's.
+/// For each element of the tensor in row-major order, whether the rank holds it. The stages of
+/// layers are computed here too, except balanced stages, which are taken from the layout because
+/// only the bytes of the fullest stage are defined.
 std::vector<bool> HeldElements(const ptc::Layout& layout, int rank, int tensor);
 
-/// Row-major indices in the uncut tensor of the elements of a box, in the box's row-major order.
+/// The row-major indices in the uncut tensor of the elements of a box, in the box's row-major
+/// order.
 std::vector<std::size_t> ElementsOf(const ptc::Shape& shape, const ptc::Box& box);
 
 }  // namespace tessera::test

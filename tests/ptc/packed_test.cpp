@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements below one byte as bytes, against a list of the bits that each element occupies.
+// Elements below one byte as bytes, compared with a list of the bits of each element.
 #include "ptc/packed.h"
 
 #include <QTest>
@@ -31,8 +31,7 @@ std::vector<std::int64_t> Indices(const Shape& shape, const Box& box) {
   return all;
 }
 
-/// Whether the plane at `at` of a dim, where that is a cut, lies between bytes wherever it meets
-/// the tensor's bits.
+/// Whether a cut at `at` of a dim is between bytes everywhere in the tensor.
 bool IsBetweenBytes(const Shape& shape, int dim, std::int64_t at, std::int64_t bits) {
   if (at == 0 || at == shape[static_cast<std::size_t>(dim)]) return true;
   std::int64_t inner = 1;
@@ -97,7 +96,7 @@ class PackedTest : public QObject {
         continue;
       }
       ++taken;
-      // In the order of the elements: what is row-major of one is so of the other.
+      // Row-major order of elements is row-major order of bytes.
       std::vector<std::int64_t> of_bits;
       for (const std::int64_t index : Indices(shape, box)) {
         for (std::int64_t bit = index * bits; bit < (index + 1) * bits; ++bit) {
@@ -130,7 +129,7 @@ class PackedTest : public QObject {
     QCOMPARE(*NumElements(*UnitShape(DType::kF6E2M3, {0, std::int64_t{1} << 60, 3})), 0);
   }
 
-  // Devices compute with whole bytes; a collection may still be digested.
+  // Layouts refuse such elements, but a collection may have and digest them.
   void layoutsRefuseThem() {
     const auto tensors = Collection::Make({{"w", DType::kF4, {4, 6}}}, 0);
     VERIFY_OK(tensors);

@@ -94,7 +94,7 @@ class PlacementTest : public QObject {
     }
   }
 
-  // Rows and columns that come in numbers cost what their members cost one by one.
+  // Equal rows and columns in numbers cost the same as one by one.
   void transportIsTheAssignmentOfEquals() {
     std::mt19937_64 rng(tessera::test::Seed() + 3);
     for (int i = 0; i < 500; ++i) {
@@ -138,7 +138,7 @@ class PlacementTest : public QObject {
     }
   }
 
-  // Hosts of unequal size, one with too few devices for a whole block, and a host of all.
+  // Hosts of unequal size, one with too few devices for a block, and one host with all devices.
   void largePlacementsUseEachDeviceOnce() {
     std::mt19937_64 rng(tessera::test::Seed() + 4);
     const Layout from = Matrix("tp=8,dp=20 on 20x8");
@@ -165,7 +165,7 @@ class PlacementTest : public QObject {
     }
   }
 
-  // No way to number the devices leaves more bytes in place, counted element by element.
+  // No order of the devices leaves more bytes in place, counted element by element.
   void placementKeepsTheMostBytes() {
     std::mt19937_64 rng(tessera::test::Seed() + 1);
     int better = 0;

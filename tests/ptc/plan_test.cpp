@@ -30,12 +30,12 @@ struct Overloaded : F... {
 template <typename... F>
 Overloaded(F...) -> Overloaded<F...>;
 
-/// Content of element `index` of a tensor: tells apart all places that a plan could mix up.
+/// The content of element `index` of a tensor. It differs for all places that a plan could mix up.
 std::uint64_t ContentOf(int tensor, std::size_t index) {
   return Mix(static_cast<std::uint64_t>(tensor) << 32U | (index + 1));
 }
 
-/// Memory of all devices: one array a piece.
+/// The memory of all devices: one array per piece.
 using PieceKey = std::tuple<DeviceId, int, Box>;
 struct Element {
   std::uint64_t value = 0;
@@ -44,7 +44,7 @@ struct Element {
 };
 using Memory = std::map<PieceKey, std::vector<Element>>;
 
-/// What the devices of a layout hold, written once each.
+/// The pieces of all devices of a layout, each with its content.
 Memory Fill(const Layout& layout) {
   Memory memory;
   const auto& tensors = layout.collection().tensors();
@@ -63,8 +63,8 @@ Memory Fill(const Layout& layout) {
   return memory;
 }
 
-/// Carries a plan out, element by element. Fails the test where a move names a piece that its
-/// device does not have or elements outside of it.
+/// Carries out a plan element by element. Fails the test if a move names a piece that its device
+/// does not have, or elements outside of the piece.
 class Executor {
  public:
   Executor(const Layout& to, const Memory& old) : old_(old), to_(to) {
@@ -102,7 +102,7 @@ class Executor {
     return to_.collection().tensors()[static_cast<std::size_t>(tensor)].shape;
   }
 
-  /// A kept piece is one range of the old piece's memory: moved as a range.
+  /// A kept piece is one range of the memory of the old piece, so it is moved as a range.
   void Kept(const Keep& m) {
     const auto source = old_.find({m.device, m.tensor, m.from});
     const auto target = fresh_.find({m.device, m.tensor, m.piece});
@@ -218,8 +218,8 @@ Box BoxOf(const Move& move) {
       move);
 }
 
-/// Bytes through the port that is done last, from the moves alone: devices send and receive at the
-/// speed of a host inside it, hosts at that of the network between them.
+/// The bytes through the port that finishes last, from the moves alone. Devices send and receive at
+/// the speed of their ports inside a host, hosts at that of the network.
 std::int64_t BusiestBytes(const Plan& plan, const Collection& collection,
                           const Topology& topology) {
   std::map<DeviceId, std::int64_t> out, in;
@@ -277,7 +277,8 @@ Layout On(const std::string& mesh, const CollectionPtr& collection) {
 class PlanTest : public QObject {
   Q_OBJECT
  private slots:
-  // Each target element is written exactly once and has its content; senders hold what they send.
+  // Each target element is written exactly once with its content. Senders hold the elements they
+  // send.
   void movesMakeTheTargetExactly() {
     std::mt19937_64 rng(tessera::test::Seed());
     for (int i = 0; i < kCases; ++i) {
@@ -288,7 +289,7 @@ class PlanTest : public QObject {
       Executor forth(job.to, start);
       QVERIFY(forth.Run(*there));
       QVERIFY(forth.result() == Fill(job.to));
-      // And back again: bit for bit what it was.
+      // The way back restores every bit.
       const auto back = MakePlan(job.to, job.from, AnyTopology(rng));
       QVERIFY(back);
       Executor home(job.from, forth.result());
@@ -313,7 +314,7 @@ class PlanTest : public QObject {
       QCOMPARE(plan->bytes.network, count.network);
       QCOMPARE(plan->bytes.moved(), count.host + count.network);
       QCOMPARE(tessera::test::VolumeBound(job.from, job.to), count.host + count.network);
-      // The moves say the same as the sums.
+      // The moves agree with the sums.
       std::int64_t remote = 0;
       PlanBytes by_kind;
       std::map<DeviceId, std::int64_t> kept;
@@ -425,7 +426,7 @@ class PlanTest : public QObject {
     QCOMPARE(kept->bytes.kept, 64);
   }
 
-  // Four replicas feed four joiners of the same host: no port carries more than one joiner needs.
+  // Four replicas send to four new devices of one host: no port carries more than one device needs.
   void replicasShareTheSending() {
     const auto collection = Tensors(16, {64}, {});
     const auto plan = MakePlan(On("dp=4 on 1x4", collection), On("dp=8 on 1x8", collection), {});
@@ -433,7 +434,7 @@ class PlanTest : public QObject {
     QCOMPARE(plan->busiest_port_bytes, 16 * 64 * 4);
   }
 
-  // Two hosts with a replica each feed a third: half through either network port.
+  // Two hosts with one replica each send to a third host: half through each network port.
   void hostsShareTheNetwork() {
     const auto collection = Tensors(16, {64}, {});
     const auto plan =

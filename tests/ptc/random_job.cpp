@@ -36,7 +36,7 @@ std::vector<Axis> AnyAxes(Rng& rng, const ptc::TensorSpec& spec) {
   return axes;
 }
 
-/// Some of `axes`, which it takes out.
+/// Removes some of `axes` and returns them.
 std::vector<Axis> Take(Rng& rng, std::vector<Axis>& axes) {
   std::vector<Axis> taken;
   while (!axes.empty() && OneIn(rng, 2)) {
@@ -52,7 +52,7 @@ void PlaceAnywhere(Rng& rng, std::int64_t num_layers, ptc::TensorSpec& spec) {
   if (spec.place == ptc::StagePlace::kLayer) spec.layer = Pick(rng, num_layers);
 }
 
-/// Heads that go into the parts of all meshes, if a few tries find some.
+/// Numbers of heads that can be divided on all meshes, if a few tries find some.
 std::optional<ptc::HeadGroups> AnyHeads(Rng& rng, const Meshes& meshes,
                                         const std::vector<Axis>& axes) {
   constexpr std::array<std::int64_t, 6> kKv = {1, 2, 3, 4, 5, 6};
@@ -75,7 +75,7 @@ struct SizedCut {
   ptc::DimCut cut;
   std::int64_t size;
 };
-/// A cut along these axes and a size that all meshes can cut so.
+/// A cut along these axes, and a size that it can divide on all meshes.
 SizedCut AnyCut(Rng& rng, const Meshes& meshes, std::vector<Axis> axes) {
   SizedCut out{{std::move(axes)}, 0};
   std::int64_t unit = 1;
@@ -102,14 +102,14 @@ SizedCut AnyCut(Rng& rng, const Meshes& meshes, std::vector<Axis> axes) {
   return out;
 }
 
-/// A dim that is fused of up to three segments, some with a cut of their own along the same axes.
+/// A dim of up to three fused segments, some with their own cut along the same axes.
 void Fuse(Rng& rng, const Meshes& meshes, std::size_t dim, ptc::TensorSpec& spec) {
   spec.segments = ptc::Segments{static_cast<int>(dim), {}};
   const std::vector<Axis> axes = spec.rule.dims[dim].axes;
   const std::int64_t unit = spec.shape[dim];
   spec.shape[dim] = 0;
   for (std::int64_t s = 1 + Pick(rng, 3); s > 0; --s) {
-    ptc::Segment segment{OneIn(rng, 8) ? 0 : unit};  // what the dim's cut divides
+    ptc::Segment segment{OneIn(rng, 8) ? 0 : unit};  // a size that the cut of the dim divides
     if (OneIn(rng, 2)) {
       const bool whole = OneIn(rng, 3);  // replicated beside segments that are cut
       SizedCut own = AnyCut(rng, meshes, whole ? std::vector<Axis>{} : axes);
@@ -253,7 +253,7 @@ void Recut(Rng& rng, const ptc::MeshShape& mesh, std::int64_t num_layers,
       cut.split = ptc::Split::kCeil;
       cut.multiple = 1 + Pick(rng, 3);
     }
-    if (spec.segments) {  // sizes stay; cuts of their own may name axes that now cut other dims
+    if (spec.segments) {  // sizes stay; own cuts may name axes that now cut other dims
       for (ptc::Segment& segment : spec.segments->blocks) segment.cut.reset();
     }
     FlattenAnyhow(rng, axes, spec.rule);
@@ -268,7 +268,7 @@ std::vector<ptc::Layout> AnyHistory(Rng& rng, std::size_t count) {
   std::vector<ptc::Layout> layouts;
   for (const ptc::MeshShape& mesh : meshes) {
     if (!layouts.empty() && OneIn(rng, 2)) {
-      // What was cut for all meshes stays so for those to come only where it was not cut anew.
+      // A dim that is cut anew is checked again for the later meshes.
       std::vector<ptc::TensorSpec> recut = tensors;
       Recut(rng, mesh, num_layers, recut);
       layouts.push_back(*ptc::Layout::Make(OnAnyDevices(rng, mesh),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan that brings a layout's state from outside, against ownership element by element.
+// The plan of a layout whose state comes from outside, compared with ownership element by element.
 #include "ptc/plan/refill.h"
 
 #include <QTest>
@@ -51,7 +51,7 @@ class RefillTest : public QObject {
     }
   }
 
-  /// Who has one replica's pieces can serve all: no cell spans two pieces of anybody.
+  /// A source with the pieces of one replica can serve all, because no cell spans two pieces.
   void aCellLiesInOnePieceOfEachHolder() {
     std::mt19937_64 rng(tessera::test::Seed());
     for (int i = 0; i < 100; ++i) {

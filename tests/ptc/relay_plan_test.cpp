@@ -21,8 +21,8 @@ namespace {
 
 constexpr int kCases = 2000;
 
-/// The memory of all devices while a plan is carried out in two goes: all that is read from old
-/// pieces, then what is forwarded. Elements by their index from 1; 0 is not written yet.
+/// The memory of all devices while a plan is carried out in two phases: the moves from old pieces,
+/// then the forwarded moves. An element is its index from 1; 0 is not written yet.
 class Machines {
  public:
   using Key = std::tuple<DeviceId, int, Box>;
@@ -47,7 +47,7 @@ class Machines {
         Count(*copy);
       }
     }
-    const auto arrived = new_;  // nobody passes on what came by being passed on
+    const auto arrived = new_;  // forwarded elements are not forwarded again
     for (const Move& move : plan.moves) {
       const auto* copy = std::get_if<RemoteCopy>(&move);
       if (copy == nullptr || !copy->forwarded) continue;
@@ -68,7 +68,7 @@ class Machines {
   }
   std::int64_t network() const { return network_; }
   std::int64_t host() const { return host_; }
-  /// Of the port that is longest at work.
+  /// The time of the port that finishes last.
   double seconds() const {
     double most = 0;
     for (const auto& [port, bytes] : ports_) {
@@ -192,8 +192,9 @@ std::int64_t NumForwarded(const Plan& plan) {
 class RelayPlanTest : public QObject {
   Q_OBJECT
  private slots:
-  // Carried out: nobody passes on what has not come, each element of the target is written once,
-  // each device receives what it received before, and no port is busy for longer than one was.
+  // A relayed plan works: devices forward only elements that have arrived, each element of the
+  // target is written once, each device receives the same bytes, and no port is busier than the
+  // busiest was.
   void relayedPlansMakeTheTarget() {
     std::mt19937_64 rng(tessera::test::Seed());
     int relayed = 0;
@@ -243,7 +244,7 @@ class RelayPlanTest : public QObject {
     }
   }
 
-  // Four devices of another node: a quarter of the whole into each, and from each to the others.
+  // Four devices of another node each receive a quarter, and send it to the others.
   void aNodeIsEnteredOnce() {
     const auto w = Whole(6400);
     const Layout from = On("dp=1 on n0g0", w);
@@ -270,7 +271,7 @@ class RelayPlanTest : public QObject {
                                RemoteCopy{{1, 0}, {1, 3}, 0, quarter, whole, whole, true}}));
   }
 
-  // Two nodes that share a host do not pass on to each other: each is entered for itself.
+  // Two nodes of one host do not relay to each other, so the bytes enter each of them.
   void nodesOfAHostRelayEachForItself() {
     const auto w = Whole(6400);
     const Layout from = On("dp=1 on n0g0", w);
@@ -282,8 +283,8 @@ class RelayPlanTest : public QObject {
     QCOMPARE(plan.bytes.host, 2 * 6400);
   }
 
-  // What is passed on waits for what arrives: ports inside so slow that both together take longer
-  // than sending straight, though no port is busier.
+  // Forwarded moves wait for arrivals. With slow ports inside the host, both phases take longer
+  // than direct sends although no port is busier.
   void whatWouldTakeLongerIsSentStraight() {
     const auto w = Whole(6400);
     const Layout from = On("dp=1 on n0g0", w);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The members of the rules file and the tensors file that say more than axes: heads, values,
-/// segments, experts, tied names, buckets, stages. Patterns and plain cuts are in rules_test.
+/// The members of the rules file and the tensors file beyond axes: heads, values, segments,
+/// experts, tied names, buckets, stages. rules_test has patterns and plain cuts.
 #include <QTest>
 #include <string>
 
@@ -94,7 +94,7 @@ class RuleFilesTest : public QObject {
 
     const TensorSpec& expert = Find(*ruled, "model.layers.0.experts.2.w1.weight.exp_avg");
     QVERIFY((expert.expert == ExpertIndex{2, 3}));
-    // A bucket is read where the tensor is flat.
+    // A bucket is used only if the tensor is flat.
     QCOMPARE(Find(*ruled, "model.norm.weight").rule.bucket, "");
     for (const char* mesh : {"tp=2 on 1x2", "tp=4 on 1x4", "tp=8,ep=2 on 2x8"}) {
       QVERIFY(Layout::Make(*ParseDeviceMesh(mesh), ruled->tensors));
@@ -111,7 +111,8 @@ class RuleFilesTest : public QObject {
     QCOMPARE(Find(*ruled, "model.norm.weight.exp_avg").rule.bucket, "norms.exp_avg");
   }
 
-  // Names as a checkpoint has them: the pattern finds the expert, the values say how many.
+  // Names of a checkpoint: the pattern matches the expert, and the values give the number of
+  // experts.
   void expertsByTheirNames() {
     const std::string literal =
         Edited(kTensors, R"("name": "model.layers.{layer}.experts.{expert}.w1.weight")",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Every kind of rule against the element-by-element oracle, on thousands of random layouts, and by
-/// hand-made examples.
+/// Every kind of rule, compared with the element-by-element oracle on thousands of random layouts,
+/// and with examples.
 #include <QTest>
 #include <algorithm>
 #include <functional>
@@ -78,8 +78,8 @@ std::int64_t PartsOn(const MeshShape& mesh, const std::vector<Axis>& axes) {
   return parts;
 }
 
-/// Whether ranks of different parts share elements by rule: more parts than key and value heads, or
-/// a segment that axes of other segments leave whole.
+/// Whether ranks of different parts share elements by rule: there are more parts than key and value
+/// heads, or axes that cut other segments leave a segment whole.
 bool HasReplicas(const MeshShape& mesh, const TensorSpec& spec) {
   if (spec.segments) {
     const DimCut& dim = spec.rule.dims[static_cast<std::size_t>(spec.segments->dim)];
@@ -94,7 +94,7 @@ bool HasReplicas(const MeshShape& mesh, const TensorSpec& spec) {
   });
 }
 
-/// What kinds of rule a layout has, by name, to be sure that none is missing from the random ones.
+/// The names of the kinds of rules in a layout, to check that the random layouts have all kinds.
 void CountKinds(const Layout& layout, std::map<std::string, int>& seen) {
   const MeshShape& mesh = layout.mesh().shape();
   std::map<std::string, int> buckets;
@@ -135,8 +135,8 @@ void CountKinds(const Layout& layout, std::map<std::string, int>& seen) {
   }
 }
 
-/// How often the parts that the ranks of one stage can select hold each element; where pp cuts, of
-/// all stages together.
+/// The number of parts that hold each element, of those that the ranks of one stage can select; if
+/// pp cuts, of those of all stages.
 std::vector<int> Holders(const Layout& layout, int tensor, const Parts& parts, std::int64_t stage) {
   const TensorSpec& spec = layout.collection().tensors()[static_cast<std::size_t>(tensor)];
   const MeshShape& mesh = layout.mesh().shape();
@@ -154,8 +154,8 @@ std::vector<int> Holders(const Layout& layout, int tensor, const Parts& parts, s
   return holders;
 }
 
-/// Parts tile the tensor on each stage that has it: once each, but for what the rule replicates,
-/// and for each coordinate along an axis that cuts only other tensors of the bucket.
+/// Parts tile the tensor on each stage that has it: once, except for elements that the rule
+/// replicates and once per coordinate along axes that cut only other tensors of the bucket.
 bool TilesTheTensor(const Layout& layout, int tensor, const Parts& parts) {
   const TensorSpec& spec = layout.collection().tensors()[static_cast<std::size_t>(tensor)];
   const bool replicates = HasReplicas(layout.mesh().shape(), spec);
@@ -168,7 +168,7 @@ bool TilesTheTensor(const Layout& layout, int tensor, const Parts& parts) {
   bool any_stage = false;
   for (std::int64_t stage : parts.stages) {
     const std::vector<int> holders = Holders(layout, tensor, parts, stage);
-    // A bucket's parts are of every stage; those without the tensor hold none of it.
+    // A bucket has parts for every stage. Those of stages without the tensor are empty.
     const bool absent = std::ranges::all_of(holders, [](int count) { return count == 0; });
     if (absent && !spec.rule.bucket.empty() && !holders.empty()) continue;
     any_stage = true;
@@ -218,7 +218,7 @@ class RuleKindsTest : public QObject {
           }
           if (held != expected) QFAIL(ToJson(layout).c_str());
         }
-        QVERIFY(std::ranges::count(used, false) == 0);  // no part that no rank selects
+        QVERIFY(std::ranges::count(used, false) == 0);  // every part is selected by a rank
       }
     }
     for (const char* kind : {"even",         "ceil",
@@ -255,7 +255,7 @@ class RuleKindsTest : public QObject {
     QTest::addColumn<int>("query");
     QTest::addColumn<QString>("kv_parts");
     QTest::addColumn<QString>("query_parts");
-    // One element a head, so that boxes are heads.
+    // One element per head, so that boxes are heads.
     QTest::newRow("T divides K") << "tp=2 on 1x2" << 4 << 8 << "[0:2]|[2:4]"
                                  << "[0:4]|[4:8]";
     QTest::newRow("T = K") << "tp=2 on 1x2" << 2 << 8 << "[0:1]|[1:2]"
@@ -332,8 +332,8 @@ class RuleKindsTest : public QObject {
     QCOMPARE(Held("dp=2 on 1x2", specs, "c"), "|[0:1]");
   }
 
-  // The bucket of the first stage has the tied embedding and layer 0, that of the last the
-  // embedding and layer 1: the embedding's parts are others there.
+  // The bucket of the first stage has the tied embedding and layer 0, that of the last stage the
+  // embedding and layer 1. So the parts of the embedding differ.
   void aBucketIsOfItsStage() {
     Specs specs = {Spec("h.0", {4}), Spec("h.1", {2}), Spec("wte", {4})};
     for (TensorSpec& spec : specs) {
@@ -392,8 +392,8 @@ class RuleKindsTest : public QObject {
     QCOMPARE(CollectionDigest(*collection, {1, 2}), CollectionDigest(*untied, {1, 2}));
   }
 
-  // A generator a data and tensor rank, of two words each: whoever comes to run a stream's
-  // coordinates goes on with its words.
+  // One random generator of two words per data and tensor rank. A rank that takes over the
+  // coordinates of a stream continues with its words.
   void rngStreamsGoByLogicalCoordinate() {
     TensorSpec rng = Spec("rng", {4, 2, 2}, {{{Axis::kDp}}, {{Axis::kTp}}});
     rng.dtype = DType::kU64;
@@ -477,7 +477,7 @@ class RuleKindsTest : public QObject {
     QCOMPARE(layout.error().ToString(), message.toStdString());
   }
 
-  // One value, one spelling, whatever way a rule was written.
+  // Rules of equal meaning are equal, however they were written.
   void rulesOfEqualMeaningAreEqual() {
     const auto same = [](TensorSpec a, TensorSpec b) {
       return **Collection::Make({std::move(a)}, 0) == **Collection::Make({std::move(b)}, 0);
@@ -490,7 +490,7 @@ class RuleKindsTest : public QObject {
     TensorSpec by_segments = by_dim;
     by_segments.segments->blocks[0].cut = tp;
     QVERIFY(same(by_dim, by_segments));
-    // Where each segment has its own, it does not matter what the dim says.
+    // If each segment has its own cut, the cut of the dim does not matter.
     TensorSpec own = Spec("w", {4}, {{{Axis::kTp}, Split::kCeil, 2}});
     own.segments = Segments{0, {{2, tp}, {2, DimCut{}}}};
     TensorSpec other = own;

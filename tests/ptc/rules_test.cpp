@@ -45,7 +45,7 @@ const std::string kRules = R"({
 NamedText Tensors(std::string text) { return {"tensors.json", std::move(text)}; }
 NamedText Rules(std::string text) { return {"rules.json", std::move(text)}; }
 
-/// "wte.weight f32 [4,4] param first_and_last tp,- ceil": one line a tensor.
+/// "wte.weight f32 [4,4] param first_and_last tp,- ceil": one line per tensor.
 std::string Summary(const Collection& collection) {
   std::string out;
   for (const TensorSpec& spec : collection.tensors()) {
@@ -102,7 +102,8 @@ class RulesTest : public QObject {
     QVERIFY(Layout::Make(*ParseDeviceMesh("dp=2,tp=4,pp=2 on 2x8"), collection->tensors));
   }
 
-  // Only optimizer state, each in addition to its other cuts; what the rule cuts over dp stays.
+  // Only optimizer state is cut, in addition to its other cuts. Rules that cut over dp are
+  // unchanged.
   void zeroCutsOptimizerStateFlat() {
     const std::string by_dp = Edited(kRules, "\"replicate\"", R"({"dims": [["dp"]]})");
     const auto collection = ApplyRules(Tensors(kTensors), Rules(by_dp), true);
@@ -130,7 +131,7 @@ class RulesTest : public QObject {
              "a.bias f32[4] param all -\na.weight f32[4,4] param all tp -\n");
   }
 
-  // State that a user lists goes by its parameter; a name that only looks like state does not.
+  // State that a user lists is matched by its parameter; a name that only looks like state is not.
   void listedStateGoesByItsParameter() {
     const auto collection = ApplyRules(Tensors(R"({"layers": 3, "tensors": [
                      {"name": "w", "dtype": "bf16", "shape": [4], "layer": 2},
@@ -411,7 +412,8 @@ class RulesTest : public QObject {
     QCOMPARE(collection.error().ToString(), "tensors.json:17: more than 1000000 tensors");
   }
 
-  // Random damage to either file: an error of one line that begins with its place, or a collection.
+  // Random damage to a file gives an error of one line that begins with its position, or a
+  // collection.
   void damagedFilesNeverCrash() {
     std::mt19937_64 rng(tessera::test::Seed());
     const std::string interesting = "\"{}[],:0129-.e*\n\\\xff\x01 tdl";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs tests/scenarios/*.scn; their form is in the README there.
+// Runs tests/scenarios/*.scn. The README there describes their format.
 #include <QDir>
 #include <QTest>
 #include <fstream>
@@ -28,10 +28,10 @@ std::vector<Axis> ParseAxes(const std::string& text) {
   return axes;
 }
 
-/// A scenario and, after Run, what its plan costs.
+/// A scenario and, after Run, the cost of its plan.
 class Scenario {
  public:
-  /// False, with the line in `problem`, for a line that is none.
+  /// Returns false, with the line in `problem`, if a line is malformed.
   bool Read(const std::string& path) {
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);) {

@@ -23,8 +23,8 @@ namespace {
 
 constexpr int kCases = 1000;
 
-/// The memory of all devices while a schedule runs: pieces, each with the element index (from 1) in
-/// every place that has been written, else 0.
+/// The memory of all devices while a schedule runs: pieces with the index (from 1) of each element
+/// that has been written, else 0.
 class Machines {
  public:
   using Key = std::tuple<DeviceId, int, Box>;
@@ -51,7 +51,7 @@ class Machines {
     }
   }
 
-  /// What went wrong first, or nothing.
+  /// The first error, or empty.
   const std::string& problem() const { return problem_; }
   std::int64_t peak(DeviceId device) const {
     const auto it = peak_.find(device);
@@ -63,7 +63,7 @@ class Machines {
     for (const Drop& drop : schedule.first_frees) Free(drop);
     for (const Round& round : schedule.rounds) RunRound(round, options);
     Look();
-    // All that is needed is there.
+    // All needed elements are there.
     std::map<Key, Piece> expected;
     for (int rank = 0; rank < job_.to.mesh().num_ranks(); ++rank) {
       const DeviceId device = job_.to.mesh().devices()[static_cast<std::size_t>(rank)];
@@ -90,14 +90,14 @@ class Machines {
     if (!good && problem_.empty()) problem_ = what;
   }
 
-  /// Writes that become visible when the round is over.
+  /// Writes that become visible at the end of the round.
   struct Write {
     Key key;
     std::size_t place;
     std::size_t value;
   };
 
-  /// Reads a cell out of a piece as it was before the round, for a place in another.
+  /// Reads a cell from a piece as it was before the round, and writes it into another piece.
   void Carry(const std::map<Key, Piece>& memory, const Key& from, const Key& to, const Box& cell) {
     const auto source = memory.find(from);
     if (source == memory.end()) return Check(false, "reads a piece that is not there");
@@ -166,7 +166,7 @@ class Machines {
     Check(old_.erase({drop.device, drop.tensor, drop.piece}) == 1, "frees what is not there");
   }
 
-  /// Counts what each device has now; what is kept in place lies in an old piece.
+  /// Counts the bytes of each device. Kept pieces are part of old pieces.
   void Look() {
     std::map<DeviceId, std::int64_t> now;
     const auto add = [&](const Key& key) {
@@ -227,7 +227,7 @@ std::int64_t Most(const std::map<DeviceId, std::int64_t>& bytes) {
 class ScheduleTest : public QObject {
   Q_OBJECT
  private slots:
-  // Carried out round by round: nobody sends what it does not have yet, all that is needed is
+  // Carried out round by round: devices send only elements that they have, all needed elements are
   // written once, and relaying never makes the busiest port busier.
   void schedulesMakeTheTarget() {
     std::mt19937_64 rng(tessera::test::Seed());
@@ -268,8 +268,8 @@ class ScheduleTest : public QObject {
     QVERIFY(forwarding > kCases / 10);
   }
 
-  // Under a budget between the largest end of a device and what it needs when nothing is freed:
-  // either it is kept, or a line says which device would break it.
+  // A budget between the final bytes of the fullest device and the bytes without freeing is either
+  // kept, or the error names the device that would exceed it.
   void budgetsAreKeptOrRefused() {
     std::mt19937_64 rng(tessera::test::Seed() + 1);
     int kept = 0;
@@ -312,7 +312,7 @@ class ScheduleTest : public QObject {
     QVERIFY(kept > kCases / 20 && refused > kCases / 20);
   }
 
-  // A swap of halves between two devices, tensor by tensor: one tensor's room is enough.
+  // A swap of halves between two devices, tensor by tensor, needs only the room of one tensor.
   void tensorByTensorNeedsOneTensorMore() {
     const auto w = Tensors(10, {100}, {Axis::kTp});
     const Layout from = On("tp=2 on n0g0,n1g0", w);
@@ -332,13 +332,13 @@ class ScheduleTest : public QObject {
     QCOMPARE(refused.error().ToString(),
              "device n0g0 needs 550 bytes to go on with tensor 'w0', the memory budget is 549");
 
-    options.memory_budget = 1000;  // nothing need be freed
+    options.memory_budget = 1000;  // nothing must be freed
     const auto at_once = MakeSchedule(*plan, from, to, {}, options);
     QCOMPARE(at_once->rounds.size(), 1U);
     QVERIFY(at_once->rounds.front().frees.empty());
   }
 
-  // Four devices of a new host: the whole crosses once instead of four times.
+  // Four devices of a new host: the tensor crosses once instead of four times.
   void aHostIsEnteredOnce() {
     const auto w = Tensors(1, {6400}, {});
     const Layout from = On("dp=1 on n0g0", w);
@@ -352,7 +352,7 @@ class ScheduleTest : public QObject {
     QCOMPARE(relayed->busiest, (PortLoad{6400 / 1e9, 6400, "n0 out"}));
     QCOMPARE(relayed->network_bytes, 6400);
     QCOMPARE(relayed->host_bytes, 3 * 6400);
-    // Inside ports so slow that passing on takes longer than sending four times.
+    // Ports inside the host so slow that relaying takes longer than sending four times.
     topology.host_bytes_per_second = 1e8;
     const auto slow = MakeSchedule(*plan, from, to, topology, {});
     QCOMPARE(slow->network_bytes, 4 * 6400);

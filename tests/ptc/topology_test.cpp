@@ -29,7 +29,7 @@ const std::string kFile = R"({
 }
 )";
 
-/// The text with the first `old_text` replaced; fails loudly where there is none.
+/// The text with the first `old_text` replaced; aborts if there is none.
 std::string Edited(std::string text, const QString& old_text, const QString& new_text) {
   const std::size_t at = text.find(old_text.toStdString());
   if (at == std::string::npos) qFatal("the text has no such place");
@@ -78,7 +78,7 @@ class TopologyTest : public QObject {
     QCOMPARE(cluster->topology, expected);
   }
 
-  // What is written is what is read: a fixed text, and random clusters.
+  // Printed clusters parse to themselves: a fixed text, and random clusters.
   void writtenAndReadBack() {
     const auto cluster = ParseCluster("cluster.json", kFile);
     const std::string text = ToJson(*cluster);
@@ -108,7 +108,7 @@ class TopologyTest : public QObject {
       const auto back = ParseCluster("any", ToJson(any));
       QVERIFY2(back, back ? "" : back.error().ToString().c_str());
       QCOMPARE(back->devices, any.devices);
-      any.topology.source = back->topology.source;  // bytes that are no text were replaced
+      any.topology.source = back->topology.source;  // bytes that are not UTF-8 were replaced
       QCOMPARE(back->topology, any.topology);
     }
   }

@@ -21,7 +21,8 @@ std::int64_t ElementsOutside(const std::vector<Box>& needed, const std::vector<B
   return elements;
 }
 
-/// What of a tensor decides which elements a rank holds. Tensors of a bucket are each for itself.
+/// The members of a tensor that determine the elements of a rank. Tensors in buckets are all
+/// different.
 TensorSpec Bare(const Layout& layout, std::size_t tensor) {
   TensorSpec spec = layout.collection().tensors()[tensor];
   if (spec.rule.bucket.empty()) spec.name.clear();
@@ -34,7 +35,7 @@ TensorSpec Bare(const Layout& layout, std::size_t tensor) {
   return spec;
 }
 
-/// Elements of one tensor that all devices together need and do not hold.
+/// The elements of one tensor that devices need and do not hold, summed over devices.
 std::int64_t MissingElements(const Layout& from, const Layout& to,
                              const std::vector<ptc::DeviceId>& lost, int tensor) {
   std::int64_t elements = 0;

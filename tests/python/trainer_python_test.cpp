@@ -17,7 +17,8 @@ class TrainerPythonTest : public QObject {
 
  private slots:
   void agreesWithPyTorch() {
-    const test::Python python = test::FindPython({QStringLiteral("numpy"), QStringLiteral("torch")});
+    const test::Python python =
+        test::FindPython({QStringLiteral("numpy"), QStringLiteral("torch")});
     if (python.program.isEmpty()) QSKIP(qPrintable(python.why));
     const QTemporaryDir folder;
     const QString failed =

@@ -26,7 +26,7 @@ HomeGuard::HomeGuard(const QString& home) {
       posix_spawn(&pid, program.constData(), &actions, nullptr, arguments, environ) == 0;
   posix_spawn_file_actions_destroy(&actions);
   ::close(ends[0]);
-  // The guard has left its parent when this call returns.
+  // The guard has detached when waitpid returns.
   const QByteArray line = home.toLocal8Bit() + '\n';
   if (started && ::waitpid(pid, &status, 0) == pid && status == 0 &&
       ::write(ends[1], line.constData(), static_cast<std::size_t>(line.size())) == line.size())

@@ -2,22 +2,21 @@
 #pragma once
 
 /// \file
-/// Nothing that a test starts outlives it, whatever kills the test.
+/// Ends everything that a test has started, also if the test is killed.
 
 #include <QString>
 
 namespace tessera::test {
 
-/// Watches over a folder that programs are started with as their TESSERA_HOME. When this process
-/// goes away without having destroyed the guard (a crash, kill -9, the time limit of ctest), every
-/// process with that TESSERA_HOME in its environment is killed, daemons and their ranks too, and
-/// the folder is removed. A process of its own does that (home_guard_main.cpp), which is nobody's
-/// child.
+/// Guards a folder that programs use as their TESSERA_HOME. If this process ends without destroying
+/// the guard (a crash, kill -9, the time limit of ctest), every process with that TESSERA_HOME in
+/// its environment is killed, including daemons and their ranks, and the folder is removed. A
+/// detached process does that (home_guard_main.cpp).
 class HomeGuard {
  public:
   /// \pre `home` is absolute and below /tmp
   explicit HomeGuard(const QString& home);
-  /// Lets go: from here on the test itself has to end what it started.
+  /// Ends the guard. From here on the test itself must end what it has started.
   ~HomeGuard();
   HomeGuard(const HomeGuard&) = delete;
   HomeGuard& operator=(const HomeGuard&) = delete;
@@ -26,7 +25,7 @@ class HomeGuard {
   bool is_on() const { return pipe_ >= 0; }
 
  private:
-  int pipe_ = -1;  // its end tells the guard
+  int pipe_ = -1;  // the guard acts when it is closed
 };
 
 }  // namespace tessera::test

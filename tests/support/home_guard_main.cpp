@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// `tessera-home-guard` leaves its parent and reads stdin: the line HOME, and then a byte, all is
-/// well; or the end of the file, whoever held the other end is gone: kills what runs with
-/// TESSERA_HOME=HOME, its ranks, and removes HOME. (HOME is no argument, so that whoever looks for
-/// what runs there does not find the guard.)
+/// `tessera-home-guard` detaches from its parent and reads stdin: the line HOME, then a byte or the
+/// end of the file. A byte ends it. The end of the file means that the test is gone: then it kills
+/// all processes with TESSERA_HOME=HOME, their ranks as well, and removes HOME. HOME is no
+/// argument, so that a search for processes of HOME does not find the guard.
 
 #include <signal.h>
 #include <unistd.h>
@@ -27,14 +27,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// "TESSERA_HOME=HOME" and, of ranks, "TESSERA_…=HOME/…".
+/// Whether `entry` is "TESSERA_HOME=HOME" or, as ranks have them, "TESSERA_…=HOME/…".
 bool IsOf(std::string_view entry, const std::string& home) {
   if (!entry.starts_with("TESSERA_")) return false;
   entry.remove_prefix(std::min(entry.find('=') + 1, entry.size()));
   return entry == home || entry.starts_with(home + "/");
 }
 
-/// Processes whose environment names that home, without this one.
+/// Processes whose environment names that home, except this one.
 std::vector<pid_t> ProcessesOf(const std::string& home) {
   std::vector<pid_t> found;
   std::error_code ignored;
@@ -54,7 +54,7 @@ std::vector<pid_t> ProcessesOf(const std::string& home) {
   return found;
 }
 
-/// Kills them until there are none: one that starts others may be faster for a moment.
+/// Kills them until there are none, because a process may start others meanwhile.
 void EndAll(const std::string& home) {
   using namespace std::chrono_literals;
   for (int quiet = 0; quiet < 3; ++quiet) {

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// A cluster of this machine for end-to-end tests: `tesseractl up` in a TESSERA_HOME of its own,
-/// everything through the program as a user calls it, and nothing left behind.
+/// A local cluster for end-to-end tests: `tesseractl up` in a TESSERA_HOME of its own. Tests call
+/// the programs as users do. Nothing is left behind.
 
 #include <QTemporaryDir>
 #include <functional>
@@ -32,26 +32,28 @@ class LocalCluster {
     bool one_host = false;
   };
 
-  /// Starts it; `up()` says how that went.
+  /// Starts the cluster; up() has the outcome.
   explicit LocalCluster(const Options& options);
-  /// `down --all`, then ends by pid whatever it started. Prints the agents' last lines where a test
-  /// has failed. A test that is killed before that leaves nothing either (HomeGuard).
+  /// Calls `down --all`, then kills the remaining processes by pid. Prints the last lines of the
+  /// agents if a test has failed. HomeGuard does the same for a killed test.
   ~LocalCluster();
   LocalCluster(const LocalCluster&) = delete;
   LocalCluster& operator=(const LocalCluster&) = delete;
 
   const Outcome& up() const { return up_; }
   QString home() const { return home_.path(); }
-  /// Environment with this TESSERA_HOME, for programs that a test starts itself.
+  /// The environment with this TESSERA_HOME, for programs that a test starts itself.
   QStringList Environment() const { return EnvironmentWithHome(home()); }
 
-  /// Sets a key of all nodes' agent.json and restarts their agents. \return whether all nodes are alive
+  /// Sets a key of all nodes' agent.json and restarts their agents.
+  /// \return whether all nodes are alive
   bool Configure(const std::string& key, std::int64_t value) const;
-  /// `tesseractl WORDS…`, in at most `seconds`.
+  /// Runs `tesseractl WORDS…` for at most `seconds`.
   Outcome Run(const QStringList& words, int seconds = 60) const;
-  /// The same with --json; null where the exit code is not 0.
+  /// The same with --json.
+  /// \return the last line; null if the exit code is not 0
   Json Ask(const QStringList& words, int seconds = 60) const;
-  /// `tesseractl WORDS…` that goes on while the test does other things.
+  /// Starts `tesseractl WORDS…` and returns at once.
   std::unique_ptr<QProcess> Start(const QStringList& words) const;
   /// Waits for such a process.
   /// \return its outcome
@@ -62,11 +64,11 @@ class LocalCluster {
   /// The object of `status --json`, over a connection of this process; null where the registrar
   /// does not answer within 10 s.
   Json Status() const;
-  /// The job's object of `status`; null if it is not there.
+  /// The job's object in Status(); null if there is none.
   Json Job(const QString& job) const;
-  /// Step of the job, or -1.
+  /// The step of the job, or -1.
   std::int64_t Step(const QString& job) const;
-  /// Phase of the transaction under way; empty if there is none.
+  /// The phase of the transaction in progress; empty if there is none.
   std::string Phase() const;
   /// Starts gpt-nano as `job`.
   /// \return the outcome of `job start`
@@ -89,7 +91,7 @@ class LocalCluster {
   static bool WaitFor(const std::function<bool()>& wanted, int seconds = 60);
 
   app::ProcessId Keeper(int node) const;
-  /// The agent that the node's keeper runs now.
+  /// The current agent of the node.
   std::optional<app::ProcessId> Agent(int node) const;
   /// kill -9.
   /// \return whether the process was there and is gone
@@ -103,7 +105,7 @@ class LocalCluster {
   mutable std::unique_ptr<agents::ClusterClient> client_;  // of Status(); opened when first used
 };
 
-/// "n0g0,n0g1,…": the first `count` devices of a cluster with `per_node` a node.
+/// "n0g0,n0g1,…": the first `count` devices of a cluster with `per_node` per node.
 QString FirstDevices(int count, int per_node = 4);
 
 }  // namespace tessera::test

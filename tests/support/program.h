@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Programs of this project as a shell runs them, and what they leave.
+/// Runs programs of this project as a shell does.
 
 #include <QProcess>
 #include <QString>
@@ -14,12 +14,12 @@ namespace tessera::test {
 
 using Json = nlohmann::json;  // defined in nlohmann/json.hpp
 
-/// What a call of a program left.
+/// The outcome of a program.
 struct Outcome {
-  int code = -1;  // -1: it did not end in time, or crashed
+  int code = -1;  // exit code; -1: it did not end in time, or crashed
   QString output;
   QString errors;
-  /// The last line of the output; null where it is not JSON.
+  /// The last line of the output; null if it is not JSON.
   Json LastJson() const;
   /// Code and errors in one line, for the message of a failed check.
   QByteArray Text() const;
@@ -30,13 +30,13 @@ struct Outcome {
 /// This process's environment with another TESSERA_HOME.
 QStringList EnvironmentWithHome(const QString& home);
 
-/// Starts bin/PROGRAM; nothing is on its stdin.
+/// Starts bin/PROGRAM with an empty stdin.
 std::unique_ptr<QProcess> StartProgram(const QString& program, const QStringList& words,
                                        const QStringList& environment);
-/// Waits for it, and kills it where it has not ended after `seconds`.
+/// Waits for the program, and kills it after `seconds`.
 /// \return its outcome
 Outcome FinishProgram(QProcess& process, int seconds);
-/// Both in one.
+/// StartProgram and FinishProgram.
 Outcome RunProgram(const QString& program, const QStringList& words, const QStringList& environment,
                    int seconds = 20);
 

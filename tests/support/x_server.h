@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// An X server without a screen, with a window manager: without one windows never become active and
-/// shortcuts do not fire. The mouse is xdotool's.
+/// An X server without a screen (Xvfb), a window manager, without which windows never become active
+/// and shortcuts do not fire, and a mouse (xdotool).
 
 #include <QPoint>
 #include <QProcess>
@@ -20,13 +20,14 @@ class XServer {
   XServer(const XServer&) = delete;
   XServer& operator=(const XServer&) = delete;
 
-  /// Why there is none: a program that is not installed, or what it said. Empty: it runs.
+  /// Why the server does not run: a program that is missing or did not start. Empty: it runs.
   const QString& missing() const { return missing_; }
   /// `environment` with DISPLAY and the xcb platform of Qt.
   QStringList Environment(QStringList environment) const;
 
-  /// Presses the left button at `from`, moves in small steps to `to`, lets go. Screen coordinates.
-  /// \return whether every call of xdotool went well
+  /// Presses the left button at `from`, moves in small steps to `to`, releases it. Screen
+  /// coordinates.
+  /// \return whether all calls of xdotool succeeded
   bool Drag(QPoint from, QPoint to) const;
   bool Click(QPoint at) const;
 

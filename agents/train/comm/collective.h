@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// Collectives of a group of ranks: the one interface that the trainer knows, whatever carries
-/// them.
+/// Collectives of a group of ranks: the only interface to them that the trainer uses.
 
 #include <atomic>
 #include <chrono>
@@ -17,15 +16,15 @@
 
 namespace tessera::agents::train {
 
-/// A group of ranks as one of them sees it.
+/// A group of ranks, as one of them sees it.
 ///
 /// All ranks of a group make the same calls in the same order. Every rank gets the same bits. A
-/// call that fails leaves the group broken: every later call fails at once, on this rank and soon
-/// on the others. Memory that is handed in is no longer touched once the call has returned, also
-/// when it failed.
-/// \error kCancelled after Abort or when the group is abandoned, kTimeout when a rank did not come,
-///     kUnavailable when a rank is gone
-/// \threadsafety One thread at a time; Abort may come from any.
+/// call that fails breaks the group: every later call fails at once on this rank, and soon on the
+/// others. A call never touches the memory that it was given after it has returned, even if it
+/// failed.
+/// \error kCancelled after Abort or when the group is abandoned, kTimeout when a rank does not
+///     join, kUnavailable when a rank is lost
+/// \threadsafety One thread at a time; any thread may call Abort.
 class Collective {
  public:
   virtual ~Collective() = default;
@@ -37,22 +36,22 @@ class Collective {
 
   virtual Status AllReduceSum(std::span<float> values) = 0;
   virtual Status AllReduceMax(std::span<float> values) = 0;
-  /// Puts every rank's bytes into `all`, in rank order.
+  /// Copies the bytes of every rank into `all`, in rank order.
   /// \pre all.size() == size() * mine.size(), equal sizes on all ranks
   virtual Status AllGather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
-  /// Sends to rank `to` of the group, which must Receive as many values. Messages between two ranks
-  /// arrive in order. Returns when `values` may be changed; waits for the receiver only where
-  /// kMaxInFlight messages to it are not yet taken, or the message is larger than what the group
-  /// was made for. A group that is destroyed loses what has not been received.
+  /// Sends to rank `to` of the group, which must call Receive for as many values. Messages between
+  /// two ranks arrive in order. Returns when `values` may be changed. Waits for the receiver only
+  /// if kMaxInFlight messages to it are not yet received, or if the message is larger than
+  /// message_floats. A group that is destroyed loses messages that are not yet received.
   /// \pre to != rank(), GroupOptions.message_floats > 0
   virtual Status Send(int to, std::span<const float> values) = 0;
-  /// The next message of rank `from`. \pre from != rank(), the sender sends values.size() values,
-  /// GroupOptions.message_floats > 0
+  /// Receives the next message of rank `from`.
+  /// \pre from != rank(), the sender sends values.size() values, GroupOptions.message_floats > 0
   virtual Status Receive(int from, std::span<float> values) = 0;
   static constexpr int kMaxInFlight = 2;
-  /// Returns when every rank has come.
+  /// Returns when every rank has called it.
   Status Barrier();
-  /// Breaks the group: a call that waits returns within tens of milliseconds.
+  /// Breaks the group. A waiting call returns within tens of milliseconds.
   virtual void Abort() = 0;
 
  protected:
@@ -64,20 +63,20 @@ class Collective {
 };
 using CollectivePtr = std::shared_ptr<Collective>;
 
-/// What a group is told when it is made.
+/// How a group is made.
 struct GroupOptions {
   std::string name;  // for messages: "dp-t0"
   int rank = 0;
   int size = 1;
   std::chrono::milliseconds timeout = std::chrono::seconds(60);  // of one collective
-  /// Of the messages that Send takes at once, at most; all ranks say the same. 0: none are sent.
+  /// The largest message that Send takes without waiting; equal on all ranks. 0: the group sends no
+  /// messages.
   std::size_t message_floats = 0;
-  /// Polled while a collective or a message waits; true breaks the group. May be empty. Called from
-  /// any thread.
+  /// Polled while a call waits; true breaks the group. May be empty. Called from any thread.
   std::function<bool()> abandoned = {};
 };
 
-/// A group of one rank.
+/// Returns a group of one rank.
 CollectivePtr MakeSelfGroup();
 
 }  // namespace tessera::agents::train

@@ -104,8 +104,7 @@ Result<Groups> ConnectGroups(const tessera_view& view, std::shared_ptr<Rendezvou
                     view.world, pp, dp, tp));
   }
   if (pp > 1 && message_floats == 0) {
-    return InvalidArgument(
-        fmt::format("{} pipeline stages need the size of their messages", pp));
+    return InvalidArgument(fmt::format("{} pipeline stages need the size of their messages", pp));
   }
   const auto coordinates = [&](int rank) -> MeshCoordinates {
     return {rank / (dp * tp), rank / tp % dp, rank % tp};

@@ -32,7 +32,8 @@ Groups SelfGroups();
 
 /// Builds the groups of `view`: shared memory where all members are on one host, else TCP. Blocks
 /// until all members have joined. `fingerprint` is that of the rank's data set, equal on all ranks.
-/// `message_floats` is the size of a message between stages (see GroupOptions), needed for pp above 1.
+/// `message_floats` is the size of a message between stages (see GroupOptions), needed for pp above
+/// 1.
 /// \error kInvalidArgument if the view's mesh has other axes than pp, dp and tp above 1, or stages
 ///     without message_floats
 /// \error kFailedPrecondition naming a rank whose fingerprint differs

@@ -10,7 +10,7 @@ namespace tessera::agents::train {
 namespace {
 
 constexpr std::size_t kPage = 4096;
-/// Large messages are passed on in parts, so that the receiver copies while the sender does.
+/// Large messages are passed in parts, so that sender and receiver copy at the same time.
 constexpr std::size_t kPartFloats = 64 * 1024;
 
 }  // namespace
@@ -33,7 +33,7 @@ std::size_t ShmChannel::Bytes(std::size_t capacity_floats) {
   return kPage + (capacity_floats * sizeof(float) + kPage - 1) / kPage * kPage;
 }
 
-/// Floats from the position to the end of the ring, at most a part.
+/// Returns the floats from the position to the end of the ring, at most one part.
 std::size_t ShmChannel::Contiguous() const {
   return std::min(kPartFloats, capacity_ - static_cast<std::size_t>(position_ % capacity_));
 }

@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// Messages from one rank to another in shared memory: a ring of floats that the sender copies into
-/// and the receiver out of.
+/// Messages from one rank to another through a ring of floats in shared memory.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,8 +12,8 @@
 
 namespace tessera::agents::train {
 
-/// One end of a channel; each end has an object of its own over the same zeroed memory. A message
-/// that does not fit into the ring streams through it. Not both ends in one object.
+/// One end of a channel. Each end has its own object over the same zeroed memory. A message that
+/// does not fit into the ring streams through it. An object only sends or only receives.
 class ShmChannel {
  public:
   /// \pre 1 <= capacity_floats <= kMaxCapacity; `memory` is page-aligned, of Bytes(capacity_floats)
@@ -22,7 +21,8 @@ class ShmChannel {
   static std::size_t Bytes(std::size_t capacity_floats);
   static constexpr std::size_t kMaxCapacity = std::size_t{1} << 30;
 
-  /// Waits only while the ring is full. \error as ShmWait::While
+  /// Waits only while the ring is full.
+  /// \error as ShmWait::While
   Status Send(const ShmWait& wait, std::span<const float> values);
   /// \error as ShmWait::While
   Status Receive(const ShmWait& wait, std::span<float> values);

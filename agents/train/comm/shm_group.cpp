@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
 constexpr std::size_t kChunkFloats = kChunkBytes / sizeof(float);
-/// Up to here every rank adds up everything: one barrier instead of two.
+/// Up to this size every rank adds up all values: one barrier instead of two.
 constexpr std::size_t kShmGroupDirectFloats = 16 * 1024;
 struct Header {
   FutexWord generation;  // number of barriers passed
@@ -31,12 +31,12 @@ struct Header {
 constexpr std::size_t kHeaderBytes = 4096;
 static_assert(sizeof(Header) <= kHeaderBytes);
 
-/// What the collectives of a group take, before the channels.
+/// Returns the bytes that the collectives of a group need, before the channels.
 std::size_t CollectiveBytes(int size) {
   return kHeaderBytes + 2 * static_cast<std::size_t>(size + 1) * kChunkBytes;
 }
 
-/// Of a channel between two ranks; 0: there are none.
+/// Returns the capacity of a channel between two ranks; 0: there are none.
 std::size_t ChannelFloats(std::size_t message_floats) {
   return std::min(Collective::kMaxInFlight * message_floats, ShmChannel::kMaxCapacity);
 }
@@ -99,13 +99,13 @@ class ShmGroup final : public Collective {
 
   void Abort() override {
     wait_.Abort();
-    Wake(header_->generation);  // those in a barrier need not even wait for their slice's end
+    Wake(header_->generation);  // ends the sleep of ranks in a barrier early
   }
 
  private:
-  // Memory after the header: two halves that collectives use in turn, each one slot a rank and one
-  // for the result. A rank writes into a half only after a barrier that every rank reaches after it
-  // has read what the half held before, so one barrier a collective is enough.
+  // Memory after the header: two halves that collectives use in turn, each with one slot per rank
+  // and one for the result. A rank writes into a half only after a barrier that every rank reaches
+  // after it has read the previous contents of that half. So one barrier per collective is enough.
   std::byte* Slot(int half, int index) const {
     return memory_ + kHeaderBytes +
            static_cast<std::size_t>(half * (size() + 1) + index) * kChunkBytes;
@@ -131,7 +131,7 @@ class ShmGroup final : public Collective {
       Combine(half, 0, values.size(), values.data(), operation);
       return OkStatus();
     }
-    // Each rank adds up its share, then everybody takes the whole.
+    // Each rank adds up its share, then every rank copies the whole.
     const auto part = [&](int r) {
       return values.size() * static_cast<std::size_t>(r) / static_cast<std::size_t>(size());
     };
@@ -155,7 +155,7 @@ class ShmGroup final : public Collective {
     }
   }
 
-  /// The barrier. The last rank to come resets the count and opens the next generation.
+  /// The barrier. The last rank to arrive resets the count and starts the next generation.
   Status Meet() {
     const std::uint32_t generation = header_->generation.load(std::memory_order_acquire);
     TESSERA_RETURN_IF_ERROR(wait_.State());
@@ -173,7 +173,7 @@ class ShmGroup final : public Collective {
   std::byte* const memory_;
   Header* const header_;
   const ShmWait wait_;
-  std::vector<ShmChannel> to_, from_;  // by rank; that of the own rank is never used
+  std::vector<ShmChannel> to_, from_;  // by rank; the rank's own is never used
   int half_ = 0;
 };
 

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Collectives of ranks on one host: a shared-memory file and futexes. Sums are made in rank order,
-/// so they are the same bits in every run. Messages take one copy in and one out.
+/// Collectives of ranks on one host, over a shared-memory file and futexes. Sums are made in rank
+/// order, so they have the same bits in every run. A message is copied once in and once out.
 
 #include <cstddef>
 
@@ -11,14 +11,14 @@
 
 namespace tessera::agents::train {
 
-/// Size of the file for a group of `size` ranks that send messages of `message_floats` to each
-/// other. Sparse: pages that no message touches take no memory.
+/// Returns the size of the file of a group of `size` ranks that send each other messages of
+/// `message_floats`. The file is sparse: pages that no message touches use no memory.
 std::size_t ShmGroupBytes(int size, std::size_t message_floats = 0);
 
 /// Joins the group whose zeroed file is `fd`, of ShmGroupBytes(options.size,
-/// options.message_floats) bytes. Takes the descriptor in any case. Waits for nobody: the first
-/// collective does. A rank that is killed is not noticed: whoever notices abandons the group.
-/// \error kResourceExhausted if the file cannot be mapped
+/// options.message_floats) bytes. Closes the descriptor in any case. Does not wait for other ranks;
+/// the first collective does. The loss of a rank is not noticed: the caller must abandon the group.
+/// \error kInvalidArgument if the file is too small; kResourceExhausted if it cannot be mapped
 Result<CollectivePtr> MakeShmGroup(const GroupOptions& options, int fd);
 
 }  // namespace tessera::agents::train

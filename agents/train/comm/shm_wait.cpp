@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-/// How long a rank sleeps between looks at the flags.
+/// How long a waiting rank sleeps before it checks again for an abort or abandonment.
 constexpr timespec kShmWaitSlice{.tv_sec = 0, .tv_nsec = 20'000'000};
 
 }  // namespace
@@ -38,7 +38,7 @@ Status ShmWait::While(const FutexWord& word, std::uint32_t value) const {
     }
     if (steady_clock::now() >= deadline) {
       Abort();
-      return Timeout(fmt::format("a rank of group {} did not come within {} ms", options_.name,
+      return Timeout(fmt::format("a rank of group {} did not join within {} ms", options_.name,
                                  options_.timeout.count()));
     }
     ::syscall(SYS_futex, &word, FUTEX_WAIT, value, &kShmWaitSlice, nullptr, 0);

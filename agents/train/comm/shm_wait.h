@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Waiting, in shared memory, for a word that another rank changes.
+/// Waits in shared memory for a word that another rank changes.
 
 #include <atomic>
 #include <cstdint>
@@ -11,28 +11,29 @@
 
 namespace tessera::agents::train {
 
-/// The word that ranks sleep on; as the kernel wants it.
+/// The word that ranks sleep on, in the layout that the kernel requires.
 using FutexWord = std::atomic<std::uint32_t>;
 static_assert(FutexWord::is_always_lock_free && sizeof(FutexWord) == 4);
 
-/// Wakes all who wait for `word` to change; called after changing it.
+/// Wakes all ranks that wait for `word` to change. Call it after the change.
 void Wake(FutexWord& word);
 
-/// How the ranks of one group wait: until the word changes, the group is aborted or abandoned, or
-/// its timeout passes.
+/// The wait of the ranks of one group: until the word changes, the group is aborted or abandoned,
+/// or its timeout passes.
 class ShmWait {
  public:
-  /// Both outlive this. `aborted` is a word of the group's shared memory.
+  /// Both must outlive this object. `aborted` is a word of the shared memory of the group.
   ShmWait(const GroupOptions& options, std::atomic<std::uint32_t>& aborted)
       : options_(options), aborted_(aborted) {}
 
-  /// Returns when `word` is no longer `value`; what its writer did before changing it is visible.
-  /// \error kCancelled, kTimeout as Collective says; the group is then aborted
+  /// Returns when `word` is no longer `value`. What its writer did before the change is then
+  /// visible.
+  /// \error kCancelled, kTimeout as in Collective; the group is then aborted
   Status While(const FutexWord& word, std::uint32_t value) const;
 
-  /// kCancelled once the group is aborted.
+  /// Returns kCancelled once the group is aborted.
   Status State() const;
-  /// Who waits notices within 20 ms.
+  /// Waiting ranks notice it within 20 ms.
   void Abort() const { aborted_.store(1, std::memory_order_release); }
 
  private:

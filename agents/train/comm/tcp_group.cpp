@@ -75,7 +75,7 @@ class TcpPatience {
       return Cancelled(fmt::format("group {} is no longer wanted", options_.name));
     }
     if (steady_clock::now() >= deadline_) {
-      return Timeout(fmt::format("a rank of group {} did not come within {} ms", options_.name,
+      return Timeout(fmt::format("a rank of group {} did not join within {} ms", options_.name,
                                  options_.timeout.count()));
     }
     return OkStatus();
@@ -123,9 +123,8 @@ Status Exchange(const std::vector<UniqueFd>& peers, std::vector<PeerTransfer> tr
         // A peer that has closed its end is found even where nothing is expected from it.
         std::byte nothing{};
         const bool expects = !transfer.in.empty();
-        const ssize_t received = expects
-                                     ? ::recv(fd, transfer.in.data(), transfer.in.size(), 0)
-                                     : ::recv(fd, &nothing, 1, MSG_PEEK);
+        const ssize_t received = expects ? ::recv(fd, transfer.in.data(), transfer.in.size(), 0)
+                                         : ::recv(fd, &nothing, 1, MSG_PEEK);
         if (IsFailure(received)) return SocketFailed(options, "receive");
         if (received == 0) {
           return Unavailable(fmt::format("group {}: rank {} is gone", options.name, peer_of[w]));
@@ -174,8 +173,7 @@ class MessageSender {
     }
     TESSERA_RETURN_IF_ERROR(status_);
     if (queue.empty()) {
-      const ssize_t sent =
-          ::send(peers_[to].get(), message.data(), message.size(), MSG_NOSIGNAL);
+      const ssize_t sent = ::send(peers_[to].get(), message.data(), message.size(), MSG_NOSIGNAL);
       if (IsFailure(sent)) return SocketFailed(options_, "send");
       if (sent > 0) message = message.subspan(static_cast<std::size_t>(sent));
       if (message.empty()) return OkStatus();
@@ -370,9 +368,7 @@ class TcpGroup final : public Collective {
 class TcpConnector {
  public:
   TcpConnector(const GroupOptions& options, std::shared_ptr<Rendezvous> rendezvous)
-      : options_(options),
-        rendezvous_(std::move(rendezvous)),
-        patience_(options_, never_) {
+      : options_(options), rendezvous_(std::move(rendezvous)), patience_(options_, never_) {
     const auto size = static_cast<std::size_t>(options.size);
     peers_.collectives.resize(size);
     if (options.message_floats > 0) peers_.messages.resize(size);

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Collectives and messages of ranks on several hosts over plain TCP. Sums are made in rank order, so
-/// they have the same bits in every run.
+/// Collectives and messages of ranks on several hosts over plain TCP. Sums are made in rank order,
+/// so they have the same bits in every run.
 
 #include <memory>
 #include <string>
@@ -13,9 +13,9 @@
 
 namespace tessera::agents::train {
 
-/// Connects to the other ranks of the group. Blocks until all ranks have connected. `address` is the
-/// numeric network address of this rank. What the ranks send is not encrypted; a random number that
-/// only the group's rendezvous knows is all that authenticates a rank. The loss of a rank is
+/// Connects to the other ranks of the group. Blocks until all ranks have connected. `address` is
+/// the numeric network address of this rank. What the ranks send is not encrypted; a random number
+/// that only the group's rendezvous knows is all that authenticates a rank. The loss of a rank is
 /// noticed at once, by the end of its connections.
 /// \error kInvalidArgument for an address that is none; kUnavailable, kTimeout, kCancelled as the
 ///     rendezvous

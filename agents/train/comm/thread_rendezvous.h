@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A rendezvous for ranks that are threads of one process: of a probe, of a test.
+/// A rendezvous for ranks that are threads of one process, in a probe or a test.
 
 #include <atomic>
 #include <condition_variable>
@@ -23,13 +23,13 @@ class ThreadRendezvous final : public Rendezvous {
   Status Set(const std::string& key, std::span<const std::byte> value) override;
   Result<std::vector<std::byte>> Get(const std::string& key,
                                      std::chrono::milliseconds timeout) override;
-  /// Memory that is nobody's once the last descriptor and mapping are gone.
+  /// The memory is freed with the last descriptor and mapping.
   Result<int> SharedMemory(const std::string& key, std::size_t size_bytes) override;
   bool Abandoned() const override { return abandoned_; }
 
-  /// From here on nobody waits.
+  /// Ends all waits, now and later.
   void Abandon();
-  /// Names of the groups that asked for shared memory; sorted.
+  /// Returns the keys of the shared memory that was requested, sorted.
   std::vector<std::string> shared() const;
   /// Whether any key was set.
   bool has_keys() const;

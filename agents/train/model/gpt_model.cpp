@@ -21,13 +21,13 @@ namespace {
 
 using at::Tensor;
 
-/// The leaves of a rank's pieces by name, each checked against the shape that the model needs.
+/// Finds the leaves of a rank's pieces by name and checks their shapes against the model.
 class Leaves {
  public:
   Leaves(const RankState& state, const std::vector<Tensor>& leaves)
       : state_(state), leaves_(leaves) {}
 
-  /// The leaf of piece `segment` of `segments`. An undefined tensor on an error.
+  /// Returns the leaf of piece `segment` of `segments`; an undefined tensor on an error.
   Tensor Take(const std::string& name, std::size_t segment, std::size_t segments,
               const ptc::Shape& shape) {
     const auto pieces = state_.Find(name);
@@ -52,7 +52,7 @@ class Leaves {
     return {Take(name + ".weight", segment, segments, {rows, columns}),
             Take(name + ".bias", segment, segments, {rows})};
   }
-  /// [share.rows, width]; no piece stands behind a share without rows.
+  /// Returns [share.rows, width]. A share without rows has no piece.
   Tensor TakeVocabulary(const std::string& name, const VocabularyShare& share, std::int64_t width) {
     if (share.rows == 0 && state_.Find(name).empty()) return at::empty({0, width}, at::kFloat);
     return Take(name, {share.rows, width});
@@ -76,7 +76,7 @@ class GptModelImpl final : public GptModel {
         share_(ShareOf(settings.model.vocab, *tp_)),
         attention_mask_(AttentionMask(settings.model)) {}
 
-  /// Makes a leaf of every piece, its gradient a range of one flat buffer.
+  /// Makes a leaf of every piece. Its gradient is a range of one flat buffer.
   Status Bind(const RankState& state) {
     std::int64_t total = 0, total_bf16 = 0;
     for (const ParameterPiece& piece : state.parameters) {
@@ -276,7 +276,7 @@ class GptModelImpl final : public GptModel {
   const Tensor attention_mask_;
   Tensor gradients_;
   Tensor widened_;                                    // f32 copies of bf16 parameters
-  std::vector<std::span<const std::uint16_t>> bf16_;  // what they are copies of, in order
+  std::vector<std::span<const std::uint16_t>> bf16_;  // the originals, in the same order
   std::vector<Tensor> leaves_;                        // in order of the state's parameters
   std::span<float> tied_gradient_;
   Tensor tok_emb_, pos_emb_, head_;

@@ -12,8 +12,8 @@ namespace {
 
 using at::Tensor;
 
-/// Each key and value head serves heads / kv_heads query heads, whose rows stand one behind the
-/// other in one product.
+/// Each key and value head serves heads / kv_heads query heads, whose rows are stacked in one
+/// product.
 Tensor Attention(const Block& block, const LayerContext& context, const Tensor& x) {
   const engine::GptConfig& config = context.config();
   const std::int64_t batch = context.num_samples;
@@ -40,7 +40,7 @@ Tensor Attention(const Block& block, const LayerContext& context, const Tensor& 
                            .view({batch, heads, sequence, head_width})
                            .transpose(1, 2)
                            .reshape({batch, sequence, heads * head_width});
-  // The bias is whole on every rank: it is added once, after the sum.
+  // Every rank has the whole bias: it is added once, after the sum.
   return ReduceFromGroup(at::linear(mixed, block.proj.weight), context.tp) + block.proj.bias;
 }
 

@@ -13,7 +13,7 @@
 
 namespace tessera::agents::train {
 
-/// What layers read besides their weights and the activations.
+/// What layers read besides weights and activations.
 struct LayerContext {
   const engine::JobSettings& settings;
   Collective& tp;
@@ -23,17 +23,17 @@ struct LayerContext {
   const engine::GptConfig& config() const { return settings.model; }
 };
 
-/// What is added to the scores of the query heads that share a key head, one behind the other: 0
-/// where a token may look, -infinity where it would see ahead.
+/// Returns what is added to the scores of the query heads that share a key head, one after the
+/// other: 0 for tokens up to the own position, -infinity for later ones.
 at::Tensor AttentionMask(const engine::GptConfig& config);
 
-/// A place in the model where dropout acts. Numbers are part of what a seed means.
+/// Where dropout acts in the model. The numbers are part of what a seed means.
 enum class DropoutSite : std::uint8_t { kAttentionWeights, kAttentionOutput, kMlpOutput };
 std::uint64_t SiteOf(std::int64_t layer, DropoutSite site);
 inline constexpr std::uint64_t kEmbeddingSite = 0;
 
-/// `x` times its mask (engine::DropoutMask). Outermost in the memory of `x` are the samples; of
-/// each it holds elements from `first_element` of the uncut activation.
+/// Returns `x` times its mask (engine::DropoutMask). The samples are the outermost dimension of
+/// `x`; of each sample it holds elements from `first_element` of the uncut activation.
 at::Tensor Dropout(const LayerContext& context, const at::Tensor& x, std::uint64_t site,
                    std::int64_t first_element);
 
@@ -56,7 +56,8 @@ struct Block {
   Linear up, fc2;
 };
 
-/// The layer's activations of `x`, both [samples, sequence, width] and whole on every rank.
+/// Returns the activations of the layer for `x`, both [samples, sequence, width] and whole on every
+/// rank.
 at::Tensor Apply(const Block& block, const LayerContext& context, const at::Tensor& x);
 
 }  // namespace tessera::agents::train

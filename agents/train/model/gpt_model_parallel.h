@@ -25,11 +25,11 @@ void ThrowIfError(Status status);
 /// \pre contiguous floats
 std::span<float> SpanOf(const at::Tensor& tensor);
 
-/// Megatron's f: identity forward, sum over the group backward. Stands before a matrix whose
-/// outputs are cut.
+/// Megatron's f: identity forward, sum over the group backward. Used before a matrix whose outputs
+/// are cut.
 at::Tensor CopyToGroup(const at::Tensor& x, Collective& group);
 
-/// Megatron's g: sum over the group forward, identity backward. Stands after a matrix whose inputs
+/// Megatron's g: sum over the group forward, identity backward. Used after a matrix whose inputs
 /// are cut. Works in place on `x`, a temporary.
 at::Tensor ReduceFromGroup(const at::Tensor& x, Collective& group);
 

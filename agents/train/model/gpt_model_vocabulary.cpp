@@ -49,7 +49,7 @@ Loss CrossEntropy(const Tensor& logits, const VocabularyShare& share, const Tens
                : at::full({logits.size(0)}, -std::numeric_limits<float>::infinity(), at::kFloat);
   if (!alone) ThrowIfError(tp.AllReduceMax(SpanOf(row_max)));
   Tensor gradient = logits - row_max.unsqueeze(1);
-  // Row 0: sum of exponentials; row 1: the target's logit, from the rank that has it.
+  // Row 0: sum of exponentials; row 1: the target's logit, from the rank that holds it.
   Tensor sums = at::zeros({2, logits.size(0)}, at::kFloat);
   Lookup lookup;
   if (has_rows) {

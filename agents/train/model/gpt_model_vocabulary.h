@@ -13,16 +13,16 @@
 
 namespace tessera::agents::train {
 
-/// Rows of the vocabulary that one rank holds. The last ranks may hold fewer than the others, or
-/// none; they join every collective all the same.
+/// Rows of the vocabulary that one rank holds. The last ranks may hold fewer rows than the others,
+/// or none; they still join every collective.
 struct VocabularyShare {
   std::int64_t begin = 0, rows = 0;
 };
-/// ptc::Split::kCeil.
+/// Returns the rows of this rank, cut as by ptc::Split::kCeil.
 VocabularyShare ShareOf(std::int64_t vocabulary, const Collective& tp);
 
-/// Rows of the whole embedding for `tokens`: each rank looks up its part of the vocabulary, and the
-/// sum over the ranks has every token. `weight`: [share.rows, width].
+/// Returns the rows of the whole embedding for `tokens`: each rank looks up the tokens of its
+/// share, and the sum over the ranks has all tokens. `weight`: [share.rows, width].
 at::Tensor Embed(const at::Tensor& weight, const VocabularyShare& share, const at::Tensor& tokens,
                  Collective& tp);
 
@@ -30,8 +30,8 @@ struct Loss {
   double value = 0;
   at::Tensor gradient;  // with respect to this rank's logits
 };
-/// `scale` times the summed cross entropy of `logits` [tokens, share.rows] against `targets`
-/// [tokens]. Makes two collectives (Shoeybi et al. 2019, section 3).
+/// Returns `scale` times the summed cross entropy of `logits` [tokens, share.rows] against
+/// `targets` [tokens]. Makes two collectives (Shoeybi et al. 2019, section 3).
 Loss CrossEntropy(const at::Tensor& logits, const VocabularyShare& share, const at::Tensor& targets,
                   double scale, Collective& tp);
 

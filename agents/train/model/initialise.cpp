@@ -12,7 +12,7 @@
 namespace tessera::agents::train {
 namespace {
 
-/// Fills the part of a matrix that lies in `box`, of `columns` columns in the uncut tensor.
+/// Fills the part of a matrix in `box`. The uncut tensor has `columns` columns.
 void FillNormal(const engine::RandomStream& stream, float deviation, std::int64_t columns,
                 const ptc::Box& box, std::span<float> out) {
   std::size_t at = 0;

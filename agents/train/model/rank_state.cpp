@@ -66,7 +66,7 @@ Result<ParameterPiece> BindParameter(const tessera_piece& piece, const ptc::Box&
   return parameter;
 }
 
-/// The optimizer state whose exp_avg is `piece`.
+/// Returns the optimizer state whose exp_avg is `piece`.
 Result<OptimizerPiece> BindOptimizer(const PieceMap& pieces, const tessera_piece& piece,
                                      const ptc::Box& box, const ParameterPiece& parameter) {
   OptimizerPiece optimizer;

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The state of one rank as the trainer uses it: parameters with their optimizer state and
-/// gradients, and the job's scalars, all in memory that belongs to somebody else (the arena).
+/// The state of one rank as the trainer uses it, in memory that it does not own (the arena):
+/// parameters with their optimizer state and gradients, and the scalars of the job.
 
 #include <cstdint>
 #include <span>
@@ -27,7 +27,7 @@ struct OptimizerPiece {
 };
 
 /// One box of a parameter. A fused tensor (q|k|v, gate|up) has one of these for each segment, in
-/// order. Exactly one of `value` and `bf16` is there.
+/// order. Either `value` or `bf16` is set.
 struct ParameterPiece {
   std::string name;
   ptc::Shape shape;  // of the uncut tensor
@@ -35,8 +35,8 @@ struct ParameterPiece {
   std::span<float> value;
   std::span<std::uint16_t> bf16;
   std::span<float> gradient;
-  /// By offset, disjoint. One that covers the piece; with ZeRO those that this rank updates, which
-  /// may be none.
+  /// In order of offset, disjoint. One that covers the piece or, with ZeRO, those that this rank
+  /// updates, which may be none.
   std::vector<OptimizerPiece> optimizer;
 
   std::size_t size() const { return gradient.size(); }
@@ -49,13 +49,13 @@ struct RankState {
   std::int64_t* step = nullptr;            // job.step: steps made
   std::int64_t* cursor = nullptr;          // job.cursor: three words
 
-  /// The pieces of `name` in order of box; empty if this rank has none.
+  /// Returns the pieces of `name` in order of box; empty if this rank has none.
   std::span<const ParameterPiece> Find(std::string_view name) const;
 };
 
-/// Sorts out what the rank library hands over.
-/// \error kInvalidArgument naming a piece of another type than it should have, without memory or
-///     twice; optimizer state that lacks one of its parts or is not one range of a parameter piece;
+/// Binds the pieces that the rank library lists.
+/// \error kInvalidArgument naming a piece that has the wrong type or no memory, or is listed twice;
+///     optimizer state that lacks one of its parts or is not one range of a parameter piece;
 ///     kNotFound if job.step or job.cursor is missing
 Result<RankState> BindState(std::span<const tessera_piece> pieces);
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "engine/checkpoint/safetensors/json_scanner.h"
+#include "engine/checkpoint/json_scanner.h"
 
 namespace tessera::checkpoint {
 namespace {
@@ -17,7 +17,7 @@ struct Name {
   DType dtype;
   std::string_view text;
 };
-/// In the order of the format's library.
+/// In the order of the library of the format.
 constexpr std::array<Name, ptc::kNumDTypes> kNames = {{
     {DType::kBool, "BOOL"},
     {DType::kF4, "F4"},

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Element types by the names that safetensors gives them.
+/// The names of element types in safetensors files.
 
 #include <string_view>
 
@@ -13,10 +13,10 @@ namespace tessera::checkpoint {
 
 /// "BOOL", "F8_E4M3", "BF16", …
 std::string_view SafetensorsName(ptc::DType dtype);
-/// \error kInvalidArgument for what is no type of the format
+/// \error kInvalidArgument for a name that the format does not have
 Result<ptc::DType> ParseSafetensorsName(std::string_view name);
-/// Rank in the order in which the format's library writes: larger ones come first, and they are
-/// never less aligned than smaller ones.
+/// The position of a type in the order of the format's library, which writes larger positions
+/// first. A type is never less aligned than a type with a smaller position.
 int SafetensorsOrder(ptc::DType dtype);
 
 }  // namespace tessera::checkpoint

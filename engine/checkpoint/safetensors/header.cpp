@@ -9,8 +9,8 @@
 #include <optional>
 #include <unordered_set>
 
+#include "engine/checkpoint/json_scanner.h"
 #include "engine/checkpoint/safetensors/dtype_names.h"
-#include "engine/checkpoint/safetensors/json_scanner.h"
 #include "ptc/packed.h"
 
 namespace tessera::checkpoint {
@@ -22,7 +22,7 @@ Error Wrong(const std::string& file, std::int64_t at, std::string_view what) {
   return InvalidArgument(fmt::format("'{}' at byte {}: {}", file, at, what));
 }
 
-/// N, checked against format and file.
+/// Reads N and compares it with the limits of format and file.
 Result<std::int64_t> HeaderLength(std::string_view head, std::int64_t file_size,
                                   const std::string& file) {
   if (file_size < kLengthBytes || head.size() < static_cast<std::size_t>(kLengthBytes)) {
@@ -47,13 +47,13 @@ Result<std::int64_t> HeaderLength(std::string_view head, std::int64_t file_size,
   return bytes;
 }
 
-/// A tensor and where its entry stands in the text.
+/// A tensor and the position of its entry in the text.
 struct Entry {
   FileTensor tensor;
   std::size_t at = 0;
 };
 
-/// Reads the header's object.
+/// Parses the JSON object of a header.
 class Parser {
  public:
   Parser(std::string_view json, const std::string& file) : scan_(json, file, kLengthBytes) {}
@@ -176,7 +176,7 @@ class Parser {
   JsonScanner scan_;
 };
 
-/// Every byte behind the header belongs to one tensor.
+/// Checks that every byte after the header belongs to exactly one tensor.
 Status CheckOffsets(const std::vector<Entry>& entries, std::int64_t data_bytes,
                     const std::string& file) {
   std::int64_t reached = 0;
@@ -218,7 +218,7 @@ Result<Header> ParseHeader(std::string_view head, std::int64_t file_size, const 
   }
   Parser parser(json, file);
   TESSERA_RETURN_IF_ERROR(parser.Run());
-  // Empty tensors lie between others: where two begin together, the empty one comes first.
+  // If two tensors begin at the same offset, the empty one comes first.
   std::ranges::stable_sort(parser.entries, {}, [](const Entry& entry) {
     return std::pair(entry.tensor.begin, entry.tensor.end);
   });

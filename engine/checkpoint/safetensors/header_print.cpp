@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "engine/checkpoint/json_scanner.h"
 #include "engine/checkpoint/safetensors/dtype_names.h"
 #include "engine/checkpoint/safetensors/header.h"
-#include "engine/checkpoint/safetensors/json_scanner.h"
 #include "ptc/packed.h"
 
 namespace tessera::checkpoint {

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "engine/checkpoint/json_scanner.h"
 #include "engine/checkpoint/safetensors/header.h"
-#include "engine/checkpoint/safetensors/json_scanner.h"
 
 namespace tessera::checkpoint {
 namespace {
@@ -19,8 +19,8 @@ Status ReadWeightMap(JsonScanner& scan, Index& index) {
     const std::size_t value_at = scan.Position();
     TESSERA_TRY(std::string file, scan.String());
     if (!IsFileName(file)) {
-      return scan.Wrong(value_at,
-                        fmt::format("'{}' is no name of a file in this folder", Printable(file)));
+      return scan.Wrong(
+          value_at, fmt::format("'{}' is not the name of a file in this folder", Printable(file)));
     }
     const auto [entry, added] = index.tensors.try_emplace(
         std::move(name), Index::Entry{std::move(file), static_cast<std::int64_t>(at)});
@@ -47,13 +47,7 @@ Result<Index> ParseIndex(std::string_view json, const std::string& path) {
 }
 
 Result<Index> ReadIndex(const File& file) {
-  TESSERA_TRY(const std::int64_t size, file.Size());
-  if (size > kMaxHeaderBytes) {
-    return InvalidArgument(
-        fmt::format("'{}' has {} bytes, an index at most {}", file.path(), size, kMaxHeaderBytes));
-  }
-  std::string text(static_cast<std::size_t>(size), '\0');
-  TESSERA_RETURN_IF_ERROR(file.ReadAt(0, std::as_writable_bytes(std::span(text))));
+  TESSERA_TRY(const std::string text, file.ReadAll(kMaxHeaderBytes));
   return ParseIndex(text, file.path());
 }
 

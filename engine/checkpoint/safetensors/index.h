@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The index of a Hugging Face folder: which tensor lies in which file.
+/// The index of a Hugging Face folder, which names the file of each tensor.
 
 #include <cstdint>
 #include <map>
@@ -16,16 +16,16 @@ namespace tessera::checkpoint {
 struct Index {
   struct Entry {
     std::string file;     // a name without folders
-    std::int64_t at = 0;  // byte of the index where the tensor is named
+    std::int64_t at = 0;  // the byte of the index that names the tensor
   };
   std::string path;
   std::map<std::string, Entry, std::less<>> tensors;
 };
 
-/// \error kInvalidArgument with file and byte: no JSON object, no weight_map, a key twice, a file
-///     name that leads out of the folder, an index of more than 100 MB
+/// \error kInvalidArgument naming file and byte for: no JSON object, no weight_map, a repeated key,
+///     a file name that leads out of the folder; an index of more than 100 MB
 Result<Index> ReadIndex(const File& file);
-/// The parser behind it.
+/// Parses the text of an index. \param path of the index, for errors
 Result<Index> ParseIndex(std::string_view json, const std::string& path);
 
 }  // namespace tessera::checkpoint

@@ -6,13 +6,13 @@
 
 #include <charconv>
 
-#include "engine/checkpoint/safetensors/json_scanner.h"
+#include "engine/checkpoint/json_scanner.h"
 #include "ptc/box.h"
 
 namespace tessera::checkpoint {
 namespace {
 
-/// A map as a JSON object; `print` gives the value.
+/// Prints a map as a JSON object. `print` returns the JSON of a value.
 template <typename Map, typename Print>
 std::string PrintObject(const Map& map, Print print) {
   std::string out = "{";

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The values of __metadata__ that are JSON themselves: where the boxes of a file lie in their
-/// tensors (torch.distributed.checkpoint), and what the digests are (ours).
+/// The values of __metadata__ that are JSON texts: the position of each box in its tensor, as
+/// torch.distributed.checkpoint writes it, and the digests that Tessera adds.
 
 #include <cstdint>
 #include <map>
@@ -19,17 +19,17 @@ inline constexpr std::string_view kShardingKey = "DCP_SHARDING_INFO";
 inline constexpr std::string_view kVersionKey = "DCP_VERSION";
 inline constexpr std::string_view kDigestKey = "tessera.digests";
 
-/// Tensor -> index of the box's first element, one a dim.
+/// For each tensor: the index of the first element of its box, one number per dim.
 using Offsets = std::map<std::string, std::vector<std::int64_t>, std::less<>>;
 /// {"w":{"saved_offsets":[0,4]}}
 std::string PrintOffsets(const Offsets& offsets);
-/// \param file stands in errors, with positions inside the value
+/// \param file for errors, whose positions count from the begin of the value
 Result<Offsets> ParseOffsets(std::string_view json, const std::string& file);
 
-/// Tensor -> what its elements in the file add to its digest (ptc/digest.h).
+/// For each tensor: the contribution of its elements in this file to its digest (ptc/digest.h).
 using Digests = std::map<std::string, std::uint64_t, std::less<>>;
-/// {"w":"0123456789abcdef"}: of one length whatever the digests, so that it can be put where zeros
-/// stood.
+/// {"w":"0123456789abcdef"}. The length does not depend on the digests, so that they can replace
+/// zeros that were written first.
 std::string PrintDigests(const Digests& digests);
 Result<Digests> ParseDigests(std::string_view json, const std::string& file);
 

@@ -16,7 +16,7 @@ namespace {
 
 using ptc::Box;
 
-/// Indices of pieces by tensor, then as `rest` says.
+/// The indices of the pieces, sorted by tensor and then by `rest`.
 template <typename Rest>
 std::vector<int> Sorted(const std::vector<Piece>& pieces, Rest rest) {
   std::vector<int> order(pieces.size());
@@ -28,7 +28,7 @@ std::vector<int> Sorted(const std::vector<Piece>& pieces, Rest rest) {
   return order;
 }
 
-/// Deals the boxes of one tensor to shards.
+/// Assigns the boxes of one tensor to shards.
 class Dealer {
  public:
   explicit Dealer(std::map<int, std::int64_t>& load) : load_(load) {}
@@ -42,7 +42,7 @@ class Dealer {
       }
     }
     const auto whole = Box::Whole(held[0]->shape);
-    // Where the boxes tile the tensor none meets another, as in all even cuts.
+    // Boxes that tile the tensor do not overlap. This is so for all even cuts.
     const bool overlap = whole && FindTilingFlaw(*whole, distinct).has_value();
     std::vector<Box> taken;
     for (std::size_t begin = 0; begin < held.size();) {
@@ -127,8 +127,8 @@ Status CheckPieces(const std::vector<Piece>& pieces, const std::vector<int>& by_
   return OkStatus();
 }
 
-/// Files of at most so many bytes, or one piece, in this order; at least `least` of them.
-/// \pre least <= by_tensor.size()
+/// Fills files in this order with at most `most_bytes`, or one piece, each. Returns at least
+/// `least` files. \pre least <= by_tensor.size()
 std::vector<PlannedFile> Fill(const std::vector<Piece>& pieces, const std::vector<int>& by_tensor,
                               std::int64_t most_bytes, std::size_t least) {
   std::vector<PlannedFile> files(1);
@@ -136,7 +136,7 @@ std::vector<PlannedFile> Fill(const std::vector<Piece>& pieces, const std::vecto
   for (std::size_t i = 0; i < by_tensor.size(); ++i) {
     const std::int64_t more = Bytes(pieces[static_cast<std::size_t>(by_tensor[i])]);
     const bool needed =
-        files.size() + (by_tensor.size() - i) <= least;  // one for each that is left
+        files.size() + (by_tensor.size() - i) <= least;  // each remaining piece needs a file
     if (!files.back().pieces.empty() && (needed || more > most_bytes - bytes)) {
       files.emplace_back();
       bytes = 0;
@@ -147,8 +147,8 @@ std::vector<PlannedFile> Fill(const std::vector<Piece>& pieces, const std::vecto
   return files;
 }
 
-/// The least size of the largest of `count` files: between the largest piece and all together,
-/// found by bisection, as fewer bytes a file never need fewer files.
+/// The least size of the largest of `count` files. It lies between the largest piece and all bytes
+/// together. A smaller limit never needs fewer files, so it is found by bisection.
 std::int64_t LeastBytes(const std::vector<Piece>& pieces, const std::vector<int>& by_tensor,
                         std::size_t count) {
   std::int64_t low = 0;
@@ -194,8 +194,9 @@ Result<std::vector<PlannedFile>> PlanWhole(const std::vector<Piece>& pieces,
 std::vector<PlannedFile> PlanByShard(const std::vector<Piece>& pieces,
                                      const std::vector<int>& by_tensor) {
   std::map<int, std::vector<PlannedFile>> shards;
-  if (by_tensor.empty()) shards[0].emplace_back();  // a folder without files would be none
-  std::map<int, std::pair<int, std::size_t>> last;  // a shard: the piece before, and its file
+  if (by_tensor.empty()) shards[0].emplace_back();  // a checkpoint has at least one file
+  std::map<int, std::pair<int, std::size_t>>
+      last;  // for each shard: the previous piece and its file
   for (const int i : by_tensor) {
     const Piece& piece = pieces[static_cast<std::size_t>(i)];
     auto& files = shards[piece.shard];

@@ -8,9 +8,9 @@
 #include <optional>
 #include <set>
 
+#include "engine/checkpoint/json_scanner.h"
 #include "engine/checkpoint/safetensors/header.h"
 #include "engine/checkpoint/safetensors/index.h"
-#include "engine/checkpoint/safetensors/json_scanner.h"
 #include "engine/checkpoint/safetensors/notes.h"
 #include "engine/files/absolute_path.h"
 
@@ -22,7 +22,7 @@ using ptc::Box;
 
 constexpr std::string_view kIndexSuffix = ".safetensors.index.json";
 
-/// Merges the tensors of one file after another.
+/// Collects the tensors of several files.
 class Assembly {
  public:
   Assembly(Format format, std::string path) {
@@ -71,10 +71,10 @@ class Assembly {
   struct Growing {
     StoredTensor stored;
     bool sharded = false;
-    int file = 0;  // the first one
+    int file = 0;  // the first file that has it
   };
 
-  /// The parsed value of a key of __metadata__, which goes from there.
+  /// Removes a key from __metadata__ and returns its parsed value.
   template <typename Value, typename Parse>
   static Result<std::optional<Value>> Take(Header& header, std::string_view key,
                                            const std::string& path, Parse parse) {
@@ -139,7 +139,7 @@ Result<Header> HeaderOf(const std::string& path) {
   return ReadHeader(*file);
 }
 
-/// Names of a folder's entries that end so, ascending.
+/// The names of the folder's entries that end with `suffix`, ascending.
 Result<std::vector<std::string>> NamesEndingIn(const std::string& folder, std::string_view suffix) {
   std::vector<std::string> names;
   std::error_code error;
@@ -155,7 +155,7 @@ Result<std::vector<std::string>> NamesEndingIn(const std::string& folder, std::s
   return names;
 }
 
-/// Whether the file has exactly the tensors that the index puts into it.
+/// Checks that the file has exactly the tensors that the index assigns to it.
 Status CheckAgainstIndex(const Index& index, const std::string& name,
                          const std::set<std::string_view>& expected, const Header& header) {
   std::set<std::string_view> found;
@@ -226,7 +226,7 @@ Result<std::shared_ptr<const Checkpoint>> OpenSafetensorsFolder(const std::strin
   TESSERA_TRY(const auto names, NamesEndingIn(folder, ".safetensors"));
   if (names.empty()) {
     return NotFound(
-        fmt::format("'{}' is no checkpoint: no *.safetensors, .metadata or "
+        fmt::format("'{}' is not a checkpoint: it has no *.safetensors, .metadata or "
                     "latest_checkpointed_iteration.txt in it",
                     folder));
   }

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Opens checkpoints of the safetensors family. Checkpoint::Open calls these.
+/// Opens checkpoints of the safetensors family, for Checkpoint::Open.
 
 #include <memory>
 #include <string>
@@ -12,15 +12,14 @@
 
 namespace tessera::checkpoint {
 
-/// \error those of ReadHeader
+/// Opens one file. \error as ReadHeader
 Result<std::shared_ptr<const Checkpoint>> OpenSafetensors(const std::string& path);
 
-/// A folder: the files that `*.safetensors.index.json` names, or all `*.safetensors`. They are of
-/// kShardedSafetensors if one of them says where the boxes of its tensors lie, of kHuggingFace
-/// otherwise.
-/// \error those of ReadHeader and Checkpoint::Make; kNotFound naming a file of the index;
-///     kInvalidArgument: two indices, an index that contradicts a file (with the offset in the
-///     index), a tensor in two files, a box without an offset
+/// Opens a folder: the files that `*.safetensors.index.json` names, or all `*.safetensors`. The
+/// format is kShardedSafetensors if a file states the offsets of its boxes, else kHuggingFace.
+/// \error as ReadHeader and Checkpoint::Make; kNotFound for a missing file of the index;
+///     kInvalidArgument for two indices, an index that contradicts a file (naming the byte of the
+///     index), a tensor in two files, and a box without an offset
 Result<std::shared_ptr<const Checkpoint>> OpenSafetensorsFolder(const std::string& path);
 
 }  // namespace tessera::checkpoint

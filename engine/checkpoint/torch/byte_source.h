@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Where the bytes of a table come from: a file, or memory. Readers of tables see a window of one
-/// and name every error by the byte of the whole file.
+/// The bytes that a table is read from: a file or memory. A reader sees a window of them; its
+/// errors name the byte of the whole file.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace tessera::checkpoint {
 
-/// Bytes that can be read at any place. Immutable; any thread.
+/// Bytes that can be read at any offset. Immutable. \threadsafety Any thread.
 class ByteSource {
  public:
   /// \error as File::Open and File::Size
@@ -26,7 +26,7 @@ class ByteSource {
   static std::shared_ptr<const ByteSource> FromMemory(std::string name, std::string bytes);
   virtual ~ByteSource() = default;
 
-  /// What errors call it: the path of a file.
+  /// The name for errors: the path of a file.
   const std::string& name() const { return name_; }
   std::int64_t size() const { return size_; }
   /// \pre 0 <= offset, offset + out.size() <= size()
@@ -44,22 +44,22 @@ using ByteSourcePtr = std::shared_ptr<const ByteSource>;
 /// kInvalidArgument "NAME: byte N: message".
 Error ErrorAt(std::string_view name, std::int64_t offset, std::string_view message);
 
-/// The range [begin, begin + size) of a source; offsets count from its begin.
+/// The range [begin, begin + size) of a source. Offsets count from `begin`.
 class ByteWindow {
  public:
   explicit ByteWindow(ByteSourcePtr source)
       : source_(std::move(source)), begin_(0), size_(source_->size()) {}
-  /// \error kInvalidArgument "NAME: byte N: …" where the range does not lie in the source
+  /// \error kInvalidArgument "NAME: byte N: …" if the range is not inside the source
   static Result<ByteWindow> Make(ByteSourcePtr source, std::int64_t begin, std::int64_t size);
 
   const std::string& name() const { return source_->name(); }
   std::int64_t size() const { return size_; }
-  /// Where offset 0 lies in the source.
+  /// The offset of the window in its source.
   std::int64_t begin() const { return begin_; }
-  /// The bytes [offset, offset + size). Nothing is allocated for a range outside the window.
+  /// Reads the bytes [offset, offset + size). Allocates nothing if the range is outside the window.
   /// \error kInvalidArgument "NAME: byte N: WHAT of S bytes is cut short …"
   Result<std::string> Read(std::int64_t offset, std::int64_t size, std::string_view what) const;
-  /// ErrorAt of a byte of the window.
+  /// Returns ErrorAt for a byte of the window.
   Error At(std::int64_t offset, std::string_view message) const {
     return ErrorAt(name(), begin_ + offset, message);
   }

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Absolute paths and sizes of the files.
+/// The absolute paths and the sizes of the files.
 struct Files {
   std::vector<std::string> paths;
   std::vector<std::int64_t> sizes;

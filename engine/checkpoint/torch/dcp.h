@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Folders that torch.distributed.checkpoint wrote, and those of Megatron on top of it.
+/// Reads folders of torch.distributed.checkpoint, and those of Megatron, which builds on it.
 
 #include <string>
 
@@ -11,15 +11,15 @@
 
 namespace tessera::checkpoint {
 
-/// A folder with .metadata. Reads that file and the sizes of the others; a chunk's archive is
+/// Reads the `.metadata` of a folder and the sizes of its other files. The archive of a chunk is
 /// opened when the chunk is first read.
-/// \error as ReadDcpMetadata; a file that is missing or shorter than its chunks
+/// \error as ReadDcpMetadata, and for a file that is missing or shorter than its chunks
 Result<Contents> ReadDcpFolder(const std::string& path);
 
-/// A folder with iter_0000100/ and the like and latest_checkpointed_iteration.txt, or one such
-/// iteration. metadata(): "iteration", "common" (common.pt as JSON), "integrity" (the digests that
-/// integrity.json states; they are not compared with the files here).
-/// \error as ReadDcpFolder; another backend than torch_dist
+/// Reads a folder with latest_checkpointed_iteration.txt and folders such as iter_0000100/, or one
+/// of these. Sets the metadata "iteration", "common" (common.pt as JSON) and "integrity" (the text
+/// of integrity.json, whose checksums StatedSums lists).
+/// \error as ReadDcpFolder, and for another backend than torch_dist
 Result<Contents> ReadMegatronFolder(const std::string& path);
 
 }  // namespace tessera::checkpoint

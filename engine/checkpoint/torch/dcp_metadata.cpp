@@ -21,12 +21,14 @@ using Value = Pickle::Value;
 
 constexpr std::size_t kDcpMetadataMaxName = 4096;
 
-/// Text that may name something: a pickle can have one text in many places for a few bytes each.
+/// Whether a value is a printable text of bounded size. A pickle may use one long text in many
+/// places.
 bool IsName(Value value) {
-  return value.is(Kind::kText) && value.text().size() <= kDcpMetadataMaxName && IsPrintableUtf8(value.text());
+  return value.is(Kind::kText) && value.text().size() <= kDcpMetadataMaxName &&
+         IsPrintableUtf8(value.text());
 }
 
-/// A field of an object whose state is a dict.
+/// Returns a field of an object whose state is a dict.
 Result<Value> Field(Value object, std::string_view name) {
   if (object.is(Kind::kObject)) {
     if (const auto state = object.state()) {
@@ -39,31 +41,31 @@ Result<Value> Field(Value object, std::string_view name) {
 Result<std::int64_t> IntegerField(Value object, std::string_view name) {
   TESSERA_TRY(const Value value, Field(object, name));
   if (!value.is(Kind::kInteger) || value.integer() < 0) {
-    return value.At(fmt::format("field '{}' is no integer from 0", name));
+    return value.At(fmt::format("field '{}' is not an integer from 0", name));
   }
   return value.integer();
 }
 
 Result<std::string_view> TextField(Value object, std::string_view name) {
   TESSERA_TRY(const Value value, Field(object, name));
-  if (!IsName(value)) return value.At(fmt::format("field '{}' is no printable text", name));
+  if (!IsName(value)) return value.At(fmt::format("field '{}' is not printable text", name));
   return value.text();
 }
 
-/// One entry of storage_data.
+/// An entry of storage_data.
 struct Stored {
   std::string_view name;
-  ptc::Shape begin;  // where the chunk starts in its tensor; empty for what is no tensor
+  ptc::Shape begin;  // of the chunk in its tensor; empty for other objects
   std::string_view path;
   std::int64_t offset = 0;
   std::int64_t length = 0;
-  std::optional<Value> transforms = {};  // what the bytes went through, where they did
+  std::optional<Value> transforms = {};  // set if the bytes were transformed
   int file = 0;
 
   auto Key() const { return std::tie(name, begin); }
 };
 
-/// Whether a path stays inside the folder it is relative to.
+/// Whether a relative path stays inside its folder.
 bool StaysInside(std::string_view path) {
   const std::filesystem::path relative(path);
   return !path.empty() && !relative.is_absolute() &&
@@ -76,7 +78,7 @@ Result<Stored> ReadStored(Value index, Value info) {
   }
   Stored stored;
   TESSERA_TRY(stored.name, TextField(index, "fqn"));
-  // A field that is None is left out by some versions of torch.
+  // Some versions of torch omit a field that is None.
   if (const auto begin = index.state()->Find("offset"); begin && !begin->is(Kind::kNone)) {
     TESSERA_TRY(stored.begin, ReadIntegers(*begin, "the offset of a chunk"));
   }
@@ -93,10 +95,10 @@ Result<Stored> ReadStored(Value index, Value info) {
   return stored;
 }
 
-/// Ascending by name and begin; each once.
+/// Returns the entries, ascending by name and begin. None appears twice.
 Result<std::vector<Stored>> ReadStorageData(Value metadata) {
   TESSERA_TRY(const Value data, Field(metadata, "storage_data"));
-  if (!data.is(Kind::kDict)) return data.At("storage_data is no dict");
+  if (!data.is(Kind::kDict)) return data.At("storage_data is not a dict");
   std::vector<Stored> all;
   all.reserve(data.size() / 2);
   for (std::size_t i = 0; i < data.size(); i += 2) {
@@ -112,7 +114,7 @@ Result<std::vector<Stored>> ReadStorageData(Value metadata) {
   return all;
 }
 
-/// Gives each entry the index of its file; the paths, ascending.
+/// Sets the file index of each entry. Returns the paths, ascending.
 std::vector<std::string> NumberFiles(std::vector<Stored>& all) {
   std::vector<std::string_view> paths;
   for (const Stored& stored : all) paths.push_back(stored.path);
@@ -125,7 +127,7 @@ std::vector<std::string> NumberFiles(std::vector<Stored>& all) {
 }
 
 Result<ptc::DType> ReadDType(Value properties) {
-  // A tuple with the dtype first, or a dict of fields: torch did either.
+  // Versions of torch write a tuple that begins with the dtype, or a dict of fields.
   std::optional<Value> dtype;
   if (properties.is(Kind::kObject)) {
     if (const auto state = properties.state()) {
@@ -142,7 +144,7 @@ Result<ptc::DType> ReadDType(Value properties) {
   return *dtype->global().dtype;
 }
 
-/// nullopt: a chunk without elements.
+/// Returns nullopt for a chunk without elements.
 Result<std::optional<DcpChunk>> ReadChunk(Value chunk, const DcpTensor& tensor,
                                           const std::vector<Stored>& all) {
   TESSERA_TRY(const Value begin_value, Field(chunk, "offsets"));
@@ -184,7 +186,7 @@ Result<std::optional<DcpChunk>> ReadChunk(Value chunk, const DcpTensor& tensor,
   return std::optional(DcpChunk{*box, found->file, found->offset, found->length});
 }
 
-/// `budget`: how many chunks there may be, so that a list which stands in many places is no trap.
+/// \param budget the number of chunks that may follow; it bounds lists that occur in many places
 Result<DcpTensor> ReadTensor(std::string_view name, Value storage, const std::vector<Stored>& all,
                              std::size_t& budget) {
   TESSERA_TRY(const Value properties, Field(storage, "properties"));
@@ -193,7 +195,7 @@ Result<DcpTensor> ReadTensor(std::string_view name, Value storage, const std::ve
   DcpTensor tensor{std::string(name)};
   TESSERA_TRY(tensor.dtype, ReadDType(properties));
   TESSERA_TRY(tensor.shape, ReadIntegers(size, "the shape of the tensor"));
-  if (!chunks.is(Kind::kList)) return chunks.At("the chunks of the tensor are no list");
+  if (!chunks.is(Kind::kList)) return chunks.At("the chunks of the tensor are not a list");
   if (chunks.size() > budget) return chunks.At("there are more chunks than are stored");
   budget -= chunks.size();
   for (std::size_t i = 0; i < chunks.size(); ++i) {
@@ -203,7 +205,7 @@ Result<DcpTensor> ReadTensor(std::string_view name, Value storage, const std::ve
   return tensor;
 }
 
-/// Text of the metadata itself and of its storage_meta.
+/// Reads the texts of the metadata and of its storage_meta.
 void ReadValues(Value metadata, std::map<std::string, std::string>& values) {
   const auto take = [&](Value state, std::string_view key) {
     const auto value = state.Find(key);
@@ -221,10 +223,10 @@ void ReadValues(Value metadata, std::map<std::string, std::string>& values) {
 Result<DcpMetadata> ReadDcpMetadata(const Pickle& pickle) {
   const Value root = pickle.root();
   if (!root.is(Kind::kObject) || !root.IsObject(Global::kMetadata)) {
-    return root.At("the pickle is no Metadata of torch.distributed.checkpoint");
+    return root.At("the pickle is not a Metadata of torch.distributed.checkpoint");
   }
   TESSERA_TRY(const Value entries, Field(root, "state_dict_metadata"));
-  if (!entries.is(Kind::kDict)) return entries.At("state_dict_metadata is no dict");
+  if (!entries.is(Kind::kDict)) return entries.At("state_dict_metadata is not a dict");
   TESSERA_TRY(std::vector<Stored> all, ReadStorageData(root));
   DcpMetadata metadata;
   metadata.files = NumberFiles(all);
@@ -233,10 +235,10 @@ Result<DcpMetadata> ReadDcpMetadata(const Pickle& pickle) {
   for (std::size_t i = 0; i < entries.size(); i += 2) {
     const Value name = entries[i];
     if (!IsName(name) || name.text().empty()) {
-      return name.At("the name of an entry is no printable text");
+      return name.At("the name of an entry is not printable text");
     }
     if (!names.insert(name.text()).second) {
-      return name.At(fmt::format("entry '{}' stands twice", name.text()));
+      return name.At(fmt::format("entry '{}' appears twice", name.text()));
     }
     if (entries[i + 1].IsObject(Global::kBytesStorage)) {
       metadata.opaque.emplace_back(name.text());

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The .metadata of a folder that torch.distributed.checkpoint wrote: which chunks make up which
-/// tensor, and in which file each lies.
+/// The .metadata of a torch.distributed.checkpoint folder: the chunks of each tensor, and the file
+/// that holds each chunk.
 
 #include <cstdint>
 #include <map>
@@ -16,7 +16,7 @@
 
 namespace tessera::checkpoint {
 
-/// One chunk of a tensor: an archive of torch.save that holds it and nothing else.
+/// A chunk of a tensor. Its bytes are a torch.save archive of that one tensor.
 struct DcpChunk {
   ptc::Box box;
   int file = 0;  // index into DcpMetadata::files
@@ -28,19 +28,19 @@ struct DcpTensor {
   std::string name;
   ptc::DType dtype = ptc::DType::kF32;
   ptc::Shape shape = {};
-  std::vector<DcpChunk> chunks = {};  // those that have elements
+  std::vector<DcpChunk> chunks = {};  // only those with elements
 };
 
 struct DcpMetadata {
   std::vector<std::string> files;  // relative to the folder, without "..", ascending
   std::vector<DcpTensor> tensors;
-  std::vector<std::string> opaque;            // names of what is no tensor
-  std::map<std::string, std::string> values;  // "version", "save_id": text that stands in it
+  std::vector<std::string> opaque;            // names of entries that are not tensors
+  std::map<std::string, std::string> values;  // "version", "save_id", if they are text
 };
 
-/// Whether chunks cover their tensors and lie in their files is not looked at.
-/// \error "FILE: byte N: …": no Metadata object, fields of the wrong kind, an unknown dtype, a
-///     chunk that lies in no file, or in one outside the folder, or is compressed
+/// Parses the metadata. Does not check that chunks tile their tensors or lie inside their files.
+/// \error "FILE: byte N: …" for: no Metadata object, fields of the wrong kind, an unknown dtype, a
+///     chunk that is in no file, in a file outside the folder, or compressed
 Result<DcpMetadata> ReadDcpMetadata(const Pickle& pickle);
 
 }  // namespace tessera::checkpoint

@@ -66,7 +66,7 @@ constexpr auto kWhitelist = std::to_array<KnownGlobal>({
     {kDcp, "StorageMeta", Global::kStorageMeta},
     {kDcp, "_MEM_FORMAT_ENCODING", Global::kEnum},
     {"torch.distributed.checkpoint.filesystem", "_StorageInfo", Global::kStorageInfo},
-    // torch before 2.3 pickles the properties of a tensor from here.
+    // The module of the properties of a tensor before torch 2.3.
     {"torch.distributed._shard.sharded_tensor.metadata", "TensorProperties",
      Global::kTensorProperties},
     {"torch.distributed._shard.sharded_tensor.metadata", "MEM_FORMAT_ENCODING", Global::kEnum},

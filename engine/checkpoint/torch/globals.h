@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The Python classes and functions that pickles of checkpoints name. Nothing is called: each is
-/// only a word for what its arguments mean. A pickle that names any other is refused.
+/// The Python classes and functions that a pickle in a checkpoint may name. None of them is called:
+/// each only says what its arguments mean. A pickle that names any other global is refused.
 
 #include <cstddef>
 #include <cstdint>
@@ -34,7 +34,7 @@ enum class Global : std::uint8_t {
   kStorageInfo,
   kStorageMeta,
   kSize,
-  // Values that Tessera shows or passes over
+  // Values that Tessera shows or skips
   kNamespace,  // argparse: its state is a dict
   kPath,       // arguments: its parts
   kEnum,       // argument: its value
@@ -45,12 +45,12 @@ struct KnownGlobal {
   std::string_view module;
   std::string_view name;
   Global id = Global::kOther;
-  std::optional<ptc::DType> dtype = {};  // kStorage, kDType; empty: one that Tessera has not
+  std::optional<ptc::DType> dtype = {};  // kStorage, kDType; empty: not supported
 };
 
-/// Index into the whitelist, or nullopt.
+/// Returns the index in the whitelist, or nullopt.
 std::optional<std::size_t> FindGlobal(std::string_view module, std::string_view name);
-/// \pre index is one that FindGlobal gave
+/// \pre FindGlobal returned `index`
 const KnownGlobal& GlobalAt(std::size_t index);
 
 }  // namespace tessera::checkpoint

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "engine/checkpoint/json_scanner.h"
 #include "engine/checkpoint/torch/dcp.h"
-#include "engine/checkpoint/torch/json_file.h"
 #include "engine/checkpoint/torch/torch_file.h"
 #include "engine/checkpoint/torch/value_json.h"
 #include "engine/files/absolute_path.h"
@@ -20,14 +20,14 @@ namespace fs = std::filesystem;
 constexpr std::string_view kLatest = "latest_checkpointed_iteration.txt";
 constexpr std::string_view kIteration = "iter_";
 constexpr std::int64_t kMaxLatest = 64;
-constexpr std::int64_t kMaxJson = std::int64_t{1} << 24;
+constexpr std::int64_t kMaxMegatronJson = std::int64_t{1} << 24;
 
 bool Exists(const fs::path& path) {
   std::error_code error;
   return fs::exists(path, error);
 }
 
-/// The folder of the iteration that was finished last.
+/// The folder of the latest complete iteration.
 Result<fs::path> LatestIteration(const fs::path& folder) {
   const fs::path path = folder / kLatest;
   TESSERA_TRY(ByteSourcePtr source, ByteSource::OpenFile(path.string()));
@@ -48,17 +48,33 @@ Result<fs::path> LatestIteration(const fs::path& folder) {
 }
 
 Status CheckBackend(const fs::path& path) {
-  TESSERA_TRY(const nlohmann::json json, ReadJsonFile(path.string(), kMaxJson));
-  const auto backend = json.find("sharded_backend");
-  if (backend == json.end() || !backend->is_string()) {
-    return ErrorAt(path.string(), 0, "there is no text 'sharded_backend'");
-  }
-  if (*backend != "torch_dist") {
-    return ErrorAt(path.string(), 0,
-                   fmt::format("sharded_backend '{}' is not 'torch_dist'",
-                               Escaped(backend->get_ref<const std::string&>())));
-  }
+  TESSERA_TRY(const FilePtr file, File::Open(path.string(), File::Mode::kRead));
+  TESSERA_TRY(const std::string text, file->ReadAll(kMaxMegatronJson));
+  JsonScanner scan(text, file->path());
+  bool found = false;
+  TESSERA_RETURN_IF_ERROR(scan.Object([&](const std::string& key, std::size_t at) -> Status {
+    if (key != "sharded_backend") return scan.Skip();
+    if (std::exchange(found, true)) return scan.Wrong(at, "'sharded_backend' appears twice");
+    const std::size_t value_at = scan.Position();
+    TESSERA_TRY(const std::string backend, scan.String());
+    if (backend == "torch_dist") return OkStatus();
+    return scan.Wrong(value_at,
+                      fmt::format("sharded_backend '{}' is not 'torch_dist'", Printable(backend)));
+  }));
+  TESSERA_RETURN_IF_ERROR(scan.End());
+  if (!found) return scan.Wrong(0, "there is no text 'sharded_backend'");
   return OkStatus();
+}
+
+/// Reads a file that holds a JSON object. Returns its text unchanged.
+Result<std::string> ReadJsonObject(const fs::path& path) {
+  TESSERA_TRY(const FilePtr file, File::Open(path.string(), File::Mode::kRead));
+  TESSERA_TRY(std::string text, file->ReadAll(kMaxMegatronJson));
+  JsonScanner scan(text, file->path());
+  TESSERA_RETURN_IF_ERROR(
+      scan.Object([&](const std::string&, std::size_t) { return scan.Skip(); }));
+  TESSERA_RETURN_IF_ERROR(scan.End());
+  return text;
 }
 
 Result<std::string> CommonState(const fs::path& path) {
@@ -85,8 +101,7 @@ Result<Contents> ReadMegatronFolder(const std::string& path) {
     TESSERA_TRY(contents.metadata["common"], CommonState(folder / "common.pt"));
   }
   if (const fs::path integrity = folder / "integrity.json"; Exists(integrity)) {
-    TESSERA_TRY(const nlohmann::json json, ReadJsonFile(integrity.string(), kMaxJson));
-    contents.metadata["integrity"] = json.dump();
+    TESSERA_TRY(contents.metadata["integrity"], ReadJsonObject(integrity));
   }
   return contents;
 }

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Python pickles of protocols 2 to 5, read as data. Nothing is imported, called or constructed:
-/// a call is kept as the name of what would be called, from a whitelist, and its arguments.
+/// Reads Python pickles of protocols 2 to 5 as data. Nothing is imported, called or constructed. A
+/// call is kept as the name of the callable, which must be in a whitelist, and its arguments.
 
 #include <cstdint>
 #include <memory>
@@ -19,25 +19,26 @@ namespace tessera::checkpoint {
 
 class PickleReader;
 
-/// All values of one pickle. It owns them, so lists that contain themselves are no leak; a value
-/// may stand in many places, so who walks through values bounds the walk. Immutable; any thread.
+/// All values of a pickle. The pickle owns them, so a list that contains itself does not leak. A
+/// value may occur in many places, so every walk through values must be bounded. Immutable.
+/// \threadsafety Any thread.
 class Pickle {
  public:
   enum class Kind : std::uint8_t {
     kNone,
     kBool,
     kInteger,     // fits int64
-    kBigInteger,  // does not; text() is its little-endian two's complement
+    kBigInteger,  // beyond int64; text() is its little-endian two's complement
     kFloat,
-    kText,  // UTF-8 as the pickle has it, unchecked
+    kText,  // as it is in the pickle; not checked to be UTF-8
     kBytes,
     kTuple,
     kList,
     kSet,
-    kDict,    // items: key, value, key, value, … as they were set; the last of equal keys counts
-    kGlobal,  // a name of the whitelist
-    kObject,  // items: the global, a tuple of arguments, and the state where it was given one
-    kPersistent,  // items: the id by which the file refers to what lies outside of the pickle
+    kDict,        // items: key, value, key, value, … as set; of equal keys the last one counts
+    kGlobal,      // an entry of the whitelist
+    kObject,      // items: the global, a tuple of arguments, and the state if one was set
+    kPersistent,  // items: the id of an object outside the pickle
   };
 
   /// A value of a pickle; as cheap as a pointer. \pre the Pickle outlives it
@@ -53,21 +54,21 @@ class Pickle {
     std::string_view text() const;
     /// \pre kGlobal
     const KnownGlobal& global() const;
-    /// Number of items; 0 for what has none.
+    /// The number of items; 0 for kinds without items.
     std::size_t size() const;
     /// \pre i < size()
     Value operator[](std::size_t i) const;
-    /// The value of a key that is text; nullopt if there is none, or the value is no dict. Looks
-    /// at the last kMaxFields keys, which is more than the objects of checkpoints have.
+    /// Returns the value of a text key, or nullopt if there is none or this is not a dict. Searches
+    /// the last kMaxFields keys, which is more than the objects of checkpoints have.
     std::optional<Value> Find(std::string_view key) const;
 
-    /// Whether this is an object of that class or function, or the global itself.
+    /// Whether this is the global, or an object made by calling it.
     bool IsObject(Global global) const;
     /// \pre kObject
     Value arguments() const { return (*this)[1]; }
     std::optional<Value> state() const;
 
-    /// kInvalidArgument "FILE: byte N: message", N being where the value was made.
+    /// kInvalidArgument "FILE: byte N: message". N is the byte of the opcode that made the value.
     Error At(std::string_view message) const;
 
    private:
@@ -77,11 +78,12 @@ class Pickle {
     std::uint32_t id_;
   };
 
-  /// Reads a pickle that ends with the bytes. `name` and `begin` (where the bytes start in the
-  /// file) are for messages. At most kMaxBytes and kMaxValues; memory grows with the bytes read.
-  /// \error kInvalidArgument "FILE: byte N: …": cut short, an opcode of another protocol or one
-  ///     that executes, operands of the wrong kind, `global 'os.system' is not one a checkpoint
-  ///     needs`
+  /// Reads a pickle of at most kMaxBytes and kMaxValues that ends with the bytes. Uses memory in
+  /// proportion to the bytes read.
+  /// \param name of the file, for errors
+  /// \param begin offset of the bytes in the file, for errors
+  /// \error kInvalidArgument "FILE: byte N: …" for truncated bytes, an opcode of another
+  ///     protocol or one that executes, operands of the wrong kind, a global outside the whitelist
   static Result<std::shared_ptr<const Pickle>> Read(std::string name, std::int64_t begin,
                                                     std::string bytes);
 

@@ -40,7 +40,7 @@ Status PickleReader::StepConstant(unsigned char opcode) {
       std::int64_t value = 0;
       const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value);
       if (error != std::errc() || end != line.data() + line.size()) {
-        return At(fmt::format("'{}' is no integer", Escaped(line)));
+        return At(fmt::format("'{}' is not an integer", Escaped(line)));
       }
       return PushInteger(value);
     }
@@ -147,7 +147,7 @@ Status PickleReader::StepObject(unsigned char opcode) {
     case 0x93: {  // STACK_GLOBAL
       TESSERA_TRY(const auto names, PopMany(2));
       if (Look(names[0]).kind != Kind::kText || Look(names[1]).kind != Kind::kText) {
-        return At("the name of a global is no text");
+        return At("the name of a global is not text");
       }
       return PushGlobal(TextOf(Look(names[0])), TextOf(Look(names[1])));
     }
@@ -180,7 +180,7 @@ Result<PickleReader::Next> PickleReader::Step(unsigned char opcode) {
   switch (opcode) {
     case '.':  // STOP
       return Next::kStop;
-    case 0x95: {  // FRAME: how many bytes a reader may fetch at once
+    case 0x95: {  // FRAME: the bytes that a reader may fetch at once
       TESSERA_TRY(const std::uint64_t size, TakeUnsigned(8));
       if (size > bytes_.size() - at_) {
         return At(fmt::format("the pickle is cut short: a frame of {} bytes, {} are left", size,
@@ -194,7 +194,7 @@ Result<PickleReader::Next> PickleReader::Step(unsigned char opcode) {
       }
       marks_.push_back(stack_.size());
       break;
-    case '0': {  // POP: a value, or the mark above which there is none
+    case '0': {  // POP: a value, or the topmost mark if no value is above it
       if (Poppable() == 0 && !marks_.empty()) {
         marks_.pop_back();
         break;
@@ -270,7 +270,7 @@ Result<PickleReader::Next> PickleReader::Step(unsigned char opcode) {
       return At(fmt::format("opcode {:#04x} is not one that a checkpoint's pickle needs", opcode));
   }
   TESSERA_RETURN_IF_ERROR(std::move(status));
-  return Next::kGoOn;
+  return Next::kContinue;
 }
 
 }  // namespace tessera::checkpoint

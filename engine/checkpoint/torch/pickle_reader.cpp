@@ -128,7 +128,7 @@ Status PickleReader::AddTo(Kind kind, const std::vector<std::uint32_t>& items) {
 
 Status PickleReader::Put(std::uint64_t index) {
   if (Poppable() == 0) return At("an opcode finds the pickle's stack empty");
-  // A pickler counts upwards, and each entry costs it a byte at least.
+  // A pickler numbers entries upwards, and each entry takes at least one byte.
   if (index > std::min(at_, Pickle::kMaxValues))
     return At(fmt::format("memo entry {} is beyond what was read so far", index));
   if (index >= memo_.size()) memo_.resize(static_cast<std::size_t>(index) + 1, kNoValue);
@@ -145,8 +145,8 @@ Status PickleReader::Get(std::uint64_t index) {
 
 Status PickleReader::Call(std::uint32_t callable, std::uint32_t arguments) {
   const Pickle::Node& what = Look(callable);
-  if (what.kind != Kind::kGlobal) return At("what is called is no global");
-  if (Look(arguments).kind != Kind::kTuple) return At("the arguments of a call are no tuple");
+  if (what.kind != Kind::kGlobal) return At("the callable is not a global");
+  if (Look(arguments).kind != Kind::kTuple) return At("the arguments of a call are not a tuple");
   if (GlobalAt(static_cast<std::size_t>(what.payload)).id == Global::kOrderedDict) {
     if (Look(arguments).extra != Pickle::kNoItems) {
       return At("an OrderedDict is made from arguments");
@@ -159,8 +159,8 @@ Status PickleReader::Call(std::uint32_t callable, std::uint32_t arguments) {
 Status PickleReader::Build(std::uint32_t state) {
   if (Poppable() == 0) return At("an opcode finds the pickle's stack empty");
   const Pickle::Node& target = Look(stack_.back());
-  if (target.kind == Kind::kDict) return OkStatus();  // attributes of a dict say nothing to us
-  if (target.kind != Kind::kObject) return At("a state is given to what is no object");
+  if (target.kind == Kind::kDict) return OkStatus();  // attributes of a dict are not needed
+  if (target.kind != Kind::kObject) return At("a state is set on a value that is not an object");
   auto& items = pickle_.lists_[target.extra];
   items.resize(2);
   items.push_back(state);

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The machine that reads a pickle: its stack, its marks and its memo.
+/// The virtual machine of pickles: a stack, marks and a memo.
 
 #include <algorithm>
 #include <cstddef>
@@ -16,8 +16,8 @@
 
 namespace tessera::checkpoint {
 
-/// The machine of Python's pickletools.py, section "The pickle machine": a stack, marks in it, and
-/// a memo. Values refer to each other by their index, so nothing here recurses.
+/// Executes the opcodes of a pickle as described in Python's pickletools.py, section "The pickle
+/// machine". Values refer to each other by index, so nothing here recurses.
 class PickleReader {
  public:
   explicit PickleReader(Pickle& pickle) : pickle_(pickle), bytes_(pickle.bytes_) {}
@@ -25,8 +25,8 @@ class PickleReader {
   Status Run();
 
  private:
-  /// What a step says instead of an error: go on, or the pickle is at its end.
-  enum class Next : std::uint8_t { kGoOn, kStop };
+  /// The result of a step. kStop: the pickle has ended.
+  enum class Next : std::uint8_t { kContinue, kStop };
 
   Result<Next> Step(unsigned char opcode);
   Status StepConstant(unsigned char opcode);
@@ -45,7 +45,7 @@ class PickleReader {
   Status Push(std::uint32_t id);
   Status Push(Pickle::Kind kind, std::uint64_t payload = 0, std::uint32_t extra = 0);
   Status PushItems(Pickle::Kind kind, std::vector<std::uint32_t> items);
-  /// A text of `size` bytes that starts where reading stands.
+  /// Pushes the next `size` bytes as text.
   Status PushText(Pickle::Kind kind, std::uint64_t size);
   Status PushLong(std::uint64_t size);
   Status PushInteger(std::int64_t value) {
@@ -53,14 +53,14 @@ class PickleReader {
   }
   Status PushGlobal(std::string_view module, std::string_view name);
 
-  /// How much of the stack may be popped: what lies above the topmost mark.
+  /// The number of values above the topmost mark. Only these may be popped.
   std::size_t Poppable() const { return stack_.size() - (marks_.empty() ? 0 : marks_.back()); }
   Result<std::uint32_t> Pop();
-  /// The last `count` values.
+  /// Pops the last `count` values.
   Result<std::vector<std::uint32_t>> PopMany(std::size_t count);
-  /// The values above the topmost mark, which goes too.
+  /// Pops the values above the topmost mark, and the mark.
   Result<std::vector<std::uint32_t>> PopToMark();
-  /// Adds to the container on top of the stack.
+  /// Adds items to the container on top of the stack.
   Status AddTo(Pickle::Kind kind, const std::vector<std::uint32_t>& items);
   Status Put(std::uint64_t index);
   Status Get(std::uint64_t index);
@@ -77,10 +77,10 @@ class PickleReader {
 
   Pickle& pickle_;
   std::string_view bytes_;
-  std::size_t at_ = 0;     // where reading stands
-  std::size_t start_ = 0;  // of the current opcode
+  std::size_t at_ = 0;     // the next byte to read
+  std::size_t start_ = 0;  // the byte of the current opcode
   std::vector<std::uint32_t> stack_;
-  std::vector<std::size_t> marks_;  // sizes of the stack when they were set
+  std::vector<std::size_t> marks_;  // size of the stack at each mark
   std::vector<std::uint32_t> memo_;
 };
 

@@ -13,7 +13,7 @@
 #include <tuple>
 #include <utility>
 
-#include "engine/checkpoint/torch/json_file.h"
+#include "engine/checkpoint/json_scanner.h"
 #include "engine/checkpoint/torch/zip.h"
 #include "ptc/base/check.h"
 #include "ptc/base/utf8.h"
@@ -23,10 +23,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kMaxJson = std::int64_t{1} << 24;
+constexpr std::int64_t kMaxStatementJson = std::int64_t{1} << 24;
 constexpr std::size_t kSha256Digits = 64;
 
-/// One of the two sums, over bytes that come in parts.
+/// Computes one of the two checksums over bytes that arrive in parts.
 class Running {
  public:
   explicit Running(SumKind kind) {
@@ -76,7 +76,7 @@ Status AddArchiveFile(const std::string& path, std::vector<StatedSum>& sums) {
   return AddEntries(ByteWindow(std::move(source)), sums);
 }
 
-/// The archives that boxes lie in, each once.
+/// Adds the entries of each archive that holds a box.
 Status AddChunks(const Checkpoint& checkpoint, std::vector<StatedSum>& sums) {
   std::set<std::tuple<int, std::int64_t, std::int64_t>> archives;
   for (const StoredTensor& tensor : checkpoint.tensors()) {
@@ -99,32 +99,54 @@ bool IsSha256(std::string_view text) {
          text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-Status AddIntegrity(const fs::path& folder, std::vector<StatedSum>& sums) {
-  const std::string path = (folder / "integrity.json").string();
-  TESSERA_TRY(const nlohmann::json json, ReadJsonFile(path, kMaxJson));
-  const auto wrong = [&](std::string_view what) {
-    return InvalidArgument(fmt::format("'{}': {}", path, what));
-  };
-  const auto algorithm = json.find("algorithm");
-  const auto files = json.find("files");
-  if (algorithm == json.end() || *algorithm != "sha256") {
-    return wrong("'algorithm' is not 'sha256', the only one that is known here");
-  }
-  if (files == json.end() || !files->is_object()) return wrong("there is no object 'files'");
-  for (const auto& [name, sum] : files->items()) {
-    const fs::path relative(name);
-    if (name.empty() || relative.is_absolute() ||
+/// Reads the object `files` of integrity.json.
+Status AddFileSums(const fs::path& folder, JsonScanner& scan, std::vector<StatedSum>& sums) {
+  std::set<std::string> names;
+  return scan.Object([&](std::string key, std::size_t at) -> Status {
+    const auto [name, added] = names.insert(std::move(key));
+    if (!added) return scan.Wrong(at, fmt::format("file '{}' appears twice", Printable(*name)));
+    const fs::path relative(*name);
+    if (name->empty() || relative.is_absolute() ||
         std::ranges::any_of(relative, [](const fs::path& part) { return part == ".."; })) {
-      return wrong(fmt::format("file '{}' lies outside the folder", Escaped(name)));
+      return scan.Wrong(at, fmt::format("file '{}' lies outside the folder", Printable(*name)));
     }
-    if (!sum.is_string() || !IsSha256(sum.get_ref<const std::string&>())) {
-      return wrong(fmt::format("the sum of '{}' is not 64 hex digits", Escaped(name)));
+    const std::size_t sum_at = scan.Position();
+    TESSERA_TRY(std::string sum, scan.String());
+    if (!IsSha256(sum)) {
+      return scan.Wrong(sum_at,
+                        fmt::format("the sum of '{}' is not 64 hex digits", Printable(*name)));
     }
     const std::string file = (folder / relative).string();
     TESSERA_TRY(const FilePtr opened, File::Open(file, File::Mode::kRead));
     TESSERA_TRY(const std::int64_t size, opened->Size());
-    sums.push_back({SumKind::kSha256, file, 0, size, sum.get<std::string>()});
-  }
+    sums.push_back({SumKind::kSha256, file, 0, size, std::move(sum)});
+    return OkStatus();
+  });
+}
+
+Status AddIntegrity(const fs::path& folder, std::vector<StatedSum>& sums) {
+  const std::string path = (folder / "integrity.json").string();
+  TESSERA_TRY(const FilePtr file, File::Open(path, File::Mode::kRead));
+  TESSERA_TRY(const std::string text, file->ReadAll(kMaxStatementJson));
+  JsonScanner scan(text, path);
+  bool has_algorithm = false;
+  bool has_files = false;
+  TESSERA_RETURN_IF_ERROR(scan.Object([&](const std::string& key, std::size_t at) -> Status {
+    if (key == "algorithm") {
+      if (std::exchange(has_algorithm, true)) return scan.Wrong(at, "'algorithm' appears twice");
+      const std::size_t value_at = scan.Position();
+      TESSERA_TRY(const std::string algorithm, scan.String());
+      if (algorithm == "sha256") return OkStatus();
+      return scan.Wrong(value_at, fmt::format("algorithm '{}' is not 'sha256', the supported one",
+                                              Printable(algorithm)));
+    }
+    if (key != "files") return scan.Skip();
+    if (std::exchange(has_files, true)) return scan.Wrong(at, "'files' appears twice");
+    return AddFileSums(folder, scan, sums);
+  }));
+  TESSERA_RETURN_IF_ERROR(scan.End());
+  if (!has_algorithm) return scan.Wrong(0, "there is no text 'algorithm'");
+  if (!has_files) return scan.Wrong(0, "there is no object 'files'");
   return OkStatus();
 }
 

@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// Sums over bytes that a checkpoint states beside its tensors: CRC-32 of the entries of archives
-/// that torch.save wrote (APPNOTE.TXT 6.3.10, section 4.4.7), SHA-256 of whole files (FIPS 180-4)
-/// in Megatron's integrity.json.
+/// The checksums that a checkpoint states about its bytes: CRC-32 of the entries of torch.save
+/// archives (APPNOTE.TXT 6.3.10, section 4.4.7), and SHA-256 (FIPS 180-4) of whole files in
+/// Megatron's integrity.json.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace tessera::checkpoint {
 
 enum class SumKind : std::uint8_t { kCrc32, kSha256 };
 
-/// What the bytes [offset, offset + size) of a file should sum up to.
+/// The stated checksum of the bytes [offset, offset + size) of a file.
 struct StatedSum {
   SumKind kind = SumKind::kCrc32;
   std::string file;  // absolute path
@@ -30,15 +30,15 @@ struct StatedSum {
   std::string of = {};   // the entry of an archive
 };
 
-/// Opens the archives with tensors, common.pt and integrity.json; reads no tensor. An entry whose
-/// CRC-32 is 0 states nothing: torch writes 0 under set_crc32_options(False).
-/// \error as ZipArchive::Open; kNotFound, kInvalidArgument naming what is wrong with
-/// integrity.json:
-///     another algorithm, a file outside the folder, a sum that is none
+/// Lists the stated checksums. Opens integrity.json, common.pt and the archives with tensors, but
+/// reads no tensor. An entry whose CRC-32 is 0 states nothing, because torch writes 0 under
+/// set_crc32_options(False).
+/// \error as ZipArchive::Open; kNotFound and kInvalidArgument "'FILE' at byte N: …" for an
+///     integrity.json with another algorithm, a file outside the folder, or a malformed checksum
 Result<std::vector<StatedSum>> StatedSums(const Checkpoint& checkpoint);
 
-/// Reads the bytes through `buffer` and tells `done` of each part; that may answer false to stop.
-/// \pre buffer is not empty
+/// Reads the bytes through `buffer` and verifies their checksum. Calls `done` after each part,
+/// which returns false to stop. \pre `buffer` is not empty
 /// \error kDataLoss: "'FILE' at byte N: entry 'E' has CRC-32 X, its archive states Y", "'FILE' has
 ///     SHA-256 X, integrity.json states Y"; kCancelled; kUnavailable as File::ReadAt
 Status CheckSum(const StatedSum& sum, std::span<std::byte> buffer,

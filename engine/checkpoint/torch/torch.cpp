@@ -31,8 +31,7 @@ bool HasSafetensors(const fs::path& folder) {
   return false;
 }
 
-/// nullptr for a folder that is none of these. A model that is there in both forms is read as
-/// safetensors.
+/// Returns nullptr for another folder. A model that is there in both forms is read as safetensors.
 Reader ReaderOfFolder(const fs::path& folder) {
   if (Has(folder, "latest_checkpointed_iteration.txt")) return ReadMegatronFolder;
   if (Has(folder, "metadata.json") && (Has(folder, ".metadata") || Has(folder, "common.pt"))) {

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Checkpoints that PyTorch and Megatron wrote, without Python: nothing in them is executed.
+/// Opens checkpoints of PyTorch and Megatron without Python. Nothing in them is executed.
 
 #include <memory>
 #include <string>
@@ -12,15 +12,14 @@
 
 namespace tessera::checkpoint {
 
-/// Whether the path looks like one of these: a zip archive, or a folder with one of the files by
-/// which they are known (a model in pytorch_model.bin only where there are no .safetensors).
+/// Whether the path is a zip archive, or a folder with one of the files that identify these
+/// formats. A folder with both pytorch_model.bin and .safetensors files is not one of them.
 bool IsTorch(const std::string& path);
 
 /// Opens a file of torch.save, a folder of such files with an index, a folder of
-/// torch.distributed.checkpoint, or one of Megatron's torch_dist (with its iterations, or one
-/// iteration).
-/// \error kNotFound where the folder has none of the files by which these are known; else as the
-///     readers in dcp.h and torch_save.h
+/// torch.distributed.checkpoint, or a torch_dist folder of Megatron: all iterations, or one.
+/// \error kNotFound if the folder has none of the files that identify these formats; as the readers
+///     in dcp.h and torch_save.h
 Result<std::shared_ptr<const Checkpoint>> OpenTorch(const std::string& path);
 
 }  // namespace tessera::checkpoint

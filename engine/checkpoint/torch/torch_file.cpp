@@ -25,7 +25,7 @@ struct Storage {
 
 Result<Storage> ReadStorage(Value value) {
   const auto wrong = [&] {
-    return value.At("this storage of a tensor is not as torch.save has it");
+    return value.At("the storage of a tensor is not as torch.save writes it");
   };
   if (!value.is(Kind::kPersistent)) return wrong();
   const Value id = value[0];
@@ -44,7 +44,7 @@ Result<Storage> ReadStorage(Value value) {
   return storage;
 }
 
-/// The last element's index plus one; 0 of a tensor without elements, nullopt beyond int64.
+/// The index of the last element plus one; 0 for a tensor without elements, nullopt beyond int64.
 std::optional<std::int64_t> EndOf(std::int64_t offset, const ptc::Shape& shape,
                                   const std::vector<std::int64_t>& strides) {
   std::int64_t end = offset;
@@ -60,8 +60,7 @@ std::optional<std::int64_t> EndOf(std::int64_t offset, const ptc::Shape& shape,
   return end;
 }
 
-/// What is under wrappers: parameters, and tensors with attributes. \pre nothing; terminates, as
-/// only so many wrappers are taken off
+/// Removes the wrappers of parameters and of tensors with attributes, at most four of them.
 Value Unwrap(Value value, Value& function, Value& arguments) {
   constexpr int kMaxWrappers = 4;
   for (int i = 0; i < kMaxWrappers; ++i) {
@@ -89,7 +88,7 @@ Result<ptc::Shape> ReadIntegers(Value value, std::string_view what) {
     if (list.size() == 1 && !list[0].is(Kind::kInteger)) list = list[0];
   }
   if (!list.is(Kind::kTuple) && !list.is(Kind::kList)) {
-    return value.At(fmt::format("{} is no tuple of integers", what));
+    return value.At(fmt::format("{} is not a tuple of integers", what));
   }
   if (list.size() > static_cast<std::size_t>(ptc::kMaxRank)) {
     return value.At(
@@ -98,7 +97,7 @@ Result<ptc::Shape> ReadIntegers(Value value, std::string_view what) {
   ptc::Shape numbers;
   for (std::size_t i = 0; i < list.size(); ++i) {
     if (!list[i].is(Kind::kInteger) || list[i].integer() < 0) {
-      return value.At(fmt::format("{} is no tuple of integers from 0", what));
+      return value.At(fmt::format("{} is not a tuple of integers from 0", what));
     }
     numbers.push_back(list[i].integer());
   }
@@ -143,7 +142,7 @@ Result<std::optional<SavedTensor>> TorchFile::FindTensor(Value value) const {
   const bool is_v3 = function.global().id == Global::kRebuildTensorV3;
   if (!is_v3 && function.global().id != Global::kRebuildTensor) return std::optional<SavedTensor>();
   if (arguments.size() < (is_v3 ? 7U : 4U) || !arguments[1].is(Kind::kInteger)) {
-    return value.At("this tensor is not as torch.save has it");
+    return value.At("the tensor is not as torch.save writes it");
   }
   TESSERA_TRY(const Storage storage, ReadStorage(arguments[0]));
   std::optional<ptc::DType> dtype = storage.dtype;

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// What torch.save writes (since torch 1.6): a zip archive with the pickled object in data.pkl and
-/// the bytes of tensors in data/0, data/1, …
+/// Reads what torch.save writes since torch 1.6: a zip archive with the pickled object in data.pkl
+/// and the bytes of tensors in data/0, data/1, …
 
 #include <cstdint>
 #include <optional>
@@ -17,27 +17,27 @@
 
 namespace tessera::checkpoint {
 
-/// A tensor of an archive. Its element at position x lies at
+/// A tensor of an archive. Its element at position x is at byte
 /// offset + sum(x[d] * strides[d]) * SizeBytes(dtype) of the file.
 struct SavedTensor {
   ptc::DType dtype = ptc::DType::kF32;
   ptc::Shape shape = {};
-  std::vector<std::int64_t> strides = {};  // in elements, none negative
+  std::vector<std::int64_t> strides = {};  // in elements, not negative; rows may overlap
   std::int64_t offset = 0;                 // bytes from the start of the file, not of the window
 };
 
-/// An opened archive. Immutable; any thread.
+/// An opened archive. Immutable. \threadsafety Any thread.
 class TorchFile {
  public:
-  /// \error "FILE: byte N: …": what ZipArchive::Open and Pickle::Read refuse, an archive without
-  ///     data.pkl, big-endian bytes
+  /// \error as ZipArchive::Open and Pickle::Read; "FILE: byte N: …" for an archive without
+  ///     data.pkl or with big-endian bytes
   static Result<TorchFile> Open(ByteWindow window);
 
-  /// The saved object. \pre the TorchFile outlives the value
+  /// The saved object. The TorchFile must outlive it.
   Pickle::Value root() const { return pickle_->root(); }
-  /// Where the elements of a value lie; nullopt if the value is no tensor.
-  /// \error "FILE: byte N: …": an unknown dtype, a missing storage or one of another size than its
-  ///     elements take, elements outside it
+  /// Returns the location of the elements of a tensor, or nullopt for another value.
+  /// \error "FILE: byte N: …" for an unknown dtype, a storage that is missing or whose size is not
+  ///     that of its elements, and for elements outside the storage
   Result<std::optional<SavedTensor>> FindTensor(Pickle::Value value) const;
 
  private:
@@ -48,7 +48,7 @@ class TorchFile {
   PicklePtr pickle_;
 };
 
-/// Integers of a tuple, a list or a torch.Size. `what` names them in messages.
+/// Reads the integers of a tuple, a list or a torch.Size. \param what names them in errors
 Result<ptc::Shape> ReadIntegers(Pickle::Value value, std::string_view what);
 
 }  // namespace tessera::checkpoint

@@ -3,11 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <utility>
 
-#include "engine/checkpoint/torch/json_file.h"
+#include "engine/checkpoint/safetensors/index.h"
 #include "engine/checkpoint/torch/torch_file.h"
 #include "engine/checkpoint/torch/value_json.h"
 #include "engine/files/absolute_path.h"
@@ -20,11 +21,10 @@ namespace fs = std::filesystem;
 using Kind = Pickle::Kind;
 using Value = Pickle::Value;
 
-constexpr std::int64_t kMaxIndex = std::int64_t{1} << 28;
 constexpr std::size_t kTorchSaveMaxName = 4096;
 constexpr std::size_t kMaxText = std::size_t{1} << 26;  // bytes of all names and metadata together
 
-/// Adds the tensors of one file to what is known of a checkpoint.
+/// Adds the tensors of one file to a checkpoint.
 class StateWalk {
  public:
   StateWalk(const TorchFile& file, int index, Contents& contents)
@@ -35,7 +35,7 @@ class StateWalk {
  private:
   Status AddItems(Value value, const std::string& name, int depth);
   Status AddTensor(Value value, const std::string& name, const SavedTensor& saved);
-  /// Whether a tensor lies in the value, which is no tensor.
+  /// Whether a value contains a tensor.
   Result<bool> HasTensor(Value value, int depth);
   Status Visit(Value value, int depth);
   Status CountText(Value value, std::size_t size);
@@ -109,7 +109,8 @@ Status StateWalk::AddItems(Value value, const std::string& name, int depth) {
     }
     std::string path = name.empty() ? std::move(part) : fmt::format("{}.{}", name, part);
     if (path.empty() || path.size() > kTorchSaveMaxName) {
-      return value.At(fmt::format("a tensor's name is empty or longer than {} bytes", kTorchSaveMaxName));
+      return value.At(
+          fmt::format("a tensor's name is empty or longer than {} bytes", kTorchSaveMaxName));
     }
     TESSERA_RETURN_IF_ERROR(Add(value[is_dict ? i + 1 : i], path, depth + 1));
   }
@@ -138,22 +139,26 @@ Status AddFile(const fs::path& path, Contents& contents) {
   return StateWalk(file, index, contents).Add(file.root(), "", 0);
 }
 
-/// The files of an index, each with the tensors it should hold.
-Result<std::map<std::string, std::vector<std::string>>> ReadIndex(const fs::path& path) {
-  TESSERA_TRY(const nlohmann::json json, ReadJsonFile(path.string(), kMaxIndex));
-  const auto map = json.find("weight_map");
-  if (map == json.end() || !map->is_object()) {
-    return ErrorAt(path.string(), 0, "there is no object 'weight_map'");
-  }
-  std::map<std::string, std::vector<std::string>> files;
-  for (const auto& [name, file] : map->items()) {
-    if (!file.is_string() || file.get_ref<const std::string&>().find('/') != std::string::npos) {
-      return ErrorAt(path.string(), 0,
-                     fmt::format("tensor '{}' is not in a file of this folder", Escaped(name)));
+/// Adds the files that an index names. Each must hold the tensors that the index assigns to it.
+Status AddIndexedFiles(const fs::path& folder, const Index& index, Contents& contents) {
+  std::map<std::string_view, std::vector<std::pair<std::string_view, std::int64_t>>> files;
+  for (const auto& [tensor, entry] : index.tensors)
+    files[entry.file].emplace_back(tensor, entry.at);
+  for (const auto& [file, expected] : files) {
+    const std::size_t first = contents.tensors.size();
+    TESSERA_RETURN_IF_ERROR(AddFile(folder / file, contents));
+    std::vector<std::string_view> held;
+    for (std::size_t i = first; i < contents.tensors.size(); ++i) {
+      held.push_back(contents.tensors[i].name);
     }
-    files[file.get<std::string>()].push_back(name);
+    std::ranges::sort(held);
+    for (const auto& [tensor, at] : expected) {
+      if (std::ranges::binary_search(held, tensor)) continue;
+      return ErrorAt(index.path, at,
+                     fmt::format("tensor '{}' is not in '{}'", Escaped(tensor), Escaped(file)));
+    }
   }
-  return files;
+  return OkStatus();
 }
 
 }  // namespace
@@ -174,22 +179,9 @@ Result<Contents> ReadTorchSaveFolder(const std::string& path) {
     TESSERA_RETURN_IF_ERROR(AddFile(folder / "pytorch_model.bin", contents));
     return contents;
   }
-  TESSERA_TRY(const auto index, ReadIndex(index_path));
-  for (const auto& [file, names] : index) {
-    const std::size_t first = contents.tensors.size();
-    TESSERA_RETURN_IF_ERROR(AddFile(folder / file, contents));
-    std::vector<std::string_view> held;
-    for (std::size_t i = first; i < contents.tensors.size(); ++i) {
-      held.push_back(contents.tensors[i].name);
-    }
-    std::ranges::sort(held);
-    for (const std::string& name : names) {
-      if (!std::ranges::binary_search(held, name)) {
-        return InvalidArgument(fmt::format("{}: tensor '{}' is not in '{}'", index_path.string(),
-                                           Escaped(name), Escaped(file)));
-      }
-    }
-  }
+  TESSERA_TRY(const FilePtr file, File::Open(index_path.string(), File::Mode::kRead));
+  TESSERA_TRY(const Index index, ReadIndex(*file));
+  TESSERA_RETURN_IF_ERROR(AddIndexedFiles(folder, index, contents));
   return contents;
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Files that hold a state dict as torch.save writes it, alone or as the shards of a model.
+/// Reads state dicts that torch.save wrote: one file, or the shards of a model.
 
 #include <string>
 
@@ -11,13 +11,14 @@
 
 namespace tessera::checkpoint {
 
-/// One file. Tensors of nested dicts and lists are named by their path
-/// ("optimizer.state.0.exp_avg"); a part without tensors is metadata: JSON under its path. \error
-/// as TorchFile
+/// Reads one file. Tensors in nested dicts and lists are named by their path, such as
+/// "optimizer.state.0.exp_avg". A part without tensors becomes metadata: JSON under its path.
+/// \error as TorchFile
 Result<Contents> ReadTorchSaveFile(const std::string& path);
 
-/// A folder with pytorch_model.bin.index.json and the files it names, or with pytorch_model.bin.
-/// \error as ReadTorchSaveFile; a tensor that is not in the file where the index has it
+/// Reads a folder with pytorch_model.bin.index.json and the files that it names, or with
+/// pytorch_model.bin.
+/// \error as ReadTorchSaveFile, and for a tensor that is not in the file which the index names
 Result<Contents> ReadTorchSaveFolder(const std::string& path);
 
 }  // namespace tessera::checkpoint

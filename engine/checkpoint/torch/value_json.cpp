@@ -14,7 +14,7 @@ using Json = nlohmann::json;
 using Kind = Pickle::Kind;
 using Value = Pickle::Value;
 
-constexpr std::size_t kMaxText = 4096;
+constexpr std::size_t kMaxShownText = 4096;
 constexpr std::int64_t kBytesPerVisit = 16;
 
 std::string Dump(const Json& json) {
@@ -86,9 +86,9 @@ Result<Json> JsonWalk::ConvertObject(Value value, int depth) {
   return object;
 }
 
-/// Long text is cut: one text can stand in many places.
+/// Truncates long text, because one text may occur in many places.
 Result<Json> JsonWalk::ConvertText(Value value) {
-  std::string text(value.text().substr(0, kMaxText));
+  std::string text(value.text().substr(0, kMaxShownText));
   if (text.size() < value.text().size()) text += "…";
   TESSERA_RETURN_IF_ERROR(Visit(value, 0, static_cast<std::int64_t>(text.size()) / kBytesPerVisit));
   return Json(std::move(text));

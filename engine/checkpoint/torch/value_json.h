@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Values of a pickle as JSON, for people.
+/// Prints values of a pickle as JSON, to be read by people.
 
 #include <string>
 
@@ -10,17 +10,18 @@
 
 namespace tessera::checkpoint {
 
-/// How much of a pickle one walk may visit: values may stand in many places and contain themselves.
+/// The bounds of one walk through a pickle, whose values may occur in many places and contain
+/// themselves.
 struct WalkLimits {
   static constexpr int kDepth = 64;
   static constexpr std::int64_t kVisits = std::int64_t{1} << 22;
   static constexpr std::int64_t kShown = std::int64_t{1} << 17;  // values of one JSON text
 };
 
-/// Compact JSON: tuples and sets as lists, an argparse.Namespace as an object, a path as text, an
-/// enumerator as its value, a dtype as "torch.float32", bytes as {"bytes":N}, any other object as
+/// Returns compact JSON. Tuples and sets become lists, an argparse.Namespace an object, a path
+/// text, an enumerator its value, a dtype "torch.float32", bytes {"bytes":N}, and any other object
 /// {"object":"torch.Size","arguments":[…]}.
-/// \error "FILE: byte N: …" for what goes beyond WalkLimits
+/// \error "FILE: byte N: …" if the walk exceeds WalkLimits
 Result<std::string> ToJson(Pickle::Value value);
 
 }  // namespace tessera::checkpoint

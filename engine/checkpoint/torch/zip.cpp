@@ -23,7 +23,7 @@ constexpr std::int64_t kLocatorBytes = 20;
 constexpr std::int64_t kMaxComment = 0xffff;
 constexpr std::int64_t kMaxDirectory = std::int64_t{1} << 28;
 constexpr std::uint16_t kZip64Extra = 1;
-constexpr std::uint64_t kIn64 = 0xffffffff;  // "look into the zip64 record"
+constexpr std::uint64_t kIn64 = 0xffffffff;  // the value is in the zip64 record
 constexpr std::uint64_t kIn64Short = 0xffff;
 
 /// Little-endian. \pre at + sizeof(T) <= bytes.size()
@@ -42,10 +42,10 @@ struct Directory {
   std::uint64_t num_entries = 0;
   std::uint64_t size = 0;
   std::uint64_t offset = 0;
-  std::int64_t end = 0;  // the directory lies before this offset: there the end records start
+  std::int64_t end = 0;  // the begin of the end records, which follow the directory
 };
 
-/// The zip64 end record before a locator, where there is one.
+/// Reads the zip64 end record, if there is a locator for one.
 Status ReadEnd64(const ByteWindow& window, std::int64_t end, Directory& directory) {
   if (end < kLocatorBytes) return OkStatus();
   const std::int64_t at = end - kLocatorBytes;
@@ -60,7 +60,7 @@ Status ReadEnd64(const ByteWindow& window, std::int64_t end, Directory& director
   TESSERA_TRY(const std::string record,
               window.Read(record_at, kEnd64Bytes, "the zip64 end record"));
   if (Load<std::uint32_t>(record, 0) != kEnd64Signature) {
-    return window.At(record_at, "there is no zip64 end record where its locator says");
+    return window.At(record_at, "there is no zip64 end record at the offset of its locator");
   }
   directory = {Load<std::uint64_t>(record, 32), Load<std::uint64_t>(record, 40),
                Load<std::uint64_t>(record, 48), record_at};
@@ -75,7 +75,7 @@ Result<Directory> FindDirectory(const ByteWindow& window) {
     return not_zip(
         fmt::format("{} bytes are less than an end record's {}", window.size(), kEndBytes));
   }
-  // The end record is the last thing; a comment of up to 65535 bytes may follow.
+  // The end record comes last, and may be followed by a comment of up to 65535 bytes.
   for (const std::int64_t comment : {std::int64_t{0}, kMaxComment}) {
     const std::int64_t size = std::min(window.size(), kEndBytes + comment);
     const std::int64_t base = window.size() - size;
@@ -99,7 +99,8 @@ Result<Directory> FindDirectory(const ByteWindow& window) {
   return not_zip("no end record (the file may be cut short, or of a torch before 1.6)");
 }
 
-/// The 64-bit sizes and offset of an entry, in the order of its fields that say "look there".
+/// Reads the 64-bit sizes and the offset of an entry from its extra field. It has only those whose
+/// 32-bit field is kIn64.
 bool TakeZip64(std::string_view extra, std::uint64_t& size, std::uint64_t& stored,
                std::uint64_t& header) {
   while (extra.size() >= 4) {
@@ -121,14 +122,14 @@ bool TakeZip64(std::string_view extra, std::uint64_t& size, std::uint64_t& store
   return false;
 }
 
-/// One entry of the directory at `at` of its bytes; moves `at` behind it. `base`: where the
-/// directory lies in the window.
+/// Reads the entry at offset `at` of the directory and moves `at` to its end.
+/// \param base offset of the directory in the window
 Result<ZipEntry> ReadDirectoryEntry(const ByteWindow& window, std::string_view bytes,
                                     std::int64_t base, std::size_t& at) {
   const std::int64_t here = base + static_cast<std::int64_t>(at);
   if (bytes.size() - at < static_cast<std::size_t>(kDirectoryBytes) ||
       Load<std::uint32_t>(bytes, at) != kDirectorySignature) {
-    return window.At(here, "here should be an entry of the zip directory");
+    return window.At(here, "an entry of the zip directory was expected");
   }
   const auto flags = Load<std::uint16_t>(bytes, at + 8);
   const auto method = Load<std::uint16_t>(bytes, at + 10);
@@ -225,7 +226,7 @@ Result<std::int64_t> ZipArchive::PayloadOffset(const ZipEntry& entry) const {
   TESSERA_TRY(const std::string header,
               window_.Read(entry.header, kLocalBytes, "a zip entry's header"));
   if (Load<std::uint32_t>(header, 0) != kLocalSignature) {
-    return window_.At(entry.header, "here should be the header of a zip entry");
+    return window_.At(entry.header, "the header of a zip entry was expected");
   }
   const std::int64_t name_size = Load<std::uint16_t>(header, 26);
   const std::int64_t extra_size = Load<std::uint16_t>(header, 28);

@@ -12,10 +12,11 @@ namespace tessera::engine {
 
 std::uint32_t Crc32c(std::span<const std::byte> bytes);
 
-/// The loop without the instruction, for tests.
+/// Computes it without the instruction, for tests.
 std::uint32_t Crc32cPortable(std::span<const std::byte> bytes);
 
-/// As TFRecord stores it: rotated and offset, so that the CRC of bytes that hold CRCs stays good.
+/// Masks a CRC as TFRecord stores it: rotated and offset, because a CRC of bytes that contain their
+/// CRC is weak.
 constexpr std::uint32_t MaskCrc(std::uint32_t crc) { return (crc >> 15 | crc << 17) + 0xa282ead8; }
 
 }  // namespace tessera::engine

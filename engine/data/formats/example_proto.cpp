@@ -68,8 +68,8 @@ class Fields {
   bool is_damaged_ = false;
 };
 
-/// Returns the last field `number`, as Protocol Buffers do. nullopt if there is none or `message` is
-/// damaged.
+/// Returns the last field `number`, as Protocol Buffers do. nullopt if there is none or `message`
+/// is damaged.
 std::optional<ExampleProtoBytes> Field(ExampleProtoBytes message, std::uint64_t number) {
   Fields fields(message);
   std::optional<ExampleProtoBytes> found;
@@ -91,8 +91,8 @@ bool IsExample(ExampleProtoBytes message) {
   bool has_feature = false;
   Fields entries(*features);
   while (entries.Next()) {
-    has_feature = has_feature || (entries.number() == 1 && Field(entries.value(), 1) &&
-                                  Field(entries.value(), 2));
+    has_feature = has_feature ||
+                  (entries.number() == 1 && Field(entries.value(), 1) && Field(entries.value(), 2));
   }
   return has_feature && !entries.is_damaged();
 }

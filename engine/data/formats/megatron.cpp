@@ -15,7 +15,8 @@
 namespace tessera::engine {
 namespace {
 
-/// Bytes of token ids as ids. \return the first token that is none, or nullopt
+/// Reads token ids from bytes.
+/// \return the first number that is no token id, or nullopt
 template <typename Token>
 std::optional<std::size_t> Convert(std::span<const std::byte> bytes, std::span<std::int32_t> out) {
   bool all_good = true;  // no branch in the loop
@@ -78,7 +79,7 @@ class MegatronDataset final : public Dataset {
     TESSERA_TRY(const std::vector<std::byte> window, ReadRecord(sample));
     const auto bad = ConvertAs(type_, window, out);
     if (!bad) return OkStatus();
-    const Place place = PlaceOf(sample * sequence_ + static_cast<std::int64_t>(*bad));
+    const TokenLocation place = LocationOf(sample * sequence_ + static_cast<std::int64_t>(*bad));
     return BadData(*pairs_[place.pair].bin, place.offset,
                    "a token id is negative or above 2^31 - 1");
   }
@@ -89,7 +90,7 @@ class MegatronDataset final : public Dataset {
     std::vector<std::byte> window(static_cast<std::size_t>((sequence_ + 1) * item));
     std::int64_t token = sample * sequence_;
     for (std::span<std::byte> rest = window; !rest.empty();) {
-      const Place place = PlaceOf(token);
+      const TokenLocation place = LocationOf(token);
       const std::int64_t count =
           std::min(place.tokens_left, static_cast<std::int64_t>(rest.size()) / item);
       const ByteSource& bin = *pairs_[place.pair].bin;
@@ -109,13 +110,13 @@ class MegatronDataset final : public Dataset {
   std::optional<TokenType> token_type() const override { return type_; }
 
   std::string Describe(std::int64_t sample) const override {
-    const Place place = PlaceOf(sample * sequence_);
+    const TokenLocation place = LocationOf(sample * sequence_);
     return fmt::format("{} token {} at byte {}", pairs_[place.pair].bin->name(), sample * sequence_,
                        place.offset);
   }
 
  private:
-  struct Place {
+  struct TokenLocation {
     std::size_t pair = 0;
     std::int64_t offset = 0;
     std::int64_t tokens_left = 0;  // of the run
@@ -125,7 +126,7 @@ class MegatronDataset final : public Dataset {
     return {static_cast<std::int64_t>(entry[0]), static_cast<std::int64_t>(entry[1]),
             static_cast<std::int64_t>(entry[2])};
   }
-  Place PlaceOf(std::int64_t token) const {
+  TokenLocation LocationOf(std::int64_t token) const {
     // The last run that begins at or before the token.
     std::int64_t at = 0, after = index_->num_entries();
     while (after - at > 1) {

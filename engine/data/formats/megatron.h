@@ -21,11 +21,11 @@ struct MegatronPair {
   ByteSourcePtr bin, idx;
 };
 
-/// Windows of `sequence` + 1 tokens over all documents one after the other, window i beginning at
-/// token i * sequence, as Megatron's GPTDataset cuts them (megatron/core/datasets/gpt_dataset.py)
-/// but for the order of the documents: here it is that of the files, and the windows are shuffled.
-///
-/// \error kDataLoss naming file and byte where an .idx is damaged or points outside its .bin;
+/// Windows of `sequence` + 1 tokens over the concatenation of all documents; window i begins at
+/// token i * sequence. Megatron's GPTDataset cuts the same windows
+/// (megatron/core/datasets/gpt_dataset.py), but from shuffled documents. Here documents stay in the
+/// order of the files, and the windows are shuffled.
+/// \error kDataLoss naming file and byte if an .idx is damaged or points outside its .bin;
 ///     kInvalidArgument for numbers that are no token ids, pairs of different dtype, too few tokens
 Result<DatasetPtr> OpenMegatron(std::vector<MegatronPair> pairs, std::int64_t sequence,
                                 const IndexOptions& options);

@@ -42,10 +42,10 @@ std::optional<TokenType> TypeOfCode(std::uint8_t code) {
 }
 
 Result<MegatronIndexHeader> ReadHeader(const ByteSource& idx) {
-  constexpr std::string_view kMagic("MMIDIDX\0\0", 9);
+  constexpr std::string_view kIndexMagic("MMIDIDX\0\0", 9);
   std::array<std::byte, kHeaderBytes> bytes{};
   TESSERA_RETURN_IF_ERROR(ReadChecked(idx, 0, bytes));
-  if (std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) {
+  if (std::memcmp(bytes.data(), kIndexMagic.data(), kMagic.size()) != 0) {
     return BadData(idx, 0, "not an index of Megatron: it does not begin with MMIDIDX");
   }
   const auto version = Load<std::uint64_t>(bytes, 9);
@@ -142,7 +142,7 @@ Result<TokenType> ScanMegatronIndex(const MegatronPair& pair, IndexBuilder& buil
       AddRun(builder, run, header.type);
       run = {run.first_token + run.num_tokens, begin, length};
     }
-    // Sequences may lie over each other, so the sum is bounded by nothing but this.
+    // Sequences may overlap, so only this check bounds the sum.
     if (run.num_tokens > std::int64_t{1} << 60 || run.first_token > std::int64_t{1} << 60) {
       return BadData(idx, length_at, "more than 2^60 tokens");
     }

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The .idx of Megatron-LM, checked and brought down to runs of tokens that lie side by side.
+/// Checks the .idx of Megatron-LM and reduces it to runs of adjacent tokens.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,11 +12,11 @@
 
 namespace tessera::engine {
 
-/// What Megatron's DType codes stand for, of those that can hold token ids.
+/// Those of Megatron's DType codes that can hold token ids.
 enum class TokenType : std::uint8_t { kU8 = 1, kI8 = 2, kI16 = 3, kI32 = 4, kI64 = 5, kU16 = 8 };
 std::int64_t SizeOf(TokenType type);  // bytes
 
-/// An index entry: tokens that follow each other in one .bin.
+/// An index entry: adjacent tokens in one .bin.
 struct TokenRun {
   std::int64_t first_token = 0;  // in the whole data set
   std::int64_t begin_bytes = 0;  // in the .bin
@@ -25,7 +25,7 @@ struct TokenRun {
 inline constexpr std::size_t kTokenRunWords = 4;  // and the type
 
 /// Adds the runs of a pair to `builder`. Files written by Megatron have one.
-/// \param first_token in, and out: behind those of this pair
+/// \param first_token the first token of this pair; set to the first one after it
 /// \error as OpenMegatron
 Result<TokenType> ScanMegatronIndex(const MegatronPair& pair, IndexBuilder& builder,
                                     std::int64_t& first_token);

@@ -19,11 +19,11 @@
 namespace tessera::engine {
 namespace {
 
-/// What a path, or all paths together, hold.
+/// The files of one path, or of all paths together.
 struct Found {
   std::vector<ByteSourcePtr> text, tfrecord, tar;
   std::vector<MegatronPair> megatron;
-  bool is_text_named = false;  // text that was asked for by name, or with nothing beside it
+  bool is_text_named = false;  // text was named itself, or there is nothing but text
 
   bool has_records() const { return !tfrecord.empty() || !tar.empty() || !megatron.empty(); }
   void Append(Found other) {
@@ -38,7 +38,7 @@ struct Found {
   }
 };
 
-/// Without the query of a URL, which may be a signature.
+/// Returns the name without the query of a URL, which may be a signature.
 std::string_view PathOf(std::string_view name) {
   const bool is_url = name.find("://") != std::string_view::npos;
   return is_url ? name.substr(0, name.find('?')) : name;
@@ -64,17 +64,18 @@ bool IsCompressed(std::string_view name) {
                         file.find(".tfrecord") != std::string_view::npos));
 }
 
-/// Whether it is one of the two files of a pair.
+/// Whether it is one of the two files of a Megatron pair.
 bool IsHalf(std::string_view name) {
   return PathOf(name).ends_with(".bin") || PathOf(name).ends_with(".idx");
 }
-/// The half with the given ending; a query goes with both. \pre IsHalf(name)
+/// Returns the file of the pair with the given ending. A query belongs to both files.
+/// \pre IsHalf(name)
 std::string HalfOf(const std::string& name, std::string_view ending) {
   const std::size_t end = PathOf(name).size();
   return name.substr(0, end - ending.size()).append(ending) + name.substr(end);
 }
 
-/// Where files come from, and who is told of each.
+/// Opens files and reports each to the progress.
 struct Finder {
   const SourceOpener& opener;
   OpeningProgress& progress;
@@ -91,12 +92,12 @@ Result<MegatronPair> OpenPair(const std::string& idx, const std::string& bin,
   MegatronPair pair;
   TESSERA_TRY(pair.idx, finder.opener.Open(idx));
   TESSERA_TRY(pair.bin, finder.opener.Open(bin));
-  TESSERA_RETURN_IF_ERROR(
-      finder.progress.Found(pair.idx->size_bytes() + pair.bin->size_bytes()));  // not of a half
+  TESSERA_RETURN_IF_ERROR(finder.progress.Found(pair.idx->size_bytes() +
+                                                pair.bin->size_bytes()));  // of both or of none
   return pair;
 }
 
-/// One file by its name.
+/// Opens one file by its name.
 Result<Found> FindFile(const std::string& name, const Finder& finder) {
   Found found;
   if (IsCompressed(name)) {
@@ -110,7 +111,7 @@ Result<Found> FindFile(const std::string& name, const Finder& finder) {
       found.megatron.push_back(std::move(*pair));
       return found;
     }
-    // What cannot be reached now is no reason to take half a pair for text.
+    // A pair that cannot be reached now is not text.
     if (pair.error().code != ErrorCode::kNotFound) return std::move(pair).error();
   }
   TESSERA_TRY(ByteSourcePtr file, finder.Open(name));
@@ -135,7 +136,7 @@ Result<Found> FindInFolder(const std::vector<std::string>& names, const Finder& 
     const bool is_paired =
         IsHalf(name) && all.contains(HalfOf(name, ".idx")) && all.contains(HalfOf(name, ".bin"));
     if (is_paired) {
-      if (PathOf(name).ends_with(".bin")) continue;  // its .idx comes
+      if (PathOf(name).ends_with(".bin")) continue;  // opened with its .idx
       TESSERA_TRY(MegatronPair pair, OpenPair(name, HalfOf(name, ".bin"), finder));
       found.megatron.push_back(std::move(pair));
     } else if (FileName(name).ends_with(".tar") || IsTfRecord(name) || IsCompressed(name)) {
@@ -160,7 +161,7 @@ Result<Found> Find(const std::string& path, std::span<const SourceOpener* const>
   const Finder finder{**opener, progress};
   auto names = (*opener)->List(path);
   if (!names && names.error().code == ErrorCode::kNotFound) {
-    // Megatron's own way to name a pair is without the endings.
+    // Megatron itself names a pair without the endings.
     if (auto pair = OpenPair(path + ".idx", path + ".bin", finder)) {
       Found found;
       found.megatron.push_back(std::move(*pair));
@@ -184,7 +185,7 @@ std::int64_t BytesOf(const std::vector<MegatronPair>& pairs) {
   return bytes;
 }
 
-/// The parts of what was found, still without weights.
+/// Opens the parts of the files found, without weights.
 Result<std::vector<DatasetPtr>> OpenParts(Found found, std::int64_t sequence,
                                           OpeningProgress& progress) {
   const IndexOptions options = progress.ForPart();

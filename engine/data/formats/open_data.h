@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Names of data, as a user gives them, to the data mix they stand for.
+/// Opens the data mix that names given by a user stand for.
 
 #include <cstdint>
 #include <span>
@@ -15,7 +15,7 @@
 
 namespace tessera::engine {
 
-/// A path or URL, and the weight before it: "0.7:PATH". A path that itself looks so is written
+/// A path or URL with the weight before it: "0.7:PATH". A path that itself has that form is written
 /// "./0.7:PATH".
 struct WeightedPath {
   double weight = 0;  // 0: none was given
@@ -24,18 +24,18 @@ struct WeightedPath {
 /// \error kInvalidArgument for a weight that is not above 0
 Result<WeightedPath> ParseWeightedPath(const std::string& text);
 
-/// Opens data of any format, each path by the first opener that knows it.
+/// Opens data of any format. The first opener that knows a path opens it.
 ///
-/// What a file is, its name says: *.tar; *.tfrecord, *.tfrecords and names that hold ".tfrecord-";
-/// X.bin or X.idx or X where both lie side by side, for Megatron; all others are text. A folder
-/// holds what its files are. In a folder beside records, text of less than one sample (a note on
-/// the data) is left out.
+/// The name of a file tells its format: *.tar; *.tfrecord, *.tfrecords and names that contain
+/// ".tfrecord-"; X.bin, X.idx or X, where both files exist, for Megatron; all others are text. A
+/// folder is opened as all of its files. Text of less than one sample in a folder beside records (a
+/// README) is left out. A file that cannot be read is an error.
 ///
 /// Without weights there is one part for each format, in the order of DataFormat, and each sample
-/// comes once a pass. With weights each path is its own part; a path of several formats has a part
-/// for each, and they share its weight in proportion to their samples.
-/// \error kNotFound, kUnavailable as SourceOpener; kInvalidArgument where some paths have weights
-///     and others none, nothing was given, or a name says that it is compressed; of the formats
+/// comes once per pass. With weights each path is its own part. A path of several formats has a
+/// part for each, and these share its weight in proportion to their samples.
+/// \error kNotFound, kUnavailable as SourceOpener; kInvalidArgument if only some paths have
+///     weights, no path is given, or a name is that of a compressed file; of the formats
 Result<DataMix> OpenData(const std::vector<std::string>& paths, std::int64_t sequence,
                          std::span<const SourceOpener* const> openers, const IndexOptions& options);
 

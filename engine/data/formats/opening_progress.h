@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// How far the opening of a whole mix is: the bytes of all files that were found, and of those the
-/// bytes whose index stands. Parts are opened one after the other, each as if it were alone.
+/// The progress of opening a whole mix: the bytes of all files found, and of those the bytes that
+/// are indexed. Parts are opened one after the other, each unaware of the others.
 
 #include <cstdint>
 
@@ -18,11 +18,12 @@ class OpeningProgress {
   /// The options outlive it.
   explicit OpeningProgress(const IndexOptions& options) : options_(options) {}
 
-  /// Files of the mix have so many bytes. \error kCancelled
+  /// Reports that files with `bytes` bytes were found.
+  /// \error kCancelled
   Status Found(std::int64_t bytes);
-  /// The options for the next part: what it says of its own bytes is said of all.
+  /// Returns the options for the next part. What it reports of its own bytes is reported of all.
   IndexOptions ForPart() const;
-  /// A part of so many bytes is open, whether its index was built or was there.
+  /// Reports that a part of `bytes` bytes is open, whether its index was built or kept.
   void Opened(std::int64_t bytes);
 
  private:

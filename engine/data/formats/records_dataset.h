@@ -2,21 +2,16 @@
 #pragma once
 
 /// \file
-/// What data sets of records that lie whole in files have in common.
-
-#include <fmt/format.h>
+/// What data sets of whole records in files have in common.
 
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "engine/data/dataset.h"
-#include "engine/data/formats/record_limits.h"
 #include "engine/data/index_file.h"
-#include "ptc/base/check.h"
 
 namespace tessera::engine {
 
@@ -26,28 +21,14 @@ class RecordsDataset : public Dataset {
  public:
   std::int64_t sequence() const final { return sequence_; }
   std::int64_t num_samples() const final { return index_->num_entries(); }
-  std::uint64_t fingerprint() const final {
-    return RecordsFingerprint(format(), sequence_, *index_);
-  }
+  std::uint64_t fingerprint() const final;
   RecordFit fit() const final { return fit_; }
-  std::string Describe(std::int64_t sample) const final {
-    const std::size_t file = index_->file_of(sample);
-    return fmt::format("{} {} {} at byte {}", files_[file]->name(), word_,
-                       sample - index_->first_of(file), index_->entry(sample)[0]);
-  }
+  std::string Describe(std::int64_t sample) const final;
 
  protected:
   /// \param word what a sample is called: "record"
   RecordsDataset(std::vector<ByteSourcePtr> files, std::int64_t sequence, RecordIndexPtr index,
-                 std::string_view word)
-      : files_(std::move(files)), sequence_(sequence), index_(std::move(index)), word_(word) {
-    const auto tokens = static_cast<std::uint64_t>(sequence_ + 1);
-    for (std::int64_t i = 0; i < index_->num_entries(); ++i) {
-      const std::uint64_t text_bytes = index_->entry(i).back();
-      if (text_bytes > tokens) ++fit_.cut;
-      if (text_bytes < tokens) ++fit_.padded;
-    }
-  }
+                 std::string_view word);
 
   struct RecordLocation {
     const ByteSource& file;
@@ -56,10 +37,7 @@ class RecordsDataset : public Dataset {
     std::int64_t size() const { return static_cast<std::int64_t>(entry[1]); }
   };
   /// \pre 0 <= sample < num_samples()
-  RecordLocation LocationOf(std::int64_t sample) const {
-    TESSERA_CHECK(0 <= sample && sample < num_samples());
-    return {*files_[index_->file_of(sample)], index_->entry(sample)};
-  }
+  RecordLocation LocationOf(std::int64_t sample) const;
 
  private:
   const std::vector<ByteSourcePtr> files_;

@@ -15,11 +15,11 @@
 namespace tessera::engine {
 namespace {
 
-/// What the files of a mix hold.
+/// What the files of a mix contain.
 struct ShareFormat {
   DataFormat format = DataFormat::kMegatron;
   std::optional<TokenType> type = {};  // of Megatron
-  bool as_tokens = false;              // not the records but what the trainer reads of them
+  bool as_tokens = false;              // what the trainer reads, not the records
 };
 
 ShareFormat FormatOf(const DataMix& data) {
@@ -42,7 +42,7 @@ std::int64_t RecordBytes(const DataMix& data, const ShareFormat& format, const S
 
 Result<std::int64_t> SizeOfRecords(const DataMix& data, const ShareFormat& format,
                                    std::span<const SampleId> samples) {
-  constexpr std::int64_t kFrame = 1024;  // more than any format puts around a record's data
+  constexpr std::int64_t kFrame = 1024;  // more than any format adds to the data of a record
   std::int64_t bytes = 0;
   for (const SampleId& id : samples) {
     const std::int64_t record = RecordBytes(data, format, id);
@@ -64,7 +64,7 @@ void Append(std::string& out, Number number) {
   out.append(reinterpret_cast<const char*>(&number), sizeof number);
 }
 
-/// A sequence a sample and a document a sequence (megatron.h).
+/// One sequence per sample, one document per sequence (megatron.h).
 std::string MegatronIdx(std::int64_t num_samples, std::int64_t tokens, TokenType type) {
   std::string out("MMIDIDX\0\0", 9);
   Append<std::uint64_t>(out, 1);

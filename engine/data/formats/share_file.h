@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Samples as whole files of their data set's own format: what a reader of the format takes,
-/// whoever wrote it. Sizes are bytes.
+/// Samples as whole files of their data set's own format, for any reader of that format. Sizes are
+/// in bytes.
 
 #include <cstdint>
 #include <span>
@@ -20,27 +20,27 @@ enum class ShareEnding : std::uint8_t { kText, kBin, kIdx, kTfRecord, kTar };
 /// ".txt", ".bin", ".idx", ".tfrecord", ".tar"
 std::string_view ToString(ShareEnding ending);
 
-/// A file is taken into memory as a whole; more is refused rather than taken.
+/// A file is made in memory as a whole; a larger one is refused.
 inline constexpr std::int64_t kMaxShareBytes = std::int64_t{1} << 30;
 
-/// Which files samples of `data` make: one, or, for Megatron, .bin and .idx.
+/// Returns which files samples of `data` make: one, or, for Megatron, .bin and .idx.
 ///
-/// Where all parts are of one format (of Megatron, of one dtype too), the files hold the records of
-/// the data set, sample after sample: text as windows of sequence + 1 bytes, Megatron as sequences
-/// of sequence + 1 tokens, a document each, tar with names that tell samples apart (TarSeparator).
-/// No record format holds those of others, so a mix of several is Megatron's files of i32, with the
-/// tokens that the trainer reads of each sample.
+/// If all parts have one format (and with Megatron one dtype), the files hold the records of the
+/// data set, sample after sample: text as windows of sequence + 1 bytes, Megatron as sequences of
+/// sequence + 1 tokens, one per document, tar with names that tell samples apart (TarSeparator). No
+/// record format holds those of others. A mix of several formats therefore makes Megatron's files
+/// of i32, with the tokens that the trainer reads.
 std::vector<ShareEnding> ShareEndings(const DataMix& data);
 
-/// Size of the file of these samples, known without reading them. O(samples).
+/// Returns the size of the file of these samples without reading them. O(samples).
 /// \pre `ending` is one of ShareEndings(data)
 /// \error kResourceExhausted naming size and limit above kMaxShareBytes; kDataLoss naming the
-/// sample
-///     whose record is too large for its format
+///     sample whose record is too large for its format
 Result<std::int64_t> ShareFileBytes(const DataMix& data, std::span<const SampleId> samples,
                                     ShareEnding ending);
 
-/// The file, of the size that ShareFileBytes gives. \error as that, and of Dataset::ReadRecord
+/// Returns the file, of the size that ShareFileBytes returns.
+/// \error as ShareFileBytes and Dataset::ReadRecord
 Result<std::string> MakeShareFile(const DataMix& data, std::span<const SampleId> samples,
                                   ShareEnding ending);
 

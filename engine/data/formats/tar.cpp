@@ -8,6 +8,7 @@
 #include <string>
 
 #include "engine/data/data_error.h"
+#include "engine/data/formats/record_limits.h"
 #include "engine/data/formats/records_dataset.h"
 #include "engine/data/formats/tar_header.h"
 #include "engine/data/tokens.h"
@@ -15,7 +16,7 @@
 namespace tessera::engine {
 namespace {
 
-/// Which member gives the tokens: the smallest rank, of equals the first.
+/// The first member of the smallest rank has the tokens.
 int TextRank(std::string_view extension) {
   constexpr std::array<std::string_view, 3> kWanted = {"txt", "text", "json"};
   std::string lower(extension);
@@ -25,7 +26,7 @@ int TextRank(std::string_view extension) {
   return static_cast<int>(std::ranges::find(kWanted, lower) - kWanted.begin());
 }
 
-/// The sample whose members are being gone through.
+/// The sample whose members are being read.
 struct OpenSample {
   std::string name;
   std::int64_t begin = 0, end = 0;

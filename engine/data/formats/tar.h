@@ -14,17 +14,18 @@
 
 namespace tessera::engine {
 
-/// The part of a member's path that a sample's members share, and what follows its dot:
-/// "a.b/0001.seg.png" is {"a.b/0001", "seg.png"}. Both empty for a name that belongs to no sample:
+/// The part of a member's path that the members of its sample share, and the part after its dot:
+/// "a.b/0001.seg.png" is {"a.b/0001", "seg.png"}. Both are empty for a name of no sample: one
 /// without a dot, or with nothing before it.
 struct TarKey {
   std::string_view sample, extension;
 };
 TarKey SplitTarName(std::string_view path);
 
-/// Tokens of a sample are the bytes of its member .txt, else .text, else .json, else of its first
-/// one. Members that are no files, whose names have no dot, or look like __this__ are no samples.
-/// \error kDataLoss naming file and byte where a header is wrong or a member is cut off;
+/// The tokens of a sample are the bytes of its member .txt, else .text, else .json, else of its
+/// first one. Members that are not files, have no dot in their names, or look like __this__ belong
+/// to no sample.
+/// \error kDataLoss naming file and byte if a header is wrong or a member is cut off;
 ///     kInvalidArgument if there is no sample; of OpenIndex
 Result<DatasetPtr> OpenTar(std::vector<ByteSourcePtr> files, std::int64_t sequence,
                            const IndexOptions& options);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/data/formats/tar_header.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -13,7 +15,7 @@ namespace {
 
 using TarHeaderBytes = std::span<const std::byte>;
 
-/// Names and attributes longer than this are damage.
+/// Longer names and attributes are damage.
 constexpr std::int64_t kMaxExtension = 1 << 20;
 /// Of a name in a header.
 constexpr std::size_t kNameBytes = 100;
@@ -23,7 +25,7 @@ std::string_view Text(TarHeaderBytes bytes) {
   return text.substr(0, text.find('\0'));
 }
 
-/// Octal digits between spaces, or, where the first bit is set, a number of base 256 (GNU).
+/// Reads octal digits between spaces or, if the first bit is set, a number of base 256 (GNU).
 std::optional<std::int64_t> Number(TarHeaderBytes field) {
   const auto first = std::to_integer<unsigned>(field.front());
   if (first >= 0x80) {
@@ -56,7 +58,7 @@ bool IsChecksumRight(TarHeaderBytes header) {
   return wanted && (*wanted == as_unsigned || *wanted == as_signed);
 }
 
-/// What extended headers say of the member after them.
+/// What extended headers define for the member after them.
 struct Extension {
   std::optional<std::string> name = {};
   std::int64_t name_end = 0;  // of `name`, in the file
@@ -64,8 +66,9 @@ struct Extension {
   bool is_sparse = false;
 };
 
-/// Records "LENGTH KEY=VALUE\n", LENGTH being that of the whole record. \param offset of the text
-/// in the file \return false if damaged
+/// Reads records "LENGTH KEY=VALUE\n", where LENGTH is that of the whole record.
+/// \param offset of the text in the file
+/// \return false if damaged
 bool ParsePax(std::string_view text, std::int64_t offset, Extension& out) {
   const char* const begin = text.data();
   while (!text.empty()) {
@@ -107,7 +110,7 @@ bool IsZero(TarHeaderBytes block) {
   return std::ranges::all_of(block, [](std::byte byte) { return byte == std::byte{0}; });
 }
 
-/// Where data of `size` bytes ends with its padding. The padding of the last one may be missing.
+/// Returns where data of `size` bytes ends with its padding. The last member may lack it.
 Result<std::int64_t> EndOf(const ByteSource& file, std::int64_t header, std::int64_t data,
                            std::int64_t size) {
   if (size > file.size_bytes() - data) {
@@ -157,7 +160,8 @@ Result<std::optional<TarMember>> ReadTarMember(const ByteSource& file, ScanReade
           fmt::format("an extended header has {} bytes, the limit is {}", *size, kMaxExtension));
     }
     TESSERA_TRY(const std::int64_t end, EndOf(file, offset, data, *size));
-    TESSERA_TRY(const TarHeaderBytes value, reader.At(data, *size));  // `header` is gone from here on
+    TESSERA_TRY(const TarHeaderBytes value,
+                reader.At(data, *size));  // `header` is invalid from here on
     if (type == 'L') {
       extension.name = std::string(Text(value));
       extension.name_end = data + std::ssize(*extension.name);

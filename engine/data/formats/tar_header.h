@@ -14,12 +14,12 @@
 namespace tessera::engine {
 
 inline constexpr std::int64_t kTarBlock = 512;
-/// Zeros that close an archive.
+/// The zeros that close an archive.
 inline constexpr std::int64_t kTarEnd = 2 * kTarBlock;
 
 struct TarMember {
   std::string name;
-  std::int64_t name_end = 0;  // behind the last byte of the name, in the header that gives it
+  std::int64_t name_end = 0;  // after the last byte of the name, in the header that has it
   std::int64_t begin = 0;     // of its first header, extended ones included
   std::int64_t data_begin = 0;
   std::int64_t size_bytes = 0;  // of the data, without the padding
@@ -27,8 +27,8 @@ struct TarMember {
   bool is_file = false;
 };
 
-/// The member that begins at `offset`; nullopt at the end: two blocks of zeros, or the end of the
-/// file between two members.
+/// Returns the member that begins at `offset`; nullopt at the end: two blocks of zeros, or the end
+/// of the file between two members.
 /// \error kDataLoss naming file and byte for a wrong checksum or number, a header that is too long,
 ///     data that is cut off, a sparse file
 Result<std::optional<TarMember>> ReadTarMember(const ByteSource& file, ScanReader& reader,

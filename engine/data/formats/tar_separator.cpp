@@ -15,7 +15,7 @@ namespace {
 
 using TarSeparatorBytes = std::span<std::byte>;
 
-/// A record that is in memory.
+/// A record in memory.
 class RecordSource final : public ByteSource {
  public:
   explicit RecordSource(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -33,7 +33,7 @@ class RecordSource final : public ByteSource {
   const std::span<const std::byte> bytes_;
 };
 
-/// The members that are of the sample.
+/// The members of the sample.
 Result<std::vector<TarMember>> MembersOf(std::span<const std::byte> record) {
   const RecordSource source(record);
   ScanReader reader(source);
@@ -47,8 +47,9 @@ Result<std::vector<TarMember>> MembersOf(std::span<const std::byte> record) {
   }
 }
 
-/// Which character of a sample's name becomes another: the last that is a byte of its own, but for
-/// slashes. \pre the name is not empty
+/// Returns which character of a sample's name is changed: the last single-byte one that is no
+/// slash.
+/// \pre the name is not empty
 std::size_t PlaceToChange(std::string_view name) {
   for (std::size_t i = name.size(); i-- > 0 && name[i] != '/';) {
     if (static_cast<unsigned char>(name[i]) < 0x80) return i;
@@ -58,7 +59,7 @@ std::size_t PlaceToChange(std::string_view name) {
 
 char Another(char c) { return c == '~' ? '_' : '~'; }
 
-/// Of a header whose name has changed.
+/// Updates the checksum of a header whose name has changed.
 void WriteChecksum(TarSeparatorBytes header) {
   const TarSeparatorBytes field = header.subspan(148, 8);
   std::ranges::fill(field, std::byte{' '});

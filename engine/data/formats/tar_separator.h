@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Samples of tar shards put one after the other in another order, and still told apart.
+/// Makes samples of tar shards distinct when they follow each other in another order.
 
 #include <cstddef>
 #include <span>
@@ -12,13 +12,14 @@
 
 namespace tessera::engine {
 
-/// In an archive nothing but names tells where a sample ends (tar.h), and the names of two shards
-/// may be the same, or a sample come twice at the end of a pass. Where a sample has the name of the
-/// one before it, one character of its name becomes another, in all its members. Sizes stay.
+/// In an archive only names show where a sample ends (tar.h). The names of two shards may be equal,
+/// and a sample may come twice at the end of a pass. If a sample has the name of the one before it,
+/// one character of its name is changed in all its members. Sizes stay.
 class TarSeparator {
  public:
-  /// The next sample of the archive, whole members as Dataset::ReadRecord gives them; may change
-  /// it. \error kDataLoss where it holds no members
+  /// Takes the next sample of the archive, whole members as Dataset::ReadRecord returns them, and
+  /// changes its name if need be.
+  /// \error kDataLoss if it has no members
   Status Next(std::span<std::byte> record);
 
  private:

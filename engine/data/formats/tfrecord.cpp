@@ -6,6 +6,7 @@
 #include "engine/data/data_error.h"
 #include "engine/data/formats/crc32c.h"
 #include "engine/data/formats/example_proto.h"
+#include "engine/data/formats/record_limits.h"
 #include "engine/data/formats/records_dataset.h"
 #include "engine/data/scan_reader.h"
 #include "engine/data/tokens.h"
@@ -16,7 +17,7 @@ namespace {
 constexpr std::int64_t kHead = 12, kTail = 4;
 using TfrecordBytes = std::span<const std::byte>;
 
-/// The length of the data of a record, from its head.
+/// Returns the length of the data of a record, from its head.
 Result<std::int64_t> DataSize(const ByteSource& file, std::int64_t offset, TfrecordBytes head) {
   if (MaskCrc(Crc32c(head.first(8))) != Load<std::uint32_t>(head, 8)) {
     return BadData(file, offset, "the CRC of a record's length is wrong");
@@ -36,7 +37,7 @@ Result<std::int64_t> DataSize(const ByteSource& file, std::int64_t offset, Tfrec
   return static_cast<std::int64_t>(size);
 }
 
-/// Returns the bytes that a record with `data` trains on.
+/// Returns the bytes of `data`, that of a record, that are tokens.
 /// \error kInvalidArgument for an Example without a text
 Result<TfrecordBytes> TextOf(const ByteSource& file, std::int64_t offset, TfrecordBytes data) {
   if (const auto text = BytesFeature(data, "text")) return *text;
@@ -58,8 +59,8 @@ Status ScanTfRecords(const ByteSource& file, IndexBuilder& builder) {
     TESSERA_TRY(const std::int64_t data, DataSize(file, offset, head));
     const std::int64_t size = kHead + data + kTail;
     TESSERA_TRY(const TfrecordBytes record, reader.At(offset, size));
-    TESSERA_TRY(const TfrecordBytes text, TextOf(file, offset,
-                                         record.subspan(kHead, static_cast<std::size_t>(data))));
+    TESSERA_TRY(const TfrecordBytes text,
+                TextOf(file, offset, record.subspan(kHead, static_cast<std::size_t>(data))));
     builder.Add({static_cast<std::uint64_t>(offset), static_cast<std::uint64_t>(size),
                  static_cast<std::uint64_t>(text.size())});
     TESSERA_RETURN_IF_ERROR(builder.Passed(size));
@@ -110,13 +111,14 @@ class TfRecordDataset final : public RecordsDataset {
 
 Result<DatasetPtr> OpenTfRecords(std::vector<ByteSourcePtr> files, std::int64_t sequence,
                                  const IndexOptions& options) {
-  TESSERA_TRY(RecordIndexPtr index, OpenIndex(DataFormat::kTfRecord, 3, files.size(), files,
-                                              options, [&files](IndexBuilder& builder) -> Status {
-                                                for (const ByteSourcePtr& file : files) {
-                                                  TESSERA_RETURN_IF_ERROR(ScanTfRecords(*file, builder));
-                                                }
-                                                return OkStatus();
-                                              }));
+  TESSERA_TRY(RecordIndexPtr index,
+              OpenIndex(DataFormat::kTfRecord, 3, files.size(), files, options,
+                        [&files](IndexBuilder& builder) -> Status {
+                          for (const ByteSourcePtr& file : files) {
+                            TESSERA_RETURN_IF_ERROR(ScanTfRecords(*file, builder));
+                          }
+                          return OkStatus();
+                        }));
   TESSERA_RETURN_IF_ERROR(CheckRecords(*index, files, sequence));
   return std::make_shared<const TfRecordDataset>(std::move(files), sequence, std::move(index));
 }

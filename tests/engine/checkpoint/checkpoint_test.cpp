@@ -143,7 +143,8 @@ class CheckpointTest : public QObject {
     row(9, "invalid argument: dim 0 = -4 of a shape is negative");
     row(10, "shape [0] has no elements but a box");
     row(11, "shape [4611686018427387904] of f32 has more than 2^63-1 bytes");
-    QTest::newRow("archive") << 12 << "'/c': tensor 'w' lies in an archive that nothing opens";
+    QTest::newRow("archive") << 12
+                             << "'/c': tensor 'w' is in an archive, but its format has no archives";
   }
   void contradictionsAreRefused() {
     QFETCH(int, which);

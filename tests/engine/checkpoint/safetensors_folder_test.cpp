@@ -60,8 +60,9 @@ class SafetensorsFolderTest : public QObject {
   void init() { folder_ = std::make_unique<QTemporaryDir>(); }
 
   void nothingThere() {
-    QCOMPARE(Error(), QStringLiteral("'F' is no checkpoint: no *.safetensors, .metadata or "
-                                     "latest_checkpointed_iteration.txt in it"));
+    QCOMPARE(Error(),
+             QStringLiteral("'F' is not a checkpoint: it has no *.safetensors, .metadata or "
+                            "latest_checkpointed_iteration.txt in it"));
     const auto opened = Checkpoint::Open(Path("none"));
     QVERIFY(opened.error().code == ErrorCode::kNotFound);
   }
@@ -197,7 +198,7 @@ class SafetensorsFolderTest : public QObject {
     QVERIFY(Error().startsWith(QStringLiteral("'F/x.safetensors' at byte 0: the header has ")));
     fs::remove(Path("x.safetensors"));
     fs::create_directory(Path("x.safetensors"));
-    QCOMPARE(Error(), QStringLiteral("'F/x.safetensors' is no file"));
+    QCOMPARE(Error(), QStringLiteral("'F/x.safetensors' is not a regular file"));
   }
 };
 

@@ -314,7 +314,7 @@ class SafetensorsHeaderTest : public QObject {
         "'DCP_SHARDING_INFO' in 'x' at byte 26: key 'w' appears twice");
     row("index", "{}", "'x' at byte 0: no weight_map in the index");
     row("index", Json("{'weight_map':{'w':'../f'}}"),
-        "'x' at byte 19: '../f' is no name of a file in this folder");
+        "'x' at byte 19: '../f' is not the name of a file in this folder");
     row("index", Json("{'weight_map':{'w':'f','w':'g'}}"),
         "'x' at byte 23: tensor 'w' appears twice");
     row("index", Json("{'weight_map':{},'weight_map':{}}"),

@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// Checkpoints of the safetensors family of tensors in memory, for readers: any cuts, each file in
-/// one go.
+/// Writes checkpoints of the safetensors family from tensors in memory, with any cuts.
 
 #include <cstdint>
 #include <filesystem>
@@ -17,7 +16,7 @@
 
 namespace tessera::test {
 
-/// The tensors, each as one piece.
+/// Returns each tensor as one piece.
 std::vector<checkpoint::Piece> WholePieces(const std::vector<SampleTensor>& tensors);
 
 struct SampleOptions {
@@ -27,9 +26,9 @@ struct SampleOptions {
   std::map<std::string, std::string> metadata = {};  // of each file
 };
 
-/// Writes the files of PlanFiles; an index is not among them.
+/// Writes the files of PlanFiles, without an index.
 /// \pre pieces are of the tensors
-/// \error those of PlanFiles, AssignOffsets and PrintHeader
+/// \error as PlanFiles, AssignOffsets and PrintHeader
 Status WriteCheckpoint(checkpoint::Format format, const std::filesystem::path& path,
                        const std::vector<SampleTensor>& tensors,
                        const std::vector<checkpoint::Piece>& pieces,

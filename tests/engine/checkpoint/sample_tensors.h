@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Tensors in memory, and a slow way to take boxes out of them, to compare checkpoints with.
+/// Tensors in memory with a slow, obvious way to read boxes, to compare checkpoints with.
 
 #include <QString>
 #include <cstddef>
@@ -26,20 +26,20 @@ struct SampleTensor {
   std::vector<std::byte> bytes;  // row-major
 };
 
-/// Any bytes, any dtype; rank 0 to 4, sizes 0 to 9, some of them 0.
+/// Returns a tensor of any bytes and dtype, rank 0 to 4, and sizes 0 to 9.
 SampleTensor AnyTensor(std::mt19937_64& rng, std::string name);
 /// Cuts the box at random planes, `cuts` times.
 std::vector<ptc::Box> AnyTiling(std::mt19937_64& rng, const ptc::Box& whole, int cuts);
-/// Row-major bytes of a box, element by element. \pre the box ends with whole bytes
+/// Returns the row-major bytes of a box, element by element. \pre the box ends with whole bytes
 std::vector<std::byte> Extract(const SampleTensor& tensor, const ptc::Box& box);
-/// Sum of mix(mix(i) XOR bits(i)) over the elements of a box, from the definition.
+/// Returns the sum of mix(mix(i) XOR bits(i)) over the elements of a box, by the definition.
 std::uint64_t DigestByDefinition(const SampleTensor& tensor, const ptc::Box& box);
 
 void WriteText(const std::filesystem::path& path, std::string_view text);
 std::string ReadText(const std::filesystem::path& path);
 
-/// Why the checkpoint does not hold exactly these tensors, compared whole and in random boxes;
-/// empty if it does.
+/// Describes the first difference between a checkpoint and these tensors, compared whole and in
+/// random boxes; empty if there is none.
 QString Differs(const checkpoint::Checkpoint& checkpoint, const std::vector<SampleTensor>& tensors,
                 std::mt19937_64& rng);
 

@@ -176,7 +176,8 @@ class OpenDataTest : public QObject {
       bool Knows(const std::string& name) const override { return files_.Knows(name); }
       Result<engine::ByteSourcePtr> Open(const std::string& name) const override {
         if (!name.ends_with("b.txt")) return files_.Open(name);
-        if (!opens_) return Unavailable("data path '" + name + "' cannot be read: Permission denied");
+        if (!opens_)
+          return Unavailable("data path '" + name + "' cannot be read: Permission denied");
         TESSERA_TRY(engine::ByteSourcePtr file, files_.Open(name));
         return std::make_shared<const Unreadable>(std::move(file));
       }

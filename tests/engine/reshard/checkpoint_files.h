@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Checkpoints whose every element is a function of seed, tensor and index: any part of any copy
-/// can be checked by itself.
+/// Checkpoints in which every element is a function of seed, tensor and index, so that any part of
+/// any copy can be verified without the original.
 
 #include <QTemporaryDir>
 #include <cstddef>
@@ -19,29 +19,29 @@
 
 namespace tessera::test {
 
-/// The bytes of a whole tensor, made without any code of the checkpoints. Floating-point elements
-/// are small integers, exact in every type of 16 bits and more.
+/// Returns the bytes of a whole tensor without using the code under test. Floating-point elements are
+/// small integers, which every type of 16 bits and more represents exactly.
 std::vector<std::byte> BytesOfTensor(std::uint64_t seed, const reshard::OutTensor& tensor);
 
-/// Writes a safetensors file byte by byte, without the code under test. \return whether that went
-/// well
+/// Writes a safetensors file without using the code under test.
+/// \return whether it succeeded
 bool WriteSafetensors(const std::string& path, std::uint64_t seed,
                       const std::vector<reshard::OutTensor>& tensors);
 
-/// Empty where the checkpoint has these tensors with these elements; else what is wrong.
+/// Describes the first difference from these tensors; empty if there is none.
 std::string WhatDiffers(const checkpoint::Checkpoint& checkpoint, std::uint64_t seed,
                         const std::vector<reshard::OutTensor>& tensors);
 
-/// Tensors of rank 0 to 4 with up to some thousand elements, some with none, named by number.
+/// Returns tensors of rank 0 to 4 with up to a few thousand elements, some without, named by number.
 std::vector<reshard::OutTensor> AnyTensors(std::mt19937_64& rng, int count);
-/// A mesh of up to 12 ranks and a rule for each tensor: cuts of several dims, ragged ones, fused
-/// segments, flat ranges, pipeline stages, replicas.
+/// Returns a layout on up to 12 ranks: cuts of several dims, ragged cuts, fused segments, flat ranges,
+/// pipeline stages and replicas.
 ptc::Layout AnyLayout(std::mt19937_64& rng, const std::vector<reshard::OutTensor>& tensors);
 
-/// A temporary folder, in memory where that is possible: these tests wait for the disk very often.
+/// Returns a temporary folder, in memory if possible, because these tests sync files very often.
 std::unique_ptr<QTemporaryDir> MemoryFolder();
 void WriteFile(const std::string& path, const std::string& bytes);
-/// All of a file. Empty if it cannot be read.
+/// Reads a whole file. Empty if it cannot be read.
 std::string Slurp(const std::string& path);
 
 }  // namespace tessera::test

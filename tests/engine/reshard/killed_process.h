@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A process that is killed at a chosen moment: between two calls that change files.
+/// Kills a process at a chosen moment between two system calls that change files.
 
 #include <functional>
 #include <optional>
@@ -11,9 +11,8 @@ namespace tessera::test {
 
 /// Runs `work` in a forked process under ptrace and kills it (SIGKILL) before its `moment`-th call
 /// that changes a file or a folder, counted from 1.
-/// \return whether it was killed (false: it had fewer such calls and ended by itself), nullopt
-/// where
-///     this machine does not let a process be traced
+/// \return whether it was killed; false if it ended before that many calls; nullopt if processes
+///     cannot be traced on this machine
 std::optional<bool> KillAtChange(int moment, const std::function<void()>& work);
 
 }  // namespace tessera::test

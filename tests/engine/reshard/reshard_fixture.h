@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What tests of reshard begin with: a folder of their own and a run between two names in it.
+/// The base of reshard tests: a temporary folder, and runs between two names in it.
 
 #include <QDir>
 #include <QObject>
@@ -27,7 +27,7 @@ class ReshardFixture : public QObject {
     return QDir(folder_->path()).filePath(QString::fromStdString(name)).toStdString();
   }
 
-  /// From "src.safetensors" to a name or a path.
+  /// Reshards "src.safetensors" to a name in the folder or to a path.
   Result<reshard::Report> Run(const std::string& destination,
                               const reshard::Options& options) const {
     const auto source = checkpoint::Checkpoint::Open(Path("src.safetensors"));

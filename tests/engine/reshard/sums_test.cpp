@@ -84,8 +84,8 @@ class SumsTest : public test::ReshardFixture {
     QTest::addColumn<QByteArray>("says");
     const QByteArray sum(64, '0');
     const QByteArray name = "__0_0.distcp";
-    QTest::newRow("another algorithm")
-        << QByteArray("md5") << name << sum << QByteArray("'algorithm' is not 'sha256'");
+    QTest::newRow("another algorithm") << QByteArray("md5") << name << sum
+                                       << QByteArray("at byte 14: algorithm 'md5' is not 'sha256'");
     QTest::newRow("outside") << QByteArray("sha256") << QByteArray("../x") << sum
                              << QByteArray("file '../x' lies outside the folder");
     QTest::newRow("short sum") << QByteArray("sha256") << name << QByteArray("12")

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Writes pickles, zip archives and checkpoint folders byte by byte as Python, torch.save and
-/// torch.distributed.checkpoint do, so that tests need none of them.
+/// Writes the bytes of pickles, zip archives and checkpoint folders as Python, torch.save and
+/// torch.distributed.checkpoint do, so that tests do not need these.
 
 #include <cstdint>
 #include <filesystem>
@@ -14,7 +14,7 @@
 
 namespace tessera::test {
 
-/// Opcodes of a pickle, without PROTO and STOP. Values compose by their text.
+/// Opcodes of a pickle, without PROTO and STOP. Values are composed by concatenation.
 namespace pickle {
 std::string Int(std::int64_t value);
 std::string Text(const std::string& text);
@@ -44,7 +44,7 @@ struct ZipOptions {
 };
 std::string Zip(const std::vector<ZipFileSpec>& files, const ZipOptions& options = {});
 
-/// A tensor as torch.save has it.
+/// A tensor as torch.save stores it.
 struct TensorSpec {
   std::string storage = "FloatStorage";  // class in module torch
   std::string bytes;                     // of the storage

@@ -132,10 +132,10 @@ class TorchDcpTest : public QObject {
              {"a file outside the folder", "file '../__0_0.distcp' lies outside the folder"},
              {"a blob too small", "does not fit into the 8 bytes it has in '__0_0.distcp'"},
              {"a compressed blob", "was compressed or encrypted"},
-             {"another class", "no Metadata of torch.distributed.checkpoint"},
-             {"a tensor twice", "entry 's' stands twice"},
+             {"another class", "not a Metadata of torch.distributed.checkpoint"},
+             {"a tensor twice", "entry 's' appears twice"},
              {"another rank", "a chunk has 1 offsets and 1 sizes in the shape [4,3]"},
-             {"a name with a line break", "is no printable text"},
+             {"a name with a line break", "is not printable text"},
              {"a global outside the whitelist", "global 'os.system' is not one"}}) {
       QTest::newRow(name) << which++ << QString::fromLatin1(message);
     }
@@ -198,7 +198,7 @@ class TorchDcpTest : public QObject {
         test::TorchSave({"FloatStorage", bytes, 6, {2, 3}, {INT64_MAX, INT64_MAX}}),
         "do not lie in storage '0'");
     row("a negative stride", test::TorchSave({"FloatStorage", bytes, 6, {2, 3}, {-1, 1}}),
-        "the stride of a tensor is no tuple of integers from 0");
+        "the stride of a tensor is not a tuple of integers from 0");
     row("an offset beyond the storage",
         test::TorchSave({"FloatStorage", bytes, 6, {2, 3}, {3, 1}, 1}),
         "do not lie in storage '0'");
@@ -397,10 +397,11 @@ class TorchDcpTest : public QObject {
                                                      : QByteArray::fromStdString(said);
     };
     QCOMPARE(refuses(folder / "metadata.json", R"({"sharded_backend":"zarr"})",
-                     "byte 0: sharded_backend 'zarr' is not 'torch_dist'"),
+                     "at byte 19: sharded_backend 'zarr' is not 'torch_dist'"),
              QByteArray());
-    QCOMPARE(refuses(folder / "metadata.json", "{]", "byte 1: not JSON"), QByteArray());
-    QCOMPARE(refuses(folder / "metadata.json", "[]", "byte 0: not a JSON object"), QByteArray());
+    QCOMPARE(refuses(folder / "metadata.json", "{]", "at byte 1: a string expected"), QByteArray());
+    QCOMPARE(refuses(folder / "metadata.json", "[]", "at byte 0: an object expected"),
+             QByteArray());
     QCOMPARE(refuses(root / "latest_checkpointed_iteration.txt", "12a",
                      "'12a' is neither an iteration nor 'release'"),
              QByteArray());

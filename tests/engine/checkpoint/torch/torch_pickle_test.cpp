@@ -133,9 +133,9 @@ class TorchPickleTest : public QObject {
     body("EXT1", "\x82\x01", "opcode 0x82 is not one");
     body("PERSID", "Px\n", "opcode 0x50 is not one");
     body("NEXT_BUFFER", "\x97", "opcode 0x97 is not one");
-    body("a call of what is no global", "N)R", "what is called is no global");
+    body("a call of what is no global", "N)R", "the callable is not a global");
     body("arguments that are no tuple", p::Global("torch", "Size") + "NR",
-         "the arguments of a call are no tuple");
+         "the arguments of a call are not a tuple");
     body("keyword arguments", p::Global("torch", "Size") + ")" + p::Dict({{"N", "N"}}) + "\x92",
          "keyword arguments");
     body("an empty stack", "0", "finds the pickle's stack empty");
@@ -145,7 +145,7 @@ class TorchPickleTest : public QObject {
     body("a key without a value", "}(Nu", "a key of a dict has no value");
     body("APPEND to a dict", "}Na", "not of their kind of container");
     body("APPEND to nothing", "Na", "not of their kind of container");
-    body("a state for a number", "K\x01}b", "a state is given to what is no object");
+    body("a state for a number", "K\x01}b", "a state is set on a value that is not an object");
     body("a memo entry that was never set", "h\x07", "memo entry 7 was never set");
     body("a memo entry far away", std::string("Nr\xff\xff\xff\xff"),
          "memo entry 4294967295 is beyond");
@@ -154,7 +154,7 @@ class TorchPickleTest : public QObject {
     body("text of 2^63 bytes", "\x8d\xff\xff\xff\xff\xff\xff\xff\xff", "are wanted");
     body("a frame longer than the file", std::string("\x95\xff\0\0\0\0\0\0\0", 9),
          "a frame of 255");
-    body("INT that is none", "I1x\n", "'1x' is no integer");
+    body("INT that is none", "I1x\n", "'1x' is not an integer");
     body("a line without end", "cos", "cut short inside a line");
     body("deep marks", std::string(70000, '('), "nests deeper than 65536 marks");
   }

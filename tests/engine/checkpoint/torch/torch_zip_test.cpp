@@ -80,7 +80,7 @@ class TorchZipTest : public QObject {
     row("more entries than the directory can hold", Patched(zip, end + 10, "\xff\x7f"),
         "cannot hold 32767 entries");
     row("an entry that is none", Patched(zip, directory, "PK\x03"),
-        "here should be an entry of the zip directory");
+        "an entry of the zip directory was expected");
     row("a directory behind the end", Patched(zip, end + 16, "\xff\xff\xff\x7f"),
         "does not lie before its end record");
     row("an entry outside", Patched(zip, directory + 42, "\xff\xff\xff\x7f"),

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// A strict JSON reader (RFC 8259) that hands out one token at a time: it builds no tree, so what
-/// it takes of memory is what its caller keeps, and every error names the byte.
+/// A strict JSON reader (RFC 8259) that returns one token at a time. It builds no tree, so it needs
+/// no memory beyond what its caller keeps. Every error names the byte.
 
 #include <cstdint>
 #include <functional>
@@ -14,35 +14,35 @@
 
 namespace tessera::checkpoint {
 
-/// Reads `text` from its begin on. After an error the scanner is of no further use.
+/// Reads `text` from its begin. Not usable after an error.
 class JsonScanner {
  public:
-  /// `where` and `base` stand in errors: "'where' at byte base+position: …".
+  /// `where` and `base` appear in errors: "'where' at byte base+position: …".
   JsonScanner(std::string_view text, std::string where, std::int64_t base = 0)
       : text_(text), where_(std::move(where)), base_(base) {}
 
-  /// Reads an object; `member` reads each value after its key and is told the key's position.
-  /// Whether keys repeat is up to `member`.
+  /// Reads an object. `member` is called after each key, with the position of the key, and reads
+  /// the value. It decides whether a repeated key is an error.
   Status Object(const std::function<Status(std::string key, std::size_t at)>& member);
-  /// Reads an array; `element` reads each value.
+  /// Reads an array. `element` reads each value.
   Status Array(const std::function<Status()>& element);
-  /// A string: valid UTF-8, with its escapes resolved.
+  /// Reads a string of valid UTF-8 and resolves its escapes.
   Result<std::string> String();
-  /// A number without sign, fraction and exponent, at most 2^63-1.
+  /// Reads a number without sign, fraction and exponent, at most 2^63-1.
   Result<std::int64_t> Count();
-  /// Whether the next value is null, which is read then.
+  /// Reads `null` if it is the next value, and returns whether it was.
   bool Null();
-  /// Any value, at most 64 deep.
+  /// Skips any value, at most 64 levels deep.
   Status Skip(int depth = 0);
-  /// Nothing but white space is left.
+  /// Checks that only white space is left.
   Status End();
 
-  /// Position of the next token, from the begin of the text.
+  /// The offset of the next token in the text.
   std::size_t Position();
   Error Wrong(std::size_t at, std::string_view what) const;
 
  private:
-  char Peek();  // next character behind white space; '\0' at the end
+  char Peek();  // skips white space and returns the next character; '\0' at the end
   Status Expect(char wanted, std::string_view what);
   Status Escape(std::string& out);
   Result<std::uint32_t> Hex4();
@@ -55,10 +55,10 @@ class JsonScanner {
   std::size_t at_ = 0;
 };
 
-/// A JSON string with its quotes, escaped as few characters as the grammar allows.
+/// Appends a JSON string with its quotes. Escapes only the characters that the grammar requires.
 void AppendJsonString(std::string& out, std::string_view text);
 
-/// A name as it stands in an error: at most 200 bytes, without control characters.
+/// A name for an error message: at most 200 bytes, without control characters.
 std::string Printable(std::string_view name);
 
 }  // namespace tessera::checkpoint

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/checkpoint/safetensors/json_scanner.h"
+#include "engine/checkpoint/json_scanner.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,8 @@ constexpr int kMaxDepth = 64;
 
 bool IsDigit(char c) { return '0' <= c && c <= '9'; }
 
-/// Bytes of the UTF-8 character at the begin of `text`, 0 if there is none (Unicode 15, table 3-7).
+/// The bytes of the UTF-8 character that `text` begins with; 0 if it is malformed (Unicode 15,
+/// table 3-7).
 std::size_t Utf8Length(std::string_view text) {
   const auto byte = [&](std::size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
@@ -268,7 +269,7 @@ std::string Printable(std::string_view name) {
   constexpr std::size_t kMost = 200;
   std::size_t end = std::min(name.size(), kMost);
   while (end < name.size() && end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) {
-    --end;  // no half of a character
+    --end;  // do not split a character
   }
   std::string out(name.substr(0, end));
   std::ranges::replace_if(
