@@ -45,7 +45,8 @@ class Arena {
   bool writable() const { return writable_; }
   /// A store into it faults if the mapping is read-only.
   ArenaHeader& header() const { return *reinterpret_cast<ArenaHeader*>(bytes_.data()); }
-  /// The byte at `offset` from the start of the arena. \pre 0 <= offset && offset < capacity()
+  /// The byte at `offset` from the start of the arena.
+  /// \pre 0 <= offset && offset < capacity()
   std::byte* data(std::int64_t offset) const;
   /// The bytes from the start of the slot's table to the end of the arena, or an empty span if the
   /// header names no table or a place outside of the arena.

@@ -17,7 +17,8 @@ namespace {
 constexpr std::size_t kTouchChunkBytes = std::size_t{64} << 20U;
 constexpr std::size_t kSmallPageBytes = 4096;
 
-/// Faults in every page of a chunk. \return 0 or the errno value
+/// Faults in every page of a chunk.
+/// \return 0 or the errno value
 int TouchChunk(std::span<std::byte> bytes) {
   // Advice only: shared memory that gets no huge pages works with small ones.
   madvise(bytes.data(), bytes.size(), MADV_HUGEPAGE);
@@ -31,7 +32,8 @@ int TouchChunk(std::span<std::byte> bytes) {
   return 0;
 }
 
-/// Allocates the pages of a chunk without touching them. \return 0 or the errno value
+/// Allocates the pages of a chunk without touching them.
+/// \return 0 or the errno value
 int AllocateChunk(int fd, std::size_t offset, std::size_t size) {
   while (fallocate(fd, 0, static_cast<off_t>(offset), static_cast<off_t>(size)) != 0) {
     if (errno != EINTR) return errno;
