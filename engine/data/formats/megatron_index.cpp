@@ -45,7 +45,7 @@ Result<MegatronIndexHeader> ReadHeader(const ByteSource& idx) {
   constexpr std::string_view kIndexMagic("MMIDIDX\0\0", 9);
   std::array<std::byte, kHeaderBytes> bytes{};
   TESSERA_RETURN_IF_ERROR(ReadChecked(idx, 0, bytes));
-  if (std::memcmp(bytes.data(), kIndexMagic.data(), kMagic.size()) != 0) {
+  if (std::memcmp(bytes.data(), kIndexMagic.data(), kIndexMagic.size()) != 0) {
     return BadData(idx, 0, "not an index of Megatron: it does not begin with MMIDIDX");
   }
   const auto version = Load<std::uint64_t>(bytes, 9);
