@@ -32,7 +32,7 @@ std::optional<Int> ParseDecimal(std::string_view text) {
   return value;
 }
 
-std::vector<std::string_view> Split(std::string_view text, char separator) {
+std::vector<std::string_view> SplitText(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   while (true) {
     const std::size_t at = text.find(separator);
@@ -88,7 +88,7 @@ Result<std::vector<DeviceId>> ParseDevices(std::string_view text) {
   const std::size_t cross = text.find('x');
   if (cross != std::string_view::npos) return ParseGrid(text, cross);
   std::vector<DeviceId> devices;
-  for (std::string_view part : Split(text, ',')) {
+  for (std::string_view part : SplitText(text, ',')) {
     TESSERA_TRY(const DeviceId device, ParseDevice(part));
     devices.push_back(device);
   }
@@ -145,7 +145,7 @@ Result<MeshShape> ParseMeshShape(std::string_view text) {
   if (text.empty()) return InvalidArgument("mesh is empty");
   MeshShape shape;
   std::array<bool, kNumAxes> seen{};
-  for (std::string_view part : Split(text, ',')) {
+  for (std::string_view part : SplitText(text, ',')) {
     const std::size_t equals = part.find('=');
     if (equals == std::string_view::npos) {
       return InvalidArgument(

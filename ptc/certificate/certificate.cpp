@@ -36,8 +36,8 @@ Grouping GroupBy(const Members& members, const NameOf& name_of) {
 }
 
 /// The ports of one kind, by direction, for direct sends and for relays.
-struct Ports {
-  explicit Ports(const std::vector<double>& speeds)
+struct CertificatePorts {
+  explicit CertificatePorts(const std::vector<double>& speeds)
       : direct_in(speeds), direct_out(speeds), relayed_in(speeds), relayed_out(speeds) {}
   PortTimes direct_in, direct_out, relayed_in, relayed_out;
 };
@@ -111,7 +111,7 @@ class Certifier {
     result_.direct = {least.seconds, least.bytes, port, least.num_ports};
   }
 
-  void RaiseAll(const Ports& ports, const std::function<std::string(int)>& name) {
+  void RaiseAll(const CertificatePorts& ports, const std::function<std::string(int)>& name) {
     Raise(result_.direct, ports.direct_in, "in", name);
     Raise(result_.direct, ports.direct_out, "out", name);
     Raise(result_.relayed, ports.relayed_in, "in", name);
@@ -268,8 +268,8 @@ class Certifier {
   const Topology& topology_;
   Grouping hosts_;  // of devices
   Grouping racks_;  // of hosts
-  Ports device_ports_, host_ports_;
-  Ports rack_ports_;                     // for relays
+  CertificatePorts device_ports_, host_ports_;
+  CertificatePorts rack_ports_;                     // for relays
   PortTimes into_racks_, out_of_racks_;  // hosts, then racks; for direct sends
   // Bytes of copies beyond the first: inside each host, into hosts, into racks.
   std::vector<std::int64_t> further_inside_;

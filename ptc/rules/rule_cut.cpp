@@ -11,7 +11,7 @@
 namespace tessera::ptc {
 namespace {
 
-using Kind = JsonValue::Kind;
+using RuleCutKind = JsonValue::Kind;
 
 /// The usual words for cuts, for weights of shape [out, in] and their biases.
 struct CutWord {
@@ -37,7 +37,7 @@ class CutReader {
 
   Result<RuleCut> Word(const JsonReader& reader, const JsonValue& value) const {
     const auto word = std::ranges::find(kCutWords, value.text, &CutWord::name);
-    if (word == kCutWords.end() || value.kind != Kind::kText) {
+    if (word == kCutWords.end() || value.kind != RuleCutKind::kText) {
       return reader.Expected(value, fmt::format("{} or an object with dims", kCutWordNames));
     }
     RuleCut cut;
@@ -91,7 +91,7 @@ class CutReader {
 
   static Result<Axis> OneAxis(const JsonReader& reader, const JsonValue& value) {
     const auto axis = ParseAxis(value.text);
-    if (axis && value.kind == Kind::kText) return *axis;
+    if (axis && value.kind == RuleCutKind::kText) return *axis;
     return reader.At(
         value, fmt::format("expected one of the axes pp, dp, ep, cp, tp, not {}", Describe(value)));
   }
@@ -99,7 +99,7 @@ class CutReader {
   /// One axis or a list of them.
   static Result<std::vector<Axis>> Axes(const JsonReader& reader, const JsonValue& value) {
     std::vector<Axis> axes;
-    if (value.kind != Kind::kList) {
+    if (value.kind != RuleCutKind::kList) {
       TESSERA_TRY(const Axis axis, OneAxis(reader, value));
       return std::vector{axis};
     }
@@ -111,14 +111,14 @@ class CutReader {
   }
 
   Result<DimCut> Dim(const JsonReader& reader, const JsonValue& value, Split of_lists) const {
-    if (value.kind == Kind::kText && value.text == "heads_q") {
+    if (value.kind == RuleCutKind::kText && value.text == "heads_q") {
       return OverTp(reader, value, CutWord::By::kQueryHeads);
     }
-    if (value.kind == Kind::kText && value.text == "heads_kv") {
+    if (value.kind == RuleCutKind::kText && value.text == "heads_kv") {
       return OverTp(reader, value, CutWord::By::kKvHeads);
     }
-    if (value.kind == Kind::kObject) return Explicit(value);
-    if (value.kind != Kind::kList) {
+    if (value.kind == RuleCutKind::kObject) return Explicit(value);
+    if (value.kind != RuleCutKind::kList) {
       return reader.At(value, fmt::format("expected a list of axes, an object with axes, heads_q "
                                           "or heads_kv for each dim, not {}",
                                           Describe(value)));
@@ -179,7 +179,7 @@ class CutReader {
     TESSERA_TRY(const auto* cuts, reader.List("cuts"));
     segments.cuts.emplace();
     for (const JsonValue& item : *cuts) {
-      if (item.kind == Kind::kNull) {
+      if (item.kind == RuleCutKind::kNull) {
         segments.cuts->emplace_back();
         continue;
       }
@@ -202,7 +202,7 @@ class CutReader {
 Result<RuleCut> ReadCut(const NamedText& file, const JsonReader& rule, const Values& values) {
   TESSERA_TRY(const JsonValue* value, rule.Member("cut"));
   const CutReader reader(file, values);
-  return value->kind == Kind::kObject ? reader.Object(*value) : reader.Word(rule, *value);
+  return value->kind == RuleCutKind::kObject ? reader.Object(*value) : reader.Word(rule, *value);
 }
 
 Status Apply(const RuleCut& cut, TensorSpec& spec) {
