@@ -230,10 +230,10 @@ class RuleFilesTest : public QObject {
           "r.json:10: expected a list of axes, an object with axes, heads_q or heads_kv for each "
           "dim, not 3");
     rules("\"dim\": 1, ", "\"dim\": 8, ", "r.json:10: 'dim' must be a whole number in 0..7, not 8");
-    rules(
-        "\"sizes\": [\"$width\", \"$width\", \"$width\"], ", "",
-        "t.json:10: tensor 'model.layers.0.c_attn.weight': neither the rule nor the tensor has the "
-        "sizes of its segments (by the rule at r.json:9)");
+    rules("\"sizes\": [\"$width\", \"$width\", \"$width\"], ", "",
+          "t.json:10: tensor 'model.layers.0.c_attn.weight': neither the rule nor the tensor gives "
+          "the "
+          "sizes of the segments (by the rule at r.json:9)");
     rules(
         "[\"$width\", \"$width\", \"$width\"]", "[\"$w\", \"$width\", \"$width\"]",
         "r.json:10: 'values' of t.json has no 'w', only experts, head_dim, heads, kv_heads, width");
