@@ -165,7 +165,7 @@ int runDoctor(const Invocation& call) {
     printChecks(checks);
     fmt::print("\n{} checks, {} failed, {} warnings\n", checks.size(), failures, warnings);
     fmt::print(
-        "note: a job's own collectives between hosts (Gloo) are not encrypted: use a network that "
+        "note: a job's own collectives between hosts are not encrypted: use a network that "
         "you trust for them\n");
   }
   return failures == 0 ? kDone : kFailed;

@@ -23,14 +23,16 @@ std::string ReasonArena(int error) {
 
 }  // namespace
 
-Result<int> Arena::CreateMemfd(const std::string& name, std::int64_t capacity) {
+Result<int> Arena::CreateMemfd(const std::string& name, std::int64_t capacity,
+                               const std::function<void(std::int64_t)>& made) {
   const auto size = static_cast<std::size_t>(capacity);
   if (capacity <= static_cast<std::int64_t>(kArenaDataOffset) || size % kArenaPageBytes != 0) {
     return InvalidArgument(
         fmt::format("arena '{}': capacity {} is not a multiple of {} bytes above {}", name,
                     capacity, kArenaPageBytes, kArenaDataOffset));
   }
-  TESSERA_TRY(const SealedMemory memory, MakeSealedMemory(name, capacity));
+  TESSERA_TRY(const SealedMemory memory,
+              MakeSealedMemory(name, capacity, {.made = made, .touch = false}));
   const Arena arena(memory.bytes, true);
   arena.header().version.store(kArenaVersion);
   arena.header().capacity_bytes.store(size);

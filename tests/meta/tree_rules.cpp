@@ -32,7 +32,7 @@ struct Confined {
 const std::array<Confined, 7> kConfined = {{
     {"Q[A-Z].*|Qt[A-Z].*", {"ui/", "app/", "tests/"}},
     {"zmq.*\\.h(pp)?", {"agents/net/"}},
-    {"torch/.*|ATen/.*|c10/.*|c10d/.*|gloo/.*", {"agents/train/", "tests/"}},
+    {"torch/.*|ATen/.*|c10/.*|c10d/.*", {"agents/train/", "tests/"}},
     {"cuda.*\\.h|nccl\\.h", {"agents/gpu/"}},
     {"fuse.*\\.h", {"agents/fuse/"}},
     {"qcustomplot\\.h", {"ui/plots/"}},
