@@ -232,7 +232,7 @@ class ResumeTest : public test::ReshardFixture {
     const auto full = Reshard(**fits, disk + "/dst.safetensors", options);
     if (full || full.error().code != ErrorCode::kResourceExhausted) return 7;
     if (fs::exists(disk + "/dst.safetensors")) return 8;
-    if (full.error().message.find("the same command goes on") == std::string::npos) return 9;
+    if (full.error().message.find("the same command resumes") == std::string::npos) return 9;
     fs::remove(disk + "/filler");
     options.watch = {};
     const auto report = Reshard(**fits, disk + "/dst.safetensors", options);
