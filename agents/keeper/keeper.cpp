@@ -33,6 +33,7 @@
 #include "agents/keeper/child.h"
 #include "agents/keeper/memory_progress.h"
 #include "agents/keeper/packet.h"
+#include "agents/keeper/service_manager.h"
 #include "agents/wire/tessera/wire/keeper.pb.h"
 #include "engine/store/arena.h"
 
@@ -48,6 +49,7 @@ constexpr milliseconds kLivedLongEnough{10000};
 constexpr milliseconds kAgentGrace{2000};  // between SIGTERM and SIGKILL
 constexpr milliseconds kReapLimit{10000};  // for all descendants to be gone
 constexpr milliseconds kDrainPeriod{250};
+constexpr std::chrono::seconds kStartExtension{30};  // longer than a report of progress takes
 constexpr milliseconds kMemoryReportPeriod{1000};
 constexpr int kPipeBytes = 256 << 10;
 
@@ -93,6 +95,7 @@ class Keeper {
   void End();
 
   const KeeperOptions& options_;
+  ServiceManager service_ = ServiceManager::FromEnvironment();
   UniqueFd lock_;
   UniqueFd signals_;
   std::vector<Arena> arenas_;
@@ -177,7 +180,11 @@ Status Keeper::MakeArenas() {
   const auto report = [&] {
     const std::int64_t bytes = made_bytes;
     if (!options_.directory.empty()) WriteMemoryProgress(options_.directory, {bytes, total_bytes});
-    Say(fmt::format("{} of {} MiB of device memory are made", bytes >> 20, total_bytes >> 20));
+    const std::string text =
+        fmt::format("{} of {} MiB of device memory are made", bytes >> 20, total_bytes >> 20);
+    Say(text);
+    service_.Status(text);
+    service_.ExtendStart(kStartExtension);
   };
   report();
   {
@@ -205,7 +212,9 @@ int Keeper::Run() {
     return 1;
   }
   StartAgent();
+  service_.Ready();
   while (!ending_) {
+    service_.Watchdog();
     std::array<pollfd, 2> watched{};
     watched[0] = {signals_.get(), POLLIN, 0};
     watched[1] = {agent_socket_.get(),
@@ -217,6 +226,7 @@ int Keeper::Run() {
     if (restart_at_ && Clock::now() >= *restart_at_ && !ending_) StartAgent();
     DrainFullPipes();
   }
+  service_.Stopping();
   End();
   return 0;
 }
@@ -227,6 +237,7 @@ int Keeper::PollTimeout() const {
   const bool any_alive = std::any_of(ranks_.begin(), ranks_.end(),
                                      [](const auto& entry) { return !entry.second.exited; });
   if (any_alive) until = std::min(until, next_drain_);
+  if (const auto pause = service_.watchdog_pause()) until = std::min(until, Clock::now() + *pause);
   if (until == Clock::time_point::max()) return -1;
   const auto wait = std::chrono::ceil<milliseconds>(until - Clock::now()).count();
   return static_cast<int>(std::clamp<std::int64_t>(wait, 0, 60000));

@@ -69,7 +69,7 @@ std::set<std::string> verbWords(const std::string& first = {}) {
 }
 
 /// `text` between single quotes of a POSIX shell.
-std::string quoted(std::string_view text) {
+std::string shellQuoted(std::string_view text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
@@ -130,7 +130,7 @@ std::string functionOf(const std::string& verb) {
 
 std::string fishValue(const std::string& placeholder, const std::vector<std::string>& choices) {
   if (!choices.empty())
-    return fmt::format(" -x -a {}", quoted(fmt::format("{}", fmt::join(choices, " "))));
+    return fmt::format(" -x -a {}", shellQuoted(fmt::format("{}", fmt::join(choices, " "))));
   const PlaceholderKind kind = kindOf(placeholder);
   switch (kind.completes) {
     case Completes::kFiles:
@@ -186,7 +186,7 @@ _tesseractl() {
   std::vector<std::string> two, one;
   for (const Command& command : commands())
     (command.syntax.verb.find(' ') == std::string::npos ? one : two)
-        .push_back(quoted(command.syntax.verb));
+        .push_back(shellQuoted(command.syntax.verb));
   text +=
       fmt::format("  case \"${{words[0]-}} ${{words[1]-}}\" in\n    {})\n", fmt::join(two, " | "));
   text += "      verb=\"${words[0]} ${words[1]}\" ;;\n    *)\n";
@@ -199,7 +199,7 @@ _tesseractl() {
     if (!option.takesValue()) return;
     std::vector<std::string> cases;
     for (const std::string& name : spellings(option))
-      cases.push_back(verb == "*" ? "*:" + name : quoted(verb + ":" + name));
+      cases.push_back(verb == "*" ? "*:" + name : shellQuoted(verb + ":" + name));
     text += fmt::format("    {}) {}; return ;;\n", fmt::join(cases, " | "),
                         bashValue(option.value, option.choices));
   };
@@ -213,7 +213,7 @@ _tesseractl() {
     std::vector<std::string> options;
     for (const OptionSpec& option : allOptions(syntax))
       std::ranges::copy(spellings(option), back_inserter(options));
-    text += fmt::format("    {})\n      if [[ $cur == -* ]]; then\n", quoted(syntax.verb));
+    text += fmt::format("    {})\n      if [[ $cur == -* ]]; then\n", shellQuoted(syntax.verb));
     text += fmt::format(
         "        COMPREPLY=($(compgen -W '{}' -- \"$cur\"))\n        return\n      fi\n",
         fmt::join(options, " "));
@@ -277,7 +277,7 @@ std::string zshCompletion() {
     for (const std::string& name : spellings(option)) {
       const bool isLong = name.starts_with("--");
       lines += fmt::format("    {} \\\n",
-                           quoted(fmt::format("{}{}{}[{}]{}", option.repeats ? "*" : "", name,
+                           shellQuoted(fmt::format("{}{}{}[{}]{}", option.repeats ? "*" : "", name,
                                               !option.takesValue() ? ""
                                               : isLong             ? "="
                                                                    : "+",
@@ -290,7 +290,7 @@ std::string zshCompletion() {
     text += functionOf(syntax.verb) + "() {\n  _arguments -s \\\n";
     for (const OptionSpec& option : allOptions(syntax)) text += optionLine(option);
     for (const WordSpec& word : syntax.words)
-      text += fmt::format("    {} \\\n", quoted(fmt::format("{}:{}:{}",
+      text += fmt::format("    {} \\\n", shellQuoted(fmt::format("{}:{}:{}",
                                                             word.repeats    ? "*"
                                                             : word.required ? ""
                                                                             : ":",
@@ -305,7 +305,7 @@ std::string zshCompletion() {
     for (const std::string& word : second)
       text += fmt::format(
           "    {}\n",
-          quoted(fmt::format("{}:{}", word,
+          shellQuoted(fmt::format("{}:{}", word,
                              zshText(findCommand(first + " " + word)->syntax.summary))));
     text += fmt::format(
         "  )\n  if ((CURRENT == 2)); then\n    _describe verb verbs\n  else\n"
@@ -318,7 +318,7 @@ std::string zshCompletion() {
     const Command* command = findCommand(first);
     text += fmt::format(
         "    {}\n",
-        quoted(fmt::format("{}:{}", first,
+        shellQuoted(fmt::format("{}:{}", first,
                            command ? zshText(command->syntax.summary)
                                    : fmt::format("{}", fmt::join(verbWords(first), ", ")))));
   }
@@ -378,16 +378,16 @@ complete -c tesseractl -f
     const std::string summary =
         command ? command->syntax.summary : fmt::format("{}", fmt::join(verbWords(first), ", "));
     text += fmt::format("complete -c tesseractl -n '__tesseractl_at' -a {} -d {}\n", first,
-                        quoted(summary));
+                        shellQuoted(summary));
     for (const std::string& second : verbWords(first))
       text += fmt::format("complete -c tesseractl -n '__tesseractl_at {}' -a {} -d {}\n", first,
-                          second, quoted(findCommand(first + " " + second)->syntax.summary));
+                          second, shellQuoted(findCommand(first + " " + second)->syntax.summary));
   }
   const auto optionLine = [&text](const std::string& condition, const OptionSpec& option) {
     text += fmt::format("complete -c tesseractl{} -l {}{}{} -d {}\n", condition, option.name,
                         option.letter == 0 ? "" : fmt::format(" -s {}", option.letter),
                         option.takesValue() ? fishValue(option.value, option.choices) : "",
-                        quoted(option.help));
+                        shellQuoted(option.help));
   };
   for (const OptionSpec& option : globalOptions()) optionLine("", option);
   for (const Command& command : commands()) {

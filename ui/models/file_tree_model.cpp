@@ -114,7 +114,7 @@ void FileTreeModel::show(Node& node, std::vector<int> shown) {
 
 bool FileTreeModel::isShown(const Node* node) const {
   for (; node->parent != nullptr; node = node->parent) {
-    if (!std::ranges::binary_search(node->parent->shown, node->kind)) return false;
+    if (!std::ranges::binary_search(node->parent->shown, node->place)) return false;
   }
   return true;
 }
@@ -162,7 +162,7 @@ void FileTreeModel::list(Node& folder) {
     node->key = std::move(child.key);
     node->name = QString::fromStdString(child.name);
     node->parent = &folder;
-    node->kind = static_cast<int>(folder.children.size());
+    node->place = static_cast<int>(folder.children.size());
     folder.children.push_back(std::move(node));
   }
   folder.shown = shownOf(folder);
@@ -229,8 +229,8 @@ FileTreeModel::Node* FileTreeModel::nodeOf(const QModelIndex& index) const {
 QModelIndex FileTreeModel::indexOf(const Node* node, int column) const {
   if (node == nullptr || node->parent == nullptr) return {};
   const auto& shown = node->parent->shown;
-  const auto at = std::lower_bound(shown.begin(), shown.end(), node->kind);
-  if (at == shown.end() || *at != node->kind) return {};
+  const auto at = std::lower_bound(shown.begin(), shown.end(), node->place);
+  if (at == shown.end() || *at != node->place) return {};
   return createIndex(static_cast<int>(at - shown.begin()), column, node->parent);
 }
 

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+# What `cmake --install` and the packages of `cpack` contain. Two components: `tessera` (programs, guide,
+# service) and `dev` (the rank library for programs of one's own).
+include(GNUInstallDirs)
+
+# libtorch of a Python wheel lies outside the linker's folders.
+set_property(GLOBAL PROPERTY TESSERA_RPATH "")
+if(TESSERA_WITH_TRAINER AND NOT TORCH_INSTALL_PREFIX MATCHES "^/usr")
+  set_target_properties(tessera-train PROPERTIES INSTALL_RPATH "${TORCH_INSTALL_PREFIX}/lib")
+endif()
+
+# ---- programs
+install(TARGETS tesseractl tessera-agent RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tessera)
+if(TESSERA_WITH_TRAINER)
+  install(TARGETS tessera-train RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tessera)
+endif()
+if(TESSERA_WITH_UI)
+  install(TARGETS tessera RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tessera)
+  install(FILES packaging/desktop/tessera.desktop DESTINATION ${CMAKE_INSTALL_DATADIR}/applications COMPONENT tessera)
+  install(FILES packaging/desktop/tessera.metainfo.xml DESTINATION ${CMAKE_INSTALL_DATADIR}/metainfo COMPONENT tessera)
+  install(FILES packaging/desktop/tessera.svg
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/icons/hicolor/scalable/apps COMPONENT tessera)
+endif()
+
+# ---- man pages and completions, written by the command line itself
+set(generated ${CMAKE_BINARY_DIR}/generated)
+add_custom_command(
+  OUTPUT ${generated}/completion/tesseractl ${generated}/completion/_tesseractl
+         ${generated}/completion/tesseractl.fish ${generated}/man/tesseractl.1
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${generated}/completion ${generated}/man
+  COMMAND tesseractl completion bash > ${generated}/completion/tesseractl
+  COMMAND tesseractl completion zsh > ${generated}/completion/_tesseractl
+  COMMAND tesseractl completion fish > ${generated}/completion/tesseractl.fish
+  COMMAND tesseractl manual ${generated}/man --quiet
+  DEPENDS tesseractl
+  COMMENT "Writing man pages and shell completions"
+  VERBATIM)
+add_custom_target(manual ALL DEPENDS ${generated}/man/tesseractl.1)
+set(data ${CMAKE_INSTALL_DATADIR})
+install(DIRECTORY ${generated}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tessera)
+install(FILES ${generated}/completion/tesseractl
+        DESTINATION ${data}/bash-completion/completions COMPONENT tessera)
+install(FILES ${generated}/completion/_tesseractl DESTINATION ${data}/zsh/vendor-completions COMPONENT tessera)
+install(FILES ${generated}/completion/tesseractl.fish
+        DESTINATION ${data}/fish/vendor_completions.d COMPONENT tessera)
+
+# ---- service
+configure_file(packaging/systemd/tessera-agent.service.in ${generated}/tessera-agent.service @ONLY)
+install(FILES ${generated}/tessera-agent.service DESTINATION lib/systemd/system COMPONENT tessera)
+install(FILES packaging/systemd/tessera.conf DESTINATION lib/sysusers.d COMPONENT tessera)
+
+# ---- documents
+install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tessera)
+install(DIRECTORY LICENSES DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tessera)
+install(FILES packaging/debian/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tessera)
+install(DIRECTORY resources/guide DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tessera FILES_MATCHING
+        PATTERN "*.md" PATTERN "*.png")
+install(FILES agents/job/example.c agents/job/example.tensors.json agents/job/example.rules.json
+        DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT tessera)
+
+# ---- the rank library
+install(TARGETS tessera_job EXPORT tessera-job
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT tessera NAMELINK_COMPONENT dev
+        INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES agents/job/tessera_job.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera COMPONENT dev)
+configure_file(packaging/pkgconfig/tessera-job.pc.in ${generated}/tessera-job.pc @ONLY)
+install(FILES ${generated}/tessera-job.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
+include(CMakePackageConfigHelpers)
+configure_package_config_file(packaging/cmake/TesseraJobConfig.cmake.in ${generated}/TesseraJobConfig.cmake
+                              INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/TesseraJob)
+write_basic_package_version_file(${generated}/TesseraJobConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${generated}/TesseraJobConfig.cmake ${generated}/TesseraJobConfigVersion.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/TesseraJob COMPONENT dev)
+
+# ---- packages
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME tessera)
+set(CPACK_PACKAGE_CONTACT "Tessera developers <tessera@localhost>")
+set(CPACK_PACKAGE_VENDOR Tessera)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_COMPONENTS_ALL tessera dev)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_ENABLE_COMPONENT_DEPENDS ON)
+set(CPACK_DEBIAN_TESSERA_PACKAGE_NAME tessera)
+set(CPACK_DEBIAN_DEV_PACKAGE_NAME tessera-dev)
+set(CPACK_COMPONENT_DEV_DEPENDS tessera)
+set(CPACK_COMPONENT_TESSERA_DESCRIPTION "${PROJECT_DESCRIPTION}
+ Control panel, command line, node agent and built-in training job.")
+set(CPACK_COMPONENT_DEV_DESCRIPTION "Rank library of Tessera: headers
+ For programs that keep their state in Tessera.")
+set(CPACK_DEBIAN_TESSERA_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# Plugins and programs that no library dependency names.
+set(CPACK_DEBIAN_TESSERA_PACKAGE_DEPENDS "libqt6svg6, fonts-inter, libopenblas0-pthread, python3")
+set(CPACK_DEBIAN_TESSERA_PACKAGE_RECOMMENDS "fuse3")
+set(CPACK_DEBIAN_TESSERA_PACKAGE_CONTROL_EXTRA
+    "${CMAKE_SOURCE_DIR}/packaging/debian/postinst;${CMAKE_SOURCE_DIR}/packaging/debian/prerm;${CMAKE_SOURCE_DIR}/packaging/debian/postrm")
+include(CPack)
