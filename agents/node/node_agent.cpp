@@ -283,18 +283,18 @@ void NodeAgent::OnMessage(const wire::ToNode& m) {
       return OnPrepare(m.prepare());
     case wire::ToNode::kPauseTxn:
       if (txn_ && txn_->prepare.transaction() == m.pause_txn().transaction()) {
-        Feed(engine::PauseAsked{m.pause_txn().at_step()});
+        Feed(engine::PauseRequested{m.pause_txn().at_step()});
       }
       return;
     case wire::ToNode::kTransfer:
       if (txn_ && txn_->prepare.transaction() == m.transfer().transaction()) {
         txn_->step = m.transfer().step();
-        Feed(engine::TransferAsked{});
+        Feed(engine::TransferRequested{});
       }
       return;
     case wire::ToNode::kVerify:
       if (txn_ && txn_->prepare.transaction() == m.verify().transaction()) {
-        Feed(engine::VerifyAsked{});
+        Feed(engine::VerifyRequested{});
       }
       return;
     case wire::ToNode::kOutcome:

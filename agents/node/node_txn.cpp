@@ -125,7 +125,7 @@ Status NodeAgent::RecoverTxn() {
 
 void NodeAgent::OnPrepare(const wire::Prepare& message) {
   if (txn_) {
-    if (txn_->prepare.transaction() == message.transaction()) return Feed(engine::PrepareAsked{});
+    if (txn_->prepare.transaction() == message.transaction()) return Feed(engine::PrepareRequested{});
     wire::FromNode reply;
     auto* report = reply.mutable_txn();
     report->set_transaction(message.transaction());
@@ -142,7 +142,7 @@ void NodeAgent::OnPrepare(const wire::Prepare& message) {
     txn_.reset();
     return;
   }
-  Feed(engine::PrepareAsked{});
+  Feed(engine::PrepareRequested{});
 }
 
 void NodeAgent::OnOutcome(const wire::Outcome& message) {
@@ -157,20 +157,20 @@ void NodeAgent::OnOutcome(const wire::Outcome& message) {
     return ReportAllPaused();  // the registrar may have restarted and forgotten the pauses
   }
   if (message.commit()) txn_->step = message.step();
-  Feed(engine::OutcomeTold{message.commit()});
+  Feed(engine::OutcomeReceived{message.commit()});
 }
 
 void NodeAgent::OnGo(const wire::Go& message) {
   if (!txn_ || txn_->prepare.transaction() != message.transaction()) return;
   txn_->stay_paused = message.stay_paused();
-  Feed(engine::GoTold{});
+  Feed(engine::GoReceived{});
 }
 
 void NodeAgent::OnDecided(const wire::Decided& message) {
   if (!txn_ || txn_->prepare.job() != message.job() || txn_->prepare.slot() != message.slot())
     return;
-  if (message.value().rfind("commit", 0) == 0) Feed(engine::OutcomeTold{true});
-  if (message.value().rfind("abort", 0) == 0) Feed(engine::OutcomeTold{false});
+  if (message.value().rfind("commit", 0) == 0) Feed(engine::OutcomeReceived{true});
+  if (message.value().rfind("abort", 0) == 0) Feed(engine::OutcomeReceived{false});
 }
 
 // ---- the machine and its actions
@@ -208,7 +208,7 @@ void NodeAgent::Feed(const engine::ParticipantEvent& event) {
             [&](const engine::Report& a) { SendReport(a); },
             [&](const engine::FlipAndAdopt&) { FlipAndAdopt(); },
             [&](const engine::CleanUp&) { CleanUp(); },
-            [&](const engine::LetGo&) { ReleaseRanks(); },
+            [&](const engine::ReleaseRanks&) { ReleaseRanks(); },
             [&](const engine::ResumeOld&) {
               const auto job = jobs_.find(txn_->prepare.job());
               if (job == jobs_.end()) return;
@@ -221,7 +221,7 @@ void NodeAgent::Feed(const engine::ParticipantEvent& event) {
               // Ranks that cannot read their data do not resume: they wait for the data.
               if (!txn_->stay_paused) Resume(job->first, false);
             },
-            [&](const engine::AskRegister& a) {
+            [&](const engine::ReadRegister& a) {
               wire::FromNode message;
               auto* ask = message.mutable_decide();
               ask->set_job(txn_->prepare.job());
@@ -239,7 +239,7 @@ void NodeAgent::Feed(const engine::ParticipantEvent& event) {
 
 void NodeAgent::RepeatFollowed() {
   if (!txn_ || !txn_->machine.followed()) return;
-  Feed(engine::OutcomeTold{txn_->machine.state() == engine::ParticipantState::kCommitted});
+  Feed(engine::OutcomeReceived{txn_->machine.state() == engine::ParticipantState::kCommitted});
 }
 
 void NodeAgent::SendReport(const engine::Report& report) {

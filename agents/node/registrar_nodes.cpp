@@ -285,7 +285,7 @@ void Registrar::OnDecide(std::int32_t node, const wire::Decide& m) {
       const auto held = register_->Write(m.job(), m.slot(), *wanted);
       if (held) answer.mutable_decided()->set_value(ToText(*held));
       if (held && !held->commit && txn_ && txn_->id == wanted->transaction) {
-        Feed(engine::CancelAsked{fmt::format("n{} gave up waiting", node)});
+        Feed(engine::CancelRequested{fmt::format("n{} gave up waiting", node)});
       }
     }
   } else if (const auto held = register_->Read(m.job(), m.slot()); held && *held) {

@@ -110,7 +110,7 @@ void Registrar::GiveUpStarts(Clock::time_point now) {
   for (const auto& [name, why] : late) FailJob(*FindJob(name), why);
   if (!txn_ || !txn_->start_watch) return;
   if (const auto found = txn_->start_watch->FindLate(now, limit)) {
-    Feed(engine::CancelAsked{LateText(*found)});
+    Feed(engine::CancelRequested{LateText(*found)});
   }
 }
 

@@ -183,7 +183,7 @@ void Registrar::OnCancel(const wire::CancelRequest& request, const ReplyPtr& rep
   wire::Reply out;
   out.mutable_cancel();
   reply->Done(std::move(out));
-  Feed(engine::CancelAsked{"cancelled by the operator"});
+  Feed(engine::CancelRequested{"cancelled by the operator"});
 }
 
 // ---- what nodes report

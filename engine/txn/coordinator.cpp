@@ -195,7 +195,7 @@ Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
           [&](const PauseOverdue& e) -> Actions {
             return phase_ == TxnPhase::kPausing ? Abort(e.reason) : Actions{};
           },
-          [&](const CancelAsked& e) -> Actions { return Abort(e.reason); },
+          [&](const CancelRequested& e) -> Actions { return Abort(e.reason); },
       },
       event);
 }

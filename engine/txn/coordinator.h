@@ -85,13 +85,13 @@ struct NodeSilent {
 struct PauseOverdue {
   std::string reason;
 };
-struct CancelAsked {
+struct CancelRequested {
   std::string reason;
 };
 using CoordinatorEvent =
     std::variant<Begin, NodePrepared, NodeRefused, NodePaused, NodeTransferred, NodeTransferFailed,
                  DigestsCompared, NodeVerified, RegisterAnswered, NodeFollowed, NodeRestarted,
-                 NodeReconnected, RankLost, NodeSilent, PauseOverdue, CancelAsked>;
+                 NodeReconnected, RankLost, NodeSilent, PauseOverdue, CancelRequested>;
 
 // ---- actions
 struct SendPrepare {

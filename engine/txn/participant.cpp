@@ -51,7 +51,7 @@ std::vector<ParticipantAction> Participant::Fail(ReportKind kind, const Status& 
   return {*failure_};
 }
 
-std::vector<ParticipantAction> Participant::SayFailure() const {
+std::vector<ParticipantAction> Participant::ReportFailure() const {
   return failure_ ? Actions{*failure_} : Actions{};
 }
 
@@ -59,8 +59,8 @@ std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
   return std::visit(
       Overloaded{
           // Journaled first, so that a restarted agent knows of the transaction.
-          [&](const PrepareAsked&) -> Actions {
-            if (state_ == State::kPreparing) return SayFailure();
+          [&](const PrepareRequested&) -> Actions {
+            if (state_ == State::kPreparing) return ReportFailure();
             if (state_ == State::kPrepared) return {Report{ReportKind::kPrepared, {}, 0}};
             if (state_ != State::kIdle) return {};
             state_ = State::kPreparing;
@@ -77,16 +77,16 @@ std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
             state_ = State::kPrepared;
             return {JournalState{state_}, Report{ReportKind::kPrepared, {}, 0}};
           },
-          // The request word may be set, because the transaction is journaled since PrepareAsked.
-          [&](const PauseAsked& e) -> Actions {
+          // The request word may be set, because the transaction is journaled since PrepareRequested.
+          [&](const PauseRequested& e) -> Actions {
             return state_ == State::kPrepared ? Actions{RaiseRequest{e.at_step}} : Actions{};
           },
           [&](const RanksPaused& e) -> Actions {
             return state_ == State::kPrepared ? Actions{Report{ReportKind::kPaused, {}, e.step}}
                                               : Actions{};
           },
-          [&](const TransferAsked&) -> Actions {
-            if (state_ == State::kTransferring) return SayFailure();
+          [&](const TransferRequested&) -> Actions {
+            if (state_ == State::kTransferring) return ReportFailure();
             if (state_ == State::kTransferred) return {Report{ReportKind::kTransferred, {}, 0}};
             if (state_ != State::kPrepared) return {};
             state_ = State::kTransferring;
@@ -100,13 +100,13 @@ std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
           },
           // Once this is journaled, the participant only reads the register. Before, it writes
           // `abort` to the register if the registrar is silent.
-          [&](const VerifyAsked&) -> Actions {
+          [&](const VerifyRequested&) -> Actions {
             if (state_ != State::kTransferred && state_ != State::kVerified) return {};
             state_ = State::kVerified;
             return {JournalState{state_}, Report{ReportKind::kVerified, {}, 0}};
           },
           // Repeated after a restart of either side. Flip and clean-up are idempotent.
-          [&](const OutcomeTold& e) -> Actions {
+          [&](const OutcomeReceived& e) -> Actions {
             if (followed_) {
               return {Report{e.commit ? ReportKind::kCommitted : ReportKind::kAborted, {}, 0}};
             }
@@ -124,8 +124,8 @@ std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
             followed_ = true;
             return {Report{ReportKind::kAborted, {}, 0}};
           },
-          [&](const GoTold&) -> Actions {
-            if (state_ == State::kCommitted) return {LetGo{}, Forget{}};
+          [&](const GoReceived&) -> Actions {
+            if (state_ == State::kCommitted) return {ReleaseRanks{}, Forget{}};
             if (state_ == State::kAborted) return {ResumeOld{}, Forget{}};
             return {};
           },
@@ -134,7 +134,7 @@ std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
                 state_ == State::kAborted) {
               return {};
             }
-            return {AskRegister{state_ != State::kVerified}};
+            return {ReadRegister{state_ != State::kVerified}};
           },
       },
       event);

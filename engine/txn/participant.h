@@ -32,7 +32,7 @@ std::string_view ToString(ParticipantState state);
 Result<ParticipantState> ParseParticipantState(std::uint32_t number);
 
 // ---- events
-struct PrepareAsked {};
+struct PrepareRequested {};
 /// Plan, memory and hashes are checked and memory is reserved, or the reason why not.
 struct LocalChecked {
   Status status;
@@ -41,31 +41,31 @@ struct LocalChecked {
 struct RanksConnected {
   Status status;
 };
-struct PauseAsked {
+struct PauseRequested {
   std::int64_t at_step;
 };
 struct RanksPaused {
   std::int64_t step;
 };
-struct TransferAsked {};
+struct TransferRequested {};
 struct TransferEnded {
   Status status;
 };
-struct VerifyAsked {};
+struct VerifyRequested {};
 /// The outcome in the register.
-struct OutcomeTold {
+struct OutcomeReceived {
   bool commit;
 };
 /// All local ranks of the new epoch have rebuilt their views.
 struct RanksAttached {};
 /// Joining ranks and the transfer of an aborted transaction have ended.
 struct CleanedUp {};
-struct GoTold {};
+struct GoReceived {};
 /// No message from the registrar for 15 s.
 struct RegistrarSilent {};
 using ParticipantEvent =
-    std::variant<PrepareAsked, LocalChecked, RanksConnected, PauseAsked, RanksPaused, TransferAsked,
-                 TransferEnded, VerifyAsked, OutcomeTold, RanksAttached, CleanedUp, GoTold,
+    std::variant<PrepareRequested, LocalChecked, RanksConnected, PauseRequested, RanksPaused, TransferRequested,
+                 TransferEnded, VerifyRequested, OutcomeReceived, RanksAttached, CleanedUp, GoReceived,
                  RegistrarSilent>;
 
 // ---- actions
@@ -100,18 +100,18 @@ struct FlipAndAdopt {};
 /// Stop the transfer, abandon the groups of the next epoch, kill joining ranks.
 struct CleanUp {};
 /// Release ranks of the new epoch to take steps; end ranks that left the job.
-struct LetGo {};
+struct ReleaseRanks {};
 /// Release ranks of the old epoch to take steps again.
 struct ResumeOld {};
 /// Read the register, or write `abort` to it if this node may still abort alone.
-struct AskRegister {
+struct ReadRegister {
   bool write_abort;
 };
 /// Forget the transaction.
 struct Forget {};
 using ParticipantAction =
     std::variant<CheckAndReserve, ConnectRanks, RaiseRequest, RunTransfer, JournalState, Report,
-                 FlipAndAdopt, CleanUp, LetGo, ResumeOld, AskRegister, Forget>;
+                 FlipAndAdopt, CleanUp, ReleaseRanks, ResumeOld, ReadRegister, Forget>;
 
 class Participant {
  public:
@@ -129,7 +129,7 @@ class Participant {
 
  private:
   std::vector<ParticipantAction> Fail(ReportKind kind, const Status& status);
-  std::vector<ParticipantAction> SayFailure() const;
+  std::vector<ParticipantAction> ReportFailure() const;
 
   ParticipantState state_ = ParticipantState::kIdle;
   std::optional<Report> failure_;  // of prepare or transfer, while the outcome is pending

@@ -61,7 +61,7 @@ class World {
       }
       if (cancel && rng_() % 20 == 0 && coordinator_) {
         cancel = false;
-        Perform(coordinator_->On(CancelAsked{"cancelled"}));
+        Perform(coordinator_->On(CancelRequested{"cancelled"}));
         continue;
       }
       if (!Deliver()) {
@@ -111,11 +111,11 @@ class World {
   void Cut(int number) {
     Node& node = nodes_[number];
     std::erase_if(node.inbox, [](const ParticipantEvent& event) {
-      return std::holds_alternative<PrepareAsked>(event) ||
-             std::holds_alternative<PauseAsked>(event) ||
-             std::holds_alternative<TransferAsked>(event) ||
-             std::holds_alternative<VerifyAsked>(event) ||
-             std::holds_alternative<OutcomeTold>(event) || std::holds_alternative<GoTold>(event);
+      return std::holds_alternative<PrepareRequested>(event) ||
+             std::holds_alternative<PauseRequested>(event) ||
+             std::holds_alternative<TransferRequested>(event) ||
+             std::holds_alternative<VerifyRequested>(event) ||
+             std::holds_alternative<OutcomeReceived>(event) || std::holds_alternative<GoReceived>(event);
     });
     bool restarts = false;  // as yet unheard: it registers again
     std::erase_if(to_coordinator_, [&](const CoordinatorEvent& event) {
@@ -140,8 +140,8 @@ class World {
     Node& node = nodes_[number];
     if (finished_) {
       if (node.journal) {
-        node.inbox.push_back(OutcomeTold{*decided_});
-        node.inbox.push_back(GoTold{});
+        node.inbox.push_back(OutcomeReceived{*decided_});
+        node.inbox.push_back(GoReceived{});
       }
       return;
     }
@@ -167,9 +167,9 @@ class World {
     const ParticipantEvent event = node.inbox.front();
     node.inbox.pop_front();
     if (!node.machine) {
-      if (std::holds_alternative<PrepareAsked>(event)) {
+      if (std::holds_alternative<PrepareRequested>(event)) {
         node.machine.emplace();
-      } else if (const auto* outcome = std::get_if<OutcomeTold>(&event)) {
+      } else if (const auto* outcome = std::get_if<OutcomeReceived>(&event)) {
         // The node does not know it: it never began, or it was carried out and forgotten.
         if (outcome->commit) Expect(node.flipped, "a commit was forgotten before the flip");
         Say(who, outcome->commit ? ReportKind::kCommitted : ReportKind::kAborted);
@@ -235,7 +235,7 @@ class World {
                      QVERIFY2(decided_ == false, "a rollback before the register held abort");
                      node.inbox.push_back(CleanedUp{});
                    },
-                   [&](const LetGo&) {
+                   [&](const ReleaseRanks&) {
                      // The barrier: no step in the new epoch before every node has flipped.
                      for (const auto& [other, state] : nodes_) QVERIFY(state.flipped);
                      ++node.go_on_new;
@@ -244,7 +244,7 @@ class World {
                      QVERIFY(!node.flipped);
                      ++node.go_on_old;
                    },
-                   [&](const AskRegister&) {},
+                   [&](const ReadRegister&) {},
                    [&](const Forget&) {
                      node.journal.reset();
                      node.machine.reset();
@@ -270,21 +270,21 @@ class World {
     for (const CoordinatorAction& action : actions) {
       std::visit(
           Overloaded{
-              [&](const SendPrepare& a) { nodes_[a.node].inbox.push_back(PrepareAsked{}); },
-              [&](const SendPause& a) { nodes_[a.node].inbox.push_back(PauseAsked{0}); },
+              [&](const SendPrepare& a) { nodes_[a.node].inbox.push_back(PrepareRequested{}); },
+              [&](const SendPause& a) { nodes_[a.node].inbox.push_back(PauseRequested{0}); },
               [&](const SendTransfer& a) {
                 if (!setup_.paused_at) {
                   for (const NodeNumber n : setup_.pausing) QVERIFY(nodes_[n].paused);
                 }
-                nodes_[a.node].inbox.push_back(TransferAsked{});
+                nodes_[a.node].inbox.push_back(TransferRequested{});
               },
               [&](const CompareDigests&) {
                 to_coordinator_.push_back(DigestsCompared{true, {}});
               },
-              [&](const SendVerify& a) { nodes_[a.node].inbox.push_back(VerifyAsked{}); },
+              [&](const SendVerify& a) { nodes_[a.node].inbox.push_back(VerifyRequested{}); },
               [&](const WriteRegister& a) { WriteDecision(a.commit); },
-              [&](const SendOutcome& a) { nodes_[a.node].inbox.push_back(OutcomeTold{a.commit}); },
-              [&](const SendGo& a) { nodes_[a.node].inbox.push_back(GoTold{}); },
+              [&](const SendOutcome& a) { nodes_[a.node].inbox.push_back(OutcomeReceived{a.commit}); },
+              [&](const SendGo& a) { nodes_[a.node].inbox.push_back(GoReceived{}); },
               [&](const Finish& a) { finished_ = a.committed; },
           },
           action);
@@ -347,23 +347,23 @@ class TxnTest : public QObject {
 
   void aLostRefusalIsSaidAgain() {
     Participant p;
-    p.On(PrepareAsked{});
-    QVERIFY(p.On(PrepareAsked{}).empty());  // it is still being checked
+    p.On(PrepareRequested{});
+    QVERIFY(p.On(PrepareRequested{}).empty());  // it is still being checked
     p.On(LocalChecked{FailedPrecondition("device n1g0 failed")});
-    const Report again = std::get<Report>(p.On(PrepareAsked{}).at(0));
+    const Report again = std::get<Report>(p.On(PrepareRequested{}).at(0));
     QCOMPARE(again.kind, ReportKind::kRefused);
     QCOMPARE(again.reason, std::string("device n1g0 failed"));
   }
 
   void aLostFailureOfATransferIsSaidAgain() {
     Participant p;
-    p.On(PrepareAsked{});
+    p.On(PrepareRequested{});
     p.On(LocalChecked{OkStatus()});
     p.On(RanksConnected{OkStatus()});
-    p.On(TransferAsked{});
-    QVERIFY(p.On(TransferAsked{}).empty());
+    p.On(TransferRequested{});
+    QVERIFY(p.On(TransferRequested{}).empty());
     p.On(TransferEnded{Unavailable("broken")});
-    QCOMPARE(std::get<Report>(p.On(TransferAsked{}).at(0)).reason, std::string("broken"));
+    QCOMPARE(std::get<Report>(p.On(TransferRequested{}).at(0)).reason, std::string("broken"));
   }
 
   void aRefusalEndsItBeforeAnyPause() {
@@ -429,16 +429,16 @@ class TxnTest : public QObject {
     if (p == TxnPhase::kCommitting) {
       Coordinator c = Coordinator::Recovered({{0}, {0}, {}});
       QVERIFY(!c.can_cancel());
-      QVERIFY(c.On(CancelAsked{"late"}).empty());
+      QVERIFY(c.On(CancelRequested{"late"}).empty());
     }
   }
 
   void aParticipantThatVerifiedOnlyAsks() {
     Participant verified = Participant::Recovered(ParticipantState::kVerified);
-    QVERIFY(!std::get<AskRegister>(verified.On(RegistrarSilent{}).at(0)).write_abort);
+    QVERIFY(!std::get<ReadRegister>(verified.On(RegistrarSilent{}).at(0)).write_abort);
     Participant prepared = Participant::Recovered(ParticipantState::kPrepared);
-    QVERIFY(std::get<AskRegister>(prepared.On(RegistrarSilent{}).at(0)).write_abort);
-    QVERIFY(prepared.On(VerifyAsked{}).empty());  // it lost what it had transferred
+    QVERIFY(std::get<ReadRegister>(prepared.On(RegistrarSilent{}).at(0)).write_abort);
+    QVERIFY(prepared.On(VerifyRequested{}).empty());  // it lost what it had transferred
   }
 
   void decisionsRoundTrip() {
