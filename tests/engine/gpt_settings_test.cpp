@@ -399,7 +399,7 @@ class GptSettingsTest : public QObject {
     const QString model =
         R"("model":{"name":"m","layers":1,"width":8,"heads":2,"ffn":8,"sequence":4})";
     QTest::newRow("no JSON") << "{"
-                             << "byte 1: not JSON";
+                             << "not json at byte 2";
     QTest::newRow("no model") << "{}"
                               << "a job needs either a 'model' or a 'program'";
     QTest::newRow("unknown key") << "{" + model + R"(,"lr":1})"
