@@ -2,6 +2,7 @@
 #include "app/commands/tuning.h"
 
 #include <QTest>
+#include <nlohmann/json.hpp>
 
 #include "app/commands/proposal.h"
 #include "tests/support/test_main.h"

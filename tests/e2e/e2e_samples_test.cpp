@@ -6,6 +6,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <set>
+#include <nlohmann/json.hpp>
 
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who holds which bytes of an entry, compared byte by byte with ownership from the definitions.
+// Holders of the bytes of an entry, compared byte by byte with ownership from the definitions.
 #include "ui/models/byte_placement.h"
 
 #include <QTest>
@@ -14,6 +14,8 @@
 
 using namespace tessera;
 using namespace tessera::ui;
+using engine::vfs::FilePlan;
+using engine::vfs::StateFile;
 using Run = BytePlacement::Run;
 
 namespace {

@@ -6,7 +6,7 @@
 
 namespace tessera::test {
 namespace {
-constexpr std::int64_t kMiB = 1 << 20;
+constexpr std::int64_t kSpyMiB = 1 << 20;
 constexpr std::int64_t kPiece = 9'856'614;  // 9.4 MiB
 }  // namespace
 
@@ -42,7 +42,7 @@ Result<engine::PlanSummary> SpyCommands::makePlan(const ui::PlanRequest& request
   }
   std::size_t next = 0;
   for (const ptc::DeviceId device : plan.to_devices) {
-    plan.peak_memory.push_back({device, 118 * kMiB, 512 * kMiB});
+    plan.peak_memory.push_back({device, 118 * kSpyMiB, 512 * kSpyMiB});
     const auto& from = plan.from_devices;
     if (std::find(from.begin(), from.end(), device) != from.end()) continue;
     engine::FlowStatus flow;
@@ -141,10 +141,10 @@ Result<engine::Proposal> SpyCommands::makeProposal(
                                   ? 4 * kPiece
                                   : kPiece * (3 + 4 * pp + (tp == 1 ? 6 : 1));
       candidate.pause_seconds = 0.1 + static_cast<double>(candidate.moved_bytes) / 120e6;
-      candidate.peak_bytes = kMiB * (tp * pp == 1   ? 486
+      candidate.peak_bytes = kSpyMiB * (tp * pp == 1   ? 486
                                      : tp * pp == 2 ? 236 + 230 * (pp - 1)
                                                     : 118);
-      candidate.capacity = 512 * kMiB;
+      candidate.capacity = 512 * kSpyMiB;
       candidate.current = candidate.mesh == job->mesh && devices == job->devices;
       proposal.candidates.push_back(std::move(candidate));
     }
