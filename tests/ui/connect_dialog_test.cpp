@@ -286,7 +286,7 @@ class ConnectDialogTest : public QObject {
     panel.setSnapshot(file);
     auto* page = panel.window->findChild<ui::StatePage*>();
     QVERIFY(page->isVisible());
-    QVERIFY(page->title().contains(QStringLiteral("not live")));
+    QVERIFY(page->title().contains(QStringLiteral("not a live cluster")));
     QVERIFY(!panel.window->actions()->find(QStringLiteral("plan.apply"))->isEnabled());
     QVERIFY(panel.window->actions()
                 ->find(QStringLiteral("view.draft"))

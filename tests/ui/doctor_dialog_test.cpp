@@ -75,7 +75,7 @@ class DoctorDialogTest : public QObject {
     dialog->ask();  // one question at a time
     QTRY_VERIFY(!dialog->isAsking());
     QCOMPARE(panel.commands.doctorCalls, 2);
-    QCOMPARE(dialog->words(), QStringLiteral("1 finding, all well."));
+    QCOMPARE(dialog->words(), QStringLiteral("1 finding, no problems."));
 
     panel.commands.checks = Unavailable("n0 did not answer within 30 s");
     dialog->againButton()->click();

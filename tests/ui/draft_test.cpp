@@ -51,7 +51,7 @@ class DraftTest : public QObject {
     m_draft->add({{1, 0}, {1, 1}});
     QCOMPARE(m_draft->undoStack()->undoText(), QStringLiteral("add n1g0–n1g1"));
     m_draft->remove({{0, 3}});
-    QCOMPARE(m_draft->undoStack()->undoText(), QStringLiteral("take out n0g3"));
+    QCOMPARE(m_draft->undoStack()->undoText(), QStringLiteral("remove n0g3"));
     m_draft->toggle({{0, 3}, {1, 0}});
     QCOMPARE(m_draft->undoStack()->undoText(), QStringLiteral("swap n1g0 for n0g3"));
     QCOMPARE(m_draft->undoStack()->count(), 3);

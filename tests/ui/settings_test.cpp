@@ -109,7 +109,7 @@ class SettingsTest : public QObject {
     QTest::newRow("other text") << QByteArray("hello\n") << QStringLiteral("line 1");
     QTest::newRow("newer") << QByteArray("; tessera panel settings 2\n[end]\n")
                            << QStringLiteral("line 1");
-    QTest::newRow("cut at a line") << first + "[a]\nb=c\n" << QStringLiteral("cut short");
+    QTest::newRow("cut at a line") << first + "[a]\nb=c\n" << QStringLiteral("is incomplete");
     QTest::newRow("cut in a line") << first + "[a]\nb" << QStringLiteral("line 3");
     QTest::newRow("no section") << first + "b=c\n[end]\n" << QStringLiteral("line 2");
     QTest::newRow("bad escape") << first + "[a]\nb=\\x\n[end]\n" << QStringLiteral("line 3");

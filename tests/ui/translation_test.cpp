@@ -149,7 +149,7 @@ class TranslationTest : public QObject {
     extractTo(ts);
     QString texts = contentOf(ts);
     static const QRegularExpression unfinished(
-        QStringLiteral("<source>(.*?)</source>\\s*<translation type=\"unfinished\"></translation>"),
+        QStringLiteral("<source>([^<]*)</source>\\s*<translation type=\"unfinished\"></translation>"),
         QRegularExpression::DotMatchesEverythingOption);
     texts.replace(
         unfinished,
@@ -168,6 +168,9 @@ class TranslationTest : public QObject {
     test::settle();
     QStringList missed;
     const auto check = [&](const QObject* object, const char* what, const QString& text) {
+      // Qt's own parts of docks and tab bars are in Qt's translation.
+      const QString name = object->objectName();
+      if (name.startsWith(u"qt_") || name.startsWith(u"Scroll")) return;
       if (hasWords(text) && !text.contains(kMark))
         missed << QStringLiteral("%1 of %2 \"%3\": %4")
                       .arg(QLatin1String(what), QLatin1String(object->metaObject()->className()),

@@ -503,7 +503,7 @@ class VfsHandInTest : public QObject {
     VERIFY_ERROR(world.tree.Write(created->handle, std::int64_t{1} << 40, {&one, 1}),
                  ErrorCode::kResourceExhausted, "is outside of a file of at most");
     VERIFY_ERROR(world.tree.Resize(created->attributes.ino, std::int64_t{1} << 40),
-                 ErrorCode::kResourceExhausted, "no more than");
+                 ErrorCode::kResourceExhausted, "the limit is");
     world.tree.Release(created->handle);
     VERIFY_OK(world.Write(files[0].first, files[0].second));  // all memory is there again
   }
