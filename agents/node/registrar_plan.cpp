@@ -209,7 +209,7 @@ Result<Registrar::Planned> Registrar::MakePlanFor(const Job& job,
   summary.network_direct = network_direct;
   summary.snapshot = plan.bytes.snapshot;
   summary.storage = plan.bytes.storage;
-  const ptc::Certificate certificate = ptc::Certify(job.layout, to, topology);
+  const ptc::Certificate certificate = ptc::Certify(job.layout, to, topology, {}, plan.port_prices);
   summary.volume_bound = certificate.volume;
   summary.certificate = engine::Summarize(certificate, topology);
   summary.certificate.port = plan.busiest_port;

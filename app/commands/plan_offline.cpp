@@ -40,7 +40,7 @@ Result<OfflinePlan> makePlan(const Arguments& arguments) {
   TESSERA_TRY(auto outline,
               ptc::MakeOutline(layouts.from, layouts.to, layouts.topology, {.lost = layouts.lost}));
   const auto bounds =
-      ptc::Certify(layouts.from, layouts.to, layouts.topology, layouts.lost);
+      ptc::Certify(layouts.from, layouts.to, layouts.topology, layouts.lost, outline.port_prices);
   auto certificate = engine::Summarize(bounds, layouts.topology);
   certificate.port = outline.busiest_port.name;
   certificate.port_bytes = outline.busiest_port.bytes;

@@ -13,6 +13,7 @@
 #include "ptc/base/at.h"
 #include "ptc/certificate/move_classes.h"
 #include "ptc/certificate/port_times.h"
+#include "ptc/certificate/price_bound.h"
 
 namespace tessera::ptc {
 namespace {
@@ -54,7 +55,7 @@ void Raise(PortBound& bound, const PortTimes& times, std::string_view direction,
 /// Sums up the loads of all classes.
 class Certifier {
  public:
-  Certifier(MoveClasses moves, const Topology& topology)
+  Certifier(MoveClasses moves, const Topology& topology, const PortPrices& prices)
       : moves_(std::move(moves)),
         topology_(topology),
         hosts_(GroupBy(moves_.devices, [&](DeviceId device) { return topology.HostOf(device); })),
@@ -64,7 +65,9 @@ class Certifier {
         rack_ports_(
             std::vector<double>(racks_.name.size(), topology.rack_bytes_per_second.value_or(1.0))),
         into_racks_(SpeedsOfHostsAndRacks()),
-        out_of_racks_(SpeedsOfHostsAndRacks()) {
+        out_of_racks_(SpeedsOfHostsAndRacks()),
+        at_prices_(prices, {hosts_.name, racks_.name, racks_.of, SpeedsOfHosts(),
+                            topology.rack_bytes_per_second.value_or(1.0)}) {
     result_.peak_memory.resize(moves_.devices.size());
     further_inside_.resize(hosts_.name.size());
   }
@@ -82,6 +85,7 @@ class Certifier {
       Raise(result_.relayed, rack_ports_.relayed_out, "out", rack);
       RaiseByRacks(into_racks_, "in");
       RaiseByRacks(out_of_racks_, "out");
+      RaiseByPrices();
     }
     return std::move(result_);
   }
@@ -108,6 +112,16 @@ class Certifier {
     const int rack = least.port - RackPort(0);
     const std::string port = rack < 0 ? fmt::format("n{} out", hosts_.name[At(least.port)])
                                       : fmt::format("rack {} {}", racks_.name[At(rack)], direction);
+    result_.direct = {least.seconds, least.bytes, port, least.num_ports};
+  }
+
+  void RaiseByPrices() {
+    const PriceBound::Bound least = at_prices_.Least();
+    if (least.seconds <= result_.direct.seconds) return;
+    const bool is_host = least.kind == PriceBound::PortKind::kOutOfHost;
+    const std::string port = fmt::format(
+        "{}{} {}", is_host ? "n" : "rack ", (is_host ? hosts_ : racks_).name[At(least.position)],
+        least.kind == PriceBound::PortKind::kIntoRack ? "in" : "out");
     result_.direct = {least.seconds, least.bytes, port, least.num_ports};
   }
 
@@ -185,6 +199,7 @@ class Certifier {
       const int host = hosts_.of[At(device)];
       host_ports_.direct_in.Add(host, bytes);
       into_racks_.Add(RackPort(racks_.of[At(host)]), bytes);
+      at_prices_.AddFromStorage(racks_.of[At(host)], bytes);
     }
     const std::vector<int> entered = GroupsOf(lacking, hosts_);
     for (int host : entered) host_ports_.relayed_in.Add(host, bytes);
@@ -225,6 +240,7 @@ class Certifier {
       }
       into_racks_.Add(into, SaturatingMultiply(devices, bytes));
       out_of_racks_.Add(out_of, SaturatingMultiply(devices, bytes));
+      at_prices_.Add(holding_hosts, rack, SaturatingMultiply(devices, bytes));
     }
     std::vector<int> crossing;  // racks with devices that need the class and no holder
     for (int device : far) {
@@ -269,8 +285,9 @@ class Certifier {
   Grouping hosts_;  // of devices
   Grouping racks_;  // of hosts
   CertificatePorts device_ports_, host_ports_;
-  CertificatePorts rack_ports_;                     // for relays
+  CertificatePorts rack_ports_;          // for relays
   PortTimes into_racks_, out_of_racks_;  // hosts, then racks; for direct sends
+  PriceBound at_prices_;                 // hosts and both directions of racks; for direct sends
   // Bytes of copies beyond the first: inside each host, into hosts, into racks.
   std::vector<std::int64_t> further_inside_;
   std::int64_t further_hosts_ = 0;
@@ -281,8 +298,8 @@ class Certifier {
 }  // namespace
 
 Certificate Certify(const Layout& from, const Layout& to, const Topology& topology,
-                    const std::vector<DeviceId>& lost) {
-  return Certifier(ClassifyMoves(from, to, lost), topology).Run();
+                    const std::vector<DeviceId>& lost, const PortPrices& prices) {
+  return Certifier(ClassifyMoves(from, to, lost), topology, prices).Run();
 }
 
 }  // namespace tessera::ptc

@@ -3,7 +3,8 @@
 
 /// \file
 /// Bounds on the cost of any plan. They are computed from the layouts and the topology, by code
-/// that shares nothing with the planner. A plan that reaches a bound is proved to be best in that
+/// that shares nothing with the planner. If racks limit, prices from the planner can raise a bound,
+/// which holds even if they are wrong. A plan that reaches a bound is proved to be best in that
 /// respect.
 ///
 /// The bounds hold for plans that fetch from near: bytes that some device of the host holds do not
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "ptc/layout.h"
+#include "ptc/topology/port_prices.h"
 #include "ptc/topology/topology.h"
 
 namespace tessera::ptc {
@@ -44,7 +46,8 @@ struct Certificate {
   /// classes. Without rack ports the bound is exact: a plan that divides classes at bytes, and
   /// whose rounds leave no port idle (Birkhoff and von Neumann), takes this time. With rack ports,
   /// where a byte uses three ports at once, it is a lower bound: the longest of the times that
-  /// hosts, hosts with ports into racks, and hosts with ports out of racks require.
+  /// hosts, hosts with ports into racks, hosts with ports out of racks, and all of them at the
+  /// given prices require.
   PortBound direct;
   /// A lower bound for all plans, including those that relay bytes. A byte enters each host that
   /// lacks it (or each device of a host that has it) once: the first time from a port of a holder,
@@ -57,8 +60,10 @@ struct Certificate {
 };
 
 /// \param lost devices of the old layout whose state cannot be read; other devices are ignored
+/// \param prices those of a plan, or any others. If racks limit, wrong prices can make `direct`
+///     lower, but never higher than the time of a plan
 /// \pre the layouts have the same tensors
 Certificate Certify(const Layout& from, const Layout& to, const Topology& topology,
-                    const std::vector<DeviceId>& lost = {});
+                    const std::vector<DeviceId>& lost = {}, const PortPrices& prices = {});
 
 }  // namespace tessera::ptc

@@ -239,6 +239,7 @@ Result<Plan> MakePlan(const Layout& from, const Layout& to, const Topology& topo
   plan.bytes = outline.bytes;
   plan.busiest_port_bytes = outline.busiest_port.bytes;
   plan.busiest_port = outline.busiest_port.name;
+  plan.port_prices = outline.port_prices;
   for (std::size_t d = 0; d < outline.devices.size(); ++d) {
     plan.peak_memory[outline.devices[d]] = outline.peak_memory[d];
   }

@@ -236,6 +236,7 @@ Result<Outline> MakeOutline(const Layout& from, const Layout& to, const Topology
   }
   outline.conversions = ConversionsOf(from.collection(), to.collection());
   outline.busiest_port = std::move(sources.busiest_port);
+  outline.port_prices = std::move(sources.port_prices);
   outline.transfer_seconds = outline.busiest_port.seconds;
   outline.topology = topology;
   outline.bytes.host = sources.host_bytes;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "ptc/layout.h"
+#include "ptc/topology/port_prices.h"
 #include "ptc/topology/topology.h"
 
 namespace tessera::ptc {
@@ -112,6 +113,9 @@ struct Outline {
   PlanBytes bytes;                      // if a dtype changes: the bytes before the conversion
   std::vector<Conversion> conversions;  // ordered by role, old dtype and new dtype
   BusiestPort busiest_port;
+  /// Prices that prove the time to the certificate, if the ports of hosts and racks limit together;
+  /// otherwise empty. Not in the hash.
+  PortPrices port_prices;
   /// By device: the bytes of old + new - kept pieces, during the move.
   std::vector<std::int64_t> peak_memory;
   std::int64_t single_source_pieces = 0;  // moved cells that only one device holds

@@ -75,6 +75,7 @@ struct Plan {
   PlanBytes bytes;
   std::int64_t busiest_port_bytes = 0;           // through the port that finishes last
   std::string busiest_port = {};                 // its name, as in BusiestPort
+  PortPrices port_prices;                        // as in the outline
   std::map<DeviceId, std::int64_t> peak_memory;  // old + new - kept, during the move
   std::int64_t single_source_pieces = 0;         // moved cells that only one device holds
   double transfer_seconds = 0;                   // estimate from the topology's bandwidths

@@ -2,31 +2,15 @@
 #include "ptc/plan/rack_balance.h"
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
 #include <numeric>
 #include <optional>
 #include <utility>
 
 #include "ptc/base/at.h"
+#include "ptc/plan/rack_program.h"
 
 namespace tessera::ptc {
 namespace {
-
-/// The ports on one way from a host to a rack: the host's alone, or three.
-class RackWay {
- public:
-  explicit RackWay(std::size_t host) { Add(host); }
-  void Add(std::size_t port) { ports_[count_++] = port; }
-  const std::size_t* begin() const { return ports_.data(); }
-  const std::size_t* end() const { return ports_.data() + count_; }
-  bool crosses() const { return count_ > 1; }
-  bool Has(std::size_t port) const { return std::find(begin(), end(), port) != end(); }
-
- private:
-  std::array<std::size_t, 3> ports_ = {};
-  std::size_t count_ = 0;
-};
 
 /// Divides loads among their ways. Ports are numbered: those of hosts, those out of racks, those
 /// into racks.
@@ -57,13 +41,20 @@ class RackDivider {
     }
   }
 
-  /// Returns the shares by load and slot.
-  std::vector<std::vector<std::int64_t>> Run() && {
+  /// There are no prices if paths reach the target, or if the linear program is too large.
+  RackSolution Run() && {
+    const std::vector<std::int64_t> fixed = done_;
     Start();
+    bool is_tried = false;
     while (const auto port = FullestPort()) {
-      if (!Relieve(*port)) Raise();
+      if (Relieve(*port)) continue;
+      if (!std::exchange(is_tried, true)) {
+        auto solution = Solve({ways_, speeds_, fixed, time_}, shares_);
+        if (solution) return std::move(*solution);
+      }
+      Raise();
     }
-    return std::move(shares_);
+    return {std::move(shares_), {}};
   }
 
  private:
@@ -209,10 +200,10 @@ class RackDivider {
   };
   const std::vector<RackLoad>& loads_;
   PortTime time_;
-  std::vector<std::int64_t> done_, speeds_;        // by port
-  std::vector<std::vector<RackWay>> ways_;         // by load and slot
-  std::vector<std::vector<User>> users_;           // by port
-  std::vector<std::vector<std::int64_t>> shares_;  // by load and slot
+  std::vector<std::int64_t> done_, speeds_;  // by port
+  std::vector<std::vector<RackWay>> ways_;   // by load and slot
+  std::vector<std::vector<User>> users_;     // by port
+  WayShares shares_;                         // by load and slot
 };
 
 /// The least time that ports of one kind need for `loads`, or `floor` if that is longer.
@@ -242,10 +233,9 @@ std::vector<Load> CrossingLoads(const std::vector<RackLoad>& loads, const RackPo
 
 }  // namespace
 
-std::vector<std::vector<Share>> DivideInRacks(const std::vector<RackLoad>& loads,
-                                              const RackPorts& ports, PortTime floor,
-                                              const std::vector<std::int64_t>& entering,
-                                              std::vector<std::int64_t>& sent) {
+RackDivision DivideInRacks(const std::vector<RackLoad>& loads, const RackPorts& ports,
+                           PortTime floor, const std::vector<std::int64_t>& entering,
+                           std::vector<std::int64_t>& sent) {
   std::vector<Load> all;
   std::vector<std::int64_t> must_enter = entering;
   for (const RackLoad& load : loads) all.push_back(load.load);
@@ -264,16 +254,17 @@ std::vector<std::vector<Share>> DivideInRacks(const std::vector<RackLoad>& loads
   floor = LeastTime(all, ports.host_speeds, floor, sent);
   floor = LeastTime(CrossingLoads(loads, ports), rack_speeds, floor,
                     std::vector<std::int64_t>(rack_speeds.size()));
-  auto shares = RackDivider(loads, ports, floor, entering, sent).Run();
-  std::vector<std::vector<Share>> pieces;
-  pieces.reserve(loads.size());
+  auto [shares, prices] = RackDivider(loads, ports, floor, entering, sent).Run();
+  RackDivision division;
+  division.prices = std::move(prices);
+  division.pieces.reserve(loads.size());
   for (std::size_t l = 0; l < loads.size(); ++l) {
     for (std::size_t s = 0; s < shares[l].size(); ++s) {
       sent[At(loads[l].load.ports[s])] += shares[l][s];
     }
-    pieces.push_back(CutUnits(loads[l].load, std::move(shares[l]), sent));
+    division.pieces.push_back(CutUnits(loads[l].load, std::move(shares[l]), sent));
   }
-  return pieces;
+  return division;
 }
 
 }  // namespace tessera::ptc

@@ -205,11 +205,29 @@ class Chooser {
     }
     if (topology_.rack_bytes_per_second) {
       const RackPorts ports{table_.rack, speeds, rack_speed, static_cast<int>(table_.racks.size())};
-      return DivideInRacks(rack_loads, ports, floor, between_racks_.in, network_.out);
+      auto division = DivideInRacks(rack_loads, ports, floor, between_racks_.in, network_.out);
+      KeepPrices(division.prices);
+      return std::move(division.pieces);
     }
     std::vector<Load> loads;
     for (RackLoad& load : rack_loads) loads.push_back(std::move(load.load));
     return Divide(loads, speeds, floor, network_.out);
+  }
+
+  /// Stores the prices by name, without those that are 0.
+  /// \pre `prices` lists hosts, ports out of racks and ports into racks, or is empty
+  void KeepPrices(const std::vector<std::int64_t>& prices) {
+    if (prices.empty()) return;
+    auto price = prices.begin();
+    const auto keep = [&](const std::vector<std::int32_t>& names, auto& kept) {
+      for (std::int32_t name : names) {
+        if (*price > 0) kept.emplace(name, *price);
+        ++price;
+      }
+    };
+    keep(table_.hosts, prices_.out_of_host);
+    keep(table_.racks, prices_.out_of_rack);
+    keep(table_.racks, prices_.into_rack);
   }
 
   /// Chooses devices of the sending hosts, whose loads inside their hosts count as well.
@@ -259,6 +277,7 @@ class Chooser {
                      [](const Part& a, const Part& b) { return a.demand < b.demand; });
     Sources sources;
     sources.storage = std::move(storage_);
+    sources.port_prices = std::move(prices_);
     for (const Part& part : parts_) {
       const Demand& demand = DemandAt(part.demand);
       const int to = table_.host[At(demand.device)];
@@ -306,6 +325,7 @@ class Chooser {
   PortBytes inside_;         // of devices, inside hosts
   PortBytes network_;        // of hosts
   PortBytes between_racks_;  // of racks
+  PortPrices prices_;
 };
 
 }  // namespace

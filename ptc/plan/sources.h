@@ -27,6 +27,7 @@ struct Sources {
   std::int64_t host_bytes = 0;
   std::int64_t network_bytes = 0;
   BusiestPort busiest_port;
+  PortPrices port_prices;
 };
 Sources ChooseSources(const std::vector<Demand>& demands, const Kinds& kinds,
                       const Classes& classes, const DeviceTable& table, const Topology& topology);

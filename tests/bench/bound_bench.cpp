@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
       return 1;
     }
     const ptc::Certificate certificate =
-        ptc::Certify(change.from, change.to, change.topology, change.lost);
+        ptc::Certify(change.from, change.to, change.topology, change.lost, plan->port_prices);
     lost += change.lost.empty() ? 0 : 1;
     off_volume += plan->bytes.moved() != certificate.volume;
     if (certificate.direct.seconds == 0) {

@@ -194,7 +194,7 @@ void TimeInRacks(const ptc::CollectionPtr& tensors, std::string_view from_shape,
   }
   const Times times = Measure(kRuns, [&] { (void)*ptc::MakeOutline(from, to, topology); });
   const ptc::Outline outline = *ptc::MakeOutline(from, to, topology);
-  const double least = ptc::Certify(from, to, topology).direct.seconds;
+  const double least = ptc::Certify(from, to, topology, {}, outline.port_prices).direct.seconds;
   fmt::print(
       "{:>5} devices in racks {:<17} -> {:<17} {:<4} {:>6.1f} ms (least {:>6.1f}), busiest {:>11} "
       "{:.4f} of the least time\n",

@@ -25,7 +25,7 @@ class BoundTest : public QObject {
           ptc::MakePlan(change.from, change.to, change.topology, {.lost = change.lost});
       QVERIFY(plan);
       const ptc::Certificate certificate =
-          ptc::Certify(change.from, change.to, change.topology, change.lost);
+          ptc::Certify(change.from, change.to, change.topology, change.lost, plan->port_prices);
       QCOMPARE(plan->bytes.moved(), certificate.volume);
       const auto seconds = [&](bool relay) {
         const auto schedule =
@@ -37,9 +37,7 @@ class BoundTest : public QObject {
       ++moving;
       constexpr double kRounding = 1e-9;
       QVERIFY2(plan->transfer_seconds >= direct * (1 - kRounding), change.text.c_str());
-      // With rack ports neither the planner nor the bound is exact; outline_test counts the misses.
-      const double near = change.topology.rack_bytes_per_second ? 1.6 : 1.01;
-      QVERIFY2(plan->transfer_seconds <= direct * near, change.text.c_str());
+      QVERIFY2(plan->transfer_seconds <= direct * 1.01, change.text.c_str());
       // Schedules support neither storage nor the ports of racks.
       if (plan->bytes.storage > 0 || change.topology.rack_bytes_per_second) continue;
       QVERIFY2(seconds(false) >= direct * (1 - kRounding), change.text.c_str());

@@ -494,6 +494,34 @@ class CertificateTest : public QObject {
     QCOMPARE(inside.direct.port, "n1 in");
     QVERIFY(Near(inside.direct.seconds, 1.0));
   }
+
+  // Bytes that n0 sends leave rack 0. Bytes that n1 sends leave its port, and rack 1 if n6 needs
+  // them. So each of the 600 needed bytes uses the port of n1 or the port out of rack 0, which no
+  // two kinds of ports alone show.
+  void pricesBoundThreePortsAtOnce() {
+    const auto w = OneTensor({120}, {});
+    Topology topology;
+    topology.network_bytes_per_second = 60;
+    topology.rack_bytes_per_second = 30;
+    topology.rack_of_host = {{0, 0}, {1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 1}, {6, 2}};
+    const Layout from = On("dp=2 on n0g0,n1g0", w);
+    const Layout to = On("dp=5 on n2g0,n3g0,n4g0,n5g0,n6g0", w);
+    QVERIFY(Near(Certify(from, to, topology).direct.seconds, 480.0 / 90));
+    const PortPrices prices{.out_of_host = {{1, 7}}, .out_of_rack = {{0, 7}}, .into_rack = {}};
+    const PortBound proved = Certify(from, to, topology, {}, prices).direct;
+    QVERIFY(Near(proved.seconds, 600.0 / 90));
+    QCOMPARE(proved.bytes, 400);
+    QCOMPARE(proved.port, "n1 out");
+    QCOMPARE(proved.num_ports, 2);
+    const PortPrices wrong{
+        .out_of_host = {{0, 1}, {9, 5}}, .out_of_rack = {}, .into_rack = {{1, -1}}};
+    QVERIFY(Near(Certify(from, to, topology, {}, wrong).direct.seconds, 480.0 / 90));
+    const auto plan = MakePlan(from, to, topology);
+    QVERIFY(plan);
+    QVERIFY2(
+        Near(plan->transfer_seconds, proved.seconds),
+        qPrintable(QString("%1 s, bound %2 s").arg(plan->transfer_seconds).arg(proved.seconds)));
+  }
 };
 
 TESSERA_TEST_APPLESS(CertificateTest)

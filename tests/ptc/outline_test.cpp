@@ -161,23 +161,22 @@ class OutlineTest : public QObject {
   }
 
   // Compared with the certificate, which shares no code with the planner: only necessary bytes
-  // move, and the last port of direct sends finishes as early as possible. With rack ports the
-  // optimum is reached in nearly all changes.
+  // move, and the last port of direct sends finishes as early as possible; with rack ports, within
+  // a hundredth.
   void plansReachTheirBounds() {
     std::mt19937_64 rng(tessera::test::Seed() + 3);
     int moving = 0;
-    int missed = 0;
     for (int i = 0; i < 200; ++i) {
       const auto change = AnyChange(rng, 6);
       const auto outline =
           MakeOutline(change.from, change.to, change.topology, {.lost = change.lost});
-      const Certificate bound = Certify(change.from, change.to, change.topology, change.lost);
       QVERIFY(outline);
+      const Certificate bound =
+          Certify(change.from, change.to, change.topology, change.lost, outline->port_prices);
       QCOMPARE(outline->bytes.moved(), bound.volume);
       QCOMPARE(outline->bytes.storage, bound.storage_volume);
       QCOMPARE(outline->single_source_bytes, bound.single_source_bytes);
-      const double near = change.topology.rack_bytes_per_second ? 1.6 : 1.0001;
-      missed += outline->transfer_seconds > 1.01 * bound.direct.seconds + 1e-9;
+      const double near = change.topology.rack_bytes_per_second ? 1.01 : 1.0001;
       QVERIFY2(outline->transfer_seconds <= near * bound.direct.seconds + 1e-9,
                qPrintable(QString("%1: %2 s, bound %3 s")
                               .arg(QString::fromStdString(change.text))
@@ -186,7 +185,35 @@ class OutlineTest : public QObject {
       moving += bound.volume > 0 ? 1 : 0;
     }
     QVERIFY(moving > 40);
-    QVERIFY2(missed <= 4, qPrintable(QString::number(missed)));
+  }
+
+  // The certificate does not trust the prices: no plan is faster than a bound from any prices.
+  void anyPricesBoundPlans() {
+    std::mt19937_64 rng(tessera::test::Seed() + 6);
+    int judged = 0;
+    for (int i = 0; i < 300; ++i) {
+      const auto change = AnyChange(rng, 6);
+      if (!change.topology.rack_bytes_per_second) continue;
+      const auto outline =
+          MakeOutline(change.from, change.to, change.topology, {.lost = change.lost});
+      QVERIFY(outline);
+      PortPrices prices;
+      for (std::int32_t name = 0; name < 8; ++name) {
+        for (auto* of : {&prices.out_of_host, &prices.out_of_rack, &prices.into_rack}) {
+          (*of)[name] = rng() % 3 == 0 ? 0 : static_cast<std::int64_t>(rng() % 1000);
+        }
+      }
+      prices.into_rack[1] =
+          rng() % 4 == 0 ? std::int64_t{1} << 62 : -5;  // no planner returns these
+      const auto certify = [&](const PortPrices& at) {
+        return Certify(change.from, change.to, change.topology, change.lost, at).direct.seconds;
+      };
+      const double bound = certify(prices);
+      QVERIFY(bound >= certify({}));
+      QVERIFY2(outline->transfer_seconds >= bound * (1 - 1e-9), change.text.c_str());
+      ++judged;
+    }
+    QVERIFY(judged > 50);
   }
 
   void conversionsAreNamed() {
@@ -257,7 +284,7 @@ class OutlineTest : public QObject {
   }
 
   // With flat moments no two of 640 hosts are alike, so groups go by the classes of several hosts.
-  void manyGroupsArePlacedNearTheBound() {
+  void manyGroupsArePlacedAtTheBound() {
     const auto collection = Layers(8, true);
     const Layout from = *Layout::Make(Mesh("tp=8,pp=4,dp=160"), collection);
     std::vector<DeviceId> devices = Devices(640);
@@ -267,10 +294,7 @@ class OutlineTest : public QObject {
         FindPlacement(from, *ParseMeshShape("tp=16,pp=2,dp=160"), collection, devices, {});
     QVERIFY(placed);
     QVERIFY(placed->in_place_bytes > 0);
-    QVERIFY(placed->in_place_bytes <= placed->bound_bytes);
-    QVERIFY2(static_cast<double>(placed->in_place_bytes) >=
-                 0.99 * static_cast<double>(placed->bound_bytes),
-             qPrintable(QString("%1 of %2").arg(placed->in_place_bytes).arg(placed->bound_bytes)));
+    QCOMPARE(placed->in_place_bytes, placed->bound_bytes);
   }
 
   // Eight of many replicas leave. A good placement moves little more than flat moments.
