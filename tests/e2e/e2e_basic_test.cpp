@@ -52,7 +52,7 @@ class E2eBasicTest : public QObject {
              QFile::Permissions());
     QVERIFY(folder.exists("operator.key"));
     QVERIFY(QFile::exists(m_cluster->home() + "/profiles/t.json"));
-    const Json profiles = m_cluster->Ask({"profile", "list"});
+    const Json profiles = m_cluster->Ask({"profile", "list"})["profiles"];
     QCOMPARE(profiles.size(), std::size_t{1});
     QCOMPARE(profiles[0]["state"].get<std::string>(), std::string("running"));
   }
