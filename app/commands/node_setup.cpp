@@ -3,11 +3,14 @@
 /// `node setup`: writes the configuration of this machine's agent, for a cluster of real machines.
 
 #include <fmt/format.h>
+#include <pwd.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "agents/client/cluster.h"
 #include "agents/net/socket.h"
@@ -25,6 +28,9 @@ namespace fs = std::filesystem;
 
 /// A node uses its base port for commands, the next one for events, and one more per lane.
 constexpr int kLanes = 2;
+
+/// The user of the packaged service (packaging/systemd/tessera.conf).
+constexpr const char* kServiceUser = "tessera";
 
 std::string hostName() {
   char name[256] = {};
@@ -97,6 +103,15 @@ Status makeFolder(const fs::path& folder, fs::perms mode) {
   return OkStatus();
 }
 
+/// Makes the service's user the owner of a path that only its owner may read. Does nothing if this process
+/// is not root or the package's user does not exist: then the agent runs as the user who called.
+Status giveToService(const std::string& path) {
+  const passwd* user = ::geteuid() == 0 ? ::getpwnam(kServiceUser) : nullptr;  // one thread
+  if (user == nullptr || ::chown(path.c_str(), user->pw_uid, user->pw_gid) == 0) return OkStatus();
+  return Unavailable(fmt::format("cannot give {} to user {}: {}", path, kServiceUser,
+                                 std::generic_category().message(errno)));
+}
+
 /// Writes keys (existing ones are kept) and folders, and the configuration last.
 Status write(Setup& setup, bool force) {
   std::error_code ignored;
@@ -112,6 +127,8 @@ Status write(Setup& setup, bool force) {
   if (!fs::exists(config.agent_keys, ignored))
     TESSERA_RETURN_IF_ERROR(agents::SaveKeys(agents::NewCurveKeys(), config.agent_keys));
   TESSERA_TRY(const auto keys, agents::LoadKeys(config.agent_keys));
+  TESSERA_RETURN_IF_ERROR(giveToService(config.agent_keys));
+  TESSERA_RETURN_IF_ERROR(giveToService(config.directory));
   setup.publicKey = keys.public_key;
   // A node also connects to itself. The other nodes need a copy of this file.
   TESSERA_RETURN_IF_ERROR(agents::SavePublicKey(

@@ -101,7 +101,7 @@ class E2eRelayTest : public QObject {
     QVERIFY2(text.output.contains("(relayed; "), text.Text());
     const Outcome wrong = m_cluster->Run(words + QStringList{"--relay", "maybe"});
     QCOMPARE(wrong.code, 2);
-    QVERIFY2(wrong.errors.contains("--relay 'maybe' is none of auto, on and off"), wrong.Text());
+    QVERIFY2(wrong.errors.contains("--relay 'maybe' is not one of auto, on, off"), wrong.Text());
   }
 
   void theJobTrainsOn() {
