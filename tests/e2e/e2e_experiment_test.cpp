@@ -72,7 +72,7 @@ class E2eExperimentTest : public QObject {
     const Json& last = run(2)["points"].back();
     const std::int64_t keptAt = number(2, "changed_after");
     const std::int64_t planned = std::max(number(0, "changed_after"), number(1, "changed_after"));
-    const std::int64_t steps = planned + (kSteps - planned) / 2;
+    const std::int64_t steps = planned + std::max<std::int64_t>(1, (kSteps - planned) / 2);
     QCOMPARE(last["step"].get<std::int64_t>(), steps);
     QCOMPARE(last["samples"].get<std::int64_t>(), keptAt * kBatch + (steps - keptAt) * 2 * kBatch);
     QVERIFY((run(2)["read"] ==

@@ -133,12 +133,12 @@ class E2eMachinesTest : public QObject {
     const Outcome doctor = Run(-1, {"doctor", "--json"});
     QVERIFY2(doctor.code == 0, doctor.Text());
     const Json checks = doctor.LastJson();
-    std::set<int> nodes;
+    std::set<std::string> nodes;
     for (const Json& check : checks["checks"]) {
       QVERIFY2(check["verdict"] != "failed", check.dump().c_str());
-      if (check["node"].is_number()) nodes.insert(check["node"].get<int>());
+      if (check["node"].is_string()) nodes.insert(check["node"].get<std::string>());
     }
-    QCOMPARE(nodes, (std::set<int>{0, 1, 2}));
+    QCOMPARE(nodes, (std::set<std::string>{"n0", "n1", "n2"}));
   }
 
   void logsComeOverTheWire() {
