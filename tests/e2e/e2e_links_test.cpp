@@ -68,7 +68,7 @@ class E2eLinksTest : public QObject {
     const Json plan = m_cluster->Ask(
         {"plan", "--model", "gpt2", "--from", "dp=1", "--to", "dp=3", "--topology", file});
     QVERIFY(plan.is_object());
-    QCOMPARE(plan["bandwidths"]["network"].get<double>(), networkOf(measured));
+    QCOMPARE(plan["bandwidths"]["network_bytes_per_second"].get<double>(), networkOf(measured));
     QVERIFY(plan["bandwidths"]["from"].get<std::string>().starts_with("measured 20"));
     const Outcome again = m_cluster->Run({"topology", "--output", file});
     QVERIFY2(again.code == 1 && again.SaysInOneLine("tesseractl", "lab.json"), again.Text());
@@ -83,7 +83,7 @@ class E2eLinksTest : public QObject {
     const double measured = networkOf(m_cluster->Ask({"topology"}));
     const Json plan = m_cluster->Ask({"plan", kJob, "--devices", "n0g0,n2g0", "--mesh", "dp=2"});
     QVERIFY(plan.is_object());
-    QCOMPARE(plan["bandwidths"]["network"].get<double>(), measured);
+    QCOMPARE(plan["bandwidths"]["network_bytes_per_second"].get<double>(), measured);
     const auto from = plan["bandwidths"]["from"].get<std::string>();
     QVERIFY2(from.starts_with("measured 20") && from.ends_with(" UTC on n0, n1, n2"), from.c_str());
     const Outcome text = m_cluster->Run({"plan", kJob, "--devices", "n0g0,n2g0", "--mesh", "dp=2"});
