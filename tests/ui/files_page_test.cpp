@@ -36,7 +36,7 @@ ui::FilesPage* openPage(test::Panel& panel) {
   const bool ready = QTest::qWaitFor(
       [&] {
         const bool words =
-            !page->words().isEmpty() && !page->words().startsWith(QStringLiteral("Asking"));
+            !page->words().isEmpty() && !page->words().startsWith(QStringLiteral("Reading the list"));
         return words || page->details()->facts().bytes != nullptr;
       },
       20'000);
