@@ -83,7 +83,7 @@ build_preset() {
   # shellcheck disable=SC2086  # TESSERA_CMAKE is words
   (cd "$ROOT" && cmake --preset "$preset" ${TESSERA_CMAKE:-}) >"$log" 2>&1 || build_failed "$log"
   say "building ($preset, $(nproc) cores); $(sed -n 's/^-- \(Compiler cache: \|Linker: \)\(.*\)$/\1\2/p' "$log" |
-    tr '[:upper:]' '[:lower:]' | paste -sd ';' | sed 's/;/; /')"
+    paste -sd ';' | sed 's/;/; /')"
   (cd "$ROOT" && NINJA_STATUS='[%f/%t] ' cmake --build --preset "$preset" -j "$(nproc)" ${1:+--target "$@"}) 2>&1 |
     tee -a "$log" | show_steps "built" - '^\[([0-9]+)/([0-9]+)\] ' || build_failed "$log"
   say "built in $(((SECONDS - begin) / 60)) min $(((SECONDS - begin) % 60)) s"
