@@ -40,7 +40,7 @@ target_compile_options(tessera_warnings INTERFACE
 target_compile_options(tessera_warnings INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 if(TESSERA_UNITY)  # for this warning the main source is a batch, and the sources in it are headers
-  target_compile_options(tessera_warnings INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  target_compile_options(tessera_warnings INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
 endif()
 if(TESSERA_WERROR)
   target_compile_options(tessera_warnings INTERFACE -Werror)
