@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What `cmake --install` and the packages of `cpack` contain. Two components: `tessera` (programs, guide,
 # service) and `dev` (the rank library for programs of one's own).
-set(CMAKE_INSTALL_DOCDIR share/doc/tessera CACHE PATH "documents, licences and guide")
+set(CMAKE_INSTALL_DOCDIR share/doc/tessera)  # not share/doc/Tessera, as the module would take it
 include(GNUInstallDirs)
 
 # libtorch of a Python wheel lies outside the linker's folders.
