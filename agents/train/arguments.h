@@ -20,7 +20,7 @@ struct Arguments {
 };
 
 /// Parses the words after the program's name. `--set` counts wherever it stands.
-/// \error kInvalidArgument names the word and what is wrong with it
+/// \error kInvalidArgument names the word and what is wrong with it; kNotFound names the model
 Result<Arguments> ParseArguments(const std::vector<std::string_view>& words);
 
 }  // namespace tessera::agents::train
