@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests of one folder share one program, the folder's driver; each test class stays a ctest entry of its own.
 #
-# tessera_test_driver(DRIVER [LIBS libs…] [SOURCES helpers…])
+# tessera_test_driver(DRIVER [LIBS libs…] [SOURCES helpers…] [QT modules])
 #   Declares the program that the following tessera_add_test calls of this folder add their sources to.
+#   Drivers with the same QT, for example Widgets (default Core), share one precompiled header; QT names the
+#   largest module that LIBS bring along.
 # tessera_add_test(NAME [LABEL unit|conformance|python|e2e|gui|fuse|slow] [TIMEOUT s] [LOCK resource…]
 #                  [ENVIRONMENT var=value…] [NEEDS targets…])
 #   Adds NAME.cpp to the driver and a ctest entry `DRIVER NAME`. Default: label unit, 60 s. Tests with
-#   the same LOCK never run at the same time. NEEDS are programs that the test starts.
+#   the same LOCK never run at the same time. NEEDS are programs that the test starts. A second label,
+#   layer:FOLDER, names the folder of tests/.
 # tessera_add_tests(NAME…)
 #   The same for several unit tests without options.
 #
 # Test names are unique in the whole project. A test whose functions are all skipped ends with 77.
 function(tessera_test_driver driver)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "" "QT" "SOURCES;LIBS" ${ARGN})
+  if(NOT ARG_QT)
+    set(ARG_QT Core)
+  endif()
   add_executable(${driver} ${CMAKE_SOURCE_DIR}/tests/support/test_driver.cpp ${ARG_SOURCES})
   set_target_properties(${driver} PROPERTIES AUTOMOC ON UNITY_BUILD OFF
                         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
@@ -21,7 +27,13 @@ function(tessera_test_driver driver)
                              TESSERA_BIN_DIR="${CMAKE_BINARY_DIR}/bin"
                              TESSERA_TEST_FOLDER="${CMAKE_BINARY_DIR}/tests")
   if(TESSERA_PRECOMPILE)
-    target_precompile_headers(${driver} PRIVATE ${CMAKE_SOURCE_DIR}/tests/support/precompiled.h)
+    get_property(owner GLOBAL PROPERTY TESSERA_PRECOMPILED_${ARG_QT})
+    if(owner)
+      target_precompile_headers(${driver} REUSE_FROM ${owner})
+    else()
+      target_precompile_headers(${driver} PRIVATE ${CMAKE_SOURCE_DIR}/tests/support/precompiled.h)
+      set_property(GLOBAL PROPERTY TESSERA_PRECOMPILED_${ARG_QT} ${driver})
+    endif()
   endif()
   set(TESSERA_TEST_DRIVER ${driver} PARENT_SCOPE)
 endfunction()
@@ -36,7 +48,9 @@ function(tessera_add_test name)
   endif()
   target_sources(${TESSERA_TEST_DRIVER} PRIVATE ${name}.cpp)
   add_test(NAME ${name} COMMAND ${TESSERA_TEST_DRIVER} ${name})
-  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABEL}" TIMEOUT ${ARG_TIMEOUT}
+  cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${CMAKE_SOURCE_DIR}/tests OUTPUT_VARIABLE folder)
+  string(REGEX REPLACE "/.*" "" layer ${folder})
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABEL};layer:${layer}" TIMEOUT ${ARG_TIMEOUT}
                        SKIP_RETURN_CODE 77 RESOURCE_LOCK "${ARG_LOCK}" ENVIRONMENT "${ARG_ENVIRONMENT}")
   if(ARG_NEEDS)
     add_dependencies(${TESSERA_TEST_DRIVER} ${ARG_NEEDS})
