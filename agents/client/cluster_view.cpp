@@ -126,12 +126,6 @@ Result<std::shared_ptr<ClusterView>> ClusterView::Make(const wire::ViewReply& re
   return view;
 }
 
-int ClusterView::num_mapped() const {
-  int count = 0;
-  for (const auto& [node, share] : shares_) count += share.memory ? 1 : 0;
-  return count;
-}
-
 Status ClusterView::Read(int tensor, const ptc::Box& box, std::span<std::byte> out) const {
   const auto& tensors = info_.layout.collection().tensors();
   if (tensor < 0 || tensor >= std::ssize(tensors)) {

@@ -88,8 +88,6 @@ class ClusterView : public engine::vfs::StateView {
   const std::shared_ptr<ViewFate>& fate() const { return fate_; }
   /// The memory that all nodes together hold for this view.
   std::int64_t size_bytes() const { return plan_->total_bytes(); }
-  /// The number of nodes whose memory is mapped here.
-  int num_mapped() const;
 
  private:
   struct Share {

@@ -66,6 +66,17 @@ int failed(const Error& error);
 /// Prints `error` on stderr, as text or as JSON. \return kUsage
 int wrongUsage(const Error& error);
 
+/// `TESSERA_OR_FAILED(auto x, expression());` binds the value, or returns failed() with the error
+/// from the function of a verb. TESSERA_OR_USAGE returns wrongUsage().
+#define TESSERA_OR_FAILED(decl, expr) \
+  TESSERA_OR_EXIT(failed, TESSERA_CONCAT(tessera_try_, __COUNTER__), decl, expr)
+#define TESSERA_OR_USAGE(decl, expr) \
+  TESSERA_OR_EXIT(wrongUsage, TESSERA_CONCAT(tessera_try_, __COUNTER__), decl, expr)
+#define TESSERA_OR_EXIT(report, tmp, decl, expr) \
+  auto tmp = (expr);                             \
+  if (!tmp) return report(tmp.error());          \
+  decl = std::move(*tmp)
+
 /// What a list prints with --names. \return kDone
 int printNames(const std::vector<std::string>& names);
 

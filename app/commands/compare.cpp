@@ -99,10 +99,8 @@ int couldNotCompare(const Error& error) {
 }
 
 int runCompare(const Invocation& call) {
-  const auto read = readMemoryAndThreads(call.arguments);
-  if (!read) return wrongUsage(read.error());
-  const auto limit = call.arguments.integer("limit", 20, 1, 1'000'000);
-  if (!limit) return wrongUsage(limit.error());
+  TESSERA_OR_USAGE(const auto read, readMemoryAndThreads(call.arguments));
+  TESSERA_OR_USAGE(const auto limit, call.arguments.integer("limit", 20, 1, 1'000'000));
   const auto a = checkpoint::Checkpoint::Open(call.arguments.word(0));
   if (!a) return couldNotCompare(a.error());
   const auto b = checkpoint::Checkpoint::Open(call.arguments.word(1));
@@ -111,14 +109,14 @@ int runCompare(const Invocation& call) {
   countInterrupts();
   ByteProgress progress("comparing", call.json || call.quiet ? nullptr : stdout,
                         ByteProgress::Elsewhere::kLines);
-  reshard::ReadOptions options = *read;
+  reshard::ReadOptions options = read;
   options.watch = progress.watch();
   const auto found = reshard::Compare(**a, **b, options);
   progress.end();
   if (!found) return couldNotCompare(found.error());
   const auto& differences = found->differences;
   const bool equal = differences.empty();
-  const auto shown = std::min(differences.size(), static_cast<std::size_t>(*limit));
+  const auto shown = std::min(differences.size(), static_cast<std::size_t>(limit));
   if (call.json) {
     Json list = Json::array();
     for (std::size_t i = 0; i < shown; ++i) list.push_back(differenceToJson(differences[i]));

@@ -137,22 +137,18 @@ Json orderToJson(const engine::DataMix& data, const std::vector<OrderedSample>& 
 }
 
 int showData(const Invocation& call) {
-  const auto sequence = call.arguments.integer("sequence", 128, 1, 1 << 20);
-  if (!sequence) return wrongUsage(sequence.error());
+  TESSERA_OR_USAGE(const auto sequence, call.arguments.integer("sequence", 128, 1, 1 << 20));
   const auto seed =
       call.arguments.integer("seed", engine::JobSettings().seed, 0, std::int64_t{1} << 40);
   if (!seed) return wrongUsage(seed.error());
-  const auto count = call.arguments.integer("limit", 0, 0, kMostShown);
-  if (!count) return wrongUsage(count.error());
+  TESSERA_OR_USAGE(const auto count, call.arguments.integer("limit", 0, 0, kMostShown));
   countInterrupts();
-  const auto data = openData(call, *sequence);
-  if (!data) return failed(data.error());
-  const auto order = firstSamples(*data, *seed, *count);
-  if (!order) return failed(order.error());
+  TESSERA_OR_FAILED(const auto data, openData(call, sequence));
+  TESSERA_OR_FAILED(const auto order, firstSamples(data, *seed, count));
   if (call.json) {
-    printLine(orderToJson(*data, *order));
+    printLine(orderToJson(data, order));
   } else {
-    fmt::print("{}", describeOrder(*data, *order));
+    fmt::print("{}", describeOrder(data, order));
   }
   return kDone;
 }

@@ -90,13 +90,12 @@ Status writeFile(const std::string& path, const std::string& text) {
 }
 
 int runExperiment(const Invocation& call) {
-  const auto options = readExperiment(call.arguments);
-  if (!options) return wrongUsage(options.error());
+  TESSERA_OR_USAGE(const auto options, readExperiment(call.arguments));
   const StopOnInterrupt interrupt;
   ProgressLine progress(call.json);
   const auto result = runConsistency(
-      *options, {.progress = [&](const ConsistencyProgress& p) { progress.show(textOf(p)); },
-                 .stop = interrupt.token()});
+      options, {.progress = [&](const ConsistencyProgress& p) { progress.show(textOf(p)); },
+                .stop = interrupt.token()});
   progress.clear();
   if (!result) return failed(result.error());
   if (call.json) {

@@ -195,25 +195,21 @@ Result<reshard::SumsChecked> checkSums(const Invocation& call, reshard::ReadOpti
 }
 
 int runInspect(const Invocation& call) {
-  const auto read = readMemoryAndThreads(call.arguments);
-  if (!read) return wrongUsage(read.error());
-  auto opened = Checkpoint::Open(call.arguments.word(0));
-  if (!opened) return failed(opened.error());
-  Listing listing{*opened, 0, std::nullopt, std::nullopt, std::nullopt};
+  TESSERA_OR_USAGE(const auto read, readMemoryAndThreads(call.arguments));
+  TESSERA_OR_FAILED(auto opened, Checkpoint::Open(call.arguments.word(0)));
+  Listing listing{opened, 0, std::nullopt, std::nullopt, std::nullopt};
   if (const auto glob = call.arguments.value("tensor")) {
-    auto chosen = chooseTensors(**opened, *glob);
-    if (!chosen) return failed(chosen.error());
-    listing.checkpoint = *chosen;
-    listing.numOthers = (*opened)->tensors().size() - (*chosen)->tensors().size();
+    TESSERA_OR_FAILED(auto chosen, chooseTensors(*opened, *glob));
+    listing.checkpoint = chosen;
+    listing.numOthers = opened->tensors().size() - chosen->tensors().size();
   }
   const bool verify = call.arguments.has("verify");
   if (verify) {
-    const auto checked = checkSums(call, *read, *listing.checkpoint);
-    if (!checked) return failed(checked.error());
-    listing.sums = *checked;
+    TESSERA_OR_FAILED(const auto checked, checkSums(call, read, *listing.checkpoint));
+    listing.sums = checked;
   }
   if (verify || call.arguments.has("digests"))
-    if (const Status added = addDigests(call, *read, listing); !added) return failed(added.error());
+    if (const Status added = addDigests(call, read, listing); !added) return failed(added.error());
   if (call.json)
     printLine(listingToJson(listing, call.arguments.has("pieces")));
   else

@@ -210,9 +210,8 @@ Status mountCluster(const Invocation& call, MountRequest request) {
 }
 
 int runMount(const Invocation& call) {
-  const auto request = readMountRequest(call.arguments);
-  if (!request) return wrongUsage(request.error());
-  const auto done = mountCluster(call, *request);
+  TESSERA_OR_USAGE(const auto request, readMountRequest(call.arguments));
+  const auto done = mountCluster(call, request);
   return done ? kDone : failed(done.error());
 }
 
@@ -224,12 +223,11 @@ Result<std::string> unmountPath(const std::string& word) {
 }
 
 int runUnmount(const Invocation& call) {
-  const auto path = unmountPath(call.arguments.word(0));
-  if (!path) return failed(path.error());
+  TESSERA_OR_FAILED(const auto path, unmountPath(call.arguments.word(0)));
   if (call.json)
-    printLine({{"path", *path}});
+    printLine({{"path", path}});
   else
-    fmt::print("{} is not mounted any more\n", *path);
+    fmt::print("{} is not mounted any more\n", path);
   return kDone;
 }
 

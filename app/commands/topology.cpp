@@ -110,15 +110,14 @@ int runTopology(const Invocation& call) {
   const auto path = call.arguments.value("output");
   if (call.arguments.has("force") && !path)
     return wrongUsage(InvalidArgument("--force needs --output"));
-  const auto answer = askTopology(call, call.arguments.has("measure"));
-  if (!answer) return failed(answer.error());
+  TESSERA_OR_FAILED(const auto answer, askTopology(call, call.arguments.has("measure")));
   if (path)
-    if (const Status saved = save(*path, call.arguments.has("force"), answer->file); !saved)
+    if (const Status saved = save(*path, call.arguments.has("force"), answer.file); !saved)
       return failed(saved.error());
   if (call.json) {
-    printLine(answerToJson(*answer));
+    printLine(answerToJson(answer));
   } else {
-    fmt::print("{}", describeAnswer(*answer));
+    fmt::print("{}", describeAnswer(answer));
     if (path) fmt::print("saved as {}\n", *path);
   }
   return kDone;

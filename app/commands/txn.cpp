@@ -78,33 +78,28 @@ void printTxn(const ShownTxn& shown) {
 }
 
 int runShow(const Invocation& call) {
-  const auto id = readId(call.arguments);
-  if (!id) return wrongUsage(id.error());
+  TESSERA_OR_USAGE(const auto id, readId(call.arguments));
   wire::Request request;
-  request.mutable_txn()->set_transaction(*id);
-  const auto reply = askOnce(call, std::move(request));
-  if (!reply) return failed(reply.error());
-  const auto shown = decode(reply->txn());
-  if (!shown) return failed(shown.error());
+  request.mutable_txn()->set_transaction(id);
+  TESSERA_OR_FAILED(const auto reply, askOnce(call, std::move(request)));
+  TESSERA_OR_FAILED(const auto shown, decode(reply.txn()));
   if (call.json) {
-    Json json = shown->txn ? toJson(*shown->txn) : Json::object();
-    json["record"] = shown->record ? toJson(*shown->record) : Json(nullptr);
+    Json json = shown.txn ? toJson(*shown.txn) : Json::object();
+    json["record"] = shown.record ? toJson(*shown.record) : Json(nullptr);
     printLine(json);
   } else {
-    printTxn(*shown);
+    printTxn(shown);
   }
   return kDone;
 }
 
 int runCancel(const Invocation& call) {
-  const auto id = readId(call.arguments);
-  if (!id) return wrongUsage(id.error());
+  TESSERA_OR_USAGE(const auto id, readId(call.arguments));
   wire::Request request;
-  request.mutable_cancel()->set_transaction(*id);
-  const auto reply = askOnce(call, std::move(request));
-  if (!reply) return failed(reply.error());
+  request.mutable_cancel()->set_transaction(id);
+  TESSERA_OR_FAILED(const auto reply, askOnce(call, std::move(request)));
   if (call.json)
-    printLine({{"cancelled", *id}});
+    printLine({{"cancelled", id}});
   else
     fmt::print("the coordinator rolls back; `tesseractl txn show` tells the outcome\n");
   return kDone;

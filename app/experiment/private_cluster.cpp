@@ -75,12 +75,7 @@ Result<std::vector<engine::Sample>> PrivateCluster::samples(const std::string& j
   request.mutable_samples()->set_after_step(afterStep);
   request.mutable_samples()->set_limit(kSamplesAPage);
   TESSERA_TRY(const auto reply, ask(std::move(request)));
-  std::vector<engine::Sample> samples;
-  for (const auto& message : reply.samples().samples()) {
-    TESSERA_TRY(auto sample, agents::Decode(message));
-    samples.push_back(std::move(sample));
-  }
-  return samples;
+  return agents::DecodeAll<engine::Sample>(reply.samples().samples());
 }
 
 Status PrivateCluster::stopJob(const std::string& name) {

@@ -21,20 +21,28 @@ Json OrNull(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-Json ToObject(const ConsistencySetup& s) {
-  return {{"model", s.model},
-          {"data", s.data},
-          {"steps", s.steps},
-          {"change_at", s.change_at},
-          {"global_batch", s.global_batch},
-          {"sequence", s.sequence},
-          {"from", s.from},
-          {"to", s.to},
-          {"samples", s.num_samples},
-          {"held_out_samples", s.held_out},
-          {"group", s.group},
-          {"seed", s.seed},
-          {"learning_rate", s.learning_rate}};
+/// Calls `visit(key, value)` for each value of a setup.
+template <typename Setup, typename Visit>
+void ForEachValue(Setup& s, const Visit& visit) {
+  visit("model", s.model);
+  visit("data", s.data);
+  visit("steps", s.steps);
+  visit("change_at", s.change_at);
+  visit("global_batch", s.global_batch);
+  visit("sequence", s.sequence);
+  visit("from", s.from);
+  visit("to", s.to);
+  visit("samples", s.num_samples);
+  visit("held_out_samples", s.held_out);
+  visit("group", s.group);
+  visit("seed", s.seed);
+  visit("learning_rate", s.learning_rate);
+}
+
+Json ToObject(const ConsistencySetup& setup) {
+  Json object;
+  ForEachValue(setup, [&](const char* key, const auto& value) { object[key] = value; });
+  return object;
 }
 
 /// By the samples of the comparison; null for the right run itself and if there is none.
@@ -130,19 +138,7 @@ class Members {
 Result<ConsistencySetup> ParseSetup(const Json& json) {
   ConsistencySetup s;
   Members members(json, "setup");
-  members.Read("model", &s.model);
-  members.Read("data", &s.data);
-  members.Read("steps", &s.steps);
-  members.Read("change_at", &s.change_at);
-  members.Read("global_batch", &s.global_batch);
-  members.Read("sequence", &s.sequence);
-  members.Read("from", &s.from);
-  members.Read("to", &s.to);
-  members.Read("samples", &s.num_samples);
-  members.Read("held_out_samples", &s.held_out);
-  members.Read("group", &s.group);
-  members.Read("seed", &s.seed);
-  members.Read("learning_rate", &s.learning_rate);
+  ForEachValue(s, [&](const char* key, auto& value) { members.Read(key, &value); });
   TESSERA_RETURN_IF_ERROR(members.status());
   if (s.num_samples < 1) return InvalidArgument("setup has no samples");
   if (s.group < 0 || s.group > s.num_samples) {

@@ -21,44 +21,15 @@ using ptc::TensorRole;
 using ptc::TensorSpec;
 
 std::vector<GptConfig> BuiltInModels() {
+  // name, layers, width, heads, feed-forward width, vocabulary, sequence
   return {
-      {.name = "gpt-nano",
-       .layers = 2,
-       .width = 64,
-       .heads = 4,
-       .ffn = 256,
-       .vocab = 256,
-       .sequence = 64},
-      {.name = "gpt-mini",
-       .layers = 4,
-       .width = 256,
-       .heads = 8,
-       .ffn = 1024,
-       .vocab = 256,
-       .sequence = 128},
-      {.name = "gpt-10m",
-       .layers = 6,
-       .width = 384,
-       .heads = 8,
-       .ffn = 1536,
-       .vocab = 256,
-       .sequence = 128},
-      {.name = "gpt-25m",
-       .layers = 8,
-       .width = 512,
-       .heads = 8,
-       .ffn = 2048,
-       .vocab = 256,
-       .sequence = 256},
+      {"gpt-nano", 2, 64, 4, 256, 256, 64},
+      {"gpt-mini", 4, 256, 8, 1024, 256, 128},
+      {"gpt-10m", 6, 384, 8, 1536, 256, 128},
+      {"gpt-25m", 8, 512, 8, 2048, 256, 256},
       // Radford et al. 2019. It is trained on bytes like the others, so most of its vocabulary is
       // not used.
-      {.name = "gpt2",
-       .layers = 12,
-       .width = 768,
-       .heads = 12,
-       .ffn = 3072,
-       .vocab = 50257,
-       .sequence = 1024},
+      {"gpt2", 12, 768, 12, 3072, 50257, 1024},
   };
 }
 

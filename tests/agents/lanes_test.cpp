@@ -69,10 +69,16 @@ ptc::Box BoxOf(std::vector<std::int64_t> sizes) { return *ptc::Box::Whole(sizes)
 
 /// Cells at two sides: move i goes from sources[i] to destinations[i].
 struct Pair {
+  std::mt19937_64 rng{test::Seed()};
   std::vector<Store> sources;
   std::vector<Store> destinations;
 
-  void Add(const ptc::Box& cell, std::int64_t element_bytes, std::mt19937_64& rng) {
+  Pair() = default;
+  /// Cells of bytes.
+  explicit Pair(const std::vector<ptc::Box>& cells) {
+    for (const ptc::Box& cell : cells) Add(cell, 1);
+  }
+  void Add(const ptc::Box& cell, std::int64_t element_bytes) {
     sources.push_back(MakeStore(cell, element_bytes, rng));
     destinations.push_back(MakeStore(cell, element_bytes, rng));
   }
@@ -155,6 +161,20 @@ struct Net {
     LaneClientOptions options;
     options.keys = AgentKeys();
     return options;
+  }
+};
+
+/// One fetch by a client of its own.
+struct OneFetch {
+  LaneClient client;
+  Outcome outcome;
+
+  explicit OneFetch(Net& net) : OneFetch(net, net.Options()) {}
+  OneFetch(Net& net, const LaneClientOptions& options) : client(net.destination, options) {}
+  /// Waits until it is done.
+  Status Run(const std::vector<FetchBatch>& batches) {
+    TESSERA_RETURN_IF_ERROR(client.Start(kKey, batches, outcome.Callbacks()));
+    return outcome.Wait();
   }
 };
 
@@ -253,13 +273,14 @@ class LanesTest : public QObject {
     std::mt19937_64 rng(test::Seed());
     for (int round = 0; round < 5; ++round) {
       Pair pair;
+      pair.rng.seed(rng());
       const std::int64_t kElementBytes[] = {1, 2, 4, 8};
       for (int i = 0; i < 60; ++i) {
-        pair.Add(test::AnyBox(rng, static_cast<int>(rng() % 4), 40), kElementBytes[rng() % 4], rng);
+        pair.Add(test::AnyBox(rng, static_cast<int>(rng() % 4), 40), kElementBytes[rng() % 4]);
       }
-      pair.Add(BoxOf({1 << 20, 3}), 4, rng);     // 12 MiB, perhaps in runs of 12 bytes
-      pair.Add(BoxOf({(9 << 20) + 5}), 1, rng);  // more than a message, no round size
-      pair.Add(BoxOf({300000}), 2, rng);
+      pair.Add(BoxOf({1 << 20, 3}), 4);     // 12 MiB, perhaps in runs of 12 bytes
+      pair.Add(BoxOf({(9 << 20) + 5}), 1);  // more than a message, no round size
+      pair.Add(BoxOf({300000}), 2);
       // What lies around the cells at the destination stays as it was.
       const std::vector<Store> before = pair.destinations;
 
@@ -289,10 +310,7 @@ class LanesTest : public QObject {
   }
 
   void ownWriteIsCalledInsteadOfTheView() {
-    std::mt19937_64 rng(test::Seed());
-    Pair pair;
-    pair.Add(BoxOf({3}), 1, rng);
-    pair.Add(BoxOf({(2 << 20) + 3}), 1, rng);
+    Pair pair({BoxOf({3}), BoxOf({(2 << 20) + 3})});
     Net net;
     const auto server = net.Serve(pair.Resolve());
     LaneClient client(net.destination, net.Options());
@@ -314,16 +332,12 @@ class LanesTest : public QObject {
 
   void noCellsAreDoneAtOnce() {
     Net net;
-    LaneClient client(net.destination, net.Options());
-    Outcome outcome;
-    QVERIFY(client.Start(kKey, {}, outcome.Callbacks()));
-    QVERIFY(outcome.Wait());
+    OneFetch fetch(net);
+    QVERIFY(fetch.Run({}));
   }
 
   void oneClientFetchesAgainAndAgainButOneAtATime() {
-    std::mt19937_64 rng(test::Seed());
-    Pair pair;
-    pair.Add(BoxOf({4 << 20}), 1, rng);
+    Pair pair({BoxOf({4 << 20})});
     Net net;
     const auto slow = std::make_shared<engine::TokenBucket>(20 << 20, 0);
     const auto server = net.Serve(pair.Resolve(), 2, slow);
@@ -342,9 +356,7 @@ class LanesTest : public QObject {
 
   // Every third frame comes with one bit turned, the first time.
   void aCorruptFrameIsAskedForAgain() {
-    std::mt19937_64 rng(test::Seed());
-    Pair pair;
-    for (int i = 0; i < 5; ++i) pair.Add(BoxOf({3 << 20}), 1, rng);
+    Pair pair(std::vector(5, BoxOf({3 << 20})));
     Net net;
     const auto server = net.Serve(pair.Resolve(), 1);
     std::atomic<int> harmed{0};
@@ -356,19 +368,15 @@ class LanesTest : public QObject {
       }
       return Replies{{std::move(reply), std::move(body)}};
     });
-    LaneClient client(net.destination, Relay::OneLane(net.Options()));
-    Outcome outcome;
-    QVERIFY(client.Start(kKey, {pair.Batch({relay.endpoint()}, 0, 5)}, outcome.Callbacks()));
-    QVERIFY(outcome.Wait());
-    verify(pair, outcome);
+    OneFetch fetch(net, Relay::OneLane(net.Options()));
+    QVERIFY(fetch.Run({pair.Batch({relay.endpoint()}, 0, 5)}));
+    verify(pair, fetch.outcome);
     QVERIFY(harmed > 0);
-    QCOMPARE(client.num_corrupt(), std::int64_t{harmed});
+    QCOMPARE(fetch.client.num_corrupt(), std::int64_t{harmed});
   }
 
   void aLostAnswerIsAskedForAgain() {
-    std::mt19937_64 rng(test::Seed());
-    Pair pair;
-    for (int i = 0; i < 8; ++i) pair.Add(BoxOf({1 << 20}), 1, rng);
+    Pair pair(std::vector(8, BoxOf({1 << 20})));
     Net net;
     const auto server = net.Serve(pair.Resolve(), 1);
     int replies = 0;
@@ -376,18 +384,13 @@ class LanesTest : public QObject {
       if (++replies == 2 || replies == 5) return Replies{};
       return Replies{{std::move(reply), std::move(body)}};
     });
-    LaneClient client(net.destination, Relay::OneLane(net.Options()));
-    Outcome outcome;
-    QVERIFY(client.Start(kKey, {pair.Batch({relay.endpoint()}, 0, 8)}, outcome.Callbacks()));
-    QVERIFY(outcome.Wait());
-    verify(pair, outcome);
+    OneFetch fetch(net, Relay::OneLane(net.Options()));
+    QVERIFY(fetch.Run({pair.Batch({relay.endpoint()}, 0, 8)}));
+    verify(pair, fetch.outcome);
   }
 
   void aFrameThatStaysCorruptEndsTheFetchByName() {
-    std::mt19937_64 rng(test::Seed());
-    Pair pair;
-    pair.Add(BoxOf({100}), 1, rng);
-    pair.Add(BoxOf({10 << 20}), 1, rng);
+    Pair pair({BoxOf({100}), BoxOf({10 << 20})});
     Net net;
     const auto server = net.Serve(pair.Resolve(), 1);
     Relay relay(server->endpoints()[0], [&](LaneReply reply, std::vector<std::byte> body) {
@@ -395,22 +398,18 @@ class LanesTest : public QObject {
       if (frame != nullptr && frame->message == 1 && frame->frame == 1) body[0] ^= std::byte{1};
       return Replies{{std::move(reply), std::move(body)}};
     });
-    LaneClient client(net.destination, Relay::OneLane(net.Options()));
-    Outcome outcome;
-    QVERIFY(client.Start(kKey, {pair.Batch({relay.endpoint()}, 0, 2)}, outcome.Callbacks()));
-    const Status status = outcome.Wait();
+    OneFetch fetch(net, Relay::OneLane(net.Options()));
+    const Status status = fetch.Run({pair.Batch({relay.endpoint()}, 0, 2)});
     QVERIFY(!status);
     QCOMPARE(status.error(), DataLoss("source " + relay.endpoint() +
                                       ": move 1 message 1 frame 1 came with a wrong checksum "
                                       "4 times"));
-    QCOMPARE(client.num_corrupt(), std::int64_t{4});
+    QCOMPARE(fetch.client.num_corrupt(), std::int64_t{4});
   }
 
   // Frames of another attempt, transaction or job never reach memory.
   void framesOfOthersAreDroppedAndCounted() {
-    std::mt19937_64 rng(test::Seed());
-    Pair pair;
-    for (int i = 0; i < 6; ++i) pair.Add(BoxOf({1 << 20}), 1, rng);
+    Pair pair(std::vector(6, BoxOf({1 << 20})));
     Net net;
     const auto server = net.Serve(pair.Resolve(), 1);
     std::atomic<int> strangers{0};
@@ -429,29 +428,23 @@ class LanesTest : public QObject {
       out.emplace_back(std::move(reply), std::move(body));
       return out;
     });
-    LaneClient client(net.destination, Relay::OneLane(net.Options()));
-    Outcome outcome;
-    QVERIFY(client.Start(kKey, {pair.Batch({relay.endpoint()}, 0, 6)}, outcome.Callbacks()));
-    QVERIFY(outcome.Wait());
-    verify(pair, outcome);
+    OneFetch fetch(net, Relay::OneLane(net.Options()));
+    QVERIFY(fetch.Run({pair.Batch({relay.endpoint()}, 0, 6)}));
+    verify(pair, fetch.outcome);
     QVERIFY(strangers >= 6);
-    QCOMPARE(client.num_dropped(), std::int64_t{strangers});
+    QCOMPARE(fetch.client.num_dropped(), std::int64_t{strangers});
   }
 
   void aSilentSourceIsNamed() {
-    std::mt19937_64 rng(test::Seed());
-    Pair pair;
-    pair.Add(BoxOf({100}), 1, rng);
+    Pair pair({BoxOf({100})});
     Net net;
     auto mute = *Socket::Server(net.source, SocketKind::kRouter, AgentKeys());
     const std::string endpoint = *mute.Bind("tcp://127.0.0.1:*");
     LaneClientOptions options = net.Options();
     options.silence = 300ms;
-    LaneClient client(net.destination, options);
-    Outcome outcome;
+    OneFetch fetch(net, options);
     const auto begin = Loop::Now();
-    QVERIFY(client.Start(kKey, {pair.Batch({endpoint}, 0, 1)}, outcome.Callbacks()));
-    const Status status = outcome.Wait();
+    const Status status = fetch.Run({pair.Batch({endpoint}, 0, 1)});
     QVERIFY(!status);
     QCOMPARE(status.error(), Unavailable("source " + endpoint + " silent for 300 ms"));
     QVERIFY(Loop::Now() - begin >= 300ms);
@@ -459,9 +452,7 @@ class LanesTest : public QObject {
   }
 
   void aSourceThatComesBackIsAskedAgain() {
-    std::mt19937_64 rng(test::Seed());
-    Pair pair;
-    pair.Add(BoxOf({24 << 20}), 1, rng);
+    Pair pair({BoxOf({24 << 20})});
     Net net;
     auto slow = std::make_shared<engine::TokenBucket>(40 << 20, 1 << 20);
     auto server = net.Serve(pair.Resolve(), 2, slow);
@@ -486,19 +477,15 @@ class LanesTest : public QObject {
   }
 
   void whatTheSourceRefusesIsToldWithItsName() {
-    std::mt19937_64 rng(test::Seed());
-    Pair pair;
-    pair.Add(BoxOf({100}), 1, rng);
+    Pair pair({BoxOf({100})});
     Net net;
     const auto server = net.Serve(
         [](const LaneKey&, std::int64_t move) -> Result<SourceCell> {
           return NotFound("no move " + std::to_string(move) + " in the plan");
         },
         1);
-    LaneClient client(net.destination, net.Options());
-    Outcome outcome;
-    QVERIFY(client.Start(kKey, {pair.Batch(server->endpoints(), 0, 1)}, outcome.Callbacks()));
-    const Status status = outcome.Wait();
+    OneFetch fetch(net);
+    const Status status = fetch.Run({pair.Batch(server->endpoints(), 0, 1)});
     QVERIFY(!status);
     QCOMPARE(status.error().code, ErrorCode::kNotFound);
     QCOMPARE(
@@ -508,26 +495,19 @@ class LanesTest : public QObject {
 
   // Both sides computed the plan; if they differ in the size of a cell, nothing is read outside.
   void aRangeOutsideTheCellIsRefused() {
-    std::mt19937_64 rng(test::Seed());
-    Pair pair;
-    pair.Add(BoxOf({100}), 1, rng);
-    pair.destinations[0] = MakeStore(BoxOf({200}), 1, rng);
+    Pair pair({BoxOf({100})});
+    pair.destinations[0] = MakeStore(BoxOf({200}), 1, pair.rng);
     Net net;
     const auto server = net.Serve(pair.Resolve(), 1);
-    LaneClient client(net.destination, net.Options());
-    Outcome outcome;
-    QVERIFY(client.Start(kKey, {pair.Batch(server->endpoints(), 0, 1)}, outcome.Callbacks()));
-    const Status status = outcome.Wait();
+    OneFetch fetch(net);
+    const Status status = fetch.Run({pair.Batch(server->endpoints(), 0, 1)});
     QVERIFY(!status);
     QCOMPARE(status.error().message,
              std::string("move 0: bytes 0 to 200 are outside a cell of 100 bytes"));
   }
 
   void afterCancelNothingIsWrittenAndDoneRanOnce() {
-    std::mt19937_64 rng(test::Seed());
-    Pair pair;
-    pair.Add(BoxOf({64 << 20}), 1, rng);
-    pair.Add(BoxOf({4 << 20}), 1, rng);
+    Pair pair({BoxOf({64 << 20}), BoxOf({4 << 20})});
     Net net;
     auto slow = std::make_shared<engine::TokenBucket>(50 << 20, 1 << 20);
     const auto server = net.Serve(pair.Resolve(), 2, slow);
@@ -563,44 +543,36 @@ class LanesTest : public QObject {
   }
   void aPortLimitsTheRate() {
     QFETCH(bool, at_source);
-    std::mt19937_64 rng(test::Seed());
-    Pair pair;
-    pair.Add(BoxOf({16 << 20}), 1, rng);
+    Pair pair({BoxOf({16 << 20})});
     Net net;
     constexpr std::int64_t kRate = 40 << 20;
     const auto port = std::make_shared<engine::TokenBucket>(kRate, 1 << 20);
     const auto server = net.Serve(pair.Resolve(), 2, at_source ? port : nullptr);
     LaneClientOptions options = net.Options();
     if (!at_source) options.ingress = port;
-    LaneClient client(net.destination, options);
-    Outcome outcome;
+    OneFetch fetch(net, options);
     const auto begin = Loop::Now();
-    QVERIFY(client.Start(kKey, {pair.Batch(server->endpoints(), 0, 1)}, outcome.Callbacks()));
-    QVERIFY(outcome.Wait());
+    QVERIFY(fetch.Run({pair.Batch(server->endpoints(), 0, 1)}));
     const std::chrono::duration<double> took = Loop::Now() - begin;
-    verify(pair, outcome);
+    verify(pair, fetch.outcome);
     const double rate = static_cast<double>(pair.TotalBytes()) / took.count();
     const double ratio = rate / static_cast<double>(kRate);
     QVERIFY2(ratio < 1.15 && ratio > 0.3, qPrintable(QString::number(ratio)));
   }
 
   void aKeyThatTheSourceDoesNotKnowIsRefused() {
-    std::mt19937_64 rng(test::Seed());
-    Pair pair;
-    pair.Add(BoxOf({100}), 1, rng);
+    Pair pair({BoxOf({100})});
     Net net;
     const auto server = net.Serve(pair.Resolve(), 1);
     LaneClientOptions options = net.Options();
     options.keys = NewCurveKeys();
-    LaneClient client(net.destination, options);
-    Outcome outcome;
-    QVERIFY(client.Start(kKey, {pair.Batch(server->endpoints(), 0, 1)}, outcome.Callbacks()));
-    const Status status = outcome.Wait();
+    OneFetch fetch(net, options);
+    const Status status = fetch.Run({pair.Batch(server->endpoints(), 0, 1)});
     QVERIFY(!status);
     QCOMPARE(status.error(),
              FailedPrecondition("key refused by " + server->endpoints()[0] +
                                 ": this agent's key is not in the source's allow-list"));
-    QCOMPARE(outcome.total.load(), std::int64_t{0});
+    QCOMPARE(fetch.outcome.total.load(), std::int64_t{0});
   }
 
   void aPortInUseIsNamed() {
@@ -616,9 +588,7 @@ class LanesTest : public QObject {
   }
 
   void wrongBatchesAreRefusedAtOnce() {
-    std::mt19937_64 rng(test::Seed());
-    Pair pair;
-    pair.Add(BoxOf({100}), 1, rng);
+    Pair pair({BoxOf({100})});
     Net net;
     LaneClient client(net.destination, net.Options());
     Outcome outcome;
@@ -632,16 +602,14 @@ class LanesTest : public QObject {
   }
 
   void garbageDoesNotHarmASource() {
-    std::mt19937_64 rng(test::Seed());
-    Pair pair;
-    pair.Add(BoxOf({100}), 1, rng);
+    Pair pair({BoxOf({100})});
     Net net;
     const auto server = net.Serve(pair.Resolve(), 1);
     auto dealer =
         *Socket::Client(net.destination, SocketKind::kDealer, AgentKeys(), AgentKeys().public_key);
     QVERIFY(dealer.Connect(server->endpoints()[0]));
     for (int i = 0; i < 200; ++i) {
-      const auto bytes = RandomBytes(rng() % 300, rng);
+      const auto bytes = RandomBytes(pair.rng() % 300, pair.rng);
       std::vector<Frame> frames;
       frames.push_back(
           Frame::Of(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())));
@@ -649,11 +617,9 @@ class LanesTest : public QObject {
       QVERIFY(dealer.Send(std::move(frames)));
     }
     QTRY_COMPARE(server->num_malformed(), std::int64_t{200});
-    LaneClient client(net.destination, net.Options());
-    Outcome outcome;
-    QVERIFY(client.Start(kKey, {pair.Batch(server->endpoints(), 0, 1)}, outcome.Callbacks()));
-    QVERIFY(outcome.Wait());
-    verify(pair, outcome);
+    OneFetch fetch(net);
+    QVERIFY(fetch.Run({pair.Batch(server->endpoints(), 0, 1)}));
+    verify(pair, fetch.outcome);
   }
 
   void messagesComeBackAsTheyWereAndDamageIsNoticed() {

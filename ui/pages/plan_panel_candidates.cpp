@@ -151,10 +151,6 @@ void PlanPanel::choose(int index) {
   m_proposal.choose(index);
 }
 
-QString PlanPanel::proposalText() const {
-  return m_candidateNote->isHidden() ? QString() : m_candidateNote->text();
-}
-
 void PlanPanel::refreshProposal() {
   const auto& proposal = m_proposal.proposal();
   QString note;
