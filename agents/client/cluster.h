@@ -41,7 +41,7 @@ std::string ProfilePath(const std::string& name);
 using engine::TesseraHome;
 
 /// kRefused: the cluster does not accept this key, this protocol version or this cluster name;
-/// `detail` names the reason. kLost: any failure that may pass. Both are tried again.
+/// `detail` names the reason. kLost: any failure that may pass. Both are retried.
 enum class LinkState { kConnecting, kConnected, kLost, kRefused };
 
 class ClusterClient {

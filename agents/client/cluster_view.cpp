@@ -37,7 +37,7 @@ struct ClusterView::RemoteRead {
   const engine::ViewCell* cell = nullptr;
   engine::CellView source;  // without memory: where the bytes lie inside the cell
   engine::CellView target;
-  std::int64_t done = 0;  // bytes that were asked for
+  std::int64_t done = 0;  // bytes requested so far
   std::optional<std::future<Status>> under_way = {};
 };
 

@@ -238,12 +238,15 @@ class Registrar {
   Status StartJob(const wire::StartJobRequest& request, const engine::DataStatus& data,
                   const ReplyPtr& reply);
   // ---- data of jobs that start (registrar_opening.cpp)
-  /// `then` runs unless the opening is stopped or stalls. \pre no opening of that name
+  /// `then` runs unless the opening is stopped or stalls.
+  /// \pre no opening of that name
   void OpenForStart(const std::string& name, const engine::JobSettings& settings,
                     const ReplyPtr& reply, DataOpener::Done then);
-  /// Cancels the opening and fails its start request. \pre there is one
+  /// Cancels the opening and fails its start request.
+  /// \pre there is one
   void EndOpening(const std::string& name, const Error& why);
-  /// Carries out a request to stop a job whose data are being opened. \return whether it was one
+  /// Carries out a request to stop a job whose data are being opened.
+  /// \return whether the job was being opened
   bool StopOpening(const wire::JobRequest& request, const ReplyPtr& reply);
   /// \error kFailedPrecondition with the progress of the opening
   Status CheckNotOpening(const std::string& name) const;
@@ -375,7 +378,8 @@ class Registrar {
 
   // ---- transactions (registrar_txn.cpp)
   using AnswerAct = std::function<void(std::int64_t transaction)>;
-  /// Calls `answer` if an earlier request with this id began a transaction. \return whether it did
+  /// Calls `answer` if an earlier request with this id began a transaction.
+  /// \return whether it did
   bool AnswerFromAct(const std::string& request_id, const AnswerAct& answer);
   static Status CheckPausedOrRunning(const Job& job);
   /// Journals and records the transaction. The caller then feeds engine::Begin.

@@ -16,7 +16,7 @@
 namespace tessera::app {
 namespace {
 
-/// What a placeholder of the table stands for, as far as a shell can complete it.
+/// The meaning of a placeholder of the table, as far as a shell can complete it.
 enum class Completes { kNothing, kFiles, kFolders, kNames };
 
 struct PlaceholderKind {

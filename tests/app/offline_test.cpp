@@ -232,7 +232,7 @@ class OfflineTest : public QObject {
     QVERIFY2(refused.errors.contains("the memory budget is 1048576"), refused.errors.constData());
   }
 
-  // Too many moves for a schedule: that is said, and the plan itself is there.
+  // With too many moves for a schedule the output states that, and still has the plan.
   void scheduleHasALimit() {
     const QStringList words{"plan", "--model",        "llama-3-70b", "--from", "tp=8,pp=4,dp=12",
                             "--to", "tp=8,pp=4,dp=16"};

@@ -89,7 +89,7 @@ class ReshardCliTest : public QObject {
     QVERIFY(shown["tensors"][0]["pieces"][0]["file"].get<std::string>().starts_with("shard-00003"));
     QVERIFY(Ask({"compare", Path("llama.safetensors"), Path("cut")})["equal"].get<bool>());
 
-    // A Hugging Face folder says both itself.
+    // A Hugging Face folder contains both.
     Write("config.json", R"({"model_type": "llama", "hidden_size": 8, "num_attention_heads": 4,
                             "num_key_value_heads": 2})");
     const Json same =

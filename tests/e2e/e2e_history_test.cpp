@@ -133,7 +133,7 @@ class E2eHistoryTest : public QObject {
   }
 
   void aMoveThatCannotBeRecordedIsRefused() {
-    // Another program that holds the write lock stands for a full disk: no write gets through.
+    // Another program holds the write lock. As with a full disk, no write succeeds.
     const auto path = (m_cluster->home() + "/clusters/t/n0/history.db").toStdString();
     auto other =
         tessera::engine::Database::Open(path, tessera::engine::Database::Durability::kNormal);

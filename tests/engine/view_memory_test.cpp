@@ -40,7 +40,7 @@ class ViewMemoryTest : public QObject {
     close(fd);
     QVERIFY(mapped);
     QCOMPARE(mapped->size_bytes(), kBytes);
-    *made = *ViewMemory::Create("other", kBytes);  // its maker lets go of it
+    *made = *ViewMemory::Create("other", kBytes);  // its creator releases it
     for (std::int64_t i = 0; i < 4096; ++i) {
       QCOMPARE(*mapped->data(4096 + i), std::byte{0x5a});
     }

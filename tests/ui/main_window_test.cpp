@@ -378,7 +378,7 @@ class MainWindowTest : public QObject {
     sheet->applyButton()->click();
     QTRY_COMPARE(panel.commands.applied.size(), std::size_t{1});
 
-    // Once it can be recorded again, nothing is said or asked.
+    // Once changes can be recorded again, there is no notice and no question.
     panel.model.setRecordProblem({});
     panel.model.flush();
     QVERIFY(notices(panel).filter(QStringLiteral("History")).isEmpty());
@@ -399,7 +399,7 @@ class MainWindowTest : public QObject {
     panel.model.setRecordProblem({});
     panel.model.flush();
     QVERIFY(sheet->applyButton()->isEnabled());
-    // Another failure asks anew.
+    // After another failure the question appears again.
     panel.model.setRecordProblem(QStringLiteral("full"));
     panel.model.flush();
     QVERIFY(!sheet->applyButton()->isEnabled());

@@ -207,7 +207,7 @@ class RecordsTest : public QObject {
     QVERIFY(draft->options() == second.options);
     QCOMPARE(plan->scatter()->chosen(), std::optional<int>(1));
     QTest::qWait(2 * ui::DraftProposal::kDelayMs);
-    QCOMPARE(panel.commands.proposed.size(), asked);  // choosing asks nothing anew
+    QCOMPARE(panel.commands.proposed.size(), asked);  // choosing sends no new request
 
     // The other way: the fields lead, the table follows.
     emit plan->scatter()->candidateChosen(0);

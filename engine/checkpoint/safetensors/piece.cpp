@@ -128,7 +128,8 @@ Status CheckPieces(const std::vector<Piece>& pieces, const std::vector<int>& by_
 }
 
 /// Fills files in this order with at most `most_bytes`, or one piece, each. Returns at least
-/// `least` files. \pre least <= by_tensor.size()
+/// `least` files.
+/// \pre least <= by_tensor.size()
 std::vector<PlannedFile> Fill(const std::vector<Piece>& pieces, const std::vector<int>& by_tensor,
                               std::int64_t most_bytes, std::size_t least) {
   std::vector<PlannedFile> files(1);

@@ -14,7 +14,8 @@ class Fields {
  public:
   explicit Fields(ExampleProtoBytes message) : left_(message) {}
 
-  /// Steps to the next field. \return false at the end or where the message is damaged
+  /// Steps to the next field.
+  /// \return false at the end or where the message is damaged
   bool Next() {
     if (left_.empty()) return false;
     const auto key = Varint();

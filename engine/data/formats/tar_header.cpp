@@ -146,7 +146,7 @@ Result<std::optional<TarMember>> ReadTarMember(const ByteSource& file, ScanReade
       member.name = extension.name.value_or(NameOf(header));
       member.name_end =
           extension.name ? extension.name_end : offset + std::ssize(Text(header.first(kNameBytes)));
-      // Links and devices have no data, whatever their size says.
+      // Links and devices have no data, whatever size their header states.
       const bool has_data = type < '1' || type > '6';
       member.size_bytes = has_data ? extension.size_bytes.value_or(*size) : 0;
       member.is_file = (type == '0' || type == '\0' || type == '7') && !member.name.ends_with('/');

@@ -42,7 +42,7 @@ class HttpServer {
   };
   void Accept();
   void Serve(int socket);
-  /// \return whether the connection goes on
+  /// \return whether the connection stays open
   bool Answer(int socket, const std::string& request);
 
   int listener_ = -1;

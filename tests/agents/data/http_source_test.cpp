@@ -73,7 +73,7 @@ class HttpSourceTest : public QObject {
     QCOMPARE((*source)->size_bytes(), std::int64_t{0});
   }
 
-  // A range may be answered in part: what is missing is asked for.
+  // A server may answer a range in part. The missing bytes are requested.
   void shorterAnswersAreContinued() {
     test::HttpServer server;
     const std::string bytes = SomeBytes(1000);
@@ -87,7 +87,8 @@ class HttpSourceTest : public QObject {
     QCOMPARE(server.requests(), before + 3);
   }
 
-  // What a file is stands in its path; a query is a signature, and goes with both files of a pair.
+  // The path of a URL determines the format. The query is a signature and is used for both files of
+  // a pair.
   void signedPairsAreFound() {
     test::HttpServer server;
     std::string tokens(60, '\0');
@@ -101,7 +102,7 @@ class HttpSourceTest : public QObject {
     }
   }
 
-  // A server that does not answer, or is asked again: a request to stop ends both.
+  // A request to stop ends the wait for a silent server, and the pause before a retry.
   void waitingIsCancelled() {
     for (const bool is_silent : {true, false}) {
       test::HttpServer server;
@@ -207,7 +208,7 @@ class HttpSourceTest : public QObject {
     QCOMPARE(ReadAt(**source, 3, 2).error.code, ErrorCode::kDataLoss);
   }
 
-  // The first part is of one content, the rest would be of another.
+  // The first part comes from one content, and the rest would come from another.
   void fileThatChangesDuringAReadIsDataLoss() {
     test::HttpServer server;
     server.Put("a", std::string(1000, 'a'));
@@ -242,7 +243,7 @@ class HttpSourceTest : public QObject {
     QCOMPARE(HttpFiles(kQuick).Open(server.url("x")).error().message,
              "data file '" + server.url("x") + "' at byte 0: the server answers 403");
     QCOMPARE(server.requests() - before, 1);
-    QVERIFY(!HttpFiles(kHasty).Open("http://127.0.0.1:1/x"));  // nobody listens
+    QVERIFY(!HttpFiles(kHasty).Open("http://127.0.0.1:1/x"));  // no listener
   }
 
   void secretsDoNotStandInNames() {
@@ -273,7 +274,8 @@ class HttpSourceTest : public QObject {
     }
   }
 
-  // All together: shards on a server, through cache and read-ahead, with the index kept.
+  // Everything together: shards on a server, read through cache and read-ahead, with a stored
+  // index.
   void dataSetOnAServer() {
     test::HttpServer server;
     std::string shard;
@@ -293,11 +295,11 @@ class HttpSourceTest : public QObject {
         QVERIFY(mix->ReadTokens({0, i}, tokens).has_value());
         QCOMPARE(test::AsText(tokens), "record " + std::to_string(i % 500));
       }
-      // A manifest and two openings; the first time, two blocks and perhaps what is read ahead.
+      // A manifest and two openings; the first time also two blocks, and perhaps blocks read ahead.
       QVERIFY2(server.requests() - before <= (round == 0 ? 7 : 3),
                qPrintable(QString::number(server.requests() - before)));
     }
-    server.Put("d/0.tfrecord", shard, "\"2\"");  // a new version: nothing old is used
+    server.Put("d/0.tfrecord", shard, "\"2\"");  // a new version: no old block is used
     QVERIFY(agents::OpenData({server.url("d/")}, 15, places).has_value());
   }
 };

@@ -100,7 +100,7 @@ class DataMixTest : public QObject {
     }
   }
 
-  // With weights: each part goes through its own samples once before any comes again, and no
+  // With weights: each part visits all of its samples once before any sample is repeated, and no
   // beginning of the order strays from the weights by the depth of the tree or more.
   void weightsAreKeptAndPartsPassOnTheirOwn() {
     std::mt19937_64 rng(test::Seed() + 1);

@@ -465,7 +465,7 @@ class VfsHandInTest : public QObject {
                    "a transaction is taking");
       VERIFY_ERROR(world.tree.Unlink(world.Folder(0), "model.safetensors.new"),
                    ErrorCode::kUnavailable, "a transaction is taking");
-      QVERIFY(world.IsThere(files[0].first));  // looks go on
+      QVERIFY(world.IsThere(files[0].first));  // lookups still work
     });
     VERIFY_OK(world.Write(files[1].first, files[1].second));
     QCOMPARE(asked, 1);
