@@ -203,7 +203,7 @@ void ClusterTest::askNodes() {
 }
 
 void ClusterTest::report() {
-  if (!m_snapshot) return end(Timeout("the registrar does not say which nodes it has"));
+  if (!m_snapshot) return end(Timeout("the registrar does not report its nodes"));
   for (const engine::NodeStatus& node : m_snapshot->nodes)
     m_row(
         findingsOf(node, m_checks.value_or(std::vector<engine::Check>()), m_answeredAt, m_latency));

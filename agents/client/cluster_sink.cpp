@@ -187,12 +187,12 @@ class ClusterSink : public engine::vfs::StateSink {
                                        txn.record().reason()));
         }
       } else if (now - heard > kPatience) {
-        return Unavailable(fmt::format("what became of transaction {} is not known: {}",
+        return Unavailable(fmt::format("the outcome of transaction {} is not known: {}",
                                        transaction, reply.error().ToString()));
       }
       if (called_off && now - *called_off > kLastPatience) {
         return Unavailable(
-            fmt::format("what became of transaction {} is not known: the mount ends", transaction));
+            fmt::format("the outcome of transaction {} is not known: the mount ends", transaction));
       }
       std::this_thread::sleep_for(kPollPeriod);
     }

@@ -74,7 +74,7 @@ class Core {
     const auto answer = std::make_shared<std::optional<Result<wire::Reply>>>();
     {
       const std::lock_guard lock(mutex_);
-      if (is_cancelled_) return Cancelled("the cluster is not asked any more");
+      if (is_cancelled_) return Cancelled("the connection to the cluster is closed");
     }
     client_->Call(std::move(request), timeout, [this, answer](const Result<wire::Reply>& reply) {
       const std::lock_guard lock(mutex_);
@@ -84,7 +84,7 @@ class Core {
     std::unique_lock lock(mutex_);
     answered_.wait(lock, [&] { return *answer || is_cancelled_; });
     if (*answer) return std::move(**answer);
-    return Cancelled("the cluster is not asked any more");
+    return Cancelled("the connection to the cluster is closed");
   }
 
   void Cancel() {

@@ -44,7 +44,7 @@ struct ClusterView::RemoteRead {
 Result<std::shared_ptr<LaneReader>> LaneReaders::Of(const std::vector<std::string>& endpoints,
                                                     const std::string& server_key) {
   const std::lock_guard lock(mutex_);
-  if (is_cancelled_) return Cancelled("lanes are not read any more");
+  if (is_cancelled_) return Cancelled("the lane readers are closed");
   const auto found = readers_.find(endpoints);
   if (found != readers_.end() && found->second.server_key == server_key) {
     return found->second.reader;

@@ -22,7 +22,7 @@
 #include "agents/node/cell_digests.h"
 #include "agents/node/config.h"
 #include "agents/node/data_opener.h"
-#include "agents/node/node_asks.h"
+#include "agents/node/node_query_client.h"
 #include "agents/node/peers.h"
 #include "agents/node/start_watch.h"
 #include "agents/node/transfer_count.h"

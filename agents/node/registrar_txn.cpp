@@ -554,7 +554,7 @@ Status Registrar::RecoverTxn() {
   }
   job->state = row.was_paused ? engine::JobState::kPaused : engine::JobState::kReconfiguring;
   AddEvent(engine::Severity::kWarning, fmt::format("txn {}", row.id),
-           "the registrar's agent restarted: asking the register for the outcome");
+           "the registrar's agent restarted: reading the outcome from the register");
   WriteRegister(false);
   return OkStatus();
 }

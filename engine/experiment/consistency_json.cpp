@@ -96,7 +96,7 @@ class Members {
     const Json* list = List(key);
     if (list == nullptr) return;
     if (!std::all_of(list->begin(), list->end(), [](const Json& v) { return v.is_number(); })) {
-      return Fail(fmt::format("has no good '{}'", key));
+      return Fail(fmt::format("has no valid '{}'", key));
     }
     *out = list->get<std::vector<double>>();
   }
@@ -118,7 +118,7 @@ class Members {
     if (!object_.is_object()) return nullptr;
     const auto it = object_.find(key);
     if (it != object_.end() && ((*it).*has_type)()) return &*it;
-    Fail(fmt::format("has no good '{}'", key));
+    Fail(fmt::format("has no valid '{}'", key));
     return nullptr;
   }
 

@@ -13,7 +13,7 @@ namespace {
 
 /// Returns "0.123 +/- 0.010 below the right run's", or that there is no clear difference.
 std::string Apart(const std::optional<Difference>& difference) {
-  if (Judge(difference) == Verdict::kNotVisible) return "not to be told from the right run's";
+  if (Judge(difference) == Verdict::kNotVisible) return "not distinguishable from the right run's";
   return fmt::format("{:.3f} +/- {:.3f} {} the right run's", std::abs(difference->value),
                      difference->error, difference->value < 0 ? "below" : "above");
 }
@@ -51,13 +51,12 @@ std::string OfLostPosition(const ConsistencyRun& run, const ConsistencyResult& r
   const FindingsDifferences differences(run, *right, result.setup);
   if (!differences.read_last || !differences.never_read) return text;
   text += fmt::format(
-      " In the end its loss on those it read after the change is {}, which read them once; on "
-      "those "
-      "it never read it is {}.",
+      " At the end its loss on the samples read after the change is {}, which read them once; on "
+      "the samples never read it is {}.",
       Apart(differences.read_last), Apart(differences.never_read));
   if (Judge(differences.read_last) == Verdict::kBelow &&
       Judge(differences.never_read) == Verdict::kAbove) {
-    text += " Its curve looks better, and it knows only a part of its text.";
+    text += " Its curve looks better, although it knows only a part of its text.";
   }
   return text;
 }
@@ -72,9 +71,9 @@ std::string OfDeviceBatch(const ConsistencyRun& run, const ConsistencyResult& re
   const FindingsDifferences differences(run, *right, result.setup);
   if (!differences.read_last || !differences.held_out) return text;
   return text + fmt::format(
-                    " It made {} updates for as many samples as the right run had {} for. In the "
-                    "end its loss on those it read after the change is {}, and on text that no run "
-                    "trained on {}.",
+                    " For the same number of samples it made {} updates, and the right run made "
+                    "{}. At the end its loss on the samples read after the change is {}, and on "
+                    "text that no run trained on it is {}.",
                     run.points.size(), right->points.size(), Apart(differences.read_last),
                     Apart(differences.held_out));
 }

@@ -33,7 +33,7 @@ std::string_view WrongOnPurpose(AtChange at_change) {
     case AtChange::kKeep:
       return "";
     case AtChange::kLosePosition:
-      return "loses its place in the data at each change of the mesh";
+      return "loses its position in the data at each change of the mesh";
     case AtChange::kKeepDeviceBatch:
       return "changes its global batch with the number of data-parallel ranks";
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/data/cursor.h"
+#include "engine/search/to_double.h"
 #include "engine/search/workload.h"
 
 namespace tessera::engine {

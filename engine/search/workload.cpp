@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/search/workload.h"
 
+#include "engine/search/to_double.h"
 #include "ptc/stages.h"
 
 namespace tessera::engine {

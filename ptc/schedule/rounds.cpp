@@ -252,13 +252,14 @@ class RoundMaker {
   }
 
   Error Exhausted(const Task& task) const {
-    return {ErrorCode::kResourceExhausted,
-            fmt::format("device {} needs {} bytes to go on with tensor '{}', the memory budget is "
-                        "{}",
-                        ToString(sites_.Device(task.device)), used_[task.device] + task.bytes,
-                        from_.tensors()[static_cast<std::size_t>(task.tensor)].name,
-                        options_.memory_budget),
-            {}};
+    return {
+        ErrorCode::kResourceExhausted,
+        fmt::format("device {} needs {} bytes to continue with tensor '{}', the memory budget is "
+                    "{}",
+                    ToString(sites_.Device(task.device)), used_[task.device] + task.bytes,
+                    from_.tensors()[static_cast<std::size_t>(task.tensor)].name,
+                    options_.memory_budget),
+        {}};
   }
 
   /// A hop is placed after its piece is allocated; a relaying hop also after its cell has arrived.

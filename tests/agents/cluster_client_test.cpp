@@ -252,7 +252,7 @@ class ClusterClientTest : public QObject {
     QVERIFY(!reply);
     QCOMPARE(reply.error(),
              Unavailable("cannot reach " + profile.registrar_endpoint +
-                         " within 500 ms: nobody listens at " + profile.registrar_endpoint));
+                         " within 500 ms: no process listens at " + profile.registrar_endpoint));
   }
 
   void aKeyThatIsNotAllowedIsRefusedWithinTwoSeconds() {

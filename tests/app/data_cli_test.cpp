@@ -79,7 +79,7 @@ class DataCliTest : public QObject {
     QCOMPARE(part["padded"].toInt(), 1);
     const QByteArray text = run(words).output;
     QVERIFY2(text.contains("part 0: 1 records are longer than 10 tokens and are cut, 1 are shorter "
-                           "and are filled up with token 0"),
+                           "and are padded with token 0"),
              text.constData());
   }
 

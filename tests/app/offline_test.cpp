@@ -241,10 +241,10 @@ class OfflineTest : public QObject {
     QVERIFY(plan["schedule"].isNull());
     QVERIFY(plan["schedule_pieces"]["these"].toInteger() >
             plan["schedule_pieces"]["most"].toInteger());
-    QVERIFY(run(words).output.contains("schedule  not worked out above 200000 pieces, these are "));
+    QVERIFY(run(words).output.contains("schedule  none above 200000 pieces; this plan has "));
     const Outcome budget = run(words + QStringList{"--memory", "64G"});
     QCOMPARE(budget.code, 1);
-    QVERIFY2(budget.errors.contains("--memory: a schedule is not worked out above 200000 pieces"),
+    QVERIFY2(budget.errors.contains("--memory: there is no schedule above 200000 pieces"),
              budget.errors.constData());
   }
 

@@ -226,7 +226,7 @@ class ExperimentTest : public QObject {
     QVERIFY(says(1, "looks better, and it knows only a part of its text"));
     QVERIFY(says(2, "8 after it"));
     QVERIFY(says(2, "made 30 updates for as many samples as the right run had 40 for"));
-    QVERIFY(says(2, "after the change is not to be told from the right run's"));
+    QVERIFY(says(2, "after the change is not distinguishable from the right run's"));
     QVERIFY(says(2, "no run trained on 0.060 +/- 0.000 above"));
 
     // In the opposite case no such sentence appears.

@@ -175,9 +175,7 @@ Result<std::vector<PlannedFile>> PlanWhole(const std::vector<Piece>& pieces,
   const auto count = static_cast<std::size_t>(std::max(limits.count, 1));
   if (count > std::max<std::size_t>(by_tensor.size(), 1)) {
     return InvalidArgument(
-        fmt::format("{} files are asked for, there are {} tensors to put into "
-                    "them",
-                    count, by_tensor.size()));
+        fmt::format("{} files were requested for {} tensors", count, by_tensor.size()));
   }
   const std::int64_t most =
       limits.count > 0 ? LeastBytes(pieces, by_tensor, count) : limits.most_bytes;

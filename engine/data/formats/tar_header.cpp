@@ -135,7 +135,7 @@ Result<std::optional<TarMember>> ReadTarMember(const ByteSource& file, ScanReade
     if (offset == member.begin && IsZero(header)) return std::nullopt;
     const auto size = Number(header.subspan(124, 12));
     if (!IsChecksumRight(header)) return BadData(file, offset, "the checksum of a header is wrong");
-    if (!size) return BadData(file, offset, "the size in a header is no number");
+    if (!size) return BadData(file, offset, "the size in a header is not a number");
     const char type = std::to_integer<char>(header[156]);
     const std::int64_t data = offset + kTarBlock;
     const bool is_extension = type == 'L' || type == 'K' || type == 'x' || type == 'g';

@@ -183,7 +183,7 @@ class HttpSourceTest : public QObject {
     QCOMPARE(
         source.error().message,
         "data file '" + server.url("a") +
-            "' at byte 0: the server answers 200 where 206 is due: it cannot send parts of a file");
+            "' at byte 0: the server answers 200 instead of 206: it cannot send parts of a file");
     server.ignores_ranges = false;
     const auto good = HttpFiles(kQuick).Open(server.url("a"));
     server.ignores_ranges = true;
@@ -230,7 +230,7 @@ class HttpSourceTest : public QObject {
     const Error error = ReadAt(**source, 4, 3).error;
     QCOMPARE(error.message,
              "data file '" + server.url("a") +
-                 "' at byte 4: the server sends 3 bytes from 0, 3 from 4 were asked for");
+                 "' at byte 4: the server sends 3 bytes from 0, 3 from 4 were requested");
   }
 
   void missingAndRefused() {
@@ -265,12 +265,12 @@ class HttpSourceTest : public QObject {
     QCOMPARE(*files.List(server.url("d/b.tar")), std::vector<std::string>({server.url("d/b.tar")}));
     QCOMPARE(files.List(server.url("e/")).error().message,
              "data folder '" + server.url("e/") +
-                 "' has no manifest.txt, which names its files, a line each");
+                 "' has no manifest.txt, which lists its files, one per line");
     for (const char* bad : {"../x", "/x", "http://other/x", "a b"}) {
       server.Put("d/manifest.txt", std::string("good\n") + bad);
       const auto list = files.List(server.url("d/"));
       QCOMPARE(list.error().message, "'" + server.url("d/") + "manifest.txt' line 2: '" + bad +
-                                         "' is no escaped name below the folder");
+                                         "' is not an escaped name below the folder");
     }
   }
 

@@ -277,7 +277,7 @@ class FuseSocketTest : public QObject {
     QCOMPARE(kernel_->Open(folder, O_DIRECTORY).error, EIO);
     QCOMPARE(kernel_->Lookup(folder, "00000010.txt").error, EIO);
     QVERIFY(Log().back().find("data path '/srv/x' does not exist") != std::string::npos);
-    samples_->Fail(Timeout("data are being opened: 3 of 9 bytes are gone through"));
+    samples_->Fail(Timeout("data are being opened: 3 of 9 bytes are read"));
     QCOMPARE(kernel_->Lookup(folder, "00000010.txt").error, ETIMEDOUT);
     QVERIFY(Log().back().find("3 of 9") != std::string::npos);
   }

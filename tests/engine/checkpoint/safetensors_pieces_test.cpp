@@ -164,7 +164,7 @@ class SafetensorsPiecesTest : public QObject {
     }
     const std::vector<Piece> one = {{"w", DType::kU8, {1}, Box::Whole({1})}};
     QCOMPARE(PlanFiles(Format::kHuggingFace, "x", one, {.count = 2}).error().message,
-             std::string("2 files are asked for, there are 1 tensors to put into them"));
+             std::string("2 files were requested for 1 tensors"));
   }
 
   void wrongPiecesAreRefused_data() {

@@ -236,9 +236,9 @@ class DataMixTest : public QObject {
     QTest::newRow("none") << QVector<double>{}
                           << "a data mix has 0 parts, the limits are 1 and 65536";
     QTest::newRow("negative") << QVector<double>{1, -2}
-                              << "weight -2 of data part 1 is no positive number";
+                              << "weight -2 of data part 1 is not a positive number";
     QTest::newRow("no number") << QVector<double>{std::nan(""), 1}
-                               << "weight nan of data part 0 is no positive number";
+                               << "weight nan of data part 0 is not a positive number";
     QTest::newRow("one missing")
         << QVector<double>{1, 0}
         << "data part 1 has no weight and part 0 has one: give one to all or to none";

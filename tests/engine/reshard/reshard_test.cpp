@@ -153,7 +153,7 @@ class ReshardTest : public test::ReshardFixture {
     };
     row("step", ptc::DType::kF32, "tensor 'step' is i64 and cannot become f32");
     row("", ptc::DType::kI64, "'i64' is not a floating-point dtype");
-    row("nothing.*", ptc::DType::kF32, "'nothing.*' fits the name of no tensor");
+    row("nothing.*", ptc::DType::kF32, "'nothing.*' matches no tensor");
   }
   void dtypesThatDoNotGo() {
     QFETCH(QString, match);

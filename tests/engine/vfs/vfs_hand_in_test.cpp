@@ -280,7 +280,7 @@ class VfsHandInTest : public QObject {
         "batch 16 = 160)");
     row("the begin", keep, 0, {7, 0, 0}, "expected 160 samples");
     row("another seed", keep, 0, {8, 0, 160}, "expected the job's seed 7");
-    row("negative", keep, 0, {7, -1, 160}, "no number below 0");
+    row("negative", keep, 0, {7, -1, 160}, "numbers of at least 0");
     row("third pass of 70", keep, 0, {7, 2, 20}, "");
     row("no pass is so long", keep, 0, {7, 2, 21}, "expected 160 samples");
     row("past the end of its pass", keep, 0, {7, 2, 120}, "expected 160 samples");
