@@ -44,6 +44,9 @@ using engine::TesseraHome;
 /// `detail` names the reason. kLost: any failure that may pass. Both are retried.
 enum class LinkState { kConnecting, kConnected, kLost, kRefused };
 
+/// The time limit of requests that the registrar answers at once.
+inline constexpr std::chrono::milliseconds kReplyTimeout{10000};
+
 class ClusterClient {
  public:
   /// Each may be empty. Events arrive in ascending order, each once: the last 200 after the first

@@ -161,7 +161,7 @@ class Registrar {
   /// The request of a transaction.
   struct TxnRequestInfo {
     std::string request_id = {};
-    std::string who = {};
+    std::string requester = {};
     std::int64_t at_step = 0;
     bool unrecorded = false;
     std::optional<HandIn> hand_in = {};
@@ -385,7 +385,7 @@ class Registrar {
   /// Journals and records the transaction. The caller then feeds engine::Begin.
   /// \pre CheckIdle, CheckPausedOrRunning
   /// \error kResourceExhausted if the history cannot be written
-  Status BeginTxn(Job& job, Planned planned, TxnRequestInfo ask);
+  Status BeginTxn(Job& job, Planned planned, TxnRequestInfo request);
   void OnApply(const std::string& request_id, const wire::ApplyRequest& request,
                const ReplyPtr& reply);
   void OnTxnRequest(const wire::TxnRequest& request, const ReplyPtr& reply);
@@ -424,7 +424,7 @@ class Registrar {
   engine::Calibration calibration_;
   engine::LinkSpeeds links_;
   std::optional<LinkRound> link_round_;
-  NodeAsks asks_;
+  NodeQueryClient node_queries_;
   ViewDesk views_;
   DataOpener openers_;
   std::map<std::string, Opening> openings_;

@@ -587,7 +587,7 @@ void Encode(const engine::HistoryEntry& entry, wire::HistoryInfo* out) {
   out->set_epoch(entry.epoch);
   Encode(entry.from_options, out->mutable_from_options());
   Encode(entry.to_options, out->mutable_to_options());
-  out->set_who(Utf8(entry.who));
+  out->set_requester(Utf8(entry.requester));
   out->set_kept(entry.kept);
   out->set_device(entry.device);
   out->set_host(entry.host);
@@ -633,7 +633,7 @@ Result<engine::HistoryEntry> Decode(const wire::HistoryInfo& in) {
   entry.epoch = in.epoch();
   TESSERA_TRY(entry.from_options, Decode(in.from_options()));
   TESSERA_TRY(entry.to_options, Decode(in.to_options()));
-  entry.who = in.who();
+  entry.requester = in.requester();
   entry.kept = in.kept();
   entry.device = in.device();
   entry.host = in.host();

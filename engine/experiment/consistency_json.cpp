@@ -38,7 +38,7 @@ Json ToObject(const ConsistencySetup& s) {
 }
 
 /// By the samples of the comparison; null for the right run itself and if there is none.
-Json DifferencesConsistencyJson(const ConsistencyRun& run, const ConsistencyResult& result) {
+Json AgainstRight(const ConsistencyRun& run, const ConsistencyResult& result) {
   const ConsistencyRun* right = result.Find(AtChange::kKeep);
   if (right == nullptr || right == &run) return nullptr;
   const auto on = [&](Samples samples) -> Json {
@@ -65,7 +65,7 @@ Json ToObject(const ConsistencyRun& run, const ConsistencyResult& result) {
           {"loss_before", summary.loss_before},
           {"loss_end", summary.loss_end},
           {"held_out_loss", OrNull(HeldOutLoss(run))},
-          {"against_right", DifferencesConsistencyJson(run, result)},
+          {"against_right", AgainstRight(run, result)},
           {"read_again", summary.coverage.read_again},
           {"never_read", summary.coverage.never_read},
           {"largest_difference", OrNull(summary.largest_difference)},

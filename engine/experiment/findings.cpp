@@ -19,10 +19,11 @@ std::string Apart(const std::optional<Difference>& difference) {
 }
 
 /// Returns the sentences on the differences of a run from the right one.
-struct FindingsDifferences {
+struct DifferencesFromRight {
   std::optional<Difference> read_last, never_read, held_out;
 
-  FindingsDifferences(const ConsistencyRun& run, const ConsistencyRun& right, const ConsistencySetup& setup)
+  DifferencesFromRight(const ConsistencyRun& run, const ConsistencyRun& right,
+                       const ConsistencySetup& setup)
       : read_last(DifferenceOn(Samples::kReadLast, run, right, setup)),
         never_read(DifferenceOn(Samples::kNeverRead, run, right, setup)),
         held_out(DifferenceOn(Samples::kHeldOut, run, right, setup)) {}
@@ -48,7 +49,7 @@ std::string OfLostPosition(const ConsistencyRun& run, const ConsistencyResult& r
       summary.coverage.read_again, summary.coverage.never_read);
   const ConsistencyRun* right = result.Find(AtChange::kKeep);
   if (right == nullptr) return text;
-  const FindingsDifferences differences(run, *right, result.setup);
+  const DifferencesFromRight differences(run, *right, result.setup);
   if (!differences.read_last || !differences.never_read) return text;
   text += fmt::format(
       " At the end its loss on the samples read after the change is {}, which read them once; on "
@@ -68,7 +69,7 @@ std::string OfDeviceBatch(const ConsistencyRun& run, const ConsistencyResult& re
       run.batch_before, run.batch_after);
   const ConsistencyRun* right = result.Find(AtChange::kKeep);
   if (right == nullptr) return text;
-  const FindingsDifferences differences(run, *right, result.setup);
+  const DifferencesFromRight differences(run, *right, result.setup);
   if (!differences.read_last || !differences.held_out) return text;
   return text + fmt::format(
                     " For the same number of samples it made {} updates, and the right run made "

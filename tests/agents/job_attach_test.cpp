@@ -93,7 +93,8 @@ class JobAttachTest : public QObject {
     std::size_t taken = 0;
     std::int64_t place = -1;
     QCOMPARE(tessera_samples(job, &cursor, 9, 16, samples.data(), 16, &taken, &place), 0);
-    QCOMPARE(taken, std::size_t{16});  // the only one of dp takes all, and its tp has no part in it
+    QCOMPARE(taken,
+             std::size_t{16});  // the only dp rank reads the whole batch; tp does not divide it
     QCOMPARE(place, 0);
     QVERIFY(samples == *engine::SamplesAt({2, 1, 7}, 0, 16, 9));
     QVERIFY(tessera_samples(job, &cursor, 9, 16, samples.data(), 15, &taken, nullptr) < 0);

@@ -170,7 +170,8 @@ class JobTest : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(node.agent.IsWanted(2, 1, "meeting/2"), kLimit);
     QTRY_VERIFY_WITH_TIMEOUT(node.agent.IsWanted(2, 1, "meeting/all"), kLimit);
     for (int r = 0; r < 2; ++r) {
-      QVERIFY(!node.agent.Of(Node::Id(r)).connected.contains({2, 1}));  // they wait for it
+      QVERIFY(
+          !node.agent.Of(Node::Id(r)).connected.contains({2, 1}));  // both wait for the third rank
     }
     node.agent.Do([](RankPort& port) {
       port.Abandon(kJob, 2, 1);

@@ -501,8 +501,9 @@ class TrainAgreementTest : public QObject {
     QVERIFY(loss.has_value() && *loss > 0);
     QCOMPARE(*(*model)->Forward(samples), *loss);
     QVERIFY(is_zero());
-    QVERIFY(
-        (*model)->Backward().has_value());  // of the forward pass: EvaluateLoss has left nothing
+    QVERIFY((*model)
+                ->Backward()
+                .has_value());  // of the forward pass, because EvaluateLoss stored nothing
     QVERIFY(!is_zero());
   }
 

@@ -21,8 +21,7 @@ class OfflineTest : public QObject {
   }
 
   void catalogueListsModelsWithTheirSizes() {
-    const QJsonArray models =
-        object({"models", "list", "--json"})["models"].toArray();
+    const QJsonArray models = object({"models", "list", "--json"})["models"].toArray();
     QCOMPARE(models.size(), 13);
     const QJsonObject shown = object({"models", "show", "llama-3-8b", "--json"});
     QCOMPARE(shown["parameters"].toInteger(), 8'030'261'248);
@@ -194,7 +193,8 @@ class OfflineTest : public QObject {
     QCOMPARE(relayed["relay"]["on"].toBool(), true);
     QCOMPARE(relayed["relay"]["network_direct_bytes"].toInteger(), direct);
     QCOMPARE(relayed["schedule"]["network_bytes"].toInteger(), direct / 4);
-    QCOMPARE(relayed["schedule"]["network_bytes"].toInteger() + relayed["schedule"]["host_bytes"].toInteger(),
+    QCOMPARE(relayed["schedule"]["network_bytes"].toInteger() +
+                 relayed["schedule"]["host_bytes"].toInteger(),
              relayed["volume_bound_bytes"].toInteger());
     QCOMPARE(straight["relay"]["on"].toBool(), false);
     QCOMPARE(straight["schedule"]["network_bytes"].toInteger(), direct);

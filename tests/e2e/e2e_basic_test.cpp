@@ -295,7 +295,8 @@ class E2eBasicTest : public QObject {
           const Json status = m_cluster->Status();
           if (!status["jobs"].empty()) return false;
           for (const Json& device : status["nodes"][0]["devices"])
-            if (!device["job"].is_null() || device["used_bytes"].get<std::int64_t>() != 0) return false;
+            if (!device["job"].is_null() || device["used_bytes"].get<std::int64_t>() != 0)
+              return false;
           return true;
         },
         20));

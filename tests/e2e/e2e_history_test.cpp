@@ -79,8 +79,9 @@ class E2eHistoryTest : public QObject {
         Lines(m_cluster->Run({"job", "metrics", kJob, "--from-step", "4", "--json"}).output);
     QVERIFY(!from.empty());
     QCOMPARE(from.front()["step"].get<int>(), 4);
-    QCOMPARE(Lines(m_cluster->Run({"job", "metrics", kJob, "--limit", "3", "--json"}).output).size(),
-             std::size_t{3});
+    QCOMPARE(
+        Lines(m_cluster->Run({"job", "metrics", kJob, "--limit", "3", "--json"}).output).size(),
+        std::size_t{3});
     QVERIFY(
         Lines(m_cluster->Run({"job", "metrics", kJob, "--from", "1h", "--json"}).output).size() >=
         from.size());

@@ -86,7 +86,8 @@ class ViewMemoryTest : public QObject {
     auto made = ViewMemory::Create("view", kBytes);
     QVERIFY(made);
     made->Stamp(kStamp);
-    for (const auto member : {&ViewStamp::epoch, &ViewStamp::timeline, &ViewStamp::step, &ViewStamp::node}) {
+    for (const auto member :
+         {&ViewStamp::epoch, &ViewStamp::timeline, &ViewStamp::step, &ViewStamp::node}) {
       ViewStamp other = kStamp;
       other.*member += 1;
       QCOMPARE(ErrorOf(*made, kBytes, other).code, ErrorCode::kDataLoss);

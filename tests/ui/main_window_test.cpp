@@ -612,8 +612,9 @@ class MainWindowTest : public QObject {
     opened.reason = "opening data: n1 37.5 % of 8.4 GiB";
     starting.jobs = {opened};
     panel.setSnapshot(starting);
-    QCOMPARE(notices(panel),
-             QStringList{QStringLiteral("gpt-mini is starting: opening data: n1 37.5 % of 8.4 GiB")});
+    QCOMPARE(
+        notices(panel),
+        QStringList{QStringLiteral("gpt-mini is starting: opening data: n1 37.5 % of 8.4 GiB")});
     panel.setSnapshot(test::IdleCluster(2, 4));
     QCOMPARE(notices(panel), QStringList{QStringLiteral("No job is running. Start one:")});
     QVERIFY(panel.window->meshView()->isReadOnly());

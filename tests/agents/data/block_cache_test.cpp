@@ -194,7 +194,8 @@ class BlockCacheTest : public QObject {
                  warnings[0].find(folder()) != std::string::npos,
              warnings[0].c_str());
     QVERIFY(files().empty());
-    QCOMPARE(source.read_bytes.load(), std::int64_t{100000 + 9 * 50});  // no whole blocks in vain
+    QCOMPARE(source.read_bytes.load(),
+             std::int64_t{100000 + 9 * 50});  // only the requested bytes, no whole blocks
   }
 
   void errorsOfTheSourceGoThrough() {

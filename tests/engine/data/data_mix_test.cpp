@@ -78,7 +78,8 @@ class DataMixTest : public QObject {
   // The order of a seed is part of what the seed means: written down once, kept for ever.
   void orderIsTheOneOfTheFirstRelease() {
     std::vector<std::int64_t> samples = *engine::SamplesAt({.seed = 7, .pass = 2}, 0, 10, 1000);
-    QCOMPARE(samples, std::vector<std::int64_t>({691, 372, 346, 600, 966, 397, 398, 498, 534, 584}));
+    QCOMPARE(samples,
+             std::vector<std::int64_t>({691, 372, 346, 600, 966, 397, 398, 498, 534, 584}));
   }
 
   // Without weights a pass of the mix holds every sample of every part once.
