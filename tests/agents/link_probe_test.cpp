@@ -110,7 +110,7 @@ class LinkProbeTest : public QObject {
     VERIFY_ERROR(MeasureLinks(net.Port(0), query, {}), ErrorCode::kFailedPrecondition, "from n7");
     net.peer.clear_lanes();
     net.peer.add_lanes("tcp://127.0.0.1:1");  // no listener
-    VERIFY_ERROR(MeasureLink(net.Port(0), net.peer, {}), ErrorCode::kTimeout, "came within 3 s");
+    VERIFY_ERROR(MeasureLink(net.Port(0), net.peer, {}), ErrorCode::kTimeout, "arrived within 3 s");
   }
 
   void itEndsWithTheAgent() {
