@@ -242,7 +242,7 @@ struct ClusterClient::Impl {
           FailLink(LinkState::kLost, "connection to " + endpoint + " was lost");
           return;
         case LinkEvent::Kind::kUnreachable:
-          FailLink(LinkState::kLost, "nobody listens at " + endpoint);
+          FailLink(LinkState::kLost, "no process listens at " + endpoint);
           return;
       }
     }
@@ -571,7 +571,7 @@ void ClusterClient::Call(wire::Request request, std::chrono::milliseconds timeou
 Result<wire::Reply> ClusterClient::CallAndWait(wire::Request request,
                                                std::chrono::milliseconds timeout) {
   if (impl_->loop.InLoop()) {
-    return FailedPrecondition("waiting for a reply on the thread that brings it");
+    return FailedPrecondition("waiting for a reply on the client's own thread");
   }
   auto promise = std::make_shared<std::promise<Result<wire::Reply>>>();
   auto future = promise->get_future();

@@ -41,8 +41,11 @@ std::string ProfilePath(const std::string& name);
 using engine::TesseraHome;
 
 /// kRefused: the cluster does not accept this key, this protocol version or this cluster name;
-/// `detail` names the reason. kLost: any failure that may pass. Both are tried again.
+/// `detail` names the reason. kLost: any failure that may pass. Both are retried.
 enum class LinkState { kConnecting, kConnected, kLost, kRefused };
+
+/// The time limit of requests that the registrar answers at once.
+inline constexpr std::chrono::milliseconds kReplyTimeout{10000};
 
 class ClusterClient {
  public:

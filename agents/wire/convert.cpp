@@ -472,7 +472,7 @@ struct Fields<wire::HistoryInfo> {
     TESSERA_FIELD(NotNegative, epoch);
     TESSERA_MESSAGE(from_options);
     TESSERA_MESSAGE(to_options);
-    TESSERA_FIELD(Any, who);
+    TESSERA_FIELD(Any, requester);
     TESSERA_FIELD(NotNegative, kept);
     TESSERA_FIELD(NotNegative, device);
     TESSERA_FIELD(NotNegative, host);

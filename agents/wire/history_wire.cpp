@@ -28,7 +28,8 @@ Result<engine::TimeRange> Decode(const wire::TimeRange& in) {
   if (in.has_from()) range.from = in.from();
   if (in.has_to()) range.to = in.to();
   for (const auto& end : {range.from, range.to}) {
-    if (end && !std::isfinite(*end)) return InvalidArgument("an end of a time range is no number");
+    if (end && !std::isfinite(*end))
+      return InvalidArgument("an end of a time range is not a number");
   }
   return range;
 }

@@ -137,14 +137,15 @@ int follow(const Invocation& call, Session& session, std::int64_t id) {
   for (;;) {
     if (const int interrupts = numInterrupts(); interrupts > cancelsSent) {
       if (cancelsSent == 0) {
-        progress.note("asking the coordinator to roll back");
+        progress.note("requesting a roll back from the coordinator");
         wire::Request cancel;
         cancel.mutable_cancel()->set_transaction(id);
         const auto reply = session.ask(std::move(cancel));
         if (!reply) progress.note(reply.error().ToString());
       } else {
         progress.note(
-            "still waiting for the outcome; the coordinator decides, this program may be killed");
+            "still waiting for the outcome; the coordinator decides it even if this program is "
+            "killed");
       }
       cancelsSent = interrupts;
     }
@@ -170,8 +171,8 @@ int follow(const Invocation& call, Session& session, std::int64_t id) {
     } else if (Clock::now() - lastAnswer > kSilence) {
       return unresolved(
           call, last, "in_doubt",
-          fmt::format("the registrar at {} is silent for {} s; `tesseractl txn show {}` "
-                      "tells the outcome once it answers",
+          fmt::format("the registrar at {} has been silent for {} s; `tesseractl txn show {}` "
+                      "shows the outcome once it answers",
                       session.profile.registrar_endpoint, kSilence.count(), id),
           progress);
     }

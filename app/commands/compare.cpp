@@ -64,7 +64,7 @@ std::string describeRange(const checkpoint::StoredTensor& tensor, const Differen
   std::string text = at(range.begin);
   if (range.end - range.begin > 1) text += fmt::format(" to {}", at(range.end - 1));
   // The texts are equal although the bits differ: NaNs with another payload.
-  const std::string_view note = range.a == range.b ? ", of other bits" : "";
+  const std::string_view note = range.a == range.b ? ", with different bits" : "";
   return fmt::format("{}: {} and {}{}", text, range.a, range.b, note);
 }
 
@@ -86,7 +86,7 @@ void printDifference(const TensorDifference& difference) {
       shown += range.end - range.begin;
     }
     if (shown < difference.num_different)
-      fmt::print("  and {} {}s behind them\n", difference.num_different - shown, unit);
+      fmt::print("  and {} more {}s\n", difference.num_different - shown, unit);
   }
 }
 

@@ -102,8 +102,9 @@ int runExperiment(const Invocation& call) {
     printLine(Json::parse(engine::ToJson(*result)));
   } else {
     const engine::ConsistencySetup& setup = result->setup;
-    fmt::print("{} on {}: {} samples of {} tokens a pass, seed {}, {}\n\n", setup.model, setup.data,
-               setup.num_samples, setup.sequence, setup.seed, formatSeconds(result->seconds));
+    fmt::print("{} on {}: {} samples of {} tokens per pass, seed {}, {}\n\n", setup.model,
+               setup.data, setup.num_samples, setup.sequence, setup.seed,
+               formatSeconds(result->seconds));
     fmt::print("{}\n{}\n{}\n\n{}", tableOf(*result), comparisonOf(*result),
                drawText(plotOf(*result), columnsOfOutput(), kPlotRows, plotStyleOfOutput()),
                wordsOf(*result));

@@ -66,7 +66,7 @@ void printWhole(const engine::HistoryEntry& entry) {
     return more.empty() ? mesh : fmt::format("{}, {}", mesh, more);
   };
   fact("started", formatClock(entry.started));
-  fact("asked by", entry.who);
+  fact("requested by", entry.requester);
   fact("from", place(entry.from, entry.from_options));
   fact("to", place(entry.to, entry.to_options));
   fact("at", fmt::format("step {}, epoch {} after it", entry.step, entry.epoch));
@@ -110,7 +110,7 @@ void printWhole(const engine::HistoryEntry& entry) {
                           : "-"});
     fmt::print("{}", formatTable(rows, {2, 3, 4}));
   } else {
-    fmt::print("no bytes went from one device to another\n");
+    fmt::print("no bytes moved between devices\n");
   }
 }
 

@@ -44,7 +44,7 @@ Result<std::shared_ptr<const Checkpoint>> chooseTensors(const Checkpoint& all,
   auto chosen =
       all.Choose([&](const StoredTensor& tensor) { return pattern.Fit(tensor.name).has_value(); });
   if (chosen->tensors().empty())
-    return NotFound(fmt::format("'{}' fits the name of no tensor of '{}'", glob, all.path()));
+    return NotFound(fmt::format("'{}' matches no tensor of '{}'", glob, all.path()));
   return chosen;
 }
 
@@ -149,12 +149,12 @@ void printListing(const Listing& listing, bool pieces) {
   for (const auto& [key, value] : checkpoint.metadata())
     fmt::print("metadata {}: {}\n", shortened(key), shortened(value));
   if (!checkpoint.opaque().empty())
-    fmt::print("{} entries are no tensors and are not read: {}\n", checkpoint.opaque().size(),
+    fmt::print("{} entries are not tensors and are not read: {}\n", checkpoint.opaque().size(),
                shortened(fmt::format("{}", fmt::join(checkpoint.opaque(), ", "))));
   if (listing.digest) fmt::print("digest {}\n", ptc::Hex16(*listing.digest));
-  if (listing.sums && listing.sums->count == 0) fmt::print("the format states no sums of bytes\n");
+  if (listing.sums && listing.sums->count == 0) fmt::print("the format contains no checksums\n");
   if (listing.sums && listing.sums->count > 0)
-    fmt::print("{} sums over {} are right\n", listing.sums->count,
+    fmt::print("{} checksums over {} match\n", listing.sums->count,
                formatBytes(listing.sums->bytes));
 }
 

@@ -45,7 +45,8 @@ int runMetrics(const Invocation& call) {
   TESSERA_OR_FAILED(auto session, openSession(call));
   const auto each = [&](const engine::Sample& sample) {
     printSample(call, sample);
-    // A job that goes back repeats steps, so the sequence tells which samples are new.
+    // A job that returns to an earlier step repeats steps, so the sequence number shows which
+    // samples are new.
     query.after = sample.sequence;
     return OkStatus();
   };

@@ -185,7 +185,7 @@ int runTune(const Invocation& call) {
   const bool goesBack = ended || !options.keepsBest || best == nullptr;
   const Configuration& target = goesBack ? original : best->place;
   if (ended)
-    tuner.say(fmt::format("interrupted: going back to {}", describeConfiguration(original)));
+    tuner.say(fmt::format("interrupted: returning to {}", describeConfiguration(original)));
   const Status settled = tuner.moveTo(target);
 
   if (call.json)

@@ -29,7 +29,7 @@ int listModels(const Invocation& call) {
   if (call.arguments.has("names")) return printNames(engine::CatalogueNames());
   Json json = Json::array();
   std::vector<std::vector<std::string>> table = {
-      {"model", "parameters", "layers", "bytes", "rules", "what it is"}};
+      {"model", "parameters", "layers", "bytes", "rules", "description"}};
   for (const std::string& name : engine::CatalogueNames()) {
     TESSERA_OR_FAILED(const auto facts, engine::FactsOfModel(name));
     json.push_back(factsToJson(name, facts));

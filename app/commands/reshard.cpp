@@ -47,7 +47,7 @@ Result<Format> formatOf(const Arguments& arguments) {
           fmt::format("--mesh cuts tensors, --format {} holds whole ones", name));
     return format;
   }
-  return Internal(fmt::format("format '{}' is in the option table and not known", name));
+  return Internal(fmt::format("format '{}' is in the option table but unknown", name));
 }
 
 /// "bf16", or "**.exp_avg=f32".
@@ -123,7 +123,7 @@ int runReshard(const Invocation& call) {
   options.note = [&](const std::string& line) { progress.note(line); };
   if (const auto left = source->opaque().size(); left > 0)
     progress.note(
-        fmt::format("{} entries are no tensors and are left out; `inspect` names them", left));
+        fmt::format("{} entries are not tensors and are left out; `inspect` lists them", left));
   const auto begin = std::chrono::steady_clock::now();
   const auto report = reshard::Reshard(*source, arguments.word(1), options);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;

@@ -47,9 +47,9 @@ Result<wire::Reply> startJob(Session& session, const wire::StartJobRequest& star
     if (Clock::now() - heard <= limits.patience) continue;
     if (!doing) return doing.error();
     return Timeout(fmt::format(
-        "job '{}' did not start within {} s{}; `tesseractl status` shows whether it still does",
+        "job '{}' did not start within {} s{}; `tesseractl status` shows whether it still starts",
         start.name(), std::chrono::duration_cast<std::chrono::seconds>(limits.patience).count(),
-        last.empty() ? "" : " after the last sign of it: " + last));
+        last.empty() ? "" : " after its last progress: " + last));
   }
   told({});
   return reply.get();

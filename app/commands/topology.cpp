@@ -35,7 +35,7 @@ struct Answer {
 
 Result<Answer> askTopology(const Invocation& call, bool measures) {
   if (measures && !call.json && isatty(STDERR_FILENO) != 0)
-    fmt::print(stderr, "measuring: up to 4 s a host; running jobs go on\n");
+    fmt::print(stderr, "measuring: up to 4 s per host; running jobs continue\n");
   wire::Request request;
   request.mutable_topology()->set_measure(measures);
   TESSERA_TRY(const auto reply,
@@ -86,7 +86,7 @@ std::string describeAnswer(const Answer& answer) {
   const ptc::Topology& topology = answer.cluster.topology;
   std::string text = describeHosts(answer.cluster) + "\n";
   if (!answer.measured.empty()) text += describeLinks(answer.measured) + "\n";
-  return text + fmt::format("plans count with {} in a host and {} between hosts: {}\n",
+  return text + fmt::format("plans assume {} inside a host and {} between hosts: {}\n",
                             formatRate(topology.host_bytes_per_second),
                             formatRate(topology.network_bytes_per_second), topology.source);
 }

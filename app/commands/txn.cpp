@@ -68,7 +68,7 @@ void printTxn(const ShownTxn& shown) {
       fmt::print("transaction {} of {}\n  from   {}{}\n  to     {}{}\n", record.id, record.job,
                  record.from, withOptions(record.from_options), record.to,
                  withOptions(record.to_options));
-    if (!record.who.empty()) fmt::print("  asked for by {}\n", record.who);
+    if (!record.requester.empty()) fmt::print("  requested by {}\n", record.requester);
     fmt::print("  {} at step {}, {} moved, pause {}\n", record.result, record.step,
                formatBytes(record.bytes_moved), formatSeconds(record.pause));
     if (!record.digest_before.empty())
@@ -101,7 +101,7 @@ int runCancel(const Invocation& call) {
   if (call.json)
     printLine({{"cancelled", id}});
   else
-    fmt::print("the coordinator rolls back; `tesseractl txn show` tells the outcome\n");
+    fmt::print("the coordinator rolls back; `tesseractl txn show` shows the outcome\n");
   return kDone;
 }
 

@@ -18,7 +18,7 @@ namespace tessera::app {
 namespace {
 
 constexpr std::chrono::milliseconds kSlice{50};
-constexpr std::int64_t kSamplesAPage = 10'000;
+constexpr std::int64_t kSamplesPerPage = 10'000;
 
 Error cancelled() { return Cancelled("the experiment was stopped"); }
 
@@ -73,7 +73,7 @@ Result<std::vector<engine::Sample>> PrivateCluster::samples(const std::string& j
   wire::Request request;
   request.mutable_samples()->set_job(job);
   request.mutable_samples()->set_after_step(afterStep);
-  request.mutable_samples()->set_limit(kSamplesAPage);
+  request.mutable_samples()->set_limit(kSamplesPerPage);
   TESSERA_TRY(const auto reply, ask(std::move(request)));
   return agents::DecodeAll<engine::Sample>(reply.samples().samples());
 }

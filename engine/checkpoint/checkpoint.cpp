@@ -99,7 +99,8 @@ Status CheckTensor(const StoredTensor& tensor, std::size_t num_files) {
                                      ptc::ToString(tensor.shape)));
 }
 
-/// The box in units. \pre CheckBox succeeded
+/// The box in units.
+/// \pre CheckBox succeeded
 Box Units(const StoredTensor& tensor, const StoredBox& stored) {
   auto units = ptc::UnitBox(tensor.dtype, tensor.shape, stored.box);
   TESSERA_CHECK(units.has_value());

@@ -223,7 +223,7 @@ Status JsonScanner::Skip(int depth) {
 
 Status JsonScanner::End() {
   Peek();
-  if (at_ < text_.size()) return Wrong(at_, "nothing expected behind the object");
+  if (at_ < text_.size()) return Wrong(at_, "nothing expected after the object");
   return OkStatus();
 }
 

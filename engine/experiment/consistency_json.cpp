@@ -46,7 +46,7 @@ Json ToObject(const ConsistencySetup& setup) {
 }
 
 /// By the samples of the comparison; null for the right run itself and if there is none.
-Json DifferencesConsistencyJson(const ConsistencyRun& run, const ConsistencyResult& result) {
+Json AgainstRight(const ConsistencyRun& run, const ConsistencyResult& result) {
   const ConsistencyRun* right = result.Find(AtChange::kKeep);
   if (right == nullptr || right == &run) return nullptr;
   const auto on = [&](Samples samples) -> Json {
@@ -73,7 +73,7 @@ Json ToObject(const ConsistencyRun& run, const ConsistencyResult& result) {
           {"loss_before", summary.loss_before},
           {"loss_end", summary.loss_end},
           {"held_out_loss", OrNull(HeldOutLoss(run))},
-          {"against_right", DifferencesConsistencyJson(run, result)},
+          {"against_right", AgainstRight(run, result)},
           {"read_again", summary.coverage.read_again},
           {"never_read", summary.coverage.never_read},
           {"largest_difference", OrNull(summary.largest_difference)},
@@ -104,7 +104,7 @@ class Members {
     const Json* list = List(key);
     if (list == nullptr) return;
     if (!std::all_of(list->begin(), list->end(), [](const Json& v) { return v.is_number(); })) {
-      return Fail(fmt::format("has no good '{}'", key));
+      return Fail(fmt::format("has no valid '{}'", key));
     }
     *out = list->get<std::vector<double>>();
   }
@@ -126,7 +126,7 @@ class Members {
     if (!object_.is_object()) return nullptr;
     const auto it = object_.find(key);
     if (it != object_.end() && ((*it).*has_type)()) return &*it;
-    Fail(fmt::format("has no good '{}'", key));
+    Fail(fmt::format("has no valid '{}'", key));
     return nullptr;
   }
 

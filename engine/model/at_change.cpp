@@ -13,7 +13,7 @@ namespace {
 constexpr EnumNames kAtChanges(AtChange::kKeepDeviceBatch,
                                {"keep", "lose_position", "keep_device_batch"});
 constexpr EnumNames kWrongs(AtChange::kKeepDeviceBatch,
-                            {"", "loses its place in the data at each change of the mesh",
+                            {"", "loses its position in the data at each change of the mesh",
                              "changes its global batch with the number of data-parallel ranks"});
 
 }  // namespace

@@ -49,7 +49,7 @@ struct Store {
   std::uint64_t Digest() { return engine::Checksum(Packed()); }
 };
 
-/// A piece around a cell, of other size at each end, so that runs differ.
+/// A piece around a cell. Its size differs at the two ends, so that the runs differ.
 Store MakeStore(const ptc::Box& cell, std::int64_t element_bytes, std::mt19937_64& rng) {
   Store store;
   std::vector<ptc::Interval> dims;
@@ -67,7 +67,7 @@ Store MakeStore(const ptc::Box& cell, std::int64_t element_bytes, std::mt19937_6
 
 ptc::Box BoxOf(std::vector<std::int64_t> sizes) { return *ptc::Box::Whole(sizes); }
 
-/// Cells at two sides: move i goes from sources[i] to destinations[i].
+/// Cells at both ends: move i goes from sources[i] to destinations[i].
 struct Pair {
   std::mt19937_64 rng{test::Seed()};
   std::vector<Store> sources;
@@ -107,7 +107,7 @@ struct Pair {
   }
 };
 
-/// What the callbacks said.
+/// The arguments of the callbacks.
 struct Outcome {
   std::mutex mutex;
   std::map<std::int64_t, std::int64_t> bytes;     // by move
@@ -139,7 +139,7 @@ struct Outcome {
   }
 };
 
-/// Two sides that share nothing but loopback.
+/// Two ends that share only the loopback interface.
 struct Net {
   NetContext source{2};
   NetContext destination{2};
@@ -178,10 +178,10 @@ struct OneFetch {
   }
 };
 
-/// Stands between destination and one lane of a source and does harm on the way back.
+/// A relay between a destination and one lane of a source that damages replies.
 class Relay {
  public:
-  /// Sees and changes a reply; sends what it returns, perhaps nothing, perhaps more than one.
+  /// Receives each reply and returns the messages to send instead: none, one or several.
   using Harm = std::function<std::vector<std::pair<LaneReply, std::vector<std::byte>>>(
       LaneReply, std::vector<std::byte>)>;
 
@@ -204,7 +204,7 @@ class Relay {
     thread_.join();
   }
   const std::string& endpoint() const { return endpoint_; }
-  /// It tells destinations apart by nothing: one lane only.
+  /// It does not distinguish destinations, so it serves one lane only.
   static LaneClientOptions OneLane(LaneClientOptions options) {
     options.lanes = 1;
     return options;
@@ -214,7 +214,7 @@ class Relay {
   void Forward() {
     auto message = router_.Receive();
     if (!message || !*message) return;
-    peer_ = (*message)->Text(0);  // one destination a relay
+    peer_ = (*message)->Text(0);  // one destination per relay
     std::vector<Frame> frames;
     frames.push_back(Frame::Of(std::string((*message)->Text(1))));
     static_cast<void>(dealer_.Send(std::move(frames)));
@@ -279,9 +279,9 @@ class LanesTest : public QObject {
         pair.Add(test::AnyBox(rng, static_cast<int>(rng() % 4), 40), kElementBytes[rng() % 4]);
       }
       pair.Add(BoxOf({1 << 20, 3}), 4);     // 12 MiB, perhaps in runs of 12 bytes
-      pair.Add(BoxOf({(9 << 20) + 5}), 1);  // more than a message, no round size
+      pair.Add(BoxOf({(9 << 20) + 5}), 1);  // more than a message, not a round size
       pair.Add(BoxOf({300000}), 2);
-      // What lies around the cells at the destination stays as it was.
+      // The memory around the cells at the destination stays unchanged.
       const std::vector<Store> before = pair.destinations;
 
       Net net;
@@ -354,7 +354,7 @@ class LanesTest : public QObject {
     }
   }
 
-  // Every third frame comes with one bit turned, the first time.
+  // The first copy of every third frame arrives with a flipped bit.
   void aCorruptFrameIsAskedForAgain() {
     Pair pair(std::vector(5, BoxOf({3 << 20})));
     Net net;
@@ -465,7 +465,7 @@ class LanesTest : public QObject {
     LaneServerOptions again;
     again.endpoints = endpoints;
     again.keys = AgentKeys();
-    // ZeroMQ lets go of a port a moment after its socket closed.
+    // ZeroMQ releases a port shortly after its socket was closed.
     Result<std::unique_ptr<LaneServer>> restarted = Unavailable("not yet");
     for (int i = 0; i < 500 && !restarted; ++i) {
       QTest::qWait(10);
@@ -493,7 +493,8 @@ class LanesTest : public QObject {
         QString::fromStdString("source " + server->endpoints()[0] + ": no move 0 in the plan"));
   }
 
-  // Both sides computed the plan; if they differ in the size of a cell, nothing is read outside.
+  // Both ends computed the plan. If they differ in the size of a cell, no byte outside the cell is
+  // read.
   void aRangeOutsideTheCellIsRefused() {
     Pair pair({BoxOf({100})});
     pair.destinations[0] = MakeStore(BoxOf({200}), 1, pair.rng);
@@ -525,14 +526,14 @@ class LanesTest : public QObject {
     const std::int64_t total = outcome.total;
     QVERIFY(total < (64 << 20));
     const std::uint64_t memory = engine::Checksum(pair.destinations[0].memory);
-    // Frames that were on their way would arrive before another fetch from the same source ends.
+    // Frames in flight would arrive before another fetch from the same source ends.
     LaneClient later(net.destination, net.Options());
     Outcome other;
     QVERIFY(later.Start(kKey, {pair.Batch(server->endpoints(), 1, 2)}, other.Callbacks()));
     QVERIFY(other.Wait());
     QCOMPARE(outcome.total.load(), total);
     QCOMPARE(engine::Checksum(pair.destinations[0].memory), memory);
-    client.Cancel();  // again: nothing to do
+    client.Cancel();  // a second call does nothing
     QCOMPARE(outcome.num_done.load(), 1);
   }
 
@@ -650,7 +651,7 @@ class LanesTest : public QObject {
     }
   }
 
-  // Well-formed bytes with a right checksum from a peer that means harm.
+  // Well-formed messages with a correct checksum from a malicious peer.
   void requestsOutOfRangeAreRefused() {
     const auto refused = [](FrameRequest request) {
       const std::string bytes = Encode(LaneRequest(std::move(request)));

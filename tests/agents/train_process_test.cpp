@@ -25,8 +25,8 @@ using namespace tessera::agents::train;
 
 namespace {
 
-/// Runs `body(out)` in a child, which then exits with 0. Returns its wait status; `said` is what it
-/// wrote to the descriptor `out`.
+/// Runs `body(out)` in a child, which then exits with 0. Returns its wait status; `said` is the
+/// text that it wrote to the descriptor `out`.
 int InChild(const std::function<void(int)>& body, QByteArray* said) {
   int ends[2];
   if (::pipe(ends) != 0) return -1;
@@ -94,7 +94,7 @@ class TrainProcessTest : public QObject {
           {
             const UpdateSection section;
             ::kill(::getpid(), SIGTERM);
-            Say(out, 'u');  // the update goes on to its end
+            Say(out, 'u');  // the update runs to its end
           }
           Say(out, 'x');  // never reached
         },
@@ -170,7 +170,7 @@ class TrainProcessTest : public QObject {
     const auto run = [&](const QStringList& settings) {
       QStringList arguments;
       for (const QString& setting : settings) arguments << "--set" << setting;
-      // A setting counts wherever it stands.
+      // A setting may appear anywhere on the command line.
       return RunTrainer(
           arguments + QStringList{"--solo", "gpt-nano", "--steps", "2", "--json", "--data", text});
     };
@@ -181,7 +181,7 @@ class TrainProcessTest : public QObject {
                                  "kv_heads=2", "precision=bf16"});
     QVERIFY2(changed.exit_code == 0, changed.error.constData());
     QVERIFY(changed.out.count('\n') == 2 && !changed.out.startsWith(first));
-    const Outcome faster = run({"learning_rate=0.01"});  // counts from the second step on
+    const Outcome faster = run({"learning_rate=0.01"});  // takes effect from the second step on
     QVERIFY(faster.out.startsWith(first) && faster.out != plain.out);
     const Outcome refused = run({"learning_speed=1"});
     QCOMPARE(refused.exit_code, 2);
@@ -220,7 +220,7 @@ class TrainProcessTest : public QObject {
     QFETCH(int, code);
     QFETCH(QString, message);
     const Outcome outcome = RunTrainer(arguments);
-    // Before it there may be the warning of a slow BLAS library.
+    // The warning of a slow BLAS library may precede it.
     QVERIFY2(outcome.error.endsWith(message.toUtf8()), outcome.error.constData());
     QCOMPARE(outcome.exit_code, code);
     QVERIFY(outcome.out.isEmpty());

@@ -315,7 +315,7 @@ class ScheduleTest : public QObject {
     const auto refused = MakeSchedule(*plan, from, to, {}, options);
     QVERIFY(!refused);
     QCOMPARE(refused.error().ToString(),
-             "device n0g0 needs 550 bytes to go on with tensor 'w0', the memory budget is 549");
+             "device n0g0 needs 550 bytes to continue with tensor 'w0', the memory budget is 549");
 
     options.memory_budget = 1000;  // nothing must be freed
     const auto at_once = MakeSchedule(*plan, from, to, {}, options);
