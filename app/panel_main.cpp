@@ -225,7 +225,8 @@ void traceFirstMesh(ui::MainWindow& window, ui::ClusterModel& model) {
   window.meshView()->viewport()->installEventFilter(new FirstPaint(&window, model));
 }
 
-/// Prints the screen rectangles of cells and drop zones whenever they change.
+/// Prints the screen rectangles of cells and drop zones, and what else scenarios wait for, whenever
+/// they change.
 void printGeometry(ui::MainWindow& window) {
   auto* timer = new QTimer(&window);
   QObject::connect(timer, &QTimer::timeout, &window, [&window, last = std::string()]() mutable {
@@ -242,6 +243,7 @@ void printGeometry(ui::MainWindow& window) {
     const Json geometry = {{"cells", std::move(cells)},
                            {"drop_zone", onScreen(view->dropZoneRect())},
                            {"pool", onScreen(view->poolRect())},
+                           {"counting_down", window.isCountingDown()},
                            {"active", window.isActiveWindow()}};
     if (std::string text = geometry.dump(); text != last) {
       last = std::move(text);

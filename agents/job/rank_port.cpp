@@ -29,8 +29,6 @@ namespace {
 
 constexpr int kPacketsAtOnce = 64;        // of one rank per round
 constexpr std::size_t kMaxQueued = 4096;  // messages for a rank that does not read
-/// Longer than ranks need to find a new port: their back-off ends at 1 s.
-constexpr std::chrono::milliseconds kGrace{1500};
 constexpr std::chrono::milliseconds kAcceptPause{500};
 
 struct Outgoing {
@@ -64,7 +62,7 @@ struct RankPort::Impl {
   Impl(Loop& l, Handlers h) : loop(l), handlers(std::move(h)) {}
   ~Impl();
 
-  Status Listen(const std::string& path);
+  Status Listen(const std::string& path, std::chrono::milliseconds grace_time);
   void Accept();
   void Watch(std::uint64_t id);
   void Ready(std::uint64_t id, short events);
@@ -105,7 +103,7 @@ RankPort::Impl::~Impl() {
   for (const auto& [id, connection] : connections) loop.UnwatchFd(connection.fd.get());
 }
 
-Status RankPort::Impl::Listen(const std::string& path) {
+Status RankPort::Impl::Listen(const std::string& path, std::chrono::milliseconds grace_time) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.empty() || path.size() >= sizeof address.sun_path) {
@@ -118,7 +116,7 @@ Status RankPort::Impl::Listen(const std::string& path) {
   if (::lstat(path.c_str(), &old) == 0 && S_ISSOCK(old.st_mode)) {
     ::unlink(path.c_str());
     grace = true;
-    loop.After(kGrace, [this, guard = std::weak_ptr<bool>(alive)] {
+    loop.After(grace_time, [this, guard = std::weak_ptr<bool>(alive)] {
       if (guard.expired()) return;
       grace = false;
       ServeDeferred();
@@ -457,9 +455,10 @@ RankPort::RankPort(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 RankPort::~RankPort() = default;
 
 Result<std::unique_ptr<RankPort>> RankPort::Listen(Loop& loop, const std::string& path,
-                                                   Handlers handlers) {
+                                                   Handlers handlers,
+                                                   std::chrono::milliseconds grace) {
   auto impl = std::make_unique<Impl>(loop, std::move(handlers));
-  TESSERA_RETURN_IF_ERROR(impl->Listen(path));
+  TESSERA_RETURN_IF_ERROR(impl->Listen(path, grace));
   return std::unique_ptr<RankPort>(new RankPort(std::move(impl)));
 }
 

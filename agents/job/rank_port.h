@@ -5,6 +5,7 @@
 /// The agent's end of the rank protocol: ranks attach to a socket of the node, send reports and
 /// receive commands. FORMAT.md has the messages.
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -63,10 +64,14 @@ class RankPort {
     std::function<void(const std::string& problem)> problem;
   };
 
-  /// Listens at `path`, where it replaces the socket of an earlier agent.
+  /// Longer than ranks need to find a new port: their back-off ends at 1 s.
+  static constexpr std::chrono::milliseconds kGrace{1500};
+  /// Listens at `path`, where it replaces the socket of an earlier agent. For `grace` after that,
+  /// requests for shared memory wait, because a rank that is not back yet may have it.
   /// \error kInvalidArgument for a path that is too long for a socket address; kUnavailable
   static Result<std::unique_ptr<RankPort>> Listen(Loop& loop, const std::string& path,
-                                                  Handlers handlers);
+                                                  Handlers handlers,
+                                                  std::chrono::milliseconds grace = kGrace);
   /// Closes all connections; the path stays.
   /// \pre not inside a handler
   ~RankPort();

@@ -45,7 +45,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kFirstBackoff{100};
 constexpr milliseconds kLastBackoff{5000};
-constexpr milliseconds kLivedLongEnough{10000};
+constexpr milliseconds kLivedLongEnough{3000};
 constexpr milliseconds kAgentGrace{2000};  // between SIGTERM and SIGKILL
 constexpr milliseconds kReapLimit{10000};  // for all descendants to be gone
 constexpr milliseconds kDrainPeriod{250};

@@ -26,7 +26,7 @@ struct KeeperOptions {
 };
 
 /// Makes the arenas, starts the agent and restarts it whenever it ends (back-off from 0.1 s to 5 s;
-/// an agent that lived for 10 s resets it). Starts, signals and reaps ranks for the agent, and
+/// an agent that lived for 3 s resets it). Starts, signals and reaps ranks for the agent, and
 /// keeps their exits until they are acknowledged. Ranks survive the agent. Nothing survives the
 /// keeper.
 /// \return 0 after SIGTERM, SIGINT or the agent's request, with all descendants reaped; 1 if the

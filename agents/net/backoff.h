@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// Pauses between attempts: 1, 2, 4, 8, 16, 30, 30… seconds.
+/// Pauses between attempts: 0.25, 0.5, 1, 2, 4, 8, 16, 30, 30… seconds. An agent that was killed is
+/// back before the first has passed.
 
 #include <algorithm>
 #include <chrono>
@@ -12,7 +13,7 @@ namespace tessera::agents {
 class Backoff {
  public:
   using Duration = std::chrono::milliseconds;
-  explicit Backoff(Duration first = std::chrono::seconds(1),
+  explicit Backoff(Duration first = std::chrono::milliseconds(250),
                    Duration longest = std::chrono::seconds(30))
       : first_(first), longest_(longest), next_(first) {}
 

@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "agents/net/duration_text.h"
 #include "agents/wire/tessera/wire/node.pb.h"
 #include "engine/copy/cell_view.h"
 
@@ -26,7 +27,6 @@ constexpr std::int64_t kCellBytes = 4 * kMiB;
 constexpr std::int64_t kWarmBytes = 4 * kMiB;
 constexpr std::int64_t kRunBytes = 8 * kMiB;
 constexpr int kRuns = 5;
-constexpr std::chrono::seconds kLongest{3};
 
 double SecondsBetween(Clock::time_point begin, Clock::time_point end) {
   return std::max(1e-9, std::chrono::duration<double>(end - begin).count());
@@ -54,7 +54,7 @@ class Arrivals {
   }
   /// Waits for the end, at most `longest`.
   /// \return whether it came
-  bool WaitEnd(std::chrono::seconds longest) {
+  bool WaitEnd(std::chrono::milliseconds longest) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, longest, [this] { return ended_.has_value(); });
   }
@@ -142,15 +142,15 @@ Result<LinkRuns> MeasureLink(const LinkPort& port, const wire::Peer& source,
   batches.push_back(BatchOf(source));
   TESSERA_RETURN_IF_ERROR(client.Start({kJob, 0, 0}, std::move(batches), std::move(callbacks)));
   const std::stop_callback cancel(stop, [&client] { client.Cancel(); });
-  const bool in_time = arrivals.WaitEnd(kLongest);
+  const bool in_time = arrivals.WaitEnd(port.longest);
   if (!in_time) client.Cancel();
   if (stop.stop_requested()) return Cancelled("the agent ends");
   const Status status = arrivals.status();
   if (in_time && !status) return status.error();
   LinkRuns runs = arrivals.Runs();
   if (runs.bytes_per_second.empty()) {
-    return Timeout(fmt::format("less than {} MiB arrived within {} s", 2 * kLaneFrameBytes / kMiB,
-                               kLongest.count()));
+    return Timeout(fmt::format("less than {} MiB arrived within {}", 2 * kLaneFrameBytes / kMiB,
+                               DurationText(port.longest)));
   }
   return runs;
 }

@@ -5,6 +5,7 @@
 /// Measures the bandwidth of links over the same path as a transfer: lanes, encryption and the
 /// token buckets of an emulated port. Takes at most 44 MiB and 3 s per link.
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -37,12 +38,13 @@ struct LinkPort {
   NetContext* net = nullptr;
   CurveKeys keys = {};
   std::shared_ptr<engine::TokenBucket> ingress = {};
+  std::chrono::milliseconds longest{3000};  // time limit of one link
 };
 
 /// The bandwidth of one link. One transfer is measured in runs of equal size, after a first part
 /// that brings TCP to speed and drains the buckets of an emulated port.
 struct LinkRuns {
-  std::vector<double> bytes_per_second;  // of each run that ended within 3 s, in order
+  std::vector<double> bytes_per_second;  // of each run that ended within the limit, in order
   std::int64_t bytes = 0;                // fetched in all
 };
 /// \error that of the transfer; kTimeout if less than two frames arrived; kCancelled

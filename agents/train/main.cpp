@@ -7,20 +7,16 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdio>
-#include <cstring>
 #include <string>
-#include <string_view>
-#include <vector>
 
+#include "agents/train/arguments.h"
 #include "agents/train/blas_environment.h"
 #include "agents/train/evaluate.h"
 #include "agents/train/numeric_libraries.h"
 #include "agents/train/probe.h"
 #include "agents/train/rank.h"
 #include "agents/train/solo.h"
-#include "engine/files/absolute_path.h"
 #include "engine/files/whole_file.h"
 #include "engine/model/gpt.h"
 
@@ -92,88 +88,8 @@ Settings, with their values for gpt-mini:
       defaults.min_learning_rate, defaults.cosine_steps, SettingsText());
 }
 
-struct Arguments {
-  bool solo = false, probe = false, json = false, help = false, version = false;
-  std::string evaluate, settings_file;
-  engine::JobSettings settings;
-};
-
-Result<std::int64_t> ParseInteger(std::string_view flag, std::string_view text,
-                                  std::int64_t lowest) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < lowest) {
-    return InvalidArgument(
-        fmt::format("{} '{}' is not a whole number from {} on", flag, text, lowest));
-  }
-  return value;
-}
-
-Result<Arguments> ParseArguments(int argc, char** argv) {
-  Arguments arguments;
-  std::vector<std::string_view> settings;  // applied last: they change the model that is named
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view flag = argv[i];
-    if (flag == "--help") {
-      arguments.help = true;
-    } else if (flag == "--version") {
-      arguments.version = true;
-    } else if (flag == "--json") {
-      arguments.json = true;
-    } else if (flag == "--probe") {
-      arguments.probe = true;
-    } else if (flag == "--solo" || flag == "--steps" || flag == "--seed" ||
-               flag == "--global-batch" || flag == "--data" || flag == "--set" ||
-               flag == "--evaluate" || flag == "--settings") {
-      if (i + 1 == argc) return InvalidArgument(fmt::format("{} needs a value", flag));
-      const std::string_view value = argv[++i];
-      if (flag == "--solo") {
-        arguments.solo = true;
-        TESSERA_TRY(arguments.settings.model, engine::FindModel(value));
-      } else if (flag == "--steps") {
-        TESSERA_TRY(arguments.settings.max_steps, ParseInteger(flag, value, 1));
-      } else if (flag == "--seed") {
-        TESSERA_TRY(arguments.settings.seed, ParseInteger(flag, value, 0));
-      } else if (flag == "--global-batch") {
-        TESSERA_TRY(arguments.settings.global_batch, ParseInteger(flag, value, 1));
-      } else if (flag == "--evaluate") {
-        arguments.evaluate = value;
-      } else if (flag == "--settings") {
-        arguments.settings_file = value;
-      } else if (flag == "--set") {
-        settings.push_back(value);
-      } else {
-        arguments.settings.data.push_back(engine::AbsolutePath(std::string(value)));
-      }
-    } else {
-      return InvalidArgument(fmt::format("unknown argument '{}'", flag));
-    }
-  }
-  if (!settings.empty() && !arguments.solo) return InvalidArgument("--set needs --solo");
-  for (const std::string_view setting : settings) {
-    const auto split = setting.find('=');
-    if (split == std::string_view::npos) {
-      return InvalidArgument(fmt::format("--set '{}' is not NAME=VALUE", setting));
-    }
-    TESSERA_RETURN_IF_ERROR(engine::ApplySetting(arguments.settings, setting.substr(0, split),
-                                                 setting.substr(split + 1)));
-  }
-  if (arguments.solo && arguments.settings.max_steps == 0) {
-    return InvalidArgument("--solo needs --steps");
-  }
-  if (arguments.evaluate.empty() != arguments.settings_file.empty()) {
-    return InvalidArgument("--evaluate and --settings need each other");
-  }
-  const bool does_something =
-      arguments.solo || arguments.probe || arguments.help || arguments.version;
-  if (argc > 1 && !does_something && arguments.evaluate.empty()) {
-    return InvalidArgument(fmt::format("'{}' needs --solo", argv[1]));
-  }
-  return arguments;
-}
-
 /// Prints the losses on the samples of --data, and their mean, as one line of JSON.
-Status RunEvaluation(const Arguments& arguments) {
+Status RunEvaluation(const agents::train::Arguments& arguments) {
   TESSERA_TRY(const std::string text, engine::ReadWholeFile(arguments.settings_file));
   TESSERA_TRY(engine::JobSettings settings, engine::ParseJobSettings(text));
   if (settings.program) return InvalidArgument("the settings are those of a program of its own");
@@ -207,7 +123,7 @@ void ReexecWithEnvironment(char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto arguments = ParseArguments(argc, argv);
+  const auto arguments = agents::train::ParseArguments({argv + 1, argv + argc});
   if (!arguments) {
     fmt::print(stderr, "tessera-train: {}\n", arguments.error().ToString());
     return kExitUsage;

@@ -5,11 +5,12 @@
 #   Declares the program that the following tessera_add_test calls of this folder add their sources to.
 #   Drivers with the same QT, for example Widgets (default Core), share one precompiled header; QT names the
 #   largest module that LIBS bring along.
-# tessera_add_test(NAME [LABEL unit|conformance|python|e2e|gui|fuse|slow] [TIMEOUT s] [LOCK resource…]
+# tessera_add_test(NAME [LABEL unit|conformance|python|e2e|gui|fuse|slow] [TIMEOUT s] [COST s] [CORES n]
 #                  [ENVIRONMENT var=value…] [NEEDS targets…])
-#   Adds NAME.cpp to the driver and a ctest entry `DRIVER NAME`. Default: label unit, 60 s. Tests with
-#   the same LOCK never run at the same time. NEEDS are programs that the test starts. A second label,
-#   layer:FOLDER, names the folder of tests/.
+#   Adds NAME.cpp to the driver and a ctest entry `DRIVER NAME`. Default: label unit, 60 s, 1 core. COST
+#   is about how long the test takes, for the long ones: `ctest -j` starts them first. A test with n CORES
+#   takes the place of n tests. NEEDS are programs that the test starts. A second
+#   label, layer:FOLDER, names the folder of tests/.
 # tessera_add_tests(NAME…)
 #   The same for several unit tests without options.
 #
@@ -39,19 +40,21 @@ function(tessera_test_driver driver)
 endfunction()
 
 function(tessera_add_test name)
-  cmake_parse_arguments(ARG "" "LABEL;TIMEOUT" "LOCK;ENVIRONMENT;NEEDS" ${ARGN})
-  if(NOT ARG_LABEL)
-    set(ARG_LABEL unit)
-  endif()
-  if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 60)
-  endif()
+  cmake_parse_arguments(ARG "" "LABEL;TIMEOUT;COST;CORES" "ENVIRONMENT;NEEDS" ${ARGN})
+  foreach(default LABEL=unit TIMEOUT=60 COST=0 CORES=1)
+    string(REPLACE "=" ";" default ${default})
+    list(GET default 0 key)
+    if(NOT ARG_${key})
+      list(GET default 1 ARG_${key})
+    endif()
+  endforeach()
   target_sources(${TESSERA_TEST_DRIVER} PRIVATE ${name}.cpp)
   add_test(NAME ${name} COMMAND ${TESSERA_TEST_DRIVER} ${name})
   cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${CMAKE_SOURCE_DIR}/tests OUTPUT_VARIABLE folder)
   string(REGEX REPLACE "/.*" "" layer ${folder})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABEL};layer:${layer}" TIMEOUT ${ARG_TIMEOUT}
-                       SKIP_RETURN_CODE 77 RESOURCE_LOCK "${ARG_LOCK}" ENVIRONMENT "${ARG_ENVIRONMENT}")
+                       SKIP_RETURN_CODE 77 COST ${ARG_COST} PROCESSORS ${ARG_CORES}
+                       ENVIRONMENT "${ARG_ENVIRONMENT}")
   if(ARG_NEEDS)
     add_dependencies(${TESSERA_TEST_DRIVER} ${ARG_NEEDS})
   endif()

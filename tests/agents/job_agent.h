@@ -101,7 +101,7 @@ class Agent {
       const std::lock_guard lock(mutex_);
       problems_.push_back(text);
     };
-    auto port = RankPort::Listen(*loop_, path_, std::move(handlers));
+    auto port = RankPort::Listen(*loop_, path_, std::move(handlers), milliseconds(700));
     if (!port) return false;
     port_ = std::move(*port);
     thread_ = std::thread([this] { loop_->Run(); });

@@ -2,7 +2,10 @@
 #include "agents/net/lanes.h"
 
 #include <QTest>
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
+#include <cstring>
 #include <future>
 #include <map>
 #include <mutex>
@@ -29,7 +32,10 @@ const LaneKey kKey{"gpt-mini", 3, 1};
 
 std::vector<std::byte> RandomBytes(std::size_t size, std::mt19937_64& rng) {
   std::vector<std::byte> bytes(size);
-  for (auto& byte : bytes) byte = static_cast<std::byte>(rng());
+  for (std::size_t at = 0; at < size; at += sizeof(std::uint64_t)) {
+    const std::uint64_t word = rng();
+    std::memcpy(bytes.data() + at, &word, std::min(sizeof word, size - at));
+  }
   return bytes;
 }
 

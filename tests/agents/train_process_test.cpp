@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// tessera-train as a process: its environment, its end by a signal, its command line.
+/// tessera-train: its environment, its end by a signal, its command line. A process takes half a
+/// second to load libtorch, so what needs no process of its own runs in this one.
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -13,12 +14,17 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
+#include <cstdio>
 #include <functional>
+#include <memory>
 
+#include "agents/train/arguments.h"
 #include "agents/train/blas_environment.h"
+#include "agents/train/solo.h"
 #include "agents/train/termination.h"
 #include "engine/model/gpt.h"
 #include "tests/support/test_main.h"
+#include "tests/support/verify.h"
 
 using namespace tessera;
 using namespace tessera::agents::train;
@@ -65,6 +71,25 @@ Outcome RunTrainer(const QStringList& arguments) {
   outcome.out = process.readAllStandardOutput();
   outcome.error = process.readAllStandardError();
   return outcome;
+}
+
+Result<Arguments> Parse(const QStringList& words) {
+  std::vector<std::string> texts;
+  for (const QString& word : words) texts.push_back(word.toStdString());
+  return ParseArguments({texts.begin(), texts.end()});
+}
+
+/// Trains in this process what `tessera-train WORDS…` trains.
+/// \return its output
+Result<QByteArray> Train(const QStringList& words) {
+  TESSERA_TRY(const Arguments arguments, Parse(words));
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::tmpfile(), &std::fclose);
+  if (!file) return Unavailable("no temporary file");
+  TESSERA_RETURN_IF_ERROR(RunSolo(arguments.settings, arguments.json, file.get()));
+  std::rewind(file.get());
+  QByteArray out(1 << 16, '\0');
+  out.resize(static_cast<qsizetype>(std::fread(out.data(), 1, 1 << 16, file.get())));
+  return out;
 }
 
 }  // namespace
@@ -152,17 +177,22 @@ class TrainProcessTest : public QObject {
       QVERIFY(line["loss"].toDouble() > 0 && line["grad_norm"].toDouble() > 0);
     }
     QCOMPARE(RunTrainer(arguments + QStringList{"5"}).out, first.out);
-    QVERIFY(RunTrainer(arguments + QStringList{"6"}).out != first.out);
+    const auto other = Train(arguments + QStringList{"6"});
+    VERIFY_OK(other);
+    QVERIFY(*other != first.out);
+    QCOMPARE(*Train(arguments + QStringList{"6"}), *other);
   }
 
   void scheduleDoesNotDependOnTheSteps() {
     const QString text = textFile("text", QByteArray("All work and no play. ").repeated(500));
     const auto run = [&](const char* steps) {
-      return RunTrainer({"--solo", "gpt-nano", "--steps", steps, "--json", "--data", text}).out;
+      return Train({"--solo", "gpt-nano", "--steps", steps, "--json", "--data", text});
     };
-    const QByteArray few = run("2");
-    QVERIFY(!few.isEmpty());
-    QVERIFY(run("4").startsWith(few));
+    const auto few = run("2");
+    VERIFY_OK(few);
+    const auto more = run("4");
+    VERIFY_OK(more);
+    QVERIFY(!few->isEmpty() && more->startsWith(*few));
   }
 
   void settingsChangeTheRun() {
@@ -171,51 +201,66 @@ class TrainProcessTest : public QObject {
       QStringList arguments;
       for (const QString& setting : settings) arguments << "--set" << setting;
       // A setting may appear anywhere on the command line.
-      return RunTrainer(
-          arguments + QStringList{"--solo", "gpt-nano", "--steps", "2", "--json", "--data", text});
+      return Train(arguments +
+                   QStringList{"--solo", "gpt-nano", "--steps", "2", "--json", "--data", text});
     };
-    const Outcome plain = run({});
-    QCOMPARE(plain.exit_code, 0);
-    const QByteArray first = plain.out.left(plain.out.indexOf('\n') + 1);
-    const Outcome changed = run({"dropout=0.1", "vocab=300", "gated_mlp=true", "tied_head=false",
-                                 "kv_heads=2", "precision=bf16"});
-    QVERIFY2(changed.exit_code == 0, changed.error.constData());
-    QVERIFY(changed.out.count('\n') == 2 && !changed.out.startsWith(first));
-    const Outcome faster = run({"learning_rate=0.01"});  // takes effect from the second step on
-    QVERIFY(faster.out.startsWith(first) && faster.out != plain.out);
-    const Outcome refused = run({"learning_speed=1"});
-    QCOMPARE(refused.exit_code, 2);
-    QVERIFY(refused.error.contains("there is no setting 'learning_speed'; there are "));
-    QVERIFY(refused.error.contains("learning_rate=0.001"));
+    const auto plain = run({});
+    VERIFY_OK(plain);
+    const QByteArray first = plain->left(plain->indexOf('\n') + 1);
+    const auto changed = run({"dropout=0.1", "vocab=300", "gated_mlp=true", "tied_head=false",
+                              "kv_heads=2", "precision=bf16"});
+    VERIFY_OK(changed);
+    QVERIFY(changed->count('\n') == 2 && !changed->startsWith(first));
+    const auto faster = run({"learning_rate=0.01"});  // takes effect from the second step on
+    VERIFY_OK(faster);
+    QVERIFY(faster->startsWith(first) && *faster != *plain);
+    const auto refused = run({"learning_speed=1"});
+    VERIFY_ERROR(refused, ErrorCode::kInvalidArgument,
+                 "there is no setting 'learning_speed'; there are ");
+    VERIFY_ERROR(refused, ErrorCode::kInvalidArgument, "learning_rate=0.001");
   }
 
-  void wrongUseIsOneLine_data() {
+  void wrongUseIsNamed_data() {
+    QTest::addColumn<QStringList>("words");
+    QTest::addColumn<QString>("message");
+    const auto row = [](const char* name, const QStringList& words, const QString& message) {
+      QTest::newRow(name) << words << message;
+    };
+    row("unknown flag", {"--frob"}, "unknown argument '--frob'");
+    row("no value", {"--solo"}, "--solo needs a value");
+    row("steps of 0", {"--solo", "gpt-nano", "--steps", "0"},
+        "--steps '0' is not a whole number from 1 on");
+    row("unknown model", {"--solo", "gpt-9"}, "no model 'gpt-9'; there are " + modelNames());
+    row("setting without a value", {"--solo", "gpt-nano", "--steps", "1", "--set", "dropout"},
+        "--set 'dropout' is not NAME=VALUE");
+    row("setting without a model", {"--set", "dropout=0.1"}, "--set needs --solo");
+    row("a checkpoint without settings", {"--evaluate", "folder"},
+        "--evaluate and --settings need each other");
+    row("nothing to do", {"--json"}, "'--json' needs --solo");
+  }
+  void wrongUseIsNamed() {
+    QFETCH(QStringList, words);
+    QFETCH(QString, message);
+    const auto arguments = Parse(words);
+    QVERIFY(!arguments);
+    QCOMPARE(arguments.error().code, ErrorCode::kInvalidArgument);
+    QCOMPARE(QString::fromStdString(arguments.error().ToString()), message);
+  }
+
+  void errorsAreOneLine_data() {
     QTest::addColumn<QStringList>("arguments");
     QTest::addColumn<int>("code");
     QTest::addColumn<QString>("message");
     QTest::newRow("no agent")
         << QStringList{} << 2
         << "tessera-train: started without an agent; see --help, or --solo MODEL --steps N\n";
-    QTest::newRow("unknown flag") << QStringList{"--frob"} << 2
-                                  << "tessera-train: unknown argument '--frob'\n";
     QTest::newRow("no steps") << QStringList{"--solo", "gpt-nano"} << 2
                               << "tessera-train: --solo needs --steps\n";
-    QTest::newRow("steps of 0") << QStringList{"--solo", "gpt-nano", "--steps", "0"} << 2
-                                << "tessera-train: --steps '0' is not a whole number from 1 on\n";
-    QTest::newRow("unknown model")
-        << QStringList{"--solo", "gpt-9"} << 2
-        << "tessera-train: no model 'gpt-9'; there are " + modelNames() + "\n";
-    const QStringList one_step{"--solo", "gpt-nano", "--steps", "1", "--set"};
-    QTest::newRow("setting without a value")
-        << one_step + QStringList{"dropout"} << 2
-        << "tessera-train: --set 'dropout' is not NAME=VALUE\n";
-    QTest::newRow("setting without a model")
-        << QStringList{"--set", "dropout=0.1"} << 2 << "tessera-train: --set needs --solo\n";
     QTest::newRow("no data") << QStringList{"--solo", "gpt-nano", "--steps",
                                             "1",      "--data",   "/no/such/path"}
                              << 1 << "tessera-train: data path '/no/such/path' does not exist\n";
   }
-  void wrongUseIsOneLine() {
+  void errorsAreOneLine() {
     QFETCH(QStringList, arguments);
     QFETCH(int, code);
     QFETCH(QString, message);

@@ -52,7 +52,7 @@ class StartWaitTest : public QObject {
     start.set_name("nano");
     return app::startJob(m_session, start,
                          [this](const std::string& text) { m_told.push_back(text); },
-                         {.patience = 600ms, .poll = 50ms});
+                         {.patience = 400ms, .poll = 30ms});
   }
 
  private slots:
@@ -79,14 +79,14 @@ class StartWaitTest : public QObject {
   }
 
   void waitsOnWhileDataAreOpened() {
-    Behave(2s);
+    Behave(1200ms);
     const auto reply = Start();
     const auto took = Clock::now() - m_began;
     QVERIFY(!reply);
     QCOMPARE(reply.error().code, ErrorCode::kTimeout);
     const std::string text = reply.error().ToString();
     QVERIFY2(text.find("opening data: n1 12.5 %") != std::string::npos, text.c_str());
-    QVERIFY(took > 1200ms);  // twice its patience; polls may be late
+    QVERIFY(took > 800ms);  // twice its patience; polls may be late
     QVERIFY(std::ranges::count(m_told, "opening data: n1 12.5 %") >= 2);
     QCOMPARE(m_told.back(), std::string());
   }

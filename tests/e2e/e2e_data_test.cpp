@@ -14,7 +14,7 @@ using namespace tessera::test;
 
 namespace {
 constexpr std::int64_t kSteps = 120;
-const QString kMesh = QStringLiteral("dp=3");  // 50 samples are 17, 17 and 16
+const QString kMesh = QStringLiteral("dp=3");  // 32 samples are 11, 11 and 10
 const QString kDevices = QStringLiteral("n0g0,n0g1,n1g0");
 }  // namespace
 
@@ -97,7 +97,9 @@ class E2eDataTest : public QObject {
     const Outcome applied = LocalCluster::Finish(*apply);
     QVERIFY2(applied.code != 0, applied.Text());
     QVERIFY(pausesForData(job));
-    QTest::qSleep(1000);
+    const Json digest = m_cluster->Ask({"digest", job});  // every rank has its state of this step
+    QVERIFY(digest.is_object());
+    QCOMPARE(digest["step"].get<std::int64_t>(), step);
     QCOMPARE(m_cluster->Step(job), step);
     QVERIFY(step < kSteps - 1);
 
@@ -119,7 +121,7 @@ class E2eDataTest : public QObject {
   bool start(const QString& job) {
     const Outcome outcome = m_cluster->Run(
         {"job", "start", "gpt-nano", "--name", job, "--mesh", kMesh, "--devices", kDevices,
-         "--steps", QString::number(kSteps), "--global-batch", "50", "--data", m_file},
+         "--steps", QString::number(kSteps), "--global-batch", "32", "--data", m_file},
         160);
     if (outcome.code != 0) qWarning("%s", outcome.Text().constData());
     return outcome.code == 0;

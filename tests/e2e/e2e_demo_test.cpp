@@ -21,6 +21,7 @@ class E2eDemoTest : public QObject {
     const LocalCluster cluster(
         {.nodes = 2, .devices = 4, .memory = "256M", .link = "20MB/s", .one_host = false});
     QVERIFY2(cluster.up().code == 0, cluster.up().Text());
+    QVERIFY(cluster.Configure({{"node_lost_seconds", 5}}));  // 10 by default
     const Outcome job = cluster.StartJob("nano", "dp=2,tp=2", FirstDevices(4));
     QVERIFY2(job.code == 0, job.Text());
     const QString folder = cluster.home() + "/pictures";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The main act with a real mouse: GPUs dragged from the pool into the mesh reconfigure the job.
+#include <QFile>
 #include <QProcess>
 #include <QTest>
 #include <nlohmann/json.hpp>
@@ -33,6 +34,11 @@ class E2eDragTest : public QObject {
     const Outcome job = m_cluster->StartJob(kJob, "dp=2,tp=2", FirstDevices(4));
     QVERIFY2(job.code == 0, job.Text());
     QVERIFY(m_cluster->WaitStep(kJob, 2));
+    // Longer than a drag with a loaded machine takes: each drop starts the countdown anew.
+    QFile settings(m_cluster->home() + "/panel.ini");
+    QVERIFY(settings.open(QIODevice::WriteOnly));
+    settings.write("; tessera panel settings 1\n[safety]\ncountdown_seconds=8\n[end]\n");
+    settings.close();
     m_panel.setEnvironment(m_display->Environment(m_cluster->Environment()));
     m_panel.setProcessChannelMode(QProcess::ForwardedErrorChannel);
     m_panel.start(
@@ -67,15 +73,23 @@ class E2eDragTest : public QObject {
       QVERIFY2(waitGeometry([&](const Json& g) { return g["cells"][name] != was; }, 5),
                "the drop did not move the cell");
     }
-    // Live mode applies after its countdown.
-    QVERIFY(m_cluster->WaitJob(
-        kJob,
-        [](const Json& job) { return job["devices"].size() == 8 && job["state"] == "running"; },
-        90));
-    QVERIFY(m_cluster->GoesOn(kJob));
-    const Json history = m_cluster->Ask({"history"})["transactions"];
+    // Live mode applies once the plan is there and its countdown is over.
+    QVERIFY2(waitGeometry([](const Json& g) { return g["counting_down"] == true; }, 30),
+             "no countdown began");
+    QVERIFY2(waitGeometry([](const Json& g) { return g["counting_down"] == false; }, 30),
+             "the countdown did not end");
+    Json history;
+    const bool ended = LocalCluster::WaitFor(
+        [&] {
+          history = m_cluster->Ask({"history"})["transactions"];
+          return !history.empty() && history[0]["result"] != "";
+        },
+        60);
+    QVERIFY2(ended, history.dump().c_str());
     QCOMPARE(history.size(), std::size_t{1});
-    QCOMPARE(history[0]["result"].get<std::string>(), std::string("committed"));
+    QVERIFY2(history[0]["result"] == "committed", history[0]["reason"].dump().c_str());
+    QCOMPARE(m_cluster->Job(kJob)["devices"].size(), std::size_t{8});
+    QVERIFY(m_cluster->GoesOn(kJob));
     QCOMPARE(history[0]["digest_before"].dump(), history[0]["digest_after"].dump());
   }
 

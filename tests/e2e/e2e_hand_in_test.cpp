@@ -116,9 +116,7 @@ class E2eHandInTest : public QObject {
 
  private slots:
   void initTestCase() {
-    LocalCluster::Options options;
-    options.link = QStringLiteral("5MB/s");  // a transfer that can be interrupted
-    m_cluster = std::make_unique<LocalCluster>(options);
+    m_cluster = std::make_unique<LocalCluster>(LocalCluster::Options{});
     QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
   }
   void cleanupTestCase() { m_cluster.reset(); }
@@ -126,7 +124,7 @@ class E2eHandInTest : public QObject {
 
   /// One replica's files are enough; the samples, steps and losses are those of the first time.
   void theJobGoesOnFromIt() {
-    QVERIFY(started("gpt-nano", "dp=2,tp=2"));
+    QVERIFY(started("dp=2,tp=2"));
     const auto files = open();
     const auto state = files->ReadRanks({0, 1});
     VERIFY_OK(state);
@@ -171,7 +169,7 @@ class E2eHandInTest : public QObject {
   }
 
   void whatIsWrongIsAnErrorAndAnEvent() {
-    QVERIFY(started("gpt-nano", "dp=2,tp=1", "n0g0,n0g1"));
+    QVERIFY(started("dp=2,tp=1", "n0g0,n0g1"));
     const auto files = open();
     const auto state = files->ReadRanks({0});
     VERIFY_OK(state);
@@ -199,32 +197,6 @@ class E2eHandInTest : public QObject {
     QCOMPARE(m_cluster->Job(kJob)["timeline"].get<std::int64_t>(), std::int64_t{0});
   }
 
-  /// The client dies while the nodes fetch. The job has lost nothing and continues.
-  void aClientThatDiesRollsBack() {
-    QVERIFY(started("gpt-mini", "dp=2,tp=2"));
-    QProcess client;
-    client.start(QCoreApplication::applicationFilePath(), {"--hand-in", profilePath(), kJob});
-    QVERIFY(client.waitForReadyRead(60000));
-    QCOMPARE(client.readAllStandardOutput(), QByteArray("read\n"));
-    QVERIFY(m_cluster->GoesOn(kJob));
-    client.write("now\n");
-    QVERIFY(client.waitForBytesWritten());
-    const bool transfers =
-        LocalCluster::WaitFor([&] { return m_cluster->Phase() == "transferring"; }, 60);
-    QVERIFY2(transfers, client.readAllStandardOutput());
-    client.kill();
-    QVERIFY(client.waitForFinished());
-    QVERIFY(LocalCluster::WaitFor([&] { return m_cluster->Phase().empty(); }, 60));
-    const Json job = m_cluster->Job(kJob);
-    QVERIFY2(job["epoch"].get<std::int64_t>() == 1,
-             qPrintable(m_cluster->Run({"events"}).output.right(900)));
-    QCOMPARE(job["timeline"].get<std::int64_t>(), std::int64_t{0});
-    QVERIFY(m_cluster->GoesOn(kJob));
-    const std::string record = m_cluster->Ask({"history", "--limit", "1"})["transactions"].dump();
-    QVERIFY2(record.find("rolled_back") != std::string::npos, record.c_str());
-    QVERIFY2(record.find("silent") != std::string::npos, record.c_str());
-  }
-
   void anOwnProgramIsPausedFirst() {
     const QString source = QStringLiteral(TESSERA_SOURCE_DIR "/agents/job/example.");
     const Outcome start = m_cluster->Run(
@@ -249,6 +221,34 @@ class E2eHandInTest : public QObject {
     QVERIFY(m_cluster->GoesOn(kJob, 20));
   }
 
+  /// The client dies while the nodes fetch, over a slow link. The job has lost nothing and
+  /// continues.
+  void aClientThatDiesRollsBack() {
+    QVERIFY(m_cluster->Configure({{"link_bytes_per_second", 500'000}}));
+    QVERIFY(started("dp=2,tp=2"));
+    QProcess client;
+    client.start(QCoreApplication::applicationFilePath(), {"--hand-in", profilePath(), kJob});
+    QVERIFY(client.waitForReadyRead(60000));
+    QCOMPARE(client.readAllStandardOutput(), QByteArray("read\n"));
+    QVERIFY(m_cluster->GoesOn(kJob));
+    client.write("now\n");
+    QVERIFY(client.waitForBytesWritten());
+    const bool transfers =
+        LocalCluster::WaitFor([&] { return m_cluster->Phase() == "transferring"; }, 60);
+    QVERIFY2(transfers, client.readAllStandardOutput());
+    client.kill();
+    QVERIFY(client.waitForFinished());
+    QVERIFY(LocalCluster::WaitFor([&] { return m_cluster->Phase().empty(); }, 60));
+    const Json job = m_cluster->Job(kJob);
+    QVERIFY2(job["epoch"].get<std::int64_t>() == 1,
+             qPrintable(m_cluster->Run({"events"}).output.right(900)));
+    QCOMPARE(job["timeline"].get<std::int64_t>(), std::int64_t{0});
+    QVERIFY(m_cluster->GoesOn(kJob));
+    const std::string record = m_cluster->Ask({"history", "--limit", "1"})["transactions"].dump();
+    QVERIFY2(record.find("rolled_back") != std::string::npos, record.c_str());
+    QVERIFY2(record.find("silent") != std::string::npos, record.c_str());
+  }
+
  private:
   QString profilePath() const { return m_cluster->home() + "/profiles/t.json"; }
   std::unique_ptr<Files> open() const {
@@ -256,11 +256,8 @@ class E2eHandInTest : public QObject {
     if (!files) qFatal("%s", files.error().ToString().c_str());
     return std::move(*files);
   }
-  bool started(const QString& model, const QString& mesh, const QString& devices = kFour) const {
-    const Outcome start = m_cluster->Run(
-        QStringList{"job", "start", model, "--name", kJob, "--mesh", mesh, "--devices", devices} +
-            kBatch,
-        120);
+  bool started(const QString& mesh, const QString& devices = kFour) const {
+    const Outcome start = m_cluster->StartJob(kJob, mesh, devices, kBatch);
     if (start.code != 0) qWarning("%s", start.Text().constData());
     return start.code == 0 && m_cluster->WaitStep(kJob, 3);
   }

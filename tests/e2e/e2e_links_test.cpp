@@ -28,6 +28,7 @@ class E2eLinksTest : public QObject {
     options.link = QStringLiteral("100MB/s");
     m_cluster = std::make_unique<LocalCluster>(options);
     QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
+    QVERIFY(m_cluster->Configure({{"node_lost_seconds", 5}}));  // 10 by default
     const Outcome start = m_cluster->StartJob(kJob, "dp=2,tp=1", "n0g0,n1g0");
     QVERIFY2(start.code == 0, start.Text());
     QVERIFY(m_cluster->WaitStep(kJob, 3));
@@ -172,9 +173,8 @@ class E2eLinksTest : public QObject {
   /// Measures unless an earlier function has.
   bool isMeasured() const {
     const Json topology = m_cluster->Ask({"topology"});
-    return topology.is_object() &&
-           (!topology["measured"].is_null() ||
-            m_cluster->Ask({"topology", "--measure"}).is_object());
+    return topology.is_object() && (!topology["measured"].is_null() ||
+                                    m_cluster->Ask({"topology", "--measure"}).is_object());
   }
   static bool isNear(double measured, double limit) {
     return measured > 0.75 * limit && measured < 1.25 * limit;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests that only a foreign client sends (stale plans, repeated acts), lost connections, used ports.
+// Requests that only a foreign client sends (stale plans, repeated acts), lost connections, used
+// ports.
 #include <QDir>
 #include <QProcess>
 #include <QTemporaryDir>
@@ -22,7 +23,8 @@ using namespace std::chrono_literals;
 
 namespace {
 const QString kJob = QStringLiteral("nano");
-}
+constexpr int kAwayMs = 2800;  // a silent connection lives for less
+}  // namespace
 
 class E2eProtocolTest : public QObject {
   Q_OBJECT
@@ -32,6 +34,8 @@ class E2eProtocolTest : public QObject {
     m_cluster = std::make_unique<LocalCluster>(LocalCluster::Options{
         .nodes = 2, .devices = 2, .memory = QStringLiteral("64M"), .link = {}, .one_host = false});
     QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
+    // A node is suspect after 9 s of silence, much later than kAwayMs.
+    QVERIFY(m_cluster->Configure({{"node_lost_seconds", 30}}));
     const Outcome start =
         m_cluster->StartJob(kJob, QStringLiteral("dp=1,tp=2"), FirstDevices(2, 2));
     QVERIFY2(start.code == 0, start.Text());
@@ -96,8 +100,8 @@ class E2eProtocolTest : public QObject {
     QVERIFY(m_cluster->GoesOn(kJob));
   }
 
-  // Another micro-batch moves no bytes, but begins a new epoch. Plans of the old epoch are then stale,
-  // although the layouts are equal.
+  // Another micro-batch moves no bytes, but begins a new epoch. Plans of the old epoch are then
+  // stale, although the layouts are equal.
   void onlyTheMicroBatchChanges() {
     wire::Request ask;
     *ask.mutable_plan() = ApplyTo(1).apply().plan();
@@ -147,7 +151,8 @@ class E2eProtocolTest : public QObject {
 
   // Each proposed configuration can be planned, and proposal and plan agree.
   void proposalsCanBePlanned() {
-    QVERIFY(m_cluster->Run({"job", "pause", kJob}).code == 0);  // so that its step time does not change
+    QVERIFY(m_cluster->Run({"job", "pause", kJob}).code ==
+            0);  // so that its step time does not change
     wire::Request ask;
     ask.mutable_propose()->set_job(kJob.toStdString());
     for (int i = 0; i < 4; ++i) {
@@ -307,8 +312,8 @@ class E2eProtocolTest : public QObject {
     QCOMPARE(reply.error().code, ErrorCode::kInvalidArgument);
   }
 
-  // A node that is disconnected misses the end of a job and the start of the next one with its name.
-  // Both messages are repeated when it is back.
+  // A node that is disconnected misses the end of a job and the start of the next one with its
+  // name. Both messages are repeated when it is back.
   void wordsLostWithAConnectionAreSaidAgain_data() {
     QTest::addColumn<bool>("starts_while_away");
     QTest::newRow("the end of a job") << false;
@@ -323,7 +328,7 @@ class E2eProtocolTest : public QObject {
     const auto agent = m_cluster->Agent(1);
     QVERIFY(agent);
     app::signalProcess(*agent, SIGSTOP);
-    QTest::qSleep(2800);  // longer than a silent connection lives, shorter than until the node is suspect
+    QTest::qSleep(kAwayMs);
     const Outcome stop = m_cluster->Run({"job", "stop", kJob, "--yes"});
     std::unique_ptr<QProcess> start;
     if (starts_while_away) {
@@ -368,7 +373,7 @@ class E2eProtocolTest : public QObject {
         {"apply", kJob, "--devices", "n0g0,n1g0", "--mesh", "dp=2", "--yes", "--json"});
     QTest::qSleep(after_ms);
     app::signalProcess(*agent, SIGSTOP);
-    QTest::qSleep(2800);
+    QTest::qSleep(kAwayMs);
     app::signalProcess(*agent, SIGCONT);
     const Outcome outcome = LocalCluster::Finish(*apply, 90);
     QVERIFY2(outcome.LastJson()["result"] == "committed",

@@ -19,6 +19,7 @@
 #include "engine/history/decimate.h"
 #include "engine/history/schema.h"
 #include "engine/history/sqlite.h"
+#include "tests/support/memory_folder.h"
 #include "tests/support/random.h"
 #include "tests/support/test_main.h"
 #include "tests/support/verify.h"
@@ -806,7 +807,7 @@ class HistoryTest : public QObject {
       QVERIFY(db.Execute("INSERT INTO samples VALUES ('j'," + n + ",3.5,0.5,1e5," + n + ")"));
     }
   }
-  QTemporaryDir folder_;
+  QTemporaryDir folder_{QString::fromStdString(test::MemoryFolder()) + "/tessera.XXXXXX"};
 };
 TESSERA_TEST_APPLESS(HistoryTest)
 #include "history_test.moc"

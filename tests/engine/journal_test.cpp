@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/history/sqlite.h"
+#include "tests/support/memory_folder.h"
 #include "tests/support/random.h"
 #include "tests/support/test_main.h"
 #include "tests/support/verify.h"
@@ -143,7 +144,7 @@ class JournalTest : public QObject {
   std::string Path(const std::string& name) {
     return folder_.filePath(QString::fromStdString(name)).toStdString();
   }
-  QTemporaryDir folder_;
+  QTemporaryDir folder_{QString::fromStdString(test::MemoryFolder()) + "/tessera.XXXXXX"};
 };
 TESSERA_TEST_APPLESS(JournalTest)
 #include "journal_test.moc"

@@ -7,6 +7,7 @@
 
 #include "engine/checkpoint/torch/dcp.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/support/memory_folder.h"
 
 using namespace tessera;
 
@@ -19,7 +20,7 @@ constexpr std::int64_t kMostElements = std::int64_t{1} << 16;
 class ScratchFolder {
  public:
   ScratchFolder()
-      : path_(std::filesystem::temp_directory_path() /
+      : path_(std::filesystem::path(test::MemoryFolder()) /
               ("tessera_dcp_fuzz." + std::to_string(::getpid()))) {
     std::filesystem::create_directories(path_);
   }

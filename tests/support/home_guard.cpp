@@ -3,16 +3,18 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <QByteArray>
+#include <cerrno>
 
 namespace tessera::test {
 
 HomeGuard::HomeGuard(const QString& home) {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return;
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return;
   QByteArray program(TESSERA_TEST_FOLDER "/tessera-home-guard");
   char* const arguments[] = {program.data(), nullptr};
   posix_spawn_file_actions_t actions;
@@ -28,17 +30,21 @@ HomeGuard::HomeGuard(const QString& home) {
   ::close(ends[0]);
   // The guard has detached when waitpid returns.
   const QByteArray line = home.toLocal8Bit() + '\n';
+  const auto size = static_cast<std::size_t>(line.size());
   if (started && ::waitpid(pid, &status, 0) == pid && status == 0 &&
-      ::write(ends[1], line.constData(), static_cast<std::size_t>(line.size())) == line.size())
-    pipe_ = ends[1];
+      ::send(ends[1], line.constData(), size, MSG_NOSIGNAL) == line.size())
+    socket_ = ends[1];
   else
     ::close(ends[1]);
 }
 
 HomeGuard::~HomeGuard() {
-  if (pipe_ < 0) return;
-  static_cast<void>(::write(pipe_, "x", 1));
-  ::close(pipe_);
+  if (socket_ < 0) return;
+  static_cast<void>(::send(socket_, "x", 1, MSG_NOSIGNAL));
+  char byte = 0;
+  while (::read(socket_, &byte, 1) < 0 && errno == EINTR) {  // its end closes the connection
+  }
+  ::close(socket_);
 }
 
 }  // namespace tessera::test

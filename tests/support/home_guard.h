@@ -16,16 +16,17 @@ class HomeGuard {
  public:
   /// \pre `home` is absolute and below /tmp
   explicit HomeGuard(const QString& home);
-  /// Ends the guard. From here on the test itself must end what it has started.
+  /// Ends the guard and waits until it is gone. From here on the test itself must end what it has
+  /// started.
   ~HomeGuard();
   HomeGuard(const HomeGuard&) = delete;
   HomeGuard& operator=(const HomeGuard&) = delete;
 
   /// Whether the guard runs.
-  bool is_on() const { return pipe_ >= 0; }
+  bool is_on() const { return socket_ >= 0; }
 
  private:
-  int pipe_ = -1;  // the guard acts when it is closed
+  int socket_ = -1;  // the guard acts when it is closed
 };
 
 }  // namespace tessera::test

@@ -68,14 +68,14 @@ LocalCluster::~LocalCluster() {
   for (const app::ProcessId& process : left) app::signalProcess(process, SIGKILL);
 }
 
-bool LocalCluster::Configure(const std::string& key, std::int64_t value) const {
+bool LocalCluster::Configure(const std::map<std::string, std::int64_t>& values) const {
   const int nodes = static_cast<int>(keepers_.size());
   for (int node = 0; node < nodes; ++node) {
     QFile file(home() + QStringLiteral("/clusters/t/n%1/agent.json").arg(node));
     if (!file.open(QIODevice::ReadWrite)) return false;
     Json config = Json::parse(file.readAll().toStdString(), nullptr, false);
     if (!config.is_object()) return false;
-    config[key] = value;
+    for (const auto& [key, value] : values) config[key] = value;
     file.resize(0);
     file.seek(0);
     if (file.write(QByteArray::fromStdString(config.dump())) < 0) return false;

@@ -7,6 +7,7 @@
 
 #include <QTemporaryDir>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,9 +46,9 @@ class LocalCluster {
   /// The environment with this TESSERA_HOME, for programs that a test starts itself.
   QStringList Environment() const { return EnvironmentWithHome(home()); }
 
-  /// Sets a key of all nodes' agent.json and restarts their agents.
+  /// Sets keys of all nodes' agent.json and restarts their agents.
   /// \return whether all nodes are alive
-  bool Configure(const std::string& key, std::int64_t value) const;
+  bool Configure(const std::map<std::string, std::int64_t>& values) const;
   /// Runs `tesseractl WORDS…` for at most `seconds`.
   Outcome Run(const QStringList& words, int seconds = 60) const;
   /// The same with --json.

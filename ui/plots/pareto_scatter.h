@@ -27,6 +27,7 @@ class ParetoScatter : public QWidget {
   std::optional<int> hovered() const { return m_hovered; }
   /// Draws the points faint, because newer ones are pending.
   void setOutdated(bool outdated);
+  bool isOutdated() const { return m_outdated; }
   QPointF pointOf(int index) const;
   std::optional<int> indexAt(QPointF position) const;
   QSize sizeHint() const override { return {300, 150}; }

@@ -53,7 +53,9 @@ HttpServer::~HttpServer() {
     const std::lock_guard lock(mutex_);
     for (const int socket : sockets_) ::shutdown(socket, SHUT_RDWR);
     threads.swap(threads_);
+    is_ending_ = true;
   }
+  end_.notify_all();
   for (std::thread& thread : threads) thread.join();
   for (const int socket : sockets_) ::close(socket);
 }
@@ -74,6 +76,7 @@ void HttpServer::Accept() {
     const int on = 1;
     ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     ++connections_;
+    ++open_;
     const std::lock_guard lock(mutex_);
     sockets_.push_back(socket);
     threads_.emplace_back([this, socket] { Serve(socket); });
@@ -96,11 +99,15 @@ void HttpServer::Serve(int socket) {
     if (!Answer(socket, request)) break;
   }
   ::shutdown(socket, SHUT_RDWR);
+  --open_;
 }
 
 bool HttpServer::Answer(int socket, const std::string& request) {
   ++requests_;
-  if (delay_ms > 0) std::this_thread::sleep_for(std::chrono::milliseconds(delay_ms));
+  if (delay_ms > 0) {
+    std::unique_lock lock(mutex_);
+    end_.wait_for(lock, std::chrono::milliseconds(delay_ms), [this] { return is_ending_; });
+  }
   const std::string path = request.substr(4, request.find(' ', 4) - 4);
   const auto plain = [&](int code) {
     return SendAll(socket, fmt::format("HTTP/1.1 {} X\r\nContent-Length: 2\r\n\r\nno", code));

@@ -5,6 +5,7 @@
 /// A small web server on the loopback that serves files from memory by range, and can misbehave.
 
 #include <atomic>
+#include <condition_variable>
 #include <map>
 #include <mutex>
 #include <string>
@@ -16,6 +17,7 @@ namespace tessera::test {
 class HttpServer {
  public:
   HttpServer();
+  /// Ends the delay of replies, so it does not wait for them.
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
@@ -36,6 +38,8 @@ class HttpServer {
 
   int requests() const { return requests_; }
   int connections() const { return connections_; }
+  /// Connections that neither side has closed.
+  int open_connections() const { return open_; }
 
  private:
   struct File {
@@ -48,8 +52,10 @@ class HttpServer {
 
   int listener_ = -1;
   int port_ = 0;
-  std::atomic<int> requests_ = 0, connections_ = 0;
+  std::atomic<int> requests_ = 0, connections_ = 0, open_ = 0;
   std::mutex mutex_;
+  std::condition_variable end_;
+  bool is_ending_ = false;             // guarded by mutex_
   std::map<std::string, File> files_;  // guarded by mutex_
   std::vector<int> sockets_;           // guarded by mutex_
   std::vector<std::thread> threads_;   // guarded by mutex_

@@ -112,7 +112,7 @@ class HttpSourceTest : public QObject {
       options.cancel = stop.get_token();
       const auto source = HttpFiles(options).Open(server.url("a"));
       QVERIFY(source.has_value());
-      (is_silent ? server.delay_ms : server.unavailable_for) = 3000;
+      (is_silent ? server.delay_ms : server.unavailable_for) = 30'000;
       const int before = server.requests();
       const std::jthread stopper([&] {
         while (server.requests() == before) std::this_thread::sleep_for(1ms);
