@@ -58,8 +58,8 @@ class ClusterClient {
     std::function<void(const engine::Sample&)> sample;
   };
   /// Starts the connection: CURVE handshake, Hello (refuses other protocol versions), then a
-  /// snapshot and the published stream. Reconnects without end, with back-off 0.25-0.5-1…30 s. After a
-  /// gap in the stream the client requests a new snapshot.
+  /// snapshot and the published stream. Reconnects without end, with back-off 0.25-0.5-1…30 s.
+  /// After a gap in the stream the client requests a new snapshot.
   static Result<std::unique_ptr<ClusterClient>> Open(const Profile& profile, Handlers handlers);
   /// As Open, without the published stream, for single commands.
   static Result<std::unique_ptr<ClusterClient>> OpenForCommands(const Profile& profile);

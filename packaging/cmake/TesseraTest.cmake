@@ -4,7 +4,7 @@
 # tessera_test_driver(DRIVER [LIBS libs…] [SOURCES helpers…] [QT modules])
 #   Declares the program that the following tessera_add_test calls of this folder add their sources to.
 #   Drivers with the same QT, for example Widgets (default Core), share one precompiled header; QT names the
-#   largest module that LIBS bring along.
+#   largest module (Core, Gui or Widgets) that LIBS bring along.
 # tessera_add_test(NAME [LABEL unit|conformance|python|e2e|gui|fuse|slow] [TIMEOUT s] [COST s] [CORES n]
 #                  [ENVIRONMENT var=value…] [NEEDS targets…])
 #   Adds NAME.cpp to the driver and a ctest entry `DRIVER NAME`. Default: label unit, 60 s, 1 core. COST
@@ -28,13 +28,7 @@ function(tessera_test_driver driver)
                              TESSERA_BIN_DIR="${CMAKE_BINARY_DIR}/bin"
                              TESSERA_TEST_FOLDER="${CMAKE_BINARY_DIR}/tests")
   if(TESSERA_PRECOMPILE)
-    get_property(owner GLOBAL PROPERTY TESSERA_PRECOMPILED_${ARG_QT})
-    if(owner)
-      target_precompile_headers(${driver} REUSE_FROM ${owner})
-    else()
-      target_precompile_headers(${driver} PRIVATE ${CMAKE_SOURCE_DIR}/tests/support/precompiled.h)
-      set_property(GLOBAL PROPERTY TESSERA_PRECOMPILED_${ARG_QT} ${driver})
-    endif()
+    target_precompile_headers(${driver} REUSE_FROM tessera_precompiled_${ARG_QT})
   endif()
   set(TESSERA_TEST_DRIVER ${driver} PARENT_SCOPE)
 endfunction()
