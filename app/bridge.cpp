@@ -47,21 +47,7 @@ void fill(const ui::PlanRequest& request, wire::PlanRequest* out) {
   out->set_job(request.job.toStdString());
   for (const ptc::DeviceId device : request.devices) agents::Encode(device, out->add_devices());
   if (request.mesh) agents::Encode(*request.mesh, out->mutable_mesh());
-  if (request.options) {
-    out->mutable_options()->set_zero(request.options->zero);
-    out->mutable_options()->set_micro_batch(request.options->micro_batch);
-  }
-}
-
-/// Decodes each message of a repeated field.
-template <typename T, typename Messages>
-Result<std::vector<T>> decodeAll(const Messages& messages) {
-  std::vector<T> values;
-  for (const auto& message : messages) {
-    TESSERA_TRY(auto value, agents::Decode(message));
-    values.push_back(std::move(value));
-  }
-  return values;
+  if (request.options) agents::Encode(*request.options, out->mutable_options());
 }
 
 Status accept(const wire::Reply&) { return OkStatus(); }
@@ -205,7 +191,9 @@ void Bridge::fetchEvents() {
           for (const engine::Event& event : *events) onEvent(event);
         for (const engine::Event& event : held) onEvent(event);
       },
-      [](const wire::Reply& reply) { return decodeAll<engine::Event>(reply.events().events()); });
+      [](const wire::Reply& reply) {
+        return agents::DecodeAll<engine::Event>(reply.events().events());
+      });
 }
 
 template <typename T>
@@ -256,7 +244,7 @@ void Bridge::history(Done<std::vector<engine::HistoryEntry>> done) {
   message.mutable_history()->set_limit(kHistoryRows);
   ask<std::vector<engine::HistoryEntry>>(
       std::move(message), kAnswerTimeout, std::move(done), [](const wire::Reply& reply) {
-        return decodeAll<engine::HistoryEntry>(reply.history().entries());
+        return agents::DecodeAll<engine::HistoryEntry>(reply.history().entries());
       });
 }
 
@@ -273,10 +261,10 @@ void Bridge::samples(const QString& job, std::int64_t afterStep,
   message.mutable_samples()->set_job(job.toStdString());
   message.mutable_samples()->set_after_step(afterStep);
   message.mutable_samples()->set_limit(kSamplesPage);
-  ask<std::vector<engine::Sample>>(std::move(message), kAnswerTimeout, std::move(done),
-                                   [](const wire::Reply& reply) {
-                                     return decodeAll<engine::Sample>(reply.samples().samples());
-                                   });
+  ask<std::vector<engine::Sample>>(
+      std::move(message), kAnswerTimeout, std::move(done), [](const wire::Reply& reply) {
+        return agents::DecodeAll<engine::Sample>(reply.samples().samples());
+      });
 }
 
 void Bridge::propose(const QString& job, const std::vector<ptc::DeviceId>& devices,

@@ -47,7 +47,8 @@ ui::AgentTest refusal(const agents::Profile& profile, agents::LinkState state,
     }
   } else if (row.found.contains(QLatin1String("handshake"))) {
     row.verdict = Verdict::KeyRefused;
-    row.fix = tr("The server key of this profile does not match the cluster. Add its profile again.");
+    row.fix =
+        tr("The server key of this profile does not match the cluster. Add its profile again.");
   } else if (!profile.directory.empty()) {
     row.fix = tr("Start it: tesseractl up --cluster %1").arg(QString::fromStdString(profile.name));
   } else {
@@ -203,7 +204,7 @@ void ClusterTest::askNodes() {
 }
 
 void ClusterTest::report() {
-  if (!m_snapshot) return end(Timeout("the registrar does not say which nodes it has"));
+  if (!m_snapshot) return end(Timeout("the registrar does not report its nodes"));
   for (const engine::NodeStatus& node : m_snapshot->nodes)
     m_row(
         findingsOf(node, m_checks.value_or(std::vector<engine::Check>()), m_answeredAt, m_latency));

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Tests a connection: asks each agent of a cluster and names a remedy for each problem.
+/// Tests a connection: queries each agent of a cluster and names a remedy for each problem.
 
 #include <QObject>
 #include <QTimer>

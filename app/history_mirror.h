@@ -50,7 +50,7 @@ class HistoryMirror final : public QObject {
 
   /// Sends no requests while the cluster is not connected.
   void setConnected(bool connected);
-  /// Something happened: requests it within MirrorOptions::together.
+  /// Call this when something happened. The new rows are requested within MirrorOptions::together.
   void touch();
   /// Why the history is not mirrored, in one line; empty while it is.
   const QString& problem() const { return m_problem; }
@@ -61,7 +61,7 @@ class HistoryMirror final : public QObject {
   void caughtUp(const QString& path);
   /// problem() has changed.
   void problemChanged(const QString& text);
-  /// A problem that is solved already, such as a damaged file that was set aside.
+  /// A problem that is already solved, such as a damaged file that was moved aside.
   void noted(const QString& text);
 
  private:

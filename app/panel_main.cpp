@@ -288,6 +288,7 @@ int run(int argc, char** argv) {
   }
   QApplication application(argc, argv);
   QCoreApplication::setApplicationName(QStringLiteral("tessera"));
+  QGuiApplication::setDesktopFileName(QStringLiteral("org.tessera.Tessera"));
   QCoreApplication::setOrganizationName(QStringLiteral("tessera"));
   trace("Qt is up");
   ui::Settings settings(settingsFile);

@@ -10,6 +10,7 @@
 
 #include "ptc/base/at.h"
 #include "ptc/base/check.h"
+#include "ptc/base/enum_names.h"
 #include "ptc/base/utf8.h"
 
 namespace tessera::ptc {
@@ -17,6 +18,8 @@ namespace {
 
 constexpr std::int64_t kMaxDegree = 65536;
 constexpr std::int64_t kMaxDevices = 65536;
+
+constexpr EnumNames kAxisNames(Axis::kTp, {"pp", "dp", "ep", "cp", "tp"});
 
 /// The order of the axes in text forms: the common ones, then the rare ones.
 constexpr std::array<Axis, kNumAxes> kTextOrder = {Axis::kDp, Axis::kTp, Axis::kPp, Axis::kEp,
@@ -107,28 +110,12 @@ std::string ToString(const std::vector<DeviceId>& devices) {
   return text;
 }
 
-std::string_view ToString(Axis axis) {
-  switch (axis) {
-    case Axis::kPp:
-      return "pp";
-    case Axis::kDp:
-      return "dp";
-    case Axis::kEp:
-      return "ep";
-    case Axis::kCp:
-      return "cp";
-    case Axis::kTp:
-      return "tp";
-  }
-  return "";
-}
+std::string_view ToString(Axis axis) { return kAxisNames.Of(axis); }
 
 Result<Axis> ParseAxis(std::string_view name) {
-  for (Axis axis : kAxes) {
-    if (ToString(axis) == name) return axis;
-  }
+  if (const auto axis = kAxisNames.Find(name)) return *axis;
   return InvalidArgument(
-      fmt::format("unknown axis '{}', known are pp, dp, ep, cp, tp", Escaped(name)));
+      fmt::format("unknown axis '{}', known are {}", Escaped(name), kAxisNames.Joined(", ")));
 }
 
 std::int64_t MeshShape::num_ranks() const {

@@ -45,7 +45,7 @@ Result<std::int64_t> ByteCount(DType dtype, const Shape& shape) {
     if (!__builtin_mul_overflow(elements, SizeBytes(dtype), &bytes)) return bytes;
   } else if (!__builtin_mul_overflow(elements, SizeBits(dtype), &bits)) {
     if (bits % 8 == 0) return bits / 8;
-    return InvalidArgument(fmt::format("{} {} has {} bits, no whole number of bytes",
+    return InvalidArgument(fmt::format("{} {} has {} bits, not a whole number of bytes",
                                        ToString(dtype), ToString(shape), bits));
   }
   return InvalidArgument(

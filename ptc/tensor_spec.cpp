@@ -3,50 +3,38 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-
+#include "ptc/base/enum_names.h"
 #include "ptc/base/utf8.h"
 
 namespace tessera::ptc {
 namespace {
 
-constexpr std::array<std::string_view, 7> kRoleNames = {"param",  "master", "exp_avg", "exp_avg_sq",
-                                                        "buffer", "rng",    "scalar"};
-constexpr std::array<std::string_view, 5> kPlaceNames = {"layer", "first", "last", "first_and_last",
-                                                         "all"};
-constexpr std::array<std::string_view, 3> kSplitNames = {"even", "ceil", "heads"};
+constexpr EnumNames kRoleNames(TensorRole::kScalar, {"param", "master", "exp_avg", "exp_avg_sq",
+                                                     "buffer", "rng", "scalar"});
+constexpr EnumNames kPlaceNames(StagePlace::kAll,
+                                {"layer", "first", "last", "first_and_last", "all"});
+constexpr EnumNames kSplitNames(Split::kHeads, {"even", "ceil", "heads"});
 
 }  // namespace
 
-std::string_view ToString(TensorRole role) { return kRoleNames[static_cast<std::size_t>(role)]; }
+std::string_view ToString(TensorRole role) { return kRoleNames.Of(role); }
+std::string_view ToString(StagePlace place) { return kPlaceNames.Of(place); }
+std::string_view ToString(Split split) { return kSplitNames.Of(split); }
 
 Result<TensorRole> ParseTensorRole(std::string_view name) {
-  const auto it = std::find(kRoleNames.begin(), kRoleNames.end(), name);
-  if (it == kRoleNames.end()) {
-    return InvalidArgument(fmt::format("unknown tensor role '{}'", Escaped(name)));
-  }
-  return static_cast<TensorRole>(it - kRoleNames.begin());
+  if (const auto role = kRoleNames.Find(name)) return *role;
+  return InvalidArgument(fmt::format("unknown tensor role '{}'", Escaped(name)));
 }
-
-std::string_view ToString(StagePlace place) { return kPlaceNames[static_cast<std::size_t>(place)]; }
 
 Result<StagePlace> ParseStagePlace(std::string_view name) {
-  const auto it = std::find(kPlaceNames.begin(), kPlaceNames.end(), name);
-  if (it == kPlaceNames.end()) {
-    return InvalidArgument(fmt::format("unknown stage place '{}'", Escaped(name)));
-  }
-  return static_cast<StagePlace>(it - kPlaceNames.begin());
+  if (const auto place = kPlaceNames.Find(name)) return *place;
+  return InvalidArgument(fmt::format("unknown stage place '{}'", Escaped(name)));
 }
 
-std::string_view ToString(Split split) { return kSplitNames[static_cast<std::size_t>(split)]; }
-
 Result<Split> ParseSplit(std::string_view name) {
-  const auto it = std::find(kSplitNames.begin(), kSplitNames.end(), name);
-  if (it == kSplitNames.end())
-    return InvalidArgument(
-        fmt::format("unknown split '{}', known are even, ceil, heads", Escaped(name)));
-  return static_cast<Split>(it - kSplitNames.begin());
+  if (const auto split = kSplitNames.Find(name)) return *split;
+  return InvalidArgument(
+      fmt::format("unknown split '{}', known are {}", Escaped(name), kSplitNames.Joined(", ")));
 }
 
 }  // namespace tessera::ptc

@@ -74,7 +74,7 @@ class MainWindow : public QMainWindow {
   bool grabTo(const QString& file);
 
  signals:
-  /// The window closes and asks to be started again, because a setting needs a restart.
+  /// The window closes and requests a restart, which a setting needs.
   void restartRequested();
 
  protected:

@@ -52,15 +52,18 @@ struct Theme {
 /// QLabel: "heading", "group", "caption", "number", "hint", "ok", "warn", "bad", "accent".
 void applyTheme(QApplication& application, ThemeMode mode);
 
-/// Returns the colour that identifies `piece`. \pre piece >= 0
+/// Returns the colour that identifies `piece`.
+/// \pre piece >= 0
 QColor identity(int piece);
-/// Returns the pattern that identifies `piece` together with identity(). \pre piece >= 0
+/// Returns the pattern that identifies `piece` together with identity().
+/// \pre piece >= 0
 Pattern pattern(int piece);
 /// Returns the colour of a quantity, 0 to 1, dark to light, readable with any colour vision
 /// (cividis: Nunez, Anderton, Renslow, PLoS ONE 13(7), 2018).
 QColor quantity(double fraction);
 /// Paints `pattern` over `area`, which is already filled with the identity colour, in a visible
-/// tint of white or black. Respects the clip of `painter`. \param strength 0 to 1
+/// tint of white or black. Respects the clip of `painter`.
+/// \param strength 0 to 1
 void paintPattern(QPainter& painter, const QRectF& area, Pattern pattern, const QColor& on,
                   double strength = 1);
 /// Returns near-black or white, whichever has more contrast on `background`.

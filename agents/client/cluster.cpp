@@ -65,69 +65,19 @@ std::string NewRequestId() {
   return id;
 }
 
-wire::Reply::BodyCase ReplyTo(wire::Request::BodyCase request) {
-  using Request = wire::Request;
-  using Reply = wire::Reply;
-  switch (request) {
-    case Request::kHello:
-      return Reply::kHello;
-    case Request::kStatus:
-      return Reply::kStatus;
-    case Request::kStartJob:
-      return Reply::kStartJob;
-    case Request::kJob:
-      return Reply::kJob;
-    case Request::kPlan:
-      return Reply::kPlan;
-    case Request::kApply:
-      return Reply::kApply;
-    case Request::kTxn:
-      return Reply::kTxn;
-    case Request::kCancel:
-      return Reply::kCancel;
-    case Request::kDigest:
-      return Reply::kDigest;
-    case Request::kHistory:
-      return Reply::kHistory;
-    case Request::kSamples:
-      return Reply::kSamples;
-    case Request::kEvents:
-      return Reply::kEvents;
-    case Request::kChanges:
-      return Reply::kChanges;
-    case Request::kPropose:
-      return Reply::kPropose;
-    case Request::kProbe:
-      return Reply::kProbe;
-    case Request::kTopology:
-      return Reply::kTopology;
-    case Request::kDoctor:
-      return Reply::kDoctor;
-    case Request::kLog:
-      return Reply::kLog;
-    case Request::kJobs:
-      return Reply::kJobs;
-    case Request::kView:
-      return Reply::kView;
-    case Request::kHandIn:
-      return Reply::kHandIn;
-    case Request::kKeepViews:
-    case Request::kReleaseViews:
-    case Request::kFailDevice:
-    case Request::kKillNode:
-    case Request::kShutdown:
-      return Reply::kDone;
-    case Request::BODY_NOT_SET:
-      return Reply::BODY_NOT_SET;
-  }
-  return Reply::BODY_NOT_SET;
+/// "start_job": the request's name in control.proto; null for an empty request.
+const std::string* NameOf(wire::Request::BodyCase request) {
+  const auto* field = wire::Request::descriptor()->FindFieldByNumber(static_cast<int>(request));
+  return field != nullptr ? &field->name() : nullptr;
 }
 
-/// "start_job": the request's name in control.proto.
-std::string NameOf(const wire::Request& request) {
-  const auto* field =
-      wire::Request::descriptor()->FindFieldByNumber(static_cast<int>(request.body_case()));
-  return field != nullptr ? field->name() : "empty";
+/// The reply of the same name, or else `done`.
+wire::Reply::BodyCase ReplyTo(wire::Request::BodyCase request) {
+  const std::string* name = NameOf(request);
+  if (name == nullptr) return wire::Reply::BODY_NOT_SET;
+  const auto* field = wire::Reply::descriptor()->FindFieldByName(*name);
+  return field != nullptr ? static_cast<wire::Reply::BodyCase>(field->number())
+                          : wire::Reply::kDone;
 }
 
 }  // namespace
@@ -292,7 +242,7 @@ struct ClusterClient::Impl {
           FailLink(LinkState::kLost, "connection to " + endpoint + " was lost");
           return;
         case LinkEvent::Kind::kUnreachable:
-          FailLink(LinkState::kLost, "nobody listens at " + endpoint);
+          FailLink(LinkState::kLost, "no process listens at " + endpoint);
           return;
       }
     }
@@ -393,7 +343,7 @@ struct ClusterClient::Impl {
     const std::string limit = DurationText(call.timeout);
     const std::string more = note.empty() ? "" : " (" + std::exchange(note, {}) + ")";
     if (state == LinkState::kConnected) {
-      Finish(found, Timeout("no reply to " + NameOf(call.request) + " from " +
+      Finish(found, Timeout("no reply to " + *NameOf(call.request.body_case()) + " from " +
                             profile.registrar_endpoint + " within " + limit + more));
     } else {
       Finish(found, Unavailable("cannot reach " + profile.registrar_endpoint + " within " + limit +
@@ -621,7 +571,7 @@ void ClusterClient::Call(wire::Request request, std::chrono::milliseconds timeou
 Result<wire::Reply> ClusterClient::CallAndWait(wire::Request request,
                                                std::chrono::milliseconds timeout) {
   if (impl_->loop.InLoop()) {
-    return FailedPrecondition("waiting for a reply on the thread that brings it");
+    return FailedPrecondition("waiting for a reply on the client's own thread");
   }
   auto promise = std::make_shared<std::promise<Result<wire::Reply>>>();
   auto future = promise->get_future();

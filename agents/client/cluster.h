@@ -41,8 +41,11 @@ std::string ProfilePath(const std::string& name);
 using engine::TesseraHome;
 
 /// kRefused: the cluster does not accept this key, this protocol version or this cluster name;
-/// `detail` names the reason. kLost: any failure that may pass. Both are tried again.
+/// `detail` names the reason. kLost: any failure that may pass. Both are retried.
 enum class LinkState { kConnecting, kConnected, kLost, kRefused };
+
+/// The time limit of requests that the registrar answers at once.
+inline constexpr std::chrono::milliseconds kReplyTimeout{10000};
 
 class ClusterClient {
  public:
@@ -55,8 +58,8 @@ class ClusterClient {
     std::function<void(const engine::Sample&)> sample;
   };
   /// Starts the connection: CURVE handshake, Hello (refuses other protocol versions), then a
-  /// snapshot and the published stream. Reconnects without end, with back-off 0.25-0.5-1…30 s. After a
-  /// gap in the stream the client requests a new snapshot.
+  /// snapshot and the published stream. Reconnects without end, with back-off 0.25-0.5-1…30 s.
+  /// After a gap in the stream the client requests a new snapshot.
   static Result<std::unique_ptr<ClusterClient>> Open(const Profile& profile, Handlers handlers);
   /// As Open, without the published stream, for single commands.
   static Result<std::unique_ptr<ClusterClient>> OpenForCommands(const Profile& profile);

@@ -27,7 +27,6 @@ using engine::vfs::HandedPiece;
 using engine::vfs::HandedState;
 using engine::vfs::HandedStatePtr;
 
-constexpr std::chrono::milliseconds kClusterSinkShortCall{10000};
 constexpr std::chrono::milliseconds kPollPeriod{50};
 /// How long the registrar may be away during a hand-in. Its agent is restarted sooner.
 constexpr std::chrono::minutes kPatience{5};
@@ -130,7 +129,7 @@ class ClusterSink : public engine::vfs::StateSink {
     wire::Request request;
     request.mutable_hand_in()->set_job(Utf8(job));
     request.mutable_hand_in()->set_refused(Utf8(why));
-    client_->Call(std::move(request), kClusterSinkShortCall, [](const Result<wire::Reply>&) {});
+    client_->Call(std::move(request), kReplyTimeout, [](const Result<wire::Reply>&) {});
   }
 
  private:
@@ -138,8 +137,7 @@ class ClusterSink : public engine::vfs::StateSink {
   Status AllowAgents() {
     wire::Request request;
     request.mutable_jobs();
-    TESSERA_TRY(const wire::Reply reply,
-                client_->CallAndWait(std::move(request), kClusterSinkShortCall));
+    TESSERA_TRY(const wire::Reply reply, client_->CallAndWait(std::move(request), kReplyTimeout));
     net_.SetAllowed({reply.jobs().agent_keys().begin(), reply.jobs().agent_keys().end()});
     return OkStatus();
   }
@@ -153,8 +151,7 @@ class ClusterSink : public engine::vfs::StateSink {
     hand_in->set_hand_in(static_cast<std::uint64_t>(number));
     for (const std::string& endpoint : lanes_->endpoints()) hand_in->add_lanes(endpoint);
     hand_in->set_public_key(keys_.public_key);
-    TESSERA_TRY(const wire::Reply reply,
-                client_->CallAndWait(std::move(request), kClusterSinkShortCall));
+    TESSERA_TRY(const wire::Reply reply, client_->CallAndWait(std::move(request), kReplyTimeout));
     return WaitFor(reply.hand_in().transaction());
   }
 
@@ -162,7 +159,7 @@ class ClusterSink : public engine::vfs::StateSink {
   void CallOff(std::int64_t transaction) {
     wire::Request request;
     request.mutable_cancel()->set_transaction(transaction);
-    client_->Call(std::move(request), kClusterSinkShortCall, [](const Result<wire::Reply>&) {});
+    client_->Call(std::move(request), kReplyTimeout, [](const Result<wire::Reply>&) {});
   }
 
   Status WaitFor(std::int64_t transaction) {
@@ -175,8 +172,8 @@ class ClusterSink : public engine::vfs::StateSink {
       }
       wire::Request request;
       request.mutable_txn()->set_transaction(transaction);
-      const auto reply = client_->CallAndWait(std::move(request),
-                                              called_off ? kLastPatience : kClusterSinkShortCall);
+      const auto reply =
+          client_->CallAndWait(std::move(request), called_off ? kLastPatience : kReplyTimeout);
       const auto now = std::chrono::steady_clock::now();
       if (reply) {
         heard = now;
@@ -187,12 +184,12 @@ class ClusterSink : public engine::vfs::StateSink {
                                        txn.record().reason()));
         }
       } else if (now - heard > kPatience) {
-        return Unavailable(fmt::format("what became of transaction {} is not known: {}",
+        return Unavailable(fmt::format("the outcome of transaction {} is not known: {}",
                                        transaction, reply.error().ToString()));
       }
       if (called_off && now - *called_off > kLastPatience) {
         return Unavailable(
-            fmt::format("what became of transaction {} is not known: the mount ends", transaction));
+            fmt::format("the outcome of transaction {} is not known: the mount ends", transaction));
       }
       std::this_thread::sleep_for(kPollPeriod);
     }

@@ -3,7 +3,7 @@
 
 /// \file
 /// The client's side of a hand-in: the nodes fetch the state from lanes of this process, in a
-/// transaction that the registrar coordinates (agents/DESIGN.md).
+/// transaction that the registrar coordinates (agents/DESIGN.md, "Hand-ins").
 
 #include <memory>
 

@@ -22,7 +22,6 @@ using engine::vfs::JobInfo;
 using engine::vfs::StateSource;
 using engine::vfs::StateViewPtr;
 
-constexpr std::chrono::milliseconds kClusterStateShortCall{10000};
 /// Longer than the registrar needs for any job with steps below half a minute.
 constexpr std::chrono::milliseconds kViewCall{360000};
 /// Limit for releases at the end. The nodes free views whose release is lost when the lease ends.
@@ -60,7 +59,7 @@ class Core {
     return OkStatus();
   }
 
-  Result<wire::ViewReply> Ask(const std::string& job) {
+  Result<wire::ViewReply> RequestView(const std::string& job) {
     wire::Request request;
     request.mutable_view()->set_job(job);
     request.mutable_view()->set_limit(options_.view_memory_bytes);
@@ -74,7 +73,7 @@ class Core {
     const auto answer = std::make_shared<std::optional<Result<wire::Reply>>>();
     {
       const std::lock_guard lock(mutex_);
-      if (is_cancelled_) return Cancelled("the cluster is not asked any more");
+      if (is_cancelled_) return Cancelled("the connection to the cluster is closed");
     }
     client_->Call(std::move(request), timeout, [this, answer](const Result<wire::Reply>& reply) {
       const std::lock_guard lock(mutex_);
@@ -84,7 +83,7 @@ class Core {
     std::unique_lock lock(mutex_);
     answered_.wait(lock, [&] { return *answer || is_cancelled_; });
     if (*answer) return std::move(**answer);
-    return Cancelled("the cluster is not asked any more");
+    return Cancelled("the connection to the cluster is closed");
   }
 
   void Cancel() {
@@ -102,7 +101,7 @@ class Core {
       held_.erase(id);
       ++releases_under_way_;
     }
-    client_->Call(std::move(request), kClusterStateShortCall, [this](const Result<wire::Reply>&) {
+    client_->Call(std::move(request), kReplyTimeout, [this](const Result<wire::Reply>&) {
       const std::lock_guard lock(mutex_);
       --releases_under_way_;
       released_.notify_all();
@@ -147,14 +146,13 @@ class Core {
   void RenewOne(std::uint64_t id) {
     wire::Request request;
     request.mutable_keep_views()->add_views(id);
-    client_->Call(std::move(request), kClusterStateShortCall,
-                  [this, id](const Result<wire::Reply>& reply) {
-                    if (reply || reply.error().code != ErrorCode::kDataLoss) return;
-                    const std::lock_guard lock(mutex_);
-                    if (const auto held = held_.find(id); held != held_.end()) {
-                      held->second.fate->NoteLost(reply.error());
-                    }
-                  });
+    client_->Call(std::move(request), kReplyTimeout, [this, id](const Result<wire::Reply>& reply) {
+      if (reply || reply.error().code != ErrorCode::kDataLoss) return;
+      const std::lock_guard lock(mutex_);
+      if (const auto held = held_.find(id); held != held_.end()) {
+        held->second.fate->NoteLost(reply.error());
+      }
+    });
   }
 
   const ClusterStateOptions options_;
@@ -177,7 +175,7 @@ class ClusterState : public StateSource {
   Result<std::vector<JobInfo>> Jobs() override {
     wire::Request request;
     request.mutable_jobs();
-    TESSERA_TRY(const wire::Reply reply, core_->Call(std::move(request), kClusterStateShortCall));
+    TESSERA_TRY(const wire::Reply reply, core_->Call(std::move(request), kReplyTimeout));
     std::vector<JobInfo> jobs;
     for (const wire::JobStateInfo& info : reply.jobs().jobs()) {
       TESSERA_TRY(JobInfo job, DecodeJobState(info));
@@ -218,7 +216,7 @@ class ClusterState : public StateSource {
     std::shared_ptr<std::optional<Result<StateViewPtr>>> taking;  // by one of the callers
   };
   Result<std::shared_ptr<ClusterView>> Take(const std::string& job) {
-    TESSERA_TRY(const wire::ViewReply reply, core_->Ask(job));
+    TESSERA_TRY(const wire::ViewReply reply, core_->RequestView(job));
     const std::uint64_t id = reply.view();
     auto view = ClusterView::Make(reply, core_->machine(), core_->readers(),
                                   [core = core_, id] { core->Release(id); });

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The state of a cluster's jobs at step boundaries, as views (DESIGN.md, "State of jobs"). The
-/// file tree, checkpoints and comparisons read it.
+/// The state of a cluster's jobs at step boundaries, as views (agents/client/DESIGN.md, "State of
+/// jobs"). The file tree, checkpoints and comparisons read it.
 
 #include <chrono>
 #include <cstdint>

@@ -37,14 +37,14 @@ struct ClusterView::RemoteRead {
   const engine::ViewCell* cell = nullptr;
   engine::CellView source;  // without memory: where the bytes lie inside the cell
   engine::CellView target;
-  std::int64_t done = 0;  // bytes that were asked for
+  std::int64_t done = 0;  // bytes requested so far
   std::optional<std::future<Status>> under_way = {};
 };
 
 Result<std::shared_ptr<LaneReader>> LaneReaders::Of(const std::vector<std::string>& endpoints,
                                                     const std::string& server_key) {
   const std::lock_guard lock(mutex_);
-  if (is_cancelled_) return Cancelled("lanes are not read any more");
+  if (is_cancelled_) return Cancelled("the lane readers are closed");
   const auto found = readers_.find(endpoints);
   if (found != readers_.end() && found->second.server_key == server_key) {
     return found->second.reader;
@@ -124,12 +124,6 @@ Result<std::shared_ptr<ClusterView>> ClusterView::Make(const wire::ViewReply& re
                                        bytes_of_node.size()));
   }
   return view;
-}
-
-int ClusterView::num_mapped() const {
-  int count = 0;
-  for (const auto& [node, share] : shares_) count += share.memory ? 1 : 0;
-  return count;
 }
 
 Status ClusterView::Read(int tensor, const ptc::Box& box, std::span<std::byte> out) const {

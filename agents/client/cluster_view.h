@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// One view of a job's state: the places of its cells, and reads of their bytes.
+/// One view of a job's state: where its cells lie, and reads of their bytes.
 
 #include <functional>
 #include <map>
@@ -33,7 +33,7 @@ class LaneReaders {
   void Cancel();
 
  private:
-  // The I/O threads decrypt, and a connection stays on one of them.
+  // Two I/O threads, because they decrypt and each connection stays on one of them.
   NetContext context_{2};
   const CurveKeys keys_;
   std::mutex mutex_;
@@ -71,7 +71,7 @@ class ViewFate {
 /// \threadsafety Any thread, several at once.
 class ClusterView : public engine::vfs::StateView {
  public:
-  /// \param machine the memory of nodes on this machine is mapped; empty: of none
+  /// \param machine identity of this machine, whose nodes are mapped; empty: no memory is mapped
   /// \param released runs in the destructor
   /// \error kInvalidArgument for a reply that does not fit its own layout
   static Result<std::shared_ptr<ClusterView>> Make(const wire::ViewReply& reply,
@@ -88,8 +88,6 @@ class ClusterView : public engine::vfs::StateView {
   const std::shared_ptr<ViewFate>& fate() const { return fate_; }
   /// The memory that all nodes together hold for this view.
   std::int64_t size_bytes() const { return plan_->total_bytes(); }
-  /// The number of nodes whose memory is mapped here.
-  int num_mapped() const;
 
  private:
   struct Share {

@@ -27,7 +27,7 @@ constexpr Field kFields[] = {
     {"directory", &Profile::directory, false},
 };
 
-/// The one key that is no string: kept as it is for those who read it.
+/// The only key that is not a string. It is stored unchanged for its readers.
 constexpr const char* kCalibration = "calibration";
 
 bool IsName(const std::string& name) {

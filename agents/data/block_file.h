@@ -15,8 +15,8 @@
 namespace tessera::agents {
 
 /// Fills `out` from byte `begin` of the block, and marks the file as used now.
-/// \return false if there is no such block, it has another key or size, or is damaged where it is
-///     read; a damaged one is removed
+/// \return false if there is no such block, it has another key or size, or is damaged in the
+///     requested range; a damaged file is removed
 bool ReadBlockFile(const std::string& path, std::uint64_t key, std::int64_t block_bytes,
                    std::int64_t begin, std::span<std::byte> out);
 

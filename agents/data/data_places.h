@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Opens data from all places: local files, and servers through the cache and read-ahead.
+/// Opens data from all kinds of sources: local files, and servers through the cache and read-ahead.
 
 #include <cstdint>
 #include <string>
@@ -25,7 +25,7 @@ struct DataPlaces {
   engine::IndexOptions index = {};
 };
 
-/// As engine::OpenData, from all places.
+/// As engine::OpenData, from all these sources.
 Result<engine::DataMix> OpenData(const std::vector<std::string>& paths, std::int64_t sequence,
                                  const DataPlaces& places);
 

@@ -188,7 +188,7 @@ HttpClient::Outcome HttpClient::Run(const std::string& url, Transfer& transfer,
   if (transfer.reply.etag.empty()) transfer.reply.etag = transfer.last_modified;
   Outcome outcome{.reply = transfer.reply};
   if (transfer.is_too_long) {
-    outcome.failure = {"the server sends more than was asked for", false, 0};
+    outcome.failure = {"the server sends more than was requested", false, 0};
   } else if (code != CURLE_OK && !transfer.is_refused) {
     const char* what = words[0] != '\0' ? words.data() : curl_easy_strerror(code);
     outcome.failure = {what, MayRetry(code),

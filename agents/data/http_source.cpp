@@ -36,7 +36,7 @@ Error Refusal(const std::string& url, std::int64_t offset, int status) {
   }
   if (status == 200) {
     return At(url, offset, ErrorCode::kFailedPrecondition,
-              "the server answers 200 where 206 is due: it cannot send parts of a file");
+              "the server answers 200 instead of 206: it cannot send parts of a file");
   }
   return At(url, offset, ErrorCode::kUnavailable, fmt::format("the server answers {}", status));
 }
@@ -105,7 +105,7 @@ class HttpSource final : public engine::ByteSource {
                            0 < reply.body_bytes && reply.body_bytes <= missing;
       if (!is_good) {
         return At(url_, offset, ErrorCode::kUnavailable,
-                  fmt::format("the server sends {} bytes from {}, {} from {} were asked for",
+                  fmt::format("the server sends {} bytes from {}, {} from {} were requested",
                               reply.body_bytes, reply.range_begin, missing, offset + got));
       }
       got += reply.body_bytes;  // a server may send less than the range: the rest is requested
@@ -150,8 +150,7 @@ Result<std::vector<std::string>> ParseManifest(const std::string& folder, std::s
                            line.find_first_of(" \t?#") != std::string_view::npos;
     if (leads_out) {
       return InvalidArgument(
-          fmt::format("'{}manifest.txt' line {}: '{}' is no escaped name below "
-                      "the folder",
+          fmt::format("'{}manifest.txt' line {}: '{}' is not an escaped name below the folder",
                       ShownUrl(folder), number, line.substr(0, 200)));
     }
     names.push_back(folder + std::string(line));
@@ -178,7 +177,8 @@ Result<ByteSourcePtr> HttpFiles::Open(const std::string& name) const {
   const bool is_empty = reply.status == 416 && reply.total_size == 0;
   if (reply.status != 206 && !is_empty) return Refusal(name, 0, reply.status);
   if (reply.total_size < 0) {
-    return At(name, 0, ErrorCode::kFailedPrecondition, "the server does not tell the file's size");
+    return At(name, 0, ErrorCode::kFailedPrecondition,
+              "the server does not report the file's size");
   }
   return std::make_shared<const HttpSource>(name, reply.total_size, reply.etag, options_, client_);
 }
@@ -192,10 +192,11 @@ Result<std::vector<std::string>> HttpFiles::List(const std::string& name) const 
                 return client_->GetText(url, text, kMaxManifest, limit, options_.cancel);
               }));
   if (reply.status != 200) {
-    return reply.status == 404 ? NotFound(fmt::format("data folder '{}' has no manifest.txt, which "
-                                                      "names its files, a line each",
-                                                      ShownUrl(name)))
-                               : Refusal(url, 0, reply.status);
+    return reply.status == 404
+               ? NotFound(fmt::format(
+                     "data folder '{}' has no manifest.txt, which lists its files, one per line",
+                     ShownUrl(name)))
+               : Refusal(url, 0, reply.status);
   }
   return ParseManifest(name, text);
 }

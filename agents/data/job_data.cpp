@@ -36,7 +36,7 @@ Result<engine::DataMix> OpenJobData(const engine::JobSettings& settings,
   const auto paths = settings.data.empty() ? engine::DefaultTextPaths() : settings.data;
   if (paths.empty()) {
     return NotFound(
-        "no text to train on: neither /usr/share/common-licenses nor a Python library is here, and "
+        "no text to train on: neither /usr/share/common-licenses nor a Python library exists, and "
         "no data path is given");
   }
   DataPlaces places;

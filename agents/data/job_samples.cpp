@@ -30,7 +30,7 @@ constexpr std::size_t kMaxOpen = 16;
 
 Result<JobDataPtr> OpenSettings(const std::string& json, const engine::IndexOptions& index) {
   TESSERA_TRY(const engine::JobSettings settings, engine::ParseJobSettings(json));
-  if (settings.program) return NotFound("the data of an own program are its own");
+  if (settings.program) return NotFound("a user's program reads its own data");
   if (settings.global_batch < 1) {
     return InvalidArgument(fmt::format("a global batch of {} samples", settings.global_batch));
   }
@@ -62,7 +62,7 @@ class JobSamples final : public engine::vfs::SampleSource {
                      [&] { return slot->result.has_value() || stop_.stop_requested(); });
     if (slot->result) return *slot->result;
     if (stop_.stop_requested()) return Cancelled("the file tree ends");
-    return Timeout(fmt::format("data of job '{}' are being opened: {} of {} bytes are gone through",
+    return Timeout(fmt::format("data of job '{}' are being opened: {} of {} bytes are read",
                                job.name, slot->done_bytes.load(), slot->total_bytes.load()));
   }
 

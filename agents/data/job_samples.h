@@ -23,9 +23,8 @@ struct JobSamplesOptions {
 };
 
 /// Opens the data of each job once, on its own thread, with OpenJobData. Paths are those of this
-/// machine and are opened as the user of this process. Data that are no longer requested are closed
-/// after data of some other jobs were opened. Stop also ends reads of the data, those of a server
-/// within a second.
+/// machine and are opened as the user of this process. The data of the 16 most recently requested
+/// jobs stay open. Stop also ends reads of the data, those of a server within a second.
 /// \threadsafety as SampleSource; the destructor waits for openings, which end when they next check
 std::shared_ptr<engine::vfs::SampleSource> MakeJobSamples(JobSamplesOptions options = {});
 

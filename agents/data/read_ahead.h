@@ -28,8 +28,8 @@ struct ReadAheadOptions {
 
 /// One thread for all sources. If a read begins at the end of the previous one, the blocks after it
 /// are fetched. A read waits for a block that is being fetched. An error of a fetch ahead is
-/// dropped: the read that needs the block meets it again.
-/// \threadsafety Any thread. Must outlive no source: sources hold it.
+/// dropped, because the read that needs the block fetches it again.
+/// \threadsafety Any thread. Sources share ownership, so it lives as long as they do.
 class ReadAhead {
  public:
   explicit ReadAhead(ReadAheadOptions options = {});

@@ -5,7 +5,7 @@
 
 namespace tessera::agents {
 
-int ErrnoOf(const Error& error, FileAsk ask) {
+int ErrnoOf(const Error& error, FileRequest request) {
   switch (error.code) {
     case ErrorCode::kNotFound:
       return ENOENT;
@@ -18,7 +18,7 @@ int ErrnoOf(const Error& error, FileAsk ask) {
     case ErrorCode::kTimeout:
       return ETIMEDOUT;
     case ErrorCode::kUnavailable:
-      return ask == FileAsk::kOpen || ask == FileAsk::kWrite ? EBUSY : EIO;
+      return request == FileRequest::kOpen || request == FileRequest::kWrite ? EBUSY : EIO;
     case ErrorCode::kAlreadyExists:
       return EEXIST;
     case ErrorCode::kUnimplemented:
@@ -26,14 +26,14 @@ int ErrnoOf(const Error& error, FileAsk ask) {
     case ErrorCode::kCancelled:
       return ECANCELED;
     case ErrorCode::kDataLoss:
-      return ask == FileAsk::kWrite ? EBADMSG : EIO;
+      return request == FileRequest::kWrite ? EBADMSG : EIO;
     default:
       return EIO;
   }
 }
 
-bool IsOrdinary(const Error& error, FileAsk ask) {
-  if (ask == FileAsk::kWrite) return error.code == ErrorCode::kUnimplemented;
+bool IsOrdinary(const Error& error, FileRequest request) {
+  if (request == FileRequest::kWrite) return error.code == ErrorCode::kUnimplemented;
   return error.code == ErrorCode::kNotFound || error.code == ErrorCode::kFailedPrecondition;
 }
 

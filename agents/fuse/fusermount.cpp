@@ -58,7 +58,7 @@ Status CheckFusermount() {
     return OkStatus();
   }
   return FailedPrecondition(fmt::format(
-      "{} has not the right to mount; root can give it with `chmod u+s {}`", program, program));
+      "{} has no permission to mount; root can grant it with `chmod u+s {}`", program, program));
 }
 
 Status RunFusermount(const std::string& path, bool lazy) {

@@ -146,7 +146,8 @@ Status CheckMountPoint(const std::string& path) {
         fmt::format("'{}' is mounted already; `tesseractl unmount {}`", path, path));
   }
   if (mount) {
-    return AlreadyExists(fmt::format("'{}' holds a file system of type {}", path, mount->type));
+    return AlreadyExists(
+        fmt::format("'{}' already has a file system of type {}", path, mount->type));
   }
   std::error_code error;
   if (!fs::is_directory(path, error))

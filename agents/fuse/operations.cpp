@@ -44,7 +44,7 @@ void Lookup(fuse_req_t request, fuse_ino_t folder, const char* name) {
   FileService& service = ServiceOf(request);
   const auto found = service.tree.Lookup(folder, name, Now());
   if (!found) {
-    return Fail(request, found.error(), FileAsk::kLookup, fmt::format("lookup of '{}'", name));
+    return Fail(request, found.error(), FileRequest::kLookup, fmt::format("lookup of '{}'", name));
   }
   const fuse_entry_param entry = ToEntry(service, *found);
   // If the kernel did not take the reply, it does not know the inode.
@@ -66,7 +66,7 @@ void ForgetMany(fuse_req_t request, std::size_t count, fuse_forget_data* forgets
 void GetAttr(fuse_req_t request, fuse_ino_t ino, fuse_file_info* /*file*/) {
   FileService& service = ServiceOf(request);
   const auto attributes = service.tree.Attr(ino);
-  if (!attributes) return Fail(request, attributes.error(), FileAsk::kLookup, "attributes");
+  if (!attributes) return Fail(request, attributes.error(), FileRequest::kLookup, "attributes");
   const struct stat status = ToStat(service, *attributes);
   fuse_reply_attr(request, &status, attributes->writable ? 0 : kForEver);
 }
@@ -75,7 +75,7 @@ void Open(fuse_req_t request, fuse_ino_t ino, fuse_file_info* file) {
   FileService& service = ServiceOf(request);
   if ((file->flags & O_ACCMODE) != O_RDONLY) return OpenToWrite(request, ino, file);
   const auto handle = service.tree.Open(ino, Now());
-  if (!handle) return Fail(request, handle.error(), FileAsk::kOpen, "open");
+  if (!handle) return Fail(request, handle.error(), FileRequest::kOpen, "open");
   file->fh = *handle;
   file->keep_cache = 1;
   file->noflush = 1;
@@ -93,7 +93,7 @@ void Read(fuse_req_t request, fuse_ino_t /*ino*/, std::size_t size, off_t offset
   FileService& service = ServiceOf(request);
   const auto bytes = service.tree.Read(file->fh, offset, RoomOfThread(size));
   if (!bytes) {
-    return Fail(request, bytes.error(), FileAsk::kRead, fmt::format("read at {}", offset));
+    return Fail(request, bytes.error(), FileRequest::kRead, fmt::format("read at {}", offset));
   }
   std::vector<iovec> parts;
   parts.reserve(bytes->fragments.size());
@@ -112,7 +112,7 @@ void Release(fuse_req_t request, fuse_ino_t /*ino*/, fuse_file_info* file) {
 void OpenFolder(fuse_req_t request, fuse_ino_t ino, fuse_file_info* file) {
   FileService& service = ServiceOf(request);
   const auto handle = service.tree.OpenFolder(ino, Now());
-  if (!handle) return Fail(request, handle.error(), FileAsk::kOpen, "open of a folder");
+  if (!handle) return Fail(request, handle.error(), FileRequest::kOpen, "open of a folder");
   file->fh = *handle;
   if (fuse_reply_open(request, file) != 0) service.tree.ReleaseFolder(*handle);
 }

@@ -24,10 +24,10 @@ FileService& ServiceOf(fuse_req_t request) {
 
 engine::vfs::Time Now() { return std::chrono::steady_clock::now(); }
 
-void Fail(fuse_req_t request, const Error& error, FileAsk ask, std::string_view what) {
-  const int number = ErrnoOf(error, ask);
+void Fail(fuse_req_t request, const Error& error, FileRequest kind, std::string_view what) {
+  const int number = ErrnoOf(error, kind);
   const FileService& service = ServiceOf(request);
-  if (!IsOrdinary(error, ask) && service.log) {
+  if (!IsOrdinary(error, kind) && service.log) {
     service.log(fmt::format("{}: {} (errno {})", what, error.ToString(), number));
   }
   fuse_reply_err(request, number);

@@ -24,7 +24,7 @@ void Create(fuse_req_t request, fuse_ino_t folder, const char* name, mode_t /*mo
   FileService& service = ServiceOf(request);
   const auto created = service.tree.Create(folder, name, Now());
   if (!created) {
-    return Fail(request, created.error(), FileAsk::kWrite, fmt::format("'{}'", name));
+    return Fail(request, created.error(), FileRequest::kWrite, fmt::format("'{}'", name));
   }
   AsWritten(file, created->handle);
   const fuse_entry_param entry = ToEntry(service, created->attributes);
@@ -40,7 +40,7 @@ void Write(fuse_req_t request, fuse_ino_t /*ino*/, const char* bytes, std::size_
   const auto handle = file->fh;
   const auto written = service.tree.Write(handle, offset, std::as_bytes(std::span(bytes, size)));
   if (!written) {
-    return Fail(request, written.error(), FileAsk::kWrite, fmt::format("write at {}", offset));
+    return Fail(request, written.error(), FileRequest::kWrite, fmt::format("write at {}", offset));
   }
   fuse_reply_write(request, size);
   // The writer has its reply, and another thread serves its next write.
@@ -54,7 +54,8 @@ void SetAttr(fuse_req_t request, fuse_ino_t ino, struct stat* wanted, int what,
   const auto attributes = (what & FUSE_SET_ATTR_SIZE) != 0
                               ? service.tree.Resize(ino, wanted->st_size)
                               : service.tree.Attr(ino);
-  if (!attributes) return Fail(request, attributes.error(), FileAsk::kWrite, "change of a file");
+  if (!attributes)
+    return Fail(request, attributes.error(), FileRequest::kWrite, "change of a file");
   if (attributes->folder || !attributes->writable) {
     fuse_reply_err(request, EROFS);
     return;
@@ -65,7 +66,7 @@ void SetAttr(fuse_req_t request, fuse_ino_t ino, struct stat* wanted, int what,
 
 void Flush(fuse_req_t request, fuse_ino_t /*ino*/, fuse_file_info* file) {
   const auto flushed = ServiceOf(request).tree.Flush(file->fh, Now());
-  if (!flushed) return Fail(request, flushed.error(), FileAsk::kWrite, "hand-in");
+  if (!flushed) return Fail(request, flushed.error(), FileRequest::kWrite, "hand-in");
   fuse_reply_err(request, 0);
 }
 
@@ -77,7 +78,8 @@ void Sync(fuse_req_t request, fuse_ino_t /*ino*/, int /*only_data*/, fuse_file_i
 void Unlink(fuse_req_t request, fuse_ino_t folder, const char* name) {
   const auto removed = ServiceOf(request).tree.Unlink(folder, name);
   if (!removed) {
-    return Fail(request, removed.error(), FileAsk::kWrite, fmt::format("removal of '{}'", name));
+    return Fail(request, removed.error(), FileRequest::kWrite,
+                fmt::format("removal of '{}'", name));
   }
   fuse_reply_err(request, 0);
 }
@@ -90,7 +92,7 @@ void Rename(fuse_req_t request, fuse_ino_t folder, const char* from, fuse_ino_t 
   }
   const auto renamed =
       ServiceOf(request).tree.Rename(folder, from, to, (flags & RENAME_NOREPLACE) != 0, Now());
-  if (!renamed) return Fail(request, renamed.error(), FileAsk::kWrite, fmt::format("'{}'", to));
+  if (!renamed) return Fail(request, renamed.error(), FileRequest::kWrite, fmt::format("'{}'", to));
   fuse_reply_err(request, 0);
 }
 
@@ -100,7 +102,7 @@ void OpenToWrite(fuse_req_t request, fuse_ino_t ino, fuse_file_info* file) {
   FileService& service = ServiceOf(request);
   const bool truncate = (file->flags & O_TRUNC) != 0;
   const auto handle = service.tree.OpenToWrite(ino, truncate, Now());
-  if (!handle) return Fail(request, handle.error(), FileAsk::kWrite, "open to write");
+  if (!handle) return Fail(request, handle.error(), FileRequest::kWrite, "open to write");
   AsWritten(file, *handle);
   if (fuse_reply_open(request, file) != 0) service.tree.Release(*handle);
 }

@@ -179,12 +179,13 @@ void RankPort::Impl::Ready(std::uint64_t id, short events) {
     const bool good = packet && message.ParseFromString((*packet)->bytes) &&
                       message.body_case() != wire::RankToAgent::BODY_NOT_SET;
     if (!good) {
-      const std::string who = connection->rank ? ToString(*connection->rank)
-                                               : fmt::format("process {}", connection->state.pid);
-      Problem(fmt::format(
-          "{}: dropped {}", who,
-          packet ? fmt::format("a packet of {} bytes that is no message", (*packet)->bytes.size())
-                 : packet.error().ToString()));
+      const std::string sender = connection->rank
+                                     ? ToString(*connection->rank)
+                                     : fmt::format("process {}", connection->state.pid);
+      Problem(fmt::format("{}: dropped {}", sender,
+                          packet ? fmt::format("a packet of {} bytes that is not a message",
+                                               (*packet)->bytes.size())
+                                 : packet.error().ToString()));
       if (!connection->rank) return Close(id);
       continue;
     }

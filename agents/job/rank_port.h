@@ -23,8 +23,8 @@ namespace tessera::agents {
 ///
 /// A restarted agent makes a new port on the same path. Ranks find it within a second, attach again
 /// and repeat what still holds: groups of a coming epoch, the last decisions, a pause or an
-/// adoption that waits for an answer, rendezvous entries and requests. So handlers get some reports
-/// twice and miss none. A report describes a state, not a change.
+/// adoption that waits for an answer, rendezvous entries and requests. So handlers receive some
+/// reports twice but miss none. A report describes a state, not a change.
 ///
 /// The port makes the shared memory of groups: one zeroed memfd for each (job, epoch, attempt,
 /// key), with the size of the first request. It forgets the memory when the attempt is abandoned or
@@ -60,7 +60,7 @@ class RankPort {
                        const std::string& key,
                        std::function<void(std::optional<std::string>)> reply)>
         store_get;
-    /// A dropped packet or a refused connection, in one line. Optional.
+    /// Describes a dropped packet or a refused connection in one line. Optional.
     std::function<void(const std::string& problem)> problem;
   };
 

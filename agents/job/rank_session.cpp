@@ -184,7 +184,7 @@ bool RankSession::Receive() {
     if (!*packet) return true;
     wire::AgentToRank message;
     if (!message.ParseFromString((*packet)->bytes)) {
-      std::fprintf(stderr, "tessera: dropped a packet of %zu bytes that is no message\n",
+      std::fprintf(stderr, "tessera: dropped a packet of %zu bytes that is not a message\n",
                    (*packet)->bytes.size());
       continue;
     }

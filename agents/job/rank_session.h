@@ -48,7 +48,7 @@ class RankSession {
   /// the next report that is sent.
   void ReportDecided(const RankDecision& decision);
   static constexpr std::size_t kMaxDecided = 1024;
-  /// How many of the last reports a new agent gets again.
+  /// The number of last reports that are sent again to a new agent.
   static constexpr std::size_t kMaxRepeated = 256;
   /// Forgets the reports for new agents.
   void ForgetDecided();
@@ -168,7 +168,7 @@ class RankSession {
   std::map<Key, std::string> sets_;
   std::map<std::uint64_t, Get> gets_;
   std::map<std::uint64_t, Share> shares_;
-  std::map<Key, UniqueFd> held_;  // shared memory that an agent gave
+  std::map<Key, UniqueFd> held_;  // shared memory that an agent sent
 
   std::thread thread_;
 };

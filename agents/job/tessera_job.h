@@ -74,7 +74,8 @@ const char* tessera_last_error(void);
 
 /* The job's settings: the JSON text that `job start` has recorded. Owned by the job. */
 const char* tessera_settings(tessera_job* job);
-/* The current view: the one that the process was started for, or that of the last adopt. */
+/* The current view. At first it is the view that the process was started for; tessera_adopt
+ * replaces it. */
 const tessera_view* tessera_current_view(tessera_job* job);
 /* 1 in a process that starts the job. Its pieces hold zeros. It must initialise those that need
  * other values before its first step boundary. */
@@ -89,13 +90,13 @@ void tessera_random_normal(int64_t seed, const char* tensor, int64_t first_eleme
 
 /* Fills `out` with numbers in [0, 1) for consecutive elements of one sample's tensor, from
  * `first_element` of the uncut tensor, of the stream that `seed` and `name` name. `sample` counts
- * the samples of the whole run (step * global batch + place in the batch), so a sample that is read
- * again in a later pass gets other numbers. They do not depend on the mesh. */
+ * the samples of the whole run (step * global batch + position in the batch), so a sample that is
+ * read again in a later pass gets other numbers. They do not depend on the mesh. */
 void tessera_random_uniform(int64_t seed, const char* name, int64_t sample, int64_t first_element,
                             float* out, size_t count);
 /* Fills `out` with a dropout mask: 0 with `probability`, rounded to 1/65536, else
- * 1 / (1 - probability). `site` numbers the place in the model. The built-in trainer uses the same
- * masks. Fails for a probability outside of [0, 1). */
+ * 1 / (1 - probability). `site` numbers the operation in the model. The built-in trainer uses the
+ * same masks. Fails for a probability outside of [0, 1). */
 int tessera_dropout_mask(int64_t seed, uint64_t site, int64_t sample, int64_t first_element,
                          double probability, float* out, size_t count);
 
@@ -112,8 +113,8 @@ int tessera_advance(tessera_cursor* cursor, int64_t num_samples, int64_t count);
 /* The samples of this rank in the global batch at `cursor`: numbers in [0, num_samples). They
  * depend on the rank's dp coordinate in the current view; ranks that differ only on other axes get
  * equal samples. The first global_batch mod dp ranks get one sample more than the others, so
- * global_batch / dp + 1 is enough room. *first_place, if not NULL, gets the place of the first one
- * in the global batch. All ranks and steps together read each sample once per pass, also across
+ * global_batch / dp + 1 is enough room. *first_place, if not NULL, gets the position of the first
+ * one in the global batch. All ranks and steps together read each sample once per pass, also across
  * changes of the mesh. */
 int tessera_samples(tessera_job* job, const tessera_cursor* cursor, int64_t num_samples,
                     int64_t global_batch, int64_t* samples, size_t room, size_t* count,

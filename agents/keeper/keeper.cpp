@@ -339,7 +339,8 @@ void Keeper::ReadAgent() {
     if (!*packet) return;
     wire::AgentToKeeper request;
     if (!request.ParseFromString((*packet)->bytes)) {
-      Say(fmt::format("agent: a packet of {} bytes that is no request", (*packet)->bytes.size()));
+      Say(fmt::format("agent: a packet of {} bytes that is not a request",
+                      (*packet)->bytes.size()));
       continue;
     }
     Handle(request);

@@ -90,8 +90,8 @@ Result<Incoming> KeeperClient::Impl::Next(Loop::Clock::time_point deadline) {
     if (packet) {
       Incoming incoming;
       if (!incoming.message.ParseFromString(packet->bytes)) {
-        return DataLoss(
-            fmt::format("keeper: a packet of {} bytes that is no message", packet->bytes.size()));
+        return DataLoss(fmt::format("keeper: a packet of {} bytes that is not a message",
+                                    packet->bytes.size()));
       }
       if (!packet->fds.empty()) incoming.fd = std::move(packet->fds.front());
       return incoming;

@@ -3,7 +3,7 @@
 
 /// \file
 /// How much of a node's memory its keeper has made. The keeper writes it to a file of the node's
-/// directory; whoever starts the node waits as long as it grows.
+/// directory; the program that starts the node waits as long as it grows.
 
 #include <chrono>
 #include <cstdint>

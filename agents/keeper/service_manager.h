@@ -20,7 +20,7 @@ class ServiceManager {
   /// children of the process do not report.
   static ServiceManager FromEnvironment();
 
-  /// The service does its work now.
+  /// The service is ready for work.
   void Ready() const { Send("READY=1"); }
   void Stopping() const { Send("STOPPING=1"); }
   /// The start needs more time: the manager waits for `time` from now on.

@@ -324,7 +324,7 @@ class Connection {
     }
     if (!fits) {
       ++run_.counters.corrupt;
-      return AskAgain(std::move(pending), "did not come");
+      return AskAgain(std::move(pending), "did not arrive");
     }
     for (const auto& [move, digest] : trailer.digests) {
       if (run_.callbacks.cell_done) run_.callbacks.cell_done(move, digest);

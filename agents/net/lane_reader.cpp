@@ -225,7 +225,7 @@ struct LaneReader::Impl {
     }
     Asked answered = std::move(found->second);
     c.asked.erase(found);
-    for (Asked& each : lost) AskAgain(c, std::move(each), "did not come");
+    for (Asked& each : lost) AskAgain(c, std::move(each), "did not arrive");
     if (answered.read->ended) return;
     if (const auto* refusal = std::get_if<LaneRefusal>(&*reply)) {
       return answered.read->End(Status(refusal->error).Context(NameOf(c)));
@@ -253,7 +253,7 @@ struct LaneReader::Impl {
         // The answers to all open requests were lost with the old connection.
         c.was_lost = false;
         std::map<std::uint64_t, Asked> lost = std::exchange(c.asked, {});
-        for (auto& [sequence, asked] : lost) AskAgain(c, std::move(asked), "did not come");
+        for (auto& [sequence, asked] : lost) AskAgain(c, std::move(asked), "did not arrive");
       }
     }
   }

@@ -3,7 +3,7 @@
 
 /// \file
 /// Reads ranges of bytes of cells of another node over its lanes: small and large reads, many at
-/// once, on connections that stay. (lanes.h fetches whole cells, once, with digests.)
+/// once, on connections that stay open. (lanes.h fetches whole cells, once, with digests.)
 
 #include <chrono>
 #include <cstddef>

@@ -3,9 +3,9 @@
 
 /// \file
 /// Bulk transfer between nodes. The destination requests frames of cells from a source and writes
-/// them to their places. A source keeps no state about destinations, so a frame can be requested
-/// again at any time. A message (at most 8 MiB) is the unit of schedule, a frame (at most 1 MiB)
-/// the unit of wire and checksum. FORMAT.md has the bytes, DESIGN.md the threads.
+/// them into the destination cells. A source keeps no state about destinations, so a frame can be
+/// requested again at any time. A message (at most 8 MiB) is the unit of schedule, a frame (at most
+/// 1 MiB) the unit of wire and checksum. FORMAT.md has the bytes, DESIGN.md the threads.
 
 #include <chrono>
 #include <cstddef>

@@ -58,7 +58,7 @@ Result<std::string> LocalAddressTowards(const std::string& endpoint) {
     const std::string address = text.data();
     return to->ai_family == AF_INET6 ? "[" + address + "]" : address;
   }
-  return Unavailable(fmt::format("no way to '{}': {}", endpoint, std::strerror(errno)));
+  return Unavailable(fmt::format("no route to '{}': {}", endpoint, std::strerror(errno)));
 }
 
 }  // namespace tessera::agents

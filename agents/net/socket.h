@@ -92,7 +92,7 @@ struct LinkEvent {
     kConnected,        // TCP is connected, the handshake begins
     kReady,            // the handshake is done, messages flow
     kRefused,          // the peer's allow-list lacks our key; ZeroMQ does not try again
-    kHandshakeFailed,  // the peer is no CURVE server with the expected key, or is silent
+    kHandshakeFailed,  // no CURVE server with the expected key, or a silent peer
     kDisconnected,
     kUnreachable,  // no listener; ZeroMQ tries again
   };

@@ -38,7 +38,8 @@ class DataOpener {
   DataOpener& operator=(const DataOpener&) = delete;
 
   /// Both callbacks run on the loop: `progress` a few times per second while there is progress,
-  /// then `done` with a description of the data. \error as OpenJobData
+  /// then `done` with a description of the data.
+  /// \error as OpenJobData
   Id Open(const engine::JobSettings& settings, Progress progress, Done done);
   /// Cancels an opening: its callbacks no longer run, and its thread ends at its next check, within
   /// about a second. A partly built index is not kept. Ignores an id whose opening has ended.

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A thread that destroys objects whose destructor is slow. To unmap a large view takes long, and
+/// A thread that destroys objects whose destructor is slow. Unmapping a large view takes long, and
 /// neither the agent's loop nor a holder of a lock may block that long.
 
 #include <condition_variable>

@@ -125,8 +125,9 @@ Check Ports(const AgentConfig& config) {
     if (!Accepts(endpoint)) silent += (silent.empty() ? "" : ", ") + endpoint;
   }
   if (!silent.empty()) {
-    return Finding(Verdict::kFailed, "ports", "nothing accepts connections at " + silent,
-                   "free the port, or open it in the firewall; `ss -ltnp` shows who listens");
+    return Finding(
+        Verdict::kFailed, "ports", "nothing accepts connections at " + silent,
+        "free the port, or open it in the firewall; `ss -ltnp` shows which process listens");
   }
   return Ok("ports", fmt::format("{} endpoints accept connections, {} to {}", endpoints.size(),
                                  endpoints.front(), endpoints.back()));

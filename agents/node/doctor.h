@@ -12,7 +12,8 @@
 namespace tessera::agents {
 
 /// Takes milliseconds and changes nothing. The value of the check "clock" is the node's wall clock,
-/// in seconds since 1970; only the requester can compare it with its own. \threadsafety Any thread.
+/// in seconds since 1970; only the requester can compare it with its own.
+/// \threadsafety Any thread.
 std::vector<engine::Check> RunDoctor(const AgentConfig& config);
 
 }  // namespace tessera::agents

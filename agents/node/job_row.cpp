@@ -7,49 +7,49 @@
 namespace tessera::agents {
 namespace {
 
-nlohmann::json JobRowJson(const JobRow& row) {
+nlohmann::json RowToJson(const JobRow& row) {
   return {{"settings", row.settings},
           {"layout", ptc::ToJson(row.layout)},
           {"epoch", row.epoch},
           {"timeline", row.timeline}};
 }
 
-std::string TextOfJobRow(const nlohmann::json& json) {
+std::string JsonLine(const nlohmann::json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-Error DamagedJobRow(const std::string& key, const std::string& why) {
+Error DamagedRow(const std::string& key, const std::string& why) {
   return DataLoss("journal row '" + key + "' is damaged: " + why);
 }
 
 // Throws nlohmann::json::exception where a member is missing or of another type.
 Result<JobRow> JobRowOf(const std::string& key, const nlohmann::json& json) {
   auto layout = ptc::ParseLayout(json.at("layout").get<std::string>());
-  if (!layout) return DamagedJobRow(key, layout.error().ToString());
+  if (!layout) return DamagedRow(key, layout.error().ToString());
   return JobRow{json.at("settings").get<std::string>(), std::move(*layout),
                 json.at("epoch").get<std::int64_t>(), json.at("timeline").get<std::int64_t>()};
 }
 
 }  // namespace
 
-std::string ToText(const JobRow& row) { return TextOfJobRow(JobRowJson(row)); }
+std::string ToText(const JobRow& row) { return JsonLine(RowToJson(row)); }
 
 std::string ToText(const JobTableRow& row) {
-  nlohmann::json json = JobRowJson(row.job);
+  nlohmann::json json = RowToJson(row.job);
   json["zero"] = row.options.zero;
   json["micro_batch"] = row.options.micro_batch;
   json["slot"] = row.slot;
   json["state"] = ToString(row.state);
   json["reason"] = row.reason;
   json["step"] = row.step;
-  return TextOfJobRow(json);
+  return JsonLine(json);
 }
 
 Result<JobRow> ParseJobRow(const std::string& key, const std::string& text) {
   try {
     return JobRowOf(key, nlohmann::json::parse(text, nullptr, false));
   } catch (const nlohmann::json::exception& error) {
-    return DamagedJobRow(key, error.what());
+    return DamagedRow(key, error.what());
   }
 }
 
@@ -65,7 +65,7 @@ Result<JobTableRow> ParseJobTableRow(const std::string& key, const std::string& 
     TESSERA_TRY(row.state, engine::ParseJobState(json.at("state").get<std::string>()));
     return row;
   } catch (const nlohmann::json::exception& error) {
-    return DamagedJobRow(key, error.what());
+    return DamagedRow(key, error.what());
   }
 }
 

@@ -149,7 +149,7 @@ Result<LinkRuns> MeasureLink(const LinkPort& port, const wire::Peer& source,
   if (in_time && !status) return status.error();
   LinkRuns runs = arrivals.Runs();
   if (runs.bytes_per_second.empty()) {
-    return Timeout(fmt::format("less than {} MiB came within {}", 2 * kLaneFrameBytes / kMiB,
+    return Timeout(fmt::format("less than {} MiB arrived within {}", 2 * kLaneFrameBytes / kMiB,
                                DurationText(port.longest)));
   }
   return runs;

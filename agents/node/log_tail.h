@@ -13,9 +13,8 @@
 namespace tessera::agents {
 
 /// The last `lines` lines, oldest first, at most the last megabyte of the newest file.
-/// \error kFailedPrecondition if the agent writes no log file (its output then goes where the
-/// starting
-///     process sent it); kNotFound naming the file
+/// \error kFailedPrecondition if the agent writes no log file (its output then goes to the output
+///     of the process that started it); kNotFound naming the file
 /// \pre lines >= 0
 Result<std::vector<std::string>> LogTail(const AgentConfig& config, std::int64_t lines);
 

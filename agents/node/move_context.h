@@ -73,8 +73,7 @@ Result<std::uint64_t> DigestOfCell(const MoveContext& context, const DevicePiece
 
 /// The memory of a cell that this node sends. Any thread.
 /// \error kNotFound naming the move if this node does not hold the cell, or if the move is
-/// forwarded:
-///     forwarded cells never leave a node
+///     forwarded, because forwarded cells never leave a node
 Result<SourceCell> ResolveSource(const std::shared_ptr<const MoveContext>& context,
                                  std::int64_t move);
 

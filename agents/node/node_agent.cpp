@@ -306,7 +306,7 @@ void NodeAgent::OnMessage(const wire::ToNode& m) {
     case wire::ToNode::kDecided:
       return OnDecided(m.decided());
     case wire::ToNode::kQuery:
-      return queries_.Ask(m.query(), [this](wire::NodeAnswer answer) {
+      return queries_.Run(m.query(), [this](wire::NodeAnswer answer) {
         wire::FromNode message;
         *message.mutable_answer() = std::move(answer);
         Send(std::move(message));

@@ -56,7 +56,7 @@ class NodeAgent {
       std::string reason;
     };
     std::optional<Pause> paused;
-    std::int64_t current_epoch = 0;  // the last one that it attached to or adopted
+    std::int64_t current_epoch = 0;  // of its last attach or adopt
     bool adopted = false;            // it waits for Go in current_epoch
     bool exit_expected = false;      // the agent has ended it on purpose
     std::string last_line;           // of stderr

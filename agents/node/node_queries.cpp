@@ -140,7 +140,7 @@ NodeQueries::NodeQueries(Loop& loop, const AgentConfig& config, LinkPort port)
     : loop_(loop), config_(config), port_(std::move(port)) {}
 NodeQueries::~NodeQueries() = default;
 
-void NodeQueries::Ask(const wire::NodeQuery& query, Reply reply) {
+void NodeQueries::Run(const wire::NodeQuery& query, Reply reply) {
   const bool probes = query.has_probe();
   if (probes && probing_) {
     wire::NodeAnswer answer;

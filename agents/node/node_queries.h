@@ -28,7 +28,7 @@ class NodeQueries {
 
   /// `reply` runs once, on the loop, with an answer or with `error` set to one line. Only one probe
   /// runs at a time; it is killed after 60 s.
-  void Ask(const wire::NodeQuery& query, Reply reply);
+  void Run(const wire::NodeQuery& query, Reply reply);
 
  private:
   Loop& loop_;

@@ -240,7 +240,8 @@ Status NodeAgent::StartJob(const wire::StartJob& message) {
 
 void NodeAgent::OnRankAttached(const RankId& id, std::int64_t pid) {
   Rank* rank = FindRank(id);
-  if (!rank || rank->pid != pid) {
+  // A shell may have started the program, so the rank is the whole process group.
+  if (!rank || (rank->pid != pid && ::getpgid(static_cast<pid_t>(pid)) != rank->pid)) {
     ReportEvent(engine::Severity::kWarning, fmt::format("n{}", config_.node),
                 fmt::format("process {} attached as {} of '{}', which is not expected", pid,
                             ToString(id.device), id.job));

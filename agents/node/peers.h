@@ -17,7 +17,8 @@ using Peers = google::protobuf::RepeatedPtrField<wire::Peer>;
 /// Nodes with equal host names share a host. Equal lists give equal topologies.
 ptc::Topology TopologyOf(const Peers& peers);
 /// The topology with which the registrar made the plan. A registrar that sends none used the
-/// function above. \error as ptc::ParseCluster
+/// function above.
+/// \error as ptc::ParseCluster
 Result<ptc::Topology> TopologyOf(const wire::Prepare& prepare);
 /// The entry of `node`, or nullptr.
 const wire::Peer* FindPeer(const Peers& peers, std::int32_t node);

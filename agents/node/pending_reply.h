@@ -20,13 +20,13 @@ namespace tessera::agents {
 class Registrar::PendingReply {
  public:
   using Sender = std::function<void(const std::string& identity, const wire::Reply& reply)>;
-  /// \param who "tesseractl, user@host", or empty if unknown
-  PendingReply(std::string id, std::string who, Sender send)
-      : id_(std::move(id)), who_(std::move(who)), send_(std::move(send)) {}
+  /// \param requester "tesseractl, user@host", or empty if unknown
+  PendingReply(std::string id, std::string requester, Sender send)
+      : id_(std::move(id)), requester_(std::move(requester)), send_(std::move(send)) {}
 
-  const std::string& who() const { return who_; }
+  const std::string& requester() const { return requester_; }
   /// " (tesseractl, user@host)", for the end of an event.
-  std::string RequesterText() const { return who_.empty() ? "" : " (" + who_ + ")"; }
+  std::string RequesterText() const { return requester_.empty() ? "" : " (" + requester_ + ")"; }
 
   void Join(const std::string& identity, std::uint64_t sequence) {
     if (reply_) return SendTo(identity, sequence);
@@ -53,7 +53,7 @@ class Registrar::PendingReply {
     send_(identity, *reply_);
   }
   std::string id_;
-  std::string who_;
+  std::string requester_;
   Sender send_;
   std::optional<wire::Reply> reply_;
   std::vector<std::pair<std::string, std::uint64_t>> waiting_;

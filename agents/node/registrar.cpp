@@ -30,8 +30,8 @@ std::string RequesterOf(const wire::Hello& hello) {
 Registrar::Registrar(Loop& loop, const AgentConfig& config)
     : loop_(loop),
       config_(config),
-      asks_(loop, [this](std::int32_t node,
-                         const wire::ToNode& message) { return SendTo(node, message); }),
+      node_queries_(loop, [this](std::int32_t node,
+                                 const wire::ToNode& message) { return SendTo(node, message); }),
       views_(loop, WorldOfViews(), {.lease = std::chrono::seconds(config.view_lease_seconds)}),
       openers_(loop) {}
 Registrar::~Registrar() = default;
@@ -293,7 +293,7 @@ void Registrar::OnNode(const std::string& identity, const wire::FromNode& m) {
     case wire::FromNode::kDecide:
       return OnDecide(m.node(), m.decide());
     case wire::FromNode::kAnswer:
-      return asks_.OnAnswer(m.node(), m.answer());
+      return node_queries_.OnAnswer(m.node(), m.answer());
     case wire::FromNode::kView:
       return views_.OnReport(m.node(), m.view());
     case wire::FromNode::kRegister:

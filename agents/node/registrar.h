@@ -22,7 +22,7 @@
 #include "agents/node/cell_digests.h"
 #include "agents/node/config.h"
 #include "agents/node/data_opener.h"
-#include "agents/node/node_asks.h"
+#include "agents/node/node_query_client.h"
 #include "agents/node/peers.h"
 #include "agents/node/start_watch.h"
 #include "agents/node/transfer_count.h"
@@ -161,7 +161,7 @@ class Registrar {
   /// The request of a transaction.
   struct TxnRequestInfo {
     std::string request_id = {};
-    std::string who = {};
+    std::string requester = {};
     std::int64_t at_step = 0;
     bool unrecorded = false;
     std::optional<HandIn> hand_in = {};
@@ -238,12 +238,15 @@ class Registrar {
   Status StartJob(const wire::StartJobRequest& request, const engine::DataStatus& data,
                   const ReplyPtr& reply);
   // ---- data of jobs that start (registrar_opening.cpp)
-  /// `then` runs unless the opening is stopped or stalls. \pre no opening of that name
+  /// `then` runs unless the opening is stopped or stalls.
+  /// \pre no opening of that name
   void OpenForStart(const std::string& name, const engine::JobSettings& settings,
                     const ReplyPtr& reply, DataOpener::Done then);
-  /// Cancels the opening and fails its start request. \pre there is one
+  /// Cancels the opening and fails its start request.
+  /// \pre there is one
   void EndOpening(const std::string& name, const Error& why);
-  /// Carries out a request to stop a job whose data are being opened. \return whether it was one
+  /// Carries out a request to stop a job whose data are being opened.
+  /// \return whether the job was being opened
   bool StopOpening(const wire::JobRequest& request, const ReplyPtr& reply);
   /// \error kFailedPrecondition with the progress of the opening
   Status CheckNotOpening(const std::string& name) const;
@@ -375,13 +378,14 @@ class Registrar {
 
   // ---- transactions (registrar_txn.cpp)
   using AnswerAct = std::function<void(std::int64_t transaction)>;
-  /// Calls `answer` if an earlier request with this id began a transaction. \return whether it did
+  /// Calls `answer` if an earlier request with this id began a transaction.
+  /// \return whether it did
   bool AnswerFromAct(const std::string& request_id, const AnswerAct& answer);
   static Status CheckPausedOrRunning(const Job& job);
   /// Journals and records the transaction. The caller then feeds engine::Begin.
   /// \pre CheckIdle, CheckPausedOrRunning
   /// \error kResourceExhausted if the history cannot be written
-  Status BeginTxn(Job& job, Planned planned, TxnRequestInfo ask);
+  Status BeginTxn(Job& job, Planned planned, TxnRequestInfo request);
   void OnApply(const std::string& request_id, const wire::ApplyRequest& request,
                const ReplyPtr& reply);
   void OnTxnRequest(const wire::TxnRequest& request, const ReplyPtr& reply);
@@ -420,7 +424,7 @@ class Registrar {
   engine::Calibration calibration_;
   engine::LinkSpeeds links_;
   std::optional<LinkRound> link_round_;
-  NodeAsks asks_;
+  NodeQueryClient node_queries_;
   ViewDesk views_;
   DataOpener openers_;
   std::map<std::string, Opening> openings_;

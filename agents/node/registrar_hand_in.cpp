@@ -35,8 +35,9 @@ void Registrar::OnHandIn(const std::string& request_id, const wire::HandInReques
     hand_in.source.set_hand_in(request.hand_in());
     *hand_in.source.mutable_lanes() = request.lanes();
     hand_in.source.set_public_key(request.public_key());
-    return BeginTxn(job, std::move(planned),
-                    {.request_id = request_id, .who = reply->who(), .hand_in = std::move(hand_in)});
+    return BeginTxn(
+        job, std::move(planned),
+        {.request_id = request_id, .requester = reply->requester(), .hand_in = std::move(hand_in)});
   };
   if (const Status begun = begin(); !begun) {
     AddEvent(

@@ -138,7 +138,7 @@ double Registrar::UsualStepSeconds(const Job& job) {
 std::chrono::milliseconds Registrar::PauseDeadline(const Job& job, std::int64_t at_step) const {
   const double median = UsualStepSeconds(job);
   const auto ahead = static_cast<double>(std::max<std::int64_t>(0, at_step - job.step));
-  constexpr double kLongest = 1e9;  // 31 years: a step far ahead is no number of milliseconds
+  constexpr double kLongest = 1e9;  // 31 years, so that the number of milliseconds fits
   const double wanted = std::max(30.0, 10 * median) + 5 * median * ahead;
   const double seconds = wanted < kLongest ? wanted : kLongest;
   return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));

@@ -124,15 +124,16 @@ void Registrar::MeasureNextLink() {
     const std::int32_t source = nodes[(at + nodes.size() - 1) % nodes.size()];
     *query.mutable_links()->add_sources() = FindNode(source)->peer;
   }
-  asks_.Ask({node}, std::move(query), kLinkDeadline,
-            [this, node](const NodeAsks::Answers& answers) {
-              const auto& answer = answers.at(node);
-              Status noted = answer ? NoteLinks(node, answer->links()) : Status(answer.error());
-              if (noted) return MeasureNextLink();
-              const ReplyPtr reply = link_round_->reply;
-              link_round_.reset();
-              reply->Fail(std::move(noted).Context("measuring links").error());
-            });
+  node_queries_.Query({node}, std::move(query), kLinkDeadline,
+                      [this, node](const NodeQueryClient::Answers& answers) {
+                        const auto& answer = answers.at(node);
+                        Status noted =
+                            answer ? NoteLinks(node, answer->links()) : Status(answer.error());
+                        if (noted) return MeasureNextLink();
+                        const ReplyPtr reply = link_round_->reply;
+                        link_round_.reset();
+                        reply->Fail(std::move(noted).Context("measuring links").error());
+                      });
 }
 
 Status Registrar::NoteLinks(std::int32_t node, const wire::LinksAnswer& answer) {

@@ -41,7 +41,7 @@ Status Registrar::CheckDevice(ptc::DeviceId id, const std::string& job) const {
   const Node& node = nodes_.at(id.node);
   if (node.state != engine::NodeState::kAlive) {
     return FailedPrecondition(fmt::format(
-        "device {} cannot be used: n{} is {}, last heard of {} s ago", ToString(id), id.node,
+        "device {} cannot be used: n{} is {}, last seen {} s ago", ToString(id), id.node,
         ToString(node.state),
         std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - node.last_seen).count()));
   }

@@ -74,26 +74,26 @@ void Registrar::OnProbe(const wire::ProbeRequest& request, const ReplyPtr& reply
   wire::NodeQuery query;
   query.mutable_probe();
   const auto began = Clock::now();
-  asks_.Ask(nodes, std::move(query), kProbeDeadline,
-            [reply, install, began](const NodeAsks::Answers& answers) {
-              // Every step waits for the slowest machine, so its figures are used.
-              std::optional<engine::Calibration> slowest;
-              for (const auto& [node, answer] : answers) {
-                if (!answer) return reply->Fail(answer.error());
-                auto measured = engine::ParseCalibration(answer->probe().calibration());
-                if (!measured) {
-                  return reply->Fail(DataLoss(
-                      fmt::format("the probe of n{}: {}", node, measured.error().ToString())));
-                }
-                if (!slowest || measured->flops_per_second < slowest->flops_per_second) {
-                  slowest = std::move(*measured);
-                }
-              }
-              install(reply, std::move(*slowest),
-                      std::chrono::duration<double>(Clock::now() - began).count(),
-                      fmt::format("calibration measured on {} machine{}", answers.size(),
-                                  answers.size() == 1 ? "" : "s"));
-            });
+  node_queries_.Query(nodes, std::move(query), kProbeDeadline,
+                      [reply, install, began](const NodeQueryClient::Answers& answers) {
+                        // Every step waits for the slowest machine, so its figures are used.
+                        std::optional<engine::Calibration> slowest;
+                        for (const auto& [node, answer] : answers) {
+                          if (!answer) return reply->Fail(answer.error());
+                          auto measured = engine::ParseCalibration(answer->probe().calibration());
+                          if (!measured) {
+                            return reply->Fail(DataLoss(fmt::format("the probe of n{}: {}", node,
+                                                                    measured.error().ToString())));
+                          }
+                          if (!slowest || measured->flops_per_second < slowest->flops_per_second) {
+                            slowest = std::move(*measured);
+                          }
+                        }
+                        install(reply, std::move(*slowest),
+                                std::chrono::duration<double>(Clock::now() - began).count(),
+                                fmt::format("calibration measured on {} machine{}", answers.size(),
+                                            answers.size() == 1 ? "" : "s"));
+                      });
 }
 
 // ---- doctor, logs
@@ -119,30 +119,31 @@ void Registrar::OnDoctor(const ReplyPtr& reply) {
   }
   wire::NodeQuery query;
   query.mutable_doctor();
-  asks_.Ask(alive, std::move(query), kDoctorDeadline,
-            [reply, checks = std::move(silent)](const NodeAsks::Answers& answers) mutable {
-              for (const auto& [node, answer] : answers) {
-                auto found = answer ? Decode(answer->doctor())
-                                    : Result<std::vector<engine::Check>>(answer.error());
-                if (found) {
-                  for (engine::Check& check : *found) {
-                    check.node = node;
-                    checks.push_back(std::move(check));
-                  }
-                  continue;
-                }
-                engine::Check check;
-                check.node = node;
-                check.name = "agent";
-                check.verdict = engine::Check::Verdict::kFailed;
-                check.value = found.error().ToString();
-                check.remedy = fmt::format("look at `tesseractl logs n{}`", node);
-                checks.push_back(std::move(check));
-              }
-              wire::Reply out;
-              Encode(checks, out.mutable_doctor());
-              reply->Done(std::move(out));
-            });
+  node_queries_.Query(
+      alive, std::move(query), kDoctorDeadline,
+      [reply, checks = std::move(silent)](const NodeQueryClient::Answers& answers) mutable {
+        for (const auto& [node, answer] : answers) {
+          auto found = answer ? Decode(answer->doctor())
+                              : Result<std::vector<engine::Check>>(answer.error());
+          if (found) {
+            for (engine::Check& check : *found) {
+              check.node = node;
+              checks.push_back(std::move(check));
+            }
+            continue;
+          }
+          engine::Check check;
+          check.node = node;
+          check.name = "agent";
+          check.verdict = engine::Check::Verdict::kFailed;
+          check.value = found.error().ToString();
+          check.remedy = fmt::format("look at `tesseractl logs n{}`", node);
+          checks.push_back(std::move(check));
+        }
+        wire::Reply out;
+        Encode(checks, out.mutable_doctor());
+        reply->Done(std::move(out));
+      });
 }
 
 void Registrar::OnLog(const wire::LogRequest& request, const ReplyPtr& reply) {
@@ -156,14 +157,14 @@ void Registrar::OnLog(const wire::LogRequest& request, const ReplyPtr& reply) {
   }
   wire::NodeQuery query;
   *query.mutable_log() = request;
-  asks_.Ask({request.node()}, std::move(query), kLogDeadline,
-            [reply](const NodeAsks::Answers& answers) {
-              const auto& answer = answers.begin()->second;
-              if (!answer) return reply->Fail(answer.error());
-              wire::Reply out;
-              *out.mutable_log() = answer->log();
-              reply->Done(std::move(out));
-            });
+  node_queries_.Query({request.node()}, std::move(query), kLogDeadline,
+                      [reply](const NodeQueryClient::Answers& answers) {
+                        const auto& answer = answers.begin()->second;
+                        if (!answer) return reply->Fail(answer.error());
+                        wire::Reply out;
+                        *out.mutable_log() = answer->log();
+                        reply->Done(std::move(out));
+                      });
 }
 
 }  // namespace tessera::agents

@@ -33,7 +33,7 @@ Result<engine::JobSettings> SettingsOf(const wire::StartJobRequest& request) {
   } else {
     if (!request.model().empty()) {
       return InvalidArgument(
-          fmt::format("model '{}' and an own program are given: choose one", request.model()));
+          fmt::format("model '{}' and a program are given: choose one", request.model()));
     }
     settings.program = engine::OwnProgram{request.command(),
                                           {request.tensors().name(), request.tensors().text()},

@@ -66,7 +66,7 @@ void Registrar::OnApply(const std::string& request_id, const wire::ApplyRequest&
   }
   const Status begun = BeginTxn(job, std::move(*planned),
                                 {.request_id = request_id,
-                                 .who = reply->who(),
+                                 .requester = reply->requester(),
                                  .at_step = request.at_step(),
                                  .unrecorded = request.unrecorded()});
   if (!begun) return reply->Fail(begun.error());
@@ -90,7 +90,7 @@ Status Registrar::CheckPausedOrRunning(const Job& job) {
   return FailedPrecondition(fmt::format("job '{}' is {}", job.name, ToString(job.state)));
 }
 
-Status Registrar::BeginTxn(Job& job, Planned planned, TxnRequestInfo ask) {
+Status Registrar::BeginTxn(Job& job, Planned planned, TxnRequestInfo request) {
   const bool paused = job.state == engine::JobState::kPaused;
   engine::Coordinator::Setup setup;
   setup.participants = NodesOf(job.layout);
@@ -107,7 +107,7 @@ Status Registrar::BeginTxn(Job& job, Planned planned, TxnRequestInfo ask) {
   entry.started = WallClock();
   entry.volume_bound = planned.summary.volume_bound;
   entry.epoch = job.epoch;
-  entry.who = std::move(ask.who);
+  entry.requester = std::move(request.requester);
   entry.from_options = planned.summary.from_options;
   entry.to_options = planned.summary.to_options;
   entry.kept = planned.summary.kept;
@@ -115,7 +115,8 @@ Status Registrar::BeginTxn(Job& job, Planned planned, TxnRequestInfo ask) {
   entry.host = planned.summary.host;
   entry.network = planned.summary.network;
   entry.pause_estimate = planned.summary.pause_estimate;
-  if (const Status put = history_->PutTransaction(entry); !NoteRecorded(put) && !ask.unrecorded) {
+  if (const Status put = history_->PutTransaction(entry);
+      !NoteRecorded(put) && !request.unrecorded) {
     return ResourceExhausted("the transaction cannot be recorded: " + put.error().message);
   }
   txn_.emplace(std::move(planned), engine::Coordinator(setup));
@@ -123,17 +124,17 @@ Status Registrar::BeginTxn(Job& job, Planned planned, TxnRequestInfo ask) {
   txn_->job = job.name;
   txn_->slot = job.slot;
   txn_->epoch = job.epoch + 1;
-  txn_->timeline = job.timeline + (ask.hand_in ? 1 : 0);
-  txn_->at_step = ask.at_step;
-  txn_->hand_in = std::move(ask.hand_in);
+  txn_->timeline = job.timeline + (request.hand_in ? 1 : 0);
+  txn_->at_step = request.at_step;
+  txn_->hand_in = std::move(request.hand_in);
   txn_->was_paused = paused;
   txn_->entry = std::move(entry);
   txn_->count = TransferCount(txn_->planned.summary.flows);
   WatchJoining(*txn_, job);
   if (!paused) job.state = engine::JobState::kReconfiguring;
   JournalTxn();
-  if (!ask.request_id.empty()) {
-    static_cast<void>(journal_->Put(ActKey(ask.request_id), std::to_string(id)));
+  if (!request.request_id.empty()) {
+    static_cast<void>(journal_->Put(ActKey(request.request_id), std::to_string(id)));
   }
   return OkStatus();
 }
@@ -554,7 +555,7 @@ Status Registrar::RecoverTxn() {
   }
   job->state = row.was_paused ? engine::JobState::kPaused : engine::JobState::kReconfiguring;
   AddEvent(engine::Severity::kWarning, fmt::format("txn {}", row.id),
-           "the registrar's agent restarted: asking the register for the outcome");
+           "the registrar's agent restarted: reading the outcome from the register");
   WriteRegister(false);
   return OkStatus();
 }

@@ -32,14 +32,14 @@ class StartWatch {
   void NodeReady(std::int32_t node);
 
   /// OpeningText of the rank that has the largest part left to read, and the number of other nodes
-  /// that read. Empty if no rank reads.
+  /// that are reading. Empty if no rank is reading.
   std::string Text() const;
 
   struct Late {
     ptc::DeviceId rank;
     std::string what;  // "made no progress with its data for 120 s: 37.5 % of 8.4 GiB"
   };
-  /// The rank because of which the start fails. A loading rank is late after `limit` without
+  /// The rank that makes the start fail, if any. A loading rank is late after `limit` without
   /// progress. The other ranks may wait for it, so they are late `limit` after the last progress of
   /// any rank.
   std::optional<Late> FindLate(Time now, std::chrono::seconds limit) const;

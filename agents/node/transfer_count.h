@@ -25,9 +25,9 @@ class TransferCount {
   explicit TransferCount(const std::vector<engine::FlowStatus>& planned = {});
 
   /// Takes over the counts of one node. Counts are cumulative and reports may arrive out of order,
-  /// so the largest count of each flow stands. Flows to devices of other nodes and malformed rows
-  /// are ignored. A flow that is not in the plan is added with a total of 0.
-  /// `seconds`: since the transfer began, for the rates; 0: the rates stay.
+  /// so the largest count of each flow is kept. Flows to devices of other nodes and malformed rows
+  /// are ignored. A flow that is not in the plan is added with a total of 0. `seconds`: since the
+  /// transfer began, for the rates; 0: the rates are kept.
   void Note(std::int32_t node, const wire::TxnProgress& report, double seconds);
 
   /// In order of source and destination.

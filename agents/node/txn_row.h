@@ -21,7 +21,7 @@ struct TxnRow {
   ptc::Layout to;
   engine::StepOptions options;  // of the new layout
   bool was_paused = false;
-  std::int64_t timeline = -1;  // after a commit; -1: the job's
+  std::int64_t timeline = -1;  // after a commit; -1: that of the job
   double started = 0;          // wall clock
 };
 

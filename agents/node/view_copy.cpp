@@ -104,7 +104,7 @@ Status ViewCopy::WaitForStep(const ViewSource& source, const std::stop_token& st
   while (true) {
     const std::uint64_t end = source.arena->header().end.load(std::memory_order_acquire);
     if (end >= step) return OkStatus();
-    if (stop.stop_requested()) return Cancelled("the view was given up");
+    if (stop.stop_requested()) return Cancelled("the view was abandoned");
     if (std::chrono::steady_clock::now() > task_.deadline) {
       return Timeout(fmt::format("{} of '{}' is after step {}: step {} did not end in time",
                                  ToString(source.id), task_.job, end, step));
@@ -119,7 +119,7 @@ Status ViewCopy::CopyDevice(const ViewSource& source, const engine::ViewMemory& 
   const auto& tensors = task_.layout.collection().tensors();
   for (const engine::ViewCell& cell : task_.plan->cells()) {
     if (cell.device != source.id) continue;
-    if (stop.stop_requested()) return Cancelled("the view was given up");
+    if (stop.stop_requested()) return Cancelled("the view was abandoned");
     const ptc::TensorSpec& spec = tensors[static_cast<std::size_t>(cell.tensor)];
     const engine::PieceEntry* piece = source.table.FindContaining(cell.tensor, cell.box);
     if (!piece) {
@@ -136,7 +136,7 @@ Status ViewCopy::CopyDevice(const ViewSource& source, const engine::ViewMemory& 
   const engine::ArenaHeader& header = source.arena->header();
   if (header.end.load() != static_cast<std::uint64_t>(task_.stamp.step) ||
       header.epoch.load() != static_cast<std::uint64_t>(task_.stamp.epoch)) {
-    return DataLoss(fmt::format("{} of '{}' went on from step {} while it was copied",
+    return DataLoss(fmt::format("{} of '{}' continued from step {} while it was copied",
                                 ToString(source.id), task_.job, task_.stamp.step));
   }
   return OkStatus();

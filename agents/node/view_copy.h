@@ -44,13 +44,13 @@ struct ViewTask {
 std::optional<std::int64_t> HoldUpdatesAfter(std::int64_t step,
                                              const std::vector<ViewSource>& sources);
 
-/// Runs on its own threads: one that allocates the memory, and one per device.
+/// Uses its own threads: one allocates the memory, and one per device copies.
 class ViewCopy {
  public:
   /// Takes over the holds of the sources. Clears each hold when its device is copied, and all holds
-  /// on an error. `done` runs once, on the copy's thread, with the memory or with an error. \error
-  /// kTimeout naming the device that did not reach the step; kResourceExhausted; kDataLoss if
-  ///     a device changed during the copy
+  /// on an error. `done` runs once, on the copy's thread, with the memory or with an error.
+  /// \error kTimeout naming the device that did not reach the step; kResourceExhausted; kDataLoss
+  ///     if a device changed during the copy
   /// \pre HoldUpdatesAfter(task.stamp.step, task.sources) held them
   ViewCopy(ViewTask task, std::function<void(Result<engine::ViewMemory>)> done);
   /// Cancels the copy (kCancelled), waits for its threads and clears all holds.

@@ -83,18 +83,18 @@ ViewDesk::~ViewDesk() { loop_.Cancel(tick_); }
 void ViewDesk::Take(const std::string& id, const wire::ViewRequest& request, Done done) {
   if (!id.empty() && IsRetry(id, request.job(), done)) return;
   Queue& queue = queues_[request.job()];
-  Ask& ask = queue.asks.emplace_back();
-  ask.id = id;
-  ask.request = request;
-  ask.done.push_back(std::move(done));
-  if (queue.asks.size() == 1) Try(request.job());
+  Pending& pending = queue.requests.emplace_back();
+  pending.id = id;
+  pending.request = request;
+  pending.done.push_back(std::move(done));
+  if (queue.requests.size() == 1) Try(request.job());
 }
 
 bool ViewDesk::IsRetry(const std::string& id, const std::string& job, Done& done) {
   if (const auto queue = queues_.find(job); queue != queues_.end()) {
-    for (Ask& ask : queue->second.asks) {
-      if (ask.id != id) continue;
-      ask.done.push_back(std::move(done));
+    for (Pending& pending : queue->second.requests) {
+      if (pending.id != id) continue;
+      pending.done.push_back(std::move(done));
       return true;
     }
   }
@@ -160,10 +160,10 @@ void ViewDesk::Try(const std::string& job) {
   loop_.Cancel(queue.timer);
   Result<ViewableJob> now = world_.job(job);
   if (!now) return Finish(job, now.error());
-  Ask& ask = queue.asks.front();
+  Pending& pending = queue.requests.front();
   if (!now->busy.empty()) {
-    if (!ask.patience) ask.patience = world_.now() + limits_.transaction;
-    if (world_.now() > *ask.patience) {
+    if (!pending.patience) pending.patience = world_.now() + limits_.transaction;
+    if (world_.now() > *pending.patience) {
       return Finish(
           job, Unavailable(fmt::format(
                    "no view of '{}': {} for more than {} s", job, now->busy,
@@ -171,7 +171,7 @@ void ViewDesk::Try(const std::string& job) {
     }
     return TryLater(job, kRetryPeriod);
   }
-  ask.patience.reset();
+  pending.patience.reset();
   if (const Status begun = Begin(job, queue, std::move(*now)); !begun) {
     Finish(job, begun.error());
   }
@@ -184,10 +184,10 @@ void ViewDesk::TryLater(const std::string& job, milliseconds delay) {
 }
 
 Status ViewDesk::Begin(const std::string& job, Queue& queue, ViewableJob now) {
-  Ask& ask = queue.asks.front();
+  Pending& pending = queue.requests.front();
   const auto plan = PlanOf(now.layout);
-  const std::int64_t limit = std::max<std::int64_t>(ask.request.limit(), 0);
-  const std::int64_t used = std::clamp<std::int64_t>(ask.request.used(), 0, limit);
+  const std::int64_t limit = std::max<std::int64_t>(pending.request.limit(), 0);
+  const std::int64_t used = std::clamp<std::int64_t>(pending.request.used(), 0, limit);
   if (plan->total_bytes() > limit - used) {
     return ResourceExhausted(
         fmt::format("a view of '{}' takes {} bytes, and {} of the {} bytes of view memory are in "
@@ -195,11 +195,11 @@ Status ViewDesk::Begin(const std::string& job, Queue& queue, ViewableJob now) {
                     job, plan->total_bytes(), used, limit));
   }
   const auto started = world_.now();
-  if (!ask.left) {
-    ask.left = std::max(limits_.attempts, Seconds(kStepsOfPatience * now.step_seconds));
+  if (!pending.left) {
+    pending.left = std::max(limits_.attempts, Seconds(kStepsOfPatience * now.step_seconds));
   }
-  if (!ask.since) ask.since = started;
-  const auto deadline = *ask.since + *ask.left;
+  if (!pending.since) pending.since = started;
+  const auto deadline = *pending.since + *pending.left;
   if (started >= deadline) {
     return Timeout(
         fmt::format("no view of '{}' succeeded in time; the last attempt was after "
@@ -297,7 +297,8 @@ void ViewDesk::Complete(const std::string& job, Queue& queue) {
   // From here on the leases of all shares are equal.
   const std::set<std::int32_t> nodes = NodesOf(*attempt.plan);
   SendKeep(attempt.view, nodes);
-  given_[attempt.view] = {queue.asks.front().id, reply, nodes, world_.now() + limits_.lease, {}};
+  given_[attempt.view] = {
+      queue.requests.front().id, reply, nodes, world_.now() + limits_.lease, {}};
   Finish(job, std::move(reply));
 }
 
@@ -305,12 +306,12 @@ void ViewDesk::Finish(const std::string& job, Result<wire::ViewReply> result) {
   Queue& queue = queues_.at(job);
   GiveUp(queue);
   loop_.Cancel(queue.timer);
-  const std::vector<Done> done = std::move(queue.asks.front().done);
-  queue.asks.pop_front();
+  const std::vector<Done> done = std::move(queue.requests.front().done);
+  queue.requests.pop_front();
   queue.too_late = 0;
   queue.at_least = 0;
   queue.paused_at_step.reset();
-  if (queue.asks.empty()) {
+  if (queue.requests.empty()) {
     queues_.erase(job);
   } else {
     TryLater(job, milliseconds(0));
@@ -328,10 +329,10 @@ void ViewDesk::OnTransfer(const std::string& job) {
   const auto found = queues_.find(job);
   if (found == queues_.end()) return;
   // The time of the transaction does not count against the attempts.
-  for (Ask& ask : found->second.asks) {
-    if (!ask.since) continue;
-    *ask.left -= world_.now() - *ask.since;
-    ask.since.reset();
+  for (Pending& pending : found->second.requests) {
+    if (!pending.since) continue;
+    *pending.left -= world_.now() - *pending.since;
+    pending.since.reset();
   }
   if (!found->second.attempt) return;
   GiveUp(found->second);
@@ -358,10 +359,10 @@ void ViewDesk::OnJobOver(const std::string& job, const Error& error) {
   if (found == queues_.end()) return;
   GiveUp(found->second);
   loop_.Cancel(found->second.timer);
-  const std::deque<Ask> asks = std::move(found->second.asks);
+  const std::deque<Pending> requests = std::move(found->second.requests);
   queues_.erase(found);
-  for (const Ask& ask : asks) {
-    for (const Done& done : ask.done) done(error);
+  for (const Pending& pending : requests) {
+    for (const Done& done : pending.done) done(error);
   }
 }
 

@@ -94,7 +94,8 @@ class ViewDesk {
   void OnJobOver(const std::string& job, const Error& error);
 
  private:
-  struct Ask {
+  /// A request that has no answer yet.
+  struct Pending {
     std::string id;
     wire::ViewRequest request;
     std::vector<Done> done;                             // one per time that it was sent
@@ -122,7 +123,7 @@ class ViewDesk {
   };
   /// The requests for views of one job; the first is being served.
   struct Queue {
-    std::deque<Ask> asks;
+    std::deque<Pending> requests;
     std::optional<Attempt> attempt;
     int too_late = 0;                            // attempts in a row
     std::int64_t at_least = 0;                   // a step that a node has begun

@@ -88,7 +88,7 @@ Result<Batch> BatchReader::Wait() {
 
 std::string BatchReader::WhatIsRead() const {
   if (!data_) return "the data set is not open yet";
-  if (!reading_) return "the read before it does not end";
+  if (!reading_) return "an earlier read has not ended";
   const auto& part = data_->parts()[static_cast<std::size_t>(reading_->part)];
   return fmt::format("reading sample {} ({})", reading_->sample,
                      part.data->Describe(reading_->sample));

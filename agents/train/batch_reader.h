@@ -37,7 +37,7 @@ struct Batch {
 /// How a reader opens its data set, and how long a rank waits for a batch.
 struct DataAccess {
   /// Opens the data of the job. A request to stop ends the opening and all reads of the data set.
-  /// Called on the thread of the reader, so what it refers to must outlive the reader.
+  /// Called on the thread of the reader, so everything that it refers to must outlive the reader.
   /// \error as OpenJobData
   std::function<Result<engine::DataMix>(std::stop_token)> open = {};
   /// Ends the reads of the first data set, which the reader is made with.

@@ -79,10 +79,10 @@ class Trainer {
   std::chrono::duration<double> data_wait() const { return data_wait_; }
 
   /// Computes the gradients of step step() + 1 and copies them to the gradient memory of the
-  /// pieces: sums over the data-parallel ranks, averages over the tensor-parallel ranks of what
-  /// these hold whole, and the sum of both copies of a tied token embedding. Does not touch state.
-  /// Returns this rank's part of the step decision, which requests a pause (TESSERA_PAUSE_DATA) if
-  /// the batch of the next step cannot be read.
+  /// pieces: sums over the data-parallel ranks, averages over the tensor-parallel ranks of the
+  /// gradients of tensors that these hold whole, and the sum of both copies of a tied token
+  /// embedding. Does not touch state. Returns this rank's part of the step decision, which requests
+  /// a pause (TESSERA_PAUSE_DATA) if the batch of the next step cannot be read.
   /// \error what a group returns; as FetchBatch if HasBatch() is false
   Result<tessera_record> ComputeGradients();
 

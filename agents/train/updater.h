@@ -40,7 +40,8 @@ class Updater {
   /// Reads state and gradients.
   /// \error what the group returns
   Status Prepare(const UpdateCoefficients& coefficients);
-  /// Writes parameters and optimizer state. \pre Prepare with the same coefficients and gradients
+  /// Writes parameters and optimizer state.
+  /// \pre Prepare with the same coefficients and gradients
   void Commit(const UpdateCoefficients& coefficients) const;
 
  private:

@@ -5,6 +5,8 @@
 /// Converts between messages and the plain values of engine/cluster/snapshot.h. Decoding checks
 /// every enum and range, so that bytes from a peer never abort a process.
 
+#include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "agents/wire/messages_fwd.h"
@@ -45,5 +47,17 @@ Result<engine::Proposal> Decode(const wire::ProposeReply& in);
 Result<engine::Check> Decode(const wire::CheckInfo& in);
 Result<std::vector<engine::Check>> Decode(const wire::DoctorReply& in);
 Error Decode(const wire::ErrorReply& in);
+
+/// Decodes messages that have a Decode above, up to the first error.
+template <typename T, typename Messages>
+Result<std::vector<T>> DecodeAll(const Messages& messages) {
+  std::vector<T> values;
+  values.reserve(static_cast<std::size_t>(messages.size()));
+  for (const auto& message : messages) {
+    TESSERA_TRY(T value, Decode(message));
+    values.push_back(std::move(value));
+  }
+  return values;
+}
 
 }  // namespace tessera::agents

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
-#include <utility>
 
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/history.pb.h"
@@ -15,17 +14,6 @@ namespace {
 
 std::int64_t Limited(std::int64_t limit) {
   return limit <= 0 ? kMaxHistoryRows : std::min(limit, kMaxHistoryRows);
-}
-
-template <typename T, typename Messages>
-Result<std::vector<T>> DecodeAll(const Messages& messages) {
-  std::vector<T> values;
-  values.reserve(static_cast<std::size_t>(messages.size()));
-  for (const auto& message : messages) {
-    TESSERA_TRY(auto value, agents::Decode(message));
-    values.push_back(std::move(value));
-  }
-  return values;
 }
 
 }  // namespace
@@ -40,7 +28,8 @@ Result<engine::TimeRange> Decode(const wire::TimeRange& in) {
   if (in.has_from()) range.from = in.from();
   if (in.has_to()) range.to = in.to();
   for (const auto& end : {range.from, range.to}) {
-    if (end && !std::isfinite(*end)) return InvalidArgument("an end of a time range is no number");
+    if (end && !std::isfinite(*end))
+      return InvalidArgument("an end of a time range is not a number");
   }
   return range;
 }

@@ -86,31 +86,30 @@ class TxnProgress {
 
 int finishApply(const Invocation& call, const wire::TxnReply& reply, TxnProgress& progress) {
   progress.endLine();
-  const auto record = agents::Decode(reply.record());
-  if (!record) return failed(record.error());
-  const bool committed = record->result == "committed";
+  TESSERA_OR_FAILED(const auto record, agents::Decode(reply.record()));
+  const bool committed = record.result == "committed";
   if (call.json) {
-    printLine({{"result", record->result},
-               {"epoch", record->epoch},
-               {"pause_seconds", record->pause},
-               {"moved_bytes", record->bytes_moved},
-               {"step", record->step},
-               {"transaction", record->id},
-               {"volume_bound_bytes", record->volume_bound},
-               {"digest_before", record->digest_before},
-               {"digest_after", record->digest_after},
-               {"reason", record->reason}});
+    printLine({{"result", record.result},
+               {"epoch", record.epoch},
+               {"pause_seconds", record.pause},
+               {"moved_bytes", record.bytes_moved},
+               {"step", record.step},
+               {"transaction", record.id},
+               {"volume_bound_bytes", record.volume_bound},
+               {"digest_before", record.digest_before},
+               {"digest_after", record.digest_after},
+               {"reason", record.reason}});
   } else if (committed) {
-    fmt::print("committed: epoch {}, step {}, {} moved (bound {}), pause {}\n", record->epoch,
-               record->step, formatBytes(record->bytes_moved), formatBytes(record->volume_bound),
-               formatSeconds(record->pause));
-    fmt::print("digest {} before, {} after\n", record->digest_before, record->digest_after);
+    fmt::print("committed: epoch {}, step {}, {} moved (bound {}), pause {}\n", record.epoch,
+               record.step, formatBytes(record.bytes_moved), formatBytes(record.volume_bound),
+               formatSeconds(record.pause));
+    fmt::print("digest {} before, {} after\n", record.digest_before, record.digest_after);
   }
   if (committed) return kDone;
   return failed(FailedPrecondition(
-      fmt::format("transaction {} {}{}", record->id,
-                  record->result == "rolled_back" ? "was rolled back, nothing changed" : "failed",
-                  record->reason.empty() ? "" : ": " + record->reason)));
+      fmt::format("transaction {} {}{}", record.id,
+                  record.result == "rolled_back" ? "was rolled back, nothing changed" : "failed",
+                  record.reason.empty() ? "" : ": " + record.reason)));
 }
 
 /// Ends with needs_decision or in_doubt.
@@ -138,14 +137,15 @@ int follow(const Invocation& call, Session& session, std::int64_t id) {
   for (;;) {
     if (const int interrupts = numInterrupts(); interrupts > cancelsSent) {
       if (cancelsSent == 0) {
-        progress.note("asking the coordinator to roll back");
+        progress.note("requesting a roll back from the coordinator");
         wire::Request cancel;
         cancel.mutable_cancel()->set_transaction(id);
         const auto reply = session.ask(std::move(cancel));
         if (!reply) progress.note(reply.error().ToString());
       } else {
         progress.note(
-            "still waiting for the outcome; the coordinator decides, this program may be killed");
+            "still waiting for the outcome; the coordinator decides it even if this program is "
+            "killed");
       }
       cancelsSent = interrupts;
     }
@@ -155,9 +155,8 @@ int follow(const Invocation& call, Session& session, std::int64_t id) {
     if (reply) {
       lastAnswer = Clock::now();
       if (reply->txn().has_transaction()) {
-        const auto txn = agents::Decode(reply->txn().transaction());
-        if (!txn) return failed(txn.error());
-        last = *txn;
+        TESSERA_OR_FAILED(const auto txn, agents::Decode(reply->txn().transaction()));
+        last = txn;
         progress.show(last);
       }
       if (last.phase == engine::TxnPhase::kNeedsDecision ||
@@ -172,8 +171,8 @@ int follow(const Invocation& call, Session& session, std::int64_t id) {
     } else if (Clock::now() - lastAnswer > kSilence) {
       return unresolved(
           call, last, "in_doubt",
-          fmt::format("the registrar at {} is silent for {} s; `tesseractl txn show {}` "
-                      "tells the outcome once it answers",
+          fmt::format("the registrar at {} has been silent for {} s; `tesseractl txn show {}` "
+                      "shows the outcome once it answers",
                       session.profile.registrar_endpoint, kSilence.count(), id),
           progress);
     }
@@ -182,35 +181,31 @@ int follow(const Invocation& call, Session& session, std::int64_t id) {
 }
 
 int runApply(const Invocation& call) {
-  auto planRequest = readPlanRequest(call.arguments);
-  if (!planRequest) return wrongUsage(planRequest.error());
-  const auto atStep = call.arguments.integer("at-step", 0, 1, std::int64_t{1} << 40);
-  if (!atStep) return wrongUsage(atStep.error());
+  TESSERA_OR_USAGE(auto planRequest, readPlanRequest(call.arguments));
+  TESSERA_OR_USAGE(const auto atStep,
+                   call.arguments.integer("at-step", 0, 1, std::int64_t{1} << 40));
 
-  auto session = openSession(call);
-  if (!session) return failed(session.error());
-  const auto plan = askPlan(*session, call.arguments, &*planRequest);
-  if (!plan) return failed(plan.error());
-  if (!call.json) fmt::print("{}", describePlan(*plan));
+  TESSERA_OR_FAILED(auto session, openSession(call));
+  TESSERA_OR_FAILED(const auto plan, askPlan(session, call.arguments, &planRequest));
+  if (!call.json) fmt::print("{}", describePlan(plan));
 
   countInterrupts();
   wire::Request request;
   wire::ApplyRequest& apply = *request.mutable_apply();
-  *apply.mutable_plan() = *planRequest;
-  apply.set_plan_hash(plan->hash);
+  *apply.mutable_plan() = planRequest;
+  apply.set_plan_hash(plan.hash);
   // Request exactly the plan that was shown, including what the cluster chose.
-  agents::Encode(plan->to_mesh, apply.mutable_plan()->mutable_mesh());
-  agents::Encode(plan->to_options, apply.mutable_plan()->mutable_options());
-  if (!planRequest->pin()) {
+  agents::Encode(plan.to_mesh, apply.mutable_plan()->mutable_mesh());
+  agents::Encode(plan.to_options, apply.mutable_plan()->mutable_options());
+  if (!planRequest.pin()) {
     apply.mutable_plan()->clear_devices();
-    for (const ptc::DeviceId device : plan->to_devices)
+    for (const ptc::DeviceId device : plan.to_devices)
       agents::Encode(device, apply.mutable_plan()->add_devices());
   }
-  apply.set_at_step(*atStep);
+  apply.set_at_step(atStep);
   apply.set_unrecorded(call.arguments.has("unrecorded"));
-  const auto reply = session->ask(std::move(request));
-  if (!reply) return failed(reply.error());
-  return follow(call, *session, reply->apply().transaction());
+  TESSERA_OR_FAILED(const auto reply, session.ask(std::move(request)));
+  return follow(call, session, reply.apply().transaction());
 }
 
 }  // namespace

@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// Judges a node's clock by this machine's. A node cannot judge its own clock.
+/// Compares a node's clock with the clock of this machine, because a node cannot check its own
+/// clock.
 
 #include <optional>
 
@@ -10,8 +11,8 @@
 
 namespace tessera::app {
 
-/// Seconds. Nothing depends on clocks but labels; clocks that differ by more than this disturb the
-/// order of events and plots.
+/// Seconds. Clocks are used for labels only; clocks that differ by more than this put events and
+/// plots into the wrong order.
 inline constexpr double kMaxClockSkew = 1.0;
 
 struct ClockSkew {
@@ -19,9 +20,10 @@ struct ClockSkew {
   bool isTolerable = true;  // the latency of the answer does not count as skew
 };
 
-/// What the check "clock" of a node's doctor says. \param now this machine's wall clock at the
-/// moment of the answer \param latency of the round trip, s; the node read its clock within it
-/// \return nullopt for another check, or a value that is no time
+/// Evaluates the check "clock" of a node's doctor.
+/// \param now this machine's wall clock at the moment of the answer
+/// \param latency of the round trip, s; the node read its clock within it
+/// \return nullopt for another check, or for a value that is not a time
 std::optional<ClockSkew> clockSkewOf(const engine::Check& check, double now, double latency);
 
 }  // namespace tessera::app

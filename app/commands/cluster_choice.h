@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Which cluster a command line means.
+/// Determines the cluster that a command line refers to.
 
 #include <string>
 

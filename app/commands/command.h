@@ -46,7 +46,7 @@ const std::vector<VerbGroup>& verbGroups();
 std::vector<Command> commands();
 /// The verb of that name ("job start"), or null.
 const Command* findCommand(std::string_view verb);
-/// kInvalidArgument for a word that begins no verb, with the verb that was probably meant.
+/// kInvalidArgument for a word with which no verb begins. The message suggests a similar verb.
 Error unknownVerb(const std::string& verb);
 
 /// A command line that has been checked against the option table.
@@ -61,12 +61,26 @@ Result<ParsedLine> parseLine(const std::vector<std::string>& words);
 const std::vector<std::pair<std::string, std::string>>& environmentRows();
 const std::vector<std::pair<std::string, std::string>>& exitCodeRows();
 
-/// Prints `error` on stderr, as text or as JSON. \return kFailed
+/// Prints `error` on stderr, as text or as JSON.
+/// \return kFailed
 int failed(const Error& error);
-/// Prints `error` on stderr, as text or as JSON. \return kUsage
+/// Prints `error` on stderr, as text or as JSON.
+/// \return kUsage
 int wrongUsage(const Error& error);
 
-/// What a list prints with --names. \return kDone
+/// `TESSERA_OR_FAILED(auto x, expression());` binds the value, or returns failed() with the error
+/// from the function of a verb. TESSERA_OR_USAGE returns wrongUsage().
+#define TESSERA_OR_FAILED(decl, expr) \
+  TESSERA_OR_EXIT(failed, TESSERA_CONCAT(tessera_try_, __COUNTER__), decl, expr)
+#define TESSERA_OR_USAGE(decl, expr) \
+  TESSERA_OR_EXIT(wrongUsage, TESSERA_CONCAT(tessera_try_, __COUNTER__), decl, expr)
+#define TESSERA_OR_EXIT(report, tmp, decl, expr) \
+  auto tmp = (expr);                             \
+  if (!tmp) return report(tmp.error());          \
+  decl = std::move(*tmp)
+
+/// Prints the names of a list for --names, one per line.
+/// \return kDone
 int printNames(const std::vector<std::string>& names);
 
 // One function for each verb, in the file named after it.
@@ -119,7 +133,8 @@ Command manualCommand();
 Command mountCommand();    // where built with libfuse3
 Command unmountCommand();  // likewise
 
-/// Runs a whole command line without the program's name. \return the exit code
+/// Runs a whole command line without the program's name.
+/// \return the exit code
 int runCommandLine(const std::vector<std::string>& words);
 
 }  // namespace tessera::app

@@ -64,7 +64,7 @@ std::string describeRange(const checkpoint::StoredTensor& tensor, const Differen
   std::string text = at(range.begin);
   if (range.end - range.begin > 1) text += fmt::format(" to {}", at(range.end - 1));
   // The texts are equal although the bits differ: NaNs with another payload.
-  const std::string_view note = range.a == range.b ? ", of other bits" : "";
+  const std::string_view note = range.a == range.b ? ", with different bits" : "";
   return fmt::format("{}: {} and {}{}", text, range.a, range.b, note);
 }
 
@@ -86,7 +86,7 @@ void printDifference(const TensorDifference& difference) {
       shown += range.end - range.begin;
     }
     if (shown < difference.num_different)
-      fmt::print("  and {} {}s behind them\n", difference.num_different - shown, unit);
+      fmt::print("  and {} more {}s\n", difference.num_different - shown, unit);
   }
 }
 
@@ -99,10 +99,8 @@ int couldNotCompare(const Error& error) {
 }
 
 int runCompare(const Invocation& call) {
-  const auto read = readMemoryAndThreads(call.arguments);
-  if (!read) return wrongUsage(read.error());
-  const auto limit = call.arguments.integer("limit", 20, 1, 1'000'000);
-  if (!limit) return wrongUsage(limit.error());
+  TESSERA_OR_USAGE(const auto read, readMemoryAndThreads(call.arguments));
+  TESSERA_OR_USAGE(const auto limit, call.arguments.integer("limit", 20, 1, 1'000'000));
   const auto a = checkpoint::Checkpoint::Open(call.arguments.word(0));
   if (!a) return couldNotCompare(a.error());
   const auto b = checkpoint::Checkpoint::Open(call.arguments.word(1));
@@ -111,14 +109,14 @@ int runCompare(const Invocation& call) {
   countInterrupts();
   ByteProgress progress("comparing", call.json || call.quiet ? nullptr : stdout,
                         ByteProgress::Elsewhere::kLines);
-  reshard::ReadOptions options = *read;
+  reshard::ReadOptions options = read;
   options.watch = progress.watch();
   const auto found = reshard::Compare(**a, **b, options);
   progress.end();
   if (!found) return couldNotCompare(found.error());
   const auto& differences = found->differences;
   const bool equal = differences.empty();
-  const auto shown = std::min(differences.size(), static_cast<std::size_t>(*limit));
+  const auto shown = std::min(differences.size(), static_cast<std::size_t>(limit));
   if (call.json) {
     Json list = Json::array();
     for (std::size_t i = 0; i < shown; ++i) list.push_back(differenceToJson(differences[i]));

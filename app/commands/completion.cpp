@@ -16,7 +16,7 @@
 namespace tessera::app {
 namespace {
 
-/// What a placeholder of the table stands for, as far as a shell can complete it.
+/// The meaning of a placeholder of the table, as far as a shell can complete it.
 enum class Completes { kNothing, kFiles, kFolders, kNames };
 
 struct PlaceholderKind {
@@ -278,10 +278,10 @@ std::string zshCompletion() {
       const bool isLong = name.starts_with("--");
       lines += fmt::format("    {} \\\n",
                            shellQuoted(fmt::format("{}{}{}[{}]{}", option.repeats ? "*" : "", name,
-                                              !option.takesValue() ? ""
-                                              : isLong             ? "="
-                                                                   : "+",
-                                              zshText(option.help), value)));
+                                                   !option.takesValue() ? ""
+                                                   : isLong             ? "="
+                                                                        : "+",
+                                                   zshText(option.help), value)));
     }
     return lines;
   };
@@ -290,12 +290,13 @@ std::string zshCompletion() {
     text += functionOf(syntax.verb) + "() {\n  _arguments -s \\\n";
     for (const OptionSpec& option : allOptions(syntax)) text += optionLine(option);
     for (const WordSpec& word : syntax.words)
-      text += fmt::format("    {} \\\n", shellQuoted(fmt::format("{}:{}:{}",
-                                                            word.repeats    ? "*"
-                                                            : word.required ? ""
-                                                                            : ":",
-                                                            zshText(word.name),
-                                                            zshValue(word.name, word.choices))));
+      text += fmt::format(
+          "    {} \\\n",
+          shellQuoted(fmt::format("{}:{}:{}",
+                                  word.repeats    ? "*"
+                                  : word.required ? ""
+                                                  : ":",
+                                  zshText(word.name), zshValue(word.name, word.choices))));
     text += "    && return\n}\n\n";
   }
   for (const std::string& first : verbWords()) {
@@ -306,7 +307,7 @@ std::string zshCompletion() {
       text += fmt::format(
           "    {}\n",
           shellQuoted(fmt::format("{}:{}", word,
-                             zshText(findCommand(first + " " + word)->syntax.summary))));
+                                  zshText(findCommand(first + " " + word)->syntax.summary))));
     text += fmt::format(
         "  )\n  if ((CURRENT == 2)); then\n    _describe verb verbs\n  else\n"
         "    shift words\n    ((--CURRENT))\n    local name=\"{}_${{words[1]}}\"\n"
@@ -319,8 +320,8 @@ std::string zshCompletion() {
     text += fmt::format(
         "    {}\n",
         shellQuoted(fmt::format("{}:{}", first,
-                           command ? zshText(command->syntax.summary)
-                                   : fmt::format("{}", fmt::join(verbWords(first), ", ")))));
+                                command ? zshText(command->syntax.summary)
+                                        : fmt::format("{}", fmt::join(verbWords(first), ", ")))));
   }
   text += "  )\n  local curcontext=$curcontext state line\n  _arguments -C -s \\\n";
   for (const OptionSpec& option : globalOptions()) text += optionLine(option);

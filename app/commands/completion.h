@@ -9,7 +9,7 @@
 namespace tessera::app {
 
 /// Scripts that complete verbs, options, their choices, files, and names of jobs, profiles and
-/// models. Names are asked of `tesseractl … --names`, which gets two seconds.
+/// models. The scripts get names from `tesseractl … --names`, with a limit of two seconds.
 std::string bashCompletion();
 std::string zshCompletion();
 std::string fishCompletion();

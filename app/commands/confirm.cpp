@@ -12,7 +12,7 @@ std::optional<int> askBefore(const Invocation& call, const std::string& question
   if (call.arguments.has("yes")) return std::nullopt;
   if (call.json || isatty(STDIN_FILENO) == 0 || isatty(STDERR_FILENO) == 0)
     return wrongUsage(
-        InvalidArgument(fmt::format("{}? There is no terminal to ask on: give --yes", question)));
+        InvalidArgument(fmt::format("{}? Without a terminal, confirm with --yes", question)));
   fmt::print(stderr, "{}? [y/N] ", question);
   std::string answer;
   std::getline(std::cin, answer);

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Questions before an act that cannot be undone. A change that can be rolled back is not asked
-/// about.
+/// Questions before an act that cannot be undone. A change that can be rolled back needs no
+/// confirmation.
 
 #include <optional>
 #include <string>
@@ -13,8 +13,8 @@
 namespace tessera::app {
 
 /// Asks "QUESTION? [y/N]" on stderr, unless --yes is given.
-/// \return nullopt to go on, else the exit code: kFailed after another answer than y or yes, kUsage
-///     where stdin or stderr is no terminal, or with --json; then the error names --yes
+/// \return nullopt to continue, else the exit code: kFailed after any answer but y or yes; kUsage
+///     if stdin or stderr is not a terminal, or with --json, with an error that names --yes
 std::optional<int> askBefore(const Invocation& call, const std::string& question);
 
 }  // namespace tessera::app

@@ -63,7 +63,7 @@ Result<engine::DataMix> openData(const Invocation& call, std::int64_t sequence) 
   for (const std::string& given : call.arguments.values("data"))
     paths.push_back(absoluteData(given));
   if (paths.empty()) paths = engine::DefaultTextPaths();
-  if (paths.empty()) return NotFound("no text is found on this machine: give --data");
+  if (paths.empty()) return NotFound("no text was found on this machine: give --data");
   auto data = agents::OpenData(paths, sequence, places);
   progress.end();
   return data;
@@ -80,7 +80,7 @@ Result<std::vector<OrderedSample>> firstSamples(const engine::DataMix& data, std
 }
 
 std::string describeOrder(const engine::DataMix& data, const std::vector<OrderedSample>& order) {
-  std::string text = fmt::format("{} samples a pass, {} tokens each\n",
+  std::string text = fmt::format("{} samples per pass, {} tokens each\n",
                                  formatCount(data.num_samples()), data.sequence());
   std::vector<std::vector<std::string>> parts = {
       {"part", "format", "samples", "share", "first sample"}};
@@ -100,12 +100,12 @@ std::string describeOrder(const engine::DataMix& data, const std::vector<Ordered
     const engine::RecordFit fit = data.parts()[i].data->fit();
     if (fit == engine::RecordFit{}) continue;
     text += fmt::format(
-        "part {}: {} records are longer than {} tokens and are cut, {} are shorter and are filled "
-        "up with token 0\n",
+        "part {}: {} records are longer than {} tokens and are cut, {} are shorter and are padded "
+        "with token 0\n",
         i, formatCount(fit.cut), data.sequence() + 1, formatCount(fit.padded));
   }
   if (order.empty()) return text;
-  std::vector<std::vector<std::string>> rows = {{"position", "part", "sample", "where it lies"}};
+  std::vector<std::vector<std::string>> rows = {{"position", "part", "sample", "location"}};
   for (const OrderedSample& shown : order)
     rows.push_back(
         {fmt::format("{}", shown.position), fmt::format("{}", shown.id.part),
@@ -137,22 +137,18 @@ Json orderToJson(const engine::DataMix& data, const std::vector<OrderedSample>& 
 }
 
 int showData(const Invocation& call) {
-  const auto sequence = call.arguments.integer("sequence", 128, 1, 1 << 20);
-  if (!sequence) return wrongUsage(sequence.error());
+  TESSERA_OR_USAGE(const auto sequence, call.arguments.integer("sequence", 128, 1, 1 << 20));
   const auto seed =
       call.arguments.integer("seed", engine::JobSettings().seed, 0, std::int64_t{1} << 40);
   if (!seed) return wrongUsage(seed.error());
-  const auto count = call.arguments.integer("limit", 0, 0, kMostShown);
-  if (!count) return wrongUsage(count.error());
+  TESSERA_OR_USAGE(const auto count, call.arguments.integer("limit", 0, 0, kMostShown));
   countInterrupts();
-  const auto data = openData(call, *sequence);
-  if (!data) return failed(data.error());
-  const auto order = firstSamples(*data, *seed, *count);
-  if (!order) return failed(order.error());
+  TESSERA_OR_FAILED(const auto data, openData(call, sequence));
+  TESSERA_OR_FAILED(const auto order, firstSamples(data, *seed, count));
   if (call.json) {
-    printLine(orderToJson(*data, *order));
+    printLine(orderToJson(data, order));
   } else {
-    fmt::print("{}", describeOrder(*data, *order));
+    fmt::print("{}", describeOrder(data, order));
   }
   return kDone;
 }

@@ -21,9 +21,8 @@ int runDigest(const Invocation& call) {
   if (const auto good = checkName("job", job); !good) return wrongUsage(good.error());
   wire::Request request;
   request.mutable_digest()->set_job(job);
-  const auto reply = askOnce(call, std::move(request), kJobTimeout);
-  if (!reply) return failed(reply.error());
-  const wire::DigestReply& digest = reply->digest();
+  TESSERA_OR_FAILED(const auto reply, askOnce(call, std::move(request), kJobTimeout));
+  const wire::DigestReply& digest = reply.digest();
   if (call.json) {
     printLine(toJson(digest));
     return kDone;

@@ -41,7 +41,7 @@ Check home() {
   const std::string folder = agents::TesseraHome();
   struct stat info {};
   if (::stat(folder.c_str(), &info) != 0)
-    return found(Verdict::kOk, "home", folder + " will be made when it is needed");
+    return found(Verdict::kOk, "home", folder + " will be created when needed");
   if (::access(folder.c_str(), W_OK) != 0)
     return found(Verdict::kFailed, "home", folder + " cannot be written",
                  "set TESSERA_HOME to a folder of yours");

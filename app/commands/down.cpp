@@ -18,7 +18,8 @@
 namespace tessera::app {
 namespace {
 
-/// The clusters to stop. \error kInvalidArgument for a wrong line; kNotFound if there is none
+/// The clusters to stop.
+/// \error kInvalidArgument for a wrong line; kNotFound if there is none
 Result<std::vector<std::string>> readNames(const Arguments& arguments) {
   if (arguments.has("all")) {
     if (arguments.has("cluster")) return InvalidArgument("--all and --cluster exclude each other");

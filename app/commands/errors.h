@@ -14,7 +14,7 @@ namespace tessera::app {
 
 struct KnownError {
   std::string topic;
-  std::string match;  // the message, with {} for the parts that vary
+  std::string match;  // the message, with {} for the variable parts
   std::string means;
   std::string remedy;
 };

@@ -27,23 +27,20 @@ void printEvent(const Invocation& call, const engine::Event& event) {
 
 int runEvents(const Invocation& call) {
   engine::EventQuery query;
-  const auto limit = call.arguments.integer("limit", 100, 1, 20'000);
-  if (!limit) return wrongUsage(limit.error());
-  const auto least = engine::ParseSeverity(call.arguments.valueOr("severity", "debug"));
-  if (!least) return wrongUsage(least.error());
-  const auto range = parseRange(call.arguments, wallClock());
-  if (!range) return wrongUsage(range.error());
-  query.limit = *limit;
+  TESSERA_OR_USAGE(const auto limit, call.arguments.integer("limit", 100, 1, 20'000));
+  TESSERA_OR_USAGE(const auto least,
+                   engine::ParseSeverity(call.arguments.valueOr("severity", "debug")));
+  TESSERA_OR_USAGE(const auto range, parseRange(call.arguments, wallClock()));
+  query.limit = limit;
   query.newest = true;
-  query.least = *least;
-  query.time = *range;
+  query.least = least;
+  query.time = range;
   query.source = call.arguments.valueOr("source", "");
   query.text = call.arguments.valueOr("text", "");
-  auto session = openSession(call);
-  if (!session) return failed(session.error());
+  TESSERA_OR_FAILED(auto session, openSession(call));
   bool said = false;
   for (;;) {
-    const auto events = ask(*session, query);
+    const auto events = ask(session, query);
     if (events) {
       said = false;
       for (const engine::Event& event : *events) {
@@ -53,7 +50,7 @@ int runEvents(const Invocation& call) {
       std::fflush(stdout);
       if (!call.arguments.has("follow")) return kDone;
       query.newest = false;  // from now on in order, without gaps
-      if (std::ssize(*events) < *limit) std::this_thread::sleep_for(std::chrono::milliseconds(500));
+      if (std::ssize(*events) < limit) std::this_thread::sleep_for(std::chrono::milliseconds(500));
     } else if (!call.arguments.has("follow") || !waitsForRegistrar(events.error(), said)) {
       return failed(events.error());
     }

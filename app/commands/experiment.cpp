@@ -90,21 +90,21 @@ Status writeFile(const std::string& path, const std::string& text) {
 }
 
 int runExperiment(const Invocation& call) {
-  const auto options = readExperiment(call.arguments);
-  if (!options) return wrongUsage(options.error());
+  TESSERA_OR_USAGE(const auto options, readExperiment(call.arguments));
   const StopOnInterrupt interrupt;
   ProgressLine progress(call.json);
   const auto result = runConsistency(
-      *options, {.progress = [&](const ConsistencyProgress& p) { progress.show(textOf(p)); },
-                 .stop = interrupt.token()});
+      options, {.progress = [&](const ConsistencyProgress& p) { progress.show(textOf(p)); },
+                .stop = interrupt.token()});
   progress.clear();
   if (!result) return failed(result.error());
   if (call.json) {
     printLine(Json::parse(engine::ToJson(*result)));
   } else {
     const engine::ConsistencySetup& setup = result->setup;
-    fmt::print("{} on {}: {} samples of {} tokens a pass, seed {}, {}\n\n", setup.model, setup.data,
-               setup.num_samples, setup.sequence, setup.seed, formatSeconds(result->seconds));
+    fmt::print("{} on {}: {} samples of {} tokens per pass, seed {}, {}\n\n", setup.model,
+               setup.data, setup.num_samples, setup.sequence, setup.seed,
+               formatSeconds(result->seconds));
     fmt::print("{}\n{}\n{}\n\n{}", tableOf(*result), comparisonOf(*result),
                drawText(plotOf(*result), columnsOfOutput(), kPlotRows, plotStyleOfOutput()),
                wordsOf(*result));

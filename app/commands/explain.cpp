@@ -34,8 +34,8 @@ int runExplain(const Invocation& call) {
   if (text.empty()) return runAll(call);
   const auto error = explain(text);
   if (!error)
-    return failed(NotFound(
-        fmt::format("nothing more is known about '{}'; `tesseractl explain` lists what is", text)));
+    return failed(
+        NotFound(fmt::format("no known error matches '{}'; `tesseractl explain` lists all", text)));
   if (call.json) {
     printLine(knownErrorToJson(*error));
   } else {

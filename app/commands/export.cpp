@@ -49,66 +49,56 @@ Result<Choice> chooseRows(const Invocation& call) {
   return choice;
 }
 
-/// Writes a row as a line of CSV, or as a document with its kind.
-template <typename Row>
-Status writeRow(OutputFile& output, const Choice& choice, const char* kind, const Row& row) {
-  if (choice.csv) return output.Write(engine::ToCsv(row));
-  Json json = {{"kind", kind}};
-  json.update(toJson(row));
-  return output.Write(lineOf(json) + "\n");
+/// Writes each row as a line of CSV below `csvHead`, or as a document with its kind.
+template <typename Row, typename Query>
+Status writeRows(Session& session, const Choice& choice, OutputFile& output, std::int64_t& rows,
+                 Query query, const char* kind, const std::string& csvHead) {
+  query.time = choice.time;
+  if (choice.csv) TESSERA_RETURN_IF_ERROR(output.Write(csvHead));
+  return forEach(session, query, [&](const Row& row) -> Status {
+    ++rows;
+    if (choice.csv) return output.Write(engine::ToCsv(row));
+    Json json = {{"kind", kind}};
+    json.update(toJson(row));
+    return output.Write(lineOf(json) + "\n");
+  });
 }
 
 Status writeAll(Session& session, const Choice& choice, OutputFile& output, std::int64_t& rows) {
   if (choice.transactions) {
-    if (choice.csv) TESSERA_RETURN_IF_ERROR(output.Write(engine::CsvHeadOfTransactions()));
     engine::TransactionQuery query;
     query.job = choice.job;
-    query.time = choice.time;
-    TESSERA_RETURN_IF_ERROR(
-        forEach(session, query, [&](const engine::HistoryEntry& entry) -> Status {
-          ++rows;
-          return writeRow(output, choice, "transaction", entry);
-        }));
+    TESSERA_RETURN_IF_ERROR(writeRows<engine::HistoryEntry>(
+        session, choice, output, rows, query, "transaction", engine::CsvHeadOfTransactions()));
   }
   if (choice.events) {
-    if (choice.csv) TESSERA_RETURN_IF_ERROR(output.Write(engine::CsvHeadOfEvents()));
     engine::EventQuery query;
     query.source = choice.job;
-    query.time = choice.time;
-    TESSERA_RETURN_IF_ERROR(forEach(session, query, [&](const engine::Event& event) -> Status {
-      ++rows;
-      return writeRow(output, choice, "event", event);
-    }));
+    TESSERA_RETURN_IF_ERROR(writeRows<engine::Event>(session, choice, output, rows, query, "event",
+                                                     engine::CsvHeadOfEvents()));
   }
   if (choice.samples) {
-    if (choice.csv) TESSERA_RETURN_IF_ERROR(output.Write(engine::CsvHeadOfSamples()));
     engine::SampleQuery query;
     query.job = choice.job;
-    query.time = choice.time;
-    TESSERA_RETURN_IF_ERROR(forEach(session, query, [&](const engine::Sample& sample) -> Status {
-      ++rows;
-      return writeRow(output, choice, "sample", sample);
-    }));
+    TESSERA_RETURN_IF_ERROR(writeRows<engine::Sample>(session, choice, output, rows, query,
+                                                      "sample", engine::CsvHeadOfSamples()));
   }
   return OkStatus();
 }
 
 int runExport(const Invocation& call) {
-  const auto choice = chooseRows(call);
-  if (!choice) return wrongUsage(choice.error());
-  auto session = openSession(call);
-  if (!session) return failed(session.error());
-  auto output = OutputFile::Open(choice->path, choice->force);
-  if (!output) return failed(output.error());
+  TESSERA_OR_USAGE(const auto choice, chooseRows(call));
+  TESSERA_OR_FAILED(auto session, openSession(call));
+  TESSERA_OR_FAILED(auto output, OutputFile::Open(choice.path, choice.force));
   std::int64_t rows = 0;
-  if (const Status written = writeAll(*session, *choice, *output, rows); !written)
+  if (const Status written = writeAll(session, choice, output, rows); !written)
     return failed(written.error());
-  if (const Status finished = output->Finish(); !finished) return failed(finished.error());
-  if (!choice->path.empty()) {
+  if (const Status finished = output.Finish(); !finished) return failed(finished.error());
+  if (!choice.path.empty()) {
     if (call.json)
-      printLine({{"file", choice->path}, {"rows", rows}});
+      printLine({{"file", choice.path}, {"rows", rows}});
     else
-      fmt::print("{} rows in {}\n", rows, choice->path);
+      fmt::print("{} rows in {}\n", rows, choice.path);
   }
   return kDone;
 }

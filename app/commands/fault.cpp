@@ -17,13 +17,11 @@ namespace tessera::app {
 namespace {
 
 int sendFault(const Invocation& call, wire::Request request, const std::string& what) {
-  auto session = openSession(call);
-  if (!session) return failed(session.error());
-  if (session->profile.directory.empty())
+  TESSERA_OR_FAILED(auto session, openSession(call));
+  if (session.profile.directory.empty())
     return failed(FailedPrecondition(
-        fmt::format("'{}' is not a cluster of emulated devices", session->profile.name)));
-  const auto reply = session->ask(std::move(request));
-  if (!reply) return failed(reply.error());
+        fmt::format("'{}' is not a cluster of emulated devices", session.profile.name)));
+  TESSERA_OR_FAILED(const auto reply, session.ask(std::move(request)));
   if (call.json)
     printLine({{"done", what}});
   else
@@ -32,12 +30,11 @@ int sendFault(const Invocation& call, wire::Request request, const std::string& 
 }
 
 int runFail(const Invocation& call) {
-  const auto device = ptc::ParseDevice(call.arguments.word(0));
-  if (!device) return wrongUsage(device.error());
+  TESSERA_OR_USAGE(const auto device, ptc::ParseDevice(call.arguments.word(0)));
   wire::Request request;
-  agents::Encode(*device, request.mutable_fail_device()->mutable_device());
+  agents::Encode(device, request.mutable_fail_device()->mutable_device());
   return sendFault(call, std::move(request),
-                   fmt::format("device {} has failed", ptc::ToString(*device)));
+                   fmt::format("device {} has failed", ptc::ToString(device)));
 }
 
 int runKill(const Invocation& call) {

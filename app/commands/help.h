@@ -13,12 +13,13 @@ namespace tessera::app {
 
 /// "tesseractl job start [MODEL] [options]".
 std::string usageOf(std::string_view program, const Syntax& syntax);
-/// "-o, --output FILE", "    --json": for lists in which the long names stand below each other.
+/// "-o, --output FILE", "    --json": for lists in which the long names are aligned.
 std::string flagsOf(const OptionSpec& option);
-/// The phrase of `option.help` with its default, "… (default: 4)", and a note where it repeats.
+/// The phrase of `option.help` with its default, "… (default: 4)", and a note if it can be
+/// repeated.
 std::string describeOption(const OptionSpec& option);
 
-/// The text of `PROGRAM VERB --help`; `program` is empty where the verb is the program.
+/// The text of `PROGRAM VERB --help`; `program` is empty if the verb is the program.
 std::string helpOf(std::string_view program, const Syntax& syntax);
 /// The text of `tesseractl --help`: all verbs in their groups.
 std::string generalHelp();

@@ -66,7 +66,7 @@ void printWhole(const engine::HistoryEntry& entry) {
     return more.empty() ? mesh : fmt::format("{}, {}", mesh, more);
   };
   fact("started", formatClock(entry.started));
-  fact("asked by", entry.who);
+  fact("requested by", entry.requester);
   fact("from", place(entry.from, entry.from_options));
   fact("to", place(entry.to, entry.to_options));
   fact("at", fmt::format("step {}, epoch {} after it", entry.step, entry.epoch));
@@ -110,22 +110,20 @@ void printWhole(const engine::HistoryEntry& entry) {
                           : "-"});
     fmt::print("{}", formatTable(rows, {2, 3, 4}));
   } else {
-    fmt::print("no bytes went from one device to another\n");
+    fmt::print("no bytes moved between devices\n");
   }
 }
 
 int runOne(const Invocation& call, std::int64_t id) {
-  auto session = openSession(call);
-  if (!session) return failed(session.error());
+  TESSERA_OR_FAILED(auto session, openSession(call));
   engine::TransactionQuery query;
   query.id = id;
-  const auto entries = ask(*session, query);
-  if (!entries) return failed(entries.error());
-  if (entries->empty()) return failed(NotFound(fmt::format("no transaction {} on record", id)));
+  TESSERA_OR_FAILED(const auto entries, ask(session, query));
+  if (entries.empty()) return failed(NotFound(fmt::format("no transaction {} on record", id)));
   if (call.json)
-    printLine(toJson(entries->front()));
+    printLine(toJson(entries.front()));
   else
-    printWhole(entries->front());
+    printWhole(entries.front());
   return kDone;
 }
 
@@ -133,10 +131,8 @@ int runHistory(const Invocation& call) {
   const std::string job = call.arguments.valueOr("job", "");
   if (!job.empty())
     if (const auto good = checkName("job", job); !good) return wrongUsage(good.error());
-  const auto limit = call.arguments.integer("limit", 100, 1, 100'000);
-  if (!limit) return wrongUsage(limit.error());
-  const auto range = parseRange(call.arguments, wallClock());
-  if (!range) return wrongUsage(range.error());
+  TESSERA_OR_USAGE(const auto limit, call.arguments.integer("limit", 100, 1, 100'000));
+  TESSERA_OR_USAGE(const auto range, parseRange(call.arguments, wallClock()));
   if (const std::string word = call.arguments.word(0); !word.empty()) {
     std::int64_t id = 0;
     const auto [stop, failure] = std::from_chars(word.data(), word.data() + word.size(), id);
@@ -146,28 +142,26 @@ int runHistory(const Invocation& call) {
     return runOne(call, id);
   }
 
-  auto session = openSession(call);
-  if (!session) return failed(session.error());
+  TESSERA_OR_FAILED(auto session, openSession(call));
   engine::TransactionQuery query;
   query.job = job;
-  query.time = *range;
-  query.limit = *limit;
-  const auto entries = ask(*session, query);
-  if (!entries) return failed(entries.error());
+  query.time = range;
+  query.limit = limit;
+  TESSERA_OR_FAILED(const auto entries, ask(session, query));
   if (call.json) {
     Json json = Json::array();
-    for (const engine::HistoryEntry& entry : *entries) json.push_back(toJson(entry));
+    for (const engine::HistoryEntry& entry : entries) json.push_back(toJson(entry));
     printLine({{"transactions", std::move(json)}});
     return kDone;
   }
-  if (entries->empty()) {
+  if (entries.empty()) {
     fmt::print("no transactions on record\n");
     return kDone;
   }
   std::vector<std::vector<std::string>> rows = {
       {"id", "started", "job", "from", "to", "result", "moved", "bound", "pause", "digest after"}};
   std::string reasons;
-  for (const engine::HistoryEntry& entry : *entries) {
+  for (const engine::HistoryEntry& entry : entries) {
     const bool equal = !entry.digest_after.empty() && entry.digest_after == entry.digest_before;
     rows.push_back({std::to_string(entry.id), formatClock(entry.started), entry.job,
                     shorten(entry.from), shorten(entry.to), paintState(resultOf(entry)),

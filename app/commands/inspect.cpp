@@ -44,7 +44,7 @@ Result<std::shared_ptr<const Checkpoint>> chooseTensors(const Checkpoint& all,
   auto chosen =
       all.Choose([&](const StoredTensor& tensor) { return pattern.Fit(tensor.name).has_value(); });
   if (chosen->tensors().empty())
-    return NotFound(fmt::format("'{}' fits the name of no tensor of '{}'", glob, all.path()));
+    return NotFound(fmt::format("'{}' matches no tensor of '{}'", glob, all.path()));
   return chosen;
 }
 
@@ -149,12 +149,12 @@ void printListing(const Listing& listing, bool pieces) {
   for (const auto& [key, value] : checkpoint.metadata())
     fmt::print("metadata {}: {}\n", shortened(key), shortened(value));
   if (!checkpoint.opaque().empty())
-    fmt::print("{} entries are no tensors and are not read: {}\n", checkpoint.opaque().size(),
+    fmt::print("{} entries are not tensors and are not read: {}\n", checkpoint.opaque().size(),
                shortened(fmt::format("{}", fmt::join(checkpoint.opaque(), ", "))));
   if (listing.digest) fmt::print("digest {}\n", ptc::Hex16(*listing.digest));
-  if (listing.sums && listing.sums->count == 0) fmt::print("the format states no sums of bytes\n");
+  if (listing.sums && listing.sums->count == 0) fmt::print("the format contains no checksums\n");
   if (listing.sums && listing.sums->count > 0)
-    fmt::print("{} sums over {} are right\n", listing.sums->count,
+    fmt::print("{} checksums over {} match\n", listing.sums->count,
                formatBytes(listing.sums->bytes));
 }
 
@@ -195,25 +195,21 @@ Result<reshard::SumsChecked> checkSums(const Invocation& call, reshard::ReadOpti
 }
 
 int runInspect(const Invocation& call) {
-  const auto read = readMemoryAndThreads(call.arguments);
-  if (!read) return wrongUsage(read.error());
-  auto opened = Checkpoint::Open(call.arguments.word(0));
-  if (!opened) return failed(opened.error());
-  Listing listing{*opened, 0, std::nullopt, std::nullopt, std::nullopt};
+  TESSERA_OR_USAGE(const auto read, readMemoryAndThreads(call.arguments));
+  TESSERA_OR_FAILED(auto opened, Checkpoint::Open(call.arguments.word(0)));
+  Listing listing{opened, 0, std::nullopt, std::nullopt, std::nullopt};
   if (const auto glob = call.arguments.value("tensor")) {
-    auto chosen = chooseTensors(**opened, *glob);
-    if (!chosen) return failed(chosen.error());
-    listing.checkpoint = *chosen;
-    listing.numOthers = (*opened)->tensors().size() - (*chosen)->tensors().size();
+    TESSERA_OR_FAILED(auto chosen, chooseTensors(*opened, *glob));
+    listing.checkpoint = chosen;
+    listing.numOthers = opened->tensors().size() - chosen->tensors().size();
   }
   const bool verify = call.arguments.has("verify");
   if (verify) {
-    const auto checked = checkSums(call, *read, *listing.checkpoint);
-    if (!checked) return failed(checked.error());
-    listing.sums = *checked;
+    TESSERA_OR_FAILED(const auto checked, checkSums(call, read, *listing.checkpoint));
+    listing.sums = checked;
   }
   if (verify || call.arguments.has("digests"))
-    if (const Status added = addDigests(call, *read, listing); !added) return failed(added.error());
+    if (const Status added = addDigests(call, read, listing); !added) return failed(added.error());
   if (call.json)
     printLine(listingToJson(listing, call.arguments.has("pieces")));
   else

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Counts Ctrl-C, for commands that finish in an orderly way.
+/// Counts Ctrl-C, so that commands can finish in an orderly way.
 
 namespace tessera::app {
 

@@ -26,12 +26,11 @@ int act(const Invocation& call, Act::Act what, const std::string& state) {
   wire::Request request;
   request.mutable_job()->set_job(job);
   request.mutable_job()->set_act(what);
-  const auto reply = askOnce(call, std::move(request), kJobTimeout);
-  if (!reply) return failed(reply.error());
+  TESSERA_OR_FAILED(const auto reply, askOnce(call, std::move(request), kJobTimeout));
   if (call.json)
-    printLine({{"job", job}, {"state", state}, {"step", reply->job().step()}});
+    printLine({{"job", job}, {"state", state}, {"step", reply.job().step()}});
   else
-    fmt::print("{} is {} at step {}\n", job, state, reply->job().step());
+    fmt::print("{} is {} at step {}\n", job, state, reply.job().step());
   return kDone;
 }
 

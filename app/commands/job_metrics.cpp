@@ -34,36 +34,32 @@ int runMetrics(const Invocation& call) {
   engine::SampleQuery query;
   query.job = arguments.word(0);
   if (const auto good = checkName("job", query.job); !good) return wrongUsage(good.error());
-  const auto from = arguments.integer("from-step", 0, 0, kMostMetricSteps);
-  if (!from) return wrongUsage(from.error());
-  const auto last = arguments.integer("limit", 0, 1, 20'000);
-  if (!last) return wrongUsage(last.error());
+  TESSERA_OR_USAGE(const auto from, arguments.integer("from-step", 0, 0, kMostMetricSteps));
+  TESSERA_OR_USAGE(const auto last, arguments.integer("limit", 0, 1, 20'000));
   if (arguments.has("from") && arguments.has("from-step"))
     return wrongUsage(InvalidArgument("--from and --from-step exclude each other"));
-  const auto range = parseRange(arguments, wallClock());
-  if (!range) return wrongUsage(range.error());
-  query.time = *range;
-  query.after_step = *from - 1;
+  TESSERA_OR_USAGE(const auto range, parseRange(arguments, wallClock()));
+  query.time = range;
+  query.after_step = from - 1;
 
-  auto session = openSession(call);
-  if (!session) return failed(session.error());
+  TESSERA_OR_FAILED(auto session, openSession(call));
   const auto each = [&](const engine::Sample& sample) {
     printSample(call, sample);
-    // A job that goes back repeats steps, so the sequence tells which samples are new.
+    // A job that returns to an earlier step repeats steps, so the sequence number shows which
+    // samples are new.
     query.after = sample.sequence;
     return OkStatus();
   };
   if (arguments.has("limit")) {
-    query.limit = *last;
+    query.limit = last;
     query.newest = true;
-    const auto samples = ask(*session, query);
-    if (!samples) return failed(samples.error());
-    for (const engine::Sample& sample : *samples) static_cast<void>(each(sample));
+    TESSERA_OR_FAILED(const auto samples, ask(session, query));
+    for (const engine::Sample& sample : samples) static_cast<void>(each(sample));
   }
   bool done = arguments.has("limit"), said = false;
   for (;;) {
     if (!done) {
-      const Status printed = forEach(*session, query, each);
+      const Status printed = forEach(session, query, each);
       if (printed)
         said = false;
       else if (!arguments.has("follow") || !waitsForRegistrar(printed.error(), said))

@@ -108,21 +108,18 @@ Result<wire::StartJobRequest> readStartRequest(const Arguments& arguments) {
 }
 
 int runStart(const Invocation& call) {
-  const auto start = readStartRequest(call.arguments);
-  if (!start) return wrongUsage(start.error());
-  auto session = openSession(call);
-  if (!session) return failed(session.error());
+  TESSERA_OR_USAGE(const auto start, readStartRequest(call.arguments));
+  TESSERA_OR_FAILED(auto session, openSession(call));
   ProgressLine progress(call.json || call.quiet);
-  const auto reply = startJob(*session, *start, [&](const std::string& doing) {
-    doing.empty() ? progress.clear() : progress.show(start->name() + ": " + doing);
+  const auto reply = startJob(session, start, [&](const std::string& doing) {
+    doing.empty() ? progress.clear() : progress.show(start.name() + ": " + doing);
   });
   if (!reply) return failed(reply.error());
-  const auto snapshot = session->snapshot();
-  if (!snapshot) return failed(snapshot.error());
+  TESSERA_OR_FAILED(const auto snapshot, session.snapshot());
   const auto job =
-      std::ranges::find(snapshot->jobs, reply->start_job().job(), &engine::JobStatus::name);
-  if (job == snapshot->jobs.end())
-    return failed(NotFound(fmt::format("job '{}' was stopped while it started", start->name())));
+      std::ranges::find(snapshot.jobs, reply->start_job().job(), &engine::JobStatus::name);
+  if (job == snapshot.jobs.end())
+    return failed(NotFound(fmt::format("job '{}' was stopped while it started", start.name())));
   if (job->state == engine::JobState::kFailed)
     return failed(FailedPrecondition(fmt::format("job '{}' failed: {}", job->name, job->reason)));
   const std::string& note = reply->start_job().note();

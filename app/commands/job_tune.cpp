@@ -143,28 +143,23 @@ Result<TuneOptions> readTuneOptions(const Arguments& arguments) {
 int runTune(const Invocation& call) {
   const std::string name = call.arguments.word(0);
   if (const auto good = checkName("job", name); !good) return wrongUsage(good.error());
-  auto options = readTuneOptions(call.arguments);
-  if (!options) return wrongUsage(options.error());
+  TESSERA_OR_USAGE(auto options, readTuneOptions(call.arguments));
 
-  auto session = openSession(call);
-  if (!session) return failed(session.error());
-  const auto snapshot = session->snapshot();
-  if (!snapshot) return failed(snapshot.error());
-  const auto job = findJob(*snapshot, name);
-  if (!job) return failed(job.error());
-  if (job->state != engine::JobState::kRunning)
+  TESSERA_OR_FAILED(auto session, openSession(call));
+  TESSERA_OR_FAILED(const auto snapshot, session.snapshot());
+  TESSERA_OR_FAILED(const auto job, findJob(snapshot, name));
+  if (job.state != engine::JobState::kRunning)
     return failed(FailedPrecondition(fmt::format(
-        "job '{}' is {}: only a running one can be measured", name, engine::ToString(job->state))));
-  if (options->devices.empty()) options->devices = job->devices;
-  const auto proposal = askProposal(*session, name, options->devices, options->top);
-  if (!proposal) return failed(proposal.error());
+        "job '{}' is {}: only a running one can be measured", name, engine::ToString(job.state))));
+  if (options.devices.empty()) options.devices = job.devices;
+  TESSERA_OR_FAILED(const auto proposal, askProposal(session, name, options.devices, options.top));
   std::vector<engine::Candidate> candidates;
-  for (const engine::Candidate& candidate : proposal->candidates)
+  for (const engine::Candidate& candidate : proposal.candidates)
     if (candidate.fits()) candidates.push_back(candidate);
 
   countInterrupts();
-  const Configuration original{job->mesh, job->devices, job->options, true};
-  Tuner tuner(*session, name, original, call.json);
+  const Configuration original{job.mesh, job.devices, job.options, true};
+  Tuner tuner(session, name, original, call.json);
   std::vector<Measurement> measurements;
   std::optional<Error> ended;
   for (const engine::Candidate& candidate : candidates) {
@@ -175,7 +170,7 @@ int runTune(const Invocation& call) {
                           describeConfiguration(place)));
     const Status moved =
         numInterrupts() > 0 ? Status(Cancelled("interrupted")) : tuner.moveTo(place);
-    const Result<double> step = moved ? tuner.measure(options->steps) : moved.error();
+    const Result<double> step = moved ? tuner.measure(options.steps) : moved.error();
     if (!step && step.error().code == ErrorCode::kCancelled) {
       ended = step.error();
       break;
@@ -187,10 +182,10 @@ int runTune(const Invocation& call) {
       measurements.back().failure = step.error().ToString();
   }
   const Measurement* best = fastest(measurements);
-  const bool goesBack = ended || !options->keepsBest || best == nullptr;
+  const bool goesBack = ended || !options.keepsBest || best == nullptr;
   const Configuration& target = goesBack ? original : best->place;
   if (ended)
-    tuner.say(fmt::format("interrupted: going back to {}", describeConfiguration(original)));
+    tuner.say(fmt::format("interrupted: returning to {}", describeConfiguration(original)));
   const Status settled = tuner.moveTo(target);
 
   if (call.json)

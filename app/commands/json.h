@@ -21,7 +21,7 @@ namespace tessera::app {
 
 using Json = nlohmann::ordered_json;
 
-Json toJson(const ptc::MeshShape& mesh);  // {"dp":2,"tp":2,"pp":1}; ep and cp where above 1
+Json toJson(const ptc::MeshShape& mesh);  // {"dp":2,"tp":2,"pp":1}; ep and cp only if above 1
 Json toJson(const std::vector<ptc::DeviceId>& devices);
 Json toJson(const engine::ClusterSnapshot& snapshot);
 Json toJson(const engine::JobStatus& job);

@@ -37,9 +37,10 @@ int runNew(const Invocation& call) {
   const fs::path publicFile = folder / (name + ".pub");
   std::error_code failure;
   if (fs::exists(secretFile, failure) && !call.arguments.has("force"))
-    return failed(AlreadyExists(fmt::format(
-        "{} exists; --force replaces it, and whoever knows the old public key shuts it out",
-        secretFile.string())));
+    return failed(
+        AlreadyExists(fmt::format("{} exists; --force replaces it, and nodes that admit only the "
+                                  "old public key refuse the new one",
+                                  secretFile.string())));
   const bool made = fs::create_directories(folder, failure);
   if (failure)
     return failed(
@@ -129,8 +130,7 @@ int runRevoke(const Invocation& call) {
   } else {
     for (const std::string& file : removed) fmt::print("removed {}\n", file);
     fmt::print(
-        "the agent refuses it within 2 s; a connection that stands is cut when the agent "
-        "restarts\n");
+        "the agent refuses it within 2 s; an open connection ends when the agent restarts\n");
   }
   return kDone;
 }

@@ -8,7 +8,7 @@
 ///     clusters/NAME/           mode 0700
 ///       agents.key operator.key
 ///       keepers.json           pid and start time of each node's keeper
-///       n0/ n1/ …              agent.json, agent.log, and what the agent keeps
+///       n0/ n1/ …              agent.json, agent.log, and the files of the agent
 
 #include <cstdint>
 #include <functional>
@@ -28,8 +28,8 @@ struct LocalClusterOptions {
   std::int64_t linkBytesPerSecond = 0;     // 0: no limit
   bool oneHost = false;                    // all nodes share memory
   std::string home = {};  // TESSERA_HOME of the cluster; empty: this process's. The caller removes
-                          // another one; no profile is saved for it
-  /// Called while nodes make their memory.
+                          // a folder given here; no profile is saved for it
+  /// Called while nodes allocate their memory.
   std::function<void(std::int64_t madeBytes, std::int64_t totalBytes)> progress = {};
 };
 

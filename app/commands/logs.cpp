@@ -51,18 +51,16 @@ std::optional<int> nodeIndex(const std::string& name) {
 int runRemote(const Invocation& call, const std::string& wanted, std::int64_t count) {
   if (call.arguments.has("follow"))
     return failed(FailedPrecondition("--follow works for local clusters only"));
-  auto session = openSession(call);
-  if (!session) return failed(session.error());
-  const auto snapshot = session->snapshot();
-  if (!snapshot) return failed(snapshot.error());
+  TESSERA_OR_FAILED(auto session, openSession(call));
+  TESSERA_OR_FAILED(const auto snapshot, session.snapshot());
   int code = kDone;
-  for (const engine::NodeStatus& node : snapshot->nodes) {
+  for (const engine::NodeStatus& node : snapshot.nodes) {
     const std::string name = fmt::format("n{}", node.node);
     if (!wanted.empty() && wanted != name) continue;
     wire::Request request;
     request.mutable_log()->set_node(node.node);
     request.mutable_log()->set_lines(count);
-    const auto reply = session->ask(std::move(request), kLogPatience);
+    const auto reply = session.ask(std::move(request), kLogPatience);
     if (!reply) {
       code = failed(reply.error());
       continue;
@@ -73,8 +71,7 @@ int runRemote(const Invocation& call, const std::string& wanted, std::int64_t co
 }
 
 int runLogs(const Invocation& call) {
-  const auto count = call.arguments.integer("limit", 100, 0, 1'000'000);
-  if (!count) return wrongUsage(count.error());
+  TESSERA_OR_USAGE(const auto count, call.arguments.integer("limit", 100, 0, 1'000'000));
   const std::string wanted = call.arguments.word(0);
   if (!wanted.empty() && !nodeIndex(wanted))
     return wrongUsage(InvalidArgument(fmt::format("'{}' is not a node such as n0", wanted)));
@@ -85,7 +82,7 @@ int runLogs(const Invocation& call) {
   std::string directory;
   if (const auto profile = findProfile(cluster); profile) {
     directory = profile->directory;
-    if (directory.empty()) return runRemote(call, wanted, *count);
+    if (directory.empty()) return runRemote(call, wanted, count);
   } else {
     directory = localClusterFolder(cluster);
     std::error_code ignored;
@@ -104,7 +101,7 @@ int runLogs(const Invocation& call) {
     std::deque<std::string> last;
     for (std::string line; std::getline(log.file, line);) {
       last.push_back(line);
-      if (std::ssize(last) > *count) last.pop_front();
+      if (std::ssize(last) > count) last.pop_front();
     }
     for (const std::string& line : last) printEntry(call, log.node, line);
   }

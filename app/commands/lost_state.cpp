@@ -22,11 +22,11 @@ const std::string& nameOf(const ptc::LostRange& range, const ptc::Layout& from) 
 
 std::string describeLost(const ptc::Outline& outline, const ptc::Layout& from) {
   if (outline.lost.empty()) return {};
-  const std::string who = fmt::format("  lost     {} device{}: ", outline.lost.size(),
-                                      outline.lost.size() == 1 ? "" : "s");
-  if (outline.lost_tensors == 0) return who + "all that they held has a live copy\n";
+  const std::string head = fmt::format("  lost     {} device{}: ", outline.lost.size(),
+                                       outline.lost.size() == 1 ? "" : "s");
+  if (outline.lost_tensors == 0) return head + "all that they held has a live copy\n";
   std::string text = fmt::format(
-      "{}no live copy of {} in {} tensor{}: a snapshot or checkpoint must provide it\n", who,
+      "{}no live copy of {} in {} tensor{}: a snapshot or checkpoint must provide it\n", head,
       formatBytes(outline.lost_bytes), outline.lost_tensors, outline.lost_tensors == 1 ? "" : "s");
   for (const ptc::LostRange& range : ptc::LostRanges(outline, kShown))
     text += fmt::format("           {} {}\n", nameOf(range, from), ptc::ToString(range.box));

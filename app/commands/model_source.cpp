@@ -50,7 +50,7 @@ Result<ModelSource> readModelSource(const Arguments& arguments, const std::strin
   const auto file = arguments.value("tensors");
   if (model.has_value() == file.has_value())
     return InvalidArgument(model ? "--model and --tensors are given: choose one"
-                                 : "--model or --tensors says which tensors");
+                                 : "give the tensors with --model or --tensors");
   ModelSource source;
   source.name = model ? *model : *file;
   source.optimizer = optimizer;

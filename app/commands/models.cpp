@@ -29,13 +29,12 @@ int listModels(const Invocation& call) {
   if (call.arguments.has("names")) return printNames(engine::CatalogueNames());
   Json json = Json::array();
   std::vector<std::vector<std::string>> table = {
-      {"model", "parameters", "layers", "bytes", "rules", "what it is"}};
+      {"model", "parameters", "layers", "bytes", "rules", "description"}};
   for (const std::string& name : engine::CatalogueNames()) {
-    const auto facts = engine::FactsOfModel(name);
-    if (!facts) return failed(facts.error());
-    json.push_back(factsToJson(name, *facts));
-    table.push_back({name, formatCount(facts->parameters), fmt::format("{}", facts->layers),
-                     formatBytes(facts->bytes), facts->rules, facts->title});
+    TESSERA_OR_FAILED(const auto facts, engine::FactsOfModel(name));
+    json.push_back(factsToJson(name, facts));
+    table.push_back({name, formatCount(facts.parameters), fmt::format("{}", facts.layers),
+                     formatBytes(facts.bytes), facts.rules, facts.title});
   }
   if (call.json) {
     printLine({{"models", std::move(json)}});
@@ -47,29 +46,26 @@ int listModels(const Invocation& call) {
 
 int showModel(const Invocation& call) {
   const std::string name = call.arguments.word(0);
-  const auto tensors = engine::FindCatalogueTensors(name);
-  if (!tensors) return failed(tensors.error());
+  TESSERA_OR_FAILED(const auto tensors, engine::FindCatalogueTensors(name));
   if (call.arguments.has("table")) {
-    fmt::print("{}", tensors->text);
+    fmt::print("{}", tensors.text);
     return kDone;
   }
-  const auto facts = engine::FactsOf(*tensors);
-  if (!facts) return failed(facts.error());
+  TESSERA_OR_FAILED(const auto facts, engine::FactsOf(tensors));
   if (call.json) {
-    printLine(factsToJson(name, *facts));
+    printLine(factsToJson(name, facts));
     return kDone;
   }
-  fmt::print("{}: {}\n", name, facts->title);
+  fmt::print("{}: {}\n", name, facts.title);
   fmt::print(
-      "{}",
-      formatTable({{"  parameters",
-                    fmt::format("{} ({})", facts->parameters, formatCount(facts->parameters))},
-                   {"  tensors", fmt::format("{} in {} layers", facts->tensors, facts->layers)},
-                   {"  bytes", formatBytes(facts->bytes)},
-                   {"  figures of", facts->source},
-                   {"  rules", fmt::format("{}: `tesseractl rules check --model {}` "
-                                           "shows how it is cut",
-                                           facts->rules, name)}}));
+      "{}", formatTable({{"  parameters",
+                          fmt::format("{} ({})", facts.parameters, formatCount(facts.parameters))},
+                         {"  tensors", fmt::format("{} in {} layers", facts.tensors, facts.layers)},
+                         {"  bytes", formatBytes(facts.bytes)},
+                         {"  figures of", facts.source},
+                         {"  rules", fmt::format("{}: `tesseractl rules check --model {}` "
+                                                 "shows how it is cut",
+                                                 facts.rules, name)}}));
   return kDone;
 }
 

@@ -149,7 +149,8 @@ Error lastWords(const std::string& log, std::size_t from) {
   std::string_view line = begin == std::string_view::npos ? lines : lines.substr(begin + 1);
   constexpr std::string_view kPrefix = "tesseractl: ";
   if (line.starts_with(kPrefix)) line.remove_prefix(kPrefix.size());
-  if (line.empty()) return Unavailable(fmt::format("the server ended without a word; see {}", log));
+  if (line.empty())
+    return Unavailable(fmt::format("the server ended without a message; see {}", log));
   return Unavailable(std::string(line));
 }
 
@@ -204,15 +205,14 @@ Status mountCluster(const Invocation& call, MountRequest request) {
   TESSERA_RETURN_IF_ERROR(agents::CheckMayMount(request.allowOther));
   TESSERA_TRY(request.path, agents::MountPath(request.path));
   TESSERA_TRY(const bool stale, agents::RemoveStaleMounts(request.path));
-  if (stale) fmt::print(stderr, "the mount of a server that is gone was taken away\n");
+  if (stale) fmt::print(stderr, "removed the mount of a server that had ended\n");
   TESSERA_RETURN_IF_ERROR(agents::CheckMountPoint(request.path));
   return request.foreground ? serve(call, request, profile) : startServer(call, request, profile);
 }
 
 int runMount(const Invocation& call) {
-  const auto request = readMountRequest(call.arguments);
-  if (!request) return wrongUsage(request.error());
-  const auto done = mountCluster(call, *request);
+  TESSERA_OR_USAGE(const auto request, readMountRequest(call.arguments));
+  const auto done = mountCluster(call, request);
   return done ? kDone : failed(done.error());
 }
 
@@ -224,12 +224,11 @@ Result<std::string> unmountPath(const std::string& word) {
 }
 
 int runUnmount(const Invocation& call) {
-  const auto path = unmountPath(call.arguments.word(0));
-  if (!path) return failed(path.error());
+  TESSERA_OR_FAILED(const auto path, unmountPath(call.arguments.word(0)));
   if (call.json)
-    printLine({{"path", *path}});
+    printLine({{"path", path}});
   else
-    fmt::print("{} is not mounted any more\n", *path);
+    fmt::print("{} is no longer mounted\n", path);
   return kDone;
 }
 

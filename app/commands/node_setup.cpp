@@ -103,8 +103,9 @@ Status makeFolder(const fs::path& folder, fs::perms mode) {
   return OkStatus();
 }
 
-/// Makes the service's user the owner of a path that only its owner may read. Does nothing if this process
-/// is not root or the package's user does not exist: then the agent runs as the user who called.
+/// Makes the service's user the owner of a path that only its owner may read. Does nothing if this
+/// process is not root or the package's user does not exist: then the agent runs as the user who
+/// called.
 Status giveToService(const std::string& path) {
   const passwd* user = ::geteuid() == 0 ? ::getpwnam(kServiceUser) : nullptr;  // one thread
   if (user == nullptr || ::chown(path.c_str(), user->pw_uid, user->pw_gid) == 0) return OkStatus();
@@ -138,32 +139,31 @@ Status write(Setup& setup, bool force) {
 }
 
 int runSetup(const Invocation& call) {
-  auto setup = readSetup(call.arguments);
-  if (!setup) return wrongUsage(setup.error());
-  if (const auto written = write(*setup, call.arguments.has("force")); !written)
+  TESSERA_OR_USAGE(auto setup, readSetup(call.arguments));
+  if (const auto written = write(setup, call.arguments.has("force")); !written)
     return failed(written.error());
-  const agents::AgentConfig& config = setup->config;
+  const agents::AgentConfig& config = setup.config;
   if (call.json) {
-    printLine({{"config", setup->file},
+    printLine({{"config", setup.file},
                {"node", config.node},
                {"endpoint", config.endpoint},
-               {"public", setup->publicKey},
+               {"public", setup.publicKey},
                {"allowed", config.allowed_folder}});
     return kDone;
   }
-  fmt::print("config    {}\n", setup->file);
+  fmt::print("config    {}\n", setup.file);
   fmt::print("node      n{} of '{}'{}\n", config.node, config.cluster,
-             setup->isRegistrar ? ", its registrar" : "");
+             setup.isRegistrar ? ", its registrar" : "");
   fmt::print("listens   {} to port {}\n", config.endpoint,
              parseEndpoint(config.lanes.back(), 0)->port);
-  fmt::print("public    {}\n", setup->publicKey);
+  fmt::print("public    {}\n", setup.publicKey);
   fmt::print("allowed   {}\n\n", config.allowed_folder);
   fmt::print(
       "copy      {}/n{}.pub into the allowed folder of every other node,\n"
       "          theirs and every operator's .pub into this one\n",
       config.allowed_folder, config.node);
   fmt::print("start     tessera-agent --config {}   (or: systemctl enable --now tessera-agent)\n",
-             setup->file);
+             setup.file);
   return kDone;
 }
 

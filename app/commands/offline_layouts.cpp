@@ -29,7 +29,8 @@ struct Side {
 
 Result<Side> readSide(const Arguments& arguments, const char* option) {
   const auto text = arguments.value(option);
-  if (!text) return InvalidArgument(fmt::format("--{} says the mesh, such as tp=8,pp=2", option));
+  if (!text)
+    return InvalidArgument(fmt::format("--{} must give the mesh, such as tp=8,pp=2", option));
   Side side;
   const std::size_t on = text->find(" on ");
   const std::string where = fmt::format("--{}", option);

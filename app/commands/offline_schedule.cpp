@@ -63,7 +63,7 @@ Result<OfflineSchedule> makeOfflineSchedule(const Arguments& arguments,
   options.relay = readRelay(arguments);
   if (const auto text = arguments.value("memory")) {
     TESSERA_TRY(options.memory_budget, parseMemory(*text).Context("--memory"));
-    if (options.memory_budget == 0) return InvalidArgument("--memory 0 is no memory");
+    if (options.memory_budget == 0) return InvalidArgument("--memory must be above 0");
   }
   out.memoryBudget = options.memory_budget;
   out.networkDirect = bytes.network;
@@ -71,14 +71,14 @@ Result<OfflineSchedule> makeOfflineSchedule(const Arguments& arguments,
   if (out.storage > 0) {
     if (out.memoryBudget == 0) return out;
     return FailedPrecondition(
-        fmt::format("--memory: a schedule is not worked out for a plan that reads {} from storage",
+        fmt::format("--memory: there is no schedule for a plan that reads {} from storage",
                     formatBytes(out.storage)));
   }
   out.numPieces = numPieces(layouts.from) + numPieces(layouts.to);
   if (out.numPieces > kMostScheduledPieces) {
     if (out.memoryBudget == 0) return out;
     return ResourceExhausted(
-        fmt::format("--memory: a schedule is not worked out above {} pieces, these are {}",
+        fmt::format("--memory: there is no schedule above {} pieces; this plan has {}",
                     kMostScheduledPieces, out.numPieces));
   }
   TESSERA_TRY(const ptc::Plan plan, ptc::MakePlan(layouts.from, layouts.to, layouts.topology));
@@ -89,11 +89,10 @@ Result<OfflineSchedule> makeOfflineSchedule(const Arguments& arguments,
 
 std::string describe(const OfflineSchedule& s, const engine::PlanCertificate& certificate) {
   if (s.storage > 0)
-    return fmt::format("  schedule  not worked out: {} come from storage\n",
-                       formatBytes(s.storage));
+    return fmt::format("  schedule  none: {} come from storage\n", formatBytes(s.storage));
   if (!s.schedule)
-    return fmt::format("  schedule  not worked out above {} pieces, these are {}\n",
-                       kMostScheduledPieces, s.numPieces);
+    return fmt::format("  schedule  none above {} pieces; this plan has {}\n", kMostScheduledPieces,
+                       s.numPieces);
   const ptc::Schedule& schedule = *s.schedule;
   std::string text =
       fmt::format("  schedule  {}, {}, {} in all\n", counted(std::ssize(schedule.rounds), "round"),
@@ -103,7 +102,7 @@ std::string describe(const OfflineSchedule& s, const engine::PlanCertificate& ce
       "    network       {}{}\n", formatBytes(schedule.network_bytes),
       s.isRelayed() ? fmt::format(" (relayed; {} without)", formatBytes(s.networkDirect)) : "");
   text += fmt::format(
-      "    busiest port  {}: {} in {} (least of any plan: {} straight, {} with relay)\n",
+      "    busiest port  {}: {} in {} (least of any plan: {} direct, {} with relay)\n",
       schedule.busiest.port, formatBytes(schedule.busiest.bytes),
       formatSeconds(schedule.busiest.seconds), formatSeconds(certificate.direct_seconds),
       formatSeconds(certificate.relayed_seconds));

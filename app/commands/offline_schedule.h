@@ -20,7 +20,7 @@ inline constexpr std::int64_t kMostScheduledPieces = 200'000;
 
 struct OfflineSchedule {
   std::int64_t numPieces = 0;      // of both layouts, on all devices
-  std::int64_t networkDirect = 0;  // bytes between hosts if all were sent straight
+  std::int64_t networkDirect = 0;  // bytes between hosts if all were sent directly
   std::int64_t memoryBudget = 0;   // per device; 0: no limit
   std::int64_t storage = 0;        // bytes that the plan reads from storage
   /// None above kMostScheduledPieces, or if bytes come from storage: a schedule covers only bytes

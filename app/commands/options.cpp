@@ -43,7 +43,8 @@ class ArgumentParser {
 
   static bool isOption(const std::string& word) { return word.size() >= 2 && word[0] == '-'; }
 
-  /// Reads the option at `words[at]` with its value. \return how many words it has
+  /// Reads the option at `words[at]` with its value.
+  /// \return how many words it has
   Result<std::size_t> readOption(std::span<const std::string> words, std::size_t at) {
     return words[at].starts_with("--") ? readLong(words, at) : readLetters(words, at);
   }

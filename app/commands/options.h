@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The option table: what a verb takes, as data. The parser, the help texts, the shell completions,
-/// the man pages and the suggestions for misspelt words are all made from it.
+/// The option table: the words and options of a verb, as data. The parser, the help texts, the
+/// shell completions, the man pages and the suggestions for misspelt words are all made from it.
 
 #include <cstdint>
 #include <map>
@@ -41,7 +41,7 @@ struct WordSpec {
   std::vector<std::string> choices = {};  // as of OptionSpec
 };
 
-/// A table in the help of a verb: a term and what it means in each row.
+/// A table in the help of a verb: a term and its meaning in each row.
 struct HelpSection {
   std::string title;
   std::vector<std::pair<std::string, std::string>> rows;
@@ -53,7 +53,7 @@ struct Syntax {
   std::string summary;  // "Start a model …": imperative, without a full stop
   std::vector<WordSpec> words = {};
   std::vector<OptionSpec> options = {};
-  std::vector<std::string> notes = {};     // paragraphs behind the options
+  std::vector<std::string> notes = {};     // paragraphs after the options
   std::vector<std::string> examples = {};  // command lines, with the program's name
   std::vector<HelpSection> sections = {};
   bool isVerb = true;  // takes globalOptions() as well; false for a whole program
@@ -103,8 +103,8 @@ class Arguments {
 
 /// Parses what follows the verb. `--name=value`, `-nvalue` and `-n value` equal `--name value`;
 /// `-yq` equals `-y -q`; `--` ends the options.
-/// \error kInvalidArgument in one line naming the word that is wrong, the verb, and the option or
-///     value that was probably meant.
+/// \error kInvalidArgument in one line naming the wrong word, the verb, and a similar option or
+///     value if there is one.
 Result<Arguments> parseArguments(const Syntax& syntax, std::span<const std::string> words);
 
 /// Counts the words of the options before the first word that is not one.

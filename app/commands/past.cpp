@@ -17,17 +17,6 @@ constexpr std::int64_t kPage = 2000;
 constexpr std::int64_t kTransactionPage =
     100;  // smaller, because transactions have phases and flows
 
-template <typename T, typename Messages>
-Result<std::vector<T>> decodeAll(const Messages& messages) {
-  std::vector<T> values;
-  values.reserve(static_cast<std::size_t>(messages.size()));
-  for (const auto& message : messages) {
-    TESSERA_TRY(auto value, agents::Decode(message));
-    values.push_back(std::move(value));
-  }
-  return values;
-}
-
 /// `next` moves the query past the last row.
 template <typename Query, typename Each, typename Next>
 Status pageThrough(Session& session, Query query, std::int64_t page, const Each& each,
@@ -48,21 +37,21 @@ Result<std::vector<engine::HistoryEntry>> ask(Session& session,
   wire::Request request;
   agents::Encode(query, request.mutable_history());
   TESSERA_TRY(const auto reply, session.ask(std::move(request)));
-  return decodeAll<engine::HistoryEntry>(reply.history().entries());
+  return agents::DecodeAll<engine::HistoryEntry>(reply.history().entries());
 }
 
 Result<std::vector<engine::Event>> ask(Session& session, const engine::EventQuery& query) {
   wire::Request request;
   agents::Encode(query, request.mutable_events());
   TESSERA_TRY(const auto reply, session.ask(std::move(request)));
-  return decodeAll<engine::Event>(reply.events().events());
+  return agents::DecodeAll<engine::Event>(reply.events().events());
 }
 
 Result<std::vector<engine::Sample>> ask(Session& session, const engine::SampleQuery& query) {
   wire::Request request;
   agents::Encode(query, request.mutable_samples());
   TESSERA_TRY(const auto reply, session.ask(std::move(request)));
-  return decodeAll<engine::Sample>(reply.samples().samples());
+  return agents::DecodeAll<engine::Sample>(reply.samples().samples());
 }
 
 Status forEach(Session& session, engine::TransactionQuery query,

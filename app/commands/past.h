@@ -27,8 +27,8 @@ Status forEach(Session& session, engine::EventQuery query,
 Status forEach(Session& session, engine::SampleQuery query,
                const std::function<Status(const engine::Sample&)>& each);
 
-/// For commands that follow the cluster. If the registrar may only be away for now, prints that
-/// once on stderr, waits a second and returns true.
+/// For commands that follow the cluster. If the registrar may return, prints that once on stderr,
+/// waits a second and returns true.
 bool waitsForRegistrar(const Error& error, bool& said);
 
 }  // namespace tessera::app

@@ -10,7 +10,8 @@
 
 namespace tessera::app {
 
-/// The entries of a folder, sorted. \param failure as of std::filesystem::directory_iterator
+/// The entries of a folder, sorted.
+/// \param failure as of std::filesystem::directory_iterator
 std::vector<std::filesystem::directory_entry> entriesOf(const std::filesystem::path& folder,
                                                         std::error_code& failure);
 

@@ -97,7 +97,7 @@ Status completeFromJob(Session& session, const Arguments& arguments, wire::PlanR
 std::string describeCertificate(const engine::PlanCertificate& certificate) {
   if (certificate.port.empty()) return "  busiest port  nothing moves\n";
   std::string text = fmt::format(
-      "  busiest port  {}: {} = {} (least of any plan: {} straight, {} with relay)\n",
+      "  busiest port  {}: {} = {} (least of any plan: {} direct, {} with relay)\n",
       certificate.port, formatBytes(certificate.port_bytes), engine::GapText(certificate),
       formatBytes(certificate.direct_bound), formatBytes(certificate.relayed_bound));
   text += fmt::format("  held only once, needed elsewhere  {}\n",

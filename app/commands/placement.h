@@ -29,7 +29,7 @@ Result<std::optional<engine::StepOptions>> readStepOptions(const Arguments& argu
 bool readRelay(const Arguments& arguments);
 
 /// The job and placement of `plan` and `apply`.
-/// \error kInvalidArgument as readPlacement, and where no option asks for a change
+/// \error kInvalidArgument as readPlacement, and if no option requests a change
 Result<wire::PlanRequest> readPlanRequest(const Arguments& arguments);
 
 /// Requests the plan. Fills in from the running job what is not given: --devices and, if one of

@@ -27,32 +27,27 @@ int runPlan(const Invocation& call) {
     if (call.arguments.has(option.name))
       return wrongUsage(InvalidArgument(
           fmt::format("--{} needs --model or --tensors: it is not for a job", option.name)));
-  auto request = readPlanRequest(call.arguments);
-  if (!request) return wrongUsage(request.error());
-  const auto numCandidates = call.arguments.integer("candidates", 0, 1, kMostPlanCandidates);
-  if (!numCandidates) return wrongUsage(numCandidates.error());
-  auto session = openSession(call);
-  if (!session) return failed(session.error());
-  const auto plan = askPlan(*session, call.arguments, &*request);
-  if (!plan) return failed(plan.error());
+  TESSERA_OR_USAGE(auto request, readPlanRequest(call.arguments));
+  TESSERA_OR_USAGE(const auto numCandidates,
+                   call.arguments.integer("candidates", 0, 1, kMostPlanCandidates));
+  TESSERA_OR_FAILED(auto session, openSession(call));
+  TESSERA_OR_FAILED(const auto plan, askPlan(session, call.arguments, &request));
   std::optional<engine::Proposal> proposal;
   std::optional<double> tokens;
-  if (*numCandidates > 0) {
-    std::vector<ptc::DeviceId> devices = plan->to_devices;
-    devices.insert(devices.end(), plan->idle.begin(), plan->idle.end());
-    auto proposed = askProposal(*session, plan->job, devices, *numCandidates);
-    if (!proposed) return failed(proposed.error());
-    proposal = std::move(*proposed);
-    const auto snapshot = session->snapshot();
-    if (!snapshot) return failed(snapshot.error());
-    if (const auto job = findJob(*snapshot, plan->job)) tokens = tokensOfStep(*job);
+  if (numCandidates > 0) {
+    std::vector<ptc::DeviceId> devices = plan.to_devices;
+    devices.insert(devices.end(), plan.idle.begin(), plan.idle.end());
+    TESSERA_OR_FAILED(auto proposed, askProposal(session, plan.job, devices, numCandidates));
+    proposal = std::move(proposed);
+    TESSERA_OR_FAILED(const auto snapshot, session.snapshot());
+    if (const auto job = findJob(snapshot, plan.job)) tokens = tokensOfStep(*job);
   }
   if (call.json) {
-    Json json = toJson(*plan);
+    Json json = toJson(plan);
     if (proposal) json["candidates"] = toJson(*proposal)["candidates"];
     printLine(json);
   } else {
-    fmt::print("{}", describePlan(*plan));
+    fmt::print("{}", describePlan(plan));
     if (proposal) fmt::print("\n{}", describeProposal(*proposal, tokens));
   }
   return kDone;

@@ -93,7 +93,7 @@ std::string describeOfflinePlan(const OfflinePlan& plan) {
     const auto at = static_cast<std::size_t>(peak - outline.peak_memory.begin());
     const double sum = std::accumulate(outline.peak_memory.begin(), outline.peak_memory.end(), 0.0);
     text += fmt::format(
-        "  peak memory  {} on {}, {} a device on average\n", formatBytes(*peak),
+        "  peak memory  {} on {}, {} per device on average\n", formatBytes(*peak),
         ptc::ToString(outline.devices[at]),
         formatBytes(static_cast<std::int64_t>(sum / static_cast<double>(outline.devices.size()))));
   }
@@ -159,7 +159,7 @@ int planOffline(const Invocation& call) {
   for (const char* option : {"mesh", "micro-batch", "candidates"})
     if (call.arguments.has(option))
       return wrongUsage(InvalidArgument(fmt::format(
-          "--{} is for a running job: without one --from and --to say the meshes", option)));
+          "--{} is for a running job: without one --from and --to give the meshes", option)));
   if (call.arguments.numWords() > 0)
     return wrongUsage(InvalidArgument(
         fmt::format("JOB '{}' and a model are given: choose one", call.arguments.word(0))));

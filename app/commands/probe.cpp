@@ -46,17 +46,15 @@ std::string describeCalibration(const engine::Calibration& c) {
 }
 
 int runProbe(const Invocation& call) {
-  auto session = openSession(call);
-  if (!session) return failed(session.error());
-  const auto calibration = call.arguments.has("show")
-                               ? lastMeasured(*session)
-                               : measureCluster(*session, call.json || call.quiet);
-  if (!calibration) return failed(calibration.error());
+  TESSERA_OR_FAILED(auto session, openSession(call));
+  TESSERA_OR_FAILED(const auto calibration, call.arguments.has("show")
+                                                ? lastMeasured(session)
+                                                : measureCluster(session, call.json || call.quiet));
   if (call.json) {
-    printLine(Json::parse(engine::ToJson(*calibration)));
+    printLine(Json::parse(engine::ToJson(calibration)));
   } else {
-    fmt::print("{}\nmeasured at {}; kept in profile '{}'\n", describeCalibration(*calibration),
-               formatClock(calibration->measured_at), session->profile.name);
+    fmt::print("{}\nmeasured at {}; kept in profile '{}'\n", describeCalibration(calibration),
+               formatClock(calibration.measured_at), session.profile.name);
   }
   return kDone;
 }

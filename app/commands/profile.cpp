@@ -130,18 +130,17 @@ Result<agents::Profile> readProfile(const Arguments& arguments) {
 int runAdd(const Invocation& call) {
   const std::string name = call.arguments.word(0);
   if (const auto good = checkName("profile", name); !good) return wrongUsage(good.error());
-  const auto profile = readProfile(call.arguments);
-  if (!profile) return wrongUsage(profile.error());
-  if (const auto keys = agents::LoadKeys(profile->key_file); !keys) return failed(keys.error());
+  TESSERA_OR_USAGE(const auto profile, readProfile(call.arguments));
+  if (const auto keys = agents::LoadKeys(profile.key_file); !keys) return failed(keys.error());
   std::error_code ignored;
   if (std::filesystem::exists(profilePath(name), ignored) && !call.arguments.has("force"))
     return failed(AlreadyExists(fmt::format("profile '{}' exists; --force replaces it", name)));
-  if (const auto saved = agents::SaveProfile(*profile); !saved) return failed(saved.error());
+  if (const auto saved = agents::SaveProfile(profile); !saved) return failed(saved.error());
   if (call.json)
     printLine({{"name", name},
                {"profile", profilePath(name)},
-               {"registrar", profile->registrar_endpoint},
-               {"events", profile->events_endpoint}});
+               {"registrar", profile.registrar_endpoint},
+               {"events", profile.events_endpoint}});
   else
     fmt::print("profile '{}' is saved; `tesseractl --cluster {} doctor` tries it\n", name, name);
   return kDone;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A line on stderr that is updated in place. Shown on a terminal only.
+/// A line on stderr that is updated in place. It appears on a terminal only.
 
 #include <fmt/format.h>
 #include <unistd.h>

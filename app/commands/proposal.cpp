@@ -48,7 +48,7 @@ Result<engine::JobStatus> findJob(const engine::ClusterSnapshot& snapshot, const
     if (status.name == job) return status;
     names += (names.empty() ? "" : ", ") + status.name;
   }
-  return NotFound(names.empty() ? fmt::format("no job '{}': none runs", job)
+  return NotFound(names.empty() ? fmt::format("no job '{}': no job is running", job)
                                 : fmt::format("no job '{}'; there are {}", job, names));
 }
 
@@ -84,12 +84,12 @@ std::string describeProposal(const engine::Proposal& proposal, std::optional<dou
                     formatBytes(c.capacity), c.idle.empty() ? "-" : std::to_string(c.idle.size())});
   }
   std::string text = formatTable(rows, {3, 4, 5, 6, 7, 8, 9});
-  text += "* recommended  = what runs now\n";
+  text += "* recommended  = running now\n";
   if (!proposal.why.empty()) text += proposal.why + "\n";
   text += proposal.calibrated
-              ? fmt::format("estimates by constants measured here at {}\n",
+              ? fmt::format("estimates from constants measured on this cluster at {}\n",
                             formatClock(*proposal.calibrated))
-              : "estimates by built-in constants; `tesseractl probe` measures this cluster\n";
+              : "estimates from built-in constants; `tesseractl probe` measures this cluster\n";
   return text;
 }
 

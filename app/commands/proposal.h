@@ -14,8 +14,8 @@
 
 namespace tessera::app {
 
-/// Requests up to `limit` candidates. If the cluster was never probed, it first receives the
-/// constants in the profile, if there are any.
+/// Requests up to `limit` candidates. If the cluster was never probed, first sends it the constants
+/// in the profile, if there are any.
 Result<engine::Proposal> askProposal(Session& session, const std::string& job,
                                      const std::vector<ptc::DeviceId>& devices, std::int64_t limit);
 

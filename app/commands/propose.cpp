@@ -36,23 +36,17 @@ std::vector<ptc::DeviceId> usableBy(const std::string& job,
 int runPropose(const Invocation& call) {
   const std::string job = call.arguments.word(0);
   if (const auto good = checkName("job", job); !good) return wrongUsage(good.error());
-  auto placement = readPlacement(call.arguments);
-  if (!placement) return wrongUsage(placement.error());
-  const auto limit = call.arguments.integer("limit", 8, 1, kMostCandidates);
-  if (!limit) return wrongUsage(limit.error());
-  auto session = openSession(call);
-  if (!session) return failed(session.error());
-  const auto snapshot = session->snapshot();
-  if (!snapshot) return failed(snapshot.error());
-  const auto status = findJob(*snapshot, job);
-  if (!status) return failed(status.error());
-  if (placement->devices.empty()) placement->devices = usableBy(job, *snapshot);
-  const auto proposal = askProposal(*session, job, placement->devices, *limit);
-  if (!proposal) return failed(proposal.error());
+  TESSERA_OR_USAGE(auto placement, readPlacement(call.arguments));
+  TESSERA_OR_USAGE(const auto limit, call.arguments.integer("limit", 8, 1, kMostCandidates));
+  TESSERA_OR_FAILED(auto session, openSession(call));
+  TESSERA_OR_FAILED(const auto snapshot, session.snapshot());
+  TESSERA_OR_FAILED(const auto status, findJob(snapshot, job));
+  if (placement.devices.empty()) placement.devices = usableBy(job, snapshot);
+  TESSERA_OR_FAILED(const auto proposal, askProposal(session, job, placement.devices, limit));
   if (call.json)
-    printLine(toJson(*proposal));
+    printLine(toJson(proposal));
   else
-    fmt::print("{}", describeProposal(*proposal, tokensOfStep(*status)));
+    fmt::print("{}", describeProposal(proposal, tokensOfStep(status)));
   return kDone;
 }
 

@@ -47,7 +47,7 @@ Result<Format> formatOf(const Arguments& arguments) {
           fmt::format("--mesh cuts tensors, --format {} holds whole ones", name));
     return format;
   }
-  return Internal(fmt::format("format '{}' is in the option table and not known", name));
+  return Internal(fmt::format("format '{}' is in the option table but unknown", name));
 }
 
 /// "bf16", or "**.exp_avg=f32".
@@ -105,15 +105,13 @@ Result<reshard::Options> readReshardOptions(const Arguments& arguments) {
 
 int runReshard(const Invocation& call) {
   const Arguments& arguments = call.arguments;
-  auto options = readReshardOptions(arguments);
-  if (!options) return wrongUsage(options.error());
-  const auto source = checkpoint::Checkpoint::Open(arguments.word(0));
-  if (!source) return failed(source.error());
+  TESSERA_OR_USAGE(auto options, readReshardOptions(arguments));
+  TESSERA_OR_FAILED(const auto source, checkpoint::Checkpoint::Open(arguments.word(0)));
   if (arguments.has("mesh")) {
-    auto layout = layoutOf(**source, arguments);
+    auto layout = layoutOf(*source, arguments);
     if (!layout)
       return arguments.has("rules") ? failed(layout.error()) : wrongUsage(layout.error());
-    options->layout = std::move(*layout);
+    options.layout = std::move(*layout);
   }
 
   countInterrupts();
@@ -121,13 +119,13 @@ int runReshard(const Invocation& call) {
               SIG_IGN);  // a write beyond the size limit fails instead of killing the process
   ByteProgress progress("resharding", call.json || call.quiet ? nullptr : stdout,
                         ByteProgress::Elsewhere::kLines);
-  options->watch = progress.watch();
-  options->note = [&](const std::string& line) { progress.note(line); };
-  if (const auto left = (*source)->opaque().size(); left > 0)
+  options.watch = progress.watch();
+  options.note = [&](const std::string& line) { progress.note(line); };
+  if (const auto left = source->opaque().size(); left > 0)
     progress.note(
-        fmt::format("{} entries are no tensors and are left out; `inspect` names them", left));
+        fmt::format("{} entries are not tensors and are left out; `inspect` lists them", left));
   const auto begin = std::chrono::steady_clock::now();
-  const auto report = reshard::Reshard(**source, arguments.word(1), *options);
+  const auto report = reshard::Reshard(*source, arguments.word(1), options);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   progress.end();
   if (!report) return failed(report.error());
@@ -140,7 +138,7 @@ int runReshard(const Invocation& call) {
                {"files", report->num_files},
                {"converted", report->num_converted},
                {"resumed_bytes", report->bytes_resumed},
-               {"format", checkpoint::ToString(options->format)},
+               {"format", checkpoint::ToString(options.format)},
                {"path", arguments.word(1)}});
     return kDone;
   }

@@ -162,12 +162,11 @@ int runCheck(const Invocation& call) {
                                                               : failed(source.error());
   std::optional<ptc::MeshShape> shape;
   if (const auto text = call.arguments.value("mesh")) {
-    auto parsed = ptc::ParseMeshShape(*text).Context("--mesh");
-    if (!parsed) return wrongUsage(parsed.error());
-    if (parsed->num_ranks() > kMostRuleRanks)
+    TESSERA_OR_USAGE(auto parsed, ptc::ParseMeshShape(*text).Context("--mesh"));
+    if (parsed.num_ranks() > kMostRuleRanks)
       return wrongUsage(InvalidArgument(fmt::format("--mesh '{}' has {} ranks, at most {}", *text,
-                                                    parsed->num_ranks(), kMostRuleRanks)));
-    shape = *parsed;
+                                                    parsed.num_ranks(), kMostRuleRanks)));
+    shape = parsed;
   }
   const auto report =
       ptc::CheckRules(source->tensors, source->rules, source->zero, source->optimizer);
@@ -195,9 +194,8 @@ int listRules(const Invocation& call) {
   for (const std::string& name : names) {
     std::vector<std::string> models;
     for (const std::string& model : engine::CatalogueNames()) {
-      const auto facts = engine::FactsOfModel(model);
-      if (!facts) return failed(facts.error());
-      if (facts->rules == name) models.push_back(model);
+      TESSERA_OR_FAILED(const auto facts, engine::FactsOfModel(model));
+      if (facts.rules == name) models.push_back(model);
     }
     json.push_back({{"name", name}, {"models", models}});
     table.push_back({name, fmt::format("{}", fmt::join(models, ", "))});
@@ -211,9 +209,8 @@ int listRules(const Invocation& call) {
 }
 
 int showRules(const Invocation& call) {
-  const auto rules = engine::FindRuleSet(call.arguments.word(0));
-  if (!rules) return failed(rules.error());
-  fmt::print("{}", rules->text);
+  TESSERA_OR_FAILED(const auto rules, engine::FindRuleSet(call.arguments.word(0)));
+  fmt::print("{}", rules.text);
   return kDone;
 }
 

@@ -19,9 +19,9 @@ inline constexpr std::chrono::seconds kAnswerTimeout{10};
 /// Timeout of requests that wait for the current step of a job: pause, digest, stop.
 inline constexpr std::chrono::seconds kJobTimeout{120};
 
-/// The profile that a command means: chosenCluster(named) by name or file, else the only profile,
+/// The profile that a command uses: chosenCluster(named) by name or file, else the only profile,
 /// else `local`.
-/// \error kNotFound with what to do
+/// \error kNotFound with a remedy
 Result<agents::Profile> findProfile(const std::string& named);
 
 struct Session {

@@ -25,7 +25,7 @@ Result<std::string> whatItDoes(Session& session, const std::string& name) {
 }  // namespace
 
 Result<wire::Reply> startJob(Session& session, const wire::StartJobRequest& start,
-                             const std::function<void(const std::string&)>& told,
+                             const std::function<void(const std::string&)>& progress,
                              const StartPatience& limits) {
   constexpr std::chrono::hours kAsLongAsItTakes{24 * 14};  // the wait below ends sooner
   wire::Request request;
@@ -39,7 +39,7 @@ Result<wire::Reply> startJob(Session& session, const wire::StartJobRequest& star
   std::string last;
   while (reply.wait_for(limits.poll) != std::future_status::ready) {
     const auto doing = whatItDoes(session, start.name());
-    told(doing.value_or(""));
+    progress(doing.value_or(""));
     if (doing && !doing->empty()) {
       heard = Clock::now();
       last = *doing;
@@ -47,11 +47,11 @@ Result<wire::Reply> startJob(Session& session, const wire::StartJobRequest& star
     if (Clock::now() - heard <= limits.patience) continue;
     if (!doing) return doing.error();
     return Timeout(fmt::format(
-        "job '{}' did not start within {} s{}; `tesseractl status` shows whether it still does",
+        "job '{}' did not start within {} s{}; `tesseractl status` shows whether it still starts",
         start.name(), std::chrono::duration_cast<std::chrono::seconds>(limits.patience).count(),
-        last.empty() ? "" : " after the last sign of it: " + last));
+        last.empty() ? "" : " after its last progress: " + last));
   }
-  told({});
+  progress({});
   return reply.get();
 }
 

@@ -20,11 +20,11 @@ struct StartPatience {
   std::chrono::milliseconds poll = std::chrono::seconds(1);
 };
 
-/// Requests the start and returns the reply. Calls `told` with the progress, such as "opening data:
-/// n1 37.5 % of 8.4 GiB", and with an empty text when that is over.
-/// \error as Session::ask; kTimeout with the last report when `patience` is over
+/// Requests the start and returns the reply. Calls `progress` with the progress, such as "opening data:
+/// n1 37.5 % of 8.4 GiB", and with an empty text when the data are open.
+/// \error as Session::ask; kTimeout with the last report after `patience` without progress
 Result<wire::Reply> startJob(Session& session, const wire::StartJobRequest& start,
-                             const std::function<void(const std::string&)>& told,
+                             const std::function<void(const std::string&)>& progress,
                              const StartPatience& limits = {});
 
 }  // namespace tessera::app

@@ -111,32 +111,28 @@ int watchStatus(const Invocation& call, Session& session) {
 }
 
 int runStatus(const Invocation& call) {
-  auto session = openSession(call);
-  if (!session) return failed(session.error());
-  if (call.arguments.has("watch")) return watchStatus(call, *session);
-  const auto snapshot = session->snapshot();
-  if (!snapshot) return failed(snapshot.error());
+  TESSERA_OR_FAILED(auto session, openSession(call));
+  if (call.arguments.has("watch")) return watchStatus(call, session);
+  TESSERA_OR_FAILED(const auto snapshot, session.snapshot());
   if (call.json)
-    printLine(toJson(*snapshot));
+    printLine(toJson(snapshot));
   else
-    fmt::print("{}", describeStatus(*snapshot));
+    fmt::print("{}", describeStatus(snapshot));
   return kDone;
 }
 
 int runJobList(const Invocation& call) {
-  auto session = openSession(call);
-  if (!session) return failed(session.error());
-  const auto snapshot = session->snapshot();
-  if (!snapshot) return failed(snapshot.error());
+  TESSERA_OR_FAILED(auto session, openSession(call));
+  TESSERA_OR_FAILED(const auto snapshot, session.snapshot());
   if (call.arguments.has("names")) {
     std::vector<std::string> names;
-    for (const engine::JobStatus& job : snapshot->jobs) names.push_back(job.name);
+    for (const engine::JobStatus& job : snapshot.jobs) names.push_back(job.name);
     return printNames(names);
   }
   if (call.json)
-    printLine({{"jobs", toJson(*snapshot)["jobs"]}});
+    printLine({{"jobs", toJson(snapshot)["jobs"]}});
   else
-    fmt::print("{}", snapshot->jobs.empty() ? "no jobs\n" : jobTable(*snapshot));
+    fmt::print("{}", snapshot.jobs.empty() ? "no jobs\n" : jobTable(snapshot));
   return kDone;
 }
 

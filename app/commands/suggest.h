@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What a misspelt word probably meant.
+/// Suggests candidates for misspelt words.
 
 #include <string>
 #include <string_view>
@@ -10,12 +10,13 @@
 
 namespace tessera::app {
 
-/// How many insertions, deletions, replacements and swaps of neighbours turn `a` into `b`. Bytes
-/// count, not characters. O(|a| |b|).
+/// The least number of insertions, deletions, replacements and swaps of neighbouring bytes that
+/// turn `a` into `b`. O(|a| |b|).
 std::size_t editDistance(std::string_view a, std::string_view b);
 
-/// The candidate that `word` probably meant, or an empty string: one that begins with it (from
-/// two letters on), else the nearest one that differs in at most a third of its letters.
+/// Returns the first candidate that begins with `word`, if `word` has at least two letters.
+/// Otherwise returns the candidate with the least editDistance, if that is at most a third of its
+/// length. Returns an empty string if there is no such candidate.
 std::string closestTo(std::string_view word, const std::vector<std::string>& candidates);
 
 /// "; did you mean CANDIDATE?", or an empty string.

@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// How this process writes: colours, and errors as text or as JSON. Set once, before a verb runs.
+/// How this process writes: with or without colours, and errors as text or as JSON. Set once,
+/// before a verb runs.
 
 #include <cstdio>
 #include <string>

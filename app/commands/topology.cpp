@@ -35,7 +35,7 @@ struct Answer {
 
 Result<Answer> askTopology(const Invocation& call, bool measures) {
   if (measures && !call.json && isatty(STDERR_FILENO) != 0)
-    fmt::print(stderr, "measuring: up to 4 s a host; running jobs go on\n");
+    fmt::print(stderr, "measuring: up to 4 s per host; running jobs continue\n");
   wire::Request request;
   request.mutable_topology()->set_measure(measures);
   TESSERA_TRY(const auto reply,
@@ -86,7 +86,7 @@ std::string describeAnswer(const Answer& answer) {
   const ptc::Topology& topology = answer.cluster.topology;
   std::string text = describeHosts(answer.cluster) + "\n";
   if (!answer.measured.empty()) text += describeLinks(answer.measured) + "\n";
-  return text + fmt::format("plans count with {} in a host and {} between hosts: {}\n",
+  return text + fmt::format("plans assume {} inside a host and {} between hosts: {}\n",
                             formatRate(topology.host_bytes_per_second),
                             formatRate(topology.network_bytes_per_second), topology.source);
 }
@@ -110,15 +110,14 @@ int runTopology(const Invocation& call) {
   const auto path = call.arguments.value("output");
   if (call.arguments.has("force") && !path)
     return wrongUsage(InvalidArgument("--force needs --output"));
-  const auto answer = askTopology(call, call.arguments.has("measure"));
-  if (!answer) return failed(answer.error());
+  TESSERA_OR_FAILED(const auto answer, askTopology(call, call.arguments.has("measure")));
   if (path)
-    if (const Status saved = save(*path, call.arguments.has("force"), answer->file); !saved)
+    if (const Status saved = save(*path, call.arguments.has("force"), answer.file); !saved)
       return failed(saved.error());
   if (call.json) {
-    printLine(answerToJson(*answer));
+    printLine(answerToJson(answer));
   } else {
-    fmt::print("{}", describeAnswer(*answer));
+    fmt::print("{}", describeAnswer(answer));
     if (path) fmt::print("saved as {}\n", *path);
   }
   return kDone;

@@ -27,7 +27,7 @@ std::string describeConfiguration(const Configuration& place);
 struct Measurement {
   Configuration place;
   double predicted = 0;  // seconds per step; 0: unknown
-  double measured = 0;   // 0: it failed
+  double measured = 0;   // 0: the measurement failed
   std::string failure;   // why
 };
 

@@ -68,7 +68,7 @@ void printTxn(const ShownTxn& shown) {
       fmt::print("transaction {} of {}\n  from   {}{}\n  to     {}{}\n", record.id, record.job,
                  record.from, withOptions(record.from_options), record.to,
                  withOptions(record.to_options));
-    if (!record.who.empty()) fmt::print("  asked for by {}\n", record.who);
+    if (!record.requester.empty()) fmt::print("  requested by {}\n", record.requester);
     fmt::print("  {} at step {}, {} moved, pause {}\n", record.result, record.step,
                formatBytes(record.bytes_moved), formatSeconds(record.pause));
     if (!record.digest_before.empty())
@@ -78,35 +78,30 @@ void printTxn(const ShownTxn& shown) {
 }
 
 int runShow(const Invocation& call) {
-  const auto id = readId(call.arguments);
-  if (!id) return wrongUsage(id.error());
+  TESSERA_OR_USAGE(const auto id, readId(call.arguments));
   wire::Request request;
-  request.mutable_txn()->set_transaction(*id);
-  const auto reply = askOnce(call, std::move(request));
-  if (!reply) return failed(reply.error());
-  const auto shown = decode(reply->txn());
-  if (!shown) return failed(shown.error());
+  request.mutable_txn()->set_transaction(id);
+  TESSERA_OR_FAILED(const auto reply, askOnce(call, std::move(request)));
+  TESSERA_OR_FAILED(const auto shown, decode(reply.txn()));
   if (call.json) {
-    Json json = shown->txn ? toJson(*shown->txn) : Json::object();
-    json["record"] = shown->record ? toJson(*shown->record) : Json(nullptr);
+    Json json = shown.txn ? toJson(*shown.txn) : Json::object();
+    json["record"] = shown.record ? toJson(*shown.record) : Json(nullptr);
     printLine(json);
   } else {
-    printTxn(*shown);
+    printTxn(shown);
   }
   return kDone;
 }
 
 int runCancel(const Invocation& call) {
-  const auto id = readId(call.arguments);
-  if (!id) return wrongUsage(id.error());
+  TESSERA_OR_USAGE(const auto id, readId(call.arguments));
   wire::Request request;
-  request.mutable_cancel()->set_transaction(*id);
-  const auto reply = askOnce(call, std::move(request));
-  if (!reply) return failed(reply.error());
+  request.mutable_cancel()->set_transaction(id);
+  TESSERA_OR_FAILED(const auto reply, askOnce(call, std::move(request)));
   if (call.json)
-    printLine({{"cancelled", *id}});
+    printLine({{"cancelled", id}});
   else
-    fmt::print("the coordinator rolls back; `tesseractl txn show` tells the outcome\n");
+    fmt::print("the coordinator rolls back; `tesseractl txn show` shows the outcome\n");
   return kDone;
 }
 

@@ -36,14 +36,13 @@ Result<LocalClusterOptions> readUpOptions(const Arguments& arguments) {
 }
 
 int runUp(const Invocation& call) {
-  auto options = readUpOptions(call.arguments);
-  if (!options) return wrongUsage(options.error());
+  TESSERA_OR_USAGE(auto options, readUpOptions(call.arguments));
   ProgressLine progress(call.json || call.quiet);
-  options->progress = [&](std::int64_t made, std::int64_t total) {
+  options.progress = [&](std::int64_t made, std::int64_t total) {
     if (made < total)
       progress.show(fmt::format("making memory: {} of {}", formatBytes(made), formatBytes(total)));
   };
-  const auto profile = startLocalCluster(*options);
+  const auto profile = startLocalCluster(options);
   progress.clear();
   if (!profile) return failed(profile.error());
   if (call.json) {
@@ -51,17 +50,17 @@ int runUp(const Invocation& call) {
                {"profile", profilePath(profile->name)},
                {"registrar", profile->registrar_endpoint},
                {"directory", profile->directory},
-               {"nodes", options->nodes},
-               {"devices", options->devices},
-               {"link_bytes_per_second", options->linkBytesPerSecond}});
+               {"nodes", options.nodes},
+               {"devices", options.devices},
+               {"link_bytes_per_second", options.linkBytesPerSecond}});
     return kDone;
   }
-  fmt::print("cluster '{}' is up: {} nodes of {} emulated GPUs with {} each{}{}\n", options->name,
-             options->nodes, options->devices, formatBytes(options->deviceBytes),
-             options->oneHost ? ", one host" : "",
-             options->linkBytesPerSecond > 0
+  fmt::print("cluster '{}' is up: {} nodes of {} emulated GPUs with {} each{}{}\n", options.name,
+             options.nodes, options.devices, formatBytes(options.deviceBytes),
+             options.oneHost ? ", one host" : "",
+             options.linkBytesPerSecond > 0
                  ? fmt::format(", links of {} MB/s (emulated)",
-                               static_cast<double>(options->linkBytesPerSecond) / 1e6)
+                               static_cast<double>(options.linkBytesPerSecond) / 1e6)
                  : "");
   fmt::print("profile    {}\nregistrar  {}\nfolder     {}\n", profilePath(profile->name),
              profile->registrar_endpoint, profile->directory);

@@ -25,7 +25,7 @@ Error notEvaluated(const std::string& output) {
   std::string said = output.substr(0, 400);
   while (!said.empty() && said.back() == '\n') said.pop_back();
   return Unavailable(
-      fmt::format("the losses of a state were not worked out{}{}", said.empty() ? "" : ": ", said));
+      fmt::format("the losses of a state were not computed{}{}", said.empty() ? "" : ": ", said));
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ Result<ExperimentText> writeExperimentText(const std::vector<std::string>& paths
                                            const std::string& folder) {
   const auto found = paths.empty() ? engine::DefaultTextPaths() : paths;
   if (found.empty())
-    return NotFound("no text is found on this machine: give --data with a file or folder of text");
+    return NotFound("no text was found on this machine: give --data with a file or folder of text");
   if (samples + heldOut > kMostBytes / sequence)
     return InvalidArgument(
         fmt::format("{} samples of {} bytes are more than the {} that an "

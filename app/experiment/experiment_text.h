@@ -17,9 +17,9 @@ struct ExperimentText {
   std::string words;              // its source, for people
 };
 
-/// Writes both files into `folder`, `samples` and `heldOut` of `sequence` tokens (a byte a token).
-/// The text is cut into short blocks, which are shuffled by `seed`, so that all parts of a pass and
-/// the held-out part have the same distribution.
+/// Writes both files into `folder`, with `samples` and `heldOut` samples of `sequence` tokens. Each
+/// byte is a token. The text is cut into short blocks, which are shuffled by `seed`, so that all
+/// parts of a pass and the held-out part have the same distribution.
 /// \param paths files and folders; empty: text found on the machine
 /// \error kInvalidArgument naming the bytes found and needed; kNotFound; as
 ///     engine::TextDataset::Open; as engine::WriteWholeFile

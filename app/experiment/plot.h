@@ -27,9 +27,10 @@ struct Plot {
 /// Marks on an axis: multiples of 1, 2 or 5 times a power of ten, all inside the range.
 struct Ticks {
   std::vector<double> values;
-  int decimals = 0;  // needed to tell them apart
+  int decimals = 0;  // needed to distinguish them
 };
-/// About `count` of them; at least one where `high` > `low`. \pre count >= 2
+/// About `count` of them; at least one where `high` > `low`.
+/// \pre count >= 2
 Ticks ticksOf(double low, double high, int count);
 std::string tickText(double value, int decimals);
 

@@ -18,7 +18,7 @@ namespace tessera::app {
 namespace {
 
 constexpr std::chrono::milliseconds kSlice{50};
-constexpr std::int64_t kSamplesAPage = 10'000;
+constexpr std::int64_t kSamplesPerPage = 10'000;
 
 Error cancelled() { return Cancelled("the experiment was stopped"); }
 
@@ -73,14 +73,9 @@ Result<std::vector<engine::Sample>> PrivateCluster::samples(const std::string& j
   wire::Request request;
   request.mutable_samples()->set_job(job);
   request.mutable_samples()->set_after_step(afterStep);
-  request.mutable_samples()->set_limit(kSamplesAPage);
+  request.mutable_samples()->set_limit(kSamplesPerPage);
   TESSERA_TRY(const auto reply, ask(std::move(request)));
-  std::vector<engine::Sample> samples;
-  for (const auto& message : reply.samples().samples()) {
-    TESSERA_TRY(auto sample, agents::Decode(message));
-    samples.push_back(std::move(sample));
-  }
-  return samples;
+  return agents::DecodeAll<engine::Sample>(reply.samples().samples());
 }
 
 Status PrivateCluster::stopJob(const std::string& name) {

@@ -19,7 +19,8 @@ namespace tessera::app {
 /// For one thread.
 class PrivateCluster {
  public:
-  /// Starts it. \error as startLocalCluster; kCancelled
+  /// Starts it.
+  /// \error as startLocalCluster; kCancelled
   static Result<PrivateCluster> start(const PrivateHome& home, int nodes, int devices,
                                       std::stop_token stop);
 

@@ -45,7 +45,7 @@ Plot plotOf(const ConsistencyResult& result) {
   Plot plot;
   plot.title = fmt::format("{}: {} -> {} GPUs while it trains", setup.model, setup.from, setup.to);
   plot.xLabel = "samples trained on";
-  plot.yLabel = "training loss (nats a token, smoothed)";
+  plot.yLabel = "training loss (nats per token, smoothed)";
   for (const ConsistencyRun& run : result.runs) {
     PlotCurve curve{std::string(engine::NameOf(run)), {}};
     for (const engine::LossPoint& point : engine::SmoothCurve(run))
@@ -81,8 +81,8 @@ std::string tableOf(const ConsistencyResult& result) {
 std::string comparisonOf(const ConsistencyResult& result) {
   const ConsistencyRun* right = result.Find(engine::AtChange::kKeep);
   if (right == nullptr) return {};
-  std::vector<std::vector<std::string>> rows = {{"last state less the right one",
-                                                 "on what it read last", "on what it never read",
+  std::vector<std::vector<std::string>> rows = {{"last state minus the right one",
+                                                 "on samples read last", "on samples never read",
                                                  "on held-out text"}};
   for (const ConsistencyRun& run : result.runs) {
     if (&run == right) continue;

@@ -3,8 +3,8 @@
 
 /// \file
 /// The models and rule sets that come with the program. A model is a table of tensors made from a
-/// published configuration; a rule set says how the tensors of a family are cut. Both are files of
-/// the kind that users write (ptc/FORMAT.md), from resources/models and resources/rules.
+/// published configuration; a rule set specifies how the tensors of a family are cut. Both are
+/// files of the kind that users write (ptc/FORMAT.md), from resources/models and resources/rules.
 
 #include <cstdint>
 #include <string>
@@ -37,7 +37,8 @@ struct ModelFacts {
 };
 /// \error kInvalidArgument `FILE:LINE: …`
 Result<ModelFacts> FactsOf(const ptc::NamedText& tensors);
-/// FactsOf for a model of the catalogue. \error kNotFound as FindCatalogueTensors
+/// FactsOf for a model of the catalogue.
+/// \error kNotFound as FindCatalogueTensors
 Result<ModelFacts> FactsOfModel(std::string_view model);
 
 }  // namespace tessera::engine

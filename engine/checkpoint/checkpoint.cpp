@@ -8,12 +8,16 @@
 
 #include "engine/checkpoint/strided_read.h"
 #include "engine/checkpoint/tiling.h"
+#include "ptc/base/enum_names.h"
 #include "ptc/packed.h"
 
 namespace tessera::checkpoint {
 namespace {
 
 using ptc::Box;
+
+constexpr EnumNames kFormats(Format::kTorchSave,
+                             {"safetensors", "huggingface", "sharded", "dcp", "megatron", "torch"});
 
 /// The strides of a box in row-major memory.
 std::vector<std::int64_t> RowMajor(const Box& box) {
@@ -95,7 +99,8 @@ Status CheckTensor(const StoredTensor& tensor, std::size_t num_files) {
                                      ptc::ToString(tensor.shape)));
 }
 
-/// The box in units. \pre CheckBox succeeded
+/// The box in units.
+/// \pre CheckBox succeeded
 Box Units(const StoredTensor& tensor, const StoredBox& stored) {
   auto units = ptc::UnitBox(tensor.dtype, tensor.shape, stored.box);
   TESSERA_CHECK(units.has_value());
@@ -104,23 +109,7 @@ Box Units(const StoredTensor& tensor, const StoredBox& stored) {
 
 }  // namespace
 
-std::string_view ToString(Format format) {
-  switch (format) {
-    case Format::kSafetensors:
-      return "safetensors";
-    case Format::kHuggingFace:
-      return "huggingface";
-    case Format::kShardedSafetensors:
-      return "sharded";
-    case Format::kTorchDcp:
-      return "dcp";
-    case Format::kMegatron:
-      return "megatron";
-    case Format::kTorchSave:
-      return "torch";
-  }
-  return "unknown";
-}
+std::string_view ToString(Format format) { return kFormats.Of(format); }
 
 Result<std::shared_ptr<const Checkpoint>> Checkpoint::Make(Contents contents) {
   std::ranges::sort(contents.tensors, {}, &StoredTensor::name);

@@ -33,15 +33,15 @@ enum class Format : std::uint8_t {
 };
 std::string_view ToString(Format format);  // "safetensors", "huggingface", "sharded", "dcp", …
 
-/// One stored box. Its element at position x (one index per dim, relative to the begin of the box)
-/// is at byte offset + sum(x[d] * strides[d]) * SizeBytes(dtype) of the file. Elements smaller than
-/// a byte are stored row-major, without strides.
+/// One stored box. Its element at position x (one index per dim, relative to the beginning of the
+/// box) is at byte offset + sum(x[d] * strides[d]) * SizeBytes(dtype) of the file. Elements smaller
+/// than a byte are stored row-major, without strides.
 struct StoredBox {
   ptc::Box box;
   int file = 0;                            // index into Checkpoint::files()
   std::int64_t offset = 0;                 // bytes from the start of the file
   std::vector<std::int64_t> strides = {};  // in elements, one per dim; empty: row-major
-  /// If above 0, `offset` is the begin of an archive of that many bytes. Contents::locate finds the
+  /// If above 0, `offset` is the start of an archive of that many bytes. Contents::locate finds the
   /// elements in it when they are first read, because a folder may have 100,000 archives.
   std::int64_t archive_bytes = 0;
 };
@@ -69,7 +69,8 @@ struct Contents {
   std::function<Result<StoredBox>(const StoredTensor&, const StoredBox&)> locate = {};
 };
 
-/// An opened checkpoint. Immutable. \threadsafety Any thread.
+/// An opened checkpoint. Immutable.
+/// \threadsafety Any thread.
 class Checkpoint {
  public:
   /// Sorts and checks tensors and boxes. The reader of the format checks that the ranges lie inside

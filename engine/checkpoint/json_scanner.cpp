@@ -5,35 +5,14 @@
 
 #include <algorithm>
 
+#include "ptc/base/utf8.h"
+
 namespace tessera::checkpoint {
 namespace {
 
 constexpr int kMaxDepth = 64;
 
 bool IsDigit(char c) { return '0' <= c && c <= '9'; }
-
-/// The bytes of the UTF-8 character that `text` begins with; 0 if it is malformed (Unicode 15,
-/// table 3-7).
-std::size_t Utf8Length(std::string_view text) {
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
-  };
-  const auto follows = [&](std::size_t i) { return (byte(i) & 0xc0U) == 0x80U; };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xc2 && first <= 0xdf && follows(1)) return 2;
-  if (first >= 0xe0 && first <= 0xef && follows(1) && follows(2)) {
-    const bool overlong = first == 0xe0 && byte(1) < 0xa0;
-    const bool surrogate = first == 0xed && byte(1) > 0x9f;
-    return overlong || surrogate ? 0 : 3;
-  }
-  if (first >= 0xf0 && first <= 0xf4 && follows(1) && follows(2) && follows(3)) {
-    const bool overlong = first == 0xf0 && byte(1) < 0x90;
-    const bool beyond = first == 0xf4 && byte(1) > 0x8f;
-    return overlong || beyond ? 0 : 4;
-  }
-  return 0;
-}
 
 void AppendUtf8(std::string& out, std::uint32_t code) {
   const auto put = [&](std::uint32_t byte) { out.push_back(static_cast<char>(byte)); };
@@ -126,7 +105,7 @@ Result<std::string> JsonScanner::String() {
       continue;
     }
     if (static_cast<unsigned char>(c) < 0x20) return Wrong(at_, "a control character in a string");
-    const std::size_t length = Utf8Length(text_.substr(at_, 4));
+    const std::size_t length = Utf8Length(text_.substr(at_));
     if (length == 0) return Wrong(at_, "a string that is not UTF-8");
     out.append(text_.substr(at_, length));
     at_ += length;
@@ -244,7 +223,7 @@ Status JsonScanner::Skip(int depth) {
 
 Status JsonScanner::End() {
   Peek();
-  if (at_ < text_.size()) return Wrong(at_, "nothing expected behind the object");
+  if (at_ < text_.size()) return Wrong(at_, "nothing expected after the object");
   return OkStatus();
 }
 

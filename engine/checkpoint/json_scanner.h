@@ -14,7 +14,7 @@
 
 namespace tessera::checkpoint {
 
-/// Reads `text` from its begin. Not usable after an error.
+/// Reads `text` from its beginning. Not usable after an error.
 class JsonScanner {
  public:
   /// `where` and `base` appear in errors: "'where' at byte base+position: …".

@@ -30,10 +30,10 @@ inline constexpr std::int64_t kMaxConfigBytes = std::int64_t{16} << 20;
 /// The rule set of the catalogue that cuts the tensors of a model_type; empty if there is none.
 std::string_view RuleSetOf(std::string_view model_type);
 
-/// \param path stands in errors
-/// \error kInvalidArgument "'PATH' at byte N: …": no JSON object, a key twice, a size that is not
-/// an
-///     integer from 1 to 2^31-1, a model_type that is no text, two spellings of a size that differ
+/// \param path for errors
+/// \error kInvalidArgument "'PATH' at byte N: …" for: no JSON object, a key twice, a size that is
+///     not an integer from 1 to 2^31-1, a model_type that is not a string, two spellings of a size
+///     with different values
 Result<ModelConfig> ParseModelConfig(std::string_view json, const std::string& path);
 
 /// Reads config.json from the folder of a checkpoint, which for a single file is the folder that it

@@ -22,7 +22,8 @@
 
 namespace tessera::checkpoint {
 
-/// An open file. The last reference closes it. \threadsafety Any thread.
+/// An open file. The last reference closes it.
+/// \threadsafety Any thread.
 class File {
  public:
   enum class Mode : std::uint8_t { kRead, kCreate };  // kCreate: writable, created if missing
@@ -32,11 +33,14 @@ class File {
   static Result<std::shared_ptr<const File>> Open(const std::string& path, Mode mode);
   const std::string& path() const { return path_; }
   Result<std::int64_t> Size() const;
-  /// Fills all of `out` or fails. \error kUnavailable naming file, offset and why
+  /// Fills all of `out` or fails.
+  /// \error kUnavailable naming file, offset and why
   Status ReadAt(std::int64_t offset, std::span<std::byte> out) const;
-  /// Reads the whole file. \error kInvalidArgument if it has more than `limit` bytes; as ReadAt
+  /// Reads the whole file.
+  /// \error kInvalidArgument if it has more than `limit` bytes; as ReadAt
   Result<std::string> ReadAll(std::int64_t limit) const;
-  /// Writes all of `bytes` or fails. \error kResourceExhausted (disk full), kUnavailable
+  /// Writes all of `bytes` or fails.
+  /// \error kResourceExhausted (disk full), kUnavailable
   Status WriteAt(std::int64_t offset, std::span<const std::byte> bytes) const;
   Status Resize(std::int64_t size) const;
   /// Waits until content and size are on disk.
@@ -51,7 +55,8 @@ class File {
 using FilePtr = std::shared_ptr<const File>;
 
 /// Opens files when they are first needed and keeps at most `limit` of them open. The least
-/// recently used one is closed first. \threadsafety Any thread.
+/// recently used one is closed first.
+/// \threadsafety Any thread.
 class OpenFiles {
  public:
   explicit OpenFiles(std::vector<std::string> paths, File::Mode mode = File::Mode::kRead,
@@ -72,7 +77,8 @@ class OpenFiles {
   mutable std::unordered_map<int, Held> held_;  // guarded by mutex_
 };
 
-/// "'PATH' WHAT: the text of errno". kNotFound, kResourceExhausted for a full disk, or kUnavailable.
+/// "'PATH' WHAT: the text of errno". kNotFound, kResourceExhausted for a full disk, or
+/// kUnavailable.
 Error FileError(const std::string& path, std::string_view what, int error);
 
 /// Syncs a folder, so that the names in it survive a loss of power.

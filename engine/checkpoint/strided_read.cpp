@@ -62,7 +62,7 @@ class Gather {
     const std::int64_t begin = runs_.front().from;
     TESSERA_RETURN_IF_ERROR(
         file_.ReadAt(begin, {buffer_.get(), static_cast<std::size_t>(end_ - begin)}));
-    for (const Run& run : runs_) Place(buffer_.get() + (run.from - begin), run);
+    for (const Run& run : runs_) CopyRun(buffer_.get() + (run.from - begin), run);
     runs_.clear();
     return OkStatus();
   }
@@ -83,7 +83,7 @@ class Gather {
     return OkStatus();
   }
 
-  void Place(const std::byte* from, const Run& run) const {
+  void CopyRun(const std::byte* from, const Run& run) const {
     if (step_ == 1) {
       std::memcpy(run.to, from, Bytes(run.count));
       return;

@@ -220,7 +220,7 @@ struct HistoryEntry {
   std::int64_t step = 0;
   std::int64_t epoch = 0;  // after it
   StepOptions from_options = {}, to_options = {};
-  std::string who = {};                                      // requesting program and user
+  std::string requester = {};                                // program and user
   std::int64_t kept = 0, device = 0, host = 0, network = 0;  // planned bytes by class
   double pause_estimate = 0;                                 // of the plan, seconds
   std::vector<FlowStatus> flows = {};                        // bytes of each pair of devices

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Walks the bytes of a packed cell in order and returns the place of each in the piece. Two
+/// Walks the bytes of a packed cell in order and returns the position of each in the piece. Two
 /// walkers in lockstep copy between pieces of different shapes.
 
 #include <cstdint>

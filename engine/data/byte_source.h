@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Bytes that are read by range, wherever they are: all that data formats read from.
+/// Sources of bytes that are read by range, local or remote. All data formats read through them.
 
 #include <cstddef>
 #include <cstdint>
@@ -34,11 +34,11 @@ class ByteSource {
 };
 using ByteSourcePtr = std::shared_ptr<const ByteSource>;
 
-/// Opens the names of one kind of place.
+/// Opens sources of one kind, such as local files or URLs.
 class SourceOpener {
  public:
   virtual ~SourceOpener() = default;
-  /// Whether `name` belongs to this kind of place: "https://…".
+  /// Whether this opener handles `name`, for example "https://…".
   virtual bool Knows(const std::string& name) const = 0;
   /// \error kNotFound `data path '/x' does not exist`; kUnavailable naming the source
   virtual Result<ByteSourcePtr> Open(const std::string& name) const = 0;

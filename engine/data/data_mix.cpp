@@ -30,7 +30,7 @@ Status CheckParts(const std::vector<DataMix::Part>& parts) {
     const auto& [data, weight] = parts[i];
     if (!std::isfinite(weight) || weight < 0) {
       return InvalidArgument(
-          fmt::format("weight {} of data part {} is no positive number", weight, i));
+          fmt::format("weight {} of data part {} is not a positive number", weight, i));
     }
     if ((weight != 0) != is_weighted) {
       return InvalidArgument(

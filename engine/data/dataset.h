@@ -23,9 +23,9 @@ std::string_view ToString(DataFormat format);  // "text", "megatron", "tfrecord"
 
 enum class TokenType : std::uint8_t;  // formats/megatron_index.h
 
-/// Records whose text has not the length of a sample.
+/// The numbers of records whose text is longer or shorter than a sample.
 struct RecordFit {
-  std::int64_t cut = 0;     // longer: what is beyond a sample is never read
+  std::int64_t cut = 0;     // longer: the rest is never read
   std::int64_t padded = 0;  // shorter: filled up with token 0
   friend bool operator==(const RecordFit&, const RecordFit&) = default;
 };
@@ -45,7 +45,7 @@ class Dataset {
   /// Reads the token ids of `sample`. In text and records a byte is a token. A record that is
   /// longer than a sample is cut, a shorter one is filled up with token 0; fit() counts both.
   /// \pre 0 <= sample < num_samples(), out.size() == sequence() + 1
-  /// \error kDataLoss naming file and offset where what is read fails a check (CRC, size, index)
+  /// \error kDataLoss naming file and offset if the bytes read fail a check (CRC, size, index)
   virtual Status ReadTokens(std::int64_t sample, std::span<std::int32_t> out) const = 0;
   /// Reads `sample` whole, in the record format of the data set: text as its window of bytes,
   /// Megatron as its window of tokens in the file's dtype, TFRecord as one framed record, tar as
@@ -53,8 +53,8 @@ class Dataset {
   /// are a file of the format (Megatron: the .bin; tar: without its two closing blocks).
   /// \pre, \error as ReadTokens
   virtual Result<std::vector<std::byte>> ReadRecord(std::int64_t sample) const = 0;
-  /// Returns the size of what ReadRecord returns, without reading it. It may be above what
-  /// ReadRecord refuses.
+  /// Returns the size of what ReadRecord returns, without reading it. It may be above the limit of
+  /// ReadRecord.
   /// \pre as ReadTokens
   virtual std::int64_t RecordBytes(std::int64_t sample) const = 0;
   /// Of the formats whose samples are records; zeros for text and Megatron, whose samples are
@@ -62,7 +62,7 @@ class Dataset {
   virtual RecordFit fit() const { return {}; }
   /// The token type of Megatron's records; nullopt for other formats.
   virtual std::optional<TokenType> token_type() const { return std::nullopt; }
-  /// Returns where `sample` is, for messages: "web/0003.tar member 17 at byte 81920".
+  /// Describes the location of `sample` for messages: "web/0003.tar member 17 at byte 81920".
   virtual std::string Describe(std::int64_t sample) const = 0;
 };
 using DatasetPtr = std::shared_ptr<const Dataset>;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Keeps a bounded number of files open, of any number of files.
+/// Opens files on demand and keeps a bounded number of them open.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace tessera::engine {
 
-/// The file that was not used for the longest time is closed first, once no thread reads from it.
+/// The least recently used file is closed first, once no thread reads from it.
 /// \threadsafety Any thread.
 class DescriptorPool {
  public:
@@ -38,7 +38,7 @@ class DescriptorPool {
   std::mutex mutex_;
   // Guarded by mutex_.
   std::uint64_t next_id_ = 0;
-  std::list<std::uint64_t> ages_;  // used last first
+  std::list<std::uint64_t> ages_;  // most recently used first
   std::unordered_map<std::uint64_t, Held> held_;
 };
 

@@ -13,10 +13,10 @@ namespace tessera::engine {
 
 /// Fills in the factors of consecutive elements of the activation of one sample, from
 /// `first_element` of the uncut activation: 0 with probability `probability`, to the nearest
-/// 1/65536, else 1 / (1 - probability). `site` is the place in the model. `sample` counts the
-/// samples of the whole run, so a sample that comes again in a later pass gets another mask. Values
-/// are part of what a seed means. Takes less than 1 ns per element; ranges that begin and end at
-/// multiples of 64 waste nothing.
+/// 1/65536, else 1 / (1 - probability). `site` numbers the operation in the model. `sample` counts
+/// the samples of the whole run, so a sample that is read again in a later pass gets another mask.
+/// The values for a seed must never change. Takes less than 1 ns per element; ranges that begin and
+/// end at multiples of 64 waste nothing.
 /// \pre first_element >= 0, 0 <= probability < 1
 /// \threadsafety Pure.
 void DropoutMask(std::int64_t seed, std::uint64_t site, std::int64_t sample,

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Where the records of a data set are: found once by reading its files, then kept in a file that
-/// is mapped (FORMAT.md).
+/// The index of a data set: the location of each record. It is built once by reading the files, and
+/// then kept in a file that is mapped (FORMAT.md).
 
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +29,7 @@ struct IndexOptions {
   std::function<void(std::int64_t done, std::int64_t total)> progress = {};
   /// A request to stop ends the work with kCancelled.
   std::stop_token cancel = {};
-  /// Reports in one line that an index could not be kept. The data set is open nevertheless.
+  /// Reports in one line that an index could not be kept. The data set is still opened.
   std::function<void(const std::string& line)> warn = {};
 };
 
@@ -87,8 +87,8 @@ class IndexBuilder {
 };
 
 /// Returns the key of the content of the sources: a hash of names, sizes, versions, and the first
-/// and last 4 KiB of at most 16 of them. The sampled content tells apart files that replaced others
-/// with equal times. More samples would cost a request each for remote files.
+/// and last 4 KiB of at most 16 of them. The sampled content distinguishes files that replaced
+/// others with equal times. More samples would cost a request each for remote files.
 /// \error as ByteSource::ReadAt; kCancelled
 Result<std::uint64_t> ContentKey(std::span<const ByteSourcePtr> sources,
                                  const IndexOptions& options = {});
@@ -97,7 +97,7 @@ Result<std::uint64_t> ContentKey(std::span<const ByteSourcePtr> sources,
 /// another version, `scan` builds one, which is then kept. Any number of processes may do so at
 /// once.
 /// \param scan calls BeginFile once for each of `num_files` files, in order
-/// \error of `scan`; kCancelled
+/// \error as `scan`; kCancelled
 Result<RecordIndexPtr> OpenIndex(DataFormat format, std::size_t entry_words, std::size_t num_files,
                                  std::span<const ByteSourcePtr> sources,
                                  const IndexOptions& options,

@@ -113,7 +113,7 @@ Result<ByteSourcePtr> LocalFiles::Open(const std::string& name) const {
     return std::make_shared<const LocalSource>(name, pool_, id, StateOf(status));
   }
   pool_->Close(id);
-  return CannotRead(name, failure != 0 ? std::strerror(failure) : "it is no regular file");
+  return CannotRead(name, failure != 0 ? std::strerror(failure) : "it is not a regular file");
 }
 
 Result<std::vector<std::string>> LocalFiles::List(const std::string& name) const {

@@ -11,8 +11,8 @@
 
 namespace tessera::engine {
 
-/// Returns the key of the permutation of one part of a data mix in one of its passes. Values are
-/// part of what a seed means.
+/// Returns the key of the permutation of one part of a data mix in one of its passes. The values
+/// for a seed must never change.
 constexpr std::uint64_t OrderKey(std::int64_t seed, std::int64_t pass, int part = 0) {
   constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15ULL;
   const std::uint64_t key =

@@ -14,7 +14,7 @@
 
 namespace tessera::engine {
 
-/// Streams of different purposes are independent. Values are part of what a seed means.
+/// Streams of different purposes are independent. The values for a seed must never change.
 enum class RandomPurpose : std::uint64_t {
   kInitialise = 1,
   kDropout = 2,

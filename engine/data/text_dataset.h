@@ -20,9 +20,9 @@ namespace tessera::engine {
 /// the sources of the Python standard library. Only paths that exist, in a fixed order.
 std::vector<std::string> DefaultTextPaths();
 
-/// Opens the text files that `path` stands for. A path of a file is used whatever the file holds.
-/// Of a folder, every file that the opener lists is used, except files with a NUL among their first
-/// 4096 bytes. A file that cannot be read is an error and not left out: ranks that leave out
+/// Opens the text files that `path` stands for. A file is used whatever it holds. In a folder,
+/// every file that the opener lists is used, except files with a NUL among their first 4096 bytes.
+/// A file that cannot be read is an error and is not left out, because ranks that leave out
 /// different files would train on different data.
 /// \error as SourceOpener::Open and ByteSource::ReadAt, naming the file
 Result<std::vector<ByteSourcePtr>> OpenTextFiles(const std::string& path,
@@ -54,12 +54,12 @@ class TextDataset final : public Dataset {
   std::int64_t size_bytes() const { return size_bytes_; }
   std::int64_t num_samples() const override { return (size_bytes_ - 1) / sequence_; }
   /// Equal for files of equal sizes and content in equal order. Up to 16 MiB of text are hashed
-  /// whole. Of more text, the first 256 KiB of each file are hashed, and 256 KiB at equal distances
-  /// after these: 64 blocks in all where the files are large.
+  /// whole. Of longer text, the first 256 KiB of each file are hashed, and then blocks of 256 KiB
+  /// at equal distances: 64 blocks in all if the files are large.
   std::uint64_t fingerprint() const override { return fingerprint_; }
   /// Reads the sequence() + 1 bytes of `sample`.
   /// \pre 0 <= sample < num_samples(), out.size() == sequence() + 1
-  /// \error kDataLoss if a file is gone or not what it was when it was opened.
+  /// \error kDataLoss if a file is gone or has changed since it was opened.
   Status Read(std::int64_t sample, std::span<std::uint8_t> out) const;
   Status ReadTokens(std::int64_t sample, std::span<std::int32_t> out) const override;
   Result<std::vector<std::byte>> ReadRecord(std::int64_t sample) const override;

@@ -47,11 +47,11 @@ struct ConsistencyRun {
   /// The step after which the mesh changed; nullopt: it did not.
   std::optional<std::int64_t> changed_after;
   std::int64_t batch_before = 0, batch_after = 0;  // samples per step
-  /// The cursor of the job, before the change and at the end.
+  /// The positions that the job read: before the change, and after it.
   std::vector<ReadStretch> read;
   std::vector<LossPoint> points;  // ascending steps
-  /// Mean losses of the last state on each group of samples: of the held-out ones, and of the pass
-  /// in its order, whether or not the run read them.
+  /// Mean losses of the last state on each group of samples: the held-out ones, and those of the
+  /// pass in its order, whether or not the run read them.
   std::vector<double> held_out_losses, pass_losses;
   double pause = 0;  // of the change, in seconds
   friend bool operator==(const ConsistencyRun&, const ConsistencyRun&) = default;
@@ -88,8 +88,8 @@ struct RunSummary {
   double loss_before = 0, loss_end = 0;  // means of the last quarter before the change and at the
                                          // end; before: of the whole where nothing changed
   Coverage coverage;
-  /// The largest difference, with sign, of the smoothed losses from those of the right run after as
-  /// many samples. nullopt for the right run itself.
+  /// The largest difference, with sign, of the smoothed losses from those of the right run after
+  /// the same number of samples. nullopt for the right run itself.
   std::optional<double> largest_difference;
 };
 RunSummary Summarize(const ConsistencyRun& run, const ConsistencyResult& result);

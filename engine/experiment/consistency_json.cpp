@@ -21,24 +21,32 @@ Json OrNull(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-Json ToObject(const ConsistencySetup& s) {
-  return {{"model", s.model},
-          {"data", s.data},
-          {"steps", s.steps},
-          {"change_at", s.change_at},
-          {"global_batch", s.global_batch},
-          {"sequence", s.sequence},
-          {"from", s.from},
-          {"to", s.to},
-          {"samples", s.num_samples},
-          {"held_out_samples", s.held_out},
-          {"group", s.group},
-          {"seed", s.seed},
-          {"learning_rate", s.learning_rate}};
+/// Calls `visit(key, value)` for each value of a setup.
+template <typename Setup, typename Visit>
+void ForEachValue(Setup& s, const Visit& visit) {
+  visit("model", s.model);
+  visit("data", s.data);
+  visit("steps", s.steps);
+  visit("change_at", s.change_at);
+  visit("global_batch", s.global_batch);
+  visit("sequence", s.sequence);
+  visit("from", s.from);
+  visit("to", s.to);
+  visit("samples", s.num_samples);
+  visit("held_out_samples", s.held_out);
+  visit("group", s.group);
+  visit("seed", s.seed);
+  visit("learning_rate", s.learning_rate);
+}
+
+Json ToObject(const ConsistencySetup& setup) {
+  Json object;
+  ForEachValue(setup, [&](const char* key, const auto& value) { object[key] = value; });
+  return object;
 }
 
 /// By the samples of the comparison; null for the right run itself and if there is none.
-Json DifferencesConsistencyJson(const ConsistencyRun& run, const ConsistencyResult& result) {
+Json AgainstRight(const ConsistencyRun& run, const ConsistencyResult& result) {
   const ConsistencyRun* right = result.Find(AtChange::kKeep);
   if (right == nullptr || right == &run) return nullptr;
   const auto on = [&](Samples samples) -> Json {
@@ -65,7 +73,7 @@ Json ToObject(const ConsistencyRun& run, const ConsistencyResult& result) {
           {"loss_before", summary.loss_before},
           {"loss_end", summary.loss_end},
           {"held_out_loss", OrNull(HeldOutLoss(run))},
-          {"against_right", DifferencesConsistencyJson(run, result)},
+          {"against_right", AgainstRight(run, result)},
           {"read_again", summary.coverage.read_again},
           {"never_read", summary.coverage.never_read},
           {"largest_difference", OrNull(summary.largest_difference)},
@@ -96,7 +104,7 @@ class Members {
     const Json* list = List(key);
     if (list == nullptr) return;
     if (!std::all_of(list->begin(), list->end(), [](const Json& v) { return v.is_number(); })) {
-      return Fail(fmt::format("has no good '{}'", key));
+      return Fail(fmt::format("has no valid '{}'", key));
     }
     *out = list->get<std::vector<double>>();
   }
@@ -118,7 +126,7 @@ class Members {
     if (!object_.is_object()) return nullptr;
     const auto it = object_.find(key);
     if (it != object_.end() && ((*it).*has_type)()) return &*it;
-    Fail(fmt::format("has no good '{}'", key));
+    Fail(fmt::format("has no valid '{}'", key));
     return nullptr;
   }
 
@@ -130,19 +138,7 @@ class Members {
 Result<ConsistencySetup> ParseSetup(const Json& json) {
   ConsistencySetup s;
   Members members(json, "setup");
-  members.Read("model", &s.model);
-  members.Read("data", &s.data);
-  members.Read("steps", &s.steps);
-  members.Read("change_at", &s.change_at);
-  members.Read("global_batch", &s.global_batch);
-  members.Read("sequence", &s.sequence);
-  members.Read("from", &s.from);
-  members.Read("to", &s.to);
-  members.Read("samples", &s.num_samples);
-  members.Read("held_out_samples", &s.held_out);
-  members.Read("group", &s.group);
-  members.Read("seed", &s.seed);
-  members.Read("learning_rate", &s.learning_rate);
+  ForEachValue(s, [&](const char* key, auto& value) { members.Read(key, &value); });
   TESSERA_RETURN_IF_ERROR(members.status());
   if (s.num_samples < 1) return InvalidArgument("setup has no samples");
   if (s.group < 0 || s.group > s.num_samples) {

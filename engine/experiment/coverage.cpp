@@ -15,7 +15,7 @@ Result<Coverage> CoverageOf(std::span<const ReadStretch> stretches, std::int64_t
   for (const ReadStretch& stretch : stretches) {
     if (stretch.begin < 0 || stretch.end < stretch.begin) {
       return InvalidArgument(
-          fmt::format("no stretch is from {} to {}", stretch.begin, stretch.end));
+          fmt::format("a stretch cannot be from {} to {}", stretch.begin, stretch.end));
     }
     ++steps[std::min(stretch.begin, num_samples)];
     --steps[std::min(stretch.end, num_samples)];

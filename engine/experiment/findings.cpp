@@ -13,16 +13,17 @@ namespace {
 
 /// Returns "0.123 +/- 0.010 below the right run's", or that there is no clear difference.
 std::string Apart(const std::optional<Difference>& difference) {
-  if (Judge(difference) == Verdict::kNotVisible) return "not to be told from the right run's";
+  if (Judge(difference) == Verdict::kNotVisible) return "not distinguishable from the right run's";
   return fmt::format("{:.3f} +/- {:.3f} {} the right run's", std::abs(difference->value),
                      difference->error, difference->value < 0 ? "below" : "above");
 }
 
 /// Returns the sentences on the differences of a run from the right one.
-struct FindingsDifferences {
+struct DifferencesFromRight {
   std::optional<Difference> read_last, never_read, held_out;
 
-  FindingsDifferences(const ConsistencyRun& run, const ConsistencyRun& right, const ConsistencySetup& setup)
+  DifferencesFromRight(const ConsistencyRun& run, const ConsistencyRun& right,
+                       const ConsistencySetup& setup)
       : read_last(DifferenceOn(Samples::kReadLast, run, right, setup)),
         never_read(DifferenceOn(Samples::kNeverRead, run, right, setup)),
         held_out(DifferenceOn(Samples::kHeldOut, run, right, setup)) {}
@@ -48,16 +49,15 @@ std::string OfLostPosition(const ConsistencyRun& run, const ConsistencyResult& r
       summary.coverage.read_again, summary.coverage.never_read);
   const ConsistencyRun* right = result.Find(AtChange::kKeep);
   if (right == nullptr) return text;
-  const FindingsDifferences differences(run, *right, result.setup);
+  const DifferencesFromRight differences(run, *right, result.setup);
   if (!differences.read_last || !differences.never_read) return text;
   text += fmt::format(
-      " In the end its loss on those it read after the change is {}, which read them once; on "
-      "those "
-      "it never read it is {}.",
+      " At the end its loss on the samples read after the change is {}, which read them once; on "
+      "the samples never read it is {}.",
       Apart(differences.read_last), Apart(differences.never_read));
   if (Judge(differences.read_last) == Verdict::kBelow &&
       Judge(differences.never_read) == Verdict::kAbove) {
-    text += " Its curve looks better, and it knows only a part of its text.";
+    text += " Its curve looks better, although it knows only a part of its text.";
   }
   return text;
 }
@@ -69,12 +69,12 @@ std::string OfDeviceBatch(const ConsistencyRun& run, const ConsistencyResult& re
       run.batch_before, run.batch_after);
   const ConsistencyRun* right = result.Find(AtChange::kKeep);
   if (right == nullptr) return text;
-  const FindingsDifferences differences(run, *right, result.setup);
+  const DifferencesFromRight differences(run, *right, result.setup);
   if (!differences.read_last || !differences.held_out) return text;
   return text + fmt::format(
-                    " It made {} updates for as many samples as the right run had {} for. In the "
-                    "end its loss on those it read after the change is {}, and on text that no run "
-                    "trained on {}.",
+                    " For the same number of samples it made {} updates, and the right run made "
+                    "{}. At the end its loss on the samples read after the change is {}, and on "
+                    "text that no run trained on it is {}.",
                     run.points.size(), right->points.size(), Apart(differences.read_last),
                     Apart(differences.held_out));
 }

@@ -3,7 +3,7 @@
 
 /// \file
 /// The findings of an experiment, in sentences that claim only what was measured: a difference is
-/// one if Judge finds one.
+/// stated only if Judge finds one.
 
 #include <string>
 #include <vector>

@@ -10,7 +10,8 @@
 namespace tessera::engine {
 
 /// Returns the bytes that are available without swapping (MemAvailable of proc(5)), or nullopt if
-/// the kernel does not report them. \threadsafety Any thread.
+/// the kernel does not report them.
+/// \threadsafety Any thread.
 std::optional<std::int64_t> AvailableMemory();
 
 }  // namespace tessera::engine

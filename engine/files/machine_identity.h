@@ -9,7 +9,8 @@
 namespace tessera::engine {
 
 /// Returns the id of this boot of the kernel, or an empty text if it cannot be read. Processes with
-/// equal ids share cores and can share memory. \threadsafety Any thread.
+/// equal ids share cores and can share memory.
+/// \threadsafety Any thread.
 std::string MachineIdentity();
 
 }  // namespace tessera::engine

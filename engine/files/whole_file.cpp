@@ -28,7 +28,8 @@ Error CannotWrite(const std::string& path, int number) {
   return full ? ResourceExhausted(text) : Unavailable(text);
 }
 
-/// Writes and syncs all of `text`. \return 0, or an errno
+/// Writes and syncs all of `text`.
+/// \return 0, or an errno
 int WriteAll(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(fd, text.data(), text.size());

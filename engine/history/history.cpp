@@ -164,7 +164,7 @@ Status History::Impl::PutTransaction(const HistoryEntry& e) {
   TESSERA_RETURN_IF_ERROR(BindAll(put, e.id, e.job, e.from, e.to, e.started, e.result, e.reason,
                                   e.pause, e.bytes_moved, e.volume_bound, e.digest_before,
                                   e.digest_after, e.step, e.epoch, ToString(e.from_options),
-                                  ToString(e.to_options), e.who, e.kept, e.device, e.host,
+                                  ToString(e.to_options), e.requester, e.kept, e.device, e.host,
                                   e.network, e.pause_estimate, revision));
   TESSERA_RETURN_IF_ERROR(put.Run());
   TESSERA_TRY(auto put_phase, db.Prepare("INSERT INTO transaction_phases VALUES (?,?,?)"));

@@ -91,7 +91,7 @@ Result<HistoryEntry> ReadTransaction(const Statement& row, const std::string& pa
   }
   e.from_options = *from_options;
   e.to_options = *to_options;
-  e.who = row.Text(16);
+  e.requester = row.Text(16);
   e.kept = row.Int(17);
   e.device = row.Int(18);
   e.host = row.Int(19);

@@ -44,7 +44,7 @@ Columns ColumnsOf(const HistoryEntry& e) {
           {nullptr, "started [UTC]", IsoTime(e.started)},
           {"result", "result", e.result},
           {"reason", "reason", e.reason},
-          {"who", "who", e.who},
+          {"who", "who", e.requester},
           {"pause_seconds", "pause [s]", e.pause},
           {"pause_estimate_seconds", "planned pause [s]",
            e.pause_estimate > 0 ? Value(e.pause_estimate) : Value()},

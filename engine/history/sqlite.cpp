@@ -227,7 +227,6 @@ Result<std::int64_t> Database::ReadInt(std::string_view sql) {
 }
 
 std::int64_t Database::last_insert_rowid() const { return sqlite3_last_insert_rowid(handle_); }
-std::int64_t Database::num_changed() const { return sqlite3_changes64(handle_); }
 
 Status Database::InTransaction(const std::function<Status()>& body) {
   TESSERA_RETURN_IF_ERROR(Execute("BEGIN IMMEDIATE"));

@@ -106,8 +106,6 @@ class Database {
   /// The first column of the only row of the result; 0 if there is no row.
   Result<std::int64_t> ReadInt(std::string_view sql);
   std::int64_t last_insert_rowid() const;
-  /// Rows that the last statement changed.
-  std::int64_t num_changed() const;
 
   /// Runs `body` in a write transaction. An error of `body` rolls it back. Does not nest.
   Status InTransaction(const std::function<Status()>& body);

@@ -4,41 +4,29 @@
 #include <fmt/format.h>
 
 #include "engine/model/gpt.h"
+#include "ptc/base/enum_names.h"
 
 namespace tessera::engine {
 
-std::string_view ToString(AtChange at_change) {
-  switch (at_change) {
-    case AtChange::kKeep:
-      return "keep";
-    case AtChange::kLosePosition:
-      return "lose_position";
-    case AtChange::kKeepDeviceBatch:
-      return "keep_device_batch";
-  }
-  return "keep";
-}
+namespace {
+
+constexpr EnumNames kAtChanges(AtChange::kKeepDeviceBatch,
+                               {"keep", "lose_position", "keep_device_batch"});
+constexpr EnumNames kWrongs(AtChange::kKeepDeviceBatch,
+                            {"", "loses its position in the data at each change of the mesh",
+                             "changes its global batch with the number of data-parallel ranks"});
+
+}  // namespace
+
+std::string_view ToString(AtChange at_change) { return kAtChanges.Of(at_change); }
 
 Result<AtChange> ParseAtChange(std::string_view name) {
-  for (const AtChange each :
-       {AtChange::kKeep, AtChange::kLosePosition, AtChange::kKeepDeviceBatch}) {
-    if (name == ToString(each)) return each;
-  }
+  if (const auto at_change = kAtChanges.Find(name)) return *at_change;
   return InvalidArgument(
-      fmt::format("at_change '{}' is none of keep, lose_position, keep_device_batch", name));
+      fmt::format("at_change '{}' is none of {}", name, kAtChanges.Joined(", ")));
 }
 
-std::string_view WrongOnPurpose(AtChange at_change) {
-  switch (at_change) {
-    case AtChange::kKeep:
-      return "";
-    case AtChange::kLosePosition:
-      return "loses its place in the data at each change of the mesh";
-    case AtChange::kKeepDeviceBatch:
-      return "changes its global batch with the number of data-parallel ranks";
-  }
-  return "";
-}
+std::string_view WrongOnPurpose(AtChange at_change) { return kWrongs.Of(at_change); }
 
 Cursor CursorAfterChange(const Cursor& cursor, AtChange at_change) {
   if (at_change != AtChange::kLosePosition) return cursor;

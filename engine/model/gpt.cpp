@@ -21,49 +21,20 @@ using ptc::TensorRole;
 using ptc::TensorSpec;
 
 std::vector<GptConfig> BuiltInModels() {
+  // name, layers, width, heads, feed-forward width, vocabulary, sequence
   return {
-      {.name = "gpt-nano",
-       .layers = 2,
-       .width = 64,
-       .heads = 4,
-       .ffn = 256,
-       .vocab = 256,
-       .sequence = 64},
-      {.name = "gpt-mini",
-       .layers = 4,
-       .width = 256,
-       .heads = 8,
-       .ffn = 1024,
-       .vocab = 256,
-       .sequence = 128},
-      {.name = "gpt-10m",
-       .layers = 6,
-       .width = 384,
-       .heads = 8,
-       .ffn = 1536,
-       .vocab = 256,
-       .sequence = 128},
-      {.name = "gpt-25m",
-       .layers = 8,
-       .width = 512,
-       .heads = 8,
-       .ffn = 2048,
-       .vocab = 256,
-       .sequence = 256},
+      {"gpt-nano", 2, 64, 4, 256, 256, 64},
+      {"gpt-mini", 4, 256, 8, 1024, 256, 128},
+      {"gpt-10m", 6, 384, 8, 1536, 256, 128},
+      {"gpt-25m", 8, 512, 8, 2048, 256, 256},
       // Radford et al. 2019. It is trained on bytes like the others, so most of its vocabulary is
       // not used.
-      {.name = "gpt2",
-       .layers = 12,
-       .width = 768,
-       .heads = 12,
-       .ffn = 3072,
-       .vocab = 50257,
-       .sequence = 1024},
+      {"gpt2", 12, 768, 12, 3072, 50257, 1024},
   };
 }
 
 /// The pipeline stage of a tensor.
-struct Place {
+struct TensorStage {
   StagePlace place = StagePlace::kAll;
   std::int64_t layer = 0;
 };
@@ -81,11 +52,11 @@ class Builder {
  public:
   Builder(Precision precision, bool zero) : precision_(precision), zero_(zero) {}
 
-  void Add(const std::string& name, ptc::Shape shape, Place place, Cut cut = {}) {
+  void Add(const std::string& name, ptc::Shape shape, TensorStage stage, Cut cut = {}) {
     TensorSpec spec;
     spec.name = name;
-    spec.place = place.place;
-    spec.layer = place.layer;
+    spec.place = stage.place;
+    spec.layer = stage.layer;
     spec.rule.dims.resize(shape.size());
     if (cut.dim) {
       spec.rule.dims[*cut.dim] = {.axes = {Axis::kTp}, .split = cut.split};
@@ -219,19 +190,19 @@ Result<ptc::CollectionPtr> MakeCollection(const JobSettings& settings, bool zero
   builder.Add("ln_f.bias", {d}, {StagePlace::kLast});
   for (std::int64_t layer = 0; layer < config.layers; ++layer) {
     const std::string h = fmt::format("h.{}.", layer);
-    const Place place{StagePlace::kLayer, layer};
-    builder.Add(h + "ln1.weight", {d}, place);
-    builder.Add(h + "ln1.bias", {d}, place);
-    builder.Add(h + "attn.qkv.weight", {d + 2 * kv, d}, place, qkv);
-    builder.Add(h + "attn.qkv.bias", {d + 2 * kv}, place, qkv);
-    builder.Add(h + "attn.proj.weight", {d, d}, place, columns);
-    builder.Add(h + "attn.proj.bias", {d}, place);
-    builder.Add(h + "ln2.weight", {d}, place);
-    builder.Add(h + "ln2.bias", {d}, place);
-    builder.Add(h + "mlp.fc1.weight", {fc1_rows, d}, place, fc1);
-    builder.Add(h + "mlp.fc1.bias", {fc1_rows}, place, fc1);
-    builder.Add(h + "mlp.fc2.weight", {d, config.ffn}, place, columns);
-    builder.Add(h + "mlp.fc2.bias", {d}, place);
+    const TensorStage stage{StagePlace::kLayer, layer};
+    builder.Add(h + "ln1.weight", {d}, stage);
+    builder.Add(h + "ln1.bias", {d}, stage);
+    builder.Add(h + "attn.qkv.weight", {d + 2 * kv, d}, stage, qkv);
+    builder.Add(h + "attn.qkv.bias", {d + 2 * kv}, stage, qkv);
+    builder.Add(h + "attn.proj.weight", {d, d}, stage, columns);
+    builder.Add(h + "attn.proj.bias", {d}, stage);
+    builder.Add(h + "ln2.weight", {d}, stage);
+    builder.Add(h + "ln2.bias", {d}, stage);
+    builder.Add(h + "mlp.fc1.weight", {fc1_rows, d}, stage, fc1);
+    builder.Add(h + "mlp.fc1.bias", {fc1_rows}, stage, fc1);
+    builder.Add(h + "mlp.fc2.weight", {d, config.ffn}, stage, columns);
+    builder.Add(h + "mlp.fc2.bias", {d}, stage);
   }
   builder.AddScalar("job.step", {});
   builder.AddScalar("job.cursor", {3});

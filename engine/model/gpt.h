@@ -100,10 +100,12 @@ Status CheckMesh(const JobSettings& settings, const ptc::MeshShape& mesh,
 /// Returns the samples of a micro-batch. Only the last one of a share may have fewer. If `options`
 /// do not set it, the largest share is divided into the fewest equal parts of at most 8 samples;
 /// with pipeline stages there are at least two micro-batches per stage, if the share has enough
-/// samples. \pre CheckMesh(settings, mesh, options)
+/// samples.
+/// \pre CheckMesh(settings, mesh, options)
 std::int64_t MicroBatch(const JobSettings& settings, const ptc::MeshShape& mesh,
                         const StepOptions& options);
-/// Returns the number of micro-batches of a share. \pre micro_batch >= 1
+/// Returns the number of micro-batches of a share.
+/// \pre micro_batch >= 1
 constexpr std::int64_t NumMicroBatches(std::int64_t samples, std::int64_t micro_batch) {
   return (samples + micro_batch - 1) / micro_batch;
 }

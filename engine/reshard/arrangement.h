@@ -24,7 +24,8 @@ struct OutTensor {
   ptc::DType dtype = ptc::DType::kF32;
   ptc::Shape shape;
 };
-/// The size of the whole tensor. \pre it has a ByteCount
+/// The size of the whole tensor.
+/// \pre it has a ByteCount
 std::int64_t BytesOf(const OutTensor& tensor);
 
 /// Where the bytes of a piece begin.

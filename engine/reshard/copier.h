@@ -42,9 +42,11 @@ class Copier {
   /// \error kDataLoss for a tile that the plan does not have, or that is listed twice
   Status Resume(const std::vector<DoneTile>& done);
   /// Copies all tiles that are not done. When it returns, also with an error, every finished tile
-  /// is in the journal. \error as RunPieces, Checkpoint::Read and File::WriteAt
+  /// is in the journal.
+  /// \error as RunPieces, Checkpoint::Read and File::WriteAt
   Status Run();
-  /// Writes the headers and syncs every file. \pre all tiles are done
+  /// Writes the headers and syncs every file.
+  /// \pre all tiles are done
   Status Finish();
 
   const DigestSums& digests() const { return sums_; }

@@ -11,7 +11,7 @@
 namespace tessera::reshard {
 namespace {
 
-using MetadataJson = nlohmann::ordered_json;
+using Json = nlohmann::ordered_json;
 using checkpoint::Piece;
 
 /// Keys that describe the files of a checkpoint, not its tensors.
@@ -20,8 +20,8 @@ bool IsOfFiles(const std::string& key) {
          key == checkpoint::kDigestKey || key == "format";
 }
 
-std::string Print(const MetadataJson& json) {
-  return json.dump(1, ' ', false, MetadataJson::error_handler_t::replace) + "\n";
+std::string Print(const Json& json) {
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace
@@ -75,7 +75,7 @@ Result<std::uint64_t> CollectionDigest(const std::vector<OutTensor>& tensors,
 
 std::string PrintManifest(const std::vector<OutTensor>& tensors,
                           const std::vector<std::uint64_t>& digests, std::uint64_t digest) {
-  MetadataJson list = MetadataJson::object();
+  Json list = Json::object();
   for (std::size_t t = 0; t < tensors.size(); ++t) {
     list[tensors[t].name] = {{"dtype", ToString(tensors[t].dtype)},
                              {"shape", tensors[t].shape},
@@ -87,7 +87,7 @@ std::string PrintManifest(const std::vector<OutTensor>& tensors,
 
 std::string PrintIndex(const Arrangement& arrangement) {
   std::int64_t bytes = 0;
-  MetadataJson map = MetadataJson::object();
+  Json map = Json::object();
   for (std::size_t p = 0; p < arrangement.pieces.size(); ++p) {
     const Piece& piece = arrangement.pieces[p];
     bytes += Bytes(piece);

@@ -19,15 +19,14 @@
 namespace tessera::reshard {
 namespace {
 
-using JournalJson = nlohmann::json;
 constexpr int kJournalVersion = 1;
 
-std::string JournalLine(const JournalJson& json) {
-  return json.dump(-1, ' ', false, JournalJson::error_handler_t::replace) + "\n";
+std::string JournalLine(const nlohmann::json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-JournalJson ToJson(const Identity& identity) {
-  JournalJson files = JournalJson::array();
+nlohmann::json ToJson(const Identity& identity) {
+  nlohmann::json files = nlohmann::json::array();
   for (const SourceFile& file : identity.files) {
     files.push_back({{"path", file.path}, {"size", file.size}, {"mtime_ns", file.mtime_ns}});
   }
@@ -35,7 +34,7 @@ JournalJson ToJson(const Identity& identity) {
           {"source", identity.source},
           {"files", std::move(files)},
           {"tables", ptc::Hex16(identity.tables)},
-          {"options", JournalJson(identity.options)},
+          {"options", nlohmann::json(identity.options)},
           {"plan", ptc::Hex16(identity.plan)}};
 }
 

@@ -66,15 +66,16 @@ class ReshardJournal {
   };
 
   /// Opens or creates the file, locks it and reads it. A last line without its line feed is
-  /// removed. \error kFailedPrecondition if another process has the lock; kDataLoss naming a
-  /// damaged line;
+  /// removed.
+  /// \error kFailedPrecondition if another process has the lock; kDataLoss naming a damaged line;
   ///     kResourceExhausted and kUnavailable from the file system
   static Result<ReshardJournal> Open(const std::string& path);
   /// What the file held when it was opened, or nothing after Begin.
   const Content& content() const { return content_; }
   /// Empties the file and writes the identity.
   Status Begin(const Identity& identity);
-  /// Appends lines and syncs them. \pre no other call is in progress
+  /// Appends lines and syncs them.
+  /// \pre no other call is in progress
   Status Add(const std::vector<DoneTile>& tiles);
   Status AddRenaming(const NodeId& output);
 

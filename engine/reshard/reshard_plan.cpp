@@ -89,7 +89,7 @@ Result<std::vector<ptc::DType>> ConvertedDTypes(
       }
     }
     if (pattern && !fits) {
-      return InvalidArgument(fmt::format("'{}' fits the name of no tensor", rule.match));
+      return InvalidArgument(fmt::format("'{}' matches no tensor", rule.match));
     }
   }
   return dtypes;

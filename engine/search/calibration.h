@@ -33,9 +33,10 @@ struct CollectiveCost {
   friend bool operator==(const CollectiveCost&, const CollectiveCost&) = default;
 };
 
-/// Seconds are those of one core that works alone unless said otherwise. The defaults were measured
-/// by `tessera-train --probe` on a virtual machine with 2 cores of an AMD EPYC, OpenBLAS 0.3.21;
-/// those between hosts over loopback on 2 cores of a busy Emerald Rapids (engine/search/DESIGN.md).
+/// Seconds are those of one core that works alone, unless stated otherwise. The defaults were
+/// measured by `tessera-train --probe` on a virtual machine with 2 cores of an AMD EPYC, OpenBLAS
+/// 0.3.21; those between hosts over loopback on 2 cores of a busy Emerald Rapids
+/// (engine/search/DESIGN.md).
 struct Calibration {
   double measured_at = 0;  // wall clock, seconds since 1970; 0: the built-in constants
   std::string cpu = {};    // model name, for a reader
@@ -49,7 +50,7 @@ struct Calibration {
   double pass_seconds = 0;        // each micro-batch: embedding, loss, bookkeeping
   double layer_seconds = 3.9e-4;  // each layer of each micro-batch: calls, autograd
   double flops_per_second = 1e11;
-  double element_seconds = 4.5e-10;  // each element of an activation: what is no matrix product
+  double element_seconds = 4.5e-10;  // each element of an activation, outside matrix products
   /// Each parameter of a rank: its gradient is zeroed, copied, and added to the norm.
   double gradient_seconds = 2.2e-9;
   double update_seconds = 6.9e-10;  // each parameter that a rank updates: AdamW

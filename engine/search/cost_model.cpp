@@ -7,14 +7,13 @@
 #include <vector>
 
 #include "engine/data/cursor.h"
+#include "engine/search/to_double.h"
 #include "engine/search/workload.h"
 
 namespace tessera::engine {
 namespace {
 
 using ptc::Axis;
-
-double RealCostModel(std::int64_t value) { return static_cast<double>(value); }
 
 /// Micro-batches of one size.
 struct Passes {
@@ -53,7 +52,7 @@ class Step {
           double seconds = 0;
           for (const Passes& passes : PassesOf(d)) {  // one message forward, one backward
             seconds +=
-                2 * RealCostModel(passes.count) * LinkOf(ends).At(HiddenBytes(model_, passes.samples));
+                2 * ToDouble(passes.count) * LinkOf(ends).At(HiddenBytes(model_, passes.samples));
           }
           // Each end has half of it.
           for (const ptc::DeviceId device : ends) machine(device).pipeline += seconds / 2;
@@ -126,7 +125,7 @@ class Step {
     std::map<std::int32_t, std::int64_t> members;
     for (const ptc::DeviceId device : group) ++members[machines_.MachineOf(device)];
     for (const auto& [number, count] : members) {
-      by_number_[number].*what += seconds * RealCostModel(std::min(count, calibration_.cores));
+      by_number_[number].*what += seconds * ToDouble(std::min(count, calibration_.cores));
     }
   }
 
@@ -139,9 +138,9 @@ class Step {
     const std::int64_t parameters = ParametersOf(model_, tp, stage, pp);
     const std::int64_t gradient_bytes = parameters * static_cast<std::int64_t>(sizeof(float));
     // A ZeRO share is computed twice, before and after the gather (agents/train/updater.h).
-    const double updated = RealCostModel(parameters) * (zero_ ? 2.0 / RealCostModel(dp) : 1);
-    const double update =
-        RealCostModel(parameters) * calibration_.gradient_seconds + updated * calibration_.update_seconds;
+    const double updated = ToDouble(parameters) * (zero_ ? 2.0 / ToDouble(dp) : 1);
+    const double update = ToDouble(parameters) * calibration_.gradient_seconds +
+                          updated * calibration_.update_seconds;
     for (std::int64_t d = 0; d < dp; ++d) {
       std::vector<ptc::DeviceId> tp_group;
       for (std::int64_t t = 0; t < tp; ++t) tp_group.push_back(At(stage, d, t));
@@ -149,8 +148,9 @@ class Step {
       for (const Passes& passes : PassesOf(d)) {
         if (passes.count == 0) continue;
         const PassWork work = WorkOf(model_, tp, stage, pp, passes.samples);
-        compute += RealCostModel(passes.count) * PassSeconds(work);
-        if (tp > 1) reduce += RealCostModel(passes.count) * TensorSeconds(tp_group, work, passes.samples);
+        compute += ToDouble(passes.count) * PassSeconds(work);
+        if (tp > 1)
+          reduce += ToDouble(passes.count) * TensorSeconds(tp_group, work, passes.samples);
       }
       for (const ptc::DeviceId device : tp_group) {
         machine(device).compute += compute;
@@ -184,7 +184,7 @@ class Step {
   StepCost Sum() const {
     StepCost slowest;
     for (const auto& [number, m] : by_number_) {
-      const double busy = RealCostModel(std::min(m.ranks, calibration_.cores));
+      const double busy = ToDouble(std::min(m.ranks, calibration_.cores));
       const double speed = Speed(m.ranks);
       StepCost cost{.compute = m.compute / speed,
                     .tensor = m.tensor / busy,
@@ -192,7 +192,7 @@ class Step {
                     .reduction = m.reduction / busy,
                     .update = m.update / speed,
                     .gather = m.gather / busy,
-                    .fixed = (m.fixed + calibration_.step_seconds * RealCostModel(m.ranks)) / busy};
+                    .fixed = (m.fixed + calibration_.step_seconds * ToDouble(m.ranks)) / busy};
       // The pipeline's critical path: one micro-batch through all stages, the others behind it
       // through the slowest (1F1B; Narayanan et al., SC 2021, section 2.2). Where several stages
       // share a core, its bubble is another stage's time, and the work bound holds.
@@ -207,7 +207,7 @@ class Step {
   double Speed(std::int64_t ranks) const {
     const std::int64_t cores = calibration_.cores;
     if (cores == 1 || ranks <= 1) return 1;
-    const double share = RealCostModel(std::min(ranks, cores) - 1) / RealCostModel(cores - 1);
+    const double share = ToDouble(std::min(ranks, cores) - 1) / ToDouble(cores - 1);
     return 1 + share * (calibration_.all_cores_speed - 1);
   }
 

@@ -29,7 +29,7 @@ struct PauseCosts {
 /// network;
 /// - host: the most bytes that one device sends or receives inside its host, at the rate of the
 /// host;
-/// - forwarded: the same of bytes that are forwarded, after all others;
+/// - forwarded: the same for forwarded bytes, which are sent after all others;
 /// - repack: the most bytes that one device copies to itself;
 /// - digests: the largest state of one device, before and after.
 /// Network and host run at the same time. The copy of a moved cell and its digest are one pass.

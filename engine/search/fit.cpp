@@ -97,7 +97,7 @@ Status CheckFits(const JobSettings& settings, const ptc::DeviceMesh& mesh,
   constexpr std::int64_t kMostDevices = 64;
   const auto fit = SmallestFit(settings, smallest, kMostDevices);
   return ResourceExhausted(fmt::format(
-      "{} needs {} a device with {}; devices have {}: {}", NameOf(settings), BytesText(needed),
+      "{} needs {} per device with {}; devices have {}: {}", NameOf(settings), BytesText(needed),
       ShortText(mesh.shape(), {.zero = options.zero}), BytesText(smallest),
       fit ? fmt::format("the smallest set that fits has {} device{} as {}", fit->mesh.num_ranks(),
                         fit->mesh.num_ranks() == 1 ? "" : "s", ShortText(fit->mesh, fit->options))

@@ -84,12 +84,13 @@ std::string WhyText(const std::vector<Candidate>& candidates, std::optional<doub
     text += now ? fmt::format(" {}, no other configuration of these devices moves less",
                               MovesText(chosen->moved_bytes))
                 : " has the most data-parallel ranks that the layout permits";
-    text += "; how fast a program of its own runs is not known";
+    text += "; the speed of a user's program is not known";
   } else if (now) {
     text += fmt::format(" is {} and {}", AgainstNow(*now, chosen->step_seconds),
                         MovesText(chosen->moved_bytes));
   } else {
-    text += fmt::format(" is estimated the fastest, {} a step", SecondsText(chosen->step_seconds));
+    text +=
+        fmt::format(" is estimated the fastest, {} per step", SecondsText(chosen->step_seconds));
   }
   if (known) {
     if (const std::string rival = RivalText(*chosen, candidates); !rival.empty()) {

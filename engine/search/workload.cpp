@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/search/workload.h"
 
+#include "engine/search/to_double.h"
 #include "ptc/stages.h"
 
 namespace tessera::engine {
@@ -14,8 +15,6 @@ std::int64_t LayersOf(const GptConfig& model, std::int64_t stage, std::int64_t s
   return layers;
 }
 
-double RealWorkload(std::int64_t value) { return static_cast<double>(value); }
-
 /// Rows of q, k and v together.
 std::int64_t QkvRows(const GptConfig& model) {
   return model.width + 2 * (model.width / model.heads * model.num_kv_heads());
@@ -25,26 +24,26 @@ std::int64_t QkvRows(const GptConfig& model) {
 
 PassWork WorkOf(const GptConfig& model, std::int64_t tp, std::int64_t stage, std::int64_t stages,
                 std::int64_t samples) {
-  const double tokens = RealWorkload(samples * model.sequence);
-  const double d = RealWorkload(model.width), ffn = RealWorkload(model.ffn), qkv = RealWorkload(QkvRows(model));
-  const double scores = RealWorkload(model.heads * model.sequence);  // per token, over all heads
+  const double tokens = ToDouble(samples * model.sequence);
+  const double d = ToDouble(model.width), ffn = ToDouble(model.ffn), qkv = ToDouble(QkvRows(model));
+  const double scores = ToDouble(model.heads * model.sequence);  // per token, over all heads
   const double up = model.gated_mlp ? 2 * ffn : ffn;
   const bool first = stage == 0, last = stage == stages - 1;
   constexpr double kPasses = 3;  // backward costs two forwards
 
   PassWork work;
-  work.layers = RealWorkload(LayersOf(model, stage, stages));
+  work.layers = ToDouble(LayersOf(model, stage, stages));
   work.has_loss = last;
-  const double parts = RealWorkload(tp);
+  const double parts = ToDouble(tp);
   // qkv, proj, fc1 (gate|up), fc2; scores = q k^T and scores v.
   const double block_flops =
-      2 * tokens * (d * qkv + d * d + d * up + ffn * d + 2 * RealWorkload(model.sequence) * d) / parts;
+      2 * tokens * (d * qkv + d * d + d * up + ffn * d + 2 * ToDouble(model.sequence) * d) / parts;
   // Cut over tp: q|k|v, scores (scaled, masked, softmax) and the MLP's inside (before and after the
   // activation). On every tp rank: two norms, two residual sums, two biases.
   const double block_elements = tokens * ((qkv + 3 * scores + 2 * up) / parts + 6 * d);
-  const double head_flops = last ? 2 * tokens * d * RealWorkload(model.vocab) / parts : 0;
-  const double ends =
-      (first ? 2 * tokens * d : 0) + (last ? tokens * (2 * d + 3 * RealWorkload(model.vocab) / parts) : 0);
+  const double head_flops = last ? 2 * tokens * d * ToDouble(model.vocab) / parts : 0;
+  const double ends = (first ? 2 * tokens * d : 0) +
+                      (last ? tokens * (2 * d + 3 * ToDouble(model.vocab) / parts) : 0);
   work.flops = kPasses * (work.layers * block_flops + head_flops);
   work.elements = kPasses * (work.layers * block_elements + ends);
   work.tensor_reduces = 4 * work.layers + (first ? 1 : 0) + (last ? 1 : 0);

@@ -28,7 +28,7 @@ struct PassWork {
 PassWork WorkOf(const GptConfig& model, std::int64_t tp, std::int64_t stage, std::int64_t stages,
                 std::int64_t samples);
 
-/// Returns the parameters of a rank of `stage`, the most of any tp rank.
+/// Returns the parameters of a rank of `stage`: those of the tp rank that has the most.
 std::int64_t ParametersOf(const GptConfig& model, std::int64_t tp, std::int64_t stage,
                           std::int64_t stages);
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Chooses the places of a layout's pieces in an arena. Pure and deterministic: equal inputs give
+/// Chooses where the pieces of a layout lie in an arena. Pure and deterministic: equal inputs give
 /// equal tables in every process. Each piece of a parameter has a second piece for its reduced
 /// gradient, with the same box and always f32. Pieces go to the lowest gap that fits, the table to
 /// the highest.
@@ -26,7 +26,7 @@ Result<PieceTable> AllocateInitial(std::string_view job, std::int64_t epoch,
 
 /// Makes the table of epoch `old.epoch() + 1` on `device`. The state pieces of `old` and `old`
 /// itself stay untouched:
-/// - a piece that the plan keeps lies inside the old piece, at its place;
+/// - a piece that the plan keeps stays where it lies inside the old piece;
 /// - other state and all gradients go, largest first, to the first gap that fits. The space of old
 ///   gradients counts as free for them;
 /// - the table lies outside of old gradients too, because it is written while the job still runs.

@@ -17,10 +17,6 @@ namespace {
 
 constexpr std::size_t kArenaPageBytes = 4096;
 
-std::string ReasonArena(int error) {
-  return std::strerror(error);  // NOLINT(concurrency-mt-unsafe)
-}
-
 }  // namespace
 
 Result<int> Arena::CreateMemfd(const std::string& name, std::int64_t capacity,
@@ -43,7 +39,7 @@ Result<int> Arena::CreateMemfd(const std::string& name, std::int64_t capacity,
 Result<Arena> Arena::Map(int fd, bool writable) {
   struct stat status {};
   if (fstat(fd, &status) != 0) {
-    return InvalidArgument(fmt::format("arena: descriptor {}: {}", fd, ReasonArena(errno)));
+    return InvalidArgument(fmt::format("arena: descriptor {}: {}", fd, std::strerror(errno)));
   }
   if (status.st_size <= static_cast<off_t>(kArenaDataOffset)) {
     return DataLoss(fmt::format("arena: {} bytes, at least {} expected",
@@ -54,7 +50,7 @@ Result<Arena> Arena::Map(int fd, bool writable) {
       mmap(nullptr, size, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
   if (address == MAP_FAILED) {
     return InvalidArgument(fmt::format("arena: cannot map {} bytes of descriptor {}: {}", size, fd,
-                                       ReasonArena(errno)));
+                                       std::strerror(errno)));
   }
   Arena arena({static_cast<std::byte*>(address), size}, writable);
   const ArenaHeader& header = arena.header();

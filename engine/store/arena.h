@@ -49,7 +49,7 @@ class Arena {
   /// \pre 0 <= offset && offset < capacity()
   std::byte* data(std::int64_t offset) const;
   /// The bytes from the start of the slot's table to the end of the arena, or an empty span if the
-  /// header names no table or a place outside of the arena.
+  /// header names no table or an offset outside the arena.
   /// \pre slot is 0 or 1
   std::span<std::byte> table_slot(int slot) const;
 

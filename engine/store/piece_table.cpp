@@ -155,7 +155,7 @@ Result<PieceTable> PieceTable::Make(std::int64_t epoch, std::uint64_t layout_has
   }
   for (const PieceEntry& entry : entries) {
     if (entry.tensor < 0 || !SizeFits(entry)) {
-      return InvalidArgument(fmt::format("piece table: {} bytes are no size of {}",
+      return InvalidArgument(fmt::format("piece table: {} bytes are not a size of {}",
                                          entry.size_bytes, Describe(entry)));
     }
     const auto first = static_cast<std::int64_t>(kArenaDataOffset);

@@ -3,8 +3,8 @@
 
 /// \file
 /// Which piece of which tensor lies where in an arena. The table itself lies in the arena, and the
-/// header names its place in the slot of its epoch, so that one store of the epoch switches memory
-/// and table together. See FORMAT.md.
+/// header stores its offset in the slot of its epoch, so that one store of the epoch switches
+/// memory and table together. See FORMAT.md.
 
 #include <cstdint>
 #include <optional>
@@ -68,10 +68,11 @@ class PieceTable {
   /// Bytes of all entries, gradients included.
   std::int64_t used_bytes() const;
 
-  /// Writes the table to its place, and the place and the layout hash to `slot`. Readers of the
-  /// current epoch look at the other slot.
-  /// \pre arena is writable, slot == SlotOf(epoch()), the place is free in the current epoch
-  /// \error kInvalidArgument if the place is outside of this arena
+  /// Writes the table at its offset, and the offset and the layout hash to `slot`. Readers of the
+  /// current epoch use the other slot.
+  /// \pre arena is writable, slot == SlotOf(epoch()), the range of the table is free in the current
+  ///     epoch
+  /// \error kInvalidArgument if the range of the table is outside of this arena
   Status Write(Arena& arena, int slot) const;
   /// \error kNotFound for a slot that was never written; kDataLoss for anything that Write cannot
   ///     have made

@@ -82,7 +82,7 @@ Result<SealedMemory> MakeSealedMemory(const std::string& name, std::int64_t byte
   memory.bytes = {static_cast<std::byte*>(address), size};
   if (const int error = MakePages(memory, options); error != 0) {
     if (error == ECANCELED) return failed(ErrorCode::kCancelled, "stopped", error);
-    return failed(ErrorCode::kResourceExhausted, "the machine has no room", error);
+    return failed(ErrorCode::kResourceExhausted, "the machine has too little memory", error);
   }
   return memory;
 }

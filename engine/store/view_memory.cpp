@@ -35,10 +35,6 @@ std::uint64_t ChecksumOf(const ViewHeader& header) {
   return Checksum(std::as_bytes(std::span(&header, 1)).first(offsetof(ViewHeader, checksum)));
 }
 
-std::string ReasonViewMemory(int error) {
-  return std::strerror(error);  // NOLINT(concurrency-mt-unsafe)
-}
-
 }  // namespace
 
 Result<ViewMemory> ViewMemory::Create(const std::string& name, std::int64_t bytes,
@@ -55,7 +51,7 @@ Result<ViewMemory> ViewMemory::Create(const std::string& name, std::int64_t byte
 Result<ViewMemory> ViewMemory::Map(int fd, std::int64_t bytes, const ViewStamp& expected) {
   struct stat status {};
   if (fstat(fd, &status) != 0) {
-    return Unavailable(fmt::format("view memory: descriptor {}: {}", fd, ReasonViewMemory(errno)));
+    return Unavailable(fmt::format("view memory: descriptor {}: {}", fd, std::strerror(errno)));
   }
   if (status.st_size != bytes || bytes < static_cast<std::int64_t>(kViewHeaderBytes)) {
     return DataLoss(fmt::format("view memory of {} bytes, {} expected",
@@ -69,7 +65,7 @@ Result<ViewMemory> ViewMemory::Map(int fd, std::int64_t bytes, const ViewStamp& 
   void* address = mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0);
   if (address == MAP_FAILED) {
     return Unavailable(
-        fmt::format("cannot map a view's {} bytes: {}", bytes, ReasonViewMemory(errno)));
+        fmt::format("cannot map a view's {} bytes: {}", bytes, std::strerror(errno)));
   }
   ViewMemory memory({static_cast<std::byte*>(address), size}, -1);
   ViewHeader header;

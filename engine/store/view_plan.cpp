@@ -10,7 +10,7 @@
 #include "engine/store/arena_format.h"
 #include "engine/store/view_memory.h"
 #include "ptc/base/check.h"
-#include "ptc/cells.h"
+#include "ptc/plan/placed_cells.h"
 
 namespace tessera::engine {
 namespace {
@@ -20,52 +20,20 @@ struct HeldCell {
   std::vector<ptc::DeviceId> holders;  // ascending
 };
 
-using Devices = std::vector<ptc::DeviceId>;
-/// The devices of each part of a tensor. Most tensors of a model share few such divisions.
-class DevicesOfParts {
- public:
-  explicit DevicesOfParts(const ptc::Layout& layout) : layout_(layout) {}
-
-  const std::vector<Devices>& Of(const ptc::Parts& parts) {
-    auto [found, is_new] = known_.try_emplace({parts.axes, parts.stages});
-    std::vector<Devices>& devices = found->second;
-    if (!is_new) return devices;
-    devices.resize(parts.boxes.size());
-    const ptc::DeviceMesh& mesh = layout_.mesh();
-    for (int rank = 0; rank < mesh.num_ranks(); ++rank) {
-      if (!std::ranges::binary_search(parts.stages, mesh.Coordinate(rank, ptc::Axis::kPp)))
-        continue;
-      devices[layout_.PartIndex(rank, parts)].push_back(
-          mesh.devices()[static_cast<std::size_t>(rank)]);
-    }
-    return devices;
-  }
-
- private:
-  const ptc::Layout& layout_;
-  std::map<std::pair<std::vector<ptc::Axis>, std::vector<std::int64_t>>, std::vector<Devices>>
-      known_;
-};
-
 /// In ascending order of (tensor, box).
 std::vector<HeldCell> FindHeldCells(const ptc::Layout& layout) {
-  DevicesOfParts devices(layout);
+  const ptc::PlacedCells placed(layout, layout);
   std::vector<HeldCell> out;
   const auto& tensors = layout.collection().tensors();
   for (int t = 0; t < static_cast<int>(tensors.size()); ++t) {
     const std::int64_t element = ptc::SizeBytes(tensors[static_cast<std::size_t>(t)].dtype);
-    const ptc::Parts parts = layout.PartsOf(t);
-    const std::vector<Devices>& of_part = devices.Of(parts);
-    for (const ptc::Cell& cell : ptc::MakeCells({.held = parts.boxes, .needed = {}})) {
+    placed.ForEach(t, [&](const ptc::Box& box, const auto& holders, const auto& /*needers*/) {
       HeldCell& held = out.emplace_back();
       held.cell.tensor = t;
-      held.cell.box = cell.box;
-      held.cell.size_bytes = cell.box.num_elements() * element;
-      for (const std::size_t part : cell.holders.ToVector()) {
-        held.holders.insert(held.holders.end(), of_part[part].begin(), of_part[part].end());
-      }
-      std::ranges::sort(held.holders);
-    }
+      held.cell.box = box;
+      held.cell.size_bytes = box.num_elements() * element;
+      held.holders = holders;
+    });
   }
   return out;
 }

@@ -67,7 +67,7 @@ CoordinatorAction Coordinator::RequestTo(NodeNumber node) const {
   return SendOutcome{node, phase_ == TxnPhase::kResuming};
 }
 
-Coordinator::Actions Coordinator::Ask(std::set<NodeNumber> nodes) {
+Coordinator::Actions Coordinator::Request(std::set<NodeNumber> nodes) {
   waiting_ = std::move(nodes);
   Actions actions;
   for (const NodeNumber node : waiting_) actions.push_back(RequestTo(node));
@@ -77,12 +77,12 @@ Coordinator::Actions Coordinator::Ask(std::set<NodeNumber> nodes) {
 Coordinator::Actions Coordinator::StartPause() {
   if (setup_.paused_at) return StartTransfer();
   phase_ = TxnPhase::kPausing;
-  return Ask(setup_.pausing);
+  return Request(setup_.pausing);
 }
 
 Coordinator::Actions Coordinator::StartTransfer() {
   phase_ = TxnPhase::kTransferring;
-  return Ask(setup_.participants);
+  return Request(setup_.participants);
 }
 
 Coordinator::Actions Coordinator::Follow(bool commit) {
@@ -94,7 +94,7 @@ Coordinator::Actions Coordinator::Follow(bool commit) {
   for (const NodeNumber node : setup_.participants) {
     if (!silent_.contains(node)) there.insert(node);
   }
-  Actions actions = Ask(std::move(there));
+  Actions actions = Request(std::move(there));
   if (waiting_.empty()) {
     for (auto& action : OnFollowed()) actions.push_back(std::move(action));
   }
@@ -116,7 +116,7 @@ Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
           [&](const Begin&) -> Actions {
             if (phase_ != TxnPhase::kPlanned) return {};
             phase_ = TxnPhase::kPreparing;
-            return Ask(setup_.participants);
+            return Request(setup_.participants);
           },
           // The job pauses only after all joining ranks have started and all groups are built.
           [&](const NodePrepared& e) -> Actions {
@@ -149,7 +149,7 @@ Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
             if (phase_ != TxnPhase::kVerifying || compared_) return {};
             if (!e.equal) return Abort(e.difference);
             compared_ = true;
-            return Ask(setup_.participants);
+            return Request(setup_.participants);
           },
           // Commit may be written only when every participant has journaled `verified`.
           [&](const NodeVerified& e) -> Actions {

@@ -167,7 +167,7 @@ class Coordinator {
   /// The request of the present phase to the node.
   CoordinatorAction RequestTo(NodeNumber node) const;
   /// Sends it to `nodes` and waits for their answers.
-  Actions Ask(std::set<NodeNumber> nodes);
+  Actions Request(std::set<NodeNumber> nodes);
   bool Answered(NodeNumber node, TxnPhase expected);
 
   Setup setup_;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "ptc/base/enum_names.h"
 #include "ptc/base/overloaded.h"
 
 namespace tessera::engine {
@@ -10,27 +11,10 @@ namespace tessera::engine {
 using State = ParticipantState;
 using Actions = std::vector<ParticipantAction>;
 
-std::string_view ToString(ParticipantState state) {
-  switch (state) {
-    case State::kIdle:
-      return "idle";
-    case State::kPreparing:
-      return "preparing";
-    case State::kPrepared:
-      return "prepared";
-    case State::kTransferring:
-      return "transferring";
-    case State::kTransferred:
-      return "transferred";
-    case State::kVerified:
-      return "verified";
-    case State::kCommitted:
-      return "committed";
-    case State::kAborted:
-      return "aborted";
-  }
-  return "idle";
-}
+constexpr EnumNames kParticipantStates(State::kAborted,
+                                       {"idle", "preparing", "prepared", "transferring",
+                                        "transferred", "verified", "committed", "aborted"});
+std::string_view ToString(ParticipantState state) { return kParticipantStates.Of(state); }
 
 Result<ParticipantState> ParseParticipantState(std::uint32_t number) {
   if (number > static_cast<std::uint32_t>(State::kAborted)) {
@@ -77,7 +61,8 @@ std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
             state_ = State::kPrepared;
             return {JournalState{state_}, Report{ReportKind::kPrepared, {}, 0}};
           },
-          // The request word may be set, because the transaction is journaled since PrepareRequested.
+          // The request word may be set, because the transaction is journaled since
+          // PrepareRequested.
           [&](const PauseRequested& e) -> Actions {
             return state_ == State::kPrepared ? Actions{RaiseRequest{e.at_step}} : Actions{};
           },

@@ -10,7 +10,7 @@
 namespace tessera::engine {
 
 /// Rounds to nearest, ties to even, also subnormals. A value that is half a unit or more above the
-/// largest finite one becomes infinite, a NaN the quiet NaN of its sign.
+/// largest finite one becomes infinite. A NaN becomes the quiet NaN of its sign.
 /// \pre equal sizes, no overlap
 void RoundToBf16(std::span<const float> from, std::span<std::uint16_t> to);
 

@@ -29,8 +29,8 @@ class Content {
   virtual ~Content() = default;
   virtual std::int64_t size() const = 0;
   /// Reads the bytes [offset, offset + room.size()) of the file, fewer at its end. Bytes that are
-  /// not in memory yet are read into `room`. The fragments are valid as long as both `room` and
-  /// this.
+  /// not in memory yet are read into `room`. The fragments are valid as long as `room` and this
+  /// object exist.
   /// \pre offset >= 0; room.size() <= 1 MiB, so that there are at most kMaxFragments
   /// \error that of StateView::Read
   virtual Result<Fragments> Read(std::int64_t offset, std::span<std::byte> room) const = 0;

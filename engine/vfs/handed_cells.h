@@ -13,7 +13,7 @@
 
 namespace tessera::engine::vfs {
 
-/// Immutable. Takes as long to make as the layout has tensors.
+/// Immutable. The time to make it grows with the number of tensors.
 class HandedCells {
  public:
   struct Cell {

@@ -56,7 +56,7 @@ Status CheckHandedCursor(const HandedFile& file, const JobInfo& job, SampleSourc
   if (cursor->seed != settings->seed) {
     return refused(fmt::format("the job's seed {}", settings->seed));
   }
-  if (cursor->pass < 0 || cursor->next < 0) return refused("no number below 0");
+  if (cursor->pass < 0 || cursor->next < 0) return refused("numbers of at least 0");
   if (settings->at_change != AtChange::kKeep) return OkStatus();
   std::int64_t position = 0;
   if (__builtin_mul_overflow(file.step, settings->global_batch, &position)) {

@@ -56,7 +56,7 @@ class HandedSet {
     HandedFile file;
     std::shared_ptr<const void> alive;
   };
-  /// What the files say about a cell.
+  /// The facts about a cell that the files give.
   struct Held {
     int num_files = 0;
     std::uint64_t digest = 0;  // equal in all of them

@@ -313,7 +313,7 @@ Status Incoming::Remove(const NodeKey& key) {
 Status Incoming::RemoveLocked(const NodeKey& key) {
   const auto found = files_.find(key);
   if (found == files_.end()) {
-    return NotFound(fmt::format("'{}' is not there", PathOf(key)));
+    return NotFound(fmt::format("'{}' does not exist", PathOf(key)));
   }
   {
     const std::lock_guard own(found->second->mutex_);

@@ -84,9 +84,9 @@ class Incoming {
   /// Allocates memory for the next bytes of a file that is written sequentially. Call it after each
   /// write, from a thread that the writer does not wait for.
   void MakeRoomAhead(IncomingFile& file);
-  /// If the file was written since the last call, checks and stages it. If the hand-in is complete
-  /// then, has StateSink take it. Ignores an empty file, because shells close one descriptor before
-  /// they write to another. After an error the file can be written again.
+  /// If the file was written since the last call, checks and stages it. If the hand-in is then
+  /// complete, calls StateSink::Take. Ignores an empty file, because shells close one descriptor
+  /// before they write to another. After an error the file can be written again.
   /// \param now facts of the job now
   /// \error as ReadHandedFile, CheckHandedCursor, HandedSet::Check, StateSink::Take;
   ///     kFailedPrecondition if the job's layout changed since the file was created

@@ -12,7 +12,7 @@ bool CanBeFolder(const std::string& name) {
          name.find('/') == std::string::npos && name.find('\0') == std::string::npos;
 }
 
-JobsPtr ToFacts(std::vector<JobInfo> infos, const Jobs& before) {
+std::shared_ptr<Jobs> ToFacts(std::vector<JobInfo> infos, const Jobs& before) {
   auto jobs = std::make_shared<Jobs>();
   for (JobInfo& info : infos) {
     if (!CanBeFolder(info.name)) continue;
@@ -44,18 +44,36 @@ Result<JobsPtr> JobsCache::Get(Time now) {
     return *last_;
   }
   asking_ = true;
+  newer_.clear();
   const JobsPtr before = known_;
   lock.unlock();
   auto infos = source_.Jobs();
-  Result<JobsPtr> answer =
-      infos ? Result<JobsPtr>(ToFacts(std::move(*infos), *before)) : Result<JobsPtr>(infos.error());
+  const auto jobs = infos ? ToFacts(std::move(*infos), *before) : nullptr;
   lock.lock();
   asking_ = false;
-  last_ = answer;
   asked_ = now;
-  if (answer) known_ = *answer;
+  if (jobs) {
+    for (const auto& [name, facts] : newer_) {
+      if (jobs->contains(name)) (*jobs)[name] = facts;
+    }
+    known_ = jobs;
+    last_ = known_;
+  } else {
+    last_ = infos.error();
+  }
   answered_.notify_all();
-  return answer;
+  return *last_;
+}
+
+void JobsCache::Update(const JobFactsPtr& facts) {
+  const std::string& name = facts->info.name;
+  const std::lock_guard lock(mutex_);
+  newer_[name] = facts;
+  if (!known_->contains(name)) return;
+  auto jobs = std::make_shared<Jobs>(*known_);
+  (*jobs)[name] = facts;
+  known_ = std::move(jobs);
+  if (last_ && *last_) last_ = known_;
 }
 
 }  // namespace tessera::engine::vfs

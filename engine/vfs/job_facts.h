@@ -49,6 +49,9 @@ class JobsCache {
   /// Omits jobs whose name cannot be the name of a folder.
   /// \error that of StateSource::Jobs
   Result<JobsPtr> Get(Time now);
+  /// Replaces what is known of a job by the facts of a view that was just opened. Without it, files
+  /// without a view could show an earlier step than a file that was read before them.
+  void Update(const JobFactsPtr& facts);
 
  private:
   StateSource& source_;
@@ -59,6 +62,7 @@ class JobsCache {
   std::optional<Result<JobsPtr>> last_ = {};  // the last answer
   JobsPtr known_ = std::make_shared<Jobs>();  // of the last answer without error
   Time asked_ = {};                           // when last_ was requested
+  Jobs newer_ = {};                           // updates since the request that is under way
 };
 
 }  // namespace tessera::engine::vfs

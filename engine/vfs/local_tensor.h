@@ -31,7 +31,7 @@ class LocalTensor {
   /// Joins what a rank holds of `spec` along the dimension of its segments.
   /// \param boxes ascending and disjoint
   /// \return nullopt if `boxes` differ in another dimension, or if the tensor has no segments or is
-  ///     cut flat: such boxes are no tensor of their own
+  ///     cut flat: such boxes do not form a tensor of their own
   static std::optional<LocalTensor> Join(std::vector<ptc::Box> boxes, const ptc::TensorSpec& spec);
 
   /// In the order of their elements along the joined dimension; none without elements.

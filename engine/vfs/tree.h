@@ -52,7 +52,8 @@ class Tree {
     std::int64_t size = 0;  // of a writable file: at present
     Time born = {};
   };
-  /// The result of a read. The fragments are valid as long as this and the room of the read.
+  /// The result of a read. The fragments are valid as long as this object and the room of the read
+  /// exist.
   struct Bytes {
     Fragments fragments;
     std::shared_ptr<const void> alive;

@@ -28,6 +28,7 @@ Result<OpenViewPtr> Tree::Pinned(const std::string& job, Time now) {
     if (const auto found = (*jobs)->find(job); found != (*jobs)->end()) known = found->second;
   }
   JobFactsPtr facts = MakeFacts(view->info(), known);
+  jobs_.Update(facts);
   auto fresh = std::make_shared<const OpenView>(OpenView{std::move(view), std::move(facts)});
 
   const std::lock_guard lock(mutex_);

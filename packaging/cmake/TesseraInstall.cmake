@@ -4,12 +4,6 @@
 set(CMAKE_INSTALL_DOCDIR share/doc/tessera)  # not share/doc/Tessera, as the module would take it
 include(GNUInstallDirs)
 
-# libtorch of a Python wheel lies outside the linker's folders.
-set_property(GLOBAL PROPERTY TESSERA_RPATH "")
-if(TESSERA_WITH_TRAINER AND NOT TORCH_INSTALL_PREFIX MATCHES "^/usr")
-  set_target_properties(tessera-train PROPERTIES INSTALL_RPATH "${TORCH_INSTALL_PREFIX}/lib")
-endif()
-
 # ---- programs
 install(TARGETS tesseractl tessera-agent RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tessera)
 if(TESSERA_WITH_TRAINER)
@@ -17,8 +11,8 @@ if(TESSERA_WITH_TRAINER)
 endif()
 if(TESSERA_WITH_UI)
   install(TARGETS tessera RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tessera)
-  install(FILES packaging/desktop/tessera.desktop DESTINATION ${CMAKE_INSTALL_DATADIR}/applications COMPONENT tessera)
-  install(FILES packaging/desktop/tessera.metainfo.xml DESTINATION ${CMAKE_INSTALL_DATADIR}/metainfo COMPONENT tessera)
+  install(FILES packaging/desktop/org.tessera.Tessera.desktop DESTINATION ${CMAKE_INSTALL_DATADIR}/applications COMPONENT tessera)
+  install(FILES packaging/desktop/org.tessera.Tessera.metainfo.xml DESTINATION ${CMAKE_INSTALL_DATADIR}/metainfo COMPONENT tessera)
   install(FILES packaging/desktop/tessera.svg
           DESTINATION ${CMAKE_INSTALL_DATADIR}/icons/hicolor/scalable/apps COMPONENT tessera)
 endif()
@@ -46,7 +40,13 @@ install(FILES ${generated}/completion/tesseractl.fish
         DESTINATION ${data}/fish/vendor_completions.d COMPONENT tessera)
 
 # ---- service
-configure_file(packaging/systemd/tessera-agent.service.in ${generated}/tessera-agent.service @ONLY)
+# A unit names its program by the whole path, and only the installation knows the prefix: `cpack` installs
+# to /usr, whatever prefix was configured.
+install(CODE "
+  set(BINDIR \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")
+  set(DOCDIR \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}\")
+  configure_file(\"${CMAKE_SOURCE_DIR}/packaging/systemd/tessera-agent.service.in\"
+                 \"${generated}/tessera-agent.service\" @ONLY)" COMPONENT tessera)
 install(FILES ${generated}/tessera-agent.service DESTINATION lib/systemd/system COMPONENT tessera)
 install(FILES packaging/systemd/tessera.conf DESTINATION lib/sysusers.d COMPONENT tessera)
 
@@ -56,7 +56,11 @@ install(DIRECTORY LICENSES DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tessera
 install(FILES packaging/debian/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tessera)
 install(DIRECTORY resources/guide DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tessera FILES_MATCHING
         PATTERN "*.md" PATTERN "*.png")
-install(FILES agents/job/example.c agents/job/example.tensors.json agents/job/example.rules.json
+# The example includes the header as it is installed.
+file(READ agents/job/example.c example)
+string(REPLACE "\"agents/job/tessera_job.h\"" "<tessera/tessera_job.h>" example "${example}")
+file(CONFIGURE OUTPUT ${generated}/example.c CONTENT "${example}" @ONLY)
+install(FILES ${generated}/example.c agents/job/example.tensors.json agents/job/example.rules.json
         DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT tessera)
 
 # ---- the rank library
@@ -68,7 +72,8 @@ configure_file(packaging/pkgconfig/tessera-job.pc.in ${generated}/tessera-job.pc
 install(FILES ${generated}/tessera-job.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 include(CMakePackageConfigHelpers)
 configure_package_config_file(packaging/cmake/TesseraJobConfig.cmake.in ${generated}/TesseraJobConfig.cmake
-                              INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/TesseraJob)
+                              INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/TesseraJob
+                              PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR)
 write_basic_package_version_file(${generated}/TesseraJobConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${generated}/TesseraJobConfig.cmake ${generated}/TesseraJobConfigVersion.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/TesseraJob COMPONENT dev)

@@ -51,7 +51,7 @@ endif()
 function(tessera_library name)
   add_library(${name} STATIC ${ARGN})
   target_link_libraries(${name} PUBLIC tessera_flags PRIVATE tessera_warnings)
-  set_target_properties(${name} PROPERTIES UNITY_BUILD ${TESSERA_UNITY} UNITY_BUILD_BATCH_SIZE 12)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${TESSERA_UNITY} UNITY_BUILD_BATCH_SIZE 24)
 endfunction()
 
 # tessera_program(NAME SOURCES…): a program in bin/.

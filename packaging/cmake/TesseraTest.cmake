@@ -1,19 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests of one folder share one program, the folder's driver; each test class stays a ctest entry of its own.
 #
-# tessera_test_driver(DRIVER [LIBS libs…] [SOURCES helpers…])
+# tessera_test_driver(DRIVER [LIBS libs…] [SOURCES helpers…] [QT modules])
 #   Declares the program that the following tessera_add_test calls of this folder add their sources to.
+#   Drivers with the same QT, for example Widgets (default Core), share one precompiled header; QT names the
+#   largest module (Core, Gui or Widgets) that LIBS bring along.
 # tessera_add_test(NAME [LABEL unit|conformance|python|e2e|gui|fuse|slow] [TIMEOUT s] [COST s] [CORES n]
 #                  [ENVIRONMENT var=value…] [NEEDS targets…])
 #   Adds NAME.cpp to the driver and a ctest entry `DRIVER NAME`. Default: label unit, 60 s, 1 core. COST
 #   is about how long the test takes, for the long ones: `ctest -j` starts them first. A test with n CORES
-#   takes the place of n tests. NEEDS are programs that the test starts.
+#   takes the place of n tests. NEEDS are programs that the test starts. A second
+#   label, layer:FOLDER, names the folder of tests/.
 # tessera_add_tests(NAME…)
 #   The same for several unit tests without options.
 #
 # Test names are unique in the whole project. A test whose functions are all skipped ends with 77.
 function(tessera_test_driver driver)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "" "QT" "SOURCES;LIBS" ${ARGN})
+  if(NOT ARG_QT)
+    set(ARG_QT Core)
+  endif()
   add_executable(${driver} ${CMAKE_SOURCE_DIR}/tests/support/test_driver.cpp ${ARG_SOURCES})
   set_target_properties(${driver} PROPERTIES AUTOMOC ON UNITY_BUILD OFF
                         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
@@ -22,7 +28,7 @@ function(tessera_test_driver driver)
                              TESSERA_BIN_DIR="${CMAKE_BINARY_DIR}/bin"
                              TESSERA_TEST_FOLDER="${CMAKE_BINARY_DIR}/tests")
   if(TESSERA_PRECOMPILE)
-    target_precompile_headers(${driver} PRIVATE ${CMAKE_SOURCE_DIR}/tests/support/precompiled.h)
+    target_precompile_headers(${driver} REUSE_FROM tessera_precompiled_${ARG_QT})
   endif()
   set(TESSERA_TEST_DRIVER ${driver} PARENT_SCOPE)
 endfunction()
@@ -38,7 +44,9 @@ function(tessera_add_test name)
   endforeach()
   target_sources(${TESSERA_TEST_DRIVER} PRIVATE ${name}.cpp)
   add_test(NAME ${name} COMMAND ${TESSERA_TEST_DRIVER} ${name})
-  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABEL}" TIMEOUT ${ARG_TIMEOUT}
+  cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${CMAKE_SOURCE_DIR}/tests OUTPUT_VARIABLE folder)
+  string(REGEX REPLACE "/.*" "" layer ${folder})
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABEL};layer:${layer}" TIMEOUT ${ARG_TIMEOUT}
                        SKIP_RETURN_CODE 77 COST ${ARG_COST} PROCESSORS ${ARG_CORES}
                        ENVIRONMENT "${ARG_ENVIRONMENT}")
   if(ARG_NEEDS)

@@ -40,7 +40,7 @@ struct JsonValue {
   const JsonValue* Find(std::string_view member) const;
 };
 
-/// The begin of an error message: "FILE:LINE: ", or nothing for a text without a name.
+/// The beginning of an error message: "FILE:LINE: ", or nothing for a text without a name.
 std::string JsonPosition(const NamedText& file, std::int64_t line);
 
 /// The value as messages show it: "'abc'", "3", "a list", "an object". At most one line.

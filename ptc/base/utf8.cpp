@@ -3,44 +3,35 @@
 
 #include <fmt/format.h>
 
-#include <cstddef>
-
 namespace tessera {
 
+std::size_t Utf8Length(std::string_view text) {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
+  };
+  const auto follows = [&](std::size_t i) { return (byte(i) & 0xc0U) == 0x80U; };
+  const unsigned first = byte(0);
+  if (first < 0x80) return text.empty() ? 0 : 1;
+  if (first >= 0xc2 && first <= 0xdf && follows(1)) return 2;
+  if (first >= 0xe0 && first <= 0xef && follows(1) && follows(2)) {
+    const bool overlong = first == 0xe0 && byte(1) < 0xa0;
+    const bool surrogate = first == 0xed && byte(1) > 0x9f;
+    return overlong || surrogate ? 0 : 3;
+  }
+  if (first >= 0xf0 && first <= 0xf4 && follows(1) && follows(2) && follows(3)) {
+    const bool overlong = first == 0xf0 && byte(1) < 0x90;
+    const bool beyond = first == 0xf4 && byte(1) > 0x8f;
+    return overlong || beyond ? 0 : 4;
+  }
+  return 0;
+}
+
 bool IsPrintableUtf8(std::string_view text) {
-  std::size_t i = 0;
-  while (i < text.size()) {
-    const auto byte = [&](std::size_t at) -> unsigned {
-      return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
-    };
-    const unsigned lead = byte(i);
-    unsigned length = 0;
-    unsigned code = 0;
-    if (lead < 0x80) {
-      length = 1;
-      code = lead;
-    } else if (lead >= 0xc2 && lead <= 0xdf) {
-      length = 2;
-      code = lead & 0x1fU;
-    } else if (lead >= 0xe0 && lead <= 0xef) {
-      length = 3;
-      code = lead & 0x0fU;
-    } else if (lead >= 0xf0 && lead <= 0xf4) {
-      length = 4;
-      code = lead & 0x07U;
-    } else {
-      return false;
-    }
-    for (unsigned k = 1; k < length; ++k) {
-      const unsigned next = byte(i + k);
-      if ((next & 0xc0U) != 0x80U) return false;
-      code = code << 6U | (next & 0x3fU);
-    }
-    const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
-    const bool surrogate = code >= 0xd800 && code <= 0xdfff;
-    const bool control = code < 0x20 || code == 0x7f;
-    if (overlong || surrogate || control || code > 0x10ffff) return false;
-    i += length;
+  while (!text.empty()) {
+    const std::size_t length = Utf8Length(text);
+    const auto first = static_cast<unsigned char>(text[0]);
+    if (length == 0 || first < 0x20 || first == 0x7f) return false;
+    text.remove_prefix(length);
   }
   return true;
 }

@@ -37,8 +37,8 @@ Grouping GroupBy(const Members& members, const NameOf& name_of) {
 }
 
 /// The ports of one kind, by direction, for direct sends and for relays.
-struct CertificatePorts {
-  explicit CertificatePorts(const std::vector<double>& speeds)
+struct PortsByUse {
+  explicit PortsByUse(const std::vector<double>& speeds)
       : direct_in(speeds), direct_out(speeds), relayed_in(speeds), relayed_out(speeds) {}
   PortTimes direct_in, direct_out, relayed_in, relayed_out;
 };
@@ -125,7 +125,7 @@ class Certifier {
     result_.direct = {least.seconds, least.bytes, port, least.num_ports};
   }
 
-  void RaiseAll(const CertificatePorts& ports, const std::function<std::string(int)>& name) {
+  void RaiseAll(const PortsByUse& ports, const std::function<std::string(int)>& name) {
     Raise(result_.direct, ports.direct_in, "in", name);
     Raise(result_.direct, ports.direct_out, "out", name);
     Raise(result_.relayed, ports.relayed_in, "in", name);
@@ -284,8 +284,8 @@ class Certifier {
   const Topology& topology_;
   Grouping hosts_;  // of devices
   Grouping racks_;  // of hosts
-  CertificatePorts device_ports_, host_ports_;
-  CertificatePorts rack_ports_;          // for relays
+  PortsByUse device_ports_, host_ports_;
+  PortsByUse rack_ports_;                // for relays
   PortTimes into_racks_, out_of_racks_;  // hosts, then racks; for direct sends
   PriceBound at_prices_;                 // hosts and both directions of racks; for direct sends
   // Bytes of copies beyond the first: inside each host, into hosts, into racks.

@@ -3,15 +3,16 @@
 
 /// \file
 /// Bounds on the cost of any plan. They are computed from the layouts and the topology, by code
-/// that shares nothing with the planner. If racks limit, prices from the planner can raise a bound,
-/// which holds even if they are wrong. A plan that reaches a bound is proved to be best in that
-/// respect.
+/// that shares nothing with the planner. If the ports of racks limit the transfer, prices from the
+/// planner can raise a bound, which holds even if they are wrong. A plan that reaches a bound is
+/// proved to be best in that respect.
 ///
-/// The bounds hold for plans that fetch from near: bytes that some device of the host holds do not
-/// come over the network. Bytes from the same host use the ports of two devices. Other bytes use
-/// the network ports of two hosts and, if racks limit and no holder is in the same rack, the ports
-/// of two racks. Bytes that no live device holds come from storage (a snapshot or a checkpoint)
-/// outside all hosts and racks, and use only the ports of the device that needs them.
+/// The bounds hold for plans that fetch each byte from the nearest holder: bytes that a device of
+/// the host holds do not come over the network. Bytes from the same host use the ports of two
+/// devices. Other bytes use the network ports of two hosts and, if rack ports have a limit and no
+/// holder is in the same rack, the ports of two racks. Bytes that no live device holds come from
+/// storage (a snapshot or a checkpoint) outside all hosts and racks, and use only the ports of the
+/// device that needs them.
 
 #include <cstdint>
 #include <string>
@@ -60,8 +61,8 @@ struct Certificate {
 };
 
 /// \param lost devices of the old layout whose state cannot be read; other devices are ignored
-/// \param prices those of a plan, or any others. If racks limit, wrong prices can make `direct`
-///     lower, but never higher than the time of a plan
+/// \param prices those of a plan, or any others. Wrong prices can make `direct` lower, but never
+///     higher than the time of a plan
 /// \pre the layouts have the same tensors
 Certificate Certify(const Layout& from, const Layout& to, const Topology& topology,
                     const std::vector<DeviceId>& lost = {}, const PortPrices& prices = {});

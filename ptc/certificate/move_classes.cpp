@@ -137,14 +137,14 @@ TensorSpec GeometryOf(const TensorSpec& spec) {
 }
 
 /// Tensors of equal geometry in both layouts, with their number for each pair of sets of stages.
-struct MoveClassesKind {
+struct CountedKind {
   TensorSpec from, to;
   std::size_t first = 0;  // a tensor that represents all
   std::map<std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>>, std::int64_t> counts;
 };
 
-std::vector<MoveClassesKind> MakeKinds(const Side& from, const Side& to) {
-  std::vector<MoveClassesKind> kinds;
+std::vector<CountedKind> MakeKinds(const Side& from, const Side& to) {
+  std::vector<CountedKind> kinds;
   std::map<Shape, std::vector<std::size_t>> of_shape;  // indices into `kinds`
   for (std::size_t t = 0; t < from.layout().collection().tensors().size(); ++t) {
     const TensorSpec old_key = GeometryOf(from.Spec(t));
@@ -176,7 +176,7 @@ MoveClasses ClassifyMoves(const Layout& from, const Layout& to, const std::vecto
   Side old_side(from, out.devices, {lost.begin(), lost.end()});
   Side new_side(to, out.devices, {});
   DeviceSets sets;
-  for (const MoveClassesKind& kind : MakeKinds(old_side, new_side)) {
+  for (const CountedKind& kind : MakeKinds(old_side, new_side)) {
     const Parts old_parts = from.PartsOf(static_cast<int>(kind.first));
     const Parts new_parts = to.PartsOf(static_cast<int>(kind.first));
     const Overlay overlay = MakeOverlay(old_parts.boxes, new_parts.boxes);

@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// The least time of ports if each load may be divided among several of them.
+/// The shortest time in which ports can carry loads, if each load may be divided among several
+/// ports.
 
 #include <cstdint>
 #include <map>
@@ -33,7 +34,7 @@ class PortTimes {
     int port = -1;           // the first of the set; -1: there are no loads
     int num_ports = 0;
   };
-  /// The least time. Among sets with equal times, the result is the same on every machine.
+  /// The shortest time. If several sets need it, the result is the same set on every machine.
   Bound Least() const;
 
  private:

@@ -10,7 +10,7 @@ namespace tessera::ptc {
 namespace {
 
 /// The most devices of a host that are placed together. A larger host counts as several.
-constexpr std::size_t kBlocksMostDevices = 64;
+constexpr std::size_t kMostDevicesPerHost = 64;
 
 void FindHosts(const PlacementProblem& problem, std::vector<Host>& hosts) {
   std::vector<std::vector<int>> by_host(At(problem.num_hosts()));
@@ -18,8 +18,8 @@ void FindHosts(const PlacementProblem& problem, std::vector<Host>& hosts) {
     by_host[At(problem.candidates()[c].host)].push_back(static_cast<int>(c));
   }
   for (const std::vector<int>& candidates : by_host) {
-    for (std::size_t begin = 0; begin < candidates.size(); begin += kBlocksMostDevices) {
-      const std::size_t end = std::min(begin + kBlocksMostDevices, candidates.size());
+    for (std::size_t begin = 0; begin < candidates.size(); begin += kMostDevicesPerHost) {
+      const std::size_t end = std::min(begin + kMostDevicesPerHost, candidates.size());
       hosts.push_back({{candidates.begin() + static_cast<std::ptrdiff_t>(begin),
                         candidates.begin() + static_cast<std::ptrdiff_t>(end)},
                        {},

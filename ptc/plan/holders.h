@@ -37,7 +37,7 @@ class Holders {
   const Kinds& kinds_;
   const Classes& classes_;
   const DeviceTable& table_;
-  /// By list of axes: the devices in the order of (stage, part), and the begin of each (stage,
+  /// By list of axes: the devices in the order of (stage, part), and the start of each (stage,
   /// part).
   struct Sorted {
     std::vector<int> devices;

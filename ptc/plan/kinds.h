@@ -32,7 +32,6 @@ class RankParts {
   const std::vector<std::int64_t>& stages(int id) const {
     return stages_[static_cast<std::size_t>(id)];
   }
-  int num_stages_ids() const { return static_cast<int>(stages_.size()); }
   bool IsOn(int stages_id, int stage) const {
     return on_stage_[static_cast<std::size_t>(stages_id)][static_cast<std::size_t>(stage)];
   }
@@ -66,7 +65,6 @@ struct KindOnStages {
   int from_stages = 0;  // StagesId of each side
   int to_stages = 0;
   std::int64_t num_tensors = 0;
-  int first_tensor = 0;
 };
 
 struct Kinds {

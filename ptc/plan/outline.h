@@ -113,8 +113,8 @@ struct Outline {
   PlanBytes bytes;                      // if a dtype changes: the bytes before the conversion
   std::vector<Conversion> conversions;  // ordered by role, old dtype and new dtype
   BusiestPort busiest_port;
-  /// Prices that prove the time to the certificate, if the ports of hosts and racks limit together;
-  /// otherwise empty. Not in the hash.
+  /// Prices that prove the time to the certificate, if the ports of hosts and racks limit it
+  /// together; otherwise empty. Not in the hash.
   PortPrices port_prices;
   /// By device: the bytes of old + new - kept pieces, during the move.
   std::vector<std::int64_t> peak_memory;
@@ -137,8 +137,8 @@ struct Outline {
 Result<Outline> MakeOutline(const Layout& from, const Layout& to, const Topology& topology,
                             const PlanOptions& options = {});
 
-/// The first `most` ranges that storage must provide, ordered by tensor and box. Each range is as
-/// large as the set of devices that need it stays the same.
+/// The first `most` ranges that storage must provide, ordered by tensor and box. Each range extends
+/// as far as the same devices need it.
 std::vector<LostRange> LostRanges(const Outline& outline, std::size_t most);
 
 }  // namespace tessera::ptc

@@ -33,11 +33,11 @@ struct Placement {
   std::int64_t bound_bytes = 0;
 };
 
-/// Places the ranks of `shape` on as many of `devices`. Among placements with equal bytes in place,
-/// those with more bytes on the host are preferred, then those with devices in ascending order.
-/// `collection` is that of the target: the tensors of `from`, possibly with other rules and other
-/// floating-point dtypes. State on `lost` devices does not count; they may still get ranks if they
-/// are among `devices`. For a given order of devices use DeviceMesh::Make instead.
+/// Places the ranks of `shape` on the same number of `devices`. Among placements with equal bytes
+/// in place, those with more bytes on the host are preferred, then those with devices in ascending
+/// order. `collection` is that of the target: the tensors of `from`, possibly with other rules and
+/// other floating-point dtypes. State on `lost` devices does not count; they may still get ranks if
+/// they are among `devices`. For a given order of devices use DeviceMesh::Make instead.
 /// \error as Layout::Make for the target, as MakeOutline, and if there are too few devices
 Result<Placement> FindPlacement(const Layout& from, const MeshShape& shape,
                                 const CollectionPtr& collection,

@@ -2,8 +2,9 @@
 #pragma once
 
 /// \file
-/// Chooses the sending hosts if the ports of racks limit as well. Bytes that cross between racks
-/// use three ports at once: that of the host, that of its rack and that of the destination's rack.
+/// Chooses the sending hosts if the ports of racks have a limit, too. Bytes that cross between
+/// racks use three ports at once: that of the host, that of its rack and that of the destination's
+/// rack.
 ///
 /// A division cannot be faster than the best one that only host ports limit, nor than the best one
 /// that only rack ports limit. Both are computed exactly (balance.h), and the longer of the two

@@ -4,11 +4,11 @@
 /// \file
 /// Chooses the holders that send to each device, and computes the load of every port.
 ///
-/// A holder on the same host is preferred to all others. If racks limit, a holder in the same rack
-/// is preferred as long as that costs no time (rack_balance.h). This fixes the bytes that each port
-/// receives. The bytes to send are divided among the holders of a class so that the last port
-/// finishes as early as possible (balance.h). There are three such divisions: among the devices of
-/// each host, among hosts, and among the devices of each sending host.
+/// A holder on the same host is preferred to all others. If rack ports have a limit, a holder in
+/// the same rack is preferred as long as that costs no time (rack_balance.h). This fixes the bytes
+/// that each port receives. The bytes to send are divided among the holders of a class so that the
+/// last port finishes as early as possible (balance.h). There are three such divisions: among the
+/// devices of each host, among hosts, and among the devices of each sending host.
 ///
 /// Bytes without a holder come from storage, which is outside all hosts and racks. They load only
 /// the ports of the device that needs them.

@@ -83,7 +83,7 @@ std::optional<NamePattern::Match> NamePattern::Fit(std::string_view name) const 
   for (; prefix < parts_.size() && parts_[prefix].token == Token::kCharacter; ++prefix) {
     if (prefix == name.size() || name[prefix] != parts_[prefix].character) return std::nullopt;
   }
-  // rows[now][at] tells how the parts so far match the first `at` characters of the name.
+  // rows[now][at] describes how the parts so far match the first `at` characters of the name.
   PatternRows rows(name.size() + 1);
   rows.Current()[prefix].fits = true;
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };

@@ -42,7 +42,7 @@ class NamePattern {
   std::vector<Part> parts_;
 };
 
-/// Stand for the layer and the expert in patterns and in the names of the tensors file.
+/// The placeholders of the layer and the expert in patterns and in the names of the tensors file.
 inline constexpr std::string_view kLayerMark = "{layer}";
 inline constexpr std::string_view kExpertMark = "{expert}";
 

@@ -11,8 +11,6 @@
 namespace tessera::ptc {
 namespace {
 
-using RuleCutKind = JsonValue::Kind;
-
 /// The usual words for cuts, for weights of shape [out, in] and their biases.
 struct CutWord {
   enum class By : std::uint8_t { kEven, kCeil, kQueryHeads, kKvHeads };
@@ -37,7 +35,7 @@ class CutReader {
 
   Result<RuleCut> Word(const JsonReader& reader, const JsonValue& value) const {
     const auto word = std::ranges::find(kCutWords, value.text, &CutWord::name);
-    if (word == kCutWords.end() || value.kind != RuleCutKind::kText) {
+    if (word == kCutWords.end() || value.kind != JsonValue::Kind::kText) {
       return reader.Expected(value, fmt::format("{} or an object with dims", kCutWordNames));
     }
     RuleCut cut;
@@ -91,7 +89,7 @@ class CutReader {
 
   static Result<Axis> OneAxis(const JsonReader& reader, const JsonValue& value) {
     const auto axis = ParseAxis(value.text);
-    if (axis && value.kind == RuleCutKind::kText) return *axis;
+    if (axis && value.kind == JsonValue::Kind::kText) return *axis;
     return reader.At(
         value, fmt::format("expected one of the axes pp, dp, ep, cp, tp, not {}", Describe(value)));
   }
@@ -99,7 +97,7 @@ class CutReader {
   /// One axis or a list of them.
   static Result<std::vector<Axis>> Axes(const JsonReader& reader, const JsonValue& value) {
     std::vector<Axis> axes;
-    if (value.kind != RuleCutKind::kList) {
+    if (value.kind != JsonValue::Kind::kList) {
       TESSERA_TRY(const Axis axis, OneAxis(reader, value));
       return std::vector{axis};
     }
@@ -111,14 +109,14 @@ class CutReader {
   }
 
   Result<DimCut> Dim(const JsonReader& reader, const JsonValue& value, Split of_lists) const {
-    if (value.kind == RuleCutKind::kText && value.text == "heads_q") {
+    if (value.kind == JsonValue::Kind::kText && value.text == "heads_q") {
       return OverTp(reader, value, CutWord::By::kQueryHeads);
     }
-    if (value.kind == RuleCutKind::kText && value.text == "heads_kv") {
+    if (value.kind == JsonValue::Kind::kText && value.text == "heads_kv") {
       return OverTp(reader, value, CutWord::By::kKvHeads);
     }
-    if (value.kind == RuleCutKind::kObject) return Explicit(value);
-    if (value.kind != RuleCutKind::kList) {
+    if (value.kind == JsonValue::Kind::kObject) return Explicit(value);
+    if (value.kind != JsonValue::Kind::kList) {
       return reader.At(value, fmt::format("expected a list of axes, an object with axes, heads_q "
                                           "or heads_kv for each dim, not {}",
                                           Describe(value)));
@@ -179,7 +177,7 @@ class CutReader {
     TESSERA_TRY(const auto* cuts, reader.List("cuts"));
     segments.cuts.emplace();
     for (const JsonValue& item : *cuts) {
-      if (item.kind == RuleCutKind::kNull) {
+      if (item.kind == JsonValue::Kind::kNull) {
         segments.cuts->emplace_back();
         continue;
       }
@@ -202,7 +200,8 @@ class CutReader {
 Result<RuleCut> ReadCut(const NamedText& file, const JsonReader& rule, const Values& values) {
   TESSERA_TRY(const JsonValue* value, rule.Member("cut"));
   const CutReader reader(file, values);
-  return value->kind == RuleCutKind::kObject ? reader.Object(*value) : reader.Word(rule, *value);
+  return value->kind == JsonValue::Kind::kObject ? reader.Object(*value)
+                                                 : reader.Word(rule, *value);
 }
 
 Status Apply(const RuleCut& cut, TensorSpec& spec) {

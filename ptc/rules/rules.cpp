@@ -133,7 +133,7 @@ class Applier {
     entry.rule = static_cast<std::size_t>(chosen - cuts_.data());
     TensorSpec& spec = entry.spec;
     TESSERA_RETURN_IF_ERROR(Deal(tensor, *chosen, match.expert, spec));
-    TESSERA_RETURN_IF_ERROR(Place(tensor, rules, spec));
+    TESSERA_RETURN_IF_ERROR(SetStage(tensor, rules, spec));
     Status status = Apply(chosen->cut, spec);
     if (!status) status = std::move(status).Context(fmt::format("tensor '{}'", spec.name));
     if (status) {
@@ -184,12 +184,12 @@ class Applier {
   }
 
   /// Sets the stages, which are those of all names of the tensor together.
-  Status Place(const ListedTensor& tensor, const std::vector<Chosen>& rules,
-               TensorSpec& spec) const {
-    TESSERA_RETURN_IF_ERROR(PlaceBy(tensor, rules.front(), spec));
+  Status SetStage(const ListedTensor& tensor, const std::vector<Chosen>& rules,
+                  TensorSpec& spec) const {
+    TESSERA_RETURN_IF_ERROR(SetStageBy(tensor, rules.front(), spec));
     for (const Chosen& rule : std::span(rules).subspan(1)) {
       TensorSpec other = spec;
-      TESSERA_RETURN_IF_ERROR(PlaceBy(tensor, rule, other));
+      TESSERA_RETURN_IF_ERROR(SetStageBy(tensor, rule, other));
       if (other.place == spec.place && other.layer == spec.layer) continue;
       if (other.place == StagePlace::kLayer || spec.place == StagePlace::kLayer) {
         return AtRule(
@@ -203,7 +203,7 @@ class Applier {
     return OkStatus();
   }
 
-  Status PlaceBy(const ListedTensor& tensor, const Chosen& chosen, TensorSpec& spec) const {
+  Status SetStageBy(const ListedTensor& tensor, const Chosen& chosen, TensorSpec& spec) const {
     const CutRule& rule = *chosen.rule;
     const std::optional<std::int64_t> matched = chosen.match.layer;
     const std::optional<std::int64_t> layer = tensor.layer ? tensor.layer : matched;

@@ -72,9 +72,9 @@ enum class RelayWithin : std::uint8_t { kHost, kNode };
 
 /// A cell that k > 1 devices of a host (or node) receive from other hosts is sent to that host
 /// once: whole, or in up to k slices if it is large relative to all that enters the host. The
-/// slices go to the devices that have taken the least so far, each from the source that would have
-/// sent it the whole cell. These devices then send it to the others. So no network port gets more
-/// load.
+/// slices go to the devices that have received the least so far; each comes from the source that
+/// would have sent that device the whole cell. These devices then send it to the others. So no
+/// network port gets more load.
 ///
 /// A cell is relayed only if afterwards no port of the k devices takes longer than one of the
 /// relieved network ports did before. So the busiest port never gets worse. Relayed bytes have the

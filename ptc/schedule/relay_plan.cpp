@@ -18,9 +18,9 @@ namespace tessera::ptc {
 namespace {
 
 /// Bytes through the ports of racks, of devices inside hosts, and of hosts.
-class RelayPlanPorts {
+class PortSums {
  public:
-  RelayPlanPorts(const Sites& sites, const Topology& topology)
+  PortSums(const Sites& sites, const Topology& topology)
       : sites_(sites), topology_(topology), loads_(sites.num_ports()) {}
 
   void Add(const Hop& hop) {
@@ -109,9 +109,9 @@ Plan RelayPlan(const Plan& plan, const Layout& from, const Layout& to, const Top
   relayed.bytes.host = relayed.bytes.network = 0;
   std::erase_if(relayed.moves,
                 [](const Move& move) { return std::holds_alternative<RemoteCopy>(move); });
-  RelayPlanPorts all(sites, topology);
-  RelayPlanPorts first(sites, topology);
-  RelayPlanPorts then(sites, topology);
+  PortSums all(sites, topology);
+  PortSums first(sites, topology);
+  PortSums then(sites, topology);
   bool is_relayed = false;
   for (const Hop& hop : hops) {
     const bool is_near = sites.HostOf(hop.source) == sites.HostOf(hop.device);

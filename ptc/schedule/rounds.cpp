@@ -68,8 +68,8 @@ class RoundMaker {
     std::vector<std::size_t> waiting;
     for (std::size_t t = 0; t < tasks_.size(); ++t) waiting.push_back(t);
     std::stable_sort(waiting.begin(), waiting.end(), [&](std::size_t a, std::size_t b) {
-      return std::pair(Place(tasks_[a].tensor), tasks_[a].device) <
-             std::pair(Place(tasks_[b].tensor), tasks_[b].device);
+      return std::pair(PositionOf(tasks_[a].tensor), tasks_[a].device) <
+             std::pair(PositionOf(tasks_[b].tensor), tasks_[b].device);
     });
     while (!waiting.empty()) TESSERA_RETURN_IF_ERROR(NextRound(waiting));
     PlaceHops();
@@ -81,9 +81,9 @@ class RoundMaker {
     return box.num_elements() *
            SizeBytes(collection.tensors()[static_cast<std::size_t>(tensor)].dtype);
   }
-  std::size_t Place(int tensor) const {
-    return place_.empty() ? static_cast<std::size_t>(tensor)
-                          : place_[static_cast<std::size_t>(tensor)];
+  std::size_t PositionOf(int tensor) const {
+    return positions_.empty() ? static_cast<std::size_t>(tensor)
+                              : positions_[static_cast<std::size_t>(tensor)];
   }
 
   Task& TaskOf(std::size_t device, int tensor, const Box& piece) {
@@ -172,7 +172,7 @@ class RoundMaker {
       choices[key].push_back(tensor);
     }
     std::vector<std::int64_t> used = used_;
-    place_.assign(from_.tensors().size(), 0);
+    positions_.assign(from_.tensors().size(), 0);
     std::vector<std::size_t> taken(choices.size());
     for (std::size_t place = 1; place <= by_tensor.size(); ++place) {
       auto best = choices.end();
@@ -192,7 +192,7 @@ class RoundMaker {
         best_index = index;
       }
       for (const Footprint& f : best->first) used[f.device] += f.adds - f.frees;
-      place_[static_cast<std::size_t>(best->second[taken[best_index]++])] = place;
+      positions_[static_cast<std::size_t>(best->second[taken[best_index]++])] = place;
     }
   }
 
@@ -252,13 +252,14 @@ class RoundMaker {
   }
 
   Error Exhausted(const Task& task) const {
-    return {ErrorCode::kResourceExhausted,
-            fmt::format("device {} needs {} bytes to go on with tensor '{}', the memory budget is "
-                        "{}",
-                        ToString(sites_.Device(task.device)), used_[task.device] + task.bytes,
-                        from_.tensors()[static_cast<std::size_t>(task.tensor)].name,
-                        options_.memory_budget),
-            {}};
+    return {
+        ErrorCode::kResourceExhausted,
+        fmt::format("device {} needs {} bytes to continue with tensor '{}', the memory budget is "
+                    "{}",
+                    ToString(sites_.Device(task.device)), used_[task.device] + task.bytes,
+                    from_.tensors()[static_cast<std::size_t>(task.tensor)].name,
+                    options_.memory_budget),
+        {}};
   }
 
   /// A hop is placed after its piece is allocated; a relaying hop also after its cell has arrived.
@@ -297,7 +298,7 @@ class RoundMaker {
   std::vector<Task> tasks_;
   std::map<PieceKey, std::size_t> task_of_;
   std::map<PieceKey, OldPiece> old_;
-  std::vector<std::size_t> place_;  // by tensor; empty: the order of indices
+  std::vector<std::size_t> positions_;  // by tensor; empty: the order of indices
   std::vector<std::int64_t> shares_;
   Rounds rounds_;
 };

@@ -129,12 +129,12 @@ Result<Schedule> MakeSchedule(const Plan& plan, const Layout& from, const Layout
     return InvalidArgument(fmt::format("memory budget {} is below 0", options.memory_budget));
   }
   if (options.message_bytes < 1) {
-    return InvalidArgument(fmt::format("{} bytes a message are below 1", options.message_bytes));
+    return InvalidArgument(fmt::format("{} bytes per message are below 1", options.message_bytes));
   }
   if (plan.bytes.storage > 0) {
-    return InvalidArgument(
-        fmt::format("the plan reads {} bytes from storage: rounds are for what devices send",
-                    plan.bytes.storage));
+    return InvalidArgument(fmt::format(
+        "the plan reads {} bytes from storage: a schedule covers only bytes that devices send",
+        plan.bytes.storage));
   }
   const Sites sites(DevicesOf(from, to), topology);
   const std::vector<Hop> direct = DirectHops(plan, from.collection(), sites);

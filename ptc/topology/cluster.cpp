@@ -15,7 +15,7 @@
 namespace tessera::ptc {
 namespace {
 
-constexpr std::size_t kClusterMostDevices = 65536;
+constexpr std::size_t kMostClusterDevices = 65536;
 constexpr double kFastest = 1e15;  // bytes per second; more than any link has
 
 bool IsGrid(std::string_view text) {
@@ -57,9 +57,9 @@ class ClusterReader {
     TESSERA_TRY(const std::string text, root_.Text("devices"));
     auto devices = ParseDevices(text);
     if (!devices) return root_.At(*root_.Find("devices"), devices.error().ToString());
-    if (devices->size() > kClusterMostDevices) {
-      return root_.At(*root_.Find("devices"),
-                      fmt::format("{} devices are more than {}", devices->size(), kClusterMostDevices));
+    if (devices->size() > kMostClusterDevices) {
+      return root_.At(*root_.Find("devices"), fmt::format("{} devices are more than {}",
+                                                          devices->size(), kMostClusterDevices));
     }
     cluster_.devices = *std::move(devices);
     for (DeviceId device : cluster_.devices) nodes_.insert(device.node);

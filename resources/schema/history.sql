@@ -49,8 +49,9 @@ CREATE TABLE samples (
 ) WITHOUT ROWID;
 
 -- version 2
--- Who asked for a transaction, what its plan said, and the bytes that went over each pair of
--- devices. `revision` grows with every write of a row, so that a mirror can ask for what changed.
+-- The requester of a transaction, the planned bytes, and the bytes that each pair of devices
+-- transferred. `revision` increments with every write of a row, so that a mirror can request the
+-- changed rows.
 ALTER TABLE transactions ADD COLUMN from_options TEXT NOT NULL DEFAULT '';
 ALTER TABLE transactions ADD COLUMN to_options TEXT NOT NULL DEFAULT '';
 ALTER TABLE transactions ADD COLUMN who TEXT NOT NULL DEFAULT '';

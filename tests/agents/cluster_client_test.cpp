@@ -32,7 +32,7 @@ engine::Event EventOf(std::int64_t sequence) {
   return {sequence, 1.5, engine::Severity::kInfo, "n0", "event " + std::to_string(sequence)};
 }
 
-/// Everything a client was told.
+/// Everything that a client received.
 struct Seen {
   std::mutex mutex;
   std::vector<std::pair<LinkState, std::string>> links;
@@ -106,7 +106,7 @@ class ClusterClientTest : public QObject {
   CurveKeys keys;
   Profile profile;
 
-  // Publishes until the client has subscribed, as ZeroMQ tells nobody when that is.
+  // Publishes until the client has subscribed, because ZeroMQ does not report a subscription.
   void publishSampleUntilSeen(Seen& seen) {
     for (int i = 0; i < 1000 && seen.NumSamples() == 0; ++i) {
       registrar->Do([&] {
@@ -155,7 +155,7 @@ class ClusterClientTest : public QObject {
     QVERIFY(!error);
     QCOMPARE(error.error(), NotFound("test: no answer to this"));
     QCOMPARE(count(wire::Request::kHello), 1);
-    // For commands only: no questions of its own.
+    // A client for commands sends no requests of its own.
     QCOMPARE(count(wire::Request::kStatus), 1);
     QCOMPARE(count(wire::Request::kEvents), 0);
   }
@@ -197,7 +197,7 @@ class ClusterClientTest : public QObject {
     });
   }
 
-  // The registrar goes away with the request unanswered and comes back on the same ports.
+  // The registrar stops before it answers the request, and restarts on the same ports.
   void aRetryAfterAReconnectCarriesTheSameId() {
     registrar->Do([&] { registrar->swallow = true; });
     auto client = ClusterClient::OpenForCommands(profile);
@@ -252,7 +252,7 @@ class ClusterClientTest : public QObject {
     QVERIFY(!reply);
     QCOMPARE(reply.error(),
              Unavailable("cannot reach " + profile.registrar_endpoint +
-                         " within 500 ms: nobody listens at " + profile.registrar_endpoint));
+                         " within 500 ms: no process listens at " + profile.registrar_endpoint));
   }
 
   void aKeyThatIsNotAllowedIsRefusedWithinTwoSeconds() {
@@ -269,7 +269,7 @@ class ClusterClientTest : public QObject {
     QCOMPARE(reply.error(), FailedPrecondition(text));
     QVERIFY(seen.Reached(LinkState::kRefused));
     QCOMPARE(seen.Detail(), text);
-    // Once refused, calls are told at once.
+    // After a refusal, calls fail at once.
     QCOMPARE((*client)->CallAndWait(StatusRequest(), 10s).error(), FailedPrecondition(text));
     // The key is added: the next attempt succeeds.
     registrar->Allow({keys.public_key});
@@ -344,8 +344,8 @@ class ClusterClientTest : public QObject {
     QCOMPARE(seen.samples.back().loss, 2.5);
   }
 
-  // Two publications never arrive. The next one brings a question for a snapshot and for the events
-  // in between, and they come in order, each once.
+  // Two publications are lost. After the next one the client requests a snapshot and the missing
+  // events, and delivers these in order, each once.
   void aGapAsksForASnapshotAndTheMissedEvents() {
     Seen seen;
     auto client = ClusterClient::Open(profile, seen.Handlers());
@@ -353,8 +353,8 @@ class ClusterClientTest : public QObject {
     publishSampleUntilSeen(seen);
     registrar->Do([&] { registrar->PublishEvent(EventOf(1)); });
     QTRY_COMPARE(seen.NumEvents(), std::size_t{1});
-    // The first publication seen also asks, unless it is the first of all: wait until all questions
-    // have their answers.
+    // The first publication that arrives also causes requests, unless it is the very first one.
+    // Wait until all requests are answered.
     QTRY_VERIFY([&] {
       const int before = count(wire::Request::kStatus);
       QTest::qWait(200);
@@ -367,7 +367,7 @@ class ClusterClientTest : public QObject {
     registrar->Do([&] {
       registrar->history.push_back(EventOf(2));
       registrar->history.push_back(EventOf(3));
-      registrar->published += 2;  // lost on the way
+      registrar->published += 2;  // lost
       registrar->PublishEvent(EventOf(4));
     });
     QTRY_COMPARE(seen.NumEvents(), std::size_t{4});
@@ -375,7 +375,7 @@ class ClusterClientTest : public QObject {
     QTRY_COMPARE(seen.NumSnapshots(), snapshots + 1);
     QCOMPARE(count(wire::Request::kStatus), questions + 1);
 
-    // No gap, no question.
+    // Without a gap there is no request.
     registrar->Do([&] { registrar->PublishEvent(EventOf(5)); });
     QTRY_COMPARE(seen.NumEvents(), std::size_t{5});
     QCOMPARE(count(wire::Request::kStatus), questions + 1);
@@ -409,7 +409,7 @@ class ClusterClientTest : public QObject {
     Seen seen;
     auto client = ClusterClient::Open(profile, seen.Handlers());
     QVERIFY(client);
-    // Once connected: a publication from before would make no second question.
+    // Publish after the connection: an earlier publication would cause no second request.
     QTRY_COMPARE(seen.NumSnapshots(), std::size_t{1});
     publishSampleUntilSeen(seen);
     QTRY_COMPARE(seen.NumSnapshots(), std::size_t{2});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The state of a cluster whose registrar takes its time.
+/// The state of a cluster whose registrar answers late.
 
 #include "agents/client/cluster_state.h"
 
@@ -63,7 +63,8 @@ class ClusterStateTest : public QObject {
     QFile::remove(m_folder.filePath("client.key"));
   }
 
-  // One asks; those who come meanwhile have its error and do not ask one after the other.
+  // One caller sends the request. Callers that arrive meanwhile get its error and send none of
+  // their own.
   void whoWaitsHasTheErrorOfTheFirst() {
     std::atomic<int> asked = 0;
     m_registrar->Do([&] {
@@ -71,7 +72,7 @@ class ClusterStateTest : public QObject {
         if (!request.has_view()) return std::nullopt;
         ++asked;
         std::this_thread::sleep_for(1s);
-        return std::nullopt;  // then it answers that there is none
+        return std::nullopt;  // then it answers that there is no view
       };
     });
     std::vector<std::future<Result<StateViewPtr>>> pins;
@@ -85,11 +86,11 @@ class ClusterStateTest : public QObject {
     }
     QVERIFY2(asked < 3, "eight threads, one question");
     const int before = asked;
-    QVERIFY(!m_source->Pin("gpt"));  // what failed is tried again later
+    QVERIFY(!m_source->Pin("gpt"));  // a failed request is repeated later
     QCOMPARE(asked.load(), before + 1);
   }
 
-  // A node died: what is open says so, and who opens next has a view that is whole.
+  // A node dies: reads of open views fail, and the next open returns a complete view.
   void aViewThatIsLostIsSaidAndNotSharedAnyMore() {
     const auto tensors = engine::MakeCollection({.model = *engine::FindModel("gpt-nano")}, false);
     const auto layout =

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// What a job reads, opened in the background from a server that takes its time.
+// SPDX-License-Identifier: Apache-2.0 The data of a job, opened in the background from a slow
+// server.
 #include "agents/node/data_opener.h"
 
 #include <QTemporaryDir>
@@ -39,7 +39,7 @@ struct Office {
   void Begin() {
     thread = std::thread([this] { loop.Run(); });
   }
-  /// On the loop, and waits for it.
+  /// Runs on the loop, and waits for its end.
   template <typename Act>
   std::invoke_result_t<Act> Do(Act act) {
     std::promise<std::invoke_result_t<Act>> result;
@@ -87,7 +87,7 @@ class DataOpenerTest : public QObject {
     settings.data = {m_server.url("/set/")};
     return settings;
   }
-  /// Files under the cache, whole or not.
+  /// Files in the cache, complete or not.
   std::vector<std::string> Indexes() const {
     std::vector<std::string> found;
     std::error_code none;
@@ -147,7 +147,7 @@ class DataOpenerTest : public QObject {
     QCOMPARE(office.NumTold(), told);
     QCOMPARE(office.done.size(), std::size_t{0});
     QCOMPARE(Indexes(), std::vector<std::string>());
-    office.Do([&] { office.opener->Cancel(id); });  // nothing is there any more
+    office.Do([&] { office.opener->Cancel(id); });  // the opening no longer exists
   }
 
   void oneIsCancelledTheOtherGoesOn() {

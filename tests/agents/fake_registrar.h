@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// A registrar of few words for tests of its clients: real sockets, real messages, and switches for
-/// what may go wrong.
+/// A minimal registrar for tests of its clients: real sockets and messages, with switches for
+/// failures.
 
 #include <QtGlobal>
 #include <functional>
@@ -22,7 +22,7 @@ namespace tessera::test {
 
 class FakeRegistrar {
  public:
-  /// What to answer; nullopt says nothing. Runs on the registrar's thread.
+  /// Returns the answer; nullopt: none is sent. Runs on the registrar's thread.
   using Answer = std::function<std::optional<wire::Reply>(const wire::Request&)>;
 
   FakeRegistrar() {
@@ -54,7 +54,7 @@ class FakeRegistrar {
 
   // On the registrar's thread, so inside Do().
 
-  /// Questions in the order of their coming, Hello too.
+  /// Requests in the order of arrival, including Hello.
   std::vector<wire::Request> requests;
   int num_of(wire::Request::BodyCase body) const {
     int count = 0;
@@ -65,7 +65,8 @@ class FakeRegistrar {
   std::uint32_t minor = agents::kProtocolMinor;
   engine::ClusterSnapshot snapshot{"test", 0, 0, false, {}, {}, {}};
   std::vector<engine::Event> history;
-  /// Asked first, for all but Hello; where it is empty or absent, the defaults answer.
+  /// Called first for all requests but Hello. The defaults answer if it is empty or returns
+  /// nullopt.
   Answer answer;
   /// Raw bytes instead of the next answers.
   std::vector<std::string> garbage;
@@ -89,7 +90,7 @@ class FakeRegistrar {
   }
   /// Binds the same ports again.
   void Reopen() {
-    // ZeroMQ lets go of a port a moment after its socket closed.
+    // ZeroMQ releases a port shortly after its socket was closed.
     for (int i = 0; i < 500; ++i) {
       if (Open(commands_endpoint_, events_endpoint_)) return;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));

@@ -51,7 +51,8 @@ class Agent {
   explicit Agent(std::string path) : path_(std::move(path)) {}
   ~Agent() { Stop(); }
 
-  std::string held_back;  // a key whose gets have no answer; changed only while it is stopped
+  std::string
+      held_back;  // a key whose gets are not answered; changed only while the agent is stopped
 
   bool Start() {
     loop_ = std::make_unique<Loop>();

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// How a rank gets to its agent, what it then sees, and what an agent does not take.
+// SPDX-License-Identifier: Apache-2.0 How a rank attaches to its agent, what it then reads, and
+// what an agent refuses.
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -93,7 +93,8 @@ class JobAttachTest : public QObject {
     std::size_t taken = 0;
     std::int64_t place = -1;
     QCOMPARE(tessera_samples(job, &cursor, 9, 16, samples.data(), 16, &taken, &place), 0);
-    QCOMPARE(taken, std::size_t{16});  // the only one of dp takes all, and its tp has no part in it
+    QCOMPARE(taken,
+             std::size_t{16});  // the only dp rank reads the whole batch; tp does not divide it
     QCOMPARE(place, 0);
     QVERIFY(samples == *engine::SamplesAt({2, 1, 7}, 0, 16, 9));
     QVERIFY(tessera_samples(job, &cursor, 9, 16, samples.data(), 15, &taken, nullptr) < 0);
@@ -103,7 +104,7 @@ class JobAttachTest : public QObject {
     QVERIFY(pieces[1].gradient == nullptr);
     QCOMPARE(pieces[2].rank, 0);
 
-    // Rendezvous: a get waits for a set, ends by time, and by the end of its attempt.
+    // Rendezvous: a get waits for a set, and ends by its timeout or with its attempt.
     QCOMPARE(tessera_store_set(job, 1, 0, "k", "value", 5), 0);
     void* value = nullptr;
     std::size_t size = 0;
@@ -128,7 +129,7 @@ class JobAttachTest : public QObject {
     QCOMPARE(tessera_abandoned(job, 2, 1), 1);
     QVERIFY(tessera_shared_memory(job, 2, 1, "k", 8) < 0);
 
-    // An agent that starts anew learns what was set, and what a get still waits for.
+    // A restarted agent receives the values that were set, and the pending gets.
     auto waiting = std::async(std::launch::async, [&] {
       void* v = nullptr;
       std::size_t s = 0;
@@ -143,7 +144,7 @@ class JobAttachTest : public QObject {
     QCOMPARE(tessera_store_set(job, 1, 0, "after", "x", 1), 0);
     QCOMPARE(waiting.get(), 0);
 
-    // Shared memory: the same file for the same key, zeroed; no larger than the first asked for.
+    // Shared memory: the same zeroed file for the same key, with the size of the first request.
     const int first = tessera_shared_memory(job, 1, 0, "m", 8);
     const int second = tessera_shared_memory(job, 1, 0, "m", 8);
     QVERIFY2(first >= 0 && second >= 0, tessera_last_error());
@@ -160,7 +161,7 @@ class JobAttachTest : public QObject {
     QVERIFY(tessera_shared_memory(job, 1, 0, "m", 9) < 0);
     tessera_detach(job);
 
-    // A process for a coming epoch has no pieces; broken environment is named.
+    // A process for a coming epoch has no pieces. The error names a broken variable.
     ::setenv("TESSERA_VIEW", ToJson(ViewOf(0, 1, 2)).c_str(), 1);
     QVERIFY2(attach(&job) == 0, tessera_last_error());
     QCOMPARE(tessera_pieces(job, &pieces, &count), 0);
@@ -170,7 +171,7 @@ class JobAttachTest : public QObject {
     QCOMPARE(tessera_last_error(), "adopt: no layout was commanded");
     tessera_detach(job);
 
-    // The device was last in another job, which left it in an epoch of the same number.
+    // The device belonged to another job, which left an epoch of the same number.
     node.Place(0, 1, 2);
     engine::FlipTo(*node.devices[0].arena, 2);
     node.devices[0].header().job_hash.store(0);

@@ -14,8 +14,8 @@ using namespace tessera::test;
 class JobExampleTest : public QObject {
   Q_OBJECT
  private slots:
-  // The example trains to the same losses on one rank, on two hosts, and across a change of its
-  // mesh; it stops where it is asked to and goes on from there.
+  // The example computes the same losses on one rank, on two hosts, and across a change of its
+  // mesh. It pauses at the requested step and continues from there.
   void theExampleTrainsOnAnyMesh_data() {
     QTest::addColumn<int>("dp");
     QTest::addColumn<int>("tp");
@@ -73,7 +73,7 @@ class JobExampleTest : public QObject {
       SUCCEEDS(node.agent.Command(Node::Id(r), RankCommand::kLeave));
       QCOMPARE(node.ExitStatus(r), 0);
     }
-    // It stays paused until it is told to go on.
+    // It stays paused until it receives the command to resume.
     for (int r = 0; r < 2; ++r) {
       QTRY_VERIFY_WITH_TIMEOUT(node.agent.Of(Node::Id(r)).adopted == 2, kLimit);
       SUCCEEDS(node.agent.Do([&](RankPort& port) { return port.SendGo(Node::Id(r), 2, true); }));
@@ -99,7 +99,7 @@ class JobExampleTest : public QObject {
     for (int r = 0; r < 2; ++r) QCOMPARE(node.ExitStatus(r), 0);
   }
 
-  // Its peers of a rank that is killed wait until the agent abandons the attempt, then end.
+  // The peers of a killed rank wait until the agent abandons the attempt, and then end.
   void theExampleEndsWhenItsGroupIsAbandoned_data() {
     QTest::addColumn<int>("hosts");
     QTest::newRow("one host") << 1;

@@ -250,7 +250,7 @@ struct Node {
   // The counting job on devices 0…ranks-1 in epoch 1.
   void StartJob(int ranks, int steps, int step_ms) {
     for (int r = 0; r < ranks; ++r) {
-      MoveTo(r, ranks, 1, -5);  // which initialisation must overwrite
+      MoveTo(r, ranks, 1, -5);  // initialisation must overwrite these values
       StartRank(r, ViewOf(r, ranks, 1), true, steps, step_ms);
     }
   }

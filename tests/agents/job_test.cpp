@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Ranks of a job from their start to their end: pauses, moves, agents that come and go.
+// SPDX-License-Identifier: Apache-2.0 Ranks of a job from start to end: pauses, changes, restarts
+// of the agent.
 #include <QTest>
 #include <cmath>
 #include <csignal>
@@ -84,7 +84,8 @@ class JobTest : public QObject {
         node.agent.Of(Node::Id(2)).decided.back().step > static_cast<std::int64_t>(from), kLimit);
   }
 
-  // One of two cannot read: both wait at the same step, and one says why, also to a new agent.
+  // One of two ranks cannot read its data: both wait at the same step, and that rank reports the
+  // reason, also to a new agent.
   void aRankWithoutDataStopsAll() {
     Node node(2);
     node.data_file[1] = (node.directory.path() + "/data").toStdString();
@@ -94,7 +95,7 @@ class JobTest : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(node.Pausing(2), kLimit);
     for (int r = 0; r < 2; ++r) SUCCEEDS(node.agent.Command(Node::Id(r), RankCommand::kResume, 1));
     QTRY_VERIFY_WITH_TIMEOUT(node.agent.Of(Node::Id(0)).decided.size() > 5, kLimit);
-    node.devices[0].header().request_step.store(1000000);  // a pause to come makes no difference
+    node.devices[0].header().request_step.store(1000000);  // a later pause changes nothing
     node.devices[0].header().request.store(42);
     std::filesystem::remove(node.data_file[1]);
     for (const bool again : {false, true}) {
@@ -117,7 +118,7 @@ class JobTest : public QObject {
     QCOMPARE(node.agent.Of(Node::Id(1)).request, engine::kRequestNoData);  // of the last pause
   }
 
-  // The other rank, which nothing holds, makes its update and has the gradients of the next step.
+  // The other rank is not held: it makes its update and computes the gradients of the next step.
   void holdKeepsTheUpdateBack() {
     Node node(2);
     QVERIFY(node.agent.Start());
@@ -135,7 +136,7 @@ class JobTest : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(header.end.load() > 1, kLimit);
   }
 
-  // A hold that names a step lets the updates before it pass.
+  // A hold with a step does not delay earlier updates.
   void holdOfAStepLetsEarlierUpdatesPass() {
     Node node(2);
     QVERIFY(node.agent.Start());
@@ -160,7 +161,7 @@ class JobTest : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(node.Pausing(2), kLimit);
     for (int r = 0; r < 2; ++r) SUCCEEDS(node.agent.Command(Node::Id(r), RankCommand::kResume, 1));
 
-    // A first try is abandoned before its third rank has come; training does not notice.
+    // The first attempt is abandoned before its third rank joins. Training is not disturbed.
     for (int r = 0; r < 2; ++r) {
       SUCCEEDS(node.agent.Do(
           [&](RankPort& port) { return port.SendConnect(Node::Id(r), ViewOf(r, 3, 2, 1)); }));
@@ -169,7 +170,8 @@ class JobTest : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(node.agent.IsWanted(2, 1, "meeting/2"), kLimit);
     QTRY_VERIFY_WITH_TIMEOUT(node.agent.IsWanted(2, 1, "meeting/all"), kLimit);
     for (int r = 0; r < 2; ++r) {
-      QVERIFY(!node.agent.Of(Node::Id(r)).connected.contains({2, 1}));  // they wait for it
+      QVERIFY(
+          !node.agent.Of(Node::Id(r)).connected.contains({2, 1}));  // both wait for the third rank
     }
     node.agent.Do([](RankPort& port) {
       port.Abandon(kJob, 2, 1);
@@ -180,7 +182,7 @@ class JobTest : public QObject {
       QVERIFY(!node.agent.Of(Node::Id(r)).connected.at({2, 1}).has_value());
     }
 
-    // The second: the joiner starts, all connect beside the training.
+    // In the second attempt the joining rank starts, and all ranks connect while they train.
     node.StartRank(2, ViewOf(2, 3, 2, 2), false, 1000000, 1);
     for (int r = 0; r < 2; ++r) {
       SUCCEEDS(node.agent.Do(
@@ -203,7 +205,7 @@ class JobTest : public QObject {
     for (int r = 0; r < 3; ++r) {
       QTRY_VERIFY_WITH_TIMEOUT(node.agent.Of(Node::Id(r)).adopted == 2, kLimit);
     }
-    // Rank 0 may train on and does; the others wait until they may, too.
+    // Rank 0 gets its go and trains on; the others wait for theirs.
     const auto gradients = [&](std::size_t r) {
       return static_cast<std::int64_t>(node.devices[r].header().grads_step.load());
     };
@@ -219,7 +221,7 @@ class JobTest : public QObject {
     QCOMPARE(node.agent.Of(Node::Id(2)).decided.front().step, step + 1);
     QCOMPARE(node.agent.Of(Node::Id(2)).decided.front().tokens, 3);
 
-    // And back to one: two leave.
+    // Back to one rank: two ranks leave.
     SUCCEEDS(node.agent.Do(
         [&](RankPort& port) { return port.SendConnect(Node::Id(1), ViewOf(0, 1, 3, 1)); }));
     QTRY_VERIFY_WITH_TIMEOUT(node.agent.Of(Node::Id(1)).connected.contains({3, 1}), kLimit);
@@ -274,7 +276,7 @@ class JobTest : public QObject {
     if (phase == "start") {
       start(0);
       start(1);
-      // Each has a thread that looks for the agent.
+      // Each rank has a thread that searches for the agent.
       for (int r = 0; r < 2; ++r) QTRY_VERIFY_WITH_TIMEOUT(node.NumThreads(r) > 1, kLimit);
       QVERIFY(node.agent.Start());
     } else {
@@ -284,7 +286,7 @@ class JobTest : public QObject {
       start(1);
     }
     if (phase == "connect") {
-      // The first rank has its shared memory from this agent, the second asks the next one.
+      // The first rank gets its shared memory from this agent, the second from the next one.
       QTRY_VERIFY_WITH_TIMEOUT(node.agent.Of(Node::Id(0)).connected.contains({1, 0}), kLimit);
       QVERIFY(!node.agent.Of(Node::Id(1)).connected.contains({1, 0}));
       node.agent.Stop();
@@ -314,11 +316,11 @@ class JobTest : public QObject {
       const Heard heard = node.agent.Of(Node::Id(1));
       QCOMPARE(heard.pid, node.processes[1]);
       QVERIFY(heard.decided.front().step <= before + 1);  // nothing is missing in between
-      QVERIFY(!Steps(heard.decided).empty());             // those made without an agent among them
+      QVERIFY(!Steps(heard.decided).empty());             // including those made without an agent
       QCOMPARE(heard.decided.back().dropped, 0);
     }
     for (int r = 0; r < 2; ++r) {
-      // Each comes back in its own time.
+      // The ranks reconnect at different times.
       QTRY_VERIFY_WITH_TIMEOUT(
           node.agent.Do([&](RankPort& port) { return port.IsAttached(Node::Id(r)); }), kLimit);
       SUCCEEDS(node.agent.Do(

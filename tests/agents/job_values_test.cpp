@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// What ranks compute and are told, without a rank that runs.
+// SPDX-License-Identifier: Apache-2.0 Values that ranks compute and receive, without a running
+// rank.
 #include <QTest>
 #include <algorithm>
 #include <cmath>

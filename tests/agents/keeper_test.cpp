@@ -105,7 +105,7 @@ std::string Obey(KeeperClient& keeper, const std::string& command) {
   return out.str();
 }
 
-// The agent under the keeper: this program with --agent, led by the test over a socket.
+// The agent under the keeper: this program with --agent, which the test controls over a socket.
 int RunFakeAgent() {
   const UniqueFd control(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   const sockaddr_un address = Address(std::getenv(kControlVariable));
@@ -135,7 +135,7 @@ int RunFakeAgent() {
   return 0;
 }
 
-// The test's end of it.
+// The test's end of that socket.
 struct FakeAgent {
   UniqueFd socket;
   pid_t pid = -1;
@@ -180,7 +180,7 @@ struct Node {
   pid_t keeper = -1;
 
   explicit Node(std::vector<std::string> agent_argv = {}) {
-    ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // what the keeper leaves behind comes to this process
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // orphans of the keeper become children of this process
     const std::string path = (directory.path() + "/control").toStdString();
     listener.Reset(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
     const sockaddr_un address = Address(path);
@@ -208,7 +208,7 @@ struct Node {
     QElapsedTimer timer;
     timer.start();
     while (timer.elapsed() < kLimit) {
-      // What ranks had started gets no death signal of its own: it comes down to the test.
+      // Processes that ranks started get no death signal, so they become children of the test.
       std::ifstream list("/proc/self/task/" + std::to_string(::getpid()) + "/children");
       for (pid_t pid = 0; list >> pid;) ::kill(pid, SIGKILL);
       const pid_t pid = ::waitpid(-1, nullptr, WNOHANG);
@@ -225,7 +225,7 @@ struct Node {
     agent.pid = static_cast<pid_t>(std::atol(pid.c_str()));
     return agent;
   }
-  // Wait status of a process that is, or has become, a child of the test; -1 if it lives on.
+  // Wait status of a process that is, or has become, a child of the test; -1 if it stays alive.
   static int Ended(pid_t pid) {
     QElapsedTimer timer;
     timer.start();
@@ -305,7 +305,7 @@ class KeeperTest : public QObject {
     const auto ticking = agent.Spawn("1 ticker while :; do echo tick; sleep 0.02; done");
     const auto ended = agent.Spawn("0 ended echo last words >&2; exit 5");
     agent.Next("line " + std::to_string(ticking) + " ");
-    agent.Next("exited ");  // and nobody acknowledges it
+    agent.Next("exited ");  // which is not acknowledged
     ::kill(agent.pid, SIGKILL);
 
     FakeAgent next = node.Agent();
@@ -376,7 +376,7 @@ class KeeperTest : public QObject {
     QFETCH(bool, by_request);
     Node node;
     FakeAgent agent = node.Agent();
-    // Ignores what can be ignored, and leaves an orphan in a group of its own.
+    // Ignores all signals that can be ignored, and leaves an orphan in a process group of its own.
     const auto rank =
         agent.Spawn("0 t trap '' TERM; (setsid sleep 1000 & echo orphan); sleep 1000");
     agent.Next("line " + std::to_string(rank) + " orphan");
@@ -390,7 +390,7 @@ class KeeperTest : public QObject {
     QVERIFY(status != -1 && WIFEXITED(status));
     QCOMPARE(WEXITSTATUS(status), 0);
     node.keeper = -1;
-    // The test is the subreaper above the keeper: nothing may have come down to it.
+    // The test is the subreaper above the keeper, so no process may have become its child.
     QCOMPARE(::waitpid(-1, nullptr, WNOHANG), -1);
     QVERIFY(!Alive(rank));
   }
@@ -449,7 +449,7 @@ class KeeperTest : public QObject {
     };
     QVERIFY(!isOverAt(44));
     WriteMemoryProgress(b, {1, 100});
-    QVERIFY(!isOverAt(50));  // grew: 45 s from here on
+    QVERIFY(!isOverAt(50));  // it grew: 45 s from this point on
     QVERIFY(!isOverAt(94));
     WriteMemoryProgress(a, {7, 100});
     QVERIFY(!isOverAt(96));

@@ -18,7 +18,7 @@ namespace {
 
 const LaneKey kKey{"gpt-mini", 77, kViewAttempt};
 
-/// Cells of random bytes behind lanes.
+/// Cells of random bytes that lanes serve.
 struct Source {
   CurveKeys keys = NewCurveKeys();
   CurveKeys client = NewCurveKeys();
@@ -185,7 +185,7 @@ class LaneReaderTest : public QObject {
     Got second(*reader, kKey, {{0, 0, 10}});
     expect(second.future.get(), ErrorCode::kFailedPrecondition, "key refused by");
     QCOMPARE(source.num_resolved.load(), 0);
-    // The node learns of the key: the same reader goes on.
+    // The node admits the key: the same reader works from then on.
     source.context.SetAllowed({source.client.public_key});
     const auto reads = [&] {
       Got later(*reader, kKey, {{0, 0, 10}});
@@ -204,7 +204,7 @@ class LaneReaderTest : public QObject {
     source.server.reset();
     Got none(*reader, kKey, {{0, 0, 10}});
     expect(none.future.get(), ErrorCode::kUnavailable, "silent for 400 ms");
-    // The node comes back: the same reader goes on.
+    // The node returns: the same reader works again.
     for (int i = 0; i < 100 && !source.server; ++i) {
       LaneServerOptions options;
       options.endpoints = endpoints;

@@ -55,7 +55,7 @@ struct Store {
   std::uint64_t Digest() { return engine::Checksum(Packed()); }
 };
 
-/// A piece around a cell, of other size at each end, so that runs differ.
+/// A piece around a cell. Its size differs at the two ends, so that the runs differ.
 Store MakeStore(const ptc::Box& cell, std::int64_t element_bytes, std::mt19937_64& rng) {
   Store store;
   std::vector<ptc::Interval> dims;
@@ -73,12 +73,18 @@ Store MakeStore(const ptc::Box& cell, std::int64_t element_bytes, std::mt19937_6
 
 ptc::Box BoxOf(std::vector<std::int64_t> sizes) { return *ptc::Box::Whole(sizes); }
 
-/// Cells at two sides: move i goes from sources[i] to destinations[i].
+/// Cells at both ends: move i goes from sources[i] to destinations[i].
 struct Pair {
+  std::mt19937_64 rng{test::Seed()};
   std::vector<Store> sources;
   std::vector<Store> destinations;
 
-  void Add(const ptc::Box& cell, std::int64_t element_bytes, std::mt19937_64& rng) {
+  Pair() = default;
+  /// Cells of bytes.
+  explicit Pair(const std::vector<ptc::Box>& cells) {
+    for (const ptc::Box& cell : cells) Add(cell, 1);
+  }
+  void Add(const ptc::Box& cell, std::int64_t element_bytes) {
     sources.push_back(MakeStore(cell, element_bytes, rng));
     destinations.push_back(MakeStore(cell, element_bytes, rng));
   }
@@ -107,7 +113,7 @@ struct Pair {
   }
 };
 
-/// What the callbacks said.
+/// The arguments of the callbacks.
 struct Outcome {
   std::mutex mutex;
   std::map<std::int64_t, std::int64_t> bytes;     // by move
@@ -139,7 +145,7 @@ struct Outcome {
   }
 };
 
-/// Two sides that share nothing but loopback.
+/// Two ends that share only the loopback interface.
 struct Net {
   NetContext source{2};
   NetContext destination{2};
@@ -164,10 +170,24 @@ struct Net {
   }
 };
 
-/// Stands between destination and one lane of a source and does harm on the way back.
+/// One fetch by a client of its own.
+struct OneFetch {
+  LaneClient client;
+  Outcome outcome;
+
+  explicit OneFetch(Net& net) : OneFetch(net, net.Options()) {}
+  OneFetch(Net& net, const LaneClientOptions& options) : client(net.destination, options) {}
+  /// Waits until it is done.
+  Status Run(const std::vector<FetchBatch>& batches) {
+    TESSERA_RETURN_IF_ERROR(client.Start(kKey, batches, outcome.Callbacks()));
+    return outcome.Wait();
+  }
+};
+
+/// A relay between a destination and one lane of a source that damages replies.
 class Relay {
  public:
-  /// Sees and changes a reply; sends what it returns, perhaps nothing, perhaps more than one.
+  /// Receives each reply and returns the messages to send instead: none, one or several.
   using Harm = std::function<std::vector<std::pair<LaneReply, std::vector<std::byte>>>(
       LaneReply, std::vector<std::byte>)>;
 
@@ -190,7 +210,7 @@ class Relay {
     thread_.join();
   }
   const std::string& endpoint() const { return endpoint_; }
-  /// It tells destinations apart by nothing: one lane only.
+  /// It does not distinguish destinations, so it serves one lane only.
   static LaneClientOptions OneLane(LaneClientOptions options) {
     options.lanes = 1;
     return options;
@@ -200,7 +220,7 @@ class Relay {
   void Forward() {
     auto message = router_.Receive();
     if (!message || !*message) return;
-    peer_ = (*message)->Text(0);  // one destination a relay
+    peer_ = (*message)->Text(0);  // one destination per relay
     std::vector<Frame> frames;
     frames.push_back(Frame::Of(std::string((*message)->Text(1))));
     static_cast<void>(dealer_.Send(std::move(frames)));
@@ -259,14 +279,15 @@ class LanesTest : public QObject {
     std::mt19937_64 rng(test::Seed());
     for (int round = 0; round < 5; ++round) {
       Pair pair;
+      pair.rng.seed(rng());
       const std::int64_t kElementBytes[] = {1, 2, 4, 8};
       for (int i = 0; i < 60; ++i) {
-        pair.Add(test::AnyBox(rng, static_cast<int>(rng() % 4), 40), kElementBytes[rng() % 4], rng);
+        pair.Add(test::AnyBox(rng, static_cast<int>(rng() % 4), 40), kElementBytes[rng() % 4]);
       }
-      pair.Add(BoxOf({1 << 20, 3}), 4, rng);     // 12 MiB, perhaps in runs of 12 bytes
-      pair.Add(BoxOf({(9 << 20) + 5}), 1, rng);  // more than a message, no round size
-      pair.Add(BoxOf({300000}), 2, rng);
-      // What lies around the cells at the destination stays as it was.
+      pair.Add(BoxOf({1 << 20, 3}), 4);     // 12 MiB, perhaps in runs of 12 bytes
+      pair.Add(BoxOf({(9 << 20) + 5}), 1);  // more than a message, not a round size
+      pair.Add(BoxOf({300000}), 2);
+      // The memory around the cells at the destination stays unchanged.
       const std::vector<Store> before = pair.destinations;
 
       Net net;
@@ -295,10 +316,7 @@ class LanesTest : public QObject {
   }
 
   void ownWriteIsCalledInsteadOfTheView() {
-    std::mt19937_64 rng(test::Seed());
-    Pair pair;
-    pair.Add(BoxOf({3}), 1, rng);
-    pair.Add(BoxOf({(2 << 20) + 3}), 1, rng);
+    Pair pair({BoxOf({3}), BoxOf({(2 << 20) + 3})});
     Net net;
     const auto server = net.Serve(pair.Resolve());
     LaneClient client(net.destination, net.Options());
@@ -320,16 +338,12 @@ class LanesTest : public QObject {
 
   void noCellsAreDoneAtOnce() {
     Net net;
-    LaneClient client(net.destination, net.Options());
-    Outcome outcome;
-    QVERIFY(client.Start(kKey, {}, outcome.Callbacks()));
-    QVERIFY(outcome.Wait());
+    OneFetch fetch(net);
+    QVERIFY(fetch.Run({}));
   }
 
   void oneClientFetchesAgainAndAgainButOneAtATime() {
-    std::mt19937_64 rng(test::Seed());
-    Pair pair;
-    pair.Add(BoxOf({4 << 20}), 1, rng);
+    Pair pair({BoxOf({4 << 20})});
     Net net;
     const auto slow = std::make_shared<engine::TokenBucket>(20 << 20, 0);
     const auto server = net.Serve(pair.Resolve(), 2, slow);
@@ -346,11 +360,9 @@ class LanesTest : public QObject {
     }
   }
 
-  // Every third frame comes with one bit turned, the first time.
+  // The first copy of every third frame arrives with a flipped bit.
   void aCorruptFrameIsAskedForAgain() {
-    std::mt19937_64 rng(test::Seed());
-    Pair pair;
-    for (int i = 0; i < 5; ++i) pair.Add(BoxOf({3 << 20}), 1, rng);
+    Pair pair(std::vector(5, BoxOf({3 << 20})));
     Net net;
     const auto server = net.Serve(pair.Resolve(), 1);
     std::atomic<int> harmed{0};
@@ -362,19 +374,15 @@ class LanesTest : public QObject {
       }
       return Replies{{std::move(reply), std::move(body)}};
     });
-    LaneClient client(net.destination, Relay::OneLane(net.Options()));
-    Outcome outcome;
-    QVERIFY(client.Start(kKey, {pair.Batch({relay.endpoint()}, 0, 5)}, outcome.Callbacks()));
-    QVERIFY(outcome.Wait());
-    verify(pair, outcome);
+    OneFetch fetch(net, Relay::OneLane(net.Options()));
+    QVERIFY(fetch.Run({pair.Batch({relay.endpoint()}, 0, 5)}));
+    verify(pair, fetch.outcome);
     QVERIFY(harmed > 0);
-    QCOMPARE(client.num_corrupt(), std::int64_t{harmed});
+    QCOMPARE(fetch.client.num_corrupt(), std::int64_t{harmed});
   }
 
   void aLostAnswerIsAskedForAgain() {
-    std::mt19937_64 rng(test::Seed());
-    Pair pair;
-    for (int i = 0; i < 8; ++i) pair.Add(BoxOf({1 << 20}), 1, rng);
+    Pair pair(std::vector(8, BoxOf({1 << 20})));
     Net net;
     const auto server = net.Serve(pair.Resolve(), 1);
     int replies = 0;
@@ -382,18 +390,13 @@ class LanesTest : public QObject {
       if (++replies == 2 || replies == 5) return Replies{};
       return Replies{{std::move(reply), std::move(body)}};
     });
-    LaneClient client(net.destination, Relay::OneLane(net.Options()));
-    Outcome outcome;
-    QVERIFY(client.Start(kKey, {pair.Batch({relay.endpoint()}, 0, 8)}, outcome.Callbacks()));
-    QVERIFY(outcome.Wait());
-    verify(pair, outcome);
+    OneFetch fetch(net, Relay::OneLane(net.Options()));
+    QVERIFY(fetch.Run({pair.Batch({relay.endpoint()}, 0, 8)}));
+    verify(pair, fetch.outcome);
   }
 
   void aFrameThatStaysCorruptEndsTheFetchByName() {
-    std::mt19937_64 rng(test::Seed());
-    Pair pair;
-    pair.Add(BoxOf({100}), 1, rng);
-    pair.Add(BoxOf({10 << 20}), 1, rng);
+    Pair pair({BoxOf({100}), BoxOf({10 << 20})});
     Net net;
     const auto server = net.Serve(pair.Resolve(), 1);
     Relay relay(server->endpoints()[0], [&](LaneReply reply, std::vector<std::byte> body) {
@@ -401,22 +404,18 @@ class LanesTest : public QObject {
       if (frame != nullptr && frame->message == 1 && frame->frame == 1) body[0] ^= std::byte{1};
       return Replies{{std::move(reply), std::move(body)}};
     });
-    LaneClient client(net.destination, Relay::OneLane(net.Options()));
-    Outcome outcome;
-    QVERIFY(client.Start(kKey, {pair.Batch({relay.endpoint()}, 0, 2)}, outcome.Callbacks()));
-    const Status status = outcome.Wait();
+    OneFetch fetch(net, Relay::OneLane(net.Options()));
+    const Status status = fetch.Run({pair.Batch({relay.endpoint()}, 0, 2)});
     QVERIFY(!status);
     QCOMPARE(status.error(), DataLoss("source " + relay.endpoint() +
                                       ": move 1 message 1 frame 1 came with a wrong checksum "
                                       "4 times"));
-    QCOMPARE(client.num_corrupt(), std::int64_t{4});
+    QCOMPARE(fetch.client.num_corrupt(), std::int64_t{4});
   }
 
   // Frames of another attempt, transaction or job never reach memory.
   void framesOfOthersAreDroppedAndCounted() {
-    std::mt19937_64 rng(test::Seed());
-    Pair pair;
-    for (int i = 0; i < 6; ++i) pair.Add(BoxOf({1 << 20}), 1, rng);
+    Pair pair(std::vector(6, BoxOf({1 << 20})));
     Net net;
     const auto server = net.Serve(pair.Resolve(), 1);
     std::atomic<int> strangers{0};
@@ -435,29 +434,23 @@ class LanesTest : public QObject {
       out.emplace_back(std::move(reply), std::move(body));
       return out;
     });
-    LaneClient client(net.destination, Relay::OneLane(net.Options()));
-    Outcome outcome;
-    QVERIFY(client.Start(kKey, {pair.Batch({relay.endpoint()}, 0, 6)}, outcome.Callbacks()));
-    QVERIFY(outcome.Wait());
-    verify(pair, outcome);
+    OneFetch fetch(net, Relay::OneLane(net.Options()));
+    QVERIFY(fetch.Run({pair.Batch({relay.endpoint()}, 0, 6)}));
+    verify(pair, fetch.outcome);
     QVERIFY(strangers >= 6);
-    QCOMPARE(client.num_dropped(), std::int64_t{strangers});
+    QCOMPARE(fetch.client.num_dropped(), std::int64_t{strangers});
   }
 
   void aSilentSourceIsNamed() {
-    std::mt19937_64 rng(test::Seed());
-    Pair pair;
-    pair.Add(BoxOf({100}), 1, rng);
+    Pair pair({BoxOf({100})});
     Net net;
     auto mute = *Socket::Server(net.source, SocketKind::kRouter, AgentKeys());
     const std::string endpoint = *mute.Bind("tcp://127.0.0.1:*");
     LaneClientOptions options = net.Options();
     options.silence = 300ms;
-    LaneClient client(net.destination, options);
-    Outcome outcome;
+    OneFetch fetch(net, options);
     const auto begin = Loop::Now();
-    QVERIFY(client.Start(kKey, {pair.Batch({endpoint}, 0, 1)}, outcome.Callbacks()));
-    const Status status = outcome.Wait();
+    const Status status = fetch.Run({pair.Batch({endpoint}, 0, 1)});
     QVERIFY(!status);
     QCOMPARE(status.error(), Unavailable("source " + endpoint + " silent for 300 ms"));
     QVERIFY(Loop::Now() - begin >= 300ms);
@@ -465,9 +458,7 @@ class LanesTest : public QObject {
   }
 
   void aSourceThatComesBackIsAskedAgain() {
-    std::mt19937_64 rng(test::Seed());
-    Pair pair;
-    pair.Add(BoxOf({24 << 20}), 1, rng);
+    Pair pair({BoxOf({24 << 20})});
     Net net;
     auto slow = std::make_shared<engine::TokenBucket>(40 << 20, 1 << 20);
     auto server = net.Serve(pair.Resolve(), 2, slow);
@@ -480,7 +471,7 @@ class LanesTest : public QObject {
     LaneServerOptions again;
     again.endpoints = endpoints;
     again.keys = AgentKeys();
-    // ZeroMQ lets go of a port a moment after its socket closed.
+    // ZeroMQ releases a port shortly after its socket was closed.
     Result<std::unique_ptr<LaneServer>> restarted = Unavailable("not yet");
     for (int i = 0; i < 500 && !restarted; ++i) {
       QTest::qWait(10);
@@ -492,19 +483,15 @@ class LanesTest : public QObject {
   }
 
   void whatTheSourceRefusesIsToldWithItsName() {
-    std::mt19937_64 rng(test::Seed());
-    Pair pair;
-    pair.Add(BoxOf({100}), 1, rng);
+    Pair pair({BoxOf({100})});
     Net net;
     const auto server = net.Serve(
         [](const LaneKey&, std::int64_t move) -> Result<SourceCell> {
           return NotFound("no move " + std::to_string(move) + " in the plan");
         },
         1);
-    LaneClient client(net.destination, net.Options());
-    Outcome outcome;
-    QVERIFY(client.Start(kKey, {pair.Batch(server->endpoints(), 0, 1)}, outcome.Callbacks()));
-    const Status status = outcome.Wait();
+    OneFetch fetch(net);
+    const Status status = fetch.Run({pair.Batch(server->endpoints(), 0, 1)});
     QVERIFY(!status);
     QCOMPARE(status.error().code, ErrorCode::kNotFound);
     QCOMPARE(
@@ -512,28 +499,22 @@ class LanesTest : public QObject {
         QString::fromStdString("source " + server->endpoints()[0] + ": no move 0 in the plan"));
   }
 
-  // Both sides computed the plan; if they differ in the size of a cell, nothing is read outside.
+  // Both ends computed the plan. If they differ in the size of a cell, no byte outside the cell is
+  // read.
   void aRangeOutsideTheCellIsRefused() {
-    std::mt19937_64 rng(test::Seed());
-    Pair pair;
-    pair.Add(BoxOf({100}), 1, rng);
-    pair.destinations[0] = MakeStore(BoxOf({200}), 1, rng);
+    Pair pair({BoxOf({100})});
+    pair.destinations[0] = MakeStore(BoxOf({200}), 1, pair.rng);
     Net net;
     const auto server = net.Serve(pair.Resolve(), 1);
-    LaneClient client(net.destination, net.Options());
-    Outcome outcome;
-    QVERIFY(client.Start(kKey, {pair.Batch(server->endpoints(), 0, 1)}, outcome.Callbacks()));
-    const Status status = outcome.Wait();
+    OneFetch fetch(net);
+    const Status status = fetch.Run({pair.Batch(server->endpoints(), 0, 1)});
     QVERIFY(!status);
     QCOMPARE(status.error().message,
              std::string("move 0: bytes 0 to 200 are outside a cell of 100 bytes"));
   }
 
   void afterCancelNothingIsWrittenAndDoneRanOnce() {
-    std::mt19937_64 rng(test::Seed());
-    Pair pair;
-    pair.Add(BoxOf({64 << 20}), 1, rng);
-    pair.Add(BoxOf({4 << 20}), 1, rng);
+    Pair pair({BoxOf({64 << 20}), BoxOf({4 << 20})});
     Net net;
     auto slow = std::make_shared<engine::TokenBucket>(50 << 20, 1 << 20);
     const auto server = net.Serve(pair.Resolve(), 2, slow);
@@ -551,14 +532,14 @@ class LanesTest : public QObject {
     const std::int64_t total = outcome.total;
     QVERIFY(total < (64 << 20));
     const std::uint64_t memory = engine::Checksum(pair.destinations[0].memory);
-    // Frames that were on their way would arrive before another fetch from the same source ends.
+    // Frames in flight would arrive before another fetch from the same source ends.
     LaneClient later(net.destination, net.Options());
     Outcome other;
     QVERIFY(later.Start(kKey, {pair.Batch(server->endpoints(), 1, 2)}, other.Callbacks()));
     QVERIFY(other.Wait());
     QCOMPARE(outcome.total.load(), total);
     QCOMPARE(engine::Checksum(pair.destinations[0].memory), memory);
-    client.Cancel();  // again: nothing to do
+    client.Cancel();  // a second call does nothing
     QCOMPARE(outcome.num_done.load(), 1);
   }
 
@@ -569,44 +550,36 @@ class LanesTest : public QObject {
   }
   void aPortLimitsTheRate() {
     QFETCH(bool, at_source);
-    std::mt19937_64 rng(test::Seed());
-    Pair pair;
-    pair.Add(BoxOf({16 << 20}), 1, rng);
+    Pair pair({BoxOf({16 << 20})});
     Net net;
     constexpr std::int64_t kRate = 40 << 20;
     const auto port = std::make_shared<engine::TokenBucket>(kRate, 1 << 20);
     const auto server = net.Serve(pair.Resolve(), 2, at_source ? port : nullptr);
     LaneClientOptions options = net.Options();
     if (!at_source) options.ingress = port;
-    LaneClient client(net.destination, options);
-    Outcome outcome;
+    OneFetch fetch(net, options);
     const auto begin = Loop::Now();
-    QVERIFY(client.Start(kKey, {pair.Batch(server->endpoints(), 0, 1)}, outcome.Callbacks()));
-    QVERIFY(outcome.Wait());
+    QVERIFY(fetch.Run({pair.Batch(server->endpoints(), 0, 1)}));
     const std::chrono::duration<double> took = Loop::Now() - begin;
-    verify(pair, outcome);
+    verify(pair, fetch.outcome);
     const double rate = static_cast<double>(pair.TotalBytes()) / took.count();
     const double ratio = rate / static_cast<double>(kRate);
     QVERIFY2(ratio < 1.15 && ratio > 0.3, qPrintable(QString::number(ratio)));
   }
 
   void aKeyThatTheSourceDoesNotKnowIsRefused() {
-    std::mt19937_64 rng(test::Seed());
-    Pair pair;
-    pair.Add(BoxOf({100}), 1, rng);
+    Pair pair({BoxOf({100})});
     Net net;
     const auto server = net.Serve(pair.Resolve(), 1);
     LaneClientOptions options = net.Options();
     options.keys = NewCurveKeys();
-    LaneClient client(net.destination, options);
-    Outcome outcome;
-    QVERIFY(client.Start(kKey, {pair.Batch(server->endpoints(), 0, 1)}, outcome.Callbacks()));
-    const Status status = outcome.Wait();
+    OneFetch fetch(net, options);
+    const Status status = fetch.Run({pair.Batch(server->endpoints(), 0, 1)});
     QVERIFY(!status);
     QCOMPARE(status.error(),
              FailedPrecondition("key refused by " + server->endpoints()[0] +
                                 ": this agent's key is not in the source's allow-list"));
-    QCOMPARE(outcome.total.load(), std::int64_t{0});
+    QCOMPARE(fetch.outcome.total.load(), std::int64_t{0});
   }
 
   void aPortInUseIsNamed() {
@@ -622,9 +595,7 @@ class LanesTest : public QObject {
   }
 
   void wrongBatchesAreRefusedAtOnce() {
-    std::mt19937_64 rng(test::Seed());
-    Pair pair;
-    pair.Add(BoxOf({100}), 1, rng);
+    Pair pair({BoxOf({100})});
     Net net;
     LaneClient client(net.destination, net.Options());
     Outcome outcome;
@@ -638,16 +609,14 @@ class LanesTest : public QObject {
   }
 
   void garbageDoesNotHarmASource() {
-    std::mt19937_64 rng(test::Seed());
-    Pair pair;
-    pair.Add(BoxOf({100}), 1, rng);
+    Pair pair({BoxOf({100})});
     Net net;
     const auto server = net.Serve(pair.Resolve(), 1);
     auto dealer =
         *Socket::Client(net.destination, SocketKind::kDealer, AgentKeys(), AgentKeys().public_key);
     QVERIFY(dealer.Connect(server->endpoints()[0]));
     for (int i = 0; i < 200; ++i) {
-      const auto bytes = RandomBytes(rng() % 300, rng);
+      const auto bytes = RandomBytes(pair.rng() % 300, pair.rng);
       std::vector<Frame> frames;
       frames.push_back(
           Frame::Of(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())));
@@ -655,11 +624,9 @@ class LanesTest : public QObject {
       QVERIFY(dealer.Send(std::move(frames)));
     }
     QTRY_COMPARE(server->num_malformed(), std::int64_t{200});
-    LaneClient client(net.destination, net.Options());
-    Outcome outcome;
-    QVERIFY(client.Start(kKey, {pair.Batch(server->endpoints(), 0, 1)}, outcome.Callbacks()));
-    QVERIFY(outcome.Wait());
-    verify(pair, outcome);
+    OneFetch fetch(net);
+    QVERIFY(fetch.Run({pair.Batch(server->endpoints(), 0, 1)}));
+    verify(pair, fetch.outcome);
   }
 
   void messagesComeBackAsTheyWereAndDamageIsNoticed() {
@@ -690,7 +657,7 @@ class LanesTest : public QObject {
     }
   }
 
-  // Well-formed bytes with a right checksum from a peer that means harm.
+  // Well-formed messages with a correct checksum from a malicious peer.
   void requestsOutOfRangeAreRefused() {
     const auto refused = [](FrameRequest request) {
       const std::string bytes = Encode(LaneRequest(std::move(request)));

@@ -12,7 +12,7 @@ using Lines = std::vector<std::string>;
 using std::chrono::seconds;
 
 namespace {
-// A line a call, at a given time.
+// One line per call, at a given time.
 struct Sink {
   LineSplitter splitter;
   Lines lines;

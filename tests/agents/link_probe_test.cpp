@@ -68,7 +68,7 @@ constexpr qint64 kPortLimit = 60'000'000;  // bytes per second
 class LinkProbeTest : public QObject {
   Q_OBJECT
  private slots:
-  // A token bucket keeps the limit, and every machine is faster than it.
+  // The token bucket determines the bandwidth, because every machine is faster than the limit.
   void anEmulatedPortIsMeasuredAtItsLimit_data() {
     QTest::addColumn<qint64>("egress");
     QTest::addColumn<qint64>("ingress");
@@ -111,9 +111,9 @@ class LinkProbeTest : public QObject {
     *query.add_sources() = net.peer;
     VERIFY_ERROR(MeasureLinks(net.Port(0), query, {}), ErrorCode::kFailedPrecondition, "from n7");
     net.peer.clear_lanes();
-    net.peer.add_lanes("tcp://127.0.0.1:1");  // nobody is there
+    net.peer.add_lanes("tcp://127.0.0.1:1");  // no listener
     VERIFY_ERROR(MeasureLink(net.Port(0, 300ms), net.peer, {}), ErrorCode::kTimeout,
-                 "came within 300 ms");
+                 "arrived within 300 ms");
   }
 
   void itEndsWithTheAgent() {

@@ -53,7 +53,7 @@ class LoopTest : public QObject {
     loop.Run();
     QCOMPARE(ran, 1);
     loop.Post([&, held] { ++ran; });
-    QCOMPARE(held.use_count(), 1L);  // dropped, with what they held
+    QCOMPARE(held.use_count(), 1L);  // dropped, with the objects that they held
   }
 
   void timersFireInOrderOfTime() {
@@ -124,7 +124,7 @@ class LoopTest : public QObject {
     QVERIFY((seen[1] & POLLHUP) != 0);
   }
 
-  // One socket always has something to read; a round gives every source its turn.
+  // One socket always has a message to read, and a round still serves every source.
   void aBusySourceDoesNotStarveOthers() {
     std::array<int, 2> busy{};
     std::array<int, 2> quiet{};
@@ -149,7 +149,7 @@ class LoopTest : public QObject {
     QVERIFY2(after >= 10 && after <= 12, qPrintable(QString::number(after)));
   }
 
-  // Every message brings a call, also those that `ready` leaves unread.
+  // Every message causes a call, also those that `ready` leaves unread.
   void socketsAreCalledUntilTheyAreEmpty() {
     NetContext context;
     auto pull = *Socket::Server(context, SocketKind::kPull, {});

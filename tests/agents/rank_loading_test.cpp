@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// A rank says how far it is with its data: over the real socket, to one agent and to the next.
+// SPDX-License-Identifier: Apache-2.0 A rank reports how much data it has read: over the real
+// socket, to one agent and to the next.
 #include <QTemporaryDir>
 #include <QTest>
 #include <future>

@@ -123,7 +123,7 @@ class SocketTest : public QObject {
     QVERIFY(!*router.Receive());
   }
 
-  // Again and again: closing a socket that was just refused must hold up nobody else's events.
+  // Repeatedly: closing a socket that was just refused must not delay events of other sockets.
   void anEmptyListRefusesEverybodyAndALaterListAdmits() {
     for (int i = 0; i < 40; ++i) refuseThenAdmit();
   }
@@ -206,7 +206,7 @@ class SocketTest : public QObject {
     QCOMPARE(last.error().code, ErrorCode::kUnavailable);
   }
 
-  // The bytes are not copied on the way in, and their owner is let go of once they have gone.
+  // The bytes are not copied when they are sent, and their owner is released after that.
   void borrowedFramesKeepTheirOwnerAsLongAsNeeded() {
     NetContext context;
     auto pull = *Socket::Server(context, SocketKind::kPull, {});
@@ -241,7 +241,7 @@ class SocketTest : public QObject {
     auto sub = *Socket::Client(context, SocketKind::kSub, client_keys, server_keys.public_key);
     QVERIFY(sub.Subscribe("a"));
     QVERIFY(sub.Connect(endpoint));
-    // What is published before the subscription arrived is not for us: publish until one comes.
+    // Messages published before the subscription are lost, so publish until one arrives.
     std::optional<Message> message;
     for (int i = 0; i < 500 && !message; ++i) {
       QVERIFY(pub.Send(Frames({"b not this"})));

@@ -3,8 +3,7 @@
 /// \file
 /// A job computes the same under every mesh: losses, gradient norms, replicas. By default a small
 /// model makes a few steps under some meshes; with TESSERA_TEST_ALL in the environment gpt-nano
-/// makes up to 60 steps under all of them. trainer_oracle_test compares what they compute with
-/// PyTorch.
+/// makes up to 60 steps under all of them. trainer_oracle_test compares the values with PyTorch.
 
 #include <QFile>
 #include <QTemporaryDir>
@@ -74,7 +73,7 @@ void ForEachElement(const tessera_piece& piece, Visit visit) {
   }
 }
 
-/// The uncut tensors of a job, put together from the pieces of all ranks.
+/// The uncut tensors of a job, assembled from the pieces of all ranks.
 struct WholeState {
   std::map<std::string, std::vector<std::byte>> tensors;
   /// Tensors of which two ranks hold an element with different bits, or no rank holds an element.
@@ -157,8 +156,8 @@ std::vector<std::byte> BytesOf(const PrivateState& state) {
   return bytes;
 }
 
-/// A group whose results one rank sees with other last bits, as a rank on an unlike processor has
-/// other last bits in its gradients.
+/// A group that changes the last bits of the results of one rank, as a different processor would
+/// change those of gradients.
 class RoundsOtherwise final : public Collective {
  public:
   explicit RoundsOtherwise(CollectivePtr group)
@@ -182,8 +181,8 @@ class RoundsOtherwise final : public Collective {
   const CollectivePtr group_;
 };
 
-/// Makes `steps` steps of a job on `states`, each rank on a thread. `change`, where given, changes
-/// the groups of a rank before it trains.
+/// Makes `steps` steps of a job on `states`, each rank on a thread. `change`, if given, changes the
+/// groups of a rank before it trains.
 Results Train(const engine::JobSettings& settings, const Mesh& mesh, int steps,
               const States& states,
               const std::function<void(int rank, Groups& groups)>& change = {}) {
@@ -264,13 +263,13 @@ class TrainAgreementTest : public QObject {
   std::map<std::string, Results> m_references;  // by settings
   const bool m_all = qEnvironmentVariableIsSet("TESSERA_TEST_ALL");
 
-  /// Few steps, unless all is tested.
+  /// A few steps, unless everything is tested.
   int stepsOf(int all, int few) const { return m_all ? all : few; }
-  /// A row that is always tested, or only where all is.
+  /// A row that is always tested, or only if everything is.
   enum Row { kAlways, kWithAll };
   bool isTested(Row row) const { return m_all || row == kAlways; }
 
-  /// The beginning of the text that all train on.
+  /// The beginning of the text that all ranks train on.
   std::string textFile(const QString& name, std::int64_t size) {
     QFile from(QString::fromStdString(m_settings.data.front())), to(m_folder.filePath(name));
     if (from.open(QIODevice::ReadOnly) && to.open(QIODevice::WriteOnly)) to.write(from.read(size));
@@ -285,7 +284,7 @@ class TrainAgreementTest : public QObject {
     return file.fileName().toStdString();
   }
 
-  /// What one process computes in `steps` steps at least.
+  /// The results of one process after at least `steps` steps.
   const Results& reference(const engine::JobSettings& settings, int steps) {
     Results& results = m_references[engine::ToJson(settings)];
     if (std::ssize(results) < steps) {
@@ -302,7 +301,8 @@ class TrainAgreementTest : public QObject {
     const Results results = Train(settings, mesh, steps, states);
     QCOMPARE(std::ssize(results), steps);
     Compare(results, reference(settings, steps), tolerance);
-    // Replicas are the same bits: over dp, over tp what is not cut, the copies of a tied embedding.
+    // Replicas have equal bits: over dp, tensors that tp does not cut over tp, and the copies of a
+    // tied embedding.
     const WholeState whole = Gather(states);
     QVERIFY2(whole.damaged.empty(), whole.damaged.empty() ? "" : whole.damaged[0].c_str());
   }
@@ -333,7 +333,7 @@ class TrainAgreementTest : public QObject {
     const int steps = m_all ? 60 : 30;
     const Results& results = reference(m_settings, steps);
     QCOMPARE(std::ssize(results), steps);
-    // Near log(256) before the first step, and it learns.
+    // The loss is near log(256) before the first step, and then falls.
     QVERIFY(results.front().loss > 4.5 && results.front().loss < 6.5);
     QVERIFY(results.back().loss < (m_all ? 0.5 : 0.8) * results.front().loss);
   }
@@ -439,7 +439,7 @@ class TrainAgreementTest : public QObject {
     if (change == "uneven") settings.model.layers = 3;
     const int steps = stepsOf(10, 4);
     agree(settings, mesh, steps);
-    // The option does something.
+    // The option has an effect.
     QVERIFY(reference(settings, steps)[0].loss != reference(m_settings, steps)[0].loss);
   }
 
@@ -466,7 +466,7 @@ class TrainAgreementTest : public QObject {
   }
 
   // Gradients of tensors that tp does not cut are averaged over it, so that copies of a parameter
-  // stay equal where ranks round differently.
+  // stay equal even if ranks round differently.
   void copiesStayEqualWhereRanksRoundOtherwise_data() {
     QTest::addColumn<Mesh>("mesh");
     QTest::newRow("tp=2") << Mesh{1, 2};
@@ -475,7 +475,7 @@ class TrainAgreementTest : public QObject {
   void copiesStayEqualWhereRanksRoundOtherwise() {
     QFETCH(Mesh, mesh);
     const States states = InitialStates(m_settings, mesh);
-    // With dp=1 the sum over dp is the last that a gradient goes through before the average.
+    // With dp=1 the sum over dp is the last operation on a gradient before the average.
     const Results results = Train(m_settings, mesh, 3, states, [](int rank, Groups& groups) {
       if (rank % 2 == 1) groups.dp = std::make_shared<RoundsOtherwise>(groups.dp);
     });
@@ -501,8 +501,9 @@ class TrainAgreementTest : public QObject {
     QVERIFY(loss.has_value() && *loss > 0);
     QCOMPARE(*(*model)->Forward(samples), *loss);
     QVERIFY(is_zero());
-    QVERIFY(
-        (*model)->Backward().has_value());  // of the forward pass: EvaluateLoss has left nothing
+    QVERIFY((*model)
+                ->Backward()
+                .has_value());  // of the forward pass, because EvaluateLoss stored nothing
     QVERIFY(!is_zero());
   }
 
@@ -545,9 +546,9 @@ class TrainAgreementTest : public QObject {
     QFETCH(Mesh, mesh);
     engine::JobSettings settings = m_settings;
     settings.precision = engine::Precision::kBf16;
-    // The first step computes with the same parameters everywhere. From then on masters differ in
-    // their last bits, and of parameters that lie near the middle between two bf16 numbers, one in
-    // some ten thousand, a rank rounds up what another rounds down: by 2^-8 of it.
+    // All ranks compute the first step with the same parameters. After that, masters differ in
+    // their last bits. About one parameter in ten thousand lies near the middle between two bf16
+    // numbers; there one rank may round up and another down, a difference of 2^-8 of the value.
     agree(settings, mesh, stepsOf(20, 6), 1e-4);
 
     const States states = InitialStates(settings, mesh);
@@ -625,7 +626,7 @@ class TrainAgreementTest : public QObject {
     *static_cast<float*>(piece.data) = before;
     QVERIFY(trainer.PrepareUpdate(1, true).has_value());
     trainer.CommitUpdate();
-    QCOMPARE(trainer.step(), 1);  // the step counts, its data are used up
+    QCOMPARE(trainer.step(), 1);  // the step counts, and its data are consumed
     const WholeState after = Gather(states), initial = Gather(InitialStates(m_settings, {}));
     for (const auto& [name, bytes] : after.tensors) {
       QCOMPARE(bytes == initial.tensors.at(name), !name.starts_with("job."));

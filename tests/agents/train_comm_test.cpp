@@ -37,7 +37,7 @@ using std::chrono::steady_clock;
 
 namespace {
 
-/// Element i of rank r in round k: sums of these round, so that the order of addition shows.
+/// Element i of rank r in round k. Sums of these are rounded, so the order of addition matters.
 float ValueOf(int rank, std::size_t i, int round) {
   constexpr float kScales[] = {1, 10, 100, 1000};
   const auto r = static_cast<std::uint32_t>(rank), k = static_cast<std::uint32_t>(round);
@@ -53,7 +53,7 @@ std::vector<float> ValuesOf(int rank, std::size_t size, int round) {
 
 constexpr std::size_t kSizes[] = {1, 7, 16384, 16385, 300001, 1};
 
-/// What is wrong with the collectives of this rank, or an empty string.
+/// Describes what is wrong with the collectives of this rank; empty if nothing is.
 std::string CheckCollectives(Collective& group) {
   const int ranks = group.size();
   int round = 0;
@@ -106,9 +106,8 @@ std::string CheckCollectives(Collective& group) {
   return {};
 }
 
-/// One step of a pipeline as 1F1B has it (Narayanan et al., SC 2021, section 2.2): what a stage
-/// receives says which micro-batch it is and through which stages it has gone. What is wrong, or
-/// an empty string.
+/// One step of a 1F1B pipeline (Narayanan et al., SC 2021, section 2.2). Each message contains its
+/// micro-batch and the stages that it has passed. Returns what is wrong, or an empty string.
 std::string CheckPipeline(Collective& pp, int micro_batches, std::size_t size) {
   const int stage = pp.rank(), last = pp.size() - 1;
   const auto message = [&](int micro_batch, int from, bool is_forward) {
@@ -146,15 +145,15 @@ std::string CheckPipeline(Collective& pp, int micro_batches, std::size_t size) {
 
 constexpr std::size_t kMessageFloats = 5000;
 
-/// What is wrong with the messages of this rank, or an empty string.
+/// Describes what is wrong with the messages of this rank; empty if nothing is.
 std::string CheckMessages(Collective& group) {
   const int first = 0, last = group.size() - 1, rank = group.rank();
   for (const std::size_t size : {std::size_t{1}, kMessageFloats, kMessageFloats - 1}) {
     if (auto wrong = CheckPipeline(group, 9, size); !wrong.empty()) return wrong;
     if (auto wrong = CheckPipeline(group, 1, size); !wrong.empty()) return wrong;
   }
-  // As many messages as may be under way wait for nobody: their receiver comes only after all have
-  // met. They keep their order.
+  // The largest number of messages in flight is sent without waiting: the receiver reads them only
+  // after the barrier. They keep their order.
   const auto in_order = [](int i) {
     return ValuesOf(i, kMessageFloats - static_cast<std::size_t>(i), 1);
   };
@@ -166,7 +165,7 @@ std::string CheckMessages(Collective& group) {
     std::vector<float> values(in_order(i).size());
     if (!group.Receive(first, values) || values != in_order(i)) return "order";
   }
-  // 16 MiB both ways, far more than the group was made for, and one beside it.
+  // 16 MiB in both directions, far more than the group was made for, and a small message.
   constexpr std::size_t kLarge = 4 << 20;
   const auto large = [](int from) {
     std::vector<float> values(kLarge);
@@ -202,7 +201,8 @@ GroupOptions Options(int rank, int size, std::size_t message_floats = 0) {
   return options;
 }
 
-/// A rendezvous of processes: a file a key. Abandoned once it has one of that name.
+/// A rendezvous of processes: one file per key. It is abandoned once a file named "abandoned"
+/// exists.
 class FolderRendezvous final : public Rendezvous {
  public:
   explicit FolderRendezvous(std::filesystem::path folder) : folder_(std::move(folder)) {}
@@ -248,7 +248,7 @@ Result<Groups> ThreeStages(int rank, bool one_host, std::shared_ptr<Rendezvous> 
                        kMessageFloats);
 }
 
-/// The life of the rank that is killed: sends and sends.
+/// The rank that is killed sends without end.
 int RunPeer(const char* folder, bool one_host) {
   auto groups = ThreeStages(2, one_host, std::make_shared<FolderRendezvous>(folder));
   if (!groups) return 1;
@@ -258,10 +258,10 @@ int RunPeer(const char* folder, bool one_host) {
   return 0;
 }
 
-/// A rank that waits looks at its flags every 20 ms; an operation that does not wait looks once.
+/// A waiting rank checks its flags every 20 ms; an operation that does not wait checks once.
 constexpr int kLooksOfAWait = 5;
 
-/// Returns when `condition` holds, or after 30 s, when what follows fails.
+/// Returns when `condition` holds, or after 30 s; the checks that follow then fail.
 void WaitFor(const std::function<bool()>& condition) {
   const auto deadline = steady_clock::now() + std::chrono::seconds(30);
   while (!condition() && steady_clock::now() < deadline) {
@@ -269,7 +269,7 @@ void WaitFor(const std::function<bool()>& condition) {
   }
 }
 
-/// Runs `body(rank)` on a thread each and returns what they returned.
+/// Runs `body(rank)` on one thread per rank and returns the results.
 std::vector<std::string> OnThreads(int ranks, const std::function<std::string(int)>& body) {
   std::vector<std::string> results(static_cast<std::size_t>(ranks));
   std::vector<std::jthread> threads;
@@ -288,7 +288,7 @@ class TrainCommTest : public QObject {
   static void compareWithNothing(const std::vector<std::string>& results) {
     for (const std::string& result : results) QCOMPARE(QString::fromStdString(result), QString());
   }
-  /// Each rank is a process; what `check` finds wrong fails the test.
+  /// Each rank is a process. The test fails if `check` returns a problem.
   static void InProcesses(int ranks, const std::function<std::string(int rank)>& check) {
     std::vector<pid_t> children;
     for (int rank = 0; rank < ranks; ++rank) {
@@ -359,7 +359,7 @@ class TrainCommTest : public QObject {
     }));
   }
 
-  // As between stages: the sender of a message waits in another group for its receiver.
+  // As between stages, the sender of a message waits in another group for its receiver.
   void messageArrivesWhileItsSenderWaitsElsewhere_data() {
     QTest::addColumn<bool>("shared");
     QTest::newRow("shared memory") << true;
@@ -393,8 +393,8 @@ class TrainCommTest : public QObject {
     QVERIFY(!MakeSelfGroup()->Receive(0, values));
   }
 
-  // One rank waits, the other does not come; the wait ends by an abort of the rank's own from
-  // another thread, by abandonment, or by the timeout.
+  // One rank waits, and the other does not join. The wait ends by an abort from another thread of
+  // the rank, by abandonment, or by the timeout.
   void waitForAMessageEnds_data() {
     QTest::addColumn<bool>("shared");
     QTest::addColumn<bool>("sends");
@@ -437,7 +437,7 @@ class TrainCommTest : public QObject {
         if (by == "abort") (*group)->Abort();
         if (by == "abandonment") rendezvous->Abandon();
       });
-      std::vector<float> values(kKilledFloats);  // more than is taken without a receiver
+      std::vector<float> values(kKilledFloats);  // more than can be sent without a receiver
       Status status = OkStatus();
       while (status) status = sends ? (*group)->Send(1, values) : (*group)->Receive(1, values);
       end.join();
@@ -451,9 +451,9 @@ class TrainCommTest : public QObject {
     compareWithNothing(results);
   }
 
-  // A stage is killed while it sends; the next waits for the rest of the message, the one after for
-  // that one. Ranks on other hosts notice the end of its connections; in shared memory both wait
-  // until the attempt is abandoned.
+  // A stage is killed while it sends. The next stage waits for the rest of the message, and the
+  // third stage waits for the second. Ranks on other hosts detect that its connections ended; in
+  // shared memory both wait until the attempt is abandoned.
   void killedStage_data() {
     QTest::addColumn<bool>("one_host");
     QTest::newRow("shared memory") << true;
@@ -474,7 +474,7 @@ class TrainCommTest : public QObject {
       WaitFor([&] { return received >= 2 || out > 0; });
       ::kill(pid, SIGKILL);
       ::waitpid(pid, nullptr, 0);
-      if (!one_host) WaitFor([&] { return out == 2; });  // the end of connections is noticed
+      if (!one_host) WaitFor([&] { return out == 2; });  // the end of connections is detected
       rendezvous->Abandon();
     });
     const auto results = OnThreads(2, [&](int rank) -> std::string {
@@ -496,7 +496,7 @@ class TrainCommTest : public QObject {
     QVERIFY(received >= 2);
   }
 
-  // A rank that is killed never comes; the others get out once somebody says that it is over.
+  // A killed rank never joins. The others return once the group is abandoned.
   void killedRankIsWaitedForUntilAbandoned() {
     const int fd = Memory(3);
     const pid_t pid = ::fork();
@@ -516,7 +516,7 @@ class TrainCommTest : public QObject {
         threads.emplace_back([&, rank] {
           GroupOptions options = Options(rank, 3);
           options.abandoned = [&] {
-            ++waiting;  // is asked only by a rank that waits
+            ++waiting;  // only a waiting rank calls this
             return abandoned.load();
           };
           auto group = MakeShmGroup(options, ::dup(fd));
@@ -537,7 +537,7 @@ class TrainCommTest : public QObject {
       int status = 0;
       ::waitpid(pid, &status, 0);
       waiting = 0;
-      WaitFor([&] { return waiting > 4; });  // both wait for a rank that does not come
+      WaitFor([&] { return waiting > 4; });  // both wait for a rank that does not join
       abandoned = true;
     }
     ::close(fd);
@@ -552,7 +552,7 @@ class TrainCommTest : public QObject {
     for (int rank = 1; rank < 3; ++rank) {
       threads.emplace_back([&, rank] {
         GroupOptions options = Options(rank, 3);
-        options.abandoned = [&, counted = false]() mutable {  // called only by a rank that waits
+        options.abandoned = [&, counted = false]() mutable {  // only a waiting rank calls this
           if (!std::exchange(counted, true)) ++waiting;
           return false;
         };
@@ -617,8 +617,8 @@ class TrainCommTest : public QObject {
     }));
   }
 
-  // Without any abandonment: the loss of a rank is noticed, also by ranks that wait for one that
-  // has noticed it.
+  // Without abandonment: the loss of a rank is detected, also by ranks that wait for one that has
+  // detected it.
   void tcpRankThatIsGoneIsNoticedByAll() {
     const auto rendezvous = std::make_shared<ThreadRendezvous>();
     compareWithNothing(OnThreads(3, [&](int rank) -> std::string {
@@ -680,7 +680,7 @@ class TrainCommTest : public QObject {
     QCOMPARE(bad.error().message, std::string("group g: 'nowhere' is not a network address"));
   }
 
-  // What connects without knowing the group's secret is turned away; the ranks find each other.
+  // A connection without the secret of the group is refused, and the ranks still connect.
   void tcpStrangersAreTurnedAway() {
     const auto rendezvous = std::make_shared<ThreadRendezvous>();
     compareWithNothing(OnThreads(2, [&](int rank) -> std::string {
@@ -736,7 +736,7 @@ class TrainCommTest : public QObject {
     QCOMPARE(rendezvous->has_keys(), hosts > 1);
   }
 
-  // Every rank adds its bit in each of its groups; stages pass theirs on.
+  // Every rank adds its bit in each of its groups; stages send theirs to the next stage.
   void groupsFollowTheMesh_data() {
     QTest::addColumn<int>("pp");
     QTest::addColumn<int>("dp");
@@ -781,7 +781,7 @@ class TrainCommTest : public QObject {
         if (group->rank() != coordinate) return "place";
       }
       const std::string wrong = pp > 1 ? CheckPipeline(*groups->pp, 5, kMessageFloats) : "";
-      // As the step decision does: no group goes before all messages are received.
+      // As after the step decision, no group is destroyed before all messages are received.
       return wrong.empty() && !groups->world->Barrier() ? "barrier" : wrong;
     }));
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a trainer does with its data: reads ahead, and says before a step that it cannot read the
-/// next.
+/// How a trainer reads its data: it reads ahead, and reports before a step that it cannot read the
+/// data of the next one.
 
 #include <QFile>
 #include <QTemporaryDir>
@@ -152,7 +152,7 @@ class TrainDataTest : public QObject {
     }
   }
 
-  // What is slower than the step is waited for, what is faster is not.
+  // A read that takes longer than the step delays it; a faster read does not.
   void readsWhileItComputes() {
     const auto data = std::make_shared<SwitchedData>();
     Process process(smallJob(), Single(data));
@@ -160,7 +160,7 @@ class TrainDataTest : public QObject {
     QVERIFY(process.trainer.FetchBatch().has_value());
     QVERIFY(process.trainer.HasBatch());
     QCOMPARE(data->reads.load(), 8);
-    data->delay_ms = 25;  // 200 ms a batch
+    data->delay_ms = 25;  // 200 ms per batch
     QCOMPARE(process.Step().value_or(9), std::uint64_t{0});
     QCOMPARE(data->reads.load(), 16);
     QVERIFY(process.trainer.HasBatch());
@@ -181,8 +181,9 @@ class TrainDataTest : public QObject {
     QCOMPARE(data->reads.load(), 16);
   }
 
-  // Step 3 fails to read the batch of step 4: it is made, asks for a pause, and step 4 is not begun
-  // before the data are back. Losses are those of a run that nothing disturbed, bit for bit.
+  // Step 3 fails to read the batch of step 4. Step 3 is still made and requests a pause, and step 4
+  // does not begin until the data are readable. The losses equal those of an undisturbed run bit
+  // for bit.
   void dataThatIsGoneStopsBeforeTheStep() {
     engine::JobSettings settings = smallJob();
     QFile text(m_folder.filePath("text"));
@@ -204,12 +205,12 @@ class TrainDataTest : public QObject {
     QVERIFY(!process.trainer.HasBatch());
     const QString problem = QString::fromStdString(process.trainer.data_problem());
     QVERIFY2(problem.contains(text.fileName()), qPrintable(problem));
-    // Tried again too early.
+    // A retry that comes too early.
     QVERIFY(!process.trainer.FetchBatch());
     QVERIFY(!process.trainer.ComputeGradients());
     QCOMPARE(process.trainer.step(), std::int64_t{3});
 
-    // Other data of other size are not taken for the old ones.
+    // Different data of a different size are not accepted.
     QVERIFY(text.open(QIODevice::WriteOnly));
     text.write(bytes.left(3000));
     text.close();
@@ -228,7 +229,7 @@ class TrainDataTest : public QObject {
   }
 
   // A read does not end: the step requests a pause, which names the sample, and cancels the read.
-  // The wait for an opening ends as that for a read.
+  // The wait for an opening ends in the same way as that for a read.
   void readsThatStandStillPause() {
     const auto data = std::make_shared<SwitchedData>();
     std::atomic<int> opening_ms = 0;
@@ -247,7 +248,7 @@ class TrainDataTest : public QObject {
     Process process(smallJob(), Single(data), access);
     QCOMPARE(process.Step().value_or(9), std::uint64_t{0});
     data->stands_still = true;
-    QCOMPARE(process.Step().value_or(9), std::uint64_t{TESSERA_PAUSE_DATA});  // the read goes on
+    QCOMPARE(process.Step().value_or(9), std::uint64_t{TESSERA_PAUSE_DATA});  // the read continues
     QVERIFY(first.stop_requested());
     const QString problem = QString::fromStdString(process.trainer.data_problem());
     QVERIFY2(problem.contains("no batch after 0.3 s: reading sample") &&
@@ -264,7 +265,7 @@ class TrainDataTest : public QObject {
     QCOMPARE(process.Step().value_or(9), std::uint64_t{0});
   }
 
-  // The samples that were read are counted, those that were read ahead for nothing taken away.
+  // Counts the samples that were read, without those that were read ahead in vain.
   void aChangeReadsOnUnlessItIsWrongOnPurpose_data() {
     QTest::addColumn<QString>("at_change");
     QTest::addColumn<QList<int>>("reads_of_samples");  // never, once, twice
@@ -275,7 +276,7 @@ class TrainDataTest : public QObject {
     QFETCH(QString, at_change);
     QFETCH(QList<int>, reads_of_samples);
     engine::JobSettings settings = smallJob();
-    settings.global_batch = 4;  // 5 steps a pass
+    settings.global_batch = 4;  // 5 steps per pass
     QVERIFY(engine::ApplySetting(settings, "at_change", at_change.toStdString()).has_value());
     const auto data = std::make_shared<SwitchedData>();
     Process process(settings, Single(data));
@@ -285,7 +286,7 @@ class TrainDataTest : public QObject {
         process.trainer.OnChange();
         if (!process.trainer.HasBatch()) QVERIFY(process.trainer.FetchBatch().has_value());
       }
-      // What the step computes with is what was read for it last.
+      // The step uses the batch that was read for it last.
       QVERIFY(process.trainer.FetchBatch().has_value());
       for (std::size_t i = data->order.size() - 4; i < data->order.size(); ++i) {
         ++reads[static_cast<std::size_t>(data->order[i])];
@@ -309,13 +310,13 @@ class TrainDataTest : public QObject {
     Process process(settings, Single(data));
     process.trainer.OnChange();
     QCOMPARE(process.Step().value_or(9), std::uint64_t{0});
-    QCOMPARE(data->reads.load(), 3 + 3);  // this step's, and ahead the next one's
+    QCOMPARE(data->reads.load(), 3 + 3);  // this step's samples, and the next step's read ahead
     const std::set<std::int64_t> seen(data->order.begin(), data->order.end());
     QCOMPARE(seen.size(), std::size_t{6});
   }
 
-  // Another rank's batch was not read: this one's is not used either, and what it was read from may
-  // be gone as well.
+  // Another rank could not read its batch: the batch of this rank is dropped too, because its
+  // source may be gone as well.
   void aDroppedBatchIsReadAgain() {
     const auto data = std::make_shared<SwitchedData>();
     int opened = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The trainer and the file tree give the same samples: what ranks train on, step by step through
-/// reconfigurations, is what the files data/R hold, for every format. Files are taken apart here
-/// without the code that made them.
+/// The trainer and the file tree provide the same samples: in every step, also across
+/// reconfigurations, the files data/R hold the samples that the ranks train on, for every format.
+/// The files are parsed here without the code that made them.
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -31,7 +31,7 @@ namespace {
 constexpr std::int64_t kSequence = 16;
 constexpr std::size_t kWindow = kSequence + 1;
 
-/// Files of a format in a folder. Every record says which it is.
+/// Files of a format in a folder. Every record contains its number.
 void WriteSome(const std::string& format, const std::string& folder, std::mt19937_64& rng) {
   std::string bytes;
   if (format == "text" || format == "mixed")
@@ -48,7 +48,7 @@ void WriteSome(const std::string& format, const std::string& folder, std::mt1993
     test::WriteBytes(folder + "/r.tfrecord", bytes);
   }
   if (format == "tar") {
-    for (const char* shard : {"/0.tar", "/1.tar"}) {  // of one set of names
+    for (const char* shard : {"/0.tar", "/1.tar"}) {  // with the same names
       bytes.clear();
       for (int i = 0; i < 20; ++i) {
         const std::string name = "d/" + std::to_string(i);
@@ -73,7 +73,7 @@ void AppendBytes(const std::string& data, Tokens& tokens) {
   }
 }
 
-/// What a trainer makes of a file, one sample after the other.
+/// The tokens that a trainer reads from a file, one sample after the other.
 Tokens TokensOf(const std::string& file, const std::string& format) {
   Tokens tokens;
   if (format == "text") {
@@ -197,7 +197,7 @@ class TrainFilesTest : public QObject {
     }
   }
 
-  // What is wrong is said with file and byte, and is forgotten when it is mended.
+  // The error names file and byte, and disappears when the file is repaired.
   void dataThatComeBack() {
     std::mt19937_64 rng(test::Seed());
     const std::string folder = m_home.filePath("back").toStdString();
@@ -216,7 +216,8 @@ class TrainFilesTest : public QObject {
     QTRY_VERIFY(read().has_value());  // tried again after a pause
     const auto good = read();
     VERIFY_OK(good);
-    // The file changes under the mount: what was read before is shown, the rest is not.
+    // The file changes under the mount: samples that were read before are still shown, others are
+    // not.
     QFile file(QString::fromStdString(path));
     QVERIFY(file.open(QIODevice::ReadWrite));
     const QByteArray bytes = file.readAll();

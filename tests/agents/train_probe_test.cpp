@@ -38,7 +38,7 @@ class TrainProbeTest : public QObject {
       }
     }
     QVERIFY(c.shared_send.At(1 << 20) > 1e-6);
-    // It is a measurement, not the built-in values.
+    // The result is a measurement, not the built-in values.
     QVERIFY(c.shared_all_reduce != engine::Calibration{}.shared_all_reduce);
   }
 };

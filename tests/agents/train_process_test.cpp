@@ -31,8 +31,8 @@ using namespace tessera::agents::train;
 
 namespace {
 
-/// Runs `body(out)` in a child, which then exits with 0. Returns its wait status; `said` is what it
-/// wrote to the descriptor `out`.
+/// Runs `body(out)` in a child, which then exits with 0. Returns its wait status; `said` is the
+/// text that it wrote to the descriptor `out`.
 int InChild(const std::function<void(int)>& body, QByteArray* said) {
   int ends[2];
   if (::pipe(ends) != 0) return -1;
@@ -119,7 +119,7 @@ class TrainProcessTest : public QObject {
           {
             const UpdateSection section;
             ::kill(::getpid(), SIGTERM);
-            Say(out, 'u');  // the update goes on to its end
+            Say(out, 'u');  // the update runs to its end
           }
           Say(out, 'x');  // never reached
         },
@@ -200,7 +200,7 @@ class TrainProcessTest : public QObject {
     const auto run = [&](const QStringList& settings) {
       QStringList arguments;
       for (const QString& setting : settings) arguments << "--set" << setting;
-      // A setting counts wherever it stands.
+      // A setting may appear anywhere on the command line.
       return Train(arguments +
                    QStringList{"--solo", "gpt-nano", "--steps", "2", "--json", "--data", text});
     };
@@ -211,7 +211,7 @@ class TrainProcessTest : public QObject {
                               "kv_heads=2", "precision=bf16"});
     VERIFY_OK(changed);
     QVERIFY(changed->count('\n') == 2 && !changed->startsWith(first));
-    const auto faster = run({"learning_rate=0.01"});  // counts from the second step on
+    const auto faster = run({"learning_rate=0.01"});  // takes effect from the second step on
     VERIFY_OK(faster);
     QVERIFY(faster->startsWith(first) && *faster != *plain);
     const auto refused = run({"learning_speed=1"});
@@ -264,7 +264,7 @@ class TrainProcessTest : public QObject {
     QFETCH(int, code);
     QFETCH(QString, message);
     const Outcome outcome = RunTrainer(arguments);
-    // Before it there may be the warning of a slow BLAS library.
+    // The warning of a slow BLAS library may precede it.
     QVERIFY2(outcome.error.endsWith(message.toUtf8()), outcome.error.constData());
     QCOMPARE(outcome.exit_code, code);
     QVERIFY(outcome.out.isEmpty());

@@ -28,7 +28,7 @@ std::string TextOf(const std::vector<StageAction>& actions) {
   return text;
 }
 
-/// Messages from a stage to a neighbour that are not yet taken.
+/// Messages from a stage to a neighbour that are not yet received.
 struct Channel {
   std::deque<std::int64_t> messages;
   bool has_room() const { return std::ssize(messages) < Collective::kMaxInFlight; }
@@ -62,8 +62,8 @@ class TrainScheduleTest : public QObject {
     QCOMPARE(TextOf(OneForwardOneBackward(stage, stages, micro_batches)), actions);
   }
 
-  /// Runs all stages against each other, each as far as it gets. A stage waits for the message of
-  /// its micro-batch and for room for its own.
+  /// Runs all stages together, each as far as possible. A stage waits for the message of its
+  /// micro-batch and for room for its own.
   void noStageWaitsInACircle() {
     for (std::int64_t stages = 1; stages <= 9; ++stages) {
       for (std::int64_t micro_batches = 1; micro_batches <= 20; ++micro_batches) {

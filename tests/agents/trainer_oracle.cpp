@@ -24,7 +24,7 @@ namespace {
 using agents::train::PrivateState;
 using Values = std::map<std::string, std::vector<double>>;  // of uncut tensors, by name
 
-/// The bytes that both train on, from a linear congruential generator.
+/// The bytes that both programs train on, from a linear congruential generator.
 QByteArray OracleText(std::int64_t size) {
   QByteArray text;
   std::uint32_t state = 12345;
@@ -75,7 +75,7 @@ std::size_t WholeIndex(const tessera_piece& piece, std::int64_t i) {
   return static_cast<std::size_t>(index);
 }
 
-/// Puts f32 tensors together; `data` picks the memory of a piece, null to leave it out.
+/// Assembles f32 tensors. `data` returns the memory of a piece, or null to omit it.
 template <typename Data>
 Values Whole(const PrivateState& state, Data data) {
   Values whole;
@@ -144,15 +144,16 @@ QString CompareTensors(const QString& what, const Values& ours, const QJsonObjec
   return {};
 }
 
-/// The gradient of a key bias is 0 but for rounding, because the softmax does not change where all
-/// scores of a row do. AdamW makes a step of any size of it, so these updates are not compared.
+/// The gradient of a key bias is 0 except for rounding, because the softmax does not change if all
+/// scores of a row change equally. AdamW may turn it into a step of any size, so these updates are
+/// not compared.
 void LeaveOutKeyBiases(Values& updated, const Values& gradients, QJsonObject& theirs) {
   for (auto& [name, values] : updated) {
     if (!name.ends_with("attn.qkv.bias")) continue;
     const QString key = QString::fromStdString(name);
     QJsonObject tensor = theirs[key].toObject();
     const QJsonArray at = tensor["at"].toArray();
-    std::vector<double> compared(values.size());  // 0 but for the elements in the file
+    std::vector<double> compared(values.size());  // 0 except for the elements in the file
     QJsonArray elements = tensor["elements"].toArray();
     for (qsizetype i = 0; i < at.size(); ++i) {
       const auto index = static_cast<std::size_t>(at[i].toInteger());
@@ -179,7 +180,7 @@ Result<QString> CompareJob(engine::JobSettings settings, const QJsonObject& file
   text.close();
   settings.data = {text.fileName().toStdString()};
   TESSERA_TRY(auto data, agents::OpenJobData(settings));
-  // A batch is a whole pass: in which order a pass has its samples does not count.
+  // A batch is a whole pass, so the order of samples within a pass does not matter.
   if (data.num_samples() != settings.global_batch) return Internal("not one batch of samples");
   TESSERA_TRY(const auto collection, engine::MakeCollection(settings, false));
   TESSERA_TRY(const auto mesh, ptc::DeviceMesh::Make({}, {ptc::DeviceId{}}));

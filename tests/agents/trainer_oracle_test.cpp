@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The trainer computes what PyTorch computes: goldens of tests/python/trainer_oracle.py, which has
-/// its own model, random stream and optimizer.
+/// The trainer computes the same values as PyTorch: golden values of
+/// tests/python/trainer_oracle.py, which has its own model, random stream and optimizer.
 
 #include "tests/agents/trainer_oracle.h"
 
@@ -32,7 +32,8 @@ class TrainerOracleTest : public QObject {
     QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
   }
 
-  // The comparison notices each kind of value, and a trainer that computes another model.
+  // The comparison detects a change of each kind of value, and a trainer that computes another
+  // model.
   void differencesAreFound_data() {
     QTest::addColumn<QByteArray>("from");
     QTest::addColumn<QByteArray>("to");

@@ -38,8 +38,8 @@ struct Office {
   std::vector<std::pair<std::int32_t, wire::ToNode>> sent;
   std::set<std::int32_t> gone;
   std::vector<Result<wire::ViewReply>> replies;
-  int looks = 0;                        // times that the desk looked at the job
-  Loop::Clock::duration time_passed{};  // beside the real time
+  int looks = 0;                        // how often the desk requested the job
+  Loop::Clock::duration time_passed{};  // added to the real time
   std::optional<ViewDesk> desk;
   std::thread thread;
 
@@ -75,7 +75,7 @@ struct Office {
   void PassTime(std::chrono::seconds time) {
     Do([&] { return time_passed += time; });
   }
-  /// Waits until the desk has looked at the job `count` times more.
+  /// Waits until the desk has requested the job `count` more times.
   bool AwaitLooks(int count) {
     const int wanted = Do([&] { return looks; }) + count;
     return QTest::qWaitFor([&] { return Do([&] { return looks; }) >= wanted; });
@@ -199,7 +199,7 @@ class ViewDeskTest : public QObject {
     job.since_step = since;
     job.step_seconds = length;
     QCOMPARE(qint64{StepOfView(job, margin)}, step);
-    job.max_steps = 100;  // none follows
+    job.max_steps = 100;  // no step follows
     QCOMPARE(StepOfView(job, margin), 100);
     job.max_steps = 0;
     job.paused = true;
@@ -422,7 +422,7 @@ class ViewDeskTest : public QObject {
     office.AskAs("a");
     const std::uint64_t view = office.TakeAll();
     office.PassTime(29s);
-    office.AskAs("a");  // which renews the lease
+    office.AskAs("a");  // this renews the lease
     QCOMPARE(office.NumReplies(), std::size_t{2});
     office.PassTime(31s);
     office.AskAs("a");

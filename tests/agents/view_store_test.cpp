@@ -56,7 +56,8 @@ void ForEachByte(const ptc::Layout& layout, int tensor, const ptc::Box& box, Vis
   });
 }
 
-/// Four devices, each with a training thread that computes, meets the others and updates in place.
+/// Four devices, each with a training thread that computes, waits for the others and updates in
+/// place.
 class Training {
  public:
   explicit Training(const ptc::Layout& layout) : layout_(layout), meeting_(4) {
@@ -231,7 +232,7 @@ class ViewStoreTest : public QObject {
   }
 
   void aPauseBeforeTheStepIsTold() {
-    const auto outcome = start(m_training->Task(1, 4));  // nobody trains
+    const auto outcome = start(m_training->Task(1, 4));  // no thread trains
     onLoop([&] { m_store->OnPaused("another", 0); });
     onLoop([&] { m_store->OnPaused(kJob, 4); });  // the requested step is not later than this one
     // The answer names the step of the pause that caused it.
@@ -380,7 +381,8 @@ class ViewStoreTest : public QObject {
   ViewStore::Outcome take(ViewTask task, std::optional<std::int64_t> paused = {}) {
     return start(std::move(task), paused)->future.get();
   }
-  /// Takes a view of the training job. \return its step
+  /// Takes a view of the training job.
+  /// \return its step
   std::int64_t caught(std::uint64_t view) {
     for (;;) {
       const std::int64_t step = m_training->step() + 2;

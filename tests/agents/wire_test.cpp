@@ -167,7 +167,7 @@ class Any {
       entry.phases["phase " + std::to_string(n)] = Real();
     entry.from_options = Options();
     entry.to_options = Options();
-    entry.who = Text();
+    entry.requester = Text();
     entry.kept = Count();
     entry.device = Count();
     entry.host = Count();

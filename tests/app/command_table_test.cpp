@@ -351,7 +351,7 @@ class CommandTableTest : public QObject {
     return commands()[static_cast<std::size_t>(index)];
   }
 
-  /// What is wrong with a line that begins with `tesseractl`; empty for a good one.
+  /// Describes what is wrong with a line that begins with `tesseractl`; empty for a valid one.
   static QString fits(const QString& line) {
     std::vector<std::string> words = ShellWords(line);
     if (words.empty() || words.front() != "tesseractl") return QStringLiteral("another program");

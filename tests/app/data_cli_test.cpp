@@ -45,7 +45,7 @@ class DataCliTest : public QObject {
     QCOMPARE(seen[0].size(), std::size_t{100});
     QCOMPARE(seen[1].size(), std::size_t{100});
     QVERIFY(first != second);
-    // The same seed says the same, another one another.
+    // Equal seeds give equal orders, and another seed gives another order.
     const QStringList again = {"--data", "a.txt", "--sequence", "10", "--limit", "200", "--seed"};
     QCOMPARE(object(again + QStringList{"5"}), shown);
     QVERIFY(object(again + QStringList{"6"}) != shown);
@@ -79,7 +79,7 @@ class DataCliTest : public QObject {
     QCOMPARE(part["padded"].toInt(), 1);
     const QByteArray text = run(words).output;
     QVERIFY2(text.contains("part 0: 1 records are longer than 10 tokens and are cut, 1 are shorter "
-                           "and are filled up with token 0"),
+                           "and are padded with token 0"),
              text.constData());
   }
 

@@ -42,7 +42,7 @@ class ErrorsTest : public QObject {
   void everyEntryIsAMessageOfTheProgram() {
     const QString sources = Sources();
     for (const app::KnownError& error : app::knownErrors()) {
-      // Each literal part of the message stands in the sources, {} apart.
+      // Each literal part of the message, between the {}, is in the sources.
       for (const QString& part : QString::fromStdString(error.match).split(QStringLiteral("{}"))) {
         const QString literal = part.trimmed();
         if (literal.size() < 3) continue;
@@ -81,7 +81,7 @@ class ErrorsTest : public QObject {
     QVERIFY(seen.size() > 20);
   }
 
-  // `tesseractl explain > resources/guide/errors.md` makes it anew.
+  // `tesseractl explain > resources/guide/errors.md` makes it again.
   void pageOfTheGuideIsTheCatalogue() {
     QCOMPARE(Read(QStringLiteral(TESSERA_SOURCE_DIR "/resources/guide/errors.md")),
              QString::fromStdString(app::errorsPage()));

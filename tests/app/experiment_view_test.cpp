@@ -107,7 +107,7 @@ class ExperimentViewTest : public QObject {
     QVERIFY(lines[13].find("* right") != std::string::npos);
     QVERIFY(lines[13].find("o a <wrong> & worse") != std::string::npos);
     QVERIFY(lines[13].find(": change") != std::string::npos);
-    // The right curve falls all the way; the other one comes back up.
+    // The right curve falls all the way; the other one rises again.
     const auto rowsWith = [&](char letter) {
       QList<std::size_t> rows;
       for (std::size_t i = 2; i < 10; ++i)

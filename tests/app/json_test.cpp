@@ -121,7 +121,7 @@ class JsonTest : public QObject {
   void historyAndMetricsHaveTheirKeys() {
     engine::HistoryEntry entry;
     entry.phases = {{"pausing", 0.25}};
-    entry.who = "tesseractl, lena@lab3";
+    entry.requester = "tesseractl, lena@lab3";
     entry.network = 9;
     entry.flows = {{{0, 0}, {1, 1}, 9, 9, 4.5}};
     const Json json = app::toJson(entry);

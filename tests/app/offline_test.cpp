@@ -21,8 +21,7 @@ class OfflineTest : public QObject {
   }
 
   void catalogueListsModelsWithTheirSizes() {
-    const QJsonArray models =
-        object({"models", "list", "--json"})["models"].toArray();
+    const QJsonArray models = object({"models", "list", "--json"})["models"].toArray();
     QCOMPARE(models.size(), 13);
     const QJsonObject shown = object({"models", "show", "llama-3-8b", "--json"});
     QCOMPARE(shown["parameters"].toInteger(), 8'030'261'248);
@@ -194,7 +193,8 @@ class OfflineTest : public QObject {
     QCOMPARE(relayed["relay"]["on"].toBool(), true);
     QCOMPARE(relayed["relay"]["network_direct_bytes"].toInteger(), direct);
     QCOMPARE(relayed["schedule"]["network_bytes"].toInteger(), direct / 4);
-    QCOMPARE(relayed["schedule"]["network_bytes"].toInteger() + relayed["schedule"]["host_bytes"].toInteger(),
+    QCOMPARE(relayed["schedule"]["network_bytes"].toInteger() +
+                 relayed["schedule"]["host_bytes"].toInteger(),
              relayed["volume_bound_bytes"].toInteger());
     QCOMPARE(straight["relay"]["on"].toBool(), false);
     QCOMPARE(straight["schedule"]["network_bytes"].toInteger(), direct);
@@ -232,7 +232,7 @@ class OfflineTest : public QObject {
     QVERIFY2(refused.errors.contains("the memory budget is 1048576"), refused.errors.constData());
   }
 
-  // Too many moves for a schedule: that is said, and the plan itself is there.
+  // With too many moves for a schedule the output states that, and still has the plan.
   void scheduleHasALimit() {
     const QStringList words{"plan", "--model",        "llama-3-70b", "--from", "tp=8,pp=4,dp=12",
                             "--to", "tp=8,pp=4,dp=16"};
@@ -241,10 +241,10 @@ class OfflineTest : public QObject {
     QVERIFY(plan["schedule"].isNull());
     QVERIFY(plan["schedule_pieces"]["these"].toInteger() >
             plan["schedule_pieces"]["most"].toInteger());
-    QVERIFY(run(words).output.contains("schedule  not worked out above 200000 pieces, these are "));
+    QVERIFY(run(words).output.contains("schedule  none above 200000 pieces; this plan has "));
     const Outcome budget = run(words + QStringList{"--memory", "64G"});
     QCOMPARE(budget.code, 1);
-    QVERIFY2(budget.errors.contains("--memory: a schedule is not worked out above 200000 pieces"),
+    QVERIFY2(budget.errors.contains("--memory: there is no schedule above 200000 pieces"),
              budget.errors.constData());
   }
 

@@ -44,7 +44,7 @@ class Registrar {
   void happen(int number) {
     auto history = engine::History::Open(m_path);
     VERIFY_OK(history);
-    const double now = app::wallClock();  // what is too old would be let go at once
+    const double now = app::wallClock();  // rows that are too old would be removed at once
     engine::Event event{0, now, engine::Severity::kInfo, "n0", "event " + std::to_string(number)};
     QVERIFY((*history)->AddEvent(event));
     const engine::Sample sample{"j", number, 3, 1, 1e5, now};
@@ -181,7 +181,7 @@ class PanelMirrorTest : public QObject {
     QCOMPARE(registrar.questions, 2);
   }
 
-  // The cluster was set up anew: its old past stays, the new one has a file of its own.
+  // The cluster was created again: its old history stays, and the new one has its own file.
   void anotherHistoryOfTheSameNameIsKeptApart() {
     Registrar first(file("first.db"));
     for (int i = 1; i <= 5; ++i) first.happen(i);
@@ -226,7 +226,7 @@ class PanelMirrorTest : public QObject {
     mirror->touch();
     QTest::qWait(milliseconds(4 * kQuick.together));  // tried again
     QCOMPARE(problem.count(), 1);
-    // Once it can be, it says so, and nothing was lost.
+    // Once it can be written, the problem disappears, and no row is lost.
     QVERIFY(blocked.remove());
     QSignalSpy caughtUp(mirror.get(), &HistoryMirror::caughtUp);
     mirror->touch();
@@ -287,7 +287,7 @@ class PanelMirrorTest : public QObject {
     registrar.happen(1);
     const auto mirror = follow(registrar);
     QSignalSpy problem(mirror.get(), &HistoryMirror::problemChanged);
-    int asked = 0;  // when it was first said
+    int asked = 0;  // at the first report
     connect(mirror.get(), &HistoryMirror::problemChanged, this, [&] {
       if (asked == 0) asked = registrar.questions;
     });

@@ -89,7 +89,7 @@ class ReshardCliTest : public QObject {
     QVERIFY(shown["tensors"][0]["pieces"][0]["file"].get<std::string>().starts_with("shard-00003"));
     QVERIFY(Ask({"compare", Path("llama.safetensors"), Path("cut")})["equal"].get<bool>());
 
-    // A Hugging Face folder says both itself.
+    // A Hugging Face folder contains both.
     Write("config.json", R"({"model_type": "llama", "hidden_size": 8, "num_attention_heads": 4,
                             "num_key_value_heads": 2})");
     const Json same =
@@ -235,7 +235,7 @@ class ReshardCliTest : public QObject {
         FileOf(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},)"
                R"("b":{"dtype":"U8","shape":[4],"data_offsets":[6,10]}})",
                10),
-        "with a hole behind 4");
+        "after a hole that begins at 4");
     row("unknown dtype", FileOf(R"({"w":{"dtype":"F3","shape":[1],"data_offsets":[0,1]}})", 1),
         "dtype 'F3' is unknown");
     row("half a byte", FileOf(R"({"w":{"dtype":"F4","shape":[3],"data_offsets":[0,2]}})", 2),
@@ -286,18 +286,17 @@ class ReshardCliTest : public QObject {
     row("--force replaces it", 1, {"reshard", "src.safetensors", "rules.json"});
     row("overlap", 1, {"reshard", "src.safetensors", "src.safetensors", "--force"});
     row("no unfinished reshard", 1, {"reshard", "src.safetensors", "dst", "--resume"});
-    row("'x.*' fits the name of no tensor", 1,
-        {"reshard", "src.safetensors", "dst", "--dtype", "x.*=bf16"});
+    row("'x.*' matches no tensor", 1, {"reshard", "src.safetensors", "dst", "--dtype", "x.*=bf16"});
     row("not divisible by axis tp = 3", 1,
         {"reshard", "src.safetensors", "dst", "--mesh", "tp=3", "--rules", "rules.json"});
     row("'none.json'", 1,
         {"reshard", "src.safetensors", "dst", "--mesh", "tp=2", "--rules", "none.json"});
     row("llama", 1, {"reshard", "src.safetensors", "dst", "--mesh", "tp=2", "--rules", "lama"});
-    row("'y.*' fits the name of no tensor", 1, {"inspect", "src.safetensors", "--tensor", "y.*"});
+    row("'y.*' matches no tensor", 1, {"inspect", "src.safetensors", "--tensor", "y.*"});
     row("is [8,6] in the checkpoint and [8,4] in the layout", 1,
         {"reshard", "src.safetensors", "dst", "--mesh", "tp=2", "--rules", "rules.json",
          "--tensors", "tensors.json"});
-    row("3 files are asked for", 1, {"reshard", "src.safetensors", "dst", "--shards", "3"});
+    row("3 files were requested", 1, {"reshard", "src.safetensors", "dst", "--shards", "3"});
     row("choose one", 2,
         {"reshard", "src.safetensors", "dst", "--shards", "2", "--shard-size", "1G"});
     row("--shards goes with", 2,

@@ -46,7 +46,7 @@ double Seconds(std::chrono::steady_clock::time_point begin) {
   std::exit(1);
 }
 
-/// The server process, told what to do over pipes.
+/// The server process, which receives commands over pipes.
 class Server {
  public:
   Server(const std::string& folder, const std::string& mesh) : folder_(folder) {
@@ -188,7 +188,8 @@ void Round(Server& server, const std::string& copy, Figures& figures) {
   ::close(held);
 }
 
-/// Writes 256 MiB of a file from memory and closes it. \return bytes a second, that included
+/// Writes 256 MiB of a file from memory and closes it.
+/// \return bytes a second, that included
 double WriteRate(const std::string& path, const std::vector<char>& bytes) {
   const auto begin = std::chrono::steady_clock::now();
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);

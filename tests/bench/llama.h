@@ -13,7 +13,6 @@ namespace tessera::test {
 struct Llama {
   std::int64_t layers, hidden, feed_forward, query_heads, kv_heads, vocabulary;
 };
-inline constexpr Llama kLlama8B{32, 4096, 14336, 32, 8, 128256};
 inline constexpr Llama kLlama405B{126, 16384, 53248, 128, 8, 128256};
 
 /// Parameters in bf16 with f32 masters and Adam's moments, cut over tp as Megatron does; with

@@ -33,7 +33,8 @@ double Median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// Reads all tensors. \return seconds, 0 where that failed
+/// Reads all tensors.
+/// \return seconds, 0 where that failed
 double ReadAll(const StateView& view, std::vector<std::byte>& buffer) {
   const auto begin = Clock::now();
   const auto& tensors = view.info().layout.collection().tensors();
@@ -46,7 +47,8 @@ double ReadAll(const StateView& view, std::vector<std::byte>& buffer) {
   return SecondsSince(begin);
 }
 
-/// One row of the largest tensor, as many times as asked. \return median seconds
+/// Reads one row of the largest tensor the requested number of times.
+/// \return median seconds
 double ReadRow(const StateView& view, std::vector<std::byte>& buffer, int times) {
   const auto& tensors = view.info().layout.collection().tensors();
   int largest = 0;

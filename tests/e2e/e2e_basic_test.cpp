@@ -163,7 +163,7 @@ class E2eBasicTest : public QObject {
 
     const Json history = m_cluster->Ask({"history"})["transactions"];
     QCOMPARE(history.size(), earlier + 2);
-    // The agents moved what the plan says between each pair of devices, and nothing else.
+    // The agents moved the planned bytes between each pair of devices, and nothing else.
     QCOMPARE(pairsOf(history[1]["flows"]), pairsOf(plan["flows"]));
     for (const Json& row : history) {
       QCOMPARE(row["result"].get<std::string>(), std::string("committed"));
@@ -295,14 +295,16 @@ class E2eBasicTest : public QObject {
           const Json status = m_cluster->Status();
           if (!status["jobs"].empty()) return false;
           for (const Json& device : status["nodes"][0]["devices"])
-            if (!device["job"].is_null() || device["used_bytes"].get<std::int64_t>() != 0) return false;
+            if (!device["job"].is_null() || device["used_bytes"].get<std::int64_t>() != 0)
+              return false;
           return true;
         },
         20));
   }
 
-  /// The joining devices were part of an earlier job, in an epoch of the same number, and the decision
-  /// register holds decisions of an earlier job with this name. Neither must affect the new job.
+  /// The joining devices were part of an earlier job, in an epoch of the same number, and the
+  /// decision register holds decisions of an earlier job with this name. Neither must affect the
+  /// new job.
   void theNextJobIsReconfiguredOnTheSameDevices() {
     QVERIFY(m_cluster->Run({"job", "stop", kJob, "--yes"}).code == 0);
     for (const char* name : {"first", "second", "second"}) {

@@ -45,7 +45,7 @@ class E2eDemoTest : public QObject {
       QCOMPARE(report["steps"][i]["record"]["result"].get<std::string>(), expected[i].first);
       QCOMPARE(report["steps"][i]["devices"].get<int>(), expected[i].second);
     }
-    // What the report says is what the cluster says.
+    // The report agrees with the cluster.
     const Json history = cluster.Ask({"history"})["transactions"];
     QCOMPARE(history.size(), std::size_t{3});
     for (std::size_t i = 0; i < 3; ++i)

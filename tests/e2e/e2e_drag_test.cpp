@@ -68,7 +68,7 @@ class E2eDragTest : public QObject {
       const QPoint from = Centre(m_geometry["cells"][name]);
       const QPoint zone = Centre(m_geometry["drop_zone"]);
       QVERIFY(m_display->Drag(from, zone));
-      // The cell leaves the pool for the mesh: the canvas lays itself out anew.
+      // The cell moves from the pool to the mesh, so the canvas computes a new layout.
       const Json was = m_geometry["cells"][name];
       QVERIFY2(waitGeometry([&](const Json& g) { return g["cells"][name] != was; }, 5),
                "the drop did not move the cell");

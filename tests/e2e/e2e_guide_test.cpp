@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The guide's commands do what the guide says: each line of a page is run as it is printed there,
+/// The commands of the guide work as described: each line of a page is run as it is printed there,
 /// one after the other, by a shell.
 
 #include <QFile>

@@ -136,7 +136,7 @@ class E2eHandInTest : public QObject {
     QCOMPARE(job["timeline"].get<std::int64_t>(), std::int64_t{1});
     QCOMPARE(job["epoch"].get<std::int64_t>(), std::int64_t{2});
     QVERIFY(m_cluster->WaitStep(kJob, step + 15));
-    // An agent that begins anew hears its ranks' steps again, and none of those that are undone.
+    // A restarted agent receives the steps of its ranks again, but none that are undone.
     const auto agent = m_cluster->Agent(0);
     QVERIFY(agent && LocalCluster::Kill(*agent));
     QVERIFY(m_cluster->GoesOn(kJob, 5));
@@ -153,7 +153,8 @@ class E2eHandInTest : public QObject {
     QVERIFY(record[0]["volume_bound_bytes"] > 0);
     QCOMPARE(record[0]["moved_bytes"].dump(), record[0]["volume_bound_bytes"].dump());
 
-    // State of an earlier step into a job that stands; and it is reconfigured as any other.
+    // State of an earlier step is handed in to a paused job, which can then be reconfigured like
+    // any other.
     VERIFY_OK(files->WriteAll(*state));
     job = m_cluster->Job(kJob);
     QCOMPARE(job["step"].get<std::int64_t>(), step);

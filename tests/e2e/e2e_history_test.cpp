@@ -79,8 +79,9 @@ class E2eHistoryTest : public QObject {
         Lines(m_cluster->Run({"job", "metrics", kJob, "--from-step", "4", "--json"}).output);
     QVERIFY(!from.empty());
     QCOMPARE(from.front()["step"].get<int>(), 4);
-    QCOMPARE(Lines(m_cluster->Run({"job", "metrics", kJob, "--limit", "3", "--json"}).output).size(),
-             std::size_t{3});
+    QCOMPARE(
+        Lines(m_cluster->Run({"job", "metrics", kJob, "--limit", "3", "--json"}).output).size(),
+        std::size_t{3});
     QVERIFY(
         Lines(m_cluster->Run({"job", "metrics", kJob, "--from", "1h", "--json"}).output).size() >=
         from.size());
@@ -133,7 +134,7 @@ class E2eHistoryTest : public QObject {
   }
 
   void aMoveThatCannotBeRecordedIsRefused() {
-    // Another program that holds the write lock stands for a full disk: no write gets through.
+    // Another program holds the write lock. As with a full disk, no write succeeds.
     const auto path = (m_cluster->home() + "/clusters/t/n0/history.db").toStdString();
     auto other =
         tessera::engine::Database::Open(path, tessera::engine::Database::Durability::kNormal);

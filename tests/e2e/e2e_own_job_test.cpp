@@ -114,6 +114,20 @@ class E2eOwnJobTest : public QObject {
         kJob, [](const Json& job) { return job["state"] == "paused" && job["step"] == 5; }, 20));
   }
 
+  /// The shell that runs the command starts the program as a child.
+  void itsShellMayStayItsParent() {
+    const Outcome start =
+        m_cluster->Run(StartOf(kProgram + " 200000; true") +
+                           QStringList{"--mesh", "dp=2", "--devices", "n0g0,n0g1"},
+                       60);
+    QVERIFY2(start.code == 0, start.Text());
+    const Json moved = m_cluster->Apply(kJob, "dp=1", "n1g0");
+    QCOMPARE(moved["result"].get<std::string>(), std::string("committed"));
+    QVERIFY(m_cluster->GoesOn(kJob, 5));
+    const Outcome warnings = m_cluster->Run({"events", "--severity", "warning"});
+    QVERIFY2(!warnings.output.contains("not expected"), warnings.Text());
+  }
+
   void aMeshIsChosenWithoutACostModel() {
     const Outcome start = m_cluster->Run(StartOf("exec " + kProgram + " 5"), 60);
     QVERIFY2(start.code == 0, start.Text());

@@ -206,7 +206,7 @@ class E2eViewsTest : public QObject {
       }
       QCOMPARE(digests->tensors.size(), expected["tensors"].size());
       QCOMPARE(digests->all, expected["digest"].get<std::string>());
-      // A paused job is viewed where it stands, again and again.
+      // Every view of a paused job shows the step after which it paused.
       const auto paused = source->Pin("same");
       QVERIFY(paused);
       QCOMPARE((*paused)->info().step, step);
@@ -406,7 +406,7 @@ class E2eViewsTest : public QObject {
     QCOMPARE(lost.error().code, ErrorCode::kUnavailable);
     QVERIFY(m_cluster->GoesOn(kJob));
 
-    // Where it was read over lanes it is gone, and said so; what is mapped stays.
+    // Reads over lanes fail with an error, and mapped memory stays readable.
     const auto gone = DigestsOf(**held);
     QVERIFY(!gone);
     const std::string text = gone.error().ToString();

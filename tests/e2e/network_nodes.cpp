@@ -40,7 +40,7 @@ NetworkNodes::NetworkNodes(int count) {
       return;
     }
   }
-  // The bridge stands in the operator's namespace: nothing appears in that of the tests.
+  // The bridge is in the operator's namespace, so nothing appears in the namespace of the tests.
   bool made = Hold() && Ip(kOperator, QStringLiteral("link add br0 type bridge")) &&
               Ip(kOperator, QStringLiteral("addr add %1/24 dev br0").arg(kOperatorAddress)) &&
               Ip(kOperator, QStringLiteral("link set br0 up")) &&

@@ -170,7 +170,7 @@ class CatalogueTest : public QObject {
   }
 
   void tiedTensorsLiveWhereAllTheirNamesDo() {
-    // A llama whose configuration says tie_word_embeddings.
+    // A llama with tie_word_embeddings in its configuration.
     const auto rules = *engine::FindRuleSet("llama");
     auto tensors = *engine::FindCatalogueTensors("llama-3-8b");
     const std::size_t begin = tensors.text.rfind(",\n");

@@ -306,8 +306,9 @@ class ChoiceTest : public QObject {
     const auto mesh = *ptc::ParseDeviceMesh("dp=1 on n0g0");
     const Status refused = engine::CheckFits(Settings("gpt2"), mesh, {}, capacities);
     VERIFY_ERROR(refused, ErrorCode::kResourceExhausted, "model gpt2 needs ");
-    VERIFY_ERROR(refused, ErrorCode::kResourceExhausted,
-                 " GiB a device with dp=1; devices have 512 MiB: the smallest set that fits has ");
+    VERIFY_ERROR(
+        refused, ErrorCode::kResourceExhausted,
+        " GiB per device with dp=1; devices have 512 MiB: the smallest set that fits has ");
     const Status fits = engine::CheckFits(Settings("gpt-mini"), mesh, {}, capacities);
     VERIFY_OK(fits);
   }

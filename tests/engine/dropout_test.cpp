@@ -154,7 +154,7 @@ class DropoutTest : public QObject {
     }
   }
 
-  // What a seed means must not change: a run that goes on drops as it did.
+  // The masks of a seed must not change, so that a resumed run drops the same elements.
   void valuesArePinned() {
     QByteArray text;
     for (const float factor : Mask(1, 2, 3, 0, 0.5, 64)) text += factor == 0 ? '.' : '#';

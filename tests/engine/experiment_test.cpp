@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What an experiment's result says: which samples were read how often, smoothed curves, verdicts,
-/// and the same after a way through JSON.
+/// The result of an experiment: how often samples were read, smoothed curves, verdicts, and the
+/// same after a way through JSON.
 
 #include <QTest>
 #include <algorithm>
@@ -115,7 +115,7 @@ class ExperimentTest : public QObject {
       QVERIFY(!engine::CoverageOf(std::vector{wrong}, 10));
   }
 
-  // Each point against the mean over all points that its window holds, found anew.
+  // Compares each point with the mean of all points in its window, computed independently.
   void smoothingIsTheMeanOfTheWindow() {
     std::mt19937_64 rng(test::Seed());
     for (int round = 0; round < 300; ++round) {
@@ -158,7 +158,7 @@ class ExperimentTest : public QObject {
     QVERIFY(*lost.largest_difference < -0.15);
   }
 
-  // Sums over groups that are picked and added up here anew.
+  // Sums over groups that this test chooses and adds up itself.
   void differencesAreOfTheSameSamples() {
     std::mt19937_64 rng(test::Seed());
     std::normal_distribution<double> any(2.5, 0.5);
@@ -226,10 +226,10 @@ class ExperimentTest : public QObject {
     QVERIFY(says(1, "looks better, and it knows only a part of its text"));
     QVERIFY(says(2, "8 after it"));
     QVERIFY(says(2, "made 30 updates for as many samples as the right run had 40 for"));
-    QVERIFY(says(2, "after the change is not to be told from the right run's"));
+    QVERIFY(says(2, "after the change is not distinguishable from the right run's"));
     QVERIFY(says(2, "no run trained on 0.060 +/- 0.000 above"));
 
-    // The other way round nothing of that is said.
+    // In the opposite case no such sentence appears.
     result.runs[1].pass_losses = Around(2.4, 40, 0.02);
     result.runs[0].read = {{0, 80}, {70, 150}};
     texts = engine::Findings(result);

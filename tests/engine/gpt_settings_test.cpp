@@ -313,7 +313,7 @@ class GptSettingsTest : public QObject {
     QCOMPARE(refused.error().message, std::string("gelu 'relu' is neither tanh nor erf"));
   }
 
-  // What is wrong on purpose is never wrong by chance.
+  // A job is wrong on purpose only if its settings request that.
   void atChangeIsRightUnlessNamed() {
     JobSettings settings = SettingsOf("gpt-nano");
     QVERIFY(settings.at_change == engine::AtChange::kKeep);

@@ -24,7 +24,7 @@ class HistoryCsvTest : public QObject {
     e.started = 1795237133.25;
     e.result = "rolled_back";
     e.reason = "he said \"no\"\nand left";
-    e.who = "tesseractl 0.1.0, lena@lab3";
+    e.requester = "tesseractl 0.1.0, lena@lab3";
     e.pause = 0.1;
     e.pause_estimate = 1.75;
     e.bytes_moved = std::int64_t{1} << 40;

@@ -54,7 +54,8 @@ void AddTransactions(History& history, int count, double until) {
   }
 }
 
-/// Calls Retain until there is nothing more to do. \return the longest call in milliseconds
+/// Calls Retain until there is nothing more to do.
+/// \return the longest call in milliseconds
 double RetainAll(History& history, const Retention& retention) {
   double longest = 0;
   for (int calls = 0; calls < 10000; ++calls) {

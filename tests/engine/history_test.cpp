@@ -48,7 +48,7 @@ HistoryEntry AnEntry(std::int64_t id, const std::string& job) {
   e.epoch = 7;
   e.from_options = {true, 0};
   e.to_options = {true, 4};
-  e.who = "tesseractl 0.1.0, lena@lab3";
+  e.requester = "tesseractl 0.1.0, lena@lab3";
   e.kept = 10;
   e.device = 20;
   e.host = 30;
@@ -324,7 +324,7 @@ class HistoryTest : public QObject {
       QCOMPARE(entries->front().id, 3);
       QCOMPARE(entries->front().phases.at("pausing"), 0.5);
       QCOMPARE(entries->front().pause_estimate, 0.0);
-      QVERIFY(entries->front().flows.empty() && entries->front().who.empty());
+      QVERIFY(entries->front().flows.empty() && entries->front().requester.empty());
       QCOMPARE(std::ssize(*(*history)->Events(0, 0)), 2);
       const auto samples = (*history)->Samples("j", 0, 0);
       VERIFY_OK(samples);

@@ -40,7 +40,7 @@ class ViewMemoryTest : public QObject {
     close(fd);
     QVERIFY(mapped);
     QCOMPARE(mapped->size_bytes(), kBytes);
-    *made = *ViewMemory::Create("other", kBytes);  // its maker lets go of it
+    *made = *ViewMemory::Create("other", kBytes);  // its creator releases it
     for (std::int64_t i = 0; i < 4096; ++i) {
       QCOMPARE(*mapped->data(4096 + i), std::byte{0x5a});
     }
@@ -86,7 +86,8 @@ class ViewMemoryTest : public QObject {
     auto made = ViewMemory::Create("view", kBytes);
     QVERIFY(made);
     made->Stamp(kStamp);
-    for (const auto member : {&ViewStamp::epoch, &ViewStamp::timeline, &ViewStamp::step, &ViewStamp::node}) {
+    for (const auto member :
+         {&ViewStamp::epoch, &ViewStamp::timeline, &ViewStamp::step, &ViewStamp::node}) {
       ViewStamp other = kStamp;
       other.*member += 1;
       QCOMPARE(ErrorOf(*made, kBytes, other).code, ErrorCode::kDataLoss);

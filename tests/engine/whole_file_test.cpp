@@ -227,7 +227,7 @@ class WholeFileTest : public QObject {
     QCOMPARE(*ReadWholeFile(Path("file")), std::string("old"));
   }
 
-  // The limit of a file's size stands for a full disk: some bytes are taken, then no more.
+  // The limit on the size of a file acts like a full disk: some bytes are written, then no more.
   void aWriteThatEndsHalfwayLeavesTheOldFile() {
     QVERIFY(WriteWholeFile(Path("file"), "old", 0600));
     std::signal(SIGXFSZ, SIG_IGN);

@@ -22,8 +22,9 @@ inline std::string_view Text(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-/// Ends the process if the message of an error has a line break, or contains none of `places` (if any
-/// are given). \param places the words before a position, such as "byte "
+/// Ends the process if the message of an error has a line break, or contains none of `places` (if
+/// any are given).
+/// \param places the words before a position, such as "byte "
 inline void CheckError(const Error& error, std::initializer_list<std::string_view> places = {}) {
   const std::string line = error.ToString();
   bool has_place = places.size() == 0;

@@ -52,11 +52,18 @@ class LayeringTest : public QObject {
     row("a path not from the root", "ptc/a.cpp", kApache + "#include \"box.h\"\n",
         "ptc/a.cpp:2: 'box.h' is not named from the root of the tree");
     row("no licence", "ptc/a.cpp", QStringLiteral("#include <vector>\n"),
-        "ptc/a.cpp:1: the first line is not 'SPDX-License-Identifier: Apache-2.0'");
+        "ptc/a.cpp:1: no line 'SPDX-License-Identifier: Apache-2.0' at the beginning");
     row("the other licence", "app/a.cpp", kApache,
-        "app/a.cpp:1: the first line is not 'SPDX-License-Identifier: GPL-3.0-or-later'");
+        "app/a.cpp:1: names another licence than its folder's, GPL-3.0-or-later");
     row("no licence in CMake", "ui/CMakeLists.txt", QStringLiteral("project(x)\n"),
-        "ui/CMakeLists.txt:1: the first line is not 'SPDX-License-Identifier: GPL-3.0-or-later'");
+        "ui/CMakeLists.txt:1: no line 'SPDX-License-Identifier: GPL-3.0-or-later' at the "
+        "beginning");
+    row("no licence in a script", "packaging/debian/postinst", QStringLiteral("#!/bin/sh\n"),
+        "packaging/debian/postinst:1: no line 'SPDX-License-Identifier: Apache-2.0' at the "
+        "beginning");
+    row("the other licence in a page", "resources/guide/a.md",
+        QStringLiteral("<!-- SPDX-License-Identifier: GPL-3.0-or-later -->\n"),
+        "resources/guide/a.md:1: names another licence than its folder's, Apache-2.0");
     row("no guard", "ptc/a.h", kApache + "/// \\file\n", "ptc/a.h:1: no #pragma once");
     row("no file comment", "ptc/a.h", kApache + "#pragma once\n",
         "ptc/a.h:1: no /// \\file comment");

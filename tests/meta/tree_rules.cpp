@@ -52,10 +52,14 @@ bool Contains(std::string_view list, std::string_view word) {
 
 bool IsCode(std::string_view path) { return path.ends_with(".h") || path.ends_with(".cpp"); }
 
-bool HasLicence(std::string_view path) {
-  return IsCode(path) || path.ends_with(".c") || path.ends_with(".proto") ||
-         path.ends_with(".cmake") || path.ends_with(".sh") || path.ends_with("CMakeLists.txt") ||
-         path.starts_with("packaging/demo") || path.starts_with("packaging/test");
+/// Whether the file must name its licence. Pictures, data and pages need not.
+bool MustNameLicence(std::string_view path) {
+  static constexpr std::array<std::string_view, 8> kKinds = {
+      ".c", ".proto", ".cmake", ".sh", ".py", ".sql", ".svg", "CMakeLists.txt"};
+  const bool is_script = path.starts_with("packaging/") &&
+                         path.find('.') == std::string_view::npos && !path.ends_with("/copyright");
+  return IsCode(path) || is_script ||
+         std::ranges::any_of(kKinds, [&](std::string_view kind) { return path.ends_with(kind); });
 }
 
 }  // namespace
@@ -67,15 +71,13 @@ std::vector<std::string> CheckSource(const std::string& path, std::string_view t
   };
   const std::string layer = FirstFolder(path);
   const std::string licence = layer == "ui" || layer == "app" ? "GPL-3.0-or-later" : "Apache-2.0";
-  if (HasLicence(path)) {
-    const std::string spdx = std::string("SPDX-License-Identifier: ") + licence;
-    const std::string head(text.substr(0, 200));
-    const auto first = head.find('\n');
-    const auto second = first == std::string::npos ? first : head.find('\n', first + 1);
-    const std::string lines =
-        head.starts_with("#!") ? head.substr(0, second) : head.substr(0, first);
-    if (lines.find(spdx) == std::string::npos) complain(1, "the first line is not '" + spdx + "'");
-  }
+  const std::string spdx = "SPDX-License-Identifier: ";
+  const std::string_view head = text.substr(0, 200);
+  const std::size_t named = head.find(spdx);
+  if (named == std::string_view::npos && MustNameLicence(path))
+    complain(1, "no line '" + spdx + licence + "' at the beginning");
+  if (named != std::string_view::npos && !head.substr(named + spdx.size()).starts_with(licence))
+    complain(1, "names another licence than its folder's, " + licence);
   if (!IsCode(path)) return complaints;
   const auto has = [&](std::string_view part) { return text.find(part) != std::string_view::npos; };
   const bool is_c = has("extern \"C\"");  // a C header has an include guard
@@ -112,13 +114,14 @@ std::vector<std::string> CheckSource(const std::string& path, std::string_view t
 std::vector<std::string> CheckTree(const fs::path& root, int* num_files) {
   std::vector<std::string> complaints;
   std::vector<std::string> paths;
-  for (const char* folder : {"ptc", "engine", "agents", "ui", "app", "tests", "packaging"})
+  for (const char* folder :
+       {"ptc", "engine", "agents", "ui", "app", "tests", "packaging", "resources"})
     for (const auto& entry : fs::recursive_directory_iterator(root / folder))
       if (entry.is_regular_file()) paths.push_back(fs::relative(entry.path(), root).string());
   std::ranges::sort(paths);
   *num_files = 0;
   for (const std::string& path : paths) {
-    if (!HasLicence(path)) continue;
+    if (path.ends_with(".png")) continue;
     ++*num_files;
     const auto text = engine::ReadWholeFile(root / path);
     if (!text) complaints.push_back(text.error().ToString());

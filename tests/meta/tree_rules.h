@@ -16,7 +16,8 @@ namespace tessera::test {
 /// tree and selects the rules.
 std::vector<std::string> CheckSource(const std::string& path, std::string_view text);
 
-/// CheckSource over all sources below `root`: ptc, engine, agents, ui, app, tests, packaging.
+/// CheckSource over all sources below `root`: ptc, engine, agents, ui, app, tests, packaging,
+/// resources.
 /// `num_files` counts the files that were read.
 std::vector<std::string> CheckTree(const std::filesystem::path& root, int* num_files);
 

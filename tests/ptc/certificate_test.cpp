@@ -10,6 +10,7 @@
 #include <set>
 
 #include "ptc/plan/plan.h"
+#include "tests/ptc/equal_tensors.h"
 #include "tests/ptc/oracle.h"
 #include "tests/ptc/random_job.h"
 #include "tests/support/random.h"
@@ -17,8 +18,10 @@
 
 using namespace tessera::ptc;
 using tessera::test::AnyJob;
+using tessera::test::EqualTensors;
 using tessera::test::HeldElements;
 using tessera::test::Job;
+using tessera::test::On;
 
 namespace {
 
@@ -309,21 +312,6 @@ std::vector<DeviceId> AnyLost(std::mt19937_64& rng, const Job& job) {
   return lost;
 }
 
-CollectionPtr OneTensor(const Shape& shape, const std::vector<Axis>& first_dim,
-                        DType dtype = DType::kU8) {
-  TensorSpec spec;
-  spec.name = "w";
-  spec.dtype = dtype;
-  spec.shape = shape;
-  spec.rule.dims.resize(1);
-  spec.rule.dims[0].axes = first_dim;
-  return *Collection::Make({spec}, 0);
-}
-
-Layout On(const std::string& mesh, const CollectionPtr& collection) {
-  return *Layout::Make(*ParseDeviceMesh(mesh), collection);
-}
-
 bool Near(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(1.0, std::abs(b)); }
 
 }  // namespace
@@ -400,7 +388,7 @@ class CertificateTest : public QObject {
 
   // One more replica on the same host, on another host, and two more on one host.
   void aReplicaMore() {
-    const auto w = OneTensor({120}, {});
+    const auto w = EqualTensors(1, {120});
     const Certificate near = Certify(On("dp=1 on n0g0", w), On("dp=2 on 1x2", w), {});
     QCOMPARE(near.volume, 120);
     QCOMPARE(near.network_volume, 0);
@@ -425,7 +413,7 @@ class CertificateTest : public QObject {
   // tp 2 -> 4 on four hosts: each new device receives its quarter from the device that has it. A
   // device that stays sends one quarter, or two if it held the quarters of both new devices.
   void moreTensorParallel() {
-    const auto w = OneTensor({400}, {Axis::kTp});
+    const auto w = EqualTensors(1, {400}, {{Axis::kTp}});
     const Certificate certificate =
         Certify(On("tp=2 on n0g0,n1g0", w), On("tp=4 on n0g0,n1g0,n2g0,n3g0", w), {});
     // n0 holds 0..199 and keeps 0..99; n1 holds 200..399 and needs 100..199.
@@ -439,7 +427,7 @@ class CertificateTest : public QObject {
   // Three replicas send to one new device: no port must send more than a third, but everything must
   // come in. With four new devices on their own hosts, each of the three sends four thirds.
   void replicasShareTheSending() {
-    const auto w = OneTensor({120}, {});
+    const auto w = EqualTensors(1, {120});
     const Certificate one = Certify(On("dp=3 on n0g0,n1g0,n2g0", w), On("dp=1 on n3g0", w), {});
     QCOMPARE(one.direct.port, "n3 in");
     QCOMPARE(one.direct.bytes, 120);
@@ -454,7 +442,7 @@ class CertificateTest : public QObject {
 
   // A slow link gets a smaller share of the load. A lost host leaves a single source.
   void slowAndLostHosts() {
-    const auto w = OneTensor({900}, {});
+    const auto w = EqualTensors(1, {900});
     Topology topology;
     topology.network_bytes_per_second = 10;
     topology.network_of_host = {{1, 5.0}, {2, 1000.0}, {3, 1000.0}};
@@ -470,8 +458,8 @@ class CertificateTest : public QObject {
   // Bytes are sent in the old dtype. Elements that change their dtype need room beside the old
   // bytes.
   void dtypesMayChange() {
-    const Layout from = On("dp=1 on n0g0", OneTensor({100}, {}));
-    const Layout to = On("dp=2 on 1x2", OneTensor({100}, {}, DType::kU16));
+    const Layout from = On("dp=1 on n0g0", EqualTensors(1, {100}));
+    const Layout to = On("dp=2 on 1x2", EqualTensors(1, {100}, {}, DType::kU16));
     const Certificate certificate = Certify(from, to, {});
     QCOMPARE(certificate.volume, 100);
     QCOMPARE(certificate.direct.bytes, 100);
@@ -480,7 +468,7 @@ class CertificateTest : public QObject {
 
   // Bytes enter a rack through its port, unless a device in the rack holds them.
   void racksHavePorts() {
-    const auto w = OneTensor({100}, {});
+    const auto w = EqualTensors(1, {100});
     Topology topology;
     topology.network_bytes_per_second = 100;
     topology.rack_of_host = {{2, 1}, {3, 1}};
@@ -499,7 +487,7 @@ class CertificateTest : public QObject {
   // them. So each of the 600 needed bytes uses the port of n1 or the port out of rack 0, which no
   // two kinds of ports alone show.
   void pricesBoundThreePortsAtOnce() {
-    const auto w = OneTensor({120}, {});
+    const auto w = EqualTensors(1, {120});
     Topology topology;
     topology.network_bytes_per_second = 60;
     topology.rack_bytes_per_second = 30;

@@ -7,6 +7,7 @@
 
 #include "ptc/certificate/certificate.h"
 #include "ptc/plan/plan.h"
+#include "tests/ptc/equal_tensors.h"
 #include "tests/ptc/oracle.h"
 #include "tests/ptc/random_job.h"
 #include "tests/ptc/volume_bound.h"
@@ -16,8 +17,10 @@
 using namespace tessera::ptc;
 using tessera::test::AnyJob;
 using tessera::test::ElementsOf;
+using tessera::test::EqualTensors;
 using tessera::test::HeldElements;
 using tessera::test::Job;
+using tessera::test::On;
 using Elements = std::vector<bool>;
 
 namespace {
@@ -164,18 +167,6 @@ class Carrier {
   bool good_ = true;
 };
 
-CollectionPtr OneTensor(const std::vector<Axis>& axes) {
-  TensorSpec spec;
-  spec.name = "w";
-  spec.dtype = DType::kU8;
-  spec.shape = {120};
-  spec.rule.dims = {{axes}};
-  return *Collection::Make({spec}, 0);
-}
-Layout On(const std::string& mesh, const CollectionPtr& collection) {
-  return *Layout::Make(*ParseDeviceMesh(mesh), collection);
-}
-
 }  // namespace
 
 class LostTest : public QObject {
@@ -296,7 +287,7 @@ class LostTest : public QObject {
 
   // State that a device held before it failed does not attract ranks.
   void placementCountsLiveBytesOnly() {
-    const auto w = OneTensor({Axis::kTp});
+    const auto w = EqualTensors(1, {120}, {{Axis::kTp}});
     const Layout from = On("dp=2,tp=2 on n0g0,n1g0,n2g0,n3g0", w);
     const std::vector<DeviceId> devices = {{0, 0}, {1, 0}, {2, 0}, {3, 0}};
     const std::vector<DeviceId> lost = {{0, 0}, {3, 0}};
@@ -321,7 +312,7 @@ class LostTest : public QObject {
   // If the host of one replica fails, the other sends. If both fail, everything comes from storage,
   // into each host.
   void ofTwoReplicasBothMustFail() {
-    const auto w = OneTensor({});
+    const auto w = EqualTensors(1, {120});
     const Layout from = On("dp=2 on n0g0,n1g0", w);
     const Layout to = On("dp=3 on n1g0,n2g0,n2g1", w);
     const auto one = MakePlan(from, to, {}, {.lost = {{0, 0}}});

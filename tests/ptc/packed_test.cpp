@@ -119,7 +119,7 @@ class PackedTest : public QObject {
     VERIFY_ERROR(at(DType::kF4, {4, 3}, {{0, 3}, {0, 3}}), ErrorCode::kInvalidArgument,
                  "the cut at 3 of dim 0 lies inside a byte of f4 [4,3]");
     VERIFY_ERROR(ByteCount(DType::kF4, {3}), ErrorCode::kInvalidArgument,
-                 "f4 [3] has 12 bits, no whole number of bytes");
+                 "f4 [3] has 12 bits, not a whole number of bytes");
     VERIFY_ERROR(ByteCount(DType::kF6E3M2, {std::int64_t{1} << 62}), ErrorCode::kInvalidArgument,
                  "more than 2^63-1 bytes");
   }

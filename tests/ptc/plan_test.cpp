@@ -7,6 +7,7 @@
 #include <set>
 
 #include "ptc/digest.h"
+#include "tests/ptc/equal_tensors.h"
 #include "tests/ptc/oracle.h"
 #include "tests/ptc/random_job.h"
 #include "tests/ptc/volume_bound.h"
@@ -16,8 +17,10 @@
 using namespace tessera::ptc;
 using tessera::test::AnyJob;
 using tessera::test::ElementsOf;
+using tessera::test::EqualTensors;
 using tessera::test::HeldElements;
 using tessera::test::Job;
+using tessera::test::On;
 
 namespace {
 
@@ -256,20 +259,8 @@ Topology AnyTopology(std::mt19937_64& rng) {
   return topology;
 }
 
-CollectionPtr Tensors(int count, const Shape& shape, const std::vector<std::vector<Axis>>& rule) {
-  std::vector<TensorSpec> specs;
-  for (int i = 0; i < count; ++i) {
-    TensorSpec spec;
-    spec.name = "w" + std::to_string(i);
-    spec.shape = shape;
-    for (const std::vector<Axis>& axes : rule) spec.rule.dims.push_back({axes});
-    specs.push_back(spec);
-  }
-  return *Collection::Make(std::move(specs), 0);
-}
-
-Layout On(const std::string& mesh, const CollectionPtr& collection) {
-  return *Layout::Make(*ParseDeviceMesh(mesh), collection);
+CollectionPtr Tensors(int count, const Shape& shape, const std::vector<std::vector<Axis>>& cuts) {
+  return EqualTensors(count, shape, cuts, DType::kF32);
 }
 
 }  // namespace

@@ -268,7 +268,7 @@ std::vector<ptc::Layout> AnyHistory(Rng& rng, std::size_t count) {
   std::vector<ptc::Layout> layouts;
   for (const ptc::MeshShape& mesh : meshes) {
     if (!layouts.empty() && OneIn(rng, 2)) {
-      // A dim that is cut anew is checked again for the later meshes.
+      // A dim with a new cut is checked again for the later meshes.
       std::vector<ptc::TensorSpec> recut = tensors;
       Recut(rng, mesh, num_layers, recut);
       layouts.push_back(*ptc::Layout::Make(OnAnyDevices(rng, mesh),

@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "tests/ptc/equal_tensors.h"
 #include "tests/ptc/oracle.h"
 #include "tests/ptc/random_job.h"
 #include "tests/ptc/volume_bound.h"
@@ -15,7 +16,9 @@
 using namespace tessera::ptc;
 using tessera::test::AnyJob;
 using tessera::test::ElementsOf;
+using tessera::test::EqualTensors;
 using tessera::test::Job;
+using tessera::test::On;
 
 namespace {
 
@@ -168,18 +171,6 @@ Topology AnyTopology(std::mt19937_64& rng) {
   return topology;
 }
 
-CollectionPtr Whole(std::int64_t elements) {
-  TensorSpec spec;
-  spec.name = "w";
-  spec.dtype = DType::kU8;
-  spec.shape = {elements};
-  spec.rule.dims.resize(1);
-  return *Collection::Make({spec}, 0);
-}
-Layout On(const std::string& mesh, const CollectionPtr& collection) {
-  return *Layout::Make(*ParseDeviceMesh(mesh), collection);
-}
-
 std::int64_t NumForwarded(const Plan& plan) {
   return std::ranges::count_if(plan.moves, [](const Move& move) {
     const auto* copy = std::get_if<RemoteCopy>(&move);
@@ -246,7 +237,7 @@ class RelayPlanTest : public QObject {
 
   // Four devices of another node each receive a quarter, and send it to the others.
   void aNodeIsEnteredOnce() {
-    const auto w = Whole(6400);
+    const auto w = EqualTensors(1, {6400});
     const Layout from = On("dp=1 on n0g0", w);
     const Layout to = On("dp=4 on n1g0,n1g1,n1g2,n1g3", w);
     const auto direct = MakePlan(from, to, {});
@@ -273,7 +264,7 @@ class RelayPlanTest : public QObject {
 
   // Two nodes of one host do not relay to each other, so the bytes enter each of them.
   void nodesOfAHostRelayEachForItself() {
-    const auto w = Whole(6400);
+    const auto w = EqualTensors(1, {6400});
     const Layout from = On("dp=1 on n0g0", w);
     const Layout to = On("dp=4 on n1g0,n1g1,n2g0,n2g1", w);
     const Topology topology{.host_of_node = {{2, 1}}};
@@ -286,7 +277,7 @@ class RelayPlanTest : public QObject {
   // Forwarded moves wait for arrivals. With slow ports inside the host, both phases take longer
   // than direct sends although no port is busier.
   void whatWouldTakeLongerIsSentStraight() {
-    const auto w = Whole(6400);
+    const auto w = EqualTensors(1, {6400});
     const Layout from = On("dp=1 on n0g0", w);
     const Layout to = On("dp=2 on n1g0,n1g1", w);
     const auto network_bytes = [&](double host_bytes_per_second) {
@@ -300,7 +291,7 @@ class RelayPlanTest : public QObject {
   }
 
   void nothingToRelayLeavesThePlan() {
-    const auto w = Whole(6400);
+    const auto w = EqualTensors(1, {6400});
     const Layout from = On("dp=1 on n0g0", w);
     for (const char* mesh : {"dp=2 on n0g0,n1g0", "dp=4 on n0g0,n0g1,n0g2,n0g3", "dp=1 on n0g0"}) {
       const Layout to = On(mesh, w);

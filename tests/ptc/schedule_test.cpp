@@ -9,6 +9,7 @@
 
 #include "ptc/schedule/split_box.h"
 #include "ptc/schedule/steps.h"
+#include "tests/ptc/equal_tensors.h"
 #include "tests/ptc/oracle.h"
 #include "tests/ptc/random_job.h"
 #include "tests/support/random.h"
@@ -17,7 +18,9 @@
 using namespace tessera::ptc;
 using tessera::test::AnyJob;
 using tessera::test::ElementsOf;
+using tessera::test::EqualTensors;
 using tessera::test::Job;
+using tessera::test::On;
 
 namespace {
 
@@ -198,24 +201,6 @@ Topology AnyTopology(std::mt19937_64& rng) {
   return topology;
 }
 
-CollectionPtr Tensors(int count, const Shape& shape, const std::vector<Axis>& first_dim) {
-  std::vector<TensorSpec> specs;
-  for (int i = 0; i < count; ++i) {
-    TensorSpec spec;
-    spec.name = "w" + std::to_string(i);
-    spec.dtype = DType::kU8;
-    spec.shape = shape;
-    spec.rule.dims.resize(1);
-    spec.rule.dims[0].axes = first_dim;
-    specs.push_back(spec);
-  }
-  return *Collection::Make(std::move(specs), 0);
-}
-
-Layout On(const std::string& mesh, const CollectionPtr& collection) {
-  return *Layout::Make(*ParseDeviceMesh(mesh), collection);
-}
-
 std::int64_t Most(const std::map<DeviceId, std::int64_t>& bytes) {
   std::int64_t most = 0;
   for (const auto& [device, b] : bytes) most = std::max(most, b);
@@ -314,7 +299,7 @@ class ScheduleTest : public QObject {
 
   // A swap of halves between two devices, tensor by tensor, needs only the room of one tensor.
   void tensorByTensorNeedsOneTensorMore() {
-    const auto w = Tensors(10, {100}, {Axis::kTp});
+    const auto w = EqualTensors(10, {100}, {{Axis::kTp}});
     const Layout from = On("tp=2 on n0g0,n1g0", w);
     const Layout to = On("tp=2 on n1g0,n0g0", w);
     const auto plan = MakePlan(from, to, {});
@@ -330,7 +315,7 @@ class ScheduleTest : public QObject {
     const auto refused = MakeSchedule(*plan, from, to, {}, options);
     QVERIFY(!refused);
     QCOMPARE(refused.error().ToString(),
-             "device n0g0 needs 550 bytes to go on with tensor 'w0', the memory budget is 549");
+             "device n0g0 needs 550 bytes to continue with tensor 'w0', the memory budget is 549");
 
     options.memory_budget = 1000;  // nothing must be freed
     const auto at_once = MakeSchedule(*plan, from, to, {}, options);
@@ -340,7 +325,7 @@ class ScheduleTest : public QObject {
 
   // Four devices of a new host: the tensor crosses once instead of four times.
   void aHostIsEnteredOnce() {
-    const auto w = Tensors(1, {6400}, {});
+    const auto w = EqualTensors(1, {6400});
     const Layout from = On("dp=1 on n0g0", w);
     const Layout to = On("dp=4 on n1g0,n1g1,n1g2,n1g3", w);
     Topology topology;
@@ -360,7 +345,7 @@ class ScheduleTest : public QObject {
   }
 
   void messagesAreCutAndPutTogether() {
-    const auto w = Tensors(3, {100}, {});
+    const auto w = EqualTensors(3, {100});
     const Layout from = On("dp=1 on n0g0", w);
     const Layout to = On("dp=1 on n1g0", w);
     const auto plan = MakePlan(from, to, {});
@@ -397,7 +382,7 @@ class ScheduleTest : public QObject {
   }
 
   void badOptionsAreRefused() {
-    const auto w = Tensors(1, {4}, {});
+    const auto w = EqualTensors(1, {4});
     const Layout layout = On("dp=1 on n0g0", w);
     const auto plan = MakePlan(layout, layout, {});
     const auto budget = MakeSchedule(*plan, layout, layout, {}, {.memory_budget = -1});

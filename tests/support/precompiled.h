@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What nearly every test includes, compiled once for each driver.
+/// What nearly every test includes, compiled once for all drivers.
 
 #include <QByteArray>
 #include <QCoreApplication>

@@ -82,7 +82,7 @@ class ConnectDialogTest : public QObject {
       late = connections.row;
     }
     QVERIFY(!connections.testDone);  // the dialog that went away ended it
-    late({QStringLiteral("n0")});    // and hears no more
+    late({QStringLiteral("n0")});    // and no result arrives afterwards
   }
 
   void forgetAndUndo() {

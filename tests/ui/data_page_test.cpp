@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// The Data page: where a job stands in its pass, who reads what next, what a change changed.
+// SPDX-License-Identifier: Apache-2.0 The Data page: the position of a job in its pass, the next
+// samples of each rank, and the effect of changes.
 #include "ui/pages/data_page.h"
 
 #include <QApplication>

@@ -24,7 +24,6 @@ class FakeConnections : public ui::Connections {
   QStringList connected;
   QString opened;
   int started = 0;
-  Result<QString> startAnswer = QStringLiteral("local");
   // Of the test that runs.
   std::function<void(ui::AgentTest)> row;
   Done<void> testDone;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Runs of an experiment as a test tells them.
+/// Runs of an experiment that a test controls.
 
 #include <optional>
 #include <utility>

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// The models behind the Files view: the lazy tree, what is asked when, bytes and who holds them.
+// SPDX-License-Identifier: Apache-2.0 The models of the Files view: the lazy tree, its requests,
+// bytes and their holders.
 #include <QAbstractItemModelTester>
 #include <QElapsedTimer>
 #include <QGuiApplication>

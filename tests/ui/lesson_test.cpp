@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// The lesson on consistent data: steps, question, runs, and what stands there in between.
+// SPDX-License-Identifier: Apache-2.0 The lesson on consistent data: steps, question, runs, and the
+// texts between them.
 #include <QAction>
 #include <QApplication>
 #include <QLabel>

@@ -378,7 +378,7 @@ class MainWindowTest : public QObject {
     sheet->applyButton()->click();
     QTRY_COMPARE(panel.commands.applied.size(), std::size_t{1});
 
-    // Once it can be recorded again, nothing is said or asked.
+    // Once changes can be recorded again, there is no notice and no question.
     panel.model.setRecordProblem({});
     panel.model.flush();
     QVERIFY(notices(panel).filter(QStringLiteral("History")).isEmpty());
@@ -399,7 +399,7 @@ class MainWindowTest : public QObject {
     panel.model.setRecordProblem({});
     panel.model.flush();
     QVERIFY(sheet->applyButton()->isEnabled());
-    // Another failure asks anew.
+    // After another failure the question appears again.
     panel.model.setRecordProblem(QStringLiteral("full"));
     panel.model.flush();
     QVERIFY(!sheet->applyButton()->isEnabled());
@@ -612,8 +612,9 @@ class MainWindowTest : public QObject {
     opened.reason = "opening data: n1 37.5 % of 8.4 GiB";
     starting.jobs = {opened};
     panel.setSnapshot(starting);
-    QCOMPARE(notices(panel),
-             QStringList{QStringLiteral("gpt-mini is starting: opening data: n1 37.5 % of 8.4 GiB")});
+    QCOMPARE(
+        notices(panel),
+        QStringList{QStringLiteral("gpt-mini is starting: opening data: n1 37.5 % of 8.4 GiB")});
     panel.setSnapshot(test::IdleCluster(2, 4));
     QCOMPARE(notices(panel), QStringList{QStringLiteral("No job is running. Start one:")});
     QVERIFY(panel.window->meshView()->isReadOnly());

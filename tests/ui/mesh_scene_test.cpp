@@ -35,133 +35,87 @@ class MeshSceneTest : public QObject {
   Q_OBJECT
  private slots:
   void cells_data() {
-    QTest::addColumn<QString>("which");
+    QTest::addColumn<MeshScene>("scene");
     QTest::addColumn<QString>("n0g1");
     QTest::addColumn<QString>("n0g2");
     QTest::addColumn<QString>("n1g0");
-    QTest::newRow("live") << "live"
-                          << "mesh rank 1 [1] tp 1/dp 0 healthy \"rank 1\""
-                          << "mesh rank 2 [0] tp 0/dp 1 healthy \"rank 2\""
-                          << "pool idle \"idle\"";
-    QTest::newRow("no job") << "no job"
-                            << "pool idle \"idle\""
-                            << "pool idle \"idle\""
-                            << "pool idle \"idle\"";
-    QTest::newRow("another job") << "other"
-                                 << "pool taken rank 1 healthy \"gpt-mini\""
-                                 << "pool taken rank 2 healthy \"gpt-mini\""
-                                 << "pool idle \"idle\"";
-    QTest::newRow("moving") << "moving"
-                            << "mesh rank 1 [1] tp 1/dp 0 sending \"sends\""
-                            << "mesh rank 2 [0] tp 0/dp 1 sending \"sends\""
-                            << "mesh rank 4 [0] tp 0/dp 2 receiving \"62 %\"";
-    QTest::newRow("preparing") << "preparing"
-                               << "mesh rank 1 [1] tp 1/dp 0 staying \"stays\""
-                               << "mesh rank 2 [0] tp 0/dp 1 staying \"stays\""
-                               << "mesh rank 4 [0] tp 0/dp 2 joining \"starting\"";
-    QTest::newRow("shrinking") << "shrinking"
-                               << "mesh rank 1 [1] tp 1/dp 0 staying \"stays\""
-                               << "mesh rank 2 [0] tp 0/dp 1 leaving \"leaves\""
-                               << "pool idle \"idle\"";
-    QTest::newRow("over") << "over"
-                          << "mesh rank 1 [1] tp 1/dp 0 healthy \"rank 1\""
-                          << "mesh rank 2 [0] tp 0/dp 1 healthy \"rank 2\""
-                          << "pool idle \"idle\"";
-    QTest::newRow("draft with plan") << "plan"
-                                     << "mesh rank 1 [1] tp 1/dp 0 staying \"stays\""
-                                     << "mesh rank 2 [0] tp 0/dp 1 staying \"stays\""
-                                     << "mesh rank 4 [0] tp 0/dp 2 joining \"receives 9.4 MiB\"";
-    QTest::newRow("draft without plan") << "draft"
-                                        << "mesh rank 1 [1] tp 1/dp 0 staying \"stays\""
-                                        << "mesh rank 2 [0] tp 0/dp 1 staying \"stays\""
-                                        << "mesh joining \"joins\"";
-    QTest::newRow("plan of another draft") << "stale plan"
-                                           << "mesh rank 1 [1] tp 1/dp 0 staying \"stays\""
-                                           << "pool leaving \"leaves\""
-                                           << "pool idle \"idle\"";
-    QTest::newRow("draft without a change") << "same"
-                                            << "mesh rank 1 [1] tp 1/dp 0 healthy \"rank 1\""
-                                            << "mesh rank 2 [0] tp 0/dp 1 healthy \"rank 2\""
-                                            << "pool idle \"idle\"";
-    QTest::newRow("plan that leaves one over") << "unused"
-                                               << "mesh rank 1 [1] tp 1/dp 0 staying \"stays\""
-                                               << "mesh rank 2 [0] tp 0/dp 1 staying \"stays\""
-                                               << "mesh idle \"unused\"";
-    QTest::newRow("node suspect") << "suspect"
-                                  << "mesh rank 1 [1] tp 1/dp 0 suspect \"no answer\""
-                                  << "mesh rank 2 [0] tp 0/dp 1 suspect \"no answer\""
-                                  << "pool idle \"idle\"";
-    QTest::newRow("node lost") << "dead"
-                               << "mesh rank 1 [1] tp 1/dp 0 dead \"lost\""
-                               << "mesh rank 2 [0] tp 0/dp 1 dead \"lost\""
-                               << "pool idle \"idle\"";
-    QTest::newRow("device failed") << "failed"
-                                   << "mesh rank 1 [1] tp 1/dp 0 healthy \"rank 1\""
-                                   << "mesh rank 2 [0] tp 0/dp 1 dead \"failed\""
-                                   << "pool idle \"idle\"";
-    QTest::newRow("mesh that does not add up") << "odd"
-                                               << "mesh healthy \"\""
-                                               << "mesh healthy \"\""
-                                               << "pool idle \"idle\"";
+    const auto row = [](const char* name, const MeshScene& scene, const char* n0g1,
+                        const char* n0g2,
+                        const char* n1g0) { QTest::newRow(name) << scene << n0g1 << n0g2 << n1g0; };
+    const auto cluster = test::SmallCluster();
+    const auto all = test::AllDevices(cluster), own = test::JobDevices(cluster);
+    const auto plan = test::GrowthPlan();
+    row("live", makeScene(cluster, kJob), "mesh rank 1 [1] tp 1/dp 0 healthy \"rank 1\"",
+        "mesh rank 2 [0] tp 0/dp 1 healthy \"rank 2\"", "pool idle \"idle\"");
+    row("no job", makeScene(test::IdleCluster(2, 4), {}), "pool idle \"idle\"",
+        "pool idle \"idle\"", "pool idle \"idle\"");
+    row("another job", makeScene(cluster, "another"), "pool taken rank 1 healthy \"gpt-mini\"",
+        "pool taken rank 2 healthy \"gpt-mini\"", "pool idle \"idle\"");
+    row("moving", makeScene(test::MovingCluster(), kJob),
+        "mesh rank 1 [1] tp 1/dp 0 sending \"sends\"",
+        "mesh rank 2 [0] tp 0/dp 1 sending \"sends\"",
+        "mesh rank 4 [0] tp 0/dp 2 receiving \"62 %\"");
+    const auto preparing = test::MovingCluster({0, 0, 0, 0}, engine::TxnPhase::kPreparing);
+    row("preparing", makeScene(preparing, kJob), "mesh rank 1 [1] tp 1/dp 0 staying \"stays\"",
+        "mesh rank 2 [0] tp 0/dp 1 staying \"stays\"",
+        "mesh rank 4 [0] tp 0/dp 2 joining \"starting\"");
+    auto shrinking = cluster;
+    shrinking.transaction.emplace();
+    shrinking.transaction->job = kJob;
+    shrinking.transaction->phase = engine::TxnPhase::kPausing;
+    shrinking.transaction->to_mesh = test::Shape(1, 2, 1);
+    shrinking.transaction->to_devices = {{0, 0}, {0, 1}};
+    row("shrinking", makeScene(shrinking, kJob), "mesh rank 1 [1] tp 1/dp 0 staying \"stays\"",
+        "mesh rank 2 [0] tp 0/dp 1 leaving \"leaves\"", "pool idle \"idle\"");
+    auto over = test::MovingCluster({100, 100, 100, 100}, engine::TxnPhase::kRolledBack);
+    for (auto& device : over.nodes[1].devices) device.joining = false;
+    QVERIFY(makeScene(over, kJob).flows.empty());
+    row("over", makeScene(over, kJob), "mesh rank 1 [1] tp 1/dp 0 healthy \"rank 1\"",
+        "mesh rank 2 [0] tp 0/dp 1 healthy \"rank 2\"", "pool idle \"idle\"");
+    row("draft with plan", makeScene(cluster, kJob, &all, &plan),
+        "mesh rank 1 [1] tp 1/dp 0 staying \"stays\"",
+        "mesh rank 2 [0] tp 0/dp 1 staying \"stays\"",
+        "mesh rank 4 [0] tp 0/dp 2 joining \"receives 9.4 MiB\"");
+    row("draft without plan", makeScene(cluster, kJob, &all),
+        "mesh rank 1 [1] tp 1/dp 0 staying \"stays\"",
+        "mesh rank 2 [0] tp 0/dp 1 staying \"stays\"", "mesh joining \"joins\"");
+    auto fewer = own;
+    fewer.erase({0, 2});
+    row("plan of another draft", makeScene(cluster, kJob, &fewer, &plan),
+        "mesh rank 1 [1] tp 1/dp 0 staying \"stays\"", "pool leaving \"leaves\"",
+        "pool idle \"idle\"");
+    row("draft without a change", makeScene(cluster, kJob, &own),
+        "mesh rank 1 [1] tp 1/dp 0 healthy \"rank 1\"",
+        "mesh rank 2 [0] tp 0/dp 1 healthy \"rank 2\"", "pool idle \"idle\"");
+    auto more = own;
+    more.insert({1, 0});
+    auto unused = plan;
+    unused.to_mesh = test::Shape(2, 2, 1);
+    unused.to_devices = {{0, 0}, {0, 1}, {0, 2}, {0, 3}};
+    unused.idle = {{1, 0}};
+    unused.flows.clear();
+    row("plan that leaves one over", makeScene(cluster, kJob, &more, &unused),
+        "mesh rank 1 [1] tp 1/dp 0 staying \"stays\"",
+        "mesh rank 2 [0] tp 0/dp 1 staying \"stays\"", "mesh idle \"unused\"");
+    auto suspect = cluster;
+    suspect.nodes[0].state = engine::NodeState::kSuspect;
+    row("node suspect", makeScene(suspect, kJob), "mesh rank 1 [1] tp 1/dp 0 suspect \"no answer\"",
+        "mesh rank 2 [0] tp 0/dp 1 suspect \"no answer\"", "pool idle \"idle\"");
+    auto dead = cluster;
+    dead.nodes[0].state = engine::NodeState::kDead;
+    row("node lost", makeScene(dead, kJob), "mesh rank 1 [1] tp 1/dp 0 dead \"lost\"",
+        "mesh rank 2 [0] tp 0/dp 1 dead \"lost\"", "pool idle \"idle\"");
+    auto failed = cluster;
+    failed.nodes[0].devices[2].failed = true;
+    row("device failed", makeScene(failed, kJob), "mesh rank 1 [1] tp 1/dp 0 healthy \"rank 1\"",
+        "mesh rank 2 [0] tp 0/dp 1 dead \"failed\"", "pool idle \"idle\"");
+    auto odd = cluster;
+    odd.jobs[0].mesh = test::Shape(3, 1, 1);
+    row("mesh that does not add up", makeScene(odd, kJob), "mesh healthy \"\"", "mesh healthy \"\"",
+        "pool idle \"idle\"");
   }
   void cells() {
-    QFETCH(QString, which);
-    auto cluster = test::SmallCluster();
-    auto all = test::AllDevices(cluster);
-    auto own = test::JobDevices(cluster);
-    auto plan = test::GrowthPlan();
-    MeshScene scene;
-    if (which == QStringLiteral("live")) {
-      scene = makeScene(cluster, kJob);
-    } else if (which == QStringLiteral("no job")) {
-      scene = makeScene(test::IdleCluster(2, 4), {});
-    } else if (which == QStringLiteral("other")) {
-      scene = makeScene(cluster, "another");
-    } else if (which == QStringLiteral("moving")) {
-      scene = makeScene(test::MovingCluster(), kJob);
-    } else if (which == QStringLiteral("preparing")) {
-      scene = makeScene(test::MovingCluster({0, 0, 0, 0}, engine::TxnPhase::kPreparing), kJob);
-    } else if (which == QStringLiteral("shrinking")) {
-      cluster.transaction.emplace();
-      cluster.transaction->job = kJob;
-      cluster.transaction->phase = engine::TxnPhase::kPausing;
-      cluster.transaction->to_mesh = test::Shape(1, 2, 1);
-      cluster.transaction->to_devices = {{0, 0}, {0, 1}};
-      scene = makeScene(cluster, kJob);
-    } else if (which == QStringLiteral("over")) {
-      auto over = test::MovingCluster({100, 100, 100, 100}, engine::TxnPhase::kRolledBack);
-      for (auto& device : over.nodes[1].devices) device.joining = false;
-      scene = makeScene(over, kJob);
-      QVERIFY(scene.flows.empty());
-    } else if (which == QStringLiteral("plan")) {
-      scene = makeScene(cluster, kJob, &all, &plan);
-    } else if (which == QStringLiteral("draft")) {
-      scene = makeScene(cluster, kJob, &all);
-    } else if (which == QStringLiteral("stale plan")) {
-      own.erase({0, 2});
-      scene = makeScene(cluster, kJob, &own, &plan);
-    } else if (which == QStringLiteral("same")) {
-      scene = makeScene(cluster, kJob, &own);
-    } else if (which == QStringLiteral("unused")) {
-      own.insert({1, 0});
-      plan.to_mesh = test::Shape(2, 2, 1);
-      plan.to_devices = {{0, 0}, {0, 1}, {0, 2}, {0, 3}};
-      plan.idle = {{1, 0}};
-      plan.flows.clear();
-      scene = makeScene(cluster, kJob, &own, &plan);
-    } else if (which == QStringLiteral("suspect")) {
-      cluster.nodes[0].state = engine::NodeState::kSuspect;
-      scene = makeScene(cluster, kJob);
-    } else if (which == QStringLiteral("dead")) {
-      cluster.nodes[0].state = engine::NodeState::kDead;
-      scene = makeScene(cluster, kJob);
-    } else if (which == QStringLiteral("failed")) {
-      cluster.nodes[0].devices[2].failed = true;
-      scene = makeScene(cluster, kJob);
-    } else {
-      cluster.jobs[0].mesh = test::Shape(3, 1, 1);
-      scene = makeScene(cluster, kJob);
-    }
+    QFETCH(MeshScene, scene);
     QTEST(line(scene, {0, 1}), "n0g1");
     QTEST(line(scene, {0, 2}), "n0g2");
     QTEST(line(scene, {1, 0}), "n1g0");

@@ -400,7 +400,7 @@ class MeshViewTest : public QObject {
     const ptc::DeviceId id{27, 5};
     const QPoint at = view.cellRect(id).center();
     view.setZoom(2.5, at);
-    // Frames wrap anew at each size, so that it may go sideways, but not out of sight.
+    // Frames wrap differently at each size, so the cell may move sideways, but stays visible.
     const QRect there = view.cellRect(id).adjusted(0, -2, 0, 2);
     QVERIFY(there.top() <= at.y() && at.y() <= there.bottom());
     QVERIFY(view.viewport()->rect().contains(view.cellRect(id)));

@@ -96,7 +96,7 @@ std::vector<engine::HistoryEntry> PanelHistory() {
   grow.result = "committed";
   grow.phases = {{"preparing", 1.2},  {"pausing", 0.04},    {"transferring", 0.19},
                  {"verifying", 0.03}, {"committing", 0.01}, {"resuming", 0.06}};
-  grow.who = "tessera by operator";
+  grow.requester = "tessera by operator";
   grow.kept = 19'608'371;
   grow.network = 19'608'371;
   grow.pause_estimate = 0.28;

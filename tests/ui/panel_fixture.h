@@ -33,7 +33,8 @@ class Panel {
   explicit Panel(ui::WindowOptions options = {}, engine::ClusterSnapshot snapshot = PanelCluster());
 
   void setSnapshot(engine::ClusterSnapshot snapshot);
-  /// Waits until the plan of the draft is there, at most a second. \return whether it is
+  /// Waits until the plan of the draft is there, at most a second.
+  /// \return whether it is
   bool waitForPlan();
 
   ui::ClusterModel model;

@@ -160,7 +160,7 @@ class PlotsTest : public QObject {
     SampleHistory history(model, commands);
     model.flush();
     QVERIFY(history.state() == SampleHistory::State::Loading);
-    // These stream in while older ones are asked for, and overlap with them.
+    // These arrive while older samples are requested, and overlap with them.
     for (int step = 2499; step <= 2503; ++step) {
       model.addSample(Sample(step, 1000 + step * 0.1));
     }
@@ -176,7 +176,7 @@ class PlotsTest : public QObject {
     };
     check(2503);
 
-    // Away and back: what happened meanwhile is asked for.
+    // After a reconnection the missed samples are requested.
     model.setLink(ui::LinkState::Lost, {});
     model.flush();
     QVERIFY(history.state() == SampleHistory::State::Waiting);

@@ -139,7 +139,8 @@ class RecordsTest : public QObject {
     QVERIFY(history->choose(3));
     QVERIFY(details->isVisible());
     QCOMPARE(timeline->plots()->selectedBand(), std::optional<std::int64_t>(3));
-    QCOMPARE(details->facts()->value(QStringLiteral("requested by")), QStringLiteral("tessera by operator"));
+    QCOMPARE(details->facts()->value(QStringLiteral("requested by")),
+             QStringLiteral("tessera by operator"));
     QVERIFY(details->facts()->value(QStringLiteral("digests")).startsWith(QStringLiteral("equal")));
     QCOMPARE(details->comparison()->value(QStringLiteral("pause")), QStringLiteral("0.31 s"));
     QCOMPARE(details->comparison()->value(QStringLiteral("pause (estimate)")),
@@ -206,7 +207,7 @@ class RecordsTest : public QObject {
     QVERIFY(draft->mesh() == second.mesh);
     QVERIFY(draft->options() == second.options);
     QCOMPARE(plan->scatter()->chosen(), std::optional<int>(1));
-    QVERIFY(!plan->scatter()->isOutdated());  // choosing requests nothing
+    QVERIFY(!plan->scatter()->isOutdated());  // choosing sends no new request
 
     // The other way: the fields lead, the table follows.
     emit plan->scatter()->candidateChosen(0);

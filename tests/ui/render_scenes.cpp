@@ -1,8 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-// Draws sample scenes into PNG files and prints how long the canvas took, for eyes and for notes:
-//   render_scenes DIRECTORY
-// or opens a window with a small cluster and prints what the canvas asks for, until it is closed:
-//   render_scenes --show
+// SPDX-License-Identifier: Apache-2.0 Draws sample scenes into PNG files and prints how long the
+// canvas took, for eyes and for notes: render_scenes DIRECTORY or opens a window with a small
+// cluster and prints the requests of the canvas until it is closed: render_scenes --show
 #include <QApplication>
 #include <QDir>
 #include <QDropEvent>
@@ -63,7 +61,7 @@ double frameTime(ui::MeshView* view) {
   return cpuTimeOf(100, [view] { view->viewport()->repaint(); });
 }
 
-// With everything drawn anew.
+// With everything drawn again.
 double rebuildTime(ui::MeshView* view) {
   return cpuTimeOf(10, [view] {
     QEvent change(QEvent::PaletteChange);
@@ -72,7 +70,7 @@ double rebuildTime(ui::MeshView* view) {
   });
 }
 
-// The owner's part in the smallest form: what is asked for becomes the draft.
+// A minimal owner: each request becomes the draft.
 int show() {
   const auto cluster = test::SmallCluster();
   auto draft = test::JobDevices(cluster);

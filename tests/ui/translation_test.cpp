@@ -23,12 +23,6 @@ namespace {
 
 const QChar kMark(0x00A4);  // begins every translated text
 
-QString toolOf(const QString& name) {
-  const QString found = QStandardPaths::findExecutable(
-      name, {QStringLiteral("/usr/lib/qt6/bin"), QStringLiteral("/usr/lib64/qt6/bin")});
-  return found.isEmpty() ? QStandardPaths::findExecutable(name) : found;
-}
-
 /// Runs a program and returns everything that it prints.
 QString outputOf(const QString& program, const QStringList& arguments) {
   QProcess process;
@@ -36,6 +30,18 @@ QString outputOf(const QString& program, const QStringList& arguments) {
   process.start(program, arguments);
   if (!process.waitForFinished(60'000)) process.kill();
   return QString::fromUtf8(process.readAll());
+}
+
+/// The program of Qt's linguist tools, or an empty string. One that is only a launcher for a Qt
+/// that is not installed does not count.
+QString toolOf(const QString& name) {
+  const QString own = QStandardPaths::findExecutable(
+      name, {QStringLiteral("/usr/lib/qt6/bin"), QStringLiteral("/usr/lib64/qt6/bin")});
+  const QString found = own.isEmpty() ? QStandardPaths::findExecutable(name) : own;
+  const bool runs =
+      !found.isEmpty() &&
+      outputOf(found, {QStringLiteral("-version")}).contains(QStringLiteral("version 6"));
+  return runs ? found : QString();
 }
 
 QString sourceFolder() { return QStringLiteral(TESSERA_SOURCE_DIR); }
@@ -149,7 +155,8 @@ class TranslationTest : public QObject {
     extractTo(ts);
     QString texts = contentOf(ts);
     static const QRegularExpression unfinished(
-        QStringLiteral("<source>([^<]*)</source>\\s*<translation type=\"unfinished\"></translation>"),
+        QStringLiteral(
+            "<source>([^<]*)</source>\\s*<translation type=\"unfinished\"></translation>"),
         QRegularExpression::DotMatchesEverythingOption);
     texts.replace(
         unfinished,

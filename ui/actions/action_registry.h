@@ -41,7 +41,8 @@ class ActionRegistry : public QObject {
 
   explicit ActionRegistry(QWidget* window);
 
-  /// Adds a command. \pre no action has `spec.id` yet
+  /// Adds a command.
+  /// \pre no action has `spec.id` yet
   QAction* add(const Spec& spec, std::function<void(bool checked)> run);
   QAction* add(const Spec& spec, std::function<void()> run) {
     return add(spec, [run = std::move(run)](bool) { run(); });

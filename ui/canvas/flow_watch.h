@@ -19,8 +19,9 @@ inline constexpr std::int64_t kStallAfter = 3000;
 class FlowWatch {
  public:
   /// Marks the live flows of `scene` that received nothing for kStallAfter as stalled, and the
-  /// cells whose incoming flows are all stalled. Flows that no longer exist are forgotten. \param
-  /// now monotonic time in milliseconds \return whether a flow is newly stalled
+  /// cells whose incoming flows are all stalled. Flows that no longer exist are forgotten.
+  /// \param now monotonic time in milliseconds
+  /// \return whether a flow is newly stalled
   bool mark(MeshScene* scene, std::int64_t now);
 
  private:

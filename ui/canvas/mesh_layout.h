@@ -85,8 +85,6 @@ class MeshLayout {
   MeshLayout(const MeshScene& scene, QSize viewport, double zoom, bool editable);
 
   const CellMetrics& metrics() const { return m_metrics; }
-  /// The cell width at zoom 1.
-  int fittingWidth() const { return m_fittingWidth; }
   QSize contentSize() const { return m_size; }
   const std::vector<Box>& boxes() const { return m_boxes; }
   /// The outline of the tray, or one outline per row of idle nodes.
@@ -136,7 +134,7 @@ class MeshLayout {
   std::optional<std::size_t> boxAt(QPoint position) const;
 
   CellMetrics m_metrics;
-  int m_fittingWidth = 148;
+  int m_fittingWidth = 148;  // of a cell at zoom 1
   QSize m_size;
   std::vector<Box> m_boxes;
   std::vector<Row> m_rows;  // by top; boxes of a row by x

@@ -36,7 +36,7 @@ class SettingsDialog : public QDialog {
   QPushButton* resetButton() const { return m_reset; }
 
  signals:
-  /// The user asked for a restart, which a setting needs.
+  /// The user requested a restart, which a setting needs.
   void restartRequested();
 
  private:

@@ -33,7 +33,8 @@ class ConsistencyRunner {
 
   /// Returns the last result stored on this machine; nothing if there is none or it is unreadable.
   virtual std::optional<engine::ConsistencyResult> last() const = 0;
-  /// Starts the runs. \pre no runs are in progress
+  /// Starts the runs.
+  /// \pre no runs are in progress
   virtual void start(std::function<void(LessonProgress)> progress,
                      std::function<void(Result<engine::ConsistencyResult>)> done) = 0;
   /// Cancels the runs; `done` receives kCancelled once everything has ended. Has no effect

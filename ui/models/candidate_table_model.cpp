@@ -36,14 +36,39 @@ Fit fitOf(const engine::Candidate& candidate) {
   return tight ? Fit::Tight : Fit::Fits;
 }
 
-CandidateTableModel::CandidateTableModel(QObject* parent) : QAbstractTableModel(parent) {}
+CandidateTableModel::CandidateTableModel(QObject* parent) : ColumnTable(parent) {
+  using engine::Candidate;
+  const auto secondsOr = [](double seconds) {
+    return seconds > 0 ? format::seconds(seconds) : format::unknown();
+  };
+  setColumns({
+      {QString(), [](const Candidate&) { return QString(); }},
+      {tr("dp × tp × pp"), [](const Candidate& c) { return format::shape(c.mesh); }},
+      {QString(), [](const Candidate& c) { return shortOptions(c.options); }},
+      {tr("≈ step"), [=](const Candidate& c) { return secondsOr(c.step_seconds); }, Qt::AlignRight,
+       tr("Seconds per step, estimated")},
+      {tr("≈ tokens/s"), [this](const Candidate& c) { return tokensText(c); }, Qt::AlignRight,
+       tr("Tokens per second, estimated")},
+      {tr("moves"),
+       [](const Candidate& c) { return c.current ? tr("nothing") : format::bytes(c.moved_bytes); },
+       Qt::AlignRight, tr("Bytes that the change would move")},
+      {tr("≈ pause"),
+       [=](const Candidate& c) { return secondsOr(c.current ? 0 : c.pause_seconds); },
+       Qt::AlignRight, tr("Pause of the job, estimated")},
+      {tr("peak memory"),
+       [](const Candidate& c) {
+         return c.capacity > 0 ? format::bytesOf(c.peak_bytes, c.capacity) : format::unknown();
+       },
+       Qt::AlignRight, tr("Memory of the fullest GPU during the change")},
+  });
+}
 
 void CandidateTableModel::setCandidates(std::vector<engine::Candidate> candidates,
                                         std::function<std::optional<double>(double)> tokens) {
   m_tokens = std::move(tokens);
-  if (candidates == m_candidates) return;
+  if (candidates == m_rows) return;
   beginResetModel();
-  m_candidates = std::move(candidates);
+  m_rows = std::move(candidates);
   m_hovered.reset();
   endResetModel();
 }
@@ -57,46 +82,13 @@ void CandidateTableModel::setHovered(std::optional<int> row) {
   }
 }
 
-int CandidateTableModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(m_candidates.size());
-}
-
-int CandidateTableModel::columnCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : NUM_COLUMNS;
-}
-
-QString CandidateTableModel::text(const engine::Candidate& candidate, int column) const {
-  switch (static_cast<Columns>(column)) {
-    case MarkColumn:
-      return {};
-    case MeshColumn:
-      return format::shape(candidate.mesh);
-    case OptionsColumn:
-      return shortOptions(candidate.options);
-    case StepColumn:
-      return candidate.step_seconds > 0 ? format::seconds(candidate.step_seconds)
-                                        : format::unknown();
-    case TokensColumn: {
-      const auto tokens = m_tokens ? m_tokens(candidate.step_seconds) : std::nullopt;
-      return tokens ? format::shortCount(*tokens) : format::unknown();
-    }
-    case MovesColumn:
-      return candidate.current ? tr("nothing") : format::bytes(candidate.moved_bytes);
-    case PauseColumn:
-      return candidate.current             ? format::unknown()
-             : candidate.pause_seconds > 0 ? format::seconds(candidate.pause_seconds)
-                                           : format::unknown();
-    case PeakColumn:
-      return candidate.capacity > 0 ? format::bytesOf(candidate.peak_bytes, candidate.capacity)
-                                    : format::unknown();
-    case NUM_COLUMNS:
-      break;
-  }
-  return {};
+QString CandidateTableModel::tokensText(const engine::Candidate& candidate) const {
+  const auto tokens = m_tokens ? m_tokens(candidate.step_seconds) : std::nullopt;
+  return tokens ? format::shortCount(*tokens) : format::unknown();
 }
 
 QString CandidateTableModel::describe(int row) const {
-  const engine::Candidate& candidate = m_candidates[static_cast<std::size_t>(row)];
+  const engine::Candidate& candidate = this->row(row);
   QStringList parts{format::shape(candidate.mesh)};
   if (const QString options = shortOptions(candidate.options); !options.isEmpty()) parts << options;
   if (candidate.current) parts << tr("current");
@@ -118,13 +110,8 @@ QString CandidateTableModel::describe(int row) const {
 
 QVariant CandidateTableModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid()) return {};
-  const engine::Candidate& candidate = m_candidates[static_cast<std::size_t>(index.row())];
+  const engine::Candidate& candidate = row(index.row());
   switch (role) {
-    case Qt::DisplayRole:
-      return text(candidate, index.column());
-    case Qt::TextAlignmentRole:
-      return QVariant::fromValue(Qt::Alignment(
-          (index.column() >= StepColumn ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter));
     case Qt::ToolTipRole:
       return describe(index.row());
     case Qt::AccessibleTextRole:
@@ -140,54 +127,8 @@ QVariant CandidateTableModel::data(const QModelIndex& index, int role) const {
     case HoveredRole:
       return m_hovered == index.row();
     default:
-      return {};
+      return ColumnTable::data(index, role);
   }
-}
-
-QVariant CandidateTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (orientation != Qt::Horizontal) return {};
-  if (role == Qt::TextAlignmentRole) {
-    return QVariant::fromValue(
-        Qt::Alignment((section >= StepColumn ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter));
-  }
-  if (role == Qt::ToolTipRole) {
-    switch (static_cast<Columns>(section)) {
-      case StepColumn:
-        return tr("Seconds per step, estimated");
-      case TokensColumn:
-        return tr("Tokens per second, estimated");
-      case MovesColumn:
-        return tr("Bytes that the change would move");
-      case PauseColumn:
-        return tr("Pause of the job, estimated");
-      case PeakColumn:
-        return tr("Memory of the fullest GPU during the change");
-      default:
-        return {};
-    }
-  }
-  if (role != Qt::DisplayRole) return {};
-  switch (static_cast<Columns>(section)) {
-    case MarkColumn:
-      return QString();
-    case MeshColumn:
-      return tr("dp × tp × pp");
-    case OptionsColumn:
-      return QString();
-    case StepColumn:
-      return tr("≈ step");
-    case TokensColumn:
-      return tr("≈ tokens/s");
-    case MovesColumn:
-      return tr("moves");
-    case PauseColumn:
-      return tr("≈ pause");
-    case PeakColumn:
-      return tr("peak memory");
-    case NUM_COLUMNS:
-      break;
-  }
-  return {};
 }
 
 }  // namespace tessera::ui

@@ -4,12 +4,12 @@
 /// \file
 /// The configurations of a proposal as a table, in the cluster's order: best first.
 
-#include <QAbstractTableModel>
 #include <functional>
 #include <optional>
 #include <vector>
 
 #include "engine/cluster/snapshot.h"
+#include "ui/models/column_table.h"
 
 namespace tessera::ui {
 
@@ -17,7 +17,7 @@ namespace tessera::ui {
 enum class Fit { Fits, Tight, TooLarge };
 Fit fitOf(const engine::Candidate& candidate);
 
-class CandidateTableModel : public QAbstractTableModel {
+class CandidateTableModel : public ColumnTable<std::vector<engine::Candidate>> {
   Q_OBJECT
 
  public:
@@ -38,23 +38,18 @@ class CandidateTableModel : public QAbstractTableModel {
   /// `tokens` returns the tokens per second for a step time, if known.
   void setCandidates(std::vector<engine::Candidate> candidates,
                      std::function<std::optional<double>(double)> tokens);
-  const std::vector<engine::Candidate>& candidates() const { return m_candidates; }
+  const std::vector<engine::Candidate>& candidates() const { return m_rows; }
   /// Sets the row under the pointer, here or in the scatter plot.
   void setHovered(std::optional<int> row);
   std::optional<int> hovered() const { return m_hovered; }
   /// Returns all values of a row as text.
   QString describe(int row) const;
 
-  int rowCount(const QModelIndex& parent = {}) const override;
-  int columnCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
-  QVariant headerData(int section, Qt::Orientation orientation,
-                      int role = Qt::DisplayRole) const override;
 
  private:
-  QString text(const engine::Candidate& candidate, int column) const;
+  QString tokensText(const engine::Candidate& candidate) const;
 
-  std::vector<engine::Candidate> m_candidates;
   std::optional<int> m_hovered;
   std::function<std::optional<double>(double)> m_tokens;
 };

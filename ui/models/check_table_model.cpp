@@ -28,21 +28,43 @@ int rank(Verdict verdict) {
   return 4;
 }
 
+QString severityText(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kOk:
+      return CheckTableModel::tr("ok");
+    case Verdict::kWarning:
+      return CheckTableModel::tr("warning");
+    case Verdict::kFailed:
+      return CheckTableModel::tr("failed");
+    case Verdict::kSkipped:
+      return CheckTableModel::tr("skipped");
+  }
+  return {};
+}
+
 }  // namespace
 
-CheckTableModel::CheckTableModel(QObject* parent) : QAbstractTableModel(parent) {}
+CheckTableModel::CheckTableModel(QObject* parent) : ColumnTable(parent) {
+  using engine::Check;
+  setColumns({
+      {tr("Severity"), [](const Check& check) { return severityText(check.verdict); }},
+      {tr("Where"),
+       [](const Check& check) { return check.node ? format::node(*check.node) : tr("here"); }},
+      {tr("Finding"), [](const Check& check) { return QString::fromStdString(check.name); }},
+      {tr("Value"), [](const Check& check) { return QString::fromStdString(check.value); }},
+      {tr("Remedy"), [](const Check& check) { return QString::fromStdString(check.remedy); }},
+  });
+}
 
 void CheckTableModel::setChecks(std::vector<engine::Check> checks) {
   std::stable_sort(checks.begin(), checks.end(),
                    [](const auto& a, const auto& b) { return rank(a.verdict) < rank(b.verdict); });
-  beginResetModel();
-  m_checks = std::move(checks);
-  endResetModel();
+  resetRows(std::move(checks));
 }
 
 int CheckTableModel::problems() const {
   return static_cast<int>(
-      std::count_if(m_checks.begin(), m_checks.end(), [](const engine::Check& check) {
+      std::count_if(m_rows.begin(), m_rows.end(), [](const engine::Check& check) {
         return check.verdict == Verdict::kFailed || check.verdict == Verdict::kWarning;
       }));
 }
@@ -58,92 +80,30 @@ QString CheckTableModel::asText(const std::vector<int>& rows) const {
   };
   line([this](int column) { return headerData(column, Qt::Horizontal).toString(); });
   for (const int row : rows) {
-    line([&](int column) { return text(m_checks[static_cast<std::size_t>(row)], column); });
+    line([&](int column) { return text(this->row(row), column); });
   }
   return lines.join(QLatin1Char('\n')) + QLatin1Char('\n');
 }
 
 QString CheckTableModel::asText() const {
-  std::vector<int> rows(m_checks.size());
+  std::vector<int> rows(m_rows.size());
   std::iota(rows.begin(), rows.end(), 0);
   return asText(rows);
 }
 
-int CheckTableModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(m_checks.size());
-}
-
-int CheckTableModel::columnCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : NUM_COLUMNS;
-}
-
-QString CheckTableModel::text(const engine::Check& check, int column) {
-  switch (static_cast<Columns>(column)) {
-    case SeverityColumn: {
-      switch (check.verdict) {
-        case Verdict::kOk:
-          return tr("ok");
-        case Verdict::kWarning:
-          return tr("warning");
-        case Verdict::kFailed:
-          return tr("failed");
-        case Verdict::kSkipped:
-          return tr("skipped");
-      }
-      return {};
-    }
-    case WhereColumn:
-      return check.node ? format::node(*check.node) : tr("here");
-    case FindingColumn:
-      return QString::fromStdString(check.name);
-    case ValueColumn:
-      return QString::fromStdString(check.value);
-    case RemedyColumn:
-      return QString::fromStdString(check.remedy);
-    case NUM_COLUMNS:
-      break;
-  }
-  return {};
-}
-
 QVariant CheckTableModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid()) return {};
-  const engine::Check& check = m_checks[static_cast<std::size_t>(index.row())];
+  const engine::Check& check = row(index.row());
   switch (role) {
-    case Qt::DisplayRole:
     case Qt::AccessibleTextRole:
       return text(check, index.column());
     case Qt::ToolTipRole:
       return index.column() >= ValueColumn ? text(check, index.column()) : QString();
-    case Qt::TextAlignmentRole:
-      return QVariant::fromValue(Qt::Alignment(Qt::AlignLeft | Qt::AlignVCenter));
     case VerdictRole:
       return static_cast<int>(check.verdict);
     default:
-      return {};
+      return ColumnTable::data(index, role);
   }
-}
-
-QVariant CheckTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (orientation != Qt::Horizontal) return {};
-  if (role == Qt::TextAlignmentRole)
-    return QVariant::fromValue(Qt::Alignment(Qt::AlignLeft | Qt::AlignVCenter));
-  if (role != Qt::DisplayRole) return {};
-  switch (static_cast<Columns>(section)) {
-    case SeverityColumn:
-      return tr("Severity");
-    case WhereColumn:
-      return tr("Where");
-    case FindingColumn:
-      return tr("Finding");
-    case ValueColumn:
-      return tr("Value");
-    case RemedyColumn:
-      return tr("Remedy");
-    case NUM_COLUMNS:
-      break;
-  }
-  return {};
 }
 
 }  // namespace tessera::ui

@@ -4,14 +4,14 @@
 /// \file
 /// The self-checks of the nodes of a cluster as a table, the worst first.
 
-#include <QAbstractTableModel>
 #include <vector>
 
 #include "engine/cluster/snapshot.h"
+#include "ui/models/column_table.h"
 
 namespace tessera::ui {
 
-class CheckTableModel : public QAbstractTableModel {
+class CheckTableModel : public ColumnTable<std::vector<engine::Check>> {
   Q_OBJECT
 
  public:
@@ -28,23 +28,14 @@ class CheckTableModel : public QAbstractTableModel {
   explicit CheckTableModel(QObject* parent = nullptr);
   /// Sorts failed checks first, then warnings, passed and skipped ones.
   void setChecks(std::vector<engine::Check> checks);
-  const std::vector<engine::Check>& checks() const { return m_checks; }
+  const std::vector<engine::Check>& checks() const { return m_rows; }
   /// The number of failed checks and warnings.
   int problems() const;
   /// Returns the rows as tab-separated lines below a header line.
   QString asText(const std::vector<int>& rows) const;
   QString asText() const;
 
-  int rowCount(const QModelIndex& parent = {}) const override;
-  int columnCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
-  QVariant headerData(int section, Qt::Orientation orientation,
-                      int role = Qt::DisplayRole) const override;
-
- private:
-  static QString text(const engine::Check& check, int column);
-
-  std::vector<engine::Check> m_checks;
 };
 
 }  // namespace tessera::ui

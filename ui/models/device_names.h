@@ -18,7 +18,8 @@ QString deviceNames(std::vector<ptc::DeviceId> devices);
 QString deviceArgument(const std::vector<ptc::DeviceId>& devices);
 
 /// Returns the coordinate of `rank` along `axis` in a mesh of `shape`; ranks are row-major over
-/// (pp, dp, ep, cp, tp). \pre every degree >= 1
+/// (pp, dp, ep, cp, tp).
+/// \pre every degree >= 1
 std::int64_t coordinate(const ptc::MeshShape& shape, int rank, ptc::Axis axis);
 
 }  // namespace tessera::ui

@@ -39,7 +39,8 @@ class DraftProposal : public QObject {
   const QString& problem() const { return m_problem; }
   /// Returns the index of the candidate equal to the draft or to its plan `planned`, if any.
   std::optional<int> indexOf(const std::optional<ptc::MeshShape>& planned) const;
-  /// Sets the draft to this candidate. \pre 0 <= index < number of candidates
+  /// Sets the draft to this candidate.
+  /// \pre 0 <= index < number of candidates
   void choose(int index);
   /// Returns the tokens per second at this step time; nothing if the job has not reported enough.
   std::optional<double> tokensPerSecond(double stepSeconds) const;

@@ -7,8 +7,29 @@
 #include "ui/format.h"
 
 namespace tessera::ui {
+namespace {
 
-EventTableModel::EventTableModel(QObject* parent) : QAbstractTableModel(parent) {}
+QString timeOf(const engine::Event& event, const QString& form) {
+  return QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(event.time * 1000)).toString(form);
+}
+
+/// The text continues the source: "n1" "joined with 4 GPUs".
+QString lineOf(const engine::Event& event) {
+  return QString(QString::fromStdString(event.source) + QLatin1Char(' ') +
+                 QString::fromStdString(event.text))
+      .trimmed();
+}
+
+}  // namespace
+
+EventTableModel::EventTableModel(QObject* parent) : ColumnTable(parent) {
+  using engine::Event;
+  setColumns({
+      {tr("Time"), [](const Event& event) { return timeOf(event, QStringLiteral("HH:mm:ss")); }},
+      {tr("Severity"), [](const Event&) { return QString(); }},
+      {tr("Event"), lineOf},
+  });
+}
 
 void EventTableModel::append(const std::vector<engine::Event>& events) {
   if (events.empty()) return;
@@ -19,76 +40,35 @@ void EventTableModel::append(const std::vector<engine::Event>& events) {
   const int excess = rowCount() + added - kMaxRows;
   if (excess > 0) {
     beginRemoveRows({}, 0, excess - 1);
-    m_events.erase(m_events.begin(), m_events.begin() + excess);
+    m_rows.erase(m_rows.begin(), m_rows.begin() + excess);
     endRemoveRows();
   }
   beginInsertRows({}, rowCount(), rowCount() + added - 1);
-  m_events.insert(m_events.end(), events.begin() + static_cast<std::ptrdiff_t>(skipped),
-                  events.end());
+  m_rows.insert(m_rows.end(), events.begin() + static_cast<std::ptrdiff_t>(skipped), events.end());
   endInsertRows();
 }
 
-void EventTableModel::clear() {
-  beginResetModel();
-  m_events.clear();
-  endResetModel();
-}
-
-int EventTableModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(m_events.size());
-}
-
-int EventTableModel::columnCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : NUM_COLUMNS;
-}
+void EventTableModel::clear() { resetRows({}); }
 
 QVariant EventTableModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid()) return {};
-  const engine::Event& event = m_events[static_cast<std::size_t>(index.row())];
-  const auto time = [&] {
-    return QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(event.time * 1000));
-  };
-  const QString source = QString::fromStdString(event.source);
-  // The text continues the source: "n1" "joined with 4 GPUs".
-  const QString text =
-      QString(source + QLatin1Char(' ') + QString::fromStdString(event.text)).trimmed();
+  const engine::Event& event = row(index.row());
   switch (role) {
-    case Qt::DisplayRole:
-      switch (index.column()) {
-        case TimeColumn:
-          return time().toString(QStringLiteral("HH:mm:ss"));
-        case SeverityColumn:
-          return {};
-        default:
-          return text;
-      }
     case Qt::ToolTipRole:
       return tr("%1 · %2\n%3")
-          .arg(time().toString(QStringLiteral("yyyy-MM-dd HH:mm:ss.zzz")),
-               format::text(event.severity), text);
+          .arg(timeOf(event, QStringLiteral("yyyy-MM-dd HH:mm:ss.zzz")),
+               format::text(event.severity), lineOf(event));
     case Qt::AccessibleTextRole:
-      if (index.column() == SeverityColumn) return format::text(event.severity);
-      return index.column() == TimeColumn ? data(index, Qt::DisplayRole) : QVariant(text);
+      return index.column() == SeverityColumn ? format::text(event.severity)
+                                              : text(event, index.column());
     case SeverityRole:
       return static_cast<int>(event.severity);
     case SourceRole:
-      return source;
+      return QString::fromStdString(event.source);
     case FilterRole:
-      return QString(format::text(event.severity) + QLatin1Char(' ') + text);
+      return QString(format::text(event.severity) + QLatin1Char(' ') + lineOf(event));
     default:
-      return {};
-  }
-}
-
-QVariant EventTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
-  switch (section) {
-    case TimeColumn:
-      return tr("Time");
-    case SeverityColumn:
-      return tr("Severity");
-    default:
-      return tr("Event");
+      return ColumnTable::data(index, role);
   }
 }
 

@@ -4,15 +4,15 @@
 /// \file
 /// The cluster's events as a table, oldest first.
 
-#include <QAbstractTableModel>
 #include <deque>
 #include <vector>
 
 #include "engine/cluster/snapshot.h"
+#include "ui/models/column_table.h"
 
 namespace tessera::ui {
 
-class EventTableModel : public QAbstractTableModel {
+class EventTableModel : public ColumnTable<std::deque<engine::Event>> {
   Q_OBJECT
 
  public:
@@ -29,16 +29,9 @@ class EventTableModel : public QAbstractTableModel {
   void append(const std::vector<engine::Event>& events);
   void clear();
   /// \pre 0 <= row < rowCount()
-  const engine::Event& event(int row) const { return m_events[static_cast<std::size_t>(row)]; }
+  const engine::Event& event(int row) const { return this->row(row); }
 
-  int rowCount(const QModelIndex& parent = {}) const override;
-  int columnCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
-  QVariant headerData(int section, Qt::Orientation orientation,
-                      int role = Qt::DisplayRole) const override;
-
- private:
-  std::deque<engine::Event> m_events;
 };
 
 }  // namespace tessera::ui

@@ -35,7 +35,8 @@ struct FileFacts {
 FileFacts makeFileFacts(const FileTreeModel& files, const QModelIndex& index,
                         const FileFacts& before);
 
-/// Returns a line of Python that reads it from `path`. \pre facts.safetensors
+/// Returns a line of Python that reads it from `path`.
+/// \pre facts.safetensors
 QString pythonLine(const FileFacts& facts, const QString& path);
 
 }  // namespace tessera::ui

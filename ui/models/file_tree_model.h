@@ -45,7 +45,8 @@ class FileTreeModel : public QAbstractItemModel {
   /// Returns whether plans are being made.
   bool isBusy() const { return m_making > 0; }
 
-  /// Returns the key of the row; for a tensor that of its file. \pre index.isValid()
+  /// Returns the key of the row; for a tensor that of its file.
+  /// \pre index.isValid()
   const engine::vfs::NodeKey& key(const QModelIndex& index) const;
   std::optional<Tensor> tensor(const QModelIndex& index) const;
   /// Returns the plan of a state file, or null until it is made.

@@ -10,79 +10,56 @@
 
 namespace tessera::ui {
 
-HistoryTableModel::HistoryTableModel(QObject* parent) : QAbstractTableModel(parent) {}
+HistoryTableModel::HistoryTableModel(QObject* parent) : ColumnTable(parent) {
+  using Entry = engine::HistoryEntry;
+  setColumns({
+      {tr("When"),
+       [](const Entry& entry) {
+         return QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(entry.started * 1000))
+             .toString(QStringLiteral("HH:mm:ss"));
+       }},
+      {tr("Job"), [](const Entry& entry) { return QString::fromStdString(entry.job); }},
+      {tr("dp × tp × pp"), changeText},
+      {tr("Moved"), [](const Entry& entry) { return format::bytes(entry.bytes_moved); },
+       Qt::AlignRight},
+      {tr("Least possible"), [](const Entry& entry) { return format::bytes(entry.volume_bound); },
+       Qt::AlignRight},
+      {tr("Pause"),
+       [](const Entry& entry) {
+         return entry.result.empty() ? format::unknown() : format::seconds(entry.pause);
+       },
+       Qt::AlignRight},
+      {tr("Result"), resultText},
+      {tr("Digests"), digestsText},
+  });
+}
 
 void HistoryTableModel::setEntries(std::vector<engine::HistoryEntry> entries) {
   std::stable_sort(entries.begin(), entries.end(),
                    [](const auto& a, const auto& b) { return a.id > b.id; });
-  if (entries == m_entries) return;
-  beginResetModel();
-  m_entries = std::move(entries);
-  endResetModel();
+  if (entries != m_rows) resetRows(std::move(entries));
 }
 
 const engine::HistoryEntry* HistoryTableModel::entry(int row) const {
-  return row >= 0 && row < rowCount() ? &m_entries[static_cast<std::size_t>(row)] : nullptr;
+  return row >= 0 && row < rowCount() ? &m_rows[static_cast<std::size_t>(row)] : nullptr;
 }
 
 int HistoryTableModel::rowOf(std::int64_t txn) const {
-  const auto found = std::find_if(m_entries.begin(), m_entries.end(),
+  const auto found = std::find_if(m_rows.begin(), m_rows.end(),
                                   [&](const auto& entry) { return entry.id == txn; });
-  return found == m_entries.end() ? -1 : static_cast<int>(found - m_entries.begin());
+  return found == m_rows.end() ? -1 : static_cast<int>(found - m_rows.begin());
 }
 
 int HistoryTableModel::lastCommitted() const {
-  const auto found = std::find_if(m_entries.begin(), m_entries.end(),
+  const auto found = std::find_if(m_rows.begin(), m_rows.end(),
                                   [](const auto& entry) { return entry.result == "committed"; });
-  return found == m_entries.end() ? -1 : static_cast<int>(found - m_entries.begin());
-}
-
-int HistoryTableModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(m_entries.size());
-}
-
-int HistoryTableModel::columnCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : NUM_COLUMNS;
-}
-
-QString HistoryTableModel::text(const engine::HistoryEntry& entry, int column) const {
-  const bool ended = !entry.result.empty();
-  switch (static_cast<Columns>(column)) {
-    case WhenColumn:
-      return QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(entry.started * 1000))
-          .toString(QStringLiteral("HH:mm:ss"));
-    case JobColumn:
-      return QString::fromStdString(entry.job);
-    case ChangeColumn:
-      return changeText(entry);
-    case MovedColumn:
-      return format::bytes(entry.bytes_moved);
-    case BoundColumn:
-      return format::bytes(entry.volume_bound);
-    case PauseColumn:
-      return ended ? format::seconds(entry.pause) : format::unknown();
-    case ResultColumn:
-      return resultText(entry);
-    case DigestsColumn:
-      return digestsText(entry);
-    case NUM_COLUMNS:
-      break;
-  }
-  return {};
+  return found == m_rows.end() ? -1 : static_cast<int>(found - m_rows.begin());
 }
 
 QVariant HistoryTableModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid()) return {};
-  const engine::HistoryEntry& entry = m_entries[static_cast<std::size_t>(index.row())];
+  const engine::HistoryEntry& entry = row(index.row());
   switch (role) {
-    case Qt::DisplayRole:
-      return text(entry, index.column());
-    case Qt::TextAlignmentRole: {
-      const bool number = index.column() == MovedColumn || index.column() == BoundColumn ||
-                          index.column() == PauseColumn;
-      return QVariant::fromValue(
-          Qt::Alignment((number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter));
-    }
     case Qt::ToolTipRole: {
       QString tip = tr("Transaction %1: %2\n→ %3")
                         .arg(QString::number(entry.id), QString::fromStdString(entry.from),
@@ -102,39 +79,8 @@ QVariant HistoryTableModel::data(const QModelIndex& index, int role) const {
     case ResultRole:
       return QString::fromStdString(entry.result);
     default:
-      return {};
+      return ColumnTable::data(index, role);
   }
-}
-
-QVariant HistoryTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (orientation != Qt::Horizontal) return {};
-  if (role == Qt::TextAlignmentRole) {
-    const bool number = section == MovedColumn || section == BoundColumn || section == PauseColumn;
-    return QVariant::fromValue(
-        Qt::Alignment((number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter));
-  }
-  if (role != Qt::DisplayRole) return {};
-  switch (static_cast<Columns>(section)) {
-    case WhenColumn:
-      return tr("When");
-    case JobColumn:
-      return tr("Job");
-    case ChangeColumn:
-      return tr("dp × tp × pp");
-    case MovedColumn:
-      return tr("Moved");
-    case BoundColumn:
-      return tr("Least possible");
-    case PauseColumn:
-      return tr("Pause");
-    case ResultColumn:
-      return tr("Result");
-    case DigestsColumn:
-      return tr("Digests");
-    case NUM_COLUMNS:
-      break;
-  }
-  return {};
 }
 
 }  // namespace tessera::ui

@@ -4,14 +4,14 @@
 /// \file
 /// Finished transactions as a table, newest first.
 
-#include <QAbstractTableModel>
 #include <vector>
 
 #include "engine/cluster/snapshot.h"
+#include "ui/models/column_table.h"
 
 namespace tessera::ui {
 
-class HistoryTableModel : public QAbstractTableModel {
+class HistoryTableModel : public ColumnTable<std::vector<engine::HistoryEntry>> {
   Q_OBJECT
 
  public:
@@ -30,7 +30,7 @@ class HistoryTableModel : public QAbstractTableModel {
 
   explicit HistoryTableModel(QObject* parent = nullptr);
   void setEntries(std::vector<engine::HistoryEntry> entries);
-  const std::vector<engine::HistoryEntry>& entries() const { return m_entries; }
+  const std::vector<engine::HistoryEntry>& entries() const { return m_rows; }
   /// Returns the row of a transaction, or -1.
   int rowOf(std::int64_t txn) const;
   /// Returns null if the row is out of range.
@@ -38,16 +38,7 @@ class HistoryTableModel : public QAbstractTableModel {
   /// Returns the row of the newest committed transaction, or -1.
   int lastCommitted() const;
 
-  int rowCount(const QModelIndex& parent = {}) const override;
-  int columnCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
-  QVariant headerData(int section, Qt::Orientation orientation,
-                      int role = Qt::DisplayRole) const override;
-
- private:
-  QString text(const engine::HistoryEntry& entry, int column) const;
-
-  std::vector<engine::HistoryEntry> m_entries;
 };
 
 }  // namespace tessera::ui

@@ -38,7 +38,8 @@ class PlacedBytes {
   virtual std::int64_t end() const = 0;
   /// Divides the bytes into `count` columns of equal width and returns the holders of each.
   virtual std::vector<Column> columns(int count) const = 0;
-  /// Returns the longest run that contains a byte. \pre begin() <= byte && byte < end()
+  /// Returns the longest run that contains a byte.
+  /// \pre begin() <= byte && byte < end()
   virtual Run at(std::int64_t byte) const = 0;
   virtual int rowCount() const = 0;
   virtual Run row(int row) const = 0;

@@ -4,14 +4,30 @@
 /// \file
 /// Ranges of bytes and the devices that hold them, one row per range.
 
-#include <QAbstractTableModel>
+#include <cstddef>
 #include <functional>
+#include <limits>
+#include <utility>
 
+#include "ui/models/column_table.h"
 #include "ui/models/placed_bytes.h"
 
 namespace tessera::ui {
 
-class PlacementTableModel : public QAbstractTableModel {
+/// The runs of placed bytes. It caches a run, because each column requests it.
+class PlacedRows {
+ public:
+  explicit PlacedRows(PlacedBytesPtr bytes = nullptr) : m_bytes(std::move(bytes)) {}  // may be null
+  std::size_t size() const { return m_bytes ? static_cast<std::size_t>(m_bytes->rowCount()) : 0; }
+  const PlacedBytes::Run& operator[](std::size_t row) const;
+
+ private:
+  PlacedBytesPtr m_bytes;
+  mutable std::size_t m_row = std::numeric_limits<std::size_t>::max();
+  mutable PlacedBytes::Run m_run;
+};
+
+class PlacementTableModel : public ColumnTable<PlacedRows> {
   Q_OBJECT
 
  public:
@@ -19,28 +35,19 @@ class PlacementTableModel : public QAbstractTableModel {
   /// Returns whether a node is on this machine.
   using IsHere = std::function<bool(std::int32_t node)>;
 
-  explicit PlacementTableModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
+  explicit PlacementTableModel(QObject* parent = nullptr);
   /// May be null.
-  void setBytes(PlacedBytesPtr bytes);
+  void setBytes(PlacedBytesPtr bytes) { resetRows(PlacedRows(std::move(bytes))); }
   /// Without this function the location is unknown.
   void setIsHere(IsHere isHere);
-  const std::vector<ptc::DeviceId>& devices(int row) const { return *run(row).holders; }
+  const std::vector<ptc::DeviceId>& devices(int row) const { return *this->row(row).holders; }
 
-  int rowCount(const QModelIndex& parent = {}) const override;
-  int columnCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
-  QVariant headerData(int section, Qt::Orientation orientation,
-                      int role = Qt::DisplayRole) const override;
 
  private:
-  /// Returns the row and caches it, because each column requests it.
-  const PlacedBytes::Run& run(int row) const;
   QString here(const PlacedBytes::Run& run) const;
 
-  PlacedBytesPtr m_bytes;
   IsHere m_isHere;
-  mutable int m_row = -1;
-  mutable PlacedBytes::Run m_run;
 };
 
 }  // namespace tessera::ui

@@ -4,14 +4,14 @@
 /// \file
 /// The shares of the next batch, one row per data-parallel rank.
 
-#include <QAbstractTableModel>
 #include <vector>
 
+#include "ui/models/column_table.h"
 #include "ui/models/data_view.h"
 
 namespace tessera::ui {
 
-class ShareTableModel : public QAbstractTableModel {
+class ShareTableModel : public ColumnTable<std::vector<DataView::Share>> {
   Q_OBJECT
 
  public:
@@ -24,18 +24,9 @@ class ShareTableModel : public QAbstractTableModel {
     NUM_COLUMNS
   };
 
-  explicit ShareTableModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
+  explicit ShareTableModel(QObject* parent = nullptr);
   void setShares(std::vector<DataView::Share> shares);
-  const std::vector<DataView::Share>& shares() const { return m_shares; }
-
-  int rowCount(const QModelIndex& parent = {}) const override;
-  int columnCount(const QModelIndex& parent = {}) const override;
-  QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
-  QVariant headerData(int section, Qt::Orientation orientation,
-                      int role = Qt::DisplayRole) const override;
-
- private:
-  std::vector<DataView::Share> m_shares;
+  const std::vector<DataView::Share>& shares() const { return m_rows; }
 };
 
 }  // namespace tessera::ui

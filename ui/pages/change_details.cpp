@@ -40,8 +40,9 @@ std::vector<KeyValues::Row> factsOf(const engine::HistoryEntry& entry) {
   rows.push_back({ChangeDetails::tr("when"),
                   QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(entry.started * 1000))
                       .toString(QStringLiteral("yyyy-MM-dd HH:mm:ss"))});
-  rows.push_back({ChangeDetails::tr("requested by"),
-                  entry.who.empty() ? format::unknown() : QString::fromStdString(entry.who)});
+  rows.push_back(
+      {ChangeDetails::tr("requested by"),
+       entry.requester.empty() ? format::unknown() : QString::fromStdString(entry.requester)});
   rows.push_back({ChangeDetails::tr("job"), QString::fromStdString(entry.job)});
   rows.push_back({ChangeDetails::tr("dp × tp × pp"), changeText(entry)});
   rows.push_back({ChangeDetails::tr("GPUs"), arrow(devicesOf(entry.from), devicesOf(entry.to))});

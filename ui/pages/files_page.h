@@ -53,7 +53,8 @@ class FilesPage : public Surface {
   void setDrafting(bool drafting);
   /// Sets "as of 14:02:31"; empty while the data are current.
   void setStale(const QString& asOf);
-  /// Copies the path of the selected row. \pre copyBlockedReason().isEmpty()
+  /// Copies the path of the selected row.
+  /// \pre copyBlockedReason().isEmpty()
   void copyPath();
   QString copyBlockedReason() const;
 

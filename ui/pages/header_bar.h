@@ -34,8 +34,6 @@ class HeaderBar : public QWidget {
   /// Sets the colour of the stripe that marks the cluster; transparent: none.
   void setTag(const QColor& color);
   QToolButton* jobChooser() const { return m_jobs; }
-  QPushButton* goToButton() const { return m_goTo; }
-  SegmentedSwitch* sourceSwitch() const { return m_sources; }
   QPushButton* operateButton() const { return m_operate; }
   ToggleSwitch* liveToggle() const { return m_live; }
   QString jobText() const;

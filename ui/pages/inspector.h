@@ -27,7 +27,6 @@ class Inspector : public Surface {
   void refresh();
   QString title() const;
   KeyValues* facts() const { return m_facts; }
-  KeyValues* jobFacts() const { return m_jobFacts; }
   Meter* memory() const { return m_memory; }
 
  private:

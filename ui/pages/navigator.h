@@ -27,7 +27,6 @@ class Navigator : public Surface {
   /// Shows a selection made in another view, without emitting a signal.
   void setSelection(const std::set<ptc::DeviceId>& devices);
   QTreeView* tree() const { return m_tree; }
-  ClusterTreeModel* treeModel() { return &m_treeModel; }
 
  signals:
   /// The user selected these devices. A node represents all of its devices.

@@ -37,14 +37,9 @@ class PlanPanel : public Surface {
   /// One of the axes dp, tp, pp.
   QSpinBox* axisBox(ptc::Axis axis) const;
   QToolButton* axisLock(ptc::Axis axis) const;
-  QCheckBox* zeroBox() const { return m_zero; }
-  /// The field of the micro-batch; 0: the trainer chooses.
-  QSpinBox* microBatchBox() const { return m_microBatch; }
   QTableView* candidateTable() const { return m_table; }
   CandidateTableModel* candidates() { return &m_candidates; }
   ParetoScatter* scatter() const { return m_scatter; }
-  /// The text shown instead of the configurations: "Asking…", or why there are none.
-  QString proposalText() const;
   QPushButton* applyButton() const { return m_apply; }
   QPushButton* discardButton() const { return m_discard; }
   QPushButton* copyButton() const { return m_copy; }

@@ -151,10 +151,6 @@ void PlanPanel::choose(int index) {
   m_proposal.choose(index);
 }
 
-QString PlanPanel::proposalText() const {
-  return m_candidateNote->isHidden() ? QString() : m_candidateNote->text();
-}
-
 void PlanPanel::refreshProposal() {
   const auto& proposal = m_proposal.proposal();
   QString note;
@@ -163,7 +159,7 @@ void PlanPanel::refreshProposal() {
       note = tr("Configurations appear once the job has GPUs.");
       break;
     case DraftProposal::State::Asking:
-      if (!proposal) note = tr("Asking the cluster…");
+      if (!proposal) note = tr("Requesting configurations…");
       break;
     case DraftProposal::State::Failed:
       note = tr("There are no configurations: %1.").arg(m_proposal.problem());

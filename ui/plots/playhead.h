@@ -21,7 +21,8 @@ bool grabsPlayhead(const PlotGeometry& geometry, std::optional<double> playhead,
 std::vector<double> playheadStops(const std::vector<PlotBand>& bands,
                                   const std::vector<PlotMark>& marks, const PlotRange& samples);
 
-/// Draws the line, with a handle in the strip of times. \pre `time` is visible
+/// Draws the line, with a handle in the strip of times.
+/// \pre `time` is visible
 void drawPlayhead(QPainter& painter, const PlotGeometry& geometry, double time);
 
 }  // namespace tessera::ui

@@ -43,7 +43,8 @@ class PlotCanvas : public QObject {
   /// Adds a painting to a layer, above those added before.
   void addPainting(Layer layer, std::function<void(QPainter&)> paint);
 
-  /// Shows this time. \pre range.size() > 0
+  /// Shows this time.
+  /// \pre range.size() > 0
   void show(const PlotRange& range);
   /// Like show(), and emits rangeMoved().
   void move(const PlotRange& range);

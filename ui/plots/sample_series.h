@@ -34,7 +34,8 @@ class SampleSeries {
   void clear();
   /// Adds a sample. One that is not newer than the last sample is ignored. A newer one with an
   /// older step means that the job returned to that step: it replaces the samples from that step
-  /// on. \return whether anything changed
+  /// on.
+  /// \return whether anything changed
   bool add(const engine::Sample& sample);
 
   const std::vector<Point>& points() const { return m_points; }

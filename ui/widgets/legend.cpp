@@ -39,7 +39,7 @@ void Legend::setEntries(std::vector<MeshScene::LegendEntry> entries, bool isQuan
   setToolTip(isQuantity || names.isEmpty()
                  ? QString()
                  : names.join(QLatin1Char('\n')) + QStringLiteral("\n\n") +
-                       tr("Click one to fade the others."));
+                       tr("Click an entry to fade the others."));
   setCursor(isQuantity ? Qt::ArrowCursor : Qt::PointingHandCursor);
   setFocusPolicy(isQuantity || m_entries.empty() ? Qt::NoFocus : Qt::TabFocus);
   updateGeometry();

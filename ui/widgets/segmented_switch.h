@@ -16,7 +16,8 @@ class SegmentedSwitch : public QWidget {
 
  public:
   explicit SegmentedSwitch(QWidget* parent = nullptr);
-  /// Adds a segment with this id. \pre `id` >= 0, not used before
+  /// Adds a segment with this id.
+  /// \pre `id` >= 0, not used before
   QAbstractButton* addSegment(int id, const QString& text, const QString& accessibleName);
   QAbstractButton* segment(int id) const { return m_group.button(id); }
   int current() const { return m_group.checkedId(); }

@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
 constexpr std::size_t kChunkFloats = kChunkBytes / sizeof(float);
 /// Up to this size every rank adds up all values: one barrier instead of two.
-constexpr std::size_t kShmGroupDirectFloats = 16 * 1024;
+constexpr std::size_t kMostFloatsAtOnce = 16 * 1024;
 struct Header {
   FutexWord generation;  // number of barriers passed
   std::atomic<std::uint32_t> arrived;
@@ -127,7 +127,7 @@ class ShmGroup final : public Collective {
     const int half = NextHalf();
     std::memcpy(Slot(half, rank()), values.data(), values.size_bytes());
     TESSERA_RETURN_IF_ERROR(Meet());
-    if (size() == 2 || values.size() <= kShmGroupDirectFloats) {
+    if (size() == 2 || values.size() <= kMostFloatsAtOnce) {
       Combine(half, 0, values.size(), values.data(), operation);
       return OkStatus();
     }

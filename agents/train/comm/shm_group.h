@@ -17,7 +17,8 @@ std::size_t ShmGroupBytes(int size, std::size_t message_floats = 0);
 
 /// Joins the group whose zeroed file is `fd`, of ShmGroupBytes(options.size,
 /// options.message_floats) bytes. Closes the descriptor in any case. Does not wait for other ranks;
-/// the first collective does. The loss of a rank is not noticed: the caller must abandon the group.
+/// the first collective does. The loss of a rank is not detected, so the caller must abandon the
+/// group.
 /// \error kInvalidArgument if the file is too small; kResourceExhausted if it cannot be mapped
 Result<CollectivePtr> MakeShmGroup(const GroupOptions& options, int fd);
 

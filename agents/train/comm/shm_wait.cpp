@@ -15,7 +15,7 @@ namespace {
 using std::chrono::steady_clock;
 
 /// How long a waiting rank sleeps before it checks again for an abort or abandonment.
-constexpr timespec kShmWaitSlice{.tv_sec = 0, .tv_nsec = 20'000'000};
+constexpr timespec kLongestSleep{.tv_sec = 0, .tv_nsec = 20'000'000};
 
 }  // namespace
 
@@ -41,7 +41,7 @@ Status ShmWait::While(const FutexWord& word, std::uint32_t value) const {
       return Timeout(fmt::format("a rank of group {} did not join within {} ms", options_.name,
                                  options_.timeout.count()));
     }
-    ::syscall(SYS_futex, &word, FUTEX_WAIT, value, &kShmWaitSlice, nullptr, 0);
+    ::syscall(SYS_futex, &word, FUTEX_WAIT, value, &kLongestSleep, nullptr, 0);
   }
   return OkStatus();
 }

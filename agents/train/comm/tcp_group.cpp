@@ -34,9 +34,9 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 /// How long a waiting rank sleeps before it checks again for an abort or abandonment.
-constexpr milliseconds kTcpSlice{20};
+constexpr milliseconds kLongestPoll{20};
 /// Up to this size every rank sends all values to every other: one exchange instead of two.
-constexpr std::size_t kTcpDirectFloats = 4 * 1024;
+constexpr std::size_t kMostFloatsToAll = 4 * 1024;
 
 /// Two ranks have a connection for collectives and, in a group with messages, one for these: a
 /// message that is not yet received must not hold up a collective.
@@ -110,7 +110,8 @@ Status Exchange(const std::vector<UniqueFd>& peers, std::vector<PeerTransfer> tr
     }
     if (watched.empty()) return OkStatus();
     TESSERA_RETURN_IF_ERROR(patience.Check());
-    if (::poll(watched.data(), watched.size(), static_cast<int>(kTcpSlice.count())) <= 0) continue;
+    if (::poll(watched.data(), watched.size(), static_cast<int>(kLongestPoll.count())) <= 0)
+      continue;
     for (std::size_t w = 0; w < watched.size(); ++w) {
       PeerTransfer& transfer = transfers[peer_of[w]];
       const int fd = watched[w].fd;
@@ -168,7 +169,7 @@ class MessageSender {
     const auto has_room = [&] {
       return queue.size() < static_cast<std::size_t>(Collective::kMaxInFlight) || !status_;
     };
-    while (!changed_.wait_for(lock, kTcpSlice, has_room)) {
+    while (!changed_.wait_for(lock, kLongestPoll, has_room)) {
       TESSERA_RETURN_IF_ERROR(patience.Check());
     }
     TESSERA_RETURN_IF_ERROR(status_);
@@ -308,7 +309,7 @@ class TcpGroup final : public Collective {
   Status AllReduce(std::span<float> values, Operation operation) {
     // Each rank adds up its share of many elements, or all of a few.
     const std::size_t ranks = peers_.size();
-    const bool direct = values.size() <= kTcpDirectFloats;
+    const bool direct = values.size() <= kMostFloatsToAll;
     const auto share = [&](std::size_t r) {
       if (direct) return values;
       const std::size_t begin = values.size() * r / ranks, end = values.size() * (r + 1) / ranks;
@@ -456,7 +457,7 @@ class TcpConnector {
     while (missing > 0) {
       TESSERA_RETURN_IF_ERROR(patience_.Check());
       pollfd watched{listener_.get(), POLLIN, 0};
-      if (::poll(&watched, 1, static_cast<int>(kTcpSlice.count())) <= 0) continue;
+      if (::poll(&watched, 1, static_cast<int>(kLongestPoll.count())) <= 0) continue;
       std::vector<UniqueFd> caller(1);
       caller[0].Reset(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (!caller[0]) continue;

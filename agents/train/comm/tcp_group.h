@@ -16,9 +16,9 @@ namespace tessera::agents::train {
 /// Connects to the other ranks of the group. Blocks until all ranks have connected. `address` is
 /// the numeric network address of this rank. What the ranks send is not encrypted; a random number
 /// that only the group's rendezvous knows is all that authenticates a rank. The loss of a rank is
-/// noticed at once, by the end of its connections.
-/// \error kInvalidArgument for an address that is none; kUnavailable, kTimeout, kCancelled as the
-///     rendezvous
+/// detected at once, because its connections end.
+/// \error kInvalidArgument for text that is not an address; kUnavailable, kTimeout, kCancelled as
+///     the rendezvous
 Result<CollectivePtr> MakeTcpGroup(const GroupOptions& options, const std::string& address,
                                    std::shared_ptr<Rendezvous> rendezvous);
 

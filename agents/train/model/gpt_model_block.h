@@ -27,7 +27,8 @@ struct LayerContext {
 /// other: 0 for tokens up to the own position, -infinity for later ones.
 at::Tensor AttentionMask(const engine::GptConfig& config);
 
-/// Where dropout acts in the model. The numbers are part of what a seed means.
+/// Where dropout acts in the model. The numbers must never change, because the masks of a seed
+/// depend on them.
 enum class DropoutSite : std::uint8_t { kAttentionWeights, kAttentionOutput, kMlpOutput };
 std::uint64_t SiteOf(std::int64_t layer, DropoutSite site);
 inline constexpr std::uint64_t kEmbeddingSite = 0;

@@ -110,7 +110,7 @@ Result<RankState> BindState(std::span<const tessera_piece> pieces) {
     TESSERA_TRY(const ptc::Box box, BoxOf(piece));
     if (!by_box.emplace(std::pair(std::string(piece.name), box), &piece).second) {
       return InvalidArgument(
-          fmt::format("piece {} of '{}' comes twice", ptc::ToString(box), piece.name));
+          fmt::format("piece {} of '{}' is listed twice", ptc::ToString(box), piece.name));
     }
   }
   RankState state;

@@ -35,8 +35,8 @@ struct ParameterPiece {
   std::span<float> value;
   std::span<std::uint16_t> bf16;
   std::span<float> gradient;
-  /// In order of offset, disjoint. One that covers the piece or, with ZeRO, those that this rank
-  /// updates, which may be none.
+  /// Disjoint, in order of offset. Without ZeRO one entry covers the whole piece. With ZeRO they
+  /// are the ranges that this rank updates, possibly none.
   std::vector<OptimizerPiece> optimizer;
 
   std::size_t size() const { return gradient.size(); }

@@ -41,7 +41,7 @@ Result<std::int64_t> HeaderLength(std::string_view head, std::int64_t file_size,
   const auto bytes = static_cast<std::int64_t>(length);
   if (bytes > file_size - kLengthBytes) {
     return Wrong(file, 0,
-                 fmt::format("the header has {} bytes, the file {} behind its length", bytes,
+                 fmt::format("the header has {} bytes, the file {} after its length", bytes,
                              file_size - kLengthBytes));
   }
   return bytes;
@@ -184,12 +184,12 @@ Status CheckOffsets(const std::vector<Entry>& entries, std::int64_t data_bytes,
     const FileTensor& tensor = entry.tensor;
     const std::int64_t at = kLengthBytes + static_cast<std::int64_t>(entry.at);
     if (tensor.begin != reached) {
-      return Wrong(
-          file, at,
-          fmt::format("tensor '{}' begins at {} of the data, {} {}", Printable(tensor.name),
-                      tensor.begin,
-                      tensor.begin < reached ? "inside the one that ends at" : "with a hole behind",
-                      reached));
+      return Wrong(file, at,
+                   fmt::format("tensor '{}' begins at {} of the data, {} {}",
+                               Printable(tensor.name), tensor.begin,
+                               tensor.begin < reached ? "inside the one that ends at"
+                                                      : "after a hole that begins at",
+                               reached));
     }
     if (tensor.end > data_bytes) {
       return Wrong(file, at,

@@ -52,7 +52,8 @@ Result<Header> ReadHeader(const File& file);
 ///     has control characters, a shape beyond int64, or more than 2^63-1 bytes in all
 Status AssignOffsets(std::vector<FileTensor>& tensors);
 /// Returns the bytes before those of the tensors, padded to a multiple of `alignment`. data_begin
-/// is not used. \pre `alignment` is a multiple of 8; AssignOffsets was called
+/// is not used.
+/// \pre `alignment` is a multiple of 8; AssignOffsets was called
 /// \error kInvalidArgument if the header has more than kMaxHeaderBytes
 Result<std::string> PrintHeader(const Header& header, std::int64_t alignment = 8);
 

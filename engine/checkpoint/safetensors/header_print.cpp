@@ -44,7 +44,7 @@ Status AssignOffsets(std::vector<FileTensor>& tensors) {
     if (__builtin_add_overflow(reached, *bytes, &reached) ||
         reached > INT64_MAX - 2 * kMaxHeaderBytes) {
       return InvalidArgument(
-          fmt::format("tensor '{}' leads beyond 2^63-1 bytes of a file", Printable(tensor.name)));
+          fmt::format("tensor '{}' ends beyond 2^63-1 bytes of the file", Printable(tensor.name)));
     }
     tensor.end = reached;
   }

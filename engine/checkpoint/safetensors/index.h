@@ -25,7 +25,8 @@ struct Index {
 /// \error kInvalidArgument naming file and byte for: no JSON object, no weight_map, a repeated key,
 ///     a file name that leads out of the folder; an index of more than 100 MB
 Result<Index> ReadIndex(const File& file);
-/// Parses the text of an index. \param path of the index, for errors
+/// Parses the text of an index.
+/// \param path of the index, for errors
 Result<Index> ParseIndex(std::string_view json, const std::string& path);
 
 }  // namespace tessera::checkpoint

@@ -23,7 +23,7 @@ inline constexpr std::string_view kDigestKey = "tessera.digests";
 using Offsets = std::map<std::string, std::vector<std::int64_t>, std::less<>>;
 /// {"w":{"saved_offsets":[0,4]}}
 std::string PrintOffsets(const Offsets& offsets);
-/// \param file for errors, whose positions count from the begin of the value
+/// \param file for errors, whose positions count from the beginning of the value
 Result<Offsets> ParseOffsets(std::string_view json, const std::string& file);
 
 /// For each tensor: the contribution of its elements in this file to its digest (ptc/digest.h).

@@ -128,7 +128,8 @@ Status CheckPieces(const std::vector<Piece>& pieces, const std::vector<int>& by_
 }
 
 /// Fills files in this order with at most `most_bytes`, or one piece, each. Returns at least
-/// `least` files. \pre least <= by_tensor.size()
+/// `least` files.
+/// \pre least <= by_tensor.size()
 std::vector<PlannedFile> Fill(const std::vector<Piece>& pieces, const std::vector<int>& by_tensor,
                               std::int64_t most_bytes, std::size_t least) {
   std::vector<PlannedFile> files(1);
@@ -174,9 +175,7 @@ Result<std::vector<PlannedFile>> PlanWhole(const std::vector<Piece>& pieces,
   const auto count = static_cast<std::size_t>(std::max(limits.count, 1));
   if (count > std::max<std::size_t>(by_tensor.size(), 1)) {
     return InvalidArgument(
-        fmt::format("{} files are asked for, there are {} tensors to put into "
-                    "them",
-                    count, by_tensor.size()));
+        fmt::format("{} files were requested for {} tensors", count, by_tensor.size()));
   }
   const std::int64_t most =
       limits.count > 0 ? LeastBytes(pieces, by_tensor, count) : limits.most_bytes;

@@ -35,7 +35,8 @@ std::string ToString(const Piece& piece);
 
 /// Keeps each element once, although several shards may hold it. A box, or what other boxes leave
 /// of it, is assigned to the holder with the fewest bytes so far, and among equals to the lowest
-/// shard. \return the pieces by shard, tensor and box
+/// shard.
+/// \return the pieces by shard, tensor and box
 std::vector<Piece> StoreOnce(std::vector<Piece> held);
 
 /// A file and the indices of the pieces in it.
@@ -54,8 +55,7 @@ struct FileLimits {
 /// Returns the files of a checkpoint.
 /// - kSafetensors: `name` alone.
 /// - kHuggingFace: `model.safetensors`, or `model-00001-of-0000N.safetensors` and so on, in the
-/// order
-///   of the tensors' names and within `limits`.
+///   order of the names of the tensors and within `limits`.
 /// - kShardedSafetensors: `shard-0000S-model-0000i-of-0000N.safetensors`. S counts from 1. The i-th
 ///   box of a tensor in a shard is stored in the i-th file of the shard.
 /// \error kInvalidArgument for pieces that do not tile their tensor, and for parts of tensors in a

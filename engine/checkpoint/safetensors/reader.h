@@ -12,7 +12,8 @@
 
 namespace tessera::checkpoint {
 
-/// Opens one file. \error as ReadHeader
+/// Opens one file.
+/// \error as ReadHeader
 Result<std::shared_ptr<const Checkpoint>> OpenSafetensors(const std::string& path);
 
 /// Opens a folder: the files that `*.safetensors.index.json` names, or all `*.safetensors`. The

@@ -17,7 +17,8 @@
 
 namespace tessera::checkpoint {
 
-/// Bytes that can be read at any offset. Immutable. \threadsafety Any thread.
+/// Bytes that can be read at any offset. Immutable.
+/// \threadsafety Any thread.
 class ByteSource {
  public:
   /// \error as File::Open and File::Size

@@ -23,7 +23,7 @@ class ChunkLocator {
  public:
   explicit ChunkLocator(std::vector<std::string> paths) : paths_(paths), files_(std::move(paths)) {}
   /// Returns the box with the offset and the strides of its elements.
-  /// \error "FILE: byte N: …" for what TorchFile::Open refuses, for an object that is no tensor,
+  /// \error "FILE: byte N: …" for what TorchFile::Open refuses, for an object that is not a tensor,
   ///     and for a tensor whose dtype or shape is not that of the box
   Result<StoredBox> Locate(const StoredTensor& tensor, const StoredBox& box) const;
 

@@ -19,12 +19,12 @@ namespace {
 using Kind = Pickle::Kind;
 using Value = Pickle::Value;
 
-constexpr std::size_t kDcpMetadataMaxName = 4096;
+constexpr std::size_t kMaxEntryName = 4096;
 
 /// Whether a value is a printable text of bounded size. A pickle may use one long text in many
 /// places.
 bool IsName(Value value) {
-  return value.is(Kind::kText) && value.text().size() <= kDcpMetadataMaxName &&
+  return value.is(Kind::kText) && value.text().size() <= kMaxEntryName &&
          IsPrintableUtf8(value.text());
 }
 

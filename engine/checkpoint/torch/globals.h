@@ -3,7 +3,8 @@
 
 /// \file
 /// The Python classes and functions that a pickle in a checkpoint may name. None of them is called:
-/// each only says what its arguments mean. A pickle that names any other global is refused.
+/// each only determines the meaning of its arguments. A pickle that names any other global is
+/// refused.
 
 #include <cstddef>
 #include <cstdint>

@@ -41,12 +41,14 @@ class Pickle {
     kPersistent,  // items: the id of an object outside the pickle
   };
 
-  /// A value of a pickle; as cheap as a pointer. \pre the Pickle outlives it
+  /// A value of a pickle; as cheap as a pointer.
+  /// \pre the Pickle outlives it
   class Value {
    public:
     Kind kind() const;
     bool is(Kind kind) const { return this->kind() == kind; }
-    /// kBool: 0 or 1. \pre kBool, kInteger
+    /// kBool: 0 or 1.
+    /// \pre kBool, kInteger
     std::int64_t integer() const;
     /// \pre kFloat
     double number() const;

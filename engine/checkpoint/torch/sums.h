@@ -38,7 +38,8 @@ struct StatedSum {
 Result<std::vector<StatedSum>> StatedSums(const Checkpoint& checkpoint);
 
 /// Reads the bytes through `buffer` and verifies their checksum. Calls `done` after each part,
-/// which returns false to stop. \pre `buffer` is not empty
+/// which returns false to stop.
+/// \pre `buffer` is not empty
 /// \error kDataLoss: "'FILE' at byte N: entry 'E' has CRC-32 X, its archive states Y", "'FILE' has
 ///     SHA-256 X, integrity.json states Y"; kCancelled; kUnavailable as File::ReadAt
 Status CheckSum(const StatedSum& sum, std::span<std::byte> buffer,

@@ -26,7 +26,8 @@ struct SavedTensor {
   std::int64_t offset = 0;                 // bytes from the start of the file, not of the window
 };
 
-/// An opened archive. Immutable. \threadsafety Any thread.
+/// An opened archive. Immutable.
+/// \threadsafety Any thread.
 class TorchFile {
  public:
   /// \error as ZipArchive::Open and Pickle::Read; "FILE: byte N: …" for an archive without
@@ -48,7 +49,8 @@ class TorchFile {
   PicklePtr pickle_;
 };
 
-/// Reads the integers of a tuple, a list or a torch.Size. \param what names them in errors
+/// Reads the integers of a tuple, a list or a torch.Size.
+/// \param what names them in errors
 Result<ptc::Shape> ReadIntegers(Pickle::Value value, std::string_view what);
 
 }  // namespace tessera::checkpoint

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 using Kind = Pickle::Kind;
 using Value = Pickle::Value;
 
-constexpr std::size_t kTorchSaveMaxName = 4096;
+constexpr std::size_t kMaxPathName = 4096;
 constexpr std::size_t kMaxText = std::size_t{1} << 26;  // bytes of all names and metadata together
 
 /// Adds the tensors of one file to a checkpoint.
@@ -100,7 +100,7 @@ Status StateWalk::AddItems(Value value, const std::string& name, int depth) {
       const Value key = value[i];
       if (key.is(Kind::kInteger)) {
         part = std::to_string(key.integer());
-      } else if (key.is(Kind::kText) && key.text().size() <= kTorchSaveMaxName &&
+      } else if (key.is(Kind::kText) && key.text().size() <= kMaxPathName &&
                  IsPrintableUtf8(key.text())) {
         part = key.text();
       } else {
@@ -108,9 +108,9 @@ Status StateWalk::AddItems(Value value, const std::string& name, int depth) {
       }
     }
     std::string path = name.empty() ? std::move(part) : fmt::format("{}.{}", name, part);
-    if (path.empty() || path.size() > kTorchSaveMaxName) {
+    if (path.empty() || path.size() > kMaxPathName) {
       return value.At(
-          fmt::format("a tensor's name is empty or longer than {} bytes", kTorchSaveMaxName));
+          fmt::format("a tensor's name is empty or longer than {} bytes", kMaxPathName));
     }
     TESSERA_RETURN_IF_ERROR(Add(value[is_dict ? i + 1 : i], path, depth + 1));
   }

@@ -26,7 +26,8 @@ constexpr std::uint16_t kZip64Extra = 1;
 constexpr std::uint64_t kIn64 = 0xffffffff;  // the value is in the zip64 record
 constexpr std::uint64_t kIn64Short = 0xffff;
 
-/// Little-endian. \pre at + sizeof(T) <= bytes.size()
+/// Little-endian.
+/// \pre at + sizeof(T) <= bytes.size()
 template <typename T>
 T Load(std::string_view bytes, std::size_t at) {
   T value = 0;

@@ -22,7 +22,8 @@ struct ZipEntry {
   std::uint32_t crc = 0;    // CRC-32 of the payload that the directory states; not verified here
 };
 
-/// An archive in a window. Immutable. \threadsafety Any thread.
+/// An archive in a window. Immutable.
+/// \threadsafety Any thread.
 class ZipArchive {
  public:
   /// Reads the central directory. Uses memory in proportion to its bytes on disk.
@@ -39,7 +40,8 @@ class ZipArchive {
   /// \error "FILE: byte N: …" for a local header of another entry, and for a payload that reaches
   ///     into the directory
   Result<std::int64_t> PayloadOffset(const ZipEntry& entry) const;
-  /// Reads the payload. \error as PayloadOffset, and if it has more than `limit` bytes
+  /// Reads the payload.
+  /// \error as PayloadOffset, and if it has more than `limit` bytes
   Result<std::string> ReadEntry(const ZipEntry& entry, std::int64_t limit) const;
 
  private:

@@ -7,14 +7,15 @@
 namespace tessera::engine {
 namespace {
 
-using ExampleProtoBytes = std::span<const std::byte>;
+using Bytes = std::span<const std::byte>;
 
 /// Iterates over the fields of a message.
 class Fields {
  public:
-  explicit Fields(ExampleProtoBytes message) : left_(message) {}
+  explicit Fields(Bytes message) : left_(message) {}
 
-  /// Steps to the next field. \return false at the end or where the message is damaged
+  /// Steps to the next field.
+  /// \return false at the end or where the message is damaged
   bool Next() {
     if (left_.empty()) return false;
     const auto key = Varint();
@@ -38,7 +39,7 @@ class Fields {
   }
   bool is_damaged() const { return is_damaged_; }
   std::uint64_t number() const { return number_; }
-  ExampleProtoBytes value() const { return value_; }  // empty of a number
+  Bytes value() const { return value_; }  // empty of a number
 
  private:
   bool Damaged() {
@@ -63,29 +64,29 @@ class Fields {
     return std::nullopt;
   }
 
-  ExampleProtoBytes left_, value_;
+  Bytes left_, value_;
   std::uint64_t number_ = 0;
   bool is_damaged_ = false;
 };
 
 /// Returns the last field `number`, as Protocol Buffers do. nullopt if there is none or `message`
 /// is damaged.
-std::optional<ExampleProtoBytes> Field(ExampleProtoBytes message, std::uint64_t number) {
+std::optional<Bytes> Field(Bytes message, std::uint64_t number) {
   Fields fields(message);
-  std::optional<ExampleProtoBytes> found;
+  std::optional<Bytes> found;
   while (fields.Next()) {
     if (fields.number() == number) found = fields.value();
   }
   return fields.is_damaged() ? std::nullopt : found;
 }
 
-bool Equal(ExampleProtoBytes bytes, std::string_view text) {
+bool Equal(Bytes bytes, std::string_view text) {
   return std::ranges::equal(bytes, std::as_bytes(std::span(text)));
 }
 
 }  // namespace
 
-bool IsExample(ExampleProtoBytes message) {
+bool IsExample(Bytes message) {
   const auto features = Field(message, 1);
   if (!features) return false;
   bool has_feature = false;
@@ -97,10 +98,10 @@ bool IsExample(ExampleProtoBytes message) {
   return has_feature && !entries.is_damaged();
 }
 
-std::optional<ExampleProtoBytes> BytesFeature(ExampleProtoBytes message, std::string_view name) {
+std::optional<Bytes> BytesFeature(Bytes message, std::string_view name) {
   const auto features = Field(message, 1);
   if (!features) return std::nullopt;
-  std::optional<ExampleProtoBytes> found;
+  std::optional<Bytes> found;
   Fields entries(*features);
   while (entries.Next()) {
     if (entries.number() != 1) continue;

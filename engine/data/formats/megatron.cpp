@@ -16,7 +16,7 @@ namespace tessera::engine {
 namespace {
 
 /// Reads token ids from bytes.
-/// \return the first number that is no token id, or nullopt
+/// \return the first number that is not a token id, or nullopt
 template <typename Token>
 std::optional<std::size_t> Convert(std::span<const std::byte> bytes, std::span<std::int32_t> out) {
   bool all_good = true;  // no branch in the loop

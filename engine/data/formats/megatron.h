@@ -3,7 +3,7 @@
 
 /// \file
 /// Tokenized data as Megatron-LM keeps it (megatron/core/datasets/indexed_dataset.py): X.bin holds
-/// token ids, X.idx where each sequence lies.
+/// token ids; X.idx holds the position of each sequence.
 ///
 /// X.idx: "MMIDIDX\0\0", u64 version 1, u8 dtype code, u64 sequences S, u64 document ends D, then
 /// S lengths (i32), S byte offsets in X.bin (i64), D document ends (i64, in sequences, the first 0
@@ -26,7 +26,8 @@ struct MegatronPair {
 /// (megatron/core/datasets/gpt_dataset.py), but from shuffled documents. Here documents stay in the
 /// order of the files, and the windows are shuffled.
 /// \error kDataLoss naming file and byte if an .idx is damaged or points outside its .bin;
-///     kInvalidArgument for numbers that are no token ids, pairs of different dtype, too few tokens
+///     kInvalidArgument for a dtype that cannot hold token ids, pairs of different dtypes, or too
+///     few tokens
 Result<DatasetPtr> OpenMegatron(std::vector<MegatronPair> pairs, std::int64_t sequence,
                                 const IndexOptions& options);
 

@@ -14,7 +14,7 @@
 namespace tessera::engine {
 namespace {
 
-using MegatronIndexBytes = std::span<const std::byte>;
+using Bytes = std::span<const std::byte>;
 constexpr std::int64_t kHeaderBytes = 34;
 
 struct MegatronIndexHeader {
@@ -61,7 +61,8 @@ Result<MegatronIndexHeader> ReadHeader(const ByteSource& idx) {
                    fmt::format("{} sequences and {} document ends do not fit into {} bytes",
                                sequences, ends, idx.size_bytes()));
   }
-  const MegatronIndexHeader header{*type, static_cast<std::int64_t>(sequences), static_cast<std::int64_t>(ends)};
+  const MegatronIndexHeader header{*type, static_cast<std::int64_t>(sequences),
+                                   static_cast<std::int64_t>(ends)};
   const std::int64_t rest = idx.size_bytes() - header.end();
   if (rest == 0 || rest == header.num_sequences) return header;
   return BadData(idx, header.end(), fmt::format("{} bytes are left over", rest));
@@ -73,7 +74,7 @@ Status CheckDocuments(const ByteSource& idx, const MegatronIndexHeader& header) 
   std::int64_t last = 0;
   for (std::int64_t i = 0; i < header.num_document_ends; ++i) {
     const std::int64_t at = header.documents() + 8 * i;
-    TESSERA_TRY(const MegatronIndexBytes bytes, reader.At(at, 8));
+    TESSERA_TRY(const Bytes bytes, reader.At(at, 8));
     const auto end = Load<std::int64_t>(bytes);
     if (end < last || end > header.num_sequences || (i == 0 && end != 0)) {
       return BadData(idx, at,
@@ -123,8 +124,8 @@ Result<TokenType> ScanMegatronIndex(const MegatronPair& pair, IndexBuilder& buil
   TokenRun run{.first_token = first_token};
   for (std::int64_t i = 0; i < header.num_sequences; ++i) {
     const std::int64_t length_at = kHeaderBytes + 4 * i, pointer_at = header.pointers() + 8 * i;
-    TESSERA_TRY(const MegatronIndexBytes length_bytes, lengths.At(length_at, 4));
-    TESSERA_TRY(const MegatronIndexBytes pointer_bytes, pointers.At(pointer_at, 8));
+    TESSERA_TRY(const Bytes length_bytes, lengths.At(length_at, 4));
+    TESSERA_TRY(const Bytes pointer_bytes, pointers.At(pointer_at, 8));
     const auto length = Load<std::int32_t>(length_bytes);
     const auto begin = Load<std::int64_t>(pointer_bytes);
     if (length < 0)

@@ -12,7 +12,7 @@
 
 namespace tessera::engine {
 
-/// Those of Megatron's DType codes that can hold token ids.
+/// The DType codes of Megatron whose numbers can be token ids.
 enum class TokenType : std::uint8_t { kU8 = 1, kI8 = 2, kI16 = 3, kI32 = 4, kI64 = 5, kU16 = 8 };
 std::int64_t SizeOf(TokenType type);  // bytes
 
@@ -22,7 +22,7 @@ struct TokenRun {
   std::int64_t begin_bytes = 0;  // in the .bin
   std::int64_t num_tokens = 0;
 };
-inline constexpr std::size_t kTokenRunWords = 4;  // and the type
+inline constexpr std::size_t kTokenRunWords = 4;  // three numbers and the type
 
 /// Adds the runs of a pair to `builder`. Files written by Megatron have one.
 /// \param first_token the first token of this pair; set to the first one after it

@@ -102,7 +102,7 @@ Result<Found> FindFile(const std::string& name, const Finder& finder) {
   Found found;
   if (IsCompressed(name)) {
     return InvalidArgument(
-        fmt::format("'{}' is compressed, which cannot be read from the middle: unpack it", name));
+        fmt::format("'{}' is compressed and cannot be read by range: unpack it", name));
   }
   const bool is_tar = FileName(name).ends_with(".tar"), is_tfrecord = IsTfRecord(name);
   if (IsHalf(name)) {
@@ -156,7 +156,7 @@ Result<Found> Find(const std::string& path, std::span<const SourceOpener* const>
   const auto opener = std::ranges::find_if(
       openers, [&](const SourceOpener* candidate) { return candidate->Knows(path); });
   if (opener == openers.end()) {
-    return InvalidArgument(fmt::format("data path '{}' is of no kind that can be opened", path));
+    return InvalidArgument(fmt::format("data path '{}' is of an unknown kind", path));
   }
   const Finder finder{**opener, progress};
   auto names = (*opener)->List(path);

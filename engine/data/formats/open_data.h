@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Opens the data mix that names given by a user stand for.
+/// Opens the data that a user names by paths and URLs.
 
 #include <cstdint>
 #include <span>
@@ -26,7 +26,7 @@ Result<WeightedPath> ParseWeightedPath(const std::string& text);
 
 /// Opens data of any format. The first opener that knows a path opens it.
 ///
-/// The name of a file tells its format: *.tar; *.tfrecord, *.tfrecords and names that contain
+/// The name of a file determines its format: *.tar; *.tfrecord, *.tfrecords and names that contain
 /// ".tfrecord-"; X.bin, X.idx or X, where both files exist, for Megatron; all others are text. A
 /// folder is opened as all of its files. Text of less than one sample in a folder beside records (a
 /// README) is left out. A file that cannot be read is an error.
@@ -35,7 +35,8 @@ Result<WeightedPath> ParseWeightedPath(const std::string& text);
 /// comes once per pass. With weights each path is its own part. A path of several formats has a
 /// part for each, and these share its weight in proportion to their samples.
 /// \error kNotFound, kUnavailable as SourceOpener; kInvalidArgument if only some paths have
-///     weights, no path is given, or a name is that of a compressed file; of the formats
+///     weights, no path is given, or a name is that of a compressed file; and the errors of the
+///     formats
 Result<DataMix> OpenData(const std::vector<std::string>& paths, std::int64_t sequence,
                          std::span<const SourceOpener* const> openers, const IndexOptions& options);
 

@@ -21,7 +21,8 @@ class OpeningProgress {
   /// Reports that files with `bytes` bytes were found.
   /// \error kCancelled
   Status Found(std::int64_t bytes);
-  /// Returns the options for the next part. What it reports of its own bytes is reported of all.
+  /// Returns the options for the next part. Its progress on its own bytes is reported as progress
+  /// of the whole mix.
   IndexOptions ForPart() const;
   /// Reports that a part of `bytes` bytes is open, whether its index was built or kept.
   void Opened(std::int64_t bytes);

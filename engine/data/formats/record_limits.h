@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What record formats share: limits, numbers from bytes, checks of a whole data set.
+/// Functions that record formats share: limits, numbers from bytes, checks of a whole data set.
 
 #include <cstddef>
 #include <cstdint>

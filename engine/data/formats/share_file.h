@@ -23,13 +23,14 @@ std::string_view ToString(ShareEnding ending);
 /// A file is made in memory as a whole; a larger one is refused.
 inline constexpr std::int64_t kMaxShareBytes = std::int64_t{1} << 30;
 
-/// Returns which files samples of `data` make: one, or, for Megatron, .bin and .idx.
+/// Returns the endings of the files that hold samples of `data`: one, or for Megatron .bin and
+/// .idx.
 ///
 /// If all parts have one format (and with Megatron one dtype), the files hold the records of the
 /// data set, sample after sample: text as windows of sequence + 1 bytes, Megatron as sequences of
-/// sequence + 1 tokens, one per document, tar with names that tell samples apart (TarSeparator). No
-/// record format holds those of others. A mix of several formats therefore makes Megatron's files
-/// of i32, with the tokens that the trainer reads.
+/// sequence + 1 tokens, one per document, tar with names that keep samples distinct (TarSeparator).
+/// No record format can hold the records of another. A mix of several formats therefore makes
+/// Megatron's files of i32, with the tokens that the trainer reads.
 std::vector<ShareEnding> ShareEndings(const DataMix& data);
 
 /// Returns the size of the file of these samples without reading them. O(samples).

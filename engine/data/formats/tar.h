@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Tar shards as WebDataset lays them out: a sample is the files that follow each other and have
-/// one name up to the first dot of its last part.
+/// Tar shards as WebDataset lays them out: a sample is a run of consecutive files whose paths are
+/// equal up to the first dot of the last component.
 
 #include <cstdint>
 #include <string_view>
@@ -26,7 +26,7 @@ TarKey SplitTarName(std::string_view path);
 /// first one. Members that are not files, have no dot in their names, or look like __this__ belong
 /// to no sample.
 /// \error kDataLoss naming file and byte if a header is wrong or a member is cut off;
-///     kInvalidArgument if there is no sample; of OpenIndex
+///     kInvalidArgument if there is no sample; as OpenIndex
 Result<DatasetPtr> OpenTar(std::vector<ByteSourcePtr> files, std::int64_t sequence,
                            const IndexOptions& options);
 

@@ -13,20 +13,20 @@
 namespace tessera::engine {
 namespace {
 
-using TarHeaderBytes = std::span<const std::byte>;
+using Bytes = std::span<const std::byte>;
 
 /// Longer names and attributes are damage.
 constexpr std::int64_t kMaxExtension = 1 << 20;
 /// Of a name in a header.
 constexpr std::size_t kNameBytes = 100;
 
-std::string_view Text(TarHeaderBytes bytes) {
+std::string_view Text(Bytes bytes) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   return text.substr(0, text.find('\0'));
 }
 
 /// Reads octal digits between spaces or, if the first bit is set, a number of base 256 (GNU).
-std::optional<std::int64_t> Number(TarHeaderBytes field) {
+std::optional<std::int64_t> Number(Bytes field) {
   const auto first = std::to_integer<unsigned>(field.front());
   if (first >= 0x80) {
     if (first != 0x80) return std::nullopt;  // negative or above 2^63
@@ -47,7 +47,7 @@ std::optional<std::int64_t> Number(TarHeaderBytes field) {
   return error == std::errc() && at == end && value >= 0 ? std::optional(value) : std::nullopt;
 }
 
-bool IsChecksumRight(TarHeaderBytes header) {
+bool IsChecksumRight(Bytes header) {
   const auto wanted = Number(header.subspan(148, 8));
   std::int64_t as_unsigned = 0, as_signed = 0;  // old programs added signed characters
   for (std::size_t i = 0; i < header.size(); ++i) {
@@ -99,14 +99,14 @@ bool ParsePax(std::string_view text, std::int64_t offset, Extension& out) {
   return true;
 }
 
-std::string NameOf(TarHeaderBytes header) {
+std::string NameOf(Bytes header) {
   std::string name(Text(header.first(kNameBytes)));
   const std::string_view prefix = Text(header.subspan(345, 155));
   const bool is_posix = Text(header.subspan(257, 6)) == "ustar";  // GNU has other fields there
   return is_posix && !prefix.empty() ? fmt::format("{}/{}", prefix, name) : name;
 }
 
-bool IsZero(TarHeaderBytes block) {
+bool IsZero(Bytes block) {
   return std::ranges::all_of(block, [](std::byte byte) { return byte == std::byte{0}; });
 }
 
@@ -131,11 +131,11 @@ Result<std::optional<TarMember>> ReadTarMember(const ByteSource& file, ScanReade
   for (;;) {
     if (offset == file.size_bytes() && offset == member.begin) return std::nullopt;
     if (file.size_bytes() - offset < kTarBlock) return BadData(file, offset, "a header is cut off");
-    TESSERA_TRY(const TarHeaderBytes header, reader.At(offset, kTarBlock));
+    TESSERA_TRY(const Bytes header, reader.At(offset, kTarBlock));
     if (offset == member.begin && IsZero(header)) return std::nullopt;
     const auto size = Number(header.subspan(124, 12));
     if (!IsChecksumRight(header)) return BadData(file, offset, "the checksum of a header is wrong");
-    if (!size) return BadData(file, offset, "the size in a header is no number");
+    if (!size) return BadData(file, offset, "the size in a header is not a number");
     const char type = std::to_integer<char>(header[156]);
     const std::int64_t data = offset + kTarBlock;
     const bool is_extension = type == 'L' || type == 'K' || type == 'x' || type == 'g';
@@ -146,7 +146,7 @@ Result<std::optional<TarMember>> ReadTarMember(const ByteSource& file, ScanReade
       member.name = extension.name.value_or(NameOf(header));
       member.name_end =
           extension.name ? extension.name_end : offset + std::ssize(Text(header.first(kNameBytes)));
-      // Links and devices have no data, whatever their size says.
+      // Links and devices have no data, whatever size their header states.
       const bool has_data = type < '1' || type > '6';
       member.size_bytes = has_data ? extension.size_bytes.value_or(*size) : 0;
       member.is_file = (type == '0' || type == '\0' || type == '7') && !member.name.ends_with('/');
@@ -160,8 +160,7 @@ Result<std::optional<TarMember>> ReadTarMember(const ByteSource& file, ScanReade
           fmt::format("an extended header has {} bytes, the limit is {}", *size, kMaxExtension));
     }
     TESSERA_TRY(const std::int64_t end, EndOf(file, offset, data, *size));
-    TESSERA_TRY(const TarHeaderBytes value,
-                reader.At(data, *size));  // `header` is invalid from here on
+    TESSERA_TRY(const Bytes value, reader.At(data, *size));  // `header` is invalid from here on
     if (type == 'L') {
       extension.name = std::string(Text(value));
       extension.name_end = data + std::ssize(*extension.name);

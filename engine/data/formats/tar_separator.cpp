@@ -13,8 +13,6 @@
 namespace tessera::engine {
 namespace {
 
-using TarSeparatorBytes = std::span<std::byte>;
-
 /// A record in memory.
 class RecordSource final : public ByteSource {
  public:
@@ -60,8 +58,8 @@ std::size_t PlaceToChange(std::string_view name) {
 char Another(char c) { return c == '~' ? '_' : '~'; }
 
 /// Updates the checksum of a header whose name has changed.
-void WriteChecksum(TarSeparatorBytes header) {
-  const TarSeparatorBytes field = header.subspan(148, 8);
+void WriteChecksum(std::span<std::byte> header) {
+  const std::span<std::byte> field = header.subspan(148, 8);
   std::ranges::fill(field, std::byte{' '});
   unsigned sum = 0;
   for (const std::byte byte : header) sum += std::to_integer<unsigned>(byte);

@@ -15,10 +15,10 @@ namespace tessera::engine {
 namespace {
 
 constexpr std::int64_t kHead = 12, kTail = 4;
-using TfrecordBytes = std::span<const std::byte>;
+using Bytes = std::span<const std::byte>;
 
 /// Returns the length of the data of a record, from its head.
-Result<std::int64_t> DataSize(const ByteSource& file, std::int64_t offset, TfrecordBytes head) {
+Result<std::int64_t> DataSize(const ByteSource& file, std::int64_t offset, Bytes head) {
   if (MaskCrc(Crc32c(head.first(8))) != Load<std::uint32_t>(head, 8)) {
     return BadData(file, offset, "the CRC of a record's length is wrong");
   }
@@ -39,7 +39,7 @@ Result<std::int64_t> DataSize(const ByteSource& file, std::int64_t offset, Tfrec
 
 /// Returns the bytes of `data`, that of a record, that are tokens.
 /// \error kInvalidArgument for an Example without a text
-Result<TfrecordBytes> TextOf(const ByteSource& file, std::int64_t offset, TfrecordBytes data) {
+Result<Bytes> TextOf(const ByteSource& file, std::int64_t offset, Bytes data) {
   if (const auto text = BytesFeature(data, "text")) return *text;
   if (!IsExample(data)) return data;
   return InvalidArgument(
@@ -55,11 +55,11 @@ Status ScanTfRecords(const ByteSource& file, IndexBuilder& builder) {
     if (file.size_bytes() - offset < kHead) {
       return BadData(file, offset, "the head of a record is cut off");
     }
-    TESSERA_TRY(const TfrecordBytes head, reader.At(offset, kHead));
+    TESSERA_TRY(const Bytes head, reader.At(offset, kHead));
     TESSERA_TRY(const std::int64_t data, DataSize(file, offset, head));
     const std::int64_t size = kHead + data + kTail;
-    TESSERA_TRY(const TfrecordBytes record, reader.At(offset, size));
-    TESSERA_TRY(const TfrecordBytes text,
+    TESSERA_TRY(const Bytes record, reader.At(offset, size));
+    TESSERA_TRY(const Bytes text,
                 TextOf(file, offset, record.subspan(kHead, static_cast<std::size_t>(data))));
     builder.Add({static_cast<std::uint64_t>(offset), static_cast<std::uint64_t>(size),
                  static_cast<std::uint64_t>(text.size())});
@@ -78,9 +78,9 @@ class TfRecordDataset final : public RecordsDataset {
 
   Status ReadTokens(std::int64_t sample, std::span<std::int32_t> out) const override {
     TESSERA_TRY(const std::vector<std::byte> record, ReadRecord(sample));
-    const TfrecordBytes data = TfrecordBytes(record).subspan(kHead, record.size() - kHead - kTail);
+    const Bytes data = Bytes(record).subspan(kHead, record.size() - kHead - kTail);
     const RecordLocation place = LocationOf(sample);
-    TESSERA_TRY(const TfrecordBytes text, TextOf(place.file, place.offset(), data));
+    TESSERA_TRY(const Bytes text, TextOf(place.file, place.offset(), data));
     BytesToTokens(text, out);
     return OkStatus();
   }
@@ -97,7 +97,7 @@ class TfRecordDataset final : public RecordsDataset {
     if (kHead + data + kTail != size) {
       return BadData(place.file, offset, "the record has another length than when it was indexed");
     }
-    const TfrecordBytes bytes = TfrecordBytes(record).subspan(kHead, static_cast<std::size_t>(data));
+    const Bytes bytes = Bytes(record).subspan(kHead, static_cast<std::size_t>(data));
     if (MaskCrc(Crc32c(bytes)) != Load<std::uint32_t>(record, record.size() - kTail)) {
       return BadData(place.file, offset, "the CRC of a record's data is wrong");
     }

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Counts what is read from it; fails or lies in wait when told.
+/// Counts the bytes that are read from it. Switches make reads fail or wait.
 class Counting final : public engine::ByteSource {
  public:
   Counting(std::string name, std::string bytes, std::string version = "1")
@@ -56,7 +56,7 @@ std::string SomeBytes(std::size_t size) {
   return bytes;
 }
 
-/// Files may not grow beyond a size, for as long as this lives: as a disk that is full.
+/// Limits the size of files as long as this object exists, as a full disk would.
 class FullDisk {
  public:
   explicit FullDisk(rlim_t bytes) {
@@ -194,7 +194,8 @@ class BlockCacheTest : public QObject {
                  warnings[0].find(folder()) != std::string::npos,
              warnings[0].c_str());
     QVERIFY(files().empty());
-    QCOMPARE(source.read_bytes.load(), std::int64_t{100000 + 9 * 50});  // no whole blocks in vain
+    QCOMPARE(source.read_bytes.load(),
+             std::int64_t{100000 + 9 * 50});  // only the requested bytes, no whole blocks
   }
 
   void errorsOfTheSourceGoThrough() {

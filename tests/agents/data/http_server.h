@@ -25,15 +25,16 @@ class HttpServer {
   std::string url(const std::string& path) const;
   void Put(const std::string& path, std::string body, std::string etag = "\"1\"");
 
-  // Switches; each is read when a request comes.
-  std::atomic<bool> ignores_ranges = false;     // 200 with the whole
-  std::atomic<int> unavailable_for = 0;         // as many requests meet 503
-  std::atomic<int> cut_off_for = 0;             // as many bodies end in the middle
-  std::atomic<int> cut_after = 10;              // bytes of such a body
-  std::atomic<int> delay_ms = 0;                // before each reply
-  std::atomic<int> status = 0;                  // of every reply, if not 0
-  std::atomic<int> most_bytes = 0;              // of a range, if not 0: the reply says so
-  std::atomic<bool> sends_wrong_range = false;  // from byte 0 whatever is asked for
+  // Switches; each is read when a request arrives.
+  std::atomic<bool> ignores_ranges = false;  // 200 with the whole file
+  std::atomic<int> unavailable_for = 0;      // this number of requests get 503
+  std::atomic<int> cut_off_for = 0;          // this number of bodies end in the middle
+  std::atomic<int> cut_after = 10;           // bytes of such a body
+  std::atomic<int> delay_ms = 0;             // before each reply
+  std::atomic<int> status = 0;               // of every reply, if not 0
+  std::atomic<int> most_bytes =
+      0;  // limit of a range, if not 0; the reply states the shorter range
+  std::atomic<bool> sends_wrong_range = false;  // always from byte 0
 
   int requests() const { return requests_; }
   int connections() const { return connections_; }
@@ -46,7 +47,7 @@ class HttpServer {
   };
   void Accept();
   void Serve(int socket);
-  /// \return whether the connection goes on
+  /// \return whether the connection stays open
   bool Answer(int socket, const std::string& request);
 
   int listener_ = -1;

@@ -73,7 +73,7 @@ class HttpSourceTest : public QObject {
     QCOMPARE((*source)->size_bytes(), std::int64_t{0});
   }
 
-  // A range may be answered in part: what is missing is asked for.
+  // A server may answer a range in part. The missing bytes are requested.
   void shorterAnswersAreContinued() {
     test::HttpServer server;
     const std::string bytes = SomeBytes(1000);
@@ -87,7 +87,8 @@ class HttpSourceTest : public QObject {
     QCOMPARE(server.requests(), before + 3);
   }
 
-  // What a file is stands in its path; a query is a signature, and goes with both files of a pair.
+  // The path of a URL determines the format. The query is a signature and is used for both files of
+  // a pair.
   void signedPairsAreFound() {
     test::HttpServer server;
     std::string tokens(60, '\0');
@@ -101,7 +102,7 @@ class HttpSourceTest : public QObject {
     }
   }
 
-  // A server that does not answer, or is asked again: a request to stop ends both.
+  // A request to stop ends the wait for a silent server, and the pause before a retry.
   void waitingIsCancelled() {
     for (const bool is_silent : {true, false}) {
       test::HttpServer server;
@@ -182,7 +183,7 @@ class HttpSourceTest : public QObject {
     QCOMPARE(
         source.error().message,
         "data file '" + server.url("a") +
-            "' at byte 0: the server answers 200 where 206 is due: it cannot send parts of a file");
+            "' at byte 0: the server answers 200 instead of 206: it cannot send parts of a file");
     server.ignores_ranges = false;
     const auto good = HttpFiles(kQuick).Open(server.url("a"));
     server.ignores_ranges = true;
@@ -207,7 +208,7 @@ class HttpSourceTest : public QObject {
     QCOMPARE(ReadAt(**source, 3, 2).error.code, ErrorCode::kDataLoss);
   }
 
-  // The first part is of one content, the rest would be of another.
+  // The first part comes from one content, and the rest would come from another.
   void fileThatChangesDuringAReadIsDataLoss() {
     test::HttpServer server;
     server.Put("a", std::string(1000, 'a'));
@@ -229,7 +230,7 @@ class HttpSourceTest : public QObject {
     const Error error = ReadAt(**source, 4, 3).error;
     QCOMPARE(error.message,
              "data file '" + server.url("a") +
-                 "' at byte 4: the server sends 3 bytes from 0, 3 from 4 were asked for");
+                 "' at byte 4: the server sends 3 bytes from 0, 3 from 4 were requested");
   }
 
   void missingAndRefused() {
@@ -242,7 +243,7 @@ class HttpSourceTest : public QObject {
     QCOMPARE(HttpFiles(kQuick).Open(server.url("x")).error().message,
              "data file '" + server.url("x") + "' at byte 0: the server answers 403");
     QCOMPARE(server.requests() - before, 1);
-    QVERIFY(!HttpFiles(kHasty).Open("http://127.0.0.1:1/x"));  // nobody listens
+    QVERIFY(!HttpFiles(kHasty).Open("http://127.0.0.1:1/x"));  // no listener
   }
 
   void secretsDoNotStandInNames() {
@@ -264,16 +265,17 @@ class HttpSourceTest : public QObject {
     QCOMPARE(*files.List(server.url("d/b.tar")), std::vector<std::string>({server.url("d/b.tar")}));
     QCOMPARE(files.List(server.url("e/")).error().message,
              "data folder '" + server.url("e/") +
-                 "' has no manifest.txt, which names its files, a line each");
+                 "' has no manifest.txt, which lists its files, one per line");
     for (const char* bad : {"../x", "/x", "http://other/x", "a b"}) {
       server.Put("d/manifest.txt", std::string("good\n") + bad);
       const auto list = files.List(server.url("d/"));
       QCOMPARE(list.error().message, "'" + server.url("d/") + "manifest.txt' line 2: '" + bad +
-                                         "' is no escaped name below the folder");
+                                         "' is not an escaped name below the folder");
     }
   }
 
-  // All together: shards on a server, through cache and read-ahead, with the index kept.
+  // Everything together: shards on a server, read through cache and read-ahead, with a stored
+  // index.
   void dataSetOnAServer() {
     test::HttpServer server;
     std::string shard;
@@ -293,11 +295,11 @@ class HttpSourceTest : public QObject {
         QVERIFY(mix->ReadTokens({0, i}, tokens).has_value());
         QCOMPARE(test::AsText(tokens), "record " + std::to_string(i % 500));
       }
-      // A manifest and two openings; the first time, two blocks and perhaps what is read ahead.
+      // A manifest and two openings; the first time also two blocks, and perhaps blocks read ahead.
       QVERIFY2(server.requests() - before <= (round == 0 ? 7 : 3),
                qPrintable(QString::number(server.requests() - before)));
     }
-    server.Put("d/0.tfrecord", shard, "\"2\"");  // a new version: nothing old is used
+    server.Put("d/0.tfrecord", shard, "\"2\"");  // a new version: no old block is used
     QVERIFY(agents::OpenData({server.url("d/")}, 15, places).has_value());
   }
 };

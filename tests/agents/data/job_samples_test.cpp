@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// A server that says nothing more, and whoever ends meanwhile: nothing waits for its deadline.
+/// A server becomes silent, and the readers end: nothing waits for the deadline of a request.
 
 #include "agents/data/job_samples.h"
 
@@ -50,11 +50,11 @@ class JobSamplesTest : public QObject {
     const auto opened = samples->Open(JobOn(server));
     VERIFY_OK(opened);
     const engine::DataMix& mix = (*opened)->mix;
-    // Opening has read the text for its fingerprint. Without the cache it is far away again.
+    // Opening read the whole text for its fingerprint. Without the cache it must be fetched again.
     QVERIFY(QDir(m_home.filePath("cache/blocks")).removeRecursively());
     const int before = server.requests();
     server.delay_ms = kSilence;
-    // Any sample whose bytes are not here yet.
+    // Any sample whose bytes have not been fetched yet.
     auto read = std::async(std::launch::async, [&] {
       std::vector<std::int32_t> tokens(65);
       Status status;
@@ -87,7 +87,7 @@ class JobSamplesTest : public QObject {
     QVERIFY2(timer.elapsed() < kSilence / 4, qPrintable(QString::number(timer.elapsed())));
   }
 
-  // It goes on, and who asks again hears how far it is or has it.
+  // The opening continues, and the next call returns its progress or the data.
   void aWaitIsNotForEver() {
     test::HttpServer server;
     server.Put("/text.txt", std::string(kBytes, 'x'));

@@ -26,7 +26,7 @@ std::string SomeBytes(std::size_t size) {
   return bytes;
 }
 
-/// Notes which reads come, and how they end.
+/// Records the reads and their results.
 class Far final : public engine::ByteSource {
  public:
   explicit Far(std::string bytes) : bytes_(std::move(bytes)) {}
@@ -90,7 +90,7 @@ class ReadAheadTest : public QObject {
     const std::string bytes = SomeBytes(20000);
     const Stack stack(bytes);
     QVERIFY(stack.Read(0, 100) == bytes.substr(0, 100));
-    // Blocks to come arrive without being asked for.
+    // The next blocks arrive without a request.
     const auto has = [&](std::int64_t offset) {
       return std::ranges::count(stack.far->asked(),
                                 std::pair<std::int64_t, std::int64_t>{offset, 1000}) > 0;
@@ -99,7 +99,7 @@ class ReadAheadTest : public QObject {
     for (std::size_t offset = 100; offset < 20000; offset += 100) {
       QVERIFY(stack.Read(offset, 100) == bytes.substr(offset, 100));
     }
-    // Each block once, whoever was faster.
+    // Each block is read once, by the reader or ahead of it.
     QCOMPARE(stack.far->asked().size(), std::size_t{20});
   }
 
@@ -109,7 +109,7 @@ class ReadAheadTest : public QObject {
     for (const std::size_t offset : {5000U, 300U, 9000U, 12U, 15000U}) {
       QVERIFY(stack.Read(offset, 10) == bytes.substr(offset, 10));
     }
-    // Blocks read ahead would come before those of the reads in a row that follow.
+    // Blocks read ahead would arrive before the blocks of the sequential reads that follow.
     for (std::size_t offset = 0; offset < 4000; offset += 100) {
       QVERIFY(stack.Read(offset, 100) == bytes.substr(offset, 100));
     }

@@ -115,7 +115,8 @@ class FuseMountTest : public QObject {
   static QString inMount(const Mount& mount, const QString& file) {
     return mount.Path("jobs/a/ranks/") + file;
   }
-  /// Copies the files of all ranks beside the mount. \return "0/model.safetensors", …
+  /// Copies the files of all ranks beside the mount.
+  /// \return "0/model.safetensors", …
   QStringList copyOfRanks(const Mount& mount) const {
     QStringList files;
     const int held = ::open(qPrintable(mount.Path(kModel)), O_RDONLY);  // of one step
@@ -208,7 +209,7 @@ class FuseMountTest : public QObject {
     QCOMPARE(mount.Tell("pins"), QByteArray("1"));
 
     ::munmap(memory, size);
-    QTRY_COMPARE(mount.Tell("views"), QByteArray("0"));  // the kernel closes when it likes
+    QTRY_COMPARE(mount.Tell("views"), QByteArray("0"));  // the kernel closes files later
     QCOMPARE(test::Judge(Slurp(mount.Path(kModel)), JobAt(17), std::nullopt, true), std::string());
     QTRY_COMPARE(Slurp(mount.Path("jobs/a/step")), std::string("17\n"));  // may be 100 ms old
     QCOMPARE(mount.Tell("pins"), QByteArray("2"));
@@ -228,7 +229,7 @@ class FuseMountTest : public QObject {
   /// TESSERA_TEST_SECONDS: duration. The slow test takes a minute, with one change per second.
   void readersWhileTheJobIsReconfigured() {
     const int seconds = std::max(3, qEnvironmentVariableIntValue("TESSERA_TEST_SECONDS"));
-    constexpr int kLeastEpochs = 4, kPatienceSeconds = 30;  // on a machine that has much to do
+    constexpr int kLeastEpochs = 4, kPatienceSeconds = 30;  // on a busy machine
     Mount mount(Dir());
     mount.Tell(seconds > 3 ? "churn 1000" : "churn 20");
     std::set<std::string> epochs;
@@ -305,7 +306,7 @@ class FuseMountTest : public QObject {
     QVERIFY(!IsMounted());
     if (open < 0) return;
     char byte = 0;
-    QCOMPARE(::pread(open, &byte, 1, 0), ssize_t{-1});  // an error, and no wait
+    QCOMPARE(::pread(open, &byte, 1, 0), ssize_t{-1});  // an error without a wait
     ::close(open);
   }
 

@@ -131,7 +131,7 @@ class FuseSocketTest : public QObject {
     const auto step = kernel_->Lookup(kernel_->Walk("jobs/a"), "step").As<fuse_entry_out>();
     QCOMPARE(step.attr.mode, static_cast<std::uint32_t>(S_IFREG | 0444));
     QCOMPARE(step.attr.size, 3U);
-    QCOMPARE(step.entry_valid, 0U);  // at the next open it may mean another version
+    QCOMPARE(step.entry_valid, 0U);  // the next open may need another version
     fuse_getattr_in in{};
     const auto again =
         kernel_->Call(FUSE_GETATTR, step.nodeid, {reinterpret_cast<const char*>(&in), sizeof in});
@@ -244,7 +244,7 @@ class FuseSocketTest : public QObject {
     const fuse_open_in in{};
     const auto number =
         kernel_->Send(FUSE_OPEN, slow, {reinterpret_cast<const char*>(&in), sizeof in});
-    QTest::qWait(50);  // the pin has begun, or this shows less
+    QTest::qWait(50);  // if the pin has not begun, the test only checks less
     const auto reply = kernel_->Open(other);
     gate.unlock();
     QCOMPARE(reply.error, 0);
@@ -277,7 +277,7 @@ class FuseSocketTest : public QObject {
     QCOMPARE(kernel_->Open(folder, O_DIRECTORY).error, EIO);
     QCOMPARE(kernel_->Lookup(folder, "00000010.txt").error, EIO);
     QVERIFY(Log().back().find("data path '/srv/x' does not exist") != std::string::npos);
-    samples_->Fail(Timeout("data are being opened: 3 of 9 bytes are gone through"));
+    samples_->Fail(Timeout("data are being opened: 3 of 9 bytes are read"));
     QCOMPARE(kernel_->Lookup(folder, "00000010.txt").error, ETIMEDOUT);
     QVERIFY(Log().back().find("3 of 9") != std::string::npos);
   }

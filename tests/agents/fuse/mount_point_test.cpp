@@ -42,7 +42,7 @@ class MountPointTest : public QObject {
     QCOMPARE(of({mine("/a", "ro,user_id=0,allow_other")}), std::optional<std::string>("/a"));
     QCOMPARE(of({mine("/a", "user_id=1000"), mine("/b", "user_id=1000")}),
              std::optional<std::string>("/b"));
-    // Something else was mounted over it.
+    // Another file system was mounted over it.
     QVERIFY(!of({mine("/a", "user_id=1000"), {"0:9", "/a", "tmpfs", "none", "rw"}}));
     QVERIFY(!of({{"0:45", "/a", "fuse.tessera", MountSource("another key"), "user_id=1000"}}));
     QVERIFY(!of({{"0:45", "/a", "ext4", source, "user_id=1000"}}));

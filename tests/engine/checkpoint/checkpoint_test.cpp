@@ -93,7 +93,7 @@ class CheckpointTest : public QObject {
       QCOMPARE(!flaw, TilesByCounting(shape, boxes));
       if (!flaw) continue;
       ++flawed;
-      // What is named is wrong as said.
+      // The named tensor has the stated fault.
       const auto holders = std::ranges::count_if(
           boxes, [&](const Box& box) { return Intersect(box, flaw->where).has_value(); });
       QVERIFY(flaw->missing ? holders == 0 : holders >= 2);

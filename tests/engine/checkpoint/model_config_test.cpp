@@ -98,7 +98,7 @@ class ModelConfigTest : public QObject {
     row("nothing", "", "'f' at byte 0: an object expected");
     row("a list", "[]", "'f' at byte 0: an object expected");
     row("cut short", R"({"n_head": 12)", "'f' at byte 13: ',' or '}' expected");
-    row("more behind it", "{} x", "'f' at byte 3: nothing expected behind the object");
+    row("more behind it", "{} x", "'f' at byte 3: nothing expected after the object");
     row("a key twice", R"({"a": 1, "a": 1})", "'f' at byte 9: key 'a' appears twice");
     row("zero", R"({"n_head": 0})",
         "'f' at byte 11: 'n_head' is not an integer from 1 to 2147483647");

@@ -148,7 +148,7 @@ class SafetensorsHeaderTest : public QObject {
     row("a space first", FileOf(" {}", 0), "8: the header does not begin with '{'");
     row("an array", FileOf("[]", 0), "8: the header does not begin with '{'");
     row("not closed", FileOf("{", 0), "9: a string expected");
-    row("more behind", FileOf("{} x", 0), "11: nothing expected behind the object");
+    row("more behind", FileOf("{} x", 0), "11: nothing expected after the object");
     row("a trailing comma", FileOf("{" + Pair("a", 0, 8) + ",}", 8), "62: a string expected");
     row("no colon", FileOf(Json("{'a' 1}"), 0), "13: ':' expected");
     row("no string", FileOf("{1:2}", 0), "9: a string expected");
@@ -185,10 +185,10 @@ class SafetensorsHeaderTest : public QObject {
     row("long dtype", FileOf(entry(Json("'dtype':'") + std::string(199, 'x') + Json("é'")), 1),
         ("22: tensor 'w': dtype '" + std::string(199, 'x') + "…' is unknown").c_str());
     row("half a byte", FileOf(entry(Json("'dtype':'F4','shape':[3],'data_offsets':[0,2]")), 2),
-        "9: tensor 'w': f4 [3] has 12 bits, no whole number of bytes");
+        "9: tensor 'w': f4 [3] has 12 bits, not a whole number of bytes");
     row("three quarters of a byte",
         FileOf(entry(Json("'dtype':'F6_E2M3','shape':[],'data_offsets':[0,1]")), 1),
-        "9: tensor 'w': f6e2m3 [] has 6 bits, no whole number of bytes");
+        "9: tensor 'w': f6e2m3 [] has 6 bits, not a whole number of bytes");
     row("offsets against a packed shape",
         FileOf(entry(Json("'dtype':'F6_E3M2','shape':[2,4],'data_offsets':[0,8]")), 8),
         "61: tensor 'w' has data_offsets [0,8], its shape [2,4] of F6_E3M2 takes 6 bytes");
@@ -218,9 +218,9 @@ class SafetensorsHeaderTest : public QObject {
     row("offsets backwards", FileOf("{" + Pair("w", 8, 0) + "}", 8),
         "55: tensor 'w' has data_offsets [8,0], its shape [2] of F32 takes 8 bytes");
     row("a hole", FileOf("{" + Pair("a", 0, 8) + "," + Pair("b", 12, 20) + "}", 20),
-        "108: tensor 'b' begins at 12 of the data, with a hole behind 8");
+        "108: tensor 'b' begins at 12 of the data, after a hole that begins at 8");
     row("a hole at the begin", FileOf("{" + Pair("a", 4, 12) + "}", 12),
-        "55: tensor 'a' begins at 4 of the data, with a hole behind 0");
+        "55: tensor 'a' begins at 4 of the data, after a hole that begins at 0");
     row("an overlap", FileOf("{" + Pair("b", 4, 12) + "," + Pair("a", 0, 8) + "}", 12),
         "55: tensor 'b' begins at 4 of the data, inside the one that ends at 8");
     row("past the end", FileOf("{" + Pair("a", 0, 8) + "}", 7),

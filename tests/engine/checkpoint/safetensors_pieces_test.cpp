@@ -117,8 +117,8 @@ class SafetensorsPiecesTest : public QObject {
     QVERIFY((*together == std::vector<PlannedFile>{{"model.safetensors", {0, 1, 2}}}));
   }
 
-  // As many as were asked for, in the order of the names, the largest no larger than it must be:
-  // compared with all ways to cut the list.
+  // The requested number of files, in the order of the names, with the largest as small as
+  // possible: compared with all ways to cut the list.
   void filesByNumber() {
     std::mt19937_64 rng(test::Seed() + 11);
     for (int i = 0; i < 200; ++i) {
@@ -164,7 +164,7 @@ class SafetensorsPiecesTest : public QObject {
     }
     const std::vector<Piece> one = {{"w", DType::kU8, {1}, Box::Whole({1})}};
     QCOMPARE(PlanFiles(Format::kHuggingFace, "x", one, {.count = 2}).error().message,
-             std::string("2 files are asked for, there are 1 tensors to put into them"));
+             std::string("2 files were requested for 1 tensors"));
   }
 
   void wrongPiecesAreRefused_data() {

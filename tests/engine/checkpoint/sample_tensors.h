@@ -30,7 +30,8 @@ struct SampleTensor {
 SampleTensor AnyTensor(std::mt19937_64& rng, std::string name);
 /// Cuts the box at random planes, `cuts` times.
 std::vector<ptc::Box> AnyTiling(std::mt19937_64& rng, const ptc::Box& whole, int cuts);
-/// Returns the row-major bytes of a box, element by element. \pre the box ends with whole bytes
+/// Returns the row-major bytes of a box, element by element.
+/// \pre the box ends with whole bytes
 std::vector<std::byte> Extract(const SampleTensor& tensor, const ptc::Box& box);
 /// Returns the sum of mix(mix(i) XOR bits(i)) over the elements of a box, by the definition.
 std::uint64_t DigestByDefinition(const SampleTensor& tensor, const ptc::Box& box);

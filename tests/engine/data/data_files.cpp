@@ -105,7 +105,7 @@ void WriteBytes(const std::filesystem::path& path, std::string_view bytes) {
 }
 
 Status MemorySource::ReadAt(std::int64_t offset, std::span<std::byte> out) const {
-  // What asks for bytes outside breaks the contract: a defect of the code under test.
+  // A request for bytes outside breaks the contract, so it is a defect of the code under test.
   if (offset < 0 || offset > size_bytes() ||
       static_cast<std::int64_t>(out.size()) > size_bytes() - offset) {
     std::abort();

@@ -22,7 +22,8 @@ std::string TfRecordFrame(std::string_view data);
 /// A tf.train.Example with one bytes feature.
 std::string Example(std::string_view feature, std::string_view value);
 
-/// A ustar member with its padding. \param type as in the header
+/// A ustar member with its padding.
+/// \param type as in the header
 std::string TarMemberBytes(std::string_view name, std::string_view data, char type = '0');
 inline std::string TarEnd() { return std::string(1024, '\0'); }
 

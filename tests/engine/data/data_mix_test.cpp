@@ -78,7 +78,8 @@ class DataMixTest : public QObject {
   // The order of a seed is part of what the seed means: written down once, kept for ever.
   void orderIsTheOneOfTheFirstRelease() {
     std::vector<std::int64_t> samples = *engine::SamplesAt({.seed = 7, .pass = 2}, 0, 10, 1000);
-    QCOMPARE(samples, std::vector<std::int64_t>({691, 372, 346, 600, 966, 397, 398, 498, 534, 584}));
+    QCOMPARE(samples,
+             std::vector<std::int64_t>({691, 372, 346, 600, 966, 397, 398, 498, 534, 584}));
   }
 
   // Without weights a pass of the mix holds every sample of every part once.
@@ -100,7 +101,7 @@ class DataMixTest : public QObject {
     }
   }
 
-  // With weights: each part goes through its own samples once before any comes again, and no
+  // With weights: each part visits all of its samples once before any sample is repeated, and no
   // beginning of the order strays from the weights by the depth of the tree or more.
   void weightsAreKeptAndPartsPassOnTheirOwn() {
     std::mt19937_64 rng(test::Seed() + 1);
@@ -236,9 +237,9 @@ class DataMixTest : public QObject {
     QTest::newRow("none") << QVector<double>{}
                           << "a data mix has 0 parts, the limits are 1 and 65536";
     QTest::newRow("negative") << QVector<double>{1, -2}
-                              << "weight -2 of data part 1 is no positive number";
+                              << "weight -2 of data part 1 is not a positive number";
     QTest::newRow("no number") << QVector<double>{std::nan(""), 1}
-                               << "weight nan of data part 0 is no positive number";
+                               << "weight nan of data part 0 is not a positive number";
     QTest::newRow("one missing")
         << QVector<double>{1, 0}
         << "data part 1 has no weight and part 0 has one: give one to all or to none";

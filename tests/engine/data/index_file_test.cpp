@@ -116,7 +116,7 @@ class IndexFileTest : public QObject {
     for (std::size_t i = 0; i < body.size(); ++i) QCOMPARE(word(8 + i), body[i]);
   }
 
-  // Whatever stands in the file of the cache, the index is right.
+  // Whatever the file in the cache contains, the index is correct.
   void damagedFilesAreBuiltAgain() {
     std::mt19937_64 rng(test::Seed());
     QVERIFY(open({.folder = folder()}).has_value());

@@ -173,7 +173,7 @@ class LocalSourceTest : public QObject {
     QCOMPARE(files.List(path("no")).error().code, ErrorCode::kNotFound);
     QCOMPARE(::mkfifo(path("fifo").c_str(), 0600), 0);
     QCOMPARE(files.Open(path("fifo")).error().message,
-             "data path '" + path("fifo") + "' cannot be read: it is no regular file");
+             "data path '" + path("fifo") + "' cannot be read: it is not a regular file");
     QVERIFY(!files.Open(m_folder->path().toStdString()));
     QVERIFY(!files.Knows("https://example.org/a"));
     QVERIFY(files.Knows("a:b"));

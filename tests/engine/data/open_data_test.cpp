@@ -218,8 +218,7 @@ class OpenDataTest : public QObject {
     };
     QCOMPARE(why(Open({})), std::string("no data path is given"));
     QCOMPARE(why(Open({"/no/such"})), std::string("data path '/no/such' does not exist"));
-    QCOMPARE(why(Open({"ftp://x/y"})),
-             std::string("data path 'ftp://x/y' is of no kind that can be opened"));
+    QCOMPARE(why(Open({"ftp://x/y"})), std::string("data path 'ftp://x/y' is of an unknown kind"));
     QCOMPARE(why(Open({path("tiny")})), std::string("data set has 1 bytes, a sample needs 8"));
     QCOMPARE(why(Open({"0:" + path("text")})),
              "the weight of data '0:" + path("text") + "' is not above 0");
@@ -230,9 +229,9 @@ class OpenDataTest : public QObject {
     QCOMPARE(why(Open({path("web"), "1:" + path("text")})),
              "data '1:" + path("text") +
                  "' has a weight, those before it have none: give one to all or to none");
-    QCOMPARE(why(Open({path("packed")})),
-             "'" + path("packed/0.tar.gz") +
-                 "' is compressed, which cannot be read from the middle: unpack it");
+    QCOMPARE(
+        why(Open({path("packed")})),
+        "'" + path("packed/0.tar.gz") + "' is compressed and cannot be read by range: unpack it");
   }
 };
 TESSERA_TEST_APPLESS(OpenDataTest)

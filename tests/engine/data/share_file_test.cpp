@@ -70,7 +70,7 @@ std::vector<SampleId> AnySamples(std::mt19937_64& rng, const DataMix& data) {
   }
   return samples;
 }
-/// The file, or its error; empty too if its size is not what was said.
+/// The file, or its error; also empty if its size differs from the stated one.
 std::string FileOf(const DataMix& data, const std::vector<SampleId>& samples, ShareEnding ending) {
   const auto size = engine::ShareFileBytes(data, samples, ending);
   auto file = engine::MakeShareFile(data, samples, ending);
@@ -85,7 +85,8 @@ std::string PaxName(const std::string& name) {
   if (length.size() > 2) length = std::to_string(rest.size() + 3);
   return TarMemberBytes("PaxHeaders/x", length + rest, 'x');
 }
-/// A sample of two members. \param kind 0: names in headers, 1: long names of GNU, 2: pax
+/// A sample of two members.
+/// \param kind 0: names in headers, 1: long names of GNU, 2: pax
 std::string TarSample(const std::string& name, const std::string& data, int kind) {
   std::string bytes;
   for (const std::string extension : {".txt", ".cls"}) {
@@ -225,7 +226,7 @@ class ShareFileTest : public QObject {
     QCOMPARE(shown({{0, 0}, {1, 0}}), std::string("one two "));
     QCOMPARE(shown({{0, 0}, {0, 0}, {0, 0}, {1, 0}}), std::string("one one one two "));
     QCOMPARE(shown({{0, 0}, {1, 0}, {2, 0}, {2, 0}, {2, 0}}), std::string("one two odd odd odd "));
-    // A sample that stands after one of another name keeps its own.
+    // A sample after one with another name keeps its own name.
     QCOMPARE(FileOf(data, {{0, 0}, {2, 0}, {1, 0}}, ShareEnding::kTar),
              RecordsOf(data, {{0, 0}, {2, 0}, {1, 0}}) + test::TarEnd());
   }

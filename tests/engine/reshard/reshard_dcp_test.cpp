@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Folders of torch.distributed.checkpoint written anew: where their elements lie is known only when
-// an archive is read.
+// SPDX-License-Identifier: Apache-2.0 Resharded folders of torch.distributed.checkpoint: the
+// location of their elements is known only when an archive is read.
 #include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Checkpoints written anew: the same elements whatever the formats and cuts, and nothing half done.
+// SPDX-License-Identifier: Apache-2.0 Resharded checkpoints: the same elements for all formats and
+// cuts, and no incomplete output.
 #include "engine/reshard/reshard.h"
 
 #include <sys/stat.h>
@@ -153,7 +153,7 @@ class ReshardTest : public test::ReshardFixture {
     };
     row("step", ptc::DType::kF32, "tensor 'step' is i64 and cannot become f32");
     row("", ptc::DType::kI64, "'i64' is not a floating-point dtype");
-    row("nothing.*", ptc::DType::kF32, "'nothing.*' fits the name of no tensor");
+    row("nothing.*", ptc::DType::kF32, "'nothing.*' matches no tensor");
   }
   void dtypesThatDoNotGo() {
     QFETCH(QString, match);
@@ -171,7 +171,7 @@ class ReshardTest : public test::ReshardFixture {
     Options options;
     VERIFY_ERROR(Run(Path("dst.safetensors"), options), ErrorCode::kAlreadyExists, "--force");
     QCOMPARE(test::Slurp(Path("dst.safetensors")), std::string("precious"));
-    // Also what comes to lie there while the work goes on.
+    // Also a file that appears there during the run.
     options.watch = [&](const Progress&) {
       std::ofstream(Path("late.safetensors")) << "late";
       return true;

@@ -62,7 +62,7 @@ class ResumeTest : public test::ReshardFixture {
       if (old) std::ofstream(Path("dst")) << "old";
       const auto killed = test::KillAtChange(moment, [&] { (void)Run("dst", options); });
       if (!killed) QSKIP("processes may not be traced here");
-      // Nothing that looks finished: what stands at the destination is the old, or all of the new.
+      // The destination is the complete old output or the complete new one.
       if (fs::is_directory(Path("dst"))) {
         QVERIFY(Content("dst") == reference);
       } else {
@@ -178,7 +178,8 @@ class ResumeTest : public test::ReshardFixture {
     return content;
   }
 
-  /// Runs until about the middle. \return the options, to go on with
+  /// Runs until about the middle.
+  /// \return the options with which the run can be resumed
   Options Stopped(const std::string& destination) const {
     Options options;
     options.tile_bytes = 1024;
@@ -216,7 +217,7 @@ class ResumeTest : public test::ReshardFixture {
     const auto none = Reshard(**source, disk + "/dst.safetensors", {});
     if (none || none.error().code != ErrorCode::kResourceExhausted) return 3;
     if (!fs::is_empty(disk)) return 4;
-    // Full while the work goes on: the rest of the disk is taken when it has begun.
+    // The disk becomes full during the run: the rest of it is filled after the start.
     const std::vector<OutTensor> half = {{"w", ptc::DType::kF32, {1000, 150}}};
     if (!test::WriteSafetensors(Path("half.safetensors"), kSeed, half)) return 5;
     const auto fits = Checkpoint::Open(Path("half.safetensors"));

@@ -298,7 +298,7 @@ class VfsDataTest : public QObject {
                    error.message);
       VERIFY_ERROR(world.Find(kNext), ErrorCode::kDataLoss, error.message);
     }
-    world.samples->Fail(Timeout("3 of 9 bytes are gone through"));
+    world.samples->Fail(Timeout("3 of 9 bytes are read"));
     VERIFY_ERROR(world.Find(kNext), ErrorCode::kTimeout, "3 of 9");
     VERIFY_OK(world.Cat("jobs/a/step"));  // all else works
     VERIFY_OK(world.Find("jobs/a/full/model.safetensors"));

@@ -280,7 +280,7 @@ class VfsHandInTest : public QObject {
         "batch 16 = 160)");
     row("the begin", keep, 0, {7, 0, 0}, "expected 160 samples");
     row("another seed", keep, 0, {8, 0, 160}, "expected the job's seed 7");
-    row("negative", keep, 0, {7, -1, 160}, "no number below 0");
+    row("negative", keep, 0, {7, -1, 160}, "numbers of at least 0");
     row("third pass of 70", keep, 0, {7, 2, 20}, "");
     row("no pass is so long", keep, 0, {7, 2, 21}, "expected 160 samples");
     row("past the end of its pass", keep, 0, {7, 2, 120}, "expected 160 samples");
@@ -465,7 +465,7 @@ class VfsHandInTest : public QObject {
                    "a transaction is taking");
       VERIFY_ERROR(world.tree.Unlink(world.Folder(0), "model.safetensors.new"),
                    ErrorCode::kUnavailable, "a transaction is taking");
-      QVERIFY(world.IsThere(files[0].first));  // looks go on
+      QVERIFY(world.IsThere(files[0].first));  // lookups still work
     });
     VERIFY_OK(world.Write(files[1].first, files[1].second));
     QCOMPARE(asked, 1);

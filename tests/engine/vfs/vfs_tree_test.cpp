@@ -123,6 +123,17 @@ class VfsTreeTest : public QObject {
     QCOMPARE(*world.Cat("jobs/a/step"), std::string("15\n"));
   }
 
+  /// The list of jobs is cached, and the view was opened after it.
+  void noFileIsOlderThanAViewThatWasReadBefore() {
+    World world(LayoutOf("tp=2 on 1x2"));
+    QCOMPARE(*world.Cat("jobs/a/step"), std::string("10\n"));
+    world.source->Step("a", 7);
+    VERIFY_OK(world.Cat(kModelFile));
+    QCOMPARE(world.source->num_views(), 0);
+    QCOMPARE(*world.Cat("jobs/a/step"), std::string("17\n"));
+    QCOMPARE(world.source->num_jobs_calls(), 1);
+  }
+
   void aViewHasInodesOfItsOwn() {
     World world(LayoutOf("tp=2 on 1x2"));
     const auto first = world.Find(kModelFile);

@@ -36,10 +36,10 @@ struct ZipFileSpec {
   std::string bytes;
 };
 struct ZipOptions {
-  bool zip64 = false;          // sizes, offsets and the end record as zip64
-  std::string comment = {};    // behind the end record
-  std::uint16_t method = 0;    // what the directory says; the bytes are stored in any case
-  bool align = true;           // payloads at multiples of 64, by an FB field
+  bool zip64 = false;        // sizes, offsets and the end record as zip64
+  std::string comment = {};  // behind the end record
+  std::uint16_t method = 0;  // as stated in the directory; the bytes are always stored uncompressed
+  bool align = true;         // payloads at multiples of 64, by an FB field
   std::uint16_t flags = 0x08;  // sizes stand behind the payload
 };
 std::string Zip(const std::vector<ZipFileSpec>& files, const ZipOptions& options = {});

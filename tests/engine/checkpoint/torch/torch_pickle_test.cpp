@@ -189,7 +189,7 @@ class TorchPickleTest : public QObject {
   }
 
   void laughsAreBounded() {
-    // Each of 60 lists holds the one before twice: 2^60 values to whoever walks all of them.
+    // Each of 60 lists holds the one before twice: a walk of all of them would visit 2^60 values.
     std::string body = "]q";
     body += '\0';
     for (int i = 0; i < 60; ++i) {

@@ -18,19 +18,19 @@
 namespace tessera::agents {
 
 /// \threadsafety The loop's thread.
-class NodeAsks {
+class NodeQueryClient {
  public:
   using Send = std::function<Status(std::int32_t node, const wire::ToNode& message)>;
   using Answers = std::map<std::int32_t, Result<wire::NodeAnswer>>;
 
-  NodeAsks(Loop& loop, Send send);
+  NodeQueryClient(Loop& loop, Send send);
 
   /// Sends `query` to all `nodes`. `done` runs exactly once, with one entry per node, as soon as
   /// all nodes have answered, or after `deadline`. An entry is an error if the message could not be
   /// sent (the error of Send), if the node could not answer (kFailedPrecondition), or if it did not
   /// answer in time (kTimeout).
-  void Ask(const std::set<std::int32_t>& nodes, wire::NodeQuery query,
-           std::chrono::milliseconds deadline, std::function<void(Answers)> done);
+  void Query(const std::set<std::int32_t>& nodes, wire::NodeQuery query,
+             std::chrono::milliseconds deadline, std::function<void(Answers)> done);
   /// Ignores an answer to no open query.
   void OnAnswer(std::int32_t node, const wire::NodeAnswer& answer);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agents/node/node_asks.h"
+#include "agents/node/node_query_client.h"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,10 @@
 
 namespace tessera::agents {
 
-NodeAsks::NodeAsks(Loop& loop, Send send) : loop_(loop), send_(std::move(send)) {}
+NodeQueryClient::NodeQueryClient(Loop& loop, Send send) : loop_(loop), send_(std::move(send)) {}
 
-void NodeAsks::Ask(const std::set<std::int32_t>& nodes, wire::NodeQuery query,
-                   std::chrono::milliseconds deadline, std::function<void(Answers)> done) {
+void NodeQueryClient::Query(const std::set<std::int32_t>& nodes, wire::NodeQuery query,
+                            std::chrono::milliseconds deadline, std::function<void(Answers)> done) {
   const std::uint64_t ticket = ++last_ticket_;
   Open& open = open_[ticket];
   open.waiting = nodes;
@@ -36,7 +36,7 @@ void NodeAsks::Ask(const std::set<std::int32_t>& nodes, wire::NodeQuery query,
   FinishIfComplete(ticket);
 }
 
-void NodeAsks::OnAnswer(std::int32_t node, const wire::NodeAnswer& answer) {
+void NodeQueryClient::OnAnswer(std::int32_t node, const wire::NodeAnswer& answer) {
   const auto it = open_.find(answer.ticket());
   if (it == open_.end() || it->second.waiting.erase(node) == 0) return;
   if (answer.error().empty()) {
@@ -48,7 +48,7 @@ void NodeAsks::OnAnswer(std::int32_t node, const wire::NodeAnswer& answer) {
   FinishIfComplete(answer.ticket());
 }
 
-void NodeAsks::FinishIfComplete(std::uint64_t ticket) {
+void NodeQueryClient::FinishIfComplete(std::uint64_t ticket) {
   const auto it = open_.find(ticket);
   if (!it->second.waiting.empty()) return;
   loop_.Cancel(it->second.timer);
