@@ -136,6 +136,7 @@ class E2eKillTest : public QObject {
   // Last, because the node does not return. The slow link makes the transfer long enough.
   void nodeDiesWhileItJoins() {
     QVERIFY(m_cluster->Configure({{"link_bytes_per_second", 200'000}, {"node_lost_seconds", 5}}));
+    QVERIFY(m_cluster->GoesOn(kJob));  // the ranks have found the new agent
     const Json before = m_cluster->Job(kJob);
     const auto apply = m_cluster->Start(
         {"apply", kJob, "--devices", FirstDevices(4, 2), "--mesh", kLarge, "--yes", "--json"});
@@ -155,16 +156,13 @@ class E2eKillTest : public QObject {
   }
 
  private:
-  /// Whether the killed agent was replaced and the registrar reports the node as alive.
+  /// Whether the killed agent was replaced and the registrar reports all nodes as alive.
   bool rejoined(int node, const tessera::app::ProcessId& old) {
     return LocalCluster::WaitFor(
         [&] {
           const auto agent = m_cluster->Agent(node);
           if (!agent || *agent == old) return false;
-          const Json status = m_cluster->Status();
-          return status.is_object() && status["nodes"].size() > static_cast<std::size_t>(node) &&
-                 status["nodes"][static_cast<std::size_t>(node)]["state"] == "alive" &&
-                 status["transaction"].is_null();
+          return m_cluster->AllAlive() && m_cluster->Phase().empty();
         },
         40);
   }

@@ -88,14 +88,7 @@ bool LocalCluster::Configure(const std::map<std::string, std::int64_t>& values) 
     };
     if (!WaitFor(isReplaced, 30)) return false;
   }
-  return WaitFor(
-      [&] {
-        const Json status = Status();
-        if (!status.is_object() || std::ssize(status["nodes"]) != nodes) return false;
-        return std::ranges::all_of(status["nodes"],
-                                   [](const Json& node) { return node["state"] == "alive"; });
-      },
-      30);
+  return WaitFor([&] { return AllAlive(); }, 30);
 }
 
 std::unique_ptr<QProcess> LocalCluster::Start(const QStringList& words) const {
@@ -132,6 +125,13 @@ Json LocalCluster::Status() const {
     client_.reset();
   }
   return {};
+}
+
+bool LocalCluster::AllAlive() const {
+  const Json status = Status();
+  return status.is_object() && status["nodes"].size() == keepers_.size() &&
+         std::ranges::all_of(status["nodes"],
+                             [](const Json& node) { return node["state"] == "alive"; });
 }
 
 Json LocalCluster::Job(const QString& job) const {

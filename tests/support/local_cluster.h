@@ -65,6 +65,8 @@ class LocalCluster {
   /// The object of `status --json`, over a connection of this process; null where the registrar
   /// does not answer within 10 s.
   Json Status() const;
+  /// Whether the registrar knows all nodes and each is alive.
+  bool AllAlive() const;
   /// The job's object in Status(); null if there is none.
   Json Job(const QString& job) const;
   /// The step of the job, or -1.
