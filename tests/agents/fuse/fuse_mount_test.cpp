@@ -211,7 +211,7 @@ class FuseMountTest : public QObject {
     ::munmap(memory, size);
     QTRY_COMPARE(mount.Tell("views"), QByteArray("0"));  // the kernel closes files later
     QCOMPARE(test::Judge(Slurp(mount.Path(kModel)), JobAt(17), std::nullopt, true), std::string());
-    QTRY_COMPARE(Slurp(mount.Path("jobs/a/step")), std::string("17\n"));  // may be 100 ms old
+    QCOMPARE(Slurp(mount.Path("jobs/a/step")), std::string("17\n"));
     QCOMPARE(mount.Tell("pins"), QByteArray("2"));
   }
 
