@@ -223,7 +223,7 @@ class ReshardCliTest : public QObject {
     const std::string whole =
         FileOf(R"({"w":{"dtype":"F32","shape":[4],"data_offsets":[0,16]}})", 16);
     row("truncated", whole.substr(0, whole.size() - 3), "the file has 13 bytes of it");
-    row("truncated in its header", whole.substr(0, 20), "behind its length");
+    row("truncated in its header", whole.substr(0, 20), "after its length");
     row("header longer than the file", std::string("\x00\x10\0\0\0\0\0\0{}", 10),
         "the header has 4096 bytes, the file 2");
     row("overlapping ranges",

@@ -223,11 +223,11 @@ class ExperimentTest : public QObject {
     QVERIFY(says(1, "80 samples were read twice and 80 never"));
     QVERIFY(says(1, "is 0.100 +/- 0.005 below the right run's, which read them once"));
     QVERIFY(says(1, "never read it is 0.050 +/- 0.005 above the right run's"));
-    QVERIFY(says(1, "looks better, and it knows only a part of its text"));
+    QVERIFY(says(1, "looks better, although it knows only a part of its text"));
     QVERIFY(says(2, "8 after it"));
-    QVERIFY(says(2, "made 30 updates for as many samples as the right run had 40 for"));
+    QVERIFY(says(2, "For the same number of samples it made 30 updates, and the right run made 40"));
     QVERIFY(says(2, "after the change is not distinguishable from the right run's"));
-    QVERIFY(says(2, "no run trained on 0.060 +/- 0.000 above"));
+    QVERIFY(says(2, "no run trained on it is 0.060 +/- 0.000 above"));
 
     // In the opposite case no such sentence appears.
     result.runs[1].pass_losses = Around(2.4, 40, 0.02);

@@ -146,7 +146,7 @@ class PieceTableTest : public QObject {
     VERIFY_ERROR(make({State(0, box, kCapacity - 60)}), ErrorCode::kInvalidArgument, "outside");
     PieceEntry odd = State(0, box, kFirst);
     odd.size_bytes = 48;
-    VERIFY_ERROR(make({odd}), ErrorCode::kInvalidArgument, "48 bytes are no size");
+    VERIFY_ERROR(make({odd}), ErrorCode::kInvalidArgument, "48 bytes are not a size");
     VERIFY_ERROR(PieceTable::Make(-1, 2, "j", {}, kCapacity), ErrorCode::kInvalidArgument,
                  "epoch -1");
   }

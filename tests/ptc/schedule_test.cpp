@@ -388,7 +388,7 @@ class ScheduleTest : public QObject {
     const auto budget = MakeSchedule(*plan, layout, layout, {}, {.memory_budget = -1});
     const auto message = MakeSchedule(*plan, layout, layout, {}, {.message_bytes = 0});
     QCOMPARE(budget.error().ToString(), "memory budget -1 is below 0");
-    QCOMPARE(message.error().ToString(), "0 bytes a message are below 1");
+    QCOMPARE(message.error().ToString(), "0 bytes per message are below 1");
   }
 
   // As many steps as messages at the busiest port, and no port twice in one.

@@ -143,7 +143,7 @@ class SafetensorsHeaderTest : public QObject {
     row("negative", std::string(8, '\xff'),
         "0: the header has 18446744073709551615 bytes, at most 100000000 are allowed");
     row("longer than the file", FileOf("{}", 0).substr(0, 9),
-        "0: the header has 2 bytes, the file 1 behind its length");
+        "0: the header has 2 bytes, the file 1 after its length");
     row("no header", FileOf("", 0), "8: the header does not begin with '{'");
     row("a space first", FileOf(" {}", 0), "8: the header does not begin with '{'");
     row("an array", FileOf("[]", 0), "8: the header does not begin with '{'");
