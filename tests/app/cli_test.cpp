@@ -52,8 +52,8 @@ class CliTest : public QObject {
     row("unknown axis", {"plan", "gpt", "--devices", "n0g0", "--mesh", "xp=1"}, "xp");
     row("mesh that does not multiply", {"plan", "gpt", "--devices", "n0g0,n0g1", "--mesh", "dp=3"},
         "3");
-    row("job stop without a terminal", {"job", "stop", "gpt"}, "give --yes");
-    row("node kill without a terminal", {"node", "kill", "n1"}, "give --yes");
+    row("job stop without a terminal", {"job", "stop", "gpt"}, "confirm with --yes");
+    row("node kill without a terminal", {"node", "kill", "n1"}, "confirm with --yes");
     row("tune for the warm-up only", {"job", "tune", "gpt", "--steps", "2", "--yes"}, "from 3 to");
     row("keeps neither", {"job", "tune", "gpt", "--keep", "worst", "--yes"}, "'worst'");
     row("no candidates", {"propose", "gpt", "--limit", "0"}, "from 1 to 64");

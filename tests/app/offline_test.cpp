@@ -256,8 +256,8 @@ class OfflineTest : public QObject {
       QTest::newRow(name) << words << code << QString::fromLatin1(says);
     };
     const QStringList gpt2{"plan", "--model", "gpt2"};
-    row("no mesh", gpt2, 2, "--from says the mesh");
-    row("no target", gpt2 + QStringList{"--from", "tp=2"}, 2, "--to says the mesh");
+    row("no mesh", gpt2, 2, "--from must give the mesh");
+    row("no target", gpt2 + QStringList{"--from", "tp=2"}, 2, "--to must give the mesh");
     row("not a mesh", gpt2 + QStringList{"--from", "xp=2", "--to", "tp=2"}, 2, "--from");
     row("not divisible", gpt2 + QStringList{"--from", "tp=5", "--to", "tp=4"}, 1, "tp = 5");
     row("too small", gpt2 + QStringList{"--from", "tp=4", "--to", "tp=8", "--topology", "1x4"}, 2,

@@ -239,7 +239,7 @@ class ReshardCliTest : public QObject {
     row("unknown dtype", FileOf(R"({"w":{"dtype":"F3","shape":[1],"data_offsets":[0,1]}})", 1),
         "dtype 'F3' is unknown");
     row("half a byte", FileOf(R"({"w":{"dtype":"F4","shape":[3],"data_offsets":[0,2]}})", 2),
-        "no whole number of bytes");
+        "not a whole number of bytes");
     row("a pickle that runs something",
         test::TorchSave(
             test::pickle::Call(test::pickle::Global("os", "system"), {test::pickle::Text("true")}),

@@ -118,7 +118,7 @@ class TuningTest : public QObject {
     QVERIFY(text.find("dp=4 it is.\n") != std::string::npos);
     QVERIFY(text.find("built-in constants; `tesseractl probe`") != std::string::npos);
     proposal.calibrated = 1e9;
-    QVERIFY(app::describeProposal(proposal, std::nullopt).find("measured here at") !=
+    QVERIFY(app::describeProposal(proposal, std::nullopt).find("measured on this cluster at") !=
             std::string::npos);
   }
 };

@@ -139,8 +139,10 @@ class E2eHandInTest : public QObject {
     // A restarted agent receives the steps of its ranks again, but none that are undone.
     const auto agent = m_cluster->Agent(0);
     QVERIFY(agent && LocalCluster::Kill(*agent));
+    QVERIFY(LocalCluster::WaitFor([&] { return m_cluster->AllAlive(); }, 30));
     QVERIFY(m_cluster->GoesOn(kJob, 5));
-    QVERIFY(m_cluster->Run({"job", "pause", kJob}).code == 0);
+    const Outcome pause = m_cluster->Run({"job", "pause", kJob});
+    QVERIFY2(pause.code == 0, pause.Text());
     const Run second = RunOf(*m_cluster, kJob);
     for (std::int64_t s = 1; s <= step + 15; ++s) {
       QVERIFY2(second.contains(s) && second.at(s).loss == first.at(s).loss &&
