@@ -36,7 +36,7 @@ class ReadCollector {
   }
   void Copy(std::span<const std::byte> bytes) {
     const auto to = Take(std::ssize(bytes));
-    std::memcpy(to.data(), bytes.data(), to.size());
+    if (!to.empty()) std::memcpy(to.data(), bytes.data(), to.size());  // neither may be null
     Show(to);
   }
   Fragments Finish() { return std::move(fragments_); }
