@@ -148,7 +148,7 @@ class Machines {
   }
 
   const Job& job_;
-  const Topology& topology_;
+  const Topology topology_;  // tests pass temporaries
   std::map<Key, Piece> old_, new_;
   std::map<DeviceId, std::int64_t> received_;
   std::map<std::tuple<int, DeviceId, bool>, std::int64_t> ports_;  // kind, name, out

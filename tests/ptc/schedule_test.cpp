@@ -184,7 +184,7 @@ class Machines {
   }
 
   const Job& job_;
-  const Topology& topology_;
+  const Topology topology_;  // tests pass temporaries
   std::map<Key, Piece> old_, new_;
   std::set<Key> kept_;
   std::vector<Write> writes_;
