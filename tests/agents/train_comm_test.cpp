@@ -617,8 +617,8 @@ class TrainCommTest : public QObject {
     }));
   }
 
-  // Without abandonment: the loss of a rank is detected, also by ranks that wait for one that has
-  // detected it.
+  // No attempt is abandoned here. Every rank detects the loss of another rank, even while it waits
+  // for a rank that has already detected it.
   void tcpRankThatIsGoneIsNoticedByAll() {
     const auto rendezvous = std::make_shared<ThreadRendezvous>();
     compareWithNothing(OnThreads(3, [&](int rank) -> std::string {

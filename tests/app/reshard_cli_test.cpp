@@ -14,6 +14,7 @@
 
 #include "tests/engine/checkpoint/torch/torch_builder.h"
 #include "tests/engine/reshard/checkpoint_files.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/support/test_main.h"
 
 namespace tessera {
@@ -26,7 +27,7 @@ class ReshardCliTest : public QObject {
 
  private slots:
   void init() {
-    folder_ = test::MemoryFolder();
+    folder_ = test::TemporaryFolder();
     QVERIFY(folder_->isValid());
     tensors_ = {{"h.0.w", ptc::DType::kF32, {8, 6}}, {"h.1.w", ptc::DType::kF32, {8, 6}}};
     QVERIFY(test::WriteSafetensors(Path("src.safetensors").toStdString(), 3, tensors_));

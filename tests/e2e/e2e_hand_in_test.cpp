@@ -139,7 +139,7 @@ class E2eHandInTest : public QObject {
     // A restarted agent receives the steps of its ranks again, but none that are undone.
     const auto agent = m_cluster->Agent(0);
     QVERIFY(agent && LocalCluster::Kill(*agent));
-    QVERIFY(LocalCluster::WaitFor([&] { return m_cluster->AllAlive(); }, 30));
+    QVERIFY(m_cluster->WaitAllAlive());
     QVERIFY(m_cluster->GoesOn(kJob, 5));
     const Outcome pause = m_cluster->Run({"job", "pause", kJob});
     QVERIFY2(pause.code == 0, pause.Text());

@@ -18,8 +18,8 @@ const QString kJob = QStringLiteral("nano");
 constexpr std::int64_t kBatch = 16;
 constexpr int kRegistrar = 0;
 constexpr int kParticipant = 1;
-// The job's mesh on the first node, and the one that the second node joins. Each rank that starts
-// costs half a second of a core, so these are few.
+// The job's mesh on the first node, and its mesh on both nodes. They are small, because the start
+// of a rank takes half a second of a core.
 const QString kSmall = QStringLiteral("dp=1,tp=2");
 const QString kLarge = QStringLiteral("dp=2,tp=2");
 }  // namespace

@@ -93,7 +93,7 @@ class E2eProtocolTest : public QObject {
     const auto agent = m_cluster->Agent(0);
     QVERIFY(agent && LocalCluster::Kill(*agent));
     // The registrar plans with the nodes that have registered again.
-    QVERIFY(LocalCluster::WaitFor([&] { return m_cluster->AllAlive(); }, 30));
+    QVERIFY(m_cluster->WaitAllAlive());
     const auto third = m_client->CallAndWait(ApplyTo(4, "act-of-this-test"), 30s);
     QVERIFY2(third && third->has_apply(), third ? "no apply" : third.error().message.c_str());
     QCOMPARE(third->apply().transaction(), id);
@@ -238,7 +238,7 @@ class E2eProtocolTest : public QObject {
       QVERIFY(agent && LocalCluster::Kill(*agent));
       QVERIFY(LocalCluster::WaitFor([&] { return m_cluster->Job(kJob).is_object(); }, 30));
     }
-    QVERIFY(LocalCluster::WaitFor([&] { return m_cluster->AllAlive(); }, 30));
+    QVERIFY(m_cluster->WaitAllAlive());
     QVERIFY(m_cluster->GoesOn(kJob, 20));
     const Outcome metrics = m_cluster->Run({"job", "metrics", kJob, "--json"});
     QCOMPARE(metrics.code, 0);

@@ -427,8 +427,8 @@ class E2eViewsTest : public QObject {
     return std::move(*source);
   }
   enum class Age { kAny, kNew };
-  /// Sees to it that the job trains with dp=2,tp=2 on four devices of both nodes. One that does is
-  /// used again: the start of its ranks takes longer than most functions.
+  /// Makes the job train with dp=2,tp=2 on four devices of both nodes. A job that already does is
+  /// kept, because the start of its ranks takes longer than most functions.
   bool trains(Age age = Age::kAny, std::int64_t batch = 16) {
     const Json job = m_cluster->Job(kJob);
     if (age == Age::kAny && job.is_object() && job["state"] == "running" && job["epoch"] == 1 &&

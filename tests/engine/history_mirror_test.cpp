@@ -6,8 +6,8 @@
 #include <string>
 
 #include "engine/history/history.h"
-#include "tests/support/memory_folder.h"
 #include "tests/support/random.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
@@ -55,8 +55,7 @@ class HistoryMirrorTest : public QObject {
 
  private slots:
   void init() {
-    m_folder = std::make_unique<QTemporaryDir>(QString::fromStdString(test::MemoryFolder()) +
-                                               QStringLiteral("/tessera.XXXXXX"));
+    m_folder = test::TemporaryFolder();
     QVERIFY(m_folder->isValid());
     m_source = Open("source.db");
     m_mirror = Open("mirror.db");

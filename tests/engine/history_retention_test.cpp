@@ -10,7 +10,7 @@
 #include <string>
 
 #include "engine/history/history.h"
-#include "tests/support/memory_folder.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
@@ -76,8 +76,7 @@ class HistoryRetentionTest : public QObject {
 
  private slots:
   void init() {
-    m_folder = std::make_unique<QTemporaryDir>(QString::fromStdString(test::MemoryFolder()) +
-                                               QStringLiteral("/tessera.XXXXXX"));
+    m_folder = test::TemporaryFolder();
     QVERIFY(m_folder->isValid());
     m_path = m_folder->filePath("history.db").toStdString();
     auto history = History::Open(m_path);

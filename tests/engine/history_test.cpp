@@ -19,8 +19,8 @@
 #include "engine/history/decimate.h"
 #include "engine/history/schema.h"
 #include "engine/history/sqlite.h"
-#include "tests/support/memory_folder.h"
 #include "tests/support/random.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
@@ -96,7 +96,7 @@ std::string SchemaUpTo(int version) {
 class HistoryTest : public QObject {
   Q_OBJECT
  private slots:
-  void init() { QVERIFY(folder_.isValid()); }
+  void init() { QVERIFY(folder_->isValid()); }
 
   void transactionsComeBackNewestFirst() {
     auto history = History::Open(Path("transactions.db"));
@@ -774,7 +774,7 @@ class HistoryTest : public QObject {
 
  private:
   std::string Path(const std::string& name) {
-    return folder_.filePath(QString::fromStdString(name)).toStdString();
+    return folder_->filePath(QString::fromStdString(name)).toStdString();
   }
   static QByteArray Contents(const std::string& path) {
     QFile file(QString::fromStdString(path));
@@ -807,7 +807,7 @@ class HistoryTest : public QObject {
       QVERIFY(db.Execute("INSERT INTO samples VALUES ('j'," + n + ",3.5,0.5,1e5," + n + ")"));
     }
   }
-  QTemporaryDir folder_{QString::fromStdString(test::MemoryFolder()) + "/tessera.XXXXXX"};
+  std::unique_ptr<QTemporaryDir> folder_ = test::TemporaryFolder();
 };
 TESSERA_TEST_APPLESS(HistoryTest)
 #include "history_test.moc"

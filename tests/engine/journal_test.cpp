@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "engine/history/sqlite.h"
-#include "tests/support/memory_folder.h"
 #include "tests/support/random.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
@@ -142,9 +142,9 @@ class JournalTest : public QObject {
 
  private:
   std::string Path(const std::string& name) {
-    return folder_.filePath(QString::fromStdString(name)).toStdString();
+    return folder_->filePath(QString::fromStdString(name)).toStdString();
   }
-  QTemporaryDir folder_{QString::fromStdString(test::MemoryFolder()) + "/tessera.XXXXXX"};
+  std::unique_ptr<QTemporaryDir> folder_ = test::TemporaryFolder();
 };
 TESSERA_TEST_APPLESS(JournalTest)
 #include "journal_test.moc"

@@ -88,7 +88,7 @@ bool LocalCluster::Configure(const std::map<std::string, std::int64_t>& values) 
     };
     if (!WaitFor(isReplaced, 30)) return false;
   }
-  return WaitFor([&] { return AllAlive(); }, 30);
+  return WaitAllAlive();
 }
 
 std::unique_ptr<QProcess> LocalCluster::Start(const QStringList& words) const {
@@ -132,6 +132,10 @@ bool LocalCluster::AllAlive() const {
   return status.is_object() && status["nodes"].size() == keepers_.size() &&
          std::ranges::all_of(status["nodes"],
                              [](const Json& node) { return node["state"] == "alive"; });
+}
+
+bool LocalCluster::WaitAllAlive() const {
+  return WaitFor([&] { return AllAlive(); }, 30);
 }
 
 Json LocalCluster::Job(const QString& job) const {

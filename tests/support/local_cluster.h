@@ -67,6 +67,8 @@ class LocalCluster {
   Json Status() const;
   /// Whether the registrar knows all nodes and each is alive.
   bool AllAlive() const;
+  /// Waits for that: after a restart, nodes register one after the other.
+  bool WaitAllAlive() const;
   /// The job's object in Status(); null if there is none.
   Json Job(const QString& job) const;
   /// The step of the job, or -1.

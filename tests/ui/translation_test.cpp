@@ -32,8 +32,8 @@ QString outputOf(const QString& program, const QStringList& arguments) {
   return QString::fromUtf8(process.readAll());
 }
 
-/// The program of Qt's linguist tools, or an empty string. One that is only a launcher for a Qt
-/// that is not installed does not count.
+/// The program of Qt's linguist tools, or an empty string. A launcher does not
+/// count if its Qt is not installed.
 QString toolOf(const QString& name) {
   const QString own = QStandardPaths::findExecutable(
       name, {QStringLiteral("/usr/lib/qt6/bin"), QStringLiteral("/usr/lib64/qt6/bin")});

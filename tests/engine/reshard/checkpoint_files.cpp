@@ -195,11 +195,6 @@ ptc::Layout AnyLayout(std::mt19937_64& rng, const std::vector<reshard::OutTensor
   return *layout;
 }
 
-std::unique_ptr<QTemporaryDir> MemoryFolder() {
-  auto folder = std::make_unique<QTemporaryDir>(QStringLiteral("/dev/shm/tessera-XXXXXX"));
-  return folder->isValid() ? std::move(folder) : std::make_unique<QTemporaryDir>();
-}
-
 void WriteFile(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }

@@ -11,6 +11,7 @@
 #include "engine/reshard/tiles.h"
 #include "tests/engine/reshard/checkpoint_files.h"
 #include "tests/support/random.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
@@ -25,7 +26,7 @@ class CompareTest : public QObject {
 
  private slots:
   void init() {
-    folder_ = test::MemoryFolder();
+    folder_ = test::TemporaryFolder();
     QVERIFY(folder_->isValid());
   }
 

@@ -13,6 +13,7 @@
 #include "tests/engine/checkpoint/torch/torch_builder.h"
 #include "tests/engine/reshard/checkpoint_files.h"
 #include "tests/support/random.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/support/test_main.h"
 #include "tests/support/verify.h"
 
@@ -110,7 +111,7 @@ class ReshardDcpTest : public QObject {
 
  private slots:
   void init() {
-    folder_ = test::MemoryFolder();
+    folder_ = test::TemporaryFolder();
     QVERIFY(folder_->isValid());
   }
 

@@ -13,13 +13,14 @@
 
 #include "engine/reshard/reshard.h"
 #include "tests/engine/reshard/checkpoint_files.h"
+#include "tests/support/temporary_folder.h"
 
 namespace tessera::test {
 
 class ReshardFixture : public QObject {
  protected:
   void NewFolder() {
-    folder_ = MemoryFolder();
+    folder_ = TemporaryFolder();
     QVERIFY(folder_->isValid());
   }
 
