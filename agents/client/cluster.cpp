@@ -65,17 +65,16 @@ std::string NewRequestId() {
   return id;
 }
 
-/// "start_job": the request's name in control.proto; null for an empty request.
-const std::string* NameOf(wire::Request::BodyCase request) {
+/// "start_job": the request's name in control.proto.
+std::string NameOf(wire::Request::BodyCase request) {
   const auto* field = wire::Request::descriptor()->FindFieldByNumber(static_cast<int>(request));
-  return field != nullptr ? &field->name() : nullptr;
+  return field != nullptr ? field->name() : "empty";
 }
 
 /// The reply of the same name, or else `done`.
 wire::Reply::BodyCase ReplyTo(wire::Request::BodyCase request) {
-  const std::string* name = NameOf(request);
-  if (name == nullptr) return wire::Reply::BODY_NOT_SET;
-  const auto* field = wire::Reply::descriptor()->FindFieldByName(*name);
+  if (request == wire::Request::BODY_NOT_SET) return wire::Reply::BODY_NOT_SET;
+  const auto* field = wire::Reply::descriptor()->FindFieldByName(NameOf(request));
   return field != nullptr ? static_cast<wire::Reply::BodyCase>(field->number())
                           : wire::Reply::kDone;
 }
@@ -343,7 +342,7 @@ struct ClusterClient::Impl {
     const std::string limit = DurationText(call.timeout);
     const std::string more = note.empty() ? "" : " (" + std::exchange(note, {}) + ")";
     if (state == LinkState::kConnected) {
-      Finish(found, Timeout("no reply to " + *NameOf(call.request.body_case()) + " from " +
+      Finish(found, Timeout("no reply to " + NameOf(call.request.body_case()) + " from " +
                             profile.registrar_endpoint + " within " + limit + more));
     } else {
       Finish(found, Unavailable("cannot reach " + profile.registrar_endpoint + " within " + limit +

@@ -12,8 +12,8 @@ namespace tessera::agents {
 
 /// Returns when every rank of `view` has called it. Groups wait only a minute for their members,
 /// but a rank may read data for longer before it is ready. The registrar abandons an attempt
-/// without progress, which ends the wait. Rank 0 reads an entry of every other rank and then writes
-/// one that all others read.
+/// without progress, which ends the wait. Rank 0 reads an entry of every other rank, and then
+/// writes an entry that the others read.
 /// \error kCancelled if the attempt is abandoned; others of the rendezvous
 Status MeetAll(const tessera_view& view, train::Rendezvous& rendezvous);
 

@@ -68,7 +68,7 @@ Result<JobsPtr> JobsCache::Get(Time now) {
 void JobsCache::Update(const JobFactsPtr& facts) {
   const std::string& name = facts->info.name;
   const std::lock_guard lock(mutex_);
-  newer_[name] = facts;
+  if (asking_) newer_[name] = facts;
   if (!known_->contains(name)) return;
   auto jobs = std::make_shared<Jobs>(*known_);
   (*jobs)[name] = facts;

@@ -125,9 +125,9 @@ class SafetyPage : public SettingsPage {
   }
 };
 
-class DataSettings : public SettingsPage {
+class DataSettingsPage : public SettingsPage {
  public:
-  DataSettings(Settings& settings, const DataPlaces& places, QWidget* parent)
+  DataSettingsPage(Settings& settings, const DataPlaces& places, QWidget* parent)
       : SettingsPage(settings, SettingsDialog::tr("Data"), parent) {
     addRow(SettingsDialog::tr("Keep a copy of the history"),
            SettingsDialog::tr("Stores changes, events and samples of the clusters that you watch, "
@@ -171,7 +171,7 @@ SettingsDialog::SettingsDialog(Settings& settings, ActionRegistry& actions,
       settings, [this] { emit restartRequested(); }, this));
   m_pages->addWidget(new ColoursPage(settings, this));
   m_pages->addWidget(new SafetyPage(settings, this));
-  m_pages->addWidget(new DataSettings(settings, places, this));
+  m_pages->addWidget(new DataSettingsPage(settings, places, this));
   m_pages->addWidget(new ShortcutsPage(settings, actions, this));
   for (int i = 0; i < m_pages->count(); ++i) {
     auto* item = new QListWidgetItem(page(static_cast<Page>(i))->title(), m_list);
