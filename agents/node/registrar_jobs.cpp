@@ -9,6 +9,7 @@
 #include "agents/node/pending_reply.h"
 #include "agents/node/registrar.h"
 #include "engine/store/arena_format.h"
+#include "ptc/base/counted.h"
 
 namespace tessera::agents {
 
@@ -109,7 +110,7 @@ void Registrar::OnJobReady(std::int32_t node, const wire::JobReady& m) {
   job->last_step = Clock::now();
   JournalJob(*job);
   AddEvent(engine::Severity::kInfo, job->name,
-           fmt::format("training on {} GPUs", job->layout.mesh().num_ranks()));
+           fmt::format("training on {}", Counted(job->layout.mesh().num_ranks(), "GPU")));
   rendezvous_.erase({job->name, job->epoch, 0});
   ResumeJob(*job);
   wire::Reply out;

@@ -5,6 +5,7 @@
 #include "agents/node/pending_reply.h"
 #include "agents/node/registrar.h"
 #include "engine/txn/participant.h"
+#include "ptc/base/counted.h"
 
 namespace tessera::agents {
 namespace {
@@ -110,7 +111,7 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
   const std::string name = fmt::format("n{}", m.node());
   if (fresh || new_keeper) {
     AddEvent(engine::Severity::kInfo, name,
-             fmt::format("joined with {} GPUs", node.devices.size()));
+             fmt::format("joined with {}", Counted(std::ssize(node.devices), "GPU")));
   } else if (restarted || was_away) {
     AddEvent(engine::Severity::kInfo, name,
              restarted ? "the agent restarted and rejoined; its ranks continued" : "is back");

@@ -4,6 +4,7 @@
 
 #include "agents/node/pending_reply.h"
 #include "agents/node/registrar.h"
+#include "ptc/base/counted.h"
 
 namespace tessera::agents {
 namespace {
@@ -74,26 +75,26 @@ void Registrar::OnProbe(const wire::ProbeRequest& request, const ReplyPtr& reply
   wire::NodeQuery query;
   query.mutable_probe();
   const auto began = Clock::now();
-  node_queries_.Query(nodes, std::move(query), kProbeDeadline,
-                      [reply, install, began](const NodeQueryClient::Answers& answers) {
-                        // Every step waits for the slowest machine, so its figures are used.
-                        std::optional<engine::Calibration> slowest;
-                        for (const auto& [node, answer] : answers) {
-                          if (!answer) return reply->Fail(answer.error());
-                          auto measured = engine::ParseCalibration(answer->probe().calibration());
-                          if (!measured) {
-                            return reply->Fail(DataLoss(fmt::format("the probe of n{}: {}", node,
-                                                                    measured.error().ToString())));
-                          }
-                          if (!slowest || measured->flops_per_second < slowest->flops_per_second) {
-                            slowest = std::move(*measured);
-                          }
-                        }
-                        install(reply, std::move(*slowest),
-                                std::chrono::duration<double>(Clock::now() - began).count(),
-                                fmt::format("calibration measured on {} machine{}", answers.size(),
-                                            answers.size() == 1 ? "" : "s"));
-                      });
+  node_queries_.Query(
+      nodes, std::move(query), kProbeDeadline,
+      [reply, install, began](const NodeQueryClient::Answers& answers) {
+        // Every step waits for the slowest machine, so its figures are used.
+        std::optional<engine::Calibration> slowest;
+        for (const auto& [node, answer] : answers) {
+          if (!answer) return reply->Fail(answer.error());
+          auto measured = engine::ParseCalibration(answer->probe().calibration());
+          if (!measured) {
+            return reply->Fail(
+                DataLoss(fmt::format("the probe of n{}: {}", node, measured.error().ToString())));
+          }
+          if (!slowest || measured->flops_per_second < slowest->flops_per_second) {
+            slowest = std::move(*measured);
+          }
+        }
+        install(reply, std::move(*slowest),
+                std::chrono::duration<double>(Clock::now() - began).count(),
+                fmt::format("calibration measured on {}", Counted(std::ssize(answers), "machine")));
+      });
 }
 
 // ---- doctor, logs

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "engine/search/fit.h"
+#include "ptc/base/counted.h"
 
 namespace tessera::agents {
 namespace {
@@ -57,7 +58,7 @@ std::string StartWatch::Text() const {
   const std::string text = OpeningText(slowest->first.node, *slowest->second.loading);
   const std::size_t others = nodes.size() - 1;
   if (others == 0) return text;
-  return fmt::format("{}; {} other node{} too", text, others, others == 1 ? "" : "s");
+  return fmt::format("{}; {} too", text, Counted(static_cast<std::int64_t>(others), "other node"));
 }
 
 std::optional<StartWatch::Late> StartWatch::FindLate(Time now, std::chrono::seconds limit) const {

@@ -15,6 +15,7 @@
 #include "app/commands/terminal.h"
 #include "app/commands/units.h"
 #include "app/commands/when.h"
+#include "ptc/base/counted.h"
 
 namespace tessera::app {
 namespace {
@@ -27,7 +28,7 @@ std::string shorten(const std::string& mesh) {
   if (on == std::string::npos) return mesh;
   const auto count =
       1 + std::count(mesh.begin() + static_cast<std::ptrdiff_t>(on), mesh.end(), ',');
-  return fmt::format("{} ({} GPUs)", mesh.substr(0, on), count);
+  return fmt::format("{} ({})", mesh.substr(0, on), Counted(count, "GPU"));
 }
 
 std::string resultOf(const engine::HistoryEntry& entry) {

@@ -18,6 +18,7 @@
 #include "app/commands/units.h"
 #include "engine/reshard/metadata.h"
 #include "engine/reshard/sums.h"
+#include "ptc/base/counted.h"
 #include "ptc/layout.h"
 #include "ptc/rules/name_pattern.h"
 
@@ -141,8 +142,8 @@ void printListing(const Listing& listing, bool pieces) {
   if (!checkpoint.tensors().empty()) fmt::print("{}\n", table(listing, pieces));
   std::vector<std::string> counts;
   for (const auto& [dtype, count] : dtypes) counts.push_back(fmt::format("{} {}", count, dtype));
-  fmt::print("{}: {}, {} file{}\n", checkpoint.path(), checkpoint::ToString(checkpoint.format()),
-             checkpoint.files().size(), checkpoint.files().size() == 1 ? "" : "s");
+  fmt::print("{}: {}, {}\n", checkpoint.path(), checkpoint::ToString(checkpoint.format()),
+             Counted(std::ssize(checkpoint.files()), "file"));
   fmt::print("{} tensors ({}), {}\n", checkpoint.tensors().size(), fmt::join(counts, ", "),
              formatBytes(bytes));
   if (listing.numOthers > 0) fmt::print("{} further tensors not shown\n", listing.numOthers);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/commands/units.h"
+#include "ptc/base/counted.h"
 
 namespace tessera::app {
 namespace {
@@ -22,12 +23,12 @@ const std::string& nameOf(const ptc::LostRange& range, const ptc::Layout& from) 
 
 std::string describeLost(const ptc::Outline& outline, const ptc::Layout& from) {
   if (outline.lost.empty()) return {};
-  const std::string head = fmt::format("  lost     {} device{}: ", outline.lost.size(),
-                                       outline.lost.size() == 1 ? "" : "s");
+  const std::string head =
+      fmt::format("  lost     {}: ", Counted(std::ssize(outline.lost), "device"));
   if (outline.lost_tensors == 0) return head + "all that they held has a live copy\n";
-  std::string text = fmt::format(
-      "{}no live copy of {} in {} tensor{}: a snapshot or checkpoint must provide it\n", head,
-      formatBytes(outline.lost_bytes), outline.lost_tensors, outline.lost_tensors == 1 ? "" : "s");
+  std::string text =
+      fmt::format("{}no live copy of {} in {}: a snapshot or checkpoint must provide it\n", head,
+                  formatBytes(outline.lost_bytes), Counted(outline.lost_tensors, "tensor"));
   for (const ptc::LostRange& range : ptc::LostRanges(outline, kShown))
     text += fmt::format("           {} {}\n", nameOf(range, from), ptc::ToString(range.box));
   if (ptc::LostRanges(outline, kShown + 1).size() > kShown) text += "           …\n";

@@ -8,6 +8,7 @@
 
 #include "app/commands/placement.h"
 #include "app/commands/units.h"
+#include "ptc/base/counted.h"
 
 namespace tessera::app {
 namespace {
@@ -38,10 +39,6 @@ std::pair<ptc::DeviceId, std::int64_t> peakOf(const ptc::Schedule& schedule) {
   const auto peak = std::ranges::max_element(schedule.peak_memory, {},
                                              &std::pair<const ptc::DeviceId, std::int64_t>::second);
   return *peak;
-}
-
-std::string counted(std::int64_t count, const char* one) {
-  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -95,8 +92,8 @@ std::string describe(const OfflineSchedule& s, const engine::PlanCertificate& ce
                        s.numPieces);
   const ptc::Schedule& schedule = *s.schedule;
   std::string text =
-      fmt::format("  schedule  {}, {}, {} in all\n", counted(std::ssize(schedule.rounds), "round"),
-                  counted(numMessages(schedule), "message"), formatSeconds(schedule.seconds));
+      fmt::format("  schedule  {}, {}, {} in all\n", Counted(std::ssize(schedule.rounds), "round"),
+                  Counted(numMessages(schedule), "message"), formatSeconds(schedule.seconds));
   if (schedule.busiest.port.empty()) return text;
   text += fmt::format(
       "    network       {}{}\n", formatBytes(schedule.network_bytes),

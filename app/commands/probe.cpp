@@ -11,6 +11,7 @@
 #include "app/commands/measure.h"
 #include "app/commands/units.h"
 #include "engine/search/calibration.h"
+#include "ptc/base/counted.h"
 
 namespace tessera::app {
 namespace {
@@ -24,7 +25,7 @@ std::string latency(double seconds) {
 
 std::string describeCalibration(const engine::Calibration& c) {
   std::vector<std::vector<std::string>> rows = {
-      {"machine", fmt::format("{}, {} core{}", c.cpu, c.cores, c.cores == 1 ? "" : "s")},
+      {"machine", fmt::format("{}, {}", c.cpu, Counted(c.cores, "core"))},
       {"all cores together", fmt::format("{:.2f} times one core", c.all_cores_speed)},
       {"matrix products", fmt::format("{:.1f} GFLOP/s a core", c.flops_per_second / 1e9)},
       {"a layer's overhead", latency(c.layer_seconds)},

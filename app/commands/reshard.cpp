@@ -21,6 +21,7 @@
 #include "app/commands/json.h"
 #include "app/commands/model_source.h"
 #include "app/commands/units.h"
+#include "ptc/base/counted.h"
 
 namespace tessera::app {
 namespace {
@@ -142,8 +143,8 @@ int runReshard(const Invocation& call) {
                {"path", arguments.word(1)}});
     return kDone;
   }
-  fmt::print("{}: {} tensors in {} file{}, {} written in {}\n", arguments.word(1),
-             report->num_tensors, report->num_files, report->num_files == 1 ? "" : "s",
+  fmt::print("{}: {} in {}, {} written in {}\n", arguments.word(1),
+             Counted(report->num_tensors, "tensor"), Counted(report->num_files, "file"),
              formatBytes(report->bytes_written), formatSeconds(took.count()));
   if (report->num_converted > 0)
     fmt::print("{} tensors have another dtype than before\n", report->num_converted);

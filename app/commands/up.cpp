@@ -12,6 +12,7 @@
 #include "app/commands/local_cluster.h"
 #include "app/commands/progress_line.h"
 #include "app/commands/units.h"
+#include "ptc/base/counted.h"
 
 namespace tessera::app {
 namespace {
@@ -55,9 +56,9 @@ int runUp(const Invocation& call) {
                {"link_bytes_per_second", options.linkBytesPerSecond}});
     return kDone;
   }
-  fmt::print("cluster '{}' is up: {} nodes of {} emulated GPUs with {} each{}{}\n", options.name,
-             options.nodes, options.devices, formatBytes(options.deviceBytes),
-             options.oneHost ? ", one host" : "",
+  fmt::print("cluster '{}' is up: {} of {} with {} each{}{}\n", options.name,
+             Counted(options.nodes, "node"), Counted(options.devices, "emulated GPU"),
+             formatBytes(options.deviceBytes), options.oneHost ? ", one host" : "",
              options.linkBytesPerSecond > 0
                  ? fmt::format(", links of {} MB/s (emulated)",
                                static_cast<double>(options.linkBytesPerSecond) / 1e6)

@@ -9,6 +9,7 @@
 #include "engine/model/job_layout.h"
 #include "engine/search/enumerate.h"
 #include "engine/store/allocate.h"
+#include "ptc/base/counted.h"
 
 namespace tessera::engine {
 namespace {
@@ -99,8 +100,9 @@ Status CheckFits(const JobSettings& settings, const ptc::DeviceMesh& mesh,
   return ResourceExhausted(fmt::format(
       "{} needs {} per device with {}; devices have {}: {}", NameOf(settings), BytesText(needed),
       ShortText(mesh.shape(), {.zero = options.zero}), BytesText(smallest),
-      fit ? fmt::format("the smallest set that fits has {} device{} as {}", fit->mesh.num_ranks(),
-                        fit->mesh.num_ranks() == 1 ? "" : "s", ShortText(fit->mesh, fit->options))
+      fit ? fmt::format("the smallest set that fits has {} as {}",
+                        Counted(fit->mesh.num_ranks(), "device"),
+                        ShortText(fit->mesh, fit->options))
           : fmt::format("no set of up to {} devices fits", kMostDevices)));
 }
 

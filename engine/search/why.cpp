@@ -7,6 +7,7 @@
 
 #include "engine/search/fit.h"
 #include "engine/search/propose.h"
+#include "ptc/base/counted.h"
 
 namespace tessera::engine {
 namespace {
@@ -54,9 +55,9 @@ std::string RivalText(const Candidate& chosen, const std::vector<Candidate>& can
   const std::string speed = percent < 0.5 ? "as fast" : fmt::format("{:.0f} % faster", percent);
   const std::size_t more_idle =
       rival->idle.size() - std::min(rival->idle.size(), chosen.idle.size());
-  const std::string but = more_idle > 0 ? fmt::format("leaves {} device{} idle", rival->idle.size(),
-                                                      rival->idle.size() == 1 ? "" : "s")
-                                        : MovesText(rival->moved_bytes);
+  const std::string but =
+      more_idle > 0 ? fmt::format("leaves {} idle", Counted(std::ssize(rival->idle), "device"))
+                    : MovesText(rival->moved_bytes);
   return fmt::format("{} would be {} but {}", Label(*rival), speed, but);
 }
 

@@ -100,10 +100,13 @@ inline Error Internal(std::string message) {
 /// function.
 #define TESSERA_TRY(decl, expr) \
   TESSERA_TRY_IMPL(TESSERA_CONCAT(tessera_try_, __COUNTER__), decl, expr)
+// `decl` declares a variable and cannot be in parentheses.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define TESSERA_TRY_IMPL(tmp, decl, expr)  \
   auto tmp = (expr);                       \
   if (!tmp) return std::move(tmp).error(); \
   decl = std::move(*tmp)
+// NOLINTEND(bugprone-macro-parentheses)
 
 /// Returns from the enclosing function with the error of a Status-valued expression, if it has one.
 #define TESSERA_RETURN_IF_ERROR(expr)                                                            \
