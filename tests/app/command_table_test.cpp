@@ -155,6 +155,10 @@ class CommandTableTest : public QObject {
     std::set<QString> pages;
     for (const DocumentedLine& line : lines) {
       pages.insert(line.where);
+#ifndef TESSERA_WITH_FUSE
+      static const QRegularExpression ofMounts(QStringLiteral("^tesseractl (un)?mount\\b"));
+      if (ofMounts.match(line.text).hasMatch()) continue;  // not in this build
+#endif
       const QString problem = fits(line.text);
       QVERIFY2(
           problem.isEmpty(),
