@@ -4,7 +4,7 @@
 /// \file
 /// The embedded decision register: write-once rows in the registrar's journal.
 
-#include "engine/history/journal.h"
+#include "engine/history/durable_store.h"
 #include "engine/txn/decision.h"
 
 namespace tessera::agents {
@@ -15,13 +15,13 @@ namespace tessera::agents {
 class EmbeddedRegister : public engine::DecisionRegister {
  public:
   /// `journal` must outlive the register.
-  explicit EmbeddedRegister(engine::Journal& journal) : journal_(journal) {}
+  explicit EmbeddedRegister(engine::DurableStore& journal) : journal_(journal) {}
   Result<engine::Decision> Write(const std::string& job, std::int64_t slot,
                                  const engine::Decision& decision) override;
   Result<std::optional<engine::Decision>> Read(const std::string& job, std::int64_t slot) override;
 
  private:
-  engine::Journal& journal_;
+  engine::DurableStore& journal_;
 };
 
 }  // namespace tessera::agents

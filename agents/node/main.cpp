@@ -22,7 +22,7 @@
 #include "agents/node/config.h"
 #include "agents/node/log_file.h"
 #include "agents/node/node_agent.h"
-#include "agents/node/registrar.h"
+#include "agents/registrar/registrar.h"
 
 namespace tessera::agents {
 namespace {

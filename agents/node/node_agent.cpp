@@ -21,9 +21,6 @@ namespace tessera::agents {
 namespace {
 constexpr auto kHeartbeat = std::chrono::seconds(1);
 constexpr auto kProgressPeriod = std::chrono::milliseconds(100);
-/// A participant that receives nothing from the registrar for this long reads the decision
-/// register.
-constexpr auto kSilence = std::chrono::seconds(15);
 constexpr std::int64_t kPortBurst = 1 << 20;
 
 std::int64_t NewIncarnation() {
@@ -119,11 +116,12 @@ Status NodeAgent::Open() {
   loop_.Every(kHeartbeat, [this] {
     if (welcomed_) {
       SendHeartbeat();
-      RepeatFollowed();
+      SendExits();
+      if (txn_) txn_->part->RepeatFollowed();
     } else {
       SendRegister();
     }
-    if (Loop::Now() - last_message_ > kSilence) Feed(engine::RegistrarSilent{});
+    AskAfterSilence();
   });
   loop_.Every(kProgressPeriod, [this] { SendProgress(); });
   SendRegister();
@@ -172,6 +170,9 @@ void NodeAgent::FillDevices(google::protobuf::RepeatedPtrField<wire::NodeDevice>
     row->set_used(device.table->used_bytes());
     row->set_job(device.table->job());
     row->set_epoch(device.table->epoch());
+    const engine::ArenaHeader& header = device.arena->header();
+    row->set_end(static_cast<std::int64_t>(header.end.load()));
+    row->set_begin(static_cast<std::int64_t>(header.begin.load()));
   }
 }
 
@@ -208,7 +209,9 @@ void NodeAgent::SendRegister() {
   }
   if (txn_) {
     r->set_transaction(txn_->prepare.transaction());
-    r->set_transaction_state(static_cast<std::uint32_t>(txn_->machine.state()));
+    r->set_transaction_state(static_cast<std::uint32_t>(txn_->part->state()));
+    r->set_transaction_job(txn_->prepare.job());
+    r->set_transaction_slot(txn_->prepare.slot());
   }
   Send(std::move(message));
 }
@@ -282,25 +285,22 @@ void NodeAgent::OnMessage(const wire::ToNode& m) {
     case wire::ToNode::kPrepare:
       return OnPrepare(m.prepare());
     case wire::ToNode::kPauseTxn:
-      if (txn_ && txn_->prepare.transaction() == m.pause_txn().transaction()) {
+      if (HearAbout(m.pause_txn().transaction())) {
         Feed(engine::PauseRequested{m.pause_txn().at_step()});
       }
       return;
     case wire::ToNode::kTransfer:
-      if (txn_ && txn_->prepare.transaction() == m.transfer().transaction()) {
-        txn_->step = m.transfer().step();
-        Feed(engine::TransferRequested{});
-      }
+      if (HearAbout(m.transfer().transaction())) txn_->part->OnTransfer(m.transfer().step());
       return;
     case wire::ToNode::kVerify:
-      if (txn_ && txn_->prepare.transaction() == m.verify().transaction()) {
-        Feed(engine::VerifyRequested{});
-      }
+      if (HearAbout(m.verify().transaction())) Feed(engine::VerifyRequested{});
       return;
     case wire::ToNode::kOutcome:
       return OnOutcome(m.outcome());
     case wire::ToNode::kGo:
       return OnGo(m.go());
+    case wire::ToNode::kExitNoted:
+      return OnRankExitNoted(m.exit_noted().pid());
     case wire::ToNode::kStoreValue:
       return rendezvous_.OnValue(m.store_value());
     case wire::ToNode::kDecided:

@@ -16,17 +16,18 @@
 
 #include "agents/job/rank_port.h"
 #include "agents/keeper/keeper_client.h"
+#include "agents/move/device_store.h"
+#include "agents/move/mover.h"
 #include "agents/net/lanes.h"
 #include "agents/net/loop.h"
 #include "agents/net/socket.h"
 #include "agents/node/config.h"
-#include "agents/node/device_store.h"
 #include "agents/node/job_row.h"
-#include "agents/node/mover.h"
 #include "agents/node/node_queries.h"
 #include "agents/node/peers.h"
 #include "agents/node/rendezvous_relay.h"
-#include "agents/node/view_store.h"
+#include "agents/node/transaction_part.h"
+#include "agents/views/view_store.h"
 #include "agents/wire/tessera/wire/node.pb.h"
 #include "engine/cluster/snapshot.h"
 #include "engine/history/journal.h"
@@ -70,15 +71,14 @@ class NodeAgent {
   };
   struct Txn {
     wire::Prepare prepare;
-    engine::Participant machine;
+    std::unique_ptr<TransactionPart> part;
+    Loop::Clock::time_point last_word = Loop::Now();  // of the registrar about this transaction
     std::optional<ptc::Layout> from, to;
     ptc::Plan plan;
     std::map<ptc::DeviceId, engine::PieceTable> old, next;  // by local device
     std::shared_ptr<const MoveContext> context;             // set once this node is prepared
     std::unique_ptr<Mover> mover;
     MoveResult result;
-    std::int64_t step = 0;
-    bool stay_paused = false;
   };
 
   NodeAgent(Loop& loop, NetContext& net, AgentConfig config, CurveKeys keys);
@@ -126,7 +126,12 @@ class NodeAgent {
   void OnRankPaused(const RankId& id, Rank::Pause pause);
   void OnRankDecided(const RankId& id, const RankDecision& decision);
   void OnRankAdopted(const RankId& id, std::int64_t epoch);
+  /// Whether the rank is in the layout of its job, or joins it.
+  bool Belongs(const RankId& id) const;
   void OnRankExited(const KeeperClient::Rank& exited);
+  /// Reports the exits that the registrar has not noted.
+  void SendExits();
+  void OnRankExitNoted(std::int64_t pid);
   void KillRank(Rank& rank);
   void ReportPaused(const std::string& job);
   /// Reports all paused jobs again: the registrar may have restarted, or ignored the first report.
@@ -153,23 +158,34 @@ class NodeAgent {
   void OnOutcome(const wire::Outcome& message);
   void OnGo(const wire::Go& message);
   void OnDecided(const wire::Decided& message);
-  void Feed(const engine::ParticipantEvent& event);
+  TransactionPart::World WorldOfTxn();
+  static TransactionPart::Terms TermsOf(const wire::Prepare& prepare);
+  void Feed(engine::ParticipantEvent event);
+  /// Notes a word of the registrar about `transaction`.
+  /// \return whether that is the transaction of this node
+  bool HearAbout(std::int64_t transaction);
+  /// Asks about the transaction if its registrar has been silent about it.
+  void AskAfterSilence();
   Status CheckAndReserve();
   Status BuildPlan();
   void ConnectRanks();
   void CheckConnected();
-  void RunTransfer();
+  void RunTransfer(std::int64_t step);
+  /// \error kInternal if the state in an arena is not that after `step`
+  Status CheckStep(std::int64_t step) const;
   void SendReport(const engine::Report& report);
-  /// Reports again that the outcome was followed, until the registrar sends Go: the first report or
-  /// the Go may have been lost with a connection.
-  void RepeatFollowed();
   void SendProgress();
-  void FlipAndAdopt();
+  void FlipAndAdopt(std::int64_t step);
+  void SendAdopt();
   void CheckAdopted();
   void CleanUp();
   void CheckCleanedUp();
-  void ReleaseRanks();
-  void ForgetTxn();
+  void ReleaseRanks(bool stay_paused);
+  void ResumeOld(bool stay_paused);
+  void Ask(bool write_abort);
+  void OnForgotten(bool stay_paused);
+  /// Ends this agent. Its keeper starts another.
+  [[noreturn]] void Halt(const std::string& why);
   std::shared_ptr<const MoveContext> MakeContext() const;
   void SetServing(std::shared_ptr<const MoveContext> context);
   std::function<Result<SourceCell>(const LaneKey&, std::int64_t)> MakeResolver();
@@ -191,6 +207,7 @@ class NodeAgent {
   Loop::Clock::time_point last_message_;
   std::map<std::string, Job> jobs_;
   std::map<RankId, Rank> ranks_;
+  std::map<std::int64_t, wire::RankExited> exits_;  // by pid; not noted by the registrar yet
   std::map<std::string, std::deque<wire::StepReport>> recent_steps_;  // by job, the last reports
   std::shared_ptr<engine::TokenBucket> egress_, ingress_;
   NodeQueries queries_;

@@ -10,9 +10,9 @@
 #include <map>
 #include <thread>
 
+#include "agents/move/link_probe.h"
 #include "agents/net/loop.h"
 #include "agents/node/config.h"
-#include "agents/node/link_probe.h"
 #include "agents/wire/messages_fwd.h"
 
 namespace tessera::agents {

@@ -10,7 +10,7 @@
 
 #include "agents/job/rank_environment.h"
 #include "agents/keeper/child.h"
-#include "agents/node/digest_wire.h"
+#include "agents/move/digest_wire.h"
 #include "agents/node/node_agent.h"
 #include "agents/node/trainer.h"
 #include "agents/wire/convert.h"
@@ -276,7 +276,7 @@ void NodeAgent::OnRankPaused(const RankId& id, Rank::Pause pause) {
   rank->adopted = false;
   if (txn_ && txn_->prepare.job() == id.job) {
     // The rank was disconnected when the transaction was committed, so ADOPT is sent again.
-    if (txn_->machine.state() == engine::ParticipantState::kCommitted) FlipAndAdopt();
+    if (txn_->part->state() == engine::ParticipantState::kCommitted) SendAdopt();
     if (IsJoiner(id)) return;
     if (const auto all = AllPaused(id.job)) {
       views_->OnPaused(id.job, all->step);
@@ -382,34 +382,57 @@ void NodeAgent::OnRankAdopted(const RankId& id, std::int64_t epoch) {
   }
 }
 
+bool NodeAgent::Belongs(const RankId& id) const {
+  const auto job = jobs_.find(id.job);
+  return IsJoiner(id) ||
+         (job != jobs_.end() && job->second.row.layout.mesh().RankOf(id.device).has_value());
+}
+
+// The keeper keeps an exit until the registrar has noted it, so that neither a restart of this
+// agent nor a lost message hides it.
 void NodeAgent::OnRankExited(const KeeperClient::Rank& exited) {
   const auto tag = ParseTag(exited.tag);
-  static_cast<void>(keeper_->Acknowledge(exited.pid));
-  if (!tag) return;
-  Rank* rank = FindRank(tag->first);
-  if (!rank || rank->pid != exited.pid) return;
-  const bool exit_expected = rank->exit_expected;
+  Rank* rank = tag ? FindRank(tag->first) : nullptr;
+  if (!rank || rank->pid != exited.pid) {
+    return static_cast<void>(keeper_->Acknowledge(exited.pid));
+  }
+  // A rank that has left the layout ends by itself; this agent may not be the one that told it to.
+  const bool exit_expected = rank->exit_expected || !Belongs(tag->first);
   const std::string last_line = rank->last_line;
-  const bool joiner = IsJoiner(tag->first);
+  // From the commit on, a joining rank is a rank of the job.
+  const bool joiner =
+      IsJoiner(tag->first) && txn_->part->state() != engine::ParticipantState::kCommitted;
   ranks_.erase(tag->first);
-  if (txn_ && txn_->machine.state() == engine::ParticipantState::kAborted) CheckCleanedUp();
-  if (txn_ && txn_->machine.state() == engine::ParticipantState::kCommitted) CheckAdopted();
-  if (exit_expected) return;
+  if (txn_ && txn_->part->state() == engine::ParticipantState::kAborted) CheckCleanedUp();
+  if (txn_ && txn_->part->state() == engine::ParticipantState::kCommitted) CheckAdopted();
+  if (exit_expected) return static_cast<void>(keeper_->Acknowledge(exited.pid));
   std::string reason =
       fmt::format("the rank on {} {}", ToString(tag->first.device), DescribeExit(exited.status));
   if (!last_line.empty()) reason += ": " + last_line;
   ReportEvent(engine::Severity::kError, tag->first.job, reason);
-  wire::FromNode message;
-  auto* out = message.mutable_rank_exited();
-  out->set_job(tag->first.job);
-  Encode(tag->first.device, out->mutable_device());
-  out->set_epoch(joiner ? txn_->prepare.epoch() : tag->second);
-  out->set_joining(joiner);
+  wire::RankExited& out = exits_[exited.pid];
+  out.set_job(tag->first.job);
+  Encode(tag->first.device, out.mutable_device());
+  out.set_epoch(joiner ? txn_->prepare.epoch() : tag->second);
+  out.set_joining(joiner);
+  out.set_pid(exited.pid);
   if (const auto job = jobs_.find(tag->first.job); job != jobs_.end()) {
-    out->set_start(job->second.start);
+    out.set_start(job->second.start);
   }
-  out->set_reason(Utf8(reason));
-  Send(std::move(message));
+  out.set_reason(Utf8(reason));
+  SendExits();
+}
+
+void NodeAgent::SendExits() {
+  for (const auto& [pid, exit] : exits_) {
+    wire::FromNode message;
+    *message.mutable_rank_exited() = exit;
+    Send(std::move(message));
+  }
+}
+
+void NodeAgent::OnRankExitNoted(std::int64_t pid) {
+  if (exits_.erase(pid) > 0) static_cast<void>(keeper_->Acknowledge(pid));
 }
 
 void NodeAgent::KillRank(Rank& rank) {

@@ -4,27 +4,23 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <mutex>
 
-#include "agents/node/digest_wire.h"
+#include "agents/move/digest_wire.h"
+#include "agents/move/link_probe.h"
 #include "agents/node/fault.h"
-#include "agents/node/link_probe.h"
 #include "agents/node/node_agent.h"
 #include "agents/wire/convert.h"
 #include "agents/wire/utf8.h"
 #include "engine/model/job_layout.h"
 #include "engine/store/allocate.h"
-#include "ptc/base/overloaded.h"
 #include "ptc/plan/refill.h"
 #include "ptc/schedule/relay_plan.h"
 
 namespace tessera::agents {
 namespace {
-
-using State = engine::ParticipantState;
-
-constexpr char kPrepareKey[] = "txn/prepare";
-constexpr char kStateKey[] = "txn/state";
 
 wire::TxnReport::Kind KindOf(engine::ReportKind kind) {
   switch (kind) {
@@ -99,16 +95,16 @@ bool NodeAgent::IsJoiner(const RankId& id) const {
 // ---- recovery after a restart of the agent
 
 Status NodeAgent::RecoverTxn() {
-  TESSERA_TRY(const std::optional<std::string> bytes, journal_->Get(kPrepareKey));
-  TESSERA_TRY(const std::optional<std::string> state, journal_->Get(kStateKey));
-  if (!bytes || !state) return OkStatus();
+  TESSERA_TRY(const auto kept, TransactionPart::Load(*journal_));
+  if (!kept) return OkStatus();
   wire::Prepare prepare;
-  if (!prepare.ParseFromString(*bytes)) return DataLoss("journal row 'txn/prepare' is damaged");
-  TESSERA_TRY(const State recovered, engine::ParseParticipantState(static_cast<std::uint32_t>(
-                                         std::strtoul(state->c_str(), nullptr, 10))));
+  if (!prepare.ParseFromString(kept->prepare)) {
+    return DataLoss("journal row 'txn/prepare' is damaged");
+  }
   txn_.emplace();
   txn_->prepare = prepare;
-  txn_->machine = engine::Participant::Recovered(recovered);
+  txn_->part =
+      std::make_unique<TransactionPart>(TermsOf(prepare), kept->state, *journal_, WorldOfTxn());
   TESSERA_RETURN_IF_ERROR(BuildPlan());
   for (const auto& [id, device] : store_->devices()) {
     const auto next =
@@ -123,123 +119,134 @@ Status NodeAgent::RecoverTxn() {
 
 // ---- requests of the registrar
 
+TransactionPart::Terms NodeAgent::TermsOf(const wire::Prepare& p) {
+  return {p.transaction(), p.job(), p.slot(), ptc::Hex16(p.to_hash()), p.SerializeAsString()};
+}
+
+bool NodeAgent::HearAbout(std::int64_t transaction) {
+  if (!txn_ || txn_->prepare.transaction() != transaction) return false;
+  txn_->last_word = Loop::Now();
+  return true;
+}
+
 void NodeAgent::OnPrepare(const wire::Prepare& message) {
+  if (HearAbout(message.transaction())) return Feed(engine::PrepareRequested{});
   if (txn_) {
-    if (txn_->prepare.transaction() == message.transaction()) return Feed(engine::PrepareRequested{});
     wire::FromNode reply;
     auto* report = reply.mutable_txn();
     report->set_transaction(message.transaction());
     report->set_kind(wire::TxnReport::REFUSED);
     report->set_reason(fmt::format("transaction {} is still {} here", txn_->prepare.transaction(),
-                                   ToString(txn_->machine.state())));
-    Send(std::move(reply));
-    return;
+                                   ToString(txn_->part->state())));
+    return Send(std::move(reply));
   }
   txn_.emplace();
   txn_->prepare = message;
-  if (const Status put = journal_->Put(kPrepareKey, message.SerializeAsString()); !put) {
-    SendReport({engine::ReportKind::kRefused, put.error().ToString(), 0});
-    txn_.reset();
-    return;
-  }
+  txn_->part = std::make_unique<TransactionPart>(TermsOf(message), *journal_, WorldOfTxn());
   Feed(engine::PrepareRequested{});
 }
 
 void NodeAgent::OnOutcome(const wire::Outcome& message) {
-  if (!txn_ || txn_->prepare.transaction() != message.transaction()) {
-    // This node has followed the outcome and forgotten the transaction, or it never prepared it,
-    // which is possible only for an aborted one. In both cases the outcome holds here.
-    wire::FromNode reply;
-    auto* report = reply.mutable_txn();
-    report->set_transaction(message.transaction());
-    report->set_kind(message.commit() ? wire::TxnReport::COMMITTED : wire::TxnReport::ABORTED);
-    Send(std::move(reply));
-    return ReportAllPaused();  // the registrar may have restarted and forgotten the pauses
+  const auto decision = engine::ParseDecision(message.value());
+  if (!decision) {
+    return ReportEvent(
+        engine::Severity::kError, fmt::format("n{}", config_.node),
+        fmt::format("transaction {}: {}", message.transaction(), decision.error().ToString()));
   }
-  if (message.commit()) txn_->step = message.step();
-  Feed(engine::OutcomeReceived{message.commit()});
+  if (HearAbout(message.transaction())) return txn_->part->OnDecision(*decision);
+  // This node has followed the outcome and forgotten the transaction, or it never prepared it,
+  // which is possible only for an aborted one. In both cases the outcome holds here.
+  wire::FromNode reply;
+  auto* report = reply.mutable_txn();
+  report->set_transaction(message.transaction());
+  report->set_kind(decision->commit ? wire::TxnReport::COMMITTED : wire::TxnReport::ABORTED);
+  Send(std::move(reply));
+  ReportAllPaused();  // the registrar may have restarted and forgotten the pauses
 }
 
 void NodeAgent::OnGo(const wire::Go& message) {
-  if (!txn_ || txn_->prepare.transaction() != message.transaction()) return;
-  txn_->stay_paused = message.stay_paused();
-  Feed(engine::GoReceived{});
+  if (HearAbout(message.transaction())) txn_->part->OnGo(message.stay_paused());
 }
 
 void NodeAgent::OnDecided(const wire::Decided& message) {
   if (!txn_ || txn_->prepare.job() != message.job() || txn_->prepare.slot() != message.slot())
     return;
-  if (message.value().rfind("commit", 0) == 0) Feed(engine::OutcomeReceived{true});
-  if (message.value().rfind("abort", 0) == 0) Feed(engine::OutcomeReceived{false});
+  txn_->last_word = Loop::Now();
+  if (message.value().empty()) return;  // not decided yet
+  const auto decision = engine::ParseDecision(message.value());
+  if (decision) return txn_->part->OnDecision(*decision);
+  ReportEvent(engine::Severity::kError, fmt::format("n{}", config_.node),
+              decision.error().ToString());
+}
+
+void NodeAgent::AskAfterSilence() {
+  constexpr auto kNoWord = std::chrono::seconds(5);
+  constexpr auto kSilence = std::chrono::seconds(15);
+  if (!txn_) return;
+  const auto now = Loop::Now();
+  if (now - last_message_ > kSilence) return Feed(engine::RegistrarSilent{});
+  if (now - txn_->last_word > kNoWord) Feed(engine::NoWord{});
 }
 
 // ---- the machine and its actions
 
-void NodeAgent::Feed(const engine::ParticipantEvent& event) {
-  if (!txn_) return;
-  const State before = txn_->machine.state();
-  const std::vector<engine::ParticipantAction> actions = txn_->machine.On(event);
-  if (txn_->machine.state() != before) {
-    FaultPoint(config_.node, "participant." + std::string(ToString(txn_->machine.state())));
-  }
-  for (const engine::ParticipantAction& action : actions) {
-    if (!txn_) return;
-    std::visit(
-        Overloaded{
-            [&](const engine::CheckAndReserve&) { Feed(engine::LocalChecked{CheckAndReserve()}); },
-            [&](const engine::ConnectRanks&) { ConnectRanks(); },
-            [&](const engine::RaiseRequest& a) {
-              RaiseRequest(txn_->prepare.job(),
-                           static_cast<std::uint64_t>(txn_->prepare.transaction()), a.at_step);
-              if (const auto all = AllPaused(txn_->prepare.job())) {
-                Feed(engine::RanksPaused{all->step});
-              }
-            },
-            [&](const engine::RunTransfer&) { RunTransfer(); },
-            [&](const engine::JournalState& a) {
-              const Status put =
-                  journal_->Put(kStateKey, std::to_string(static_cast<int>(a.state)));
-              if (!put)
-                ReportEvent(engine::Severity::kError, fmt::format("n{}", config_.node),
-                            "journal: " + put.error().ToString());
-              FaultPoint(config_.node,
-                         "participant." + std::string(ToString(a.state)) + ".journaled");
-            },
-            [&](const engine::Report& a) { SendReport(a); },
-            [&](const engine::FlipAndAdopt&) { FlipAndAdopt(); },
-            [&](const engine::CleanUp&) { CleanUp(); },
-            [&](const engine::ReleaseRanks&) { ReleaseRanks(); },
-            [&](const engine::ResumeOld&) {
-              const auto job = jobs_.find(txn_->prepare.job());
-              if (job == jobs_.end()) return;
-              job->second.resumed_through =
-                  std::max(job->second.resumed_through,
-                           static_cast<std::uint64_t>(txn_->prepare.transaction()));
-              for (const ptc::DeviceId id : store_->Of(job->first)) {
-                store_->Find(id)->arena->header().request.store(0);
-              }
-              // Ranks that cannot read their data do not resume: they wait for the data.
-              if (!txn_->stay_paused) Resume(job->first, false);
-            },
-            [&](const engine::ReadRegister& a) {
-              wire::FromNode message;
-              auto* ask = message.mutable_decide();
-              ask->set_job(txn_->prepare.job());
-              ask->set_slot(txn_->prepare.slot());
-              if (a.write_abort) {
-                ask->set_value(fmt::format("abort {}", txn_->prepare.transaction()));
-              }
-              Send(std::move(message));
-            },
-            [&](const engine::Forget&) { ForgetTxn(); },
-        },
-        action);
-  }
+TransactionPart::World NodeAgent::WorldOfTxn() {
+  TransactionPart::World world;
+  world.check = [this] { return CheckAndReserve(); };
+  world.connect = [this] { ConnectRanks(); };
+  world.raise_request = [this](std::int64_t at_step) {
+    const wire::Prepare& p = txn_->prepare;
+    RaiseRequest(p.job(), static_cast<std::uint64_t>(p.transaction()), at_step);
+    if (const auto all = AllPaused(p.job())) Feed(engine::RanksPaused{all->step});
+  };
+  world.transfer = [this](std::int64_t step) { RunTransfer(step); };
+  world.report = [this](const engine::Report& report) { SendReport(report); };
+  world.flip = [this](std::int64_t step) { FlipAndAdopt(step); };
+  world.clean_up = [this] { CleanUp(); };
+  world.release = [this](bool stay_paused) { ReleaseRanks(stay_paused); };
+  world.resume_old = [this](bool stay_paused) { ResumeOld(stay_paused); };
+  world.ask = [this](bool write_abort) { Ask(write_abort); };
+  world.forgotten = [this](bool stay_paused) { OnForgotten(stay_paused); };
+  world.halt = [this](const std::string& why) { Halt(why); };
+  world.note_error = [this](const std::string& text) {
+    ReportEvent(engine::Severity::kError, fmt::format("n{}", config_.node), text);
+  };
+  world.fault_point = [this](const std::string& point) { FaultPoint(config_.node, point); };
+  return world;
 }
 
-void NodeAgent::RepeatFollowed() {
-  if (!txn_ || !txn_->machine.followed()) return;
-  Feed(engine::OutcomeReceived{txn_->machine.state() == engine::ParticipantState::kCommitted});
+void NodeAgent::Feed(engine::ParticipantEvent event) {
+  if (txn_) txn_->part->Feed(std::move(event));
+}
+
+void NodeAgent::ResumeOld(bool stay_paused) {
+  const auto job = jobs_.find(txn_->prepare.job());
+  if (job == jobs_.end()) return;
+  job->second.resumed_through = std::max(job->second.resumed_through,
+                                         static_cast<std::uint64_t>(txn_->prepare.transaction()));
+  for (const ptc::DeviceId id : store_->Of(job->first)) {
+    store_->Find(id)->arena->header().request.store(0);
+  }
+  // Ranks that cannot read their data do not resume: they wait for the data.
+  if (!stay_paused) Resume(job->first, false);
+}
+
+void NodeAgent::Ask(bool write_abort) {
+  wire::FromNode message;
+  auto* ask = message.mutable_decide();
+  ask->set_job(txn_->prepare.job());
+  ask->set_slot(txn_->prepare.slot());
+  ask->set_transaction(txn_->prepare.transaction());
+  if (write_abort) ask->set_value(fmt::format("abort {}", txn_->prepare.transaction()));
+  Send(std::move(message));
+}
+
+void NodeAgent::Halt(const std::string& why) {
+  const std::string text =
+      fmt::format("transaction {}: {}; the agent stops", txn_->prepare.transaction(), why);
+  ReportEvent(engine::Severity::kError, fmt::format("n{}", config_.node), text);
+  std::fprintf(stderr, "%s\n", text.c_str());
+  std::_Exit(1);
 }
 
 void NodeAgent::SendReport(const engine::Report& report) {
@@ -382,12 +389,29 @@ std::shared_ptr<const MoveContext> NodeAgent::MakeContext() const {
   return context;
 }
 
-void NodeAgent::RunTransfer() {
+Status NodeAgent::CheckStep(std::int64_t step) const {
+  for (const auto& [id, table] : txn_->old) {
+    if (!txn_->from->mesh().RankOf(id)) continue;
+    const engine::ArenaHeader& header = store_->devices().at(id).arena->header();
+    const std::uint64_t begin = header.begin.load(), end = header.end.load();
+    if (begin == end && end == static_cast<std::uint64_t>(step)) continue;
+    return Internal(fmt::format("device {} is at update {} of {}, not after step {}", ToString(id),
+                                begin, end, step));
+  }
+  return OkStatus();
+}
+
+void NodeAgent::RunTransfer(std::int64_t step) {
   views_->GiveUp(txn_->prepare.job());  // the old pieces will be overwritten
   if (!txn_->context) {  // an earlier agent of this node prepared it; its context is lost
     Feed(engine::TransferEnded{
         FailedPrecondition(fmt::format("n{} was restarted after it had prepared", config_.node))});
     return;
+  }
+  if (!txn_->prepare.has_hand_in()) {
+    if (Status at_step = CheckStep(step); !at_step) {
+      return Feed(engine::TransferEnded{std::move(at_step)});
+    }
   }
   // The new pieces may lie in the space of the gradients, so these are no longer valid.
   for (const auto& [id, table] : txn_->next) {
@@ -420,14 +444,14 @@ void NodeAgent::SendProgress() {
   Send(std::move(message));
 }
 
-// Idempotent: skips devices that have flipped and ranks that have adopted.
-void NodeAgent::FlipAndAdopt() {
+// Idempotent: skips devices that have flipped, also to a later epoch.
+void NodeAgent::FlipAndAdopt(std::int64_t step) {
   const wire::Prepare& p = txn_->prepare;
   for (const auto& [id, table] : txn_->next) {
     DeviceStore::Device& device = *store_->Find(id);
-    if (device.table && device.table->job() == p.job() && device.table->epoch() == p.epoch())
+    if (device.table && device.table->job() == p.job() && device.table->epoch() >= p.epoch())
       continue;
-    store_->Flip(device, table, p.timeline(), txn_->step);
+    store_->Flip(device, table, p.timeline(), step);
   }
   // The reported steps after the handed-in step belong to the old timeline.
   if (p.has_hand_in()) recent_steps_.erase(p.job());
@@ -440,6 +464,16 @@ void NodeAgent::FlipAndAdopt() {
             false};
     JournalJob(job);
     jobs_.insert_or_assign(p.job(), std::move(job));
+  }
+  SendAdopt();
+}
+
+// Skips ranks that have adopted.
+void NodeAgent::SendAdopt() {
+  const wire::Prepare& p = txn_->prepare;
+  for (const ptc::DeviceId device : LocalOf(*txn_->to)) {
+    const auto& table = store_->devices().at(device).table;
+    if (!table || table->job() != p.job() || table->epoch() < p.epoch()) return;  // flips later
   }
   for (const ptc::DeviceId device : LocalOf(*txn_->to)) {
     Rank* rank = FindRank({p.job(), device});
@@ -479,12 +513,12 @@ void NodeAgent::CheckCleanedUp() {
   Feed(engine::CleanedUp{});
 }
 
-void NodeAgent::ReleaseRanks() {
+void NodeAgent::ReleaseRanks(bool stay_paused) {
   const wire::Prepare& p = txn_->prepare;
   for (auto& [id, rank] : ranks_) {
     if (id.job != p.job()) continue;
     if (txn_->to->mesh().RankOf(id.device)) {
-      if (rank.adopted) static_cast<void>(rank_port_->SendGo(id, p.epoch(), txn_->stay_paused));
+      if (rank.adopted) static_cast<void>(rank_port_->SendGo(id, p.epoch(), stay_paused));
       rank.adopted = false;
       continue;
     }
@@ -502,12 +536,8 @@ void NodeAgent::ReleaseRanks() {
   }
 }
 
-void NodeAgent::ForgetTxn() {
+void NodeAgent::OnForgotten(bool stay_paused) {
   SetServing(nullptr);
-  // The state first: RecoverTxn ignores one row without the other.
-  static_cast<void>(journal_->Erase(kStateKey));
-  static_cast<void>(journal_->Erase(kPrepareKey));
-  const bool stay_paused = txn_->stay_paused;
   rendezvous_.Forget(txn_->prepare.job());
   txn_.reset();
   SendHeartbeat();

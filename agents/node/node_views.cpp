@@ -20,7 +20,7 @@ Result<ViewTask> NodeAgent::MakeViewTask(const wire::TakeView& m) {
   const auto job = jobs_.find(m.job());
   // From the transfer on, the old state may be overwritten at any time.
   const bool changes = txn_ && txn_->prepare.job() == m.job() &&
-                       txn_->machine.state() >= engine::ParticipantState::kTransferring;
+                       txn_->part->state() >= engine::ParticipantState::kTransferring;
   if (job == jobs_.end() || changes) {
     return FailedPrecondition(fmt::format("job '{}' cannot be viewed on this node now", m.job()));
   }

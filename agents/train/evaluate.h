@@ -13,9 +13,9 @@
 namespace tessera::agents::train {
 
 struct Evaluation {
-  double loss = 0;                 // mean per token, without dropout
-  std::int64_t samples = 0;        // all of a pass
-  std::int64_t group = 0;          // samples that are evaluated together
+  double loss = 0;                  // mean per token, without dropout
+  std::int64_t samples = 0;         // all of a pass
+  std::int64_t group = 0;           // samples that are evaluated together
   std::vector<double> losses = {};  // of each group, in the order of the first pass under the seed
 };
 

@@ -166,16 +166,19 @@ Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
           },
           [&](const NodeRestarted& e) -> Actions {
             if (!setup_.participants.contains(e.node)) return {};
-            silent_.erase(e.node);
             if (phase_ == TxnPhase::kResuming || phase_ == TxnPhase::kRollingBack) {
               return On(NodeReconnected{e.node});
             }
+            silent_.erase(e.node);
             // A journaled `verified` survives the restart, even if the answer was lost.
             if (e.verified) return On(NodeVerified{e.node});
             return Abort(fmt::format("the agent of n{} restarted", e.node));
           },
-          // Participants answer a repeated request as they did before.
+          // Participants answer a repeated request as they did before. One that was silent missed
+          // the outcome, and the others wait for it again.
           [&](const NodeReconnected& e) -> Actions {
+            const bool follows = phase_ == TxnPhase::kResuming || phase_ == TxnPhase::kRollingBack;
+            if (silent_.erase(e.node) > 0 && follows) waiting_.insert(e.node);
             return waiting_.contains(e.node) ? Actions{RequestTo(e.node)} : Actions{};
           },
           [&](const RankLost& e) -> Actions {

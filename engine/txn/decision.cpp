@@ -7,6 +7,12 @@
 
 namespace tessera::engine {
 
+Decision AbortOf(std::int64_t transaction) {
+  Decision decision;
+  decision.transaction = transaction;
+  return decision;
+}
+
 std::string ToText(const Decision& d) {
   if (!d.commit) return fmt::format("abort {}", d.transaction);
   return fmt::format("commit {} {} {} {}", d.transaction, d.epoch, d.layout_hash, d.step);

@@ -22,6 +22,8 @@ struct Decision {
   std::int64_t step = 0;    // of the committed state
   friend bool operator==(const Decision&, const Decision&) = default;
 };
+/// The decision to abort.
+Decision AbortOf(std::int64_t transaction);
 std::string ToText(const Decision& decision);
 /// Parses what ToText returns.
 /// \error kDataLoss naming the text

@@ -42,18 +42,19 @@ std::vector<ParticipantAction> Participant::ReportFailure() const {
 std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
   return std::visit(
       Overloaded{
-          // Journaled first, so that a restarted agent knows of the transaction.
+          // A plan that cannot be carried out is not journaled: a restarted agent could not
+          // recover.
           [&](const PrepareRequested&) -> Actions {
             if (state_ == State::kPreparing) return ReportFailure();
             if (state_ == State::kPrepared) return {Report{ReportKind::kPrepared, {}, 0}};
             if (state_ != State::kIdle) return {};
             state_ = State::kPreparing;
-            return {JournalState{state_}, CheckAndReserve{}};
+            return {CheckAndReserve{}};
           },
           [&](const LocalChecked& e) -> Actions {
             if (state_ != State::kPreparing) return {};
             if (!e.status) return Fail(ReportKind::kRefused, e.status);
-            return {ConnectRanks{}};
+            return {JournalState{state_}, ConnectRanks{}};
           },
           [&](const RanksConnected& e) -> Actions {
             if (state_ != State::kPreparing) return {};
@@ -61,8 +62,7 @@ std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
             state_ = State::kPrepared;
             return {JournalState{state_}, Report{ReportKind::kPrepared, {}, 0}};
           },
-          // The request word may be set, because the transaction is journaled since
-          // PrepareRequested.
+          // The request word may be set, because the transaction is journaled since LocalChecked.
           [&](const PauseRequested& e) -> Actions {
             return state_ == State::kPrepared ? Actions{RaiseRequest{e.at_step}} : Actions{};
           },
@@ -92,8 +92,15 @@ std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
           },
           // Repeated after a restart of either side. Flip and clean-up are idempotent.
           [&](const OutcomeReceived& e) -> Actions {
-            if (followed_) {
+            if (followed_ && e.commit == (state_ == State::kCommitted)) {
               return {Report{e.commit ? ReportKind::kCommitted : ReportKind::kAborted, {}, 0}};
+            }
+            // `commit` is written only after this node has journaled `verified`.
+            const bool may_commit = state_ == State::kVerified || state_ == State::kCommitted;
+            const bool may_abort = state_ != State::kCommitted;
+            if (e.commit ? !may_commit : !may_abort) {
+              return {Halt{fmt::format("the register holds '{}', but this node is '{}'",
+                                       e.commit ? "commit" : "abort", ToString(state_))}};
             }
             state_ = e.commit ? State::kCommitted : State::kAborted;
             if (e.commit) return {JournalState{state_}, FlipAndAdopt{}};
@@ -120,6 +127,19 @@ std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
               return {};
             }
             return {ReadRegister{state_ != State::kVerified}};
+          },
+          [&](const NoWord&) -> Actions {
+            return state_ == State::kIdle || followed_ ? Actions{} : Actions{ReadRegister{false}};
+          },
+          [&](const JournalFailed& e) -> Actions {
+            if (state_ != e.state) return {};
+            if (state_ == State::kPreparing || state_ == State::kPrepared) {
+              state_ = State::kPreparing;
+              return Fail(ReportKind::kRefused, e.status);
+            }
+            if (state_ != State::kVerified) return {};
+            state_ = State::kTransferring;  // the failure answers a repeated request
+            return Fail(ReportKind::kTransferFailed, e.status);
           },
       },
       event);

@@ -63,10 +63,17 @@ struct CleanedUp {};
 struct GoReceived {};
 /// No message from the registrar for 15 s.
 struct RegistrarSilent {};
+/// No message about this transaction for 5 s: one may have been lost.
+struct NoWord {};
+/// The journal refused `state`, which is then no promise.
+struct JournalFailed {
+  ParticipantState state;
+  Status status;
+};
 using ParticipantEvent =
     std::variant<PrepareRequested, LocalChecked, RanksConnected, PauseRequested, RanksPaused, TransferRequested,
                  TransferEnded, VerifyRequested, OutcomeReceived, RanksAttached, CleanedUp, GoReceived,
-                 RegistrarSilent>;
+                 RegistrarSilent, NoWord, JournalFailed>;
 
 // ---- actions
 struct CheckAndReserve {};
@@ -75,7 +82,8 @@ struct RaiseRequest {
   std::int64_t at_step;
 };
 struct RunTransfer {};
-/// Write the state to the journal, durably, before the next action.
+/// Write the state to the journal, durably, before the next action. If it refuses kPreparing,
+/// kPrepared or kVerified, drop the further actions; JournalFailed is the result.
 struct JournalState {
   ParticipantState state;
 };
@@ -103,15 +111,21 @@ struct CleanUp {};
 struct ReleaseRanks {};
 /// Release ranks of the old epoch to take steps again.
 struct ResumeOld {};
-/// Read the register, or write `abort` to it if this node may still abort alone.
+/// Read the register, or write `abort` to it if this node may still abort alone. OutcomeReceived is
+/// the result if the register holds a decision.
 struct ReadRegister {
   bool write_abort;
 };
 /// Forget the transaction.
 struct Forget {};
+/// Stop the agent: the outcome contradicts what this node has promised, which only a fault of disk
+/// or memory can cause. Nothing is flipped.
+struct Halt {
+  std::string reason;
+};
 using ParticipantAction =
     std::variant<CheckAndReserve, ConnectRanks, RaiseRequest, RunTransfer, JournalState, Report,
-                 FlipAndAdopt, CleanUp, ReleaseRanks, ResumeOld, ReadRegister, Forget>;
+                 FlipAndAdopt, CleanUp, ReleaseRanks, ResumeOld, ReadRegister, Forget, Halt>;
 
 class Participant {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agents/node/cell_digests.h"
+#include "agents/move/cell_digests.h"
 
 #include <QTest>
 #include <algorithm>

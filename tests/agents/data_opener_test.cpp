@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 The data of a job, opened in the background from a slow
 // server.
-#include "agents/node/data_opener.h"
+#include "agents/registrar/data_opener.h"
 
 #include <QTemporaryDir>
 #include <QTest>

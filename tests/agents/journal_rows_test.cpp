@@ -2,7 +2,7 @@
 #include <QTest>
 
 #include "agents/node/job_row.h"
-#include "agents/node/txn_row.h"
+#include "agents/registrar/txn_row.h"
 #include "engine/model/job_layout.h"
 #include "tests/support/test_main.h"
 #include "tests/support/verify.h"

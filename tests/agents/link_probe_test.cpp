@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agents/node/link_probe.h"
+#include "agents/move/link_probe.h"
 
 #include <QTest>
 #include <algorithm>

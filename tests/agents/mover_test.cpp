@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two nodes in one process, with their own memory and lanes between them. They carry out plans with
 // and without relay, and forward only verified cells.
-#include "agents/node/mover.h"
+#include "agents/move/mover.h"
 
 #include <unistd.h>
 

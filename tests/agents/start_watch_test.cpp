@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agents/node/start_watch.h"
+#include "agents/registrar/start_watch.h"
 
 #include <QTest>
 

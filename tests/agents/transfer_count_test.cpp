@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agents/node/transfer_count.h"
+#include "agents/registrar/transfer_count.h"
 
 #include <QTest>
 

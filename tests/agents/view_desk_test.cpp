@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agents/node/view_desk.h"
+#include "agents/views/view_desk.h"
 
 #include <QTest>
 #include <future>

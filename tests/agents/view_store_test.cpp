@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agents/node/view_store.h"
+#include "agents/views/view_store.h"
 
 #include <QTest>
 #include <atomic>

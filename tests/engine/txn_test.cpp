@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coordinator and participants exchange messages in any order between nodes, with kills of agents and
-// of the registrar at any point.
+// Coordinator and participants exchange messages in any order between nodes, with kills of agents
+// and of the registrar at any point.
 #include <QTest>
 #include <deque>
 #include <map>
@@ -19,8 +19,8 @@ using namespace tessera::engine;
 
 namespace {
 
-// One cluster with one transaction. It does the work of agents/node, and separates memory that survives
-// kills from memory that does not.
+// One cluster with one transaction. It does the work of agents/node, and separates memory that
+// survives kills from memory that does not.
 class World {
  public:
   struct Node {
@@ -45,8 +45,8 @@ class World {
     Perform(coordinator_->On(Begin{}));
   }
 
-  /// Runs until no message is left. Kills that many agents, and breaks that many connections with all
-  /// their messages.
+  /// Runs until no message is left. Kills that many agents, and breaks that many connections with
+  /// all their messages.
   void Run(int kills, int cuts, bool cancel) {
     for (int i = 0; i < 20000; ++i) {
       if (kills > 0 && rng_() % 12 == 0) {
@@ -115,7 +115,8 @@ class World {
              std::holds_alternative<PauseRequested>(event) ||
              std::holds_alternative<TransferRequested>(event) ||
              std::holds_alternative<VerifyRequested>(event) ||
-             std::holds_alternative<OutcomeReceived>(event) || std::holds_alternative<GoReceived>(event);
+             std::holds_alternative<OutcomeReceived>(event) ||
+             std::holds_alternative<GoReceived>(event);
     });
     bool restarts = false;  // as yet unheard: it registers again
     std::erase_if(to_coordinator_, [&](const CoordinatorEvent& event) {
@@ -146,7 +147,8 @@ class World {
       return;
     }
     to_coordinator_.push_back(
-        NodeRestarted{number, node.journal && *node.journal >= ParticipantState::kVerified});
+        NodeRestarted{number, node.journal == ParticipantState::kVerified ||
+                                  node.journal == ParticipantState::kCommitted});
   }
 
   bool Deliver() {
@@ -245,6 +247,7 @@ class World {
                      ++node.go_on_old;
                    },
                    [&](const ReadRegister&) {},
+                   [&](const Halt& a) { QFAIL(a.reason.c_str()); },
                    [&](const Forget&) {
                      node.journal.reset();
                      node.machine.reset();
@@ -283,7 +286,9 @@ class World {
               },
               [&](const SendVerify& a) { nodes_[a.node].inbox.push_back(VerifyRequested{}); },
               [&](const WriteRegister& a) { WriteDecision(a.commit); },
-              [&](const SendOutcome& a) { nodes_[a.node].inbox.push_back(OutcomeReceived{a.commit}); },
+              [&](const SendOutcome& a) {
+                nodes_[a.node].inbox.push_back(OutcomeReceived{a.commit});
+              },
               [&](const SendGo& a) { nodes_[a.node].inbox.push_back(GoReceived{}); },
               [&](const Finish& a) { finished_ = a.committed; },
           },

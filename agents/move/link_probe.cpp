@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/move/link_probe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "agents/net/duration_text.h"
+#include "agents/wire/tessera/wire/node.pb.h"
+#include "engine/copy/cell_view.h"
+
+namespace tessera::agents {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr char kJob[] = "/links";  // not a valid job name
+constexpr std::int64_t kMiB = 1 << 20;
+constexpr std::int64_t kCellBytes = 4 * kMiB;
+/// More than the bursts of emulated ports at both ends (node_agent.cpp), and time for TCP to speed
+/// up.
+constexpr std::int64_t kWarmBytes = 4 * kMiB;
+constexpr std::int64_t kRunBytes = 8 * kMiB;
+constexpr int kRuns = 5;
+
+double SecondsBetween(Clock::time_point begin, Clock::time_point end) {
+  return std::max(1e-9, std::chrono::duration<double>(end - begin).count());
+}
+
+ptc::Box WholeOf(std::int64_t bytes) { return *ptc::Box::Whole({bytes}); }
+
+/// Records how much of one transfer has arrived at which time.
+/// \threadsafety Any thread.
+class Arrivals {
+ public:
+  void Add(std::int64_t bytes) {
+    const auto now = Clock::now();
+    const std::lock_guard lock(mutex_);
+    if (bytes_ == 0) first_ = now;
+    bytes_ += bytes;
+    last_ = now;
+    const std::int64_t next = kWarmBytes + std::ssize(marks_) * kRunBytes;
+    if (bytes_ >= next) marks_.emplace_back(bytes_, now);
+  }
+  void End(Status status) {
+    const std::lock_guard lock(mutex_);
+    ended_ = std::move(status);
+    changed_.notify_all();
+  }
+  /// Waits for the end, at most `longest`.
+  /// \return whether it came
+  bool WaitEnd(std::chrono::milliseconds longest) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, longest, [this] { return ended_.has_value(); });
+  }
+  Status status() const {
+    const std::lock_guard lock(mutex_);
+    return ended_.value_or(OkStatus());
+  }
+  /// Without runs if fewer than two frames arrived.
+  LinkRuns Runs() const {
+    const std::lock_guard lock(mutex_);
+    LinkRuns runs{{}, bytes_};
+    for (std::size_t i = 1; i < marks_.size(); ++i) {
+      const auto& [before, begin] = marks_[i - 1];
+      const auto& [after, end] = marks_[i];
+      runs.bytes_per_second.push_back(static_cast<double>(after - before) /
+                                      SecondsBetween(begin, end));
+    }
+    // The link is too slow for one run. The first frame is not counted, because it arrived before
+    // the clock started.
+    if (runs.bytes_per_second.empty() && last_ > first_) {
+      runs.bytes_per_second.push_back(static_cast<double>(bytes_ - kLaneFrameBytes) /
+                                      SecondsBetween(first_, last_));
+    }
+    return runs;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::int64_t bytes_ = 0;
+  Clock::time_point first_, last_;
+  std::vector<std::pair<std::int64_t, Clock::time_point>>
+      marks_;  // bytes and time at the end of the first part and of each run
+  std::optional<Status> ended_;
+};
+
+/// Writes into warm memory of the lane thread, so that page faults do not distort the measured
+/// bandwidth.
+void WriteToScratch(std::int64_t, std::span<const std::byte> bytes) {
+  static thread_local std::vector<std::byte> memory(static_cast<std::size_t>(kLaneFrameBytes));
+  std::memcpy(memory.data(), bytes.data(), std::min(bytes.size(), memory.size()));
+}
+
+FetchBatch BatchOf(const wire::Peer& source) {
+  FetchBatch batch;
+  batch.endpoints.assign(source.lanes().begin(), source.lanes().end());
+  batch.server_key = source.public_key();
+  const ptc::Box box = WholeOf(kCellBytes);
+  for (std::int64_t i = 0; i < (kWarmBytes + kRuns * kRunBytes) / kCellBytes; ++i) {
+    batch.cells.push_back({i, engine::CellView(box, box, 1, nullptr), WriteToScratch});
+  }
+  return batch;
+}
+
+}  // namespace
+
+bool IsLinkProbe(const LaneKey& key) { return key.job == kJob; }
+
+SourceCell LinkSource::Cell() {
+  std::shared_ptr<std::vector<std::byte>> bytes;
+  {
+    const std::lock_guard lock(mutex_);
+    bytes = bytes_.lock();
+    if (!bytes) {
+      bytes = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(kCellBytes),
+                                                       std::byte{0x5a});
+      bytes_ = bytes;
+    }
+  }
+  const ptc::Box box = WholeOf(kCellBytes);
+  return {engine::CellView(box, box, 1, bytes->data()), [] { return std::uint64_t{0}; }, bytes};
+}
+
+Result<LinkRuns> MeasureLink(const LinkPort& port, const wire::Peer& source,
+                             const std::stop_token& stop) {
+  Arrivals arrivals;
+  LaneClientOptions options;
+  options.keys = port.keys;
+  options.ingress = port.ingress;
+  LaneClient client(*port.net, std::move(options));
+  FetchCallbacks callbacks;
+  callbacks.progress = [&](std::size_t, std::int64_t, std::int64_t bytes) { arrivals.Add(bytes); };
+  callbacks.done = [&](Status status) { arrivals.End(std::move(status)); };
+  std::vector<FetchBatch> batches;
+  batches.push_back(BatchOf(source));
+  TESSERA_RETURN_IF_ERROR(client.Start({kJob, 0, 0}, std::move(batches), std::move(callbacks)));
+  const std::stop_callback cancel(stop, [&client] { client.Cancel(); });
+  const bool in_time = arrivals.WaitEnd(port.longest);
+  if (!in_time) client.Cancel();
+  if (stop.stop_requested()) return Cancelled("the agent ends");
+  const Status status = arrivals.status();
+  if (in_time && !status) return status.error();
+  LinkRuns runs = arrivals.Runs();
+  if (runs.bytes_per_second.empty()) {
+    return Timeout(fmt::format("less than {} MiB arrived within {}", 2 * kLaneFrameBytes / kMiB,
+                               DurationText(port.longest)));
+  }
+  return runs;
+}
+
+std::vector<double> MeasureMemory() {
+  constexpr std::int64_t kBytes = 32 * kMiB;  // more than most caches hold
+  std::vector<std::byte> from(static_cast<std::size_t>(kBytes), std::byte{1});
+  std::vector<std::byte> to(static_cast<std::size_t>(kBytes));
+  const ptc::Box box = WholeOf(kBytes);
+  const engine::CellView read(box, box, 1, from.data()), write(box, box, 1, to.data());
+  std::vector<double> runs;
+  for (int i = 0; i < kRuns; ++i) {
+    const auto begin = Clock::now();
+    engine::CopyCell(write, read);
+    runs.push_back(static_cast<double>(kBytes) / SecondsBetween(begin, Clock::now()));
+  }
+  return runs;
+}
+
+Result<wire::LinksAnswer> MeasureLinks(const LinkPort& port, const wire::LinksQuery& query,
+                                       const std::stop_token& stop) {
+  wire::LinksAnswer answer;
+  const auto add = [&answer](std::int32_t from, const std::vector<double>& runs) {
+    auto* link = answer.add_links();
+    link->set_from(from);
+    link->mutable_bytes_per_second()->Assign(runs.begin(), runs.end());
+  };
+  for (const wire::Peer& source : query.sources()) {
+    TESSERA_TRY(const LinkRuns runs,
+                MeasureLink(port, source, stop).Context(fmt::format("from n{}", source.node())));
+    add(source.node(), runs.bytes_per_second);
+    answer.set_bytes(answer.bytes() + runs.bytes);
+  }
+  if (query.memory()) add(query.node(), MeasureMemory());
+  return answer;
+}
+
+}  // namespace tessera::agents

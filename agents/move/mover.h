@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Carries out one node's part of a plan while the job is paused: computes the digests of the old
+/// pieces, copies cells within the host, receives the others over lanes, compares them with their
+/// sources, forwards relayed cells between its own devices, and computes the digests of the new
+/// pieces. For a hand-in it fetches all state from the client instead. Old pieces are only read.
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "agents/move/cell_digests.h"
+#include "agents/move/move_context.h"
+#include "engine/transfer/token_bucket.h"
+
+namespace tessera::agents {
+
+struct MoveResult {
+  Status status = OkStatus();
+  std::vector<DeviceDigests> before;  // devices of the old layout
+  std::vector<DeviceDigests> after;   // devices of the new layout
+  std::int64_t checksums_equal = 0;   // moved cells whose digest equals that of the source
+};
+
+/// The bytes that one device sends to a device of this node: planned, and copied so far.
+struct MoveFlow {
+  ptc::DeviceId source, destination;
+  std::int64_t total = 0;
+  std::atomic<std::int64_t> done = 0;
+};
+
+class Mover {
+ public:
+  struct Wire {
+    NetContext* net = nullptr;
+    CurveKeys keys;
+    std::shared_ptr<engine::TokenBucket> ingress;
+  };
+  /// Starts at once on its own thread. `done` runs exactly once, on that thread.
+  Mover(std::shared_ptr<const MoveContext> context, Wire wire,
+        std::function<void(MoveResult)> done);
+  /// Cancels the transfer and waits for `done`.
+  ~Mover();
+  /// Makes the transfer end soon, with kCancelled. Any thread.
+  void Cancel();
+  /// Fixed after construction; the counters grow. Any thread.
+  const std::vector<std::unique_ptr<MoveFlow>>& flows() const { return flows_; }
+  /// Bytes of a hand-in that have arrived. Any thread.
+  std::int64_t storage_done() const { return storage_done_; }
+
+ private:
+  enum class Side { kOld, kNew };
+
+  MoveResult Run(const std::stop_token& stop);
+  Status Transfer(const std::stop_token& stop, MoveResult& result);
+  Status DigestAll(const std::stop_token& stop, Side side, std::vector<DeviceDigests>& out) const;
+  Status Copy(const std::stop_token& stop);
+  Status Receive(const std::stop_token& stop);
+  /// Fetches cells over lanes and stores the digests of their sources.
+  using Progress = std::function<void(std::int64_t move, std::int64_t bytes)>;
+  Status FetchCells(const std::stop_token& stop, const LaneKey& key,
+                    std::vector<FetchBatch> batches, Progress progress);
+  Status Refill(const std::stop_token& stop, MoveResult& result);
+  Status Verify(const std::stop_token& stop, MoveResult& result);
+  Status Forward(const std::stop_token& stop);
+  MoveFlow* FlowOf(ptc::DeviceId source, ptc::DeviceId destination);
+
+  std::shared_ptr<const MoveContext> context_;
+  Wire wire_;
+  std::vector<std::unique_ptr<MoveFlow>> flows_;
+  std::atomic<std::int64_t> storage_done_ = 0;
+  std::map<std::int64_t, std::uint64_t> source_digests_;  // by move, of cells not yet compared
+  bool has_forwards_ = false;                             // whether the plan forwards cells
+  /// If it does: the digests of cells that arrived and equal their sources.
+  std::map<std::tuple<ptc::DeviceId, int, ptc::Box>, std::uint64_t> arrived_;
+  std::jthread thread_;
+};
+
+}  // namespace tessera::agents

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/node/transaction_part.h"
+
+#include <fmt/format.h>
+
+#include <sstream>
+#include <utility>
+#include <variant>
+
+#include "ptc/base/overloaded.h"
+
+namespace tessera::agents {
+namespace {
+
+using State = engine::ParticipantState;
+
+constexpr char kPrepareKey[] = "txn/prepare";  // "TRANSACTION " and the message
+constexpr char kStateKey[] = "txn/state";      // "TRANSACTION STATE"
+
+}  // namespace
+
+TransactionPart::TransactionPart(Terms terms, engine::DurableStore& journal, World world)
+    : terms_(std::move(terms)), journal_(journal), world_(std::move(world)) {}
+
+TransactionPart::TransactionPart(Terms terms, State state, engine::DurableStore& journal,
+                                 World world)
+    : TransactionPart(std::move(terms), journal, std::move(world)) {
+  machine_ = engine::Participant::Recovered(state);
+}
+
+Result<std::optional<TransactionPart::Kept>> TransactionPart::Load(engine::DurableStore& journal) {
+  TESSERA_TRY(std::optional<std::string> prepare, journal.Get(kPrepareKey));
+  TESSERA_TRY(const std::optional<std::string> state, journal.Get(kStateKey));
+  if (!prepare || !state) return std::optional<Kept>();
+  std::istringstream in(*state);
+  Kept kept;
+  std::uint32_t number = 0;
+  if (!(in >> kept.id >> number)) {
+    return DataLoss(fmt::format("journal row '{}' is '{}', not a transaction and its state",
+                                kStateKey, *state));
+  }
+  TESSERA_TRY(kept.state, engine::ParseParticipantState(number));
+  const std::string head = fmt::format("{} ", kept.id);
+  if (!prepare->starts_with(head)) return std::optional<Kept>();
+  kept.prepare = prepare->substr(head.size());
+  return std::optional<Kept>(std::move(kept));
+}
+
+// The state first: Load ignores one row without the other.
+Status TransactionPart::Clear(engine::DurableStore& journal) {
+  TESSERA_RETURN_IF_ERROR(journal.Erase(kStateKey));
+  return journal.Erase(kPrepareKey);
+}
+
+void TransactionPart::Feed(engine::ParticipantEvent event) {
+  if (forgotten_ || halted_) return;
+  events_.push_back(std::move(event));
+  if (draining_) return;
+  draining_ = true;
+  while (!events_.empty() && !forgotten_ && !halted_) {
+    const engine::ParticipantEvent next = std::move(events_.front());
+    events_.pop_front();
+    const State before = machine_.state();
+    const auto actions = machine_.On(next);
+    if (machine_.state() != before) {
+      world_.fault_point("participant." + std::string(ToString(machine_.state())));
+    }
+    refused_ = false;
+    for (const engine::ParticipantAction& action : actions) {
+      Perform(action);
+      if (refused_) break;
+    }
+  }
+  draining_ = false;
+  if (!forgotten_) return;
+  // Copies, because the part may be destroyed in the call.
+  const auto forgotten = world_.forgotten;
+  const bool stay_paused = stay_paused_;
+  forgotten(stay_paused);
+}
+
+void TransactionPart::OnTransfer(std::int64_t step) {
+  if (machine_.state() == State::kPrepared) step_ = step;
+  Feed(engine::TransferRequested{});
+}
+
+void TransactionPart::OnDecision(const engine::Decision& decision) {
+  const bool commit = decision.commit && decision.transaction == terms_.id;
+  if (commit && decision.layout_hash != terms_.layout_hash) {
+    halted_ = true;
+    return world_.halt(fmt::format("transaction {} was committed for layout {}, prepared for {}",
+                                   terms_.id, decision.layout_hash, terms_.layout_hash));
+  }
+  if (commit) step_ = decision.step;
+  Feed(engine::OutcomeReceived{commit});
+}
+
+void TransactionPart::OnGo(bool stay_paused) {
+  stay_paused_ = stay_paused;
+  Feed(engine::GoReceived{});
+}
+
+void TransactionPart::RepeatFollowed() {
+  if (!machine_.followed()) return;
+  Feed(engine::OutcomeReceived{machine_.state() == State::kCommitted});
+}
+
+// A promise that cannot be kept is not made. An outcome needs no promise: it is in the register,
+// and following it is idempotent.
+bool TransactionPart::JournalState(State state) {
+  Status put = OkStatus();
+  if (state == State::kPreparing) {
+    put = journal_.Put(kPrepareKey, fmt::format("{} {}", terms_.id, terms_.prepare));
+  }
+  if (put) {
+    put =
+        journal_.Put(kStateKey, fmt::format("{} {}", terms_.id, static_cast<std::uint32_t>(state)));
+  }
+  if (put) {
+    world_.fault_point(fmt::format("participant.{}.journaled", ToString(state)));
+    return true;
+  }
+  world_.note_error("journal: " + put.error().ToString());
+  if (state == State::kCommitted || state == State::kAborted) return true;
+  events_.push_front(engine::JournalFailed{state, std::move(put)});
+  return false;
+}
+
+void TransactionPart::Perform(const engine::ParticipantAction& action) {
+  std::visit(Overloaded{
+                 [&](const engine::CheckAndReserve&) {
+                   events_.push_front(engine::LocalChecked{world_.check()});
+                 },
+                 [&](const engine::ConnectRanks&) { world_.connect(); },
+                 [&](const engine::RaiseRequest& a) { world_.raise_request(a.at_step); },
+                 [&](const engine::RunTransfer&) { world_.transfer(step_); },
+                 [&](const engine::JournalState& a) { refused_ = !JournalState(a.state); },
+                 [&](const engine::Report& a) { world_.report(a); },
+                 [&](const engine::FlipAndAdopt&) { world_.flip(step_); },
+                 [&](const engine::CleanUp&) { world_.clean_up(); },
+                 [&](const engine::ReleaseRanks&) { world_.release(stay_paused_); },
+                 [&](const engine::ResumeOld&) { world_.resume_old(stay_paused_); },
+                 [&](const engine::ReadRegister& a) { world_.ask(a.write_abort); },
+                 [&](const engine::Halt& a) {
+                   halted_ = true;
+                   world_.halt(a.reason);
+                 },
+                 [&](const engine::Forget&) {
+                   forgotten_ = true;
+                   if (const Status cleared = Clear(journal_); !cleared) {
+                     world_.note_error("journal: " + cleared.error().ToString());
+                   }
+                 },
+             },
+             action);
+}
+
+}  // namespace tessera::agents

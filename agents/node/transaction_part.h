@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// One transaction at a node: feeds its participant, keeps its promises in the journal, and hands
+/// every other action to its World.
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "engine/history/durable_store.h"
+#include "engine/txn/decision.h"
+#include "engine/txn/participant.h"
+#include "ptc/base/result.h"
+
+namespace tessera::agents {
+
+/// No socket, clock, thread or file of its own.
+/// \threadsafety The loop's thread.
+class TransactionPart {
+ public:
+  /// What the transaction is bound to.
+  struct Terms {
+    std::int64_t id = 0;
+    std::string job;
+    std::int64_t slot = 0;
+    std::string layout_hash;  // of the new layout
+    std::string prepare;      // the message that began it, for the journal
+  };
+  /// A row of the journal that an earlier agent of the node wrote.
+  struct Kept {
+    std::int64_t id = 0;
+    engine::ParticipantState state = engine::ParticipantState::kIdle;
+    std::string prepare;
+  };
+  struct World {
+    /// Checks plan, memory and hashes, and reserves memory.
+    std::function<Status()> check;
+    /// Starts joining ranks and builds groups. RanksConnected is the result, also inside the call.
+    std::function<void()> connect;
+    /// Raises the request word. RanksPaused is the result, also inside the call.
+    std::function<void(std::int64_t at_step)> raise_request;
+    /// Starts the transfer of the state after `step`. TransferEnded is the result.
+    std::function<void(std::int64_t step)> transfer;
+    std::function<void(const engine::Report& report)> report;
+    /// Flips to the new layout, whose state is that after `step`. Idempotent. RanksAttached is the
+    /// result, also inside the call.
+    std::function<void(std::int64_t step)> flip;
+    /// Ends joining ranks and the transfer. CleanedUp is the result, also inside the call.
+    std::function<void()> clean_up;
+    std::function<void(bool stay_paused)> release;
+    std::function<void(bool stay_paused)> resume_old;
+    /// Reads the register, or writes `abort` to it.
+    std::function<void(bool write_abort)> ask;
+    /// The transaction is over here. The last call; the part may be destroyed in it.
+    std::function<void(bool stay_paused)> forgotten;
+    /// A contradiction that only a fault of disk or memory can cause: the agent must stop.
+    std::function<void(const std::string& why)> halt;
+    std::function<void(const std::string& text)> note_error;
+    /// Named moments, for tests that kill the agent there.
+    std::function<void(const std::string& point)> fault_point = [](const std::string&) {};
+  };
+
+  /// `journal` must outlive the part.
+  TransactionPart(Terms terms, engine::DurableStore& journal, World world);
+  /// Of a restarted agent.
+  TransactionPart(Terms terms, engine::ParticipantState state, engine::DurableStore& journal,
+                  World world);
+  TransactionPart(const TransactionPart&) = delete;
+  TransactionPart& operator=(const TransactionPart&) = delete;
+  /// The transaction in the journal, or nullopt. Ignores a state of another transaction, which is
+  /// left if an erasure failed.
+  /// \error kDataLoss naming the row; those of the store
+  static Result<std::optional<Kept>> Load(engine::DurableStore& journal);
+  /// Erases both rows.
+  static Status Clear(engine::DurableStore& journal);
+
+  /// Handles the event, and then those that its actions lead to, in their order.
+  void Feed(engine::ParticipantEvent event);
+  void OnTransfer(std::int64_t step);
+  /// The value of the transaction's slot. A decision of another transaction means that this one can
+  /// no longer be committed.
+  void OnDecision(const engine::Decision& decision);
+  void OnGo(bool stay_paused);
+  /// Reports again that the outcome was followed: the report or the Go may have been lost.
+  void RepeatFollowed();
+
+  const Terms& terms() const { return terms_; }
+  engine::ParticipantState state() const { return machine_.state(); }
+  bool followed() const { return machine_.followed(); }
+
+ private:
+  void Perform(const engine::ParticipantAction& action);
+  /// \return whether the actions after it may be carried out
+  bool JournalState(engine::ParticipantState state);
+
+  const Terms terms_;
+  engine::DurableStore& journal_;
+  const World world_;
+  engine::Participant machine_;
+  std::deque<engine::ParticipantEvent> events_;
+  bool draining_ = false;
+  bool refused_ = false;  // the journal refused a state: the remaining actions are dropped
+  bool forgotten_ = false;
+  bool halted_ = false;
+  bool stay_paused_ = false;
+  std::int64_t step_ = 0;
+};
+
+}  // namespace tessera::agents

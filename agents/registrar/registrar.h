@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// The registrar runs in the agent of the first node. It holds the job table and the decision
+/// register, plans and coordinates transactions, answers panels and command lines, and writes the
+/// history of the cluster. It uses the agent's loop thread only.
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "agents/decision/embedded.h"
+#include "agents/move/cell_digests.h"
+#include "agents/net/loop.h"
+#include "agents/net/socket.h"
+#include "agents/node/config.h"
+#include "agents/node/peers.h"
+#include "agents/registrar/data_opener.h"
+#include "agents/registrar/node_query_client.h"
+#include "agents/registrar/start_watch.h"
+#include "agents/registrar/transaction_run.h"
+#include "agents/registrar/transfer_count.h"
+#include "agents/views/view_desk.h"
+#include "agents/wire/convert.h"
+#include "agents/wire/tessera/wire/node.pb.h"
+#include "engine/cluster/holding.h"
+#include "engine/cluster/link_speeds.h"
+#include "engine/cluster/snapshot.h"
+#include "engine/history/history.h"
+#include "engine/history/journal.h"
+#include "engine/model/gpt.h"
+#include "engine/search/propose.h"
+#include "engine/transfer/progress.h"
+#include "engine/txn/coordinator.h"
+#include "ptc/plan/plan.h"
+#include "ptc/topology/topology.h"
+
+namespace tessera::agents {
+
+class Registrar {
+ public:
+  /// \error `port in use: tcp://…`; or naming the file that cannot be opened
+  static Result<std::unique_ptr<Registrar>> Start(Loop& loop, NetContext& net,
+                                                  const AgentConfig& config, const CurveKeys& keys);
+  ~Registrar();
+
+ private:
+  using Clock = Loop::Clock;
+  /// A reply that may be sent later, to all connections that sent the same request id.
+  class PendingReply;
+  using ReplyPtr = std::shared_ptr<PendingReply>;
+
+  struct Node {
+    std::int32_t number = 0;
+    engine::NodeState state = engine::NodeState::kJoining;
+    std::string identity;  // routing id of its connection
+    std::int64_t incarnation = 0;
+    std::int64_t keeper_pid = 0;
+    Clock::time_point last_seen;
+    bool killed = false;    // on request: dead as soon as it is silent
+    std::string machine;    // nodes with equal machines share cores
+    std::string version;    // of the agent
+    std::string link_mark;  // see LinkMarkOf
+    wire::Peer peer;
+    std::vector<wire::NodeDevice> devices;
+    std::int64_t view_bytes = 0;
+  };
+  struct Job {
+    Job(std::string job_name, engine::JobSettings job_settings, ptc::Layout job_layout)
+        : name(std::move(job_name)),
+          settings(std::move(job_settings)),
+          layout(std::move(job_layout)) {}
+    std::string name;
+    engine::JobSettings settings;
+    ptc::Layout layout;
+    engine::StepOptions options;
+    engine::DataStatus data = {};  // empty until the data are open
+    std::int64_t epoch = 1;
+    std::int64_t timeline = 0;
+    std::int64_t slot = 1;  // of the next decision
+    engine::JobState state = engine::JobState::kStarting;
+    std::string reason;
+    std::int64_t step = 0;
+    std::optional<double> loss, tokens_per_second;
+    std::deque<double> step_seconds;  // the last steps of this configuration
+    double usual_step_seconds = 1;    // of the last configuration that ran
+    Clock::time_point last_step;      // when a later step than before was reported by any node
+    std::int64_t heard_step = 0;      // the latest step in an arena, by heartbeats
+    std::int64_t recorded = 0;        // the last step whose sample is in samples_ or the history
+    std::map<std::int64_t, engine::Sample>
+        ahead;                              // samples that arrived before that of an earlier step
+    ReplyPtr starting;                      // answered once all ranks are ready
+    std::optional<StartWatch> start_watch;  // until all ranks are ready
+    std::string start_note;                 // for that reply: why this mesh was chosen
+    std::set<std::int32_t> not_ready;       // nodes whose ranks are not all ready
+    std::uint64_t start = 0;                // identifies this start of a job with this name
+    /// A node whose ranks all wait at a step boundary.
+    struct PausedNode {
+      std::int64_t step = 0;
+      std::uint64_t request = 0;
+      std::string reason;  // why a rank cannot read its data; else empty
+    };
+    std::map<std::int32_t, PausedNode> paused_nodes;
+    std::map<std::int32_t, PausedNode> resumed;  // paused_nodes at the last resume
+    /// What each rank holds; computed once per epoch.
+    const std::vector<engine::Holding>& Holdings() const {
+      if (holdings_epoch != epoch) {
+        holdings = engine::HoldingsOf(layout);
+        holdings_epoch = epoch;
+      }
+      return holdings;
+    }
+    mutable std::vector<engine::Holding> holdings;
+    mutable std::int64_t holdings_epoch = 0;
+  };
+  /// A job that starts as soon as this node has opened its data.
+  struct Opening {
+    ReplyPtr reply;
+    engine::JobSettings settings;
+    RankLoading loading;
+    Clock::time_point began, last_progress;
+    DataOpener::Id id = 0;
+  };
+  /// Pauses a job, or computes its digest at a step boundary.
+  struct JobOperation {
+    enum class Kind { kPause, kDigest } kind = Kind::kPause;
+    std::string job;
+    std::uint64_t number = 0;
+    bool was_paused = false;
+    std::int64_t step = 0;
+    std::set<std::int32_t> waiting;
+    bool digesting = false;
+    std::vector<DeviceDigests> digests;
+    ReplyPtr reply;
+    Clock::time_point deadline;
+  };
+  struct Planned {
+    ptc::Layout to;
+    ptc::Plan plan;
+    engine::PlanSummary summary;
+    std::string cluster = {};  // JSON of the topology that the plan was made with
+  };
+  /// A measurement of links that is in progress.
+  struct LinkRound {
+    std::vector<std::int32_t> nodes;  // one per host, ascending
+    std::size_t done = 0;             // number of nodes that have measured
+    engine::LinkSpeeds speeds;
+    ReplyPtr reply;
+    Clock::time_point began = Clock::now();
+  };
+  /// State that a client hands in. The transaction fetches it instead of moving the present state.
+  struct HandIn {
+    std::int64_t step = 0;  // the job continues after this step
+    wire::HandInSource source;
+  };
+  /// The request of a transaction.
+  struct TxnRequestInfo {
+    std::string request_id = {};
+    std::string requester = {};
+    std::int64_t at_step = 0;
+    bool unrecorded = false;
+    std::optional<HandIn> hand_in = {};
+  };
+  struct Txn {
+    explicit Txn(Planned what)
+        : planned(std::move(what)), progress(planned.plan.bytes.moved(), Clock::now()) {}
+    std::int64_t id = 0;
+    std::string job;
+    Planned planned;
+    std::int64_t slot = 0, epoch = 0, at_step = 0;
+    std::int64_t timeline = 0;  // of the job once it is committed
+    std::optional<HandIn> hand_in;
+    bool was_paused = false;
+    std::unique_ptr<TransactionRun> run;
+    engine::HistoryEntry entry;
+    Clock::time_point phase_began = Clock::now();
+    std::optional<StartWatch> start_watch;  // while it prepares
+    std::optional<Clock::time_point> paused_since, pause_deadline;
+    double pause = 0;
+    TransferCount count;
+    engine::Progress progress;
+    std::int64_t checksums_equal = 0;
+    std::vector<DeviceDigests> before, after;
+    std::map<ptc::DeviceId, std::string> lost_ranks;  // with the reason
+  };
+
+  Registrar(Loop& loop, const AgentConfig& config);
+  Status Open(NetContext& net, const CurveKeys& keys);
+  Status Recover();
+
+  // ---- messages (registrar.cpp)
+  void OnReady();
+  void OnRequest(const std::string& identity, const wire::Request& request);
+  void OnHello(const std::string& identity, const wire::Hello& hello, const ReplyPtr& reply);
+  void OnNode(const std::string& identity, const wire::FromNode& message);
+  void SendReply(const std::string& identity, const wire::Reply& reply);
+  /// \error kUnavailable if the node is not connected
+  Status SendTo(std::int32_t node, const wire::ToNode& message);
+  void Publish(wire::Published message);
+  void PublishSnapshot();
+  void MarkDirty() { dirty_ = true; }
+  void AddEvent(engine::Severity severity, const std::string& source, const std::string& text);
+  /// Stores why a write of the history failed, and publishes a change of that.
+  /// \return whether the write succeeded
+  bool NoteRecorded(const Status& written);
+  /// Writes the record of a transaction, or keeps it until the history is writable.
+  void Record(const engine::HistoryEntry& entry);
+  engine::ClusterSnapshot Snapshot() const;
+  engine::TxnStatus TxnStatusNow() const;
+
+  // ---- nodes (registrar_nodes.cpp)
+  void OnRegister(const std::string& identity, const wire::Register& message);
+  void OnTick();
+  void OnNodeSilent(Node& node);
+  void OnHeartbeat(Node& node, const wire::Heartbeat& message);
+  /// Lists a node that the journal names and that has not registered with this registrar. If it
+  /// does not, it counts as lost like any silent node.
+  void ExpectNode(std::int32_t number);
+  /// The node without which the job can make no step, or nullptr.
+  const Node* FindLostNode(const Job& job, Clock::time_point now) const;
+  void OnStoreSet(const wire::StoreSet& message);
+  void OnStoreGet(std::int32_t node, const wire::StoreGet& message);
+  void OnDecide(std::int32_t node, const wire::Decide& message);
+  void OnKillNode(const wire::KillNodeRequest& request, const ReplyPtr& reply);
+  void OnFailDevice(const wire::FailDeviceRequest& request, const ReplyPtr& reply);
+  void OnShutdown(const ReplyPtr& reply);
+  Peers AllPeers() const;
+  Node* FindNode(std::int32_t number);
+  const wire::NodeDevice* FindDevice(ptc::DeviceId id) const;
+  /// \error naming the device and why `job` cannot use it
+  Status CheckDevice(ptc::DeviceId id, const std::string& job) const;
+
+  // ---- starting a job (registrar_start.cpp)
+  void OnStartJob(const wire::StartJobRequest& request, const ReplyPtr& reply);
+  /// Checks the request as far as possible without its data.
+  Result<engine::JobSettings> CheckStart(const wire::StartJobRequest& request) const;
+  Status StartJob(const wire::StartJobRequest& request, const engine::DataStatus& data,
+                  const ReplyPtr& reply);
+  // ---- data of jobs that start (registrar_opening.cpp)
+  /// `then` runs unless the opening is stopped or stalls.
+  /// \pre no opening of that name
+  void OpenForStart(const std::string& name, const engine::JobSettings& settings,
+                    const ReplyPtr& reply, DataOpener::Done then);
+  /// Cancels the opening and fails its start request.
+  /// \pre there is one
+  void EndOpening(const std::string& name, const Error& why);
+  /// Carries out a request to stop a job whose data are being opened.
+  /// \return whether the job was being opened
+  bool StopOpening(const wire::JobRequest& request, const ReplyPtr& reply);
+  /// \error kFailedPrecondition with the progress of the opening
+  Status CheckNotOpening(const std::string& name) const;
+  void OnRankLoad(std::int32_t node, const wire::RankLoad& message);
+  /// Fails the starts that have stalled.
+  void GiveUpStarts(Clock::time_point now);
+  /// Begins to watch the ranks that the transaction starts.
+  static void WatchJoining(Txn& txn, const Job& job);
+  std::string LateText(const StartWatch::Late& late);
+  std::vector<engine::JobStatus> OpeningJobs() const;
+
+  /// The first empty slot of the decision register for `job`, from `first` on.
+  Result<std::int64_t> FirstFreeSlot(const std::string& job, std::int64_t first);
+  /// Opens the data of a job from the journal, for its row in the snapshot.
+  void DescribeJournaledData(const Job& job);
+  struct StartChoice {
+    ptc::DeviceMesh mesh;
+    engine::StepOptions options;
+    std::string why;  // empty if the request gives mesh and options
+  };
+  Result<StartChoice> ChooseStart(const wire::StartJobRequest& request, const std::string& name,
+                                  const engine::JobSettings& settings) const;
+
+  // ---- steps and samples (registrar_samples.cpp)
+  void OnStep(const wire::StepReport& message);
+  /// Publishes and records the samples that follow the last recorded step without a gap; with
+  /// `all`, all samples.
+  void ReleaseSamples(Job& job, bool all);
+  void FlushSamples();
+  /// Deletes a bounded number of old rows if the history exceeds its limits.
+  void RetainHistory();
+  Status RecoverSteps();
+  /// Records all pending samples, then expects the step after `step` next.
+  void RestartStepCountAt(Job& job, std::int64_t step);
+
+  // ---- jobs (registrar_jobs.cpp)
+  Job* FindJob(const std::string& name);
+  Result<Job*> NeedJob(const std::string& name);
+  std::set<std::int32_t> NodesOf(const ptc::Layout& layout) const;
+  void OnJobReady(std::int32_t node, const wire::JobReady& message);
+  void OnJobRequest(const wire::JobRequest& request, const ReplyPtr& reply);
+  void BeginOperation(JobOperation::Kind kind, Job& job, const ReplyPtr& reply);
+  void OnJobPaused(std::int32_t node, const wire::JobPaused& message);
+  /// Marks a running job as paused if all its nodes have stopped by themselves, at the same step.
+  void MarkPausedIfAllStopped(Job& job);
+  /// "data: web.bin at byte 96: …" if the ranks wait because of unreadable data, else empty.
+  static std::string DataProblem(const Job& job);
+  void OnDigests(std::int32_t node, const wire::DigestsReport& message);
+  void EndOperation();
+  void ResumeAfter(const JobOperation& operation);
+  void FailOperation(const Error& error);
+  void ResumeJob(Job& job);
+  void SendResume(const Job& job, std::int32_t node);
+  /// Whether ranks of the node may be waiting because a resume message was lost.
+  static bool MissedResume(const Job& job, std::int32_t node, const wire::NodeJob& row);
+  void StopJob(const std::string& name, bool forget);
+  wire::ToNode StartMessage(const Job& job) const;
+  void ResendStops(const wire::Register& message);
+  void FailJob(Job& job, const std::string& reason);
+  void OnRankExited(std::int32_t node, const wire::RankExited& message);
+  /// Reports an error as an event too.
+  Status JournalJob(const Job& job);
+  Status CheckIdle() const;
+  /// Of the present configuration; nullopt before it has made a few steps.
+  static std::optional<double> MedianStepSeconds(const Job& job);
+  /// For deadlines: the length of recent steps, of any configuration.
+  static double UsualStepSeconds(const Job& job);
+  std::chrono::milliseconds PauseDeadline(const Job& job, std::int64_t at_step) const;
+
+  // ---- plans (registrar_plan.cpp)
+  static Status CheckCanMove(const Job& job);
+  struct Target {
+    ptc::MeshShape shape;
+    engine::StepOptions options;
+    std::vector<ptc::DeviceId> devices, idle;
+    std::string why;
+  };
+  Result<Target> ChooseTarget(const Job& job, const wire::PlanRequest& request,
+                              std::vector<ptc::DeviceId> devices) const;
+  Result<Planned> MakePlanFor(const Job& job, const wire::PlanRequest& request) const;
+  /// The input of the search for configurations of a job on `devices`.
+  engine::SearchInput SearchInputOf(const std::string& name, const engine::JobSettings& settings,
+                                    std::vector<ptc::DeviceId> devices) const;
+  engine::SearchInput SearchInputOf(const Job& job, std::vector<ptc::DeviceId> devices) const;
+  /// \error naming a device that does not exist, is not usable, or occurs twice
+  Result<std::vector<ptc::DeviceId>> UsableDevices(
+      const google::protobuf::RepeatedPtrField<wire::Device>& devices,
+      const std::string& job) const;
+  void OnPropose(const wire::ProposeRequest& request, const ReplyPtr& reply) const;
+
+  // ---- links (registrar_links.cpp)
+  /// Hosts and bandwidths: measured, else emulated, else assumed.
+  ptc::Topology TopologyNow() const;
+  /// All devices, or those that are usable now.
+  ptc::Cluster ClusterOf(ptc::Topology topology, bool usable_only) const;
+  Status RecoverLinks();
+  Status JournalLinks();
+  static std::string LinkMarkOf(const wire::Register& message);
+  /// Drops the bandwidths of `node` that were measured with another machine, address or port.
+  void ForgetChangedLinks(const Node& node);
+  void OnTopology(const wire::TopologyRequest& request, const ReplyPtr& reply);
+  Status CheckNotMeasuring() const;
+  void MeasureNextLink();
+  Status NoteLinks(std::int32_t node, const wire::LinksAnswer& answer);
+  void EndLinkRound();
+  void AnswerTopology(const ReplyPtr& reply) const;
+
+  // ---- queries that nodes answer (registrar_queries.cpp)
+  void OnProbe(const wire::ProbeRequest& request, const ReplyPtr& reply);
+  void OnDoctor(const ReplyPtr& reply);
+  void OnLog(const wire::LogRequest& request, const ReplyPtr& reply);
+  Status InstallCalibration(engine::Calibration calibration);
+  Status RecoverCalibration();
+
+  // ---- views of a job's state (registrar_views.cpp)
+  ViewDesk::World WorldOfViews();
+  Result<ViewableJob> FindViewable(const std::string& name);
+  void OnJobs(const ReplyPtr& reply);
+  void OnView(const std::string& request_id, const wire::ViewRequest& request,
+              const ReplyPtr& reply);
+  /// Sends `message` to all nodes, because a restarted registrar does not know which nodes hold a
+  /// view. Replies with `status`.
+  void ForwardToAll(const wire::ToNode& message, const ReplyPtr& reply,
+                    const Status& status = OkStatus());
+
+  // ---- hand-ins (registrar_hand_in.cpp)
+  void OnHandIn(const std::string& request_id, const wire::HandInRequest& request,
+                const ReplyPtr& reply);
+  Result<Planned> PlanHandIn(const Job& job, const wire::HandInRequest& request) const;
+
+  // ---- transactions (registrar_txn.cpp)
+  using AnswerAct = std::function<void(std::int64_t transaction)>;
+  /// Calls `answer` if an earlier request with this id began a transaction.
+  /// \return whether it did
+  bool AnswerFromAct(const std::string& request_id, const AnswerAct& answer);
+  static Status CheckPausedOrRunning(const Job& job);
+  /// Journals and records the transaction. The caller then feeds engine::Begin.
+  /// \pre CheckIdle, CheckPausedOrRunning
+  /// \error kResourceExhausted if the history cannot be written
+  Status BeginTxn(Job& job, Planned planned, TxnRequestInfo request);
+  void OnApply(const std::string& request_id, const wire::ApplyRequest& request,
+               const ReplyPtr& reply);
+  void OnTxnRequest(const wire::TxnRequest& request, const ReplyPtr& reply);
+  void OnCancel(const wire::CancelRequest& request, const ReplyPtr& reply);
+  void OnTxnReport(std::int32_t node, const wire::TxnReport& message);
+  /// Sends the outcome again to connected nodes that have not followed it. The first message may
+  /// have been lost with a connection.
+  void RepeatOutcome();
+  /// Whether the job of a finished transaction is paused now.
+  bool IsPausedSince(std::int64_t transaction);
+  void OnTxnProgress(std::int32_t node, const wire::TxnProgress& message);
+  void Feed(engine::CoordinatorEvent event);
+  /// \pre txn_ has all but `run`
+  std::unique_ptr<TransactionRun> MakeRun(engine::Coordinator machine);
+  Status SendRequest(const engine::CoordinatorAction& action);
+  void OnPhaseChanged(engine::TxnPhase before);
+  wire::ToNode PrepareMessage() const;
+  engine::DigestsCompared CompareDigests();
+  void AdoptDecision(const engine::Decision& decision);
+  void FinishTxn(bool committed, const std::string& reason);
+  Status JournalTxn();
+  Status RecoverTxn();
+  /// The decision in the slot. An empty slot of a transaction that does not run any more gets
+  /// `abort`: its coordinator never wrote `commit`, and nobody else would decide.
+  /// \error kUnavailable if the register cannot be read
+  Result<std::optional<engine::Decision>> DecisionOf(const std::string& job, std::int64_t slot,
+                                                     std::int64_t transaction);
+  /// Tells the node the outcome of a transaction that does not run any more.
+  void SendPastOutcome(std::int32_t node, const wire::Register& message);
+  /// The number that the next call of NextNumber returns.
+  Result<std::int64_t> UpcomingNumber();
+  /// \error those of the journal; the number is then not used
+  Result<std::int64_t> NextNumber();
+
+  Loop& loop_;
+  const AgentConfig config_;
+  std::optional<Socket> router_, events_;
+  std::unique_ptr<engine::Journal> journal_;
+  std::unique_ptr<engine::History> history_;
+  std::unique_ptr<EmbeddedRegister> register_;
+
+  std::map<std::int32_t, Node> nodes_;
+  std::map<std::string, Job> jobs_;
+  std::set<std::string> ended_;  // names of stopped jobs whose memory was freed
+  std::optional<JobOperation> operation_;
+  engine::Calibration calibration_;
+  engine::LinkSpeeds links_;
+  std::optional<LinkRound> link_round_;
+  NodeQueryClient node_queries_;
+  ViewDesk views_;
+  DataOpener openers_;
+  std::map<std::string, Opening> openings_;
+  std::optional<Txn> txn_;                     // running
+  std::optional<engine::TxnStatus> last_txn_;  // the last finished one
+  std::map<std::string, ReplyPtr> replies_;    // by request id
+  std::deque<std::string> reply_order_;
+  std::map<std::string, std::string> clients_;  // requester, by identity of a connection
+  std::deque<std::string> client_order_;
+  struct Rendezvous {
+    std::map<std::string, std::string> values;
+    std::multimap<std::string, std::pair<std::int32_t, std::uint64_t>>
+        waits;  // key -> node, ticket
+  };
+  std::map<std::tuple<std::string, std::int64_t, std::int64_t>, Rendezvous>
+      rendezvous_;  // by job, epoch, attempt
+  std::vector<engine::Sample> samples_;
+  Clock::time_point next_retention_{};
+  std::map<std::int64_t, engine::HistoryEntry> unwritten_;  // by id
+  std::string history_problem_;  // why the last write of the history failed; else empty
+  std::uint64_t published_ = 0;
+  bool dirty_ = true;
+  Clock::time_point last_snapshot_{};
+};
+
+}  // namespace tessera::agents

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+// Membership of nodes, their heartbeats, and the rendezvous of process groups.
+#include <fmt/format.h>
+
+#include "agents/registrar/pending_reply.h"
+#include "agents/registrar/registrar.h"
+#include "engine/txn/participant.h"
+#include "ptc/base/counted.h"
+
+namespace tessera::agents {
+namespace {
+/// A node is suspect after this fraction of AgentConfig::node_lost_seconds without a heartbeat.
+constexpr double kSuspectFraction = 0.3;
+}  // namespace
+
+Registrar::Node* Registrar::FindNode(std::int32_t number) {
+  const auto it = nodes_.find(number);
+  return it == nodes_.end() ? nullptr : &it->second;
+}
+
+const wire::NodeDevice* Registrar::FindDevice(ptc::DeviceId id) const {
+  const auto node = nodes_.find(id.node);
+  if (node == nodes_.end()) return nullptr;
+  const std::vector<wire::NodeDevice>& devices = node->second.devices;
+  // Agents list their devices by index, so this is the usual case.
+  const auto at = static_cast<std::size_t>(id.index);
+  if (id.index >= 0 && at < devices.size() && devices[at].index() == id.index) return &devices[at];
+  for (const wire::NodeDevice& device : devices) {
+    if (device.index() == id.index) return &device;
+  }
+  return nullptr;
+}
+
+Status Registrar::CheckDevice(ptc::DeviceId id, const std::string& job) const {
+  const wire::NodeDevice* device = FindDevice(id);
+  if (!device) {
+    std::int64_t count = 0;
+    for (const auto& [number, node] : nodes_) count += std::ssize(node.devices);
+    return NotFound(fmt::format("device {} does not exist: the cluster has {} devices on {} nodes",
+                                ToString(id), count, nodes_.size()));
+  }
+  const Node& node = nodes_.at(id.node);
+  if (node.state != engine::NodeState::kAlive) {
+    return FailedPrecondition(fmt::format(
+        "device {} cannot be used: n{} is {}, last seen {} s ago", ToString(id), id.node,
+        ToString(node.state),
+        std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - node.last_seen).count()));
+  }
+  if (device->failed()) {
+    return FailedPrecondition(fmt::format("device {} cannot be used: it failed", ToString(id)));
+  }
+  for (const auto& [name, other] : jobs_) {
+    if (name != job && other.layout.mesh().RankOf(id)) {
+      return FailedPrecondition(fmt::format("device {} is in job '{}'", ToString(id), name));
+    }
+  }
+  return OkStatus();
+}
+
+Peers Registrar::AllPeers() const {
+  Peers peers;
+  for (const auto& [number, node] : nodes_) {
+    if (node.incarnation != 0) *peers.Add() = node.peer;
+  }
+  return peers;
+}
+
+void Registrar::OnRegister(const std::string& identity, const wire::Register& m) {
+  wire::ToNode welcome;
+  welcome.mutable_welcome()->set_cluster(config_.cluster);
+  if (m.major() != kProtocolMajor || m.minor() != kProtocolMinor) {
+    welcome.mutable_welcome()->set_error(
+        fmt::format("protocol {}.{} of n{} is not {}.{} of the registrar", m.major(), m.minor(),
+                    m.node(), kProtocolMajor, kProtocolMinor));
+    std::vector<Frame> frames;
+    frames.push_back(Frame::Of(identity));
+    frames.push_back(Frame::Of(welcome.SerializeAsString()));
+    static_cast<void>(router_->Send(std::move(frames)));
+    AddEvent(engine::Severity::kError, fmt::format("n{}", m.node()), welcome.welcome().error());
+    return;
+  }
+  Node& node = nodes_[m.node()];
+  const bool fresh = node.incarnation == 0;
+  const bool restarted = !fresh && node.incarnation != m.incarnation();
+  const bool new_keeper = !fresh && node.keeper_pid != m.keeper_pid();
+  const bool was_away = !fresh && node.state != engine::NodeState::kAlive;
+  node.number = m.node();
+  node.identity = identity;
+  node.incarnation = m.incarnation();
+  node.keeper_pid = m.keeper_pid();
+  node.last_seen = Clock::now();
+  node.state = engine::NodeState::kAlive;
+  node.killed = false;
+  node.peer.set_node(m.node());
+  node.peer.set_host(m.host());
+  node.peer.set_address(m.address());
+  *node.peer.mutable_lanes() = m.lanes();
+  node.peer.set_public_key(m.public_key());
+  node.peer.clear_arena_paths();
+  for (const wire::NodeDevice& device : m.devices()) node.peer.add_arena_paths(device.arena_path());
+  node.devices.assign(m.devices().begin(), m.devices().end());
+  node.peer.set_master_port(m.master_port());
+  node.machine = m.machine();
+  node.version = m.version();
+  node.link_mark = LinkMarkOf(m);
+  ForgetChangedLinks(node);
+  for (const auto& [job_name, job] : jobs_) {
+    (*welcome.mutable_welcome()->mutable_steps())[job_name] = job.recorded;
+  }
+  static_cast<void>(SendTo(m.node(), welcome));
+  MarkDirty();
+
+  const std::string name = fmt::format("n{}", m.node());
+  if (fresh || new_keeper) {
+    AddEvent(engine::Severity::kInfo, name,
+             fmt::format("joined with {}", Counted(std::ssize(node.devices), "GPU")));
+  } else if (restarted || was_away) {
+    AddEvent(engine::Severity::kInfo, name,
+             restarted ? "the agent restarted and rejoined; its ranks continued" : "is back");
+  }
+
+  if (restarted) views_.OnNodeGone(m.node(), "the agent of " + name + " restarted");
+
+  // The state of the transaction in the journal of the node.
+  if (txn_) {
+    const auto state = engine::ParseParticipantState(m.transaction_state());
+    const bool verified = m.transaction() == txn_->id && state &&
+                          (*state == engine::ParticipantState::kVerified ||
+                           *state == engine::ParticipantState::kCommitted);
+    if (restarted) {
+      Feed(engine::NodeRestarted{m.node(), verified});
+    } else {
+      Feed(engine::NodeReconnected{m.node()});
+    }
+  }
+  if (m.transaction() != 0 && (!txn_ || m.transaction() != txn_->id)) SendPastOutcome(m.node(), m);
+
+  ResendStops(m);
+  // Repeats to the node what it may have missed about its jobs, and fails jobs whose state it lost.
+  for (auto& [job_name, job] : jobs_) {
+    if (!NodesOf(job.layout).contains(m.node()) || job.state == engine::JobState::kFailed) continue;
+    const wire::NodeJob* here = nullptr;
+    for (const wire::NodeJob& row : m.jobs()) {
+      if (row.job() == job_name) here = &row;
+    }
+    if (job.starting) {
+      if (job.not_ready.contains(m.node())) static_cast<void>(SendTo(m.node(), StartMessage(job)));
+      continue;
+    }
+    if (!here && !txn_ && job.state != engine::JobState::kStarting) {
+      FailJob(
+          job,
+          fmt::format("{} rejoined without the state of this job, because its keeper was restarted",
+                      name));
+      continue;
+    }
+    if (!here || (txn_ && txn_->job == job_name)) continue;
+    const bool wanted = operation_ && operation_->job == job_name;
+    const bool runs = job.state == engine::JobState::kRunning;
+    if (runs && !wanted && MissedResume(job, m.node(), *here)) {
+      SendResume(job, m.node());
+      continue;
+    }
+    if (!here->paused()) continue;
+    wire::JobPaused paused;
+    paused.set_job(job_name);
+    paused.set_request(here->request());
+    paused.set_step(here->step());
+    paused.set_reason(here->reason());
+    OnJobPaused(m.node(), paused);
+  }
+}
+
+void Registrar::ExpectNode(std::int32_t number) {
+  const auto [it, fresh] = nodes_.try_emplace(number);
+  if (!fresh) return;
+  it->second.number = number;
+  it->second.state = engine::NodeState::kSuspect;
+  it->second.last_seen = Clock::now();
+}
+
+void Registrar::OnHeartbeat(Node& node, const wire::Heartbeat& m) {
+  node.devices.assign(m.devices().begin(), m.devices().end());
+  node.view_bytes = m.view_bytes();
+  // Every node of a job reports its steps, so that a cut link of one of them hides none.
+  for (const wire::NodeDevice& device : node.devices) {
+    Job* job = device.job().empty() ? nullptr : FindJob(device.job());
+    if (!job || device.end() <= job->heard_step) continue;
+    job->heard_step = device.end();
+    job->last_step = Clock::now();
+  }
+  MarkDirty();
+  wire::ToNode ack;
+  ack.mutable_heartbeat();
+  static_cast<void>(SendTo(node.number, ack));
+}
+
+// Silence alone proves nothing: ranks train on without the registrar. A job has lost a node if that
+// was killed, or if it is silent and the nodes that are not silent make no step without it. A job
+// that is paused makes no steps anyway.
+const Registrar::Node* Registrar::FindLostNode(const Job& job, Clock::time_point now) const {
+  const Node* silent = nullptr;
+  bool heard = false;
+  for (const std::int32_t number : NodesOf(job.layout)) {
+    const auto it = nodes_.find(number);
+    if (it == nodes_.end()) continue;
+    if (it->second.state == engine::NodeState::kDead) return &it->second;
+    if (it->second.state == engine::NodeState::kUnmanaged) silent = &it->second;
+    if (it->second.state == engine::NodeState::kAlive) heard = true;
+  }
+  if (!silent || !heard || job.state != engine::JobState::kRunning) return nullptr;
+  const auto patience = std::max(std::chrono::duration<double>(config_.node_lost_seconds),
+                                 std::chrono::duration<double>(5 * UsualStepSeconds(job)));
+  return now - job.last_step > patience ? silent : nullptr;
+}
+
+void Registrar::OnTick() {
+  const auto now = Clock::now();
+  const std::chrono::duration<double> lost_after(config_.node_lost_seconds);
+  const auto suspect_after = kSuspectFraction * lost_after;
+  for (auto& [number, node] : nodes_) {
+    const std::chrono::duration<double> silent = now - node.last_seen;
+    const auto before = node.state;
+    if (node.state == engine::NodeState::kAlive && silent > suspect_after) {
+      node.state = engine::NodeState::kSuspect;
+      AddEvent(engine::Severity::kWarning, fmt::format("n{}", number),
+               fmt::format("suspect: no heartbeat for {:.0f} s", suspect_after.count()));
+    }
+    if (node.state == engine::NodeState::kSuspect && silent <= suspect_after) {
+      node.state = engine::NodeState::kAlive;
+    }
+    if (node.state == engine::NodeState::kSuspect && silent > lost_after) OnNodeSilent(node);
+    if (node.state != before) MarkDirty();
+  }
+  std::map<std::string, std::int32_t> lost;  // FailJob erases a starting job from jobs_
+  for (const auto& [name, job] : jobs_) {
+    if (job.state == engine::JobState::kFailed || txn_) continue;
+    if (const Node* node = FindLostNode(job, now)) lost[name] = node->number;
+  }
+  for (const auto& [name, number] : lost) {
+    FailJob(*FindJob(name), fmt::format("n{} was lost", number));
+  }
+  GiveUpStarts(now);
+  if (txn_ && txn_->pause_deadline && now > *txn_->pause_deadline) {
+    txn_->pause_deadline.reset();
+    Feed(
+        engine::PauseOverdue{fmt::format("'{}' did not reach a step boundary in time", txn_->job)});
+  }
+  RepeatOutcome();
+  if (operation_ && now > operation_->deadline) {
+    FailOperation(
+        Timeout(fmt::format("'{}' did not reach a step boundary in time", operation_->job)));
+  }
+  FlushSamples();
+  RetainHistory();
+}
+
+void Registrar::OnNodeSilent(Node& node) {
+  node.state = node.killed ? engine::NodeState::kDead : engine::NodeState::kUnmanaged;
+  const std::string silent = fmt::format("silent for {} s", config_.node_lost_seconds);
+  const std::string text = fmt::format("n{} was {}", node.number, silent);
+  AddEvent(engine::Severity::kError, fmt::format("n{}", node.number),
+           node.killed ? "dead: its keeper was killed" : "unmanaged: " + silent);
+  if (txn_) Feed(engine::NodeSilent{node.number, text});
+  if (operation_ && operation_->waiting.contains(node.number)) FailOperation(Unavailable(text));
+  views_.OnNodeGone(node.number, text);
+  std::vector<std::string> lost;  // FailJob erases a starting job from jobs_
+  for (const auto& [name, job] : jobs_) {
+    if (job.starting && job.not_ready.contains(node.number)) lost.push_back(name);
+  }
+  for (const std::string& name : lost) FailJob(*FindJob(name), text);
+}
+
+// ---- rendezvous
+
+void Registrar::OnStoreSet(const wire::StoreSet& m) {
+  Rendezvous& store = rendezvous_[{m.job(), m.epoch(), m.attempt()}];
+  store.values[m.key()] = m.value();
+  const auto [first, last] = store.waits.equal_range(m.key());
+  for (auto it = first; it != last; ++it) {
+    wire::ToNode answer;
+    answer.mutable_store_value()->set_ticket(it->second.second);
+    answer.mutable_store_value()->set_present(true);
+    answer.mutable_store_value()->set_value(m.value());
+    static_cast<void>(SendTo(it->second.first, answer));
+  }
+  store.waits.erase(first, last);
+}
+
+void Registrar::OnStoreGet(std::int32_t node, const wire::StoreGet& m) {
+  Rendezvous& store = rendezvous_[{m.job(), m.epoch(), m.attempt()}];
+  const auto value = store.values.find(m.key());
+  if (value == store.values.end()) {
+    store.waits.emplace(m.key(), std::pair{node, m.ticket()});
+    return;
+  }
+  wire::ToNode answer;
+  answer.mutable_store_value()->set_ticket(m.ticket());
+  answer.mutable_store_value()->set_present(true);
+  answer.mutable_store_value()->set_value(value->second);
+  static_cast<void>(SendTo(node, answer));
+}
+
+// A participant reads the decision, or gives up and writes `abort`.
+void Registrar::OnDecide(std::int32_t node, const wire::Decide& m) {
+  wire::ToNode answer;
+  answer.mutable_decided()->set_job(m.job());
+  answer.mutable_decided()->set_slot(m.slot());
+  const bool over = !txn_ || txn_->id != m.transaction();
+  if (!m.value().empty()) {
+    const auto wanted = engine::ParseDecision(m.value());
+    if (wanted && !wanted->commit) {
+      const auto held = register_->Write(m.job(), m.slot(), *wanted);
+      if (held) answer.mutable_decided()->set_value(ToText(*held));
+      if (held && !held->commit && txn_ && txn_->id == wanted->transaction) {
+        Feed(engine::CancelRequested{fmt::format("n{} gave up waiting", node)});
+      }
+    }
+  } else if (const auto held = over ? DecisionOf(m.job(), m.slot(), m.transaction())
+                                    : register_->Read(m.job(), m.slot());
+             held && *held) {
+    answer.mutable_decided()->set_value(ToText(**held));
+  }
+  static_cast<void>(SendTo(node, answer));
+}
+
+// ---- acts on nodes
+
+void Registrar::OnKillNode(const wire::KillNodeRequest& request, const ReplyPtr& reply) {
+  Node* node = FindNode(request.node());
+  if (!node) {
+    return reply->Fail(NotFound(fmt::format("node n{} does not exist: the cluster has {} nodes",
+                                            request.node(), nodes_.size())));
+  }
+  if (node->state == engine::NodeState::kDead) {
+    return reply->Fail(FailedPrecondition(fmt::format("node n{} is dead already", request.node())));
+  }
+  if (request.node() == config_.node) {
+    return reply->Fail(FailedPrecondition(
+        fmt::format("node n{} holds the registrar: use `tesseractl down`", request.node())));
+  }
+  node->killed = true;
+  wire::ToNode die;
+  die.mutable_die()->set_clean(false);
+  if (const Status sent = SendTo(request.node(), die); !sent) return reply->Fail(sent.error());
+  AddEvent(engine::Severity::kWarning, fmt::format("n{}", request.node()), "killed on request");
+  wire::Reply done;
+  done.mutable_done();
+  reply->Done(std::move(done));
+}
+
+void Registrar::OnFailDevice(const wire::FailDeviceRequest& request, const ReplyPtr& reply) {
+  const auto id = Decode(request.device());
+  if (!id) return reply->Fail(id.error());
+  if (!FindDevice(*id)) {
+    return reply->Fail(NotFound(fmt::format("device {} does not exist", ToString(*id))));
+  }
+  wire::ToNode message;
+  message.mutable_fail_device()->set_index(id->index);
+  if (const Status sent = SendTo(id->node, message); !sent) return reply->Fail(sent.error());
+  wire::Reply done;
+  done.mutable_done();
+  reply->Done(std::move(done));
+}
+
+void Registrar::OnShutdown(const ReplyPtr& reply) {
+  AddEvent(engine::Severity::kInfo, "registrar", "the cluster goes down on request");
+  wire::Reply done;
+  done.mutable_done();
+  reply->Done(std::move(done));
+  FlushSamples();
+  // The node of the registrar ends last, after the others have received the message.
+  loop_.After(std::chrono::milliseconds(100), [this] {
+    wire::ToNode die;
+    die.mutable_die()->set_clean(true);
+    for (const auto& [number, node] : nodes_) {
+      if (number != config_.node) static_cast<void>(SendTo(number, die));
+    }
+    loop_.After(std::chrono::milliseconds(100),
+                [this, die] { static_cast<void>(SendTo(config_.node, die)); });
+  });
+}
+
+}  // namespace tessera::agents

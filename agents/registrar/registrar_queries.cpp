@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Queries that the registrar sends to nodes: probe, doctor, log.
+#include <fmt/format.h>
+
+#include "agents/registrar/pending_reply.h"
+#include "agents/registrar/registrar.h"
+#include "ptc/base/counted.h"
+
+namespace tessera::agents {
+namespace {
+
+constexpr char kCalibrationKey[] = "calibration";
+/// A node's own limit for its probe is shorter: see node_queries.cpp.
+constexpr auto kProbeDeadline = std::chrono::seconds(70);
+constexpr auto kDoctorDeadline = std::chrono::seconds(10);
+constexpr auto kLogDeadline = std::chrono::seconds(10);
+constexpr std::int64_t kMostLines = 10'000;
+
+}  // namespace
+
+// ---- calibration
+
+Status Registrar::InstallCalibration(engine::Calibration calibration) {
+  TESSERA_RETURN_IF_ERROR(journal_->Put(kCalibrationKey, engine::ToJson(calibration)));
+  calibration_ = std::move(calibration);
+  return OkStatus();
+}
+
+Status Registrar::RecoverCalibration() {
+  TESSERA_TRY(const std::optional<std::string> row, journal_->Get(kCalibrationKey));
+  if (!row) return OkStatus();
+  auto calibration = engine::ParseCalibration(*row);
+  if (!calibration) {  // written by another version; the next probe replaces it
+    AddEvent(engine::Severity::kWarning, "registrar",
+             "the stored calibration cannot be read: " + calibration.error().ToString());
+    return journal_->Erase(kCalibrationKey);
+  }
+  calibration_ = std::move(*calibration);
+  return OkStatus();
+}
+
+void Registrar::OnProbe(const wire::ProbeRequest& request, const ReplyPtr& reply) {
+  const auto install = [this](const ReplyPtr& to, engine::Calibration calibration, double seconds,
+                              const std::string& how) {
+    wire::Reply out;
+    out.mutable_probe()->set_calibration(engine::ToJson(calibration));
+    out.mutable_probe()->set_seconds(seconds);
+    if (const Status installed = InstallCalibration(std::move(calibration)); !installed) {
+      return to->Fail(installed.error());
+    }
+    AddEvent(engine::Severity::kInfo, "registrar", how + to->RequesterText());
+    to->Done(std::move(out));
+  };
+  if (!request.calibration().empty()) {
+    auto calibration = engine::ParseCalibration(request.calibration());
+    if (!calibration) return reply->Fail(calibration.error());
+    return install(reply, std::move(*calibration), 0, "calibration installed");
+  }
+  if (const Status idle = CheckIdle(); !idle) return reply->Fail(idle.error());
+  if (const Status free = CheckNotMeasuring(); !free) return reply->Fail(free.error());
+  for (const auto& [name, job] : jobs_) {
+    if (job.state == engine::JobState::kPaused || job.state == engine::JobState::kFailed) continue;
+    return reply->Fail(FailedPrecondition(
+        fmt::format("job '{}' is {}: a probe needs idle machines; pause the job first", name,
+                    ToString(job.state))));
+  }
+  // Nodes of one machine share its cores, so one of them measures for all.
+  std::map<std::string, std::int32_t> first_of_machine;
+  for (const auto& [number, node] : nodes_) {
+    if (node.state == engine::NodeState::kAlive) first_of_machine.emplace(node.machine, number);
+  }
+  std::set<std::int32_t> nodes;
+  for (const auto& [machine, number] : first_of_machine) nodes.insert(number);
+  if (nodes.empty()) return reply->Fail(Unavailable("no node is alive"));
+  wire::NodeQuery query;
+  query.mutable_probe();
+  const auto began = Clock::now();
+  node_queries_.Query(
+      nodes, std::move(query), kProbeDeadline,
+      [reply, install, began](const NodeQueryClient::Answers& answers) {
+        // Every step waits for the slowest machine, so its figures are used.
+        std::optional<engine::Calibration> slowest;
+        for (const auto& [node, answer] : answers) {
+          if (!answer) return reply->Fail(answer.error());
+          auto measured = engine::ParseCalibration(answer->probe().calibration());
+          if (!measured) {
+            return reply->Fail(
+                DataLoss(fmt::format("the probe of n{}: {}", node, measured.error().ToString())));
+          }
+          if (!slowest || measured->flops_per_second < slowest->flops_per_second) {
+            slowest = std::move(*measured);
+          }
+        }
+        install(reply, std::move(*slowest),
+                std::chrono::duration<double>(Clock::now() - began).count(),
+                fmt::format("calibration measured on {}", Counted(std::ssize(answers), "machine")));
+      });
+}
+
+// ---- doctor, logs
+
+void Registrar::OnDoctor(const ReplyPtr& reply) {
+  std::vector<engine::Check> silent;
+  std::set<std::int32_t> alive;
+  for (const auto& [number, node] : nodes_) {
+    if (node.state == engine::NodeState::kAlive) {
+      alive.insert(number);
+      continue;
+    }
+    engine::Check check;
+    check.node = number;
+    check.name = "agent";
+    check.verdict = engine::Check::Verdict::kFailed;
+    check.value = fmt::format(
+        "n{} is {}: silent for {} s", number, ToString(node.state),
+        std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - node.last_seen).count());
+    check.remedy =
+        fmt::format("on {}, check that tessera-agent runs, and read its log", node.peer.host());
+    silent.push_back(std::move(check));
+  }
+  wire::NodeQuery query;
+  query.mutable_doctor();
+  node_queries_.Query(
+      alive, std::move(query), kDoctorDeadline,
+      [reply, checks = std::move(silent)](const NodeQueryClient::Answers& answers) mutable {
+        for (const auto& [node, answer] : answers) {
+          auto found = answer ? Decode(answer->doctor())
+                              : Result<std::vector<engine::Check>>(answer.error());
+          if (found) {
+            for (engine::Check& check : *found) {
+              check.node = node;
+              checks.push_back(std::move(check));
+            }
+            continue;
+          }
+          engine::Check check;
+          check.node = node;
+          check.name = "agent";
+          check.verdict = engine::Check::Verdict::kFailed;
+          check.value = found.error().ToString();
+          check.remedy = fmt::format("look at `tesseractl logs n{}`", node);
+          checks.push_back(std::move(check));
+        }
+        wire::Reply out;
+        Encode(checks, out.mutable_doctor());
+        reply->Done(std::move(out));
+      });
+}
+
+void Registrar::OnLog(const wire::LogRequest& request, const ReplyPtr& reply) {
+  if (!FindNode(request.node())) {
+    return reply->Fail(NotFound(fmt::format("node n{} does not exist: the cluster has {} nodes",
+                                            request.node(), nodes_.size())));
+  }
+  if (request.lines() < 0 || request.lines() > kMostLines) {
+    return reply->Fail(
+        InvalidArgument(fmt::format("{} lines are not from 0 to {}", request.lines(), kMostLines)));
+  }
+  wire::NodeQuery query;
+  *query.mutable_log() = request;
+  node_queries_.Query({request.node()}, std::move(query), kLogDeadline,
+                      [reply](const NodeQueryClient::Answers& answers) {
+                        const auto& answer = answers.begin()->second;
+                        if (!answer) return reply->Fail(answer.error());
+                        wire::Reply out;
+                        *out.mutable_log() = answer->log();
+                        reply->Done(std::move(out));
+                      });
+}
+
+}  // namespace tessera::agents

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Receives the steps that ranks report and writes their samples to the history: each step once and
+// in order, even across restarts of agents. Agents repeat the steps after the last recorded one.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <set>
+#include <utility>
+
+#include "agents/registrar/registrar.h"
+#include "agents/wire/tessera/wire/control.pb.h"
+#include "agents/wire/wall_clock.h"
+
+namespace tessera::agents {
+namespace {
+
+constexpr std::size_t kStepsOfMedian = 20;
+/// How long to wait for a missing step after a later one has arrived. A restarted agent of another
+/// node reports its steps when it registers, within 2 s.
+constexpr double kPatience = 5;
+/// In seconds.
+constexpr double kLongestStep = 24 * 3600;
+
+/// Samples kept in memory while the history cannot be written.
+constexpr std::size_t kMostWaiting = 100000;
+constexpr auto kRetentionPeriod = std::chrono::minutes(1);
+
+std::string KeyOf(const std::string& job) { return "recorded/" + job; }
+
+}  // namespace
+
+void Registrar::OnStep(const wire::StepReport& m) {
+  Job* job = FindJob(m.job());
+  if (!job || m.step() <= job->recorded || job->ahead.contains(m.step())) return;
+  if (m.step() > job->step) {
+    job->step = m.step();
+    job->loss = m.loss();
+    job->last_step = Clock::now();
+    // The pause after this very step may be reported before the step; it stays.
+    std::erase_if(job->paused_nodes,
+                  [&](const auto& entry) { return entry.second.step < m.step(); });
+    // Deadlines depend on this measurement, so implausible values are ignored.
+    if (m.seconds() > 0 && m.seconds() <= kLongestStep && m.epoch() == job->epoch) {
+      job->tokens_per_second = static_cast<double>(m.tokens()) / m.seconds();
+      job->step_seconds.push_back(m.seconds());
+      if (job->step_seconds.size() > kStepsOfMedian) job->step_seconds.pop_front();
+    }
+  }
+  engine::Sample sample;
+  sample.job = m.job();
+  sample.step = m.step();
+  sample.loss = m.loss();
+  sample.grad_norm = std::sqrt(m.norm2());
+  sample.tokens_per_second = m.seconds() > 0 ? static_cast<double>(m.tokens()) / m.seconds() : 0;
+  sample.time = m.time();
+  job->ahead.emplace(m.step(), std::move(sample));
+  ReleaseSamples(*job, false);
+  MarkDirty();
+}
+
+void Registrar::ReleaseSamples(Job& job, bool all) {
+  while (!job.ahead.empty()) {
+    const auto next = job.ahead.begin();
+    const bool follows = next->first == job.recorded + 1;
+    if (!follows && !all && WallClock() - next->second.time < kPatience) return;
+    job.recorded = next->first;
+    wire::Published message;
+    Encode(next->second, message.mutable_sample());
+    Publish(std::move(message));
+    samples_.push_back(std::move(next->second));
+    job.ahead.erase(next);
+  }
+}
+
+void Registrar::FlushSamples() {
+  for (auto& [name, job] : jobs_) ReleaseSamples(job, false);
+  if (samples_.empty()) return;
+  std::set<std::string> jobs;
+  for (const engine::Sample& sample : samples_) jobs.insert(sample.job);
+  const bool added = NoteRecorded(history_->AddSamples(samples_));
+  if (!added && samples_.size() < kMostWaiting)
+    return;  // tried again: the disk may have room later
+  samples_.clear();
+  if (added && !unwritten_.empty()) Record(engine::HistoryEntry(unwritten_.begin()->second));
+  for (const std::string& name : jobs) {
+    const Job* job = FindJob(name);
+    if (!job) continue;
+    if (const Status put = journal_->Put(KeyOf(name), std::to_string(job->recorded)); !put) {
+      AddEvent(engine::Severity::kError, "registrar", "journal: " + put.error().ToString());
+    }
+  }
+}
+
+void Registrar::RestartStepCountAt(Job& job, std::int64_t step) {
+  ReleaseSamples(job, true);
+  FlushSamples();
+  job.recorded = step;
+  if (const Status put = journal_->Put(KeyOf(job.name), std::to_string(step)); !put) {
+    AddEvent(engine::Severity::kError, "registrar", "journal: " + put.error().ToString());
+  }
+}
+
+void Registrar::RetainHistory() {
+  const auto now = Clock::now();
+  if (now < next_retention_) return;
+  const engine::Retention limits{config_.history_bytes,
+                                 static_cast<double>(config_.history_days) * 86400};
+  const auto more = history_->Retain(limits, WallClock());
+  if (!more) std::fprintf(stderr, "retention: %s\n", more.error().ToString().c_str());
+  // If rows are left to delete, the next tick continues.
+  next_retention_ = more && *more ? now : now + kRetentionPeriod;
+}
+
+Status Registrar::RecoverSteps() {
+  for (auto& [name, job] : jobs_) {
+    TESSERA_TRY(const std::optional<std::string> row, journal_->Get(KeyOf(name)));
+    if (row) job.recorded = std::strtoll(row->c_str(), nullptr, 10);
+    job.step = std::max(job.step, job.recorded);
+  }
+  return OkStatus();
+}
+
+}  // namespace tessera::agents

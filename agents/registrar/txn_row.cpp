@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/registrar/txn_row.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace tessera::agents {
+
+std::string ToText(const TxnRow& row) {
+  const nlohmann::json json = {{"id", row.id},
+                               {"job", row.job},
+                               {"slot", row.slot},
+                               {"epoch", row.epoch},
+                               {"to", ptc::ToJson(row.to)},
+                               {"zero", row.options.zero},
+                               {"micro_batch", row.options.micro_batch},
+                               {"was_paused", row.was_paused},
+                               {"timeline", row.timeline},
+                               {"started", row.started}};
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+Result<TxnRow> ParseTxnRow(const std::string& text) {
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  try {
+    auto to = ptc::ParseLayout(json.at("to").get<std::string>());
+    if (!to) return DataLoss("journal row 'txn' is damaged: " + to.error().ToString());
+    return TxnRow{json.at("id").get<std::int64_t>(),
+                  json.at("job").get<std::string>(),
+                  json.at("slot").get<std::int64_t>(),
+                  json.at("epoch").get<std::int64_t>(),
+                  std::move(*to),
+                  {json.at("zero").get<bool>(), json.at("micro_batch").get<std::int64_t>()},
+                  json.at("was_paused").get<bool>(),
+                  json.value("timeline", std::int64_t{-1}),
+                  json.at("started").get<double>()};
+  } catch (const nlohmann::json::exception& error) {
+    return DataLoss(std::string("journal row 'txn' is damaged: ") + error.what());
+  }
+}
+
+}  // namespace tessera::agents

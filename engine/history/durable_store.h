@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Keys and values that survive a kill of the process and a loss of power: the interface of a
+/// journal. Journal implements it on disk.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ptc/base/result.h"
+
+namespace tessera::engine {
+
+/// When a call returns without error, its effect survives. After an error the effect is unknown: it
+/// may be seen later, also after a restart. Keys are text in bytewise order; values are bytes.
+/// \threadsafety One thread owns it.
+class DurableStore {
+ public:
+  DurableStore() = default;
+  DurableStore(const DurableStore&) = delete;
+  DurableStore& operator=(const DurableStore&) = delete;
+  virtual ~DurableStore() = default;
+
+  virtual Status Put(std::string_view key, std::string_view value) = 0;
+  /// Stores `value` if the key has none. Atomic.
+  /// \return the value of the key after the call
+  virtual Result<std::string> PutIfAbsent(std::string_view key, std::string_view value) = 0;
+  virtual Result<std::optional<std::string>> Get(std::string_view key) = 0;
+  /// Succeeds if the key is absent.
+  virtual Status Erase(std::string_view key) = 0;
+  /// Keys that begin with `prefix`, ascending, with their values.
+  virtual Result<std::vector<std::pair<std::string, std::string>>> List(
+      std::string_view prefix) = 0;
+};
+
+}  // namespace tessera::engine

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// One transaction at a node, with a journal that fails and decisions that contradict it.
+#include "agents/node/transaction_part.h"
+
+#include <QTest>
+
+#include "tests/support/memory_store.h"
+#include "tests/support/test_main.h"
+
+using namespace tessera;
+using namespace tessera::agents;
+using engine::ParticipantState;
+
+namespace {
+
+const TransactionPart::Terms kTerms{9, "job", 3, "abcd", "the plan"};
+
+// Does at once what an agent does, and records it.
+struct Node {
+  test::MemoryStore disk;
+  Status check = OkStatus();
+  std::vector<std::string> done;
+  std::unique_ptr<TransactionPart> part;
+
+  explicit Node(std::optional<ParticipantState> recovered = {}) {
+    TransactionPart::World w;
+    w.check = [this]() -> Status {
+      done.push_back("check");
+      if (check) return OkStatus();
+      return check.error();
+    };
+    w.connect = [this] {
+      done.push_back("connect");
+      part->Feed(engine::RanksConnected{OkStatus()});
+    };
+    w.raise_request = [this](std::int64_t) { part->Feed(engine::RanksPaused{7}); };
+    w.transfer = [this](std::int64_t step) {
+      done.push_back("transfer " + std::to_string(step));
+      part->Feed(engine::TransferEnded{OkStatus()});
+    };
+    w.report = [this](const engine::Report& r) {
+      constexpr const char* kNames[] = {"prepared",        "refused",  "paused",    "transferred",
+                                        "transfer failed", "verified", "committed", "aborted"};
+      done.push_back(std::string("report ") + kNames[static_cast<int>(r.kind)] +
+                     (r.reason.empty() ? "" : ": " + r.reason));
+    };
+    w.flip = [this](std::int64_t step) {
+      done.push_back("flip " + std::to_string(step));
+      part->Feed(engine::RanksAttached{});
+    };
+    w.clean_up = [this] {
+      done.push_back("clean up");
+      part->Feed(engine::CleanedUp{});
+    };
+    w.release = [this](bool stays) { done.push_back(stays ? "release paused" : "release"); };
+    w.resume_old = [this](bool) { done.push_back("resume old"); };
+    w.ask = [this](bool writes) { done.push_back(writes ? "write abort" : "read"); };
+    w.forgotten = [this](bool) {
+      done.push_back("forgotten");
+      part.reset();
+    };
+    w.halt = [this](const std::string& why) { done.push_back("halt: " + why); };
+    w.note_error = [](const std::string&) {};
+    part = recovered ? std::make_unique<TransactionPart>(kTerms, *recovered, disk, std::move(w))
+                     : std::make_unique<TransactionPart>(kTerms, disk, std::move(w));
+  }
+
+  void ToTransferred() {
+    part->Feed(engine::PrepareRequested{});
+    part->Feed(engine::PauseRequested{0});
+    part->OnTransfer(7);
+  }
+  std::vector<std::string> Since(std::size_t count) const {
+    return {done.begin() + static_cast<std::ptrdiff_t>(count), done.end()};
+  }
+};
+
+using Words = std::vector<std::string>;
+const engine::Decision kCommit{true, 9, 2, "abcd", 7};
+
+}  // namespace
+
+class TransactionPartTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void commits() {
+    Node node;
+    node.ToTransferred();
+    node.part->Feed(engine::VerifyRequested{});
+    const auto kept = TransactionPart::Load(node.disk);
+    QVERIFY(kept && *kept);
+    QCOMPARE((*kept)->id, kTerms.id);
+    QCOMPARE((*kept)->state, ParticipantState::kVerified);
+    QCOMPARE((*kept)->prepare, kTerms.prepare);
+    node.part->OnDecision(kCommit);
+    node.part->OnGo(false);
+    QCOMPARE(node.done, (Words{"check", "connect", "report prepared", "report paused", "transfer 7",
+                               "report transferred", "report verified", "flip 7",
+                               "report committed", "release", "forgotten"}));
+    QVERIFY(node.disk.rows.empty());
+  }
+
+  // A restarted agent could not carry it out either, and would be restarted for ever.
+  void aPlanThatFailsItsCheckIsNotJournaled() {
+    Node node;
+    node.check = FailedPrecondition("stale plan");
+    node.part->Feed(engine::PrepareRequested{});
+    QCOMPARE(node.done, (Words{"check", "report refused: stale plan"}));
+    QVERIFY(node.disk.rows.empty());
+  }
+
+  void aJournalThatFailsIsARefusal_data() {
+    QTest::addColumn<QString>("refused");
+    QTest::newRow("message") << "txn/prepare";
+    QTest::newRow("state") << "txn/state";
+  }
+  void aJournalThatFailsIsARefusal() {
+    QFETCH(const QString, refused);
+    Node node;
+    node.disk.refused = refused.toStdString();
+    node.part->Feed(engine::PrepareRequested{});
+    QCOMPARE(node.done, (Words{"check", "report refused: the disk is full"}));
+    node.part->Feed(engine::PrepareRequested{});
+    QCOMPARE(node.done.back(), std::string("report refused: the disk is full"));
+    node.part->OnDecision(engine::AbortOf(9));
+    QCOMPARE(node.done.back(), std::string("report aborted"));
+  }
+
+  void whatIsNotJournaledIsNotVerified() {
+    Node node;
+    node.ToTransferred();
+    const std::size_t before = node.done.size();
+    node.disk.refused = "txn/state";
+    node.part->Feed(engine::VerifyRequested{});
+    QCOMPARE(node.Since(before), (Words{"report transfer failed: the disk is full"}));
+    node.part->Feed(engine::VerifyRequested{});  // repeated: still not verified
+    QVERIFY(node.part->state() < ParticipantState::kVerified);
+    // It may still abort alone.
+    node.part->Feed(engine::RegistrarSilent{});
+    QCOMPARE(node.done.back(), std::string("write abort"));
+  }
+
+  void anOutcomeNeedsNoJournal() {
+    Node node(ParticipantState::kVerified);
+    node.disk.refused = "";
+    node.part->OnDecision(kCommit);
+    QCOMPARE(node.done, (Words{"flip 7", "report committed"}));
+  }
+
+  void aCommitBelowVerifiedStopsTheAgent_data() {
+    QTest::addColumn<int>("state");
+    for (const ParticipantState state :
+         {ParticipantState::kPreparing, ParticipantState::kPrepared,
+          ParticipantState::kTransferring, ParticipantState::kTransferred,
+          ParticipantState::kAborted})
+      QTest::newRow(std::string(ToString(state)).c_str()) << static_cast<int>(state);
+  }
+  void aCommitBelowVerifiedStopsTheAgent() {
+    QFETCH(const int, state);
+    Node node(static_cast<ParticipantState>(state));
+    node.part->OnDecision(kCommit);
+    QCOMPARE(node.done.size(), std::size_t{1});
+    QVERIFY2(node.done[0].starts_with("halt: the register holds 'commit', but this node is"),
+             node.done[0].c_str());
+    node.part->OnGo(false);
+    QCOMPARE(node.done.size(), std::size_t{1});
+  }
+
+  void anAbortAfterACommitStopsTheAgent() {
+    Node node(ParticipantState::kCommitted);
+    node.part->OnDecision(engine::AbortOf(9));
+    QVERIFY(node.done.at(0).starts_with("halt: "));
+  }
+
+  void aCommitOfAnotherLayoutStopsTheAgent() {
+    Node node(ParticipantState::kVerified);
+    engine::Decision other = kCommit;
+    other.layout_hash = "eeee";
+    node.part->OnDecision(other);
+    QCOMPARE(node.done,
+             (Words{"halt: transaction 9 was committed for layout eeee, prepared for abcd"}));
+  }
+
+  // The slot belongs to another transaction, so this one can never be committed.
+  void aDecisionOfAnotherTransactionIsAnAbort() {
+    Node node(ParticipantState::kVerified);
+    engine::Decision other = kCommit;
+    other.transaction = 8;
+    node.part->OnDecision(other);
+    QCOMPARE(node.done, (Words{"clean up", "report aborted"}));
+  }
+
+  // Without a word, it only reads: the registrar may be there, with a message lost.
+  void itAsksAboutItsOwnTransaction() {
+    Node node;
+    node.ToTransferred();
+    const std::size_t before = node.done.size();
+    node.part->Feed(engine::NoWord{});
+    QCOMPARE(node.Since(before), (Words{"read"}));
+    node.part->OnDecision(engine::AbortOf(9));
+    node.part->Feed(engine::NoWord{});  // the barrier is the registrar's
+    QCOMPARE(node.done.back(), std::string("report aborted"));
+  }
+
+  // The rows of an earlier transaction stay if their erasure fails. Its state must not count for
+  // the next one: that would be flipped without being filled.
+  void theStateOfAnEarlierTransactionIsIgnored() {
+    test::MemoryStore disk;
+    disk.rows["txn/state"] = "8 5";
+    disk.rows["txn/prepare"] = "9 the plan";
+    const auto kept = TransactionPart::Load(disk);
+    QVERIFY(kept && !*kept);
+  }
+
+  void damagedRowsAreNamed() {
+    test::MemoryStore disk;
+    disk.rows["txn/prepare"] = "9 the plan";
+    disk.rows["txn/state"] = "nine";
+    QVERIFY(TransactionPart::Load(disk).error().ToString().find("txn/state") != std::string::npos);
+    disk.rows["txn/state"] = "9 77";
+    QVERIFY(!TransactionPart::Load(disk));
+  }
+};
+
+TESSERA_TEST_APPLESS(TransactionPartTest)
+#include "transaction_part_test.moc"

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// A durable store in memory whose writes can fail.
+
+#include <map>
+#include <string>
+
+#include "engine/history/durable_store.h"
+
+namespace tessera::test {
+
+class MemoryStore : public engine::DurableStore {
+ public:
+  std::map<std::string, std::string, std::less<>> rows;
+  /// Writes of keys that begin with this fail and have no effect. nullopt: none fails.
+  std::optional<std::string> refused;
+
+  Status Put(std::string_view key, std::string_view value) override {
+    TESSERA_RETURN_IF_ERROR(Check(key));
+    rows.insert_or_assign(std::string(key), std::string(value));
+    return OkStatus();
+  }
+  Result<std::string> PutIfAbsent(std::string_view key, std::string_view value) override {
+    TESSERA_RETURN_IF_ERROR(Check(key));
+    return rows.emplace(key, value).first->second;
+  }
+  Result<std::optional<std::string>> Get(std::string_view key) override {
+    const auto it = rows.find(key);
+    return it == rows.end() ? std::optional<std::string>() : it->second;
+  }
+  Status Erase(std::string_view key) override {
+    TESSERA_RETURN_IF_ERROR(Check(key));
+    if (const auto it = rows.find(key); it != rows.end()) rows.erase(it);
+    return OkStatus();
+  }
+  Result<std::vector<std::pair<std::string, std::string>>> List(std::string_view prefix) override {
+    std::vector<std::pair<std::string, std::string>> found;
+    for (const auto& [key, value] : rows)
+      if (key.starts_with(prefix)) found.emplace_back(key, value);
+    return found;
+  }
+
+ private:
+  Status Check(std::string_view key) const {
+    if (!refused || !key.starts_with(*refused)) return OkStatus();
+    return Unavailable("the disk is full");
+  }
+};
+
+}  // namespace tessera::test
