@@ -224,6 +224,8 @@ QString text(engine::JobState state) {
       return FormatWords::tr("reconfiguring");
     case engine::JobState::kWaitingDecision:
       return FormatWords::tr("needs a decision");
+    case engine::JobState::kSuspended:
+      return FormatWords::tr("suspended");
     case engine::JobState::kStopped:
       return FormatWords::tr("stopped");
     case engine::JobState::kFailed:

@@ -389,11 +389,13 @@ void MainWindow::Impl::addActions() {
   actions->add({.id = id("cluster.resumeJob"),
                 .menu = cluster,
                 .text = tr("&Resume the Job"),
-                .statusTip = tr("Resume the paused job"),
+                .statusTip = tr("Resume the paused or suspended job"),
                 .icon = id("play"),
                 .blocked =
                     [jobBlocked] {
-                      return jobBlocked({engine::JobState::kPaused}, tr("The job is not paused."));
+                      using enum engine::JobState;
+                      return jobBlocked({kPaused, kSuspended},
+                                        tr("The job is neither paused nor suspended."));
                     }},
                [this] { control.act(JobAct::Resume); });
   actions->add({.id = id("cluster.stopJob"),
@@ -404,9 +406,9 @@ void MainWindow::Impl::addActions() {
                 .blocked =
                     [this, jobBlocked] {
                       using enum engine::JobState;
-                      return jobBlocked(
-                          {kStarting, kRunning, kPausing, kPaused, kWaitingDecision, kFailed},
-                          tr("The job has ended."));
+                      return jobBlocked({kStarting, kRunning, kPausing, kPaused, kWaitingDecision,
+                                         kSuspended, kFailed},
+                                        tr("The job has ended."));
                     }},
                [this] { confirmStop(); });
   actions->add({.id = id("cluster.reconnect"),

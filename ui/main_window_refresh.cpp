@@ -182,6 +182,10 @@ void MainWindow::Impl::refreshJobNotice(bool shown) {
                                                  : QString::fromStdString(job->reason);
       jobNotice->say(Surface::Tone::Problem,
                      tr("%1 failed: %2").arg(QString::fromStdString(job->name), reason));
+    } else if (job->state == engine::JobState::kSuspended) {
+      jobNotice->say(Surface::Tone::Problem, tr("%1 is suspended, its state is kept: %2")
+                                                 .arg(QString::fromStdString(job->name),
+                                                      QString::fromStdString(job->reason)));
     } else if (job->state == engine::JobState::kStarting && !job->reason.empty()) {
       jobNotice->say(Surface::Tone::Accent, tr("%1 is starting: %2")
                                                 .arg(QString::fromStdString(job->name),

@@ -173,6 +173,7 @@ void NodeAgent::FillDevices(google::protobuf::RepeatedPtrField<wire::NodeDevice>
     const engine::ArenaHeader& header = device.arena->header();
     row->set_end(static_cast<std::int64_t>(header.end.load()));
     row->set_begin(static_cast<std::int64_t>(header.begin.load()));
+    row->set_has_rank(ranks_.contains(RankId{device.table->job(), id}));
   }
 }
 

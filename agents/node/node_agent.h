@@ -48,7 +48,7 @@ class NodeAgent {
   struct Rank {
     RankId id;
     std::int64_t pid = 0;
-    std::int64_t started_epoch = 0;
+    Attempt started;
     bool attached = false;
     std::map<std::pair<std::int64_t, std::int64_t>, bool> connected;  // (epoch, attempt)
     struct Pause {
@@ -113,6 +113,9 @@ class NodeAgent {
   Status SpawnRank(const Launch& launch, int rank);
   void OnStartJob(const wire::StartJob& message);
   Status StartJob(const wire::StartJob& message);
+  /// Starts the ranks of a job on the state that the arenas hold.
+  /// \error naming the device that does not hold it, or whose rank still lives
+  Status StartAgain(const wire::StartJob& message);
   void OnResumeJob(const wire::ResumeJob& message);
   void OnPauseJob(const wire::PauseJob& message);
   void OnStopJob(const wire::StopJob& message);

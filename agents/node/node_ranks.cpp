@@ -27,19 +27,19 @@ namespace {
 constexpr std::size_t kMaxRecentSteps = 256;
 
 // Identifies a rank to a later agent; the keeper stores it.
-std::string TagOf(const RankId& id, std::int64_t epoch) {
-  return fmt::format("{} {} {}", id.job, ToString(id.device), epoch);
+std::string TagOf(const RankId& id, const Attempt& started) {
+  return fmt::format("{} {} {} {}", id.job, ToString(id.device), started.epoch, started.attempt);
 }
 
-Result<std::pair<RankId, std::int64_t>> ParseTag(const std::string& tag) {
+Result<std::pair<RankId, Attempt>> ParseTag(const std::string& tag) {
   std::istringstream in(tag);
   std::string job, device;
-  std::int64_t epoch = 0;
-  if (!(in >> job >> device >> epoch)) {
-    return DataLoss(fmt::format("rank tag '{}' is not 'job device epoch'", tag));
+  Attempt started;
+  if (!(in >> job >> device >> started.epoch >> started.attempt)) {
+    return DataLoss(fmt::format("rank tag '{}' is not 'job device epoch attempt'", tag));
   }
   TESSERA_TRY(const ptc::DeviceId id, ptc::ParseDevice(device));
-  return std::pair{RankId{job, id}, epoch};
+  return std::pair{RankId{job, id}, started};
 }
 
 }  // namespace
@@ -120,7 +120,7 @@ Status NodeAgent::RecoverRanks() {
     Rank rank;
     rank.id = tag.first;
     rank.pid = kept.pid;
-    rank.started_epoch = tag.second;
+    rank.started = tag.second;
     ranks_[rank.id] = rank;
   }
   return OkStatus();
@@ -170,12 +170,13 @@ Status NodeAgent::SpawnRank(const Launch& launch, int rank) {
     }
   }
   request.device = device.index;
-  request.tag = TagOf(id, launch.epoch);
+  const Attempt started{launch.epoch, launch.attempt};
+  request.tag = TagOf(id, started);
   TESSERA_TRY(const std::int64_t pid, keeper_->Spawn(request));
   Rank fresh;
   fresh.id = id;
   fresh.pid = pid;
-  fresh.started_epoch = launch.epoch;
+  fresh.started = started;
   ranks_[id] = fresh;
   return OkStatus();
 }
@@ -190,7 +191,43 @@ void NodeAgent::OnStartJob(const wire::StartJob& message) {
   Send(std::move(reply));
 }
 
+Status NodeAgent::StartAgain(const wire::StartJob& message) {
+  const auto job = jobs_.find(message.job());
+  if (job == jobs_.end()) {
+    return FailedPrecondition(
+        fmt::format("n{} holds nothing of job '{}'", config_.node, message.job()));
+  }
+  const JobRow& row = job->second.row;
+  for (const ptc::DeviceId id : LocalOf(row.layout)) {
+    const DeviceStore::Device* device = store_->Find(id);
+    const std::string name = ToString(id);
+    if (ranks_.contains(RankId{message.job(), id})) {
+      return FailedPrecondition(fmt::format("the rank on {} is still ending", name));
+    }
+    if (!device || device->failed) return FailedPrecondition(fmt::format("{} failed", name));
+    engine::ArenaHeader& header = device->arena->header();
+    const auto step = static_cast<std::uint64_t>(message.step());
+    if (!device->table || device->table->job() != message.job() ||
+        device->table->epoch() != message.epoch() || header.begin.load() != step ||
+        header.end.load() != step) {
+      return FailedPrecondition(fmt::format("{} does not hold the state of epoch {} after step {}",
+                                            name, message.epoch(), message.step()));
+    }
+    header.request.store(0);
+    header.hold.store(0);
+  }
+  job->second.starting = true;
+  job->second.start = message.start();
+  const Launch launch{message.job(),     row.settings,          row.layout, message.epoch(),
+                      message.attempt(), message.micro_batch(), false,      message.peers()};
+  for (const ptc::DeviceId id : LocalOf(row.layout)) {
+    TESSERA_RETURN_IF_ERROR(SpawnRank(launch, *row.layout.mesh().RankOf(id)));
+  }
+  return OkStatus();
+}
+
 Status NodeAgent::StartJob(const wire::StartJob& message) {
+  if (message.again()) return StartAgain(message);
   if (const auto job = jobs_.find(message.job()); job != jobs_.end()) {
     if (job->second.start == message.start()) {  // a repeated message
       ReportPaused(message.job());
@@ -272,6 +309,11 @@ void NodeAgent::OnRankPaused(const RankId& id, Rank::Pause pause) {
   const auto job = jobs_.find(id.job);
   if (!rank) return;
   const std::uint64_t request = pause.request;
+  // A rank that has just started on a state waits after that state's step.
+  if (pause.step < 0) {
+    const DeviceStore::Device* device = store_->Find(id.device);
+    pause.step = device ? static_cast<std::int64_t>(device->arena->header().end.load()) : 0;
+  }
   rank->paused = std::move(pause);
   rank->adopted = false;
   if (txn_ && txn_->prepare.job() == id.job) {
@@ -403,6 +445,7 @@ void NodeAgent::OnRankExited(const KeeperClient::Rank& exited) {
   const bool joiner =
       IsJoiner(tag->first) && txn_->part->state() != engine::ParticipantState::kCommitted;
   ranks_.erase(tag->first);
+  if (welcomed_) SendHeartbeat();  // a suspended job waits for this
   if (txn_ && txn_->part->state() == engine::ParticipantState::kAborted) CheckCleanedUp();
   if (txn_ && txn_->part->state() == engine::ParticipantState::kCommitted) CheckAdopted();
   if (exit_expected) return static_cast<void>(keeper_->Acknowledge(exited.pid));
@@ -413,7 +456,8 @@ void NodeAgent::OnRankExited(const KeeperClient::Rank& exited) {
   wire::RankExited& out = exits_[exited.pid];
   out.set_job(tag->first.job);
   Encode(tag->first.device, out.mutable_device());
-  out.set_epoch(joiner ? txn_->prepare.epoch() : tag->second);
+  out.set_epoch(joiner ? txn_->prepare.epoch() : tag->second.epoch);
+  out.set_attempt(tag->second.attempt);
   out.set_joining(joiner);
   out.set_pid(exited.pid);
   if (const auto job = jobs_.find(tag->first.job); job != jobs_.end()) {
@@ -478,9 +522,8 @@ void NodeAgent::Resume(const std::string& name, bool data_too) {
 
 void NodeAgent::OnStopJob(const wire::StopJob& message) {
   KillRanks(message.job());
-  if (!message.forget()) return;
-  ForgetJob(message.job());
-  SendHeartbeat();
+  if (message.forget()) ForgetJob(message.job());
+  SendHeartbeat();  // a suspended job waits for this
 }
 
 void NodeAgent::KillRanks(const std::string& job) {

@@ -415,7 +415,14 @@ engine::ClusterSnapshot Registrar::Snapshot() const {
     row.name = name;
     row.model = job.settings.model.name;
     row.state = job.state;
-    row.reason = job.start_watch ? job.start_watch->Text() : job.reason;
+    row.reason = job.starting && job.start_watch ? job.start_watch->Text() : job.reason;
+    if (job.state == engine::JobState::kSuspended) {
+      if (!job.not_ready.empty()) {
+        row.reason += "; its ranks are starting again";
+      } else if (job.restarts && !job.waits_for.empty()) {
+        row.reason += "; it starts again when this is over: " + job.waits_for;
+      }
+    }
     row.step = job.step;
     row.loss = job.loss;
     if (job.state == engine::JobState::kRunning) row.tokens_per_second = job.tokens_per_second;

@@ -22,6 +22,7 @@
 #include "agents/net/socket.h"
 #include "agents/node/config.h"
 #include "agents/node/peers.h"
+#include "agents/registrar/crash_guard.h"
 #include "agents/registrar/data_opener.h"
 #include "agents/registrar/node_query_client.h"
 #include "agents/registrar/start_watch.h"
@@ -101,6 +102,13 @@ class Registrar {
     std::string start_note;                 // for that reply: why this mesh was chosen
     std::set<std::int32_t> not_ready;       // nodes whose ranks are not all ready
     std::uint64_t start = 0;                // identifies this start of a job with this name
+    std::int64_t attempt = 0;  // of its last start again; ranks of earlier attempts do not count
+    CrashGuard crashes;
+    bool restarts = true;       // while suspended: it is started again as soon as possible
+    std::string waits_for;      // what stands in the way of that
+    bool stays_paused = false;  // after it is started again
+    ReplyPtr restarting;        // answered once it is started again, or cannot be
+    std::optional<Clock::time_point> suspended_since;
     /// A node whose ranks all wait at a step boundary.
     struct PausedNode {
       std::int64_t step = 0;
@@ -308,10 +316,15 @@ class Registrar {
   void SendResume(const Job& job, std::int32_t node);
   /// Whether ranks of the node may be waiting because a resume message was lost.
   static bool MissedResume(const Job& job, std::int32_t node, const wire::NodeJob& row);
+  /// Ends the ranks of the job; with `forget` frees its state too.
+  void SendStop(std::int32_t node, const std::string& job, bool forget);
   void StopJob(const std::string& name, bool forget);
   wire::ToNode StartMessage(const Job& job) const;
   void ResendStops(const wire::Register& message);
-  void FailJob(Job& job, const std::string& reason);
+  /// The ranks of the job cannot go on. A job that starts has failed and is forgotten; any other is
+  /// suspended.
+  void InterruptJob(Job& job, const std::string& reason);
+  void FailStart(Job& job, const std::string& reason);
   void OnRankExited(std::int32_t node, const wire::RankExited& message);
   /// Reports an error as an event too.
   Status JournalJob(const Job& job);
@@ -321,6 +334,17 @@ class Registrar {
   /// For deadlines: the length of recent steps, of any configuration.
   static double UsualStepSeconds(const Job& job);
   std::chrono::milliseconds PauseDeadline(const Job& job, std::int64_t at_step) const;
+
+  // ---- jobs whose ranks have ended (registrar_restart.cpp)
+  void SuspendJob(Job& job, const std::string& reason);
+  /// The step after which every device of the job holds its state.
+  /// \error kFailedPrecondition naming a node or device that stands in the way
+  Result<std::int64_t> CheckRestart(const Job& job) const;
+  /// Starts suspended jobs again where nothing stands in the way.
+  void RestartJobs();
+  Status RestartJob(Job& job, std::int64_t step);
+  void OnRestarted(Job& job);
+  void OnResumeSuspended(Job& job, const ReplyPtr& reply);
 
   // ---- plans (registrar_plan.cpp)
   static Status CheckCanMove(const Job& job);

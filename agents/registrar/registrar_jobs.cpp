@@ -101,25 +101,26 @@ Status Registrar::CheckIdle() const {
 
 void Registrar::OnJobReady(std::int32_t node, const wire::JobReady& m) {
   Job* job = FindJob(m.job());
-  if (!job || !job->starting) return;
-  if (!m.ok()) return FailJob(*job, m.reason());
+  if (!job || !job->not_ready.contains(node)) return;
+  if (!m.ok()) return InterruptJob(*job, m.reason());
   job->not_ready.erase(node);
   if (job->start_watch) job->start_watch->NodeReady(node);
   if (!job->not_ready.empty()) return MarkDirty();
+  rendezvous_.erase({job->name, job->epoch, job->attempt});
+  job->start_watch.reset();
+  MarkDirty();
+  if (!job->starting) return OnRestarted(*job);
   job->state = engine::JobState::kRunning;
   job->last_step = Clock::now();
   static_cast<void>(JournalJob(*job));
   AddEvent(engine::Severity::kInfo, job->name,
            fmt::format("training on {}", Counted(job->layout.mesh().num_ranks(), "GPU")));
-  rendezvous_.erase({job->name, job->epoch, 0});
   ResumeJob(*job);
   wire::Reply out;
   out.mutable_start_job()->set_job(job->name);
   out.mutable_start_job()->set_note(job->start_note);
   job->starting->Done(std::move(out));
   job->starting.reset();
-  job->start_watch.reset();
-  MarkDirty();
 }
 
 // ---- pause, digest, resume, stop
@@ -157,7 +158,9 @@ void Registrar::OnJobRequest(const wire::JobRequest& request, const ReplyPtr& re
     }
     wire::Reply out;
     out.mutable_job()->set_step(job.step);
-    if (job.starting) job.starting->Fail(Cancelled(fmt::format("job '{}' was stopped", job.name)));
+    for (const ReplyPtr& waiting : {job.starting, job.restarting}) {
+      if (waiting) waiting->Fail(Cancelled(fmt::format("job '{}' was stopped", job.name)));
+    }
     views_.OnJobOver(job.name, Cancelled(fmt::format("job '{}' was stopped", job.name)));
     const std::string name = job.name;
     StopJob(name, true);
@@ -175,6 +178,7 @@ void Registrar::OnJobRequest(const wire::JobRequest& request, const ReplyPtr& re
     return BeginOperation(JobOperation::Kind::kPause, job, reply);
   }
   if (const Status idle = CheckIdle(); !idle) return reply->Fail(idle.error());
+  if (job.state == engine::JobState::kSuspended) return OnResumeSuspended(job, reply);
   if (job.state != engine::JobState::kPaused) {
     return reply->Fail(FailedPrecondition(
         fmt::format("job '{}' is {}, not paused", job.name, ToString(job.state))));
@@ -240,7 +244,7 @@ void Registrar::BeginOperation(JobOperation::Kind kind, Job& job, const ReplyPtr
 
 void Registrar::OnJobPaused(std::int32_t node, const wire::JobPaused& m) {
   Job* job = FindJob(m.job());
-  if (!job || job->state == engine::JobState::kFailed) return;
+  if (!job || job->state == engine::JobState::kSuspended) return;
   job->paused_nodes[node] = {m.step(), m.request(), m.reason()};
   if (operation_ && operation_->job == job->name && !operation_->digesting) {
     operation_->waiting.erase(node);
@@ -397,11 +401,15 @@ bool Registrar::MissedResume(const Job& job, std::int32_t node, const wire::Node
   return resumed != job.resumed.end() && resumed->second.step == row.step();
 }
 
-void Registrar::StopJob(const std::string& name, bool forget) {
+void Registrar::SendStop(std::int32_t node, const std::string& job, bool forget) {
   wire::ToNode message;
-  message.mutable_stop_job()->set_job(name);
+  message.mutable_stop_job()->set_job(job);
   message.mutable_stop_job()->set_forget(forget);
-  for (const auto& [number, node] : nodes_) static_cast<void>(SendTo(number, message));
+  static_cast<void>(SendTo(node, message));
+}
+
+void Registrar::StopJob(const std::string& name, bool forget) {
+  for (const auto& [number, node] : nodes_) SendStop(number, name, forget);
   std::erase_if(rendezvous_, [&](const auto& row) { return std::get<0>(row.first) == name; });
   if (forget) ended_.insert(name);
 }
@@ -411,35 +419,26 @@ void Registrar::StopJob(const std::string& name, bool forget) {
 void Registrar::ResendStops(const wire::Register& m) {
   for (const wire::NodeJob& row : m.jobs()) {
     if (jobs_.contains(row.job()) || !ended_.contains(row.job())) continue;
-    wire::ToNode message;
-    message.mutable_stop_job()->set_job(row.job());
-    message.mutable_stop_job()->set_forget(true);
-    static_cast<void>(SendTo(m.node(), message));
+    SendStop(m.node(), row.job(), true);
   }
 }
 
-// Keeps the arenas: they hold the state of the last step.
-void Registrar::FailJob(Job& job, const std::string& reason) {
+void Registrar::InterruptJob(Job& job, const std::string& reason) {
   if (job.state == engine::JobState::kFailed) return;
-  const bool starting = job.starting != nullptr;
-  job.state = engine::JobState::kFailed;
-  job.reason = reason;
-  AddEvent(engine::Severity::kError, job.name, "failed: " + reason);
-  MarkDirty();
+  if (job.starting) return FailStart(job, reason);
+  SuspendJob(job, reason);
+}
+
+// The job has made no step: nothing of it is kept, and its name is free again.
+void Registrar::FailStart(Job& job, const std::string& reason) {
   const std::string name = job.name;
-  const Error failed = FailedPrecondition(fmt::format("job '{}' failed: {}", name, reason));
-  if (operation_ && operation_->job == name) FailOperation(failed);
-  views_.OnJobOver(name, failed);
-  if (!starting) {
-    StopJob(name, false);
-    static_cast<void>(JournalJob(job));
-    return;
-  }
-  // The job has made no step: nothing of it is kept, and its name is free again.
+  job.state = engine::JobState::kFailed;
+  AddEvent(engine::Severity::kError, name, "failed: " + reason);
   job.starting->Fail(FailedPrecondition(fmt::format("job '{}' did not start: {}", name, reason)));
   StopJob(name, true);
   static_cast<void>(journal_->Erase("job/" + name));
   jobs_.erase(name);
+  MarkDirty();
 }
 
 void Registrar::OnRankExited(std::int32_t node, const wire::RankExited& m) {
@@ -456,8 +455,8 @@ void Registrar::OnRankExited(std::int32_t node, const wire::RankExited& m) {
   // A rank that has left the layout ends by itself.
   if (!job || m.joining() || !job->layout.mesh().RankOf(*device)) return;
   // A rank of an earlier job with this name, on a node that missed its end.
-  if (job->starting && m.start() != job->start) return;
-  FailJob(*job, m.reason());
+  if (m.attempt() < job->attempt || (job->starting && m.start() != job->start)) return;
+  InterruptJob(*job, m.reason());
 }
 
 }  // namespace tessera::agents

@@ -138,7 +138,7 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
   ResendStops(m);
   // Repeats to the node what it may have missed about its jobs, and fails jobs whose state it lost.
   for (auto& [job_name, job] : jobs_) {
-    if (!NodesOf(job.layout).contains(m.node()) || job.state == engine::JobState::kFailed) continue;
+    if (!NodesOf(job.layout).contains(m.node())) continue;
     const wire::NodeJob* here = nullptr;
     for (const wire::NodeJob& row : m.jobs()) {
       if (row.job() == job_name) here = &row;
@@ -147,8 +147,16 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
       if (job.not_ready.contains(m.node())) static_cast<void>(SendTo(m.node(), StartMessage(job)));
       continue;
     }
+    if (job.state == engine::JobState::kSuspended) {
+      if (job.not_ready.contains(m.node())) {
+        InterruptJob(job, fmt::format("{} was away while its ranks started again", name));
+      } else {
+        SendStop(m.node(), job.name, false);  // it may have missed that
+      }
+      continue;
+    }
     if (!here && !txn_ && job.state != engine::JobState::kStarting) {
-      FailJob(
+      InterruptJob(
           job,
           fmt::format("{} rejoined without the state of this job, because its keeper was restarted",
                       name));
@@ -190,6 +198,7 @@ void Registrar::OnHeartbeat(Node& node, const wire::Heartbeat& m) {
     job->last_step = Clock::now();
   }
   MarkDirty();
+  RestartJobs();
   wire::ToNode ack;
   ack.mutable_heartbeat();
   static_cast<void>(SendTo(node.number, ack));
@@ -232,15 +241,16 @@ void Registrar::OnTick() {
     if (node.state == engine::NodeState::kSuspect && silent > lost_after) OnNodeSilent(node);
     if (node.state != before) MarkDirty();
   }
-  std::map<std::string, std::int32_t> lost;  // FailJob erases a starting job from jobs_
+  std::map<std::string, std::int32_t> lost;  // InterruptJob erases a starting job from jobs_
   for (const auto& [name, job] : jobs_) {
-    if (job.state == engine::JobState::kFailed || txn_) continue;
+    if (job.state == engine::JobState::kSuspended || txn_) continue;
     if (const Node* node = FindLostNode(job, now)) lost[name] = node->number;
   }
   for (const auto& [name, number] : lost) {
-    FailJob(*FindJob(name), fmt::format("n{} was lost", number));
+    InterruptJob(*FindJob(name), fmt::format("n{} was lost", number));
   }
   GiveUpStarts(now);
+  RestartJobs();
   if (txn_ && txn_->pause_deadline && now > *txn_->pause_deadline) {
     txn_->pause_deadline.reset();
     Feed(
@@ -264,11 +274,11 @@ void Registrar::OnNodeSilent(Node& node) {
   if (txn_) Feed(engine::NodeSilent{node.number, text});
   if (operation_ && operation_->waiting.contains(node.number)) FailOperation(Unavailable(text));
   views_.OnNodeGone(node.number, text);
-  std::vector<std::string> lost;  // FailJob erases a starting job from jobs_
+  std::vector<std::string> lost;  // InterruptJob erases a starting job from jobs_
   for (const auto& [name, job] : jobs_) {
-    if (job.starting && job.not_ready.contains(node.number)) lost.push_back(name);
+    if (job.not_ready.contains(node.number)) lost.push_back(name);
   }
-  for (const std::string& name : lost) FailJob(*FindJob(name), text);
+  for (const std::string& name : lost) InterruptJob(*FindJob(name), text);
 }
 
 // ---- rendezvous

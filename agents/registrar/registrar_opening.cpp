@@ -101,13 +101,13 @@ void Registrar::GiveUpStarts(Clock::time_point now) {
                FailedPrecondition(fmt::format("job '{}' did not start: no progress for {} s: {}",
                                               name, limit.count(), progress)));
   }
-  std::vector<std::pair<std::string, std::string>> late;  // FailJob erases a starting job
+  std::vector<std::pair<std::string, std::string>> late;  // InterruptJob erases a starting job
   for (const auto& [name, job] : jobs_) {
-    if (!job.starting || !job.start_watch) continue;
+    if (!job.start_watch) continue;
     const auto found = job.start_watch->FindLate(now, limit);
     if (found) late.emplace_back(name, LateText(*found));
   }
-  for (const auto& [name, why] : late) FailJob(*FindJob(name), why);
+  for (const auto& [name, why] : late) InterruptJob(*FindJob(name), why);
   if (!txn_ || !txn_->start_watch) return;
   if (const auto found = txn_->start_watch->FindLate(now, limit)) {
     Feed(engine::CancelRequested{LateText(*found)});

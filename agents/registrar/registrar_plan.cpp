@@ -103,8 +103,9 @@ void Registrar::OnPropose(const wire::ProposeRequest& request, const ReplyPtr& r
 }
 
 Status Registrar::CheckCanMove(const Job& job) {
-  if (job.state == engine::JobState::kFailed) {
-    return FailedPrecondition(fmt::format("job '{}' failed: {}", job.name, job.reason));
+  if (job.state == engine::JobState::kFailed || job.state == engine::JobState::kSuspended) {
+    return FailedPrecondition(
+        fmt::format("job '{}' is {}: {}", job.name, ToString(job.state), job.reason));
   }
   if (job.state == engine::JobState::kStarting) {
     return FailedPrecondition(fmt::format("job '{}' is still starting", job.name));

@@ -59,7 +59,8 @@ void Registrar::OnProbe(const wire::ProbeRequest& request, const ReplyPtr& reply
   if (const Status idle = CheckIdle(); !idle) return reply->Fail(idle.error());
   if (const Status free = CheckNotMeasuring(); !free) return reply->Fail(free.error());
   for (const auto& [name, job] : jobs_) {
-    if (job.state == engine::JobState::kPaused || job.state == engine::JobState::kFailed) continue;
+    if (job.state == engine::JobState::kPaused || job.state == engine::JobState::kSuspended)
+      continue;
     return reply->Fail(FailedPrecondition(
         fmt::format("job '{}' is {}: a probe needs idle machines; pause the job first", name,
                     ToString(job.state))));

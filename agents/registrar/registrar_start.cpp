@@ -215,7 +215,7 @@ wire::ToNode Registrar::StartMessage(const Job& job) const {
   out->set_settings(engine::ToJson(job.settings));
   out->set_layout(ptc::ToJson(job.layout));
   out->set_epoch(job.epoch);
-  out->set_attempt(0);
+  out->set_attempt(job.attempt);
   out->set_timeline(job.timeline);
   out->set_micro_batch(job.options.micro_batch);
   *out->mutable_peers() = AllPeers();

@@ -498,7 +498,7 @@ void Registrar::FinishTxn(bool committed, const std::string& reason) {
       *job);  // ranks of the new layout may have paused while the transaction ended
   MarkDirty();
   PublishSnapshot();
-  if (!fail.empty()) FailJob(*job, fail);
+  if (!fail.empty()) InterruptJob(*job, fail);
 }
 
 // ---- restart
@@ -516,8 +516,7 @@ Result<std::optional<engine::Decision>> Registrar::DecisionOf(const std::string&
   TESSERA_TRY(std::optional<engine::Decision> held, register_->Read(job, slot));
   const bool runs = txn_ && txn_->job == job && txn_->slot == slot;
   if (held || runs) return held;
-  TESSERA_TRY(engine::Decision decided,
-              register_->Write(job, slot, engine::AbortOf(transaction)));
+  TESSERA_TRY(engine::Decision decided, register_->Write(job, slot, engine::AbortOf(transaction)));
   return std::optional<engine::Decision>(std::move(decided));
 }
 

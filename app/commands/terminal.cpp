@@ -64,8 +64,8 @@ std::string paint(Paint paint, std::string_view text) {
 
 std::string paintState(std::string_view state) {
   static constexpr std::array kGood = {"alive", "running", "committed", "ok", "done"};
-  static constexpr std::array kBad = {"dead",     "failed",         "lost",
-                                      "in_doubt", "needs_decision", "waiting_decision"};
+  static constexpr std::array kBad = {"dead",           "failed",           "lost",     "in_doubt",
+                                      "needs_decision", "waiting_decision", "suspended"};
   static constexpr std::array kWarning = {"paused",  "pausing", "suspect", "rolled_back",
                                           "warning", "joining", "error"};
   if (std::ranges::count(kGood, state) > 0) return paint(Paint::kGood, state);

@@ -202,8 +202,10 @@ class Experiment {
       const std::int64_t before = m_progress.step;
       TESSERA_RETURN_IF_ERROR(takePoints(cluster, job, plan.run));
       if (m_progress.step > before) lastStep = Clock::now();
-      if (now.state == engine::JobState::kFailed)
-        return FailedPrecondition(fmt::format("the job failed: {}", now.reason));
+      if (now.state == engine::JobState::kFailed || now.state == engine::JobState::kSuspended)
+        return FailedPrecondition(fmt::format(
+            "the job {}: {}", now.state == engine::JobState::kFailed ? "failed" : "is suspended",
+            now.reason));
       const bool isDone = now.state == engine::JobState::kPaused && now.step >= plan.maxSteps;
       if (now.state == engine::JobState::kPaused && !isDone && !now.reason.empty())
         return FailedPrecondition(fmt::format("the job waits: {}", now.reason));

@@ -14,7 +14,7 @@ constexpr EnumNames kNodeStates(NodeState::kLeft,
                                 {"joining", "alive", "suspect", "unmanaged", "dead", "left"});
 constexpr EnumNames kJobStates(JobState::kFailed,
                                {"starting", "running", "pausing", "paused", "reconfiguring",
-                                "waiting_decision", "stopped", "failed"});
+                                "waiting_decision", "suspended", "stopped", "failed"});
 constexpr EnumNames kTxnPhases(TxnPhase::kInDoubt,
                                {"planned", "preparing", "precopying", "pausing", "transferring",
                                 "verifying", "committing", "resuming", "done", "rolling_back",

@@ -28,8 +28,9 @@ enum class JobState : std::uint8_t {
   kPaused,
   kReconfiguring,
   kWaitingDecision,
+  kSuspended,  // its ranks have ended, its state is kept: it can be started again
   kStopped,
-  kFailed
+  kFailed  // it never started
 };
 /// One enum for JSON, history and panel.
 enum class TxnPhase : std::uint8_t {

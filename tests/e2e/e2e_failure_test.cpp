@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A crashed rank or a failed device ends a job. The job shows the reason and keeps its state until
-// it is stopped. Then its name and its memory are free.
+// A crashed rank is started again on the state in its arena, and no step is lost. A job that cannot
+// be started again is suspended and shows why; its name and its memory are free once it is stopped.
 #include <QFile>
 #include <QTest>
+#include <algorithm>
 #include <csignal>
 #include <nlohmann/json.hpp>
 
@@ -33,33 +34,79 @@ class E2eFailureTest : public QObject {
   }
   void cleanupTestCase() { m_cluster.reset(); }
 
-  void aCrashedRankIsNamedWithItsSignal() {
+  void aCrashedRankComesBack() {
     start();
+    QVERIFY(m_cluster->Run({"job", "pause", kJob}).code == 0);
+    const std::int64_t step = m_cluster->Step(kJob);
+    const QByteArray digest = digestOf();
     const auto ranks = rankPids();
     QCOMPARE(ranks.size(), std::size_t{4});
     QCOMPARE(::kill(ranks.front(), SIGSEGV), 0);
-    QVERIFY(hasFailed());
+    QVERIFY(cameBack("paused", ranks));
+    QCOMPARE(m_cluster->Step(kJob), step);
+    QCOMPARE(digestOf(), digest);
+    QVERIFY(m_cluster->Run({"job", "resume", kJob}).code == 0);
+    QVERIFY(m_cluster->GoesOn(kJob));
+    const QByteArray log = ReadAll(m_cluster->home() + QStringLiteral("/clusters/t/n0/agent.log"));
+    QVERIFY(log.contains("signal 11"));
+    QVERIFY(log.contains("no step lost"));
+    stop();
+  }
+
+  void aCrashWhileItTrains() {
+    start();
+    const auto ranks = rankPids();
+    QCOMPARE(::kill(ranks.back(), SIGKILL), 0);
+    QVERIFY(cameBack("running", ranks));
+    QVERIFY(m_cluster->GoesOn(kJob));
+    // Every step is in the history once.
+    const Outcome metrics = m_cluster->Run({"job", "metrics", kJob, "--json"});
+    std::int64_t next = 1;
+    for (const QByteArray& line : metrics.output.toUtf8().split('\n')) {
+      if (line.isEmpty()) continue;
+      QCOMPARE(Json::parse(line.toStdString())["step"].get<std::int64_t>(), next);
+      ++next;
+    }
+    QVERIFY(next > 3);
+    stop();
+  }
+
+  void aJobThatCrashesAgainAndAgainIsLeftSuspended() {
+    start();
+    QVERIFY(m_cluster->Run({"job", "pause", kJob}).code == 0);
+    const QByteArray digest = digestOf();
+    for (int i = 0; i < 2; ++i) {
+      const auto ranks = rankPids();
+      QCOMPARE(::kill(ranks.front(), SIGKILL), 0);
+      QVERIFY(cameBack("paused", ranks));
+    }
+    QCOMPARE(::kill(rankPids().front(), SIGKILL), 0);
+    QVERIFY(isSuspended());
     const std::string reason = m_cluster->Job(kJob)["reason"].get<std::string>();
-    QVERIFY2(reason.find("signal 11") != std::string::npos, reason.c_str());
-    QVERIFY2(reason.find("n0g") != std::string::npos, reason.c_str());
-    // The others are ended too, and the state of the last step is still there.
+    QVERIFY2(reason.find("3 times within 10 steps") != std::string::npos, reason.c_str());
+    QVERIFY2(reason.find("signal 9") != std::string::npos, reason.c_str());
     QVERIFY(LocalCluster::WaitFor([&] { return rankPids().empty(); }, 10));
     for (const Json& device : m_cluster->Status()["nodes"][0]["devices"]) {
       QVERIFY(device["used_bytes"].get<std::int64_t>() > 0);
     }
-    for (const char* verb : {"pause", "resume"}) {
-      const Outcome refused = m_cluster->Run({"job", QString::fromLatin1(verb), kJob});
-      QVERIFY2(refused.code == 1 && refused.errors.count(u'\n') == 1, refused.Text());
-    }
+    const Outcome refused = m_cluster->Run({"job", "pause", kJob});
+    QVERIFY2(refused.code == 1 && refused.errors.count(u'\n') == 1, refused.Text());
+    // Someone who has found the cause starts it again.
+    const Outcome resumed = m_cluster->Run({"job", "resume", kJob});
+    QVERIFY2(resumed.code == 0, resumed.Text());
+    QVERIFY(m_cluster->GoesOn(kJob));
     stop();
-    const QByteArray log = ReadAll(m_cluster->home() + QStringLiteral("/clusters/t/n0/agent.log"));
-    QVERIFY(log.contains("signal 11"));
   }
 
   void aFailedDeviceIsNotUsedAgain() {
     start();
     QVERIFY(m_cluster->Run({"device", "fail", "n0g2"}).code == 0);
-    QVERIFY(hasFailed());
+    QVERIFY(isSuspended());
+    QVERIFY(m_cluster->WaitJob(kJob, [](const Json& job) {
+      return job["reason"].get<std::string>().find("n0g2 failed") != std::string::npos;
+    }));
+    const Outcome stays = m_cluster->Run({"job", "resume", kJob});
+    QVERIFY2(stays.code == 1 && stays.errors.contains(QStringLiteral("n0g2 failed")), stays.Text());
     stop();
     const Outcome refused = m_cluster->StartJob(kJob, "dp=1,tp=1", "n0g2");
     QVERIFY2(refused.code == 1, refused.Text());
@@ -93,9 +140,27 @@ class E2eFailureTest : public QObject {
     QVERIFY2(stopped.code == 0, stopped.Text());
     QVERIFY(m_cluster->Job(kJob).is_null());
   }
-  bool hasFailed() const {
+  bool isSuspended() const {
     return m_cluster->WaitJob(
-        kJob, [](const Json& job) { return job["state"] == "failed"; }, 20);
+        kJob, [](const Json& job) { return job["state"] == "suspended"; }, 20);
+  }
+  /// Whether the job gets into `state` with ranks other than `before`.
+  bool cameBack(const char* state, const std::vector<pid_t>& before) const {
+    return LocalCluster::WaitFor(
+        [&] {
+          const auto now = rankPids();
+          const bool fresh =
+              now.size() == before.size() && std::ranges::none_of(now, [&](pid_t pid) {
+                return std::ranges::find(before, pid) != before.end();
+              });
+          return fresh && m_cluster->Job(kJob)["state"] == state;
+        },
+        30);
+  }
+  /// Of the whole state.
+  QByteArray digestOf() const {
+    const Json digest = m_cluster->Ask({"digest", kJob});
+    return QByteArray::fromStdString(digest.is_object() ? digest["digest"].get<std::string>() : "");
   }
   /// The ranks: children of the keeper that are tessera-train.
   std::vector<pid_t> rankPids() const {

@@ -32,9 +32,9 @@ class ClusterSnapshotTest : public QObject {
   void textsAreTheClosedSetsOfTheInterface() {
     QVERIFY((RoundTrip<NodeState>(6, ParseNodeState) ==
              std::set<std::string>{"joining", "alive", "suspect", "unmanaged", "dead", "left"}));
-    QVERIFY((RoundTrip<JobState>(8, ParseJobState) ==
+    QVERIFY((RoundTrip<JobState>(9, ParseJobState) ==
              std::set<std::string>{"starting", "running", "pausing", "paused", "reconfiguring",
-                                   "waiting_decision", "stopped", "failed"}));
+                                   "waiting_decision", "suspended", "stopped", "failed"}));
     QVERIFY((RoundTrip<TxnPhase>(14, ParseTxnPhase) ==
              std::set<std::string>{"planned", "preparing", "precopying", "pausing", "transferring",
                                    "verifying", "committing", "resuming", "done", "rolling_back",

@@ -35,6 +35,7 @@ StateDot::Tone toneOf(engine::JobState state) {
       return StateDot::Tone::Warning;
     case engine::JobState::kStopped:
       return StateDot::Tone::Quiet;
+    case engine::JobState::kSuspended:
     case engine::JobState::kFailed:
       return StateDot::Tone::Bad;
   }

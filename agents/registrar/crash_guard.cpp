@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/registrar/crash_guard.h"
+
+namespace tessera::agents {
+
+bool CrashGuard::Note(std::int64_t step) {
+  steps_.push_back(step);
+  if (steps_.size() > kMostCrashes) steps_.pop_front();
+  return steps_.size() < kMostCrashes || steps_.back() - steps_.front() > kWithinSteps;
+}
+
+}  // namespace tessera::agents
