@@ -55,7 +55,7 @@ std::string StartWatch::Text() const {
     if (!slowest || PartOf(*row.second.loading) < PartOf(*slowest->second.loading)) slowest = &row;
   }
   if (!slowest) return {};
-  const std::string text = OpeningText(slowest->first.node, *slowest->second.loading);
+  std::string text = OpeningText(slowest->first.node, *slowest->second.loading);
   const std::size_t others = nodes.size() - 1;
   if (others == 0) return text;
   return fmt::format("{}; {} too", text, Counted(static_cast<std::int64_t>(others), "other node"));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/agents/job_node.h"
+#include "tests/support/send_signal.h"
 #include "tests/support/test_main.h"
 
 using namespace tessera;
@@ -113,7 +114,7 @@ class JobExampleTest : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(node.Pausing(2), kLimit);
     for (int r = 0; r < 2; ++r) SUCCEEDS(node.agent.Command(Node::Id(r), RankCommand::kResume, 1));
     QTRY_VERIFY_WITH_TIMEOUT(node.agent.Of(Node::Id(0)).decided.size() > 5, kLimit);
-    ::kill(node.processes[1], SIGKILL);
+    tessera::test::SendSignal(node.processes[1], SIGKILL);
     QTRY_COMPARE_WITH_TIMEOUT(node.agent.Of(Node::Id(1)).gone, 1, kLimit);
     node.agent.Do([](RankPort& port) {
       port.Abandon(kJob, 1, 0);

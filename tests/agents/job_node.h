@@ -35,6 +35,7 @@
 #include "ptc/layout.h"
 #include "ptc/rules/rules.h"
 #include "tests/agents/job_agent.h"
+#include "tests/support/send_signal.h"
 
 namespace tessera::test {
 
@@ -138,7 +139,7 @@ struct Node {
   }
   ~Node() {
     for (const auto& [device, pid] : processes) {
-      ::kill(pid, SIGKILL);
+      tessera::test::SendSignal(pid, SIGKILL);
       ::waitpid(pid, nullptr, 0);
     }
   }

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "tests/agents/job_node.h"
+#include "tests/support/send_signal.h"
 #include "tests/support/test_main.h"
 
 using namespace tessera;
@@ -370,7 +371,7 @@ class JobTest : public QObject {
     QVERIFY(node.agent.Start());
     node.StartJob(1, 10, 0);
     QTRY_VERIFY_WITH_TIMEOUT(node.Pausing(1), kLimit);
-    ::kill(node.processes[0], SIGKILL);
+    tessera::test::SendSignal(node.processes[0], SIGKILL);
     QTRY_COMPARE_WITH_TIMEOUT(node.agent.Of(Node::Id(0)).gone, 1, kLimit);
     const Status sent = node.agent.Command(Node::Id(0), RankCommand::kResume, 1);
     QVERIFY(!sent && sent.error().code == ErrorCode::kUnavailable);

@@ -26,6 +26,7 @@
 #include "agents/keeper/memory_progress.h"
 #include "agents/keeper/packet.h"
 #include "engine/store/arena.h"
+#include "tests/support/send_signal.h"
 #include "tests/support/test_main.h"
 
 using namespace tessera;
@@ -204,13 +205,13 @@ struct Node {
     }
   }
   ~Node() {
-    if (keeper > 0) ::kill(keeper, SIGKILL);
+    tessera::test::SendSignal(keeper, SIGKILL);
     QElapsedTimer timer;
     timer.start();
     while (timer.elapsed() < kLimit) {
       // Processes that ranks started get no death signal, so they become children of the test.
       std::ifstream list("/proc/self/task/" + std::to_string(::getpid()) + "/children");
-      for (pid_t pid = 0; list >> pid;) ::kill(pid, SIGKILL);
+      for (pid_t pid = 0; list >> pid;) tessera::test::SendSignal(pid, SIGKILL);
       const pid_t pid = ::waitpid(-1, nullptr, WNOHANG);
       if (pid < 0) break;
       if (pid == 0) QTest::qSleep(5);
@@ -245,7 +246,7 @@ bool WaitForFile(const std::string& path) {
   return std::filesystem::exists(path);
 }
 
-bool Alive(std::int64_t pid) { return ::kill(static_cast<pid_t>(pid), 0) == 0; }
+bool Alive(std::int64_t pid) { return tessera::test::SendSignal(pid, 0); }
 
 }  // namespace
 
@@ -306,7 +307,7 @@ class KeeperTest : public QObject {
     const auto ended = agent.Spawn("0 ended echo last words >&2; exit 5");
     agent.Next("line " + std::to_string(ticking) + " ");
     agent.Next("exited ");  // which is not acknowledged
-    ::kill(agent.pid, SIGKILL);
+    tessera::test::SendSignal(agent.pid, SIGKILL);
 
     FakeAgent next = node.Agent();
     QVERIFY(next.pid > 0 && next.pid != agent.pid);
@@ -321,7 +322,7 @@ class KeeperTest : public QObject {
     QCOMPARE(next.Next("line " + std::to_string(ticking) + " "), std::string("tick"));
     QCOMPARE(next.Ask("acknowledge " + std::to_string(ended)), std::string("ok"));
     QVERIFY(Alive(ticking));
-    ::kill(next.pid, SIGKILL);
+    tessera::test::SendSignal(next.pid, SIGKILL);
 
     FakeAgent third = node.Agent();
     QCOMPARE(third.Ask("ranks"), std::to_string(ticking) + ":ticker:1:alive ");
@@ -330,15 +331,15 @@ class KeeperTest : public QObject {
   void aRankDoesNotBlockOnItsOutputWhileTheAgentDoesNotRead() {
     Node node;
     FakeAgent agent = node.Agent();
-    ::kill(agent.pid, SIGSTOP);
+    tessera::test::SendSignal(agent.pid, SIGSTOP);
     const std::string done = (node.directory.path() + "/done").toStdString();
-    ::kill(agent.pid, SIGCONT);
+    tessera::test::SendSignal(agent.pid, SIGCONT);
     const auto pid = agent.Spawn("0 t sleep 0.3; head -c 1000000 /dev/zero | tr '\\0' x; touch " +
                                  done + "; sleep 1000");
-    ::kill(agent.pid, SIGSTOP);
+    tessera::test::SendSignal(agent.pid, SIGSTOP);
     QVERIFY(WaitForFile(done));
     QVERIFY(Alive(pid));
-    ::kill(agent.pid, SIGCONT);
+    tessera::test::SendSignal(agent.pid, SIGCONT);
     QCOMPARE(agent.Ask("ranks"), std::to_string(pid) + ":t:0:alive ");
   }
 
@@ -356,7 +357,7 @@ class KeeperTest : public QObject {
     if (by_request) {
       QVERIFY(SendPacket(agent.socket.get(), "die").has_value());
     } else {
-      ::kill(node.keeper, SIGKILL);
+      tessera::test::SendSignal(node.keeper, SIGKILL);
     }
     int status = Node::Ended(node.keeper);
     QVERIFY(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
@@ -384,7 +385,7 @@ class KeeperTest : public QObject {
       const std::string answer = agent.Ask("shutdown");  // SIGTERM may overtake its report
       QVERIFY2(answer == "ok" || answer == "(agent gone)", answer.c_str());
     } else {
-      ::kill(node.keeper, SIGTERM);
+      tessera::test::SendSignal(node.keeper, SIGTERM);
     }
     const int status = Node::Ended(node.keeper);
     QVERIFY(status != -1 && WIFEXITED(status));

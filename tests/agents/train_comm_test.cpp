@@ -28,6 +28,7 @@
 #include "agents/train/comm/thread_rendezvous.h"
 #include "engine/files/whole_file.h"
 #include "tests/agents/local_mesh.h"
+#include "tests/support/send_signal.h"
 #include "tests/support/test_main.h"
 
 using namespace tessera;
@@ -472,7 +473,7 @@ class TrainCommTest : public QObject {
     std::atomic<int> received = 0, out = 0;
     std::jthread kill([&] {
       WaitFor([&] { return received >= 2 || out > 0; });
-      ::kill(pid, SIGKILL);
+      tessera::test::SendSignal(pid, SIGKILL);
       ::waitpid(pid, nullptr, 0);
       if (!one_host) WaitFor([&] { return out == 2; });  // the end of connections is detected
       rendezvous->Abandon();
@@ -533,7 +534,7 @@ class TrainCommTest : public QObject {
         });
       }
       WaitFor([&] { return rounds > 4; });
-      ::kill(pid, SIGKILL);
+      tessera::test::SendSignal(pid, SIGKILL);
       int status = 0;
       ::waitpid(pid, &status, 0);
       waiting = 0;

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/support/local_cluster.h"
+#include "tests/support/send_signal.h"
 #include "tests/support/test_main.h"
 
 using namespace tessera::test;
@@ -41,7 +42,7 @@ class E2eFailureTest : public QObject {
     const QByteArray digest = digestOf();
     const auto ranks = rankPids();
     QCOMPARE(ranks.size(), std::size_t{4});
-    QCOMPARE(::kill(ranks.front(), SIGSEGV), 0);
+    QVERIFY(SendSignal(ranks.front(), SIGSEGV));
     QVERIFY(cameBack("paused", ranks));
     QCOMPARE(m_cluster->Step(kJob), step);
     QCOMPARE(digestOf(), digest);
@@ -56,7 +57,8 @@ class E2eFailureTest : public QObject {
   void aCrashWhileItTrains() {
     start();
     const auto ranks = rankPids();
-    QCOMPARE(::kill(ranks.back(), SIGKILL), 0);
+    QCOMPARE(ranks.size(), std::size_t{4});
+    QVERIFY(SendSignal(ranks.back(), SIGKILL));
     QVERIFY(cameBack("running", ranks));
     QVERIFY(m_cluster->GoesOn(kJob));
     // Every step is in the history once.
@@ -77,10 +79,13 @@ class E2eFailureTest : public QObject {
     const QByteArray digest = digestOf();
     for (int i = 0; i < 2; ++i) {
       const auto ranks = rankPids();
-      QCOMPARE(::kill(ranks.front(), SIGKILL), 0);
+      QCOMPARE(ranks.size(), std::size_t{4});
+      QVERIFY(SendSignal(ranks.front(), SIGKILL));
       QVERIFY(cameBack("paused", ranks));
     }
-    QCOMPARE(::kill(rankPids().front(), SIGKILL), 0);
+    const auto last = rankPids();
+    QCOMPARE(last.size(), std::size_t{4});
+    QVERIFY(SendSignal(last.front(), SIGKILL));
     QVERIFY(isSuspended());
     const std::string reason = m_cluster->Job(kJob)["reason"].get<std::string>();
     QVERIFY2(reason.find("3 times within 10 steps") != std::string::npos, reason.c_str());

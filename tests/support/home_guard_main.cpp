@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "engine/files/whole_file.h"
+#include "tests/support/send_signal.h"
 
 namespace {
 
@@ -59,7 +60,7 @@ void EndAll(const std::string& home) {
   using namespace std::chrono_literals;
   for (int quiet = 0; quiet < 3; ++quiet) {
     for (const pid_t pid : ProcessesOf(home)) {
-      ::kill(pid, SIGKILL);
+      tessera::test::SendSignal(pid, SIGKILL);
       quiet = -1;
     }
     std::this_thread::sleep_for(100ms);

@@ -173,7 +173,7 @@ Json LocalCluster::Apply(const QString& job, const QString& mesh, const QString&
                                           QStringLiteral("--yes"), QStringLiteral("--json")} +
                                   more,
                               150);
-  const Json json = outcome.LastJson();
+  Json json = outcome.LastJson();
   if (!json.is_object() || !json.contains("result")) {
     qWarning("apply: %s", outcome.Text().constData());
     return {};
@@ -185,7 +185,7 @@ bool LocalCluster::WaitFor(const std::function<bool()>& wanted, int seconds) {
   QElapsedTimer clock;
   clock.start();
   while (!wanted()) {
-    if (clock.elapsed() > seconds * 1000) return false;
+    if (clock.hasExpired(qint64{1000} * seconds)) return false;
     QThread::msleep(20);
   }
   return true;
