@@ -23,8 +23,8 @@
 namespace tessera::agents {
 namespace {
 
-/// As many as a rank repeats to a new agent.
-constexpr std::size_t kMaxRecentSteps = 256;
+/// For a registrar that is out of reach; 400 KB.
+constexpr std::size_t kMaxRecentSteps = 4096;
 
 // Identifies a rank to a later agent; the keeper stores it.
 std::string TagOf(const RankId& id, const Attempt& started) {

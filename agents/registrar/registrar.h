@@ -96,12 +96,13 @@ class Registrar {
     std::int64_t heard_step = 0;      // the latest step in an arena, by heartbeats
     std::int64_t recorded = 0;        // the last step whose sample is in samples_ or the history
     std::map<std::int64_t, engine::Sample>
-        ahead;                              // samples that arrived before that of an earlier step
-    ReplyPtr starting;                      // answered once all ranks are ready
-    std::optional<StartWatch> start_watch;  // until all ranks are ready
-    std::string start_note;                 // for that reply: why this mesh was chosen
-    std::set<std::int32_t> not_ready;       // nodes whose ranks are not all ready
-    std::uint64_t start = 0;                // identifies this start of a job with this name
+        ahead;  // samples that arrived before that of an earlier step
+    std::optional<Clock::time_point> gap_since;  // the step after `recorded` is missing
+    ReplyPtr starting;                           // answered once all ranks are ready
+    std::optional<StartWatch> start_watch;       // until all ranks are ready
+    std::string start_note;                      // for that reply: why this mesh was chosen
+    std::set<std::int32_t> not_ready;            // nodes whose ranks are not all ready
+    std::uint64_t start = 0;                     // identifies this start of a job with this name
     std::int64_t attempt = 0;  // of its last start again; ranks of earlier attempts do not count
     CrashGuard crashes;
     bool restarts = true;       // while suspended: it is started again as soon as possible

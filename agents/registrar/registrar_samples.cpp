@@ -17,9 +17,9 @@ namespace tessera::agents {
 namespace {
 
 constexpr std::size_t kStepsOfMedian = 20;
-/// How long to wait for a missing step after a later one has arrived. A restarted agent of another
-/// node reports its steps when it registers, within 2 s.
-constexpr double kPatience = 5;
+/// How long to wait for a missing step after a later one has arrived. An agent that restarted or
+/// was cut off repeats its steps when it registers, within 2 s.
+constexpr auto kPatience = std::chrono::seconds(5);
 /// In seconds.
 constexpr double kLongestStep = 24 * 3600;
 
@@ -64,7 +64,12 @@ void Registrar::ReleaseSamples(Job& job, bool all) {
   while (!job.ahead.empty()) {
     const auto next = job.ahead.begin();
     const bool follows = next->first == job.recorded + 1;
-    if (!follows && !all && WallClock() - next->second.time < kPatience) return;
+    if (!follows && !all) {
+      const auto now = Clock::now();
+      if (!job.gap_since) job.gap_since = now;
+      if (now - *job.gap_since < kPatience) return;
+    }
+    if (follows) job.gap_since.reset();
     job.recorded = next->first;
     wire::Published message;
     Encode(next->second, message.mutable_sample());

@@ -328,6 +328,8 @@ void Registrar::OnPhaseChanged(TxnPhase before) {
     txn_->pause_deadline.reset();
     txn_->progress = engine::Progress(txn_->planned.plan.bytes.moved(), now);
     if (Job* job = FindJob(txn_->job)) job->step = *txn_->run->machine().step();
+    // Ranks that leave know this step's report, those that join do not.
+    FlushSamples();
     AddEvent(engine::Severity::kInfo, source,
              fmt::format("paused after step {}; transferring {}", *txn_->run->machine().step(),
                          engine::BytesText(txn_->planned.plan.bytes.moved())));

@@ -77,7 +77,7 @@ class E2eGuideTest : public QObject {
     for (const QString& command : commands) {
       const Outcome outcome = reader.run(command);
       QVERIFY2(outcome.code == 0, (command.toUtf8() + ": " + outcome.Text()).constData());
-      if (command.contains(QStringLiteral("node kill"))) waitUntilFailed(reader);
+      if (command.contains(QStringLiteral("node kill"))) waitUntilLost(reader);
     }
   }
 
@@ -127,9 +127,9 @@ class E2eGuideTest : public QObject {
   }
 
  private:
-  static void waitUntilFailed(const Reader& reader) {
+  static void waitUntilLost(const Reader& reader) {
     QTRY_VERIFY_WITH_TIMEOUT(
-        reader.run(QStringLiteral("tesseractl job list --json")).output.contains("\"failed\""),
+        reader.run(QStringLiteral("tesseractl status --json")).output.contains("n1 was lost"),
         60000);
   }
 };

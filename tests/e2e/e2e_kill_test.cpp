@@ -122,6 +122,39 @@ class E2eKillTest : public QObject {
     }
   }
 
+  // The ranks of its node leave the job. The agent that comes back must not take that for a loss.
+  void registrarDiesWhileItsRanksLeave() {
+    const QString elsewhere = QStringLiteral("n1g0,n1g1");
+    for (const QString& devices : {elsewhere, FirstDevices(2, 2)}) {
+      const auto agent = m_cluster->Agent(kRegistrar);
+      QVERIFY(agent.has_value());
+      QFile fault(m_faults.filePath(QStringLiteral("n%1.registrar.resuming").arg(kRegistrar)));
+      QVERIFY(fault.open(QIODevice::WriteOnly));
+      fault.close();
+      const Json moved = m_cluster->Apply(kJob, kSmall, devices);
+      QVERIFY(moved.is_object());
+      QCOMPARE(moved["result"].get<std::string>(), std::string("committed"));
+      QVERIFY(!fault.exists());
+      // Again, right after the commit, when its ranks may have ended without a witness.
+      const auto second = m_cluster->Agent(kRegistrar);
+      QVERIFY(second && LocalCluster::Kill(*second));
+      QVERIFY(rejoined(kRegistrar, *second));
+      const Json job = m_cluster->Job(kJob);
+      QVERIFY2(job["state"] == "running", job.dump().c_str());
+      QVERIFY(m_cluster->GoesOn(kJob));
+    }
+  }
+
+  void everyStepIsInTheHistoryOnce() {
+    const Outcome metrics = m_cluster->Run({"job", "metrics", kJob, "--json"});
+    std::int64_t next = 1;
+    for (const QString& line : metrics.output.split(u'\n', Qt::SkipEmptyParts)) {
+      QCOMPARE(Json::parse(line.toStdString())["step"].get<std::int64_t>(), next);
+      ++next;
+    }
+    QVERIFY(next > 20);
+  }
+
   void learnsWhatOneProcessWouldLearn() {
     const Run run = RunOf(*m_cluster, kJob);
     QVERIFY(run.size() > 20);

@@ -83,15 +83,15 @@ class E2eMachinesTest : public QObject {
     const Outcome own = Run(-1, {"keys", "new", "lena"});
     QVERIFY2(own.code == 0, own.Text());
     for (int node = 0; node < kNodes; ++node) {
-      QStringList words = {"node",           "setup",
-                           "--cluster", "lab",
-                           "--node",         QString::number(node),
-                           "--address",      NetworkNodes::Address(node),
-                           "--gpus",         "2",
-                           "--gpu-memory",   "64M",
-                           "--host",         QStringLiteral("machine%1").arg(node),
-                           "--output",       Config(node),
-                           "--directory",    Path(QStringLiteral("n%1/state").arg(node))};
+      QStringList words = {"node",         "setup",
+                           "--cluster",    "lab",
+                           "--node",       QString::number(node),
+                           "--address",    NetworkNodes::Address(node),
+                           "--gpus",       "2",
+                           "--gpu-memory", "64M",
+                           "--host",       QStringLiteral("machine%1").arg(node),
+                           "--output",     Config(node),
+                           "--directory",  Path(QStringLiteral("n%1/state").arg(node))};
       if (node > 0) {
         words << "--registrar" << NetworkNodes::Address(0) << "--registrar-key"
               << Path("n0/allowed/n0.pub");
@@ -185,6 +185,35 @@ class E2eMachinesTest : public QObject {
     QVERIFY(machines->SetLink(2, true));
     QVERIFY(noticed);
     QVERIFY(WaitAlive(kNodes));
+  }
+
+  // The ranks reach each other without the registrar, so the job needs nothing.
+  void aJobTrainsOnWhileTheRegistrarIsCutOff() {
+    const Outcome start = Run(-1,
+                              {"job", "start", "gpt-nano", "--mesh", "dp=2,tp=1", "--devices",
+                               "n1g0,n2g0", "--steps", "100000"},
+                              90);
+    QVERIFY2(start.code == 0, start.Text());
+    const auto job = [&] {
+      const Json status = Ask({"status"});
+      return status.is_object() && !status["jobs"].empty() ? status["jobs"][0] : Json();
+    };
+    QVERIFY(LocalCluster::WaitFor([&] { return job().value("step", 0) > 3; }, 30));
+    const auto before = job()["step"].get<std::int64_t>();
+    QVERIFY(machines->SetLink(0, false));
+    QTest::qWait(14'000);  // longer than a node may be silent
+    QVERIFY(machines->SetLink(0, true));
+    QVERIFY(WaitAlive(kNodes));
+    QVERIFY(LocalCluster::WaitFor([&] { return job().value("step", 0) > before + 5; }, 30));
+    QCOMPARE(job()["state"].get<std::string>(), std::string("running"));
+    const Outcome metrics = Run(-1, {"job", "metrics", "gpt-nano", "--json"});
+    std::int64_t next = 1;
+    for (const QString& line : metrics.output.split(u'\n', Qt::SkipEmptyParts)) {
+      QCOMPARE(Json::parse(line.toStdString())["step"].get<std::int64_t>(), next);
+      ++next;
+    }
+    QVERIFY2(next > before, metrics.Text());
+    QCOMPARE(Run(-1, {"job", "stop", "gpt-nano", "--yes"}).code, 0);
   }
 
   void profileOfAnotherClusterIsRefusedByName() {
