@@ -420,7 +420,7 @@ engine::ClusterSnapshot Registrar::Snapshot() const {
       if (!job.not_ready.empty()) {
         row.reason += "; its ranks are starting again";
       } else if (job.restarts && !job.waits_for.empty()) {
-        row.reason += "; it starts again when this is over: " + job.waits_for;
+        row.reason += "; it cannot start again yet: " + job.waits_for;
       }
     }
     row.step = job.step;

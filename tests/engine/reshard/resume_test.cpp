@@ -151,6 +151,9 @@ class ResumeTest : public test::ReshardFixture {
   }
 
   void diskFullInMidWrite() {
+#if defined(__SANITIZE_THREAD__)
+    QSKIP("the thread sanitizer follows no threads of a forked process");
+#endif
     // A small file system of the test's own, in a process of its own.
     const pid_t child = fork();
     if (child == 0) _exit(DiskFull());
