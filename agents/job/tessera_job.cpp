@@ -395,6 +395,20 @@ void tessera_loading(tessera_job* job, int64_t done, int64_t total) {
 
 void tessera_pause_reason(tessera_job* job, const char* reason) { job->pause_reason = reason; }
 
+int tessera_unfinished(tessera_job* job, tessera_decision* decision) {
+  const tessera::engine::ArenaHeader& header = job->arena.header();
+  const std::uint64_t next = header.end.load() + 1;
+  const bool is_unfinished = !job->initialise && !job->pieces.pieces().empty() &&
+                             header.begin.load() + 1 == next && header.grads_step.load() == next &&
+                             header.decision_step.load() == next;
+  if (!is_unfinished) return 0;
+  *decision = {};
+  decision->step = static_cast<std::int64_t>(next);
+  decision->clip = std::bit_cast<double>(header.decision_clip.load());
+  decision->skip = static_cast<int>(header.decision_skip.load());
+  return 1;
+}
+
 int tessera_begin_update(tessera_job* job, int64_t step) {
   BeginUpdate(job->arena.header(), static_cast<std::uint64_t>(step));
   return 0;

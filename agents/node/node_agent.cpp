@@ -173,6 +173,10 @@ void NodeAgent::FillDevices(google::protobuf::RepeatedPtrField<wire::NodeDevice>
     const engine::ArenaHeader& header = device.arena->header();
     row->set_end(static_cast<std::int64_t>(header.end.load()));
     row->set_begin(static_cast<std::int64_t>(header.begin.load()));
+    row->set_grads_step(static_cast<std::int64_t>(header.grads_step.load()));
+    row->mutable_decision()->set_step(static_cast<std::int64_t>(header.decision_step.load()));
+    row->mutable_decision()->set_clip(header.decision_clip.load());
+    row->mutable_decision()->set_skip(header.decision_skip.load() != 0);
     row->set_has_rank(ranks_.contains(RankId{device.table->job(), id}));
   }
 }

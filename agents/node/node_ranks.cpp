@@ -207,14 +207,23 @@ Status NodeAgent::StartAgain(const wire::StartJob& message) {
     if (!device || device->failed) return FailedPrecondition(fmt::format("{} failed", name));
     engine::ArenaHeader& header = device->arena->header();
     const auto step = static_cast<std::uint64_t>(message.step());
+    const std::uint64_t end = header.end.load();
+    // The rank ended between the decision of `step` and its update, which it makes at its start.
+    const bool lags = message.decision().step() == message.step() && end + 1 == step &&
+                      header.grads_step.load() == step;
     if (!device->table || device->table->job() != message.job() ||
-        device->table->epoch() != message.epoch() || header.begin.load() != step ||
-        header.end.load() != step) {
+        device->table->epoch() != message.epoch() || header.begin.load() != end ||
+        (end != step && !lags)) {
       return FailedPrecondition(fmt::format("{} does not hold the state of epoch {} after step {}",
                                             name, message.epoch(), message.step()));
     }
     header.request.store(0);
     header.hold.store(0);
+    if (!lags) continue;
+    header.decision_step.store(0);
+    header.decision_clip.store(message.decision().clip());
+    header.decision_skip.store(message.decision().skip() ? 1 : 0);
+    header.decision_step.store(step);
   }
   job->second.starting = true;
   job->second.start = message.start();

@@ -338,12 +338,16 @@ class Registrar {
 
   // ---- jobs whose ranks have ended (registrar_restart.cpp)
   void SuspendJob(Job& job, const std::string& reason);
-  /// The step after which every device of the job holds its state.
+  /// A state that all devices of a job have or can get to.
+  struct Cut {
+    std::int64_t step = 0;
+    std::optional<wire::StepDecision> decision;  // of `step`, for devices one step behind
+  };
   /// \error kFailedPrecondition naming a node or device that stands in the way
-  Result<std::int64_t> CheckRestart(const Job& job) const;
+  Result<Cut> CheckRestart(const Job& job) const;
   /// Starts suspended jobs again where nothing stands in the way.
   void RestartJobs();
-  Status RestartJob(Job& job, std::int64_t step);
+  Status RestartJob(Job& job, const Cut& cut);
   void OnRestarted(Job& job);
   void OnResumeSuspended(Job& job, const ReplyPtr& reply);
 

@@ -3,6 +3,8 @@
 // ranks are started again on that state.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "agents/registrar/pending_reply.h"
 #include "agents/registrar/registrar.h"
 #include "ptc/base/counted.h"
@@ -53,8 +55,13 @@ void Registrar::SuspendJob(Job& job, const std::string& first_reason) {
   MarkDirty();
 }
 
-Result<std::int64_t> Registrar::CheckRestart(const Job& job) const {
-  std::optional<std::pair<ptc::DeviceId, std::int64_t>> first;
+// A rank makes the update of a step only after the decision of all ranks. So a device may be one
+// step behind the others, with the gradients of that step in its arena: its rank then makes the
+// update when it starts again. The update is elementwise, so it needs nothing else, except with
+// ZeRO, where ranks also gather parameters.
+Result<Registrar::Cut> Registrar::CheckRestart(const Job& job) const {
+  Cut cut;
+  std::vector<const wire::NodeDevice*> rows;
   for (const ptc::DeviceId id : job.layout.mesh().devices()) {
     const auto node = nodes_.find(id.node);
     if (node == nodes_.end() || node->second.state != engine::NodeState::kAlive) {
@@ -72,37 +79,47 @@ Result<std::int64_t> Registrar::CheckRestart(const Job& job) const {
       return FailedPrecondition(
           fmt::format("{} holds half of the update of step {}", ToString(id), device->begin()));
     }
-    if (!first) first.emplace(id, device->end());
-    if (device->end() != first->second) {
-      return FailedPrecondition(fmt::format("{} is after step {}, {} after step {}",
-                                            ToString(first->first), first->second, ToString(id),
-                                            device->end()));
-    }
+    cut.step = std::max({cut.step, device->end(), device->decision().step()});
+    rows.push_back(device);
   }
-  return first->second;
+  for (const wire::NodeDevice* device : rows) {
+    if (device->decision().step() == cut.step) cut.decision = device->decision();
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i]->end() == cut.step) continue;
+    const bool can_follow = rows[i]->end() + 1 == cut.step && cut.decision &&
+                            rows[i]->grads_step() == cut.step && !job.options.zero &&
+                            !job.settings.program;
+    if (can_follow) continue;
+    return FailedPrecondition(fmt::format("{} is after step {}, others after step {}",
+                                          ToString(job.layout.mesh().devices()[i]), rows[i]->end(),
+                                          cut.step));
+  }
+  return cut;
 }
 
 void Registrar::RestartJobs() {
   for (auto& [name, job] : jobs_) {
     const bool waits = job.state == engine::JobState::kSuspended && job.not_ready.empty();
     if (!waits || !job.restarts || !CheckIdle()) continue;
-    const auto step = CheckRestart(job);
-    job.waits_for = step ? std::string() : step.error().message;
-    if (!step) continue;
-    if (const Status started = RestartJob(job, *step); !started) {
+    const auto cut = CheckRestart(job);
+    job.waits_for = cut ? std::string() : cut.error().message;
+    if (!cut) continue;
+    if (const Status started = RestartJob(job, *cut); !started) {
       AddEvent(engine::Severity::kError, name, "not started again: " + started.error().ToString());
     }
   }
 }
 
-Status Registrar::RestartJob(Job& job, std::int64_t step) {
+Status Registrar::RestartJob(Job& job, const Cut& cut) {
   TESSERA_TRY(job.attempt, NextNumber());
-  job.step = std::max(job.step, step);
+  job.step = std::max(job.step, cut.step);
   job.not_ready = NodesOf(job.layout);
   job.start_watch.emplace(job.layout.mesh().devices(), Clock::now());
   wire::ToNode message = StartMessage(job);
   message.mutable_start_job()->set_again(true);
-  message.mutable_start_job()->set_step(step);
+  message.mutable_start_job()->set_step(cut.step);
+  if (cut.decision) *message.mutable_start_job()->mutable_decision() = *cut.decision;
   for (const std::int32_t node : job.not_ready) static_cast<void>(SendTo(node, message));
   MarkDirty();
   return OkStatus();
@@ -133,13 +150,13 @@ void Registrar::OnResumeSuspended(Job& job, const ReplyPtr& reply) {
     job.restarting = reply;
     return;
   }
-  const auto step = CheckRestart(job);
-  if (!step) {
+  const auto cut = CheckRestart(job);
+  if (!cut) {
     job.restarts = true;  // as soon as that is over
     return reply->Fail(FailedPrecondition(
-        fmt::format("job '{}' cannot be started again now: {}", job.name, step.error().message)));
+        fmt::format("job '{}' cannot be started again now: {}", job.name, cut.error().message)));
   }
-  if (const Status started = RestartJob(job, *step); !started) return reply->Fail(started.error());
+  if (const Status started = RestartJob(job, *cut); !started) return reply->Fail(started.error());
   job.restarting = reply;
 }
 

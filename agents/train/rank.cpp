@@ -48,9 +48,12 @@ class Rank {
       return ConnectError().value_or(JobError("cannot connect"));
     }
     if (tessera_must_initialise(job_) != 0) TESSERA_RETURN_IF_ERROR(InitialisePieces());
+    TESSERA_RETURN_IF_ERROR(FinishUpdate());
     tessera_command command{};
     if (tessera_wait(job_, -1, 0, &command) != 0) return JobError("cannot wait for the start");
-    if (command == TESSERA_RESUME) TESSERA_RETURN_IF_ERROR(Bind(*tessera_current_view(job_)));
+    if (command == TESSERA_RESUME && !trains_) {
+      TESSERA_RETURN_IF_ERROR(Bind(*tessera_current_view(job_)));
+    }
     while (true) {
       if (command == TESSERA_LEAVE) break;
       bool stays_paused = false;
@@ -146,6 +149,23 @@ class Rank {
     return OkStatus();
   }
 
+  /// Makes the update that an earlier rank of this device left out after its decision.
+  Status FinishUpdate() {
+    tessera_decision decision{};
+    if (tessera_unfinished(job_, &decision) == 0) return OkStatus();
+    TESSERA_RETURN_IF_ERROR(Bind(*tessera_current_view(job_)));
+    return Update(decision);
+  }
+
+  Status Update(const tessera_decision& decision) {
+    TESSERA_RETURN_IF_ERROR(trainer_->PrepareUpdate(decision.clip, decision.skip != 0));
+    const UpdateSection section;
+    if (tessera_begin_update(job_, decision.step) != 0) return JobError("cannot begin the update");
+    trainer_->CommitUpdate();
+    if (tessera_end_update(job_, decision.step) != 0) return JobError("cannot end the update");
+    return OkStatus();
+  }
+
   /// Returns whether the job stays paused.
   Result<bool> Adopt() {
     const tessera_view* view = nullptr;
@@ -212,11 +232,7 @@ class Rank {
       if (gather_error_) return *gather_error_;
       return JobError("no step decision");
     }
-    TESSERA_RETURN_IF_ERROR(trainer_->PrepareUpdate(decision.clip, decision.skip != 0));
-    const UpdateSection section;
-    if (tessera_begin_update(job_, step) != 0) return JobError("cannot begin the update");
-    trainer_->CommitUpdate();
-    if (tessera_end_update(job_, step) != 0) return JobError("cannot end the update");
+    TESSERA_RETURN_IF_ERROR(Update(decision));
     return decision.pause;
   }
 

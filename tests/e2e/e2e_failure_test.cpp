@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // A crashed rank is started again on the state in its arena, and no step is lost. A job that cannot
 // be started again is suspended and shows why; its name and its memory are free once it is stopped.
+#include <QDir>
 #include <QFile>
 #include <QTest>
 #include <algorithm>
 #include <csignal>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "engine/store/arena.h"
+#include "tests/e2e/losses.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/send_signal.h"
 #include "tests/support/test_main.h"
@@ -73,6 +77,34 @@ class E2eFailureTest : public QObject {
     stop();
   }
 
+  // One rank is stopped between the decision of a step and its update, while the others make
+  // theirs. The rank that takes its place makes it from the gradients in the arena.
+  void aRankThatDiesBeforeItsUpdateIsRolledForward() {
+    start({"--global-batch", "16"});
+    auto arena = arenaOf("n0g2");
+    QVERIFY(arena.has_value());
+    tessera::engine::ArenaHeader& header = arena->header();
+    const std::uint64_t held = header.end.load() + 3;
+    header.hold.store(held);
+    QVERIFY(LocalCluster::WaitFor([&] { return header.decision_step.load() == held; }));
+    auto other = arenaOf("n0g0");
+    QVERIFY(other.has_value());
+    QVERIFY(LocalCluster::WaitFor([&] { return other->header().end.load() == held; }));
+    QCOMPARE(header.end.load(), held - 1);
+    const auto ranks = rankPids();
+    QCOMPARE(ranks.size(), std::size_t{4});
+    for (const std::int64_t rank : ranks) QVERIFY(SendSignal(rank, SIGKILL));
+    QVERIFY(cameBack("running", ranks));
+    QVERIFY(m_cluster->GoesOn(kJob));
+    const Run run = RunOf(*m_cluster, kJob);
+    QVERIFY(run.rbegin()->first > static_cast<std::int64_t>(held));
+    const Run solo = SoloRun("gpt-nano", run.rbegin()->first, 16);
+    QVERIFY(!solo.empty());
+    const double difference = LargestDifference(run, solo);
+    QVERIFY2(difference <= 1e-5, qPrintable(QString::number(difference)));
+    stop();
+  }
+
   void aJobThatCrashesAgainAndAgainIsLeftSuspended() {
     start();
     QVERIFY(m_cluster->Run({"job", "pause", kJob}).code == 0);
@@ -135,8 +167,8 @@ class E2eFailureTest : public QObject {
   }
 
  private:
-  void start() {
-    const Outcome started = m_cluster->StartJob(kJob, "dp=2,tp=2", FirstDevices(4));
+  void start(const QStringList& more = {}) {
+    const Outcome started = m_cluster->StartJob(kJob, "dp=2,tp=2", FirstDevices(4), more);
     QVERIFY2(started.code == 0, started.Text());
     QVERIFY(m_cluster->WaitStep(kJob, 2));
   }
@@ -149,13 +181,27 @@ class E2eFailureTest : public QObject {
     return m_cluster->WaitJob(
         kJob, [](const Json& job) { return job["state"] == "suspended"; }, 20);
   }
+  /// The memory of a device, through the keeper's descriptor.
+  std::optional<tessera::engine::Arena> arenaOf(const QString& device) const {
+    const QDir folder(QStringLiteral("/proc/%1/fd").arg(m_cluster->Keeper(0).pid));
+    for (const QFileInfo& entry :
+         folder.entryInfoList(QDir::NoDotAndDotDot | QDir::System | QDir::AllEntries)) {
+      const QString target = QFile::symLinkTarget(entry.filePath());
+      if (!target.contains(QStringLiteral("memfd:")) || !target.contains(device)) continue;
+      QFile file(entry.filePath());
+      if (!file.open(QIODevice::ReadWrite)) continue;
+      auto arena = tessera::engine::Arena::Map(file.handle(), true);
+      if (arena) return std::move(*arena);
+    }
+    return std::nullopt;
+  }
   /// Whether the job gets into `state` with ranks other than `before`.
-  bool cameBack(const char* state, const std::vector<pid_t>& before) const {
+  bool cameBack(const char* state, const std::vector<std::int64_t>& before) const {
     return LocalCluster::WaitFor(
         [&] {
           const auto now = rankPids();
           const bool fresh =
-              now.size() == before.size() && std::ranges::none_of(now, [&](pid_t pid) {
+              now.size() == before.size() && std::ranges::none_of(now, [&](std::int64_t pid) {
                 return std::ranges::find(before, pid) != before.end();
               });
           return fresh && m_cluster->Job(kJob)["state"] == state;
@@ -167,17 +213,8 @@ class E2eFailureTest : public QObject {
     const Json digest = m_cluster->Ask({"digest", kJob});
     return QByteArray::fromStdString(digest.is_object() ? digest["digest"].get<std::string>() : "");
   }
-  /// The ranks: children of the keeper that are tessera-train.
-  std::vector<pid_t> rankPids() const {
-    const auto keeper = m_cluster->Keeper(0).pid;
-    const QString folder = QStringLiteral("/proc/%1/task/%1/children").arg(keeper);
-    std::vector<pid_t> out;
-    for (const QByteArray& word : ReadAll(folder).split(' ')) {
-      const auto pid = static_cast<pid_t>(word.toLong());
-      const QByteArray name = ReadAll(QStringLiteral("/proc/%1/comm").arg(pid)).trimmed();
-      if (pid > 0 && name == "tessera-train") out.push_back(pid);
-    }
-    return out;
+  std::vector<std::int64_t> rankPids() const {
+    return m_cluster->Children(0, QStringLiteral("tessera-train"));
   }
 
   std::unique_ptr<LocalCluster> m_cluster;

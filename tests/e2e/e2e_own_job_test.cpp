@@ -2,12 +2,14 @@
 // A job with an own program: the example of the rank library, started as a user does.
 #include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <QTest>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "tests/support/local_cluster.h"
+#include "tests/support/send_signal.h"
 #include "tests/support/test_main.h"
 
 using namespace tessera::test;
@@ -80,6 +82,29 @@ class E2eOwnJobTest : public QObject {
     const Json moved = m_cluster->Apply(kJob, "dp=1,tp=1", "n0g0");
     QCOMPARE(moved["result"].get<std::string>(), std::string("committed"));
     QCOMPARE(m_cluster->Ask({"digest", kJob})["digest"].dump(), digest["digest"].dump());
+  }
+
+  void aCrashedRankComesBack() {
+    const Outcome start =
+        m_cluster->Run(StartOf("exec " + kProgram + " 200000") +
+                           QStringList{"--mesh", "tp=2", "--devices", "n0g0,n0g1"},
+                       60);
+    QVERIFY2(start.code == 0, start.Text());
+    QVERIFY(m_cluster->WaitStep(kJob, 20));
+    QVERIFY(m_cluster->Run({"job", "pause", kJob}).code == 0);
+    const Json digest = m_cluster->Ask({"digest", kJob});
+    QVERIFY(digest.is_object());
+    const auto ranks = m_cluster->Children(0, QFileInfo(kProgram).fileName());
+    QCOMPARE(ranks.size(), std::size_t{2});
+    QVERIFY(SendSignal(ranks.front(), SIGKILL));
+    QVERIFY(LocalCluster::WaitFor([&] {
+      const auto now = m_cluster->Children(0, QFileInfo(kProgram).fileName());
+      return now.size() == 2 && now.front() != ranks.front() && now.back() != ranks.back();
+    }));
+    QVERIFY(m_cluster->WaitJob(kJob, [](const Json& job) { return job["state"] == "paused"; }));
+    QCOMPARE(m_cluster->Ask({"digest", kJob})["digest"].dump(), digest["digest"].dump());
+    QVERIFY(m_cluster->Run({"job", "resume", kJob}).code == 0);
+    QVERIFY(m_cluster->GoesOn(kJob, 10));
   }
 
   void findsWhatTorchrunWouldSet() {
