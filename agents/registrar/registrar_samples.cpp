@@ -102,6 +102,7 @@ void Registrar::RestartStepCountAt(Job& job, std::int64_t step) {
   ReleaseSamples(job, true);
   FlushSamples();
   job.recorded = step;
+  job.heard_step = step;
   if (const Status put = journal_->Put(KeyOf(job.name), std::to_string(step)); !put) {
     AddEvent(engine::Severity::kError, "registrar", "journal: " + put.error().ToString());
   }
