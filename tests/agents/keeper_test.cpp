@@ -253,6 +253,12 @@ bool Alive(std::int64_t pid) { return tessera::test::SendSignal(pid, 0); }
 class KeeperTest : public QObject {
   Q_OBJECT
  private slots:
+  void initTestCase() {
+#if defined(__SANITIZE_THREAD__)
+    QSKIP("the thread sanitizer follows no threads of a forked process");
+#endif
+  }
+
   void arenasArrive() {
     Node node;
     FakeAgent agent = node.Agent();
