@@ -58,8 +58,22 @@ class E2eFailureTest : public QObject {
     stop();
   }
 
+  // All ranks are held before the update of one step: a kill inside an update would tear its
+  // device.
   void aCrashWhileItTrains() {
     start();
+    const std::uint64_t held = arenaOf("n0g0")->header().end.load() + 10;
+    for (const char* device : {"n0g0", "n0g1", "n0g2", "n0g3"}) {
+      auto arena = arenaOf(device);
+      QVERIFY(arena.has_value());
+      arena->header().hold.store(held);
+    }
+    for (const char* device : {"n0g0", "n0g1", "n0g2", "n0g3"}) {
+      auto arena = arenaOf(device);
+      QVERIFY(LocalCluster::WaitFor([&] { return arena->header().decision_step.load() == held; }));
+      QCOMPARE(arena->header().end.load(), held - 1);
+    }
+    QVERIFY(m_cluster->WaitStep(kJob, static_cast<std::int64_t>(held)));
     const auto ranks = rankPids();
     QCOMPARE(ranks.size(), std::size_t{4});
     QVERIFY(SendSignal(ranks.back(), SIGKILL));
@@ -84,7 +98,7 @@ class E2eFailureTest : public QObject {
     auto arena = arenaOf("n0g2");
     QVERIFY(arena.has_value());
     tessera::engine::ArenaHeader& header = arena->header();
-    const std::uint64_t held = header.end.load() + 3;
+    const std::uint64_t held = header.end.load() + 10;
     header.hold.store(held);
     QVERIFY(LocalCluster::WaitFor([&] { return header.decision_step.load() == held; }));
     auto other = arenaOf("n0g0");
