@@ -447,7 +447,8 @@ void NodeAgent::OnRankExited(const KeeperClient::Rank& exited) {
   if (!rank || rank->pid != exited.pid) {
     return static_cast<void>(keeper_->Acknowledge(exited.pid));
   }
-  // A rank that has left the layout ends by itself; this agent may not be the one that told it to.
+  // A rank exits after it has left the layout. An earlier agent of this node may have sent it the
+  // command.
   const bool exit_expected = rank->exit_expected || !Belongs(tag->first);
   const std::string last_line = rank->last_line;
   // From the commit on, a joining rank is a rank of the job.

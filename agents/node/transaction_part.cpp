@@ -87,9 +87,9 @@ void TransactionPart::OnTransfer(std::int64_t step) {
 void TransactionPart::OnDecision(const engine::Decision& decision) {
   const bool commit = decision.commit && decision.transaction == terms_.id;
   if (commit && decision.layout_hash != terms_.layout_hash) {
-    halted_ = true;
-    return world_.halt(fmt::format("transaction {} was committed for layout {}, prepared for {}",
-                                   terms_.id, decision.layout_hash, terms_.layout_hash));
+    return Perform(
+        engine::Halt{fmt::format("transaction {} was committed for layout {}, prepared for {}",
+                                 terms_.id, decision.layout_hash, terms_.layout_hash)});
   }
   if (commit) step_ = decision.step;
   Feed(engine::OutcomeReceived{commit});

@@ -347,7 +347,7 @@ engine::TxnStatus Registrar::TxnStatusNow() const {
   const Txn& txn = *txn_;
   out.id = txn.id;
   out.job = txn.job;
-  out.phase = txn.run->machine().phase();
+  out.phase = txn.run->phase();
   out.from_mesh = txn.planned.summary.from_mesh;
   out.to_mesh = txn.planned.summary.to_mesh;
   out.from_devices = txn.planned.summary.from_devices;

@@ -88,8 +88,7 @@ Result<std::int64_t> Registrar::NextNumber() {
 Status Registrar::CheckIdle() const {
   if (txn_) {
     return FailedPrecondition(fmt::format("transaction {} of '{}' is {}: wait for it or cancel it",
-                                          txn_->id, txn_->job,
-                                          ToString(txn_->run->machine().phase())));
+                                          txn_->id, txn_->job, ToString(txn_->run->phase())));
   }
   if (operation_) {
     return FailedPrecondition(
@@ -432,7 +431,6 @@ void Registrar::InterruptJob(Job& job, const std::string& reason) {
 // The job has made no step: nothing of it is kept, and its name is free again.
 void Registrar::FailStart(Job& job, const std::string& reason) {
   const std::string name = job.name;
-  job.state = engine::JobState::kFailed;
   AddEvent(engine::Severity::kError, name, "failed: " + reason);
   job.starting->Fail(FailedPrecondition(fmt::format("job '{}' did not start: {}", name, reason)));
   StopJob(name, true);
@@ -452,7 +450,7 @@ void Registrar::OnRankExited(std::int32_t node, const wire::RankExited& m) {
     if (!m.joining()) txn_->lost_ranks[*device] = m.reason();
     return Feed(engine::RankLost{node, m.joining(), m.reason()});
   }
-  // A rank that has left the layout ends by itself.
+  // A rank exits after it has left the layout.
   if (!job || m.joining() || !job->layout.mesh().RankOf(*device)) return;
   // A rank of an earlier job with this name, on a node that missed its end.
   if (m.attempt() < job->attempt || (job->starting && m.start() != job->start)) return;

@@ -204,9 +204,9 @@ void Registrar::OnHeartbeat(Node& node, const wire::Heartbeat& m) {
   static_cast<void>(SendTo(node.number, ack));
 }
 
-// Silence alone proves nothing: ranks train on without the registrar. A job has lost a node if that
-// was killed, or if it is silent and the nodes that are not silent make no step without it. A job
-// that is paused makes no steps anyway.
+// Ranks train on without the registrar, so silence alone is no loss. A job has lost a node if the
+// node was killed, or if the node is silent and the other nodes report no step. A paused job makes
+// no steps anyway.
 const Registrar::Node* Registrar::FindLostNode(const Job& job, Clock::time_point now) const {
   const Node* silent = nullptr;
   bool heard = false;
@@ -316,7 +316,6 @@ void Registrar::OnDecide(std::int32_t node, const wire::Decide& m) {
   wire::ToNode answer;
   answer.mutable_decided()->set_job(m.job());
   answer.mutable_decided()->set_slot(m.slot());
-  const bool over = !txn_ || txn_->id != m.transaction();
   if (!m.value().empty()) {
     const auto wanted = engine::ParseDecision(m.value());
     if (wanted && !wanted->commit) {
@@ -326,9 +325,7 @@ void Registrar::OnDecide(std::int32_t node, const wire::Decide& m) {
         Feed(engine::CancelRequested{fmt::format("n{} gave up waiting", node)});
       }
     }
-  } else if (const auto held = over ? DecisionOf(m.job(), m.slot(), m.transaction())
-                                    : register_->Read(m.job(), m.slot());
-             held && *held) {
+  } else if (const auto held = DecisionOf(m.job(), m.slot(), m.transaction()); held && *held) {
     answer.mutable_decided()->set_value(ToText(**held));
   }
   static_cast<void>(SendTo(node, answer));

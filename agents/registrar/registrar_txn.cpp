@@ -194,7 +194,7 @@ void Registrar::OnCancel(const wire::CancelRequest& request, const ReplyPtr& rep
   if (!txn_->run->machine().can_cancel()) {
     return reply->Fail(FailedPrecondition(fmt::format(
         "transaction {} is {}: it can no longer be cancelled; apply the reverse change instead",
-        txn_->id, ToString(txn_->run->machine().phase()))));
+        txn_->id, ToString(txn_->run->phase()))));
   }
   wire::Reply out;
   out.mutable_cancel();
@@ -251,7 +251,7 @@ void Registrar::OnTxnReport(std::int32_t node, const wire::TxnReport& m) {
 void Registrar::OnTxnProgress(std::int32_t node, const wire::TxnProgress& m) {
   if (!txn_ || txn_->id != m.transaction()) return;
   const auto now = Clock::now();
-  const bool transferring = txn_->run->machine().phase() == TxnPhase::kTransferring;
+  const bool transferring = txn_->run->phase() == TxnPhase::kTransferring;
   const std::chrono::duration<double> elapsed = now - txn_->phase_began;
   txn_->count.Note(node, m, transferring ? elapsed.count() : 0);
   // Only the estimate of the remaining time is limited to the plan, the count is not.
@@ -319,7 +319,7 @@ void Registrar::OnPhaseChanged(TxnPhase before) {
   const double seconds = std::chrono::duration<double>(now - txn_->phase_began).count();
   if (before != TxnPhase::kPlanned) txn_->entry.phases[std::string(ToString(before))] += seconds;
   txn_->phase_began = now;
-  const TxnPhase phase = txn_->run->machine().phase();
+  const TxnPhase phase = txn_->run->phase();
   if (phase != TxnPhase::kPreparing) txn_->start_watch.reset();
   const std::string source = fmt::format("txn {}", txn_->id);
   if (phase == TxnPhase::kTransferring) {

@@ -46,9 +46,8 @@ Result<ViewableJob> Registrar::FindViewable(const std::string& name) {
                   std::chrono::duration<double>(Clock::now() - job->last_step).count(),
                   job->settings.max_steps};
   const bool changes = txn_ && txn_->job == name;
-  if (changes && !IsBeforeTransfer(txn_->run->machine().phase())) {
-    out.busy =
-        fmt::format("transaction {} is {}", txn_->id, ToString(txn_->run->machine().phase()));
+  if (changes && !IsBeforeTransfer(txn_->run->phase())) {
+    out.busy = fmt::format("transaction {} is {}", txn_->id, ToString(txn_->run->phase()));
     return out;
   }
   if (!changes && job->state != engine::JobState::kRunning &&

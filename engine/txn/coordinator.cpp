@@ -174,8 +174,8 @@ Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
             if (e.verified) return On(NodeVerified{e.node});
             return Abort(fmt::format("the agent of n{} restarted", e.node));
           },
-          // Participants answer a repeated request as they did before. One that was silent missed
-          // the outcome, and the others wait for it again.
+          // A participant gives the same answer to a repeated request. A participant that was
+          // silent has missed the outcome; from now on the barrier includes it again.
           [&](const NodeReconnected& e) -> Actions {
             const bool follows = phase_ == TxnPhase::kResuming || phase_ == TxnPhase::kRollingBack;
             if (silent_.erase(e.node) > 0 && follows) waiting_.insert(e.node);

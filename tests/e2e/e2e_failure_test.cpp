@@ -62,16 +62,17 @@ class E2eFailureTest : public QObject {
   // device.
   void aCrashWhileItTrains() {
     start();
-    const std::uint64_t held = arenaOf("n0g0")->header().end.load() + 10;
+    std::vector<tessera::engine::Arena> arenas;
     for (const char* device : {"n0g0", "n0g1", "n0g2", "n0g3"}) {
       auto arena = arenaOf(device);
       QVERIFY(arena.has_value());
-      arena->header().hold.store(held);
+      arenas.push_back(std::move(*arena));
     }
-    for (const char* device : {"n0g0", "n0g1", "n0g2", "n0g3"}) {
-      auto arena = arenaOf(device);
-      QVERIFY(LocalCluster::WaitFor([&] { return arena->header().decision_step.load() == held; }));
-      QCOMPARE(arena->header().end.load(), held - 1);
+    const std::uint64_t held = arenas.front().header().end.load() + 10;
+    for (auto& arena : arenas) arena.header().hold.store(held);
+    for (auto& arena : arenas) {
+      QVERIFY(LocalCluster::WaitFor([&] { return arena.header().decision_step.load() == held; }));
+      QCOMPARE(arena.header().end.load(), held - 1);
     }
     QVERIFY(m_cluster->WaitStep(kJob, static_cast<std::int64_t>(held)));
     const auto ranks = rankPids();
@@ -81,13 +82,7 @@ class E2eFailureTest : public QObject {
     QVERIFY(m_cluster->GoesOn(kJob));
     // Every step is in the history once.
     const Outcome metrics = m_cluster->Run({"job", "metrics", kJob, "--json"});
-    std::int64_t next = 1;
-    for (const QByteArray& line : metrics.output.toUtf8().split('\n')) {
-      if (line.isEmpty()) continue;
-      QCOMPARE(Json::parse(line.toStdString())["step"].get<std::int64_t>(), next);
-      ++next;
-    }
-    QVERIFY(next > 3);
+    QVERIFY(NumStepsWithoutGap(metrics.output) >= 3);
     stop();
   }
 
@@ -228,7 +223,7 @@ class E2eFailureTest : public QObject {
     return QByteArray::fromStdString(digest.is_object() ? digest["digest"].get<std::string>() : "");
   }
   std::vector<std::int64_t> rankPids() const {
-    return m_cluster->Children(0, QStringLiteral("tessera-train"));
+    return m_cluster->Children(0, TESSERA_BIN_DIR "/tessera-train");
   }
 
   std::unique_ptr<LocalCluster> m_cluster;

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "engine/history/sqlite.h"
+#include "tests/e2e/losses.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"
 
@@ -68,10 +69,8 @@ class E2eHistoryTest : public QObject {
     QVERIFY(LocalCluster::Kill(*agent));
     QVERIFY(LocalCluster::WaitFor([&] { return m_cluster->Status().is_object(); }));
     QVERIFY(m_cluster->GoesOn(kJob, 5));
-    const auto steps = Lines(m_cluster->Run({"job", "metrics", kJob, "--json"}).output);
-    QVERIFY(steps.size() > 10);
-    for (std::size_t i = 0; i < steps.size(); ++i)
-      QCOMPARE(steps[i]["step"].get<std::int64_t>(), static_cast<std::int64_t>(i) + 1);
+    const Outcome metrics = m_cluster->Run({"job", "metrics", kJob, "--json"});
+    QVERIFY(tessera::test::NumStepsWithoutGap(metrics.output) > 10);
   }
 
   void metricsAreCutAsAsked() {

@@ -147,12 +147,7 @@ class E2eKillTest : public QObject {
 
   void everyStepIsInTheHistoryOnce() {
     const Outcome metrics = m_cluster->Run({"job", "metrics", kJob, "--json"});
-    std::int64_t next = 1;
-    for (const QString& line : metrics.output.split(u'\n', Qt::SkipEmptyParts)) {
-      QCOMPARE(Json::parse(line.toStdString())["step"].get<std::int64_t>(), next);
-      ++next;
-    }
-    QVERIFY(next > 20);
+    QVERIFY(NumStepsWithoutGap(metrics.output) >= 20);
   }
 
   void learnsWhatOneProcessWouldLearn() {

@@ -14,6 +14,7 @@
 #include <set>
 #include <vector>
 
+#include "tests/e2e/losses.h"
 #include "tests/e2e/network_nodes.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/test_main.h"
@@ -207,12 +208,7 @@ class E2eMachinesTest : public QObject {
     QVERIFY(LocalCluster::WaitFor([&] { return job().value("step", 0) > before + 5; }, 30));
     QCOMPARE(job()["state"].get<std::string>(), std::string("running"));
     const Outcome metrics = Run(-1, {"job", "metrics", "gpt-nano", "--json"});
-    std::int64_t next = 1;
-    for (const QString& line : metrics.output.split(u'\n', Qt::SkipEmptyParts)) {
-      QCOMPARE(Json::parse(line.toStdString())["step"].get<std::int64_t>(), next);
-      ++next;
-    }
-    QVERIFY2(next > before, metrics.Text());
+    QVERIFY2(NumStepsWithoutGap(metrics.output) >= before, metrics.Text());
     QCOMPARE(Run(-1, {"job", "stop", "gpt-nano", "--yes"}).code, 0);
   }
 

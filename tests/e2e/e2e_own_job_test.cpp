@@ -2,7 +2,6 @@
 // A job with an own program: the example of the rank library, started as a user does.
 #include <QDir>
 #include <QFile>
-#include <QFileInfo>
 #include <QTest>
 #include <cmath>
 #include <map>
@@ -94,11 +93,11 @@ class E2eOwnJobTest : public QObject {
     QVERIFY(m_cluster->Run({"job", "pause", kJob}).code == 0);
     const Json digest = m_cluster->Ask({"digest", kJob});
     QVERIFY(digest.is_object());
-    const auto ranks = m_cluster->Children(0, QFileInfo(kProgram).fileName());
+    const auto ranks = m_cluster->Children(0, kProgram.toStdString());
     QCOMPARE(ranks.size(), std::size_t{2});
     QVERIFY(SendSignal(ranks.front(), SIGKILL));
     QVERIFY(LocalCluster::WaitFor([&] {
-      const auto now = m_cluster->Children(0, QFileInfo(kProgram).fileName());
+      const auto now = m_cluster->Children(0, kProgram.toStdString());
       return now.size() == 2 && now.front() != ranks.front() && now.back() != ranks.back();
     }));
     QVERIFY(m_cluster->WaitJob(kJob, [](const Json& job) { return job["state"] == "paused"; }));

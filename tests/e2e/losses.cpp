@@ -25,6 +25,18 @@ Run RunOf(const LocalCluster& cluster, const QString& job) {
           .output);
 }
 
+std::int64_t NumStepsWithoutGap(const QString& lines) {
+  std::int64_t count = 0;
+  for (const QString& line : lines.split(u'\n', Qt::SkipEmptyParts)) {
+    const Json json = Json::parse(line.toStdString(), nullptr, false);
+    ++count;
+    if (json.is_object() && json.value("step", std::int64_t{0}) == count) continue;
+    qWarning("expected step %lld: %s", static_cast<long long>(count), qPrintable(line));
+    return -1;
+  }
+  return count;
+}
+
 Run SoloRun(const QString& model, std::int64_t steps, std::int64_t global_batch) {
   QProcess process;
   process.start(

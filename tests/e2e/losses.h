@@ -23,6 +23,9 @@ using Run = std::map<std::int64_t, StepNumbers>;
 Run ParseRun(const QString& lines);
 /// All steps of `job metrics`.
 Run RunOf(const LocalCluster& cluster, const QString& job);
+/// The number of steps in lines of `job metrics --json` that hold every step from 1 on once, in
+/// order; -1, with a message, for other lines.
+std::int64_t NumStepsWithoutGap(const QString& lines);
 /// The same training in one process, without any cluster: `tessera-train --solo`.
 Run SoloRun(const QString& model, std::int64_t steps, std::int64_t global_batch);
 

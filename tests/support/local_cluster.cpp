@@ -225,22 +225,11 @@ std::optional<app::ProcessId> LocalCluster::Agent(int node) const {
   return std::nullopt;
 }
 
-std::vector<std::int64_t> LocalCluster::Children(int node, const QString& program) const {
-  const auto read = [](const QString& path) {
-    QFile file(path);
-    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-  };
-  const auto keeper = static_cast<qint64>(Keeper(node).pid);
-  std::vector<std::int64_t> out;
-  for (const QByteArray& word :
-       read(QStringLiteral("/proc/%1/task/%1/children").arg(keeper)).split(' ')) {
-    const std::int64_t pid = word.toLongLong();
-    const QByteArray name = read(QStringLiteral("/proc/%1/comm").arg(pid)).trimmed();
-    // The kernel cuts the name.
-    if (pid > 0 && !name.isEmpty() && program.startsWith(QString::fromUtf8(name)))
-      out.push_back(pid);
-  }
-  return out;
+std::vector<std::int64_t> LocalCluster::Children(int node, const std::string& program) const {
+  std::vector<std::int64_t> pids;
+  for (const app::ProcessId& process : app::descendantsOf(Keeper(node)))
+    if (app::hasArgument(process, program)) pids.push_back(process.pid);
+  return pids;
 }
 
 bool LocalCluster::Kill(const app::ProcessId& process) {

@@ -98,8 +98,8 @@ class LocalCluster {
   app::ProcessId Keeper(int node) const;
   /// The current agent of the node.
   std::optional<app::ProcessId> Agent(int node) const;
-  /// The processes of `program` that the node's keeper has started.
-  std::vector<std::int64_t> Children(int node, const QString& program) const;
+  /// The processes of `program`, a path, below the node's keeper.
+  std::vector<std::int64_t> Children(int node, const std::string& program) const;
   /// kill -9.
   /// \return whether the process was there and is gone
   static bool Kill(const app::ProcessId& process);
