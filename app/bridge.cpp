@@ -255,6 +255,20 @@ void Bridge::jobAct(const QString& job, ui::JobAct act, Done<void> done) {
   ask<void>(std::move(message), kJobTimeout, std::move(done), accept);
 }
 
+void Bridge::decide(const QString& job, engine::LossChoice choice, Done<void> done) {
+  wire::Request message;
+  message.mutable_decision()->set_job(job.toStdString());
+  message.mutable_decision()->set_choice(static_cast<std::uint32_t>(choice));
+  ask<void>(std::move(message), kAnswerTimeout, std::move(done), accept);
+}
+
+void Bridge::setOnFailure(const QString& job, engine::OnFailure onFailure, Done<void> done) {
+  wire::Request message;
+  message.mutable_decision()->set_job(job.toStdString());
+  message.mutable_decision()->set_on_failure(static_cast<std::uint32_t>(onFailure));
+  ask<void>(std::move(message), kAnswerTimeout, std::move(done), accept);
+}
+
 void Bridge::samples(const QString& job, std::int64_t afterStep,
                      Done<std::vector<engine::Sample>> done) {
   wire::Request message;

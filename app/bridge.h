@@ -45,6 +45,8 @@ class Bridge final : public QObject, public ui::ClusterCommands {
   void cancel(std::int64_t txn, Done<void> done) override;
   void history(Done<std::vector<engine::HistoryEntry>> done) override;
   void jobAct(const QString& job, ui::JobAct act, Done<void> done) override;
+  void decide(const QString& job, engine::LossChoice choice, Done<void> done) override;
+  void setOnFailure(const QString& job, engine::OnFailure onFailure, Done<void> done) override;
   void samples(const QString& job, std::int64_t afterStep,
                Done<std::vector<engine::Sample>> done) override;
   void propose(const QString& job, const std::vector<ptc::DeviceId>& devices,

@@ -282,6 +282,18 @@ void AppConnections::jobAct(const QString& job, ui::JobAct act,
   m_bridge.jobAct(job, act, std::move(done));
 }
 
+void AppConnections::decide(const QString& job, engine::LossChoice choice,
+                            ui::ClusterCommands::Done<void> done) {
+  if (m_file) return later<void>(std::move(done), onlyAFile());
+  m_bridge.decide(job, choice, std::move(done));
+}
+
+void AppConnections::setOnFailure(const QString& job, engine::OnFailure onFailure,
+                                  ui::ClusterCommands::Done<void> done) {
+  if (m_file) return later<void>(std::move(done), onlyAFile());
+  m_bridge.setOnFailure(job, onFailure, std::move(done));
+}
+
 void AppConnections::samples(const QString& job, std::int64_t afterStep,
                              ui::ClusterCommands::Done<std::vector<engine::Sample>> done) {
   if (!m_file) return m_bridge.samples(job, afterStep, std::move(done));

@@ -62,6 +62,10 @@ class AppConnections final : public QObject, public ui::Connections, public ui::
   void cancel(std::int64_t txn, ui::ClusterCommands::Done<void> done) override;
   void history(ui::ClusterCommands::Done<std::vector<engine::HistoryEntry>> done) override;
   void jobAct(const QString& job, ui::JobAct act, ui::ClusterCommands::Done<void> done) override;
+  void decide(const QString& job, engine::LossChoice choice,
+              ui::ClusterCommands::Done<void> done) override;
+  void setOnFailure(const QString& job, engine::OnFailure onFailure,
+                    ui::ClusterCommands::Done<void> done) override;
   void samples(const QString& job, std::int64_t afterStep,
                ui::ClusterCommands::Done<std::vector<engine::Sample>> done) override;
   void propose(const QString& job, const std::vector<ptc::DeviceId>& devices,

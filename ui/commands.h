@@ -54,6 +54,10 @@ class ClusterCommands {
   /// Returns the finished transactions, newest first.
   virtual void history(Done<std::vector<engine::HistoryEntry>> done) = 0;
   virtual void jobAct(const QString& job, JobAct act, Done<void> done) = 0;
+  /// Decides about the lost GPUs of a job.
+  /// \error kFailedPrecondition if there is nothing to decide, or the job cannot do this
+  virtual void decide(const QString& job, engine::LossChoice choice, Done<void> done) = 0;
+  virtual void setOnFailure(const QString& job, engine::OnFailure onFailure, Done<void> done) = 0;
   /// Returns the samples of `job` with a step above `afterStep`, oldest first.
   virtual void samples(const QString& job, std::int64_t afterStep,
                        Done<std::vector<engine::Sample>> done) = 0;

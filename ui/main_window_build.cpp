@@ -26,6 +26,7 @@
 #include "ui/pages/history_page.h"
 #include "ui/pages/inspector.h"
 #include "ui/pages/navigator.h"
+#include "ui/pages/decision_panel.h"
 #include "ui/pages/notice_bar.h"
 #include "ui/pages/plan_panel.h"
 #include "ui/pages/progress_panel.h"
@@ -93,6 +94,7 @@ void MainWindow::Impl::buildCentre() {
   state = new StatePage(canvas);
   canvas->addWidget(mesh);
   canvas->addWidget(state);
+  decision = new DecisionPanel(model, control, centre);
   progress = new ProgressPanel(model, control, centre);
 
   views = new TabbedPane(Surface::Tone::Canvas, tr("Views of the job"), kViewsRow, centre);
@@ -107,6 +109,7 @@ void MainWindow::Impl::buildCentre() {
 
   auto* card = new QVBoxLayout;
   card->setContentsMargins(14, 0, 14, 8);
+  card->addWidget(decision);
   card->addWidget(progress);
   auto* column = new QVBoxLayout(centre);
   column->setContentsMargins(0, 0, 0, 0);

@@ -47,6 +47,7 @@ class MeshView;
 class Navigator;
 class NoticeBar;
 class PlanPanel;
+class DecisionPanel;
 class ProgressPanel;
 class TabbedPane;
 class StatePage;
@@ -185,6 +186,7 @@ struct MainWindow::Impl : QObject {
   StatePage* state = nullptr;
   DataPage* data = nullptr;
   FilesPage* files = nullptr;
+  DecisionPanel* decision = nullptr;
   ProgressPanel* progress = nullptr;
   QStackedWidget* right = nullptr;
   Inspector* inspector = nullptr;

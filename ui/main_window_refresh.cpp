@@ -174,6 +174,7 @@ void MainWindow::Impl::refreshJobNotice(bool shown) {
   jobNotice->hide();
   if (shown && model.link() == LinkState::Connected) {
     const engine::JobStatus* job = model.job();
+    if (job != nullptr && job->decision) return;  // its card says more
     const QString command = QStringLiteral("tesseractl job start gpt-mini");
     if (job == nullptr || job->state == engine::JobState::kStopped) {
       jobNotice->say(Surface::Tone::Accent, tr("No job is running. Start one:"), {}, command);
@@ -190,10 +191,6 @@ void MainWindow::Impl::refreshJobNotice(bool shown) {
       jobNotice->say(Surface::Tone::Accent, tr("%1 is starting: %2")
                                                 .arg(QString::fromStdString(job->name),
                                                      QString::fromStdString(job->reason)));
-    } else if (job->state == engine::JobState::kWaitingDecision) {
-      jobNotice->say(Surface::Tone::Warning, tr("%1 needs a decision: %2")
-                                                 .arg(QString::fromStdString(job->name),
-                                                      QString::fromStdString(job->reason)));
     }
   }
 }
@@ -254,7 +251,11 @@ void MainWindow::Impl::refreshStatus() {
                              .arg(draft.edits().in.size())
                              .arg(draft.edits().out.size()));
   } else {
-    statusRight->setText(model.hasSnapshot() ? tr("no change in progress") : QString());
+    const engine::JobStatus* job = model.job();
+    const bool asks = job != nullptr && job->state == engine::JobState::kWaitingDecision;
+    statusRight->setText(asks                  ? tr("a decision is needed")
+                         : model.hasSnapshot() ? tr("no change in progress")
+                                               : QString());
   }
 }
 

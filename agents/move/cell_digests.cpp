@@ -3,19 +3,24 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "ptc/plan/placed_cells.h"
 
 namespace tessera::agents {
 
-std::vector<JobCell> FindCells(const ptc::Layout& from, const ptc::Layout& to) {
+std::vector<JobCell> FindCells(const ptc::Layout& from, const ptc::Layout& to,
+                               const std::vector<ptc::DeviceId>& lost) {
   const ptc::PlacedCells cells(from, to);
   std::vector<JobCell> out;
   const int num_tensors = static_cast<int>(from.collection().tensors().size());
   for (int t = 0; t < num_tensors; ++t) {
     cells.ForEach(t, [&](const ptc::Box& cell, const auto& holders, const auto& needers) {
-      out.push_back({t, cell, holders, needers});
+      JobCell& added = out.emplace_back(JobCell{t, cell, holders, needers});
+      std::erase_if(added.holders, [&](ptc::DeviceId holder) {
+        return std::find(lost.begin(), lost.end(), holder) != lost.end();
+      });
     });
   }
   return out;

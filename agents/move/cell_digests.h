@@ -23,8 +23,9 @@ struct JobCell {
   std::vector<ptc::DeviceId> holders;  // ascending
   std::vector<ptc::DeviceId> needers;  // ascending
 };
-/// In ascending order of (tensor, box): equal on every machine.
-std::vector<JobCell> FindCells(const ptc::Layout& from, const ptc::Layout& to);
+/// In ascending order of (tensor, box): equal on every machine. Devices of `lost` hold nothing.
+std::vector<JobCell> FindCells(const ptc::Layout& from, const ptc::Layout& to,
+                               const std::vector<ptc::DeviceId>& lost = {});
 
 /// Digests of the cells that a device holds, in the order of FindCells.
 struct DeviceDigests {

@@ -47,6 +47,7 @@ struct MoveContext {
     std::string public_key;
   };
   std::optional<HandIn> hand_in = {};
+  std::vector<ptc::DeviceId> lost = {};  // of the old layout; their state is of no use
 
   const ptc::TensorSpec& SpecOf(int tensor) const {
     return from.collection().tensors()[static_cast<std::size_t>(tensor)];

@@ -87,10 +87,11 @@ Status Mover::Transfer(const std::stop_token& stop, MoveResult& result) {
 Status Mover::DigestAll(const std::stop_token& stop, Side side,
                         std::vector<DeviceDigests>& out) const {
   const MoveContext& c = *context_;
-  const std::vector<JobCell> cells = FindCells(c.from, c.to);
+  const std::vector<JobCell> cells = FindCells(c.from, c.to, c.lost);
   for (const auto& [id, device] : c.local) {
     const ptc::Layout& layout = side == Side::kOld ? c.from : c.to;
     if (!layout.mesh().RankOf(id)) continue;
+    if (side == Side::kOld && std::find(c.lost.begin(), c.lost.end(), id) != c.lost.end()) continue;
     const DevicePieces pieces = side == Side::kOld ? OldPieces(c, id) : NextPieces(c, id);
     DeviceDigests digests{id, {}};
     for (const JobCell& cell : cells) {

@@ -71,6 +71,7 @@ const std::map<std::string, Field>& Fields() {
       {"view_lease_seconds", Of(&AgentConfig::view_lease_seconds, false)},
       {"node_lost_seconds", Of(&AgentConfig::node_lost_seconds, false)},
       {"start_stall_seconds", Of(&AgentConfig::start_stall_seconds, false)},
+      {"decision_seconds", Of(&AgentConfig::decision_seconds, false)},
   };
   return fields;
 }
@@ -91,7 +92,8 @@ Status CheckRanges(const std::string& path, const AgentConfig& c) {
   const std::pair<const char*, std::int64_t> waits[] = {
       {"view_lease_seconds", c.view_lease_seconds},
       {"node_lost_seconds", c.node_lost_seconds},
-      {"start_stall_seconds", c.start_stall_seconds}};
+      {"start_stall_seconds", c.start_stall_seconds},
+      {"decision_seconds", c.decision_seconds}};
   for (const auto& [key, seconds] : waits) {
     if (seconds < 1 || seconds > 86400) return refuse(key, seconds, "is not in 1…86400");
   }

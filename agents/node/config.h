@@ -37,6 +37,8 @@ struct AgentConfig {
   std::int64_t view_lease_seconds = 30;    // how long a view lives after its last renewal
   std::int64_t node_lost_seconds = 10;     // a node is lost after this silence, suspect after 3/10
   std::int64_t start_stall_seconds = 120;  // a start fails after this time without progress
+  /// A job that has lost devices and asks continues after this time if no step is lost by that.
+  std::int64_t decision_seconds = 60;
 };
 
 /// \error kNotFound naming the file; kInvalidArgument `FILE:LINE: unknown key 'x'` and the like.

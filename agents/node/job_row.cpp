@@ -42,6 +42,10 @@ std::string ToText(const JobTableRow& row) {
   json["state"] = ToString(row.state);
   json["reason"] = row.reason;
   json["step"] = row.step;
+  json["on_failure"] = ToString(row.on_failure);
+  json["stays_paused"] = row.stays_paused;
+  json["restarts"] = row.restarts;
+  json["attempt"] = row.attempt;
   return JsonLine(json);
 }
 
@@ -62,6 +66,11 @@ Result<JobTableRow> ParseJobTableRow(const std::string& key, const std::string& 
     row.slot = json.at("slot").get<std::int64_t>();
     row.reason = json.at("reason").get<std::string>();
     row.step = json.at("step").get<std::int64_t>();
+    TESSERA_TRY(row.on_failure,
+                engine::ParseOnFailure(json.value("on_failure", std::string("ask"))));
+    row.stays_paused = json.value("stays_paused", false);
+    row.restarts = json.value("restarts", true);
+    row.attempt = json.value("attempt", std::int64_t{0});
     TESSERA_TRY(row.state, engine::ParseJobState(json.at("state").get<std::string>()));
     return row;
   } catch (const nlohmann::json::exception& error) {

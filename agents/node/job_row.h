@@ -29,6 +29,10 @@ struct JobTableRow {
   engine::JobState state = engine::JobState::kStarting;
   std::string reason = {};
   std::int64_t step = 0;
+  engine::OnFailure on_failure = engine::OnFailure::kAsk;
+  bool stays_paused = false;  // while it is suspended: once it is started again
+  bool restarts = true;       // while it is suspended: by itself
+  std::int64_t attempt = 0;   // of its ranks; exits of earlier attempts do not count
 };
 
 std::string ToText(const JobRow& row);

@@ -74,6 +74,7 @@ class NodeAgent {
     std::unique_ptr<TransactionPart> part;
     Loop::Clock::time_point last_word = Loop::Now();  // of the registrar about this transaction
     std::optional<ptc::Layout> from, to;
+    std::vector<ptc::DeviceId> lost;  // of the old layout; their state is of no use
     ptc::Plan plan;
     std::map<ptc::DeviceId, engine::PieceTable> old, next;  // by local device
     std::shared_ptr<const MoveContext> context;             // set once this node is prepared
@@ -193,7 +194,10 @@ class NodeAgent {
   void SetServing(std::shared_ptr<const MoveContext> context);
   std::function<Result<SourceCell>(const LaneKey&, std::int64_t)> MakeResolver();
   std::vector<ptc::DeviceId> LocalOf(const ptc::Layout& layout) const;
+  /// Whether the transaction starts this rank.
   bool IsJoiner(const RankId& id) const;
+  /// Whether the device holds state that the transaction reads.
+  bool IsSource(ptc::DeviceId id) const;
 
   Loop& loop_;
   NetContext& net_;

@@ -89,7 +89,13 @@ std::vector<ptc::DeviceId> NodeAgent::LocalOf(const ptc::Layout& layout) const {
 
 bool NodeAgent::IsJoiner(const RankId& id) const {
   return txn_ && txn_->from && txn_->to && txn_->prepare.job() == id.job &&
-         txn_->to->mesh().RankOf(id.device) && !txn_->from->mesh().RankOf(id.device);
+         txn_->to->mesh().RankOf(id.device) &&
+         (txn_->prepare.recovery() || !txn_->from->mesh().RankOf(id.device));
+}
+
+bool NodeAgent::IsSource(ptc::DeviceId id) const {
+  return txn_->from->mesh().RankOf(id) &&
+         std::find(txn_->lost.begin(), txn_->lost.end(), id) == txn_->lost.end();
 }
 
 // ---- recovery after a restart of the agent
@@ -276,11 +282,12 @@ Status NodeAgent::BuildPlan() {
   const wire::Prepare& p = txn_->prepare;
   TESSERA_TRY(ptc::Layout from, ptc::ParseLayout(p.from_layout()));
   TESSERA_TRY(ptc::Layout to, ptc::ParseLayout(p.to_layout()));
+  TESSERA_TRY(txn_->lost, DecodeAll<ptc::DeviceId>(p.lost()));
   if (p.has_hand_in()) {
     txn_->plan = ptc::RefillPlan(to);
   } else {
     TESSERA_TRY(const ptc::Topology topology, TopologyOf(p));
-    TESSERA_TRY(txn_->plan, ptc::MakePlan(from, to, topology));
+    TESSERA_TRY(txn_->plan, ptc::MakePlan(from, to, topology, {.lost = txn_->lost}));
     if (p.relay()) txn_->plan = ptc::RelayPlan(txn_->plan, from, to, topology);
   }
   txn_->from = std::move(from);
@@ -301,25 +308,28 @@ Status NodeAgent::CheckAndReserve() {
   TESSERA_TRY(const auto settings, engine::ParseJobSettings(p.settings()));
   TESSERA_RETURN_IF_ERROR(engine::CheckRunnable(settings, *txn_->to));
   const auto job = jobs_.find(p.job());
-  for (const auto& [id, device] : store_->devices()) {
-    const bool old_rank = txn_->from->mesh().RankOf(id).has_value();
+  for (auto& [id, device] : store_->devices()) {
+    const bool is_source = IsSource(id);
     const bool new_rank = txn_->to->mesh().RankOf(id).has_value();
-    if (!old_rank && !new_rank) continue;
+    // Nobody can use what a lost device holds, and its space is needed.
+    const bool is_lost = txn_->from->mesh().RankOf(id) && !is_source;
+    if (is_lost && device.table && device.table->job() == p.job()) store_->Free(device);
+    if (!is_source && !new_rank) continue;
     if (device.failed) return FailedPrecondition(fmt::format("device {} failed", ToString(id)));
-    if (old_rank &&
+    if (is_source &&
         (job == jobs_.end() || !device.table || device.table->job() != p.job() ||
          device.table->epoch() != p.epoch() - 1 || device.table->layout_hash() != p.from_hash())) {
       return FailedPrecondition(fmt::format("stale plan: device {} does not hold epoch {} of '{}'",
                                             ToString(id), p.epoch() - 1, p.job()));
     }
-    if (!old_rank && device.table) {
+    if (!is_source && device.table) {
       return FailedPrecondition(
           fmt::format("device {} is in job '{}'", ToString(id), device.table->job()));
     }
     TESSERA_TRY(const engine::PieceTable nothing,
                 engine::PieceTable::Make(p.epoch() - 1, p.from_hash(), p.job(), {},
                                          device.arena->capacity()));
-    const engine::PieceTable& old_table = device.table ? *device.table : nothing;
+    const engine::PieceTable& old_table = is_source ? *device.table : nothing;
     TESSERA_TRY(engine::PieceTable next,
                 engine::AllocateNext(old_table, *txn_->from, *txn_->to, id, txn_->plan,
                                      device.arena->capacity()));
@@ -371,6 +381,7 @@ std::shared_ptr<const MoveContext> NodeAgent::MakeContext() const {
                                                            config_.node,
                                                            {},
                                                            {}});
+  context->lost = txn_->lost;
   for (const auto& [id, table] : txn_->next) {
     const engine::Arena* arena = store_->devices().at(id).arena.get();
     context->local.emplace(id, MoveContext::Local{arena, txn_->old.at(id), table});
@@ -391,7 +402,7 @@ std::shared_ptr<const MoveContext> NodeAgent::MakeContext() const {
 
 Status NodeAgent::CheckStep(std::int64_t step) const {
   for (const auto& [id, table] : txn_->old) {
-    if (!txn_->from->mesh().RankOf(id)) continue;
+    if (!IsSource(id)) continue;
     const engine::ArenaHeader& header = store_->devices().at(id).arena->header();
     const std::uint64_t begin = header.begin.load(), end = header.end.load();
     if (begin == end && end == static_cast<std::uint64_t>(step)) continue;

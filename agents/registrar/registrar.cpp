@@ -114,7 +114,7 @@ void Registrar::OnRequest(const std::string& identity, const wire::Request& requ
   const bool is_act = request.has_start_job() || request.has_job() || request.has_apply() ||
                       request.has_cancel() || request.has_fail_device() ||
                       request.has_kill_node() || request.has_shutdown() || request.has_digest() ||
-                      request.has_probe() ||
+                      request.has_probe() || request.has_decision() ||
                       (request.has_topology() && request.topology().measure());
   ReplyPtr reply;
   if (is_act && !request.id().empty()) {
@@ -198,6 +198,8 @@ void Registrar::OnRequest(const std::string& identity, const wire::Request& requ
       return OnView(request.id(), request.view(), reply);
     case wire::Request::kHandIn:
       return OnHandIn(request.id(), request.hand_in(), reply);
+    case wire::Request::kDecision:
+      return OnDecision(request.decision(), reply);
     case wire::Request::kKeepViews: {
       wire::ToNode keep;
       *keep.mutable_keep_views() = request.keep_views();
@@ -415,10 +417,17 @@ engine::ClusterSnapshot Registrar::Snapshot() const {
     row.name = name;
     row.model = job.settings.model.name;
     row.state = job.state;
+    row.on_failure = job.on_failure;
+    row.decision = DecisionStatusOf(job);
+    if (row.decision && row.decision->can_continue() && !row.decision->chosen) {
+      row.state = engine::JobState::kWaitingDecision;
+    }
     row.reason = job.starting && job.start_watch ? job.start_watch->Text() : job.reason;
     if (job.state == engine::JobState::kSuspended) {
       if (!job.not_ready.empty()) {
         row.reason += "; its ranks are starting again";
+      } else if (job.device_loss) {
+        row.reason += "; " + TextOf(*job.device_loss);
       } else if (job.restarts && !job.waits_for.empty()) {
         row.reason += "; it cannot start again yet: " + job.waits_for;
       }

@@ -37,6 +37,7 @@
 #include "engine/history/history.h"
 #include "engine/history/journal.h"
 #include "engine/model/gpt.h"
+#include "engine/recovery/consistent_cut.h"
 #include "engine/search/propose.h"
 #include "engine/transfer/progress.h"
 #include "engine/txn/coordinator.h"
@@ -73,6 +74,16 @@ class Registrar {
     std::vector<wire::NodeDevice> devices;
     std::int64_t view_bytes = 0;
   };
+  /// Lost devices of a suspended job.
+  struct DeviceLoss {
+    std::string key;  // of the lost devices, then of those that are left
+    engine::ConsistentCut cut;
+    engine::DecisionStatus status;  // without `chosen` and `seconds_left`
+    bool same_devices = false;      // it would continue on its own devices
+    std::optional<engine::LossChoice> chosen;
+    std::optional<Clock::time_point> decide_at;  // it continues then if nobody has chosen
+    bool begun = false;  // a recovery; the next one needs a choice or another device
+  };
   struct Job {
     Job(std::string job_name, engine::JobSettings job_settings, ptc::Layout job_layout)
         : name(std::move(job_name)),
@@ -107,6 +118,10 @@ class Registrar {
     CrashGuard crashes;
     bool restarts = true;       // while suspended: it is started again as soon as possible
     std::string waits_for;      // what stands in the way of that
+    /// Nodes whose last report is older than the suspension.
+    std::set<std::int32_t> unreported;
+    std::optional<DeviceLoss> device_loss;
+    engine::OnFailure on_failure = engine::OnFailure::kAsk;
     bool stays_paused = false;  // after it is started again
     ReplyPtr restarting;        // answered once it is started again, or cannot be
     std::optional<Clock::time_point> suspended_since;
@@ -169,6 +184,12 @@ class Registrar {
     std::int64_t step = 0;  // the job continues after this step
     wire::HandInSource source;
   };
+  /// A transaction that continues a job which has lost devices.
+  struct Recovery {
+    std::vector<ptc::DeviceId> lost;
+    std::int64_t step = 0;  // the devices that are left hold the state after this step
+    std::string reason;
+  };
   /// The request of a transaction.
   struct TxnRequestInfo {
     std::string request_id = {};
@@ -176,6 +197,7 @@ class Registrar {
     std::int64_t at_step = 0;
     bool unrecorded = false;
     std::optional<HandIn> hand_in = {};
+    std::optional<Recovery> recovery = {};
   };
   struct Txn {
     explicit Txn(Planned what)
@@ -186,7 +208,8 @@ class Registrar {
     std::int64_t slot = 0, epoch = 0, at_step = 0;
     std::int64_t timeline = 0;  // of the job once it is committed
     std::optional<HandIn> hand_in;
-    bool was_paused = false;
+    std::optional<Recovery> recovery;
+    bool was_paused = false;  // and stays so
     std::unique_ptr<TransactionRun> run;
     engine::HistoryEntry entry;
     Clock::time_point phase_began = Clock::now();
@@ -338,18 +361,37 @@ class Registrar {
 
   // ---- jobs whose ranks have ended (registrar_restart.cpp)
   void SuspendJob(Job& job, const std::string& reason);
-  /// A state that all devices of a job have or can get to.
-  struct Cut {
-    std::int64_t step = 0;
-    std::optional<wire::StepDecision> decision;  // of `step`, for devices one step behind
-  };
-  /// \error kFailedPrecondition naming a node or device that stands in the way
-  Result<Cut> CheckRestart(const Job& job) const;
   /// Starts suspended jobs again where nothing stands in the way.
   void RestartJobs();
-  Status RestartJob(Job& job, const Cut& cut);
+  /// The step after which the whole state of a suspended job is in memory; nullopt if a part is
+  /// lost or not at that step, or if ranks may still write.
+  std::optional<std::int64_t> RestsAt(const Job& job) const;
+  /// \pre nothing of `cut` is lost
+  Status RestartJob(Job& job, const engine::ConsistentCut& cut);
   void OnRestarted(Job& job);
   void OnResumeSuspended(Job& job, const ReplyPtr& reply);
+
+  // ---- jobs that have lost devices (registrar_recovery.cpp)
+  engine::ConsistentCut CutOf(const Job& job) const;
+  struct Remaining {
+    std::vector<ptc::DeviceId> own, spare;
+  };
+  /// The usable devices that a job could continue on.
+  Remaining RemainingDevices(const Job& job) const;
+  Result<Planned> PlanRecovery(const Job& job, const engine::ConsistentCut& cut) const;
+  /// Finds out what can be done, unless that is known.
+  void NoteLoss(Job& job, engine::ConsistentCut cut);
+  /// "it can continue on 4 GPUs as dp=2,tp=2, without losing a step, or wait"
+  static std::string TextOf(const DeviceLoss& loss);
+  static std::optional<engine::DecisionStatus> DecisionStatusOf(const Job& job);
+  /// Continues on other devices if that is decided.
+  /// \pre job.device_loss
+  void ConsiderRecovery(Job& job);
+  Status BeginRecovery(Job& job);
+  void FinishRecovery(Job& job, bool committed, const std::string& reason);
+  /// Frees what nodes hold of jobs that have continued without them.
+  void ForgetStaleState();
+  void OnDecision(const wire::DecisionRequest& request, const ReplyPtr& reply);
 
   // ---- plans (registrar_plan.cpp)
   static Status CheckCanMove(const Job& job);
@@ -360,8 +402,13 @@ class Registrar {
     std::string why;
   };
   Result<Target> ChooseTarget(const Job& job, const wire::PlanRequest& request,
-                              std::vector<ptc::DeviceId> devices) const;
+                              std::vector<ptc::DeviceId> devices,
+                              const std::vector<ptc::DeviceId>& lost) const;
   Result<Planned> MakePlanFor(const Job& job, const wire::PlanRequest& request) const;
+  /// \param lost devices of the present layout whose state is of no use
+  Result<Planned> MakePlanOn(const Job& job, const wire::PlanRequest& request,
+                             std::vector<ptc::DeviceId> devices,
+                             const std::vector<ptc::DeviceId>& lost) const;
   /// The input of the search for configurations of a job on `devices`.
   engine::SearchInput SearchInputOf(const std::string& name, const engine::JobSettings& settings,
                                     std::vector<ptc::DeviceId> devices) const;

@@ -39,7 +39,11 @@ Status Registrar::JournalJob(const Job& job) {
                         job.slot,
                         job.state,
                         job.reason,
-                        job.step};
+                        job.step,
+                        job.on_failure,
+                        job.stays_paused,
+                        job.restarts,
+                        job.attempt};
   Status put = journal_->Put("job/" + job.name, ToText(row));
   if (!put) AddEvent(engine::Severity::kError, "registrar", "journal: " + put.error().ToString());
   return put;
@@ -58,7 +62,12 @@ Status Registrar::Recover() {
     job.state = row.state;
     job.reason = row.reason;
     job.step = row.step;
+    job.on_failure = row.on_failure;
+    job.stays_paused = row.stays_paused;
+    job.restarts = row.restarts;
+    job.attempt = row.attempt;
     job.last_step = Clock::now();
+    job.suspended_since = Clock::now();
     if (job.state == engine::JobState::kStarting) {
       job.state = engine::JobState::kFailed;
       job.reason = "the registrar's agent restarted while it started";
@@ -201,7 +210,8 @@ void Registrar::OnJobRequest(const wire::JobRequest& request, const ReplyPtr& re
 
 void Registrar::BeginOperation(JobOperation::Kind kind, Job& job, const ReplyPtr& reply) {
   if (const Status idle = CheckIdle(); !idle) return reply->Fail(idle.error());
-  const bool paused = job.state == engine::JobState::kPaused;
+  const auto rests_at = kind == JobOperation::Kind::kDigest ? RestsAt(job) : std::nullopt;
+  const bool paused = job.state == engine::JobState::kPaused || rests_at;
   if (!paused && job.state != engine::JobState::kRunning) {
     return reply->Fail(
         FailedPrecondition(fmt::format("job '{}' is {}{}", job.name, ToString(job.state),
@@ -218,7 +228,7 @@ void Registrar::BeginOperation(JobOperation::Kind kind, Job& job, const ReplyPtr
   op.job = job.name;
   op.number = static_cast<std::uint64_t>(*number);
   op.was_paused = paused;
-  op.step = job.step;
+  op.step = rests_at.value_or(job.step);
   op.reply = reply;
   op.waiting = NodesOf(job.layout);
   op.deadline = Clock::now() + PauseDeadline(job, 0);
@@ -446,6 +456,7 @@ void Registrar::OnRankExited(std::int32_t node, const wire::RankExited& m) {
   const auto device = Decode(m.device());
   if (!device) return;
   Job* job = FindJob(m.job());
+  if (job && m.attempt() < job->attempt) return;
   if (txn_ && txn_->job == m.job()) {
     if (!m.joining()) txn_->lost_ranks[*device] = m.reason();
     return Feed(engine::RankLost{node, m.joining(), m.reason()});
@@ -453,7 +464,7 @@ void Registrar::OnRankExited(std::int32_t node, const wire::RankExited& m) {
   // A rank exits after it has left the layout.
   if (!job || m.joining() || !job->layout.mesh().RankOf(*device)) return;
   // A rank of an earlier job with this name, on a node that missed its end.
-  if (m.attempt() < job->attempt || (job->starting && m.start() != job->start)) return;
+  if (job->starting && m.start() != job->start) return;
   InterruptJob(*job, m.reason());
 }
 

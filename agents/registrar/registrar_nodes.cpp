@@ -9,8 +9,10 @@
 
 namespace tessera::agents {
 namespace {
-/// A node is suspect after this fraction of AgentConfig::node_lost_seconds without a heartbeat.
+/// A node is suspect after this fraction of AgentConfig::node_lost_seconds without a heartbeat, but
+/// never because of a single heartbeat that is late.
 constexpr double kSuspectFraction = 0.3;
+constexpr std::chrono::duration<double> kLeastSuspect(2);
 }  // namespace
 
 Registrar::Node* Registrar::FindNode(std::int32_t number) {
@@ -104,8 +106,9 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
   node.version = m.version();
   node.link_mark = LinkMarkOf(m);
   ForgetChangedLinks(node);
-  for (const auto& [job_name, job] : jobs_) {
+  for (auto& [job_name, job] : jobs_) {
     (*welcome.mutable_welcome()->mutable_steps())[job_name] = job.recorded;
+    job.unreported.erase(m.node());
   }
   static_cast<void>(SendTo(m.node(), welcome));
   MarkDirty();
@@ -188,8 +191,10 @@ void Registrar::ExpectNode(std::int32_t number) {
 }
 
 void Registrar::OnHeartbeat(Node& node, const wire::Heartbeat& m) {
+  if (node.state == engine::NodeState::kSuspect) node.state = engine::NodeState::kAlive;
   node.devices.assign(m.devices().begin(), m.devices().end());
   node.view_bytes = m.view_bytes();
+  for (auto& [name, job] : jobs_) job.unreported.erase(node.number);
   // Every node of a job reports its steps, so that a cut link of one of them hides none.
   for (const wire::NodeDevice& device : node.devices) {
     Job* job = device.job().empty() ? nullptr : FindJob(device.job());
@@ -198,6 +203,7 @@ void Registrar::OnHeartbeat(Node& node, const wire::Heartbeat& m) {
     job->last_step = Clock::now();
   }
   MarkDirty();
+  ForgetStaleState();
   RestartJobs();
   wire::ToNode ack;
   ack.mutable_heartbeat();
@@ -226,7 +232,7 @@ const Registrar::Node* Registrar::FindLostNode(const Job& job, Clock::time_point
 void Registrar::OnTick() {
   const auto now = Clock::now();
   const std::chrono::duration<double> lost_after(config_.node_lost_seconds);
-  const auto suspect_after = kSuspectFraction * lost_after;
+  const auto suspect_after = std::max(kSuspectFraction * lost_after, kLeastSuspect);
   for (auto& [number, node] : nodes_) {
     const std::chrono::duration<double> silent = now - node.last_seen;
     const auto before = node.state;

@@ -114,7 +114,8 @@ Status Registrar::CheckCanMove(const Job& job) {
 }
 
 Result<Registrar::Target> Registrar::ChooseTarget(const Job& job, const wire::PlanRequest& request,
-                                                  std::vector<ptc::DeviceId> devices) const {
+                                                  std::vector<ptc::DeviceId> devices,
+                                                  const std::vector<ptc::DeviceId>& lost) const {
   std::optional<engine::StepOptions> asked;
   if (request.has_options()) {
     TESSERA_TRY(asked, Decode(request.options()));
@@ -138,7 +139,8 @@ Result<Registrar::Target> Registrar::ChooseTarget(const Job& job, const wire::Pl
                               "chooses",
                               as_now.micro_batch, ToString(shape))};
   }
-  const engine::SearchInput input = SearchInputOf(job, std::move(devices));
+  engine::SearchInput input = SearchInputOf(job, std::move(devices));
+  input.lost = lost;
   auto choice = engine::ChooseMesh(input, as_now);
   if (!choice && may_relax) choice = engine::ChooseMesh(input, relaxed);
   if (!choice) return choice.error();
@@ -154,7 +156,13 @@ Result<Registrar::Planned> Registrar::MakePlanFor(const Job& job,
     return InvalidArgument(
         fmt::format("no devices are given: job '{}' needs at least 1", job.name));
   }
-  TESSERA_TRY(Target target, ChooseTarget(job, request, std::move(devices)));
+  return MakePlanOn(job, request, std::move(devices), {});
+}
+
+Result<Registrar::Planned> Registrar::MakePlanOn(const Job& job, const wire::PlanRequest& request,
+                                                 std::vector<ptc::DeviceId> devices,
+                                                 const std::vector<ptc::DeviceId>& lost) const {
+  TESSERA_TRY(Target target, ChooseTarget(job, request, std::move(devices), lost));
   TESSERA_TRY(const ptc::RuledTensors tensors,
               engine::TensorsOf(job.settings, target.options.zero));
   const ptc::Topology topology = TopologyNow();
@@ -165,14 +173,16 @@ Result<Registrar::Planned> Registrar::MakePlanFor(const Job& job,
     std::sort(target.devices.begin(), target.devices.end());
     TESSERA_TRY(const auto stages, engine::StagesOn(tensors.stages, target.shape));
     TESSERA_TRY(mesh, ptc::Place(job.layout, target.shape, tensors.tensors, target.devices,
-                                 topology, stages));
+                                 topology, stages, lost));
   }
   TESSERA_TRY(ptc::Layout to, engine::MakeLayout(tensors, *mesh));
-  TESSERA_TRY(ptc::Plan plan, ptc::MakePlan(job.layout, to, topology));
+  TESSERA_TRY(ptc::Plan plan, ptc::MakePlan(job.layout, to, topology, {.lost = lost}));
   const std::uint64_t direct_hash = plan.hash;
   const std::int64_t network_direct = plan.bytes.network;
-  if (!request.no_relay()) plan = ptc::RelayPlan(plan, job.layout, to, topology);
-  if (to == job.layout && target.options == job.options) {
+  if (!request.no_relay() && lost.empty()) {
+    plan = ptc::RelayPlan(plan, job.layout, to, topology);
+  }
+  if (to == job.layout && target.options == job.options && lost.empty()) {
     const std::string options = ToString(job.options);
     return FailedPrecondition(fmt::format("job '{}' already runs {}{}", job.name,
                                           ToString(job.layout.mesh()),
@@ -180,9 +190,12 @@ Result<Registrar::Planned> Registrar::MakePlanFor(const Job& job,
   }
   engine::PlanSummary summary;
   for (const auto& [device, bytes] : plan.peak_memory) {
+    const bool is_lost = std::find(lost.begin(), lost.end(), device) != lost.end();
+    if (is_lost && !mesh->RankOf(device)) continue;
     const wire::NodeDevice* info = FindDevice(device);
     const std::int64_t capacity = info ? info->capacity() : 0;
-    const std::int64_t needed = engine::BytesNeededDuringMove(job.layout, to, device, plan);
+    const std::int64_t needed =
+        engine::BytesNeededDuringMove(job.layout, to, device, plan, is_lost);
     if (needed > capacity) {
       return ResourceExhausted(fmt::format("device {} needs {} during the move, it has {}",
                                            ToString(device), engine::BytesText(needed),
@@ -210,7 +223,7 @@ Result<Registrar::Planned> Registrar::MakePlanFor(const Job& job,
   summary.network_direct = network_direct;
   summary.snapshot = plan.bytes.snapshot;
   summary.storage = plan.bytes.storage;
-  const ptc::Certificate certificate = ptc::Certify(job.layout, to, topology, {}, plan.port_prices);
+  const ptc::Certificate certificate = ptc::Certify(job.layout, to, topology, lost, plan.port_prices);
   summary.volume_bound = certificate.volume;
   summary.certificate = engine::Summarize(certificate, topology);
   summary.certificate.port = plan.busiest_port;

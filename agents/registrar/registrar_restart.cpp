@@ -45,73 +45,44 @@ void Registrar::SuspendJob(Job& job, const std::string& first_reason) {
   views_.OnJobOver(job.name, error);
   if (const ReplyPtr waiting = std::exchange(job.restarting, nullptr)) waiting->Fail(error);
   StopJob(job.name, false);
-  // What the nodes reported before is no proof that the ranks have ended.
-  for (auto& [number, node] : nodes_) {
-    for (wire::NodeDevice& device : node.devices) {
-      if (device.job() == job.name) device.set_has_rank(true);
-    }
-  }
+  job.unreported = NodesOf(job.layout);
   static_cast<void>(JournalJob(job));
   MarkDirty();
 }
 
-// A rank makes the update of a step only after the decision of all ranks. So a device may be one
-// step behind the others, with the gradients of that step in its arena: its rank then makes the
-// update when it starts again. The update is elementwise, so it needs nothing else, except with
-// ZeRO, where ranks also gather parameters.
-Result<Registrar::Cut> Registrar::CheckRestart(const Job& job) const {
-  Cut cut;
-  std::vector<const wire::NodeDevice*> rows;
-  for (const ptc::DeviceId id : job.layout.mesh().devices()) {
-    const auto node = nodes_.find(id.node);
-    if (node == nodes_.end() || node->second.state != engine::NodeState::kAlive) {
-      return FailedPrecondition(fmt::format("n{} is not there", id.node));
-    }
-    const wire::NodeDevice* device = FindDevice(id);
-    if (!device || device->job() != job.name || device->epoch() != job.epoch) {
-      return FailedPrecondition(fmt::format("{} no longer holds the state", ToString(id)));
-    }
-    if (device->failed()) return FailedPrecondition(fmt::format("{} failed", ToString(id)));
-    if (device->has_rank()) {
-      return FailedPrecondition(fmt::format("the rank on {} is still ending", ToString(id)));
-    }
-    if (device->begin() != device->end()) {
-      return FailedPrecondition(
-          fmt::format("{} holds half of the update of step {}", ToString(id), device->begin()));
-    }
-    cut.step = std::max({cut.step, device->end(), device->decision().step()});
-    rows.push_back(device);
-  }
-  for (const wire::NodeDevice* device : rows) {
-    if (device->decision().step() == cut.step) cut.decision = device->decision();
-  }
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i]->end() == cut.step) continue;
-    const bool can_follow = rows[i]->end() + 1 == cut.step && cut.decision &&
-                            rows[i]->grads_step() == cut.step && !job.options.zero &&
-                            !job.settings.program;
-    if (can_follow) continue;
-    return FailedPrecondition(fmt::format("{} is after step {}, others after step {}",
-                                          ToString(job.layout.mesh().devices()[i]), rows[i]->end(),
-                                          cut.step));
-  }
-  return cut;
-}
-
+// A job whose devices hold one state starts again on them. If some are lost, it may continue on
+// others.
 void Registrar::RestartJobs() {
   for (auto& [name, job] : jobs_) {
     const bool waits = job.state == engine::JobState::kSuspended && job.not_ready.empty();
-    if (!waits || !job.restarts || !CheckIdle()) continue;
-    const auto cut = CheckRestart(job);
-    job.waits_for = cut ? std::string() : cut.error().message;
-    if (!cut) continue;
-    if (const Status started = RestartJob(job, *cut); !started) {
+    if (!waits || !CheckIdle()) continue;
+    engine::ConsistentCut cut = CutOf(job);
+    job.waits_for = cut.waits_for;
+    if (!cut.waits_for.empty()) continue;
+    if (!cut.lost.empty()) {
+      NoteLoss(job, std::move(cut));
+      if (job.restarts) ConsiderRecovery(job);
+      continue;
+    }
+    job.device_loss.reset();
+    if (!job.restarts) continue;
+    if (const Status started = RestartJob(job, cut); !started) {
       AddEvent(engine::Severity::kError, name, "not started again: " + started.error().ToString());
     }
   }
 }
 
-Status Registrar::RestartJob(Job& job, const Cut& cut) {
+std::optional<std::int64_t> Registrar::RestsAt(const Job& job) const {
+  if (job.state != engine::JobState::kSuspended || !job.not_ready.empty()) return std::nullopt;
+  const engine::ConsistentCut cut = CutOf(job);
+  if (!cut.waits_for.empty() || !cut.lost.empty() || !cut.behind.empty()) return std::nullopt;
+  return cut.step;
+}
+
+// A rank makes the update of a step only after the decision of all ranks. So a device may be one
+// step behind the others, with the gradients of that step in its arena: its rank then makes the
+// update when it starts again.
+Status Registrar::RestartJob(Job& job, const engine::ConsistentCut& cut) {
   TESSERA_TRY(job.attempt, NextNumber());
   job.step = std::max(job.step, cut.step);
   job.not_ready = NodesOf(job.layout);
@@ -119,7 +90,12 @@ Status Registrar::RestartJob(Job& job, const Cut& cut) {
   wire::ToNode message = StartMessage(job);
   message.mutable_start_job()->set_again(true);
   message.mutable_start_job()->set_step(cut.step);
-  if (cut.decision) *message.mutable_start_job()->mutable_decision() = *cut.decision;
+  if (cut.decision) {
+    wire::StepDecision* decision = message.mutable_start_job()->mutable_decision();
+    decision->set_step(cut.decision->step);
+    decision->set_clip(cut.decision->clip);
+    decision->set_skip(cut.decision->skip);
+  }
   for (const std::int32_t node : job.not_ready) static_cast<void>(SendTo(node, message));
   MarkDirty();
   return OkStatus();
@@ -150,13 +126,22 @@ void Registrar::OnResumeSuspended(Job& job, const ReplyPtr& reply) {
     job.restarting = reply;
     return;
   }
-  const auto cut = CheckRestart(job);
-  if (!cut) {
-    job.restarts = true;  // as soon as that is over
+  job.restarts = true;
+  const engine::ConsistentCut cut = CutOf(job);
+  if (!cut.waits_for.empty()) {
     return reply->Fail(FailedPrecondition(
-        fmt::format("job '{}' cannot be started again now: {}", job.name, cut.error().message)));
+        fmt::format("job '{}' cannot be started again now: {}", job.name, cut.waits_for)));
   }
-  if (const Status started = RestartJob(job, *cut); !started) return reply->Fail(started.error());
+  if (!cut.lost.empty()) {
+    NoteLoss(job, cut);
+    const bool can = job.device_loss->status.can_continue();
+    return reply->Fail(FailedPrecondition(fmt::format(
+        "job '{}' cannot be started again on its GPUs: {}; {}{}", job.name,
+        job.device_loss->status.reason, TextOf(*job.device_loss),
+        can ? fmt::format(": `tesseractl txn decide {} continue`", job.name) : std::string())));
+  }
+  if (const Status idle = CheckIdle(); !idle) return reply->Fail(idle.error());
+  if (const Status started = RestartJob(job, cut); !started) return reply->Fail(started.error());
   job.restarting = reply;
 }
 

@@ -20,6 +20,16 @@ constexpr char kTxnKey[] = "txn";
 /// Journaled so that a retried act is done once, even if an earlier agent of this node did it.
 std::string ActKey(const std::string& request_id) { return "act/" + request_id; }
 
+/// The nodes of `mesh` that have a device which is not in `lost`.
+std::set<std::int32_t> NodesWithout(const ptc::DeviceMesh& mesh,
+                                    const std::vector<ptc::DeviceId>& lost) {
+  std::set<std::int32_t> nodes;
+  for (const ptc::DeviceId device : mesh.devices()) {
+    if (std::find(lost.begin(), lost.end(), device) == lost.end()) nodes.insert(device.node);
+  }
+  return nodes;
+}
+
 std::string Describe(const ptc::MeshShape& shape, const engine::StepOptions& options) {
   const std::string more = ToString(options);
   return fmt::format("{}×{}×{}{}", shape[ptc::Axis::kDp], shape[ptc::Axis::kTp],
@@ -91,12 +101,17 @@ Status Registrar::CheckPausedOrRunning(const Job& job) {
 }
 
 Status Registrar::BeginTxn(Job& job, Planned planned, TxnRequestInfo request) {
-  const bool paused = job.state == engine::JobState::kPaused;
+  const bool paused = request.recovery ? job.stays_paused : job.state == engine::JobState::kPaused;
   engine::Coordinator::Setup setup;
-  setup.participants = NodesOf(job.layout);
-  setup.pausing = setup.participants;
+  if (request.recovery) {
+    setup.participants = NodesWithout(job.layout.mesh(), request.recovery->lost);
+    setup.paused_at = request.recovery->step;
+  } else {
+    setup.participants = NodesOf(job.layout);
+    setup.pausing = setup.participants;
+    if (paused) setup.paused_at = job.step;
+  }
   setup.participants.merge(NodesOf(planned.to));
-  if (paused) setup.paused_at = job.step;
 
   TESSERA_TRY(const std::int64_t id, NextNumber());
   // A slot may have been decided for a transaction that this registrar does not know any more.
@@ -129,6 +144,11 @@ Status Registrar::BeginTxn(Job& job, Planned planned, TxnRequestInfo request) {
   txn_->timeline = job.timeline + (request.hand_in ? 1 : 0);
   txn_->at_step = request.at_step;
   txn_->hand_in = std::move(request.hand_in);
+  txn_->recovery = std::move(request.recovery);
+  if (txn_->recovery) {
+    txn_->paused_since = job.suspended_since;
+    job.attempt = id;  // no rank of an earlier one is left
+  }
   txn_->was_paused = paused;
   txn_->entry = std::move(entry);
   txn_->count = TransferCount(txn_->planned.summary.flows);
@@ -150,7 +170,7 @@ Status Registrar::BeginTxn(Job& job, Planned planned, TxnRequestInfo request) {
     Record(refused);
     return Unavailable("the transaction cannot be journaled: " + kept.error().ToString());
   }
-  if (!paused) job.state = engine::JobState::kReconfiguring;
+  if (!paused || txn_->recovery) job.state = engine::JobState::kReconfiguring;
   return OkStatus();
 }
 
@@ -324,7 +344,7 @@ void Registrar::OnPhaseChanged(TxnPhase before) {
   const std::string source = fmt::format("txn {}", txn_->id);
   if (phase == TxnPhase::kTransferring) {
     views_.OnTransfer(txn_->job);
-    txn_->paused_since = now;
+    if (!txn_->recovery) txn_->paused_since = now;
     txn_->pause_deadline.reset();
     txn_->progress = engine::Progress(txn_->planned.plan.bytes.moved(), now);
     if (Job* job = FindJob(txn_->job)) job->step = *txn_->run->machine().step();
@@ -409,6 +429,10 @@ wire::ToNode Registrar::PrepareMessage() const {
   *p->mutable_peers() = AllPeers();
   p->set_topology(txn_->planned.cluster);
   if (txn_->hand_in) *p->mutable_hand_in() = txn_->hand_in->source;
+  if (txn_->recovery) {
+    p->set_recovery(true);
+    for (const ptc::DeviceId device : txn_->recovery->lost) Encode(device, p->add_lost());
+  }
   return message;
 }
 
@@ -416,7 +440,9 @@ wire::ToNode Registrar::PrepareMessage() const {
 // transfer, and the transfer must not change a cell.
 engine::DigestsCompared Registrar::CompareDigests() {
   const Job* job = FindJob(txn_->job);
-  const std::vector<JobCell> cells = FindCells(job->layout, txn_->planned.to);
+  const std::vector<JobCell> cells =
+      FindCells(job->layout, txn_->planned.to,
+                txn_->recovery ? txn_->recovery->lost : std::vector<ptc::DeviceId>());
   const auto before =
       CombineDigests(job->layout.collection(), cells, CellSide::kHolders, txn_->before);
   if (!before) return {false, before.error().ToString()};
@@ -468,9 +494,13 @@ void Registrar::FinishTxn(bool committed, const std::string& reason) {
   }
   engine::HistoryEntry& entry = txn_->entry;
   entry.result = committed ? "committed" : "rolled_back";
-  entry.reason = committed && txn_->hand_in
-                     ? fmt::format("state of step {} was handed in", txn_->hand_in->step)
-                     : reason;
+  entry.reason = reason;
+  if (committed && txn_->hand_in) {
+    entry.reason = fmt::format("state of step {} was handed in", txn_->hand_in->step);
+  } else if (committed && txn_->recovery) {
+    entry.reason = fmt::format("{}: {}, no step lost", ToString(engine::LossCase::kReplicasLive),
+                               txn_->recovery->reason);
+  }
   entry.pause = txn_->pause;
   entry.epoch = job->epoch;
   entry.flows = txn_->count.flows();
@@ -481,6 +511,7 @@ void Registrar::FinishTxn(bool committed, const std::string& reason) {
   rendezvous_.erase({txn_->job, txn_->epoch, txn_->id});
   job->state = txn_->was_paused ? engine::JobState::kPaused : engine::JobState::kRunning;
   job->last_step = now;
+  if (txn_->recovery) FinishRecovery(*job, committed, reason);
   if (JournalJob(*job)) static_cast<void>(journal_->Erase(kTxnKey));
   const std::string source = fmt::format("txn {}", txn_->id);
   if (committed) {
@@ -489,10 +520,14 @@ void Registrar::FinishTxn(bool committed, const std::string& reason) {
         fmt::format("epoch {} committed, digests equal, pause {:.2f} s", job->epoch, entry.pause));
   } else {
     AddEvent(engine::Severity::kWarning, source,
-             fmt::format("rolled back: {}; the old layout is whole", reason));
+             fmt::format("rolled back: {}; {}", reason,
+                         job->state == engine::JobState::kSuspended
+                             ? "what is left of the state is unchanged"
+                             : "the old layout is whole"));
   }
   std::string fail;
   for (const auto& [device, why] : txn_->lost_ranks) {
+    if (job->state == engine::JobState::kSuspended) break;
     if (job->layout.mesh().RankOf(device)) fail = why;  // others have left, or never joined
   }
   txn_.reset();
@@ -506,9 +541,10 @@ void Registrar::FinishTxn(bool committed, const std::string& reason) {
 // ---- restart
 
 Status Registrar::JournalTxn() {
-  const TxnRow row{txn_->id,         txn_->job,        txn_->slot,
-                   txn_->epoch,      txn_->planned.to, txn_->planned.summary.to_options,
-                   txn_->was_paused, txn_->timeline,   txn_->entry.started};
+  TxnRow row{txn_->id,         txn_->job,        txn_->slot,
+             txn_->epoch,      txn_->planned.to, txn_->planned.summary.to_options,
+             txn_->was_paused, txn_->timeline,   txn_->entry.started};
+  if (txn_->recovery) row.recovery = {txn_->recovery->lost, txn_->recovery->reason};
   return journal_->Put(kTxnKey, ToText(row));
 }
 
@@ -551,8 +587,12 @@ Status Registrar::RecoverTxn() {
   }
   TESSERA_TRY(ptc::DeviceMesh old_mesh, ptc::ParseDeviceMesh(entry.from));
   engine::Coordinator::Setup setup;
-  for (const ptc::DeviceId device : old_mesh.devices()) setup.participants.insert(device.node);
-  setup.pausing = setup.participants;
+  if (row.recovery) {
+    setup.participants = NodesWithout(old_mesh, row.recovery->lost);
+  } else {
+    setup.participants = NodesWithout(old_mesh, {});
+    setup.pausing = setup.participants;
+  }
   setup.participants.merge(NodesOf(row.to));
 
   engine::PlanSummary summary;
@@ -571,6 +611,10 @@ Status Registrar::RecoverTxn() {
   txn_->epoch = row.epoch;
   txn_->timeline = row.timeline < 0 ? job->timeline : row.timeline;
   txn_->was_paused = row.was_paused;
+  if (row.recovery) {
+    txn_->recovery = {std::move(row.recovery->lost), job->step, std::move(row.recovery->reason)};
+    job->stays_paused = row.was_paused;
+  }
   txn_->entry = std::move(entry);
   // The start of the pause follows from the record, if that was written before the restart.
   if (const auto& phases = txn_->entry.phases; phases.contains("transferring")) {
@@ -581,7 +625,8 @@ Status Registrar::RecoverTxn() {
     const auto paused_for = std::chrono::duration<double>(std::max(0.0, WallClock() - began));
     txn_->paused_since = Clock::now() - std::chrono::duration_cast<Clock::duration>(paused_for);
   }
-  job->state = row.was_paused ? engine::JobState::kPaused : engine::JobState::kReconfiguring;
+  job->state = row.was_paused && !txn_->recovery ? engine::JobState::kPaused
+                                                 : engine::JobState::kReconfiguring;
   AddEvent(engine::Severity::kWarning, fmt::format("txn {}", row.id),
            "the registrar's agent restarted: reading the outcome from the register");
   for (const std::int32_t node : setup.participants) ExpectNode(node);

@@ -41,10 +41,14 @@ Result<ViewableJob> Registrar::FindViewable(const std::string& name) {
                   job->step,
                   job->layout,
                   engine::ToJson(job->settings),
-                  job->state == engine::JobState::kPaused,
+                  job->state == engine::JobState::kPaused || RestsAt(*job),
                   UsualStepSeconds(*job),
                   std::chrono::duration<double>(Clock::now() - job->last_step).count(),
                   job->settings.max_steps};
+  if (const auto step = RestsAt(*job)) {
+    out.step = *step;
+    return out;
+  }
   const bool changes = txn_ && txn_->job == name;
   if (changes && !IsBeforeTransfer(txn_->run->phase())) {
     out.busy = fmt::format("transaction {} is {}", txn_->id, ToString(txn_->run->phase()));

@@ -7,7 +7,7 @@
 namespace tessera::agents {
 
 std::string ToText(const TxnRow& row) {
-  const nlohmann::json json = {{"id", row.id},
+  nlohmann::json json = {{"id", row.id},
                                {"job", row.job},
                                {"slot", row.slot},
                                {"epoch", row.epoch},
@@ -17,6 +17,12 @@ std::string ToText(const TxnRow& row) {
                                {"was_paused", row.was_paused},
                                {"timeline", row.timeline},
                                {"started", row.started}};
+  if (row.recovery) {
+    json["recovery"] = {{"lost", nlohmann::json::array()}, {"reason", row.recovery->reason}};
+    for (const ptc::DeviceId device : row.recovery->lost) {
+      json["recovery"]["lost"].push_back(ToString(device));
+    }
+  }
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -25,7 +31,7 @@ Result<TxnRow> ParseTxnRow(const std::string& text) {
   try {
     auto to = ptc::ParseLayout(json.at("to").get<std::string>());
     if (!to) return DataLoss("journal row 'txn' is damaged: " + to.error().ToString());
-    return TxnRow{json.at("id").get<std::int64_t>(),
+    TxnRow row{json.at("id").get<std::int64_t>(),
                   json.at("job").get<std::string>(),
                   json.at("slot").get<std::int64_t>(),
                   json.at("epoch").get<std::int64_t>(),
@@ -34,6 +40,15 @@ Result<TxnRow> ParseTxnRow(const std::string& text) {
                   json.at("was_paused").get<bool>(),
                   json.value("timeline", std::int64_t{-1}),
                   json.at("started").get<double>()};
+    if (const auto found = json.find("recovery"); found != json.end()) {
+      row.recovery.emplace();
+      row.recovery->reason = found->at("reason").get<std::string>();
+      for (const auto& device_text : found->at("lost")) {
+        TESSERA_TRY(const ptc::DeviceId device, ptc::ParseDevice(device_text.get<std::string>()));
+        row.recovery->lost.push_back(device);
+      }
+    }
+    return row;
   } catch (const nlohmann::json::exception& error) {
     return DataLoss(std::string("journal row 'txn' is damaged: ") + error.what());
   }

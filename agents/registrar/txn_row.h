@@ -6,7 +6,9 @@
 /// follow the register's decision.
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/cluster/snapshot.h"
 #include "ptc/base/result.h"
@@ -23,6 +25,11 @@ struct TxnRow {
   bool was_paused = false;
   std::int64_t timeline = -1;  // after a commit; -1: that of the job
   double started = 0;          // wall clock
+  struct Recovery {
+    std::vector<ptc::DeviceId> lost;
+    std::string reason;
+  };
+  std::optional<Recovery> recovery = {};  // of a job without ranks
 };
 
 /// JSON.

@@ -263,6 +263,36 @@ struct Fields<wire::DataInfo> {
 };
 
 template <>
+struct Fields<wire::DecisionInfo> {
+  using Value = engine::DecisionStatus;
+  static constexpr std::string_view kName = "job.decision";
+  static Status Copy(auto& v, auto& m) {
+    TESSERA_FIELD(UpTo<engine::LossCase::kCheckpointOnly>, loss);
+    TESSERA_LIST(lost);
+    TESSERA_FIELD(Any, reason);
+    if constexpr (kEncodes<decltype(m)>) {
+      if (v.chosen) m.set_chosen(ToWire(*v.chosen));
+      for (const std::string& range : v.missing) m.add_missing(Utf8(range));
+    } else {
+      if (m.has_chosen()) {
+        TESSERA_RETURN_IF_ERROR(UpTo<engine::LossChoice::kWait>(kName, "chosen", m.chosen()));
+        v.chosen = static_cast<engine::LossChoice>(m.chosen());
+      }
+      v.missing.assign(m.missing().begin(), m.missing().end());
+    }
+    TESSERA_OPTIONAL(Amount, seconds_left);
+    TESSERA_FIELD(Any, why_not);
+    TESSERA_MESSAGE(mesh);
+    TESSERA_LIST(devices);
+    TESSERA_MESSAGE(options);
+    TESSERA_FIELD(NotNegative, moved_bytes);
+    TESSERA_OPTIONAL(Amount, step_seconds);
+    TESSERA_FIELD(NotNegative, missing_bytes);
+    return OkStatus();
+  }
+};
+
+template <>
 struct Fields<wire::JobInfo> {
   using Value = engine::JobStatus;
   static constexpr std::string_view kName = "job";
@@ -290,6 +320,12 @@ struct Fields<wire::JobInfo> {
       TESSERA_MESSAGE(data);
     }
     TESSERA_FIELD(Any, at_change);
+    TESSERA_FIELD(UpTo<engine::OnFailure::kWait>, on_failure);
+    if constexpr (kEncodes<decltype(m)>) {
+      if (v.decision) Put(*v.decision, m.mutable_decision());
+    } else if (m.has_decision()) {
+      TESSERA_TRY(v.decision, Get(m.decision()));
+    }
     return OkStatus();
   }
 };

@@ -57,11 +57,11 @@ const std::vector<VerbGroup>& verbGroups() {
         topologyCommand(), logsCommand(), eventsCommand()}},
       {"Jobs",
        {jobStartCommand(), jobListCommand(), jobMetricsCommand(), jobPauseCommand(),
-        jobResumeCommand(), jobTuneCommand(), jobStopCommand(), digestCommand(),
-        dataShowCommand()}},
+        jobResumeCommand(), jobTuneCommand(), jobOnFailureCommand(), jobStopCommand(),
+        digestCommand(), dataShowCommand()}},
       {"Changes",
        {proposeCommand(), planCommand(), applyCommand(), txnShowCommand(), txnCancelCommand(),
-        historyCommand(), exportCommand()}},
+        txnDecideCommand(), historyCommand(), exportCommand()}},
 #ifdef TESSERA_WITH_FUSE
       {"State as files", {mountCommand(), unmountCommand()}},
 #endif
@@ -72,7 +72,7 @@ const std::vector<VerbGroup>& verbGroups() {
        {nodeSetupCommand(), keysNewCommand(), keysListCommand(), keysRevokeCommand(),
         profileAddCommand(), profileListCommand(), profileUseCommand(), profileRemoveCommand()}},
       {"Faults and experiments",
-       {deviceFailCommand(), nodeKillCommand(), experimentConsistencyCommand()}},
+       {deviceFailCommand(), nodeKillCommand(), nodeStartCommand(), experimentConsistencyCommand()}},
       {"Help", {helpCommand(), explainCommand(), completionCommand(), manualCommand()}},
   };
   return groups;

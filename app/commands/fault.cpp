@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `device fail` and `node kill`: cause faults in emulated clusters.
+/// `device fail`, `node kill` and `node start`: cause faults in emulated clusters, and repair them.
 
 #include <fmt/format.h>
 
@@ -11,7 +11,10 @@
 #include "app/commands/command.h"
 #include "app/commands/confirm.h"
 #include "app/commands/json.h"
+#include "app/commands/local_cluster.h"
+#include "app/commands/progress_line.h"
 #include "app/commands/session.h"
+#include "app/commands/units.h"
 
 namespace tessera::app {
 namespace {
@@ -37,17 +40,46 @@ int runFail(const Invocation& call) {
                    fmt::format("device {} has failed", ptc::ToString(device)));
 }
 
-int runKill(const Invocation& call) {
-  const std::string name = call.arguments.word(0);
+Result<std::int32_t> readNode(const Arguments& arguments) {
+  const std::string name = arguments.word(0);
   const auto device = ptc::ParseDevice(name + "g0");
-  if (!device)
-    return wrongUsage(InvalidArgument(fmt::format("'{}' is not a node such as n1", name)));
+  if (!device) return InvalidArgument(fmt::format("'{}' is not a node such as n1", name));
+  return device->node;
+}
+
+int runKill(const Invocation& call) {
+  TESSERA_OR_USAGE(const auto node, readNode(call.arguments));
+  const std::string name = call.arguments.word(0);
   if (const auto refused =
           askBefore(call, fmt::format("Kill node {} with everything on it, for good", name)))
     return *refused;
   wire::Request request;
-  request.mutable_kill_node()->set_node(device->node);
+  request.mutable_kill_node()->set_node(node);
   return sendFault(call, std::move(request), fmt::format("node {} is killed", name));
+}
+
+int runNodeStart(const Invocation& call) {
+  TESSERA_OR_USAGE(const auto node, readNode(call.arguments));
+  TESSERA_OR_FAILED(const auto profile, findProfile(call.cluster));
+  if (profile.directory.empty())
+    return failed(FailedPrecondition(
+        fmt::format("'{}' is not a cluster of emulated devices", profile.name)));
+  ProgressLine progress(call.json || call.quiet);
+  const Status started =
+      startLocalNode(profile, node, [&](std::int64_t made, std::int64_t total) {
+        if (made < total)
+          progress.show(
+              fmt::format("making memory: {} of {}", formatBytes(made), formatBytes(total)));
+      });
+  progress.clear();
+  if (!started) return failed(started.error());
+  const std::string what =
+      fmt::format("node {} is back, its GPUs are empty", call.arguments.word(0));
+  if (call.json)
+    printLine({{"done", what}});
+  else if (!call.quiet)
+    fmt::print("{}\n", what);
+  return kDone;
 }
 
 }  // namespace
@@ -60,6 +92,16 @@ Command deviceFailCommand() {
            .notes = {"Works on emulated clusters only."},
            .examples = {"tesseractl device fail n0g3"}},
           runFail};
+}
+Command nodeStartCommand() {
+  return {{.verb = "node start",
+           .summary = "Start a killed node of an emulated cluster again",
+           .words = {{"NODE", "such as n1"}},
+           .options = {quietOption()},
+           .notes = {"Works on emulated clusters only. The GPUs of the node are empty: a job that "
+                     "waits for them fills them from its replicas."},
+           .examples = {"tesseractl node start n1"}},
+          runNodeStart};
 }
 Command nodeKillCommand() {
   return {{.verb = "node kill",

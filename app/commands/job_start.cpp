@@ -104,6 +104,8 @@ Result<wire::StartJobRequest> readStartRequest(const Arguments& arguments) {
   request.set_max_steps(steps);
   request.set_global_batch(batch);
   request.set_seed(seed);
+  TESSERA_TRY(const auto policy, engine::ParseOnFailure(arguments.valueOr("on-failure", "ask")));
+  request.set_on_failure(static_cast<std::uint32_t>(policy));
   return request;
 }
 
@@ -203,6 +205,11 @@ Command jobStartCommand() {
              .value = "P",
              .help = "probability of dropout",
              .fallback = fmt::to_string(settings.dropout)},
+            {.name = "on-failure",
+             .value = "POLICY",
+             .help = "what to do when GPUs are lost: ask, continue with fewer, or wait for them",
+             .fallback = "ask",
+             .choices = {"ask", "shrink", "wait"}},
             {.name = "set",
              .value = "KEY=VALUE",
              .help = "any other setting from the list below",

@@ -69,6 +69,29 @@ Json toJson(const std::vector<ptc::DeviceId>& devices) {
   return json;
 }
 
+namespace {
+
+Json decisionOf(const engine::DecisionStatus& decision) {
+  Json json = {{"case", engine::ToString(decision.loss)},
+               {"lost", toJson(decision.lost)},
+               {"reason", decision.reason},
+               {"chosen", decision.chosen ? Json(engine::ToString(*decision.chosen)) : Json(nullptr)},
+               {"left_seconds", orNull(decision.seconds_left)},
+               {"missing_bytes", decision.missing_bytes},
+               {"missing", decision.missing},
+               {"continue", nullptr},
+               {"why_not", decision.why_not}};
+  if (decision.can_continue()) {
+    json["continue"] = configurationToJson(decision.mesh, decision.devices, decision.options);
+    json["continue"]["lost_steps"] = 0;
+    json["continue"]["moved_bytes"] = decision.moved_bytes;
+    json["continue"]["step_seconds"] = orNull(decision.step_seconds);
+  }
+  return json;
+}
+
+}  // namespace
+
 Json toJson(const engine::JobStatus& job) {
   return {{"name", job.name},
           {"state", engine::ToString(job.state)},
@@ -91,7 +114,9 @@ Json toJson(const engine::JobStatus& job) {
           {"step_seconds", orNull(job.step_seconds)},
           {"command", job.command.empty() ? Json(nullptr) : Json(job.command)},
           {"data", dataOf(job.data)},
-          {"wrong_on_purpose", job.at_change.empty() ? Json(nullptr) : Json(job.at_change)}};
+          {"wrong_on_purpose", job.at_change.empty() ? Json(nullptr) : Json(job.at_change)},
+          {"on_failure", engine::ToString(job.on_failure)},
+          {"decision", job.decision ? decisionOf(*job.decision) : Json(nullptr)}};
 }
 
 Json toJson(const engine::TxnStatus& txn) {

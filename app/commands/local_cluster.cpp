@@ -14,6 +14,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <thread>
@@ -27,6 +28,7 @@
 #include "app/commands/units.h"
 #include "engine/files/absolute_path.h"
 #include "engine/files/whole_file.h"
+#include "ptc/base/counted.h"
 
 namespace tessera::app {
 namespace {
@@ -123,21 +125,38 @@ Status saveKeepers(const fs::path& directory, const std::vector<ProcessId>& keep
   return engine::WriteWholeFile(keepersFile(directory), json.dump() + '\n', 0600);
 }
 
-/// The keepers of the cluster that are alive and still the same processes.
-std::vector<ProcessId> livingKeepers(const fs::path& directory) {
+std::string configOf(const fs::path& directory, int node) {
+  return (nodeFolder(directory, node) / "agent.json").string();
+}
+
+/// The saved keeper of each node; a default one for an entry that cannot be read.
+std::vector<ProcessId> savedKeepers(const fs::path& directory) {
   const auto text = engine::ReadWholeFile(keepersFile(directory));
   const auto json = nlohmann::json::parse(text.value_or(""), nullptr, false);
   std::vector<ProcessId> keepers;
   if (!json.is_array()) return keepers;
-  int node = 0;
   for (const auto& entry : json) {
-    const std::string config = (nodeFolder(directory, node++) / "agent.json").string();
+    ProcessId& keeper = keepers.emplace_back();
     if (!entry.is_object() || !entry.contains("pid") || !entry["pid"].is_number_integer() ||
         !entry.contains("start") || !entry["start"].is_number_unsigned())
       continue;
-    const ProcessId keeper{entry["pid"].get<pid_t>(), entry["start"].get<std::uint64_t>()};
-    if (isAlive(keeper) && hasArgument(keeper, config)) keepers.push_back(keeper);
+    keeper = {entry["pid"].get<pid_t>(), entry["start"].get<std::uint64_t>()};
   }
+  return keepers;
+}
+
+/// Whether the process is alive and still the keeper of the node.
+bool keeps(const ProcessId& keeper, const fs::path& directory, int node) {
+  return keeper.pid > 0 && isAlive(keeper) && hasArgument(keeper, configOf(directory, node));
+}
+
+std::vector<ProcessId> livingKeepers(const fs::path& directory) {
+  const std::vector<ProcessId> saved = savedKeepers(directory);
+  std::vector<ProcessId> keepers;
+  for (int node = 0; node < std::ssize(saved); ++node)
+    if (const ProcessId& keeper = saved[static_cast<std::size_t>(node)];
+        keeps(keeper, directory, node))
+      keepers.push_back(keeper);
   return keepers;
 }
 
@@ -209,7 +228,7 @@ Result<Prepared> prepare(const LocalClusterOptions& options, const fs::path& dir
     config.log_file = agentLog(directory.string(), node);
     config.allowed = {operatorKeys.public_key, agentKeys.public_key};
     TESSERA_RETURN_IF_ERROR(makePrivate(config.directory));
-    prepared.configs.push_back((fs::path(config.directory) / "agent.json").string());
+    prepared.configs.push_back(configOf(directory, node));
     TESSERA_RETURN_IF_ERROR(agents::SaveAgentConfig(config, prepared.configs.back()));
   }
   prepared.profile.name = options.name;
@@ -235,22 +254,21 @@ Error notUp(const fs::path& directory, int node, const std::string& what) {
       line.empty() ? "; its log is empty" : "; it wrote last: " + line));
 }
 
-/// Waits until the registrar reports all nodes as alive.
-Status waitAlive(const LocalClusterOptions& options, const agents::Profile& profile,
-                 const std::vector<ProcessId>& keepers) {
+/// Waits until the registrar reports the nodes of `keepers` as alive, with `devices` each.
+Status waitAlive(const agents::Profile& profile, const std::map<int, ProcessId>& keepers,
+                 int devices, const MemoryProgress& progress) {
   std::vector<std::string> folders;
-  for (int node = 0; node < options.nodes; ++node)
+  for (const auto& [node, keeper] : keepers)
     folders.push_back(nodeFolder(profile.directory, node).string());
   agents::MemoryWatch memory(folders, kClusterPatience);
   const auto isOver = [&] {
     const bool over = memory.IsOver();
-    if (options.progress)
-      options.progress(memory.progress().made_bytes, memory.progress().total_bytes);
+    if (progress) progress(memory.progress().made_bytes, memory.progress().total_bytes);
     return over;
   };
   const auto ended = [&]() -> int {
-    for (std::size_t i = 0; i < keepers.size(); ++i)
-      if (!isAlive(keepers[i])) return static_cast<int>(i);
+    for (const auto& [node, keeper] : keepers)
+      if (!isAlive(keeper)) return node;
     return -1;
   };
   while (!answers(profile.registrar_endpoint)) {
@@ -262,7 +280,7 @@ Status waitAlive(const LocalClusterOptions& options, const agents::Profile& prof
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   TESSERA_TRY(const auto client, agents::ClusterClient::OpenForCommands(profile));
-  int waitingFor = 0;
+  int waitingFor = keepers.begin()->first;
   while (!isOver()) {
     if (const int node = ended(); node >= 0) return notUp(profile.directory, node, "ended");
     wire::Request request;
@@ -270,14 +288,15 @@ Status waitAlive(const LocalClusterOptions& options, const agents::Profile& prof
     const auto reply = client->CallAndWait(std::move(request), std::chrono::seconds(2));
     if (reply && reply->has_status()) {
       TESSERA_TRY(const auto snapshot, agents::Decode(reply->status()));
-      std::vector<bool> alive(static_cast<std::size_t>(options.nodes), false);
-      for (const engine::NodeStatus& node : snapshot.nodes)
-        if (node.node >= 0 && node.node < options.nodes &&
-            node.state == engine::NodeState::kAlive && std::ssize(node.devices) == options.devices)
-          alive[static_cast<std::size_t>(node.node)] = true;
-      const auto missing = std::ranges::find(alive, false);
-      if (missing == alive.end()) return OkStatus();
-      waitingFor = static_cast<int>(missing - alive.begin());
+      const auto isReady = [&](const auto& entry) {
+        const auto node =
+            std::ranges::find(snapshot.nodes, entry.first, &engine::NodeStatus::node);
+        return node != snapshot.nodes.end() && node->state == engine::NodeState::kAlive &&
+               std::ssize(node->devices) == devices;
+      };
+      const auto missing = std::ranges::find_if_not(keepers, isReady);
+      if (missing == keepers.end()) return OkStatus();
+      waitingFor = missing->first;
     } else if (!reply && reply.error().code != ErrorCode::kTimeout &&
                reply.error().code != ErrorCode::kUnavailable) {
       return reply.error();
@@ -325,7 +344,9 @@ Result<agents::Profile> startLocalCluster(const LocalClusterOptions& options) {
       status = keeper.error();
   }
   if (status) status = saveKeepers(directory, keepers);
-  if (status) status = waitAlive(options, prepared.profile, keepers);
+  std::map<int, ProcessId> awaited;
+  for (const ProcessId& keeper : keepers) awaited.emplace(static_cast<int>(awaited.size()), keeper);
+  if (status) status = waitAlive(prepared.profile, awaited, options.devices, options.progress);
   if (status && options.home.empty()) status = agents::SaveProfile(prepared.profile);
   if (!status) {
     endKeepers(keepers, std::chrono::milliseconds(0));
@@ -333,6 +354,24 @@ Result<agents::Profile> startLocalCluster(const LocalClusterOptions& options) {
     return status.error();
   }
   return prepared.profile;
+}
+
+Status startLocalNode(const agents::Profile& profile, int node, const MemoryProgress& progress) {
+  const fs::path directory = profile.directory;
+  std::vector<ProcessId> keepers = savedKeepers(directory);
+  if (node >= std::ssize(keepers))
+    return NotFound(fmt::format("node n{} does not exist: cluster '{}' has {}", node, profile.name,
+                                Counted(std::ssize(keepers), "node")));
+  ProcessId& keeper = keepers[static_cast<std::size_t>(node)];
+  if (keeps(keeper, directory, node))
+    return FailedPrecondition(fmt::format("node n{} is running", node));
+  const std::string config = configOf(directory, node);
+  TESSERA_TRY(const agents::AgentConfig read, agents::LoadAgentConfig(config));
+  TESSERA_TRY(keeper, startDaemon({programFolder() + "/tessera-agent", "--config", config},
+                                  nodeFolder(directory, node).string(),
+                                  agentLog(directory.string(), node), {}));
+  TESSERA_RETURN_IF_ERROR(saveKeepers(directory, keepers));
+  return waitAlive(profile, {{node, keeper}}, read.devices, progress);
 }
 
 Result<bool> stopLocalCluster(const std::string& name) {

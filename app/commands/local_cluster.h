@@ -20,6 +20,9 @@
 
 namespace tessera::app {
 
+/// Called while nodes allocate their memory.
+using MemoryProgress = std::function<void(std::int64_t madeBytes, std::int64_t totalBytes)>;
+
 struct LocalClusterOptions {
   std::string name = "local";
   int nodes = 2;
@@ -29,8 +32,7 @@ struct LocalClusterOptions {
   bool oneHost = false;                    // all nodes share memory
   std::string home = {};  // TESSERA_HOME of the cluster; empty: this process's. The caller removes
                           // a folder given here; no profile is saved for it
-  /// Called while nodes allocate their memory.
-  std::function<void(std::int64_t madeBytes, std::int64_t totalBytes)> progress = {};
+  MemoryProgress progress = {};
 };
 
 /// Makes folder, keys and configurations, starts the agents, waits until all nodes are alive, and
@@ -38,6 +40,11 @@ struct LocalClusterOptions {
 /// \error kAlreadyExists if that cluster runs; kTimeout or kUnavailable with the last line of an
 ///     agent's log. After an error no process is left.
 Result<agents::Profile> startLocalCluster(const LocalClusterOptions& options);
+
+/// Starts a node whose keeper has ended again, with empty devices, and waits until it is alive.
+/// \error kFailedPrecondition if the node runs; kNotFound naming the node that the cluster does not
+///     have; kTimeout or kUnavailable as startLocalCluster
+Status startLocalNode(const agents::Profile& profile, int node, const MemoryProgress& progress);
 
 /// Requests a shutdown, ends the processes that remain, and removes the profile. History and logs
 /// stay in the folder.

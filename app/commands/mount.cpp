@@ -147,8 +147,8 @@ Error lastWords(const std::string& log, std::size_t from) {
   while (lines.ends_with('\n')) lines.remove_suffix(1);
   const auto begin = lines.rfind('\n');
   std::string_view line = begin == std::string_view::npos ? lines : lines.substr(begin + 1);
-  constexpr std::string_view kPrefix = "tesseractl: ";
-  if (line.starts_with(kPrefix)) line.remove_prefix(kPrefix.size());
+  constexpr std::string_view kProgram = "tesseractl: ";
+  if (line.starts_with(kProgram)) line.remove_prefix(kProgram.size());
   if (line.empty())
     return Unavailable(fmt::format("the server ended without a message; see {}", log));
   return Unavailable(std::string(line));

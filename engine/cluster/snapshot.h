@@ -14,6 +14,7 @@
 
 #include "engine/cluster/certificate.h"
 #include "engine/cluster/data_status.h"
+#include "engine/cluster/decision_status.h"
 #include "engine/cluster/step_options.h"
 #include "ptc/base/result.h"
 #include "ptc/mesh.h"
@@ -109,6 +110,8 @@ struct JobStatus {
   std::string command = {};                 // of a job that runs its own program
   DataStatus data = {};
   std::string at_change = {};  // deliberate error at a change of the mesh; usually empty
+  OnFailure on_failure = OnFailure::kAsk;
+  std::optional<DecisionStatus> decision = {};  // while the job lacks devices
   friend bool operator==(const JobStatus&, const JobStatus&) = default;
 };
 

@@ -246,14 +246,15 @@ class Search {
   Result<Candidate> Complete(const Draft& draft) {
     TESSERA_TRY(const auto tensors, Tensors(draft.options.zero));
     Candidate candidate{.mesh = draft.mesh, .options = draft.options};
-    candidate.current = IsCurrent(draft.mesh, draft.options) && HoldsCurrent();
+    candidate.current =
+        input_.lost.empty() && IsCurrent(draft.mesh, draft.options) && HoldsCurrent();
     std::optional<ptc::DeviceMesh> mesh;
     if (candidate.current) {
       mesh = input_.layout->mesh();
     } else if (input_.layout) {
       TESSERA_TRY(auto stages, StagesOn(tensors.stages, draft.mesh));
       TESSERA_TRY(mesh, ptc::Place(*input_.layout, draft.mesh, tensors.tensors, devices_,
-                                   input_.machines.topology, stages));
+                                   input_.machines.topology, stages, input_.lost));
     } else {
       TESSERA_TRY(mesh, ptc::DeviceMesh::Make(draft.mesh, FirstDevices(draft.mesh.num_ranks())));
     }
@@ -267,10 +268,16 @@ class Search {
       Note(mesh->devices()[static_cast<std::size_t>(rank)], BytesNeeded(to, rank), &candidate);
     }
     if (!input_.layout || candidate.current || !candidate.fits()) return candidate;
-    TESSERA_TRY(const auto direct, ptc::MakePlan(*input_.layout, to, input_.machines.topology));
-    const ptc::Plan plan = ptc::RelayPlan(direct, *input_.layout, to, input_.machines.topology);
+    TESSERA_TRY(auto plan, ptc::MakePlan(*input_.layout, to, input_.machines.topology,
+                                         {.lost = input_.lost}));
+    if (input_.lost.empty()) {
+      plan = ptc::RelayPlan(plan, *input_.layout, to, input_.machines.topology);
+    }
     for (const auto& [device, bytes] : plan.peak_memory) {
-      Note(device, BytesNeededDuringMove(*input_.layout, to, device, plan), &candidate);
+      const bool is_lost =
+          std::find(input_.lost.begin(), input_.lost.end(), device) != input_.lost.end();
+      if (is_lost && !mesh->RankOf(device)) continue;
+      Note(device, BytesNeededDuringMove(*input_.layout, to, device, plan, is_lost), &candidate);
     }
     candidate.moved_bytes = plan.bytes.moved();
     candidate.pause_seconds =

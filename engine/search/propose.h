@@ -32,6 +32,7 @@ struct SearchInput {
   std::vector<ptc::DeviceId> devices;       // without duplicates, any order
   Capacities capacities = {};               // of `devices` and of the devices of `layout`
   std::optional<ptc::Layout> layout = {};   // what the job runs now; empty: it is not started
+  std::vector<ptc::DeviceId> lost = {};     // devices of `layout` whose state is of no use
   StepOptions options = {};                 // of the running job
   std::optional<double> step_seconds = {};  // measured with `layout`: anchors all estimates
   Machines machines = {};

@@ -254,9 +254,9 @@ std::int64_t BytesNeeded(const ptc::Layout& layout, int rank) {
 }
 
 std::int64_t BytesNeededDuringMove(const ptc::Layout& from, const ptc::Layout& to,
-                                   ptc::DeviceId device, const ptc::Plan& plan) {
+                                   ptc::DeviceId device, const ptc::Plan& plan, bool is_lost) {
   std::int64_t tables = 0, old_state = 0, old_gradients = 0, fresh = 0;
-  if (const auto rank = from.mesh().RankOf(device)) {
+  if (const auto rank = is_lost ? std::nullopt : from.mesh().RankOf(device)) {
     const std::vector<PieceEntry> pieces = PiecesOf(from, *rank);
     tables += PieceTable::BytesFor(pieces);
     for (const PieceEntry& piece : pieces) {

@@ -48,7 +48,9 @@ std::int64_t BytesNeeded(const ptc::Layout& layout, int rank);
 /// The least capacity of an arena with which `device` can take part in the move: control page, both
 /// tables, old state, and the larger of old gradients and of new state that is not kept with new
 /// gradients. It suffices unless the gaps are too small.
+/// \param is_lost the old state of the device is of no use: its space counts as free
 std::int64_t BytesNeededDuringMove(const ptc::Layout& from, const ptc::Layout& to,
-                                   ptc::DeviceId device, const ptc::Plan& plan);
+                                   ptc::DeviceId device, const ptc::Plan& plan,
+                                   bool is_lost = false);
 
 }  // namespace tessera::engine

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/local_cluster.h"
 
+#include <QDir>
 #include <QElapsedTimer>
 #include <QFile>
 #include <QTest>
@@ -230,6 +231,22 @@ std::vector<std::int64_t> LocalCluster::Children(int node, const std::string& pr
   for (const app::ProcessId& process : app::descendantsOf(Keeper(node)))
     if (app::hasArgument(process, program)) pids.push_back(process.pid);
   return pids;
+}
+
+std::optional<engine::Arena> LocalCluster::ArenaOf(const QString& device) const {
+  const auto id = ptc::ParseDevice(device.toStdString());
+  if (!id) return std::nullopt;
+  const QDir folder(QStringLiteral("/proc/%1/fd").arg(Keeper(id->node).pid));
+  for (const QFileInfo& entry :
+       folder.entryInfoList(QDir::NoDotAndDotDot | QDir::System | QDir::AllEntries)) {
+    const QString target = QFile::symLinkTarget(entry.filePath());
+    if (!target.contains(QStringLiteral("memfd:")) || !target.contains(device)) continue;
+    QFile file(entry.filePath());
+    if (!file.open(QIODevice::ReadWrite)) continue;
+    auto arena = engine::Arena::Map(file.handle(), true);
+    if (arena) return std::move(*arena);
+  }
+  return std::nullopt;
 }
 
 bool LocalCluster::Kill(const app::ProcessId& process) {

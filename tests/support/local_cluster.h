@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "app/commands/process.h"
+#include "engine/store/arena.h"
 #include "tests/support/home_guard.h"
 #include "tests/support/program.h"
 
@@ -100,6 +101,8 @@ class LocalCluster {
   std::optional<app::ProcessId> Agent(int node) const;
   /// The processes of `program`, a path, below the node's keeper.
   std::vector<std::int64_t> Children(int node, const std::string& program) const;
+  /// The memory of a device such as n0g2, through the keeper's descriptor; nullopt if there is none.
+  std::optional<engine::Arena> ArenaOf(const QString& device) const;
   /// kill -9.
   /// \return whether the process was there and is gone
   static bool Kill(const app::ProcessId& process);

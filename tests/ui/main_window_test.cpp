@@ -30,6 +30,7 @@
 #include "ui/pages/history_page.h"
 #include "ui/pages/inspector.h"
 #include "ui/pages/navigator.h"
+#include "ui/pages/decision_panel.h"
 #include "ui/pages/notice_bar.h"
 #include "ui/pages/plan_panel.h"
 #include "ui/pages/progress_panel.h"
@@ -618,6 +619,49 @@ class MainWindowTest : public QObject {
     panel.setSnapshot(test::IdleCluster(2, 4));
     QCOMPARE(notices(panel), QStringList{QStringLiteral("No job is running. Start one:")});
     QVERIFY(panel.window->meshView()->isReadOnly());
+  }
+
+  void aLossIsDecidedInItsCard() {
+    Panel panel({}, test::PanelLost());
+    auto* card = child<ui::DecisionPanel>(panel);
+    QVERIFY(card->isVisible());
+    QCOMPARE(notices(panel), QStringList());
+    QCOMPARE(card->headline(), QStringLiteral("n1 was lost. Nothing of gpt-mini is: other GPUs "
+                                              "hold all of its state."));
+    QCOMPARE(card->countdown(), QStringLiteral("continues by itself in 48 s"));
+    QCOMPARE(card->choices().size(), 2);
+    QVERIFY(card->choices().front().startsWith(
+        QStringLiteral("Continue with 4 GPUs | 2 × 2 × 1 | 0 steps lost · moves 0 B")));
+    // A panel in Monitor mode shows the choice and cannot make it.
+    QVERIFY(!card->continueButton()->isEnabled() && !card->waitButton()->isEnabled());
+    panel.window->actions()->find(QStringLiteral("cluster.operate"))->trigger();
+    card->continueButton()->click();
+    card->waitButton()->click();
+    QCOMPARE(panel.commands.decided,
+             (std::vector{engine::LossChoice::kContinue, engine::LossChoice::kWait}));
+    card->laterBox()->setCurrentIndex(1);
+    emit card->laterBox()->activated(1);
+    QCOMPARE(panel.commands.onFailures, std::vector{engine::OnFailure::kShrink});
+
+    auto cluster = test::PanelLost();
+    cluster.jobs.front().decision->chosen = engine::LossChoice::kWait;
+    panel.setSnapshot(cluster);
+    QCOMPARE(card->countdown(), QStringLiteral("waits for the lost GPUs"));
+    QVERIFY(!card->waitButton()->isEnabled() && card->continueButton()->isEnabled());
+
+    engine::DecisionStatus& decision = *cluster.jobs.front().decision;
+    decision.loss = engine::LossCase::kCheckpointOnly;
+    decision.missing = {"h.2.mlp.fc1.weight [0:1024,0:256]"};
+    decision.missing_bytes = 18LL << 20;
+    decision.devices.clear();
+    panel.setSnapshot(cluster);
+    QVERIFY(card->headline().contains(QStringLiteral("18 MiB of gpt-mini have no other copy")));
+    QVERIFY(card->sentence().contains(QStringLiteral("h.2.mlp.fc1.weight")));
+    QCOMPARE(card->choices().size(), 1);
+    QVERIFY(!card->continueButton()->isVisible() && !card->waitButton()->isVisible());
+
+    panel.setSnapshot(test::PanelGrown());
+    QVERIFY(!card->isVisible());
   }
 
   void withoutAClusterThePanelSaysHowToStart() {

@@ -74,6 +74,27 @@ engine::ClusterSnapshot PanelGrown() {
   return cluster;
 }
 
+engine::ClusterSnapshot PanelLost() {
+  auto cluster = PanelGrown();
+  cluster.transaction.reset();
+  cluster.nodes[1].state = engine::NodeState::kDead;
+  cluster.nodes[1].last_seen = 12;
+  engine::JobStatus& job = cluster.jobs.front();
+  job.state = engine::JobState::kWaitingDecision;
+  job.reason = "n1 was lost";
+  job.step_seconds = 0.34;
+  job.tokens_per_second.reset();
+  engine::DecisionStatus decision;
+  decision.lost = {{1, 0}, {1, 1}, {1, 2}, {1, 3}};
+  decision.reason = "n1 was lost";
+  decision.seconds_left = 47.6;
+  decision.mesh = Shape(2, 2, 1);
+  decision.devices = {{0, 0}, {0, 1}, {0, 2}, {0, 3}};
+  decision.step_seconds = 0.62;
+  job.decision = decision;
+  return cluster;
+}
+
 std::vector<engine::Event> PanelEvents() {
   using engine::Severity;
   return {

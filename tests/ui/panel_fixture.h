@@ -20,6 +20,8 @@ engine::ClusterSnapshot PanelCluster();
 engine::ClusterSnapshot PanelMove(engine::TxnPhase phase, const std::vector<int>& done);
 /// PanelCluster after it.
 engine::ClusterSnapshot PanelGrown();
+/// PanelGrown after n1 was lost: the job asks how to continue.
+engine::ClusterSnapshot PanelLost();
 std::vector<engine::Event> PanelEvents();
 std::vector<engine::HistoryEntry> PanelHistory();
 /// Seven minutes of them, with the pauses of PanelHistory and one by hand.

@@ -263,6 +263,21 @@ void renderAll(const char* suffix) {
     save(*panel, name("failed"));
   }
   {
+    auto panel = open(kLive, test::PanelLost());
+    panel->window->meshView()->setSelection({{1, 0}});
+    save(*panel, name("lost-node"));
+    auto cluster = test::PanelLost();
+    auto& decision = *cluster.jobs.front().decision;
+    decision.loss = engine::LossCase::kCheckpointOnly;
+    decision.missing = {"h.2.attn.qkv.weight [0:512,0:256]", "h.2.attn.qkv.bias [0:512]",
+                        "h.2.mlp.fc1.weight [0:1024,0:256]"};
+    decision.missing_bytes = 18LL << 20;
+    decision.devices.clear();
+    decision.seconds_left.reset();
+    panel->setSnapshot(cluster);
+    save(*panel, name("lost-state"));
+  }
+  {
     auto panel = open({}, test::IdleCluster(2, 4));
     save(*panel, name("no-job"));
   }

@@ -106,6 +106,16 @@ void SpyCommands::jobAct(const QString&, ui::JobAct act, Done<void> done) {
   QTimer::singleShot(0, this, [done = std::move(done)] { done(OkStatus()); });
 }
 
+void SpyCommands::decide(const QString&, engine::LossChoice choice, Done<void> done) {
+  decided.push_back(choice);
+  QTimer::singleShot(0, this, [done = std::move(done)] { done(OkStatus()); });
+}
+
+void SpyCommands::setOnFailure(const QString&, engine::OnFailure onFailure, Done<void> done) {
+  onFailures.push_back(onFailure);
+  QTimer::singleShot(0, this, [done = std::move(done)] { done(OkStatus()); });
+}
+
 void SpyCommands::samples(const QString& job, std::int64_t afterStep,
                           Done<std::vector<engine::Sample>> done) {
   sampled.push_back(afterStep);

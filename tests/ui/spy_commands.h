@@ -29,6 +29,8 @@ class SpyCommands : public QObject, public ui::ClusterCommands {
   void cancel(std::int64_t txn, Done<void> done) override;
   void history(Done<std::vector<engine::HistoryEntry>> done) override;
   void jobAct(const QString& job, ui::JobAct act, Done<void> done) override;
+  void decide(const QString& job, engine::LossChoice choice, Done<void> done) override;
+  void setOnFailure(const QString& job, engine::OnFailure onFailure, Done<void> done) override;
   void samples(const QString& job, std::int64_t afterStep,
                Done<std::vector<engine::Sample>> done) override;
   void propose(const QString& job, const std::vector<ptc::DeviceId>& devices,
@@ -39,7 +41,8 @@ class SpyCommands : public QObject, public ui::ClusterCommands {
 
   /// Calls that change a cluster.
   int mutations() const {
-    return static_cast<int>(applied.size() + cancelled.size() + acts.size());
+    return static_cast<int>(applied.size() + cancelled.size() + acts.size() + decided.size() +
+                            onFailures.size());
   }
   /// Answers the oldest (or the newest) plan that is held back.
   void releasePlan(bool newest = false);
@@ -48,6 +51,8 @@ class SpyCommands : public QObject, public ui::ClusterCommands {
   std::vector<std::pair<ui::PlanRequest, QString>> applied;
   std::vector<std::int64_t> cancelled;
   std::vector<ui::JobAct> acts;
+  std::vector<engine::LossChoice> decided;
+  std::vector<engine::OnFailure> onFailures;
   int reconnects = 0;
   int historyCalls = 0;
   std::vector<std::vector<ptc::DeviceId>> proposed;

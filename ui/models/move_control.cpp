@@ -211,11 +211,25 @@ void MoveControl::cancelMove() {
 
 void MoveControl::act(JobAct act) {
   if (!lockReason().isEmpty() || m_draft.job().isEmpty()) return;
-  m_commands.jobAct(m_draft.job(), act, [self = QPointer<MoveControl>(this)](Status result) {
+  m_commands.jobAct(m_draft.job(), act, reportRefusal());
+}
+
+void MoveControl::decide(engine::LossChoice choice) {
+  if (!lockReason().isEmpty() || m_draft.job().isEmpty()) return;
+  m_commands.decide(m_draft.job(), choice, reportRefusal());
+}
+
+void MoveControl::setOnFailure(engine::OnFailure onFailure) {
+  if (!lockReason().isEmpty() || m_draft.job().isEmpty()) return;
+  m_commands.setOnFailure(m_draft.job(), onFailure, reportRefusal());
+}
+
+ClusterCommands::Done<void> MoveControl::reportRefusal() {
+  return [self = QPointer<MoveControl>(this)](Status result) {
     if (self && !result) {
       emit self->failed(tr("The job could not be changed: %1.").arg(format::error(result.error())));
     }
-  });
+  };
 }
 
 }  // namespace tessera::ui

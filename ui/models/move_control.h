@@ -72,6 +72,9 @@ class MoveControl : public QObject {
   /// Requests a roll back. Does nothing without a transaction that can be cancelled.
   void cancelMove();
   void act(JobAct act);
+  /// Decides about the lost GPUs of the job.
+  void decide(engine::LossChoice choice);
+  void setOnFailure(engine::OnFailure onFailure);
 
  signals:
   /// Any of the states above changed.
@@ -85,6 +88,7 @@ class MoveControl : public QObject {
  private:
   void onPlanChanged();
   void startCountdown();
+  ClusterCommands::Done<void> reportRefusal();
 
   ClusterModel& m_model;
   Draft& m_draft;

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs that have lost devices: what is left, what can be done, and the transaction that continues
+// on other devices.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "agents/registrar/pending_reply.h"
+#include "agents/registrar/registrar.h"
+#include "engine/search/fit.h"
+#include "ptc/base/counted.h"
+
+namespace tessera::agents {
+namespace {
+
+constexpr std::size_t kMostRanges = 8;  // of the missing ranges that are listed
+
+std::vector<ptc::DeviceId> DevicesOf(std::span<const engine::LostDevice> lost) {
+  std::vector<ptc::DeviceId> out;
+  for (const engine::LostDevice& device : lost) out.push_back(device.device);
+  return out;
+}
+
+}  // namespace
+
+engine::ConsistentCut Registrar::CutOf(const Job& job) const {
+  using State = engine::HeldState;
+  std::vector<State> states;
+  for (const ptc::DeviceId id : job.layout.mesh().devices()) {
+    State& s = states.emplace_back();
+    s.device = id;
+    const auto node = nodes_.find(id.node);
+    if (node == nodes_.end()) continue;
+    switch (node->second.state) {
+      case engine::NodeState::kAlive:
+        s.node = job.unreported.contains(id.node) ? State::Node::kSilent : State::Node::kThere;
+        break;
+      case engine::NodeState::kJoining:
+      case engine::NodeState::kSuspect:
+        s.node = State::Node::kSilent;
+        break;
+      case engine::NodeState::kUnmanaged:
+      case engine::NodeState::kDead:
+      case engine::NodeState::kLeft:
+        s.node = State::Node::kGone;
+        break;
+    }
+    const wire::NodeDevice* device = FindDevice(id);
+    if (!device) continue;
+    s.holds_state = device->job() == job.name && device->epoch() == job.epoch;
+    s.failed = device->failed();
+    s.has_rank = device->has_rank();
+    s.begin = device->begin();
+    s.end = device->end();
+    s.grads_step = device->grads_step();
+    s.decision = {device->decision().step(), device->decision().clip(), device->decision().skip()};
+  }
+  // With ZeRO, ranks also gather parameters from each other. The update of a program is its own.
+  const bool can_follow = !job.options.zero && !job.settings.program;
+  auto cut = engine::FindConsistentCut(states, can_follow);
+  // The rank that starts again on a device makes the update that it lacks. A recovery reads the
+  // devices before it starts ranks.
+  if (!cut.lost.empty() && !cut.behind.empty()) cut = engine::FindConsistentCut(states, false);
+  return cut;
+}
+
+// The job's own devices, also those that hold nothing any more, and then spare ones: first those of
+// nodes that the job is on anyway.
+Registrar::Remaining Registrar::RemainingDevices(const Job& job) const {
+  Remaining out;
+  const std::set<std::int32_t> nodes = NodesOf(job.layout);
+  for (const bool on_its_nodes : {true, false}) {
+    for (const auto& [number, node] : nodes_) {
+      if (nodes.contains(number) != on_its_nodes) continue;
+      for (const wire::NodeDevice& device : node.devices) {
+        const ptc::DeviceId id{number, device.index()};
+        if (!CheckDevice(id, job.name)) continue;
+        if (job.layout.mesh().RankOf(id)) {
+          out.own.push_back(id);
+        } else if (device.job().empty()) {  // else it is about to be freed
+          out.spare.push_back(id);
+        }
+      }
+    }
+  }
+  return out;
+}
+
+// The same mesh if there are enough devices, else the best one for those that are left.
+Result<Registrar::Planned> Registrar::PlanRecovery(const Job& job,
+                                                   const engine::ConsistentCut& cut) const {
+  Remaining left = RemainingDevices(job);
+  const auto wanted = static_cast<std::size_t>(job.layout.mesh().num_ranks());
+  std::vector<ptc::DeviceId> devices = std::move(left.own);
+  for (const ptc::DeviceId spare : left.spare) {
+    if (devices.size() < wanted) devices.push_back(spare);
+  }
+  if (devices.empty()) return ResourceExhausted("no device is left");
+  wire::PlanRequest request;
+  if (devices.size() == wanted) {
+    Encode(job.layout.mesh().shape(), request.mutable_mesh());
+    Encode(job.options, request.mutable_options());
+  }
+  return MakePlanOn(job, request, std::move(devices), DevicesOf(cut.lost));
+}
+
+// ---- what is known about a loss
+
+void Registrar::NoteLoss(Job& job, engine::ConsistentCut cut) {
+  const Remaining left = RemainingDevices(job);
+  std::string key;
+  for (const engine::LostDevice& device : cut.lost) key += ToString(device.device) + ",";
+  const std::string lost_key = key;
+  for (const ptc::DeviceId id : left.own) key += " " + ToString(id);
+  for (const ptc::DeviceId id : left.spare) key += " " + ToString(id);
+  if (job.device_loss && job.device_loss->key == key) return;
+  const bool is_new = !job.device_loss || !job.device_loss->key.starts_with(lost_key);
+
+  DeviceLoss loss;
+  loss.key = key;
+  if (!is_new) {
+    loss.chosen = job.device_loss->chosen;
+    loss.decide_at = job.device_loss->decide_at;
+  } else if (job.on_failure == engine::OnFailure::kShrink) {
+    loss.chosen = engine::LossChoice::kContinue;
+  } else if (job.on_failure == engine::OnFailure::kWait) {
+    loss.chosen = engine::LossChoice::kWait;
+  }
+  engine::DecisionStatus& status = loss.status;
+  status.lost = DevicesOf(cut.lost);
+  status.reason = engine::ReasonOf(cut.lost);
+  loss.cut = std::move(cut);
+
+  const auto planned = PlanRecovery(job, loss.cut);
+  if (!planned) {
+    status.why_not = planned.error().message;
+    status.loss = engine::LossCase::kReplicasLive;
+  }
+  // What is missing does not depend on where the job would continue.
+  const auto outline = ptc::MakeOutline(job.layout, planned ? planned->to : job.layout,
+                                        TopologyNow(), {.lost = status.lost});
+  if (outline && outline->lost_bytes > 0) {
+    status.loss = engine::LossCase::kCheckpointOnly;
+    status.missing_bytes = outline->lost_bytes;
+    for (const ptc::LostRange& range : ptc::LostRanges(*outline, kMostRanges)) {
+      const auto& tensors = job.layout.collection().tensors();
+      status.missing.push_back(fmt::format(
+          "{} {}", tensors[static_cast<std::size_t>(range.tensor)].name, ToString(range.box)));
+    }
+    status.why_not = fmt::format("{} of its state have no live copy",
+                                 engine::BytesText(outline->lost_bytes));
+  } else if (planned) {
+    const engine::PlanSummary& summary = planned->summary;
+    status.mesh = summary.to_mesh;
+    status.devices = summary.to_devices;
+    status.options = summary.to_options;
+    status.moved_bytes = summary.moved();
+    status.step_seconds = summary.to_step_seconds;
+    auto own = job.layout.mesh().devices();
+    auto next = summary.to_devices;
+    std::sort(own.begin(), own.end());
+    std::sort(next.begin(), next.end());
+    loss.same_devices = own == next;
+  }
+  if (is_new && !loss.chosen && status.can_continue()) {
+    loss.decide_at = Clock::now() + std::chrono::seconds(config_.decision_seconds);
+  }
+  job.device_loss = std::move(loss);
+  if (is_new) {
+    AddEvent(engine::Severity::kError, job.name,
+             fmt::format("{}: {}; {}", ToString(status.loss), job.device_loss->status.reason,
+                         TextOf(*job.device_loss)));
+  }
+  MarkDirty();
+}
+
+std::string Registrar::TextOf(const DeviceLoss& loss) {
+  const engine::DecisionStatus& status = loss.status;
+  if (!status.can_continue()) {
+    return fmt::format("it cannot continue: {}; its state is kept", status.why_not);
+  }
+  const std::string how =
+      fmt::format("on {} as {}", Counted(std::ssize(status.devices), "GPU"),
+                  engine::ShortText(status.mesh, status.options));
+  if (loss.same_devices || loss.chosen == engine::LossChoice::kContinue) {
+    return fmt::format("it continues {}, no step is lost", how);
+  }
+  if (loss.chosen == engine::LossChoice::kWait) {
+    return fmt::format("it waits; it could continue {}, without losing a step", how);
+  }
+  return fmt::format("it can continue {}, without losing a step, or wait", how);
+}
+
+std::optional<engine::DecisionStatus> Registrar::DecisionStatusOf(const Job& job) {
+  if (job.state != engine::JobState::kSuspended || !job.device_loss) return std::nullopt;
+  engine::DecisionStatus status = job.device_loss->status;
+  status.chosen = job.device_loss->chosen;
+  if (job.device_loss->decide_at && !status.chosen) {
+    const std::chrono::duration<double> left = *job.device_loss->decide_at - Clock::now();
+    status.seconds_left = std::max(0.0, left.count());
+  }
+  return status;
+}
+
+// ---- continuing
+
+void Registrar::ConsiderRecovery(Job& job) {
+  DeviceLoss& loss = *job.device_loss;
+  if (!loss.status.can_continue() || loss.begun) return;
+  if (!loss.chosen && loss.decide_at && Clock::now() > *loss.decide_at) {
+    loss.chosen = engine::LossChoice::kContinue;
+    AddEvent(engine::Severity::kWarning, job.name, "nobody has decided: " + TextOf(loss));
+  }
+  if (!loss.same_devices && loss.chosen != engine::LossChoice::kContinue) return;
+  loss.begun = true;  // the same is not tried again by itself
+  if (const Status begun = BeginRecovery(job); !begun) {
+    AddEvent(engine::Severity::kError, job.name, "not recovered: " + begun.error().ToString());
+  }
+}
+
+Status Registrar::BeginRecovery(Job& job) {
+  TESSERA_TRY(Planned planned, PlanRecovery(job, job.device_loss->cut));
+  if (!planned.plan.reads.empty()) {
+    return FailedPrecondition("parts of its state have no live copy");
+  }
+  const std::string reason = job.device_loss->status.reason;
+  job.step = std::max(job.step, job.device_loss->cut.step);
+  TxnRequestInfo request;
+  request.unrecorded = true;  // a full disk must not keep a job from coming back
+  request.recovery = Recovery{job.device_loss->status.lost, job.device_loss->cut.step, reason};
+  TESSERA_RETURN_IF_ERROR(BeginTxn(job, std::move(planned), std::move(request)));
+  const engine::PlanSummary& summary = txn_->planned.summary;
+  AddEvent(engine::Severity::kWarning, fmt::format("txn {}", txn_->id),
+           fmt::format("{} continues on {} as {}, {} ({})", job.name,
+                       Counted(std::ssize(summary.to_devices), "GPU"),
+                       engine::ShortText(summary.to_mesh, summary.to_options),
+                       engine::BytesText(summary.moved()), reason));
+  Feed(engine::Begin{});
+  return OkStatus();
+}
+
+void Registrar::FinishRecovery(Job& job, bool committed, const std::string& reason) {
+  if (!committed) {
+    job.state = engine::JobState::kSuspended;
+    job.restarts = job.crashes.Note(job.step);
+    if (job.device_loss) job.device_loss->begun = false;
+    AddEvent(engine::Severity::kError, job.name,
+             fmt::format("still suspended after step {}: {}", job.step, reason));
+    return;
+  }
+  job.device_loss.reset();
+  job.waits_for.clear();
+  const std::chrono::duration<double> took = Clock::now() - *job.suspended_since;
+  AddEvent(engine::Severity::kWarning, job.name,
+           fmt::format("continues on {} after {:.1f} s, no step lost ({})",
+                       Counted(job.layout.mesh().num_ranks(), "GPU"), took.count(),
+                       std::exchange(job.reason, {})));
+  ForgetStaleState();
+}
+
+// A node that comes back after its job has continued without it holds state of an earlier epoch.
+void Registrar::ForgetStaleState() {
+  for (auto& [number, node] : nodes_) {
+    if (node.state != engine::NodeState::kAlive) continue;
+    for (wire::NodeDevice& device : node.devices) {
+      const Job* job = device.job().empty() ? nullptr : FindJob(device.job());
+      if (!job || (txn_ && txn_->job == job->name)) continue;
+      if (NodesOf(job->layout).contains(number) || device.epoch() >= job->epoch) continue;
+      AddEvent(engine::Severity::kInfo, fmt::format("n{}", number),
+               fmt::format("frees what it holds of '{}': epoch {}, the job is at {}", job->name,
+                           device.epoch(), job->epoch));
+      SendStop(number, job->name, true);
+      device.clear_job();
+    }
+  }
+}
+
+// ---- requests
+
+void Registrar::OnDecision(const wire::DecisionRequest& request, const ReplyPtr& reply) {
+  const Result<Job*> found = NeedJob(request.job());
+  if (!found) return reply->Fail(found.error());
+  Job& job = **found;
+  std::string text;
+  if (request.has_on_failure()) {
+    if (request.on_failure() > static_cast<std::uint32_t>(engine::OnFailure::kWait)) {
+      return reply->Fail(InvalidArgument(
+          fmt::format("decision.on_failure {} is above the last known one, {}",
+                      request.on_failure(), static_cast<int>(engine::OnFailure::kWait))));
+    }
+    job.on_failure = static_cast<engine::OnFailure>(request.on_failure());
+    if (const Status kept = JournalJob(job); !kept) return reply->Fail(kept.error());
+    text = fmt::format("at a loss of devices {} will {}", job.name,
+                       job.on_failure == engine::OnFailure::kAsk      ? "ask"
+                       : job.on_failure == engine::OnFailure::kShrink ? "continue with what is left"
+                                                                      : "wait for them");
+    AddEvent(engine::Severity::kInfo, job.name,
+             fmt::format("on failure: {}{}", ToString(job.on_failure), reply->RequesterText()));
+  }
+  if (request.has_choice()) {
+    if (request.choice() > static_cast<std::uint32_t>(engine::LossChoice::kWait)) {
+      return reply->Fail(InvalidArgument(
+          fmt::format("decision.choice {} is above the last known one, {}", request.choice(),
+                      static_cast<int>(engine::LossChoice::kWait))));
+    }
+    if (txn_ && txn_->job == job.name && txn_->recovery) {
+      return reply->Fail(FailedPrecondition(
+          fmt::format("job '{}' continues already: transaction {}", job.name, txn_->id)));
+    }
+    if (job.state != engine::JobState::kSuspended || !job.device_loss) {
+      return reply->Fail(FailedPrecondition(fmt::format(
+          "job '{}' is {}: there is nothing to decide", job.name, ToString(job.state))));
+    }
+    const auto choice = static_cast<engine::LossChoice>(request.choice());
+    if (choice == engine::LossChoice::kContinue && !job.device_loss->status.can_continue()) {
+      return reply->Fail(FailedPrecondition(
+          fmt::format("job '{}' cannot continue: {}", job.name, job.device_loss->status.why_not)));
+    }
+    job.device_loss->chosen = choice;
+    job.device_loss->begun = false;
+    job.restarts = true;
+    job.crashes.Forgive();
+    text = TextOf(*job.device_loss);
+    AddEvent(engine::Severity::kInfo, job.name,
+             fmt::format("decided: {}{}", ToString(choice), reply->RequesterText()));
+  }
+  wire::Reply out;
+  out.mutable_decision()->set_text(text);
+  reply->Done(std::move(out));
+  MarkDirty();
+  RestartJobs();
+}
+
+}  // namespace tessera::agents

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/// \file
+/// `txn decide` and `job on-failure`: what a job does when it has lost GPUs.
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "agents/wire/tessera/wire/control.pb.h"
+#include "agents/wire/utf8.h"
+#include "app/commands/command.h"
+#include "app/commands/json.h"
+#include "app/commands/session.h"
+
+namespace tessera::app {
+namespace {
+
+int sendDecision(const Invocation& call, wire::Request request, const char* key,
+                 std::string_view value) {
+  const std::string job = request.decision().job();
+  TESSERA_OR_FAILED(const auto reply, askOnce(call, std::move(request)));
+  if (call.json)
+    printLine({{"job", job}, {key, value}});
+  else if (!call.quiet)
+    fmt::print("{}\n", reply.decision().text());
+  return kDone;
+}
+
+int runDecide(const Invocation& call) {
+  TESSERA_OR_USAGE(const auto choice, engine::ParseLossChoice(call.arguments.word(1)));
+  wire::Request request;
+  request.mutable_decision()->set_job(agents::Utf8(call.arguments.word(0)));
+  request.mutable_decision()->set_choice(static_cast<std::uint32_t>(choice));
+  return sendDecision(call, std::move(request), "choice", engine::ToString(choice));
+}
+
+int runOnFailure(const Invocation& call) {
+  TESSERA_OR_USAGE(const auto policy, engine::ParseOnFailure(call.arguments.word(1)));
+  wire::Request request;
+  request.mutable_decision()->set_job(agents::Utf8(call.arguments.word(0)));
+  request.mutable_decision()->set_on_failure(static_cast<std::uint32_t>(policy));
+  return sendDecision(call, std::move(request), "on_failure", engine::ToString(policy));
+}
+
+}  // namespace
+
+Command txnDecideCommand() {
+  return {{.verb = "txn decide",
+           .summary = "Decide how a job continues that has lost GPUs",
+           .words = {{"JOB", "name of the job", true}, {"CHOICE", "what to do", true, false, {"continue", "wait"}}},
+           .options = {quietOption()},
+           .notes = {"`continue` goes on with the GPUs that are left, spare ones first; `tesseractl "
+                     "status` shows on which, and that no step is lost. `wait` keeps the state in "
+                     "memory until the lost GPUs are back. You may decide again at any time."},
+           .examples = {"tesseractl txn decide gpt-mini continue"}},
+          runDecide};
+}
+
+Command jobOnFailureCommand() {
+  return {{.verb = "job on-failure",
+           .summary = "Set what a job does when it loses GPUs",
+           .words = {{"JOB", "name of the job", true},
+                     {"POLICY", "what to do", true, false, {"ask", "shrink", "wait"}}},
+           .options = {quietOption()},
+           .notes = {"`ask` waits for `txn decide`, and continues after 60 s if no step is lost by "
+                     "that. `shrink` continues at once with the GPUs that are left, spare ones "
+                     "first. `wait` waits for the lost GPUs. Whatever the policy is, the job starts "
+                     "again by itself as soon as its own GPUs are back."},
+           .examples = {"tesseractl job on-failure gpt-mini shrink"}},
+          runOnFailure};
+}
+
+}  // namespace tessera::app

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job that has lost devices continues on others if replicas of its whole state are left: no step
+// is lost, and the losses stay those of one undisturbed process.
+#include <QTest>
+#include <csignal>
+#include <nlohmann/json.hpp>
+
+#include "tests/e2e/losses.h"
+#include "tests/support/local_cluster.h"
+#include "tests/support/send_signal.h"
+#include "tests/support/test_main.h"
+
+using namespace tessera::test;
+
+namespace {
+const QString kJob = QStringLiteral("nano");
+constexpr std::int64_t kBatch = 16;
+}  // namespace
+
+class E2eRecoveryTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void init() {
+    LocalCluster::Options options;
+    options.nodes = 3;
+    options.devices = 2;
+    options.memory = QStringLiteral("64M");
+    m_cluster = std::make_unique<LocalCluster>(options);
+    QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
+    QVERIFY(m_cluster->Configure({{"node_lost_seconds", 3}, {"decision_seconds", 3}}));
+  }
+  void cleanup() { m_cluster.reset(); }
+
+  void aSpareNodeIsTakenBeforeTheJobShrinks() {
+    start("dp=2,tp=2", "n0g0,n0g1,n1g0,n1g1", "shrink");
+    kill("n1");
+    QVERIFY(continues(2, 4));
+    QVERIFY(meshOf() == Json({{"dp", 2}, {"tp", 2}, {"pp", 1}}));
+    QVERIFY(m_cluster->Job(kJob)["devices"] == Json({"n0g0", "n0g1", "n2g0", "n2g1"}));
+    // With no spare left it shrinks.
+    kill("n2");
+    QVERIFY(continues(3, 2));
+    lossesAreThoseOfOneProcess();
+    const Json history = m_cluster->Ask({"history"})["transactions"];
+    QVERIFY(history.is_array() && history.size() == 2);
+    for (const Json& entry : history) {
+      QCOMPARE(entry["result"].get<std::string>(), "committed");
+      QVERIFY(entry["digest_before"] == entry["digest_after"]);
+      const std::string reason = entry["reason"];
+      QVERIFY2(reason.find("replicas_live") == 0 && reason.find("was lost") != std::string::npos,
+               reason.c_str());
+    }
+  }
+
+  void itAsksAndContinuesWhenToldTo() {
+    QVERIFY(m_cluster->Configure({{"decision_seconds", 600}}));
+    start("dp=2", "n0g0,n1g0", "ask");
+    kill("n1");
+    QVERIFY(waitsForDecision("replicas_live"));
+    const Json decision = m_cluster->Job(kJob)["decision"];
+    QVERIFY(decision["lost"] == Json({"n1g0"}));
+    QCOMPARE(decision["reason"].get<std::string>(), "n1 was lost");
+    QVERIFY(decision["continue"]["devices"].size() == 2);
+    QCOMPARE(decision["continue"]["lost_steps"].get<int>(), 0);
+    QVERIFY(decision["left_seconds"].get<double>() > 500);
+    // What cannot run says what decides.
+    const Outcome resume = m_cluster->Run({"job", "resume", kJob});
+    QVERIFY2(resume.code == 1 && resume.errors.contains("txn decide nano continue"), resume.Text());
+    QVERIFY(m_cluster->Run({"txn", "decide", kJob, "wait"}).code == 0);
+    QVERIFY(m_cluster->WaitJob(kJob, [](const Json& job) { return job["state"] == "suspended"; }));
+    QVERIFY(m_cluster->Run({"txn", "decide", kJob, "later"}).code == 2);
+    QVERIFY(m_cluster->Run({"txn", "decide", kJob, "continue"}).code == 0);
+    QVERIFY(continues(2, 2));
+    const Outcome nothing = m_cluster->Run({"txn", "decide", kJob, "continue"});
+    QVERIFY2(nothing.code == 1 && nothing.errors.contains("nothing to decide"), nothing.Text());
+    lossesAreThoseOfOneProcess();
+  }
+
+  void nobodyDecidesSoItContinuesAfterTheCountdown() {
+    start("dp=2", "n0g0,n1g0", "ask");
+    kill("n1");
+    QVERIFY(waitsForDecision("replicas_live"));
+    QVERIFY(continues(2, 2));
+    lossesAreThoseOfOneProcess();
+  }
+
+  // The node comes back empty, and its devices are filled from the replicas.
+  void aJobThatWaitsTakesItsNodeBack() {
+    start("dp=2,tp=2", "n0g0,n0g1,n1g0,n1g1", "wait");
+    kill("n1");
+    QVERIFY(m_cluster->WaitJob(kJob, [](const Json& job) {
+      return job["state"] == "suspended" && job["decision"].is_object();
+    }));
+    QTest::qWait(1000);  // it stays so
+    QCOMPARE(m_cluster->Job(kJob)["state"].get<std::string>(), "suspended");
+    const Outcome started = m_cluster->Run({"node", "start", "n1"});
+    QVERIFY2(started.code == 0, started.Text());
+    QVERIFY(continues(2, 4));
+    QVERIFY(m_cluster->Job(kJob)["devices"] == Json({"n0g0", "n0g1", "n1g0", "n1g1"}));
+    lossesAreThoseOfOneProcess();
+    QVERIFY(m_cluster->Run({"node", "start", "n1"}).code == 1);
+    QVERIFY(m_cluster->Run({"node", "start", "n9"}).code == 1);
+  }
+
+  // The agent and a rank of n1 are gone for longer than the registrar waits. The node comes back
+  // with its memory after the job has continued without it.
+  void aStaleCopyIsFreedAndNeverUsed() {
+    start("dp=2,tp=2", "n0g0,n0g1,n1g0,n1g1", "shrink");
+    const auto agent = m_cluster->Agent(1);
+    QVERIFY(agent && SendSignal(agent->pid, SIGSTOP));
+    const auto ranks = m_cluster->Children(1, TESSERA_BIN_DIR "/tessera-train");
+    QCOMPARE(ranks.size(), std::size_t{2});
+    for (const std::int64_t rank : ranks) QVERIFY(SendSignal(rank, SIGKILL));
+    QVERIFY(continues(2, 4));
+    QVERIFY(SendSignal(agent->pid, SIGCONT));
+    QVERIFY(LocalCluster::WaitFor([&] {
+      const Json status = m_cluster->Status();
+      if (!status.is_object() || status["nodes"][1]["state"] != "alive") return false;
+      for (const Json& device : status["nodes"][1]["devices"]) {
+        if (device["used_bytes"].get<std::int64_t>() > 0) return false;
+      }
+      return true;
+    }));
+    QVERIFY(m_cluster->GoesOn(kJob));
+    QCOMPARE(m_cluster->Job(kJob)["epoch"].get<std::int64_t>(), 2);
+    // The node is as good as new.
+    const Json back = m_cluster->Apply(kJob, "dp=2,tp=2", "n0g0,n0g1,n1g0,n1g1");
+    QCOMPARE(back["result"].get<std::string>(), "committed");
+    lossesAreThoseOfOneProcess();
+  }
+
+  // A device with half of an update is filled from its replica, on the same devices.
+  void aTornDeviceIsFilledFromItsReplica() {
+    start("dp=2", "n0g0,n1g0", "wait");
+    auto arena = m_cluster->ArenaOf("n1g0");
+    QVERIFY(arena.has_value());
+    QVERIFY(m_cluster->Run({"job", "pause", kJob}).code == 0);
+    const std::int64_t step = m_cluster->Step(kJob);
+    const Json before = m_cluster->Ask({"digest", kJob});
+    arena->header().begin.store(static_cast<std::uint64_t>(step) + 1);
+    for (const std::int64_t rank : m_cluster->Children(1, TESSERA_BIN_DIR "/tessera-train")) {
+      QVERIFY(SendSignal(rank, SIGKILL));
+    }
+    QVERIFY(m_cluster->WaitJob(
+        kJob, [](const Json& job) { return job["state"] == "paused" && job["epoch"] == 2; }));
+    QCOMPARE(m_cluster->Step(kJob), step);
+    const Json after = m_cluster->Ask({"digest", kJob});
+    QVERIFY(before.is_object() && after.is_object() && before["digest"] == after["digest"]);
+    QVERIFY(m_cluster->Run({"job", "resume", kJob}).code == 0);
+    QVERIFY(m_cluster->GoesOn(kJob));
+    lossesAreThoseOfOneProcess();
+  }
+
+  void whatHasNoLiveCopyIsNamed() {
+    start("pp=2", "n0g0,n1g0", "shrink");
+    kill("n1");
+    QVERIFY(m_cluster->WaitJob(
+        kJob, [](const Json& job) { return job["decision"].is_object(); }, 30));
+    const Json decision = m_cluster->Job(kJob)["decision"];
+    QCOMPARE(decision["case"].get<std::string>(), "checkpoint_only");
+    QVERIFY(decision["continue"].is_null());
+    QVERIFY(!decision["missing"].empty() && decision["missing_bytes"].get<std::int64_t>() > 0);
+    const Outcome refused = m_cluster->Run({"txn", "decide", kJob, "continue"});
+    QVERIFY2(refused.code == 1 && refused.errors.contains("no live copy"), refused.Text());
+    const Json status = m_cluster->Status();
+    QVERIFY(status["nodes"][0]["devices"][0]["used_bytes"].get<std::int64_t>() > 0);  // it is kept
+    QVERIFY(m_cluster->Run({"job", "stop", kJob, "--yes"}).code == 0);
+  }
+
+ private:
+  void start(const char* mesh, const char* devices, const char* policy) {
+    const Outcome started =
+        m_cluster->StartJob(kJob, QString::fromLatin1(mesh), QString::fromLatin1(devices),
+                            {"--on-failure", QString::fromLatin1(policy), "--global-batch",
+                             QString::number(kBatch)});
+    QVERIFY2(started.code == 0, started.Text());
+    QVERIFY(m_cluster->WaitStep(kJob, 3));
+  }
+  void kill(const char* node) {
+    QVERIFY(m_cluster->Run({"node", "kill", QString::fromLatin1(node), "--yes"}).code == 0);
+  }
+  bool waitsForDecision(const char* loss) const {
+    return m_cluster->WaitJob(
+        kJob,
+        [&](const Json& job) {
+          return job["state"] == "waiting_decision" && job["decision"]["case"] == loss;
+        },
+        30);
+  }
+  /// Whether the job trains in that epoch, on so many devices.
+  bool continues(int epoch, std::size_t devices) const {
+    return m_cluster->WaitJob(kJob,
+                              [&](const Json& job) {
+                                return job["state"] == "running" && job["epoch"] == epoch &&
+                                       job["devices"].size() == devices;
+                              }) &&
+           m_cluster->GoesOn(kJob);
+  }
+  Json meshOf() const { return m_cluster->Job(kJob)["mesh"]; }
+  void lossesAreThoseOfOneProcess() const {
+    const Outcome metrics = m_cluster->Run({"job", "metrics", kJob, "--json"});
+    QVERIFY(NumStepsWithoutGap(metrics.output) >= 3);
+    const Run run = RunOf(*m_cluster, kJob);
+    const Run solo = SoloRun("gpt-nano", run.rbegin()->first, kBatch);
+    QVERIFY(!solo.empty());
+    const double difference = LargestDifference(run, solo);
+    QVERIFY2(difference <= 1e-5, qPrintable(QString::number(difference)));
+  }
+
+  std::unique_ptr<LocalCluster> m_cluster;
+};
+
+TESSERA_TEST(E2eRecoveryTest)
+#include "e2e_recovery_test.moc"
