@@ -42,6 +42,7 @@ DecisionPanel::DecisionPanel(ClusterModel& model, MoveControl& control, QWidget*
   m_sentence->setTextInteractionFlags(Qt::TextSelectableByMouse);
   m_continue->setProperty("primary", true);
   m_continue->setAutoDefault(true);
+  m_continue->setAccessibleName(tr("Continue without the lost GPUs"));
   m_wait->setAutoDefault(true);
   m_wait->setAccessibleName(tr("Wait for the lost GPUs"));
   m_later->setProperty("flat", true);
