@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/decision_panel.h"
 
+#include <QAbstractItemView>
 #include <QComboBox>
 #include <QGridLayout>
 #include <QHBoxLayout>
@@ -47,6 +48,7 @@ DecisionPanel::DecisionPanel(ClusterModel& model, MoveControl& control, QWidget*
   m_wait->setAccessibleName(tr("Wait for the lost GPUs"));
   m_later->setProperty("flat", true);
   m_later->setAccessibleName(tr("What the job does at later losses"));
+  m_later->view()->setAccessibleName(m_later->accessibleName());
   m_later->addItem(tr("ask"), static_cast<int>(engine::OnFailure::kAsk));
   m_later->addItem(tr("continue with what is left"), static_cast<int>(engine::OnFailure::kShrink));
   m_later->addItem(tr("wait"), static_cast<int>(engine::OnFailure::kWait));
