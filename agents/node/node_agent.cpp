@@ -324,6 +324,8 @@ void NodeAgent::OnMessage(const wire::ToNode& m) {
     case wire::ToNode::kReleaseViews:
       for (const std::uint64_t view : m.release_views().views()) views_->Release(view);
       return;
+    case wire::ToNode::kFinishUpdate:
+      return OnFinishUpdate(m.finish_update());
     case wire::ToNode::kFailDevice:
       return OnFailDevice(m.fail_device().index());
     case wire::ToNode::kDie:

@@ -110,6 +110,7 @@ class NodeAgent {
     std::int64_t epoch = 0, attempt = 0, micro_batch = 0;
     bool initialise = false;
     Peers peers;
+    bool finish_update = false;  // the process makes one update and ends
   };
   Status SpawnRank(const Launch& launch, int rank);
   void OnStartJob(const wire::StartJob& message);
@@ -117,6 +118,11 @@ class NodeAgent {
   /// Starts the ranks of a job on the state that the arenas hold.
   /// \error naming the device that does not hold it, or whose rank still lives
   Status StartAgain(const wire::StartJob& message);
+  /// Checks that the device holds the state after `message.step()`, or the one before it and what
+  /// its update needs; installs the decision then.
+  /// \return whether the update is missing
+  Result<bool> CheckHeldState(const wire::StartJob& message, ptc::DeviceId id);
+  void OnFinishUpdate(const wire::FinishUpdate& message);
   void OnResumeJob(const wire::ResumeJob& message);
   void OnPauseJob(const wire::PauseJob& message);
   void OnStopJob(const wire::StopJob& message);

@@ -162,6 +162,7 @@ Status NodeAgent::SpawnRank(const Launch& launch, int rank) {
   request.argv = settings.program
                      ? std::vector<std::string>{"/bin/sh", "-c", settings.program->command}
                      : std::vector<std::string>{TrainerPath()};
+  if (launch.finish_update) request.argv.emplace_back("--finish-update");
   request.environment = RankEnvironment(spec);
   if (const wire::Peer* first = FindPeer(launch.peers, devices.front().node)) {
     for (std::string& entry :
@@ -191,6 +192,54 @@ void NodeAgent::OnStartJob(const wire::StartJob& message) {
   Send(std::move(reply));
 }
 
+Result<bool> NodeAgent::CheckHeldState(const wire::StartJob& message, ptc::DeviceId id) {
+  const DeviceStore::Device* device = store_->Find(id);
+  const std::string name = ToString(id);
+  if (ranks_.contains(RankId{message.job(), id})) {
+    return FailedPrecondition(fmt::format("the rank on {} is still ending", name));
+  }
+  if (!device || device->failed) return FailedPrecondition(fmt::format("{} failed", name));
+  engine::ArenaHeader& header = device->arena->header();
+  const auto step = static_cast<std::uint64_t>(message.step());
+  const std::uint64_t end = header.end.load();
+  // The rank ended between the decision of `step` and its update.
+  const bool lags = message.decision().step() == message.step() && end + 1 == step &&
+                    header.grads_step.load() == step;
+  if (!device->table || device->table->job() != message.job() ||
+      device->table->epoch() != message.epoch() || header.begin.load() != end ||
+      (end != step && !lags)) {
+    return FailedPrecondition(fmt::format("{} does not hold the state of epoch {} after step {}",
+                                          name, message.epoch(), message.step()));
+  }
+  header.request.store(0);
+  header.hold.store(0);
+  if (!lags) return false;
+  header.decision_step.store(0);
+  header.decision_clip.store(message.decision().clip());
+  header.decision_skip.store(message.decision().skip() ? 1 : 0);
+  header.decision_step.store(step);
+  return true;
+}
+
+void NodeAgent::OnFinishUpdate(const wire::FinishUpdate& message) {
+  const wire::StartJob& start = message.job();
+  const auto job = jobs_.find(start.job());
+  if (job == jobs_.end()) return;
+  const JobRow& row = job->second.row;
+  const Launch launch{start.job(),         row.settings, row.layout,    start.epoch(), start.attempt(),
+                      start.micro_batch(), false,        start.peers(), true};
+  for (const wire::Device& wanted : message.devices()) {
+    const auto id = Decode(wanted);
+    if (!id || id->node != config_.node || !row.layout.mesh().RankOf(*id)) continue;
+    const auto lags = CheckHeldState(start, *id);
+    Status status = lags ? OkStatus() : Status(lags.error());
+    if (lags && *lags) status = SpawnRank(launch, *row.layout.mesh().RankOf(*id));
+    if (Rank* rank = FindRank({start.job(), *id})) rank->exit_expected = true;
+    if (!status) ReportEvent(engine::Severity::kError, start.job(), status.error().ToString());
+  }
+  SendHeartbeat();
+}
+
 Status NodeAgent::StartAgain(const wire::StartJob& message) {
   const auto job = jobs_.find(message.job());
   if (job == jobs_.end()) {
@@ -199,31 +248,7 @@ Status NodeAgent::StartAgain(const wire::StartJob& message) {
   }
   const JobRow& row = job->second.row;
   for (const ptc::DeviceId id : LocalOf(row.layout)) {
-    const DeviceStore::Device* device = store_->Find(id);
-    const std::string name = ToString(id);
-    if (ranks_.contains(RankId{message.job(), id})) {
-      return FailedPrecondition(fmt::format("the rank on {} is still ending", name));
-    }
-    if (!device || device->failed) return FailedPrecondition(fmt::format("{} failed", name));
-    engine::ArenaHeader& header = device->arena->header();
-    const auto step = static_cast<std::uint64_t>(message.step());
-    const std::uint64_t end = header.end.load();
-    // The rank ended between the decision of `step` and its update, which it makes at its start.
-    const bool lags = message.decision().step() == message.step() && end + 1 == step &&
-                      header.grads_step.load() == step;
-    if (!device->table || device->table->job() != message.job() ||
-        device->table->epoch() != message.epoch() || header.begin.load() != end ||
-        (end != step && !lags)) {
-      return FailedPrecondition(fmt::format("{} does not hold the state of epoch {} after step {}",
-                                            name, message.epoch(), message.step()));
-    }
-    header.request.store(0);
-    header.hold.store(0);
-    if (!lags) continue;
-    header.decision_step.store(0);
-    header.decision_clip.store(message.decision().clip());
-    header.decision_skip.store(message.decision().skip() ? 1 : 0);
-    header.decision_step.store(step);
+    if (const auto held = CheckHeldState(message, id); !held) return held.error();
   }
   job->second.starting = true;
   job->second.start = message.start();

@@ -120,6 +120,7 @@ class Registrar {
     std::string waits_for;      // what stands in the way of that
     /// Nodes whose last report is older than the suspension.
     std::set<std::int32_t> unreported;
+    int finishes = 0;  // of devices one step behind, since the suspension
     std::optional<DeviceLoss> device_loss;
     engine::OnFailure on_failure = engine::OnFailure::kAsk;
     bool stays_paused = false;  // after it is started again
@@ -368,6 +369,7 @@ class Registrar {
   std::optional<std::int64_t> RestsAt(const Job& job) const;
   /// \pre nothing of `cut` is lost
   Status RestartJob(Job& job, const engine::ConsistentCut& cut);
+  wire::ToNode RestartMessage(const Job& job, const engine::ConsistentCut& cut) const;
   void OnRestarted(Job& job);
   void OnResumeSuspended(Job& job, const ReplyPtr& reply);
 
@@ -379,6 +381,9 @@ class Registrar {
   /// The usable devices that a job could continue on.
   Remaining RemainingDevices(const Job& job) const;
   Result<Planned> PlanRecovery(const Job& job, const engine::ConsistentCut& cut) const;
+  /// Lets the devices that are one step behind make their update. A recovery reads devices before it
+  /// starts ranks.
+  void FinishUpdates(Job& job, const engine::ConsistentCut& cut);
   /// Finds out what can be done, unless that is known.
   void NoteLoss(Job& job, engine::ConsistentCut cut);
   /// "it can continue on 4 GPUs as dp=2,tp=2, without losing a step, or wait"

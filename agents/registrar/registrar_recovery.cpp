@@ -14,6 +14,7 @@ namespace tessera::agents {
 namespace {
 
 constexpr std::size_t kMostRanges = 8;  // of the missing ranges that are listed
+constexpr int kMostFinishes = 3;        // then a device that stays behind counts as lost
 
 std::vector<ptc::DeviceId> DevicesOf(std::span<const engine::LostDevice> lost) {
   std::vector<ptc::DeviceId> out;
@@ -56,12 +57,24 @@ engine::ConsistentCut Registrar::CutOf(const Job& job) const {
     s.decision = {device->decision().step(), device->decision().clip(), device->decision().skip()};
   }
   // With ZeRO, ranks also gather parameters from each other. The update of a program is its own.
-  const bool can_follow = !job.options.zero && !job.settings.program;
-  auto cut = engine::FindConsistentCut(states, can_follow);
-  // The rank that starts again on a device makes the update that it lacks. A recovery reads the
-  // devices before it starts ranks.
-  if (!cut.lost.empty() && !cut.behind.empty()) cut = engine::FindConsistentCut(states, false);
-  return cut;
+  const bool can_follow =
+      !job.options.zero && !job.settings.program && job.finishes < kMostFinishes;
+  return engine::FindConsistentCut(states, can_follow);
+}
+
+void Registrar::FinishUpdates(Job& job, const engine::ConsistentCut& cut) {
+  ++job.finishes;
+  wire::ToNode message;
+  auto* finish = message.mutable_finish_update();
+  *finish->mutable_job() = RestartMessage(job, cut).start_job();
+  for (const ptc::DeviceId device : cut.behind) {
+    Encode(device, finish->add_devices());
+    job.unreported.insert(device.node);
+  }
+  AddEvent(engine::Severity::kInfo, job.name,
+           fmt::format("the update of step {} is made on {} first", cut.step,
+                       Counted(std::ssize(cut.behind), "GPU")));
+  for (const std::int32_t node : job.unreported) static_cast<void>(SendTo(node, message));
 }
 
 // The job's own devices, also those that hold nothing any more, and then spare ones: first those of

@@ -46,6 +46,7 @@ void Registrar::SuspendJob(Job& job, const std::string& first_reason) {
   if (const ReplyPtr waiting = std::exchange(job.restarting, nullptr)) waiting->Fail(error);
   StopJob(job.name, false);
   job.unreported = NodesOf(job.layout);
+  job.finishes = 0;
   static_cast<void>(JournalJob(job));
   MarkDirty();
 }
@@ -59,6 +60,10 @@ void Registrar::RestartJobs() {
     engine::ConsistentCut cut = CutOf(job);
     job.waits_for = cut.waits_for;
     if (!cut.waits_for.empty()) continue;
+    if (!cut.lost.empty() && !cut.behind.empty()) {
+      FinishUpdates(job, cut);
+      continue;
+    }
     if (!cut.lost.empty()) {
       NoteLoss(job, std::move(cut));
       if (job.restarts) ConsiderRecovery(job);
@@ -87,6 +92,13 @@ Status Registrar::RestartJob(Job& job, const engine::ConsistentCut& cut) {
   job.step = std::max(job.step, cut.step);
   job.not_ready = NodesOf(job.layout);
   job.start_watch.emplace(job.layout.mesh().devices(), Clock::now());
+  const wire::ToNode message = RestartMessage(job, cut);
+  for (const std::int32_t node : job.not_ready) static_cast<void>(SendTo(node, message));
+  MarkDirty();
+  return OkStatus();
+}
+
+wire::ToNode Registrar::RestartMessage(const Job& job, const engine::ConsistentCut& cut) const {
   wire::ToNode message = StartMessage(job);
   message.mutable_start_job()->set_again(true);
   message.mutable_start_job()->set_step(cut.step);
@@ -96,9 +108,7 @@ Status Registrar::RestartJob(Job& job, const engine::ConsistentCut& cut) {
     decision->set_clip(cut.decision->clip);
     decision->set_skip(cut.decision->skip);
   }
-  for (const std::int32_t node : job.not_ready) static_cast<void>(SendTo(node, message));
-  MarkDirty();
-  return OkStatus();
+  return message;
 }
 
 void Registrar::OnRestarted(Job& job) {

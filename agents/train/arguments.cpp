@@ -35,6 +35,8 @@ Result<Arguments> ParseArguments(const std::vector<std::string_view>& words) {
       arguments.version = true;
     } else if (flag == "--json") {
       arguments.json = true;
+    } else if (flag == "--finish-update") {
+      arguments.finish_update = true;
     } else if (flag == "--probe") {
       arguments.probe = true;
     } else if (flag == "--solo" || flag == "--steps" || flag == "--seed" ||
@@ -80,7 +82,8 @@ Result<Arguments> ParseArguments(const std::vector<std::string_view>& words) {
     return InvalidArgument("--evaluate and --settings need each other");
   }
   const bool does_something =
-      arguments.solo || arguments.probe || arguments.help || arguments.version;
+      arguments.solo || arguments.probe || arguments.help || arguments.version ||
+      arguments.finish_update;
   if (!words.empty() && !does_something && arguments.evaluate.empty()) {
     return InvalidArgument(fmt::format("'{}' needs --solo", words.front()));
   }

@@ -15,6 +15,7 @@ namespace tessera::agents::train {
 
 struct Arguments {
   bool solo = false, probe = false, json = false, help = false, version = false;
+  bool finish_update = false;  // of a rank: only the update that an earlier one left out
   std::string evaluate, settings_file;
   engine::JobSettings settings;  // of --solo
 };

@@ -149,6 +149,8 @@ int main(int argc, char** argv) {
     Exit(OkStatus());
   }
   if (!arguments->evaluate.empty()) Exit(RunEvaluation(*arguments));
-  Exit(arguments->solo ? agents::train::RunSolo(arguments->settings, arguments->json, stdout)
-                       : agents::train::RunRank());
+  if (arguments->solo) {
+    Exit(agents::train::RunSolo(arguments->settings, arguments->json, stdout));
+  }
+  Exit(arguments->finish_update ? agents::train::FinishLastUpdate() : agents::train::RunRank());
 }

@@ -36,19 +36,23 @@ Error JobError(const char* what) {
 /// library. They share what mutex_ guards.
 class Rank {
  public:
-  Status Run() {
-    if (tessera_attach(&job_) != 0) return JobError("cannot attach");
-    TESSERA_TRY(const auto settings, engine::ParseJobSettings(tessera_settings(job_)));
-    DataAccess access = AccessOf(settings);
-    TESSERA_TRY(auto data, OpenData(settings, access.cancel.get_token()));
-    fingerprint_ = data.fingerprint();
-    trainer_.emplace(settings, std::move(data), std::move(access));
+  /// Makes the update that is missing, without other ranks.
+  Status RunLastUpdate() {
+    TESSERA_RETURN_IF_ERROR(Prepare());
+    TESSERA_TRY(coming_, LoneGroups(*tessera_current_view(job_)));
+    TESSERA_TRY(const bool made, FinishUpdate());
+    tessera_detach(job_);
+    if (made) return OkStatus();
+    return FailedPrecondition("this device is not one update behind its decision");
+  }
 
+  Status Run() {
+    TESSERA_RETURN_IF_ERROR(Prepare());
     if (tessera_connect(job_, &Rank::OnConnect, this) != 0) {
       return ConnectError().value_or(JobError("cannot connect"));
     }
     if (tessera_must_initialise(job_) != 0) TESSERA_RETURN_IF_ERROR(InitialisePieces());
-    TESSERA_RETURN_IF_ERROR(FinishUpdate());
+    if (const auto finished = FinishUpdate(); !finished) return finished.error();
     tessera_command command{};
     if (tessera_wait(job_, -1, 0, &command) != 0) return JobError("cannot wait for the start");
     if (command == TESSERA_RESUME && !trains_) {
@@ -74,6 +78,17 @@ class Rank {
   }
 
  private:
+  /// Attaches and opens the data.
+  Status Prepare() {
+    if (tessera_attach(&job_) != 0) return JobError("cannot attach");
+    TESSERA_TRY(const auto settings, engine::ParseJobSettings(tessera_settings(job_)));
+    DataAccess access = AccessOf(settings);
+    TESSERA_TRY(auto data, OpenData(settings, access.cancel.get_token()));
+    fingerprint_ = data.fingerprint();
+    trainer_.emplace(settings, std::move(data), std::move(access));
+    return OkStatus();
+  }
+
   /// Reports its progress, which users see and which keeps the start of the job waiting.
   Result<engine::DataMix> OpenData(const engine::JobSettings& settings, std::stop_token cancel) {
     tessera_loading(job_, 0, 0);
@@ -150,11 +165,13 @@ class Rank {
   }
 
   /// Makes the update that an earlier rank of this device left out after its decision.
-  Status FinishUpdate() {
+  /// \return whether there was one
+  Result<bool> FinishUpdate() {
     tessera_decision decision{};
-    if (tessera_unfinished(job_, &decision) == 0) return OkStatus();
+    if (tessera_unfinished(job_, &decision) == 0) return false;
     TESSERA_RETURN_IF_ERROR(Bind(*tessera_current_view(job_)));
-    return Update(decision);
+    TESSERA_RETURN_IF_ERROR(Update(decision));
+    return true;
   }
 
   Status Update(const tessera_decision& decision) {
@@ -259,6 +276,11 @@ class Rank {
 };
 
 }  // namespace
+
+Status FinishLastUpdate() {
+  Rank* const rank = new Rank;  // never destroyed, as below
+  return rank->RunLastUpdate();
+}
 
 Status RunRank() {
   InstallTermination();

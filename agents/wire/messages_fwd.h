@@ -93,6 +93,7 @@ class Decided;
 class Die;
 class DigestsReport;
 class FailDevice;
+class FinishUpdate;
 class FromNode;
 class Go;
 class HandInSource;

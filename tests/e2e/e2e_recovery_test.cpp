@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A job that has lost devices continues on others if replicas of its whole state are left: no step
 // is lost, and the losses stay those of one undisturbed process.
+#include <QFile>
+#include <QTemporaryDir>
 #include <QTest>
 #include <csignal>
 #include <nlohmann/json.hpp>
@@ -21,6 +23,10 @@ class E2eRecoveryTest : public QObject {
   Q_OBJECT
 
  private slots:
+  void initTestCase() {
+    QVERIFY(m_faults.isValid());
+    qputenv("TESSERA_FAULT_FOLDER", m_faults.path().toUtf8());  // agents inherit it
+  }
   void init() {
     LocalCluster::Options options;
     options.nodes = 3;
@@ -138,10 +144,7 @@ class E2eRecoveryTest : public QObject {
     QVERIFY(m_cluster->Run({"job", "pause", kJob}).code == 0);
     const std::int64_t step = m_cluster->Step(kJob);
     const Json before = m_cluster->Ask({"digest", kJob});
-    arena->header().begin.store(static_cast<std::uint64_t>(step) + 1);
-    for (const std::int64_t rank : m_cluster->Children(1, TESSERA_BIN_DIR "/tessera-train")) {
-      QVERIFY(SendSignal(rank, SIGKILL));
-    }
+    tear(*arena, step);
     QVERIFY(m_cluster->WaitJob(
         kJob, [](const Json& job) { return job["state"] == "paused" && job["epoch"] == 2; }));
     QCOMPARE(m_cluster->Step(kJob), step);
@@ -149,6 +152,57 @@ class E2eRecoveryTest : public QObject {
     QVERIFY(before.is_object() && after.is_object() && before["digest"] == after["digest"]);
     QVERIFY(m_cluster->Run({"job", "resume", kJob}).code == 0);
     QVERIFY(m_cluster->GoesOn(kJob));
+    lossesAreThoseOfOneProcess();
+  }
+
+  // One rank is held between the decision of a step and its update, while the others make theirs.
+  // Its device makes up for that before the others copy from it.
+  void aDeviceOneStepBehindFollowsFirst() {
+    start("dp=2,tp=2", "n0g0,n0g1,n1g0,n1g1", "shrink");
+    auto behind = m_cluster->ArenaOf("n0g1");
+    auto other = m_cluster->ArenaOf("n0g0");
+    QVERIFY(behind.has_value() && other.has_value());
+    const std::uint64_t held = behind->header().end.load() + 10;
+    behind->header().hold.store(held);
+    QVERIFY(LocalCluster::WaitFor([&] { return other->header().end.load() == held; }));
+    QCOMPARE(behind->header().end.load(), held - 1);
+    QVERIFY(m_cluster->WaitStep(kJob, static_cast<std::int64_t>(held)));
+    kill("n1");
+    kill("n2");
+    QVERIFY(continues(2, 2));
+    QVERIFY(m_cluster->Run({"events"}).output.contains("is made on 1 GPU first"));
+    lossesAreThoseOfOneProcess();
+  }
+
+  // An agent dies at a named point of the recovery. Whatever the register decides, the job is back
+  // in the end, at the same step and with the same state.
+  void anAgentDiesDuringTheRecovery() {
+    start("dp=2", "n0g0,n1g0", "wait");
+    std::int64_t epoch = 1;
+    for (const char* point :
+         {"n0.registrar.preparing", "n1.participant.prepared", "n0.registrar.transferring",
+          "n1.participant.verified.journaled", "n0.registrar.decided", "n1.participant.committed"}) {
+      auto arena = m_cluster->ArenaOf("n1g0");
+      QVERIFY(arena.has_value());
+      QVERIFY(m_cluster->Run({"job", "pause", kJob}).code == 0);
+      const std::int64_t step = m_cluster->Step(kJob);
+      const Json before = m_cluster->Ask({"digest", kJob});
+      QFile fault(m_faults.filePath(QString::fromLatin1(point)));
+      QVERIFY(fault.open(QIODevice::WriteOnly));
+      fault.close();
+      tear(*arena, step);
+      QVERIFY(m_cluster->WaitJob(kJob, [&](const Json& job) {
+        return job["state"] == "paused" && job["epoch"].get<std::int64_t>() > epoch;
+      }));
+      QVERIFY2(!fault.exists(), point);
+      epoch = m_cluster->Job(kJob)["epoch"].get<std::int64_t>();
+      QVERIFY(m_cluster->WaitAllAlive());
+      QCOMPARE(m_cluster->Step(kJob), step);
+      const Json after = m_cluster->Ask({"digest", kJob});
+      QVERIFY(before.is_object() && after.is_object() && before["digest"] == after["digest"]);
+      QVERIFY(m_cluster->Run({"job", "resume", kJob}).code == 0);
+      QVERIFY(m_cluster->GoesOn(kJob, 11));  // crashes further apart than ten steps are forgiven
+    }
     lossesAreThoseOfOneProcess();
   }
 
@@ -176,6 +230,13 @@ class E2eRecoveryTest : public QObject {
                              QString::number(kBatch)});
     QVERIFY2(started.code == 0, started.Text());
     QVERIFY(m_cluster->WaitStep(kJob, 3));
+  }
+  /// Leaves half of an update on the device of n1, whose rank then ends.
+  void tear(tessera::engine::Arena& arena, std::int64_t step) const {
+    arena.header().begin.store(static_cast<std::uint64_t>(step) + 1);
+    for (const std::int64_t rank : m_cluster->Children(1, TESSERA_BIN_DIR "/tessera-train")) {
+      QVERIFY(SendSignal(rank, SIGKILL));
+    }
   }
   void kill(const char* node) {
     QVERIFY(m_cluster->Run({"node", "kill", QString::fromLatin1(node), "--yes"}).code == 0);
@@ -208,6 +269,7 @@ class E2eRecoveryTest : public QObject {
     QVERIFY2(difference <= 1e-5, qPrintable(QString::number(difference)));
   }
 
+  QTemporaryDir m_faults;
   std::unique_ptr<LocalCluster> m_cluster;
 };
 

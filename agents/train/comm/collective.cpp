@@ -33,6 +33,22 @@ class SelfGroup final : public Collective {
   std::atomic<bool> aborted_ = false;
 };
 
+class LoneGroup final : public Collective {
+ public:
+  LoneGroup(int rank, int size) : Collective(rank, size) {}
+  Status AllReduceSum(std::span<float>) override { return Alone(); }
+  Status AllReduceMax(std::span<float>) override { return Alone(); }
+  Status AllGather(std::span<const std::byte>, std::span<std::byte>) override { return Alone(); }
+  Status Send(int, std::span<const float>) override { return Alone(); }
+  Status Receive(int, std::span<float>) override { return Alone(); }
+  void Abort() override {}
+
+ private:
+  Status Alone() const {
+    return Unavailable(fmt::format("rank {} of {} is alone", rank(), size()));
+  }
+};
+
 }  // namespace
 
 Status Collective::Barrier() {
@@ -42,5 +58,9 @@ Status Collective::Barrier() {
 }
 
 CollectivePtr MakeSelfGroup() { return std::make_shared<SelfGroup>(); }
+
+CollectivePtr MakeLoneGroup(int rank, int size) {
+  return size == 1 ? MakeSelfGroup() : std::make_shared<LoneGroup>(rank, size);
+}
 
 }  // namespace tessera::agents::train

@@ -78,5 +78,7 @@ struct GroupOptions {
 
 /// Returns a group of one rank.
 CollectivePtr MakeSelfGroup();
+/// Returns rank `rank` of a group of `size` ranks whose others do not exist: every call fails.
+CollectivePtr MakeLoneGroup(int rank, int size);
 
 }  // namespace tessera::agents::train

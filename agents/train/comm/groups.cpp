@@ -19,6 +19,26 @@ struct MeshCoordinates {
   int pp = 0, dp = 0, tp = 0;
 };
 
+/// The degrees of the mesh of a view.
+struct Degrees {
+  int pp = 1, dp = 1, tp = 1;
+  MeshCoordinates At(int rank) const { return {rank / (dp * tp), rank / tp % dp, rank % tp}; }
+};
+
+/// \error kInvalidArgument if the view's rank is not in its mesh
+Result<Degrees> DegreesOf(const tessera_view& view) {
+  const auto degree = [&](ptc::Axis axis) {
+    return static_cast<int>(view.axis_size[static_cast<std::size_t>(axis)]);
+  };
+  const Degrees d{degree(ptc::Axis::kPp), degree(ptc::Axis::kDp), degree(ptc::Axis::kTp)};
+  if (view.rank < 0 || view.rank >= view.world || d.pp * d.dp * d.tp != view.world) {
+    return InvalidArgument(
+        fmt::format("rank {} of {} is not in a mesh of pp = {}, dp = {}, tp = {}", view.rank,
+                    view.world, d.pp, d.dp, d.tp));
+  }
+  return d;
+}
+
 /// Makes one group for each set of members.
 class Connector {
  public:
@@ -91,28 +111,31 @@ Groups SelfGroups() {
   return groups;
 }
 
+Result<Groups> LoneGroups(const tessera_view& view) {
+  TESSERA_TRY(const Degrees degrees, DegreesOf(view));
+  const MeshCoordinates mine = degrees.At(view.rank);
+  Groups groups;
+  groups.epoch = view.epoch;
+  groups.attempt = view.attempt;
+  groups.world = MakeLoneGroup(view.rank, view.world);
+  groups.pp = MakeLoneGroup(mine.pp, degrees.pp);
+  groups.dp = MakeLoneGroup(mine.dp, degrees.dp);
+  groups.tp = MakeLoneGroup(mine.tp, degrees.tp);
+  return groups;
+}
+
 Result<Groups> ConnectGroups(const tessera_view& view, std::shared_ptr<Rendezvous> rendezvous,
                              std::uint64_t fingerprint, std::chrono::milliseconds timeout,
                              std::size_t message_floats) {
-  const auto degree = [&](ptc::Axis axis) {
-    return static_cast<int>(view.axis_size[static_cast<std::size_t>(axis)]);
-  };
-  const int pp = degree(ptc::Axis::kPp), dp = degree(ptc::Axis::kDp), tp = degree(ptc::Axis::kTp);
-  if (view.rank < 0 || view.rank >= view.world || pp * dp * tp != view.world) {
+  TESSERA_TRY(const Degrees degrees, DegreesOf(view));
+  if (degrees.pp > 1 && message_floats == 0) {
     return InvalidArgument(
-        fmt::format("rank {} of {} is not in a mesh of pp = {}, dp = {}, tp = {}", view.rank,
-                    view.world, pp, dp, tp));
+        fmt::format("{} pipeline stages need the size of their messages", degrees.pp));
   }
-  if (pp > 1 && message_floats == 0) {
-    return InvalidArgument(fmt::format("{} pipeline stages need the size of their messages", pp));
-  }
-  const auto coordinates = [&](int rank) -> MeshCoordinates {
-    return {rank / (dp * tp), rank / tp % dp, rank % tp};
-  };
-  const MeshCoordinates mine = coordinates(view.rank);
+  const MeshCoordinates mine = degrees.At(view.rank);
   std::vector<int> everybody, same_piece, same_stage, same_replica;
   for (int rank = 0; rank < view.world; ++rank) {
-    const MeshCoordinates other = coordinates(rank);
+    const MeshCoordinates other = degrees.At(rank);
     everybody.push_back(rank);
     if (other.pp == mine.pp && other.tp == mine.tp) same_piece.push_back(rank);
     if (other.pp == mine.pp && other.dp == mine.dp) same_stage.push_back(rank);
@@ -124,7 +147,7 @@ Result<Groups> ConnectGroups(const tessera_view& view, std::shared_ptr<Rendezvou
   groups.attempt = view.attempt;
   // Where all ranks are stages of one replica, the group of all carries their messages.
   TESSERA_TRY(groups.world,
-              connector.Get(everybody, "world", pp == view.world ? message_floats : 0));
+              connector.Get(everybody, "world", degrees.pp == view.world ? message_floats : 0));
   TESSERA_RETURN_IF_ERROR(CompareFingerprints(*groups.world, fingerprint));
   TESSERA_TRY(groups.dp, connector.Get(same_piece, fmt::format("dp-p{}-t{}", mine.pp, mine.tp), 0));
   TESSERA_TRY(groups.tp, connector.Get(same_stage, fmt::format("tp-p{}-d{}", mine.pp, mine.dp), 0));

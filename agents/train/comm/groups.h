@@ -30,6 +30,11 @@ struct Groups {
 /// Returns the groups of a job with one rank.
 Groups SelfGroups();
 
+/// Returns the groups of the rank of `view` without its other ranks, in which every collective
+/// fails: enough for an update.
+/// \error kInvalidArgument if the rank is not in the mesh of `view`
+Result<Groups> LoneGroups(const tessera_view& view);
+
 /// Builds the groups of `view`: shared memory where all members are on one host, else TCP. Blocks
 /// until all members have joined. `fingerprint` is that of the rank's data set, equal on all ranks.
 /// `message_floats` is the size of a message between stages (see GroupOptions), needed for pp above
