@@ -42,6 +42,7 @@ std::vector<std::string> RankEnvironment(const RankEnvironmentSpec& spec) {
   add(rank_variable::kInitialise, spec.initialise ? "1" : "0");
   add(rank_variable::kView, ToJson(spec.view));
   add(rank_variable::kLayoutFile, spec.layout_file);
+  add(rank_variable::kCollectiveTimeout, std::to_string(spec.collective_timeout));
   return environment;
 }
 

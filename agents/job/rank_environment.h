@@ -21,6 +21,7 @@ inline constexpr const char* kSettingsFile = "TESSERA_SETTINGS_FILE";
 inline constexpr const char* kInitialise = "TESSERA_INITIALISE";
 inline constexpr const char* kView = "TESSERA_VIEW";
 inline constexpr const char* kLayoutFile = "TESSERA_LAYOUT_FILE";
+inline constexpr const char* kCollectiveTimeout = "TESSERA_COLLECTIVE_TIMEOUT";
 }  // namespace rank_variable
 
 struct RankEnvironmentSpec {
@@ -33,6 +34,7 @@ struct RankEnvironmentSpec {
   bool initialise = false;    // the pieces hold no data yet
   RankView view;              // the view that the process is started for
   std::string layout_file;    // JSON of a layout of the job: names its tensors
+  std::int64_t collective_timeout = 0;  // seconds; 0: it follows from the length of the steps
 };
 
 /// `base` and the variables of the rank library. The keeper adds TESSERA_ARENA_FD.

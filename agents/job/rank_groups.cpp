@@ -13,20 +13,21 @@
 namespace tessera::agents {
 namespace {
 
-/// How long a rank waits for another in one collective. Without the other rank the wait usually
-/// ends sooner: TCP reports the closed connection, and the agents end the ranks of a failed job.
-constexpr std::chrono::seconds kTimeout{60};
+/// How long a rank waits for another to connect.
+constexpr std::chrono::seconds kConnectTimeout{60};
 
 Result<train::CollectivePtr> Make(const tessera_view& view, const std::vector<int>& members,
                                   const std::string& name,
-                                  const std::shared_ptr<train::Rendezvous>& rendezvous) {
+                                  const std::shared_ptr<train::Rendezvous>& rendezvous,
+                                  const std::shared_ptr<const train::Patience>& patience) {
   if (members.size() == 1) return train::MakeSelfGroup();
   train::GroupOptions options;
   options.name = name;
   options.rank =
       static_cast<int>(std::find(members.begin(), members.end(), view.rank) - members.begin());
   options.size = static_cast<int>(members.size());
-  options.timeout = kTimeout;
+  options.timeout = kConnectTimeout;
+  options.patience = patience;
   options.abandoned = [rendezvous] { return rendezvous->Abandoned(); };
   const bool one_host = std::all_of(members.begin(), members.end(), [&](int rank) {
     return view.host_of_rank[rank] == view.host_of_rank[members[0]];
@@ -41,11 +42,13 @@ Result<train::CollectivePtr> Make(const tessera_view& view, const std::vector<in
 }  // namespace
 
 Result<RankGroups> RankGroups::Connect(const tessera_view& view,
-                                       std::shared_ptr<train::Rendezvous> rendezvous) {
+                                       std::shared_ptr<train::Rendezvous> rendezvous,
+                                       std::chrono::seconds collective_timeout) {
   std::vector<int> everybody;
   for (int rank = 0; rank < view.world; ++rank) everybody.push_back(rank);
   RankGroups groups;
-  TESSERA_TRY(groups.world, Make(view, everybody, "world", rendezvous));
+  groups.patience = std::make_shared<train::Patience>(collective_timeout);
+  TESSERA_TRY(groups.world, Make(view, everybody, "world", rendezvous, groups.patience));
   // Ranks are numbered row-major over the axes: neighbours along the last axis differ by 1.
   int stride = 1;
   for (int axis = ptc::kNumAxes - 1; axis >= 0; --axis) {
@@ -61,7 +64,7 @@ Result<RankGroups> RankGroups::Connect(const tessera_view& view,
           std::string(ptc::ToString(ptc::kAxes[static_cast<std::size_t>(axis)]))
               .append("-")
               .append(std::to_string(members[0]));
-      TESSERA_TRY(along, Make(view, members, name, rendezvous));
+      TESSERA_TRY(along, Make(view, members, name, rendezvous, groups.patience));
     }
     stride *= degree;
   }

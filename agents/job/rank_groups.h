@@ -6,6 +6,7 @@
 /// along each axis of the mesh. They use shared memory if all members are on one host, else TCP.
 
 #include <array>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -23,11 +24,13 @@ struct RankGroups {
   train::CollectivePtr world;
   /// By axis: the ranks that differ from this one only in their coordinate on the axis.
   std::array<train::CollectivePtr, ptc::kNumAxes> along;
+  std::shared_ptr<train::Patience> patience;  // of all of them
 
-  /// Blocks until all ranks have connected.
+  /// Blocks until all ranks have connected. `collective_timeout` is that of the job's settings.
   /// \error as MakeShmGroup, MakeTcpGroup and the rendezvous
   static Result<RankGroups> Connect(const tessera_view& view,
-                                    std::shared_ptr<train::Rendezvous> rendezvous);
+                                    std::shared_ptr<train::Rendezvous> rendezvous,
+                                    std::chrono::seconds collective_timeout);
 };
 
 /// The groups in use and those of coming epochs.

@@ -181,11 +181,17 @@ void RunConnects(tessera_job* job, tessera_connect_fn connect, void* context) {
   }
 }
 
+std::chrono::seconds CollectiveTimeout() {
+  const char* const text = std::getenv(rank_variable::kCollectiveTimeout);
+  return std::chrono::seconds(text == nullptr ? 0 : std::strtoll(text, nullptr, 10));
+}
+
 /// The connect callback of the library, for jobs without one.
 int ConnectOwnGroups(void*, tessera_job* job, const tessera_view* view) {
   const Attempt attempt{view->epoch, view->attempt};
   auto groups = RankGroups::Connect(
-      *view, std::make_shared<JobRendezvous>(job, attempt.epoch, attempt.attempt));
+      *view, std::make_shared<JobRendezvous>(job, attempt.epoch, attempt.attempt),
+      CollectiveTimeout());
   if (!groups) {
     std::fprintf(stderr, "tessera: groups of epoch %lld: %s\n",
                  static_cast<long long>(attempt.epoch), groups.error().ToString().c_str());
@@ -384,6 +390,10 @@ int tessera_decide(tessera_job* job, int64_t step, const tessera_record* mine, d
       job->last_decision ? std::chrono::duration<double>(now - *job->last_decision).count() : 0;
   job->last_decision = now;
   job->decided = step;
+  if (seconds > 0 && gather == nullptr) {
+    const auto groups = job->groups.Get({job->view().epoch, job->view().attempt});
+    if (groups) groups->patience->Note(std::chrono::duration<double>(seconds));
+  }
   job->session->ReportDecided({step, decision->loss, decision->norm2, decision->tokens,
                                decision->clip, decision->skip != 0, decision->pause, seconds, 0});
   return 0;

@@ -158,6 +158,7 @@ Status NodeAgent::SpawnRank(const Launch& launch, int rank) {
   spec.view =
       ViewOf(launch.layout, rank, launch.epoch, launch.attempt, launch.micro_batch, launch.peers);
   TESSERA_TRY(const engine::JobSettings settings, engine::ParseJobSettings(launch.settings));
+  spec.collective_timeout = settings.collective_timeout;
   KeeperClient::SpawnRequest request;
   request.argv = settings.program
                      ? std::vector<std::string>{"/bin/sh", "-c", settings.program->command}

@@ -23,7 +23,7 @@
 namespace tessera::agents::train {
 namespace {
 
-constexpr std::chrono::seconds kCollectiveTimeout{60};
+constexpr std::chrono::seconds kConnectTimeout{60};
 
 /// An error of the rank library.
 Error JobError(const char* what) {
@@ -111,8 +111,10 @@ class Rank {
   /// On the rank library's thread.
   int Connect(const tessera_view& view) {
     const auto rendezvous = std::make_shared<JobRendezvous>(job_, view.epoch, view.attempt);
-    auto groups = ConnectGroups(view, rendezvous, fingerprint_, kCollectiveTimeout,
-                                StageMessageFloats(trainer_->settings(), view));
+    const std::chrono::seconds given(trainer_->settings().collective_timeout);
+    auto groups = ConnectGroups(view, rendezvous, fingerprint_, kConnectTimeout,
+                                StageMessageFloats(trainer_->settings(), view),
+                                std::make_shared<Patience>(given));
     const std::lock_guard lock(mutex_);
     if (!groups) {
       // An abandoned attempt is no error of this rank. A failure before the start ends the rank.
@@ -242,6 +244,7 @@ class Rank {
       if (!all_can) return TESSERA_PAUSE_DATA;
     }
     const std::int64_t step = trainer_->step() + 1;
+    const auto began = std::chrono::steady_clock::now();
     TESSERA_TRY(const tessera_record record, trainer_->ComputeGradients());
     tessera_decision decision{};
     if (tessera_decide(job_, step, &record, trainer_->settings().max_norm, &Rank::Gather, this,
@@ -250,6 +253,7 @@ class Rank {
       return JobError("no step decision");
     }
     TESSERA_RETURN_IF_ERROR(Update(decision));
+    trainer_->groups().patience->Note(std::chrono::steady_clock::now() - began);
     return decision.pause;
   }
 

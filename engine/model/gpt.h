@@ -70,6 +70,9 @@ struct JobSettings {
   Precision precision = Precision::kFp32;
   double dropout = 0;  // probability, of embeddings, attention weights and residual branches
   AtChange at_change = AtChange::kKeep;
+  /// How long a rank waits for another in one collective, in seconds. 0: 20 median steps, at least
+  /// 30 s.
+  std::int64_t collective_timeout = 0;
   std::int64_t device_batch = 0;           // set by NoteDeviceBatch; 0: not set
   std::optional<OwnProgram> program = {};  // if set, `model` is not used
   friend bool operator==(const JobSettings&, const JobSettings&) = default;

@@ -90,6 +90,7 @@ json ToJsonObject(const JobSettings& settings) {
               {"precision", ToString(settings.precision)},
               {"dropout", settings.dropout},
               {"at_change", ToString(settings.at_change)},
+              {"collective_timeout", settings.collective_timeout},
               {"data", settings.data}};
   if (settings.device_batch > 0) out["device_batch"] = settings.device_batch;
   if (settings.program) {
@@ -143,7 +144,7 @@ Result<JobSettings> ParseSettings(const NamedText& file) {
           file, parsed, "a job",
           {"model", "program", "global_batch", "seed", "max_steps", "cosine_steps", "warmup_steps",
            "learning_rate", "min_learning_rate", "weight_decay", "beta1", "beta2", "epsilon",
-           "max_norm", "dropout", "at_change", "device_batch", "precision", "data"}));
+           "max_norm", "dropout", "at_change", "collective_timeout", "device_batch", "precision", "data"}));
   JobSettings settings;
   const JsonValue* const model = reader.Find("model");
   const JsonValue* const program = reader.Find("program");
@@ -170,6 +171,8 @@ Result<JobSettings> ParseSettings(const NamedText& file) {
   TESSERA_RETURN_IF_ERROR(reader.Optional("dropout", settings.dropout, 0, 0.95));
   TESSERA_RETURN_IF_ERROR(
       reader.Optional("device_batch", settings.device_batch, 0, kMaxDeviceBatch));
+  TESSERA_RETURN_IF_ERROR(
+      reader.Optional("collective_timeout", settings.collective_timeout, 0, 86400));
   std::string at_change(ToString(settings.at_change));
   TESSERA_RETURN_IF_ERROR(reader.Optional("at_change", at_change));
   TESSERA_TRY(settings.at_change, ParseAtChange(at_change));

@@ -114,6 +114,22 @@ class E2eFailureTest : public QObject {
     stop();
   }
 
+  // A rank that hangs does not end by itself. The others give up waiting for it, and all start
+  // again.
+  void aRankThatHangsIsReplaced() {
+    start({"--set", "collective_timeout=3"});
+    const auto ranks = rankPids();
+    QCOMPARE(ranks.size(), std::size_t{4});
+    QVERIFY(SendSignal(ranks.back(), SIGSTOP));
+    QVERIFY(cameBack("running", ranks));
+    QVERIFY(m_cluster->GoesOn(kJob));
+    const Outcome metrics = m_cluster->Run({"job", "metrics", kJob, "--json"});
+    QVERIFY(NumStepsWithoutGap(metrics.output) >= 3);
+    const QByteArray log = ReadAll(m_cluster->home() + QStringLiteral("/clusters/t/n0/agent.log"));
+    QVERIFY(log.contains("did not join within 3000 ms"));
+    stop();
+  }
+
   void aJobThatCrashesAgainAndAgainIsLeftSuspended() {
     start();
     QVERIFY(m_cluster->Run({"job", "pause", kJob}).code == 0);

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 
+#include "agents/train/comm/patience.h"
 #include "ptc/base/result.h"
 
 namespace tessera::agents::train {
@@ -68,12 +69,15 @@ struct GroupOptions {
   std::string name;  // for messages: "dp-t0"
   int rank = 0;
   int size = 1;
-  std::chrono::milliseconds timeout = std::chrono::seconds(60);  // of one collective
+  std::chrono::milliseconds timeout = std::chrono::seconds(60);  // of connecting
+  std::shared_ptr<const Patience> patience = {};  // of one collective; nullptr: `timeout`
   /// The largest message that Send takes without waiting; equal on all ranks. 0: the group sends no
   /// messages.
   std::size_t message_floats = 0;
   /// Polled while a call waits; true breaks the group. May be empty. Called from any thread.
   std::function<bool()> abandoned = {};
+
+  std::chrono::milliseconds limit() const { return patience ? patience->limit() : timeout; }
 };
 
 /// Returns a group of one rank.

@@ -43,8 +43,11 @@ Result<Degrees> DegreesOf(const tessera_view& view) {
 class Connector {
  public:
   Connector(const tessera_view& view, std::shared_ptr<Rendezvous> rendezvous,
-            std::chrono::milliseconds timeout)
-      : view_(view), rendezvous_(std::move(rendezvous)), timeout_(timeout) {}
+            std::chrono::milliseconds timeout, std::shared_ptr<const Patience> patience)
+      : view_(view),
+        rendezvous_(std::move(rendezvous)),
+        timeout_(timeout),
+        patience_(std::move(patience)) {}
 
   /// Returns the group of `members`, which include this rank. All members call in the same order.
   Result<CollectivePtr> Get(const std::vector<int>& members, const std::string& name,
@@ -66,6 +69,7 @@ class Connector {
         static_cast<int>(std::find(members.begin(), members.end(), view_.rank) - members.begin());
     options.size = static_cast<int>(members.size());
     options.timeout = timeout_;
+    options.patience = patience_;
     options.message_floats = message_floats;
     options.abandoned = [rendezvous = rendezvous_] { return rendezvous->Abandoned(); };
     const bool one_host = std::all_of(members.begin(), members.end(), [&](int rank) {
@@ -80,6 +84,7 @@ class Connector {
   const tessera_view& view_;
   const std::shared_ptr<Rendezvous> rendezvous_;
   const std::chrono::milliseconds timeout_;
+  const std::shared_ptr<const Patience> patience_;
   std::map<std::vector<int>, CollectivePtr> made_;
 };
 
@@ -126,7 +131,7 @@ Result<Groups> LoneGroups(const tessera_view& view) {
 
 Result<Groups> ConnectGroups(const tessera_view& view, std::shared_ptr<Rendezvous> rendezvous,
                              std::uint64_t fingerprint, std::chrono::milliseconds timeout,
-                             std::size_t message_floats) {
+                             std::size_t message_floats, std::shared_ptr<Patience> patience) {
   TESSERA_TRY(const Degrees degrees, DegreesOf(view));
   if (degrees.pp > 1 && message_floats == 0) {
     return InvalidArgument(
@@ -141,8 +146,9 @@ Result<Groups> ConnectGroups(const tessera_view& view, std::shared_ptr<Rendezvou
     if (other.pp == mine.pp && other.dp == mine.dp) same_stage.push_back(rank);
     if (other.dp == mine.dp && other.tp == mine.tp) same_replica.push_back(rank);
   }
-  Connector connector(view, rendezvous, timeout);
+  Connector connector(view, rendezvous, timeout, patience);
   Groups groups;
+  groups.patience = std::move(patience);
   groups.epoch = view.epoch;
   groups.attempt = view.attempt;
   // Where all ranks are stages of one replica, the group of all carries their messages.

@@ -23,6 +23,7 @@ struct Groups {
   CollectivePtr dp;     // the ranks with the same pieces: gradients
   CollectivePtr tp;     // the ranks that share one stage: sums of activations
   CollectivePtr pp;     // the stages of one replica, in order: messages
+  std::shared_ptr<Patience> patience;  // of all of them; nullptr: fixed
 
   void Abort();
 };
@@ -38,13 +39,14 @@ Result<Groups> LoneGroups(const tessera_view& view);
 /// Builds the groups of `view`: shared memory where all members are on one host, else TCP. Blocks
 /// until all members have joined. `fingerprint` is that of the rank's data set, equal on all ranks.
 /// `message_floats` is the size of a message between stages (see GroupOptions), needed for pp above
-/// 1.
+/// 1. `timeout` limits each wait of the connection; `patience`, if given, those of collectives.
 /// \error kInvalidArgument if the view's mesh has other axes than pp, dp and tp above 1, or stages
 ///     without message_floats
 /// \error kFailedPrecondition naming a rank whose fingerprint differs
 /// \error what MakeShmGroup, MakeTcpGroup and the rendezvous return
 Result<Groups> ConnectGroups(const tessera_view& view, std::shared_ptr<Rendezvous> rendezvous,
                              std::uint64_t fingerprint, std::chrono::milliseconds timeout,
-                             std::size_t message_floats = 0);
+                             std::size_t message_floats = 0,
+                             std::shared_ptr<Patience> patience = {});
 
 }  // namespace tessera::agents::train

@@ -29,7 +29,8 @@ Status ShmWait::State() const {
 }
 
 Status ShmWait::While(const FutexWord& word, std::uint32_t value) const {
-  const auto deadline = steady_clock::now() + options_.timeout;
+  const std::chrono::milliseconds limit = options_.limit();
+  const auto deadline = steady_clock::now() + limit;
   while (word.load(std::memory_order_acquire) == value) {
     TESSERA_RETURN_IF_ERROR(State());
     if (options_.abandoned && options_.abandoned()) {
@@ -39,7 +40,7 @@ Status ShmWait::While(const FutexWord& word, std::uint32_t value) const {
     if (steady_clock::now() >= deadline) {
       Abort();
       return Timeout(fmt::format("a rank of group {} did not join within {} ms", options_.name,
-                                 options_.timeout.count()));
+                                 limit.count()));
     }
     ::syscall(SYS_futex, &word, FUTEX_WAIT, value, &kLongestSleep, nullptr, 0);
   }

@@ -68,7 +68,12 @@ struct PeerTransfer {
 class TcpPatience {
  public:
   TcpPatience(const GroupOptions& options, const std::atomic<bool>& aborted)
-      : options_(options), aborted_(aborted), deadline_(steady_clock::now() + options.timeout) {}
+      : TcpPatience(options, aborted, options.limit()) {}
+  TcpPatience(const GroupOptions& options, const std::atomic<bool>& aborted, milliseconds limit)
+      : options_(options),
+        aborted_(aborted),
+        limit_(limit),
+        deadline_(steady_clock::now() + limit) {}
   Status Check() const {
     if (aborted_) return Cancelled(fmt::format("group {} was aborted", options_.name));
     if (options_.abandoned && options_.abandoned()) {
@@ -76,7 +81,7 @@ class TcpPatience {
     }
     if (steady_clock::now() >= deadline_) {
       return Timeout(fmt::format("a rank of group {} did not join within {} ms", options_.name,
-                                 options_.timeout.count()));
+                                 limit_.count()));
     }
     return OkStatus();
   }
@@ -84,6 +89,7 @@ class TcpPatience {
  private:
   const GroupOptions& options_;
   const std::atomic<bool>& aborted_;
+  const milliseconds limit_;
   const steady_clock::time_point deadline_;
 };
 
@@ -369,7 +375,7 @@ class TcpGroup final : public Collective {
 class TcpConnector {
  public:
   TcpConnector(const GroupOptions& options, std::shared_ptr<Rendezvous> rendezvous)
-      : options_(options), rendezvous_(std::move(rendezvous)), patience_(options_, never_) {
+      : options_(options), rendezvous_(std::move(rendezvous)), patience_(options_, never_, options_.timeout) {
     const auto size = static_cast<std::size_t>(options.size);
     peers_.collectives.resize(size);
     if (options.message_floats > 0) peers_.messages.resize(size);
@@ -467,7 +473,7 @@ class TcpConnector {
       soon.timeout = std::min(options_.timeout, milliseconds(2000));
       const Status greeted =
           Exchange(caller, {{{}, std::as_writable_bytes(std::span(&greeting, 1))}}, soon,
-                   TcpPatience(soon, never_));
+                   TcpPatience(soon, never_, soon.timeout));
       const auto rank = static_cast<int>(greeting.rank);
       if (!greeted || greeting.secret != secret || rank <= options_.rank || rank >= options_.size ||
           (greeting.channel != TcpChannel::kCollectives && channels == 1)) {
