@@ -148,6 +148,9 @@ void MainWindow::Impl::connectAll() {
       commands.reconnect();
     }
   });
+  connect(jobNotice, &NoticeBar::actionTriggered, this, [this] {
+    if (const engine::DeviceStatus* slow = model.slowestDevice()) draft.remove({slow->id});
+  });
   connect(errorNotice, &NoticeBar::actionTriggered, errorNotice, &QWidget::hide);
   connect(recordNotice, &NoticeBar::actionTriggered, this,
           [this] { openSettings(SettingsDialog::Data); });

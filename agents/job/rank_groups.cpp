@@ -48,7 +48,9 @@ Result<RankGroups> RankGroups::Connect(const tessera_view& view,
   for (int rank = 0; rank < view.world; ++rank) everybody.push_back(rank);
   RankGroups groups;
   groups.patience = std::make_shared<train::Patience>(collective_timeout);
+  groups.waits = std::make_shared<train::WaitClock>();
   TESSERA_TRY(groups.world, Make(view, everybody, "world", rendezvous, groups.patience));
+  groups.world = train::Timed(std::move(groups.world), groups.waits);
   // Ranks are numbered row-major over the axes: neighbours along the last axis differ by 1.
   int stride = 1;
   for (int axis = ptc::kNumAxes - 1; axis >= 0; --axis) {
@@ -65,6 +67,7 @@ Result<RankGroups> RankGroups::Connect(const tessera_view& view,
               .append("-")
               .append(std::to_string(members[0]));
       TESSERA_TRY(along, Make(view, members, name, rendezvous, groups.patience));
+      along = train::Timed(std::move(along), groups.waits);
     }
     stride *= degree;
   }

@@ -15,6 +15,7 @@
 #include "agents/job/tessera_job.h"
 #include "agents/train/comm/collective.h"
 #include "agents/train/comm/rendezvous.h"
+#include "agents/train/comm/timed_group.h"
 #include "ptc/mesh.h"
 
 namespace tessera::agents {
@@ -25,6 +26,7 @@ struct RankGroups {
   /// By axis: the ranks that differ from this one only in their coordinate on the axis.
   std::array<train::CollectivePtr, ptc::kNumAxes> along;
   std::shared_ptr<train::Patience> patience;  // of all of them
+  std::shared_ptr<train::WaitClock> waits;    // in all of them
 
   /// Blocks until all ranks have connected. `collective_timeout` is that of the job's settings.
   /// \error as MakeShmGroup, MakeTcpGroup and the rendezvous

@@ -293,7 +293,7 @@ void RankPort::Impl::Handle(std::uint64_t id, wire::RankToAgent& message,
       const wire::RankDecided& d = message.decided();
       if (handlers.decided) {
         handlers.decided(rank, {d.step(), d.loss(), d.norm2(), d.tokens(), d.clip(), d.skip(),
-                                d.pause(), d.seconds(), d.dropped(), d.time()});
+                                d.pause(), d.seconds(), d.dropped(), d.time(), d.busy()});
       }
       break;
     }

@@ -34,6 +34,7 @@ struct RankDecision {
   double seconds = 0;        // since the previous decision; 0: there is none
   std::int64_t dropped = 0;  // unread reports that this process has dropped so far
   double time = 0;           // wall clock at the rank, seconds since 1970; set by the session
+  double busy = 0;           // seconds that the rank computed for it; 0: unknown
 };
 
 /// Bytes of the data that a rank reads before its groups are built.

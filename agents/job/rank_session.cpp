@@ -378,6 +378,7 @@ void RankSession::ReportDecided(const RankDecision& decision) {
   body->set_pause(decision.pause);
   body->set_seconds(decision.seconds);
   body->set_time(WallClock());
+  body->set_busy(decision.busy);
   const Lock lock(mutex_);
   if (num_decided_ >= kMaxDecided) {
     const auto oldest = std::find_if(outbox_.begin(), outbox_.end(),

@@ -90,6 +90,7 @@ struct tessera_job {
   std::optional<RankSession::Command> commanded;  // to adopt
   std::optional<tessera::agents::Clock::time_point> last_decision;
   std::int64_t decided = 0;                     // its step
+  double busy = 0;                              // seconds, for the next report of a decision
   std::string pause_reason;                     // for the next wait
   tessera::agents::RankGroupsByAttempt groups;  // of a job without a connect callback
   std::unique_ptr<RankSession> session;
@@ -368,6 +369,14 @@ int tessera_decide(tessera_job* job, int64_t step, const tessera_record* mine, d
   if (mine->request == TESSERA_PAUSE_DATA) record.request = TESSERA_PAUSE_DATA;
   header.grads_step.store(static_cast<std::uint64_t>(step), std::memory_order_release);
 
+  std::shared_ptr<const RankGroups> own;
+  if (gather == nullptr) own = job->groups.Get({job->view().epoch, job->view().attempt});
+  if (own) {
+    const std::chrono::duration<double> waited = own->waits->Take();
+    const std::chrono::duration<double> since =
+        job->last_decision ? Clock::now() - *job->last_decision : Clock::duration{};
+    job->busy = std::max(0.0, (since - waited).count());
+  }
   std::vector<tessera_record> all(static_cast<std::size_t>(job->view().world));
   if (gather == nullptr) {
     if (const tessera::Status gathered = GatherRecords(*job, record, all); !gathered) {
@@ -390,14 +399,15 @@ int tessera_decide(tessera_job* job, int64_t step, const tessera_record* mine, d
       job->last_decision ? std::chrono::duration<double>(now - *job->last_decision).count() : 0;
   job->last_decision = now;
   job->decided = step;
-  if (seconds > 0 && gather == nullptr) {
-    const auto groups = job->groups.Get({job->view().epoch, job->view().attempt});
-    if (groups) groups->patience->Note(std::chrono::duration<double>(seconds));
-  }
+  if (own) own->waits->Take();
+  if (own && seconds > 0) own->patience->Note(std::chrono::duration<double>(seconds));
   job->session->ReportDecided({step, decision->loss, decision->norm2, decision->tokens,
-                               decision->clip, decision->skip != 0, decision->pause, seconds, 0});
+                               decision->clip, decision->skip != 0, decision->pause, seconds, 0, 0,
+                               std::exchange(job->busy, 0)});
   return 0;
 }
+
+void tessera_busy(tessera_job* job, double seconds) { job->busy = seconds; }
 
 void tessera_loading(tessera_job* job, int64_t done, int64_t total) {
   job->session->ReportLoading({done, total});

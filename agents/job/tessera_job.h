@@ -194,6 +194,10 @@ typedef int (*tessera_gather_fn)(void* context, const tessera_record* mine, tess
  */
 int tessera_decide(tessera_job* job, int64_t step, const tessera_record* mine, double max_norm,
                    tessera_gather_fn gather, void* context, tessera_decision* decision);
+/* How long this rank computed for the coming decision, in seconds, without waiting for other ranks.
+ * Users see it, and ranks that are much slower than others are named. With the library's own groups
+ * it is measured, so a call is not needed. */
+void tessera_busy(tessera_job* job, double seconds);
 /* For a rank that was started again (tessera_must_initialise is 0): 1 if an earlier rank of this device
  * ended between a decision and its update. Fills in step, clip and skip of *decision. The reduced
  * gradients of that step are in the arena; make the update before the first tessera_boundary or

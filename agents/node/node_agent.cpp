@@ -159,6 +159,15 @@ void NodeAgent::Send(wire::FromNode message) {
   static_cast<void>(registrar_->Send(std::move(frames)));
 }
 
+/// 0 before there are kBusySteps.
+double NodeAgent::MedianBusy(const std::deque<double>& busy) {
+  if (busy.size() < kBusySteps) return 0;
+  std::vector<double> sorted(busy.begin(), busy.end());
+  const auto middle = sorted.begin() + std::ssize(sorted) / 2;
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  return *middle;
+}
+
 void NodeAgent::FillDevices(google::protobuf::RepeatedPtrField<wire::NodeDevice>* out) const {
   for (const auto& [id, device] : store_->devices()) {
     auto* row = out->Add();
@@ -177,7 +186,9 @@ void NodeAgent::FillDevices(google::protobuf::RepeatedPtrField<wire::NodeDevice>
     row->mutable_decision()->set_step(static_cast<std::int64_t>(header.decision_step.load()));
     row->mutable_decision()->set_clip(header.decision_clip.load());
     row->mutable_decision()->set_skip(header.decision_skip.load() != 0);
-    row->set_has_rank(ranks_.contains(RankId{device.table->job(), id}));
+    const auto rank = ranks_.find(RankId{device.table->job(), id});
+    row->set_has_rank(rank != ranks_.end());
+    if (rank != ranks_.end()) row->set_busy_seconds(MedianBusy(rank->second.busy));
   }
 }
 

@@ -61,6 +61,7 @@ class NodeAgent {
     bool adopted = false;            // it waits for Go in current_epoch
     bool exit_expected = false;      // the agent has ended it on purpose
     std::string last_line;           // of stderr
+    std::deque<double> busy;         // seconds that it computed in each of the last steps
   };
   struct Job {
     std::string name;
@@ -91,6 +92,8 @@ class NodeAgent {
   void SendRegister();
   void ReadRegistrarLink();
   void SendHeartbeat();
+  static constexpr std::size_t kBusySteps = 20;
+  static double MedianBusy(const std::deque<double>& busy);
   void FillDevices(google::protobuf::RepeatedPtrField<wire::NodeDevice>* out) const;
   void OnRegistrarReady();
   void OnMessage(const wire::ToNode& message);

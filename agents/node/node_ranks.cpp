@@ -409,7 +409,11 @@ std::optional<NodeAgent::Rank::Pause> NodeAgent::AllPaused(const std::string& jo
 
 void NodeAgent::OnRankDecided(const RankId& id, const RankDecision& decision) {
   const auto job = jobs_.find(id.job);
-  if (Rank* rank = FindRank(id)) rank->paused.reset();
+  if (Rank* rank = FindRank(id)) {
+    rank->paused.reset();
+    if (decision.busy > 0) rank->busy.push_back(decision.busy);
+    if (rank->busy.size() > kBusySteps) rank->busy.pop_front();
+  }
   if (job == jobs_.end() || job->second.row.layout.mesh().RankOf(id.device) != 0) return;
   wire::FromNode message;
   wire::StepReport* step = message.mutable_step();
@@ -446,6 +450,7 @@ void NodeAgent::OnRankAdopted(const RankId& id, std::int64_t epoch) {
   if (!rank) return;
   rank->current_epoch = epoch;
   rank->adopted = true;
+  rank->busy.clear();  // its share of the work is another
   rank->paused.reset();
   if (txn_ && txn_->prepare.job() == id.job && txn_->prepare.epoch() == epoch) {
     CheckAdopted();

@@ -399,6 +399,10 @@ engine::ClusterSnapshot Registrar::Snapshot() const {
           d.pieces = holding.pieces;
           d.parameter_bytes = holding.parameter_bytes;
           d.optimizer_bytes = holding.optimizer_bytes;
+          d.busy_seconds = device.busy_seconds();
+          for (const engine::SlowRank& slow : job.slow) {
+            if (slow.device == d.id) d.peers_seconds = slow.peers_seconds;
+          }
         }
       }
       if (txn_ && !d.rank && txn_->planned.to.mesh().RankOf(d.id)) {

@@ -38,6 +38,7 @@
 #include "engine/history/journal.h"
 #include "engine/model/gpt.h"
 #include "engine/recovery/consistent_cut.h"
+#include "engine/recovery/stragglers.h"
 #include "engine/search/propose.h"
 #include "engine/transfer/progress.h"
 #include "engine/txn/coordinator.h"
@@ -116,6 +117,7 @@ class Registrar {
     std::uint64_t start = 0;                     // identifies this start of a job with this name
     std::int64_t attempt = 0;  // of its last start again; ranks of earlier attempts do not count
     CrashGuard crashes;
+    std::vector<engine::SlowRank> slow;
     bool restarts = true;       // while suspended: it is started again as soon as possible
     std::string waits_for;      // what stands in the way of that
     /// Nodes whose last report is older than the suspension.
@@ -253,6 +255,8 @@ class Registrar {
   void OnTick();
   void OnNodeSilent(Node& node);
   void OnHeartbeat(Node& node, const wire::Heartbeat& message);
+  /// Names ranks that have become slower than their peers, and those that no longer are.
+  void NoteSlowRanks(Job& job);
   /// Lists a node that the journal names and that has not registered with this registrar. If it
   /// does not, it counts as lost like any silent node.
   void ExpectNode(std::int32_t number);

@@ -245,7 +245,10 @@ class Rank {
     }
     const std::int64_t step = trainer_->step() + 1;
     const auto began = std::chrono::steady_clock::now();
+    trainer_->groups().waits->Take();
     TESSERA_TRY(const tessera_record record, trainer_->ComputeGradients());
+    const std::chrono::duration<double> gradients = std::chrono::steady_clock::now() - began;
+    tessera_busy(job_, (gradients - trainer_->groups().waits->Take()).count());
     tessera_decision decision{};
     if (tessera_decide(job_, step, &record, trainer_->settings().max_norm, &Rank::Gather, this,
                        &decision) != 0) {

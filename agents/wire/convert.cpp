@@ -215,6 +215,8 @@ struct Fields<wire::DeviceInfo> {
     TESSERA_FIELD(NotNegative, pieces);
     TESSERA_FIELD(NotNegative, parameter_bytes);
     TESSERA_FIELD(NotNegative, optimizer_bytes);
+    TESSERA_FIELD(Amount, busy_seconds);
+    TESSERA_FIELD(Amount, peers_seconds);
     return OkStatus();
   }
 };

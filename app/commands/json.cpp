@@ -147,7 +147,10 @@ Json toJson(const engine::ClusterSnapshot& snapshot) {
                          {"failed", device.failed},
                          {"pieces", device.pieces},
                          {"parameter_bytes", device.parameter_bytes},
-                         {"optimizer_bytes", device.optimizer_bytes}});
+                         {"optimizer_bytes", device.optimizer_bytes},
+                         {"busy_seconds", device.busy_seconds > 0 ? Json(device.busy_seconds)
+                                                                  : Json(nullptr)},
+                         {"slow", device.peers_seconds > 0}});
     nodes.push_back({{"name", fmt::format("n{}", node.node)},
                      {"state", engine::ToString(node.state)},
                      {"devices", std::move(devices)},

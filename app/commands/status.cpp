@@ -23,6 +23,7 @@ namespace {
 std::string describeStatus(const engine::DeviceStatus& device) {
   if (device.failed) return paintState("failed");
   if (device.joining) return paintState("joining");
+  if (device.peers_seconds > 0) return device.job + " " + paintState("slow");
   return device.job.empty() ? "idle" : device.job;
 }
 

@@ -73,6 +73,8 @@ struct DeviceStatus {
   bool failed = false;
   // In the job's present layout; 0 for a device of the pool.
   std::int64_t pieces = 0, parameter_bytes = 0, optimizer_bytes = 0;
+  double busy_seconds = 0;   // that its rank computes in a step, without waiting; 0: unknown
+  double peers_seconds = 0;  // of its peers, if its rank is slower than these; else 0
   friend bool operator==(const DeviceStatus&, const DeviceStatus&) = default;
 };
 

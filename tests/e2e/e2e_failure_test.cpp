@@ -3,6 +3,7 @@
 // be started again is suspended and shows why; its name and its memory are free once it is stopped.
 #include <QFile>
 #include <QTest>
+#include <QThread>
 #include <algorithm>
 #include <csignal>
 #include <nlohmann/json.hpp>
@@ -127,6 +128,37 @@ class E2eFailureTest : public QObject {
     QVERIFY(NumStepsWithoutGap(metrics.output) >= 3);
     const QByteArray log = ReadAll(m_cluster->home() + QStringLiteral("/clusters/t/n0/agent.log"));
     QVERIFY(log.contains("did not join within 3000 ms"));
+    stop();
+  }
+
+  // A rank that gets a part of the processor time only is named, until it is as fast as the others.
+  void aSlowRankIsNamed() {
+    const Outcome started = m_cluster->StartJob(kJob, "dp=2", "n0g0,n0g1", {"--global-batch", "64"});
+    QVERIFY2(started.code == 0, started.Text());
+    const auto isSlow = [&](bool wanted) {
+      const Json status = m_cluster->Status();
+      return status.is_object() && status["nodes"][0]["devices"][1]["slow"] == wanted;
+    };
+    QVERIFY(LocalCluster::WaitFor([&] {
+      return !m_cluster->Status()["nodes"][0]["devices"][1]["busy_seconds"].is_null();
+    }));
+    const auto ranks = rankPids();  // in the order of their start
+    QCOMPARE(ranks.size(), std::size_t{2});
+    QVERIFY(LocalCluster::WaitFor([&] {
+      for (int i = 0; i < 10; ++i) {
+        if (!SendSignal(ranks.back(), SIGSTOP)) return false;
+        QThread::msleep(60);
+        if (!SendSignal(ranks.back(), SIGCONT)) return false;
+        QThread::msleep(20);
+      }
+      return isSlow(true);
+    }));
+    const Outcome events = m_cluster->Run({"events"});
+    QVERIFY2(events.output.contains("n0g1 computes") &&
+                 events.output.contains("tesseractl plan nano --devices n0g0"),
+             events.Text());
+    QVERIFY(LocalCluster::WaitFor([&] { return isSlow(false); }));
+    QVERIFY(m_cluster->Run({"events"}).output.contains("n0g1 is no longer slower"));
     stop();
   }
 

@@ -664,6 +664,21 @@ class MainWindowTest : public QObject {
     QVERIFY(!card->isVisible());
   }
 
+  void aSlowRankIsNamedWithTheDraftThatLeavesItOut() {
+    auto cluster = test::PanelCluster();
+    engine::DeviceStatus& slow = cluster.nodes[0].devices[1];
+    slow.busy_seconds = 0.61;
+    slow.peers_seconds = 0.3;
+    Panel panel({}, cluster);
+    QCOMPARE(notices(panel),
+             QStringList{QStringLiteral("n0g1 is slow: it computes 0.61 s per step, its peers "
+                                        "0.30 s. All GPUs of the job wait for it.")});
+    for (auto* bar : panel.window->findChildren<ui::NoticeBar*>()) {
+      if (bar->isVisible()) bar->actionButton()->click();
+    }
+    QCOMPARE(panel.window->draft()->removed(), (std::vector<ptc::DeviceId>{{0, 1}}));
+  }
+
   void withoutAClusterThePanelSaysHowToStart() {
     ui::ClusterModel model;
     test::SpyCommands commands(model);

@@ -50,6 +50,18 @@ const engine::JobStatus* ClusterModel::job() const {
   return jobs.empty() ? nullptr : &jobs.front();
 }
 
+const engine::DeviceStatus* ClusterModel::slowestDevice() const {
+  const engine::JobStatus* const shown = job();
+  const engine::DeviceStatus* slowest = nullptr;
+  for (const engine::NodeStatus& node : m_snapshot.nodes) {
+    for (const engine::DeviceStatus& device : node.devices) {
+      if (shown == nullptr || device.job != shown->name || device.peers_seconds <= 0) continue;
+      if (slowest == nullptr || device.busy_seconds > slowest->busy_seconds) slowest = &device;
+    }
+  }
+  return slowest;
+}
+
 const engine::JobStatus* ClusterModel::findJob(const std::string& name) const {
   const auto& jobs = m_snapshot.jobs;
   const auto found = std::find_if(jobs.begin(), jobs.end(),

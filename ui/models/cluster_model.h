@@ -51,6 +51,8 @@ class ClusterModel : public QObject {
   /// Selects the job to show, as long as the cluster has it.
   void chooseJob(const std::string& name);
   const engine::JobStatus* findJob(const std::string& name) const;
+  /// The device of the job whose rank is slower than its peers, the slowest one; else nullptr.
+  const engine::DeviceStatus* slowestDevice() const;
   /// Returns null for an unknown device.
   const engine::DeviceStatus* findDevice(ptc::DeviceId device) const;
   const engine::NodeStatus* findNode(std::int32_t node) const;

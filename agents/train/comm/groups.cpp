@@ -43,11 +43,13 @@ Result<Degrees> DegreesOf(const tessera_view& view) {
 class Connector {
  public:
   Connector(const tessera_view& view, std::shared_ptr<Rendezvous> rendezvous,
-            std::chrono::milliseconds timeout, std::shared_ptr<const Patience> patience)
+            std::chrono::milliseconds timeout, std::shared_ptr<const Patience> patience,
+            std::shared_ptr<WaitClock> waits)
       : view_(view),
         rendezvous_(std::move(rendezvous)),
         timeout_(timeout),
-        patience_(std::move(patience)) {}
+        patience_(std::move(patience)),
+        waits_(std::move(waits)) {}
 
   /// Returns the group of `members`, which include this rank. All members call in the same order.
   Result<CollectivePtr> Get(const std::vector<int>& members, const std::string& name,
@@ -55,6 +57,7 @@ class Connector {
     CollectivePtr& group = made_[members];
     if (!group) {
       TESSERA_TRY(group, Make(members, name, message_floats));
+      group = Timed(std::move(group), waits_);
     }
     return group;
   }
@@ -85,6 +88,7 @@ class Connector {
   const std::shared_ptr<Rendezvous> rendezvous_;
   const std::chrono::milliseconds timeout_;
   const std::shared_ptr<const Patience> patience_;
+  const std::shared_ptr<WaitClock> waits_;
   std::map<std::vector<int>, CollectivePtr> made_;
 };
 
@@ -146,8 +150,8 @@ Result<Groups> ConnectGroups(const tessera_view& view, std::shared_ptr<Rendezvou
     if (other.pp == mine.pp && other.dp == mine.dp) same_stage.push_back(rank);
     if (other.dp == mine.dp && other.tp == mine.tp) same_replica.push_back(rank);
   }
-  Connector connector(view, rendezvous, timeout, patience);
   Groups groups;
+  Connector connector(view, rendezvous, timeout, patience, groups.waits);
   groups.patience = std::move(patience);
   groups.epoch = view.epoch;
   groups.attempt = view.attempt;

@@ -12,6 +12,7 @@
 #include "agents/job/tessera_job.h"
 #include "agents/train/comm/collective.h"
 #include "agents/train/comm/rendezvous.h"
+#include "agents/train/comm/timed_group.h"
 
 namespace tessera::agents::train {
 
@@ -24,6 +25,7 @@ struct Groups {
   CollectivePtr tp;     // the ranks that share one stage: sums of activations
   CollectivePtr pp;     // the stages of one replica, in order: messages
   std::shared_ptr<Patience> patience;  // of all of them; nullptr: fixed
+  std::shared_ptr<WaitClock> waits = std::make_shared<WaitClock>();  // in all of them
 
   void Abort();
 };
