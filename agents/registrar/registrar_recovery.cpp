@@ -263,11 +263,12 @@ void Registrar::FinishRecovery(Job& job, bool committed, const std::string& reas
   }
   job.device_loss.reset();
   job.waits_for.clear();
+  job.reason.clear();
   const std::chrono::duration<double> took = Clock::now() - *job.suspended_since;
   AddEvent(engine::Severity::kWarning, job.name,
            fmt::format("continues on {} after {:.1f} s, no step lost ({})",
                        Counted(job.layout.mesh().num_ranks(), "GPU"), took.count(),
-                       std::exchange(job.reason, {})));
+                       txn_->recovery->reason));
   ForgetStaleState();
 }
 

@@ -4,6 +4,7 @@
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
+#include <algorithm>
 #include <csignal>
 #include <nlohmann/json.hpp>
 
@@ -57,6 +58,19 @@ class E2eRecoveryTest : public QObject {
       QVERIFY2(reason.find("replicas_live") == 0 && reason.find("was lost") != std::string::npos,
                reason.c_str());
     }
+  }
+
+  // The node of the device takes part with its other device.
+  void aFailedDeviceIsReplaced() {
+    start("dp=2,tp=2", "n0g0,n0g1,n1g0,n1g1", "shrink");
+    QVERIFY(m_cluster->Run({"device", "fail", "n0g1"}).code == 0);
+    QVERIFY(continues(2, 4));
+    auto devices = m_cluster->Job(kJob)["devices"].get<std::vector<std::string>>();
+    std::ranges::sort(devices);
+    QCOMPARE(devices, (std::vector<std::string>{"n0g0", "n1g0", "n1g1", "n2g0"}));
+    const Json status = m_cluster->Status();
+    QCOMPARE(status["nodes"][0]["devices"][1]["used_bytes"].get<std::int64_t>(), 0);  // it is freed
+    lossesAreThoseOfOneProcess();
   }
 
   void itAsksAndContinuesWhenToldTo() {
