@@ -193,12 +193,13 @@ void MainWindow::Impl::refreshJobNotice(bool shown) {
                                                      QString::fromStdString(job->reason)));
     } else if (const engine::DeviceStatus* slow = model.slowestDevice(); slow != nullptr) {
       const QString device = format::device(slow->id);
-      jobNotice->say(Surface::Tone::Warning,
-                     tr("%1 is slow: it computes %2 per step, its peers %3. All GPUs of the job wait "
-                        "for it.")
-                         .arg(device, format::seconds(slow->busy_seconds),
-                              format::seconds(slow->peers_seconds)),
-                     tr("Draft without %1").arg(device));
+      jobNotice->say(
+          Surface::Tone::Warning,
+          tr("%1 is slow: it computes %2 per step, its peers %3. All GPUs of the job wait "
+             "for it.")
+              .arg(device, format::seconds(slow->busy_seconds),
+                   format::seconds(slow->peers_seconds)),
+          tr("Draft without %1").arg(device));
     }
   }
 }

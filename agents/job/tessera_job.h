@@ -198,10 +198,10 @@ int tessera_decide(tessera_job* job, int64_t step, const tessera_record* mine, d
  * Users see it, and ranks that are much slower than others are named. With the library's own groups
  * it is measured, so a call is not needed. */
 void tessera_busy(tessera_job* job, double seconds);
-/* For a rank that was started again (tessera_must_initialise is 0): 1 if an earlier rank of this device
- * ended between a decision and its update. Fills in step, clip and skip of *decision. The reduced
- * gradients of that step are in the arena; make the update before the first tessera_boundary or
- * tessera_wait. Else 0. */
+/* For a rank that was started again (tessera_must_initialise is 0): 1 if an earlier rank of this
+ * device ended between a decision and its update. Fills in step, clip and skip of *decision. The
+ * reduced gradients of that step are in the arena; make the update before the first
+ * tessera_boundary or tessera_wait. Else 0. */
 int tessera_unfinished(tessera_job* job, tessera_decision* decision);
 /* Enclose the update of the state in place, which must contain no collective. begin waits while the
  * agent holds updates of this step, for example while it copies the state of the step before. */

@@ -227,8 +227,9 @@ void NodeAgent::OnFinishUpdate(const wire::FinishUpdate& message) {
   const auto job = jobs_.find(start.job());
   if (job == jobs_.end()) return;
   const JobRow& row = job->second.row;
-  const Launch launch{start.job(),         row.settings, row.layout,    start.epoch(), start.attempt(),
-                      start.micro_batch(), false,        start.peers(), true};
+  const Launch launch{start.job(),   row.settings,    row.layout,
+                      start.epoch(), start.attempt(), start.micro_batch(),
+                      false,         start.peers(),   true};
   for (const wire::Device& wanted : message.devices()) {
     const auto id = Decode(wanted);
     if (!id || id->node != config_.node || !row.layout.mesh().RankOf(*id)) continue;

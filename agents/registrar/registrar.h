@@ -118,8 +118,8 @@ class Registrar {
     std::int64_t attempt = 0;  // of its last start again; ranks of earlier attempts do not count
     CrashGuard crashes;
     std::vector<engine::SlowRank> slow;
-    bool restarts = true;       // while suspended: it is started again as soon as possible
-    std::string waits_for;      // what stands in the way of that
+    bool restarts = true;   // while suspended: it is started again as soon as possible
+    std::string waits_for;  // what stands in the way of that
     /// Nodes whose last report is older than the suspension.
     std::set<std::int32_t> unreported;
     int finishes = 0;  // of devices one step behind, since the suspension
@@ -385,8 +385,8 @@ class Registrar {
   /// The usable devices that a job could continue on.
   Remaining RemainingDevices(const Job& job) const;
   Result<Planned> PlanRecovery(const Job& job, const engine::ConsistentCut& cut) const;
-  /// Lets the devices that are one step behind make their update. A recovery reads devices before it
-  /// starts ranks.
+  /// Lets the devices that are one step behind make their update. A recovery reads devices before
+  /// it starts ranks.
   void FinishUpdates(Job& job, const engine::ConsistentCut& cut);
   /// Finds out what can be done, unless that is known.
   void NoteLoss(Job& job, engine::ConsistentCut cut);

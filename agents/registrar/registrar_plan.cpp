@@ -223,7 +223,8 @@ Result<Registrar::Planned> Registrar::MakePlanOn(const Job& job, const wire::Pla
   summary.network_direct = network_direct;
   summary.snapshot = plan.bytes.snapshot;
   summary.storage = plan.bytes.storage;
-  const ptc::Certificate certificate = ptc::Certify(job.layout, to, topology, lost, plan.port_prices);
+  const ptc::Certificate certificate =
+      ptc::Certify(job.layout, to, topology, lost, plan.port_prices);
   summary.volume_bound = certificate.volume;
   summary.certificate = engine::Summarize(certificate, topology);
   summary.certificate.port = plan.busiest_port;

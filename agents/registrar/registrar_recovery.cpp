@@ -160,8 +160,8 @@ void Registrar::NoteLoss(Job& job, engine::ConsistentCut cut) {
       status.missing.push_back(fmt::format(
           "{} {}", tensors[static_cast<std::size_t>(range.tensor)].name, ToString(range.box)));
     }
-    status.why_not = fmt::format("{} of its state have no live copy",
-                                 engine::BytesText(outline->lost_bytes));
+    status.why_not =
+        fmt::format("{} of its state have no live copy", engine::BytesText(outline->lost_bytes));
   } else if (planned) {
     const engine::PlanSummary& summary = planned->summary;
     status.mesh = summary.to_mesh;
@@ -192,9 +192,8 @@ std::string Registrar::TextOf(const DeviceLoss& loss) {
   if (!status.can_continue()) {
     return fmt::format("it cannot continue: {}; its state is kept", status.why_not);
   }
-  const std::string how =
-      fmt::format("on {} as {}", Counted(std::ssize(status.devices), "GPU"),
-                  engine::ShortText(status.mesh, status.options));
+  const std::string how = fmt::format("on {} as {}", Counted(std::ssize(status.devices), "GPU"),
+                                      engine::ShortText(status.mesh, status.options));
   if (loss.same_devices || loss.chosen == engine::LossChoice::kContinue) {
     return fmt::format("it continues {}, no step is lost", how);
   }
@@ -257,6 +256,9 @@ void Registrar::FinishRecovery(Job& job, bool committed, const std::string& reas
     job.state = engine::JobState::kSuspended;
     job.restarts = job.crashes.Note(job.step);
     if (job.device_loss) job.device_loss->begun = false;
+    // A node that came back meanwhile has missed the end of its ranks.
+    StopJob(job.name, false);
+    job.unreported = NodesOf(job.layout);
     AddEvent(engine::Severity::kError, job.name,
              fmt::format("still suspended after step {}: {}", job.step, reason));
     return;

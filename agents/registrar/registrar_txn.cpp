@@ -155,6 +155,8 @@ Status Registrar::BeginTxn(Job& job, Planned planned, TxnRequestInfo request) {
   WatchJoining(*txn_, job);
   txn_->run = MakeRun(engine::Coordinator(setup));
   const auto journal = [&]() -> Status {
+    // A disk that becomes full during the transaction must not keep it from being decided.
+    TESSERA_RETURN_IF_ERROR(journal_->Reserve());
     // Without these rows a restarted registrar would not know what the slot decides.
     TESSERA_RETURN_IF_ERROR(JournalJob(job));
     if (!request.request_id.empty()) {

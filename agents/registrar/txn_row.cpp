@@ -8,15 +8,15 @@ namespace tessera::agents {
 
 std::string ToText(const TxnRow& row) {
   nlohmann::json json = {{"id", row.id},
-                               {"job", row.job},
-                               {"slot", row.slot},
-                               {"epoch", row.epoch},
-                               {"to", ptc::ToJson(row.to)},
-                               {"zero", row.options.zero},
-                               {"micro_batch", row.options.micro_batch},
-                               {"was_paused", row.was_paused},
-                               {"timeline", row.timeline},
-                               {"started", row.started}};
+                         {"job", row.job},
+                         {"slot", row.slot},
+                         {"epoch", row.epoch},
+                         {"to", ptc::ToJson(row.to)},
+                         {"zero", row.options.zero},
+                         {"micro_batch", row.options.micro_batch},
+                         {"was_paused", row.was_paused},
+                         {"timeline", row.timeline},
+                         {"started", row.started}};
   if (row.recovery) {
     json["recovery"] = {{"lost", nlohmann::json::array()}, {"reason", row.recovery->reason}};
     for (const ptc::DeviceId device : row.recovery->lost) {
@@ -32,14 +32,14 @@ Result<TxnRow> ParseTxnRow(const std::string& text) {
     auto to = ptc::ParseLayout(json.at("to").get<std::string>());
     if (!to) return DataLoss("journal row 'txn' is damaged: " + to.error().ToString());
     TxnRow row{json.at("id").get<std::int64_t>(),
-                  json.at("job").get<std::string>(),
-                  json.at("slot").get<std::int64_t>(),
-                  json.at("epoch").get<std::int64_t>(),
-                  std::move(*to),
-                  {json.at("zero").get<bool>(), json.at("micro_batch").get<std::int64_t>()},
-                  json.at("was_paused").get<bool>(),
-                  json.value("timeline", std::int64_t{-1}),
-                  json.at("started").get<double>()};
+               json.at("job").get<std::string>(),
+               json.at("slot").get<std::int64_t>(),
+               json.at("epoch").get<std::int64_t>(),
+               std::move(*to),
+               {json.at("zero").get<bool>(), json.at("micro_batch").get<std::int64_t>()},
+               json.at("was_paused").get<bool>(),
+               json.value("timeline", std::int64_t{-1}),
+               json.at("started").get<double>()};
     if (const auto found = json.find("recovery"); found != json.end()) {
       row.recovery.emplace();
       row.recovery->reason = found->at("reason").get<std::string>();

@@ -81,9 +81,8 @@ Result<Arguments> ParseArguments(const std::vector<std::string_view>& words) {
   if (arguments.evaluate.empty() != arguments.settings_file.empty()) {
     return InvalidArgument("--evaluate and --settings need each other");
   }
-  const bool does_something =
-      arguments.solo || arguments.probe || arguments.help || arguments.version ||
-      arguments.finish_update;
+  const bool does_something = arguments.solo || arguments.probe || arguments.help ||
+                              arguments.version || arguments.finish_update;
   if (!words.empty() && !does_something && arguments.evaluate.empty()) {
     return InvalidArgument(fmt::format("'{}' needs --solo", words.front()));
   }

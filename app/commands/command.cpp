@@ -72,7 +72,8 @@ const std::vector<VerbGroup>& verbGroups() {
        {nodeSetupCommand(), keysNewCommand(), keysListCommand(), keysRevokeCommand(),
         profileAddCommand(), profileListCommand(), profileUseCommand(), profileRemoveCommand()}},
       {"Faults and experiments",
-       {deviceFailCommand(), nodeKillCommand(), nodeStartCommand(), experimentConsistencyCommand()}},
+       {deviceFailCommand(), nodeKillCommand(), nodeStartCommand(),
+        experimentConsistencyCommand()}},
       {"Help", {helpCommand(), explainCommand(), completionCommand(), manualCommand()}},
   };
   return groups;

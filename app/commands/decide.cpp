@@ -45,29 +45,32 @@ int runOnFailure(const Invocation& call) {
 }  // namespace
 
 Command txnDecideCommand() {
-  return {{.verb = "txn decide",
-           .summary = "Decide how a job continues that has lost GPUs",
-           .words = {{"JOB", "name of the job", true}, {"CHOICE", "what to do", true, false, {"continue", "wait"}}},
-           .options = {quietOption()},
-           .notes = {"`continue` goes on with the GPUs that are left, spare ones first; `tesseractl "
-                     "status` shows on which, and that no step is lost. `wait` keeps the state in "
-                     "memory until the lost GPUs are back. You may decide again at any time."},
-           .examples = {"tesseractl txn decide gpt-mini continue"}},
-          runDecide};
+  return {
+      {.verb = "txn decide",
+       .summary = "Decide how a job continues that has lost GPUs",
+       .words = {{"JOB", "name of the job", true},
+                 {"CHOICE", "what to do", true, false, {"continue", "wait"}}},
+       .options = {quietOption()},
+       .notes = {"`continue` goes on with the GPUs that are left, spare ones first; `tesseractl "
+                 "status` shows on which, and that no step is lost. `wait` keeps the state in "
+                 "memory until the lost GPUs are back. You may decide again at any time."},
+       .examples = {"tesseractl txn decide gpt-mini continue"}},
+      runDecide};
 }
 
 Command jobOnFailureCommand() {
-  return {{.verb = "job on-failure",
-           .summary = "Set what a job does when it loses GPUs",
-           .words = {{"JOB", "name of the job", true},
-                     {"POLICY", "what to do", true, false, {"ask", "shrink", "wait"}}},
-           .options = {quietOption()},
-           .notes = {"`ask` waits for `txn decide`, and continues after 60 s if no step is lost by "
-                     "that. `shrink` continues at once with the GPUs that are left, spare ones "
-                     "first. `wait` waits for the lost GPUs. Whatever the policy is, the job starts "
-                     "again by itself as soon as its own GPUs are back."},
-           .examples = {"tesseractl job on-failure gpt-mini shrink"}},
-          runOnFailure};
+  return {
+      {.verb = "job on-failure",
+       .summary = "Set what a job does when it loses GPUs",
+       .words = {{"JOB", "name of the job", true},
+                 {"POLICY", "what to do", true, false, {"ask", "shrink", "wait"}}},
+       .options = {quietOption()},
+       .notes = {"`ask` waits for `txn decide`, and continues after 60 s if no step is lost by "
+                 "that. `shrink` continues at once with the GPUs that are left, spare ones "
+                 "first. `wait` waits for the lost GPUs. Whatever the policy is, the job starts "
+                 "again by itself as soon as its own GPUs are back."},
+       .examples = {"tesseractl job on-failure gpt-mini shrink"}},
+      runOnFailure};
 }
 
 }  // namespace tessera::app

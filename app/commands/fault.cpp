@@ -62,15 +62,13 @@ int runNodeStart(const Invocation& call) {
   TESSERA_OR_USAGE(const auto node, readNode(call.arguments));
   TESSERA_OR_FAILED(const auto profile, findProfile(call.cluster));
   if (profile.directory.empty())
-    return failed(FailedPrecondition(
-        fmt::format("'{}' is not a cluster of emulated devices", profile.name)));
+    return failed(
+        FailedPrecondition(fmt::format("'{}' is not a cluster of emulated devices", profile.name)));
   ProgressLine progress(call.json || call.quiet);
-  const Status started =
-      startLocalNode(profile, node, [&](std::int64_t made, std::int64_t total) {
-        if (made < total)
-          progress.show(
-              fmt::format("making memory: {} of {}", formatBytes(made), formatBytes(total)));
-      });
+  const Status started = startLocalNode(profile, node, [&](std::int64_t made, std::int64_t total) {
+    if (made < total)
+      progress.show(fmt::format("making memory: {} of {}", formatBytes(made), formatBytes(total)));
+  });
   progress.clear();
   if (!started) return failed(started.error());
   const std::string what =

@@ -72,15 +72,16 @@ Json toJson(const std::vector<ptc::DeviceId>& devices) {
 namespace {
 
 Json decisionOf(const engine::DecisionStatus& decision) {
-  Json json = {{"case", engine::ToString(decision.loss)},
-               {"lost", toJson(decision.lost)},
-               {"reason", decision.reason},
-               {"chosen", decision.chosen ? Json(engine::ToString(*decision.chosen)) : Json(nullptr)},
-               {"left_seconds", orNull(decision.seconds_left)},
-               {"missing_bytes", decision.missing_bytes},
-               {"missing", decision.missing},
-               {"continue", nullptr},
-               {"why_not", decision.why_not}};
+  Json json = {
+      {"case", engine::ToString(decision.loss)},
+      {"lost", toJson(decision.lost)},
+      {"reason", decision.reason},
+      {"chosen", decision.chosen ? Json(engine::ToString(*decision.chosen)) : Json(nullptr)},
+      {"left_seconds", orNull(decision.seconds_left)},
+      {"missing_bytes", decision.missing_bytes},
+      {"missing", decision.missing},
+      {"continue", nullptr},
+      {"why_not", decision.why_not}};
   if (decision.can_continue()) {
     json["continue"] = configurationToJson(decision.mesh, decision.devices, decision.options);
     json["continue"]["lost_steps"] = 0;
@@ -138,19 +139,19 @@ Json toJson(const engine::ClusterSnapshot& snapshot) {
   for (const engine::NodeStatus& node : snapshot.nodes) {
     Json devices = Json::array();
     for (const engine::DeviceStatus& device : node.devices)
-      devices.push_back({{"name", ptc::ToString(device.id)},
-                         {"used_bytes", device.used_bytes},
-                         {"total_bytes", device.total_bytes},
-                         {"job", device.job.empty() ? Json(nullptr) : Json(device.job)},
-                         {"rank", orNull(device.rank)},
-                         {"joining", device.joining},
-                         {"failed", device.failed},
-                         {"pieces", device.pieces},
-                         {"parameter_bytes", device.parameter_bytes},
-                         {"optimizer_bytes", device.optimizer_bytes},
-                         {"busy_seconds", device.busy_seconds > 0 ? Json(device.busy_seconds)
-                                                                  : Json(nullptr)},
-                         {"slow", device.peers_seconds > 0}});
+      devices.push_back(
+          {{"name", ptc::ToString(device.id)},
+           {"used_bytes", device.used_bytes},
+           {"total_bytes", device.total_bytes},
+           {"job", device.job.empty() ? Json(nullptr) : Json(device.job)},
+           {"rank", orNull(device.rank)},
+           {"joining", device.joining},
+           {"failed", device.failed},
+           {"pieces", device.pieces},
+           {"parameter_bytes", device.parameter_bytes},
+           {"optimizer_bytes", device.optimizer_bytes},
+           {"busy_seconds", device.busy_seconds > 0 ? Json(device.busy_seconds) : Json(nullptr)},
+           {"slow", device.peers_seconds > 0}});
     nodes.push_back({{"name", fmt::format("n{}", node.node)},
                      {"state", engine::ToString(node.state)},
                      {"devices", std::move(devices)},

@@ -289,8 +289,7 @@ Status waitAlive(const agents::Profile& profile, const std::map<int, ProcessId>&
     if (reply && reply->has_status()) {
       TESSERA_TRY(const auto snapshot, agents::Decode(reply->status()));
       const auto isReady = [&](const auto& entry) {
-        const auto node =
-            std::ranges::find(snapshot.nodes, entry.first, &engine::NodeStatus::node);
+        const auto node = std::ranges::find(snapshot.nodes, entry.first, &engine::NodeStatus::node);
         return node != snapshot.nodes.end() && node->state == engine::NodeState::kAlive &&
                std::ssize(node->devices) == devices;
       };

@@ -32,17 +32,17 @@ enum class OnFailure : std::uint8_t {
 /// What a user may choose after a loss.
 enum class LossChoice : std::uint8_t { kContinue, kWait };
 
-std::string_view ToString(LossCase loss);        // "replicas_live", …
+std::string_view ToString(LossCase loss);         // "replicas_live", …
 std::string_view ToString(OnFailure on_failure);  // "ask", …
-std::string_view ToString(LossChoice choice);    // "continue", …
+std::string_view ToString(LossChoice choice);     // "continue", …
 Result<OnFailure> ParseOnFailure(std::string_view text);
 Result<LossChoice> ParseLossChoice(std::string_view text);
 
 struct DecisionStatus {
   LossCase loss = LossCase::kReplicasLive;
   std::vector<ptc::DeviceId> lost;
-  std::string reason;                 // "n1 was lost"
-  std::optional<LossChoice> chosen;   // absent: a choice is needed
+  std::string reason;                  // "n1 was lost"
+  std::optional<LossChoice> chosen;    // absent: a choice is needed
   std::optional<double> seconds_left;  // until the job continues by itself
   /// How the job would continue; `why_not` says why it cannot.
   std::string why_not;

@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/history/journal.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "engine/files/descriptor.h"
 #include "engine/history/schema.h"
 #include "engine/history/sqlite.h"
 
@@ -9,6 +18,17 @@ namespace tessera::engine {
 struct Journal::Impl {
   std::unique_ptr<Database> database;
   Statement put, add, get, erase, list;
+
+  std::string ReservePath() const { return database->path() + ".reserve"; }
+
+  /// Runs `write`, on a full disk once more without the reserve.
+  template <typename Write>
+  auto WithReserve(Write write) {
+    auto written = write();
+    if (written || written.error().code != ErrorCode::kResourceExhausted) return written;
+    if (::unlink(ReservePath().c_str()) != 0) return written;
+    return write();
+  }
 };
 
 Result<std::unique_ptr<Journal>> Journal::Open(const std::string& path) {
@@ -28,10 +48,28 @@ Result<std::unique_ptr<Journal>> Journal::Open(const std::string& path) {
 Journal::Journal(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Journal::~Journal() = default;
 
+Status Journal::Reserve() {
+  const std::string path = impl_->ReservePath();
+  struct stat found {};
+  if (::stat(path.c_str(), &found) == 0 && found.st_size == kReserve) return OkStatus();
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  if (!file.ok()) {
+    return Unavailable(fmt::format("cannot make '{}': {}", path, std::strerror(errno)));
+  }
+  const int failure = ::posix_fallocate(file.get(), 0, kReserve);
+  if (failure == 0) return OkStatus();
+  ::unlink(path.c_str());
+  const std::string why = fmt::format("cannot reserve {} KiB as '{}': {}", kReserve >> 10, path,
+                                      std::strerror(failure));
+  return failure == ENOSPC ? Status(ResourceExhausted(why)) : Status(Unavailable(why));
+}
+
 Status Journal::Put(std::string_view key, std::string_view value) {
-  TESSERA_RETURN_IF_ERROR(impl_->put.Bind(0, key));
-  TESSERA_RETURN_IF_ERROR(impl_->put.BindBlob(1, value));
-  return impl_->put.Run();
+  return impl_->WithReserve([&]() -> Status {
+    TESSERA_RETURN_IF_ERROR(impl_->put.Bind(0, key));
+    TESSERA_RETURN_IF_ERROR(impl_->put.BindBlob(1, value));
+    return impl_->put.Run();
+  });
 }
 
 Result<std::string> Journal::PutIfAbsent(std::string_view key, std::string_view value) {
@@ -45,7 +83,7 @@ Result<std::string> Journal::PutIfAbsent(std::string_view key, std::string_view 
     stored = std::move(*now);
     return OkStatus();
   };
-  TESSERA_RETURN_IF_ERROR(impl_->database->InTransaction(body));
+  TESSERA_RETURN_IF_ERROR(impl_->WithReserve([&] { return impl_->database->InTransaction(body); }));
   return stored;
 }
 
@@ -59,8 +97,10 @@ Result<std::optional<std::string>> Journal::Get(std::string_view key) {
 }
 
 Status Journal::Erase(std::string_view key) {
-  TESSERA_RETURN_IF_ERROR(impl_->erase.Bind(0, key));
-  return impl_->erase.Run();
+  return impl_->WithReserve([&]() -> Status {
+    TESSERA_RETURN_IF_ERROR(impl_->erase.Bind(0, key));
+    return impl_->erase.Run();
+  });
 }
 
 Result<std::vector<std::pair<std::string, std::string>>> Journal::List(std::string_view prefix) {

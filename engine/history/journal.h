@@ -5,6 +5,7 @@
 /// The durable store of an agent, in which it keeps its promises: an SQLite file. Schema:
 /// resources/schema/journal.sql.
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,6 +27,13 @@ class Journal : public DurableStore {
   /// \error also kFailedPrecondition for a file of a newer version, naming both versions
   static Result<std::unique_ptr<Journal>> Open(const std::string& path);
   ~Journal() override;
+
+  /// Keeps kReserve bytes of the disk beside the file (PATH.reserve), so that the next writes
+  /// succeed even if the disk becomes full. The first write that does not fit gives them up. Keeps
+  /// what it has if that is still there.
+  /// \error kResourceExhausted naming the file if the disk has not so much; kUnavailable
+  Status Reserve();
+  static constexpr std::int64_t kReserve = 256 << 10;
 
   Status Put(std::string_view key, std::string_view value) override;
   Result<std::string> PutIfAbsent(std::string_view key, std::string_view value) override;

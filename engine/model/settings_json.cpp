@@ -138,13 +138,27 @@ Status CheckData(const std::vector<std::string>& data) {
 
 Result<JobSettings> ParseSettings(const NamedText& file) {
   TESSERA_TRY(const JsonValue parsed, ParseJson(file));
-  TESSERA_TRY(
-      const auto reader,
-      JsonReader::Make(
-          file, parsed, "a job",
-          {"model", "program", "global_batch", "seed", "max_steps", "cosine_steps", "warmup_steps",
-           "learning_rate", "min_learning_rate", "weight_decay", "beta1", "beta2", "epsilon",
-           "max_norm", "dropout", "at_change", "collective_timeout", "device_batch", "precision", "data"}));
+  TESSERA_TRY(const auto reader, JsonReader::Make(file, parsed, "a job",
+                                                  {"model",
+                                                   "program",
+                                                   "global_batch",
+                                                   "seed",
+                                                   "max_steps",
+                                                   "cosine_steps",
+                                                   "warmup_steps",
+                                                   "learning_rate",
+                                                   "min_learning_rate",
+                                                   "weight_decay",
+                                                   "beta1",
+                                                   "beta2",
+                                                   "epsilon",
+                                                   "max_norm",
+                                                   "dropout",
+                                                   "at_change",
+                                                   "collective_timeout",
+                                                   "device_batch",
+                                                   "precision",
+                                                   "data"}));
   JobSettings settings;
   const JsonValue* const model = reader.Find("model");
   const JsonValue* const program = reader.Find("program");

@@ -35,7 +35,7 @@ struct HeldState {
   Node node = Node::kGone;
   bool holds_state = false;  // the pieces of the job's present layout
   bool failed = false;
-  bool has_rank = false;  // a process that may still write
+  bool has_rank = false;            // a process that may still write
   std::int64_t begin = 0, end = 0;  // the last update that was begun, and that was ended
   std::int64_t grads_step = 0;      // whose gradients are complete on the device; 0: none
   HeldDecision decision;            // the last one of its rank
@@ -48,8 +48,8 @@ struct LostDevice {
 };
 
 struct ConsistentCut {
-  std::string waits_for;  // not empty: the rest is not known yet
-  std::int64_t step = 0;  // the state is that after this step
+  std::string waits_for;              // not empty: the rest is not known yet
+  std::int64_t step = 0;              // the state is that after this step
   std::vector<ptc::DeviceId> behind;  // one step; they make the update of `step` first, with
   std::optional<HeldDecision> decision;
   std::vector<LostDevice> lost;  // their state is of no use; in the order of the devices

@@ -268,8 +268,8 @@ class Search {
       Note(mesh->devices()[static_cast<std::size_t>(rank)], BytesNeeded(to, rank), &candidate);
     }
     if (!input_.layout || candidate.current || !candidate.fits()) return candidate;
-    TESSERA_TRY(auto plan, ptc::MakePlan(*input_.layout, to, input_.machines.topology,
-                                         {.lost = input_.lost}));
+    TESSERA_TRY(auto plan,
+                ptc::MakePlan(*input_.layout, to, input_.machines.topology, {.lost = input_.lost}));
     if (input_.lost.empty()) {
       plan = ptc::RelayPlan(plan, *input_.layout, to, input_.machines.topology);
     }

@@ -3,27 +3,22 @@
 // and the step time of a job under an agent beside the same job alone. Medians; the two sides of a
 // ratio in turn.
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <QCoreApplication>
 #include <QProcess>
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "tests/bench/machine.h"
+#include "tests/bench/median.h"
 #include "tests/support/local_cluster.h"
 
 using namespace tessera::test;
 
 namespace {
-
-double Median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 /// Seconds to copy `bytes` once, warm, in blocks of 1 MiB.
 double MemcpySeconds(std::size_t bytes) {

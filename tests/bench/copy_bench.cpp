@@ -18,12 +18,15 @@
 #include "engine/copy/fused.h"
 #include "ptc/digest.h"
 #include "tests/bench/machine.h"
+#include "tests/bench/median.h"
 
 using namespace tessera;
 using engine::CellView;
 using ptc::Box;
 
 namespace {
+
+using tessera::test::Median;
 
 constexpr std::int64_t kCellBytes = std::int64_t{16} << 20;
 constexpr std::int64_t kBufferBytes = std::int64_t{256} << 20;  // above any cache
@@ -34,11 +37,6 @@ double Seconds(const std::function<void()>& work) {
   const auto start = std::chrono::steady_clock::now();
   work();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 std::byte* AllocateTouched() {

@@ -24,12 +24,15 @@
 #include "engine/data/permutation.h"
 #include "engine/files/descriptor.h"
 #include "tests/bench/machine.h"
+#include "tests/bench/median.h"
 #include "tests/engine/data/data_files.h"
 
 using namespace tessera;
 namespace fs = std::filesystem;
 
 namespace {
+
+using tessera::test::Median;
 
 constexpr int kRounds = 9;
 constexpr std::int64_t kSequence = 2048;
@@ -44,11 +47,6 @@ double Seconds(const std::function<void()>& work) {
   const double start = now();
   work();
   return now() - start;
-}
-
-double Median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
 }
 
 void BenchOrder() {

@@ -4,7 +4,6 @@
 //
 //   failures_bench [MOVES [RECOVERIES]]
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <QCoreApplication>
 #include <QDir>
@@ -15,9 +14,11 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "tests/bench/machine.h"
+#include "tests/bench/median.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/send_signal.h"
 
@@ -31,12 +32,6 @@ using Clock = std::chrono::steady_clock;
 
 double SecondsSince(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-double Median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 QStringList Words(const char* text) { return QString::fromLatin1(text).split(QLatin1Char(' ')); }
@@ -155,9 +150,10 @@ struct Held {
 };
 Held HeldBy(std::int64_t pid) {
   Held held;
-  held.descriptors = static_cast<int>(
-      QDir(QStringLiteral("/proc/%1/fd").arg(pid)).entryList(QDir::NoDotAndDotDot | QDir::System |
-                                                              QDir::AllEntries).size());
+  held.descriptors =
+      static_cast<int>(QDir(QStringLiteral("/proc/%1/fd").arg(pid))
+                           .entryList(QDir::NoDotAndDotDot | QDir::System | QDir::AllEntries)
+                           .size());
   QFile status(QStringLiteral("/proc/%1/status").arg(pid));
   if (!status.open(QIODevice::ReadOnly)) return held;
   for (const QByteArray& line : status.readAll().split('\n')) {
@@ -173,8 +169,9 @@ void Print(const LocalCluster& cluster, const std::string& when) {
     const auto agent = cluster.Agent(node);
     if (!agent) continue;
     const Held a = HeldBy(agent->pid), k = HeldBy(cluster.Keeper(node).pid);
-    fmt::print("  {:<22} n{}: agent {} descriptors, {} threads, {:.1f} MiB; keeper {} descriptors\n",
-               when, node, a.descriptors, a.threads, a.mebibytes, k.descriptors);
+    fmt::print(
+        "  {:<22} n{}: agent {} descriptors, {} threads, {:.1f} MiB; keeper {} descriptors\n", when,
+        node, a.descriptors, a.threads, a.mebibytes, k.descriptors);
   }
 }
 

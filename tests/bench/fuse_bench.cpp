@@ -25,17 +25,15 @@
 
 #include "agents/fuse/mount_point.h"
 #include "tests/bench/machine.h"
+#include "tests/bench/median.h"
 
 namespace {
+
+using tessera::test::Median;
 
 constexpr std::int64_t kRows = 16384, kColumns = 4096;  // "w" has 256 MiB
 constexpr std::size_t kBlock = 1 << 20;
 constexpr int kRounds = 7;
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 double Seconds(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -19,20 +19,18 @@
 #include "agents/net/lanes.h"
 #include "agents/net/loop.h"
 #include "tests/bench/machine.h"
+#include "tests/bench/median.h"
 
 using namespace tessera;
 using namespace tessera::agents;
 
 namespace {
 
+using tessera::test::Median;
+
 constexpr std::int64_t kCellBytes = std::int64_t{16} << 20;
 constexpr std::int64_t kBytes = std::int64_t{256} << 20;  // above any cache
 constexpr int kRounds = 7;
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 double Seconds(Loop::Clock::time_point begin) {
   return std::chrono::duration<double>(Loop::Now() - begin).count();

@@ -15,8 +15,11 @@
 #include <vector>
 
 #include "tests/bench/machine.h"
+#include "tests/bench/median.h"
 
 namespace {
+
+using tessera::test::Median;
 
 namespace fs = std::filesystem;
 
@@ -68,11 +71,6 @@ void WriteSource(const fs::path& path) {
   const std::uint64_t length = json.size();
   file.write(reinterpret_cast<const char*>(&length), sizeof(length)) << json;
   for (int i = 0; i < 64; ++i) file.write(block.data(), kBytes);
-}
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 }  // namespace

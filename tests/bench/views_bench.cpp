@@ -13,6 +13,7 @@
 
 #include "agents/client/cluster_state.h"
 #include "tests/bench/machine.h"
+#include "tests/bench/median.h"
 #include "tests/support/local_cluster.h"
 
 using namespace tessera;
@@ -25,12 +26,6 @@ namespace {
 
 double SecondsSince(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-double Median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 /// Reads all tensors.

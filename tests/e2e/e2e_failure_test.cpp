@@ -133,15 +133,15 @@ class E2eFailureTest : public QObject {
 
   // A rank that gets a part of the processor time only is named, until it is as fast as the others.
   void aSlowRankIsNamed() {
-    const Outcome started = m_cluster->StartJob(kJob, "dp=2", "n0g0,n0g1", {"--global-batch", "64"});
+    const Outcome started =
+        m_cluster->StartJob(kJob, "dp=2", "n0g0,n0g1", {"--global-batch", "64"});
     QVERIFY2(started.code == 0, started.Text());
     const auto isSlow = [&](bool wanted) {
       const Json status = m_cluster->Status();
       return status.is_object() && status["nodes"][0]["devices"][1]["slow"] == wanted;
     };
-    QVERIFY(LocalCluster::WaitFor([&] {
-      return !m_cluster->Status()["nodes"][0]["devices"][1]["busy_seconds"].is_null();
-    }));
+    QVERIFY(LocalCluster::WaitFor(
+        [&] { return !m_cluster->Status()["nodes"][0]["devices"][1]["busy_seconds"].is_null(); }));
     const auto ranks = rankPids();  // in the order of their start
     QCOMPARE(ranks.size(), std::size_t{2});
     QVERIFY(LocalCluster::WaitFor([&] {

@@ -28,7 +28,9 @@ class E2eRecoveryTest : public QObject {
     QVERIFY(m_faults.isValid());
     qputenv("TESSERA_FAULT_FOLDER", m_faults.path().toUtf8());  // agents inherit it
   }
+  // One cluster for all tests, unless one has failed: each begins with all nodes alive.
   void init() {
+    if (m_cluster) return;
     LocalCluster::Options options;
     options.nodes = 3;
     options.devices = 2;
@@ -37,7 +39,19 @@ class E2eRecoveryTest : public QObject {
     QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
     QVERIFY(m_cluster->Configure({{"node_lost_seconds", 3}, {"decision_seconds", 3}}));
   }
-  void cleanup() { m_cluster.reset(); }
+  void cleanup() {
+    if (QTest::currentTestFailed()) return m_cluster.reset();
+    m_cluster->Run({"job", "stop", kJob, "--yes"});
+    const Json status = m_cluster->Status();
+    if (!status.is_object()) return m_cluster.reset();
+    for (const Json& node : status["nodes"]) {
+      if (node["state"] == "alive") continue;
+      const QString name = QString::fromStdString(node["name"].get<std::string>());
+      const Outcome started = m_cluster->Run({"node", "start", name});
+      QVERIFY2(started.code == 0, started.Text());
+    }
+  }
+  void cleanupTestCase() { m_cluster.reset(); }
 
   void aSpareNodeIsTakenBeforeTheJobShrinks() {
     start("dp=2,tp=2", "n0g0,n0g1,n1g0,n1g1", "shrink");
@@ -50,27 +64,15 @@ class E2eRecoveryTest : public QObject {
     QVERIFY(continues(3, 2));
     lossesAreThoseOfOneProcess();
     const Json history = m_cluster->Ask({"history"})["transactions"];
-    QVERIFY(history.is_array() && history.size() == 2);
-    for (const Json& entry : history) {
+    QVERIFY(history.is_array() && history.size() >= 2);
+    for (std::size_t i = 0; i < 2; ++i) {  // the newest
+      const Json& entry = history[i];
       QCOMPARE(entry["result"].get<std::string>(), "committed");
       QVERIFY(entry["digest_before"] == entry["digest_after"]);
       const std::string reason = entry["reason"];
       QVERIFY2(reason.find("replicas_live") == 0 && reason.find("was lost") != std::string::npos,
                reason.c_str());
     }
-  }
-
-  // The node of the device takes part with its other device.
-  void aFailedDeviceIsReplaced() {
-    start("dp=2,tp=2", "n0g0,n0g1,n1g0,n1g1", "shrink");
-    QVERIFY(m_cluster->Run({"device", "fail", "n0g1"}).code == 0);
-    QVERIFY(continues(2, 4));
-    auto devices = m_cluster->Job(kJob)["devices"].get<std::vector<std::string>>();
-    std::ranges::sort(devices);
-    QCOMPARE(devices, (std::vector<std::string>{"n0g0", "n1g0", "n1g1", "n2g0"}));
-    const Json status = m_cluster->Status();
-    QCOMPARE(status["nodes"][0]["devices"][1]["used_bytes"].get<std::int64_t>(), 0);  // it is freed
-    lossesAreThoseOfOneProcess();
   }
 
   void itAsksAndContinuesWhenToldTo() {
@@ -95,6 +97,8 @@ class E2eRecoveryTest : public QObject {
     const Outcome nothing = m_cluster->Run({"txn", "decide", kJob, "continue"});
     QVERIFY2(nothing.code == 1 && nothing.errors.contains("nothing to decide"), nothing.Text());
     lossesAreThoseOfOneProcess();
+    QVERIFY(m_cluster->Run({"node", "start", "n1"}).code == 0);
+    QVERIFY(m_cluster->Configure({{"decision_seconds", 3}}));
   }
 
   void nobodyDecidesSoItContinuesAfterTheCountdown() {
@@ -193,9 +197,9 @@ class E2eRecoveryTest : public QObject {
   void anAgentDiesDuringTheRecovery() {
     start("dp=2", "n0g0,n1g0", "wait");
     std::int64_t epoch = 1;
-    for (const char* point :
-         {"n0.registrar.preparing", "n1.participant.prepared", "n0.registrar.transferring",
-          "n1.participant.verified.journaled", "n0.registrar.decided", "n1.participant.committed"}) {
+    for (const char* point : {"n0.registrar.preparing", "n1.participant.prepared",
+                              "n0.registrar.transferring", "n1.participant.verified.journaled",
+                              "n0.registrar.decided", "n1.participant.committed"}) {
       auto arena = m_cluster->ArenaOf("n1g0");
       QVERIFY(arena.has_value());
       QVERIFY(m_cluster->Run({"job", "pause", kJob}).code == 0);
@@ -236,12 +240,25 @@ class E2eRecoveryTest : public QObject {
     QVERIFY(m_cluster->Run({"job", "stop", kJob, "--yes"}).code == 0);
   }
 
+  // The node of the device takes part with its other device. The last test, because a failed device
+  // stays failed.
+  void aFailedDeviceIsReplaced() {
+    start("dp=2,tp=2", "n0g0,n0g1,n1g0,n1g1", "shrink");
+    QVERIFY(m_cluster->Run({"device", "fail", "n0g1"}).code == 0);
+    QVERIFY(continues(2, 4));
+    auto devices = m_cluster->Job(kJob)["devices"].get<std::vector<std::string>>();
+    std::ranges::sort(devices);
+    QCOMPARE(devices, (std::vector<std::string>{"n0g0", "n1g0", "n1g1", "n2g0"}));
+    const Json status = m_cluster->Status();
+    QCOMPARE(status["nodes"][0]["devices"][1]["used_bytes"].get<std::int64_t>(), 0);  // it is freed
+    lossesAreThoseOfOneProcess();
+  }
+
  private:
   void start(const char* mesh, const char* devices, const char* policy) {
-    const Outcome started =
-        m_cluster->StartJob(kJob, QString::fromLatin1(mesh), QString::fromLatin1(devices),
-                            {"--on-failure", QString::fromLatin1(policy), "--global-batch",
-                             QString::number(kBatch)});
+    const Outcome started = m_cluster->StartJob(
+        kJob, QString::fromLatin1(mesh), QString::fromLatin1(devices),
+        {"--on-failure", QString::fromLatin1(policy), "--global-batch", QString::number(kBatch)});
     QVERIFY2(started.code == 0, started.Text());
     QVERIFY(m_cluster->WaitStep(kJob, 3));
   }
@@ -265,12 +282,9 @@ class E2eRecoveryTest : public QObject {
   }
   /// Whether the job trains in that epoch, on so many devices.
   bool continues(int epoch, std::size_t devices) const {
-    return m_cluster->WaitJob(kJob,
-                              [&](const Json& job) {
-                                return job["state"] == "running" && job["epoch"] == epoch &&
-                                       job["devices"].size() == devices;
-                              }) &&
-           m_cluster->GoesOn(kJob);
+    return m_cluster->WaitJob(kJob, [&](const Json& job) {
+      return job["state"] == "running" && job["epoch"] == epoch && job["devices"].size() == devices;
+    }) && m_cluster->GoesOn(kJob);
   }
   Json meshOf() const { return m_cluster->Job(kJob)["mesh"]; }
   void lossesAreThoseOfOneProcess() const {

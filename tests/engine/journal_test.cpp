@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/history/journal.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <QScopeGuard>
 #include <QTemporaryDir>
 #include <QTest>
 #include <map>
@@ -128,6 +132,32 @@ class JournalTest : public QObject {
     }
   }
 
+  // A disk of its own, so that it can be full.
+  void aReserveKeepsTheNextWritesOnAFullDisk() {
+    const std::string folder = Path("disk");
+    QVERIFY(::mkdir(folder.c_str(), 0700) == 0);
+    if (::mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=2m") != 0) {
+      QSKIP("no file system can be mounted here");
+    }
+    const auto unmount = qScopeGuard([&] { ::umount2(folder.c_str(), MNT_DETACH); });
+    auto journal = Journal::Open(folder + "/journal.db");
+    VERIFY_OK(journal);
+    QVERIFY((*journal)->Reserve());
+    QVERIFY((*journal)->Reserve());  // it has one
+    QVERIFY((*journal)->Put("txn", "7"));
+    Fill(folder);
+    const auto decided = (*journal)->PutIfAbsent("decision/nano/3", "abort 7");
+    VERIFY_OK(decided);
+    QVERIFY((*journal)->Erase("txn"));
+    QVERIFY(::access((folder + "/journal.db.reserve").c_str(), F_OK) != 0);  // it is used up
+
+    Fill(folder);
+    const std::string large(64 << 10, 'x');
+    VERIFY_ERROR((*journal)->Put("large", large), ErrorCode::kResourceExhausted, "journal.db");
+    VERIFY_ERROR((*journal)->Reserve(), ErrorCode::kResourceExhausted, "journal.db.reserve");
+    QVERIFY(**(*journal)->Get("decision/nano/3") == "abort 7");  // nothing is lost
+  }
+
   void aNewerFileIsRefused() {
     const std::string path = Path("newer.db");
     QVERIFY(Journal::Open(path));
@@ -141,6 +171,14 @@ class JournalTest : public QObject {
   }
 
  private:
+  /// Writes until the disk of `folder` is full.
+  static void Fill(const std::string& folder) {
+    const int file = ::open((folder + "/fill").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    const std::string block(4096, 'f');
+    while (::write(file, block.data(), block.size()) > 0) {
+    }
+    ::close(file);
+  }
   std::string Path(const std::string& name) {
     return folder_->filePath(QString::fromStdString(name)).toStdString();
   }

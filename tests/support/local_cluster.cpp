@@ -45,16 +45,22 @@ LocalCluster::LocalCluster(const Options& options)
   if (!options.link.isEmpty()) words << QStringLiteral("--link") << options.link;
   if (options.one_host) words << QStringLiteral("--one-host");
   up_ = Run(words);
+  ReadKeepers();
+}
+
+void LocalCluster::ReadKeepers() const {
   QFile file(home() + QStringLiteral("/clusters/t/keepers.json"));
   if (!file.open(QIODevice::ReadOnly)) return;
   const Json keepers = Json::parse(file.readAll().toStdString(), nullptr, false);
   if (!keepers.is_array()) return;
+  keepers_.clear();
   for (const Json& keeper : keepers)
     keepers_.push_back({keeper["pid"].get<pid_t>(), keeper["start"].get<std::uint64_t>()});
 }
 
 LocalCluster::~LocalCluster() {
   client_.reset();
+  ReadKeepers();
   if (up_.code != 0 || QTest::currentTestFailed())
     for (int node = 0; node < std::max(1, static_cast<int>(keepers_.size())); ++node) {
       qInfo("last lines of n%d:", node);
@@ -217,6 +223,8 @@ bool LocalCluster::GoesOn(const QString& job, std::int64_t steps, int seconds) c
 
 app::ProcessId LocalCluster::Keeper(int node) const {
   const auto index = static_cast<std::size_t>(node);
+  if (index >= keepers_.size()) return {};
+  if (!app::isAlive(keepers_[index])) ReadKeepers();  // it may have been started again
   return index < keepers_.size() ? keepers_[index] : app::ProcessId{};
 }
 

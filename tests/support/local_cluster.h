@@ -101,17 +101,20 @@ class LocalCluster {
   std::optional<app::ProcessId> Agent(int node) const;
   /// The processes of `program`, a path, below the node's keeper.
   std::vector<std::int64_t> Children(int node, const std::string& program) const;
-  /// The memory of a device such as n0g2, through the keeper's descriptor; nullopt if there is none.
+  /// The memory of a device such as n0g2, through the keeper's descriptor; nullopt if there is
+  /// none.
   std::optional<engine::Arena> ArenaOf(const QString& device) const;
   /// kill -9.
   /// \return whether the process was there and is gone
   static bool Kill(const app::ProcessId& process);
 
  private:
+  void ReadKeepers() const;
+
   QTemporaryDir home_;
   HomeGuard guard_;
   Outcome up_;
-  std::vector<app::ProcessId> keepers_;
+  mutable std::vector<app::ProcessId> keepers_;  // by node
   mutable std::unique_ptr<agents::ClusterClient> client_;  // of Status(); opened when first used
 };
 

@@ -152,8 +152,8 @@ Result<engine::Proposal> SpyCommands::makeProposal(
                                   : kPiece * (3 + 4 * pp + (tp == 1 ? 6 : 1));
       candidate.pause_seconds = 0.1 + static_cast<double>(candidate.moved_bytes) / 120e6;
       candidate.peak_bytes = kSpyMiB * (tp * pp == 1   ? 486
-                                     : tp * pp == 2 ? 236 + 230 * (pp - 1)
-                                                    : 118);
+                                        : tp * pp == 2 ? 236 + 230 * (pp - 1)
+                                                       : 118);
       candidate.capacity = 512 * kSpyMiB;
       candidate.current = candidate.mesh == job->mesh && devices == job->devices;
       proposal.candidates.push_back(std::move(candidate));

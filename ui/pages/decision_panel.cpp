@@ -130,8 +130,8 @@ void DecisionPanel::refresh() {
   const QString name = QString::fromStdString(job.name);
   const QString reason = QString::fromStdString(decision->reason);
   if (decision->loss == engine::LossCase::kReplicasLive) {
-    m_headline->setText(tr("%1. Nothing of %2 is: other GPUs hold all of its state.")
-                            .arg(reason, name));
+    m_headline->setText(
+        tr("%1. Nothing of %2 is: other GPUs hold all of its state.").arg(reason, name));
     m_sentence->setText(
         decision->can_continue()
             ? tr("The state after step %1 is complete in memory.").arg(format::count(job.step))
@@ -142,8 +142,8 @@ void DecisionPanel::refresh() {
                             .arg(reason, format::bytes(decision->missing_bytes), name));
     QStringList ranges;
     for (const std::string& range : decision->missing) ranges << QString::fromStdString(range);
-    m_sentence->setText(tr("Missing: %1. The rest stays in memory.")
-                            .arg(ranges.join(QStringLiteral(", "))));
+    m_sentence->setText(
+        tr("Missing: %1. The rest stays in memory.").arg(ranges.join(QStringLiteral(", "))));
   }
   QString when;
   if (decision->chosen == engine::LossChoice::kWait) {
@@ -168,8 +168,7 @@ void DecisionPanel::showChoices(const engine::JobStatus& job) {
     const QString gpus = format::gpus(std::ssize(decision.devices));
     m_goOn.name->setText(tr("Continue with %1").arg(gpus));
     m_goOn.mesh->setText(format::shape(decision.mesh));
-    m_goOn.cost->setText(
-        tr("0 steps lost · moves %1").arg(format::bytes(decision.moved_bytes)));
+    m_goOn.cost->setText(tr("0 steps lost · moves %1").arg(format::bytes(decision.moved_bytes)));
     QString speed;
     if (decision.step_seconds) {
       speed = tr("≈ %1 per step").arg(format::seconds(*decision.step_seconds));

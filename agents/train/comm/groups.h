@@ -20,10 +20,10 @@ namespace tessera::agents::train {
 struct Groups {
   std::int64_t epoch = 0;
   std::int64_t attempt = 0;
-  CollectivePtr world;  // all ranks: the step decision
-  CollectivePtr dp;     // the ranks with the same pieces: gradients
-  CollectivePtr tp;     // the ranks that share one stage: sums of activations
-  CollectivePtr pp;     // the stages of one replica, in order: messages
+  CollectivePtr world;                 // all ranks: the step decision
+  CollectivePtr dp;                    // the ranks with the same pieces: gradients
+  CollectivePtr tp;                    // the ranks that share one stage: sums of activations
+  CollectivePtr pp;                    // the stages of one replica, in order: messages
   std::shared_ptr<Patience> patience;  // of all of them; nullptr: fixed
   std::shared_ptr<WaitClock> waits = std::make_shared<WaitClock>();  // in all of them
 

@@ -375,7 +375,9 @@ class TcpGroup final : public Collective {
 class TcpConnector {
  public:
   TcpConnector(const GroupOptions& options, std::shared_ptr<Rendezvous> rendezvous)
-      : options_(options), rendezvous_(std::move(rendezvous)), patience_(options_, never_, options_.timeout) {
+      : options_(options),
+        rendezvous_(std::move(rendezvous)),
+        patience_(options_, never_, options_.timeout) {
     const auto size = static_cast<std::size_t>(options.size);
     peers_.collectives.resize(size);
     if (options.message_floats > 0) peers_.messages.resize(size);
