@@ -254,6 +254,8 @@ class Registrar {
   void OnRegister(const std::string& identity, const wire::Register& message);
   void OnTick();
   void OnNodeSilent(Node& node);
+  /// Whether nothing is heard from the node any more.
+  static bool IsSilent(const Node& node);
   void OnHeartbeat(Node& node, const wire::Heartbeat& message);
   /// Names ranks that have become slower than their peers, and those that no longer are.
   void NoteSlowRanks(Job& job);
@@ -483,6 +485,8 @@ class Registrar {
   void OnTxnRequest(const wire::TxnRequest& request, const ReplyPtr& reply);
   void OnCancel(const wire::CancelRequest& request, const ReplyPtr& reply);
   void OnTxnReport(std::int32_t node, const wire::TxnReport& message);
+  /// A node may have been silent before the transaction began to wait for it.
+  void FeedSilence();
   /// Sends the outcome again to connected nodes that have not followed it. The first message may
   /// have been lost with a connection.
   void RepeatOutcome();

@@ -296,6 +296,7 @@ void Registrar::OnTick() {
     Feed(
         engine::PauseOverdue{fmt::format("'{}' did not reach a step boundary in time", txn_->job)});
   }
+  FeedSilence();
   RepeatOutcome();
   if (operation_ && now > operation_->deadline) {
     FailOperation(
@@ -303,6 +304,11 @@ void Registrar::OnTick() {
   }
   FlushSamples();
   RetainHistory();
+}
+
+bool Registrar::IsSilent(const Node& node) {
+  return node.state == engine::NodeState::kUnmanaged || node.state == engine::NodeState::kDead ||
+         node.state == engine::NodeState::kLeft;
 }
 
 void Registrar::OnNodeSilent(Node& node) {

@@ -112,6 +112,12 @@ Status Registrar::BeginTxn(Job& job, Planned planned, TxnRequestInfo request) {
     if (paused) setup.paused_at = job.step;
   }
   setup.participants.merge(NodesOf(planned.to));
+  for (const std::int32_t number : setup.participants) {
+    const Node* node = FindNode(number);
+    if (node && !IsSilent(*node)) continue;
+    return FailedPrecondition(fmt::format("n{} is {}: a change of job '{}' needs it", number,
+                                          node ? ToString(node->state) : "not there", job.name));
+  }
 
   TESSERA_TRY(const std::int64_t id, NextNumber());
   // A slot may have been decided for a transaction that this registrar does not know any more.
@@ -279,6 +285,17 @@ void Registrar::OnTxnProgress(std::int32_t node, const wire::TxnProgress& m) {
   // Only the estimate of the remaining time is limited to the plan, the count is not.
   txn_->progress.Update(std::min(txn_->count.bytes(), txn_->progress.bytes_total()), now);
   MarkDirty();
+}
+
+void Registrar::FeedSilence() {
+  if (!txn_) return;
+  const std::set<std::int32_t> waiting = txn_->run->machine().waiting_for();
+  for (const std::int32_t number : waiting) {
+    const Node* node = FindNode(number);
+    if (node && IsSilent(*node)) {
+      Feed(engine::NodeSilent{number, fmt::format("n{} is {}", number, ToString(node->state))});
+    }
+  }
 }
 
 void Registrar::RepeatOutcome() {

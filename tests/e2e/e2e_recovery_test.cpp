@@ -224,6 +224,25 @@ class E2eRecoveryTest : public QObject {
     lossesAreThoseOfOneProcess();
   }
 
+  // Its ranks train on without the registrar, but a change needs it.
+  void aChangeIsRefusedWhileANodeIsSilent() {
+    start("dp=2", "n0g0,n1g0", "wait");
+    const auto agent = m_cluster->Agent(1);
+    QVERIFY(agent && SendSignal(agent->pid, SIGSTOP));
+    QVERIFY(LocalCluster::WaitFor(
+        [&] { return m_cluster->Status()["nodes"][1]["state"] == "unmanaged"; }));
+    const Outcome refused =
+        m_cluster->Run({"apply", kJob, "--devices", "n0g0,n2g0", "--mesh", "dp=2", "--yes"});
+    QVERIFY2(refused.code == 1 && refused.errors.contains("n1 is unmanaged"), refused.Text());
+    QVERIFY(SendSignal(agent->pid, SIGCONT));
+    QVERIFY(m_cluster->WaitAllAlive());
+    const Json moved = m_cluster->Apply(kJob, "dp=2", "n0g0,n2g0");
+    QVERIFY(moved.is_object());
+    QCOMPARE(moved["result"].get<std::string>(), "committed");
+    QVERIFY(m_cluster->GoesOn(kJob));
+    lossesAreThoseOfOneProcess();
+  }
+
   void whatHasNoLiveCopyIsNamed() {
     start("pp=2", "n0g0,n1g0", "shrink");
     kill("n1");
