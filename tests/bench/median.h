@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+/// \file
+/// The median of what a benchmark measured.
+
 #include <algorithm>
 #include <vector>
 
