@@ -46,6 +46,8 @@ std::string ToText(const JobTableRow& row) {
   json["stays_paused"] = row.stays_paused;
   json["restarts"] = row.restarts;
   json["attempt"] = row.attempt;
+  json["waits"] = row.waits;
+  json["usual_step_seconds"] = row.usual_step_seconds;
   return JsonLine(json);
 }
 
@@ -71,6 +73,8 @@ Result<JobTableRow> ParseJobTableRow(const std::string& key, const std::string& 
     row.stays_paused = json.value("stays_paused", false);
     row.restarts = json.value("restarts", true);
     row.attempt = json.value("attempt", std::int64_t{0});
+    row.waits = json.value("waits", false);
+    row.usual_step_seconds = json.value("usual_step_seconds", 1.0);
     TESSERA_TRY(row.state, engine::ParseJobState(json.at("state").get<std::string>()));
     return row;
   } catch (const nlohmann::json::exception& error) {

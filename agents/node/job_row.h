@@ -33,6 +33,8 @@ struct JobTableRow {
   bool stays_paused = false;  // while it is suspended: once it is started again
   bool restarts = true;       // while it is suspended: by itself
   std::int64_t attempt = 0;   // of its ranks; exits of earlier attempts do not count
+  bool waits = false;         // someone chose to wait for its lost devices
+  double usual_step_seconds = 1;
 };
 
 std::string ToText(const JobRow& row);

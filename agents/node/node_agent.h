@@ -129,6 +129,8 @@ class NodeAgent {
   void OnResumeJob(const wire::ResumeJob& message);
   void OnPauseJob(const wire::PauseJob& message);
   void OnStopJob(const wire::StopJob& message);
+  /// Ends the ranks of the job outside of updates, or at the deadline.
+  void EndRanks(const std::string& job, Loop::Clock::time_point deadline);
   void KillRanks(const std::string& job);
   void ForgetJob(const std::string& job);
   void OnTakeDigests(const wire::TakeDigests& message);

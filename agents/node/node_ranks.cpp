@@ -563,8 +563,34 @@ void NodeAgent::Resume(const std::string& name, bool data_too) {
 }
 
 void NodeAgent::OnStopJob(const wire::StopJob& message) {
+  if (!message.forget()) {
+    return EndRanks(message.job(), Loop::Now() + std::chrono::seconds(2));
+  }
   KillRanks(message.job());
-  if (message.forget()) ForgetJob(message.job());
+  ForgetJob(message.job());
+  SendHeartbeat();
+}
+
+// A rank that dies inside an update leaves half of it, so no update begins from here on, and the
+// ranks that are inside one may end it.
+void NodeAgent::EndRanks(const std::string& job, Loop::Clock::time_point deadline) {
+  bool is_updating = false;
+  for (auto& [id, rank] : ranks_) {
+    const DeviceStore::Device* device = id.job == job ? store_->Find(id.device) : nullptr;
+    if (!device) continue;
+    engine::ArenaHeader& header = device->arena->header();
+    header.hold.store(1);  // of all steps
+    if (header.begin.load() == header.end.load() || Loop::Now() > deadline) {
+      KillRank(rank);
+    } else {
+      is_updating = true;
+    }
+  }
+  if (is_updating) {
+    loop_.After(std::chrono::milliseconds(5), [this, job, deadline] { EndRanks(job, deadline); });
+    return;
+  }
+  KillRanks(job);
   SendHeartbeat();  // a suspended job waits for this
 }
 

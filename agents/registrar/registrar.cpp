@@ -33,7 +33,10 @@ Registrar::Registrar(Loop& loop, const AgentConfig& config)
       node_queries_(loop, [this](std::int32_t node,
                                  const wire::ToNode& message) { return SendTo(node, message); }),
       views_(loop, WorldOfViews(), {.lease = std::chrono::seconds(config.view_lease_seconds)}),
-      openers_(loop) {}
+      openers_(loop),
+      rendezvous_([this](std::int32_t node, const wire::ToNode& message) {
+        static_cast<void>(SendTo(node, message));
+      }) {}
 Registrar::~Registrar() = default;
 
 Result<std::unique_ptr<Registrar>> Registrar::Start(Loop& loop, NetContext& net,
@@ -243,7 +246,9 @@ void Registrar::OnHello(const std::string& identity, const wire::Hello& hello,
 void Registrar::OnNode(const std::string& identity, const wire::FromNode& m) {
   if (m.has_register_()) return OnRegister(identity, m.register_());
   Node* node = FindNode(m.node());
-  if (!node || node->incarnation != m.incarnation()) {
+  // A node that was silent registers again, even if its connection has never been lost: so it gets
+  // whatever it has missed.
+  if (!node || node->incarnation != m.incarnation() || IsSilent(*node)) {
     wire::ToNode unknown;
     unknown.mutable_unknown();
     std::vector<Frame> frames;
@@ -282,9 +287,9 @@ void Registrar::OnNode(const std::string& identity, const wire::FromNode& m) {
       return;
     }
     case wire::FromNode::kStoreSet:
-      return OnStoreSet(m.store_set());
+      return rendezvous_.Set(m.store_set());
     case wire::FromNode::kStoreGet:
-      return OnStoreGet(m.node(), m.store_get());
+      return rendezvous_.Get(m.node(), m.store_get());
     case wire::FromNode::kDecide:
       return OnDecide(m.node(), m.decide());
     case wire::FromNode::kAnswer:

@@ -13,7 +13,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "agents/decision/embedded.h"
@@ -25,6 +24,7 @@
 #include "agents/registrar/crash_guard.h"
 #include "agents/registrar/data_opener.h"
 #include "agents/registrar/node_query_client.h"
+#include "agents/registrar/rendezvous.h"
 #include "agents/registrar/start_watch.h"
 #include "agents/registrar/transaction_run.h"
 #include "agents/registrar/transfer_count.h"
@@ -83,7 +83,10 @@ class Registrar {
     bool same_devices = false;      // it would continue on its own devices
     std::optional<engine::LossChoice> chosen;
     std::optional<Clock::time_point> decide_at;  // it continues then if nobody has chosen
-    bool begun = false;  // a recovery; the next one needs a choice or another device
+    int failures = 0;                            // of recoveries; after kMostFailures it waits
+    static constexpr int kMostFailures = 3;
+    std::optional<Clock::time_point> not_before;  // of the next attempt, after a failure
+    bool has_given_up() const { return failures >= kMostFailures; }
   };
   struct Job {
     Job(std::string job_name, engine::JobSettings job_settings, ptc::Layout job_layout)
@@ -124,6 +127,7 @@ class Registrar {
     std::set<std::int32_t> unreported;
     int finishes = 0;  // of devices one step behind, since the suspension
     std::optional<DeviceLoss> device_loss;
+    bool waits = false;  // someone chose to wait for lost devices
     engine::OnFailure on_failure = engine::OnFailure::kAsk;
     bool stays_paused = false;  // after it is started again
     ReplyPtr restarting;        // answered once it is started again, or cannot be
@@ -213,6 +217,7 @@ class Registrar {
     std::optional<HandIn> hand_in;
     std::optional<Recovery> recovery;
     bool was_paused = false;  // and stays so
+    bool cancelled = false;   // by a user
     std::unique_ptr<TransactionRun> run;
     engine::HistoryEntry entry;
     Clock::time_point phase_began = Clock::now();
@@ -264,8 +269,6 @@ class Registrar {
   void ExpectNode(std::int32_t number);
   /// The node without which the job can make no step, or nullptr.
   const Node* FindLostNode(const Job& job, Clock::time_point now) const;
-  void OnStoreSet(const wire::StoreSet& message);
-  void OnStoreGet(std::int32_t node, const wire::StoreGet& message);
   void OnDecide(std::int32_t node, const wire::Decide& message);
   void OnKillNode(const wire::KillNodeRequest& request, const ReplyPtr& reply);
   void OnFailDevice(const wire::FailDeviceRequest& request, const ReplyPtr& reply);
@@ -400,8 +403,9 @@ class Registrar {
   void ConsiderRecovery(Job& job);
   Status BeginRecovery(Job& job);
   void FinishRecovery(Job& job, bool committed, const std::string& reason);
-  /// Frees what nodes hold of jobs that have continued without them.
-  void ForgetStaleState();
+  /// Frees what a node, whose report has just arrived, holds of jobs that have continued without
+  /// it.
+  void ForgetStaleState(Node& node);
   void OnDecision(const wire::DecisionRequest& request, const ReplyPtr& reply);
 
   // ---- plans (registrar_plan.cpp)
@@ -540,13 +544,7 @@ class Registrar {
   std::deque<std::string> reply_order_;
   std::map<std::string, std::string> clients_;  // requester, by identity of a connection
   std::deque<std::string> client_order_;
-  struct Rendezvous {
-    std::map<std::string, std::string> values;
-    std::multimap<std::string, std::pair<std::int32_t, std::uint64_t>>
-        waits;  // key -> node, ticket
-  };
-  std::map<std::tuple<std::string, std::int64_t, std::int64_t>, Rendezvous>
-      rendezvous_;  // by job, epoch, attempt
+  Rendezvous rendezvous_;
   std::vector<engine::Sample> samples_;
   Clock::time_point next_retention_{};
   std::map<std::int64_t, engine::HistoryEntry> unwritten_;  // by id

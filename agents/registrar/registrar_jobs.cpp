@@ -43,7 +43,9 @@ Status Registrar::JournalJob(const Job& job) {
                         job.on_failure,
                         job.stays_paused,
                         job.restarts,
-                        job.attempt};
+                        job.attempt,
+                        job.waits,
+                        UsualStepSeconds(job)};
   Status put = journal_->Put("job/" + job.name, ToText(row));
   if (!put) AddEvent(engine::Severity::kError, "registrar", "journal: " + put.error().ToString());
   return put;
@@ -68,6 +70,9 @@ Status Registrar::Recover() {
     job.attempt = row.attempt;
     job.last_step = Clock::now();
     job.suspended_since = Clock::now();
+    job.unreported = NodesOf(job.layout);
+    job.waits = row.waits;
+    job.usual_step_seconds = row.usual_step_seconds;
     if (job.state == engine::JobState::kStarting) {
       job.state = engine::JobState::kFailed;
       job.reason = "the registrar's agent restarted while it started";
@@ -114,7 +119,7 @@ void Registrar::OnJobReady(std::int32_t node, const wire::JobReady& m) {
   job->not_ready.erase(node);
   if (job->start_watch) job->start_watch->NodeReady(node);
   if (!job->not_ready.empty()) return MarkDirty();
-  rendezvous_.erase({job->name, job->epoch, job->attempt});
+  rendezvous_.Forget(job->name, job->epoch, job->attempt);
   job->start_watch.reset();
   MarkDirty();
   if (!job->starting) return OnRestarted(*job);
@@ -419,7 +424,7 @@ void Registrar::SendStop(std::int32_t node, const std::string& job, bool forget)
 
 void Registrar::StopJob(const std::string& name, bool forget) {
   for (const auto& [number, node] : nodes_) SendStop(number, name, forget);
-  std::erase_if(rendezvous_, [&](const auto& row) { return std::get<0>(row.first) == name; });
+  rendezvous_.Forget(name);
   if (forget) ended_.insert(name);
 }
 
@@ -458,7 +463,7 @@ void Registrar::OnRankExited(std::int32_t node, const wire::RankExited& m) {
   Job* job = FindJob(m.job());
   if (job && m.attempt() < job->attempt) return;
   if (txn_ && txn_->job == m.job()) {
-    if (!m.joining()) txn_->lost_ranks[*device] = m.reason();
+    txn_->lost_ranks[*device] = m.reason();
     return Feed(engine::RankLost{node, m.joining(), m.reason()});
   }
   // A rank exits after it has left the layout.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Membership of nodes, their heartbeats, and the rendezvous of process groups.
+// Membership of nodes and their heartbeats.
 #include <fmt/format.h>
 
 #include "agents/registrar/pending_reply.h"
@@ -206,7 +206,7 @@ void Registrar::OnHeartbeat(Node& node, const wire::Heartbeat& m) {
     if (job.state == engine::JobState::kRunning) NoteSlowRanks(job);
   }
   MarkDirty();
-  ForgetStaleState();
+  ForgetStaleState(node);
   RestartJobs();
   wire::ToNode ack;
   ack.mutable_heartbeat();
@@ -275,7 +275,8 @@ void Registrar::OnTick() {
       AddEvent(engine::Severity::kWarning, fmt::format("n{}", number),
                fmt::format("suspect: no heartbeat for {:.0f} s", suspect_after.count()));
     }
-    if (node.state == engine::NodeState::kSuspect && silent <= suspect_after) {
+    const bool is_known = node.incarnation != 0;  // else the journal has named it
+    if (node.state == engine::NodeState::kSuspect && is_known && silent <= suspect_after) {
       node.state = engine::NodeState::kAlive;
     }
     if (node.state == engine::NodeState::kSuspect && silent > lost_after) OnNodeSilent(node);
@@ -325,36 +326,6 @@ void Registrar::OnNodeSilent(Node& node) {
     if (job.not_ready.contains(node.number)) lost.push_back(name);
   }
   for (const std::string& name : lost) InterruptJob(*FindJob(name), text);
-}
-
-// ---- rendezvous
-
-void Registrar::OnStoreSet(const wire::StoreSet& m) {
-  Rendezvous& store = rendezvous_[{m.job(), m.epoch(), m.attempt()}];
-  store.values[m.key()] = m.value();
-  const auto [first, last] = store.waits.equal_range(m.key());
-  for (auto it = first; it != last; ++it) {
-    wire::ToNode answer;
-    answer.mutable_store_value()->set_ticket(it->second.second);
-    answer.mutable_store_value()->set_present(true);
-    answer.mutable_store_value()->set_value(m.value());
-    static_cast<void>(SendTo(it->second.first, answer));
-  }
-  store.waits.erase(first, last);
-}
-
-void Registrar::OnStoreGet(std::int32_t node, const wire::StoreGet& m) {
-  Rendezvous& store = rendezvous_[{m.job(), m.epoch(), m.attempt()}];
-  const auto value = store.values.find(m.key());
-  if (value == store.values.end()) {
-    store.waits.emplace(m.key(), std::pair{node, m.ticket()});
-    return;
-  }
-  wire::ToNode answer;
-  answer.mutable_store_value()->set_ticket(m.ticket());
-  answer.mutable_store_value()->set_present(true);
-  answer.mutable_store_value()->set_value(value->second);
-  static_cast<void>(SendTo(node, answer));
 }
 
 // A participant reads the decision, or gives up and writes `abort`.

@@ -13,8 +13,9 @@
 namespace tessera::agents {
 namespace {
 
-constexpr std::size_t kMostRanges = 8;  // of the missing ranges that are listed
-constexpr int kMostFinishes = 3;        // then a device that stays behind counts as lost
+constexpr std::size_t kMostRanges = 8;     // of the missing ranges that are listed
+constexpr int kMostFinishes = 3;           // then a device that stays behind counts as lost
+constexpr std::chrono::seconds kTryAgainAfter{3};  // after a recovery that failed
 
 std::vector<ptc::DeviceId> DevicesOf(std::span<const engine::LostDevice> lost) {
   std::vector<ptc::DeviceId> out;
@@ -126,7 +127,10 @@ void Registrar::NoteLoss(Job& job, engine::ConsistentCut cut) {
   const std::string lost_key = key;
   for (const ptc::DeviceId id : left.own) key += " " + ToString(id);
   for (const ptc::DeviceId id : left.spare) key += " " + ToString(id);
-  if (job.device_loss && job.device_loss->key == key) return;
+  if (job.device_loss && job.device_loss->key == key) {
+    job.device_loss->cut = std::move(cut);
+    return;
+  }
   const bool is_new = !job.device_loss || !job.device_loss->key.starts_with(lost_key);
 
   DeviceLoss loss;
@@ -134,10 +138,10 @@ void Registrar::NoteLoss(Job& job, engine::ConsistentCut cut) {
   if (!is_new) {
     loss.chosen = job.device_loss->chosen;
     loss.decide_at = job.device_loss->decide_at;
+  } else if (job.waits || job.on_failure == engine::OnFailure::kWait) {
+    loss.chosen = engine::LossChoice::kWait;
   } else if (job.on_failure == engine::OnFailure::kShrink) {
     loss.chosen = engine::LossChoice::kContinue;
-  } else if (job.on_failure == engine::OnFailure::kWait) {
-    loss.chosen = engine::LossChoice::kWait;
   }
   engine::DecisionStatus& status = loss.status;
   status.lost = DevicesOf(cut.lost);
@@ -175,14 +179,16 @@ void Registrar::NoteLoss(Job& job, engine::ConsistentCut cut) {
     std::sort(next.begin(), next.end());
     loss.same_devices = own == next;
   }
-  if (is_new && !loss.chosen && status.can_continue()) {
+  const bool could_continue = !is_new && job.device_loss->status.can_continue();
+  if (!loss.chosen && !loss.decide_at && status.can_continue()) {
     loss.decide_at = Clock::now() + std::chrono::seconds(config_.decision_seconds);
   }
+  const bool is_news = is_new || could_continue != status.can_continue();
   job.device_loss = std::move(loss);
-  if (is_new) {
+  if (is_news) {
     AddEvent(engine::Severity::kError, job.name,
-             fmt::format("{}: {}; {}", ToString(status.loss), job.device_loss->status.reason,
-                         TextOf(*job.device_loss)));
+             fmt::format("{}: {}; {}", ToString(job.device_loss->status.loss),
+                         job.device_loss->status.reason, TextOf(*job.device_loss)));
   }
   MarkDirty();
 }
@@ -194,6 +200,9 @@ std::string Registrar::TextOf(const DeviceLoss& loss) {
   }
   const std::string how = fmt::format("on {} as {}", Counted(std::ssize(status.devices), "GPU"),
                                       engine::ShortText(status.mesh, status.options));
+  if (loss.has_given_up()) {
+    return fmt::format("it waits, because continuing failed; it could try again {}", how);
+  }
   if (loss.same_devices || loss.chosen == engine::LossChoice::kContinue) {
     return fmt::format("it continues {}, no step is lost", how);
   }
@@ -207,7 +216,8 @@ std::optional<engine::DecisionStatus> Registrar::DecisionStatusOf(const Job& job
   if (job.state != engine::JobState::kSuspended || !job.device_loss) return std::nullopt;
   engine::DecisionStatus status = job.device_loss->status;
   status.chosen = job.device_loss->chosen;
-  if (job.device_loss->decide_at && !status.chosen) {
+  if (job.device_loss->has_given_up()) status.chosen = engine::LossChoice::kWait;
+  if (job.device_loss->decide_at && !status.chosen && job.restarts) {
     const std::chrono::duration<double> left = *job.device_loss->decide_at - Clock::now();
     status.seconds_left = std::max(0.0, left.count());
   }
@@ -218,14 +228,16 @@ std::optional<engine::DecisionStatus> Registrar::DecisionStatusOf(const Job& job
 
 void Registrar::ConsiderRecovery(Job& job) {
   DeviceLoss& loss = *job.device_loss;
-  if (!loss.status.can_continue() || loss.begun) return;
-  if (!loss.chosen && loss.decide_at && Clock::now() > *loss.decide_at) {
+  const auto now = Clock::now();
+  if (!loss.status.can_continue() || loss.has_given_up()) return;
+  if (loss.not_before && now < *loss.not_before) return;
+  if (!loss.chosen && loss.decide_at && now > *loss.decide_at) {
     loss.chosen = engine::LossChoice::kContinue;
     AddEvent(engine::Severity::kWarning, job.name, "nobody has decided: " + TextOf(loss));
   }
   if (!loss.same_devices && loss.chosen != engine::LossChoice::kContinue) return;
-  loss.begun = true;  // the same is not tried again by itself
   if (const Status begun = BeginRecovery(job); !begun) {
+    loss.not_before = now + kTryAgainAfter;
     AddEvent(engine::Severity::kError, job.name, "not recovered: " + begun.error().ToString());
   }
 }
@@ -254,8 +266,12 @@ Status Registrar::BeginRecovery(Job& job) {
 void Registrar::FinishRecovery(Job& job, bool committed, const std::string& reason) {
   if (!committed) {
     job.state = engine::JobState::kSuspended;
-    job.restarts = job.crashes.Note(job.step);
-    if (job.device_loss) job.device_loss->begun = false;
+    if (job.device_loss && txn_->cancelled) {
+      job.device_loss->failures = DeviceLoss::kMostFailures;
+    } else if (job.device_loss) {
+      ++job.device_loss->failures;
+      job.device_loss->not_before = Clock::now() + kTryAgainAfter;
+    }
     // A node that came back meanwhile has missed the end of its ranks.
     StopJob(job.name, false);
     job.unreported = NodesOf(job.layout);
@@ -264,6 +280,7 @@ void Registrar::FinishRecovery(Job& job, bool committed, const std::string& reas
     return;
   }
   job.device_loss.reset();
+  job.waits = false;
   job.waits_for.clear();
   job.reason.clear();
   const std::chrono::duration<double> took = Clock::now() - *job.suspended_since;
@@ -271,23 +288,19 @@ void Registrar::FinishRecovery(Job& job, bool committed, const std::string& reas
            fmt::format("continues on {} after {:.1f} s, no step lost ({})",
                        Counted(job.layout.mesh().num_ranks(), "GPU"), took.count(),
                        txn_->recovery->reason));
-  ForgetStaleState();
 }
 
 // A node that comes back after its job has continued without it holds state of an earlier epoch.
-void Registrar::ForgetStaleState() {
-  for (auto& [number, node] : nodes_) {
-    if (node.state != engine::NodeState::kAlive) continue;
-    for (wire::NodeDevice& device : node.devices) {
-      const Job* job = device.job().empty() ? nullptr : FindJob(device.job());
-      if (!job || (txn_ && txn_->job == job->name)) continue;
-      if (NodesOf(job->layout).contains(number) || device.epoch() >= job->epoch) continue;
-      AddEvent(engine::Severity::kInfo, fmt::format("n{}", number),
-               fmt::format("frees what it holds of '{}': epoch {}, the job is at {}", job->name,
-                           device.epoch(), job->epoch));
-      SendStop(number, job->name, true);
-      device.clear_job();
-    }
+void Registrar::ForgetStaleState(Node& node) {
+  for (wire::NodeDevice& device : node.devices) {
+    const Job* job = device.job().empty() ? nullptr : FindJob(device.job());
+    if (!job || (txn_ && txn_->job == job->name)) continue;
+    if (NodesOf(job->layout).contains(node.number) || device.epoch() >= job->epoch) continue;
+    AddEvent(engine::Severity::kInfo, fmt::format("n{}", node.number),
+             fmt::format("frees what it holds of '{}': epoch {}, the job is at {}", job->name,
+                         device.epoch(), job->epoch));
+    SendStop(node.number, job->name, true);
+    device.clear_job();
   }
 }
 
@@ -333,9 +346,12 @@ void Registrar::OnDecision(const wire::DecisionRequest& request, const ReplyPtr&
           fmt::format("job '{}' cannot continue: {}", job.name, job.device_loss->status.why_not)));
     }
     job.device_loss->chosen = choice;
-    job.device_loss->begun = false;
+    job.device_loss->failures = 0;
+    job.device_loss->not_before.reset();
+    job.waits = choice == engine::LossChoice::kWait;
     job.restarts = true;
     job.crashes.Forgive();
+    static_cast<void>(JournalJob(job));
     text = TextOf(*job.device_loss);
     AddEvent(engine::Severity::kInfo, job.name,
              fmt::format("decided: {}{}", ToString(choice), reply->RequesterText()));

@@ -69,7 +69,6 @@ void Registrar::RestartJobs() {
       if (job.restarts) ConsiderRecovery(job);
       continue;
     }
-    job.device_loss.reset();
     if (!job.restarts) continue;
     if (const Status started = RestartJob(job, cut); !started) {
       AddEvent(engine::Severity::kError, name, "not started again: " + started.error().ToString());
@@ -89,6 +88,8 @@ std::optional<std::int64_t> Registrar::RestsAt(const Job& job) const {
 // update when it starts again.
 Status Registrar::RestartJob(Job& job, const engine::ConsistentCut& cut) {
   TESSERA_TRY(job.attempt, NextNumber());
+  job.device_loss.reset();
+  job.waits = false;
   job.step = std::max(job.step, cut.step);
   job.not_ready = NodesOf(job.layout);
   job.start_watch.emplace(job.layout.mesh().devices(), Clock::now());
@@ -116,6 +117,7 @@ void Registrar::OnRestarted(Job& job) {
   job.state = job.stays_paused ? engine::JobState::kPaused : engine::JobState::kRunning;
   const std::string reason = std::exchange(job.reason, {});
   job.last_step = Clock::now();
+  job.usual_step_seconds = UsualStepSeconds(job);
   job.step_seconds.clear();
   static_cast<void>(JournalJob(job));
   AddEvent(engine::Severity::kWarning, job.name,

@@ -168,11 +168,13 @@ Status Registrar::BeginTxn(Job& job, Planned planned, TxnRequestInfo request) {
     if (!request.request_id.empty()) {
       TESSERA_RETURN_IF_ERROR(journal_->Put(ActKey(request.request_id), std::to_string(id)));
     }
-    return JournalTxn();
+    TESSERA_RETURN_IF_ERROR(JournalTxn());
+    return journal_->Reserve();  // these rows may have used it up
   };
   if (const Status kept = journal(); !kept) {
     engine::HistoryEntry refused = std::move(txn_->entry);
     txn_.reset();
+    static_cast<void>(journal_->Erase(kTxnKey));
     refused.result = "rolled_back";
     refused.reason = "it cannot be journaled";
     Record(refused);
@@ -227,6 +229,7 @@ void Registrar::OnCancel(const wire::CancelRequest& request, const ReplyPtr& rep
   wire::Reply out;
   out.mutable_cancel();
   reply->Done(std::move(out));
+  txn_->cancelled = true;
   Feed(engine::CancelRequested{"cancelled by the operator"});
 }
 
@@ -527,7 +530,7 @@ void Registrar::FinishTxn(bool committed, const std::string& reason) {
   Record(entry);
   last_txn_ = TxnStatusNow();
   last_txn_->reason = reason;
-  rendezvous_.erase({txn_->job, txn_->epoch, txn_->id});
+  rendezvous_.Forget(txn_->job, txn_->epoch, txn_->id);
   job->state = txn_->was_paused ? engine::JobState::kPaused : engine::JobState::kRunning;
   job->last_step = now;
   if (txn_->recovery) FinishRecovery(*job, committed, reason);

@@ -306,6 +306,26 @@ Status waitAlive(const agents::Profile& profile, const std::map<int, ProcessId>&
                fmt::format("was not alive within {} s", kClusterPatience.count()));
 }
 
+/// Waits until the registrar no longer takes the node for alive, which it does for some seconds
+/// after the node's end.
+Status waitMissed(const agents::Profile& profile, int node) {
+  if (!answers(profile.registrar_endpoint)) return OkStatus();  // its node may be the one
+  TESSERA_TRY(const auto client, agents::ClusterClient::OpenForCommands(profile));
+  const auto deadline = Clock::now() + kClusterPatience;
+  while (Clock::now() < deadline) {
+    wire::Request request;
+    request.mutable_status();
+    const auto reply = client->CallAndWait(std::move(request), std::chrono::seconds(2));
+    if (!reply || !reply->has_status()) return OkStatus();
+    TESSERA_TRY(const auto snapshot, agents::Decode(reply->status()));
+    const auto found = std::ranges::find(snapshot.nodes, node, &engine::NodeStatus::node);
+    if (found == snapshot.nodes.end() || found->state != engine::NodeState::kAlive)
+      return OkStatus();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  return Unavailable(fmt::format("the registrar still takes node n{} for alive", node));
+}
+
 std::vector<std::string> stemsIn(const fs::path& folder, bool folders) {
   std::vector<std::string> names;
   std::error_code ignored;
@@ -364,12 +384,16 @@ Status startLocalNode(const agents::Profile& profile, int node, const MemoryProg
   ProcessId& keeper = keepers[static_cast<std::size_t>(node)];
   if (keeps(keeper, directory, node))
     return FailedPrecondition(fmt::format("node n{} is running", node));
+  TESSERA_RETURN_IF_ERROR(waitMissed(profile, node));
   const std::string config = configOf(directory, node);
   TESSERA_TRY(const agents::AgentConfig read, agents::LoadAgentConfig(config));
   TESSERA_TRY(keeper, startDaemon({programFolder() + "/tessera-agent", "--config", config},
                                   nodeFolder(directory, node).string(),
                                   agentLog(directory.string(), node), {}));
-  TESSERA_RETURN_IF_ERROR(saveKeepers(directory, keepers));
+  if (Status saved = saveKeepers(directory, keepers); !saved) {
+    endKeepers({keeper}, std::chrono::milliseconds(0));
+    return saved;
+  }
   return waitAlive(profile, {{node, keeper}}, read.devices, progress);
 }
 
