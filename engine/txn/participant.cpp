@@ -86,6 +86,7 @@ std::vector<ParticipantAction> Participant::On(const ParticipantEvent& event) {
           // Once this is journaled, the participant only reads the register. Before, it writes
           // `abort` to the register if the registrar is silent.
           [&](const VerifyRequested&) -> Actions {
+            if (state_ == State::kTransferring) return ReportFailure();  // of the journal
             if (state_ != State::kTransferred && state_ != State::kVerified) return {};
             state_ = State::kVerified;
             return {JournalState{state_}, Report{ReportKind::kVerified, {}, 0}};
