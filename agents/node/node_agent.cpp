@@ -16,6 +16,7 @@
 #include "agents/wire/utf8.h"
 #include "engine/files/machine_identity.h"
 #include "engine/files/process_stat.h"
+#include "ptc/base/median.h"
 
 namespace tessera::agents {
 namespace {
@@ -161,11 +162,7 @@ void NodeAgent::Send(wire::FromNode message) {
 
 /// 0 before there are kBusySteps.
 double NodeAgent::MedianBusy(const std::deque<double>& busy) {
-  if (busy.size() < kBusySteps) return 0;
-  std::vector<double> sorted(busy.begin(), busy.end());
-  const auto middle = sorted.begin() + std::ssize(sorted) / 2;
-  std::nth_element(sorted.begin(), middle, sorted.end());
-  return *middle;
+  return busy.size() < kBusySteps ? 0 : UpperMedian({busy.begin(), busy.end()});
 }
 
 void NodeAgent::FillDevices(google::protobuf::RepeatedPtrField<wire::NodeDevice>* out) const {

@@ -75,9 +75,14 @@ class Registrar {
     std::vector<wire::NodeDevice> devices;
     std::int64_t view_bytes = 0;
   };
+  /// The usable devices that a job could continue on.
+  struct Remaining {
+    std::vector<ptc::DeviceId> own, spare;
+    bool operator==(const Remaining&) const = default;
+  };
   /// Lost devices of a suspended job.
   struct DeviceLoss {
-    std::string key;  // of the lost devices, then of those that are left
+    Remaining remaining;  // when `status` was computed
     engine::ConsistentCut cut;
     engine::DecisionStatus status;  // without `chosen` and `seconds_left`
     bool same_devices = false;      // it would continue on its own devices
@@ -261,6 +266,7 @@ class Registrar {
   void OnNodeSilent(Node& node);
   /// Whether nothing is heard from the node any more.
   static bool IsSilent(const Node& node);
+  std::string SilentText(const Node& node) const;
   void OnHeartbeat(Node& node, const wire::Heartbeat& message);
   /// Names ranks that have become slower than their peers, and those that no longer are.
   void NoteSlowRanks(Job& job);
@@ -333,7 +339,9 @@ class Registrar {
   // ---- jobs (registrar_jobs.cpp)
   Job* FindJob(const std::string& name);
   Result<Job*> NeedJob(const std::string& name);
-  std::set<std::int32_t> NodesOf(const ptc::Layout& layout) const;
+  /// The nodes of `mesh` that have a device which is not in `lost`.
+  static std::set<std::int32_t> NodesOf(const ptc::DeviceMesh& mesh,
+                                        const std::vector<ptc::DeviceId>& lost = {});
   void OnJobReady(std::int32_t node, const wire::JobReady& message);
   void OnJobRequest(const wire::JobRequest& request, const ReplyPtr& reply);
   void BeginOperation(JobOperation::Kind kind, Job& job, const ReplyPtr& reply);
@@ -384,10 +392,6 @@ class Registrar {
 
   // ---- jobs that have lost devices (registrar_recovery.cpp)
   engine::ConsistentCut CutOf(const Job& job) const;
-  struct Remaining {
-    std::vector<ptc::DeviceId> own, spare;
-  };
-  /// The usable devices that a job could continue on.
   Remaining RemainingDevices(const Job& job) const;
   Result<Planned> PlanRecovery(const Job& job, const engine::ConsistentCut& cut) const;
   /// Lets the devices that are one step behind make their update. A recovery reads devices before

@@ -10,6 +10,7 @@
 #include "agents/registrar/registrar.h"
 #include "engine/store/arena_format.h"
 #include "ptc/base/counted.h"
+#include "ptc/base/median.h"
 
 namespace tessera::agents {
 
@@ -27,9 +28,12 @@ Result<Registrar::Job*> Registrar::NeedJob(const std::string& name) {
                               known.empty() ? "there are no jobs" : "there is " + known));
 }
 
-std::set<std::int32_t> Registrar::NodesOf(const ptc::Layout& layout) const {
+std::set<std::int32_t> Registrar::NodesOf(const ptc::DeviceMesh& mesh,
+                                          const std::vector<ptc::DeviceId>& lost) {
   std::set<std::int32_t> out;
-  for (const ptc::DeviceId device : layout.mesh().devices()) out.insert(device.node);
+  for (const ptc::DeviceId device : mesh.devices()) {
+    if (std::find(lost.begin(), lost.end(), device) == lost.end()) out.insert(device.node);
+  }
   return out;
 }
 
@@ -70,7 +74,7 @@ Status Registrar::Recover() {
     job.attempt = row.attempt;
     job.last_step = Clock::now();
     job.suspended_since = Clock::now();
-    job.unreported = NodesOf(job.layout);
+    job.unreported = NodesOf(job.layout.mesh());
     job.waits = row.waits;
     job.usual_step_seconds = row.usual_step_seconds;
     if (job.state == engine::JobState::kStarting) {
@@ -78,7 +82,7 @@ Status Registrar::Recover() {
       job.reason = "the registrar's agent restarted while it started";
     }
     DescribeJournaledData(job);
-    for (const std::int32_t node : NodesOf(job.layout)) ExpectNode(node);
+    for (const std::int32_t node : NodesOf(job.layout.mesh())) ExpectNode(node);
     jobs_.emplace(job.name, std::move(job));
   }
   TESSERA_RETURN_IF_ERROR(RecoverSteps());
@@ -141,9 +145,7 @@ void Registrar::OnJobReady(std::int32_t node, const wire::JobReady& m) {
 std::optional<double> Registrar::MedianStepSeconds(const Job& job) {
   constexpr std::size_t kFewest = 3;  // the first step includes the pause before it
   if (job.step_seconds.size() < kFewest) return std::nullopt;
-  std::vector<double> steps(job.step_seconds.begin(), job.step_seconds.end());
-  std::nth_element(steps.begin(), steps.begin() + std::ssize(steps) / 2, steps.end());
-  return steps[steps.size() / 2];
+  return UpperMedian({job.step_seconds.begin(), job.step_seconds.end()});
 }
 
 double Registrar::UsualStepSeconds(const Job& job) {
@@ -235,7 +237,7 @@ void Registrar::BeginOperation(JobOperation::Kind kind, Job& job, const ReplyPtr
   op.was_paused = paused;
   op.step = rests_at.value_or(job.step);
   op.reply = reply;
-  op.waiting = NodesOf(job.layout);
+  op.waiting = NodesOf(job.layout.mesh());
   op.deadline = Clock::now() + PauseDeadline(job, 0);
   operation_ = std::move(op);
   if (!paused) {
@@ -251,7 +253,7 @@ void Registrar::BeginOperation(JobOperation::Kind kind, Job& job, const ReplyPtr
     message.mutable_pause_job()->set_job(job.name);
     message.mutable_pause_job()->set_number(operation_->number);
   }
-  for (const std::int32_t node : NodesOf(job.layout)) {
+  for (const std::int32_t node : NodesOf(job.layout.mesh())) {
     if (const Status sent = SendTo(node, message); !sent) return FailOperation(sent.error());
   }
 }
@@ -274,12 +276,12 @@ void Registrar::OnJobPaused(std::int32_t node, const wire::JobPaused& m) {
       return EndOperation();
     }
     operation_->digesting = true;
-    operation_->waiting = NodesOf(job->layout);
+    operation_->waiting = NodesOf(job->layout.mesh());
     operation_->deadline = Clock::now() + std::chrono::seconds(60);
     wire::ToNode message;
     message.mutable_take_digests()->set_job(job->name);
     message.mutable_take_digests()->set_number(operation_->number);
-    for (const std::int32_t to : NodesOf(job->layout)) {
+    for (const std::int32_t to : NodesOf(job->layout.mesh())) {
       if (const Status sent = SendTo(to, message); !sent) return FailOperation(sent.error());
     }
     return;
@@ -301,7 +303,7 @@ void Registrar::MarkPausedIfAllStopped(Job& job) {
   const bool is_asked =
       (operation_ && operation_->job == job.name) || (txn_ && txn_->job == job.name);
   if (is_asked || job.state != engine::JobState::kRunning || job.paused_nodes.empty() ||
-      job.paused_nodes.size() != NodesOf(job.layout).size()) {
+      job.paused_nodes.size() != NodesOf(job.layout.mesh()).size()) {
     return;
   }
   const Job::PausedNode& first = job.paused_nodes.begin()->second;
@@ -392,7 +394,7 @@ void Registrar::ResumeAfter(const JobOperation& op) {
 // Idempotent: nodes clear the request word and resume ranks that wait for an earlier number.
 void Registrar::ResumeJob(Job& job) {
   job.resumed = std::exchange(job.paused_nodes, {});
-  for (const std::int32_t node : NodesOf(job.layout)) SendResume(job, node);
+  for (const std::int32_t node : NodesOf(job.layout.mesh())) SendResume(job, node);
 }
 
 void Registrar::SendResume(const Job& job, std::int32_t node) {

@@ -141,7 +141,7 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
   ResendStops(m);
   // Repeats to the node what it may have missed about its jobs, and fails jobs whose state it lost.
   for (auto& [job_name, job] : jobs_) {
-    if (!NodesOf(job.layout).contains(m.node())) continue;
+    if (!NodesOf(job.layout.mesh()).contains(m.node())) continue;
     const wire::NodeJob* here = nullptr;
     for (const wire::NodeJob& row : m.jobs()) {
       if (row.job() == job_name) here = &row;
@@ -202,9 +202,6 @@ void Registrar::OnHeartbeat(Node& node, const wire::Heartbeat& m) {
     job->heard_step = device.end();
     job->last_step = Clock::now();
   }
-  for (auto& [name, job] : jobs_) {
-    if (job.state == engine::JobState::kRunning) NoteSlowRanks(job);
-  }
   MarkDirty();
   ForgetStaleState(node);
   RestartJobs();
@@ -250,7 +247,7 @@ void Registrar::NoteSlowRanks(Job& job) {
 const Registrar::Node* Registrar::FindLostNode(const Job& job, Clock::time_point now) const {
   const Node* silent = nullptr;
   bool heard = false;
-  for (const std::int32_t number : NodesOf(job.layout)) {
+  for (const std::int32_t number : NodesOf(job.layout.mesh())) {
     const auto it = nodes_.find(number);
     if (it == nodes_.end()) continue;
     if (it->second.state == engine::NodeState::kDead) return &it->second;
@@ -291,6 +288,9 @@ void Registrar::OnTick() {
     InterruptJob(*FindJob(name), fmt::format("n{} was lost", number));
   }
   GiveUpStarts(now);
+  for (auto& [name, job] : jobs_) {
+    if (job.state == engine::JobState::kRunning) NoteSlowRanks(job);
+  }
   RestartJobs();
   if (txn_ && txn_->pause_deadline && now > *txn_->pause_deadline) {
     txn_->pause_deadline.reset();
@@ -312,13 +312,16 @@ bool Registrar::IsSilent(const Node& node) {
          node.state == engine::NodeState::kLeft;
 }
 
+std::string Registrar::SilentText(const Node& node) const {
+  return fmt::format("n{} was silent for {} s", node.number, config_.node_lost_seconds);
+}
+
 void Registrar::OnNodeSilent(Node& node) {
   node.state = node.killed ? engine::NodeState::kDead : engine::NodeState::kUnmanaged;
-  const std::string silent = fmt::format("silent for {} s", config_.node_lost_seconds);
-  const std::string text = fmt::format("n{} was {}", node.number, silent);
+  const std::string text = SilentText(node);
   AddEvent(engine::Severity::kError, fmt::format("n{}", node.number),
-           node.killed ? "dead: its keeper was killed" : "unmanaged: " + silent);
-  if (txn_) Feed(engine::NodeSilent{node.number, text});
+           node.killed ? "dead: its keeper was killed"
+                       : fmt::format("unmanaged: silent for {} s", config_.node_lost_seconds));
   if (operation_ && operation_->waiting.contains(node.number)) FailOperation(Unavailable(text));
   views_.OnNodeGone(node.number, text);
   std::vector<std::string> lost;  // InterruptJob erases a starting job from jobs_

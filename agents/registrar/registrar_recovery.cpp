@@ -13,8 +13,8 @@
 namespace tessera::agents {
 namespace {
 
-constexpr std::size_t kMostRanges = 8;     // of the missing ranges that are listed
-constexpr int kMostFinishes = 3;           // then a device that stays behind counts as lost
+constexpr std::size_t kMostRanges = 8;             // of the missing ranges that are listed
+constexpr int kMostFinishes = 3;                   // then a device that stays behind counts as lost
 constexpr std::chrono::seconds kTryAgainAfter{3};  // after a recovery that failed
 
 std::vector<ptc::DeviceId> DevicesOf(std::span<const engine::LostDevice> lost) {
@@ -68,21 +68,23 @@ void Registrar::FinishUpdates(Job& job, const engine::ConsistentCut& cut) {
   wire::ToNode message;
   auto* finish = message.mutable_finish_update();
   *finish->mutable_job() = RestartMessage(job, cut).start_job();
+  std::set<std::int32_t> nodes;
   for (const ptc::DeviceId device : cut.behind) {
     Encode(device, finish->add_devices());
-    job.unreported.insert(device.node);
+    nodes.insert(device.node);
   }
   AddEvent(engine::Severity::kInfo, job.name,
            fmt::format("the update of step {} is made on {} first", cut.step,
                        Counted(std::ssize(cut.behind), "GPU")));
-  for (const std::int32_t node : job.unreported) static_cast<void>(SendTo(node, message));
+  for (const std::int32_t node : nodes) static_cast<void>(SendTo(node, message));
+  job.unreported.merge(nodes);
 }
 
 // The job's own devices, also those that hold nothing any more, and then spare ones: first those of
 // nodes that the job is on anyway.
 Registrar::Remaining Registrar::RemainingDevices(const Job& job) const {
   Remaining out;
-  const std::set<std::int32_t> nodes = NodesOf(job.layout);
+  const std::set<std::int32_t> nodes = NodesOf(job.layout.mesh());
   for (const bool on_its_nodes : {true, false}) {
     for (const auto& [number, node] : nodes_) {
       if (nodes.contains(number) != on_its_nodes) continue;
@@ -121,20 +123,16 @@ Result<Registrar::Planned> Registrar::PlanRecovery(const Job& job,
 // ---- what is known about a loss
 
 void Registrar::NoteLoss(Job& job, engine::ConsistentCut cut) {
-  const Remaining left = RemainingDevices(job);
-  std::string key;
-  for (const engine::LostDevice& device : cut.lost) key += ToString(device.device) + ",";
-  const std::string lost_key = key;
-  for (const ptc::DeviceId id : left.own) key += " " + ToString(id);
-  for (const ptc::DeviceId id : left.spare) key += " " + ToString(id);
-  if (job.device_loss && job.device_loss->key == key) {
+  Remaining remaining = RemainingDevices(job);
+  const std::vector<ptc::DeviceId> lost = DevicesOf(cut.lost);
+  const bool is_new = !job.device_loss || job.device_loss->status.lost != lost;
+  if (!is_new && job.device_loss->remaining == remaining) {
     job.device_loss->cut = std::move(cut);
     return;
   }
-  const bool is_new = !job.device_loss || !job.device_loss->key.starts_with(lost_key);
 
   DeviceLoss loss;
-  loss.key = key;
+  loss.remaining = std::move(remaining);
   if (!is_new) {
     loss.chosen = job.device_loss->chosen;
     loss.decide_at = job.device_loss->decide_at;
@@ -144,15 +142,12 @@ void Registrar::NoteLoss(Job& job, engine::ConsistentCut cut) {
     loss.chosen = engine::LossChoice::kContinue;
   }
   engine::DecisionStatus& status = loss.status;
-  status.lost = DevicesOf(cut.lost);
+  status.lost = lost;
   status.reason = engine::ReasonOf(cut.lost);
   loss.cut = std::move(cut);
 
   const auto planned = PlanRecovery(job, loss.cut);
-  if (!planned) {
-    status.why_not = planned.error().message;
-    status.loss = engine::LossCase::kReplicasLive;
-  }
+  if (!planned) status.why_not = planned.error().message;
   // What is missing does not depend on where the job would continue.
   const auto outline = ptc::MakeOutline(job.layout, planned ? planned->to : job.layout,
                                         TopologyNow(), {.lost = status.lost});
@@ -274,7 +269,7 @@ void Registrar::FinishRecovery(Job& job, bool committed, const std::string& reas
     }
     // A node that came back meanwhile has missed the end of its ranks.
     StopJob(job.name, false);
-    job.unreported = NodesOf(job.layout);
+    job.unreported = NodesOf(job.layout.mesh());
     AddEvent(engine::Severity::kError, job.name,
              fmt::format("still suspended after step {}: {}", job.step, reason));
     return;
@@ -294,8 +289,8 @@ void Registrar::FinishRecovery(Job& job, bool committed, const std::string& reas
 void Registrar::ForgetStaleState(Node& node) {
   for (wire::NodeDevice& device : node.devices) {
     const Job* job = device.job().empty() ? nullptr : FindJob(device.job());
-    if (!job || (txn_ && txn_->job == job->name)) continue;
-    if (NodesOf(job->layout).contains(node.number) || device.epoch() >= job->epoch) continue;
+    if (!job || device.epoch() >= job->epoch || (txn_ && txn_->job == job->name)) continue;
+    if (NodesOf(job->layout.mesh()).contains(node.number)) continue;
     AddEvent(engine::Severity::kInfo, fmt::format("n{}", node.number),
              fmt::format("frees what it holds of '{}': epoch {}, the job is at {}", job->name,
                          device.epoch(), job->epoch));
@@ -312,12 +307,9 @@ void Registrar::OnDecision(const wire::DecisionRequest& request, const ReplyPtr&
   Job& job = **found;
   std::string text;
   if (request.has_on_failure()) {
-    if (request.on_failure() > static_cast<std::uint32_t>(engine::OnFailure::kWait)) {
-      return reply->Fail(InvalidArgument(
-          fmt::format("decision.on_failure {} is above the last known one, {}",
-                      request.on_failure(), static_cast<int>(engine::OnFailure::kWait))));
-    }
-    job.on_failure = static_cast<engine::OnFailure>(request.on_failure());
+    const auto policy = DecodeOnFailure(request.on_failure());
+    if (!policy) return reply->Fail(policy.error());
+    job.on_failure = *policy;
     if (const Status kept = JournalJob(job); !kept) return reply->Fail(kept.error());
     text = fmt::format("at a loss of devices {} will {}", job.name,
                        job.on_failure == engine::OnFailure::kAsk      ? "ask"
@@ -327,11 +319,8 @@ void Registrar::OnDecision(const wire::DecisionRequest& request, const ReplyPtr&
              fmt::format("on failure: {}{}", ToString(job.on_failure), reply->RequesterText()));
   }
   if (request.has_choice()) {
-    if (request.choice() > static_cast<std::uint32_t>(engine::LossChoice::kWait)) {
-      return reply->Fail(InvalidArgument(
-          fmt::format("decision.choice {} is above the last known one, {}", request.choice(),
-                      static_cast<int>(engine::LossChoice::kWait))));
-    }
+    const auto choice = DecodeLossChoice(request.choice());
+    if (!choice) return reply->Fail(choice.error());
     if (txn_ && txn_->job == job.name && txn_->recovery) {
       return reply->Fail(FailedPrecondition(
           fmt::format("job '{}' continues already: transaction {}", job.name, txn_->id)));
@@ -340,21 +329,20 @@ void Registrar::OnDecision(const wire::DecisionRequest& request, const ReplyPtr&
       return reply->Fail(FailedPrecondition(fmt::format(
           "job '{}' is {}: there is nothing to decide", job.name, ToString(job.state))));
     }
-    const auto choice = static_cast<engine::LossChoice>(request.choice());
-    if (choice == engine::LossChoice::kContinue && !job.device_loss->status.can_continue()) {
+    if (*choice == engine::LossChoice::kContinue && !job.device_loss->status.can_continue()) {
       return reply->Fail(FailedPrecondition(
           fmt::format("job '{}' cannot continue: {}", job.name, job.device_loss->status.why_not)));
     }
-    job.device_loss->chosen = choice;
+    job.device_loss->chosen = *choice;
     job.device_loss->failures = 0;
     job.device_loss->not_before.reset();
-    job.waits = choice == engine::LossChoice::kWait;
+    job.waits = *choice == engine::LossChoice::kWait;
     job.restarts = true;
     job.crashes.Forgive();
     static_cast<void>(JournalJob(job));
     text = TextOf(*job.device_loss);
     AddEvent(engine::Severity::kInfo, job.name,
-             fmt::format("decided: {}{}", ToString(choice), reply->RequesterText()));
+             fmt::format("decided: {}{}", ToString(*choice), reply->RequesterText()));
   }
   wire::Reply out;
   out.mutable_decision()->set_text(text);

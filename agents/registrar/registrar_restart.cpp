@@ -15,7 +15,7 @@ void Registrar::SuspendJob(Job& job, const std::string& first_reason) {
   if (job.state == engine::JobState::kSuspended && job.not_ready.empty()) return;
   std::string reason = first_reason;
   // Ranks report the broken collective earlier than the registrar misses the node.
-  for (const std::int32_t number : NodesOf(job.layout)) {
+  for (const std::int32_t number : NodesOf(job.layout.mesh())) {
     const Node* node = FindNode(number);
     if (node && (node->killed || node->state == engine::NodeState::kUnmanaged)) {
       reason = fmt::format("n{} was lost", number);
@@ -45,7 +45,7 @@ void Registrar::SuspendJob(Job& job, const std::string& first_reason) {
   views_.OnJobOver(job.name, error);
   if (const ReplyPtr waiting = std::exchange(job.restarting, nullptr)) waiting->Fail(error);
   StopJob(job.name, false);
-  job.unreported = NodesOf(job.layout);
+  job.unreported = NodesOf(job.layout.mesh());
   job.finishes = 0;
   static_cast<void>(JournalJob(job));
   MarkDirty();
@@ -91,7 +91,7 @@ Status Registrar::RestartJob(Job& job, const engine::ConsistentCut& cut) {
   job.device_loss.reset();
   job.waits = false;
   job.step = std::max(job.step, cut.step);
-  job.not_ready = NodesOf(job.layout);
+  job.not_ready = NodesOf(job.layout.mesh());
   job.start_watch.emplace(job.layout.mesh().devices(), Clock::now());
   const wire::ToNode message = RestartMessage(job, cut);
   for (const std::int32_t node : job.not_ready) static_cast<void>(SendTo(node, message));

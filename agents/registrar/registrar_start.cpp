@@ -180,14 +180,9 @@ Status Registrar::StartJob(const wire::StartJobRequest& request, const engine::D
   job.data = data;
   job.starting = reply;
   job.start_note = start.why;
-  if (request.on_failure() > static_cast<std::uint32_t>(engine::OnFailure::kWait)) {
-    return InvalidArgument(fmt::format("start_job.on_failure {} is above the last known one, {}",
-                                       request.on_failure(),
-                                       static_cast<int>(engine::OnFailure::kWait)));
-  }
-  job.on_failure = static_cast<engine::OnFailure>(request.on_failure());
+  TESSERA_TRY(job.on_failure, DecodeOnFailure(request.on_failure()));
   job.start_watch.emplace(job.layout.mesh().devices(), Clock::now());
-  job.not_ready = NodesOf(job.layout);
+  job.not_ready = NodesOf(job.layout.mesh());
   job.last_step = Clock::now();
   TESSERA_TRY(job.slot, FirstFreeSlot(name, 1));
   // Greater than in any earlier start, even of an earlier registrar.

@@ -20,16 +20,6 @@ constexpr char kTxnKey[] = "txn";
 /// Journaled so that a retried act is done once, even if an earlier agent of this node did it.
 std::string ActKey(const std::string& request_id) { return "act/" + request_id; }
 
-/// The nodes of `mesh` that have a device which is not in `lost`.
-std::set<std::int32_t> NodesWithout(const ptc::DeviceMesh& mesh,
-                                    const std::vector<ptc::DeviceId>& lost) {
-  std::set<std::int32_t> nodes;
-  for (const ptc::DeviceId device : mesh.devices()) {
-    if (std::find(lost.begin(), lost.end(), device) == lost.end()) nodes.insert(device.node);
-  }
-  return nodes;
-}
-
 std::string Describe(const ptc::MeshShape& shape, const engine::StepOptions& options) {
   const std::string more = ToString(options);
   return fmt::format("{}×{}×{}{}", shape[ptc::Axis::kDp], shape[ptc::Axis::kTp],
@@ -104,14 +94,14 @@ Status Registrar::BeginTxn(Job& job, Planned planned, TxnRequestInfo request) {
   const bool paused = request.recovery ? job.stays_paused : job.state == engine::JobState::kPaused;
   engine::Coordinator::Setup setup;
   if (request.recovery) {
-    setup.participants = NodesWithout(job.layout.mesh(), request.recovery->lost);
+    setup.participants = NodesOf(job.layout.mesh(), request.recovery->lost);
     setup.paused_at = request.recovery->step;
   } else {
-    setup.participants = NodesOf(job.layout);
+    setup.participants = NodesOf(job.layout.mesh());
     setup.pausing = setup.participants;
     if (paused) setup.paused_at = job.step;
   }
-  setup.participants.merge(NodesOf(planned.to));
+  setup.participants.merge(NodesOf(planned.to.mesh()));
   for (const std::int32_t number : setup.participants) {
     const Node* node = FindNode(number);
     if (node && !IsSilent(*node)) continue;
@@ -161,15 +151,14 @@ Status Registrar::BeginTxn(Job& job, Planned planned, TxnRequestInfo request) {
   WatchJoining(*txn_, job);
   txn_->run = MakeRun(engine::Coordinator(setup));
   const auto journal = [&]() -> Status {
-    // A disk that becomes full during the transaction must not keep it from being decided.
-    TESSERA_RETURN_IF_ERROR(journal_->Reserve());
     // Without these rows a restarted registrar would not know what the slot decides.
     TESSERA_RETURN_IF_ERROR(JournalJob(job));
     if (!request.request_id.empty()) {
       TESSERA_RETURN_IF_ERROR(journal_->Put(ActKey(request.request_id), std::to_string(id)));
     }
     TESSERA_RETURN_IF_ERROR(JournalTxn());
-    return journal_->Reserve();  // these rows may have used it up
+    // A disk that becomes full during the transaction must not keep it from being decided.
+    return journal_->Reserve();
   };
   if (const Status kept = journal(); !kept) {
     engine::HistoryEntry refused = std::move(txn_->entry);
@@ -295,9 +284,7 @@ void Registrar::FeedSilence() {
   const std::set<std::int32_t> waiting = txn_->run->machine().waiting_for();
   for (const std::int32_t number : waiting) {
     const Node* node = FindNode(number);
-    if (node && IsSilent(*node)) {
-      Feed(engine::NodeSilent{number, fmt::format("n{} is {}", number, ToString(node->state))});
-    }
+    if (node && IsSilent(*node)) Feed(engine::NodeSilent{number, SilentText(*node)});
   }
 }
 
@@ -610,12 +597,12 @@ Status Registrar::RecoverTxn() {
   TESSERA_TRY(ptc::DeviceMesh old_mesh, ptc::ParseDeviceMesh(entry.from));
   engine::Coordinator::Setup setup;
   if (row.recovery) {
-    setup.participants = NodesWithout(old_mesh, row.recovery->lost);
+    setup.participants = NodesOf(old_mesh, row.recovery->lost);
   } else {
-    setup.participants = NodesWithout(old_mesh, {});
+    setup.participants = NodesOf(old_mesh);
     setup.pausing = setup.participants;
   }
-  setup.participants.merge(NodesOf(row.to));
+  setup.participants.merge(NodesOf(row.to.mesh()));
 
   engine::PlanSummary summary;
   summary.from_mesh = old_mesh.shape();

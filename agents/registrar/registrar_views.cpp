@@ -35,18 +35,19 @@ ViewDesk::World Registrar::WorldOfViews() {
 
 Result<ViewableJob> Registrar::FindViewable(const std::string& name) {
   TESSERA_TRY(const Job* const job, NeedJob(name));
+  const std::optional<std::int64_t> rests_at = RestsAt(*job);
   ViewableJob out{name,
                   job->epoch,
                   job->timeline,
                   job->step,
                   job->layout,
                   engine::ToJson(job->settings),
-                  job->state == engine::JobState::kPaused || RestsAt(*job),
+                  job->state == engine::JobState::kPaused || rests_at,
                   UsualStepSeconds(*job),
                   std::chrono::duration<double>(Clock::now() - job->last_step).count(),
                   job->settings.max_steps};
-  if (const auto step = RestsAt(*job)) {
-    out.step = *step;
+  if (rests_at) {
+    out.step = *rests_at;
     return out;
   }
   const bool changes = txn_ && txn_->job == name;

@@ -13,7 +13,7 @@
 #include "agents/decision/embedded.h"
 #include "agents/node/transaction_part.h"
 #include "agents/registrar/transaction_run.h"
-#include "agents/sim/sim_disk.h"
+#include "agents/sim/memory_store.h"
 #include "agents/sim/virtual_clock.h"
 #include "ptc/base/enum_names.h"
 #include "ptc/base/overloaded.h"
@@ -125,7 +125,7 @@ class Simulation {
   /// One node: what its keeper and its disk hold, and its agent.
   struct Node {
     std::int32_t number = 0;
-    SimDisk disk;
+    MemoryStore disk;
     bool is_gone = false;
     // In the arenas, and the ranks: they survive the agent.
     std::int64_t epoch = 0;                  // of the pieces; 0: none
@@ -199,12 +199,12 @@ class Simulation {
           });
         });
       default: {
-        SimDisk* const disk = Chance(0.5) ? &registrar_disk_ : &At(n).disk;
+        MemoryStore* const disk = Chance(0.5) ? &registrar_disk_ : &At(n).disk;
         return clock_.After(begin, [this, disk, length] {
           Note(fmt::format("the disk of {} is full for {} ms",
                            disk == &registrar_disk_ ? "the registrar" : "a node", length));
-          disk->is_full = true;
-          clock_.After(length, [disk] { disk->is_full = false; });
+          disk->refused = "";
+          clock_.After(length, [disk] { disk->refused.reset(); });
         });
       }
     }
@@ -318,8 +318,6 @@ class Simulation {
       if (node.is_silent || clock_.now() - node.last_seen <= kSilent) continue;
       node.is_silent = true;
       Note(fmt::format("n{} is silent", node.number));
-      if (mutation_ == Mutation::kEndlessPatience) continue;
-      Feed(engine::NodeSilent{node.number, fmt::format("n{} was silent", node.number)});
     }
     FeedSilence();
     if (!active_) return;
@@ -334,7 +332,6 @@ class Simulation {
     }
   }
 
-  /// A node may have been silent before the transaction began.
   void FeedSilence() {
     if (!active_ || mutation_ == Mutation::kEndlessPatience) return;
     const Nodes waiting = active_->run->machine().waiting_for();
@@ -858,7 +855,7 @@ class Simulation {
   std::deque<Node> nodes_;
   bool registrar_up_ = false;
   std::int64_t registrar_incarnation_ = 0;
-  SimDisk registrar_disk_;
+  MemoryStore registrar_disk_;
   EmbeddedRegister registrar_register_{registrar_disk_};
   CheckedRegister checked_register_{*this};
   JobRow job_;

@@ -5,8 +5,8 @@
 /// Transactions of one job on a simulated cluster: the real coordinator (TransactionRun), the real
 /// participants (TransactionPart), their journals and the decision register, in one process, on a
 /// virtual clock, with agents that crash, links that are cut, disks that are full, and requests
-/// that are refused. What Registrar and NodeAgent add (who is told what after a restart) is written
-/// here once more, in the same way.
+/// that are refused. Which messages a restarted agent or registrar sends and answers is copied from
+/// Registrar and NodeAgent.
 ///
 /// A seed determines everything, so a failure can be repeated.
 
@@ -22,7 +22,7 @@ enum class Mutation : std::uint8_t {
   kNone,
   kCommitBeforeAllVerified,
   kGoBeforeAllFollowed,
-  kOutcomeBeforeRegister,  // nodes are told `commit` before the register is written
+  kOutcomeBeforeRegister,  // `commit` is sent before the register holds it
   kLostPromise,            // the journal row `verified` is not durable
   kAssumedAbort,           // a node in doubt gets `abort` without a look at the register
   kEmptyTransfer,          // a transfer reports success and has copied nothing

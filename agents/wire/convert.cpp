@@ -277,8 +277,7 @@ struct Fields<wire::DecisionInfo> {
       for (const std::string& range : v.missing) m.add_missing(Utf8(range));
     } else {
       if (m.has_chosen()) {
-        TESSERA_RETURN_IF_ERROR(UpTo<engine::LossChoice::kWait>(kName, "chosen", m.chosen()));
-        v.chosen = static_cast<engine::LossChoice>(m.chosen());
+        TESSERA_TRY(v.chosen, DecodeLossChoice(m.chosen()));
       }
       v.missing.assign(m.missing().begin(), m.missing().end());
     }
@@ -612,6 +611,15 @@ void Encode(const Error& error, wire::ErrorReply* out) {
   out->set_code(static_cast<std::uint32_t>(error.code));
   out->set_message(Utf8(error.ToString()));
 }
+Result<engine::OnFailure> DecodeOnFailure(std::uint32_t value) {
+  TESSERA_RETURN_IF_ERROR(UpTo<engine::OnFailure::kWait>("policy", "on_failure", value));
+  return static_cast<engine::OnFailure>(value);
+}
+Result<engine::LossChoice> DecodeLossChoice(std::uint32_t value) {
+  TESSERA_RETURN_IF_ERROR(UpTo<engine::LossChoice::kWait>("decision", "choice", value));
+  return static_cast<engine::LossChoice>(value);
+}
+
 Error Decode(const wire::ErrorReply& in) {
   const bool known = in.code() <= static_cast<std::uint32_t>(ErrorCode::kInternal);
   return Error{known ? static_cast<ErrorCode>(in.code()) : ErrorCode::kInternal, in.message(), {}};

@@ -47,6 +47,8 @@ Result<engine::Proposal> Decode(const wire::ProposeReply& in);
 Result<engine::Check> Decode(const wire::CheckInfo& in);
 Result<std::vector<engine::Check>> Decode(const wire::DoctorReply& in);
 Error Decode(const wire::ErrorReply& in);
+Result<engine::OnFailure> DecodeOnFailure(std::uint32_t value);
+Result<engine::LossChoice> DecodeLossChoice(std::uint32_t value);
 
 /// Decodes messages that have a Decode above, up to the first error.
 template <typename T, typename Messages>

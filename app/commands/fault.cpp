@@ -19,11 +19,15 @@
 namespace tessera::app {
 namespace {
 
+Status checkEmulated(const agents::Profile& profile) {
+  if (!profile.directory.empty()) return OkStatus();
+  return FailedPrecondition(fmt::format("'{}' is not a cluster of emulated devices", profile.name));
+}
+
 int sendFault(const Invocation& call, wire::Request request, const std::string& what) {
   TESSERA_OR_FAILED(auto session, openSession(call));
-  if (session.profile.directory.empty())
-    return failed(FailedPrecondition(
-        fmt::format("'{}' is not a cluster of emulated devices", session.profile.name)));
+  if (const Status emulated = checkEmulated(session.profile); !emulated)
+    return failed(emulated.error());
   TESSERA_OR_FAILED(const auto reply, session.ask(std::move(request)));
   if (call.json)
     printLine({{"done", what}});
@@ -61,14 +65,9 @@ int runKill(const Invocation& call) {
 int runNodeStart(const Invocation& call) {
   TESSERA_OR_USAGE(const auto node, readNode(call.arguments));
   TESSERA_OR_FAILED(const auto profile, findProfile(call.cluster));
-  if (profile.directory.empty())
-    return failed(
-        FailedPrecondition(fmt::format("'{}' is not a cluster of emulated devices", profile.name)));
+  if (const Status emulated = checkEmulated(profile); !emulated) return failed(emulated.error());
   ProgressLine progress(call.json || call.quiet);
-  const Status started = startLocalNode(profile, node, [&](std::int64_t made, std::int64_t total) {
-    if (made < total)
-      progress.show(fmt::format("making memory: {} of {}", formatBytes(made), formatBytes(total)));
-  });
+  const Status started = startLocalNode(profile, node, showMemory(progress));
   progress.clear();
   if (!started) return failed(started.error());
   const std::string what =

@@ -25,6 +25,7 @@
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/paths.h"
 #include "app/commands/process.h"
+#include "app/commands/progress_line.h"
 #include "app/commands/units.h"
 #include "engine/files/absolute_path.h"
 #include "engine/files/whole_file.h"
@@ -254,6 +255,13 @@ Error notUp(const fs::path& directory, int node, const std::string& what) {
       line.empty() ? "; its log is empty" : "; it wrote last: " + line));
 }
 
+Result<engine::ClusterSnapshot> snapshotOf(agents::ClusterClient& client) {
+  wire::Request request;
+  request.mutable_status();
+  TESSERA_TRY(const auto reply, client.CallAndWait(std::move(request), std::chrono::seconds(2)));
+  return agents::Decode(reply.status());
+}
+
 /// Waits until the registrar reports the nodes of `keepers` as alive, with `devices` each.
 Status waitAlive(const agents::Profile& profile, const std::map<int, ProcessId>& keepers,
                  int devices, const MemoryProgress& progress) {
@@ -283,22 +291,20 @@ Status waitAlive(const agents::Profile& profile, const std::map<int, ProcessId>&
   int waitingFor = keepers.begin()->first;
   while (!isOver()) {
     if (const int node = ended(); node >= 0) return notUp(profile.directory, node, "ended");
-    wire::Request request;
-    request.mutable_status();
-    const auto reply = client->CallAndWait(std::move(request), std::chrono::seconds(2));
-    if (reply && reply->has_status()) {
-      TESSERA_TRY(const auto snapshot, agents::Decode(reply->status()));
+    const auto snapshot = snapshotOf(*client);
+    if (snapshot) {
       const auto isReady = [&](const auto& entry) {
-        const auto node = std::ranges::find(snapshot.nodes, entry.first, &engine::NodeStatus::node);
-        return node != snapshot.nodes.end() && node->state == engine::NodeState::kAlive &&
+        const auto node =
+            std::ranges::find(snapshot->nodes, entry.first, &engine::NodeStatus::node);
+        return node != snapshot->nodes.end() && node->state == engine::NodeState::kAlive &&
                std::ssize(node->devices) == devices;
       };
       const auto missing = std::ranges::find_if_not(keepers, isReady);
       if (missing == keepers.end()) return OkStatus();
       waitingFor = missing->first;
-    } else if (!reply && reply.error().code != ErrorCode::kTimeout &&
-               reply.error().code != ErrorCode::kUnavailable) {
-      return reply.error();
+    } else if (snapshot.error().code != ErrorCode::kTimeout &&
+               snapshot.error().code != ErrorCode::kUnavailable) {
+      return snapshot.error();
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
@@ -313,13 +319,10 @@ Status waitMissed(const agents::Profile& profile, int node) {
   TESSERA_TRY(const auto client, agents::ClusterClient::OpenForCommands(profile));
   const auto deadline = Clock::now() + kClusterPatience;
   while (Clock::now() < deadline) {
-    wire::Request request;
-    request.mutable_status();
-    const auto reply = client->CallAndWait(std::move(request), std::chrono::seconds(2));
-    if (!reply || !reply->has_status()) return OkStatus();
-    TESSERA_TRY(const auto snapshot, agents::Decode(reply->status()));
-    const auto found = std::ranges::find(snapshot.nodes, node, &engine::NodeStatus::node);
-    if (found == snapshot.nodes.end() || found->state != engine::NodeState::kAlive)
+    const auto snapshot = snapshotOf(*client);
+    if (!snapshot) return OkStatus();
+    const auto found = std::ranges::find(snapshot->nodes, node, &engine::NodeStatus::node);
+    if (found == snapshot->nodes.end() || found->state != engine::NodeState::kAlive)
       return OkStatus();
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
@@ -338,6 +341,13 @@ std::vector<std::string> stemsIn(const fs::path& folder, bool folders) {
 }
 
 }  // namespace
+
+MemoryProgress showMemory(ProgressLine& line) {
+  return [&line](std::int64_t made, std::int64_t total) {
+    if (made < total)
+      line.show(fmt::format("making memory: {} of {}", formatBytes(made), formatBytes(total)));
+  };
+}
 
 Result<agents::Profile> startLocalCluster(const LocalClusterOptions& options) {
   const fs::path directory = clustersFolder(options.home) / options.name;

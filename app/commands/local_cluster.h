@@ -20,8 +20,12 @@
 
 namespace tessera::app {
 
+class ProgressLine;
+
 /// Called while nodes allocate their memory.
 using MemoryProgress = std::function<void(std::int64_t madeBytes, std::int64_t totalBytes)>;
+/// "making memory: 1.0 GiB of 4.0 GiB". `line` must outlive the result.
+MemoryProgress showMemory(ProgressLine& line);
 
 struct LocalClusterOptions {
   std::string name = "local";

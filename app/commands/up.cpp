@@ -39,10 +39,7 @@ Result<LocalClusterOptions> readUpOptions(const Arguments& arguments) {
 int runUp(const Invocation& call) {
   TESSERA_OR_USAGE(auto options, readUpOptions(call.arguments));
   ProgressLine progress(call.json || call.quiet);
-  options.progress = [&](std::int64_t made, std::int64_t total) {
-    if (made < total)
-      progress.show(fmt::format("making memory: {} of {}", formatBytes(made), formatBytes(total)));
-  };
+  options.progress = showMemory(progress);
   const auto profile = startLocalCluster(options);
   progress.clear();
   if (!profile) return failed(profile.error());

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "ptc/base/median.h"
+
 namespace tessera::engine {
 
 std::vector<SlowRank> FindSlowRanks(const ptc::DeviceMesh& mesh, std::span<const double> busy,
@@ -23,10 +25,8 @@ std::vector<SlowRank> FindSlowRanks(const ptc::DeviceMesh& mesh, std::span<const
       for (const int other : ranks) {
         if (other != rank) others.push_back(busy[static_cast<std::size_t>(other)]);
       }
-      const auto middle = others.begin() + std::ssize(others) / 2;
-      std::nth_element(others.begin(), middle, others.end());
       const SlowRank found{mesh.devices()[static_cast<std::size_t>(rank)],
-                           busy[static_cast<std::size_t>(rank)], *middle};
+                           busy[static_cast<std::size_t>(rank)], UpperMedian(std::move(others))};
       const bool was_slow = std::any_of(before.begin(), before.end(), [&](const SlowRank& b) {
         return b.device == found.device;
       });

@@ -4,7 +4,7 @@
 
 #include <QTest>
 
-#include "tests/support/memory_store.h"
+#include "agents/sim/memory_store.h"
 #include "tests/support/test_main.h"
 
 using namespace tessera;
@@ -17,7 +17,7 @@ const TransactionPart::Terms kTerms{9, "job", 3, "abcd", "the plan"};
 
 // Does at once what an agent does, and records it.
 struct Node {
-  test::MemoryStore disk;
+  sim::MemoryStore disk;
   Status check = OkStatus();
   std::vector<std::string> done;
   std::unique_ptr<TransactionPart> part;
@@ -206,7 +206,7 @@ class TransactionPartTest : public QObject {
   // The rows of an earlier transaction stay if their erasure fails. Its state must not count for
   // the next one: that would be flipped without being filled.
   void theStateOfAnEarlierTransactionIsIgnored() {
-    test::MemoryStore disk;
+    sim::MemoryStore disk;
     disk.rows["txn/state"] = "8 5";
     disk.rows["txn/prepare"] = "9 the plan";
     const auto kept = TransactionPart::Load(disk);
@@ -214,7 +214,7 @@ class TransactionPartTest : public QObject {
   }
 
   void damagedRowsAreNamed() {
-    test::MemoryStore disk;
+    sim::MemoryStore disk;
     disk.rows["txn/prepare"] = "9 the plan";
     disk.rows["txn/state"] = "nine";
     QVERIFY(TransactionPart::Load(disk).error().ToString().find("txn/state") != std::string::npos);

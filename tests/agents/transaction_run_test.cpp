@@ -5,8 +5,8 @@
 #include <QTest>
 
 #include "agents/decision/embedded.h"
+#include "agents/sim/memory_store.h"
 #include "ptc/base/overloaded.h"
-#include "tests/support/memory_store.h"
 #include "tests/support/test_main.h"
 
 using namespace tessera;
@@ -19,7 +19,7 @@ const engine::Coordinator::Setup kThreeNodes{{0, 1, 2}, {0, 1}, {}};
 
 // Records what the run sends, as "prepare 0".
 struct Desk {
-  test::MemoryStore disk;
+  sim::MemoryStore disk;
   EmbeddedRegister decisions{disk};
   std::vector<std::string> sent;
   std::set<std::int32_t> cut;  // nodes that nothing reaches

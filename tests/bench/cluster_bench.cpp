@@ -12,8 +12,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "ptc/base/median.h"
 #include "tests/bench/machine.h"
-#include "tests/bench/median.h"
 #include "tests/support/local_cluster.h"
 
 using namespace tessera::test;
@@ -32,7 +32,7 @@ double MemcpySeconds(std::size_t bytes) {
     seconds.push_back(
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
-  return Median(seconds);
+  return UpperMedian(seconds);
 }
 
 void BenchPause(bool one_host) {
@@ -62,8 +62,8 @@ void BenchPause(bool one_host) {
   fmt::print(
       "pause of gpt-mini, {}, median of 10: 4 -> 8 {:.0f} ms ({:.1f} MiB moved; memcpy of "
       "them {:.1f} ms), 8 -> 4 {:.0f} ms\n",
-      one_host ? "one host" : "two hosts over loopback", 1e3 * Median(grow),
-      static_cast<double>(bytes) / (1 << 20), 1e3 * copy, 1e3 * Median(shrink));
+      one_host ? "one host" : "two hosts over loopback", 1e3 * UpperMedian(grow),
+      static_cast<double>(bytes) / (1 << 20), 1e3 * copy, 1e3 * UpperMedian(shrink));
 }
 
 /// Seconds a step: median over steps 5 to 25 of one process without an agent.
@@ -84,7 +84,7 @@ double SoloStep() {
     }
   }
   solo.waitForFinished(60000);
-  return Median(seconds);
+  return UpperMedian(seconds);
 }
 
 double AgentStep() {
@@ -103,7 +103,7 @@ double AgentStep() {
     const double rate = row["tokens_per_second"].get<double>();
     if (rate > 0) seconds.push_back(16.0 * 128 / rate);
   }
-  return Median(seconds);
+  return UpperMedian(seconds);
 }
 
 void BenchAgent() {
@@ -115,7 +115,7 @@ void BenchAgent() {
   fmt::print(
       "step of gpt-mini, one rank, median of 3 runs of 20 steps: alone {:.0f} ms, under an "
       "agent {:.0f} ms, ratio {:.3f}\n",
-      1e3 * Median(solo), 1e3 * Median(agent), Median(agent) / Median(solo));
+      1e3 * UpperMedian(solo), 1e3 * UpperMedian(agent), UpperMedian(agent) / UpperMedian(solo));
 }
 
 void BenchSteps(const char* mesh, int devices) {

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "engine/copy/fused.h"
+#include "ptc/base/median.h"
 #include "ptc/digest.h"
 #include "tests/bench/machine.h"
-#include "tests/bench/median.h"
 
 using namespace tessera;
 using engine::CellView;
@@ -26,7 +26,7 @@ using ptc::Box;
 
 namespace {
 
-using tessera::test::Median;
+using tessera::UpperMedian;
 
 constexpr std::int64_t kCellBytes = std::int64_t{16} << 20;
 constexpr std::int64_t kBufferBytes = std::int64_t{256} << 20;  // above any cache
@@ -111,10 +111,10 @@ int main() {
       digest_s.push_back(digest_time);
       checksum_s.push_back(checksum_time);
     }
-    const double base = Median(memcpy_s);
+    const double base = UpperMedian(memcpy_s);
     const auto column = [base](const std::vector<double>& seconds) {
       char text[32];
-      const double median = Median(seconds);
+      const double median = UpperMedian(seconds);
       std::snprintf(text, sizeof(text), "%5.1f  (%4.2f)", kBufferBytes / median / 1e9,
                     base / median);
       return std::string(text);

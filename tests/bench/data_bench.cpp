@@ -23,8 +23,8 @@
 #include "engine/data/local_source.h"
 #include "engine/data/permutation.h"
 #include "engine/files/descriptor.h"
+#include "ptc/base/median.h"
 #include "tests/bench/machine.h"
-#include "tests/bench/median.h"
 #include "tests/engine/data/data_files.h"
 
 using namespace tessera;
@@ -32,7 +32,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-using tessera::test::Median;
+using tessera::UpperMedian;
 
 constexpr int kRounds = 9;
 constexpr std::int64_t kSequence = 2048;
@@ -62,7 +62,7 @@ void BenchOrder() {
       raw.push_back(Seconds([&] { std::memcpy(copy.data(), images.data(), 8 * images.size()); }));
     }
     const auto rate = [&](const std::vector<double>& s) {
-      return static_cast<double>(images.size()) / Median(s) / 1e6;
+      return static_cast<double>(images.size()) / UpperMedian(s) / 1e6;
     };
     fmt::print("{:16} | {:10.1f} M {:10.1f} M\n", size, rate(ours), rate(raw));
   }
@@ -129,7 +129,7 @@ void BenchSet(const Set& set) {
     }));
   }
   const auto rate = [&](const std::vector<double>& seconds) {
-    return static_cast<double>(count * kSequence) / Median(seconds) / 1e6;
+    return static_cast<double>(count * kSequence) / UpperMedian(seconds) / 1e6;
   };
   fmt::print("{:>14} | {:8.0f} M {:8.0f} M ({:4.2f}) {:8.0f} M ({:4.2f}) {:8.1f} ms{}\n", set.name,
              rate(ours), rate(pread), rate(ours) / rate(pread), rate(copying),

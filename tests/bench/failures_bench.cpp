@@ -17,8 +17,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "ptc/base/median.h"
 #include "tests/bench/machine.h"
-#include "tests/bench/median.h"
 #include "tests/support/local_cluster.h"
 #include "tests/support/send_signal.h"
 
@@ -69,7 +69,7 @@ void BenchCrashedRank() {
     seconds.push_back(SecondsSince(begin));
     cluster.GoesOn(kJob, 12);
   }
-  fmt::print("a crashed rank of 4, training again: {:.2f} s (median of 5)\n", Median(seconds));
+  fmt::print("a crashed rank of 4, training again: {:.2f} s (median of 5)\n", UpperMedian(seconds));
 }
 
 void BenchLostDevice() {
@@ -87,7 +87,7 @@ void BenchLostDevice() {
     seconds.push_back(SecondsSince(begin));
   }
   fmt::print("one of 8 GPUs lost, policy shrink, training again: {:.2f} s (median of 3)\n",
-             Median(seconds));
+             UpperMedian(seconds));
 }
 
 /// Sums of the phases of the transactions in the history, oldest first.
@@ -117,7 +117,7 @@ void BenchEmptyTransaction() {
   fmt::print(
       "a transaction that moves nothing, 2 agents, paused job: {:.0f} ms, {:.0f} ms without "
       "building the process groups (median of {})\n",
-      1e3 * Median(all), 1e3 * Median(without_groups), all.size());
+      1e3 * UpperMedian(all), 1e3 * UpperMedian(without_groups), all.size());
 }
 
 void BenchRollBack() {
@@ -139,7 +139,7 @@ void BenchRollBack() {
   for (const Json& phases : Phases(cluster)) {
     if (phases.contains("rolling_back")) seconds.push_back(phases["rolling_back"].get<double>());
   }
-  fmt::print("roll back of a transfer: {:.0f} ms (median of {})\n", 1e3 * Median(seconds),
+  fmt::print("roll back of a transfer: {:.0f} ms (median of {})\n", 1e3 * UpperMedian(seconds),
              seconds.size());
 }
 

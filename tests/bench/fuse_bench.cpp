@@ -24,12 +24,12 @@
 #include <vector>
 
 #include "agents/fuse/mount_point.h"
+#include "ptc/base/median.h"
 #include "tests/bench/machine.h"
-#include "tests/bench/median.h"
 
 namespace {
 
-using tessera::test::Median;
+using tessera::UpperMedian;
 
 constexpr std::int64_t kRows = 16384, kColumns = 4096;  // "w" has 256 MiB
 constexpr std::size_t kBlock = 1 << 20;
@@ -222,8 +222,9 @@ void Writes(Server& server, const std::string& copy) {
     cpu.push_back((server.Cpu() - before) / (static_cast<double>(bytes.size()) / 1e9));
   }
   std::printf("%-6s %-34s %7.2f GB/s  %5.2f x tmpfs  (>= 1.5 GB/s)\n", "",
-              "hand-in, with its checks", Median(mount) / 1e9, Median(mount) / Median(tmpfs));
-  std::printf("%-6s %-34s %7.3f s a GB\n", "", "CPU of the server", Median(cpu));
+              "hand-in, with its checks", UpperMedian(mount) / 1e9,
+              UpperMedian(mount) / UpperMedian(tmpfs));
+  std::printf("%-6s %-34s %7.3f s a GB\n", "", "CPU of the server", UpperMedian(cpu));
 }
 
 double ListSeconds(const std::string& folder, int expected) {
@@ -252,18 +253,18 @@ void CopyFile(const std::string& from, const std::string& to) {
 }
 
 void Print(const char* what, const Figures& f) {
-  const double tmpfs = Median(f.tmpfs), cached = Median(f.cached);
+  const double tmpfs = UpperMedian(f.tmpfs), cached = UpperMedian(f.cached);
   const auto line = [&](const char* name, double rate, double ratio, const char* to) {
     std::printf("%-6s %-34s %7.2f GB/s  %5.2f x %s\n", what, name, rate / 1e9, ratio, to);
   };
   line("tmpfs, one reader", tmpfs, 1, "tmpfs");
   line("through the page cache", cached, cached / tmpfs, "tmpfs  (>= 0.4 as root)");
-  line("again, from the page cache", Median(f.again), Median(f.again) / tmpfs, "tmpfs");
-  line("O_DIRECT", Median(f.direct), Median(f.direct) / tmpfs, "tmpfs  (>= 0.7)");
-  line("two readers, page cache", Median(f.two), Median(f.two) / cached, "one  (>= 1.2)");
+  line("again, from the page cache", UpperMedian(f.again), UpperMedian(f.again) / tmpfs, "tmpfs");
+  line("O_DIRECT", UpperMedian(f.direct), UpperMedian(f.direct) / tmpfs, "tmpfs  (>= 0.7)");
+  line("two readers, page cache", UpperMedian(f.two), UpperMedian(f.two) / cached, "one  (>= 1.2)");
   std::printf("%-6s %-34s %7.3f ms    (<= 1 ms)\n", what, "one row of 16 KiB of 256 MiB",
-              Median(f.row) * 1e3);
-  std::printf("%-6s %-34s %7.3f s a GB\n", what, "CPU of the server", Median(f.cpu));
+              UpperMedian(f.row) * 1e3);
+  std::printf("%-6s %-34s %7.3f s a GB\n", what, "CPU of the server", UpperMedian(f.cpu));
 }
 
 }  // namespace
@@ -296,7 +297,7 @@ int main() {
     std::vector<double> seconds;
     for (int i = 0; i < 3; ++i) seconds.push_back(ListSeconds(server.Path("jobs/a/ranks"), 10000));
     std::printf("%-6s %-34s %7.3f s first, %.3f s again  (<= 0.5)\n", "",
-                "10,000 entries and stat of each", seconds.front(), Median(seconds));
+                "10,000 entries and stat of each", seconds.front(), UpperMedian(seconds));
   }
   ::unlink(copy.c_str());
   ::rmdir(point.c_str());

@@ -49,8 +49,8 @@ Status Sum(Collective& group, std::span<float> values) { return group.AllReduceS
 using Operation = Status (*)(Collective&, std::span<float>);
 
 /// Median milliseconds of `times` runs of an operation, as rank 0 sees it.
-double Median(const std::vector<CollectivePtr>& groups, Operation operation, std::size_t floats,
-              int times) {
+double MillisecondsOf(const std::vector<CollectivePtr>& groups, Operation operation,
+                      std::size_t floats, int times) {
   std::vector<double> milliseconds;
   std::vector<std::jthread> threads;
   for (const CollectivePtr& group : groups) {
@@ -122,8 +122,9 @@ int main() {
       for (int turn = 0; turn < kTurns; ++turn) {
         fmt::print("{} ranks, {}:", ranks, measured.name);
         for (std::size_t i = 0; i < groups.size(); ++i) {
-          fmt::print("  {} {:.3f}", transports[i].name,
-                     Median(groups[i], measured.operation, measured.floats, measured.times));
+          fmt::print(
+              "  {} {:.3f}", transports[i].name,
+              MillisecondsOf(groups[i], measured.operation, measured.floats, measured.times));
         }
         fmt::print("\n");
         std::fflush(stdout);

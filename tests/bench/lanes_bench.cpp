@@ -18,15 +18,15 @@
 
 #include "agents/net/lanes.h"
 #include "agents/net/loop.h"
+#include "ptc/base/median.h"
 #include "tests/bench/machine.h"
-#include "tests/bench/median.h"
 
 using namespace tessera;
 using namespace tessera::agents;
 
 namespace {
 
-using tessera::test::Median;
+using tessera::UpperMedian;
 
 constexpr std::int64_t kCellBytes = std::int64_t{16} << 20;
 constexpr std::int64_t kBytes = std::int64_t{256} << 20;  // above any cache
@@ -178,7 +178,8 @@ int main() {
           ours.push_back(LaneRate(ends, memory, lanes, window));
         }
         std::printf("%-8s %-6d %-7d %8.2f %8.2f %7.2f\n", curve ? "curve" : "plain", lanes, window,
-                    Median(bare) / 1e9, Median(ours) / 1e9, Median(ours) / Median(bare));
+                    UpperMedian(bare) / 1e9, UpperMedian(ours) / 1e9,
+                    UpperMedian(ours) / UpperMedian(bare));
       }
     }
   }

@@ -14,12 +14,12 @@
 #include <string>
 #include <vector>
 
+#include "ptc/base/median.h"
 #include "tests/bench/machine.h"
-#include "tests/bench/median.h"
 
 namespace {
 
-using tessera::test::Median;
+using tessera::UpperMedian;
 
 namespace fs = std::filesystem;
 
@@ -106,7 +106,7 @@ int main() {
   fmt::print(
       "reshard {:.2f} GB/s, cp {:.2f} GB/s, ratio {:.2f} (at least 0.5), peak RSS {} MiB "
       "(at most 1088)\n",
-      bytes / Median(ours) / 1e9, bytes / Median(copies) / 1e9, Median(copies) / Median(ours),
-      peak_kib / 1024);
+      bytes / UpperMedian(ours) / 1e9, bytes / UpperMedian(copies) / 1e9,
+      UpperMedian(copies) / UpperMedian(ours), peak_kib / 1024);
   return 0;
 }

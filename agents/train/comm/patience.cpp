@@ -2,7 +2,8 @@
 #include "agents/train/comm/patience.h"
 
 #include <algorithm>
-#include <vector>
+
+#include "ptc/base/median.h"
 
 namespace tessera::agents::train {
 namespace {
@@ -17,10 +18,8 @@ void Patience::Note(std::chrono::duration<double> step) {
   recent_.push_back(step.count());
   if (recent_.size() > kMost) recent_.pop_front();
   if (recent_.size() < kFewest) return;
-  std::vector<double> sorted(recent_.begin(), recent_.end());
-  const auto middle = sorted.begin() + std::ssize(sorted) / 2;
-  std::nth_element(sorted.begin(), middle, sorted.end());
-  const std::chrono::duration<double> wanted(kSteps * *middle);
+  const std::chrono::duration<double> wanted(kSteps *
+                                             UpperMedian({recent_.begin(), recent_.end()}));
   limit_ = std::max(kLeast, std::chrono::ceil<Milliseconds>(wanted));
 }
 

@@ -2,24 +2,32 @@
 #pragma once
 
 /// \file
-/// A durable store in memory whose writes can fail.
+/// The disk of a simulated process: it survives the process, its writes can fail, and for the test
+/// of the simulator it can lose them.
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "engine/history/durable_store.h"
 
-namespace tessera::test {
+namespace tessera::agents::sim {
 
 class MemoryStore : public engine::DurableStore {
  public:
   std::map<std::string, std::string, std::less<>> rows;
   /// Writes of keys that begin with this fail and have no effect. nullopt: none fails.
   std::optional<std::string> refused;
+  /// A row with this key and value is reported as written, and is not.
+  std::function<bool(std::string_view key, std::string_view value)> loses;
 
   Status Put(std::string_view key, std::string_view value) override {
     TESSERA_RETURN_IF_ERROR(Check(key));
-    rows.insert_or_assign(std::string(key), std::string(value));
+    if (!loses || !loses(key, value)) rows.insert_or_assign(std::string(key), std::string(value));
     return OkStatus();
   }
   Result<std::string> PutIfAbsent(std::string_view key, std::string_view value) override {
@@ -37,16 +45,17 @@ class MemoryStore : public engine::DurableStore {
   }
   Result<std::vector<std::pair<std::string, std::string>>> List(std::string_view prefix) override {
     std::vector<std::pair<std::string, std::string>> found;
-    for (const auto& [key, value] : rows)
+    for (const auto& [key, value] : rows) {
       if (key.starts_with(prefix)) found.emplace_back(key, value);
+    }
     return found;
   }
 
  private:
   Status Check(std::string_view key) const {
     if (!refused || !key.starts_with(*refused)) return OkStatus();
-    return Unavailable("the disk is full");
+    return ResourceExhausted("the disk is full");
   }
 };
 
-}  // namespace tessera::test
+}  // namespace tessera::agents::sim
