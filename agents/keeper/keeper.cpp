@@ -52,6 +52,8 @@ constexpr milliseconds kDrainPeriod{250};
 constexpr std::chrono::seconds kStartExtension{30};  // longer than a report of progress takes
 constexpr milliseconds kMemoryReportPeriod{1000};
 constexpr int kPipeBytes = 256 << 10;
+constexpr std::size_t kMostKept = 256;
+constexpr std::size_t kLongestName = 256;
 
 class Keeper {
  public:
@@ -83,7 +85,9 @@ class Keeper {
   void Send(const wire::KeeperToAgent& message, int fd = -1);
   void Flush();
   void ReadAgent();
-  void Handle(const wire::AgentToKeeper& request);
+  /// `received`: the descriptor that came with the request, if any.
+  void Handle(const wire::AgentToKeeper& request, UniqueFd received);
+  Status Keep(const std::string& name, UniqueFd fd);
   Result<std::int64_t> Spawn(const wire::KeeperSpawn& spawn);
   Status Signal(std::int64_t pid, int signal);
   Status Acknowledge(std::int64_t pid);
@@ -99,7 +103,8 @@ class Keeper {
   UniqueFd lock_;
   UniqueFd signals_;
   std::vector<Arena> arenas_;
-  std::map<std::int64_t, Rank> ranks_;  // alive, or with an exit that is not acknowledged
+  std::map<std::string, UniqueFd> kept_;  // for later agents
+  std::map<std::int64_t, Rank> ranks_;    // alive, or with an exit that is not acknowledged
 
   pid_t agent_ = -1;
   UniqueFd agent_socket_;
@@ -274,6 +279,11 @@ void Keeper::StartAgent() {
     Send(message, arenas_[d].fd.get());
   }
   for (const auto& [rank_pid, rank] : ranks_) Send(Describe(rank_pid, rank), rank.output.get());
+  for (const auto& [name, fd] : kept_) {
+    wire::KeeperToAgent message;
+    message.mutable_kept()->set_name(name);
+    Send(message, fd.get());
+  }
   wire::KeeperToAgent ready;
   ready.mutable_ready();
   Send(ready);
@@ -343,11 +353,11 @@ void Keeper::ReadAgent() {
                       (*packet)->bytes.size()));
       continue;
     }
-    Handle(request);
+    Handle(request, (*packet)->fds.empty() ? UniqueFd() : std::move((*packet)->fds.front()));
   }
 }
 
-void Keeper::Handle(const wire::AgentToKeeper& request) {
+void Keeper::Handle(const wire::AgentToKeeper& request, UniqueFd received) {
   wire::KeeperToAgent reply;
   int fd = -1;
   Status done = OkStatus();
@@ -367,6 +377,14 @@ void Keeper::Handle(const wire::AgentToKeeper& request) {
       break;
     case wire::AgentToKeeper::kAcknowledge:
       done = Acknowledge(request.acknowledge().pid());
+      break;
+    case wire::AgentToKeeper::kKeep:
+      done = Keep(request.keep().name(), std::move(received));
+      break;
+    case wire::AgentToKeeper::kDrop:
+      if (kept_.erase(request.drop().name()) == 0) {
+        done = NotFound(fmt::format("nothing is kept as '{}'", request.drop().name()));
+      }
       break;
     case wire::AgentToKeeper::kShutdown:
       ending_ = true;
@@ -434,6 +452,19 @@ Status Keeper::Acknowledge(std::int64_t pid) {
   if (!found->second.exited)
     return FailedPrecondition(fmt::format("process {} has not ended", pid));
   ranks_.erase(found);
+  return OkStatus();
+}
+
+Status Keeper::Keep(const std::string& name, UniqueFd fd) {
+  if (!fd) return InvalidArgument(fmt::format("'{}' comes without a descriptor", name));
+  if (name.empty() || name.size() > kLongestName) {
+    return InvalidArgument(
+        fmt::format("a name of {} bytes: from 1 to {} are taken", name.size(), kLongestName));
+  }
+  if (kept_.size() >= kMostKept && !kept_.contains(name)) {
+    return ResourceExhausted(fmt::format("{} descriptors are kept already", kMostKept));
+  }
+  kept_.insert_or_assign(name, std::move(fd));
   return OkStatus();
 }
 

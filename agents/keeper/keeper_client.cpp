@@ -49,8 +49,9 @@ struct KeeperClient::Impl {
   ~Impl();
 
   Result<Incoming> Next(Loop::Clock::time_point deadline);
-  Result<Incoming> Call(wire::AgentToKeeper& request);
-  Status CallForDone(wire::AgentToKeeper& request);
+  /// `fd` is sent with the request; -1: none.
+  Result<Incoming> Call(wire::AgentToKeeper& request, int fd = -1);
+  Status CallForDone(wire::AgentToKeeper& request, int fd = -1);
   Status ReadInventory();
   Tracked& Track(const wire::KeeperRank& rank, UniqueFd output);
   void Later(std::function<void()> task);
@@ -65,6 +66,7 @@ struct KeeperClient::Impl {
   UniqueFd socket;
   std::vector<UniqueFd> arena_fds;
   std::vector<Arena> arenas;
+  std::map<std::string, UniqueFd> kept;  // by earlier agents; taken once
   std::map<std::int64_t, Tracked> ranks;
   std::deque<std::int64_t> ended;  // exits not yet reported to the handler
   std::uint64_t sequence = 0;
@@ -104,10 +106,12 @@ Result<Incoming> KeeperClient::Impl::Next(Loop::Clock::time_point deadline) {
 }
 
 // Exits that arrive meanwhile are queued, because no handler runs inside a call.
-Result<Incoming> KeeperClient::Impl::Call(wire::AgentToKeeper& request) {
+Result<Incoming> KeeperClient::Impl::Call(wire::AgentToKeeper& request, int fd) {
   if (!socket) return Cancelled("the keeper is gone");
   request.set_sequence(++sequence);
-  TESSERA_RETURN_IF_ERROR(SendPacket(socket.get(), request.SerializeAsString()));
+  TESSERA_RETURN_IF_ERROR(
+      SendPacket(socket.get(), request.SerializeAsString(),
+                 fd < 0 ? std::span<const int>() : std::span<const int>(&fd, 1)));
   const auto deadline = Loop::Now() + kAnswerLimit;
   while (true) {
     TESSERA_TRY(Incoming incoming, Next(deadline));
@@ -127,8 +131,8 @@ Result<Incoming> KeeperClient::Impl::Call(wire::AgentToKeeper& request) {
   }
 }
 
-Status KeeperClient::Impl::CallForDone(wire::AgentToKeeper& request) {
-  const auto answer = Call(request);
+Status KeeperClient::Impl::CallForDone(wire::AgentToKeeper& request, int fd) {
+  const auto answer = Call(request, fd);
   if (!answer) return answer.error();
   return OkStatus();
 }
@@ -168,6 +172,8 @@ Status KeeperClient::Impl::ReadInventory() {
       arena_fds.push_back(std::move(incoming.fd));
     } else if (message.has_rank()) {
       Track(message.rank(), std::move(incoming.fd));
+    } else if (message.has_kept() && incoming.fd) {
+      kept.emplace(message.kept().name(), std::move(incoming.fd));
     } else if (message.has_exited()) {
       MarkEnded(message.exited().pid(), message.exited().status());
     }
@@ -319,6 +325,20 @@ Status KeeperClient::Acknowledge(std::int64_t pid) {
   }
   return OkStatus();
 }
+
+Status KeeperClient::Keep(const std::string& name, int fd) {
+  wire::AgentToKeeper message;
+  message.mutable_keep()->set_name(name);
+  return impl_->CallForDone(message, fd);
+}
+
+Status KeeperClient::Drop(const std::string& name) {
+  wire::AgentToKeeper message;
+  message.mutable_drop()->set_name(name);
+  return impl_->CallForDone(message);
+}
+
+std::map<std::string, UniqueFd> KeeperClient::TakeKept() { return std::move(impl_->kept); }
 
 Status KeeperClient::Shutdown() {
   wire::AgentToKeeper message;

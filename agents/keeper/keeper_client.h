@@ -6,10 +6,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "agents/keeper/packet.h"
 #include "agents/net/loop.h"
 #include "ptc/base/result.h"
 
@@ -68,6 +70,16 @@ class KeeperClient {
   /// Makes the keeper forget the exit.
   /// \error kNotFound; kFailedPrecondition if it has not ended
   Status Acknowledge(std::int64_t pid);
+  /// Makes the keeper hold a duplicate of `fd` for later agents of this node. A descriptor that it
+  /// holds under the same name is closed.
+  /// \error kResourceExhausted if it holds 256; kInvalidArgument for a name that is empty or longer
+  ///     than 256 bytes
+  Status Keep(const std::string& name, int fd);
+  /// Closes what the keeper holds under this name.
+  /// \error kNotFound
+  Status Drop(const std::string& name);
+  /// The descriptors that earlier agents gave to the keeper, by name. Empty after the first call.
+  std::map<std::string, UniqueFd> TakeKept();
   /// Ends the node: the keeper kills the ranks, then sends this agent SIGTERM.
   Status Shutdown();
   /// The keeper kills itself with SIGKILL, so the node is lost. Returns only on failure.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "agents/net/lanes.h"
+#include "agents/wire/tessera/wire/view.pb.h"
 #include "engine/copy/cell_view.h"
 #include "engine/store/arena.h"
 #include "engine/store/piece_table.h"
@@ -47,6 +48,12 @@ struct MoveContext {
     std::string public_key;
   };
   std::optional<HandIn> hand_in = {};
+  /// Present: the state comes from a snapshot.
+  struct Snapshot {
+    wire::ViewReply shares;
+    std::string machine;  // identity of this machine
+  };
+  std::optional<Snapshot> snapshot = {};
   std::vector<ptc::DeviceId> lost = {};  // of the old layout; their state is of no use
 
   const ptc::TensorSpec& SpecOf(int tensor) const {

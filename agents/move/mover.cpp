@@ -69,8 +69,11 @@ MoveResult Mover::Run(const std::stop_token& stop) {
   MoveResult result;
   // Before any copy, so that replicas and arrived cells can be compared with the sources.
   result.status = DigestAll(stop, Side::kOld, result.before);
-  if (!result.status || context_->plan.moves.empty()) return result;
-  result.status = context_->hand_in ? Refill(stop, result) : Transfer(stop, result);
+  const ptc::Plan& plan = context_->plan;
+  if (!result.status || (plan.moves.empty() && plan.reads.empty())) return result;
+  result.status = context_->hand_in    ? Refill(stop, result)
+                  : context_->snapshot ? ReadSnapshot(stop)
+                                       : Transfer(stop, result);
   if (result.status) result.status = DigestAll(stop, Side::kNew, result.after);
   return result;
 }

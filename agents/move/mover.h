@@ -5,7 +5,8 @@
 /// Carries out one node's part of a plan while the job is paused: computes the digests of the old
 /// pieces, copies cells within the host, receives the others over lanes, compares them with their
 /// sources, forwards relayed cells between its own devices, and computes the digests of the new
-/// pieces. For a hand-in it fetches all state from the client instead. Old pieces are only read.
+/// pieces. For a hand-in it fetches all state from the client instead, for a job that returns to a
+/// snapshot from the nodes that hold it. Old pieces are only read.
 
 #include <atomic>
 #include <functional>
@@ -51,7 +52,7 @@ class Mover {
   void Cancel();
   /// Fixed after construction; the counters grow. Any thread.
   const std::vector<std::unique_ptr<MoveFlow>>& flows() const { return flows_; }
-  /// Bytes of a hand-in that have arrived. Any thread.
+  /// Bytes of a hand-in or a snapshot that have arrived. Any thread.
   std::int64_t storage_done() const { return storage_done_; }
 
  private:
@@ -67,6 +68,7 @@ class Mover {
   Status FetchCells(const std::stop_token& stop, const LaneKey& key,
                     std::vector<FetchBatch> batches, Progress progress);
   Status Refill(const std::stop_token& stop, MoveResult& result);
+  Status ReadSnapshot(const std::stop_token& stop);
   Status Verify(const std::stop_token& stop, MoveResult& result);
   Status Forward(const std::stop_token& stop);
   MoveFlow* FlowOf(ptc::DeviceId source, ptc::DeviceId destination);

@@ -48,6 +48,7 @@ std::string ToText(const JobTableRow& row) {
   json["attempt"] = row.attempt;
   json["waits"] = row.waits;
   json["usual_step_seconds"] = row.usual_step_seconds;
+  json["snapshots"] = ToString(row.snapshots);
   return JsonLine(json);
 }
 
@@ -75,6 +76,8 @@ Result<JobTableRow> ParseJobTableRow(const std::string& key, const std::string& 
     row.attempt = json.value("attempt", std::int64_t{0});
     row.waits = json.value("waits", false);
     row.usual_step_seconds = json.value("usual_step_seconds", 1.0);
+    TESSERA_TRY(row.snapshots,
+                engine::ParseSnapshotEvery(json.value("snapshots", std::string("off"))));
     TESSERA_TRY(row.state, engine::ParseJobState(json.at("state").get<std::string>()));
     return row;
   } catch (const nlohmann::json::exception& error) {

@@ -35,6 +35,7 @@ struct JobTableRow {
   std::int64_t attempt = 0;   // of its ranks; exits of earlier attempts do not count
   bool waits = false;         // someone chose to wait for its lost devices
   double usual_step_seconds = 1;
+  engine::SnapshotEvery snapshots = {};
 };
 
 std::string ToText(const JobRow& row);

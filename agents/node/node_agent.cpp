@@ -94,6 +94,13 @@ Status NodeAgent::Open() {
   }
   ClearHolds();
   views_ = std::make_unique<ViewStore>(loop_, std::chrono::seconds(config_.view_lease_seconds));
+  SnapshotStore::World world;
+  world.keep = [this](const std::string& name, int fd) { return keeper_->Keep(name, fd); };
+  world.drop = [this](const std::string& name) { return keeper_->Drop(name); };
+  world.journal = journal_.get();
+  world.machine = engine::MachineIdentity();
+  snapshots_ = std::make_unique<SnapshotStore>(loop_, std::move(world), keys_);
+  TESSERA_RETURN_IF_ERROR(snapshots_->Recover(config_.node, keeper_->TakeKept()));
   TESSERA_RETURN_IF_ERROR(RecoverRanks());
   TESSERA_RETURN_IF_ERROR(RecoverTxn());
   TESSERA_TRY(rank_port_,
@@ -206,6 +213,7 @@ void NodeAgent::SendRegister() {
   r->set_keeper_pid(getppid());
   r->set_incarnation(incarnation_);
   FillDevices(r->mutable_devices());
+  snapshots_->Describe(r->mutable_snapshots());
   for (const auto& [name, job] : jobs_) {
     auto* row = r->add_jobs();
     row->set_job(name);
@@ -233,6 +241,7 @@ void NodeAgent::SendHeartbeat() {
   wire::FromNode message;
   FillDevices(message.mutable_heartbeat()->mutable_devices());
   message.mutable_heartbeat()->set_view_bytes(views_->size_bytes());
+  snapshots_->Describe(message.mutable_heartbeat()->mutable_snapshots());
   Send(std::move(message));
 }
 
@@ -331,6 +340,11 @@ void NodeAgent::OnMessage(const wire::ToNode& m) {
       return;
     case wire::ToNode::kReleaseViews:
       for (const std::uint64_t view : m.release_views().views()) views_->Release(view);
+      return;
+    case wire::ToNode::kCompleteSnapshot:
+      return OnCompleteSnapshot(m.complete_snapshot());
+    case wire::ToNode::kDropSnapshots:
+      for (const std::uint64_t id : m.drop_snapshots().views()) snapshots_->Drop(id);
       return;
     case wire::ToNode::kFinishUpdate:
       return OnFinishUpdate(m.finish_update());

@@ -27,6 +27,7 @@
 #include "agents/node/peers.h"
 #include "agents/node/rendezvous_relay.h"
 #include "agents/node/transaction_part.h"
+#include "agents/views/snapshot_store.h"
 #include "agents/views/view_store.h"
 #include "agents/wire/tessera/wire/node.pb.h"
 #include "engine/cluster/snapshot.h"
@@ -165,6 +166,7 @@ class NodeAgent {
   /// \error kFailedPrecondition if this node holds another epoch than the one in `message`
   Result<ViewTask> MakeViewTask(const wire::TakeView& message);
   void OnTakeView(const wire::TakeView& message);
+  void OnCompleteSnapshot(const wire::CompleteSnapshot& message);
   void ClearHolds();
 
   // ---- transaction (node_txn.cpp)
@@ -234,9 +236,12 @@ class NodeAgent {
   RendezvousRelay rendezvous_{[this](wire::FromNode message) { Send(std::move(message)); }};
   std::map<std::uint64_t, std::unique_ptr<Mover>> digest_runs_;
   std::uint64_t next_digest_run_ = 1;
-  std::unique_ptr<ViewStore> views_;  // outlives the lanes that serve it
-  std::optional<std::pair<std::uint64_t, std::shared_ptr<const engine::ViewPlan>>>
-      view_plan_;  // the last plan, with the hash of its layout
+  std::unique_ptr<ViewStore> views_;          // outlives the lanes that serve it
+  std::unique_ptr<SnapshotStore> snapshots_;  // likewise
+  /// The last plan, with the hash of its layout.
+  using KnownPlan =
+      std::optional<std::pair<std::uint64_t, std::shared_ptr<const engine::ViewPlan>>>;
+  KnownPlan view_plan_, snapshot_plan_;
 
   struct Serving;  // what lanes serve now, shared with their threads
   std::shared_ptr<Serving> serving_;

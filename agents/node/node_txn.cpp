@@ -59,11 +59,14 @@ void NodeAgent::SetServing(std::shared_ptr<const MoveContext> context) {
 
 std::function<Result<SourceCell>(const LaneKey&, std::int64_t)> NodeAgent::MakeResolver() {
   serving_ = std::make_shared<Serving>();
-  return [serving = serving_, views = views_.get()](const LaneKey& key,
-                                                    std::int64_t move) -> Result<SourceCell> {
+  return [serving = serving_, views = views_.get(), snapshots = snapshots_.get()](
+             const LaneKey& key, std::int64_t move) -> Result<SourceCell> {
     if (IsLinkProbe(key)) return serving->links.Cell();
     if (key.attempt == kViewAttempt) {
-      return views->Resolve(static_cast<std::uint64_t>(key.transaction), move);
+      const auto id = static_cast<std::uint64_t>(key.transaction);
+      auto cell = views->Resolve(id, move);
+      const bool unknown = !cell && cell.error().code == ErrorCode::kNotFound;
+      return unknown ? snapshots->Resolve(id, move) : std::move(cell);
     }
     std::shared_ptr<const MoveContext> context;
     {
@@ -391,6 +394,7 @@ std::shared_ptr<const MoveContext> NodeAgent::MakeContext() const {
                                    peer.public_key(),
                                    {peer.arena_paths().begin(), peer.arena_paths().end()}};
   }
+  if (p.has_snapshot()) context->snapshot = {p.snapshot(), engine::MachineIdentity()};
   if (p.has_hand_in()) {
     const wire::HandInSource& source = p.hand_in();
     context->hand_in = {static_cast<std::int64_t>(source.hand_in()),
@@ -464,8 +468,8 @@ void NodeAgent::FlipAndAdopt(std::int64_t step) {
       continue;
     store_->Flip(device, table, p.timeline(), step);
   }
-  // The reported steps after the handed-in step belong to the old timeline.
-  if (p.has_hand_in()) recent_steps_.erase(p.job());
+  // The reported steps after the step of that state belong to the old timeline.
+  if (p.has_hand_in() || p.has_snapshot()) recent_steps_.erase(p.job());
   const bool stays = !LocalOf(*txn_->to).empty();
   if (stays) {
     const auto old = jobs_.find(p.job());

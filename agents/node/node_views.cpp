@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes this node's shares of views, on request of the registrar.
+// Takes this node's shares of views and snapshots, on request of the registrar.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,17 +34,21 @@ Result<ViewTask> NodeAgent::MakeViewTask(const wire::TakeView& m) {
         fmt::format("job '{}' is in epoch {} on this node, the view needs epoch {}", m.job(),
                     row.epoch, m.epoch()));
   }
-  if (!view_plan_ || view_plan_->first != m.layout_hash()) {
-    view_plan_.emplace(m.layout_hash(), std::make_shared<const engine::ViewPlan>(row.layout));
+  auto& known = m.snapshot() ? snapshot_plan_ : view_plan_;
+  if (!known || known->first != m.layout_hash()) {
+    known.emplace(m.layout_hash(), std::make_shared<const engine::ViewPlan>(
+                                       m.snapshot() ? engine::ViewPlan::OfSnapshot(row.layout)
+                                                    : engine::ViewPlan(row.layout)));
   }
-  ViewTask task{m.job(), row.layout, view_plan_->second, {}, {}, {}};
+  ViewTask task{m.job(), row.layout, known->second, {}, {}, {}};
   task.stamp = {m.view(),        m.epoch(),         m.timeline(), m.step(),
                 m.layout_hash(), task.plan->hash(), config_.node};
   task.deadline = Loop::Now() + std::chrono::duration_cast<Loop::Clock::duration>(
                                     std::chrono::duration<double>(m.deadline()));
   std::set<ptc::DeviceId> contributors;
   for (const engine::ViewCell& cell : task.plan->cells()) {
-    if (cell.device.node == config_.node) contributors.insert(cell.device);
+    const bool copies = cell.device.node == config_.node && !cell.is_fetched();
+    if (copies) contributors.insert(cell.device);
   }
   for (const ptc::DeviceId id : contributors) {
     DeviceStore::Device* device = store_->Find(id);
@@ -91,6 +95,25 @@ void NodeAgent::OnTakeView(const wire::TakeView& message) {
   std::optional<std::int64_t> paused_at;
   if (const auto all = AllPaused(message.job())) paused_at = all->step;
   views_->Take(std::move(*task), paused_at, report);
+}
+
+void NodeAgent::OnCompleteSnapshot(const wire::CompleteSnapshot& message) {
+  const std::uint64_t id = message.shares().view();
+  const auto report = [this, id](const Result<SnapshotStore::Digests>& digests) {
+    wire::FromNode reply;
+    wire::SnapshotReport* out = reply.mutable_snapshot();
+    out->set_view(id);
+    if (digests) {
+      out->mutable_digests()->Assign(digests->begin(), digests->end());
+    } else {
+      Encode(digests.error(), out->mutable_error());
+    }
+    views_->Release(id);
+    Send(std::move(reply));
+  };
+  auto share = views_->Find(id);
+  if (!share) return report(NotFound(fmt::format("n{} has no share of it", config_.node)));
+  snapshots_->Complete(message.shares(), std::move(share), report);
 }
 
 // An earlier agent of this node may have died while it held updates.

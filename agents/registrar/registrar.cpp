@@ -53,6 +53,7 @@ Status Registrar::Open(NetContext& net, const CurveKeys& keys) {
   TESSERA_TRY(history_,
               engine::History::OpenOrQuarantine(config_.directory + "/history.db", &history_note));
   register_ = std::make_unique<EmbeddedRegister>(*journal_);
+  snapshots_ = std::make_unique<SnapshotDesk>(WorldOfSnapshots());
   TESSERA_TRY(router_, Socket::Server(net, SocketKind::kRouter, keys));
   TESSERA_RETURN_IF_ERROR(router_->SetHighWater(100000));
   TESSERA_TRY(events_, Socket::Server(net, SocketKind::kPub, keys));
@@ -296,6 +297,8 @@ void Registrar::OnNode(const std::string& identity, const wire::FromNode& m) {
       return node_queries_.OnAnswer(m.node(), m.answer());
     case wire::FromNode::kView:
       return views_.OnReport(m.node(), m.view());
+    case wire::FromNode::kSnapshot:
+      return snapshots_->OnReport(m.node(), m.snapshot(), Clock::now());
     case wire::FromNode::kRegister:
     case wire::FromNode::BODY_NOT_SET:
       return;
@@ -428,6 +431,8 @@ engine::ClusterSnapshot Registrar::Snapshot() const {
     row.state = job.state;
     row.on_failure = job.on_failure;
     row.decision = DecisionStatusOf(job);
+    row.snapshots = snapshots_->StatusOf(name);
+    row.snapshots.every = job.snapshots;
     if (row.decision && row.decision->can_continue() && !row.decision->chosen) {
       row.state = engine::JobState::kWaitingDecision;
     }

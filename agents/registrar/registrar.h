@@ -25,6 +25,7 @@
 #include "agents/registrar/data_opener.h"
 #include "agents/registrar/node_query_client.h"
 #include "agents/registrar/rendezvous.h"
+#include "agents/registrar/snapshot_desk.h"
 #include "agents/registrar/start_watch.h"
 #include "agents/registrar/transaction_run.h"
 #include "agents/registrar/transfer_count.h"
@@ -74,6 +75,7 @@ class Registrar {
     wire::Peer peer;
     std::vector<wire::NodeDevice> devices;
     std::int64_t view_bytes = 0;
+    std::map<std::uint64_t, wire::HeldSnapshot> snapshots;  // by id
   };
   /// The usable devices that a job could continue on.
   struct Remaining {
@@ -82,10 +84,11 @@ class Registrar {
   };
   /// Lost devices of a suspended job.
   struct DeviceLoss {
-    Remaining remaining;  // when `status` was computed
+    Remaining remaining;                    // when `status` was computed
+    std::optional<std::uint64_t> snapshot;  // likewise: the one that it could return to
     engine::ConsistentCut cut;
     engine::DecisionStatus status;  // without `chosen` and `seconds_left`
-    bool same_devices = false;      // it would continue on its own devices
+    bool by_itself = false;         // it continues on its own devices, and no step is lost
     std::optional<engine::LossChoice> chosen;
     std::optional<Clock::time_point> decide_at;  // it continues then if nobody has chosen
     int failures = 0;                            // of recoveries; after kMostFailures it waits
@@ -134,6 +137,7 @@ class Registrar {
     std::optional<DeviceLoss> device_loss;
     bool waits = false;  // someone chose to wait for lost devices
     engine::OnFailure on_failure = engine::OnFailure::kAsk;
+    engine::SnapshotEvery snapshots;
     bool stays_paused = false;  // after it is started again
     ReplyPtr restarting;        // answered once it is started again, or cannot be
     std::optional<Clock::time_point> suspended_since;
@@ -199,8 +203,12 @@ class Registrar {
   /// A transaction that continues a job which has lost devices.
   struct Recovery {
     std::vector<ptc::DeviceId> lost;
-    std::int64_t step = 0;  // the devices that are left hold the state after this step
+    std::int64_t step = 0;  // the state is the one after this step
     std::string reason;
+    /// Present: the job returns to a snapshot, and all its devices count as lost.
+    std::optional<std::int64_t> steps_lost = {};
+    wire::ViewReply snapshot = {};  // its shares
+    std::string digest = {};        // of the snapshot
   };
   /// The request of a transaction.
   struct TxnRequestInfo {
@@ -392,13 +400,23 @@ class Registrar {
 
   // ---- jobs that have lost devices (registrar_recovery.cpp)
   engine::ConsistentCut CutOf(const Job& job) const;
+  /// A snapshot that the job can return to, with the shares that are left.
+  struct UsableSnapshot {
+    const SnapshotRow* row = nullptr;
+    wire::ViewReply shares;
+  };
+  std::optional<UsableSnapshot> FindSnapshot(const Job& job) const;
   Remaining RemainingDevices(const Job& job) const;
-  Result<Planned> PlanRecovery(const Job& job, const engine::ConsistentCut& cut) const;
+  Result<Planned> PlanRecovery(const Job& job, const std::vector<ptc::DeviceId>& lost) const;
+  /// Plans to read all state from a snapshot.
+  Result<Planned> PlanReturn(const Job& job) const;
   /// Lets the devices that are one step behind make their update. A recovery reads devices before
   /// it starts ranks.
   void FinishUpdates(Job& job, const engine::ConsistentCut& cut);
   /// Finds out what can be done, unless that is known.
   void NoteLoss(Job& job, engine::ConsistentCut cut);
+  /// What can be done after a loss whose devices are `loss.status.lost`.
+  void FillStatus(const Job& job, DeviceLoss& loss) const;
   /// "it can continue on 4 GPUs as dp=2,tp=2, without losing a step, or wait"
   static std::string TextOf(const DeviceLoss& loss);
   static std::optional<engine::DecisionStatus> DecisionStatusOf(const Job& job);
@@ -406,6 +424,8 @@ class Registrar {
   /// \pre job.device_loss
   void ConsiderRecovery(Job& job);
   Status BeginRecovery(Job& job);
+  /// "no step lost: n1 was lost".
+  static std::string CostOf(const Recovery& recovery);
   void FinishRecovery(Job& job, bool committed, const std::string& reason);
   /// Frees what a node, whose report has just arrived, holds of jobs that have continued without
   /// it.
@@ -465,6 +485,12 @@ class Registrar {
   // ---- views of a job's state (registrar_views.cpp)
   ViewDesk::World WorldOfViews();
   Result<ViewableJob> FindViewable(const std::string& name);
+  /// Fills in how the share is read.
+  static void DescribeShare(const Node& node, wire::ViewShare* share);
+  SnapshotDesk::World WorldOfSnapshots();
+  void ConsiderSnapshot(const Job& job);
+  void NoteSnapshots(Node& node,
+                     const google::protobuf::RepeatedPtrField<wire::HeldSnapshot>& held);
   void OnJobs(const ReplyPtr& reply);
   void OnView(const std::string& request_id, const wire::ViewRequest& request,
               const ReplyPtr& reply);
@@ -540,6 +566,7 @@ class Registrar {
   std::optional<LinkRound> link_round_;
   NodeQueryClient node_queries_;
   ViewDesk views_;
+  std::unique_ptr<SnapshotDesk> snapshots_;
   DataOpener openers_;
   std::map<std::string, Opening> openings_;
   std::optional<Txn> txn_;                     // running

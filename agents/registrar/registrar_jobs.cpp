@@ -49,7 +49,8 @@ Status Registrar::JournalJob(const Job& job) {
                         job.restarts,
                         job.attempt,
                         job.waits,
-                        UsualStepSeconds(job)};
+                        UsualStepSeconds(job),
+                        job.snapshots};
   Status put = journal_->Put("job/" + job.name, ToText(row));
   if (!put) AddEvent(engine::Severity::kError, "registrar", "journal: " + put.error().ToString());
   return put;
@@ -77,6 +78,7 @@ Status Registrar::Recover() {
     job.unreported = NodesOf(job.layout.mesh());
     job.waits = row.waits;
     job.usual_step_seconds = row.usual_step_seconds;
+    job.snapshots = row.snapshots;
     if (job.state == engine::JobState::kStarting) {
       job.state = engine::JobState::kFailed;
       job.reason = "the registrar's agent restarted while it started";
@@ -85,6 +87,7 @@ Status Registrar::Recover() {
     for (const std::int32_t node : NodesOf(job.layout.mesh())) ExpectNode(node);
     jobs_.emplace(job.name, std::move(job));
   }
+  TESSERA_RETURN_IF_ERROR(snapshots_->Recover());
   TESSERA_RETURN_IF_ERROR(RecoverSteps());
   TESSERA_RETURN_IF_ERROR(RecoverCalibration());
   TESSERA_RETURN_IF_ERROR(RecoverLinks());
@@ -185,6 +188,7 @@ void Registrar::OnJobRequest(const wire::JobRequest& request, const ReplyPtr& re
     AddEvent(engine::Severity::kInfo, name,
              fmt::format("stopped after step {}; its memory is free{}", job.step,
                          reply->RequesterText()));
+    snapshots_->Forget(name);
     jobs_.erase(name);
     MarkDirty();
     return reply->Done(std::move(out));
@@ -452,6 +456,7 @@ void Registrar::FailStart(Job& job, const std::string& reason) {
   job.starting->Fail(FailedPrecondition(fmt::format("job '{}' did not start: {}", name, reason)));
   StopJob(name, true);
   static_cast<void>(journal_->Erase("job/" + name));
+  snapshots_->Forget(name);
   jobs_.erase(name);
   MarkDirty();
 }

@@ -122,7 +122,12 @@ void Registrar::OnRegister(const std::string& identity, const wire::Register& m)
              restarted ? "the agent restarted and rejoined; its ranks continued" : "is back");
   }
 
-  if (restarted) views_.OnNodeGone(m.node(), "the agent of " + name + " restarted");
+  if (restarted) {
+    const std::string why = "the agent of " + name + " restarted";
+    views_.OnNodeGone(m.node(), why);
+    snapshots_->OnNodeGone(m.node(), why, Clock::now());
+  }
+  NoteSnapshots(node, m.snapshots());
 
   // The state of the transaction in the journal of the node.
   if (txn_) {
@@ -194,6 +199,7 @@ void Registrar::OnHeartbeat(Node& node, const wire::Heartbeat& m) {
   if (node.state == engine::NodeState::kSuspect) node.state = engine::NodeState::kAlive;
   node.devices.assign(m.devices().begin(), m.devices().end());
   node.view_bytes = m.view_bytes();
+  NoteSnapshots(node, m.snapshots());
   for (auto& [name, job] : jobs_) job.unreported.erase(node.number);
   // Every node of a job reports its steps, so that a cut link of one of them hides none.
   for (const wire::NodeDevice& device : node.devices) {
@@ -290,7 +296,9 @@ void Registrar::OnTick() {
   GiveUpStarts(now);
   for (auto& [name, job] : jobs_) {
     if (job.state == engine::JobState::kRunning) NoteSlowRanks(job);
+    ConsiderSnapshot(job);
   }
+  snapshots_->Tick(now);
   RestartJobs();
   if (txn_ && txn_->pause_deadline && now > *txn_->pause_deadline) {
     txn_->pause_deadline.reset();
@@ -324,6 +332,7 @@ void Registrar::OnNodeSilent(Node& node) {
                        : fmt::format("unmanaged: silent for {} s", config_.node_lost_seconds));
   if (operation_ && operation_->waiting.contains(node.number)) FailOperation(Unavailable(text));
   views_.OnNodeGone(node.number, text);
+  snapshots_->OnNodeGone(node.number, text, Clock::now());
   std::vector<std::string> lost;  // InterruptJob erases a starting job from jobs_
   for (const auto& [name, job] : jobs_) {
     if (job.not_ready.contains(node.number)) lost.push_back(name);

@@ -104,7 +104,7 @@ Registrar::Remaining Registrar::RemainingDevices(const Job& job) const {
 
 // The same mesh if there are enough devices, else the best one for those that are left.
 Result<Registrar::Planned> Registrar::PlanRecovery(const Job& job,
-                                                   const engine::ConsistentCut& cut) const {
+                                                   const std::vector<ptc::DeviceId>& lost) const {
   Remaining left = RemainingDevices(job);
   const auto wanted = static_cast<std::size_t>(job.layout.mesh().num_ranks());
   std::vector<ptc::DeviceId> devices = std::move(left.own);
@@ -117,22 +117,51 @@ Result<Registrar::Planned> Registrar::PlanRecovery(const Job& job,
     Encode(job.layout.mesh().shape(), request.mutable_mesh());
     Encode(job.options, request.mutable_options());
   }
-  return MakePlanOn(job, request, std::move(devices), DevicesOf(cut.lost));
+  return MakePlanOn(job, request, std::move(devices), lost);
+}
+
+// What the devices that are left hold is of another step, so it counts as lost too.
+Result<Registrar::Planned> Registrar::PlanReturn(const Job& job) const {
+  TESSERA_TRY(Planned planned, PlanRecovery(job, job.layout.mesh().devices()));
+  planned.summary.snapshot = std::exchange(planned.summary.storage, 0);
+  return planned;
+}
+
+std::optional<Registrar::UsableSnapshot> Registrar::FindSnapshot(const Job& job) const {
+  const SnapshotRow* row = snapshots_->Find(job.name, job.timeline);
+  if (!row) return std::nullopt;
+  UsableSnapshot out{row, {}};
+  out.shares.set_view(row->id);
+  Encode(row->state, out.shares.mutable_job());
+  std::set<std::int32_t> nodes;
+  for (const auto& [number, node] : nodes_) {
+    const auto held = node.snapshots.find(row->id);
+    if (node.state != engine::NodeState::kAlive || held == node.snapshots.end()) continue;
+    nodes.insert(number);
+    wire::ViewShare* share = out.shares.add_shares();
+    share->set_node(number);
+    share->set_bytes(held->second.bytes());
+    share->set_path(held->second.path());
+    DescribeShare(node, share);
+  }
+  const auto plan = engine::ViewPlan::OfSnapshot(row->state.layout);
+  if (!plan.IsCoveredBy(nodes)) return std::nullopt;
+  return out;
 }
 
 // ---- what is known about a loss
 
 void Registrar::NoteLoss(Job& job, engine::ConsistentCut cut) {
-  Remaining remaining = RemainingDevices(job);
+  DeviceLoss loss;
+  loss.remaining = RemainingDevices(job);
+  if (const auto snapshot = FindSnapshot(job)) loss.snapshot = snapshot->row->id;
   const std::vector<ptc::DeviceId> lost = DevicesOf(cut.lost);
   const bool is_new = !job.device_loss || job.device_loss->status.lost != lost;
-  if (!is_new && job.device_loss->remaining == remaining) {
+  if (!is_new && job.device_loss->remaining == loss.remaining &&
+      job.device_loss->snapshot == loss.snapshot) {
     job.device_loss->cut = std::move(cut);
     return;
   }
-
-  DeviceLoss loss;
-  loss.remaining = std::move(remaining);
   if (!is_new) {
     loss.chosen = job.device_loss->chosen;
     loss.decide_at = job.device_loss->decide_at;
@@ -141,41 +170,15 @@ void Registrar::NoteLoss(Job& job, engine::ConsistentCut cut) {
   } else if (job.on_failure == engine::OnFailure::kShrink) {
     loss.chosen = engine::LossChoice::kContinue;
   }
-  engine::DecisionStatus& status = loss.status;
-  status.lost = lost;
-  status.reason = engine::ReasonOf(cut.lost);
+  loss.status.lost = lost;
+  loss.status.reason = engine::ReasonOf(cut.lost);
   loss.cut = std::move(cut);
+  FillStatus(job, loss);
 
-  const auto planned = PlanRecovery(job, loss.cut);
-  if (!planned) status.why_not = planned.error().message;
-  // What is missing does not depend on where the job would continue.
-  const auto outline = ptc::MakeOutline(job.layout, planned ? planned->to : job.layout,
-                                        TopologyNow(), {.lost = status.lost});
-  if (outline && outline->lost_bytes > 0) {
-    status.loss = engine::LossCase::kCheckpointOnly;
-    status.missing_bytes = outline->lost_bytes;
-    for (const ptc::LostRange& range : ptc::LostRanges(*outline, kMostRanges)) {
-      const auto& tensors = job.layout.collection().tensors();
-      status.missing.push_back(fmt::format(
-          "{} {}", tensors[static_cast<std::size_t>(range.tensor)].name, ToString(range.box)));
-    }
-    status.why_not =
-        fmt::format("{} of its state have no live copy", engine::BytesText(outline->lost_bytes));
-  } else if (planned) {
-    const engine::PlanSummary& summary = planned->summary;
-    status.mesh = summary.to_mesh;
-    status.devices = summary.to_devices;
-    status.options = summary.to_options;
-    status.moved_bytes = summary.moved();
-    status.step_seconds = summary.to_step_seconds;
-    auto own = job.layout.mesh().devices();
-    auto next = summary.to_devices;
-    std::sort(own.begin(), own.end());
-    std::sort(next.begin(), next.end());
-    loss.same_devices = own == next;
-  }
+  const engine::DecisionStatus& status = loss.status;
   const bool could_continue = !is_new && job.device_loss->status.can_continue();
-  if (!loss.chosen && !loss.decide_at && status.can_continue()) {
+  const bool costs_nothing = status.loss == engine::LossCase::kReplicasLive;
+  if (!loss.chosen && !loss.decide_at && status.can_continue() && costs_nothing) {
     loss.decide_at = Clock::now() + std::chrono::seconds(config_.decision_seconds);
   }
   const bool is_news = is_new || could_continue != status.can_continue();
@@ -188,6 +191,49 @@ void Registrar::NoteLoss(Job& job, engine::ConsistentCut cut) {
   MarkDirty();
 }
 
+void Registrar::FillStatus(const Job& job, DeviceLoss& loss) const {
+  engine::DecisionStatus& status = loss.status;
+  auto planned = PlanRecovery(job, status.lost);
+  // What is missing does not depend on where the job would continue.
+  const auto outline = ptc::MakeOutline(job.layout, planned ? planned->to : job.layout,
+                                        TopologyNow(), {.lost = status.lost});
+  if (outline && outline->lost_bytes > 0) {
+    status.loss = engine::LossCase::kCheckpointOnly;
+    status.missing_bytes = outline->lost_bytes;
+    for (const ptc::LostRange& range : ptc::LostRanges(*outline, kMostRanges)) {
+      const auto& tensors = job.layout.collection().tensors();
+      status.missing.push_back(fmt::format(
+          "{} {}", tensors[static_cast<std::size_t>(range.tensor)].name, ToString(range.box)));
+    }
+    const auto snapshot = FindSnapshot(job);
+    if (!snapshot) {
+      status.why_not =
+          fmt::format("{} of its state have no live copy", engine::BytesText(outline->lost_bytes));
+      return;
+    }
+    status.loss = engine::LossCase::kSnapshot;
+    status.snapshot_step = snapshot->row->state.step;
+    status.steps_lost =
+        std::max<std::int64_t>(0, std::max(job.step, loss.cut.step) - snapshot->row->state.step);
+    planned = PlanReturn(job);
+  }
+  if (!planned) {
+    status.why_not = planned.error().message;
+    return;
+  }
+  const engine::PlanSummary& summary = planned->summary;
+  status.mesh = summary.to_mesh;
+  status.devices = summary.to_devices;
+  status.options = summary.to_options;
+  status.moved_bytes = summary.moved();
+  status.step_seconds = summary.to_step_seconds;
+  auto own = job.layout.mesh().devices();
+  auto next = summary.to_devices;
+  std::sort(own.begin(), own.end());
+  std::sort(next.begin(), next.end());
+  loss.by_itself = own == next && status.loss == engine::LossCase::kReplicasLive;
+}
+
 std::string Registrar::TextOf(const DeviceLoss& loss) {
   const engine::DecisionStatus& status = loss.status;
   if (!status.can_continue()) {
@@ -195,16 +241,21 @@ std::string Registrar::TextOf(const DeviceLoss& loss) {
   }
   const std::string how = fmt::format("on {} as {}", Counted(std::ssize(status.devices), "GPU"),
                                       engine::ShortText(status.mesh, status.options));
+  const bool returns = status.loss == engine::LossCase::kSnapshot;
+  const std::string cost =
+      returns ? fmt::format("from the snapshot of step {}, {} lost", status.snapshot_step,
+                            Counted(status.steps_lost, "step"))
+              : "without losing a step";
   if (loss.has_given_up()) {
     return fmt::format("it waits, because continuing failed; it could try again {}", how);
   }
-  if (loss.same_devices || loss.chosen == engine::LossChoice::kContinue) {
-    return fmt::format("it continues {}, no step is lost", how);
+  if (loss.by_itself || loss.chosen == engine::LossChoice::kContinue) {
+    return fmt::format("it continues {}, {}", how, cost);
   }
   if (loss.chosen == engine::LossChoice::kWait) {
-    return fmt::format("it waits; it could continue {}, without losing a step", how);
+    return fmt::format("it waits; it could continue {}, {}", how, cost);
   }
-  return fmt::format("it can continue {}, without losing a step, or wait", how);
+  return fmt::format("it can continue {}, {}, or wait", how, cost);
 }
 
 std::optional<engine::DecisionStatus> Registrar::DecisionStatusOf(const Job& job) {
@@ -230,7 +281,7 @@ void Registrar::ConsiderRecovery(Job& job) {
     loss.chosen = engine::LossChoice::kContinue;
     AddEvent(engine::Severity::kWarning, job.name, "nobody has decided: " + TextOf(loss));
   }
-  if (!loss.same_devices && loss.chosen != engine::LossChoice::kContinue) return;
+  if (!loss.by_itself && loss.chosen != engine::LossChoice::kContinue) return;
   if (const Status begun = BeginRecovery(job); !begun) {
     loss.not_before = now + kTryAgainAfter;
     AddEvent(engine::Severity::kError, job.name, "not recovered: " + begun.error().ToString());
@@ -238,24 +289,41 @@ void Registrar::ConsiderRecovery(Job& job) {
 }
 
 Status Registrar::BeginRecovery(Job& job) {
-  TESSERA_TRY(Planned planned, PlanRecovery(job, job.device_loss->cut));
-  if (!planned.plan.reads.empty()) {
+  const engine::DecisionStatus& status = job.device_loss->status;
+  const bool returns = status.loss == engine::LossCase::kSnapshot;
+  TESSERA_TRY(Planned planned, returns ? PlanReturn(job) : PlanRecovery(job, status.lost));
+  Recovery recovery{status.lost, job.device_loss->cut.step, status.reason};
+  if (returns) {
+    auto snapshot = FindSnapshot(job);
+    if (!snapshot) return Unavailable("its snapshot is no longer complete");
+    recovery.lost = job.layout.mesh().devices();
+    recovery.step = snapshot->row->state.step;
+    recovery.steps_lost = status.steps_lost;
+    recovery.digest = snapshot->row->digest;
+    recovery.snapshot = std::move(snapshot->shares);
+  } else if (!planned.plan.reads.empty()) {
     return FailedPrecondition("parts of its state have no live copy");
+  } else {
+    job.step = std::max(job.step, recovery.step);
   }
-  const std::string reason = job.device_loss->status.reason;
-  job.step = std::max(job.step, job.device_loss->cut.step);
   TxnRequestInfo request;
   request.unrecorded = true;  // a full disk must not keep a job from coming back
-  request.recovery = Recovery{job.device_loss->status.lost, job.device_loss->cut.step, reason};
+  request.recovery = std::move(recovery);
   TESSERA_RETURN_IF_ERROR(BeginTxn(job, std::move(planned), std::move(request)));
   const engine::PlanSummary& summary = txn_->planned.summary;
   AddEvent(engine::Severity::kWarning, fmt::format("txn {}", txn_->id),
            fmt::format("{} continues on {} as {}, {} ({})", job.name,
                        Counted(std::ssize(summary.to_devices), "GPU"),
                        engine::ShortText(summary.to_mesh, summary.to_options),
-                       engine::BytesText(summary.moved()), reason));
+                       engine::BytesText(summary.moved()), CostOf(*txn_->recovery)));
   Feed(engine::Begin{});
   return OkStatus();
+}
+
+std::string Registrar::CostOf(const Recovery& recovery) {
+  if (!recovery.steps_lost) return "no step lost: " + recovery.reason;
+  return fmt::format("back to the snapshot of step {}, {} lost: {}", recovery.step,
+                     Counted(*recovery.steps_lost, "step"), recovery.reason);
 }
 
 void Registrar::FinishRecovery(Job& job, bool committed, const std::string& reason) {
@@ -274,15 +342,16 @@ void Registrar::FinishRecovery(Job& job, bool committed, const std::string& reas
              fmt::format("still suspended after step {}: {}", job.step, reason));
     return;
   }
+  if (txn_->recovery->steps_lost) snapshots_->OnReturned(job.name, job.timeline);
   job.device_loss.reset();
   job.waits = false;
   job.waits_for.clear();
   job.reason.clear();
   const std::chrono::duration<double> took = Clock::now() - *job.suspended_since;
   AddEvent(engine::Severity::kWarning, job.name,
-           fmt::format("continues on {} after {:.1f} s, no step lost ({})",
+           fmt::format("continues on {} after {:.1f} s ({})",
                        Counted(job.layout.mesh().num_ranks(), "GPU"), took.count(),
-                       txn_->recovery->reason));
+                       CostOf(*txn_->recovery)));
 }
 
 // A node that comes back after its job has continued without it holds state of an earlier epoch.
@@ -317,6 +386,20 @@ void Registrar::OnDecision(const wire::DecisionRequest& request, const ReplyPtr&
                                                                       : "wait for them");
     AddEvent(engine::Severity::kInfo, job.name,
              fmt::format("on failure: {}{}", ToString(job.on_failure), reply->RequesterText()));
+  }
+  if (request.has_snapshots()) {
+    const auto every = Decode(request.snapshots());
+    if (!every) return reply->Fail(every.error());
+    job.snapshots = *every;
+    if (const Status kept = JournalJob(job); !kept) return reply->Fail(kept.error());
+    ConsiderSnapshot(job);
+    text = job.snapshots.steps > 0     ? fmt::format("snapshots of {} are taken every {}", job.name,
+                                                     Counted(job.snapshots.steps, "step"))
+           : job.snapshots.seconds > 0 ? fmt::format("snapshots of {} are taken every {} s",
+                                                     job.name, job.snapshots.seconds)
+                                       : fmt::format("no snapshots of {} are taken", job.name);
+    AddEvent(engine::Severity::kInfo, job.name,
+             fmt::format("snapshots: {}{}", ToString(job.snapshots), reply->RequesterText()));
   }
   if (request.has_choice()) {
     const auto choice = DecodeLossChoice(request.choice());

@@ -57,6 +57,7 @@ void Registrar::OnStep(const wire::StepReport& m) {
   sample.time = m.time();
   job->ahead.emplace(m.step(), std::move(sample));
   ReleaseSamples(*job, false);
+  ConsiderSnapshot(*job);
   MarkDirty();
 }
 

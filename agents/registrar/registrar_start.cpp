@@ -181,6 +181,7 @@ Status Registrar::StartJob(const wire::StartJobRequest& request, const engine::D
   job.starting = reply;
   job.start_note = start.why;
   TESSERA_TRY(job.on_failure, DecodeOnFailure(request.on_failure()));
+  TESSERA_TRY(job.snapshots, Decode(request.snapshots()));
   job.start_watch.emplace(job.layout.mesh().devices(), Clock::now());
   job.not_ready = NodesOf(job.layout.mesh());
   job.last_step = Clock::now();

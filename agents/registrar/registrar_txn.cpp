@@ -137,7 +137,8 @@ Status Registrar::BeginTxn(Job& job, Planned planned, TxnRequestInfo request) {
   txn_->job = job.name;
   txn_->slot = job.slot;
   txn_->epoch = job.epoch + 1;
-  txn_->timeline = job.timeline + (request.hand_in ? 1 : 0);
+  const bool returns = request.recovery && request.recovery->steps_lost;
+  txn_->timeline = job.timeline + (request.hand_in || returns ? 1 : 0);
   txn_->at_step = request.at_step;
   txn_->hand_in = std::move(request.hand_in);
   txn_->recovery = std::move(request.recovery);
@@ -441,6 +442,7 @@ wire::ToNode Registrar::PrepareMessage() const {
   if (txn_->recovery) {
     p->set_recovery(true);
     for (const ptc::DeviceId device : txn_->recovery->lost) Encode(device, p->add_lost());
+    if (txn_->recovery->steps_lost) *p->mutable_snapshot() = txn_->recovery->snapshot;
   }
   return message;
 }
@@ -452,21 +454,30 @@ engine::DigestsCompared Registrar::CompareDigests() {
   const std::vector<JobCell> cells =
       FindCells(job->layout, txn_->planned.to,
                 txn_->recovery ? txn_->recovery->lost : std::vector<ptc::DeviceId>());
-  const auto before =
-      CombineDigests(job->layout.collection(), cells, CellSide::kHolders, txn_->before);
-  if (!before) return {false, before.error().ToString()};
-  const auto after =
-      CombineDigests(job->layout.collection(), cells, CellSide::kNeeders, txn_->after);
-  if (!after) return {false, after.error().ToString()};
-  txn_->entry.digest_before = ptc::Hex16(before->digest);
-  txn_->entry.digest_after = ptc::Hex16(after->digest);
-  for (std::size_t i = 0; !txn_->hand_in && i < cells.size(); ++i) {
-    if (before->cells[i] == after->cells[i]) continue;
-    const auto& spec =
-        job->layout.collection().tensors()[static_cast<std::size_t>(cells[i].tensor)];
-    return {false,
-            fmt::format("tensor '{}' {}: digest {} became {}", spec.name, ToString(cells[i].box),
-                        ptc::Hex16(before->cells[i]), ptc::Hex16(after->cells[i]))};
+  const ptc::Collection& collection = job->layout.collection();
+  if (txn_->recovery && txn_->recovery->steps_lost) {
+    const auto after = CombineDigests(collection, cells, CellSide::kNeeders, txn_->after);
+    if (!after) return {false, after.error().ToString()};
+    txn_->entry.digest_before = txn_->recovery->digest;
+    txn_->entry.digest_after = ptc::Hex16(after->digest);
+    if (txn_->entry.digest_before != txn_->entry.digest_after) {
+      return {false, fmt::format("the state has digest {}, the snapshot had {}",
+                                 txn_->entry.digest_after, txn_->entry.digest_before)};
+    }
+  } else {
+    const auto before = CombineDigests(collection, cells, CellSide::kHolders, txn_->before);
+    if (!before) return {false, before.error().ToString()};
+    const auto after = CombineDigests(collection, cells, CellSide::kNeeders, txn_->after);
+    if (!after) return {false, after.error().ToString()};
+    txn_->entry.digest_before = ptc::Hex16(before->digest);
+    txn_->entry.digest_after = ptc::Hex16(after->digest);
+    for (std::size_t i = 0; !txn_->hand_in && i < cells.size(); ++i) {
+      if (before->cells[i] == after->cells[i]) continue;
+      const auto& spec = collection.tensors()[static_cast<std::size_t>(cells[i].tensor)];
+      return {false,
+              fmt::format("tensor '{}' {}: digest {} became {}", spec.name, ToString(cells[i].box),
+                          ptc::Hex16(before->cells[i]), ptc::Hex16(after->cells[i]))};
+    }
   }
   // Recorded before the decision, so that a restarted registrar finds the digests.
   txn_->entry.bytes_moved = txn_->count.bytes();
@@ -507,8 +518,11 @@ void Registrar::FinishTxn(bool committed, const std::string& reason) {
   if (committed && txn_->hand_in) {
     entry.reason = fmt::format("state of step {} was handed in", txn_->hand_in->step);
   } else if (committed && txn_->recovery) {
-    entry.reason = fmt::format("{}: {}, no step lost", ToString(engine::LossCase::kReplicasLive),
-                               txn_->recovery->reason);
+    entry.reason =
+        fmt::format("{}: {}",
+                    ToString(txn_->recovery->steps_lost ? engine::LossCase::kSnapshot
+                                                        : engine::LossCase::kReplicasLive),
+                    CostOf(*txn_->recovery));
   }
   entry.pause = txn_->pause;
   entry.epoch = job->epoch;
@@ -553,7 +567,10 @@ Status Registrar::JournalTxn() {
   TxnRow row{txn_->id,         txn_->job,        txn_->slot,
              txn_->epoch,      txn_->planned.to, txn_->planned.summary.to_options,
              txn_->was_paused, txn_->timeline,   txn_->entry.started};
-  if (txn_->recovery) row.recovery = {txn_->recovery->lost, txn_->recovery->reason};
+  if (txn_->recovery) {
+    row.recovery = {txn_->recovery->lost, txn_->recovery->reason, txn_->recovery->step,
+                    txn_->recovery->steps_lost};
+  }
   return journal_->Put(kTxnKey, ToText(row));
 }
 
@@ -621,7 +638,8 @@ Status Registrar::RecoverTxn() {
   txn_->timeline = row.timeline < 0 ? job->timeline : row.timeline;
   txn_->was_paused = row.was_paused;
   if (row.recovery) {
-    txn_->recovery = {std::move(row.recovery->lost), job->step, std::move(row.recovery->reason)};
+    txn_->recovery = {std::move(row.recovery->lost), row.recovery->step,
+                      std::move(row.recovery->reason), row.recovery->steps_lost};
     job->stays_paused = row.was_paused;
   }
   txn_->entry = std::move(entry);

@@ -24,13 +24,15 @@ ViewDesk::World Registrar::WorldOfViews() {
     return SendTo(node, message);
   };
   world.describe = [this](std::int32_t number, wire::ViewShare* share) {
-    const Node* node = FindNode(number);
-    if (!node) return;
-    share->set_machine(node->machine);
-    *share->mutable_lanes() = node->peer.lanes();
-    share->set_public_key(node->peer.public_key());
+    if (const Node* node = FindNode(number)) DescribeShare(*node, share);
   };
   return world;
+}
+
+void Registrar::DescribeShare(const Node& node, wire::ViewShare* share) {
+  share->set_machine(node.machine);
+  *share->mutable_lanes() = node.peer.lanes();
+  share->set_public_key(node.peer.public_key());
 }
 
 Result<ViewableJob> Registrar::FindViewable(const std::string& name) {
@@ -61,6 +63,41 @@ Result<ViewableJob> Registrar::FindViewable(const std::string& name) {
                                           job->reason.empty() ? "" : ": " + job->reason));
   }
   return out;
+}
+
+SnapshotDesk::World Registrar::WorldOfSnapshots() {
+  SnapshotDesk::World world;
+  world.take = [this](const std::string& job, ViewDesk::Done done) {
+    views_.TakeSnapshot(job, std::move(done));
+  };
+  world.renew = [this](std::uint64_t view) {
+    wire::KeepViewsRequest request;
+    request.add_views(view);
+    return views_.Keep(request);
+  };
+  world.send = [this](std::int32_t node, const wire::ToNode& message) {
+    return SendTo(node, message);
+  };
+  world.warn = [this](const std::string& job, const std::string& text) {
+    AddEvent(engine::Severity::kWarning, job, text);
+  };
+  world.journal = journal_.get();
+  return world;
+}
+
+void Registrar::ConsiderSnapshot(const Job& job) {
+  const bool changes = txn_ && txn_->job == job.name;
+  snapshots_->Consider(
+      {job.name, job.snapshots, job.state == engine::JobState::kRunning && !changes, job.step,
+       job.timeline, UsualStepSeconds(job)},
+      Clock::now());
+}
+
+void Registrar::NoteSnapshots(Node& node,
+                              const google::protobuf::RepeatedPtrField<wire::HeldSnapshot>& held) {
+  node.snapshots.clear();
+  for (const wire::HeldSnapshot& share : held) node.snapshots.emplace(share.view(), share);
+  snapshots_->OnHeld(node.number, held);
 }
 
 void Registrar::OnJobs(const ReplyPtr& reply) {

@@ -18,7 +18,10 @@ std::string ToText(const TxnRow& row) {
                          {"timeline", row.timeline},
                          {"started", row.started}};
   if (row.recovery) {
-    json["recovery"] = {{"lost", nlohmann::json::array()}, {"reason", row.recovery->reason}};
+    json["recovery"] = {{"lost", nlohmann::json::array()},
+                        {"reason", row.recovery->reason},
+                        {"step", row.recovery->step}};
+    if (row.recovery->steps_lost) json["recovery"]["steps_lost"] = *row.recovery->steps_lost;
     for (const ptc::DeviceId device : row.recovery->lost) {
       json["recovery"]["lost"].push_back(ToString(device));
     }
@@ -43,6 +46,10 @@ Result<TxnRow> ParseTxnRow(const std::string& text) {
     if (const auto found = json.find("recovery"); found != json.end()) {
       row.recovery.emplace();
       row.recovery->reason = found->at("reason").get<std::string>();
+      row.recovery->step = found->value("step", std::int64_t{0});
+      if (const auto steps = found->find("steps_lost"); steps != found->end()) {
+        row.recovery->steps_lost = steps->get<std::int64_t>();
+      }
       for (const auto& device_text : found->at("lost")) {
         TESSERA_TRY(const ptc::DeviceId device, ptc::ParseDevice(device_text.get<std::string>()));
         row.recovery->lost.push_back(device);

@@ -28,6 +28,8 @@ struct TxnRow {
   struct Recovery {
     std::vector<ptc::DeviceId> lost;
     std::string reason;
+    std::int64_t step = 0;
+    std::optional<std::int64_t> steps_lost = {};  // present: it returns to a snapshot
   };
   std::optional<Recovery> recovery = {};  // of a job without ranks
 };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <utility>
 #include <vector>
@@ -88,6 +89,16 @@ void ViewDesk::Take(const std::string& id, const wire::ViewRequest& request, Don
   pending.request = request;
   pending.done.push_back(std::move(done));
   if (queue.requests.size() == 1) Try(request.job());
+}
+
+void ViewDesk::TakeSnapshot(const std::string& job, Done done) {
+  Queue& queue = queues_[job];
+  Pending& pending = queue.requests.emplace_back();
+  pending.request.set_job(job);
+  pending.request.set_limit(std::numeric_limits<std::int64_t>::max());
+  pending.is_snapshot = true;
+  pending.done.push_back(std::move(done));
+  if (queue.requests.size() == 1) Try(job);
 }
 
 bool ViewDesk::IsRetry(const std::string& id, const std::string& job, Done& done) {
@@ -185,7 +196,7 @@ void ViewDesk::TryLater(const std::string& job, milliseconds delay) {
 
 Status ViewDesk::Begin(const std::string& job, Queue& queue, ViewableJob now) {
   Pending& pending = queue.requests.front();
-  const auto plan = PlanOf(now.layout);
+  const auto plan = PlanOf(now.layout, pending.is_snapshot);
   const std::int64_t limit = std::max<std::int64_t>(pending.request.limit(), 0);
   const std::int64_t used = std::clamp<std::int64_t>(pending.request.used(), 0, limit);
   if (plan->total_bytes() > limit - used) {
@@ -219,6 +230,7 @@ Status ViewDesk::Begin(const std::string& job, Queue& queue, ViewableJob now) {
   take->set_layout_hash(attempt.job.layout.hash());
   take->set_timeline(attempt.job.timeline);
   take->set_step(attempt.step);
+  take->set_snapshot(pending.is_snapshot);
   take->set_deadline(std::chrono::duration<double>(deadline - started).count());
   const std::set<std::int32_t> nodes = NodesOf(*plan);
   attempt.waiting = nodes;
@@ -366,11 +378,13 @@ void ViewDesk::OnJobOver(const std::string& job, const Error& error) {
   }
 }
 
-std::shared_ptr<const engine::ViewPlan> ViewDesk::PlanOf(const ptc::Layout& layout) {
-  const std::uint64_t hash = layout.hash();
-  if (const auto known = plans_.find(hash); known != plans_.end()) return known->second;
+std::shared_ptr<const engine::ViewPlan> ViewDesk::PlanOf(const ptc::Layout& layout,
+                                                         bool is_snapshot) {
+  const std::pair key{layout.hash(), is_snapshot};
+  if (const auto known = plans_.find(key); known != plans_.end()) return known->second;
   if (plans_.size() >= kMaxPlans) plans_.clear();
-  return plans_[hash] = std::make_shared<const engine::ViewPlan>(layout);
+  return plans_[key] = std::make_shared<const engine::ViewPlan>(
+             is_snapshot ? engine::ViewPlan::OfSnapshot(layout) : engine::ViewPlan(layout));
 }
 
 }  // namespace tessera::agents

@@ -78,6 +78,8 @@ class ViewDesk {
   ///     node lacks; kUnavailable naming the transaction that took too long, or the lost node;
   ///     kTimeout if every attempt was too late
   void Take(const std::string& id, const wire::ViewRequest& request, Done done);
+  /// Takes the shares of a snapshot. They last like those of a view: Keep() renews them.
+  void TakeSnapshot(const std::string& job, Done done);
   /// Renews the leases. Ignores unknown views.
   /// \error kDataLoss naming a view that was lost with a node, and why
   Status Keep(const wire::KeepViewsRequest& request);
@@ -98,7 +100,8 @@ class ViewDesk {
   struct Pending {
     std::string id;
     wire::ViewRequest request;
-    std::vector<Done> done;                             // one per time that it was sent
+    bool is_snapshot = false;
+    std::vector<Done> done{};                           // one per time that it was sent
     std::optional<Loop::Clock::time_point> patience{};  // the end of the wait for a transaction
     /// Time left for attempts, without the waits for transactions. It runs while `since` is set.
     std::optional<Loop::Clock::duration> left{};
@@ -148,15 +151,16 @@ class ViewDesk {
   void Tick();
   void SendKeep(std::uint64_t view, const std::set<std::int32_t>& nodes);
   void SendRelease(std::uint64_t view, const std::set<std::int32_t>& nodes);
-  std::shared_ptr<const engine::ViewPlan> PlanOf(const ptc::Layout& layout);
+  std::shared_ptr<const engine::ViewPlan> PlanOf(const ptc::Layout& layout, bool is_snapshot);
 
   Loop& loop_;
   const World world_;
   const Limits limits_;
   Loop::TimerId tick_ = 0;
   std::map<std::string, Queue> queues_;
-  std::map<std::uint64_t, Given> given_;                                    // by view
-  std::map<std::uint64_t, std::shared_ptr<const engine::ViewPlan>> plans_;  // by layout hash
+  std::map<std::uint64_t, Given> given_;  // by view
+  /// By layout hash, and whether it is of a snapshot.
+  std::map<std::pair<std::uint64_t, bool>, std::shared_ptr<const engine::ViewPlan>> plans_;
 };
 
 }  // namespace tessera::agents

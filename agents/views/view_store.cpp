@@ -2,23 +2,14 @@
 #include "agents/views/view_store.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <utility>
 #include <vector>
-
-#include "ptc/digest.h"
 
 namespace tessera::agents {
 namespace {
 constexpr int kChecksPerLease = 10;
 }  // namespace
-
-/// A complete share. Lanes that send from it keep it alive.
-struct ViewStore::Held {
-  std::shared_ptr<const ViewTask> task;
-  engine::ViewMemory memory;
-};
 
 ViewStore::ViewStore(Loop& loop, std::chrono::milliseconds lease) : loop_(loop), lease_(lease) {
   timer_ = loop_.Every(lease_ / kChecksPerLease, [this] { DropExpired(); });
@@ -54,10 +45,12 @@ void ViewStore::OnCopied(std::uint64_t view, const std::shared_ptr<const ViewTas
     return;
   }
   if (!memory) return Finish(view, memory.error());
-  Taken taken{memory->size_bytes(), fmt::format("/proc/{}/fd/{}", ::getpid(), memory->fd())};
+  auto share = std::make_shared<const HeldShare>(
+      HeldShare{task->job, task->layout, task->plan, task->stamp, std::move(*memory)});
+  Taken taken{share->memory.size_bytes(), share->path()};
   {
     const std::lock_guard lock(mutex_);
-    held_[view] = std::make_shared<const Held>(Held{task, std::move(*memory)});
+    held_[view] = std::move(share);
   }
   kept_until_[view] = Loop::Now() + lease_;
   Finish(view, std::move(taken));
@@ -89,7 +82,7 @@ void ViewStore::Release(std::uint64_t view) {
 
 void ViewStore::Drop(std::uint64_t view) {
   kept_until_.erase(view);
-  std::shared_ptr<const Held> held;
+  std::shared_ptr<const HeldShare> held;
   {
     const std::lock_guard lock(mutex_);
     const auto found = held_.find(view);
@@ -110,7 +103,7 @@ void ViewStore::Forget(const std::string& job) {
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [view, held] : held_) {
-      if (held->task->job == job) over.push_back(view);
+      if (held->job == job) over.push_back(view);
     }
   }
   for (const std::uint64_t view : over) Drop(view);
@@ -133,32 +126,16 @@ std::int64_t ViewStore::size_bytes() const {
   return bytes;
 }
 
-Result<SourceCell> ViewStore::Resolve(std::uint64_t view, std::int64_t index) const {
-  std::shared_ptr<const Held> held;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto found = held_.find(view);
-    if (found != held_.end()) held = found->second;
-  }
+std::shared_ptr<const HeldShare> ViewStore::Find(std::uint64_t view) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = held_.find(view);
+  return found == held_.end() ? nullptr : found->second;
+}
+
+Result<SourceCell> ViewStore::Resolve(std::uint64_t view, std::int64_t cell) const {
+  const auto held = Find(view);
   if (!held) return NotFound(fmt::format("view {:016x} is no longer held here", view));
-  const auto& cells = held->task->plan->cells();
-  if (index < 0 || index >= std::ssize(cells)) {
-    return NotFound(fmt::format("cell {} of a view of {} cells", index, cells.size()));
-  }
-  const engine::ViewCell& cell = cells[static_cast<std::size_t>(index)];
-  if (cell.device.node != held->task->stamp.node) {
-    return NotFound(fmt::format("cell {} of view {:016x} is held by n{}, not by n{}", index, view,
-                                cell.device.node, held->task->stamp.node));
-  }
-  const ptc::TensorSpec& spec =
-      held->task->layout.collection().tensors()[static_cast<std::size_t>(cell.tensor)];
-  std::byte* const data = held->memory.data(cell.offset_bytes);
-  SourceCell out{engine::CellView(cell.box, cell.box, ptc::SizeBytes(spec.dtype), data), {}, {}};
-  out.digest = [&spec, &cell, data] {
-    return ptc::DigestBox(spec.dtype, spec.shape, cell.box, data, cell.box);
-  };
-  out.keep_alive = std::const_pointer_cast<Held>(held);
-  return out;
+  return CellOf(held, cell);
 }
 
 }  // namespace tessera::agents

@@ -18,6 +18,7 @@
 #include "agents/net/lanes.h"
 #include "agents/net/loop.h"
 #include "agents/views/disposal.h"
+#include "agents/views/held_share.h"
 #include "agents/views/view_copy.h"
 
 namespace tessera::agents {
@@ -64,12 +65,13 @@ class ViewStore {
 
   /// Memory of all views, complete or being taken.
   std::int64_t size_bytes() const;
+  /// A complete share, or nullptr. Any thread.
+  std::shared_ptr<const HeldShare> Find(std::uint64_t view) const;
   /// The memory of cell `cell` of a view's plan. Any thread.
   /// \error kNotFound naming the view, or the cell if this node does not hold it
   Result<SourceCell> Resolve(std::uint64_t view, std::int64_t cell) const;
 
  private:
-  struct Held;
   struct Taking {
     std::string job;
     std::int64_t step = 0;
@@ -91,7 +93,7 @@ class ViewStore {
   std::map<std::uint64_t, Taking> taking_;
   std::map<std::uint64_t, Loop::Clock::time_point> kept_until_;
   mutable std::mutex mutex_;
-  std::map<std::uint64_t, std::shared_ptr<const Held>> held_;  // under mutex_
+  std::map<std::uint64_t, std::shared_ptr<const HeldShare>> held_;  // under mutex_
 };
 
 }  // namespace tessera::agents

@@ -289,6 +289,36 @@ struct Fields<wire::DecisionInfo> {
     TESSERA_FIELD(NotNegative, moved_bytes);
     TESSERA_OPTIONAL(Amount, step_seconds);
     TESSERA_FIELD(NotNegative, missing_bytes);
+    TESSERA_FIELD(NotNegative, snapshot_step);
+    TESSERA_FIELD(NotNegative, steps_lost);
+    return OkStatus();
+  }
+};
+
+template <>
+struct Fields<wire::SnapshotEvery> {
+  using Value = engine::SnapshotEvery;
+  static constexpr std::string_view kName = "snapshots";
+  static Status Copy(auto& v, auto& m) {
+    TESSERA_FIELD(NotNegative, steps);
+    TESSERA_FIELD(NotNegative, seconds);
+    return CheckSnapshotEvery(v);
+  }
+};
+
+template <>
+struct Fields<wire::SnapshotsInfo> {
+  using Value = engine::SnapshotStatus;
+  static constexpr std::string_view kName = "job.snapshots";
+  static Status Copy(auto& v, auto& m) {
+    TESSERA_MESSAGE(every);
+    TESSERA_OPTIONAL(NotNegative, step);
+    TESSERA_FIELD(NotNegative, bytes);
+    TESSERA_FIELD(NotNegative, num_nodes);
+    TESSERA_FIELD(NotNegative, taken);
+    TESSERA_FIELD(NotNegative, given_up);
+    TESSERA_FIELD(Amount, seconds);
+    TESSERA_FIELD(Any, problem);
     return OkStatus();
   }
 };
@@ -322,6 +352,7 @@ struct Fields<wire::JobInfo> {
     }
     TESSERA_FIELD(Any, at_change);
     TESSERA_FIELD(UpTo<engine::OnFailure::kWait>, on_failure);
+    TESSERA_MESSAGE(snapshots);
     if constexpr (kEncodes<decltype(m)>) {
       if (v.decision) Put(*v.decision, m.mutable_decision());
     } else if (m.has_decision()) {
@@ -611,6 +642,8 @@ void Encode(const Error& error, wire::ErrorReply* out) {
   out->set_code(static_cast<std::uint32_t>(error.code));
   out->set_message(Utf8(error.ToString()));
 }
+void Encode(engine::SnapshotEvery every, wire::SnapshotEvery* out) { Put(every, out); }
+Result<engine::SnapshotEvery> Decode(const wire::SnapshotEvery& in) { return Get(in); }
 Result<engine::OnFailure> DecodeOnFailure(std::uint32_t value) {
   TESSERA_RETURN_IF_ERROR(UpTo<engine::OnFailure::kWait>("policy", "on_failure", value));
   return static_cast<engine::OnFailure>(value);

@@ -16,11 +16,12 @@
 namespace tessera::agents {
 
 inline constexpr std::uint32_t kProtocolMajor = 1;
-inline constexpr std::uint32_t kProtocolMinor = 6;
+inline constexpr std::uint32_t kProtocolMinor = 7;
 
 void Encode(ptc::DeviceId device, wire::Device* out);
 void Encode(const ptc::MeshShape& mesh, wire::Mesh* out);
 void Encode(const engine::StepOptions& options, wire::StepOptions* out);
+void Encode(engine::SnapshotEvery every, wire::SnapshotEvery* out);
 void Encode(const engine::ClusterSnapshot& snapshot, wire::Snapshot* out);
 void Encode(const engine::TxnStatus& txn, wire::TxnInfo* out);
 void Encode(const engine::Event& event, wire::EventInfo* out);
@@ -47,6 +48,7 @@ Result<engine::Proposal> Decode(const wire::ProposeReply& in);
 Result<engine::Check> Decode(const wire::CheckInfo& in);
 Result<std::vector<engine::Check>> Decode(const wire::DoctorReply& in);
 Error Decode(const wire::ErrorReply& in);
+Result<engine::SnapshotEvery> Decode(const wire::SnapshotEvery& in);
 Result<engine::OnFailure> DecodeOnFailure(std::uint32_t value);
 Result<engine::LossChoice> DecodeLossChoice(std::uint32_t value);
 

@@ -73,6 +73,7 @@ class SamplesReply;
 class SamplesRequest;
 class ShutdownRequest;
 class Snapshot;
+class SnapshotEvery;
 class StartJobReply;
 class StartJobRequest;
 class StatusRequest;

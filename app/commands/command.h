@@ -120,6 +120,7 @@ Command txnShowCommand();
 Command txnCancelCommand();
 Command txnDecideCommand();
 Command jobOnFailureCommand();
+Command jobSnapshotsCommand();
 Command deviceFailCommand();
 Command nodeKillCommand();
 Command nodeStartCommand();

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /// \file
-/// `txn decide` and `job on-failure`: what a job does when it has lost GPUs.
+/// `txn decide`, `job on-failure` and `job snapshots`: what a job does when it has lost GPUs, and
+/// what it keeps for that.
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
+#include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "agents/wire/utf8.h"
 #include "app/commands/command.h"
@@ -42,6 +44,14 @@ int runOnFailure(const Invocation& call) {
   return sendDecision(call, std::move(request), "on_failure", engine::ToString(policy));
 }
 
+int runSnapshots(const Invocation& call) {
+  TESSERA_OR_USAGE(const auto every, engine::ParseSnapshotEvery(call.arguments.word(1)));
+  wire::Request request;
+  request.mutable_decision()->set_job(agents::Utf8(call.arguments.word(0)));
+  agents::Encode(every, request.mutable_decision()->mutable_snapshots());
+  return sendDecision(call, std::move(request), "snapshots", engine::ToString(every));
+}
+
 }  // namespace
 
 Command txnDecideCommand() {
@@ -71,6 +81,22 @@ Command jobOnFailureCommand() {
                  "again by itself as soon as its own GPUs are back."},
        .examples = {"tesseractl job on-failure gpt-mini shrink"}},
       runOnFailure};
+}
+
+Command jobSnapshotsCommand() {
+  return {{.verb = "job snapshots",
+           .summary = "Set how often copies of a job's state are taken into memory",
+           .words = {{"JOB", "name of the job", true},
+                     {"EVERY", "20 (steps), 30s, 5m, 1h or off", true}},
+           .options = {quietOption()},
+           .notes =
+               {"A snapshot is the whole state after one step, in the memory of two nodes. If GPUs "
+                "are lost that held the only copy of something, the job can return to the newest "
+                "snapshot, on any mesh. Each takes twice the state in memory, and twice that while "
+                "the next is taken; the job trains on meanwhile. `tesseractl status` shows the "
+                "newest."},
+           .examples = {"tesseractl job snapshots gpt-mini 20"}},
+          runSnapshots};
 }
 
 }  // namespace tessera::app

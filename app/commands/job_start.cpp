@@ -106,6 +106,10 @@ Result<wire::StartJobRequest> readStartRequest(const Arguments& arguments) {
   request.set_seed(seed);
   TESSERA_TRY(const auto policy, engine::ParseOnFailure(arguments.valueOr("on-failure", "ask")));
   request.set_on_failure(static_cast<std::uint32_t>(policy));
+  TESSERA_TRY(const auto every,
+              engine::ParseSnapshotEvery(arguments.valueOr("snapshot-every", "off"))
+                  .Context("--snapshot-every"));
+  agents::Encode(every, request.mutable_snapshots());
   return request;
 }
 
@@ -210,6 +214,10 @@ Command jobStartCommand() {
              .help = "what to do when GPUs are lost: ask, continue with fewer, or wait for them",
              .fallback = "ask",
              .choices = {"ask", "shrink", "wait"}},
+            {.name = "snapshot-every",
+             .value = "N|TIME",
+             .help = "copy the state into the memory of two nodes every N steps, or 30s, 5m",
+             .fallback = "off"},
             {.name = "set",
              .value = "KEY=VALUE",
              .help = "any other setting from the list below",

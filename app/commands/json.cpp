@@ -78,17 +78,30 @@ Json decisionOf(const engine::DecisionStatus& decision) {
       {"reason", decision.reason},
       {"chosen", decision.chosen ? Json(engine::ToString(*decision.chosen)) : Json(nullptr)},
       {"left_seconds", orNull(decision.seconds_left)},
+      {"snapshot_step",
+       decision.loss == engine::LossCase::kSnapshot ? Json(decision.snapshot_step) : Json(nullptr)},
       {"missing_bytes", decision.missing_bytes},
       {"missing", decision.missing},
       {"continue", nullptr},
       {"why_not", decision.why_not}};
   if (decision.can_continue()) {
     json["continue"] = configurationToJson(decision.mesh, decision.devices, decision.options);
-    json["continue"]["lost_steps"] = 0;
+    json["continue"]["lost_steps"] = decision.steps_lost;
     json["continue"]["moved_bytes"] = decision.moved_bytes;
     json["continue"]["step_seconds"] = orNull(decision.step_seconds);
   }
   return json;
+}
+
+Json snapshotsOf(const engine::SnapshotStatus& snapshots) {
+  return {{"every", engine::ToString(snapshots.every)},
+          {"step", snapshots.step ? Json(*snapshots.step) : Json(nullptr)},
+          {"bytes", snapshots.bytes},
+          {"nodes", snapshots.num_nodes},
+          {"taken", snapshots.taken},
+          {"given_up", snapshots.given_up},
+          {"seconds", snapshots.seconds},
+          {"problem", snapshots.problem}};
 }
 
 }  // namespace
@@ -117,6 +130,7 @@ Json toJson(const engine::JobStatus& job) {
           {"data", dataOf(job.data)},
           {"wrong_on_purpose", job.at_change.empty() ? Json(nullptr) : Json(job.at_change)},
           {"on_failure", engine::ToString(job.on_failure)},
+          {"snapshots", snapshotsOf(job.snapshots)},
           {"decision", job.decision ? decisionOf(*job.decision) : Json(nullptr)}};
 }
 

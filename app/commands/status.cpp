@@ -16,6 +16,7 @@
 #include "app/commands/session.h"
 #include "app/commands/terminal.h"
 #include "app/commands/units.h"
+#include "ptc/base/counted.h"
 
 namespace tessera::app {
 namespace {
@@ -48,6 +49,21 @@ std::string deviceTable(const engine::ClusterSnapshot& snapshot) {
   return formatTable(rows, {3, 4, 6});
 }
 
+std::string describeSnapshots(const engine::SnapshotStatus& snapshots) {
+  const engine::SnapshotEvery every = snapshots.every;
+  std::string text = every.steps > 0 ? fmt::format("snapshot every {} steps", every.steps)
+                                     : fmt::format("snapshot every {} s", every.seconds);
+  if (snapshots.step) {
+    text += fmt::format(": step {}, {} on {}", *snapshots.step, formatBytes(snapshots.bytes),
+                        Counted(snapshots.num_nodes, "node"));
+    if (snapshots.num_nodes == 1) text += " (does not survive its loss)";
+  } else {
+    text += ": none yet";
+  }
+  if (!snapshots.problem.empty()) text += "; the last was given up: " + snapshots.problem;
+  return text;
+}
+
 std::string jobTable(const engine::ClusterSnapshot& snapshot) {
   std::vector<std::vector<std::string>> rows = {
       {"job", "state", "step", "loss", "tokens/s", "s/step", "mesh", "options", "epoch", "layout"}};
@@ -65,6 +81,9 @@ std::string jobTable(const engine::ClusterSnapshot& snapshot) {
   for (const engine::JobStatus& job : snapshot.jobs)
     if (!job.at_change.empty())
       text += fmt::format("{}: wrong on purpose: it {}\n", job.name, job.at_change);
+  for (const engine::JobStatus& job : snapshot.jobs)
+    if (job.snapshots.every.is_on())
+      text += fmt::format("{}: {}\n", job.name, describeSnapshots(job.snapshots));
   for (const engine::JobStatus& job : snapshot.jobs)
     if (!job.reason.empty()) text += fmt::format("{}: {}\n", job.name, job.reason);
   return text;

@@ -8,7 +8,8 @@
 namespace tessera::engine {
 namespace {
 
-constexpr EnumNames kLossCases(LossCase::kCheckpointOnly, {"replicas_live", "checkpoint_only"});
+constexpr EnumNames kLossCases(LossCase::kCheckpointOnly,
+                               {"replicas_live", "snapshot", "checkpoint_only"});
 constexpr EnumNames kOnFailures(OnFailure::kWait, {"ask", "shrink", "wait"});
 constexpr EnumNames kLossChoices(LossChoice::kWait, {"continue", "wait"});
 

@@ -20,7 +20,8 @@ namespace tessera::engine {
 /// Where the newest complete state of a job is after it has lost devices.
 enum class LossCase : std::uint8_t {
   kReplicasLive,   // the remaining devices hold all of it: no step is lost
-  kCheckpointOnly  // parts have no live copy
+  kSnapshot,       // parts have no live copy, and a snapshot of an earlier step is complete
+  kCheckpointOnly  // parts have no copy
 };
 /// What a job does when it has lost devices. Whatever it is, the job starts again by itself as soon
 /// as its own devices are back.
@@ -51,7 +52,9 @@ struct DecisionStatus {
   StepOptions options = {};
   std::int64_t moved_bytes = 0;
   std::optional<double> step_seconds = {};  // estimate
-  /// With kCheckpointOnly: the first tensor ranges without a live copy, and the bytes of all.
+  std::int64_t snapshot_step = 0;           // with kSnapshot, and the steps after it:
+  std::int64_t steps_lost = 0;
+  /// Without kReplicasLive: the first tensor ranges without a live copy, and the bytes of all.
   std::vector<std::string> missing = {};
   std::int64_t missing_bytes = 0;
   bool can_continue() const { return !devices.empty(); }

@@ -15,6 +15,7 @@
 #include "engine/cluster/certificate.h"
 #include "engine/cluster/data_status.h"
 #include "engine/cluster/decision_status.h"
+#include "engine/cluster/snapshot_status.h"
 #include "engine/cluster/step_options.h"
 #include "ptc/base/result.h"
 #include "ptc/mesh.h"
@@ -114,6 +115,7 @@ struct JobStatus {
   std::string at_change = {};  // deliberate error at a change of the mesh; usually empty
   OnFailure on_failure = OnFailure::kAsk;
   std::optional<DecisionStatus> decision = {};  // while the job lacks devices
+  SnapshotStatus snapshots = {};
   friend bool operator==(const JobStatus&, const JobStatus&) = default;
 };
 

@@ -91,6 +91,16 @@ Result<ViewMemory> ViewMemory::Map(int fd, std::int64_t bytes, const ViewStamp& 
   return memory;
 }
 
+Result<ViewMemory> ViewMemory::Adopt(int fd, std::int64_t bytes, const ViewStamp& expected) {
+  auto memory = Map(fd, bytes, expected);
+  if (memory) {
+    memory->fd_ = fd;
+  } else {
+    close(fd);
+  }
+  return memory;
+}
+
 ViewMemory::ViewMemory(ViewMemory&& other) noexcept
     : bytes_(std::exchange(other.bytes_, {})), fd_(std::exchange(other.fd_, -1)) {}
 

@@ -44,6 +44,9 @@ class ViewMemory {
   ///     kUnimplemented for another version; kUnavailable for a file that cannot be mapped
   static Result<ViewMemory> Map(int fd, std::int64_t bytes, const ViewStamp& expected);
 
+  /// As Map, and takes over `fd`, which is closed on an error too.
+  static Result<ViewMemory> Adopt(int fd, std::int64_t bytes, const ViewStamp& expected);
+
   ViewMemory(ViewMemory&& other) noexcept;
   ViewMemory& operator=(ViewMemory&& other) noexcept;
   ViewMemory(const ViewMemory&) = delete;
@@ -53,7 +56,7 @@ class ViewMemory {
   std::int64_t size_bytes() const { return static_cast<std::int64_t>(bytes_.size()); }
   /// \pre 0 <= offset && offset < size_bytes()
   std::byte* data(std::int64_t offset) const { return bytes_.data() + offset; }
-  /// The memfd, which this object owns; -1 if the memory was mapped.
+  /// The memfd, which this object owns; -1 if Map made this.
   int fd() const { return fd_; }
   /// Writes the header, which marks the cells as complete.
   /// \pre Create made this

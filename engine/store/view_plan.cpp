@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "engine/copy/checksum.h"
@@ -38,7 +40,10 @@ std::vector<HeldCell> FindHeldCells(const ptc::Layout& layout) {
   return out;
 }
 
-void ChooseDevices(std::vector<HeldCell>& cells) {
+/// Chooses the holder that copies each cell. `load`: the bytes that each device copies.
+/// \return by cell; nullopt: it has no holders
+std::vector<std::optional<ptc::DeviceId>> ChooseHolders(
+    const std::vector<HeldCell>& cells, std::map<ptc::DeviceId, std::int64_t>& load) {
   std::vector<std::size_t> order(cells.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   // Cells with one holder first, then the largest: the small ones even out the load.
@@ -47,15 +52,27 @@ void ChooseDevices(std::vector<HeldCell>& cells) {
     const bool free_b = cells[b].holders.size() > 1;
     return free_a != free_b ? !free_a : cells[a].cell.size_bytes > cells[b].cell.size_bytes;
   });
-  std::map<ptc::DeviceId, std::int64_t> load;
+  std::vector<std::optional<ptc::DeviceId>> chosen(cells.size());
   for (const std::size_t i : order) {
     const auto& holders = cells[i].holders;
-    TESSERA_CHECK(!holders.empty());
-    cells[i].cell.device =
+    if (holders.empty()) continue;
+    chosen[i] =
         *std::min_element(holders.begin(), holders.end(),
                           [&](ptc::DeviceId a, ptc::DeviceId b) { return load[a] < load[b]; });
-    load[cells[i].cell.device] += cells[i].cell.size_bytes;
+    load[*chosen[i]] += cells[i].cell.size_bytes;
   }
+  return chosen;
+}
+
+std::vector<std::int32_t> RingOf(const ptc::DeviceMesh& mesh) {
+  std::set<std::int32_t> nodes;
+  for (const ptc::DeviceId device : mesh.devices()) nodes.insert(device.node);
+  return {nodes.begin(), nodes.end()};
+}
+
+std::int32_t NextIn(const std::vector<std::int32_t>& ring, std::int32_t node) {
+  const auto next = std::upper_bound(ring.begin(), ring.end(), node);
+  return next == ring.end() ? ring.front() : *next;
 }
 
 std::int64_t RoundUpTo(std::size_t unit, std::int64_t bytes) {
@@ -77,17 +94,36 @@ std::uint64_t HashOf(const std::vector<ViewCell>& cells) {
 
 }  // namespace
 
-ViewPlan::ViewPlan(const ptc::Layout& layout) {
+ViewPlan::ViewPlan(const ptc::Layout& layout, int copies) {
   std::vector<HeldCell> held = FindHeldCells(layout);
-  ChooseDevices(held);
-  cells_.reserve(held.size());
-  for (const HeldCell& each : held) {
-    ViewCell cell = each.cell;
+  std::map<ptc::DeviceId, std::int64_t> load;
+  const auto first = ChooseHolders(held, load);
+  const std::vector<std::int32_t> ring = RingOf(layout.mesh());
+  const bool has_seconds = copies > 1 && ring.size() > 1;
+  std::vector<std::optional<ptc::DeviceId>> second(held.size());
+  if (has_seconds) {
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      std::erase_if(held[i].holders,
+                    [&](ptc::DeviceId holder) { return holder.node == first[i]->node; });
+    }
+    second = ChooseHolders(held, load);
+  }
+  const auto add = [&](ViewCell cell, ptc::DeviceId device, bool is_second) {
+    cell.device = device;
+    cell.is_second = is_second;
     const auto [bytes, fresh] =
         bytes_of_node_.try_emplace(cell.device.node, static_cast<std::int64_t>(kViewHeaderBytes));
     cell.offset_bytes = bytes->second;
     bytes->second = RoundUpTo(kPieceAlignment, cell.offset_bytes + cell.size_bytes);
     cells_.push_back(cell);
+  };
+  cells_.reserve(held.size() * (has_seconds ? 2 : 1));
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    TESSERA_CHECK(first[i].has_value());
+    add(held[i].cell, *first[i], false);
+    if (!has_seconds) continue;
+    const ptc::DeviceId fetched{NextIn(ring, first[i]->node), ViewCell::kFetched};
+    add(held[i].cell, second[i].value_or(fetched), true);
   }
   for (auto& [node, bytes] : bytes_of_node_) bytes = RoundUpTo(kViewHeaderBytes, bytes);
   std::size_t at = 0;
@@ -109,6 +145,16 @@ std::int64_t ViewPlan::total_bytes() const {
   std::int64_t bytes = 0;
   for (const auto& [node, own] : bytes_of_node_) bytes += own;
   return bytes;
+}
+
+bool ViewPlan::IsCoveredBy(const std::set<std::int32_t>& nodes) const {
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    if (cells_[i].is_second) continue;
+    const bool has_second = i + 1 < cells_.size() && cells_[i + 1].is_second;
+    if (nodes.contains(cells_[i].device.node)) continue;
+    if (!has_second || !nodes.contains(cells_[i + 1].device.node)) return false;
+  }
+  return true;
 }
 
 }  // namespace tessera::engine

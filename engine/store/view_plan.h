@@ -2,12 +2,13 @@
 #pragma once
 
 /// \file
-/// Which device contributes which cells to a view of a job's state, and where each cell lies in the
-/// memory of the device's node. Registrar, agents and clients compute the plan from the layout, so
-/// it is never sent.
+/// Which device contributes which cells to a view or a snapshot of a job's state, and where each
+/// cell lies in the memory of the device's node. Registrar, agents and clients compute the plan
+/// from the layout, so it is never sent.
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -19,9 +20,13 @@ namespace tessera::engine {
 struct ViewCell {
   int tensor = 0;
   ptc::Box box = ptc::Box::Scalar();
-  ptc::DeviceId device;  // one of its holders
+  ptc::DeviceId device;    // one of its holders; index kFetched: a node without a holder
+  bool is_second = false;  // the cell before it is its first copy, on another node
   std::int64_t size_bytes = 0;
   std::int64_t offset_bytes = 0;  // from the start of the node's memory
+  /// No device of the node holds the cell: the node fetches it from the one with the first copy.
+  static constexpr std::int32_t kFetched = -1;
+  bool is_fetched() const { return device.index == kFetched; }
   friend bool operator==(const ViewCell&, const ViewCell&) = default;
 };
 
@@ -30,19 +35,28 @@ class ViewPlan {
  public:
   /// Every element of the collection is in exactly one cell. One holder contributes it: the one
   /// with the fewest bytes to copy so far, where the largest cells choose first.
-  explicit ViewPlan(const ptc::Layout& layout);
+  explicit ViewPlan(const ptc::Layout& layout) : ViewPlan(layout, 1) {}
+  /// As a view, with a second copy of each cell on another node: that of another holder, which
+  /// copies it, or the next node of the ring, which fetches it. The ring has the nodes of the mesh
+  /// in ascending order. On a single node there is no second copy.
+  static ViewPlan OfSnapshot(const ptc::Layout& layout) { return ViewPlan(layout, 2); }
 
-  /// Ascending by (tensor, box). Messages identify a cell by its index.
+  /// Ascending by (tensor, box), a second copy behind the first. Messages identify a cell by its
+  /// index.
   const std::vector<ViewCell>& cells() const { return cells_; }
   /// \pre `tensor` is an index into the layout's collection
   std::span<const ViewCell> CellsOf(int tensor) const;
   /// Bytes of memory that each node needs, with its header.
   const std::map<std::int32_t, std::int64_t>& bytes_of_node() const { return bytes_of_node_; }
   std::int64_t total_bytes() const;
+  /// Whether these nodes together have a copy of each cell.
+  bool IsCoveredBy(const std::set<std::int32_t>& nodes) const;
   /// xxh3-64 of all cells. Two programs that divide a layout differently have different hashes.
   std::uint64_t hash() const { return hash_; }
 
  private:
+  ViewPlan(const ptc::Layout& layout, int copies);
+
   std::vector<ViewCell> cells_;
   std::vector<std::size_t> first_of_tensor_;  // and the end of the last
   std::map<std::int32_t, std::int64_t> bytes_of_node_;

@@ -2,6 +2,7 @@
 #include "agents/keeper/keeper.h"
 
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -96,6 +97,23 @@ std::string Obey(KeeperClient& keeper, const std::string& command) {
     std::int64_t pid = 0;
     in >> pid;
     out << text(keeper.Acknowledge(pid));
+  } else if (verb == "keep") {  // a memory file with this text
+    std::string name, content;
+    in >> name >> content;
+    const UniqueFd fd(::memfd_create("kept", MFD_CLOEXEC));
+    if (::write(fd.get(), content.data(), content.size()) < 0) return "not written";
+    out << text(keeper.Keep(name, fd.get()));
+  } else if (verb == "drop") {
+    std::string name;
+    in >> name;
+    out << text(keeper.Drop(name));
+  } else if (verb == "kept") {
+    for (const auto& [name, fd] : keeper.TakeKept()) {
+      std::string content(64, ' ');
+      const auto got = ::pread(fd.get(), content.data(), content.size(), 0);
+      out << name << "=" << content.substr(0, static_cast<std::size_t>(std::max<ssize_t>(got, 0)))
+          << " ";
+    }
   } else if (verb == "shutdown") {
     out << text(keeper.Shutdown());
   } else if (verb == "die") {
@@ -303,6 +321,29 @@ class KeeperTest : public QObject {
     QCOMPARE(agent.Next("exited "), std::to_string(pid) + ":t:0:was killed by signal 9 (Killed)");
     QCOMPARE(agent.Ask("signal " + std::to_string(pid) + " 9"),
              "error process " + std::to_string(pid) + " has ended");
+  }
+
+  void whatItKeepsSurvivesTheAgent() {
+    Node node;
+    FakeAgent first = node.Agent();
+    QCOMPARE(first.Ask("kept"), std::string(" "));
+    QCOMPARE(first.Ask("keep one eins"), std::string("ok"));
+    QCOMPARE(first.Ask("keep two zwei"), std::string("ok"));
+    QCOMPARE(first.Ask("keep two deux"), std::string("ok"));  // replaces it
+    QCOMPARE(first.Ask("drop three"), std::string("error nothing is kept as 'three'"));
+    QCOMPARE(first.Ask("keep " + std::string(257, 'x') + " long"),
+             std::string("error a name of 257 bytes: from 1 to 256 are taken"));
+    QVERIFY(tessera::test::SendSignal(first.pid, SIGKILL));
+
+    FakeAgent second = node.Agent();
+    QCOMPARE(second.Ask("kept"), std::string("one=eins two=deux "));
+    QCOMPARE(second.Ask("kept"), std::string(" "));  // each agent takes them once
+    QCOMPARE(second.Ask("drop one"), std::string("ok"));
+    for (int i = 0; i < 255; ++i) {
+      QCOMPARE(second.Ask("keep n" + std::to_string(i) + " x"), std::string("ok"));
+    }
+    QCOMPARE(second.Ask("keep more x"), std::string("error 256 descriptors are kept already"));
+    QCOMPARE(second.Ask("keep two again"), std::string("ok"));
   }
 
   void ranksAndMemorySurviveTheAgent() {

@@ -16,6 +16,7 @@
 #include "tests/bench/machine.h"
 #include "tests/support/local_cluster.h"
 
+using tessera::UpperMedian;
 using namespace tessera::test;
 
 namespace {

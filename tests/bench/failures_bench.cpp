@@ -22,6 +22,7 @@
 #include "tests/support/local_cluster.h"
 #include "tests/support/send_signal.h"
 
+using tessera::UpperMedian;
 using namespace tessera::test;
 
 namespace {

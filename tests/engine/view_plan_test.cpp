@@ -91,6 +91,69 @@ class ViewPlanTest : public QObject {
     for (const auto& [device, bytes] : load) QVERIFY(std::abs(bytes - fair) <= largest);
   }
 
+  void snapshotHasEachCellOnTwoNodes_data() {
+    QTest::addColumn<QString>("mesh");
+    QTest::addColumn<bool>("zero");
+    QTest::addColumn<bool>("isFetched");  // whether some cells have holders on one node only
+    QTest::newRow("one node") << "dp=2,tp=2,pp=1 on 1x4" << false << false;
+    QTest::newRow("stages") << "dp=1,tp=2,pp=2 on 2x2" << false << true;
+    QTest::newRow("replicas on both nodes") << "dp=2,tp=2,pp=1 on 2x2" << false << false;
+    QTest::newRow("ZeRO") << "dp=4,tp=1,pp=1 on 2x2" << true << true;
+    QTest::newRow("three nodes") << "dp=3,tp=1,pp=1 on n4g0,n2g0,n7g1" << true << true;
+  }
+  void snapshotHasEachCellOnTwoNodes() {
+    QFETCH(QString, mesh);
+    QFETCH(bool, zero);
+    QFETCH(bool, isFetched);
+    const ptc::Layout layout = LayoutOf(mesh.toStdString(), zero);
+    const ViewPlan view(layout);
+    const ViewPlan plan = ViewPlan::OfSnapshot(layout);
+    if (view.bytes_of_node().size() == 1) {
+      QVERIFY(plan.cells() == view.cells());
+      return;
+    }
+    QVERIFY(plan.hash() != view.hash());
+    QCOMPARE(plan.cells().size(), 2 * view.cells().size());
+    std::map<std::int32_t, std::int64_t> end;  // of the last cell in each node's memory
+    bool fetches = false;
+    for (std::size_t i = 0; i < plan.cells().size(); ++i) {
+      const ViewCell& cell = plan.cells()[i];
+      const ViewCell& first = plan.cells()[i / 2 * 2];
+      QCOMPARE(cell.is_second, i % 2 == 1);
+      QCOMPARE(cell.tensor, first.tensor);
+      QVERIFY(cell.box == first.box);
+      QVERIFY(cell.offset_bytes >= end[cell.device.node]);
+      end[cell.device.node] = cell.offset_bytes + cell.size_bytes;
+      if (!cell.is_second) {
+        QCOMPARE(cell.device, view.cells()[i / 2].device);
+        QVERIFY(!cell.is_fetched());
+        continue;
+      }
+      QVERIFY(cell.device.node != first.device.node);
+      fetches = fetches || cell.is_fetched();
+      if (cell.is_fetched()) {
+        // Only if no device of another node holds it. Then it is on the next node of the ring.
+        for (int rank = 0; rank < layout.mesh().num_ranks(); ++rank) {
+          const auto held = layout.Boxes(rank, cell.tensor);
+          const bool holds = std::any_of(held.begin(), held.end(), [&](const ptc::Box& box) {
+            return Contains(box, cell.box);
+          });
+          const auto device = layout.mesh().devices()[static_cast<std::size_t>(rank)];
+          QVERIFY(!holds || device.node == first.device.node);
+        }
+        auto next = view.bytes_of_node().upper_bound(first.device.node);
+        if (next == view.bytes_of_node().end()) next = view.bytes_of_node().begin();
+        QCOMPARE(cell.device.node, next->first);
+      } else {
+        const auto held = layout.Boxes(*layout.mesh().RankOf(cell.device), cell.tensor);
+        QVERIFY(std::any_of(held.begin(), held.end(),
+                            [&](const ptc::Box& box) { return Contains(box, cell.box); }));
+      }
+    }
+    QCOMPARE(fetches, isFetched);
+    for (const auto& [node, bytes] : plan.bytes_of_node()) QVERIFY(end.at(node) <= bytes);
+  }
+
   void equalLayoutsGiveEqualPlans() {
     const ViewPlan one(LayoutOf("dp=2,tp=2,pp=1 on n0g0,n0g1,n1g0,n1g1", false));
     const ViewPlan same(LayoutOf("dp=2,tp=2,pp=1 on n0g0,n0g1,n1g0,n1g1", false));

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Reads the new pieces of this node's devices from a snapshot.
+
+#include <memory>
+#include <set>
+#include <tuple>
+
+#include "agents/move/mover.h"
+#include "agents/views/share_reader.h"
+
+namespace tessera::agents {
+
+Status Mover::ReadSnapshot(const std::stop_token& stop) {
+  const MoveContext& c = *context_;
+  const auto readers = std::make_shared<LaneReaders>(wire_.keys);
+  const std::stop_callback cancel(stop, [&readers] { readers->Cancel(); });
+  TESSERA_TRY(SharedState state, DecodeSharedState(c.snapshot->shares.job()));
+  TESSERA_TRY(const ShareReader reader,
+              ShareReader::Make(c.snapshot->shares, std::move(state), readers,
+                                {.machine = c.snapshot->machine, .is_snapshot = true}));
+  std::set<std::tuple<ptc::DeviceId, int, ptc::Box>> done;  // several reads may be of one piece
+  for (const ptc::StorageRead& read : c.plan.reads) {
+    if (!c.local.contains(read.device)) continue;
+    if (!done.emplace(read.device, read.tensor, read.piece).second) continue;
+    if (stop.stop_requested()) return Cancelled("the transfer was cancelled");
+    TESSERA_TRY(const engine::CellView piece,
+                ViewOfCell(c, NextPieces(c, read.device), read.tensor, read.piece, read.piece));
+    const auto bytes = static_cast<std::size_t>(piece.size_bytes());
+    TESSERA_RETURN_IF_ERROR(reader.Read(read.tensor, read.piece, {piece.Run(0), bytes}));
+    storage_done_ += piece.size_bytes();
+  }
+  return OkStatus();
+}
+
+}  // namespace tessera::agents

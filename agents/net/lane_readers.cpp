@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/net/lane_readers.h"
+
+#include <utility>
+
+namespace tessera::agents {
+
+Result<std::shared_ptr<LaneReader>> LaneReaders::Of(const std::vector<std::string>& endpoints,
+                                                    const std::string& server_key) {
+  const std::lock_guard lock(mutex_);
+  if (is_cancelled_) return Cancelled("the lane readers are closed");
+  const auto found = readers_.find(endpoints);
+  if (found != readers_.end() && found->second.server_key == server_key) {
+    return found->second.reader;
+  }
+  LaneReaderOptions options;
+  options.keys = keys_;
+  TESSERA_TRY(std::shared_ptr<LaneReader> reader,
+              LaneReader::Open(context_, endpoints, server_key, std::move(options)));
+  readers_.insert_or_assign(endpoints, Known{server_key, reader});
+  return reader;
+}
+
+void LaneReaders::Cancel() {
+  const std::lock_guard lock(mutex_);
+  is_cancelled_ = true;
+  for (const auto& [endpoints, known] : readers_) known.reader->Cancel();
+}
+
+}  // namespace tessera::agents

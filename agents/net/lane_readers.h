@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// The lane readers of a process: one for each node that it reads from.
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "agents/net/lane_reader.h"
+
+namespace tessera::agents {
+
+/// \threadsafety Any thread.
+class LaneReaders {
+ public:
+  explicit LaneReaders(CurveKeys keys) : keys_(std::move(keys)) {}
+  /// A node whose key has changed gets a new reader.
+  /// \error as LaneReader::Open
+  Result<std::shared_ptr<LaneReader>> Of(const std::vector<std::string>& endpoints,
+                                         const std::string& server_key);
+  /// Ends all current and later reads with kCancelled.
+  void Cancel();
+
+ private:
+  // Two I/O threads, because they decrypt and each connection stays on one of them.
+  NetContext context_{2};
+  const CurveKeys keys_;
+  std::mutex mutex_;
+  bool is_cancelled_ = false;  // guarded by mutex_
+  struct Known {
+    std::string server_key;
+    std::shared_ptr<LaneReader> reader;
+  };
+  std::map<std::vector<std::string>, Known> readers_;  // by endpoints; guarded by mutex_
+};
+
+}  // namespace tessera::agents

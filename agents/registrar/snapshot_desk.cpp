@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/registrar/snapshot_desk.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "agents/wire/convert.h"
+#include "ptc/digest.h"
+
+namespace tessera::agents {
+namespace {
+
+constexpr auto kLongestMaking = std::chrono::seconds(60);  // for the nodes to complete their shares
+constexpr auto kPauseAfterFailure = std::chrono::seconds(5);
+
+std::string RowOf(const std::string& job) { return "snapshot/" + job; }
+
+}  // namespace
+
+Status SnapshotDesk::Recover() {
+  TESSERA_TRY(const auto rows, world_.journal->List("snapshot/"));
+  for (const auto& [key, text] : rows) {
+    TESSERA_TRY(SnapshotRow row, ParseSnapshotRow(key, text));
+    Entry& entry = entries_[row.state.job];
+    const auto plan = engine::ViewPlan::OfSnapshot(row.state.layout);
+    for (const auto& [node, bytes] : plan.bytes_of_node()) entry.nodes.insert(node);
+    entry.status.step = row.state.step;
+    entry.status.bytes = plan.total_bytes();
+    entry.status.num_nodes = std::ssize(entry.nodes);
+    entry.newest = std::move(row);
+  }
+  return OkStatus();
+}
+
+// So early that the next snapshot is complete `every` steps after the last one.
+bool SnapshotDesk::IsDue(const Entry& entry, const Facts& facts, Clock::time_point now) {
+  if (!entry.newest || entry.newest->of_timeline != facts.timeline) return true;
+  if (facts.every.seconds > 0)
+    return now - entry.began >= std::chrono::seconds(facts.every.seconds);
+  const double length = std::max(facts.step_seconds, 1e-3);
+  const double steps_to_complete = std::ceil(entry.status.seconds / length) + 1;
+  const double lead = std::min(steps_to_complete, static_cast<double>(facts.every.steps) / 2);
+  return facts.step >=
+         entry.newest->state.step + facts.every.steps - static_cast<std::int64_t>(lead);
+}
+
+void SnapshotDesk::Consider(const Facts& facts, Clock::time_point now) {
+  if (!facts.every.is_on()) {
+    if (entries_.contains(facts.job)) Forget(facts.job);
+    return;
+  }
+  Entry& entry = entries_[facts.job];
+  if (!facts.runs || entry.is_taking || entry.making) return;
+  if (entry.not_before && now < *entry.not_before) return;
+  if (!IsDue(entry, facts, now)) return;
+  entry.is_taking = true;
+  entry.began = now;
+  world_.take(facts.job,
+              [this, job = facts.job, timeline = facts.timeline](Result<wire::ViewReply> shares) {
+                OnTaken(job, timeline, std::move(shares));
+              });
+}
+
+void SnapshotDesk::OnTaken(const std::string& job, std::int64_t timeline,
+                           Result<wire::ViewReply> shares) {
+  const auto found = entries_.find(job);
+  if (found == entries_.end() || !found->second.is_taking) return;  // forgotten
+  Entry& entry = found->second;
+  entry.is_taking = false;
+  const auto fail = [&](const Error& why) { GiveUp(job, entry, why, entry.began); };
+  if (!shares) return fail(shares.error());
+  auto state = DecodeSharedState(shares->job());
+  if (!state) return fail(state.error());
+  Making making{{shares->view(), std::move(*state)}, {}, {}, 0, {}};
+  making.row.of_timeline = timeline;
+  making.digests.resize(making.row.state.layout.collection().tensors().size(), 0);
+  for (const wire::ViewShare& share : shares->shares()) {
+    making.nodes.insert(share.node());
+    making.bytes += share.bytes();
+  }
+  making.waiting = making.nodes;
+  entry.making = std::move(making);
+  wire::ToNode message;
+  *message.mutable_complete_snapshot()->mutable_shares() = std::move(*shares);
+  const std::set<std::int32_t> nodes = entry.making->nodes;
+  for (const std::int32_t node : nodes) {
+    if (const Status sent = world_.send(node, message); !sent) return fail(sent.error());
+  }
+}
+
+void SnapshotDesk::Tick(Clock::time_point now) {
+  for (auto& [job, entry] : entries_) {
+    if (!entry.making) continue;
+    const Status renewed = world_.renew(entry.making->row.id);
+    if (!renewed) {
+      GiveUp(job, entry, renewed.error(), now);
+    } else if (now - entry.began > kLongestMaking) {
+      GiveUp(job, entry,
+             Timeout("n" + std::to_string(*entry.making->waiting.begin()) +
+                     " did not complete its share in time"),
+             now);
+    }
+  }
+}
+
+void SnapshotDesk::OnReport(std::int32_t node, const wire::SnapshotReport& report,
+                            Clock::time_point now) {
+  for (auto& [job, entry] : entries_) {
+    if (!entry.making || entry.making->row.id != report.view()) continue;
+    Making& making = *entry.making;
+    if (report.has_error()) return GiveUp(job, entry, Decode(report.error()), now);
+    if (report.digests().size() != std::ssize(making.digests)) {
+      return GiveUp(job, entry, InvalidArgument("a report of digests for other tensors"), now);
+    }
+    if (making.waiting.erase(node) == 0) return;
+    for (int t = 0; t < report.digests().size(); ++t) {
+      making.digests[static_cast<std::size_t>(t)] += report.digests(t);
+    }
+    if (making.waiting.empty()) Finish(job, entry, now);
+    return;
+  }
+}
+
+void SnapshotDesk::Finish(const std::string& job, Entry& entry, Clock::time_point now) {
+  Making& making = *entry.making;
+  making.row.digest =
+      ptc::Hex16(ptc::CollectionDigest(making.row.state.layout.collection(), making.digests));
+  // Without the row a restarted registrar would free the shares.
+  if (const Status kept = world_.journal->Put(RowOf(job), ToText(making.row)); !kept) {
+    return GiveUp(job, entry, kept.error(), now);
+  }
+  if (entry.newest) SendDrop(entry.newest->id, entry.nodes);
+  entry.newest = std::move(making.row);
+  entry.nodes = std::move(making.nodes);
+  engine::SnapshotStatus& status = entry.status;
+  status.step = entry.newest->state.step;
+  status.bytes = making.bytes;
+  status.num_nodes = std::ssize(entry.nodes);
+  status.seconds = std::chrono::duration<double>(now - entry.began).count();
+  status.problem.clear();
+  ++status.taken;
+  entry.making.reset();
+}
+
+void SnapshotDesk::GiveUp(const std::string& job, Entry& entry, const Error& why,
+                          Clock::time_point now) {
+  if (entry.making) SendDrop(entry.making->row.id, entry.making->nodes);
+  entry.making.reset();
+  entry.not_before = now + kPauseAfterFailure;
+  ++entry.status.given_up;
+  const std::string text = why.ToString();
+  if (text != std::exchange(entry.status.problem, text)) {
+    world_.warn(job, "a snapshot was given up: " + text);
+  }
+}
+
+void SnapshotDesk::SendDrop(std::uint64_t id, const std::set<std::int32_t>& nodes) {
+  wire::ToNode drop, release;
+  drop.mutable_drop_snapshots()->add_views(id);
+  release.mutable_release_views()->add_views(id);
+  for (const std::int32_t node : nodes) {  // those that are away are told when they report it
+    static_cast<void>(world_.send(node, drop));
+    static_cast<void>(world_.send(node, release));
+  }
+}
+
+void SnapshotDesk::OnNodeGone(std::int32_t node, const std::string& why, Clock::time_point now) {
+  for (auto& [job, entry] : entries_) {
+    if (entry.making && entry.making->waiting.contains(node)) {
+      GiveUp(job, entry, Unavailable(why), now);
+    }
+  }
+}
+
+void SnapshotDesk::OnHeld(std::int32_t node,
+                          const google::protobuf::RepeatedPtrField<wire::HeldSnapshot>& held) {
+  for (const wire::HeldSnapshot& share : held) {
+    const auto entry = entries_.find(share.job());
+    const bool is_known = entry != entries_.end();
+    const bool is_newest =
+        is_known && entry->second.newest && entry->second.newest->id == share.view();
+    const bool is_made =
+        is_known && entry->second.making && entry->second.making->row.id == share.view();
+    if (!is_newest && !is_made) SendDrop(share.view(), {node});
+  }
+}
+
+void SnapshotDesk::Forget(const std::string& job) {
+  const auto found = entries_.find(job);
+  if (found == entries_.end()) return;
+  const Entry entry = std::move(found->second);
+  entries_.erase(found);
+  static_cast<void>(world_.journal->Erase(RowOf(job)));
+  if (entry.newest) SendDrop(entry.newest->id, entry.nodes);
+  if (entry.making) SendDrop(entry.making->row.id, entry.making->nodes);
+}
+
+void SnapshotDesk::OnReturned(const std::string& job, std::int64_t timeline) {
+  const auto found = entries_.find(job);
+  if (found == entries_.end() || !found->second.newest) return;
+  SnapshotRow& row = *found->second.newest;
+  row.of_timeline = timeline;
+  static_cast<void>(world_.journal->Put(RowOf(job), ToText(row)));
+}
+
+const SnapshotRow* SnapshotDesk::Find(const std::string& job, std::int64_t timeline) const {
+  const auto found = entries_.find(job);
+  if (found == entries_.end() || !found->second.newest) return nullptr;
+  const SnapshotRow& row = *found->second.newest;
+  return row.of_timeline == timeline ? &row : nullptr;
+}
+
+engine::SnapshotStatus SnapshotDesk::StatusOf(const std::string& job) const {
+  const auto found = entries_.find(job);
+  return found == entries_.end() ? engine::SnapshotStatus() : found->second.status;
+}
+
+}  // namespace tessera::agents

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Decides when a snapshot of a job is taken, and follows it until all nodes hold their shares. The
+/// snapshot before it stays until then.
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agents/views/snapshot_row.h"
+#include "agents/wire/tessera/wire/node.pb.h"
+#include "engine/cluster/snapshot.h"
+#include "engine/history/durable_store.h"
+
+namespace tessera::agents {
+
+/// Snapshots of all jobs. Has no clock, socket or thread of its own.
+class SnapshotDesk {
+ public:
+  using Clock = std::chrono::steady_clock;
+  struct World {
+    /// As ViewDesk::TakeSnapshot.
+    std::function<void(const std::string& job, std::function<void(Result<wire::ViewReply>)> done)>
+        take;
+    /// As ViewDesk::Keep.
+    std::function<Status(std::uint64_t view)> renew;
+    std::function<Status(std::int32_t node, const wire::ToNode& message)> send;
+    std::function<void(const std::string& job, const std::string& text)> warn;
+    engine::DurableStore* journal = nullptr;
+  };
+  /// What is known about a job.
+  struct Facts {
+    std::string job;
+    engine::SnapshotEvery every;
+    bool runs = false;
+    std::int64_t step = 0;
+    std::int64_t timeline = 0;
+    double step_seconds = 1;
+  };
+
+  explicit SnapshotDesk(World world) : world_(std::move(world)) {}
+
+  /// Reads the journal.
+  /// \error kDataLoss naming a row
+  Status Recover();
+  /// Begins a snapshot if it is time for it. Called at each step and each second.
+  void Consider(const Facts& facts, Clock::time_point now);
+  /// Renews the leases of shares that are not complete, and gives up snapshots that take too long.
+  void Tick(Clock::time_point now);
+  void OnReport(std::int32_t node, const wire::SnapshotReport& report, Clock::time_point now);
+  /// The node was lost, or its agent restarted.
+  void OnNodeGone(std::int32_t node, const std::string& why, Clock::time_point now);
+  /// Frees the shares of the node that are of no use.
+  void OnHeld(std::int32_t node,
+              const google::protobuf::RepeatedPtrField<wire::HeldSnapshot>& held);
+  /// Drops the snapshots of a job.
+  void Forget(const std::string& job);
+  /// The job has returned to its newest snapshot, in a new timeline.
+  void OnReturned(const std::string& job, std::int64_t timeline);
+
+  /// The newest complete snapshot of `job` that it may return to, or nullptr.
+  const SnapshotRow* Find(const std::string& job, std::int64_t timeline) const;
+  engine::SnapshotStatus StatusOf(const std::string& job) const;
+
+ private:
+  /// Shares are taken, and nodes complete them.
+  struct Making {
+    SnapshotRow row;
+    std::set<std::int32_t> nodes, waiting;
+    std::int64_t bytes = 0;
+    std::vector<std::uint64_t> digests;  // by tensor
+  };
+  struct Entry {
+    std::optional<SnapshotRow> newest;
+    std::set<std::int32_t> nodes;  // of the newest
+    bool is_taking = false;        // the nodes copy
+    std::optional<Making> making;
+    Clock::time_point began;                      // of the last one
+    std::optional<Clock::time_point> not_before;  // after one that was given up
+    engine::SnapshotStatus status;
+  };
+  static bool IsDue(const Entry& entry, const Facts& facts, Clock::time_point now);
+  void OnTaken(const std::string& job, std::int64_t timeline, Result<wire::ViewReply> shares);
+  void Finish(const std::string& job, Entry& entry, Clock::time_point now);
+  void GiveUp(const std::string& job, Entry& entry, const Error& why, Clock::time_point now);
+  void SendDrop(std::uint64_t id, const std::set<std::int32_t>& nodes);
+
+  const World world_;
+  std::map<std::string, Entry> entries_;  // by job
+};
+
+}  // namespace tessera::agents

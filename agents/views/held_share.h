@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// One node's share of a view or a snapshot, complete in its memory.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "agents/net/lanes.h"
+#include "engine/store/view_memory.h"
+#include "engine/store/view_plan.h"
+#include "ptc/layout.h"
+
+namespace tessera::agents {
+
+/// Lanes that send from it keep it alive.
+struct HeldShare {
+  std::string job;
+  ptc::Layout layout;
+  std::shared_ptr<const engine::ViewPlan> plan;
+  engine::ViewStamp stamp;
+  engine::ViewMemory memory;
+
+  /// Readable by processes of this machine and user as long as this process holds the memory.
+  std::string path() const;
+};
+
+/// The memory of cell `cell` of the share's plan. Any thread.
+/// \error kNotFound naming the cell if this node does not hold it
+Result<SourceCell> CellOf(const std::shared_ptr<const HeldShare>& share, std::int64_t cell);
+
+}  // namespace tessera::agents

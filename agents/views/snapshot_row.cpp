@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/views/snapshot_row.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace tessera::agents {
+
+std::string ToText(const SnapshotRow& row) {
+  return nlohmann::json{{"id", row.id},
+                        {"job", row.state.job},
+                        {"epoch", row.state.epoch},
+                        {"timeline", row.state.timeline},
+                        {"step", row.state.step},
+                        {"layout", ptc::ToJson(row.state.layout)},
+                        {"digest", row.digest},
+                        {"of_timeline", row.of_timeline}}
+      .dump();
+}
+
+Result<SnapshotRow> ParseSnapshotRow(const std::string& key, const std::string& text) {
+  try {
+    const auto json = nlohmann::json::parse(text);
+    auto layout = ptc::ParseLayout(json.at("layout").get<std::string>());
+    if (!layout) return DataLoss(fmt::format("row '{}': {}", key, layout.error().ToString()));
+    return SnapshotRow{json.at("id").get<std::uint64_t>(),
+                       {json.at("job").get<std::string>(), json.at("epoch").get<std::int64_t>(),
+                        json.at("timeline").get<std::int64_t>(),
+                        json.at("step").get<std::int64_t>(), std::move(*layout)},
+                       json.at("digest").get<std::string>(),
+                       json.at("of_timeline").get<std::int64_t>()};
+  } catch (const nlohmann::json::exception& error) {
+    return DataLoss(fmt::format("row '{}': {}", key, error.what()));
+  }
+}
+
+}  // namespace tessera::agents

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// This node's shares of snapshots. A share begins as that of a view. Then it fetches the cells
+/// that no device of this node holds, and its memory goes to the keeper, so that it survives this
+/// agent.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "agents/keeper/packet.h"
+#include "agents/net/loop.h"
+#include "agents/views/disposal.h"
+#include "agents/views/held_share.h"
+#include "agents/views/share_reader.h"
+#include "agents/wire/tessera/wire/node.pb.h"
+#include "engine/history/durable_store.h"
+
+namespace tessera::agents {
+
+/// \threadsafety The loop's thread, except where a member allows any.
+class SnapshotStore {
+ public:
+  struct World {
+    /// The keeper's: holds a descriptor under a name, and closes it.
+    std::function<Status(const std::string& name, int fd)> keep;
+    std::function<Status(const std::string& name)> drop;
+    engine::DurableStore* journal = nullptr;
+    std::string machine;  // identity of this machine
+  };
+  /// The digest of each tensor's cells in this share, without second copies.
+  using Digests = std::vector<std::uint64_t>;
+  using Done = std::function<void(Result<Digests>)>;
+
+  SnapshotStore(Loop& loop, World world, const CurveKeys& keys);
+  /// Cancels what is being completed.
+  ~SnapshotStore();
+
+  /// Takes over the complete shares of earlier agents of node `node`. What does not fit its journal
+  /// row is dropped.
+  /// \error that of the journal
+  Status Recover(std::int32_t node, std::map<std::string, UniqueFd> kept);
+  /// Completes a share of the snapshot whose shares are `shares`. `done` runs once, on the loop,
+  /// unless the share is dropped before.
+  /// \pre it is not being completed
+  /// \error that of the source of a cell; that of keeper or journal
+  void Complete(const wire::ViewReply& shares, std::shared_ptr<const HeldShare> share, Done done);
+  /// Frees a share, also one that is being completed. Ignores unknown ones.
+  void Drop(std::uint64_t id);
+  void Describe(google::protobuf::RepeatedPtrField<wire::HeldSnapshot>* out) const;
+  /// As ViewStore::Resolve. Any thread.
+  Result<SourceCell> Resolve(std::uint64_t id, std::int64_t cell) const;
+
+ private:
+  void OnCompleted(const std::shared_ptr<const HeldShare>& share, const Result<Digests>& digests);
+  Status KeepShare(const HeldShare& share);
+
+  Loop& loop_;
+  const World world_;
+  const std::shared_ptr<LaneReaders> readers_;
+  Disposal disposal_;
+  mutable std::mutex mutex_;
+  std::map<std::uint64_t, std::shared_ptr<const HeldShare>> held_;  // under mutex_
+  struct Completing {
+    Done done;  // null: dropped
+    std::jthread thread;
+  };
+  std::map<std::uint64_t, Completing> completing_;
+};
+
+}  // namespace tessera::agents
