@@ -123,6 +123,14 @@ QString gpus(std::int64_t number) {
   return number == 1 ? FormatWords::tr("1 GPU") : FormatWords::tr("%1 GPUs").arg(count(number));
 }
 
+QString nodes(std::int64_t number) {
+  return number == 1 ? FormatWords::tr("1 node") : FormatWords::tr("%1 nodes").arg(count(number));
+}
+
+QString steps(std::int64_t number) {
+  return number == 1 ? FormatWords::tr("1 step") : FormatWords::tr("%1 steps").arg(count(number));
+}
+
 int wholePercent(double fraction) {
   if (fraction >= 1) return 100;
   return static_cast<int>(std::clamp(std::round(fraction * 100), 0.0, 99.0));

@@ -29,6 +29,9 @@ QString age(double seconds);
 QString count(std::int64_t number);
 /// "1 GPU", "4 GPUs".
 QString gpus(std::int64_t number);
+/// "1 node", "3 nodes"; "1 step", "20 steps".
+QString nodes(std::int64_t number);
+QString steps(std::int64_t number);
 /// "950", "5.8 k", "1.21 M".
 QString shortCount(double number);
 /// Rounds a fraction to whole percent, 0 to 100. Returns 100 only for fractions of at least 1.

@@ -2,7 +2,7 @@
 // What failures cost on a live cluster: how long until a job trains again, how long an empty
 // transaction and a roll back take, and whether moves and recoveries leave anything behind.
 //
-//   failures_bench [MOVES [RECOVERIES]]
+//   failures_bench [MOVES [RECOVERIES]]     0 moves: only snapshots
 #include <fmt/format.h>
 
 #include <QCoreApplication>
@@ -14,6 +14,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -144,6 +145,87 @@ void BenchRollBack() {
              seconds.size());
 }
 
+/// When each step was decided, in seconds, by `job metrics`.
+std::map<std::int64_t, double> TimesOf(const LocalCluster& cluster, const QString& job) {
+  std::map<std::int64_t, double> times;
+  const Outcome metrics = cluster.Run(
+      {QStringLiteral("--json"), QStringLiteral("job"), QStringLiteral("metrics"), job});
+  for (const QString& line : metrics.output.split(QLatin1Char('\n'))) {
+    const Json row = Json::parse(line.toStdString(), nullptr, false);
+    if (row.is_object()) times[row["step"].get<std::int64_t>()] = row["time"].get<double>();
+  }
+  return times;
+}
+
+/// Windows of steps with and without snapshots, in turn, on one running job whose stages have no
+/// replicas, so that each node fetches the other's share.
+void BenchSnapshotCost(const char* model, const char* memory, std::int64_t window) {
+  constexpr std::int64_t kSettle = 4, kPairs = 12;
+  LocalCluster cluster({.nodes = 2,
+                        .devices = 1,
+                        .memory = QString::fromLatin1(memory),
+                        .link = {},
+                        .one_host = false});
+  const QString job = QString::fromLatin1(model);
+  cluster.Run({QStringLiteral("job"), QStringLiteral("start"), job, QStringLiteral("--mesh"),
+               QStringLiteral("pp=2"), QStringLiteral("--devices"), FirstDevices(2, 1)});
+  if (!cluster.WaitStep(job, 10, 120)) return fmt::print("{} does not train\n", model);
+  std::vector<std::pair<bool, std::int64_t>> windows;
+  for (int i = 0; i < 2 * kPairs; ++i) {
+    const bool on = i % 2 == 1;
+    cluster.Run({QStringLiteral("job"), QStringLiteral("snapshots"), job,
+                 on ? QStringLiteral("20") : QStringLiteral("off")});
+    const std::int64_t first = cluster.Step(job) + kSettle;
+    windows.emplace_back(on, first);
+    if (!cluster.WaitStep(job, first + window, 300)) return fmt::print("{} hangs\n", model);
+  }
+  const Json snapshots = cluster.Job(job)["snapshots"];
+  auto times = TimesOf(cluster, job);
+  std::vector<double> with, without;
+  for (const auto& [on, first] : windows) {
+    (on ? with : without)
+        .push_back((times[first + window] - times[first]) / static_cast<double>(window));
+  }
+  fmt::print(
+      "{} as pp=2 on 2 nodes, snapshot every 20 steps ({:.1f} MiB in {:.0f} ms, {} given up): step "
+      "{:.1f} ms, {:.1f} ms without, ratio {:.3f} (medians of {} windows of {} steps)\n",
+      model, snapshots["bytes"].get<double>() / (1 << 20), 1e3 * snapshots["seconds"].get<double>(),
+      snapshots["given_up"].get<int>(), 1e3 * UpperMedian(with), 1e3 * UpperMedian(without),
+      UpperMedian(with) / UpperMedian(without), kPairs, window);
+}
+
+/// A node whose stage has no replica is lost, at no particular moment.
+void BenchReturn() {
+  std::vector<double> seconds, lost;
+  for (int i = 0; i < 5; ++i) {
+    LocalCluster cluster(
+        {.nodes = 3, .devices = 1, .memory = QStringLiteral("64M"), .link = {}, .one_host = false});
+    if (!cluster.Configure({{"node_lost_seconds", 3}}) ||
+        !Start(cluster, "pp=2", 2, 1, "--on-failure shrink --snapshot-every 20") ||
+        !cluster.GoesOn(kJob, 60 + 7 * i)) {
+      return fmt::print("the job does not train\n");
+    }
+    cluster.Run(Words("node kill n1 --yes"));
+    if (!cluster.WaitJob(kJob, [](const Json& job) { return job["state"] == "suspended"; })) {
+      return fmt::print("the loss was not noticed\n");
+    }
+    const auto begin = Clock::now();
+    if (!cluster.WaitJob(kJob, [](const Json& job) { return job["epoch"] == 2; }) ||
+        !Trains(cluster, cluster.Step(kJob))) {
+      return fmt::print("the job did not return\n");
+    }
+    seconds.push_back(SecondsSince(begin));
+    const std::string reason = cluster.Ask(Words("history"))["transactions"][0]["reason"];
+    lost.push_back(std::atof(reason.substr(reason.find(", ") + 2).c_str()));
+  }
+  fmt::print(
+      "a node without replica lost, snapshot every 20 steps: training again {:.2f} s after the "
+      "loss "
+      "was noticed (median of {}), steps lost: at most {:.0f}, median {:.0f}\n",
+      UpperMedian(seconds), seconds.size(), *std::max_element(lost.begin(), lost.end()),
+      UpperMedian(lost));
+}
+
 /// What a process holds.
 struct Held {
   int descriptors = 0, threads = 0;
@@ -226,10 +308,19 @@ int main(int argc, char** argv) {
   const int recoveries = argc > 2 ? std::atoi(argv[2]) : 10;
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   fmt::print("{}\n", Machine());
+  if (moves == 0) {
+    BenchReturn();
+    BenchSnapshotCost("gpt-nano", "64M", 200);
+    BenchSnapshotCost("gpt-mini", "256M", 20);
+    return 0;
+  }
   BenchCrashedRank();
   BenchLostDevice();
   BenchEmptyTransaction();
   BenchRollBack();
+  BenchReturn();
+  BenchSnapshotCost("gpt-nano", "64M", 200);
+  BenchSnapshotCost("gpt-mini", "256M", 20);
   BenchLeaks(moves, recoveries);
   return 0;
 }

@@ -649,10 +649,26 @@ class MainWindowTest : public QObject {
     QCOMPARE(card->countdown(), QStringLiteral("waits for the lost GPUs"));
     QVERIFY(!card->waitButton()->isEnabled() && card->continueButton()->isEnabled());
 
+    // Steps are lost only if someone says so.
     engine::DecisionStatus& decision = *cluster.jobs.front().decision;
-    decision.loss = engine::LossCase::kCheckpointOnly;
+    decision.loss = engine::LossCase::kSnapshot;
+    decision.chosen.reset();
+    decision.seconds_left.reset();
     decision.missing = {"h.2.mlp.fc1.weight [0:1024,0:256]"};
     decision.missing_bytes = 18LL << 20;
+    decision.snapshot_step = 1200;
+    decision.steps_lost = 7;
+    decision.moved_bytes = 26LL << 20;
+    panel.setSnapshot(cluster);
+    QVERIFY(card->headline().contains(QStringLiteral("18 MiB of gpt-mini have no other copy")));
+    QVERIFY(card->sentence().endsWith(
+        QStringLiteral("The snapshot of step 1,200 is complete in memory.")));
+    QCOMPARE(card->countdown(), QStringLiteral("waits for your choice"));
+    QVERIFY(card->choices().front().startsWith(QStringLiteral(
+        "Continue with 4 GPUs | 2 × 2 × 1 | 7 steps lost, back to step 1,200 · reads 26 MiB")));
+    QVERIFY(card->continueButton()->isEnabled() && card->waitButton()->isEnabled());
+
+    decision.loss = engine::LossCase::kCheckpointOnly;
     decision.devices.clear();
     panel.setSnapshot(cluster);
     QVERIFY(card->headline().contains(QStringLiteral("18 MiB of gpt-mini have no other copy")));
@@ -662,6 +678,38 @@ class MainWindowTest : public QObject {
 
     panel.setSnapshot(test::PanelGrown());
     QVERIFY(!card->isVisible());
+  }
+
+  void theInspectorShowsTheNewestSnapshot() {
+    auto cluster = test::PanelCluster();
+    Panel panel({}, cluster);
+    auto* inspector = child<ui::Inspector>(panel);
+    const auto row = [&] {
+      for (const auto* rows : inspector->findChildren<ui::KeyValues*>()) {
+        for (const ui::KeyValues::Row& found : rows->rows()) {
+          if (found.key == QLatin1String("snapshots")) return found;
+        }
+      }
+      return ui::KeyValues::Row();
+    };
+    QCOMPARE(row().value, QStringLiteral("off"));
+    engine::SnapshotStatus& snapshots = cluster.jobs.front().snapshots;
+    snapshots.every.steps = 20;
+    panel.setSnapshot(cluster);
+    QCOMPARE(row().value, QStringLiteral("none yet"));
+    snapshots.step = 1200;
+    snapshots.bytes = 26LL << 20;
+    snapshots.num_nodes = 2;
+    panel.setSnapshot(cluster);
+    QCOMPARE(row().value, QStringLiteral("step 1,200, 26 MiB on 2 nodes"));
+    QCOMPARE(row().role, QString());
+    QCOMPARE(row().toolTip, QStringLiteral("every 20 steps"));
+    snapshots.num_nodes = 1;
+    snapshots.problem = "n1 was silent for 10 s";
+    panel.setSnapshot(cluster);
+    QCOMPARE(row().role, QStringLiteral("warn"));
+    QCOMPARE(row().toolTip, QStringLiteral("every 20 steps · lost with its node · the last was "
+                                           "given up: n1 was silent for 10 s"));
   }
 
   void aSlowRankIsNamedWithTheDraftThatLeavesItOut() {

@@ -142,8 +142,11 @@ void DecisionPanel::refresh() {
                             .arg(reason, format::bytes(decision->missing_bytes), name));
     QStringList ranges;
     for (const std::string& range : decision->missing) ranges << QString::fromStdString(range);
-    m_sentence->setText(
-        tr("Missing: %1. The rest stays in memory.").arg(ranges.join(QStringLiteral(", "))));
+    const QString missing = ranges.join(QStringLiteral(", "));
+    m_sentence->setText(decision->loss == engine::LossCase::kSnapshot
+                            ? tr("Missing: %1. The snapshot of step %2 is complete in memory.")
+                                  .arg(missing, format::count(decision->snapshot_step))
+                            : tr("Missing: %1. The rest stays in memory.").arg(missing));
   }
   QString when;
   if (decision->chosen == engine::LossChoice::kWait) {
@@ -152,6 +155,8 @@ void DecisionPanel::refresh() {
     when = tr("continues by itself in %1 s").arg(std::ceil(*decision->seconds_left));
   } else if (decision->chosen) {
     when = tr("continues");
+  } else if (decision->can_continue()) {
+    when = tr("waits for your choice");
   }
   m_countdown->setText(when);
   showChoices(job);
@@ -168,7 +173,12 @@ void DecisionPanel::showChoices(const engine::JobStatus& job) {
     const QString gpus = format::gpus(std::ssize(decision.devices));
     m_goOn.name->setText(tr("Continue with %1").arg(gpus));
     m_goOn.mesh->setText(format::shape(decision.mesh));
-    m_goOn.cost->setText(tr("0 steps lost · moves %1").arg(format::bytes(decision.moved_bytes)));
+    const QString moved = format::bytes(decision.moved_bytes);
+    m_goOn.cost->setText(decision.loss == engine::LossCase::kSnapshot
+                             ? tr("%1 lost, back to step %2 · reads %3")
+                                   .arg(format::steps(decision.steps_lost),
+                                        format::count(decision.snapshot_step), moved)
+                             : tr("0 steps lost · moves %1").arg(moved));
     QString speed;
     if (decision.step_seconds) {
       speed = tr("≈ %1 per step").arg(format::seconds(*decision.step_seconds));

@@ -293,9 +293,29 @@ std::vector<KeyValues::Row> Inspector::jobRows(const engine::JobStatus& job) con
                   job.state_bytes > 0 ? format::bytes(job.state_bytes) : format::unknown(),
                   {},
                   tr("one full replica")});
+  rows.push_back(snapshotRow(job.snapshots));
   rows.push_back({tr("epoch"), format::count(job.epoch)});
   rows.push_back({tr("layout"), orDash(job.layout_hash)});
   return rows;
+}
+
+KeyValues::Row Inspector::snapshotRow(const engine::SnapshotStatus& snapshots) const {
+  if (!snapshots.every.is_on()) return {tr("snapshots"), tr("off")};
+  const QString text =
+      snapshots.step ? tr("step %1, %2 on %3")
+                           .arg(format::count(*snapshots.step), format::bytes(snapshots.bytes),
+                                format::nodes(snapshots.num_nodes))
+                     : tr("none yet");
+  const QString every = snapshots.every.steps > 0
+                            ? tr("every %1").arg(format::steps(snapshots.every.steps))
+                            : tr("every %1 s").arg(snapshots.every.seconds);
+  QStringList more{every};
+  if (snapshots.step && snapshots.num_nodes == 1) more << tr("lost with its node");
+  if (!snapshots.problem.empty())
+    more << tr("the last was given up: %1").arg(QString::fromStdString(snapshots.problem));
+  const bool isWeak = more.size() > 1;
+  return {tr("snapshots"), text, isWeak ? QStringLiteral("warn") : QString(),
+          more.join(QStringLiteral(" · "))};
 }
 
 std::vector<KeyValues::Row> Inspector::clusterRows() const {
