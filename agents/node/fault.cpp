@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <string>
 
 namespace tessera::agents {
@@ -14,7 +15,9 @@ void FaultPoint(std::int32_t node, std::string_view point) {
   if (!folder) return;
   const std::string file =
       std::string(folder) + "/n" + std::to_string(node) + "." + std::string(point);
-  if (::unlink(file.c_str()) == 0) ::kill(::getpid(), SIGKILL);
+  std::string act;
+  std::ifstream(file) >> act;
+  if (::unlink(file.c_str()) == 0) ::kill(::getpid(), act == "stop" ? SIGSTOP : SIGKILL);
 }
 
 }  // namespace tessera::agents

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Named points at which a test can kill this agent. agents/DESIGN.md lists them.
+/// Named points at which a test can kill or stop this agent. agents/DESIGN.md lists them.
 
 #include <cstdint>
 #include <string_view>
@@ -10,8 +10,9 @@
 namespace tessera::agents {
 
 /// Kills this process with SIGKILL if the environment variable TESSERA_FAULT_FOLDER names a folder
-/// that contains a file `n<node>.<point>`. The file is removed first, so that each fault happens
-/// once although the restarted agent inherits the variable. Does nothing if the variable is not
+/// that contains a file `n<node>.<point>`; stops it with SIGSTOP if that file begins with `stop`.
+/// The file is removed first, so that each fault happens once although the restarted agent
+/// inherits the variable. Does nothing if the variable is not
 /// set. Any thread.
 void FaultPoint(std::int32_t node, std::string_view point);
 

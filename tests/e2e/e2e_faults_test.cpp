@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// Failures in the middle of a transaction: an agent is held at a named point of it
+// (agents/DESIGN.md) while a rank, an agent or a node fails. In every case the old layout runs or
+// the new one does, and the losses are those of one process.
+#include <unistd.h>
+
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+#include <algorithm>
+#include <csignal>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+
+#include "tests/e2e/losses.h"
+#include "tests/support/local_cluster.h"
+#include "tests/support/send_signal.h"
+#include "tests/support/test_main.h"
+
+using namespace tessera::test;
+
+namespace {
+const QString kJob = QStringLiteral("nano");
+constexpr std::int64_t kBatch = 16;
+constexpr int kLost = 3;  // seconds of silence after which a node is lost
+// The job's mesh on the first node, and its mesh on both.
+const QString kSmall = QStringLiteral("dp=1,tp=2");
+const QString kLarge = QStringLiteral("dp=2,tp=2");
+
+/// The fields of /proc/PID/stat from the state on.
+std::vector<std::string> StatOf(std::int64_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  std::istringstream fields(text.substr(std::min(text.size(), text.rfind(')') + 1)));
+  return {std::istream_iterator<std::string>(fields), {}};
+}
+bool IsStopped(std::int64_t pid) {
+  const auto stat = StatOf(pid);
+  return !stat.empty() && stat[0] == "T";
+}
+/// In seconds.
+double AgeOf(std::int64_t pid) {
+  const auto stat = StatOf(pid);
+  double up = 0;
+  std::ifstream("/proc/uptime") >> up;
+  if (stat.size() < 20) return 0;
+  return up - std::stod(stat[19]) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+}
+}  // namespace
+
+class E2eFaultsTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void initTestCase() {
+    QVERIFY(m_faults.isValid());
+    qputenv("TESSERA_FAULT_FOLDER", m_faults.path().toUtf8());  // agents inherit it
+  }
+  // One cluster and job for all tests, unless one has failed: each begins with the small mesh.
+  void init() {
+    if (m_cluster) return;
+    m_cluster = std::make_unique<LocalCluster>(LocalCluster::Options{
+        .nodes = 2, .devices = 2, .memory = "64M", .link = {}, .one_host = false});
+    QVERIFY2(m_cluster->up().code == 0, m_cluster->up().Text());
+    QVERIFY(m_cluster->Configure({{"node_lost_seconds", kLost}}));
+    const Outcome start =
+        m_cluster->StartJob(kJob, kSmall, FirstDevices(2, 2),
+                            {"--global-batch", QString::number(kBatch), "--on-failure", "shrink"});
+    QVERIFY2(start.code == 0, start.Text());
+    QVERIFY(m_cluster->WaitStep(kJob, 3));
+  }
+  void cleanup() {
+    if (!QTest::currentTestFailed()) return;
+    if (m_apply) m_apply->kill();
+    m_apply.reset();
+    m_cluster.reset();
+  }
+  void cleanupTestCase() { m_cluster.reset(); }
+
+  // The registrar's agent is stopped on entering the phase, so the rank ends in it.
+  void aRankDiesInEachPhase_data() {
+    QTest::addColumn<QString>("phase");
+    QTest::addColumn<bool>("joins");
+    for (const char* phase : {"preparing", "pausing", "transferring", "committing", "resuming"}) {
+      QTest::addRow("%s, a rank that stays", phase) << QString::fromLatin1(phase) << false;
+    }
+    for (const char* phase : {"pausing", "verifying", "resuming"}) {
+      QTest::addRow("%s, a rank that joins", phase) << QString::fromLatin1(phase) << true;
+    }
+  }
+  void aRankDiesInEachPhase() {
+    QFETCH(QString, phase);
+    QFETCH(bool, joins);
+    const auto stopped = applyUntil(0, "registrar." + phase);
+    QVERIFY(stopped != 0);
+    const auto ranks = m_cluster->Children(joins ? 1 : 0, TESSERA_BIN_DIR "/tessera-train");
+    QVERIFY(!ranks.empty());
+    QVERIFY(SendSignal(ranks.back(), SIGKILL));
+    QVERIFY(SendSignal(stopped, SIGCONT));
+    // In `verifying` either the loss or the last report comes first.
+    std::optional<bool> commits =
+        phase == QLatin1String("committing") || phase == QLatin1String("resuming");
+    if (phase == QLatin1String("verifying")) commits.reset();
+    endsWith(commits);
+  }
+
+  void registrarAndParticipantDieTogether_data() {
+    QTest::addColumn<QString>("registrar");
+    QTest::addColumn<QString>("participant");
+    QTest::addColumn<bool>("commits");
+    const auto row = [](const char* name, const char* registrar, const char* participant,
+                        bool commits) {
+      QTest::newRow(name) << QString::fromLatin1(registrar) << QString::fromLatin1(participant)
+                          << commits;
+    };
+    // The registrar's agent takes part too.
+    row("before the decision", "participant.transferred", "participant.transferring", false);
+    row("at the decision", "registrar.decided", "participant.verified.journaled", true);
+    row("after the decision", "registrar.resuming", "participant.committed", true);
+  }
+  void registrarAndParticipantDieTogether() {
+    QFETCH(QString, registrar);
+    QFETCH(QString, participant);
+    QFETCH(bool, commits);
+    // A keeper restarts an agent at once only if the one before it lived for three seconds.
+    for (const int node : {0, 1}) {
+      const auto agent = m_cluster->Agent(node);
+      QVERIFY(agent.has_value());
+      QVERIFY(LocalCluster::WaitFor([&] { return AgeOf(agent->pid) > 3.5; }));
+    }
+    arm("n0." + registrar, "");
+    arm("n1." + participant, "");
+    apply();
+    endsWith(commits);
+    QVERIFY(!QFile::exists(m_faults.filePath("n0." + registrar)));
+    QVERIFY(!QFile::exists(m_faults.filePath("n1." + participant)));
+  }
+
+  // Its agent is stopped while it transfers, for longer than the registrar waits.
+  void aParticipantIsSilent() {
+    const auto stopped = applyUntil(1, "participant.transferring");
+    QVERIFY(stopped != 0);
+    QVERIFY(LocalCluster::WaitFor([&] { return m_cluster->Phase().empty(); }));
+    QVERIFY(m_cluster->GoesOn(kJob));  // without it
+    QVERIFY(SendSignal(stopped, SIGCONT));
+    endsWith(false);
+  }
+
+  // All participants have verified, and the registrar is silent before it decides. They keep both
+  // layouts and wait, whatever it turns out to be in the end.
+  void inDoubt_data() {
+    QTest::addColumn<bool>("dies");
+    QTest::newRow("the registrar comes back") << false;
+    QTest::newRow("the registrar dies") << true;
+  }
+  void inDoubt() {
+    QFETCH(bool, dies);
+    const auto stopped = applyUntil(0, "registrar.committing");
+    QVERIFY(stopped != 0);
+    auto old_arena = m_cluster->ArenaOf("n0g0");
+    auto new_arena = m_cluster->ArenaOf("n1g0");
+    QVERIFY(old_arena && new_arena);
+    const std::uint64_t step = old_arena->header().end.load();
+    QTest::qWait(17'000);  // longer than a participant waits for a word
+    QCOMPARE(old_arena->header().end.load(), step);
+    QCOMPARE(old_arena->header().epoch.load(), m_epoch);
+    QCOMPARE(new_arena->header().epoch.load(), m_epoch == 1 ? 0 : new_arena->header().epoch.load());
+    QCOMPARE(m_cluster->Children(1, TESSERA_BIN_DIR "/tessera-train").size(), std::size_t{2});
+    if (dies) QVERIFY(SendSignal(stopped, SIGKILL));
+    QVERIFY(SendSignal(stopped, SIGCONT) || dies);
+    endsWith(!dies);
+  }
+
+  // The node that joins is lost with its memory while the state moves.
+  void aJoiningNodeIsLost() {
+    const auto stopped = applyUntil(1, "participant.transferring");
+    QVERIFY(stopped != 0);
+    QVERIFY(LocalCluster::Kill(m_cluster->Keeper(1)));
+    const Json result = LocalCluster::Finish(*std::exchange(m_apply, nullptr)).LastJson();
+    QVERIFY(result.is_object());
+    QCOMPARE(result["result"].get<std::string>(), std::string("rolled_back"));
+    QVERIFY(m_cluster->GoesOn(kJob));
+    startsNodeAgain();
+  }
+
+  // So is one that leaves, which holds a replica: the transaction is rolled back, and the job
+  // continues without the node.
+  void aLeavingNodeIsLost() {
+    const Json grown = m_cluster->Apply(kJob, kLarge, FirstDevices(4, 2));
+    QCOMPARE(grown["result"].get<std::string>(), std::string("committed"));
+    arm("n1.participant.transferring", "stop");
+    m_apply = m_cluster->Start(
+        {"apply", kJob, "--devices", FirstDevices(2, 2), "--mesh", "dp=2", "--yes", "--json"});
+    QVERIFY(waitsStopped(1) != 0);
+    QVERIFY(LocalCluster::Kill(m_cluster->Keeper(1)));
+    const Json result = LocalCluster::Finish(*std::exchange(m_apply, nullptr)).LastJson();
+    QVERIFY(result.is_object());
+    QCOMPARE(result["result"].get<std::string>(), std::string("rolled_back"));
+    QVERIFY(m_cluster->WaitJob(kJob, [](const Json& job) {
+      return job["state"] == "running" && job["devices"].size() == 2;
+    }));
+    QVERIFY(m_cluster->GoesOn(kJob));
+    startsNodeAgain();
+    if (m_cluster->Job(kJob)["mesh"]["tp"] == 2) return;
+    const Json back = m_cluster->Apply(kJob, kSmall, FirstDevices(2, 2));
+    QCOMPARE(back["result"].get<std::string>(), std::string("committed"));
+  }
+
+  void everyStepIsInTheHistoryOnceWithItsLoss() {
+    const Outcome metrics = m_cluster->Run({"job", "metrics", kJob, "--json"});
+    QVERIFY(NumStepsWithoutGap(metrics.output) >= 3);
+    const Run run = RunOf(*m_cluster, kJob);
+    const Run solo = SoloRun("gpt-nano", run.rbegin()->first, kBatch);
+    QVERIFY(!solo.empty());
+    const double difference = LargestDifference(run, solo);
+    QVERIFY2(difference <= 1e-5, qPrintable(QString::number(difference)));
+  }
+
+ private:
+  void arm(const QString& point, const char* act) {
+    QFile fault(m_faults.filePath(point));
+    QVERIFY(fault.open(QIODevice::WriteOnly));
+    fault.write(act);
+  }
+  /// Begins to grow the job.
+  void apply() {
+    m_epoch = m_cluster->Job(kJob)["epoch"].get<std::uint64_t>();
+    m_apply = m_cluster->Start(
+        {"apply", kJob, "--devices", FirstDevices(4, 2), "--mesh", kLarge, "--yes", "--json"});
+  }
+  /// The pid of the node's agent once it is stopped; 0: it does not stop.
+  std::int64_t waitsStopped(int node) const {
+    std::int64_t pid = 0;
+    LocalCluster::WaitFor([&] {
+      const auto agent = m_cluster->Agent(node);
+      if (agent && IsStopped(agent->pid)) pid = agent->pid;
+      return pid != 0;
+    });
+    return pid;
+  }
+  std::int64_t applyUntil(int node, const QString& point) {
+    arm(QStringLiteral("n%1.%2").arg(node).arg(point), "stop");
+    apply();
+    return waitsStopped(node);
+  }
+  /// The transaction has that outcome, the job trains in that layout, and returns to the small one.
+  void endsWith(std::optional<bool> expected) {
+    const Outcome outcome = LocalCluster::Finish(*std::exchange(m_apply, nullptr));
+    const Json result = outcome.LastJson();
+    QVERIFY2(result.is_object() && result.contains("result"), outcome.Text());
+    const bool commits = expected.value_or(result["result"] == "committed");
+    QCOMPARE(result["result"].get<std::string>(),
+             std::string(commits ? "committed" : "rolled_back"));
+    QCOMPARE(outcome.code, commits ? 0 : 1);
+    if (commits) QCOMPARE(result["digest_before"].dump(), result["digest_after"].dump());
+    QVERIFY(m_cluster->WaitAllAlive());
+    QVERIFY(m_cluster->WaitJob(kJob, [](const Json& job) { return job["state"] == "running"; }));
+    const Json job = m_cluster->Job(kJob);
+    QCOMPARE(job["epoch"].get<std::uint64_t>(), m_epoch + (commits ? 1U : 0U));
+    QCOMPARE(job["devices"].size(), std::size_t{commits ? 4U : 2U});
+    QVERIFY(m_cluster->GoesOn(kJob, 11));  // crashes further apart than ten steps are forgiven
+    if (!commits) return;
+    const Json back = m_cluster->Apply(kJob, kSmall, FirstDevices(2, 2));
+    QCOMPARE(back["result"].get<std::string>(), std::string("committed"));
+  }
+  void startsNodeAgain() {
+    const Outcome started = m_cluster->Run({"node", "start", "n1"});
+    QVERIFY2(started.code == 0, started.Text());
+    QVERIFY(m_cluster->WaitAllAlive());
+  }
+
+  QTemporaryDir m_faults;
+  std::unique_ptr<LocalCluster> m_cluster;
+  std::unique_ptr<QProcess> m_apply;
+  std::uint64_t m_epoch = 0;  // before the transaction
+};
+
+TESSERA_TEST(E2eFaultsTest)
+#include "e2e_faults_test.moc"
